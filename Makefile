@@ -1,0 +1,40 @@
+# A small front for Meson: `make demo` and `make test` do everything on a fresh Debian 12.
+BUILD ?= build
+PREFIX ?= /usr/local
+# Debian's packages are installed once; the stamp remembers which list they came from.
+SETUP = $(BUILD)/.setup
+
+.PHONY: all setup demo test check install clean fuzz bench
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(SETUP): tools/setup
+	@tools/setup
+	@mkdir -p $(BUILD) && touch $@
+
+setup: $(SETUP)
+
+$(BUILD)/build.ninja: $(SETUP)
+	@test -f $@ || meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
+	@touch $@
+
+demo: all
+	@tools/demo $(BUILD)
+
+test: all
+	@tools/test $(BUILD)
+
+check: $(SETUP)
+	@tools/check
+
+install: all
+	@meson configure $(BUILD) --prefix=$(PREFIX) && meson install -C $(BUILD)
+
+fuzz: $(SETUP)
+	@tools/fuzz
+
+bench: all
+	@bench/run $(BUILD)
+
+clean:
+	@rm -rf build build-*

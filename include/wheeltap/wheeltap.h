@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wheeltap for C and C++ programs: say what your training does, as it does it.
+ *
+ *	#include <wheeltap/wheeltap.h>
+ *
+ *	for (int step = 0; step < steps; step++) {
+ *		wt_step(step);
+ *		WT_SPAN("forward") {
+ *			loss = forward(batch);
+ *		}
+ *		wt_counter(WT_NAME("loss"), loss);
+ *		wt_tensor(WT_NAME("weight"), w, WT_DTYPE_F32, 2, (size_t[]){64, 10});
+ *	}
+ *
+ *	cc train.c -lwheeltap-client && wheeltap record -- ./a.out
+ *
+ * When the program is not being recorded each call costs a few nanoseconds and does nothing. When it
+ * is, a call is a time stamp and a few stores into memory that the recorder shares: no lock, no
+ * allocation, no system call, and what was emitted survives the death of the program. All calls
+ * may be made from any thread, after fork, and from signal handlers (an event whose handler has
+ * interrupted another emit of the same thread is counted as lost, not written). errno is kept.
+ *
+ * Calls that emit return true if the event was published, false if it was not (no recording, or no
+ * room); most programs ignore that.
+ */
+#ifndef WHEELTAP_WHEELTAP_H
+#define WHEELTAP_WHEELTAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <wheeltap/kinds.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A name is interned once for each process and kept by the place that uses it. Text of static
+ * duration; the struct must outlive every call that uses it.
+ */
+struct wt_name {
+	const char *text;
+	uint64_t cached; /* the library's own */
+};
+
+/* A name for this place in the code; the argument must be a string literal. */
+#define WT_NAME(literal)                                                                           \
+	(__extension__({                                                                           \
+		static struct wt_name wt_name_here_ = {"" literal, 0};                             \
+		&wt_name_here_;                                                                    \
+	}))
+
+/* A name made at run time: looked up by its text, kept for the life of the process. */
+struct wt_name *wt_name_of(const char *text);
+
+/* True if this process is being recorded. */
+bool wt_recording(void);
+
+/* ---- Points, spans, numbers, lines ---------------------------------------------------------- */
+
+bool wt_mark(struct wt_name *name, uint64_t value);
+bool wt_span_begin(struct wt_name *name);
+bool wt_span_end(struct wt_name *name);
+bool wt_counter(struct wt_name *name, double value);
+bool wt_counter_unit(struct wt_name *name, struct wt_name *unit, double value);
+/* At most 4096 bytes are kept. Levels: enum wt_level of kinds.h. */
+bool wt_log(uint32_t level, const char *text);
+bool wt_logf(uint32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* WT_SPAN("name") { ... }: the block as a span. Leave it by its end, break or return alike. */
+struct wt_span_guard {
+	struct wt_name *name;
+	int once;
+};
+static inline void wt_span_guard_end(struct wt_span_guard *guard)
+{
+	wt_span_end(guard->name);
+}
+static inline struct wt_span_guard wt_span_guard_begin(struct wt_name *name)
+{
+	struct wt_span_guard guard = {name, 1};
+
+	wt_span_begin(name);
+	return guard;
+}
+#define WT_SPAN(literal)                                                                           \
+	for (struct wt_span_guard wt_guard_ __attribute__((cleanup(wt_span_guard_end))) =          \
+		     wt_span_guard_begin(WT_NAME(literal));                                        \
+	     wt_guard_.once; wt_guard_.once = 0)
+
+/* ---- Context: valid for all that follows on this thread -------------------------------------- */
+
+bool wt_step(int64_t step);
+bool wt_epoch(int64_t epoch);
+bool wt_stage(const char *stage); /* init, train, eval, test, save, load, or your own */
+bool wt_context_int(struct wt_name *key, int64_t value);
+bool wt_context_float(struct wt_name *key, double value);
+bool wt_context_text(struct wt_name *key, const char *value);
+bool wt_rank(uint32_t rank, uint32_t world, uint32_t local);
+
+/* ---- States: named values that live on ------------------------------------------------------- */
+
+/* Tell the new value; the library does not compare. `owner` "optimizer", `attribute` "lr". */
+bool wt_state_int(struct wt_name *owner, struct wt_name *attribute, int64_t old_value,
+		  int64_t new_value);
+bool wt_state_float(struct wt_name *owner, struct wt_name *attribute, double old_value,
+		    double new_value);
+bool wt_state_text(struct wt_name *owner, struct wt_name *attribute, const char *new_value);
+
+/* ---- Tensors ---------------------------------------------------------------------------------- */
+
+/*
+ * The digest of `rank` extents of packed, row-major elements at `data`: a hash over all bytes and
+ * count, nan, inf, zeros, min, max, mean, m2, in one pass over memory. docs/digest.md defines it to
+ * the bit. `dtype`: enum wt_dtype of kinds.h.
+ */
+struct wt_digest {
+	uint64_t count;
+	uint64_t hash;
+	uint64_t nan;
+	uint64_t inf;
+	uint64_t zeros;
+	double min; /* over the finite elements; 0 if there are none */
+	double max;
+	double mean;
+	double m2;
+};
+void wt_digest_compute(const void *data, uint32_t dtype, uint64_t count, struct wt_digest *ret);
+
+/* Computes and emits, if recording. */
+bool wt_tensor(struct wt_name *name, const void *data, uint32_t dtype, uint32_t rank,
+	       const size_t *extents);
+bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data, uint32_t dtype,
+		  uint32_t rank, const size_t *extents);
+
+/* ---- Devices ----------------------------------------------------------------------------------- */
+
+/* A track for a queue of a device; the same name and device give the same track. */
+uint32_t wt_queue(uint32_t device, const char *name);
+
+struct wt_device_op {
+	size_t size; /* sizeof(struct wt_device_op) */
+	uint32_t op; /* enum wt_op of kinds.h */
+	struct wt_name *name;
+	uint32_t device;
+	uint32_t queue; /* from wt_queue() */
+	uint32_t clock; /* clock domain of the times; 0: wt_now() */
+	struct wt_name *geometry; /* or NULL */
+	uint64_t correlation;
+	uint64_t queued; /* 0: not known */
+	uint64_t submitted;
+	uint64_t started;
+	uint64_t ended;
+	uint64_t bytes;
+};
+bool wt_device_op(const struct wt_device_op *op);
+bool wt_edge(uint32_t type, uint64_t from, uint64_t to); /* enum wt_edge; correlations */
+/* The same moment in wt_now() and in the clock `domain` of a device (64 and above). */
+bool wt_clock(uint32_t domain, uint64_t value, uint32_t error_ns);
+/* The clock of the recording, in its own ticks. */
+uint64_t wt_now(void);
+
+/* ---- Stacks ------------------------------------------------------------------------------------- */
+
+/* The call stack here: addresses now, symbols when it is looked at. Not from signal handlers. */
+bool wt_stack(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Turns schema/events.toml into all that must agree with it.
+
+usage: generate.py events.toml kinds.h|records.h|table.c|unpack.c|events.md|kinds.py OUT
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+WIDTH = {"u32": 4, "i32": 4, "name": 4, "enum": 4, "str": 4, "u64": 8, "i64": 8, "f64": 8, "hash": 8, "ticks": 8}
+C_TYPE = {"u32": "uint32_t", "i32": "int32_t", "name": "uint32_t", "enum": "uint32_t", "str": "uint32_t",
+          "u64": "uint64_t", "i64": "int64_t", "f64": "double", "hash": "uint64_t", "ticks": "uint64_t"}
+TRANSFORM = {"plain": "WT_PLAIN", "delta": "WT_DELTA", "xor": "WT_XOR", "rel": "WT_REL", "rel+delta": "WT_REL_DELTA"}
+NOTE = "Made from schema/events.toml by schema/generate.py; do not edit."
+FIELDS_MAX = 32
+
+
+@dataclass
+class Field:
+    name: str
+    type: str
+    enum: str
+    unit: str
+    doc: str
+    transform: str
+    relative_to: str
+
+
+@dataclass
+class Kind:
+    name: str
+    number: int
+    doc: str
+    fields: list[Field]
+
+    def index(self, name: str) -> int:
+        return [f.name for f in self.fields].index(name)
+
+
+@dataclass
+class Enum:
+    name: str
+    doc: str
+    values: list[str]
+
+
+def parse_field(raw: dict[str, str]) -> Field:
+    kind, _, enum = raw["type"].partition(":")
+    transform, _, relative_to = raw.get("enc", "plain").partition(":")
+    if kind not in WIDTH or transform not in TRANSFORM:
+        raise SystemExit(f"generate.py: field '{raw['name']}' has an unknown type or enc")
+    return Field(raw["name"], kind, enum, raw.get("unit", ""), raw.get("doc", ""), transform, relative_to)
+
+
+def check_layout(kind: Kind) -> None:
+    """Ring records must have no holes between fields."""
+    at = 16
+    for field in kind.fields:
+        width = WIDTH[field.type]
+        if at % width:
+            raise SystemExit(f"generate.py: kind '{kind.name}' needs padding before '{field.name}'; reorder its fields")
+        at += width
+    if len(kind.fields) > FIELDS_MAX:
+        raise SystemExit(f"generate.py: kind '{kind.name}' has more than {FIELDS_MAX} fields")
+
+
+def load(path: Path) -> tuple[list[Kind], dict[str, Enum]]:
+    raw = tomllib.loads(path.read_text())
+    enums = {name: Enum(name, e["doc"], e["values"]) for name, e in raw["enum"].items()}
+    kinds = [Kind(name, k["number"], k["doc"], [parse_field(f) for f in k["fields"]]) for name, k in raw["kind"].items()]
+    kinds.sort(key=lambda k: k.number)
+    if len({k.number for k in kinds}) != len(kinds):
+        raise SystemExit("generate.py: a kind number is used twice")
+    for kind in kinds:
+        check_layout(kind)
+    return kinds, enums
+
+
+def kinds_h(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+    out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */", "#ifndef WHEELTAP_KINDS_H",
+           "#define WHEELTAP_KINDS_H", "", "enum wt_kind_number {"]
+    out += [f"\tWT_KIND_{k.name.upper()} = {k.number}, /* {k.doc} */" for k in kinds]
+    out += [f"\tWT_KIND_END = {kinds[-1].number + 1},", "};"]
+    for enum in enums.values():
+        out += ["", f"/* {enum.doc} */", f"enum wt_{enum.name} {{"]
+        out += [f"\tWT_{enum.name.upper()}_{v.upper()} = {i}," for i, v in enumerate(enum.values)]
+        out += ["};"]
+    for kind in kinds:
+        out += ["", f"enum wt_field_of_{kind.name} {{"]
+        out += [f"\tWT_{kind.name.upper()}_FIELD_{f.name.upper()} = {i}," for i, f in enumerate(kind.fields)]
+        out += ["};"]
+    return "\n".join(out + ["", "#endif", ""])
+
+
+def member(field: Field) -> str:
+    name = {"new": "new_"}.get(field.name, field.name)  # a word of C++
+    return f"{name}_bytes" if field.type == "str" else name
+
+
+def records_h(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+    out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */",
+           "/* Records as they stand in a ring. The bytes of text fields follow, in order. */",
+           "#ifndef WTI_RECORDS_H", "#define WTI_RECORDS_H", "", "#include <stdint.h>", "", '#include "ring.h"']
+    for kind in kinds:
+        out += ["", f"struct wti_record_{kind.name} {{", "\tstruct wti_record record;"]
+        out += [f"\t{C_TYPE[f.type]} {member(f)};" for f in kind.fields]
+        out += ["} __attribute__((aligned(8)));"]
+    return "\n".join(out + ["", "#endif", ""])
+
+
+def quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def table_c(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+    out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */", "#include <wheeltap/trace.h>", "",
+           '#include "table.h"']
+    for enum in enums.values():
+        names = ", ".join(quote(v) for v in enum.values)
+        out += ["", f"static const char *const names_{enum.name}[] = {{{names}}};"]
+    for kind in kinds:
+        out += ["", f"static const struct wt_field fields_{kind.name}[] = {{"]
+        for f in kind.fields:
+            relative = "0"
+            if f.relative_to:
+                relative = "WT_FIELD_TIME" if f.relative_to == "time" else str(kind.index(f.relative_to))
+            enum = f"{len(enums[f.enum].values)}, names_{f.enum}" if f.enum else "0, 0"
+            out.append(f"\t{{{quote(f.name)}, {quote(f.unit)}, {quote(f.doc)}, WT_TYPE_{f.type.upper()}, "
+                       f"{TRANSFORM[f.transform]}, {relative}, {enum}}},")
+        out += ["};"]
+    out += ["", "const struct wt_kind wti_kind_table[] = {"]
+    out += [f"\t{{{quote(k.name)}, {quote(k.doc)}, {k.number}, {len(k.fields)}, fields_{k.name}}}," for k in kinds]
+    out += ["};", f"const unsigned wti_kind_table_count = {len(kinds)};", ""]
+    return "\n".join(out)
+
+
+def unpack_c(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+    out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */",
+           "/* Spreads a ring record over the columns of its kind. */", '#include "columns.h"', '#include "records.h"', ""]
+    for kind in kinds:
+        texts = [f for f in kind.fields if f.type == "str"]
+        out += [f"static int unpack_{kind.name}(struct wti_columns *columns, uint32_t row,",
+                "\t\t\t  const struct wti_record *record, uint32_t bytes)", "{",
+                f"\tconst struct wti_record_{kind.name} *r = (const void *)record;", ""]
+        out += ["\tif (bytes < sizeof(*r))", "\t\treturn WT_E_FORMAT;"]
+        for i, f in enumerate(kind.fields):
+            if f.type == "str":
+                continue
+            if f.type == "f64":
+                out.append(f"\tcolumns->values[{i}][row] = wti_bits(r->{member(f)});")
+            elif f.type in ("i32", "i64"):
+                out.append(f"\tcolumns->values[{i}][row] = (uint64_t)(int64_t)r->{member(f)};")
+            else:
+                out.append(f"\tcolumns->values[{i}][row] = r->{member(f)};")
+        if texts:
+            out += ["\tconst char *text = (const char *)(r + 1);",
+                    "\tuint64_t left = bytes - sizeof(*r);"]
+            for f in texts:
+                i = kind.index(f.name)
+                out += [f"\tif (r->{member(f)} > left)", "\t\treturn WT_E_FORMAT;",
+                        f"\tif (wti_columns_text(columns, {i}, row, text, r->{member(f)}))", "\t\treturn WT_E_NOMEM;",
+                        f"\ttext += r->{member(f)};", f"\tleft -= r->{member(f)};"]
+            out += ["\t(void)text;", "\t(void)left;"]
+        out += ["\treturn 0;", "}", ""]
+    out += ["int wti_unpack(struct wti_columns *columns, uint32_t row, const struct wti_record *record)", "{",
+            "\tuint32_t bytes = record->units * 8u;", "", "\tswitch (record->kind) {"]
+    for kind in kinds:
+        out += [f"\tcase {kind.number}:", f"\t\treturn unpack_{kind.name}(columns, row, record, bytes);"]
+    return "\n".join(out + ["\tdefault:", "\t\treturn WT_E_FORMAT;", "\t}", "}", ""])
+
+
+def events_md(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+    out = ["# Events", "", f"<!-- {NOTE} -->", "",
+           "Every event has a kind, a time, a track, a sequence number within its track, and the fields below.",
+           "The same description stands in each trace, so that any tool can show a kind that it does not know.", ""]
+    for kind in kinds:
+        out += [f"## {kind.name} ({kind.number})", "", kind.doc[0].upper() + kind.doc[1:] + ".", "",
+                "| field | type | unit | meaning |", "|---|---|---|---|"]
+        for f in kind.fields:
+            type_ = f"[{f.enum}](#{f.enum})" if f.enum else f.type
+            out.append(f"| {f.name} | {type_} | {f.unit} | {f.doc} |")
+        out.append("")
+    out += ["# Enumerations", ""]
+    for enum in enums.values():
+        values = ", ".join(f"{i} {v}" for i, v in enumerate(enum.values))
+        out += [f"## {enum.name}", "", f"{enum.doc[0].upper()}{enum.doc[1:]}: {values}.", ""]
+    return "\n".join(out)
+
+
+def kinds_py(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+    out = ["# SPDX-License-Identifier: Apache-2.0", f"# {NOTE}", '"""Names of event kinds and enumerations."""', "",
+           "KINDS: dict[str, int] = {"]
+    out += [f'    "{k.name}": {k.number},' for k in kinds] + ["}", "", "ENUMS: dict[str, list[str]] = {"]
+    out += [f'    "{e.name}": {e.values!r},'.replace("'", '"') for e in enums.values()]
+    return "\n".join(out + ["}", ""])
+
+
+def main() -> None:
+    source, what, target = sys.argv[1:4]
+    make = {"kinds.h": kinds_h, "records.h": records_h, "table.c": table_c, "unpack.c": unpack_c,
+            "events.md": events_md, "kinds.py": kinds_py}[what]
+    Path(target).write_text(make(*load(Path(source))))
+
+
+if __name__ == "__main__":
+    main()

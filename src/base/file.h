@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files: whole writes, whole reads with a ceiling, atomic replacement, folders. */
+#ifndef WTI_BASE_FILE_H
+#define WTI_BASE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <wheeltap/err.h>
+
+#include "buf.h"
+
+/* All of it, or a negative errno; EINTR and short writes are its business. */
+int wti_write_all(int fd, const void *data, size_t bytes);
+/* As many bytes as there are, up to `bytes`; or a negative errno. */
+ssize_t wti_pread_all(int fd, void *data, size_t bytes, uint64_t offset);
+int wti_file_read(const char *path, size_t ceiling, struct wti_buf *out, struct wt_err *err);
+/* Through a temporary file and a rename; mode 0600. */
+int wti_file_replace(const char *path, const void *data, size_t bytes, struct wt_err *err);
+int wti_mkdirs(const char *path, mode_t mode, struct wt_err *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small things with text: globs, sizes, durations, likeness. No locale, no allocation. */
+#ifndef WTI_BASE_TEXT_H
+#define WTI_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+
+/* Shell-like: * ? [a-z] [!a-z] and \ to quote. Linear in text times stars, never exponential. */
+bool wti_glob(const char *pattern, const char *text, size_t bytes);
+/* "64k", "2G", "1.5GiB", "100": binary multiples. False if it is not a size. */
+bool wti_parse_bytes(const char *text, uint64_t *ret_bytes);
+/* "250us", "3ms", "1.5s", "2m", "100" (seconds): in nanoseconds, may be negative. */
+bool wti_parse_duration(const char *text, int64_t *ret_ns);
+bool wti_parse_u64(const char *text, uint64_t *ret_value);
+/* "1.2 GB", "12.3 us" and such, for people; at most 15 characters. */
+const char *wti_format_bytes(char out[16], uint64_t bytes);
+const char *wti_format_ns(char out[16], int64_t ns);
+/* "1,234,567" */
+const char *wti_format_count(char out[32], uint64_t count);
+/* The candidate that `word` was most likely meant to be, or NULL. */
+const char *wti_suggest(const char *word, const char *const *candidates, size_t count);
+/* Bytes to valid UTF-8 on one line: controls and newlines as \n, \x1b; bad bytes as \xNN. */
+void wti_printable(struct wti_buf *out, const char *text, size_t bytes);
+/* Length of the valid UTF-8 sequence at the beginning, 0 if there is none. */
+size_t wti_utf8_length(const char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A verb is a row and a file: the row (table.c) carries its name, arguments, options and help; help
+ * text, man page and shell completion all come from it. The file has the function.
+ */
+#ifndef WTI_CLI_VERB_H
+#define WTI_CLI_VERB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum wti_exit {
+	WTI_EXIT_CLEAN = 0,
+	WTI_EXIT_FINDINGS = 1,
+	WTI_EXIT_USAGE = 2,
+	WTI_EXIT_TRACE = 3, /* unreadable, or not measured */
+	WTI_EXIT_ENVIRONMENT = 4,
+	WTI_EXIT_RECORD = 125, /* record itself failed; otherwise it gives the program's status */
+};
+
+enum wti_option_type {
+	WTI_OPT_FLAG, /* bool */
+	WTI_OPT_TEXT, /* const char * */
+	WTI_OPT_COUNT, /* uint64_t */
+	WTI_OPT_BYTES, /* uint64_t, "64k" */
+	WTI_OPT_DURATION, /* int64_t ns, "1.5s" */
+	WTI_OPT_CHOICE, /* const char *, one of `choices` ("a|b|c"); what follows '=' is free */
+	WTI_OPT_LIST, /* struct wti_list of const char *: may be given again and again */
+};
+
+struct wti_list {
+	const char **items;
+	size_t count;
+};
+
+struct wti_option {
+	const char *name; /* long, without dashes */
+	char letter; /* or 0 */
+	enum wti_option_type type;
+	const char *argument; /* as help shows it: "DIR"; NULL for flags */
+	const char *choices;
+	const char *help;
+	size_t offset; /* into the verb's options struct */
+};
+
+struct wti_verb {
+	const char *name;
+	const char *arguments; /* as usage shows them: "[RUN]", "-- PROGRAM [ARGS...]" */
+	const char *summary; /* one line */
+	const char *description; /* paragraphs for the man page */
+	const char *examples; /* lines "command\texplanation" */
+	const struct wti_option *options; /* ends with a name of NULL */
+	size_t options_bytes; /* of the verb's options struct */
+	unsigned arguments_min;
+	unsigned arguments_max;
+	bool rest_is_program; /* options end at the first word that is not one */
+	const char *group; /* in `wheeltap help`: "record", "look", "keep" */
+	int (*run)(const void *options, char **arguments, size_t count);
+};
+
+/* Ends with a name of NULL. */
+extern const struct wti_verb wti_verbs[];
+
+#endif

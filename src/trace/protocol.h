@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an agent (a guest in the recorded program) and the recorder agree on.
+ *
+ * This header and ring.h are all that an agent sees of wheeltap. It holds layouts only: the control
+ * page that the recorder shares with every process of a run, the chunks of definitions, and the
+ * messages on the socket. Nothing here waits for an answer: an agent makes its own shared memory,
+ * hands the descriptors over and goes on, so that a recorder that is stopped, slow or dead never
+ * holds the program up.
+ *
+ *   DIR/socket    SOCK_SEQPACKET; each process connects once and only sends
+ *   DIR/control   one page, mapped shared by everybody
+ *
+ * DIR is private (0700) and named by the one environment variable that agents read:
+ *   WHEELTAP_AGENT=<protocol>:<DIR>
+ */
+#ifndef WTI_TRACE_PROTOCOL_H
+#define WTI_TRACE_PROTOCOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define WTI_PROTOCOL 1u
+#define WTI_ENV "WHEELTAP_AGENT"
+#define WTI_CONTROL_MAGIC 0x4c544357u /* "WCTL" */
+#define WTI_RING_MAGIC 0x474e5257u /* "WRNG" */
+#define WTI_CHUNK_MAGIC 0x4b484357u /* "WCHK" */
+
+#define WTI_RING_HEADER_BYTES 4096u /* data begins here in a ring's memfd */
+#define WTI_RING_MIN_BYTES (64u << 10)
+#define WTI_RING_MAX_BYTES (256u << 20)
+#define WTI_RING_DEFAULT_BYTES (1u << 20)
+#define WTI_CHUNK_BYTES (256u << 10) /* of definitions */
+#define WTI_TEXT_MAX 4096u /* longest text of a record or a definition; longer ones are cut */
+#define WTI_STACK_MAX 128u /* deepest stack kept */
+
+enum wti_on_full {
+	WTI_ON_FULL_BLOCK, /* wait, at most block_budget_ns a minute and process, then drop */
+	WTI_ON_FULL_DROP,
+};
+
+enum wti_recording {
+	WTI_RECORDING_ON,
+	WTI_RECORDING_OVER, /* the recorder has gone: emit nothing more */
+};
+
+struct wti_control {
+	uint32_t magic;
+	uint32_t protocol;
+	uint32_t ring_bytes; /* data bytes of each ring, a power of two */
+	uint32_t on_full; /* enum wti_on_full */
+	uint64_t rings_bytes_max; /* ceiling for all rings of the run together */
+	uint64_t block_budget_ns; /* how long a process may wait for room in a minute */
+	uint32_t definitions_bytes_max; /* ceiling for the definitions of a process */
+	int32_t recorder_pid;
+	uint32_t strings_keep; /* 0: texts that may be private are replaced by length and hash */
+	_Atomic uint32_t state; /* enum wti_recording */
+	_Atomic uint64_t rings_bytes_used;
+	_Atomic uint32_t refused_count; /* rings refused because of the ceiling */
+	_Atomic uint32_t mismatch_count; /* agents that speak another protocol and stayed out */
+	_Atomic uint32_t mismatch_protocol; /* what the last of them speaks */
+};
+
+/*
+ * Definitions: what records refer to by number. Each process appends them to chunks of its own,
+ * commits one by a release store of its size, and only then publishes a record that names it.
+ * Numbers are given out densely from 1 by type, so that columns of them pack well.
+ */
+enum wti_definition_type {
+	WTI_DEF_STRING = 1, /* payload: the bytes */
+	WTI_DEF_TRACK = 2, /* payload: struct wti_track_definition, then its name */
+	WTI_DEF_STACK = 3, /* payload: addresses as u64, innermost first */
+	WTI_DEF_MODULE = 4, /* payload: struct wti_module_definition, build-id, path */
+	WTI_DEF_SITE = 5, /* payload: struct wti_site_definition */
+};
+
+struct wti_definition {
+	_Atomic uint32_t size; /* bytes with this header, a multiple of 8; 0: not committed yet */
+	uint16_t type;
+	uint16_t payload_bytes;
+	uint32_t id;
+	uint32_t reserved;
+};
+
+struct wti_chunk { /* at offset 0 of a chunk's memfd; definitions follow at once */
+	uint32_t magic;
+	uint32_t index; /* chunks of a process count from 0 */
+	uint64_t bytes;
+	_Atomic uint64_t overflow_count; /* chunk 0: definitions that found no room; they are id 0 */
+	uint64_t reserved;
+};
+
+enum wti_track_type {
+	WTI_TRACK_THREAD = 1,
+	WTI_TRACK_QUEUE = 2, /* of a device */
+	WTI_TRACK_RANK = 3,
+	WTI_TRACK_RECORDER = 4,
+};
+
+struct wti_track_definition {
+	uint32_t type;
+	uint32_t tid; /* of a thread */
+	uint32_t device; /* of a queue */
+	uint32_t reserved;
+};
+
+struct wti_module_definition {
+	uint64_t base; /* load address */
+	uint64_t bytes;
+	uint32_t build_id_bytes;
+	uint32_t path_bytes;
+};
+
+struct wti_site_definition {
+	uint32_t file; /* string */
+	uint32_t function; /* string */
+	uint32_t line;
+	uint32_t reserved;
+};
+
+/* Messages: one packet each, with one descriptor. */
+enum wti_message_type {
+	WTI_MSG_HELLO = 1, /* descriptor: chunk 0 */
+	WTI_MSG_CHUNK = 2, /* descriptor: a further chunk; track is its index */
+	WTI_MSG_RING = 3, /* descriptor: the ring of a thread */
+};
+
+struct wti_message {
+	uint32_t type;
+	uint32_t protocol;
+	uint32_t pid;
+	uint32_t ppid;
+	uint64_t start_time; /* field 22 of /proc/self/stat: with pid and boot, who this is */
+	uint32_t tid; /* RING */
+	uint32_t track; /* RING: the thread's track, defined already */
+	char command[16];
+};
+
+#endif
