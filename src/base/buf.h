@@ -30,7 +30,8 @@ int wti_buf_text(struct wti_buf *buf, const char *text);
 int wti_buf_byte(struct wti_buf *buf, uint8_t byte);
 int wti_buf_printf(struct wti_buf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-int wti_buf_vprintf(struct wti_buf *buf, const char *format, va_list args);
+int wti_buf_vprintf(struct wti_buf *buf, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
 /* NUL-terminated view of the content; "" after a failure. */
 const char *wti_buf_cstr(struct wti_buf *buf);
 

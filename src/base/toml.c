@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The structure of a TOML document: keys, tables, arrays. Knows which tables may still be added to,
+ * and rejects keys given twice. Nesting is kept on a stack of its own: nothing recurses, and no
+ * part of the document is deeper than DEPTH_MAX.
+ */
+#include "toml.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "file.h"
+#include "map.h"
+#include "text.h"
+#include "toml_value.h"
+
+#define DEPTH_MAX 64
+#define FILE_MAX ((size_t)1 << 20) /* a configuration that large is a mistake */
+#define TEXT_MAX ((size_t)16 << 20)
+
+enum made_by {
+	BY_PATH,         /* on the way to another: [made.other] */
+	BY_HEADER,       /* [made] */
+	BY_KEY,          /* made.other = 1 */
+	BY_VALUE,        /* made = {...}, and all that is no table */
+	BY_ARRAY_HEADER, /* [[made]]: the array */
+};
+
+struct node {
+	struct wti_toml value; /* first: what the user sees is what we hold */
+	enum made_by made_by;
+	unsigned section; /* that a table BY_KEY was made in: it may grow no longer than that */
+	unsigned depth;
+};
+
+struct document {
+	struct node root; /* first: freed through it */
+	struct wti_arena arena;
+};
+
+struct parser {
+	struct wti_toml_scan scan;
+	struct document *document;
+	struct wti_map children; /* (parent, key) -> node */
+	struct wti_buf child_key;
+	unsigned section;
+	struct node *open[DEPTH_MAX]; /* arrays and inline tables around the current value */
+	unsigned open_count;
+};
+
+struct key {
+	const char *text;
+	size_t bytes;
+	const char *at;
+};
+
+/* ---- Saying where ---- */
+
+unsigned wti_toml_column(const struct wti_toml_scan *scan, const char *at)
+{
+	unsigned column = 1;
+
+	for (const char *c = scan->line_begin; c < at; c++)
+		column += ((uint8_t)*c & 0xc0) != 0x80;
+	return column;
+}
+
+int wti_toml_fail(struct wti_toml_scan *scan, int code, const char *at, const char *format, ...)
+{
+	char message[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	return wti_err_at(scan->err, code, at - scan->text, "%.200s:%u:%u: %s", scan->name,
+			  scan->line, wti_toml_column(scan, at), message);
+}
+
+int wti_toml_no_memory(struct wti_toml_scan *scan)
+{
+	return wti_toml_fail(scan, WT_E_NOMEM, scan->at, "out of memory");
+}
+
+bool wti_toml_newline(struct wti_toml_scan *scan)
+{
+	const char *at = scan->at;
+
+	at += at < scan->end && *at == '\r';
+	if (at == scan->end || *at != '\n')
+		return false;
+	scan->at = scan->line_begin = at + 1;
+	scan->line++;
+	return true;
+}
+
+static void skip_blanks(struct wti_toml_scan *scan)
+{
+	while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t'))
+		scan->at++;
+}
+
+static void skip_comment(struct wti_toml_scan *scan)
+{
+	skip_blanks(scan);
+	if (scan->at == scan->end || *scan->at != '#')
+		return;
+	while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\r')
+		scan->at++;
+}
+
+static void skip_lines(struct wti_toml_scan *scan)
+{
+	do
+		skip_comment(scan);
+	while (wti_toml_newline(scan));
+}
+
+static bool take(struct wti_toml_scan *scan, char c)
+{
+	if (scan->at == scan->end || *scan->at != c)
+		return false;
+	scan->at++;
+	return true;
+}
+
+/* ---- Nodes ---- */
+
+static struct node *child_slot(struct parser *parser, struct node *parent, const struct key *key,
+			       uint64_t **ret_slot)
+{
+	struct wti_buf *name = &parser->child_key;
+
+	wti_buf_clear(name);
+	wti_buf_append(name, &parent, sizeof(struct node *));
+	wti_buf_append(name, key->text, key->bytes);
+	*ret_slot = wti_buf_status(name)
+			    ? NULL
+			    : wti_map_text(&parser->children, (char *)name->data, name->bytes);
+	return *ret_slot ? (struct node *)(uintptr_t) * *ret_slot : NULL;
+}
+
+static struct node *add_node(struct parser *parser, struct node *parent, const struct key *key,
+			     const char *at)
+{
+	struct wti_toml_scan *scan = &parser->scan;
+	struct node *node;
+
+	if (parent->depth + 1 >= DEPTH_MAX) {
+		wti_toml_fail(scan, WT_E_LIMIT, at, "nested deeper than %d levels", DEPTH_MAX);
+		return NULL;
+	}
+	node = wti_arena_take(scan->arena, sizeof(*node));
+	if (!node) {
+		wti_toml_no_memory(scan);
+		return NULL;
+	}
+	node->value.line = scan->line;
+	node->value.column = wti_toml_column(scan, at);
+	node->value.key = key ? key->text : NULL;
+	node->depth = parent->depth + 1;
+	node->section = parser->section;
+	if (parent->value.last)
+		parent->value.last->next = &node->value;
+	else
+		parent->value.first = &node->value;
+	parent->value.last = &node->value;
+	return node;
+}
+
+/* The child of that name; made, as an empty table, if there is none. NULL on failure. */
+static struct node *get_child(struct parser *parser, struct node *parent, const struct key *key,
+			      enum made_by made_by, bool *ret_new)
+{
+	uint64_t *slot;
+	struct node *node = child_slot(parser, parent, key, &slot);
+
+	if (!slot) {
+		wti_toml_no_memory(&parser->scan);
+		return NULL;
+	}
+	*ret_new = !node;
+	if (node)
+		return node;
+	node = add_node(parser, parent, key, key->at);
+	if (!node)
+		return NULL;
+	node->made_by = made_by;
+	*slot = (uintptr_t)node;
+	return node;
+}
+
+static int twice(struct parser *parser, const struct key *key, const struct node *first)
+{
+	return wti_toml_fail(&parser->scan, WT_E_FORMAT, key->at,
+			     "key '%.64s' is given twice; it stands in line %u already", key->text,
+			     first->value.line);
+}
+
+/* ---- Keys ---- */
+
+static bool is_bare(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '-';
+}
+
+static int parse_key(struct wti_toml_scan *scan, struct key *ret)
+{
+	const char *start = scan->at;
+	int status = 0;
+
+	ret->at = start;
+	if (start < scan->end && (*start == '"' || *start == '\'')) {
+		status = wti_toml_string(scan, true, &ret->text, &ret->bytes);
+		if (!status && memchr(ret->text, 0, ret->bytes))
+			return wti_toml_fail(scan, WT_E_FORMAT, start, "key contains a NUL");
+		return status;
+	}
+	while (scan->at < scan->end && is_bare(*scan->at))
+		scan->at++;
+	ret->bytes = (size_t)(scan->at - start);
+	if (!ret->bytes)
+		return wti_toml_fail(scan, WT_E_FORMAT, start, "a key is missing");
+	ret->text = wti_arena_text(scan->arena, start, ret->bytes);
+	return ret->text ? 0 : wti_toml_no_memory(scan);
+}
+
+/* Into a table on the way to another one, `[way.to.it]`. */
+static int enter_by_header(struct parser *parser, struct node **table, const struct key *key)
+{
+	bool is_new;
+	struct node *child = get_child(parser, *table, key, BY_PATH, &is_new);
+
+	if (!child)
+		return parser->scan.err->code;
+	if (child->made_by == BY_ARRAY_HEADER)
+		child = (struct node *)child->value.last;
+	if (child->made_by == BY_VALUE)
+		return twice(parser, key, child);
+	*table = child;
+	return 0;
+}
+
+/* Into a table on the way to a value, `way.to.it = 1`. */
+static int enter_by_key(struct parser *parser, struct node **table, const struct key *key)
+{
+	bool is_new;
+	struct node *child = get_child(parser, *table, key, BY_KEY, &is_new);
+
+	if (!child)
+		return parser->scan.err->code;
+	if (child->made_by == BY_PATH) {
+		child->made_by = BY_KEY;
+		child->section = parser->section;
+	}
+	if (child->made_by != BY_KEY || child->section != parser->section)
+		return twice(parser, key, child);
+	*table = child;
+	return 0;
+}
+
+/* A key with dots: enters all tables but for the last key, which it returns. */
+static int parse_path(struct parser *parser,
+		      int (*enter)(struct parser *, struct node **, const struct key *),
+		      struct node **table, struct key *ret_key)
+{
+	struct wti_toml_scan *scan = &parser->scan;
+
+	for (;;) {
+		int status;
+
+		skip_blanks(scan);
+		status = parse_key(scan, ret_key);
+		if (status)
+			return status;
+		skip_blanks(scan);
+		if (!take(scan, '.'))
+			return 0;
+		status = enter(parser, table, ret_key);
+		if (status)
+			return status;
+	}
+}
+
+/* ---- Values ---- */
+
+/* `key = ` and the empty node for what follows. */
+static int begin_pair(struct parser *parser, struct node *table, struct node **ret_node)
+{
+	struct wti_toml_scan *scan = &parser->scan;
+	struct node *node;
+	struct key key;
+	bool is_new;
+	int status = parse_path(parser, enter_by_key, &table, &key);
+
+	if (status)
+		return status;
+	if (!take(scan, '='))
+		return wti_toml_fail(scan, WT_E_FORMAT, scan->at, "'=' is missing after the key");
+	skip_blanks(scan);
+	node = get_child(parser, table, &key, BY_VALUE, &is_new);
+	if (!node)
+		return scan->err->code;
+	if (!is_new)
+		return twice(parser, &key, node);
+	*ret_node = node;
+	return 0;
+}
+
+static int begin_value(struct parser *parser, struct node *node)
+{
+	struct wti_toml_scan *scan = &parser->scan;
+
+	node->made_by = BY_VALUE;
+	if (take(scan, '['))
+		node->value.type = WTI_TOML_ARRAY;
+	else if (take(scan, '{'))
+		node->value.type = WTI_TOML_TABLE;
+	else
+		return wti_toml_scalar(scan, &node->value);
+	/* add_node() has refused what is too deep, so there is room. */
+	parser->open[parser->open_count++] = node;
+	return 0;
+}
+
+/* The next element in *ret_node, or NULL there when the array ends. */
+static int next_element(struct parser *parser, struct node *array, struct node **ret_node)
+{
+	struct wti_toml_scan *scan = &parser->scan;
+
+	*ret_node = NULL;
+	skip_lines(scan);
+	if (take(scan, ']'))
+		return 0;
+	if (array->value.first && !take(scan, ','))
+		return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
+				     "array of line %u needs ',' or ']' here", array->value.line);
+	skip_lines(scan);
+	if (array->value.first && take(scan, ']'))
+		return 0;
+	*ret_node = add_node(parser, array, NULL, scan->at);
+	return *ret_node ? 0 : scan->err->code;
+}
+
+static int next_pair(struct parser *parser, struct node *table, struct node **ret_node)
+{
+	struct wti_toml_scan *scan = &parser->scan;
+
+	*ret_node = NULL;
+	skip_blanks(scan);
+	if (take(scan, '}'))
+		return 0;
+	if (table->value.first && !take(scan, ','))
+		return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
+				     "inline table needs ',' or '}' here, on the same line");
+	return begin_pair(parser, table, ret_node);
+}
+
+static int parse_value(struct parser *parser, struct node *node)
+{
+	int status = begin_value(parser, node);
+
+	while (!status && parser->open_count) {
+		struct node *around = parser->open[parser->open_count - 1];
+
+		if (around->value.type == WTI_TOML_ARRAY)
+			status = next_element(parser, around, &node);
+		else
+			status = next_pair(parser, around, &node);
+		if (status)
+			return status;
+		if (node)
+			status = begin_value(parser, node);
+		else
+			parser->open_count--;
+	}
+	return status;
+}
+
+/* ---- Headers ---- */
+
+static int open_array_table(struct parser *parser, struct node *parent, const struct key *key,
+			    struct node **ret_table)
+{
+	bool is_new;
+	struct node *array = get_child(parser, parent, key, BY_ARRAY_HEADER, &is_new);
+	struct node *table;
+
+	if (!array)
+		return parser->scan.err->code;
+	if (array->made_by != BY_ARRAY_HEADER)
+		return twice(parser, key, array);
+	array->value.type = WTI_TOML_ARRAY;
+	table = add_node(parser, array, NULL, key->at);
+	if (!table)
+		return parser->scan.err->code;
+	table->made_by = BY_HEADER;
+	*ret_table = table;
+	return 0;
+}
+
+static int open_table(struct parser *parser, struct node *parent, const struct key *key,
+		      struct node **ret_table)
+{
+	bool is_new;
+	struct node *table = get_child(parser, parent, key, BY_PATH, &is_new);
+
+	if (!table)
+		return parser->scan.err->code;
+	if (table->made_by != BY_PATH)
+		return twice(parser, key, table);
+	table->made_by = BY_HEADER;
+	*ret_table = table;
+	return 0;
+}
+
+/* `[table]` or `[[array of tables]]`; the first bracket has been taken. */
+static int parse_header(struct parser *parser, struct node **ret_table)
+{
+	struct wti_toml_scan *scan = &parser->scan;
+	struct node *parent = &parser->document->root;
+	bool is_array = take(scan, '[');
+	struct key key;
+	int status;
+
+	parser->section++;
+	status = parse_path(parser, enter_by_header, &parent, &key);
+	if (status)
+		return status;
+	if (!take(scan, ']') || (is_array && !take(scan, ']')))
+		return wti_toml_fail(scan, WT_E_FORMAT, scan->at, "'%s' is missing",
+				     is_array ? "]]" : "]");
+	if (is_array)
+		return open_array_table(parser, parent, &key, ret_table);
+	return open_table(parser, parent, &key, ret_table);
+}
+
+static int parse_line(struct parser *parser, struct node **table)
+{
+	struct node *node;
+	int status;
+
+	if (take(&parser->scan, '['))
+		return parse_header(parser, table);
+	status = begin_pair(parser, *table, &node);
+	return status ? status : parse_value(parser, node);
+}
+
+static int parse_lines(struct parser *parser)
+{
+	struct wti_toml_scan *scan = &parser->scan;
+	struct node *table = &parser->document->root;
+
+	for (;;) {
+		int status;
+
+		skip_lines(scan);
+		if (scan->at == scan->end)
+			return 0;
+		status = parse_line(parser, &table);
+		if (status)
+			return status;
+		skip_comment(scan);
+		if (scan->at < scan->end && !wti_toml_newline(scan))
+			return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
+					     "the line should end here");
+	}
+}
+
+/* ---- The document ---- */
+
+/* UTF-8 and no controls but tabs and ends of lines: true of all parts of a document alike. */
+static int check_bytes(struct wti_toml_scan *scan)
+{
+	while (scan->at < scan->end) {
+		size_t length = wti_utf8_length(scan->at, (size_t)(scan->end - scan->at));
+		uint8_t byte = (uint8_t)*scan->at;
+
+		if (wti_toml_newline(scan))
+			continue;
+		if (!length)
+			return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
+					     "byte 0x%02x is not UTF-8", byte);
+		if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
+			return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
+					     "control character 0x%02x is not allowed", byte);
+		scan->at += length;
+	}
+	return 0;
+}
+
+static void rewind_scan(struct wti_toml_scan *scan)
+{
+	scan->at = scan->line_begin = scan->text;
+	scan->line = 1;
+	if (scan->end - scan->at >= 3 && !memcmp(scan->at, "\xef\xbb\xbf", 3))
+		scan->at = scan->line_begin = scan->text + 3; /* a byte order mark */
+}
+
+static int parse_document(struct document *document, const char *name, const char *text,
+			  size_t bytes, struct wt_err *err)
+{
+	struct parser parser = {
+		.document = document,
+		.scan = {.name = name,
+			 .text = text,
+			 .end = text + bytes,
+			 .arena = &document->arena,
+			 .err = err},
+	};
+	int status;
+
+	wti_map_init(&parser.children, bytes + 1);
+	wti_buf_init(&parser.child_key, bytes + sizeof(struct node *));
+	wti_buf_init(&parser.scan.scratch, bytes);
+	rewind_scan(&parser.scan);
+	status = check_bytes(&parser.scan);
+	rewind_scan(&parser.scan);
+	if (!status)
+		status = parse_lines(&parser);
+	wti_map_release(&parser.children);
+	wti_buf_release(&parser.child_key);
+	wti_buf_release(&parser.scan.scratch);
+	return status;
+}
+
+int wti_toml_parse(const char *name, const char *text, size_t bytes, struct wti_toml **ret_root,
+		   struct wt_err *err)
+{
+	struct wt_err unseen;
+	struct document *document;
+	int status;
+
+	if (bytes > TEXT_MAX)
+		return wti_err(err, WT_E_LIMIT, "'%s' is larger than %zu bytes", name, TEXT_MAX);
+	document = calloc(1, sizeof(*document));
+	if (!document)
+		return wti_err(err, WT_E_NOMEM, "out of memory reading '%s'", name);
+	/* Each byte of text makes at most one node and, in keys and strings, one small copy. */
+	wti_arena_init(&document->arena, (bytes + 1) * (sizeof(struct node) + 32));
+	document->root.value.line = document->root.value.column = 1;
+	document->root.made_by = BY_HEADER;
+	/* Always one: the parser looks at the code that was set where it failed. */
+	status = parse_document(document, name, text, bytes, err ? err : &unseen);
+	if (status) {
+		wti_toml_free(&document->root.value);
+		return status;
+	}
+	*ret_root = &document->root.value;
+	return 0;
+}
+
+int wti_toml_load(const char *path, struct wti_toml **ret_root, struct wt_err *err)
+{
+	struct wti_buf text;
+	int status;
+
+	wti_buf_init(&text, FILE_MAX);
+	status = wti_file_read(path, FILE_MAX, &text, err);
+	if (!status)
+		status = wti_toml_parse(path, (char *)text.data, text.bytes, ret_root, err);
+	wti_buf_release(&text);
+	return status;
+}
+
+void wti_toml_free(struct wti_toml *root)
+{
+	struct document *document = (struct document *)root;
+
+	if (!document)
+		return;
+	wti_arena_release(&document->arena);
+	free(document);
+}
+
+const struct wti_toml *wti_toml_get(const struct wti_toml *table, const char *key)
+{
+	if (!table || table->type != WTI_TOML_TABLE)
+		return NULL;
+	for (const struct wti_toml *child = table->first; child; child = child->next) {
+		if (!strcmp(child->key, key))
+			return child;
+	}
+	return NULL;
+}
