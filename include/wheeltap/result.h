@@ -58,6 +58,7 @@ struct wt_column {
 	char *key; /* in JSON and CSV */
 	char *title; /* for people */
 	enum wt_cell_type type;
+	unsigned hide; /* 0: always shown; others give way on a narrow terminal, the highest first */
 };
 
 struct wt_cell {
@@ -68,7 +69,10 @@ struct wt_cell {
 		double number;
 		int64_t ns;
 	};
+	size_t text_bytes; /* of WT_CELL_TEXT: any bytes, NUL among them */
 };
+
+struct wt_result;
 
 struct wt_table {
 	char *key;
@@ -78,6 +82,8 @@ struct wt_table {
 	struct wt_cell *cells; /* row by row */
 	size_t row_count;
 	size_t row_capacity;
+	size_t cursor; /* the next cell of the last row */
+	struct wt_result *owner; /* NULL: swallows everything */
 };
 
 /* y over x, one x a bucket. */
@@ -133,6 +139,8 @@ void wt_result_fact_number(struct wt_result *result, const char *key, const char
 struct wt_table *wt_result_table(struct wt_result *result, const char *key, const char *title);
 void wt_table_column(struct wt_table *table, const char *key, const char *title,
 		     enum wt_cell_type type);
+/* The column added last may be left out on a narrow terminal, those with the highest rank first. */
+void wt_table_hide(struct wt_table *table, unsigned rank);
 /* Cells of the current row, in order; wt_table_row() begins a row. */
 void wt_table_row(struct wt_table *table);
 void wt_table_text(struct wt_table *table, const char *text, size_t bytes);
@@ -140,6 +148,7 @@ void wt_table_count(struct wt_table *table, uint64_t value);
 void wt_table_number(struct wt_table *table, double value);
 void wt_table_ns(struct wt_table *table, int64_t ns);
 void wt_table_empty(struct wt_table *table);
+/* NULL after a failure; `y` is zeroed and for the caller to fill. */
 struct wt_series *wt_result_series(struct wt_result *result, const char *key, const char *title,
 				   const char *unit, double x_first, double x_step, size_t count);
 

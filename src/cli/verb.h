@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A verb is a row and a file: the row (table.c) carries its name, arguments, options and help; help
- * text, man page and shell completion all come from it. The file has the function.
+ * A verb is a file and a row: the file defines a struct wti_verb (name, arguments, options, help
+ * and the function), table.c lists it. Help text, man page and shell completion all come from
+ * there.
  */
 #ifndef WTI_CLI_VERB_H
 #define WTI_CLI_VERB_H
@@ -20,13 +21,13 @@ enum wti_exit {
 };
 
 enum wti_option_type {
-	WTI_OPT_FLAG, /* bool */
-	WTI_OPT_TEXT, /* const char * */
-	WTI_OPT_COUNT, /* uint64_t */
-	WTI_OPT_BYTES, /* uint64_t, "64k" */
+	WTI_OPT_FLAG,     /* bool */
+	WTI_OPT_TEXT,     /* const char * */
+	WTI_OPT_COUNT,    /* uint64_t */
+	WTI_OPT_BYTES,    /* uint64_t, "64k" */
 	WTI_OPT_DURATION, /* int64_t ns, "1.5s" */
-	WTI_OPT_CHOICE, /* const char *, one of `choices` ("a|b|c"); what follows '=' is free */
-	WTI_OPT_LIST, /* struct wti_list of const char *: may be given again and again */
+	WTI_OPT_CHOICE,   /* const char *, one of `choices` ("a|b|c"); what follows '=' is free */
+	WTI_OPT_LIST,     /* struct wti_list of const char *: may be given again and again */
 };
 
 struct wti_list {
@@ -36,7 +37,7 @@ struct wti_list {
 
 struct wti_option {
 	const char *name; /* long, without dashes */
-	char letter; /* or 0 */
+	char letter;      /* or 0 */
 	enum wti_option_type type;
 	const char *argument; /* as help shows it: "DIR"; NULL for flags */
 	const char *choices;
@@ -46,20 +47,38 @@ struct wti_option {
 
 struct wti_verb {
 	const char *name;
-	const char *arguments; /* as usage shows them: "[RUN]", "-- PROGRAM [ARGS...]" */
-	const char *summary; /* one line */
-	const char *description; /* paragraphs for the man page */
-	const char *examples; /* lines "command\texplanation" */
+	const char *arguments;            /* as usage shows them: "[RUN]", "-- PROGRAM [ARGS...]" */
+	const char *summary;              /* one line */
+	const char *description;          /* paragraphs for the man page */
+	const char *examples;             /* lines "command\texplanation" */
 	const struct wti_option *options; /* ends with a name of NULL */
-	size_t options_bytes; /* of the verb's options struct */
+	size_t options_bytes;             /* of the verb's options struct */
 	unsigned arguments_min;
 	unsigned arguments_max;
 	bool rest_is_program; /* options end at the first word that is not one */
-	const char *group; /* in `wheeltap help`: "record", "look", "keep" */
+	const char *group;    /* in `wheeltap help`: "record", "look", "keep" */
 	int (*run)(const void *options, char **arguments, size_t count);
+	const void *defaults; /* of the options struct; NULL: all zero */
 };
 
-/* Ends with a name of NULL. */
-extern const struct wti_verb wti_verbs[];
+/* In the order in which help shows them; ends with NULL. */
+extern const struct wti_verb *const wti_verbs[];
+
+const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
+
+/* The rows, one a file. */
+extern const struct wti_verb wti_verb_help;
+extern const struct wti_verb wti_verb_version;
+
+/* The options that every verb has. `type` is the verb's options struct, with a bool json. */
+#define WTI_OPTION_JSON(type)                                                                      \
+	{                                                                                          \
+		"json", 0, WTI_OPT_FLAG, NULL, NULL, "print one JSON object instead of text",      \
+			offsetof(type, json)                                                       \
+	}
+#define WTI_OPTIONS_END                                                                            \
+	{                                                                                          \
+		NULL                                                                               \
+	}
 
 #endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one option parser of all verbs: it knows struct wti_option, and nothing of any verb. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "parse.h"
+
+#define OPTIONS_MAX 64
+
+struct parser {
+	const struct wti_verb *verb;
+	char **words;
+	size_t count;
+	size_t at;
+	struct wti_parsed *out;
+	struct wt_err *err;
+};
+
+static const struct wti_option *option_by_name(const struct wti_verb *verb, const char *name,
+					       size_t bytes)
+{
+	for (const struct wti_option *o = verb->options; o && o->name; o++) {
+		if (strlen(o->name) == bytes && !memcmp(o->name, name, bytes))
+			return o;
+	}
+	return NULL;
+}
+
+static const struct wti_option *option_by_letter(const struct wti_verb *verb, char letter)
+{
+	for (const struct wti_option *o = verb->options; o && o->name; o++) {
+		if (o->letter == letter)
+			return o;
+	}
+	return NULL;
+}
+
+static int unknown_option(const struct parser *p, const char *name, size_t bytes)
+{
+	const char *names[OPTIONS_MAX];
+	size_t count = 0;
+	char word[64];
+	const char *near;
+
+	for (const struct wti_option *o = p->verb->options; o && o->name; o++) {
+		if (count < OPTIONS_MAX)
+			names[count++] = o->name;
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)(bytes < 63 ? bytes : 63), name);
+	near = wti_suggest(word, names, count);
+	if (near)
+		return wti_err(p->err, WT_E_ARG, "unknown option '--%s'; did you mean --%s?", word,
+			       near);
+	return wti_err(p->err, WT_E_ARG, "unknown option '--%s'; 'wheeltap %s --help' lists them",
+		       word, p->verb->name);
+}
+
+/* `choices` is "a|b|c"; a choice may be followed by '=' and anything. */
+static bool is_choice(const char *choices, const char *value)
+{
+	size_t bytes = strcspn(value, "=");
+
+	for (const char *c = choices; *c;) {
+		size_t length = strcspn(c, "|");
+
+		if (length == bytes && !memcmp(c, value, length))
+			return true;
+		c += length + (c[length] == '|');
+	}
+	return false;
+}
+
+static int store_list(const struct parser *p, struct wti_list *list, const char *value)
+{
+	const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
+
+	if (!items)
+		return wti_err(p->err, WT_E_NOMEM, "out of memory");
+	items[list->count] = value;
+	list->items = items;
+	list->count++;
+	return 0;
+}
+
+static int bad_value(const struct parser *p, const struct wti_option *option, const char *value,
+		     const char *expected)
+{
+	return wti_err(p->err, WT_E_ARG, "bad value '%.64s' for --%s; it takes %s", value,
+		       option->name, expected);
+}
+
+static int store(const struct parser *p, const struct wti_option *option, const char *value)
+{
+	void *slot = (char *)p->out->options + option->offset;
+	char expected[200];
+
+	switch (option->type) {
+	case WTI_OPT_FLAG:
+		*(bool *)slot = true;
+		return 0;
+	case WTI_OPT_TEXT:
+		*(const char **)slot = value;
+		return 0;
+	case WTI_OPT_COUNT:
+		if (!wti_parse_u64(value, slot))
+			return bad_value(p, option, value, "a whole number such as 100");
+		return 0;
+	case WTI_OPT_BYTES:
+		if (!wti_parse_bytes(value, slot))
+			return bad_value(p, option, value, "a size such as 64k or 2G");
+		return 0;
+	case WTI_OPT_DURATION:
+		if (!wti_parse_duration(value, slot))
+			return bad_value(p, option, value, "a time such as 1.5s, 20ms or 2m");
+		return 0;
+	case WTI_OPT_CHOICE:
+		if (!is_choice(option->choices, value)) {
+			snprintf(expected, sizeof(expected), "one of %s", option->choices);
+			return bad_value(p, option, value, expected);
+		}
+		*(const char **)slot = value;
+		return 0;
+	case WTI_OPT_LIST:
+		return store_list(p, slot, value);
+	}
+	return wti_err(p->err, WT_E_ARG, "option '--%s' has no type", option->name);
+}
+
+/* `value` is what came with the option itself, or NULL: then the next word. */
+static int take(struct parser *p, const struct wti_option *option, const char *value)
+{
+	if (option->type == WTI_OPT_FLAG) {
+		if (value)
+			return wti_err(p->err, WT_E_ARG, "option '--%s' takes no value",
+				       option->name);
+		return store(p, option, NULL);
+	}
+	if (!value) {
+		if (p->at >= p->count)
+			return wti_err(p->err, WT_E_ARG, "option '--%s' needs a value: --%s %s",
+				       option->name, option->name, option->argument);
+		value = p->words[p->at++];
+	}
+	return store(p, option, value);
+}
+
+static int take_long(struct parser *p, const char *word)
+{
+	const char *name = word + 2;
+	size_t bytes = strcspn(name, "=");
+	const struct wti_option *option = option_by_name(p->verb, name, bytes);
+
+	if (bytes == 4 && !memcmp(name, "help", 4) && !option) {
+		p->out->help = true;
+		return 0;
+	}
+	if (!option)
+		return unknown_option(p, name, bytes);
+	return take(p, option, name[bytes] == '=' ? name + bytes + 1 : NULL);
+}
+
+static int take_letters(struct parser *p, const char *word)
+{
+	for (const char *c = word + 1; *c; c++) {
+		const struct wti_option *option = option_by_letter(p->verb, *c);
+		int r;
+
+		if (!option && *c == 'h') {
+			p->out->help = true;
+			return 0;
+		}
+		if (!option)
+			return wti_err(p->err, WT_E_ARG,
+				       "unknown option '%.32s'; 'wheeltap %s --help' lists them",
+				       word, p->verb->name);
+		if (option->type != WTI_OPT_FLAG)
+			return take(p, option, c[1] ? c + 1 : NULL);
+		r = take(p, option, NULL);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int take_words(struct parser *p)
+{
+	bool options_over = false;
+
+	while (p->at < p->count && !p->out->help) {
+		char *word = p->words[p->at++];
+		int r = 0;
+
+		if (!options_over && !strcmp(word, "--")) {
+			options_over = true;
+		} else if (!options_over && word[0] == '-' && word[1] == '-') {
+			r = take_long(p, word);
+		} else if (!options_over && word[0] == '-' && word[1]) {
+			r = take_letters(p, word);
+		} else {
+			p->out->arguments[p->out->argument_count++] = word;
+			options_over |= p->verb->rest_is_program;
+		}
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int check_arguments(const struct parser *p)
+{
+	size_t count = p->out->argument_count;
+
+	if (count < p->verb->arguments_min)
+		return wti_err(p->err, WT_E_ARG, "'wheeltap %s' needs %s; see 'wheeltap %s --help'",
+			       p->verb->name, p->verb->arguments, p->verb->name);
+	if (!p->verb->rest_is_program && count > p->verb->arguments_max)
+		return wti_err(p->err, WT_E_ARG,
+			       "unexpected argument '%.64s'; usage: wheeltap %s [OPTIONS]%s%s",
+			       p->out->arguments[p->verb->arguments_max], p->verb->name,
+			       *p->verb->arguments ? " " : "", p->verb->arguments);
+	return 0;
+}
+
+int wti_parse(const struct wti_verb *verb, char **words, size_t count,
+	      struct wti_parsed *ret_parsed, struct wt_err *err)
+{
+	struct wti_parsed parsed = {0};
+	struct parser p = {verb, words, count, 0, &parsed, err};
+	int r;
+
+	parsed.options = calloc(1, verb->options_bytes ? verb->options_bytes : 1);
+	parsed.arguments = calloc(count + 1, sizeof(*parsed.arguments));
+	if (!parsed.options || !parsed.arguments) {
+		wti_parsed_release(verb, &parsed);
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	}
+	if (verb->defaults)
+		memcpy(parsed.options, verb->defaults, verb->options_bytes);
+	r = take_words(&p);
+	if (!r && !parsed.help)
+		r = check_arguments(&p);
+	if (r) {
+		wti_parsed_release(verb, &parsed);
+		return r;
+	}
+	*ret_parsed = parsed;
+	return 0;
+}
+
+void wti_parsed_release(const struct wti_verb *verb, struct wti_parsed *parsed)
+{
+	for (const struct wti_option *o = verb->options; parsed->options && o && o->name; o++) {
+		if (o->type == WTI_OPT_LIST)
+			free(((struct wti_list *)((char *)parsed->options + o->offset))->items);
+	}
+	free(parsed->options);
+	free(parsed->arguments);
+	*parsed = (struct wti_parsed){0};
+}

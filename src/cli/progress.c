@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The progress bar: when to draw, and how. */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+#define PATIENCE_NS 2000000000u
+#define REDRAW_NS 100000000u
+#define CELLS 30
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void wti_progress_begin(struct wti_progress *progress, const char *what)
+{
+	*progress = (struct wti_progress){
+		.what = what, .begin_ns = now_ns(), .terminal = isatty(STDERR_FILENO)};
+}
+
+void wti_progress_share(void *cookie, double share)
+{
+	struct wti_progress *p = cookie;
+	uint64_t now = p->terminal ? now_ns() : 0;
+	int filled;
+
+	if (!p->terminal || now - p->begin_ns < PATIENCE_NS || now - p->drawn_ns < REDRAW_NS)
+		return;
+	share = share < 0 ? 0 : share > 1 ? 1 : share;
+	filled = (int)(share * CELLS);
+	fprintf(stderr, "\r%s [", p->what);
+	for (int i = 0; i < CELLS; i++)
+		fputc(i < filled ? '=' : ' ', stderr);
+	fprintf(stderr, "] %3d%%", (int)(share * 100));
+	p->drawn_ns = now;
+	p->drawn = true;
+}
+
+void wti_progress_end(struct wti_progress *progress)
+{
+	if (progress->drawn)
+		fputs("\r\033[K", stderr);
+	progress->drawn = false;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the program speaks: results on standard output as text or JSON, errors and notes as single
+ * lines on standard error. Every verb goes through here, so that they all sound the same.
+ */
+#ifndef WTI_CLI_REPORT_H
+#define WTI_CLI_REPORT_H
+
+#include <stdbool.h>
+
+#include <wheeltap/err.h>
+#include <wheeltap/result.h>
+
+#include "base/buf.h"
+#include "show/show.h"
+#include "verb.h"
+
+/* What standard output is: colours and width. NO_COLOR, TERM and COLUMNS are looked at. */
+struct wti_style wti_style_stdout(void);
+
+/* Writes all of it to standard output. False, said on standard error, if that failed. */
+bool wti_print(const void *data, size_t bytes);
+bool wti_print_buf(struct wti_buf *buf); /* and empties it */
+
+/* "wheeltap: warning: ..." on standard error. */
+void wti_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Says the error, as an object on standard output as well when `json`; the exit code for it. */
+int wti_report_error(const char *verb, bool json, const struct wt_err *err);
+/* The exit code of an error: usage, trace or environment. */
+int wti_exit_of(const struct wt_err *err);
+
+/* Prints the result, its notes on standard error too; `code` unless printing failed. */
+int wti_report_result(const struct wt_result *result, bool json, int code);
+
+#endif

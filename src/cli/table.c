@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All verbs, in the order in which `wheeltap help` shows them. */
+#include <string.h>
+
+#include "verb.h"
+
+/* clang-format off */
+const struct wti_verb *const wti_verbs[] = {
+	&wti_verb_help,
+	&wti_verb_version,
+	NULL,
+};
+/* clang-format on */
+
+const struct wti_verb *wti_verb_by_name(const char *name)
+{
+	for (size_t i = 0; wti_verbs[i]; i++) {
+		if (!strcmp(wti_verbs[i]->name, name))
+			return wti_verbs[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables as CSV after RFC 4180: CRLF between records, quotes doubled. */
+#include <string.h>
+
+#include "base/text.h"
+#include "cell.h"
+#include "show.h"
+
+static bool needs_quotes(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (text[i] == '"' || text[i] == ',' || text[i] == '\r' || text[i] == '\n')
+			return true;
+	}
+	return bytes && (text[0] == ' ' || text[bytes - 1] == ' ');
+}
+
+/* Readers of CSV stumble over NUL and bytes that are no UTF-8: U+FFFD stands for them. */
+static void add_valid(struct wti_buf *out, const char *text, size_t bytes)
+{
+	while (bytes) {
+		size_t length = *text ? wti_utf8_length(text, bytes) : 0;
+
+		if (*text == '"')
+			wti_buf_byte(out, '"');
+		if (length)
+			wti_buf_append(out, text, length);
+		else
+			wti_buf_text(out, "\xef\xbf\xbd");
+		text += length ? length : 1;
+		bytes -= length ? length : 1;
+	}
+}
+
+void wti_csv_field(struct wti_buf *out, const char *text, size_t bytes)
+{
+	bool quotes = needs_quotes(text, bytes);
+
+	if (quotes)
+		wti_buf_byte(out, '"');
+	add_valid(out, text, bytes);
+	if (quotes)
+		wti_buf_byte(out, '"');
+}
+
+void wti_show_csv(struct wti_buf *out, const struct wt_table *table)
+{
+	struct wti_buf cell;
+
+	wti_buf_init(&cell, SIZE_MAX);
+	for (size_t i = 0; i < table->column_count; i++) {
+		wti_buf_text(out, i ? "," : "");
+		wti_csv_field(out, table->columns[i].key, strlen(table->columns[i].key));
+	}
+	wti_buf_text(out, "\r\n");
+	for (size_t i = 0; i < table->row_count * table->column_count; i++) {
+		wti_buf_clear(&cell);
+		wti_cell_exact(&cell, &table->cells[i]);
+		wti_buf_text(out, i % table->column_count ? "," : "");
+		wti_csv_field(out, (const char *)cell.data, cell.bytes);
+		if (i % table->column_count == table->column_count - 1)
+			wti_buf_text(out, "\r\n");
+	}
+	wti_buf_release(&cell);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A result as one JSON object. The schema is docs/results.md. */
+#include "base/json.h"
+#include "show.h"
+
+static void add_cell(struct wti_json *j, const struct wt_cell *cell)
+{
+	switch (cell->type) {
+	case WT_CELL_EMPTY:
+		wti_json_null(j);
+		break;
+	case WT_CELL_TEXT:
+		wti_json_text_n(j, cell->text, cell->text_bytes);
+		break;
+	case WT_CELL_COUNT:
+	case WT_CELL_BYTES:
+		wti_json_u64(j, cell->count);
+		break;
+	case WT_CELL_NUMBER:
+	case WT_CELL_PERCENT:
+		wti_json_f64(j, cell->number);
+		break;
+	case WT_CELL_NS:
+		wti_json_i64(j, cell->ns);
+		break;
+	}
+}
+
+static void add_text(struct wti_json *j, const char *key, const char *text)
+{
+	wti_json_key(j, key);
+	wti_json_text(j, text);
+}
+
+static void add_number(struct wti_json *j, const char *key, int64_t number)
+{
+	wti_json_key(j, key);
+	if (number < 0)
+		wti_json_null(j);
+	else
+		wti_json_i64(j, number);
+}
+
+static void add_finding(struct wti_json *j, const struct wt_finding *f)
+{
+	static const char *const severities[] = {"note", "warning", "error"};
+
+	wti_json_object(j);
+	add_text(j, "id", f->code);
+	add_text(j, "severity", severities[f->severity]);
+	add_text(j, "title", f->title);
+	wti_json_key(j, "where");
+	wti_json_object(j);
+	add_number(j, "step", f->step);
+	add_number(j, "rank", f->rank);
+	add_text(j, "stage", f->stage);
+	add_text(j, "op", f->op);
+	add_text(j, "file", f->file);
+	add_number(j, "line", f->line);
+	wti_json_object_end(j);
+	wti_json_key(j, "evidence");
+	wti_json_object(j);
+	add_text(j, "text", f->evidence);
+	add_text(j, "expected", f->expected);
+	add_text(j, "actual", f->actual);
+	add_number(j, "first_step", f->first_step);
+	add_number(j, "last_step", f->last_step);
+	wti_json_object_end(j);
+	wti_json_key(j, "count");
+	wti_json_u64(j, f->count);
+	add_text(j, "means", f->means);
+	add_text(j, "hint", f->hint);
+	wti_json_object_end(j);
+}
+
+static void add_table(struct wti_json *j, const struct wt_table *table)
+{
+	wti_json_array(j);
+	for (size_t row = 0; row < table->row_count; row++) {
+		wti_json_object(j);
+		for (size_t i = 0; i < table->column_count; i++) {
+			wti_json_key(j, table->columns[i].key);
+			add_cell(j, &table->cells[row * table->column_count + i]);
+		}
+		wti_json_object_end(j);
+	}
+	wti_json_array_end(j);
+}
+
+static void add_series(struct wti_json *j, const struct wt_series *series)
+{
+	wti_json_object(j);
+	add_text(j, "title", series->title);
+	add_text(j, "unit", series->unit);
+	wti_json_key(j, "x_first");
+	wti_json_f64(j, series->x_first);
+	wti_json_key(j, "x_step");
+	wti_json_f64(j, series->x_step);
+	wti_json_key(j, "y");
+	wti_json_array(j);
+	for (size_t i = 0; i < series->count; i++)
+		wti_json_f64(j, series->y[i]);
+	wti_json_array_end(j);
+	wti_json_object_end(j);
+}
+
+void wti_show_json(struct wti_buf *out, const struct wt_result *result)
+{
+	struct wti_json j;
+
+	wti_json_init(&j, out, true);
+	wti_json_object(&j);
+	add_text(&j, "verb", result->verb);
+	add_text(&j, "status", result->status);
+	for (size_t i = 0; i < result->fact_count; i++) {
+		wti_json_key(&j, result->facts[i].key);
+		add_cell(&j, &result->facts[i].value);
+	}
+	wti_json_key(&j, "findings");
+	wti_json_array(&j);
+	for (size_t i = 0; i < result->finding_count; i++)
+		add_finding(&j, &result->findings[i]);
+	wti_json_array_end(&j);
+	wti_json_key(&j, "tables");
+	wti_json_object(&j);
+	for (size_t i = 0; i < result->table_count; i++) {
+		wti_json_key(&j, result->tables[i]->key);
+		add_table(&j, result->tables[i]);
+	}
+	wti_json_object_end(&j);
+	wti_json_key(&j, "series");
+	wti_json_object(&j);
+	for (size_t i = 0; i < result->series_count; i++) {
+		wti_json_key(&j, result->series[i]->key);
+		add_series(&j, result->series[i]);
+	}
+	wti_json_object_end(&j);
+	wti_json_key(&j, "notes");
+	wti_json_array(&j);
+	for (size_t i = 0; i < result->note_count; i++)
+		wti_json_text(&j, result->notes[i]);
+	wti_json_array_end(&j);
+	wti_json_object_end(&j);
+	wti_buf_byte(out, '\n');
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A result as Markdown: for issues, reviews and reports. */
+#include <string.h>
+
+#include "cell.h"
+#include "show.h"
+
+#define CELL_MAX (16u << 20)
+
+/* What a table cell or a heading would take for markup is escaped. */
+static void add_escaped(struct wti_buf *out, const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (strchr("|\\`*_<>[]#", text[i]) && text[i])
+			wti_buf_byte(out, '\\');
+		wti_buf_byte(out, (uint8_t)text[i]);
+	}
+}
+
+static void add_cell(struct wti_buf *out, const struct wt_cell *cell)
+{
+	struct wti_buf text;
+
+	wti_buf_init(&text, CELL_MAX);
+	wti_cell_people(&text, cell);
+	add_escaped(out, (const char *)text.data, text.bytes);
+	wti_buf_release(&text);
+}
+
+static void add_table(struct wti_buf *out, const struct wt_table *table)
+{
+	wti_buf_printf(out, "\n## %s\n\n|", table->title);
+	for (size_t i = 0; i < table->column_count; i++)
+		wti_buf_printf(out, " %s |", table->columns[i].title);
+	wti_buf_text(out, "\n|");
+	for (size_t i = 0; i < table->column_count; i++)
+		wti_buf_text(out, table->columns[i].type == WT_CELL_TEXT ? "---|" : "---:|");
+	for (size_t i = 0; i < table->row_count * table->column_count; i++) {
+		wti_buf_text(out, i % table->column_count ? " " : "\n| ");
+		add_cell(out, &table->cells[i]);
+		wti_buf_text(out, " |");
+	}
+	wti_buf_byte(out, '\n');
+}
+
+static void add_finding(struct wti_buf *out, const struct wt_finding *f)
+{
+	static const char *const severities[] = {"note", "warning", "error"};
+
+	wti_buf_printf(out, "\n### %s %s: ", severities[f->severity], f->code);
+	add_escaped(out, f->title, strlen(f->title));
+	wti_buf_text(out, "\n\n");
+	if (f->evidence)
+		wti_buf_printf(out, "- evidence: %s\n", f->evidence);
+	if (f->means)
+		wti_buf_printf(out, "- means: %s\n", f->means);
+	if (f->hint)
+		wti_buf_printf(out, "- try: %s\n", f->hint);
+}
+
+void wti_show_markdown(struct wti_buf *out, const struct wt_result *result)
+{
+	wti_buf_printf(out, "# wheeltap %s: %s\n\n", result->verb, result->status);
+	for (size_t i = 0; i < result->fact_count; i++) {
+		wti_buf_printf(out, "- %s: ", result->facts[i].title);
+		add_cell(out, &result->facts[i].value);
+		wti_buf_byte(out, '\n');
+	}
+	for (size_t i = 0; i < result->finding_count; i++)
+		add_finding(out, &result->findings[i]);
+	for (size_t i = 0; i < result->table_count; i++)
+		add_table(out, result->tables[i]);
+	for (size_t i = 0; i < result->note_count; i++) {
+		wti_buf_text(out, "\n> ");
+		add_escaped(out, result->notes[i], strlen(result->notes[i]));
+		wti_buf_byte(out, '\n');
+	}
+}
