@@ -377,6 +377,8 @@ def parse_schema(cursor: Cursor, rows: int, kinds: dict[int, Kind]) -> None:
 
 
 def define(definitions: Definitions, type_: int, id_: int, payload: Cursor) -> None:
+    if id_ == 0:
+        return
     if type_ == STRING:
         definitions.strings.setdefault(id_, payload.data)
     elif type_ == TRACK:
@@ -389,9 +391,11 @@ def define(definitions: Definitions, type_: int, id_: int, payload: Cursor) -> N
     elif type_ == MODULE:
         base, size, build_id, path = payload.unpack(struct.Struct("<QQII"))
         definitions.modules.setdefault(id_, (base, size, payload.take(build_id), payload.take(path)))
+        payload.done()
     elif type_ == SITE:
         file, function, line, _ = payload.unpack(struct.Struct("<IIII"))
         definitions.sites.setdefault(id_, (file, function, line))
+        payload.done()
 
 
 def parse_definitions(cursor: Cursor, rows: int, definitions: Definitions) -> None:

@@ -261,6 +261,7 @@ class Broken(unittest.TestCase):
             ("bytes wanted", t.definition(2, 1, b"short")),
             ("bytes wanted", t.definition(4, 1, struct.pack("<QQII", 0, 0, 2**32 - 1, 1))),
             ("bytes wanted", t.definition(5, 1, b"short")),
+            ("too many", t.definition(5, 1, bytes(17))),
         ]:
             self.assertIn(want, self.reason(t.Trace([t.Block(t.DEFINITIONS, t.chunk(entry))])))
 
