@@ -23,8 +23,8 @@
 #define WTI_PROTOCOL 1u
 #define WTI_ENV "WHEELTAP_AGENT"
 #define WTI_CONTROL_MAGIC 0x4c544357u /* "WCTL" */
-#define WTI_RING_MAGIC 0x474e5257u /* "WRNG" */
-#define WTI_CHUNK_MAGIC 0x4b484357u /* "WCHK" */
+#define WTI_RING_MAGIC 0x474e5257u    /* "WRNG" */
+#define WTI_CHUNK_MAGIC 0x4b484357u   /* "WCHK" */
 
 #define WTI_RING_HEADER_BYTES 4096u /* data begins here in a ring's memfd */
 #define WTI_RING_MIN_BYTES (64u << 10)
@@ -44,21 +44,24 @@ enum wti_recording {
 	WTI_RECORDING_OVER, /* the recorder has gone: emit nothing more */
 };
 
+/* Whatever the protocol: magic, protocol and the two mismatch fields never move. */
 struct wti_control {
 	uint32_t magic;
 	uint32_t protocol;
-	uint32_t ring_bytes; /* data bytes of each ring, a power of two */
-	uint32_t on_full; /* enum wti_on_full */
-	uint64_t rings_bytes_max; /* ceiling for all rings of the run together */
-	uint64_t block_budget_ns; /* how long a process may wait for room in a minute */
+	uint32_t ring_bytes;            /* data bytes of each ring, a power of two */
+	uint32_t on_full;               /* enum wti_on_full */
+	uint64_t rings_bytes_max;       /* ceiling for all rings of the run together */
+	uint64_t block_budget_ns;       /* how long a process may wait for room in a minute */
 	uint32_t definitions_bytes_max; /* ceiling for the definitions of a process */
 	int32_t recorder_pid;
-	uint32_t strings_keep; /* 0: texts that may be private are replaced by length and hash */
+	uint32_t strings_keep;  /* 0: texts that may be private are replaced by length and hash */
 	_Atomic uint32_t state; /* enum wti_recording */
 	_Atomic uint64_t rings_bytes_used;
-	_Atomic uint32_t refused_count; /* rings refused because of the ceiling */
-	_Atomic uint32_t mismatch_count; /* agents that speak another protocol and stayed out */
+	_Atomic uint32_t refused_count;     /* rings refused because of the ceiling */
+	_Atomic uint32_t mismatch_count;    /* agents that speak another protocol and stayed out */
 	_Atomic uint32_t mismatch_protocol; /* what the last of them speaks */
+	uint32_t reserved;
+	_Atomic uint64_t lost_unjoined; /* events of processes that could not join */
 };
 
 /*
@@ -68,10 +71,10 @@ struct wti_control {
  */
 enum wti_definition_type {
 	WTI_DEF_STRING = 1, /* payload: the bytes */
-	WTI_DEF_TRACK = 2, /* payload: struct wti_track_definition, then its name */
-	WTI_DEF_STACK = 3, /* payload: addresses as u64, innermost first */
+	WTI_DEF_TRACK = 2,  /* payload: struct wti_track_definition, then its name */
+	WTI_DEF_STACK = 3,  /* payload: addresses as u64, innermost first */
 	WTI_DEF_MODULE = 4, /* payload: struct wti_module_definition, build-id, path */
-	WTI_DEF_SITE = 5, /* payload: struct wti_site_definition */
+	WTI_DEF_SITE = 5,   /* payload: struct wti_site_definition */
 };
 
 struct wti_definition {
@@ -86,8 +89,9 @@ struct wti_chunk { /* at offset 0 of a chunk's memfd; definitions follow at once
 	uint32_t magic;
 	uint32_t index; /* chunks of a process count from 0 */
 	uint64_t bytes;
-	_Atomic uint64_t overflow_count; /* chunk 0: definitions that found no room; they are id 0 */
-	uint64_t reserved;
+	_Atomic uint64_t
+		overflow_count;        /* chunk 0: definitions that found no room; they are id 0 */
+	_Atomic uint64_t lost_no_ring; /* chunk 0: events of threads that could not have a ring */
 };
 
 enum wti_track_type {
@@ -99,7 +103,7 @@ enum wti_track_type {
 
 struct wti_track_definition {
 	uint32_t type;
-	uint32_t tid; /* of a thread */
+	uint32_t tid;    /* of a thread */
 	uint32_t device; /* of a queue */
 	uint32_t reserved;
 };
@@ -112,7 +116,7 @@ struct wti_module_definition {
 };
 
 struct wti_site_definition {
-	uint32_t file; /* string */
+	uint32_t file;     /* string */
 	uint32_t function; /* string */
 	uint32_t line;
 	uint32_t reserved;
@@ -122,7 +126,7 @@ struct wti_site_definition {
 enum wti_message_type {
 	WTI_MSG_HELLO = 1, /* descriptor: chunk 0 */
 	WTI_MSG_CHUNK = 2, /* descriptor: a further chunk; track is its index */
-	WTI_MSG_RING = 3, /* descriptor: the ring of a thread */
+	WTI_MSG_RING = 3,  /* descriptor: the ring of a thread */
 };
 
 struct wti_message {
@@ -131,8 +135,8 @@ struct wti_message {
 	uint32_t pid;
 	uint32_t ppid;
 	uint64_t start_time; /* field 22 of /proc/self/stat: with pid and boot, who this is */
-	uint32_t tid; /* RING */
-	uint32_t track; /* RING: the thread's track, defined already */
+	uint32_t tid;        /* RING */
+	uint32_t track;      /* RING: the thread's track, defined already */
 	char command[16];
 };
 

@@ -6,12 +6,16 @@
  * so that a record never has to be cut at the end. Records are multiples of 8 bytes and begin with
  * struct wti_record. Positions count bytes ever written and never wrap in practice.
  *
- *   producer: reserve = head + n; take the time; write; head = reserve (release)
+ *   producer: enter (claim = head | 1); look for room; take the time; write;
+ *             head += n (release); claim = head
  *   consumer: read head (acquire); read records; tail = position (release)
  *
- * `reserve` differs from `head` exactly while a record is being written. That tells the recorder
- * that a time stamp may be in flight (the watermark), and a signal handler that it has interrupted
- * its own thread's emit (the event is then counted, not written).
+ * `claim` differs from `head` exactly while a record is being written. That tells the recorder that
+ * a time stamp may be in flight (the watermark), and a signal handler that it has interrupted its
+ * own thread's emit (the event is then counted, not written). The claim comes before anything is
+ * read: a handler that emits between the look at the claim and the claim itself has finished by
+ * then, and one that comes later stays out. Heads are even, so that a claim cannot be mistaken for
+ * the head that such a handler leaves behind.
  *
  * A record that finds no room takes a sequence number all the same: a hole in the numbers proves
  * the loss, and says how much.
@@ -34,7 +38,7 @@
 struct wti_record {
 	uint16_t kind;
 	uint16_t units; /* size in units of 8 bytes, this header included */
-	uint32_t seq; /* low 32 bits of the track's sequence number */
+	uint32_t seq;   /* low 32 bits of the track's sequence number */
 	uint64_t ticks;
 };
 
@@ -54,11 +58,12 @@ struct wti_ring {
 
 	/* Written by the producer alone. */
 	_Atomic uint64_t head;
-	_Atomic uint64_t reserve;
+	_Atomic uint64_t claim; /* head; head | 1 while a record is being written */
 	_Atomic uint64_t next_seq;
-	uint64_t tail_seen; /* its own last look at tail */
+	uint64_t tail_seen;         /* its own last look at tail */
 	_Atomic uint64_t lost_full; /* found no room; each has a sequence number */
-	_Atomic uint64_t lost_reentrant; /* from a signal handler in the middle of an emit; no number */
+	_Atomic uint64_t
+		lost_reentrant; /* from a signal handler in the middle of an emit; no number */
 	_Atomic uint32_t state;
 	uint32_t pad1;
 	uint64_t pad2;
@@ -95,11 +100,36 @@ static inline uint64_t wti_ticks(uint64_t ring_flags)
 	return wti_clock_monotonic_ns();
 }
 
-/* True if this thread is in the middle of an emit, that is, if we are in a signal handler. */
+/* True while a record is being written: asked by the recorder, for its watermark. */
 static inline bool wti_ring_busy(struct wti_ring *ring)
 {
-	return atomic_load_explicit(&ring->reserve, memory_order_relaxed) !=
+	return atomic_load_explicit(&ring->claim, memory_order_relaxed) !=
 	       atomic_load_explicit(&ring->head, memory_order_relaxed);
+}
+
+/*
+ * The producer's four steps: enter; has_room; reserve, write the fields; commit. After has_room
+ * said no, drop or leave instead. False: we are in a signal handler that has interrupted an emit.
+ */
+static inline bool wti_ring_enter(struct wti_ring *ring)
+{
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+	if (__builtin_expect(atomic_load_explicit(&ring->claim, memory_order_relaxed) != head, 0)) {
+		atomic_fetch_add_explicit(&ring->lost_reentrant, 1, memory_order_relaxed);
+		return false;
+	}
+	atomic_store_explicit(&ring->claim, head | 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+static inline void wti_ring_leave(struct wti_ring *ring)
+{
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&ring->claim, head, memory_order_relaxed);
 }
 
 /* Looks at the consumer's tail when the own copy says "no room". */
@@ -107,21 +137,19 @@ static inline bool wti_ring_has_room(struct wti_ring *ring, uint32_t bytes)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
-	if (head + bytes - ring->tail_seen <= ring->data_bytes)
+	if (__builtin_expect(head + bytes - ring->tail_seen <= ring->data_bytes, 1))
 		return true;
 	ring->tail_seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	return head + bytes - ring->tail_seen <= ring->data_bytes;
 }
 
-/* There must be room and the ring must not be busy. `bytes` is a multiple of 8. */
+/* There must be room. `bytes` is a multiple of 8. */
 static inline void *wti_ring_reserve(struct wti_ring *ring, uint16_t kind, uint32_t bytes)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	uint64_t seq = atomic_load_explicit(&ring->next_seq, memory_order_relaxed);
 	struct wti_record *record;
 
-	atomic_store_explicit(&ring->reserve, head + bytes, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
 	record = (struct wti_record *)(wti_ring_data(ring) + (head & (ring->data_bytes - 1)));
 	record->kind = kind;
 	record->units = (uint16_t)(bytes / 8);
@@ -132,14 +160,16 @@ static inline void *wti_ring_reserve(struct wti_ring *ring, uint16_t kind, uint3
 }
 
 /* Publishes what was reserved: from here on it survives the death of the program. */
-static inline void wti_ring_commit(struct wti_ring *ring)
+static inline void wti_ring_commit(struct wti_ring *ring, uint32_t bytes)
 {
-	uint64_t reserve = atomic_load_explicit(&ring->reserve, memory_order_relaxed);
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed) + bytes;
 
-	atomic_store_explicit(&ring->head, reserve, memory_order_release);
+	atomic_store_explicit(&ring->head, head, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&ring->claim, head, memory_order_relaxed);
 }
 
-/* Gives up one event for want of room. */
+/* Gives up one event for want of room, and leaves. */
 static inline void wti_ring_drop(struct wti_ring *ring)
 {
 	uint64_t seq = atomic_load_explicit(&ring->next_seq, memory_order_relaxed);
@@ -147,6 +177,7 @@ static inline void wti_ring_drop(struct wti_ring *ring)
 
 	atomic_store_explicit(&ring->next_seq, seq + 1, memory_order_relaxed);
 	atomic_store_explicit(&ring->lost_full, lost + 1, memory_order_relaxed);
+	wti_ring_leave(ring);
 }
 
 #endif
