@@ -236,6 +236,23 @@ static void test_load(void)
 	CHECK(!root);
 }
 
+/* For toml_oracle.py: documents, each ended by NUL, from standard input; a line of result each. */
+static int dump_documents(void)
+{
+	char *text = NULL;
+	size_t capacity = 0;
+	ssize_t bytes;
+
+	while ((bytes = getdelim(&text, &capacity, 0, stdin)) > 0) {
+		char *result = read_toml(text, (size_t)bytes - 1);
+
+		printf("%s\n", result);
+		free(result);
+	}
+	free(text);
+	return 0;
+}
+
 static const struct test tests[] = {
 	{"values", test_values}, {"strings", test_strings}, {"tables", test_tables},
 	{"twice", test_twice},   {"refused", test_refused}, {"depth", test_depth},
@@ -244,5 +261,7 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
+	if (argc == 2 && !strcmp(argv[1], "--dump"))
+		return dump_documents();
 	return test_main(tests, argc, argv);
 }
