@@ -1,0 +1,69 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/test must count exactly, whatever way a test ends, and never call nothing a success."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "test"
+
+TESTS = {
+    "good": ("exit 0", "exitcode"),
+    "bad": ("echo the reason of bad; exit 3", "exitcode"),
+    "skip": ("echo the reason of skip; exit 77", "exitcode"),
+    "crash": ("kill -SEGV $$", "exitcode"),
+    "slow": ("sleep 20", "exitcode"),
+    "tap_good": ("echo ok 1 - a; echo 'ok 2 - b # SKIP the reason of b'; echo ok 3; echo 1..3", "tap"),
+    "tap_bad": ("echo ok 1; echo not ok 2 - x; echo not ok 3 - y; echo 1..3; exit 1", "tap"),
+    "tap_cut": ("echo ok 1; echo 1..2", "tap"),
+    "tap_none": ("echo '1..0 # SKIP the reason of none'", "tap"),
+    "no_stdin": ("read line && exit 1; exit 0", "exitcode"),
+}
+
+
+def project(folder: Path, names: list[str]) -> Path:
+    lines = ["project('sample')", "sh = find_program('sh')"]
+    for name in names:
+        script, protocol = TESTS[name]
+        (folder / f"{name}.sh").write_text(script + "\n")
+        lines.append(f"test('{name}', sh, args: files('{name}.sh'), protocol: '{protocol}', timeout: 1, suite: 'x')")
+    (folder / "meson.build").write_text("\n".join(lines) + "\n")
+    subprocess.run(["meson", "setup", "build", "."], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return folder / "build"
+
+
+def run(names: list[str]) -> tuple[int, list[str]]:
+    with tempfile.TemporaryDirectory(prefix="wheeltap-test-") as folder:
+        build = project(Path(folder), names)
+        done = subprocess.run([TOOL, "--no-asan", build], stdout=subprocess.PIPE, timeout=60, text=True)
+        return done.returncode, done.stdout.splitlines()
+
+
+def expect(names: list[str], status: int, last: str, *shown: str) -> bool:
+    actual_status, lines = run(names)
+    missing = [text for text in shown if not any(text in line for line in lines)]
+    good = actual_status == status and lines[-1] == last and not missing
+    print(f"{'ok' if good else 'not ok'} - {' '.join(names) or 'nothing'}")
+    if not good:
+        print(f"# status {actual_status}, last line '{lines[-1]}', should be {status}, '{last}'; not shown: {missing}")
+    return good
+
+
+def main() -> int:
+    results = [
+        expect(["good", "no_stdin"], 0, "2 passed, 0 failed, 0 skipped"),
+        expect(list(TESTS), 1, "6 passed, 6 failed, 3 skipped", "the reason of bad", "skipped plain skip: the reason of skip",
+               "tap_good/b: the reason of b", "tap_none: the reason of none", "FAILED plain slow (timeout"),
+        expect(["skip"], 1, "0 passed, 0 failed, 1 skipped", "no test ran"),
+        expect([], 1, "0 passed, 0 failed, 0 skipped", "no test ran"),
+    ]
+    print(f"1..{len(results)}")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
