@@ -52,7 +52,7 @@ static int add_chunk(struct wti_arena *arena, size_t bytes)
 	return 0;
 }
 
-void *wti_arena_take(struct wti_arena *arena, size_t bytes)
+void *wti_arena_alloc(struct wti_arena *arena, size_t bytes)
 {
 	size_t rounded = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 	struct wti_arena_chunk *chunk = arena->chunk;
@@ -72,9 +72,9 @@ void *wti_arena_take(struct wti_arena *arena, size_t bytes)
 	return piece;
 }
 
-char *wti_arena_text(struct wti_arena *arena, const char *text, size_t bytes)
+char *wti_arena_text(struct wti_arena *arena, const void *text, size_t bytes)
 {
-	char *copy = bytes < SIZE_MAX ? wti_arena_take(arena, bytes + 1) : NULL;
+	char *copy = bytes < SIZE_MAX ? wti_arena_alloc(arena, bytes + 1) : NULL;
 
 	if (copy && bytes)
 		memcpy(copy, text, bytes);

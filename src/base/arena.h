@@ -16,8 +16,8 @@ struct wti_arena {
 void wti_arena_init(struct wti_arena *arena, size_t ceiling);
 void wti_arena_release(struct wti_arena *arena);
 /* Zeroed and aligned for any type; NULL at the ceiling or out of memory. */
-void *wti_arena_take(struct wti_arena *arena, size_t bytes);
+void *wti_arena_alloc(struct wti_arena *arena, size_t bytes);
 /* A copy that ends with NUL. */
-char *wti_arena_text(struct wti_arena *arena, const char *text, size_t bytes);
+char *wti_arena_text(struct wti_arena *arena, const void *text, size_t bytes);
 
 #endif

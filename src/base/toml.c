@@ -153,7 +153,7 @@ static struct node *add_node(struct parser *parser, struct node *parent, const s
 		wti_toml_fail(scan, WT_E_LIMIT, at, "nested deeper than %d levels", DEPTH_MAX);
 		return NULL;
 	}
-	node = wti_arena_take(scan->arena, sizeof(*node));
+	node = wti_arena_alloc(scan->arena, sizeof(*node));
 	if (!node) {
 		wti_toml_no_memory(scan);
 		return NULL;

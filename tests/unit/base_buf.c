@@ -108,11 +108,11 @@ static void test_arena(void)
 	char *first, *text;
 
 	wti_arena_init(&arena, 1 << 20);
-	first = wti_arena_take(&arena, 3);
+	first = wti_arena_alloc(&arena, 3);
 	REQUIRE(first);
 	CHECK_INT(first[0] | first[1] | first[2], 0);
 	for (size_t i = 1; i < 600; i++) {
-		uint8_t *piece = wti_arena_take(&arena, i);
+		uint8_t *piece = wti_arena_alloc(&arena, i);
 
 		REQUIRE(piece);
 		CHECK_INT((uintptr_t)piece % 16, 0);
@@ -123,8 +123,8 @@ static void test_arena(void)
 	text = wti_arena_text(&arena, "wheel\0tap", 9);
 	REQUIRE(text);
 	CHECK_BYTES(text, "wheel\0tap", 10);
-	CHECK(!wti_arena_take(&arena, 1 << 20));
-	CHECK(!wti_arena_take(&arena, SIZE_MAX));
+	CHECK(!wti_arena_alloc(&arena, 1 << 20));
+	CHECK(!wti_arena_alloc(&arena, SIZE_MAX));
 	CHECK(!wti_arena_text(&arena, "", SIZE_MAX));
 	wti_arena_release(&arena);
 	CHECK_INT(arena.bytes, 0);
