@@ -3,7 +3,8 @@
  * An inspector turns the events of a run, in the defined order, into a result. It keeps bounded
  * state, and does not know whether the events come from files or from a run that goes on.
  *
- * Adding one: a file in src/inspect/ and a row in src/inspect/table.c (docs/howto-add-inspector.md).
+ * Adding one: a file in src/inspect/ and a row in src/inspect/table.c
+ * (docs/howto-add-inspector.md).
  */
 #ifndef WHEELTAP_INSPECT_H
 #define WHEELTAP_INSPECT_H
@@ -18,10 +19,11 @@ extern "C" {
 struct wt_inspector {
 	const char *name;
 	const char *summary; /* one line */
-	size_t state_bytes; /* zeroed memory that the functions get as `state` */
+	size_t state_bytes;  /* zeroed memory that the functions get as `state` */
 	/* Narrows what it wants to see: kinds, fields. May be NULL: everything. */
 	void (*ask)(struct wt_query *query);
-	/* `options` is the inspector's own struct (src/inspect/NAME.h), or NULL for its defaults. */
+	/* `options` is the inspector's own struct (src/inspect/NAME.h), or NULL for its defaults.
+	 */
 	int (*begin)(void *state, const struct wt_trace *trace, const void *options,
 		     struct wt_err *err);
 	int (*event)(void *state, const struct wt_event *event, struct wt_err *err);

@@ -41,24 +41,25 @@ struct wt_finding {
 	int64_t last_step;
 	uint64_t count;
 	const char *means; /* what it probably means */
-	const char *hint; /* what to try */
+	const char *hint;  /* what to try */
 };
 
 enum wt_cell_type {
 	WT_CELL_EMPTY,
 	WT_CELL_TEXT,
-	WT_CELL_COUNT, /* u64 */
-	WT_CELL_NUMBER, /* double */
-	WT_CELL_BYTES, /* u64 */
-	WT_CELL_NS, /* i64 nanoseconds */
+	WT_CELL_COUNT,   /* u64 */
+	WT_CELL_NUMBER,  /* double */
+	WT_CELL_BYTES,   /* u64 */
+	WT_CELL_NS,      /* i64 nanoseconds */
 	WT_CELL_PERCENT, /* double, 0 to 100 */
 };
 
 struct wt_column {
-	char *key; /* in JSON and CSV */
+	char *key;   /* in JSON and CSV */
 	char *title; /* for people */
 	enum wt_cell_type type;
-	unsigned hide; /* 0: always shown; others give way on a narrow terminal, the highest first */
+	unsigned
+		hide; /* 0: always shown; others give way on a narrow terminal, the highest first */
 };
 
 struct wt_cell {
@@ -82,7 +83,7 @@ struct wt_table {
 	struct wt_cell *cells; /* row by row */
 	size_t row_count;
 	size_t row_capacity;
-	size_t cursor; /* the next cell of the last row */
+	size_t cursor;           /* the next cell of the last row */
 	struct wt_result *owner; /* NULL: swallows everything */
 };
 
@@ -106,7 +107,8 @@ struct wt_fact {
 
 struct wt_result {
 	char *verb;
-	/* clean, findings, not_measured; verbs that describe rather than judge set their own word */
+	/* clean, findings, not_measured; verbs that describe rather than judge set their own word
+	 */
 	char *status;
 	struct wt_fact *facts;
 	size_t fact_count;

@@ -58,8 +58,8 @@ struct wt_field {
 	const char *name;
 	const char *unit;
 	const char *doc;
-	uint8_t type; /* enum wt_type */
-	uint8_t transform; /* enum wt_transform */
+	uint8_t type;        /* enum wt_type */
+	uint8_t transform;   /* enum wt_transform */
 	uint8_t relative_to; /* index of a field, or WT_FIELD_TIME */
 	uint8_t enum_count;
 	const char *const *enum_names; /* WT_TYPE_ENUM */
@@ -102,7 +102,7 @@ enum wt_track_type {
 };
 
 struct wt_track {
-	uint32_t id; /* from 1, within its stream */
+	uint32_t id;   /* from 1, within its stream */
 	uint32_t type; /* enum wt_track_type */
 	uint32_t tid;
 	uint32_t device;
@@ -120,7 +120,7 @@ struct wt_module {
 };
 
 struct wt_site {
-	uint32_t file; /* string */
+	uint32_t file;     /* string */
 	uint32_t function; /* string */
 	uint32_t line;
 };
@@ -137,7 +137,7 @@ struct wt_identity {
 	uint32_t exec; /* how often this process had called exec */
 	uint64_t start_time;
 	uint32_t segment; /* of a flight recording; otherwise 0 */
-	uint32_t clock; /* enum wt_clock_domain of all time stamps */
+	uint32_t clock;   /* enum wt_clock_domain of all time stamps */
 	char command[16];
 };
 
@@ -146,8 +146,8 @@ struct wt_identity {
 struct wt_writer;
 
 struct wt_writer_options {
-	size_t size; /* sizeof(struct wt_writer_options) */
-	int level; /* of zstd; 0: do not compress. Default 1 */
+	size_t size;        /* sizeof(struct wt_writer_options) */
+	int level;          /* of zstd; 0: do not compress. Default 1 */
 	uint64_t bytes_max; /* WT_E_LIMIT beyond; 0: none */
 	struct wt_identity identity;
 };
@@ -170,8 +170,9 @@ int wt_writer_clock(struct wt_writer *writer, uint32_t track, uint64_t seq, uint
 		    uint32_t domain, uint64_t value, uint32_t error_ns);
 
 /*
- * One event. `values` has a slot a field of the kind, in order (floats as their bits, signed numbers
- * sign-extended; the slot of a text field is not read); `texts` one entry a text field, in order.
+ * One event. `values` has a slot a field of the kind, in order (floats as their bits, signed
+ * numbers sign-extended; the slot of a text field is not read); `texts` one entry a text field, in
+ * order.
  */
 int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, uint64_t seq,
 		     uint64_t ticks, const uint64_t *values, const struct wt_text *texts);
@@ -199,7 +200,7 @@ struct wt_block {
 	uint64_t time_min;
 	uint64_t time_max;
 	uint64_t track_filter; /* bit (track % 64) for each track in it */
-	uint64_t name_filter; /* bit (id % 64) for each id in the first name field */
+	uint64_t name_filter;  /* bit (id % 64) for each id in the first name field */
 };
 
 /* Why reading stopped before the end of the file. code 0: it did not. */
@@ -238,7 +239,7 @@ struct wt_batch {
 	uint64_t *time; /* ticks */
 	uint64_t *track;
 	uint64_t *seq;
-	uint64_t *values[WT_FIELDS_MAX]; /* NULL: not decoded */
+	uint64_t *values[WT_FIELDS_MAX];  /* NULL: not decoded */
 	uint32_t *text_at[WT_FIELDS_MAX]; /* rows + 1 offsets */
 	char *text[WT_FIELDS_MAX];
 	bool in_time_order;
@@ -277,17 +278,18 @@ int64_t wt_trace_start_realtime_ns(const struct wt_trace *trace); /* 0: not know
 uint64_t wt_trace_clock_error_ns(const struct wt_trace *trace);
 
 struct wt_query {
-	size_t size; /* sizeof(struct wt_query) */
-	int64_t from_ns; /* INT64_MIN: from the beginning */
-	int64_t to_ns; /* exclusive; INT64_MAX: to the end */
+	size_t size;              /* sizeof(struct wt_query) */
+	int64_t from_ns;          /* INT64_MIN: from the beginning */
+	int64_t to_ns;            /* exclusive; INT64_MAX: to the end */
 	const char *const *kinds; /* names; NULL: all */
 	size_t kind_count;
-	const char *name; /* glob over the first name field; NULL: all */
+	const char *name;  /* glob over the first name field; NULL: all */
 	const char *track; /* glob over the track's name, or "STREAM:TRACK" numbers; NULL: all */
-	/* Context: rows whose track had `context_key` = `context_value` at that moment. NULL: all */
+	/* Context: rows whose track had `context_key` = `context_value` at that moment. NULL: all
+	 */
 	const char *context_key;
 	const char *context_value; /* as text: "3", "train" */
-	uint32_t fields; /* bits of the fields to decode; WT_ALL_FIELDS */
+	uint32_t fields;           /* bits of the fields to decode; WT_ALL_FIELDS */
 };
 
 void wt_query_init(struct wt_query *query);

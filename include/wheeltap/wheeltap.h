@@ -15,8 +15,8 @@
  *
  *	cc train.c -lwheeltap-client && wheeltap record -- ./a.out
  *
- * When the program is not being recorded each call costs a few nanoseconds and does nothing. When it
- * is, a call is a time stamp and a few stores into memory that the recorder shares: no lock, no
+ * When the program is not being recorded each call costs a few nanoseconds and does nothing. When
+ *it is, a call is a time stamp and a few stores into memory that the recorder shares: no lock, no
  * allocation, no system call, and what was emitted survives the death of the program. All calls
  * may be made from any thread, after fork, and from signal handlers (an event whose handler has
  * interrupted another emit of the same thread is counted as lost, not written). errno is kept.
@@ -87,8 +87,8 @@ static inline struct wt_span_guard wt_span_guard_begin(struct wt_name *name)
 	return guard;
 }
 #define WT_SPAN(literal)                                                                           \
-	for (struct wt_span_guard wt_guard_ __attribute__((cleanup(wt_span_guard_end))) =          \
-		     wt_span_guard_begin(WT_NAME(literal));                                        \
+	for (struct wt_span_guard wt_guard_                                                        \
+	     __attribute__((cleanup(wt_span_guard_end))) = wt_span_guard_begin(WT_NAME(literal));  \
 	     wt_guard_.once; wt_guard_.once = 0)
 
 /* ---- Context: valid for all that follows on this thread -------------------------------------- */
@@ -110,7 +110,8 @@ bool wt_state_float(struct wt_name *owner, struct wt_name *attribute, double old
 		    double new_value);
 bool wt_state_text(struct wt_name *owner, struct wt_name *attribute, const char *new_value);
 
-/* ---- Tensors ---------------------------------------------------------------------------------- */
+/* ---- Tensors ----------------------------------------------------------------------------------
+ */
 
 /*
  * The digest of `rank` extents of packed, row-major elements at `data`: a hash over all bytes and
@@ -136,7 +137,8 @@ bool wt_tensor(struct wt_name *name, const void *data, uint32_t dtype, uint32_t 
 bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data, uint32_t dtype,
 		  uint32_t rank, const size_t *extents);
 
-/* ---- Devices ----------------------------------------------------------------------------------- */
+/* ---- Devices -----------------------------------------------------------------------------------
+ */
 
 /* A track for a queue of a device; the same name and device give the same track. */
 uint32_t wt_queue(uint32_t device, const char *name);
@@ -146,8 +148,8 @@ struct wt_device_op {
 	uint32_t op; /* enum wt_op of kinds.h */
 	struct wt_name *name;
 	uint32_t device;
-	uint32_t queue; /* from wt_queue() */
-	uint32_t clock; /* clock domain of the times; 0: wt_now() */
+	uint32_t queue;           /* from wt_queue() */
+	uint32_t clock;           /* clock domain of the times; 0: wt_now() */
 	struct wt_name *geometry; /* or NULL */
 	uint64_t correlation;
 	uint64_t queued; /* 0: not known */
@@ -163,7 +165,8 @@ bool wt_clock(uint32_t domain, uint64_t value, uint32_t error_ns);
 /* The clock of the recording, in its own ticks. */
 uint64_t wt_now(void);
 
-/* ---- Stacks ------------------------------------------------------------------------------------- */
+/* ---- Stacks -------------------------------------------------------------------------------------
+ */
 
 /* The call stack here: addresses now, symbols when it is looked at. Not from signal handlers. */
 bool wt_stack(void);

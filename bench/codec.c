@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the trace file costs, for the reference event: a device operation with all its fields
+ * (op, name, device, queue, clock, geometry, correlation, queued, submitted, started, ended, bytes;
+ *and time, track, sequence number), eight queues, kernels of 5 to 200 us with 3 % jitter.
+ *
+ *	codec [EVENTS]
+ *
+ * Prints events/s for encoding without and with compression, for decoding, and bytes an event.
+ * Encoding is measured from wt_writer_append() to the bytes in the page cache.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <wheeltap/trace.h>
+
+#define QUEUES 8
+#define RUN 4096 /* rows of a queue that follow one another, as buffers of devices do */
+#define REPEATS 5
+
+struct event {
+	uint32_t track;
+	uint64_t seq;
+	uint64_t time;
+	uint64_t values[12];
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint64_t random64(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+/* One run of events of each queue, made before the clock starts. */
+static struct event *make_events(size_t count)
+{
+	struct event *events = calloc(count, sizeof(*events));
+	uint64_t clock[QUEUES] = {0};
+	uint64_t seq[QUEUES] = {0};
+	uint64_t state = 42;
+
+	for (size_t i = 0; events && i < count; i++) {
+		unsigned queue = (unsigned)(i / RUN % QUEUES);
+		uint64_t kernel = seq[queue] % 40;
+		uint64_t mean = 5000 + kernel * 4875;
+		uint64_t jitter = random64(&state) % (mean * 6 / 100 + 1);
+		uint64_t start = clock[queue] + 1000 + random64(&state) % 500;
+		uint64_t end = start + mean + jitter;
+
+		clock[queue] = end;
+		events[i] = (struct event){
+			.track = queue + 1,
+			.seq = seq[queue]++,
+			.time = end,
+			.values = {0, 1 + kernel, queue / 4, queue + 1, 0, 1 + kernel, i, 0, 0,
+				   start, end, kernel % 7 ? 0 : 4096},
+		};
+	}
+	return events;
+}
+
+static double encode(const struct event *events, size_t count, int level, const char *path,
+		     uint64_t *ret_bytes)
+{
+	struct wt_writer_options options;
+	struct wt_writer *writer;
+	struct wt_err err;
+	double begin;
+
+	unlink(path);
+	wt_writer_options_init(&options);
+	options.level = level;
+	options.identity.clock = WT_CLOCK_MONOTONIC;
+	if (wt_writer_create(path, &options, &writer, &err)) {
+		fprintf(stderr, "codec: %s\n", err.message);
+		exit(1);
+	}
+	begin = now();
+	for (size_t i = 0; i < count; i++)
+		wt_writer_append(writer, WT_KIND_DEVICE_OP, events[i].track, events[i].seq,
+				 events[i].time, events[i].values, NULL);
+	if (wt_writer_finish(writer, &err)) {
+		fprintf(stderr, "codec: %s\n", err.message);
+		exit(1);
+	}
+	begin = now() - begin;
+	*ret_bytes = wt_writer_bytes(writer);
+	wt_writer_free(writer);
+	return begin;
+}
+
+static double decode(const char *path, size_t count)
+{
+	struct wt_batch batch = {0};
+	struct wt_reader *reader;
+	struct wt_err err;
+	size_t rows = 0;
+	double begin = now();
+
+	if (wt_reader_open(path, &reader, &err)) {
+		fprintf(stderr, "codec: %s\n", err.message);
+		exit(1);
+	}
+	for (size_t i = 0; i < wt_reader_block_count(reader); i++) {
+		if (wt_reader_decode(reader, i, WT_ALL_FIELDS, &batch, &err)) {
+			fprintf(stderr, "codec: %s\n", err.message);
+			exit(1);
+		}
+		rows += batch.rows;
+	}
+	begin = now() - begin;
+	wt_batch_release(&batch);
+	wt_reader_free(reader);
+	if (rows != count) {
+		fprintf(stderr, "codec: %zu rows read, %zu written\n", rows, count);
+		exit(1);
+	}
+	return begin;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *values)
+{
+	qsort(values, REPEATS, sizeof(*values), by_value);
+	return values[REPEATS / 2];
+}
+
+int main(int argc, char **argv)
+{
+	size_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 4u << 20;
+	struct event *events = make_events(count);
+	double raw[REPEATS], packed[REPEATS], read_raw[REPEATS], read_packed[REPEATS];
+	char raw_path[64], packed_path[64];
+	uint64_t raw_bytes = 0, packed_bytes = 0;
+
+	if (!events)
+		return 1;
+	snprintf(raw_path, sizeof(raw_path), "/tmp/wheeltap-codec-raw-%d.wt", getpid());
+	snprintf(packed_path, sizeof(packed_path), "/tmp/wheeltap-codec-%d.wt", getpid());
+	for (int i = 0; i < REPEATS; i++) {
+		raw[i] = encode(events, count, 0, raw_path, &raw_bytes);
+		packed[i] = encode(events, count, 1, packed_path, &packed_bytes);
+		read_raw[i] = decode(raw_path, count);
+		read_packed[i] = decode(packed_path, count);
+	}
+	printf("%-34s %8.1f M events/s  %6.2f B/event\n", "encode, no compression",
+	       (double)count / median(raw) / 1e6, (double)raw_bytes / (double)count);
+	printf("%-34s %8.1f M events/s  %6.2f B/event\n", "encode, zstd",
+	       (double)count / median(packed) / 1e6, (double)packed_bytes / (double)count);
+	printf("%-34s %8.1f M events/s\n", "decode, no compression",
+	       (double)count / median(read_raw) / 1e6);
+	printf("%-34s %8.1f M events/s\n", "decode, zstd",
+	       (double)count / median(read_packed) / 1e6);
+	unlink(raw_path);
+	unlink(packed_path);
+	free(events);
+	return 0;
+}

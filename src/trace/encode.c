@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "encode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pack.h"
+#include "schema.h"
+
+#define COLUMN_HEAD_BYTES 24u
+#define PLANE_WORTH_COMPRESSING 64u
+
+enum { ENCODING_NUMBERS = 0, ENCODING_TEXT = 1 };
+enum { PLANE_RAW = 0, PLANE_ZSTD = 1, PLANE_CONSTANT = 2 };
+
+int wti_encoder_init(struct wti_encoder *encoder, int level)
+{
+	*encoder = (struct wti_encoder){
+		.zstd = level ? ZSTD_createCCtx() : NULL,
+		.level = level,
+		.residuals = malloc(sizeof(uint64_t) * WTI_ROWS_MAX),
+		.plane = malloc(WTI_ROWS_MAX),
+	};
+	if ((level && !encoder->zstd) || !encoder->residuals || !encoder->plane) {
+		wti_encoder_release(encoder);
+		return WT_E_NOMEM;
+	}
+	return 0;
+}
+
+void wti_encoder_release(struct wti_encoder *encoder)
+{
+	ZSTD_freeCCtx(encoder->zstd);
+	free(encoder->residuals);
+	free(encoder->plane);
+	*encoder = (struct wti_encoder){0};
+}
+
+static bool all_the_same(const uint8_t *plane, uint32_t rows)
+{
+	return rows < 2 || !memcmp(plane, plane + 1, rows - 1);
+}
+
+/* Appends one plane in whichever of its three forms is smallest. */
+static int put_plane(struct wti_encoder *encoder, const uint8_t *plane, uint32_t rows,
+		     struct wti_buf *out)
+{
+	uint8_t *at = wti_buf_reserve(out, 5 + ZSTD_compressBound(rows));
+	size_t packed = 0;
+
+	if (!at)
+		return wti_buf_status(out);
+	if (all_the_same(plane, rows)) {
+		at[0] = PLANE_CONSTANT;
+		at[1] = plane[0];
+		wti_buf_added(out, 2);
+		return 0;
+	}
+	if (encoder->level && rows >= PLANE_WORTH_COMPRESSING)
+		packed = ZSTD_compressCCtx(encoder->zstd, at + 5, ZSTD_compressBound(rows), plane,
+					   rows, encoder->level);
+	if (packed && !ZSTD_isError(packed) && packed + 4 < rows) {
+		at[0] = PLANE_ZSTD;
+		wti_put32(at + 1, (uint32_t)packed);
+		wti_buf_added(out, 5 + packed);
+		return 0;
+	}
+	at[0] = PLANE_RAW;
+	memcpy(at + 1, plane, rows);
+	wti_buf_added(out, 1 + (size_t)rows);
+	return 0;
+}
+
+struct column {
+	uint8_t encoding;
+	uint8_t transform;
+	uint8_t relative_to;
+	const uint64_t *values; /* lengths, for text */
+	const uint64_t *ref;
+	const struct wti_buf *text;
+};
+
+static int put_column(struct wti_encoder *encoder, const struct column *column, uint32_t rows,
+		      struct wti_buf *out)
+{
+	size_t head_at = out->bytes;
+	struct wti_packing packing;
+	const uint64_t *residuals = wti_pack_plan(column->transform, column->values, column->ref,
+						  rows, encoder->residuals, &packing);
+	uint8_t head[COLUMN_HEAD_BYTES] = {column->encoding, packing.transform, 0, packing.width};
+
+	if (packing.transform == WT_REL || packing.transform == WT_REL_DELTA)
+		head[2] = column->relative_to;
+	wti_put64(head + 8, packing.first);
+	wti_put64(head + 16, packing.bias);
+	wti_buf_append(out, head, sizeof(head));
+	for (unsigned i = 0; i < packing.width; i++) {
+		wti_pack_plane(residuals, rows, packing.bias, i, encoder->plane);
+		put_plane(encoder, encoder->plane, rows, out);
+	}
+	if (column->encoding == ENCODING_TEXT)
+		wti_chunk_write(out, encoder->zstd, encoder->level, column->text->data,
+				column->text->bytes);
+	if (wti_buf_status(out))
+		return wti_buf_status(out);
+	wti_put32(out->data + head_at + 4, (uint32_t)(out->bytes - head_at - COLUMN_HEAD_BYTES));
+	return 0;
+}
+
+static struct column field_column(const struct wti_columns *columns, int index)
+{
+	const struct wt_field *field = &columns->kind->fields[index];
+	struct column column = {
+		.transform = field->transform,
+		.relative_to = field->relative_to,
+		.values = columns->values[index],
+	};
+
+	if (field->type == WT_TYPE_STR) {
+		column.encoding = ENCODING_TEXT;
+		column.text = &columns->texts[index];
+	}
+	if (field->transform == WT_REL || field->transform == WT_REL_DELTA)
+		column.ref = field->relative_to == WT_FIELD_TIME
+				     ? columns->time
+				     : columns->values[field->relative_to];
+	return column;
+}
+
+static uint64_t filter_of(const uint64_t *ids, uint32_t rows)
+{
+	uint64_t filter = 0;
+
+	for (uint32_t i = 0; i < rows; i++)
+		filter |= 1ull << (ids[i] & 63);
+	return filter;
+}
+
+static void summarise(const struct wti_columns *columns, struct wti_block_header *header)
+{
+	int name_field = wti_kind_name_field(columns->kind);
+	uint64_t low = columns->time[0];
+	uint64_t high = low;
+
+	for (uint32_t i = 1; i < columns->rows; i++) {
+		low = columns->time[i] < low ? columns->time[i] : low;
+		high = columns->time[i] > high ? columns->time[i] : high;
+	}
+	header->time_min = low;
+	header->time_max = high;
+	header->track_filter = filter_of(columns->track, columns->rows);
+	header->name_filter =
+		name_field < 0 ? 0 : filter_of(columns->values[name_field], columns->rows);
+}
+
+int wti_encode_events(struct wti_encoder *encoder, const struct wti_columns *columns,
+		      struct wti_buf *out, struct wti_block_header *ret_header)
+{
+	const struct column common[3] = {
+		{.transform = WT_DELTA, .values = columns->time},
+		{.transform = WT_DELTA, .values = columns->track},
+		{.transform = WT_DELTA, .values = columns->seq},
+	};
+	int status = wti_buf_byte(out, (uint8_t)(3 + columns->kind->field_count));
+
+	for (int i = 0; i < 3 && !status; i++)
+		status = put_column(encoder, &common[i], columns->rows, out);
+	for (int i = 0; i < columns->kind->field_count && !status; i++) {
+		struct column column = field_column(columns, i);
+
+		status = put_column(encoder, &column, columns->rows, out);
+	}
+	if (status)
+		return status;
+	*ret_header = (struct wti_block_header){
+		.type = WTI_BLOCK_EVENTS,
+		.kind = columns->kind->number,
+		.rows = columns->rows,
+	};
+	summarise(columns, ret_header);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A query made ready for one stream: which of its blocks may hold what is asked for, by their
+ * headers alone, and which rows of a decoded block do.
+ */
+#ifndef WTI_TRACE_QUERY_H
+#define WTI_TRACE_QUERY_H
+
+#include <stdbool.h>
+
+#include <wheeltap/trace.h>
+
+#include "base/map.h"
+#include "context.h"
+
+struct wti_selection {
+	const struct wt_query *query;
+	const struct wt_reader *reader;
+	uint64_t from;         /* ticks, inclusive */
+	uint64_t to;           /* ticks, inclusive; generous: rows are compared in ns */
+	uint64_t track_filter; /* bits that a wanted track can have */
+	uint64_t name_filter;
+	struct wti_map tracks; /* wanted ones, by id */
+	struct wti_map names;  /* wanted ones, by id */
+	struct wti_context context;
+	bool impossible; /* no row can match */
+};
+
+int wti_selection_init(struct wti_selection *selection, const struct wt_query *query,
+		       const struct wt_trace *trace, size_t stream);
+void wti_selection_release(struct wti_selection *selection);
+bool wti_selection_block(const struct wti_selection *selection, const struct wt_block *block);
+/* `time_ns` is that of the row; `name_field` that of the batch's kind, or -1. */
+bool wti_selection_row(const struct wti_selection *selection, const struct wt_batch *batch,
+		       int name_field, uint32_t row, int64_t time_ns);
+
+#endif
