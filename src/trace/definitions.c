@@ -26,7 +26,7 @@ void wti_definitions_release(struct wti_definitions *definitions)
 
 static const void *take_string(struct wti_arena *arena, uint32_t id, struct wti_bytes *in)
 {
-	struct wt_text *text = wti_arena_take(arena, sizeof(*text));
+	struct wt_text *text = wti_arena_alloc(arena, sizeof(*text));
 
 	(void)id;
 	if (!text)
@@ -38,7 +38,7 @@ static const void *take_string(struct wti_arena *arena, uint32_t id, struct wti_
 
 static const void *take_track(struct wti_arena *arena, uint32_t id, struct wti_bytes *in)
 {
-	struct wt_track *track = wti_arena_take(arena, sizeof(*track));
+	struct wt_track *track = wti_arena_alloc(arena, sizeof(*track));
 
 	if (!track)
 		return NULL;
@@ -55,7 +55,7 @@ static const void *take_track(struct wti_arena *arena, uint32_t id, struct wti_b
 static const void *take_stack(struct wti_arena *arena, uint32_t id, struct wti_bytes *in)
 {
 	size_t count = wti_bytes_left(in) / sizeof(uint64_t);
-	struct wti_stack *stack = wti_arena_take(arena, sizeof(*stack) + count * sizeof(uint64_t));
+	struct wti_stack *stack = wti_arena_alloc(arena, sizeof(*stack) + count * sizeof(uint64_t));
 
 	(void)id;
 	if (!stack)
@@ -68,7 +68,7 @@ static const void *take_stack(struct wti_arena *arena, uint32_t id, struct wti_b
 
 static const void *take_module(struct wti_arena *arena, uint32_t id, struct wti_bytes *in)
 {
-	struct wt_module *module = wti_arena_take(arena, sizeof(*module));
+	struct wt_module *module = wti_arena_alloc(arena, sizeof(*module));
 	const uint8_t *build_id;
 	const uint8_t *path;
 
@@ -91,7 +91,7 @@ static const void *take_module(struct wti_arena *arena, uint32_t id, struct wti_
 
 static const void *take_site(struct wti_arena *arena, uint32_t id, struct wti_bytes *in)
 {
-	struct wt_site *site = wti_arena_take(arena, sizeof(*site));
+	struct wt_site *site = wti_arena_alloc(arena, sizeof(*site));
 
 	(void)id;
 	if (!site)

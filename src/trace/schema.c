@@ -137,7 +137,7 @@ static int read_field(struct wti_schema *schema, struct wti_bytes *in, struct wt
 	field->doc = read_string(schema, in);
 	if (!field->doc || field->type < WT_TYPE_U32 || field->type > WT_TYPE_ENUM)
 		return WT_E_FORMAT;
-	names = wti_arena_take(&schema->arena, sizeof(*names) * field->enum_count);
+	names = wti_arena_alloc(&schema->arena, sizeof(*names) * field->enum_count);
 	if (!names)
 		return WT_E_NOMEM;
 	for (int i = 0; i < field->enum_count; i++) {
@@ -151,7 +151,7 @@ static int read_field(struct wti_schema *schema, struct wti_bytes *in, struct wt
 
 static int read_kind(struct wti_schema *schema, struct wti_bytes *in, struct wt_kind **ret_kind)
 {
-	struct wt_kind *kind = wti_arena_take(&schema->arena, sizeof(*kind));
+	struct wt_kind *kind = wti_arena_alloc(&schema->arena, sizeof(*kind));
 	struct wt_field *fields;
 
 	if (!kind)
@@ -162,7 +162,7 @@ static int read_kind(struct wti_schema *schema, struct wti_bytes *in, struct wt_
 	kind->doc = read_string(schema, in);
 	if (!kind->doc || !kind->name[0] || kind->field_count > WT_FIELDS_MAX)
 		return WT_E_FORMAT;
-	fields = wti_arena_take(&schema->arena, sizeof(*fields) * kind->field_count);
+	fields = wti_arena_alloc(&schema->arena, sizeof(*fields) * kind->field_count);
 	if (!fields)
 		return WT_E_NOMEM;
 	for (int i = 0; i < kind->field_count; i++) {
