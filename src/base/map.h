@@ -12,7 +12,7 @@
 
 struct wti_map_entry {
 	uint64_t hash;
-	uint64_t key; /* of number maps */
+	uint64_t key;     /* of number maps */
 	const char *text; /* of string maps, NUL-terminated */
 	size_t bytes;
 	uint64_t value;
@@ -24,7 +24,7 @@ struct wti_map {
 	size_t count;
 	size_t capacity;
 	size_t slot_count; /* a power of two */
-	size_t ceiling; /* of entries */
+	size_t ceiling;    /* of entries */
 };
 
 void wti_map_init(struct wti_map *map, size_t ceiling);

@@ -293,7 +293,7 @@ static int begin_pair(struct parser *parser, struct node *table, struct node **r
 {
 	struct wti_toml_scan *scan = &parser->scan;
 	struct node *node;
-	struct key key;
+	struct key key = {0};
 	bool is_new;
 	int status = parse_path(parser, enter_by_key, &table, &key);
 
@@ -424,7 +424,7 @@ static int parse_header(struct parser *parser, struct node **ret_table)
 	struct wti_toml_scan *scan = &parser->scan;
 	struct node *parent = &parser->document->root;
 	bool is_array = take(scan, '[');
-	struct key key;
+	struct key key = {0};
 	int status;
 
 	parser->section++;

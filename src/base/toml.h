@@ -37,7 +37,7 @@ struct wti_toml {
 		bool boolean;
 	};
 	struct wti_toml *first; /* children of a table or an array, in order */
-	struct wti_toml *next; /* sibling */
+	struct wti_toml *next;  /* sibling */
 	struct wti_toml *last;
 };
 

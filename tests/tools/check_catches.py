@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants one violation after another into a small tree: tools/check must name each, at its place."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+TOOL = SOURCE / "tools" / "check"
+SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n/* A sample. */\n"
+HEADER = SPDX + "int wti_sample;\n"
+
+# What a clean tree has; the violations include these headers.
+CLEAN = {
+    "include/wheeltap/public.h": HEADER,
+    "src/base/err.h": HEADER,
+    "src/trace/ring.h": HEADER,
+    "src/trace/protocol.h": HEADER,
+    "src/trace/reader.h": SPDX + '#include "base/err.h"\n#include "records.h"\n#include <wheeltap/public.h>\n',
+    "src/agents/common/agent.h": SPDX + '#include "ring.h"\n',
+    "src/agents/client/client.c": SPDX + '#include "../common/agent.h"\n#include "trace/protocol.h"\n'
+                                         '#include "records.h"\nchar *f(void)\n{\n\treturn getenv("X");\n}\n',
+    "src/agents/python/python.h": HEADER,
+    "src/collect/drain.h": SPDX + '#include "trace/reader.h"\n#include "trace/ring.h"\n',
+    "src/inspect/stat.h": SPDX + '#include "trace/reader.h"\n',
+    "src/show/text.h": SPDX + '#include "inspect/stat.h"\n',
+    "src/serve/http.h": SPDX + '#include "show/text.h"\n',
+    "src/cli/main.c": SPDX + '#include "collect/drain.h"\n#include "serve/http.h"\n'
+                             'int main(void)\n{\n\tprintf("%d", getenv("HOME") != 0);\n\texit(0);\n}\n',
+    "src/base/words.c": SPDX + 'const char *word = "strcpy(a, b) getenv(x)"; /* strcpy(a, b), stdout */\n'
+                               "int my_strcpy(void);\nint (*g)(void);\n",
+    "examples/train.c": SPDX + '#include <wheeltap/public.h>\nint main(void)\n{\n\tprintf("x");\n}\n',
+    "tools/good": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nif true; then echo x; fi\n",
+    "tools/good.py": "# SPDX-License-Identifier: Apache-2.0\nprint(1)\n",
+}
+
+
+def including(name: str) -> str:
+    return SPDX + f'#include "{name}"\n'
+
+
+def calling(code: str) -> str:
+    return SPDX + f"int f(void)\n{{\n\treturn {code};\n}}\n"
+
+
+# (file, content, what must be reported)
+VIOLATIONS = [
+    ("src/base/bad.c", including("trace/reader.h"), "src/base/bad.c:3: layer"),
+    ("src/trace/bad.c", including("collect/drain.h"), "src/trace/bad.c:3: layer"),
+    ("src/trace/bad.c", including("../show/text.h"), "src/trace/bad.c:3: layer"),
+    ("src/agents/client/bad.c", including("base/err.h"), "src/agents/client/bad.c:3: layer"),
+    ("src/agents/client/bad.c", including("trace/reader.h"), "src/agents/client/bad.c:3: layer"),
+    ("src/agents/client/bad.c", including("../python/python.h"), "src/agents/client/bad.c:3: layer"),
+    ("src/agents/client/bad.c", including("collect/drain.h"), "src/agents/client/bad.c:3: layer"),
+    ("src/collect/bad.c", including("inspect/stat.h"), "src/collect/bad.c:3: layer"),
+    ("src/collect/bad.c", including("agents/common/agent.h"), "src/collect/bad.c:3: layer"),
+    ("src/inspect/bad.c", including("collect/drain.h"), "src/inspect/bad.c:3: layer"),
+    ("src/inspect/bad.c", including("show/text.h"), "src/inspect/bad.c:3: layer"),
+    ("src/inspect/bad.c", including("records.h"), "src/inspect/bad.c:3: layer"),
+    ("src/show/bad.c", including("serve/http.h"), "src/show/bad.c:3: layer"),
+    ("src/show/bad.c", including("collect/drain.h"), "src/show/bad.c:3: layer"),
+    ("src/cli/bad.c", including("agents/common/agent.h"), "src/cli/bad.c:3: layer"),
+    ("include/wheeltap/bad.h", including("../../src/base/err.h"), "include/wheeltap/bad.h:3: layer"),
+    ("examples/bad.c", including("../src/base/err.h"), "examples/bad.c:3: layer"),
+    ("src/base/bad.c", including("no/such.h"), "src/base/bad.c:3: layer"),
+    ("src/cli/bad.c", calling("strcpy(a, b)"), "src/cli/bad.c:5: call: 'strcpy'"),
+    ("src/cli/bad.c", calling("sprintf(a, b)"), "src/cli/bad.c:5: call: 'sprintf'"),
+    ("src/cli/bad.c", calling("system(a)"), "src/cli/bad.c:5: call: 'system'"),
+    ("src/cli/bad.c", calling("atoi(a)"), "src/cli/bad.c:5: call: 'atoi'"),
+    ("tests/unit/bad.c", calling("strtok(a, b)"), "tests/unit/bad.c:5: call: 'strtok'"),
+    ("src/trace/bad.c", calling('printf("x")'), "src/trace/bad.c:5: call: 'printf'"),
+    ("src/trace/bad.c", calling('fprintf(stderr, "x")'), "src/trace/bad.c:5: call: 'stderr'"),
+    ("src/show/bad.c", calling('fputs("x", stdout)'), "src/show/bad.c:5: call: 'stdout'"),
+    ("src/collect/bad.c", calling("exit(1)"), "src/collect/bad.c:5: call: 'exit'"),
+    ("src/collect/bad.c", calling('getenv("X")'), "src/collect/bad.c:5: call: 'getenv'"),
+    ("src/inspect/bad.c", calling("environ[0]"), "src/inspect/bad.c:5: call: 'environ'"),
+    ("src/agents/client/bad.c", calling('printf("x")'), "src/agents/client/bad.c:5: call: 'printf'"),
+    ("src/agents/client/bad.c", calling("alloca(8)"), "src/agents/client/bad.c:5: call: 'alloca'"),
+    ("src/base/bad.c", SPDX + "int  f(void);\n", "src/base/bad.c:3: format"),
+    ("src/base/bad.c", "/* No licence. */\n/* A sample. */\nint f(void);\n", "src/base/bad.c:1: spdx"),
+    ("tools/bad", "#!/bin/sh\necho x\n", "tools/bad:1: spdx"),
+    ("tools/bad.py", "print(1)\n", "tools/bad.py:1: spdx"),
+    ("tools/bad", "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nif true; then\n", "tools/bad:1: script: sh"),
+    ("tools/bad.py", "# SPDX-License-Identifier: Apache-2.0\ndef f(:\n", "tools/bad.py:2: script: Python"),
+    ("src/base/bad.h", SPDX.replace("sample", "s\udcffmple"), "src/base/bad.h:1: utf8"),
+    ("docs/events.md", "# Something else\n", "docs/events.md:1: generated"),
+]
+WARNINGS = [
+    ("src/base/long.c", SPDX + "int f(void);\n" * 600, "src/base/long.c:602: warning: 602 lines"),
+    ("src/base/long.c", SPDX + "int f(void)\n{\n" + "\tf();\n" * 71 + "}\n", "src/base/long.c:4: warning: function of 71 lines"),
+    ("src/base/mute.c", SPDX.splitlines()[0] + "\nint f(void);\n", "src/base/mute.c:2: warning: no word"),
+]
+
+
+class Tree:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.count = 0
+        self.failed = 0
+        shutil.copy(SOURCE / ".clang-format", root)
+        shutil.copytree(SOURCE / "schema", root / "schema")
+        (root / "docs").mkdir()
+        shutil.copy(SOURCE / "docs" / "events.md", root / "docs")
+        for name, text in CLEAN.items():
+            self.write(name, text)
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode(errors="surrogateescape"))
+
+    def check(self) -> tuple[int, list[str]]:
+        done = subprocess.run([TOOL, "--root", self.root], stdout=subprocess.PIPE, text=True, timeout=60)
+        return done.returncode, done.stdout.splitlines()
+
+    def expect(self, what: str, status: int, *shown: str, only: bool = True) -> None:
+        """That status, those reports, and (with `only`) no other problem."""
+        actual, lines = self.check()
+        good = actual == status and all(any(line.startswith(text) for line in lines) for text in shown)
+        good = good and lines[-1].startswith("tools/check: ") and (not only or len(lines) == len(shown) + 1)
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} - {what}")
+        if not good:
+            print("\n".join(f"# {line}" for line in [f"status {actual}, should be {status} and show {shown}", *lines]))
+
+    def plant(self, name: str, text: str, report: str, status: int) -> None:
+        before = (self.root / name).read_bytes() if (self.root / name).exists() else None
+        self.write(name, text)
+        self.expect(report, status, report)
+        if before is None:
+            (self.root / name).unlink()
+        else:
+            (self.root / name).write_bytes(before)
+
+    def plant_symbol(self) -> None:
+        self.write("build/src/a.c", "int wt_good(void) { return 0; }\nint wti_leak(void) { return 0; }\n")
+        library = self.root / "build" / "src" / "liba.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, self.root / "build/src/a.c"], check=True)
+        self.expect("symbol", 1, f"{library}:0: symbol: 'wti_leak'")
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="wheeltap-check-") as folder:
+        tree = Tree(Path(folder).resolve())
+        tree.expect("a clean tree", 0)
+        for name, text, report in VIOLATIONS:
+            tree.plant(name, text, report, 1)
+        for name, text, report in WARNINGS:
+            tree.plant(name, text, report, 0)
+        tree.plant_symbol()
+        print(f"1..{tree.count}")
+        return 1 if tree.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
