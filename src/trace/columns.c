@@ -4,10 +4,17 @@
 #include <stdlib.h>
 
 #define ROWS_FIRST 256u
+/*
+ * Columns must not begin at the same place of a cache's sets: a row that is stored across all of them
+ * would throw its own lines out. Hence a few lines between one column and the next.
+ */
+#define COLUMN_GAP 72u
 
 void wti_columns_init(struct wti_columns *columns, const struct wt_kind *kind)
 {
 	*columns = (struct wti_columns){.kind = kind};
+	for (int i = 0; i < kind->field_count; i++)
+		columns->has_text |= kind->fields[i].type == WT_TYPE_STR;
 }
 
 void wti_columns_release(struct wti_columns *columns)
@@ -38,7 +45,7 @@ static void lay_out(struct wti_columns *columns, uint64_t *memory, uint32_t capa
 	for (int i = 3; i < count; i++)
 		column[i] = &columns->values[i - 3];
 	for (int i = 0; i < count; i++) {
-		uint64_t *to = memory + (size_t)i * capacity;
+		uint64_t *to = memory + (size_t)i * (capacity + COLUMN_GAP);
 
 		if (columns->rows)
 			memcpy(to, *column[i], sizeof(*to) * columns->rows);
@@ -66,7 +73,8 @@ int wti_columns_grow(struct wti_columns *columns)
 
 	if (!columns->texts && make_texts(columns))
 		return WT_E_NOMEM;
-	memory = malloc(sizeof(*memory) * capacity * (3u + columns->kind->field_count));
+	memory = malloc(sizeof(*memory) * (capacity + COLUMN_GAP) *
+			(3u + columns->kind->field_count));
 	if (!memory)
 		return WT_E_NOMEM;
 	lay_out(columns, memory, capacity);

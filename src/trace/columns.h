@@ -13,7 +13,8 @@
 
 #include "base/buf.h"
 
-#define WTI_ROWS_MAX 65536u
+#define WTI_ROWS_MAX 65536u /* of a block, by the format */
+#define WTI_ROWS_SEAL 16384u /* where this writer ends a block: see ARCHITECTURE.md */
 #define WTI_TEXT_BLOCK_MAX ((size_t)16 << 20) /* bytes of one text column in a block */
 #define WTI_TEXT_SEAL_BYTES ((size_t)4 << 20) /* a writer seals a block that has more */
 
@@ -27,6 +28,7 @@ struct wti_columns {
 	uint64_t *values[WT_FIELDS_MAX];
 	struct wti_buf *texts; /* one a field; only those of text fields are used */
 	size_t text_bytes;     /* of all fields together */
+	bool has_text;
 	bool described;        /* its schema is in the stream already */
 };
 

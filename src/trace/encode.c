@@ -18,8 +18,8 @@ int wti_encoder_init(struct wti_encoder *encoder, int level)
 	*encoder = (struct wti_encoder){
 		.zstd = level ? ZSTD_createCCtx() : NULL,
 		.level = level,
-		.residuals = malloc(sizeof(uint64_t) * WTI_ROWS_MAX),
-		.plane = malloc(WTI_ROWS_MAX),
+		.residuals = malloc(sizeof(uint64_t) * WTI_ROWS_SEAL),
+		.plane = malloc(WTI_ROWS_SEAL),
 	};
 	if ((level && !encoder->zstd) || !encoder->residuals || !encoder->plane) {
 		wti_encoder_release(encoder);

@@ -7,6 +7,7 @@
 #include "pack.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <wheeltap/trace.h>
 
@@ -36,31 +37,47 @@ WTI_CLONES static struct range range_of(const uint64_t *values, uint32_t rows)
 	return (struct range){low, high};
 }
 
-/* Differences from the row before; row 0 is the caller's. */
-WTI_CLONES static void differences(const uint64_t *values, uint32_t rows, uint64_t *out)
+/*
+ * The residuals of each transform, and their range, in one pass. Row 0 of those that look at the row
+ * before is the caller's.
+ */
+#define RESIDUALS(begin, expression)                                                               \
+	int64_t low = INT64_MAX;                                                                   \
+	int64_t high = INT64_MIN;                                                                  \
+                                                                                                   \
+	for (uint32_t i = begin; i < rows; i++) {                                                  \
+		int64_t residual = (int64_t)(expression);                                          \
+                                                                                                   \
+		out[i] = (uint64_t)residual;                                                       \
+		low = residual < low ? residual : low;                                             \
+		high = residual > high ? residual : high;                                          \
+	}                                                                                          \
+	return (struct range){low, high}
+
+WTI_CLONES static struct range differences(const uint64_t *restrict values, uint32_t rows,
+					   uint64_t *restrict out)
 {
-	for (uint32_t i = 1; i < rows; i++)
-		out[i] = values[i] - values[i - 1];
+	RESIDUALS(1, values[i] - values[i - 1]);
 }
 
-WTI_CLONES static void changes(const uint64_t *values, uint32_t rows, uint64_t *out)
+WTI_CLONES static struct range changes(const uint64_t *restrict values, uint32_t rows,
+				       uint64_t *restrict out)
 {
-	for (uint32_t i = 1; i < rows; i++)
-		out[i] = values[i] ^ values[i - 1];
+	RESIDUALS(1, values[i] ^ values[i - 1]);
 }
 
-WTI_CLONES static void distances(const uint64_t *values, const uint64_t *ref, uint32_t rows,
-				 uint64_t *out)
+WTI_CLONES static struct range distances(const uint64_t *restrict values,
+					 const uint64_t *restrict ref, uint32_t rows,
+					 uint64_t *restrict out)
 {
-	for (uint32_t i = 0; i < rows; i++)
-		out[i] = values[i] - ref[i];
+	RESIDUALS(0, values[i] - ref[i]);
 }
 
-WTI_CLONES static void distance_differences(const uint64_t *values, const uint64_t *ref,
-					    uint32_t rows, uint64_t *out)
+WTI_CLONES static struct range distance_differences(const uint64_t *restrict values,
+						    const uint64_t *restrict ref, uint32_t rows,
+						    uint64_t *restrict out)
 {
-	for (uint32_t i = 1; i < rows; i++)
-		out[i] = (values[i] - ref[i]) - (values[i - 1] - ref[i - 1]);
+	RESIDUALS(1, (values[i] - ref[i]) - (values[i - 1] - ref[i - 1]));
 }
 
 static uint8_t width_of(uint64_t span)
@@ -68,53 +85,59 @@ static uint8_t width_of(uint64_t span)
 	return span ? (uint8_t)((71 - __builtin_clzll(span)) / 8) : 0;
 }
 
-/*
- * The first row has no predecessor, so we invent one that makes its difference equal to the second
- * row's: a column that counts up by a constant then needs no planes at all.
- */
-static uint64_t predecessor(uint64_t value, uint64_t *differences_out, uint32_t rows)
+static bool is_constant(const uint64_t *values, uint32_t rows)
 {
-	differences_out[0] = rows > 1 ? differences_out[1] : 0;
-	return value - differences_out[0];
+	return !memcmp(values, values + 1, sizeof(*values) * (rows - 1));
 }
 
 const uint64_t *wti_pack_plan(uint8_t transform, const uint64_t *values, const uint64_t *ref,
 			      uint32_t rows, uint64_t *scratch, struct wti_packing *ret_packing)
 {
 	const uint64_t *residuals = scratch;
-	struct range range = range_of(values, rows);
-	uint64_t first = 0;
+	uint64_t first = values[0];
+	struct range range;
 
 	/* A constant is best left alone, whatever was meant to predict it. */
-	if (range.low == range.high)
-		transform = WT_PLAIN;
+	if (is_constant(values, rows)) {
+		*ret_packing = (struct wti_packing){.transform = WT_PLAIN, .bias = first};
+		return values;
+	}
+	/*
+	 * The first row has no predecessor, so we invent one that makes its residual equal to the
+	 * second row's: a column that counts up by a constant then needs no planes at all.
+	 */
 	switch (transform) {
 	case WT_DELTA:
-		differences(values, rows, scratch);
-		first = predecessor(values[0], scratch, rows);
+		range = differences(values, rows, scratch);
+		scratch[0] = scratch[1];
+		first = values[0] - scratch[0];
 		break;
 	case WT_XOR:
-		changes(values, rows, scratch);
-		scratch[0] = 0;
-		first = values[0];
+		range = changes(values, rows, scratch);
+		scratch[0] = scratch[1];
+		first = values[0] ^ scratch[0];
 		break;
 	case WT_REL:
-		distances(values, ref, rows, scratch);
+		range = distances(values, ref, rows, scratch);
+		first = 0;
 		break;
 	case WT_REL_DELTA:
-		distance_differences(values, ref, rows, scratch);
-		first = predecessor(values[0] - ref[0], scratch, rows);
+		range = distance_differences(values, ref, rows, scratch);
+		scratch[0] = scratch[1];
+		first = values[0] - ref[0] - scratch[0];
 		break;
 	default:
 		transform = WT_PLAIN;
+		range = range_of(values, rows);
 		residuals = values;
+		first = 0;
 	}
-	if (transform != WT_PLAIN)
-		range = range_of(scratch, rows);
-	ret_packing->transform = transform;
-	ret_packing->first = first;
-	ret_packing->bias = (uint64_t)range.low;
-	ret_packing->width = width_of((uint64_t)range.high - (uint64_t)range.low);
+	*ret_packing = (struct wti_packing){
+		.transform = transform,
+		.first = first,
+		.bias = (uint64_t)range.low,
+		.width = width_of((uint64_t)range.high - (uint64_t)range.low),
+	};
 	return residuals;
 }
 

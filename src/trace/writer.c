@@ -321,7 +321,7 @@ static inline int row_done(struct wt_writer *writer, struct wti_columns *columns
 	columns->time[row] = ticks;
 	columns->track[row] = track;
 	columns->seq[row] = seq;
-	if (row + 1 == WTI_ROWS_MAX || columns->text_bytes > WTI_TEXT_SEAL_BYTES)
+	if (row + 1 == WTI_ROWS_SEAL || columns->text_bytes > WTI_TEXT_SEAL_BYTES)
 		return seal(writer, columns);
 	return 0;
 }
@@ -345,6 +345,20 @@ int wt_writer_record(struct wt_writer *writer, uint32_t track, uint64_t seq,
 	return row_done(writer, columns, track, seq, record->ticks);
 }
 
+static int append_texts(struct wti_columns *columns, uint32_t row, const struct wt_text *texts)
+{
+	for (int i = 0; i < columns->kind->field_count; i++) {
+		if (columns->kind->fields[i].type != WT_TYPE_STR)
+			continue;
+		if (wti_columns_text(columns, i, row, texts->data, texts->bytes)) {
+			wti_columns_rollback(columns);
+			return WT_E_NOMEM;
+		}
+		texts++;
+	}
+	return 0;
+}
+
 int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, uint64_t seq,
 		     uint64_t ticks, const uint64_t *values, const struct wt_text *texts)
 {
@@ -357,17 +371,10 @@ int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, ui
 	if (!columns)
 		return writer->failure.code ? writer->failure.code : WT_E_ARG;
 	row = columns->rows;
-	for (int i = 0; i < columns->kind->field_count; i++) {
-		if (columns->kind->fields[i].type != WT_TYPE_STR) {
-			columns->values[i][row] = values[i];
-			continue;
-		}
-		if (wti_columns_text(columns, i, row, texts->data, texts->bytes)) {
-			wti_columns_rollback(columns);
-			return WT_E_NOMEM;
-		}
-		texts++;
-	}
+	for (int i = 0; i < columns->kind->field_count; i++)
+		columns->values[i][row] = values[i];
+	if (columns->has_text && append_texts(columns, row, texts))
+		return WT_E_NOMEM;
 	return row_done(writer, columns, track, seq, ticks);
 }
 
