@@ -15,7 +15,8 @@ from pathlib import Path
 WIDTH = {"u32": 4, "i32": 4, "name": 4, "enum": 4, "str": 4, "u64": 8, "i64": 8, "f64": 8, "hash": 8, "ticks": 8}
 C_TYPE = {"u32": "uint32_t", "i32": "int32_t", "name": "uint32_t", "enum": "uint32_t", "str": "uint32_t",
           "u64": "uint64_t", "i64": "int64_t", "f64": "double", "hash": "uint64_t", "ticks": "uint64_t"}
-TRANSFORM = {"plain": "WT_PLAIN", "delta": "WT_DELTA", "xor": "WT_XOR", "rel": "WT_REL", "rel+delta": "WT_REL_DELTA"}
+TRANSFORM = {"plain": "WT_PLAIN", "delta": "WT_DELTA", "xor": "WT_XOR", "rel": "WT_REL", "rel+delta": "WT_REL_DELTA",
+             "prev": "WT_REL_PREVIOUS"}
 NOTE = "Made from schema/events.toml by schema/generate.py; do not edit."
 FIELDS_MAX = 32
 

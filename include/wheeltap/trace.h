@@ -49,6 +49,7 @@ enum wt_transform {
 	WT_XOR = 2,
 	WT_REL = 3,
 	WT_REL_DELTA = 4,
+	WT_REL_PREVIOUS = 5,
 };
 
 #define WT_FIELDS_MAX 32

@@ -103,7 +103,7 @@ static int parse_column(struct wti_bytes *in, struct column *column)
 	column->packing.bias = wti_get64(head + 16);
 	body = wti_bytes_take(in, body_bytes);
 	if (!body || column->encoding > ENCODING_TEXT || column->packing.width > 8 ||
-	    column->packing.transform > WT_REL_DELTA)
+	    column->packing.transform > WT_REL_PREVIOUS)
 		return WT_E_FORMAT;
 	column->body = (struct wti_bytes){body, body + body_bytes, false};
 	return 0;
@@ -169,7 +169,7 @@ static struct column *referred(struct job *job, const struct column *column)
 
 static bool is_relative(const struct column *column)
 {
-	return column->packing.transform == WT_REL || column->packing.transform == WT_REL_DELTA;
+	return wti_is_relative(column->packing.transform);
 }
 
 static int unpack_one(struct job *job, struct column *column)

@@ -5,8 +5,8 @@
 
 #define ROWS_FIRST 256u
 /*
- * Columns must not begin at the same place of a cache's sets: a row that is stored across all of them
- * would throw its own lines out. Hence a few lines between one column and the next.
+ * Columns must not begin at the same place of a cache's sets: a row that is stored across all of
+ * them would throw its own lines out. Hence a few lines between one column and the next.
  */
 #define COLUMN_GAP 72u
 

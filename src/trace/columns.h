@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 
-#define WTI_ROWS_MAX 65536u /* of a block, by the format */
+#define WTI_ROWS_MAX 65536u  /* of a block, by the format */
 #define WTI_ROWS_SEAL 16384u /* where this writer ends a block: see ARCHITECTURE.md */
 #define WTI_TEXT_BLOCK_MAX ((size_t)16 << 20) /* bytes of one text column in a block */
 #define WTI_TEXT_SEAL_BYTES ((size_t)4 << 20) /* a writer seals a block that has more */
@@ -29,7 +29,7 @@ struct wti_columns {
 	struct wti_buf *texts; /* one a field; only those of text fields are used */
 	size_t text_bytes;     /* of all fields together */
 	bool has_text;
-	bool described;        /* its schema is in the stream already */
+	bool described; /* its schema is in the stream already */
 };
 
 void wti_columns_init(struct wti_columns *columns, const struct wt_kind *kind);

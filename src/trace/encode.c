@@ -89,7 +89,7 @@ static int put_column(struct wti_encoder *encoder, const struct column *column, 
 						  rows, encoder->residuals, &packing);
 	uint8_t head[COLUMN_HEAD_BYTES] = {column->encoding, packing.transform, 0, packing.width};
 
-	if (packing.transform == WT_REL || packing.transform == WT_REL_DELTA)
+	if (wti_is_relative(packing.transform))
 		head[2] = column->relative_to;
 	wti_put64(head + 8, packing.first);
 	wti_put64(head + 16, packing.bias);
@@ -120,7 +120,7 @@ static struct column field_column(const struct wti_columns *columns, int index)
 		column.encoding = ENCODING_TEXT;
 		column.text = &columns->texts[index];
 	}
-	if (field->transform == WT_REL || field->transform == WT_REL_DELTA)
+	if (wti_is_relative(field->transform))
 		column.ref = field->relative_to == WT_FIELD_TIME
 				     ? columns->time
 				     : columns->values[field->relative_to];

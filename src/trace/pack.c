@@ -6,10 +6,7 @@
  */
 #include "pack.h"
 
-#include <stdbool.h>
 #include <string.h>
-
-#include <wheeltap/trace.h>
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
 	!defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -38,8 +35,8 @@ WTI_CLONES static struct range range_of(const uint64_t *values, uint32_t rows)
 }
 
 /*
- * The residuals of each transform, and their range, in one pass. Row 0 of those that look at the row
- * before is the caller's.
+ * The residuals of each transform, and their range, in one pass. Row 0 of those that look at the
+ * row before is the caller's.
  */
 #define RESIDUALS(begin, expression)                                                               \
 	int64_t low = INT64_MAX;                                                                   \
@@ -52,7 +49,10 @@ WTI_CLONES static struct range range_of(const uint64_t *values, uint32_t rows)
 		low = residual < low ? residual : low;                                             \
 		high = residual > high ? residual : high;                                          \
 	}                                                                                          \
-	return (struct range){low, high}
+	return (struct range)                                                                      \
+	{                                                                                          \
+		low, high                                                                          \
+	}
 
 WTI_CLONES static struct range differences(const uint64_t *restrict values, uint32_t rows,
 					   uint64_t *restrict out)
@@ -78,6 +78,12 @@ WTI_CLONES static struct range distance_differences(const uint64_t *restrict val
 						    uint64_t *restrict out)
 {
 	RESIDUALS(1, (values[i] - ref[i]) - (values[i - 1] - ref[i - 1]));
+}
+
+WTI_CLONES static struct range gaps(const uint64_t *restrict values, const uint64_t *restrict ref,
+				    uint32_t rows, uint64_t *restrict out)
+{
+	RESIDUALS(1, values[i] - ref[i - 1]);
 }
 
 static uint8_t width_of(uint64_t span)
@@ -125,6 +131,11 @@ const uint64_t *wti_pack_plan(uint8_t transform, const uint64_t *values, const u
 		range = distance_differences(values, ref, rows, scratch);
 		scratch[0] = scratch[1];
 		first = values[0] - ref[0] - scratch[0];
+		break;
+	case WT_REL_PREVIOUS:
+		range = gaps(values, ref, rows, scratch);
+		scratch[0] = scratch[1];
+		first = values[0] - scratch[0];
 		break;
 	default:
 		transform = WT_PLAIN;
@@ -224,6 +235,10 @@ void wti_unpack_transform(const struct wti_packing *packing, const uint64_t *ref
 			last += values[i] + bias;
 			values[i] = last + ref[i];
 		}
+		break;
+	case WT_REL_PREVIOUS:
+		values[0] += last + bias;
+		add_ref(ref, bias, rows - 1, values + 1);
 		break;
 	}
 }

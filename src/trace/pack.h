@@ -8,8 +8,17 @@
 #ifndef WTI_TRACE_PACK_H
 #define WTI_TRACE_PACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <wheeltap/trace.h>
+
+/* True if a transform needs another column. */
+static inline bool wti_is_relative(uint8_t transform)
+{
+	return transform == WT_REL || transform == WT_REL_DELTA || transform == WT_REL_PREVIOUS;
+}
 
 struct wti_packing {
 	uint8_t transform; /* enum wt_transform */

@@ -40,7 +40,7 @@ COLUMN_HEAD = struct.Struct("<BBBBIQQ")
 SCHEMA, DEFINITIONS, EVENTS, INDEX = 1, 2, 3, 4
 STRING, TRACK, STACK, MODULE, SITE = 1, 2, 3, 4, 5
 TYPE_I32, TYPE_I64, TYPE_F64, TYPE_NAME, TYPE_STR, TYPE_ENUM = 3, 4, 5, 6, 9, 10
-PLAIN, DELTA, XOR, RELATIVE, RELATIVE_DELTA = 0, 1, 2, 3, 4
+PLAIN, DELTA, XOR, RELATIVE, RELATIVE_DELTA, RELATIVE_PREVIOUS = 0, 1, 2, 3, 4, 5
 RELATIVE_TO_TIME = 255
 
 PAYLOAD_MAX = 67_108_864
@@ -423,7 +423,7 @@ class ColumnHead:
 
     def reference(self) -> int | None:
         """Number of the column that this one is relative to."""
-        if self.transform not in (RELATIVE, RELATIVE_DELTA):
+        if self.transform not in (RELATIVE, RELATIVE_DELTA, RELATIVE_PREVIOUS):
             return None
         return 0 if self.relative_to == RELATIVE_TO_TIME else 3 + self.relative_to
 
@@ -432,7 +432,7 @@ def parse_column_head(cursor: Cursor, index: int, is_text: bool) -> ColumnHead:
     encoding, transform, relative_to, width, size, first, bias = cursor.unpack(COLUMN_HEAD)
     if encoding != int(is_text):
         raise cursor.damage(f"encoding {encoding} of column {index}")
-    if transform > RELATIVE_DELTA:
+    if transform > RELATIVE_PREVIOUS:
         raise cursor.damage(f"transform {transform} of column {index}")
     if width > 8:
         raise cursor.damage(f"width {width} of column {index}")
@@ -481,6 +481,8 @@ def numbers(head: ColumnHead, rows: int, reference: Sequence[int]) -> Sequence[i
         return [ref + r & MASK64 for ref, r in zip(reference, residuals)]
     if head.transform == RELATIVE_DELTA:
         return [ref + s & MASK64 for ref, s in zip(reference, running(residuals, head.first))]
+    if head.transform == RELATIVE_PREVIOUS:
+        return [ref + r & MASK64 for ref, r in zip([head.first, *reference], residuals)]
     return residuals
 
 

@@ -71,6 +71,10 @@ class Numbers(unittest.TestCase):
         column = t.Column([1, 1, 1], transform=4, relative_to=255, first=10)
         self.assertEqual(self.values(column), [111, 113, 115])
 
+    def test_relative_to_the_row_before(self) -> None:
+        column = t.Column([1, 2, 3], transform=5, relative_to=255, first=50)
+        self.assertEqual(self.values(column), [51, 102, 104])
+
     def test_plane_modes(self) -> None:
         for mode in (0, 1, 2):
             column = t.Column([0x0101] * 300, width=2, mode=mode)
@@ -197,7 +201,7 @@ class Broken(unittest.TestCase):
         two = [1, 2]
         for want, column, type_ in [
             ("width 9", t.Column(two, width=9), U64),
-            ("transform 5", t.Column(two, transform=5), U64),
+            ("transform 6", t.Column(two, transform=6), U64),
             ("encoding 1", t.Column(two, encoding=1), U64),
             ("encoding 0", t.Column(two), STR),
             ("plane mode 7", t.Column(body=b"\7ab", width=1), U64),
