@@ -314,7 +314,7 @@ def check_index(data: bytes, at: int, blocks: list[BlockHeader]) -> None:
     """The index at `at` must tell of exactly the blocks that a walk finds before it."""
     header = parse_block_header(data, at)
     if header.type != INDEX:
-        raise Damage(at, f"the footer points at a block of type {header.type}")
+        raise Damage(len(data) - FOOTER.size, f"the footer points at a block of type {header.type}")
     if header.end != len(data) - FOOTER.size:
         raise Damage(at, "the index is not the last block")
     cursor = Cursor(payload_of(data, header), header.payload_at, "the index")

@@ -80,6 +80,10 @@ class Numbers(unittest.TestCase):
             column = t.Column([0x0101] * 300, width=2, mode=mode)
             self.assertEqual(self.values(column, 300), [0x0101] * 300)
 
+    def test_compressed_plane(self) -> None:
+        body = b"\1" + t.framed(compress(bytes(range(10)) * 30))
+        self.assertEqual(self.values(t.Column(body=body, width=1), 300), list(range(10)) * 30)
+
     def test_chain_of_references(self) -> None:
         columns = [
             t.Column([1, 1], transform=3, relative_to=1),
@@ -219,8 +223,7 @@ class Broken(unittest.TestCase):
 
     def test_frame_of_another_size(self) -> None:
         for size in (1, 3):
-            frame = compress(b"x" * size)
-            body = struct.pack("<BI", 1, len(frame)) + frame
+            body = b"\1" + t.framed(t.frame(b"x" * size))
             self.assertIn("Zstandard", self.column(t.Column(body=body, width=1)))
 
     def test_reference_to_text(self) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xxh3 import xxh3_64
-from zstd_frame import compress
 
 SCHEMA, DEFINITIONS, EVENTS, INDEX = 1, 2, 3, 4
 MASK64 = 0xFFFFFFFFFFFFFFFF
@@ -53,12 +52,21 @@ class Block:
                            self.time_min, self.time_max, self.track_filter, self.name_filter)  # fmt: skip
 
 
+def frame(content: bytes) -> bytes:
+    """A Zstandard frame with the content as it is (one raw block), the same whatever version of zstd there is."""
+    assert len(content) <= 131_072
+    single_segment = bytes([0xA0]) + struct.pack("<I", len(content))
+    last_raw_block = struct.pack("<I", len(content) << 3 | 1)[:3]
+    return b"\x28\xb5\x2f\xfd" + single_segment + last_raw_block + content
+
+
+def framed(data: bytes) -> bytes:
+    return struct.pack("<I", len(data)) + data
+
+
 def chunk(content: bytes, mode: int = 0, size: int | None = None) -> bytes:
     head = struct.pack("<BI", mode, len(content) if size is None else size)
-    if mode == 1:
-        frame = compress(content)
-        return head + struct.pack("<I", len(frame)) + frame
-    return head + content
+    return head + (framed(frame(content)) if mode == 1 else content)
 
 
 def string(text: bytes) -> bytes:
@@ -89,8 +97,7 @@ def definition(type_: int, id_: int, payload: bytes, size: int | None = None) ->
 
 def plane(values: bytes, mode: int = 0) -> bytes:
     if mode == 1:
-        frame = compress(values)
-        return struct.pack("<BI", 1, len(frame)) + frame
+        return b"\1" + framed(frame(values))
     if mode == 2:
         return struct.pack("<BB", 2, values[0])
     return bytes([mode]) + values
@@ -130,10 +137,12 @@ def columns(parts: Sequence[Column], count: int | None = None) -> bytes:
     return bytes([len(parts) if count is None else count]) + b"".join(part.bytes() for part in parts)
 
 
-def events(rows: int, fields: Sequence[Column], number: int = 1, times: Sequence[int] | None = None) -> Block:
+def events(
+    rows: int, fields: Sequence[Column], number: int = 1, times: Sequence[int] | None = None, seq: int = 0
+) -> Block:
     """A block of `rows` events on track 3, with one column a field."""
     times = list(range(100, 100 + rows)) if times is None else times
-    payload = columns([Column(times), Column([3] * rows, width=1), Column(list(range(rows)), width=3), *fields])
+    payload = columns([Column(times), Column([3] * rows, width=1), Column(range(seq, seq + rows), width=3), *fields])
     return Block(EVENTS, payload, rows, number, min(times), max(times), 1 << 3)
 
 

@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The golden traces, read twice: by the C reader (canonical) and by the decoder written from docs/format.md.
+
+    check_golden.py agree CANONICAL FILE...           both must print the same, line by line
+    check_golden.py broken FOLDER                     the decoder must see what is broken in each of errors/*.wt
+    check_golden.py reproduce MAKE_GOLDEN CANONICAL FOLDER
+                                                      today's writer must make the committed files, byte for byte;
+                                                      with another version of zstd, the same events
+    check_golden.py handmade FOLDER                   make_errors.py must make the committed files, byte for byte
+    check_golden.py sim WHEELTAP CANONICAL ARGS...    both must agree on what the simulator makes
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from itertools import zip_longest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "python"))
+from reference_decoder import Damage, canonical, decode  # noqa: E402
+
+ZSTD_VERSION = "zstd-version"  # what the committed traces were made with
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise SystemExit(f"'{command[0]}' ended with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def agree(program: str, paths: list[Path]) -> bool:
+    good = bool(paths)
+    for path in paths:
+        stream = decode(str(path))
+        for note in stream.notes:
+            print(f"'{path}' is damaged {note}")
+        good = good and not stream.notes
+        lines = run(program, path).splitlines()
+        for n, (c, python) in enumerate(zip_longest(lines, canonical(stream)), 1):
+            if c != python:
+                print(f"'{path}', line {n}:\n  C reader:  {c}\n  reference: {python}")
+                good = False
+                break
+        print(f"{path.name}: {len(lines)} lines, {stream.event_count} events")
+    return good
+
+
+def sees(path: Path, where: str, low: int, high: int, events: int) -> str:
+    """Why the decoder does not say what it must of a broken trace; empty if it does."""
+    try:
+        stream = decode(str(path))
+    except Damage as damage:
+        return "" if where == "open" and low <= damage.offset <= high else f"cannot be opened, {damage}"
+    if where == "open" or not stream.notes:
+        return "is opened without a word"
+    if not low <= stream.notes[0].offset <= high:
+        return f"is damaged {stream.notes[0]}"
+    return "" if stream.event_count == events else f"gives {stream.event_count} events"
+
+
+def broken(folder: Path) -> bool:
+    good = True
+    for line in (folder / "errors" / "expected.tsv").read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        name, where, _, low, high, events, _ = line.split("\t")
+        wrong = sees(folder / "errors" / f"{name}.wt", where, int(low), int(high), int(events))
+        if wrong:
+            print(f"{name} {wrong}; expected: {where}, byte {low} to {high}, {events} events")
+            good = False
+    return good
+
+
+def same_files(committed: Path, made: Path, pattern: str) -> list[str]:
+    """Names of those that differ, or are there only once."""
+    names = {p.relative_to(root) for root in (committed, made) for p in root.glob(pattern)}
+    return sorted(str(n) for n in names if not (committed / n).is_file() or not (made / n).is_file()
+                  or (committed / n).read_bytes() != (made / n).read_bytes())  # fmt: skip
+
+
+def without_places(text: str) -> list[str]:
+    """Canonical lines but for where blocks stand and how large they are."""
+    return [line.split(" ", 3)[3] if line.startswith("block ") else line for line in text.splitlines()]
+
+
+def reproduce(maker: str, program: str, folder: Path) -> bool:
+    with tempfile.TemporaryDirectory() as made:
+        version = run(maker, made)
+        if version == (folder / ZSTD_VERSION).read_text():
+            different = [n for n in same_files(folder, Path(made), "*.wt") if n != "handmade.wt"]
+            for name in different:
+                print(f"'{name}' is not what make_golden makes: was the format changed?")
+            return not different
+        print(f"made with {version.strip()}, not as committed: only the events are compared")
+        good = True
+        for path in sorted(Path(made).glob("*.wt")):
+            if without_places(run(program, path)) != without_places(run(program, folder / path.name)):
+                print(f"'{path.name}' has other events than the committed one")
+                good = False
+        return good
+
+
+def handmade(folder: Path) -> bool:
+    with tempfile.TemporaryDirectory() as made:
+        run(sys.executable, HERE / "make_errors.py", made)
+        different = same_files(folder / "errors", Path(made) / "errors", "*")
+        different += [n for n in same_files(folder, Path(made), "handmade.wt")]
+        for name in different:
+            print(f"'{name}' is not what make_errors.py makes: run it again and commit")
+        return not different
+
+
+def sim(wheeltap: str, program: str, arguments: list[str]) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        run(wheeltap, "sim", *arguments, "-o", f"{folder}/run")
+        return agree(program, sorted(Path(folder).rglob("*.wt")))
+
+
+def main(what: str, *arguments: str) -> bool:
+    if what == "agree":
+        return agree(arguments[0], [Path(a) for a in arguments[1:]])
+    if what == "broken":
+        return broken(Path(arguments[0]))
+    if what == "reproduce":
+        return reproduce(arguments[0], arguments[1], Path(arguments[2]))
+    if what == "handmade":
+        return handmade(Path(arguments[0]))
+    if what == "sim":
+        return sim(arguments[0], arguments[1], list(arguments[2:]))
+    raise SystemExit(__doc__)
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main(*sys.argv[1:]) else 1)
