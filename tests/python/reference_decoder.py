@@ -205,10 +205,6 @@ class Cursor:
     def string(self) -> bytes:
         return self.take(self.u16())
 
-    def done(self) -> None:
-        if self.left():
-            raise self.damage(f"{self.left()} bytes too many")
-
 
 def zstd(cursor: Cursor, content_bytes: int) -> bytes:
     """u32 n, and n bytes that are a Zstandard frame of known content size."""
@@ -264,8 +260,6 @@ def parse_block_header(data: bytes, offset: int) -> BlockHeader:
         raise Damage(offset, "checksum of the block header")
     if size > PAYLOAD_MAX:
         raise Damage(offset + 12, f"a payload of {size} bytes")
-    if type_ == EVENTS and not 1 <= rows <= ROWS_MAX:
-        raise Damage(offset + 8, f"an events block of {rows} rows")
     if offset + BLOCK_HEADER.size + size > len(data):
         raise Damage(offset, "the file ends in a block")
     return BlockHeader(offset, type_, kind, rows, size, time_min, time_max, tracks, names, payload_hash)
@@ -319,7 +313,6 @@ def check_index(data: bytes, at: int, blocks: list[BlockHeader]) -> None:
         raise Damage(at, "the index is not the last block")
     cursor = Cursor(payload_of(data, header), header.payload_at, "the index")
     content = chunk(cursor, header.rows * INDEX_ENTRY.size)
-    cursor.done()
     if header.rows != len(blocks):
         raise Damage(at, f"the index has {header.rows} entries for {len(blocks)} blocks")
     for i, (entry, block) in enumerate(zip(INDEX_ENTRY.iter_unpack(content), blocks)):
@@ -370,7 +363,6 @@ def parse_schema(cursor: Cursor, rows: int, kinds: dict[int, Kind]) -> None:
             raise cursor.damage(f"a kind of {count} fields")
         name, doc = cursor.string(), cursor.string()
         kinds.setdefault(number, Kind(number, name, doc, tuple(parse_field(cursor) for _ in range(count))))
-    cursor.done()
 
 
 # ---- Section 3: definitions -----------------------------------------------------------------------
@@ -385,27 +377,21 @@ def define(definitions: Definitions, type_: int, id_: int, payload: Cursor) -> N
         track_type, tid, device, _ = payload.unpack(struct.Struct("<IIII"))
         definitions.tracks.setdefault(id_, (track_type, tid, device, payload.take(payload.left())))
     elif type_ == STACK:
-        if len(payload.data) % 8:
-            raise payload.damage(f"a stack of {len(payload.data)} bytes")
-        definitions.stacks.setdefault(id_, struct.unpack(f"<{len(payload.data) // 8}Q", payload.data))
+        definitions.stacks.setdefault(id_, struct.unpack_from(f"<{len(payload.data) // 8}Q", payload.data))
     elif type_ == MODULE:
         base, size, build_id, path = payload.unpack(struct.Struct("<QQII"))
         definitions.modules.setdefault(id_, (base, size, payload.take(build_id), payload.take(path)))
-        payload.done()
     elif type_ == SITE:
         file, function, line, _ = payload.unpack(struct.Struct("<IIII"))
         definitions.sites.setdefault(id_, (file, function, line))
-        payload.done()
 
 
 def parse_definitions(cursor: Cursor, rows: int, definitions: Definitions) -> None:
     file_offset = cursor.file_offset
     content = Cursor(chunk(cursor), file_offset, "the content of a definitions block")
-    cursor.done()
     for _ in range(rows):
         type_, size, id_ = content.unpack(struct.Struct("<HHI"))
         define(definitions, type_, id_, Cursor(content.take(size), file_offset, f"definition {id_} of type {type_}"))
-    content.done()
 
 
 # ---- Section 4: events ------------------------------------------------------------------------------
@@ -521,7 +507,6 @@ def parse_columns(heads: list[ColumnHead], rows: int, cursor: Cursor) -> list[Co
                 contents[i] = texts(heads[i].body, decoded)
             else:
                 values[i] = contents[i] = decoded
-            heads[i].body.done()
         waiting = [i for i in waiting if i not in contents]
     return [contents[i] for i in range(len(heads))]
 
@@ -532,7 +517,6 @@ def parse_events(cursor: Cursor, header: BlockHeader, kind: Kind) -> Block:
         raise cursor.damage(f"{count} columns for a kind of {len(kind.fields)} fields")
     is_text = [False] * 3 + [f.type == TYPE_STR for f in kind.fields]
     heads = [parse_column_head(cursor, i, is_text[i]) for i in range(count)]
-    cursor.done()
     for i in range(count):
         check_reference(heads, i, cursor)
     columns = parse_columns(heads, header.rows, cursor)
@@ -573,6 +557,8 @@ def decode_block(data: bytes, header: BlockHeader, stream: Stream) -> None:
     elif header.type == DEFINITIONS:
         parse_definitions(Cursor(payload, header.payload_at, "a definitions block"), header.rows, stream.definitions)
     else:
+        if not 1 <= header.rows <= ROWS_MAX:
+            raise Damage(header.offset + 8, f"an events block of {header.rows} rows")
         kind = stream.kinds.get(header.kind)
         if kind is None:
             raise Damage(header.offset + 6, f"events of kind {header.kind}, which no schema block describes")
