@@ -42,14 +42,15 @@ def definitions() -> list[bytes]:
 
 
 def number_fields() -> list[t.Field]:
-    return [t.Field(b"name", NAME), t.Field(b"from", U64, 1), t.Field(b"to", U64, 3, 1)]
+    return [t.Field(b"name", NAME), t.Field(b"from", U64, 1), t.Field(b"to", U64, 3, 1), t.Field(b"start", U64, 5, 2)]
 
 
 def number_block(rows: int, time: int, seq: int) -> t.Block:
     names = t.Column([1 + i % 2 for i in range(rows)], width=1)
-    start = t.Column([2] * rows, transform=1, width=1, mode=2, first=1000, bias=5)
+    origin = t.Column([2] * rows, transform=1, width=1, mode=2, first=1000, bias=5)
     to = t.Column(range(rows), transform=3, relative_to=1, width=1, mode=1, bias=t.MASK64)
-    block = t.events(rows, [names, start, to], NUMBERS, range(time, time + 10 * rows, 10), seq)
+    start = t.Column([4] * rows, transform=5, relative_to=2, width=2, first=990)
+    block = t.events(rows, [names, origin, to, start], NUMBERS, range(time, time + 10 * rows, 10), seq)
     block.name_filter = 0b110 if rows > 1 else 0b10
     return block
 
@@ -265,7 +266,7 @@ def column_cases() -> None:
     broken("column_encoding", number, encoding=2)
     broken("column_text_for_numbers", number, encoding=1)
     broken("column_numbers_for_text", text, encoding=0)
-    broken("column_transform", number, transform=5)
+    broken("column_transform", number, transform=6)
     broken("column_width", number, width=9, body=b"")
     broken("column_body", last, size=2**32 - 1)
     broken("plane_mode", number, body=b"\7\1\2\3\4")
