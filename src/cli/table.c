@@ -7,6 +7,7 @@
 /* clang-format off */
 const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_help,
+	&wti_verb_sim,
 	&wti_verb_version,
 	NULL,
 };

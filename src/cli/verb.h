@@ -68,6 +68,7 @@ const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
 
 /* The rows, one a file. */
 extern const struct wti_verb wti_verb_help;
+extern const struct wti_verb wti_verb_sim;
 extern const struct wti_verb wti_verb_version;
 
 /* The options that every verb has. `type` is the verb's options struct, with a bool json. */

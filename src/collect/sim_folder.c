@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/json.h"
+
+#define PATH_BYTES 4096
+#define NAME_BYTES 32 /* more than the longest name of a file in the folder */
+
+static bool is_empty(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	bool empty = true;
+
+	if (!dir)
+		return true; /* creating a file in it will say why */
+	while (empty && (entry = readdir(dir)))
+		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	closedir(dir);
+	return empty;
+}
+
+int wti_sim_folder_make(const char *folder, struct wt_err *err)
+{
+	int r;
+
+	if (strlen(folder) + NAME_BYTES > PATH_BYTES)
+		return wti_err(err, WT_E_LIMIT, "path too long '%s': choose a shorter one", folder);
+	r = wti_mkdirs(folder, 0700, err);
+	if (r < 0)
+		return r;
+	if (!is_empty(folder))
+		return wti_err(err, WT_E_EXISTS,
+			       "folder not empty '%s': choose another, or remove it", folder);
+	return 0;
+}
+
+static void put_text(struct wti_json *json, const char *key, const char *text)
+{
+	wti_json_key(json, key);
+	wti_json_text(json, text);
+}
+
+static void put_u64(struct wti_json *json, const char *key, uint64_t value)
+{
+	wti_json_key(json, key);
+	wti_json_u64(json, value);
+}
+
+static void put_run(struct wti_json *json, const struct wti_sim_options *options,
+		    const struct wti_sim_summary *summary)
+{
+	wti_json_object(json);
+	put_text(json, "status", "finished");
+	wti_json_key(json, "command");
+	wti_json_array(json);
+	wti_json_text(json, "wheeltap");
+	wti_json_text(json, "sim");
+	wti_json_array_end(json);
+	put_u64(json, "exit_status", 0);
+	put_u64(json, "seed", options->config->seed);
+	put_u64(json, "events", summary->events);
+	put_u64(json, "bytes", summary->bytes);
+	put_u64(json, "lost", 0);
+	wti_json_object_end(json);
+}
+
+int wti_sim_folder_finish(const struct wti_sim_options *options,
+			  const struct wti_sim_summary *summary, struct wt_err *err)
+{
+	char path[PATH_BYTES];
+	struct wti_buf text;
+	struct wti_json json;
+	int r;
+
+	snprintf(path, sizeof(path), "%s/run.json", options->folder);
+	wti_buf_init(&text, 1 << 16);
+	wti_json_init(&json, &text, true);
+	put_run(&json, options, summary);
+	wti_buf_byte(&text, '\n');
+	r = wti_buf_status(&text);
+	r = r ? wti_err(err, r, "out of memory for '%s'", path)
+	      : wti_file_replace(path, text.data, text.bytes, err);
+	wti_buf_release(&text);
+	return r;
+}
