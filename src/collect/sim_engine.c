@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A loop over the next thing that happens anywhere: a start or an end at the head of a queue. Each
+ * queue keeps the moment of its own, each device the least of its queues'. What an operation still
+ * has to do is kept in 1/1024 ns and settled whenever its speed changes, so that sharing needs no
+ * fractions.
+ */
 #include "sim_engine.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Making the folder, refusing one that is in use, and what run.json says of a run that no program
+ * made. */
 #include "sim_folder.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which track has which number, and the order in which rows reach the writer. Track numbers are the
+ * same whether there is one stream or one a device.
+ */
 #include "sim_output.h"
 
 #include <stdio.h>

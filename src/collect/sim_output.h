@@ -15,7 +15,7 @@
 #include "sim_program.h"
 
 #define WTI_SIM_TRACK_NAME_BYTES 32
-#define WTI_SIM_ROWS_MAX 65536u /* as many as a block of the format has */
+#define WTI_SIM_ROWS_MAX 16384u /* as many as the writer puts into a block */
 
 struct wti_sim_row {
 	const struct wti_sim_op *op;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Counting, then one JSON object. Knows the rules of counting and nothing of how work is scheduled.
+ */
 #include "sim_truth.h"
 
 #include <stdlib.h>
