@@ -36,6 +36,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /*
  * A name is interned once for each process and kept by the place that uses it. Text of static
@@ -171,6 +172,7 @@ uint64_t wt_now(void);
 /* The call stack here: addresses now, symbols when it is looked at. Not from signal handlers. */
 bool wt_stack(void);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -73,22 +73,33 @@ static bool is_word_char(char c)
 	return is_alnum(c) || c == '+' || c == '/' || c == '_' || c == '-';
 }
 
-static bool one_of(const char *word, const char *const *list)
+/* Lists are words, each followed by one blank. */
+static const char *list_next(const char *list, size_t *ret_bytes)
 {
-	for (; *list; list++)
-		if (strcmp(word, *list) == 0)
+	*ret_bytes = (size_t)(strchr(list, ' ') - list);
+	return list + *ret_bytes + 1;
+}
+
+static bool one_of(const char *word, const char *list)
+{
+	size_t bytes;
+
+	for (const char *next; *list; list = next) {
+		next = list_next(list, &bytes);
+		if (strlen(word) == bytes && memcmp(word, list, bytes) == 0)
 			return true;
+	}
 	return false;
 }
 
-static bool ends_with_any(const char *word, const char *const *list)
+static bool ends_with_one_of(const char *word, const char *list)
 {
 	size_t bytes = strlen(word);
+	size_t tail;
 
-	for (; *list; list++) {
-		size_t tail = strlen(*list);
-
-		if (bytes >= tail && strcmp(word + bytes - tail, *list) == 0)
+	for (const char *next; *list; list = next) {
+		next = list_next(list, &tail);
+		if (bytes >= tail && memcmp(word + bytes - tail, list, tail) == 0)
 			return true;
 	}
 	return false;
@@ -152,30 +163,24 @@ static void parts_split(struct parts *parts, const char *key, size_t bytes)
 
 static bool is_secret_part(const char *part)
 {
-	static const char *const tails[] = {
-		"password",   "passwd",      "passphrase", "secret",    "secrets",  "apikey",
-		"accesskey",  "secretkey",   "privatekey", "authtoken", "apitoken", "accesstoken",
-		"credential", "credentials", "passcode",   NULL};
-	static const char *const words[] = {"authorization", "pwd",     "cookie",
-					    "sessionid",     "privkey", NULL};
-
-	return ends_with_any(part, tails) || one_of(part, words);
+	return ends_with_one_of(part, "password passwd passphrase passcode secret secrets apikey "
+				      "accesskey secretkey privatekey authtoken apitoken "
+				      "accesstoken credential credentials ") ||
+	       one_of(part, "authorization pwd cookie sessionid privkey ");
 }
 
 /* The last part says what the value is, the one before says of what. */
 static bool is_secret_pair(const char *before, const char *last)
 {
-	static const char *const of_key[] = {
-		"api",     "access",  "private", "secret",  "auth",     "encryption", "signing",
-		"ssh",     "account", "storage", "license", "master",   "client",     "service",
-		"session", "shared",  "host",    "deploy",  "provider", NULL};
+	static const char of_key[] =
+		"api access private secret auth encryption signing ssh account "
+		"storage license master client service session shared host "
+		"deploy provider ";
 	/* Vocabulary of language models, not of logins. */
-	static const char *const of_token[] = {
-		"eos",   "bos",   "pad",  "unk",  "mask", "sep",   "cls",  "special", "next",
-		"last",  "first", "per",  "num",  "max",  "min",   "end",  "start",   "image",
-		"audio", "prev",  "stop", "each", "one",  "begin", "text", "ns",      NULL};
-	static const char *const of_pass[] = {"forward", "backward", "first", "second", "next",
-					      "each",    "one",      "last",  "per",    NULL};
+	static const char of_token[] = "eos bos pad unk mask sep cls special next last first per "
+				       "num max min end start image audio prev stop each one "
+				       "begin text ns ";
+	static const char of_pass[] = "forward backward first second next each one last per ";
 
 	if (strcmp(last, "key") == 0)
 		return one_of(before, of_key);
@@ -235,36 +240,19 @@ static size_t shape_bytes(const char *text, size_t bytes)
 /* The letter pairs that make up seven eighths of English words and of identifiers. */
 static bool is_familiar(char a, char b)
 {
-	static const char *const after[26] = {"bcdgilmnprst",
-					      "aeilu",
-					      "aehiklortu",
-					      "aeio",
-					      "acdefglmnprstvx",
-					      "aefiou",
-					      "ei",
-					      "aeio",
-					      "abcdefglmnorstvz",
-					      "",
-					      "e",
-					      "adeilostuy",
-					      "aeiop",
-					      "acdegiostu",
-					      "cdlmnprstuvw",
-					      "aeloprtu",
-					      "u",
-					      "adegimnorsty",
-					      "acehiopstu",
-					      "aehiorstuy",
-					      "belmnprst",
-					      "aei",
-					      "ahi",
-					      "t",
-					      "",
-					      "e"};
+	/* After each capital: what often follows that letter. */
+	static const char follows[] =
+		"AbcdgilmnprstBaeiluCaehiklortuDaeioEacdefglmnprstvxFaefiouGeiHaeioIabc"
+		"defglmnorstvzJKeLadeilostuyMaeiopNacdegiostuOcdlmnprstuvwPaeloprtuQuRa"
+		"degimnorstySacehiopstuTaehiorstuyUbelmnprstVaeiWahiXtYZe";
+	const char *at;
 
 	if (is_lower(a) != is_lower(b) || is_digit(a) || is_digit(b))
 		return false;
-	return strchr(after[to_lower(a) - 'a'], to_lower(b)) != NULL;
+	at = strchr(follows, to_lower(a) - 'a' + 'A') + 1;
+	while (is_lower(*at) && *at != to_lower(b))
+		at++;
+	return *at == to_lower(b);
 }
 
 struct tally {
@@ -415,8 +403,7 @@ static size_t quoted_bytes(const char *text, size_t bytes, char quote, bool esca
 /* Values that say that there is none, and small numbers where they may count tokens. */
 static bool is_harmless(const char *value, size_t bytes, bool may_count)
 {
-	static const char *const words[] = {"none", "null", "true",  "false", "yes",
-					    "no",   "nil",  "unset", NULL};
+	static const char words[] = "none null true false yes no nil unset ";
 	char word[8];
 	size_t digits = 0;
 
@@ -437,16 +424,17 @@ static bool is_harmless(const char *value, size_t bytes, bool may_count)
 /* The word before the value that says how it is encoded stays: Bearer, Basic. */
 static size_t scheme_bytes(const char *text, size_t bytes)
 {
-	static const char *const schemes[] = {"bearer ", "basic ", "token ", "digest ", NULL};
+	const char *list = "bearer basic token digest ";
+	size_t scheme;
 
-	for (const char *const *scheme = schemes; *scheme; scheme++) {
-		size_t n = strlen(*scheme);
+	for (const char *next; *list; list = next) {
 		size_t i = 0;
 
-		while (i < n && i < bytes && to_lower(text[i]) == (*scheme)[i])
+		next = list_next(list, &scheme);
+		while (i <= scheme && i < bytes && to_lower(text[i]) == list[i])
 			i++;
-		if (i == n)
-			return n;
+		if (i == scheme + 1)
+			return i;
 	}
 	return 0;
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A user's text on its way into a record: bounded, and kept only if it may be. */
+#ifndef WTI_CLIENT_TEXT_H
+#define WTI_CLIENT_TEXT_H
+
+#include <string.h>
+
+#include "common/agent.h"
+#include "common/private.h"
+
+struct wti_kept_text {
+	const char *data;
+	uint32_t bytes;
+	char described[WTI_PRIVATE_BYTES];
+};
+
+static inline void wti_keep_text(struct wti_kept_text *kept, const char *text)
+{
+	size_t bytes = text ? strlen(text) : 0;
+
+	kept->data = text;
+	if (!wti_agent.control->strings_keep && !wti_private_may_keep(text, bytes)) {
+		bytes = wti_private_describe(text, bytes, kept->described);
+		kept->data = kept->described;
+	}
+	kept->bytes = (uint32_t)wti_text_cut(kept->data, bytes, WTI_TEXT_MAX);
+}
+
+/* Puts the text behind the fixed part of a record; the last bytes of its last unit are zero. */
+static inline void wti_put_text(void *after, const struct wti_kept_text *kept)
+{
+	uint32_t room = wti_round8(kept->bytes);
+
+	if (room == 0)
+		return;
+	memset((char *)after + room - 8, 0, 8);
+	memcpy(after, kept->data, kept->bytes);
+}
+
+#endif
