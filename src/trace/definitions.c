@@ -116,18 +116,19 @@ static int add(struct wti_definitions *definitions, unsigned type, uint32_t id,
 
 	if (type >= WTI_DEFINITION_TYPES || !take[type] || !id)
 		return 0; /* of a later version */
-	slot = wti_map_number(&definitions->ids[type], id);
-	if (!slot)
-		return WT_E_LIMIT;
-	if (*slot)
+	if (id > DEFINITIONS_MAX)
+		return WT_E_LIMIT; /* ids are dense, so that whoever counts them up comes to an end
+				    */
+	if (wti_map_find_number(&definitions->ids[type], id))
 		return 0; /* the first meaning stays */
 	meaning = take[type](&definitions->arena, id, payload);
-	if (!meaning)
-		return payload->bad ? WT_E_FORMAT : WT_E_LIMIT;
 	if (payload->bad)
 		return WT_E_FORMAT;
+	slot = meaning ? wti_map_number(&definitions->ids[type], id) : NULL;
+	if (!slot)
+		return WT_E_LIMIT;
 	*slot = (uint64_t)(uintptr_t)meaning;
-	if (type == WTI_DEF_STRING && id >= definitions->string_count && id < UINT32_MAX)
+	if (type == WTI_DEF_STRING && id >= definitions->string_count)
 		definitions->string_count = id + 1;
 	return 0;
 }

@@ -88,7 +88,9 @@ WTI_CLONES static struct range gaps(const uint64_t *restrict values, const uint6
 
 static uint8_t width_of(uint64_t span)
 {
-	return span ? (uint8_t)((71 - __builtin_clzll(span)) / 8) : 0;
+	unsigned bits = span ? 64 - (unsigned)__builtin_clzll(span) : 0;
+
+	return (uint8_t)((bits + 7) / 8);
 }
 
 static bool is_constant(const uint64_t *values, uint32_t rows)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "protocol.h"
+#include "reader.h"
 #include "schema.h"
 
 #define IDS_MAX ((size_t)8 << 20)
@@ -63,18 +65,21 @@ static int select_tracks(struct wti_selection *selection, size_t stream)
 
 static int select_names(struct wti_selection *selection)
 {
-	const struct wt_reader *reader = selection->reader;
-	uint32_t count = wt_reader_string_count(reader);
+	const struct wti_map *strings = &selection->reader->definitions.ids[WTI_DEF_STRING];
+	const char *pattern = selection->query->name;
 	int status = 0;
 
-	if (!selection->query->name) {
+	if (!pattern) {
 		selection->name_filter = UINT64_MAX;
 		return 0;
 	}
-	for (uint32_t id = 0; id < count && !status; id++) {
-		struct wt_text name = wt_reader_string(reader, id);
+	if (wti_glob(pattern, "", 0))
+		status = want(&selection->names, 0, &selection->name_filter);
+	for (size_t i = 0; i < strings->count && !status; i++) {
+		uint32_t id = (uint32_t)strings->entries[i].key;
+		struct wt_text name = wt_reader_string(selection->reader, id);
 
-		if (wti_glob(selection->query->name, name.data, name.bytes))
+		if (wti_glob(pattern, name.data, name.bytes))
 			status = want(&selection->names, id, &selection->name_filter);
 	}
 	selection->impossible |= !selection->name_filter;

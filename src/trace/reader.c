@@ -214,6 +214,28 @@ static int find_block(struct wt_reader *reader, struct wti_index_entry *ret_entr
 	return 1;
 }
 
+/*
+ * Behind an index stands the footer and nothing else. A footer that is still being written is
+ * looked at again by a refresh: reader->scanned stays before the index.
+ */
+static void end_at_index(struct wt_reader *reader, const struct wt_block *block)
+{
+	uint64_t end = block->offset + block->bytes;
+	struct wti_index index;
+	struct wt_err damage;
+
+	reader->finished = reader->file_bytes == end + WTI_FOOTER_BYTES;
+	wti_index_init(&index);
+	if (reader->file_bytes > end && !read_index(reader, &index)) {
+		wti_err_at(&damage, WT_E_FORMAT, (int64_t)end,
+			   "damaged index or footer at byte %llu; the blocks before it were found "
+			   "without",
+			   (unsigned long long)end);
+		wti_reader_damaged(reader, &damage);
+	}
+	wti_index_release(&index);
+}
+
 /* Walks from reader->scanned on. A bad header ends the walk: what follows cannot be found. */
 static int walk(struct wt_reader *reader, struct wt_err *err)
 {
@@ -231,12 +253,11 @@ static int walk(struct wt_reader *reader, struct wt_err *err)
 		}
 		if (status)
 			wti_reader_damaged(reader, &damage);
-		reader->scanned += entry.block.bytes;
-		/* Behind an index stands the footer and nothing else. */
 		if (entry.type == WTI_BLOCK_INDEX) {
-			reader->finished = reader->file_bytes == reader->scanned + WTI_FOOTER_BYTES;
+			end_at_index(reader, &entry.block);
 			return 0;
 		}
+		reader->scanned += entry.block.bytes;
 	}
 	if (found < 0)
 		wti_reader_damaged(reader, &damage);

@@ -48,6 +48,7 @@ CHUNK_MAX = 67_108_864
 TEXT_MAX = 16_777_216
 ROWS_MAX = 65_536
 FIELDS_MAX = 32
+ID_MAX = 8_388_608
 
 
 class Damage(Exception):
@@ -371,6 +372,8 @@ def parse_schema(cursor: Cursor, rows: int, kinds: dict[int, Kind]) -> None:
 def define(definitions: Definitions, type_: int, id_: int, payload: Cursor) -> None:
     if id_ == 0:
         return
+    if STRING <= type_ <= SITE and id_ > ID_MAX:
+        raise payload.damage(f"id {id_}")
     if type_ == STRING:
         definitions.strings.setdefault(id_, payload.data)
     elif type_ == TRACK:
