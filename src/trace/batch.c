@@ -18,7 +18,7 @@
 #define COLUMNS_MAX (3 + WT_FIELDS_MAX)
 #define TIME_COLUMN 0
 
-enum { ENCODING_NUMBERS = 0, ENCODING_TEXT = 1 };
+enum { ENCODING_NUMBERS = 0, ENCODING_TEXT = 1, ENCODING_PATCHED = 128 };
 enum { PLANE_RAW = 0, PLANE_ZSTD = 1, PLANE_CONSTANT = 2 };
 enum { UNTOUCHED, UNDER_WAY, DONE };
 
@@ -36,6 +36,7 @@ struct memory {
 
 struct column {
 	uint8_t encoding;
+	bool patched;
 	uint8_t relative_to;
 	struct wti_packing packing;
 	struct wti_bytes body;
@@ -94,7 +95,8 @@ static int parse_column(struct wti_bytes *in, struct column *column)
 
 	if (!head)
 		return WT_E_FORMAT;
-	column->encoding = head[0];
+	column->encoding = head[0] & (uint8_t)~ENCODING_PATCHED;
+	column->patched = head[0] & ENCODING_PATCHED;
 	column->packing.transform = head[1];
 	column->relative_to = head[2];
 	column->packing.width = head[3];
@@ -137,10 +139,30 @@ static const uint8_t *take_plane(struct memory *memory, struct wti_bytes *in, ui
 	}
 }
 
+/* The patches stand before the planes; they count once the planes have been put together. */
+static int apply_patches(struct wti_bytes patches, uint32_t rows, uint64_t *values)
+{
+	while (wti_bytes_left(&patches)) {
+		uint16_t row = wti_bytes_u16(&patches);
+		uint64_t packed = wti_bytes_u64(&patches);
+
+		if (row >= rows)
+			return WT_E_FORMAT;
+		values[row] = packed;
+	}
+	return 0;
+}
+
 static int unpack_planes(struct job *job, struct column *column)
 {
 	const uint8_t *planes[8];
 	unsigned width = column->packing.width;
+	size_t patch_bytes = column->patched ? wti_bytes_u16(&column->body) * 10u : 0;
+	const uint8_t *at = wti_bytes_take(&column->body, patch_bytes);
+	struct wti_bytes patches = {at, at + patch_bytes, false};
+
+	if (!at)
+		return WT_E_FORMAT;
 
 	for (unsigned i = 0; i < width; i++) {
 		uint8_t *room = job->memory->planes + (size_t)i * job->rows;
@@ -150,7 +172,7 @@ static int unpack_planes(struct job *job, struct column *column)
 			return WT_E_FORMAT;
 	}
 	wti_unpack_planes(planes, width, job->rows, column->values);
-	return 0;
+	return apply_patches(patches, job->rows, column->values);
 }
 
 /*

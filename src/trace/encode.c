@@ -10,7 +10,7 @@
 #define COLUMN_HEAD_BYTES 24u
 #define PLANE_WORTH_COMPRESSING 64u
 
-enum { ENCODING_NUMBERS = 0, ENCODING_TEXT = 1 };
+enum { ENCODING_NUMBERS = 0, ENCODING_TEXT = 1, ENCODING_PATCHED = 128 };
 enum { PLANE_RAW = 0, PLANE_ZSTD = 1, PLANE_CONSTANT = 2 };
 
 int wti_encoder_init(struct wti_encoder *encoder, int level)
@@ -80,20 +80,41 @@ struct column {
 	const struct wti_buf *text;
 };
 
-static int put_column(struct wti_encoder *encoder, const struct column *column, uint32_t rows,
-		      struct wti_buf *out)
+/* Which rows stand beside the planes, before them. */
+static void put_patches(const struct wti_packing *packing, struct wti_buf *out)
 {
+	uint8_t bytes[10];
+
+	if (!packing->patch_count)
+		return;
+	wti_put16(bytes, (uint16_t)packing->patch_count);
+	wti_buf_append(out, bytes, 2);
+	for (uint32_t i = 0; i < packing->patch_count; i++) {
+		wti_put16(bytes, (uint16_t)packing->patches[i].row);
+		wti_put64(bytes + 2, packing->patches[i].packed);
+		wti_buf_append(out, bytes, sizeof(bytes));
+	}
+}
+
+static int put_column(struct wti_encoder *encoder, const struct column *column,
+		      const struct wti_runs *runs, uint32_t rows, struct wti_buf *out)
+{
+	const struct wti_pack_input input = {column->transform, rows, column->values, column->ref,
+					     runs};
 	size_t head_at = out->bytes;
 	struct wti_packing packing;
-	const uint64_t *residuals = wti_pack_plan(column->transform, column->values, column->ref,
-						  rows, encoder->residuals, &packing);
+	const uint64_t *residuals = wti_pack_plan(&input, encoder->residuals, &packing);
 	uint8_t head[COLUMN_HEAD_BYTES] = {column->encoding, packing.transform, 0, packing.width};
+
+	if (packing.patch_count)
+		head[0] |= ENCODING_PATCHED;
 
 	if (wti_is_relative(packing.transform))
 		head[2] = column->relative_to;
 	wti_put64(head + 8, packing.first);
 	wti_put64(head + 16, packing.bias);
 	wti_buf_append(out, head, sizeof(head));
+	put_patches(&packing, out);
 	for (unsigned i = 0; i < packing.width; i++) {
 		wti_pack_plane(residuals, rows, packing.bias, i, encoder->plane);
 		put_plane(encoder, encoder->plane, rows, out);
@@ -162,13 +183,15 @@ int wti_encode_events(struct wti_encoder *encoder, const struct wti_columns *col
 		{.transform = WT_DELTA, .values = columns->seq},
 	};
 	int status = wti_buf_byte(out, (uint8_t)(3 + columns->kind->field_count));
+	struct wti_runs runs;
 
+	wti_runs_find(columns->track, columns->rows, &runs);
 	for (int i = 0; i < 3 && !status; i++)
-		status = put_column(encoder, &common[i], columns->rows, out);
+		status = put_column(encoder, &common[i], &runs, columns->rows, out);
 	for (int i = 0; i < columns->kind->field_count && !status; i++) {
 		struct column column = field_column(columns, i);
 
-		status = put_column(encoder, &column, columns->rows, out);
+		status = put_column(encoder, &column, &runs, columns->rows, out);
 	}
 	if (status)
 		return status;

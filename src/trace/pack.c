@@ -20,23 +20,9 @@ struct range {
 	int64_t high;
 };
 
-WTI_CLONES static struct range range_of(const uint64_t *values, uint32_t rows)
-{
-	int64_t low = (int64_t)values[0];
-	int64_t high = low;
-
-	for (uint32_t i = 1; i < rows; i++) {
-		int64_t value = (int64_t)values[i];
-
-		low = value < low ? value : low;
-		high = value > high ? value : high;
-	}
-	return (struct range){low, high};
-}
-
 /*
- * The residuals of each transform, and their range, in one pass. Row 0 of those that look at the
- * row before is the caller's.
+ * The residuals of a transform over one run, and their range, in one pass. Those that look at the
+ * row before leave out the first row of the run: nothing predicts it.
  */
 #define RESIDUALS(begin, expression)                                                               \
 	int64_t low = INT64_MAX;                                                                   \
@@ -54,23 +40,20 @@ WTI_CLONES static struct range range_of(const uint64_t *values, uint32_t rows)
 		low, high                                                                          \
 	}
 
-WTI_CLONES static struct range differences(const uint64_t *restrict values, uint32_t rows,
+WTI_CLONES static struct range differences(const uint64_t *restrict values,
+					   const uint64_t *restrict ref, uint32_t rows,
 					   uint64_t *restrict out)
 {
+	(void)ref;
 	RESIDUALS(1, values[i] - values[i - 1]);
 }
 
-WTI_CLONES static struct range changes(const uint64_t *restrict values, uint32_t rows,
+WTI_CLONES static struct range changes(const uint64_t *restrict values,
+				       const uint64_t *restrict ref, uint32_t rows,
 				       uint64_t *restrict out)
 {
+	(void)ref;
 	RESIDUALS(1, values[i] ^ values[i - 1]);
-}
-
-WTI_CLONES static struct range distances(const uint64_t *restrict values,
-					 const uint64_t *restrict ref, uint32_t rows,
-					 uint64_t *restrict out)
-{
-	RESIDUALS(0, values[i] - ref[i]);
 }
 
 WTI_CLONES static struct range distance_differences(const uint64_t *restrict values,
@@ -86,6 +69,44 @@ WTI_CLONES static struct range gaps(const uint64_t *restrict values, const uint6
 	RESIDUALS(1, values[i] - ref[i - 1]);
 }
 
+WTI_CLONES static struct range distances(const uint64_t *restrict values,
+					 const uint64_t *restrict ref, uint32_t rows,
+					 uint64_t *restrict out)
+{
+	RESIDUALS(0, values[i] - ref[i]);
+}
+
+WTI_CLONES static struct range range_of(const uint64_t *values, uint32_t rows)
+{
+	int64_t low = (int64_t)values[0];
+	int64_t high = low;
+
+	for (uint32_t i = 1; i < rows; i++) {
+		int64_t value = (int64_t)values[i];
+
+		low = value < low ? value : low;
+		high = value > high ? value : high;
+	}
+	return (struct range){low, high};
+}
+
+void wti_runs_find(const uint64_t *tracks, uint32_t rows, struct wti_runs *ret_runs)
+{
+	uint32_t count = 1;
+
+	ret_runs->begin[0] = 0;
+	for (uint32_t i = 1; i < rows; i++) {
+		if (tracks[i] == tracks[i - 1])
+			continue;
+		if (count == WTI_PATCHES_MAX) {
+			count = 1;
+			break;
+		}
+		ret_runs->begin[count++] = i;
+	}
+	ret_runs->count = count;
+}
+
 static uint8_t width_of(uint64_t span)
 {
 	unsigned bits = span ? 64 - (unsigned)__builtin_clzll(span) : 0;
@@ -98,60 +119,110 @@ static bool is_constant(const uint64_t *values, uint32_t rows)
 	return !memcmp(values, values + 1, sizeof(*values) * (rows - 1));
 }
 
-const uint64_t *wti_pack_plan(uint8_t transform, const uint64_t *values, const uint64_t *ref,
-			      uint32_t rows, uint64_t *scratch, struct wti_packing *ret_packing)
+static const struct transform {
+	struct range (*residuals)(const uint64_t *restrict, const uint64_t *restrict, uint32_t,
+				  uint64_t *restrict);
+	bool looks_back; /* at the row before */
+} transforms[] = {
+	[WT_DELTA] = {differences, true}, [WT_XOR] = {changes, true},
+	[WT_REL] = {distances, false},    [WT_REL_DELTA] = {distance_differences, true},
+	[WT_REL_PREVIOUS] = {gaps, true},
+};
+
+static uint32_t run_end(const struct wti_pack_input *input, uint32_t run)
 {
-	const uint64_t *residuals = scratch;
-	uint64_t first = values[0];
+	return run + 1 < input->runs->count ? input->runs->begin[run + 1] : input->rows;
+}
+
+/* Residuals within each run; their range. Empty (low above high) if every run is a single row. */
+static struct range residuals_of_runs(const struct wti_pack_input *input, uint64_t *out)
+{
+	const struct transform *transform = &transforms[input->transform];
+	struct range all = {INT64_MAX, INT64_MIN};
+
+	for (uint32_t i = 0; i < input->runs->count; i++) {
+		uint32_t begin = input->runs->begin[i];
+		const uint64_t *ref = input->ref ? input->ref + begin : NULL;
+		struct range range = transform->residuals(input->values + begin, ref,
+							  run_end(input, i) - begin, out + begin);
+
+		all.low = range.low < all.low ? range.low : all.low;
+		all.high = range.high > all.high ? range.high : all.high;
+	}
+	return all;
+}
+
+/* The rows at which runs begin: patched, unless they happen to be within the range. */
+static void patch_runs(const struct wti_pack_input *input, struct range range, uint64_t *out,
+		       struct wti_packing *packing)
+{
+	const struct transform *transform = &transforms[input->transform];
+
+	for (uint32_t i = 1; i < input->runs->count; i++) {
+		uint32_t row = input->runs->begin[i];
+		const uint64_t *ref = input->ref ? input->ref + row - 1 : NULL;
+		uint64_t pair[2];
+		int64_t residual;
+
+		residual = transform->residuals(input->values + row - 1, ref, 2, pair).low;
+		out[row] = (uint64_t)residual;
+		if (residual >= range.low && residual <= range.high)
+			continue;
+		out[row] = (uint64_t)range.low;
+		packing->patches[packing->patch_count++] = (struct wti_patch){
+			.row = row,
+			.packed = (uint64_t)residual - (uint64_t)range.low,
+		};
+	}
+}
+
+/*
+ * The first row has no predecessor, so we invent one that makes its residual like the others: a
+ * column that counts up by a constant then needs no planes at all.
+ */
+static uint64_t invent_first(const struct wti_pack_input *input, uint64_t residual)
+{
+	switch (input->transform) {
+	case WT_XOR:
+		return input->values[0] ^ residual;
+	case WT_REL_DELTA:
+		return input->values[0] - input->ref[0] - residual;
+	default: /* delta, and relative to the row before */
+		return input->values[0] - residual;
+	}
+}
+
+const uint64_t *wti_pack_plan(const struct wti_pack_input *input, uint64_t *scratch,
+			      struct wti_packing *ret_packing)
+{
+	static const struct wti_runs one_run = {.count = 1};
+	struct wti_pack_input in = *input;
 	struct range range;
 
+	*ret_packing = (struct wti_packing){.transform = in.transform};
 	/* A constant is best left alone, whatever was meant to predict it. */
-	if (is_constant(values, rows)) {
-		*ret_packing = (struct wti_packing){.transform = WT_PLAIN, .bias = first};
-		return values;
+	if (in.transform == WT_PLAIN || is_constant(in.values, in.rows)) {
+		range = range_of(in.values, in.transform == WT_PLAIN ? in.rows : 1);
+		ret_packing->transform = WT_PLAIN;
+		ret_packing->bias = (uint64_t)range.low;
+		ret_packing->width = width_of((uint64_t)range.high - (uint64_t)range.low);
+		return in.values;
 	}
-	/*
-	 * The first row has no predecessor, so we invent one that makes its residual equal to the
-	 * second row's: a column that counts up by a constant then needs no planes at all.
-	 */
-	switch (transform) {
-	case WT_DELTA:
-		range = differences(values, rows, scratch);
-		scratch[0] = scratch[1];
-		first = values[0] - scratch[0];
-		break;
-	case WT_XOR:
-		range = changes(values, rows, scratch);
-		scratch[0] = scratch[1];
-		first = values[0] ^ scratch[0];
-		break;
-	case WT_REL:
-		range = distances(values, ref, rows, scratch);
-		first = 0;
-		break;
-	case WT_REL_DELTA:
-		range = distance_differences(values, ref, rows, scratch);
-		scratch[0] = scratch[1];
-		first = values[0] - ref[0] - scratch[0];
-		break;
-	case WT_REL_PREVIOUS:
-		range = gaps(values, ref, rows, scratch);
-		scratch[0] = scratch[1];
-		first = values[0] - scratch[0];
-		break;
-	default:
-		transform = WT_PLAIN;
-		range = range_of(values, rows);
-		residuals = values;
-		first = 0;
+	if (!in.runs || !transforms[in.transform].looks_back)
+		in.runs = &one_run;
+	range = residuals_of_runs(&in, scratch);
+	if (range.low > range.high) {
+		in.runs = &one_run;
+		range = residuals_of_runs(&in, scratch);
 	}
-	*ret_packing = (struct wti_packing){
-		.transform = transform,
-		.first = first,
-		.bias = (uint64_t)range.low,
-		.width = width_of((uint64_t)range.high - (uint64_t)range.low),
-	};
-	return residuals;
+	if (transforms[in.transform].looks_back) {
+		patch_runs(&in, range, scratch, ret_packing);
+		scratch[0] = (uint64_t)range.low;
+		ret_packing->first = invent_first(&in, (uint64_t)range.low);
+	}
+	ret_packing->bias = (uint64_t)range.low;
+	ret_packing->width = width_of((uint64_t)range.high - (uint64_t)range.low);
+	return scratch;
 }
 
 WTI_CLONES void wti_pack_plane(const uint64_t *residuals, uint32_t rows, uint64_t bias,

@@ -36,6 +36,7 @@ BLOCK_HEADER = struct.Struct("<4sHHIIQQQQQQ")
 FOOTER = struct.Struct("<QQ8s")
 INDEX_ENTRY = struct.Struct("<QIHHIIQQQQ")
 COLUMN_HEAD = struct.Struct("<BBBBIQQ")
+PATCH = struct.Struct("<HQ")
 
 SCHEMA, DEFINITIONS, EVENTS, INDEX = 1, 2, 3, 4
 STRING, TRACK, STACK, MODULE, SITE = 1, 2, 3, 4, 5
@@ -403,6 +404,7 @@ def parse_definitions(cursor: Cursor, rows: int, definitions: Definitions) -> No
 @dataclass
 class ColumnHead:
     encoding: int
+    patched: bool
     transform: int
     relative_to: int
     width: int
@@ -419,6 +421,8 @@ class ColumnHead:
 
 def parse_column_head(cursor: Cursor, index: int, is_text: bool) -> ColumnHead:
     encoding, transform, relative_to, width, size, first, bias = cursor.unpack(COLUMN_HEAD)
+    patched = bool(encoding & 128)
+    encoding &= 127
     if encoding != int(is_text):
         raise cursor.damage(f"encoding {encoding} of column {index}")
     if transform > RELATIVE_PREVIOUS:
@@ -427,7 +431,7 @@ def parse_column_head(cursor: Cursor, index: int, is_text: bool) -> ColumnHead:
         raise cursor.damage(f"width {width} of column {index}")
     offset = cursor.file_offset + cursor.at
     body = Cursor(cursor.take(size), offset, f"column {index}")
-    return ColumnHead(encoding, transform, relative_to, width, first, bias, body)
+    return ColumnHead(encoding, patched, transform, relative_to, width, first, bias, body)
 
 
 def plane(body: Cursor, rows: int) -> bytes:
@@ -452,6 +456,14 @@ def planes(body: Cursor, width: int, rows: int) -> array[int]:
     return values
 
 
+def patches(body: Cursor, rows: int) -> list[tuple[int, int]]:
+    found = [body.unpack(PATCH) for _ in range(body.u16())]
+    for row, _ in found:
+        if row >= rows:
+            raise body.damage(f"patch of row {row}")
+    return found
+
+
 def running(residuals: Iterable[int], first: int) -> Iterator[int]:
     sums = accumulate(residuals, lambda a, b: a + b & MASK64, initial=first)
     next(sums)
@@ -459,7 +471,10 @@ def running(residuals: Iterable[int], first: int) -> Iterator[int]:
 
 
 def numbers(head: ColumnHead, rows: int, reference: Sequence[int]) -> Sequence[int]:
+    patched = patches(head.body, rows) if head.patched else []
     packed = planes(head.body, head.width, rows)
+    for row, value in patched:
+        packed[row] = value
     bias = head.bias
     residuals: Sequence[int] = [u + bias & MASK64 for u in packed] if bias else packed
     if head.transform == DELTA:

@@ -10,7 +10,7 @@
 
 #define ROWS 1000u
 
-static uint64_t values[ROWS], ref[ROWS], scratch[ROWS], back[ROWS];
+static uint64_t values[ROWS], ref[ROWS], tracks[ROWS], scratch[ROWS], back[ROWS];
 static uint8_t planes[8][ROWS];
 
 static uint64_t random64(void)
@@ -26,14 +26,20 @@ static uint64_t random64(void)
 static unsigned round_trip(uint8_t transform, uint32_t rows)
 {
 	struct wti_packing packing;
-	const uint64_t *residuals = wti_pack_plan(transform, values, ref, rows, scratch, &packing);
+	struct wti_runs runs;
+	struct wti_pack_input input = {transform, rows, values, ref, &runs};
+	const uint64_t *residuals;
 	const uint8_t *at[8];
 
+	wti_runs_find(tracks, rows, &runs);
+	residuals = wti_pack_plan(&input, scratch, &packing);
 	for (unsigned i = 0; i < packing.width; i++) {
 		wti_pack_plane(residuals, rows, packing.bias, i, planes[i]);
 		at[i] = planes[i];
 	}
 	wti_unpack_planes(at, packing.width, rows, back);
+	for (uint32_t i = 0; i < packing.patch_count; i++)
+		back[packing.patches[i].row] = packing.patches[i].packed;
 	wti_unpack_transform(&packing, ref, rows, back);
 	CHECK(!memcmp(values, back, sizeof(*values) * rows));
 	return packing.width;
@@ -87,7 +93,24 @@ static void test_widths(void)
 	CHECK_INT(round_trip(WT_REL_PREVIOUS, ROWS), 0);
 }
 
+/* A row where another track begins does not cost the others their narrow planes. */
+static void test_runs(void)
+{
+	for (uint32_t i = 0; i < ROWS; i++) {
+		tracks[i] = i / 100;
+		values[i] = tracks[i] * 0x123456789abcull % 1000003 * 1000000007 + i;
+	}
+	CHECK_INT(round_trip(WT_DELTA, ROWS), 0);
+	CHECK_INT(round_trip(WT_XOR, ROWS), 2);
+	for (uint32_t i = 0; i < ROWS; i++)
+		tracks[i] = i; /* more runs than there can be patches */
+	CHECK(round_trip(WT_DELTA, ROWS) > 4);
+	CHECK_INT(round_trip(WT_DELTA, 3), 0);
+	memset(tracks, 0, sizeof(tracks));
+}
+
 static const struct test tests[] = {
+	{"runs", test_runs},
 	{"all_transforms", test_all_transforms},
 	{"extremes", test_extremes},
 	{"widths", test_widths},
