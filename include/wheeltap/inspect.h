@@ -15,6 +15,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct wt_inspector {
 	const char *name;
@@ -40,6 +41,7 @@ int wt_inspect(const struct wt_inspector *inspector, const struct wt_trace *trac
 	       const struct wt_query *query, const void *options, struct wt_result *result,
 	       void (*progress)(void *cookie, double share), void *cookie, struct wt_err *err);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum wt_severity { WT_NOTE, WT_WARNING, WT_ERROR };
 
@@ -154,6 +155,7 @@ void wt_table_empty(struct wt_table *table);
 struct wt_series *wt_result_series(struct wt_result *result, const char *key, const char *title,
 				   const char *unit, double x_first, double x_step, size_t count);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

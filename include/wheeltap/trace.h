@@ -26,6 +26,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- Schema ------------------------------------------------------------------------------- */
 
@@ -323,6 +324,7 @@ void wt_cursor_free(struct wt_cursor *cursor);
 /* Blocks that the query did not have to decode, and those that it did. */
 void wt_cursor_cost(const struct wt_cursor *cursor, uint64_t *ret_skipped, uint64_t *ret_decoded);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
