@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The bytes of headers, footers and chunks, and the checks that make them trustworthy. */
 #include "block.h"
 
 #include <string.h>

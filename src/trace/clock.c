@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Piecewise straight lines, with a bound on their error and no trust in what a file claims. */
 #include "clock.h"
 
 #include <math.h>

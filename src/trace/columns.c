@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Growing the arrays; one piece of memory a kind. */
 #include "columns.h"
 
 #include <stdlib.h>

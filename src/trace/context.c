@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Context events of a stream become intervals; whoever asks finds them by bisection. */
 #include "context.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One function a type of definition; every length is checked against what is there. */
 #include "definitions.h"
 
 #include <string.h>

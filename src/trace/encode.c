@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A column at a time: plan, cut into planes, store each plane in its smallest form. */
 #include "encode.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The list grows in memory, is written as one chunk, and is believed only if it covers the file. */
 #include "index.h"
 
 #include <stdlib.h>

@@ -225,13 +225,18 @@ const uint64_t *wti_pack_plan(const struct wti_pack_input *input, uint64_t *scra
 	return scratch;
 }
 
-WTI_CLONES void wti_pack_plane(const uint64_t *residuals, uint32_t rows, uint64_t bias,
-			       unsigned plane, uint8_t *out)
+WTI_CLONES static void cut(const uint64_t *residuals, uint32_t rows, uint64_t bias, unsigned shift,
+			   uint8_t *out)
 {
-	unsigned shift = plane * 8;
-
 	for (uint32_t i = 0; i < rows; i++)
 		out[i] = (uint8_t)((residuals[i] - bias) >> shift);
+}
+
+/* Not cloned itself: clones of a function that other files see would be visible to the world. */
+void wti_pack_plane(const uint64_t *residuals, uint32_t rows, uint64_t bias, unsigned plane,
+		    uint8_t *out)
+{
+	cut(residuals, rows, bias, plane * 8, out);
 }
 
 WTI_CLONES static void spread(const uint8_t *plane, unsigned shift, uint32_t rows, uint64_t *values)

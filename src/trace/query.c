@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Globs over names and tracks are resolved to ids once, so that rows are compared by number. */
 #include "query.h"
 
 #include <stdio.h>

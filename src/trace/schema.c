@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of this build (generated) and those that a stream describes for itself. */
 #include "schema.h"
 
 #include <stdlib.h>
