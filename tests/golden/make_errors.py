@@ -48,7 +48,7 @@ def number_fields() -> list[t.Field]:
 def number_block(rows: int, time: int, seq: int) -> t.Block:
     names = t.Column([1 + i % 2 for i in range(rows)], width=1)
     origin = t.Column([2] * rows, transform=1, width=1, mode=2, first=1000, bias=5)
-    to = t.Column(range(rows), transform=3, relative_to=1, width=1, mode=1, bias=t.MASK64)
+    to = t.Column(range(rows), transform=3, relative_to=1, width=1, mode=1, bias=t.MASK64, patches=[(1, 2**33)])
     start = t.Column([4] * rows, transform=5, relative_to=2, width=2, first=990)
     block = t.events(rows, [names, origin, to, start], NUMBERS, range(time, time + 10 * rows, 10), seq)
     block.name_filter = 0b110 if rows > 1 else 0b10
@@ -270,6 +270,8 @@ def column_cases() -> None:
     broken("column_transform", number, transform=6)
     broken("column_width", number, width=9, body=b"")
     broken("column_body", last, size=2**32 - 1)
+    broken("patches_cut", number, encoding=128, body=b"\2\0" + bytes(19))
+    broken("patch_row", number, patches=[(TARGET_ROWS, 1)])
     broken("plane_mode", number, body=b"\7\1\2\3\4")
     broken("plane_cut", number, body=b"\0\1\2\3")
     broken("plane_missing", number, width=2, body=b"\0\1\2\3\4")

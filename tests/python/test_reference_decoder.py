@@ -84,6 +84,13 @@ class Numbers(unittest.TestCase):
         body = b"\1" + t.framed(compress(bytes(range(10)) * 30))
         self.assertEqual(self.values(t.Column(body=body, width=1), 300), list(range(10)) * 30)
 
+    def test_patches(self) -> None:
+        column = t.Column([1, 1, 1], transform=1, width=1, bias=1, patches=[(0, 2**40), (2, 0)])
+        self.assertEqual(self.values(column), [2**40 + 1, 2**40 + 3, 2**40 + 4])
+
+    def test_patches_without_planes(self) -> None:
+        self.assertEqual(self.values(t.Column(width=0, patches=[(1, 9), (1, 5)], bias=7)), [7, 12, 7])
+
     def test_chain_of_references(self) -> None:
         columns = [
             t.Column([1, 1], transform=3, relative_to=1),
@@ -223,6 +230,8 @@ class Broken(unittest.TestCase):
             ("transform 6", t.Column(two, transform=6), U64),
             ("encoding 1", t.Column(two, encoding=1), U64),
             ("encoding 0", t.Column(two), STR),
+            ("patch of row 2", t.Column(two, patches=[(2, 1)]), U64),
+            ("bytes wanted", t.Column(body=b"\1\0\0", width=0, encoding=128), U64),
             ("plane mode 7", t.Column(body=b"\7ab", width=1), U64),
             ("bytes wanted", t.Column(body=b"\0a", width=1), U64),
             ("Zstandard", t.Column(body=b"\1\4\0\0\0junk", width=1), U64),

@@ -119,6 +119,7 @@ class Column:
     first: int = 0
     bias: int = 0
     mode: int = 0
+    patches: Sequence[tuple[int, int]] | None = None  # row and packed value
     texts: bytes | None = None  # the chunk
     encoding: int | None = None
     body: bytes | None = None
@@ -128,6 +129,9 @@ class Column:
         body = planes(self.packed, self.width, self.mode) if self.body is None else self.body
         body += self.texts or b""
         encoding = int(self.texts is not None) if self.encoding is None else self.encoding
+        if self.patches is not None:
+            encoding |= 128
+            body = struct.pack("<H", len(self.patches)) + b"".join(struct.pack("<HQ", *p) for p in self.patches) + body
         size = len(body) if self.size is None else self.size
         return struct.pack("<BBBBIQQ", encoding, self.transform, self.relative_to, self.width, size, self.first,
                            self.bias) + body  # fmt: skip
