@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <wheeltap/err.h>
+
 #define CHUNK_MIN 1024
 #define CHUNK_MAX (256 * 1024)
 #define ALIGNMENT alignof(max_align_t)
@@ -45,7 +47,7 @@ static int add_chunk(struct wti_arena *arena, size_t bytes)
 		capacity = bytes;
 	chunk = calloc(1, sizeof(*chunk) + capacity);
 	if (!chunk)
-		return -1;
+		return arena->status = WT_E_NOMEM;
 	chunk->capacity = capacity;
 	chunk->before = arena->chunk;
 	arena->chunk = chunk;
@@ -59,8 +61,10 @@ void *wti_arena_alloc(struct wti_arena *arena, size_t bytes)
 	void *piece;
 
 	if (rounded < bytes || rounded > arena->ceiling - arena->bytes ||
-	    rounded > SIZE_MAX - sizeof(*chunk))
+	    rounded > SIZE_MAX - sizeof(*chunk)) {
+		arena->status = WT_E_LIMIT;
 		return NULL;
+	}
 	if (!chunk || rounded > chunk->capacity - chunk->used) {
 		if (add_chunk(arena, rounded))
 			return NULL;
@@ -74,7 +78,8 @@ void *wti_arena_alloc(struct wti_arena *arena, size_t bytes)
 
 char *wti_arena_text(struct wti_arena *arena, const void *text, size_t bytes)
 {
-	char *copy = bytes < SIZE_MAX ? wti_arena_alloc(arena, bytes + 1) : NULL;
+	/* With SIZE_MAX itself, which no arena can hold, the sum would be small. */
+	char *copy = wti_arena_alloc(arena, bytes < SIZE_MAX ? bytes + 1 : bytes);
 
 	if (copy && bytes)
 		memcpy(copy, text, bytes);

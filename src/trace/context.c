@@ -175,11 +175,17 @@ int wti_context_read(struct wti_context *context, const struct wt_reader *reader
 	*context = (struct wti_context){0};
 	wti_map_init(&context->tracks, TRACKS_MAX);
 	for (size_t i = 0; i < wt_reader_block_count(reader) && !status; i++) {
-		if (wt_reader_block(reader, i)->kind != WT_KIND_CONTEXT ||
-		    wt_reader_decode(reader, i, WT_ALL_FIELDS, &batch, NULL) ||
-		    batch.kind->field_count <= WT_CONTEXT_FIELD_TEXT ||
-		    !batch.text_at[WT_CONTEXT_FIELD_TEXT])
+		if (wt_reader_block(reader, i)->kind != WT_KIND_CONTEXT)
 			continue;
+		status = wt_reader_decode(reader, i, WT_ALL_FIELDS, &batch, NULL);
+		if (status == WT_E_NOMEM)
+			break;
+		/* A damaged block, or a context of another shape, is as good as none. */
+		if (status || batch.kind->field_count <= WT_CONTEXT_FIELD_TEXT ||
+		    !batch.text_at[WT_CONTEXT_FIELD_TEXT]) {
+			status = 0;
+			continue;
+		}
 		status = take_batch(&changes, &batch, key, value);
 	}
 	if (!status)

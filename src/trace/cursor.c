@@ -215,6 +215,7 @@ static int open_block(struct wt_cursor *cursor, const struct waiting *waiting, s
 		status = push(cursor, opened);
 		if (!status)
 			return 0;
+		wti_err(err, status, "out of memory for a query");
 	}
 	retire(cursor, opened);
 	return status == WT_E_NOMEM ? status : 0;

@@ -112,22 +112,26 @@ static const void *(*const take[WTI_DEFINITION_TYPES])(struct wti_arena *, uint3
 static int add(struct wti_definitions *definitions, unsigned type, uint32_t id,
 	       struct wti_bytes *payload)
 {
-	uint64_t *slot;
+	struct wti_map *ids;
 	const void *meaning;
+	uint64_t *slot;
 
 	if (type >= WTI_DEFINITION_TYPES || !take[type] || !id)
 		return 0; /* of a later version */
 	if (id > DEFINITIONS_MAX)
-		return WT_E_LIMIT; /* ids are dense, so that whoever counts them up comes to an end
-				    */
-	if (wti_map_find_number(&definitions->ids[type], id))
+		return WT_E_LIMIT; /* ids are dense: whoever counts them up comes to an end */
+	ids = &definitions->ids[type];
+	if (wti_map_find_number(ids, id))
 		return 0; /* the first meaning stays */
 	meaning = take[type](&definitions->arena, id, payload);
 	if (payload->bad)
 		return WT_E_FORMAT;
-	slot = meaning ? wti_map_number(&definitions->ids[type], id) : NULL;
+	if (!meaning)
+		return definitions->arena.status;
+	/* Last, so that whatever is in the map has a meaning. */
+	slot = wti_map_number(ids, id);
 	if (!slot)
-		return WT_E_LIMIT;
+		return ids->count < ids->ceiling ? WT_E_NOMEM : WT_E_LIMIT;
 	*slot = (uint64_t)(uintptr_t)meaning;
 	if (type == WTI_DEF_STRING && id >= definitions->string_count)
 		definitions->string_count = id + 1;

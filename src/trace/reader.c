@@ -99,6 +99,8 @@ static int take_definitions(struct wt_reader *reader, const struct wt_block *blo
 		status = wti_definitions_read(&reader->definitions, content.data, content.bytes,
 					      block->rows);
 	wti_buf_release(&content);
+	if (status == WT_E_NOMEM)
+		return wti_err(err, status, "out of memory for definitions");
 	if (status)
 		return wti_err_at(err, status, (int64_t)block->offset,
 				  "damaged definitions at byte %llu",

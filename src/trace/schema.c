@@ -116,7 +116,7 @@ int wti_schema_write(struct wti_buf *out, const struct wt_kind *kind)
 	return wti_buf_status(out);
 }
 
-/* A string of the payload as a C string; NULL when cut short or out of memory. */
+/* A string of the payload as a C string; NULL when cut short (in->bad) or out of memory. */
 static const char *read_string(struct wti_schema *schema, struct wti_bytes *in)
 {
 	uint16_t length = wti_bytes_u16(in);
@@ -136,15 +136,15 @@ static int read_field(struct wti_schema *schema, struct wti_bytes *in, struct wt
 	field->name = read_string(schema, in);
 	field->unit = read_string(schema, in);
 	field->doc = read_string(schema, in);
-	if (!field->doc || field->type < WT_TYPE_U32 || field->type > WT_TYPE_ENUM)
+	if (in->bad || field->type < WT_TYPE_U32 || field->type > WT_TYPE_ENUM)
 		return WT_E_FORMAT;
 	names = wti_arena_alloc(&schema->arena, sizeof(*names) * field->enum_count);
-	if (!names)
-		return WT_E_NOMEM;
+	if (!field->name || !field->unit || !field->doc || !names)
+		return schema->arena.status;
 	for (int i = 0; i < field->enum_count; i++) {
 		names[i] = read_string(schema, in);
 		if (!names[i])
-			return WT_E_FORMAT;
+			return in->bad ? WT_E_FORMAT : schema->arena.status;
 	}
 	field->enum_names = names;
 	return 0;
@@ -156,16 +156,18 @@ static int read_kind(struct wti_schema *schema, struct wti_bytes *in, struct wt_
 	struct wt_field *fields;
 
 	if (!kind)
-		return WT_E_NOMEM;
+		return schema->arena.status;
 	kind->number = wti_bytes_u16(in);
 	kind->field_count = wti_bytes_u16(in);
 	kind->name = read_string(schema, in);
 	kind->doc = read_string(schema, in);
-	if (!kind->doc || !kind->name[0] || kind->field_count > WT_FIELDS_MAX)
+	if (in->bad || kind->field_count > WT_FIELDS_MAX)
 		return WT_E_FORMAT;
 	fields = wti_arena_alloc(&schema->arena, sizeof(*fields) * kind->field_count);
-	if (!fields)
-		return WT_E_NOMEM;
+	if (!kind->name || !kind->doc || !fields)
+		return schema->arena.status;
+	if (!kind->name[0])
+		return WT_E_FORMAT;
 	for (int i = 0; i < kind->field_count; i++) {
 		int status = read_field(schema, in, &fields[i]);
 
@@ -205,11 +207,13 @@ int wti_schema_read(struct wti_schema *schema, const uint8_t *payload, size_t by
 
 	for (uint32_t i = 0; i < rows; i++) {
 		int64_t at = (int64_t)(offset + (uint64_t)(in.at - payload));
-		struct wt_kind *kind;
+		struct wt_kind *kind = NULL;
 		int status = read_kind(schema, &in, &kind);
 
 		if (!status)
 			status = add(schema, kind);
+		if (status == WT_E_NOMEM)
+			return wti_err(err, status, "out of memory for the schema");
 		if (status)
 			return wti_err_at(err, status, at, "damaged schema entry at byte %lld",
 					  (long long)at);

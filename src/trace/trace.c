@@ -54,19 +54,23 @@ static int add_stream(struct wt_trace *trace, const char *path, struct wt_err *e
 		return status;
 	}
 	if (status) {
-		if (trace->failed_count == FAILED_MAX ||
-		    grow_list((void **)&trace->failed, &trace->failed_capacity, trace->failed_count,
-			      sizeof(*trace->failed)))
+		if (trace->failed_count == FAILED_MAX)
 			return 0;
+		if (grow_list((void **)&trace->failed, &trace->failed_capacity, trace->failed_count,
+			      sizeof(*trace->failed)))
+			return wti_err(err, WT_E_NOMEM, "out of memory");
 		trace->failed[trace->failed_count++] = cause;
 		return 0;
 	}
-	if (trace->stream_count == STREAMS_MAX ||
-	    grow_list((void **)&trace->streams, &trace->stream_capacity, trace->stream_count,
-		      sizeof(*trace->streams))) {
+	if (trace->stream_count == STREAMS_MAX)
+		status = wti_err(err, WT_E_LIMIT, "more than %u streams in '%s'", STREAMS_MAX,
+				 trace->path);
+	else if (grow_list((void **)&trace->streams, &trace->stream_capacity, trace->stream_count,
+			   sizeof(*trace->streams)))
+		status = wti_err(err, WT_E_NOMEM, "out of memory");
+	if (status) {
 		wt_reader_free(stream.reader);
-		return wti_err(err, WT_E_LIMIT, "more than %u streams in '%s'", STREAMS_MAX,
-			       trace->path);
+		return status;
 	}
 	trace->streams[trace->stream_count++] = stream;
 	return 0;

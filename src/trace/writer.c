@@ -413,9 +413,10 @@ int wt_writer_finish(struct wt_writer *writer, struct wt_err *err)
 	header.rows = (uint32_t)writer->index.count;
 	wti_footer_write(writer->offset, footer);
 	begin_block(writer);
-	wti_index_write(&writer->index, writer->encoder.zstd, writer->options.level,
-			&writer->block);
-	if (!put_block(writer, &header))
+	if (wti_index_write(&writer->index, writer->encoder.zstd, writer->options.level,
+			    &writer->block))
+		fail(writer, WT_E_NOMEM, "out of memory for the index");
+	else if (!put_block(writer, &header))
 		put(writer, footer, sizeof(footer));
 	if (earlier.code)
 		writer->failure = earlier;
