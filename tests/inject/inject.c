@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define LIVE_MAX 65536 /* a power of two */
+#define LIVE_MAX 8192 /* a power of two */
 
 static struct {
 	uint64_t alloc_left; /* 0: none is to fail */

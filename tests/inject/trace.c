@@ -82,7 +82,7 @@ static int write_stream(const char *path, uint64_t *ret_seq)
 	for (int i = 0; i < ROUNDS; i++) {
 		last = append_all(writer, ret_seq);
 		status = status ? status : last;
-		if (i % 10 == 9) {
+		if (i % 20 == 19) {
 			last = wt_writer_flush(writer, &err);
 			status = status ? status : last;
 		}
