@@ -140,6 +140,19 @@ int wti_report_error(const char *verb, bool json, const struct wt_err *err)
 	return wti_exit_of(err);
 }
 
+void wti_report_notes(const struct wt_result *result)
+{
+	struct wti_buf line;
+
+	wti_buf_init(&line, OUTPUT_MAX);
+	for (size_t i = 0; i < result->note_count; i++) {
+		wti_buf_clear(&line);
+		wti_printable(&line, result->notes[i], strlen(result->notes[i]));
+		wti_warn("%s", wti_buf_cstr(&line));
+	}
+	wti_buf_release(&line);
+}
+
 int wti_report_result(const struct wt_result *result, bool json, int code)
 {
 	struct wti_style style = wti_style_stdout();
@@ -157,7 +170,6 @@ int wti_report_result(const struct wt_result *result, bool json, int code)
 		wti_show_text(&out, result, &style);
 	ok = wti_print_buf(&out);
 	wti_buf_release(&out);
-	for (size_t i = 0; i < result->note_count; i++)
-		wti_warn("%s", result->notes[i]);
+	wti_report_notes(result);
 	return ok ? code : WTI_EXIT_ENVIRONMENT;
 }

@@ -33,4 +33,6 @@ int wti_exit_of(const struct wt_err *err);
 /* Prints the result, its notes on standard error too; `code` unless printing failed. */
 int wti_report_result(const struct wt_result *result, bool json, int code);
 
+void wti_report_notes(const struct wt_result *result);
+
 #endif

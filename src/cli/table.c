@@ -6,8 +6,15 @@
 
 /* clang-format off */
 const struct wti_verb *const wti_verbs[] = {
-	&wti_verb_help,
 	&wti_verb_sim,
+	&wti_verb_ls,
+	&wti_verb_info,
+	&wti_verb_view,
+	&wti_verb_stat,
+	&wti_verb_timeline,
+	&wti_verb_clean,
+	&wti_verb_env,
+	&wti_verb_help,
 	&wti_verb_version,
 	NULL,
 };

@@ -67,9 +67,16 @@ extern const struct wti_verb *const wti_verbs[];
 const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
 
 /* The rows, one a file. */
+extern const struct wti_verb wti_verb_clean;
+extern const struct wti_verb wti_verb_env;
 extern const struct wti_verb wti_verb_help;
+extern const struct wti_verb wti_verb_info;
+extern const struct wti_verb wti_verb_ls;
 extern const struct wti_verb wti_verb_sim;
+extern const struct wti_verb wti_verb_stat;
+extern const struct wti_verb wti_verb_timeline;
 extern const struct wti_verb wti_verb_version;
+extern const struct wti_verb wti_verb_view;
 
 /* The options that every verb has. `type` is the verb's options struct, with a bool json. */
 #define WTI_OPTION_JSON(type)                                                                      \

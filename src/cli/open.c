@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening runs for the verbs that look at them. */
+#include <string.h>
+
+#include "base/text.h"
+#include "open.h"
+#include "progress.h"
+#include "report.h"
+
+#define NOTE_MAX 4096u
+
+int wti_open(const char *word, struct wti_opened *ret_opened, struct wt_err *err)
+{
+	struct wti_opened opened = {0};
+	int r = wti_run_find(word, &opened.run, err);
+
+	if (r)
+		return r;
+	r = wt_trace_open(opened.run.path, &opened.trace, err);
+	if (r) {
+		wti_run_release(&opened.run);
+		return r;
+	}
+	*ret_opened = opened;
+	return 0;
+}
+
+void wti_close(struct wti_opened *opened)
+{
+	wt_trace_free(opened->trace);
+	wti_run_release(&opened->run);
+	*opened = (struct wti_opened){0};
+}
+
+static void note_error(struct wt_result *result, const char *path, const struct wt_err *err)
+{
+	struct wti_buf line;
+
+	wti_buf_init(&line, NOTE_MAX);
+	if (path && !strstr(err->message, path))
+		wti_buf_printf(&line, "'%s': ", path);
+	wti_buf_text(&line, err->message);
+	if (err->offset >= 0 && !strstr(err->message, "byte "))
+		wti_buf_printf(&line, " (byte %lld)", (long long)err->offset);
+	wt_result_note(result, "%s", wti_buf_cstr(&line));
+	wti_buf_release(&line);
+}
+
+size_t wti_note_damage(const struct wti_opened *opened, struct wt_result *result)
+{
+	const struct wt_trace *trace = opened->trace;
+	size_t count = wt_trace_failed_count(trace);
+
+	for (size_t i = 0; i < count; i++)
+		note_error(result, NULL, wt_trace_failed(trace, i));
+	for (size_t i = 0; i < wt_trace_stream_count(trace); i++) {
+		const struct wt_reader *reader = wt_trace_stream(trace, i);
+		const struct wt_err *damage = wt_reader_damage(reader);
+
+		if (!damage->code)
+			continue;
+		/* Of a run that goes on the last block may be half written. */
+		if (!strcmp(opened->run.status, "running"))
+			continue;
+		note_error(result, wt_reader_path(reader), damage);
+		count++;
+	}
+	return count;
+}
+
+static int print_result(const struct wti_inspection *in, const struct wt_result *result, int code)
+{
+	struct wti_style style = wti_style_stdout();
+	struct wti_buf out;
+	bool ok;
+
+	if (in->json || (!in->text && !in->other) || wt_result_status(result))
+		return wti_report_result(result, in->json, code);
+	wti_buf_init(&out, 1u << 30);
+	if (in->other)
+		in->other(&out, result);
+	else
+		in->text(&out, result, &style);
+	ok = wti_print_buf(&out);
+	wti_buf_release(&out);
+	wti_report_notes(result);
+	return ok ? code : WTI_EXIT_ENVIRONMENT;
+}
+
+int wti_inspect_run(const struct wti_inspection *in, const char *word)
+{
+	const struct wt_inspector *inspector = wt_inspector_by_name(in->inspector);
+	struct wti_progress progress;
+	struct wti_opened opened;
+	struct wt_result result;
+	struct wt_err err = {.offset = -1};
+	bool whole;
+	int r = wti_open(word, &opened, &err);
+
+	if (r)
+		return wti_report_error(in->inspector, in->json, &err);
+	wt_result_init(&result, in->inspector);
+	if (in->before)
+		in->before(&opened, &result);
+	wti_progress_begin(&progress, "reading");
+	r = wt_inspect(inspector, opened.trace, in->query, in->options, &result, wti_progress_share,
+		       &progress, &err);
+	wti_progress_end(&progress);
+	if (r)
+		note_error(&result, NULL, &err);
+	whole = !wti_note_damage(&opened, &result) && !r;
+	if (result.status && !strcmp(result.status, "not_measured"))
+		whole = false;
+	r = print_result(in, &result, whole ? WTI_EXIT_CLEAN : WTI_EXIT_TRACE);
+	wt_result_release(&result);
+	wti_close(&opened);
+	return r;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where runs are, and which one a word means. What stands in run.json is runjson.c's business. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "run.h"
+#include "runjson.h"
+
+#define DEPTH_MAX 8 /* of folders in a run */
+
+const char *wti_home(void)
+{
+	const char *home = getenv("WHEELTAP_HOME");
+
+	return home && *home ? home : "./wheeltap-runs";
+}
+
+void wti_run_release(struct wti_run *run)
+{
+	free(run->path);
+	free(run->name);
+	free(run->command);
+	*run = (struct wti_run){0};
+}
+
+static char *last_part(const char *path)
+{
+	size_t bytes = strlen(path);
+	const char *end, *begin;
+
+	while (bytes > 1 && path[bytes - 1] == '/')
+		bytes--;
+	end = begin = path + bytes;
+	while (begin > path && begin[-1] != '/')
+		begin--;
+	return strndup(begin, (size_t)(end - begin));
+}
+
+/* WT_E_MISSING if there is nothing at that path. */
+static int load(const char *path, struct wti_run *ret_run, struct wt_err *err)
+{
+	struct wti_run run = {.duration_ns = -1, .events = -1, .lost = -1};
+	struct stat st;
+
+	if (stat(path, &st))
+		return wti_err_errno(err, "cannot open", path);
+	run.is_folder = S_ISDIR(st.st_mode);
+	snprintf(run.status, sizeof(run.status), "unknown");
+	run.path = strdup(path);
+	run.name = last_part(path);
+	if (run.is_folder)
+		wti_runjson_load(path, &run);
+	if (!run.command)
+		run.command = strdup("");
+	if (!run.path || !run.name || !run.command) {
+		wti_run_release(&run);
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	}
+	*ret_run = run;
+	return 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct wti_run *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? 1 : -1;
+	return -strcmp(x->name, y->name);
+}
+
+static int add_run(struct wti_run **runs, size_t *count, const char *path, struct wt_err *err)
+{
+	struct wti_run run;
+
+	if (load(path, &run, NULL))
+		return 0;
+	if (!run.has_json || *count >= WTI_RUNS_MAX) {
+		wti_run_release(&run);
+		return 0;
+	}
+	if (!(*count & (*count - 1))) {
+		size_t capacity = *count ? *count * 2 : 1;
+		void *bigger = realloc(*runs, capacity * sizeof(**runs));
+
+		if (!bigger) {
+			wti_run_release(&run);
+			return wti_err(err, WT_E_NOMEM, "out of memory");
+		}
+		*runs = bigger;
+	}
+	(*runs)[(*count)++] = run;
+	return 0;
+}
+
+int wti_runs_list(struct wti_run **ret_runs, size_t *ret_count, struct wt_err *err)
+{
+	const char *home = wti_home();
+	struct wti_run *runs = NULL;
+	size_t count = 0;
+	DIR *dir = opendir(home);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!dir && errno != ENOENT)
+		return wti_err_errno(err, "cannot open", home);
+	while (dir && !r && (entry = readdir(dir))) {
+		char *path;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		if (asprintf(&path, "%s/%s", home, entry->d_name) < 0) {
+			r = wti_err(err, WT_E_NOMEM, "out of memory");
+			break;
+		}
+		r = add_run(&runs, &count, path, err);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	if (r) {
+		wti_runs_free(runs, count);
+		return r;
+	}
+	if (count)
+		qsort(runs, count, sizeof(*runs), newest_first);
+	*ret_runs = runs;
+	*ret_count = count;
+	return 0;
+}
+
+void wti_runs_free(struct wti_run *runs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		wti_run_release(&runs[i]);
+	free(runs);
+}
+
+static int find_latest(struct wti_run *ret_run, struct wt_err *err)
+{
+	struct wti_run *runs;
+	size_t count;
+	int r = wti_runs_list(&runs, &count, err);
+
+	if (r)
+		return r;
+	if (!count) {
+		wti_runs_free(runs, count);
+		return wti_err(err, WT_E_MISSING,
+			       "no runs below '%s'; make one with 'wheeltap record -- PROGRAM'",
+			       wti_home());
+	}
+	*ret_run = runs[0];
+	runs[0] = (struct wti_run){0};
+	wti_runs_free(runs, count);
+	return 0;
+}
+
+int wti_run_find(const char *word, struct wti_run *ret_run, struct wt_err *err)
+{
+	char *below;
+	int r;
+
+	if (!word || !strcmp(word, "latest"))
+		return find_latest(ret_run, err);
+	r = load(word, ret_run, err);
+	if (!r || (err && err->code != WT_E_MISSING) || strchr(word, '/'))
+		return r;
+	if (asprintf(&below, "%s/%s", wti_home(), word) < 0)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	r = load(below, ret_run, NULL);
+	free(below);
+	if (r)
+		return wti_err(err, WT_E_MISSING,
+			       "no run '%s' here or below '%s'; 'wheeltap ls' lists the runs", word,
+			       wti_home());
+	return 0;
+}
+
+static uint64_t bytes_below(int parent, const char *name, unsigned depth)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	uint64_t bytes = 0;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((entry = readdir(dir))) {
+		struct stat st;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+		else if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+			bytes += bytes_below(fd, entry->d_name, depth + 1);
+	}
+	closedir(dir);
+	return bytes;
+}
+
+uint64_t wti_run_bytes(const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISREG(st.st_mode))
+		return (uint64_t)st.st_size;
+	return bytes_below(AT_FDCWD, path, 0);
+}
+
+const char *wti_format_moment(char out[32], int64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	if (!ns || !localtime_r(&seconds, &tm) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(out, 32, "-");
+	return out;
+}

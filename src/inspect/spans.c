@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stack of open spans a track, with ceilings on depth and tracks. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "spans.h"
+
+#define DEPTH_MAX 4096u
+#define TRACKS_MAX (1u << 20)
+
+void wti_spans_init(struct wti_spans *spans)
+{
+	*spans = (struct wti_spans){0};
+	wti_map_init(&spans->index, TRACKS_MAX);
+}
+
+void wti_spans_release(struct wti_spans *spans)
+{
+	for (size_t i = 0; i < spans->track_count; i++)
+		free(spans->tracks[i].open);
+	free(spans->tracks);
+	wti_map_release(&spans->index);
+	*spans = (struct wti_spans){0};
+}
+
+bool wti_spans_is_begin(uint16_t kind)
+{
+	return kind == WT_KIND_SPAN_BEGIN || kind == WT_KIND_CALL_BEGIN;
+}
+
+bool wti_spans_is_end(uint16_t kind)
+{
+	return kind == WT_KIND_SPAN_END || kind == WT_KIND_CALL_END;
+}
+
+static struct wti_span_track *track_of(struct wti_spans *spans, const struct wt_event *event)
+{
+	uint64_t *slot =
+		wti_map_number(&spans->index, (uint64_t)event->stream << 32 | event->track);
+	struct wti_span_track *tracks;
+
+	if (!slot)
+		return NULL;
+	if (*slot)
+		return &spans->tracks[*slot - 1];
+	if (!(spans->track_count & (spans->track_count - 1))) {
+		size_t capacity = spans->track_count ? spans->track_count * 2 : 1;
+
+		tracks = realloc(spans->tracks, capacity * sizeof(*tracks));
+		if (!tracks)
+			return NULL;
+		spans->tracks = tracks;
+	}
+	spans->tracks[spans->track_count] =
+		(struct wti_span_track){.stream = event->stream, .track = event->track};
+	*slot = ++spans->track_count;
+	return &spans->tracks[*slot - 1];
+}
+
+static int make_room(struct wti_span_track *track)
+{
+	size_t capacity = track->capacity ? track->capacity * 2 : 16;
+	void *bigger;
+
+	if (track->open_count < track->capacity)
+		return 0;
+	bigger = realloc(track->open, capacity * sizeof(*track->open));
+	if (!bigger)
+		return WT_E_NOMEM;
+	track->open = bigger;
+	track->capacity = capacity;
+	return 0;
+}
+
+static bool is_open(const struct wti_span_track *track, uint64_t tag)
+{
+	for (size_t i = track->open_count; i--;) {
+		if (track->open[i].tag == tag)
+			return true;
+	}
+	return false;
+}
+
+int wti_spans_begin(struct wti_spans *spans, const struct wt_event *event, uint64_t tag,
+		    struct wt_err *err)
+{
+	struct wti_span_track *track = track_of(spans, event);
+
+	if (!track)
+		return wti_err(err, WT_E_LIMIT, "too many tracks to match spans on");
+	if (track->open_count >= DEPTH_MAX) {
+		track->too_deep_count++;
+		spans->too_deep_count++;
+		return 0;
+	}
+	if (make_room(track))
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	track->open[track->open_count] = (struct wti_span){.kind = event->kind->number,
+							   .name = (uint32_t)wt_event_u64(event, 0),
+							   .begin_ns = event->time_ns,
+							   .tag = tag,
+							   .depth = (uint32_t)track->open_count,
+							   .nested = is_open(track, tag)};
+	track->open_count++;
+	return 0;
+}
+
+/* Depth of the span that the end belongs to, or -1. Names are the same id: both are of one stream.
+ */
+static long match(const struct wti_span_track *track, const struct wt_event *event)
+{
+	uint16_t kind =
+		event->kind->number == WT_KIND_SPAN_END ? WT_KIND_SPAN_BEGIN : WT_KIND_CALL_BEGIN;
+	uint32_t name = (uint32_t)wt_event_u64(event, 0);
+
+	for (size_t i = track->open_count; i--;) {
+		if (track->open[i].kind == kind && track->open[i].name == name)
+			return (long)i;
+	}
+	return -1;
+}
+
+int wti_spans_end(struct wti_spans *spans, const struct wt_event *event, struct wti_span *ret_span,
+		  struct wt_err *err)
+{
+	struct wti_span_track *track = track_of(spans, event);
+	uint64_t length;
+	long at;
+
+	if (!track)
+		return wti_err(err, WT_E_LIMIT, "too many tracks to match spans on");
+	if (track->too_deep_count) {
+		track->too_deep_count--;
+		return 0;
+	}
+	at = match(track, event);
+	if (at < 0) {
+		spans->unopened_count++;
+		return 0;
+	}
+	spans->unclosed_count += track->open_count - (size_t)at - 1;
+	track->open_count = (size_t)at;
+	*ret_span = track->open[at];
+	ret_span->end_ns =
+		event->time_ns > ret_span->begin_ns ? event->time_ns : ret_span->begin_ns;
+	length = (uint64_t)ret_span->end_ns - (uint64_t)ret_span->begin_ns;
+	if (at)
+		track->open[at - 1].children_ns += length;
+	return 1;
+}

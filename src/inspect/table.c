@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All inspectors. */
+#include "table.h"
+
+/* clang-format off */
+const struct wt_inspector *const wti_inspectors[] = {
+	&wti_inspector_info,
+	&wti_inspector_stat,
+	&wti_inspector_timeline,
+	NULL,
+};
+/* clang-format on */

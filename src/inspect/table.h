@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inspectors, one a file. */
+#ifndef WTI_INSPECT_TABLE_H
+#define WTI_INSPECT_TABLE_H
+
+#include <wheeltap/inspect.h>
+
+extern const struct wt_inspector *const wti_inspectors[]; /* ends with NULL */
+
+extern const struct wt_inspector wti_inspector_info;
+extern const struct wt_inspector wti_inspector_stat;
+extern const struct wt_inspector wti_inspector_timeline;
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events for `view`. */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cell.h"
+#include "event.h"
+#include "inspect/label.h"
+
+#define TEXT_MAX 160u /* columns of a text in a line for people */
+#define TRACK_COLUMNS 16u
+#define KIND_COLUMNS 11u
+
+static void pad_to(struct wti_buf *out, size_t used, size_t columns)
+{
+	while (used++ < columns)
+		wti_buf_byte(out, ' ');
+}
+
+/* Seconds with all nine decimals: what sorts and lines up. */
+static void add_seconds(struct wti_buf *out, int64_t ns, int width)
+{
+	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	wti_buf_printf(out, "%*s%llu.%09llu", width, ns < 0 ? "-" : "",
+		       (unsigned long long)(size / 1000000000),
+		       (unsigned long long)(size % 1000000000));
+}
+
+static void add_cut(struct wti_buf *out, struct wt_text text)
+{
+	struct wti_buf line;
+	size_t bytes;
+
+	wti_buf_init(&line, 16384);
+	wti_printable(&line, text.data, text.bytes < 4 * TEXT_MAX ? text.bytes : 4 * TEXT_MAX);
+	bytes = wti_text_fit((const char *)line.data, line.bytes, TEXT_MAX);
+	wti_buf_append(out, line.data, bytes);
+	if (bytes < line.bytes || text.bytes > 4 * TEXT_MAX)
+		wti_buf_text(out, "…");
+	wti_buf_release(&line);
+}
+
+static void add_value(struct wti_buf *out, const struct wti_shown *v)
+{
+	switch (v->type) {
+	case WTI_SHOWN_ABSENT:
+		break;
+	case WTI_SHOWN_BOOL:
+		wti_buf_text(out, v->u ? "true" : "false");
+		break;
+	case WTI_SHOWN_INT:
+		wti_buf_printf(out, "%lld", (long long)v->i);
+		break;
+	case WTI_SHOWN_UINT:
+		wti_buf_printf(out, "%llu", (unsigned long long)v->u);
+		break;
+	case WTI_SHOWN_FLOAT:
+		wti_cell_number(out, v->f);
+		break;
+	case WTI_SHOWN_HASH:
+		wti_buf_printf(out, "%016llx", (unsigned long long)v->u);
+		break;
+	case WTI_SHOWN_TIME:
+		add_seconds(out, v->i, 0);
+		break;
+	case WTI_SHOWN_TEXT:
+		add_cut(out, v->text);
+		break;
+	}
+}
+
+/* What says nothing is left out of a line: no flags, no text, no time. */
+static bool is_silent(const struct wti_shown *v, const struct wt_field *field)
+{
+	if (v->type == WTI_SHOWN_ABSENT || (v->type == WTI_SHOWN_TEXT && !v->text.bytes))
+		return true;
+	return v->type == WTI_SHOWN_UINT && !v->u &&
+	       (!strcmp(field->name, "flags") || !strcmp(field->name, "clock"));
+}
+
+static void add_fields(struct wti_buf *out, const struct wt_event *event, int name_field)
+{
+	struct wti_shown value;
+
+	for (int i = 0; i < event->kind->field_count; i++) {
+		if (i == name_field)
+			continue;
+		wti_event_field(&value, event, i);
+		if (is_silent(&value, &event->kind->fields[i]))
+			continue;
+		wti_buf_printf(out, " %s=", event->kind->fields[i].name);
+		add_value(out, &value);
+	}
+}
+
+static void add_track(struct wti_buf *out, const struct wt_event *event)
+{
+	char label[WTI_LABEL_BYTES];
+	struct wt_text text = wti_label_track(label, event->trace, event->stream, event->track);
+	size_t start = out->bytes, width;
+
+	wti_printable(out, text.data, text.bytes);
+	width = wti_text_width((const char *)out->data + start, out->bytes - start);
+	pad_to(out, width, TRACK_COLUMNS);
+}
+
+void wti_event_line(struct wti_buf *out, const struct wt_event *event,
+		    const struct wti_style *style)
+{
+	int name_field = wti_event_name_field(event->kind);
+	struct wti_shown name = {.type = WTI_SHOWN_ABSENT};
+
+	if (name_field >= 0)
+		wti_event_field(&name, event, name_field);
+	wti_ink(out, style, WTI_INK_DIM);
+	add_seconds(out, event->time_ns, 3);
+	wti_ink(out, style, WTI_INK_END);
+	wti_buf_text(out, "  ");
+	add_track(out, event);
+	wti_buf_printf(out, "  %s", event->kind->name);
+	pad_to(out, strlen(event->kind->name), KIND_COLUMNS);
+	if (name.type == WTI_SHOWN_TEXT && name.text.bytes) {
+		wti_buf_byte(out, ' ');
+		wti_ink(out, style, WTI_INK_BOLD);
+		add_value(out, &name);
+		wti_ink(out, style, WTI_INK_END);
+	}
+	add_fields(out, event, name_field);
+	wti_buf_byte(out, '\n');
+}
+
+static void json_value(struct wti_json *j, const struct wti_shown *v)
+{
+	struct wti_buf text;
+
+	switch (v->type) {
+	case WTI_SHOWN_ABSENT:
+		wti_json_null(j);
+		break;
+	case WTI_SHOWN_BOOL:
+		wti_json_bool(j, v->u != 0);
+		break;
+	case WTI_SHOWN_INT:
+	case WTI_SHOWN_TIME:
+		wti_json_i64(j, v->i);
+		break;
+	case WTI_SHOWN_UINT:
+		wti_json_u64(j, v->u);
+		break;
+	case WTI_SHOWN_FLOAT:
+		if (isfinite(v->f))
+			wti_json_f64(j, v->f);
+		else
+			wti_json_text(j, isnan(v->f) ? "nan" : v->f > 0 ? "inf" : "-inf");
+		break;
+	case WTI_SHOWN_HASH:
+		wti_buf_init(&text, 64);
+		add_value(&text, v);
+		wti_json_text_n(j, (const char *)text.data, text.bytes);
+		wti_buf_release(&text);
+		break;
+	case WTI_SHOWN_TEXT:
+		wti_json_text_n(j, v->text.data, v->text.bytes);
+		break;
+	}
+}
+
+static void json_fields(struct wti_json *j, const struct wt_event *event)
+{
+	struct wti_shown value;
+
+	wti_json_object(j);
+	for (int i = 0; i < event->kind->field_count; i++) {
+		wti_event_field(&value, event, i);
+		wti_json_key(j, event->kind->fields[i].name);
+		json_value(j, &value);
+	}
+	wti_json_object_end(j);
+}
+
+void wti_event_json(struct wti_json *j, const struct wt_event *event)
+{
+	char label[WTI_LABEL_BYTES];
+	struct wt_text track = wti_label_track(label, event->trace, event->stream, event->track);
+
+	wti_json_object(j);
+	wti_json_key(j, "time_ns");
+	wti_json_i64(j, event->time_ns);
+	wti_json_key(j, "kind");
+	wti_json_text(j, event->kind->name);
+	wti_json_key(j, "stream");
+	wti_json_u64(j, event->stream);
+	wti_json_key(j, "track");
+	wti_json_u64(j, event->track);
+	wti_json_key(j, "track_name");
+	wti_json_text_n(j, track.data, track.bytes);
+	wti_json_key(j, "seq");
+	wti_json_u64(j, event->seq);
+	wti_json_key(j, "fields");
+	json_fields(j, event);
+	wti_json_object_end(j);
+}
+
+void wti_event_csv_head(struct wti_buf *out, const struct wt_kind *kind)
+{
+	wti_buf_text(out, "time_ns,stream,track,track_name,seq,kind");
+	if (!kind)
+		wti_buf_text(out, ",name,fields");
+	for (int i = 0; kind && i < kind->field_count; i++) {
+		wti_buf_byte(out, ',');
+		wti_csv_field(out, kind->fields[i].name, strlen(kind->fields[i].name));
+	}
+	wti_buf_text(out, "\r\n");
+}
+
+static void csv_value(struct wti_buf *out, const struct wti_shown *v)
+{
+	wti_buf_byte(out, ',');
+	if (v->type == WTI_SHOWN_TEXT)
+		wti_csv_field(out, v->text.data, v->text.bytes);
+	else if (v->type == WTI_SHOWN_TIME)
+		wti_buf_printf(out, "%lld", (long long)v->i);
+	else
+		add_value(out, v);
+}
+
+static void csv_mixed(struct wti_buf *out, const struct wt_event *event)
+{
+	int name_field = wti_event_name_field(event->kind);
+	struct wti_shown name = {.type = WTI_SHOWN_ABSENT};
+	struct wti_json json;
+	struct wti_buf object;
+
+	if (name_field >= 0)
+		wti_event_field(&name, event, name_field);
+	csv_value(out, &name);
+	wti_buf_init(&object, 64u << 20);
+	wti_json_init(&json, &object, false);
+	json_fields(&json, event);
+	wti_buf_byte(out, ',');
+	wti_csv_field(out, (const char *)object.data, object.bytes);
+	wti_buf_release(&object);
+}
+
+void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const struct wt_kind *kind)
+{
+	char label[WTI_LABEL_BYTES];
+	struct wt_text track = wti_label_track(label, event->trace, event->stream, event->track);
+	struct wti_shown value;
+
+	wti_buf_printf(out, "%lld,%zu,%u,", (long long)event->time_ns, event->stream, event->track);
+	wti_csv_field(out, track.data, track.bytes);
+	wti_buf_printf(out, ",%llu,", (unsigned long long)event->seq);
+	wti_csv_field(out, event->kind->name, strlen(event->kind->name));
+	if (!kind)
+		csv_mixed(out, event);
+	/* Streams of other versions may know fewer fields of the kind, or more. */
+	for (int i = 0; kind && i < kind->field_count; i++) {
+		int field = wt_kind_field(event->kind, kind->fields[i].name);
+
+		value.type = WTI_SHOWN_ABSENT;
+		if (field >= 0)
+			wti_event_field(&value, event, field);
+		csv_value(out, &value);
+	}
+	wti_buf_text(out, "\r\n");
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the bits of a field mean. */
+#include <stdio.h>
+#include <string.h>
+
+#include "event.h"
+
+int wti_event_name_field(const struct wt_kind *kind)
+{
+	for (int i = 0; i < kind->field_count; i++) {
+		if (kind->fields[i].type == WT_TYPE_NAME)
+			return i;
+	}
+	return -1;
+}
+
+/* The enum of the builtin schema that says what the 64 bits beside it are. */
+static int value_type_field(const struct wt_kind *kind)
+{
+	int field = wt_kind_field(kind, "type");
+
+	if (field < 0 || kind->fields[field].type != WT_TYPE_ENUM ||
+	    kind->fields[field].enum_count <= WT_VALUE_TYPE_TEXT ||
+	    strcmp(kind->fields[field].enum_names[WT_VALUE_TYPE_FLOAT], "float"))
+		return -1;
+	return field;
+}
+
+static bool is_typed(const struct wt_field *field)
+{
+	return field->type == WT_TYPE_U64 &&
+	       (!strcmp(field->name, "value") || !strcmp(field->name, "old") ||
+		!strcmp(field->name, "new"));
+}
+
+static void typed_value(struct wti_shown *ret, uint64_t type, uint64_t bits)
+{
+	ret->u = bits;
+	switch (type) {
+	case WT_VALUE_TYPE_BOOL:
+		ret->type = WTI_SHOWN_BOOL;
+		break;
+	case WT_VALUE_TYPE_INT:
+		ret->type = WTI_SHOWN_INT;
+		break;
+	case WT_VALUE_TYPE_FLOAT:
+		ret->type = WTI_SHOWN_FLOAT;
+		break;
+	case WT_VALUE_TYPE_HASH:
+		ret->type = WTI_SHOWN_HASH;
+		break;
+	default: /* none, or a text that has a field of its own */
+		ret->type = WTI_SHOWN_ABSENT;
+	}
+}
+
+/* 0 stands for "not known". `clock` beside it says which clock it is of. */
+static void time_value(struct wti_shown *ret, const struct wt_event *event, uint64_t ticks)
+{
+	uint32_t clock = (uint32_t)wt_event_u64(event, wt_kind_field(event->kind, "clock"));
+
+	ret->type = ticks ? WTI_SHOWN_TIME : WTI_SHOWN_ABSENT;
+	ret->i = wt_trace_domain_ns(event->trace, event->stream, clock, ticks);
+}
+
+static bool site_value(struct wti_shown *ret, const struct wt_event *event, uint64_t id)
+{
+	const struct wt_site *site = wt_reader_site(event->reader, (uint32_t)id);
+	struct wt_text file;
+
+	if (!site)
+		return false;
+	file = wt_reader_string(event->reader, site->file);
+	snprintf(ret->scratch, sizeof(ret->scratch), "%.*s:%u",
+		 (int)(file.bytes < 480 ? file.bytes : 480), file.data, site->line);
+	ret->type = WTI_SHOWN_TEXT;
+	ret->text = (struct wt_text){ret->scratch, strlen(ret->scratch)};
+	return true;
+}
+
+static void enum_value(struct wti_shown *ret, const struct wt_field *field, uint64_t bits)
+{
+	if (bits < field->enum_count) {
+		ret->type = WTI_SHOWN_TEXT;
+		ret->text =
+			(struct wt_text){field->enum_names[bits], strlen(field->enum_names[bits])};
+	} else {
+		ret->type = WTI_SHOWN_UINT; /* appended since this schema was written */
+	}
+}
+
+void wti_event_field(struct wti_shown *ret, const struct wt_event *event, int index)
+{
+	const struct wt_field *field = &event->kind->fields[index];
+	uint64_t bits = wt_event_u64(event, index);
+	int type;
+
+	ret->type = WTI_SHOWN_UINT;
+	ret->u = bits;
+	switch (field->type) {
+	case WT_TYPE_I32:
+	case WT_TYPE_I64:
+		ret->type = WTI_SHOWN_INT;
+		break;
+	case WT_TYPE_F64:
+		ret->type = WTI_SHOWN_FLOAT;
+		break;
+	case WT_TYPE_HASH:
+		ret->type = WTI_SHOWN_HASH;
+		break;
+	case WT_TYPE_TICKS:
+		time_value(ret, event, bits);
+		break;
+	case WT_TYPE_STR:
+	case WT_TYPE_NAME:
+		ret->type = WTI_SHOWN_TEXT;
+		ret->text = wt_event_text(event, index);
+		break;
+	case WT_TYPE_ENUM:
+		enum_value(ret, field, bits);
+		break;
+	case WT_TYPE_U64:
+		type = is_typed(field) ? value_type_field(event->kind) : -1;
+		if (type >= 0)
+			typed_value(ret, wt_event_u64(event, type), bits);
+		break;
+	case WT_TYPE_U32:
+		if (event->kind->number == WT_KIND_CALL_BEGIN && !strcmp(field->name, "site"))
+			site_value(ret, event, bits);
+		break;
+	}
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A line a track, eight heights a cell; a ruler above; devices and the most at once below. */
+#include <string.h>
+
+#include "base/text.h"
+#include "timeline.h"
+
+static void pad(struct wti_buf *out, size_t columns)
+{
+	while (columns--)
+		wti_buf_byte(out, ' ');
+}
+
+/* Anything that is not idle shows at least the lowest bar. */
+static void add_bar(struct wti_buf *out, const struct wt_series *series)
+{
+	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+	for (size_t i = 0; i < series->count; i++) {
+		int height = (int)(series->y[i] * 8 / 100 + 0.5);
+
+		if (!height && series->y[i] > 0)
+			height = 1;
+		wti_buf_text(out, bars[height < 0 ? 0 : height > 8 ? 8 : height]);
+	}
+}
+
+static void add_label(struct wti_buf *out, const char *title, bool indented)
+{
+	struct wti_buf label;
+	size_t columns = WTI_TIMELINE_LABEL - (indented ? 2 : 0);
+	size_t bytes, width;
+	const char *text;
+
+	wti_buf_init(&label, 4096);
+	wti_printable(&label, title, strlen(title));
+	text = wti_buf_cstr(&label);
+	bytes = strlen(text);
+	if (wti_text_width(text, bytes) > columns) {
+		bytes = wti_text_fit(text, bytes, columns - 1);
+		width = wti_text_width(text, bytes) + 1;
+	} else {
+		width = wti_text_width(text, bytes);
+	}
+	pad(out, indented ? 2 : 0);
+	wti_buf_append(out, text, bytes);
+	if (bytes < strlen(text))
+		wti_buf_text(out, "…");
+	pad(out, columns - width);
+	wti_buf_release(&label);
+}
+
+static void add_ruler(struct wti_buf *out, const struct wt_series *series,
+		      const struct wti_style *style)
+{
+	double to = series->x_first + series->x_step * (double)series->count;
+	char left[16], right[16];
+	size_t used;
+
+	wti_format_ns(left, (int64_t)series->x_first);
+	wti_format_ns(right, (int64_t)(to + 0.5));
+	used = strlen(left) + strlen(right);
+	pad(out, WTI_TIMELINE_LABEL + 1);
+	wti_ink(out, style, WTI_INK_DIM);
+	wti_buf_text(out, left);
+	pad(out, series->count > used ? series->count - used : 1);
+	wti_buf_text(out, right);
+	wti_buf_text(out, "    busy");
+	wti_ink(out, style, WTI_INK_END);
+	wti_buf_byte(out, '\n');
+}
+
+static const struct wt_table *table_of(const struct wt_result *result, const char *key)
+{
+	for (size_t i = 0; i < result->table_count; i++) {
+		if (!strcmp(result->tables[i]->key, key))
+			return result->tables[i];
+	}
+	return NULL;
+}
+
+/* Tracks and devices stand in their tables in the order of the series. */
+static double utilisation(const struct wt_table *table, size_t row, const char *key)
+{
+	for (size_t i = 0; table && i < table->column_count && row < table->row_count; i++) {
+		if (!strcmp(table->columns[i].key, key))
+			return table->cells[row * table->column_count + i].number;
+	}
+	return 0;
+}
+
+void wti_show_timeline(struct wti_buf *out, const struct wt_result *result,
+		       const struct wti_style *style)
+{
+	const struct wt_table *tracks = table_of(result, "tracks");
+	const struct wt_table *devices = table_of(result, "devices");
+	size_t track = 0, device = 0;
+	bool below_device = false;
+
+	if (result->series_count)
+		add_ruler(out, result->series[0], style);
+	for (size_t i = 0; i < result->series_count; i++) {
+		const struct wt_series *series = result->series[i];
+		bool is_device = !strncmp(series->key, "device_", 7);
+		double busy = is_device ? utilisation(devices, device++, "utilisation")
+					: utilisation(tracks, track++, "utilisation");
+
+		below_device |= is_device;
+		add_label(out, series->title, below_device && !is_device);
+		wti_buf_byte(out, ' ');
+		wti_ink(out, style, is_device ? WTI_INK_GREEN : WTI_INK_END);
+		add_bar(out, series);
+		wti_ink(out, style, WTI_INK_END);
+		wti_buf_printf(out, " %6.1f%%\n", busy);
+	}
+	if (devices && devices->row_count) {
+		wti_buf_byte(out, '\n');
+		wti_show_table(out, devices, style);
+	}
+}
