@@ -353,6 +353,7 @@ static int run_workload(struct sim *sim, const struct wti_sim_options *options,
 	if (r < 0)
 		return r;
 	summary->events = sim->config->events;
+	summary->duration_ns = sim->host_ns[0] - sim->config->start_ns;
 	if ((size_t)snprintf(path, sizeof(path), "%s/truth.json", options->folder) >= sizeof(path))
 		return wti_err(err, WT_E_LIMIT, "path too long '%s'", options->folder);
 	return wti_sim_truth_write(&sim->truth, sim->config, &sim->program, path, err);

@@ -82,6 +82,9 @@ struct wti_sim_config {
 void wti_sim_config_init(struct wti_sim_config *config);
 /* Adds what the TOML file says. Unknown keys and wrong types are errors with line and column. */
 int wti_sim_config_load(struct wti_sim_config *config, const char *path, struct wt_err *err);
+/* All of it as a JSON object with the keys of the file. */
+struct wti_json;
+void wti_sim_config_write(const struct wti_sim_config *config, struct wti_json *json);
 
 struct wti_sim_options {
 	const struct wti_sim_config *config;
@@ -94,7 +97,8 @@ struct wti_sim_options {
 
 struct wti_sim_summary {
 	uint64_t events;
-	uint64_t bytes; /* of the streams */
+	uint64_t bytes;       /* of the streams */
+	uint64_t duration_ns; /* simulated */
 };
 
 int wti_sim_run(const struct wti_sim_options *options, struct wti_sim_summary *ret_summary,

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/toml.h"
 
 #include "sim.h"
 
-#define PERCENT(p) ((p) * (WTI_SIM_SHARE_ONE / 100u))
+#define PERCENT(p) ((p)*WTI_SIM_SHARE_ONE / 100u)
 #define DRAWN WTI_SIM_JITTER_DRAWN
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -375,4 +376,58 @@ int wti_sim_config_load(struct wti_sim_config *config, const char *path, struct 
 	if (r == 0)
 		*config = copy;
 	return r;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+static void write_value(const struct key *key, const void *source, struct wti_json *json)
+{
+	const char *at = (const char *)source + key->offset;
+	uint64_t wide = 0;
+	uint32_t narrow = 0;
+
+	if (key->type == KEY_U64)
+		memcpy(&wide, at, sizeof(wide));
+	else if (key->type != KEY_BOOL && key->type != KEY_TEXT)
+		memcpy(&narrow, at, sizeof(narrow));
+	wti_json_key(json, key->name);
+	if (key->type == KEY_TEXT)
+		wti_json_text(json, at);
+	else if (key->type == KEY_BOOL)
+		wti_json_bool(json, *(const bool *)at);
+	else if (key->type == KEY_CHOICE)
+		wti_json_text(json, key->words[narrow]);
+	else if (key->type == KEY_SHARE && narrow == DRAWN)
+		wti_json_null(json);
+	else if (key->type == KEY_SHARE)
+		wti_json_f64(json, (double)narrow / WTI_SIM_SHARE_ONE);
+	else
+		wti_json_u64(json, key->type == KEY_U64 ? wide : narrow);
+}
+
+static void write_values(const struct key *keys, const void *source, struct wti_json *json)
+{
+	wti_json_object(json);
+	for (const struct key *key = keys; key->name; key++)
+		write_value(key, source, json);
+	wti_json_object_end(json);
+}
+
+void wti_sim_config_write(const struct wti_sim_config *config, struct wti_json *json)
+{
+	wti_json_object(json);
+	for (const struct key *key = top_keys; key->name; key++) {
+		if (key->type != KEY_TABLE) {
+			write_value(key, config, json);
+		} else if (key->keys) {
+			wti_json_key(json, key->name);
+			write_values(key->keys, config, json);
+		}
+	}
+	wti_json_key(json, "kernel");
+	wti_json_array(json);
+	for (size_t i = 0; i < config->kernel_count; i++)
+		write_values(kernel_keys, &config->kernels[i], json);
+	wti_json_array_end(json);
+	wti_json_object_end(json);
 }

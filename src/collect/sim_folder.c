@@ -14,6 +14,7 @@
 #include "base/json.h"
 
 #define PATH_BYTES 4096
+#define RUN_SCHEMA 1  /* of run.json, as the recorder writes it */
 #define NAME_BYTES 32 /* more than the longest name of a file in the folder */
 
 static bool is_empty(const char *folder)
@@ -60,15 +61,30 @@ static void put_u64(struct wti_json *json, const char *key, uint64_t value)
 static void put_run(struct wti_json *json, const struct wti_sim_options *options,
 		    const struct wti_sim_summary *summary)
 {
+	char seed[24];
+
 	wti_json_object(json);
+	put_u64(json, "schema", RUN_SCHEMA);
+	put_text(json, "name", "sim");
 	put_text(json, "status", "finished");
 	wti_json_key(json, "command");
 	wti_json_array(json);
 	wti_json_text(json, "wheeltap");
 	wti_json_text(json, "sim");
+	if (options->all_kinds) {
+		wti_json_text(json, "--kinds");
+		wti_json_text(json, "all");
+	}
 	wti_json_array_end(json);
+	put_u64(json, "duration_ns", summary->duration_ns);
 	put_u64(json, "exit_status", 0);
-	put_u64(json, "seed", options->config->seed);
+	wti_json_key(json, "config");
+	wti_sim_config_write(options->config, json);
+	wti_json_key(json, "seeds");
+	wti_json_object(json);
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)options->config->seed);
+	put_text(json, "sim", seed);
+	wti_json_object_end(json);
 	put_u64(json, "events", summary->events);
 	put_u64(json, "bytes", summary->bytes);
 	put_u64(json, "lost", 0);
@@ -84,7 +100,7 @@ int wti_sim_folder_finish(const struct wti_sim_options *options,
 	int r;
 
 	snprintf(path, sizeof(path), "%s/run.json", options->folder);
-	wti_buf_init(&text, 1 << 16);
+	wti_buf_init(&text, 1 << 20);
 	wti_json_init(&json, &text, true);
 	put_run(&json, options, summary);
 	wti_buf_byte(&text, '\n');

@@ -349,7 +349,8 @@ int wti_sim_kinds_run(const struct wti_sim_options *options, struct wti_sim_summ
 		r = write_truth(maker, options->folder, err);
 	if (r == 0)
 		*ret_summary = (struct wti_sim_summary){options->config->events,
-							wt_writer_bytes(maker->writer)};
+							wt_writer_bytes(maker->writer),
+							maker->time_ns - options->config->start_ns};
 	wt_writer_free(maker->writer);
 	free(maker);
 	return r;
