@@ -1,0 +1,82 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the verbs say about a simulated run is what the simulator knows about it.
+
+usage: test_truth.py WHEELTAP
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+WHEELTAP = ""
+CONFIGS = (
+    "",
+    'devices = 3\nstream_per_device = true\nlayers = 3\nhost = "marks"\n[timing]\ntell_ns = 2500\n',
+    'devices = 1\nhost = "none"\nedges = false\nstamps = true\n',
+)
+
+
+def wheeltap(*words: str) -> Any:
+    done = subprocess.run([WHEELTAP, *words], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+class Truth(unittest.TestCase):
+    def setUp(self) -> None:
+        temporary = tempfile.TemporaryDirectory(prefix="wheeltap-truth-")
+        self.addCleanup(temporary.cleanup)
+        folder = Path(temporary.name)
+        self.runs: list[tuple[str, dict[str, Any]]] = []
+        for i, toml in enumerate(CONFIGS):
+            config, run = folder / f"{i}.toml", folder / f"run{i}"
+            config.write_text(toml)
+            wheeltap("sim", "--json", "--events", "100000", "--config", str(config), "-o", str(run))
+            self.runs.append((str(run), json.loads((run / "truth.json").read_text())))
+
+    def test_info(self) -> None:
+        for run, truth in self.runs:
+            said = wheeltap("info", "--json", run)
+            self.assertEqual((said["events"], said["lost"], said["status"]), (truth["events"], 0, "finished"))
+            self.assertEqual({row["kind"]: row["events"] for row in said["tables"]["kinds"]}, truth["kinds"])
+            tracks = {row["track"]: row["events"] for row in said["tables"]["tracks"] if row["type"] == "queue"}
+            self.assertEqual({name: count for name, count in tracks.items() if count},
+                             {queue["name"]: queue["operations"] for queue in truth["queues"]})  # fmt: skip
+
+    def test_timeline(self) -> None:
+        for run, truth in self.runs:
+            said = wheeltap("timeline", "--json", run)
+            self.assertEqual(said["concurrency_max"], truth["concurrency_max"])
+            window = truth["window"]["to_ns"] - truth["window"]["from_ns"]
+            self.assertEqual(said["device_window_to_ns"] - said["device_window_from_ns"], window)
+            queues = {row["track"]: row for row in said["tables"]["tracks"] if row["type"] == "queue"}
+            for queue in truth["queues"]:
+                self.compare_busy(queues[queue["name"]], queue)
+            devices = {row["device"]: row for row in said["tables"]["devices"]}
+            for device in truth["devices"]:
+                self.compare_busy(devices[device["device"]], device)
+                self.assertEqual(devices[device["device"]]["concurrency_max"], device["concurrency_max"])
+
+    def compare_busy(self, said: dict[str, Any], truth: dict[str, Any]) -> None:
+        self.assertEqual(said["busy_ns"], truth["busy_ns"])
+        self.assertAlmostEqual(said["utilisation"], 100 * truth["utilisation"], places=9)
+
+    def test_stat(self) -> None:
+        for run, truth in self.runs:
+            rows = wheeltap("stat", "--json", "--limit", "0", run)["tables"]["profile"]
+            ops = {row["name"]: row for row in rows if row["kind"] in truth["ops"]}
+            for name, total in truth["names"].items():
+                for key in ("count", "total_ns", "min_ns", "max_ns"):
+                    self.assertEqual(ops[name][key], total[key], (name, key))
+
+
+if __name__ == "__main__":
+    WHEELTAP = sys.argv.pop(1)
+    unittest.main()
