@@ -72,6 +72,7 @@ extern const struct wti_verb wti_verb_env;
 extern const struct wti_verb wti_verb_help;
 extern const struct wti_verb wti_verb_info;
 extern const struct wti_verb wti_verb_ls;
+extern const struct wti_verb wti_verb_record;
 extern const struct wti_verb wti_verb_sim;
 extern const struct wti_verb wti_verb_stat;
 extern const struct wti_verb wti_verb_timeline;

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording from its first to its last moment: start a program, follow it and its children, turn
+ * what their agents publish into a run folder, and say what became of it.
+ *
+ * Nothing here prints or reads the environment: the caller passes in what is needed and prints the
+ * outcome. One recording a process at a time, as signals, the terminal and children are its own.
+ */
+#ifndef WTI_COLLECT_COLLECT_H
+#define WTI_COLLECT_COLLECT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <wheeltap/err.h>
+#include <wheeltap/kinds.h>
+
+#define WTI_RECORD_BYTES_MAX (2ull << 30) /* default ceiling of a trace */
+#define WTI_RECORD_FLIGHT_NS (30ll * 1000000000)
+#define WTI_RECORD_RINGS_BYTES_MAX (1ull << 30) /* all rings of a run together */
+#define WTI_RECORD_STRANGERS_SHOWN 8
+
+enum wti_record_on_full {
+	WTI_RECORD_BLOCK,
+	WTI_RECORD_DROP,
+	WTI_RECORD_FLIGHT, /* drop, and keep only the last flight_ns on disk */
+};
+
+struct wti_record_options {
+	char *const *argv;        /* ends with NULL */
+	char *const *environment; /* of the program; ends with NULL */
+	const char *folder;       /* of the run; NULL: made under `base` */
+	const char *base;         /* where runs live */
+	const char *name;         /* or NULL: the program's */
+	const char *temporary;    /* where the private folder of the session goes */
+	uint64_t ring_bytes;      /* of each thread; 0: the default. Rounded up to a power of two */
+	uint64_t rings_bytes_max;
+	uint64_t bytes_max; /* of the trace; 0: no ceiling */
+	enum wti_record_on_full on_full;
+	int64_t flight_ns;
+	int64_t duration_ns; /* detach after this long; 0: never */
+	bool strings_keep;
+};
+
+enum wti_run_status {
+	WTI_RUN_RUNNING,
+	WTI_RUN_FINISHED,
+	WTI_RUN_FAILED,      /* ended by itself with a status other than 0 */
+	WTI_RUN_KILLED,      /* by a signal */
+	WTI_RUN_INTERRUPTED, /* through the recorder: a signal passed on, or the duration was over
+			      */
+};
+
+struct wti_stranger { /* a process of the run that is not in the trace */
+	uint32_t pid;
+	uint32_t reason; /* enum wt_not_followed */
+	char command[64];
+};
+
+struct wti_record_outcome {
+	char folder[PATH_MAX];
+	enum wti_run_status status;
+	int exit_code; /* what the program gave, 128 + signal, 126, 127, or 125 */
+	int signal;    /* that killed the program, or 0 */
+	uint64_t duration_ns;
+	uint64_t recorder_cpu_ns;
+	uint64_t refused_rings; /* rings refused because of the ceiling */
+	uint64_t events;
+	uint64_t bytes;
+	uint64_t lost; /* all reasons together */
+	uint64_t lost_by[WT_LOST_GAP + 1];
+	uint32_t process_count;  /* that joined */
+	uint32_t silent_count;   /* have the agent, but emitted nothing */
+	uint32_t still_running;  /* followed, alive when the recording ended */
+	uint32_t mismatch_count; /* agents of another protocol version */
+	uint32_t mismatch_protocol;
+	uint32_t stranger_count;
+	struct wti_stranger strangers[WTI_RECORD_STRANGERS_SHOWN];
+	bool program_itself_not_followed;
+	uint64_t console_bytes;
+	uint64_t console_dropped; /* bytes shown but not kept in console.log */
+	char trouble[256]; /* why the trace ends before the program did; empty if it does not */
+};
+
+void wti_record_options_init(struct wti_record_options *options);
+
+/*
+ * Runs the program to its end. 0 when it was started, whatever became of it; otherwise a negative
+ * code, with `ret_outcome->exit_code` 125, 126 (cannot be executed) or 127 (not found) all the
+ * same.
+ */
+int wti_record_run(const struct wti_record_options *options, struct wti_record_outcome *ret_outcome,
+		   struct wt_err *err);
+
+const char *wti_run_status_name(enum wti_run_status status);
+/* True while a recorder holds the run's lock: tells `running` from `abandoned`. */
+bool wti_run_is_recording(const char *folder);
+
+#endif

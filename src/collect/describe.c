@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows what run.json says; docs/recording.md describes it field by field. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/json.h"
+
+#include "recorder.h"
+
+#define SCHEMA 1
+
+static void text(struct wti_json *json, const char *key, const char *value)
+{
+	wti_json_key(json, key);
+	if (value && value[0])
+		wti_json_masked(json, value);
+	else
+		wti_json_null(json);
+}
+
+static void number(struct wti_json *json, const char *key, uint64_t value)
+{
+	wti_json_key(json, key);
+	wti_json_u64(json, value);
+}
+
+static void when(struct wti_json *json, const char *key, uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / 1000000000u);
+	char day[32], full[64], key_ns[32];
+	struct tm utc;
+
+	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &utc));
+	snprintf(full, sizeof(full), "%s.%09uZ", day, (unsigned)(real_ns % 1000000000u));
+	snprintf(key_ns, sizeof(key_ns), "%s_ns", key);
+	text(json, key, real_ns ? full : NULL);
+	wti_json_key(json, key_ns);
+	if (real_ns)
+		wti_json_u64(json, real_ns);
+	else
+		wti_json_null(json);
+}
+
+static void describe_end(const struct wti_recorder *recorder, struct wti_json *json)
+{
+	const struct wti_record_outcome *outcome = recorder->outcome;
+	bool running = outcome->status == WTI_RUN_RUNNING;
+
+	when(json, "end", recorder->end_real_ns);
+	number(json, "duration_ns", outcome->duration_ns);
+	wti_json_key(json, "exit_status");
+	if (running || outcome->signal)
+		wti_json_null(json);
+	else
+		wti_json_i64(json, outcome->exit_code);
+	wti_json_key(json, "signal");
+	if (outcome->signal)
+		wti_json_i64(json, outcome->signal);
+	else
+		wti_json_null(json);
+	number(json, "cpu_ns", recorder->cpu_ns);
+	number(json, "memory_peak_bytes", recorder->memory_bytes);
+}
+
+static void describe_machine(const struct wti_environment *environment, struct wti_json *json)
+{
+	wti_json_key(json, "host");
+	wti_json_object(json);
+	text(json, "name", environment->host);
+	text(json, "kernel", environment->kernel);
+	text(json, "cpu", environment->cpu);
+	number(json, "cpus", environment->cpu_count);
+	number(json, "memory_bytes", environment->memory_bytes);
+	wti_json_object_end(json);
+	wti_json_key(json, "executable");
+	wti_json_object(json);
+	text(json, "path", environment->executable);
+	wti_json_key(json, "build_id");
+	wti_json_text(json, environment->build_id[0] ? environment->build_id : NULL);
+	wti_json_object_end(json);
+}
+
+static void describe_git(const struct wti_git *git, struct wti_json *json)
+{
+	wti_json_key(json, "git");
+	if (!git->found) {
+		wti_json_null(json);
+		return;
+	}
+	wti_json_object(json);
+	wti_json_key(json, "commit");
+	wti_json_text(json, git->commit);
+	wti_json_key(json, "dirty");
+	if (git->diff_known)
+		wti_json_bool(json, git->dirty);
+	else
+		wti_json_null(json);
+	wti_json_key(json, "diff_hash");
+	wti_json_text(json, git->dirty ? git->diff_hash : NULL);
+	wti_json_object_end(json);
+}
+
+static void describe_loaded(const struct wti_loaded *loaded, struct wti_json *json)
+{
+	wti_json_key(json, "loaded");
+	wti_json_array(json);
+	for (size_t i = 0; i < loaded->paths.count; i++) {
+		const char *path = loaded->paths.entries[i].text;
+		char build_id[WTI_BUILD_ID_TEXT_BYTES];
+
+		wti_json_object(json);
+		text(json, "path", path);
+		wti_json_key(json, "build_id");
+		wti_json_text(json, wti_build_id(path, build_id) ? build_id : NULL);
+		wti_json_object_end(json);
+	}
+	wti_json_array_end(json);
+}
+
+static void describe_seeds(const struct wti_seeds *seeds, struct wti_json *json)
+{
+	wti_json_key(json, "seeds");
+	wti_json_object(json);
+	for (size_t i = 0; i < seeds->count; i++) {
+		wti_json_key(json, seeds->all[i].name);
+		wti_json_text(json, seeds->all[i].value);
+	}
+	wti_json_object_end(json);
+}
+
+static void describe_config(const struct wti_recorder *recorder, struct wti_json *json)
+{
+	static const char *const on_full[] = {"block", "drop", "flight"};
+	const struct wti_record_options *options = recorder->options;
+
+	wti_json_key(json, "config");
+	wti_json_object(json);
+	number(json, "ring_bytes", recorder->ring_bytes);
+	number(json, "rings_bytes_max", options->rings_bytes_max);
+	number(json, "bytes_max", options->bytes_max);
+	text(json, "on_full", on_full[options->on_full]);
+	number(json, "flight_ns",
+	       options->on_full == WTI_RECORD_FLIGHT ? (uint64_t)options->flight_ns : 0);
+	number(json, "record_ns", (uint64_t)options->duration_ns);
+	text(json, "strings", options->strings_keep ? "keep" : "private");
+	text(json, "clock", recorder->clock.domain == WT_CLOCK_TSC ? "tsc" : "monotonic");
+	wti_json_object_end(json);
+}
+
+static uint64_t lost_in(const struct wti_stream *stream)
+{
+	uint64_t lost = stream->unwritten;
+
+	for (int reason = 0; reason <= WT_LOST_GAP; reason++)
+		lost += stream->lost[reason];
+	return lost;
+}
+
+static void describe_stream(const struct wti_stream *stream, struct wti_json *json)
+{
+	const struct wt_identity *who = &stream->source.identity;
+	char file[32];
+
+	snprintf(file, sizeof(file), stream->flight ? "%04u.*.wt" : "%04u.wt",
+		 stream->source.number);
+	wti_json_object(json);
+	text(json, "file", file);
+	number(json, "pid", who->pid);
+	number(json, "exec", who->exec);
+	text(json, "command", who->command);
+	number(json, "events", wti_stream_events(stream));
+	number(json, "bytes", wti_stream_bytes(stream));
+	number(json, "lost", lost_in(stream));
+	wti_json_object_end(json);
+}
+
+static void describe_losses(const struct wti_record_outcome *outcome, struct wti_json *json)
+{
+	const struct wt_kind *kind = wt_kind_builtin(WT_KIND_LOST);
+
+	wti_json_key(json, "losses");
+	wti_json_object(json);
+	for (int reason = 0; reason <= WT_LOST_GAP; reason++)
+		if (outcome->lost_by[reason])
+			number(json, kind->fields[0].enum_names[reason], outcome->lost_by[reason]);
+	wti_json_object_end(json);
+}
+
+static void describe_strangers(const struct wti_recorder *recorder, struct wti_json *json)
+{
+	const struct wt_kind *kind = wt_kind_builtin(WT_KIND_NOT_FOLLOWED);
+	const struct wti_record_outcome *outcome = recorder->outcome;
+
+	number(json, "not_followed_count", outcome->stranger_count);
+	wti_json_key(json, "not_followed");
+	wti_json_array(json);
+	for (uint32_t i = 0; i < outcome->stranger_count && i < WTI_RECORD_STRANGERS_SHOWN; i++) {
+		const struct wti_stranger *stranger = &outcome->strangers[i];
+
+		wti_json_object(json);
+		number(json, "pid", stranger->pid);
+		text(json, "command", stranger->command);
+		text(json, "reason", kind->fields[1].enum_names[stranger->reason]);
+		wti_json_object_end(json);
+	}
+	wti_json_array_end(json);
+}
+
+static void describe_trace(const struct wti_recorder *recorder, struct wti_json *json)
+{
+	const struct wti_record_outcome *outcome = recorder->outcome;
+
+	number(json, "events", outcome->events);
+	number(json, "bytes", outcome->bytes);
+	number(json, "lost", outcome->lost);
+	describe_losses(outcome, json);
+	wti_json_key(json, "streams");
+	wti_json_array(json);
+	if (recorder->streams.own)
+		describe_stream(recorder->streams.own, json);
+	for (size_t i = 0; i < recorder->streams.count; i++)
+		describe_stream(recorder->streams.all[i], json);
+	wti_json_array_end(json);
+	describe_strangers(recorder, json);
+	number(json, "still_running", outcome->still_running);
+	wti_json_key(json, "console");
+	wti_json_object(json);
+	number(json, "bytes", outcome->console_bytes);
+	number(json, "dropped_bytes", outcome->console_dropped);
+	wti_json_object_end(json);
+	text(json, "trouble", outcome->trouble);
+}
+
+void wti_describe(const struct wti_recorder *recorder, struct wti_buf *out)
+{
+	struct wti_json json;
+
+	wti_json_init(&json, out, true);
+	wti_json_object(&json);
+	number(&json, "schema", SCHEMA);
+	text(&json, "name", recorder->name);
+	text(&json, "status", wti_run_status_name(recorder->outcome->status));
+	wti_json_key(&json, "command");
+	wti_json_command(&json, recorder->options->argv);
+	text(&json, "directory", recorder->environment.directory);
+	when(&json, "start", recorder->start_real_ns);
+	describe_end(recorder, &json);
+	describe_machine(&recorder->environment, &json);
+	describe_git(&recorder->environment.git, &json);
+	describe_config(recorder, &json);
+	wti_json_key(&json, "environment");
+	wti_json_variables(&json, recorder->options->environment);
+	describe_seeds(&recorder->seeds, &json);
+	describe_trace(recorder, &json);
+	describe_loaded(&recorder->loaded, &json);
+	wti_json_object_end(&json);
+	wti_buf_byte(out, '\n');
+}
+
+static enum wti_run_status status_of(const struct wti_recorder *recorder)
+{
+	int status = recorder->wait_status;
+
+	if (recorder->interrupted || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT))
+		return WTI_RUN_INTERRUPTED;
+	if (WIFSIGNALED(status))
+		return WTI_RUN_KILLED;
+	return WEXITSTATUS(status) ? WTI_RUN_FAILED : WTI_RUN_FINISHED;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage))
+		return 0;
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
+}
+
+void wti_describe_outcome(struct wti_recorder *recorder)
+{
+	struct wti_record_outcome *outcome = recorder->outcome;
+	const struct wti_relay_page *page = recorder->launch.page;
+	int status = recorder->wait_status;
+
+	outcome->status = status_of(recorder);
+	outcome->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	outcome->exit_code = outcome->signal ? 128 + outcome->signal : WEXITSTATUS(status);
+	outcome->duration_ns = recorder->ended_ns - recorder->start_ns;
+	outcome->recorder_cpu_ns = own_cpu_ns();
+	outcome->events = wti_streams_events(&recorder->streams);
+	outcome->bytes = wti_streams_bytes(&recorder->streams);
+	wti_streams_losses(&recorder->streams, outcome->lost_by);
+	outcome->lost = 0;
+	for (int reason = 0; reason <= WT_LOST_GAP; reason++)
+		outcome->lost += outcome->lost_by[reason];
+	outcome->process_count = (uint32_t)recorder->join.process_count;
+	outcome->mismatch_count = atomic_load(&recorder->session.control->mismatch_count);
+	outcome->mismatch_protocol = atomic_load(&recorder->session.control->mismatch_protocol);
+	outcome->program_itself_not_followed =
+		recorder->tree.count && !recorder->tree.nodes[0].joined;
+	outcome->console_bytes = atomic_load(&page->console_bytes);
+	outcome->console_dropped = atomic_load(&page->dropped_bytes);
+	snprintf(outcome->trouble, sizeof(outcome->trouble), "%s", recorder->streams.why);
+}
+
+const char *wti_run_status_name(enum wti_run_status status)
+{
+	static const char *const names[] = {"running", "finished", "failed", "killed",
+					    "interrupted"};
+
+	return names[status];
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Knows the messages of protocol.h. A process is believed to be the one at the other end of the
+ * socket, whatever number it says it has. A second hello of the same process comes from a program
+ * that it has become by exec.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "join.h"
+#include "procfs.h"
+
+#define LINKS_MAX 16384u
+#define PROCESSES_MAX 9999u
+#define DEFINITION_BYTES_MIN 16u
+
+static void read_boot_id(uint8_t out[16])
+{
+	char text[64] = "";
+	size_t digits = 0;
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	memset(out, 0, 16);
+	if (fd < 0)
+		return;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	for (const char *at = text; *at && digits < 32; at++) {
+		unsigned digit;
+
+		if (*at >= '0' && *at <= '9')
+			digit = (unsigned)(*at - '0');
+		else if (*at >= 'a' && *at <= 'f')
+			digit = (unsigned)(*at - 'a') + 10;
+		else
+			continue;
+		out[digits / 2] = (uint8_t)(out[digits / 2] << 4 | digit);
+		digits++;
+	}
+}
+
+void wti_join_init(struct wti_join *join, struct wti_session *session, int epoll,
+		   const struct wti_join_events *events)
+{
+	*join = (struct wti_join){.session = session, .epoll = epoll, .events = events};
+	/* The page can be written by everybody: what matters is copied while nobody else has it. */
+	join->definitions_bytes_max = session->control->definitions_bytes_max;
+	read_boot_id(join->boot);
+}
+
+static void close_link(struct wti_join *join, struct wti_link *link)
+{
+	struct wti_link *last = join->links[--join->link_count];
+
+	if (link->process)
+		link->process->link = NULL;
+	last->index = link->index;
+	join->links[last->index] = last;
+	close(link->fd); /* which takes it out of the epoll set as well */
+	free(link);
+}
+
+void wti_join_release(struct wti_join *join)
+{
+	while (join->link_count)
+		close_link(join, join->links[join->link_count - 1]);
+	free(join->links);
+	for (size_t i = 0; i < join->process_count; i++) {
+		wti_process_release(join->processes[i]);
+		free(join->processes[i]);
+	}
+	free(join->processes);
+	*join = (struct wti_join){0};
+}
+
+static bool grow(void **items, size_t *capacity, size_t count, size_t item_bytes)
+{
+	size_t next = *capacity ? *capacity * 2 : 32;
+	void *memory;
+
+	if (count < *capacity)
+		return true;
+	memory = realloc(*items, next * item_bytes);
+	if (!memory)
+		return false;
+	*items = memory;
+	*capacity = next;
+	return true;
+}
+
+void wti_join_accept(struct wti_join *join)
+{
+	while (join->session->listener >= 0) {
+		struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP};
+		struct wti_link *link;
+		int fd = accept4(join->session->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			return;
+		link = calloc(1, sizeof(*link));
+		if (!link || join->link_count >= LINKS_MAX ||
+		    !grow((void **)&join->links, &join->link_capacity, join->link_count,
+			  sizeof(*join->links))) {
+			free(link);
+			close(fd);
+			join->refused++;
+			continue;
+		}
+		link->fd = fd;
+		link->index = join->link_count;
+		epoll_ctl(join->epoll, EPOLL_CTL_ADD, fd, &event);
+		join->links[join->link_count++] = link;
+	}
+}
+
+/* The number of the process at the other end, as we would have to call it. */
+static uint32_t peer_pid(int fd, uint32_t claimed)
+{
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes) || who.pid <= 0)
+		return claimed;
+	return (uint32_t)who.pid;
+}
+
+/* Watches for the end of a process; one that ended already stays at -1. */
+static void watch_exit(struct wti_join *join, struct wti_process *process)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	uint32_t pid = process->source.identity.pid;
+	struct wti_proc proc;
+
+	process->pidfd = wti_pidfd_open(pid);
+	if (process->pidfd < 0) {
+		process->exited = errno == ESRCH || errno == EINVAL;
+		return;
+	}
+	if (!wti_proc_read(pid, &proc) || proc.start_time != process->source.identity.start_time) {
+		close(process->pidfd); /* somebody else has the number by now */
+		process->pidfd = -1;
+		process->exited = true;
+		return;
+	}
+	epoll_ctl(join->epoll, EPOLL_CTL_ADD, process->pidfd, &event);
+}
+
+static uint32_t count_execs(const struct wti_join *join, uint32_t pid, uint64_t start_time)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < join->process_count; i++) {
+		const struct wt_identity *other = &join->processes[i]->source.identity;
+
+		count += other->pid == pid && other->start_time == start_time;
+	}
+	return count;
+}
+
+static struct wti_process *new_process(struct wti_join *join, struct wti_link *link,
+				       const struct wti_message *message)
+{
+	struct wti_process *process;
+	struct wt_identity *who;
+
+	if (join->process_count >= PROCESSES_MAX ||
+	    !grow((void **)&join->processes, &join->process_capacity, join->process_count,
+		  sizeof(*join->processes)))
+		return NULL;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	who = &process->source.identity;
+	memcpy(who->boot, join->boot, sizeof(who->boot));
+	memcpy(who->command, message->command, sizeof(who->command));
+	who->command[sizeof(who->command) - 1] = 0;
+	who->pid = peer_pid(link->fd, message->pid);
+	who->start_time = message->start_time;
+	who->exec = count_execs(join, who->pid, who->start_time);
+	process->source.ppid = message->ppid;
+	process->source.number = (uint32_t)join->process_count + 1;
+	process->link = link;
+	process->pidfd = -1;
+	process->definition_id_max = join->definitions_bytes_max / DEFINITION_BYTES_MIN;
+	join->processes[join->process_count++] = process;
+	watch_exit(join, process);
+	return process;
+}
+
+static void hello(struct wti_join *join, struct wti_link *link, const struct wti_message *message,
+		  int fd)
+{
+	if (link->process)
+		return;
+	link->process = new_process(join, link, message);
+	if (!link->process) {
+		join->refused++;
+		return;
+	}
+	join->events->joined(join->events->self, link->process);
+	if (wti_process_add_chunk(link->process, 0, fd))
+		join->events->refused(join->events->self, link->process, "definitions");
+}
+
+static void understand(struct wti_join *join, struct wti_link *link,
+		       const struct wti_message *message, int fd)
+{
+	struct wti_process *process = link->process;
+	const char *what = NULL;
+
+	if (message->protocol != WTI_PROTOCOL)
+		return;
+	if (message->type == WTI_MSG_HELLO && fd >= 0)
+		hello(join, link, message, fd);
+	if (!process || fd < 0)
+		return;
+	if (message->type == WTI_MSG_CHUNK && wti_process_add_chunk(process, message->track, fd))
+		what = "definitions";
+	if (message->type == WTI_MSG_RING && wti_process_add_ring(process, message, fd))
+		what = "ring";
+	if (what)
+		join->events->refused(join->events->self, process, what);
+}
+
+/* The descriptor of a message, others that came with it closed; -1 if there is none. */
+static int take_descriptor(struct msghdr *header)
+{
+	int taken = -1;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
+		size_t count;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (taken < 0)
+				taken = fd;
+			else
+				close(fd);
+		}
+	}
+	return taken;
+}
+
+/* False when the other end is closed. */
+static bool receive(struct wti_join *join, struct wti_link *link)
+{
+	for (;;) {
+		struct wti_message message;
+		_Alignas(struct cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
+		struct iovec part = {&message, sizeof(message)};
+		struct msghdr header = {.msg_iov = &part,
+					.msg_iovlen = 1,
+					.msg_control = control,
+					.msg_controllen = sizeof(control)};
+		ssize_t n = recvmsg(link->fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		int fd;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN || errno == EWOULDBLOCK;
+		if (n == 0)
+			return false;
+		fd = take_descriptor(&header);
+		if ((size_t)n == sizeof(message))
+			understand(join, link, &message, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+void wti_join_receive(struct wti_join *join, struct wti_process *process)
+{
+	if (process->link && !receive(join, process->link))
+		close_link(join, process->link);
+}
+
+void wti_join_receive_all(struct wti_join *join)
+{
+	for (size_t i = join->link_count; i-- > 0;)
+		if (!receive(join, join->links[i]))
+			close_link(join, join->links[i]);
+}
+
+void wti_join_forget(struct wti_join *join, struct wti_process *process)
+{
+	if (process->link)
+		close_link(join, process->link);
+	wti_process_release(process);
+}

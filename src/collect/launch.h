@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starting the program, with the relay between it and the caller's terminal or pipes.
+ *
+ * Where standard output or error is a terminal the program gets a terminal of its own (a pty) in a
+ * session of its own; otherwise pipes, in a process group of its own, which is put in the
+ * foreground of the terminal if we were. Either way a signal reaches it once: from the terminal, or
+ * from us.
+ */
+#ifndef WTI_COLLECT_LAUNCH_H
+#define WTI_COLLECT_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <wheeltap/err.h>
+
+#include "monitor.h"
+#include "relay.h"
+
+struct wti_launch {
+	/* In. */
+	char *const *argv;
+	char *const *environment; /* with the agents' variable */
+	const char *executable;   /* path, found already */
+	int console;              /* console.log, or -1; closed by wti_launch() */
+	sigset_t mask;            /* to give to the program */
+	struct sigaction sigpipe; /* likewise */
+	struct rlimit files;      /* likewise */
+	/* Out. */
+	pid_t pid; /* of the program; 0 until the monitor has told */
+	pid_t monitor_pid;
+	pid_t relay_pid;
+	bool pty;
+	int terminal; /* the controlling terminal whose foreground we share; -1: none */
+	int news;     /* struct wti_monitor_news */
+	int life;     /* the relay knows by its end that we are dead */
+	struct wti_relay_page *page;
+};
+
+/* The file that a word names. WT_E_MISSING: there is none; WT_E_ARG: it cannot be executed. */
+int wti_launch_find(const char *program, char *const *environment, char *out, size_t bytes,
+		    struct wt_err *err);
+int wti_launch(struct wti_launch *launch, struct wt_err *err);
+/* The program was stopped, or goes on: who has the terminal. */
+void wti_launch_terminal(struct wti_launch *launch, bool to_program);
+void wti_launch_signal(const struct wti_launch *launch, int number, bool group);
+/* Waits until the relay has passed on all that the program had written, at most this long. */
+bool wti_launch_drain(struct wti_launch *launch, uint64_t timeout_ns);
+void wti_launch_release(struct wti_launch *launch);
+
+#endif

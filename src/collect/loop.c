@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The recording's main loop: wait a little, receive, drain, look after what is due. It sleeps a
+ * millisecond while events come, longer and longer while none do, and not at all while a ring is
+ * filling up. A message, a signal or the end of a process wakes it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/secret.h"
+
+#include "procfs.h"
+#include "recorder.h"
+
+#define MS_NS 1000000ull
+#define ACTIVE_MS 1
+#define IDLE_MS_MAX 20
+#define TREE_NS (4 * MS_NS)
+#define WATERMARK_NS (250 * MS_NS)
+#define LOADED_FIRST_NS (20 * MS_NS)
+#define LOADED_PAUSE_NS_MAX (64000 * MS_NS)
+#define GRACE_NS (2000 * MS_NS)     /* for followed processes that outlive the program */
+#define JOIN_GRACE_NS (100 * MS_NS) /* for others, which may be about to join */
+#define DRAIN_NS (5000 * MS_NS)
+#define EVENTS 64
+
+/* ---- Draining ------------------------------------------------------------------------------- */
+
+static void give_back(struct wti_recorder *recorder, uint64_t bytes)
+{
+	if (bytes)
+		atomic_fetch_sub(&recorder->session.control->rings_bytes_used, bytes);
+}
+
+/* Everything that a process has published by now. True: come back at once. */
+static bool drain_process(struct wti_recorder *recorder, struct wti_process *process)
+{
+	bool full;
+
+	if (!wti_drain_look(process))
+		return false;
+	wti_join_receive(&recorder->join, process);
+	full = wti_drain_take(&recorder->drain, process);
+	give_back(recorder, wti_drain_reap(&recorder->drain, process, false));
+	return full;
+}
+
+static void end_process(struct wti_recorder *recorder, struct wti_process *process)
+{
+	uint32_t pid = process->source.identity.pid;
+
+	if (process->ended)
+		return;
+	wti_join_receive(&recorder->join, process);
+	wti_drain_look(process);
+	wti_join_receive(&recorder->join, process);
+	wti_drain_take(&recorder->drain, process);
+	give_back(recorder, wti_drain_reap(&recorder->drain, process, true));
+	if (process->exited && pid != (uint32_t)recorder->launch.pid)
+		wti_streams_exit(&recorder->streams, pid,
+				 wti_proc_exit_status(pid, process->pidfd));
+	wti_join_forget(&recorder->join, process);
+}
+
+/* The connection is closed: has it become a program without an agent? */
+static bool became_another(const struct wti_process *process)
+{
+	const struct wt_identity *who = &process->source.identity;
+	struct wti_proc proc;
+
+	return !process->link && wti_proc_read(who->pid, &proc) &&
+	       strncmp(proc.command, who->command, sizeof(who->command) - 1) != 0;
+}
+
+static bool later_exec_joined(const struct wti_recorder *recorder, size_t index)
+{
+	const struct wti_process *process = recorder->join.processes[index];
+	const struct wt_identity *who = &process->source.identity;
+
+	for (size_t i = index + 1; i < recorder->join.process_count; i++) {
+		const struct wt_identity *other = &recorder->join.processes[i]->source.identity;
+
+		if (other->pid == who->pid && other->start_time == who->start_time)
+			return true;
+	}
+	return false;
+}
+
+static void look_for_exit(struct wti_recorder *recorder, size_t index, bool thorough)
+{
+	struct wti_process *process = recorder->join.processes[index];
+	struct pollfd ready = {process->pidfd, POLLIN, 0};
+
+	if (process->pidfd >= 0 && poll(&ready, 1, 0) > 0)
+		process->exited = true;
+	if (process->pidfd < 0 && !process->link)
+		process->exited = true;
+	if (process->exited || (thorough && !process->link &&
+				(later_exec_joined(recorder, index) || became_another(process))))
+		end_process(recorder, process);
+}
+
+static void receive(struct wti_recorder *recorder)
+{
+	wti_join_accept(&recorder->join);
+	wti_join_receive_all(&recorder->join);
+}
+
+/* All processes. `news`: something was said by the kernel, so look for ends as well. */
+static bool drain_all(struct wti_recorder *recorder, bool news, uint64_t *ret_events)
+{
+	uint64_t before = recorder->drain.events;
+	bool full = false;
+
+	for (size_t i = 0; i < recorder->join.process_count; i++) {
+		struct wti_process *process = recorder->join.processes[i];
+
+		if (process->ended)
+			continue;
+		full |= drain_process(recorder, process);
+		if (news)
+			look_for_exit(recorder, i, true);
+	}
+	wti_streams_limit(&recorder->streams);
+	*ret_events = recorder->drain.events - before;
+	return full;
+}
+
+static void advance_watermark(struct wti_recorder *recorder)
+{
+	uint64_t events;
+
+	wti_watermark_begin(&recorder->watermark, &recorder->clock);
+	receive(recorder);
+	for (size_t i = 0; i < recorder->join.process_count; i++)
+		wti_watermark_consider(&recorder->watermark, recorder->join.processes[i]);
+	drain_all(recorder, false, &events);
+	for (size_t i = 0; i < recorder->drain.sink_count; i++) {
+		struct wti_sink *sink = recorder->drain.sinks[i];
+
+		sink->watermark(sink->self, recorder->watermark.candidate);
+	}
+}
+
+/* ---- What is due now and then --------------------------------------------------------------- */
+
+static uint32_t why_not(const struct wti_recorder *recorder, const struct wti_tree_node *node)
+{
+	if (!node->looked_inside)
+		return WT_NOT_FOLLOWED_UNKNOWN;
+	if (node->has_agent && !node->has_variable)
+		return WT_NOT_FOLLOWED_ENVIRONMENT;
+	if (node->has_agent && atomic_load(&recorder->session.control->mismatch_count))
+		return WT_NOT_FOLLOWED_VERSION;
+	return WT_NOT_FOLLOWED_NO_AGENT;
+}
+
+static void tell_stranger(struct wti_recorder *recorder, struct wti_tree_node *node)
+{
+	struct wti_record_outcome *outcome = recorder->outcome;
+	uint32_t reason = why_not(recorder, node);
+
+	node->told = true;
+	/* It has the agent and nothing to say; or it is a copy of a process that joined. */
+	if (node->copy || (node->has_agent && reason == WT_NOT_FOLLOWED_NO_AGENT)) {
+		outcome->silent_count++;
+		return;
+	}
+	wti_streams_not_followed(&recorder->streams, node->pid, reason, node->command);
+	if (outcome->stranger_count < WTI_RECORD_STRANGERS_SHOWN) {
+		struct wti_stranger *shown = &outcome->strangers[outcome->stranger_count];
+
+		shown->pid = node->pid;
+		shown->reason = reason;
+		memcpy(shown->command, node->command, sizeof(shown->command));
+	}
+	outcome->stranger_count++;
+}
+
+static void tell_strangers(struct wti_recorder *recorder, bool all)
+{
+	for (size_t i = 0; i < recorder->tree.count; i++) {
+		struct wti_tree_node *node = &recorder->tree.nodes[i];
+
+		if (!node->joined && !node->told && (node->gone || all))
+			tell_stranger(recorder, node);
+	}
+}
+
+static void look_at_loaded(struct wti_recorder *recorder, uint64_t now_ns)
+{
+	wti_loaded_look(&recorder->loaded, (uint32_t)recorder->launch.pid);
+	for (size_t i = 0; i < recorder->join.process_count; i++)
+		if (!recorder->join.processes[i]->ended)
+			wti_loaded_look(&recorder->loaded,
+					recorder->join.processes[i]->source.identity.pid);
+	recorder->loaded_looked_ns = now_ns;
+	if (recorder->loaded_pause_ns < LOADED_PAUSE_NS_MAX)
+		recorder->loaded_pause_ns *= 4;
+}
+
+static void do_what_is_due(struct wti_recorder *recorder, uint64_t now_ns)
+{
+	if (now_ns - recorder->tree_looked_ns >= TREE_NS) {
+		recorder->tree_looked_ns = now_ns;
+		wti_tree_look(&recorder->tree);
+		tell_strangers(recorder, false);
+	}
+	if (now_ns - recorder->watermark_ns >= WATERMARK_NS) {
+		recorder->watermark_ns = now_ns;
+		advance_watermark(recorder);
+	}
+	if (now_ns - recorder->loaded_looked_ns >= recorder->loaded_pause_ns)
+		look_at_loaded(recorder, now_ns);
+	wti_streams_tick(&recorder->streams, now_ns);
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+static uint32_t count_alive(const struct wti_recorder *recorder)
+{
+	uint32_t alive = 0;
+
+	for (size_t i = 0; i < recorder->join.process_count; i++)
+		alive += !recorder->join.processes[i]->ended;
+	return alive;
+}
+
+/* Events of processes that have the agent but found no way to join. */
+static void tell_unjoined(struct wti_recorder *recorder)
+{
+	struct wti_control *control = recorder->session.control;
+	struct wti_loss loss = {.track = WTI_STREAM_OWN_TRACK, .reason = WT_LOST_NO_RING};
+
+	recorder->outcome->refused_rings = atomic_load(&control->refused_count);
+	loss.count = atomic_load(&control->lost_unjoined);
+	if (loss.count)
+		wti_stream_lost(recorder->streams.own, &loss);
+}
+
+/* Nothing is recorded after this. */
+static void detach(struct wti_recorder *recorder)
+{
+	if (recorder->detached)
+		return;
+	recorder->detached = true;
+	wti_session_over(&recorder->session);
+	receive(recorder);
+	wti_session_refuse(&recorder->session);
+	recorder->outcome->still_running = count_alive(recorder);
+	for (size_t i = 0; i < recorder->join.process_count; i++)
+		end_process(recorder, recorder->join.processes[i]);
+	wti_tree_look(&recorder->tree);
+	tell_strangers(recorder, true);
+	tell_unjoined(recorder);
+	if (recorder->exec_errno == 0 && recorder->ended_ns)
+		wti_streams_exit(&recorder->streams, (uint32_t)recorder->launch.pid,
+				 WIFSIGNALED(recorder->wait_status)
+					 ? -WTERMSIG(recorder->wait_status)
+					 : WEXITSTATUS(recorder->wait_status));
+	wti_streams_finish(&recorder->streams);
+}
+
+static bool strangers_alive(struct wti_recorder *recorder)
+{
+	wti_tree_look(&recorder->tree);
+	for (size_t i = 0; i < recorder->tree.count; i++)
+		if (!recorder->tree.nodes[i].joined && !recorder->tree.nodes[i].gone)
+			return true;
+	return false;
+}
+
+/* True if there is nothing left to wait for. */
+static bool is_over(struct wti_recorder *recorder, uint64_t now_ns)
+{
+	int64_t duration_ns = recorder->options->duration_ns;
+
+	if (!recorder->detached && duration_ns > 0 && !recorder->ended_ns &&
+	    now_ns - recorder->start_ns >= (uint64_t)duration_ns) {
+		recorder->interrupted = true;
+		wti_streams_note(&recorder->streams, WT_NOTE_RECORDER_STOPPED,
+				 "the duration asked for is over; the program goes on");
+		detach(recorder);
+	}
+	if (!recorder->ended_ns)
+		return false;
+	if (recorder->detached || now_ns - recorder->ended_ns >= GRACE_NS)
+		return true;
+	if (count_alive(recorder))
+		return false;
+	return now_ns - recorder->ended_ns >= JOIN_GRACE_NS || !strangers_alive(recorder);
+}
+
+static bool handle(struct wti_recorder *recorder, const struct epoll_event *events, int count)
+{
+	bool other = false;
+
+	for (int i = 0; i < count; i++) {
+		int fd = events[i].data.fd;
+
+		if (fd && fd == recorder->signals)
+			wti_signals_take(recorder);
+		else if (fd && fd == recorder->launch.news)
+			wti_signals_news(recorder);
+		else
+			other = true;
+	}
+	return other;
+}
+
+static int next_pause(int pause, bool full, uint64_t events)
+{
+	if (full)
+		return 0;
+	if (events)
+		return ACTIVE_MS;
+	return pause < ACTIVE_MS ? ACTIVE_MS : pause * 2 > IDLE_MS_MAX ? IDLE_MS_MAX : pause * 2;
+}
+
+void wti_loop_run(struct wti_recorder *recorder)
+{
+	int pause = ACTIVE_MS;
+
+	recorder->loaded_pause_ns = LOADED_FIRST_NS;
+	for (;;) {
+		struct epoll_event events[EVENTS];
+		int n = epoll_wait(recorder->epoll, events, EVENTS, pause);
+		bool news = handle(recorder, events, n);
+		uint64_t now_ns = wti_clock_ns(CLOCK_MONOTONIC), drained = 0;
+		bool full = false;
+
+		if (!recorder->detached) {
+			if (news)
+				receive(recorder);
+			full = drain_all(recorder, news || recorder->ended_ns, &drained);
+			do_what_is_due(recorder, now_ns);
+		}
+		if (is_over(recorder, now_ns))
+			break;
+		pause = next_pause(pause, full, drained);
+	}
+	receive(recorder);
+	detach(recorder);
+	wti_launch_drain(&recorder->launch, DRAIN_NS);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program's parent: a process that does nothing but start it, wait for it and tell. It outlives
+ * a recorder that is killed, so that the program keeps its parent and its terminal; and as the
+ * leader of the program's session it makes stopping by Ctrl-Z possible there.
+ */
+#ifndef WTI_COLLECT_MONITOR_H
+#define WTI_COLLECT_MONITOR_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+enum wti_monitor_news_type {
+	WTI_MONITOR_STARTED, /* value: its process number */
+	WTI_MONITOR_FAILED,  /* value: errno of exec */
+	WTI_MONITOR_STATUS,  /* value: as waitpid() gives it */
+};
+
+struct wti_monitor_news {
+	uint32_t type;
+	int32_t value;
+	uint64_t cpu_ns;       /* of the program and the children that it waited for */
+	uint64_t memory_bytes; /* greatest resident size */
+};
+
+struct wti_monitor {
+	const char *executable;
+	char *const *argv;
+	char *const *environment;
+	int in; /* standard input of the program; -1: ours */
+	int out;
+	int err;
+	int slave;       /* the pty; -1: none */
+	int terminal;    /* to be given to the program's group; -1: none */
+	int news;        /* where to tell */
+	int relay_lives; /* ends with the relay */
+	sigset_t mask;   /* the program gets these as we got them */
+	struct sigaction sigpipe;
+	struct rlimit files;
+};
+
+_Noreturn void wti_monitor_run(const struct wti_monitor *monitor);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows how the files of /proc are written. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#include "procfs.h"
+
+#define MENTION_BYTES_MAX (4u << 20)
+#define EXIT_CODE_FIELD 52
+#define START_TIME_FIELD 22
+
+/* Since Linux 6.15 a pidfd tells how its process ended, even after that was waited for. */
+struct pidfd_info {
+	uint64_t mask;
+	uint64_t cgroup;
+	uint32_t ids[11];
+	int32_t exit_code;
+};
+_Static_assert(sizeof(struct pidfd_info) == 64, "the kernel's first version of it");
+#define PIDFD_INFO_EXIT_BIT (1ull << 3)
+#define PIDFD_GET_INFO_OF _IOWR(0xff, 11, struct pidfd_info)
+
+ssize_t wti_proc_file(uint32_t pid, const char *name, char *out, size_t bytes)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = wti_pread_all(fd, out, bytes - 1, 0);
+	close(fd);
+	if (n < 0)
+		return -1;
+	out[n] = 0;
+	return n;
+}
+
+/* Field `number`, counted from 1, of a stat line; fields after the command in parentheses. */
+static uint64_t stat_field(const char *after_command, int number)
+{
+	for (int i = 3; i < number && after_command; i++) {
+		after_command = strchr(after_command, ' ');
+		if (after_command)
+			after_command++;
+	}
+	return after_command ? strtoull(after_command, NULL, 10) : 0;
+}
+
+bool wti_proc_read(uint32_t pid, struct wti_proc *ret)
+{
+	char text[1024];
+	char *open_paren, *close_paren;
+
+	if (wti_proc_file(pid, "stat", text, sizeof(text)) <= 0)
+		return false;
+	open_paren = strchr(text, '(');
+	close_paren = strrchr(text, ')'); /* a command may have parentheses of its own */
+	if (!open_paren || !close_paren || close_paren < open_paren || !close_paren[1])
+		return false;
+	*close_paren = 0;
+	*ret = (struct wti_proc){.pid = pid, .state = close_paren[2]};
+	snprintf(ret->command, sizeof(ret->command), "%s", open_paren + 1);
+	ret->ppid = (uint32_t)stat_field(close_paren + 2, 4);
+	ret->start_time = stat_field(close_paren + 2, START_TIME_FIELD);
+	return true;
+}
+
+bool wti_proc_is_thread(uint32_t pid)
+{
+	char text[1024];
+	const char *at;
+
+	if (wti_proc_file(pid, "status", text, sizeof(text)) <= 0)
+		return false;
+	at = strstr(text, "\nTgid:");
+	return at && strtoul(at + 6, NULL, 10) != pid;
+}
+
+int wti_proc_mentions(uint32_t pid, const char *name, const char *what)
+{
+	size_t what_bytes = strlen(what), kept = 0, total = 0;
+	char path[64], part[8192];
+	bool found = false;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	while (!found && total < MENTION_BYTES_MAX) {
+		n = read(fd, part + kept, sizeof(part) - kept);
+		if (n <= 0)
+			break;
+		total += (size_t)n;
+		kept += (size_t)n;
+		found = memmem(part, kept, what, what_bytes);
+		if (kept >= what_bytes) { /* it may lie across the border of two reads */
+			memmove(part, part + kept - (what_bytes - 1), what_bytes - 1);
+			kept = what_bytes - 1;
+		}
+	}
+	close(fd);
+	return total ? found : -1;
+}
+
+uint32_t wti_proc_last_pid(void)
+{
+	char text[128];
+	const char *at;
+	ssize_t n;
+	int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	at = strrchr(text, ' ');
+	return at ? (uint32_t)strtoul(at, NULL, 10) : 0;
+}
+
+static int32_t from_wait_status(int status)
+{
+	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int32_t wti_proc_exit_status(uint32_t pid, int pidfd)
+{
+	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT_BIT};
+	char text[1024];
+	const char *at;
+
+	if (pidfd >= 0 && !ioctl(pidfd, PIDFD_GET_INFO_OF, &info) &&
+	    (info.mask & PIDFD_INFO_EXIT_BIT))
+		return from_wait_status(info.exit_code);
+	if (wti_proc_file(pid, "stat", text, sizeof(text)) <= 0)
+		return INT32_MIN;
+	at = strrchr(text, ')');
+	if (!at || !at[1] || at[2] != 'Z')
+		return INT32_MIN;
+	return from_wait_status((int)stat_field(at + 2, EXIT_CODE_FIELD));
+}
+
+int wti_pidfd_open(uint32_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows in which order a recording is put together and taken apart. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/secret.h"
+
+#include "recorder.h"
+
+#define DEFINITIONS_BYTES_MAX (64u << 20) /* of a process */
+#define RUN_JSON_BYTES_MAX (16u << 20)
+
+void wti_record_options_init(struct wti_record_options *options)
+{
+	*options = (struct wti_record_options){
+		.base = "wheeltap-runs",
+		.temporary = "/tmp",
+		.ring_bytes = WTI_RING_DEFAULT_BYTES,
+		.rings_bytes_max = WTI_RECORD_RINGS_BYTES_MAX,
+		.bytes_max = WTI_RECORD_BYTES_MAX,
+		.flight_ns = WTI_RECORD_FLIGHT_NS,
+	};
+}
+
+static uint64_t ring_bytes_of(const struct wti_record_options *options)
+{
+	uint64_t wanted = options->ring_bytes ? options->ring_bytes : WTI_RING_DEFAULT_BYTES;
+	uint64_t bytes = WTI_RING_MIN_BYTES;
+
+	while (bytes < wanted && bytes < WTI_RING_MAX_BYTES)
+		bytes *= 2;
+	return bytes;
+}
+
+/* The name of the run: as asked for, or the program's; without what looks secret. */
+static void make_name(struct wti_recorder *recorder)
+{
+	const char *program = recorder->options->argv[0];
+	const char *slash = strrchr(program, '/');
+	const char *name = recorder->options->name;
+
+	if (!name || !name[0])
+		name = slash && slash[1] ? slash + 1 : program;
+	snprintf(recorder->name, sizeof(recorder->name), "%.120s", name);
+	recorder->name[wti_secret_mask(recorder->name, strlen(recorder->name))] = 0;
+}
+
+/* The program's environment: ours, with the one variable that agents read. */
+static int make_variables(struct wti_recorder *recorder, struct wt_err *err)
+{
+	char *const *old = recorder->options->environment;
+	size_t count = 0, kept = 0, bytes = sizeof(recorder->session.folder) + 64;
+	char *variable = malloc(bytes);
+
+	while (old[count])
+		count++;
+	recorder->variables = calloc(count + 2, sizeof(char *));
+	if (!variable || !recorder->variables) {
+		free(variable);
+		return wti_err(err, WT_E_NOMEM, "out of memory for the environment");
+	}
+	snprintf(variable, bytes, "%s=%u:%s", WTI_ENV, WTI_PROTOCOL, recorder->session.folder);
+	recorder->variables[kept++] = variable;
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(old[i], WTI_ENV "=", sizeof(WTI_ENV)))
+			recorder->variables[kept++] = old[i];
+	return 0;
+}
+
+static void process_joined(void *self, struct wti_process *process)
+{
+	struct wti_recorder *recorder = self;
+
+	wti_tree_joined(&recorder->tree, process->source.identity.pid);
+	wti_loaded_look(&recorder->loaded, process->source.identity.pid);
+}
+
+static void memory_refused(void *self, struct wti_process *process, const char *what)
+{
+	struct wti_recorder *recorder = self;
+	char text[120];
+
+	snprintf(text, sizeof(text), "process %u handed over a %s that is damaged",
+		 process->source.identity.pid, what);
+	wti_streams_note(&recorder->streams, WT_NOTE_INFO, text);
+}
+
+static int write_run_json(struct wti_recorder *recorder, bool last, struct wt_err *err)
+{
+	struct wti_buf out;
+	int r;
+
+	wti_buf_init(&out, RUN_JSON_BYTES_MAX);
+	wti_describe(recorder, &out);
+	r = wti_buf_status(&out);
+	if (!r)
+		r = wti_runfile_write(&recorder->runfile, &out, last, err);
+	wti_buf_release(&out);
+	return r;
+}
+
+static int open_session(struct wti_recorder *recorder, struct wt_err *err)
+{
+	const struct wti_record_options *options = recorder->options;
+	struct wti_session_options session = {
+		.temporary = options->temporary,
+		.ring_bytes = (uint32_t)recorder->ring_bytes,
+		.on_full =
+			options->on_full == WTI_RECORD_BLOCK ? WTI_ON_FULL_BLOCK : WTI_ON_FULL_DROP,
+		.rings_bytes_max = options->rings_bytes_max,
+		.definitions_bytes_max = DEFINITIONS_BYTES_MAX,
+		.strings_keep = options->strings_keep,
+	};
+	struct epoll_event event = {.events = EPOLLIN};
+	int r = wti_session_open(&recorder->session, &session, err);
+
+	if (r)
+		return r;
+	recorder->join_events = (struct wti_join_events){recorder, process_joined, memory_refused};
+	wti_join_init(&recorder->join, &recorder->session, recorder->epoll, &recorder->join_events);
+	epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, recorder->session.listener, &event);
+	wti_tree_init(&recorder->tree, recorder->session.folder);
+	return make_variables(recorder, err);
+}
+
+static int open_streams(struct wti_recorder *recorder, struct wt_err *err)
+{
+	struct wti_streams_options streams = {
+		.folder = recorder->runfile.folder,
+		.folder_fd = recorder->runfile.folder_fd,
+		.clock = &recorder->clock,
+		.bytes_max = recorder->options->bytes_max,
+		.recorder = {.pid = (uint32_t)getpid(),
+			     .clock = recorder->clock.domain,
+			     .command = "wheeltap"},
+	};
+	int r;
+
+	memcpy(streams.recorder.boot, recorder->join.boot, sizeof(streams.recorder.boot));
+	if (recorder->options->on_full == WTI_RECORD_FLIGHT)
+		streams.flight_ns = (uint64_t)recorder->options->flight_ns;
+	r = wti_streams_init(&recorder->streams, &streams, err);
+	if (r)
+		return r;
+	r = wti_drain_init(&recorder->drain, recorder->clock.domain);
+	if (r)
+		return wti_err(err, r, "out of memory for draining");
+	wti_drain_add_sink(&recorder->drain, &recorder->streams.sink);
+	wti_drain_add_sink(&recorder->drain, &recorder->seeds.sink);
+	return 0;
+}
+
+static int launch(struct wti_recorder *recorder, struct wt_err *err)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	struct rlimit files, more;
+	int r;
+
+	recorder->launch.argv = recorder->options->argv;
+	recorder->launch.environment = recorder->variables;
+	recorder->launch.executable = recorder->executable;
+	recorder->launch.console = wti_runfile_create(&recorder->runfile, "console.log");
+	recorder->launch.mask = recorder->old_mask;
+	sigaction(SIGPIPE, NULL, &recorder->launch.sigpipe);
+	getrlimit(RLIMIT_NOFILE, &files);
+	recorder->launch.files = files;
+	more = files;
+	more.rlim_cur = more.rlim_max; /* a descriptor or two for each process that joins */
+	setrlimit(RLIMIT_NOFILE, &more);
+	recorder->start_ns = wti_clock_ns(CLOCK_MONOTONIC);
+	r = wti_launch(&recorder->launch, err);
+	if (r)
+		return r;
+	event.data.fd = recorder->launch.news;
+	epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, recorder->launch.news, &event);
+	return 0;
+}
+
+static int prepare(struct wti_recorder *recorder, struct wt_err *err)
+{
+	const struct wti_record_options *options = recorder->options;
+	int r;
+
+	wti_clock_init(&recorder->clock);
+	wti_watermark_init(&recorder->watermark);
+	wti_seeds_init(&recorder->seeds);
+	wti_seeds_arguments(&recorder->seeds, options->argv);
+	wti_seeds_environment(&recorder->seeds, options->environment);
+	wti_loaded_init(&recorder->loaded);
+	recorder->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (recorder->epoll < 0)
+		return wti_err_errno(err, "cannot make", "an epoll set");
+	wti_environment_look(&recorder->environment, recorder->executable, options->environment);
+	r = open_session(recorder, err);
+	if (!r)
+		r = open_streams(recorder, err);
+	if (!r)
+		r = write_run_json(recorder, false, err);
+	if (!r)
+		r = wti_signals_open(recorder, err);
+	return r;
+}
+
+static void take_apart(struct wti_recorder *recorder)
+{
+	wti_launch_release(&recorder->launch);
+	wti_signals_close(recorder);
+	wti_join_release(&recorder->join);
+	wti_tree_release(&recorder->tree);
+	wti_drain_release(&recorder->drain);
+	wti_streams_release(&recorder->streams);
+	wti_session_close(&recorder->session);
+	wti_loaded_release(&recorder->loaded);
+	if (recorder->variables)
+		free(recorder->variables[0]);
+	free(recorder->variables);
+	if (recorder->epoll >= 0)
+		close(recorder->epoll);
+	wti_runfile_release(&recorder->runfile);
+}
+
+static int finish(struct wti_recorder *recorder, struct wt_err *err)
+{
+	struct wti_record_outcome *outcome = recorder->outcome;
+	struct wt_err later = {0};
+
+	if (recorder->exec_errno) {
+		wti_runfile_abandon(&recorder->runfile);
+		outcome->exit_code = recorder->exec_errno == ENOENT ? 127 : 126;
+		return wti_err(err, WT_E_ARG, "cannot execute '%.200s': %s",
+			       recorder->options->argv[0], strerror(recorder->exec_errno));
+	}
+	wti_describe_outcome(recorder);
+	if (write_run_json(recorder, true, &later) && !outcome->trouble[0])
+		snprintf(outcome->trouble, sizeof(outcome->trouble), "%.250s", later.message);
+	return 0;
+}
+
+static int run(struct wti_recorder *recorder, struct wt_err *err)
+{
+	int r = prepare(recorder, err);
+
+	if (!r)
+		r = launch(recorder, err);
+	if (r) {
+		wti_runfile_abandon(&recorder->runfile);
+		return r;
+	}
+	wti_loop_run(recorder);
+	return finish(recorder, err);
+}
+
+int wti_record_run(const struct wti_record_options *options, struct wti_record_outcome *ret_outcome,
+		   struct wt_err *err)
+{
+	struct wti_recorder *recorder = calloc(1, sizeof(*recorder));
+	int r;
+
+	*ret_outcome = (struct wti_record_outcome){.exit_code = 125};
+	if (!recorder)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	recorder->options = options;
+	recorder->outcome = ret_outcome;
+	recorder->epoll = recorder->signals = -1;
+	recorder->session.listener = recorder->launch.news = recorder->launch.life = -1;
+	recorder->launch.terminal = -1;
+	recorder->ring_bytes = ring_bytes_of(options);
+	recorder->start_real_ns = wti_clock_ns(CLOCK_REALTIME);
+	sigprocmask(SIG_SETMASK, NULL, &recorder->old_mask);
+	r = wti_launch_find(options->argv[0], options->environment, recorder->executable,
+			    sizeof(recorder->executable), err);
+	if (r) {
+		ret_outcome->exit_code = r == WT_E_MISSING ? 127 : 126;
+		free(recorder);
+		return r;
+	}
+	make_name(recorder);
+	r = wti_runfile_claim(&recorder->runfile, options->folder, options->base, recorder->name,
+			      err);
+	if (!r) {
+		snprintf(ret_outcome->folder, sizeof(ret_outcome->folder), "%s",
+			 recorder->runfile.folder);
+		r = run(recorder, err);
+		take_apart(recorder);
+	}
+	free(recorder);
+	return r;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All parts of one recorder, and the functions that the files of its main loop share. */
+#ifndef WTI_COLLECT_RECORDER_H
+#define WTI_COLLECT_RECORDER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "collect.h"
+#include "drain.h"
+#include "environment.h"
+#include "join.h"
+#include "launch.h"
+#include "loaded.h"
+#include "runfile.h"
+#include "seeds.h"
+#include "session.h"
+#include "streams.h"
+#include "tree.h"
+#include "watermark.h"
+
+struct wti_recorder {
+	const struct wti_record_options *options;
+	struct wti_record_outcome *outcome;
+	uint64_t ring_bytes;
+
+	struct wti_clock clock;
+	struct wti_runfile runfile;
+	struct wti_environment environment;
+	struct wti_session session;
+	struct wti_streams streams;
+	struct wti_seeds seeds;
+	struct wti_loaded loaded;
+	struct wti_drain drain;
+	struct wti_join_events join_events;
+	struct wti_join join;
+	struct wti_tree tree;
+	struct wti_watermark watermark;
+	struct wti_launch launch;
+	char name[128];
+	char executable[PATH_MAX];
+	char **variables; /* of the program */
+
+	int epoll;
+	int signals;
+	sigset_t old_mask;
+
+	uint64_t start_ns; /* MONOTONIC */
+	uint64_t start_real_ns;
+	uint64_t end_real_ns;
+	uint64_t tree_looked_ns;
+	uint64_t loaded_looked_ns;
+	uint64_t loaded_pause_ns;
+	uint64_t watermark_ns;
+	uint64_t ended_ns; /* MONOTONIC moment of the program's end; 0: it runs */
+	int wait_status;
+	int exec_errno;  /* the program could not be started */
+	uint64_t cpu_ns; /* of the program */
+	uint64_t memory_bytes;
+	bool interrupted; /* a signal to end was passed on, or the duration was over */
+	bool detached;    /* nothing is recorded any more */
+};
+
+/* signals.c */
+int wti_signals_open(struct wti_recorder *recorder, struct wt_err *err);
+void wti_signals_close(struct wti_recorder *recorder);
+void wti_signals_take(struct wti_recorder *recorder);
+/* The monitor has told something about the program. */
+void wti_signals_news(struct wti_recorder *recorder);
+
+/* loop.c */
+void wti_loop_run(struct wti_recorder *recorder);
+
+/* describe.c */
+void wti_describe(const struct wti_recorder *recorder, struct wti_buf *out);
+void wti_describe_outcome(struct wti_recorder *recorder);
+
+#endif

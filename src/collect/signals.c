@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Knows which signals are meant for the program and how a stop and a continue go through: the
+ * program stops, its terminal comes back to the caller, we stop as well; continued, all in reverse.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+#include "recorder.h"
+
+static const int passed_on[] = {SIGHUP,    SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
+				SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGURG,  SIGTSTP, SIGCONT};
+static const int also_blocked[] = {SIGTTOU, SIGTTIN, SIGCHLD, SIGPIPE};
+
+int wti_signals_open(struct wti_recorder *recorder, struct wt_err *err)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	sigset_t watched, blocked;
+
+	sigemptyset(&watched);
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+		sigaddset(&watched, passed_on[i]);
+	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+		sigaddset(&watched, number);
+	blocked = watched;
+	for (size_t i = 0; i < sizeof(also_blocked) / sizeof(also_blocked[0]); i++)
+		sigaddset(&blocked, also_blocked[i]);
+	sigprocmask(SIG_BLOCK, &blocked, &recorder->old_mask);
+	recorder->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (recorder->signals < 0)
+		return wti_err_errno(err, "cannot watch", "signals");
+	event.data.fd = recorder->signals;
+	epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, recorder->signals, &event);
+	return 0;
+}
+
+void wti_signals_close(struct wti_recorder *recorder)
+{
+	struct signalfd_siginfo left;
+
+	/* What came too late for the program is not for us either. */
+	while (recorder->signals >= 0 &&
+	       read(recorder->signals, &left, sizeof(left)) == sizeof(left))
+		;
+	if (recorder->signals >= 0)
+		close(recorder->signals);
+	recorder->signals = -1;
+	sigprocmask(SIG_SETMASK, &recorder->old_mask, NULL);
+}
+
+static bool asks_to_end(int number)
+{
+	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+static void pass_on(struct wti_recorder *recorder, const struct signalfd_siginfo *info)
+{
+	int number = (int)info->ssi_signo;
+	/* From the terminal it is for the whole group, which has not seen it: see launch.h. */
+	bool group = info->ssi_code == SI_KERNEL;
+
+	if (number == SIGCONT) {
+		wti_launch_terminal(&recorder->launch, true);
+		group = true;
+	}
+	if (asks_to_end(number))
+		recorder->interrupted = true;
+	wti_launch_signal(&recorder->launch, number, group);
+}
+
+void wti_signals_take(struct wti_recorder *recorder)
+{
+	struct signalfd_siginfo info;
+
+	while (read(recorder->signals, &info, sizeof(info)) == sizeof(info))
+		pass_on(recorder, &info);
+}
+
+/* The program was stopped from its terminal: stop as well, so that the shell takes over. */
+static void stop_too(struct wti_recorder *recorder, int number)
+{
+	sigset_t stop;
+
+	if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU)
+		return;
+	wti_launch_terminal(&recorder->launch, false);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	raise(SIGTSTP);
+	/* Ignored by the kernel where nobody could ever continue us. */
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
+static void take_status(struct wti_recorder *recorder, const struct wti_monitor_news *news)
+{
+	int status = news->value;
+
+	if (WIFSTOPPED(status)) {
+		stop_too(recorder, WSTOPSIG(status));
+		return;
+	}
+	if (!WIFEXITED(status) && !WIFSIGNALED(status))
+		return;
+	recorder->wait_status = status;
+	recorder->cpu_ns = news->cpu_ns;
+	recorder->memory_bytes = news->memory_bytes;
+	recorder->ended_ns = wti_clock_ns(CLOCK_MONOTONIC);
+	recorder->end_real_ns = wti_clock_ns(CLOCK_REALTIME);
+}
+
+void wti_signals_news(struct wti_recorder *recorder)
+{
+	struct wti_monitor_news news;
+	ssize_t n = read(recorder->launch.news, &news, sizeof(news));
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n != sizeof(news)) { /* the monitor was killed: we cannot know more */
+		epoll_ctl(recorder->epoll, EPOLL_CTL_DEL, recorder->launch.news, NULL);
+		if (!recorder->ended_ns) {
+			recorder->wait_status = SIGKILL;
+			recorder->ended_ns = wti_clock_ns(CLOCK_MONOTONIC);
+			recorder->end_real_ns = wti_clock_ns(CLOCK_REALTIME);
+		}
+		return;
+	}
+	if (news.type == WTI_MONITOR_STARTED) {
+		recorder->launch.pid = news.value;
+		wti_tree_root(&recorder->tree, (uint32_t)news.value);
+	} else if (news.type == WTI_MONITOR_FAILED) {
+		recorder->exec_errno = news.value;
+		if (!recorder->ended_ns)
+			recorder->ended_ns = wti_clock_ns(CLOCK_MONOTONIC);
+	} else {
+		take_status(recorder, &news);
+	}
+}

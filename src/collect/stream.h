@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file, or in a flight recording the files, of one process: NNNN.wt, or NNNN.SSSSSS.wt.
+ *
+ * The recorder's own words in the stream of a process (clock snapshots, losses that belong to no
+ * thread) stand on track 0, which no thread has.
+ */
+#ifndef WTI_COLLECT_STREAM_H
+#define WTI_COLLECT_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <wheeltap/trace.h>
+
+#include "clock.h"
+#include "keyframe.h"
+#include "sink.h"
+
+#define WTI_STREAM_OWN_TRACK 0u
+
+enum wti_stream_end {
+	WTI_STREAM_OPEN,
+	WTI_STREAM_DONE, /* its process has ended */
+	WTI_STREAM_DISK, /* the file system refused */
+	WTI_STREAM_CEILING,
+	WTI_STREAM_GONE, /* the run's folder was deleted */
+};
+
+struct wti_stream_segment {
+	uint32_t number;
+	uint64_t events;
+	uint64_t carried; /* losses told in it: they must be told again when it is deleted */
+	uint64_t bytes;
+	uint64_t given; /* records of the program handed to the writer */
+	uint64_t own;   /* events of the recorder's own that are certainly written */
+	uint64_t from_ticks;
+	uint64_t to_ticks;
+	uint64_t ended_ns;
+};
+
+#define WTI_SEGMENTS_MAX 16
+
+struct wti_stream {
+	struct wti_source source;
+	const char *folder;
+	const struct wti_clock *clock;
+	struct wt_writer *writer; /* NULL: not open (any more) */
+	enum wti_stream_end end;
+	bool flight;
+	bool active; /* something was written since the last tick */
+	uint64_t bytes_max;
+	uint32_t own_track; /* WTI_STREAM_OWN_TRACK, but in the recorder's own stream */
+	uint64_t own_seq;
+	uint64_t own_pending; /* handed to the writer since the last flush */
+	uint64_t opened_ns;
+	uint64_t last_ticks;
+	uint64_t events; /* of closed and deleted segments; see wti_stream_events() */
+	uint64_t bytes;  /* of closed segments that still exist */
+	uint64_t lost[WT_LOST_GAP + 1];
+	uint64_t unwritten;                /* events that came after the end */
+	uint64_t unwritten_from;           /* ticks */
+	struct wti_stream_segment segment; /* the open one */
+	struct wti_stream_segment old[WTI_SEGMENTS_MAX];
+	uint32_t old_count;
+	struct wti_keyframe keyframe; /* flight only */
+	char path[4096];
+	char why[200]; /* the writer's error */
+};
+
+int wti_stream_open(struct wti_stream *stream, struct wt_err *err);
+/* Seals, writes the index, closes. */
+void wti_stream_close(struct wti_stream *stream, enum wti_stream_end end);
+void wti_stream_release(struct wti_stream *stream);
+
+void wti_stream_define(struct wti_stream *stream, const struct wti_definition_view *view);
+void wti_stream_records(struct wti_stream *stream, const struct wti_run_of_records *run);
+void wti_stream_lost(struct wti_stream *stream, const struct wti_loss *loss);
+/* An event of the recorder's own. */
+void wti_stream_own(struct wti_stream *stream, uint16_t kind, const uint64_t *values,
+		    const struct wt_text *texts);
+void wti_stream_clock(struct wti_stream *stream);
+/* Hands what is there to the file system. */
+void wti_stream_flush(struct wti_stream *stream);
+/* Starts a new segment and deletes those that ended before `keep_from_ns` (MONOTONIC). */
+void wti_stream_rotate(struct wti_stream *stream, uint64_t keep_from_ns);
+
+uint64_t wti_stream_events(const struct wti_stream *stream);
+uint64_t wti_stream_bytes(const struct wti_stream *stream);
+
+#endif

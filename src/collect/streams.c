@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Knows how the streams of a run share a folder and a ceiling. The recorder's own stream is kept
+ * open when the others must end, so that it can say why.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include "streams.h"
+
+#define TICK_NS 1000000000ull
+#define STREAMS_MAX 9999
+#define SEGMENTS_A_FLIGHT 4
+/* Kept free under the ceiling: what streams still have in memory, and their index. */
+#define RESERVE_BYTES (256u << 10)
+
+static struct wti_stream *new_stream(struct wti_streams *streams, const struct wti_source *source,
+				     struct wt_err *err)
+{
+	struct wti_stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream) {
+		wti_err(err, WT_E_NOMEM, "out of memory for a stream");
+		return NULL;
+	}
+	stream->source = *source;
+	stream->folder = streams->folder;
+	stream->clock = streams->clock;
+	stream->flight = streams->flight_ns && source->number;
+	stream->bytes_max = source->number ? streams->bytes_max : 0;
+	stream->own_track = source->number ? WTI_STREAM_OWN_TRACK : 1;
+	wti_keyframe_init(&stream->keyframe);
+	if (wti_stream_open(stream, err)) {
+		stream->end = WTI_STREAM_DISK;
+		snprintf(stream->why, sizeof(stream->why), "%.199s", err->message);
+	}
+	return stream;
+}
+
+static bool make_room(struct wti_streams *streams)
+{
+	size_t capacity = streams->capacity ? streams->capacity * 2 : 16;
+	void *all;
+
+	if (streams->count < streams->capacity)
+		return true;
+	all = realloc(streams->all, capacity * sizeof(*streams->all));
+	if (!all)
+		return false;
+	streams->all = all;
+	streams->capacity = capacity;
+	return true;
+}
+
+static void *begin(void *self, const struct wti_source *source)
+{
+	struct wti_streams *streams = self;
+	struct wt_err err = {0};
+	struct wti_stream *stream;
+
+	if (streams->count >= STREAMS_MAX || !make_room(streams))
+		return NULL;
+	if (streams->end) { /* it is counted, and nothing else */
+		stream = calloc(1, sizeof(*stream));
+		if (stream) {
+			stream->source = *source;
+			stream->end = streams->end;
+		}
+	} else {
+		stream = new_stream(streams, source, &err);
+	}
+	if (stream)
+		streams->all[streams->count++] = stream;
+	return stream;
+}
+
+static void define(void *self, void *stream, const struct wti_definition_view *definition)
+{
+	if (stream)
+		wti_stream_define(stream, definition);
+}
+
+static void records(void *self, void *stream, const struct wti_run_of_records *run)
+{
+	struct wti_streams *streams = self;
+
+	if (stream)
+		wti_stream_records(stream, run);
+	else
+		streams->beyond += run->count;
+}
+
+static void lost(void *self, void *stream, const struct wti_loss *loss)
+{
+	struct wti_streams *streams = self;
+
+	if (stream)
+		wti_stream_lost(stream, loss);
+	else
+		streams->beyond += loss->count;
+}
+
+static void end(void *self, void *stream)
+{
+	if (stream)
+		wti_stream_close(stream, WTI_STREAM_DONE);
+}
+
+static void watermark(void *self, uint64_t below)
+{
+	struct wti_streams *streams = self;
+
+	wti_stream_own(streams->own, WT_KIND_WATERMARK, &below, NULL);
+}
+
+int wti_streams_init(struct wti_streams *streams, const struct wti_streams_options *options,
+		     struct wt_err *err)
+{
+	static const char name[] = "recorder";
+	struct wti_source source = {.identity = options->recorder};
+	struct wt_track track = {.id = 1,
+				 .type = WT_TRACK_RECORDER,
+				 .tid = options->recorder.pid,
+				 .name = name,
+				 .name_bytes = sizeof(name) - 1};
+
+	*streams = (struct wti_streams){
+		.sink = {streams, begin, define, records, lost, end, watermark},
+		.folder = options->folder,
+		.folder_fd = options->folder_fd,
+		.clock = options->clock,
+		.bytes_max = options->bytes_max,
+		.flight_ns = options->flight_ns,
+		.ticked_ns = wti_clock_ns(CLOCK_MONOTONIC),
+	};
+	streams->own = new_stream(streams, &source, err);
+	if (!streams->own)
+		return WT_E_NOMEM;
+	if (!streams->own->writer)
+		return WT_E_IO;
+	return wt_writer_track(streams->own->writer, &track);
+}
+
+static void say_first(struct wti_streams *streams, const struct wti_stream *stream)
+{
+	if (streams->why[0] || !stream->why[0])
+		return;
+	snprintf(streams->why, sizeof(streams->why), "%s", stream->why);
+	wti_streams_note(streams, WT_NOTE_DISK_FULL, stream->why);
+}
+
+static void end_all(struct wti_streams *streams, enum wti_stream_end why)
+{
+	streams->end = why;
+	for (size_t i = 0; i < streams->count; i++)
+		wti_stream_close(streams->all[i], why);
+}
+
+void wti_streams_limit(struct wti_streams *streams)
+{
+	uint64_t reserve = RESERVE_BYTES + 4096 * streams->count;
+	char text[96], size[16];
+
+	if (!streams->bytes_max || streams->end)
+		return;
+	if (reserve > streams->bytes_max / 4)
+		reserve = streams->bytes_max / 4;
+	if (wti_streams_bytes(streams) + reserve < streams->bytes_max)
+		return;
+	snprintf(text, sizeof(text), "the trace has reached its ceiling of %s",
+		 wti_format_bytes(size, streams->bytes_max));
+	snprintf(streams->why, sizeof(streams->why), "%.199s", text);
+	end_all(streams, WTI_STREAM_CEILING);
+	wti_streams_note(streams, WT_NOTE_CEILING, text);
+}
+
+static void check_folder(struct wti_streams *streams)
+{
+	struct stat st;
+
+	if (streams->end || fstat(streams->folder_fd, &st) || st.st_nlink > 0)
+		return;
+	snprintf(streams->why, sizeof(streams->why), "the run's folder was deleted");
+	end_all(streams, WTI_STREAM_GONE);
+	wti_stream_close(streams->own, WTI_STREAM_GONE);
+}
+
+static void tick_stream(struct wti_streams *streams, struct wti_stream *stream, uint64_t now_ns)
+{
+	uint64_t flight_ns = streams->flight_ns;
+
+	if (!stream->writer) {
+		say_first(streams, stream);
+		return;
+	}
+	if (stream->active) {
+		stream->active = false;
+		wti_stream_clock(stream);
+		wti_stream_flush(stream);
+	}
+	if (stream->flight && now_ns - stream->opened_ns >= flight_ns / SEGMENTS_A_FLIGHT)
+		wti_stream_rotate(stream, now_ns > flight_ns ? now_ns - flight_ns : 0);
+}
+
+void wti_streams_tick(struct wti_streams *streams, uint64_t now_ns)
+{
+	uint64_t period_ns = TICK_NS;
+
+	if (streams->flight_ns && streams->flight_ns / SEGMENTS_A_FLIGHT < period_ns)
+		period_ns = streams->flight_ns / SEGMENTS_A_FLIGHT;
+	if (now_ns - streams->ticked_ns < period_ns)
+		return;
+	streams->ticked_ns = now_ns;
+	check_folder(streams);
+	for (size_t i = 0; i < streams->count; i++)
+		tick_stream(streams, streams->all[i], now_ns);
+	wti_stream_flush(streams->own);
+}
+
+static uint32_t reason_of(const struct wti_stream *stream)
+{
+	return stream->end == WTI_STREAM_CEILING ? WT_LOST_CEILING : WT_LOST_DISK;
+}
+
+/* Where a stream ended before its process did: how much is missing after it. */
+static void tell_unwritten(struct wti_streams *streams, const struct wti_stream *stream)
+{
+	struct wti_loss loss = {.track = WTI_STREAM_OWN_TRACK,
+				.reason = reason_of(stream),
+				.count = stream->unwritten,
+				.from = stream->unwritten_from,
+				.to = stream->last_ticks};
+
+	if (stream->unwritten)
+		wti_stream_lost(streams->own, &loss);
+}
+
+void wti_streams_finish(struct wti_streams *streams)
+{
+	check_folder(streams);
+	for (size_t i = 0; i < streams->count; i++) {
+		wti_stream_close(streams->all[i], WTI_STREAM_DONE);
+		say_first(streams, streams->all[i]);
+		tell_unwritten(streams, streams->all[i]);
+	}
+	wti_stream_close(streams->own, WTI_STREAM_DONE);
+	say_first(streams, streams->own);
+}
+
+void wti_streams_release(struct wti_streams *streams)
+{
+	for (size_t i = 0; i < streams->count; i++) {
+		wti_stream_release(streams->all[i]);
+		free(streams->all[i]);
+	}
+	free(streams->all);
+	if (streams->own)
+		wti_stream_release(streams->own);
+	free(streams->own);
+	*streams = (struct wti_streams){0};
+}
+
+void wti_streams_exit(struct wti_streams *streams, uint32_t pid, int32_t status)
+{
+	uint64_t values[] = {pid, (uint64_t)(int64_t)status};
+
+	wti_stream_own(streams->own, WT_KIND_EXIT, values, NULL);
+}
+
+void wti_streams_not_followed(struct wti_streams *streams, uint32_t pid, uint32_t reason,
+			      const char *command)
+{
+	uint64_t values[] = {pid, reason, 0};
+	struct wt_text text = {command, strlen(command)};
+
+	wti_stream_own(streams->own, WT_KIND_NOT_FOLLOWED, values, &text);
+}
+
+void wti_streams_note(struct wti_streams *streams, uint32_t code, const char *text)
+{
+	uint64_t values[] = {code, 0};
+	struct wt_text texts = {text, strlen(text)};
+
+	wti_stream_own(streams->own, WT_KIND_NOTE, values, &texts);
+}
+
+uint64_t wti_streams_events(const struct wti_streams *streams)
+{
+	uint64_t events = wti_stream_events(streams->own);
+
+	for (size_t i = 0; i < streams->count; i++)
+		events += wti_stream_events(streams->all[i]);
+	return events;
+}
+
+uint64_t wti_streams_bytes(const struct wti_streams *streams)
+{
+	uint64_t bytes = wti_stream_bytes(streams->own);
+
+	for (size_t i = 0; i < streams->count; i++)
+		bytes += wti_stream_bytes(streams->all[i]);
+	return bytes;
+}
+
+void wti_streams_losses(const struct wti_streams *streams, uint64_t ret_lost[WT_LOST_GAP + 1])
+{
+	memset(ret_lost, 0, (WT_LOST_GAP + 1) * sizeof(ret_lost[0]));
+	for (size_t i = 0; i < streams->count; i++) {
+		const struct wti_stream *stream = streams->all[i];
+
+		for (int reason = 0; reason <= WT_LOST_GAP; reason++)
+			ret_lost[reason] += stream->lost[reason];
+		ret_lost[reason_of(stream)] += stream->unwritten;
+	}
+	ret_lost[WT_LOST_NO_RING] += streams->beyond + streams->own->lost[WT_LOST_NO_RING];
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Knows how to find descendants: a new process whose parent belongs to the run belongs to it, and
+ * one whose parent has gone already does so if our variable is in its environment.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#include "procfs.h"
+#include "tree.h"
+
+#define NODES_MAX 65536
+#define NEW_PIDS_MAX 4096 /* more of them at once, or a wrap: list /proc instead */
+#define REFRESH_A_LOOK 32
+#define AGENT_MARK "libwheeltap"           /* in the name of every agent's shared object */
+#define AGENT_MEMORY_MARK "memfd:wheeltap" /* and of its shared memory */
+
+void wti_tree_init(struct wti_tree *tree, const char *session)
+{
+	*tree = (struct wti_tree){.session = session};
+	wti_map_init(&tree->by_pid, NODES_MAX);
+}
+
+void wti_tree_release(struct wti_tree *tree)
+{
+	wti_map_release(&tree->by_pid);
+	free(tree->nodes);
+	tree->nodes = NULL;
+	tree->count = 0;
+}
+
+static struct wti_tree_node *find(const struct wti_tree *tree, uint32_t pid)
+{
+	const uint64_t *index = wti_map_find_number(&tree->by_pid, pid);
+
+	return index && *index ? &tree->nodes[*index - 1] : NULL;
+}
+
+static struct wti_tree_node *add(struct wti_tree *tree, const struct wti_proc *proc)
+{
+	uint64_t *index;
+
+	if (tree->count >= NODES_MAX)
+		return NULL;
+	if (tree->count == tree->capacity) {
+		size_t capacity = tree->capacity ? tree->capacity * 2 : 64;
+		void *nodes = realloc(tree->nodes, capacity * sizeof(*tree->nodes));
+
+		if (!nodes)
+			return NULL;
+		tree->nodes = nodes;
+		tree->capacity = capacity;
+	}
+	index = wti_map_number(&tree->by_pid, proc->pid);
+	if (!index)
+		return NULL;
+	tree->nodes[tree->count] = (struct wti_tree_node){
+		.pid = proc->pid, .ppid = proc->ppid, .start_time = proc->start_time};
+	*index = ++tree->count;
+	return &tree->nodes[tree->count - 1];
+}
+
+/* The words it was started with; its short name where it has none. */
+static void read_command(struct wti_tree_node *node, const struct wti_proc *proc)
+{
+	char text[WTI_TREE_COMMAND_BYTES];
+	ssize_t n = wti_proc_file(node->pid, "cmdline", text, sizeof(text));
+
+	if (n <= 0) {
+		if (!node->command[0])
+			memcpy(node->command, proc->command, sizeof(proc->command));
+		return;
+	}
+	for (ssize_t i = 0; i < n - 1; i++)
+		if (!text[i] || text[i] == '\n')
+			text[i] = ' ';
+	text[n] = 0;
+	if (strcmp(node->command, text)) {
+		memcpy(node->command, text, (size_t)n + 1);
+		node->looked_inside = false; /* it has called exec */
+	}
+}
+
+static void look_inside(struct wti_tree *tree, struct wti_tree_node *node)
+{
+	int agent;
+
+	if (node->looked_inside)
+		return;
+	agent = wti_proc_mentions(node->pid, "maps", AGENT_MARK);
+	if (agent < 0) /* it has ended and nobody has waited for it yet */
+		return;
+	node->looked_inside = true;
+	node->has_agent = agent || wti_proc_mentions(node->pid, "maps", AGENT_MEMORY_MARK) > 0;
+	node->has_variable = wti_proc_mentions(node->pid, "environ", tree->session) > 0;
+}
+
+static void consider(struct wti_tree *tree, uint32_t pid)
+{
+	struct wti_tree_node *parent, *node = find(tree, pid);
+	struct wti_proc proc;
+
+	if (!wti_proc_read(pid, &proc) || (node && node->start_time == proc.start_time))
+		return;
+	parent = find(tree, proc.ppid);
+	if (!parent && (proc.ppid != 1 || wti_proc_mentions(pid, "environ", tree->session) <= 0))
+		return;
+	if (wti_proc_is_thread(pid))
+		return;
+	node = add(tree, &proc);
+	if (!node)
+		return;
+	parent = find(tree, proc.ppid); /* the array may have moved */
+	read_command(node, &proc);
+	look_inside(tree, node);
+	node->copy = parent && parent->joined && !strcmp(parent->command, node->command);
+}
+
+static void refresh(struct wti_tree *tree, struct wti_tree_node *node)
+{
+	struct wti_proc proc;
+
+	if (!wti_proc_read(node->pid, &proc) || proc.start_time != node->start_time) {
+		node->gone = true;
+		return;
+	}
+	if (proc.state == 'Z' || proc.state == 'X') {
+		node->gone = true;
+		return;
+	}
+	read_command(node, &proc);
+	look_inside(tree, node);
+}
+
+static void refresh_some(struct wti_tree *tree)
+{
+	size_t looked = 0;
+
+	for (size_t i = 0; i < tree->count && looked < REFRESH_A_LOOK; i++) {
+		struct wti_tree_node *node;
+
+		if (tree->next_refresh >= tree->count)
+			tree->next_refresh = 0;
+		node = &tree->nodes[tree->next_refresh++];
+		if (node->joined || node->gone)
+			continue;
+		refresh(tree, node);
+		looked++;
+	}
+}
+
+static void list_all(struct wti_tree *tree)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	uint64_t pid;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)))
+		if (wti_parse_u64(entry->d_name, &pid) && pid <= UINT32_MAX)
+			consider(tree, (uint32_t)pid);
+	closedir(dir);
+}
+
+void wti_tree_root(struct wti_tree *tree, uint32_t pid)
+{
+	struct wti_proc proc;
+	struct wti_tree_node *node;
+
+	if (!wti_proc_read(pid, &proc))
+		return;
+	node = add(tree, &proc);
+	if (node)
+		read_command(node, &proc);
+	tree->last_pid = pid;
+}
+
+void wti_tree_joined(struct wti_tree *tree, uint32_t pid)
+{
+	struct wti_tree_node *node;
+
+	consider(tree, pid);
+	node = find(tree, pid);
+	if (node)
+		node->joined = true;
+}
+
+void wti_tree_look(struct wti_tree *tree)
+{
+	uint32_t last = wti_proc_last_pid();
+
+	if (!last || last < tree->last_pid || last - tree->last_pid > NEW_PIDS_MAX) {
+		list_all(tree);
+	} else {
+		for (uint32_t pid = tree->last_pid + 1; pid <= last; pid++)
+			consider(tree, pid);
+	}
+	tree->last_pid = last;
+	refresh_some(tree);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which processes the run consists of, whether they joined or not. Seen through /proc: every new
+ * process number is looked at once, so that the cost follows what is started on the machine and not
+ * what runs on it. A process that comes and goes between two looks is not seen.
+ */
+#ifndef WTI_COLLECT_TREE_H
+#define WTI_COLLECT_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+
+#define WTI_TREE_COMMAND_BYTES 64
+
+struct wti_tree_node {
+	uint32_t pid;
+	uint32_t ppid;
+	uint64_t start_time;
+	bool joined;
+	bool gone;
+	bool told; /* that it was not followed */
+	bool has_agent;
+	bool has_variable; /* the environment variable that agents read */
+	bool looked_inside;
+	bool copy; /* a fork of a process that joined */
+	char command[WTI_TREE_COMMAND_BYTES];
+};
+
+struct wti_tree {
+	struct wti_map by_pid; /* pid -> index + 1 */
+	struct wti_tree_node *nodes;
+	size_t count;
+	size_t capacity;
+	uint32_t last_pid;
+	size_t next_refresh; /* where the round of looking again stands */
+	const char *session; /* folder of the session, as in the environment */
+};
+
+void wti_tree_init(struct wti_tree *tree, const char *session);
+void wti_tree_release(struct wti_tree *tree);
+/* Must be called before the program can fork. */
+void wti_tree_root(struct wti_tree *tree, uint32_t pid);
+/* A process said hello. */
+void wti_tree_joined(struct wti_tree *tree, uint32_t pid);
+/* Looks for new processes, and again at those that have not joined. */
+void wti_tree_look(struct wti_tree *tree);
+
+#endif
