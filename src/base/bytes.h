@@ -78,6 +78,16 @@ static inline const uint8_t *wti_bytes_take(struct wti_bytes *in, size_t bytes)
 	return at;
 }
 
+/* The same as a piece to be read by itself; bad, and empty, if there is not that much. */
+static inline struct wti_bytes wti_bytes_part(struct wti_bytes *in, size_t bytes)
+{
+	const uint8_t *at = wti_bytes_take(in, bytes);
+
+	if (!at)
+		return (struct wti_bytes){in->at, in->at, true};
+	return (struct wti_bytes){at, at + bytes, false};
+}
+
 static inline uint8_t wti_bytes_u8(struct wti_bytes *in)
 {
 	const uint8_t *at = wti_bytes_take(in, 1);

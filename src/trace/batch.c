@@ -158,12 +158,10 @@ static int unpack_planes(struct job *job, struct column *column)
 	const uint8_t *planes[8];
 	unsigned width = column->packing.width;
 	size_t patch_bytes = column->patched ? wti_bytes_u16(&column->body) * 10u : 0;
-	const uint8_t *at = wti_bytes_take(&column->body, patch_bytes);
-	struct wti_bytes patches = {at, at + patch_bytes, false};
+	struct wti_bytes patches = wti_bytes_part(&column->body, patch_bytes);
 
-	if (!at)
+	if (patches.bad)
 		return WT_E_FORMAT;
-
 	for (unsigned i = 0; i < width; i++) {
 		uint8_t *room = job->memory->planes + (size_t)i * job->rows;
 

@@ -147,9 +147,8 @@ int wti_definitions_read(struct wti_definitions *definitions, const uint8_t *con
 		uint16_t type = wti_bytes_u16(&in);
 		uint16_t payload_bytes = wti_bytes_u16(&in);
 		uint32_t id = wti_bytes_u32(&in);
-		const uint8_t *at = wti_bytes_take(&in, payload_bytes);
-		struct wti_bytes payload = {at, at + (at ? payload_bytes : 0), false};
-		int status = at ? add(definitions, type, id, &payload) : WT_E_FORMAT;
+		struct wti_bytes payload = wti_bytes_part(&in, payload_bytes);
+		int status = in.bad ? WT_E_FORMAT : add(definitions, type, id, &payload);
 
 		if (status)
 			return status;
