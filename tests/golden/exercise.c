@@ -234,7 +234,7 @@ struct wtt_seen wtt_exercise(const char *path)
 
 int wtt_memory_file(const void *data, size_t bytes, char path[64])
 {
-	int fd = memfd_create("trace", MFD_CLOEXEC);
+	int fd = memfd_create("trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0) {
 		perror("memfd_create");
