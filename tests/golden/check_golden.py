@@ -6,7 +6,8 @@
     check_golden.py broken FOLDER                     the decoder must see what is broken in each of errors/*.wt
     check_golden.py reproduce MAKE_GOLDEN CANONICAL FOLDER
                                                       today's writer must make the committed files, byte for byte;
-                                                      with another version of zstd, the same events
+                                                      with another version of zstd, the same events; where the schema
+                                                      has grown since, it must have kept the rules of growth
     check_golden.py handmade FOLDER                   make_errors.py must make the committed files, byte for byte
     check_golden.py sim WHEELTAP CANONICAL ARGS...    both must agree on what the simulator makes
 """
@@ -21,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
-from reference_decoder import Damage, canonical, decode  # noqa: E402
+from reference_decoder import Damage, Kind, canonical, decode  # noqa: E402
 
 ZSTD_VERSION = "zstd-version"  # what the committed traces were made with
 
@@ -89,22 +90,51 @@ def without_places(text: str) -> list[str]:
     return [line.split(" ", 3)[3] if line.startswith("block ") else line for line in text.splitlines()]
 
 
+def broken_growth(old: dict[int, Kind], new: dict[int, Kind]) -> str:
+    """The rule of growth that a schema breaks: numbers keep their meaning, fields and values are only appended."""
+    for number, kind in old.items():
+        now = new.get(number)
+        if now is None or now.name != kind.name:
+            return f"kind {number} was '{kind.name.decode()}'"
+        if [(f.name, f.type) for f in now.fields[: len(kind.fields)]] != [(f.name, f.type) for f in kind.fields]:
+            return f"kind '{kind.name.decode()}' has other fields than it had"
+        for f, f_now in zip(kind.fields, now.fields):
+            if f_now.enum_names[: len(f.enum_names)] != f.enum_names:
+                return f"values of '{kind.name.decode()}.{f.name.decode()}' have other names than they had"
+    return ""
+
+
+def reproduced(committed: Path, made: Path, program: str, same_zstd: bool) -> str:
+    """Why today's file is not the committed one; empty if it is, or may differ."""
+    if not made.is_file() or made.read_bytes() == committed.read_bytes():
+        return "" if made.is_file() else "is not made any more"
+    old, new = decode(str(committed)).kinds, decode(str(made)).kinds
+    if broken := broken_growth(old, new):
+        return f"breaks the rules of growth: {broken}"
+    if old != new:
+        print(f"{committed.name}: the schema has grown since, so that the bytes are not compared")
+        return ""
+    if same_zstd:
+        return "is not what make_golden makes: if the writer was meant to change, make the golden traces again"
+    print(f"{committed.name}: another version of zstd, so that only the events are compared")
+    same = without_places(run(program, made)) == without_places(run(program, committed))
+    return "" if same else "has other events"
+
+
 def reproduce(maker: str, program: str, folder: Path) -> bool:
+    good = True
     with tempfile.TemporaryDirectory() as made:
-        version = run(maker, made)
-        if version == (folder / ZSTD_VERSION).read_text():
-            different = [n for n in same_files(folder, Path(made), "*.wt") if n != "handmade.wt"]
-            for name in different:
-                print(f"'{name}' is not what make_golden makes. If the writer was meant to change: {maker} {folder} "
-                      f"> {folder}/{ZSTD_VERSION}; keep an old file that has something the new ones have not.")  # fmt: skip
-            return not different
-        print(f"made with {version.strip()}, not as committed: only the events are compared")
-        good = True
-        for path in sorted(Path(made).glob("*.wt")):
-            if without_places(run(program, path)) != without_places(run(program, folder / path.name)):
-                print(f"'{path.name}' has other events than the committed one")
+        same_zstd = run(maker, made) == (folder / ZSTD_VERSION).read_text()
+        names = {p.name for root in (folder, Path(made)) for p in root.glob("*.wt")} - {"handmade.wt"}
+        for name in sorted(names):
+            if not (folder / name).is_file():
+                wrong = "is not committed"
+            else:
+                wrong = reproduced(folder / name, Path(made) / name, program, same_zstd)
+            if wrong:
+                print(f"'{name}' {wrong}")
                 good = False
-        return good
+    return good
 
 
 def handmade(folder: Path) -> bool:
