@@ -107,21 +107,29 @@ static inline bool wti_ring_busy(struct wti_ring *ring)
 	       atomic_load_explicit(&ring->head, memory_order_relaxed);
 }
 
-/*
- * The producer's four steps: enter; has_room; reserve, write the fields; commit. After has_room
- * said no, drop or leave instead. False: we are in a signal handler that has interrupted an emit.
+/* Claims the ring. False: it is claimed; we are in a signal handler that has interrupted an emit.
  */
-static inline bool wti_ring_enter(struct wti_ring *ring)
+static inline bool wti_ring_claim(struct wti_ring *ring)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
-	if (__builtin_expect(atomic_load_explicit(&ring->claim, memory_order_relaxed) != head, 0)) {
-		atomic_fetch_add_explicit(&ring->lost_reentrant, 1, memory_order_relaxed);
+	if (__builtin_expect(atomic_load_explicit(&ring->claim, memory_order_relaxed) != head, 0))
 		return false;
-	}
 	atomic_store_explicit(&ring->claim, head | 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	return true;
+}
+
+/*
+ * The producer's four steps: enter; has_room; reserve, write the fields; commit. After has_room
+ * said no, drop or leave instead. False: the event is counted as lost to a signal handler.
+ */
+static inline bool wti_ring_enter(struct wti_ring *ring)
+{
+	if (__builtin_expect(wti_ring_claim(ring), 1))
+		return true;
+	atomic_fetch_add_explicit(&ring->lost_reentrant, 1, memory_order_relaxed);
+	return false;
 }
 
 static inline void wti_ring_leave(struct wti_ring *ring)
@@ -143,8 +151,9 @@ static inline bool wti_ring_has_room(struct wti_ring *ring, uint32_t bytes)
 	return head + bytes - ring->tail_seen <= ring->data_bytes;
 }
 
-/* There must be room. `bytes` is a multiple of 8. */
-static inline void *wti_ring_reserve(struct wti_ring *ring, uint16_t kind, uint32_t bytes)
+/* Begins a record, all but its time. There must be room. `bytes` is a multiple of 8. */
+static inline struct wti_record *wti_ring_begin(struct wti_ring *ring, uint16_t kind,
+						uint32_t bytes)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	uint64_t seq = atomic_load_explicit(&ring->next_seq, memory_order_relaxed);
@@ -155,6 +164,13 @@ static inline void *wti_ring_reserve(struct wti_ring *ring, uint16_t kind, uint3
 	record->units = (uint16_t)(bytes / 8);
 	record->seq = (uint32_t)seq;
 	atomic_store_explicit(&ring->next_seq, seq + 1, memory_order_relaxed);
+	return record;
+}
+
+static inline void *wti_ring_reserve(struct wti_ring *ring, uint16_t kind, uint32_t bytes)
+{
+	struct wti_record *record = wti_ring_begin(ring, kind, bytes);
+
 	record->ticks = wti_ticks(ring->flags);
 	return record;
 }

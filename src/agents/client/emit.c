@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Points, spans, numbers, lines, context and states. Each function is the same four steps: where am
- * I, what are the names' numbers, open a record, fill and commit it.
+ * I, what are the names' numbers, open a record, fill and commit it. The four that are called most
+ * have a twin for the usual case.
  */
 #include "common/agent.h"
 
@@ -26,7 +27,7 @@ uint64_t wt_now(void)
 	return wti_ticks(wti_agent.ring_flags);
 }
 
-bool wt_mark(struct wt_name *name, uint64_t value)
+static __attribute__((noinline)) bool mark_slow(struct wt_name *name, uint64_t value)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_mark *record;
@@ -44,7 +45,21 @@ bool wt_mark(struct wt_name *name, uint64_t value)
 	return wti_commit(here, sizeof(*record));
 }
 
-bool wt_span_begin(struct wt_name *name)
+bool wt_mark(struct wt_name *name, uint64_t value)
+{
+	struct wti_record_mark *record;
+	struct wti_fast fast;
+
+	record = wti_fast_open(&fast, name, WT_KIND_MARK, sizeof(*record));
+	if (wti_unlikely(!record))
+		return !wti_is_off() && mark_slow(name, value);
+	record->name = fast.id;
+	record->flags = 0;
+	record->value = value;
+	return wti_fast_commit(&fast, sizeof(*record));
+}
+
+static __attribute__((noinline)) bool span_begin_slow(struct wt_name *name)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_span_begin *record;
@@ -61,7 +76,20 @@ bool wt_span_begin(struct wt_name *name)
 	return wti_commit(here, sizeof(*record));
 }
 
-bool wt_span_end(struct wt_name *name)
+bool wt_span_begin(struct wt_name *name)
+{
+	struct wti_record_span_begin *record;
+	struct wti_fast fast;
+
+	record = wti_fast_open(&fast, name, WT_KIND_SPAN_BEGIN, sizeof(*record));
+	if (wti_unlikely(!record))
+		return !wti_is_off() && span_begin_slow(name);
+	record->name = fast.id;
+	record->flags = 0;
+	return wti_fast_commit(&fast, sizeof(*record));
+}
+
+static __attribute__((noinline)) bool span_end_slow(struct wt_name *name)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_span_end *record;
@@ -78,7 +106,20 @@ bool wt_span_end(struct wt_name *name)
 	return wti_commit(here, sizeof(*record));
 }
 
-bool wt_counter(struct wt_name *name, double value)
+bool wt_span_end(struct wt_name *name)
+{
+	struct wti_record_span_end *record;
+	struct wti_fast fast;
+
+	record = wti_fast_open(&fast, name, WT_KIND_SPAN_END, sizeof(*record));
+	if (wti_unlikely(!record))
+		return !wti_is_off() && span_end_slow(name);
+	record->name = fast.id;
+	record->flags = 0;
+	return wti_fast_commit(&fast, sizeof(*record));
+}
+
+static __attribute__((noinline)) bool counter_slow(struct wt_name *name, double value)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_counter *record;
@@ -94,6 +135,20 @@ bool wt_counter(struct wt_name *name, double value)
 	record->unit = 0;
 	record->value = value;
 	return wti_commit(here, sizeof(*record));
+}
+
+bool wt_counter(struct wt_name *name, double value)
+{
+	struct wti_record_counter *record;
+	struct wti_fast fast;
+
+	record = wti_fast_open(&fast, name, WT_KIND_COUNTER, sizeof(*record));
+	if (wti_unlikely(!record))
+		return !wti_is_off() && counter_slow(name, value);
+	record->name = fast.id;
+	record->unit = 0;
+	record->value = value;
+	return wti_fast_commit(&fast, sizeof(*record));
 }
 
 bool wt_counter_unit(struct wt_name *name, struct wt_name *unit, double value)

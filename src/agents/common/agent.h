@@ -43,8 +43,9 @@ struct wti_slot {
 	uint64_t retry_ns;   /* no new attempt at a ring before this */
 	uint64_t ring_bytes; /* of data */
 	uint32_t tid;
-	uint32_t end_rounds; /* how often the end of the thread was put off */
-	uint64_t reserved[3];
+	uint32_t end_rounds;        /* how often the end of the thread was put off */
+	struct wti_ring *fast_ring; /* the ring, if its time stamps are the TSC's; otherwise NULL */
+	uint64_t reserved[2];
 };
 
 enum wti_process_state {
@@ -99,6 +100,8 @@ struct wti_agent {
 	size_t arena_used;
 };
 
+#pragma GCC visibility push(hidden) /* declarations as well: reached without a table */
+
 extern struct wti_agent wti_agent;
 extern struct wti_slot wti_slot_none;  /* what a thread has before its first emit */
 extern struct wti_slot wti_slot_ended; /* and after its end */
@@ -122,7 +125,7 @@ bool wti_recorder_gone(struct wti_process *process);
 /* ---- slots.c ------------------------------------------------------------------------------- */
 
 /* The slow way to a slot with a ring; NULL: not recording, or the event is counted as lost. */
-struct wti_slot *wti_slot_open(void);
+struct wti_slot *wti_slot_open_slow(void);
 /* True if this process takes part in a recording; joins if it has not yet. */
 bool wti_recording(void);
 /* Gives a thread's ring back; the recorder reads what is left in it. */
@@ -178,6 +181,8 @@ void wti_guard_end(const struct wti_guard *guard);
 void wti_lock(struct wti_process *process);
 void wti_unlock(struct wti_process *process);
 
+#pragma GCC visibility pop
+
 /* ---- The short way -------------------------------------------------------------------------- */
 
 /*
@@ -188,6 +193,15 @@ struct wti_here {
 	struct wti_slot *slot;
 	struct wti_ring *ring; /* NULL: do nothing */
 };
+
+static inline struct wti_slot *wti_slot_open(void)
+{
+	if (wti_likely(!wti_agent.control) ||
+	    wti_likely(atomic_load_explicit(&wti_agent.process->state, memory_order_relaxed) ==
+		       WTI_PROCESS_OFF))
+		return NULL;
+	return wti_slot_open_slow();
+}
 
 static inline struct wti_here wti_here(void)
 {
@@ -225,6 +239,59 @@ static inline void *wti_open(struct wti_here here, uint16_t kind, uint32_t bytes
 static inline bool wti_commit(struct wti_here here, uint32_t bytes)
 {
 	wti_ring_commit(here.ring, bytes);
+	return true;
+}
+
+/* ---- The shortest way -------------------------------------------------------------------------
+ */
+
+/*
+ * For the events that are emitted most: a function that calls nothing, and hands whatever is not
+ * the usual case (no ring, a name's first use, a signal handler, no room, another clock) to its
+ * slow twin.
+ */
+struct wti_fast {
+	struct wti_ring *ring;
+	uint32_t id; /* of the name */
+};
+
+static inline __attribute__((always_inline)) void *
+wti_fast_open(struct wti_fast *fast, struct wt_name *name, uint16_t kind, uint32_t bytes)
+{
+#if defined(__x86_64__)
+	const struct wti_slot *slot = wti_slot_of_thread;
+	struct wti_ring *ring = __atomic_load_n(&slot->fast_ring, __ATOMIC_RELAXED);
+	struct wti_record *record;
+	uint64_t cached;
+
+	if (wti_unlikely(!ring))
+		return NULL;
+	cached = __atomic_load_n(&name->cached, __ATOMIC_ACQUIRE);
+	if (wti_unlikely(cached >> 32 != slot->generation) || wti_unlikely(!wti_ring_claim(ring)))
+		return NULL;
+	if (wti_unlikely(!wti_ring_has_room(ring, bytes))) {
+		wti_ring_leave(ring);
+		return NULL;
+	}
+	fast->ring = ring;
+	fast->id = (uint32_t)cached;
+	record = wti_ring_begin(ring, kind, bytes);
+	record->ticks = __rdtsc();
+	return record;
+#else
+	return NULL;
+#endif
+}
+
+/* Asked before the slow twin is called: most programs are not being recorded. */
+static inline bool wti_is_off(void)
+{
+	return wti_agent.control == NULL;
+}
+
+static inline bool wti_fast_commit(const struct wti_fast *fast, uint32_t bytes)
+{
+	wti_ring_commit(fast->ring, bytes);
 	return true;
 }
 

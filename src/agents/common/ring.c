@@ -199,5 +199,6 @@ bool wti_ring_make(struct wti_process *process, struct wti_slot *slot)
 	}
 	slot->ring_bytes = data_bytes;
 	slot->ring = ring;
+	slot->fast_ring = wti_agent.ring_flags == 0 ? ring : NULL;
 	return true;
 }

@@ -123,16 +123,12 @@ static struct wti_slot *slot_open_guarded(struct wti_process *process)
 	return slot_fill(process, slot) ? slot : NULL;
 }
 
-struct wti_slot *wti_slot_open(void)
+struct wti_slot *wti_slot_open_slow(void)
 {
 	struct wti_process *process = wti_agent.process;
 	struct wti_slot *slot;
 	struct wti_guard guard;
 
-	if (wti_likely(!wti_agent.control ||
-		       atomic_load_explicit(&process->state, memory_order_relaxed) ==
-			       WTI_PROCESS_OFF))
-		return NULL;
 	if (wti_slot_of_thread == &wti_slot_ended) {
 		count_lost(process);
 		return NULL;
@@ -173,6 +169,7 @@ void wti_slot_close(struct wti_slot *slot)
 	struct wti_guard guard;
 
 	wti_guard_begin(&guard);
+	slot->fast_ring = NULL;
 	slot->ring = NULL;
 	if (ring) {
 		atomic_store_explicit(&ring->state, WTI_RING_CLOSED, memory_order_release);

@@ -42,6 +42,7 @@ static uint64_t nap(uint64_t nap_ns, uint64_t now_ns)
 /* The recorder has gone: this thread emits nothing more. */
 static void turn_off(struct wti_slot *slot, struct wti_ring *ring)
 {
+	slot->fast_ring = NULL;
 	slot->ring = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 	wti_ring_unmap(ring, slot->ring_bytes);
