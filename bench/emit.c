@@ -8,60 +8,12 @@
  *
  * usage: emit [EVENTS_A_BURST]
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <x86intrin.h>
 
 #include <wheeltap/wheeltap.h>
 
-enum { ROUNDS = 201, BURST_DEFAULT = 16384, RING_BYTES = 1 << 20 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *values, size_t count)
-{
-	qsort(values, count, sizeof(*values), by_value);
-	return values[count / 2];
-}
-
-static double per_event(uint64_t begin_ns, unsigned burst)
-{
-	return (double)(now_ns() - begin_ns) / burst;
-}
-
-/* The bare loop goes round in a buffer of the size of a ring, as the events do. */
-static double bare(uint64_t *buffer, uint64_t *position, unsigned burst)
-{
-	uint64_t begin_ns = now_ns();
-
-	for (unsigned i = 0; i < burst; i++) {
-		uint64_t *at = buffer + (*position & (RING_BYTES / 8 - 1));
-
-		at[0] = 6;
-		at[1] = __rdtsc();
-		at[2] = 1;
-		at[3] = i;
-		*position += 4;
-		__asm__ volatile("" ::: "memory");
-	}
-	return per_event(begin_ns, burst);
-}
+#include "bench.h"
 
 static double mark(unsigned burst)
 {
@@ -95,13 +47,6 @@ static double span(unsigned burst)
 	return per_event(begin_ns, burst);
 }
 
-static void rest(void)
-{
-	const struct timespec time = {.tv_nsec = 4000000};
-
-	nanosleep(&time, NULL);
-}
-
 int main(int argc, char **argv)
 {
 	static double costs[4][ROUNDS];
@@ -123,17 +68,11 @@ int main(int argc, char **argv)
 		costs[3][at] = span(burst);
 		rest();
 	}
-	for (int i = 0; i < 4; i++)
-		median(costs[i], ROUNDS);
-	printf("recording %s, bursts of %u, medians of %d\n", wt_recording() ? "yes" : "no", burst,
-	       ROUNDS);
-	printf("bare TSC + 32-byte store %6.2f ns\n", costs[0][ROUNDS / 2]);
-	printf("wt_mark                  %6.2f ns  %.2fx\n", costs[1][ROUNDS / 2],
-	       costs[1][ROUNDS / 2] / costs[0][ROUNDS / 2]);
-	printf("wt_counter               %6.2f ns  %.2fx\n", costs[2][ROUNDS / 2],
-	       costs[2][ROUNDS / 2] / costs[0][ROUNDS / 2]);
-	printf("wt_span_begin/end, each  %6.2f ns  %.2fx\n", costs[3][ROUNDS / 2],
-	       costs[3][ROUNDS / 2] / costs[0][ROUNDS / 2]);
+	print_head(wt_recording() ? "wheeltap, recording" : "wheeltap, not recording", burst);
+	print_cost("bare TSC + 32-byte store", costs[0], costs[0]);
+	print_cost("wt_mark", costs[1], costs[0]);
+	print_cost("wt_counter", costs[2], costs[0]);
+	print_cost("wt_span_begin/end, each", costs[3], costs[0]);
 	free(buffer);
 	return 0;
 }
