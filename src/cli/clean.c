@@ -87,6 +87,13 @@ static int remove_run(const struct wti_run *run, struct wt_err *err)
 	return 0;
 }
 
+static int64_t ended_ns(const struct wti_run *run)
+{
+	if (!run->start_ns)
+		return run->written_ns;
+	return run->start_ns + (run->duration_ns > 0 ? run->duration_ns : 0);
+}
+
 /* Runs come newest first: the first `keep` of those that are not running stay. */
 static size_t choose(const struct clean_options *o, struct wti_run *runs, size_t count,
 		     struct wti_run **chosen)
@@ -97,7 +104,6 @@ static size_t choose(const struct clean_options *o, struct wti_run *runs, size_t
 
 	for (size_t i = 0; i < count; i++) {
 		struct wti_run *run = &runs[i];
-		int64_t end_ns = run->start_ns + (run->duration_ns > 0 ? run->duration_ns : 0);
 		struct stat st;
 
 		if (!strcmp(run->status, "running") || lstat(run->path, &st) ||
@@ -107,7 +113,7 @@ static size_t choose(const struct clean_options *o, struct wti_run *runs, size_t
 			kept++;
 			continue;
 		}
-		if (o->older_than_ns >= 0 && now_ns - end_ns < o->older_than_ns)
+		if (o->older_than_ns >= 0 && now_ns - ended_ns(run) < o->older_than_ns)
 			continue;
 		chosen[picked++] = run;
 	}

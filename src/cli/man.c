@@ -8,7 +8,10 @@
 static void escape_n(struct wti_buf *out, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++) {
-		if (strchr("\\*_#[]~<>`.'", text[i]) && text[i])
+		/* A dash that begins a line would begin a list. */
+		if (text[i] == '-' && (!out->bytes || out->data[out->bytes - 1] == '\n'))
+			wti_buf_byte(out, '\\');
+		else if (strchr("\\*_#[]~<>`.'", text[i]) && text[i])
 			wti_buf_byte(out, '\\');
 		wti_buf_byte(out, (uint8_t)text[i]);
 	}

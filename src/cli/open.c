@@ -109,6 +109,8 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 	if (r)
 		note_error(&result, NULL, &err);
 	whole = !wti_note_damage(&opened, &result) && !r;
+	if (!whole && result.status && !strcmp(result.status, "clean"))
+		wt_result_set_status(&result, "damaged");
 	if (result.status && !strcmp(result.status, "not_measured"))
 		whole = false;
 	r = print_result(in, &result, whole ? WTI_EXIT_CLEAN : WTI_EXIT_TRACE);

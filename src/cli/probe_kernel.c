@@ -131,7 +131,7 @@ static void look_perf(struct wti_probed *ret)
 	if (!wti_probe_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)))
 		wti_probed_say(ret, WTI_PROBE_MISSING, "use a kernel with perf events",
 			       "no perf events");
-	else if (atoi(level) > 2 && geteuid())
+	else if (strtol(level, NULL, 10) > 2 && geteuid())
 		wti_probed_say(ret, WTI_PROBE_LIMITED, "sudo sysctl kernel.perf_event_paranoid=2",
 			       "perf_event_paranoid is %s: no hardware counters", level);
 	else
@@ -144,7 +144,7 @@ static void look_ptrace(struct wti_probed *ret)
 
 	if (!wti_probe_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope)))
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "not restricted");
-	else if (atoi(scope) >= 3)
+	else if (strtol(scope, NULL, 10) >= 3)
 		wti_probed_say(ret, WTI_PROBE_MISSING,
 			       "needs a reboot with yama's ptrace_scope below 3",
 			       "ptrace_scope is %s: no system calls by ptrace", scope);

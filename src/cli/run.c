@@ -72,8 +72,11 @@ static int newest_first(const void *a, const void *b)
 {
 	const struct wti_run *x = a, *y = b;
 
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? 1 : -1;
+	int64_t x_ns = x->start_ns ? x->start_ns : x->written_ns;
+	int64_t y_ns = y->start_ns ? y->start_ns : y->written_ns;
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
 	return -strcmp(x->name, y->name);
 }
 

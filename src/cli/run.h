@@ -21,7 +21,8 @@ struct wti_run {
 	bool has_json; /* there is a run.json of ours */
 	/* running, abandoned, finished, failed, killed, interrupted, or unknown */
 	char status[16];
-	int64_t start_ns;    /* since 1970; 0: not known */
+	int64_t start_ns;    /* since 1970; 0: not known, as of simulated runs */
+	int64_t written_ns;  /* run.json, since 1970 */
 	int64_t duration_ns; /* -1: not known */
 	int64_t events;      /* as counted by the recorder; -1: not known */
 	int64_t lost;

@@ -1,52 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading run.json: the few keys that naming and listing runs need. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "collect/collect.h"
 #include "runjson.h"
 
 #define RUNJSON_MAX (16u << 20)
 
-static int64_t seconds_to_ns(double seconds)
+static int64_t count_of(const json_t *root, const char *key)
 {
-	return seconds > -9e9 && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
-}
+	const json_t *value = json_object_get(root, key);
 
-/* "2026-03-01T12:30:00.25Z" */
-static int64_t parse_moment(const char *text)
-{
-	struct tm tm = {0};
-	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-	int64_t ns;
-
-	if (!rest)
-		return 0;
-	ns = (int64_t)timegm(&tm) * 1000000000;
-	if (*rest == '.')
-		ns += (int64_t)(strtod(rest, NULL) * 1e9);
-	return ns;
-}
-
-static int64_t moment_of(const json_t *value)
-{
-	if (json_is_string(value))
-		return parse_moment(json_string_value(value));
-	return json_is_number(value) ? seconds_to_ns(json_number_value(value)) : 0;
-}
-
-static int64_t count_of(const json_t *value)
-{
-	return json_is_integer(value) ? (int64_t)json_integer_value(value) : -1;
+	return json_is_integer(value) && json_integer_value(value) >= 0
+		       ? (int64_t)json_integer_value(value)
+		       : -1;
 }
 
 static bool is_plain(const char *word)
@@ -81,8 +56,6 @@ static char *command_of(const json_t *value)
 	size_t i;
 	char *text;
 
-	if (json_is_string(value))
-		return strdup(json_string_value(value));
 	wti_buf_init(&words, RUNJSON_MAX);
 	json_array_foreach(value, i, word)
 	{
@@ -94,38 +67,49 @@ static char *command_of(const json_t *value)
 	return text;
 }
 
-/* The recorder holds the lock of the folder as long as it lives. */
-static bool is_recording(const char *folder)
+static int64_t now_ns(void)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	struct timespec now;
 
-	if (fd >= 0)
-		close(fd);
-	return locked;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static void take(const json_t *root, const char *folder, struct wti_run *run)
 {
-	const char *status = json_string_value(json_object_get(root, "status"));
-	const json_t *duration = json_object_get(root, "duration");
+	int64_t start_ns = count_of(root, "start_ns");
+	bool over;
 
-	snprintf(run->status, sizeof(run->status), "%s", status);
-	if (!strcmp(status, "running") && !is_recording(folder))
-		snprintf(run->status, sizeof(run->status), "abandoned");
+	snprintf(run->status, sizeof(run->status), "%s",
+		 json_string_value(json_object_get(root, "status")));
+	over = strcmp(run->status, "running") != 0;
 	run->has_json = true;
-	run->start_ns = moment_of(json_object_get(root, "start"));
-	if (json_is_number(duration))
-		run->duration_ns = seconds_to_ns(json_number_value(duration));
-	run->events = count_of(json_object_get(root, "events"));
-	run->lost = count_of(json_object_get(root, "lost"));
+	run->start_ns = start_ns > 0 ? start_ns : 0;
 	run->command = command_of(json_object_get(root, "command"));
+	if (over) { /* what the recorder has counted */
+		run->duration_ns = count_of(root, "duration_ns");
+		run->events = count_of(root, "events");
+		run->lost = count_of(root, "lost");
+	} else if (wti_run_is_recording(folder)) {
+		run->duration_ns = run->start_ns ? now_ns() - run->start_ns : -1;
+	} else {
+		snprintf(run->status, sizeof(run->status), "abandoned");
+	}
+}
+
+/* `schema` tells ours from any other program's. */
+static bool is_ours(const json_t *root)
+{
+	return json_is_integer(json_object_get(root, "schema")) &&
+	       json_is_string(json_object_get(root, "status")) &&
+	       json_is_array(json_object_get(root, "command"));
 }
 
 void wti_runjson_load(const char *folder, struct wti_run *run)
 {
 	struct wti_buf text;
 	json_t *root = NULL;
+	struct stat st;
 	char *path;
 
 	if (asprintf(&path, "%s/run.json", folder) < 0)
@@ -133,8 +117,10 @@ void wti_runjson_load(const char *folder, struct wti_run *run)
 	wti_buf_init(&text, RUNJSON_MAX);
 	if (!wti_file_read(path, RUNJSON_MAX, &text, NULL))
 		root = json_loadb((const char *)text.data, text.bytes, 0, NULL);
-	if (json_is_string(json_object_get(root, "status")) && json_object_get(root, "command"))
+	if (is_ours(root))
 		take(root, folder, run);
+	if (!stat(path, &st))
+		run->written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	json_decref(root);
 	wti_buf_release(&text);
 	free(path);

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the cases share: running the program, making traces and runs, TAP."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import traceback
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Callable
+
+
+class Skip(Exception):
+    """Raised with the reason why a case cannot be run here."""
+
+
+@dataclass
+class Said:
+    code: int
+    out: str
+    err: str
+    raw: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.raw.decode("utf-8"))
+
+
+@dataclass
+class Bench:
+    program: Path
+    make_trace: Path
+    source: Path
+    folder: Path
+
+    def run(self, *words: str | Path, code: int | None = 0, env: dict[str, str] | None = None,
+            stdin: bytes = b"") -> Said:
+        """Runs the program in the folder of the case; fails if its exit status is not `code`."""
+        clean = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "WHEELTAP_HOME")}
+        done = subprocess.run([str(self.program), *map(str, words)], input=stdin, capture_output=True, cwd=self.folder,
+                              env=clean | (env or {}), timeout=60)
+        said = Said(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"),
+                    done.stdout)
+        if code is not None and said.code != code:
+            raise AssertionError(f"{words}: exit {said.code}, not {code}\n{said.out[:2000]}\n{said.err[:2000]}")
+        return said
+
+    def trace(self, name: str, path: str | Path | None = None) -> Path:
+        file = self.folder / (path or f"{name}.wt")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([self.make_trace, name, file], check=True, timeout=60)
+        return file
+
+    def make_run(self, name: str, trace: str = "spans", **keys: Any) -> Path:
+        """A run folder below the home, with a run.json as the recorder writes it."""
+        run = self.folder / "wheeltap-runs" / name
+        self.trace(trace, run / "0001.wt")
+        start = datetime.fromisoformat(keys.pop("start", "2026-01-02T03:04:05+00:00"))
+        text = {"schema": 1, "command": ["./train", "--lr", "0.1"], "status": "finished",
+                "start_ns": int(start.timestamp()) * 10**9, "duration_ns": 1_500_000_000, "events": 17, "lost": 0} | keys
+        (run / "run.json").write_text(json.dumps(text))
+        return run
+
+
+def run_case(number: int, name: str, case: Callable[[Bench], None], bench: Bench) -> bool:
+    try:
+        case(bench)
+    except Skip as reason:
+        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+        return True
+    except Exception:
+        print("\n".join("# " + line for line in traceback.format_exc().splitlines()))
+        print(f"not ok {number} - {name}", flush=True)
+        return False
+    print(f"ok {number} - {name}", flush=True)
+    return True
+
+
+def near(actual: float, expected: float, relative: float = 1e-9) -> bool:
+    return abs(actual - expected) <= abs(expected) * relative

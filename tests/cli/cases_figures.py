@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers: what stat, timeline and info say about traces whose figures are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench import Bench, near
+
+
+def by(rows: list[dict[str, Any]], key: str) -> dict[str, dict[str, Any]]:
+    return {str(row[key]): row for row in rows}
+
+
+def test_stat_self_and_recursion(b: Bench) -> None:
+    rows = by(b.run("stat", "--json", b.trace("spans")).json()["tables"]["profile"], "name")
+    assert set(rows) == {"train", "forward", "backward"}, rows
+    train, forward, backward = rows["train"], rows["forward"], rows["backward"]
+    assert (train["count"], train["total_ns"], train["self_ns"]) == (1, 1_000_000, 200_000), train
+    # 300 us outside, 100 us of them in itself: counted once in total, twice in count and mean.
+    assert (forward["count"], forward["total_ns"], forward["self_ns"]) == (2, 300_000, 300_000), forward
+    assert forward["mean_ns"] == 200_000 and forward["min_ns"] == 100_000 and forward["max_ns"] == 300_000
+    assert (backward["count"], backward["total_ns"], backward["self_ns"]) == (1, 500_000, 500_000), backward
+    assert near(sum(row["share"] for row in rows.values()), 100)
+    assert near(train["share"], 20)
+
+
+def test_stat_counters_and_marks(b: Bench) -> None:
+    tables = b.run("stat", "--json", b.trace("spans")).json()["tables"]
+    loss = tables["counters"][0]
+    assert loss["name"] == "loss" and loss["count"] == 4, loss
+    assert (loss["first"], loss["last"], loss["min"], loss["max"], loss["mean"]) == (4, 2, 2, 4, 3), loss
+    assert tables["marks"] == [{"name": "tick", "count": 2}]
+
+
+def test_stat_by_step_kind_track(b: Bench) -> None:
+    trace = b.trace("spans")
+    steps = by(b.run("stat", "--json", "--by", "step", trace).json()["tables"]["profile"], "name")
+    # A span belongs to the step in which it began.
+    assert steps["0"]["count"] == 3 and steps["1"]["count"] == 1, steps
+    kinds = b.run("stat", "--json", "--by", "kind", trace).json()["tables"]["profile"]
+    assert [(row["name"], row["count"]) for row in kinds] == [("span", 4)], kinds
+    tracks = b.run("stat", "--json", "--by", "track", b.trace("devices")).json()["tables"]["profile"]
+    counts = {(row["name"], row["kind"]): row["count"] for row in tracks}
+    assert counts[("device 0 compute", "kernel")] == 3 and counts[("device 1 compute", "kernel")] == 1, counts
+
+
+def test_stat_sort_and_limit(b: Bench) -> None:
+    trace = b.trace("spans")
+    for key, first in (("total", "train"), ("self", "backward"), ("count", "forward"), ("name", "backward")):
+        rows = b.run("stat", "--json", "--sort", key, trace).json()["tables"]["profile"]
+        assert rows[0]["name"] == first, (key, rows)
+    said = b.run("stat", "--limit", "1", trace)
+    assert "1 of 3 rows" in said.err and "backward" not in said.out, said
+
+
+def test_stat_quantiles(b: Bench) -> None:
+    said = b.run("stat", "--json", b.trace("quantiles")).json()
+    row = said["tables"]["profile"][0]
+    error = said["quantile_error_percent"] / 100
+    assert row["count"] == 1000 and row["min_ns"] == 1000 and row["max_ns"] == 1_000_000
+    assert row["mean_ns"] == 500_500 and row["total_ns"] == 500_500_000
+    for key, exact in (("p50_ns", 500_000), ("p90_ns", 900_000), ("p99_ns", 990_000)):
+        assert near(row[key], exact, error), (key, row[key], exact)
+
+
+def test_stat_device_ops(b: Bench) -> None:
+    rows = b.run("stat", "--json", b.trace("devices")).json()["tables"]["profile"]
+    gemm = next(row for row in rows if row["name"] == "gemm")
+    assert gemm["kind"] == "kernel" and gemm["count"] == 4, gemm
+    assert gemm["total_ns"] == gemm["self_ns"] == 450_000, gemm
+    kinds = {(row["name"], row["kind"]) for row in rows}
+    assert ("synchronize", "sync") in kinds and ("synchronize", "span") in kinds, kinds
+
+
+def test_stat_window(b: Bench) -> None:
+    said = b.run("stat", "--json", "--from", "350us", "--to", "950us", b.trace("spans")).json()
+    rows = by(said["tables"]["profile"], "name")
+    assert set(k for k, row in rows.items() if row["count"]) == {"backward"}, rows
+    assert any("began before" in note for note in said["notes"]), said["notes"]
+
+
+def test_stat_unmatched(b: Bench) -> None:
+    said = b.run("stat", "--json", b.trace("unmatched")).json()
+    rows = by(said["tables"]["profile"], "name")
+    assert rows["outer"]["count"] == 1 and rows["outer"]["total_ns"] == 100_000, rows
+    assert rows["inner"]["count"] == 0, rows
+    notes = "\n".join(said["notes"])
+    assert "1 spans began before" in notes and "1 spans have no end" in notes, notes
+
+
+def test_stat_nothing_is_not_measured(b: Bench) -> None:
+    said = b.run("stat", "--json", b.trace("empty"), code=3).json()
+    assert said["status"] == "not_measured" and said["notes"], said
+    assert b.run("timeline", "--json", b.folder / "empty.wt", code=3).json()["status"] == "not_measured"
+
+
+def test_timeline_union(b: Bench) -> None:
+    said = b.run("timeline", "--json", b.trace("devices")).json()
+    assert (said["device_window_from_ns"], said["device_window_to_ns"]) == (100_000, 700_000), said
+    assert said["concurrency_max"] == 2 and said["concurrency_max_at_ns"] == 250_000, said
+    tracks = by(said["tables"]["tracks"], "track")
+    busy = {name: row["busy_ns"] for name, row in tracks.items()}
+    assert busy == {"main (100)": 1_000_000, "device 0 compute": 300_000, "device 0 copy": 150_000,
+                    "device 1 compute": 100_000} or busy.get("main") == 1_000_000, busy
+    assert near(tracks["device 0 compute"]["utilisation"], 50) and near(tracks["device 0 copy"]["utilisation"], 25)
+    devices = said["tables"]["devices"]
+    assert [d["busy_ns"] for d in devices] == [400_000, 100_000], devices
+    assert near(devices[0]["utilisation"], 100 * 400 / 600) and near(devices[1]["utilisation"], 100 / 6)
+    assert [d["concurrency_max"] for d in devices] == [2, 1], devices
+    assert [d["operations"] for d in devices] == [3, 1], devices
+
+
+def test_timeline_zoom(b: Bench) -> None:
+    trace = b.trace("devices")
+    said = b.run("timeline", "--json", "--from", "200us", "--to", "400us", trace).json()
+    devices = said["tables"]["devices"]
+    assert devices[0]["busy_ns"] == 200_000 and near(devices[0]["utilisation"], 100), devices
+    tracks = by(said["tables"]["tracks"], "track")
+    assert tracks["device 0 copy"]["busy_ns"] == 50_000, tracks
+    assert "device 1 compute" not in tracks
+    # A span that covers the whole window counts although it neither begins nor ends in it.
+    host = next(row for row in said["tables"]["tracks"] if row["type"] == "thread")
+    assert host["busy_ns"] == 200_000 and near(host["utilisation"], 100), host
+    assert b.run("timeline", "--from", "2s", trace, code=3).err.count("nothing to draw") == 1
+    assert "window is empty" in b.run("timeline", "--from", "2s", "--to", "1s", trace, code=2).err
+
+
+def test_timeline_series(b: Bench) -> None:
+    said = b.run("timeline", "--json", "--from", "0", "--to", "1ms", "--width", "132", b.trace("devices")).json()
+    series = said["series"]["device_0"]
+    assert len(series["y"]) == 100 and series["x_step"] == 10_000, series
+    # Drawn out of 2048 pieces: at a border that is none of theirs a little is given to the neighbour.
+    assert all(abs(y - (100 if 10 <= i < 50 else 0)) < 1 for i, y in enumerate(series["y"])), series["y"]
+    assert near(sum(series["y"]), 4000, 1e-6)
+
+
+def test_timeline_picture(b: Bench) -> None:
+    for width in (80, 120):
+        said = b.run("timeline", "--width", str(width), b.trace("devices", f"{width}.wt"))
+        lines = said.out.splitlines()
+        assert any("█" in line for line in lines)
+        assert max(map(len, lines)) <= width, (width, said.out)
+
+
+def test_timeline_open_span_reaches_the_end(b: Bench) -> None:
+    said = b.run("timeline", "--json", b.trace("killed")).json()
+    assert said["tables"]["tracks"][0]["busy_ns"] == 310_000, said["tables"]["tracks"]
+
+
+def test_info_counts(b: Bench) -> None:
+    trace = b.trace("spans")
+    said = b.run("info", "--json", trace).json()
+    assert said["events"] == 18 and said["lost"] == 0 and said["status"] == "unknown", said
+    assert said["bytes"] == trace.stat().st_size
+    kinds = {row["kind"]: row["events"] for row in said["tables"]["kinds"]}
+    assert kinds == {"span_begin": 4, "span_end": 4, "counter": 4, "context": 4, "mark": 2}, kinds
+    assert [row["events"] for row in said["tables"]["tracks"]] == [18]
+    assert said["tables"]["open_spans"] == []
+    assert said["tables"]["streams"][0]["state"] == "complete"
+    assert said["last_step"] == 1 and said["last_stage"] == "eval"
+
+
+def test_info_killed(b: Bench) -> None:
+    said = b.run("info", "--json", b.trace("killed")).json()
+    assert said["lost"] == 50, said
+    lost = {row["reason"]: row["events"] for row in said["tables"]["lost"]}
+    assert lost == {"ring_full": 42, "disk": 8}, lost
+    assert said["last_step"] == 3 and said["last_epoch"] == 1
+    open_spans = [(row["name"], row["depth"], row["since_ns"]) for row in said["tables"]["open_spans"]]
+    assert open_spans == [("train", 0, 0), ("forward", 1, 310_000)], open_spans
+    assert "50 events were lost" in b.run("stat", b.folder / "killed.wt").err
+
+
+def test_info_several_streams(b: Bench) -> None:
+    b.trace("spans", "run/1.wt")
+    b.trace("devices", "run/2.wt")
+    said = b.run("info", "--json", b.folder / "run").json()
+    assert said["events"] == 18 + 8, said["events"]
+    assert len(said["tables"]["streams"]) == 2 and said["status"] == "unknown"
+    assert sum(row["events"] for row in said["tables"]["tracks"]) == 26

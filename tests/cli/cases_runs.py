@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs: naming them, listing them, removing them."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+from bench import Bench
+
+
+def hold(run: Path) -> int:
+    """The lock that a recorder holds as long as it lives."""
+    fd = os.open(run, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    return fd
+
+
+def test_naming(b: Bench) -> None:
+    b.make_run("older", start="2026-01-01T00:00:00Z", command=["older"])
+    b.make_run("newest", start="2026-01-03T00:00:00Z", command=["newest"])
+    b.make_run("middle", start="2026-01-02T00:00:00Z", command=["middle"])
+    for words, name in (([], "newest"), (["latest"], "newest"), (["older"], "older"),
+                        (["wheeltap-runs/middle"], "middle"), (["./wheeltap-runs/middle/"], "middle"),
+                        ([str(b.folder / "wheeltap-runs" / "older")], "older")):
+        said = b.run("info", "--json", *words).json()
+        assert (said["run"], said["command"]) == (name, name), (words, said["run"])
+    said = b.run("info", "--json", "older/0001.wt", env={"WHEELTAP_HOME": "wheeltap-runs"}, code=3)
+    assert b.run("info", "--json", "wheeltap-runs/older/0001.wt").json()["status"] == "unknown"
+    os.rename(b.folder / "wheeltap-runs", b.folder / "elsewhere")
+    assert b.run("info", "--json", env={"WHEELTAP_HOME": "elsewhere"}).json()["run"] == "newest"
+
+
+def test_ls(b: Bench) -> None:
+    b.make_run("a", start="2026-01-01T00:00:00Z", command=["./my train", "it's"], lost=3)
+    b.make_run("c", start="2026-01-03T00:00:00Z", status="killed")
+    b.make_run("b", start="2026-01-02T00:00:00Z", status="running")
+    (b.folder / "wheeltap-runs" / "not-a-run").mkdir()
+    (b.folder / "wheeltap-runs" / "file").write_text("x")
+    rows = b.run("ls", "--json").json()["tables"]["runs"]
+    assert [(r["name"], r["status"]) for r in rows] == [("c", "killed"), ("b", "abandoned"), ("a", "finished")], rows
+    assert rows[2]["command"] == "'./my train' 'it'\\''s'" and rows[2]["lost"] == 3, rows[2]
+    assert rows[0]["duration_ns"] == 1_500_000_000 and rows[0]["events"] == 17 and rows[0]["bytes"] > 100
+    fd = hold(b.folder / "wheeltap-runs" / "b")
+    assert b.run("ls", "--json").json()["tables"]["runs"][1]["status"] == "running"
+    assert b.run("info", "--json", "b").json()["status"] == "running"
+    os.close(fd)
+    assert b.run("ls", "--names").out == "c\nb\na\n"
+
+
+def test_ls_without_runs(b: Bench) -> None:
+    said = b.run("ls")
+    assert said.out == "" and "no runs" in said.err
+    assert b.run("ls", "--json").json()["tables"]["runs"] == []
+
+
+def test_ls_odd_run_json(b: Bench) -> None:
+    for name, text in (("broken", "{"), ("list", "[]"), ("types", '{"schema": 1, "status": 3, "command": 4}'), ("foreign", '{"status": "a", "command": ["b"]}'), ("none", ""),
+                       ("deep", "[" * 100000)):
+        folder = b.folder / "wheeltap-runs" / name
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(text)
+    assert b.run("ls", "--json").json()["tables"]["runs"] == []
+
+
+def test_clean(b: Bench) -> None:
+    runs = b.folder / "wheeltap-runs"
+    for day in range(1, 6):
+        b.make_run(f"r{day}", start=f"2026-01-0{day}T00:00:00Z")
+    b.make_run("live", start="2026-01-01T00:00:00Z", status="running")
+    fd = hold(runs / "live")
+    (runs / "mine").mkdir()
+    (runs / "mine" / "thesis.txt").write_text("do not lose this")
+    outside = b.make_run("../outside")
+    (runs / "link").symlink_to(outside)
+    (runs / "r1" / "link").symlink_to(runs / "mine")
+    assert "--keep" in b.run("clean", code=2).err
+    assert "--yes" in b.run("clean", "--keep", "2", code=2).err
+    assert len(list(runs.iterdir())) == 8
+    said = b.run("clean", "--keep", "2", "--dry-run", "--json").json()
+    assert [r["name"] for r in said["tables"]["runs"]] == ["r3", "r2", "r1"], said
+    assert len(list(runs.iterdir())) == 8
+    said = b.run("clean", "--keep", "2", "--yes", "--json").json()
+    assert said["removed"] == 3, said
+    assert {p.name for p in runs.iterdir()} == {"r4", "r5", "live", "mine", "link"}
+    assert (runs / "mine" / "thesis.txt").exists() and (outside / "run.json").exists()
+    os.close(fd)
+    b.run("clean", "--keep", "0", "--yes")
+    assert {p.name for p in runs.iterdir()} == {"mine", "link"}
+
+
+def test_clean_older_than(b: Bench) -> None:
+    b.make_run("old", start="2020-01-01T00:00:00Z")
+    b.make_run("future", start="2199-01-01T00:00:00Z")
+    said = b.run("clean", "--older-than", "7d", "--yes", "--json").json()
+    assert [r["name"] for r in said["tables"]["runs"]] == ["old"], said
+    assert [p.name for p in (b.folder / "wheeltap-runs").iterdir()] == ["future"]
+
+
+def test_env(b: Bench) -> None:
+    said = b.run("env", "--json", code=None)
+    assert said.code in (0, 4)
+    tables = said.json()["tables"]
+    names = {row["name"] for row in tables["features"]}
+    assert {"memfd", "membarrier", "wipe on fork", "time stamps", "perf events", "ptrace", "BPF",
+            "cgroup freezer", "runs"} <= names, names
+    assert any(row["group"] == "interpreter" for row in tables["features"])
+    gaps = {row["name"] for row in tables["features"] if row["state"] == "missing"}
+    assert gaps <= {row["name"] for row in tables["cures"]}, "a gap without a cure"
+    assert all("\n" not in row["cure"] for row in tables["cures"])
+    bare = b.run("env", "--json", env={"PATH": str(b.folder)}, code=None).json()
+    assert any(row["name"] == "python" and row["state"] == "missing" for row in bare["tables"]["features"])
+
+
+def test_json_everywhere(b: Bench) -> None:
+    b.make_run("one")
+    for words in (["ls"], ["info"], ["view"], ["stat"], ["timeline"], ["env"], ["help"], ["version"],
+                  ["clean", "--keep", "1"]):
+        said = b.run(*words, "--json", code=None).json()
+        assert said["verb"] == words[0] and isinstance(said["status"], str) and "notes" in said, words
+        json.dumps(said)

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes small traces whose figures are known: make_trace NAME FILE. test_cli.py knows what must
+ * come out of each; the times here are in microseconds after the start.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <wheeltap/trace.h>
+
+#define START_NS 5000000000ull
+#define LONG_BYTES 65535u /* the longest name that a trace holds */
+#define LONG_TEXT_BYTES (1u << 20)
+
+static struct wt_writer *writer;
+static uint64_t seqs[64];
+
+static void must(int r)
+{
+	if (r < 0) {
+		fprintf(stderr, "make_trace: error %d\n", r);
+		exit(1);
+	}
+}
+
+static void put_texts(uint16_t kind, uint32_t track, double us, const uint64_t *values,
+		      const struct wt_text *texts)
+{
+	must(wt_writer_append(writer, kind, track, seqs[track]++,
+			      START_NS + (uint64_t)(us * 1000 + 0.5), values, texts));
+}
+
+static void put(uint16_t kind, uint32_t track, double us, const uint64_t *values)
+{
+	static const struct wt_text none[4];
+
+	put_texts(kind, track, us, values, none);
+}
+
+static void name(uint32_t id, const char *text)
+{
+	must(wt_writer_string(writer, id, text, strlen(text)));
+}
+
+static void track(uint32_t id, uint32_t type, uint32_t device, const char *text)
+{
+	struct wt_track t = {id,     type, type == WT_TRACK_THREAD ? 99 + id : 0,
+			     device, text, strlen(text)};
+
+	must(wt_writer_track(writer, &t));
+}
+
+static void begin(uint32_t on, double us, uint32_t id)
+{
+	put(WT_KIND_SPAN_BEGIN, on, us, (uint64_t[]){id, 0});
+}
+
+static void end(uint32_t on, double us, uint32_t id)
+{
+	put(WT_KIND_SPAN_END, on, us, (uint64_t[]){id, 0});
+}
+
+static void counter(uint32_t on, double us, uint32_t id, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	put(WT_KIND_COUNTER, on, us, (uint64_t[]){id, 0, bits});
+}
+
+static void context_int(uint32_t on, double us, uint32_t key, int64_t value)
+{
+	put(WT_KIND_CONTEXT, on, us, (uint64_t[]){key, WT_VALUE_TYPE_INT, (uint64_t)value, 0});
+}
+
+static void context_text(uint32_t on, double us, uint32_t key, const char *value)
+{
+	struct wt_text text = {value, strlen(value)};
+
+	put_texts(WT_KIND_CONTEXT, on, us, (uint64_t[]){key, WT_VALUE_TYPE_TEXT, 0, 0}, &text);
+}
+
+/* An operation told by track 1 at its end. */
+static void device_op(uint32_t op, uint32_t id, uint32_t device, uint32_t queue, double from_us,
+		      double to_us)
+{
+	uint64_t from = START_NS + (uint64_t)(from_us * 1000 + 0.5);
+	uint64_t to = START_NS + (uint64_t)(to_us * 1000 + 0.5);
+
+	put(WT_KIND_DEVICE_OP, 1, to_us,
+	    (uint64_t[]){op, id, device, queue, 0, 0, 7, 0, 0, from, to, 4096});
+}
+
+static void lost(uint32_t on, double us, uint32_t reason, uint64_t count)
+{
+	uint64_t at = START_NS + (uint64_t)(us * 1000);
+
+	put(WT_KIND_LOST, on, us, (uint64_t[]){reason, 0, count, 0, 0, at - 1000, at});
+}
+
+/* Nested and recursive spans, counters, marks, context. */
+static void make_spans(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "train");
+	name(2, "forward");
+	name(3, "backward");
+	name(4, "loss");
+	name(5, "tick");
+	name(6, "step");
+	name(7, "stage");
+	context_int(1, 0, 6, 0);
+	context_text(1, 0, 7, "train");
+	begin(1, 0, 1);
+	begin(1, 100, 2);
+	begin(1, 200, 2);
+	end(1, 300, 2);
+	end(1, 400, 2);
+	context_int(1, 400, 6, 1);
+	begin(1, 400, 3);
+	end(1, 900, 3);
+	context_text(1, 900, 7, "eval");
+	counter(1, 910, 4, 4);
+	counter(1, 920, 4, 3);
+	counter(1, 930, 4, __builtin_nan(""));
+	counter(1, 940, 4, 2);
+	put(WT_KIND_MARK, 1, 950, (uint64_t[]){5, 0, 11});
+	put(WT_KIND_MARK, 1, 960, (uint64_t[]){5, 0, 12});
+	end(1, 1000, 1);
+}
+
+/* Operations side by side on two devices; what waits does not count. */
+static void make_devices(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	track(2, WT_TRACK_QUEUE, 0, "compute");
+	track(3, WT_TRACK_QUEUE, 0, "copy");
+	track(4, WT_TRACK_QUEUE, 1, "compute");
+	name(1, "gemm");
+	name(2, "upload");
+	name(3, "synchronize");
+	begin(1, 0, 3);
+	device_op(WT_OP_KERNEL, 1, 0, 2, 100, 300);
+	device_op(WT_OP_KERNEL, 1, 0, 2, 250, 400);
+	device_op(WT_OP_COPY, 2, 0, 3, 350, 500);
+	device_op(WT_OP_KERNEL, 1, 0, 2, 500, 500);
+	device_op(WT_OP_KERNEL, 1, 1, 4, 600, 700);
+	device_op(WT_OP_SYNC, 3, 0, 2, 500, 900);
+	end(1, 1000, 3);
+}
+
+/* 1000 spans of 1 to 1000 us, in an order that is not theirs. */
+static void make_quantiles(void)
+{
+	double at = 0;
+
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "work");
+	for (int i = 0; i < 1000; i++) {
+		double length = 1 + i * 7919 % 1000;
+
+		begin(1, at, 1);
+		end(1, at + length, 1);
+		at += length + 1;
+	}
+}
+
+static void make_hostile(void)
+{
+	static char long_name[LONG_BYTES], long_text[LONG_TEXT_BYTES];
+	static const char *const names[] = {"two\nlines",
+					    "quote\"and,comma",
+					    "back\\slash",
+					    "bad\xff\xfe utf8",
+					    "\x1b[31mred",
+					    "tab\there",
+					    "caf\xc3\xa9 \xe6\xbc\xa2",
+					    "| pipe | *star* <b>",
+					    "=1+1",
+					    "cr\rlf"};
+	struct wt_text text = {"a\0b\n\"\xc3", 6};
+
+	track(1, WT_TRACK_THREAD, 0, "trk\n\"\xff");
+	memset(long_name, 'n', sizeof(long_name));
+	memset(long_text, 't', sizeof(long_text));
+	for (uint32_t i = 0; i < 10; i++) {
+		name(i + 1, names[i]);
+		begin(1, 10 * i, i + 1);
+		end(1, 10 * i + 5, i + 1);
+		put(WT_KIND_MARK, 1, 10 * i + 6, (uint64_t[]){i + 1, 0, UINT64_MAX});
+		counter(1, 10 * i + 7, i + 1, -1.0 / 3);
+	}
+	must(wt_writer_string(writer, 11, long_name, sizeof(long_name)));
+	put(WT_KIND_MARK, 1, 200, (uint64_t[]){11, 0, 0});
+	put(WT_KIND_MARK, 1, 201, (uint64_t[]){4000000000u, 0, 0}); /* no such name */
+	put_texts(WT_KIND_LOG, 1, 202, (uint64_t[]){WT_LEVEL_ERROR, 0}, &text);
+	put_texts(WT_KIND_LOG, 1, 203, (uint64_t[]){77, 0}, &text); /* no such level */
+	text = (struct wt_text){long_text, sizeof(long_text)};
+	put_texts(WT_KIND_LOG, 1, 204, (uint64_t[]){WT_LEVEL_INFO, 0}, &text);
+	put(WT_KIND_TENSOR, 1, 205,
+	    (uint64_t[]){1, 2, WT_DTYPE_F32, 0, 0, 0, 6, 0xdeadbeef, 0, 0, 0, 0, 0, 0, 0});
+}
+
+/* A run that was killed in step 3, with losses and a span whose end is missing. */
+static void make_killed(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "train");
+	name(2, "forward");
+	name(3, "step");
+	name(4, "epoch");
+	context_int(1, 0, 4, 1);
+	begin(1, 0, 1);
+	for (int step = 0; step < 4; step++) {
+		context_int(1, 100 * step, 3, step);
+		begin(1, 100 * step + 10, 2);
+		if (step < 3)
+			end(1, 100 * step + 60, 2);
+	}
+	lost(1, 200, WT_LOST_RING_FULL, 40);
+	lost(1, 250, WT_LOST_RING_FULL, 2);
+	lost(1, 260, WT_LOST_DISK, 8);
+}
+
+/* An end without a begin and a begin without an end, as after a loss. */
+static void make_unmatched(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "outer");
+	name(2, "inner");
+	end(1, 10, 2);
+	begin(1, 100, 1);
+	begin(1, 150, 2);
+	end(1, 200, 1);
+}
+
+static const struct {
+	const char *name;
+	void (*make)(void);
+} traces[] = {
+	{"spans", make_spans},     {"devices", make_devices}, {"quantiles", make_quantiles},
+	{"hostile", make_hostile}, {"killed", make_killed},   {"unmatched", make_unmatched},
+};
+
+int main(int argc, char **argv)
+{
+	struct wt_writer_options options;
+	struct wt_err err = {0};
+
+	if (argc != 3)
+		return 2;
+	wt_writer_options_init(&options);
+	options.identity.clock = WT_CLOCK_MONOTONIC;
+	options.identity.pid = 100;
+	memcpy(options.identity.command, "known", sizeof("known"));
+	if (wt_writer_create(argv[2], &options, &writer, &err)) {
+		fprintf(stderr, "make_trace: %s\n", err.message);
+		return 1;
+	}
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		if (!strcmp(traces[i].name, argv[1]))
+			traces[i].make();
+	}
+	must(wt_writer_finish(writer, &err));
+	wt_writer_free(writer);
+	return 0;
+}

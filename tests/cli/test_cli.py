@@ -1,0 +1,33 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs wheeltap on small traces with known figures. usage: test_cli.py WHEELTAP MAKE_TRACE SOURCE"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import cases_damage
+import cases_figures
+import cases_help
+import cases_runs
+import cases_view
+from bench import Bench, Skip, run_case
+
+
+def main() -> int:
+    program, make_trace, source = (Path(word).resolve() for word in sys.argv[1:4])
+    failed = count = 0
+    for module in (cases_help, cases_figures, cases_view, cases_damage, cases_runs):
+        for name in [n for n in vars(module) if n.startswith("test_")]:
+            count += 1
+            with tempfile.TemporaryDirectory(prefix="wheeltap-cli-") as folder:
+                failed += not run_case(count, name[5:], vars(module)[name], Bench(program, make_trace, source, Path(folder)))
+    print(f"1..{count}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

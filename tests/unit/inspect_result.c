@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The result model, and what each renderer makes of it. */
+#include <stdlib.h>
+
+#include <wheeltap/result.h>
+
+#include "show/show.h"
+#include "test.h"
+
+static void fill(struct wt_result *result)
+{
+	struct wt_table *table;
+	struct wt_series *series;
+	struct wt_finding finding = {.code = "WT-TEST-001",
+				     .severity = WT_ERROR,
+				     .title = "a \"title\"",
+				     .step = 3,
+				     .rank = -1,
+				     .line = 41,
+				     .file = "train.py",
+				     .first_step = 3,
+				     .last_step = 9,
+				     .count = 7,
+				     .hint = "do it right"};
+
+	wt_result_init(result, "test");
+	wt_result_fact_count(result, "events", "events", WT_CELL_COUNT, 1234567);
+	wt_result_fact_text(result, "hidden", "", "for machines");
+	wt_result_fact_number(result, "ratio", "ratio", WT_CELL_NUMBER, 0.1);
+	wt_result_finding(result, &finding);
+	table = wt_result_table(result, "rows", "Rows");
+	wt_table_column(table, "name", "name", WT_CELL_TEXT);
+	wt_table_column(table, "time_ns", "time", WT_CELL_NS);
+	wt_table_column(table, "share", "share", WT_CELL_PERCENT);
+	wt_table_row(table);
+	wt_table_text(table, "a,\n|b", 5);
+	wt_table_ns(table, -1500);
+	wt_table_number(table, 12.5);
+	wt_table_row(table);
+	wt_table_text(table, "x\0y", 3);
+	wt_table_empty(table);
+	series = wt_result_series(result, "loss", "loss", "", 0, 1, 2);
+	series->y[1] = 0.5;
+	wt_result_note(result, "%d notes", 1);
+}
+
+static void test_json(void)
+{
+	struct wt_result result;
+	struct wti_buf out;
+	const char *text;
+
+	fill(&result);
+	wti_buf_init(&out, 1 << 20);
+	wti_show_json(&out, &result);
+	text = wti_buf_cstr(&out);
+	CHECK(strstr(text, "\"verb\": \"test\"") != NULL);
+	CHECK(strstr(text, "\"status\": \"clean\"") != NULL);
+	CHECK(strstr(text, "\"events\": 1234567") != NULL);
+	CHECK(strstr(text, "\"hidden\": \"for machines\"") != NULL);
+	CHECK(strstr(text, "\"title\": \"a \\\"title\\\"\"") != NULL);
+	CHECK(strstr(text, "\"rank\": null") != NULL);
+	CHECK(strstr(text, "\"name\": \"a,\\n|b\"") != NULL);
+	CHECK(strstr(text, "\"name\": \"x\\u0000y\"") != NULL);
+	CHECK(strstr(text, "\"time_ns\": -1500") != NULL);
+	CHECK(strstr(text, "\"time_ns\": null") != NULL);
+	CHECK(strstr(text, "1 notes") != NULL);
+	wti_buf_release(&out);
+	wt_result_release(&result);
+}
+
+static void test_csv(void)
+{
+	struct wt_result result;
+	struct wti_buf out;
+
+	fill(&result);
+	wti_buf_init(&out, 1 << 20);
+	wti_show_csv(&out, result.tables[0]);
+	CHECK_TEXT(wti_buf_cstr(&out), "name,time_ns,share\r\n\"a,\n|b\",-1500,12.5\r\n"
+				       "x\xef\xbf\xbdy,,\r\n");
+	wti_buf_release(&out);
+	wt_result_release(&result);
+}
+
+static void test_as_text(void)
+{
+	struct wti_style style = {0};
+	struct wt_result result;
+	struct wti_buf out;
+	const char *text;
+
+	fill(&result);
+	wti_buf_init(&out, 1 << 20);
+	wti_show_text(&out, &result, &style);
+	text = wti_buf_cstr(&out);
+	CHECK(strstr(text, "events  1,234,567\n") != NULL);
+	CHECK(strstr(text, "hidden") == NULL);
+	CHECK(strstr(text, "ERROR WT-TEST-001  a \"title\"\n") != NULL);
+	CHECK(strstr(text, "where     train.py:41  step 3\n") != NULL);
+	CHECK(strstr(text, "a,\\n|b") != NULL);
+	wti_buf_release(&out);
+	wt_result_release(&result);
+}
+
+static void test_markdown(void)
+{
+	struct wt_result result;
+	struct wti_buf out;
+
+	fill(&result);
+	wti_buf_init(&out, 1 << 20);
+	wti_show_markdown(&out, &result);
+	CHECK(strstr(wti_buf_cstr(&out), "| a,\\\\n\\|b | ") != NULL);
+	wti_buf_release(&out);
+	wt_result_release(&result);
+}
+
+/* A table never gets wider than the terminal as long as it has something to give up. */
+static void test_narrow(void)
+{
+	struct wti_style style = {.width = 40};
+	struct wt_result result;
+	struct wt_table *table;
+	struct wti_buf out;
+	const char *line;
+
+	wt_result_init(&result, "test");
+	table = wt_result_table(&result, "t", "");
+	wt_table_column(table, "name", "name", WT_CELL_TEXT);
+	wt_table_column(table, "keep", "keep", WT_CELL_COUNT);
+	wt_table_column(table, "first", "gives way first", WT_CELL_COUNT);
+	wt_table_hide(table, 2);
+	wt_table_column(table, "second", "gives way second", WT_CELL_COUNT);
+	wt_table_hide(table, 1);
+	wt_table_row(table);
+	wt_table_text(table, "a name that is far too long for such a narrow terminal", 54);
+	wt_table_count(table, 1);
+	wt_table_count(table, 2);
+	wt_table_count(table, 3);
+	wti_buf_init(&out, 1 << 20);
+	wti_show_text(&out, &result, &style);
+	line = wti_buf_cstr(&out);
+	CHECK(strstr(line, "keep") != NULL);
+	CHECK(strstr(line, "gives way first") == NULL);
+	for (; *line; line += strcspn(line, "\n") + 1)
+		CHECK(wti_text_width(line, strcspn(line, "\n")) <= 40);
+	wti_buf_release(&out);
+	wt_result_release(&result);
+}
+
+/* Too many cells, cells without a row, columns after the first row: nothing happens. */
+static void test_misuse(void)
+{
+	struct wt_result result;
+	struct wt_table *table;
+
+	wt_result_init(&result, "test");
+	table = wt_result_table(&result, "t", "");
+	wt_table_count(table, 1);
+	wt_table_row(table);
+	wt_table_column(table, "a", "a", WT_CELL_COUNT);
+	wt_table_count(table, 1);
+	wt_table_row(table);
+	wt_table_column(table, "b", "b", WT_CELL_COUNT);
+	wt_table_count(table, 1);
+	wt_table_count(table, 2);
+	CHECK_INT(table->column_count, 1);
+	CHECK_INT(table->row_count, 1);
+	CHECK_INT(table->cells[0].count, 1);
+	result.failed = WT_E_NOMEM; /* as if memory had run out */
+	wt_table_row(table);
+	CHECK_INT(table->row_count, 1);
+	table = wt_result_table(&result, "u", "");
+	wt_table_column(table, "a", "a", WT_CELL_COUNT);
+	wt_table_row(table);
+	CHECK_INT(table->row_count, 0);
+	CHECK(wt_result_series(&result, "s", "s", "", 0, 1, 10) == NULL);
+	CHECK_INT(wt_result_status(&result), WT_E_NOMEM);
+	wt_result_release(&result);
+}
+
+static const struct test tests[] = {
+	{"json", test_json},
+	{"csv", test_csv},
+	{"text", test_as_text},
+	{"markdown", test_markdown},
+	{"narrow", test_narrow},
+	{"misuse", test_misuse},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return test_main(tests, argc, argv);
+}
