@@ -73,6 +73,12 @@ void wti_buf_added(struct wti_buf *buf, size_t bytes)
 	buf->bytes += bytes;
 }
 
+void wti_buf_inherit(struct wti_buf *buf, const struct wti_buf *part)
+{
+	if (part->status == WT_E_NOMEM && !buf->status)
+		buf->status = WT_E_NOMEM;
+}
+
 int wti_buf_append(struct wti_buf *buf, const void *data, size_t bytes)
 {
 	uint8_t *end = wti_buf_reserve(buf, bytes);

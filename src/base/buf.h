@@ -25,6 +25,8 @@ int wti_buf_status(const struct wti_buf *buf);
 /* Room for `bytes` more at the end; NULL on failure. Does not move the end: see wti_buf_added(). */
 uint8_t *wti_buf_reserve(struct wti_buf *buf, size_t bytes);
 void wti_buf_added(struct wti_buf *buf, size_t bytes);
+/* A part of this one was made in `part`: if memory ran out there, it did here. */
+void wti_buf_inherit(struct wti_buf *buf, const struct wti_buf *part);
 int wti_buf_append(struct wti_buf *buf, const void *data, size_t bytes);
 int wti_buf_text(struct wti_buf *buf, const char *text);
 int wti_buf_byte(struct wti_buf *buf, uint8_t byte);

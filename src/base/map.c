@@ -9,6 +9,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "err.h"
+
 #define FIRST_CAPACITY 16
 /* An index and one must fit into a slot, and twice as many slots into a size_t. */
 #define CEILING_MAX ((size_t)UINT32_MAX / 2)
@@ -113,6 +115,13 @@ static uint64_t *find_or_add(struct wti_map *map, struct wti_map_entry *wanted)
 	*entry = *wanted;
 	*slot = (uint32_t)map->count;
 	return &entry->value;
+}
+
+int wti_map_failed(const struct wti_map *map, struct wt_err *err, const char *what)
+{
+	if (map->count < map->ceiling)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	return wti_err(err, WT_E_LIMIT, "too many %s: more than %zu", what, map->ceiling);
 }
 
 static struct wti_map_entry number_entry(uint64_t key)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <wheeltap/err.h>
+
 struct wti_map_entry {
 	uint64_t hash;
 	uint64_t key;     /* of number maps */
@@ -32,6 +34,8 @@ void wti_map_release(struct wti_map *map);
 /* The entry's value slot, made with 0 if absent; NULL when full or out of memory. */
 uint64_t *wti_map_number(struct wti_map *map, uint64_t key);
 uint64_t *wti_map_text(struct wti_map *map, const char *text, size_t bytes);
+/* Says why there was none: WT_E_LIMIT, "too many <what>", or WT_E_NOMEM. */
+int wti_map_failed(const struct wti_map *map, struct wt_err *err, const char *what);
 /* NULL if absent. */
 const uint64_t *wti_map_find_number(const struct wti_map *map, uint64_t key);
 const uint64_t *wti_map_find_text(const struct wti_map *map, const char *text, size_t bytes);

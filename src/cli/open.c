@@ -106,6 +106,11 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 	r = wt_inspect(inspector, opened.trace, in->query, in->options, &result, wti_progress_share,
 		       &progress, &err);
 	wti_progress_end(&progress);
+	if (r == WT_E_NOMEM) {
+		wt_result_release(&result);
+		wti_close(&opened);
+		return wti_report_error(in->inspector, in->json, &err);
+	}
 	if (r)
 		note_error(&result, NULL, &err);
 	whole = !wti_note_damage(&opened, &result) && !r;

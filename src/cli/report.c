@@ -53,7 +53,10 @@ bool wti_print_buf(struct wti_buf *buf)
 	bool ok = wti_buf_status(buf) == 0;
 
 	if (!ok)
-		fprintf(stderr, "wheeltap: output too large to be made in memory\n");
+		fprintf(stderr, "wheeltap: %s\n",
+			wti_buf_status(buf) == WT_E_NOMEM
+				? "out of memory"
+				: "output too large to be made in memory");
 	else
 		ok = wti_print(buf->data, buf->bytes);
 	wti_buf_clear(buf);
@@ -108,7 +111,12 @@ int wti_report_error(const char *verb, bool json, const struct wt_err *err)
 
 	wti_buf_init(&line, OUTPUT_MAX);
 	one_line(&line, err);
-	fprintf(stderr, "wheeltap: %s\n", wti_buf_cstr(&line));
+	if (wti_buf_status(&line)) {
+		fprintf(stderr, "wheeltap: out of memory\n");
+		json = false;
+	} else {
+		fprintf(stderr, "wheeltap: %s\n", wti_buf_cstr(&line));
+	}
 	if (json) {
 		struct wti_json j;
 

@@ -158,7 +158,7 @@ static int ask(struct view *v, struct wt_err *err)
 
 static void flush(struct view *v)
 {
-	if (v->out.bytes && !wti_print_buf(&v->out))
+	if ((v->out.bytes || wti_buf_status(&v->out)) && !wti_print_buf(&v->out))
 		v->failed = true;
 }
 
@@ -207,14 +207,14 @@ static void write_head(struct view *v)
 	wti_event_csv_head(&v->out, v->csv_kind);
 }
 
-static void write_foot(struct view *v, const struct wt_result *notes)
+static void write_foot(struct view *v, const struct wt_result *notes, bool whole)
 {
 	struct wti_json json;
 
 	if (!v->options->json)
 		return;
 	wti_buf_printf(&v->out, "\n], \"status\": \"%s\", \"count\": %llu, \"notes\": ",
-		       notes->note_count ? "damaged" : "clean", (unsigned long long)v->count);
+		       whole ? "clean" : "damaged", (unsigned long long)v->count);
 	wti_json_init(&json, &v->out, false);
 	wti_json_array(&json);
 	for (size_t i = 0; i < notes->note_count; i++)
@@ -388,6 +388,7 @@ static int show(struct view *v)
 {
 	struct wt_result notes;
 	struct wt_err err = {.offset = -1};
+	bool whole;
 	int r;
 
 	wti_buf_init(&v->out, LINE_MAX_BYTES);
@@ -403,10 +404,14 @@ static int show(struct view *v)
 	if (r < 0)
 		note_error(&notes, &err);
 	wti_note_damage(&v->opened, &notes);
-	write_foot(v, &notes);
+	/* Without memory there may be no note of what went wrong. */
+	whole = r >= 0 && !notes.note_count && !wt_result_status(&notes);
+	write_foot(v, &notes, whole);
 	flush(v);
 	wti_report_notes(&notes);
-	r = v->failed ? WTI_EXIT_ENVIRONMENT : notes.note_count ? WTI_EXIT_TRACE : WTI_EXIT_CLEAN;
+	if (!whole && !notes.note_count && !v->failed)
+		wti_warn("out of memory");
+	r = v->failed ? WTI_EXIT_ENVIRONMENT : whole ? WTI_EXIT_CLEAN : WTI_EXIT_TRACE;
 	wt_result_release(&notes);
 	return r;
 }

@@ -61,7 +61,7 @@ int wti_steps_event(struct wti_steps *steps, const struct wt_event *event, struc
 	struct wti_step *entry = entry_of(steps, event);
 
 	if (!entry)
-		return wti_err(err, WT_E_LIMIT, "too many tracks to follow their steps");
+		return wti_map_failed(&steps->index, err, "tracks to follow their steps");
 	entry->time_ns = event->time_ns;
 	if (is(key, "step")) {
 		entry->has_step = true;

@@ -87,7 +87,7 @@ int wti_spans_begin(struct wti_spans *spans, const struct wt_event *event, uint6
 	struct wti_span_track *track = track_of(spans, event);
 
 	if (!track)
-		return wti_err(err, WT_E_LIMIT, "too many tracks to match spans on");
+		return wti_map_failed(&spans->index, err, "tracks to match spans on");
 	if (track->open_count >= DEPTH_MAX) {
 		track->too_deep_count++;
 		spans->too_deep_count++;
@@ -128,7 +128,7 @@ int wti_spans_end(struct wti_spans *spans, const struct wt_event *event, struct 
 	long at;
 
 	if (!track)
-		return wti_err(err, WT_E_LIMIT, "too many tracks to match spans on");
+		return wti_map_failed(&spans->index, err, "tracks to match spans on");
 	if (track->too_deep_count) {
 		track->too_deep_count--;
 		return 0;

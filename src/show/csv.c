@@ -58,6 +58,7 @@ void wti_show_csv(struct wti_buf *out, const struct wt_table *table)
 		wti_cell_exact(&cell, &table->cells[i]);
 		wti_buf_text(out, i % table->column_count ? "," : "");
 		wti_csv_field(out, (const char *)cell.data, cell.bytes);
+		wti_buf_inherit(out, &cell);
 		if (i % table->column_count == table->column_count - 1)
 			wti_buf_text(out, "\r\n");
 	}

@@ -39,6 +39,7 @@ static void add_cut(struct wti_buf *out, struct wt_text text)
 	wti_buf_append(out, line.data, bytes);
 	if (bytes < line.bytes || text.bytes > 4 * TEXT_MAX)
 		wti_buf_text(out, "…");
+	wti_buf_inherit(out, &line);
 	wti_buf_release(&line);
 }
 
@@ -159,6 +160,7 @@ static void json_value(struct wti_json *j, const struct wti_shown *v)
 		wti_buf_init(&text, 64);
 		add_value(&text, v);
 		wti_json_text_n(j, (const char *)text.data, text.bytes);
+		wti_buf_inherit(j->out, &text);
 		wti_buf_release(&text);
 		break;
 	case WTI_SHOWN_TEXT:
@@ -241,6 +243,7 @@ static void csv_mixed(struct wti_buf *out, const struct wt_event *event)
 	json_fields(&json, event);
 	wti_buf_byte(out, ',');
 	wti_csv_field(out, (const char *)object.data, object.bytes);
+	wti_buf_inherit(out, &object);
 	wti_buf_release(&object);
 }
 

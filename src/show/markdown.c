@@ -24,6 +24,7 @@ static void add_cell(struct wti_buf *out, const struct wt_cell *cell)
 	wti_buf_init(&text, CELL_MAX);
 	wti_cell_people(&text, cell);
 	add_escaped(out, (const char *)text.data, text.bytes);
+	wti_buf_inherit(out, &text);
 	wti_buf_release(&text);
 }
 

@@ -26,6 +26,7 @@ struct layout {
 	size_t *widths; /* a column */
 	bool *shown;
 	struct wti_buf scratch;
+	bool failed; /* a cell could not be made for want of memory */
 };
 
 static void pad(struct wti_buf *out, size_t columns)
@@ -45,6 +46,7 @@ static size_t fit_cell(struct layout *l, const struct wt_cell *cell, size_t colu
 		wti_printable(&l->scratch, cell->text, 4 * columns);
 	else
 		wti_cell_people(&l->scratch, cell);
+	l->failed |= wti_buf_status(&l->scratch) == WT_E_NOMEM;
 	text = (const char *)l->scratch.data;
 	bytes = l->scratch.bytes;
 	if (wti_text_width(text, bytes) <= columns)
@@ -183,9 +185,9 @@ void wti_show_table(struct wti_buf *out, const struct wt_table *table,
 		if (style->width)
 			squeeze(&l, style->width);
 		add_lines(out, &l, style);
-	} else {
-		out->status = WT_E_NOMEM;
 	}
+	if (!l.widths || !l.shown || l.failed)
+		out->status = WT_E_NOMEM;
 	free(l.widths);
 	free(l.shown);
 	wti_buf_release(&l.scratch);
@@ -243,6 +245,7 @@ static void add_where(struct wti_buf *out, const struct wt_finding *f)
 		wti_buf_printf(&where, "%srank %lld", where.bytes ? "  " : "", (long long)f->rank);
 	if (where.bytes)
 		add_line(out, "where", wti_buf_cstr(&where));
+	wti_buf_inherit(out, &where);
 	wti_buf_release(&where);
 }
 

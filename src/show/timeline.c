@@ -47,6 +47,7 @@ static void add_label(struct wti_buf *out, const char *title, bool indented)
 	if (bytes < strlen(text))
 		wti_buf_text(out, "…");
 	pad(out, columns - width);
+	wti_buf_inherit(out, &label);
 	wti_buf_release(&label);
 }
 

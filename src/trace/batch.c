@@ -56,17 +56,19 @@ static struct memory *memory_of(struct wt_batch *batch)
 {
 	struct memory *memory = batch->memory;
 
-	if (memory)
-		return memory;
-	memory = calloc(1, sizeof(*memory));
-	if (!memory)
-		return NULL;
-	wti_buf_init(&memory->payload, WTI_PAYLOAD_MAX + WTI_BLOCK_HEADER_BYTES);
-	for (int i = 0; i < WT_FIELDS_MAX; i++)
-		wti_buf_init(&memory->texts[i], WTI_TEXT_BLOCK_MAX + 1);
-	memory->zstd = ZSTD_createDCtx();
-	batch->memory = memory;
-	batch->memory_bytes = sizeof(*memory);
+	if (!memory) {
+		memory = calloc(1, sizeof(*memory));
+		if (!memory)
+			return NULL;
+		wti_buf_init(&memory->payload, WTI_PAYLOAD_MAX + WTI_BLOCK_HEADER_BYTES);
+		for (int i = 0; i < WT_FIELDS_MAX; i++)
+			wti_buf_init(&memory->texts[i], WTI_TEXT_BLOCK_MAX + 1);
+		batch->memory = memory;
+		batch->memory_bytes = sizeof(*memory);
+	}
+	/* It may have been refused before. */
+	if (!memory->zstd)
+		memory->zstd = ZSTD_createDCtx();
 	return memory->zstd ? memory : NULL;
 }
 

@@ -131,7 +131,7 @@ static int add(struct wti_definitions *definitions, unsigned type, uint32_t id,
 	/* Last, so that whatever is in the map has a meaning. */
 	slot = wti_map_number(ids, id);
 	if (!slot)
-		return ids->count < ids->ceiling ? WT_E_NOMEM : WT_E_LIMIT;
+		return wti_map_failed(ids, NULL, "definitions");
 	*slot = (uint64_t)(uintptr_t)meaning;
 	if (type == WTI_DEF_STRING && id >= definitions->string_count)
 		definitions->string_count = id + 1;

@@ -139,9 +139,12 @@ static int read_blocks(uint64_t *ret_found)
 
 	if (!status && wt_reader_damage(reader)->code)
 		status = WT_E_FORMAT; /* the file is good; only memory is missing */
-	for (size_t i = 0; !status && i < wt_reader_block_count(reader); i++) {
-		status = wt_reader_decode(reader, i, WT_ALL_FIELDS, &batch, &err);
-		*ret_found += status ? 0 : batch.rows;
+	/* After a failure the batch serves for the next block as if nothing had happened. */
+	for (size_t i = 0; reader && i < wt_reader_block_count(reader); i++) {
+		int block_status = wt_reader_decode(reader, i, WT_ALL_FIELDS, &batch, &err);
+
+		*ret_found += block_status ? 0 : batch.rows;
+		status = status ? status : block_status;
 	}
 	wt_batch_release(&batch);
 	wt_reader_free(reader);

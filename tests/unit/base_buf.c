@@ -102,6 +102,20 @@ static void test_reserve(void)
 	wti_buf_release(&buf);
 }
 
+static void test_inherit(void)
+{
+	struct wti_buf whole, part;
+
+	wti_buf_init(&whole, 10);
+	wti_buf_init(&part, 0);
+	wti_buf_byte(&part, 'x'); /* too long is no reason: parts may be cut */
+	wti_buf_inherit(&whole, &part);
+	CHECK_INT(wti_buf_status(&whole), 0);
+	part.status = WT_E_NOMEM;
+	wti_buf_inherit(&whole, &part);
+	CHECK_INT(wti_buf_status(&whole), WT_E_NOMEM);
+}
+
 static void test_arena(void)
 {
 	struct wti_arena arena;
@@ -131,10 +145,9 @@ static void test_arena(void)
 }
 
 static const struct test tests[] = {
-	{"err", test_err},           {"err_errno", test_err_errno},
-	{"err_long", test_err_long}, {"append", test_append},
-	{"ceiling", test_ceiling},   {"reserve", test_reserve},
-	{"arena", test_arena},       {NULL, NULL},
+	{"err", test_err},         {"err_errno", test_err_errno}, {"err_long", test_err_long},
+	{"append", test_append},   {"ceiling", test_ceiling},     {"reserve", test_reserve},
+	{"inherit", test_inherit}, {"arena", test_arena},         {NULL, NULL},
 };
 
 int main(int argc, char **argv)

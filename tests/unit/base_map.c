@@ -74,12 +74,15 @@ static void test_ceiling(void)
 {
 	for (size_t ceiling = 0; ceiling < 70; ceiling++) {
 		struct wti_map map;
+		struct wt_err err;
 
 		wti_map_init(&map, ceiling);
 		for (uint64_t i = 0; i < ceiling; i++)
 			CHECK(wti_map_number(&map, i));
 		CHECK(!wti_map_number(&map, 1000));
 		CHECK(!wti_map_text(&map, "x", 1));
+		CHECK_INT(wti_map_failed(&map, &err, "things"), WT_E_LIMIT);
+		CHECK(!strncmp(err.message, "too many things: more than ", 27));
 		CHECK_INT(map.count, ceiling);
 		if (ceiling)
 			CHECK(wti_map_number(&map, ceiling - 1)); /* what is there is found */
