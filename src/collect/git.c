@@ -36,12 +36,12 @@ static bool repository_around(void)
 		if (!access(path, F_OK))
 			return true;
 		path[bytes - 4] = 0; /* without ".git" */
-		if (bytes + 3 >= sizeof(path) || stat(*path ? path : ".", &here))
+		if (bytes + 4 > sizeof(path) || stat(*path ? path : ".", &here))
 			return false;
-		strcat(path, "../");
+		memcpy(path + bytes - 4, "../", sizeof("../"));
 		if (stat(path, &up) || (here.st_dev == up.st_dev && here.st_ino == up.st_ino))
 			return false;
-		strcat(path, ".git");
+		memcpy(path + bytes - 1, ".git", sizeof(".git"));
 	}
 	return false;
 }

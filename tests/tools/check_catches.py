@@ -105,7 +105,8 @@ class Tree:
         shutil.copy(SOURCE / ".clang-format", root)
         shutil.copytree(SOURCE / "schema", root / "schema")
         (root / "docs").mkdir()
-        shutil.copy(SOURCE / "docs" / "events.md", root / "docs")
+        subprocess.run([sys.executable, root / "schema/generate.py", root / "schema/events.toml", "events.md",
+                        root / "docs/events.md"], check=True)
         for name, text in CLEAN.items():
             self.write(name, text)
 
