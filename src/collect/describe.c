@@ -51,6 +51,8 @@ static void describe_end(const struct wti_recorder *recorder, struct wti_json *j
 	bool running = outcome->status == WTI_RUN_RUNNING;
 
 	when(json, "end", recorder->end_real_ns);
+	wti_json_key(json, "duration");
+	wti_json_f64(json, (double)outcome->duration_ns / 1e9);
 	number(json, "duration_ns", outcome->duration_ns);
 	wti_json_key(json, "exit_status");
 	if (running || outcome->signal)

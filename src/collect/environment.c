@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows what is worth keeping of a machine, and what of an environment may be kept. */
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +9,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/secret.h"
 #include "base/text.h"
+#include "trace/protocol.h"
 
 #include "environment.h"
+
+#define SCAN_BYTES (1 << 20)
+#define EXECUTABLE_BYTES_MAX (64ull << 20)
 
 /* What changes how a training run computes, and nothing else. Globs over the name. */
 static const char *const allowed[] = {
@@ -97,6 +103,32 @@ static uint32_t count_cpus(void)
 	return (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* An executable that is linked with an agent has the agent's name, or its variable's, in it. */
+static bool names_agent(const char *path)
+{
+	struct wti_buf part;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t at = 0;
+	bool found = false;
+
+	wti_buf_init(&part, SCAN_BYTES);
+	while (fd >= 0 && !found && at < EXECUTABLE_BYTES_MAX && wti_buf_reserve(&part, SCAN_BYTES)) {
+		ssize_t n = wti_pread_all(fd, part.data, SCAN_BYTES, at);
+
+		if (n <= 0)
+			break;
+		found = memmem(part.data, (size_t)n, "libwheeltap", 11) ||
+			memmem(part.data, (size_t)n, WTI_ENV, sizeof(WTI_ENV) - 1);
+		if (n < SCAN_BYTES)
+			break;
+		at += SCAN_BYTES - 64; /* it may lie across the border */
+	}
+	wti_buf_release(&part);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
 void wti_environment_look(struct wti_environment *environment, const char *executable,
 			  char *const *variables)
 {
@@ -119,6 +151,7 @@ void wti_environment_look(struct wti_environment *environment, const char *execu
 		snprintf(environment->executable, sizeof(environment->executable), "%s",
 			 executable);
 	wti_build_id(executable, environment->build_id);
+	environment->has_agent = names_agent(executable);
 	wti_git_look(&environment->git, variables);
 }
 
@@ -156,6 +189,29 @@ void wti_json_command(struct wti_json *json, char *const *argv)
 	for (size_t i = 0; argv[i]; i++)
 		masked_text(json, argv[i], i && announces_secret(argv[i - 1]));
 	wti_json_array_end(json);
+}
+
+void wti_mask_command(char *const *argv, char *out, size_t bytes)
+{
+	size_t used = 0;
+
+	out[0] = 0;
+	for (size_t i = 0; argv[i] && used + 1 < bytes; i++) {
+		size_t length = strlen(argv[i]);
+		char *copy = malloc(length + 16);
+
+		if (!copy)
+			return;
+		memcpy(copy, argv[i], length);
+		length = i && announces_secret(argv[i - 1]) ? wti_secret_mask_all(copy, length) :
+							       wti_secret_mask(copy, length);
+		used += (size_t)snprintf(out + used, bytes - used, "%s%.*s", i ? " " : "",
+					 (int)length, copy);
+		free(copy);
+	}
+	for (char *at = out; *at; at++)
+		if (*at == '\n' || *at == '\r')
+			*at = ' ';
 }
 
 void wti_json_variables(struct wti_json *json, char *const *variables)

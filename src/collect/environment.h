@@ -21,6 +21,7 @@ struct wti_environment {
 	uint64_t memory_bytes;
 	char executable[PATH_MAX];
 	char build_id[WTI_BUILD_ID_TEXT_BYTES];
+	bool has_agent; /* the executable names an agent */
 	struct wti_git git;
 };
 
@@ -33,6 +34,8 @@ bool wti_environment_allows(const char *name, size_t bytes);
 void wti_json_masked(struct wti_json *json, const char *text);
 /* A command line as an array; the word after a key like --password is masked whole. */
 void wti_json_command(struct wti_json *json, char *const *argv);
+/* The same in one line of plain text, cut to `bytes`. */
+void wti_mask_command(char *const *argv, char *out, size_t bytes);
 /* The variables that are allowed, as an object. */
 void wti_json_variables(struct wti_json *json, char *const *variables);
 

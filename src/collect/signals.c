@@ -134,7 +134,8 @@ void wti_signals_news(struct wti_recorder *recorder)
 	}
 	if (news.type == WTI_MONITOR_STARTED) {
 		recorder->launch.pid = news.value;
-		wti_tree_root(&recorder->tree, (uint32_t)news.value);
+		wti_tree_root(&recorder->tree, (uint32_t)news.value, recorder->options->argv,
+			      recorder->environment.has_agent);
 	} else if (news.type == WTI_MONITOR_FAILED) {
 		recorder->exec_errno = news.value;
 		if (!recorder->ended_ns)

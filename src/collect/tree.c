@@ -4,11 +4,14 @@
  * one whose parent has gone already does so if our variable is in its environment.
  */
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
+#include "environment.h"
 #include "procfs.h"
 #include "tree.h"
 
@@ -63,32 +66,55 @@ static struct wti_tree_node *add(struct wti_tree *tree, const struct wti_proc *p
 	return &tree->nodes[tree->count - 1];
 }
 
-/* The words it was started with; its short name where it has none. */
+/* The words a process was started with, in one line, what looks secret masked before it is cut. */
+static bool command_line(uint32_t pid, char out[WTI_TREE_COMMAND_BYTES])
+{
+	char text[4096];
+	ssize_t n = wti_proc_file(pid, "cmdline", text, sizeof(text));
+	char *words[64] = {NULL};
+	size_t count = 0;
+
+	for (char *at = text; n > 0 && at < text + n && count < 63; at += strlen(at) + 1)
+		words[count++] = at;
+	if (!count)
+		return false;
+	wti_mask_command(words, out, WTI_TREE_COMMAND_BYTES);
+	return true;
+}
+
+/* True between fork and exec of the program: it still is what we are. */
+static bool is_ourselves(uint32_t pid)
+{
+	char path[64], ours[256], theirs[256];
+	ssize_t a, b;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	a = readlink("/proc/self/exe", ours, sizeof(ours));
+	b = readlink(path, theirs, sizeof(theirs));
+	return a > 0 && a == b && !memcmp(ours, theirs, (size_t)a);
+}
+
+/* Its words; its short name where it has none. */
 static void read_command(struct wti_tree_node *node, const struct wti_proc *proc)
 {
-	char text[WTI_TREE_COMMAND_BYTES];
-	ssize_t n = wti_proc_file(node->pid, "cmdline", text, sizeof(text));
+	char line[WTI_TREE_COMMAND_BYTES];
 
-	if (n <= 0) {
+	if (!command_line(node->pid, line)) {
 		if (!node->command[0])
 			memcpy(node->command, proc->command, sizeof(proc->command));
 		return;
 	}
-	for (ssize_t i = 0; i < n - 1; i++)
-		if (!text[i] || text[i] == '\n')
-			text[i] = ' ';
-	text[n] = 0;
-	if (strcmp(node->command, text)) {
-		memcpy(node->command, text, (size_t)n + 1);
-		node->looked_inside = false; /* it has called exec */
-	}
+	if (!strcmp(node->command, line) || (node->is_root && is_ourselves(node->pid)))
+		return;
+	memcpy(node->command, line, sizeof(line));
+	node->looked_inside = false; /* it has called exec */
 }
 
 static void look_inside(struct wti_tree *tree, struct wti_tree_node *node)
 {
 	int agent;
 
-	if (node->looked_inside)
+	if (node->looked_inside || (node->is_root && is_ourselves(node->pid)))
 		return;
 	agent = wti_proc_mentions(node->pid, "maps", AGENT_MARK);
 	if (agent < 0) /* it has ended and nobody has waited for it yet */
@@ -166,17 +192,23 @@ static void list_all(struct wti_tree *tree)
 	closedir(dir);
 }
 
-void wti_tree_root(struct wti_tree *tree, uint32_t pid)
+void wti_tree_root(struct wti_tree *tree, uint32_t pid, char *const *argv, bool has_agent)
 {
 	struct wti_proc proc;
 	struct wti_tree_node *node;
 
-	if (!wti_proc_read(pid, &proc))
-		return;
-	node = add(tree, &proc);
-	if (node)
-		read_command(node, &proc);
 	tree->last_pid = pid;
+	if (!wti_proc_read(pid, &proc))
+		proc = (struct wti_proc){.pid = pid};
+	node = add(tree, &proc);
+	if (!node)
+		return;
+	/* What it will be, should it end before anybody has had a look at it. */
+	node->is_root = true;
+	node->looked_inside = true;
+	node->has_variable = true;
+	node->has_agent = has_agent;
+	wti_mask_command(argv, node->command, sizeof(node->command));
 }
 
 void wti_tree_joined(struct wti_tree *tree, uint32_t pid)

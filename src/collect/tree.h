@@ -19,6 +19,7 @@ struct wti_tree_node {
 	uint32_t pid;
 	uint32_t ppid;
 	uint64_t start_time;
+	bool is_root; /* the program itself */
 	bool joined;
 	bool gone;
 	bool told; /* that it was not followed */
@@ -41,8 +42,8 @@ struct wti_tree {
 
 void wti_tree_init(struct wti_tree *tree, const char *session);
 void wti_tree_release(struct wti_tree *tree);
-/* Must be called before the program can fork. */
-void wti_tree_root(struct wti_tree *tree, uint32_t pid);
+/* The program itself. `has_agent`: as far as its file tells. */
+void wti_tree_root(struct wti_tree *tree, uint32_t pid, char *const *argv, bool has_agent);
 /* A process said hello. */
 void wti_tree_joined(struct wti_tree *tree, uint32_t pid);
 /* Looks for new processes, and again at those that have not joined. */
