@@ -167,7 +167,7 @@ static int launch(struct wti_recorder *recorder, struct wt_err *err)
 	recorder->launch.executable = recorder->executable;
 	recorder->launch.console = wti_runfile_create(&recorder->runfile, "console.log");
 	recorder->launch.mask = recorder->old_mask;
-	sigaction(SIGPIPE, NULL, &recorder->launch.sigpipe);
+	recorder->launch.sigpipe = recorder->old_sigpipe;
 	getrlimit(RLIMIT_NOFILE, &files);
 	recorder->launch.files = files;
 	more = files;

@@ -46,6 +46,7 @@ struct wti_recorder {
 	int epoll;
 	int signals;
 	sigset_t old_mask;
+	struct sigaction old_sigpipe;
 
 	uint64_t start_ns; /* MONOTONIC */
 	uint64_t start_real_ns;

@@ -17,7 +17,7 @@
 
 static const int passed_on[] = {SIGHUP,    SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
 				SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGURG,  SIGTSTP, SIGCONT};
-static const int also_blocked[] = {SIGTTOU, SIGTTIN, SIGCHLD, SIGPIPE};
+static const int also_blocked[] = {SIGTTOU, SIGTTIN, SIGCHLD};
 
 int wti_signals_open(struct wti_recorder *recorder, struct wt_err *err)
 {
@@ -33,6 +33,7 @@ int wti_signals_open(struct wti_recorder *recorder, struct wt_err *err)
 	for (size_t i = 0; i < sizeof(also_blocked) / sizeof(also_blocked[0]); i++)
 		sigaddset(&blocked, also_blocked[i]);
 	sigprocmask(SIG_BLOCK, &blocked, &recorder->old_mask);
+	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &recorder->old_sigpipe);
 	recorder->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->signals < 0)
 		return wti_err_errno(err, "cannot watch", "signals");
@@ -49,10 +50,12 @@ void wti_signals_close(struct wti_recorder *recorder)
 	while (recorder->signals >= 0 &&
 	       read(recorder->signals, &left, sizeof(left)) == sizeof(left))
 		;
-	if (recorder->signals >= 0)
-		close(recorder->signals);
+	if (recorder->signals < 0)
+		return;
+	close(recorder->signals);
 	recorder->signals = -1;
 	sigprocmask(SIG_SETMASK, &recorder->old_mask, NULL);
+	sigaction(SIGPIPE, &recorder->old_sigpipe, NULL);
 }
 
 static bool asks_to_end(int number)
