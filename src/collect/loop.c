@@ -183,12 +183,24 @@ static void tell_stranger(struct wti_recorder *recorder, struct wti_tree_node *n
 	outcome->stranger_count++;
 }
 
+static bool is_untold(const struct wti_tree_node *node, bool all)
+{
+	return !node->joined && !node->told && (node->gone || all);
+}
+
+/* Those that have gone without joining; or `all` that have not joined. */
 static void tell_strangers(struct wti_recorder *recorder, bool all)
 {
+	bool any = false;
+
+	for (size_t i = 0; i < recorder->tree.count; i++)
+		any |= is_untold(&recorder->tree.nodes[i], all);
+	if (any) /* what they said before they went may still be waiting */
+		receive(recorder);
 	for (size_t i = 0; i < recorder->tree.count; i++) {
 		struct wti_tree_node *node = &recorder->tree.nodes[i];
 
-		if (!node->joined && !node->told && (node->gone || all))
+		if (is_untold(node, all))
 			tell_stranger(recorder, node);
 	}
 }
@@ -209,8 +221,8 @@ static void do_what_is_due(struct wti_recorder *recorder, uint64_t now_ns)
 {
 	if (now_ns - recorder->tree_looked_ns >= TREE_NS) {
 		recorder->tree_looked_ns = now_ns;
-		wti_tree_look(&recorder->tree);
 		tell_strangers(recorder, false);
+		wti_tree_look(&recorder->tree);
 	}
 	if (now_ns - recorder->watermark_ns >= WATERMARK_NS) {
 		recorder->watermark_ns = now_ns;
@@ -251,12 +263,12 @@ static void detach(struct wti_recorder *recorder)
 		return;
 	recorder->detached = true;
 	wti_session_over(&recorder->session);
+	wti_tree_look(&recorder->tree);
 	receive(recorder);
 	wti_session_refuse(&recorder->session);
 	recorder->outcome->still_running = count_alive(recorder);
 	for (size_t i = 0; i < recorder->join.process_count; i++)
 		end_process(recorder, recorder->join.processes[i]);
-	wti_tree_look(&recorder->tree);
 	tell_strangers(recorder, true);
 	tell_unjoined(recorder);
 	if (recorder->exec_errno == 0 && recorder->ended_ns)
