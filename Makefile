@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all setup demo test check install clean fuzz bench
+.PHONY: all setup demo test check install clean fuzz bench soak
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -35,6 +35,9 @@ fuzz: $(SETUP)
 
 bench: all
 	@bench/run $(BUILD)
+
+soak: all
+	@tests/record/soak $(BUILD)
 
 clean:
 	@rm -rf build build-*

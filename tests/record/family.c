@@ -5,6 +5,7 @@
  *
  *   family THREADS CHILDREN EVENTS
  *   family child EVENTS
+ *   family exec EVENTS (emits, calls exec, emits)
  */
 #include <linux/sched.h>
 #include <pthread.h>
@@ -92,6 +93,11 @@ int main(int argc, char **argv)
 		events = strtoull(argv[2], NULL, 10);
 		emit_all();
 		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "exec")) {
+		events = strtoull(argv[2], NULL, 10);
+		emit_all();
+		execl(self, self, "child", argv[2], NULL);
 	}
 	if (argc != 4)
 		return 2;

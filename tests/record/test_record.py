@@ -1,0 +1,504 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `wheeltap record` promises to the program, to the terminal and to whoever reads the run later.
+
+usage: test_record.py BUILD [NAME...]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pty
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
+import harness  # noqa: E402
+
+SH = "/bin/sh"
+
+
+class Recording(unittest.TestCase):
+    def setUp(self) -> None:
+        self.scratch = harness.Scratch()
+        self.folder = self.scratch.__enter__()
+        self.run_folder = self.folder / "run"
+
+    def tearDown(self) -> None:
+        self.scratch.__exit__()
+
+    def record(self, *words: str, **more: object) -> subprocess.CompletedProcess[bytes]:
+        return harness.record(self.run_folder, *words, **more)  # type: ignore[arg-type]
+
+    def described(self) -> dict[str, object]:
+        return harness.described(self.run_folder)
+
+
+class Status(Recording):
+    def test_exit_status_is_the_programs(self) -> None:
+        for status in (0, 1, 3, 125, 255):
+            done = self.record(SH, "-c", f"exit {status}")
+            self.assertEqual(done.returncode, status)
+            self.assertEqual(self.described()["exit_status"], status)
+            self.assertEqual(self.described()["status"], "failed" if status else "finished")
+            shutil.rmtree(self.run_folder)
+
+    def test_killed_by_a_signal(self) -> None:
+        done = self.record(SH, "-c", "kill -SEGV $$")
+        self.assertEqual(done.returncode, 128 + signal.SIGSEGV)
+        self.assertEqual((self.described()["status"], self.described()["signal"]), ("killed", signal.SIGSEGV))
+
+    def test_no_such_program(self) -> None:
+        done = self.record("no-such-program-anywhere")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn(b"no such program 'no-such-program-anywhere'", done.stderr)
+        self.assertFalse(self.run_folder.exists())
+
+    def test_not_executable(self) -> None:
+        plain = self.folder / "plain"
+        plain.write_text("not a program")
+        self.assertEqual(self.record(str(plain)).returncode, 126)
+        plain.chmod(0o755)
+        plain.write_bytes(b"\x7fELF but not really")
+        done = self.record(str(plain))
+        self.assertIn(done.returncode, (126, 127, 2))  # a shell has a try at it, as it would have without us
+        self.assertEqual(self.record(str(self.folder)).returncode, 126)
+
+    def test_script_without_first_line(self) -> None:
+        script = self.folder / "script"
+        script.write_text("exit 9\n")
+        script.chmod(0o755)
+        self.assertEqual(self.record(str(script)).returncode, 9)
+
+    def test_folder_cannot_be_made(self) -> None:
+        (self.folder / "file").write_text("")
+        done = harness.record(self.folder / "file" / "run", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+
+
+class Signals(Recording):
+    TRAP = 'trap "echo got $1; exit 5" $1; echo ready; while :; do sleep 0.01; done'
+
+    def test_passed_on_once(self) -> None:
+        for name in ("INT", "TERM", "HUP", "USR1", "USR2", "QUIT"):
+            script = f'n=0; trap "n=\\$((n+1)); echo got {name} \\$n" {name}; echo ready; ' \
+                     "i=0; while [ $i -lt 30 ]; do sleep 0.01; i=$((i+1)); done; exit 5"
+            recorder = harness.start(self.run_folder, SH, "-c", script)
+            assert recorder.stdout
+            self.assertEqual(recorder.stdout.readline(), b"ready\n")
+            recorder.send_signal(getattr(signal, "SIG" + name))
+            out, _ = recorder.communicate(timeout=harness.PATIENCE)
+            self.assertEqual(out, f"got {name} 1\n".encode())
+            self.assertEqual(recorder.returncode, 5)
+            expected = "failed" if name.startswith("USR") else "interrupted"
+            self.assertEqual(self.described()["status"], expected, name)
+            shutil.rmtree(self.run_folder)
+
+    def test_program_that_dies_of_it(self) -> None:
+        recorder = harness.start(self.run_folder, SH, "-c", "echo ready; sleep 20")
+        assert recorder.stdout
+        recorder.stdout.readline()
+        recorder.send_signal(signal.SIGTERM)
+        recorder.communicate(timeout=harness.PATIENCE)
+        self.assertEqual(recorder.returncode, 128 + signal.SIGTERM)
+        self.assertEqual(self.described()["status"], "interrupted")
+
+    def test_stopped_program_goes_on(self) -> None:
+        recorder = harness.start(self.run_folder, harness.TALKER, "50", "3", "300")
+        pid = harness.wait_for(lambda: harness.program_of(recorder.pid, "record_talker"))
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.1)
+        os.kill(pid, signal.SIGCONT)
+        recorder.communicate(timeout=harness.PATIENCE)
+        self.assertEqual(recorder.returncode, 3)
+
+    def test_mask_and_dispositions_are_inherited(self) -> None:
+        show = "import signal,sys; print(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])), " \
+               "signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTTOU))"
+        words = ["/usr/bin/python3", "-I", "-c", show]
+
+        def ignore_hangup() -> None:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+        plain = subprocess.run(words, stdout=subprocess.PIPE, preexec_fn=ignore_hangup)
+        self.assertEqual(self.record(*words, preexec_fn=ignore_hangup).stdout, plain.stdout)
+
+
+class Streams(Recording):
+    def test_output_is_untouched(self) -> None:
+        program = "import os,sys; d=bytes(range(256))*4096; " \
+                  "[os.write(1,d) for _ in range(8)]; [os.write(2,d[::-1]) for _ in range(4)]"
+        done = self.record("/usr/bin/python3", "-I", "-c", program, options=("--quiet",))
+        data = bytes(range(256)) * 4096
+        self.assertEqual(hashlib.sha256(done.stdout).digest(), hashlib.sha256(data * 8).digest())
+        self.assertEqual(hashlib.sha256(done.stderr).digest(), hashlib.sha256(data[::-1] * 4).digest())
+        self.assertEqual(self.described()["console"]["bytes"], len(data) * 12)  # type: ignore[index]
+
+    def test_console_log_has_it_too(self) -> None:
+        self.record(SH, "-c", "echo one; echo two >&2; sleep 0.05; printf three")
+        log = (self.run_folder / "console.log").read_text()
+        self.assertEqual(sorted(log.split()), ["one", "three", "two"])
+
+    def test_order_within_one_file(self) -> None:
+        words = [SH, "-c", "for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; done"]
+        both = subprocess.run([harness.WHEELTAP, "record", "-q", "-o", str(self.run_folder), "--", *words],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=harness.PATIENCE)
+        plain = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(both.stdout, plain.stdout)
+
+    def test_input_is_the_programs(self) -> None:
+        data = os.urandom(1 << 20)
+        self.assertEqual(self.record("cat", input=data, options=("-q",)).stdout, data)
+
+    def test_other_descriptors_are_inherited(self) -> None:
+        inner, outer = os.pipe()
+        os.set_inheritable(outer, True)
+        self.record(SH, "-c", f"echo through >&{outer}", close_fds=False)
+        os.close(outer)
+        self.assertEqual(os.read(inner, 100), b"through\n")
+        os.close(inner)
+
+    def test_reader_that_goes_away(self) -> None:
+        command = f"{harness.WHEELTAP} record -q -o {self.run_folder} -- yes | head -1"
+        done = subprocess.run([SH, "-c", command], stdout=subprocess.PIPE, timeout=harness.PATIENCE)
+        self.assertEqual(done.stdout, b"y\n")
+        harness.wait_for(lambda: self.described()["status"] == "killed")
+        self.assertEqual(self.described()["signal"], signal.SIGPIPE)
+
+    def test_sleeping_reader_of_output_does_not_hold_up_errors(self) -> None:
+        program = "import os,threading; threading.Thread(target=lambda: os.write(1, b'x' * (1 << 20))).start(); " \
+                  "os.write(2, b'heard')"
+        recorder = harness.start(self.run_folder, "/usr/bin/python3", "-I", "-c", program, options=("-q",))
+        assert recorder.stderr
+        ready, _, _ = select.select([recorder.stderr], [], [], harness.PATIENCE)
+        self.assertTrue(ready)
+        self.assertEqual(os.read(recorder.stderr.fileno(), 100), b"heard")
+        recorder.communicate(timeout=harness.PATIENCE)
+
+    def test_background_child_keeps_its_output(self) -> None:
+        begun = time.monotonic()
+        done = self.record(SH, "-c", "(sleep 0.5; echo late) & echo early", options=("-q",))
+        self.assertEqual(done.stdout, b"early\nlate\n")
+        self.assertLess(time.monotonic() - begun, 5)
+
+    def test_summary_is_two_lines_on_standard_error(self) -> None:
+        done = self.record(harness.TALKER, "1", "0")
+        said = done.stderr.splitlines()[1:]
+        self.assertEqual(len(said), 2)
+        self.assertIn(b"events of 1 process", said[0])
+        self.assertIn(b"nothing lost", said[0])
+        self.assertIn(b"wheeltap info", said[1])
+        self.assertEqual(done.stdout, b"line 0 of the output\n")
+
+
+class Terminal(Recording):
+    """`record` on a terminal: the program sees one too."""
+
+    def on_terminal(self, words: list[str], keys: bytes = b"", until: bytes = b"") -> tuple[int, bytes]:
+        pid, master = pty.fork()
+        if pid == 0:
+            os.execv(harness.WHEELTAP, [harness.WHEELTAP, "record", "-q", "-o", str(self.run_folder), "--", *words])
+        seen, end = b"", time.monotonic() + harness.PATIENCE
+        while time.monotonic() < end:
+            if select.select([master], [], [], 0.1)[0]:
+                try:
+                    data = os.read(master, 4096)
+                except OSError:
+                    break
+                if not data:
+                    break
+                seen += data
+            if keys and until in seen:
+                os.write(master, keys)
+                keys = b""
+        _, status = os.waitpid(pid, 0)
+        os.close(master)
+        return os.waitstatus_to_exitcode(status), seen
+
+    def test_is_a_terminal(self) -> None:
+        status, seen = self.on_terminal([SH, "-c", "test -t 0 && test -t 1 && test -t 2 && echo yes; exit 4"])
+        self.assertEqual((status, seen), (4, b"yes\r\n"))
+
+    def test_keys_reach_the_program(self) -> None:
+        status, seen = self.on_terminal([SH, "-c", "echo ready; read word; echo got $word"], b"hello\n", b"ready")
+        self.assertEqual(status, 0)
+        self.assertIn(b"got hello", seen)
+
+    def test_interrupt_key(self) -> None:
+        script = 'trap "echo interrupted; exit 6" INT; echo ready; while :; do sleep 0.01; done'
+        status, seen = self.on_terminal([SH, "-c", script], b"\x03", b"ready")
+        self.assertEqual(status, 6)
+        self.assertEqual(seen.count(b"interrupted"), 1)
+
+    def test_window_size(self) -> None:
+        status, seen = self.on_terminal([SH, "-c", "stty rows 7 cols 33; stty size"])
+        self.assertEqual((status, seen), (0, b"7 33\r\n"))
+
+    def test_terminal_is_restored(self) -> None:
+        script = f"before=$(stty -g); {harness.WHEELTAP} record -q -o {self.run_folder} -- true; " \
+                 'test "$before" = "$(stty -g)" && echo same'
+        pid, master = pty.fork()
+        if pid == 0:
+            os.execv(SH, [SH, "-c", script])
+        seen = b""
+        try:
+            while data := os.read(master, 4096):
+                seen += data
+        except OSError:
+            pass
+        os.waitpid(pid, 0)
+        self.assertEqual(seen, b"same\r\n")
+
+    def test_stop_key_and_continue(self) -> None:
+        """In a shell with job control: Ctrl-Z stops it, the shell has the terminal, fg goes on."""
+        pid, master = pty.fork()
+        if pid == 0:
+            os.environ["PS1"] = "$ "
+            os.execv("/bin/bash", ["bash", "--norc", "--noprofile", "-i"])
+        command = f"{harness.WHEELTAP} record -q -o {self.run_folder} -- " \
+                  "sh -c 'echo re''ady; read a; echo re''ad $a'\n"
+        steps = [(b"$ ", command.encode()), (b"ready", b"\x1a"), (b"Stopped", b"echo sh''ell\n"), (b"shell", b"fg\n"),
+                 (b"record", b"word\n"), (b"read word", b"exit\n")]
+        seen, end = b"", time.monotonic() + harness.PATIENCE
+        while time.monotonic() < end:
+            if select.select([master], [], [], 0.1)[0]:
+                try:
+                    seen += os.read(master, 4096)
+                except OSError:
+                    break
+            if steps and steps[0][0] in seen:
+                time.sleep(0.2)
+                os.write(master, steps.pop(0)[1])
+                seen = b"" if steps else seen
+        os.close(master)
+        harness.kill(pid, signal.SIGHUP)
+        os.waitpid(pid, 0)
+        self.assertEqual(steps, [], f"got stuck after {seen!r}")
+
+
+class Folder(Recording):
+    def test_private(self) -> None:
+        self.record(harness.TALKER, "1", "0")
+        self.assertEqual(stat.S_IMODE(self.run_folder.stat().st_mode), 0o700)
+        for path in self.run_folder.iterdir():
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600, path)
+
+    def test_second_recording_is_refused(self) -> None:
+        self.record("true")
+        before = (self.run_folder / "run.json").read_bytes()
+        done = self.record("touch", str(self.folder / "ran"))
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(b"has a run in it already", done.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+        self.assertEqual((self.run_folder / "run.json").read_bytes(), before)
+
+    def test_one_of_many_at_once(self) -> None:
+        recorders = [harness.start(self.run_folder, "sleep", "0.3") for _ in range(8)]
+        for recorder in recorders:
+            recorder.communicate(timeout=harness.PATIENCE)
+        self.assertEqual(sorted(r.returncode for r in recorders), [0] + [125] * 7)
+
+    def test_default_folder(self) -> None:
+        for _ in range(2):
+            subprocess.run([harness.WHEELTAP, "record", "-q", "--name", "a/b c", "--", "true"], cwd=self.folder,
+                           env={k: v for k, v in os.environ.items() if k != "WHEELTAP_HOME"}, timeout=30, check=True)
+        made = sorted(p.name for p in (self.folder / "wheeltap-runs").iterdir())
+        self.assertEqual(len(made), 2)
+        self.assertTrue(all(name.startswith("a_b_c-") for name in made), made)
+
+    def test_running_and_abandoned(self) -> None:
+        recorder = harness.start(self.run_folder, "sleep", "0.6")
+        harness.wait_for(lambda: self.described()["status"] == "running")
+        info = [harness.WHEELTAP, "info", "--json", str(self.run_folder)]
+        self.assertIn(b'"running"', subprocess.run(info, stdout=subprocess.PIPE).stdout)
+        harness.kill(recorder.pid)
+        recorder.communicate(timeout=harness.PATIENCE)
+        self.assertIn(b'"abandoned"', subprocess.run(info, stdout=subprocess.PIPE).stdout)
+
+    def test_deleted_on_the_way(self) -> None:
+        recorder = harness.start(self.run_folder, harness.TALKER, "200", "3", "2500")
+        harness.wait_for(lambda: (self.run_folder / "0001.wt").exists())
+        shutil.rmtree(self.run_folder)
+        out, err = recorder.communicate(timeout=harness.PATIENCE)
+        self.assertEqual((recorder.returncode, out.count(b"\n")), (3, 200))
+        self.assertIn(b"folder was deleted", err)
+
+    def test_what_run_json_says(self) -> None:
+        env = {**os.environ, "OMP_NUM_THREADS": "3", "PYTHONHASHSEED": "17", "NOT_ALLOWED": "kept out"}
+        self.record(harness.TALKER, "2", "0", "--seed=5", "--data-seed", "6", env=env)
+        run = self.described()
+        text = (self.run_folder / "run.json").read_text()
+        self.assertEqual(run["environment"]["OMP_NUM_THREADS"], "3")  # type: ignore[index]
+        self.assertNotIn("kept out", text)
+        self.assertEqual(run["seeds"], {"seed": "5", "data-seed": "6", "PYTHONHASHSEED": "17"})
+        self.assertEqual(run["command"][1:], ["2", "0", "--seed=5", "--data-seed", "6"])  # type: ignore[index]
+        self.assertEqual(run["directory"], os.getcwd())
+        self.assertGreater(run["end_ns"], run["start_ns"])  # type: ignore[operator]
+        self.assertAlmostEqual(run["start_ns"] / 1e9, time.time(), delta=60)  # type: ignore[operator]
+        notes = subprocess.run(["readelf", "-n", harness.TALKER], stdout=subprocess.PIPE, text=True).stdout
+        self.assertIn(run["executable"]["build_id"], notes)  # type: ignore[index]
+        self.assertTrue(any("libc.so" in m["path"] and m["build_id"] for m in run["loaded"]))  # type: ignore[union-attr,index]
+        self.assertEqual(len(run["streams"]), 2)  # type: ignore[arg-type]
+        for key in ("host", "git", "config", "name", "duration", "exit_status", "console", "lost"):
+            self.assertIn(key, run)
+
+    def test_git(self) -> None:
+        def git(*words: str) -> str:
+            return subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words],
+                                  cwd=self.folder, stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+        git("init", "-q")
+        (self.folder / "file").write_text("one\n")
+        git("add", "file")
+        git("commit", "-qm", "first")
+        below = self.folder / "a" / "b"
+        below.mkdir(parents=True)
+
+        def seen() -> dict[str, object]:
+            shutil.rmtree(self.run_folder, ignore_errors=True)
+            self.record("true", cwd=below)
+            return self.described()["git"]  # type: ignore[return-value]
+        self.assertEqual(seen(), {"commit": git("rev-parse", "HEAD"), "dirty": False, "diff_hash": None})
+        hashes = set()
+        for text in ("two\n", "three\n", "two\n"):
+            (self.folder / "file").write_text(text)
+            answer = seen()
+            self.assertTrue(answer["dirty"])
+            hashes.add(answer["diff_hash"])
+        self.assertEqual(len(hashes), 2)
+
+
+class Limits(Recording):
+    def test_duration(self) -> None:
+        begun = time.monotonic()
+        done = self.record(harness.TALKER, "100", "3", "1500", options=("--duration", "0.4"))
+        self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 100))
+        self.assertGreater(time.monotonic() - begun, 1.4)
+        run = self.described()
+        self.assertEqual(run["status"], "interrupted")
+        self.assertLess(run["events"], 60000)  # type: ignore[arg-type]
+        self.assertGreater(run["events"], 5000)  # type: ignore[arg-type]
+        harness.tracks(self.run_folder)
+
+    def test_ceiling(self) -> None:
+        done = self.record(harness.PUBLISHER, str(self.folder / "counters"), "1", "6000000",
+                           options=("--max-size", "600k", "--on-full", "drop"))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"ceiling", done.stderr)
+        size = sum(p.stat().st_size for p in self.run_folder.glob("*.wt"))
+        self.assertLess(size, 700 << 10)
+        run = self.described()
+        self.assertIn("ceiling", run["losses"])  # type: ignore[operator]
+        there = sum(int(t["events"]) for t in harness.tracks(self.run_folder, "cut")
+                    if t["file"] == "0001.wt" and t["track"] != "0")
+        # Beside the marks: the process, the begin and the end of the thread.
+        self.assertEqual(there + run["lost"], 6000000 + 3)  # type: ignore[operator]
+
+    def test_drop_is_counted_exactly(self) -> None:
+        done = self.record(harness.PUBLISHER, str(self.folder / "counters"), "2", "2000000",
+                           options=("--ring-size", "64k", "--on-full", "drop"))
+        self.assertEqual(done.returncode, 0)
+        found = [t for t in harness.tracks(self.run_folder) if t["file"] == "0001.wt" and int(t["marks"])]
+        lost = sum(int(t["lost"]) for t in found)
+        # Beside the marks: the process, the begins and the ends of two threads.
+        self.assertEqual(sum(int(t["events"]) for t in found) + lost, 4000000 + 5)
+        self.assertEqual(self.described()["lost"], lost)
+        self.assertGreater(lost, 0)
+
+    def test_flight_keeps_the_last_seconds(self) -> None:
+        self.record(harness.TALKER, "400", "0", "4000", options=("--on-full", "flight=1"))
+        run = self.described()
+        streams = sorted(p.name for p in self.run_folder.glob("0001.*.wt"))
+        self.assertGreater(int(streams[0].split(".")[1]), 5)
+        self.assertLessEqual(len(streams), 7)
+        self.assertIn("flight", run["losses"])  # type: ignore[operator]
+        info = json.loads(subprocess.run([harness.WHEELTAP, "info", "--json", str(self.run_folder)],
+                                         stdout=subprocess.PIPE, timeout=30).stdout)
+        self.assertGreater(info["lost"], 100000)
+        self.assertLess(run["events"], 300000)  # type: ignore[arg-type]
+
+
+class Followed(Recording):
+    def test_family(self) -> None:
+        done = self.record(harness.FAMILY, "64", "20", "1000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        expected = {}
+        for line in done.stdout.decode().splitlines():
+            _, pid, _, events = line.split()
+            expected[pid] = int(events)
+        self.assertEqual(len(expected), 21)
+        found: dict[str, list[int]] = {}
+        for track in harness.tracks(self.run_folder):
+            if track["file"] != "0000.wt" and track["track"] != "0":
+                self.assertEqual((track["broken"], track["lost"]), ("False", "0"))
+                found.setdefault(track["pid"], []).append(int(track["marks"]))
+        parent = next(pid for pid, marks in found.items() if len(marks) > 1)
+        self.assertEqual(len(found.pop(parent)), 64)
+        self.assertEqual(found, {pid: [n] for pid, n in expected.items() if pid != parent})
+        self.assertNotIn(b"not followed", done.stderr)
+
+    def test_exec_counts(self) -> None:
+        self.record(harness.FAMILY, "exec", "5")
+        found = harness.tracks(self.run_folder)
+        first, second = ([t for t in found if t["file"] == name] for name in ("0001.wt", "0002.wt"))
+        self.assertEqual({t["pid"] for t in first}, {t["pid"] for t in second})
+        self.assertEqual(({t["exec"] for t in first}, {t["exec"] for t in second}), ({"0"}, {"1"}))
+        self.assertEqual([t["marks"] for t in [*first, *second] if t["track"] == "1"], ["5", "5"])
+
+    def test_cleared_environment_is_told(self) -> None:
+        done = self.record(SH, "-c", f"env -i {harness.TALKER} 20 0 200 >/dev/null; exit 0")
+        self.assertIn(b"not followed", done.stderr)
+        reasons = {n["reason"] for n in self.described()["not_followed"]}  # type: ignore[union-attr,index]
+        self.assertIn("environment", reasons)
+
+    def test_nothing_joined_says_what_to_do(self) -> None:
+        done = self.record("sleep", "0.05")
+        self.assertIn(b"nothing joined", done.stderr)
+        self.assertIn(b"-lwheeltap-client", done.stderr)
+
+    def test_child_that_stays_is_told(self) -> None:
+        begun = time.monotonic()
+        done = self.record(SH, "-c", f"{harness.TALKER} 100 0 8000 >/dev/null 2>&1 & sleep 0.3")
+        self.assertLess(time.monotonic() - begun, 7)
+        self.assertIn(b"still running", done.stderr)
+        harness.tracks(self.run_folder)
+
+    def test_recording_in_a_recording(self) -> None:
+        inner = self.folder / "inner"
+        done = self.record(harness.WHEELTAP, "record", "-q", "-o", str(inner), "--", harness.TALKER, "3", "8")
+        self.assertEqual(done.returncode, 8)
+        self.assertTrue(any(int(t["events"]) > 1000 for t in harness.tracks(inner)))
+
+
+SECRETS = ["sk-proj-Zq8vN2rLxT5wBm7KcY3dHf9gJ4pRsAeU", "ghp_Zq8vN2rLxT5wBm7KcY3dHf9gJ4pRsAeUi1o0",
+           "AKIAQ7R3XW5ZT2LMN8PB", "hf_ZqLxTvNwBmKcYdHfgJpRsAeUiOtWqErTy", "xoxb-123456789012-abcdefghijklmnopqrst"]
+
+
+class Secrets(Recording):
+    def test_planted_secrets(self) -> None:
+        plain = {f"plain{i}-Ab3dE6gH9jK2" for i in range(7)}
+        keyed = sorted(plain)
+        words = [SH, "-c", "echo token=$3; echo \"$1\" >&2; echo $SECRET_TOKEN; printf 'Authorization: Bearer %s\\n' $2; "
+                 "sleep 0.02", "sh", f"password: {keyed[1]}", SECRETS[0], f"token:{keyed[0]}", "--api-key", keyed[2],
+                 f"--password={keyed[3]}", f"token={SECRETS[1]}", SECRETS[2], f"https://user:{keyed[4]}@example.org/x",
+                 SECRETS[3], SECRETS[4]]
+        env = {**os.environ, "SECRET_TOKEN": f"secret={keyed[5]}", "OMP_API_KEY": keyed[6], "NCCL_TOKEN": keyed[6],
+               "TORCH_AUTH": f"Bearer {SECRETS[0]}"}
+        self.record(*words, env=env, options=("--name", f"token={SECRETS[1]}"))
+        for path in self.run_folder.iterdir():
+            data = path.read_bytes()
+            for secret in [*SECRETS, *keyed]:
+                self.assertNotIn(secret.encode(), data, f"{secret} in {path.name}")
+
+
+if __name__ == "__main__":
+    unittest.main()
