@@ -79,10 +79,11 @@ static void settle_one(struct wti_busy *b, struct wti_busy_interval interval)
 
 static void settle(struct wti_busy *b, size_t count)
 {
+	if (!count)
+		return;
 	for (size_t i = 0; i < count; i++)
 		settle_one(b, b->intervals[i]);
-	if (count)
-		b->settled_ns = b->intervals[count - 1].to_ns;
+	b->settled_ns = b->intervals[count - 1].to_ns;
 	memmove(b->intervals, b->intervals + count, (b->count - count) * sizeof(*b->intervals));
 	b->count -= count;
 }

@@ -16,7 +16,7 @@ static unsigned page_of(uint64_t value)
 
 static unsigned slot_of(uint64_t value, unsigned page)
 {
-	return page ? (value >> (page - 1)) & (SLOTS - 1) : (unsigned)value;
+	return (unsigned)(page ? (value >> (page - 1)) & (SLOTS - 1) : value);
 }
 
 /* The middle of a bucket. */
