@@ -10,6 +10,7 @@
                                                       has grown since, it must have kept the rules of growth
     check_golden.py handmade FOLDER                   make_errors.py must make the committed files, byte for byte
     check_golden.py sim WHEELTAP CANONICAL ARGS...    both must agree on what the simulator makes
+    check_golden.py record WHEELTAP CANONICAL PROGRAM and on what the recorder makes of a program
 """
 
 from __future__ import annotations
@@ -153,6 +154,12 @@ def sim(wheeltap: str, program: str, arguments: list[str]) -> bool:
         return agree(program, sorted(Path(folder).rglob("*.wt")))
 
 
+def record(wheeltap: str, program: str, recorded: str) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        run(wheeltap, "record", "-o", f"{folder}/run", "--", recorded)
+        return agree(program, sorted(Path(folder).rglob("*.wt")))
+
+
 def main(what: str, *arguments: str) -> bool:
     if what == "agree":
         return agree(arguments[0], [Path(a) for a in arguments[1:]])
@@ -164,6 +171,8 @@ def main(what: str, *arguments: str) -> bool:
         return handmade(Path(arguments[0]))
     if what == "sim":
         return sim(arguments[0], arguments[1], list(arguments[2:]))
+    if what == "record":
+        return record(*arguments)
     raise SystemExit(__doc__)
 
 
