@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -297,6 +299,21 @@ class Sim(unittest.TestCase):
         self.assertEqual(done.returncode, 4)
         self.assertIn("not empty", done.stderr)
         self.assertEqual(self.files(run), before)
+
+    def test_a_full_disk_leaves_a_stream_that_can_be_read(self) -> None:
+        def limit() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+        run = self.folder / "full"
+        done = subprocess.run([WHEELTAP, "sim", "--events", "500000", "-o", str(run)], capture_output=True, text=True,
+                              timeout=100, preexec_fn=limit, restore_signals=False)  # fmt: skip
+        self.assertEqual((done.returncode, done.stdout), (4, ""))
+        self.assertIn("File too large", done.stderr)
+        self.assertEqual([p.name for p in run.iterdir()], ["sim-00.wt"])
+        stream = brute.reference_decoder.decode(str(run / "sim-00.wt"))
+        self.assertEqual((stream.found_by, stream.notes), ("scan", []))
+        self.assertGreater(stream.event_count, 10000)
 
     def test_without_kernels(self) -> None:
         """Only forward kernels, or none at all: still a workload."""
