@@ -40,7 +40,7 @@ static double train_epoch(struct trainer *trainer, uint64_t first, uint64_t end)
 		wt_step((int64_t)step);
 		WT_SPAN("step")
 		{
-			sum += train_step(trainer, true).loss;
+			sum += train_step(trainer).loss;
 		}
 	}
 	return end > first ? sum / (double)(end - first) : 0;
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 	data_pinwheel(&train_data, EXAMPLES, 0, &rng);
 	data_pinwheel(&test_data, EXAMPLES, 0, &rng);
 	mlp_init(&mlp, widths, 3, &rng);
-	mlp_record(&mlp, false);
+	mlp_tell_parameters(&mlp);
 	trainer_init(&trainer, &mlp, &train_data, BATCH, LEARNING_RATE, options.seed);
 
 	train(&trainer, &test_data, &options);

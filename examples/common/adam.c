@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Adam, as its authors give it: running means, corrected for their start at zero. */
 #include "adam.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Making the points, and picking those of a batch. */
 #include "data.h"
 
 #include <math.h>

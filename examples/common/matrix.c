@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The three products that a layer and its gradients need, in plain loops with a fixed order. */
 #include "matrix.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Layers and adapters on the tape; knows every parameter by name, for files and for the trace. */
 #include "mlp.h"
 
 #include <math.h>
@@ -145,21 +146,26 @@ uint64_t mlp_hash(const struct mlp *mlp, bool frozen)
 	return hash;
 }
 
-static void record_matrix(struct wt_name *name, const struct matrix *m)
+static void tell(struct wt_name *name, const struct matrix *m)
 {
 	wt_tensor_of(WT_NAME("model"), name, m->data, WT_DTYPE_F32, 2,
 		     (size_t[]){m->rows, m->columns});
 }
 
-void mlp_record(const struct mlp *mlp, bool gradients)
+void mlp_tell_parameters(const struct mlp *mlp)
+{
+	for (size_t i = 0; i < mlp->parameter_count; i++)
+		tell(mlp->parameters[i].value_name, &mlp->parameters[i].value);
+}
+
+void mlp_tell_trained(const struct mlp *mlp)
 {
 	for (size_t i = 0; i < mlp->parameter_count; i++) {
 		const struct parameter *p = &mlp->parameters[i];
 
 		if (p->frozen)
 			continue;
-		record_matrix(p->value_name, &p->value);
-		if (gradients)
-			record_matrix(p->gradient_name, &p->gradient);
+		tell(p->value_name, &p->value);
+		tell(p->gradient_name, &p->gradient);
 	}
 }

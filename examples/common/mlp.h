@@ -58,7 +58,9 @@ size_t mlp_count(const struct mlp *mlp, bool frozen); /* numbers in the paramete
 /* Over the bytes of all parameters that are frozen, or of those that are not. */
 uint64_t mlp_hash(const struct mlp *mlp, bool frozen);
 
-/* Emits a digest of every parameter that is trained, and of its gradient if asked. */
-void mlp_record(const struct mlp *mlp, bool gradients);
+/* Tells wheeltap the digests of all parameters, or of those that are trained and their gradients.
+ */
+void mlp_tell_parameters(const struct mlp *mlp);
+void mlp_tell_trained(const struct mlp *mlp);
 
 #endif

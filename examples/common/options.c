@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Long options with numbers, and their bounds. */
 #include "options.h"
 
 #include <errno.h>

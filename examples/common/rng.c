@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Integers first, then floats made from them. */
 #include "rng.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Each operation twice: the way forward computes its value, the way back adds to its inputs. */
 #include "tape.h"
 
 #include <math.h>

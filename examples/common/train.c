@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What to copy from: a training step with its spans, counters, states and tensors. */
 #include "train.h"
 
 #include <stdio.h>
@@ -71,7 +72,7 @@ static void next_batch(struct trainer *trainer)
 	trainer->next = (trainer->next + size) % trainer->data->points.rows;
 }
 
-struct score train_step(struct trainer *trainer, bool with_digests)
+struct score train_step(struct trainer *trainer)
 {
 	struct mlp *mlp = trainer->mlp;
 	struct tape *tape = &trainer->tape;
@@ -103,8 +104,7 @@ struct score train_step(struct trainer *trainer, bool with_digests)
 	wt_counter(WT_NAME("accuracy"), score.accuracy);
 	wt_counter(WT_NAME("lr"), trainer->adam.learning_rate);
 	wt_counter(WT_NAME("gradient_norm"), mlp_gradient_norm(mlp));
-	if (with_digests)
-		mlp_record(mlp, true);
+	mlp_tell_trained(mlp);
 	tape_clear(tape);
 	return score;
 }

@@ -31,7 +31,7 @@ void trainer_release(struct trainer *trainer);
 void trainer_shuffle(struct trainer *trainer); /* at the beginning of an epoch */
 void trainer_set_rate(struct trainer *trainer, double learning_rate);
 /* Takes a batch, goes forward, backward, and moves the parameters. */
-struct score train_step(struct trainer *trainer, bool with_digests);
+struct score train_step(struct trainer *trainer);
 /* Over all of `data`; changes nothing. */
 struct score evaluate(struct mlp *mlp, const struct data *data);
 
