@@ -11,8 +11,7 @@
 
 #include <lttng/tracepoint.h>
 
-LTTNG_UST_TRACEPOINT_EVENT(wheeltap_bench, mark,
-			   LTTNG_UST_TP_ARGS(uint32_t, name, uint64_t, value),
+LTTNG_UST_TRACEPOINT_EVENT(wheeltap_bench, mark, LTTNG_UST_TP_ARGS(uint32_t, name, uint64_t, value),
 			   LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint32_t, name, name)
 						       lttng_ust_field_integer(uint64_t, value,
 									       value)))

@@ -112,7 +112,8 @@ static bool names_agent(const char *path)
 	bool found = false;
 
 	wti_buf_init(&part, SCAN_BYTES);
-	while (fd >= 0 && !found && at < EXECUTABLE_BYTES_MAX && wti_buf_reserve(&part, SCAN_BYTES)) {
+	while (fd >= 0 && !found && at < EXECUTABLE_BYTES_MAX &&
+	       wti_buf_reserve(&part, SCAN_BYTES)) {
 		ssize_t n = wti_pread_all(fd, part.data, SCAN_BYTES, at);
 
 		if (n <= 0)
@@ -203,8 +204,8 @@ void wti_mask_command(char *const *argv, char *out, size_t bytes)
 		if (!copy)
 			return;
 		memcpy(copy, argv[i], length);
-		length = i && announces_secret(argv[i - 1]) ? wti_secret_mask_all(copy, length) :
-							       wti_secret_mask(copy, length);
+		length = i && announces_secret(argv[i - 1]) ? wti_secret_mask_all(copy, length)
+							    : wti_secret_mask(copy, length);
 		used += (size_t)snprintf(out + used, bytes - used, "%s%.*s", i ? " " : "",
 					 (int)length, copy);
 		free(copy);

@@ -107,7 +107,8 @@ static void report(const struct wt_reader *reader, const struct track *tracks)
 		printf("%s pid %u exec %u command %.16s track %u events %" PRIu64 " lost %" PRIu64
 		       " next %" PRIu64 " marks %" PRIu64 "%s\n",
 		       slash ? slash + 1 : "", who->pid, who->exec, who->command, id, track->events,
-		       track->lost, track->next, track->marks, track->marks_broken ? " broken" : "");
+		       track->lost, track->next, track->marks,
+		       track->marks_broken ? " broken" : "");
 		if ((!missing || cut) && !twice && !track->time_broken)
 			continue;
 		printf("WRONG: %" PRIu64 " missing, %" PRIu64 " twice%s\n", missing, twice,

@@ -16,9 +16,9 @@
 
 #include <wheeltap/wheeltap.h>
 
-struct counter { /* one a thread, in the shared file */
+struct counter {                    /* one a thread, in the shared file */
 	_Atomic uint64_t published; /* emits that returned true */
-	_Atomic uint64_t refused; /* that returned false */
+	_Atomic uint64_t refused;   /* that returned false */
 	_Atomic uint64_t tid;
 	uint64_t pad[5];
 };

@@ -4,9 +4,10 @@
  *
  *   talker LINES STATUS [MILLISECONDS]
  *
- * Writes LINES numbered lines to standard output and every tenth to standard error, emits events all
- * the while, takes about so many milliseconds, and ends with STATUS. With an environment variable
- * TALKER_DONE the status is also written to the file that it names, for a parent that was killed.
+ * Writes LINES numbered lines to standard output and every tenth to standard error, emits events
+ * all the while, takes about so many milliseconds, and ends with STATUS. With an environment
+ * variable TALKER_DONE the status is also written to the file that it names, for a parent that was
+ * killed.
  */
 #include <stdio.h>
 #include <stdlib.h>

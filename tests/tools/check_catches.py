@@ -140,10 +140,13 @@ class Tree:
             (self.root / name).write_bytes(before)
 
     def plant_symbol(self) -> None:
-        self.write("build/src/a.c", "int wt_good(void) { return 0; }\nint wti_leak(void) { return 0; }\n")
-        library = self.root / "build" / "src" / "liba.so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, self.root / "build/src/a.c"], check=True)
-        self.expect("symbol", 1, f"{library}:0: symbol: 'wti_leak'")
+        self.write("build/a.c", "int wt_good(void) { return 0; }\nint wti_leak(void) { return 0; }\n")
+        (self.root / "build/src").mkdir()
+        for name in ("build/liba.so", "build/src/libb.so"):
+            library = self.root / name
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", library, self.root / "build/a.c"], check=True)
+            self.expect("symbol", 1, f"{library}:0: symbol: 'wti_leak'")
+            library.unlink()
 
 
 def main() -> int:
