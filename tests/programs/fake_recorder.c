@@ -10,7 +10,8 @@
  * or stop ourselves; what then happens is for others to see lazy 1         do not read rings before
  * their process has ended print 1        a line for each event
  *
- * Ends with one line a process, ring and fault, and "status N" of the program.
+ * The program's output goes to our standard error. Ends with one line a process, ring and fault,
+ * and "status N" of the program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,13 +32,17 @@
 
 #include "records.h"
 
-enum { PROCESSES_MAX = 512, RINGS_MAX = 4096, CHUNKS_MAX = 64 };
+enum { PROCESSES_MAX = 256, RINGS_MAX = 4096, CHUNKS_MAX = 64, DEFINITIONS_MAX = 1 << 16 };
 
 struct process {
 	int fd; /* -1: hung up */
 	struct wti_message hello;
 	struct wti_chunk *chunks[CHUNKS_MAX];
 	uint32_t chunk_count;
+	uint32_t read_chunk; /* how far definitions have been read */
+	size_t read_at;
+	uint32_t id_last[WTI_DEF_SITE + 1];
+	const struct wti_definition *definitions[WTI_DEF_SITE + 1][DEFINITIONS_MAX];
 	bool hung_up;
 };
 
@@ -62,6 +67,8 @@ static size_t ring_count;
 static size_t fault_count;
 static struct wti_control *control;
 static bool print_events;
+static const char *tally_name;
+static uint64_t tally;
 static bool is_lazy;
 
 static void fault(const char *what, const struct ring *ring, uint64_t a, uint64_t b)
@@ -72,34 +79,52 @@ static void fault(const char *what, const struct ring *ring, uint64_t a, uint64_
 		       (unsigned long long)a, (unsigned long long)b);
 }
 
-/* The text of a string, or "". */
-static const char *find_definition(const struct process *process, uint16_t type, uint32_t id,
-				   size_t *ret_bytes)
+/* Takes in what has been committed since. */
+static void read_definitions(struct process *process)
 {
-	*ret_bytes = 0;
-	for (uint32_t i = 0; i < process->chunk_count; i++) {
-		const struct wti_chunk *chunk = process->chunks[i];
-		size_t at = sizeof(*chunk);
+	while (process->read_chunk < process->chunk_count) {
+		char *chunk = (char *)process->chunks[process->read_chunk];
+		size_t at = process->read_at ? process->read_at : sizeof(struct wti_chunk);
 
 		while (at + sizeof(struct wti_definition) <= WTI_CHUNK_BYTES) {
-			struct wti_definition *d = (void *)((char *)chunk + at);
+			struct wti_definition *d = (void *)(chunk + at);
 			uint32_t size = atomic_load_explicit(&d->size, memory_order_acquire);
 
 			if (size == 0)
 				break;
-			if (size % 8 || at + size > WTI_CHUNK_BYTES ||
-			    sizeof(*d) + d->payload_bytes > size) {
+			if (size % 8 || at + size > WTI_CHUNK_BYTES || d->type > WTI_DEF_SITE ||
+			    sizeof(*d) + d->payload_bytes > size ||
+			    d->id != ++process->id_last[d->type] || d->id >= DEFINITIONS_MAX) {
 				fault("definition", NULL, at, size);
-				return "";
+				return;
 			}
-			if (d->type == type && d->id == id) {
-				*ret_bytes = d->payload_bytes;
-				return (const char *)(d + 1);
-			}
+			process->definitions[d->type][d->id] = d;
 			at += size;
 		}
+		process->read_at = at;
+		if (process->read_chunk + 1 == process->chunk_count)
+			return;
+		process->read_chunk++;
+		process->read_at = 0;
 	}
-	return NULL;
+}
+
+/* The payload of a definition, or NULL. */
+static const char *find_definition(struct process *process, uint16_t type, uint32_t id,
+				   size_t *ret_bytes)
+{
+	const struct wti_definition *d;
+
+	*ret_bytes = 0;
+	if (id >= DEFINITIONS_MAX)
+		return NULL;
+	if (!process->definitions[type][id])
+		read_definitions(process);
+	d = process->definitions[type][id];
+	if (!d)
+		return NULL;
+	*ret_bytes = d->payload_bytes;
+	return (const char *)(d + 1);
 }
 
 static void print_text(const char *text, size_t bytes)
@@ -241,8 +266,12 @@ static void check_mark(struct ring *ring, const struct wti_record_mark *mark)
 	size_t bytes;
 	const char *name = find_definition(ring->process, WTI_DEF_STRING, mark->name, &bytes);
 
-	if (!name)
+	if (!name && mark->name != 0)
 		fault("undefined name", ring, mark->name, 0);
+	else if (!name)
+		return; /* 0 is the empty name */
+	else if (tally_name && bytes == strlen(tally_name) && memcmp(name, tally_name, bytes) == 0)
+		tally++;
 	else if (bytes == 5 && memcmp(name, "count", 5) == 0) {
 		if (ring->gap_count == 0 && mark->value != ring->mark_count)
 			fault("mark out of order", ring, mark->value, ring->mark_count);
@@ -494,6 +523,7 @@ static pid_t start(const char *folder, char **command)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
+		dup2(2, 1); /* what the program says does not mix with what we say */
 		setenv(WTI_ENV, variable, 1);
 		execvp(command[0], command);
 		perror(command[0]);
@@ -587,12 +617,14 @@ int main(int argc, char **argv)
 	control->protocol = (uint32_t)number(argc, argv, "protocol", control->protocol);
 	control->on_full = (uint32_t)number(argc, argv, "on-full", 0);
 	control->strings_keep = (uint32_t)number(argc, argv, "keep", 0);
+	tally_name = option(argc, argv, "tally", NULL);
 	print_events = number(argc, argv, "print", 0);
 	is_lazy = number(argc, argv, "lazy", 0);
 	listener = listen_at(folder);
 	status = run(listener, start(folder, argv + command + 1),
 		     number(argc, argv, "die-after", 0), number(argc, argv, "stop-after", 0));
 	report();
+	printf("tally %llu\n", (unsigned long long)tally);
 	printf("faults %zu\nstatus %d\n", fault_count, status);
 	return fault_count != 0;
 }

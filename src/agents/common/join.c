@@ -312,8 +312,11 @@ bool wti_recorder_gone(struct wti_process *process)
 
 	if (atomic_load(&process->state) == WTI_PROCESS_OFF)
 		return true;
+	/* A pending signal makes poll fail although it need not wait: that says nothing. */
+	if (poll(&look, 1, 0) < 0)
+		look.revents = 0;
 	if (atomic_load(&wti_agent.control->state) == WTI_RECORDING_ON && ours &&
-	    poll(&look, 1, 0) >= 0 && !(look.revents & (POLLHUP | POLLERR | POLLNVAL)))
+	    !(look.revents & (POLLHUP | POLLERR | POLLNVAL)))
 		return false;
 	if (atomic_compare_exchange_strong(&process->state, &joined, WTI_PROCESS_OFF) && ours)
 		close(look.fd);

@@ -64,14 +64,31 @@ static bool is_over(struct wti_process *process, uint64_t now_ns, bool look)
 	return (look || is_time_to_look(process, now_ns)) && wti_recorder_gone(process);
 }
 
-/* Between two naps the ring is left, so that the recorder's watermark moves on. */
-static bool wait_entered(struct wti_process *process, struct wti_slot *slot, struct wti_ring *ring,
-			 uint32_t bytes)
+/* Entered again if true. */
+static bool enter_with_room(struct wti_slot *slot, struct wti_ring *ring, uint32_t bytes, bool last)
+{
+	if (slot->ring != ring || !wti_ring_enter(ring))
+		return false;
+	if (wti_ring_has_room(ring, bytes))
+		return true;
+	if (last)
+		wti_ring_drop(ring);
+	else
+		wti_ring_leave(ring);
+	return false;
+}
+
+/*
+ * Comes with the ring left, so that the recorder's watermark moves on and signal handlers can emit.
+ * After a fork in a signal handler the slot is empty, and the child does nothing more here.
+ */
+static bool wait_left(struct wti_process *process, struct wti_slot *slot, struct wti_ring *ring,
+		      uint32_t bytes)
 {
 	const bool may_wait = wti_agent.control->on_full == WTI_ON_FULL_BLOCK;
 	uint64_t nap_ns = NAP_FIRST_NS;
 
-	for (;;) {
+	while (slot->ring == ring) {
 		uint64_t now_ns = wti_clock_monotonic_ns();
 		uint64_t left_ns = may_wait ? budget_left(process, now_ns) : 0;
 
@@ -79,32 +96,24 @@ static bool wait_entered(struct wti_process *process, struct wti_slot *slot, str
 			turn_off(slot, ring);
 			return false;
 		}
-		if (left_ns == 0) {
-			wti_ring_drop(ring);
-			return false;
-		}
-		wti_ring_leave(ring);
+		if (left_ns == 0)
+			return enter_with_room(slot, ring, bytes, true);
 		atomic_fetch_add(&process->waited_ns,
 				 nap(nap_ns < left_ns ? nap_ns : left_ns, now_ns));
-		if (slot->ring != ring || !wti_ring_enter(ring))
-			return false;
-		if (wti_ring_has_room(ring, bytes))
+		if (enter_with_room(slot, ring, bytes, false))
 			return true;
 		nap_ns = nap_ns * 2 < NAP_MAX_NS ? nap_ns * 2 : NAP_MAX_NS;
 	}
+	return false;
 }
 
 bool wti_room_wait(struct wti_here here, uint32_t bytes)
 {
-	struct wti_process *process = wti_agent.process;
 	int saved_errno = errno;
-	bool entered = false;
+	bool entered;
 
-	/* After a fork in a signal handler the child ends up here with an emit of its parent. */
-	if (here.slot->ring != here.ring)
-		wti_ring_leave(here.ring);
-	else
-		entered = wait_entered(process, here.slot, here.ring, bytes);
+	wti_ring_leave(here.ring);
+	entered = wait_left(wti_agent.process, here.slot, here.ring, bytes);
 	errno = saved_errno;
 	return entered;
 }
