@@ -190,7 +190,7 @@ def test_ceiling() -> None:
 
 
 def test_churn() -> None:
-    seen = record(case("churn"), rings_max=3 * (RING_BYTES + HEADER_BYTES))
+    seen = record(case("churn"), rings_max=60 * (RING_BYTES + HEADER_BYTES))
     expect(len(seen.rings) == 300 and seen.control["refused"] == 0, f"rings are reused:\n{seen.control}")
     expect(seen.total("marks") == 30000, "all marks")
     expect(sorted(int(ring["track"]) for ring in seen.rings) == list(range(1, 301)), "tracks are dense from 1")
