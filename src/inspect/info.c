@@ -299,7 +299,7 @@ static int by_track(const void *a, const void *b)
 
 static void tracks_table(const struct state *s, struct wt_result *result)
 {
-	static const char *const types[] = {"?", "thread", "queue", "rank", "recorder"};
+	static const char *const types[] = {"-", "thread", "queue", "rank", "recorder"};
 	struct wt_table *table = wt_result_table(result, "tracks", "by track");
 	size_t count = s->track_index.count;
 	struct track_count *sorted = calloc(count + 1, sizeof(*sorted));
@@ -307,8 +307,8 @@ static void tracks_table(const struct state *s, struct wt_result *result)
 
 	wt_table_column(table, "track", "track", WT_CELL_TEXT);
 	wt_table_column(table, "type", "type", WT_CELL_TEXT);
-	wt_table_column(table, "stream", "stream", WT_CELL_COUNT);
-	wt_table_column(table, "id", "id", WT_CELL_COUNT);
+	wt_table_column(table, "stream", "stream", WT_CELL_ID);
+	wt_table_column(table, "id", "id", WT_CELL_ID);
 	wt_table_column(table, "events", "events", WT_CELL_COUNT);
 	for (size_t i = 0; sorted && i < count; i++) {
 		const struct wti_map_entry *e = &s->track_index.entries[i];
@@ -322,7 +322,9 @@ static void tracks_table(const struct state *s, struct wt_result *result)
 		const struct wt_track *track = wt_reader_track(reader, sorted[i].track);
 		struct wt_text text =
 			wti_label_track(label, s->trace, sorted[i].stream, sorted[i].track);
-		const char *type = types[track && track->type < 5 ? track->type : 0];
+		const char *type = !sorted[i].track           ? "process"
+				   : track && track->type < 5 ? types[track->type]
+							      : types[0];
 
 		wt_table_row(table);
 		wt_table_text(table, text.data, text.bytes);
@@ -342,7 +344,7 @@ static void streams_table(const struct state *s, struct wt_result *result)
 
 	wt_table_column(table, "file", "file", WT_CELL_TEXT);
 	wt_table_column(table, "command", "command", WT_CELL_TEXT);
-	wt_table_column(table, "pid", "pid", WT_CELL_COUNT);
+	wt_table_column(table, "pid", "pid", WT_CELL_ID);
 	wt_table_column(table, "events", "events", WT_CELL_COUNT);
 	wt_table_column(table, "bytes", "bytes", WT_CELL_BYTES);
 	wt_table_column(table, "state", "state", WT_CELL_TEXT);
@@ -473,10 +475,10 @@ static void add_context(const struct state *s, struct wt_result *result)
 			last = step;
 	}
 	if (last && last->has_step)
-		wt_result_fact_count(result, "last_step", "last step", WT_CELL_COUNT,
+		wt_result_fact_count(result, "last_step", "last step", WT_CELL_ID,
 				     (uint64_t)last->step);
 	if (last && last->has_epoch)
-		wt_result_fact_count(result, "last_epoch", "last epoch", WT_CELL_COUNT,
+		wt_result_fact_count(result, "last_epoch", "last epoch", WT_CELL_ID,
 				     (uint64_t)last->epoch);
 	if (last && *last->stage)
 		wt_result_fact_text(result, "last_stage", "last stage", last->stage);

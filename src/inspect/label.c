@@ -48,6 +48,8 @@ struct wt_text wti_label_track(char out[WTI_LABEL_BYTES], const struct wt_trace 
 	const struct wt_track *track = wt_reader_track(reader, id);
 	const struct wt_identity *who = wt_reader_identity(reader);
 
+	if (!id) /* what is said of the process as a whole */
+		return finish(out, snprintf(out, WTI_LABEL_BYTES, "%.16s (process)", who->command));
 	if (track && track->name_bytes)
 		return named(out, track, who->pid);
 	if (track && track->type == WT_TRACK_QUEUE)

@@ -255,11 +255,12 @@ void wt_table_text(struct wt_table *table, const char *text, size_t bytes)
 void wt_table_count(struct wt_table *table, uint64_t value)
 {
 	struct wt_cell *cell = next_cell(table);
+	enum wt_cell_type type;
 
 	if (!cell)
 		return;
-	cell->type =
-		table->columns[table->cursor].type == WT_CELL_BYTES ? WT_CELL_BYTES : WT_CELL_COUNT;
+	type = table->columns[table->cursor].type;
+	cell->type = type == WT_CELL_BYTES || type == WT_CELL_ID ? type : WT_CELL_COUNT;
 	cell->count = value;
 	table->cursor++;
 }

@@ -333,8 +333,8 @@ static void add_tracks(const struct state *s, struct wt_result *result, const st
 
 	wt_table_column(table, "track", "track", WT_CELL_TEXT);
 	wt_table_column(table, "type", "type", WT_CELL_TEXT);
-	wt_table_column(table, "stream", "stream", WT_CELL_COUNT);
-	wt_table_column(table, "id", "id", WT_CELL_COUNT);
+	wt_table_column(table, "stream", "stream", WT_CELL_ID);
+	wt_table_column(table, "id", "id", WT_CELL_ID);
 	wt_table_column(table, "count", "count", WT_CELL_COUNT);
 	wt_table_column(table, "busy_ns", "busy", WT_CELL_NS);
 	wt_table_column(table, "utilisation", "utilisation", WT_CELL_PERCENT);
@@ -365,7 +365,7 @@ static void add_devices(const struct state *s, struct wt_result *result, const s
 {
 	struct wt_table *table = wt_result_table(result, "devices", "devices");
 
-	wt_table_column(table, "device", "device", WT_CELL_COUNT);
+	wt_table_column(table, "device", "device", WT_CELL_ID);
 	wt_table_column(table, "operations", "operations", WT_CELL_COUNT);
 	wt_table_column(table, "busy_ns", "busy", WT_CELL_NS);
 	wt_table_column(table, "utilisation", "utilisation", WT_CELL_PERCENT);

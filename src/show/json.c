@@ -14,6 +14,7 @@ static void add_cell(struct wti_json *j, const struct wt_cell *cell)
 		break;
 	case WT_CELL_COUNT:
 	case WT_CELL_BYTES:
+	case WT_CELL_ID:
 		wti_json_u64(j, cell->count);
 		break;
 	case WT_CELL_NUMBER:
