@@ -18,6 +18,7 @@ static void add_columns(struct wt_table *table)
 	wt_table_column(table, "status", "status", WT_CELL_TEXT);
 	wt_table_column(table, "start", "started", WT_CELL_TEXT);
 	wt_table_hide(table, 1);
+	wt_table_column(table, "start_ns", "", WT_CELL_NS);
 	wt_table_column(table, "duration_ns", "duration", WT_CELL_NS);
 	wt_table_column(table, "events", "events", WT_CELL_COUNT);
 	wt_table_column(table, "bytes", "size", WT_CELL_BYTES);
@@ -61,6 +62,10 @@ static void add_run(struct wt_table *table, const struct wti_run *run)
 	wt_table_text(table, run->status, strlen(run->status));
 	wti_format_moment(moment, run->start_ns);
 	wt_table_text(table, moment, strlen(moment));
+	if (run->start_ns)
+		wt_table_ns(table, run->start_ns);
+	else
+		wt_table_empty(table);
 	if (run->duration_ns < 0)
 		wt_table_empty(table);
 	else

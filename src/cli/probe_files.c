@@ -180,17 +180,23 @@ static bool is_new(struct seen *seen, const char *real)
 	return seen->paths[seen->count] && ++seen->count;
 }
 
+static int python_only(const struct dirent *entry)
+{
+	return is_python(entry->d_name);
+}
+
 static void look_in(const char *folder, struct seen *seen,
 		    void (*found)(void *cookie, const char *path, const char *real), void *cookie)
 {
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, python_only, versionsort);
 
-	while (dir && (entry = readdir(dir))) {
+	for (int i = 0; i < count; i++) {
 		char *path, *real;
+		int bytes = asprintf(&path, "%s/%s", folder, entries[i]->d_name);
 
-		if (!is_python(entry->d_name) ||
-		    asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+		free(entries[i]);
+		if (bytes < 0)
 			continue;
 		real = access(path, X_OK) ? NULL : realpath(path, NULL);
 		if (real && is_new(seen, real))
@@ -198,8 +204,7 @@ static void look_in(const char *folder, struct seen *seen,
 		free(real);
 		free(path);
 	}
-	if (dir)
-		closedir(dir);
+	free(entries);
 }
 
 void wti_probe_interpreters(void (*found)(void *cookie, const char *path, const char *real),

@@ -315,7 +315,9 @@ static void tracks_table(const struct state *s, struct wt_result *result)
 
 		sorted[i] = (struct track_count){e->key >> 32, (uint32_t)e->key, e->value};
 	}
-	if (sorted)
+	if (!sorted)
+		result->failed = WT_E_NOMEM;
+	else
 		qsort(sorted, count, sizeof(*sorted), by_track);
 	for (size_t i = 0; sorted && i < count && i < TRACKS_SHOWN; i++) {
 		const struct wt_reader *reader = wt_trace_stream(s->trace, sorted[i].stream);

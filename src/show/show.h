@@ -17,7 +17,8 @@ struct wti_style {
 	unsigned width; /* columns; 0: as wide as it needs to be */
 };
 
-/* Facts, findings, tables. Notes are left to the caller: they belong on standard error. */
+/* Facts, findings, tables; what has no title is for machines. Notes are left to the caller: they
+ * belong on standard error. */
 void wti_show_text(struct wti_buf *out, const struct wt_result *result,
 		   const struct wti_style *style);
 void wti_show_table(struct wti_buf *out, const struct wt_table *table,

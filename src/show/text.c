@@ -61,7 +61,7 @@ static void measure(struct layout *l)
 	const struct wt_table *t = l->table;
 
 	for (size_t i = 0; i < t->column_count; i++) {
-		l->shown[i] = true;
+		l->shown[i] = *t->columns[i].title != 0; /* those without are for machines */
 		l->widths[i] = strlen(t->columns[i].title);
 	}
 	for (size_t i = 0; i < t->row_count * t->column_count; i++) {

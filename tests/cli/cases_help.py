@@ -44,9 +44,10 @@ def test_help_and_manual_agree(b: Bench) -> None:
 
 
 def test_manual_pages_are_installed(b: Bench) -> None:
-    """Each verb is in the list of pages that the build makes."""
-    listed = re.search(r"verb_names = \[(.*?)\]", (b.source / "docs/meson.build").read_text(), re.S)
-    assert listed and set(re.findall(r"'([a-z]+)'", listed[1])) == set(verbs(b))
+    pages = {page.name for page in (b.program.parent / "docs").glob("*.1")}
+    if not shutil.which("scdoc"):
+        raise Skip("scdoc is not installed")
+    assert pages == {"wheeltap.1"} | {f"wheeltap-{verb}.1" for verb in verbs(b)}, pages
 
 
 def test_every_option_is_explained(b: Bench) -> None:

@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""view --follow on a run that goes on: every event once, in order, before the run is over.
+
+usage: test_follow.py WHEELTAP SLOW_MARKS
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def main() -> int:
+    program, slow_marks = (Path(word).resolve() for word in sys.argv[1:3])
+    with tempfile.TemporaryDirectory(prefix="wheeltap-follow-") as folder:
+        env = os.environ | {"WHEELTAP_HOME": folder}
+        recorder = subprocess.Popen([program, "record", "-o", f"{folder}/run", "--", slow_marks], env=env,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 10
+        while not list(Path(folder).glob("run/*.wt")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        follower = subprocess.Popen([program, "view", "--follow", "--jsonl", "--kind", "mark", "run"], env=env,
+                                    stdout=subprocess.PIPE, text=True)
+        assert follower.stdout is not None
+        early = 0
+        events = []
+        for line in follower.stdout:
+            events.append(json.loads(line))
+            early += recorder.poll() is None
+        assert follower.wait(timeout=20) == 0 and recorder.wait(timeout=20) == 0
+        done = subprocess.run([program, "view", "--jsonl", "--kind", "mark", "run"], env=env, capture_output=True, text=True,
+                              check=True, timeout=20)
+    later = [json.loads(line) for line in done.stdout.splitlines()]
+    seen = [(e["fields"]["name"], e["fields"]["value"]) for e in events]
+    assert sorted(seen) == sorted((name, i) for name in ("main", "other") for i in range(50)), seen
+    assert [e["time_ns"] for e in events] == sorted(e["time_ns"] for e in events), "out of order"
+    assert seen == [(e["fields"]["name"], e["fields"]["value"]) for e in later], "not the order of a later look"
+    assert early >= 20, f"only {early} of 100 events were shown while the run went on"
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
