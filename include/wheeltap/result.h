@@ -53,7 +53,7 @@ enum wt_cell_type {
 	WT_CELL_BYTES,   /* u64 */
 	WT_CELL_NS,      /* i64 nanoseconds */
 	WT_CELL_PERCENT, /* double, 0 to 100 */
-	WT_CELL_ID, /* u64 that names something: a pid, a step */
+	WT_CELL_ID,      /* u64 that names something: a pid, a step */
 };
 
 struct wt_column {

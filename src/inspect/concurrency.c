@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep line over a bounded heap of moments. */
+/* A sweep line over a bounded, sorted array of moments. */
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <wheeltap/err.h>
 
@@ -15,7 +16,7 @@ void wti_concurrency_init(struct wti_concurrency *c, size_t ceiling)
 
 void wti_concurrency_release(struct wti_concurrency *c)
 {
-	free(c->heap);
+	free(c->moments);
 	*c = (struct wti_concurrency){0};
 }
 
@@ -24,50 +25,53 @@ static bool before(struct wti_moment a, struct wti_moment b)
 	return a.ns < b.ns || (a.ns == b.ns && a.change < b.change);
 }
 
-static void push(struct wti_concurrency *c, struct wti_moment moment)
+/* Looked for from the end: moments come nearly in order. */
+static size_t place_of(const struct wti_concurrency *c, struct wti_moment moment)
 {
-	size_t at = c->count++;
+	size_t low = 0, high = c->count;
 
-	while (at && before(moment, c->heap[(at - 1) / 2])) {
-		c->heap[at] = c->heap[(at - 1) / 2];
-		at = (at - 1) / 2;
+	for (size_t step = 1; high > low; step *= 2) {
+		size_t probe = high - low > step ? high - step : low;
+
+		if (!before(moment, c->moments[probe])) {
+			low = probe + 1;
+			break;
+		}
+		high = probe;
 	}
-	c->heap[at] = moment;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (before(moment, c->moments[middle]))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
 }
 
-static struct wti_moment pop(struct wti_concurrency *c)
+static void insert(struct wti_concurrency *c, struct wti_moment moment)
 {
-	struct wti_moment top = c->heap[0], last = c->heap[--c->count];
-	size_t at = 0;
+	size_t at = place_of(c, moment);
 
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= c->count)
-			break;
-		if (child + 1 < c->count && before(c->heap[child + 1], c->heap[child]))
-			child++;
-		if (!before(c->heap[child], last))
-			break;
-		c->heap[at] = c->heap[child];
-		at = child;
-	}
-	c->heap[at] = last;
-	return top;
+	memmove(c->moments + at + 1, c->moments + at, (c->count - at) * sizeof(moment));
+	c->moments[at] = moment;
+	c->count++;
 }
 
-static void sweep(struct wti_concurrency *c, size_t down_to)
+static void sweep(struct wti_concurrency *c, size_t count)
 {
-	while (c->count > down_to) {
-		struct wti_moment moment = pop(c);
-
-		c->open += moment.change;
-		c->swept_ns = moment.ns;
+	for (size_t i = 0; i < count; i++) {
+		c->open += c->moments[i].change;
+		c->swept_ns = c->moments[i].ns;
 		if (c->open > c->max) {
 			c->max = c->open;
-			c->max_at_ns = moment.ns;
+			c->max_at_ns = c->moments[i].ns;
 		}
 	}
+	if (count)
+		memmove(c->moments, c->moments + count, (c->count - count) * sizeof(*c->moments));
+	c->count -= count;
 }
 
 static int make_room(struct wti_concurrency *c)
@@ -81,10 +85,10 @@ static int make_room(struct wti_concurrency *c)
 		sweep(c, c->count / 2);
 		return 0;
 	}
-	bigger = realloc(c->heap, capacity * sizeof(*c->heap));
+	bigger = realloc(c->moments, capacity * sizeof(*c->moments));
 	if (!bigger)
 		return WT_E_NOMEM;
-	c->heap = bigger;
+	c->moments = bigger;
 	c->capacity = capacity;
 	return 0;
 }
@@ -104,12 +108,12 @@ int wti_concurrency_add(struct wti_concurrency *c, int64_t from_ns, int64_t to_n
 		if (from_ns >= to_ns)
 			return 0;
 	}
-	push(c, (struct wti_moment){from_ns, 1});
-	push(c, (struct wti_moment){to_ns, -1});
+	insert(c, (struct wti_moment){from_ns, 1});
+	insert(c, (struct wti_moment){to_ns, -1});
 	return 0;
 }
 
 void wti_concurrency_finish(struct wti_concurrency *c)
 {
-	sweep(c, 0);
+	sweep(c, c->count);
 }

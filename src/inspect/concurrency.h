@@ -18,7 +18,7 @@ struct wti_moment {
 };
 
 struct wti_concurrency {
-	struct wti_moment *heap; /* the earliest on top */
+	struct wti_moment *moments; /* sorted */
 	size_t count;
 	size_t capacity;
 	size_t ceiling;
