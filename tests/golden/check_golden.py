@@ -23,7 +23,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
-from reference_decoder import Damage, Kind, canonical, decode  # noqa: E402
+from reference_decoder import decode  # noqa: E402
+from trace_model import Damage, Kind  # noqa: E402
+from trace_text import canonical  # noqa: E402
 
 ZSTD_VERSION = "zstd-version"  # what the committed traces were made with
 

@@ -100,7 +100,8 @@ class Case:
     word: str = ""
 
     def row(self) -> str:
-        return "\t".join(map(str, [self.name, self.where, self.codes, self.low, self.high, self.events, self.word or "-"]))
+        cells = [self.name, self.where, self.codes, self.low, self.high, self.events, self.word or "-"]
+        return "\t".join(map(str, cells))
 
 
 CASES: list[Case] = []

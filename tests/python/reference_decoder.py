@@ -19,10 +19,12 @@ import struct
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from operator import xor
 
+from trace_model import Block, BlockHeader, Column, Damage, Definitions, Field, Header, Kind, Stream
+from trace_text import canonical, summary
 from xxh3 import xxh3_64
 from zstd_frame import decompress
 
@@ -40,7 +42,7 @@ PATCH = struct.Struct("<HQ")
 
 SCHEMA, DEFINITIONS, EVENTS, INDEX = 1, 2, 3, 4
 STRING, TRACK, STACK, MODULE, SITE = 1, 2, 3, 4, 5
-TYPE_I32, TYPE_I64, TYPE_F64, TYPE_NAME, TYPE_STR, TYPE_ENUM = 3, 4, 5, 6, 9, 10
+TYPE_NAME, TYPE_STR = 6, 9
 PLAIN, DELTA, XOR, RELATIVE, RELATIVE_DELTA, RELATIVE_PREVIOUS = 0, 1, 2, 3, 4, 5
 RELATIVE_TO_TIME = 255
 
@@ -50,125 +52,6 @@ TEXT_MAX = 16_777_216
 ROWS_MAX = 65_536
 FIELDS_MAX = 32
 ID_MAX = 8_388_608
-
-
-class Damage(Exception):
-    """Something that the format does not allow, and where."""
-
-    def __init__(self, offset: int, reason: str) -> None:
-        super().__init__(f"at byte {offset}: {reason}")
-        self.offset = offset
-        self.reason = reason
-
-
-@dataclass(frozen=True)
-class Header:
-    major: int
-    minor: int
-    boot: bytes
-    pid: int
-    exec: int
-    start_time: int
-    segment: int
-    clock: int
-    command: bytes  # 16 bytes, padded with 0
-
-
-@dataclass(frozen=True)
-class Field:
-    name: bytes
-    unit: bytes
-    doc: bytes
-    type: int
-    transform: int
-    relative_to: int
-    enum_names: tuple[bytes, ...]
-
-
-@dataclass(frozen=True)
-class Kind:
-    number: int
-    name: bytes
-    doc: bytes
-    fields: tuple[Field, ...]
-
-
-@dataclass(frozen=True)
-class BlockHeader:
-    offset: int
-    type: int
-    kind: int
-    rows: int
-    payload_bytes: int
-    time_min: int
-    time_max: int
-    track_filter: int
-    name_filter: int
-    payload_hash: int
-
-    @property
-    def payload_at(self) -> int:
-        return self.offset + BLOCK_HEADER.size
-
-    @property
-    def end(self) -> int:
-        return self.payload_at + self.payload_bytes
-
-
-# A column is its values as 64-bit patterns, or the texts of its rows.
-Column = Sequence[int] | Sequence[bytes]
-
-
-@dataclass
-class Block:
-    """The rows of one events block, by column: time, track, sequence number, then the fields."""
-
-    header: BlockHeader
-    kind: Kind
-    columns: list[Column]
-
-
-@dataclass
-class Definitions:
-    """What was defined first for each id. Unknown types are passed over."""
-
-    strings: dict[int, bytes] = field(default_factory=dict)
-    tracks: dict[int, tuple[int, int, int, bytes]] = field(default_factory=dict)  # type, tid, device, name
-    stacks: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    modules: dict[int, tuple[int, int, bytes, bytes]] = field(default_factory=dict)  # base, bytes, build-id, path
-    sites: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # file, function, line
-
-
-@dataclass
-class Stream:
-    header: Header
-    kinds: dict[int, Kind] = field(default_factory=dict)
-    definitions: Definitions = field(default_factory=Definitions)
-    blocks: list[Block] = field(default_factory=list)
-    notes: list[Damage] = field(default_factory=list)
-    found_by: str = "scan"  # or "index"
-
-    @property
-    def event_count(self) -> int:
-        return sum(block.header.rows for block in self.blocks)
-
-    def rows(self) -> Iterator[dict[str, object]]:
-        """Every event as a dict, in file order; numbers as the type of their field says."""
-        for block in self.blocks:
-            names = ["kind", "time", "track", "seq"] + [f.name.decode(errors="replace") for f in block.kind.fields]
-            shown = [present(f, column) for f, column in zip(block.kind.fields, block.columns[3:])]
-            kinds = [block.kind.name.decode(errors="replace")] * block.header.rows
-            for row in zip(kinds, *block.columns[:3], *shown):
-                yield dict(zip(names, row))
-
-
-def present(f: Field, column: Column) -> Sequence[object]:
-    """Bit patterns as signed numbers or floats, where they are that."""
-    if f.type in (TYPE_I32, TYPE_I64):
-        return struct.unpack(f"<{len(column)}q", struct.pack(f"<{len(column)}Q", *column))
-    if f.type == TYPE_F64:
-        return struct.unpack(f"<{len(column)}d", struct.pack(f"<{len(column)}Q", *column))
-    return column
 
 
 class Cursor:
@@ -580,7 +463,7 @@ def decode_block(data: bytes, header: BlockHeader, stream: Stream) -> None:
         kind = stream.kinds.get(header.kind)
         if kind is None:
             raise Damage(header.offset + 6, f"events of kind {header.kind}, which no schema block describes")
-        block = parse_events(Cursor(payload, header.payload_at, f"a block of {kind.name.decode()}"), header, kind)
+        block = parse_events(Cursor(payload, header.payload_at, f"a block of kind {kind.number}"), header, kind)
         check_summary(block)
         stream.blocks.append(block)
 
@@ -600,67 +483,6 @@ def decode_bytes(data: bytes) -> Stream:
 def decode(path: str) -> Stream:
     with open(path, "rb") as file:
         return decode_bytes(file.read())
-
-
-# ---- Printing -----------------------------------------------------------------------------------------
-
-
-def hexed(text: bytes) -> str:
-    """Texts are marked, so that an empty one is seen."""
-    return "x" + text.hex()
-
-
-PROBED_IDS = 4096  # canonical.c can ask for a stack or a site only by number
-
-
-def canonical_definitions(definitions: Definitions) -> Iterator[str]:
-    last = max(definitions.strings, default=0)
-    for id_ in range(1, last + 1):
-        yield f"string {id_} {hexed(definitions.strings.get(id_, b'?'))}"
-    for id_, (type_, tid, device, name) in sorted(definitions.tracks.items()):
-        yield f"track {id_} {type_} {tid} {device} {hexed(name)}"
-    for id_, frames in sorted(definitions.stacks.items()):
-        if frames and id_ < PROBED_IDS:
-            yield f"stack {id_} {' '.join(map(str, frames))}"
-    for base, size, build_id, path in sorted(definitions.modules.values()):
-        yield f"module {base} {size} {hexed(build_id)} {hexed(path)}"
-    for id_, (file, function, line) in sorted(definitions.sites.items()):
-        if id_ < PROBED_IDS:
-            yield f"site {id_} {file} {function} {line}"
-
-
-def canonical_kinds(kinds: dict[int, Kind]) -> Iterator[str]:
-    for number, kind in sorted(kinds.items()):
-        yield f"kind {number} {len(kind.fields)} {hexed(kind.name)} {hexed(kind.doc)}"
-        for f in kind.fields:
-            head = f"field {f.type} {f.transform} {f.relative_to} {hexed(f.name)} {hexed(f.unit)} {hexed(f.doc)}"
-            yield " ".join([head, *map(hexed, f.enum_names)])
-
-
-def canonical_block(block: Block) -> Iterator[str]:
-    h = block.header
-    yield (f"block {h.offset} {BLOCK_HEADER.size + h.payload_bytes} {h.rows} {h.kind} {h.time_min} {h.time_max} "
-           f"{h.track_filter} {h.name_filter}")  # fmt: skip
-    as_text = [map(hexed if column and isinstance(column[0], bytes) else str, column) for column in block.columns]
-    prefix = f"event {h.kind} "
-    for row in zip(*as_text):
-        yield prefix + " ".join(row)
-
-
-def canonical(stream: Stream) -> Iterator[str]:
-    h = stream.header
-    yield f"stream {h.boot.hex()} {h.pid} {h.exec} {h.start_time} {h.segment} {h.clock} {hexed(h.command)}"
-    yield from canonical_kinds(stream.kinds)
-    yield from canonical_definitions(stream.definitions)
-    for block in stream.blocks:
-        yield from canonical_block(block)
-    yield f"end {'finished' if stream.found_by == 'index' else 'unfinished'} {'damaged' if stream.notes else 'sound'}"
-
-
-def summary(stream: Stream) -> Iterator[str]:
-    d = stream.definitions
-    yield f"{stream.event_count} events in {len(stream.blocks)} blocks, found by {stream.found_by}"
-    yield f"{len(stream.kinds)} kinds, {len(d.strings)} strings, {len(d.tracks)} tracks, {len(d.stacks)} stacks"
 
 
 def main(arguments: list[str]) -> int:

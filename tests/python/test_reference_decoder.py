@@ -10,7 +10,9 @@ import unittest
 
 import trace_parts as t
 import xxh3
-from reference_decoder import Damage, Stream, canonical, decode_bytes
+from reference_decoder import decode_bytes
+from trace_model import Damage, Stream
+from trace_text import canonical
 from zstd_frame import compress
 
 MASK64 = 0xFFFFFFFFFFFFFFFF
