@@ -192,28 +192,32 @@ static void add_row(struct wt_table *table, const struct wti_profile *p,
 	wt_table_ns(table, (int64_t)sketch->max);
 }
 
-void wti_profile_table(struct wti_profile *p, struct wt_result *result, const char *title,
-		       enum wti_profile_order order, uint64_t limit)
+size_t wti_profile_table(struct wti_profile *p, struct wt_result *result, const char *title,
+			 enum wti_profile_order order, uint64_t limit)
 {
 	struct wt_table *table = wt_result_table(result, "profile", "");
 	struct sorting sorting = {p, order};
 	double side_ns[WTI_PROFILE_SIDES] = {0};
 	size_t *indices = calloc(p->row_count + 1, sizeof(*indices));
+	size_t count = 0;
 
 	add_columns(table, title);
 	for (size_t i = 0; indices && i < p->row_count; i++) {
-		indices[i] = i;
+		if (!p->rows[i].sketch.count) /* begun, but never ended */
+			continue;
+		indices[count++] = i;
 		side_ns[p->rows[i].side] += (double)p->rows[i].self_ns;
 	}
 	if (!indices) {
 		result->failed = WT_E_NOMEM;
-		return;
+		return 0;
 	}
-	qsort_r(indices, p->row_count, sizeof(*indices), compare, &sorting);
-	for (size_t i = 0; i < p->row_count && (!limit || i < limit); i++)
+	qsort_r(indices, count, sizeof(*indices), compare, &sorting);
+	for (size_t i = 0; i < count && (!limit || i < limit); i++)
 		add_row(table, p, &p->rows[indices[i]], side_ns);
-	if (limit && limit < p->row_count)
+	if (limit && limit < count)
 		wt_result_note(result, "%llu of %zu rows are shown; --limit 0 shows all",
-			       (unsigned long long)limit, p->row_count);
+			       (unsigned long long)limit, count);
 	free(indices);
+	return count;
 }

@@ -52,8 +52,9 @@ long wti_profile_row(struct wti_profile *profile, const char *kind, enum wti_pro
 /* `outermost`: no span of this row is open around it. */
 int wti_profile_add(struct wti_profile *profile, size_t row, uint64_t duration_ns, uint64_t self_ns,
 		    int outermost);
-/* The table "profile". `title` heads the column of labels. At most `limit` rows (0: all). */
-void wti_profile_table(struct wti_profile *profile, struct wt_result *result, const char *title,
-		       enum wti_profile_order order, uint64_t limit);
+/* The table "profile". `title` heads the column of labels. At most `limit` rows (0: all); how many
+ * there are. */
+size_t wti_profile_table(struct wti_profile *profile, struct wt_result *result, const char *title,
+			 enum wti_profile_order order, uint64_t limit);
 
 #endif

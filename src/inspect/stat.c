@@ -259,17 +259,20 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 {
 	static const char *const titles[] = {"name", "kind", "track", "step"};
 	struct state *s = opaque;
+	size_t rows;
 
 	wt_result_fact_number(result, "quantile_error_percent", "", WT_CELL_NUMBER,
 			      WTI_SKETCH_ERROR_PERCENT);
-	wti_profile_table(&s->profile, result, titles[s->options.by], s->options.order,
-			  s->options.limit);
+	rows = wti_profile_table(&s->profile, result, titles[s->options.by], s->options.order,
+				 s->options.limit);
 	wti_values_tables(&s->values, result, s->options.limit);
 	add_notes(s, result);
-	if (!s->profile.row_count && !wti_values_any(&s->values)) {
+	if (!rows && !wti_values_any(&s->values)) {
 		wt_result_set_status(result, "not_measured");
-		wt_result_note(result, "nothing to measure: no spans, calls, device operations, "
-				       "counters or marks");
+		wt_result_note(
+			result,
+			"nothing to measure: no span or call that ended, no device operations, "
+			"counters or marks");
 	}
 	return 0;
 }
