@@ -227,7 +227,8 @@ struct wt_text wt_reader_string(const struct wt_reader *reader, uint32_t id);
 uint32_t wt_reader_string_count(const struct wt_reader *reader); /* ids are below this */
 size_t wt_reader_track_count(const struct wt_reader *reader);
 const struct wt_track *wt_reader_track_at(const struct wt_reader *reader, size_t index);
-const struct wt_track *wt_reader_track(const struct wt_reader *reader, uint32_t id); /* or NULL */
+/* NULL if it was never defined; track 0 is the recorder's own, in every stream. */
+const struct wt_track *wt_reader_track(const struct wt_reader *reader, uint32_t id);
 size_t wt_reader_stack(const struct wt_reader *reader, uint32_t id, const uint64_t **ret_frames);
 size_t wt_reader_module_count(const struct wt_reader *reader);
 const struct wt_module *wt_reader_module_at(const struct wt_reader *reader, size_t index);

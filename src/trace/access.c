@@ -81,6 +81,12 @@ const struct wt_track *wt_reader_track_at(const struct wt_reader *reader, size_t
 
 const struct wt_track *wt_reader_track(const struct wt_reader *reader, uint32_t id)
 {
+	/* What the recorder adds to every stream: clock pairs, losses. */
+	static const struct wt_track recorder = {
+		.type = WT_TRACK_RECORDER, .name = "recorder", .name_bytes = 8};
+
+	if (!id)
+		return &recorder;
 	return wti_definition(&reader->definitions, WTI_DEF_TRACK, id);
 }
 
