@@ -176,6 +176,7 @@ static struct wti_relay relay_of(const struct wti_launch *launch, const struct e
 		.console = launch->console,
 		.life = ends->life[0],
 		.held = ends->held[1],
+		.session = launch->session,
 		.page = launch->page,
 	};
 
@@ -247,13 +248,16 @@ static int our_terminal(void)
 	return -1;
 }
 
-static void let_go_of_input(void)
+/* Whoever is at the other end must see when the program is gone, and not wait for us. */
+static void let_go_of_pipes(void)
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null < 0)
 		return;
 	dup2(null, STDIN_FILENO);
+	if (!isatty(STDOUT_FILENO) && is_open(STDOUT_FILENO))
+		dup2(null, STDOUT_FILENO);
 	close(null);
 }
 
@@ -277,7 +281,7 @@ int wti_launch(struct wti_launch *launch, struct wt_err *err)
 		launch->news = ends.news[0];
 		launch->life = ends.life[1];
 		ends.news[0] = ends.life[1] = -1;
-		let_go_of_input(); /* whoever writes to it must see when the program is gone */
+		let_go_of_pipes();
 	}
 	close_ends(&ends);
 	close_one(&launch->console);

@@ -27,6 +27,7 @@ struct wti_launch {
 	char *const *argv;
 	char *const *environment; /* with the agents' variable */
 	const char *executable;   /* path, found already */
+	struct wti_session *session;
 	int console;              /* console.log, or -1; closed by wti_launch() */
 	sigset_t mask;            /* to give to the program */
 	struct sigaction sigpipe; /* likewise */

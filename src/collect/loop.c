@@ -222,7 +222,7 @@ static void do_what_is_due(struct wti_recorder *recorder, uint64_t now_ns)
 	if (now_ns - recorder->tree_looked_ns >= TREE_NS) {
 		recorder->tree_looked_ns = now_ns;
 		tell_strangers(recorder, false);
-		wti_tree_look(&recorder->tree);
+		wti_tree_look(&recorder->tree, now_ns);
 	}
 	if (now_ns - recorder->watermark_ns >= WATERMARK_NS) {
 		recorder->watermark_ns = now_ns;
@@ -263,7 +263,7 @@ static void detach(struct wti_recorder *recorder)
 		return;
 	recorder->detached = true;
 	wti_session_over(&recorder->session);
-	wti_tree_look(&recorder->tree);
+	wti_tree_look(&recorder->tree, UINT64_MAX);
 	receive(recorder);
 	wti_session_refuse(&recorder->session);
 	recorder->outcome->still_running = count_alive(recorder);
@@ -281,7 +281,7 @@ static void detach(struct wti_recorder *recorder)
 
 static bool strangers_alive(struct wti_recorder *recorder)
 {
-	wti_tree_look(&recorder->tree);
+	wti_tree_look(&recorder->tree, wti_clock_ns(CLOCK_MONOTONIC));
 	for (size_t i = 0; i < recorder->tree.count; i++)
 		if (!recorder->tree.nodes[i].joined && !recorder->tree.nodes[i].gone)
 			return true;

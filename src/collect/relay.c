@@ -292,6 +292,7 @@ static void hear_recorder(struct relay_state *state)
 		return;
 	if (n <= 0) {
 		state->recorder_dead = true;
+		wti_session_close(state->relay->session);
 		atomic_store(&state->relay->page->terminal, WTI_RELAY_COOKED); /* no more keys */
 	}
 	obey(state);
@@ -345,6 +346,10 @@ _Noreturn void wti_relay_run(const struct wti_relay *relay)
 		if (atomic_load(&relay->page->program_ended) && progress(state) >= 1)
 			say_drained(state);
 	}
+	/* Whoever reads our output should not wait for the disk with us. */
+	set_terminal(state, false);
+	close(relay->out_to);
+	close(relay->err_to);
 	wti_console_close(&state->console);
 	say_drained(state);
 	_exit(0);

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "session.h"
+
 enum wti_relay_terminal {
 	WTI_RELAY_RAW,    /* keys go to the program */
 	WTI_RELAY_COOKED, /* the program is stopped: the terminal is as it was */
@@ -34,12 +36,13 @@ struct wti_relay {
 	int out_to;
 	int err_from; /* its standard error, where that is another pipe; -1: none */
 	int err_to;
-	int keys_from; /* the terminal that keys come from; -1: none */
-	int keys_to;   /* the pty */
-	int window;    /* a terminal whose size the pty follows; -1: none */
-	int console;   /* console.log; -1: not kept */
-	int life;      /* ends when the recorder dies */
-	int held;      /* kept open as long as the relay lives */
+	int keys_from;               /* the terminal that keys come from; -1: none */
+	int keys_to;                 /* the pty */
+	int window;                  /* a terminal whose size the pty follows; -1: none */
+	int console;                 /* console.log; -1: not kept */
+	int life;                    /* ends when the recorder dies */
+	int held;                    /* kept open as long as the relay lives */
+	struct wti_session *session; /* to be ended for a recorder that cannot any more */
 	struct wti_relay_page *page;
 };
 

@@ -296,9 +296,9 @@ static void tell_deleted(struct wti_stream *stream, const struct wti_stream_segm
 	wti_stream_lost(stream, &loss);
 }
 
-static void delete_segment(struct wti_stream *stream, uint32_t index)
+static void delete_oldest(struct wti_stream *stream)
 {
-	struct wti_stream_segment segment = stream->old[index];
+	struct wti_stream_segment segment = stream->old[0];
 	char path[sizeof(stream->path)];
 
 	make_path(stream, segment.number, path, sizeof(path));
@@ -306,12 +306,11 @@ static void delete_segment(struct wti_stream *stream, uint32_t index)
 	stream->bytes -= segment.bytes;
 	stream->events -= segment.events;
 	stream->old_count--;
-	memmove(&stream->old[index], &stream->old[index + 1],
-		(stream->old_count - index) * sizeof(stream->old[0]));
+	memmove(&stream->old[0], &stream->old[1], stream->old_count * sizeof(stream->old[0]));
 	tell_deleted(stream, &segment);
 }
 
-void wti_stream_rotate(struct wti_stream *stream, uint64_t keep_from_ns)
+static void begin_segment(struct wti_stream *stream)
 {
 	struct wti_keyframe_out out = {stream, replay_definition, replay_record};
 	struct wt_err err = {0};
@@ -331,9 +330,23 @@ void wti_stream_rotate(struct wti_stream *stream, uint64_t keep_from_ns)
 		return;
 	}
 	wti_keyframe_replay(&stream->keyframe, &out);
-	while (stream->old_count &&
-	       (stream->old[0].ended_ns < keep_from_ns || stream->old_count == WTI_SEGMENTS_MAX))
-		delete_segment(stream, 0);
+	if (stream->old_count == WTI_SEGMENTS_MAX)
+		delete_oldest(stream);
+}
+
+void wti_stream_rotate(struct wti_stream *stream, uint64_t keep_from_ns)
+{
+	begin_segment(stream);
+	while (stream->old_count && stream->old[0].ended_ns < keep_from_ns)
+		delete_oldest(stream);
+}
+
+void wti_stream_give_way(struct wti_stream *stream)
+{
+	if (stream->old_count)
+		delete_oldest(stream);
+	else
+		begin_segment(stream);
 }
 
 uint64_t wti_stream_events(const struct wti_stream *stream)

@@ -85,6 +85,9 @@ void wti_stream_flush(struct wti_stream *stream);
 /* Starts a new segment and deletes those that ended before `keep_from_ns` (MONOTONIC). */
 void wti_stream_rotate(struct wti_stream *stream, uint64_t keep_from_ns);
 
+/* Makes room: deletes the oldest segment, or closes the open one so that the next call can. */
+void wti_stream_give_way(struct wti_stream *stream);
+
 uint64_t wti_stream_events(const struct wti_stream *stream);
 uint64_t wti_stream_bytes(const struct wti_stream *stream);
 

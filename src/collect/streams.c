@@ -33,7 +33,7 @@ static struct wti_stream *new_stream(struct wti_streams *streams, const struct w
 	stream->folder = streams->folder;
 	stream->clock = streams->clock;
 	stream->flight = streams->flight_ns && source->number;
-	stream->bytes_max = source->number ? streams->bytes_max : 0;
+	stream->bytes_max = source->number && !stream->flight ? streams->bytes_max : 0;
 	stream->own_track = source->number ? WTI_STREAM_OWN_TRACK : 1;
 	wti_keyframe_init(&stream->keyframe);
 	if (wti_stream_open(stream, err)) {
@@ -162,6 +162,16 @@ static void end_all(struct wti_streams *streams, enum wti_stream_end why)
 		wti_stream_close(streams->all[i], why);
 }
 
+static struct wti_stream *biggest(struct wti_streams *streams)
+{
+	struct wti_stream *found = streams->all[0];
+
+	for (size_t i = 1; i < streams->count; i++)
+		if (wti_stream_bytes(streams->all[i]) > wti_stream_bytes(found))
+			found = streams->all[i];
+	return found;
+}
+
 void wti_streams_limit(struct wti_streams *streams)
 {
 	uint64_t reserve = RESERVE_BYTES + 4096 * streams->count;
@@ -171,6 +181,11 @@ void wti_streams_limit(struct wti_streams *streams)
 		return;
 	if (reserve > streams->bytes_max / 4)
 		reserve = streams->bytes_max / 4;
+	for (size_t i = 0; streams->flight_ns && i < 2 * WTI_SEGMENTS_MAX * streams->count; i++) {
+		if (wti_streams_bytes(streams) + reserve < streams->bytes_max)
+			return;
+		wti_stream_give_way(biggest(streams));
+	}
 	if (wti_streams_bytes(streams) + reserve < streams->bytes_max)
 		return;
 	snprintf(text, sizeof(text), "the trace has reached its ceiling of %s",

@@ -17,7 +17,8 @@
 
 #define NODES_MAX 65536
 #define NEW_PIDS_MAX 4096 /* more of them at once, or a wrap: list /proc instead */
-#define REFRESH_A_LOOK 32
+#define PAUSE_NS_MIN 2000000ull
+#define PAUSE_NS_MAX 1000000000ull
 #define AGENT_MARK "libwheeltap"           /* in the name of every agent's shared object */
 #define AGENT_MEMORY_MARK "memfd:wheeltap" /* and of its shared memory */
 
@@ -161,20 +162,18 @@ static void refresh(struct wti_tree *tree, struct wti_tree_node *node)
 	look_inside(tree, node);
 }
 
-static void refresh_some(struct wti_tree *tree)
+static void refresh_due(struct wti_tree *tree, uint64_t now_ns)
 {
-	size_t looked = 0;
+	for (size_t i = 0; i < tree->count; i++) {
+		struct wti_tree_node *node = &tree->nodes[i];
 
-	for (size_t i = 0; i < tree->count && looked < REFRESH_A_LOOK; i++) {
-		struct wti_tree_node *node;
-
-		if (tree->next_refresh >= tree->count)
-			tree->next_refresh = 0;
-		node = &tree->nodes[tree->next_refresh++];
-		if (node->joined || node->gone)
+		if (node->joined || node->gone || now_ns < node->look_ns)
 			continue;
 		refresh(tree, node);
-		looked++;
+		node->pause_ns = node->pause_ns ? node->pause_ns * 2 : PAUSE_NS_MIN;
+		if (node->pause_ns > PAUSE_NS_MAX)
+			node->pause_ns = PAUSE_NS_MAX;
+		node->look_ns = now_ns + node->pause_ns;
 	}
 }
 
@@ -221,7 +220,7 @@ void wti_tree_joined(struct wti_tree *tree, uint32_t pid)
 		node->joined = true;
 }
 
-void wti_tree_look(struct wti_tree *tree)
+void wti_tree_look(struct wti_tree *tree, uint64_t now_ns)
 {
 	uint32_t last = wti_proc_last_pid();
 
@@ -232,5 +231,5 @@ void wti_tree_look(struct wti_tree *tree)
 			consider(tree, pid);
 	}
 	tree->last_pid = last;
-	refresh_some(tree);
+	refresh_due(tree, now_ns);
 }

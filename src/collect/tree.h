@@ -19,6 +19,8 @@ struct wti_tree_node {
 	uint32_t pid;
 	uint32_t ppid;
 	uint64_t start_time;
+	uint64_t look_ns; /* when to look at it again */
+	uint64_t pause_ns;
 	bool is_root; /* the program itself */
 	bool joined;
 	bool gone;
@@ -36,7 +38,6 @@ struct wti_tree {
 	size_t count;
 	size_t capacity;
 	uint32_t last_pid;
-	size_t next_refresh; /* where the round of looking again stands */
 	const char *session; /* folder of the session, as in the environment */
 };
 
@@ -46,7 +47,7 @@ void wti_tree_release(struct wti_tree *tree);
 void wti_tree_root(struct wti_tree *tree, uint32_t pid, char *const *argv, bool has_agent);
 /* A process said hello. */
 void wti_tree_joined(struct wti_tree *tree, uint32_t pid);
-/* Looks for new processes, and again at those that have not joined. */
-void wti_tree_look(struct wti_tree *tree);
+/* Looks for new processes, and again at those that have not joined, ever less often. */
+void wti_tree_look(struct wti_tree *tree, uint64_t now_ns);
 
 #endif

@@ -101,8 +101,8 @@ int main(int argc, char **argv)
 	}
 	if (argc != 4)
 		return 2;
-	threads = atoi(argv[1]);
-	children = atoi(argv[2]);
+	threads = (int)strtol(argv[1], NULL, 10);
+	children = (int)strtol(argv[2], NULL, 10);
 	events = strtoull(argv[3], NULL, 10);
 	for (int i = 0; i < threads; i++)
 		pthread_create(&ids[i], NULL, thread, NULL);

@@ -42,7 +42,7 @@ static void *publish(void *argument)
 
 int main(int argc, char **argv)
 {
-	int threads = argc > 2 ? atoi(argv[2]) : 1;
+	int threads = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1;
 	size_t bytes = (size_t)threads * sizeof(struct counter);
 	pthread_t ids[256];
 	int fd;

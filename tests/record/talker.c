@@ -28,9 +28,9 @@ static void note_done(int status)
 
 int main(int argc, char **argv)
 {
-	long lines = argc > 1 ? atol(argv[1]) : 10;
-	int status = argc > 2 ? atoi(argv[2]) : 0;
-	long ms = argc > 3 ? atol(argv[3]) : 0;
+	long lines = argc > 1 ? strtol(argv[1], NULL, 10) : 10;
+	int status = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
+	long ms = argc > 3 ? strtol(argv[3], NULL, 10) : 0;
 
 	for (long i = 0; i < lines; i++) {
 		wt_step(i);
