@@ -141,10 +141,11 @@ static void advance_watermark(struct wti_recorder *recorder)
 	for (size_t i = 0; i < recorder->join.process_count; i++)
 		wti_watermark_consider(&recorder->watermark, recorder->join.processes[i]);
 	drain_all(recorder, false, &events);
+	wti_watermark_reach(&recorder->watermark);
 	for (size_t i = 0; i < recorder->drain.sink_count; i++) {
 		struct wti_sink *sink = recorder->drain.sinks[i];
 
-		sink->watermark(sink->self, recorder->watermark.candidate);
+		sink->watermark(sink->self, recorder->watermark.reached);
 	}
 }
 

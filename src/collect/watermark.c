@@ -31,24 +31,36 @@ void wti_watermark_init(struct wti_watermark *watermark)
 void wti_watermark_begin(struct wti_watermark *watermark, const struct wti_clock *clock)
 {
 	uint64_t set_back = WITHOUT_BARRIER_NS;
+	uint64_t now = wti_clock_ticks(clock);
 
-	watermark->candidate = wti_clock_ticks(clock);
-	if (watermark->barrier && !membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED))
-		return;
 	if (clock->domain == WT_CLOCK_TSC)
 		set_back *= TICKS_PER_NS_MAX;
-	watermark->candidate -= watermark->candidate > set_back ? set_back : watermark->candidate;
+	watermark->unfenced = now - (now > set_back ? set_back : now);
+	watermark->candidate = now;
+	if (watermark->barrier && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED))
+		watermark->barrier = false;
 }
 
 void wti_watermark_consider(struct wti_watermark *watermark, const struct wti_process *process)
 {
 	for (size_t i = 0; i < process->ring_count; i++) {
 		const struct wti_ring_view *view = &process->rings[i];
+		bool fenced = watermark->barrier && (view->flags & 2);
 
-		if (view->damaged || !wti_ring_busy(view->ring))
+		if (view->damaged)
 			continue;
+		if (!fenced && watermark->unfenced < watermark->candidate)
+			watermark->candidate = watermark->unfenced;
 		/* Its last event that was read is the latest moment that is certain. */
-		if (view->last_ticks < watermark->candidate)
+		if (wti_ring_busy(view->ring) && view->last_ticks < watermark->candidate)
 			watermark->candidate = view->last_ticks;
 	}
+}
+
+uint64_t wti_watermark_reach(struct wti_watermark *watermark)
+{
+	/* A ring that was quiet for long shows an old time when it is busy again. */
+	if (watermark->candidate > watermark->reached)
+		watermark->reached = watermark->candidate;
+	return watermark->reached;
 }

@@ -18,6 +18,8 @@
 struct wti_watermark {
 	bool barrier;       /* the kernel can make marks visible on all processors */
 	uint64_t candidate; /* ticks */
+	uint64_t reached;   /* it never goes back */
+	uint64_t unfenced;  /* the same for processes whose marks cannot be made visible */
 };
 
 void wti_watermark_init(struct wti_watermark *watermark);
@@ -25,5 +27,7 @@ void wti_watermark_init(struct wti_watermark *watermark);
 void wti_watermark_begin(struct wti_watermark *watermark, const struct wti_clock *clock);
 /* For each process, when its messages were received and before its heads are looked at. */
 void wti_watermark_consider(struct wti_watermark *watermark, const struct wti_process *process);
+/* When all that was published by then is drained: how far it is. */
+uint64_t wti_watermark_reach(struct wti_watermark *watermark);
 
 #endif

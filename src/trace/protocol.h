@@ -122,11 +122,12 @@ struct wti_site_definition {
 	uint32_t reserved;
 };
 
-/* Messages: one packet each, with one descriptor. */
+/* Messages: one packet each, with one descriptor where it says so. */
 enum wti_message_type {
 	WTI_MSG_HELLO = 1, /* descriptor: chunk 0 */
 	WTI_MSG_CHUNK = 2, /* descriptor: a further chunk; track is its index */
 	WTI_MSG_RING = 3,  /* descriptor: the ring of a thread */
+	WTI_MSG_WAKE = 4,  /* no descriptor: a ring is full, somebody waits */
 };
 
 struct wti_message {

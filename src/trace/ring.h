@@ -53,7 +53,11 @@ struct wti_ring {
 	uint32_t track;
 	uint32_t tid;
 	uint64_t born_ticks;
-	uint64_t flags; /* bit 0: time stamps are clock_gettime(MONOTONIC) ns, not the TSC */
+	/*
+	 * bit 0: time stamps are clock_gettime(MONOTONIC) ns, not the TSC
+	 * bit 1: the process is registered for expedited membarriers (the watermark)
+	 */
+	uint64_t flags;
 	uint8_t pad0[32];
 
 	/* Written by the producer alone. */
