@@ -422,6 +422,8 @@ static bool receive(struct process *process)
 		process->hung_up = true;
 		return false;
 	}
+	if (bytes == sizeof(message) && message.type == WTI_MSG_WAKE)
+		return true;
 	if (bytes != sizeof(message) || !rights) {
 		fault("message", NULL, (uint64_t)bytes, 0);
 		return true;

@@ -75,6 +75,8 @@ struct wti_process {
 	/* Waiting for room, for all threads together. */
 	_Atomic uint64_t window_ns; /* when the current minute began */
 	_Atomic uint64_t waited_ns; /* within it */
+	_Atomic uint64_t woken_ns;  /* when we last told the recorder that somebody waits */
+	bool fenced;                /* registered for membarriers: see src/collect/watermark.h */
 	_Atomic uint64_t looked_ns; /* when we last looked whether the recorder lives */
 
 	struct wti_slot *slot_pages[WTI_SLOT_PAGES_MAX];
@@ -120,6 +122,8 @@ void wti_command(char command[16]);
 /* Hands a descriptor over. Never waits. */
 bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t track, int fd);
 /* Asks the system whether the recorder has gone; if so, recording is over in this process. */
+/* Tells the recorder that a ring is full, if that was not done a moment ago. */
+void wti_wake(struct wti_process *process, uint64_t now_ns);
 bool wti_recorder_gone(struct wti_process *process);
 
 /* ---- slots.c ------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+enum { WAKE_NS = 500000 }; /* between two messages that only wake the recorder */
 
 struct wti_agent wti_agent = {.socket = -1};
 
@@ -258,6 +261,8 @@ bool wti_join(struct wti_process *process)
 		atomic_store(&process->state, later ? WTI_PROCESS_FRESH : WTI_PROCESS_OFF);
 		return false;
 	}
+	process->fenced =
+		syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 	if (fstat(wti_agent.socket, &about) == 0)
 		wti_agent.socket_inode = about.st_ino;
 	if (!wti_definitions_begin(process)) {
@@ -302,6 +307,19 @@ bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t
 		return false;
 	return sendmsg(wti_agent.socket, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) ==
 	       (ssize_t)sizeof(message);
+}
+
+void wti_wake(struct wti_process *process, uint64_t now_ns)
+{
+	const struct wti_message message = {.type = WTI_MSG_WAKE, .protocol = WTI_PROTOCOL};
+	uint64_t woken_ns = atomic_load(&process->woken_ns);
+
+	if (now_ns - woken_ns < WAKE_NS ||
+	    !atomic_compare_exchange_strong(&process->woken_ns, &woken_ns, now_ns) ||
+	    !socket_is_ours(wti_agent.socket, wti_agent.socket_inode))
+		return;
+	/* If it does not get through, the recorder looks by itself before long. */
+	(void)!send(wti_agent.socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 bool wti_recorder_gone(struct wti_process *process)

@@ -151,7 +151,7 @@ static struct wti_ring *ring_map(const struct wti_slot *slot, int fd, uint32_t d
 	ring->magic = WTI_RING_MAGIC;
 	ring->data_bytes = data_bytes;
 	ring->tid = slot->tid;
-	ring->flags = wti_agent.ring_flags;
+	ring->flags = wti_agent.ring_flags | (wti_agent.process->fenced ? 2 : 0);
 	ring->born_ticks = wti_ticks(ring->flags);
 	return ring;
 }

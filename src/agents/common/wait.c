@@ -98,6 +98,7 @@ static bool wait_left(struct wti_process *process, struct wti_slot *slot, struct
 		}
 		if (left_ns == 0)
 			return enter_with_room(slot, ring, bytes, true);
+		wti_wake(process, now_ns);
 		atomic_fetch_add(&process->waited_ns,
 				 nap(nap_ns < left_ns ? nap_ns : left_ns, now_ns));
 		if (enter_with_room(slot, ring, bytes, false))
