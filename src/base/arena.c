@@ -29,6 +29,8 @@ void wti_arena_release(struct wti_arena *arena)
 {
 	struct wti_arena_chunk *before;
 
+	if (!arena)
+		return;
 	for (struct wti_arena_chunk *chunk = arena->chunk; chunk; chunk = before) {
 		before = chunk->before;
 		free(chunk);
