@@ -1,14 +1,99 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cursors side by side. */
+/* Kinds by their names, cursors side by side. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/text.h"
 #include "select.h"
 
 void wti_select_init(struct wti_select *select)
 {
 	*select = (struct wti_select){0};
 	wt_query_init(&select->query);
+}
+
+void wti_select_release(struct wti_select *select)
+{
+	free(select->kinds_memory);
+	select->kinds_memory = NULL;
+}
+
+static bool kind_exists(const struct wt_trace *trace, const char *name)
+{
+	for (size_t i = 0; i < wt_trace_stream_count(trace); i++) {
+		const struct wt_reader *reader = wt_trace_stream(trace, i);
+
+		for (size_t j = 0; j < wt_reader_kind_count(reader); j++) {
+			if (!strcmp(wt_reader_kind_at(reader, j)->name, name))
+				return true;
+		}
+	}
+	return wt_kind_by_name(name) != NULL;
+}
+
+static int check_kind(const struct wt_trace *trace, const char *name, struct wt_err *err)
+{
+	const char *names[WTI_SELECT_KINDS_MAX];
+	size_t count = 0;
+	const char *near;
+
+	if (kind_exists(trace, name))
+		return 0;
+	for (; count < wt_kind_builtin_count() && count < WTI_SELECT_KINDS_MAX; count++)
+		names[count] = wt_kind_builtin_at(count)->name;
+	near = wti_suggest(name, names, count);
+	if (near)
+		return wti_err(err, WT_E_ARG, "unknown kind '%.64s'; did you mean '%s'?", name,
+			       near);
+	return wti_err(err, WT_E_ARG, "unknown kind '%.64s'; 'wheeltap info' lists those of a run",
+		       name);
+}
+
+static char *join_kinds(const struct wti_list *list)
+{
+	struct wti_buf all;
+	char *text;
+
+	wti_buf_init(&all, 1u << 20);
+	for (size_t i = 0; i < list->count; i++) {
+		wti_buf_text(&all, list->items[i]);
+		wti_buf_byte(&all, ',');
+	}
+	text = strdup(wti_buf_cstr(&all));
+	wti_buf_release(&all);
+	return text;
+}
+
+int wti_select_kinds(struct wti_select *select, const struct wti_list *list,
+		     const struct wt_trace *trace, struct wt_err *err)
+{
+	char *rest;
+
+	if (!list->count)
+		return 0;
+	select->kinds_memory = rest = join_kinds(list);
+	if (!rest)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	while (*rest) {
+		char *word = rest;
+		int r;
+
+		rest += strcspn(rest, ",");
+		if (*rest)
+			*rest++ = 0;
+		if (!*word)
+			continue;
+		if (select->query.kind_count == WTI_SELECT_KINDS_MAX)
+			return wti_err(err, WT_E_ARG, "too many kinds; leave --kind out for all");
+		r = check_kind(trace, word, err);
+		if (r)
+			return r;
+		select->kinds[select->query.kind_count++] = word;
+	}
+	select->query.kinds = select->kinds;
+	return 0;
 }
 
 void wti_select_context(struct wti_select *select, const char *key, const char *value)

@@ -13,6 +13,7 @@ const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_view,
 	&wti_verb_stat,
 	&wti_verb_timeline,
+	&wti_verb_export,
 	&wti_verb_clean,
 	&wti_verb_env,
 	&wti_verb_help,

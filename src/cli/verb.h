@@ -69,6 +69,7 @@ const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
 /* The rows, one a file. */
 extern const struct wti_verb wti_verb_clean;
 extern const struct wti_verb wti_verb_env;
+extern const struct wti_verb wti_verb_export;
 extern const struct wti_verb wti_verb_help;
 extern const struct wti_verb wti_verb_info;
 extern const struct wti_verb wti_verb_ls;

@@ -12,7 +12,6 @@
 #include "show/event.h"
 #include "verb.h"
 
-#define KINDS_MAX 256u
 #define TAIL_MAX 1000000u
 #define BUFFER_BYTES (64u << 10)
 #define LINE_MAX_BYTES (256u << 20)
@@ -41,8 +40,6 @@ struct view {
 	const struct view_options *options;
 	struct wti_opened opened;
 	struct wti_select select;
-	const char *kinds[KINDS_MAX];
-	char *kinds_memory;
 	const struct wt_kind *csv_kind;
 	struct wti_style style;
 	struct wti_buf out;
@@ -53,82 +50,6 @@ struct view {
 
 /* ---- What is asked for ------------------------------------------------------------------------
  */
-
-static bool kind_exists(const struct wt_trace *trace, const char *name)
-{
-	for (size_t i = 0; i < wt_trace_stream_count(trace); i++) {
-		const struct wt_reader *reader = wt_trace_stream(trace, i);
-
-		for (size_t j = 0; j < wt_reader_kind_count(reader); j++) {
-			if (!strcmp(wt_reader_kind_at(reader, j)->name, name))
-				return true;
-		}
-	}
-	return wt_kind_by_name(name) != NULL;
-}
-
-static int check_kind(const struct view *v, const char *name, struct wt_err *err)
-{
-	const char *names[KINDS_MAX];
-	size_t count = 0;
-	const char *near;
-
-	if (kind_exists(v->opened.trace, name))
-		return 0;
-	for (; count < wt_kind_builtin_count() && count < KINDS_MAX; count++)
-		names[count] = wt_kind_builtin_at(count)->name;
-	near = wti_suggest(name, names, count);
-	if (near)
-		return wti_err(err, WT_E_ARG, "unknown kind '%.64s'; did you mean '%s'?", name,
-			       near);
-	return wti_err(err, WT_E_ARG, "unknown kind '%.64s'; 'wheeltap info' lists those of a run",
-		       name);
-}
-
-static char *join_kinds(const struct wti_list *list)
-{
-	struct wti_buf all;
-	char *text;
-
-	wti_buf_init(&all, 1u << 20);
-	for (size_t i = 0; i < list->count; i++) {
-		wti_buf_text(&all, list->items[i]);
-		wti_buf_byte(&all, ',');
-	}
-	text = strdup(wti_buf_cstr(&all));
-	wti_buf_release(&all);
-	return text;
-}
-
-/* --kind a,b --kind c */
-static int take_kinds(struct view *v, struct wt_err *err)
-{
-	char *rest;
-
-	if (!v->options->kinds.count)
-		return 0;
-	v->kinds_memory = rest = join_kinds(&v->options->kinds);
-	if (!rest)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	while (*rest) {
-		char *word = rest;
-		int r;
-
-		rest += strcspn(rest, ",");
-		if (*rest)
-			*rest++ = 0;
-		if (!*word)
-			continue;
-		if (v->select.query.kind_count == KINDS_MAX)
-			return wti_err(err, WT_E_ARG, "too many kinds; leave --kind out for all");
-		r = check_kind(v, word, err);
-		if (r)
-			return r;
-		v->kinds[v->select.query.kind_count++] = word;
-	}
-	v->select.query.kinds = v->kinds;
-	return 0;
-}
 
 static int ask(struct view *v, struct wt_err *err)
 {
@@ -150,7 +71,7 @@ static int ask(struct view *v, struct wt_err *err)
 	wti_select_context(&v->select, "step", o->step);
 	wti_select_context(&v->select, "stage", o->stage);
 	wti_select_context(&v->select, "epoch", o->epoch);
-	return take_kinds(v, err);
+	return wti_select_kinds(&v->select, &o->kinds, v->opened.trace, err);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------
@@ -200,7 +121,7 @@ static void write_head(struct view *v)
 
 		for (size_t j = 0; j < wt_reader_kind_count(reader); j++) {
 			if (v->select.query.kind_count == 1 &&
-			    !strcmp(wt_reader_kind_at(reader, j)->name, v->kinds[0]))
+			    !strcmp(wt_reader_kind_at(reader, j)->name, v->select.kinds[0]))
 				v->csv_kind = wt_reader_kind_at(reader, j);
 		}
 	}
@@ -421,7 +342,7 @@ static void release(struct view *v)
 	for (uint64_t i = 0; v->last && i < v->options->tail; i++)
 		wti_buf_release(&v->last[i]);
 	free(v->last);
-	free(v->kinds_memory);
+	wti_select_release(&v->select);
 	wti_buf_release(&v->out);
 	wti_close(&v->opened);
 }

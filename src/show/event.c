@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events for `view`. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -10,6 +11,7 @@
 
 #define TEXT_MAX 160u /* columns of a text in a line for people */
 #define TRACK_COLUMNS 16u
+#define EXACT_MAX ((uint64_t)1 << 53) /* whole numbers that a double holds */
 #define KIND_COLUMNS 11u
 
 static void pad_to(struct wti_buf *out, size_t used, size_t columns)
@@ -132,6 +134,22 @@ void wti_event_line(struct wti_buf *out, const struct wt_event *event,
 	wti_buf_byte(out, '\n');
 }
 
+/* jq and JavaScript make doubles of numbers: what those cannot hold is a string. */
+static void json_whole(struct wti_json *j, bool negative, uint64_t size)
+{
+	char text[24];
+
+	if (size <= EXACT_MAX && negative) {
+		wti_json_i64(j, -(int64_t)size);
+	} else if (size <= EXACT_MAX) {
+		wti_json_u64(j, size);
+	} else {
+		snprintf(text, sizeof(text), "%s%llu", negative ? "-" : "",
+			 (unsigned long long)size);
+		wti_json_text(j, text);
+	}
+}
+
 static void json_value(struct wti_json *j, const struct wti_shown *v)
 {
 	struct wti_buf text;
@@ -145,10 +163,10 @@ static void json_value(struct wti_json *j, const struct wti_shown *v)
 		break;
 	case WTI_SHOWN_INT:
 	case WTI_SHOWN_TIME:
-		wti_json_i64(j, v->i);
+		json_whole(j, v->i < 0, v->i < 0 ? 0 - v->u : v->u);
 		break;
 	case WTI_SHOWN_UINT:
-		wti_json_u64(j, v->u);
+		json_whole(j, false, v->u);
 		break;
 	case WTI_SHOWN_FLOAT:
 		if (isfinite(v->f))
@@ -199,7 +217,7 @@ void wti_event_json(struct wti_json *j, const struct wt_event *event)
 	wti_json_key(j, "track_name");
 	wti_json_text_n(j, track.data, track.bytes);
 	wti_json_key(j, "seq");
-	wti_json_u64(j, event->seq);
+	json_whole(j, false, event->seq);
 	wti_json_key(j, "fields");
 	json_fields(j, event);
 	wti_json_object_end(j);

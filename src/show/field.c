@@ -54,13 +54,29 @@ static void typed_value(struct wti_shown *ret, uint64_t type, uint64_t bits)
 	}
 }
 
-/* 0 stands for "not known". `clock` beside it says which clock it is of. */
-static void time_value(struct wti_shown *ret, const struct wt_event *event, uint64_t ticks)
+/* 0 stands for "not known", but for when an operation ran: a device's clock may begin there. */
+static void time_value(struct wti_shown *ret, const struct wt_event *event, int index,
+		       uint64_t ticks)
 {
-	uint32_t clock = (uint32_t)wt_event_u64(event, wt_kind_field(event->kind, "clock"));
+	bool op = event->kind->number == WT_KIND_DEVICE_OP;
+	uint32_t clock = op ? (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_CLOCK) : 0;
+	bool known = ticks || (op && index >= WT_DEVICE_OP_FIELD_STARTED);
 
-	ret->type = ticks ? WTI_SHOWN_TIME : WTI_SHOWN_ABSENT;
+	ret->type = known ? WTI_SHOWN_TIME : WTI_SHOWN_ABSENT;
 	ret->i = wt_trace_domain_ns(event->trace, event->stream, clock, ticks);
+}
+
+/* A length in ticks, from the time of the event on, in ns. */
+static void length_value(struct wti_shown *ret, const struct wt_event *event, uint64_t ticks)
+{
+	uint64_t end = ticks > UINT64_MAX - event->ticks ? UINT64_MAX : event->ticks + ticks;
+	int64_t end_ns = wt_trace_ns(event->trace, event->stream, end);
+
+	ret->type = WTI_SHOWN_INT;
+	if (end_ns <= event->time_ns)
+		ret->i = 0;
+	else if (__builtin_sub_overflow(end_ns, event->time_ns, &ret->i))
+		ret->i = INT64_MAX;
 }
 
 static bool site_value(struct wti_shown *ret, const struct wt_event *event, uint64_t id)
@@ -109,7 +125,7 @@ void wti_event_field(struct wti_shown *ret, const struct wt_event *event, int in
 		ret->type = WTI_SHOWN_HASH;
 		break;
 	case WT_TYPE_TICKS:
-		time_value(ret, event, bits);
+		time_value(ret, event, index, bits);
 		break;
 	case WT_TYPE_STR:
 	case WT_TYPE_NAME:
@@ -120,6 +136,10 @@ void wti_event_field(struct wti_shown *ret, const struct wt_event *event, int in
 		enum_value(ret, field, bits);
 		break;
 	case WT_TYPE_U64:
+		if (!strcmp(field->unit, "ticks")) {
+			length_value(ret, event, bits);
+			break;
+		}
 		type = is_typed(field) ? value_type_field(event->kind) : -1;
 		if (type >= 0)
 			typed_value(ret, wt_event_u64(event, type), bits);

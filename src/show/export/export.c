@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of an export. */
+#include "export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *exporter,
+		     const struct wt_trace *trace, const struct wt_query *query, const char *path,
+		     bool force, struct wt_err *err)
+{
+	int status = 0;
+
+	*job = (struct wti_export_job){
+		.exporter = exporter,
+		.export = {.trace = trace, .query = query, .path = path, .force = force},
+		.sink = {.fd = -1},
+	};
+	if (!exporter->streams && !strcmp(path, "-"))
+		return wti_err(err, WT_E_ARG,
+			       "cannot write %s to standard output; name a file with -o",
+			       exporter->name);
+	job->state = calloc(1, exporter->state_bytes);
+	if (!job->state)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	if (!exporter->own_files) {
+		job->export.sink = &job->sink;
+		status = wti_sink_open(&job->sink, path, force, err);
+	}
+	if (status)
+		return status;
+	job->begun = true;
+	return exporter->begin(job->state, &job->export, err);
+}
+
+int wti_export_event(struct wti_export_job *job, const struct wt_event *event, struct wt_err *err)
+{
+	int status = job->exporter->event(job->state, event, err);
+
+	if (event->kind->number == WT_KIND_LOST)
+		job->export.lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);
+	job->export.events++;
+	return status || !job->export.sink ? status : wti_sink_spill(&job->sink, err);
+}
+
+int wti_export_finish(struct wti_export_job *job, struct wt_err *err)
+{
+	int status = job->exporter->finish(job->state, err);
+
+	if (status || !job->export.sink)
+		return status;
+	status = wti_sink_commit(&job->sink, job->export.force, err);
+	job->export.bytes = job->sink.bytes;
+	return status;
+}
+
+void wti_export_release(struct wti_export_job *job)
+{
+	if (job->begun)
+		job->exporter->release(job->state);
+	free(job->state);
+	wti_sink_release(&job->sink);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arrows of a timeline: which operations an edge connects.
+ *
+ * An edge names operations by their correlation, and is often told long after the operation that
+ * it comes from. So all edges but launches are read before anything else, up to a ceiling.
+ * Launches, of which there are as many as operations, are told before their operation is complete:
+ * of them only those whose operation is still to come are kept.
+ */
+#ifndef WTI_SHOW_EXPORT_FLOWS_H
+#define WTI_SHOW_EXPORT_FLOWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <wheeltap/trace.h>
+
+#define WTI_FLOWS_EACH 32u /* at most so many arrows at one end of a slice */
+
+struct wti_flow {
+	uint64_t id;   /* from 1, one an arrow */
+	uint32_t type; /* enum wt_edge */
+};
+
+/* The arrows that begin and end at a slice. */
+struct wti_flow_ends {
+	struct wti_flow out[WTI_FLOWS_EACH];
+	struct wti_flow in[WTI_FLOWS_EACH];
+	uint32_t out_count;
+	uint32_t in_count;
+};
+
+struct wti_edge;
+struct wti_launch;
+
+struct wti_flows {
+	struct wti_edge *edges; /* sorted by where they come from */
+	uint32_t *by_to;        /* their indices, sorted by where they go */
+	size_t edge_count;
+	size_t edge_capacity;
+	size_t near_from; /* where the last search ended: the next is near */
+	size_t near_to;
+	struct wti_launch *launches; /* a hash table */
+	size_t launch_slots;         /* a power of two */
+	size_t launch_count;
+	uint64_t launch_next;    /* number of the next arrow */
+	uint64_t left_out_count; /* arrows beyond a ceiling */
+};
+
+/* Reads the edges that the query lets through. */
+int wti_flows_init(struct wti_flows *flows, const struct wt_trace *trace,
+		   const struct wt_query *query, struct wt_err *err);
+void wti_flows_release(struct wti_flows *flows);
+
+/* A launch of the operation `correlation`: the number of its arrow, 0 if there is none. */
+uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t correlation);
+/* The arrows of an operation, which is about to be written. To be asked once for each. */
+void wti_flows_of(struct wti_flows *flows, size_t stream, uint64_t correlation,
+		  struct wti_flow_ends *ret_ends);
+
+#endif

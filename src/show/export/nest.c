@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nest.h"
+
+#include <stdlib.h>
+
+#define DEPTH_MAX 4096u
+
+void wti_nest_release(struct wti_nest *nest)
+{
+	free(nest->open);
+	*nest = (struct wti_nest){0};
+}
+
+void wti_nest_skip(struct wti_nest *nest)
+{
+	nest->too_deep_count++;
+}
+
+static int make_room(struct wti_nest *nest)
+{
+	uint32_t capacity = nest->capacity ? nest->capacity * 2 : 8;
+	struct wti_open_slice *more;
+
+	if (nest->count < nest->capacity)
+		return 0;
+	more = realloc(nest->open, sizeof(*more) * capacity);
+	if (!more)
+		return WT_E_NOMEM;
+	nest->open = more;
+	nest->capacity = capacity;
+	return 0;
+}
+
+int wti_nest_begin(struct wti_nest *nest, const struct wt_event *event, uint64_t id)
+{
+	bool call = event->kind->number == WT_KIND_CALL_BEGIN;
+
+	/* Beyond the ceiling only their number is known, so all inside is swallowed, too. */
+	if (nest->count >= DEPTH_MAX || nest->too_deep_count) {
+		nest->too_deep_count++;
+		return WT_E_LIMIT;
+	}
+	if (make_room(nest))
+		return WT_E_NOMEM;
+	nest->open[nest->count++] = (struct wti_open_slice){
+		.kind = event->kind->number,
+		.name = (uint32_t)wt_event_u64(event, 0),
+		.module = call ? (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_MODULE) : 0,
+		.site = call ? (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_SITE) : 0,
+		.begin_ns = event->time_ns,
+		.id = id,
+	};
+	return 0;
+}
+
+int wti_nest_end(struct wti_nest *nest, const struct wt_event *event)
+{
+	bool call = event->kind->number == WT_KIND_CALL_END;
+	uint16_t kind = call ? WT_KIND_CALL_BEGIN : WT_KIND_SPAN_BEGIN;
+	uint32_t name = (uint32_t)wt_event_u64(event, 0);
+	uint32_t at = nest->count;
+
+	if (nest->too_deep_count) {
+		nest->too_deep_count--;
+		return -1;
+	}
+	while (at && (nest->open[at - 1].kind != kind || nest->open[at - 1].name != name))
+		at--;
+	return at ? (int)(nest->count - at + 1) : 0;
+}

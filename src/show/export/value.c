@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stacks, call sites, durations. */
+#include "value.h"
+
+#include "inspect/label.h"
+
+static struct wt_text scratch_text(struct wti_buf *scratch)
+{
+	if (wti_buf_status(scratch))
+		return (struct wt_text){"", 0};
+	return (struct wt_text){(const char *)scratch->data, scratch->bytes};
+}
+
+struct wt_text wti_site_text(const struct wt_reader *reader, uint32_t id, struct wti_buf *scratch)
+{
+	const struct wt_site *site = id ? wt_reader_site(reader, id) : NULL;
+	struct wt_text file;
+
+	if (!site)
+		return (struct wt_text){"", 0};
+	file = wt_reader_string(reader, site->file);
+	wti_buf_clear(scratch);
+	wti_buf_append(scratch, file.data, file.bytes);
+	wti_buf_printf(scratch, ":%u", site->line);
+	return scratch_text(scratch);
+}
+
+static const struct wt_module *module_of(const struct wt_reader *reader, uint64_t address)
+{
+	for (size_t i = 0; i < wt_reader_module_count(reader); i++) {
+		const struct wt_module *module = wt_reader_module_at(reader, i);
+
+		if (module && address >= module->base && address - module->base < module->bytes)
+			return module;
+	}
+	return NULL;
+}
+
+static void put_frame(struct wti_buf *out, const struct wt_reader *reader, uint64_t address)
+{
+	const struct wt_module *module = module_of(reader, address);
+	size_t begin;
+
+	if (!module) {
+		wti_buf_printf(out, "0x%llx", (unsigned long long)address);
+		return;
+	}
+	for (begin = module->path_bytes; begin && module->path[begin - 1] != '/'; begin--)
+		;
+	wti_buf_append(out, module->path + begin, module->path_bytes - begin);
+	wti_buf_printf(out, "+0x%llx", (unsigned long long)(address - module->base));
+}
+
+/* "libm.so.6+0x1f00 train+0x1139", innermost first. */
+static struct wt_text stack_text(const struct wt_reader *reader, uint32_t id,
+				 struct wti_buf *scratch)
+{
+	const uint64_t *frames;
+	size_t count = id ? wt_reader_stack(reader, id, &frames) : 0;
+
+	wti_buf_clear(scratch);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			wti_buf_byte(scratch, ' ');
+		put_frame(scratch, reader, frames[i]);
+	}
+	return scratch_text(scratch);
+}
+
+static bool is_stack(const struct wt_event *event, int field)
+{
+	return (event->kind->number == WT_KIND_STACK && field == WT_STACK_FIELD_STACK) ||
+	       (event->kind->number == WT_KIND_SYSCALL && field == WT_SYSCALL_FIELD_STACK);
+}
+
+void wti_value_of(struct wti_shown *ret, const struct wt_event *event, int field,
+		  struct wti_buf *scratch)
+{
+	if (!is_stack(event, field)) {
+		wti_event_field(ret, event, field);
+		return;
+	}
+	ret->text = stack_text(event->reader, (uint32_t)wt_event_u64(event, field), scratch);
+	ret->type = ret->text.bytes ? WTI_SHOWN_TEXT : WTI_SHOWN_ABSENT;
+}
+
+/* From `begin` to `end`, whatever a damaged trace makes of them. */
+static int64_t between(int64_t begin, int64_t end)
+{
+	int64_t length;
+
+	if (end <= begin)
+		return 0;
+	return __builtin_sub_overflow(end, begin, &length) ? INT64_MAX : length;
+}
+
+bool wti_event_duration(const struct wt_event *event, int64_t *ret_begin_ns, int64_t *ret_ns)
+{
+	struct wti_device_op op;
+	struct wti_shown duration;
+
+	switch (event->kind->number) {
+	case WT_KIND_DEVICE_OP:
+		wti_device_op_read(&op, event);
+		*ret_begin_ns = op.started_ns;
+		*ret_ns = between(op.started_ns, op.ended_ns);
+		return true;
+	case WT_KIND_SYSCALL:
+		if (event->kind->field_count <= WT_SYSCALL_FIELD_DURATION)
+			return false;
+		wti_event_field(&duration, event, WT_SYSCALL_FIELD_DURATION);
+		*ret_begin_ns = event->time_ns;
+		*ret_ns = duration.i;
+		return true;
+	default:
+		return false;
+	}
+}
