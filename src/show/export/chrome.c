@@ -240,10 +240,11 @@ static void put_end(void *opaque, const struct wti_slice *slice)
 static void put_instant(void *opaque, const struct wti_slice *slice)
 {
 	struct chrome *chrome = opaque;
+	bool arrows = slice->out_count || slice->in_count;
 
-	open_event(chrome, slice->out_count ? 'X' : 'i', row_at(chrome, slice->row));
+	open_event(chrome, arrows ? 'X' : 'i', row_at(chrome, slice->row));
 	put_head(chrome, slice);
-	if (slice->out_count) /* arrows leave from slices only */
+	if (arrows) /* which need a slice */
 		WTI_PUT(chrome->out, ",\"dur\":0.000");
 	else
 		WTI_PUT(chrome->out, ",\"s\":\"t\"");

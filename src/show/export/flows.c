@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Hides two sorted indices over edges and a hash table of launches. */
 #include "flows.h"
 
 #include <stdlib.h>
@@ -6,21 +7,25 @@
 
 #include "base/err.h"
 
-#define EDGES_MAX ((size_t)8 << 20)
+#define EDGES_MAX ((size_t)6 << 20)
 #define LAUNCHES_MAX ((size_t)1 << 20)
 #define LAUNCH_IDS ((uint64_t)1 << 32) /* above all numbers of edges */
 
 struct wti_edge {
 	uint64_t from;
 	uint64_t to;
+	int64_t from_ns; /* INT64_MAX: there is no such operation */
+	int64_t to_ns;   /* INT64_MIN: there is no such operation */
 	uint32_t stream;
 	uint16_t type;
 	bool begun; /* its beginning has been written */
+	bool ended;
 };
 
 struct wti_launch {
 	uint64_t correlation;
 	uint64_t id; /* 0: the slot is free */
+	int64_t time_ns;
 	uint32_t stream;
 };
 
@@ -45,42 +50,36 @@ static int add_edge(struct wti_flows *flows, const struct wti_edge *edge)
 	return 0;
 }
 
-static bool edges_wanted(const struct wt_query *query)
+static bool kind_wanted(const struct wt_query *query, const char *kind)
 {
-	if (!query->kinds)
-		return true;
-	for (size_t i = 0; i < query->kind_count; i++) {
-		if (!strcmp(query->kinds[i], "edge"))
+	for (size_t i = 0; query->kinds && i < query->kind_count; i++) {
+		if (!strcmp(query->kinds[i], kind))
 			return true;
 	}
-	return false;
+	return !query->kinds;
 }
 
-static int read_edges(struct wti_flows *flows, const struct wt_trace *trace,
-		      const struct wt_query *query, struct wt_err *err)
+/* Calls `take` with all events of a kind that the query lets through. */
+static int for_each(struct wti_flows *flows, const struct wt_trace *trace,
+		    const struct wt_query *query, const char *kind, uint32_t fields,
+		    int (*take)(struct wti_flows *flows, const struct wt_event *event),
+		    struct wt_err *err)
 {
-	static const char *const kinds[] = {"edge"};
 	struct wt_query only = *query;
 	struct wt_cursor *cursor;
 	struct wt_event event;
 	int status;
 
-	only.kinds = kinds;
+	if (!kind_wanted(query, kind))
+		return 0;
+	only.kinds = &kind;
 	only.kind_count = 1;
+	only.fields = fields;
 	status = wt_cursor_open(trace, &only, &cursor, err);
 	if (status)
 		return status;
 	while ((status = wt_cursor_next(cursor, &event, err)) > 0) {
-		struct wti_edge edge = {
-			.from = wt_event_u64(&event, WT_EDGE_FIELD_FROM),
-			.to = wt_event_u64(&event, WT_EDGE_FIELD_TO),
-			.stream = (uint32_t)event.stream,
-			.type = (uint16_t)wt_event_u64(&event, WT_EDGE_FIELD_TYPE),
-		};
-
-		if (event.kind->number != WT_KIND_EDGE || edge.type == WT_EDGE_LAUNCH)
-			continue;
-		status = add_edge(flows, &edge);
+		status = take(flows, &event);
 		if (status) {
 			wti_err(err, status, "out of memory for the edges of the run");
 			break;
@@ -90,16 +89,31 @@ static int read_edges(struct wti_flows *flows, const struct wt_trace *trace,
 	return status;
 }
 
-static int by_from(const void *a, const void *b)
+static int take_edge(struct wti_flows *flows, const struct wt_event *event)
 {
-	const struct wti_edge *x = a;
-	const struct wti_edge *y = b;
+	struct wti_edge edge = {
+		.from = wt_event_u64(event, WT_EDGE_FIELD_FROM),
+		.to = wt_event_u64(event, WT_EDGE_FIELD_TO),
+		.from_ns = INT64_MAX,
+		.to_ns = INT64_MIN,
+		.stream = (uint32_t)event->stream,
+		.type = (uint16_t)wt_event_u64(event, WT_EDGE_FIELD_TYPE),
+	};
+
+	if (event->kind->number != WT_KIND_EDGE || edge.type == WT_EDGE_LAUNCH ||
+	    edge.from == edge.to || !edge.from || !edge.to)
+		return 0;
+	return add_edge(flows, &edge);
+}
+
+static int by_from(const void *a, const void *b, void *edges)
+{
+	const struct wti_edge *x = (struct wti_edge *)edges + *(const uint32_t *)a;
+	const struct wti_edge *y = (struct wti_edge *)edges + *(const uint32_t *)b;
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return x->stream < y->stream ? -1 : x->stream > y->stream;
+	return x < y ? -1 : x > y;
 }
 
 static int by_to(const void *a, const void *b, void *edges)
@@ -112,45 +126,22 @@ static int by_to(const void *a, const void *b, void *edges)
 	return x < y ? -1 : x > y;
 }
 
-static int sort_edges(struct wti_flows *flows, struct wt_err *err)
+static uint32_t *sorted(const struct wti_flows *flows,
+			int (*compare)(const void *a, const void *b, void *edges))
 {
-	if (!flows->edge_count)
-		return 0;
-	qsort(flows->edges, flows->edge_count, sizeof(*flows->edges), by_from);
-	flows->by_to = malloc(sizeof(*flows->by_to) * flows->edge_count);
-	if (!flows->by_to)
-		return wti_err(err, WT_E_NOMEM, "out of memory for the edges of the run");
+	uint32_t *places = malloc(sizeof(*places) * flows->edge_count);
+
+	if (!places)
+		return NULL;
 	for (size_t i = 0; i < flows->edge_count; i++)
-		flows->by_to[i] = (uint32_t)i;
-	qsort_r(flows->by_to, flows->edge_count, sizeof(*flows->by_to), by_to, flows->edges);
-	return 0;
-}
-
-int wti_flows_init(struct wti_flows *flows, const struct wt_trace *trace,
-		   const struct wt_query *query, struct wt_err *err)
-{
-	int status = 0;
-
-	*flows = (struct wti_flows){.launch_slots = 1024};
-	flows->launches = calloc(flows->launch_slots, sizeof(*flows->launches));
-	if (!flows->launches)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	if (edges_wanted(query))
-		status = read_edges(flows, trace, query, err);
-	return status ? status : sort_edges(flows, err);
-}
-
-void wti_flows_release(struct wti_flows *flows)
-{
-	free(flows->edges);
-	free(flows->by_to);
-	free(flows->launches);
-	*flows = (struct wti_flows){0};
+		places[i] = (uint32_t)i;
+	qsort_r(places, flows->edge_count, sizeof(*places), compare, flows->edges);
+	return places;
 }
 
 static uint64_t key_at(const struct wti_flows *flows, bool to, size_t at)
 {
-	return to ? flows->edges[flows->by_to[at]].to : flows->edges[at].from;
+	return to ? flows->edges[flows->by_to[at]].to : flows->edges[flows->by_from[at]].from;
 }
 
 /* The first place whose key is not below `key`. Searched from *near on, in growing strides. */
@@ -197,42 +188,107 @@ static bool concerns(const struct wti_edge *edge, size_t stream)
 	return edge->stream == stream || edge->type == WT_EDGE_SEND_RECEIVE;
 }
 
+/* When the operations that edges name begin; of several with one number the first counts. */
+static int take_op(struct wti_flows *flows, const struct wt_event *event)
+{
+	uint64_t correlation = wt_event_u64(event, WT_DEVICE_OP_FIELD_CORRELATION);
+	size_t out = find(flows, false, &flows->near_from, correlation);
+	size_t in = find(flows, true, &flows->near_to, correlation);
+	int64_t begin_ns =
+		wt_trace_domain_ns(event->trace, event->stream,
+				   (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_CLOCK),
+				   wt_event_u64(event, WT_DEVICE_OP_FIELD_STARTED));
+
+	for (; out < flows->edge_count && key_at(flows, false, out) == correlation; out++) {
+		struct wti_edge *edge = &flows->edges[flows->by_from[out]];
+
+		if (edge->from_ns == INT64_MAX && concerns(edge, event->stream))
+			edge->from_ns = begin_ns;
+	}
+	for (; in < flows->edge_count && key_at(flows, true, in) == correlation; in++) {
+		struct wti_edge *edge = &flows->edges[flows->by_to[in]];
+
+		if (edge->to_ns == INT64_MIN && concerns(edge, event->stream))
+			edge->to_ns = begin_ns;
+	}
+	return 0;
+}
+
+int wti_flows_init(struct wti_flows *flows, const struct wt_trace *trace,
+		   const struct wt_query *query, struct wt_err *err)
+{
+	static const uint32_t op_fields = 1u << WT_DEVICE_OP_FIELD_CORRELATION |
+					  1u << WT_DEVICE_OP_FIELD_CLOCK |
+					  1u << WT_DEVICE_OP_FIELD_STARTED;
+	int status;
+
+	*flows = (struct wti_flows){.launch_slots = 1024};
+	flows->launches = calloc(flows->launch_slots, sizeof(*flows->launches));
+	if (!flows->launches)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	status = for_each(flows, trace, query, "edge", WT_ALL_FIELDS, take_edge, err);
+	if (status || !flows->edge_count)
+		return status;
+	flows->by_from = sorted(flows, by_from);
+	flows->by_to = sorted(flows, by_to);
+	if (!flows->by_from || !flows->by_to)
+		return wti_err(err, WT_E_NOMEM, "out of memory for the edges of the run");
+	return for_each(flows, trace, query, "device_op", op_fields, take_op, err);
+}
+
+void wti_flows_release(struct wti_flows *flows)
+{
+	free(flows->edges);
+	free(flows->by_from);
+	free(flows->by_to);
+	free(flows->launches);
+	*flows = (struct wti_flows){0};
+}
+
 static void find_outgoing(struct wti_flows *flows, size_t stream, uint64_t correlation,
-			  struct wti_flow_ends *ends)
+			  int64_t time_ns, struct wti_flow_ends *ends)
 {
 	size_t at = find(flows, false, &flows->near_from, correlation);
 
-	for (; at < flows->edge_count && flows->edges[at].from == correlation; at++) {
-		struct wti_edge *edge = &flows->edges[at];
+	for (; at < flows->edge_count && key_at(flows, false, at) == correlation; at++) {
+		struct wti_edge *edge = &flows->edges[flows->by_from[at]];
 
-		if (!concerns(edge, stream) || edge->begun || edge->to == correlation)
+		if (edge->begun || edge->from_ns != time_ns || edge->to_ns < time_ns ||
+		    !concerns(edge, stream))
 			continue;
 		if (ends->out_count == WTI_FLOWS_EACH) {
+			if (!edge->ended)
+				edge->from_ns = INT64_MAX;
 			flows->left_out_count++;
 			continue;
 		}
 		edge->begun = true;
-		ends->out[ends->out_count++] = (struct wti_flow){at + 1, edge->type};
+		ends->out[ends->out_count++] =
+			(struct wti_flow){flows->by_from[at] + (uint64_t)1, edge->type};
 	}
 }
 
-/* An arrow without a beginning would point from nowhere: only those that have begun. */
 static void find_incoming(struct wti_flows *flows, size_t stream, uint64_t correlation,
-			  struct wti_flow_ends *ends)
+			  int64_t time_ns, struct wti_flow_ends *ends)
 {
 	size_t at = find(flows, true, &flows->near_to, correlation);
 
-	for (; at < flows->edge_count; at++) {
-		const struct wti_edge *edge = &flows->edges[flows->by_to[at]];
+	for (; at < flows->edge_count && key_at(flows, true, at) == correlation; at++) {
+		struct wti_edge *edge = &flows->edges[flows->by_to[at]];
 
-		if (edge->to != correlation)
-			break;
-		if (!concerns(edge, stream) || !edge->begun)
+		if (edge->ended || edge->to_ns != time_ns || edge->from_ns > time_ns ||
+		    !concerns(edge, stream))
 			continue;
+		/* Among equal times readers keep the order of writing: too late for this one. */
+		if (edge->from_ns == time_ns && !edge->begun) {
+			edge->from_ns = INT64_MAX;
+			continue;
+		}
 		if (ends->in_count == WTI_FLOWS_EACH) {
 			flows->left_out_count++;
 			continue;
 		}
+		edge->ended = true;
 		ends->in[ends->in_count++] =
 			(struct wti_flow){flows->by_to[at] + (uint64_t)1, edge->type};
 	}
@@ -284,7 +340,8 @@ static bool grow_launches(struct wti_flows *flows)
 	return true;
 }
 
-uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t correlation)
+uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t correlation,
+			  int64_t time_ns)
 {
 	struct wti_launch *launch;
 
@@ -296,7 +353,7 @@ uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t corre
 	if (launch->id)
 		return 0; /* told twice: one arrow is enough */
 	flows->launch_count++;
-	*launch = (struct wti_launch){correlation, LAUNCH_IDS + flows->launch_next++,
+	*launch = (struct wti_launch){correlation, LAUNCH_IDS + flows->launch_next++, time_ns,
 				      (uint32_t)stream};
 	return launch->id;
 }
@@ -320,7 +377,7 @@ static void forget_launch(struct wti_flows *flows, struct wti_launch *launch)
 	flows->launch_count--;
 }
 
-void wti_flows_of(struct wti_flows *flows, size_t stream, uint64_t correlation,
+void wti_flows_of(struct wti_flows *flows, size_t stream, uint64_t correlation, int64_t time_ns,
 		  struct wti_flow_ends *ret_ends)
 {
 	struct wti_launch *launch = find_launch(flows, stream, correlation);
@@ -328,11 +385,13 @@ void wti_flows_of(struct wti_flows *flows, size_t stream, uint64_t correlation,
 	ret_ends->out_count = 0;
 	ret_ends->in_count = 0;
 	if (launch->id) {
-		ret_ends->in[ret_ends->in_count++] = (struct wti_flow){launch->id, WT_EDGE_LAUNCH};
+		if (launch->time_ns <= time_ns)
+			ret_ends->in[ret_ends->in_count++] =
+				(struct wti_flow){launch->id, WT_EDGE_LAUNCH};
 		forget_launch(flows, launch);
 	}
 	if (!flows->edge_count)
 		return;
-	find_outgoing(flows, stream, correlation, ret_ends);
-	find_incoming(flows, stream, correlation, ret_ends);
+	find_outgoing(flows, stream, correlation, time_ns, ret_ends);
+	find_incoming(flows, stream, correlation, time_ns, ret_ends);
 }

@@ -2,8 +2,9 @@
 /*
  * The arrows of a timeline: which operations an edge connects.
  *
- * An edge names operations by their correlation, and is often told long after the operation that
- * it comes from. So all edges but launches are read before anything else, up to a ceiling.
+ * An edge names operations by their correlation, and may be told long after them. So all edges but
+ * launches are read before anything else, up to a ceiling, and then the times of the operations
+ * that they name: an arrow is drawn if both ends exist and it does not point back in time.
  * Launches, of which there are as many as operations, are told before their operation is complete:
  * of them only those whose operation is still to come are kept.
  */
@@ -35,8 +36,9 @@ struct wti_edge;
 struct wti_launch;
 
 struct wti_flows {
-	struct wti_edge *edges; /* sorted by where they come from */
-	uint32_t *by_to;        /* their indices, sorted by where they go */
+	struct wti_edge *edges;
+	uint32_t *by_from; /* their places, sorted by where they come from */
+	uint32_t *by_to;   /* and by where they go */
 	size_t edge_count;
 	size_t edge_capacity;
 	size_t near_from; /* where the last search ended: the next is near */
@@ -53,10 +55,13 @@ int wti_flows_init(struct wti_flows *flows, const struct wt_trace *trace,
 		   const struct wt_query *query, struct wt_err *err);
 void wti_flows_release(struct wti_flows *flows);
 
-/* A launch of the operation `correlation`: the number of its arrow, 0 if there is none. */
-uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t correlation);
-/* The arrows of an operation, which is about to be written. To be asked once for each. */
-void wti_flows_of(struct wti_flows *flows, size_t stream, uint64_t correlation,
+/* A launch of the operation `correlation`: the number of its arrow, which begins at `time_ns`; 0 if
+ * there is none. */
+uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t correlation,
+			  int64_t time_ns);
+/* The arrows of an operation that is about to be written and begins at `time_ns`. To be asked once
+ * for each. */
+void wti_flows_of(struct wti_flows *flows, size_t stream, uint64_t correlation, int64_t time_ns,
 		  struct wti_flow_ends *ret_ends);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "inspect/label.h"
 #include "rows.h"
 #include "value.h"
 
@@ -377,38 +378,47 @@ static void add_context(struct wti_timeline *timeline, struct wti_timeline_track
 		timeline->target->begin(timeline->state, &slice);
 }
 
+/* An operation that cannot be drawn as long as it is: too many overlap, or its times are wrong. */
+static void add_op_instant(struct wti_timeline *timeline, struct wti_timeline_track *track,
+			   struct wti_slice *slice)
+{
+	let_go(timeline, track);
+	timeline->export->left_out_count++;
+	slice->end_ns = slice->begin_ns;
+	slice->row = wti_rows_own(timeline, track);
+	if (slice->row)
+		timeline->target->instant(timeline->state, slice);
+}
+
 static int add_op(struct wti_timeline *timeline, const struct wt_event *event)
 {
-	uint32_t queue = (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_QUEUE);
-	uint32_t device = (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_DEVICE);
 	uint64_t op = wt_event_u64(event, WT_DEVICE_OP_FIELD_OP);
 	uint64_t correlation = wt_event_u64(event, WT_DEVICE_OP_FIELD_CORRELATION);
-	struct wti_timeline_track *track =
-		wti_rows_track(timeline, event->stream, queue ? queue : event->track);
 	struct wti_slice slice = {.event = event, .reader = event->reader};
+	struct wti_timeline_track *track;
+	struct wti_device_op told;
 	struct wti_flow_ends ends;
-	int64_t length;
 
+	wti_device_op_read(&told, event);
+	track = wti_rows_track(timeline, event->stream, told.queue);
 	if (!track)
 		return WT_E_LIMIT;
-	if (!wti_event_duration(event, &slice.begin_ns, &length) ||
-	    __builtin_add_overflow(slice.begin_ns, length, &slice.end_ns)) {
-		add_instant(timeline, track, event);
-		return 0;
-	}
-	slice.row = wti_rows_op(timeline, track, device, slice.begin_ns, slice.end_ns);
-	if (!slice.row) {
-		timeline->export->left_out_count++;
-		return 0;
-	}
 	slice.category = WTI_CATEGORY_OP + (op < OPS_KNOWN ? (unsigned)op : WT_OP_OTHER);
 	slice.name = instant_name(timeline, event);
-	if (correlation) {
-		wti_flows_of(&timeline->flows, event->stream, correlation, &ends);
+	slice.begin_ns = told.started_ns;
+	slice.end_ns = told.ended_ns;
+	if (correlation) { /* 0: it has none */
+		wti_flows_of(&timeline->flows, event->stream, correlation, slice.begin_ns, &ends);
 		slice.out = ends.out;
 		slice.out_count = ends.out_count;
 		slice.in = ends.in;
 		slice.in_count = ends.in_count;
+	}
+	if (slice.end_ns >= slice.begin_ns)
+		slice.row = wti_rows_op(timeline, track, told.device, slice.begin_ns, slice.end_ns);
+	if (!slice.row) {
+		add_op_instant(timeline, track, &slice);
+		return 0;
 	}
 	timeline->target->begin(timeline->state, &slice);
 	timeline->target->end(timeline->state, &slice);
@@ -440,12 +450,14 @@ static void add_syscall(struct wti_timeline *timeline, struct wti_timeline_track
 static int add_launch(struct wti_timeline *timeline, struct wti_timeline_track *track,
 		      const struct wt_event *event)
 {
+	bool held = track->held && track->held_count < WTI_FLOWS_EACH;
+	int64_t time_ns = held ? track->nest.open[track->nest.count - 1].begin_ns : event->time_ns;
 	struct wti_flow flow = {.type = WT_EDGE_LAUNCH};
 	struct wti_slice slice = {
 		.category = WTI_CATEGORY_LAUNCH,
 		.name = {event->stream, 0, {"launch", 6}},
-		.begin_ns = event->time_ns,
-		.end_ns = event->time_ns,
+		.begin_ns = time_ns,
+		.end_ns = time_ns,
 		.event = event,
 		.reader = event->reader,
 		.out = &flow,
@@ -453,10 +465,10 @@ static int add_launch(struct wti_timeline *timeline, struct wti_timeline_track *
 	};
 
 	flow.id = wti_flows_launch(&timeline->flows, event->stream,
-				   wt_event_u64(event, WT_EDGE_FIELD_TO));
+				   wt_event_u64(event, WT_EDGE_FIELD_TO), time_ns);
 	if (!flow.id)
 		return 0;
-	if (track->held && track->held_count < WTI_FLOWS_EACH) {
+	if (held) {
 		if (!track->held_out)
 			track->held_out = malloc(sizeof(flow) * WTI_FLOWS_EACH);
 		if (!track->held_out)
