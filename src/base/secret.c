@@ -439,24 +439,19 @@ static size_t scheme_bytes(const char *text, size_t bytes)
 	return 0;
 }
 
-static bool key_ends_with(const char *key, size_t bytes, const char *part)
+static bool key_ends_with(const char *key, size_t bytes, const char *list)
 {
 	struct parts parts;
 
 	parts_split(&parts, key, bytes);
-	return parts.count && strcmp(parts.text[parts.count - 1], part) == 0;
-}
-
-/* Headers of HTTP, whose value is the rest of the line. */
-static bool is_header(const char *key, size_t bytes)
-{
-	return key_ends_with(key, bytes, "authorization") || key_ends_with(key, bytes, "cookie");
+	return parts.count && one_of(parts.text[parts.count - 1], list);
 }
 
 static bool mask_value(struct scan *scan, size_t key, size_t offset)
 {
-	bool whole_line = is_header(scan->text + scan->at, key);
-	bool may_count = key_ends_with(scan->text + scan->at, key, "token");
+	/* Headers of HTTP, whose value is the rest of the line. */
+	bool whole_line = key_ends_with(scan->text + scan->at, key, "authorization cookie ");
+	bool may_count = key_ends_with(scan->text + scan->at, key, "token ");
 	const char *text = scan->text + scan->at;
 	size_t left = scan->bytes - scan->at;
 	bool escaped = false;
@@ -490,8 +485,7 @@ static bool mask_value(struct scan *scan, size_t key, size_t offset)
 /* Keys that are secret in the query of a URL only. */
 static bool is_query_key(const char *key, size_t bytes)
 {
-	return key_ends_with(key, bytes, "sig") || key_ends_with(key, bytes, "key") ||
-	       key_ends_with(key, bytes, "signature") || key_ends_with(key, bytes, "code");
+	return key_ends_with(key, bytes, "sig key signature code ");
 }
 
 static bool try_key(struct scan *scan)
