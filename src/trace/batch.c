@@ -342,6 +342,16 @@ static bool in_order(const struct wt_batch *batch)
 	return true;
 }
 
+/* Whoever merges streams relies on the times that the header promises. */
+static bool keeps_promise(const struct wt_batch *batch, const struct wt_block *block)
+{
+	bool within = true;
+
+	for (uint32_t i = 0; i < batch->rows; i++)
+		within &= batch->time[i] >= block->time_min && batch->time[i] <= block->time_max;
+	return within;
+}
+
 static int unpack(struct job *job, struct wti_bytes in, uint32_t fields)
 {
 	struct wt_batch *batch = job->batch;
@@ -395,6 +405,8 @@ int wt_reader_decode(const struct wt_reader *reader, size_t index, uint32_t fiel
 			(struct wti_bytes){job.memory->payload.data + WTI_BLOCK_HEADER_BYTES,
 					   job.memory->payload.data + block->bytes, false},
 			fields);
+	if (!status && !keeps_promise(batch, block))
+		status = WT_E_FORMAT;
 	if (status) {
 		batch->rows = 0;
 		return wti_err_at(err, status, (int64_t)block->offset,
