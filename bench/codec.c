@@ -12,10 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <wheeltap/trace.h>
+
+#include "bench.h"
 
 #define QUEUES 8
 #define RUN 4096 /* rows of a queue that follow one another, as buffers of devices do */
@@ -33,14 +34,6 @@ struct event {
 	uint64_t time;
 	uint64_t values[12];
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static uint64_t random64(uint64_t *state)
 {
@@ -102,7 +95,8 @@ static double encode(struct event *events, size_t count, int level, const char *
 	struct wt_writer_options options;
 	struct wt_writer *writer;
 	struct wt_err err;
-	double begin;
+	uint64_t begin_ns;
+	double seconds;
 
 	unlink(path);
 	wt_writer_options_init(&options);
@@ -112,17 +106,17 @@ static double encode(struct event *events, size_t count, int level, const char *
 		fprintf(stderr, "codec: %s\n", err.message);
 		exit(1);
 	}
-	begin = now();
+	begin_ns = now_ns();
 	for (size_t done = 0; done < count; done += DISTINCT)
 		append_all(writer, events, count - done < DISTINCT ? count - done : DISTINCT);
 	if (wt_writer_finish(writer, &err)) {
 		fprintf(stderr, "codec: %s\n", err.message);
 		exit(1);
 	}
-	begin = now() - begin;
+	seconds = (double)(now_ns() - begin_ns) / 1e9;
 	*ret_bytes = wt_writer_bytes(writer);
 	wt_writer_free(writer);
-	return begin;
+	return seconds;
 }
 
 static double decode(const char *path, size_t count)
@@ -131,7 +125,8 @@ static double decode(const char *path, size_t count)
 	struct wt_reader *reader;
 	struct wt_err err;
 	size_t rows = 0;
-	double begin = now();
+	uint64_t begin_ns = now_ns();
+	double seconds;
 
 	if (wt_reader_open(path, &reader, &err)) {
 		fprintf(stderr, "codec: %s\n", err.message);
@@ -144,28 +139,14 @@ static double decode(const char *path, size_t count)
 		}
 		rows += batch.rows;
 	}
-	begin = now() - begin;
+	seconds = (double)(now_ns() - begin_ns) / 1e9;
 	wt_batch_release(&batch);
 	wt_reader_free(reader);
 	if (rows != count) {
 		fprintf(stderr, "codec: %zu rows read, %zu written\n", rows, count);
 		exit(1);
 	}
-	return begin;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *values)
-{
-	qsort(values, REPEATS, sizeof(*values), by_value);
-	return values[REPEATS / 2];
+	return seconds;
 }
 
 int main(int argc, char **argv)
@@ -187,13 +168,13 @@ int main(int argc, char **argv)
 		read_packed[i] = decode(packed_path, count);
 	}
 	printf("%-34s %8.1f M events/s  %6.2f B/event\n", "encode, no compression",
-	       (double)count / median(raw) / 1e6, (double)raw_bytes / (double)count);
+	       (double)count / median(raw, REPEATS) / 1e6, (double)raw_bytes / (double)count);
 	printf("%-34s %8.1f M events/s  %6.2f B/event\n", "encode, zstd",
-	       (double)count / median(packed) / 1e6, (double)packed_bytes / (double)count);
+	       (double)count / median(packed, REPEATS) / 1e6, (double)packed_bytes / (double)count);
 	printf("%-34s %8.1f M events/s\n", "decode, no compression",
-	       (double)count / median(read_raw) / 1e6);
+	       (double)count / median(read_raw, REPEATS) / 1e6);
 	printf("%-34s %8.1f M events/s\n", "decode, zstd",
-	       (double)count / median(read_packed) / 1e6);
+	       (double)count / median(read_packed, REPEATS) / 1e6);
 	unlink(raw_path);
 	unlink(packed_path);
 	free(events);
