@@ -106,26 +106,22 @@ static uint32_t count_cpus(void)
 /* An executable that is linked with an agent has the agent's name, or its variable's, in it. */
 static bool names_agent(const char *path)
 {
-	struct wti_buf part;
-	uint8_t *data;
+	char *part = malloc(SCAN_BYTES);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint64_t at = 0;
 	bool found = false;
 
-	wti_buf_init(&part, SCAN_BYTES);
-	while (fd >= 0 && !found && at < EXECUTABLE_BYTES_MAX &&
-	       (data = wti_buf_reserve(&part, SCAN_BYTES))) {
-		ssize_t n = wti_pread_all(fd, data, SCAN_BYTES, at);
+	for (uint64_t at = 0; part && fd >= 0 && !found && at < EXECUTABLE_BYTES_MAX;) {
+		ssize_t n = wti_pread_all(fd, part, SCAN_BYTES, at);
 
 		if (n <= 0)
 			break;
-		found = memmem(data, (size_t)n, "libwheeltap", 11) ||
-			memmem(data, (size_t)n, WTI_ENV, sizeof(WTI_ENV) - 1);
+		found = memmem(part, (size_t)n, "libwheeltap", 11) ||
+			memmem(part, (size_t)n, WTI_ENV, sizeof(WTI_ENV) - 1);
 		if (n < SCAN_BYTES)
 			break;
 		at += SCAN_BYTES - 64; /* it may lie across the border */
 	}
-	wti_buf_release(&part);
+	free(part);
 	if (fd >= 0)
 		close(fd);
 	return found;

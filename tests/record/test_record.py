@@ -201,6 +201,12 @@ class Streams(Recording):
         self.assertEqual(done.stdout, b"line 0 of the output\n")
 
 
+    def test_no_descriptor_too_many(self) -> None:
+        words = [SH, "-c", "ls -l /proc/self/fd | wc -l"]
+        plain = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(self.record(*words).stdout, plain.stdout)
+
+
 class Terminal(Recording):
     """`record` on a terminal: the program sees one too."""
 
@@ -498,6 +504,34 @@ class Secrets(Recording):
             data = path.read_bytes()
             for secret in [*SECRETS, *keyed]:
                 self.assertNotIn(secret.encode(), data, f"{secret} in {path.name}")
+
+
+    def planted(self, *options: str) -> str:
+        """All that can be read out of a run with secrets in its arguments, environment, console and events."""
+        script = 'echo "connecting with password=PLANTED12"; echo "Authorization: Bearer PLANTED13abcdefgh" >&2; ' \
+                 f'printf "half a line, token: PLANTED14"; exec {harness.CASES} secrets "$@"'
+        words = [SH, "-c", script, "sh", "--api-key", "PLANTED15", "--password=PLANTED16", "https://u:PLANTED17@example.org"]
+        env = {**os.environ, "API_TOKEN": "PLANTED18", "NCCL_SECRET": "PLANTED19", "OMP_PLACES": "password=PLANTED20"}
+        done = self.record(*words, env=env, options=options)
+        self.assertEqual(done.returncode, 0)
+        seen = subprocess.run([harness.WHEELTAP, "view", str(self.run_folder)], stdout=subprocess.PIPE).stdout
+        for path in self.run_folder.iterdir():
+            seen += path.read_bytes()
+        return seen.decode(errors="replace")
+
+    def test_twenty_planted_secrets(self) -> None:
+        seen = self.planted()
+        self.assertIn("login token=", seen)  # the events are there
+        self.assertIn("half a line", seen)
+        for number in range(1, 21):
+            self.assertNotIn(f"PLANTED{number:02}", seen)
+
+    def test_keep_keeps_texts_and_nothing_else(self) -> None:
+        seen = self.planted("--strings", "keep")
+        self.assertIn("PLANTED01", seen)
+        self.assertIn("PLANTED03", seen)
+        for number in range(12, 21):
+            self.assertNotIn(f"PLANTED{number:02}", seen)
 
 
 if __name__ == "__main__":
