@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "text.h"
+#include "common/text.h"
 
 struct wt_name *wt_name_of(const char *text)
 {

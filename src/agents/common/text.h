@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A user's text on its way into a record: bounded, and kept only if it may be. */
-#ifndef WTI_CLIENT_TEXT_H
-#define WTI_CLIENT_TEXT_H
+#ifndef WTI_AGENTS_TEXT_H
+#define WTI_AGENTS_TEXT_H
 
 #include <string.h>
 
-#include "common/agent.h"
-#include "common/private.h"
+#include "agent.h"
+#include "private.h"
 
 struct wti_kept_text {
 	const char *data;

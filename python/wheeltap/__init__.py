@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wheeltap for Python programs.
+
+A program needs none of this to be recorded: `wheeltap record -- python train.py`. What is here lets a program say
+itself what it does, and costs next to nothing when nobody records:
+
+    import wheeltap
+    wheeltap.step(n)                    # the step, instead of counting the optimizer's
+    wheeltap.stage("eval")              # init, train, eval, test, save, load, or your own
+    wheeltap.context(fold=3)            # any variable; holds for all that follows on this thread
+    wheeltap.log(loss=0.25, lr=1e-3)    # numbers over time
+    with wheeltap.range("augment"):     # a span of time with a name
+        ...
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Iterator, Union
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["context", "log", "message", "range", "recording", "stage", "start", "step", "stop"]
+
+_core: ModuleType | None = None  # the extension, once the agent is attached
+
+
+def _attach() -> bool:
+    """Loads the extension and watches imports. True if this process is being recorded."""
+    global _core
+    if _core is None:
+        from . import _agent
+
+        _core = _agent.attach()
+    return _core is not None
+
+
+def start() -> bool:
+    """Begins, or goes on, recording in this process; finds what is imported already. False if nobody records."""
+    if not _attach():
+        return False
+    from . import _agent
+
+    return _agent.start()
+
+
+def stop() -> None:
+    """Pauses recording in this process. Hooks stay in place and do nothing."""
+    if _core is not None:
+        _core.stop()
+
+
+def recording() -> bool:
+    """True while this process is being recorded."""
+    return _core is not None and bool(_core.recording())
+
+
+def step(number: int) -> None:
+    """Says that this is step `number`; from now on it is not derived any more."""
+    if _core is not None:
+        _core.step(number)
+
+
+def stage(name: str) -> None:
+    """Says what the program does now; from now on it is not derived any more."""
+    if _core is not None:
+        _core.stage(name)
+
+
+def context(**variables: Union[int, float, str]) -> None:
+    """Variables that hold for all that follows on this thread."""
+    if _core is not None:
+        for key, value in variables.items():
+            _core.context(key, value)
+
+
+def log(**numbers: float) -> None:
+    """Numbers over time: `log(loss=loss.item())`."""
+    if _core is not None:
+        for name, value in numbers.items():
+            _core.counter(name, float(value))
+
+
+def message(text: str, level: str = "info") -> None:
+    """A line of text; level is debug, info, warning or error. Private texts are kept as length and hash."""
+    if _core is not None:
+        _core.line(("debug", "info", "warning", "error").index(level), text)
+
+
+@contextmanager
+def range(name: str) -> Iterator[None]:
+    """A span of time with a name: `with wheeltap.range("augment"):`."""
+    core = _core
+    if core is not None:
+        core.span_begin(name)
+    try:
+        yield
+    finally:
+        if core is not None:
+            core.span_end(name)
+
+
+def load_ipython_extension(shell: object) -> None:
+    """%load_ext wheeltap"""
+    start()

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starting the agent in a process: settings, the extension, and which libraries are hooked as they are imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from fnmatch import fnmatchcase
+from types import ModuleType
+from typing import Callable
+
+from ._imports import Watcher
+
+DETAILS = {"lean": 0, "normal": 1, "full": 2}
+TENSORS = {"off": 0, "digest": 1}
+# Larger arguments and returns of calls are described, not read. States are always read.
+DIGEST_BYTES_MAX = {"lean": 4096, "normal": 65536, "full": 1 << 40}
+
+
+class Settings:
+    """What `wheeltap record` was told, from the file that it leaves for its agents."""
+
+    def __init__(self, folder: str) -> None:
+        self.detail = "normal"
+        self.tensors = "digest"
+        self.only: list[str] = []
+        self.skip: list[str] = []
+        try:
+            with open(os.path.join(folder, "settings"), encoding="utf-8") as file:
+                for line in file:
+                    key, _, value = line.rstrip("\n").partition("=")
+                    self._set(key, value)
+        except OSError:
+            pass
+
+    def _set(self, key: str, value: str) -> None:
+        if key == "detail" and value in DETAILS:
+            self.detail = value
+        elif key == "tensors" and value in TENSORS:
+            self.tensors = value
+        elif key in ("only", "skip") and value:
+            getattr(self, key).extend(value.split(","))
+
+    def wants(self, name: str) -> bool:
+        """Whether a function, by its full name such as torch.nn.functional.relu, is to be hooked."""
+        if self.only and not any(fnmatchcase(name, pattern) for pattern in self.only):
+            return False
+        return not any(fnmatchcase(name, pattern) for pattern in self.skip)
+
+
+def library_prefixes() -> tuple[str, ...]:
+    """Where code lies that is not the user's."""
+    import site
+
+    paths = {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+    paths |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
+    try:
+        paths |= set(site.getsitepackages()) | {site.getusersitepackages()}
+    except AttributeError:  # an old virtual environment has a site module of its own
+        pass
+    paths |= {os.path.realpath(path) for path in paths} | {os.path.dirname(os.path.abspath(__file__))}
+    return tuple(sorted(path.rstrip("/") + "/" for path in paths if path)) + ("<frozen ",)
+
+
+class _State:
+    core: ModuleType | None = None
+    settings: Settings
+    watcher: Watcher | None = None
+
+
+def _hook_torch() -> None:
+    from ._torch import instrument
+
+    assert _State.core is not None
+    instrument(_State.core, _State.settings)
+
+
+LIBRARIES: dict[str, Callable[[], None]] = {"torch": _hook_torch}
+
+
+def attach() -> ModuleType | None:
+    """The extension, if this process is being recorded and it exists for this interpreter."""
+    if _State.core is not None:
+        return _State.core
+    if "WHEELTAP_AGENT" not in os.environ:
+        return None
+    from . import _wheeltap as core  # type: ignore[attr-defined]
+
+    folder = core.directory()
+    if not folder:
+        return None
+    _State.settings = settings = Settings(folder)
+    core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], DIGEST_BYTES_MAX[settings.detail],
+                   library_prefixes())
+    _State.core = core
+    core.start()
+    _State.watcher = Watcher(LIBRARIES)
+    _State.watcher.begin()
+    return core
+
+
+def start() -> bool:
+    """Goes on after a stop, and hooks what was imported before we came."""
+    if _State.core is None or not _State.core.start():
+        return False
+    if _State.watcher is not None:
+        _State.watcher.catch_up()
+    return True

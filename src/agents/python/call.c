@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a hook does around a call: decide whether it is told, tell that it begins with its arguments,
+ * and that it ends with its returns or its exception. While we are at work on a thread, what we call
+ * ourselves is not told (`inside`).
+ */
+#include "pyagent.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct wti_python wti_python = {
+	.detail = WTI_DETAIL_NORMAL,
+	.tensors = WTI_TENSORS_DIGEST,
+	.code_extra = -1,
+};
+__thread struct wti_python_thread wti_python_thread __attribute__((tls_model("initial-exec")));
+
+bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place)
+{
+	if (!wti_python.is_on || wti_python_thread.inside)
+		return false;
+	*ret_place = wti_place_here();
+	if (hook->flags & WTI_HOOK_ALWAYS || wti_python.detail == WTI_DETAIL_FULL)
+		return true;
+	return wti_python.detail == WTI_DETAIL_NORMAL && ret_place->code &&
+	       !wti_site_in_library(ret_place->code);
+}
+
+static uint64_t bytes_max(void)
+{
+	return wti_python.tensors == WTI_TENSORS_OFF ? 0 : wti_python.digest_bytes_max;
+}
+
+/* A module is called by the name of its class, whose forward() it is. */
+static void name_module_call(struct wti_call *call, PyObject *self)
+{
+	char text[200];
+	const char *name;
+
+	wti_type_names(Py_TYPE(self), &call->module, &name);
+	snprintf(text, sizeof(text), "%.180s.forward", name);
+	call->callee = wti_name_find(text, strlen(text));
+}
+
+/* A method that a class inherits is told as the class's own: "SGD.step". */
+static void name_step(struct wti_call *call, PyObject *self)
+{
+	char text[200];
+	const char *name;
+
+	wti_type_names(Py_TYPE(self), &call->module, &name);
+	snprintf(text, sizeof(text), "%.180s.step", name);
+	call->callee = wti_name_find(text, strlen(text));
+}
+
+static void name_call(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count)
+{
+	call->callee = call->hook->callee;
+	call->module = call->hook->module;
+	if (count > 0 && call->hook->action == WTI_ACTION_MODULE)
+		name_module_call(call, arguments[0]);
+	else if (count > 0 && call->hook->action == WTI_ACTION_STEP)
+		name_step(call, arguments[0]);
+}
+
+static void tell_begin(struct wti_call *call)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_call_begin *record;
+	uint32_t ids[3];
+
+	if (!here.ring)
+		return;
+	ids[0] = wti_name(here, call->callee);
+	ids[1] = wti_name(here, call->module);
+	ids[2] = wti_site_of(here, call->place);
+	record = wti_open(here, WT_KIND_CALL_BEGIN, sizeof(*record));
+	if (!record)
+		return;
+	call->is_told = true;
+	call->seq = record->record.seq;
+	record->callee = ids[0];
+	record->module = ids[1];
+	record->site = ids[2];
+	record->flags = 0;
+	wti_commit(here, sizeof(*record));
+}
+
+static struct wt_name *parameter_name(const struct wti_hook *hook, Py_ssize_t position)
+{
+	if (hook->parameters && position < hook->parameter_count &&
+	    position < PyTuple_GET_SIZE(hook->parameters))
+		return wti_name_of_text(PyTuple_GET_ITEM(hook->parameters, position));
+	if (position == 0 && Py_IS_TYPE(hook->object, &PyMethodDescr_Type))
+		return WT_NAME("self");
+	return NULL;
+}
+
+static void tell_arguments(const struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+			   PyObject *names)
+{
+	Py_ssize_t name_count = names ? PyTuple_GET_SIZE(names) : 0;
+	struct wti_value_place place = {.call = call->seq};
+
+	for (Py_ssize_t i = 0; i < count + name_count; i++) {
+		place.position = (int32_t)i;
+		place.name = i < count ? parameter_name(call->hook, i)
+				       : wti_name_of_text(PyTuple_GET_ITEM(names, i - count));
+		wti_value_tell(&place, arguments[i], bytes_max());
+	}
+}
+
+void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+		    PyObject *names)
+{
+	wti_python_thread.inside++;
+	wti_action_before(call, arguments, count);
+	if (!(call->hook->flags & WTI_HOOK_QUIET)) {
+		name_call(call, arguments, count);
+		tell_begin(call);
+		if (call->is_told)
+			tell_arguments(call, arguments, count, names);
+	}
+	wti_python_thread.inside--;
+}
+
+static void tell_end(const struct wti_call *call, PyObject *exception)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_call_end *record;
+	const char *text = exception ? ((PyTypeObject *)exception)->tp_name : NULL;
+	uint32_t ids[2] = {0};
+
+	if (!here.ring)
+		return;
+	ids[0] = wti_name(here, call->callee);
+	if (text)
+		ids[1] = wti_name(here, wti_name_find(text, strlen(text)));
+	record = wti_open(here, WT_KIND_CALL_END, sizeof(*record));
+	if (!record)
+		return;
+	record->callee = ids[0];
+	record->exception = ids[1];
+	wti_commit(here, sizeof(*record));
+}
+
+/*
+ * The exception is put aside only when something is done that could raise another; its type alone
+ * is told, as its text may be private.
+ */
+void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+		  PyObject *result)
+{
+	struct wti_value_place place = {.call = call->seq, .position = -1};
+	PyObject *type = NULL, *value = NULL, *traceback = NULL;
+
+	if (!call->is_told && call->hook->action == WTI_ACTION_NONE)
+		return;
+	wti_python_thread.inside++;
+	if (!result)
+		PyErr_Fetch(&type, &value, &traceback);
+	if (call->is_told) {
+		if (result && result != Py_None)
+			wti_value_tell(&place, result, bytes_max());
+		tell_end(call, type);
+	}
+	wti_action_after(call, arguments, count, result);
+	if (!result)
+		PyErr_Restore(type, value, traceback);
+	wti_python_thread.inside--;
+}

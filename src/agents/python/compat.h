@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What differs between the interpreters, 3.9 to 3.13: where a thread stands, notes on code objects,
+ * and how a Python function is made to call us. The extension is built for each interpreter against
+ * its own headers, so that layouts are the compiler's business.
+ */
+#ifndef WTI_PYTHON_COMPAT_H
+#define WTI_PYTHON_COMPAT_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#if PY_VERSION_HEX < 0x03090000 || PY_VERSION_HEX >= 0x030e0000
+#error "wheeltap's Python agent knows CPython 3.9 to 3.13"
+#endif
+#ifdef Py_GIL_DISABLED
+#error "wheeltap's Python agent needs an interpreter with a global lock"
+#endif
+
+#include <frameobject.h>
+#include <stdbool.h>
+#include <structmember.h>
+
+#if PY_VERSION_HEX >= 0x030b0000
+#define Py_BUILD_CORE 1
+#include <internal/pycore_frame.h>
+#undef Py_BUILD_CORE
+#endif
+
+/* A place in the running program: a code object, borrowed, and a byte offset into it. */
+struct wti_place {
+	PyCodeObject *code; /* NULL: no Python frame below us */
+	int offset;
+};
+
+#if PY_VERSION_HEX >= 0x030b0000
+static inline struct _PyInterpreterFrame *wti_frame_here(PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	struct _PyInterpreterFrame *frame = thread->current_frame;
+#else
+	struct _PyInterpreterFrame *frame = thread->cframe->current_frame;
+#endif
+
+#if PY_VERSION_HEX >= 0x030c0000
+	while (frame && frame->owner == FRAME_OWNED_BY_CSTACK)
+		frame = frame->previous;
+#endif
+	return frame;
+}
+
+static inline struct wti_place wti_place_of(struct _PyInterpreterFrame *frame)
+{
+	struct wti_place place = {0};
+
+	if (!frame)
+		return place;
+#if PY_VERSION_HEX >= 0x030d0000
+	if (!PyCode_Check(frame->f_executable))
+		return place;
+	place.code = (PyCodeObject *)frame->f_executable;
+#else
+	place.code = frame->f_code;
+#endif
+	place.offset = _PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT);
+	return place;
+}
+#else
+static inline PyFrameObject *wti_frame_here(PyThreadState *thread)
+{
+	return thread->frame;
+}
+
+static inline struct wti_place wti_place_of(PyFrameObject *frame)
+{
+	struct wti_place place = {0};
+
+	if (!frame)
+		return place;
+	place.code = frame->f_code;
+	place.offset = frame->f_lasti;
+#if PY_VERSION_HEX >= 0x030a0000
+	place.offset *= (int)sizeof(_Py_CODEUNIT);
+#endif
+	return place;
+}
+#endif
+
+static inline struct wti_place wti_place_here(void)
+{
+	return wti_place_of(wti_frame_here(PyThreadState_Get()));
+}
+
+/* Bytes of instructions. */
+static inline size_t wti_code_bytes(PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+	return (size_t)Py_SIZE(code) * sizeof(_Py_CODEUNIT);
+#else
+	return (size_t)PyBytes_GET_SIZE(code->co_code);
+#endif
+}
+
+#if PY_VERSION_HEX >= 0x030c0000
+#define wti_code_extra_get(code, index, ret) PyUnstable_Code_GetExtra((PyObject *)(code), index, ret)
+#define wti_code_extra_set(code, index, extra)                                                     \
+	PyUnstable_Code_SetExtra((PyObject *)(code), index, extra)
+#define wti_code_extra_index(release) PyUnstable_Eval_RequestCodeExtraIndex(release)
+#else
+#define wti_code_extra_get(code, index, ret) _PyCode_GetExtra((PyObject *)(code), index, ret)
+#define wti_code_extra_set(code, index, extra) _PyCode_SetExtra((PyObject *)(code), index, extra)
+#define wti_code_extra_index(release) _PyEval_RequestCodeExtraIndex(release)
+#endif
+
+/* The names of parameters; borrowed. NULL: there are none. */
+static inline PyObject *wti_code_parameters(PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+	return code->co_localsplusnames;
+#else
+	return code->co_varnames;
+#endif
+}
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hooks in place. Every callable here carries the function that is to be called for it (vectorcall);
+ * the hook puts ours there. The object stays the same object, so that identity, hashing, pickling
+ * and every reference that was taken before keep working.
+ *
+ * Interpreters from 3.11 on look at the flags of a method definition and call its C function at
+ * once, past vectorcall, when the flags are exactly of a kind that they know. A hooked definition
+ * has one more flag, that nobody else uses: the quick way does not apply, everything else masks it.
+ *
+ * 3.11 runs Python functions without asking their vectorcall, if their type is exactly the function
+ * type. A hooked function gets a type of its own there, equal to and derived from the function type.
+ */
+#include "pyagent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BUCKETS = 4096,
+	HOOKS_MAX = 65536,
+	FLAG_HOOKED = 1 << 20, /* no METH_ flag of any interpreter */
+};
+
+/* Hooks of what has no method definition, by the address of the callable. */
+static struct wti_hook *buckets[BUCKETS];
+static uint32_t hook_count;
+
+/* ---- The way in ------------------------------------------------------------------------------ */
+
+/* As the interpreter itself does for what has no vectorcall. */
+static PyObject *call_through_type(PyObject *callable, PyObject *const *arguments, Py_ssize_t count,
+				   PyObject *names)
+{
+	Py_ssize_t name_count = names ? PyTuple_GET_SIZE(names) : 0;
+	PyObject *tuple = PyTuple_New(count);
+	PyObject *dict = name_count ? PyDict_New() : NULL;
+	PyObject *result = NULL;
+
+	if (!tuple || (name_count && !dict))
+		goto out;
+	for (Py_ssize_t i = 0; i < count; i++) {
+		Py_INCREF(arguments[i]);
+		PyTuple_SET_ITEM(tuple, i, arguments[i]);
+	}
+	for (Py_ssize_t i = 0; i < name_count; i++)
+		if (PyDict_SetItem(dict, PyTuple_GET_ITEM(names, i), arguments[count + i]) < 0)
+			goto out;
+	if (Py_EnterRecursiveCall(" while calling a Python object"))
+		goto out;
+	result = Py_TYPE(callable)->tp_call(callable, tuple, dict);
+	Py_LeaveRecursiveCall();
+out:
+	Py_XDECREF(tuple);
+	Py_XDECREF(dict);
+	return result;
+}
+
+static inline PyObject *call_original(const struct wti_hook *hook, PyObject *callable,
+				      PyObject *const *arguments, size_t flagged_count,
+				      PyObject *names)
+{
+	if (hook->original)
+		return hook->original(callable, arguments, flagged_count, names);
+	return call_through_type(callable, arguments, PyVectorcall_NARGS(flagged_count), names);
+}
+
+static PyObject *call_told(const struct wti_hook *hook, struct wti_place place, PyObject *callable,
+			   PyObject *const *arguments, size_t flagged_count, PyObject *names)
+{
+	Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
+	struct wti_call call = {.hook = hook, .place = place};
+	int saved_errno = errno;
+	PyObject *result;
+
+	wti_call_begin(&call, arguments, count, names);
+	errno = saved_errno;
+	result = call_original(hook, callable, arguments, flagged_count, names);
+	saved_errno = errno;
+	wti_call_end(&call, arguments, count, result);
+	errno = saved_errno;
+	return result;
+}
+
+static inline PyObject *enter(const struct wti_hook *hook, PyObject *callable,
+			      PyObject *const *arguments, size_t flagged_count, PyObject *names)
+{
+	struct wti_place place;
+
+	if (wti_likely(!wti_call_wanted(hook, &place)))
+		return call_original(hook, callable, arguments, flagged_count, names);
+	return call_told(hook, place, callable, arguments, flagged_count, names);
+}
+
+static PyObject *enter_builtin(PyObject *callable, PyObject *const *arguments, size_t flagged_count,
+			       PyObject *names)
+{
+	const struct wti_hook *hook = (void *)((PyCFunctionObject *)callable)->m_ml;
+
+	return enter(hook, callable, arguments, flagged_count, names);
+}
+
+static PyObject *enter_method(PyObject *callable, PyObject *const *arguments, size_t flagged_count,
+			      PyObject *names)
+{
+	const struct wti_hook *hook = (void *)((PyMethodDescrObject *)callable)->d_method;
+
+	return enter(hook, callable, arguments, flagged_count, names);
+}
+
+static size_t bucket_of(PyObject *callable)
+{
+	uintptr_t address = (uintptr_t)callable;
+
+	return (address >> 4 ^ address >> 16) % BUCKETS;
+}
+
+static struct wti_hook *find(PyObject *callable)
+{
+	struct wti_hook *hook = buckets[bucket_of(callable)];
+
+	while (hook && hook->object != callable)
+		hook = hook->next;
+	return hook;
+}
+
+static PyObject *enter_by_address(PyObject *callable, PyObject *const *arguments,
+				  size_t flagged_count, PyObject *names)
+{
+	const struct wti_hook *hook = find(callable);
+
+	return enter(hook, callable, arguments, flagged_count, names);
+}
+
+/* ---- Putting hooks in ------------------------------------------------------------------------ */
+
+static struct wti_hook *hook_new(PyObject *callable, PyMethodDef *definition)
+{
+	struct wti_hook *hook = hook_count < HOOKS_MAX ? calloc(1, sizeof(*hook)) : NULL;
+
+	if (!hook) {
+		PyErr_SetString(PyExc_MemoryError, "no room for another hook");
+		return NULL;
+	}
+	hook_count++;
+	Py_INCREF(callable);
+	hook->object = callable;
+	if (definition) {
+		hook->original_definition = definition;
+		hook->definition = *definition;
+		if (!(definition->ml_flags & METH_VARARGS))
+			hook->definition.ml_flags |= FLAG_HOOKED;
+	}
+	return hook;
+}
+
+static struct wti_hook *hook_builtin(PyCFunctionObject *function)
+{
+	struct wti_hook *hook = hook_new((PyObject *)function, function->m_ml);
+
+	if (!hook)
+		return NULL;
+	hook->original = function->vectorcall;
+	function->m_ml = &hook->definition;
+	function->vectorcall = enter_builtin;
+	return hook;
+}
+
+static struct wti_hook *hook_method(PyMethodDescrObject *method)
+{
+	struct wti_hook *hook = hook_new((PyObject *)method, method->d_method);
+
+	if (!hook)
+		return NULL;
+	hook->original = method->vectorcall;
+	method->d_method = &hook->definition;
+	method->vectorcall = enter_method;
+	return hook;
+}
+
+static struct wti_hook *hook_by_address(PyObject *callable)
+{
+	struct wti_hook *hook = hook_new(callable, NULL);
+	size_t bucket = bucket_of(callable);
+
+	if (!hook)
+		return NULL;
+	hook->next = buckets[bucket];
+	buckets[bucket] = hook;
+	return hook;
+}
+
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000
+static PyTypeObject hooked_function_type;
+
+/* Functions are pickled by name, which pickle knows of their exact type only. */
+static PyObject *reduce(PyObject *self, PyObject *nothing)
+{
+	return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyObject *get_class(PyObject *self, void *closure)
+{
+	Py_INCREF(&PyFunction_Type);
+	return (PyObject *)&PyFunction_Type;
+}
+
+static PyMethodDef hooked_function_methods[] = {
+	{"__reduce__", reduce, METH_NOARGS, NULL},
+	{NULL},
+};
+
+static PyGetSetDef hooked_function_getset[] = {
+	{"__class__", get_class, NULL, NULL, NULL},
+	{NULL},
+};
+
+bool wti_hook_init(void)
+{
+	PyTypeObject *type = &hooked_function_type;
+
+	if (type->tp_flags & Py_TPFLAGS_READY)
+		return true;
+	*type = PyFunction_Type;
+	Py_SET_REFCNT(type, 1);
+	type->tp_base = &PyFunction_Type;
+	type->tp_dict = type->tp_mro = type->tp_bases = type->tp_cache = NULL;
+	type->tp_subclasses = type->tp_weaklist = NULL;
+	type->tp_version_tag = 0;
+	type->tp_flags &= ~(unsigned long)(Py_TPFLAGS_READY | Py_TPFLAGS_READYING |
+					   Py_TPFLAGS_VALID_VERSION_TAG);
+	type->tp_methods = hooked_function_methods;
+	type->tp_getset = hooked_function_getset;
+	type->tp_members = NULL;
+	return PyType_Ready(type) == 0;
+}
+
+static void function_set(PyFunctionObject *function, vectorcallfunc enter_with)
+{
+	function->vectorcall = enter_with;
+	Py_SET_TYPE(function, enter_with == enter_by_address ? &hooked_function_type
+							     : &PyFunction_Type);
+}
+
+static bool is_function(PyObject *callable)
+{
+	return PyFunction_Check(callable) || Py_IS_TYPE(callable, &hooked_function_type);
+}
+#else
+bool wti_hook_init(void)
+{
+	return true;
+}
+
+static void function_set(PyFunctionObject *function, vectorcallfunc enter_with)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+	PyFunction_SetVectorcall(function, enter_with);
+#else
+	function->vectorcall = enter_with;
+#endif
+}
+
+static bool is_function(PyObject *callable)
+{
+	return PyFunction_Check(callable);
+}
+#endif
+
+static struct wti_hook *hook_function(PyFunctionObject *function)
+{
+	PyCodeObject *code = (PyCodeObject *)function->func_code;
+	struct wti_hook *hook = hook_by_address((PyObject *)function);
+
+	if (!hook)
+		return NULL;
+	hook->original = function->vectorcall;
+	hook->parameters = wti_code_parameters(code);
+	hook->parameter_count = (uint32_t)code->co_argcount;
+	Py_XINCREF(hook->parameters);
+	function_set(function, enter_by_address);
+	return hook;
+}
+
+/* Others that carry their vectorcall in themselves, such as numpy's ufuncs. */
+static vectorcallfunc *carried(PyObject *callable)
+{
+	PyTypeObject *type = Py_TYPE(callable);
+
+	if (PyType_Check(callable) || PyMethod_Check(callable) ||
+	    !PyType_HasFeature(type, Py_TPFLAGS_HAVE_VECTORCALL) || type->tp_vectorcall_offset <= 0)
+		return NULL;
+	return (vectorcallfunc *)((char *)callable + type->tp_vectorcall_offset);
+}
+
+static struct wti_hook *hook_carried(PyObject *callable, vectorcallfunc *field)
+{
+	struct wti_hook *hook = hook_by_address(callable);
+
+	if (!hook)
+		return NULL;
+	hook->original = *field;
+	*field = enter_by_address;
+	return hook;
+}
+
+bool wti_hook_is(PyObject *callable)
+{
+	vectorcallfunc *field = carried(callable);
+
+	return field && (*field == enter_builtin || *field == enter_method ||
+			 *field == enter_by_address);
+}
+
+const char *wti_hook_add(PyObject *callable, struct wt_name *module, struct wt_name *callee,
+			 uint32_t flags, uint32_t action)
+{
+	vectorcallfunc *field = carried(callable);
+	struct wti_hook *hook = NULL;
+	const char *how = NULL;
+
+	if (wti_hook_is(callable))
+		return "hooked";
+	if (PyCFunction_CheckExact(callable) || Py_IS_TYPE(callable, &PyCMethod_Type)) {
+		hook = hook_builtin((PyCFunctionObject *)callable);
+		how = "builtin";
+	} else if (Py_IS_TYPE(callable, &PyMethodDescr_Type)) {
+		hook = hook_method((PyMethodDescrObject *)callable);
+		how = "method";
+	} else if (is_function(callable)) {
+		hook = hook_function((PyFunctionObject *)callable);
+		how = "function";
+	} else if (field && *field) {
+		hook = hook_carried(callable, field);
+		how = "carried";
+	} else {
+		PyErr_Format(PyExc_TypeError, "cannot hook an object of type '%.100s'",
+			     Py_TYPE(callable)->tp_name);
+	}
+	if (!hook)
+		return NULL;
+	hook->callee = callee;
+	hook->module = module;
+	hook->flags = flags;
+	hook->action = action;
+	return how;
+}
+
+/* ---- Taking them out ------------------------------------------------------------------------- */
+
+static void forget(PyObject *callable)
+{
+	struct wti_hook **at = &buckets[bucket_of(callable)];
+
+	while (*at && (*at)->object != callable)
+		at = &(*at)->next;
+	if (*at)
+		*at = (*at)->next;
+}
+
+/* The hook itself stays: a call through it may be under way, on any thread. */
+void wti_hook_remove(PyObject *callable)
+{
+	struct wti_hook *hook;
+
+	if (!wti_hook_is(callable))
+		return;
+	if (PyCFunction_Check(callable)) {
+		PyCFunctionObject *function = (PyCFunctionObject *)callable;
+
+		hook = (void *)function->m_ml;
+		function->m_ml = hook->original_definition;
+		function->vectorcall = hook->original;
+	} else if (Py_IS_TYPE(callable, &PyMethodDescr_Type)) {
+		PyMethodDescrObject *method = (PyMethodDescrObject *)callable;
+
+		hook = (void *)method->d_method;
+		method->d_method = hook->original_definition;
+		method->vectorcall = hook->original;
+	} else {
+		hook = find(callable);
+		if (is_function(callable))
+			function_set((PyFunctionObject *)callable, hook->original);
+		else
+			*carried(callable) = hook->original;
+		forget(callable);
+	}
+}

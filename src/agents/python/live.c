@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects that are followed. They are found by address, and believed only while a weak reference
+ * says that the object of that address is still the same: an agent keeps nothing of the program
+ * alive, and an address is used again soon.
+ */
+#include "pyagent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BUCKETS = 1 << 12,
+	LIVE_MAX = 1 << 20, /* followed at a time */
+};
+
+struct entry {
+	struct wti_live live; /* first: wti_live_next() gets back to us by it */
+	struct entry *next;
+};
+
+static struct entry *buckets[BUCKETS];
+static uint32_t entry_count;
+static uint32_t serials[WTI_LIVE_END];
+
+static size_t bucket_of(PyObject *object)
+{
+	uintptr_t address = (uintptr_t)object;
+
+	return (address >> 4 ^ address >> 16) % BUCKETS;
+}
+
+static bool is_alive(const struct wti_live *live)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	PyObject *object = NULL;
+	bool alive = PyWeakref_GetRef(live->weak, &object) == 1 && object == live->object;
+
+	Py_XDECREF(object);
+	return alive;
+#else
+	return PyWeakref_GET_OBJECT(live->weak) == live->object;
+#endif
+}
+
+struct wti_live *wti_live_find(PyObject *object, uint32_t type)
+{
+	struct entry **at = &buckets[bucket_of(object)];
+
+	while (*at) {
+		struct entry *entry = *at;
+
+		if (!is_alive(&entry->live)) {
+			*at = entry->next;
+			Py_DECREF(entry->live.weak);
+			free(entry);
+			entry_count--;
+			continue;
+		}
+		if (entry->live.object == object && entry->live.type == type)
+			return &entry->live;
+		at = &entry->next;
+	}
+	return NULL;
+}
+
+struct wti_live *wti_live_add(PyObject *object, uint32_t type)
+{
+	struct wti_live *found = wti_live_find(object, type);
+	struct entry **bucket = &buckets[bucket_of(object)];
+	struct entry *entry;
+	PyObject *weak;
+
+	if (found)
+		return found;
+	weak = entry_count < LIVE_MAX ? PyWeakref_NewRef(object, NULL) : NULL;
+	entry = weak ? calloc(1, sizeof(*entry)) : NULL;
+	if (!entry) {
+		PyErr_Clear();
+		Py_XDECREF(weak);
+		return NULL;
+	}
+	entry->live.object = object;
+	entry->live.weak = weak;
+	entry->live.type = type;
+	entry->live.serial = serials[type]++;
+	entry->next = *bucket;
+	*bucket = entry;
+	entry_count++;
+	return &entry->live;
+}
+
+struct wti_live *wti_live_next(const struct wti_live *at, uint32_t type)
+{
+	const struct entry *entry = (const void *)at;
+	size_t bucket = at ? bucket_of(at->object) : 0;
+	struct entry *next = entry ? entry->next : buckets[0];
+
+	for (;;) {
+		for (; next; next = next->next)
+			if (next->live.type == type && is_alive(&next->live))
+				return &next->live;
+		if (++bucket == BUCKETS)
+			return NULL;
+		next = buckets[bucket];
+	}
+}

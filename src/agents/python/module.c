@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The extension module _wheeltap: what the Python side of the agent (the package wheeltap) may call.
+ * That side decides what is hooked and knows torch's names; this side does the work.
+ */
+#include "pyagent.h"
+
+#include <string.h>
+
+#include "common/text.h"
+
+void wti_callback(const char *method, PyObject *argument)
+{
+	struct wti_guard guard;
+	PyObject *result;
+
+	if (!wti_python.callbacks)
+		return;
+	wti_guard_begin(&guard); /* no handler of the program's may run, and raise, in our code */
+	result = PyObject_CallMethod(wti_python.callbacks, method, "O", argument);
+	wti_guard_end(&guard);
+	if (!result) {
+		bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+
+		PyErr_Clear();
+		if (interrupted) /* it was the program's: it gets it again */
+			PyErr_SetInterrupt();
+	}
+	Py_XDECREF(result);
+}
+
+
+/* ---- Setting up ------------------------------------------------------------------------------- */
+
+static PyObject *configure(PyObject *self, PyObject *arguments, PyObject *words)
+{
+	static char *names[] = {"detail", "tensors", "digest_bytes_max", "libraries", NULL};
+	unsigned long long bytes_max;
+	unsigned detail, tensors;
+	PyObject *libraries;
+
+	if (!PyArg_ParseTupleAndKeywords(arguments, words, "IIKO!", names, &detail, &tensors,
+					 &bytes_max, &PyTuple_Type, &libraries))
+		return NULL;
+	if (detail > WTI_DETAIL_FULL || tensors > WTI_TENSORS_DIGEST)
+		return PyErr_Format(PyExc_ValueError, "no such level");
+	if (!wti_site_init())
+		return PyErr_Format(PyExc_RuntimeError, "no room for notes on code objects");
+	wti_python.detail = detail;
+	wti_python.tensors = tensors;
+	wti_python.digest_bytes_max = bytes_max;
+	Py_INCREF(libraries);
+	Py_XSETREF(wti_python.library_prefixes, libraries);
+	Py_RETURN_NONE;
+}
+
+static PyObject *set_torch(PyObject *self, PyObject *arguments)
+{
+	PyObject *base, *tensor, *parameter, *module;
+
+	if (!PyArg_ParseTuple(arguments, "O!O!O!O!", &PyType_Type, &base, &PyType_Type, &tensor,
+			      &PyType_Type, &parameter, &PyType_Type, &module))
+		return NULL;
+	Py_INCREF(base);
+	Py_INCREF(tensor);
+	Py_INCREF(parameter);
+	Py_INCREF(module);
+	Py_XSETREF(wti_python.tensor_type, (PyTypeObject *)base);
+	Py_XSETREF(wti_python.plain_types[0], (PyTypeObject *)tensor);
+	Py_XSETREF(wti_python.plain_types[1], (PyTypeObject *)parameter);
+	Py_XSETREF(wti_python.module_type, (PyTypeObject *)module);
+	Py_RETURN_NONE;
+}
+
+static PyObject *set_callbacks(PyObject *self, PyObject *callbacks)
+{
+	Py_INCREF(callbacks);
+	Py_XSETREF(wti_python.callbacks, callbacks);
+	Py_RETURN_NONE;
+}
+
+static PyObject *learn_layout(PyObject *self, PyObject *probes)
+{
+	if (!wti_layout_learn(probes))
+		return NULL;
+	Py_RETURN_NONE;
+}
+
+static PyObject *hook(PyObject *self, PyObject *arguments)
+{
+	PyObject *callable, *module, *name;
+	unsigned flags = 0, action = 0;
+	const char *how;
+
+	if (!PyArg_ParseTuple(arguments, "OUU|II", &callable, &module, &name, &flags, &action))
+		return NULL;
+	if (action >= WTI_ACTION_END)
+		return PyErr_Format(PyExc_ValueError, "no such action");
+	how = wti_hook_add(callable, wti_name_of_text(module), wti_name_of_text(name), flags, action);
+	return how ? PyUnicode_FromString(how) : NULL;
+}
+
+static PyObject *unhook(PyObject *self, PyObject *callable)
+{
+	wti_hook_remove(callable);
+	Py_RETURN_NONE;
+}
+
+static PyObject *is_hooked(PyObject *self, PyObject *callable)
+{
+	return PyBool_FromLong(wti_hook_is(callable));
+}
+
+static PyObject *start(PyObject *self, PyObject *nothing)
+{
+	wti_python.is_on = wti_agent.control != NULL && wti_python.code_extra >= 0;
+	return PyBool_FromLong(wti_python.is_on);
+}
+
+static PyObject *stop(PyObject *self, PyObject *nothing)
+{
+	wti_python.is_on = false;
+	Py_RETURN_NONE;
+}
+
+static PyObject *recording(PyObject *self, PyObject *nothing)
+{
+	return PyBool_FromLong(wti_python.is_on && wti_recording());
+}
+
+/* Where recorder and agents meet; empty if nobody records. */
+static PyObject *directory(PyObject *self, PyObject *nothing)
+{
+	return PyUnicode_DecodeFSDefault(wti_agent.control ? wti_agent.directory : "");
+}
+
+/* ---- Following -------------------------------------------------------------------------------- */
+
+static PyObject *follow(PyObject *arguments, uint32_t type)
+{
+	PyObject *object, *owner, *name;
+	struct wti_live *live;
+
+	if (!PyArg_ParseTuple(arguments, "OUU", &object, &owner, &name))
+		return NULL;
+	live = wti_live_add(object, type);
+	if (live) {
+		live->owner = wti_name_of_text(owner);
+		live->name = wti_name_of_text(name);
+		live->grad_name = NULL;
+	}
+	return PyBool_FromLong(live != NULL);
+}
+
+static PyObject *follow_model(PyObject *self, PyObject *arguments)
+{
+	return follow(arguments, WTI_LIVE_MODEL);
+}
+
+static PyObject *follow_tensor(PyObject *self, PyObject *arguments)
+{
+	return follow(arguments, WTI_LIVE_TENSOR);
+}
+
+static PyObject *follow_buffers(PyObject *self, PyObject *arguments)
+{
+	return follow(arguments, WTI_LIVE_BUFFERS);
+}
+
+/* ---- What the program says itself ------------------------------------------------------------- */
+
+static PyObject *say_step(PyObject *self, PyObject *argument)
+{
+	long long step = PyLong_AsLongLong(argument);
+
+	if (step == -1 && PyErr_Occurred())
+		return NULL;
+	wti_python.is_step_said = true;
+	if (wti_python.is_on)
+		wti_context_int(WT_NAME("step"), step);
+	Py_RETURN_NONE;
+}
+
+static PyObject *say_stage(PyObject *self, PyObject *argument)
+{
+	const char *stage = PyUnicode_AsUTF8(argument);
+
+	if (!stage)
+		return NULL;
+	wti_python.is_stage_said = true;
+	if (wti_python.is_on)
+		wti_context_text(WT_NAME("stage"), stage);
+	Py_RETURN_NONE;
+}
+
+/* What the agent itself derives, of the stages that it knows. */
+static PyObject *derive_stage(PyObject *self, PyObject *argument)
+{
+	static const char *const stages[] = {"init", "train", "eval", "test", "save", "load"};
+
+	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+		if (PyUnicode_Check(argument) &&
+		    PyUnicode_CompareWithASCIIString(argument, stages[i]) == 0)
+			wti_stage_set(stages[i]);
+	Py_RETURN_NONE;
+}
+
+static void tell_float_context(struct wt_name *key, double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.17g", value);
+	wti_context_text(key, text);
+}
+
+static PyObject *say_context(PyObject *self, PyObject *arguments)
+{
+	PyObject *key, *value;
+	struct wt_name *name;
+
+	if (!PyArg_ParseTuple(arguments, "UO", &key, &value))
+		return NULL;
+	if (!wti_python.is_on)
+		Py_RETURN_NONE;
+	name = wti_name_of_text(key);
+	if (PyLong_Check(value)) {
+		int overflow;
+		long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+
+		if (overflow)
+			return PyErr_Format(PyExc_OverflowError, "'%U' does not fit 64 bits", key);
+		wti_context_int(name, number);
+	} else if (PyFloat_Check(value)) {
+		tell_float_context(name, PyFloat_AS_DOUBLE(value));
+	} else if (PyUnicode_Check(value) && PyUnicode_AsUTF8(value)) {
+		wti_context_text(name, PyUnicode_AsUTF8(value));
+	} else {
+		PyErr_Clear();
+		return PyErr_Format(PyExc_TypeError, "'%U' must be int, float or str", key);
+	}
+	Py_RETURN_NONE;
+}
+
+static PyObject *say_counter(PyObject *self, PyObject *arguments)
+{
+	PyObject *name;
+	double value;
+
+	if (!PyArg_ParseTuple(arguments, "Ud", &name, &value))
+		return NULL;
+	if (wti_python.is_on)
+		wti_counter(wti_name_of_text(name), value);
+	Py_RETURN_NONE;
+}
+
+static PyObject *say_line(PyObject *self, PyObject *arguments)
+{
+	struct wti_record_log *record;
+	struct wti_here here;
+	struct wti_kept_text kept;
+	const char *text;
+	unsigned level;
+	uint32_t bytes;
+
+	if (!PyArg_ParseTuple(arguments, "Is", &level, &text))
+		return NULL;
+	here = wti_here();
+	if (!wti_python.is_on || !here.ring || level > WT_LEVEL_ERROR)
+		Py_RETURN_NONE;
+	wti_keep_text(&kept, text);
+	bytes = (uint32_t)sizeof(*record) + wti_round8(kept.bytes);
+	record = wti_open(here, WT_KIND_LOG, bytes);
+	if (record) {
+		record->level = level;
+		record->text_bytes = kept.bytes;
+		wti_put_text(record + 1, &kept);
+		wti_commit(here, bytes);
+	}
+	Py_RETURN_NONE;
+}
+
+static PyObject *say_span(PyObject *argument, uint16_t kind)
+{
+	struct wti_record_span_begin *record;
+	struct wti_here here = wti_here();
+	uint32_t id;
+
+	if (!PyUnicode_Check(argument))
+		return PyErr_Format(PyExc_TypeError, "the name of a range must be a str");
+	if (!wti_python.is_on || !here.ring)
+		Py_RETURN_NONE;
+	id = wti_name(here, wti_name_of_text(argument));
+	record = wti_open(here, kind, sizeof(*record));
+	if (record) {
+		record->name = id;
+		record->flags = 0;
+		wti_commit(here, sizeof(*record));
+	}
+	Py_RETURN_NONE;
+}
+
+static PyObject *span_begin(PyObject *self, PyObject *argument)
+{
+	return say_span(argument, WT_KIND_SPAN_BEGIN);
+}
+
+static PyObject *span_end(PyObject *self, PyObject *argument)
+{
+	return say_span(argument, WT_KIND_SPAN_END);
+}
+
+/* ---- For tests and for people ----------------------------------------------------------------- */
+
+/* (readable, dtype, count, hash, nan, inf, zeros, min, max, mean, m2), or None: not a tensor. */
+static PyObject *digest(PyObject *self, PyObject *object)
+{
+	struct wt_digest told = {0};
+	struct wti_tensor tensor;
+	Py_buffer room;
+	bool readable;
+
+	if (!wti_tensor_look(object, &tensor, &room))
+		Py_RETURN_NONE;
+	readable = (tensor.data || tensor.count == 0) && wti_dtype_bytes(tensor.dtype) &&
+		   wti_tensor_digest(&tensor, &told);
+	wti_tensor_release(&tensor);
+	return Py_BuildValue("(OIKKKKKdddd)", readable ? Py_True : Py_False, tensor.dtype,
+			     (unsigned long long)tensor.count, (unsigned long long)told.hash,
+			     (unsigned long long)told.nan, (unsigned long long)told.inf,
+			     (unsigned long long)told.zeros, told.min, told.max, told.mean, told.m2);
+}
+
+static PyObject *layout_known(PyObject *self, PyObject *nothing)
+{
+	return PyBool_FromLong(wti_layout_known());
+}
+
+static PyMethodDef methods[] = {
+	{"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
+	{"set_torch", set_torch, METH_VARARGS, NULL},
+	{"set_callbacks", set_callbacks, METH_O, NULL},
+	{"learn_layout", learn_layout, METH_O, NULL},
+	{"layout_known", layout_known, METH_NOARGS, NULL},
+	{"hook", hook, METH_VARARGS, NULL},
+	{"unhook", unhook, METH_O, NULL},
+	{"is_hooked", is_hooked, METH_O, NULL},
+	{"start", start, METH_NOARGS, NULL},
+	{"stop", stop, METH_NOARGS, NULL},
+	{"recording", recording, METH_NOARGS, NULL},
+	{"directory", directory, METH_NOARGS, NULL},
+	{"follow_model", follow_model, METH_VARARGS, NULL},
+	{"follow_tensor", follow_tensor, METH_VARARGS, NULL},
+	{"follow_buffers", follow_buffers, METH_VARARGS, NULL},
+	{"step", say_step, METH_O, NULL},
+	{"stage", say_stage, METH_O, NULL},
+	{"stage_derived", derive_stage, METH_O, NULL},
+	{"context", say_context, METH_VARARGS, NULL},
+	{"counter", say_counter, METH_VARARGS, NULL},
+	{"line", say_line, METH_VARARGS, NULL},
+	{"span_begin", span_begin, METH_O, NULL},
+	{"span_end", span_end, METH_O, NULL},
+	{"digest", digest, METH_O, NULL},
+	{NULL},
+};
+
+static struct PyModuleDef definition = {
+	PyModuleDef_HEAD_INIT,
+	.m_name = "_wheeltap",
+	.m_doc = "The C side of wheeltap's Python agent.",
+	.m_size = -1,
+	.m_methods = methods,
+};
+
+static int add_constants(PyObject *module)
+{
+	static const struct {
+		const char *name;
+		long value;
+	} constants[] = {
+		{"LEAN", WTI_DETAIL_LEAN},
+		{"NORMAL", WTI_DETAIL_NORMAL},
+		{"FULL", WTI_DETAIL_FULL},
+		{"TENSORS_OFF", WTI_TENSORS_OFF},
+		{"TENSORS_DIGEST", WTI_TENSORS_DIGEST},
+		{"ALWAYS", WTI_HOOK_ALWAYS},
+		{"QUIET", WTI_HOOK_QUIET},
+		{"MODULE", WTI_ACTION_MODULE},
+		{"OPTIMIZER_MADE", WTI_ACTION_OPTIMIZER_MADE},
+		{"STEP", WTI_ACTION_STEP},
+		{"BACKWARD", WTI_ACTION_BACKWARD},
+		{"SETTER", WTI_ACTION_SETTER},
+		{"SAVE", WTI_ACTION_SAVE},
+		{"LOAD", WTI_ACTION_LOAD},
+		{"EPOCH", WTI_ACTION_EPOCH},
+	};
+
+	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+		if (PyModule_AddIntConstant(module, constants[i].name, constants[i].value) < 0)
+			return -1;
+	return 0;
+}
+
+PyMODINIT_FUNC PyInit__wheeltap(void);
+
+PyMODINIT_FUNC PyInit__wheeltap(void)
+{
+	PyObject *module;
+
+	wti_python.requires_grad = PyUnicode_InternFromString("requires_grad");
+	if (!wti_python.requires_grad || !wti_hook_init())
+		return NULL;
+	module = PyModule_Create(&definition);
+	if (module && add_constants(module) < 0)
+		Py_CLEAR(module);
+	return module;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Python agent: a guest in an interpreter. Calls of library functions are seen by hooks in the
+ * functions themselves, tensors are read where they lie, states are read when a step ends.
+ *
+ *	hook.c     puts a hook into a callable and takes it out again
+ *	call.c     what a hook does: records of a call, its arguments and its returns
+ *	action.c   what some calls mean: a step, a loss, a stage
+ *	site.c     where a call comes from, and whether that is the user's code
+ *	value.c    an argument as a record
+ *	tensor.c   what is known of a tensor, and its digest
+ *	layout.c   where torch keeps that, found by trial and checked
+ *	live.c     objects that are followed, by their address while they live
+ *	state.c    parameters, gradients, buffers and settings at the end of a step
+ *	module.c   what the Python side of the agent may call
+ *
+ * All functions need the interpreter's lock. None leaves an exception pending or changes errno,
+ * unless it says so.
+ */
+#ifndef WTI_PYTHON_PYAGENT_H
+#define WTI_PYTHON_PYAGENT_H
+
+#include "compat.h"
+
+#include "common/agent.h"
+#include "common/digest.h"
+
+enum wti_detail {
+	WTI_DETAIL_LEAN,   /* steps, modules, states */
+	WTI_DETAIL_NORMAL, /* and calls that cross from the user's code into a library */
+	WTI_DETAIL_FULL,   /* and calls within libraries */
+};
+
+enum wti_tensors {
+	WTI_TENSORS_OFF,    /* told, not read */
+	WTI_TENSORS_DIGEST, /* hash and statistics */
+};
+
+/* What a call means, beyond being a call. */
+enum wti_action {
+	WTI_ACTION_NONE,
+	WTI_ACTION_MODULE,         /* a module is called */
+	WTI_ACTION_OPTIMIZER_MADE, /* Optimizer.__init__ */
+	WTI_ACTION_STEP,           /* an optimizer steps */
+	WTI_ACTION_BACKWARD,       /* the first argument is a loss */
+	WTI_ACTION_SETTER,         /* the first argument is the new value of a setting */
+	WTI_ACTION_SAVE,
+	WTI_ACTION_LOAD,
+	WTI_ACTION_EPOCH, /* a loader begins to give batches */
+	WTI_ACTION_END,
+};
+
+enum {
+	WTI_HOOK_ALWAYS = 1, /* at every level, whoever calls */
+	WTI_HOOK_QUIET = 2,  /* its action is done, the call itself is not told */
+};
+
+/*
+ * A hook. For what has a method definition the hook stands in for it: `definition` is first, so that
+ * the way from a callable to its hook is one load. The entry point in it stays the original one,
+ * because callables are hashed and compared by it.
+ */
+struct wti_hook {
+	PyMethodDef definition;
+	PyMethodDef *original_definition;
+	vectorcallfunc original; /* NULL: called through its type */
+	PyObject *object;        /* kept alive */
+	struct wt_name *callee;
+	struct wt_name *module;
+	uint32_t flags;
+	uint32_t action; /* enum wti_action */
+	PyObject *parameters;     /* names, a tuple; NULL: not known */
+	uint32_t parameter_count; /* of them that can be given by position */
+	struct wti_hook *next;    /* in its bucket, for functions */
+};
+
+/* One call under way. */
+struct wti_call {
+	const struct wti_hook *hook;
+	struct wti_place place;
+	struct wt_name *callee;
+	struct wt_name *module;
+	uint32_t seq;  /* of its call_begin */
+	bool is_told;  /* it has a call_begin */
+	bool is_outer; /* of modules and steps: the outermost one on this thread */
+	const char *stage; /* of saving and loading: what it was before */
+};
+
+struct wti_python {
+	bool is_on;
+	uint32_t detail;  /* enum wti_detail */
+	uint32_t tensors; /* enum wti_tensors */
+	uint64_t digest_bytes_max; /* larger arguments and returns of calls are told, not read */
+	Py_ssize_t code_extra;     /* index of our notes on code objects */
+	PyObject *library_prefixes; /* tuple of str: code under them is not the user's */
+	PyObject *callbacks;        /* object with the methods of wheeltap._torch.Callbacks, or NULL */
+	PyTypeObject *tensor_type;  /* torch._C._TensorBase, or NULL */
+	PyTypeObject *plain_types[2]; /* torch.Tensor and torch.nn.Parameter */
+	PyObject *requires_grad;      /* the word */
+	PyTypeObject *module_type;  /* torch.nn.Module, or NULL */
+	uint64_t step; /* how often the optimizer that steps most has stepped */
+	uint64_t epoch;
+	uint64_t loader_rounds; /* of the loader that was last begun */
+	const char *stage;      /* a literal */
+	bool is_step_said;      /* the program says what the step is */
+	bool is_stage_said;
+};
+
+struct wti_python_thread {
+	uint32_t inside;       /* we are at work: what we call is not told */
+	uint32_t module_depth; /* modules under way */
+	uint32_t step_depth;   /* optimizers' steps under way */
+};
+
+extern struct wti_python wti_python;
+extern __thread struct wti_python_thread wti_python_thread
+	__attribute__((tls_model("initial-exec")));
+
+/* ---- hook.c --------------------------------------------------------------------------------- */
+
+/*
+ * Hooks a callable. Returns a word for how, or NULL with an exception: a TypeError if it is of no
+ * kind that can be hooked. Hooking what is hooked changes nothing.
+ */
+const char *wti_hook_add(PyObject *callable, struct wt_name *module, struct wt_name *callee,
+			 uint32_t flags, uint32_t action);
+/* Puts the original back; what is not hooked is left. */
+void wti_hook_remove(PyObject *callable);
+bool wti_hook_is(PyObject *callable);
+/* Readies the type that hooked functions have on 3.11. */
+bool wti_hook_init(void);
+
+/* ---- call.c --------------------------------------------------------------------------------- */
+
+/* True if this call is to be told or acted upon. */
+bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place);
+void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+		    PyObject *names);
+/* With the exception of the call pending if result is NULL; it stays pending. */
+void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+		  PyObject *result);
+
+/* ---- action.c ------------------------------------------------------------------------------- */
+
+void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count);
+void wti_action_after(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+		      PyObject *result);
+void wti_stage_set(const char *stage);
+void wti_context_int(struct wt_name *key, int64_t value);
+void wti_context_text(struct wt_name *key, const char *text);
+void wti_counter(struct wt_name *name, double value);
+
+/* ---- site.c --------------------------------------------------------------------------------- */
+
+bool wti_site_init(void);
+/* True if this place is in a library: under one of the prefixes. */
+bool wti_site_in_library(PyCodeObject *code);
+/* The number of a place as a call site; 0: there is none. */
+uint32_t wti_site_of(struct wti_here here, struct wti_place place);
+
+/* ---- value.c -------------------------------------------------------------------------------- */
+
+struct wti_value_place {
+	uint32_t call; /* seq of its call_begin */
+	int32_t position;
+	struct wt_name *name; /* or NULL */
+};
+
+void wti_value_tell(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max);
+struct wt_name *wti_name_of_text(PyObject *text);
+/* "torch.nn.modules.linear" and "Linear" of a type. */
+void wti_type_names(PyTypeObject *type, struct wt_name **ret_module, const char **ret_name);
+
+/* ---- tensor.c, layout.c --------------------------------------------------------------------- */
+
+enum { WTI_RANK_MAX = 64 };
+
+struct wti_tensor {
+	const void *data; /* NULL: not to be read */
+	uint32_t dtype;   /* enum wt_dtype */
+	uint32_t item_bytes;
+	uint32_t rank;
+	bool is_packed; /* in row-major order without holes */
+	bool requires_grad;
+	uint64_t count;
+	struct wt_name *device; /* NULL: not known */
+	int64_t sizes[WTI_RANK_MAX];
+	int64_t strides[WTI_RANK_MAX]; /* in elements, or bytes for buffers: see stride_unit */
+	uint32_t stride_unit;          /* bytes that a stride of 1 means */
+	Py_buffer *buffer;             /* to be released; NULL: none */
+};
+
+bool wti_tensor_is(PyObject *object);
+/* Looks at a tensor or a buffer. False: it is neither. */
+bool wti_tensor_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room);
+void wti_tensor_release(struct wti_tensor *tensor);
+/* Reads it. False: it cannot be read. */
+bool wti_tensor_digest(const struct wti_tensor *tensor, struct wt_digest *ret);
+bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash);
+
+struct wti_tensor_names {
+	struct wt_name *owner; /* or NULL */
+	struct wt_name *name;  /* or NULL */
+	uint32_t call;
+	int32_t position;
+};
+/* `digest` NULL: told without having been read. */
+void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
+		     const struct wt_digest *digest);
+
+bool wti_layout_known(void);
+/* probes: a list of (tensor, impl, storage impl, data, bytes, sizes, strides, offset, dtype, item,
+ * requires_grad). False with an exception. */
+bool wti_layout_learn(PyObject *probes);
+bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret);
+
+/* ---- live.c --------------------------------------------------------------------------------- */
+
+enum wti_live_type {
+	WTI_LIVE_MODEL = 1,
+	WTI_LIVE_TENSOR,
+	WTI_LIVE_OPTIMIZER,
+	WTI_LIVE_LOADER,
+	WTI_LIVE_BUFFERS, /* a module with buffers of its own */
+	WTI_LIVE_END,
+};
+
+/* An object that is followed while it lives. */
+struct wti_live {
+	PyObject *object; /* borrowed: only its address */
+	PyObject *weak;   /* tells whether it lives */
+	uint32_t type;    /* enum wti_live_type */
+	uint32_t serial;  /* how many of the type there were before */
+	struct wt_name *owner;
+	struct wt_name *name;
+	struct wt_name *grad_name;
+	uint64_t last_hash;
+	uint64_t last_grad;
+	uint64_t count; /* of steps, of epochs */
+	bool has_last;
+	bool has_grad;
+	bool training;
+};
+
+struct wti_live *wti_live_find(PyObject *object, uint32_t type);
+/* Finds or adds. NULL: it cannot be followed. */
+struct wti_live *wti_live_add(PyObject *object, uint32_t type);
+/* The next one of a type that lives, after `at`; begins with NULL. */
+struct wti_live *wti_live_next(const struct wti_live *at, uint32_t type);
+
+/* ---- state.c -------------------------------------------------------------------------------- */
+
+/* The gradients that an optimizer is about to use. */
+void wti_state_before_step(PyObject *optimizer);
+/* What it has made of it: parameters, settings, its own state; and the buffers of all models. */
+void wti_state_after_step(PyObject *optimizer);
+/* `was` NULL: nothing was known before. */
+void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is);
+/* The name of an optimizer: its class, and its number if there are several. */
+struct wti_live *wti_state_optimizer(PyObject *optimizer);
+
+/* ---- module.c ------------------------------------------------------------------------------- */
+
+/* Calls a method of the callbacks with one argument; nothing of it reaches the program. */
+void wti_callback(const char *method, PyObject *argument);
+
+#endif

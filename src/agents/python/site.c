@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where calls come from. Each code object that calls into a library gets a note (a code extra, freed
+ * with it): whether it belongs to a library, and a number for each of its instructions that has
+ * called, so that a call site costs a load after the first time. Code objects are never known by
+ * their address.
+ */
+#include "pyagent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct note {
+	bool in_library;
+	uint32_t unit_count;
+	struct wt_name *file;
+	struct wt_name *function;
+	uint64_t sites[]; /* by instruction: generation << 32 | number; 0: none yet */
+};
+
+static void release_note(void *note)
+{
+	free(note);
+}
+
+bool wti_site_init(void)
+{
+	if (wti_python.code_extra >= 0)
+		return true;
+	wti_python.code_extra = wti_code_extra_index(release_note);
+	return wti_python.code_extra >= 0;
+}
+
+static bool under_library(PyObject *file)
+{
+	Py_ssize_t count = wti_python.library_prefixes ? PyTuple_GET_SIZE(wti_python.library_prefixes) : 0;
+
+	for (Py_ssize_t i = 0; i < count; i++)
+		if (PyUnicode_Tailmatch(file, PyTuple_GET_ITEM(wti_python.library_prefixes, i), 0,
+					PY_SSIZE_T_MAX, -1) == 1)
+			return true;
+	PyErr_Clear();
+	return false;
+}
+
+static struct note *make_note(PyCodeObject *code)
+{
+	size_t units = wti_code_bytes(code) / 2 + 1;
+	struct note *note = calloc(1, sizeof(*note) + units * sizeof(note->sites[0]));
+	PyObject *function;
+
+	if (!note)
+		return NULL;
+#if PY_VERSION_HEX >= 0x030b0000
+	function = code->co_qualname;
+#else
+	function = code->co_name;
+#endif
+	note->unit_count = (uint32_t)units;
+	note->in_library = under_library(code->co_filename);
+	note->file = wti_name_of_text(code->co_filename);
+	note->function = wti_name_of_text(function);
+	if (wti_code_extra_set(code, wti_python.code_extra, note) < 0) {
+		PyErr_Clear();
+		free(note);
+		return NULL;
+	}
+	return note;
+}
+
+static struct note *note_of(PyCodeObject *code)
+{
+	void *note = NULL;
+
+	if (wti_code_extra_get(code, wti_python.code_extra, &note) < 0)
+		PyErr_Clear();
+	return note ? note : make_note(code);
+}
+
+bool wti_site_in_library(PyCodeObject *code)
+{
+	struct note *note = note_of(code);
+
+	return !note || note->in_library;
+}
+
+static uint32_t define(struct wti_here here, PyCodeObject *code, const struct note *note, int offset)
+{
+	struct wti_site_definition site = {
+		.file = wti_name(here, note->file),
+		.function = wti_name(here, note->function),
+		.line = (uint32_t)PyCode_Addr2Line(code, offset),
+	};
+
+	return wti_define(WTI_DEF_SITE, &site, sizeof(site), &site, sizeof(site));
+}
+
+uint32_t wti_site_of(struct wti_here here, struct wti_place place)
+{
+	struct note *note = place.code ? note_of(place.code) : NULL;
+	uint32_t unit = (uint32_t)place.offset / 2;
+	uint64_t known;
+	uint32_t number;
+
+	if (!note || place.offset < 0 || unit >= note->unit_count)
+		return 0;
+	known = note->sites[unit];
+	if (wti_likely(known >> 32 == here.slot->generation))
+		return (uint32_t)known;
+	number = define(here, place.code, note, place.offset);
+	if (number)
+		note->sites[unit] = (uint64_t)here.slot->generation << 32 | number;
+	return number;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arguments and returns as records: numbers as they are, tensors as digests, texts if they may be
+ * kept, containers by their first elements, everything else by the name of its type. No code of the
+ * program runs for it: nothing here calls str() or repr() on what is not one of a few known types.
+ */
+#include "pyagent.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/text.h"
+
+enum {
+	ELEMENTS_MAX = 16, /* of a container that are told */
+	SUMMARY_BYTES = 256,
+};
+
+struct wt_name *wti_name_of_text(PyObject *text)
+{
+	Py_ssize_t bytes = 0;
+	const char *data = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &bytes) : NULL;
+
+	if (!data) {
+		PyErr_Clear();
+		return wti_name_find("", 0);
+	}
+	return wti_name_find(data, (size_t)bytes);
+}
+
+void wti_type_names(PyTypeObject *type, struct wt_name **ret_module, const char **ret_name)
+{
+	const char *dot = strrchr(type->tp_name, '.');
+
+	*ret_name = dot ? dot + 1 : type->tp_name;
+	*ret_module = wti_name_find(type->tp_name, dot ? (size_t)(dot - type->tp_name) : 0);
+	if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+		PyObject *module = PyDict_GetItemString(type->tp_dict, "__module__");
+
+		if (module && PyUnicode_Check(module))
+			*ret_module = wti_name_of_text(module);
+	}
+}
+
+/* ---- Records ---------------------------------------------------------------------------------- */
+
+static void tell(const struct wti_value_place *place, uint32_t type, uint64_t value,
+		 const struct wti_kept_text *kept)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_argument *record;
+	uint32_t text_bytes = kept ? kept->bytes : 0;
+	uint32_t bytes = (uint32_t)sizeof(*record) + wti_round8(text_bytes);
+	uint32_t name;
+
+	if (!here.ring)
+		return;
+	name = place->name ? wti_name(here, place->name) : 0;
+	record = wti_open(here, WT_KIND_ARGUMENT, bytes);
+	if (!record)
+		return;
+	record->call = place->call;
+	record->position = place->position;
+	record->name = name;
+	record->type = type;
+	record->value = value;
+	record->text_bytes = text_bytes;
+	if (kept)
+		wti_put_text(record + 1, kept);
+	wti_commit(here, bytes);
+}
+
+/* What we say ourselves: names of types, lengths. */
+static void tell_words(const struct wti_value_place *place, uint32_t type, const char *words)
+{
+	struct wti_kept_text kept = {.data = words, .bytes = (uint32_t)strlen(words)};
+
+	kept.bytes = (uint32_t)wti_text_cut(words, kept.bytes, SUMMARY_BYTES);
+	tell(place, type, 0, &kept);
+}
+
+static void tell_text(const struct wti_value_place *place, PyObject *object)
+{
+	struct wti_kept_text kept;
+	const char *text = PyUnicode_AsUTF8(object);
+
+	if (!text) {
+		PyErr_Clear();
+		tell_words(place, WT_VALUE_TYPE_NONE, "<str>");
+		return;
+	}
+	wti_keep_text(&kept, text);
+	tell(place, WT_VALUE_TYPE_TEXT, 0, &kept);
+}
+
+static void tell_float(const struct wti_value_place *place, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	tell(place, WT_VALUE_TYPE_FLOAT, bits, NULL);
+}
+
+static void tell_int(const struct wti_value_place *place, PyObject *object)
+{
+	int overflow;
+	long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+
+	if (overflow)
+		tell_words(place, WT_VALUE_TYPE_NONE, "<int>");
+	else
+		tell(place, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
+}
+
+static void tell_type_of(const struct wti_value_place *place, PyObject *object)
+{
+	char words[SUMMARY_BYTES];
+
+	snprintf(words, sizeof(words), "<%.200s>", Py_TYPE(object)->tp_name);
+	tell_words(place, WT_VALUE_TYPE_NONE, words);
+}
+
+/* ---- Tensors and containers ------------------------------------------------------------------- */
+
+static bool tell_tensor(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+{
+	struct wti_tensor_names names = {NULL, place->name, place->call, place->position};
+	struct wti_tensor tensor;
+	struct wt_digest digest;
+	Py_buffer room;
+	bool is_read;
+
+	if (!wti_tensor_look(object, &tensor, &room))
+		return false;
+	is_read = tensor.data && tensor.count <= bytes_max / tensor.item_bytes &&
+		  wti_tensor_digest(&tensor, &digest);
+	wti_tensor_tell(&tensor, &names, is_read ? &digest : NULL);
+	wti_tensor_release(&tensor);
+	return true;
+}
+
+/* "(3, 4)" if all elements are small integers. */
+static bool tell_integers(const struct wti_value_place *place, PyObject *const *items, Py_ssize_t count)
+{
+	char words[SUMMARY_BYTES];
+	int used = 0;
+
+	if (count == 0 || count > ELEMENTS_MAX)
+		return false;
+	for (Py_ssize_t i = 0; i < count; i++) {
+		int overflow = 1;
+		long value = PyLong_CheckExact(items[i]) ? PyLong_AsLongAndOverflow(items[i], &overflow)
+							 : 0;
+
+		if (overflow || used > SUMMARY_BYTES - 32)
+			return false;
+		used += snprintf(words + used, (size_t)(SUMMARY_BYTES - used), "%s%ld",
+				 i ? ", " : "(", value);
+	}
+	snprintf(words + used, (size_t)(SUMMARY_BYTES - used), ")");
+	tell_words(place, WT_VALUE_TYPE_TEXT, words);
+	return true;
+}
+
+static bool is_simple(PyObject *object)
+{
+	return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) ||
+	       PyUnicode_CheckExact(object) || wti_tensor_is(object);
+}
+
+static void tell_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max);
+
+/* Its length, and what is simple among the first elements, each under "name[i]". */
+static void tell_sequence(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+{
+	Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+	PyObject *const *items = PySequence_Fast_ITEMS(object);
+	char words[SUMMARY_BYTES];
+
+	if (tell_integers(place, items, count))
+		return;
+	snprintf(words, sizeof(words), "<%.100s of %zd>", Py_TYPE(object)->tp_name, count);
+	tell_words(place, WT_VALUE_TYPE_NONE, words);
+	for (Py_ssize_t i = 0; i < count && i < ELEMENTS_MAX; i++) {
+		struct wti_value_place inner = *place;
+
+		if (!is_simple(items[i]))
+			continue;
+		snprintf(words, sizeof(words), "%.64s[%zd]", place->name ? place->name->text : "", i);
+		inner.name = wti_name_find(words, strlen(words));
+		tell_simple(&inner, items[i], bytes_max);
+	}
+}
+
+static void tell_dict(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+{
+	struct wti_value_place inner = *place;
+	PyObject *key, *value;
+	Py_ssize_t at = 0;
+	char words[SUMMARY_BYTES];
+
+	snprintf(words, sizeof(words), "<dict of %zd>", PyDict_GET_SIZE(object));
+	tell_words(place, WT_VALUE_TYPE_NONE, words);
+	for (int i = 0; i < ELEMENTS_MAX && PyDict_Next(object, &at, &key, &value); i++) {
+		const char *text = PyUnicode_CheckExact(key) ? PyUnicode_AsUTF8(key) : NULL;
+
+		PyErr_Clear();
+		if (!text || !is_simple(value) || !wti_private_may_keep(text, strlen(text)))
+			continue;
+		snprintf(words, sizeof(words), "%.64s[%.100s]", place->name ? place->name->text : "",
+			 text);
+		inner.name = wti_name_find(words, strlen(words));
+		tell_simple(&inner, value, bytes_max);
+	}
+}
+
+static void tell_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+{
+	if (wti_tensor_is(object))
+		tell_tensor(place, object, bytes_max);
+	else if (PyBool_Check(object))
+		tell(place, WT_VALUE_TYPE_BOOL, object == Py_True, NULL);
+	else if (PyLong_CheckExact(object))
+		tell_int(place, object);
+	else if (PyFloat_CheckExact(object))
+		tell_float(place, PyFloat_AS_DOUBLE(object));
+	else
+		tell_text(place, object);
+}
+
+/* A module by the name it is followed under; types and functions by theirs. */
+static bool tell_named(const struct wti_value_place *place, PyObject *object)
+{
+	const struct wti_live *live;
+	struct wt_name *module;
+	const char *name;
+
+	if (PyType_Check(object)) {
+		wti_type_names((PyTypeObject *)object, &module, &name);
+		tell_words(place, WT_VALUE_TYPE_TEXT, name);
+		return true;
+	}
+	if (!wti_python.module_type || !PyObject_TypeCheck(object, wti_python.module_type))
+		return false;
+	live = wti_live_find(object, WTI_LIVE_MODEL);
+	if (live && live->owner)
+		tell_words(place, WT_VALUE_TYPE_TEXT, live->owner->text);
+	else
+		tell_type_of(place, object);
+	return true;
+}
+
+/* torch.float32, cpu, strided: types of torch whose str() is C and short. */
+static bool tell_torch_word(const struct wti_value_place *place, PyObject *object)
+{
+	const char *type = Py_TYPE(object)->tp_name;
+	PyObject *text;
+
+	if (strcmp(type, "torch.dtype") != 0 && strcmp(type, "torch.device") != 0 &&
+	    strcmp(type, "torch.layout") != 0 && strcmp(type, "torch.memory_format") != 0)
+		return false;
+	text = PyObject_Str(object);
+	if (text)
+		tell_text(place, text);
+	PyErr_Clear();
+	Py_XDECREF(text);
+	return true;
+}
+
+void wti_value_tell(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+{
+	if (object == Py_None)
+		tell(place, WT_VALUE_TYPE_NONE, 0, NULL);
+	else if (is_simple(object))
+		tell_simple(place, object, bytes_max);
+	else if (PyTuple_Check(object) || PyList_Check(object))
+		tell_sequence(place, object, bytes_max);
+	else if (PyDict_Check(object))
+		tell_dict(place, object, bytes_max);
+	else if (!tell_torch_word(place, object) && !tell_named(place, object) &&
+		 !tell_tensor(place, object, bytes_max))
+		tell_type_of(place, object);
+}
