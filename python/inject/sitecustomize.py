@@ -26,8 +26,27 @@ def _start() -> None:
         sys.modules["wheeltap"] = module
         spec.loader.exec_module(module)
         module._attach()
-    except Exception:  # a guest never fails its host; without us the recorder says that nobody joined
+    except Exception as problem:  # a guest never fails its host
         sys.modules.pop("wheeltap", None)
+        _complain(os.environ["WHEELTAP_AGENT"], problem)
+
+
+def _complain(variable: str, problem: Exception) -> None:
+    """Leaves a line that the recorder shows if nobody joins."""
+    import os
+    import platform
+    import sys
+
+    name = f"{platform.python_implementation()} {platform.python_version()} ({sys.executable})"
+    if isinstance(problem, ImportError):
+        line = f"there is no agent for {name}; make it with: wheeltap python add {sys.executable}"
+    else:
+        line = f"the agent failed in {name}: {type(problem).__name__}: {problem}"
+    try:
+        with open(os.path.join(variable.partition(":")[2], "trouble"), "w", encoding="utf-8") as file:
+            file.write(line.replace("\n", " ")[:250] + "\n")
+    except OSError:
+        pass
 
 
 def _chain(name: str) -> None:

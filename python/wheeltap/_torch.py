@@ -27,7 +27,7 @@ METADATA = {"size", "dim", "ndimension", "stride", "numel", "nelement", "data_pt
             "is_deterministic", "is_nonzero", "is_vulkan_available", "is_storage", "is_tensor", "is_cuda", "is_pinned"}
 
 # Functions of torch that set something for all that follows: the state is told under their name.
-SETTERS = {"set_grad_enabled": "grad_enabled", "set_autocast_enabled": "autocast_enabled",
+SETTERS = {"_set_grad_enabled": "grad_enabled", "set_autocast_enabled": "autocast_enabled",
            "set_autocast_cpu_enabled": "autocast_cpu_enabled",
            "_set_deterministic_algorithms": "deterministic_algorithms", "_set_cudnn_benchmark": "cudnn_benchmark",
            "_set_cudnn_deterministic": "cudnn_deterministic"}

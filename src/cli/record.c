@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "collect/collect.h"
+#include "python.h"
 #include "report.h"
 
 struct record_options {
@@ -25,6 +26,7 @@ struct record_options {
 	const char *on_full;
 	int64_t duration_ns;
 	const char *strings;
+	struct wti_python_choice python;
 };
 
 extern char **environ;
@@ -120,6 +122,27 @@ static const char *short_path(const char *path, char out[PATH_MAX])
 	return path;
 }
 
+static void say_agent_trouble(struct wti_buf *out, const char *trouble)
+{
+	wti_buf_text(out, "wheeltap: nothing joined: ");
+	wti_printable(out, trouble, strlen(trouble));
+	wti_buf_byte(out, '\n');
+}
+
+/* Interpreters that were told not to look at their environment. */
+static bool is_python(const struct wti_record_outcome *outcome)
+{
+	uint32_t count = outcome->stranger_count;
+
+	for (uint32_t i = 0; i < count && i < WTI_RECORD_STRANGERS_SHOWN; i++) {
+		const char *slash = strrchr(outcome->strangers[i].command, '/');
+
+		if (!strncmp(slash ? slash + 1 : outcome->strangers[i].command, "python", 6))
+			return true;
+	}
+	return false;
+}
+
 static void say_next(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
 	char buffer[PATH_MAX];
@@ -135,9 +158,15 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 			"wheeltap: nothing joined: the agent in the program speaks "
 			"protocol %u, this recorder another; rebuild it with this wheeltap\n",
 			outcome->mismatch_protocol);
+	else if (outcome->agent_trouble[0])
+		say_agent_trouble(out, outcome->agent_trouble);
 	else if (outcome->silent_count && !outcome->stranger_count)
 		wti_buf_text(out, "wheeltap: the program has the agent, but emitted no event; see "
 				  "<wheeltap/wheeltap.h>\n");
+	else if (is_python(outcome))
+		wti_buf_text(out, "wheeltap: nothing joined: an interpreter started with -I, -E or "
+				  "-S, or with a cleared environment, does not let the agent in; "
+				  "start it without\n");
 	else
 		wti_buf_printf(
 			out,
@@ -259,6 +288,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	const struct record_options *options = opaque;
 	struct wti_record_outcome *outcome = calloc(1, sizeof(*outcome));
 	char **argv = calloc(count + 1, sizeof(char *));
+	struct wti_python_plan plan = {0};
 	struct wti_record_options record;
 	struct wt_err err = {0};
 	int code = WTI_EXIT_RECORD;
@@ -266,17 +296,21 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (!outcome || !argv) {
 		wti_err(&err, WT_E_NOMEM, "out of memory");
 		wti_report_error("record", false, &err);
-	} else if (read_options(options, &record, &err)) {
+	} else if (read_options(options, &record, &err) ||
+		   wti_python_plan(&plan, &options->python, &err)) {
 		code = wti_report_error("record", false, &err);
 	} else {
 		memcpy(argv, arguments, count * sizeof(char *));
 		record.argv = argv;
+		record.additions = plan.additions;
+		record.settings = plan.settings;
 		if (wti_record_run(&record, outcome, &err))
 			wti_report_error("record", false, &err);
 		else if (!options->quiet)
 			say(options, outcome);
 		code = outcome->exit_code;
 	}
+	wti_python_plan_release(&plan);
 	free(outcome);
 	free(argv);
 	return code;
@@ -286,6 +320,7 @@ static const struct record_options defaults = {
 	.bytes_max = WTI_RECORD_BYTES_MAX,
 	.on_full = "block",
 	.strings = "private",
+	.python = {.detail = "normal", .tensors = "digest"},
 };
 
 #define AT(field) offsetof(struct record_options, field)
@@ -308,6 +343,17 @@ static const struct wti_option options[] = {
 	 "stop recording after this long; the program goes on", AT(duration_ns)},
 	{"strings", 0, WTI_OPT_CHOICE, "HOW", "keep|private",
 	 "whether texts that may be private are kept or replaced by length and hash", AT(strings)},
+	{"detail", 0, WTI_OPT_CHOICE, "LEVEL", "lean|normal|full",
+	 "of Python programs: steps, modules and states; and calls from your code into "
+	 "libraries; and calls within libraries",
+	 AT(python.detail)},
+	{"tensors", 0, WTI_OPT_CHOICE, "HOW", "digest|off",
+	 "whether tensors of Python programs are read, or only described", AT(python.tensors)},
+	{"only", 0, WTI_OPT_TEXT, "PATTERNS", NULL,
+	 "hook only functions whose full name is like torch.nn.functional.*; comma separated",
+	 AT(python.only)},
+	{"skip", 0, WTI_OPT_TEXT, "PATTERNS", NULL, "do not hook functions with such names",
+	 AT(python.skip)},
 	{"quiet", 'q', WTI_OPT_FLAG, NULL, NULL, "say nothing at the end", AT(quiet)},
 	{"json", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "say it as one JSON object, on standard error as the output is the program's", AT(json)},
@@ -330,7 +376,8 @@ const struct wti_verb wti_verb_record = {
 		"lost is counted and said.\n\n"
 		"Runs are private: folders of mode 0700, secrets masked, texts of the program "
 		"replaced by length and hash unless --strings keep.",
-	.examples = "wheeltap record -- ./train --epochs 3\tinto ./wheeltap-runs/train-DATE-TIME\n"
+	.examples = "wheeltap record -- python train.py\ta Python program, as it is\n"
+		    "wheeltap record -- ./train --epochs 3\tinto ./wheeltap-runs/train-DATE-TIME\n"
 		    "wheeltap record -o run1 --max-size 500M -- ./train\tinto the folder run1\n"
 		    "wheeltap record --on-full flight=60 -- ./serve\tkeep the last minute only",
 	.options = options,

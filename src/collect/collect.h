@@ -31,11 +31,13 @@ enum wti_record_on_full {
 struct wti_record_options {
 	char *const *argv;        /* ends with NULL */
 	char *const *environment; /* of the program; ends with NULL */
-	const char *folder;       /* of the run; NULL: made under `base` */
-	const char *base;         /* where runs live */
-	const char *name;         /* or NULL: the program's */
-	const char *temporary;    /* where the private folder of the session goes */
-	uint64_t ring_bytes;      /* of each thread; 0: the default. Rounded up to a power of two */
+	char *const *additions; /* "NAME=value" in its place or besides; ends with NULL, or NULL */
+	const char *settings;   /* lines of key=value that agents may read; or NULL */
+	const char *folder;     /* of the run; NULL: made under `base` */
+	const char *base;       /* where runs live */
+	const char *name;       /* or NULL: the program's */
+	const char *temporary;  /* where the private folder of the session goes */
+	uint64_t ring_bytes;    /* of each thread; 0: the default. Rounded up to a power of two */
 	uint64_t rings_bytes_max;
 	uint64_t bytes_max; /* of the trace; 0: no ceiling */
 	enum wti_record_on_full on_full;
@@ -82,6 +84,8 @@ struct wti_record_outcome {
 	uint64_t console_bytes;
 	uint64_t console_dropped; /* bytes shown but not kept in console.log */
 	char trouble[256]; /* why the trace ends before the program did; empty if it does not */
+	char agent_trouble[256]; /* what an agent left that could not be loaded; empty if none did
+				  */
 };
 
 void wti_record_options_init(struct wti_record_options *options);

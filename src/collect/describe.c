@@ -309,6 +309,8 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 	outcome->console_bytes = atomic_load(&page->console_bytes);
 	outcome->console_dropped = atomic_load(&page->dropped_bytes);
 	snprintf(outcome->trouble, sizeof(outcome->trouble), "%s", recorder->streams.why);
+	wti_session_trouble(&recorder->session, outcome->agent_trouble,
+			    sizeof(outcome->agent_trouble));
 }
 
 const char *wti_run_status_name(enum wti_run_status status)

@@ -51,16 +51,31 @@ static void make_name(struct wti_recorder *recorder)
 	recorder->name[wti_secret_mask(recorder->name, strlen(recorder->name))] = 0;
 }
 
-/* The program's environment: ours, with the one variable that agents read. */
+/* True if a list of NAME=value has an entry of the same name as this one. */
+static bool names_same(char *const *list, const char *entry)
+{
+	size_t bytes = strcspn(entry, "=") + 1;
+
+	for (size_t i = 0; list && list[i]; i++)
+		if (!strncmp(list[i], entry, bytes))
+			return true;
+	return false;
+}
+
+/* The program's environment: ours, with the one variable that agents read, and the additions. */
 static int make_variables(struct wti_recorder *recorder, struct wt_err *err)
 {
 	char *const *old = recorder->options->environment;
+	char *const *additions = recorder->options->additions;
 	size_t count = 0, kept = 0, bytes = sizeof(recorder->session.folder) + 64;
+	size_t addition_count = 0;
 	char *variable = malloc(bytes);
 
 	while (old[count])
 		count++;
-	recorder->variables = calloc(count + 2, sizeof(char *));
+	while (additions && additions[addition_count])
+		addition_count++;
+	recorder->variables = calloc(count + addition_count + 2, sizeof(char *));
 	if (!variable || !recorder->variables) {
 		free(variable);
 		return wti_err(err, WT_E_NOMEM, "out of memory for the environment");
@@ -68,8 +83,10 @@ static int make_variables(struct wti_recorder *recorder, struct wt_err *err)
 	snprintf(variable, bytes, "%s=%u:%s", WTI_ENV, WTI_PROTOCOL, recorder->session.folder);
 	recorder->variables[kept++] = variable;
 	for (size_t i = 0; i < count; i++)
-		if (strncmp(old[i], WTI_ENV "=", sizeof(WTI_ENV)))
+		if (strncmp(old[i], WTI_ENV "=", sizeof(WTI_ENV)) && !names_same(additions, old[i]))
 			recorder->variables[kept++] = old[i];
+	for (size_t i = 0; i < addition_count; i++)
+		recorder->variables[kept++] = additions[i];
 	return 0;
 }
 
@@ -116,6 +133,7 @@ static int open_session(struct wti_recorder *recorder, struct wt_err *err)
 		.rings_bytes_max = options->rings_bytes_max,
 		.definitions_bytes_max = DEFINITIONS_BYTES_MAX,
 		.strings_keep = options->strings_keep,
+		.settings = options->settings,
 	};
 	struct epoll_event event = {.events = EPOLLIN};
 	int r = wti_session_open(&recorder->session, &session, err);

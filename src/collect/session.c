@@ -88,6 +88,42 @@ static int make_socket(struct wti_session *session, struct wt_err *err)
 	return 0;
 }
 
+static int make_settings(const struct wti_session *session, const char *settings,
+			 struct wt_err *err)
+{
+	char path[128];
+	ssize_t written;
+	int fd;
+
+	if (!settings)
+		return 0;
+	snprintf(path, sizeof(path), "%s/" WTI_SETTINGS_FILE, session->folder);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return wti_err_errno(err, "cannot make", path);
+	written = write(fd, settings, strlen(settings));
+	close(fd);
+	if (written != (ssize_t)strlen(settings))
+		return wti_err_errno(err, "cannot write", path);
+	return 0;
+}
+
+void wti_session_trouble(const struct wti_session *session, char *ret_text, size_t bytes)
+{
+	char path[128];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" WTI_TROUBLE_FILE, session->folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd >= 0) {
+		got = read(fd, ret_text, bytes - 1);
+		close(fd);
+	}
+	ret_text[got > 0 ? got : 0] = 0;
+	ret_text[strcspn(ret_text, "\n")] = 0;
+}
+
 int wti_session_open(struct wti_session *session, const struct wti_session_options *options,
 		     struct wt_err *err)
 {
@@ -97,6 +133,8 @@ int wti_session_open(struct wti_session *session, const struct wti_session_optio
 	r = make_folder(session, options->temporary, err);
 	if (!r)
 		r = make_control(session, options, err);
+	if (!r)
+		r = make_settings(session, options->settings, err);
 	if (!r)
 		r = make_socket(session, err);
 	if (r)
@@ -136,6 +174,8 @@ void wti_session_close(struct wti_session *session)
 		return;
 	remove_file(session, "socket");
 	remove_file(session, "control");
+	remove_file(session, WTI_SETTINGS_FILE);
+	remove_file(session, WTI_TROUBLE_FILE);
 	rmdir(session->folder);
 	session->folder[0] = 0;
 }

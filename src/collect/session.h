@@ -3,6 +3,7 @@
 #ifndef WTI_COLLECT_SESSION_H
 #define WTI_COLLECT_SESSION_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <wheeltap/err.h>
@@ -22,10 +23,13 @@ struct wti_session_options {
 	uint64_t rings_bytes_max;
 	uint32_t definitions_bytes_max;
 	uint32_t strings_keep;
+	const char *settings; /* or NULL */
 };
 
 int wti_session_open(struct wti_session *session, const struct wti_session_options *options,
 		     struct wt_err *err);
+/* What an agent that could not be loaded has left to say; empty if none has. */
+void wti_session_trouble(const struct wti_session *session, char *ret_text, size_t bytes);
 /* Tells agents to stop. What they have sent can still be received. */
 void wti_session_over(struct wti_session *session);
 /* Nobody can join any more. */

@@ -10,6 +10,8 @@
  *
  *   DIR/socket    SOCK_SEQPACKET; each process connects once and only sends
  *   DIR/control   one page, mapped shared by everybody
+ *   DIR/settings  lines of key=value, for the agents that have settings; may be missing
+ *   DIR/trouble   one line, left by an agent that could not be loaded and so could not join
  *
  * DIR is private (0700) and named by the one environment variable that agents read:
  *   WHEELTAP_AGENT=<protocol>:<DIR>
@@ -22,6 +24,8 @@
 
 #define WTI_PROTOCOL 1u
 #define WTI_ENV "WHEELTAP_AGENT"
+#define WTI_SETTINGS_FILE "settings"
+#define WTI_TROUBLE_FILE "trouble"
 #define WTI_CONTROL_MAGIC 0x4c544357u /* "WCTL" */
 #define WTI_RING_MAGIC 0x474e5257u    /* "WRNG" */
 #define WTI_CHUNK_MAGIC 0x4b484357u   /* "WCHK" */

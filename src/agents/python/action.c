@@ -9,7 +9,8 @@
 
 #include "common/text.h"
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------
+ */
 
 static void tell_context(struct wt_name *key, uint32_t type, uint64_t value,
 			 const struct wti_kept_text *kept)
@@ -68,7 +69,8 @@ void wti_counter(struct wt_name *name, double value)
 	wti_commit(here, sizeof(*record));
 }
 
-/* ---- Stages and steps ------------------------------------------------------------------------- */
+/* ---- Stages and steps -------------------------------------------------------------------------
+ */
 
 void wti_stage_set(const char *stage)
 {
@@ -97,7 +99,8 @@ static void step_ended(PyObject *optimizer)
 		wti_context_int(WT_NAME("step"), (int64_t)wti_python.step);
 }
 
-/* ---- Models ----------------------------------------------------------------------------------- */
+/* ---- Models -----------------------------------------------------------------------------------
+ */
 
 /* Module keeps it in the dictionary of the instance; anything else would run the program's code. */
 static bool read_training(PyObject *module, bool *ret)
@@ -154,7 +157,8 @@ static void loader_begun(PyObject *loader)
 		wti_python.loader_rounds = ++live->count;
 }
 
-/* ---- Losses and settings ---------------------------------------------------------------------- */
+/* ---- Losses and settings ----------------------------------------------------------------------
+ */
 
 static void loss_known(PyObject *loss)
 {
@@ -182,7 +186,8 @@ static void setting_changed(const struct wti_call *call, PyObject *value)
 		wti_state_bool(WT_NAME("torch"), call->hook->callee, NULL, value == Py_True);
 }
 
-/* ---- Before and after ------------------------------------------------------------------------- */
+/* ---- Before and after -------------------------------------------------------------------------
+ */
 
 void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a hook does around a call: decide whether it is told, tell that it begins with its arguments,
- * and that it ends with its returns or its exception. While we are at work on a thread, what we call
- * ourselves is not told (`inside`).
+ * What a hook does around a call: decide whether it is told, tell that it begins with its
+ * arguments, and that it ends with its returns or its exception. While we are at work on a thread,
+ * what we call ourselves is not told (`inside`).
  */
 #include "pyagent.h"
 
@@ -97,8 +97,8 @@ static struct wt_name *parameter_name(const struct wti_hook *hook, Py_ssize_t po
 	return NULL;
 }
 
-static void tell_arguments(const struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
-			   PyObject *names)
+static void tell_arguments(const struct wti_call *call, PyObject *const *arguments,
+			   Py_ssize_t count, PyObject *names)
 {
 	Py_ssize_t name_count = names ? PyTuple_GET_SIZE(names) : 0;
 	struct wti_value_place place = {.call = call->seq};

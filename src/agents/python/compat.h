@@ -102,7 +102,8 @@ static inline size_t wti_code_bytes(PyCodeObject *code)
 }
 
 #if PY_VERSION_HEX >= 0x030c0000
-#define wti_code_extra_get(code, index, ret) PyUnstable_Code_GetExtra((PyObject *)(code), index, ret)
+#define wti_code_extra_get(code, index, ret)                                                       \
+	PyUnstable_Code_GetExtra((PyObject *)(code), index, ret)
 #define wti_code_extra_set(code, index, extra)                                                     \
 	PyUnstable_Code_SetExtra((PyObject *)(code), index, extra)
 #define wti_code_extra_index(release) PyUnstable_Eval_RequestCodeExtraIndex(release)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hooks in place. Every callable here carries the function that is to be called for it (vectorcall);
- * the hook puts ours there. The object stays the same object, so that identity, hashing, pickling
- * and every reference that was taken before keep working.
+ * Hooks in place. Every callable here carries the function that is to be called for it
+ * (vectorcall); the hook puts ours there. The object stays the same object, so that identity,
+ * hashing, pickling and every reference that was taken before keep working.
  *
  * Interpreters from 3.11 on look at the flags of a method definition and call its C function at
  * once, past vectorcall, when the flags are exactly of a kind that they know. A hooked definition
  * has one more flag, that nobody else uses: the quick way does not apply, everything else masks it.
  *
  * 3.11 runs Python functions without asking their vectorcall, if their type is exactly the function
- * type. A hooked function gets a type of its own there, equal to and derived from the function type.
+ * type. A hooked function gets a type of its own there, equal to and derived from the function
+ * type.
  */
 #include "pyagent.h"
 
@@ -239,8 +240,8 @@ bool wti_hook_init(void)
 static void function_set(PyFunctionObject *function, vectorcallfunc enter_with)
 {
 	function->vectorcall = enter_with;
-	Py_SET_TYPE(function, enter_with == enter_by_address ? &hooked_function_type
-							     : &PyFunction_Type);
+	Py_SET_TYPE(function,
+		    enter_with == enter_by_address ? &hooked_function_type : &PyFunction_Type);
 }
 
 static bool is_function(PyObject *callable)
@@ -309,8 +310,8 @@ bool wti_hook_is(PyObject *callable)
 {
 	vectorcallfunc *field = carried(callable);
 
-	return field && (*field == enter_builtin || *field == enter_method ||
-			 *field == enter_by_address);
+	return field &&
+	       (*field == enter_builtin || *field == enter_method || *field == enter_by_address);
 }
 
 const char *wti_hook_add(PyObject *callable, struct wt_name *module, struct wt_name *callee,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a torch tensor without asking torch: 20 ns instead of 800. Where torch keeps extents, data
- * and type differs between versions and is not ours to know, so it is found by trial: the Python
- * side makes tensors of all sorts and says what they are; each thing is looked for in the tensors'
- * own memory, and a layout is used only if it explains every one of them.
+ * Reading a torch tensor without asking torch: 20 ns instead of 800. Where torch keeps extents,
+ * data and type differs between versions and is not ours to know, so it is found by trial: the
+ * Python side makes tensors of all sorts and says what they are; each thing is looked for in the
+ * tensors' own memory, and a layout is used only if it explains every one of them.
  *
  * Whether a tensor is an ordinary one is not decided by layout: each combination of dispatch keys
  * and element type is shown once to the Python side (`describe`), which asks torch, and remembered.
@@ -194,8 +194,8 @@ static bool fits_keys(const struct probe *probes, size_t count, int offset)
 }
 
 /*
- * The offset at which something fits; -1 if there is none, or more than one. A storage may say where
- * its data is a second time, for those who free it: there the first will do.
+ * The offset at which something fits; -1 if there is none, or more than one. A storage may say
+ * where its data is a second time, for those who free it: there the first will do.
  */
 static int look_for(fits *fit, const struct probe *probes, size_t count, int from, int to, int by)
 {
@@ -329,8 +329,8 @@ static bool describe(PyObject *tensor, struct sort *sort)
 
 	if (wti_python.callbacks)
 		told = PyObject_CallMethod(wti_python.callbacks, "describe", "O", tensor);
-	if (told && PyArg_ParseTuple(told, "pIIs", &readable, &sort->dtype, &sort->item_bytes,
-				     &device)) {
+	if (told &&
+	    PyArg_ParseTuple(told, "pIIs", &readable, &sort->dtype, &sort->item_bytes, &device)) {
 		sort->is_readable = readable && wti_dtype_bytes(sort->dtype) == sort->item_bytes;
 		sort->device = wti_name_find(device, strlen(device));
 		done = true;
@@ -411,6 +411,7 @@ bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
 	storage = (const char *)(uintptr_t)word_at(impl, layout.storage);
 	if (!storage || !is_within(ret, offset, word_at(storage, layout.bytes)))
 		return true; /* told, not read: its memory has been given back */
-	ret->data = (const char *)(uintptr_t)word_at(storage, layout.data) + offset * ret->item_bytes;
+	ret->data =
+		(const char *)(uintptr_t)word_at(storage, layout.data) + offset * ret->item_bytes;
 	return true;
 }

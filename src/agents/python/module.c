@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The extension module _wheeltap: what the Python side of the agent (the package wheeltap) may call.
- * That side decides what is hooked and knows torch's names; this side does the work.
+ * The extension module _wheeltap: what the Python side of the agent (the package wheeltap) may
+ * call. That side decides what is hooked and knows torch's names; this side does the work.
  */
 #include "pyagent.h"
 
@@ -29,8 +29,8 @@ void wti_callback(const char *method, PyObject *argument)
 	Py_XDECREF(result);
 }
 
-
-/* ---- Setting up ------------------------------------------------------------------------------- */
+/* ---- Setting up -------------------------------------------------------------------------------
+ */
 
 static PyObject *configure(PyObject *self, PyObject *arguments, PyObject *words)
 {
@@ -96,7 +96,8 @@ static PyObject *hook(PyObject *self, PyObject *arguments)
 		return NULL;
 	if (action >= WTI_ACTION_END)
 		return PyErr_Format(PyExc_ValueError, "no such action");
-	how = wti_hook_add(callable, wti_name_of_text(module), wti_name_of_text(name), flags, action);
+	how = wti_hook_add(callable, wti_name_of_text(module), wti_name_of_text(name), flags,
+			   action);
 	return how ? PyUnicode_FromString(how) : NULL;
 }
 
@@ -134,7 +135,8 @@ static PyObject *directory(PyObject *self, PyObject *nothing)
 	return PyUnicode_DecodeFSDefault(wti_agent.control ? wti_agent.directory : "");
 }
 
-/* ---- Following -------------------------------------------------------------------------------- */
+/* ---- Following --------------------------------------------------------------------------------
+ */
 
 static PyObject *follow(PyObject *arguments, uint32_t type)
 {
@@ -167,7 +169,8 @@ static PyObject *follow_buffers(PyObject *self, PyObject *arguments)
 	return follow(arguments, WTI_LIVE_BUFFERS);
 }
 
-/* ---- What the program says itself ------------------------------------------------------------- */
+/* ---- What the program says itself -------------------------------------------------------------
+ */
 
 static PyObject *say_step(PyObject *self, PyObject *argument)
 {
@@ -309,7 +312,8 @@ static PyObject *span_end(PyObject *self, PyObject *argument)
 	return say_span(argument, WT_KIND_SPAN_END);
 }
 
-/* ---- For tests and for people ----------------------------------------------------------------- */
+/* ---- For tests and for people -----------------------------------------------------------------
+ */
 
 /* (readable, dtype, count, hash, nan, inf, zeros, min, max, mean, m2), or None: not a tensor. */
 static PyObject *digest(PyObject *self, PyObject *object)
@@ -327,7 +331,8 @@ static PyObject *digest(PyObject *self, PyObject *object)
 	return Py_BuildValue("(OIKKKKKdddd)", readable ? Py_True : Py_False, tensor.dtype,
 			     (unsigned long long)tensor.count, (unsigned long long)told.hash,
 			     (unsigned long long)told.nan, (unsigned long long)told.inf,
-			     (unsigned long long)told.zeros, told.min, told.max, told.mean, told.m2);
+			     (unsigned long long)told.zeros, told.min, told.max, told.mean,
+			     told.m2);
 }
 
 static PyObject *layout_known(PyObject *self, PyObject *nothing)

@@ -56,9 +56,9 @@ enum {
 };
 
 /*
- * A hook. For what has a method definition the hook stands in for it: `definition` is first, so that
- * the way from a callable to its hook is one load. The entry point in it stays the original one,
- * because callables are hashed and compared by it.
+ * A hook. For what has a method definition the hook stands in for it: `definition` is first, so
+ * that the way from a callable to its hook is one load. The entry point in it stays the original
+ * one, because callables are hashed and compared by it.
  */
 struct wti_hook {
 	PyMethodDef definition;
@@ -68,7 +68,7 @@ struct wti_hook {
 	struct wt_name *callee;
 	struct wt_name *module;
 	uint32_t flags;
-	uint32_t action; /* enum wti_action */
+	uint32_t action;          /* enum wti_action */
 	PyObject *parameters;     /* names, a tuple; NULL: not known */
 	uint32_t parameter_count; /* of them that can be given by position */
 	struct wti_hook *next;    /* in its bucket, for functions */
@@ -80,25 +80,25 @@ struct wti_call {
 	struct wti_place place;
 	struct wt_name *callee;
 	struct wt_name *module;
-	uint32_t seq;  /* of its call_begin */
-	bool is_told;  /* it has a call_begin */
-	bool is_outer; /* of modules and steps: the outermost one on this thread */
+	uint32_t seq;      /* of its call_begin */
+	bool is_told;      /* it has a call_begin */
+	bool is_outer;     /* of modules and steps: the outermost one on this thread */
 	const char *stage; /* of saving and loading: what it was before */
 };
 
 struct wti_python {
 	bool is_on;
-	uint32_t detail;  /* enum wti_detail */
-	uint32_t tensors; /* enum wti_tensors */
-	uint64_t digest_bytes_max; /* larger arguments and returns of calls are told, not read */
-	Py_ssize_t code_extra;     /* index of our notes on code objects */
+	uint32_t detail;            /* enum wti_detail */
+	uint32_t tensors;           /* enum wti_tensors */
+	uint64_t digest_bytes_max;  /* larger arguments and returns of calls are told, not read */
+	Py_ssize_t code_extra;      /* index of our notes on code objects */
 	PyObject *library_prefixes; /* tuple of str: code under them is not the user's */
-	PyObject *callbacks;        /* object with the methods of wheeltap._torch.Callbacks, or NULL */
-	PyTypeObject *tensor_type;  /* torch._C._TensorBase, or NULL */
+	PyObject *callbacks; /* object with the methods of wheeltap._torch.Callbacks, or NULL */
+	PyTypeObject *tensor_type;    /* torch._C._TensorBase, or NULL */
 	PyTypeObject *plain_types[2]; /* torch.Tensor and torch.nn.Parameter */
 	PyObject *requires_grad;      /* the word */
-	PyTypeObject *module_type;  /* torch.nn.Module, or NULL */
-	uint64_t step; /* how often the optimizer that steps most has stepped */
+	PyTypeObject *module_type;    /* torch.nn.Module, or NULL */
+	uint64_t step;                /* how often the optimizer that steps most has stepped */
 	uint64_t epoch;
 	uint64_t loader_rounds; /* of the loader that was last begun */
 	const char *stage;      /* a literal */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where calls come from. Each code object that calls into a library gets a note (a code extra, freed
- * with it): whether it belongs to a library, and a number for each of its instructions that has
- * called, so that a call site costs a load after the first time. Code objects are never known by
- * their address.
+ * Where calls come from. Each code object that calls into a library gets a note (a code extra,
+ * freed with it): whether it belongs to a library, and a number for each of its instructions that
+ * has called, so that a call site costs a load after the first time. Code objects are never known
+ * by their address.
  */
 #include "pyagent.h"
 
@@ -33,7 +33,8 @@ bool wti_site_init(void)
 
 static bool under_library(PyObject *file)
 {
-	Py_ssize_t count = wti_python.library_prefixes ? PyTuple_GET_SIZE(wti_python.library_prefixes) : 0;
+	Py_ssize_t count =
+		wti_python.library_prefixes ? PyTuple_GET_SIZE(wti_python.library_prefixes) : 0;
 
 	for (Py_ssize_t i = 0; i < count; i++)
 		if (PyUnicode_Tailmatch(file, PyTuple_GET_ITEM(wti_python.library_prefixes, i), 0,
@@ -84,7 +85,8 @@ bool wti_site_in_library(PyCodeObject *code)
 	return !note || note->in_library;
 }
 
-static uint32_t define(struct wti_here here, PyCodeObject *code, const struct note *note, int offset)
+static uint32_t define(struct wti_here here, PyCodeObject *code, const struct note *note,
+		       int offset)
 {
 	struct wti_site_definition site = {
 		.file = wti_name(here, note->file),

@@ -15,7 +15,8 @@ enum {
 	SETTINGS_MAX = 8192, /* a power of two */
 };
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------
+ */
 
 struct change {
 	uint32_t type; /* enum wt_value_type */
@@ -24,7 +25,8 @@ struct change {
 	uint64_t new_value;
 };
 
-static void tell_state(struct wt_name *owner, struct wt_name *attribute, const struct change *change)
+static void tell_state(struct wt_name *owner, struct wt_name *attribute,
+		       const struct change *change)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_state *record;
@@ -62,7 +64,8 @@ static struct wt_name *join(const char *left, const char *right)
 	return wti_name_find(text, bytes < NAME_BYTES ? (size_t)bytes : NAME_BYTES - 1);
 }
 
-/* ---- Tensors that live on --------------------------------------------------------------------- */
+/* ---- Tensors that live on ---------------------------------------------------------------------
+ */
 
 struct reading {
 	bool done;
@@ -98,8 +101,8 @@ static bool is_turn(uint64_t index)
 	return wti_python.detail != WTI_DETAIL_LEAN || (index + wti_python.step) % SPREAD == 0;
 }
 
-static void tell_hash(const struct wti_live *live, struct wt_name *name, uint64_t *last, bool *has_last,
-		      uint64_t hash)
+static void tell_hash(const struct wti_live *live, struct wt_name *name, uint64_t *last,
+		      bool *has_last, uint64_t hash)
 {
 	const struct change change = {WT_VALUE_TYPE_HASH, !*has_last, *has_last ? *last : 0, hash};
 
@@ -155,7 +158,8 @@ static void read_gradient(PyObject *parameter, struct wti_live *live, uint64_t i
 	Py_XDECREF(gradient);
 }
 
-/* ---- Settings: numbers of a parameter group --------------------------------------------------- */
+/* ---- Settings: numbers of a parameter group ---------------------------------------------------
+ */
 
 /* The last value of each setting, by a hash of whose it is. */
 static struct setting {
@@ -255,7 +259,8 @@ static void read_settings(const struct wti_live *optimizer, Py_ssize_t group, Py
 	}
 }
 
-/* ---- The optimizer's own tensors -------------------------------------------------------------- */
+/* ---- The optimizer's own tensors --------------------------------------------------------------
+ */
 
 static void read_own_state(const struct wti_live *optimizer, PyObject *states, PyObject *parameter,
 			   const struct wti_live *live)
@@ -276,7 +281,8 @@ static void read_own_state(const struct wti_live *optimizer, PyObject *states, P
 	}
 }
 
-/* ---- Walking an optimizer --------------------------------------------------------------------- */
+/* ---- Walking an optimizer ---------------------------------------------------------------------
+ */
 
 struct walk {
 	const struct wti_live *optimizer;
@@ -284,7 +290,8 @@ struct walk {
 	uint64_t index;
 };
 
-static void walk_parameter(struct walk *walk, PyObject *parameter, Py_ssize_t group, Py_ssize_t index)
+static void walk_parameter(struct walk *walk, PyObject *parameter, Py_ssize_t group,
+			   Py_ssize_t index)
 {
 	struct wti_live *live;
 
@@ -339,7 +346,8 @@ static void walk_optimizer(PyObject *optimizer, bool is_after)
 	Py_XDECREF(groups);
 }
 
-/* ---- Buffers ---------------------------------------------------------------------------------- */
+/* ---- Buffers ----------------------------------------------------------------------------------
+ */
 
 static void read_buffers(const struct wti_live *live)
 {

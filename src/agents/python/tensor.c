@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors as records. Knows two ways to the memory of a tensor: torch's own layout (layout.c) or what
- * the Python side says about a tensor, and the buffer protocol (numpy and whatever speaks it).
+ * Tensors as records. Knows two ways to the memory of a tensor: torch's own layout (layout.c) or
+ * what the Python side says about a tensor, and the buffer protocol (numpy and whatever speaks it).
  * What is not packed in row-major order is packed first, as the digest is defined over that.
  */
 #include "pyagent.h"
@@ -42,7 +42,8 @@ static bool packed(const struct wti_tensor *tensor)
 	return true;
 }
 
-/* ---- Looking ---------------------------------------------------------------------------------- */
+/* ---- Looking ----------------------------------------------------------------------------------
+ */
 
 /* "3x4" stands for (3, 4) where nothing else is known. */
 static bool read_sizes(PyObject *tuple, struct wti_tensor *ret)
@@ -71,7 +72,8 @@ static bool look_by_asking(PyObject *object, struct wti_tensor *ret)
 
 	if (wti_python.callbacks)
 		told = PyObject_CallMethod(wti_python.callbacks, "describe_shape", "O", object);
-	if (told && PyArg_ParseTuple(told, "IIsO", &ret->dtype, &ret->item_bytes, &device, &sizes) &&
+	if (told &&
+	    PyArg_ParseTuple(told, "IIsO", &ret->dtype, &ret->item_bytes, &device, &sizes) &&
 	    read_sizes(sizes, ret)) {
 		ret->device = wti_name_find(device, strlen(device));
 		done = true;
@@ -113,10 +115,12 @@ static uint32_t dtype_of_format(const char *format, size_t item_bytes)
 		const char *code;
 		uint32_t dtype;
 	} codes[] = {
-		{"?", WT_DTYPE_BOOL}, {"b", WT_DTYPE_I8},   {"B", WT_DTYPE_U8},    {"h", WT_DTYPE_I16},
-		{"H", WT_DTYPE_U16},  {"i", WT_DTYPE_I32},  {"I", WT_DTYPE_U32},   {"l", WT_DTYPE_I64},
-		{"L", WT_DTYPE_U64},  {"q", WT_DTYPE_I64},  {"Q", WT_DTYPE_U64},   {"e", WT_DTYPE_F16},
-		{"f", WT_DTYPE_F32},  {"d", WT_DTYPE_F64},  {"Zf", WT_DTYPE_C64},  {"Zd", WT_DTYPE_C128},
+		{"?", WT_DTYPE_BOOL},  {"b", WT_DTYPE_I8},  {"B", WT_DTYPE_U8},
+		{"h", WT_DTYPE_I16},   {"H", WT_DTYPE_U16}, {"i", WT_DTYPE_I32},
+		{"I", WT_DTYPE_U32},   {"l", WT_DTYPE_I64}, {"L", WT_DTYPE_U64},
+		{"q", WT_DTYPE_I64},   {"Q", WT_DTYPE_U64}, {"e", WT_DTYPE_F16},
+		{"f", WT_DTYPE_F32},   {"d", WT_DTYPE_F64}, {"Zf", WT_DTYPE_C64},
+		{"Zd", WT_DTYPE_C128},
 	};
 
 	if (!format)
@@ -124,7 +128,8 @@ static uint32_t dtype_of_format(const char *format, size_t item_bytes)
 	if (*format == '@' || *format == '=' || *format == '<')
 		format++;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (strcmp(format, codes[i].code) == 0 && wti_dtype_bytes(codes[i].dtype) == item_bytes)
+		if (strcmp(format, codes[i].code) == 0 &&
+		    wti_dtype_bytes(codes[i].dtype) == item_bytes)
 			return codes[i].dtype;
 	return WT_DTYPE_OTHER;
 }
@@ -177,7 +182,8 @@ void wti_tensor_release(struct wti_tensor *tensor)
 	tensor->buffer = NULL;
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------
+ */
 
 static void copy_row(char *to, const char *from, int64_t count, int64_t stride, size_t item_bytes)
 {
@@ -252,7 +258,8 @@ bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash)
 	return true;
 }
 
-/* ---- Telling ---------------------------------------------------------------------------------- */
+/* ---- Telling ----------------------------------------------------------------------------------
+ */
 
 static struct wt_name *shape_name(const struct wti_tensor *tensor)
 {

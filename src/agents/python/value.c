@@ -19,7 +19,8 @@ enum {
 struct wt_name *wti_name_of_text(PyObject *text)
 {
 	Py_ssize_t bytes = 0;
-	const char *data = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &bytes) : NULL;
+	const char *data =
+		text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &bytes) : NULL;
 
 	if (!data) {
 		PyErr_Clear();
@@ -42,7 +43,8 @@ void wti_type_names(PyTypeObject *type, struct wt_name **ret_module, const char 
 	}
 }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------
+ */
 
 static void tell(const struct wti_value_place *place, uint32_t type, uint64_t value,
 		 const struct wti_kept_text *kept)
@@ -120,7 +122,8 @@ static void tell_type_of(const struct wti_value_place *place, PyObject *object)
 	tell_words(place, WT_VALUE_TYPE_NONE, words);
 }
 
-/* ---- Tensors and containers ------------------------------------------------------------------- */
+/* ---- Tensors and containers -------------------------------------------------------------------
+ */
 
 static bool tell_tensor(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {
@@ -140,7 +143,8 @@ static bool tell_tensor(const struct wti_value_place *place, PyObject *object, u
 }
 
 /* "(3, 4)" if all elements are small integers. */
-static bool tell_integers(const struct wti_value_place *place, PyObject *const *items, Py_ssize_t count)
+static bool tell_integers(const struct wti_value_place *place, PyObject *const *items,
+			  Py_ssize_t count)
 {
 	char words[SUMMARY_BYTES];
 	int used = 0;
@@ -149,8 +153,9 @@ static bool tell_integers(const struct wti_value_place *place, PyObject *const *
 		return false;
 	for (Py_ssize_t i = 0; i < count; i++) {
 		int overflow = 1;
-		long value = PyLong_CheckExact(items[i]) ? PyLong_AsLongAndOverflow(items[i], &overflow)
-							 : 0;
+		long value = PyLong_CheckExact(items[i])
+				     ? PyLong_AsLongAndOverflow(items[i], &overflow)
+				     : 0;
 
 		if (overflow || used > SUMMARY_BYTES - 32)
 			return false;
@@ -186,7 +191,8 @@ static void tell_sequence(const struct wti_value_place *place, PyObject *object,
 
 		if (!is_simple(items[i]))
 			continue;
-		snprintf(words, sizeof(words), "%.64s[%zd]", place->name ? place->name->text : "", i);
+		snprintf(words, sizeof(words), "%.64s[%zd]", place->name ? place->name->text : "",
+			 i);
 		inner.name = wti_name_find(words, strlen(words));
 		tell_simple(&inner, items[i], bytes_max);
 	}
@@ -207,8 +213,8 @@ static void tell_dict(const struct wti_value_place *place, PyObject *object, uin
 		PyErr_Clear();
 		if (!text || !is_simple(value) || !wti_private_may_keep(text, strlen(text)))
 			continue;
-		snprintf(words, sizeof(words), "%.64s[%.100s]", place->name ? place->name->text : "",
-			 text);
+		snprintf(words, sizeof(words), "%.64s[%.100s]",
+			 place->name ? place->name->text : "", text);
 		inner.name = wti_name_find(words, strlen(words));
 		tell_simple(&inner, value, bytes_max);
 	}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Python agent enters through the interpreter's start-up hook: a sitecustomize in a folder that
+ * stands first in PYTHONPATH, before whatever the program has there. It lies beside this program in
+ * the build tree, and under the library folder of the same prefix when installed.
+ */
+#include "python.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define SETTINGS_BYTES_MAX 65536
+
+static bool is_home(const char *home)
+{
+	char path[PATH_MAX + 256];
+
+	snprintf(path, sizeof(path), "%s/inject/sitecustomize.py", home);
+	return access(path, R_OK) == 0;
+}
+
+bool wti_python_home(char ret_home[PATH_MAX])
+{
+	static const char *const places[] = {"python", "../" WTI_LIBDIR "/wheeltap/python"};
+	char self[PATH_MAX], path[PATH_MAX + 128];
+	ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (bytes <= 0)
+		return false;
+	self[bytes] = 0;
+	slash = strrchr(self, '/');
+	if (!slash)
+		return false;
+	*slash = 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", self, places[i]);
+		if (is_home(path) && realpath(path, ret_home))
+			return true;
+	}
+	return false;
+}
+
+static int plan_path(struct wti_python_plan *plan, const char *home, struct wt_err *err)
+{
+	const char *own = getenv("PYTHONPATH");
+	struct wti_buf path;
+
+	wti_buf_init(&path, 1u << 20);
+	wti_buf_printf(&path, "PYTHONPATH=%s/inject", home);
+	if (own && own[0])
+		wti_buf_printf(&path, ":%s", own);
+	plan->additions[0] = wti_buf_status(&path) ? NULL : strdup(wti_buf_cstr(&path));
+	wti_buf_release(&path);
+	return plan->additions[0] ? 0 : wti_err(err, WT_E_NOMEM, "out of memory for PYTHONPATH");
+}
+
+static bool has_line_end(const char *text)
+{
+	return text && strchr(text, '\n');
+}
+
+static int plan_settings(struct wti_python_plan *plan, const struct wti_python_choice *choice,
+			 struct wt_err *err)
+{
+	struct wti_buf text;
+
+	if (has_line_end(choice->only) || has_line_end(choice->skip))
+		return wti_err(err, WT_E_ARG,
+			       "patterns of '--only' and '--skip' have no line ends");
+	wti_buf_init(&text, SETTINGS_BYTES_MAX);
+	wti_buf_printf(&text, "detail=%s\ntensors=%s\n", choice->detail, choice->tensors);
+	if (choice->only)
+		wti_buf_printf(&text, "only=%s\n", choice->only);
+	if (choice->skip)
+		wti_buf_printf(&text, "skip=%s\n", choice->skip);
+	plan->settings = wti_buf_status(&text) ? NULL : strdup(wti_buf_cstr(&text));
+	wti_buf_release(&text);
+	return plan->settings ? 0 : wti_err(err, WT_E_ARG, "patterns are too long");
+}
+
+int wti_python_plan(struct wti_python_plan *plan, const struct wti_python_choice *choice,
+		    struct wt_err *err)
+{
+	char home[PATH_MAX];
+	int r = plan_settings(plan, choice, err);
+
+	if (!r && wti_python_home(home))
+		r = plan_path(plan, home, err);
+	return r;
+}
+
+void wti_python_plan_release(struct wti_python_plan *plan)
+{
+	free(plan->additions[0]);
+	free(plan->settings);
+	*plan = (struct wti_python_plan){0};
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the Python agent gets into a program: where it lies, and what it is told. */
+#ifndef WTI_CLI_PYTHON_H
+#define WTI_CLI_PYTHON_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include <wheeltap/err.h>
+
+/* The folder with wheeltap/ and inject/: in the build tree, or where it is installed. */
+bool wti_python_home(char ret_home[PATH_MAX]);
+
+struct wti_python_plan {
+	char *additions[2]; /* to the environment of the program; ends with NULL */
+	char *settings;     /* for the agent */
+};
+
+struct wti_python_choice {
+	const char *detail;
+	const char *tensors;
+	const char *only; /* patterns separated by commas; or NULL */
+	const char *skip;
+};
+
+/* What a recording needs so that Python programs join it. */
+int wti_python_plan(struct wti_python_plan *plan, const struct wti_python_choice *choice,
+		    struct wt_err *err);
+void wti_python_plan_release(struct wti_python_plan *plan);
+
+#endif
