@@ -303,11 +303,11 @@ static bool is_over(struct wti_recorder *recorder, uint64_t now_ns)
 	}
 	if (!recorder->ended_ns)
 		return false;
-	if (recorder->detached || now_ns - recorder->ended_ns >= GRACE_NS)
+	if (recorder->detached || now_ns - recorder->heard_ns >= GRACE_NS)
 		return true;
 	if (count_alive(recorder))
 		return false;
-	return now_ns - recorder->ended_ns >= JOIN_GRACE_NS || !strangers_alive(recorder);
+	return now_ns - recorder->heard_ns >= JOIN_GRACE_NS || !strangers_alive(recorder);
 }
 
 static bool handle(struct wti_recorder *recorder, const struct epoll_event *events, int count)

@@ -4,15 +4,20 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "monitor.h"
 #include "relay.h"
 
 static void tell(const struct wti_monitor *monitor, uint32_t type, int value,
 		 const struct rusage *usage)
 {
-	struct wti_monitor_news news = {.type = type, .value = value};
+	struct wti_monitor_news news = {.type = type,
+					.value = value,
+					.monotonic_ns = wti_clock_ns(CLOCK_MONOTONIC),
+					.real_ns = wti_clock_ns(CLOCK_REALTIME)};
 
 	if (usage) {
 		news.cpu_ns =

@@ -23,6 +23,8 @@ struct wti_monitor_news {
 	int32_t value;
 	uint64_t cpu_ns;       /* of the program and the children that it waited for */
 	uint64_t memory_bytes; /* greatest resident size */
+	uint64_t monotonic_ns; /* when it happened: the recorder may hear of it much later */
+	uint64_t real_ns;
 };
 
 struct wti_monitor {

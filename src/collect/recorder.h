@@ -56,6 +56,7 @@ struct wti_recorder {
 	uint64_t loaded_pause_ns;
 	uint64_t watermark_ns;
 	uint64_t ended_ns; /* MONOTONIC moment of the program's end; 0: it runs */
+	uint64_t heard_ns; /* when we heard of it: a recorder that was stopped hears late */
 	int wait_status;
 	int exec_errno;  /* the program could not be started */
 	uint64_t cpu_ns; /* of the program */

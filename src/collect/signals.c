@@ -115,8 +115,9 @@ static void take_status(struct wti_recorder *recorder, const struct wti_monitor_
 	recorder->wait_status = status;
 	recorder->cpu_ns = news->cpu_ns;
 	recorder->memory_bytes = news->memory_bytes;
-	recorder->ended_ns = wti_clock_ns(CLOCK_MONOTONIC);
-	recorder->end_real_ns = wti_clock_ns(CLOCK_REALTIME);
+	recorder->ended_ns = news->monotonic_ns;
+	recorder->heard_ns = wti_clock_ns(CLOCK_MONOTONIC);
+	recorder->end_real_ns = news->real_ns;
 }
 
 void wti_signals_news(struct wti_recorder *recorder)
