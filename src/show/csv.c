@@ -18,18 +18,24 @@ static bool needs_quotes(const char *text, size_t bytes)
 /* Readers of CSV stumble over NUL and bytes that are no UTF-8: U+FFFD stands for them. */
 static void add_valid(struct wti_buf *out, const char *text, size_t bytes)
 {
-	while (bytes) {
-		size_t length = *text ? wti_utf8_length(text, bytes) : 0;
+	size_t plain = 0; /* where the run not yet appended begins */
+	size_t at = 0;
 
-		if (*text == '"')
-			wti_buf_byte(out, '"');
-		if (length)
-			wti_buf_append(out, text, length);
-		else
-			wti_buf_text(out, "\xef\xbf\xbd");
-		text += length ? length : 1;
-		bytes -= length ? length : 1;
+	while (at < bytes) {
+		uint8_t byte = (uint8_t)text[at];
+		size_t length = byte < 0x80 ? byte != 0 : wti_utf8_length(text + at, bytes - at);
+
+		if (length && byte != '"') {
+			at += length;
+			continue;
+		}
+		wti_buf_append(out, text + plain, at - plain);
+		plain = at; /* a quote is appended with the next run, and so doubled */
+		wti_buf_text(out, length ? "\"" : "\xef\xbf\xbd");
+		plain += !length;
+		at++;
 	}
+	wti_buf_append(out, text + plain, at - plain);
 }
 
 void wti_csv_field(struct wti_buf *out, const char *text, size_t bytes)

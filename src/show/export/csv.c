@@ -13,6 +13,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "export.h"
+#include "fields.h"
+#include "heads.h"
 #include "inspect/label.h"
 #include "kinds.h"
 #include "put.h"
@@ -32,6 +34,8 @@ struct csv {
 	struct wti_export *export;
 	struct wti_buf scratch; /* of values */
 	struct wti_buf fields;  /* before they are quoted */
+	struct wti_field_keys keys;
+	struct wti_heads heads;
 	bool folder;
 	struct wti_sink sink; /* of the one file */
 	struct csv_file *files;
@@ -48,13 +52,12 @@ static void put_value(struct wti_buf *out, const struct wti_shown *value)
 		wti_put_plain(out, value);
 }
 
-/* What all lines begin with, up to the sequence number. */
-static void put_place(struct wti_buf *out, const struct wt_event *event)
+/* ,0,4242,1,train, */
+static void put_head(struct wti_buf *out, const struct wt_event *event)
 {
 	char label[WTI_LABEL_BYTES];
 	struct wt_text name = wti_label_track(label, event->trace, event->stream, event->track);
 
-	wti_put_i64(out, event->time_ns);
 	WTI_PUT(out, ",");
 	wti_put_u64(out, event->stream);
 	WTI_PUT(out, ",");
@@ -64,6 +67,13 @@ static void put_place(struct wti_buf *out, const struct wt_event *event)
 	WTI_PUT(out, ",");
 	wti_csv_field(out, name.data, name.bytes);
 	WTI_PUT(out, ",");
+}
+
+/* What all lines begin with, up to the sequence number. */
+static void put_place(struct csv *csv, struct wti_buf *out, const struct wt_event *event)
+{
+	wti_put_i64(out, event->time_ns);
+	wti_heads_put(&csv->heads, out, event);
 	wti_put_u64(out, event->seq);
 }
 
@@ -78,7 +88,7 @@ static void put_line(struct csv *csv, struct wti_buf *out, const struct wt_event
 
 	if (named_by >= 0)
 		name = wt_event_text(event, named_by);
-	put_place(out, event);
+	put_place(csv, out, event);
 	WTI_PUT(out, ",");
 	wti_csv_field(out, event->kind->name, strlen(event->kind->name));
 	WTI_PUT(out, ",");
@@ -88,7 +98,7 @@ static void put_line(struct csv *csv, struct wti_buf *out, const struct wt_event
 		wti_put_i64(out, length);
 	WTI_PUT(out, ",");
 	wti_buf_clear(fields);
-	wti_put_json_fields(fields, event, &csv->scratch);
+	wti_put_json_fields(fields, &csv->keys, event);
 	wti_csv_field(out, (const char *)fields->data, fields->bytes);
 	if (fields->status)
 		out->status = fields->status;
@@ -157,7 +167,7 @@ static int put_row(struct csv *csv, const struct wt_event *event, struct wt_err 
 	if (status)
 		return status;
 	out = &file->sink.buf;
-	put_place(out, event);
+	put_place(csv, out, event);
 	for (int i = 0; i < file->field_count; i++) {
 		struct wti_shown value;
 
@@ -189,6 +199,8 @@ static int begin(void *state, struct wti_export *export, struct wt_err *err)
 	csv->export = export;
 	csv->sink.fd = -1;
 	wti_buf_init(&csv->scratch, SCRATCH_MAX);
+	wti_field_keys_init(&csv->keys);
+	wti_heads_init(&csv->heads, put_head);
 	wti_buf_init(&csv->fields, WTI_SINK_CEILING);
 	csv->folder = is_folder(export->path);
 	if (!csv->folder) {
@@ -239,6 +251,8 @@ static void release(void *state)
 	free(csv->files);
 	wti_sink_release(&csv->sink);
 	wti_buf_release(&csv->scratch);
+	wti_field_keys_release(&csv->keys);
+	wti_heads_release(&csv->heads);
 	wti_buf_release(&csv->fields);
 }
 

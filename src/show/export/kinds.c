@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Kinds of several streams, and names that need no quoting. */
 #include "kinds.h"
 
 #include <stdio.h>

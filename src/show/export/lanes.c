@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Hides the few slices that a lane remembers. */
 #include "lanes.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A stack a track, with a ceiling on depth. */
 #include "nest.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of messages that are too long for the header. */
 #include "protobuf.h"
 
 #include "base/text.h"

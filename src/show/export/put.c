@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Hides how digits are made, and when a short decimal is exact. */
 #include "put.h"
 
 #include <math.h>
@@ -139,10 +140,37 @@ void wti_put_f64(struct wti_buf *out, double value)
 	wti_put(out, text, strlen(text));
 }
 
+/* Copies what needs no escape; how much that was. */
+static size_t copy_plain(uint8_t *to, const char *text, size_t bytes)
+{
+	size_t at = 0;
+
+	while (at < bytes) {
+		uint8_t byte = (uint8_t)text[at];
+
+		if (byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\')
+			break;
+		to[at++] = byte;
+	}
+	return at;
+}
+
 void wti_put_json_text(struct wti_buf *out, struct wt_text text)
 {
-	WTI_PUT(out, "\"");
-	wti_json_escape(out, text.data, text.bytes);
+	uint8_t *to = wti_buf_reserve(out, text.bytes + 2);
+	size_t plain;
+
+	if (!to)
+		return;
+	*to++ = '"';
+	plain = copy_plain(to, text.data, text.bytes);
+	if (plain == text.bytes) {
+		to[plain] = '"';
+		out->bytes += plain + 2;
+		return;
+	}
+	out->bytes += plain + 1;
+	wti_json_escape(out, text.data + plain, text.bytes - plain);
 	WTI_PUT(out, "\"");
 }
 
@@ -204,24 +232,6 @@ void wti_put_json(struct wti_buf *out, const struct wti_shown *value)
 void wti_put_json_u64(struct wti_buf *out, uint64_t value)
 {
 	put_json_whole(out, value, false);
-}
-
-void wti_put_json_fields(struct wti_buf *out, const struct wt_event *event, struct wti_buf *scratch)
-{
-	const struct wt_kind *kind = event->kind;
-	struct wti_shown value;
-
-	WTI_PUT(out, "{");
-	for (int i = 0; i < kind->field_count; i++) {
-		if (i)
-			WTI_PUT(out, ",");
-		wti_put_json_text(
-			out, (struct wt_text){kind->fields[i].name, strlen(kind->fields[i].name)});
-		WTI_PUT(out, ":");
-		wti_value_of(&value, event, i, scratch);
-		wti_put_json(out, &value);
-	}
-	WTI_PUT(out, "}");
 }
 
 void wti_put_utf8(struct wti_buf *out, struct wt_text text)

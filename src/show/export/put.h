@@ -37,9 +37,6 @@ void wti_put_json_text(struct wti_buf *out, struct wt_text text);
 /* A JSON value: what JSON, or a reader that uses doubles for numbers, cannot hold is a string. */
 void wti_put_json(struct wti_buf *out, const struct wti_shown *value);
 void wti_put_json_u64(struct wti_buf *out, uint64_t value);
-/* All fields as an object. */
-void wti_put_json_fields(struct wti_buf *out, const struct wt_event *event,
-			 struct wti_buf *scratch);
 /* As plain text, nothing for no value. Texts are made valid UTF-8 and keep everything else. */
 void wti_put_plain(struct wti_buf *out, const struct wti_shown *value);
 void wti_put_utf8(struct wti_buf *out, struct wt_text text);

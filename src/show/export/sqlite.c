@@ -6,9 +6,7 @@
  *
  * It is made under another name without a journal, and gets its name when it is whole.
  */
-#include <math.h>
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +14,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/map.h"
-#include "export.h"
-#include "kinds.h"
-#include "nest.h"
 #include "put.h"
+#include "sqlite.h"
+#include "value.h"
 
 #define SCHEMA_VERSION 1
 #define TABLES_MAX 256u
@@ -29,140 +25,6 @@
 #define SQL_MAX ((size_t)1 << 20)
 #define TRANSACTION_EVENTS 262144u
 #define PLACE_COLUMNS 4 /* time_ns, stream, track, seq */
-
-struct table {
-	uint16_t kind;
-	uint16_t field_count;
-	char name[WTI_TABLE_NAME_BYTES];
-	sqlite3_stmt *insert;
-};
-
-struct track {
-	size_t stream;
-	uint32_t track;
-	struct wti_nest nest;
-};
-
-struct sqlite {
-	struct wti_export *export;
-	char *temporary;
-	sqlite3 *db;
-	struct table *tables;
-	size_t table_count;
-	sqlite3_stmt *insert_span;
-	uint64_t next_span;
-	struct wti_map track_index; /* stream and track: place in tracks plus one */
-	struct track *tracks;
-	size_t track_count;
-	struct wti_buf scratch;              /* of values */
-	struct wti_buf texts[WT_FIELDS_MAX]; /* what had to be made valid UTF-8, by column */
-	uint32_t until_commit;
-};
-
-static int failed(struct sqlite *s, struct wt_err *err)
-{
-	int code = sqlite3_errcode(s->db);
-
-	if (code == SQLITE_NOMEM)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	return wti_err(err, WT_E_IO, "cannot write '%s': %s", s->export->path,
-		       sqlite3_errmsg(s->db));
-}
-
-static int run_sql(struct sqlite *s, const char *sql, struct wt_err *err)
-{
-	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(s, err);
-}
-
-static int prepare(struct sqlite *s, const char *sql, sqlite3_stmt **ret_stmt, struct wt_err *err)
-{
-	return sqlite3_prepare_v2(s->db, sql, -1, ret_stmt, NULL) == SQLITE_OK ? 0 : failed(s, err);
-}
-
-/* Executes an insert whose columns are bound. */
-static int insert(struct sqlite *s, sqlite3_stmt *stmt, struct wt_err *err)
-{
-	int status = sqlite3_step(stmt) == SQLITE_DONE ? 0 : failed(s, err);
-
-	sqlite3_reset(stmt);
-	return status;
-}
-
-/* ---- Binding --------------------------------------------------------------------------------- */
-
-static bool is_clean(struct wt_text text)
-{
-	for (size_t i = 0; i < text.bytes; i++) {
-		if ((uint8_t)text.data[i] >= 0x80 || !text.data[i])
-			return false;
-	}
-	return true;
-}
-
-/* `buf` keeps the text if it had to be changed; it must live until the insert. NULL: copy. */
-static void bind_text(sqlite3_stmt *stmt, int column, struct wt_text text, struct wti_buf *buf)
-{
-	if (!is_clean(text)) {
-		wti_buf_clear(buf);
-		wti_put_utf8(buf, text);
-		text = (struct wt_text){(const char *)buf->data, buf->bytes};
-	}
-	sqlite3_bind_text64(stmt, column, text.data ? text.data : "", text.bytes, SQLITE_STATIC,
-			    SQLITE_UTF8);
-}
-
-static void bind_hash(sqlite3_stmt *stmt, int column, uint64_t bits)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%016llx", (unsigned long long)bits);
-	sqlite3_bind_text(stmt, column, text, -1, SQLITE_TRANSIENT);
-}
-
-/* What does not fit a signed number is text that no column turns into a rounded one. */
-static void bind_u64(sqlite3_stmt *stmt, int column, uint64_t value)
-{
-	char text[32];
-
-	if (value <= INT64_MAX) {
-		sqlite3_bind_int64(stmt, column, (int64_t)value);
-		return;
-	}
-	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)value);
-	sqlite3_bind_text(stmt, column, text, -1, SQLITE_TRANSIENT);
-}
-
-static void bind_value(sqlite3_stmt *stmt, int column, const struct wti_shown *value,
-		       struct wti_buf *buf)
-{
-	switch (value->type) {
-	case WTI_SHOWN_ABSENT:
-		sqlite3_bind_null(stmt, column);
-		break;
-	case WTI_SHOWN_BOOL:
-		sqlite3_bind_int(stmt, column, value->u != 0);
-		break;
-	case WTI_SHOWN_UINT:
-		bind_u64(stmt, column, value->u);
-		break;
-	case WTI_SHOWN_INT:
-	case WTI_SHOWN_TIME:
-		sqlite3_bind_int64(stmt, column, value->i);
-		break;
-	case WTI_SHOWN_FLOAT:
-		if (isnan(value->f)) /* which SQLite would make NULL */
-			sqlite3_bind_text(stmt, column, "nan", 3, SQLITE_STATIC);
-		else
-			sqlite3_bind_double(stmt, column, value->f);
-		break;
-	case WTI_SHOWN_HASH:
-		bind_hash(stmt, column, value->u);
-		break;
-	case WTI_SHOWN_TEXT:
-		bind_text(stmt, column, value->text, buf);
-		break;
-	}
-}
 
 /* ---- Tables of kinds ------------------------------------------------------------------------- */
 
@@ -197,7 +59,8 @@ static const char *column_type(const struct wt_field *field)
 	}
 }
 
-static void put_create(struct wti_buf *sql, const struct table *table, const struct wt_kind *kind)
+static void put_create(struct wti_buf *sql, const struct wti_sqlite_table *table,
+		       const struct wt_kind *kind)
 {
 	WTI_PUT(sql, "CREATE TABLE ");
 	put_identifier(sql, table->name);
@@ -212,7 +75,7 @@ static void put_create(struct wti_buf *sql, const struct table *table, const str
 	WTI_PUT(sql, ")");
 }
 
-static void put_insert(struct wti_buf *sql, const struct table *table)
+static void put_insert(struct wti_buf *sql, const struct wti_sqlite_table *table)
 {
 	WTI_PUT(sql, "INSERT INTO ");
 	put_identifier(sql, table->name);
@@ -222,26 +85,28 @@ static void put_insert(struct wti_buf *sql, const struct table *table)
 	WTI_PUT(sql, ")");
 }
 
-static int add_table(struct sqlite *s, struct table *table, uint16_t number, struct wt_err *err)
+static int add_table(struct wti_sqlite *s, struct wti_sqlite_table *table, uint16_t number,
+		     struct wt_err *err)
 {
 	const struct wt_kind *kind = wti_widest_kind(s->export->trace, number);
 	struct wti_buf sql;
 	int status;
 
-	*table = (struct table){.kind = number, .field_count = kind->field_count};
+	*table = (struct wti_sqlite_table){.kind = number, .field_count = kind->field_count};
 	wti_table_name(table->name, kind);
 	wti_buf_init(&sql, SQL_MAX);
 	put_create(&sql, table, kind);
-	status = run_sql(s, wti_buf_cstr(&sql), err);
+	status = wti_sqlite_run(s, wti_buf_cstr(&sql), err);
 	wti_buf_clear(&sql);
 	put_insert(&sql, table);
 	if (!status)
-		status = prepare(s, wti_buf_cstr(&sql), &table->insert, err);
+		status = wti_sqlite_prepare(s, wti_buf_cstr(&sql), &table->insert, err);
 	wti_buf_release(&sql);
 	return status;
 }
 
-static int table_of(struct sqlite *s, uint16_t kind, struct table **ret_table, struct wt_err *err)
+static int table_of(struct wti_sqlite *s, uint16_t kind, struct wti_sqlite_table **ret_table,
+		    struct wt_err *err)
 {
 	int status;
 
@@ -261,9 +126,9 @@ static int table_of(struct sqlite *s, uint16_t kind, struct table **ret_table, s
 	return 0;
 }
 
-static int insert_event(struct sqlite *s, const struct wt_event *event, struct wt_err *err)
+static int insert_event(struct wti_sqlite *s, const struct wt_event *event, struct wt_err *err)
 {
-	struct table *table = NULL;
+	struct wti_sqlite_table *table = NULL;
 	int status = table_of(s, event->kind->number, &table, err);
 
 	if (status)
@@ -271,21 +136,21 @@ static int insert_event(struct sqlite *s, const struct wt_event *event, struct w
 	sqlite3_bind_int64(table->insert, 1, event->time_ns);
 	sqlite3_bind_int64(table->insert, 2, (int64_t)event->stream);
 	sqlite3_bind_int64(table->insert, 3, event->track);
-	bind_u64(table->insert, 4, event->seq);
+	wti_sqlite_bind_u64(table->insert, 4, event->seq);
 	for (int i = 0; i < table->field_count; i++) {
 		struct wti_shown value;
 
 		value.type = WTI_SHOWN_ABSENT;
 		if (i < event->kind->field_count)
 			wti_value_of(&value, event, i, &s->scratch);
-		bind_value(table->insert, PLACE_COLUMNS + 1 + i, &value, &s->texts[i]);
+		wti_sqlite_bind_value(table->insert, PLACE_COLUMNS + 1 + i, &value, &s->texts[i]);
 	}
-	return insert(s, table->insert, err);
+	return wti_sqlite_insert(s, table->insert, err);
 }
 
 /* ---- Spans ----------------------------------------------------------------------------------- */
 
-static struct track *track_of(struct sqlite *s, const struct wt_event *event)
+static struct wti_sqlite_track *track_of(struct wti_sqlite *s, const struct wt_event *event)
 {
 	uint64_t *slot =
 		wti_map_number(&s->track_index, (uint64_t)event->stream << 32 | event->track);
@@ -296,20 +161,20 @@ static struct track *track_of(struct sqlite *s, const struct wt_event *event)
 		return &s->tracks[*slot - 1];
 	if (!(s->track_count & (s->track_count - 1))) {
 		size_t capacity = s->track_count ? s->track_count * 2 : 1;
-		struct track *more = realloc(s->tracks, sizeof(*more) * capacity);
+		struct wti_sqlite_track *more = realloc(s->tracks, sizeof(*more) * capacity);
 
 		if (!more)
 			return NULL;
 		s->tracks = more;
 	}
 	s->tracks[s->track_count++] =
-		(struct track){.stream = event->stream, .track = event->track};
+		(struct wti_sqlite_track){.stream = event->stream, .track = event->track};
 	*slot = s->track_count;
 	return &s->tracks[*slot - 1];
 }
 
 /* The innermost open one. `end`: NULL if it has none. */
-static int insert_span(struct sqlite *s, struct track *track, const int64_t *end_ns,
+static int insert_span(struct wti_sqlite *s, struct wti_sqlite_track *track, const int64_t *end_ns,
 		       uint32_t exception, struct wt_err *err)
 {
 	struct wti_nest *nest = &track->nest;
@@ -327,7 +192,7 @@ static int insert_span(struct sqlite *s, struct track *track, const int64_t *end
 	sqlite3_bind_int64(stmt, 5, track->track);
 	sqlite3_bind_text(stmt, 6, open->kind == WT_KIND_CALL_BEGIN ? "call" : "span", 4,
 			  SQLITE_STATIC);
-	bind_text(stmt, 7, wt_reader_string(reader, open->name), &s->texts[0]);
+	wti_sqlite_bind_text(stmt, 7, wt_reader_string(reader, open->name), &s->texts[0]);
 	sqlite3_bind_int64(stmt, 8, open->begin_ns);
 	if (end_ns) {
 		int64_t end = *end_ns > open->begin_ns ? *end_ns : open->begin_ns;
@@ -336,16 +201,17 @@ static int insert_span(struct sqlite *s, struct track *track, const int64_t *end
 		sqlite3_bind_int64(stmt, 10, (int64_t)((uint64_t)end - (uint64_t)open->begin_ns));
 	}
 	if (open->module)
-		bind_text(stmt, 11, wt_reader_string(reader, open->module), &s->texts[1]);
+		wti_sqlite_bind_text(stmt, 11, wt_reader_string(reader, open->module),
+				     &s->texts[1]);
 	if (site.bytes)
-		bind_text(stmt, 12, site, &s->texts[2]);
+		wti_sqlite_bind_text(stmt, 12, site, &s->texts[2]);
 	if (exception)
-		bind_text(stmt, 13, wt_reader_string(reader, exception), &s->texts[3]);
-	return insert(s, stmt, err);
+		wti_sqlite_bind_text(stmt, 13, wt_reader_string(reader, exception), &s->texts[3]);
+	return wti_sqlite_insert(s, stmt, err);
 }
 
-static int end_span(struct sqlite *s, struct track *track, const struct wt_event *event,
-		    struct wt_err *err)
+static int end_span(struct wti_sqlite *s, struct wti_sqlite_track *track,
+		    const struct wt_event *event, struct wt_err *err)
 {
 	int count = wti_nest_end(&track->nest, event);
 	uint32_t exception = event->kind->number == WT_KIND_CALL_END
@@ -364,9 +230,9 @@ static int end_span(struct sqlite *s, struct track *track, const struct wt_event
 	return status;
 }
 
-static int nest_event(struct sqlite *s, const struct wt_event *event, struct wt_err *err)
+static int nest_event(struct wti_sqlite *s, const struct wt_event *event, struct wt_err *err)
 {
-	struct track *track = track_of(s, event);
+	struct wti_sqlite_track *track = track_of(s, event);
 	int status;
 
 	if (!track) {
@@ -385,114 +251,6 @@ static int nest_event(struct sqlite *s, const struct wt_event *event, struct wt_
 	}
 }
 
-/* ---- What is known of the run ---------------------------------------------------------------- */
-
-static int insert_stream(struct sqlite *s, sqlite3_stmt *stmt, size_t stream, struct wt_err *err)
-{
-	const struct wt_reader *reader = wt_trace_stream(s->export->trace, stream);
-	const struct wt_identity *identity = wt_reader_identity(reader);
-	const struct wt_err *damage = wt_reader_damage(reader);
-	const char *path = wt_reader_path(reader);
-	const char *slash = strrchr(path, '/');
-	struct wt_text file = {slash ? slash + 1 : path, strlen(slash ? slash + 1 : path)};
-	struct wt_text command = {identity->command,
-				  strnlen(identity->command, sizeof(identity->command))};
-
-	sqlite3_clear_bindings(stmt);
-	sqlite3_bind_int64(stmt, 1, (int64_t)stream);
-	bind_text(stmt, 2, file, &s->texts[0]);
-	sqlite3_bind_int64(stmt, 3, identity->pid);
-	bind_text(stmt, 4, command, &s->texts[1]);
-	sqlite3_bind_int64(stmt, 5, identity->exec);
-	sqlite3_bind_int64(stmt, 6, identity->segment);
-	sqlite3_bind_int64(stmt, 7, wt_reader_finished(reader));
-	if (damage->code)
-		bind_text(stmt, 8, (struct wt_text){damage->message, strlen(damage->message)},
-			  &s->texts[2]);
-	return insert(s, stmt, err);
-}
-
-static int insert_tracks(struct sqlite *s, sqlite3_stmt *stmt, size_t stream, struct wt_err *err)
-{
-	static const char *const types[] = {"track", "thread", "queue", "rank", "recorder"};
-	const struct wt_reader *reader = wt_trace_stream(s->export->trace, stream);
-	int status = 0;
-
-	for (size_t i = 0; i < wt_reader_track_count(reader) && !status; i++) {
-		const struct wt_track *track = wt_reader_track_at(reader, i);
-
-		if (!track)
-			continue;
-		sqlite3_bind_int64(stmt, 1, (int64_t)stream);
-		sqlite3_bind_int64(stmt, 2, track->id);
-		sqlite3_bind_text(stmt, 3,
-				  types[track->type <= WT_TRACK_RECORDER ? track->type : 0], -1,
-				  SQLITE_STATIC);
-		sqlite3_bind_int64(stmt, 4, track->tid);
-		sqlite3_bind_int64(stmt, 5, track->device);
-		bind_text(stmt, 6, (struct wt_text){track->name, track->name_bytes}, &s->texts[0]);
-		status = insert(s, stmt, err);
-	}
-	return status;
-}
-
-static int insert_strings(struct sqlite *s, sqlite3_stmt *stmt, size_t stream, struct wt_err *err)
-{
-	const struct wt_reader *reader = wt_trace_stream(s->export->trace, stream);
-	uint32_t count = wt_reader_string_count(reader);
-	int status = 0;
-
-	for (uint32_t id = 1; id < count && !status; id++) {
-		sqlite3_bind_int64(stmt, 1, (int64_t)stream);
-		sqlite3_bind_int64(stmt, 2, id);
-		bind_text(stmt, 3, wt_reader_string(reader, id), &s->texts[0]);
-		status = insert(s, stmt, err);
-	}
-	return status;
-}
-
-static int for_streams(struct sqlite *s, const char *sql,
-		       int (*each)(struct sqlite *s, sqlite3_stmt *stmt, size_t stream,
-				   struct wt_err *err),
-		       struct wt_err *err)
-{
-	sqlite3_stmt *stmt;
-	int status = prepare(s, sql, &stmt, err);
-
-	if (status)
-		return status;
-	for (size_t i = 0; i < wt_trace_stream_count(s->export->trace) && !status; i++)
-		status = each(s, stmt, i, err);
-	sqlite3_finalize(stmt);
-	return status;
-}
-
-static int describe_run(struct sqlite *s, struct wt_err *err)
-{
-	const struct wt_trace *trace = s->export->trace;
-	char sql[512];
-	int status;
-
-	snprintf(sql, sizeof(sql),
-		 "INSERT INTO run VALUES('made_by', 'wheeltap " WTI_VERSION "'),"
-		 "('events', %llu), ('streams', %llu), ('start_realtime_ns', %lld),"
-		 "('clock_error_ns', %llu)",
-		 (unsigned long long)s->export->events,
-		 (unsigned long long)wt_trace_stream_count(trace),
-		 (long long)wt_trace_start_realtime_ns(trace),
-		 (unsigned long long)wt_trace_clock_error_ns(trace));
-	status = run_sql(s, sql, err);
-	if (!status)
-		status = for_streams(s, "INSERT INTO streams VALUES(?,?,?,?,?,?,?,?)",
-				     insert_stream, err);
-	if (!status)
-		status = for_streams(s, "INSERT INTO tracks VALUES(?,?,?,?,?,?)", insert_tracks,
-				     err);
-	if (!status)
-		status = for_streams(s, "INSERT INTO strings VALUES(?,?,?)", insert_strings, err);
-	return status;
-}
-
 /* ---- The exporter ---------------------------------------------------------------------------- */
 
 static const char schema[] =
@@ -507,7 +265,7 @@ static const char schema[] =
 	" track INTEGER, kind TEXT, name TEXT, begin_ns INTEGER, end_ns INTEGER,"
 	" duration_ns INTEGER, module TEXT, site TEXT, exception TEXT);";
 
-static int open_database(struct sqlite *s, struct wt_err *err)
+static int open_database(struct wti_sqlite *s, struct wt_err *err)
 {
 	int fd;
 
@@ -523,17 +281,17 @@ static int open_database(struct sqlite *s, struct wt_err *err)
 	close(fd);
 	if (sqlite3_open_v2(s->temporary, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
-		return failed(s, err);
-	return run_sql(s,
-		       "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
-		       "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-		       "PRAGMA cache_size = -65536; PRAGMA temp_store = FILE;",
-		       err);
+		return wti_sqlite_failed(s, err);
+	return wti_sqlite_run(s,
+			      "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
+			      "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+			      "PRAGMA cache_size = -65536; PRAGMA temp_store = FILE;",
+			      err);
 }
 
 static int begin(void *state, struct wti_export *export, struct wt_err *err)
 {
-	struct sqlite *s = state;
+	struct wti_sqlite *s = state;
 	int status;
 
 	s->export = export;
@@ -550,16 +308,17 @@ static int begin(void *state, struct wti_export *export, struct wt_err *err)
 	if (!status)
 		status = open_database(s, err);
 	if (!status)
-		status = run_sql(s, schema, err);
+		status = wti_sqlite_run(s, schema, err);
 	if (!status)
-		status = prepare(s, "INSERT INTO spans VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-				 &s->insert_span, err);
-	return status ? status : run_sql(s, "BEGIN", err);
+		status =
+			wti_sqlite_prepare(s, "INSERT INTO spans VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+					   &s->insert_span, err);
+	return status ? status : wti_sqlite_run(s, "BEGIN", err);
 }
 
 static int event(void *state, const struct wt_event *event, struct wt_err *err)
 {
-	struct sqlite *s = state;
+	struct wti_sqlite *s = state;
 	int status = insert_event(s, event, err);
 
 	switch (event->kind->number) {
@@ -573,10 +332,10 @@ static int event(void *state, const struct wt_event *event, struct wt_err *err)
 	if (status || --s->until_commit)
 		return status;
 	s->until_commit = TRANSACTION_EVENTS;
-	return run_sql(s, "COMMIT; BEGIN", err);
+	return wti_sqlite_run(s, "COMMIT; BEGIN", err);
 }
 
-static int insert_unfinished(struct sqlite *s, struct wt_err *err)
+static int insert_unfinished(struct wti_sqlite *s, struct wt_err *err)
 {
 	int status = 0;
 
@@ -589,28 +348,28 @@ static int insert_unfinished(struct sqlite *s, struct wt_err *err)
 	return status;
 }
 
-static int add_indices(struct sqlite *s, struct wt_err *err)
+static int add_indices(struct wti_sqlite *s, struct wt_err *err)
 {
 	struct wti_buf sql;
-	int status = run_sql(s,
-			     "CREATE INDEX spans_begin ON spans(begin_ns);"
-			     "CREATE INDEX spans_name ON spans(name);"
-			     "CREATE INDEX spans_parent ON spans(parent)",
-			     err);
+	int status = wti_sqlite_run(s,
+				    "CREATE INDEX spans_begin ON spans(begin_ns);"
+				    "CREATE INDEX spans_name ON spans(name);"
+				    "CREATE INDEX spans_parent ON spans(parent)",
+				    err);
 
 	wti_buf_init(&sql, SQL_MAX);
 	for (size_t i = 0; i < s->table_count && !status; i++) {
 		wti_buf_clear(&sql);
 		wti_buf_printf(&sql, "CREATE INDEX \"%s_time\" ON \"%s\"(time_ns)",
 			       s->tables[i].name, s->tables[i].name);
-		status = run_sql(s, wti_buf_cstr(&sql), err);
+		status = wti_sqlite_run(s, wti_buf_cstr(&sql), err);
 	}
 	wti_buf_release(&sql);
 	return status;
 }
 
 /* Statements keep a database open. */
-static void finalize(struct sqlite *s)
+static void finalize(struct wti_sqlite *s)
 {
 	for (size_t i = 0; i < s->table_count; i++)
 		sqlite3_finalize(s->tables[i].insert);
@@ -619,13 +378,13 @@ static void finalize(struct sqlite *s)
 	s->insert_span = NULL;
 }
 
-static int close_database(struct sqlite *s, struct wt_err *err)
+static int close_database(struct wti_sqlite *s, struct wt_err *err)
 {
 	struct stat info;
 
 	finalize(s);
 	if (sqlite3_close(s->db) != SQLITE_OK)
-		return failed(s, err);
+		return wti_sqlite_failed(s, err);
 	s->db = NULL;
 	if (!stat(s->temporary, &info))
 		s->export->bytes = (uint64_t)info.st_size;
@@ -634,15 +393,15 @@ static int close_database(struct sqlite *s, struct wt_err *err)
 
 static int finish(void *state, struct wt_err *err)
 {
-	struct sqlite *s = state;
+	struct wti_sqlite *s = state;
 	char sql[64];
 	int status = insert_unfinished(s, err);
 
 	snprintf(sql, sizeof(sql), "COMMIT; PRAGMA user_version = %d", SCHEMA_VERSION);
 	if (!status)
-		status = describe_run(s, err);
+		status = wti_sqlite_describe(s, err);
 	if (!status)
-		status = run_sql(s, sql, err);
+		status = wti_sqlite_run(s, sql, err);
 	if (!status)
 		status = add_indices(s, err);
 	if (!status)
@@ -658,7 +417,7 @@ static int finish(void *state, struct wt_err *err)
 
 static void release(void *state)
 {
-	struct sqlite *s = state;
+	struct wti_sqlite *s = state;
 
 	finalize(s);
 	sqlite3_close(s->db);
@@ -680,7 +439,7 @@ const struct wti_exporter wti_exporter_sqlite = {
 	.extension = "sqlite",
 	.summary = "a SQLite database with a table for each kind, and one of spans",
 	.own_files = true,
-	.state_bytes = sizeof(struct sqlite),
+	.state_bytes = sizeof(struct wti_sqlite),
 	.begin = begin,
 	.event = event,
 	.finish = finish,
