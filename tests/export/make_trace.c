@@ -140,7 +140,7 @@ static void spans(void)
 	ADD(WT_KIND_SPAN_END, MAIN, 2200, NAME_NASTY);
 	ADD(WT_KIND_CALL_BEGIN, MAIN, 2300, NAME_FUNCTION, NAME_OWNER, 1);
 	add(WT_KIND_ARGUMENT, MAIN, 2301,
-	    (uint64_t[]){12, 0, NAME_LR, WT_VALUE_TYPE_FLOAT, bits(0.1)}, "", 0);
+	    (uint64_t[32]){12, 0, NAME_LR, WT_VALUE_TYPE_FLOAT, bits(0.1)}, "", 0);
 	ADD(WT_KIND_CALL_END, MAIN, 2400, NAME_FUNCTION, NAME_ERROR);
 	ADD(WT_KIND_SPAN_BEGIN, MAIN, 9000, NAME_OUTER); /* the program is killed in it */
 	ADD(WT_KIND_SPAN_BEGIN, SAME_TID, 1200, NAME_OUTER);
@@ -169,22 +169,22 @@ static void values(void)
 
 static void texts(void)
 {
-	static const uint64_t info[] = {WT_LEVEL_ERROR};
+	static const uint64_t info[32] = {WT_LEVEL_ERROR};
 	char *huge = malloc(HUGE_REPEAT);
 
 	add(WT_KIND_LOG, WORKER, 3000, info, nasty, sizeof(nasty) - 1);
 	memset(huge, '\n', HUGE_REPEAT);
 	add(WT_KIND_LOG, WORKER, 3001, info, huge, HUGE_REPEAT);
 	free(huge);
-	add(WT_KIND_PROCESS, WORKER, 3002, (uint64_t[]){100, 1, 0, 0}, "train", 5);
+	add(WT_KIND_PROCESS, WORKER, 3002, (uint64_t[32]){100, 1, 0, 0}, "train", 5);
 }
 
 static void contexts(void)
 {
 	for (uint64_t step = 0; step < 3; step++)
 		add(WT_KIND_CONTEXT, WORKER, 4000 + step * 100,
-		    (uint64_t[]){NAME_STEP, WT_VALUE_TYPE_INT, step}, "", 0);
-	add(WT_KIND_CONTEXT, WORKER, 4300, (uint64_t[]){NAME_STAGE, WT_VALUE_TYPE_TEXT, 0}, "train",
+		    (uint64_t[32]){NAME_STEP, WT_VALUE_TYPE_INT, step}, "", 0);
+	add(WT_KIND_CONTEXT, WORKER, 4300, (uint64_t[32]){NAME_STAGE, WT_VALUE_TYPE_TEXT, 0}, "train",
 	    5);
 }
 
@@ -196,6 +196,7 @@ static void ops(void)
 	op(QUEUE, 2001, 504, 1800, 1900);
 	op(QUEUE, 2002, 505, 1450, 1500); /* told late: fits in between */
 	op(QUEUE, 2003, 506, 0, 10000);   /* over all of them, and it begins at 0 */
+	op(QUEUE, 2004, 508, 1600, 1800); /* told late, up to one that is written already */
 	op(OTHER_QUEUE, 2100, 507, 2000, 2050);
 	ADD(WT_KIND_EDGE, OTHER_QUEUE, 2101, WT_EDGE_RECORD_WAIT, 0, 501,
 	    507); /* told afterwards */

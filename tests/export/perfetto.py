@@ -295,6 +295,10 @@ class Trace:
                     raise Wrong(f"flow {flow} points back in time")
                 ended.add(flow)
                 arrows.append((begun[flow], piece))
+        for flow, piece in begun.items():
+            # What was launched may never have been completed; all else is known to have an end.
+            if flow not in ended and piece.category not in ("span", "call", "launch"):
+                raise Wrong(f"flow {flow} from {piece.name} goes nowhere")
         return arrows
 
     def path(self, uuid: int) -> str:

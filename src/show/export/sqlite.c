@@ -138,12 +138,12 @@ static int insert_event(struct wti_sqlite *s, const struct wt_event *event, stru
 	sqlite3_bind_int64(table->insert, 3, event->track);
 	wti_sqlite_bind_u64(table->insert, 4, event->seq);
 	for (int i = 0; i < table->field_count; i++) {
-		struct wti_shown value;
+		struct wti_shown *value = &s->values[i];
 
-		value.type = WTI_SHOWN_ABSENT;
+		value->type = WTI_SHOWN_ABSENT;
 		if (i < event->kind->field_count)
-			wti_value_of(&value, event, i, &s->scratch);
-		wti_sqlite_bind_value(table->insert, PLACE_COLUMNS + 1 + i, &value, &s->texts[i]);
+			wti_value_of(value, event, i, &s->scratch);
+		wti_sqlite_bind_value(table->insert, PLACE_COLUMNS + 1 + i, value, &s->texts[i]);
 	}
 	return wti_sqlite_insert(s, table->insert, err);
 }
