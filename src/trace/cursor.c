@@ -16,6 +16,7 @@
 #include "query.h"
 #include "reader.h"
 #include "schema.h"
+#include "segments.h"
 #include "trace.h"
 
 struct key {
@@ -52,6 +53,7 @@ struct wt_cursor {
 	size_t heap_capacity;
 	struct opened **spare; /* opened before, memory to be used again */
 	size_t spare_count;
+	struct wti_segments segments;
 	struct opened *current; /* whose row was handed out last; not in the heap */
 	uint64_t skipped;
 	uint64_t decoded;
@@ -283,7 +285,8 @@ static int set_up(struct wt_cursor *cursor, struct wt_err *err)
 	cursor->selections = calloc(streams ? streams : 1, sizeof(*cursor->selections));
 	cursor->waiting = malloc(sizeof(*cursor->waiting) * (blocks ? blocks : 1));
 	cursor->spare = malloc(sizeof(struct opened *));
-	if (!cursor->selections || !cursor->waiting || !cursor->spare)
+	if (wti_segments_init(&cursor->segments, trace) || !cursor->selections ||
+	    !cursor->waiting || !cursor->spare)
 		return wti_err(err, WT_E_NOMEM, "out of memory for a query");
 	for (size_t i = 0; i < streams; i++) {
 		cursor->selection_count++;
@@ -329,6 +332,7 @@ void wt_cursor_free(struct wt_cursor *cursor)
 	for (size_t i = 0; i < cursor->spare_count; i++)
 		opened_free(cursor->spare[i]);
 	opened_free(cursor->current);
+	wti_segments_release(&cursor->segments);
 	free(cursor->selections);
 	free(cursor->waiting);
 	free(cursor->heap);
@@ -369,7 +373,8 @@ static bool still_first(const struct wt_cursor *cursor)
 	return !cursor->heap_count || before(key, &cursor->heap[0]->key);
 }
 
-int wt_cursor_next(struct wt_cursor *cursor, struct wt_event *ret_event, struct wt_err *err)
+/* Moves to the next row in order, which is then that of cursor->current. 0 at the end. */
+static int advance(struct wt_cursor *cursor, struct wt_err *err)
 {
 	struct opened *current = cursor->current;
 	int status;
@@ -380,7 +385,6 @@ int wt_cursor_next(struct wt_cursor *cursor, struct wt_event *ret_event, struct 
 			retire(cursor, current);
 			cursor->current = NULL;
 		} else if (still_first(cursor)) {
-			hand_out(cursor, current, ret_event);
 			return 1;
 		} else {
 			cursor->current = NULL;
@@ -397,7 +401,20 @@ int wt_cursor_next(struct wt_cursor *cursor, struct wt_event *ret_event, struct 
 	if (!cursor->heap_count)
 		return 0;
 	cursor->current = pop(cursor);
-	hand_out(cursor, cursor->current, ret_event);
+	return 1;
+}
+
+int wt_cursor_next(struct wt_cursor *cursor, struct wt_event *ret_event, struct wt_err *err)
+{
+	int more;
+
+	do {
+		more = advance(cursor, err);
+		if (more <= 0)
+			return more;
+		hand_out(cursor, cursor->current, ret_event);
+	} while (wti_segments_repeat(&cursor->segments, ret_event->stream, ret_event->track,
+				     ret_event->seq));
 	return 1;
 }
 

@@ -341,7 +341,39 @@ static void test_refuses(void)
 	end();
 }
 
+/* A segment tells again what was still valid; whoever reads both hears it once. */
+static void test_segments(void)
+{
+	struct wt_trace *trace = NULL;
+
+	begin();
+	for (uint32_t segment = 1; segment <= 2; segment++) {
+		struct wt_writer_options options;
+		struct wt_writer *writer = NULL;
+
+		wt_writer_options_init(&options);
+		options.identity.clock = WT_CLOCK_MONOTONIC;
+		options.identity.pid = 42;
+		options.identity.segment = segment;
+		REQUIRE(!wt_writer_create(in_folder(segment == 1 ? "1.000001.wt" : "1.000002.wt"),
+					  &options, &writer, NULL));
+		define(writer);
+		step(writer, 1, 0, segment == 1 ? 10 : 30, 7);
+		mark(writer, 1, segment, segment * 20, 1);
+		CHECK(!wt_writer_finish(writer, NULL));
+		wt_writer_free(writer);
+	}
+	REQUIRE(!wt_trace_open(folder, &trace, NULL));
+	CHECK_INT(count(trace, NULL, NULL), 3);
+	wt_trace_free(trace);
+	REQUIRE(!wt_trace_open(in_folder("1.000002.wt"), &trace, NULL));
+	CHECK_INT(count(trace, NULL, NULL), 2);
+	wt_trace_free(trace);
+	end();
+}
+
 static const struct test tests[] = {
+	{"segments", test_segments},
 	{"queries", test_queries},
 	{"text_and_fields", test_text_and_fields},
 	{"unfinished_and_growing", test_unfinished_and_growing},
