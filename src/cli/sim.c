@@ -2,7 +2,7 @@
 /* The verb `sim`. */
 #include <string.h>
 
-#include "collect/sim.h"
+#include "collect/sim/sim.h"
 
 #include "base/err.h"
 #include "progress.h"

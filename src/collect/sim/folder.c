@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making the folder, refusing one that is in use, and what run.json says of a run that no program
  * made. */
-#include "sim_folder.h"
+#include "folder.h"
 
 #include <dirent.h>
 #include <errno.h>

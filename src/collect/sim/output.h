@@ -12,7 +12,7 @@
 #include <wheeltap/trace.h>
 
 #include "sim.h"
-#include "sim_program.h"
+#include "program.h"
 
 #define WTI_SIM_TRACK_NAME_BYTES 32
 #define WTI_SIM_ROWS_MAX 16384u /* as many as the writer puts into a block */

@@ -3,7 +3,7 @@
  * Which track has which number, and the order in which rows reach the writer. Track numbers are the
  * same whether there is one stream or one a device.
  */
-#include "sim_output.h"
+#include "output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

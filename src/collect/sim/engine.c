@@ -5,7 +5,7 @@
  * has to do is kept in 1/1024 ns and settled whenever its speed changes, so that sharing needs no
  * fractions.
  */
-#include "sim_engine.h"
+#include "engine.h"
 
 #include <stdlib.h>
 #include <string.h>

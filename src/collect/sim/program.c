@@ -5,7 +5,7 @@
  * on another queue, the optimizer moves the parameters, the loss is copied down, and the host waits
  * for it. Now and then activations are kept on the host between forward and backward.
  */
-#include "sim_program.h"
+#include "program.h"
 
 #include <stdlib.h>
 #include <string.h>

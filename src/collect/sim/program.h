@@ -15,7 +15,7 @@
 #include "base/map.h"
 
 #include "sim.h"
-#include "sim_random.h"
+#include "random.h"
 
 enum wti_sim_queue {
 	WTI_SIM_COMPUTE,

@@ -15,9 +15,9 @@
 #include <wheeltap/err.h>
 
 #include "sim.h"
-#include "sim_program.h"
-#include "sim_random.h"
-#include "sim_truth.h"
+#include "program.h"
+#include "random.h"
+#include "truth.h"
 
 #define WTI_SIM_NEVER UINT64_MAX
 

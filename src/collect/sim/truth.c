@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counting, then one JSON object. Knows the rules of counting and nothing of how work is scheduled.
  */
-#include "sim_truth.h"
+#include "truth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-#include "sim_output.h"
+#include "output.h"
 
 #define JSON_BYTES_MAX (16u << 20)
 

@@ -5,7 +5,7 @@
  * means is not known here, but for clock pairs, which have to tell the truth or no reader could
  * tell the time.
  */
-#include "sim_kinds.h"
+#include "kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-#include "sim_random.h"
+#include "random.h"
 
 #define TRACKS 7
 #define STACKS 20

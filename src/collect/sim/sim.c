@@ -17,13 +17,13 @@
 
 #include "base/err.h"
 
-#include "sim_engine.h"
-#include "sim_folder.h"
-#include "sim_kinds.h"
-#include "sim_output.h"
-#include "sim_program.h"
-#include "sim_random.h"
-#include "sim_truth.h"
+#include "engine.h"
+#include "folder.h"
+#include "kinds.h"
+#include "output.h"
+#include "program.h"
+#include "random.h"
+#include "truth.h"
 
 #define TIME_NS_MAX (1ull << 62)
 #define PROGRESS_STEPS 64

@@ -14,7 +14,7 @@
 #include <wheeltap/kinds.h>
 
 #include "sim.h"
-#include "sim_program.h"
+#include "program.h"
 
 #define WTI_SIM_OPS (WT_OP_OTHER + 1)
 #define WTI_SIM_EDGES (WT_EDGE_SYNC + 1)
