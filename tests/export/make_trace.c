@@ -184,8 +184,8 @@ static void contexts(void)
 	for (uint64_t step = 0; step < 3; step++)
 		add(WT_KIND_CONTEXT, WORKER, 4000 + step * 100,
 		    (uint64_t[32]){NAME_STEP, WT_VALUE_TYPE_INT, step}, "", 0);
-	add(WT_KIND_CONTEXT, WORKER, 4300, (uint64_t[32]){NAME_STAGE, WT_VALUE_TYPE_TEXT, 0}, "train",
-	    5);
+	add(WT_KIND_CONTEXT, WORKER, 4300, (uint64_t[32]){NAME_STAGE, WT_VALUE_TYPE_TEXT, 0},
+	    "train", 5);
 }
 
 static void ops(void)
