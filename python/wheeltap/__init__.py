@@ -15,6 +15,7 @@ itself what it does, and costs next to nothing when nobody records:
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Iterator, Union
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 __all__ = ["context", "log", "message", "range", "recording", "stage", "start", "step", "stop"]
+
+# Extensions that could not be put beside this file (wheeltap/_build.py).
+__path__.append(os.path.join(os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share"),
+                             "wheeltap", "python"))
 
 _core: ModuleType | None = None  # the extension, once the agent is attached
 

@@ -7,6 +7,7 @@
 /* clang-format off */
 const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_record,
+	&wti_verb_python,
 	&wti_verb_sim,
 	&wti_verb_ls,
 	&wti_verb_info,

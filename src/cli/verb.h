@@ -73,6 +73,7 @@ extern const struct wti_verb wti_verb_export;
 extern const struct wti_verb wti_verb_help;
 extern const struct wti_verb wti_verb_info;
 extern const struct wti_verb wti_verb_ls;
+extern const struct wti_verb wti_verb_python;
 extern const struct wti_verb wti_verb_record;
 extern const struct wti_verb wti_verb_sim;
 extern const struct wti_verb wti_verb_stat;

@@ -110,6 +110,52 @@ static PyObject *enter_method(PyObject *callable, PyObject *const *arguments, si
 	return enter(hook, callable, arguments, flagged_count, names);
 }
 
+/*
+ * A method taken from its object first and called later (`f = x.add`, and before 3.11 every call by
+ * keyword): an object of its own, made by the descriptor, with our definition in it. It is called
+ * as the descriptor would be, with the object in front.
+ */
+static PyObject *enter_bound(PyObject *callable, PyObject *const *arguments, size_t flagged_count,
+			     PyObject *names)
+{
+	const struct wti_hook *hook = (void *)((PyCFunctionObject *)callable)->m_ml;
+	size_t count = (size_t)PyVectorcall_NARGS(flagged_count);
+	size_t all = count + (names ? (size_t)PyTuple_GET_SIZE(names) : 0);
+	PyObject *room[8], **copy = room, *result;
+
+	if (all + 1 > sizeof(room) / sizeof(room[0]))
+		copy = PyMem_New(PyObject *, all + 1);
+	if (!copy)
+		return PyErr_NoMemory();
+	copy[0] = PyCFunction_GET_SELF(callable);
+	memcpy(copy + 1, arguments, all * sizeof(*arguments));
+	result = enter(hook, hook->object, copy, count + 1, names);
+	if (copy != room)
+		PyMem_Free(copy);
+	return result;
+}
+
+static descrgetfunc get_original;
+
+static PyObject *get_bound(PyObject *method, PyObject *object, PyObject *type)
+{
+	PyObject *bound = get_original(method, object, type);
+
+	if (bound && ((PyMethodDescrObject *)method)->vectorcall == enter_method &&
+	    PyCFunction_CheckExact(bound))
+		((PyCFunctionObject *)bound)->vectorcall = enter_bound;
+	return bound;
+}
+
+/* Asked whenever a method is taken from an object; only hooked ones are touched. */
+static void watch_bound_methods(void)
+{
+	if (get_original)
+		return;
+	get_original = PyMethodDescr_Type.tp_descr_get;
+	PyMethodDescr_Type.tp_descr_get = get_bound;
+}
+
 static size_t bucket_of(PyObject *callable)
 {
 	uintptr_t address = (uintptr_t)callable;
@@ -175,6 +221,7 @@ static struct wti_hook *hook_method(PyMethodDescrObject *method)
 	if (!hook)
 		return NULL;
 	hook->original = method->vectorcall;
+	watch_bound_methods();
 	method->d_method = &hook->definition;
 	method->vectorcall = enter_method;
 	return hook;
@@ -234,7 +281,11 @@ bool wti_hook_init(void)
 	type->tp_methods = hooked_function_methods;
 	type->tp_getset = hooked_function_getset;
 	type->tp_members = NULL;
-	return PyType_Ready(type) == 0;
+	/* Its own documentation would hide that of each function. */
+	if (PyType_Ready(type) < 0 || PyDict_DelItemString(type->tp_dict, "__doc__") < 0)
+		return false;
+	PyType_Modified(type);
+	return true;
 }
 
 static void function_set(PyFunctionObject *function, vectorcallfunc enter_with)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts all that the extension is made of into one folder, as `wheeltap python add` expects it.
+
+usage: assemble.py STAMP FOLDER PATH=FILE...    or, after installing:    assemble.py --install FOLDER TARGET
+"""
+
+import os
+import shutil
+import sys
+
+
+def assemble(stamp: str, folder: str, parts: "list[str]") -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in parts:
+        path, _, file = part.partition("=")
+        target = os.path.join(folder, path, os.path.basename(file))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copyfile(file, target)
+    with open(stamp, "w", encoding="utf-8"):
+        pass
+
+
+def install(folder: str, target: str) -> None:
+    target = os.environ.get("DESTDIR", "") + target
+    shutil.copytree(folder, target, dirs_exist_ok=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--install":
+        install(*sys.argv[2:4])
+    else:
+        assemble(sys.argv[1], sys.argv[2], sys.argv[3:])
