@@ -80,7 +80,7 @@ static void append_all(struct wt_writer *writer, struct event *events, size_t co
 		struct event *event = &events[i];
 
 		wt_writer_append(writer, WT_KIND_DEVICE_OP, event->track, event->seq, event->time,
-				 event->values, NULL);
+				 event->values, 12, NULL);
 		event->seq += RUN * 2;
 		event->time += period;
 		event->values[6] += DISTINCT;

@@ -172,12 +172,13 @@ int wt_writer_clock(struct wt_writer *writer, uint32_t track, uint64_t seq, uint
 		    uint32_t domain, uint64_t value, uint32_t error_ns);
 
 /*
- * One event. `values` has a slot a field of the kind, in order (floats as their bits, signed
- * numbers sign-extended; the slot of a text field is not read); `texts` one entry a text field, in
- * order.
+ * One event. `values` has a slot for each of the first `value_count` fields of the kind (floats as
+ * their bits, signed numbers sign-extended; the slot of a text field is not read), `texts` an entry
+ * for each text field among them. Fields beyond are 0 or empty: kinds grow, callers need not.
  */
 int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, uint64_t seq,
-		     uint64_t ticks, const uint64_t *values, const struct wt_text *texts);
+		     uint64_t ticks, const uint64_t *values, size_t value_count,
+		     const struct wt_text *texts);
 /* One record as it stands in a ring, already checked to be whole. */
 struct wti_record;
 int wt_writer_record(struct wt_writer *writer, uint32_t track, uint64_t seq,

@@ -15,6 +15,9 @@
 #error "wheeltap needs a little-endian machine"
 #endif
 
+/* Elements of an array. */
+#define WTI_COUNT(array) (sizeof(array) / sizeof(*(array)))
+
 static inline uint16_t wti_get16(const void *at)
 {
 	uint16_t value;

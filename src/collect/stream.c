@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "trace/protocol.h"
 #include "trace/ring.h"
@@ -221,18 +222,18 @@ void wti_stream_lost(struct wti_stream *stream, const struct wti_loss *loss)
 		ticks = wti_clock_ticks(stream->clock);
 	}
 	stream->own_pending++;
-	check(stream,
-	      wt_writer_append(stream->writer, WT_KIND_LOST, track, seq, ticks, values, NULL));
+	check(stream, wt_writer_append(stream->writer, WT_KIND_LOST, track, seq, ticks, values,
+				       WTI_COUNT(values), NULL));
 }
 
 void wti_stream_own(struct wti_stream *stream, uint16_t kind, const uint64_t *values,
-		    const struct wt_text *texts)
+		    size_t value_count, const struct wt_text *texts)
 {
 	if (!stream->writer)
 		return;
 	stream->own_pending++;
 	check(stream, wt_writer_append(stream->writer, kind, stream->own_track, stream->own_seq++,
-				       wti_clock_ticks(stream->clock), values, texts));
+				       wti_clock_ticks(stream->clock), values, value_count, texts));
 }
 
 void wti_stream_clock(struct wti_stream *stream)

@@ -78,7 +78,7 @@ void wti_stream_records(struct wti_stream *stream, const struct wti_run_of_recor
 void wti_stream_lost(struct wti_stream *stream, const struct wti_loss *loss);
 /* An event of the recorder's own. */
 void wti_stream_own(struct wti_stream *stream, uint16_t kind, const uint64_t *values,
-		    const struct wt_text *texts);
+		    size_t value_count, const struct wt_text *texts);
 void wti_stream_clock(struct wti_stream *stream);
 /* Hands what is there to the file system. */
 void wti_stream_flush(struct wti_stream *stream);

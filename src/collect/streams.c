@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "base/text.h"
 
@@ -116,7 +117,7 @@ static void watermark(void *self, uint64_t below)
 {
 	struct wti_streams *streams = self;
 
-	wti_stream_own(streams->own, WT_KIND_WATERMARK, &below, NULL);
+	wti_stream_own(streams->own, WT_KIND_WATERMARK, &below, 1, NULL);
 }
 
 int wti_streams_init(struct wti_streams *streams, const struct wti_streams_options *options,
@@ -285,7 +286,7 @@ void wti_streams_exit(struct wti_streams *streams, uint32_t pid, int32_t status)
 {
 	uint64_t values[] = {pid, (uint64_t)(int64_t)status};
 
-	wti_stream_own(streams->own, WT_KIND_EXIT, values, NULL);
+	wti_stream_own(streams->own, WT_KIND_EXIT, values, WTI_COUNT(values), NULL);
 }
 
 void wti_streams_not_followed(struct wti_streams *streams, uint32_t pid, uint32_t reason,
@@ -294,7 +295,7 @@ void wti_streams_not_followed(struct wti_streams *streams, uint32_t pid, uint32_
 	uint64_t values[] = {pid, reason, 0};
 	struct wt_text text = {command, strlen(command)};
 
-	wti_stream_own(streams->own, WT_KIND_NOT_FOLLOWED, values, &text);
+	wti_stream_own(streams->own, WT_KIND_NOT_FOLLOWED, values, WTI_COUNT(values), &text);
 }
 
 void wti_streams_note(struct wti_streams *streams, uint32_t code, const char *text)
@@ -302,7 +303,7 @@ void wti_streams_note(struct wti_streams *streams, uint32_t code, const char *te
 	uint64_t values[] = {code, 0};
 	struct wt_text texts = {text, strlen(text)};
 
-	wti_stream_own(streams->own, WT_KIND_NOTE, values, &texts);
+	wti_stream_own(streams->own, WT_KIND_NOTE, values, WTI_COUNT(values), &texts);
 }
 
 uint64_t wti_streams_events(const struct wti_streams *streams)

@@ -214,15 +214,19 @@ static void take_lost(struct state *s, const struct wt_event *event)
 static void take_note(struct state *s, const struct wt_event *event)
 {
 	struct wt_text text = wt_event_text(event, WT_NOTE_FIELD_TEXT);
+	size_t bytes;
 	char *copy;
 
 	if (s->note_count >= NOTES_SHOWN) {
 		s->notes_left_out++;
 		return;
 	}
-	copy = strndup(text.data, text.bytes < 500 ? text.bytes : 500);
-	if (copy)
-		s->notes[s->note_count++] = copy;
+	bytes = text.bytes < 500 ? text.bytes : 500;
+	copy = calloc(1, bytes + 1);
+	if (!copy)
+		return;
+	memcpy(copy, text.data, bytes);
+	s->notes[s->note_count++] = copy;
 }
 
 static void take_not_followed(struct state *s, const struct wt_event *event)

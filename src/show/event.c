@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "cell.h"
 #include "event.h"
@@ -74,13 +75,21 @@ static void add_value(struct wti_buf *out, const struct wti_shown *v)
 	}
 }
 
-/* What says nothing is left out of a line: no flags, no text, no time. */
-static bool is_silent(const struct wti_shown *v, const struct wt_field *field)
+/* What says nothing is left out of a line: no flags, no text, no time, no call it belongs to. */
+static bool is_silent(const struct wti_shown *v, const struct wt_event *event, int index)
 {
+	static const char *const silent[] = {"flags", "clock", "call"};
+	const char *name = event->kind->fields[index].name;
+
 	if (v->type == WTI_SHOWN_ABSENT || (v->type == WTI_SHOWN_TEXT && !v->text.bytes))
 		return true;
-	return v->type == WTI_SHOWN_UINT && !v->u &&
-	       (!strcmp(field->name, "flags") || !strcmp(field->name, "clock"));
+	if (!strcmp(name, "position")) /* within a call */
+		return !wt_event_u64(event, wt_kind_field(event->kind, "call"));
+	for (size_t i = 0; i < WTI_COUNT(silent); i++) {
+		if (!strcmp(name, silent[i]))
+			return v->type == WTI_SHOWN_UINT && !v->u;
+	}
+	return false;
 }
 
 static void add_fields(struct wti_buf *out, const struct wt_event *event, int name_field)
@@ -91,7 +100,7 @@ static void add_fields(struct wti_buf *out, const struct wt_event *event, int na
 		if (i == name_field)
 			continue;
 		wti_event_field(&value, event, i);
-		if (is_silent(&value, &event->kind->fields[i]))
+		if (is_silent(&value, event, i))
 			continue;
 		wti_buf_printf(out, " %s=", event->kind->fields[i].name);
 		add_value(out, &value);

@@ -172,6 +172,8 @@ static int open_file(struct wt_writer *writer, const char *path, struct wt_err *
 	status = put(writer, header, sizeof(header));
 	if (status && err)
 		*err = writer->failure;
+	if (status)
+		unlink(path); /* an empty file would only puzzle readers */
 	return status;
 }
 
@@ -345,25 +347,33 @@ int wt_writer_record(struct wt_writer *writer, uint32_t track, uint64_t seq,
 	return row_done(writer, columns, track, seq, record->ticks);
 }
 
-static int append_texts(struct wti_columns *columns, uint32_t row, const struct wt_text *texts)
+static int append_texts(struct wti_columns *columns, uint32_t row, const struct wt_text *texts,
+			int known)
 {
+	static const struct wt_text empty = {"", 0};
+
 	for (int i = 0; i < columns->kind->field_count; i++) {
+		const struct wt_text *text = &empty;
+
 		if (columns->kind->fields[i].type != WT_TYPE_STR)
 			continue;
-		if (wti_columns_text(columns, i, row, texts->data, texts->bytes)) {
+		if (i < known)
+			text = texts++;
+		if (wti_columns_text(columns, i, row, text->data, text->bytes)) {
 			wti_columns_rollback(columns);
 			return WT_E_NOMEM;
 		}
-		texts++;
 	}
 	return 0;
 }
 
 int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, uint64_t seq,
-		     uint64_t ticks, const uint64_t *values, const struct wt_text *texts)
+		     uint64_t ticks, const uint64_t *values, size_t value_count,
+		     const struct wt_text *texts)
 {
 	struct wti_columns *columns;
 	uint32_t row;
+	int known;
 
 	if (writer->failure.code)
 		return writer->failure.code;
@@ -371,9 +381,13 @@ int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, ui
 	if (!columns)
 		return writer->failure.code ? writer->failure.code : WT_E_ARG;
 	row = columns->rows;
-	for (int i = 0; i < columns->kind->field_count; i++)
+	known = value_count < columns->kind->field_count ? (int)value_count
+							 : columns->kind->field_count;
+	for (int i = 0; i < known; i++)
 		columns->values[i][row] = values[i];
-	if (columns->has_text && append_texts(columns, row, texts))
+	for (int i = known; i < columns->kind->field_count; i++)
+		columns->values[i][row] = 0;
+	if (columns->has_text && append_texts(columns, row, texts, known))
 		return WT_E_NOMEM;
 	return row_done(writer, columns, track, seq, ticks);
 }
@@ -383,7 +397,7 @@ int wt_writer_clock(struct wt_writer *writer, uint32_t track, uint64_t seq, uint
 {
 	uint64_t values[] = {domain, error_ns, value};
 
-	return wt_writer_append(writer, WT_KIND_CLOCK, track, seq, ticks, values, NULL);
+	return wt_writer_append(writer, WT_KIND_CLOCK, track, seq, ticks, values, 3, NULL);
 }
 
 /* ---- Ending -------------------------------------------------------------------------------- */

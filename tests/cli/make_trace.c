@@ -28,7 +28,8 @@ static void put_texts(uint16_t kind, uint32_t track, double us, const uint64_t *
 		      const struct wt_text *texts)
 {
 	must(wt_writer_append(writer, kind, track, seqs[track]++,
-			      START_NS + (uint64_t)(us * 1000 + 0.5), values, texts));
+			      START_NS + (uint64_t)(us * 1000 + 0.5), values, WT_FIELDS_MAX,
+			      texts));
 }
 
 static void put(uint16_t kind, uint32_t track, double us, const uint64_t *values)
@@ -53,12 +54,12 @@ static void track(uint32_t id, uint32_t type, uint32_t device, const char *text)
 
 static void begin(uint32_t on, double us, uint32_t id)
 {
-	put(WT_KIND_SPAN_BEGIN, on, us, (uint64_t[]){id, 0});
+	put(WT_KIND_SPAN_BEGIN, on, us, (uint64_t[WT_FIELDS_MAX]){id, 0});
 }
 
 static void end(uint32_t on, double us, uint32_t id)
 {
-	put(WT_KIND_SPAN_END, on, us, (uint64_t[]){id, 0});
+	put(WT_KIND_SPAN_END, on, us, (uint64_t[WT_FIELDS_MAX]){id, 0});
 }
 
 static void counter(uint32_t on, double us, uint32_t id, double value)
@@ -66,19 +67,21 @@ static void counter(uint32_t on, double us, uint32_t id, double value)
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	put(WT_KIND_COUNTER, on, us, (uint64_t[]){id, 0, bits});
+	put(WT_KIND_COUNTER, on, us, (uint64_t[WT_FIELDS_MAX]){id, 0, bits});
 }
 
 static void context_int(uint32_t on, double us, uint32_t key, int64_t value)
 {
-	put(WT_KIND_CONTEXT, on, us, (uint64_t[]){key, WT_VALUE_TYPE_INT, (uint64_t)value, 0});
+	put(WT_KIND_CONTEXT, on, us,
+	    (uint64_t[WT_FIELDS_MAX]){key, WT_VALUE_TYPE_INT, (uint64_t)value, 0});
 }
 
 static void context_text(uint32_t on, double us, uint32_t key, const char *value)
 {
 	struct wt_text text = {value, strlen(value)};
 
-	put_texts(WT_KIND_CONTEXT, on, us, (uint64_t[]){key, WT_VALUE_TYPE_TEXT, 0, 0}, &text);
+	put_texts(WT_KIND_CONTEXT, on, us, (uint64_t[WT_FIELDS_MAX]){key, WT_VALUE_TYPE_TEXT, 0, 0},
+		  &text);
 }
 
 /* An operation told by track 1 at its end. */
@@ -89,14 +92,14 @@ static void device_op(uint32_t op, uint32_t id, uint32_t device, uint32_t queue,
 	uint64_t to = START_NS + (uint64_t)(to_us * 1000 + 0.5);
 
 	put(WT_KIND_DEVICE_OP, 1, to_us,
-	    (uint64_t[]){op, id, device, queue, 0, 0, 7, 0, 0, from, to, 4096});
+	    (uint64_t[WT_FIELDS_MAX]){op, id, device, queue, 0, 0, 7, 0, 0, from, to, 4096});
 }
 
 static void lost(uint32_t on, double us, uint32_t reason, uint64_t count)
 {
 	uint64_t at = START_NS + (uint64_t)(us * 1000);
 
-	put(WT_KIND_LOST, on, us, (uint64_t[]){reason, 0, count, 0, 0, at - 1000, at});
+	put(WT_KIND_LOST, on, us, (uint64_t[WT_FIELDS_MAX]){reason, 0, count, 0, 0, at - 1000, at});
 }
 
 /* Nested and recursive spans, counters, marks, context. */
@@ -125,8 +128,8 @@ static void make_spans(void)
 	counter(1, 920, 4, 3);
 	counter(1, 930, 4, __builtin_nan(""));
 	counter(1, 940, 4, 2);
-	put(WT_KIND_MARK, 1, 950, (uint64_t[]){5, 0, 11});
-	put(WT_KIND_MARK, 1, 960, (uint64_t[]){5, 0, 12});
+	put(WT_KIND_MARK, 1, 950, (uint64_t[WT_FIELDS_MAX]){5, 0, 11});
+	put(WT_KIND_MARK, 1, 960, (uint64_t[WT_FIELDS_MAX]){5, 0, 12});
 	end(1, 1000, 1);
 }
 
@@ -188,18 +191,19 @@ static void make_hostile(void)
 		name(i + 1, names[i]);
 		begin(1, 10 * i, i + 1);
 		end(1, 10 * i + 5, i + 1);
-		put(WT_KIND_MARK, 1, 10 * i + 6, (uint64_t[]){i + 1, 0, UINT64_MAX});
+		put(WT_KIND_MARK, 1, 10 * i + 6, (uint64_t[WT_FIELDS_MAX]){i + 1, 0, UINT64_MAX});
 		counter(1, 10 * i + 7, i + 1, -1.0 / 3);
 	}
 	must(wt_writer_string(writer, 11, long_name, sizeof(long_name)));
-	put(WT_KIND_MARK, 1, 200, (uint64_t[]){11, 0, 0});
-	put(WT_KIND_MARK, 1, 201, (uint64_t[]){4000000000u, 0, 0}); /* no such name */
-	put_texts(WT_KIND_LOG, 1, 202, (uint64_t[]){WT_LEVEL_ERROR, 0}, &text);
-	put_texts(WT_KIND_LOG, 1, 203, (uint64_t[]){77, 0}, &text); /* no such level */
+	put(WT_KIND_MARK, 1, 200, (uint64_t[WT_FIELDS_MAX]){11, 0, 0});
+	put(WT_KIND_MARK, 1, 201, (uint64_t[WT_FIELDS_MAX]){4000000000u, 0, 0}); /* no such name */
+	put_texts(WT_KIND_LOG, 1, 202, (uint64_t[WT_FIELDS_MAX]){WT_LEVEL_ERROR, 0}, &text);
+	put_texts(WT_KIND_LOG, 1, 203, (uint64_t[WT_FIELDS_MAX]){77, 0}, &text); /* no such level */
 	text = (struct wt_text){long_text, sizeof(long_text)};
-	put_texts(WT_KIND_LOG, 1, 204, (uint64_t[]){WT_LEVEL_INFO, 0}, &text);
+	put_texts(WT_KIND_LOG, 1, 204, (uint64_t[WT_FIELDS_MAX]){WT_LEVEL_INFO, 0}, &text);
 	put(WT_KIND_TENSOR, 1, 205,
-	    (uint64_t[]){1, 2, WT_DTYPE_F32, 0, 0, 0, 6, 0xdeadbeef, 0, 0, 0, 0, 0, 0, 0});
+	    (uint64_t[WT_FIELDS_MAX]){1, 2, WT_DTYPE_F32, 0, 0, 0, 6, 0xdeadbeef, 0, 0, 0, 0, 0, 0,
+				      0});
 }
 
 /* A run that was killed in step 3, with losses and a span whose end is missing. */

@@ -58,7 +58,7 @@ static void add(uint16_t kind, uint32_t track, uint64_t ns, const uint64_t *valu
 {
 	struct wt_text texts = {text, bytes};
 
-	must(wt_writer_append(out, kind, track, seqs[track]++, ns, values, &texts));
+	must(wt_writer_append(out, kind, track, seqs[track]++, ns, values, 32, &texts));
 }
 
 #define ADD(kind, track, ns, ...) add(kind, track, ns, (uint64_t[32]){__VA_ARGS__}, "", 0)

@@ -52,7 +52,8 @@ static void make_prefix(void)
 	wt_writer_options_init(&options);
 	PROMISE(!wt_writer_create(path, &options, &writer, NULL));
 	for (size_t i = 0; i < wt_kind_builtin_count(); i++)
-		wt_writer_append(writer, wt_kind_builtin_at(i)->number, 1, i, i, values, texts);
+		wt_writer_append(writer, wt_kind_builtin_at(i)->number, 1, i, i, values,
+				 wt_kind_builtin_at(i)->field_count, texts);
 	PROMISE(!wt_writer_flush(writer, NULL));
 	wt_writer_free(writer);
 	file = fopen(path, "rb");

@@ -192,7 +192,7 @@ static void append(struct golden *g, const struct wt_kind *kind, uint32_t track,
 {
 	g->ticks += below(g, 300);
 	check(wt_writer_append(g->writer, kind->number, track, g->seq[track]++, g->ticks, values,
-			       texts),
+			       kind->field_count, texts),
 	      NULL, kind->name);
 }
 

@@ -9,6 +9,8 @@
 
 #include <wheeltap/trace.h>
 
+#include "base/bytes.h"
+
 static char folder[64];
 
 static const char *in_folder(const char *name)
@@ -52,7 +54,8 @@ static void mark(struct wt_writer *writer, uint32_t track, uint64_t seq, uint64_
 {
 	uint64_t values[] = {name, 0, seq};
 
-	CHECK(!wt_writer_append(writer, WT_KIND_MARK, track, seq, time, values, NULL));
+	CHECK(!wt_writer_append(writer, WT_KIND_MARK, track, seq, time, values, WTI_COUNT(values),
+				NULL));
 }
 
 static void step(struct wt_writer *writer, uint32_t track, uint64_t seq, uint64_t time,
@@ -61,7 +64,8 @@ static void step(struct wt_writer *writer, uint32_t track, uint64_t seq, uint64_
 	uint64_t values[] = {3, WT_VALUE_TYPE_INT, number, 0};
 	struct wt_text text = {"", 0};
 
-	CHECK(!wt_writer_append(writer, WT_KIND_CONTEXT, track, seq, time, values, &text));
+	CHECK(!wt_writer_append(writer, WT_KIND_CONTEXT, track, seq, time, values,
+				WTI_COUNT(values), &text));
 }
 
 static void define(struct wt_writer *writer)
@@ -182,8 +186,9 @@ static void test_text_and_fields(void)
 
 	begin();
 	writer = create("1.wt", 0);
-	CHECK(!wt_writer_append(writer, WT_KIND_LOG, 1, 0, 5, values, &text));
-	CHECK_INT(wt_writer_append(writer, 999, 1, 0, 5, values, &text), WT_E_ARG);
+	CHECK(!wt_writer_append(writer, WT_KIND_LOG, 1, 0, 5, values, WTI_COUNT(values), &text));
+	CHECK_INT(wt_writer_append(writer, 999, 1, 0, 5, values, WTI_COUNT(values), &text),
+		  WT_E_ARG);
 	CHECK(!wt_writer_finish(writer, NULL));
 	wt_writer_free(writer);
 	REQUIRE(!wt_trace_open(in_folder("1.wt"), &trace, NULL));
@@ -245,7 +250,8 @@ static void test_ceiling(void)
 	while (!status && seq < 1000000) {
 		uint64_t values[] = {1, 0, (uint64_t)rand() * (uint64_t)rand()};
 
-		status = wt_writer_append(writer, WT_KIND_MARK, 1, seq, seq * 3, values, NULL);
+		status = wt_writer_append(writer, WT_KIND_MARK, 1, seq, seq * 3, values,
+					  WTI_COUNT(values), NULL);
 		seq++;
 	}
 	CHECK_INT(status, WT_E_LIMIT);

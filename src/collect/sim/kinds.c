@@ -252,7 +252,7 @@ static int make_row(struct maker *maker, const struct wt_kind *kind)
 		maker->time_ns += below(maker, TICKS_STEP_MAX);
 	maker->rows[kind->number]++;
 	return wt_writer_append(maker->writer, kind->number, track + 1, maker->seq[track]++,
-				maker->time_ns, values, texts);
+				maker->time_ns, values, kind->field_count, texts);
 }
 
 static int make_rows(struct maker *maker, const struct wti_sim_options *options)

@@ -3,6 +3,7 @@
  * Which track has which number, and the order in which rows reach the writer. Track numbers are the
  * same whether there is one stream or one a device.
  */
+#include "base/bytes.h"
 #include "output.h"
 
 #include <stdio.h>
@@ -139,12 +140,12 @@ static struct wti_sim_stream *stream_of(struct wti_sim_output *output, uint32_t 
 /* ---- Rows ----------------------------------------------------------------------------------- */
 
 int wti_sim_output_host(struct wti_sim_output *output, uint32_t device, uint16_t kind,
-			uint64_t time_ns, const uint64_t *values)
+			uint64_t time_ns, const uint64_t *values, size_t value_count)
 {
 	static const struct wt_text no_text = {"", 0};
 
 	return wt_writer_append(stream_of(output, device)->writer, kind, host_track(device),
-				output->host_seq[device]++, time_ns, values, &no_text);
+				output->host_seq[device]++, time_ns, values, value_count, &no_text);
 }
 
 static int write_row(struct wti_sim_output *output, struct wt_writer *writer,
@@ -169,7 +170,7 @@ static int write_row(struct wti_sim_output *output, struct wt_writer *writer,
 
 	return wt_writer_append(writer, WT_KIND_DEVICE_OP, track,
 				output->queue_seq[row->device][op->queue]++, row->told_ns, values,
-				NULL);
+				WTI_COUNT(values), NULL);
 }
 
 static int write_chain(struct wti_sim_output *output, struct wti_sim_stream *stream,

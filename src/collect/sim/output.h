@@ -58,7 +58,7 @@ int wti_sim_output_init(struct wti_sim_output *output, const struct wti_sim_conf
 void wti_sim_output_release(struct wti_sim_output *output);
 /* An event of a host thread, at once. `values` as wt_writer_append() takes them; no texts. */
 int wti_sim_output_host(struct wti_sim_output *output, uint32_t device, uint16_t kind,
-			uint64_t time_ns, const uint64_t *values);
+			uint64_t time_ns, const uint64_t *values, size_t value_count);
 /* An operation that is over; `next` is filled in here, told_ns raised where needed. */
 int wti_sim_output_op(struct wti_sim_output *output, const struct wti_sim_row *row);
 /* Writes what is kept back, ends the streams. */

@@ -52,21 +52,26 @@ struct sim {
 
 /* ---- What the hosts tell --------------------------------------------------------------------- */
 
-static int tell(struct sim *sim, uint32_t device, uint16_t kind, const uint64_t *values)
+/* Room for the fields of any kind that hosts tell; those that are not named are 0. */
+#define FIELDS 8
+#define VALUES(...) ((const uint64_t[FIELDS]){__VA_ARGS__})
+
+static int tell(struct sim *sim, uint32_t device, uint16_t kind, const uint64_t values[FIELDS])
 {
 	sim->truth.kinds[kind]++;
-	return wti_sim_output_host(&sim->output, device, kind, sim->host_ns[device], values);
+	return wti_sim_output_host(&sim->output, device, kind, sim->host_ns[device], values,
+				   FIELDS);
 }
 
 static int tell_name(struct sim *sim, uint32_t device, uint16_t kind, uint32_t name)
 {
-	return tell(sim, device, kind, (uint64_t[]){name, 0});
+	return tell(sim, device, kind, VALUES(name, 0));
 }
 
 static int tell_edge(struct sim *sim, uint32_t device, uint32_t type, uint64_t from, uint64_t to)
 {
 	sim->truth.edges[type]++;
-	return tell(sim, device, WT_KIND_EDGE, (uint64_t[]){type, 0, from, to});
+	return tell(sim, device, WT_KIND_EDGE, VALUES(type, 0, from, to));
 }
 
 static void pass(struct sim *sim, uint32_t device, uint64_t mean_ns)
@@ -126,7 +131,7 @@ static int launch(struct sim *sim, uint32_t device, uint32_t index)
 		r = tell_name(sim, device, WT_KIND_SPAN_BEGIN, op->call);
 	else if (host == WTI_SIM_HOST_MARKS)
 		r = tell(sim, device, WT_KIND_MARK,
-			 (uint64_t[]){op->call, 0, sim->correlation[device] + index});
+			 VALUES(op->call, 0, sim->correlation[device] + index));
 	if (r == 0)
 		r = launch_edges(sim, device, index);
 	pass(sim, device, sim->config->launch_ns);
@@ -152,8 +157,7 @@ static int begin_step(struct sim *sim, uint32_t device, uint64_t step)
 
 	if (!frame_rows(sim))
 		return 0;
-	r = tell(sim, device, WT_KIND_CONTEXT,
-		 (uint64_t[]){sim->names.step, WT_VALUE_TYPE_INT, step, 0});
+	r = tell(sim, device, WT_KIND_CONTEXT, VALUES(sim->names.step, WT_VALUE_TYPE_INT, step, 0));
 	return r ? r : tell_name(sim, device, WT_KIND_SPAN_BEGIN, sim->names.step);
 }
 
@@ -181,8 +185,7 @@ static int end_step(struct sim *sim, uint32_t device, uint64_t step, uint32_t op
 		r = tell_name(sim, device, WT_KIND_SPAN_END, last->call);
 	if (r < 0 || !frame_rows(sim))
 		return r;
-	r = tell(sim, device, WT_KIND_COUNTER,
-		 (uint64_t[]){sim->names.loss, 0, loss_bits(sim, step)});
+	r = tell(sim, device, WT_KIND_COUNTER, VALUES(sim->names.loss, 0, loss_bits(sim, step)));
 	return r ? r : tell_name(sim, device, WT_KIND_SPAN_END, sim->names.step);
 }
 
@@ -280,7 +283,7 @@ static int pad(struct sim *sim, uint64_t rows)
 
 	for (uint64_t i = 0; i < rows && r == 0; i++) {
 		pass(sim, 0, 1000);
-		r = tell(sim, 0, WT_KIND_MARK, (uint64_t[]){sim->names.padding, 0, i});
+		r = tell(sim, 0, WT_KIND_MARK, VALUES(sim->names.padding, 0, i));
 	}
 	return r;
 }

@@ -21,7 +21,8 @@ static inline void wti_put(struct wti_buf *out, const char *text, size_t bytes)
 		wti_buf_append(out, text, bytes);
 		return;
 	}
-	memcpy(out->data + out->bytes, text, bytes);
+	if (bytes) /* the buffer may have no memory yet */
+		memcpy(out->data + out->bytes, text, bytes);
 	out->bytes += bytes;
 }
 
