@@ -20,19 +20,17 @@
 
 #define QUEUES 8
 #define RUN 4096 /* rows of a queue that follow one another, as buffers of devices do */
+#define KERNELS 40
 #define REPEATS 7
 /*
- * So many different events are made before the clock starts, and used again and again with later
- * times. They fit into the last cache, as events do that come from a ring; a block never sees the
- * same ones twice, so compression gains nothing.
+ * So many kernels are drawn before the clock starts, and used again and again at later times: far
+ * more than a block holds, so that compression gains nothing by it.
  */
-#define DISTINCT ((size_t)RUN * QUEUES * 2)
+#define DISTINCT 65536u
 
-struct event {
-	uint32_t track;
-	uint64_t seq;
-	uint64_t time;
-	uint64_t values[12];
+struct kernel {
+	uint32_t gap_ns;
+	uint32_t duration_ns;
 };
 
 static uint64_t random64(uint64_t *state)
@@ -44,52 +42,51 @@ static uint64_t random64(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* One run of events of each queue, made before the clock starts. */
-static struct event *make_events(void)
+static struct kernel *draw_kernels(void)
 {
-	struct event *events = calloc(DISTINCT, sizeof(*events));
-	uint64_t clock[QUEUES] = {0};
-	uint64_t seq[QUEUES] = {0};
+	struct kernel *kernels = calloc(DISTINCT, sizeof(*kernels));
 	uint64_t state = 42;
 
-	for (size_t i = 0; events && i < DISTINCT; i++) {
-		unsigned queue = (unsigned)(i / RUN % QUEUES);
-		uint64_t kernel = seq[queue] % 40;
-		uint64_t mean = 5000 + kernel * 4875;
-		uint64_t jitter = random64(&state) % (mean * 6 / 100 + 1);
-		uint64_t start = clock[queue] + 1000 + random64(&state) % 500;
-		uint64_t end = start + mean + jitter;
+	for (size_t i = 0; kernels && i < DISTINCT; i++) {
+		uint32_t mean_ns = 5000 + (uint32_t)(i % KERNELS) * 4875;
 
-		clock[queue] = end;
-		events[i] = (struct event){
-			.track = queue + 1,
-			.seq = seq[queue]++,
-			.time = end,
-			.values = {0, 1 + kernel, queue / 4, queue + 1, 0, 1 + kernel, i, 0, 0,
-				   start, end, kernel % 7 ? 0 : 4096},
-		};
+		kernels[i].gap_ns = 1000 + (uint32_t)(random64(&state) % 500);
+		kernels[i].duration_ns =
+			mean_ns + (uint32_t)(random64(&state) % (mean_ns * 6 / 100 + 1));
 	}
-	return events;
+	return kernels;
 }
 
-static void append_all(struct wt_writer *writer, struct event *events, size_t count)
+static void append_all(struct wt_writer *writer, const struct kernel *kernels, size_t count)
 {
-	uint64_t period = events[DISTINCT - 1].time;
+	uint64_t clock_ns[QUEUES] = {0};
+	uint64_t seq[QUEUES] = {0};
 
 	for (size_t i = 0; i < count; i++) {
-		struct event *event = &events[i];
+		unsigned queue = (unsigned)(i / RUN % QUEUES);
+		const struct kernel *kernel = &kernels[i % DISTINCT];
+		uint64_t number = i % DISTINCT % KERNELS;
+		uint64_t start_ns = clock_ns[queue] + kernel->gap_ns;
+		uint64_t end_ns = start_ns + kernel->duration_ns;
+		uint64_t values[] = {
+			[WT_DEVICE_OP_FIELD_OP] = WT_OP_KERNEL,
+			[WT_DEVICE_OP_FIELD_NAME] = 1 + number,
+			[WT_DEVICE_OP_FIELD_DEVICE] = queue / 4,
+			[WT_DEVICE_OP_FIELD_QUEUE] = queue + 1,
+			[WT_DEVICE_OP_FIELD_GEOMETRY] = 1 + number,
+			[WT_DEVICE_OP_FIELD_CORRELATION] = i,
+			[WT_DEVICE_OP_FIELD_STARTED] = start_ns,
+			[WT_DEVICE_OP_FIELD_ENDED] = end_ns,
+			[WT_DEVICE_OP_FIELD_BYTES] = number % 7 ? 0 : 4096,
+		};
 
-		wt_writer_append(writer, WT_KIND_DEVICE_OP, event->track, event->seq, event->time,
-				 event->values, 12, NULL);
-		event->seq += RUN * 2;
-		event->time += period;
-		event->values[6] += DISTINCT;
-		event->values[9] += period;
-		event->values[10] += period;
+		clock_ns[queue] = end_ns;
+		wt_writer_append(writer, WT_KIND_DEVICE_OP, queue + 1, seq[queue]++, end_ns, values,
+				 sizeof(values) / sizeof(*values), NULL);
 	}
 }
 
-static double encode(struct event *events, size_t count, int level, const char *path,
+static double encode(const struct kernel *kernels, size_t count, int level, const char *path,
 		     uint64_t *ret_bytes)
 {
 	struct wt_writer_options options;
@@ -107,8 +104,7 @@ static double encode(struct event *events, size_t count, int level, const char *
 		exit(1);
 	}
 	begin_ns = now_ns();
-	for (size_t done = 0; done < count; done += DISTINCT)
-		append_all(writer, events, count - done < DISTINCT ? count - done : DISTINCT);
+	append_all(writer, kernels, count);
 	if (wt_writer_finish(writer, &err)) {
 		fprintf(stderr, "codec: %s\n", err.message);
 		exit(1);
@@ -152,18 +148,18 @@ static double decode(const char *path, size_t count)
 int main(int argc, char **argv)
 {
 	size_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 4u << 20;
-	struct event *events = make_events();
+	struct kernel *kernels = draw_kernels();
 	double raw[REPEATS], packed[REPEATS], read_raw[REPEATS], read_packed[REPEATS];
 	char raw_path[64], packed_path[64];
 	uint64_t raw_bytes = 0, packed_bytes = 0;
 
-	if (!events)
+	if (!kernels)
 		return 1;
 	snprintf(raw_path, sizeof(raw_path), "/tmp/wheeltap-codec-raw-%d.wt", getpid());
 	snprintf(packed_path, sizeof(packed_path), "/tmp/wheeltap-codec-%d.wt", getpid());
 	for (int i = 0; i < REPEATS; i++) {
-		raw[i] = encode(events, count, 0, raw_path, &raw_bytes);
-		packed[i] = encode(events, count, 1, packed_path, &packed_bytes);
+		raw[i] = encode(kernels, count, 0, raw_path, &raw_bytes);
+		packed[i] = encode(kernels, count, 1, packed_path, &packed_bytes);
 		read_raw[i] = decode(raw_path, count);
 		read_packed[i] = decode(packed_path, count);
 	}
@@ -177,6 +173,6 @@ int main(int argc, char **argv)
 	       (double)count / median(read_packed, REPEATS) / 1e6);
 	unlink(raw_path);
 	unlink(packed_path);
-	free(events);
+	free(kernels);
 	return 0;
 }

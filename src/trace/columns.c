@@ -81,6 +81,7 @@ int wti_columns_grow(struct wti_columns *columns)
 	lay_out(columns, memory, capacity);
 	free(old);
 	columns->capacity = capacity;
+	columns->stride = capacity + COLUMN_GAP;
 	return 0;
 }
 

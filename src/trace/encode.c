@@ -149,30 +149,14 @@ static struct column field_column(const struct wti_columns *columns, int index)
 	return column;
 }
 
-static uint64_t filter_of(const uint64_t *ids, uint32_t rows)
-{
-	uint64_t filter = 0;
-
-	for (uint32_t i = 0; i < rows; i++)
-		filter |= 1ull << (ids[i] & 63);
-	return filter;
-}
-
 static void summarise(const struct wti_columns *columns, struct wti_block_header *header)
 {
 	int name_field = wti_kind_name_field(columns->kind);
-	uint64_t low = columns->time[0];
-	uint64_t high = low;
 
-	for (uint32_t i = 1; i < columns->rows; i++) {
-		low = columns->time[i] < low ? columns->time[i] : low;
-		high = columns->time[i] > high ? columns->time[i] : high;
-	}
-	header->time_min = low;
-	header->time_max = high;
-	header->track_filter = filter_of(columns->track, columns->rows);
+	wti_pack_bounds(columns->time, columns->rows, &header->time_min, &header->time_max);
+	header->track_filter = wti_pack_filter(columns->track, columns->rows);
 	header->name_filter =
-		name_field < 0 ? 0 : filter_of(columns->values[name_field], columns->rows);
+		name_field < 0 ? 0 : wti_pack_filter(columns->values[name_field], columns->rows);
 }
 
 int wti_encode_events(struct wti_encoder *encoder, const struct wti_columns *columns,

@@ -90,13 +90,62 @@ WTI_CLONES static struct range range_of(const uint64_t *values, uint32_t rows)
 	return (struct range){low, high};
 }
 
+WTI_CLONES static uint64_t filter(const uint64_t *ids, uint32_t rows)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < rows; i++)
+		bits |= 1ull << (ids[i] & 63);
+	return bits;
+}
+
+uint64_t wti_pack_filter(const uint64_t *ids, uint32_t rows)
+{
+	return filter(ids, rows);
+}
+
+struct bounds {
+	uint64_t low;
+	uint64_t high;
+};
+
+WTI_CLONES static struct bounds bounds_of(const uint64_t *values, uint32_t rows)
+{
+	uint64_t low = values[0];
+	uint64_t high = low;
+
+	for (uint32_t i = 1; i < rows; i++) {
+		low = values[i] < low ? values[i] : low;
+		high = values[i] > high ? values[i] : high;
+	}
+	return (struct bounds){low, high};
+}
+
+void wti_pack_bounds(const uint64_t *values, uint32_t rows, uint64_t *ret_low, uint64_t *ret_high)
+{
+	struct bounds bounds = bounds_of(values, rows);
+
+	*ret_low = bounds.low;
+	*ret_high = bounds.high;
+}
+
+/* Whether so many values from `values` on are all like the one before them. */
+static bool goes_on(const uint64_t *values, uint32_t rows)
+{
+	return !memcmp(values - 1, values, sizeof(*values) * rows);
+}
+
 void wti_runs_find(const uint64_t *tracks, uint32_t rows, struct wti_runs *ret_runs)
 {
+	const uint32_t stride = 256;
 	uint32_t count = 1;
 
 	ret_runs->begin[0] = 0;
 	for (uint32_t i = 1; i < rows; i++) {
-		if (tracks[i] == tracks[i - 1])
+		/* Runs are long: most of them are passed in strides. */
+		while (rows - i >= stride && goes_on(tracks + i, stride))
+			i += stride;
+		if (i == rows || tracks[i] == tracks[i - 1])
 			continue;
 		if (count == WTI_PATCHES_MAX) {
 			count = 1;

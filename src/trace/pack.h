@@ -49,6 +49,10 @@ struct wti_runs {
 
 void wti_runs_find(const uint64_t *tracks, uint32_t rows, struct wti_runs *ret_runs);
 
+/* Bit (id mod 64) for each id, and the least and greatest value: what a block's header says. */
+uint64_t wti_pack_filter(const uint64_t *ids, uint32_t rows);
+void wti_pack_bounds(const uint64_t *values, uint32_t rows, uint64_t *ret_low, uint64_t *ret_high);
+
 /* What is packed: `rows` values, for relative transforms with those that they are relative to. */
 struct wti_pack_input {
 	uint8_t transform;

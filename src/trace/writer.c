@@ -137,7 +137,7 @@ static int put_schema(struct wt_writer *writer, struct wti_columns *columns)
 	return put_block(writer, &header);
 }
 
-static int seal(struct wt_writer *writer, struct wti_columns *columns)
+__attribute__((noinline)) static int seal(struct wt_writer *writer, struct wti_columns *columns)
 {
 	struct wti_block_header header;
 	int status = writer->failure.code;
@@ -301,17 +301,26 @@ int wt_writer_site(struct wt_writer *writer, uint32_t id, const struct wt_site *
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-static struct wti_columns *columns_for(struct wt_writer *writer, uint16_t kind)
+/*
+ * The columns of a kind with room for one more row, or NULL. Here and below, what is rarely needed
+ * stands apart, so that the usual way has no calls to save registers for.
+ */
+__attribute__((noinline)) static struct wti_columns *make_room(struct wt_writer *writer,
+							       struct wti_columns *columns)
 {
-	struct wti_columns *columns = kind < WT_KIND_END ? &writer->columns[kind] : NULL;
+	if (!columns->kind)
+		return NULL;
+	if (!wti_columns_grow(columns))
+		return columns;
+	fail(writer, WT_E_NOMEM, "out of memory for events");
+	return NULL;
+}
 
-	if (!columns || !columns->kind)
-		return NULL;
-	if (columns->rows == columns->capacity && wti_columns_grow(columns)) {
-		fail(writer, WT_E_NOMEM, "out of memory for events");
-		return NULL;
-	}
-	return columns;
+static inline struct wti_columns *columns_for(struct wt_writer *writer, uint16_t kind)
+{
+	struct wti_columns *columns = &writer->columns[kind < WT_KIND_END ? kind : 0];
+
+	return columns->rows < columns->capacity ? columns : make_room(writer, columns);
 }
 
 /* The row is complete; a full set of columns becomes a block. */
@@ -323,7 +332,8 @@ static inline int row_done(struct wt_writer *writer, struct wti_columns *columns
 	columns->time[row] = ticks;
 	columns->track[row] = track;
 	columns->seq[row] = seq;
-	if (row + 1 == WTI_ROWS_SEAL || columns->text_bytes > WTI_TEXT_SEAL_BYTES)
+	if (__builtin_expect(row + 1 == WTI_ROWS_SEAL || columns->text_bytes > WTI_TEXT_SEAL_BYTES,
+			     0))
 		return seal(writer, columns);
 	return 0;
 }
@@ -347,8 +357,8 @@ int wt_writer_record(struct wt_writer *writer, uint32_t track, uint64_t seq,
 	return row_done(writer, columns, track, seq, record->ticks);
 }
 
-static int append_texts(struct wti_columns *columns, uint32_t row, const struct wt_text *texts,
-			int known)
+__attribute__((noinline)) static int append_texts(struct wti_columns *columns, uint32_t row,
+						  const struct wt_text *texts, int known)
 {
 	static const struct wt_text empty = {"", 0};
 
@@ -372,6 +382,7 @@ int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, ui
 		     const struct wt_text *texts)
 {
 	struct wti_columns *columns;
+	uint64_t *at; /* fields stand one stride apart: no need to look each of them up */
 	uint32_t row;
 	int known;
 
@@ -383,10 +394,12 @@ int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, ui
 	row = columns->rows;
 	known = value_count < columns->kind->field_count ? (int)value_count
 							 : columns->kind->field_count;
-	for (int i = 0; i < known; i++)
-		columns->values[i][row] = values[i];
-	for (int i = known; i < columns->kind->field_count; i++)
-		columns->values[i][row] = 0;
+	at = columns->values[0] + row;
+#pragma GCC unroll 4
+	for (int i = 0; i < known; i++, at += columns->stride)
+		*at = values[i];
+	for (int i = known; i < columns->kind->field_count; i++, at += columns->stride)
+		*at = 0;
 	if (columns->has_text && append_texts(columns, row, texts, known))
 		return WT_E_NOMEM;
 	return row_done(writer, columns, track, seq, ticks);
