@@ -193,4 +193,4 @@ def instrument(core: ModuleType, settings: Settings) -> None:
     if settings.detail != "lean":
         _hook_c(torch, core, settings)
         _hook_functions(core, settings)
-    core.stage_derived("init")
+    core.begin()

@@ -118,10 +118,10 @@ static bool read_training(PyObject *module, bool *ret)
 			return false;
 		dict = &own;
 	}
-	value = PyDict_GetItemString(*dict, "training");
+	value = PyDict_GetItemWithError(*dict, wti_python.words.training);
 	Py_XDECREF(own);
 #else
-	value = dict && *dict ? PyDict_GetItemString(*dict, "training") : NULL;
+	value = dict && *dict ? PyDict_GetItemWithError(*dict, wti_python.words.training) : NULL;
 #endif
 	if (value != Py_True && value != Py_False)
 		return false;

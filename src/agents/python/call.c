@@ -6,13 +6,13 @@
  */
 #include "pyagent.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct wti_python wti_python = {
 	.detail = WTI_DETAIL_NORMAL,
 	.tensors = WTI_TENSORS_DIGEST,
 	.code_extra = -1,
+	.epoch = UINT64_MAX, /* none yet */
 };
 __thread struct wti_python_thread wti_python_thread __attribute__((tls_model("initial-exec")));
 
@@ -32,36 +32,18 @@ static uint64_t bytes_max(void)
 	return wti_python.tensors == WTI_TENSORS_OFF ? 0 : wti_python.digest_bytes_max;
 }
 
-/* A module is called by the name of its class, whose forward() it is. */
-static void name_module_call(struct wti_call *call, PyObject *self)
-{
-	char text[200];
-	const char *name;
-
-	wti_type_names(Py_TYPE(self), &call->module, &name);
-	snprintf(text, sizeof(text), "%.180s.forward", name);
-	call->callee = wti_name_find(text, strlen(text));
-}
-
-/* A method that a class inherits is told as the class's own: "SGD.step". */
-static void name_step(struct wti_call *call, PyObject *self)
-{
-	char text[200];
-	const char *name;
-
-	wti_type_names(Py_TYPE(self), &call->module, &name);
-	snprintf(text, sizeof(text), "%.180s.step", name);
-	call->callee = wti_name_find(text, strlen(text));
-}
-
+/*
+ * A module is called by the name of its class, whose forward() it is; a step, though the method may
+ * be inherited, by that of its optimizer.
+ */
 static void name_call(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count)
 {
 	call->callee = call->hook->callee;
 	call->module = call->hook->module;
 	if (count > 0 && call->hook->action == WTI_ACTION_MODULE)
-		name_module_call(call, arguments[0]);
+		wti_method_names(Py_TYPE(arguments[0]), ".forward", &call->module, &call->callee);
 	else if (count > 0 && call->hook->action == WTI_ACTION_STEP)
-		name_step(call, arguments[0]);
+		wti_method_names(Py_TYPE(arguments[0]), ".step", &call->module, &call->callee);
 }
 
 static void tell_begin(struct wti_call *call)
@@ -119,7 +101,7 @@ void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_
 	if (!(call->hook->flags & WTI_HOOK_QUIET)) {
 		name_call(call, arguments, count);
 		tell_begin(call);
-		if (call->is_told)
+		if (call->is_told && wti_python.detail != WTI_DETAIL_LEAN)
 			tell_arguments(call, arguments, count, names);
 	}
 	wti_python_thread.inside--;
@@ -161,7 +143,7 @@ void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 	if (!result)
 		PyErr_Fetch(&type, &value, &traceback);
 	if (call->is_told) {
-		if (result && result != Py_None)
+		if (result && result != Py_None && wti_python.detail != WTI_DETAIL_LEAN)
 			wti_value_tell(&place, result, bytes_max());
 		tell_end(call, type);
 	}

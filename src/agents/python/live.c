@@ -16,12 +16,15 @@ enum {
 
 struct entry {
 	struct wti_live live; /* first: wti_live_next() gets back to us by it */
-	struct entry *next;
+	struct entry *next;   /* in its bucket */
+	struct entry *newer;  /* of its type */
+	struct entry *older;
 };
 
 static struct entry *buckets[BUCKETS];
 static uint32_t entry_count;
 static uint32_t serials[WTI_LIVE_END];
+static struct entry *newest[WTI_LIVE_END];
 
 static size_t bucket_of(PyObject *object)
 {
@@ -43,6 +46,19 @@ static bool is_alive(const struct wti_live *live)
 #endif
 }
 
+static void drop(struct entry *entry)
+{
+	if (entry->newer)
+		entry->newer->older = entry->older;
+	else
+		newest[entry->live.type] = entry->older;
+	if (entry->older)
+		entry->older->newer = entry->newer;
+	Py_DECREF(entry->live.weak);
+	free(entry);
+	entry_count--;
+}
+
 struct wti_live *wti_live_find(PyObject *object, uint32_t type)
 {
 	struct entry **at = &buckets[bucket_of(object)];
@@ -52,9 +68,7 @@ struct wti_live *wti_live_find(PyObject *object, uint32_t type)
 
 		if (!is_alive(&entry->live)) {
 			*at = entry->next;
-			Py_DECREF(entry->live.weak);
-			free(entry);
-			entry_count--;
+			drop(entry);
 			continue;
 		}
 		if (entry->live.object == object && entry->live.type == type)
@@ -86,22 +100,19 @@ struct wti_live *wti_live_add(PyObject *object, uint32_t type)
 	entry->live.serial = serials[type]++;
 	entry->next = *bucket;
 	*bucket = entry;
+	entry->older = newest[type];
+	if (entry->older)
+		entry->older->newer = entry;
+	newest[type] = entry;
 	entry_count++;
 	return &entry->live;
 }
 
 struct wti_live *wti_live_next(const struct wti_live *at, uint32_t type)
 {
-	const struct entry *entry = (const void *)at;
-	size_t bucket = at ? bucket_of(at->object) : 0;
-	struct entry *next = entry ? entry->next : buckets[0];
+	struct entry *entry = at ? ((const struct entry *)(const void *)at)->older : newest[type];
 
-	for (;;) {
-		for (; next; next = next->next)
-			if (next->live.type == type && is_alive(&next->live))
-				return &next->live;
-		if (++bucket == BUCKETS)
-			return NULL;
-		next = buckets[bucket];
-	}
+	while (entry && !is_alive(&entry->live))
+		entry = entry->older;
+	return entry ? &entry->live : NULL;
 }

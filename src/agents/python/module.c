@@ -196,15 +196,13 @@ static PyObject *say_stage(PyObject *self, PyObject *argument)
 	Py_RETURN_NONE;
 }
 
-/* What the agent itself derives, of the stages that it knows. */
-static PyObject *derive_stage(PyObject *self, PyObject *argument)
+/* Where every run begins, as long as the program does not say otherwise. */
+static PyObject *begin(PyObject *self, PyObject *nothing)
 {
-	static const char *const stages[] = {"init", "train", "eval", "test", "save", "load"};
-
-	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
-		if (PyUnicode_Check(argument) &&
-		    PyUnicode_CompareWithASCIIString(argument, stages[i]) == 0)
-			wti_stage_set(stages[i]);
+	if (!wti_python.is_step_said)
+		wti_context_int(WT_NAME("step"), (int64_t)wti_python.step);
+	if (!wti_python.stage)
+		wti_stage_set("init");
 	Py_RETURN_NONE;
 }
 
@@ -358,7 +356,7 @@ static PyMethodDef methods[] = {
 	{"follow_buffers", follow_buffers, METH_VARARGS, NULL},
 	{"step", say_step, METH_O, NULL},
 	{"stage", say_stage, METH_O, NULL},
-	{"stage_derived", derive_stage, METH_O, NULL},
+	{"begin", begin, METH_NOARGS, NULL},
 	{"context", say_context, METH_VARARGS, NULL},
 	{"counter", say_counter, METH_VARARGS, NULL},
 	{"line", say_line, METH_VARARGS, NULL},
@@ -405,14 +403,36 @@ static int add_constants(PyObject *module)
 	return 0;
 }
 
+static bool make_words(void)
+{
+	const struct {
+		PyObject **word;
+		const char *text;
+	} words[] = {
+		{&wti_python.words.requires_grad, "requires_grad"},
+		{&wti_python.words.grad, "grad"},
+		{&wti_python.words.param_groups, "param_groups"},
+		{&wti_python.words.params, "params"},
+		{&wti_python.words.state, "state"},
+		{&wti_python.words.buffers, "_buffers"},
+		{&wti_python.words.training, "training"},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		*words[i].word = PyUnicode_InternFromString(words[i].text);
+		if (!*words[i].word)
+			return false;
+	}
+	return true;
+}
+
 PyMODINIT_FUNC PyInit__wheeltap(void);
 
 PyMODINIT_FUNC PyInit__wheeltap(void)
 {
 	PyObject *module;
 
-	wti_python.requires_grad = PyUnicode_InternFromString("requires_grad");
-	if (!wti_python.requires_grad || !wti_hook_init())
+	if (!make_words() || !wti_hook_init())
 		return NULL;
 	module = PyModule_Create(&definition);
 	if (module && add_constants(module) < 0)

@@ -10,6 +10,7 @@
  *	value.c    an argument as a record
  *	tensor.c   what is known of a tensor, and its digest
  *	layout.c   where torch keeps that, found by trial and checked
+ *	names.c    names that are put together from parts
  *	live.c     objects that are followed, by their address while they live
  *	state.c    parameters, gradients, buffers and settings at the end of a step
  *	module.c   what the Python side of the agent may call
@@ -96,9 +97,17 @@ struct wti_python {
 	PyObject *callbacks; /* object with the methods of wheeltap._torch.Callbacks, or NULL */
 	PyTypeObject *tensor_type;    /* torch._C._TensorBase, or NULL */
 	PyTypeObject *plain_types[2]; /* torch.Tensor and torch.nn.Parameter */
-	PyObject *requires_grad;      /* the word */
-	PyTypeObject *module_type;    /* torch.nn.Module, or NULL */
-	uint64_t step;                /* how often the optimizer that steps most has stepped */
+	struct {
+		PyObject *requires_grad;
+		PyObject *grad;
+		PyObject *param_groups;
+		PyObject *params;
+		PyObject *state;
+		PyObject *buffers;
+		PyObject *training;
+	} words;                   /* interned */
+	PyTypeObject *module_type; /* torch.nn.Module, or NULL */
+	uint64_t step;             /* how often the optimizer that steps most has stepped */
 	uint64_t epoch;
 	uint64_t loader_rounds; /* of the loader that was last begun */
 	const char *stage;      /* a literal */
@@ -170,6 +179,17 @@ void wti_value_tell(const struct wti_value_place *place, PyObject *object, uint6
 struct wt_name *wti_name_of_text(PyObject *text);
 /* "torch.nn.modules.linear" and "Linear" of a type. */
 void wti_type_names(PyTypeObject *type, struct wt_name **ret_module, const char **ret_name);
+
+/* ---- names.c -------------------------------------------------------------------------------- */
+
+struct wti_tensor;
+/* "3x4" */
+struct wt_name *wti_shape_name(const struct wti_tensor *tensor);
+/* "left.right", or "left.right[2]" for an element; left may be NULL. */
+struct wt_name *wti_name_joined(const struct wt_name *left, PyObject *right, int32_t element);
+/* "Linear.forward" and its module; suffix is a literal. */
+void wti_method_names(PyTypeObject *type, const char *suffix, struct wt_name **ret_module,
+		      struct wt_name **ret_callee);
 
 /* ---- tensor.c, layout.c --------------------------------------------------------------------- */
 

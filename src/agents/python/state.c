@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * States at the end of a step: parameters and gradients each time, by hash; statistics and the
- * optimizer's own tensors each time, or in the lean level in turn, SPREAD steps apart. They are
- * always read again, because memory can be written behind torch's back.
+ * States at the end of a step: parameters and gradients each time, by hash; their statistics each
+ * time, or in the lean level in turn; the optimizer's own tensors in turn, or in the full level
+ * each time. In turn: each SPREAD steps apart. They are always read again, because memory can be
+ * written behind torch's back.
  */
 #include "pyagent.h"
 
@@ -56,14 +57,6 @@ void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool
 	tell_state(owner, attribute, &change);
 }
 
-static struct wt_name *join(const char *left, const char *right)
-{
-	char text[NAME_BYTES];
-	int bytes = snprintf(text, sizeof(text), "%s%s%s", left, *left && *right ? "." : "", right);
-
-	return wti_name_find(text, bytes < NAME_BYTES ? (size_t)bytes : NAME_BYTES - 1);
-}
-
 /* ---- Tensors that live on ---------------------------------------------------------------------
  */
 
@@ -96,9 +89,16 @@ static struct reading read_tensor(PyObject *object, struct wt_name *owner, struc
 	return reading;
 }
 
+/* Statistics of parameters and gradients. */
 static bool is_turn(uint64_t index)
 {
 	return wti_python.detail != WTI_DETAIL_LEAN || (index + wti_python.step) % SPREAD == 0;
+}
+
+/* The optimizer's own tensors. */
+static bool is_turn_of_own(uint64_t index)
+{
+	return wti_python.detail == WTI_DETAIL_FULL || (index + wti_python.step) % SPREAD == 0;
 }
 
 static void tell_hash(const struct wti_live *live, struct wt_name *name, uint64_t *last,
@@ -125,7 +125,7 @@ static struct wti_live *parameter_live(PyObject *parameter, const struct wti_liv
 		live->name = wti_name_find(text, strlen(text));
 	}
 	if (live && !live->grad_name)
-		live->grad_name = join(live->name->text, "grad");
+		live->grad_name = wti_name_joined(live->name, wti_python.words.grad, -1);
 	return live;
 }
 
@@ -139,7 +139,7 @@ static void read_parameter(PyObject *parameter, struct wti_live *live, uint64_t 
 
 static void read_gradient(PyObject *parameter, struct wti_live *live, uint64_t index)
 {
-	PyObject *gradient = PyObject_GetAttrString(parameter, "grad");
+	PyObject *gradient = PyObject_GetAttr(parameter, wti_python.words.grad);
 	struct reading reading;
 
 	if (!gradient || gradient == Py_None) {
@@ -224,37 +224,26 @@ static void read_setting(const struct wti_live *optimizer, struct wt_name *name,
 }
 
 /* "lr" in the first group, "group1.lr" in the next; "betas[0]" of a pair. */
-static struct wt_name *setting_name(Py_ssize_t group, const char *key, Py_ssize_t element)
-{
-	char text[NAME_BYTES];
-	int used = 0;
-
-	if (group)
-		used = snprintf(text, sizeof(text), "group%zd.", group);
-	used += snprintf(text + used, sizeof(text) - (size_t)used, "%.100s", key);
-	if (element >= 0)
-		used += snprintf(text + used, sizeof(text) - (size_t)used, "[%zd]", element);
-	return wti_name_find(text, (size_t)used);
-}
-
 static void read_settings(const struct wti_live *optimizer, Py_ssize_t group, PyObject *dict)
 {
+	const struct wt_name *prefix = NULL;
 	PyObject *key, *value;
 	Py_ssize_t at = 0;
+	char text[32];
 
+	if (group) {
+		snprintf(text, sizeof(text), "group%zd", group);
+		prefix = wti_name_find(text, strlen(text));
+	}
 	while (PyDict_Next(dict, &at, &key, &value)) {
-		const char *text = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
-
-		if (!text) {
-			PyErr_Clear();
+		if (key == wti_python.words.params)
 			continue;
-		}
 		if (PyTuple_Check(value) && PyTuple_GET_SIZE(value) <= 4) {
-			for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); i++)
-				read_setting(optimizer, setting_name(group, text, i),
+			for (int i = 0; i < (int)PyTuple_GET_SIZE(value); i++)
+				read_setting(optimizer, wti_name_joined(prefix, key, i),
 					     PyTuple_GET_ITEM(value, i));
-		} else {
-			read_setting(optimizer, setting_name(group, text, -1), value);
+		} else if (PyFloat_Check(value) || PyLong_Check(value)) {
+			read_setting(optimizer, wti_name_joined(prefix, key, -1), value);
 		}
 	}
 }
@@ -273,11 +262,9 @@ static void read_own_state(const struct wti_live *optimizer, PyObject *states, P
 	if (!state || !PyDict_Check(state))
 		return;
 	while (PyDict_Next(state, &at, &key, &value)) {
-		const char *text = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
-
-		if (text && wti_tensor_is(value))
-			read_tensor(value, optimizer->owner, join(live->name->text, text), true);
-		PyErr_Clear();
+		if (PyUnicode_Check(key) && wti_tensor_is(value))
+			read_tensor(value, optimizer->owner, wti_name_joined(live->name, key, -1),
+				    true);
 	}
 }
 
@@ -304,7 +291,7 @@ static void walk_parameter(struct walk *walk, PyObject *parameter, Py_ssize_t gr
 		read_gradient(parameter, live, walk->index);
 	} else {
 		read_parameter(parameter, live, walk->index);
-		if (PyDict_Check(walk->states) && is_turn(walk->index))
+		if (PyDict_Check(walk->states) && is_turn_of_own(walk->index))
 			read_own_state(walk->optimizer, walk->states, parameter, live);
 	}
 	walk->index++;
@@ -312,7 +299,8 @@ static void walk_parameter(struct walk *walk, PyObject *parameter, Py_ssize_t gr
 
 static void walk_group(struct walk *walk, PyObject *dict, Py_ssize_t group)
 {
-	PyObject *parameters = PyDict_Check(dict) ? PyDict_GetItemString(dict, "params") : NULL;
+	PyObject *parameters =
+		PyDict_Check(dict) ? PyDict_GetItemWithError(dict, wti_python.words.params) : NULL;
 
 	if (!parameters || !PyList_Check(parameters))
 		return;
@@ -329,11 +317,11 @@ static void walk_group(struct walk *walk, PyObject *dict, Py_ssize_t group)
 
 static void walk_optimizer(PyObject *optimizer, bool is_after)
 {
-	PyObject *groups = PyObject_GetAttrString(optimizer, "param_groups");
+	PyObject *groups = PyObject_GetAttr(optimizer, wti_python.words.param_groups);
 	struct walk walk = {.optimizer = wti_state_optimizer(optimizer)};
 
 	if (is_after)
-		walk.states = PyObject_GetAttrString(optimizer, "state");
+		walk.states = PyObject_GetAttr(optimizer, wti_python.words.state);
 	if (is_after && !walk.states) {
 		Py_INCREF(Py_None);
 		walk.states = Py_None;
@@ -351,16 +339,13 @@ static void walk_optimizer(PyObject *optimizer, bool is_after)
 
 static void read_buffers(const struct wti_live *live)
 {
-	PyObject *buffers = PyObject_GetAttrString(live->object, "_buffers");
+	PyObject *buffers = PyObject_GetAttr(live->object, wti_python.words.buffers);
 	PyObject *key, *value;
 	Py_ssize_t at = 0;
 
 	while (buffers && PyDict_Check(buffers) && PyDict_Next(buffers, &at, &key, &value)) {
-		const char *text = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
-
-		if (text && wti_tensor_is(value))
-			read_tensor(value, live->owner, join(live->name->text, text), true);
-		PyErr_Clear();
+		if (PyUnicode_Check(key) && wti_tensor_is(value))
+			read_tensor(value, live->owner, wti_name_joined(live->name, key, -1), true);
 	}
 	PyErr_Clear();
 	Py_XDECREF(buffers);

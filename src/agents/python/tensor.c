@@ -6,7 +6,6 @@
  */
 #include "pyagent.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,6 @@ enum {
 	FLAG_NO_STATISTICS = 4,
 	FLAG_NO_HASH = 8,
 	PACK_BYTES_MAX = 256 << 20, /* larger tensors that are not packed are told, not read */
-	SHAPE_BYTES = 256,
 };
 
 bool wti_tensor_is(PyObject *object)
@@ -101,7 +99,7 @@ static bool look_at_torch(PyObject *object, struct wti_tensor *ret)
 	ret->is_packed = packed(ret);
 	if (!is_plain(object))
 		return true;
-	flag = PyObject_GetAttr(object, wti_python.requires_grad);
+	flag = PyObject_GetAttr(object, wti_python.words.requires_grad);
 	ret->requires_grad = flag == Py_True;
 	Py_XDECREF(flag);
 	PyErr_Clear();
@@ -261,17 +259,6 @@ bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash)
 /* ---- Telling ----------------------------------------------------------------------------------
  */
 
-static struct wt_name *shape_name(const struct wti_tensor *tensor)
-{
-	char text[SHAPE_BYTES];
-	int used = 0;
-
-	for (uint32_t i = 0; i < tensor->rank && used < SHAPE_BYTES - 24; i++)
-		used += snprintf(text + used, (size_t)(SHAPE_BYTES - used), "%s%lld", i ? "x" : "",
-				 (long long)tensor->sizes[i]);
-	return wti_name_find(text, (size_t)used);
-}
-
 static uint32_t flags_of(const struct wti_tensor *tensor, bool is_read)
 {
 	return (tensor->requires_grad ? FLAG_REQUIRES_GRAD : 0) |
@@ -291,7 +278,7 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 		return;
 	ids[0] = names->name ? wti_name(here, names->name) : 0;
 	ids[1] = names->owner ? wti_name(here, names->owner) : 0;
-	ids[2] = wti_name(here, shape_name(tensor));
+	ids[2] = wti_name(here, wti_shape_name(tensor));
 	ids[3] = tensor->device ? wti_name(here, tensor->device) : 0;
 	record = wti_open(here, WT_KIND_TENSOR, sizeof(*record));
 	if (!record)

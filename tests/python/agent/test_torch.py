@@ -49,7 +49,7 @@ def test_training(t: Harness) -> None:
     t.check("a call site is a file and a line", ":11" in str(site) and "program" in str(site), site)
     t.equal("calls from within the library are not told", run.calls("linear"), [])
     steps = [event["value"] for event in run.of("context") if event["key"] == "step"]
-    t.equal("steps count up", steps, [1, 2, 3, 4])
+    t.equal("steps count up", steps, [0, 1, 2, 3, 4])
     stages = [event["text"] for event in run.of("context") if event["key"] == "stage"]
     t.equal("stages are derived", stages, ["init", "train", "eval"])
     check_states(t, run)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole runs: loaders and epochs, two ranks, a run that is killed in the middle."""
+
+from __future__ import annotations
+
+from harness import Harness, main
+
+EPOCHS = """
+import torch, torch.nn as nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+model = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+data = DataLoader(TensorDataset(torch.randn(8, 3), torch.randn(8, 1)), batch_size=4)
+for epoch in range(3):
+    model.train()
+    for x, y in data:
+        optimizer.zero_grad()
+        ((model(x) - y) ** 2).mean().backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        model(x)
+    torch.save(model.state_dict(), "model.pt")
+"""
+
+RANKS = """
+import copy, hashlib, os, sys, torch, torch.nn as nn, torch.distributed as dist, torch.multiprocessing as mp
+def work(rank, path):
+    torch.manual_seed(1)
+    dist.init_process_group("gloo", init_method="file://" + path, rank=rank, world_size=2)
+    model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for step in range(4):
+        x = torch.randn(6, 4, generator=torch.Generator().manual_seed(10 * step + rank))
+        optimizer.zero_grad(); loss = model(x).pow(2).mean(); loss.backward(); optimizer.step()
+    data = b"".join(p.detach().numpy().tobytes() for p in model.parameters())
+    with open(f"{path}.{rank}", "w") as file:
+        file.write(f"{loss.item().hex()} {hashlib.sha256(data).hexdigest()}")
+    dist.destroy_process_group()
+if __name__ == "__main__":
+    path = os.path.abspath(f"group{os.getpid()}")
+    mp.spawn(work, (path,), nprocs=2)
+    print(*[open(f"{path}.{rank}").read() for rank in (0, 1)])
+"""
+
+KILLED = """
+import os, signal, torch, torch.nn as nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+    def forward(self, x):
+        if step == 300:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.layer(x)
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+x = torch.randn(3, 4)
+for step in range(1000):
+    optimizer.zero_grad()
+    model(x).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_epochs(t: Harness) -> None:
+    run = t.record(EPOCHS)
+    context = run.of("context")
+    t.equal("epochs of the loader", [c["value"] for c in context if c["key"] == "epoch"], [0, 1, 2], run.errors)
+    t.equal("stages", [c["text"] for c in context if c["key"] == "stage"],
+            ["init"] + ["train", "eval", "save", "eval"] * 3)
+    t.equal("steps", [c["value"] for c in context if c["key"] == "step"], [0, 1, 2, 3, 4, 5, 6])
+
+
+def test_ranks(t: Harness) -> None:
+    bare, run = t.bare(RANKS), t.record(RANKS)
+    if bare.status:
+        print("# skip ranks: torch.distributed does not work here")
+        return
+    t.equal("two ranks: losses and weights are the same with and without", run.output, bare.output, run.errors)
+    streams = {event["stream"] for event in run.events if event["kind"] == "counter"}
+    t.equal("both ranks are in the trace", len(streams), 2)
+
+
+def test_killed(t: Harness) -> None:
+    run = t.record(KILLED)
+    t.check("it was killed", run.status == 137 and "killed" in run.errors, run.status, run.errors)
+    steps = [c["value"] for c in run.of("context") if c["key"] == "step"]
+    t.equal("all steps up to that moment are there", steps, list(range(301)))
+    t.equal("and all calls", (len(run.calls("Net.forward")), len(run.calls("SGD.step"))), (301, 300))
+    ends = [end for end in run.of("call_end") if end["callee"] == "Net.forward"]
+    t.equal("the last one has no end", len(ends), 300)
+
+
+if __name__ == "__main__":
+    main(test_epochs, test_ranks, test_killed, require=("torch",))
