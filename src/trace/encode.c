@@ -149,12 +149,25 @@ static struct column field_column(const struct wti_columns *columns, int index)
 	return column;
 }
 
-static void summarise(const struct wti_columns *columns, struct wti_block_header *header)
+/* Within a run the track is the same, so its first row speaks for it. */
+static uint64_t track_filter(const struct wti_columns *columns, const struct wti_runs *runs)
+{
+	uint64_t filter = 0;
+
+	if (!runs->complete)
+		return wti_pack_filter(columns->track, columns->rows);
+	for (uint32_t i = 0; i < runs->count; i++)
+		filter |= wti_pack_filter(&columns->track[runs->begin[i]], 1);
+	return filter;
+}
+
+static void summarise(const struct wti_columns *columns, const struct wti_runs *runs,
+		      struct wti_block_header *header)
 {
 	int name_field = wti_kind_name_field(columns->kind);
 
 	wti_pack_bounds(columns->time, columns->rows, &header->time_min, &header->time_max);
-	header->track_filter = wti_pack_filter(columns->track, columns->rows);
+	header->track_filter = track_filter(columns, runs);
 	header->name_filter =
 		name_field < 0 ? 0 : wti_pack_filter(columns->values[name_field], columns->rows);
 }
@@ -185,6 +198,6 @@ int wti_encode_events(struct wti_encoder *encoder, const struct wti_columns *col
 		.kind = columns->kind->number,
 		.rows = columns->rows,
 	};
-	summarise(columns, ret_header);
+	summarise(columns, &runs, ret_header);
 	return 0;
 }

@@ -148,12 +148,13 @@ void wti_runs_find(const uint64_t *tracks, uint32_t rows, struct wti_runs *ret_r
 		if (i == rows || tracks[i] == tracks[i - 1])
 			continue;
 		if (count == WTI_PATCHES_MAX) {
-			count = 1;
-			break;
+			*ret_runs = (struct wti_runs){.count = 1};
+			return;
 		}
 		ret_runs->begin[count++] = i;
 	}
 	ret_runs->count = count;
+	ret_runs->complete = true;
 }
 
 static uint8_t width_of(uint64_t span)

@@ -44,6 +44,7 @@ struct wti_packing {
  */
 struct wti_runs {
 	uint32_t count; /* at least 1; 1 also if there are too many to be worth it */
+	bool complete;  /* false: there were too many */
 	uint32_t begin[WTI_PATCHES_MAX];
 };
 

@@ -383,6 +383,7 @@ int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, ui
 {
 	struct wti_columns *columns;
 	uint64_t *at; /* fields stand one stride apart: no need to look each of them up */
+	size_t stride;
 	uint32_t row;
 	int known;
 
@@ -394,11 +395,12 @@ int wt_writer_append(struct wt_writer *writer, uint16_t kind, uint32_t track, ui
 	row = columns->rows;
 	known = value_count < columns->kind->field_count ? (int)value_count
 							 : columns->kind->field_count;
+	stride = columns->stride;
 	at = columns->values[0] + row;
 #pragma GCC unroll 4
-	for (int i = 0; i < known; i++, at += columns->stride)
+	for (int i = 0; i < known; i++, at += stride)
 		*at = values[i];
-	for (int i = known; i < columns->kind->field_count; i++, at += columns->stride)
+	for (int i = known; i < columns->kind->field_count; i++, at += stride)
 		*at = 0;
 	if (columns->has_text && append_texts(columns, row, texts, known))
 		return WT_E_NOMEM;
