@@ -7,6 +7,7 @@ import os
 import sys
 import sysconfig
 from fnmatch import fnmatchcase
+from functools import partial
 from types import ModuleType
 from typing import Callable
 
@@ -26,6 +27,7 @@ class Settings:
         self.tensors = "digest"
         self.only: list[str] = []
         self.skip: list[str] = []
+        self.modules = ["torch"]
         try:
             with open(os.path.join(folder, "settings"), encoding="utf-8") as file:
                 for line in file:
@@ -39,6 +41,8 @@ class Settings:
             self.detail = value
         elif key == "tensors" and value in TENSORS:
             self.tensors = value
+        elif key == "modules" and value:
+            self.modules = value.split(",")
         elif key in ("only", "skip") and value:
             getattr(self, key).extend(value.split(","))
 
@@ -60,7 +64,7 @@ def library_prefixes() -> tuple[str, ...]:
     except AttributeError:  # an old virtual environment has a site module of its own
         pass
     paths |= {os.path.realpath(path) for path in paths} | {os.path.dirname(os.path.abspath(__file__))}
-    return tuple(sorted(path.rstrip("/") + "/" for path in paths if path)) + ("<frozen ",)
+    return tuple(sorted(path.rstrip("/") + "/" for path in paths if path)) + ("<frozen ", "<__array_function__")
 
 
 class _State:
@@ -76,7 +80,16 @@ def _hook_torch() -> None:
     instrument(_State.core, _State.settings)
 
 
-LIBRARIES: dict[str, Callable[[], None]] = {"torch": _hook_torch}
+def _hook_library(name: str) -> None:
+    from ._library import instrument
+
+    assert _State.core is not None
+    instrument(name, _State.core, _State.settings)
+
+
+def _actions(names: list[str]) -> dict[str, Callable[[], None]]:
+    return {name: _hook_torch if name == "torch" else partial(_hook_library, name) for name in names}
+
 
 
 def attach() -> ModuleType | None:
@@ -95,7 +108,7 @@ def attach() -> ModuleType | None:
                    library_prefixes())
     _State.core = core
     core.start()
-    _State.watcher = Watcher(LIBRARIES)
+    _State.watcher = Watcher(_actions(settings.modules))
     _State.watcher.begin()
     return core
 

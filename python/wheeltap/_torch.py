@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any, Iterator
@@ -105,6 +106,13 @@ class Callbacks:
                 self.core.hook(function, kind.__module__, f"{kind.__qualname__}.{name}", self.core.ALWAYS, action)
 
 
+    def group_made(self, nothing: object) -> None:
+        """torch.distributed has been initialised: this process is a rank."""
+        distributed = self.torch.distributed
+        rank = distributed.get_rank()
+        self.core.rank(rank, distributed.get_world_size(), int(os.environ.get("LOCAL_RANK", rank)), "world")
+
+
 def _probes(torch: ModuleType) -> list[tuple[Any, ...]]:
     """Tensors of all sorts, and what they are: (tensor, implementation, storage, data, bytes, offset, dtype, sort,
     sizes, strides)."""
@@ -173,6 +181,9 @@ def _hook_framework(torch: ModuleType, core: ModuleType) -> None:
     core.hook(torch.utils.data.DataLoader.__iter__, "torch.utils.data", "DataLoader.__iter__", always, core.EPOCH)
     core.hook(torch.save, "torch", "save", always, core.SAVE)
     core.hook(torch.load, "torch", "load", always, core.LOAD)
+    group = getattr(torch.distributed, "init_process_group", None)
+    if isinstance(group, FunctionType):
+        core.hook(group, "torch.distributed", "init_process_group", always, core.GROUP)
     for name, state in SETTERS.items():
         function = getattr(torch._C, name, None) or getattr(torch, name, None)
         if isinstance(function, BuiltinFunctionType):

@@ -70,11 +70,13 @@ static int plan_settings(struct wti_python_plan *plan, const struct wti_python_c
 {
 	struct wti_buf text;
 
-	if (has_line_end(choice->only) || has_line_end(choice->skip))
-		return wti_err(err, WT_E_ARG,
-			       "patterns of '--only' and '--skip' have no line ends");
+	if (has_line_end(choice->only) || has_line_end(choice->skip) ||
+	    has_line_end(choice->modules))
+		return wti_err(err, WT_E_ARG, "names and patterns have no line ends");
 	wti_buf_init(&text, SETTINGS_BYTES_MAX);
 	wti_buf_printf(&text, "detail=%s\ntensors=%s\n", choice->detail, choice->tensors);
+	if (choice->modules)
+		wti_buf_printf(&text, "modules=%s\n", choice->modules);
 	if (choice->only)
 		wti_buf_printf(&text, "only=%s\n", choice->only);
 	if (choice->skip)

@@ -19,7 +19,8 @@ struct wti_python_plan {
 struct wti_python_choice {
 	const char *detail;
 	const char *tensors;
-	const char *only; /* patterns separated by commas; or NULL */
+	const char *modules; /* libraries that are hooked, separated by commas; or NULL: torch */
+	const char *only;    /* patterns separated by commas; or NULL */
 	const char *skip;
 };
 

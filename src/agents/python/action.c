@@ -224,6 +224,8 @@ void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssi
 void wti_action_after(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
 		      PyObject *result)
 {
+	if (call->hook->action == WTI_ACTION_GROUP && result)
+		wti_callback("group_made", result);
 	if (count < 1)
 		return;
 	switch (call->hook->action) {

@@ -79,6 +79,12 @@ static struct wt_name *parameter_name(const struct wti_hook *hook, Py_ssize_t po
 	return NULL;
 }
 
+/* f(**{"any text": 1}): a keyword need not be a name. */
+static struct wt_name *keyword_name(PyObject *keyword)
+{
+	return PyUnicode_IsIdentifier(keyword) == 1 ? wti_name_of_text(keyword) : NULL;
+}
+
 static void tell_arguments(const struct wti_call *call, PyObject *const *arguments,
 			   Py_ssize_t count, PyObject *names)
 {
@@ -88,7 +94,7 @@ static void tell_arguments(const struct wti_call *call, PyObject *const *argumen
 	for (Py_ssize_t i = 0; i < count + name_count; i++) {
 		place.position = (int32_t)i;
 		place.name = i < count ? parameter_name(call->hook, i)
-				       : wti_name_of_text(PyTuple_GET_ITEM(names, i - count));
+				       : keyword_name(PyTuple_GET_ITEM(names, i - count));
 		wti_value_tell(&place, arguments[i], bytes_max());
 	}
 }

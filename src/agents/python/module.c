@@ -242,6 +242,30 @@ static PyObject *say_context(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
+static PyObject *say_rank(PyObject *self, PyObject *arguments)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_rank *record;
+	unsigned rank, world, local;
+	PyObject *group;
+	uint32_t id;
+
+	if (!PyArg_ParseTuple(arguments, "IIIU", &rank, &world, &local, &group))
+		return NULL;
+	if (!wti_python.is_on || !here.ring)
+		Py_RETURN_NONE;
+	id = wti_name(here, wti_name_of_text(group));
+	record = wti_open(here, WT_KIND_RANK, sizeof(*record));
+	if (record) {
+		record->rank = rank;
+		record->world = world;
+		record->local = local;
+		record->group = id;
+		wti_commit(here, sizeof(*record));
+	}
+	Py_RETURN_NONE;
+}
+
 static PyObject *say_counter(PyObject *self, PyObject *arguments)
 {
 	PyObject *name;
@@ -358,6 +382,7 @@ static PyMethodDef methods[] = {
 	{"stage", say_stage, METH_O, NULL},
 	{"begin", begin, METH_NOARGS, NULL},
 	{"context", say_context, METH_VARARGS, NULL},
+	{"rank", say_rank, METH_VARARGS, NULL},
 	{"counter", say_counter, METH_VARARGS, NULL},
 	{"line", say_line, METH_VARARGS, NULL},
 	{"span_begin", span_begin, METH_O, NULL},
@@ -395,6 +420,7 @@ static int add_constants(PyObject *module)
 		{"SAVE", WTI_ACTION_SAVE},
 		{"LOAD", WTI_ACTION_LOAD},
 		{"EPOCH", WTI_ACTION_EPOCH},
+		{"GROUP", WTI_ACTION_GROUP},
 	};
 
 	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)

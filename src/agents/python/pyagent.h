@@ -48,6 +48,7 @@ enum wti_action {
 	WTI_ACTION_SAVE,
 	WTI_ACTION_LOAD,
 	WTI_ACTION_EPOCH, /* a loader begins to give batches */
+	WTI_ACTION_GROUP, /* the process becomes a rank of a group */
 	WTI_ACTION_END,
 };
 

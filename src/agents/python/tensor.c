@@ -139,11 +139,13 @@ static bool look_at_buffer(PyObject *object, struct wti_tensor *ret, Py_buffer *
 		PyErr_Clear();
 		return false;
 	}
-	ret->buffer = room;
-	if (room->ndim > WTI_RANK_MAX || room->itemsize <= 0) {
+	/* Some exporters, numpy's scalars among them, leave out what was asked for. */
+	if (room->ndim > WTI_RANK_MAX || room->itemsize <= 0 || !room->buf ||
+	    (room->ndim > 0 && (!room->shape || !room->strides))) {
 		PyBuffer_Release(room);
 		return false;
 	}
+	ret->buffer = room;
 	ret->dtype = dtype_of_format(room->format, (size_t)room->itemsize);
 	ret->item_bytes = (uint32_t)room->itemsize;
 	ret->stride_unit = 1;

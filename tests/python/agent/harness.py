@@ -62,14 +62,17 @@ class Harness:
     def bare(self, code: str, env: dict[str, str] | None = None) -> Run:
         return self.execute([self.python, self.script(code)], env)
 
-    def record_command(self, command: list[str], *options: str, env: dict[str, str] | None = None) -> Run:
+    def record_command(self, command: list[str], *options: str, env: dict[str, str] | None = None,
+                       view: bool = True) -> Run:
         self.runs += 1
         folder = str(self.folder / f"run{self.runs}")
         run = self.execute([self.wheeltap, "record", *options, "-o", folder, "--", *command], env)
-        view = self.execute([self.wheeltap, "view", "--jsonl", folder])
-        run.events = [json.loads(line) for line in view.output.splitlines()]
-        if view.status and not run.events:
-            run.errors += view.errors
+        if not view:
+            return run
+        shown = self.execute([self.wheeltap, "view", "--jsonl", folder])
+        run.events = [json.loads(line) for line in shown.output.splitlines()]
+        if shown.status and not run.events:
+            run.errors += shown.errors
         return run
 
     def record(self, code: str, *options: str, env: dict[str, str] | None = None) -> Run:

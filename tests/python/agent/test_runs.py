@@ -81,6 +81,7 @@ def test_ranks(t: Harness) -> None:
     t.equal("two ranks: losses and weights are the same with and without", run.output, bare.output, run.errors)
     streams = {event["stream"] for event in run.events if event["kind"] == "counter"}
     t.equal("both ranks are in the trace", len(streams), 2)
+    t.equal("and each says which it is", sorted((r["rank"], r["world"]) for r in run.of("rank")), [(0, 2), (1, 2)])
 
 
 def test_killed(t: Harness) -> None:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hooks a library that nothing special is known about: its C callables and its Python functions.
+
+Walks the modules of the library that are imported by then, and their classes. What a module only borrows from
+elsewhere is left, as are special methods, generators' machinery and everything that is not a plain callable.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
+from typing import TYPE_CHECKING, Any, Iterator
+
+if TYPE_CHECKING:
+    from ._agent import Settings
+
+# Only passes on to others that are hooked themselves.
+PASSES_ON = {"implement_array_function", "_implement_array_function"}
+# Test helpers and machinery that looks at frames, at exact types, or at itself.
+LEFT_ALONE = ("numpy.testing", "numpy.f2py", "numpy.distutils", "numpy.core.overrides", "numpy.core._internal",
+              "numpy.core._methods", "numpy.conftest", "numpy._pytesttester", "numpy.ma.testutils")
+
+
+def _modules(name: str) -> Iterator[tuple[str, ModuleType]]:
+    for path, module in list(sys.modules.items()):
+        if (path == name or path.startswith(name + ".")) and isinstance(module, ModuleType):
+            if not path.startswith(LEFT_ALONE) and ".tests" not in path:
+                yield path, module
+
+
+def _owned(value: Any, name: str) -> bool:
+    home = getattr(value, "__module__", None)
+    return home is None or (isinstance(home, str) and (home == name or home.startswith(name + ".")
+                                                       or home.startswith("_")))
+
+
+def _callables(name: str) -> Iterator[tuple[Any, str, str]]:
+    """(callable, module, qualified name), each once."""
+    seen: set[int] = set()
+    for path, module in _modules(name):
+        for key, value in list(vars(module).items()):
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, type):
+                if _owned(value, name):
+                    yield from _members(value, path, seen)
+            elif isinstance(value, (BuiltinFunctionType, FunctionType)) or type(value).__name__ == "ufunc":
+                if _owned(value, name) and key not in PASSES_ON:
+                    yield value, path, key
+
+
+def _members(kind: type, path: str, seen: set[int]) -> Iterator[tuple[Any, str, str]]:
+    for key, value in list(vars(kind).items()):
+        if key.startswith("__") or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, (MethodDescriptorType, FunctionType)):
+            yield value, path, f"{kind.__name__}.{key}"
+
+
+def instrument(name: str, core: ModuleType, settings: Settings) -> None:
+    """Hooks a library that has just been imported."""
+    if settings.detail == "lean":
+        return
+    for value, module, path in _callables(name):
+        if settings.wants(f"{module}.{path}"):
+            try:
+                core.hook(value, module, path)
+            except (TypeError, MemoryError):
+                pass

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""numpy, hooked as a library that nothing special is known about: its own tests give the same with and without."""
+
+from __future__ import annotations
+
+import re
+
+from harness import Harness, main
+
+PROGRAM = """
+import numpy as np
+a = np.arange(12.0).reshape(3, 4)
+print(np.add(a, a).sum(), np.concatenate([a, a]).shape, a.mean(axis=0), np.linalg.norm(a))
+when = np.array(["2010-01-02", "1999-03-14"], dtype=">M8[D]")
+print(np.maximum.reduce(when, dtype="M"), np.add.reduce(np.array([1, "x"], dtype=object)[:1]))
+print(np.add is np.core.umath.add, np.add.__name__, np.frompyfunc(lambda x: x + 1, 1, 1)(a)[0, 0])
+"""
+# Small ones of numpy's own: ufuncs, __array_function__, strings and dates, linear algebra.
+OWN_TESTS = ["numpy.core.tests.test_overrides", "numpy.core.tests.test_datetime", "numpy.linalg.tests.test_deprecations",
+             "numpy.lib.tests.test_ufunclike", "numpy.core.tests.test_shape_base"]
+
+
+def counts(output: str) -> str:
+    """"7 passed, 1 skipped", without the time."""
+    lines = [line for line in output.splitlines() if re.search(r"\d+ passed", line)]
+    return re.sub(r" in [\d.]+s.*", "", lines[-1]) if lines else output[-2000:]
+
+
+def test_calls(t: Harness) -> None:
+    bare, run = t.bare(PROGRAM), t.record(PROGRAM, "--modules", "numpy")
+    t.equal("the same results", (run.status, run.output), (bare.status, bare.output), run.errors)
+    t.equal("ufuncs, functions and methods are told", [len(run.calls(name)) for name in
+            ("add", "concatenate", "ndarray.mean", "norm", "ufunc.reduce")], [1, 1, 1, 1, 2])
+    sums = [tensor for tensor in run.of("tensor") if tensor["position"] == -1 and tensor["max"] == 22]
+    t.check("arrays are read", bool(sums) and sums[0]["mean"] == 11 and sums[0]["dtype"] == "f64", sums)
+
+
+def test_own_tests(t: Harness) -> None:
+    if t.bare("import pytest, hypothesis").status:
+        print("# skip numpy's own tests: no pytest or hypothesis")
+        return
+    command = [t.python, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--pyargs", *OWN_TESTS]
+    bare = t.execute(command)
+    run = t.record_command(command, "--modules", "numpy", "--detail", "full", "--on-full", "drop", view=False)
+    t.equal(f"numpy's own tests: {counts(bare.output)}", (run.status, counts(run.output)),
+            (bare.status, counts(bare.output)), run.output[-3000:])
+
+
+if __name__ == "__main__":
+    main(test_calls, test_own_tests, require=("numpy",))
