@@ -103,6 +103,24 @@ def test_said(t: Harness) -> None:
     t.equal("nothing happens when nobody records", bare.output, "False False\n", bare.errors)
 
 
+def test_private(t: Harness) -> None:
+    program = """
+        from wheeltap import _wheeltap as core
+        def f(*values, **more):
+            return values[0]
+        core.hook(f, "test", "f")
+        f("the patient said words that nobody should read", mode="mean", **{"odd words of mine": 1})
+        f(["inner prompt of a customer, in full"], {"some private key here": 1.0, "lr": 0.5})
+        """
+    run = t.record(program)
+    said = str(run.events)
+    t.equal("what is private is in no event", [word for word in ("patient", "odd words", "prompt", "private key")
+            if word in said], [])
+    t.check("what is not is kept", "mean" in said and "[lr]" in said and len(run.calls("f")) == 2, said[-1500:])
+    kept = t.record(program, "--strings", "keep")
+    t.check("unless it was asked for", "patient" in str(kept.events), kept.errors)
+
+
 def test_not_joined(t: Harness) -> None:
     wait = "import time; time.sleep(0.4)"
     for name, command in {"-I": [t.python, "-I", "-c", wait], "-E": [t.python, "-E", "-c", wait],
@@ -113,5 +131,5 @@ def test_not_joined(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_as_before, test_ways_in, test_children, test_said, test_not_joined)
+    main(test_as_before, test_ways_in, test_children, test_said, test_private, test_not_joined)
     sys.exit(0)
