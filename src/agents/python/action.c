@@ -182,8 +182,16 @@ static void loss_known(PyObject *loss)
 
 static void setting_changed(const struct wti_call *call, PyObject *value)
 {
-	if (PyBool_Check(value))
-		wti_state_bool(WT_NAME("torch"), call->hook->callee, NULL, value == Py_True);
+	struct wti_python_thread *thread = &wti_python_thread;
+	uint32_t bit = 1u << call->hook->setter;
+	bool was = thread->settings & bit, is = value == Py_True;
+	bool is_known = thread->settings_known & bit;
+
+	if (!PyBool_Check(value) || (is_known && was == is))
+		return;
+	wti_state_bool(WT_NAME("torch"), call->hook->callee, is_known ? &was : NULL, is);
+	thread->settings_known |= bit;
+	thread->settings = is ? thread->settings | bit : thread->settings & ~bit;
 }
 
 /* ---- Before and after -------------------------------------------------------------------------

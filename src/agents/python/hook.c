@@ -27,6 +27,7 @@ enum {
 /* Hooks of what has no method definition, by the address of the callable. */
 static struct wti_hook *buckets[BUCKETS];
 static uint32_t hook_count;
+static uint32_t setter_count;
 
 /* ---- The way in ------------------------------------------------------------------------------ */
 
@@ -396,6 +397,8 @@ const char *wti_hook_add(PyObject *callable, struct wt_name *module, struct wt_n
 	hook->module = module;
 	hook->flags = flags;
 	hook->action = action;
+	if (action == WTI_ACTION_SETTER)
+		hook->setter = setter_count++ % 32;
 	return how;
 }
 

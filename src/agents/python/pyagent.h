@@ -71,6 +71,7 @@ struct wti_hook {
 	struct wt_name *module;
 	uint32_t flags;
 	uint32_t action;          /* enum wti_action */
+	uint32_t setter;          /* of setters: which one */
 	PyObject *parameters;     /* names, a tuple; NULL: not known */
 	uint32_t parameter_count; /* of them that can be given by position */
 	struct wti_hook *next;    /* in its bucket, for functions */
@@ -117,9 +118,11 @@ struct wti_python {
 };
 
 struct wti_python_thread {
-	uint32_t inside;       /* we are at work: what we call is not told */
-	uint32_t module_depth; /* modules under way */
-	uint32_t step_depth;   /* optimizers' steps under way */
+	uint32_t inside;         /* we are at work: what we call is not told */
+	uint32_t module_depth;   /* modules under way */
+	uint32_t step_depth;     /* optimizers' steps under way */
+	uint32_t settings_known; /* a bit for each setter: torch keeps these settings by thread */
+	uint32_t settings;
 };
 
 extern struct wti_python wti_python;
