@@ -74,7 +74,7 @@ static void add_option(struct wti_buf *out, const struct wti_option *option)
 	else
 		wti_buf_printf(out, "      --%s", option->name);
 	if (option->argument)
-		wti_buf_printf(out, " %s", option->argument);
+		wti_buf_printf(out, " %s", wti_option_value(option));
 	used = out->bytes - start;
 	if (used > 24)
 		wti_buf_printf(out, "\n%*s", 26, "");

@@ -31,7 +31,7 @@ static void add_options(struct wti_buf *out, const struct wti_verb *verb)
 		wti_buf_printf(out, "*--%s*", o->name);
 		if (o->argument) {
 			wti_buf_byte(out, ' ');
-			escape(out, o->argument);
+			escape(out, wti_option_value(o));
 		}
 		wti_buf_text(out, "\n\t");
 		escape(out, o->help);

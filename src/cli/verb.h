@@ -45,6 +45,13 @@ struct wti_option {
 	size_t offset; /* into the verb's options struct */
 };
 
+/* What help and manual page show for the value: the words themselves, where only some are allowed.
+ */
+static inline const char *wti_option_value(const struct wti_option *option)
+{
+	return option->type == WTI_OPT_CHOICE ? option->choices : option->argument;
+}
+
 struct wti_verb {
 	const char *name;
 	const char *arguments;            /* as usage shows them: "[RUN]", "-- PROGRAM [ARGS...]" */
