@@ -20,9 +20,8 @@ int wti_encoder_init(struct wti_encoder *encoder, int level)
 		.zstd = level ? ZSTD_createCCtx() : NULL,
 		.level = level,
 		.residuals = malloc(sizeof(uint64_t) * WTI_ROWS_SEAL),
-		.plane = malloc(WTI_ROWS_SEAL),
 	};
-	if ((level && !encoder->zstd) || !encoder->residuals || !encoder->plane) {
+	if ((level && !encoder->zstd) || !encoder->residuals) {
 		wti_encoder_release(encoder);
 		return WT_E_NOMEM;
 	}
@@ -33,7 +32,6 @@ void wti_encoder_release(struct wti_encoder *encoder)
 {
 	ZSTD_freeCCtx(encoder->zstd);
 	free(encoder->residuals);
-	free(encoder->plane);
 	*encoder = (struct wti_encoder){0};
 }
 
@@ -42,32 +40,35 @@ static bool all_the_same(const uint8_t *plane, uint32_t rows)
 	return rows < 2 || !memcmp(plane, plane + 1, rows - 1);
 }
 
-/* Appends one plane in whichever of its three forms is smallest. */
-static int put_plane(struct wti_encoder *encoder, const uint8_t *plane, uint32_t rows,
-		     struct wti_buf *out)
+/* Appends one plane in whichever of its three forms is smallest. It is cut in the place where it
+ * will stand if it is kept as it is. */
+static int put_plane(struct wti_encoder *encoder, const uint64_t *residuals, uint32_t rows,
+		     uint64_t bias, unsigned index, struct wti_buf *out)
 {
-	uint8_t *at = wti_buf_reserve(out, 5 + ZSTD_compressBound(rows));
+	uint8_t *at = wti_buf_reserve(out, 1 + (size_t)rows + 5 + ZSTD_compressBound(rows));
+	uint8_t *packed_at;
 	size_t packed = 0;
 
 	if (!at)
 		return wti_buf_status(out);
-	if (all_the_same(plane, rows)) {
+	wti_pack_plane(residuals, rows, bias, index, at + 1);
+	if (all_the_same(at + 1, rows)) {
 		at[0] = PLANE_CONSTANT;
-		at[1] = plane[0];
 		wti_buf_added(out, 2);
 		return 0;
 	}
+	packed_at = at + 1 + rows;
 	if (encoder->level && rows >= PLANE_WORTH_COMPRESSING)
-		packed = ZSTD_compressCCtx(encoder->zstd, at + 5, ZSTD_compressBound(rows), plane,
-					   rows, encoder->level);
+		packed = ZSTD_compressCCtx(encoder->zstd, packed_at, ZSTD_compressBound(rows),
+					   at + 1, rows, encoder->level);
 	if (packed && !ZSTD_isError(packed) && packed + 4 < rows) {
 		at[0] = PLANE_ZSTD;
 		wti_put32(at + 1, (uint32_t)packed);
+		memmove(at + 5, packed_at, packed);
 		wti_buf_added(out, 5 + packed);
 		return 0;
 	}
 	at[0] = PLANE_RAW;
-	memcpy(at + 1, plane, rows);
 	wti_buf_added(out, 1 + (size_t)rows);
 	return 0;
 }
@@ -116,10 +117,8 @@ static int put_column(struct wti_encoder *encoder, const struct column *column,
 	wti_put64(head + 16, packing.bias);
 	wti_buf_append(out, head, sizeof(head));
 	put_patches(&packing, out);
-	for (unsigned i = 0; i < packing.width; i++) {
-		wti_pack_plane(residuals, rows, packing.bias, i, encoder->plane);
-		put_plane(encoder, encoder->plane, rows, out);
-	}
+	for (unsigned i = 0; i < packing.width; i++)
+		put_plane(encoder, residuals, rows, packing.bias, i, out);
 	if (column->encoding == ENCODING_TEXT)
 		wti_chunk_write(out, encoder->zstd, encoder->level, column->text->data,
 				column->text->bytes);

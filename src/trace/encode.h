@@ -13,7 +13,6 @@ struct wti_encoder {
 	ZSTD_CCtx *zstd;
 	int level;           /* 0: planes are stored as they are */
 	uint64_t *residuals; /* WTI_ROWS_SEAL values */
-	uint8_t *plane;      /* WTI_ROWS_SEAL bytes */
 };
 
 int wti_encoder_init(struct wti_encoder *encoder, int level);
