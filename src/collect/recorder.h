@@ -61,8 +61,9 @@ struct wti_recorder {
 	int exec_errno;  /* the program could not be started */
 	uint64_t cpu_ns; /* of the program */
 	uint64_t memory_bytes;
-	bool interrupted; /* a signal to end was passed on, or the duration was over */
-	bool detached;    /* nothing is recorded any more */
+	bool interrupted;         /* a signal to end was passed on, or the duration was over */
+	uint64_t signals_waiting; /* came before we knew the program's pid: a bit each */
+	bool detached;            /* nothing is recorded any more */
 };
 
 /* signals.c */

@@ -75,6 +75,10 @@ static void pass_on(struct wti_recorder *recorder, const struct signalfd_siginfo
 	}
 	if (asks_to_end(number))
 		recorder->interrupted = true;
+	if (recorder->launch.pid <= 0) {
+		recorder->signals_waiting |= 1ull << (number & 63);
+		return;
+	}
 	wti_launch_signal(&recorder->launch, number, group);
 }
 
@@ -84,6 +88,16 @@ void wti_signals_take(struct wti_recorder *recorder)
 
 	while (read(recorder->signals, &info, sizeof(info)) == sizeof(info))
 		pass_on(recorder, &info);
+}
+
+/* The program runs, and may even have spoken, before we are told its pid. */
+static void pass_on_waiting(struct wti_recorder *recorder)
+{
+	for (int number = 1; number < 64; number++) {
+		if (recorder->signals_waiting & (1ull << number))
+			wti_launch_signal(&recorder->launch, number, false);
+	}
+	recorder->signals_waiting = 0;
 }
 
 /* The program was stopped from its terminal: stop as well, so that the shell takes over. */
@@ -138,6 +152,7 @@ void wti_signals_news(struct wti_recorder *recorder)
 	}
 	if (news.type == WTI_MONITOR_STARTED) {
 		recorder->launch.pid = news.value;
+		pass_on_waiting(recorder);
 		wti_tree_root(&recorder->tree, (uint32_t)news.value, recorder->options->argv,
 			      recorder->environment.has_agent);
 	} else if (news.type == WTI_MONITOR_FAILED) {
