@@ -461,7 +461,7 @@ class Followed(Recording):
         self.assertEqual([t["marks"] for t in [*first, *second] if t["track"] == "1"], ["5", "5"])
 
     def test_cleared_environment_is_told(self) -> None:
-        done = self.record(SH, "-c", f"env -i {harness.TALKER} 20 0 200 >/dev/null; exit 0")
+        done = self.record(SH, "-c", f"env -i {harness.TALKER} 20 0 1000 >/dev/null; exit 0")
         self.assertIn(b"not followed", done.stderr)
         reasons = {n["reason"] for n in self.described()["not_followed"]}  # type: ignore[union-attr,index]
         self.assertIn("environment", reasons)
