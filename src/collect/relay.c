@@ -279,8 +279,8 @@ static void obey(struct relay_state *state)
 		close(state->ending[1]);
 		state->ending[1] = -1;
 	}
-	set_terminal(state, atomic_load(&page->terminal) == WTI_RELAY_RAW &&
-				    !atomic_load(&page->program_ended));
+	/* After the program's end it stays as it is until the last output is out: see say_drained. */
+	set_terminal(state, atomic_load(&page->terminal) == WTI_RELAY_RAW);
 }
 
 static void hear_recorder(struct relay_state *state)

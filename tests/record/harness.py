@@ -44,10 +44,17 @@ def record(run: Path, *words: str, options: tuple[str, ...] = (), **more: Any) -
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
 
+def default_signals() -> None:
+    """Whoever runs the tests in the background, or under nohup, has these ignored; a shell could not trap them then."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def start(run: Path, *words: str, options: tuple[str, ...] = (), **more: Any) -> subprocess.Popen[bytes]:
     more.setdefault("stdin", subprocess.DEVNULL)
     more.setdefault("stdout", subprocess.PIPE)
     more.setdefault("stderr", subprocess.PIPE)
+    more.setdefault("preexec_fn", default_signals)
     return subprocess.Popen([WHEELTAP, "record", "-o", str(run), *options, "--", *words], **more)
 
 

@@ -213,6 +213,7 @@ class Terminal(Recording):
     def on_terminal(self, words: list[str], keys: bytes = b"", until: bytes = b"") -> tuple[int, bytes]:
         pid, master = pty.fork()
         if pid == 0:
+            harness.default_signals()
             os.execv(harness.WHEELTAP, [harness.WHEELTAP, "record", "-q", "-o", str(self.run_folder), "--", *words])
         seen, end = b"", time.monotonic() + harness.PATIENCE
         while time.monotonic() < end:
@@ -255,6 +256,7 @@ class Terminal(Recording):
                  'test "$before" = "$(stty -g)" && echo same'
         pid, master = pty.fork()
         if pid == 0:
+            harness.default_signals()
             os.execv(SH, [SH, "-c", script])
         seen = b""
         try:
@@ -341,13 +343,13 @@ class Folder(Recording):
 
     def test_what_run_json_says(self) -> None:
         env = {**os.environ, "OMP_NUM_THREADS": "3", "PYTHONHASHSEED": "17", "NOT_ALLOWED": "kept out"}
-        self.record(harness.TALKER, "2", "0", "--seed=5", "--data-seed", "6", env=env)
+        self.record(harness.TALKER, "2", "0", "400", "--seed=5", "--data-seed", "6", env=env)
         run = self.described()
         text = (self.run_folder / "run.json").read_text()
         self.assertEqual(run["environment"]["OMP_NUM_THREADS"], "3")  # type: ignore[index]
         self.assertNotIn("kept out", text)
         self.assertEqual(run["seeds"], {"seed": "5", "data-seed": "6", "PYTHONHASHSEED": "17"})
-        self.assertEqual(run["command"][1:], ["2", "0", "--seed=5", "--data-seed", "6"])  # type: ignore[index]
+        self.assertEqual(run["command"][1:], ["2", "0", "400", "--seed=5", "--data-seed", "6"])  # type: ignore[index]
         self.assertEqual(run["directory"], os.getcwd())
         self.assertGreater(run["end_ns"], run["start_ns"])  # type: ignore[operator]
         self.assertAlmostEqual(run["start_ns"] / 1e9, time.time(), delta=60)  # type: ignore[operator]
