@@ -279,7 +279,8 @@ static void obey(struct relay_state *state)
 		close(state->ending[1]);
 		state->ending[1] = -1;
 	}
-	/* After the program's end it stays as it is until the last output is out: see say_drained. */
+	/* After the program's end it stays as it is until the last output is out: see say_drained.
+	 */
 	set_terminal(state, atomic_load(&page->terminal) == WTI_RELAY_RAW);
 }
 
