@@ -14,12 +14,9 @@
 #include "pack.h"
 #include "reader.h"
 
-#define COLUMN_HEAD_BYTES 24u
 #define COLUMNS_MAX (3 + WT_FIELDS_MAX)
 #define TIME_COLUMN 0
 
-enum { ENCODING_NUMBERS = 0, ENCODING_TEXT = 1, ENCODING_PATCHED = 128 };
-enum { PLANE_RAW = 0, PLANE_ZSTD = 1, PLANE_CONSTANT = 2 };
 enum { UNTOUCHED, UNDER_WAY, DONE };
 
 /* Behind wt_batch.memory: what is kept from one decode to the next. */
@@ -91,14 +88,14 @@ void wt_batch_release(struct wt_batch *batch)
 
 static int parse_column(struct wti_bytes *in, struct column *column)
 {
-	const uint8_t *head = wti_bytes_take(in, COLUMN_HEAD_BYTES);
+	const uint8_t *head = wti_bytes_take(in, WTI_COLUMN_HEAD_BYTES);
 	uint32_t body_bytes;
 	const uint8_t *body;
 
 	if (!head)
 		return WT_E_FORMAT;
-	column->encoding = head[0] & (uint8_t)~ENCODING_PATCHED;
-	column->patched = head[0] & ENCODING_PATCHED;
+	column->encoding = head[0] & (uint8_t)~WTI_ENCODING_PATCHED;
+	column->patched = head[0] & WTI_ENCODING_PATCHED;
 	column->packing.transform = head[1];
 	column->relative_to = head[2];
 	column->packing.width = head[3];
@@ -106,7 +103,7 @@ static int parse_column(struct wti_bytes *in, struct column *column)
 	column->packing.first = wti_get64(head + 8);
 	column->packing.bias = wti_get64(head + 16);
 	body = wti_bytes_take(in, body_bytes);
-	if (!body || column->encoding > ENCODING_TEXT || column->packing.width > 8 ||
+	if (!body || column->encoding > WTI_ENCODING_TEXT || column->packing.width > 8 ||
 	    column->packing.transform > WT_REL_PREVIOUS)
 		return WT_E_FORMAT;
 	column->body = (struct wti_bytes){body, body + body_bytes, false};
@@ -122,15 +119,15 @@ static const uint8_t *take_plane(struct memory *memory, struct wti_bytes *in, ui
 	uint32_t stored;
 
 	switch (mode) {
-	case PLANE_RAW:
+	case WTI_PLANE_RAW:
 		return wti_bytes_take(in, rows);
-	case PLANE_ZSTD:
+	case WTI_PLANE_ZSTD:
 		stored = wti_bytes_u32(in);
 		at = wti_bytes_take(in, stored);
 		if (!at || ZSTD_decompressDCtx(memory->zstd, room, rows, at, stored) != rows)
 			return NULL;
 		return room;
-	case PLANE_CONSTANT:
+	case WTI_PLANE_CONSTANT:
 		at = wti_bytes_take(in, 1);
 		if (!at)
 			return NULL;
@@ -184,7 +181,7 @@ static struct column *referred(struct job *job, const struct column *column)
 	unsigned index =
 		column->relative_to == WT_FIELD_TIME ? TIME_COLUMN : column->relative_to + 3u;
 
-	if (index >= job->column_count || job->columns[index].encoding != ENCODING_NUMBERS)
+	if (index >= job->column_count || job->columns[index].encoding != WTI_ENCODING_NUMBERS)
 		return NULL;
 	return &job->columns[index];
 }
@@ -323,7 +320,7 @@ static int unpack_field(struct job *job, int field)
 
 	if (index >= job->column_count)
 		return fill_missing(job, field);
-	if (is_text != (job->columns[index].encoding == ENCODING_TEXT))
+	if (is_text != (job->columns[index].encoding == WTI_ENCODING_TEXT))
 		return WT_E_FORMAT;
 	status = unpack_column(job, index);
 	if (status)
@@ -365,8 +362,8 @@ static int unpack(struct job *job, struct wti_bytes in, uint32_t fields)
 	if (!status)
 		status = lay_out(job);
 	for (unsigned i = 0; i < 3 && !status; i++)
-		status = job->columns[i].encoding == ENCODING_NUMBERS ? unpack_column(job, i)
-								      : WT_E_FORMAT;
+		status = job->columns[i].encoding == WTI_ENCODING_NUMBERS ? unpack_column(job, i)
+									  : WT_E_FORMAT;
 	batch->time = job->columns[0].values;
 	batch->track = job->columns[1].values;
 	batch->seq = job->columns[2].values;

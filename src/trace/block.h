@@ -27,6 +27,21 @@ enum wti_block_type {
 	WTI_BLOCK_INDEX = 4,
 };
 
+/* Columns of an events block (docs/format.md, 4): written by encode.c, read by batch.c. */
+#define WTI_COLUMN_HEAD_BYTES 24u
+
+enum wti_column_encoding {
+	WTI_ENCODING_NUMBERS = 0,
+	WTI_ENCODING_TEXT = 1,
+	WTI_ENCODING_PATCHED = 128, /* added to either */
+};
+
+enum wti_plane_mode {
+	WTI_PLANE_RAW = 0,
+	WTI_PLANE_ZSTD = 1,
+	WTI_PLANE_CONSTANT = 2,
+};
+
 struct wti_block_header {
 	uint16_t type;
 	uint16_t kind;

@@ -8,11 +8,7 @@
 #include "pack.h"
 #include "schema.h"
 
-#define COLUMN_HEAD_BYTES 24u
 #define PLANE_WORTH_COMPRESSING 64u
-
-enum { ENCODING_NUMBERS = 0, ENCODING_TEXT = 1, ENCODING_PATCHED = 128 };
-enum { PLANE_RAW = 0, PLANE_ZSTD = 1, PLANE_CONSTANT = 2 };
 
 int wti_encoder_init(struct wti_encoder *encoder, int level)
 {
@@ -53,7 +49,7 @@ static int put_plane(struct wti_encoder *encoder, const uint64_t *residuals, uin
 		return wti_buf_status(out);
 	wti_pack_plane(residuals, rows, bias, index, at + 1);
 	if (all_the_same(at + 1, rows)) {
-		at[0] = PLANE_CONSTANT;
+		at[0] = WTI_PLANE_CONSTANT;
 		wti_buf_added(out, 2);
 		return 0;
 	}
@@ -62,13 +58,13 @@ static int put_plane(struct wti_encoder *encoder, const uint64_t *residuals, uin
 		packed = ZSTD_compressCCtx(encoder->zstd, packed_at, ZSTD_compressBound(rows),
 					   at + 1, rows, encoder->level);
 	if (packed && !ZSTD_isError(packed) && packed + 4 < rows) {
-		at[0] = PLANE_ZSTD;
+		at[0] = WTI_PLANE_ZSTD;
 		wti_put32(at + 1, (uint32_t)packed);
 		memmove(at + 5, packed_at, packed);
 		wti_buf_added(out, 5 + packed);
 		return 0;
 	}
-	at[0] = PLANE_RAW;
+	at[0] = WTI_PLANE_RAW;
 	wti_buf_added(out, 1 + (size_t)rows);
 	return 0;
 }
@@ -106,10 +102,11 @@ static int put_column(struct wti_encoder *encoder, const struct column *column,
 	size_t head_at = out->bytes;
 	struct wti_packing packing;
 	const uint64_t *residuals = wti_pack_plan(&input, encoder->residuals, &packing);
-	uint8_t head[COLUMN_HEAD_BYTES] = {column->encoding, packing.transform, 0, packing.width};
+	uint8_t head[WTI_COLUMN_HEAD_BYTES] = {column->encoding, packing.transform, 0,
+					       packing.width};
 
 	if (packing.patch_count)
-		head[0] |= ENCODING_PATCHED;
+		head[0] |= WTI_ENCODING_PATCHED;
 
 	if (wti_is_relative(packing.transform))
 		head[2] = column->relative_to;
@@ -119,12 +116,13 @@ static int put_column(struct wti_encoder *encoder, const struct column *column,
 	put_patches(&packing, out);
 	for (unsigned i = 0; i < packing.width; i++)
 		put_plane(encoder, residuals, rows, packing.bias, i, out);
-	if (column->encoding == ENCODING_TEXT)
+	if (column->encoding == WTI_ENCODING_TEXT)
 		wti_chunk_write(out, encoder->zstd, encoder->level, column->text->data,
 				column->text->bytes);
 	if (wti_buf_status(out))
 		return wti_buf_status(out);
-	wti_put32(out->data + head_at + 4, (uint32_t)(out->bytes - head_at - COLUMN_HEAD_BYTES));
+	wti_put32(out->data + head_at + 4,
+		  (uint32_t)(out->bytes - head_at - WTI_COLUMN_HEAD_BYTES));
 	return 0;
 }
 
@@ -138,7 +136,7 @@ static struct column field_column(const struct wti_columns *columns, int index)
 	};
 
 	if (field->type == WT_TYPE_STR) {
-		column.encoding = ENCODING_TEXT;
+		column.encoding = WTI_ENCODING_TEXT;
 		column.text = &columns->texts[index];
 	}
 	if (wti_is_relative(field->transform))
