@@ -46,8 +46,9 @@ class Settings:
         elif key in ("only", "skip") and value:
             getattr(self, key).extend(value.split(","))
 
-    def wants(self, name: str) -> bool:
-        """Whether a function, by its full name such as torch.nn.functional.relu, is to be hooked."""
+    def wants(self, module: str, function: str) -> bool:
+        """Whether a function, such as relu of torch.nn.functional, is to be hooked."""
+        name = f"{module}.{function}"
         if self.only and not any(fnmatchcase(name, pattern) for pattern in self.only):
             return False
         return not any(fnmatchcase(name, pattern) for pattern in self.skip)

@@ -64,7 +64,7 @@ def instrument(name: str, core: ModuleType, settings: Settings) -> None:
     if settings.detail == "lean":
         return
     for value, module, path in _callables(name):
-        if settings.wants(f"{module}.{path}"):
+        if settings.wants(module, path):
             try:
                 core.hook(value, module, path)
             except (TypeError, MemoryError):

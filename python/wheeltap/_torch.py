@@ -158,7 +158,7 @@ def _hook_c(torch: ModuleType, core: ModuleType, settings: Settings) -> None:
     kinds = (BuiltinFunctionType, MethodDescriptorType)
     for function, module, name in _c_functions(torch):
         short = name.rpartition(".")[2]
-        if isinstance(function, kinds) and short not in METADATA and settings.wants(f"{module}.{name}"):
+        if isinstance(function, kinds) and short not in METADATA and settings.wants(module, name):
             core.hook(function, module, name)
 
 
@@ -167,7 +167,7 @@ def _hook_functions(core: ModuleType, settings: Settings) -> None:
         holder = sys.modules.get(module)
         for name in names:
             function = getattr(holder, name, None)
-            if isinstance(function, FunctionType) and settings.wants(f"{module}.{name}"):
+            if isinstance(function, FunctionType) and settings.wants(module, name):
                 core.hook(function, module, name)
 
 

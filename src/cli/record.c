@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verb `record`. What it says at the end goes to standard error: the rest is the program's. */
-#include <stdio.h>
+/* The verb `record`: its options, and how they become those of a recording. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <wheeltap/trace.h>
-
-#include "base/buf.h"
 #include "base/err.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "collect/collect.h"
 #include "python.h"
+#include "record_say.h"
 #include "report.h"
 
 struct record_options {
@@ -30,214 +24,6 @@ struct record_options {
 };
 
 extern char **environ;
-
-/* ---- What it says at the end ---------------------------------------------------------------- */
-
-static void say_losses(struct wti_buf *out, const struct wti_record_outcome *outcome)
-{
-	const struct wt_kind *kind = wt_kind_builtin(WT_KIND_LOST);
-	const char *between = " (";
-	char count[32];
-
-	if (!outcome->lost) {
-		wti_buf_text(out, ", nothing lost");
-		return;
-	}
-	wti_buf_printf(out, ", %s lost", wti_format_count(count, outcome->lost));
-	for (int reason = 0; reason <= WT_LOST_GAP; reason++) {
-		if (!outcome->lost_by[reason])
-			continue;
-		wti_buf_printf(out, "%s%s %s", between,
-			       wti_format_count(count, outcome->lost_by[reason]),
-			       kind->fields[0].enum_names[reason]);
-		between = ", ";
-	}
-	wti_buf_byte(out, ')');
-}
-
-static const char *why_not(const struct wti_stranger *stranger)
-{
-	switch (stranger->reason) {
-	case WT_NOT_FOLLOWED_NO_AGENT:
-		return "no agent in it";
-	case WT_NOT_FOLLOWED_VERSION:
-		return "its agent is of another version";
-	case WT_NOT_FOLLOWED_ENVIRONMENT:
-		return "its environment was cleared";
-	case WT_NOT_FOLLOWED_REFUSED:
-		return "refused";
-	default:
-		return "it ended too soon to tell why";
-	}
-}
-
-static void say_strangers(struct wti_buf *out, const struct wti_record_outcome *outcome)
-{
-	const struct wti_stranger *first = &outcome->strangers[0];
-
-	if (!outcome->stranger_count)
-		return;
-	wti_buf_text(out, "; not followed: ");
-	wti_printable(out, first->command, strlen(first->command));
-	wti_buf_printf(out, " (%s)", why_not(first));
-	if (outcome->stranger_count > 1)
-		wti_buf_printf(out, " and %u more", outcome->stranger_count - 1);
-}
-
-static void say_what(struct wti_buf *out, const struct wti_record_outcome *outcome)
-{
-	char count[32], bytes[16], cpu[16], time[16];
-
-	wti_buf_printf(out, "wheeltap: %s: %s events of %u process%s in %s, %s",
-		       wti_run_status_name(outcome->status),
-		       wti_format_count(count, outcome->events), outcome->process_count,
-		       outcome->process_count == 1 ? "" : "es",
-		       wti_format_ns(time, (int64_t)outcome->duration_ns),
-		       wti_format_bytes(bytes, outcome->bytes));
-	say_losses(out, outcome);
-	wti_buf_printf(out, "; recorder %s of CPU",
-		       wti_format_ns(cpu, (int64_t)outcome->recorder_cpu_ns));
-	say_strangers(out, outcome);
-	if (outcome->still_running)
-		wti_buf_printf(out, "; %u still running, not recorded any more",
-			       outcome->still_running);
-	if (outcome->console_dropped)
-		wti_buf_printf(out, "; console.log lacks %s",
-			       wti_format_bytes(bytes, outcome->console_dropped));
-	if (outcome->trouble[0])
-		wti_buf_printf(out, "; the trace ends early: %s", outcome->trouble);
-	wti_buf_byte(out, '\n');
-}
-
-/* A path as one would type it from here. */
-static const char *short_path(const char *path, char out[PATH_MAX])
-{
-	size_t bytes;
-
-	if (!getcwd(out, PATH_MAX))
-		return path;
-	bytes = strlen(out);
-	if (bytes > 1 && !strncmp(path, out, bytes) && path[bytes] == '/')
-		return path + bytes + 1;
-	return path;
-}
-
-static void say_agent_trouble(struct wti_buf *out, const char *trouble)
-{
-	wti_buf_text(out, "wheeltap: nothing joined: ");
-	wti_printable(out, trouble, strlen(trouble));
-	wti_buf_byte(out, '\n');
-}
-
-/* Interpreters that were told not to look at their environment. */
-static bool is_python(const struct wti_record_outcome *outcome)
-{
-	uint32_t count = outcome->stranger_count;
-
-	for (uint32_t i = 0; i < count && i < WTI_RECORD_STRANGERS_SHOWN; i++) {
-		const char *slash = strrchr(outcome->strangers[i].command, '/');
-
-		if (!strncmp(slash ? slash + 1 : outcome->strangers[i].command, "python", 6))
-			return true;
-	}
-	return false;
-}
-
-static void say_next(struct wti_buf *out, const struct wti_record_outcome *outcome)
-{
-	char buffer[PATH_MAX];
-	const char *path = short_path(outcome->folder, buffer);
-
-	if (outcome->process_count) {
-		wti_buf_printf(out, "wheeltap: look at it with: wheeltap info %s\n", path);
-		return;
-	}
-	if (outcome->mismatch_count)
-		wti_buf_printf(
-			out,
-			"wheeltap: nothing joined: the agent in the program speaks "
-			"protocol %u, this recorder another; rebuild it with this wheeltap\n",
-			outcome->mismatch_protocol);
-	else if (outcome->agent_trouble[0])
-		say_agent_trouble(out, outcome->agent_trouble);
-	else if (outcome->silent_count && !outcome->stranger_count)
-		wti_buf_text(out, "wheeltap: the program has the agent, but emitted no event; see "
-				  "<wheeltap/wheeltap.h>\n");
-	else if (is_python(outcome))
-		wti_buf_text(out, "wheeltap: nothing joined: an interpreter started with -I, -E or "
-				  "-S, or with a cleared environment, does not let the agent in; "
-				  "start it without\n");
-	else
-		wti_buf_printf(
-			out,
-			"wheeltap: nothing joined: link the program with "
-			"-lwheeltap-client and let it emit events (static programs and cleared "
-			"environments are not followed); console and environment are in %s\n",
-			path);
-}
-
-static void say_json(struct wti_buf *out, const struct wti_record_outcome *outcome)
-{
-	const struct wt_kind *kind = wt_kind_builtin(WT_KIND_LOST);
-	struct wti_json json;
-
-	wti_json_init(&json, out, false);
-	wti_json_object(&json);
-	wti_json_key(&json, "verb");
-	wti_json_text(&json, "record");
-	wti_json_key(&json, "status");
-	wti_json_text(&json, wti_run_status_name(outcome->status));
-	wti_json_key(&json, "run");
-	wti_json_text(&json, outcome->folder);
-	wti_json_key(&json, "exit_status");
-	wti_json_i64(&json, outcome->exit_code);
-	wti_json_key(&json, "events");
-	wti_json_u64(&json, outcome->events);
-	wti_json_key(&json, "bytes");
-	wti_json_u64(&json, outcome->bytes);
-	wti_json_key(&json, "lost");
-	wti_json_u64(&json, outcome->lost);
-	wti_json_key(&json, "losses");
-	wti_json_object(&json);
-	for (int reason = 0; reason <= WT_LOST_GAP; reason++) {
-		if (!outcome->lost_by[reason])
-			continue;
-		wti_json_key(&json, kind->fields[0].enum_names[reason]);
-		wti_json_u64(&json, outcome->lost_by[reason]);
-	}
-	wti_json_object_end(&json);
-	wti_json_key(&json, "processes");
-	wti_json_u64(&json, outcome->process_count);
-	wti_json_key(&json, "not_followed");
-	wti_json_u64(&json, outcome->stranger_count);
-	wti_json_key(&json, "duration_ns");
-	wti_json_u64(&json, outcome->duration_ns);
-	wti_json_key(&json, "recorder_cpu_ns");
-	wti_json_u64(&json, outcome->recorder_cpu_ns);
-	wti_json_key(&json, "trouble");
-	wti_json_text(&json, outcome->trouble[0] ? outcome->trouble : NULL);
-	wti_json_object_end(&json);
-	wti_buf_byte(out, '\n');
-}
-
-static void say(const struct record_options *options, const struct wti_record_outcome *outcome)
-{
-	struct wti_buf out;
-
-	wti_buf_init(&out, 64u << 10);
-	if (options->json) {
-		say_json(&out, outcome);
-	} else {
-		say_what(&out, outcome);
-		say_next(&out, outcome);
-	}
-	/* Nowhere to complain when standard error is gone. */
-	if (wti_write_all(STDERR_FILENO, out.data, out.bytes))
-		out.bytes = 0;
-	wti_buf_release(&out);
-}
-
-/* ---- Options -------------------------------------------------------------------------------- */
 
 static int read_on_full(const char *text, struct wti_record_options *record, struct wt_err *err)
 {
@@ -307,7 +93,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 		if (wti_record_run(&record, outcome, &err))
 			wti_report_error("record", false, &err);
 		else if (!options->quiet)
-			say(options, outcome);
+			wti_record_say(outcome, options->json);
 		code = outcome->exit_code;
 	}
 	wti_python_plan_release(&plan);
