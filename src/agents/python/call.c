@@ -50,13 +50,14 @@ static void tell_begin(struct wti_call *call)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_call_begin *record;
-	uint32_t ids[3];
+	uint32_t ids[4];
 
 	if (!here.ring)
 		return;
 	ids[0] = wti_name(here, call->callee);
 	ids[1] = wti_name(here, call->module);
 	ids[2] = wti_site_of(here, call->place);
+	ids[3] = call->object ? wti_name(here, call->object) : 0;
 	record = wti_open(here, WT_KIND_CALL_BEGIN, sizeof(*record));
 	if (!record)
 		return;
@@ -65,7 +66,8 @@ static void tell_begin(struct wti_call *call)
 	record->callee = ids[0];
 	record->module = ids[1];
 	record->site = ids[2];
-	record->flags = 0;
+	record->flags = call->flags;
+	record->object = ids[3];
 	wti_commit(here, sizeof(*record));
 }
 

@@ -83,10 +83,12 @@ struct wti_call {
 	struct wti_place place;
 	struct wt_name *callee;
 	struct wt_name *module;
-	uint32_t seq;      /* of its call_begin */
-	bool is_told;      /* it has a call_begin */
-	bool is_outer;     /* of modules and steps: the outermost one on this thread */
-	const char *stage; /* of saving and loading: what it was before */
+	struct wt_name *object; /* whose method it is, or NULL */
+	uint32_t flags;         /* of its call_begin */
+	uint32_t seq;           /* of its call_begin */
+	bool is_told;           /* it has a call_begin */
+	bool is_outer;          /* of modules and steps: the outermost one on this thread */
+	const char *stage;      /* of saving and loading: what it was before */
 };
 
 struct wti_python {
