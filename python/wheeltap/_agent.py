@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from fnmatch import fnmatchcase
 from functools import partial
 from types import ModuleType
 from typing import Callable
 
 from ._imports import Watcher
+from ._wanted import Wanted
 
 DETAILS = {"lean": 0, "normal": 1, "full": 2}
 TENSORS = {"off": 0, "digest": 1}
@@ -25,8 +25,7 @@ class Settings:
     def __init__(self, folder: str) -> None:
         self.detail = "normal"
         self.tensors = "digest"
-        self.only: list[str] = []
-        self.skip: list[str] = []
+        self.wants = Wanted()  # (module, function): whether it is to be hooked
         self.modules = ["torch"]
         try:
             with open(os.path.join(folder, "settings"), encoding="utf-8") as file:
@@ -43,15 +42,8 @@ class Settings:
             self.tensors = value
         elif key == "modules" and value:
             self.modules = value.split(",")
-        elif key in ("only", "skip") and value:
-            getattr(self, key).extend(value.split(","))
-
-    def wants(self, module: str, function: str) -> bool:
-        """Whether a function, such as relu of torch.nn.functional, is to be hooked."""
-        name = f"{module}.{function}"
-        if self.only and not any(fnmatchcase(name, pattern) for pattern in self.only):
-            return False
-        return not any(fnmatchcase(name, pattern) for pattern in self.skip)
+        else:
+            self.wants.set(key, value)
 
 
 def library_prefixes() -> tuple[str, ...]:

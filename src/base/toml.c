@@ -2,24 +2,15 @@
 /*
  * The structure of a TOML document: keys, tables, arrays. Knows which tables may still be added to,
  * and rejects keys given twice. Nesting is kept on a stack of its own: nothing recurses, and no
- * part of the document is deeper than DEPTH_MAX.
+ * part of the document is deeper than WTI_DOC_DEPTH_MAX.
  */
 #include "toml.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "err.h"
 #include "file.h"
-#include "map.h"
-#include "text.h"
 #include "toml_value.h"
-
-#define DEPTH_MAX 64
-#define FILE_MAX ((size_t)1 << 20) /* a configuration that large is a mistake */
-#define TEXT_MAX ((size_t)16 << 20)
 
 enum made_by {
 	BY_PATH,         /* on the way to another: [made.other] */
@@ -30,24 +21,19 @@ enum made_by {
 };
 
 struct node {
-	struct wti_toml value; /* first: what the user sees is what we hold */
+	struct wti_doc value; /* first: what the user sees is what we hold */
 	enum made_by made_by;
 	unsigned section; /* that a table BY_KEY was made in: it may grow no longer than that */
 	unsigned depth;
 };
 
-struct document {
-	struct node root; /* first: freed through it */
-	struct wti_arena arena;
-};
-
 struct parser {
-	struct wti_toml_scan scan;
-	struct document *document;
-	struct wti_map children; /* (parent, key) -> node */
-	struct wti_buf child_key;
+	struct wti_scan scan;
+	struct node *root;
+	struct wti_doc_index index;
 	unsigned section;
-	struct node *open[DEPTH_MAX]; /* arrays and inline tables around the current value */
+	struct node
+		*open[WTI_DOC_DEPTH_MAX]; /* arrays and inline tables around the current value */
 	unsigned open_count;
 };
 
@@ -57,53 +43,15 @@ struct key {
 	const char *at;
 };
 
-/* ---- Saying where ---- */
+/* ---- Blank space ---- */
 
-unsigned wti_toml_column(const struct wti_toml_scan *scan, const char *at)
-{
-	unsigned column = 1;
-
-	for (const char *c = scan->line_begin; c < at; c++)
-		column += ((uint8_t)*c & 0xc0) != 0x80;
-	return column;
-}
-
-int wti_toml_fail(struct wti_toml_scan *scan, int code, const char *at, const char *format, ...)
-{
-	char message[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
-	return wti_err_at(scan->err, code, at - scan->text, "%.200s:%u:%u: %s", scan->name,
-			  scan->line, wti_toml_column(scan, at), message);
-}
-
-int wti_toml_no_memory(struct wti_toml_scan *scan)
-{
-	return wti_toml_fail(scan, WT_E_NOMEM, scan->at, "out of memory");
-}
-
-bool wti_toml_newline(struct wti_toml_scan *scan)
-{
-	const char *at = scan->at;
-
-	at += at < scan->end && *at == '\r';
-	if (at == scan->end || *at != '\n')
-		return false;
-	scan->at = scan->line_begin = at + 1;
-	scan->line++;
-	return true;
-}
-
-static void skip_blanks(struct wti_toml_scan *scan)
+static void skip_blanks(struct wti_scan *scan)
 {
 	while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t'))
 		scan->at++;
 }
 
-static void skip_comment(struct wti_toml_scan *scan)
+static void skip_comment(struct wti_scan *scan)
 {
 	skip_blanks(scan);
 	if (scan->at == scan->end || *scan->at != '#')
@@ -112,14 +60,14 @@ static void skip_comment(struct wti_toml_scan *scan)
 		scan->at++;
 }
 
-static void skip_lines(struct wti_toml_scan *scan)
+static void skip_lines(struct wti_scan *scan)
 {
 	do
 		skip_comment(scan);
-	while (wti_toml_newline(scan));
+	while (wti_scan_newline(scan));
 }
 
-static bool take(struct wti_toml_scan *scan, char c)
+static bool take(struct wti_scan *scan, char c)
 {
 	if (scan->at == scan->end || *scan->at != c)
 		return false;
@@ -129,45 +77,28 @@ static bool take(struct wti_toml_scan *scan, char c)
 
 /* ---- Nodes ---- */
 
-static struct node *child_slot(struct parser *parser, struct node *parent, const struct key *key,
-			       uint64_t **ret_slot)
-{
-	struct wti_buf *name = &parser->child_key;
-
-	wti_buf_clear(name);
-	wti_buf_append(name, &parent, sizeof(struct node *));
-	wti_buf_append(name, key->text, key->bytes);
-	*ret_slot = wti_buf_status(name)
-			    ? NULL
-			    : wti_map_text(&parser->children, (char *)name->data, name->bytes);
-	return *ret_slot ? (struct node *)(uintptr_t) * *ret_slot : NULL;
-}
-
 static struct node *add_node(struct parser *parser, struct node *parent, const struct key *key,
 			     const char *at)
 {
-	struct wti_toml_scan *scan = &parser->scan;
+	struct wti_scan *scan = &parser->scan;
 	struct node *node;
 
-	if (parent->depth + 1 >= DEPTH_MAX) {
-		wti_toml_fail(scan, WT_E_LIMIT, at, "nested deeper than %d levels", DEPTH_MAX);
+	if (parent->depth + 1 >= WTI_DOC_DEPTH_MAX) {
+		wti_scan_fail(scan, WT_E_LIMIT, at, "nested deeper than %d levels",
+			      WTI_DOC_DEPTH_MAX);
 		return NULL;
 	}
 	node = wti_arena_alloc(scan->arena, sizeof(*node));
 	if (!node) {
-		wti_toml_no_memory(scan);
+		wti_scan_no_memory(scan);
 		return NULL;
 	}
 	node->value.line = scan->line;
-	node->value.column = wti_toml_column(scan, at);
+	node->value.column = wti_scan_column(scan, at);
 	node->value.key = key ? key->text : NULL;
 	node->depth = parent->depth + 1;
 	node->section = parser->section;
-	if (parent->value.last)
-		parent->value.last->next = &node->value;
-	else
-		parent->value.first = &node->value;
-	parent->value.last = &node->value;
+	wti_doc_add(&parent->value, &node->value);
 	return node;
 }
 
@@ -175,16 +106,16 @@ static struct node *add_node(struct parser *parser, struct node *parent, const s
 static struct node *get_child(struct parser *parser, struct node *parent, const struct key *key,
 			      enum made_by made_by, bool *ret_new)
 {
-	uint64_t *slot;
-	struct node *node = child_slot(parser, parent, key, &slot);
+	uint64_t *slot = wti_doc_slot(&parser->index, &parent->value, key->text, key->bytes);
+	struct node *node;
 
 	if (!slot) {
-		wti_toml_no_memory(&parser->scan);
+		wti_scan_no_memory(&parser->scan);
 		return NULL;
 	}
-	*ret_new = !node;
-	if (node)
-		return node;
+	*ret_new = !*slot;
+	if (*slot)
+		return (struct node *)(uintptr_t)*slot;
 	node = add_node(parser, parent, key, key->at);
 	if (!node)
 		return NULL;
@@ -195,7 +126,7 @@ static struct node *get_child(struct parser *parser, struct node *parent, const 
 
 static int twice(struct parser *parser, const struct key *key, const struct node *first)
 {
-	return wti_toml_fail(&parser->scan, WT_E_FORMAT, key->at,
+	return wti_scan_fail(&parser->scan, WT_E_FORMAT, key->at,
 			     "key '%.64s' is given twice; it stands in line %u already", key->text,
 			     first->value.line);
 }
@@ -208,7 +139,7 @@ static bool is_bare(char c)
 	       c == '_' || c == '-';
 }
 
-static int parse_key(struct wti_toml_scan *scan, struct key *ret)
+static int parse_key(struct wti_scan *scan, struct key *ret)
 {
 	const char *start = scan->at;
 	int status = 0;
@@ -217,16 +148,16 @@ static int parse_key(struct wti_toml_scan *scan, struct key *ret)
 	if (start < scan->end && (*start == '"' || *start == '\'')) {
 		status = wti_toml_string(scan, true, &ret->text, &ret->bytes);
 		if (!status && memchr(ret->text, 0, ret->bytes))
-			return wti_toml_fail(scan, WT_E_FORMAT, start, "key contains a NUL");
+			return wti_scan_fail(scan, WT_E_FORMAT, start, "key contains a NUL");
 		return status;
 	}
 	while (scan->at < scan->end && is_bare(*scan->at))
 		scan->at++;
 	ret->bytes = (size_t)(scan->at - start);
 	if (!ret->bytes)
-		return wti_toml_fail(scan, WT_E_FORMAT, start, "a key is missing");
+		return wti_scan_fail(scan, WT_E_FORMAT, start, "a key is missing");
 	ret->text = wti_arena_text(scan->arena, start, ret->bytes);
-	return ret->text ? 0 : wti_toml_no_memory(scan);
+	return ret->text ? 0 : wti_scan_no_memory(scan);
 }
 
 /* Into a table on the way to another one, `[way.to.it]`. */
@@ -268,7 +199,7 @@ static int parse_path(struct parser *parser,
 		      int (*enter)(struct parser *, struct node **, const struct key *),
 		      struct node **table, struct key *ret_key)
 {
-	struct wti_toml_scan *scan = &parser->scan;
+	struct wti_scan *scan = &parser->scan;
 
 	for (;;) {
 		int status;
@@ -291,7 +222,7 @@ static int parse_path(struct parser *parser,
 /* `key = ` and the empty node for what follows. */
 static int begin_pair(struct parser *parser, struct node *table, struct node **ret_node)
 {
-	struct wti_toml_scan *scan = &parser->scan;
+	struct wti_scan *scan = &parser->scan;
 	struct node *node;
 	struct key key = {0};
 	bool is_new;
@@ -300,7 +231,7 @@ static int begin_pair(struct parser *parser, struct node *table, struct node **r
 	if (status)
 		return status;
 	if (!take(scan, '='))
-		return wti_toml_fail(scan, WT_E_FORMAT, scan->at, "'=' is missing after the key");
+		return wti_scan_fail(scan, WT_E_FORMAT, scan->at, "'=' is missing after the key");
 	skip_blanks(scan);
 	node = get_child(parser, table, &key, BY_VALUE, &is_new);
 	if (!node)
@@ -313,13 +244,13 @@ static int begin_pair(struct parser *parser, struct node *table, struct node **r
 
 static int begin_value(struct parser *parser, struct node *node)
 {
-	struct wti_toml_scan *scan = &parser->scan;
+	struct wti_scan *scan = &parser->scan;
 
 	node->made_by = BY_VALUE;
 	if (take(scan, '['))
-		node->value.type = WTI_TOML_ARRAY;
+		node->value.type = WTI_DOC_ARRAY;
 	else if (take(scan, '{'))
-		node->value.type = WTI_TOML_TABLE;
+		node->value.type = WTI_DOC_TABLE;
 	else
 		return wti_toml_scalar(scan, &node->value);
 	/* add_node() has refused what is too deep, so there is room. */
@@ -330,14 +261,14 @@ static int begin_value(struct parser *parser, struct node *node)
 /* The next element in *ret_node, or NULL there when the array ends. */
 static int next_element(struct parser *parser, struct node *array, struct node **ret_node)
 {
-	struct wti_toml_scan *scan = &parser->scan;
+	struct wti_scan *scan = &parser->scan;
 
 	*ret_node = NULL;
 	skip_lines(scan);
 	if (take(scan, ']'))
 		return 0;
 	if (array->value.first && !take(scan, ','))
-		return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
+		return wti_scan_fail(scan, WT_E_FORMAT, scan->at,
 				     "array of line %u needs ',' or ']' here", array->value.line);
 	skip_lines(scan);
 	if (array->value.first && take(scan, ']'))
@@ -348,14 +279,14 @@ static int next_element(struct parser *parser, struct node *array, struct node *
 
 static int next_pair(struct parser *parser, struct node *table, struct node **ret_node)
 {
-	struct wti_toml_scan *scan = &parser->scan;
+	struct wti_scan *scan = &parser->scan;
 
 	*ret_node = NULL;
 	skip_blanks(scan);
 	if (take(scan, '}'))
 		return 0;
 	if (table->value.first && !take(scan, ','))
-		return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
+		return wti_scan_fail(scan, WT_E_FORMAT, scan->at,
 				     "inline table needs ',' or '}' here, on the same line");
 	return begin_pair(parser, table, ret_node);
 }
@@ -367,7 +298,7 @@ static int parse_value(struct parser *parser, struct node *node)
 	while (!status && parser->open_count) {
 		struct node *around = parser->open[parser->open_count - 1];
 
-		if (around->value.type == WTI_TOML_ARRAY)
+		if (around->value.type == WTI_DOC_ARRAY)
 			status = next_element(parser, around, &node);
 		else
 			status = next_pair(parser, around, &node);
@@ -394,7 +325,7 @@ static int open_array_table(struct parser *parser, struct node *parent, const st
 		return parser->scan.err->code;
 	if (array->made_by != BY_ARRAY_HEADER)
 		return twice(parser, key, array);
-	array->value.type = WTI_TOML_ARRAY;
+	array->value.type = WTI_DOC_ARRAY;
 	table = add_node(parser, array, NULL, key->at);
 	if (!table)
 		return parser->scan.err->code;
@@ -421,8 +352,8 @@ static int open_table(struct parser *parser, struct node *parent, const struct k
 /* `[table]` or `[[array of tables]]`; the first bracket has been taken. */
 static int parse_header(struct parser *parser, struct node **ret_table)
 {
-	struct wti_toml_scan *scan = &parser->scan;
-	struct node *parent = &parser->document->root;
+	struct wti_scan *scan = &parser->scan;
+	struct node *parent = parser->root;
 	bool is_array = take(scan, '[');
 	struct key key = {0};
 	int status;
@@ -432,7 +363,7 @@ static int parse_header(struct parser *parser, struct node **ret_table)
 	if (status)
 		return status;
 	if (!take(scan, ']') || (is_array && !take(scan, ']')))
-		return wti_toml_fail(scan, WT_E_FORMAT, scan->at, "'%s' is missing",
+		return wti_scan_fail(scan, WT_E_FORMAT, scan->at, "'%s' is missing",
 				     is_array ? "]]" : "]");
 	if (is_array)
 		return open_array_table(parser, parent, &key, ret_table);
@@ -452,8 +383,8 @@ static int parse_line(struct parser *parser, struct node **table)
 
 static int parse_lines(struct parser *parser)
 {
-	struct wti_toml_scan *scan = &parser->scan;
-	struct node *table = &parser->document->root;
+	struct wti_scan *scan = &parser->scan;
+	struct node *table = parser->root;
 
 	for (;;) {
 		int status;
@@ -465,125 +396,70 @@ static int parse_lines(struct parser *parser)
 		if (status)
 			return status;
 		skip_comment(scan);
-		if (scan->at < scan->end && !wti_toml_newline(scan))
-			return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
+		if (scan->at < scan->end && !wti_scan_newline(scan))
+			return wti_scan_fail(scan, WT_E_FORMAT, scan->at,
 					     "the line should end here");
 	}
 }
 
 /* ---- The document ---- */
 
-/* UTF-8 and no controls but tabs and ends of lines: true of all parts of a document alike. */
-static int check_bytes(struct wti_toml_scan *scan)
-{
-	while (scan->at < scan->end) {
-		size_t length = wti_utf8_length(scan->at, (size_t)(scan->end - scan->at));
-		uint8_t byte = (uint8_t)*scan->at;
-
-		if (wti_toml_newline(scan))
-			continue;
-		if (!length)
-			return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
-					     "byte 0x%02x is not UTF-8", byte);
-		if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
-			return wti_toml_fail(scan, WT_E_FORMAT, scan->at,
-					     "control character 0x%02x is not allowed", byte);
-		scan->at += length;
-	}
-	return 0;
-}
-
-static void rewind_scan(struct wti_toml_scan *scan)
-{
-	scan->at = scan->line_begin = scan->text;
-	scan->line = 1;
-	if (scan->end - scan->at >= 3 && !memcmp(scan->at, "\xef\xbb\xbf", 3))
-		scan->at = scan->line_begin = scan->text + 3; /* a byte order mark */
-}
-
-static int parse_document(struct document *document, const char *name, const char *text,
-			  size_t bytes, struct wt_err *err)
+static int parse_document(struct node *root, const char *name, const char *text, size_t bytes,
+			  struct wt_err *err)
 {
 	struct parser parser = {
-		.document = document,
+		.root = root,
 		.scan = {.name = name,
 			 .text = text,
 			 .end = text + bytes,
-			 .arena = &document->arena,
+			 .arena = root->value.arena,
 			 .err = err},
 	};
 	int status;
 
-	wti_map_init(&parser.children, bytes + 1);
-	wti_buf_init(&parser.child_key, bytes + sizeof(struct node *));
+	wti_doc_index_init(&parser.index, bytes);
 	wti_buf_init(&parser.scan.scratch, bytes);
-	rewind_scan(&parser.scan);
-	status = check_bytes(&parser.scan);
-	rewind_scan(&parser.scan);
+	status = wti_scan_begin(&parser.scan, false);
 	if (!status)
 		status = parse_lines(&parser);
-	wti_map_release(&parser.children);
-	wti_buf_release(&parser.child_key);
+	wti_doc_index_release(&parser.index);
 	wti_buf_release(&parser.scan.scratch);
 	return status;
 }
 
-int wti_toml_parse(const char *name, const char *text, size_t bytes, struct wti_toml **ret_root,
+int wti_toml_parse(const char *name, const char *text, size_t bytes, struct wti_doc **ret_root,
 		   struct wt_err *err)
 {
 	struct wt_err unseen;
-	struct document *document;
+	struct wti_doc *root;
 	int status;
 
-	if (bytes > TEXT_MAX)
-		return wti_err(err, WT_E_LIMIT, "'%s' is larger than %zu bytes", name, TEXT_MAX);
-	document = calloc(1, sizeof(*document));
-	if (!document)
-		return wti_err(err, WT_E_NOMEM, "out of memory reading '%s'", name);
+	if (bytes > WTI_DOC_TEXT_MAX)
+		return wti_err(err, WT_E_LIMIT, "'%s' is larger than %zu bytes", name,
+			       WTI_DOC_TEXT_MAX);
 	/* Each byte of text makes at most one node and, in keys and strings, one small copy. */
-	wti_arena_init(&document->arena, (bytes + 1) * (sizeof(struct node) + 32));
-	document->root.value.line = document->root.value.column = 1;
-	document->root.made_by = BY_HEADER;
+	if (wti_doc_new(sizeof(struct node), (bytes + 1) * (sizeof(struct node) + 32), &root))
+		return wti_err(err, WT_E_NOMEM, "out of memory reading '%s'", name);
+	((struct node *)root)->made_by = BY_HEADER;
 	/* Always one: the parser looks at the code that was set where it failed. */
-	status = parse_document(document, name, text, bytes, err ? err : &unseen);
+	status = parse_document((struct node *)root, name, text, bytes, err ? err : &unseen);
 	if (status) {
-		wti_toml_free(&document->root.value);
+		wti_doc_free(root);
 		return status;
 	}
-	*ret_root = &document->root.value;
+	*ret_root = root;
 	return 0;
 }
 
-int wti_toml_load(const char *path, struct wti_toml **ret_root, struct wt_err *err)
+int wti_toml_load(const char *path, struct wti_doc **ret_root, struct wt_err *err)
 {
 	struct wti_buf text;
 	int status;
 
-	wti_buf_init(&text, FILE_MAX);
-	status = wti_file_read(path, FILE_MAX, &text, err);
+	wti_buf_init(&text, WTI_DOC_FILE_MAX);
+	status = wti_file_read(path, WTI_DOC_FILE_MAX, &text, err);
 	if (!status)
 		status = wti_toml_parse(path, (char *)text.data, text.bytes, ret_root, err);
 	wti_buf_release(&text);
 	return status;
-}
-
-void wti_toml_free(struct wti_toml *root)
-{
-	struct document *document = (struct document *)root;
-
-	if (!document)
-		return;
-	wti_arena_release(&document->arena);
-	free(document);
-}
-
-const struct wti_toml *wti_toml_get(const struct wti_toml *table, const char *key)
-{
-	if (!table || table->type != WTI_TOML_TABLE)
-		return NULL;
-	for (const struct wti_toml *child = table->first; child; child = child->next) {
-		if (!strcmp(child->key, key))
-			return child;
-	}
-	return NULL;
 }

@@ -4,13 +4,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_MAX 128 /* characters of a number; no double needs more to be told from another */
-
-static bool is_next(const struct wti_toml_scan *scan, const char *text)
+static bool is_next(const struct wti_scan *scan, const char *text)
 {
 	size_t bytes = strlen(text);
 
@@ -24,58 +21,39 @@ static bool in_set(char c, const char *set)
 
 /* ---- Strings ---- */
 
-static int append_utf8(struct wti_buf *out, uint32_t point)
-{
-	uint8_t byte[4];
-	size_t length = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-
-	for (size_t i = length - 1; i; i--, point >>= 6)
-		byte[i] = (uint8_t)(0x80 | (point & 0x3f));
-	byte[0] = (uint8_t)(length == 1 ? point : (0xf0u << (4 - length)) | point);
-	return wti_buf_append(out, byte, length);
-}
-
 /* \u1234 or \U12345678; `at` is at the first digit. */
-static int unicode_escape(struct wti_toml_scan *scan, size_t digits)
+static int unicode_escape(struct wti_scan *scan, size_t digits)
 {
 	const char *start = scan->at - 2;
-	uint32_t point = 0;
+	uint32_t point;
 
-	for (size_t i = 0; i < digits; i++, scan->at++) {
-		static const char hex[] = "0123456789abcdef";
-		char c = scan->at < scan->end ? *scan->at : 0;
-		const char *digit =
-			c ? strchr(hex, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
-
-		if (!digit)
-			return wti_toml_fail(scan, WT_E_FORMAT, start,
-					     "escape needs %zu hexadecimal digits", digits);
-		point = point << 4 | (uint32_t)(digit - hex);
-	}
+	if (!wti_scan_hex(scan, digits, &point))
+		return wti_scan_fail(scan, WT_E_FORMAT, start,
+				     "escape needs %zu hexadecimal digits", digits);
 	if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
-		return wti_toml_fail(scan, WT_E_FORMAT, start, "escape is not a character");
-	append_utf8(&scan->scratch, point);
+		return wti_scan_fail(scan, WT_E_FORMAT, start, "escape is not a character");
+	wti_scan_put(scan, point);
 	return 0;
 }
 
 /* A backslash at the end of a line swallows it and all blank space after it. */
-static bool swallow_line_end(struct wti_toml_scan *scan)
+static bool swallow_line_end(struct wti_scan *scan)
 {
 	const char *start = scan->at;
 
 	while (scan->at < scan->end && in_set(*scan->at, " \t"))
 		scan->at++;
-	if (!wti_toml_newline(scan)) {
+	if (!wti_scan_newline(scan)) {
 		scan->at = start;
 		return false;
 	}
-	while (scan->at < scan->end && (wti_toml_newline(scan) || in_set(*scan->at, " \t")))
+	while (scan->at < scan->end && (wti_scan_newline(scan) || in_set(*scan->at, " \t")))
 		scan->at += scan->at < scan->end && in_set(*scan->at, " \t");
 	return true;
 }
 
 /* `at` is behind the backslash. */
-static int escape(struct wti_toml_scan *scan, bool multi_line)
+static int escape(struct wti_scan *scan, bool multi_line)
 {
 	static const char letters[] = "b\bt\tn\nf\fr\r\"\"\\\\";
 	char c = scan->at < scan->end ? *scan->at : 0;
@@ -93,12 +71,12 @@ static int escape(struct wti_toml_scan *scan, bool multi_line)
 		scan->at++;
 		return unicode_escape(scan, c == 'u' ? 4 : 8);
 	}
-	return wti_toml_fail(scan, WT_E_FORMAT, scan->at - 1,
+	return wti_scan_fail(scan, WT_E_FORMAT, scan->at - 1,
 			     "unknown escape; write '\\\\' for a backslash, or use single quotes");
 }
 
 /* True, and over it, if the closing quotes are here. Quotes before them belong to the text. */
-static bool closes(struct wti_toml_scan *scan, char quote, bool multi_line)
+static bool closes(struct wti_scan *scan, char quote, bool multi_line)
 {
 	size_t count = 0;
 
@@ -114,7 +92,7 @@ static bool closes(struct wti_toml_scan *scan, char quote, bool multi_line)
 	return count >= 3;
 }
 
-static int string_body(struct wti_toml_scan *scan, const char *start, char quote, bool multi_line)
+static int string_body(struct wti_scan *scan, const char *start, char quote, bool multi_line)
 {
 	unsigned line = scan->line;
 
@@ -134,7 +112,7 @@ static int string_body(struct wti_toml_scan *scan, const char *start, char quote
 		} else if (c == '\n' || c == '\r') {
 			if (!multi_line)
 				break;
-			wti_toml_newline(scan);
+			wti_scan_newline(scan);
 			wti_buf_byte(&scan->scratch, '\n');
 		} else {
 			wti_buf_byte(&scan->scratch, (uint8_t)c);
@@ -142,13 +120,12 @@ static int string_body(struct wti_toml_scan *scan, const char *start, char quote
 		}
 	}
 	if (multi_line)
-		return wti_toml_fail(scan, WT_E_FORMAT, scan->at, "string of line %u is not closed",
+		return wti_scan_fail(scan, WT_E_FORMAT, scan->at, "string of line %u is not closed",
 				     line);
-	return wti_toml_fail(scan, WT_E_FORMAT, start, "string is not closed on its line");
+	return wti_scan_fail(scan, WT_E_FORMAT, start, "string is not closed on its line");
 }
 
-int wti_toml_string(struct wti_toml_scan *scan, bool one_line, const char **ret_data,
-		    size_t *ret_bytes)
+int wti_toml_string(struct wti_scan *scan, bool one_line, const char **ret_data, size_t *ret_bytes)
 {
 	const char *start = scan->at;
 	char quote = *start;
@@ -157,11 +134,11 @@ int wti_toml_string(struct wti_toml_scan *scan, bool one_line, const char **ret_
 	int status;
 
 	if (multi_line && one_line)
-		return wti_toml_fail(scan, WT_E_FORMAT, start, "a key cannot span lines");
+		return wti_scan_fail(scan, WT_E_FORMAT, start, "a key cannot span lines");
 	wti_buf_clear(&scan->scratch);
 	scan->at += multi_line ? 3 : 1;
 	if (multi_line)
-		wti_toml_newline(scan); /* the first, if it follows at once, does not count */
+		wti_scan_newline(scan); /* the first, if it follows at once, does not count */
 	status = string_body(scan, start, quote, multi_line);
 	if (status)
 		return status;
@@ -170,7 +147,7 @@ int wti_toml_string(struct wti_toml_scan *scan, bool one_line, const char **ret_
 		       : wti_arena_text(scan->arena, (char *)scan->scratch.data,
 					scan->scratch.bytes);
 	if (!data)
-		return wti_toml_no_memory(scan);
+		return wti_scan_no_memory(scan);
 	*ret_data = data;
 	*ret_bytes = scan->scratch.bytes;
 	return 0;
@@ -201,35 +178,23 @@ static size_t take_digits(const char **at, unsigned base, char *out)
 	return count;
 }
 
-static bool parse_based(const char *word, struct wti_toml *ret)
+static bool parse_based(const char *word, struct wti_doc *ret)
 {
 	unsigned base = word[1] == 'x' ? 16 : word[1] == 'o' ? 8 : word[1] == 'b' ? 2 : 0;
-	char digits[NUMBER_MAX + 1] = "";
+	char digits[WTI_SCAN_NUMBER_MAX + 1] = "";
 	const char *at = word + 2;
 
 	if (word[0] != '0' || !base || !take_digits(&at, base, digits) || *at)
 		return false;
 	errno = 0;
 	ret->integer = strtoll(digits, NULL, (int)base);
-	ret->type = WTI_TOML_INT;
+	ret->type = WTI_DOC_INT;
 	return !errno;
 }
 
-/* In the C locale, whatever the program has set. */
-static bool parse_double(const char *text, double *ret_number)
+static bool parse_decimal(const char *word, struct wti_doc *ret)
 {
-	locale_t plain = newlocale(LC_ALL_MASK, "C", NULL);
-
-	if (!plain)
-		return false;
-	*ret_number = strtod_l(text, NULL, plain);
-	freelocale(plain);
-	return true;
-}
-
-static bool parse_decimal(const char *word, struct wti_toml *ret)
-{
-	char text[NUMBER_MAX + 3] = "";
+	char text[WTI_SCAN_NUMBER_MAX + 3] = "";
 	const char *at = word;
 	size_t length = 0, count;
 	bool is_float = false;
@@ -237,9 +202,9 @@ static bool parse_decimal(const char *word, struct wti_toml *ret)
 	if (in_set(*at, "+-"))
 		text[length++] = *at++;
 	if (!strcmp(at, "inf") || !strcmp(at, "nan")) {
-		ret->type = WTI_TOML_FLOAT;
+		ret->type = WTI_DOC_FLOAT;
 		memcpy(text + length, at, 4);
-		return parse_double(text, &ret->number);
+		return wti_scan_double(text, &ret->number);
 	}
 	count = take_digits(&at, 10, text + length);
 	if (!count || (count > 1 && text[length] == '0'))
@@ -264,11 +229,11 @@ static bool parse_decimal(const char *word, struct wti_toml *ret)
 	if (*at)
 		return false;
 	if (is_float) {
-		ret->type = WTI_TOML_FLOAT;
-		return parse_double(text, &ret->number);
+		ret->type = WTI_DOC_FLOAT;
+		return wti_scan_double(text, &ret->number);
 	}
 	errno = 0;
-	ret->type = WTI_TOML_INT;
+	ret->type = WTI_DOC_INT;
 	ret->integer = strtoll(text, NULL, 10);
 	return !errno;
 }
@@ -280,40 +245,40 @@ static bool looks_like_date(const char *word)
 	return (digits == 4 && word[4] == '-') || (digits == 2 && word[2] == ':');
 }
 
-static bool parse_word(const char *word, struct wti_toml *ret)
+static bool parse_word(const char *word, struct wti_doc *ret)
 {
 	if (!strcmp(word, "true") || !strcmp(word, "false")) {
-		ret->type = WTI_TOML_BOOL;
+		ret->type = WTI_DOC_BOOL;
 		ret->boolean = word[0] == 't';
 		return true;
 	}
 	return parse_based(word, ret) || parse_decimal(word, ret);
 }
 
-int wti_toml_scalar(struct wti_toml_scan *scan, struct wti_toml *ret)
+int wti_toml_scalar(struct wti_scan *scan, struct wti_doc *ret)
 {
 	const char *start = scan->at;
-	char word[NUMBER_MAX + 1];
+	char word[WTI_SCAN_NUMBER_MAX + 1];
 	size_t bytes;
 
 	if (start < scan->end && (*start == '"' || *start == '\'')) {
-		ret->type = WTI_TOML_STRING;
+		ret->type = WTI_DOC_STRING;
 		return wti_toml_string(scan, false, &ret->string.data, &ret->string.bytes);
 	}
 	while (scan->at < scan->end && !in_set(*scan->at, " \t\r\n,]}#=\"'[{"))
 		scan->at++;
 	bytes = (size_t)(scan->at - start);
 	if (!bytes)
-		return wti_toml_fail(scan, WT_E_FORMAT, start, "a value is missing");
-	if (bytes > NUMBER_MAX)
-		return wti_toml_fail(scan, WT_E_FORMAT, start, "not a value; put text into quotes");
+		return wti_scan_fail(scan, WT_E_FORMAT, start, "a value is missing");
+	if (bytes > WTI_SCAN_NUMBER_MAX)
+		return wti_scan_fail(scan, WT_E_FORMAT, start, "not a value; put text into quotes");
 	memcpy(word, start, bytes);
 	word[bytes] = 0;
 	if (parse_word(word, ret))
 		return 0;
 	if (looks_like_date(word))
-		return wti_toml_fail(scan, WT_E_FORMAT, start,
+		return wti_scan_fail(scan, WT_E_FORMAT, start,
 				     "dates are not supported; put '%s' into quotes", word);
-	return wti_toml_fail(scan, WT_E_FORMAT, start, "'%s' is not a value; put text into quotes",
+	return wti_scan_fail(scan, WT_E_FORMAT, start, "'%s' is not a value; put text into quotes",
 			     word);
 }

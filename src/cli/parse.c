@@ -17,10 +17,12 @@ struct parser {
 	size_t at;
 	struct wti_parsed *out;
 	struct wt_err *err;
+	bool config_only;       /* the first time through: only what names a file counts */
+	bool seen[OPTIONS_MAX]; /* options that the words have given */
 };
 
-static const struct wti_option *option_by_name(const struct wti_verb *verb, const char *name,
-					       size_t bytes)
+const struct wti_option *wti_option_by_name(const struct wti_verb *verb, const char *name,
+					    size_t bytes)
 {
 	for (const struct wti_option *o = verb->options; o && o->name; o++) {
 		if (strlen(o->name) == bytes && !memcmp(o->name, name, bytes))
@@ -73,71 +75,105 @@ static bool is_choice(const char *choices, const char *value)
 	return false;
 }
 
-static int store_list(const struct parser *p, struct wti_list *list, const char *value)
+static int store_list(struct wti_list *list, const char *value, struct wt_err *err)
 {
 	const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
 
 	if (!items)
-		return wti_err(p->err, WT_E_NOMEM, "out of memory");
+		return wti_err(err, WT_E_NOMEM, "out of memory");
 	items[list->count] = value;
 	list->items = items;
 	list->count++;
 	return 0;
 }
 
-static int bad_value(const struct parser *p, const struct wti_option *option, const char *value,
-		     const char *expected)
+static int bad_value(const struct wti_option *option, const char *value, const char *expected,
+		     struct wt_err *err)
 {
-	return wti_err(p->err, WT_E_ARG, "bad value '%.64s' for --%s; it takes %s", value,
+	return wti_err(err, WT_E_ARG, "bad value '%.64s' for --%s; it takes %s", value,
 		       option->name, expected);
 }
 
-static int store(const struct parser *p, const struct wti_option *option, const char *value)
+static int store_flag(const struct wti_option *option, bool *slot, const char *value,
+		      struct wt_err *err)
 {
-	void *slot = (char *)p->out->options + option->offset;
+	bool yes = !strcmp(value, "yes") || !strcmp(value, "true");
+
+	if (!yes && strcmp(value, "no") != 0 && strcmp(value, "false") != 0)
+		return bad_value(option, value, "no value, or yes or no", err);
+	*slot = yes;
+	return 0;
+}
+
+static int store_choice(const struct wti_option *option, const char **slot, const char *value,
+			struct wt_err *err)
+{
 	char expected[200];
+
+	if (!is_choice(option->choices, value)) {
+		snprintf(expected, sizeof(expected), "one of %s", option->choices);
+		return bad_value(option, value, expected, err);
+	}
+	*slot = value;
+	return 0;
+}
+
+int wti_option_store(const struct wti_option *option, void *options, const char *value,
+		     struct wt_err *err)
+{
+	void *slot = (char *)options + option->offset;
 
 	switch (option->type) {
 	case WTI_OPT_FLAG:
-		*(bool *)slot = true;
-		return 0;
+		return store_flag(option, slot, value, err);
 	case WTI_OPT_TEXT:
+	case WTI_OPT_CONFIG:
 		*(const char **)slot = value;
 		return 0;
 	case WTI_OPT_COUNT:
 		if (!wti_parse_u64(value, slot))
-			return bad_value(p, option, value, "a whole number such as 100");
+			return bad_value(option, value, "a whole number such as 100", err);
 		return 0;
 	case WTI_OPT_BYTES:
 		if (!wti_parse_bytes(value, slot))
-			return bad_value(p, option, value, "a size such as 64k or 2G");
+			return bad_value(option, value, "a size such as 64k or 2G", err);
 		return 0;
 	case WTI_OPT_DURATION:
 		if (!wti_parse_duration(value, slot))
-			return bad_value(p, option, value, "a time such as 1.5s, 20ms or 2m");
+			return bad_value(option, value, "a time such as 1.5s, 20ms or 2m", err);
 		return 0;
 	case WTI_OPT_CHOICE:
-		if (!is_choice(option->choices, value)) {
-			snprintf(expected, sizeof(expected), "one of %s", option->choices);
-			return bad_value(p, option, value, expected);
-		}
-		*(const char **)slot = value;
-		return 0;
+		return store_choice(option, slot, value, err);
 	case WTI_OPT_LIST:
-		return store_list(p, slot, value);
+		return store_list(slot, value, err);
 	}
-	return wti_err(p->err, WT_E_ARG, "option '--%s' has no type", option->name);
+	return wti_err(err, WT_E_ARG, "option '--%s' has no type", option->name);
+}
+
+/* What the words say of a list replaces what the file said. */
+static void begin_option(struct parser *p, const struct wti_option *option)
+{
+	size_t index = (size_t)(option - p->verb->options);
+
+	if (option->type == WTI_OPT_LIST && index < OPTIONS_MAX && !p->seen[index])
+		((struct wti_list *)((char *)p->out->options + option->offset))->count = 0;
+	if (index < OPTIONS_MAX)
+		p->seen[index] = true;
+}
+
+static int store(struct parser *p, const struct wti_option *option, const char *value)
+{
+	if (p->config_only && option->type != WTI_OPT_CONFIG)
+		return 0;
+	begin_option(p, option);
+	return wti_option_store(option, p->out->options, value, p->err);
 }
 
 /* `value` is what came with the option itself, or NULL: then the next word. */
 static int take(struct parser *p, const struct wti_option *option, const char *value)
 {
-	if (option->type == WTI_OPT_FLAG) {
-		if (value)
-			return wti_err(p->err, WT_E_ARG, "option '--%s' takes no value",
-				       option->name);
-		return store(p, option, NULL);
-	}
+	if (option->type == WTI_OPT_FLAG)
+		return store(p, option, value ? value : "yes");
 	if (!value) {
 		if (p->at >= p->count)
 			return wti_err(p->err, WT_E_ARG, "option '--%s' needs a value: --%s %s",
@@ -151,7 +187,7 @@ static int take_long(struct parser *p, const char *word)
 {
 	const char *name = word + 2;
 	size_t bytes = strcspn(name, "=");
-	const struct wti_option *option = option_by_name(p->verb, name, bytes);
+	const struct wti_option *option = wti_option_by_name(p->verb, name, bytes);
 
 	if (bytes == 4 && !memcmp(name, "help", 4) && !option) {
 		p->out->help = true;
@@ -209,6 +245,49 @@ static int take_words(struct parser *p)
 	return 0;
 }
 
+/* The file that an option names, before all else. */
+static int read_config(struct parser *p)
+{
+	const struct wti_option *option = p->verb->options;
+	const char *path;
+	int r;
+
+	while (option && option->name && option->type != WTI_OPT_CONFIG)
+		option++;
+	if (!option || !option->name)
+		return 0;
+	p->config_only = true;
+	r = take_words(p);
+	p->config_only = false;
+	p->at = p->out->argument_count = 0;
+	path = *(const char **)((char *)p->out->options + option->offset);
+	if (r || !path || p->out->help)
+		return r;
+	return wti_config_load(p->verb, path, p->out->options, &p->out->config, p->err);
+}
+
+/* A program that the file names, where the words name none. */
+static int take_program(struct parser *p)
+{
+	const struct wti_option *directory = wti_option_by_name(p->verb, "directory", 9);
+	const struct wti_config *config = p->out->config;
+	char **arguments;
+
+	if (!config || !config->program_count || p->out->argument_count)
+		return 0;
+	if (directory && config->program_directory && !p->seen[directory - p->verb->options])
+		*(const char **)((char *)p->out->options + directory->offset) =
+			config->program_directory;
+	arguments = calloc(config->program_count + 1, sizeof(*arguments));
+	if (!arguments)
+		return wti_err(p->err, WT_E_NOMEM, "out of memory");
+	memcpy(arguments, config->program, config->program_count * sizeof(*arguments));
+	free(p->out->arguments);
+	p->out->arguments = arguments;
+	p->out->argument_count = config->program_count;
+	return 0;
+}
+
 static int check_arguments(const struct parser *p)
 {
 	size_t count = p->out->argument_count;
@@ -228,7 +307,8 @@ int wti_parse(const struct wti_verb *verb, char **words, size_t count,
 	      struct wti_parsed *ret_parsed, struct wt_err *err)
 {
 	struct wti_parsed parsed = {0};
-	struct parser p = {verb, words, count, 0, &parsed, err};
+	struct parser p = {
+		.verb = verb, .words = words, .count = count, .out = &parsed, .err = err};
 	int r;
 
 	parsed.options = calloc(1, verb->options_bytes ? verb->options_bytes : 1);
@@ -239,7 +319,11 @@ int wti_parse(const struct wti_verb *verb, char **words, size_t count,
 	}
 	if (verb->defaults)
 		memcpy(parsed.options, verb->defaults, verb->options_bytes);
-	r = take_words(&p);
+	r = read_config(&p);
+	if (!r)
+		r = take_words(&p);
+	if (!r && !parsed.help)
+		r = take_program(&p);
 	if (!r && !parsed.help)
 		r = check_arguments(&p);
 	if (r) {
@@ -256,6 +340,7 @@ void wti_parsed_release(const struct wti_verb *verb, struct wti_parsed *parsed)
 		if (o->type == WTI_OPT_LIST)
 			free(((struct wti_list *)((char *)parsed->options + o->offset))->items);
 	}
+	wti_config_free(parsed->config);
 	free(parsed->options);
 	free(parsed->arguments);
 	*parsed = (struct wti_parsed){0};

@@ -13,8 +13,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "python_rules.h"
 
-#define SETTINGS_BYTES_MAX 65536
+#define SETTINGS_BYTES_MAX (1u << 20)
 
 static bool is_home(const char *home)
 {
@@ -60,30 +61,29 @@ static int plan_path(struct wti_python_plan *plan, const char *home, struct wt_e
 	return plan->additions[0] ? 0 : wti_err(err, WT_E_NOMEM, "out of memory for PYTHONPATH");
 }
 
-static bool has_line_end(const char *text)
-{
-	return text && strchr(text, '\n');
-}
-
 static int plan_settings(struct wti_python_plan *plan, const struct wti_python_choice *choice,
 			 struct wt_err *err)
 {
 	struct wti_buf text;
+	int r;
 
-	if (has_line_end(choice->only) || has_line_end(choice->skip) ||
-	    has_line_end(choice->modules))
-		return wti_err(err, WT_E_ARG, "names and patterns have no line ends");
 	wti_buf_init(&text, SETTINGS_BYTES_MAX);
 	wti_buf_printf(&text, "detail=%s\ntensors=%s\n", choice->detail, choice->tensors);
-	if (choice->modules)
-		wti_buf_printf(&text, "modules=%s\n", choice->modules);
-	if (choice->only)
-		wti_buf_printf(&text, "only=%s\n", choice->only);
-	if (choice->skip)
-		wti_buf_printf(&text, "skip=%s\n", choice->skip);
-	plan->settings = wti_buf_status(&text) ? NULL : strdup(wti_buf_cstr(&text));
+	r = wti_python_names(&text, "modules", choice->modules, err);
+	if (!r)
+		r = wti_python_names(&text, "only", choice->only, err);
+	if (!r)
+		r = wti_python_names(&text, "skip", choice->skip, err);
+	if (!r)
+		r = wti_python_rules(&text, "include", &choice->include_files, err);
+	if (!r)
+		r = wti_python_rules(&text, "exclude", &choice->exclude_files, err);
+	if (!r && wti_buf_status(&text))
+		r = wti_err(err, WT_E_ARG, "too many names, patterns and rules; the limit is %u kB",
+			    SETTINGS_BYTES_MAX >> 10);
+	plan->settings = r ? NULL : strdup(wti_buf_cstr(&text));
 	wti_buf_release(&text);
-	return plan->settings ? 0 : wti_err(err, WT_E_ARG, "patterns are too long");
+	return r || plan->settings ? r : wti_err(err, WT_E_NOMEM, "out of memory");
 }
 
 int wti_python_plan(struct wti_python_plan *plan, const struct wti_python_choice *choice,

@@ -8,6 +8,8 @@
 
 #include <wheeltap/err.h>
 
+#include "verb.h"
+
 /* The folder with wheeltap/ and inject/: in the build tree, or where it is installed. */
 bool wti_python_home(char ret_home[PATH_MAX]);
 
@@ -19,9 +21,12 @@ struct wti_python_plan {
 struct wti_python_choice {
 	const char *detail;
 	const char *tensors;
-	const char *modules; /* libraries that are hooked, separated by commas; or NULL: torch */
-	const char *only;    /* patterns separated by commas; or NULL */
+	/* Separated by commas, or @FILE with one a line; or NULL. */
+	const char *modules; /* libraries that are hooked; NULL: torch */
+	const char *only;    /* patterns of full names */
 	const char *skip;
+	struct wti_list include_files; /* of rules: a module and a function a line */
+	struct wti_list exclude_files;
 };
 
 /* What a recording needs so that Python programs join it. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `record`: its options, and how they become those of a recording. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/text.h"
 #include "collect/collect.h"
+#include "config.h"
 #include "python.h"
 #include "record_say.h"
 #include "report.h"
@@ -13,6 +16,8 @@
 struct record_options {
 	bool json;
 	bool quiet;
+	const char *config;
+	const char *directory;
 	const char *folder;
 	const char *name;
 	uint64_t ring_bytes;
@@ -69,36 +74,75 @@ static int read_options(const struct record_options *options, struct wti_record_
 	return read_on_full(options->on_full, record, err);
 }
 
+/* A path that is still the same one in another folder. */
+static int anchor(const char **path, char whole[PATH_MAX], struct wt_err *err)
+{
+	char here[PATH_MAX];
+
+	if (!*path || (*path)[0] == '/')
+		return 0;
+	if (!getcwd(here, sizeof(here)))
+		return wti_err_errno(err, "cannot tell", "the current folder");
+	if (snprintf(whole, PATH_MAX, "%s/%s", here, *path) >= PATH_MAX)
+		return wti_err(err, WT_E_ARG, "the path '%.64s...' is too long", *path);
+	*path = whole;
+	return 0;
+}
+
+struct recording {
+	struct wti_record_options options;
+	struct wti_python_plan plan;
+	struct wti_record_outcome outcome;
+	char base[PATH_MAX]; /* of runs, and the folder of this one, when we have gone elsewhere */
+	char folder[PATH_MAX];
+};
+
+static int prepare(struct recording *recording, const struct record_options *options,
+		   struct wt_err *err)
+{
+	struct wti_record_options *record = &recording->options;
+	int r = read_options(options, record, err);
+
+	if (!r)
+		r = wti_python_plan(&recording->plan, &options->python, err);
+	if (r)
+		return r;
+	record->additions = recording->plan.additions;
+	record->settings = recording->plan.settings;
+	if (!options->directory)
+		return 0;
+	r = anchor(&record->base, recording->base, err);
+	if (!r)
+		r = anchor(&record->folder, recording->folder, err);
+	if (!r && chdir(options->directory))
+		r = wti_err_errno(err, "cannot enter the folder", options->directory);
+	return r;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct record_options *options = opaque;
-	struct wti_record_outcome *outcome = calloc(1, sizeof(*outcome));
-	char **argv = calloc(count + 1, sizeof(char *));
-	struct wti_python_plan plan = {0};
-	struct wti_record_options record;
+	struct recording *recording = calloc(1, sizeof(*recording));
 	struct wt_err err = {0};
-	int code = WTI_EXIT_RECORD;
+	int code;
 
-	if (!outcome || !argv) {
+	if (!recording) {
 		wti_err(&err, WT_E_NOMEM, "out of memory");
 		wti_report_error("record", false, &err);
-	} else if (read_options(options, &record, &err) ||
-		   wti_python_plan(&plan, &options->python, &err)) {
+		return WTI_EXIT_RECORD;
+	}
+	if (prepare(recording, options, &err)) {
 		code = wti_report_error("record", false, &err);
 	} else {
-		memcpy(argv, arguments, count * sizeof(char *));
-		record.argv = argv;
-		record.additions = plan.additions;
-		record.settings = plan.settings;
-		if (wti_record_run(&record, outcome, &err))
+		recording->options.argv = arguments;
+		if (wti_record_run(&recording->options, &recording->outcome, &err))
 			wti_report_error("record", false, &err);
 		else if (!options->quiet)
-			wti_record_say(outcome, options->json);
-		code = outcome->exit_code;
+			wti_record_say(&recording->outcome, options->json);
+		code = recording->outcome.exit_code;
 	}
-	wti_python_plan_release(&plan);
-	free(outcome);
-	free(argv);
+	wti_python_plan_release(&recording->plan);
+	free(recording);
 	return code;
 }
 
@@ -112,10 +156,16 @@ static const struct record_options defaults = {
 #define AT(field) offsetof(struct record_options, field)
 
 static const struct wti_option options[] = {
+	{"config", 'c', WTI_OPT_CONFIG, "FILE", NULL,
+	 "options from a file: our TOML, TrainCheck's YAML or Pytracer's JSON; the command line "
+	 "wins",
+	 AT(config)},
 	{"output", 'o', WTI_OPT_TEXT, "DIR", NULL,
 	 "folder of the run; made if absent, refused if it has a run in it", AT(folder)},
 	{"name", 'n', WTI_OPT_TEXT, "NAME", NULL, "name of the run instead of the program's",
 	 AT(name)},
+	{"directory", 0, WTI_OPT_TEXT, "DIR", NULL, "run the program in this folder",
+	 AT(directory)},
 	{"ring-size", 0, WTI_OPT_BYTES, "SIZE", NULL,
 	 "shared memory of each thread, 64k to 256M; 1M if not given", AT(ring_bytes)},
 	{"max-size", 0, WTI_OPT_BYTES, "BYTES", NULL,
@@ -136,18 +186,29 @@ static const struct wti_option options[] = {
 	{"tensors", 0, WTI_OPT_CHOICE, "HOW", "digest|off",
 	 "whether tensors of Python programs are read, or only described", AT(python.tensors)},
 	{"modules", 0, WTI_OPT_TEXT, "NAMES", NULL,
-	 "Python libraries that are hooked when they are imported; torch if not given",
+	 "Python libraries that are hooked when they are imported, or @FILE with one a line; torch "
+	 "if "
+	 "not given",
 	 AT(python.modules)},
 	{"only", 0, WTI_OPT_TEXT, "PATTERNS", NULL,
-	 "hook only functions whose full name is like torch.nn.functional.*; comma separated",
+	 "hook only functions whose full name is like torch.nn.functional.*; comma separated, or "
+	 "@FILE",
 	 AT(python.only)},
 	{"skip", 0, WTI_OPT_TEXT, "PATTERNS", NULL, "do not hook functions with such names",
 	 AT(python.skip)},
+	{"include-file", 0, WTI_OPT_LIST, "FILE", NULL,
+	 "rules of what to hook, a module and a function a line, as Pytracer has them",
+	 AT(python.include_files)},
+	{"exclude-file", 0, WTI_OPT_LIST, "FILE", NULL, "rules of what not to hook",
+	 AT(python.exclude_files)},
 	{"quiet", 'q', WTI_OPT_FLAG, NULL, NULL, "say nothing at the end", AT(quiet)},
 	{"json", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "say it as one JSON object, on standard error as the output is the program's", AT(json)},
 	WTI_OPTIONS_END,
 };
+
+static const struct wti_dialect *const dialects[] = {&wti_dialect_traincheck, &wti_dialect_pytracer,
+						     NULL};
 
 const struct wti_verb wti_verb_record = {
 	.name = "record",
@@ -175,6 +236,7 @@ const struct wti_verb wti_verb_record = {
 	.arguments_min = 1,
 	.arguments_max = 1u << 20,
 	.rest_is_program = true,
+	.dialects = dialects,
 	.group = "record",
 	.run = run,
 };

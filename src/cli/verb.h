@@ -28,6 +28,7 @@ enum wti_option_type {
 	WTI_OPT_DURATION, /* int64_t ns, "1.5s" */
 	WTI_OPT_CHOICE,   /* const char *, one of `choices` ("a|b|c"); what follows '=' is free */
 	WTI_OPT_LIST,     /* struct wti_list of const char *: may be given again and again */
+	WTI_OPT_CONFIG,   /* const char *: a file with options, read before the others (config.h) */
 };
 
 struct wti_list {
@@ -66,6 +67,8 @@ struct wti_verb {
 	const char *group;    /* in `wheeltap help`: "record", "look", "keep" */
 	int (*run)(const void *options, char **arguments, size_t count);
 	const void *defaults; /* of the options struct; NULL: all zero */
+	/* Whose configurations it takes besides our own; ends with NULL, or NULL. */
+	const struct wti_dialect *const *dialects;
 };
 
 /* In the order in which help shows them; ends with NULL. */

@@ -5,16 +5,16 @@
 #include "base/toml.h"
 #include "fuzz.h"
 
-static size_t count(const struct wti_toml *value)
+static size_t count(const struct wti_doc *value)
 {
 	size_t found = 1;
 
-	for (const struct wti_toml *child = value->first; child; child = child->next) {
+	for (const struct wti_doc *child = value->first; child; child = child->next) {
 		PROMISE(child->line > 0);
-		if (child->type == WTI_TOML_STRING)
+		if (child->type == WTI_DOC_STRING)
 			PROMISE(!child->string.data[child->string.bytes]);
-		if (value->type == WTI_TOML_TABLE)
-			PROMISE(wti_toml_get(value, child->key));
+		if (value->type == WTI_DOC_TABLE)
+			PROMISE(wti_doc_get(value, child->key));
 		found += count(child);
 	}
 	return found;
@@ -22,7 +22,7 @@ static size_t count(const struct wti_toml *value)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct wti_toml *root;
+	struct wti_doc *root;
 	struct wt_err err = {0};
 	int result = wti_toml_parse("input.toml", (const char *)data, bytes, &root, &err);
 
@@ -32,6 +32,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		return 0;
 	}
 	PROMISE(count(root) <= bytes + 1);
-	wti_toml_free(root);
+	wti_doc_free(root);
 	return 0;
 }

@@ -100,24 +100,24 @@ static int use_toml(uint64_t *ret_found)
 	static const char text[] =
 		"title = \"a string\"\n[table.sub]\nlist = [1, [2.5, {x = true}]]\n"
 		"[[array]]\n'quoted key'.dotted = '''\nlines\n'''\n[[array]]\n";
-	struct wti_toml *root = NULL;
+	struct wti_doc *root = NULL;
 	struct wt_err err;
 	int status = wti_toml_parse("t", text, sizeof(text) - 1, &root, &err);
 
 	if (status && root)
 		return WT_E_FORMAT; /* untouched on failure */
 	*ret_found = !status;
-	wti_toml_free(root);
+	wti_doc_free(root);
 	return status;
 }
 
 static int use_toml_load(uint64_t *ret_found)
 {
-	struct wti_toml *root = NULL;
+	struct wti_doc *root = NULL;
 	int status = wti_toml_load(path, &root, NULL);
 
 	*ret_found = !status;
-	wti_toml_free(root);
+	wti_doc_free(root);
 	return status;
 }
 

@@ -10,16 +10,16 @@
 #include "base/json.h"
 #include "base/toml.h"
 
-static void put_scalar(struct wti_json *json, const struct wti_toml *value)
+static void put_scalar(struct wti_json *json, const struct wti_doc *value)
 {
 	switch (value->type) {
-	case WTI_TOML_STRING:
+	case WTI_DOC_STRING:
 		wti_json_text_n(json, value->string.data, value->string.bytes);
 		break;
-	case WTI_TOML_INT:
+	case WTI_DOC_INT:
 		wti_json_i64(json, value->integer);
 		break;
-	case WTI_TOML_FLOAT:
+	case WTI_DOC_FLOAT:
 		wti_json_f64(json, value->number);
 		break;
 	default:
@@ -28,18 +28,18 @@ static void put_scalar(struct wti_json *json, const struct wti_toml *value)
 }
 
 /* Recursion is fine here: the parser bounds the depth. */
-static void put_value(struct wti_json *json, const struct wti_toml *value)
+static void put_value(struct wti_json *json, const struct wti_doc *value)
 {
-	if (value->type == WTI_TOML_TABLE) {
+	if (value->type == WTI_DOC_TABLE) {
 		wti_json_object(json);
-		for (const struct wti_toml *child = value->first; child; child = child->next) {
+		for (const struct wti_doc *child = value->first; child; child = child->next) {
 			wti_json_key(json, child->key);
 			put_value(json, child);
 		}
 		wti_json_object_end(json);
-	} else if (value->type == WTI_TOML_ARRAY) {
+	} else if (value->type == WTI_DOC_ARRAY) {
 		wti_json_array(json);
-		for (const struct wti_toml *child = value->first; child; child = child->next)
+		for (const struct wti_doc *child = value->first; child; child = child->next)
 			put_value(json, child);
 		wti_json_array_end(json);
 	} else {
@@ -50,7 +50,7 @@ static void put_value(struct wti_json *json, const struct wti_toml *value)
 /* The document as JSON, or its error message; to be freed. */
 static char *read_toml(const char *text, size_t bytes)
 {
-	struct wti_toml *root = NULL;
+	struct wti_doc *root = NULL;
 	struct wt_err err = {0};
 	struct wti_json json;
 	struct wti_buf out;
@@ -63,7 +63,7 @@ static char *read_toml(const char *text, size_t bytes)
 	else
 		put_value(&json, root);
 	result = strdup(wti_buf_cstr(&out));
-	wti_toml_free(root);
+	wti_doc_free(root);
 	wti_buf_release(&out);
 	return result;
 }
@@ -171,7 +171,7 @@ static void test_depth(void)
 	char text[4096];
 
 	for (size_t depth = 1; depth < 1000; depth += 13) {
-		struct wti_toml *root = NULL;
+		struct wti_doc *root = NULL;
 		struct wt_err err;
 		int status;
 
@@ -181,7 +181,7 @@ static void test_depth(void)
 		memset(text + 2 + depth, ']', depth);
 		status = wti_toml_parse("t", text, 2 + 2 * depth, &root, &err);
 		CHECK_INT(status, depth < 63 ? 0 : WT_E_LIMIT);
-		wti_toml_free(root);
+		wti_doc_free(root);
 		root = NULL;
 		for (size_t i = 0; i < depth; i++)
 			memcpy(text + 2 * i, "a.", 2);
@@ -194,13 +194,13 @@ static void test_depth(void)
 static void test_places(void)
 {
 	static const char text[] = "[a]\n  b = 1\nc = [\n 2]\n";
-	struct wti_toml *root = NULL;
-	const struct wti_toml *a, *b, *c;
+	struct wti_doc *root = NULL;
+	const struct wti_doc *a, *b, *c;
 
 	REQUIRE(!wti_toml_parse("t", text, sizeof(text) - 1, &root, NULL));
-	a = wti_toml_get(root, "a");
-	b = wti_toml_get(a, "b");
-	c = wti_toml_get(a, "c");
+	a = wti_doc_get(root, "a");
+	b = wti_doc_get(a, "b");
+	c = wti_doc_get(a, "c");
 	REQUIRE(a && b && c);
 	CHECK_INT(a->line, 1);
 	CHECK_INT(a->column, 2);
@@ -209,17 +209,17 @@ static void test_places(void)
 	CHECK_INT(c->first->line, 4);
 	CHECK_INT(c->first->column, 2);
 	CHECK_TEXT(b->key, "b");
-	CHECK(!wti_toml_get(root, "b"));
-	CHECK(!wti_toml_get(b, "x"));
-	CHECK(!wti_toml_get(NULL, "x"));
-	wti_toml_free(root);
-	wti_toml_free(NULL);
+	CHECK(!wti_doc_get(root, "b"));
+	CHECK(!wti_doc_get(b, "x"));
+	CHECK(!wti_doc_get(NULL, "x"));
+	wti_doc_free(root);
+	wti_doc_free(NULL);
 }
 
 static void test_load(void)
 {
 	char path[] = "/tmp/wheeltap-test-XXXXXX";
-	struct wti_toml *root = NULL;
+	struct wti_doc *root = NULL;
 	struct wt_err err;
 	char expected[128];
 	int fd = mkstemp(path);

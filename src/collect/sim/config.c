@@ -173,20 +173,20 @@ struct source {
 	struct wt_err *err;
 };
 
-static int wrong(const struct source *source, const struct wti_toml *value, const char *expected)
+static int wrong(const struct source *source, const struct wti_doc *value, const char *expected)
 {
 	return wti_err(source->err, WT_E_FORMAT, "wrong value for '%s' at %s:%u:%u: give %s",
 		       value->key ? value->key : "", source->path, value->line, value->column,
 		       expected);
 }
 
-static int read_number(const struct source *source, const struct wti_toml *value,
+static int read_number(const struct source *source, const struct wti_doc *value,
 		       const struct key *key, void *target)
 {
 	char expected[80];
 	uint64_t number = (uint64_t)value->integer;
 
-	if (value->type != WTI_TOML_INT || value->integer < 0 || number < key->min ||
+	if (value->type != WTI_DOC_INT || value->integer < 0 || number < key->min ||
 	    number > key->max) {
 		snprintf(expected, sizeof(expected), "a whole number from %llu to %llu",
 			 (unsigned long long)key->min, (unsigned long long)key->max);
@@ -199,15 +199,15 @@ static int read_number(const struct source *source, const struct wti_toml *value
 	return 0;
 }
 
-static int read_share(const struct source *source, const struct wti_toml *value,
+static int read_share(const struct source *source, const struct wti_doc *value,
 		      const struct key *key, void *target)
 {
 	char expected[80];
-	double share = value->type == WTI_TOML_INT ? (double)value->integer : value->number;
+	double share = value->type == WTI_DOC_INT ? (double)value->integer : value->number;
 	double max = (double)key->max / WTI_SIM_SHARE_ONE;
 	uint32_t fixed;
 
-	if ((value->type != WTI_TOML_FLOAT && value->type != WTI_TOML_INT) ||
+	if ((value->type != WTI_DOC_FLOAT && value->type != WTI_DOC_INT) ||
 	    !(share >= 0 && share <= max)) {
 		snprintf(expected, sizeof(expected), "a share from 0 to %g", max);
 		return wrong(source, value, expected);
@@ -217,12 +217,12 @@ static int read_share(const struct source *source, const struct wti_toml *value,
 	return 0;
 }
 
-static int read_text(const struct source *source, const struct wti_toml *value,
+static int read_text(const struct source *source, const struct wti_doc *value,
 		     const struct key *key, char *target)
 {
 	char expected[80];
 
-	if (value->type != WTI_TOML_STRING || value->string.bytes < key->min ||
+	if (value->type != WTI_DOC_STRING || value->string.bytes < key->min ||
 	    value->string.bytes >= key->max || memchr(value->string.data, 0, value->string.bytes)) {
 		snprintf(expected, sizeof(expected), "a text of %llu to %llu bytes",
 			 (unsigned long long)key->min, (unsigned long long)key->max - 1);
@@ -233,15 +233,14 @@ static int read_text(const struct source *source, const struct wti_toml *value,
 	return 0;
 }
 
-static int read_choice(const struct source *source, const struct wti_toml *value,
+static int read_choice(const struct source *source, const struct wti_doc *value,
 		       const struct key *key, void *target)
 {
 	char expected[160] = "one of";
 	size_t at = strlen(expected);
 
 	for (uint32_t i = 0; key->words[i]; i++) {
-		if (value->type == WTI_TOML_STRING &&
-		    strlen(key->words[i]) == value->string.bytes &&
+		if (value->type == WTI_DOC_STRING && strlen(key->words[i]) == value->string.bytes &&
 		    !memcmp(key->words[i], value->string.data, value->string.bytes)) {
 			memcpy(target, &i, sizeof(i));
 			return 0;
@@ -252,10 +251,10 @@ static int read_choice(const struct source *source, const struct wti_toml *value
 	return wrong(source, value, expected);
 }
 
-static int read_table(const struct source *source, const struct wti_toml *table,
+static int read_table(const struct source *source, const struct wti_doc *table,
 		      const struct key *keys, void *target);
 
-static int read_value(const struct source *source, const struct wti_toml *value,
+static int read_value(const struct source *source, const struct wti_doc *value,
 		      const struct key *key, void *target)
 {
 	char *at = (char *)target + key->offset;
@@ -271,7 +270,7 @@ static int read_value(const struct source *source, const struct wti_toml *value,
 	case KEY_CHOICE:
 		return read_choice(source, value, key, at);
 	case KEY_BOOL:
-		if (value->type != WTI_TOML_BOOL)
+		if (value->type != WTI_DOC_BOOL)
 			return wrong(source, value, "true or false");
 		memcpy(at, &value->boolean, sizeof(value->boolean));
 		return 0;
@@ -282,7 +281,7 @@ static int read_value(const struct source *source, const struct wti_toml *value,
 	return 0;
 }
 
-static int unknown_key(const struct source *source, const struct wti_toml *value,
+static int unknown_key(const struct source *source, const struct wti_doc *value,
 		       const struct key *keys)
 {
 	const char *names[COUNT_OF(top_keys)];
@@ -303,12 +302,12 @@ static int unknown_key(const struct source *source, const struct wti_toml *value
 		       value->key, source->path, value->line, value->column);
 }
 
-static int read_table(const struct source *source, const struct wti_toml *table,
+static int read_table(const struct source *source, const struct wti_doc *table,
 		      const struct key *keys, void *target)
 {
-	if (table->type != WTI_TOML_TABLE)
+	if (table->type != WTI_DOC_TABLE)
 		return wrong(source, table, "a table");
-	for (const struct wti_toml *value = table->first; value; value = value->next) {
+	for (const struct wti_doc *value = table->first; value; value = value->next) {
 		const struct key *key = keys;
 		int r;
 
@@ -322,7 +321,7 @@ static int read_table(const struct source *source, const struct wti_toml *table,
 	return 0;
 }
 
-static int read_kernel(const struct source *source, const struct wti_toml *table,
+static int read_kernel(const struct source *source, const struct wti_doc *table,
 		       struct wti_sim_kernel *kernel)
 {
 	*kernel = (struct wti_sim_kernel){.load_percent = 80, .jitter_share = DRAWN};
@@ -336,15 +335,15 @@ static int read_kernel(const struct source *source, const struct wti_toml *table
 }
 
 /* The first kernel of a file replaces all of the defaults. */
-static int read_kernels(const struct source *source, const struct wti_toml *list,
+static int read_kernels(const struct source *source, const struct wti_doc *list,
 			struct wti_sim_config *config)
 {
 	if (!list)
 		return 0;
-	if (list->type != WTI_TOML_ARRAY)
+	if (list->type != WTI_DOC_ARRAY)
 		return wrong(source, list, "[[kernel]] tables");
 	config->kernel_count = 0;
-	for (const struct wti_toml *table = list->first; table; table = table->next) {
+	for (const struct wti_doc *table = list->first; table; table = table->next) {
 		int r;
 
 		if (config->kernel_count == WTI_SIM_KERNELS_MAX)
@@ -364,15 +363,15 @@ int wti_sim_config_load(struct wti_sim_config *config, const char *path, struct 
 {
 	struct source source = {path, err};
 	struct wti_sim_config copy = *config;
-	struct wti_toml *root;
+	struct wti_doc *root;
 	int r = wti_toml_load(path, &root, err);
 
 	if (r < 0)
 		return r;
 	r = read_table(&source, root, top_keys, &copy);
 	if (r == 0)
-		r = read_kernels(&source, wti_toml_get(root, "kernel"), &copy);
-	wti_toml_free(root);
+		r = read_kernels(&source, wti_doc_get(root, "kernel"), &copy);
+	wti_doc_free(root);
 	if (r == 0)
 		*config = copy;
 	return r;
