@@ -109,6 +109,9 @@ void wt_result_finding(struct wt_result *result, const struct wt_finding *findin
 	mine->evidence = copy(result, finding->evidence);
 	mine->means = copy(result, finding->means);
 	mine->hint = copy(result, finding->hint);
+	mine->ranks = copy(result, finding->ranks);
+	mine->not_this = copy(result, finding->not_this);
+	mine->follows = copy(result, finding->follows);
 }
 
 static void release_finding(struct wt_finding *finding)
@@ -116,7 +119,8 @@ static void release_finding(struct wt_finding *finding)
 	const char *texts[] = {finding->code,   finding->title,    finding->stage,
 			       finding->op,     finding->file,     finding->expected,
 			       finding->actual, finding->evidence, finding->means,
-			       finding->hint};
+			       finding->hint,   finding->ranks,    finding->not_this,
+			       finding->follows};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		free((char *)texts[i]);

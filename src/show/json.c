@@ -66,11 +66,21 @@ static void add_finding(struct wti_json *j, const struct wt_finding *f)
 	add_text(j, "actual", f->actual);
 	add_number(j, "first_step", f->first_step);
 	add_number(j, "last_step", f->last_step);
+	if (f->case_count) {
+		wti_json_key(j, "cases");
+		wti_json_u64(j, f->case_count);
+	}
+	if (f->ranks)
+		add_text(j, "ranks", f->ranks);
 	wti_json_object_end(j);
 	wti_json_key(j, "count");
 	wti_json_u64(j, f->count);
 	add_text(j, "means", f->means);
 	add_text(j, "hint", f->hint);
+	if (f->not_this)
+		add_text(j, "not_this", f->not_this);
+	if (f->follows)
+		add_text(j, "follows", f->follows);
 	wti_json_object_end(j);
 }
 

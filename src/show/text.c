@@ -239,14 +239,41 @@ static void add_where(struct wti_buf *out, const struct wt_finding *f)
 		wti_buf_printf(&where, "%s%s", where.bytes ? "  " : "", f->op);
 	if (f->stage)
 		wti_buf_printf(&where, "%sstage %s", where.bytes ? "  " : "", f->stage);
-	if (f->step >= 0)
+	if (f->step >= 0 && f->first_step < 0)
 		wti_buf_printf(&where, "%sstep %lld", where.bytes ? "  " : "", (long long)f->step);
-	if (f->rank >= 0)
+	if (f->ranks)
+		wti_buf_printf(&where, "%srank %s", where.bytes ? "  " : "", f->ranks);
+	else if (f->rank >= 0)
 		wti_buf_printf(&where, "%srank %lld", where.bytes ? "  " : "", (long long)f->rank);
 	if (where.bytes)
 		add_line(out, "where", wti_buf_cstr(&where));
 	wti_buf_inherit(out, &where);
 	wti_buf_release(&where);
+}
+
+/* "step 2, to step 1200 (1,199 of 1,199)" */
+static void add_since(struct wti_buf *out, const struct wt_finding *f)
+{
+	struct wti_buf since;
+	char text[32];
+
+	if (f->first_step < 0)
+		return;
+	wti_buf_init(&since, CELL_MAX);
+	wti_buf_printf(&since, "step %lld", (long long)f->first_step);
+	if (f->last_step > f->first_step)
+		wti_buf_printf(&since, ", last in step %lld", (long long)f->last_step);
+	if (f->count > 1 || f->case_count > 1) {
+		wti_buf_printf(&since, " (%s", wti_format_count(text, f->count));
+		if (f->case_count)
+			wti_buf_printf(&since, " of %s", wti_format_count(text, f->case_count));
+		else
+			wti_buf_text(&since, " times");
+		wti_buf_byte(&since, ')');
+	}
+	add_line(out, "since", wti_buf_cstr(&since));
+	wti_buf_inherit(out, &since);
+	wti_buf_release(&since);
 }
 
 static void add_finding(struct wti_buf *out, const struct wt_finding *f,
@@ -262,11 +289,14 @@ static void add_finding(struct wti_buf *out, const struct wt_finding *f,
 	wti_printable(out, f->title, strlen(f->title));
 	wti_buf_byte(out, '\n');
 	add_where(out, f);
+	add_since(out, f);
 	add_line(out, "evidence", f->evidence);
 	add_line(out, "expected", f->expected);
 	add_line(out, "actual", f->actual);
 	add_line(out, "means", f->means);
 	add_line(out, "try", f->hint);
+	add_line(out, "not this", f->not_this);
+	add_line(out, "follows", f->follows);
 	wti_buf_byte(out, '\n');
 }
 

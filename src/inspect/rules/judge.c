@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeping account of what the rules say, and making findings of it. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "judge.h"
+
+#define TEXT_MAX 4096u
+#define RANKS_MAX 65536u
+
+/* ---- Accounts ------------------------------------------------------------------------------- */
+
+int wti_judge_init(struct wti_judge *judge, const struct wti_training *training, struct wt_err *err)
+{
+	size_t count = 0;
+
+	while (wti_rules[count])
+		count++;
+	*judge = (struct wti_judge){.training = training, .count = count};
+	judge->cases = calloc(count, sizeof(*judge->cases));
+	for (size_t i = 0; judge->cases && i < count; i++) {
+		struct wti_case *account = &judge->cases[i];
+
+		account->rule = wti_rules[i];
+		account->training = training;
+		account->first_step = account->last_step = -1;
+		wti_map_init(&account->subjects, WTI_SUBJECTS_MAX);
+		wti_map_init(&account->ranks, RANKS_MAX);
+		account->state = calloc(1, account->rule->state_bytes + 1);
+		if (!account->state) {
+			wti_judge_release(judge);
+			break;
+		}
+	}
+	return judge->cases ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
+}
+
+void wti_judge_release(struct wti_judge *judge)
+{
+	for (size_t i = 0; i < judge->count && judge->cases; i++) {
+		struct wti_case *account = &judge->cases[i];
+
+		if (account->state && account->rule->release)
+			account->rule->release(account->state);
+		free(account->state);
+		free(account->evidence);
+		free(account->not_this);
+		wti_map_release(&account->subjects);
+		wti_map_release(&account->ranks);
+	}
+	free(judge->cases);
+	*judge = (struct wti_judge){0};
+}
+
+void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment)
+{
+	if (moment->type == WTI_MOMENT_LOST)
+		judge->lost_count += moment->count;
+	for (size_t i = 0; i < judge->count; i++) {
+		struct wti_case *account = &judge->cases[i];
+
+		if (account->rule->moments & moment->type)
+			account->rule->see(account, account->state, moment);
+	}
+}
+
+/* ---- What rules tell ------------------------------------------------------------------------ */
+
+void wti_held(struct wti_case *account)
+{
+	account->held_count++;
+}
+
+void wti_not_measured(struct wti_case *account, const char *why)
+{
+	account->why_not = why;
+}
+
+uint64_t wti_violation_count(const struct wti_case *account)
+{
+	return account->violation_count;
+}
+
+static char *format_text(const char *format, va_list args)
+{
+	char *text = NULL;
+
+	return vasprintf(&text, format, args) < 0 ? NULL : text;
+}
+
+void wti_violated(struct wti_case *account, const struct wti_moment *moment, uint32_t subject,
+		  const char *evidence, ...)
+{
+	uint64_t *count = subject ? wti_map_number(&account->subjects, subject) : NULL;
+	va_list args;
+
+	if (count)
+		++*count;
+	if (moment->scope.rank >= 0)
+		wti_map_number(&account->ranks, (uint64_t)moment->scope.rank);
+	account->last_step = moment->scope.step;
+	if (account->violation_count++)
+		return;
+	account->first_step = moment->scope.step;
+	account->where = wti_moment_where(moment);
+	va_start(args, evidence);
+	account->evidence = format_text(evidence, args);
+	va_end(args);
+}
+
+void wti_not_this(struct wti_case *account, const char *format, ...)
+{
+	va_list args;
+
+	if (account->not_this)
+		return;
+	va_start(args, format);
+	account->not_this = format_text(format, args);
+	va_end(args);
+}
+
+/* ---- Findings ------------------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+	const struct wti_map_entry *left = a, *right = b;
+
+	return (left->key > right->key) - (left->key < right->key);
+}
+
+/* "0, 2-3", if not all of one process. */
+static void ranks_text(struct wti_buf *out, const struct wti_case *account)
+{
+	size_t count = account->ranks.count;
+	struct wti_map_entry *sorted = calloc(count + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return;
+	memcpy(sorted, account->ranks.entries, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), by_number);
+	for (size_t from = 0, to; from < count; from = to + 1) {
+		to = from;
+		while (to + 1 < count && sorted[to + 1].key == sorted[to].key + 1)
+			to++;
+		wti_buf_printf(out, "%s%llu", from ? ", " : "",
+			       (unsigned long long)sorted[from].key);
+		if (to > from)
+			wti_buf_printf(out, "-%llu", (unsigned long long)sorted[to].key);
+	}
+	free(sorted);
+}
+
+/* "fc1.weight, fc1.bias and 6 more: " before the evidence. */
+static void evidence_text(struct wti_buf *out, const struct wti_case *account)
+{
+	size_t count = account->subjects.count;
+
+	for (size_t i = 0; i < count && i < WTI_SUBJECTS_SHOWN; i++)
+		wti_buf_printf(out, "%s%s", i ? ", " : "",
+			       wti_symbol_text(account->training->symbols,
+					       (uint32_t)account->subjects.entries[i].key));
+	if (count > WTI_SUBJECTS_SHOWN)
+		wti_buf_printf(out, " and %zu more", count - WTI_SUBJECTS_SHOWN);
+	if (count)
+		wti_buf_text(out, ": ");
+	wti_buf_text(out, account->evidence ? account->evidence : "");
+}
+
+static const struct wti_case *case_of(const struct wti_judge *judge, const char *code)
+{
+	for (size_t i = 0; i < judge->count; i++)
+		if (!strcmp(judge->cases[i].rule->code, code))
+			return &judge->cases[i];
+	return NULL;
+}
+
+/* A cause cannot come after what it causes. */
+static bool explains(const struct wti_case *cause, const struct wti_case *other)
+{
+	if (!cause->violation_count || !other->violation_count || cause == other)
+		return false;
+	if (cause->first_step > other->first_step && other->first_step >= 0)
+		return false;
+	for (const char *const *code = cause->rule->explains; code && *code; code++)
+		if (!strcmp(*code, other->rule->code))
+			return true;
+	return false;
+}
+
+static const struct wti_case *cause_of(const struct wti_judge *judge, const struct wti_case *other)
+{
+	for (size_t i = 0; i < judge->count; i++)
+		if (explains(&judge->cases[i], other) && !explains(other, &judge->cases[i]))
+			return &judge->cases[i];
+	return NULL;
+}
+
+static void follows_text(struct wti_buf *out, const struct wti_judge *judge,
+			 const struct wti_case *cause)
+{
+	for (const char *const *code = cause->rule->explains; code && *code; code++) {
+		const struct wti_case *other = case_of(judge, *code);
+
+		if (other && cause_of(judge, other) == cause)
+			wti_buf_printf(out, "%s%s %s", out->bytes ? "; " : "", *code,
+				       other->rule->title);
+	}
+}
+
+static void add_finding(const struct wti_judge *judge, const struct wti_case *account,
+			struct wt_result *result)
+{
+	const struct wti_rule *rule = account->rule;
+	struct wti_buf evidence, follows, ranks;
+
+	wti_buf_init(&evidence, TEXT_MAX);
+	wti_buf_init(&follows, TEXT_MAX);
+	wti_buf_init(&ranks, TEXT_MAX);
+	evidence_text(&evidence, account);
+	follows_text(&follows, judge, account);
+	ranks_text(&ranks, account);
+	wt_result_finding(
+		result,
+		&(struct wt_finding){
+			.code = rule->code,
+			.severity = rule->severity,
+			.title = rule->title,
+			.step = account->first_step,
+			.rank = account->ranks.count ? (int64_t)account->ranks.entries[0].key : -1,
+			.ranks = ranks.bytes ? wti_buf_cstr(&ranks) : NULL,
+			.stage = account->where.stage,
+			.op = account->where.op,
+			.file = account->where.file,
+			.line = account->where.line,
+			.evidence = wti_buf_cstr(&evidence),
+			.first_step = account->first_step,
+			.last_step = account->last_step,
+			.count = account->violation_count,
+			.case_count = account->held_count + account->violation_count,
+			.means = rule->means,
+			.hint = rule->hint,
+			.not_this = account->not_this,
+			.follows = follows.bytes ? wti_buf_cstr(&follows) : NULL,
+		});
+	wti_buf_release(&evidence);
+	wti_buf_release(&follows);
+	wti_buf_release(&ranks);
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+static const char *why_not(const struct wti_judge *judge, const struct wti_case *account)
+{
+	if (judge->lost_count && account->rule->flags & WTI_RULE_ABSENCE)
+		return "events were lost";
+	return account->why_not ? account->why_not : account->rule->needs;
+}
+
+static bool is_measured(const struct wti_judge *judge, const struct wti_case *account)
+{
+	if (judge->lost_count && account->rule->flags & WTI_RULE_ABSENCE)
+		return false;
+	return account->violation_count || account->held_count;
+}
+
+static void add_rule_row(const struct wti_judge *judge, const struct wti_case *account,
+			 struct wt_table *table)
+{
+	const char *outcome = account->violation_count ? "violated" : "held";
+	const char *why = "";
+
+	if (!is_measured(judge, account)) {
+		outcome = "not measured";
+		why = why_not(judge, account);
+	}
+	wt_table_row(table);
+	wt_table_text(table, account->rule->code, strlen(account->rule->code));
+	wt_table_text(table, outcome, strlen(outcome));
+	wt_table_count(table, account->held_count);
+	wt_table_count(table, account->violation_count);
+	wt_table_text(table, account->rule->title, strlen(account->rule->title));
+	wt_table_text(table, why, strlen(why));
+}
+
+static void add_rules(const struct wti_judge *judge, struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(result, "rules", "Rules");
+	uint64_t violated = 0, held = 0, unmeasured = 0;
+
+	wt_table_column(table, "code", "rule", WT_CELL_TEXT);
+	wt_table_column(table, "outcome", "outcome", WT_CELL_TEXT);
+	wt_table_column(table, "held", "held", WT_CELL_COUNT);
+	wt_table_column(table, "violated", "violated", WT_CELL_COUNT);
+	wt_table_column(table, "title", "what would be found", WT_CELL_TEXT);
+	wt_table_column(table, "why", "why not measured", WT_CELL_TEXT);
+	for (size_t i = 0; i < judge->count; i++) {
+		const struct wti_case *account = &judge->cases[i];
+
+		add_rule_row(judge, account, table);
+		if (!is_measured(judge, account))
+			unmeasured++;
+		else if (account->violation_count)
+			violated++;
+		else
+			held++;
+	}
+	wt_result_fact_count(result, "rules_violated", "", WT_CELL_COUNT, violated);
+	wt_result_fact_count(result, "rules_held", "", WT_CELL_COUNT, held);
+	wt_result_fact_count(result, "rules_not_measured", "", WT_CELL_COUNT, unmeasured);
+	wt_result_set_status(result, violated ? "findings" : held ? "clean" : "not_measured");
+}
+
+/* Errors first; among them in the order of the table, which has causes first. */
+void wti_judge_finish(struct wti_judge *judge, struct wt_result *result)
+{
+	for (size_t i = 0; i < judge->count; i++)
+		if (judge->cases[i].rule->finish)
+			judge->cases[i].rule->finish(&judge->cases[i], judge->cases[i].state,
+						     judge->training);
+	for (int severity = WT_ERROR; severity >= WT_NOTE; severity--) {
+		for (size_t i = 0; i < judge->count; i++) {
+			const struct wti_case *account = &judge->cases[i];
+
+			if ((int)account->rule->severity == severity && account->violation_count &&
+			    is_measured(judge, account) && !cause_of(judge, account))
+				add_finding(judge, account, result);
+		}
+	}
+	add_rules(judge, result);
+}
+
+size_t wti_judge_news(struct wti_judge *judge, struct wt_result *result)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < judge->count; i++) {
+		struct wti_case *account = &judge->cases[i];
+
+		if (account->is_told || !account->violation_count || cause_of(judge, account))
+			continue;
+		account->is_told = true;
+		add_finding(judge, account, result);
+		count++;
+	}
+	return count;
+}

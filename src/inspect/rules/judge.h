@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The judge: shows the moments of a run to the rules, keeps account of what each of them says, and
+ * makes findings of it, one a cause. Does not know whether the run goes on.
+ */
+#ifndef WTI_INSPECT_JUDGE_H
+#define WTI_INSPECT_JUDGE_H
+
+#include "rule.h"
+
+enum { WTI_SUBJECTS_SHOWN = 4, WTI_SUBJECTS_MAX = 4096 };
+
+struct wti_case {
+	const struct wti_rule *rule;
+	const struct wti_training *training;
+	void *state;
+	uint64_t held_count;
+	uint64_t violation_count;
+	struct wti_map subjects; /* symbol: how often */
+	struct wti_map ranks;
+	int64_t first_step, last_step;
+	struct wti_where where; /* of the first violation */
+	char *evidence;
+	char *not_this;
+	const char *why_not; /* measured */
+	bool is_told;        /* live: its finding has been shown */
+};
+
+struct wti_judge {
+	const struct wti_training *training;
+	struct wti_case *cases; /* one a rule, in the order of the table */
+	size_t count;
+	uint64_t lost_count;
+};
+
+int wti_judge_init(struct wti_judge *judge, const struct wti_training *training,
+		   struct wt_err *err);
+void wti_judge_release(struct wti_judge *judge);
+void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment);
+/* Findings, the table of rules and the closing line. The run has ended. */
+void wti_judge_finish(struct wti_judge *judge, struct wt_result *result);
+/* Live: the findings that are new since the last time. How many. */
+size_t wti_judge_news(struct wti_judge *judge, struct wt_result *result);
+
+#endif

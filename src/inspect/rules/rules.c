@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All rules. */
+#include <string.h>
+
+#include "rule.h"
+
+/* One line a rule: the file that it stands in is named after the middle of its code. */
+extern const struct wti_rule wti_rule_grad_001;
+
+/* Causes before what follows from them: of two findings the first is shown first. */
+/* clang-format off */
+const struct wti_rule *const wti_rules[] = {
+	&wti_rule_grad_001,
+	NULL,
+};
+/* clang-format on */
+
+const struct wti_rule *wti_rule_by_code(const char *code)
+{
+	for (size_t i = 0; wti_rules[i]; i++)
+		if (!strcmp(wti_rules[i]->code, code))
+			return wti_rules[i];
+	return NULL;
+}

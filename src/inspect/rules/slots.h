@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a rule keeps of each object or parameter: zeroed memory, made when first asked for. The
+ * address holds until the next one is made.
+ */
+#ifndef WTI_INSPECT_SLOTS_H
+#define WTI_INSPECT_SLOTS_H
+
+#include "training/training.h"
+
+struct wti_slots {
+	struct wti_map index; /* key: place plus one */
+	char *memory;
+	size_t count;
+};
+
+/* NULL: no room, or nothing to be asked about. All slots of one `slots` have the same size. */
+void *wti_slot(struct wti_slots *slots, uint64_t key, size_t bytes);
+void *wti_slot_of_object(struct wti_slots *slots, const struct wti_object *object, size_t bytes);
+void *wti_slot_of_parameter(struct wti_slots *slots, const struct wti_parameter *parameter,
+			    size_t bytes);
+void wti_slots_release(struct wti_slots *slots);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls put together from their rows, track by track. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "calls.h"
+
+#define TRACKS_MAX (1u << 20)
+#define DEPTH_MAX 4096u
+#define VALUES_MAX 1024u /* of one call */
+
+void wti_calls_init(struct wti_calls *calls, struct wti_symbols *symbols)
+{
+	*calls = (struct wti_calls){.symbols = symbols};
+	wti_scopes_init(&calls->scopes);
+	wti_map_init(&calls->index, TRACKS_MAX);
+}
+
+void wti_calls_release(struct wti_calls *calls)
+{
+	for (size_t i = 0; i < calls->track_count; i++) {
+		for (uint32_t j = 0; j < calls->tracks[i].capacity; j++)
+			free(calls->tracks[i].open[j].values);
+		free(calls->tracks[i].open);
+	}
+	free(calls->tracks);
+	wti_map_release(&calls->index);
+	wti_scopes_release(&calls->scopes);
+	*calls = (struct wti_calls){0};
+}
+
+static struct wti_call_track *track_of(struct wti_calls *calls, const struct wt_event *event)
+{
+	uint64_t *slot =
+		wti_map_number(&calls->index, (uint64_t)event->stream << 32 | event->track);
+
+	if (!slot)
+		return NULL;
+	if (*slot)
+		return &calls->tracks[*slot - 1];
+	if (!(calls->track_count & (calls->track_count - 1))) {
+		size_t capacity = calls->track_count ? calls->track_count * 2 : 1;
+		void *bigger = realloc(calls->tracks, capacity * sizeof(*calls->tracks));
+
+		if (!bigger)
+			return NULL;
+		calls->tracks = bigger;
+	}
+	calls->tracks[calls->track_count] =
+		(struct wti_call_track){.stream = event->stream, .track = event->track};
+	*slot = ++calls->track_count;
+	return &calls->tracks[*slot - 1];
+}
+
+static struct wti_call *innermost(const struct wti_call_track *track)
+{
+	return track->open_count ? &track->open[track->open_count - 1] : NULL;
+}
+
+static const struct wti_call *parent_of(const struct wti_call_track *track)
+{
+	return track->open_count > 1 ? &track->open[track->open_count - 2] : NULL;
+}
+
+/* ---- Begin ---------------------------------------------------------------------------------- */
+
+static void announce(struct wti_call_track *track, const struct wti_listener *listener)
+{
+	struct wti_call *call = innermost(track);
+
+	if (!call || call->is_announced)
+		return;
+	call->is_announced = true;
+	listener->begun(listener->self, call, parent_of(track));
+}
+
+static bool make_room(struct wti_call_track *track)
+{
+	uint32_t capacity = track->capacity ? track->capacity * 2 : 16;
+	struct wti_call *bigger;
+
+	if (track->open_count < track->capacity)
+		return true;
+	bigger = realloc(track->open, capacity * sizeof(*bigger));
+	if (!bigger)
+		return false;
+	memset(bigger + track->capacity, 0, (capacity - track->capacity) * sizeof(*bigger));
+	track->open = bigger;
+	track->capacity = capacity;
+	return true;
+}
+
+static bool begin(struct wti_calls *calls, struct wti_call_track *track,
+		  const struct wt_event *event)
+{
+	struct wti_value_row *values;
+	struct wti_call *call;
+	uint32_t capacity;
+
+	if (track->open_count >= DEPTH_MAX) {
+		track->too_deep_count++;
+		return true;
+	}
+	if (!make_room(track))
+		return false;
+	call = &track->open[track->open_count++];
+	values = call->values; /* memory of earlier calls at this depth */
+	capacity = call->value_capacity;
+	*call = (struct wti_call){
+		.stream = event->stream,
+		.track = event->track,
+		.callee = wti_symbol_of(calls->symbols, event, WT_CALL_BEGIN_FIELD_CALLEE),
+		.module = wti_symbol_of(calls->symbols, event, WT_CALL_BEGIN_FIELD_MODULE),
+		.object = wti_symbol_of(calls->symbols, event, WT_CALL_BEGIN_FIELD_OBJECT),
+		.site = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_SITE),
+		.flags = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_FLAGS),
+		.seq = (uint32_t)event->seq,
+		.depth = track->open_count - 1,
+		.ordinal = track->ordinal++,
+		.begin_ns = event->time_ns,
+		.scope = wti_scope_of(&calls->scopes, event->stream, event->track),
+		.values = values,
+		.value_capacity = capacity,
+	};
+	return true;
+}
+
+/* ---- Values --------------------------------------------------------------------------------- */
+
+void wti_digest_read(struct wti_digest_row *ret, struct wti_symbols *symbols,
+		     const struct wt_event *event)
+{
+	*ret = (struct wti_digest_row){
+		.dtype = (uint32_t)wt_event_u64(event, WT_TENSOR_FIELD_DTYPE),
+		.shape = wti_symbol_of(symbols, event, WT_TENSOR_FIELD_SHAPE),
+		.flags = (uint32_t)wt_event_u64(event, WT_TENSOR_FIELD_FLAGS),
+		.count = wt_event_u64(event, WT_TENSOR_FIELD_COUNT),
+		.hash = wt_event_u64(event, WT_TENSOR_FIELD_HASH),
+		.nan = wt_event_u64(event, WT_TENSOR_FIELD_NAN),
+		.inf = wt_event_u64(event, WT_TENSOR_FIELD_INF),
+		.zeros = wt_event_u64(event, WT_TENSOR_FIELD_ZEROS),
+		.min = wt_event_f64(event, WT_TENSOR_FIELD_MIN),
+		.max = wt_event_f64(event, WT_TENSOR_FIELD_MAX),
+		.mean = wt_event_f64(event, WT_TENSOR_FIELD_MEAN),
+		.m2 = wt_event_f64(event, WT_TENSOR_FIELD_M2),
+	};
+}
+
+static void read_value(struct wti_value_row *ret, struct wti_symbols *symbols,
+		       const struct wt_event *event)
+{
+	if (event->kind->number == WT_KIND_TENSOR) {
+		*ret = (struct wti_value_row){
+			.position = (int32_t)wt_event_i64(event, WT_TENSOR_FIELD_POSITION),
+			.name = wti_symbol_of(symbols, event, WT_TENSOR_FIELD_NAME),
+			.type = WTI_VALUE_TENSOR,
+		};
+		wti_digest_read(&ret->digest, symbols, event);
+		return;
+	}
+	*ret = (struct wti_value_row){
+		.position = (int32_t)wt_event_i64(event, WT_ARGUMENT_FIELD_POSITION),
+		.name = wti_symbol_of(symbols, event, WT_ARGUMENT_FIELD_NAME),
+		.type = (uint32_t)wt_event_u64(event, WT_ARGUMENT_FIELD_TYPE),
+		.text = wti_symbol_of(symbols, event, WT_ARGUMENT_FIELD_TEXT),
+		.bits = wt_event_u64(event, WT_ARGUMENT_FIELD_VALUE),
+	};
+}
+
+static uint32_t call_field_of(const struct wt_event *event)
+{
+	if (event->kind->number == WT_KIND_ARGUMENT)
+		return (uint32_t)wt_event_u64(event, WT_ARGUMENT_FIELD_CALL);
+	return (uint32_t)wt_event_u64(event, WT_TENSOR_FIELD_CALL);
+}
+
+static struct wti_call *open_call(struct wti_call_track *track, uint32_t seq)
+{
+	for (uint32_t i = track->open_count; i-- > 0;)
+		if (track->open[i].seq == seq)
+			return &track->open[i];
+	return NULL;
+}
+
+static bool add_value(struct wti_calls *calls, struct wti_call_track *track,
+		      const struct wt_event *event)
+{
+	struct wti_call *call = open_call(track, call_field_of(event));
+
+	if (!call || call->value_count >= VALUES_MAX) {
+		calls->dropped_values++;
+		return true;
+	}
+	if (call->value_count == call->value_capacity) {
+		uint32_t capacity = call->value_capacity ? call->value_capacity * 2 : 8;
+		void *bigger = realloc(call->values, capacity * sizeof(*call->values));
+
+		if (!bigger)
+			return false;
+		call->values = bigger;
+		call->value_capacity = capacity;
+	}
+	read_value(&call->values[call->value_count++], calls->symbols, event);
+	return true;
+}
+
+/* ---- End ------------------------------------------------------------------------------------ */
+
+/* Where events were lost an end closes the innermost call of its name. */
+static void end(struct wti_calls *calls, struct wti_call_track *track, const struct wt_event *event,
+		const struct wti_listener *listener)
+{
+	uint32_t callee = wti_symbol_of(calls->symbols, event, WT_CALL_END_FIELD_CALLEE);
+	uint32_t at = track->open_count;
+	struct wti_call *call;
+
+	if (track->too_deep_count) {
+		track->too_deep_count--;
+		return;
+	}
+	while (at > 0 && track->open[at - 1].callee != callee)
+		at--;
+	if (!at) {
+		calls->unopened_count++;
+		return;
+	}
+	calls->unclosed_count += track->open_count - at;
+	track->open_count = at;
+	call = innermost(track);
+	call->exception = wti_symbol_of(calls->symbols, event, WT_CALL_END_FIELD_EXCEPTION);
+	call->end_ns = event->time_ns;
+	listener->ended(listener->self, call, parent_of(track));
+	track->open_count--;
+}
+
+/* ---- The stream of events ------------------------------------------------------------------- */
+
+static bool is_of_a_call(const struct wt_event *event)
+{
+	return event->kind->number == WT_KIND_ARGUMENT ||
+	       (event->kind->number == WT_KIND_TENSOR && call_field_of(event));
+}
+
+int wti_calls_event(struct wti_calls *calls, const struct wt_event *event,
+		    const struct wti_listener *listener, struct wt_err *err)
+{
+	struct wti_call_track *track = track_of(calls, event);
+	bool done = track != NULL;
+
+	if (done && is_of_a_call(event)) {
+		done = add_value(calls, track, event);
+	} else if (done) {
+		announce(track, listener);
+		switch (event->kind->number) {
+		case WT_KIND_CALL_BEGIN:
+			done = begin(calls, track, event);
+			break;
+		case WT_KIND_CALL_END:
+			end(calls, track, event, listener);
+			break;
+		case WT_KIND_CONTEXT:
+		case WT_KIND_RANK:
+			done = wti_scopes_event(&calls->scopes, calls->symbols, event);
+			listener->event(listener->self, event, innermost(track));
+			break;
+		default:
+			listener->event(listener->self, event, innermost(track));
+		}
+	}
+	return done ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
+}
+
+void wti_calls_finish(struct wti_calls *calls, const struct wti_listener *listener)
+{
+	for (size_t i = 0; i < calls->track_count; i++)
+		announce(&calls->tracks[i], listener);
+}
+
+/* ---- Asking --------------------------------------------------------------------------------- */
+
+const struct wti_value_row *wti_call_argument(const struct wti_call *call, uint32_t name,
+					      int32_t position)
+{
+	const struct wti_value_row *by_position = NULL;
+
+	for (uint32_t i = 0; i < call->value_count; i++) {
+		const struct wti_value_row *value = &call->values[i];
+
+		if (value->position < 0)
+			continue;
+		if (name && value->name == name)
+			return value;
+		if (!value->name && value->position == position)
+			by_position = value;
+	}
+	return by_position;
+}
+
+const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is_return, uint32_t n)
+{
+	for (uint32_t i = 0; i < call->value_count; i++) {
+		const struct wti_value_row *value = &call->values[i];
+
+		if (value->type == WTI_VALUE_TENSOR && (value->position < 0) == is_return && !n--)
+			return value;
+	}
+	return NULL;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes, objects and parameters, by name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "members.h"
+
+#define STREAMS_MAX 65536u
+#define MEMBERS_MAX (1u << 20) /* of one optimizer */
+
+/* A place more in an array that grows by doubling; NULL: out of memory. */
+static void *place(void **array, size_t *count, size_t item_bytes)
+{
+	if (!(*count & (*count - 1))) {
+		void *bigger = realloc(*array, (*count ? *count * 2 : 1) * item_bytes);
+
+		if (!bigger)
+			return NULL;
+		*array = bigger;
+	}
+	return memset((char *)*array + (*count)++ * item_bytes, 0, item_bytes);
+}
+
+struct wti_process *wti_process_of(struct wti_training *training, size_t stream)
+{
+	while (stream >= training->process_count && stream < STREAMS_MAX) {
+		struct wti_process *process =
+			place((void **)&training->processes, &training->process_count,
+			      sizeof(*process));
+
+		if (!process)
+			return NULL;
+		process->stream = training->process_count - 1;
+		process->scope = (struct wti_scope){-1, -1, 0, -1, -1};
+	}
+	return stream < training->process_count ? &training->processes[stream] : NULL;
+}
+
+struct wti_object *wti_object_of(struct wti_training *training, size_t stream, uint32_t name)
+{
+	uint64_t *slot = wti_map_number(&training->object_index, (uint64_t)stream << 32 | name);
+	struct wti_object *object;
+
+	if (slot && *slot)
+		return &training->objects[*slot - 1];
+	object = slot ? place((void **)&training->objects, &training->object_count, sizeof(*object))
+		      : NULL;
+	if (!object) {
+		training->overflow_count++;
+		return NULL;
+	}
+	*slot = training->object_count;
+	object->stream = stream;
+	object->name = name;
+	return object;
+}
+
+const struct wti_object *wti_training_object(const struct wti_training *training, size_t stream,
+					     uint32_t name)
+{
+	const uint64_t *slot =
+		wti_map_find_number(&training->object_index, (uint64_t)stream << 32 | name);
+
+	return slot ? &training->objects[*slot - 1] : NULL;
+}
+
+/* Symbols are below 2^20 and streams below 2^16: the three fit one key. */
+static uint64_t parameter_key(size_t stream, uint32_t owner, uint32_t name)
+{
+	return (uint64_t)stream << 40 | (uint64_t)owner << 20 | name;
+}
+
+struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t stream, uint32_t owner,
+				       uint32_t name)
+{
+	uint64_t *slot = wti_map_number(&training->parameter_index,
+					parameter_key(stream, owner, name));
+	struct wti_parameter *parameter;
+
+	if (slot && *slot)
+		return &training->parameters[*slot - 1];
+	parameter = slot ? place((void **)&training->parameters, &training->parameter_count,
+				 sizeof(*parameter))
+			 : NULL;
+	if (!parameter) {
+		training->overflow_count++;
+		return NULL;
+	}
+	*slot = training->parameter_count;
+	parameter->stream = stream;
+	parameter->owner = owner;
+	parameter->name = name;
+	return parameter;
+}
+
+struct wti_parameter *wti_parameter_find(const struct wti_training *training, size_t stream,
+					 uint32_t owner, uint32_t name)
+{
+	const uint64_t *slot = wti_map_find_number(&training->parameter_index,
+						   parameter_key(stream, owner, name));
+
+	return slot && *slot ? &training->parameters[*slot - 1] : NULL;
+}
+
+bool wti_object_add_member(struct wti_object *object, uint32_t parameter)
+{
+	if (object->member_count == object->member_capacity) {
+		uint32_t capacity = object->member_capacity ? object->member_capacity * 2 : 16;
+		void *bigger = NULL;
+
+		if (capacity <= MEMBERS_MAX)
+			bigger = realloc(object->members, capacity * sizeof(*object->members));
+		if (!bigger)
+			return false;
+		object->members = bigger;
+		object->member_capacity = capacity;
+	}
+	object->members[object->member_count++] = parameter;
+	return true;
+}
+
+static void remove_member(struct wti_object *object, uint32_t parameter)
+{
+	for (uint32_t i = 0; i < object->member_count; i++) {
+		if (object->members[i] != parameter)
+			continue;
+		memmove(&object->members[i], &object->members[i + 1],
+			(object->member_count - i - 1) * sizeof(*object->members));
+		object->member_count--;
+		return;
+	}
+}
+
+struct wti_object *wti_take_object(struct wti_training *training, const struct wt_event *event)
+{
+	struct wti_symbols *symbols = training->symbols;
+	struct wti_object *object = wti_object_of(
+		training, event->stream, wti_symbol_of(symbols, event, WT_OBJECT_FIELD_NAME));
+
+	if (!object)
+		return NULL;
+	object->type = (uint32_t)wt_event_u64(event, WT_OBJECT_FIELD_TYPE);
+	object->class_name = wti_symbol_of(symbols, event, WT_OBJECT_FIELD_CLASS);
+	object->of = wti_symbol_of(symbols, event, WT_OBJECT_FIELD_OF);
+	object->how = (uint32_t)wt_event_u64(event, WT_OBJECT_FIELD_HOW);
+	object->site = (uint32_t)wt_event_u64(event, WT_OBJECT_FIELD_SITE);
+	return object;
+}
+
+/* An optimizer holds it, or has let it go. */
+static void take_optimized(struct wti_training *training, struct wti_parameter *parameter,
+			   uint32_t name, bool is_held, uint32_t group)
+{
+	struct wti_object *object = wti_object_of(training, parameter->stream, name);
+	uint32_t number = (uint32_t)(parameter - training->parameters);
+	uint32_t place_of_object;
+
+	if (!object)
+		return;
+	place_of_object = (uint32_t)(object - training->objects) + 1;
+	if (!is_held) {
+		remove_member(object, number);
+		if (parameter->optimizer == place_of_object)
+			parameter->optimizer = 0;
+	} else if (parameter->optimizer != place_of_object) {
+		parameter->optimizer = place_of_object;
+		if (!wti_object_add_member(object, number))
+			training->overflow_count++;
+	}
+	parameter->group = group;
+}
+
+struct wti_parameter *wti_take_member(struct wti_training *training, const struct wt_event *event)
+{
+	struct wti_symbols *symbols = training->symbols;
+	uint32_t object = wti_symbol_of(symbols, event, WT_MEMBER_FIELD_OBJECT);
+	uint32_t role = (uint32_t)wt_event_u64(event, WT_MEMBER_FIELD_ROLE);
+	struct wti_parameter *parameter = wti_parameter_of(
+		training, event->stream, wti_symbol_of(symbols, event, WT_MEMBER_FIELD_OWNER),
+		wti_symbol_of(symbols, event, WT_MEMBER_FIELD_KNOWN_AS));
+
+	if (!parameter)
+		return NULL;
+	parameter->dtype = (uint32_t)wt_event_u64(event, WT_MEMBER_FIELD_DTYPE);
+	parameter->shape = wti_symbol_of(symbols, event, WT_MEMBER_FIELD_SHAPE);
+	parameter->placement = wti_symbol_of(symbols, event, WT_MEMBER_FIELD_PLACEMENT);
+	parameter->requires_grad = wt_event_u64(event, WT_MEMBER_FIELD_FLAGS) & 1;
+	if (role == WT_ROLE_OPTIMIZED || role == WT_ROLE_LEFT) {
+		take_optimized(training, parameter, object, role == WT_ROLE_OPTIMIZED,
+			       (uint32_t)wt_event_u64(event, WT_MEMBER_FIELD_GROUP));
+	} else {
+		parameter->is_member = true;
+		parameter->is_buffer = role == WT_ROLE_BUFFER;
+	}
+	return parameter;
+}

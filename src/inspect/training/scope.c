@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Step, epoch, stage and rank, by track. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "scope.h"
+
+#define SCOPES_MAX (1u << 20)
+#define WHOLE_PROCESS UINT32_MAX
+
+static const struct wti_scope nowhere = {.step = -1, .epoch = -1, .rank = -1, .world = -1};
+
+void wti_scopes_init(struct wti_scopes *scopes)
+{
+	*scopes = (struct wti_scopes){0};
+	wti_map_init(&scopes->index, SCOPES_MAX);
+}
+
+void wti_scopes_release(struct wti_scopes *scopes)
+{
+	free(scopes->entries);
+	wti_map_release(&scopes->index);
+	*scopes = (struct wti_scopes){0};
+}
+
+static uint64_t key_of(size_t stream, uint32_t track)
+{
+	return (uint64_t)stream << 32 | track;
+}
+
+static struct wti_scope_entry *entry_of(struct wti_scopes *scopes, size_t stream, uint32_t track)
+{
+	uint64_t *slot = wti_map_number(&scopes->index, key_of(stream, track));
+
+	if (!slot)
+		return NULL;
+	if (*slot)
+		return &scopes->entries[*slot - 1];
+	if (!(scopes->count & (scopes->count - 1))) {
+		size_t capacity = scopes->count ? scopes->count * 2 : 1;
+		void *bigger = realloc(scopes->entries, capacity * sizeof(*scopes->entries));
+
+		if (!bigger)
+			return NULL;
+		scopes->entries = bigger;
+	}
+	scopes->entries[scopes->count] = (struct wti_scope_entry){.scope = nowhere};
+	*slot = ++scopes->count;
+	return &scopes->entries[*slot - 1];
+}
+
+static void take_context(struct wti_scope *scope, struct wti_symbols *symbols,
+			 const struct wt_event *event)
+{
+	const char *key = wti_symbol_text(symbols,
+					  wti_symbol_of(symbols, event, WT_CONTEXT_FIELD_KEY));
+
+	if (!strcmp(key, "step"))
+		scope->step = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
+	else if (!strcmp(key, "epoch"))
+		scope->epoch = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
+	else if (!strcmp(key, "stage"))
+		scope->stage = wti_symbol_of(symbols, event, WT_CONTEXT_FIELD_TEXT);
+}
+
+static void take_rank(struct wti_scope *scope, const struct wt_event *event)
+{
+	scope->rank = (int32_t)wt_event_u64(event, WT_RANK_FIELD_RANK);
+	scope->world = (int32_t)wt_event_u64(event, WT_RANK_FIELD_WORLD);
+}
+
+bool wti_scopes_event(struct wti_scopes *scopes, struct wti_symbols *symbols,
+		      const struct wt_event *event)
+{
+	const uint32_t tracks[] = {event->track, WHOLE_PROCESS};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct wti_scope_entry *entry = entry_of(scopes, event->stream, tracks[i]);
+
+		if (!entry)
+			return false;
+		if (event->kind->number == WT_KIND_CONTEXT) {
+			take_context(&entry->scope, symbols, event);
+			entry->says = true;
+		} else {
+			take_rank(&entry->scope, event);
+		}
+	}
+	return true;
+}
+
+struct wti_scope wti_scope_of(const struct wti_scopes *scopes, size_t stream, uint32_t track)
+{
+	const uint64_t *of_track = wti_map_find_number(&scopes->index, key_of(stream, track));
+	const uint64_t *of_all = wti_map_find_number(&scopes->index, key_of(stream, WHOLE_PROCESS));
+	struct wti_scope scope = of_all ? scopes->entries[*of_all - 1].scope : nowhere;
+
+	if (of_track && scopes->entries[*of_track - 1].says) {
+		struct wti_scope own = scopes->entries[*of_track - 1].scope;
+
+		own.rank = scope.rank;
+		own.world = scope.world;
+		return own;
+	}
+	return scope;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One numbering for the names of all streams. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols.h"
+
+#define SYMBOLS_MAX (1u << 20)
+#define CACHED_ID_MAX (1u << 22) /* a damaged file may name any id: those beyond are looked up */
+
+void wti_symbols_init(struct wti_symbols *symbols)
+{
+	*symbols = (struct wti_symbols){0};
+	wti_map_init(&symbols->texts, SYMBOLS_MAX);
+	wti_symbol(symbols, "", 0);
+	wti_symbol_word(symbols, "(other)");
+}
+
+void wti_symbols_release(struct wti_symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->cache_count; i++)
+		free(symbols->caches[i].symbols);
+	free(symbols->caches);
+	wti_map_release(&symbols->texts);
+	*symbols = (struct wti_symbols){0};
+}
+
+/* The map keeps insertion order, so that the place of an entry is its symbol. */
+uint32_t wti_symbol(struct wti_symbols *symbols, const char *text, size_t bytes)
+{
+	size_t before = symbols->texts.count;
+	uint64_t *slot = wti_map_text(&symbols->texts, text, bytes);
+
+	if (!slot) {
+		symbols->other_count++;
+		return WTI_SYMBOL_OTHER;
+	}
+	if (symbols->texts.count > before)
+		*slot = before;
+	return (uint32_t)*slot;
+}
+
+uint32_t wti_symbol_word(struct wti_symbols *symbols, const char *word)
+{
+	return wti_symbol(symbols, word, strlen(word));
+}
+
+const char *wti_symbol_text(const struct wti_symbols *symbols, uint32_t symbol)
+{
+	return symbol < symbols->texts.count ? symbols->texts.entries[symbol].text : "";
+}
+
+static bool grow(void **memory, size_t *count, size_t wanted, size_t item_bytes)
+{
+	size_t bigger = *count ? *count : 64;
+	char *grown;
+
+	while (bigger < wanted)
+		bigger *= 2;
+	grown = realloc(*memory, bigger * item_bytes);
+	if (!grown)
+		return false;
+	memset(grown + *count * item_bytes, 0, (bigger - *count) * item_bytes);
+	*memory = grown;
+	*count = bigger;
+	return true;
+}
+
+/* Where the symbol of a stream's name is kept, or NULL. */
+static uint32_t *cached(struct wti_symbols *symbols, size_t stream, uint64_t id)
+{
+	struct wti_symbol_cache *cache;
+
+	if (id >= CACHED_ID_MAX)
+		return NULL;
+	if (stream >= symbols->cache_count &&
+	    !grow((void **)&symbols->caches, &symbols->cache_count, stream + 1,
+		  sizeof(*symbols->caches)))
+		return NULL;
+	cache = &symbols->caches[stream];
+	if (id >= cache->count &&
+	    !grow((void **)&cache->symbols, &cache->count, id + 1, sizeof(*cache->symbols)))
+		return NULL;
+	return &cache->symbols[id];
+}
+
+uint32_t wti_symbol_of(struct wti_symbols *symbols, const struct wt_event *event, int field)
+{
+	struct wt_text text;
+	uint32_t *slot = NULL;
+	uint32_t symbol;
+
+	if (field >= event->kind->field_count) /* an older trace */
+		return WTI_SYMBOL_NONE;
+	if (event->kind->fields[field].type == WT_TYPE_NAME)
+		slot = cached(symbols, event->stream, wt_event_u64(event, field));
+	if (slot && *slot)
+		return *slot - 1;
+	text = wt_event_text(event, field);
+	symbol = wti_symbol(symbols, text.data, text.bytes);
+	if (slot)
+		*slot = symbol + 1;
+	return symbol;
+}

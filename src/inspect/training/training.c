@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes moments of events. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "members.h"
+
+#define OBJECTS_MAX 65536u
+#define PARAMETERS_MAX (1u << 20)
+
+/* ---- Telling -------------------------------------------------------------------------------- */
+
+static struct wti_moment moment_of(struct wti_training *training, enum wti_moment_type type,
+				   size_t stream, uint32_t track)
+{
+	return (struct wti_moment){
+		.type = type,
+		.training = training,
+		.process = wti_process_of(training, stream),
+		.scope = wti_scope_of(&training->calls.scopes, stream, track),
+	};
+}
+
+static void tell(struct wti_training *training, const struct wti_moment *moment)
+{
+	if (moment->process)
+		training->tell(training->self, moment);
+}
+
+static void tell_call(struct wti_training *training, enum wti_moment_type type,
+		      const struct wti_call *call, const struct wti_call *parent,
+		      const struct wti_object *object)
+{
+	struct wti_moment moment = moment_of(training, type, call->stream, call->track);
+
+	moment.scope = call->scope;
+	moment.call = call;
+	moment.parent = parent;
+	moment.object = object;
+	tell(training, &moment);
+}
+
+/* ---- What a call is ------------------------------------------------------------------------- */
+
+/* "step" of "Adam.step" */
+static bool is_method(const struct wti_training *training, const struct wti_call *call,
+		      const char *method)
+{
+	const char *callee = wti_symbol_text(training->symbols, call->callee);
+	const char *dot = strrchr(callee, '.');
+
+	return !strcmp(dot ? dot + 1 : callee, method);
+}
+
+static struct wti_object *object_of_call(struct wti_training *training, const struct wti_call *call)
+{
+	return call->object ? (struct wti_object *)wti_training_object(training, call->stream,
+								       call->object)
+			    : NULL;
+}
+
+static enum wti_moment_type type_by_object(const struct wti_training *training,
+					   const struct wti_call *call,
+					   const struct wti_object *object)
+{
+	switch (object->type) {
+	case WT_OBJECT_TYPE_OPTIMIZER:
+		if (is_method(training, call, "step"))
+			return WTI_MOMENT_STEP;
+		if (is_method(training, call, "zero_grad"))
+			return WTI_MOMENT_ZERO_GRAD;
+		break;
+	case WT_OBJECT_TYPE_SCHEDULER:
+		if (is_method(training, call, "step"))
+			return WTI_MOMENT_SCHEDULER;
+		break;
+	case WT_OBJECT_TYPE_SCALER:
+		return WTI_MOMENT_SCALER;
+	case WT_OBJECT_TYPE_LOADER:
+		return WTI_MOMENT_BATCH;
+	default:
+		break;
+	}
+	return WTI_MOMENT_CALL;
+}
+
+static enum wti_moment_type type_of(const struct wti_training *training,
+				    const struct wti_call *call, const struct wti_object *object)
+{
+	const char *callee = wti_symbol_text(training->symbols, call->callee);
+
+	if (object && object->type != WT_OBJECT_TYPE_MODULE)
+		return type_by_object(training, call, object);
+	if (is_method(training, call, "forward"))
+		return WTI_MOMENT_MODULE;
+	if (!strcmp(callee, "Tensor.backward"))
+		return WTI_MOMENT_BACKWARD;
+	if (is_method(training, call, "zero_grad"))
+		return WTI_MOMENT_ZERO_GRAD;
+	if (!strcmp(callee, "save"))
+		return WTI_MOMENT_SAVE;
+	if (!strcmp(callee, "load"))
+		return WTI_MOMENT_LOAD;
+	return WTI_MOMENT_CALL;
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------- */
+
+static void step_begins(struct wti_training *training, struct wti_object *optimizer)
+{
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		training->parameters[optimizer->members[i]].moved = false;
+}
+
+/* Which optimizer's a call of backward() serves is known only later: all get it. */
+static void count_backward(struct wti_training *training, const struct wti_call *call)
+{
+	struct wti_process *process = wti_process_of(training, call->stream);
+
+	if (process)
+		process->backward_count++;
+	for (size_t i = 0; i < training->object_count; i++)
+		if (training->objects[i].stream == call->stream &&
+		    training->objects[i].type == WT_OBJECT_TYPE_OPTIMIZER)
+			training->objects[i].backward_count++;
+}
+
+static void begun(void *self, struct wti_call *call, const struct wti_call *parent)
+{
+	struct wti_training *training = self;
+	struct wti_process *process = wti_process_of(training, call->stream);
+	struct wti_object *object = object_of_call(training, call);
+	enum wti_moment_type type = type_of(training, call, object);
+
+	call->tag = type;
+	if (process)
+		process->call_count++;
+	if (object)
+		object->call_count++;
+	if (type == WTI_MOMENT_STEP)
+		step_begins(training, object);
+	if (type == WTI_MOMENT_BACKWARD)
+		count_backward(training, call);
+	if (type & (WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP))
+		tell_call(training, type, call, parent, object);
+}
+
+/* Its states come after its end; they are complete when something else comes. */
+static void step_ended(struct wti_training *training, const struct wti_call *call,
+		       const struct wti_object *optimizer)
+{
+	struct wti_process *process = wti_process_of(training, call->stream);
+
+	if (!process || call->exception)
+		return;
+	process->stepping = (uint32_t)(optimizer - training->objects) + 1;
+	process->step_call = *call;
+	process->step_call.values = NULL;
+	process->step_call.value_count = 0;
+}
+
+/* Module.zero_grad() clears what optimizers hold, too: it is a moment of each of them. */
+static void zero_grad_ended(struct wti_training *training, const struct wti_call *call,
+			    const struct wti_call *parent, const struct wti_object *object)
+{
+	bool is_optimizer = object && object->type == WT_OBJECT_TYPE_OPTIMIZER;
+
+	for (size_t i = 0; i < training->object_count; i++) {
+		struct wti_object *other = &training->objects[i];
+
+		if (other->stream != call->stream || other->type != WT_OBJECT_TYPE_OPTIMIZER ||
+		    (is_optimizer && other != object))
+			continue;
+		other->zero_grad_count++;
+		tell_call(training, WTI_MOMENT_ZERO_GRAD, call, parent, other);
+	}
+}
+
+static void ended(void *self, struct wti_call *call, const struct wti_call *parent)
+{
+	struct wti_training *training = self;
+	struct wti_object *object = object_of_call(training, call);
+	enum wti_moment_type type = (enum wti_moment_type)call->tag;
+
+	tell_call(training, WTI_MOMENT_CALL, call, parent, object);
+	switch (type) {
+	case WTI_MOMENT_MODULE:
+		tell_call(training, WTI_MOMENT_MODULE_END, call, parent, object);
+		break;
+	case WTI_MOMENT_BACKWARD:
+		tell_call(training, WTI_MOMENT_BACKWARD_END, call, parent, object);
+		break;
+	case WTI_MOMENT_STEP:
+		if (object)
+			step_ended(training, call, object);
+		break;
+	case WTI_MOMENT_ZERO_GRAD:
+		zero_grad_ended(training, call, parent, object);
+		break;
+	case WTI_MOMENT_CALL:
+		break;
+	default:
+		tell_call(training, type, call, parent, object);
+	}
+}
+
+/* ---- States --------------------------------------------------------------------------------- */
+
+static void stepped(struct wti_training *training, struct wti_process *process)
+{
+	struct wti_object *optimizer = &training->objects[process->stepping - 1];
+
+	process->stepping = 0;
+	process->step_count++;
+	optimizer->step_count++;
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		struct wti_parameter *parameter = &training->parameters[optimizer->members[i]];
+
+		parameter->step_count++;
+		parameter->moved_count += parameter->moved;
+		parameter->with_grad_count += parameter->grad == WTI_GRAD_NONZERO;
+	}
+	tell_call(training, WTI_MOMENT_STEPPED, &process->step_call, NULL, optimizer);
+	optimizer->backward_count = 0;
+}
+
+/* "fc1.weight.grad" -> "fc1.weight"; false: it is not the name of a gradient. */
+static bool without_grad(struct wti_training *training, uint32_t attribute, uint32_t *ret_name)
+{
+	const char *text = wti_symbol_text(training->symbols, attribute);
+	size_t bytes = strlen(text);
+
+	if (bytes < 6 || strcmp(text + bytes - 5, ".grad"))
+		return false;
+	*ret_name = wti_symbol(training->symbols, text, bytes - 5);
+	return true;
+}
+
+static void take_gradient(struct wti_parameter *parameter, const struct wt_event *event)
+{
+	uint32_t type = (uint32_t)wt_event_u64(event, WT_STATE_FIELD_TYPE);
+
+	if (type == WT_VALUE_TYPE_NONE) {
+		parameter->grad = WTI_GRAD_NONE;
+		return;
+	}
+	parameter->grad_hash = wt_event_u64(event, WT_STATE_FIELD_NEW);
+	parameter->grad = wt_event_u64(event, WT_STATE_FIELD_FLAGS) & 2 ? WTI_GRAD_ZERO
+									: WTI_GRAD_NONZERO;
+}
+
+static void take_value(struct wti_parameter *parameter, const struct wt_event *event)
+{
+	parameter->moved |= parameter->has_hash;
+	parameter->has_hash = true;
+	parameter->hash = wt_event_u64(event, WT_STATE_FIELD_NEW);
+}
+
+static double number_of(const struct wt_event *event)
+{
+	switch (wt_event_u64(event, WT_STATE_FIELD_TYPE)) {
+	case WT_VALUE_TYPE_FLOAT:
+		return wt_event_f64(event, WT_STATE_FIELD_NEW);
+	case WT_VALUE_TYPE_BOOL:
+	case WT_VALUE_TYPE_INT:
+		return (double)wt_event_i64(event, WT_STATE_FIELD_NEW);
+	default:
+		return 0;
+	}
+}
+
+static void take_state(struct wti_training *training, const struct wt_event *event)
+{
+	uint32_t owner = wti_symbol_of(training->symbols, event, WT_STATE_FIELD_OWNER);
+	uint32_t attribute = wti_symbol_of(training->symbols, event, WT_STATE_FIELD_ATTRIBUTE);
+	struct wti_moment moment =
+		moment_of(training, WTI_MOMENT_STATE, event->stream, event->track);
+	struct wti_parameter *parameter;
+	uint32_t name;
+
+	parameter = wti_parameter_find(training, event->stream, owner, attribute);
+	if (parameter) {
+		take_value(parameter, event);
+	} else if (without_grad(training, attribute, &name)) {
+		parameter = wti_parameter_find(training, event->stream, owner, name);
+		if (parameter)
+			take_gradient(parameter, event);
+	}
+	moment.parameter = parameter;
+	moment.event = event;
+	moment.owner = owner;
+	moment.attribute = attribute;
+	moment.object = wti_training_object(training, event->stream, owner);
+	moment.number = number_of(event);
+	tell(training, &moment);
+}
+
+static void take_tensor(struct wti_training *training, const struct wt_event *event)
+{
+	struct wti_moment moment =
+		moment_of(training, WTI_MOMENT_TENSOR, event->stream, event->track);
+	struct wti_parameter *parameter;
+	uint32_t name;
+
+	moment.owner = wti_symbol_of(training->symbols, event, WT_TENSOR_FIELD_OWNER);
+	moment.attribute = wti_symbol_of(training->symbols, event, WT_TENSOR_FIELD_NAME);
+	moment.event = event;
+	wti_digest_read(&moment.digest, training->symbols, event);
+	parameter = wti_parameter_find(training, event->stream, moment.owner, moment.attribute);
+	if (parameter) {
+		parameter->statistics = moment.digest;
+		parameter->has_statistics = true;
+	} else if (without_grad(training, moment.attribute, &name)) {
+		parameter = wti_parameter_find(training, event->stream, moment.owner, name);
+		if (parameter) {
+			parameter->grad_statistics = moment.digest;
+			parameter->has_grad_statistics = true;
+		}
+	}
+	moment.parameter = parameter;
+	tell(training, &moment);
+}
+
+/* ---- Other events --------------------------------------------------------------------------- */
+
+static void take_counter(struct wti_training *training, const struct wt_event *event)
+{
+	struct wti_moment moment =
+		moment_of(training, WTI_MOMENT_LOSS, event->stream, event->track);
+	struct wti_process *process = wti_process_of(training, event->stream);
+	uint32_t name = wti_symbol_of(training->symbols, event, WT_COUNTER_FIELD_NAME);
+
+	if (strcmp(wti_symbol_text(training->symbols, name), "loss") || !process)
+		return;
+	moment.number = wt_event_f64(event, WT_COUNTER_FIELD_VALUE);
+	process->has_loss = true;
+	process->loss = moment.number;
+	tell(training, &moment);
+}
+
+static void take_other(struct wti_training *training, const struct wt_event *event,
+		       const struct wti_call *inside)
+{
+	struct wti_moment moment = moment_of(training, 0, event->stream, event->track);
+
+	moment.event = event;
+	moment.call = inside;
+	switch (event->kind->number) {
+	case WT_KIND_OBJECT:
+		moment.type = WTI_MOMENT_OBJECT;
+		moment.object = wti_take_object(training, event);
+		break;
+	case WT_KIND_MEMBER:
+		moment.type = WTI_MOMENT_MEMBER;
+		moment.parameter = wti_take_member(training, event);
+		break;
+	case WT_KIND_GRADIENTS:
+		moment.type = WTI_MOMENT_GRADIENTS;
+		moment.object = wti_training_object(
+			training, event->stream,
+			wti_symbol_of(training->symbols, event, WT_GRADIENTS_FIELD_OBJECT));
+		break;
+	case WT_KIND_ROW:
+		moment.type = WTI_MOMENT_ROW;
+		break;
+	case WT_KIND_LOST:
+		moment.type = WTI_MOMENT_LOST;
+		moment.count = wt_event_u64(event, WT_LOST_FIELD_COUNT);
+		break;
+	default:
+		return;
+	}
+	tell(training, &moment);
+}
+
+static void other_event(void *self, const struct wt_event *event, const struct wti_call *inside)
+{
+	struct wti_training *training = self;
+
+	switch (event->kind->number) {
+	case WT_KIND_STATE:
+		take_state(training, event);
+		break;
+	case WT_KIND_TENSOR:
+		take_tensor(training, event);
+		break;
+	case WT_KIND_COUNTER:
+		take_counter(training, event);
+		break;
+	default:
+		take_other(training, event, inside);
+	}
+}
+
+/* ---- The stream of events ------------------------------------------------------------------- */
+
+static struct wti_listener listener_of(struct wti_training *training)
+{
+	return (struct wti_listener){training, begun, ended, other_event};
+}
+
+int wti_training_init(struct wti_training *training, const struct wt_trace *trace,
+		      void (*tell)(void *self, const struct wti_moment *moment), void *self,
+		      struct wt_err *err)
+{
+	*training = (struct wti_training){.trace = trace, .tell = tell, .self = self};
+	training->symbols = calloc(1, sizeof(*training->symbols));
+	if (!training->symbols)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	wti_symbols_init(training->symbols);
+	wti_calls_init(&training->calls, training->symbols);
+	wti_map_init(&training->object_index, OBJECTS_MAX);
+	wti_map_init(&training->parameter_index, PARAMETERS_MAX);
+	return 0;
+}
+
+void wti_training_release(struct wti_training *training)
+{
+	for (size_t i = 0; i < training->object_count; i++)
+		free(training->objects[i].members);
+	free(training->objects);
+	free(training->parameters);
+	free(training->processes);
+	wti_map_release(&training->object_index);
+	wti_map_release(&training->parameter_index);
+	wti_calls_release(&training->calls);
+	if (training->symbols)
+		wti_symbols_release(training->symbols);
+	free(training->symbols);
+	*training = (struct wti_training){0};
+}
+
+/* Kinds that tell the outcome of a step; anything else ends it. */
+static bool is_outcome(const struct wt_event *event)
+{
+	return event->kind->number == WT_KIND_STATE || event->kind->number == WT_KIND_TENSOR ||
+	       event->kind->number == WT_KIND_MEMBER || event->kind->number == WT_KIND_OBJECT;
+}
+
+int wti_training_event(struct wti_training *training, const struct wt_event *event,
+		       struct wt_err *err)
+{
+	struct wti_listener listener = listener_of(training);
+	struct wti_process *process = wti_process_of(training, event->stream);
+
+	if (!process)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	if (process->stepping && process->step_call.track == event->track && !is_outcome(event))
+		stepped(training, process);
+	process->scope = wti_scope_of(&training->calls.scopes, event->stream, event->track);
+	return wti_calls_event(&training->calls, event, &listener, err);
+}
+
+void wti_training_finish(struct wti_training *training)
+{
+	struct wti_listener listener = listener_of(training);
+
+	wti_calls_finish(&training->calls, &listener);
+	for (size_t i = 0; i < training->process_count; i++)
+		if (training->processes[i].stepping)
+			stepped(training, &training->processes[i]);
+}
+
+/* ---- Asking --------------------------------------------------------------------------------- */
+
+struct wti_where wti_moment_where(const struct wti_moment *moment)
+{
+	const struct wti_symbols *symbols = moment->training->symbols;
+	struct wti_where where = {.line = -1};
+	const struct wt_reader *reader;
+	const struct wt_site *site;
+
+	if (moment->scope.stage)
+		where.stage = wti_symbol_text(symbols, moment->scope.stage);
+	if (!moment->call)
+		return where;
+	where.op = wti_symbol_text(symbols, moment->call->callee);
+	reader = wt_trace_stream(moment->training->trace, moment->call->stream);
+	site = wt_reader_site(reader, moment->call->site);
+	if (site) {
+		where.file = wti_symbol_text(
+			symbols, wti_symbol(moment->training->symbols,
+					    wt_reader_string(reader, site->file).data,
+					    wt_reader_string(reader, site->file).bytes));
+		where.line = site->line;
+	}
+	return where;
+}
+
+const struct wti_parameter *wti_object_member(const struct wti_training *training,
+					      const struct wti_object *object, uint32_t index)
+{
+	return index < object->member_count ? &training->parameters[object->members[index]] : NULL;
+}
+
+const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol)
+{
+	return wti_symbol_text(moment->training->symbols, symbol);
+}
+
+bool wti_stage_is(const struct wti_moment *moment, const char *stage)
+{
+	return !strcmp(wti_moment_text(moment, moment->scope.stage), stage);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A training run as one would describe it: processes with models, optimizers and parameters, and
+ * moments at which something happens to them. Made from events in their order; rules ask this and
+ * need not know how a trace tells it.
+ *
+ * State is bounded: what is kept grows with the number of parameters and objects, not with steps.
+ */
+#ifndef WTI_INSPECT_TRAINING_H
+#define WTI_INSPECT_TRAINING_H
+
+#include "calls.h"
+
+enum wti_grad {
+	WTI_GRAD_UNKNOWN,
+	WTI_GRAD_NONE,
+	WTI_GRAD_ZERO,
+	WTI_GRAD_NONZERO,
+};
+
+struct wti_object {
+	size_t stream;
+	uint32_t name; /* symbols */
+	uint32_t class_name;
+	uint32_t of;   /* what it wraps, schedules, was copied from */
+	uint32_t type; /* enum wt_object_type */
+	uint32_t how;  /* enum wt_found */
+	uint32_t site;
+	/* of optimizers */
+	uint64_t step_count;
+	uint64_t zero_grad_count;
+	uint64_t backward_count; /* since its last step */
+	uint32_t *members;         /* places in parameters */
+	uint32_t member_count;
+	uint32_t member_capacity;
+	/* of what is called: modules, loaders, schedulers */
+	uint64_t call_count;
+};
+
+struct wti_parameter {
+	size_t stream;
+	uint32_t owner; /* symbols */
+	uint32_t name;
+	uint32_t shape;
+	uint32_t placement; /* none: the whole tensor is here */
+	uint32_t dtype;     /* enum wt_dtype */
+	uint32_t optimizer; /* object plus one; 0: in none */
+	uint32_t group;
+	bool is_buffer;
+	bool is_member; /* of a module */
+	bool requires_grad;
+	bool has_hash;
+	bool moved; /* in its optimizer's last step */
+	uint64_t hash;
+	enum wti_grad grad; /* before its optimizer's last step */
+	uint64_t grad_hash;
+	uint64_t step_count; /* of its optimizer, while it was a member */
+	uint64_t moved_count;
+	uint64_t with_grad_count; /* steps with a gradient that was not all zeros */
+	bool has_statistics, has_grad_statistics;
+	struct wti_digest_row statistics; /* the last that were told */
+	struct wti_digest_row grad_statistics;
+};
+
+struct wti_process {
+	size_t stream;
+	struct wti_scope scope; /* where it last was */
+	uint64_t step_count;    /* of all optimizers */
+	uint64_t backward_count;
+	uint64_t call_count;
+	bool has_loss;
+	double loss;
+	uint32_t stepping; /* the optimizer whose states are coming in, plus one */
+	struct wti_call step_call; /* without its values: where that step was called */
+};
+
+enum wti_moment_type {
+	WTI_MOMENT_OBJECT = 1 << 0,       /* one was found */
+	WTI_MOMENT_MEMBER = 1 << 1,       /* a parameter became known, or something about it changed */
+	WTI_MOMENT_MODULE = 1 << 2,       /* a module is called; call->flags say how */
+	WTI_MOMENT_MODULE_END = 1 << 3,   /* and has returned */
+	WTI_MOMENT_BACKWARD = 1 << 4,     /* begins */
+	WTI_MOMENT_BACKWARD_END = 1 << 5,
+	WTI_MOMENT_STEP = 1 << 6,         /* of an optimizer begins: gradients are known */
+	WTI_MOMENT_STEPPED = 1 << 7,      /* its outcome is known */
+	WTI_MOMENT_ZERO_GRAD = 1 << 8,    /* of an optimizer, or of a module that clears its too */
+	WTI_MOMENT_SCHEDULER = 1 << 9,    /* has stepped */
+	WTI_MOMENT_SCALER = 1 << 10,      /* a method of a loss scaler has returned */
+	WTI_MOMENT_BATCH = 1 << 11,       /* a loader has given one */
+	WTI_MOMENT_SAVE = 1 << 12,
+	WTI_MOMENT_LOAD = 1 << 13,
+	WTI_MOMENT_CALL = 1 << 14,        /* any call has ended */
+	WTI_MOMENT_STATE = 1 << 15,       /* a value that is no parameter has changed */
+	WTI_MOMENT_GRADIENTS = 1 << 16,   /* how many of an optimizer's there are */
+	WTI_MOMENT_LOSS = 1 << 17,
+	WTI_MOMENT_ROW = 1 << 18,         /* of a batch */
+	WTI_MOMENT_TENSOR = 1 << 19,      /* statistics of a state */
+	WTI_MOMENT_LOST = 1 << 20,
+};
+
+struct wti_training;
+
+/* What is not known of a moment is NULL or 0. */
+struct wti_moment {
+	enum wti_moment_type type;
+	const struct wti_training *training;
+	const struct wti_process *process;
+	struct wti_scope scope;
+	const struct wti_call *call;   /* of which it is a moment */
+	const struct wti_call *parent; /* around that */
+	const struct wti_object *object;
+	const struct wti_parameter *parameter;
+	const struct wt_event *event; /* for what is not in here */
+	uint32_t attribute;           /* of a state: its name, a symbol */
+	uint32_t owner;
+	double number;                /* of a loss, of a state that is a number */
+	uint64_t count;               /* of what was lost */
+	struct wti_digest_row digest; /* of a tensor */
+};
+
+struct wti_where {
+	const char *file;
+	int64_t line;
+	const char *op;
+	const char *stage;
+};
+
+struct wti_training {
+	struct wti_symbols *symbols;
+	const struct wt_trace *trace;
+	struct wti_calls calls;
+	struct wti_process *processes; /* by stream */
+	size_t process_count;
+	struct wti_map object_index; /* stream and name: place plus one */
+	struct wti_object *objects;
+	size_t object_count;
+	struct wti_map parameter_index; /* stream, owner and name: place plus one */
+	struct wti_parameter *parameters;
+	size_t parameter_count;
+	uint64_t overflow_count; /* objects and parameters that found no room */
+	void (*tell)(void *self, const struct wti_moment *moment);
+	void *self;
+};
+
+int wti_training_init(struct wti_training *training, const struct wt_trace *trace,
+		      void (*tell)(void *self, const struct wti_moment *moment), void *self,
+		      struct wt_err *err);
+void wti_training_release(struct wti_training *training);
+int wti_training_event(struct wti_training *training, const struct wt_event *event,
+		       struct wt_err *err);
+/* The trace ends here: what was pending is told. */
+void wti_training_finish(struct wti_training *training);
+
+/* ---- Asking --------------------------------------------------------------------------------- */
+
+struct wti_where wti_moment_where(const struct wti_moment *moment);
+/* An optimizer's parameter. */
+const struct wti_parameter *wti_object_member(const struct wti_training *training,
+					      const struct wti_object *object, uint32_t index);
+const struct wti_object *wti_training_object(const struct wti_training *training, size_t stream,
+					     uint32_t name);
+const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol);
+bool wti_stage_is(const struct wti_moment *moment, const char *stage);
+
+#endif
