@@ -41,10 +41,10 @@ struct wt_finding {
 	int64_t first_step;
 	int64_t last_step;
 	uint64_t count;
-	uint64_t case_count; /* of so many that were looked at; 0: not counted */
-	const char *ranks;   /* "0, 2-3"; of several */
-	const char *means;   /* what it probably means */
-	const char *hint;    /* what to try */
+	uint64_t case_count;  /* of so many that were looked at; 0: not counted */
+	const char *ranks;    /* "0, 2-3"; of several */
+	const char *means;    /* what it probably means */
+	const char *hint;     /* what to try */
 	const char *not_this; /* what would have been innocent, and why it is not that */
 	const char *follows;  /* other findings that this one explains */
 };

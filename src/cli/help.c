@@ -11,7 +11,7 @@
 #define HELP_MAX (1u << 20)
 #define HELP_COLUMNS 80
 
-const char *const wti_help_groups[] = {"record", "look", "keep", NULL};
+const char *const wti_help_groups[] = {"record", "look", "judge", "keep", NULL};
 
 const char *wti_help_group_title(const char *group)
 {
@@ -19,6 +19,8 @@ const char *wti_help_group_title(const char *group)
 		return "Record";
 	if (!strcmp(group, "look"))
 		return "Look at a run";
+	if (!strcmp(group, "judge"))
+		return "Is it right?";
 	return !strcmp(group, "keep") ? "Housekeeping" : "";
 }
 

@@ -87,6 +87,18 @@ static int print_result(const struct wti_inspection *in, const struct wt_result 
 	return ok ? code : WTI_EXIT_ENVIRONMENT;
 }
 
+/* A finding weighs more than what could not be measured beside it. */
+static int exit_code(const struct wti_inspection *in, const struct wt_result *result, bool whole)
+{
+	static const char *const severities[] = {"note", "warning", "error"};
+
+	for (size_t i = 0; in->fail_on && i < result->finding_count; i++)
+		for (int at = result->findings[i].severity; at >= WT_NOTE; at--)
+			if (!strcmp(severities[at], in->fail_on))
+				return WTI_EXIT_FINDINGS;
+	return whole ? WTI_EXIT_CLEAN : WTI_EXIT_TRACE;
+}
+
 int wti_inspect_run(const struct wti_inspection *in, const char *word)
 {
 	const struct wt_inspector *inspector = wt_inspector_by_name(in->inspector);
@@ -118,7 +130,7 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 		wt_result_set_status(&result, "damaged");
 	if (result.status && !strcmp(result.status, "not_measured"))
 		whole = false;
-	r = print_result(in, &result, whole ? WTI_EXIT_CLEAN : WTI_EXIT_TRACE);
+	r = print_result(in, &result, exit_code(in, &result, whole));
 	wt_result_release(&result);
 	wti_close(&opened);
 	return r;

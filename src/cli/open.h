@@ -30,6 +30,8 @@ struct wti_inspection {
 	const struct wt_query *query; /* or NULL */
 	const void *options;          /* of the inspector */
 	bool json;
+	const char
+		*fail_on; /* findings of this severity or above give exit code 1; NULL: none do */
 	void (*before)(const struct wti_opened *opened, struct wt_result *result);
 	/* Renders the result as text; NULL: as all results. */
 	void (*text)(struct wti_buf *out, const struct wt_result *result,

@@ -13,6 +13,8 @@ const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_info,
 	&wti_verb_view,
 	&wti_verb_stat,
+	&wti_verb_doctor,
+	&wti_verb_explain,
 	&wti_verb_timeline,
 	&wti_verb_export,
 	&wti_verb_clean,

@@ -78,7 +78,9 @@ const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
 
 /* The rows, one a file. */
 extern const struct wti_verb wti_verb_clean;
+extern const struct wti_verb wti_verb_doctor;
 extern const struct wti_verb wti_verb_env;
+extern const struct wti_verb wti_verb_explain;
 extern const struct wti_verb wti_verb_export;
 extern const struct wti_verb wti_verb_help;
 extern const struct wti_verb wti_verb_info;

@@ -19,6 +19,9 @@ struct wti_style {
 
 /* Facts, findings, tables; what has no title is for machines. Notes are left to the caller: they
  * belong on standard error. */
+/* The findings alone, a block each. */
+void wti_show_findings(struct wti_buf *out, const struct wt_result *result,
+		       const struct wti_style *style);
 void wti_show_text(struct wti_buf *out, const struct wt_result *result,
 		   const struct wti_style *style);
 void wti_show_table(struct wti_buf *out, const struct wt_table *table,

@@ -300,6 +300,13 @@ static void add_finding(struct wti_buf *out, const struct wt_finding *f,
 	wti_buf_byte(out, '\n');
 }
 
+void wti_show_findings(struct wti_buf *out, const struct wt_result *result,
+		       const struct wti_style *style)
+{
+	for (size_t i = 0; i < result->finding_count; i++)
+		add_finding(out, &result->findings[i], style);
+}
+
 void wti_show_text(struct wti_buf *out, const struct wt_result *result,
 		   const struct wti_style *style)
 {
@@ -308,8 +315,7 @@ void wti_show_text(struct wti_buf *out, const struct wt_result *result,
 	add_facts(out, result, style);
 	if (result->finding_count && out->bytes > start)
 		wti_buf_byte(out, '\n');
-	for (size_t i = 0; i < result->finding_count; i++)
-		add_finding(out, &result->findings[i], style);
+	wti_show_findings(out, result, style);
 	for (size_t i = 0; i < result->table_count; i++) {
 		const struct wt_table *table = result->tables[i];
 

@@ -13,7 +13,7 @@
 
 #include <wheeltap/result.h>
 
-#include "training/training.h"
+#include "inspect/training/training.h"
 
 enum wti_rule_flag {
 	/* It judges by what did not happen: where events were lost it is not measured. */
@@ -23,14 +23,14 @@ enum wti_rule_flag {
 struct wti_case;
 
 struct wti_rule {
-	const char *code;       /* never changes: WT-GRAD-001 */
+	const char *code; /* never changes: WT-GRAD-001 */
 	enum wt_severity severity;
-	const char *title;      /* of a finding: one line that a newcomer understands */
-	const char *means;      /* what it probably means */
-	const char *hint;       /* what to try */
-	const char *definition; /* what must hold, precisely; what counts as a case */
-	const char *innocent;   /* known cases in which a correct program may look like this */
-	const char *needs;      /* why it was not measured, if it never saw a case */
+	const char *title;           /* of a finding: one line that a newcomer understands */
+	const char *means;           /* what it probably means */
+	const char *hint;            /* what to try */
+	const char *definition;      /* what must hold, precisely; what counts as a case */
+	const char *innocent;        /* known cases in which a correct program may look like this */
+	const char *needs;           /* why it was not measured, if it never saw a case */
 	const char *const *explains; /* codes of what follows from it; ends with NULL */
 	uint32_t flags;
 	uint32_t moments; /* enum wti_moment_type, bits */

@@ -19,7 +19,8 @@ void *wti_slot(struct wti_slots *slots, uint64_t key, size_t bytes)
 	if (*place)
 		return slots->memory + (*place - 1) * bytes;
 	if (!(slots->count & (slots->count - 1))) {
-		void *bigger = realloc(slots->memory, (slots->count ? slots->count * 2 : 1) * bytes);
+		void *bigger =
+			realloc(slots->memory, (slots->count ? slots->count * 2 : 1) * bytes);
 
 		if (!bigger)
 			return NULL;

@@ -6,7 +6,7 @@
 #ifndef WTI_INSPECT_SLOTS_H
 #define WTI_INSPECT_SLOTS_H
 
-#include "training/training.h"
+#include "inspect/training/training.h"
 
 struct wti_slots {
 	struct wti_map index; /* key: place plus one */

@@ -97,7 +97,8 @@ void wti_calls_finish(struct wti_calls *calls, const struct wti_listener *listen
 const struct wti_value_row *wti_call_argument(const struct wti_call *call, uint32_t name,
 					      int32_t position);
 /* The n-th tensor among the arguments, or among the returns. */
-const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is_return, uint32_t n);
+const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is_return,
+					    uint32_t n);
 void wti_digest_read(struct wti_digest_row *ret, struct wti_symbols *symbols,
 		     const struct wt_event *event);
 

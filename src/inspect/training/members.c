@@ -24,9 +24,8 @@ static void *place(void **array, size_t *count, size_t item_bytes)
 struct wti_process *wti_process_of(struct wti_training *training, size_t stream)
 {
 	while (stream >= training->process_count && stream < STREAMS_MAX) {
-		struct wti_process *process =
-			place((void **)&training->processes, &training->process_count,
-			      sizeof(*process));
+		struct wti_process *process = place((void **)&training->processes,
+						    &training->process_count, sizeof(*process));
 
 		if (!process)
 			return NULL;
@@ -73,8 +72,8 @@ static uint64_t parameter_key(size_t stream, uint32_t owner, uint32_t name)
 struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t stream, uint32_t owner,
 				       uint32_t name)
 {
-	uint64_t *slot = wti_map_number(&training->parameter_index,
-					parameter_key(stream, owner, name));
+	uint64_t *slot =
+		wti_map_number(&training->parameter_index, parameter_key(stream, owner, name));
 	struct wti_parameter *parameter;
 
 	if (slot && *slot)
@@ -96,8 +95,8 @@ struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t str
 struct wti_parameter *wti_parameter_find(const struct wti_training *training, size_t stream,
 					 uint32_t owner, uint32_t name)
 {
-	const uint64_t *slot = wti_map_find_number(&training->parameter_index,
-						   parameter_key(stream, owner, name));
+	const uint64_t *slot =
+		wti_map_find_number(&training->parameter_index, parameter_key(stream, owner, name));
 
 	return slot && *slot ? &training->parameters[*slot - 1] : NULL;
 }

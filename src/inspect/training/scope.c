@@ -52,8 +52,8 @@ static struct wti_scope_entry *entry_of(struct wti_scopes *scopes, size_t stream
 static void take_context(struct wti_scope *scope, struct wti_symbols *symbols,
 			 const struct wt_event *event)
 {
-	const char *key = wti_symbol_text(symbols,
-					  wti_symbol_of(symbols, event, WT_CONTEXT_FIELD_KEY));
+	const char *key =
+		wti_symbol_text(symbols, wti_symbol_of(symbols, event, WT_CONTEXT_FIELD_KEY));
 
 	if (!strcmp(key, "step"))
 		scope->step = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);

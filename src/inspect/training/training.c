@@ -246,8 +246,8 @@ static void take_gradient(struct wti_parameter *parameter, const struct wt_event
 		return;
 	}
 	parameter->grad_hash = wt_event_u64(event, WT_STATE_FIELD_NEW);
-	parameter->grad = wt_event_u64(event, WT_STATE_FIELD_FLAGS) & 2 ? WTI_GRAD_ZERO
-									: WTI_GRAD_NONZERO;
+	parameter->grad =
+		wt_event_u64(event, WT_STATE_FIELD_FLAGS) & 2 ? WTI_GRAD_ZERO : WTI_GRAD_NONZERO;
 }
 
 static void take_value(struct wti_parameter *parameter, const struct wt_event *event)
@@ -401,10 +401,10 @@ static struct wti_listener listener_of(struct wti_training *training)
 }
 
 int wti_training_init(struct wti_training *training, const struct wt_trace *trace,
-		      void (*tell)(void *self, const struct wti_moment *moment), void *self,
+		      void (*listen)(void *self, const struct wti_moment *moment), void *self,
 		      struct wt_err *err)
 {
-	*training = (struct wti_training){.trace = trace, .tell = tell, .self = self};
+	*training = (struct wti_training){.trace = trace, .tell = listen, .self = self};
 	training->symbols = calloc(1, sizeof(*training->symbols));
 	if (!training->symbols)
 		return wti_err(err, WT_E_NOMEM, "out of memory");

@@ -30,7 +30,7 @@ struct wti_object {
 	uint64_t step_count;
 	uint64_t zero_grad_count;
 	uint64_t backward_count; /* since its last step */
-	uint32_t *members;         /* places in parameters */
+	uint32_t *members;       /* places in parameters */
 	uint32_t member_count;
 	uint32_t member_capacity;
 	/* of what is called: modules, loaders, schedulers */
@@ -70,31 +70,31 @@ struct wti_process {
 	uint64_t call_count;
 	bool has_loss;
 	double loss;
-	uint32_t stepping; /* the optimizer whose states are coming in, plus one */
+	uint32_t stepping;         /* the optimizer whose states are coming in, plus one */
 	struct wti_call step_call; /* without its values: where that step was called */
 };
 
 enum wti_moment_type {
-	WTI_MOMENT_OBJECT = 1 << 0,       /* one was found */
-	WTI_MOMENT_MEMBER = 1 << 1,       /* a parameter became known, or something about it changed */
-	WTI_MOMENT_MODULE = 1 << 2,       /* a module is called; call->flags say how */
-	WTI_MOMENT_MODULE_END = 1 << 3,   /* and has returned */
-	WTI_MOMENT_BACKWARD = 1 << 4,     /* begins */
+	WTI_MOMENT_OBJECT = 1 << 0, /* one was found */
+	WTI_MOMENT_MEMBER = 1 << 1, /* a parameter became known, or something about it changed */
+	WTI_MOMENT_MODULE = 1 << 2, /* a module is called; call->flags say how */
+	WTI_MOMENT_MODULE_END = 1 << 3, /* and has returned */
+	WTI_MOMENT_BACKWARD = 1 << 4,   /* begins */
 	WTI_MOMENT_BACKWARD_END = 1 << 5,
-	WTI_MOMENT_STEP = 1 << 6,         /* of an optimizer begins: gradients are known */
-	WTI_MOMENT_STEPPED = 1 << 7,      /* its outcome is known */
-	WTI_MOMENT_ZERO_GRAD = 1 << 8,    /* of an optimizer, or of a module that clears its too */
-	WTI_MOMENT_SCHEDULER = 1 << 9,    /* has stepped */
-	WTI_MOMENT_SCALER = 1 << 10,      /* a method of a loss scaler has returned */
-	WTI_MOMENT_BATCH = 1 << 11,       /* a loader has given one */
+	WTI_MOMENT_STEP = 1 << 6,      /* of an optimizer begins: gradients are known */
+	WTI_MOMENT_STEPPED = 1 << 7,   /* its outcome is known */
+	WTI_MOMENT_ZERO_GRAD = 1 << 8, /* of an optimizer, or of a module that clears its too */
+	WTI_MOMENT_SCHEDULER = 1 << 9, /* has stepped */
+	WTI_MOMENT_SCALER = 1 << 10,   /* a method of a loss scaler has returned */
+	WTI_MOMENT_BATCH = 1 << 11,    /* a loader has given one */
 	WTI_MOMENT_SAVE = 1 << 12,
 	WTI_MOMENT_LOAD = 1 << 13,
-	WTI_MOMENT_CALL = 1 << 14,        /* any call has ended */
-	WTI_MOMENT_STATE = 1 << 15,       /* a value that is no parameter has changed */
-	WTI_MOMENT_GRADIENTS = 1 << 16,   /* how many of an optimizer's there are */
+	WTI_MOMENT_CALL = 1 << 14,      /* any call has ended */
+	WTI_MOMENT_STATE = 1 << 15,     /* a value that is no parameter has changed */
+	WTI_MOMENT_GRADIENTS = 1 << 16, /* how many of an optimizer's there are */
 	WTI_MOMENT_LOSS = 1 << 17,
-	WTI_MOMENT_ROW = 1 << 18,         /* of a batch */
-	WTI_MOMENT_TENSOR = 1 << 19,      /* statistics of a state */
+	WTI_MOMENT_ROW = 1 << 18,    /* of a batch */
+	WTI_MOMENT_TENSOR = 1 << 19, /* statistics of a state */
 	WTI_MOMENT_LOST = 1 << 20,
 };
 
@@ -143,7 +143,7 @@ struct wti_training {
 };
 
 int wti_training_init(struct wti_training *training, const struct wt_trace *trace,
-		      void (*tell)(void *self, const struct wti_moment *moment), void *self,
+		      void (*listen)(void *self, const struct wti_moment *moment), void *self,
 		      struct wt_err *err);
 void wti_training_release(struct wti_training *training);
 int wti_training_event(struct wti_training *training, const struct wt_event *event,

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `doctor`. */
+#include "open.h"
+#include "verb.h"
+#include "verdict.h"
+
+struct doctor_options {
+	bool json;
+	bool all;
+	const char *fail_on;
+};
+
+static const struct doctor_options defaults = {.fail_on = "error"};
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	const struct doctor_options *options = opaque;
+	struct wti_inspection in = {
+		.inspector = "doctor",
+		.json = options->json,
+		.fail_on = options->fail_on,
+		.text = options->all ? wti_verdict_text_all : wti_verdict_text,
+	};
+
+	return wti_inspect_run(&in, count ? arguments[0] : NULL);
+}
+
+static const struct wti_option options[] = {
+	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
+	 "show every rule: how often it held, or why it was not measured",
+	 offsetof(struct doctor_options, all)},
+	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
+	 "exit with 1 if there is a finding of this severity or above; error is the default",
+	 offsetof(struct doctor_options, fail_on)},
+	WTI_OPTION_JSON(struct doctor_options),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_doctor = {
+	.name = "doctor",
+	.arguments = "[RUN]",
+	.summary = "find silent errors in a training run, without any configuration",
+	.description =
+		"Asks of a recorded training run what holds for every correct one: that gradients "
+		"are "
+		"cleared, that parameters move, that ranks agree, that a checkpoint is what was "
+		"live. Each rule has a code; `wheeltap explain CODE` says what it means, when it "
+		"is "
+		"wrong, and what to do.\n\n"
+		"A finding is one cause, with the line of your program, since when, the evidence "
+		"and what to try; what follows from it is named under it. A rule that found "
+		"nothing to judge is not measured, which is not the same as clean.\n\n"
+		"Exit status: 0 clean, 1 findings, 3 nothing could be measured or the trace is "
+		"damaged.",
+	.examples = "wheeltap doctor\tthe latest run\n"
+		    "wheeltap doctor --all runs/a\tand every rule, with what it needs",
+	.options = options,
+	.options_bytes = sizeof(struct doctor_options),
+	.arguments_max = 1,
+	.group = "judge",
+	.run = run,
+	.defaults = &defaults,
+};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `explain`: what a rule means; everything it says stands in the rule's row. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "inspect/rules/rule.h"
+#include "report.h"
+
+#define CODES_MAX 512u
+#define LINE_COLUMNS 80u
+#define INDENT_COLUMNS 12u
+
+struct explain_options {
+	bool json;
+};
+
+static const char *const severities[] = {"note", "warning", "error"};
+
+/* ---- All of them ---------------------------------------------------------------------------- */
+
+static int list(bool json)
+{
+	struct wt_result result;
+	struct wt_table *table;
+	int code;
+
+	wt_result_init(&result, "explain");
+	table = wt_result_table(&result, "rules", "");
+	wt_table_column(table, "code", "rule", WT_CELL_TEXT);
+	wt_table_column(table, "severity", "severity", WT_CELL_TEXT);
+	wt_table_column(table, "title", "what is found", WT_CELL_TEXT);
+	for (size_t i = 0; wti_rules[i]; i++) {
+		const char *severity = severities[wti_rules[i]->severity];
+
+		wt_table_row(table);
+		wt_table_text(table, wti_rules[i]->code, strlen(wti_rules[i]->code));
+		wt_table_text(table, severity, strlen(severity));
+		wt_table_text(table, wti_rules[i]->title, strlen(wti_rules[i]->title));
+	}
+	code = wti_report_result(&result, json, WTI_EXIT_CLEAN);
+	wt_result_release(&result);
+	return code;
+}
+
+/* ---- One of them ---------------------------------------------------------------------------- */
+
+/* A label, and a paragraph beside it, broken at spaces. */
+static void add_paragraph(struct wti_buf *out, const char *label, const char *text)
+{
+	size_t column = INDENT_COLUMNS;
+
+	if (!text)
+		return;
+	wti_buf_printf(out, "\n%-*s", (int)INDENT_COLUMNS, label);
+	while (*text) {
+		size_t bytes = strcspn(text, " ");
+
+		if (column > INDENT_COLUMNS && column + bytes > LINE_COLUMNS) {
+			wti_buf_printf(out, "\n%*s", (int)INDENT_COLUMNS, "");
+			column = INDENT_COLUMNS;
+		}
+		wti_buf_append(out, text, bytes);
+		column += bytes + 1;
+		text += bytes;
+		if (*text == ' ') {
+			wti_buf_byte(out, ' ');
+			text++;
+		}
+	}
+	wti_buf_byte(out, '\n');
+}
+
+static int print_rule(const struct wti_rule *rule)
+{
+	struct wti_buf out;
+	bool ok;
+
+	wti_buf_init(&out, 1u << 16);
+	wti_buf_printf(&out, "%s (%s)  %s\n", rule->code, severities[rule->severity], rule->title);
+	add_paragraph(&out, "what holds", rule->definition);
+	add_paragraph(&out, "means", rule->means);
+	add_paragraph(&out, "try", rule->hint);
+	add_paragraph(&out, "innocent", rule->innocent);
+	add_paragraph(&out, "unmeasured", rule->needs);
+	ok = wti_print_buf(&out);
+	wti_buf_release(&out);
+	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
+}
+
+static void add_fact(struct wt_result *result, const char *key, const char *text)
+{
+	if (text)
+		wt_result_fact_text(result, key, key, text);
+}
+
+static int report_rule(const struct wti_rule *rule)
+{
+	struct wt_result result;
+	int code;
+
+	wt_result_init(&result, "explain");
+	add_fact(&result, "code", rule->code);
+	add_fact(&result, "severity", severities[rule->severity]);
+	add_fact(&result, "title", rule->title);
+	add_fact(&result, "definition", rule->definition);
+	add_fact(&result, "means", rule->means);
+	add_fact(&result, "hint", rule->hint);
+	add_fact(&result, "innocent", rule->innocent);
+	add_fact(&result, "not_measured", rule->needs);
+	code = wti_report_result(&result, true, WTI_EXIT_CLEAN);
+	wt_result_release(&result);
+	return code;
+}
+
+static int unknown(const char *word, bool json)
+{
+	const char *codes[CODES_MAX];
+	struct wt_err err = {.offset = -1};
+	const char *near;
+	size_t count = 0;
+
+	for (; count < CODES_MAX && wti_rules[count]; count++)
+		codes[count] = wti_rules[count]->code;
+	near = wti_suggest(word, codes, count);
+	wti_err(&err, WT_E_ARG, "no rule '%s'%s%s%s; `wheeltap explain` lists them all", word,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return wti_report_error("explain", json, &err);
+}
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	const struct explain_options *options = opaque;
+	const struct wti_rule *rule;
+
+	if (!count)
+		return list(options->json);
+	rule = wti_rule_by_code(arguments[0]);
+	if (!rule)
+		return unknown(arguments[0], options->json);
+	return options->json ? report_rule(rule) : print_rule(rule);
+}
+
+static const struct wti_option options[] = {
+	WTI_OPTION_JSON(struct explain_options),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_explain = {
+	.name = "explain",
+	.arguments = "[CODE]",
+	.summary = "say what a rule means, when it is wrong, and what to do",
+	.description =
+		"Without a code it lists all rules. With one it says what must hold and what "
+		"counts "
+		"as a case, what a violation probably means and what to try, in which known cases "
+		"a correct program looks like one, and what a recording must have for the rule to "
+		"be measured.",
+	.examples = "wheeltap explain WT-GRAD-001\tgradients that are never cleared",
+	.options = options,
+	.options_bytes = sizeof(struct explain_options),
+	.arguments_max = 1,
+	.group = "judge",
+	.run = run,
+};
