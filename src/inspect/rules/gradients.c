@@ -94,3 +94,110 @@ const struct wti_rule wti_rule_grad_001 = {
 	.see = see_clearing,
 	.release = release_slots,
 };
+
+/* ---- WT-GRAD-002: cleared too late ---------------------------------------------------------- */
+
+static void see_late(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	uint64_t nonzero = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO);
+	uint64_t unknown = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_UNKNOWN);
+
+	if (wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) != WT_MOMENT_STEP)
+		return;
+	if (!optimizer || !optimizer->backward_count || unknown)
+		return;
+	if (nonzero || !optimizer->zero_grad_count_after_backward)
+		wti_held(account);
+	else
+		wti_violated(account, moment, optimizer->name,
+			     "zero_grad() was called after backward() and before step(): at the "
+			     "step no parameter had a gradient other than zero");
+}
+
+const struct wti_rule wti_rule_grad_002 = {
+	.code = "WT-GRAD-002",
+	.severity = WT_ERROR,
+	.title = "gradients are cleared between backward() and the optimizer's step",
+	.means = "the step sees no gradients: the model is not trained by them",
+	.hint = "move zero_grad() before backward(), or after step()",
+	.definition = "When an optimizer steps after a backward(), at least one of its parameters "
+		      "has a gradient other than zero, unless nothing was cleared since that "
+		      "backward(). A case is such a step.",
+	.innocent = "A step whose gradients are zero without having been cleared (a dead network, "
+		    "an empty batch) is no violation of this rule.",
+	.needs = "no optimizer stepped after a backward()",
+	.moments = WTI_MOMENT_GRADIENTS,
+	.see = see_late,
+};
+
+/* ---- WT-GRAD-003: none comes ---------------------------------------------------------------- */
+
+enum { STEPS_TO_TELL = 3 }; /* a parameter may be left out of a step or two */
+
+static void finish_missing(struct wti_case *account, void *state,
+			   const struct wti_training *training)
+{
+	for (size_t i = 0; i < training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &training->parameters[i];
+		struct wti_moment moment = wti_moment_of_end(training, parameter->stream);
+
+		if (!parameter->requires_grad || parameter->placement ||
+		    parameter->step_count < STEPS_TO_TELL)
+			continue;
+		if (parameter->any_grad_count)
+			wti_held(account);
+		else if (wti_parameter_is_used(training, parameter))
+			wti_violated(account, &moment, parameter->name,
+				     "in %llu steps .grad was always None, though the module that "
+				     "has it was called with gradients on",
+				     (unsigned long long)parameter->step_count);
+	}
+}
+
+const struct wti_rule wti_rule_grad_003 = {
+	.code = "WT-GRAD-003",
+	.severity = WT_ERROR,
+	.title = "parameters that are to be trained never get a gradient",
+	.means =
+		"what they compute does not reach the loss: it was detached, rebuilt from numbers, "
+		"or computed and thrown away",
+	.hint = "look for .detach(), .data, .item(), torch.tensor(...) or no_grad() between the "
+		"module and the loss; take the parameter out of the optimizer if that is meant",
+	.definition =
+		"A parameter that requires a gradient, is in an optimizer that has stepped at "
+		"least three times, and whose module was called with gradients on, has a "
+		"gradient at one of these steps at least. A case is such a parameter.",
+	.innocent = "Parameters of modules that are never called (an unused head) are not judged.",
+	.needs = "no parameter of a module was in an optimizer for three steps",
+	.flags = WTI_RULE_ABSENCE,
+	.finish = finish_missing,
+};
+
+/* ---- WT-GRAD-004: the loss is a leaf -------------------------------------------------------- */
+
+static void see_leaf(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	if (moment->call->flags & WTI_CALL_LOSS_IS_LEAF)
+		wti_violated(account, moment, 0,
+			     "backward() was called on a tensor that nothing stands behind");
+	else
+		wti_held(account);
+}
+
+const struct wti_rule wti_rule_grad_004 = {
+	.code = "WT-GRAD-004",
+	.severity = WT_ERROR,
+	.title = "backward() is called on a loss that is detached from the model",
+	.means = "the loss was made anew from numbers (torch.tensor(loss), "
+		 ".detach().requires_grad_()): "
+		 "no gradient reaches the model",
+	.hint = "call backward() on the tensor that the loss function returned",
+	.definition = "The tensor on which backward() is called is the result of an operation, not "
+		      "a leaf. A case is a call of backward().",
+	.innocent = "Gradients of an input alone (x.backward()) make no sense on a leaf either.",
+	.needs = "backward() was never called",
+	.explains = (const char *const[]){"WT-GRAD-003", "WT-OPT-001", NULL},
+	.moments = WTI_MOMENT_BACKWARD,
+	.see = see_leaf,
+};

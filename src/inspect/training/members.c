@@ -31,6 +31,7 @@ struct wti_process *wti_process_of(struct wti_training *training, size_t stream)
 			return NULL;
 		process->stream = training->process_count - 1;
 		process->scope = (struct wti_scope){-1, -1, 0, -1, -1};
+		process->last_epoch = -1;
 	}
 	return stream < training->process_count ? &training->processes[stream] : NULL;
 }

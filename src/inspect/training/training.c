@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes moments of events. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 
 #define OBJECTS_MAX 65536u
 #define PARAMETERS_MAX (1u << 20)
+#define NAME_BYTES 1024
 
 /* ---- Telling -------------------------------------------------------------------------------- */
 
@@ -122,8 +124,10 @@ static void count_backward(struct wti_training *training, const struct wti_call 
 		process->backward_count++;
 	for (size_t i = 0; i < training->object_count; i++)
 		if (training->objects[i].stream == call->stream &&
-		    training->objects[i].type == WT_OBJECT_TYPE_OPTIMIZER)
+		    training->objects[i].type == WT_OBJECT_TYPE_OPTIMIZER) {
 			training->objects[i].backward_count++;
+			training->objects[i].zero_grad_count_after_backward = 0;
+		}
 }
 
 static void begun(void *self, struct wti_call *call, const struct wti_call *parent)
@@ -140,6 +144,8 @@ static void begun(void *self, struct wti_call *call, const struct wti_call *pare
 		object->call_count++;
 	if (type == WTI_MOMENT_STEP)
 		step_begins(training, object);
+	if (type == WTI_MOMENT_MODULE && call->object && call->flags & WTI_CALL_GRAD)
+		wti_map_number(&training->used, (uint64_t)call->stream << 32 | call->object);
 	if (type == WTI_MOMENT_BACKWARD)
 		count_backward(training, call);
 	if (type & (WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP))
@@ -173,6 +179,7 @@ static void zero_grad_ended(struct wti_training *training, const struct wti_call
 		    (is_optimizer && other != object))
 			continue;
 		other->zero_grad_count++;
+		other->zero_grad_count_after_backward++;
 		tell_call(training, WTI_MOMENT_ZERO_GRAD, call, parent, other);
 	}
 }
@@ -220,6 +227,7 @@ static void stepped(struct wti_training *training, struct wti_process *process)
 		parameter->step_count++;
 		parameter->moved_count += parameter->moved;
 		parameter->with_grad_count += parameter->grad == WTI_GRAD_NONZERO;
+		parameter->any_grad_count += parameter->grad != WTI_GRAD_NONE;
 	}
 	tell_call(training, WTI_MOMENT_STEPPED, &process->step_call, NULL, optimizer);
 	optimizer->backward_count = 0;
@@ -270,6 +278,22 @@ static double number_of(const struct wt_event *event)
 	}
 }
 
+/* "lr" is of the first group, "group2.lr" of the third. */
+static void take_lr(struct wti_training *training, struct wti_object *optimizer,
+		    const struct wti_moment *moment)
+{
+	const char *text = wti_symbol_text(training->symbols, moment->attribute);
+	unsigned group = 0;
+	char end;
+
+	if (strcmp(text, "lr") && (sscanf(text, "group%u.l%c", &group, &end) != 2 || end != 'r'))
+		return;
+	if (group >= WTI_GROUPS_MAX || strcmp(strrchr(text, 'l'), "lr"))
+		return;
+	optimizer->lr[group] = moment->number;
+	optimizer->lr_known |= 1u << group;
+}
+
 static void take_state(struct wti_training *training, const struct wt_event *event)
 {
 	uint32_t owner = wti_symbol_of(training->symbols, event, WT_STATE_FIELD_OWNER);
@@ -293,6 +317,8 @@ static void take_state(struct wti_training *training, const struct wt_event *eve
 	moment.attribute = attribute;
 	moment.object = wti_training_object(training, event->stream, owner);
 	moment.number = number_of(event);
+	if (moment.object && moment.object->type == WT_OBJECT_TYPE_OPTIMIZER)
+		take_lr(training, &training->objects[moment.object - training->objects], &moment);
 	tell(training, &moment);
 }
 
@@ -411,6 +437,7 @@ int wti_training_init(struct wti_training *training, const struct wt_trace *trac
 	wti_symbols_init(training->symbols);
 	wti_calls_init(&training->calls, training->symbols);
 	wti_map_init(&training->object_index, OBJECTS_MAX);
+	wti_map_init(&training->used, PARAMETERS_MAX);
 	wti_map_init(&training->parameter_index, PARAMETERS_MAX);
 	return 0;
 }
@@ -423,6 +450,7 @@ void wti_training_release(struct wti_training *training)
 	free(training->parameters);
 	free(training->processes);
 	wti_map_release(&training->object_index);
+	wti_map_release(&training->used);
 	wti_map_release(&training->parameter_index);
 	wti_calls_release(&training->calls);
 	if (training->symbols)
@@ -449,6 +477,8 @@ int wti_training_event(struct wti_training *training, const struct wt_event *eve
 	if (process->stepping && process->step_call.track == event->track && !is_outcome(event))
 		stepped(training, process);
 	process->scope = wti_scope_of(&training->calls.scopes, event->stream, event->track);
+	if (process->scope.epoch > process->last_epoch)
+		process->last_epoch = process->scope.epoch;
 	return wti_calls_event(&training->calls, event, &listener, err);
 }
 
@@ -464,6 +494,28 @@ void wti_training_finish(struct wti_training *training)
 
 /* ---- Asking --------------------------------------------------------------------------------- */
 
+struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream)
+{
+	const struct wti_process *process = &training->processes[stream];
+
+	return (struct wti_moment){
+		.training = training,
+		.process = process,
+		.scope = process->scope,
+		.call = process->step_count ? &process->step_call : NULL,
+	};
+}
+
+struct wti_moment wti_moment_of_object(const struct wti_training *training,
+				       const struct wti_object *object)
+{
+	struct wti_moment moment = wti_moment_of_end(training, object->stream);
+
+	moment.call = NULL;
+	moment.object = object;
+	return moment;
+}
+
 struct wti_where wti_moment_where(const struct wti_moment *moment)
 {
 	const struct wti_symbols *symbols = moment->training->symbols;
@@ -473,11 +525,12 @@ struct wti_where wti_moment_where(const struct wti_moment *moment)
 
 	if (moment->scope.stage)
 		where.stage = wti_symbol_text(symbols, moment->scope.stage);
-	if (!moment->call)
+	if (!moment->call && !moment->object)
 		return where;
-	where.op = wti_symbol_text(symbols, moment->call->callee);
-	reader = wt_trace_stream(moment->training->trace, moment->call->stream);
-	site = wt_reader_site(reader, moment->call->site);
+	reader = wt_trace_stream(moment->training->trace, moment->process->stream);
+	if (moment->call)
+		where.op = wti_symbol_text(symbols, moment->call->callee);
+	site = wt_reader_site(reader, moment->call ? moment->call->site : moment->object->site);
 	if (site) {
 		where.file = wti_symbol_text(
 			symbols, wti_symbol(moment->training->symbols,
@@ -486,6 +539,45 @@ struct wti_where wti_moment_where(const struct wti_moment *moment)
 		where.line = site->line;
 	}
 	return where;
+}
+
+uint32_t wti_parameter_module(const struct wti_training *training,
+			      const struct wti_parameter *parameter)
+{
+	const char *owner = wti_symbol_text(training->symbols, parameter->owner);
+	const char *name = wti_symbol_text(training->symbols, parameter->name);
+	const char *dot = strrchr(name, '.');
+	char text[NAME_BYTES];
+	int bytes;
+
+	if (!dot)
+		return parameter->owner;
+	bytes = snprintf(text, sizeof(text), "%s.%.*s", owner, (int)(dot - name), name);
+	if (bytes < 0 || bytes >= (int)sizeof(text))
+		return WTI_SYMBOL_OTHER;
+	return wti_symbol(training->symbols, text, (size_t)bytes);
+}
+
+bool wti_parameter_is_used(const struct wti_training *training,
+			   const struct wti_parameter *parameter)
+{
+	uint32_t module = wti_parameter_module(training, parameter);
+
+	return wti_map_find_number(&training->used, (uint64_t)parameter->stream << 32 | module);
+}
+
+bool wti_parameter_lr(const struct wti_training *training, const struct wti_parameter *parameter,
+		      double *ret_lr)
+{
+	const struct wti_object *optimizer;
+
+	if (!parameter->optimizer || parameter->group >= WTI_GROUPS_MAX)
+		return false;
+	optimizer = &training->objects[parameter->optimizer - 1];
+	if (!(optimizer->lr_known & 1u << parameter->group))
+		return false;
+	*ret_lr = optimizer->lr[parameter->group];
+	return true;
 }
 
 const struct wti_parameter *wti_object_member(const struct wti_training *training,

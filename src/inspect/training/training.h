@@ -11,12 +11,25 @@
 
 #include "calls.h"
 
+/* Bits of call_begin.flags (docs/events.md). */
+enum wti_call_flag {
+	WTI_CALL_SAYS_TRAINING = 1,
+	WTI_CALL_TRAINING = 2,
+	WTI_CALL_GRAD = 4,
+	WTI_CALL_AUTOCAST = 8,
+	WTI_CALL_INFERENCE = 16,
+	WTI_CALL_OUTERMOST = 32,
+	WTI_CALL_LOSS_IS_LEAF = 64,
+};
+
 enum wti_grad {
 	WTI_GRAD_UNKNOWN,
 	WTI_GRAD_NONE,
 	WTI_GRAD_ZERO,
 	WTI_GRAD_NONZERO,
 };
+
+enum { WTI_GROUPS_MAX = 32 }; /* groups of an optimizer beyond that have no known learning rate */
 
 struct wti_object {
 	size_t stream;
@@ -29,8 +42,11 @@ struct wti_object {
 	/* of optimizers */
 	uint64_t step_count;
 	uint64_t zero_grad_count;
-	uint64_t backward_count; /* since its last step */
-	uint32_t *members;       /* places in parameters */
+	uint64_t backward_count;                 /* since its last step */
+	uint64_t zero_grad_count_after_backward; /* since the last backward() of its process */
+	double lr[WTI_GROUPS_MAX];
+	uint32_t lr_known; /* a bit for each group */
+	uint32_t *members; /* places in parameters */
 	uint32_t member_count;
 	uint32_t member_capacity;
 	/* of what is called: modules, loaders, schedulers */
@@ -56,6 +72,7 @@ struct wti_parameter {
 	uint64_t grad_hash;
 	uint64_t step_count; /* of its optimizer, while it was a member */
 	uint64_t moved_count;
+	uint64_t any_grad_count;  /* steps with any gradient */
 	uint64_t with_grad_count; /* steps with a gradient that was not all zeros */
 	bool has_statistics, has_grad_statistics;
 	struct wti_digest_row statistics; /* the last that were told */
@@ -65,6 +82,7 @@ struct wti_parameter {
 struct wti_process {
 	size_t stream;
 	struct wti_scope scope; /* where it last was */
+	int64_t last_epoch;     /* the highest; -1: not known */
 	uint64_t step_count;    /* of all optimizers */
 	uint64_t backward_count;
 	uint64_t call_count;
@@ -137,6 +155,7 @@ struct wti_training {
 	struct wti_map parameter_index; /* stream, owner and name: place plus one */
 	struct wti_parameter *parameters;
 	size_t parameter_count;
+	struct wti_map used;     /* stream and name of modules that were called with gradients on */
 	uint64_t overflow_count; /* objects and parameters that found no room */
 	void (*tell)(void *self, const struct wti_moment *moment);
 	void *self;
@@ -153,7 +172,21 @@ void wti_training_finish(struct wti_training *training);
 
 /* ---- Asking --------------------------------------------------------------------------------- */
 
+/* The end of a run, as a moment of a process; where its last step was called. */
+struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream);
+/* The moment at which an object was made. */
+struct wti_moment wti_moment_of_object(const struct wti_training *training,
+				       const struct wti_object *object);
 struct wti_where wti_moment_where(const struct wti_moment *moment);
+/* The module that has it, as calls name it: Net.fc1 of fc1.weight in Net. A symbol. */
+uint32_t wti_parameter_module(const struct wti_training *training,
+			      const struct wti_parameter *parameter);
+/* Whether that module was called with gradients on. */
+bool wti_parameter_is_used(const struct wti_training *training,
+			   const struct wti_parameter *parameter);
+/* The learning rate of its group; false: not known. */
+bool wti_parameter_lr(const struct wti_training *training, const struct wti_parameter *parameter,
+		      double *ret_lr);
 /* An optimizer's parameter. */
 const struct wti_parameter *wti_object_member(const struct wti_training *training,
 					      const struct wti_object *object, uint32_t index);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about modes: dropout and normalisation behave differently in training and evaluation. */
+#include <string.h>
+
+#include "rule.h"
+#include "slots.h"
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+/* Modules whose forward depends on the mode; the callee is "Dropout.forward". */
+static bool depends_on_mode(const struct wti_moment *moment)
+{
+	static const char *const classes[] = {"Dropout",     "AlphaDropout",  "FeatureAlphaDropout",
+					      "BatchNorm",   "SyncBatchNorm", "LazyBatchNorm",
+					      "InstanceNorm"};
+	const char *callee = wti_moment_text(moment, moment->call->callee);
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (!strncmp(callee, classes[i], strlen(classes[i])))
+			return true;
+	return false;
+}
+
+/* ---- WT-MODE-001: trained in evaluation mode ------------------------------------------------ */
+
+enum { STEPS_TO_TELL = 2 };
+
+struct mode {
+	bool has_trained;    /* called in training mode in a step that was made */
+	bool called_train;   /* since the last step */
+	bool called_eval;    /* with gradients on, since the last step */
+	uint32_t eval_steps; /* in a row */
+	uint32_t name;
+};
+
+static void note_mode(struct wti_slots *modules, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	struct mode *mode;
+
+	if (!call->object || !(call->flags & WTI_CALL_SAYS_TRAINING) ||
+	    !(call->flags & WTI_CALL_GRAD) || !depends_on_mode(moment))
+		return;
+	mode = wti_slot(modules, (uint64_t)call->stream << 32 | call->object, sizeof(*mode));
+	if (!mode)
+		return;
+	mode->name = call->object;
+	if (call->flags & WTI_CALL_TRAINING)
+		mode->called_train = true;
+	else
+		mode->called_eval = true;
+}
+
+static void judge_mode(struct wti_case *account, struct mode *mode, const struct wti_moment *moment)
+{
+	if (mode->called_train) {
+		mode->has_trained = true;
+		mode->eval_steps = 0;
+		wti_held(account);
+	} else if (mode->called_eval && mode->has_trained && ++mode->eval_steps >= STEPS_TO_TELL) {
+		wti_violated(
+			account, moment, mode->name,
+			"it was in training mode in earlier steps, and is in evaluation mode in "
+			"the last %u",
+			mode->eval_steps);
+	}
+	mode->called_train = mode->called_eval = false;
+}
+
+static void see_modes(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct wti_slots *modules = state;
+
+	if (moment->type == WTI_MOMENT_MODULE) {
+		note_mode(modules, moment);
+		return;
+	}
+	for (size_t i = 0; i < modules->index.count; i++) {
+		const struct wti_map_entry *entry = &modules->index.entries[i];
+
+		if (entry->key >> 32 == moment->call->stream && entry->value)
+			judge_mode(account, wti_slot(modules, entry->key, sizeof(struct mode)),
+				   moment);
+	}
+}
+
+const struct wti_rule wti_rule_mode_001 = {
+	.code = "WT-MODE-001",
+	.severity = WT_ERROR,
+	.title = "training goes on in evaluation mode",
+	.means = "model.eval() was called for a validation and model.train() not called again: "
+		 "dropout is off and batch normalisation no longer learns",
+	.hint = "call model.train() at the beginning of each training epoch",
+	.definition =
+		"A module that depends on the mode (dropout, batch normalisation) and was "
+		"called in training mode for one optimizer step is not called in evaluation "
+		"mode, with gradients on, for two steps in a row. A case is such a module in a "
+		"step.",
+	.innocent = "Normalisation that is frozen from the beginning is not judged. Freezing it in "
+		    "the middle of a run on purpose looks like this.",
+	.needs = "no dropout or batch normalisation was called for a step in training mode",
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_modes,
+	.release = release_slots,
+};

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about optimizers: that they hold what is to be trained, and that it moves. */
+#include <math.h>
+
+#include "rule.h"
+#include "slots.h"
+
+enum { STEPS_TO_TELL = 3 };
+
+static bool is_half(uint32_t dtype)
+{
+	return dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16 || dtype == WT_DTYPE_F8E4M3 ||
+	       dtype == WT_DTYPE_F8E5M2;
+}
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+/* ---- WT-OPT-001: does not move -------------------------------------------------------------- */
+
+static double magnitude(const struct wti_digest_row *row)
+{
+	return fmax(fabs(row->min), fabs(row->max));
+}
+
+/*
+ * Whether the plainest update, learning rate times gradient, is larger than what rounding can
+ * swallow. Half precision has a rule of its own.
+ */
+static bool must_move(const struct wti_training *training, const struct wti_parameter *parameter)
+{
+	double lr;
+
+	if (parameter->grad != WTI_GRAD_NONZERO || parameter->placement ||
+	    is_half(parameter->dtype) || !wti_parameter_lr(training, parameter, &lr))
+		return false;
+	if (!parameter->has_statistics || !parameter->has_grad_statistics)
+		return false;
+	return lr * magnitude(&parameter->grad_statistics) >
+	       0x1p-20 * magnitude(&parameter->statistics);
+}
+
+static void see_moves(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const struct wti_parameter *parameter =
+			wti_object_member(moment->training, optimizer, i);
+		uint32_t *still = wti_slot_of_parameter(state, parameter, sizeof(*still));
+
+		if (!still || !must_move(moment->training, parameter))
+			continue;
+		*still = parameter->moved ? 0 : *still + 1;
+		if (parameter->moved)
+			wti_held(account);
+		else if (*still >= 2)
+			wti_violated(
+				account, moment, parameter->name,
+				"%u steps in a row left it as it was, with a gradient of up to "
+				"%.3g",
+				*still, magnitude(&parameter->grad_statistics));
+	}
+}
+
+const struct wti_rule wti_rule_opt_001 = {
+	.code = "WT-OPT-001",
+	.severity = WT_ERROR,
+	.title = "parameters do not move although they have gradients",
+	.means = "the optimizer updates something else: copies made before the model was moved, "
+		 "converted or wrapped, or an empty list",
+	.hint = "make the optimizer after the model has its final form, from model.parameters()",
+	.definition =
+		"A parameter with a gradient other than zero changes in its optimizer's step, when "
+		"learning rate times gradient is more than a millionth of the parameter. Two steps "
+		"in a row without change are a violation. A case is a parameter in a step.",
+	.innocent = "A loss scaler that skips a step does not call it. Updates that half precision "
+		    "rounds away are WT-NUM rules.",
+	.needs = "no parameter had a gradient, a learning rate and statistics at a step",
+	.moments = WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_moves,
+	.release = release_slots,
+};
+
+/* ---- WT-OPT-002: trainable, and in no optimizer --------------------------------------------- */
+
+/* Whether part of its model is trained by an optimizer that has stepped often enough. */
+static bool model_is_trained(const struct wti_training *training, size_t stream, uint32_t owner)
+{
+	for (size_t i = 0; i < training->parameter_count; i++) {
+		const struct wti_parameter *other = &training->parameters[i];
+
+		if (other->stream == stream && other->owner == owner &&
+		    other->step_count >= STEPS_TO_TELL)
+			return true;
+	}
+	return false;
+}
+
+static void finish_outside(struct wti_case *account, void *state,
+			   const struct wti_training *training)
+{
+	for (size_t i = 0; i < training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &training->parameters[i];
+		struct wti_moment moment = wti_moment_of_end(training, parameter->stream);
+
+		if (!parameter->is_member || parameter->is_buffer || !parameter->requires_grad ||
+		    !wti_parameter_is_used(training, parameter))
+			continue;
+		if (parameter->optimizer || parameter->step_count)
+			wti_held(account);
+		else if (model_is_trained(training, parameter->stream, parameter->owner))
+			wti_violated(
+				account, &moment, parameter->name,
+				"requires a gradient and is used in training, but no optimizer "
+				"has it, while others of the same model are in one");
+	}
+}
+
+const struct wti_rule wti_rule_opt_002 = {
+	.code = "WT-OPT-002",
+	.severity = WT_WARNING,
+	.title = "trainable parameters are in no optimizer",
+	.means =
+		"a part of the model stays as it was initialised; gradients for it are computed in "
+		"vain",
+	.hint = "give the optimizer all of model.parameters(), or freeze what is not to be trained "
+		"(requires_grad_(False))",
+	.definition =
+		"Of a model of which an optimizer trains a part, every parameter that requires "
+		"a gradient and whose module is called in training is in an optimizer. A case "
+		"is such a parameter.",
+	.innocent =
+		"A head trained on features of a network that was not frozen: harmless, but "
+		"freezing it saves the work. Parameters that are added later are counted as in.",
+	.needs = "no parameter of a module that was called in training was known",
+	.flags = WTI_RULE_ABSENCE,
+	.finish = finish_outside,
+};
+
+/* ---- WT-OPT-003: nothing to train ----------------------------------------------------------- */
+
+static void see_frozen(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	uint32_t trainable = 0;
+
+	if (!optimizer || !optimizer->member_count)
+		return;
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		trainable += wti_object_member(moment->training, optimizer, i)->requires_grad;
+	if (trainable)
+		wti_held(account);
+	else
+		wti_violated(account, moment, optimizer->name,
+			     "none of its %u parameters requires a gradient",
+			     optimizer->member_count);
+}
+
+const struct wti_rule wti_rule_opt_003 = {
+	.code = "WT-OPT-003",
+	.severity = WT_ERROR,
+	.title = "the optimizer has only frozen parameters",
+	.means = "its steps change nothing: what was to be trained is somewhere else",
+	.hint = "give the optimizer the parameters that require a gradient",
+	.definition =
+		"When an optimizer steps, at least one of its parameters requires a gradient. "
+		"A case is a step.",
+	.innocent = "Gradients that are set by hand on tensors which do not require them "
+		    "(evolution strategies, meta-learning).",
+	.needs = "no optimizer stepped",
+	.explains = (const char *const[]){"WT-OPT-002", "WT-GRAD-003", NULL},
+	.moments = WTI_MOMENT_STEP,
+	.see = see_frozen,
+};
+
+/* ---- WT-OPT-004: a learning rate of zero ---------------------------------------------------- */
+
+struct rate {
+	uint64_t steps;
+	bool is_positive; /* it ever was */
+	struct wti_scope first;
+};
+
+static void see_rate(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	struct rate *rate = wti_slot_of_object(state, optimizer, sizeof(*rate));
+
+	if (!rate || !optimizer->lr_known)
+		return;
+	rate->steps++;
+	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++)
+		if (optimizer->lr_known & 1u << i && optimizer->lr[i] > 0)
+			rate->is_positive = true;
+	if (rate->is_positive)
+		wti_held(account);
+	else if (rate->steps >= STEPS_TO_TELL)
+		wti_violated(account, moment, optimizer->name,
+			     "the learning rate of all groups was 0 in each of %llu steps",
+			     (unsigned long long)rate->steps);
+}
+
+const struct wti_rule wti_rule_opt_004 = {
+	.code = "WT-OPT-004",
+	.severity = WT_ERROR,
+	.title = "the learning rate is zero from the beginning",
+	.means = "steps change nothing",
+	.hint = "look at how the learning rate is computed: an integer division, a schedule that "
+		"starts at 0 and is never stepped",
+	.definition = "In its first three steps an optimizer has a learning rate above zero in one "
+		      "group at least. A case is a step.",
+	.innocent =
+		"A warm-up that begins at 0 leaves it after a step. Schedules that end at 0 are "
+		"not judged.",
+	.needs = "no optimizer with a learning rate stepped",
+	.explains = (const char *const[]){"WT-OPT-001", NULL},
+	.moments = WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_rate,
+	.release = release_slots,
+};
+
+/* ---- WT-OPT-005: parameters of nobody ------------------------------------------------------- */
+
+/* Trainable parameters of called models that no optimizer has, of the same shape. */
+static const struct wti_parameter *twin_of(const struct wti_training *training,
+					   const struct wti_parameter *stray)
+{
+	for (size_t i = 0; i < training->parameter_count; i++) {
+		const struct wti_parameter *other = &training->parameters[i];
+
+		if (other->stream == stray->stream && other->is_member && !other->optimizer &&
+		    other->requires_grad && !other->step_count && other->shape == stray->shape &&
+		    wti_parameter_is_used(training, other))
+			return other;
+	}
+	return NULL;
+}
+
+static void finish_stray(struct wti_case *account, void *state, const struct wti_training *training)
+{
+	for (size_t i = 0; i < training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &training->parameters[i];
+		struct wti_moment moment = wti_moment_of_end(training, parameter->stream);
+		const struct wti_parameter *twin;
+
+		if (!parameter->step_count)
+			continue;
+		if (wti_parameter_is_used(training, parameter)) {
+			wti_held(account);
+			continue;
+		}
+		twin = twin_of(training, parameter);
+		if (twin)
+			wti_violated(
+				account, &moment, parameter->name,
+				"the optimizer has it, but no module that is called does; %s of "
+				"%s, of the same shape, is called and is in no optimizer",
+				wti_symbol_text(training->symbols, twin->name),
+				wti_symbol_text(training->symbols, twin->owner));
+	}
+}
+
+const struct wti_rule wti_rule_opt_005 = {
+	.code = "WT-OPT-005",
+	.severity = WT_ERROR,
+	.title = "the optimizer trains parameters that the model does not use",
+	.means =
+		"the model was replaced, wrapped, converted or copied after the optimizer had been "
+		"made",
+	.hint = "make the optimizer last, from the parameters of the model that is called",
+	.definition = "A parameter in an optimizer that has stepped belongs to a module that is "
+		      "called; if it does not, no called module has a trainable parameter of the "
+		      "same shape that is in no optimizer. A case is a parameter of an optimizer.",
+	.innocent =
+		"Tensors that are optimised by themselves (a learned prompt, a temperature) have "
+		"no such twin.",
+	.needs = "no optimizer stepped",
+	.explains = (const char *const[]){"WT-OPT-001", "WT-OPT-002", "WT-GRAD-003", NULL},
+	.flags = WTI_RULE_ABSENCE,
+	.finish = finish_stray,
+};
