@@ -430,8 +430,8 @@ static int read_file(struct wti_config *config)
 		r = reader_of(config->path, (char *)text.data, text.bytes)(
 			config->path, (char *)text.data, text.bytes, &config->doc, config->err);
 	wti_buf_release(&text);
-	if (r == WT_E_FORMAT || r == WT_E_LIMIT)
-		config->err->code = r = WT_E_ARG; /* of the command line, not of a trace */
+	if (r && r != WT_E_NOMEM)
+		config->err->code = r = WT_E_ARG; /* a mistake of the command line, not of a trace */
 	return r;
 }
 

@@ -53,6 +53,10 @@ int wti_config_load(const struct wti_verb *verb, const char *path, void *options
 		    struct wti_config **ret_config, struct wt_err *err);
 void wti_config_free(struct wti_config *config);
 
+/* A file with every option of a verb that has defaults, as they are now, to be changed by hand. */
+void wti_config_write(struct wti_buf *out, const struct wti_verb *verb, const void *options,
+		      char *const *program, size_t count);
+
 /* For dialects. "path:line:column: ..."; returns WT_E_ARG. */
 int wti_config_fail(const struct wti_config *config, const struct wti_doc *value,
 		    const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -33,6 +33,8 @@ static int each_line(const char *path, take_line *take, struct wti_buf *out, con
 
 	wti_buf_init(&text, FILE_BYTES_MAX + 1);
 	r = wti_file_read(path, FILE_BYTES_MAX, &text, err);
+	if (r && r != WT_E_NOMEM)
+		err->code = r = WT_E_ARG; /* a mistake of the command line, not of a trace */
 	wti_buf_byte(&text, 0);
 	if (!r && strlen((char *)text.data) + 1 != text.bytes)
 		r = wti_err(err, WT_E_ARG, "'%.200s' is not a text: it has a NUL in it", path);

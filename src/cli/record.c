@@ -17,6 +17,7 @@ struct record_options {
 	bool json;
 	bool quiet;
 	const char *config;
+	bool write_config;
 	const char *directory;
 	const char *folder;
 	const char *name;
@@ -119,13 +120,32 @@ static int prepare(struct recording *recording, const struct record_options *opt
 	return r;
 }
 
+static int write_config(const struct record_options *options, char **program, size_t count)
+{
+	struct wti_buf out;
+	bool ok;
+
+	wti_buf_init(&out, 1u << 20);
+	wti_config_write(&out, &wti_verb_record, options, program, count);
+	ok = wti_print_buf(&out);
+	wti_buf_release(&out);
+	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct record_options *options = opaque;
-	struct recording *recording = calloc(1, sizeof(*recording));
+	struct recording *recording;
 	struct wt_err err = {0};
 	int code;
 
+	if (options->write_config)
+		return write_config(options, arguments, count);
+	if (!count) {
+		wti_err(&err, WT_E_ARG, "nothing to run; say: wheeltap record -- PROGRAM");
+		return wti_report_error("record", options->json, &err);
+	}
+	recording = calloc(1, sizeof(*recording));
 	if (!recording) {
 		wti_err(&err, WT_E_NOMEM, "out of memory");
 		wti_report_error("record", false, &err);
@@ -160,6 +180,8 @@ static const struct wti_option options[] = {
 	 "options from a file: our TOML, TrainCheck's YAML or Pytracer's JSON; the command line "
 	 "wins",
 	 AT(config)},
+	{"write-config", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "print a file with all options as they are now, and run nothing", AT(write_config)},
 	{"output", 'o', WTI_OPT_TEXT, "DIR", NULL,
 	 "folder of the run; made if absent, refused if it has a run in it", AT(folder)},
 	{"name", 'n', WTI_OPT_TEXT, "NAME", NULL, "name of the run instead of the program's",
@@ -212,7 +234,7 @@ static const struct wti_dialect *const dialects[] = {&wti_dialect_traincheck, &w
 
 const struct wti_verb wti_verb_record = {
 	.name = "record",
-	.arguments = "-- PROGRAM [ARGS...]",
+	.arguments = "[-- PROGRAM [ARGS...]]",
 	.summary = "run a program and record it",
 	.description =
 		"Runs the program, follows its children, and keeps what their agents tell in a run "
@@ -233,7 +255,6 @@ const struct wti_verb wti_verb_record = {
 	.options = options,
 	.options_bytes = sizeof(struct record_options),
 	.defaults = &defaults,
-	.arguments_min = 1,
 	.arguments_max = 1u << 20,
 	.rest_is_program = true,
 	.dialects = dialects,

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import cases_config
 import cases_damage
 import cases_figures
 import cases_help
@@ -20,7 +21,7 @@ from bench import Bench, Skip, run_case
 def main() -> int:
     program, make_trace, source = (Path(word).resolve() for word in sys.argv[1:4])
     failed = count = 0
-    for module in (cases_help, cases_figures, cases_view, cases_damage, cases_runs):
+    for module in (cases_help, cases_config, cases_figures, cases_view, cases_damage, cases_runs):
         for name in [n for n in vars(module) if n.startswith("test_")]:
             count += 1
             with tempfile.TemporaryDirectory(prefix="wheeltap-cli-") as folder:

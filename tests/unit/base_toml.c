@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading TOML: what is accepted becomes JSON and is compared, what is refused must say where. */
+#include "doc_text.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -7,76 +8,14 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/toml.h"
 
-static void put_scalar(struct wti_json *json, const struct wti_doc *value)
-{
-	switch (value->type) {
-	case WTI_DOC_STRING:
-		wti_json_text_n(json, value->string.data, value->string.bytes);
-		break;
-	case WTI_DOC_INT:
-		wti_json_i64(json, value->integer);
-		break;
-	case WTI_DOC_FLOAT:
-		wti_json_f64(json, value->number);
-		break;
-	default:
-		wti_json_bool(json, value->boolean);
-	}
-}
-
-/* Recursion is fine here: the parser bounds the depth. */
-static void put_value(struct wti_json *json, const struct wti_doc *value)
-{
-	if (value->type == WTI_DOC_TABLE) {
-		wti_json_object(json);
-		for (const struct wti_doc *child = value->first; child; child = child->next) {
-			wti_json_key(json, child->key);
-			put_value(json, child);
-		}
-		wti_json_object_end(json);
-	} else if (value->type == WTI_DOC_ARRAY) {
-		wti_json_array(json);
-		for (const struct wti_doc *child = value->first; child; child = child->next)
-			put_value(json, child);
-		wti_json_array_end(json);
-	} else {
-		put_scalar(json, value);
-	}
-}
-
-/* The document as JSON, or its error message; to be freed. */
 static char *read_toml(const char *text, size_t bytes)
 {
-	struct wti_doc *root = NULL;
-	struct wt_err err = {0};
-	struct wti_json json;
-	struct wti_buf out;
-	char *result;
-
-	wti_buf_init(&out, 1 << 20);
-	wti_json_init(&json, &out, false);
-	if (wti_toml_parse("t", text, bytes, &root, &err))
-		wti_buf_text(&out, err.message);
-	else
-		put_value(&json, root);
-	result = strdup(wti_buf_cstr(&out));
-	wti_doc_free(root);
-	wti_buf_release(&out);
-	return result;
+	return doc_text(wti_toml_parse, text, bytes);
 }
 
-static void check_case(int line, const char *toml, size_t bytes, const char *expected)
-{
-	char *actual = read_toml(toml, bytes);
-
-	test_text(__FILE__, line, "result", actual, expected);
-	free(actual);
-}
-
-#define GIVES(toml, json) check_case(__LINE__, toml, sizeof(toml) - 1, json)
+#define GIVES(toml, json) DOC_GIVES(wti_toml_parse, toml, json)
 
 static void test_values(void)
 {

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A configuration with every option of a verb, in our own format. The rows are all it knows. */
+#include <string.h>
+
+#include "base/json.h"
+#include "config.h"
+#include "parse.h"
+
+#define SELF "write-config" /* nobody wants that one in a file */
+#define COMMENT_COLUMNS 98
+
+static void comment(struct wti_buf *out, const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t bytes = strcspn(text, " ");
+
+		if (!column || column + 1 + bytes > COMMENT_COLUMNS) {
+			wti_buf_text(out, column ? "\n#" : "#");
+			column = 1;
+		}
+		wti_buf_printf(out, " %.*s", (int)bytes, text);
+		column += 1 + bytes;
+		text += bytes + strspn(text + bytes, " ");
+	}
+	wti_buf_byte(out, '\n');
+}
+
+/* JSON's strings are TOML's. */
+static void put_text(struct wti_buf *out, const char *text)
+{
+	struct wti_json json;
+
+	wti_json_init(&json, out, false);
+	wti_json_text(&json, text);
+}
+
+static void put_list(struct wti_buf *out, char *const *items, size_t count)
+{
+	wti_buf_byte(out, '[');
+	for (size_t i = 0; i < count; i++) {
+		wti_buf_text(out, i ? ", " : "");
+		put_text(out, items[i]);
+	}
+	wti_buf_byte(out, ']');
+}
+
+static void put_value(struct wti_buf *out, const struct wti_option *option, const void *slot)
+{
+	const struct wti_list *list = slot;
+	const char *text;
+
+	switch (option->type) {
+	case WTI_OPT_FLAG:
+		wti_buf_text(out, *(const bool *)slot ? "true" : "false");
+		break;
+	case WTI_OPT_COUNT:
+	case WTI_OPT_BYTES:
+		wti_buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)slot);
+		break;
+	case WTI_OPT_DURATION:
+		wti_buf_printf(out, "\"%.9gs\"", (double)*(const int64_t *)slot / 1e9);
+		break;
+	case WTI_OPT_LIST:
+		if (list->count)
+			put_list(out, (char *const *)list->items, list->count);
+		else
+			wti_buf_printf(out, "[\"%s\"]", option->argument);
+		break;
+	default:
+		text = *(const char *const *)slot;
+		put_text(out, text ? text : option->argument);
+	}
+}
+
+static size_t slot_bytes(enum wti_option_type type)
+{
+	switch (type) {
+	case WTI_OPT_FLAG:
+		return sizeof(bool);
+	case WTI_OPT_LIST:
+		return sizeof(struct wti_list);
+	default:
+		return sizeof(uint64_t);
+	}
+}
+
+_Static_assert(sizeof(const char *) == sizeof(uint64_t), "texts are compared by their address");
+
+static void put_option(struct wti_buf *out, const struct wti_verb *verb,
+		       const struct wti_option *option, const void *options)
+{
+	const char *slot = (const char *)options + option->offset;
+	const char *usual = (const char *)verb->defaults + option->offset;
+
+	wti_buf_byte(out, '\n');
+	comment(out, option->help);
+	if (option->choices)
+		wti_buf_printf(out, "# one of %s\n", option->choices);
+	if (!memcmp(slot, usual, slot_bytes(option->type)))
+		wti_buf_byte(out, '#');
+	wti_buf_printf(out, "%s = ", option->name);
+	put_value(out, option, slot);
+	wti_buf_byte(out, '\n');
+}
+
+void wti_config_write(struct wti_buf *out, const struct wti_verb *verb, const void *options,
+		      char *const *program, size_t count)
+{
+	static char *const usual[] = {"python", "train.py"};
+
+	wti_buf_printf(out,
+		       "# Options of 'wheeltap %s', for 'wheeltap %s -c FILE'. Those with a # in "
+		       "front are as they are\n# without a file.\n[%s]\n",
+		       verb->name, verb->name, verb->name);
+	if (verb->rest_is_program) {
+		wti_buf_text(out, "\n# what to run, where the command line does not say it\n");
+		wti_buf_text(out, count ? "program = " : "#program = ");
+		put_list(out, count ? program : usual, count ? count : 2);
+		wti_buf_byte(out, '\n');
+	}
+	for (const struct wti_option *o = verb->options; o->name; o++)
+		if (o->type != WTI_OPT_CONFIG && strcmp(o->name, SELF) != 0)
+			put_option(out, verb, o, options);
+}
