@@ -431,7 +431,8 @@ static int read_file(struct wti_config *config)
 			config->path, (char *)text.data, text.bytes, &config->doc, config->err);
 	wti_buf_release(&text);
 	if (r && r != WT_E_NOMEM)
-		config->err->code = r = WT_E_ARG; /* a mistake of the command line, not of a trace */
+		config->err->code = r =
+			WT_E_ARG; /* a mistake of the command line, not of a trace */
 	return r;
 }
 
