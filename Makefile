@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all setup demo test check install clean fuzz bench soak
+.PHONY: all setup demo test check install clean fuzz bench soak corpus
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -26,6 +26,7 @@ test: all
 
 check: $(SETUP)
 	@tools/check
+	@corpus/lint
 
 install: all
 	@meson configure $(BUILD) --prefix=$(PREFIX) && meson install -C $(BUILD)
@@ -35,6 +36,9 @@ fuzz: $(SETUP)
 
 bench: all
 	@bench/run $(BUILD)
+
+corpus: $(SETUP)
+	@corpus/lint --run
 
 soak: all
 	@tests/record/soak $(BUILD)
