@@ -80,9 +80,14 @@ def _hook_library(name: str) -> None:
     instrument(name, _State.core, _State.settings)
 
 
-def _actions(names: list[str]) -> dict[str, Callable[[], None]]:
-    return {name: _hook_torch if name == "torch" else partial(_hook_library, name) for name in names}
+def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]]:
+    actions: dict[str, Callable[[], None]] = {
+        name: _hook_torch if name == "torch" else partial(_hook_library, name) for name in names}
+    if "torch" in names:
+        from ._graphs import actions as graph_actions
 
+        actions.update(graph_actions(core))
+    return actions
 
 
 def attach() -> ModuleType | None:
@@ -101,7 +106,7 @@ def attach() -> ModuleType | None:
                    library_prefixes())
     _State.core = core
     core.start()
-    _State.watcher = Watcher(_actions(settings.modules))
+    _State.watcher = Watcher(_actions(core, settings.modules))
     _State.watcher.begin()
     return core
 

@@ -16,6 +16,10 @@ DTYPES = {"bool": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "uint32": 6
           "float16": 10, "bfloat16": 11, "float32": 12, "float64": 13, "complex64": 14, "complex128": 15,
           "float8_e4m3fn": 16, "float8_e5m2": 17}
 
+# Dispatch keys of tensors whose elements lie in memory as they are. Any other key stands for something in between: a
+# conjugate, a batch of vmap, a fake tensor of torch.compile, a subclass that dispatches by itself.
+PLAIN_KEYS = {"CPU", "ADInplaceOrView", "AutogradCPU", "AutocastCPU", "Named"}
+
 # Methods that only say what a tensor is, called far too often to be worth a record.
 METADATA = {"size", "dim", "ndimension", "stride", "numel", "nelement", "data_ptr", "element_size", "storage_offset",
             "get_device", "is_contiguous", "is_floating_point", "is_complex", "is_signed", "is_conj", "is_neg",
@@ -58,7 +62,17 @@ class Callbacks:
     def describe_shape(self, tensor: Any) -> tuple[int, int, str, tuple[int, ...]]:
         """What can be said of a tensor whose memory is not to be read."""
         with self.torch._C.DisableTorchFunction():
-            return self._dtype(tensor), self._item(tensor), str(tensor.device), tuple(int(n) for n in tensor.shape)
+            return self._dtype(tensor), self._item(tensor), str(tensor.device), self._shape(tensor)
+
+    def _shape(self, tensor: Any) -> tuple[int, ...]:
+        """Subclasses that dispatch by themselves may compute it: of those only torch's own are asked. A symbolic extent
+        is left, because to ask for its value ties the graph to that value."""
+        if "Python" in self._keys(tensor) and not type(tensor).__module__.startswith("torch."):
+            return ()
+        return tuple(n if type(n) is int else 0 for n in tensor.shape)
+
+    def _keys(self, tensor: Any) -> set[str]:
+        return set(str(self.torch._C._dispatch_keys(tensor)).partition("(")[2].rstrip(")").split(", "))
 
     def _dtype(self, tensor: Any) -> int:
         return DTYPES.get(str(tensor.dtype).rpartition(".")[2], 0)
@@ -73,16 +87,11 @@ class Callbacks:
         torch = self.torch
         return (tensor.layout is torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
                 and not tensor.is_conj() and not tensor.is_neg() and self._dtype(tensor) != 0
-                and type(tensor).__torch_dispatch__ is torch.Tensor.__torch_dispatch__
-                and not self._is_wrapped(tensor))
+                and self._keys(tensor) <= PLAIN_KEYS)
 
-    def _is_wrapped(self, tensor: Any) -> bool:
-        functorch = getattr(self.torch._C, "_functorch", None)
-        for name in ("is_functorch_wrapped_tensor", "is_batchedtensor", "is_gradtrackingtensor"):
-            ask = getattr(functorch, name, None)
-            if ask is not None and ask(tensor):
-                return True
-        return False
+    def graph_traced(self, nothing: object) -> None:
+        """Said once: from here on some of what the program does happens in graphs, where we do not look."""
+        self.core.line(1, "not_measured calls_within_graphs")
 
     def model_found(self, model: Any) -> None:
         """Names the parameters and buffers of a model, and its modules."""

@@ -197,8 +197,22 @@ static void setting_changed(const struct wti_call *call, PyObject *value)
 /* ---- Before and after -------------------------------------------------------------------------
  */
 
+/*
+ * torch.compile, fx and the like run a program on stand-ins for tensors. What it calls then is no
+ * part of the run, and to look at a stand-in can change what becomes of the graph.
+ */
+static void trace_begun(void)
+{
+	if (!wti_python.is_trace_said)
+		wti_callback("graph_traced", Py_None);
+	wti_python.is_trace_said = true;
+	wti_python_thread.inside++;
+}
+
 void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count)
 {
+	if (call->hook->action == WTI_ACTION_TRACE)
+		trace_begun();
 	if (count < 1)
 		return;
 	switch (call->hook->action) {
@@ -234,6 +248,8 @@ void wti_action_after(struct wti_call *call, PyObject *const *arguments, Py_ssiz
 {
 	if (call->hook->action == WTI_ACTION_GROUP && result)
 		wti_callback("group_made", result);
+	else if (call->hook->action == WTI_ACTION_TRACE)
+		wti_python_thread.inside--;
 	if (count < 1)
 		return;
 	switch (call->hook->action) {

@@ -396,7 +396,7 @@ bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
 	const char *impl = (const char *)(uintptr_t)word_at((const char *)tensor, layout.impl);
 	const struct sort *sort;
 	const char *storage;
-	uint64_t offset;
+	uint64_t offset, data;
 
 	if (!layout.is_known || !impl)
 		return false;
@@ -409,9 +409,9 @@ bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
 	ret->count = word_at(impl, layout.count);
 	offset = word_at(impl, layout.offset);
 	storage = (const char *)(uintptr_t)word_at(impl, layout.storage);
-	if (!storage || !is_within(ret, offset, word_at(storage, layout.bytes)))
-		return true; /* told, not read: its memory has been given back */
-	ret->data =
-		(const char *)(uintptr_t)word_at(storage, layout.data) + offset * ret->item_bytes;
+	data = storage ? word_at(storage, layout.data) : 0;
+	if (!data || !is_within(ret, offset, word_at(storage, layout.bytes)))
+		return true; /* told, not read: it has no memory, or has given it back */
+	ret->data = (const char *)(uintptr_t)data + offset * ret->item_bytes;
 	return true;
 }

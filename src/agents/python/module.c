@@ -421,6 +421,7 @@ static int add_constants(PyObject *module)
 		{"LOAD", WTI_ACTION_LOAD},
 		{"EPOCH", WTI_ACTION_EPOCH},
 		{"GROUP", WTI_ACTION_GROUP},
+		{"TRACE", WTI_ACTION_TRACE},
 	};
 
 	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)

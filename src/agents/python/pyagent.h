@@ -49,6 +49,7 @@ enum wti_action {
 	WTI_ACTION_LOAD,
 	WTI_ACTION_EPOCH, /* a loader begins to give batches */
 	WTI_ACTION_GROUP, /* the process becomes a rank of a group */
+	WTI_ACTION_TRACE, /* calls within only build a graph: nothing of them is told */
 	WTI_ACTION_END,
 };
 
@@ -117,10 +118,11 @@ struct wti_python {
 	const char *stage;      /* a literal */
 	bool is_step_said;      /* the program says what the step is */
 	bool is_stage_said;
+	bool is_trace_said; /* that there are graphs into which we do not see */
 };
 
 struct wti_python_thread {
-	uint32_t inside;         /* we are at work: what we call is not told */
+	uint32_t inside;         /* we are at work, or a graph is: what is called is not told */
 	uint32_t module_depth;   /* modules under way */
 	uint32_t step_depth;     /* optimizers' steps under way */
 	uint32_t settings_known; /* a bit for each setter: torch keeps these settings by thread */
