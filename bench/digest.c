@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How fast tensors are digested, as shares of what memcpy does in the same run on data larger than
- * the caches: the hash alone, and hash with statistics for floats and doubles. Measured in CPU time
- * of this thread, which other work on the machine disturbs less.
+ * the caches: the hash alone, and hash with statistics, for every element type and instruction set;
+ * then what one small tensor costs. Rounds are interleaved. Measured in CPU time of this thread,
+ * which other work on the machine disturbs less.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <wheeltap/kinds.h>
 
 #include "common/digest.h"
 
-enum { ROUNDS = 9 };
+enum { ROUNDS = 9, SETS = 3, DTYPES = WT_DTYPE_F8E8M0 + 1, BATCH = 20000, SIZES = 5 };
 
 static const size_t data_bytes = 256u << 20;
+static const size_t small_counts[SIZES] = {1, 64, 100, 1024, 4096};
+static const char *const dtype_names[DTYPES] = {
+	"",       "bool",   "u8",  "i8",         "u16",        "i16",    "u32", "i32",
+	"u64",    "i64",    "f16", "bf16",       "f32",        "f64",    "c64", "c128",
+	"f8e4m3", "f8e5m2", "c32", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0",
+};
+static const char *const set_names[SETS] = {"plain", "avx2", "avx512"};
 
 static int by_value(const void *a, const void *b)
 {
@@ -42,55 +47,108 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static double rate(uint64_t begin_ns)
+static double rate(uint64_t begin_ns, size_t bytes)
 {
-	return (double)data_bytes / (double)(cpu_ns() - begin_ns);
+	return (double)bytes / (double)(cpu_ns() - begin_ns);
 }
 
-static double digest_rate(enum wti_digest_set set, const void *data, uint32_t dtype)
+static double copy_rate(char *to, const void *from)
+{
+	uint64_t begin_ns = cpu_ns();
+
+	memcpy(to, from, data_bytes);
+	__asm__ volatile("" ::"r"(to) : "memory");
+	return rate(begin_ns, data_bytes);
+}
+
+static double hash_rate(enum wti_digest_set set, const void *data)
+{
+	uint64_t begin_ns = cpu_ns();
+	volatile uint64_t hash = wti_digest_hash_on(set, data, data_bytes);
+
+	(void)hash;
+	return rate(begin_ns, data_bytes);
+}
+
+static double digest_rate(enum wti_digest_set set, const void *data, uint32_t dtype, size_t bytes)
 {
 	uint64_t begin_ns = cpu_ns();
 	struct wt_digest digest;
 
-	wti_digest_on(set, data, dtype, data_bytes / (dtype == WT_DTYPE_F32 ? 4 : 8), &digest);
-	return rate(begin_ns);
+	wti_digest_on(set, data, dtype, bytes / wti_dtype_bytes(dtype), &digest);
+	return rate(begin_ns, bytes);
 }
 
-int main(void)
+static double small_ns(const void *data, size_t count)
 {
-	float *data = aligned_alloc(64, data_bytes);
-	char *copy = aligned_alloc(64, data_bytes);
-	double copied[ROUNDS], hashed[ROUNDS], f32[3][ROUNDS], f64[3][ROUNDS];
-	static const char *const names[] = {"plain", "avx2", "avx512"};
-	volatile uint64_t sink = 0;
+	uint64_t begin_ns = cpu_ns();
+	struct wt_digest digest;
 
+	for (int i = 0; i < BATCH; i++) {
+		wti_digest(data, WT_DTYPE_F32, count, &digest);
+		__asm__ volatile("" ::"r"(&digest) : "memory");
+	}
+	return (double)(cpu_ns() - begin_ns) / BATCH;
+}
+
+static void print_rate(int set, const char *what, double value, double base)
+{
+	printf("%-7s %-13s %7.2f GB/s  %.2f of memcpy\n", set_names[set], what, value,
+	       value / base);
+}
+
+static void measure_large(const void *data, char *copy, bool all)
+{
+	static double copied[ROUNDS], hashed[SETS][ROUNDS], digested[SETS][DTYPES][ROUNDS];
+	const size_t others = data_bytes / 4; /* still larger than the caches */
+	double base;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		copied[round] = copy_rate(copy, data);
+		for (int set = 0; set < SETS; set++) {
+			hashed[set][round] = hash_rate(set, data);
+			digested[set][WT_DTYPE_F32][round] =
+				digest_rate(set, data, WT_DTYPE_F32, data_bytes);
+			for (uint32_t dtype = 1; all && dtype < DTYPES; dtype++)
+				if (dtype != WT_DTYPE_F32)
+					digested[set][dtype][round] =
+						digest_rate(set, data, dtype, others);
+		}
+	}
+	base = median(copied);
+	printf("memcpy %22.2f GB/s\n", base);
+	for (int set = 0; set < SETS; set++)
+		print_rate(set, "hash alone", median(hashed[set]), base);
+	for (uint32_t dtype = 1; dtype < DTYPES; dtype++)
+		for (int set = 0; set < SETS && (all || dtype == WT_DTYPE_F32); set++)
+			print_rate(set, dtype_names[dtype], median(digested[set][dtype]), base);
+}
+
+static void measure_small(const void *data)
+{
+	static double costs[SIZES][ROUNDS];
+
+	for (int round = 0; round < ROUNDS; round++)
+		for (int i = 0; i < SIZES; i++)
+			costs[i][round] = small_ns(data, small_counts[i]);
+	for (int i = 0; i < SIZES; i++)
+		printf("f32 x %-6zu %17.1f ns\n", small_counts[i], median(costs[i]));
+}
+
+/* usage: bench_digest [short]   short: floats only */
+int main(int argc, char **argv)
+{
+	float *data = aligned_alloc(4096, data_bytes);
+	char *copy = aligned_alloc(4096, data_bytes);
+
+	(void)argv;
 	if (!data || !copy)
 		return 4;
 	for (size_t i = 0; i < data_bytes / sizeof(*data); i++)
 		data[i] = (float)(i % 1013) * 0.001f + 1.0f; /* finite also as doubles */
 	memset(copy, 1, data_bytes);
-	for (int round = 0; round < ROUNDS; round++) {
-		uint64_t begin_ns = cpu_ns();
-
-		memcpy(copy, data, data_bytes);
-		__asm__ volatile("" ::"r"(copy) : "memory");
-		copied[round] = rate(begin_ns);
-		begin_ns = cpu_ns();
-		sink += XXH3_64bits(data, data_bytes);
-		hashed[round] = rate(begin_ns);
-		for (int set = 0; set < 3; set++) {
-			f32[set][round] = digest_rate(set, data, WT_DTYPE_F32);
-			f64[set][round] = digest_rate(set, data, WT_DTYPE_F64);
-		}
-	}
-	printf("memcpy          %6.2f GB/s\n", median(copied));
-	printf("XXH3, one shot  %6.2f GB/s  %.2f of memcpy\n", median(hashed),
-	       hashed[ROUNDS / 2] / copied[ROUNDS / 2]);
-	for (int set = 0; set < 3; set++)
-		printf("digest %-7s  f32 %6.2f GB/s  %.2f of memcpy   f64 %6.2f GB/s  %.2f of "
-		       "memcpy\n",
-		       names[set], median(f32[set]), f32[set][ROUNDS / 2] / copied[ROUNDS / 2],
-		       median(f64[set]), f64[set][ROUNDS / 2] / copied[ROUNDS / 2]);
+	measure_large(data, copy, argc < 2);
+	measure_small(data);
 	free(data);
 	free(copy);
 	return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints digests for digest_oracle.py: reads (dtype, count, data) from a file, and writes a line
- * for each of them and each instruction set. The first set is also asked in a foreign
- * floating-point mode.
+ * for each of them, instruction set and alignment, one for a foreign floating-point mode, which
+ * must be left as it was, one for elements that are given bit by bit, and one with the hash that is
+ * computed alone.
  */
 #include <fenv.h>
 #include <inttypes.h>
@@ -12,6 +13,8 @@
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
+#else
+#define _mm_getcsr() 0u /* there the whole environment is put back */
 #endif
 
 #include "common/digest.h"
@@ -41,6 +44,51 @@ static void enter_foreign_mode(void)
 #endif
 }
 
+/* Elements that have to be asked for: each time in the same place, as a guarded read does. */
+struct given {
+	const uint8_t *data;
+	uint8_t room[WTI_DIGEST_BLOCK_BYTES];
+};
+
+static const void *give(void *self, size_t bytes)
+{
+	struct given *given = self;
+
+	if (bytes > sizeof(given->room))
+		return NULL;
+	memset(given->room, 0xa5, sizeof(given->room));
+	memcpy(given->room, given->data, bytes);
+	given->data += bytes;
+	return given->room;
+}
+
+static const void *refuse(void *self, size_t bytes)
+{
+	(void)self;
+	(void)bytes;
+	return NULL;
+}
+
+static bool print_other_ways(const uint8_t *data, uint32_t dtype, uint64_t count)
+{
+	struct given given = {.data = data};
+	struct wti_digest_source source = {give, &given, dtype, count, false};
+	struct wt_digest digest, alone;
+
+	if (!wti_digest_from(&source, &digest))
+		return false;
+	print_digest(&digest);
+	given.data = data;
+	source.is_hash_alone = true;
+	if (!wti_digest_from(&source, &alone))
+		return false;
+	digest.hash = alone.hash;
+	if (wti_digest_hash(data, count * wti_dtype_bytes(dtype)) == alone.hash)
+		print_digest(&digest);
+	source.next = refuse;
+	return !wti_digest_from(&source, &alone) || count == 0;
+}
+
 int main(int argc, char **argv)
 {
 	FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
@@ -52,6 +100,8 @@ int main(int argc, char **argv)
 		size_t bytes = head[1] * wti_dtype_bytes((uint32_t)head[0]);
 		uint8_t *data = malloc(bytes + 1); /* one off: no alignment is promised */
 		struct wt_digest digest;
+		unsigned foreign;
+		bool is_kept;
 		fenv_t mode;
 
 		if (!data || (bytes && fread(data + 1, bytes, 1, file) != 1))
@@ -66,9 +116,13 @@ int main(int argc, char **argv)
 		}
 		fegetenv(&mode);
 		enter_foreign_mode();
+		foreign = _mm_getcsr();
 		wti_digest(data + 1, (uint32_t)head[0], head[1], &digest);
+		is_kept = _mm_getcsr() == foreign;
 		fesetenv(&mode);
 		print_digest(&digest);
+		if (!is_kept || !print_other_ways(data + 1, (uint32_t)head[0], head[1]))
+			return 2;
 		free(data);
 	}
 	fclose(file);

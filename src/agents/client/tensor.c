@@ -71,6 +71,9 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 	record->max = digest.max;
 	record->mean = digest.mean;
 	record->m2 = digest.m2;
+	record->call = 0;
+	record->position = 0;
+	record->sort = 0;
 	return wti_commit(here, sizeof(*record));
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The digest of a tensor: which kernel, which element type, and the merge of blocks. Knows how
- * small floats are encoded; hides which instruction set does the work.
+ * The digest of a tensor: which kernel, which element type, and the merge of blocks. Hides which
+ * instruction set does the work.
  */
 #include "digest.h"
-
-#include <string.h>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -13,143 +11,34 @@
 #include <fenv.h>
 #endif
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "digest_types.h"
 
-size_t wti_real_bytes(uint32_t dtype)
+size_t wti_dtype_bytes(uint32_t dtype)
 {
 	static const uint8_t bytes[] = {
-		[WT_DTYPE_BOOL] = 1, [WT_DTYPE_U8] = 1,     [WT_DTYPE_I8] = 1,
-		[WT_DTYPE_U16] = 2,  [WT_DTYPE_I16] = 2,    [WT_DTYPE_U32] = 4,
-		[WT_DTYPE_I32] = 4,  [WT_DTYPE_U64] = 8,    [WT_DTYPE_I64] = 8,
-		[WT_DTYPE_F16] = 2,  [WT_DTYPE_BF16] = 2,   [WT_DTYPE_F32] = 4,
-		[WT_DTYPE_F64] = 8,  [WT_DTYPE_F8E4M3] = 1, [WT_DTYPE_F8E5M2] = 1,
+		[WT_DTYPE_BOOL] = 1,       [WT_DTYPE_U8] = 1,         [WT_DTYPE_I8] = 1,
+		[WT_DTYPE_U16] = 2,        [WT_DTYPE_I16] = 2,        [WT_DTYPE_U32] = 4,
+		[WT_DTYPE_I32] = 4,        [WT_DTYPE_U64] = 8,        [WT_DTYPE_I64] = 8,
+		[WT_DTYPE_F16] = 2,        [WT_DTYPE_BF16] = 2,       [WT_DTYPE_F32] = 4,
+		[WT_DTYPE_F64] = 8,        [WT_DTYPE_C32] = 4,        [WT_DTYPE_C64] = 8,
+		[WT_DTYPE_C128] = 16,      [WT_DTYPE_F8E4M3] = 1,     [WT_DTYPE_F8E5M2] = 1,
+		[WT_DTYPE_F8E4M3FNUZ] = 1, [WT_DTYPE_F8E5M2FNUZ] = 1, [WT_DTYPE_F8E8M0] = 1,
 	};
 
 	return dtype < sizeof(bytes) ? bytes[dtype] : 0;
 }
 
-static bool is_complex(uint32_t dtype)
-{
-	return dtype == WT_DTYPE_C64 || dtype == WT_DTYPE_C128;
-}
-
-static uint32_t real_of(uint32_t dtype)
-{
-	if (!is_complex(dtype))
-		return dtype;
-	return dtype == WT_DTYPE_C64 ? WT_DTYPE_F32 : WT_DTYPE_F64;
-}
-
-size_t wti_dtype_bytes(uint32_t dtype)
-{
-	return wti_real_bytes(real_of(dtype)) * (is_complex(dtype) ? 2 : 1);
-}
-
-/* ---- Elements as doubles --------------------------------------------------------------------- */
-
-/*
- * A small float of any layout, exactly. `special` says what an exponent of all ones means: infinity
- * and NaNs, as in IEEE 754, or, for the "fn" form, ordinary numbers but for the largest mantissa.
- */
-static double small_float(uint32_t bits, unsigned exponent_bits, unsigned mantissa_bits,
-			  bool has_infinity)
-{
-	const uint32_t exponent_max = (1u << exponent_bits) - 1;
-	const uint32_t mantissa_max = (1u << mantissa_bits) - 1;
-	const int bias = (int)(exponent_max >> 1);
-	uint32_t exponent = bits >> mantissa_bits & exponent_max;
-	uint32_t mantissa = bits & mantissa_max;
-	bool negative = bits >> (exponent_bits + mantissa_bits) & 1;
-	uint64_t wide;
-	double value;
-
-	if (exponent == exponent_max && (has_infinity || mantissa == mantissa_max)) {
-		value = mantissa && (!has_infinity || mantissa) ? __builtin_nan("")
-								: __builtin_inf();
-		return negative ? -value : value;
-	}
-	if (exponent == 0) { /* mantissa units of the smallest step */
-		wide = (uint64_t)(1023 + 1 - bias - (int)mantissa_bits) << 52;
-		memcpy(&value, &wide, sizeof(value));
-		value *= mantissa;
-	} else {
-		wide = (uint64_t)(1023 + (int)exponent - bias) << 52 |
-		       (uint64_t)mantissa << (52 - mantissa_bits);
-		memcpy(&value, &wide, sizeof(value));
-	}
-	return negative ? -value : value;
-}
-
-static double bfloat(uint16_t bits)
-{
-	uint32_t wide = (uint32_t)bits << 16;
-	float value;
-
-	memcpy(&value, &wide, sizeof(value));
-	return value;
-}
-
-#define CONVERT(type, expression)                                                                  \
-	do {                                                                                       \
-		const uint8_t *at = (const uint8_t *)data + from * sizeof(type);                   \
-		for (size_t i = 0; i < count; i++) {                                               \
-			type x;                                                                    \
-			memcpy(&x, at + i * sizeof(type), sizeof(x));                              \
-			ret[i] = (double)(expression);                                             \
-		}                                                                                  \
-	} while (0)
-
-void wti_to_doubles(const void *data, uint32_t dtype, size_t from, size_t count, double *ret)
+uint32_t wti_dtype_real(uint32_t dtype)
 {
 	switch (dtype) {
-	case WT_DTYPE_BOOL:
-		CONVERT(uint8_t, x != 0);
-		break;
-	case WT_DTYPE_U8:
-		CONVERT(uint8_t, x);
-		break;
-	case WT_DTYPE_I8:
-		CONVERT(int8_t, x);
-		break;
-	case WT_DTYPE_U16:
-		CONVERT(uint16_t, x);
-		break;
-	case WT_DTYPE_I16:
-		CONVERT(int16_t, x);
-		break;
-	case WT_DTYPE_U32:
-		CONVERT(uint32_t, x);
-		break;
-	case WT_DTYPE_I32:
-		CONVERT(int32_t, x);
-		break;
-	case WT_DTYPE_U64:
-		CONVERT(uint64_t, x);
-		break;
-	case WT_DTYPE_I64:
-		CONVERT(int64_t, x);
-		break;
-	case WT_DTYPE_F16:
-		CONVERT(uint16_t, small_float(x, 5, 10, true));
-		break;
-	case WT_DTYPE_BF16:
-		CONVERT(uint16_t, bfloat(x));
-		break;
-	case WT_DTYPE_F32:
-		CONVERT(float, x);
-		break;
-	case WT_DTYPE_F64:
-		CONVERT(double, x);
-		break;
-	case WT_DTYPE_F8E4M3:
-		CONVERT(uint8_t, small_float(x, 4, 3, false));
-		break;
-	case WT_DTYPE_F8E5M2:
-		CONVERT(uint8_t, small_float(x, 5, 2, true));
-		break;
+	case WT_DTYPE_C32:
+		return WT_DTYPE_F16;
+	case WT_DTYPE_C64:
+		return WT_DTYPE_F32;
+	case WT_DTYPE_C128:
+		return WT_DTYPE_F64;
+	default:
+		return dtype;
 	}
 }
 
@@ -191,10 +80,11 @@ static double plain(double value)
 	return __builtin_isnan(value) ? __builtin_nan("") : value;
 }
 
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
 static wti_digest_kernel *kernel_for(enum wti_digest_set set)
 {
 #if defined(__x86_64__)
-	__builtin_cpu_init();
 	if (set == WTI_DIGEST_AVX512 && __builtin_cpu_supports("avx512f") &&
 	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
 	    __builtin_cpu_supports("avx512dq"))
@@ -206,15 +96,29 @@ static wti_digest_kernel *kernel_for(enum wti_digest_set set)
 	return wti_digest_plain;
 }
 
-static void digest_with(wti_digest_kernel *kernel, const void *data, uint32_t dtype, uint64_t count,
-			struct wt_digest *ret)
+static bool digest_with(enum wti_digest_set set, const struct wti_digest_source *source,
+			const void *data, struct wt_digest *ret)
 {
+	const size_t size = wti_dtype_bytes(source->dtype);
+	const uint32_t real = wti_dtype_real(source->dtype);
+	const bool is_complex = real != source->dtype;
+	const struct wti_reals reals = {
+		.data = data,
+		.next = source->next,
+		.self = source->self,
+		.dtype = real,
+		.size = (uint32_t)(is_complex ? size / 2 : size),
+		.count = is_complex ? 2 * source->count : source->count,
+	};
 	struct wti_part total = {0};
 
-	*ret = (struct wt_digest){.count = count};
-	if (wti_dtype_bytes(dtype) == 0)
-		return;
-	kernel(data, real_of(dtype), is_complex(dtype) ? 2 * count : count, &total, &ret->hash);
+	*ret = (struct wt_digest){.count = source->count};
+	if (size == 0)
+		return true;
+	if (!kernel_for(set)(&reals, source->is_hash_alone ? NULL : &total, &ret->hash))
+		return false;
+	if (total.count == 0) /* the extremes of nothing are infinite */
+		total.min = total.max = 0;
 	ret->nan = total.nan;
 	ret->inf = total.inf;
 	ret->zeros = total.zeros;
@@ -222,29 +126,66 @@ static void digest_with(wti_digest_kernel *kernel, const void *data, uint32_t dt
 	ret->max = plain(total.max);
 	ret->mean = plain(total.mean);
 	ret->m2 = plain(total.m2);
+	return true;
 }
 
-/* The program may flush denormals, round otherwise or trap; a digest must not depend on it. */
-void wti_digest_on(enum wti_digest_set set, const void *data, uint32_t dtype, uint64_t count,
-		   struct wt_digest *ret)
+/*
+ * The program may flush denormals, round otherwise or trap; a digest must not depend on it, and
+ * must leave no trace in the flags that programs look at. To write the mode costs more than to read
+ * it.
+ */
+static bool digest_in_own_mode(enum wti_digest_set set, const struct wti_digest_source *source,
+			       const void *data, struct wt_digest *ret)
 {
+	bool done;
 #if defined(__x86_64__)
-	unsigned mode = _mm_getcsr();
+	const unsigned mode = _mm_getcsr();
 
-	_mm_setcsr(0x1f80);
-	digest_with(kernel_for(set), data, dtype, count, ret);
-	_mm_setcsr(mode);
+	if ((mode & ~0x3fu) != 0x1f80)
+		_mm_setcsr(0x1f80);
+	done = digest_with(set, source, data, ret);
+	if (_mm_getcsr() != mode)
+		_mm_setcsr(mode);
 #else
 	fenv_t mode;
 
 	fegetenv(&mode);
 	fesetenv(FE_DFL_ENV);
-	digest_with(kernel_for(set), data, dtype, count, ret);
+	done = digest_with(set, source, data, ret);
 	fesetenv(&mode);
 #endif
+	return done;
+}
+
+void wti_digest_on(enum wti_digest_set set, const void *data, uint32_t dtype, uint64_t count,
+		   struct wt_digest *ret)
+{
+	const struct wti_digest_source source = {.dtype = dtype, .count = count};
+
+	digest_in_own_mode(set, &source, count ? data : "", ret);
+}
+
+uint64_t wti_digest_hash_on(enum wti_digest_set set, const void *data, size_t bytes)
+{
+	const struct wti_reals reals = {
+		.data = bytes ? data : "", .dtype = WT_DTYPE_U8, .size = 1, .count = bytes};
+	uint64_t hash = 0;
+
+	kernel_for(set)(&reals, NULL, &hash);
+	return hash;
 }
 
 void wti_digest(const void *data, uint32_t dtype, uint64_t count, struct wt_digest *ret)
 {
 	wti_digest_on(WTI_DIGEST_AVX512, data, dtype, count, ret);
+}
+
+uint64_t wti_digest_hash(const void *data, size_t bytes)
+{
+	return wti_digest_hash_on(WTI_DIGEST_AVX512, data, bytes);
+}
+
+bool wti_digest_from(const struct wti_digest_source *source, struct wt_digest *ret)
+{
+	return digest_in_own_mode(WTI_DIGEST_AVX512, source, NULL, ret);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernels of the digest share: element types, and the merge of one part into another. */
+/* What the kernels of the digest share: their input, and the merge of one part into another. */
 #ifndef WTI_AGENTS_DIGEST_TYPES_H
 #define WTI_AGENTS_DIGEST_TYPES_H
 
@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include <wheeltap/kinds.h>
+
+#include "digest.h"
 
 /* Statistics of a row of reals. */
 struct wti_part {
@@ -21,17 +23,22 @@ struct wti_part {
 	double m2;
 };
 
-typedef void wti_digest_kernel(const void *data, uint32_t dtype, uint64_t count,
-			       struct wti_part *total, uint64_t *ret_hash);
+/* Reals of one type: complex elements are two of them. */
+struct wti_reals {
+	const void *data;      /* NULL: `next` gives them */
+	wti_digest_next *next; /* by bytes */
+	void *self;
+	uint32_t dtype;
+	uint32_t size; /* of a real, in bytes */
+	uint64_t count;
+};
+
+/* `total` NULL: the hash alone. False: `next` gave up. */
+typedef bool wti_digest_kernel(const struct wti_reals *reals, struct wti_part *total,
+			       uint64_t *ret_hash);
 wti_digest_kernel wti_digest_plain;
 wti_digest_kernel wti_digest_avx2;
 wti_digest_kernel wti_digest_avx512;
-
-/* Bytes of a real element; complex types count as their reals here. */
-size_t wti_real_bytes(uint32_t dtype);
-
-/* Elements from..from+count as doubles. */
-void wti_to_doubles(const void *data, uint32_t dtype, size_t from, size_t count, double *ret);
 
 /* `part` comes after all that is in `total` already. */
 void wti_part_merge(struct wti_part *total, const struct wti_part *part);

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 enum {
 	FLAG_REQUIRES_GRAD = 1,
 	FLAG_NOT_CONTIGUOUS = 2,
@@ -253,7 +250,7 @@ bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash)
 
 	if (!data && tensor->count)
 		return false;
-	*ret_hash = XXH3_64bits(data, tensor->count * tensor->item_bytes);
+	*ret_hash = wti_digest_hash(data, tensor->count * tensor->item_bytes);
 	free(own);
 	return true;
 }
@@ -304,5 +301,6 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 	record->m2 = digest->m2;
 	record->call = names->call;
 	record->position = names->position;
+	record->sort = 0;
 	wti_commit(here, sizeof(*record));
 }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Elements of every type as floats or doubles, exactly (but 64-bit integers, which are rounded).
+ * Included by the kernel, so that it is compiled for each instruction set. Loops are plain and
+ * without branches, for the compiler to turn into vectors.
+ */
+#include <stdint.h>
+#include <string.h>
+
+static inline float float_of_bits(uint32_t bits)
+{
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/*
+ * A small float whose exponent and mantissa have been shifted to where a float has them: the scale
+ * makes up for the other bias, and denormals of the small type come out right as well, as floats
+ * have denormals of their own. `is_special`: NaN, or infinity if the mantissa is 0.
+ */
+static inline float scaled(uint32_t bits, uint32_t sign, float scale, uint32_t is_special)
+{
+	uint32_t wide;
+	float value = float_of_bits(bits) * scale;
+
+	memcpy(&wide, &value, sizeof(wide));
+	wide = is_special ? 0x7f800000u | (bits & 0x7fffffu) : wide;
+	return float_of_bits(wide | sign);
+}
+
+static inline float float_of_f16(uint16_t x)
+{
+	return scaled((uint32_t)(x & 0x7fff) << 13, (uint32_t)(x & 0x8000) << 16, 0x1p112f,
+		      (x & 0x7c00) == 0x7c00);
+}
+
+static inline float float_of_bf16(uint16_t x)
+{
+	return float_of_bits((uint32_t)x << 16);
+}
+
+static inline float float_of_e5m2(uint8_t x)
+{
+	return float_of_f16((uint16_t)(x << 8));
+}
+
+/* No infinities; one NaN for each sign. */
+static inline float float_of_e4m3(uint8_t x)
+{
+	return scaled((uint32_t)(x & 0x7f) << 20, (uint32_t)(x & 0x80) << 24, 0x1p120f,
+		      (x & 0x7f) == 0x7f);
+}
+
+/* No infinities, no negative zero: its place is the only NaN. */
+static inline float float_of_fnuz(uint8_t x, int mantissa_bits, float scale)
+{
+	float value = scaled((uint32_t)(x & 0x7f) << (23 - mantissa_bits),
+			     (uint32_t)(x & 0x80) << 24, scale, 0);
+
+	return x == 0x80 ? float_of_bits(0x7fc00000) : value;
+}
+
+/* An exponent alone. */
+static inline float float_of_e8m0(uint8_t x)
+{
+	uint32_t bits = x ? (uint32_t)x << 23 : 0x400000;
+
+	return float_of_bits(x == 0xff ? 0x7fc00000 : bits);
+}
+
+#define CONVERT(type, real, expression)                                                            \
+	for (size_t i = 0; i < count; i++) {                                                       \
+		type x;                                                                            \
+		memcpy(&x, (const char *)data + i * sizeof(type), sizeof(x));                      \
+		ret[i] = (real)(expression);                                                       \
+	}                                                                                          \
+	break
+
+/* True for types of which every value is a float. */
+static bool is_narrow(uint32_t dtype)
+{
+	return dtype != WT_DTYPE_F64 && dtype != WT_DTYPE_U32 && dtype != WT_DTYPE_I32 &&
+	       dtype != WT_DTYPE_U64 && dtype != WT_DTYPE_I64;
+}
+
+static void to_floats(const void *data, uint32_t dtype, size_t count, float *ret)
+{
+	switch (dtype) {
+	case WT_DTYPE_BOOL:
+		CONVERT(uint8_t, float, x != 0);
+	case WT_DTYPE_U8:
+		CONVERT(uint8_t, float, x);
+	case WT_DTYPE_I8:
+		CONVERT(int8_t, float, x);
+	case WT_DTYPE_U16:
+		CONVERT(uint16_t, float, x);
+	case WT_DTYPE_I16:
+		CONVERT(int16_t, float, x);
+	case WT_DTYPE_F16:
+		CONVERT(uint16_t, float, float_of_f16(x));
+	case WT_DTYPE_BF16:
+		CONVERT(uint16_t, float, float_of_bf16(x));
+	case WT_DTYPE_F32:
+		CONVERT(float, float, x);
+	case WT_DTYPE_F8E4M3:
+		CONVERT(uint8_t, float, float_of_e4m3(x));
+	case WT_DTYPE_F8E5M2:
+		CONVERT(uint8_t, float, float_of_e5m2(x));
+	case WT_DTYPE_F8E4M3FNUZ:
+		CONVERT(uint8_t, float, float_of_fnuz(x, 3, 0x1p119f));
+	case WT_DTYPE_F8E5M2FNUZ:
+		CONVERT(uint8_t, float, float_of_fnuz(x, 2, 0x1p111f));
+	case WT_DTYPE_F8E8M0:
+		CONVERT(uint8_t, float, float_of_e8m0(x));
+	}
+}
+
+static void to_doubles(const void *data, uint32_t dtype, size_t count, double *ret)
+{
+	switch (dtype) {
+	case WT_DTYPE_U32:
+		CONVERT(uint32_t, double, x);
+	case WT_DTYPE_I32:
+		CONVERT(int32_t, double, x);
+	case WT_DTYPE_U64:
+		CONVERT(uint64_t, double, x);
+	case WT_DTYPE_I64:
+		CONVERT(int64_t, double, x);
+	case WT_DTYPE_F64:
+		CONVERT(double, double, x);
+	}
+}
+
+#undef CONVERT
