@@ -156,6 +156,14 @@ int wti_definitions_read(struct wti_definitions *definitions, const uint8_t *con
 	return 0;
 }
 
+int wti_definitions_add(struct wti_definitions *definitions, unsigned type, uint32_t id,
+			const uint8_t *payload, size_t bytes)
+{
+	struct wti_bytes in = {payload, payload + bytes, false};
+
+	return add(definitions, type, id, &in);
+}
+
 const void *wti_definition(const struct wti_definitions *definitions, unsigned type, uint32_t id)
 {
 	const uint64_t *slot = wti_map_find_number(&definitions->ids[type], id);

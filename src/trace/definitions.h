@@ -26,6 +26,9 @@ void wti_definitions_release(struct wti_definitions *definitions);
 /* Takes in the content of a definitions block. */
 int wti_definitions_read(struct wti_definitions *definitions, const uint8_t *content, size_t bytes,
 			 uint32_t rows);
+/* Takes in one. */
+int wti_definitions_add(struct wti_definitions *definitions, unsigned type, uint32_t id,
+			const uint8_t *payload, size_t bytes);
 /* What `id` of that type means, or NULL. */
 const void *wti_definition(const struct wti_definitions *definitions, unsigned type, uint32_t id);
 /* The same by position, in order of definition. */
