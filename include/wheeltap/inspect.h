@@ -24,13 +24,15 @@ struct wt_inspector {
 	/* Narrows what it wants to see: kinds, fields. May be NULL: everything. */
 	void (*ask)(struct wt_query *query);
 	/* `options` is the inspector's own struct (src/inspect/NAME.h), or NULL for its defaults.
-	 */
+	 * `trace` is NULL of a run that goes on. */
 	int (*begin)(void *state, const struct wt_trace *trace, const void *options,
 		     struct wt_err *err);
 	int (*event)(void *state, const struct wt_event *event, struct wt_err *err);
 	/* Puts what it learned into the result. */
 	int (*finish)(void *state, struct wt_result *result, struct wt_err *err);
 	void (*release)(void *state);
+	/* Of a run that goes on: the findings since the last time, and how many. May be NULL. */
+	size_t (*news)(void *state, struct wt_result *result);
 };
 
 const struct wt_inspector *wt_inspector_by_name(const char *name);

@@ -10,6 +10,7 @@
 #include "collect/collect.h"
 #include "config.h"
 #include "python.h"
+#include "record_check.h"
 #include "record_say.h"
 #include "report.h"
 
@@ -26,6 +27,8 @@ struct record_options {
 	const char *on_full;
 	int64_t duration_ns;
 	const char *strings;
+	bool check;
+	const char *on_finding;
 	struct wti_python_choice python;
 };
 
@@ -94,6 +97,7 @@ struct recording {
 	struct wti_record_options options;
 	struct wti_python_plan plan;
 	struct wti_record_outcome outcome;
+	struct wti_record_check *check; /* or NULL */
 	char base[PATH_MAX]; /* of runs, and the folder of this one, when we have gone elsewhere */
 	char folder[PATH_MAX];
 };
@@ -110,6 +114,12 @@ static int prepare(struct recording *recording, const struct record_options *opt
 		return r;
 	record->additions = recording->plan.additions;
 	record->settings = recording->plan.settings;
+	if (options->check) {
+		r = wti_record_check_start(options->on_finding, &recording->check, err);
+		if (r)
+			return r;
+		record->watch = wti_record_check_sink(recording->check);
+	}
 	if (!options->directory)
 		return 0;
 	r = anchor(&record->base, recording->base, err);
@@ -161,6 +171,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 			wti_record_say(&recording->outcome, options->json);
 		code = recording->outcome.exit_code;
 	}
+	if (recording->check)
+		code = wti_record_check_finish(recording->check, code);
 	wti_python_plan_release(&recording->plan);
 	free(recording);
 	return code;
@@ -170,6 +182,7 @@ static const struct record_options defaults = {
 	.bytes_max = WTI_RECORD_BYTES_MAX,
 	.on_full = "block",
 	.strings = "private",
+	.on_finding = "warn",
 	.python = {.detail = "normal", .tensors = "digest"},
 };
 
@@ -223,6 +236,13 @@ static const struct wti_option options[] = {
 	 AT(python.include_files)},
 	{"exclude-file", 0, WTI_OPT_LIST, "FILE", NULL, "rules of what not to hook",
 	 AT(python.exclude_files)},
+	{"check", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "judge the run while it goes on, as doctor does, and say findings on standard error",
+	 AT(check)},
+	{"on-finding", 0, WTI_OPT_TEXT, "WHAT", NULL,
+	 "with --check: warn (the default), stop the program at an error, or a command that gets "
+	 "the finding as JSON",
+	 AT(on_finding)},
 	{"quiet", 'q', WTI_OPT_FLAG, NULL, NULL, "say nothing at the end", AT(quiet)},
 	{"json", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "say it as one JSON object, on standard error as the output is the program's", AT(json)},

@@ -28,6 +28,8 @@ enum wti_record_on_full {
 	WTI_RECORD_FLIGHT, /* drop, and keep only the last flight_ns on disk */
 };
 
+struct wti_sink; /* sink.h */
+
 struct wti_record_options {
 	char *const *argv;        /* ends with NULL */
 	char *const *environment; /* of the program; ends with NULL */
@@ -44,6 +46,7 @@ struct wti_record_options {
 	int64_t flight_ns;
 	int64_t duration_ns; /* detach after this long; 0: never */
 	bool strings_keep;
+	struct wti_sink *watch; /* looks on while the program runs; or NULL */
 };
 
 enum wti_run_status {

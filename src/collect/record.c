@@ -171,6 +171,8 @@ static int open_streams(struct wti_recorder *recorder, struct wt_err *err)
 		return wti_err(err, r, "out of memory for draining");
 	wti_drain_add_sink(&recorder->drain, &recorder->streams.sink);
 	wti_drain_add_sink(&recorder->drain, &recorder->seeds.sink);
+	if (recorder->options->watch)
+		wti_drain_add_sink(&recorder->drain, recorder->options->watch);
 	return 0;
 }
 

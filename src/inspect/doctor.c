@@ -19,7 +19,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 		 struct wt_err *err)
 {
 	struct state *s = opaque;
-	int r = wti_training_init(&s->training, trace, tell, s, err);
+	int r = wti_training_init(&s->training, tell, s, err);
 
 	return r ? r : wti_judge_init(&s->judge, &s->training, err);
 }
@@ -40,6 +40,13 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	return wt_result_status(result);
 }
 
+static size_t news(void *opaque, struct wt_result *result)
+{
+	struct state *s = opaque;
+
+	return wti_judge_news(&s->judge, result);
+}
+
 static void release(void *opaque)
 {
 	struct state *s = opaque;
@@ -55,5 +62,6 @@ const struct wt_inspector wti_inspector_doctor = {
 	.begin = begin,
 	.event = event,
 	.finish = finish,
+	.news = news,
 	.release = release,
 };

@@ -426,11 +426,11 @@ static struct wti_listener listener_of(struct wti_training *training)
 	return (struct wti_listener){training, begun, ended, other_event};
 }
 
-int wti_training_init(struct wti_training *training, const struct wt_trace *trace,
+int wti_training_init(struct wti_training *training,
 		      void (*listen)(void *self, const struct wti_moment *moment), void *self,
 		      struct wt_err *err)
 {
-	*training = (struct wti_training){.trace = trace, .tell = listen, .self = self};
+	*training = (struct wti_training){.tell = listen, .self = self};
 	training->symbols = calloc(1, sizeof(*training->symbols));
 	if (!training->symbols)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
@@ -476,6 +476,7 @@ int wti_training_event(struct wti_training *training, const struct wt_event *eve
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (process->stepping && process->step_call.track == event->track && !is_outcome(event))
 		stepped(training, process);
+	process->reader = event->reader;
 	process->scope = wti_scope_of(&training->calls.scopes, event->stream, event->track);
 	if (process->scope.epoch > process->last_epoch)
 		process->last_epoch = process->scope.epoch;
@@ -527,7 +528,7 @@ struct wti_where wti_moment_where(const struct wti_moment *moment)
 		where.stage = wti_symbol_text(symbols, moment->scope.stage);
 	if (!moment->call && !moment->object)
 		return where;
-	reader = wt_trace_stream(moment->training->trace, moment->process->stream);
+	reader = moment->process->reader;
 	if (moment->call)
 		where.op = wti_symbol_text(symbols, moment->call->callee);
 	site = wt_reader_site(reader, moment->call ? moment->call->site : moment->object->site);

@@ -81,9 +81,10 @@ struct wti_parameter {
 
 struct wti_process {
 	size_t stream;
-	struct wti_scope scope; /* where it last was */
-	int64_t last_epoch;     /* the highest; -1: not known */
-	uint64_t step_count;    /* of all optimizers */
+	const struct wt_reader *reader; /* its definitions */
+	struct wti_scope scope;         /* where it last was */
+	int64_t last_epoch;             /* the highest; -1: not known */
+	uint64_t step_count;            /* of all optimizers */
 	uint64_t backward_count;
 	uint64_t call_count;
 	bool has_loss;
@@ -145,7 +146,6 @@ struct wti_where {
 
 struct wti_training {
 	struct wti_symbols *symbols;
-	const struct wt_trace *trace;
 	struct wti_calls calls;
 	struct wti_process *processes; /* by stream */
 	size_t process_count;
@@ -161,7 +161,7 @@ struct wti_training {
 	void *self;
 };
 
-int wti_training_init(struct wti_training *training, const struct wt_trace *trace,
+int wti_training_init(struct wti_training *training,
 		      void (*listen)(void *self, const struct wti_moment *moment), void *self,
 		      struct wt_err *err);
 void wti_training_release(struct wti_training *training);

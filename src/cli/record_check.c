@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done about a finding while the program still runs. */
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "record_check.h"
+#include "report.h"
+#include "verdict.h"
+
+#define TEXT_MAX ((size_t)1 << 20)
+
+extern char **environ;
+
+struct wti_record_check {
+	struct wti_watch *watch;
+	const char *on_finding;
+};
+
+static void print(struct wti_buf *out)
+{
+	fwrite(out->data, 1, out->bytes, stderr);
+	fflush(stderr);
+}
+
+/* The shell goes on by itself: the finding must not wait for what is done about it. */
+static void run_command(const char *command, const struct wt_result *result)
+{
+	char script[] = "( eval \"$1\" ) <&0 &";
+	char *const arguments[] = {"sh", "-c", script, "sh", (char *)command, NULL};
+	posix_spawn_file_actions_t actions;
+	struct wti_buf json;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends))
+		return;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
+	posix_spawn_file_actions_addclose(&actions, ends[1]);
+	wti_buf_init(&json, TEXT_MAX);
+	wti_show_json(&json, result);
+	if (posix_spawnp(&pid, "sh", &actions, NULL, arguments, environ) == 0) {
+		close(ends[0]);
+		if (write(ends[1], json.data, json.bytes) < 0)
+			wti_warn("the command of --on-finding did not read the finding");
+	} else {
+		close(ends[0]);
+		wti_warn("cannot start the command of --on-finding");
+	}
+	close(ends[1]);
+	wti_buf_release(&json);
+	posix_spawn_file_actions_destroy(&actions);
+}
+
+static bool has_error(const struct wt_result *result)
+{
+	for (size_t i = 0; i < result->finding_count; i++)
+		if (result->findings[i].severity == WT_ERROR)
+			return true;
+	return false;
+}
+
+/* On the watch's thread. */
+static void news(void *cookie, const struct wt_result *result)
+{
+	const struct wti_record_check *check = cookie;
+	const struct wti_style plain = {0};
+	struct wti_buf out;
+
+	wti_buf_init(&out, TEXT_MAX);
+	wti_buf_byte(&out, '\n');
+	wti_show_findings(&out, result, &plain);
+	print(&out);
+	wti_buf_release(&out);
+	if (!strcmp(check->on_finding, "warn"))
+		return;
+	if (strcmp(check->on_finding, "stop")) {
+		run_command(check->on_finding, result);
+	} else if (has_error(result)) {
+		wti_warn("stopping the program because of an error (--on-finding stop)");
+		kill(getpid(), SIGTERM); /* the recorder passes it on */
+	}
+}
+
+int wti_record_check_start(const char *on_finding, struct wti_record_check **ret_check,
+			   struct wt_err *err)
+{
+	struct wti_record_check *check = calloc(1, sizeof(*check));
+	struct wti_watch_options options = {
+		.inspector = wt_inspector_by_name("doctor"), .news = news, .cookie = check};
+	int r;
+
+	if (!check)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	check->on_finding = on_finding;
+	r = wti_watch_start(&options, &check->watch, err);
+	if (r)
+		free(check);
+	else
+		*ret_check = check;
+	return r;
+}
+
+struct wti_sink *wti_record_check_sink(struct wti_record_check *check)
+{
+	return wti_watch_sink(check->watch);
+}
+
+/* Findings that could be told only now, and the closing line; those before were told. */
+int wti_record_check_finish(struct wti_record_check *check, int program_code)
+{
+	const struct wti_style plain = {0};
+	struct wt_err err = {.offset = -1};
+	struct wt_result result;
+	struct wti_buf out;
+	int code = program_code;
+
+	wt_result_init(&result, "check");
+	if (wti_watch_finish(check->watch, &result, &err)) {
+		wti_warn("the run could not be judged: %s", err.message);
+	} else {
+		wti_buf_init(&out, TEXT_MAX);
+		wti_verdict_text(&out, &result, &plain);
+		print(&out);
+		wti_buf_release(&out);
+		wti_report_notes(&result);
+		if (!code && has_error(&result))
+			code = WTI_EXIT_FINDINGS;
+	}
+	wt_result_release(&result);
+	wti_watch_free(check->watch);
+	free(check);
+	return code;
+}
