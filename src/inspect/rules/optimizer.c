@@ -226,43 +226,49 @@ const struct wti_rule wti_rule_opt_004 = {
 
 /* ---- WT-OPT-005: parameters of nobody ------------------------------------------------------- */
 
-/* Trainable parameters of called models that no optimizer has, of the same shape. */
-static const struct wti_parameter *twin_of(const struct wti_training *training,
-					   const struct wti_parameter *stray)
+/* A parameter that is used, is in no optimizer, and came after `optimizer` was made. */
+static const struct wti_parameter *latecomer(const struct wti_training *training,
+					     const struct wti_object *optimizer)
 {
 	for (size_t i = 0; i < training->parameter_count; i++) {
 		const struct wti_parameter *other = &training->parameters[i];
 
-		if (other->stream == stray->stream && other->is_member && !other->optimizer &&
-		    other->requires_grad && !other->step_count && other->shape == stray->shape &&
-		    wti_parameter_is_used(training, other))
+		if (other->stream == optimizer->stream && other->born > optimizer->born &&
+		    other->is_member && other->requires_grad && !other->optimizer &&
+		    !other->step_count && wti_parameter_is_used(training, other))
 			return other;
 	}
 	return NULL;
 }
 
-static void finish_stray(struct wti_case *account, void *state, const struct wti_training *training)
+static void judge_optimizer(struct wti_case *account, const struct wti_training *training,
+			    const struct wti_object *optimizer)
 {
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
-		struct wti_moment moment = wti_moment_of_end(training, parameter->stream);
-		const struct wti_parameter *twin;
+	const struct wti_parameter *late = latecomer(training, optimizer);
+	struct wti_moment moment = wti_moment_of_object(training, optimizer);
 
-		if (!parameter->step_count)
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
+
+		if (parameter->step_count < STEPS_TO_TELL || !parameter->requires_grad)
 			continue;
-		if (wti_parameter_is_used(training, parameter)) {
+		if (parameter->any_grad_count || !late)
 			wti_held(account);
-			continue;
-		}
-		twin = twin_of(training, parameter);
-		if (twin)
+		else
 			wti_violated(
 				account, &moment, parameter->name,
-				"the optimizer has it, but no module that is called does; %s of "
-				"%s, of the same shape, is called and is in no optimizer",
-				wti_symbol_text(training->symbols, twin->name),
-				wti_symbol_text(training->symbols, twin->owner));
+				"no gradient ever reached it; %s of %s is used, was made after "
+				"the optimizer, and is in none",
+				wti_symbol_text(training->symbols, late->name),
+				wti_symbol_text(training->symbols, late->owner));
 	}
+}
+
+static void finish_stray(struct wti_case *account, void *state, const struct wti_training *training)
+{
+	for (size_t i = 0; i < training->object_count; i++)
+		if (training->objects[i].type == WT_OBJECT_TYPE_OPTIMIZER)
+			judge_optimizer(account, training, &training->objects[i]);
 }
 
 const struct wti_rule wti_rule_opt_005 = {
@@ -273,13 +279,14 @@ const struct wti_rule wti_rule_opt_005 = {
 		"the model was replaced, wrapped, converted or copied after the optimizer had been "
 		"made",
 	.hint = "make the optimizer last, from the parameters of the model that is called",
-	.definition = "A parameter in an optimizer that has stepped belongs to a module that is "
-		      "called; if it does not, no called module has a trainable parameter of the "
-		      "same shape that is in no optimizer. A case is a parameter of an optimizer.",
+	.definition =
+		"A parameter of an optimizer that has stepped three times has had a gradient, "
+		"or else no trainable parameter that is used in training and in no optimizer "
+		"came to be after the optimizer. A case is a parameter of an optimizer.",
 	.innocent =
-		"Tensors that are optimised by themselves (a learned prompt, a temperature) have "
-		"no such twin.",
-	.needs = "no optimizer stepped",
+		"A head that is not used yet, and another part of the model that was added later "
+		"and left out of the optimizer on purpose, look like this together.",
+	.needs = "no optimizer stepped three times",
 	.explains = (const char *const[]){"WT-OPT-001", "WT-OPT-002", "WT-GRAD-003", NULL},
 	.flags = WTI_RULE_ABSENCE,
 	.finish = finish_stray,

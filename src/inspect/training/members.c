@@ -52,6 +52,7 @@ struct wti_object *wti_object_of(struct wti_training *training, size_t stream, u
 	*slot = training->object_count;
 	object->stream = stream;
 	object->name = name;
+	object->born = ++training->births;
 	return object;
 }
 
@@ -88,6 +89,7 @@ struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t str
 	}
 	*slot = training->parameter_count;
 	parameter->stream = stream;
+	parameter->born = ++training->births;
 	parameter->owner = owner;
 	parameter->name = name;
 	return parameter;

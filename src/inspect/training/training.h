@@ -36,6 +36,7 @@ struct wti_object {
 	uint32_t name; /* symbols */
 	uint32_t class_name;
 	uint32_t of;   /* what it wraps, schedules, was copied from */
+	uint64_t born; /* when it became known, counted over objects and parameters */
 	uint32_t type; /* enum wt_object_type */
 	uint32_t how;  /* enum wt_found */
 	uint32_t site;
@@ -57,6 +58,7 @@ struct wti_parameter {
 	size_t stream;
 	uint32_t owner; /* symbols */
 	uint32_t name;
+	uint64_t born;
 	uint32_t shape;
 	uint32_t placement; /* none: the whole tensor is here */
 	uint32_t dtype;     /* enum wt_dtype */
@@ -155,7 +157,8 @@ struct wti_training {
 	struct wti_map parameter_index; /* stream, owner and name: place plus one */
 	struct wti_parameter *parameters;
 	size_t parameter_count;
-	struct wti_map used;     /* stream and name of modules that were called with gradients on */
+	struct wti_map used; /* stream and name of modules that were called with gradients on */
+	uint64_t births;
 	uint64_t overflow_count; /* objects and parameters that found no room */
 	void (*tell)(void *self, const struct wti_moment *moment);
 	void *self;
