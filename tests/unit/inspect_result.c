@@ -97,7 +97,7 @@ static void test_as_text(void)
 	CHECK(strstr(text, "events  1,234,567\n") != NULL);
 	CHECK(strstr(text, "hidden") == NULL);
 	CHECK(strstr(text, "ERROR WT-TEST-001  a \"title\"\n") != NULL);
-	CHECK(strstr(text, "where     train.py:41  step 3\n") != NULL);
+	CHECK(strstr(text, "where     train.py:41\n  since     step ") != NULL);
 	CHECK(strstr(text, "a,\\n|b") != NULL);
 	wti_buf_release(&out);
 	wt_result_release(&result);
