@@ -21,10 +21,10 @@ struct wt_inspector {
 	const char *name;
 	const char *summary; /* one line */
 	size_t state_bytes;  /* zeroed memory that the functions get as `state` */
-	/* Narrows what it wants to see: kinds, fields. May be NULL: everything. */
-	void (*ask)(struct wt_query *query);
-	/* `options` is the inspector's own struct (src/inspect/NAME.h), or NULL for its defaults.
-	 * `trace` is NULL of a run that goes on. */
+	/* Narrows what it wants to see: kinds, fields. May be NULL: everything. `options` is the
+	 * inspector's own struct (src/inspect/NAME.h), or NULL for its defaults. */
+	void (*ask)(struct wt_query *query, const void *options);
+	/* `trace` is NULL of a run that goes on. */
 	int (*begin)(void *state, const struct wt_trace *trace, const void *options,
 		     struct wt_err *err);
 	int (*event)(void *state, const struct wt_event *event, struct wt_err *err);

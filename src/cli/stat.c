@@ -39,8 +39,8 @@ static void csv(struct wti_buf *out, const struct wt_result *result)
 		wti_show_csv(out, result->tables[0]);
 }
 
-#define BY "name|kind|track|step"
-#define SORT "total|self|count|mean|max|name"
+#define BY "name|kind|track|step|module|function|site"
+#define SORT "total|self|count|mean|max|name|bytes|tensors"
 
 static int run(const void *opaque, char **arguments, size_t count)
 {
@@ -51,6 +51,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 		.order = (enum wti_profile_order)choice(SORT, o->sort),
 		.limit = whole && o->limit == defaults.limit ? 0 : o->limit,
 	};
+	/* Rows that are weighed need every event; the name then chooses among them. */
+	bool weighs = wti_stat_weighs(inspector.by);
 	struct wt_query query;
 	struct wti_inspection in = {.inspector = "stat",
 				    .query = &query,
@@ -63,17 +65,19 @@ static int run(const void *opaque, char **arguments, size_t count)
 	wt_query_init(&query);
 	query.from_ns = o->from_ns;
 	query.to_ns = o->to_ns;
-	query.name = o->name;
+	query.name = weighs ? NULL : o->name;
+	inspector.rows = weighs ? o->name : NULL;
 	query.track = o->track;
 	return wti_inspect_run(&in, count ? arguments[0] : NULL);
 }
 
 static const struct wti_option options[] = {
 	{"by", 0, WTI_OPT_CHOICE, "WHAT", BY,
-	 "a row for each name (the default), kind, track or step",
+	 "a row for each name (the default), kind, track, step; or, of calls, each module, "
+	 "function "
+	 "or line that calls",
 	 offsetof(struct stat_options, by)},
-	{"sort", 0, WTI_OPT_CHOICE, "COLUMN", SORT,
-	 "the column to sort by: total (the default), self, count, mean, max or name",
+	{"sort", 0, WTI_OPT_CHOICE, "COLUMN", SORT, "the column to sort by; total if not given",
 	 offsetof(struct stat_options, sort)},
 	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only what has such a name",
 	 offsetof(struct stat_options, name)},
@@ -85,6 +89,8 @@ static const struct wti_option options[] = {
 	 offsetof(struct stat_options, to_ns)},
 	{"limit", 'n', WTI_OPT_COUNT, "N", NULL,
 	 "show at most N rows of a table; 0 shows all, and is the default of --json and --csv",
+	 offsetof(struct stat_options, limit)},
+	{"top", 0, WTI_OPT_COUNT, "N", NULL, "the same as --limit",
 	 offsetof(struct stat_options, limit)},
 	{"csv", 0, WTI_OPT_FLAG, NULL, NULL, "print the profile as CSV",
 	 offsetof(struct stat_options, csv)},
@@ -109,9 +115,16 @@ const struct wti_verb wti_verb_stat = {
 		"devices. "
 		"Percentiles are off by at most 0.8 % of their value; below 64 ns they are "
 		"exact.\n\n"
+		"By step, module, function and site there is also what they take in the trace (the "
+		"mean of the events of a kind, as they are compressed together) and how many "
+		"tensors "
+		"were told. A call counts for itself: a module's bytes are not those of what it "
+		"calls in others.\n\n"
 		"On a narrow terminal some columns are left out; --json and --csv have them all.",
 	.examples = "wheeltap stat --by step --sort name\thow long each step took\n"
-		    "wheeltap stat --name 'conv*' --sort self\tthe convolutions",
+		    "wheeltap stat --name 'conv*' --sort self\tthe convolutions\n"
+		    "wheeltap stat --by function --sort bytes\twhat fills the trace\n"
+		    "wheeltap stat --by site --sort self\tthe lines that cost most",
 	.options = options,
 	.options_bytes = sizeof(struct stat_options),
 	.arguments_max = 1,

@@ -58,7 +58,7 @@ struct state {
 	bool any;
 };
 
-static void ask(struct wt_query *query)
+static void ask(struct wt_query *query, const void *options)
 {
 	static const char *const kinds[] = {"lost", "context", "not_followed", "note"};
 

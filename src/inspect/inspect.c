@@ -82,7 +82,7 @@ int wt_inspect(const struct wt_inspector *inspector, const struct wt_trace *trac
 	else
 		wt_query_init(&asked);
 	if (inspector->ask)
-		inspector->ask(&asked);
+		inspector->ask(&asked, options);
 	feed.state = calloc(1, inspector->state_bytes ? inspector->state_bytes : 1);
 	if (!feed.state)
 		return wti_err(err, WT_E_NOMEM, "out of memory");

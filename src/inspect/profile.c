@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "profile.h"
 
 void wti_profile_init(struct wti_profile *profile)
@@ -82,6 +83,12 @@ int wti_profile_add(struct wti_profile *p, size_t index, uint64_t duration_ns, u
 	return wti_sketch_add(&row->sketch, duration_ns);
 }
 
+void wti_profile_weigh(struct wti_profile *p, size_t index, double bytes, bool tensor)
+{
+	p->rows[index].bytes += bytes;
+	p->rows[index].tensor_count += tensor;
+}
+
 struct sorting {
 	const struct wti_profile *profile;
 	enum wti_profile_order order;
@@ -105,6 +112,10 @@ static double weight(const struct wti_profile_row *row, enum wti_profile_order o
 		return mean_of(row);
 	case WTI_PROFILE_BY_MAX:
 		return (double)row->sketch.max;
+	case WTI_PROFILE_BY_BYTES:
+		return row->bytes;
+	case WTI_PROFILE_BY_TENSORS:
+		return (double)row->tensor_count;
 	case WTI_PROFILE_BY_NAME:
 		break;
 	}
@@ -145,9 +156,9 @@ static int compare(const void *a, const void *b, void *cookie)
 	return by_label(s, x, y);
 }
 
-static void add_columns(struct wt_table *table, const char *title)
+static void add_columns(struct wt_table *table, const struct wti_profile_view *view)
 {
-	wt_table_column(table, "name", title, WT_CELL_TEXT);
+	wt_table_column(table, "name", view->title, WT_CELL_TEXT);
 	wt_table_column(table, "kind", "kind", WT_CELL_TEXT);
 	wt_table_hide(table, 4);
 	wt_table_column(table, "count", "count", WT_CELL_COUNT);
@@ -167,12 +178,34 @@ static void add_columns(struct wt_table *table, const char *title)
 	wt_table_hide(table, 2);
 	wt_table_column(table, "max_ns", "max", WT_CELL_NS);
 	wt_table_hide(table, 2);
+	if (!view->weighed)
+		return;
+	wt_table_column(table, "bytes", "bytes", WT_CELL_BYTES);
+	wt_table_column(table, "tensors", "tensors", WT_CELL_COUNT);
+	wt_table_hide(table, 1);
+}
+
+static void add_spread(struct wt_table *table, const struct wti_profile_row *row)
+{
+	static const double shares[] = {0.50, 0.90, 0.99};
+	const struct wti_sketch *sketch = &row->sketch;
+
+	if (!sketch->count) { /* of what has no end there is no length */
+		for (int i = 0; i < 6; i++)
+			wt_table_empty(table);
+		return;
+	}
+	wt_table_ns(table, (int64_t)(mean_of(row) + 0.5));
+	wt_table_ns(table, (int64_t)sketch->min);
+	for (int i = 0; i < 3; i++)
+		wt_table_ns(table, (int64_t)wti_sketch_quantile(sketch, shares[i]));
+	wt_table_ns(table, (int64_t)sketch->max);
 }
 
 static void add_row(struct wt_table *table, const struct wti_profile *p,
-		    const struct wti_profile_row *row, const double side_ns[WTI_PROFILE_SIDES])
+		    const struct wti_profile_row *row, const double side_ns[WTI_PROFILE_SIDES],
+		    bool weighed)
 {
-	const struct wti_sketch *sketch = &row->sketch;
 	double all = side_ns[row->side];
 	size_t bytes;
 	const char *label = label_of(p, row, &bytes);
@@ -180,44 +213,53 @@ static void add_row(struct wt_table *table, const struct wti_profile *p,
 	wt_table_row(table);
 	wt_table_text(table, label, bytes);
 	wt_table_text(table, row->kind, strlen(row->kind));
-	wt_table_count(table, sketch->count);
+	wt_table_count(table, row->sketch.count);
 	wt_table_ns(table, (int64_t)row->total_ns);
 	wt_table_ns(table, (int64_t)row->self_ns);
 	wt_table_number(table, all > 0 ? 100.0 * (double)row->self_ns / all : 0);
-	wt_table_ns(table, (int64_t)(mean_of(row) + 0.5));
-	wt_table_ns(table, (int64_t)sketch->min);
-	wt_table_ns(table, (int64_t)wti_sketch_quantile(sketch, 0.50));
-	wt_table_ns(table, (int64_t)wti_sketch_quantile(sketch, 0.90));
-	wt_table_ns(table, (int64_t)wti_sketch_quantile(sketch, 0.99));
-	wt_table_ns(table, (int64_t)sketch->max);
+	add_spread(table, row);
+	if (!weighed)
+		return;
+	wt_table_count(table, (uint64_t)(row->bytes + 0.5));
+	wt_table_count(table, row->tensor_count);
 }
 
-size_t wti_profile_table(struct wti_profile *p, struct wt_result *result, const char *title,
-			 enum wti_profile_order order, uint64_t limit)
+static bool is_shown(const struct wti_profile *p, const struct wti_profile_row *row,
+		     const struct wti_profile_view *view)
+{
+	size_t bytes;
+	const char *label = label_of(p, row, &bytes);
+
+	return !view->only || wti_glob(view->only, label, bytes);
+}
+
+size_t wti_profile_table(struct wti_profile *p, struct wt_result *result,
+			 const struct wti_profile_view *view)
 {
 	struct wt_table *table = wt_result_table(result, "profile", "");
-	struct sorting sorting = {p, order};
+	struct sorting sorting = {p, view->order};
 	double side_ns[WTI_PROFILE_SIDES] = {0};
 	size_t *indices = calloc(p->row_count + 1, sizeof(*indices));
 	size_t count = 0;
 
-	add_columns(table, title);
+	add_columns(table, view);
 	for (size_t i = 0; indices && i < p->row_count; i++) {
-		if (!p->rows[i].sketch.count) /* begun, but never ended */
-			continue;
-		indices[count++] = i;
+		if (!p->rows[i].sketch.count && !(view->weighed && p->rows[i].bytes > 0))
+			continue; /* begun, but never ended */
 		side_ns[p->rows[i].side] += (double)p->rows[i].self_ns;
+		if (is_shown(p, &p->rows[i], view))
+			indices[count++] = i;
 	}
 	if (!indices) {
 		result->failed = WT_E_NOMEM;
 		return 0;
 	}
 	qsort_r(indices, count, sizeof(*indices), compare, &sorting);
-	for (size_t i = 0; i < count && (!limit || i < limit); i++)
-		add_row(table, p, &p->rows[indices[i]], side_ns);
-	if (limit && limit < count)
+	for (size_t i = 0; i < count && (!view->limit || i < view->limit); i++)
+		add_row(table, p, &p->rows[indices[i]], side_ns, view->weighed);
+	if (view->limit && view->limit < count)
 		wt_result_note(result, "%llu of %zu rows are shown; --limit 0 shows all",
-			       (unsigned long long)limit, count);
+			       (unsigned long long)view->limit, count);
 	free(indices);
 	return count;
 }

@@ -3,6 +3,7 @@
 #ifndef WTI_INSPECT_PROFILE_H
 #define WTI_INSPECT_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ struct wti_profile_row {
 	uint64_t total_ns; /* recursion counted once */
 	uint64_t self_ns;
 	double sum_ns;
+	double bytes; /* of the trace */
+	uint64_t tensor_count;
 	struct wti_sketch sketch;
 };
 
@@ -41,6 +44,16 @@ enum wti_profile_order {
 	WTI_PROFILE_BY_MEAN,
 	WTI_PROFILE_BY_MAX,
 	WTI_PROFILE_BY_NAME,
+	WTI_PROFILE_BY_BYTES,
+	WTI_PROFILE_BY_TENSORS,
+};
+
+struct wti_profile_view {  /* how the table is to be */
+	const char *title; /* of the column of labels */
+	enum wti_profile_order order;
+	uint64_t limit;   /* rows; 0: all */
+	const char *only; /* a glob for labels; NULL: all */
+	bool weighed;     /* with bytes and tensors */
 };
 
 void wti_profile_init(struct wti_profile *profile);
@@ -52,9 +65,10 @@ long wti_profile_row(struct wti_profile *profile, const char *kind, enum wti_pro
 /* `outermost`: no span of this row is open around it. */
 int wti_profile_add(struct wti_profile *profile, size_t row, uint64_t duration_ns, uint64_t self_ns,
 		    int outermost);
-/* The table "profile". `title` heads the column of labels. At most `limit` rows (0: all); how many
- * there are. */
-size_t wti_profile_table(struct wti_profile *profile, struct wt_result *result, const char *title,
-			 enum wti_profile_order order, uint64_t limit);
+/* An event that belongs to the row: what it takes, and whether it is a tensor's. */
+void wti_profile_weigh(struct wti_profile *profile, size_t row, double bytes, bool tensor);
+/* The table "profile"; how many rows there are to show. */
+size_t wti_profile_table(struct wti_profile *profile, struct wt_result *result,
+			 const struct wti_profile_view *view);
 
 #endif

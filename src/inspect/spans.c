@@ -97,6 +97,7 @@ int wti_spans_begin(struct wti_spans *spans, const struct wt_event *event, uint6
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	track->open[track->open_count] = (struct wti_span){.kind = event->kind->number,
 							   .name = (uint32_t)wt_event_u64(event, 0),
+							   .seq = event->seq,
 							   .begin_ns = event->time_ns,
 							   .tag = tag,
 							   .depth = (uint32_t)track->open_count,
@@ -147,4 +148,19 @@ int wti_spans_end(struct wti_spans *spans, const struct wt_event *event, struct 
 	if (at)
 		track->open[at - 1].children_ns += length;
 	return 1;
+}
+
+const struct wti_span *wti_spans_around(const struct wti_spans *spans, const struct wt_event *event,
+					uint32_t call)
+{
+	const uint64_t *slot =
+		wti_map_find_number(&spans->index, (uint64_t)event->stream << 32 | event->track);
+	const struct wti_span_track *track = slot && *slot ? &spans->tracks[*slot - 1] : NULL;
+
+	if (!track || !track->open_count)
+		return NULL;
+	for (size_t i = track->open_count; call && i--;)
+		if ((uint32_t)track->open[i].seq == call)
+			return &track->open[i];
+	return &track->open[track->open_count - 1];
 }

@@ -15,6 +15,7 @@
 struct wti_span {
 	uint16_t kind; /* WT_KIND_SPAN_BEGIN or WT_KIND_CALL_BEGIN */
 	uint32_t name; /* id in its stream */
+	uint64_t seq;  /* of its begin */
 	int64_t begin_ns;
 	int64_t end_ns;       /* of closed spans */
 	uint64_t children_ns; /* time in spans directly inside */
@@ -54,5 +55,10 @@ int wti_spans_begin(struct wti_spans *spans, const struct wt_event *event, uint6
 /* 1 and the span that the event closes, 0 if there is none, or an error. */
 int wti_spans_end(struct wti_spans *spans, const struct wt_event *event, struct wti_span *ret_span,
 		  struct wt_err *err);
+
+/* The open call or span that an event belongs to: the one that it names, or the innermost of its
+ * track for `call` 0. NULL: none. */
+const struct wti_span *wti_spans_around(const struct wti_spans *spans, const struct wt_event *event,
+					uint32_t call);
 
 #endif

@@ -4,41 +4,57 @@
  * summary of counters and marks.
  *
  * Self time is a span's time without that of the spans directly inside it. Total counts recursion
- * once. Device operations have no inside: their self time is their total.
+ * once. Device operations have no inside: their self time is their total. What the rows of calls
+ * take in the trace comes with them.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "context.h"
 #include "label.h"
 #include "spans.h"
 #include "stat.h"
+#include "stat_rows.h"
 #include "table.h"
 #include "values.h"
+#include "weights.h"
 
 struct state {
 	const struct wt_trace *trace;
 	struct wti_stat_options options;
 	struct wti_spans spans;
 	struct wti_profile profile;
-	struct wti_map cache; /* stream, kind, op and name id: row plus one */
+	struct wti_stat_rows rows;
 	struct wti_steps steps;
 	struct wti_values values;
+	struct wti_weights weights;
+	bool weighs;
+	double outside_bytes; /* of events that belong to no row */
 	uint64_t lost_count;
 	uint64_t reversed_count; /* operations that end before they start */
 };
 
-static void ask(struct wt_query *query)
+/* Names, numbers and texts stand in the first five fields; 9 and 10 are times of device_op, 15 is
+ * the call that a tensor belongs to. */
+#define FIELDS 0x61fu
+#define FIELD_TENSOR_CALL (1u << WT_TENSOR_FIELD_CALL)
+
+static void ask(struct wt_query *query, const void *opaque)
 {
 	static const char *const kinds[] = {"span_begin", "span_end", "call_begin", "call_end",
 					    "device_op",  "syscall",  "counter",    "mark",
 					    "context",    "lost"};
+	const struct wti_stat_options *options = opaque;
 
+	query->fields = FIELDS;
+	if (options && wti_stat_weighs(options->by)) { /* every event weighs something */
+		query->fields |= FIELD_TENSOR_CALL;
+		return;
+	}
 	query->kinds = kinds;
 	query->kind_count = sizeof(kinds) / sizeof(kinds[0]);
-	/* Names, numbers and texts stand in the first five; 9 and 10 are times of device_op. */
-	query->fields = 0x61f;
 }
 
 static int begin(void *opaque, const struct wt_trace *trace, const void *options,
@@ -49,11 +65,14 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	s->trace = trace;
 	if (options)
 		s->options = *(const struct wti_stat_options *)options;
+	s->weighs = wti_stat_weighs(s->options.by);
 	wti_spans_init(&s->spans);
 	wti_profile_init(&s->profile);
-	wti_map_init(&s->cache, 1u << 20);
 	wti_steps_init(&s->steps);
+	wti_stat_rows_init(&s->rows, trace, s->options.by, &s->profile, &s->steps);
 	wti_values_init(&s->values);
+	if (s->weighs && wti_weights_init(&s->weights, trace))
+		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return 0;
 }
 
@@ -63,87 +82,51 @@ static void release(void *opaque)
 
 	wti_spans_release(&s->spans);
 	wti_profile_release(&s->profile);
-	wti_map_release(&s->cache);
+	wti_stat_rows_release(&s->rows);
 	wti_steps_release(&s->steps);
 	wti_values_release(&s->values);
+	wti_weights_release(&s->weights);
 }
 
-/* A row as the event is seen: its kind, the field with its name, the track that it counts for. */
-struct subject {
-	const char *kind;
-	enum wti_profile_side side;
-	struct wt_text name;
-	uint32_t name_id;
-	uint32_t op;
-	uint32_t track;
-};
-
-static long row_by_label(struct state *s, const struct wt_event *event, const struct subject *what)
+static int add(struct state *s, uint64_t row, uint64_t duration_ns, uint64_t self_ns,
+	       bool outermost, struct wt_err *err)
 {
-	char label[WTI_LABEL_BYTES];
-	struct wt_text text = what->name;
-
-	switch (s->options.by) {
-	case WTI_STAT_BY_NAME:
-		break;
-	case WTI_STAT_BY_KIND:
-		text = (struct wt_text){what->kind, strlen(what->kind)};
-		break;
-	case WTI_STAT_BY_TRACK:
-		text = wti_label_track(label, s->trace, event->stream, what->track);
-		break;
-	case WTI_STAT_BY_STEP:
-		text = wti_steps_label(&s->steps, label, event);
-		break;
-	}
-	return wti_profile_row(&s->profile,
-			       s->options.by == WTI_STAT_BY_STEP
-				       ? (what->side == WTI_PROFILE_HOST ? "host" : "device")
-				       : what->kind,
-			       what->side, text.data, text.bytes);
-}
-
-/* Looking up a label is hashing a text: what an id meant last time is remembered. */
-static long row_of(struct state *s, const struct wt_event *event, const struct subject *what)
-{
-	uint64_t key = (uint64_t)event->stream << 44 | (uint64_t)event->kind->number << 37 |
-		       (uint64_t)(what->op & 31) << 32 |
-		       (s->options.by == WTI_STAT_BY_TRACK ? what->track : what->name_id);
-	uint64_t *slot;
-	long row;
-
-	if (s->options.by == WTI_STAT_BY_STEP || event->stream >> 20)
-		return row_by_label(s, event, what);
-	slot = wti_map_number(&s->cache, key);
-	if (slot && *slot)
-		return (long)*slot - 1;
-	row = row_by_label(s, event, what);
-	if (slot && row >= 0 && !s->profile.overflow_count)
-		*slot = (uint64_t)row + 1;
-	return row;
-}
-
-static int add(struct state *s, long row, uint64_t duration_ns, uint64_t self_ns, bool outermost,
-	       struct wt_err *err)
-{
-	if (row < 0 || wti_profile_add(&s->profile, (size_t)row, duration_ns, self_ns, outermost))
+	if (row == WTI_STAT_NO_ROW)
+		return 0;
+	if (wti_profile_add(&s->profile, (size_t)row, duration_ns, self_ns, outermost))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return 0;
+}
+
+/* Finds the row and adds something that is complete in itself. */
+static int add_whole(struct state *s, const struct wt_event *event,
+		     const struct wti_subject *subject, uint64_t length, struct wt_err *err)
+{
+	uint64_t row;
+
+	if (wti_stat_row(&s->rows, event, subject, &row))
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	return add(s, row, length, length, true, err);
 }
 
 static int span_begin(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	bool call = event->kind->number == WT_KIND_CALL_BEGIN;
-	struct subject what = {.kind = call ? "call" : "span",
-			       .side = WTI_PROFILE_HOST,
-			       .name = wt_event_text(event, 0),
-			       .name_id = (uint32_t)wt_event_u64(event, 0),
-			       .track = event->track};
-	long row = row_of(s, event, &what);
+	struct wti_subject subject = {.kind = call ? "call" : "span",
+				      .side = WTI_PROFILE_HOST,
+				      .name = wt_event_text(event, 0),
+				      .name_id = (uint32_t)wt_event_u64(event, 0),
+				      .track = event->track,
+				      .is_call = call};
+	uint64_t row;
 
-	if (row < 0)
+	if (call) {
+		subject.module = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_MODULE);
+		subject.site = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_SITE);
+	}
+	if (wti_stat_row(&s->rows, event, &subject, &row))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	return wti_spans_begin(&s->spans, event, (uint64_t)row, err);
+	return wti_spans_begin(&s->spans, event, row, err);
 }
 
 static int span_end(struct state *s, const struct wt_event *event, struct wt_err *err)
@@ -156,28 +139,27 @@ static int span_end(struct state *s, const struct wt_event *event, struct wt_err
 		return r;
 	length = (uint64_t)span.end_ns - (uint64_t)span.begin_ns;
 	inside = span.children_ns < length ? span.children_ns : length;
-	return add(s, (long)span.tag, length, length - inside, !span.nested, err);
+	return add(s, span.tag, length, length - inside, !span.nested, err);
 }
 
 static int device_op(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	struct wti_device_op op;
-	struct subject what;
-	uint64_t length;
+	struct wti_subject subject;
 
 	wti_device_op_read(&op, event);
 	if (op.ended_ns < op.started_ns) {
 		s->reversed_count++;
 		return 0;
 	}
-	what = (struct subject){.kind = op.type,
-				.side = WTI_PROFILE_DEVICE,
-				.name = wt_event_text(event, WT_DEVICE_OP_FIELD_NAME),
-				.name_id = (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_NAME),
-				.op = op.op,
-				.track = op.queue};
-	length = (uint64_t)op.ended_ns - (uint64_t)op.started_ns;
-	return add(s, row_of(s, event, &what), length, length, true, err);
+	subject = (struct wti_subject){
+		.kind = op.type,
+		.side = WTI_PROFILE_DEVICE,
+		.name = wt_event_text(event, WT_DEVICE_OP_FIELD_NAME),
+		.name_id = (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_NAME),
+		.op = op.op,
+		.track = op.queue};
+	return add_whole(s, event, &subject, (uint64_t)op.ended_ns - (uint64_t)op.started_ns, err);
 }
 
 static int syscall_event(struct state *s, const struct wt_event *event, struct wt_err *err)
@@ -187,19 +169,49 @@ static int syscall_event(struct state *s, const struct wt_event *event, struct w
 	int64_t end_ns = wt_trace_ns(s->trace, event->stream, event->ticks + ticks);
 	uint64_t length = end_ns > event->time_ns ? (uint64_t)(end_ns - event->time_ns) : 0;
 	char label[WTI_LABEL_BYTES];
-	struct subject what = {.kind = "syscall",
-			       .side = WTI_PROFILE_HOST,
-			       .name = wti_label_number(label, "system call ", nr),
-			       .name_id = nr,
-			       .track = event->track};
+	struct wti_subject subject = {.kind = "syscall",
+				      .side = WTI_PROFILE_HOST,
+				      .name = wti_label_number(label, "system call ", nr),
+				      .name_id = nr,
+				      .track = event->track};
 
-	return add(s, row_of(s, event, &what), length, length, true, err);
+	return add_whole(s, event, &subject, length, err);
 }
 
-static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
+static uint32_t call_of(const struct wt_event *event)
 {
-	struct state *s = opaque;
+	if (event->kind->number == WT_KIND_TENSOR)
+		return (uint32_t)wt_event_u64(event, WT_TENSOR_FIELD_CALL);
+	if (event->kind->number == WT_KIND_ARGUMENT)
+		return (uint32_t)wt_event_u64(event, WT_ARGUMENT_FIELD_CALL);
+	return 0;
+}
 
+/* What an event takes counts for the call that it belongs to; by step, for the step. */
+static int weigh(struct state *s, const struct wt_event *event, struct wt_err *err)
+{
+	const struct wti_subject subject = {.kind = "host", .side = WTI_PROFILE_HOST};
+	bool tensor = event->kind->number == WT_KIND_TENSOR;
+	double bytes = wti_weights_of(&s->weights, event);
+	const struct wti_span *span;
+	uint64_t row = WTI_STAT_NO_ROW;
+
+	if (s->options.by == WTI_STAT_BY_STEP) {
+		if (wti_stat_row(&s->rows, event, &subject, &row))
+			return wti_err(err, WT_E_NOMEM, "out of memory");
+	} else {
+		span = wti_spans_around(&s->spans, event, call_of(event));
+		row = span ? span->tag : WTI_STAT_NO_ROW;
+	}
+	if (row == WTI_STAT_NO_ROW)
+		s->outside_bytes += bytes;
+	else
+		wti_profile_weigh(&s->profile, (size_t)row, bytes, tensor);
+	return 0;
+}
+
+static int measure(struct state *s, const struct wt_event *event, struct wt_err *err)
+{
 	switch (event->kind->number) {
 	case WT_KIND_SPAN_BEGIN:
 	case WT_KIND_CALL_BEGIN:
@@ -223,6 +235,22 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	default:
 		return 0;
 	}
+}
+
+/* The end of a call is weighed while the call is open, its begin once it is. */
+static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
+{
+	struct state *s = opaque;
+	bool ends = wti_spans_is_end(event->kind->number);
+	int r = 0;
+
+	if (s->weighs && ends)
+		r = weigh(s, event, err);
+	if (!r)
+		r = measure(s, event, err);
+	if (!r && s->weighs && !ends)
+		r = weigh(s, event, err);
+	return r;
 }
 
 static void add_notes(const struct state *s, struct wt_result *result)
@@ -255,17 +283,37 @@ static void add_notes(const struct state *s, struct wt_result *result)
 			       (unsigned long long)s->profile.overflow_count);
 }
 
+static void note_outside(const struct state *s, struct wt_result *result)
+{
+	char text[16];
+
+	wt_result_fact_count(result, "outside_bytes", "", WT_CELL_BYTES,
+			     (uint64_t)(s->outside_bytes + 0.5));
+	if (s->outside_bytes >= 1 && s->options.by != WTI_STAT_BY_STEP)
+		wt_result_note(result,
+			       "%s of the trace belong to no row: what stands outside of calls",
+			       wti_format_bytes(text, (uint64_t)s->outside_bytes));
+}
+
 static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 {
-	static const char *const titles[] = {"name", "kind", "track", "step"};
+	static const char *const titles[] = {"name",   "kind",     "track", "step",
+					     "module", "function", "site"};
 	struct state *s = opaque;
+	struct wti_profile_view view = {.title = titles[s->options.by],
+					.order = s->options.order,
+					.limit = s->options.limit,
+					.only = s->options.rows,
+					.weighed = s->weighs};
 	size_t rows;
 
 	wt_result_fact_number(result, "quantile_error_percent", "", WT_CELL_NUMBER,
 			      WTI_SKETCH_ERROR_PERCENT);
-	rows = wti_profile_table(&s->profile, result, titles[s->options.by], s->options.order,
-				 s->options.limit);
-	wti_values_tables(&s->values, result, s->options.limit);
+	rows = wti_profile_table(&s->profile, result, &view);
+	if (s->weighs)
+		note_outside(s, result);
+	if (s->options.by <= WTI_STAT_BY_STEP) /* they are no calls */
+		wti_values_tables(&s->values, result, s->options.limit);
 	add_notes(s, result);
 	if (!rows && !wti_values_any(&s->values)) {
 		wt_result_set_status(result, "not_measured");

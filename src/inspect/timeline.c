@@ -56,7 +56,7 @@ struct state {
 	uint64_t lost_count;
 };
 
-static void ask(struct wt_query *query)
+static void ask(struct wt_query *query, const void *options)
 {
 	static const char *const kinds[] = {"span_begin", "span_end",  "call_begin",
 					    "call_end",   "device_op", "lost"};

@@ -45,6 +45,48 @@ def test_stat_by_step_kind_track(b: Bench) -> None:
     assert counts[("device 0 compute", "kernel")] == 3 and counts[("device 1 compute", "kernel")] == 1, counts
 
 
+def test_stat_by_function_module_and_site(b: Bench) -> None:
+    trace = b.trace("calls")
+    said = b.run("stat", "--json", "--by", "function", trace).json()
+    rows = by(said["tables"]["profile"], "name")
+    assert set(rows) == {"augment", "lib.a.f", "lib.b.g", "h"}, rows
+    assert {key: rows["lib.a.f"][key] for key in ("count", "total_ns", "self_ns", "tensors")} == {
+        "count": 1, "total_ns": 800_000, "self_ns": 500_000, "tensors": 3}, rows["lib.a.f"]
+    # g within g counts once in total, and not twice in self.
+    assert (rows["lib.b.g"]["count"], rows["lib.b.g"]["total_ns"], rows["lib.b.g"]["self_ns"]) == (2, 300_000, 300_000)
+    assert rows["lib.b.g"]["tensors"] == 0 and rows["lib.b.g"]["p99_ns"] == 300_000
+    assert rows["augment"]["kind"] == "span" and rows["augment"]["self_ns"] == 200_000
+    modules = by(b.run("stat", "--json", "--by", "module", trace).json()["tables"]["profile"], "name")
+    assert {name: row["self_ns"] for name, row in modules.items()} == {
+        "lib.a": 500_000, "lib.b": 300_000, "(no module)": 100_000}, modules
+    sites = by(b.run("stat", "--json", "--by", "site", trace).json()["tables"]["profile"], "name")
+    assert {name: row["count"] for name, row in sites.items()} == {
+        "/src/train.py:10": 1, "/src/train.py:20": 2, "/src/train.py:30": 0, "(no call site)": 1}, sites
+    assert sites["/src/train.py:30"]["p50_ns"] is None and sites["/src/train.py:30"]["tensors"] == 1
+
+
+def test_stat_weighs_every_event_once(b: Bench) -> None:
+    trace = b.trace("calls")
+    kinds = b.run("info", "--json", trace).json()["tables"]["kinds"]
+    whole = sum(row["bytes"] for row in kinds)
+    for what in ("function", "module", "site", "step"):
+        said = b.run("stat", "--json", "--by", what, trace).json()
+        rows = sum(row["bytes"] for row in said["tables"]["profile"])
+        assert abs(rows + said["outside_bytes"] - whole) <= len(said["tables"]["profile"]) + 1, what
+    functions = b.run("stat", "--json", "--by", "function", "--sort", "bytes", trace).json()["tables"]["profile"]
+    assert [row["bytes"] for row in functions] == sorted((row["bytes"] for row in functions), reverse=True)
+    assert functions[0]["name"] == "lib.a.f"
+    steps = by(b.run("stat", "--json", "--by", "step", trace).json()["tables"]["profile"], "name")
+    assert (steps["0"]["tensors"], steps["1"]["tensors"]) == (2, 2)
+
+
+def test_stat_names_choose_rows_that_are_weighed(b: Bench) -> None:
+    trace = b.trace("calls")
+    rows = b.run("stat", "--json", "--by", "function", "--name", "lib.a.*", trace).json()["tables"]["profile"]
+    assert [(row["name"], row["self_ns"], row["tensors"]) for row in rows] == [("lib.a.f", 500_000, 3)], rows
+    assert b.run("stat", "--by", "function", "--top", "1", trace).out.count("\n") == 2
+
+
 def test_stat_sort_and_limit(b: Bench) -> None:
     trace = b.trace("spans")
     for key, first in (("total", "train"), ("self", "backward"), ("count", "forward"), ("name", "backward")):

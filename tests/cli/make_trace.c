@@ -133,6 +133,58 @@ static void make_spans(void)
 	end(1, 1000, 1);
 }
 
+static void call(double us, uint32_t callee, uint32_t module, uint32_t site)
+{
+	put(WT_KIND_CALL_BEGIN, 1, us, (uint64_t[WT_FIELDS_MAX]){callee, module, site});
+}
+
+static void call_over(double us, uint32_t callee)
+{
+	put(WT_KIND_CALL_END, 1, us, (uint64_t[WT_FIELDS_MAX]){callee});
+}
+
+/* A tensor of the call that began with this sequence number; 0: of none. */
+static void tensor(double us, uint64_t of)
+{
+	uint64_t values[WT_FIELDS_MAX] = {0};
+
+	values[WT_TENSOR_FIELD_CALL] = of;
+	put(WT_KIND_TENSOR, 1, us, values);
+}
+
+/* Calls of two modules from three lines: f calls g, which calls itself once; h is of the user's. */
+static void make_calls(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "f");
+	name(2, "g");
+	name(3, "h");
+	name(4, "lib.a");
+	name(5, "lib.b");
+	name(6, "/src/train.py");
+	name(7, "step");
+	name(8, "augment");
+	for (uint32_t id = 1; id <= 3; id++)
+		must(wt_writer_site(writer, id, &(struct wt_site){6, 0, 10 * id}));
+	context_int(1, 0, 7, 0);
+	begin(1, 0, 8); /* sequence number 1; the span is around all of step 0 */
+	call(100, 1, 4, 1);
+	tensor(110, 2);
+	call(200, 2, 5, 2);
+	call(300, 2, 5, 2);
+	tensor(310, 2); /* told within g, but an argument of f */
+	call_over(400, 2);
+	call_over(500, 2);
+	call_over(900, 1);
+	end(1, 1000, 8);
+	context_int(1, 1000, 7, 1);
+	tensor(1010, 0); /* outside of calls */
+	call(1100, 3, 0, 0);
+	call_over(1200, 3);
+	call(1300, 1, 4, 3); /* never returns */
+	tensor(1310, 0);
+}
+
 /* Operations side by side on two devices; what waits does not count. */
 static void make_devices(void)
 {
@@ -243,8 +295,9 @@ static const struct {
 	const char *name;
 	void (*make)(void);
 } traces[] = {
-	{"spans", make_spans},     {"devices", make_devices}, {"quantiles", make_quantiles},
-	{"hostile", make_hostile}, {"killed", make_killed},   {"unmatched", make_unmatched},
+	{"spans", make_spans},         {"calls", make_calls},     {"devices", make_devices},
+	{"quantiles", make_quantiles}, {"hostile", make_hostile}, {"killed", make_killed},
+	{"unmatched", make_unmatched},
 };
 
 int main(int argc, char **argv)
