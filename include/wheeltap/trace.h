@@ -281,6 +281,12 @@ uint64_t wt_trace_ticks(const struct wt_trace *trace, size_t stream, int64_t ns)
 int64_t wt_trace_start_realtime_ns(const struct wt_trace *trace); /* 0: not known */
 uint64_t wt_trace_clock_error_ns(const struct wt_trace *trace);
 
+/* A context variable and what it has to be, as text: "step" "3", "stage" "train". */
+struct wt_condition {
+	const char *key;
+	const char *value;
+};
+
 struct wt_query {
 	size_t size;              /* sizeof(struct wt_query) */
 	int64_t from_ns;          /* INT64_MIN: from the beginning */
@@ -294,6 +300,9 @@ struct wt_query {
 	const char *context_key;
 	const char *context_value; /* as text: "3", "train" */
 	uint32_t fields;           /* bits of the fields to decode; WT_ALL_FIELDS */
+	/* More of what context_key and context_value say; all must hold. */
+	const struct wt_condition *conditions;
+	size_t condition_count;
 };
 
 void wt_query_init(struct wt_query *query);
@@ -317,11 +326,20 @@ int64_t wt_event_i64(const struct wt_event *event, int field);
 double wt_event_f64(const struct wt_event *event, int field);
 struct wt_text wt_event_text(const struct wt_event *event, int field);
 
+/* A trace may be read by several threads, each with a cursor of its own, while nobody refreshes it.
+ */
 struct wt_cursor;
 int wt_cursor_open(const struct wt_trace *trace, const struct wt_query *query,
 		   struct wt_cursor **ret_cursor, struct wt_err *err);
 /* 1 and an event that is valid until the next call, 0 at the end, or an error. */
 int wt_cursor_next(struct wt_cursor *cursor, struct wt_event *ret_event, struct wt_err *err);
+/*
+ * Rows of one block that come next, at most `rows_max`: how many, 0 at the end, or an error.
+ * ret_first is the first of them, ret_rows and ret_times_ns have a number in its batch and a time
+ * for each. The batch is valid until the next call.
+ */
+int wt_cursor_rows(struct wt_cursor *cursor, size_t rows_max, struct wt_event *ret_first,
+		   uint32_t *ret_rows, int64_t *ret_times_ns, struct wt_err *err);
 void wt_cursor_free(struct wt_cursor *cursor);
 /* Blocks that the query did not have to decode, and those that it did. */
 void wt_cursor_cost(const struct wt_cursor *cursor, uint64_t *ret_skipped, uint64_t *ret_decoded);

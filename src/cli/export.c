@@ -72,27 +72,27 @@ static int feed(struct wti_export_job *job, const struct wti_select *select,
 {
 	uint64_t block_count = blocks_of(trace);
 	struct wti_progress progress;
-	struct wti_selected selected;
+	struct wt_cursor *cursor;
 	struct wt_event event;
-	int r = wti_selected_open(&selected, select, trace, err);
+	int r = wt_cursor_open(trace, &select->query, &cursor, err);
 
 	if (r)
 		return r;
 	wti_progress_begin(&progress, "exporting");
-	while ((r = wti_selected_next(&selected, &event, err)) > 0) {
+	while ((r = wt_cursor_next(cursor, &event, err)) > 0) {
 		r = wti_export_event(job, &event, err);
 		if (r)
 			break;
 		if (job->export.events % PROGRESS_EVERY == 0) {
 			uint64_t skipped, decoded;
 
-			wt_cursor_cost(selected.cursors[0], &skipped, &decoded);
+			wt_cursor_cost(cursor, &skipped, &decoded);
 			wti_progress_share(&progress,
 					   (double)(skipped + decoded) / (double)block_count);
 		}
 	}
 	wti_progress_end(&progress);
-	wti_selected_close(&selected);
+	wt_cursor_free(cursor);
 	return r;
 }
 
@@ -147,17 +147,13 @@ static int write_all(const struct export_options *o, const struct wti_opened *op
 {
 	struct wti_export_job job = {0};
 	struct wti_select select;
-	struct wt_query query;
 	struct wt_err err = {.offset = -1};
 	int code;
 	int r = ask(&select, o, opened->trace, &err);
 
-	query = select.query;
-	query.context_key = select.contexts[0].key;
-	query.context_value = select.contexts[0].value;
 	if (!r)
-		r = wti_export_begin(&job, wti_exporter_by_name(o->format), opened->trace, &query,
-				     path, o->force, &err);
+		r = wti_export_begin(&job, wti_exporter_by_name(o->format), opened->trace,
+				     &select.query, path, o->force, &err);
 	if (!r)
 		r = feed(&job, &select, opened->trace, &err);
 	if (!r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kinds by their names, cursors side by side. */
+/* Kinds by their names, and where the last events begin. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,88 +98,12 @@ int wti_select_kinds(struct wti_select *select, const struct wti_list *list,
 
 void wti_select_context(struct wti_select *select, const char *key, const char *value)
 {
-	if (!value || select->context_count == WTI_SELECT_MAX)
+	struct wt_query *query = &select->query;
+
+	if (!value || query->condition_count == WTI_SELECT_MAX)
 		return;
-	select->contexts[select->context_count].key = key;
-	select->contexts[select->context_count].value = value;
-	select->context_count++;
-}
-
-int wti_selected_open(struct wti_selected *selected, const struct wti_select *select,
-		      const struct wt_trace *trace, struct wt_err *err)
-{
-	size_t count = select->context_count ? select->context_count : 1;
-
-	*selected = (struct wti_selected){0};
-	for (size_t i = 0; i < count; i++) {
-		struct wt_query query = select->query;
-		int r;
-
-		query.context_key = select->contexts[i].key;
-		query.context_value = select->contexts[i].value;
-		if (i) /* only their order is looked at */
-			query.fields = 0;
-		r = wt_cursor_open(trace, &query, &selected->cursors[i], err);
-		if (r) {
-			wti_selected_close(selected);
-			return r;
-		}
-		selected->count++;
-	}
-	return 0;
-}
-
-void wti_selected_close(struct wti_selected *selected)
-{
-	for (size_t i = 0; i < selected->count; i++)
-		wt_cursor_free(selected->cursors[i]);
-	*selected = (struct wti_selected){0};
-}
-
-/* The order of cursors: time, stream, track, sequence number. */
-static int compare(const struct wt_event *a, const struct wt_event *b)
-{
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	return a->seq < b->seq ? -1 : a->seq > b->seq;
-}
-
-/* 1 if cursor `i` gives the event too, 0 if not, -1 at its end, or an error below that. */
-static int gives(struct wti_selected *selected, size_t i, const struct wt_event *event,
-		 struct wt_err *err)
-{
-	struct wt_event *head = &selected->heads[i];
-
-	for (;;) {
-		int order = selected->has_head[i] ? compare(head, event) : -1;
-		int r;
-
-		if (order >= 0)
-			return order == 0;
-		r = wt_cursor_next(selected->cursors[i], head, err);
-		selected->has_head[i] = r > 0;
-		if (r <= 0)
-			return r < 0 ? r - 1 : -1;
-	}
-}
-
-int wti_selected_next(struct wti_selected *selected, struct wt_event *ret_event, struct wt_err *err)
-{
-	for (;;) {
-		int r = wt_cursor_next(selected->cursors[0], ret_event, err);
-		int all = 1;
-
-		for (size_t i = 1; r > 0 && all == 1 && i < selected->count; i++)
-			all = gives(selected, i, ret_event, err);
-		if (r <= 0 || all == 1)
-			return r;
-		if (all < 0)
-			return all == -1 ? 0 : all + 1;
-	}
+	select->conditions[query->condition_count++] = (struct wt_condition){key, value};
+	query->conditions = select->conditions;
 }
 
 struct start {

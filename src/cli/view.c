@@ -154,39 +154,39 @@ static bool is_enough(const struct view *v)
 
 static int show_all(struct view *v, struct wt_err *err)
 {
-	struct wti_selected selected;
+	struct wt_cursor *cursor;
 	struct wt_event event;
-	int r = wti_selected_open(&selected, &v->select, v->opened.trace, err);
+	int r = wt_cursor_open(v->opened.trace, &v->select.query, &cursor, err);
 
 	if (r)
 		return r;
-	while (!is_enough(v) && (r = wti_selected_next(&selected, &event, err)) > 0)
+	while (!is_enough(v) && (r = wt_cursor_next(cursor, &event, err)) > 0)
 		write_event(v, &event);
-	wti_selected_close(&selected);
+	wt_cursor_free(cursor);
 	return r < 0 ? r : 0;
 }
 
 /* Fills the ring with the last events from `from_ns` on; how many there were, or an error. */
 static int64_t fill_ring(struct view *v, int64_t from_ns, struct wt_err *err)
 {
-	struct wti_select select = v->select;
-	struct wti_selected selected;
+	struct wt_query query = v->select.query;
+	struct wt_cursor *cursor;
 	struct wt_event event;
 	int64_t count = 0;
 	int r;
 
-	if (from_ns > select.query.from_ns)
-		select.query.from_ns = from_ns;
-	r = wti_selected_open(&selected, &select, v->opened.trace, err);
+	if (from_ns > query.from_ns)
+		query.from_ns = from_ns;
+	r = wt_cursor_open(v->opened.trace, &query, &cursor, err);
 	if (r)
 		return r;
-	while ((r = wti_selected_next(&selected, &event, err)) > 0) {
+	while ((r = wt_cursor_next(cursor, &event, err)) > 0) {
 		struct wti_buf *slot = &v->last[count++ % (int64_t)v->options->tail];
 
 		wti_buf_clear(slot);
 		render(v, slot, &event);
 	}
-	wti_selected_close(&selected);
+	wt_cursor_free(cursor);
 	return r < 0 ? r : count;
 }
 

@@ -2,11 +2,17 @@
 /* What a reader knows about its stream. */
 #include "reader.h"
 
+#include <stdatomic.h>
+
 #include "protocol.h"
 
 const struct wt_err *wt_reader_damage(const struct wt_reader *reader)
 {
-	return &reader->damage;
+	static const struct wt_err none;
+
+	return atomic_load_explicit(&reader->damage_state, memory_order_acquire) == WTI_DAMAGE_TOLD
+		       ? &reader->damage
+		       : &none;
 }
 
 bool wt_reader_finished(const struct wt_reader *reader)

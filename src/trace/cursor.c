@@ -8,6 +8,7 @@
  *
  * A damaged block is passed over; its stream remembers the damage (wt_reader_damage).
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -416,6 +417,37 @@ int wt_cursor_next(struct wt_cursor *cursor, struct wt_event *ret_event, struct 
 	} while (wti_segments_repeat(&cursor->segments, ret_event->stream, ret_event->track,
 				     ret_event->seq));
 	return 1;
+}
+
+/* The row after that of cursor->current comes from the same block and before everything else. */
+static bool goes_on(struct wt_cursor *cursor)
+{
+	struct opened *current = cursor->current;
+	uint32_t at = current->at++;
+
+	if (settle(cursor, current) && still_first(cursor))
+		return true;
+	current->at = at; /* advance() will find the same */
+	return false;
+}
+
+int wt_cursor_rows(struct wt_cursor *cursor, size_t rows_max, struct wt_event *ret_first,
+		   uint32_t *ret_rows, int64_t *ret_times_ns, struct wt_err *err)
+{
+	size_t count = 1;
+	int more = rows_max ? wt_cursor_next(cursor, ret_first, err) : 0;
+
+	if (more <= 0)
+		return more;
+	ret_rows[0] = ret_first->row;
+	ret_times_ns[0] = ret_first->time_ns;
+	rows_max = rows_max < INT_MAX ? rows_max : INT_MAX;
+	/* Rows of segments have to be looked at one by one: some have been told before. */
+	while (!cursor->segments.any && count < rows_max && goes_on(cursor)) {
+		ret_rows[count] = row_of(cursor->current);
+		ret_times_ns[count++] = cursor->current->key.time_ns;
+	}
+	return (int)count;
 }
 
 void wt_cursor_cost(const struct wt_cursor *cursor, uint64_t *ret_skipped, uint64_t *ret_decoded)

@@ -102,6 +102,31 @@ static void select_window(struct wti_selection *selection, const struct wt_trace
 	selection->to += selection->to < UINT64_MAX - SLACK ? SLACK : 0;
 }
 
+static int select_context(struct wti_selection *selection, const char *key, const char *value)
+{
+	struct wti_context *context = &selection->contexts[selection->context_count];
+
+	if (!key)
+		return 0;
+	selection->context_count++;
+	return wti_context_read(context, selection->reader, key, value);
+}
+
+static int select_contexts(struct wti_selection *selection)
+{
+	const struct wt_query *query = selection->query;
+	int status;
+
+	selection->contexts = calloc(query->condition_count + 1, sizeof(*selection->contexts));
+	if (!selection->contexts)
+		return WT_E_NOMEM;
+	status = select_context(selection, query->context_key, query->context_value);
+	for (size_t i = 0; i < query->condition_count && !status; i++)
+		status = select_context(selection, query->conditions[i].key,
+					query->conditions[i].value);
+	return status;
+}
+
 int wti_selection_init(struct wti_selection *selection, const struct wt_query *query,
 		       const struct wt_trace *trace, size_t stream)
 {
@@ -117,17 +142,18 @@ int wti_selection_init(struct wti_selection *selection, const struct wt_query *q
 	status = select_tracks(selection, stream);
 	if (!status)
 		status = select_names(selection);
-	if (!status && query->context_key)
-		status = wti_context_read(&selection->context, selection->reader,
-					  query->context_key, query->context_value);
-	return status;
+	return status ? status : select_contexts(selection);
 }
 
 void wti_selection_release(struct wti_selection *selection)
 {
 	wti_map_release(&selection->tracks);
 	wti_map_release(&selection->names);
-	wti_context_release(&selection->context);
+	for (size_t i = 0; i < selection->context_count; i++)
+		wti_context_release(&selection->contexts[i]);
+	free(selection->contexts);
+	selection->contexts = NULL;
+	selection->context_count = 0;
 }
 
 static bool kind_wanted(const struct wti_selection *selection, uint16_t number)
@@ -156,8 +182,12 @@ bool wti_selection_block(const struct wti_selection *selection, const struct wt_
 		return false;
 	if (query->name && !(block->name_filter & selection->name_filter))
 		return false;
-	return !query->context_key ||
-	       wti_context_overlaps(&selection->context, block->time_min, block->time_max);
+	for (size_t i = 0; i < selection->context_count; i++) {
+		if (!wti_context_overlaps(&selection->contexts[i], block->time_min,
+					  block->time_max))
+			return false;
+	}
+	return true;
 }
 
 bool wti_selection_row(const struct wti_selection *selection, const struct wt_batch *batch,
@@ -172,6 +202,10 @@ bool wti_selection_row(const struct wti_selection *selection, const struct wt_ba
 	if (query->name && (name_field < 0 || !wti_map_find_number(&selection->names,
 								   batch->values[name_field][row])))
 		return false;
-	return !query->context_key ||
-	       wti_context_holds(&selection->context, batch->track[row], batch->time[row]);
+	for (size_t i = 0; i < selection->context_count; i++) {
+		if (!wti_context_holds(&selection->contexts[i], batch->track[row],
+				       batch->time[row]))
+			return false;
+	}
+	return true;
 }

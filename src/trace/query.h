@@ -20,9 +20,10 @@ struct wti_selection {
 	uint64_t to;           /* ticks, inclusive; generous: rows are compared in ns */
 	uint64_t track_filter; /* bits that a wanted track can have */
 	uint64_t name_filter;
-	struct wti_map tracks; /* wanted ones, by id */
-	struct wti_map names;  /* wanted ones, by id */
-	struct wti_context context;
+	struct wti_map tracks;        /* wanted ones, by id */
+	struct wti_map names;         /* wanted ones, by id */
+	struct wti_context *contexts; /* all must hold */
+	size_t context_count;
 	bool impossible; /* no row can match */
 };
 

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,8 +24,12 @@
 
 void wti_reader_damaged(struct wt_reader *reader, const struct wt_err *err)
 {
-	if (!reader->damage.code)
-		reader->damage = *err;
+	int none = WTI_DAMAGE_NONE;
+
+	if (!atomic_compare_exchange_strong(&reader->damage_state, &none, WTI_DAMAGE_WRITTEN))
+		return;
+	reader->damage = *err;
+	atomic_store_explicit(&reader->damage_state, WTI_DAMAGE_TOLD, memory_order_release);
 }
 
 static int read_at(const struct wt_reader *reader, uint64_t offset, void *data, size_t bytes,
@@ -357,14 +362,14 @@ void wt_reader_free(struct wt_reader *reader)
 int wt_reader_refresh(struct wt_reader *reader, struct wt_err *err)
 {
 	size_t before = reader->block_count;
-	struct wt_err damage = reader->damage;
+	int64_t damaged_at = wt_reader_damage(reader)->offset;
 	int status = look_at_size(reader, err);
 
 	if (status || reader->finished || reader->scanned >= reader->file_bytes)
 		return status;
 	/* A tail that was half written when we last looked may be whole by now. */
-	if (damage.code && damage.offset >= (int64_t)reader->scanned)
-		reader->damage.code = 0;
+	if (wt_reader_damage(reader)->code && damaged_at >= (int64_t)reader->scanned)
+		reader->damage_state = WTI_DAMAGE_NONE;
 	status = walk(reader, err);
 	return status ? status : (int)(reader->block_count - before);
 }

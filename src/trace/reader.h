@@ -12,6 +12,8 @@
 #include "definitions.h"
 #include "schema.h"
 
+enum wti_damage_state { WTI_DAMAGE_NONE, WTI_DAMAGE_WRITTEN, WTI_DAMAGE_TOLD };
+
 struct wt_reader {
 	int fd;
 	char *path;
@@ -24,7 +26,9 @@ struct wt_reader {
 	size_t block_capacity;
 	struct wti_schema schema;
 	struct wti_definitions definitions;
-	struct wt_err damage; /* the first; code 0: none */
+	struct wt_err damage; /* the first; valid once it is told */
+	_Atomic int
+		damage_state; /* enum wti_damage_state: cursors of several threads may find it */
 	struct wti_buf scratch;
 	ZSTD_DCtx *zstd;
 };
