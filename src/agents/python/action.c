@@ -41,6 +41,14 @@ void wti_context_int(struct wt_name *key, int64_t value)
 	tell_context(key, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
 }
 
+void wti_context_float(struct wt_name *key, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	tell_context(key, WT_VALUE_TYPE_FLOAT, bits, NULL);
+}
+
 void wti_context_text(struct wt_name *key, const char *text)
 {
 	struct wti_kept_text kept;

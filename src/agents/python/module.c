@@ -206,14 +206,6 @@ static PyObject *begin(PyObject *self, PyObject *nothing)
 	Py_RETURN_NONE;
 }
 
-static void tell_float_context(struct wt_name *key, double value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.17g", value);
-	wti_context_text(key, text);
-}
-
 static PyObject *say_context(PyObject *self, PyObject *arguments)
 {
 	PyObject *key, *value;
@@ -232,7 +224,7 @@ static PyObject *say_context(PyObject *self, PyObject *arguments)
 			return PyErr_Format(PyExc_OverflowError, "'%U' does not fit 64 bits", key);
 		wti_context_int(name, number);
 	} else if (PyFloat_Check(value)) {
-		tell_float_context(name, PyFloat_AS_DOUBLE(value));
+		wti_context_float(name, PyFloat_AS_DOUBLE(value));
 	} else if (PyUnicode_Check(value) && PyUnicode_AsUTF8(value)) {
 		wti_context_text(name, PyUnicode_AsUTF8(value));
 	} else {

@@ -164,6 +164,7 @@ void wti_action_after(struct wti_call *call, PyObject *const *arguments, Py_ssiz
 		      PyObject *result);
 void wti_stage_set(const char *stage);
 void wti_context_int(struct wt_name *key, int64_t value);
+void wti_context_float(struct wt_name *key, double value);
 void wti_context_text(struct wt_name *key, const char *text);
 void wti_counter(struct wt_name *name, double value);
 
