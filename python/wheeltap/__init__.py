@@ -11,18 +11,28 @@ itself what it does, and costs next to nothing when nobody records:
     wheeltap.log(loss=0.25, lr=1e-3)    # numbers over time
     with wheeltap.range("augment"):     # a span of time with a name
         ...
+
+And it reads what was recorded, in any interpreter, with or without numpy:
+
+    run = wheeltap.open("latest")
+    run.losses.to_pandas().plot(x="step", y="value")
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Iterator, Union
+from typing import TYPE_CHECKING, Any, Iterator, Union
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["context", "log", "message", "range", "recording", "stage", "start", "step", "stop"]
+    from ._reader import Column as Column, TraceError as TraceError
+    from .run import Event as Event, Run as Run
+    from .table import Table as Table
+
+# Not `open` and `range`: `from wheeltap import *` should leave the builtins alone.
+__all__ = ["context", "log", "message", "recording", "stage", "start", "step", "stop"]
 
 # Extensions that could not be put beside this file (wheeltap/_build.py).
 __path__.append(os.path.join(os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share"),
@@ -104,6 +114,27 @@ def range(name: str) -> Iterator[None]:
     finally:
         if core is not None:
             core.span_end(name)
+
+
+def open(run: Union[str, os.PathLike[str]] = "latest") -> Run:
+    """Opens a recorded run for reading: a folder, a stream (FILE.wt), a name below the home of runs, or "latest".
+
+    Raises TraceError where there is nothing to be read. Of a damaged run all that is sound is read; run.warnings tells
+    the rest.
+    """
+    from .run import open_run
+
+    return open_run(run)
+
+
+def __getattr__(name: str) -> Any:
+    """The types of the reader, when somebody asks for them: programs that are recorded do not load it."""
+    places = {"Column": "_reader", "TraceError": "_reader", "Event": "run", "Run": "run", "Table": "table"}
+    if name not in places:
+        raise AttributeError(f"module 'wheeltap' has no attribute '{name}'")
+    from importlib import import_module
+
+    return getattr(import_module("." + places[name], __name__), name)
 
 
 def load_ipython_extension(shell: object) -> None:

@@ -34,6 +34,10 @@ struct wti_shown {
 void wti_event_field(struct wti_shown *ret, const struct wt_event *event, int field);
 /* The first field that is a name; -1: none. */
 int wti_event_name_field(const struct wt_kind *kind);
+/* The field that says what the 64 bits of `field` are; -1: they are a number. */
+int wti_event_value_type(const struct wt_kind *kind, int field);
+/* Whether it is the id of a call site. */
+bool wti_event_is_site(const struct wt_kind *kind, int field);
 
 /* Time, track, kind, name, fields; ends with a newline. No field is longer than a few lines. */
 void wti_event_line(struct wti_buf *out, const struct wt_event *event,

@@ -26,11 +26,23 @@ static int value_type_field(const struct wt_kind *kind)
 	return field;
 }
 
-static bool is_typed(const struct wt_field *field)
+int wti_event_value_type(const struct wt_kind *kind, int index)
 {
-	return field->type == WT_TYPE_U64 &&
-	       (!strcmp(field->name, "value") || !strcmp(field->name, "old") ||
-		!strcmp(field->name, "new"));
+	const struct wt_field *field = &kind->fields[index];
+
+	if (field->type != WT_TYPE_U64 ||
+	    (strcmp(field->name, "value") != 0 && strcmp(field->name, "old") != 0 &&
+	     strcmp(field->name, "new") != 0))
+		return -1;
+	return value_type_field(kind);
+}
+
+bool wti_event_is_site(const struct wt_kind *kind, int index)
+{
+	const struct wt_kind *ours = wt_kind_builtin(kind->number);
+
+	return kind->fields[index].type == WT_TYPE_U32 &&
+	       !strcmp(kind->fields[index].name, "site") && ours && !strcmp(ours->name, kind->name);
 }
 
 static void typed_value(struct wti_shown *ret, uint64_t type, uint64_t bits)
@@ -140,12 +152,12 @@ void wti_event_field(struct wti_shown *ret, const struct wt_event *event, int in
 			length_value(ret, event, bits);
 			break;
 		}
-		type = is_typed(field) ? value_type_field(event->kind) : -1;
+		type = wti_event_value_type(event->kind, index);
 		if (type >= 0)
 			typed_value(ret, wt_event_u64(event, type), bits);
 		break;
 	case WT_TYPE_U32:
-		if (event->kind->number == WT_KIND_CALL_BEGIN && !strcmp(field->name, "site"))
+		if (wti_event_is_site(event->kind, index))
 			site_value(ret, event, bits);
 		break;
 	}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs by name, as the command line finds them: a folder, a file, a name below the home of runs, or "latest"."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from typing import Any
+
+from ._reader import TraceError
+
+RUN_JSON_BYTES_MAX = 64 << 20
+
+
+def home() -> str:
+    """Where runs live."""
+    return os.environ.get("WHEELTAP_HOME") or "./wheeltap-runs"
+
+
+def failure(code: str, text: str) -> TraceError:
+    error = TraceError(text)
+    error.code = code
+    return error
+
+
+def info(path: str) -> dict[str, Any]:
+    """What run.json says; empty where there is none of ours, as beside a single stream."""
+    try:
+        with open(os.path.join(path, "run.json"), "rb") as file:
+            content = json.loads(file.read(RUN_JSON_BYTES_MAX))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    ours = (isinstance(content, dict) and isinstance(content.get("schema"), int)
+            and isinstance(content.get("status"), str) and isinstance(content.get("command"), list))
+    return content if ours else {}
+
+
+def is_recording(path: str) -> bool:
+    """Whether a recorder holds its lock on the folder."""
+    try:
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(folder, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except OSError as problem:
+        return problem.errno == errno.EWOULDBLOCK
+    finally:
+        os.close(folder)
+
+
+def status(path: str, content: dict[str, Any]) -> str:
+    """running, abandoned, finished, failed, killed, interrupted, or unknown."""
+    said = str(content.get("status", "unknown"))
+    return "abandoned" if said == "running" and not is_recording(path) else said
+
+
+def _age(path: str, content: dict[str, Any]) -> tuple[int, str]:
+    start = content.get("start_ns")
+    begun = start if isinstance(start, int) and start > 0 else os.stat(os.path.join(path, "run.json")).st_mtime_ns
+    return begun, os.path.basename(path)
+
+
+def _latest() -> str:
+    base = home()
+    try:
+        names = [name for name in os.listdir(base) if not name.startswith(".")]
+    except FileNotFoundError:
+        names = []
+    except OSError as problem:
+        raise failure("io", f"cannot open '{base}': {problem.strerror}") from None
+    runs = []
+    for name in names:
+        path = os.path.join(base, name)
+        content = info(path)
+        if content:
+            runs.append((_age(path, content), path))
+    if not runs:
+        raise failure("missing", f"no runs below '{base}'; make one with 'wheeltap record -- PROGRAM'")
+    return max(runs)[1]
+
+
+def find(word: str) -> str:
+    """The path of the run that a word means."""
+    if word == "latest":
+        return _latest()
+    try:
+        os.stat(word)
+        return word
+    except FileNotFoundError as problem:
+        if "/" in word:
+            raise failure("missing", f"cannot open '{word}': {problem.strerror}") from None
+    except (OSError, ValueError) as problem:
+        raise failure("io", f"cannot open '{word}': {getattr(problem, 'strerror', None) or problem}") from None
+    below = os.path.join(home(), word)
+    if not os.path.exists(below):
+        raise failure("missing", f"no run '{word}' here or below '{home()}'; 'wheeltap ls' lists the runs")
+    return below
