@@ -2,11 +2,16 @@
 """Builds the extension for the interpreter that runs this file; `wheeltap python add PYTHON` does that.
 
 usage: PYTHON -I _build.py HOME
+       PYTHON -I _build.py --shim INCLUDE:... SOURCES TARGET
 
 HOME/source has the sources, the headers and an archive of all that does not depend on the interpreter. The result
 goes beside the package, or, where that may not be written, into the user's own data folder. Says where.
+
+Where torch and its headers are installed the shim for that torch is built as well (_shim.py). It is optional: why
+there is none is said, and is no failure. The second form builds it alone.
 """
 
+import json
 import os
 import platform
 import shutil
@@ -17,6 +22,10 @@ import tempfile
 
 FLAGS = ["-shared", "-fPIC", "-O2", "-g", "-std=gnu17", "-D_GNU_SOURCE", "-fvisibility=hidden", "-fno-plt",
          "-fno-math-errno", "-w", "-pthread", "-Wl,-z,nodelete"]
+
+
+SHIM_FLAGS = ["-shared", "-fPIC", "-O2", "-g1", "-std=c++17", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
+              "-Wall", "-Wextra", "-Wno-unused-parameter", "-pthread", "-Wl,-z,nodelete", "-Wl,--as-needed"]
 
 
 def user_folder() -> str:
@@ -55,6 +64,62 @@ def build(source: str, target: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
 
 
+def cxx_compiler() -> "list[str]":
+    for words in (os.environ.get("CXX", "").split(), ["c++"], ["g++"], ["clang++"]):
+        if words and shutil.which(words[0]):
+            return words
+    return []
+
+
+def torch_of_interpreter() -> "dict[str, object]":
+    """What _shim.py says. Asked of a process of its own, with the user's paths: importing torch may do anything."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_shim.py")
+    env = {name: value for name, value in os.environ.items() if name != "WHEELTAP_AGENT"}
+    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env,
+                          universal_newlines=True)
+    try:
+        return dict(json.loads(done.stdout.splitlines()[-1]))
+    except (ValueError, IndexError):
+        return {"refusal": f"importing torch ended with status {done.returncode}"}
+
+
+def build_shim(torch: "dict[str, object]", include: "list[str]", source: str, target: str) -> str:
+    """Why it could not be built; empty if it was."""
+    if torch["refusal"]:
+        return str(torch["refusal"])
+    if not cxx_compiler():
+        return "no C++ compiler was found; install g++ or set CXX"
+    files = sorted(os.path.join(source, name) for name in os.listdir(source) if name.endswith(".cpp"))
+    command = [*cxx_compiler(), *SHIM_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={torch['abi']}",
+               f'-DWTI_SHIM_TORCH="{torch["identity"]}"', *(f"-I{folder}" for folder in include), "-isystem",
+               str(torch["include"]), *files, f"-Wl,--version-script={os.path.join(source, 'shim.map')}",
+               f"-L{torch['lib']}", "-ltorch_cpu", "-lc10", "-o", target + ".new"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    if done.returncode:
+        return f"it could not be built:\n{done.stdout[-4000:]}"
+    os.replace(target + ".new", target)
+    return ""
+
+
+def add_shim(home: str) -> None:
+    """Builds it beside the extension, and says how that went."""
+    torch = torch_of_interpreter()
+    source = os.path.join(home, "source")
+    target = os.path.join(destination(home), str(torch.get("file")))
+    why = build_shim(torch, [source], os.path.join(source, "shim"), target)
+    if why:
+        print(f"no shim for torch, so what torch does below Python is not measured: {why}")
+    else:
+        print(f"added the shim for torch {torch['version']}: {target}")
+
+
+def build_shim_alone(include: str, source: str, target: str) -> int:
+    why = build_shim(torch_of_interpreter(), include.split(":"), source, target)
+    if why:
+        print(why, file=sys.stderr)
+    return 1 if why else 0
+
+
 def destination(home: str) -> str:
     package = os.path.join(home, "wheeltap")
     if os.access(package, os.W_OK):
@@ -64,6 +129,8 @@ def destination(home: str) -> str:
 
 
 def main() -> int:
+    if sys.argv[1] == "--shim":
+        return build_shim_alone(*sys.argv[2:5])
     home = os.path.abspath(sys.argv[1])
     why = refusal() or ("" if compiler() else "no C compiler was found; install gcc or set CC")
     if why:
@@ -78,7 +145,8 @@ def main() -> int:
         target = os.path.join(destination(home), "_wheeltap" + sysconfig.get_config_var("EXT_SUFFIX"))
         shutil.copyfile(built, target + ".new")
         os.replace(target + ".new", target)
-    print(f"added CPython {platform.python_version()} ({sys.executable}): {target}")
+    print(f"added CPython {platform.python_version()} ({sys.executable}): {target}", flush=True)
+    add_shim(home)
     return 0
 
 

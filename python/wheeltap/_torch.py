@@ -8,6 +8,8 @@ import sys
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any, Iterator
 
+from . import _shim
+
 if TYPE_CHECKING:
     from ._agent import Settings
 
@@ -205,10 +207,13 @@ def instrument(core: ModuleType, settings: Settings) -> None:
     callbacks = Callbacks(torch, core)
     core.set_torch(torch._C._TensorBase, torch.Tensor, torch.nn.Parameter, torch.nn.Module)
     core.set_callbacks(callbacks)
+    probes: list[tuple[Any, ...]] = []
     try:
-        core.learn_layout(_probes(torch))
+        probes = _probes(torch)
+        core.learn_layout(probes)
     except Exception:
         core.line(2, "tensors_not_read unknown_layout")
+    _shim.attach(torch, core, settings, probes)
     _hook_framework(torch, core)
     if settings.detail != "lean":
         _hook_c(torch, core, settings)

@@ -126,6 +126,15 @@ struct wti_site_definition {
 	uint32_t reserved;
 };
 
+/*
+ * Ends of edges are correlations. One with the highest bit set names an event of the same process
+ * by its place: its track, and the low 32 bits of its sequence number.
+ */
+static inline uint64_t wti_event_correlation(uint32_t track, uint32_t seq)
+{
+	return UINT64_C(1) << 63 | (uint64_t)(track & 0x7fffffffu) << 32 | seq;
+}
+
 /* Messages: one packet each, with one descriptor where it says so. */
 enum wti_message_type {
 	WTI_MSG_HELLO = 1, /* descriptor: chunk 0 */

@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "threads.h"
 
 /* ---- Records ----------------------------------------------------------------------------------
  */
 
-static void tell_context(struct wt_name *key, uint32_t type, uint64_t value,
-			 const struct wti_kept_text *kept)
+void wti_context_tell(struct wt_name *key, uint32_t type, uint64_t value,
+		      const struct wti_kept_text *kept)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_context *record;
@@ -34,11 +35,12 @@ static void tell_context(struct wt_name *key, uint32_t type, uint64_t value,
 	if (kept)
 		wti_put_text(record + 1, kept);
 	wti_commit(here, bytes);
+	wti_threads_context(key, type, value, kept);
 }
 
 void wti_context_int(struct wt_name *key, int64_t value)
 {
-	tell_context(key, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
+	wti_context_tell(key, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
 }
 
 void wti_context_float(struct wt_name *key, double value)
@@ -56,7 +58,7 @@ void wti_context_text(struct wt_name *key, const char *text)
 	if (!wti_here().ring)
 		return;
 	wti_keep_text(&kept, text);
-	tell_context(key, WT_VALUE_TYPE_TEXT, 0, &kept);
+	wti_context_tell(key, WT_VALUE_TYPE_TEXT, 0, &kept);
 }
 
 void wti_counter(struct wt_name *name, double value)

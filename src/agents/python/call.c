@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "threads.h"
+
 struct wti_python wti_python = {
 	.detail = WTI_DETAIL_NORMAL,
 	.tensors = WTI_TENSORS_DIGEST,
@@ -62,6 +64,7 @@ static void tell_begin(struct wti_call *call)
 	if (!record)
 		return;
 	call->is_told = true;
+	call->nodes = wti_shim_sequence();
 	call->seq = record->record.seq;
 	record->callee = ids[0];
 	record->module = ids[1];
@@ -115,6 +118,15 @@ void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_
 	wti_python_thread.inside--;
 }
 
+/* Nodes of the autograd graph: when they run, an edge leads back to this call. */
+static void nodes_made(const struct wti_call *call)
+{
+	uint64_t nodes = wti_shim_sequence();
+
+	if (nodes > call->nodes)
+		wti_threads_made(call->nodes, nodes, call->seq);
+}
+
 static void tell_end(const struct wti_call *call, PyObject *exception)
 {
 	const struct wti_here here = wti_here();
@@ -151,6 +163,7 @@ void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 	if (!result)
 		PyErr_Fetch(&type, &value, &traceback);
 	if (call->is_told) {
+		nodes_made(call);
 		if (result && result != Py_None && wti_python.detail != WTI_DETAIL_LEAN)
 			wti_value_tell(&place, result, bytes_max());
 		tell_end(call, type);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "shim/shim.h"
 
 void wti_callback(const char *method, PyObject *argument)
 {
@@ -86,6 +87,29 @@ static PyObject *learn_layout(PyObject *self, PyObject *probes)
 	Py_RETURN_NONE;
 }
 
+static PyObject *load_shim(PyObject *self, PyObject *arguments)
+{
+	const char *identity;
+	PyObject *path;
+	unsigned what;
+	bool done;
+
+	if (!PyArg_ParseTuple(arguments, "O&sI", PyUnicode_FSConverter, &path, &identity, &what))
+		return NULL;
+	done = wti_shim_load(PyBytes_AS_STRING(path), identity, what);
+	Py_DECREF(path);
+	if (!done)
+		return NULL;
+	Py_RETURN_NONE;
+}
+
+static PyObject *check_shim(PyObject *self, PyObject *probes)
+{
+	if (!wti_shim_check(probes))
+		return NULL;
+	Py_RETURN_NONE;
+}
+
 static PyObject *hook(PyObject *self, PyObject *arguments)
 {
 	PyObject *callable, *module, *name;
@@ -115,12 +139,15 @@ static PyObject *is_hooked(PyObject *self, PyObject *callable)
 static PyObject *start(PyObject *self, PyObject *nothing)
 {
 	wti_python.is_on = wti_agent.control != NULL && wti_python.code_extra >= 0;
+	if (wti_python.is_on)
+		wti_shim_start();
 	return PyBool_FromLong(wti_python.is_on);
 }
 
 static PyObject *stop(PyObject *self, PyObject *nothing)
 {
 	wti_python.is_on = false;
+	wti_shim_stop();
 	Py_RETURN_NONE;
 }
 
@@ -270,29 +297,51 @@ static PyObject *say_counter(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
+static void tell_line(unsigned level, const struct wti_kept_text *kept)
+{
+	const uint32_t bytes = (uint32_t)sizeof(struct wti_record_log) + wti_round8(kept->bytes);
+	const struct wti_here here = wti_here();
+	struct wti_record_log *record;
+
+	if (!here.ring || level > WT_LEVEL_ERROR)
+		return;
+	record = wti_open(here, WT_KIND_LOG, bytes);
+	if (!record)
+		return;
+	record->level = level;
+	record->text_bytes = kept->bytes;
+	wti_put_text(record + 1, kept);
+	wti_commit(here, bytes);
+}
+
 static PyObject *say_line(PyObject *self, PyObject *arguments)
 {
-	struct wti_record_log *record;
-	struct wti_here here;
 	struct wti_kept_text kept;
 	const char *text;
 	unsigned level;
-	uint32_t bytes;
 
 	if (!PyArg_ParseTuple(arguments, "Is", &level, &text))
 		return NULL;
-	here = wti_here();
-	if (!wti_python.is_on || !here.ring || level > WT_LEVEL_ERROR)
+	if (!wti_python.is_on || !wti_here().ring)
 		Py_RETURN_NONE;
 	wti_keep_text(&kept, text);
-	bytes = (uint32_t)sizeof(*record) + wti_round8(kept.bytes);
-	record = wti_open(here, WT_KIND_LOG, bytes);
-	if (record) {
-		record->level = level;
-		record->text_bytes = kept.bytes;
-		wti_put_text(record + 1, &kept);
-		wti_commit(here, bytes);
-	}
+	tell_line(level, &kept);
+	Py_RETURN_NONE;
+}
+
+/* The agent's own words: a sentence of ours is not private. */
+static PyObject *say_own_line(PyObject *self, PyObject *arguments)
+{
+	struct wti_kept_text kept;
+	const char *text;
+	unsigned level;
+
+	if (!PyArg_ParseTuple(arguments, "Is", &level, &text))
+		return NULL;
+	kept.data = text;
+	kept.bytes = (uint32_t)wti_text_cut(text, strlen(text), WTI_TEXT_MAX);
+	if (wti_python.is_on)
+		tell_line(level, &kept);
 	Py_RETURN_NONE;
 }
 
@@ -359,6 +408,8 @@ static PyMethodDef methods[] = {
 	{"set_torch", set_torch, METH_VARARGS, NULL},
 	{"set_callbacks", set_callbacks, METH_O, NULL},
 	{"learn_layout", learn_layout, METH_O, NULL},
+	{"load_shim", load_shim, METH_VARARGS, NULL},
+	{"check_shim", check_shim, METH_O, NULL},
 	{"layout_known", layout_known, METH_NOARGS, NULL},
 	{"hook", hook, METH_VARARGS, NULL},
 	{"unhook", unhook, METH_O, NULL},
@@ -377,6 +428,7 @@ static PyMethodDef methods[] = {
 	{"rank", say_rank, METH_VARARGS, NULL},
 	{"counter", say_counter, METH_VARARGS, NULL},
 	{"line", say_line, METH_VARARGS, NULL},
+	{"own_line", say_own_line, METH_VARARGS, NULL},
 	{"span_begin", span_begin, METH_O, NULL},
 	{"span_end", span_end, METH_O, NULL},
 	{"digest", digest, METH_O, NULL},
@@ -402,6 +454,10 @@ static int add_constants(PyObject *module)
 		{"FULL", WTI_DETAIL_FULL},
 		{"TENSORS_OFF", WTI_TENSORS_OFF},
 		{"TENSORS_DIGEST", WTI_TENSORS_DIGEST},
+		{"WATCH_BACKWARD", WTI_SHIM_BACKWARD},
+		{"WATCH_REGIONS", WTI_SHIM_REGIONS},
+		{"WATCH_OPERATORS", WTI_SHIM_OPERATORS},
+		{"WATCH_OUTPUTS", WTI_SHIM_OUTPUTS},
 		{"ALWAYS", WTI_HOOK_ALWAYS},
 		{"QUIET", WTI_HOOK_QUIET},
 		{"MODULE", WTI_ACTION_MODULE},

@@ -13,10 +13,13 @@
  *	names.c    names that are put together from parts
  *	live.c     objects that are followed, by their address while they live
  *	state.c    parameters, gradients, buffers and settings at the end of a step
+ *	shim.c     the optional shim: a library that knows torch's own types
+ *	operator.c what torch runs below Python, as the shim tells it
+ *	threads.c  what threads of torch need of one another
  *	module.c   what the Python side of the agent may call
  *
- * All functions need the interpreter's lock. None leaves an exception pending or changes errno,
- * unless it says so.
+ * All functions need the interpreter's lock, but for those of operator.c and threads.c. None leaves
+ * an exception pending or changes errno, unless it says so.
  */
 #ifndef WTI_PYTHON_PYAGENT_H
 #define WTI_PYTHON_PYAGENT_H
@@ -87,6 +90,7 @@ struct wti_call {
 	struct wt_name *object; /* whose method it is, or NULL */
 	uint32_t flags;         /* of its call_begin */
 	uint32_t seq;           /* of its call_begin */
+	uint64_t nodes;         /* how many nodes this thread had made when it began */
 	bool is_told;           /* it has a call_begin */
 	bool is_outer;          /* of modules and steps: the outermost one on this thread */
 	const char *stage;      /* of saving and loading: what it was before */
@@ -166,6 +170,10 @@ void wti_stage_set(const char *stage);
 void wti_context_int(struct wt_name *key, int64_t value);
 void wti_context_float(struct wt_name *key, double value);
 void wti_context_text(struct wt_name *key, const char *text);
+struct wti_kept_text;
+/* Needs no lock. `text` NULL: none. */
+void wti_context_tell(struct wt_name *key, uint32_t type, uint64_t value,
+		      const struct wti_kept_text *text);
 void wti_counter(struct wt_name *name, double value);
 
 /* ---- site.c --------------------------------------------------------------------------------- */
@@ -223,6 +231,7 @@ bool wti_tensor_is(PyObject *object);
 /* Looks at a tensor or a buffer. False: it is neither. */
 bool wti_tensor_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room);
 void wti_tensor_release(struct wti_tensor *tensor);
+bool wti_tensor_is_packed(const struct wti_tensor *tensor);
 /* Reads it. False: it cannot be read. */
 bool wti_tensor_digest(const struct wti_tensor *tensor, struct wt_digest *ret);
 bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash);
@@ -232,6 +241,7 @@ struct wti_tensor_names {
 	struct wt_name *name;  /* or NULL */
 	uint32_t call;
 	int32_t position;
+	struct wt_name *shape; /* or NULL: to be put together */
 };
 /* `digest` NULL: told without having been read. */
 void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
@@ -287,6 +297,31 @@ void wti_state_after_step(PyObject *optimizer);
 void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is);
 /* The name of an optimizer: its class, and its number if there are several. */
 struct wti_live *wti_state_optimizer(PyObject *optimizer);
+
+/* ---- shim.c --------------------------------------------------------------------------------- */
+
+struct wti_shim_tensor;
+struct wti_shim_host;
+extern const struct wti_shim_host wti_operator_host; /* operator.c */
+
+/* `what` is watched while recording is on: WTI_SHIM_*. False with an exception: not usable. */
+bool wti_shim_load(const char *path, const char *identity, uint32_t what);
+/* Compares what it says of tensors with what they are; probes as for the layout. Only then its word
+ * counts. False with an exception. */
+bool wti_shim_check(PyObject *probes);
+void wti_shim_start(void);
+void wti_shim_stop(void);
+/* torch's number of this thread; 0: not known. Needs no lock, as the next. */
+uint64_t wti_shim_thread(void);
+/* The number of the next node that this thread makes; 0 where nothing is watched. */
+uint64_t wti_shim_sequence(void);
+bool wti_shim_tensor(const struct wti_shim_tensor *seen, struct wti_tensor *ret);
+/* As wti_layout_read(). False: there is no shim, or it is no plain tensor. */
+bool wti_shim_look(PyObject *tensor, struct wti_tensor *ret);
+/* False: there is no shim. */
+bool wti_shim_requires_grad(PyObject *tensor, bool *ret);
+/* The gradient, without making an object for it. False: it has none that can be read so. */
+bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret);
 
 /* ---- module.c ------------------------------------------------------------------------------- */
 

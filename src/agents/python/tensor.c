@@ -22,7 +22,7 @@ bool wti_tensor_is(PyObject *object)
 	return wti_python.tensor_type && PyObject_TypeCheck(object, wti_python.tensor_type);
 }
 
-static bool packed(const struct wti_tensor *tensor)
+bool wti_tensor_is_packed(const struct wti_tensor *tensor)
 {
 	int64_t expected = tensor->item_bytes;
 
@@ -89,12 +89,12 @@ static bool look_at_torch(PyObject *object, struct wti_tensor *ret)
 {
 	PyObject *flag;
 
-	if (!wti_layout_read(object, ret)) {
+	if (!wti_layout_read(object, ret) && !wti_shim_look(object, ret)) {
 		ret->data = NULL;
 		return look_by_asking(object, ret);
 	}
-	ret->is_packed = packed(ret);
-	if (!is_plain(object))
+	ret->is_packed = wti_tensor_is_packed(ret);
+	if (wti_shim_requires_grad(object, &ret->requires_grad) || !is_plain(object))
 		return true;
 	flag = PyObject_GetAttr(object, wti_python.words.requires_grad);
 	ret->requires_grad = flag == Py_True;
@@ -153,7 +153,7 @@ static bool look_at_buffer(PyObject *object, struct wti_tensor *ret, Py_buffer *
 		ret->sizes[i] = room->shape[i];
 		ret->strides[i] = room->strides[i];
 	}
-	ret->is_packed = packed(ret);
+	ret->is_packed = wti_tensor_is_packed(ret);
 	if (ret->dtype != WT_DTYPE_OTHER)
 		ret->data = room->buf;
 	return true;
@@ -277,7 +277,7 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 		return;
 	ids[0] = names->name ? wti_name(here, names->name) : 0;
 	ids[1] = names->owner ? wti_name(here, names->owner) : 0;
-	ids[2] = wti_name(here, wti_shape_name(tensor));
+	ids[2] = wti_name(here, names->shape ? names->shape : wti_shape_name(tensor));
 	ids[3] = tensor->device ? wti_name(here, tensor->device) : 0;
 	record = wti_open(here, WT_KIND_TENSOR, sizeof(*record));
 	if (!record)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The optional shim for what torch does below Python: which torch it is for, where it lies, and loading it.
+
+Run as a program this says, as JSON, what a shim for the torch of this interpreter has to be built with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._agent import Settings
+
+OLDEST = (1, 13)  # before that, observers could not be added while other threads run
+
+
+def identity(torch: Any) -> str:
+    """A shim is used by exactly the torch that it was built for."""
+    abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
+    return f"{torch.__version__} {getattr(torch.version, 'git_version', None)} abi{abi}"
+
+
+def file_name(torch: Any) -> str:
+    build = str(getattr(torch.version, "git_version", None))[:8]
+    return re.sub(r"[^A-Za-z0-9.+_-]", "_", f"shim-torch-{torch.__version__}-{build}.so")
+
+
+def _refusal(torch: Any, include: str) -> str:
+    numbers = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
+    if numbers < OLDEST:
+        return f"torch {torch.__version__} is too old; the shim is for 1.13 and later"
+    if not os.path.exists(os.path.join(include, "ATen", "record_function.h")):
+        return f"torch's headers are missing in '{include}' (Debian: libtorch-dev)"
+    return ""
+
+
+def about() -> dict[str, Any]:
+    """What to build with; `refusal` says why not to."""
+    try:
+        import torch
+    except Exception as problem:  # not installed, or broken
+        return {"refusal": f"it has no torch that can be imported ({type(problem).__name__})"}
+    folder = os.path.dirname(os.path.abspath(torch.__file__))
+    include = os.path.join(folder, "include")
+    return {"refusal": _refusal(torch, include), "version": torch.__version__, "identity": identity(torch),
+            "abi": int(torch._C._GLIBCXX_USE_CXX11_ABI), "file": file_name(torch), "include": include,
+            "lib": os.path.join(folder, "lib")}
+
+
+def _find(torch: Any) -> str | None:
+    package: Any = sys.modules[__name__.rpartition(".")[0]]
+    for folder in package.__path__:
+        path = os.path.join(folder, file_name(torch))
+        if os.path.exists(path):
+            return path
+    return None
+
+
+def _watched(core: ModuleType, settings: Settings) -> int:
+    """Backward and named regions at normal; every operator at full, and what those of backward return."""
+    what = 0
+    if settings.detail != "lean" and settings.wants("torch.autograd", "Node"):
+        what |= core.WATCH_BACKWARD | core.WATCH_REGIONS
+    if settings.detail == "full" and settings.wants("torch.ops", "aten"):
+        what |= core.WATCH_OPERATORS
+        what |= core.WATCH_OUTPUTS if settings.tensors != "off" else 0
+    return what
+
+
+def attach(torch: Any, core: ModuleType, settings: Settings, probes: list[tuple[Any, ...]]) -> None:
+    """Loads the shim if there is one; says so in the trace if there is not."""
+    path = _find(torch)
+    why = "there is none"
+    if path is not None:
+        try:
+            core.load_shim(path, identity(torch), _watched(core, settings))
+            why = ""
+            core.check_shim(probes)
+        except Exception as problem:
+            why = str(problem)
+    if why:
+        core.own_line(1, f"no shim for torch {torch.__version__}: {why}; what torch does below Python (backward) is "
+                         f"not measured; make it with: wheeltap python add {sys.executable}")
+
+
+if __name__ == "__main__":
+    print(json.dumps(about()))

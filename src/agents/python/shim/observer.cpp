@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watches what torch runs, through its observers (RecordFunction). An observer sees operators, but
+ * touches nothing: no hook of a tensor, a gradient or a communication, which would change order and
+ * numerics. Inputs are never asked for: torch would hold them for it, and the engine decides by the
+ * number of holders whether a gradient may be used in place.
+ *
+ * What stands between a begin and its end is kept in a stack of the thread, so that nothing is
+ * allocated. Whatever is deeper than the stack is not told.
+ */
+#include "internal.h"
+
+#include <ATen/SequenceNumber.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/record_function.h>
+
+#include <exception>
+
+namespace
+{
+
+constexpr uint32_t DEPTH_MAX = 512;
+
+struct frame {
+	wti_shim_told told;
+	uint64_t sequence; /* of the next node, when it began */
+	int exceptions;    /* on their way when it began */
+	bool is_backward;
+	bool is_outer; /* the outermost operator within a node */
+};
+
+struct stack {
+	uint32_t depth; /* may exceed DEPTH_MAX */
+	frame frames[DEPTH_MAX];
+};
+
+struct observer {
+	const wti_shim_host *host;
+	uint32_t what;
+	at::CallbackHandle handles[2]; /* without outputs; with them */
+};
+
+observer state;
+/* Zero to begin with and without a destructor: nothing runs when a thread begins or ends. */
+thread_local stack frames_of_thread;
+
+uint32_t scope_of(at::RecordScope scope)
+{
+	switch (scope) {
+	case at::RecordScope::BACKWARD_FUNCTION:
+		return WT_OPERATOR_SCOPE_BACKWARD;
+	case at::RecordScope::USER_SCOPE:
+		return WT_OPERATOR_SCOPE_REGION;
+	default:
+		return WT_OPERATOR_SCOPE_FUNCTION;
+	}
+}
+
+wti_shim_operator describe(const at::RecordFunction &fn)
+{
+	wti_shim_operator op = {};
+
+	op.name = fn.name();
+	op.scope = scope_of(fn.scope());
+	op.is_async = fn.isAsync();
+	op.thread = fn.forwardThreadId();
+	op.sequence = op.is_async ? static_cast<int64_t>(fn.handle()) : fn.seqNr();
+	return op;
+}
+
+void push(stack &stack, const at::RecordFunction &fn)
+{
+	const wti_shim_operator op = describe(fn);
+	const frame *outer = stack.depth ? &stack.frames[stack.depth - 1] : nullptr;
+	frame &frame = stack.frames[stack.depth];
+
+	state.host->begin(&op, &frame.told);
+	frame.sequence = at::sequence_number::peek();
+	frame.exceptions = std::uncaught_exceptions();
+	frame.is_backward = op.scope == WT_OPERATOR_SCOPE_BACKWARD;
+	frame.is_outer = !frame.is_backward && outer && outer->is_backward;
+}
+
+std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction &fn) noexcept
+{
+	if (fn.isAsync()) {
+		const wti_shim_operator op = describe(fn);
+		wti_shim_told told;
+
+		state.host->begin(&op, &told);
+		return nullptr;
+	}
+	stack &stack = frames_of_thread;
+
+	if (stack.depth < DEPTH_MAX)
+		push(stack, fn);
+	stack.depth++;
+	return nullptr;
+}
+
+void tell_output(const frame &frame, const at::Tensor &tensor, uint32_t position)
+{
+	wti_shim_tensor seen;
+
+	if (tensor.defined() && wti::look(tensor.unsafeGetTensorImpl(), &seen))
+		state.host->output(&frame.told, &seen, position);
+}
+
+void tell_outputs(const frame &frame, const std::vector<c10::IValue> &outputs)
+{
+	uint32_t position = 0;
+
+	for (const c10::IValue &output : outputs) {
+		if (output.isTensor()) {
+			tell_output(frame, output.toTensor(), position++);
+		} else if (output.isTensorList()) {
+			for (const at::Tensor &tensor : output.toTensorVector())
+				tell_output(frame, tensor, position++);
+		}
+	}
+}
+
+void pop(const frame &frame, const at::RecordFunction &fn, bool has_outputs)
+{
+	const uint64_t sequence = at::sequence_number::peek();
+
+	if (!frame.told.name)
+		return;
+	if (sequence > frame.sequence)
+		state.host->nodes(&frame.told, frame.sequence, sequence);
+	if (has_outputs && frame.is_outer)
+		tell_outputs(frame, fn.outputs());
+	state.host->end(&frame.told, std::uncaught_exceptions() > frame.exceptions);
+}
+
+void finish(const at::RecordFunction &fn, bool has_outputs)
+{
+	if (fn.isAsync()) {
+		const wti_shim_operator op = describe(fn);
+
+		state.host->end_async(&op);
+		return;
+	}
+	stack &stack = frames_of_thread;
+
+	if (stack.depth == 0) /* begun on another thread: there is nothing to end here */
+		return;
+	if (--stack.depth < DEPTH_MAX)
+		pop(stack.frames[stack.depth], fn, has_outputs);
+}
+
+void on_end(const at::RecordFunction &fn, at::ObserverContext *) noexcept
+{
+	finish(fn, false);
+}
+
+void on_end_with_outputs(const at::RecordFunction &fn, at::ObserverContext *) noexcept
+{
+	finish(fn, true);
+}
+
+using scope_set = std::unordered_set<at::RecordScope, std::hash<at::RecordScope>>;
+
+void add(at::CallbackHandle &handle, const scope_set &scopes, bool with_outputs)
+{
+	at::RecordFunctionCallback callback(on_start, with_outputs ? on_end_with_outputs : on_end);
+
+	if (scopes.empty()) /* to torch that would mean: all */
+		return;
+	callback.scopes(scopes).needsOutputs(with_outputs).needsIds(true);
+	handle = at::addGlobalCallback(callback);
+}
+
+void remove(at::CallbackHandle &handle)
+{
+	if (handle != at::INVALID_CALLBACK_HANDLE)
+		at::removeCallback(handle);
+	handle = at::INVALID_CALLBACK_HANDLE;
+}
+
+} // namespace
+
+bool wti::watch(const wti_shim_host *host, uint32_t what) noexcept
+{
+	const bool with_outputs = what & WTI_SHIM_OUTPUTS;
+	scope_set plain;
+
+	if (what == state.what)
+		return true;
+	try {
+		remove(state.handles[0]);
+		remove(state.handles[1]);
+		state.host = host;
+		state.what = what;
+		if (what & WTI_SHIM_BACKWARD)
+			plain.insert(at::RecordScope::BACKWARD_FUNCTION);
+		if (what & WTI_SHIM_REGIONS)
+			plain.insert(at::RecordScope::USER_SCOPE);
+		if (what & WTI_SHIM_OPERATORS && !with_outputs)
+			plain.insert(at::RecordScope::FUNCTION);
+		add(state.handles[0], plain, false);
+		if (what & WTI_SHIM_OPERATORS && with_outputs)
+			add(state.handles[1], {at::RecordScope::FUNCTION}, true);
+	} catch (...) {
+		state.what = 0;
+		return false;
+	}
+	return true;
+}
+
+uint64_t wti::sequence() noexcept
+{
+	return at::sequence_number::peek();
+}
+
+uint64_t wti::thread() noexcept
+{
+	return at::RecordFunction::currentThreadId();
+}
