@@ -48,7 +48,7 @@ void wti_context_float(struct wt_name *key, double value)
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	tell_context(key, WT_VALUE_TYPE_FLOAT, bits, NULL);
+	wti_context_tell(key, WT_VALUE_TYPE_FLOAT, bits, NULL);
 }
 
 void wti_context_text(struct wt_name *key, const char *text)
