@@ -117,4 +117,8 @@ def start() -> bool:
         return False
     if _State.watcher is not None:
         _State.watcher.catch_up()
+    if _State.core.missed() and "torch" in sys.modules:
+        from ._torch import catch_up
+
+        catch_up(_State.core)
     return True

@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is hooked in torch, and what only torch itself can say about its objects."""
+"""What is hooked in torch, and what the extension asks of the Python side while a program runs."""
 
 from __future__ import annotations
 
+import copy
 import os
+import random
 import sys
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any, Iterator
 
 from . import _shim
+from ._describe import Describer, learn_random, probes
+from ._objects import Objects
+from ._saved import contents
 
 if TYPE_CHECKING:
     from ._agent import Settings
-
-# The dtype names of schema/events.toml, by torch's.
-DTYPES = {"bool": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "uint32": 6, "int32": 7, "uint64": 8, "int64": 9,
-          "float16": 10, "bfloat16": 11, "float32": 12, "float64": 13, "complex64": 14, "complex128": 15,
-          "float8_e4m3fn": 16, "float8_e5m2": 17}
-
-# Dispatch keys of tensors whose elements lie in memory as they are. Any other key stands for something in between: a
-# conjugate, a batch of vmap, a fake tensor of torch.compile, a subclass that dispatches by itself.
-PLAIN_KEYS = {"CPU", "ADInplaceOrView", "AutogradCPU", "AutocastCPU", "Named"}
 
 # Methods that only say what a tensor is, called far too often to be worth a record.
 METADATA = {"size", "dim", "ndimension", "stride", "numel", "nelement", "data_ptr", "element_size", "storage_offset",
@@ -33,11 +29,30 @@ METADATA = {"size", "dim", "ndimension", "stride", "numel", "nelement", "data_pt
             "get_num_interop_threads", "get_default_dtype", "can_cast", "result_type", "promote_types", "typename",
             "is_deterministic", "is_nonzero", "is_vulkan_available", "is_storage", "is_tensor", "is_cuda", "is_pinned"}
 
-# Functions of torch that set something for all that follows: the state is told under their name.
+# Functions of torch that set something for all that follows on a thread: the state is told under their name.
 SETTERS = {"_set_grad_enabled": "grad_enabled", "set_autocast_enabled": "autocast_enabled",
-           "set_autocast_cpu_enabled": "autocast_cpu_enabled",
-           "_set_deterministic_algorithms": "deterministic_algorithms", "_set_cudnn_benchmark": "cudnn_benchmark",
-           "_set_cudnn_deterministic": "cudnn_deterministic"}
+           "set_autocast_cpu_enabled": "autocast_cpu_enabled"}
+
+# And for the whole process, with the function that says what it is now.
+PROCESS_SETTERS = {"_set_deterministic_algorithms": ("deterministic_algorithms", "_get_deterministic_algorithms"),
+                   "_set_cudnn_benchmark": ("cudnn_benchmark", "_get_cudnn_benchmark"),
+                   "_set_cudnn_deterministic": ("cudnn_deterministic", "_get_cudnn_deterministic"),
+                   "_set_cudnn_allow_tf32": ("cudnn_allow_tf32", "_get_cudnn_allow_tf32"),
+                   "_set_cublas_allow_tf32": ("cublas_allow_tf32", "_get_cublas_allow_tf32"),
+                   "_set_float32_matmul_precision": ("float32_matmul_precision", "_get_float32_matmul_precision"),
+                   "set_autocast_cpu_dtype": ("autocast_cpu_dtype", ""),
+                   "set_autocast_gpu_dtype": ("autocast_gpu_dtype", ""),
+                   "_set_default_dtype": ("default_dtype", "get_default_dtype"),
+                   "set_flush_denormal": ("flush_denormal", ""),
+                   "set_num_threads": ("num_threads", "get_num_threads"),
+                   "set_num_interop_threads": ("num_interop_threads", "get_num_interop_threads")}
+
+# What is sent between ranks.
+COLLECTIVES = ("all_gather", "all_gather_coalesced", "all_gather_into_tensor", "_all_gather_base", "all_gather_object",
+               "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv",
+               "broadcast", "broadcast_object_list", "gather", "gather_object", "irecv", "isend", "monitored_barrier",
+               "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor", "_reduce_scatter_base", "scatter",
+               "scatter_object_list", "send")
 
 # Python functions that the program itself calls. Others are seen by what they call.
 FUNCTIONS = {"torch": ("manual_seed", "use_deterministic_algorithms", "set_default_dtype", "stack", "einsum", "norm"),
@@ -48,105 +63,43 @@ FUNCTIONS = {"torch": ("manual_seed", "use_deterministic_algorithms", "set_defau
                                      "kl_div", "smooth_l1_loss", "interpolate", "pad", "normalize")}
 
 
-class Callbacks:
-    """What the extension asks for, rarely: once for each sort of tensor, model and optimizer."""
+class Callbacks(Describer, Objects):
+    """What the extension asks for, rarely: when a sort of tensor or an object is new, and at saving and loading."""
 
     def __init__(self, torch: ModuleType, core: ModuleType) -> None:
-        self.torch = torch
-        self.core = core
-        self.model_names: dict[str, int] = {}
+        Describer.__init__(self, torch)
+        Objects.__init__(self, torch, core)
 
-    def describe(self, tensor: Any) -> tuple[bool, int, int, str]:
-        """Whether the memory of tensors of this sort may be read, their dtype, item size and device."""
-        with self.torch._C.DisableTorchFunction():
-            return self._is_plain(tensor), self._dtype(tensor), self._item(tensor), str(tensor.device)
-
-    def describe_shape(self, tensor: Any) -> tuple[int, int, str, tuple[int, ...]]:
-        """What can be said of a tensor whose memory is not to be read."""
-        with self.torch._C.DisableTorchFunction():
-            return self._dtype(tensor), self._item(tensor), str(tensor.device), self._shape(tensor)
-
-    def _shape(self, tensor: Any) -> tuple[int, ...]:
-        """Subclasses that dispatch by themselves may compute it: of those only torch's own are asked. A symbolic extent
-        is left, because to ask for its value ties the graph to that value."""
-        if "Python" in self._keys(tensor) and not type(tensor).__module__.startswith("torch."):
-            return ()
-        return tuple(n if type(n) is int else 0 for n in tensor.shape)
-
-    def _keys(self, tensor: Any) -> set[str]:
-        return set(str(self.torch._C._dispatch_keys(tensor)).partition("(")[2].rstrip(")").split(", "))
-
-    def _dtype(self, tensor: Any) -> int:
-        return DTYPES.get(str(tensor.dtype).rpartition(".")[2], 0)
-
-    def _item(self, tensor: Any) -> int:
-        try:
-            return int(tensor.element_size())
-        except RuntimeError:
-            return 0
-
-    def _is_plain(self, tensor: Any) -> bool:
-        torch = self.torch
-        return (tensor.layout is torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
-                and not tensor.is_conj() and not tensor.is_neg() and self._dtype(tensor) != 0
-                and self._keys(tensor) <= PLAIN_KEYS)
+    def contents(self, told: tuple[int, int, Any]) -> None:
+        """What is saved or has been loaded: (call, position, object)."""
+        call, position, thing = told
+        for path, value in contents(self.torch, thing):
+            self.core.value(call, position, path, value)
 
     def graph_traced(self, nothing: object) -> None:
         """Said once: from here on some of what the program does happens in graphs, where we do not look."""
         self.core.line(1, "not_measured calls_within_graphs")
 
-    def model_found(self, model: Any) -> None:
-        """Names the parameters and buffers of a model, and its modules."""
-        name = type(model).__name__
-        number = self.model_names.get(name, 0)
-        self.model_names[name] = number + 1
-        owner = f"{name}#{number}" if number else name
-        for prefix, module in model.named_modules():
-            self.core.follow_model(module, f"{owner}.{prefix}" if prefix else owner, prefix)
-            if module._buffers:
-                self.core.follow_buffers(module, owner, prefix)
-        for path, parameter in model.named_parameters():
-            self.core.follow_tensor(parameter, owner, path)
-
-    def optimizer_made(self, optimizer: Any) -> None:
-        """Hooks step and zero_grad of the class, which torch makes anew when its first optimizer is made."""
-        kind = type(optimizer)
-        for name, action in (("step", self.core.STEP), ("zero_grad", 0)):
-            function = getattr(kind, name, None)
-            if isinstance(function, FunctionType):
-                self.core.hook(function, kind.__module__, f"{kind.__qualname__}.{name}", self.core.ALWAYS, action)
-
-
-    def group_made(self, nothing: object) -> None:
-        """torch.distributed has been initialised: this process is a rank."""
+    def group_made(self, group: Any) -> None:
+        """This process has become a rank: of the world, or of a smaller group."""
         distributed = self.torch.distributed
-        rank = distributed.get_rank()
-        self.core.rank(rank, distributed.get_world_size(), int(os.environ.get("LOCAL_RANK", rank)), "world")
+        local = int(os.environ.get("LOCAL_RANK", distributed.get_rank()))
+        if group is None:
+            self.core.rank(distributed.get_rank(), distributed.get_world_size(), local, "world")
+            return
+        ranks = sorted(distributed.distributed_c10d.get_process_group_ranks(group))
+        if distributed.get_rank() in ranks:
+            name = "ranks " + ",".join(str(rank) for rank in ranks)
+            self.core.rank(ranks.index(distributed.get_rank()), len(ranks), local, name)
 
-
-def _probes(torch: ModuleType) -> list[tuple[Any, ...]]:
-    """Tensors of all sorts, and what they are: (tensor, implementation, storage, data, bytes, offset, dtype, sort,
-    sizes, strides)."""
-    plain = [torch.zeros(3, 5, 7)[1:, 1:, 2:], torch.zeros(2, 3, 4, 5, 6, 7, 2)[1:], torch.zeros(11)[4:],
-             torch.zeros(4, 6).t(), torch.zeros(()), torch.zeros(2, 1, 3, 2, 2, 3)[:, :, 1:], torch.zeros(0, 3)]
-    for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float64", "complex64"):
-        plain.append(torch.zeros(9, 2, dtype=getattr(torch, name))[3:])
-    conjugate = torch.zeros(5, dtype=torch.complex64)[2:].conj()
-    negative = torch.zeros(5, dtype=torch.complex64)[2:].conj().imag
-    with torch.inference_mode():
-        inference = torch.zeros(5, 2)[2:]
-    probes = [(tensor, 0) for tensor in plain] + [(conjugate, 1), (negative, 2), (inference, 3)]
-    return [_probe(torch, tensor, sort) for tensor, sort in probes]
-
-
-def _probe(torch: ModuleType, tensor: Any, sort: int) -> tuple[Any, ...]:
-    if hasattr(tensor, "untyped_storage"):
-        storage = tensor.untyped_storage()
-    else:
-        storage = tensor.storage()
-        storage = getattr(storage, "_storage", storage)
-    return (tensor, tensor._cdata, storage._cdata, storage.data_ptr(), storage.nbytes(), tensor.storage_offset(),
-            DTYPES[str(tensor.dtype).rpartition(".")[2]], sort, tuple(tensor.shape), tuple(tensor.stride()))
+    def worker_begun(self, arguments: tuple[Any, ...]) -> None:
+        """This process is a worker of a loader: which one, and what it is seeded with."""
+        function: Any = self.torch.utils.data._utils.worker._worker_loop
+        given = dict(zip(function.__code__.co_varnames, arguments))
+        worker, seed = given.get("worker_id"), given.get("base_seed")
+        if isinstance(worker, int) and isinstance(seed, int):
+            self.core.state("worker", "id", worker)
+            self.core.state("worker", "seed", seed + worker)
 
 
 def _c_functions(torch: ModuleType) -> Iterator[tuple[Any, str, str]]:
@@ -182,23 +135,134 @@ def _hook_functions(core: ModuleType, settings: Settings) -> None:
                 core.hook(function, module, name)
 
 
-def _hook_framework(torch: ModuleType, core: ModuleType) -> None:
-    """What every level needs: modules, optimizers, losses, loaders, saving and loading, settings."""
-    always = core.ALWAYS
-    core.hook(torch.nn.Module.__call__, "torch.nn", "Module.__call__", always, core.MODULE)
-    core.hook(torch.optim.Optimizer.__init__, "torch.optim", "Optimizer.__init__", always | core.QUIET,
-              core.OPTIMIZER_MADE)
-    core.hook(torch.Tensor.backward, "torch", "Tensor.backward", always, core.BACKWARD)
-    core.hook(torch.utils.data.DataLoader.__iter__, "torch.utils.data", "DataLoader.__iter__", always, core.EPOCH)
-    core.hook(torch.save, "torch", "save", always, core.SAVE)
-    core.hook(torch.load, "torch", "load", always, core.LOAD)
-    group = getattr(torch.distributed, "init_process_group", None)
-    if isinstance(group, FunctionType):
-        core.hook(group, "torch.distributed", "init_process_group", always, core.GROUP)
-    for name, state in SETTERS.items():
-        function = getattr(torch._C, name, None) or getattr(torch, name, None)
-        if isinstance(function, BuiltinFunctionType):
-            core.hook(function, "torch", state, always | core.QUIET, core.SETTER)
+def _hook_slots(torch: ModuleType, core: ModuleType, settings: Settings) -> None:
+    """Indexing and attributes."""
+    base: Any = torch._C._TensorBase
+    if settings.wants("torch", "Tensor.__getitem__") or settings.wants("torch", "Tensor.__setitem__"):
+        core.hook_index(base, "torch")
+    for name in ("data", "grad"):
+        if settings.wants("torch", f"Tensor.{name}"):
+            core.hook_attribute(vars(base).get(name), "torch", f"Tensor.{name}")
+
+
+class Framework:
+    """What every level needs: objects of the run, their methods, losses, data, saving and loading, settings."""
+
+    def __init__(self, torch: ModuleType, core: ModuleType) -> None:
+        self.torch: Any = torch
+        self.core: Any = core
+
+    def hook(self, holder: Any, name: str, module: str, flags: int = 0, action: int = 0, callee: str = "") -> None:
+        """Hooks a function or a method that the holder has, if it has it."""
+        function = vars(holder).get(name) if holder is not None else None
+        if isinstance(function, (FunctionType, BuiltinFunctionType, MethodDescriptorType)):
+            shown = callee or (f"{holder.__name__}.{name}" if isinstance(holder, type) else name)
+            self.core.hook(function, module, shown, self.core.ALWAYS | flags, action)
+
+    def hook_all(self) -> None:
+        self.modules()
+        self.optimizers()
+        self.schedulers_and_scalers()
+        self.losses()
+        self.data()
+        self.ranks()
+        self.settings()
+
+    def modules(self) -> None:
+        torch, core = self.torch, self.core
+        module, quiet = torch.nn.Module, core.QUIET | core.MAKES
+        self.hook(module, "__call__", "torch.nn", 0, core.MODULE)
+        self.hook(module, "__init__", "torch.nn", quiet, core.MODULE_MADE)
+        self.hook(module, "__setstate__", "torch.nn", quiet, core.MODULE_RESTORED)
+        self.hook(module, "zero_grad", "torch.nn", core.ARGUMENTS, core.MODULE_METHOD)
+        self.hook(module, "state_dict", "torch.nn", 0, core.MODULE_METHOD)
+        self.hook(module, "load_state_dict", "torch.nn", core.ARGUMENTS, core.MODULE_LOADED)
+        self.hook(getattr(torch.optim.swa_utils, "AveragedModel", None), "update_parameters", "torch.optim.swa_utils", 0,
+                  core.AVERAGE)
+        self.hook(copy, "deepcopy", "copy", core.QUIET, core.COPY)
+
+    def optimizers(self) -> None:
+        core, kind = self.core, self.torch.optim.Optimizer
+        self.hook(kind, "__init__", "torch.optim", core.QUIET | core.MAKES, core.MADE)
+        self.hook(kind, "__setstate__", "torch.optim", core.QUIET | core.MAKES, core.MADE)
+        self.hook(kind, "zero_grad", "torch.optim", core.ARGUMENTS, core.METHOD)
+        self.hook(kind, "state_dict", "torch.optim", 0, core.METHOD)
+        self.hook(kind, "load_state_dict", "torch.optim", 0, core.OPTIMIZER_LOADED)
+        self.hook(kind, "add_param_group", "torch.optim", 0, core.GROUP_ADDED)
+
+    def schedulers_and_scalers(self) -> None:
+        core = self.core
+        for kind in dict.fromkeys(core.callbacks().schedulers):
+            self.hook(kind, "__init__", "torch.optim.lr_scheduler", core.QUIET | core.MAKES, core.MADE)
+            self.hook(kind, "step", "torch.optim.lr_scheduler", core.ARGUMENTS, core.SCHEDULE)
+            self.hook(kind, "state_dict", "torch.optim.lr_scheduler", 0, core.METHOD)
+            self.hook(kind, "load_state_dict", "torch.optim.lr_scheduler", 0, core.METHOD)
+        for kind in dict.fromkeys(core.callbacks().scalers):
+            self.hook(kind, "__init__", "torch.amp", core.QUIET | core.MAKES, core.MADE)
+            for name in ("scale", "unscale_", "step", "update"):
+                self.hook(kind, name, "torch.amp", 0, core.SCALE)
+
+    def losses(self) -> None:
+        torch, core = self.torch, self.core
+        self.hook(torch.Tensor, "backward", "torch", core.ARGUMENTS, core.BACKWARD)
+        self.hook(torch.autograd, "backward", "torch.autograd", core.ARGUMENTS, core.BACKWARD)
+        self.hook(torch.autograd, "grad", "torch.autograd", core.ARGUMENTS)
+        for name in ("clip_grad_norm_", "clip_grad_value_"):
+            self.hook(torch.nn.utils, name, "torch.nn.utils", core.ARGUMENTS)
+
+    def data(self) -> None:
+        torch, core = self.torch, self.core
+        data = torch.utils.data
+        self.hook(data.DataLoader, "__init__", "torch.utils.data", core.QUIET | core.MAKES, core.MADE)
+        self.hook(data.DataLoader, "__iter__", "torch.utils.data", 0, core.EPOCH)
+        self.hook(data.dataloader._BaseDataLoaderIter, "__next__", "torch.utils.data", 0, core.BATCH,
+                  "DataLoader.__next__")
+        for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+            self.hook(getattr(data._utils.fetch, name, None), "fetch", "torch.utils.data", 0, core.FETCH,
+                      "DataLoader.fetch")
+        self.hook(data._utils.worker, "_worker_loop", "torch.utils.data", 0, core.WORKER, "DataLoader.worker")
+        self.hook(getattr(data, "DistributedSampler", None), "set_epoch", "torch.utils.data", core.ARGUMENTS, core.METHOD)
+        self.hook(torch, "save", "torch", 0, core.SAVE)
+        self.hook(torch, "load", "torch", 0, core.LOAD)
+        self.hook(torch, "manual_seed", "torch", core.ARGUMENTS)
+        self.hook(torch, "seed", "torch", core.ARGUMENTS)
+        self.hook(torch._C.Generator, "manual_seed", "torch", core.ARGUMENTS)
+        self.hook(random.Random, "seed", "random", core.ARGUMENTS)
+        numpy_random: Any = sys.modules.get("numpy.random")
+        self.hook(numpy_random, "seed", "numpy.random", core.ARGUMENTS)
+
+    def ranks(self) -> None:
+        core, distributed = self.core, getattr(self.torch.distributed, "distributed_c10d", None)
+        self.hook(distributed, "init_process_group", "torch.distributed", core.ARGUMENTS, core.GROUP)
+        self.hook(distributed, "new_group", "torch.distributed", core.ARGUMENTS, core.GROUP)
+        for name in COLLECTIVES:
+            self.hook(distributed, name, "torch.distributed", core.SIZES)
+
+    def settings(self) -> None:
+        """The settings there are, and each change of them."""
+        torch, core = self.torch, self.core
+        for name, state in SETTERS.items():
+            holder = torch._C if hasattr(torch._C, name) else torch
+            self.hook(holder, name, "torch", core.QUIET, core.SETTER, state)
+        for name, (state, ask) in PROCESS_SETTERS.items():
+            holder = torch._C if hasattr(torch._C, name) else torch
+            self.hook(holder, name, "torch", core.QUIET, core.SET, state)
+            now = getattr(torch._C, ask, None) or getattr(torch, ask, None)
+            if ask and now is not None:
+                core.state("torch", state, now())
+        for name in ("__enter__", "__exit__"):
+            self.hook(torch.autograd.grad_mode.inference_mode, name, "torch", core.QUIET, core.MODES)
+        core.set_modes(tuple(self.modes()))
+
+    def modes(self) -> Iterator[Any]:
+        """Functions that say whether gradients, autocast and inference mode are on."""
+        torch = self.torch
+        anywhere = getattr(torch._C, "_is_any_autocast_enabled", None)
+        yield torch.is_grad_enabled
+        yield anywhere or torch.is_autocast_enabled
+        yield torch.is_inference_mode_enabled
+        if anywhere is None:
+            yield torch.is_autocast_cpu_enabled
 
 
 def instrument(core: ModuleType, settings: Settings) -> None:
@@ -207,15 +271,27 @@ def instrument(core: ModuleType, settings: Settings) -> None:
     callbacks = Callbacks(torch, core)
     core.set_torch(torch._C._TensorBase, torch.Tensor, torch.nn.Parameter, torch.nn.Module)
     core.set_callbacks(callbacks)
-    probes: list[tuple[Any, ...]] = []
+    probed: list[tuple[Any, ...]] = []
     try:
-        probes = _probes(torch)
-        core.learn_layout(probes)
+        probed = probes(torch)
+        core.learn_layout(probed)
     except Exception:
         core.line(2, "tensors_not_read unknown_layout")
-    _shim.attach(torch, core, settings, probes)
-    _hook_framework(torch, core)
+    try:
+        learn_random(torch, core)
+    except Exception:
+        core.line(2, "random_states_not_read unknown_layout")
+    _shim.attach(torch, core, settings, probed)
+    core.begin()
+    Framework(torch, core).hook_all()
     if settings.detail != "lean":
         _hook_c(torch, core, settings)
         _hook_functions(core, settings)
-    core.begin()
+        _hook_slots(torch, core, settings)
+
+
+def catch_up(core: ModuleType) -> None:
+    """Finds what was made before we came, or while we were stopped."""
+    callbacks = core.callbacks()
+    if callbacks is not None:
+        callbacks.walk()

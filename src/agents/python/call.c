@@ -15,13 +15,16 @@ struct wti_python wti_python = {
 	.tensors = WTI_TENSORS_DIGEST,
 	.code_extra = -1,
 	.epoch = UINT64_MAX, /* none yet */
+	.is_missed = true,   /* whatever was made before we came */
 };
 __thread struct wti_python_thread wti_python_thread __attribute__((tls_model("initial-exec")));
 
 bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place)
 {
-	if (!wti_python.is_on || wti_python_thread.inside)
+	if (!wti_python.is_on || wti_python_thread.inside) {
+		wti_python.is_missed |= !wti_python.is_on && hook->flags & WTI_HOOK_MAKES;
 		return false;
+	}
 	*ret_place = wti_place_here();
 	if (hook->flags & WTI_HOOK_ALWAYS || wti_python.detail == WTI_DETAIL_FULL)
 		return true;
@@ -35,17 +38,20 @@ static uint64_t bytes_max(void)
 }
 
 /*
- * A module is called by the name of its class, whose forward() it is; a step, though the method may
- * be inherited, by that of its optimizer.
+ * A module is called by the name of its class, whose forward() it is; a method of another object of
+ * the run, though it may be inherited, by that of the object's class.
  */
 static void name_call(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count)
 {
 	call->callee = call->hook->callee;
 	call->module = call->hook->module;
-	if (count > 0 && call->hook->action == WTI_ACTION_MODULE)
+	if (count < 1)
+		return;
+	if (call->hook->action == WTI_ACTION_MODULE)
 		wti_method_names(Py_TYPE(arguments[0]), ".forward", &call->module, &call->callee);
-	else if (count > 0 && call->hook->action == WTI_ACTION_STEP)
-		wti_method_names(Py_TYPE(arguments[0]), ".step", &call->module, &call->callee);
+	else if (call->hook->suffix)
+		wti_method_names(Py_TYPE(arguments[0]), call->hook->suffix, &call->module,
+				 &call->callee);
 }
 
 static void tell_begin(struct wti_call *call)
@@ -90,6 +96,19 @@ static struct wt_name *keyword_name(PyObject *keyword)
 	return PyUnicode_IsIdentifier(keyword) == 1 ? wti_name_of_text(keyword) : NULL;
 }
 
+/* What the lean level tells of an argument, if it tells arguments of this call at all. */
+static bool is_short(const struct wti_hook *hook, PyObject *value)
+{
+	return PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
+	       PyUnicode_CheckExact(value) || hook->flags & WTI_HOOK_SIZES;
+}
+
+static uint64_t bytes_max_of(const struct wti_hook *hook)
+{
+	return wti_python.detail == WTI_DETAIL_LEAN && hook->flags & WTI_HOOK_SIZES ? 0
+										    : bytes_max();
+}
+
 static void tell_arguments(const struct wti_call *call, PyObject *const *arguments,
 			   Py_ssize_t count, PyObject *names)
 {
@@ -97,11 +116,60 @@ static void tell_arguments(const struct wti_call *call, PyObject *const *argumen
 	struct wti_value_place place = {.call = call->seq};
 
 	for (Py_ssize_t i = 0; i < count + name_count; i++) {
+		if (wti_python.detail == WTI_DETAIL_LEAN && !is_short(call->hook, arguments[i]))
+			continue;
 		place.position = (int32_t)i;
 		place.name = i < count ? parameter_name(call->hook, i)
 				       : keyword_name(PyTuple_GET_ITEM(names, i - count));
-		wti_value_tell(&place, arguments[i], bytes_max());
+		wti_value_tell(&place, arguments[i], bytes_max_of(call->hook));
 	}
+}
+
+static bool is_among(PyObject *names, PyObject *name)
+{
+	for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++)
+		if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0)
+			return true;
+	return false;
+}
+
+/* Flags and numbers that were not given but count: set_to_none=False. */
+static void tell_defaults(const struct wti_call *call, Py_ssize_t count, PyObject *names)
+{
+	const struct wti_hook *hook = call->hook;
+	/* Of Python functions alone the parameters are known. */
+	PyObject *defaults =
+		hook->parameters ? ((PyFunctionObject *)hook->object)->func_defaults : NULL;
+	struct wti_value_place place = {.call = call->seq};
+	Py_ssize_t first;
+
+	if (!defaults)
+		return;
+	first = hook->parameter_count - PyTuple_GET_SIZE(defaults);
+	for (Py_ssize_t i = first > count ? first : count; i < hook->parameter_count; i++) {
+		PyObject *value = PyTuple_GET_ITEM(defaults, i - first);
+		PyObject *name = PyTuple_GET_ITEM(hook->parameters, i);
+
+		if (value == Py_None || !is_short(hook, value) || is_among(names, name))
+			continue;
+		place.position = (int32_t)i;
+		place.name = wti_name_of_text(name);
+		wti_value_tell(&place, value, 0);
+	}
+	PyErr_Clear();
+}
+
+static void tell_given(const struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+		       PyObject *names)
+{
+	bool is_short_told = call->hook->flags & (WTI_HOOK_ARGUMENTS | WTI_HOOK_SIZES);
+
+	if (wti_action_arguments(call, arguments, count, names))
+		return;
+	if (wti_python.detail != WTI_DETAIL_LEAN || is_short_told)
+		tell_arguments(call, arguments, count, names);
+	if (is_short_told)
+		tell_defaults(call, count, names);
 }
 
 void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
@@ -109,11 +177,11 @@ void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_
 {
 	wti_python_thread.inside++;
 	wti_action_before(call, arguments, count);
-	if (!(call->hook->flags & WTI_HOOK_QUIET)) {
+	if (!(call->hook->flags & WTI_HOOK_QUIET) && !call->is_hidden) {
 		name_call(call, arguments, count);
 		tell_begin(call);
-		if (call->is_told && wti_python.detail != WTI_DETAIL_LEAN)
-			tell_arguments(call, arguments, count, names);
+		if (call->is_told)
+			tell_given(call, arguments, count, names);
 	}
 	wti_python_thread.inside--;
 }
@@ -147,6 +215,12 @@ static void tell_end(const struct wti_call *call, PyObject *exception)
 	wti_commit(here, sizeof(*record));
 }
 
+static bool tells_result(const struct wti_hook *hook, PyObject *result)
+{
+	return wti_python.detail != WTI_DETAIL_LEAN ||
+	       (hook->flags & WTI_HOOK_ARGUMENTS && wti_tensor_is(result));
+}
+
 /*
  * The exception is put aside only when something is done that could raise another; its type alone
  * is told, as its text may be private.
@@ -164,7 +238,8 @@ void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 		PyErr_Fetch(&type, &value, &traceback);
 	if (call->is_told) {
 		nodes_made(call);
-		if (result && result != Py_None && wti_python.detail != WTI_DETAIL_LEAN)
+		if (result && result != Py_None && !wti_action_result(call, result) &&
+		    tells_result(call->hook, result))
 			wti_value_tell(&place, result, bytes_max());
 		tell_end(call, type);
 	}

@@ -86,6 +86,40 @@ static inline struct wti_place wti_place_of(PyFrameObject *frame)
 }
 #endif
 
+/* The frame that called this one; its first argument, borrowed, or NULL. */
+#if PY_VERSION_HEX >= 0x030b0000
+typedef struct _PyInterpreterFrame wti_frame;
+
+static inline wti_frame *wti_frame_back(wti_frame *frame)
+{
+	frame = frame->previous;
+#if PY_VERSION_HEX >= 0x030c0000
+	while (frame && frame->owner == FRAME_OWNED_BY_CSTACK)
+		frame = frame->previous;
+#endif
+	return frame;
+}
+
+static inline PyObject *wti_frame_first(wti_frame *frame)
+{
+	struct wti_place place = wti_place_of(frame);
+
+	return place.code && place.code->co_argcount > 0 ? frame->localsplus[0] : NULL;
+}
+#else
+typedef PyFrameObject wti_frame;
+
+static inline wti_frame *wti_frame_back(wti_frame *frame)
+{
+	return frame->f_back;
+}
+
+static inline PyObject *wti_frame_first(wti_frame *frame)
+{
+	return frame->f_code->co_argcount > 0 ? frame->f_localsplus[0] : NULL;
+}
+#endif
+
 static inline struct wti_place wti_place_here(void)
 {
 	return wti_place_of(wti_frame_here(PyThreadState_Get()));

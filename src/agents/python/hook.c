@@ -366,6 +366,24 @@ bool wti_hook_is(PyObject *callable)
 	       (*field == enter_builtin || *field == enter_method || *field == enter_by_address);
 }
 
+/* Methods that are inherited, and told under the name of the object's own class. */
+static bool is_named_after_class(uint32_t action)
+{
+	switch (action) {
+	case WTI_ACTION_MODULE_METHOD:
+	case WTI_ACTION_MODULE_LOADED:
+	case WTI_ACTION_METHOD:
+	case WTI_ACTION_GROUP_ADDED:
+	case WTI_ACTION_OPTIMIZER_LOADED:
+	case WTI_ACTION_STEP:
+	case WTI_ACTION_SCHEDULE:
+	case WTI_ACTION_SCALE:
+	case WTI_ACTION_AVERAGE:
+		return true;
+	}
+	return false;
+}
+
 const char *wti_hook_add(PyObject *callable, struct wt_name *module, struct wt_name *callee,
 			 uint32_t flags, uint32_t action)
 {
@@ -399,6 +417,8 @@ const char *wti_hook_add(PyObject *callable, struct wt_name *module, struct wt_n
 	hook->action = action;
 	if (action == WTI_ACTION_SETTER)
 		hook->setter = setter_count++ % 32;
+	if (is_named_after_class(action))
+		hook->suffix = strrchr(callee->text, '.');
 	return how;
 }
 

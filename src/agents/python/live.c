@@ -23,7 +23,7 @@ struct entry {
 
 static struct entry *buckets[BUCKETS];
 static uint32_t entry_count;
-static uint32_t serials[WTI_LIVE_END];
+static uint64_t orders[WTI_LIVE_END];
 static struct entry *newest[WTI_LIVE_END];
 
 static size_t bucket_of(PyObject *object)
@@ -97,7 +97,7 @@ struct wti_live *wti_live_add(PyObject *object, uint32_t type)
 	entry->live.object = object;
 	entry->live.weak = weak;
 	entry->live.type = type;
-	entry->live.serial = serials[type]++;
+	entry->live.order = orders[type]++;
 	entry->next = *bucket;
 	*bucket = entry;
 	entry->older = newest[type];
@@ -115,4 +115,16 @@ struct wti_live *wti_live_next(const struct wti_live *at, uint32_t type)
 	while (entry && !is_alive(&entry->live))
 		entry = entry->older;
 	return entry ? &entry->live : NULL;
+}
+
+struct wt_name *wti_live_name(PyObject *object)
+{
+	for (uint32_t type = WTI_LIVE_MODULE; type < WTI_LIVE_END; type++) {
+		const struct wti_live *live =
+			type == WTI_LIVE_TENSOR ? NULL : wti_live_find(object, type);
+
+		if (live && live->full)
+			return live->full;
+	}
+	return NULL;
 }

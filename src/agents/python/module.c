@@ -18,7 +18,7 @@ void wti_callback(const char *method, PyObject *argument)
 	if (!wti_python.callbacks)
 		return;
 	wti_guard_begin(&guard); /* no handler of the program's may run, and raise, in our code */
-	result = PyObject_CallMethod(wti_python.callbacks, method, "O", argument);
+	result = PyObject_CallMethod(wti_python.callbacks, method, "(O)", argument);
 	wti_guard_end(&guard);
 	if (!result) {
 		bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
@@ -80,6 +80,14 @@ static PyObject *set_callbacks(PyObject *self, PyObject *callbacks)
 	Py_RETURN_NONE;
 }
 
+static PyObject *callbacks(PyObject *self, PyObject *nothing)
+{
+	PyObject *found = wti_python.callbacks ? wti_python.callbacks : Py_None;
+
+	Py_INCREF(found);
+	return found;
+}
+
 static PyObject *learn_layout(PyObject *self, PyObject *probes)
 {
 	if (!wti_layout_learn(probes))
@@ -125,6 +133,28 @@ static PyObject *hook(PyObject *self, PyObject *arguments)
 	return how ? PyUnicode_FromString(how) : NULL;
 }
 
+/* hook_index(type, module), hook_attribute(descriptor, module, name) */
+static PyObject *hook_index(PyObject *self, PyObject *arguments)
+{
+	PyObject *type, *module;
+
+	if (!PyArg_ParseTuple(arguments, "O!U", &PyType_Type, &type, &module))
+		return NULL;
+	if (!wti_slot_index((PyTypeObject *)type, wti_name_of_text(module)))
+		return NULL;
+	Py_RETURN_NONE;
+}
+
+static PyObject *hook_attribute(PyObject *self, PyObject *arguments)
+{
+	PyObject *descriptor, *module, *name;
+
+	if (!PyArg_ParseTuple(arguments, "OUU", &descriptor, &module, &name))
+		return NULL;
+	return PyBool_FromLong(
+		wti_slot_attribute(descriptor, wti_name_of_text(module), wti_name_of_text(name)));
+}
+
 static PyObject *unhook(PyObject *self, PyObject *callable)
 {
 	wti_hook_remove(callable);
@@ -162,40 +192,6 @@ static PyObject *directory(PyObject *self, PyObject *nothing)
 	return PyUnicode_DecodeFSDefault(wti_agent.control ? wti_agent.directory : "");
 }
 
-/* ---- Following --------------------------------------------------------------------------------
- */
-
-static PyObject *follow(PyObject *arguments, uint32_t type)
-{
-	PyObject *object, *owner, *name;
-	struct wti_live *live;
-
-	if (!PyArg_ParseTuple(arguments, "OUU", &object, &owner, &name))
-		return NULL;
-	live = wti_live_add(object, type);
-	if (live) {
-		live->owner = wti_name_of_text(owner);
-		live->name = wti_name_of_text(name);
-		live->grad_name = NULL;
-	}
-	return PyBool_FromLong(live != NULL);
-}
-
-static PyObject *follow_model(PyObject *self, PyObject *arguments)
-{
-	return follow(arguments, WTI_LIVE_MODEL);
-}
-
-static PyObject *follow_tensor(PyObject *self, PyObject *arguments)
-{
-	return follow(arguments, WTI_LIVE_TENSOR);
-}
-
-static PyObject *follow_buffers(PyObject *self, PyObject *arguments)
-{
-	return follow(arguments, WTI_LIVE_BUFFERS);
-}
-
 /* ---- What the program says itself -------------------------------------------------------------
  */
 
@@ -226,10 +222,9 @@ static PyObject *say_stage(PyObject *self, PyObject *argument)
 /* Where every run begins, as long as the program does not say otherwise. */
 static PyObject *begin(PyObject *self, PyObject *nothing)
 {
-	if (!wti_python.is_step_said)
-		wti_context_int(WT_NAME("step"), (int64_t)wti_python.step);
 	if (!wti_python.stage)
-		wti_stage_set("init");
+		wti_python.stage = "init";
+	wti_context_catch_up();
 	Py_RETURN_NONE;
 }
 
@@ -407,20 +402,20 @@ static PyMethodDef methods[] = {
 	{"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
 	{"set_torch", set_torch, METH_VARARGS, NULL},
 	{"set_callbacks", set_callbacks, METH_O, NULL},
+	{"callbacks", callbacks, METH_NOARGS, NULL},
 	{"learn_layout", learn_layout, METH_O, NULL},
 	{"load_shim", load_shim, METH_VARARGS, NULL},
 	{"check_shim", check_shim, METH_O, NULL},
 	{"layout_known", layout_known, METH_NOARGS, NULL},
 	{"hook", hook, METH_VARARGS, NULL},
+	{"hook_index", hook_index, METH_VARARGS, NULL},
+	{"hook_attribute", hook_attribute, METH_VARARGS, NULL},
 	{"unhook", unhook, METH_O, NULL},
 	{"is_hooked", is_hooked, METH_O, NULL},
 	{"start", start, METH_NOARGS, NULL},
 	{"stop", stop, METH_NOARGS, NULL},
 	{"recording", recording, METH_NOARGS, NULL},
 	{"directory", directory, METH_NOARGS, NULL},
-	{"follow_model", follow_model, METH_VARARGS, NULL},
-	{"follow_tensor", follow_tensor, METH_VARARGS, NULL},
-	{"follow_buffers", follow_buffers, METH_VARARGS, NULL},
 	{"step", say_step, METH_O, NULL},
 	{"stage", say_stage, METH_O, NULL},
 	{"begin", begin, METH_NOARGS, NULL},
@@ -460,16 +455,40 @@ static int add_constants(PyObject *module)
 		{"WATCH_OUTPUTS", WTI_SHIM_OUTPUTS},
 		{"ALWAYS", WTI_HOOK_ALWAYS},
 		{"QUIET", WTI_HOOK_QUIET},
+		{"ARGUMENTS", WTI_HOOK_ARGUMENTS},
+		{"SIZES", WTI_HOOK_SIZES},
+		{"MAKES", WTI_HOOK_MAKES},
 		{"MODULE", WTI_ACTION_MODULE},
-		{"OPTIMIZER_MADE", WTI_ACTION_OPTIMIZER_MADE},
+		{"MODULE_MADE", WTI_ACTION_MODULE_MADE},
+		{"MODULE_RESTORED", WTI_ACTION_MODULE_RESTORED},
+		{"MODULE_METHOD", WTI_ACTION_MODULE_METHOD},
+		{"MODULE_LOADED", WTI_ACTION_MODULE_LOADED},
+		{"COPY", WTI_ACTION_COPY},
+		{"MADE", WTI_ACTION_MADE},
+		{"METHOD", WTI_ACTION_METHOD},
+		{"GROUP_ADDED", WTI_ACTION_GROUP_ADDED},
+		{"OPTIMIZER_LOADED", WTI_ACTION_OPTIMIZER_LOADED},
 		{"STEP", WTI_ACTION_STEP},
+		{"SCHEDULE", WTI_ACTION_SCHEDULE},
+		{"SCALE", WTI_ACTION_SCALE},
+		{"AVERAGE", WTI_ACTION_AVERAGE},
 		{"BACKWARD", WTI_ACTION_BACKWARD},
 		{"SETTER", WTI_ACTION_SETTER},
+		{"SET", WTI_ACTION_SET},
+		{"MODES", WTI_ACTION_MODES},
 		{"SAVE", WTI_ACTION_SAVE},
 		{"LOAD", WTI_ACTION_LOAD},
 		{"EPOCH", WTI_ACTION_EPOCH},
+		{"BATCH", WTI_ACTION_BATCH},
+		{"FETCH", WTI_ACTION_FETCH},
+		{"WORKER", WTI_ACTION_WORKER},
 		{"GROUP", WTI_ACTION_GROUP},
 		{"TRACE", WTI_ACTION_TRACE},
+		{"LIVE_MODULE", WTI_LIVE_MODULE},
+		{"LIVE_TENSOR", WTI_LIVE_TENSOR},
+		{"LIVE_OPTIMIZER", WTI_LIVE_OPTIMIZER},
+		{"LIVE_LOADER", WTI_LIVE_LOADER},
+		{"LIVE_OTHER", WTI_LIVE_OTHER},
 	};
 
 	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
@@ -489,8 +508,19 @@ static bool make_words(void)
 		{&wti_python.words.param_groups, "param_groups"},
 		{&wti_python.words.params, "params"},
 		{&wti_python.words.state, "state"},
+		{&wti_python.words.parameters, "_parameters"},
 		{&wti_python.words.buffers, "_buffers"},
+		{&wti_python.words.modules, "_modules"},
 		{&wti_python.words.training, "training"},
+		{&wti_python.words.is_leaf, "is_leaf"},
+		{&wti_python.words.forward, "forward"},
+		{&wti_python.words.torch_function, "__torch_function__"},
+		{&wti_python.words.last_epoch, "last_epoch"},
+		{&wti_python.words.last_lr, "_last_lr"},
+		{&wti_python.words.scale, "_scale"},
+		{&wti_python.words.growth_tracker, "_growth_tracker"},
+		{&wti_python.words.per_optimizer_states, "_per_optimizer_states"},
+		{&wti_python.words.found_inf_per_device, "found_inf_per_device"},
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -510,7 +540,9 @@ PyMODINIT_FUNC PyInit__wheeltap(void)
 	if (!make_words() || !wti_hook_init())
 		return NULL;
 	module = PyModule_Create(&definition);
-	if (module && add_constants(module) < 0)
+	if (module &&
+	    (add_constants(module) < 0 || PyModule_AddFunctions(module, wti_object_methods) < 0 ||
+	     PyModule_AddFunctions(module, wti_random_methods) < 0))
 		Py_CLEAR(module);
 	return module;
 }

@@ -5,14 +5,21 @@
  *
  *	hook.c     puts a hook into a callable and takes it out again
  *	call.c     what a hook does: records of a call, its arguments and its returns
- *	action.c   what some calls mean: a step, a loss, a stage
+ *	action.c   what some calls mean: a step, a loss, an object made
+ *	context.c  step, epoch and stage, derived from that
  *	site.c     where a call comes from, and whether that is the user's code
  *	value.c    an argument as a record
  *	tensor.c   what is known of a tensor, and its digest
  *	layout.c   where torch keeps that, found by trial and checked
  *	names.c    names that are put together from parts
+ *	slot.c     indexing and attributes of tensors, which have no callable to hook
  *	live.c     objects that are followed, by their address while they live
- *	state.c    parameters, gradients, buffers and settings at the end of a step
+ *	object.c   objects and their tensors as records, and what the Python side says of them
+ *	known.c    the last value of each state that is a number or a text
+ *	state.c    parameters, buffers and settings at the end of a step
+ *	gradient.c gradients before a backward and before a step
+ *	random.c   the states of random number generators
+ *	data.c     batches, inputs and outputs of models, and rows of them
  *	shim.c     the optional shim: a library that knows torch's own types
  *	operator.c what torch runs below Python, as the shim tells it
  *	threads.c  what threads of torch need of one another
@@ -43,22 +50,41 @@ enum wti_tensors {
 /* What a call means, beyond being a call. */
 enum wti_action {
 	WTI_ACTION_NONE,
-	WTI_ACTION_MODULE,         /* a module is called */
-	WTI_ACTION_OPTIMIZER_MADE, /* Optimizer.__init__ */
-	WTI_ACTION_STEP,           /* an optimizer steps */
-	WTI_ACTION_BACKWARD,       /* the first argument is a loss */
-	WTI_ACTION_SETTER,         /* the first argument is the new value of a setting */
+	WTI_ACTION_MODULE,          /* a module is called */
+	WTI_ACTION_MODULE_MADE,     /* Module.__init__ */
+	WTI_ACTION_MODULE_RESTORED, /* Module.__setstate__: unpickled or copied */
+	WTI_ACTION_MODULE_METHOD,   /* of a module: zero_grad, state_dict */
+	WTI_ACTION_MODULE_LOADED,   /* Module.load_state_dict */
+	WTI_ACTION_COPY,            /* copy.deepcopy */
+	WTI_ACTION_MADE,            /* an optimizer, a scheduler, a scaler or a loader is made */
+	WTI_ACTION_METHOD,          /* of one of these */
+	WTI_ACTION_GROUP_ADDED,     /* Optimizer.add_param_group */
+	WTI_ACTION_OPTIMIZER_LOADED,
+	WTI_ACTION_STEP, /* an optimizer steps */
+	WTI_ACTION_SCHEDULE,
+	WTI_ACTION_SCALE,    /* a gradient scaler's methods */
+	WTI_ACTION_AVERAGE,  /* AveragedModel.update_parameters */
+	WTI_ACTION_BACKWARD, /* the first argument is a loss */
+	WTI_ACTION_SETTER,   /* the first argument is the new value of a setting of the thread */
+	WTI_ACTION_SET,      /* the same for one of the process */
+	WTI_ACTION_MODES,    /* modes of the thread may have changed */
 	WTI_ACTION_SAVE,
 	WTI_ACTION_LOAD,
-	WTI_ACTION_EPOCH, /* a loader begins to give batches */
-	WTI_ACTION_GROUP, /* the process becomes a rank of a group */
-	WTI_ACTION_TRACE, /* calls within only build a graph: nothing of them is told */
+	WTI_ACTION_EPOCH,  /* a loader begins to give batches */
+	WTI_ACTION_BATCH,  /* and gives one */
+	WTI_ACTION_FETCH,  /* a worker makes one */
+	WTI_ACTION_WORKER, /* a process becomes a worker of a loader */
+	WTI_ACTION_GROUP,  /* the process becomes a rank of a group */
+	WTI_ACTION_TRACE,  /* calls within only build a graph: nothing of them is told */
 	WTI_ACTION_END,
 };
 
 enum {
-	WTI_HOOK_ALWAYS = 1, /* at every level, whoever calls */
-	WTI_HOOK_QUIET = 2,  /* its action is done, the call itself is not told */
+	WTI_HOOK_ALWAYS = 1,    /* at every level, whoever calls */
+	WTI_HOOK_QUIET = 2,     /* its action is done, the call itself is not told */
+	WTI_HOOK_ARGUMENTS = 4, /* numbers, flags and texts among its arguments at every level */
+	WTI_HOOK_SIZES = 8,     /* and the sizes of its tensors */
+	WTI_HOOK_MAKES = 16,    /* missing one while stopped means to look for objects */
 };
 
 /*
@@ -76,6 +102,7 @@ struct wti_hook {
 	uint32_t flags;
 	uint32_t action;          /* enum wti_action */
 	uint32_t setter;          /* of setters: which one */
+	const char *suffix;       /* ".step": the call is named after the class; NULL: it is not */
 	PyObject *parameters;     /* names, a tuple; NULL: not known */
 	uint32_t parameter_count; /* of them that can be given by position */
 	struct wti_hook *next;    /* in its bucket, for functions */
@@ -92,9 +119,12 @@ struct wti_call {
 	uint32_t seq;           /* of its call_begin */
 	uint64_t nodes;         /* how many nodes this thread had made when it began */
 	bool is_told;           /* it has a call_begin */
-	bool is_outer;          /* of modules and steps: the outermost one on this thread */
+	bool is_outer;          /* no call of the same action is around it on this thread */
+	bool is_hidden;         /* its action is done, the call itself is not told */
 	const char *stage;      /* of saving and loading: what it was before */
 };
+
+enum { WTI_MODES = 4 };
 
 struct wti_python {
 	bool is_on;
@@ -109,28 +139,45 @@ struct wti_python {
 	struct {
 		PyObject *requires_grad;
 		PyObject *grad;
+		PyObject *is_leaf;
 		PyObject *param_groups;
 		PyObject *params;
 		PyObject *state;
+		PyObject *parameters;
 		PyObject *buffers;
+		PyObject *modules;
 		PyObject *training;
-	} words;                   /* interned */
-	PyTypeObject *module_type; /* torch.nn.Module, or NULL */
-	uint64_t step;             /* how often the optimizer that steps most has stepped */
+		PyObject *forward;
+		PyObject *torch_function;
+		PyObject *last_epoch;
+		PyObject *last_lr;
+		PyObject *scale;
+		PyObject *growth_tracker;
+		PyObject *per_optimizer_states;
+		PyObject *found_inf_per_device;
+	} words;                    /* interned */
+	PyTypeObject *module_type;  /* torch.nn.Module, or NULL */
+	PyObject *modes[WTI_MODES]; /* functions that say whether a mode is on, or NULL */
+	bool is_missed;             /* something may have been made while we were stopped */
+	uint64_t step;              /* how often the optimizer that steps most has stepped */
 	uint64_t epoch;
-	uint64_t loader_rounds; /* of the loader that was last begun */
-	const char *stage;      /* a literal */
-	bool is_step_said;      /* the program says what the step is */
+	const char *stage;       /* a literal */
+	uint64_t context_change; /* counts changes of the three */
+	bool is_step_said;       /* the program says what the step is */
 	bool is_stage_said;
 	bool is_trace_said; /* that there are graphs into which we do not see */
 };
 
 struct wti_python_thread {
-	uint32_t inside;         /* we are at work, or a graph is: what is called is not told */
-	uint32_t module_depth;   /* modules under way */
-	uint32_t step_depth;     /* optimizers' steps under way */
-	uint32_t settings_known; /* a bit for each setter: torch keeps these settings by thread */
+	uint32_t inside; /* we are at work, or a graph is: what is called is not told */
+	uint32_t depths[WTI_ACTION_END]; /* calls under way, by action */
+	uint32_t settings_known;         /* a bit for each setter: torch keeps these by thread */
 	uint32_t settings;
+	uint32_t modes; /* bits of call_begin's flags */
+	bool modes_known;
+	uint64_t context_change; /* up to which it has been said on this thread */
+	uint32_t generation;     /* of the process in which that was */
+	uint64_t site;           /* where what is being made is made: generation << 32 | number */
 };
 
 extern struct wti_python wti_python;
@@ -163,10 +210,36 @@ void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 
 /* ---- action.c ------------------------------------------------------------------------------- */
 
+/* In this order: before the call is told, with its arguments, with its result, when it is over. */
 void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count);
+/* False: it has nothing to say about them. */
+bool wti_action_arguments(const struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+			  PyObject *names);
+bool wti_action_result(const struct wti_call *call, PyObject *result);
 void wti_action_after(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
 		      PyObject *result);
+
+struct wti_live;
+
+/* ---- context.c ------------------------------------------------------------------------------ */
+
 void wti_stage_set(const char *stage);
+/* An optimizer has stepped; true if that began a new step of the run. */
+bool wti_context_stepped(struct wti_live *optimizer);
+/* A loader begins, and gives a batch. */
+void wti_context_loader_begun(struct wti_live *loader);
+void wti_context_batch(const struct wti_live *loader);
+/* A model is called, outermost, in these modes. True: a step of a program without optimizers. */
+bool wti_context_model(struct wti_live *model, uint32_t modes);
+void wti_context_backward(void);
+/* Says on this thread what has changed on others, or before a fork. */
+void wti_context_catch_up(void);
+static inline void wti_context_current(void)
+{
+	if (wti_unlikely(wti_python_thread.context_change != wti_python.context_change ||
+			 wti_python_thread.generation != wti_slot_of_thread->generation))
+		wti_context_catch_up();
+}
 void wti_context_int(struct wt_name *key, int64_t value);
 void wti_context_float(struct wt_name *key, double value);
 void wti_context_text(struct wt_name *key, const char *text);
@@ -183,6 +256,11 @@ bool wti_site_init(void);
 bool wti_site_in_library(PyCodeObject *code);
 /* The number of a place as a call site; 0: there is none. */
 uint32_t wti_site_of(struct wti_here here, struct wti_place place);
+/* The place in the user's code from which this one was reached; itself, if there is none. */
+struct wti_place wti_site_user(struct wti_place place);
+/* Where an object is made: outside its own methods and, if there is such a place, outside
+ * libraries. generation << 32 | number. */
+uint64_t wti_site_made(PyObject *object);
 
 /* ---- value.c -------------------------------------------------------------------------------- */
 
@@ -256,29 +334,46 @@ bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret);
 /* ---- live.c --------------------------------------------------------------------------------- */
 
 enum wti_live_type {
-	WTI_LIVE_MODEL = 1,
-	WTI_LIVE_TENSOR,
+	WTI_LIVE_MODULE = 1,
+	WTI_LIVE_TENSOR, /* a parameter */
 	WTI_LIVE_OPTIMIZER,
 	WTI_LIVE_LOADER,
-	WTI_LIVE_BUFFERS, /* a module with buffers of its own */
+	WTI_LIVE_ITERATOR, /* of a loader */
+	WTI_LIVE_OTHER,    /* schedulers, scalers, samplers */
 	WTI_LIVE_END,
+};
+
+enum wti_live_grad {
+	WTI_GRAD_UNKNOWN,
+	WTI_GRAD_NONE,
+	WTI_GRAD_HASH,
 };
 
 /* An object that is followed while it lives. */
 struct wti_live {
-	PyObject *object; /* borrowed: only its address */
-	PyObject *weak;   /* tells whether it lives */
-	uint32_t type;    /* enum wti_live_type */
-	uint32_t serial;  /* how many of the type there were before */
-	struct wt_name *owner;
-	struct wt_name *name;
+	PyObject *object;      /* borrowed: only its address */
+	PyObject *weak;        /* tells whether it lives */
+	uint32_t type;         /* enum wti_live_type */
+	uint32_t how;          /* enum wt_found */
+	uint64_t site;         /* where it was made: generation << 32 | number */
+	uint64_t order;        /* how many were followed before */
+	struct wt_name *owner; /* under which its states are told; NULL: not named yet */
+	struct wt_name *name;  /* there: fc1.weight; of a module its path */
+	struct wt_name *full;  /* both together: Net.fc1 */
 	struct wt_name *grad_name;
+	struct wt_name *inner; /* of a wrapper: the model in it */
 	uint64_t last_hash;
 	uint64_t last_grad;
-	uint64_t count; /* of steps, of epochs */
+	uint64_t count;     /* of steps, of rounds */
+	uint64_t read_step; /* of a parameter: when it was last read */
+	uint32_t grad;      /* enum wti_live_grad */
+	uint32_t dtype;
 	bool has_last;
-	bool has_grad;
+	bool requires_grad;
 	bool training;
+	bool is_empty;       /* a module without tensors or modules */
+	bool trains_in_eval; /* a model */
+	bool is_optimized;   /* a parameter, or a model with one, that an optimizer has */
 };
 
 struct wti_live *wti_live_find(PyObject *object, uint32_t type);
@@ -286,17 +381,103 @@ struct wti_live *wti_live_find(PyObject *object, uint32_t type);
 struct wti_live *wti_live_add(PyObject *object, uint32_t type);
 /* The next one of a type that lives, after `at`; begins with NULL. */
 struct wti_live *wti_live_next(const struct wti_live *at, uint32_t type);
+/* What an object is called, whatever it is; NULL: it is not followed. */
+struct wt_name *wti_live_name(PyObject *object);
 
-/* ---- state.c -------------------------------------------------------------------------------- */
+/* ---- object.c ------------------------------------------------------------------------------- */
 
-/* The gradients that an optimizer is about to use. */
-void wti_state_before_step(PyObject *optimizer);
-/* What it has made of it: parameters, settings, its own state; and the buffers of all models. */
-void wti_state_after_step(PyObject *optimizer);
-/* `was` NULL: nothing was known before. */
+/* A module that has just been made, or restored from elsewhere. */
+void wti_object_module_new(PyObject *module, uint32_t how);
+/* A parameter no longer is as it was told: tells it again. */
+void wti_object_changed(PyObject *parameter, struct wti_live *live,
+			const struct wti_tensor *tensor);
+/* The module, named; asks the Python side the first time. NULL: it cannot be followed. */
+struct wti_live *wti_object_module(PyObject *module);
+/* An attribute from the dictionary of the instance, borrowed: no code runs. NULL: none there. */
+PyObject *wti_own_attribute(PyObject *object, PyObject *name);
+extern PyMethodDef wti_object_methods[];
+
+/* ---- known.c -------------------------------------------------------------------------------- */
+
+enum {
+	WTI_STATE_FIRST = 1,
+	WTI_STATE_ZERO = 2,
+};
+
+struct wti_change {
+	uint32_t type;  /* enum wt_value_type */
+	uint32_t flags; /* WTI_STATE_ */
+	uint64_t old_value;
+	uint64_t new_value;
+	const char *text; /* or NULL */
+};
+
+void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
+		    const struct wti_change *change);
+/* Told if it is another one than the last time. */
+void wti_known_set(struct wt_name *owner, struct wt_name *attribute, uint32_t type, uint64_t value,
+		   uint32_t flags);
+/* Forgets all values: in a new process they have to be told again. */
+void wti_known_forget(void);
+void wti_known_text(struct wt_name *owner, struct wt_name *attribute, const char *text);
+/* A number, a flag, a text or a word of torch's; others are left. */
+void wti_known_object(struct wt_name *owner, struct wt_name *attribute, PyObject *value);
+
+/* ---- state.c, gradient.c -------------------------------------------------------------------- */
+
+/* Of a type whose attributes are torch's own: to ask others would run the program's code. */
+bool wti_tensor_is_tame(PyObject *tensor);
+bool wti_tensor_is_zero(const struct wti_tensor *tensor);
+/* True if statistics of the one with this number are to be told in this step. */
+bool wti_state_turn(uint64_t order);
+
+struct wti_reading {
+	bool is_done;
+	bool is_zero;
+	uint64_t hash;
+};
+/* Reads a tensor; tells its statistics if it is its turn. */
+struct wti_reading wti_state_read(PyObject *tensor, struct wt_name *owner, struct wt_name *name,
+				  bool its_turn);
+/* Calls `each` for each parameter of an optimizer; owned while it is called. */
+typedef void wti_each_parameter(PyObject *parameter, struct wti_live *live, void *with);
+void wti_state_parameters(struct wti_live *optimizer, wti_each_parameter *each, void *with);
+
+/* What an optimizer has made of it: parameters, settings, its own state. */
+void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own);
+/* Buffers of all models, and parameters that no optimizer has, in turn. */
+void wti_state_models(void);
+/* All parameters of a model, or with NULL of all. */
+void wti_state_model(const struct wt_name *owner);
 void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is);
-/* The name of an optimizer: its class, and its number if there are several. */
-struct wti_live *wti_state_optimizer(PyObject *optimizer);
+
+/* The gradients that an optimizer is about to use, and that a backward will add to. */
+void wti_gradient_before_step(struct wti_live *optimizer);
+void wti_gradient_before_backward(void);
+
+/* ---- random.c ------------------------------------------------------------------------------- */
+
+/* Tells the states that have changed; all of them in a new process. */
+void wti_random_read(void);
+extern PyMethodDef wti_random_methods[];
+
+/* ---- data.c --------------------------------------------------------------------------------- */
+
+struct wti_data_place {
+	uint32_t call;
+	int32_t position;
+	struct wt_name *owner; /* of rows; NULL: rows are not told */
+	struct wt_name *name;  /* of the whole, or NULL */
+};
+/* All tensors in it, however they are packed into containers. */
+void wti_data_tell(const struct wti_data_place *place, PyObject *object);
+
+/* ---- slot.c --------------------------------------------------------------------------------- */
+
+/* Hooks indexing of a type and of all that took it over from it. */
+bool wti_slot_index(PyTypeObject *type, struct wt_name *module);
+/* Hooks an attribute: a getset descriptor. */
+bool wti_slot_attribute(PyObject *descriptor, struct wt_name *module, struct wt_name *name);
 
 /* ---- shim.c --------------------------------------------------------------------------------- */
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FRAMES_MAX = 256 }; /* looked at for the place where an object is made */
+
 struct note {
 	bool in_library;
 	uint32_t unit_count;
@@ -113,4 +115,53 @@ uint32_t wti_site_of(struct wti_here here, struct wti_place place)
 	if (number)
 		note->sites[unit] = (uint64_t)here.slot->generation << 32 | number;
 	return number;
+}
+
+/* `self` may be a variable of closures: then the cell stands in its place. */
+static bool is_own_method(wti_frame *frame, const PyObject *object)
+{
+	PyObject *first = wti_frame_first(frame);
+
+	if (first && PyCell_Check(first))
+		first = PyCell_GET(first);
+	return first == object;
+}
+
+struct wti_place wti_site_user(struct wti_place place)
+{
+	wti_frame *frame;
+
+	if (!place.code || !wti_site_in_library(place.code))
+		return place;
+	frame = wti_frame_here(PyThreadState_Get());
+	for (int i = 0; frame && i < FRAMES_MAX; i++, frame = wti_frame_back(frame)) {
+		struct wti_place other = wti_place_of(frame);
+
+		if (other.code && !wti_site_in_library(other.code))
+			return other;
+	}
+	return place;
+}
+
+uint64_t wti_site_made(PyObject *object)
+{
+	const struct wti_here here = wti_here();
+	wti_frame *frame = wti_frame_here(PyThreadState_Get());
+	struct wti_place first = {0};
+
+	if (!here.ring)
+		return 0;
+	for (int i = 0; frame && i < FRAMES_MAX; i++, frame = wti_frame_back(frame)) {
+		struct wti_place place = wti_place_of(frame);
+
+		if (is_own_method(frame, object) || !place.code)
+			continue;
+		if (!first.code)
+			first = place;
+		if (!wti_site_in_library(place.code)) {
+			first = place;
+			break;
+		}
+	}
+	return (uint64_t)here.slot->generation << 32 | wti_site_of(here, first);
 }

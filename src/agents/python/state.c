@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * States at the end of a step: parameters and gradients each time, by hash; their statistics each
- * time, or in the lean level in turn; the optimizer's own tensors in turn, or in the full level
- * each time. In turn: each SPREAD steps apart. They are always read again, because memory can be
- * written behind torch's back.
+ * States at the end of a step: parameters that were stepped each time, by hash; their statistics
+ * each time, or in the lean level in turn; buffers by hash, likewise; the optimizer's own tensors
+ * in turn, or in the full level each time; parameters that no optimizer has stepped in turn. In
+ * turn: each SPREAD steps apart. They are always read again, because memory can be written behind
+ * torch's back.
+ *
+ * On the way it is seen whether a model still has the parameters that it had.
  */
 #include "pyagent.h"
 
@@ -12,105 +15,114 @@
 
 enum {
 	SPREAD = 8,
-	NAME_BYTES = 256,
-	SETTINGS_MAX = 8192, /* a power of two */
+	PARAMETERS_MAX = 1 << 20, /* of a group, followed */
 };
 
-/* ---- Records ----------------------------------------------------------------------------------
- */
-
-struct change {
-	uint32_t type; /* enum wt_value_type */
-	bool is_first;
-	uint64_t old_value;
-	uint64_t new_value;
-};
-
-static void tell_state(struct wt_name *owner, struct wt_name *attribute,
-		       const struct change *change)
+bool wti_tensor_is_tame(PyObject *tensor)
 {
-	const struct wti_here here = wti_here();
-	struct wti_record_state *record;
-	uint32_t ids[2];
+	PyTypeObject *type = Py_TYPE(tensor);
+	PyObject *name = wti_python.words.torch_function;
+	PyObject *function;
 
-	if (!here.ring)
-		return;
-	ids[0] = wti_name(here, owner);
-	ids[1] = wti_name(here, attribute);
-	record = wti_open(here, WT_KIND_STATE, sizeof(*record));
-	if (!record)
-		return;
-	record->owner = ids[0];
-	record->attribute = ids[1];
-	record->type = change->type;
-	record->flags = change->is_first;
-	record->old = change->old_value;
-	record->new_ = change->new_value;
-	record->text_bytes = 0;
-	wti_commit(here, sizeof(*record));
+	if (type == wti_python.plain_types[0] || type == wti_python.plain_types[1])
+		return true;
+	function = _PyType_Lookup(type, name);
+	return function && (function == _PyType_Lookup(wti_python.plain_types[0], name) ||
+			    function == _PyType_Lookup(wti_python.plain_types[1], name));
+}
+
+/* Statistics of parameters, gradients and buffers. */
+bool wti_state_turn(uint64_t order)
+{
+	return wti_python.detail != WTI_DETAIL_LEAN || (order + wti_python.step) % SPREAD == 0;
+}
+
+/* The optimizer's own tensors. */
+static bool is_turn_of_own(uint64_t order)
+{
+	return wti_python.detail == WTI_DETAIL_FULL || (order + wti_python.step) % SPREAD == 0;
 }
 
 void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is)
 {
-	const struct change change = {WT_VALUE_TYPE_BOOL, !was, was && *was, is};
+	const struct wti_change change = {.type = WT_VALUE_TYPE_BOOL,
+					  .flags = was ? 0 : WTI_STATE_FIRST,
+					  .old_value = was && *was,
+					  .new_value = is};
 
-	tell_state(owner, attribute, &change);
+	wti_state_tell(owner, attribute, &change);
 }
 
-/* ---- Tensors that live on ---------------------------------------------------------------------
+/* ---- Tensors ----------------------------------------------------------------------------------
  */
 
-struct reading {
-	bool done;
-	uint64_t hash;
-};
-
-/* Statistics are told as well when it is this one's turn. */
-static struct reading read_tensor(PyObject *object, struct wt_name *owner, struct wt_name *name,
-				  bool its_turn)
+static struct wti_reading read_looked(const struct wti_tensor *tensor, struct wt_name *owner,
+				      struct wt_name *name, bool its_turn)
 {
 	const struct wti_tensor_names names = {owner, name, 0, 0};
-	struct reading reading = {0};
-	struct wti_tensor tensor;
+	struct wti_reading reading = {0};
 	struct wt_digest digest;
+
+	if (its_turn && tensor->data && wti_tensor_digest(tensor, &digest)) {
+		wti_tensor_tell(tensor, &names, &digest);
+		reading.is_done = true;
+		reading.hash = digest.hash;
+	} else if (tensor->data) {
+		reading.is_done = wti_tensor_hash(tensor, &reading.hash);
+	} else if (its_turn) {
+		wti_tensor_tell(tensor, &names, NULL); /* not measured, and said so */
+	}
+	reading.is_zero = reading.is_done && wti_tensor_is_zero(tensor);
+	return reading;
+}
+
+struct wti_reading wti_state_read(PyObject *object, struct wt_name *owner, struct wt_name *name,
+				  bool its_turn)
+{
+	struct wti_reading reading = {0};
+	struct wti_tensor tensor;
 	Py_buffer room;
 
 	if (wti_python.tensors == WTI_TENSORS_OFF || !wti_tensor_look(object, &tensor, &room))
 		return reading;
-	if (its_turn && tensor.data && wti_tensor_digest(&tensor, &digest)) {
-		wti_tensor_tell(&tensor, &names, &digest);
-		reading = (struct reading){true, digest.hash};
-	} else if (tensor.data) {
-		reading.done = wti_tensor_hash(&tensor, &reading.hash);
-	} else if (its_turn) {
-		wti_tensor_tell(&tensor, &names, NULL); /* not measured, and said so */
-	}
+	reading = read_looked(&tensor, owner, name, its_turn);
 	wti_tensor_release(&tensor);
 	return reading;
 }
 
-/* Statistics of parameters and gradients. */
-static bool is_turn(uint64_t index)
+static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
 {
-	return wti_python.detail != WTI_DETAIL_LEAN || (index + wti_python.step) % SPREAD == 0;
+	const struct wti_change change = {.type = WT_VALUE_TYPE_HASH,
+					  .flags = (live->has_last ? 0 : WTI_STATE_FIRST) |
+						   (reading->is_zero ? WTI_STATE_ZERO : 0),
+					  .old_value = live->has_last ? live->last_hash : 0,
+					  .new_value = reading->hash};
+
+	if (!live->has_last || live->last_hash != reading->hash)
+		wti_state_tell(live->owner, live->name, &change);
+	live->last_hash = reading->hash;
+	live->has_last = true;
 }
 
-/* The optimizer's own tensors. */
-static bool is_turn_of_own(uint64_t index)
+static void read_parameter(PyObject *parameter, struct wti_live *live, bool its_turn)
 {
-	return wti_python.detail == WTI_DETAIL_FULL || (index + wti_python.step) % SPREAD == 0;
+	struct wti_reading reading;
+	struct wti_tensor tensor;
+	Py_buffer room;
+
+	live->read_step = wti_python.step;
+	if (wti_python.tensors == WTI_TENSORS_OFF || !wti_tensor_look(parameter, &tensor, &room))
+		return;
+	if (tensor.requires_grad != live->requires_grad || tensor.dtype != live->dtype)
+		wti_object_changed(parameter, live, &tensor);
+	reading = read_looked(&tensor, live->owner, live->name, its_turn);
+	wti_tensor_release(&tensor);
+	if (reading.is_done)
+		tell_hash(live, &reading);
 }
 
-static void tell_hash(const struct wti_live *live, struct wt_name *name, uint64_t *last,
-		      bool *has_last, uint64_t hash)
-{
-	const struct change change = {WT_VALUE_TYPE_HASH, !*has_last, *has_last ? *last : 0, hash};
-
-	if (!*has_last || *last != hash)
-		tell_state(live->owner, name, &change);
-	*last = hash;
-	*has_last = true;
-}
+/* ---- Walking an optimizer ---------------------------------------------------------------------
+ */
 
 /* A parameter that no known model has is called by its place in the optimizer. */
 static struct wti_live *parameter_live(PyObject *parameter, const struct wti_live *optimizer,
@@ -129,98 +141,47 @@ static struct wti_live *parameter_live(PyObject *parameter, const struct wti_liv
 	return live;
 }
 
-static void read_parameter(PyObject *parameter, struct wti_live *live, uint64_t index)
+static void each_of_group(struct wti_live *optimizer, PyObject *dict, Py_ssize_t group,
+			  wti_each_parameter *each, void *with)
 {
-	struct reading reading = read_tensor(parameter, live->owner, live->name, is_turn(index));
+	PyObject *parameters =
+		PyDict_Check(dict) ? PyDict_GetItemWithError(dict, wti_python.words.params) : NULL;
 
-	if (reading.done)
-		tell_hash(live, live->name, &live->last_hash, &live->has_last, reading.hash);
+	if (!parameters || !PyList_Check(parameters))
+		return;
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(parameters) && i < PARAMETERS_MAX; i++) {
+		PyObject *parameter = PyList_GET_ITEM(parameters, i);
+		struct wti_live *live;
+
+		if (!wti_tensor_is(parameter))
+			continue;
+		live = parameter_live(parameter, optimizer, group, i);
+		Py_INCREF(parameter);
+		if (live)
+			each(parameter, live, with);
+		Py_DECREF(parameter);
+	}
 }
 
-static void read_gradient(PyObject *parameter, struct wti_live *live, uint64_t index)
+/* The list of groups, owned, or NULL. */
+static PyObject *groups_of(const struct wti_live *optimizer)
 {
-	PyObject *gradient = PyObject_GetAttr(parameter, wti_python.words.grad);
-	struct reading reading;
+	PyObject *groups = wti_own_attribute(optimizer->object, wti_python.words.param_groups);
 
-	if (!gradient || gradient == Py_None) {
-		const struct change gone = {WT_VALUE_TYPE_NONE, false, live->last_grad, 0};
+	if (!groups || !PyList_Check(groups))
+		return NULL;
+	Py_INCREF(groups);
+	return groups;
+}
 
-		if (live->has_grad)
-			tell_state(live->owner, live->grad_name, &gone);
-		live->has_grad = false;
-	} else {
-		reading = read_tensor(gradient, live->owner, live->grad_name, is_turn(index));
-		if (reading.done)
-			tell_hash(live, live->grad_name, &live->last_grad, &live->has_grad,
-				  reading.hash);
-	}
+void wti_state_parameters(struct wti_live *optimizer, wti_each_parameter *each, void *with)
+{
+	PyObject *groups = groups_of(optimizer);
+
+	for (Py_ssize_t i = 0; groups && i < PyList_GET_SIZE(groups); i++)
+		each_of_group(optimizer, PyList_GET_ITEM(groups, i), i, each, with);
 	PyErr_Clear();
-	Py_XDECREF(gradient);
-}
-
-/* ---- Settings: numbers of a parameter group ---------------------------------------------------
- */
-
-/* The last value of each setting, by a hash of whose it is. */
-static struct setting {
-	uint64_t key; /* 0: free */
-	uint64_t value;
-	uint32_t type; /* enum wt_value_type; none: nothing known yet */
-} settings[SETTINGS_MAX];
-
-static struct setting *setting_of(const struct wti_live *optimizer, const struct wt_name *name)
-{
-	uint64_t whose = (uint64_t)(uintptr_t)name ^ (uint64_t)optimizer->serial << 48;
-	uint64_t key = whose * 0x9e3779b97f4a7c15u | 1;
-
-	for (size_t i = 0; i < 16; i++) {
-		struct setting *setting = &settings[((key >> 32) + i) % SETTINGS_MAX];
-
-		if (setting->key == 0 || setting->key == key) {
-			setting->key = key;
-			return setting;
-		}
-	}
-	return NULL;
-}
-
-static bool number_of(PyObject *object, uint32_t *ret_type, uint64_t *ret_value)
-{
-	if (PyBool_Check(object)) {
-		*ret_type = WT_VALUE_TYPE_BOOL;
-		*ret_value = object == Py_True;
-	} else if (PyFloat_Check(object)) {
-		double value = PyFloat_AS_DOUBLE(object);
-
-		*ret_type = WT_VALUE_TYPE_FLOAT;
-		memcpy(ret_value, &value, sizeof(value));
-	} else if (PyLong_Check(object)) {
-		int overflow;
-
-		*ret_type = WT_VALUE_TYPE_INT;
-		*ret_value = (uint64_t)PyLong_AsLongLongAndOverflow(object, &overflow);
-		return !overflow;
-	} else {
-		return false;
-	}
-	return true;
-}
-
-static void read_setting(const struct wti_live *optimizer, struct wt_name *name, PyObject *object)
-{
-	struct change change = {0};
-	struct setting *setting;
-
-	if (!number_of(object, &change.type, &change.new_value))
-		return;
-	setting = setting_of(optimizer, name);
-	if (!setting || (setting->type == change.type && setting->value == change.new_value))
-		return;
-	change.is_first = setting->type == WT_VALUE_TYPE_NONE;
-	change.old_value = setting->value;
-	setting->type = change.type;
-	setting->value = change.new_value;
-	tell_state(optimizer->owner, name, &change);
+	Py_XDECREF(groups);
 }
 
 /* "lr" in the first group, "group1.lr" in the next; "betas[0]" of a pair. */
@@ -240,21 +201,24 @@ static void read_settings(const struct wti_live *optimizer, Py_ssize_t group, Py
 			continue;
 		if (PyTuple_Check(value) && PyTuple_GET_SIZE(value) <= 4) {
 			for (int i = 0; i < (int)PyTuple_GET_SIZE(value); i++)
-				read_setting(optimizer, wti_name_joined(prefix, key, i),
-					     PyTuple_GET_ITEM(value, i));
+				wti_known_object(optimizer->owner, wti_name_joined(prefix, key, i),
+						 PyTuple_GET_ITEM(value, i));
 		} else if (PyFloat_Check(value) || PyLong_Check(value)) {
-			read_setting(optimizer, wti_name_joined(prefix, key, -1), value);
+			wti_known_object(optimizer->owner, wti_name_joined(prefix, key, -1), value);
 		}
 	}
 }
 
-/* ---- The optimizer's own tensors --------------------------------------------------------------
- */
+struct after {
+	const struct wti_live *optimizer;
+	PyObject *states; /* or NULL */
+	bool is_all_of_own;
+};
 
-static void read_own_state(const struct wti_live *optimizer, PyObject *states, PyObject *parameter,
+static void read_own_state(const struct after *after, PyObject *parameter,
 			   const struct wti_live *live)
 {
-	PyObject *state = PyDict_GetItemWithError(states, parameter);
+	PyObject *state = PyDict_GetItemWithError(after->states, parameter);
 	PyObject *key, *value;
 	Py_ssize_t at = 0;
 
@@ -262,128 +226,129 @@ static void read_own_state(const struct wti_live *optimizer, PyObject *states, P
 	if (!state || !PyDict_Check(state))
 		return;
 	while (PyDict_Next(state, &at, &key, &value)) {
-		if (PyUnicode_Check(key) && wti_tensor_is(value))
-			read_tensor(value, optimizer->owner, wti_name_joined(live->name, key, -1),
-				    true);
+		struct wt_name *name;
+
+		if (!PyUnicode_Check(key))
+			continue;
+		name = wti_name_joined(live->name, key, -1);
+		if (wti_tensor_is(value))
+			wti_state_read(value, after->optimizer->owner, name, true);
+		else if (PyFloat_Check(value) || PyLong_Check(value))
+			wti_known_object(after->optimizer->owner, name, value);
 	}
 }
 
-/* ---- Walking an optimizer ---------------------------------------------------------------------
- */
-
-struct walk {
-	const struct wti_live *optimizer;
-	PyObject *states; /* NULL: gradients are read, not parameters */
-	uint64_t index;
-};
-
-static void walk_parameter(struct walk *walk, PyObject *parameter, Py_ssize_t group,
-			   Py_ssize_t index)
+static void after_parameter(PyObject *parameter, struct wti_live *live, void *with)
 {
-	struct wti_live *live;
+	const struct after *after = with;
 
-	if (!wti_tensor_is(parameter))
-		return;
-	live = parameter_live(parameter, walk->optimizer, group, index);
-	if (!live)
-		return;
-	if (!walk->states) {
-		read_gradient(parameter, live, walk->index);
-	} else {
-		read_parameter(parameter, live, walk->index);
-		if (PyDict_Check(walk->states) && is_turn_of_own(walk->index))
-			read_own_state(walk->optimizer, walk->states, parameter, live);
-	}
-	walk->index++;
+	live->is_optimized = true;
+	read_parameter(parameter, live, wti_state_turn(live->order));
+	if (after->states && (after->is_all_of_own || is_turn_of_own(live->order)))
+		read_own_state(after, parameter, live);
 }
 
-static void walk_group(struct walk *walk, PyObject *dict, Py_ssize_t group)
+void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own)
 {
-	PyObject *parameters =
-		PyDict_Check(dict) ? PyDict_GetItemWithError(dict, wti_python.words.params) : NULL;
+	PyObject *states = wti_own_attribute(optimizer->object, wti_python.words.state);
+	PyObject *groups = groups_of(optimizer);
+	struct after after = {optimizer, states && PyDict_Check(states) ? states : NULL,
+			      is_all_of_own};
 
-	if (!parameters || !PyList_Check(parameters))
-		return;
-	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(parameters); i++) {
-		PyObject *parameter = PyList_GET_ITEM(parameters, i);
+	Py_XINCREF(states);
+	for (Py_ssize_t i = 0; groups && i < PyList_GET_SIZE(groups); i++) {
+		PyObject *dict = PyList_GET_ITEM(groups, i);
 
-		Py_INCREF(parameter);
-		walk_parameter(walk, parameter, group, i);
-		Py_DECREF(parameter);
+		each_of_group(optimizer, dict, i, after_parameter, &after);
+		if (PyDict_Check(dict))
+			read_settings(optimizer, i, dict);
 	}
-	if (walk->states)
-		read_settings(walk->optimizer, group, dict);
-}
-
-static void walk_optimizer(PyObject *optimizer, bool is_after)
-{
-	PyObject *groups = PyObject_GetAttr(optimizer, wti_python.words.param_groups);
-	struct walk walk = {.optimizer = wti_state_optimizer(optimizer)};
-
-	if (is_after)
-		walk.states = PyObject_GetAttr(optimizer, wti_python.words.state);
-	if (is_after && !walk.states) {
-		Py_INCREF(Py_None);
-		walk.states = Py_None;
-	}
-	if (groups && PyList_Check(groups) && walk.optimizer)
-		for (Py_ssize_t i = 0; i < PyList_GET_SIZE(groups); i++)
-			walk_group(&walk, PyList_GET_ITEM(groups, i), i);
 	PyErr_Clear();
-	Py_XDECREF(walk.states);
 	Py_XDECREF(groups);
+	Py_XDECREF(states);
 }
 
-/* ---- Buffers ----------------------------------------------------------------------------------
+/* ---- Walking models ---------------------------------------------------------------------------
  */
 
-static void read_buffers(const struct wti_live *live)
+static void read_buffers(const struct wti_live *module)
 {
-	PyObject *buffers = PyObject_GetAttr(live->object, wti_python.words.buffers);
+	PyObject *buffers = wti_own_attribute(module->object, wti_python.words.buffers);
 	PyObject *key, *value;
 	Py_ssize_t at = 0;
 
 	while (buffers && PyDict_Check(buffers) && PyDict_Next(buffers, &at, &key, &value)) {
-		if (PyUnicode_Check(key) && wti_tensor_is(value))
-			read_tensor(value, live->owner, wti_name_joined(live->name, key, -1), true);
+		struct wti_reading reading;
+		struct wt_name *name;
+
+		if (!PyUnicode_Check(key) || !wti_tensor_is(value))
+			continue;
+		name = wti_name_joined(module->name, key, -1);
+		Py_INCREF(value);
+		reading = wti_state_read(value, module->owner, name, wti_state_turn(module->order));
+		Py_DECREF(value);
+		if (reading.is_done)
+			wti_known_set(module->owner, name, WT_VALUE_TYPE_HASH, reading.hash,
+				      reading.is_zero ? WTI_STATE_ZERO : 0);
 	}
-	PyErr_Clear();
-	Py_XDECREF(buffers);
 }
 
-static void read_all_buffers(void)
+enum which { IN_TURN, ALL };
+
+/* False: the module has another parameter than before. */
+static bool read_parameters(const struct wti_live *module, enum which which)
 {
-	struct wti_live *live = NULL;
+	PyObject *parameters = wti_own_attribute(module->object, wti_python.words.parameters);
+	PyObject *key, *value;
+	Py_ssize_t at = 0;
 
-	while ((live = wti_live_next(live, WTI_LIVE_BUFFERS)))
-		read_buffers(live);
-}
+	while (parameters && PyDict_Check(parameters) &&
+	       PyDict_Next(parameters, &at, &key, &value)) {
+		struct wti_live *live;
 
-struct wti_live *wti_state_optimizer(PyObject *optimizer)
-{
-	struct wti_live *live = wti_live_add(optimizer, WTI_LIVE_OPTIMIZER);
-	struct wt_name *module;
-	const char *name;
-	char text[NAME_BYTES];
-
-	if (live && !live->owner) {
-		wti_type_names(Py_TYPE(optimizer), &module, &name);
-		if (live->serial)
-			snprintf(text, sizeof(text), "%.200s#%u", name, live->serial);
-		else
-			snprintf(text, sizeof(text), "%.200s", name);
-		live->owner = live->name = wti_name_find(text, strlen(text));
+		if (!wti_tensor_is(value))
+			continue;
+		live = wti_live_find(value, WTI_LIVE_TENSOR);
+		if (!live || !live->owner)
+			return false;
+		if (which == IN_TURN && (live->read_step == wti_python.step ||
+					 (live->order + wti_python.step) % SPREAD != 0))
+			continue;
+		Py_INCREF(value);
+		read_parameter(value, live, wti_state_turn(live->order));
+		Py_DECREF(value);
 	}
-	return live;
+	return true;
 }
 
-void wti_state_before_step(PyObject *optimizer)
+static void read_modules(const struct wt_name *owner, enum which which)
 {
-	walk_optimizer(optimizer, false);
+	struct wti_live *module = NULL;
+	PyObject *changed = NULL, *object;
+
+	while ((module = wti_live_next(module, WTI_LIVE_MODULE))) {
+		if (!module->owner || module->is_empty || (owner && module->owner != owner))
+			continue;
+		object = module->object; /* kept, so that the place in the list is */
+		Py_INCREF(object);
+		if (!read_parameters(module, which) && !changed) {
+			changed = object;
+			Py_INCREF(changed);
+		}
+		read_buffers(module);
+		Py_DECREF(object);
+	}
+	if (changed)
+		wti_callback("model_changed", changed);
+	Py_XDECREF(changed);
 }
 
-void wti_state_after_step(PyObject *optimizer)
+void wti_state_models(void)
 {
-	walk_optimizer(optimizer, true);
-	read_all_buffers();
+	read_modules(NULL, IN_TURN);
+}
+
+void wti_state_model(const struct wt_name *owner)
+{
+	read_modules(owner, ALL);
 }

@@ -234,10 +234,10 @@ static void tell_simple(const struct wti_value_place *place, PyObject *object, u
 		tell_text(place, object);
 }
 
-/* A module by the name it is followed under; types and functions by theirs. */
+/* What is followed by the name that it has there; types by theirs. */
 static bool tell_named(const struct wti_value_place *place, PyObject *object)
 {
-	const struct wti_live *live;
+	const struct wt_name *known;
 	struct wt_name *module;
 	const char *name;
 
@@ -246,14 +246,10 @@ static bool tell_named(const struct wti_value_place *place, PyObject *object)
 		tell_words(place, WT_VALUE_TYPE_TEXT, name);
 		return true;
 	}
-	if (!wti_python.module_type || !PyObject_TypeCheck(object, wti_python.module_type))
-		return false;
-	live = wti_live_find(object, WTI_LIVE_MODEL);
-	if (live && live->owner)
-		tell_words(place, WT_VALUE_TYPE_TEXT, live->owner->text);
-	else
-		tell_type_of(place, object);
-	return true;
+	known = wti_live_name(object);
+	if (known)
+		tell_words(place, WT_VALUE_TYPE_TEXT, known->text);
+	return known != NULL;
 }
 
 /* torch.float32, cpu, strided: types of torch whose str() is C and short. */

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What only torch can say about its tensors and generators, and what the extension needs to read them by itself."""
+
+from __future__ import annotations
+
+import random
+import struct
+import sys
+from types import ModuleType
+from typing import Any
+
+# The dtype names of schema/events.toml, by torch's.
+DTYPES = {"bool": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "uint32": 6, "int32": 7, "uint64": 8, "int64": 9,
+          "float16": 10, "bfloat16": 11, "float32": 12, "float64": 13, "complex64": 14, "complex128": 15,
+          "float8_e4m3fn": 16, "float8_e5m2": 17}
+
+# Dispatch keys of tensors whose elements lie in memory as they are. Any other key stands for something in between: a
+# conjugate, a batch of vmap, a fake tensor of torch.compile, a subclass that dispatches by itself.
+PLAIN_KEYS = {"CPU", "ADInplaceOrView", "AutogradCPU", "AutocastCPU", "Named"}
+
+
+
+class Describer:
+    """Asked once for each sort of tensor."""
+
+    def __init__(self, torch: ModuleType) -> None:
+        self.torch: Any = torch
+
+    def describe(self, tensor: Any) -> tuple[bool, int, int, str]:
+        """Whether the memory of tensors of this sort may be read, their dtype, item size and device."""
+        with self.torch._C.DisableTorchFunction():
+            return self._is_plain(tensor), self._dtype(tensor), self._item(tensor), str(tensor.device)
+
+    def describe_shape(self, tensor: Any) -> tuple[int, int, str, tuple[int, ...]]:
+        """What can be said of a tensor whose memory is not to be read."""
+        with self.torch._C.DisableTorchFunction():
+            return self._dtype(tensor), self._item(tensor), str(tensor.device), self._shape(tensor)
+
+    def _shape(self, tensor: Any) -> tuple[int, ...]:
+        """Subclasses that dispatch by themselves may compute it: of those only torch's own are asked. A symbolic extent
+        is left, because to ask for its value ties the graph to that value."""
+        if "Python" in self._keys(tensor) and not type(tensor).__module__.startswith("torch."):
+            return ()
+        return tuple(n if type(n) is int else 0 for n in tensor.shape)
+
+    def _keys(self, tensor: Any) -> set[str]:
+        return set(str(self.torch._C._dispatch_keys(tensor)).partition("(")[2].rstrip(")").split(", "))
+
+    def _dtype(self, tensor: Any) -> int:
+        return DTYPES.get(str(tensor.dtype).rpartition(".")[2], 0)
+
+    def _item(self, tensor: Any) -> int:
+        try:
+            return int(tensor.element_size())
+        except RuntimeError:
+            return 0
+
+    def _is_plain(self, tensor: Any) -> bool:
+        torch = self.torch
+        return (tensor.layout is torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
+                and not tensor.is_conj() and not tensor.is_neg() and self._dtype(tensor) != 0
+                and self._keys(tensor) <= PLAIN_KEYS)
+
+
+def probes(torch: ModuleType) -> list[tuple[Any, ...]]:
+    """Tensors of all sorts, and what they are: (tensor, implementation, storage, data, bytes, offset, dtype, sort,
+    sizes, strides)."""
+    plain = [torch.zeros(3, 5, 7)[1:, 1:, 2:], torch.zeros(2, 3, 4, 5, 6, 7, 2)[1:], torch.zeros(11)[4:],
+             torch.zeros(4, 6).t(), torch.zeros(()), torch.zeros(2, 1, 3, 2, 2, 3)[:, :, 1:], torch.zeros(0, 3)]
+    for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float64", "complex64"):
+        plain.append(torch.zeros(9, 2, dtype=getattr(torch, name))[3:])
+    conjugate = torch.zeros(5, dtype=torch.complex64)[2:].conj()
+    negative = torch.zeros(5, dtype=torch.complex64)[2:].conj().imag
+    with torch.inference_mode():
+        inference = torch.zeros(5, 2)[2:]
+    probes = [(tensor, 0) for tensor in plain] + [(conjugate, 1), (negative, 2), (inference, 3)]
+    return [_probe(torch, tensor, sort) for tensor, sort in probes]
+
+
+def _probe(torch: ModuleType, tensor: Any, sort: int) -> tuple[Any, ...]:
+    if hasattr(tensor, "untyped_storage"):
+        storage = tensor.untyped_storage()
+    else:
+        storage = tensor.storage()
+        storage = getattr(storage, "_storage", storage)
+    return (tensor, tensor._cdata, storage._cdata, storage.data_ptr(), storage.nbytes(), tensor.storage_offset(),
+            DTYPES[str(tensor.dtype).rpartition(".")[2]], sort, tuple(tensor.shape), tuple(tensor.stride()))
+
+
+def _torch_words(generator: Any) -> bytes:
+    """The 624 words of a generator of torch's, from the state that it gives away: after three numbers of 8 bytes."""
+    state = bytes(generator.get_state().numpy().data)
+    return struct.pack("<624I", *struct.unpack_from("<624Q", state, 24))
+
+
+def learn_random(torch: Any, core: ModuleType) -> None:
+    """Where the generators that programs share keep their words. No generator of the program's is touched."""
+    probes = []
+    for seed in (1, 2):
+        generator = torch.Generator()
+        generator.manual_seed(seed)
+        torch.rand(3, generator=generator)
+        probes.append((generator, generator._cdata, _torch_words(generator)))
+    core.learn_torch_random(torch.default_generator._cdata, *(probe[1:] for probe in probes))
+    words = struct.pack("<624I", *random.getstate()[1][:-1])
+    instance: Any = random._inst  # type: ignore[attr-defined]
+    core.learn_random("python", id(instance) + object.__basicsize__ + 4, words, False)
+    numpy_random: Any = sys.modules.get("numpy.random")
+    if numpy_random is not None and numpy_random.get_state()[0] == "MT19937":
+        shared = numpy_random.mtrand._rand._bit_generator
+        core.learn_random("numpy", core.capsule_state(shared.capsule), numpy_random.get_state()[1].tobytes(), True)

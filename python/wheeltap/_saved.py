@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in a checkpoint: its tensors and numbers, under their path of keys such as `model.fc1.weight`.
+
+Only containers of Python's own and modules are opened, by the types' own methods: nothing of the program's runs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Iterator
+
+ENTRIES_MAX = 100_000
+DEPTH_MAX = 32
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,200}\Z")  # keys that may be told
+
+
+def _children(torch: Any, thing: Any) -> Iterator[tuple[str, Any]]:
+    kind = type(thing)
+    if issubclass(kind, dict):
+        for number, (key, value) in enumerate(dict.items(thing)):
+            text = str(key) if type(key) in (str, int) else ""
+            yield text if NAME.match(text) else f"<{number}>", value
+    elif issubclass(kind, (list, tuple)):
+        base: Any = list if issubclass(kind, list) else tuple
+        for number, value in enumerate(base.__iter__(thing)):
+            yield str(number), value
+    elif issubclass(kind, torch.nn.Module):
+        own = object.__getattribute__(thing, "__dict__")
+        for key in ("_parameters", "_buffers", "_modules"):
+            yield from own.get(key, {}).items()
+
+
+def contents(torch: Any, thing: Any) -> Iterator[tuple[str, Any]]:
+    """(path, tensor or number), in order."""
+    waiting: list[tuple[str, Any, int]] = [("", thing, 0)]
+    for _ in range(ENTRIES_MAX):
+        if not waiting:
+            return
+        path, at, depth = waiting.pop()
+        if issubclass(type(at), torch.Tensor) or type(at) in (bool, int, float):
+            yield path, at
+        elif depth < DEPTH_MAX:
+            waiting.extend((f"{path}.{key}" if path else key, value, depth + 1)
+                           for key, value in reversed(list(_children(torch, at))))

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Step, epoch and stage, derived from what happens, unless the program says them itself.
+ *
+ * They belong to the process, not to the thread on which they were noticed: a thread that has
+ * something to tell says them first if they have changed since it last did.
+ *
+ * step: how often the optimizer that steps most has stepped. A program that never makes one steps
+ * when a model is called after a backward.
+ *
+ * epoch: how often the loader that feeds training has been begun before.
+ *
+ * stage: training is where gradients are on and the model is in training mode, or where a backward
+ * followed on a call in evaluation mode (fine-tuning with frozen statistics). Models that no
+ * optimizer trains (a teacher, a target, an average) leave the stage as it is, unless they are fed
+ * by another loader than training is.
+ */
+#include "pyagent.h"
+
+#include <string.h>
+
+#include "common/text.h"
+#include "threads.h"
+
+enum {
+	FLAG_TRAINING = 2,
+	FLAG_GRAD = 4,
+};
+
+/* What has happened. Loaders by the name they have for good. */
+static struct {
+	const struct wt_name *loader; /* that gave the last batch */
+	uint64_t rounds;              /* of it */
+	const struct wt_name *training_loader;
+	struct wti_live *model; /* called last; believed only if it is found again */
+	PyObject *model_object;
+	bool has_optimizer;
+	bool is_backward_done; /* since the last step */
+} seen;
+
+/* ---- Records ----------------------------------------------------------------------------------
+ */
+
+void wti_context_tell(struct wt_name *key, uint32_t type, uint64_t value,
+		      const struct wti_kept_text *kept)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_context *record;
+	uint32_t text_bytes = kept ? kept->bytes : 0;
+	uint32_t bytes = (uint32_t)sizeof(*record) + wti_round8(text_bytes);
+	uint32_t id;
+
+	if (!here.ring)
+		return;
+	id = wti_name(here, key);
+	record = wti_open(here, WT_KIND_CONTEXT, bytes);
+	if (!record)
+		return;
+	record->key = id;
+	record->type = type;
+	record->value = value;
+	record->text_bytes = text_bytes;
+	if (kept)
+		wti_put_text(record + 1, kept);
+	wti_commit(here, bytes);
+	wti_threads_context(key, type, value, kept);
+}
+
+void wti_context_int(struct wt_name *key, int64_t value)
+{
+	wti_context_tell(key, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
+}
+
+void wti_context_float(struct wt_name *key, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	wti_context_tell(key, WT_VALUE_TYPE_FLOAT, bits, NULL);
+}
+
+void wti_context_text(struct wt_name *key, const char *text)
+{
+	struct wti_kept_text kept;
+
+	if (!wti_here().ring)
+		return;
+	wti_keep_text(&kept, text);
+	wti_context_tell(key, WT_VALUE_TYPE_TEXT, 0, &kept);
+}
+
+void wti_counter(struct wt_name *name, double value)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_counter *record;
+	uint32_t id;
+
+	if (!here.ring)
+		return;
+	id = wti_name(here, name);
+	record = wti_open(here, WT_KIND_COUNTER, sizeof(*record));
+	if (!record)
+		return;
+	record->name = id;
+	record->unit = 0;
+	record->value = value;
+	wti_commit(here, sizeof(*record));
+}
+
+/* ---- The three --------------------------------------------------------------------------------
+ */
+
+/* A change that this thread says itself; what others changed before comes first. */
+static void changes(void)
+{
+	wti_context_current();
+	wti_python_thread.context_change = ++wti_python.context_change;
+}
+
+void wti_stage_set(const char *stage)
+{
+	if (wti_python.is_stage_said || (wti_python.stage && strcmp(wti_python.stage, stage) == 0))
+		return;
+	changes();
+	wti_python.stage = stage;
+	wti_context_text(WT_NAME("stage"), stage);
+}
+
+static void step_set(uint64_t step)
+{
+	if (wti_python.is_step_said) {
+		wti_python.step = step;
+		return;
+	}
+	changes();
+	wti_python.step = step;
+	wti_context_int(WT_NAME("step"), (int64_t)step);
+}
+
+static void epoch_set(uint64_t epoch)
+{
+	if (epoch == wti_python.epoch)
+		return;
+	changes();
+	wti_python.epoch = epoch;
+	wti_context_int(WT_NAME("epoch"), (int64_t)epoch);
+}
+
+/* A child has a stream of its own, in which nothing is known yet. */
+static void forget_parent(struct wti_here here)
+{
+	if (wti_python_thread.generation && here.ring &&
+	    wti_python_thread.generation != here.slot->generation)
+		wti_known_forget();
+	wti_python_thread.generation = here.ring ? here.slot->generation : 0;
+}
+
+void wti_context_catch_up(void)
+{
+	const struct wti_here here = wti_here();
+
+	forget_parent(here);
+	if (!wti_python.is_step_said)
+		wti_context_int(WT_NAME("step"), (int64_t)wti_python.step);
+	if (wti_python.epoch != UINT64_MAX)
+		wti_context_int(WT_NAME("epoch"), (int64_t)wti_python.epoch);
+	if (wti_python.stage && !wti_python.is_stage_said)
+		wti_context_text(WT_NAME("stage"), wti_python.stage);
+	wti_python_thread.context_change = wti_python.context_change;
+}
+
+/* ---- What happens -----------------------------------------------------------------------------
+ */
+
+bool wti_context_stepped(struct wti_live *optimizer)
+{
+	seen.has_optimizer = true;
+	seen.is_backward_done = false;
+	if (++optimizer->count <= wti_python.step)
+		return false;
+	step_set(optimizer->count);
+	return true;
+}
+
+void wti_context_loader_begun(struct wti_live *loader)
+{
+	loader->count++;
+}
+
+void wti_context_batch(const struct wti_live *loader)
+{
+	seen.loader = loader->owner;
+	seen.rounds = loader->count;
+}
+
+static struct wti_live *model_called_last(void)
+{
+	if (!seen.model_object)
+		return NULL;
+	return wti_live_find(seen.model_object, WTI_LIVE_MODULE) == seen.model ? seen.model : NULL;
+}
+
+/* It was training, whatever mode the model was in. */
+void wti_context_backward(void)
+{
+	struct wti_live *model = model_called_last();
+
+	seen.is_backward_done = true;
+	seen.training_loader = seen.loader;
+	if (model && !model->training)
+		model->trains_in_eval = true;
+	wti_stage_set("train");
+	if (seen.loader)
+		epoch_set(seen.rounds - 1);
+}
+
+/* Another model than those that are trained, fed with other data than they are. */
+static bool is_evaluated_apart(void)
+{
+	return seen.loader && seen.training_loader && seen.loader != seen.training_loader;
+}
+
+bool wti_context_model(struct wti_live *model, uint32_t modes)
+{
+	bool is_training = (modes & FLAG_TRAINING || model->trains_in_eval) && modes & FLAG_GRAD;
+	bool is_stepped = false;
+
+	seen.model = model;
+	seen.model_object = model->object;
+	if (!seen.has_optimizer && seen.is_backward_done && is_training) {
+		seen.is_backward_done = false;
+		step_set(wti_python.step + 1);
+		is_stepped = true;
+	}
+	if (model->is_optimized || !seen.has_optimizer || is_evaluated_apart())
+		wti_stage_set(is_training ? "train" : "eval");
+	if (is_training && seen.loader && !is_evaluated_apart())
+		epoch_set(seen.rounds - 1);
+	return is_stepped;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Data on its way: batches of loaders, inputs and outputs of models. Every tensor in them is told
+ * by digest, under its path in the containers around it. Of inputs and batches also the hashes of
+ * some rows, so that a row can be recognised wherever it turns up again.
+ */
+#include "pyagent.h"
+
+#include <string.h>
+
+enum {
+	DEPTH_MAX = 6, /* of containers in containers */
+	WAITING_MAX = 64,
+	TENSORS_MAX = 64, /* of one batch */
+	ROWS_MAX = 4096,  /* of a tensor that are looked at */
+	ROW_KEPT = 16,    /* one of so many */
+	ROW_BYTES_MIN = 8,
+	RECENT = 16,
+};
+
+struct waiting {
+	PyObject *object; /* borrowed from what holds it, which the caller keeps */
+	struct wt_name *name;
+	uint32_t depth;
+};
+
+struct walk {
+	const struct wti_data_place *place;
+	uint32_t tensor_count;
+	uint32_t waiting_count;
+	struct waiting waiting[WAITING_MAX];
+};
+
+/* ---- Rows -------------------------------------------------------------------------------------
+ */
+
+/* Contents whose rows have been told not long ago: a batch becomes the input of a model. */
+static uint64_t recent[RECENT];
+static uint32_t recent_next;
+
+static bool is_recent(uint64_t hash)
+{
+	for (uint32_t i = 0; i < RECENT; i++)
+		if (recent[i] == hash)
+			return true;
+	recent[recent_next++ % RECENT] = hash;
+	return false;
+}
+
+static void tell_row(const struct wti_data_place *place, struct wt_name *name, uint32_t index,
+		     uint32_t count, uint64_t hash)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_row *record;
+	uint32_t ids[2];
+
+	if (!here.ring)
+		return;
+	ids[0] = wti_name(here, place->owner);
+	ids[1] = name ? wti_name(here, name) : 0;
+	record = wti_open(here, WT_KIND_ROW, sizeof(*record));
+	if (!record)
+		return;
+	record->owner = ids[0];
+	record->name = ids[1];
+	record->index = index;
+	record->count = count;
+	record->hash = hash;
+	record->call = place->call;
+	record->flags = 0;
+	wti_commit(here, sizeof(*record));
+}
+
+/* The tensor without its first extent. */
+static struct wti_tensor row_of(const struct wti_tensor *tensor)
+{
+	struct wti_tensor row = {
+		.data = tensor->data,
+		.dtype = tensor->dtype,
+		.item_bytes = tensor->item_bytes,
+		.rank = tensor->rank - 1,
+		.is_packed = tensor->is_packed,
+		.count = tensor->count / (uint64_t)tensor->sizes[0],
+		.stride_unit = tensor->stride_unit,
+	};
+
+	memcpy(row.sizes, tensor->sizes + 1, row.rank * sizeof(row.sizes[0]));
+	memcpy(row.strides, tensor->strides + 1, row.rank * sizeof(row.strides[0]));
+	return row;
+}
+
+static void tell_rows(const struct wti_data_place *place, struct wt_name *name,
+		      const struct wti_tensor *tensor)
+{
+	struct wti_tensor row;
+	int64_t count;
+
+	if (!place->owner || tensor->rank < 2 || tensor->count == 0)
+		return;
+	row = row_of(tensor);
+	count = tensor->sizes[0] < ROWS_MAX ? tensor->sizes[0] : ROWS_MAX;
+	if (row.count * row.item_bytes < ROW_BYTES_MIN)
+		return;
+	for (int64_t i = 0; i < count; i++) {
+		uint64_t hash;
+
+		row.data = (const char *)tensor->data +
+			   i * tensor->strides[0] * (int64_t)tensor->stride_unit;
+		if (wti_tensor_hash(&row, &hash) && hash % ROW_KEPT == 0)
+			tell_row(place, name, (uint32_t)i, (uint32_t)tensor->sizes[0], hash);
+	}
+}
+
+/* ---- Tensors ----------------------------------------------------------------------------------
+ */
+
+static void tell_tensor(struct walk *walk, const struct waiting *at)
+{
+	const struct wti_data_place *place = walk->place;
+	const struct wti_tensor_names names = {NULL, at->name, place->call, place->position};
+	struct wti_tensor tensor;
+	struct wt_digest digest;
+	Py_buffer room;
+
+	if (++walk->tensor_count > TENSORS_MAX || !wti_tensor_look(at->object, &tensor, &room))
+		return;
+	if (tensor.data && wti_python.tensors != WTI_TENSORS_OFF &&
+	    wti_tensor_digest(&tensor, &digest)) {
+		wti_tensor_tell(&tensor, &names, &digest);
+		if (!is_recent(digest.hash))
+			tell_rows(place, at->name, &tensor);
+	} else {
+		wti_tensor_tell(&tensor, &names, NULL);
+	}
+	wti_tensor_release(&tensor);
+}
+
+/* ---- Containers -------------------------------------------------------------------------------
+ */
+
+static void wait(struct walk *walk, PyObject *object, struct wt_name *name, uint32_t depth)
+{
+	if (walk->waiting_count < WAITING_MAX && depth <= DEPTH_MAX)
+		walk->waiting[walk->waiting_count++] = (struct waiting){object, name, depth};
+}
+
+/* The last first: they are taken from the end. */
+static void wait_sequence(struct walk *walk, const struct waiting *at)
+{
+	Py_ssize_t count = PySequence_Fast_GET_SIZE(at->object);
+
+	if (count > WAITING_MAX)
+		count = WAITING_MAX;
+	for (Py_ssize_t i = count; i-- > 0;)
+		wait(walk, PySequence_Fast_GET_ITEM(at->object, i),
+		     wti_name_joined(at->name, Py_None, (int32_t)i), at->depth + 1);
+}
+
+/* Keys are the program's words: only those that look like names are told. */
+static void wait_dict(struct walk *walk, const struct waiting *at, PyObject *dict)
+{
+	uint32_t first = walk->waiting_count;
+	PyObject *key, *value;
+	Py_ssize_t position = 0;
+
+	while (PyDict_Next(dict, &position, &key, &value)) {
+		bool is_name = PyUnicode_CheckExact(key) && PyUnicode_IsIdentifier(key) == 1;
+
+		wait(walk, value, is_name ? wti_name_joined(at->name, key, -1) : at->name,
+		     at->depth + 1);
+	}
+	for (uint32_t i = first, j = walk->waiting_count; i + 1 < j; i++) {
+		struct waiting swapped = walk->waiting[--j];
+
+		walk->waiting[j] = walk->waiting[i];
+		walk->waiting[i] = swapped;
+	}
+}
+
+/* Batches that are objects of their own keep their tensors in attributes. */
+static void wait_attributes(struct walk *walk, const struct waiting *at)
+{
+	PyObject **dict;
+
+	if (at->depth > 1 || !PyType_HasFeature(Py_TYPE(at->object), Py_TPFLAGS_HEAPTYPE) ||
+	    PyType_Check(at->object))
+		return;
+	dict = _PyObject_GetDictPtr(at->object);
+	if (dict && *dict && PyDict_Check(*dict))
+		wait_dict(walk, at, *dict);
+}
+
+static void take(struct walk *walk, const struct waiting *at)
+{
+	PyObject *object = at->object;
+
+	if (wti_tensor_is(object))
+		tell_tensor(walk, at);
+	else if (PyTuple_Check(object) || PyList_Check(object))
+		wait_sequence(walk, at);
+	else if (PyDict_Check(object))
+		wait_dict(walk, at, object);
+	else if (PyObject_CheckBuffer(object) && !PyBytes_Check(object))
+		tell_tensor(walk, at);
+	else
+		wait_attributes(walk, at);
+}
+
+void wti_data_tell(const struct wti_data_place *place, PyObject *object)
+{
+	struct walk walk = {.place = place};
+
+	wait(&walk, object, place->name, 0);
+	while (walk.waiting_count) {
+		struct waiting at = walk.waiting[--walk.waiting_count];
+
+		Py_INCREF(at.object);
+		take(&walk, &at);
+		Py_DECREF(at.object);
+	}
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gradients: before a step by hash, each parameter's; before a step and before a backward how many
+ * there are, and how many of them are all zeros. Whether one is zero is seen at its first element
+ * that is not, so that it costs nothing when it matters most.
+ */
+#include "pyagent.h"
+
+#include <string.h>
+
+struct count {
+	uint32_t moment; /* enum wt_moment */
+	uint32_t none;
+	uint32_t zero;
+	uint32_t nonzero;
+	uint32_t unknown;
+	const struct wti_live *example;
+};
+
+static void tell_count(const struct wti_live *optimizer, const struct count *count)
+{
+	const struct wti_here here = wti_here();
+	const struct wti_live *example = count->example;
+	struct wti_record_gradients *record;
+	uint32_t ids[3] = {0};
+
+	if (!here.ring || count->none + count->zero + count->nonzero + count->unknown == 0)
+		return;
+	ids[0] = wti_name(here, optimizer->owner);
+	if (example) {
+		ids[1] = wti_name(here, example->name);
+		ids[2] = wti_name(here, example->owner);
+	}
+	record = wti_open(here, WT_KIND_GRADIENTS, sizeof(*record));
+	if (!record)
+		return;
+	record->object = ids[0];
+	record->moment = count->moment;
+	record->none = count->none;
+	record->zero = count->zero;
+	record->nonzero = count->nonzero;
+	record->unknown = count->unknown;
+	record->example = ids[1];
+	record->owner = ids[2];
+	wti_commit(here, sizeof(*record));
+}
+
+/* ---- Zeros ------------------------------------------------------------------------------------
+ */
+
+/* The bits that make a number other than zero: not the sign of a float. */
+static uint64_t bits_of(uint32_t dtype)
+{
+	switch (dtype) {
+	case WT_DTYPE_F16:
+	case WT_DTYPE_BF16:
+		return 0x7fff7fff7fff7fffu;
+	case WT_DTYPE_F32:
+	case WT_DTYPE_C64:
+		return 0x7fffffff7fffffffu;
+	case WT_DTYPE_F64:
+	case WT_DTYPE_C128:
+		return 0x7fffffffffffffffu;
+	}
+	return UINT64_MAX;
+}
+
+bool wti_tensor_is_zero(const struct wti_tensor *tensor)
+{
+	uint64_t bytes = tensor->count * tensor->item_bytes, mask = bits_of(tensor->dtype), word;
+	const char *data = tensor->data;
+	uint64_t at = 0;
+
+	if (!tensor->is_packed)
+		return false;
+	for (; at + sizeof(word) <= bytes; at += sizeof(word)) {
+		memcpy(&word, data + at, sizeof(word));
+		if (word & mask)
+			return false;
+	}
+	word = 0;
+	memcpy(&word, data + at, bytes - at);
+	return (word & mask) == 0;
+}
+
+/* The gradient, owned; NULL: there is none, or it is not to be asked for. */
+static PyObject *gradient_of(PyObject *parameter, bool *ret_known)
+{
+	PyObject *gradient = NULL;
+
+	*ret_known = wti_tensor_is_tame(parameter);
+	if (*ret_known)
+		gradient = PyObject_GetAttr(parameter, wti_python.words.grad);
+	if (!gradient)
+		PyErr_Clear();
+	if (gradient == Py_None)
+		Py_CLEAR(gradient);
+	return gradient;
+}
+
+static void count_none(struct count *count, const struct wti_live *live)
+{
+	count->none++;
+	if (count->moment == WT_MOMENT_STEP && !count->example)
+		count->example = live;
+}
+
+static void count_one(struct count *count, const struct wti_live *live, bool zero)
+{
+	if (zero) {
+		count->zero++;
+		return;
+	}
+	count->nonzero++;
+	if (count->moment == WT_MOMENT_BACKWARD && !count->example)
+		count->example = live;
+}
+
+/* ---- Before a backward ------------------------------------------------------------------------
+ */
+
+static void look_only(PyObject *parameter, struct wti_live *live, void *with)
+{
+	struct count *count = with;
+	struct wti_tensor tensor;
+	Py_buffer room;
+	PyObject *gradient;
+	bool is_known;
+
+	if (!live->requires_grad)
+		return;
+	gradient = gradient_of(parameter, &is_known);
+	if (!gradient && is_known) {
+		count_none(count, live);
+	} else if (!gradient || !wti_tensor_look(gradient, &tensor, &room)) {
+		count->unknown++;
+	} else {
+		if (tensor.data)
+			count_one(count, live, wti_tensor_is_zero(&tensor));
+		else
+			count->unknown++;
+		wti_tensor_release(&tensor);
+	}
+	Py_XDECREF(gradient);
+}
+
+void wti_gradient_before_backward(void)
+{
+	struct wti_live *optimizer = NULL;
+	PyObject *object;
+
+	while ((optimizer = wti_live_next(optimizer, WTI_LIVE_OPTIMIZER))) {
+		struct count count = {.moment = WT_MOMENT_BACKWARD};
+
+		if (!optimizer->owner)
+			continue;
+		object = optimizer->object; /* kept, so that the place in the list is */
+		Py_INCREF(object);
+		wti_state_parameters(optimizer, look_only, &count);
+		tell_count(optimizer, &count);
+		Py_DECREF(object);
+	}
+}
+
+/* ---- Before a step ----------------------------------------------------------------------------
+ */
+
+static void tell_none(struct wti_live *live)
+{
+	const struct wti_change change = {.type = WT_VALUE_TYPE_NONE,
+					  .flags = live->grad == WTI_GRAD_UNKNOWN ? WTI_STATE_FIRST
+										  : 0,
+					  .old_value = live->last_grad};
+
+	if (live->grad != WTI_GRAD_NONE)
+		wti_state_tell(live->owner, live->grad_name, &change);
+	live->grad = WTI_GRAD_NONE;
+}
+
+static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
+{
+	const struct wti_change change = {
+		.type = WT_VALUE_TYPE_HASH,
+		.flags = (live->grad == WTI_GRAD_UNKNOWN ? WTI_STATE_FIRST : 0) |
+			 (reading->is_zero ? WTI_STATE_ZERO : 0),
+		.old_value = live->grad == WTI_GRAD_HASH ? live->last_grad : 0,
+		.new_value = reading->hash,
+	};
+
+	if (live->grad != WTI_GRAD_HASH || live->last_grad != reading->hash)
+		wti_state_tell(live->owner, live->grad_name, &change);
+	live->grad = WTI_GRAD_HASH;
+	live->last_grad = reading->hash;
+}
+
+static void read_gradient(PyObject *parameter, struct wti_live *live, void *with)
+{
+	struct count *count = with;
+	struct wti_reading reading;
+	bool is_known;
+	PyObject *gradient = gradient_of(parameter, &is_known);
+
+	if (!gradient && is_known) {
+		tell_none(live);
+		if (live->requires_grad)
+			count_none(count, live);
+		return;
+	}
+	reading = gradient ? wti_state_read(gradient, live->owner, live->grad_name,
+					    wti_state_turn(live->order))
+			   : (struct wti_reading){0};
+	if (reading.is_done) {
+		tell_hash(live, &reading);
+		count_one(count, live, reading.is_zero);
+	} else {
+		count->unknown++;
+	}
+	Py_XDECREF(gradient);
+}
+
+void wti_gradient_before_step(struct wti_live *optimizer)
+{
+	struct count count = {.moment = WT_MOMENT_STEP};
+
+	wti_state_parameters(optimizer, read_gradient, &count);
+	tell_count(optimizer, &count);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * States that are numbers, flags or texts: the last value of each is kept, so that only changes are
+ * told. Knows them by owner and attribute; hides the table. When it is full, a state is told each
+ * time it is read: nothing is lost, only room.
+ */
+#include "pyagent.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "common/text.h"
+
+enum {
+	PLACES = 16384, /* a power of two */
+	PROBES = 16,
+};
+
+static struct known {
+	const struct wt_name *owner;
+	const struct wt_name *attribute; /* NULL: free */
+	uint64_t value;
+	uint32_t type; /* enum wt_value_type */
+	bool is_set;
+} knowns[PLACES];
+
+static struct known *find(const struct wt_name *owner, const struct wt_name *attribute)
+{
+	uint64_t key = ((uintptr_t)owner >> 3) * 0x9e3779b97f4a7c15u ^
+		       ((uintptr_t)attribute >> 3) * 0xc2b2ae3d27d4eb4fu;
+
+	for (size_t i = 0; i < PROBES; i++) {
+		struct known *known = &knowns[((key >> 32) + i) % PLACES];
+
+		if (!known->attribute) {
+			known->owner = owner;
+			known->attribute = attribute;
+		}
+		if (known->owner == owner && known->attribute == attribute)
+			return known;
+	}
+	return NULL;
+}
+
+void wti_known_forget(void)
+{
+	memset(knowns, 0, sizeof(knowns));
+}
+
+void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
+		    const struct wti_change *change)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_state *record;
+	struct wti_kept_text kept = {0};
+	uint32_t ids[2], bytes;
+
+	if (!here.ring || !wti_python.is_on)
+		return;
+	if (change->text)
+		wti_keep_text(&kept, change->text);
+	ids[0] = wti_name(here, owner);
+	ids[1] = wti_name(here, attribute);
+	bytes = (uint32_t)sizeof(*record) + wti_round8(kept.bytes);
+	record = wti_open(here, WT_KIND_STATE, bytes);
+	if (!record)
+		return;
+	record->owner = ids[0];
+	record->attribute = ids[1];
+	record->type = change->type;
+	record->flags = change->flags;
+	record->old = change->old_value;
+	record->new_ = change->new_value;
+	record->text_bytes = kept.bytes;
+	if (kept.bytes)
+		wti_put_text(record + 1, &kept);
+	wti_commit(here, bytes);
+}
+
+static void set(struct wt_name *owner, struct wt_name *attribute, struct wti_change change)
+{
+	struct known *known = find(owner, attribute);
+	uint64_t value =
+		change.text ? XXH3_64bits(change.text, strlen(change.text)) : change.new_value;
+
+	if (known && known->is_set && known->type == change.type && known->value == value)
+		return;
+	if (!known || !known->is_set)
+		change.flags |= WTI_STATE_FIRST;
+	else if (known->type == change.type && !change.text)
+		change.old_value = known->value;
+	if (known) {
+		known->is_set = true;
+		known->type = change.type;
+		known->value = value;
+	}
+	wti_state_tell(owner, attribute, &change);
+}
+
+void wti_known_set(struct wt_name *owner, struct wt_name *attribute, uint32_t type, uint64_t value,
+		   uint32_t flags)
+{
+	set(owner, attribute,
+	    (struct wti_change){.type = type, .flags = flags, .new_value = value});
+}
+
+void wti_known_text(struct wt_name *owner, struct wt_name *attribute, const char *text)
+{
+	set(owner, attribute, (struct wti_change){.type = WT_VALUE_TYPE_TEXT, .text = text});
+}
+
+/* dtypes and devices: their str() is C and short. */
+static void set_word(struct wt_name *owner, struct wt_name *attribute, PyObject *value)
+{
+	const char *type = Py_TYPE(value)->tp_name;
+	PyObject *text;
+
+	if (strcmp(type, "torch.dtype") != 0 && strcmp(type, "torch.device") != 0)
+		return;
+	text = PyObject_Str(value);
+	if (text && PyUnicode_AsUTF8(text))
+		wti_known_text(owner, attribute, PyUnicode_AsUTF8(text));
+	PyErr_Clear();
+	Py_XDECREF(text);
+}
+
+void wti_known_object(struct wt_name *owner, struct wt_name *attribute, PyObject *value)
+{
+	uint64_t bits = 0;
+
+	if (value == Py_None) {
+		wti_known_set(owner, attribute, WT_VALUE_TYPE_NONE, 0, 0);
+	} else if (PyBool_Check(value)) {
+		wti_known_set(owner, attribute, WT_VALUE_TYPE_BOOL, value == Py_True, 0);
+	} else if (PyFloat_Check(value)) {
+		double number = PyFloat_AS_DOUBLE(value);
+
+		memcpy(&bits, &number, sizeof(bits));
+		wti_known_set(owner, attribute, WT_VALUE_TYPE_FLOAT, bits, 0);
+	} else if (PyLong_Check(value)) {
+		int overflow;
+
+		bits = (uint64_t)PyLong_AsLongLongAndOverflow(value, &overflow);
+		if (!overflow)
+			wti_known_set(owner, attribute, WT_VALUE_TYPE_INT, bits, 0);
+	} else if (PyUnicode_Check(value)) {
+		const char *text = PyUnicode_AsUTF8(value);
+
+		if (text)
+			wti_known_text(owner, attribute, text);
+	} else {
+		set_word(owner, attribute, value);
+	}
+	PyErr_Clear();
+}
