@@ -398,7 +398,8 @@ static void lost_table(const struct state *s, struct wt_result *result)
 
 static int match_spans(const struct state *s, struct wti_spans *spans, struct wt_err *err)
 {
-	static const char *const kinds[] = {"span_begin", "span_end", "call_begin", "call_end"};
+	static const char *const kinds[] = {"span_begin", "span_end",       "call_begin",
+					    "call_end",   "operator_begin", "operator_end"};
 	struct wt_cursor *cursor;
 	struct wt_event event;
 	struct wt_query query;
@@ -407,7 +408,7 @@ static int match_spans(const struct state *s, struct wti_spans *spans, struct wt
 
 	wt_query_init(&query);
 	query.kinds = kinds;
-	query.kind_count = 4;
+	query.kind_count = sizeof(kinds) / sizeof(kinds[0]);
 	query.fields = 1;
 	r = wt_cursor_open(s->trace, &query, &cursor, err);
 	if (r)

@@ -25,12 +25,25 @@ void wti_spans_release(struct wti_spans *spans)
 
 bool wti_spans_is_begin(uint16_t kind)
 {
-	return kind == WT_KIND_SPAN_BEGIN || kind == WT_KIND_CALL_BEGIN;
+	return kind == WT_KIND_SPAN_BEGIN || kind == WT_KIND_CALL_BEGIN ||
+	       kind == WT_KIND_OPERATOR_BEGIN;
 }
 
 bool wti_spans_is_end(uint16_t kind)
 {
-	return kind == WT_KIND_SPAN_END || kind == WT_KIND_CALL_END;
+	return kind == WT_KIND_SPAN_END || kind == WT_KIND_CALL_END || kind == WT_KIND_OPERATOR_END;
+}
+
+static uint16_t begin_of(uint16_t end)
+{
+	switch (end) {
+	case WT_KIND_SPAN_END:
+		return WT_KIND_SPAN_BEGIN;
+	case WT_KIND_CALL_END:
+		return WT_KIND_CALL_BEGIN;
+	default:
+		return WT_KIND_OPERATOR_BEGIN;
+	}
 }
 
 static struct wti_span_track *track_of(struct wti_spans *spans, const struct wt_event *event)
@@ -110,8 +123,7 @@ int wti_spans_begin(struct wti_spans *spans, const struct wt_event *event, uint6
  */
 static long match(const struct wti_span_track *track, const struct wt_event *event)
 {
-	uint16_t kind =
-		event->kind->number == WT_KIND_SPAN_END ? WT_KIND_SPAN_BEGIN : WT_KIND_CALL_BEGIN;
+	uint16_t kind = begin_of(event->kind->number);
 	uint32_t name = (uint32_t)wt_event_u64(event, 0);
 
 	for (size_t i = track->open_count; i--;) {

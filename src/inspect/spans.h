@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Begins and ends of spans and calls, matched track by track. Spans of a track nest; where events
- * were lost an end closes the innermost span of its name, and what it skips is counted as unclosed.
+ * Begins and ends of spans, calls and operators, matched track by track. Spans of a track nest;
+ * where events were lost an end closes the innermost span of its name, and what it skips is counted
+ * as unclosed.
  */
 #ifndef WTI_INSPECT_SPANS_H
 #define WTI_INSPECT_SPANS_H
@@ -13,7 +14,7 @@
 #include "base/map.h"
 
 struct wti_span {
-	uint16_t kind; /* WT_KIND_SPAN_BEGIN or WT_KIND_CALL_BEGIN */
+	uint16_t kind; /* of its begin */
 	uint32_t name; /* id in its stream */
 	uint64_t seq;  /* of its begin */
 	int64_t begin_ns;

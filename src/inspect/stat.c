@@ -43,9 +43,10 @@ struct state {
 
 static void ask(struct wt_query *query, const void *opaque)
 {
-	static const char *const kinds[] = {"span_begin", "span_end", "call_begin", "call_end",
-					    "device_op",  "syscall",  "counter",    "mark",
-					    "context",    "lost"};
+	static const char *const kinds[] = {"span_begin", "span_end",       "call_begin",
+					    "call_end",   "device_op",      "syscall",
+					    "counter",    "mark",           "context",
+					    "lost",       "operator_begin", "operator_end"};
 	const struct wti_stat_options *options = opaque;
 
 	query->fields = FIELDS;
@@ -109,10 +110,23 @@ static int add_whole(struct state *s, const struct wt_event *event,
 	return add(s, row, length, length, true, err);
 }
 
+static const char *kind_of(const struct wt_event *event)
+{
+	static const char *const scopes[] = {[WT_OPERATOR_SCOPE_FUNCTION] = "operator",
+					     [WT_OPERATOR_SCOPE_BACKWARD] = "backward",
+					     [WT_OPERATOR_SCOPE_REGION] = "region"};
+	uint64_t scope;
+
+	if (event->kind->number != WT_KIND_OPERATOR_BEGIN)
+		return event->kind->number == WT_KIND_CALL_BEGIN ? "call" : "span";
+	scope = wt_event_u64(event, WT_OPERATOR_BEGIN_FIELD_SCOPE);
+	return scope < sizeof(scopes) / sizeof(scopes[0]) ? scopes[scope] : "operator";
+}
+
 static int span_begin(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	bool call = event->kind->number == WT_KIND_CALL_BEGIN;
-	struct wti_subject subject = {.kind = call ? "call" : "span",
+	struct wti_subject subject = {.kind = kind_of(event),
 				      .side = WTI_PROFILE_HOST,
 				      .name = wt_event_text(event, 0),
 				      .name_id = (uint32_t)wt_event_u64(event, 0),
@@ -215,9 +229,11 @@ static int measure(struct state *s, const struct wt_event *event, struct wt_err 
 	switch (event->kind->number) {
 	case WT_KIND_SPAN_BEGIN:
 	case WT_KIND_CALL_BEGIN:
+	case WT_KIND_OPERATOR_BEGIN:
 		return span_begin(s, event, err);
 	case WT_KIND_SPAN_END:
 	case WT_KIND_CALL_END:
+	case WT_KIND_OPERATOR_END:
 		return span_end(s, event, err);
 	case WT_KIND_DEVICE_OP:
 		return device_op(s, event, err);

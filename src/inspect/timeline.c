@@ -58,8 +58,9 @@ struct state {
 
 static void ask(struct wt_query *query, const void *options)
 {
-	static const char *const kinds[] = {"span_begin", "span_end",  "call_begin",
-					    "call_end",   "device_op", "lost"};
+	static const char *const kinds[] = {"span_begin",     "span_end",    "call_begin",
+					    "call_end",       "device_op",   "lost",
+					    "operator_begin", "operator_end"};
 
 	query->kinds = kinds;
 	query->kind_count = sizeof(kinds) / sizeof(kinds[0]);

@@ -16,8 +16,7 @@
 #include "threads.h"
 
 enum {
-	FLAG_ASYNC = 1,
-	FLAG_THROWN = 2,
+	FLAG_THROWN = 1,
 	NAME_BYTES_MAX = 256,
 	SHAPE_BYTES = 256,
 };
@@ -77,14 +76,15 @@ static void operator_begins(const struct wti_shim_operator *op, struct wti_shim_
 	record->operator= id;
 	record->scope = op->scope;
 	record->thread = is_node ? (uint32_t)op->thread : 0;
-	record->flags = op->is_async ? FLAG_ASYNC : 0;
+	record->flags = 0;
 	record->sequence = op->sequence;
 	wti_commit(here, sizeof(*record));
 	if (is_node && op->sequence >= 0)
 		tell_edge(here, op, ret->seq);
 }
 
-static void tell_end(struct wt_name *name, uint32_t flags, int64_t sequence)
+/* Told even if recording was stopped in between: what has a begin gets an end. */
+static void operator_ends(const struct wti_shim_told *told, bool is_thrown)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_operator_end *record;
@@ -92,26 +92,34 @@ static void tell_end(struct wt_name *name, uint32_t flags, int64_t sequence)
 
 	if (!here.ring)
 		return;
-	id = wti_name(here, name);
+	id = wti_name(here, told->name);
 	record = wti_open(here, WT_KIND_OPERATOR_END, sizeof(*record));
 	if (!record)
 		return;
 	record->operator= id;
-	record->flags = flags;
-	record->sequence = sequence;
+	record->flags = is_thrown ? FLAG_THROWN : 0;
 	wti_commit(here, sizeof(*record));
 }
 
-/* Told even if recording was stopped in between: what has a begin gets an end. */
-static void operator_ends(const struct wti_shim_told *told, bool is_thrown)
+static void async_known(const char *name, bool is_end, uint64_t handle)
 {
-	tell_end(told->name, is_thrown ? FLAG_THROWN : 0, -1);
-}
+	struct wti_record_operator_async *record;
+	struct wti_here here;
+	uint32_t id;
 
-static void async_ends(const struct wti_shim_operator *op)
-{
-	if (is_wanted())
-		tell_end(name_of(op->name), FLAG_ASYNC, op->sequence);
+	if (!is_wanted())
+		return;
+	here = wti_here();
+	if (!here.ring)
+		return;
+	id = wti_name(here, name_of(name));
+	record = wti_open(here, WT_KIND_OPERATOR_ASYNC, sizeof(*record));
+	if (!record)
+		return;
+	record->operator= id;
+	record->phase = is_end ? WT_PHASE_END : WT_PHASE_BEGIN;
+	record->handle = handle;
+	wti_commit(here, sizeof(*record));
 }
 
 static void nodes_made(const struct wti_shim_told *told, uint64_t from, uint64_t to)
@@ -167,5 +175,5 @@ const struct wti_shim_host wti_operator_host = {
 	.nodes = nodes_made,
 	.output = output_known,
 	.end = operator_ends,
-	.end_async = async_ends,
+	.async = async_known,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "trace/protocol.h"
 
 #define EDGES_MAX ((size_t)6 << 20)
 #define LAUNCHES_MAX ((size_t)1 << 20)
@@ -103,6 +104,7 @@ static int take_edge(struct wti_flows *flows, const struct wt_event *event)
 	if (event->kind->number != WT_KIND_EDGE || edge.type == WT_EDGE_LAUNCH ||
 	    edge.from == edge.to || !edge.from || !edge.to)
 		return 0;
+	flows->names_events |= (edge.from | edge.to) >> 63;
 	return add_edge(flows, &edge);
 }
 
@@ -188,16 +190,12 @@ static bool concerns(const struct wti_edge *edge, size_t stream)
 	return edge->stream == stream || edge->type == WT_EDGE_SEND_RECEIVE;
 }
 
-/* When the operations that edges name begin; of several with one number the first counts. */
-static int take_op(struct wti_flows *flows, const struct wt_event *event)
+/* When what edges name begins; of several with one number the first counts. */
+static void take_end(struct wti_flows *flows, const struct wt_event *event, uint64_t correlation,
+		     int64_t begin_ns)
 {
-	uint64_t correlation = wt_event_u64(event, WT_DEVICE_OP_FIELD_CORRELATION);
 	size_t out = find(flows, false, &flows->near_from, correlation);
 	size_t in = find(flows, true, &flows->near_to, correlation);
-	int64_t begin_ns =
-		wt_trace_domain_ns(event->trace, event->stream,
-				   (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_CLOCK),
-				   wt_event_u64(event, WT_DEVICE_OP_FIELD_STARTED));
 
 	for (; out < flows->edge_count && key_at(flows, false, out) == correlation; out++) {
 		struct wti_edge *edge = &flows->edges[flows->by_from[out]];
@@ -211,7 +209,34 @@ static int take_op(struct wti_flows *flows, const struct wt_event *event)
 		if (edge->to_ns == INT64_MIN && concerns(edge, event->stream))
 			edge->to_ns = begin_ns;
 	}
+}
+
+static int take_op(struct wti_flows *flows, const struct wt_event *event)
+{
+	take_end(flows, event, wt_event_u64(event, WT_DEVICE_OP_FIELD_CORRELATION),
+		 wt_trace_domain_ns(event->trace, event->stream,
+				    (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_CLOCK),
+				    wt_event_u64(event, WT_DEVICE_OP_FIELD_STARTED)));
 	return 0;
+}
+
+static int take_begin(struct wti_flows *flows, const struct wt_event *event)
+{
+	take_end(flows, event, wti_event_correlation(event->track, (uint32_t)event->seq),
+		 event->time_ns);
+	return 0;
+}
+
+/* Edges that name events: calls and operators have them. */
+static int take_begins(struct wti_flows *flows, const struct wt_trace *trace,
+		       const struct wt_query *query, struct wt_err *err)
+{
+	static const char *const kinds[] = {"call_begin", "operator_begin"};
+	int status = 0;
+
+	for (size_t i = 0; i < 2 && !status && flows->names_events; i++)
+		status = for_each(flows, trace, query, kinds[i], 0, take_begin, err);
+	return status;
 }
 
 int wti_flows_init(struct wti_flows *flows, const struct wt_trace *trace,
@@ -233,7 +258,8 @@ int wti_flows_init(struct wti_flows *flows, const struct wt_trace *trace,
 	flows->by_to = sorted(flows, by_to);
 	if (!flows->by_from || !flows->by_to)
 		return wti_err(err, WT_E_NOMEM, "out of memory for the edges of the run");
-	return for_each(flows, trace, query, "device_op", op_fields, take_op, err);
+	status = for_each(flows, trace, query, "device_op", op_fields, take_op, err);
+	return status ? status : take_begins(flows, trace, query, err);
 }
 
 void wti_flows_release(struct wti_flows *flows)
@@ -391,6 +417,19 @@ void wti_flows_of(struct wti_flows *flows, size_t stream, uint64_t correlation, 
 		forget_launch(flows, launch);
 	}
 	if (!flows->edge_count)
+		return;
+	find_outgoing(flows, stream, correlation, time_ns, ret_ends);
+	find_incoming(flows, stream, correlation, time_ns, ret_ends);
+}
+
+void wti_flows_of_event(struct wti_flows *flows, size_t stream, uint32_t track, uint32_t seq,
+			int64_t time_ns, struct wti_flow_ends *ret_ends)
+{
+	const uint64_t correlation = wti_event_correlation(track, seq);
+
+	ret_ends->out_count = 0;
+	ret_ends->in_count = 0;
+	if (!flows->names_events)
 		return;
 	find_outgoing(flows, stream, correlation, time_ns, ret_ends);
 	find_incoming(flows, stream, correlation, time_ns, ret_ends);

@@ -2,7 +2,8 @@
 /*
  * The arrows of a timeline: which operations an edge connects.
  *
- * An edge names operations by their correlation, and may be told long after them. So all edges but
+ * An edge names operations by their correlation, or begins of calls and operators by their place
+ * (wti_event_correlation), and may be told long after them. So all edges but
  * launches are read before anything else, up to a ceiling, and then the times of the operations
  * that they name: an arrow is drawn if both ends exist and it does not point back in time.
  * Launches, of which there are as many as operations, are told before their operation is complete:
@@ -48,6 +49,7 @@ struct wti_flows {
 	size_t launch_count;
 	uint64_t launch_next;    /* number of the next arrow */
 	uint64_t left_out_count; /* arrows beyond a ceiling */
+	bool names_events;       /* some edges name events by their place */
 };
 
 /* Reads the edges that the query lets through. */
@@ -63,5 +65,8 @@ uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t corre
  * for each. */
 void wti_flows_of(struct wti_flows *flows, size_t stream, uint64_t correlation, int64_t time_ns,
 		  struct wti_flow_ends *ret_ends);
+/* The same for a span, a call or an operator, by its place. */
+void wti_flows_of_event(struct wti_flows *flows, size_t stream, uint32_t track, uint32_t seq,
+			int64_t time_ns, struct wti_flow_ends *ret_ends);
 
 #endif

@@ -54,10 +54,21 @@ int wti_nest_begin(struct wti_nest *nest, const struct wt_event *event, uint64_t
 	return 0;
 }
 
+static uint16_t begin_of(uint16_t end)
+{
+	switch (end) {
+	case WT_KIND_CALL_END:
+		return WT_KIND_CALL_BEGIN;
+	case WT_KIND_OPERATOR_END:
+		return WT_KIND_OPERATOR_BEGIN;
+	default:
+		return WT_KIND_SPAN_BEGIN;
+	}
+}
+
 int wti_nest_end(struct wti_nest *nest, const struct wt_event *event)
 {
-	bool call = event->kind->number == WT_KIND_CALL_END;
-	uint16_t kind = call ? WT_KIND_CALL_BEGIN : WT_KIND_SPAN_BEGIN;
+	uint16_t kind = begin_of(event->kind->number);
 	uint32_t name = (uint32_t)wt_event_u64(event, 0);
 	uint32_t at = nest->count;
 

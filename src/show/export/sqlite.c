@@ -173,6 +173,18 @@ static struct wti_sqlite_track *track_of(struct wti_sqlite *s, const struct wt_e
 	return &s->tracks[*slot - 1];
 }
 
+static const char *kind_name(uint16_t begin)
+{
+	switch (begin) {
+	case WT_KIND_CALL_BEGIN:
+		return "call";
+	case WT_KIND_OPERATOR_BEGIN:
+		return "operator";
+	default:
+		return "span";
+	}
+}
+
 /* The innermost open one. `end`: NULL if it has none. */
 static int insert_span(struct wti_sqlite *s, struct wti_sqlite_track *track, const int64_t *end_ns,
 		       uint32_t exception, struct wt_err *err)
@@ -190,8 +202,7 @@ static int insert_span(struct wti_sqlite *s, struct wti_sqlite_track *track, con
 	sqlite3_bind_int64(stmt, 3, nest->count);
 	sqlite3_bind_int64(stmt, 4, (int64_t)track->stream);
 	sqlite3_bind_int64(stmt, 5, track->track);
-	sqlite3_bind_text(stmt, 6, open->kind == WT_KIND_CALL_BEGIN ? "call" : "span", 4,
-			  SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 6, kind_name(open->kind), -1, SQLITE_STATIC);
 	wti_sqlite_bind_text(stmt, 7, wt_reader_string(reader, open->name), &s->texts[0]);
 	sqlite3_bind_int64(stmt, 8, open->begin_ns);
 	if (end_ns) {
@@ -242,6 +253,7 @@ static int nest_event(struct wti_sqlite *s, const struct wt_event *event, struct
 	switch (event->kind->number) {
 	case WT_KIND_SPAN_BEGIN:
 	case WT_KIND_CALL_BEGIN:
+	case WT_KIND_OPERATOR_BEGIN:
 		status = wti_nest_begin(&track->nest, event, s->next_span++);
 		if (status == WT_E_LIMIT)
 			s->export->left_out_count++;
@@ -326,6 +338,8 @@ static int event(void *state, const struct wt_event *event, struct wt_err *err)
 	case WT_KIND_SPAN_END:
 	case WT_KIND_CALL_BEGIN:
 	case WT_KIND_CALL_END:
+	case WT_KIND_OPERATOR_BEGIN:
+	case WT_KIND_OPERATOR_END:
 		if (!status)
 			status = nest_event(s, event, err);
 	}

@@ -63,7 +63,8 @@ const char *wti_category_name(unsigned category)
 	static const char *const own[] = {
 		[WTI_CATEGORY_SPAN] = "span",       [WTI_CATEGORY_CALL] = "call",
 		[WTI_CATEGORY_CONTEXT] = "context", [WTI_CATEGORY_SYSCALL] = "syscall",
-		[WTI_CATEGORY_LAUNCH] = "launch",   [WTI_CATEGORY_EVENT] = "event",
+		[WTI_CATEGORY_LAUNCH] = "launch",   [WTI_CATEGORY_OPERATOR] = "operator",
+		[WTI_CATEGORY_EVENT] = "event",
 	};
 	const struct wt_kind *kind;
 
@@ -81,14 +82,25 @@ const char *wti_category_name(unsigned category)
 
 /* ---- Spans and calls ------------------------------------------------------------------------- */
 
+static unsigned category_of(uint16_t begin)
+{
+	switch (begin) {
+	case WT_KIND_CALL_BEGIN:
+		return WTI_CATEGORY_CALL;
+	case WT_KIND_OPERATOR_BEGIN:
+		return WTI_CATEGORY_OPERATOR;
+	default:
+		return WTI_CATEGORY_SPAN;
+	}
+}
+
 static struct wti_slice slice_of(const struct wti_timeline *timeline,
 				 const struct wti_timeline_track *track,
 				 const struct wti_open_slice *open)
 {
 	return (struct wti_slice){
 		.row = track->row,
-		.category =
-			open->kind == WT_KIND_CALL_BEGIN ? WTI_CATEGORY_CALL : WTI_CATEGORY_SPAN,
+		.category = category_of(open->kind),
 		.name = {track->stream, open->name, {"", 0}},
 		.begin_ns = open->begin_ns,
 		.reader = wt_trace_stream(timeline->export->trace, track->stream),
@@ -100,13 +112,22 @@ static struct wti_slice slice_of(const struct wti_timeline *timeline,
 /* Writes the begin that is kept back, if there is one. */
 static void let_go(struct wti_timeline *timeline, struct wti_timeline_track *track)
 {
+	const struct wti_open_slice *open;
+	struct wti_flow_ends ends;
 	struct wti_slice slice;
 
 	if (!track->held)
 		return;
-	slice = slice_of(timeline, track, &track->nest.open[track->nest.count - 1]);
-	slice.out = track->held_out;
-	slice.out_count = track->held_count;
+	open = &track->nest.open[track->nest.count - 1];
+	slice = slice_of(timeline, track, open);
+	wti_flows_of_event(&timeline->flows, track->stream, track->track, (uint32_t)open->id,
+			   open->begin_ns, &ends);
+	for (uint32_t i = 0; i < track->held_count && ends.out_count < WTI_FLOWS_EACH; i++)
+		ends.out[ends.out_count++] = track->held_out[i];
+	slice.out = ends.out;
+	slice.out_count = ends.out_count;
+	slice.in = ends.in;
+	slice.in_count = ends.in_count;
 	timeline->target->begin(timeline->state, &slice);
 	track->held = false;
 	track->held_count = 0;
@@ -119,7 +140,7 @@ static int begin_slice(struct wti_timeline *timeline, struct wti_timeline_track 
 
 	let_go(timeline, track);
 	if (wti_rows_own(timeline, track))
-		status = wti_nest_begin(&track->nest, event, 0);
+		status = wti_nest_begin(&track->nest, event, event->seq);
 	else
 		wti_nest_skip(&track->nest);
 	track->held = !status;
@@ -491,9 +512,11 @@ static int add_event(struct wti_timeline *timeline, struct wti_timeline_track *t
 	switch (event->kind->number) {
 	case WT_KIND_SPAN_BEGIN:
 	case WT_KIND_CALL_BEGIN:
+	case WT_KIND_OPERATOR_BEGIN:
 		return begin_slice(timeline, track, event);
 	case WT_KIND_SPAN_END:
 	case WT_KIND_CALL_END:
+	case WT_KIND_OPERATOR_END:
 		end_slice(timeline, track, event);
 		return 0;
 	case WT_KIND_COUNTER:

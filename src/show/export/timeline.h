@@ -50,6 +50,7 @@ enum wti_category {
 	WTI_CATEGORY_CONTEXT,
 	WTI_CATEGORY_SYSCALL,
 	WTI_CATEGORY_LAUNCH,
+	WTI_CATEGORY_OPERATOR,
 	WTI_CATEGORY_EVENT,                                 /* and above: the kind of an instant */
 	WTI_CATEGORY_OP = WTI_CATEGORY_EVENT + WT_KIND_END, /* and above: enum wt_op */
 	WTI_CATEGORY_COUNT = WTI_CATEGORY_OP + 16,

@@ -62,9 +62,8 @@ wti_shim_operator describe(const at::RecordFunction &fn)
 
 	op.name = fn.name();
 	op.scope = scope_of(fn.scope());
-	op.is_async = fn.isAsync();
 	op.thread = fn.forwardThreadId();
-	op.sequence = op.is_async ? static_cast<int64_t>(fn.handle()) : fn.seqNr();
+	op.sequence = fn.seqNr();
 	return op;
 }
 
@@ -84,10 +83,7 @@ void push(stack &stack, const at::RecordFunction &fn)
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction &fn) noexcept
 {
 	if (fn.isAsync()) {
-		const wti_shim_operator op = describe(fn);
-		wti_shim_told told;
-
-		state.host->begin(&op, &told);
+		state.host->async(fn.name(), false, fn.handle());
 		return nullptr;
 	}
 	stack &stack = frames_of_thread;
@@ -136,9 +132,7 @@ void pop(const frame &frame, const at::RecordFunction &fn, bool has_outputs)
 void finish(const at::RecordFunction &fn, bool has_outputs)
 {
 	if (fn.isAsync()) {
-		const wti_shim_operator op = describe(fn);
-
-		state.host->end_async(&op);
+		state.host->async(fn.name(), true, fn.handle());
 		return;
 	}
 	stack &stack = frames_of_thread;

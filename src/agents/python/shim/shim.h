@@ -33,9 +33,8 @@ enum {
 struct wti_shim_operator {
 	const char *name; /* of this moment only */
 	uint32_t scope;   /* enum wt_operator_scope */
-	bool is_async;    /* its end comes on whatever thread, and does not nest */
 	uint64_t thread;  /* of nodes: torch's number of the thread that made them */
-	int64_t sequence; /* of nodes; of what is async: joins begin and end; -1: none */
+	int64_t sequence; /* of nodes: their number on that thread; -1: none */
 };
 
 /* Beyond this many extents a tensor is not looked at. */
@@ -61,7 +60,7 @@ struct wti_shim_told {
 	uint32_t seq; /* of its record */
 };
 
-/* The agent's side. What was not told, or is async, has no nodes, outputs or end of this sort. */
+/* The agent's side. What was not told has no nodes, outputs or end. */
 struct wti_shim_host {
 	void (*begin)(const struct wti_shim_operator *op, struct wti_shim_told *ret);
 	/* Nodes [from, to) were made on this thread since it began. */
@@ -70,7 +69,8 @@ struct wti_shim_host {
 	void (*output)(const struct wti_shim_told *told, const struct wti_shim_tensor *tensor,
 		       uint32_t position);
 	void (*end)(const struct wti_shim_told *told, bool is_thrown);
-	void (*end_async)(const struct wti_shim_operator *op);
+	/* Work that ends on whatever thread; the handle joins begin and end. */
+	void (*async)(const char *name, bool is_end, uint64_t handle);
 };
 
 /* The shim's side. Tensors are given as torch's implementation of them (`tensor._cdata`). */
