@@ -12,7 +12,8 @@ from typing import Any
 # The dtype names of schema/events.toml, by torch's.
 DTYPES = {"bool": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "uint32": 6, "int32": 7, "uint64": 8, "int64": 9,
           "float16": 10, "bfloat16": 11, "float32": 12, "float64": 13, "complex64": 14, "complex128": 15,
-          "float8_e4m3fn": 16, "float8_e5m2": 17}
+          "float8_e4m3fn": 16, "float8_e5m2": 17, "complex32": 18, "float8_e4m3fnuz": 19, "float8_e5m2fnuz": 20,
+          "float8_e8m0fnu": 21}
 
 # Dispatch keys of tensors whose elements lie in memory as they are. Any other key stands for something in between: a
 # conjugate, a batch of vmap, a fake tensor of torch.compile, a subclass that dispatches by itself.
@@ -26,10 +27,12 @@ class Describer:
     def __init__(self, torch: ModuleType) -> None:
         self.torch: Any = torch
 
-    def describe(self, tensor: Any) -> tuple[bool, int, int, str]:
-        """Whether the memory of tensors of this sort may be read, their dtype, item size and device."""
+    def describe(self, tensor: Any) -> tuple[str, int, int, str, bool, bool]:
+        """What tensors of this sort are, if their memory is not to be read (otherwise nothing); their dtype, item size
+        and device; whether they have yet to be conjugated or negated."""
         with self.torch._C.DisableTorchFunction():
-            return self._is_plain(tensor), self._dtype(tensor), self._item(tensor), str(tensor.device)
+            return (self._sort(tensor), self._dtype(tensor), self._item(tensor), str(tensor.device),
+                    bool(tensor.is_conj()), bool(tensor.is_neg()))
 
     def describe_shape(self, tensor: Any) -> tuple[int, int, str, tuple[int, ...]]:
         """What can be said of a tensor whose memory is not to be read."""
@@ -55,11 +58,24 @@ class Describer:
         except RuntimeError:
             return 0
 
-    def _is_plain(self, tensor: Any) -> bool:
-        torch = self.torch
-        return (tensor.layout is torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
-                and not tensor.is_conj() and not tensor.is_neg() and self._dtype(tensor) != 0
-                and self._keys(tensor) <= PLAIN_KEYS)
+    def _sort(self, tensor: Any) -> str:
+        """Nothing for elements in memory, or a word."""
+        if tensor.layout is not self.torch.strided:
+            return str(tensor.layout).rpartition(".")[2]  # sparse_coo, sparse_csr, jagged
+        if tensor.is_quantized:
+            return "quantized"
+        if getattr(tensor, "is_nested", False):
+            return "nested"
+        if tensor.device.type != "cpu":
+            return "meta" if tensor.device.type == "meta" else "device"
+        keys = self._keys(tensor) - PLAIN_KEYS
+        if "Python" in keys or "FuncTorchBatched" in keys or "FuncTorchGradWrapper" in keys:
+            return "wrapped"
+        if keys - {"Conjugate", "Negative"} or self._dtype(tensor) == 0:
+            return "other"
+        if tensor.is_neg() and not (tensor.is_floating_point() or tensor.is_complex()):
+            return "other"
+        return ""
 
 
 def probes(torch: ModuleType) -> list[tuple[Any, ...]]:

@@ -80,6 +80,9 @@ static struct wti_tensor row_of(const struct wti_tensor *tensor)
 		.item_bytes = tensor->item_bytes,
 		.rank = tensor->rank - 1,
 		.is_packed = tensor->is_packed,
+		.is_conjugate = tensor->is_conjugate,
+		.is_negative = tensor->is_negative,
+		.is_guarded = tensor->is_guarded,
 		.count = tensor->count / (uint64_t)tensor->sizes[0],
 		.stride_unit = tensor->stride_unit,
 	};

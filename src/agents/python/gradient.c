@@ -65,22 +65,27 @@ static uint64_t bits_of(uint32_t dtype)
 	return UINT64_MAX;
 }
 
-bool wti_tensor_is_zero(const struct wti_tensor *tensor)
+/* A piece of its elements: its length is a multiple of 8 but for the last. */
+static bool is_zero(void *self, const void *data, size_t bytes)
 {
-	uint64_t bytes = tensor->count * tensor->item_bytes, mask = bits_of(tensor->dtype), word;
-	const char *data = tensor->data;
-	uint64_t at = 0;
+	uint64_t mask = *(const uint64_t *)self, word;
+	size_t at = 0;
 
-	if (!tensor->is_packed)
-		return false;
 	for (; at + sizeof(word) <= bytes; at += sizeof(word)) {
-		memcpy(&word, data + at, sizeof(word));
+		memcpy(&word, (const char *)data + at, sizeof(word));
 		if (word & mask)
 			return false;
 	}
 	word = 0;
-	memcpy(&word, data + at, bytes - at);
+	memcpy(&word, (const char *)data + at, bytes - at);
 	return (word & mask) == 0;
+}
+
+bool wti_tensor_is_zero(const struct wti_tensor *tensor)
+{
+	uint64_t mask = bits_of(tensor->dtype);
+
+	return wti_tensor_bytes(tensor, is_zero, &mask);
 }
 
 /* The gradient, owned; NULL: there is none, or it is not to be asked for. */

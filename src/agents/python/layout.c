@@ -58,7 +58,10 @@ struct sort {
 	uint32_t dtype;
 	uint32_t item_bytes;
 	bool is_readable;
+	bool is_conjugate;
+	bool is_negative;
 	struct wt_name *device;
+	struct wt_name *name; /* of what cannot be read: what it is */
 };
 
 static struct layout layout;
@@ -324,15 +327,20 @@ static bool describe(PyObject *tensor, struct sort *sort)
 {
 	PyObject *told = NULL;
 	const char *device = NULL;
-	int readable = 0;
+	const char *name = NULL;
+	int conjugate = 0, negative = 0;
 	bool done = false;
 
 	if (wti_python.callbacks)
 		told = PyObject_CallMethod(wti_python.callbacks, "describe", "O", tensor);
-	if (told &&
-	    PyArg_ParseTuple(told, "pIIs", &readable, &sort->dtype, &sort->item_bytes, &device)) {
-		sort->is_readable = readable && wti_dtype_bytes(sort->dtype) == sort->item_bytes;
+	if (told && PyArg_ParseTuple(told, "sIIspp", &name, &sort->dtype, &sort->item_bytes,
+				     &device, &conjugate, &negative)) {
+		sort->is_readable = !*name && sort->item_bytes &&
+				    wti_dtype_bytes(sort->dtype) == sort->item_bytes;
+		sort->is_conjugate = conjugate;
+		sort->is_negative = negative;
 		sort->device = wti_name_find(device, strlen(device));
+		sort->name = *name ? wti_name_find(name, strlen(name)) : NULL;
 		done = true;
 	}
 	PyErr_Clear();
@@ -353,21 +361,30 @@ static const struct sort *sort_of(PyObject *tensor, uint64_t keys, uint32_t code
 	return &sorts[sort_count++];
 }
 
+/* Memory that hangs on a tensor: another thread may exchange it. */
+static bool fetch(void *to, const void *from, size_t bytes, bool is_guarded)
+{
+	if (is_guarded)
+		return wti_guarded_copy(to, from, bytes);
+	memcpy(to, from, bytes);
+	return true;
+}
+
 static bool read_shape(const char *impl, struct wti_tensor *ret)
 {
 	uint64_t rank = word_at(impl, layout.rank);
 	const char *at = impl + layout.sizes;
-	size_t to_strides = INLINE_RANK * 8;
 
 	if (rank > WTI_RANK_MAX)
 		return false;
+	ret->rank = (uint32_t)rank;
 	if (rank > INLINE_RANK) {
 		at = (const char *)(uintptr_t)word_at(impl, layout.sizes);
-		to_strides = rank * 8;
+		return fetch(ret->sizes, at, rank * 8, ret->is_guarded) &&
+		       fetch(ret->strides, at + rank * 8, rank * 8, ret->is_guarded);
 	}
-	ret->rank = (uint32_t)rank;
 	memcpy(ret->sizes, at, rank * 8);
-	memcpy(ret->strides, at + to_strides, rank * 8);
+	memcpy(ret->strides, at + INLINE_RANK * 8, rank * 8);
 	return true;
 }
 
@@ -391,27 +408,53 @@ static bool is_within(const struct wti_tensor *tensor, uint64_t offset, uint64_t
 	return last < UINT64_MAX / 16 - 1 && (last + 1) * tensor->item_bytes <= bytes;
 }
 
+/* Where its elements begin; NULL: it has no memory, or has given it back. */
+static const void *read_data(const char *impl, const struct wti_tensor *tensor)
+{
+	const char *storage = (const char *)(uintptr_t)word_at(impl, layout.storage);
+	uint64_t offset = word_at(impl, layout.offset);
+	char copy[STORAGE_BYTES];
+	uint64_t data;
+
+	if (!storage || (tensor->is_guarded && !wti_guarded_copy(copy, storage, sizeof(copy))))
+		return NULL;
+	if (tensor->is_guarded)
+		storage = copy;
+	data = word_at(storage, layout.data);
+	if (!data || !is_within(tensor, offset, word_at(storage, layout.bytes)))
+		return NULL;
+	return (const char *)(uintptr_t)data + offset * tensor->item_bytes;
+}
+
 bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
 {
 	const char *impl = (const char *)(uintptr_t)word_at((const char *)tensor, layout.impl);
 	const struct sort *sort;
-	const char *storage;
-	uint64_t offset, data;
 
 	if (!layout.is_known || !impl)
 		return false;
 	sort = sort_of(tensor, word_at(impl, layout.keys), half_at(impl, layout.code));
+	ret->sort = sort ? sort->name : NULL;
+	ret->is_guarded = wti_must_guard();
 	if (!sort || !sort->is_readable || !read_shape(impl, ret))
 		return false;
+	ret->impl = impl;
 	ret->dtype = sort->dtype;
 	ret->item_bytes = ret->stride_unit = sort->item_bytes;
 	ret->device = sort->device;
+	ret->is_conjugate = sort->is_conjugate;
+	ret->is_negative = sort->is_negative;
 	ret->count = word_at(impl, layout.count);
-	offset = word_at(impl, layout.offset);
-	storage = (const char *)(uintptr_t)word_at(impl, layout.storage);
-	data = storage ? word_at(storage, layout.data) : 0;
-	if (!data || !is_within(ret, offset, word_at(storage, layout.bytes)))
-		return true; /* told, not read: it has no memory, or has given it back */
-	ret->data = (const char *)(uintptr_t)data + offset * ret->item_bytes;
+	ret->data = read_data(impl, ret);
 	return true;
+}
+
+bool wti_layout_holds(const struct wti_tensor *tensor)
+{
+	struct wti_tensor now = {.is_guarded = true, .item_bytes = tensor->item_bytes};
+
+	return read_shape(tensor->impl, &now) && now.rank == tensor->rank &&
+	       memcmp(now.sizes, tensor->sizes, now.rank * sizeof(now.sizes[0])) == 0 &&
+	       memcmp(now.strides, tensor->strides, now.rank * sizeof(now.strides[0])) == 0 &&
+	       read_data(tensor->impl, &now) == tensor->data;
 }

@@ -9,8 +9,11 @@
  *	context.c  step, epoch and stage, derived from that
  *	site.c     where a call comes from, and whether that is the user's code
  *	value.c    an argument as a record
- *	tensor.c   what is known of a tensor, and its digest
+ *	tensor.c   what is known of a tensor, as a record
  *	layout.c   where torch keeps that, found by trial and checked
+ *	array.c    the same of arrays: numpy, buffers, DLPack
+ *	read.c     the elements of a tensor in order, and their digest
+ *	guarded.c  memory that may go away while it is read
  *	names.c    names that are put together from parts
  *	slot.c     indexing and attributes of tensors, which have no callable to hook
  *	live.c     objects that are followed, by their address while they live
@@ -165,7 +168,8 @@ struct wti_python {
 	uint64_t context_change; /* counts changes of the three */
 	bool is_step_said;       /* the program says what the step is */
 	bool is_stage_said;
-	bool is_trace_said; /* that there are graphs into which we do not see */
+	bool is_trace_said;      /* that there are graphs into which we do not see */
+	bool is_guard_forbidden; /* the kernel does not copy for us */
 };
 
 struct wti_python_thread {
@@ -286,7 +290,7 @@ struct wt_name *wti_name_joined(const struct wt_name *left, PyObject *right, int
 void wti_method_names(PyTypeObject *type, const char *suffix, struct wt_name **ret_module,
 		      struct wt_name **ret_callee);
 
-/* ---- tensor.c, layout.c --------------------------------------------------------------------- */
+/* ---- tensor.c, layout.c, array.c, read.c, guarded.c ------------------------------------------ */
 
 enum { WTI_RANK_MAX = 64 };
 
@@ -295,24 +299,44 @@ struct wti_tensor {
 	uint32_t dtype;   /* enum wt_dtype */
 	uint32_t item_bytes;
 	uint32_t rank;
-	bool is_packed; /* in row-major order without holes */
+	bool is_packed;    /* in row-major order without holes */
+	bool is_conjugate; /* what is in memory has yet to be conjugated, or negated */
+	bool is_negative;
+	bool is_guarded; /* its memory may go away at any moment */
 	bool requires_grad;
 	uint64_t count;
 	struct wt_name *device; /* NULL: not known */
+	struct wt_name *sort;   /* NULL: elements in memory; otherwise what it is instead */
 	int64_t sizes[WTI_RANK_MAX];
 	int64_t strides[WTI_RANK_MAX]; /* in elements, or bytes for buffers: see stride_unit */
 	uint32_t stride_unit;          /* bytes that a stride of 1 means */
+	const char *impl;              /* torch's, where it was read by layout; otherwise NULL */
 	Py_buffer *buffer;             /* to be released; NULL: none */
 };
 
 bool wti_tensor_is(PyObject *object);
-/* Looks at a tensor or a buffer. False: it is neither. */
+/* Looks at a tensor or an array. False: it is neither. */
 bool wti_tensor_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room);
 void wti_tensor_release(struct wti_tensor *tensor);
+/* True if extents and strides say that elements lie in row-major order without holes. */
 bool wti_tensor_is_packed(const struct wti_tensor *tensor);
-/* Reads it. False: it cannot be read. */
+/* Reads it. False: it cannot be read. Needs no lock, as the next two. */
 bool wti_tensor_digest(const struct wti_tensor *tensor, struct wt_digest *ret);
 bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash);
+/* Elements from first to last, a piece at a time; false of `take` ends it. */
+typedef bool wti_take_bytes(void *self, const void *bytes, size_t count);
+bool wti_tensor_bytes(const struct wti_tensor *tensor, wti_take_bytes *take, void *self);
+
+/* Looks at an array: numpy's, or whatever has a buffer or DLPack's exchange interface. */
+bool wti_array_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room);
+
+/* True if another thread may be running that could free what we read. */
+bool wti_must_guard(void);
+/* Copies memory that may not be there. False: it is not. */
+bool wti_guarded_copy(void *to, const void *from, size_t bytes);
+/* Copies `count` elements that lie `stride` bytes apart. */
+bool wti_guarded_gather(char *to, const char *from, size_t count, int64_t stride,
+			size_t item_bytes);
 
 struct wti_tensor_names {
 	struct wt_name *owner; /* or NULL */
@@ -330,6 +354,8 @@ bool wti_layout_known(void);
  * requires_grad). False with an exception. */
 bool wti_layout_learn(PyObject *probes);
 bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret);
+/* False: while its memory was read, it was given another, or other extents. */
+bool wti_layout_holds(const struct wti_tensor *tensor);
 
 /* ---- live.c --------------------------------------------------------------------------------- */
 

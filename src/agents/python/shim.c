@@ -113,6 +113,9 @@ bool wti_shim_tensor(const struct wti_shim_tensor *seen, struct wti_tensor *ret)
 	memcpy(ret->sizes, seen->sizes, seen->rank * sizeof(*ret->sizes));
 	memcpy(ret->strides, seen->strides, seen->rank * sizeof(*ret->strides));
 	ret->is_packed = wti_tensor_is_packed(ret);
+	ret->is_conjugate = ret->is_negative = ret->is_guarded = false;
+	ret->sort = NULL;
+	ret->impl = NULL;
 	ret->data = NULL;
 	if (seen->storage && is_within(seen) && wti_dtype_bytes(seen->dtype) == seen->item_bytes)
 		ret->data = seen->storage + seen->offset * seen->item_bytes;
@@ -135,6 +138,7 @@ bool wti_shim_look(PyObject *tensor, struct wti_tensor *ret)
 	    !wti_shim_tensor(&seen, ret))
 		return false;
 	ret->device = WT_NAME("cpu");
+	ret->is_guarded = wti_must_guard();
 	return true;
 }
 
@@ -154,6 +158,7 @@ bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret)
 	if (!grad || !state.shim->look(grad, &seen) || !wti_shim_tensor(&seen, ret))
 		return false;
 	ret->device = WT_NAME("cpu");
+	ret->is_guarded = wti_must_guard();
 	ret->buffer = NULL;
 	return true;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors as records. Knows two ways to the memory of a tensor: torch's own layout (layout.c) or
- * what the Python side says about a tensor, and the buffer protocol (numpy and whatever speaks it).
- * What is not packed in row-major order is packed first, as the digest is defined over that.
+ * Tensors as records. Knows two ways to what a tensor is: torch's own layout (layout.c), or what
+ * the Python side says about a tensor that has none. Other arrays are array.c's.
  */
 #include "pyagent.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -14,7 +12,6 @@ enum {
 	FLAG_NOT_CONTIGUOUS = 2,
 	FLAG_NO_STATISTICS = 4,
 	FLAG_NO_HASH = 8,
-	PACK_BYTES_MAX = 256 << 20, /* larger tensors that are not packed are told, not read */
 };
 
 bool wti_tensor_is(PyObject *object)
@@ -103,73 +100,19 @@ static bool look_at_torch(PyObject *object, struct wti_tensor *ret)
 	return true;
 }
 
-/* The element types of struct's codes, in native or little-endian order. */
-static uint32_t dtype_of_format(const char *format, size_t item_bytes)
-{
-	static const struct {
-		const char *code;
-		uint32_t dtype;
-	} codes[] = {
-		{"?", WT_DTYPE_BOOL},  {"b", WT_DTYPE_I8},  {"B", WT_DTYPE_U8},
-		{"h", WT_DTYPE_I16},   {"H", WT_DTYPE_U16}, {"i", WT_DTYPE_I32},
-		{"I", WT_DTYPE_U32},   {"l", WT_DTYPE_I64}, {"L", WT_DTYPE_U64},
-		{"q", WT_DTYPE_I64},   {"Q", WT_DTYPE_U64}, {"e", WT_DTYPE_F16},
-		{"f", WT_DTYPE_F32},   {"d", WT_DTYPE_F64}, {"Zf", WT_DTYPE_C64},
-		{"Zd", WT_DTYPE_C128},
-	};
-
-	if (!format)
-		return WT_DTYPE_U8;
-	if (*format == '@' || *format == '=' || *format == '<')
-		format++;
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (strcmp(format, codes[i].code) == 0 &&
-		    wti_dtype_bytes(codes[i].dtype) == item_bytes)
-			return codes[i].dtype;
-	return WT_DTYPE_OTHER;
-}
-
-static bool look_at_buffer(PyObject *object, struct wti_tensor *ret, Py_buffer *room)
-{
-	if (PyBytes_Check(object) || PyByteArray_Check(object) ||
-	    PyObject_GetBuffer(object, room, PyBUF_RECORDS_RO) < 0) {
-		PyErr_Clear();
-		return false;
-	}
-	/* Some exporters, numpy's scalars among them, leave out what was asked for. */
-	if (room->ndim > WTI_RANK_MAX || room->itemsize <= 0 || !room->buf ||
-	    (room->ndim > 0 && (!room->shape || !room->strides))) {
-		PyBuffer_Release(room);
-		return false;
-	}
-	ret->buffer = room;
-	ret->dtype = dtype_of_format(room->format, (size_t)room->itemsize);
-	ret->item_bytes = (uint32_t)room->itemsize;
-	ret->stride_unit = 1;
-	ret->rank = (uint32_t)room->ndim;
-	ret->count = (uint64_t)(room->len / room->itemsize);
-	ret->device = WT_NAME("cpu");
-	for (int i = 0; i < room->ndim; i++) {
-		ret->sizes[i] = room->shape[i];
-		ret->strides[i] = room->strides[i];
-	}
-	ret->is_packed = wti_tensor_is_packed(ret);
-	if (ret->dtype != WT_DTYPE_OTHER)
-		ret->data = room->buf;
-	return true;
-}
-
 bool wti_tensor_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room)
 {
 	ret->data = NULL;
 	ret->buffer = NULL;
 	ret->device = NULL;
+	ret->sort = NULL;
+	ret->impl = NULL;
 	ret->dtype = WT_DTYPE_OTHER;
 	ret->is_packed = true;
+	ret->is_conjugate = ret->is_negative = ret->is_guarded = false;
 	ret->requires_grad = false;
-	if (wti_tensor_is(object))
-		return look_at_torch(object, ret);
-	return PyObject_CheckBuffer(object) && look_at_buffer(object, ret, room);
+	return wti_tensor_is(object) ? look_at_torch(object, ret)
+				     : wti_array_look(object, ret, room);
 }
 
 void wti_tensor_release(struct wti_tensor *tensor)
@@ -177,82 +120,6 @@ void wti_tensor_release(struct wti_tensor *tensor)
 	if (tensor->buffer)
 		PyBuffer_Release(tensor->buffer);
 	tensor->buffer = NULL;
-}
-
-/* ---- Reading ----------------------------------------------------------------------------------
- */
-
-static void copy_row(char *to, const char *from, int64_t count, int64_t stride, size_t item_bytes)
-{
-	if (stride == (int64_t)item_bytes) {
-		memcpy(to, from, (size_t)count * item_bytes);
-		return;
-	}
-	for (int64_t i = 0; i < count; i++)
-		memcpy(to + (size_t)i * item_bytes, from + i * stride, item_bytes);
-}
-
-/* Row by row; `at` counts like an odometer over the extents but the last. */
-static void pack(const struct wti_tensor *tensor, char *to)
-{
-	int64_t at[WTI_RANK_MAX] = {0};
-	int64_t unit = tensor->stride_unit;
-	const char *from = tensor->data;
-	uint32_t last = tensor->rank - 1;
-	size_t row_bytes = (size_t)tensor->sizes[last] * tensor->item_bytes;
-	uint64_t rows = tensor->count / (uint64_t)tensor->sizes[last];
-
-	for (uint64_t row = 0; row < rows; row++, to += row_bytes) {
-		copy_row(to, from, tensor->sizes[last], tensor->strides[last] * unit,
-			 tensor->item_bytes);
-		for (uint32_t i = last; i-- > 0;) {
-			from += tensor->strides[i] * unit;
-			if (++at[i] < tensor->sizes[i])
-				break;
-			from -= tensor->strides[i] * unit * tensor->sizes[i];
-			at[i] = 0;
-		}
-	}
-}
-
-/* The elements in order: where they lie, or in memory of our own that the caller frees. */
-static const void *in_order(const struct wti_tensor *tensor, void **ret_own)
-{
-	uint64_t bytes = tensor->count * tensor->item_bytes;
-
-	*ret_own = NULL;
-	if (!tensor->data || tensor->is_packed)
-		return tensor->data;
-	if (bytes > PACK_BYTES_MAX)
-		return NULL;
-	*ret_own = malloc(bytes);
-	if (*ret_own)
-		pack(tensor, *ret_own);
-	return *ret_own;
-}
-
-bool wti_tensor_digest(const struct wti_tensor *tensor, struct wt_digest *ret)
-{
-	void *own;
-	const void *data = in_order(tensor, &own);
-
-	if (!data && tensor->count)
-		return false;
-	wti_digest(data, tensor->dtype, tensor->count, ret);
-	free(own);
-	return true;
-}
-
-bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash)
-{
-	void *own;
-	const void *data = in_order(tensor, &own);
-
-	if (!data && tensor->count)
-		return false;
-	*ret_hash = wti_digest_hash(data, tensor->count * tensor->item_bytes);
-	free(own);
-	return true;
 }
 
 /* ---- Telling ----------------------------------------------------------------------------------
@@ -271,7 +138,7 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 	const struct wti_here here = wti_here();
 	const struct wt_digest none = {.count = tensor->count};
 	struct wti_record_tensor *record;
-	uint32_t ids[4];
+	uint32_t ids[5];
 
 	if (!here.ring)
 		return;
@@ -279,6 +146,7 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 	ids[1] = names->owner ? wti_name(here, names->owner) : 0;
 	ids[2] = wti_name(here, names->shape ? names->shape : wti_shape_name(tensor));
 	ids[3] = tensor->device ? wti_name(here, tensor->device) : 0;
+	ids[4] = tensor->sort ? wti_name(here, tensor->sort) : 0;
 	record = wti_open(here, WT_KIND_TENSOR, sizeof(*record));
 	if (!record)
 		return;
@@ -301,6 +169,6 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 	record->m2 = digest->m2;
 	record->call = names->call;
 	record->position = names->position;
-	record->sort = 0;
+	record->sort = ids[4];
 	wti_commit(here, sizeof(*record));
 }

@@ -53,6 +53,33 @@ for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, tor
     check(f"{{dtype}} expanded", base[:, :1].expand(5, 4, 7))
     check(f"{{dtype}} scalar", base[0, 0, 0])
     check(f"{{dtype}} empty", base[:0])
+# Random views of random tensors: cut, turned, expanded, conjugated, negated.
+import random
+chance = random.Random(7)
+types = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
+         torch.float32, torch.float64, torch.complex64, torch.complex128]
+for number in range(300):
+    dtype = chance.choice(types)
+    x = (torch.randn([chance.randint(1, 9) for _ in range(chance.randint(0, 6))]) * 9).to(dtype)
+    for _ in range(chance.randint(0, 4)):
+        way = chance.randrange(5)
+        if x.dim() and way == 0:
+            x = x.transpose(chance.randrange(x.dim()), chance.randrange(x.dim()))
+        elif x.dim() and way == 1:
+            d = chance.randrange(x.dim())
+            if x.shape[d]:
+                x = x.narrow(d, chance.randrange(x.shape[d]), chance.randint(0, 1))
+        elif x.dim() and way == 2:
+            x = x[..., ::chance.randint(1, 3)]
+        elif way == 3:
+            x = x.unsqueeze(0).expand(chance.randint(0, 4), *x.shape)
+        elif dtype.is_complex:
+            x = chance.choice([torch.conj, torch._neg_view, lambda z: z.conj().imag if z.is_complex() else z])(x)
+    check(f"random {{number}} {{x.dtype}} {{tuple(x.shape)}} {{x.stride()}} {{x.is_conj()}} {{x.is_neg()}}", x)
+wide = torch.randn(700, 700)
+check("block edges, strided", wide[1:, 3::2])
+check("long rows", wide.t()[:, :699])
+check("conjugated, long", torch.randn(3, 5000, dtype=torch.complex64).conj().transpose(0, 1))
 odd = torch.tensor([float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e-45, -3.5])
 check("specials", odd)
 check("payload", torch.tensor([0x7fc12345, 0x7f800001, 0x80000001], dtype=torch.int64).to(torch.int32).view(torch.float32))
@@ -80,8 +107,13 @@ print("values", seen)
 # What cannot be read is described, not guessed.
 z = torch.zeros(3, dtype=torch.complex64)
 freed = torch.zeros(1000)
+view = freed[3:9]
 freed.storage().resize_(0)
-for name, tensor in (("conjugate", z.conj()), ("negative", z.conj().imag), ("sparse", torch.eye(3).to_sparse()),
+part = torch.zeros(4)
+part.set_(torch.zeros(8).storage(), 6, (2,))
+part.storage().resize_(7)
+for name, tensor in (("sparse", torch.eye(3).to_sparse()), ("sparse rows", torch.eye(3).to_sparse_csr()),
+                     ("beyond its storage", part), ("view of freed", view),
                      ("meta", torch.zeros(2, device="meta")), ("freed", freed),
                      ("quantised", torch.quantize_per_tensor(torch.zeros(3), 0.1, 0, torch.qint8))):
     print(name, core.digest(tensor)[0])
@@ -102,8 +134,8 @@ else:
 def test_digests(t: Harness) -> None:
     helpers = str(Path(__file__).resolve().parents[1])
     run = t.record(PROGRAM.format(helpers=helpers))
-    expected = ["values [0.0, 1.0, 2.0, 7.0, 5.5, 9.0, 3.0]", "conjugate False", "negative False", "sparse False",
-                "meta False", "freed False", "quantised False", "layout True None None", "numpy True"]
+    expected = ["values [0.0, 1.0, 2.0, 7.0, 5.5, 9.0, 3.0]", "sparse False", "sparse rows False",
+                "beyond its storage False", "view of freed False", "meta False", "freed False", "quantised False", "layout True None None", "numpy True"]
     t.equal("every type and layout", (run.status, run.output.splitlines()), (0, expected), run.errors[-2000:])
 
 
