@@ -2,56 +2,69 @@
 """The way into an interpreter: `wheeltap record` puts this folder first in PYTHONPATH.
 
 Takes itself out of sys.path, starts the agent, and then does what the interpreter would have done without us:
-runs the sitecustomize that stands behind this one, or says that there is none. Nothing here may fail.
+runs the sitecustomize that stands behind this one, or says that there is none. Nothing here may fail, in any
+interpreter that finds its way here: this file is understood by Python 2 as well.
 """
 
+import os
+import sys
 
-def _start() -> None:
-    import os
-    import sys
 
+def _start():
+    # type: () -> None
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
     if "WHEELTAP_AGENT" not in os.environ:
         return
-    package = os.path.join(os.path.dirname(here), "wheeltap")
     try:
-        import importlib.util
-
-        spec = importlib.util.spec_from_file_location(
-            "wheeltap", os.path.join(package, "__init__.py"), submodule_search_locations=[package])
-        if spec is None or spec.loader is None or "wheeltap" in sys.modules:
-            return
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["wheeltap"] = module
-        spec.loader.exec_module(module)
-        module._attach()
+        _attach(os.path.join(os.path.dirname(here), "wheeltap"))
     except Exception as problem:  # a guest never fails its host
         sys.modules.pop("wheeltap", None)
         _complain(os.environ["WHEELTAP_AGENT"], problem)
 
 
-def _complain(variable: str, problem: Exception) -> None:
-    """Leaves a line that the recorder shows if nobody joins."""
-    import os
-    import platform
-    import sys
+def _attach(package):
+    # type: (str) -> None
+    import importlib.util
 
-    name = f"{platform.python_implementation()} {platform.python_version()} ({sys.executable})"
-    if isinstance(problem, ImportError):
-        line = f"there is no agent for {name}; make it with: wheeltap python add {sys.executable}"
+    spec = importlib.util.spec_from_file_location(
+        "wheeltap", os.path.join(package, "__init__.py"), submodule_search_locations=[package])
+    if spec is None or spec.loader is None or "wheeltap" in sys.modules:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["wheeltap"] = module
+    spec.loader.exec_module(module)
+    module._attach()
+
+
+def _complain(variable, problem):
+    # type: (str, Exception) -> None
+    """Leaves a line that the recorder shows if nobody joins."""
+    import platform
+
+    kind = platform.python_implementation()
+    name = "%s %s (%s)" % (kind, platform.python_version(), sys.executable)
+    if kind != "CPython" or not (3, 9) <= sys.version_info[:2] <= (3, 13):
+        line = "%s is not supported: CPython 3.9 to 3.13 are" % name
+    elif isinstance(problem, ImportError):
+        line = "there is no agent for %s; make it with: wheeltap python add %s" % (name, sys.executable)
     else:
-        line = f"the agent failed in {name}: {type(problem).__name__}: {problem}"
+        line = "the agent failed in %s: %s: %s" % (name, type(problem).__name__, problem)
     try:
-        with open(os.path.join(variable.partition(":")[2], "trouble"), "w", encoding="utf-8") as file:
-            file.write(line.replace("\n", " ")[:250] + "\n")
-    except OSError:
+        with open(os.path.join(variable.partition(":")[2], "trouble"), "wb") as file:
+            file.write(line.replace("\n", " ")[:250].encode("utf-8", "replace") + b"\n")
+    except (OSError, IOError, UnicodeError):
         pass
 
 
-def _chain(name: str) -> None:
+def _chain(name):
+    # type: (str) -> None
+    if sys.version_info[0] < 3:
+        import imp
+
+        imp.load_module(name, *imp.find_module("sitecustomize", sys.path))
+        return
     import importlib.util
-    import sys
     from importlib.machinery import PathFinder
 
     spec = PathFinder.find_spec("sitecustomize", sys.path)

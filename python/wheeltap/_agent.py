@@ -90,6 +90,14 @@ def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]
     return actions
 
 
+def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]]:
+    """Makes the extension ready. By library, what is to be done when it has been imported."""
+    core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], DIGEST_BYTES_MAX[settings.detail],
+                   library_prefixes())
+    _State.core, _State.settings = core, settings
+    return _actions(core, settings.modules)
+
+
 def attach() -> ModuleType | None:
     """The extension, if this process is being recorded and it exists for this interpreter."""
     if _State.core is not None:
@@ -101,12 +109,9 @@ def attach() -> ModuleType | None:
     folder = core.directory()
     if not folder:
         return None
-    _State.settings = settings = Settings(folder)
-    core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], DIGEST_BYTES_MAX[settings.detail],
-                   library_prefixes())
-    _State.core = core
+    actions = set_up(core, Settings(folder))
     core.start()
-    _State.watcher = Watcher(_actions(core, settings.modules))
+    _State.watcher = Watcher(actions)
     _State.watcher.begin()
     return core
 

@@ -53,7 +53,8 @@ static int plan_path(struct wti_python_plan *plan, const char *home, struct wt_e
 	struct wti_buf path;
 
 	wti_buf_init(&path, 1u << 20);
-	wti_buf_printf(&path, "PYTHONPATH=%s/inject", home);
+	snprintf(plan->entrance, sizeof(plan->entrance), "%s/inject", home);
+	wti_buf_printf(&path, "PYTHONPATH=%s", plan->entrance);
 	if (own && own[0])
 		wti_buf_printf(&path, ":%s", own);
 	plan->additions[0] = wti_buf_status(&path) ? NULL : strdup(wti_buf_cstr(&path));

@@ -14,8 +14,9 @@
 bool wti_python_home(char ret_home[PATH_MAX]);
 
 struct wti_python_plan {
-	char *additions[2]; /* to the environment of the program; ends with NULL */
-	char *settings;     /* for the agent */
+	char *additions[2];           /* to the environment of the program; ends with NULL */
+	char *settings;               /* for the agent */
+	char entrance[PATH_MAX + 16]; /* the folder that is put into PYTHONPATH; empty if none is */
 };
 
 struct wti_python_choice {

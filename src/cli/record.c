@@ -11,6 +11,8 @@
 #include "config.h"
 #include "python.h"
 #include "record_check.h"
+#include "record_plan.h"
+#include "record_report.h"
 #include "record_say.h"
 #include "report.h"
 
@@ -19,6 +21,8 @@ struct record_options {
 	bool quiet;
 	const char *config;
 	bool write_config;
+	bool dry_run;
+	const char *report;
 	const char *directory;
 	const char *folder;
 	const char *name;
@@ -98,9 +102,25 @@ struct recording {
 	struct wti_python_plan plan;
 	struct wti_record_outcome outcome;
 	struct wti_record_check *check; /* or NULL */
-	char base[PATH_MAX]; /* of runs, and the folder of this one, when we have gone elsewhere */
+	const char *report;             /* or NULL */
+	char base[PATH_MAX]; /* of runs, the folder of this one, the report, when we go elsewhere */
 	char folder[PATH_MAX];
+	char report_path[PATH_MAX];
 };
+
+/* Into the folder that the program is to run in. */
+static int enter(struct recording *recording, const char *directory, struct wt_err *err)
+{
+	int r = anchor(&recording->options.base, recording->base, err);
+
+	if (!r)
+		r = anchor(&recording->options.folder, recording->folder, err);
+	if (!r)
+		r = anchor(&recording->report, recording->report_path, err);
+	if (!r && chdir(directory))
+		r = wti_err_errno(err, "cannot enter the folder", directory);
+	return r;
+}
 
 static int prepare(struct recording *recording, const struct record_options *options,
 		   struct wt_err *err)
@@ -114,20 +134,32 @@ static int prepare(struct recording *recording, const struct record_options *opt
 		return r;
 	record->additions = recording->plan.additions;
 	record->settings = recording->plan.settings;
+	record->entrance = recording->plan.entrance[0] ? recording->plan.entrance : NULL;
 	if (options->check) {
 		r = wti_record_check_start(options->on_finding, &recording->check, err);
 		if (r)
 			return r;
 		record->watch = wti_record_check_sink(recording->check);
 	}
-	if (!options->directory)
-		return 0;
-	r = anchor(&record->base, recording->base, err);
-	if (!r)
-		r = anchor(&record->folder, recording->folder, err);
-	if (!r && chdir(options->directory))
-		r = wti_err_errno(err, "cannot enter the folder", options->directory);
-	return r;
+	recording->report = options->report;
+	return options->directory ? enter(recording, options->directory, err) : 0;
+}
+
+/* Runs the program to its end and says what became of it; the exit code. */
+static int record(struct recording *recording, const struct record_options *options)
+{
+	struct wti_record_outcome *outcome = &recording->outcome;
+	struct wt_err err = {0};
+
+	if (wti_record_run(&recording->options, outcome, &err)) {
+		wti_report_error("record", false, &err);
+		return outcome->exit_code;
+	}
+	if (!options->quiet)
+		wti_record_say(outcome, options->json);
+	if (recording->report && wti_record_report(outcome->folder, recording->report, &err))
+		wti_warn("no report was written: %s", err.message);
+	return outcome->exit_code;
 }
 
 static int write_config(const struct record_options *options, char **program, size_t count)
@@ -165,11 +197,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 		code = wti_report_error("record", false, &err);
 	} else {
 		recording->options.argv = arguments;
-		if (wti_record_run(&recording->options, &recording->outcome, &err))
-			wti_report_error("record", false, &err);
-		else if (!options->quiet)
-			wti_record_say(&recording->outcome, options->json);
-		code = recording->outcome.exit_code;
+		code = options->dry_run
+			       ? wti_record_plan(arguments, &recording->plan, options->json)
+			       : record(recording, options);
 	}
 	if (recording->check)
 		code = wti_record_check_finish(recording->check, code);
@@ -195,6 +225,12 @@ static const struct wti_option options[] = {
 	 AT(config)},
 	{"write-config", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "print a file with all options as they are now, and run nothing", AT(write_config)},
+	{"dry-run", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "say what would be hooked in the program's Python, and do not run the program",
+	 AT(dry_run)},
+	{"report", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "write calls and bytes of each function there afterwards, as .json, .csv, .md or text",
+	 AT(report)},
 	{"output", 'o', WTI_OPT_TEXT, "DIR", NULL,
 	 "folder of the run; made if absent, refused if it has a run in it", AT(folder)},
 	{"name", 'n', WTI_OPT_TEXT, "NAME", NULL, "name of the run instead of the program's",

@@ -102,51 +102,31 @@ static const char *short_path(const char *path, char out[PATH_MAX])
 	return path;
 }
 
-static void say_agent_trouble(struct wti_buf *out, const char *trouble)
-{
-	wti_buf_text(out, "wheeltap: nothing joined: ");
-	wti_printable(out, trouble, strlen(trouble));
-	wti_buf_byte(out, '\n');
-}
-
-/* Interpreters that were told not to look at their environment. */
-static bool is_python(const struct wti_record_outcome *outcome)
-{
-	uint32_t count = outcome->stranger_count;
-
-	for (uint32_t i = 0; i < count && i < WTI_RECORD_STRANGERS_SHOWN; i++) {
-		const char *slash = strrchr(outcome->strangers[i].command, '/');
-
-		if (!strncmp(slash ? slash + 1 : outcome->strangers[i].command, "python", 6))
-			return true;
-	}
-	return false;
-}
-
 static void say_next(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
 	char buffer[PATH_MAX];
 	const char *path = short_path(outcome->folder, buffer);
 
+	if (outcome->python_why[0]) {
+		wti_buf_text(out, "wheeltap: no Python process joined: ");
+		wti_printable(out, outcome->python_why, strlen(outcome->python_why));
+		wti_buf_byte(out, '\n');
+	}
 	if (outcome->process_count) {
 		wti_buf_printf(out, "wheeltap: look at it with: wheeltap info %s\n", path);
 		return;
 	}
+	if (outcome->python_why[0])
+		return;
 	if (outcome->mismatch_count)
 		wti_buf_printf(
 			out,
 			"wheeltap: nothing joined: the agent in the program speaks "
 			"protocol %u, this recorder another; rebuild it with this wheeltap\n",
 			outcome->mismatch_protocol);
-	else if (outcome->agent_trouble[0])
-		say_agent_trouble(out, outcome->agent_trouble);
 	else if (outcome->silent_count && !outcome->stranger_count)
 		wti_buf_text(out, "wheeltap: the program has the agent, but emitted no event; see "
 				  "<wheeltap/wheeltap.h>\n");
-	else if (is_python(outcome))
-		wti_buf_text(out, "wheeltap: nothing joined: an interpreter started with -I, -E or "
-				  "-S, or with a cleared environment, does not let the agent in; "
-				  "start it without\n");
 	else
 		wti_buf_printf(
 			out,
@@ -190,6 +170,16 @@ static void say_json(struct wti_buf *out, const struct wti_record_outcome *outco
 	wti_json_u64(&json, outcome->process_count);
 	wti_json_key(&json, "not_followed");
 	wti_json_u64(&json, outcome->stranger_count);
+	wti_json_key(&json, "python");
+	wti_json_object(&json);
+	wti_json_key(&json, "joined");
+	wti_json_u64(&json, outcome->python_count);
+	wti_json_key(&json, "cause");
+	wti_json_text(&json,
+		      outcome->python_cause ? wti_python_cause_name(outcome->python_cause) : NULL);
+	wti_json_key(&json, "why");
+	wti_json_text(&json, outcome->python_why[0] ? outcome->python_why : NULL);
+	wti_json_object_end(&json);
 	wti_json_key(&json, "duration_ns");
 	wti_json_u64(&json, outcome->duration_ns);
 	wti_json_key(&json, "recorder_cpu_ns");

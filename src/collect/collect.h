@@ -35,11 +35,12 @@ struct wti_record_options {
 	char *const *environment; /* of the program; ends with NULL */
 	char *const *additions; /* "NAME=value" in its place or besides; ends with NULL, or NULL */
 	const char *settings;   /* lines of key=value that agents may read; or NULL */
-	const char *folder;     /* of the run; NULL: made under `base` */
-	const char *base;       /* where runs live */
-	const char *name;       /* or NULL: the program's */
-	const char *temporary;  /* where the private folder of the session goes */
-	uint64_t ring_bytes;    /* of each thread; 0: the default. Rounded up to a power of two */
+	const char *entrance; /* folder in PYTHONPATH by which the Python agent comes in; or NULL */
+	const char *folder;   /* of the run; NULL: made under `base` */
+	const char *base;     /* where runs live */
+	const char *name;     /* or NULL: the program's */
+	const char *temporary; /* where the private folder of the session goes */
+	uint64_t ring_bytes;   /* of each thread; 0: the default. Rounded up to a power of two */
 	uint64_t rings_bytes_max;
 	uint64_t bytes_max; /* of the trace; 0: no ceiling */
 	enum wti_record_on_full on_full;
@@ -62,6 +63,17 @@ struct wti_stranger { /* a process of the run that is not in the trace */
 	uint32_t pid;
 	uint32_t reason; /* enum wt_not_followed */
 	char command[64];
+};
+
+/* Why no Python process joined although one was there. */
+enum wti_python_cause {
+	WTI_PYTHON_NONE,        /* one joined, or there was none */
+	WTI_PYTHON_ISOLATED,    /* -I, -E or -S */
+	WTI_PYTHON_ENVIRONMENT, /* cleared */
+	WTI_PYTHON_PATH,        /* PYTHONPATH was replaced */
+	WTI_PYTHON_NO_AGENT,    /* for this interpreter, or it could not be loaded */
+	WTI_PYTHON_VERSION,     /* the agent speaks another protocol */
+	WTI_PYTHON_UNKNOWN,
 };
 
 struct wti_record_outcome {
@@ -89,6 +101,9 @@ struct wti_record_outcome {
 	char trouble[256]; /* why the trace ends before the program did; empty if it does not */
 	char agent_trouble[256]; /* what an agent left that could not be loaded; empty if none did
 				  */
+	uint32_t python_count;   /* processes in which the Python agent is at work */
+	enum wti_python_cause python_cause;
+	char python_why[400]; /* cause and cure; empty if there is none */
 };
 
 void wti_record_options_init(struct wti_record_options *options);
@@ -101,6 +116,7 @@ void wti_record_options_init(struct wti_record_options *options);
 int wti_record_run(const struct wti_record_options *options, struct wti_record_outcome *ret_outcome,
 		   struct wt_err *err);
 
+const char *wti_python_cause_name(enum wti_python_cause cause);
 const char *wti_run_status_name(enum wti_run_status status);
 /* True while a recorder holds the run's lock: tells `running` from `abandoned`. */
 bool wti_run_is_recording(const char *folder);

@@ -212,6 +212,18 @@ static void describe_strangers(const struct wti_recorder *recorder, struct wti_j
 	wti_json_array_end(json);
 }
 
+static void describe_python(const struct wti_record_outcome *outcome, struct wti_json *json)
+{
+	wti_json_key(json, "python");
+	wti_json_object(json);
+	number(json, "joined", outcome->python_count);
+	wti_json_key(json, "cause");
+	wti_json_text(json,
+		      outcome->python_cause ? wti_python_cause_name(outcome->python_cause) : NULL);
+	text(json, "why", outcome->python_why);
+	wti_json_object_end(json);
+}
+
 static void describe_trace(const struct wti_recorder *recorder, struct wti_json *json)
 {
 	const struct wti_record_outcome *outcome = recorder->outcome;
@@ -228,6 +240,7 @@ static void describe_trace(const struct wti_recorder *recorder, struct wti_json 
 		describe_stream(recorder->streams.all[i], json);
 	wti_json_array_end(json);
 	describe_strangers(recorder, json);
+	describe_python(outcome, json);
 	number(json, "still_running", outcome->still_running);
 	wti_json_key(json, "console");
 	wti_json_object(json);
@@ -309,8 +322,6 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 	outcome->console_bytes = atomic_load(&page->console_bytes);
 	outcome->console_dropped = atomic_load(&page->dropped_bytes);
 	snprintf(outcome->trouble, sizeof(outcome->trouble), "%s", recorder->streams.why);
-	wti_session_trouble(&recorder->session, outcome->agent_trouble,
-			    sizeof(outcome->agent_trouble));
 }
 
 const char *wti_run_status_name(enum wti_run_status status)

@@ -271,6 +271,7 @@ static void detach(struct wti_recorder *recorder)
 	for (size_t i = 0; i < recorder->join.process_count; i++)
 		end_process(recorder, recorder->join.processes[i]);
 	tell_strangers(recorder, true);
+	wti_python_look(recorder);
 	tell_unjoined(recorder);
 	if (recorder->exec_errno == 0 && recorder->ended_ns)
 		wti_streams_exit(&recorder->streams, (uint32_t)recorder->launch.pid,

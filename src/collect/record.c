@@ -143,7 +143,7 @@ static int open_session(struct wti_recorder *recorder, struct wt_err *err)
 	recorder->join_events = (struct wti_join_events){recorder, process_joined, memory_refused};
 	wti_join_init(&recorder->join, &recorder->session, recorder->epoll, &recorder->join_events);
 	epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, recorder->session.listener, &event);
-	wti_tree_init(&recorder->tree, recorder->session.folder);
+	wti_tree_init(&recorder->tree, recorder->session.folder, options->entrance);
 	return make_variables(recorder, err);
 }
 

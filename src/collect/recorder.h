@@ -76,6 +76,10 @@ void wti_signals_news(struct wti_recorder *recorder);
 /* loop.c */
 void wti_loop_run(struct wti_recorder *recorder);
 
+/* python.c */
+/* When all have joined who will: says why no Python process has, where one was. */
+void wti_python_look(struct wti_recorder *recorder);
+
 /* describe.c */
 void wti_describe(const struct wti_recorder *recorder, struct wti_buf *out);
 void wti_describe_outcome(struct wti_recorder *recorder);

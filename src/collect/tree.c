@@ -12,6 +12,7 @@
 #include "base/text.h"
 
 #include "environment.h"
+#include "interpreter.h"
 #include "procfs.h"
 #include "tree.h"
 
@@ -22,9 +23,9 @@
 #define AGENT_MARK "libwheeltap"           /* in the name of every agent's shared object */
 #define AGENT_MEMORY_MARK "memfd:wheeltap" /* and of its shared memory */
 
-void wti_tree_init(struct wti_tree *tree, const char *session)
+void wti_tree_init(struct wti_tree *tree, const char *session, const char *entrance)
 {
-	*tree = (struct wti_tree){.session = session};
+	*tree = (struct wti_tree){.session = session, .entrance = entrance};
 	wti_map_init(&tree->by_pid, NODES_MAX);
 }
 
@@ -67,22 +68,6 @@ static struct wti_tree_node *add(struct wti_tree *tree, const struct wti_proc *p
 	return &tree->nodes[tree->count - 1];
 }
 
-/* The words a process was started with, in one line, what looks secret masked before it is cut. */
-static bool command_line(uint32_t pid, char out[WTI_TREE_COMMAND_BYTES])
-{
-	char text[4096];
-	ssize_t n = wti_proc_file(pid, "cmdline", text, sizeof(text));
-	char *words[64] = {NULL};
-	size_t count = 0;
-
-	for (char *at = text; n > 0 && at < text + n && count < 63; at += strlen(at) + 1)
-		words[count++] = at;
-	if (!count)
-		return false;
-	wti_mask_command(words, out, WTI_TREE_COMMAND_BYTES);
-	return true;
-}
-
 /* True between fork and exec of the program: it still is what we are. */
 static bool is_ourselves(uint32_t pid)
 {
@@ -95,12 +80,38 @@ static bool is_ourselves(uint32_t pid)
 	return a > 0 && a == b && !memcmp(ours, theirs, (size_t)a);
 }
 
+static void note_interpreter(struct wti_tree_node *node, char *const *words)
+{
+	node->is_python = wti_is_python(words[0]);
+	node->shut[0] = 0;
+	if (node->is_python)
+		wti_python_shut((const char *const *)words, node->shut);
+}
+
+/* The words a process was started with, in one line, what looks secret masked before it is cut. */
+static bool command_line(struct wti_tree_node *node, char out[WTI_TREE_COMMAND_BYTES])
+{
+	char text[4096];
+	ssize_t n = wti_proc_file(node->pid, "cmdline", text, sizeof(text));
+	char *words[64] = {NULL};
+	size_t count = 0;
+
+	for (char *at = text; n > 0 && at < text + n && count < 63; at += strlen(at) + 1)
+		words[count++] = at;
+	if (!count)
+		return false;
+	if (!node->is_root || !is_ourselves(node->pid))
+		note_interpreter(node, words);
+	wti_mask_command(words, out, WTI_TREE_COMMAND_BYTES);
+	return true;
+}
+
 /* Its words; its short name where it has none. */
 static void read_command(struct wti_tree_node *node, const struct wti_proc *proc)
 {
 	char line[WTI_TREE_COMMAND_BYTES];
 
-	if (!command_line(node->pid, line)) {
+	if (!command_line(node, line)) {
 		if (!node->command[0])
 			memcpy(node->command, proc->command, sizeof(proc->command));
 		return;
@@ -123,6 +134,8 @@ static void look_inside(struct wti_tree *tree, struct wti_tree_node *node)
 	node->looked_inside = true;
 	node->has_agent = agent || wti_proc_mentions(node->pid, "maps", AGENT_MEMORY_MARK) > 0;
 	node->has_variable = wti_proc_mentions(node->pid, "environ", tree->session) > 0;
+	node->has_entrance =
+		!tree->entrance || wti_proc_mentions(node->pid, "environ", tree->entrance) > 0;
 }
 
 static void consider(struct wti_tree *tree, uint32_t pid)
@@ -207,6 +220,8 @@ void wti_tree_root(struct wti_tree *tree, uint32_t pid, char *const *argv, bool 
 	node->looked_inside = true;
 	node->has_variable = true;
 	node->has_agent = has_agent;
+	node->has_entrance = true;
+	note_interpreter(node, argv);
 	wti_mask_command(argv, node->command, sizeof(node->command));
 }
 

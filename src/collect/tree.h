@@ -29,6 +29,9 @@ struct wti_tree_node {
 	bool has_variable; /* the environment variable that agents read */
 	bool looked_inside;
 	bool copy; /* a fork of a process that joined */
+	bool is_python;
+	bool has_entrance; /* the folder through which the Python agent comes in */
+	char shut[3];      /* the interpreter's option that keeps it out, or empty */
 	char command[WTI_TREE_COMMAND_BYTES];
 };
 
@@ -38,10 +41,11 @@ struct wti_tree {
 	size_t count;
 	size_t capacity;
 	uint32_t last_pid;
-	const char *session; /* folder of the session, as in the environment */
+	const char *session;  /* folder of the session, as in the environment */
+	const char *entrance; /* folder in PYTHONPATH, likewise; or NULL */
 };
 
-void wti_tree_init(struct wti_tree *tree, const char *session);
+void wti_tree_init(struct wti_tree *tree, const char *session, const char *entrance);
 void wti_tree_release(struct wti_tree *tree);
 /* The program itself. `has_agent`: as far as its file tells. */
 void wti_tree_root(struct wti_tree *tree, uint32_t pid, char *const *argv, bool has_agent);

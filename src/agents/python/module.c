@@ -169,6 +169,10 @@ static PyObject *is_hooked(PyObject *self, PyObject *callable)
 static PyObject *start(PyObject *self, PyObject *nothing)
 {
 	wti_python.is_on = wti_agent.control != NULL && wti_python.code_extra >= 0;
+	if (wti_python.is_on && !wti_python.is_counted) {
+		wti_python.is_counted = true;
+		atomic_fetch_add(&wti_agent.control->python_count, 1);
+	}
 	if (wti_python.is_on)
 		wti_shim_start();
 	return PyBool_FromLong(wti_python.is_on);

@@ -131,6 +131,7 @@ enum { WTI_MODES = 4 };
 
 struct wti_python {
 	bool is_on;
+	bool is_counted;            /* the recorder knows that there is a Python agent here */
 	uint32_t detail;            /* enum wti_detail */
 	uint32_t tensors;           /* enum wti_tensors */
 	uint64_t digest_bytes_max;  /* larger arguments and returns of calls are told, not read */

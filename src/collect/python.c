@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why no Python process joined although one was there: the agent comes in through the interpreter's
+ * start-up, by two variables of the environment, and there are a few ways to keep it out.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "recorder.h"
+
+/* The first interpreter that is not in the trace, or NULL. */
+static const struct wti_tree_node *outsider(const struct wti_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct wti_tree_node *node = &tree->nodes[i];
+
+		if (node->is_python && !node->joined && !node->copy)
+			return node;
+	}
+	return NULL;
+}
+
+static enum wti_python_cause cause_of(const struct wti_recorder *recorder,
+				      const struct wti_tree_node *node)
+{
+	if (node && node->shut[0])
+		return WTI_PYTHON_ISOLATED;
+	if (node && node->looked_inside && !node->has_variable)
+		return WTI_PYTHON_ENVIRONMENT;
+	if (node && node->looked_inside && !node->has_entrance)
+		return WTI_PYTHON_PATH;
+	if (recorder->outcome->agent_trouble[0])
+		return WTI_PYTHON_NO_AGENT;
+	if (recorder->outcome->mismatch_count)
+		return WTI_PYTHON_VERSION;
+	return WTI_PYTHON_UNKNOWN;
+}
+
+static void put_why(char *out, size_t bytes, enum wti_python_cause cause,
+		    const struct wti_tree_node *node, const char *trouble)
+{
+	const char *command = node ? node->command : "python";
+
+	switch (cause) {
+	case WTI_PYTHON_ISOLATED:
+		snprintf(out, bytes,
+			 "'%s' was started with %s, which keeps the agent out; start it "
+			 "without",
+			 command, node->shut);
+		break;
+	case WTI_PYTHON_ENVIRONMENT:
+		snprintf(out, bytes,
+			 "'%s' was started with a cleared environment; pass on WHEELTAP_AGENT and "
+			 "PYTHONPATH",
+			 command);
+		break;
+	case WTI_PYTHON_PATH:
+		snprintf(out, bytes,
+			 "the PYTHONPATH of '%s' was replaced; add to it instead of setting it",
+			 command);
+		break;
+	case WTI_PYTHON_NO_AGENT:
+		snprintf(out, bytes, "%s", trouble);
+		break;
+	case WTI_PYTHON_VERSION:
+		snprintf(out, bytes,
+			 "the agent of '%s' is of another version; make it again with "
+			 "'wheeltap python add'",
+			 command);
+		break;
+	default:
+		snprintf(out, bytes,
+			 "the agent did not start in '%s'; 'wheeltap record --dry-run' with the "
+			 "same "
+			 "command says more",
+			 command);
+	}
+}
+
+void wti_python_look(struct wti_recorder *recorder)
+{
+	struct wti_record_outcome *outcome = recorder->outcome;
+	const struct wti_tree_node *node = outsider(&recorder->tree);
+	char text[sizeof(outcome->python_why) + 32];
+
+	wti_session_trouble(&recorder->session, outcome->agent_trouble,
+			    sizeof(outcome->agent_trouble));
+	outcome->mismatch_count = atomic_load(&recorder->session.control->mismatch_count);
+	outcome->python_count = atomic_load(&recorder->session.control->python_count);
+	if (outcome->python_count || (!node && !outcome->agent_trouble[0]))
+		return;
+	outcome->python_cause = cause_of(recorder, node);
+	put_why(outcome->python_why, sizeof(outcome->python_why), outcome->python_cause, node,
+		outcome->agent_trouble);
+	snprintf(text, sizeof(text), "no Python process joined: %s", outcome->python_why);
+	wti_streams_note(&recorder->streams, WT_NOTE_NO_PYTHON, text);
+}
+
+const char *wti_python_cause_name(enum wti_python_cause cause)
+{
+	static const char *const names[] = {"none",     "isolated", "environment", "path",
+					    "no_agent", "version",  "unknown"};
+
+	return names[cause];
+}

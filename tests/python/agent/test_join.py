@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `record` says when no Python process joined, what it would hook, which functions it is told to hook."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from harness import Harness, main
+
+PROGRAM = "print('ran')"
+
+
+def last_words(h: Harness, command: list[str], cause: str | None, *words: str) -> None:
+    """The same cause in the last words, in JSON, in run.json and in the trace."""
+    name = " ".join(command)
+    folder = h.folder / "joined"
+    shutil.rmtree(folder, ignore_errors=True)
+    run = h.execute([h.wheeltap, "record", "-o", str(folder), "--", *command])
+    h.check(f"{name}: runs all the same", run.output == "ran\n" and run.status == 0, run.output, run.errors)
+    said = [line for line in run.errors.splitlines() if "no Python process joined" in line]
+    described: dict[str, Any] = json.loads((folder / "run.json").read_text())["python"]
+    notes = [json.loads(line)["fields"] for line in
+             h.execute([h.wheeltap, "view", "--jsonl", "-k", "note", str(folder)]).output.splitlines()]
+    notes = [note for note in notes if note["code"] == "no_python"]
+    if cause is None:
+        h.check(f"{name}: nothing to complain of", not said and described == {"joined": 1, "cause": None, "why": None}
+                and not notes, run.errors, described, notes)
+        return
+    h.check(f"{name}: says why", len(said) == 1 and all(word in said[0] for word in words), run.errors)
+    h.check(f"{name}: run.json and trace know it", described["joined"] == 0 and described["cause"] == cause
+            and len(notes) == 1 and described["why"] in notes[0]["text"], described, notes)
+    shutil.rmtree(folder)
+    told = h.execute([h.wheeltap, "record", "--json", "-o", str(folder), "--", *command]).errors
+    h.equal(f"{name}: JSON knows it", json.loads(told.splitlines()[-1])["python"]["cause"], cause, told)
+
+
+def no_python_joined(h: Harness) -> None:
+    script = h.script(PROGRAM)
+    last_words(h, [h.python, script], None)
+    last_words(h, ["/bin/sh", "-c", f"{h.python} {script}"], None)
+    last_words(h, [h.python, "-I", script], "isolated", "-I", "without")
+    last_words(h, [h.python, "-uE", script], "isolated", "-E", "without")
+    last_words(h, [h.python, "-X", "dev", "-S", script], "isolated", "-S", "without")
+    last_words(h, ["env", "-i", h.python, script], "environment", "cleared", "WHEELTAP_AGENT")
+    last_words(h, ["env", "PYTHONPATH=/nowhere", h.python, script], "path", "PYTHONPATH", "replaced")
+    last_words(h, ["/bin/sh", "-c", f"{h.python} -I {script}"], "isolated", "-I")
+    shebang = Path(h.script(PROGRAM))
+    shebang.write_text(f"#!{h.python} -Es\n{PROGRAM}\n")
+    shebang.chmod(0o755)
+    last_words(h, [str(shebang)], "isolated", "-E")
+
+
+def no_agent_for_it(h: Harness) -> None:
+    """An interpreter without an agent, and one that is not supported: as a copy of the package would tell."""
+    home = h.folder / "home"
+    built = Path(h.wheeltap).parent / "python"
+    (home / "build").mkdir(parents=True)
+    shutil.copy(h.wheeltap, home / "build" / "wheeltap")
+    shutil.copytree(built, home / "build" / "python", ignore=shutil.ignore_patterns("_wheeltap*"))
+    wheeltap, h.wheeltap = h.wheeltap, str(home / "build" / "wheeltap")
+    data, h.env["XDG_DATA_HOME"] = h.env.get("XDG_DATA_HOME"), str(home / "data")
+    last_words(h, [h.python, h.script(PROGRAM)], "no_agent", "no agent", "wheeltap python add")
+    plan = h.execute([h.wheeltap, "record", "--dry-run", "--", h.python, "x.py"])
+    h.check("no agent: the plan says so", plan.status == 3 and "wheeltap python add" in plan.errors, plan.errors)
+    h.wheeltap = wheeltap
+    del h.env["XDG_DATA_HOME"]
+    if data is not None:
+        h.env["XDG_DATA_HOME"] = data
+    for old in sorted(Path.home().glob(".pyenv/versions/[23].[678].*/bin/python")):
+        last_words(h, [str(old), h.script(PROGRAM)], "no_agent", "not supported", "3.9 to 3.13")
+        plan = h.execute([h.wheeltap, "record", "--dry-run", "--", str(old), "x.py"])
+        h.check(f"{old}: the plan says so", plan.status == 3 and "not supported" in plan.errors, plan.errors)
+
+
+def dry_run(h: Harness) -> None:
+    marker = h.folder / "was-run"
+    script = h.script(f"open({str(marker)!r}, 'w')")
+    rules = h.folder / "rules.txt"
+    rules.write_text("# only these\njson dumps\njson.decoder JSONDecoder\n")
+    plan = h.execute([h.wheeltap, "record", "--dry-run", "--json", "--modules", "json,no_such_library",
+                      "--include-file", str(rules), "--", h.python, script])
+    said = json.loads(plan.output)
+    modules = {row["name"]: row for row in said["tables"]["modules"]}
+    h.equal("a plan: status", (plan.status, said["status"]), (0, "clean"), plan.errors)
+    h.check("a plan: the program was not run", not marker.exists())
+    h.check("a plan: rules choose functions", modules["json"]["python"] == 1 and
+            modules["json.decoder"]["python"] >= 2, modules)
+    libraries = {row["name"]: row["problem"] for row in said["tables"]["libraries"]}
+    h.equal("a plan: what is missing", libraries, {"json": "", "no_such_library": "not installed"})
+    shut = h.execute([h.wheeltap, "record", "--dry-run", "--", h.python, "-I", script])
+    h.check("a plan: an interpreter that is shut", shut.status == 3 and "-I keeps the agent out" in shut.errors, shut.errors)
+    unknown = h.execute([h.wheeltap, "record", "--dry-run", "--", "/bin/ls"])
+    h.check("a plan: no interpreter", unknown.status == 2 and "cannot tell which Python" in unknown.errors, unknown.errors)
+    shebang = Path(h.script(PROGRAM))
+    shebang.write_text(f"#!/usr/bin/env {h.python}\n")
+    shebang.chmod(0o755)
+    named = h.execute([h.wheeltap, "record", "--dry-run", "--json", "--modules", "json", "--", str(shebang)])
+    h.equal("a plan: the interpreter of a script", json.loads(named.output)["interpreter"], h.python, named.errors)
+
+
+def rules_and_report(h: Harness) -> None:
+    code = """
+        import json
+        json.loads(json.dumps([1, 2]))
+        json.dumps({})
+    """
+    exclude = h.folder / "exclude.txt"
+    exclude.write_text("json.* *\njson loads\n")
+    report = h.folder / "report.csv"
+    names = h.folder / "names.txt"
+    names.write_text("json  # one a line\n")
+    run = h.record(code, "--modules", f"@{names}", "--exclude-file", str(exclude), "--report", str(report))
+    h.equal("rules: what is left out", [call["callee"] for call in run.of("call_begin")], ["dumps", "dumps"], run.errors)
+    rows = list(csv.DictReader(report.read_text().splitlines()))
+    h.equal("the report", [(row["name"], row["count"]) for row in rows], [("json.dumps", "2")])
+    shown = h.execute([h.wheeltap, "stat", "--by", "function", "--sort", "bytes", "--csv",
+                       str(h.folder / f"run{h.runs}")])
+    h.equal("the report is what stat says", shown.output, report.read_text(), shown.errors)
+    bad = h.record(code, "--modules", "json", "--report", "/nowhere/report.txt")
+    h.check("a report that cannot be written", bad.status == 0 and "no report was written" in bad.errors, bad.errors)
+
+
+main(no_python_joined, no_agent_for_it, dry_run, rules_and_report)
