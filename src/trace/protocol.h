@@ -65,7 +65,7 @@ struct wti_control {
 	_Atomic uint32_t mismatch_count;    /* agents that speak another protocol and stayed out */
 	_Atomic uint32_t mismatch_protocol; /* what the last of them speaks */
 	_Atomic uint32_t python_count;      /* interpreters in which the Python agent is at work */
-	_Atomic uint64_t lost_unjoined; /* events of processes that could not join */
+	_Atomic uint64_t lost_unjoined;     /* events of processes that could not join */
 };
 
 /*
