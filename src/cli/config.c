@@ -130,6 +130,8 @@ int wti_config_set(struct wti_config *config, const struct wti_doc *value, const
 	struct wt_err err = {0};
 	int r;
 
+	if (!text && !config->err->code)
+		return wti_err(config->err, WT_E_NOMEM, "out of memory reading '%s'", config->path);
 	if (!text)
 		return config->err->code;
 	if (!row)
@@ -275,20 +277,19 @@ static bool is_foreign_table(const struct wti_dialect *dialect, const char *name
 static int take_foreign(struct wti_config *config, const struct wti_dialect_key *key,
 			const struct wti_doc *value)
 {
-	const struct wti_option *option;
+	const struct wti_option *option =
+		key->option ? wti_option_by_name(config->verb, key->option, strlen(key->option))
+			    : NULL;
 
-	if (!key->option && !key->take) {
+	/* Nothing to do for it here; a key without an option of ours may still be a program. */
+	if (!option && (key->option || !key->take)) {
 		wti_buf_printf(&config->ignored, "%s%s", config->ignored.bytes ? ", " : "",
 			       key->name);
 		return 0;
 	}
 	if (value->type == WTI_DOC_NULL) /* as if it were not there */
 		return 0;
-	if (key->take)
-		return key->take(config, key, value);
-	option = wti_option_by_name(config->verb, key->option, strlen(key->option));
-	return option ? set_option(config, value, option)
-		      : wti_config_set(config, value, key->option, "");
+	return key->take ? key->take(config, key, value) : set_option(config, value, option);
 }
 
 static int unknown_foreign(const struct wti_config *config, const struct wti_doc *value,

@@ -82,6 +82,23 @@ static int take_format(struct wti_config *config, const struct wti_dialect_key *
 	return wti_config_set(config, value, key->option, text);
 }
 
+/* Every step is what happens without sampling. */
+static int take_interval(struct wti_config *config, const struct wti_dialect_key *key,
+			 const struct wti_doc *value)
+{
+	char *text;
+
+	if (value->type != WTI_DOC_INT || value->integer < 1)
+		return wti_config_fail(config, value, "bad value for '%s'; give a number from 1 on",
+				       key->name);
+	if (value->integer == 1)
+		return 0;
+	text = wti_arena_alloc(&config->texts, 32);
+	if (text)
+		snprintf(text, 32, "every=%lld", (long long)value->integer);
+	return wti_config_set(config, value, key->option, text);
+}
+
 static const struct wti_dialect_key traincheck_keys[] = {
 	{"pyscript", NULL, take_script, "python3"},
 	{"shscript", NULL, take_script, "bash"},
@@ -90,6 +107,9 @@ static const struct wti_dialect_key traincheck_keys[] = {
 	{"only_instr", "dry-run", take_flag, "yes"},
 	{"use_full_instr", "detail", take_flag, "full"},
 	{"tensor_dump_format", "tensors", take_format},
+	{"invariants", "invariants"},
+	{"sampling_interval", "sample", take_interval},
+	{"warm_up_steps"},
 	{"use_config"},
 	{"config"},
 	{"copy_all_files"},

@@ -100,6 +100,8 @@ def test_traincheck_runs_the_shell_script_in_its_folder(b: Bench) -> None:
 def test_traincheck_flags_and_words(b: Bench) -> None:
     write(b, "c.yml", "use_full_instr: yes\nonly_instr: false\ntensor_dump_format: hash\noutput_dir:\n")
     assert settings(b, "-c", "c.yml") == {"detail": '"full"'}
+    write(b, "c.yml", "sampling_interval: 1\nwarm_up_steps: 10\nprofiling: false\n")
+    assert settings(b, "-c", "c.yml") == {}
     assert "c.yml:1:1: bad value for 'use_full_instr'" in mistake(b, "use_full_instr: 3\n", "c.yml")
 
 
