@@ -19,6 +19,7 @@ __all__ = ["Event", "Field", "Kind", "Process", "Run", "Stream", "Table", "Track
 Value = Union[bool, int, float, str]
 CONTEXT = ("step", "epoch", "stage", "rank")
 BATCH_ROWS = 65536
+RECORDER = "0000.wt"
 
 
 class Event(NamedTuple):
@@ -103,7 +104,9 @@ class Run:
 
     def __repr__(self) -> str:
         events = sum(stream.events for stream in self.streams)
-        return f"<wheeltap.Run {self.name}: {self.status}, {len(self.processes)} processes, {events} events>"
+        processes = len(self.processes)
+        return (f"<wheeltap.Run {self.name}: {self.status}, {processes} process{'' if processes == 1 else 'es'}, "
+                f"{events} events>")
 
     # ---- What is known of it ----
 
@@ -150,6 +153,7 @@ class Run:
 
     @cached_property
     def processes(self) -> tuple[Process, ...]:
+        """The processes that were recorded; not the recorder, which has the stream 0000.wt for itself."""
         ranks: dict[int, int] = {}
         if "rank" in self.kinds:
             ranks = {row["stream"]: row["rank"] for row in self.table("rank", fields=["stream", "rank"]).rows()}
@@ -158,6 +162,8 @@ class Run:
             ends = {row["pid"]: row["status"] for row in self.table("exit", fields=["pid", "status"]).rows()}
         grouped: dict[tuple[int, int, int], list[Stream]] = {}
         for stream in self.streams:
+            if os.path.basename(stream.path) == RECORDER:
+                continue
             grouped.setdefault((stream.pid, stream.start_time, stream.exec), []).append(stream)
         return tuple(Process(pid, streams[-1].command,
                              next((ranks[stream.index] for stream in streams if stream.index in ranks), None),

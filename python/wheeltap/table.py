@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, overload
 
 from ._reader import Column, table_schema, table_stream
@@ -61,8 +62,7 @@ class Table:
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame. Numbers share the table's memory, texts are categories, missing whole numbers are <NA>."""
-        import pandas
-
+        pandas: Any = import_module("pandas")
         frame = {name: _pandas_column(column) for name, column in self.columns.items()}
         return pandas.DataFrame(frame, copy=False)
 
@@ -78,9 +78,8 @@ class Table:
 
 
 def _pandas_column(column: Column) -> Any:
-    import numpy
-    import pandas
-
+    numpy: Any = import_module("numpy")
+    pandas: Any = import_module("pandas")
     if column.type == "text":
         return pandas.Categorical.from_codes(numpy.asarray(column.codes), categories=column.categories)
     values = numpy.asarray(column)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the reader's tests share. They run in the interpreter that they test; output is TAP.
 
-usage: test_x.py WHEELTAP SOURCE      SOURCE is the root of the source tree
+usage: test_x.py WHEELTAP SOURCE      [quick]   SOURCE is the root of the source tree
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 WHEELTAP = os.path.abspath(sys.argv[1])
 SOURCE = Path(sys.argv[2]).resolve()
+QUICK = "quick" in sys.argv[3:]  # the part that every interpreter runs
 GOLDEN = SOURCE / "tests" / "golden"
 PACKAGE = os.path.join(os.path.dirname(WHEELTAP), "python")
 FOLDER = Path(tempfile.mkdtemp(prefix="wheeltap-reader-"))

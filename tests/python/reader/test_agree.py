@@ -7,7 +7,7 @@ import math
 import random
 from typing import Any
 
-from common import GOLDEN, check, cli, equal, finish, recorded, same_events, shown, simulated
+from common import GOLDEN, QUICK, check, cli, equal, finish, recorded, same_events, shown, simulated
 
 import wheeltap
 
@@ -161,6 +161,10 @@ def test_clocks() -> None:
 
 def main() -> None:
     random.seed(1)
+    if QUICK:
+        compare("all kinds", str(GOLDEN / "kinds_level0.wt"))
+        test_program()
+        finish()
     test_goldens()
     test_clocks()
     compare("all kinds, simulated", simulated("kinds", "--kinds", "all", "--events", "6000", "--seed", "3"))
