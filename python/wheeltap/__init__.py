@@ -21,8 +21,8 @@ And it reads what was recorded, in any interpreter, with or without numpy:
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Iterator, Union
+from contextlib import ContextDecorator
+from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -103,17 +103,24 @@ def message(text: str, level: str = "info") -> None:
         _core.line(("debug", "info", "warning", "error").index(level), text)
 
 
-@contextmanager
-def range(name: str) -> Iterator[None]:
-    """A span of time with a name: `with wheeltap.range("augment"):`."""
-    core = _core
-    if core is not None:
-        core.span_begin(name)
-    try:
-        yield
-    finally:
-        if core is not None:
-            core.span_end(name)
+class range(ContextDecorator):
+    """A span of time with a name: `with wheeltap.range("augment"):`, or `@wheeltap.range("augment")` over a function."""
+
+    __slots__ = ("_name", "_begun")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._begun = 0
+
+    def __enter__(self) -> None:
+        if _core is not None:
+            _core.span_begin(self._name)
+            self._begun += 1
+
+    def __exit__(self, *unused: object) -> None:
+        if self._begun and _core is not None:
+            self._begun -= 1
+            _core.span_end(self._name)
 
 
 def open(run: Union[str, os.PathLike[str]] = "latest") -> Run:

@@ -92,8 +92,11 @@ static int grow(struct wti_column *column, size_t rows)
 	size_t capacity = column->capacity ? column->capacity : ROWS_LEAST;
 	void *data;
 
-	while (capacity < rows)
+	/* Room that was asked for at once is made at once. */
+	if (capacity < rows)
 		capacity += capacity / 2;
+	if (capacity < rows)
+		capacity = rows;
 	data = realloc(column->data, capacity * width);
 	if (!data)
 		return WT_E_NOMEM;
@@ -255,8 +258,8 @@ void wti_column_seal(struct wti_column *column)
 
 size_t wti_column_bytes(const struct wti_column *column)
 {
-	size_t bytes = column->capacity * wti_column_format(column->type)->width;
+	size_t bytes = column->rows * wti_column_format(column->type)->width;
 
-	return bytes + (column->valid ? bitmap_bytes(column->capacity) : 0) +
+	return bytes + (column->valid ? bitmap_bytes(column->rows) : 0) +
 	       column->texts.bytes.capacity + column->texts.capacity * sizeof(int32_t);
 }

@@ -364,6 +364,35 @@ int wti_gather_begin(struct wti_gather *gather, struct wt_err *err)
 	return 0;
 }
 
+/* Memory that is never written to costs nothing; what is left over is given back in the end. */
+void wti_gather_expect(struct wti_gather *gather, size_t rows)
+{
+	for (size_t i = 0; i < gather->count; i++) {
+		struct wti_column *column = gather->sources[i].column;
+		size_t width = wti_column_format(column->type)->width;
+
+		if (rows && gather->bytes_max / rows / gather->count > width)
+			wti_column_reserve(column, rows);
+	}
+}
+
+size_t wti_trace_rows(const struct wt_trace *trace, const char *name)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < wt_trace_stream_count(trace); i++) {
+		const struct wt_reader *reader = wt_trace_stream(trace, i);
+
+		for (size_t j = 0; j < wt_reader_block_count(reader); j++) {
+			const struct wt_block *block = wt_reader_block(reader, j);
+			const struct wt_kind *kind = wt_reader_kind(reader, block->kind);
+
+			rows += kind && !strcmp(kind->name, name) ? block->rows : 0;
+		}
+	}
+	return rows;
+}
+
 size_t wti_gather_count(const struct wti_gather *gather)
 {
 	return gather->count ? gather->sources[0].column->rows : 0;

@@ -69,6 +69,10 @@ int wti_gather_init(struct wti_gather *gather, const struct wt_trace *trace, con
 void wti_gather_release(struct wti_gather *gather);
 /* Begins new columns; those of before are the caller's business. */
 int wti_gather_begin(struct wti_gather *gather, struct wt_err *err);
+/* So many rows may come: room is made for them at once. Less is no harm. */
+void wti_gather_expect(struct wti_gather *gather, size_t rows);
+/* Rows of a kind in all blocks. */
+size_t wti_trace_rows(const struct wt_trace *trace, const char *kind);
 int wti_gather_rows(struct wti_gather *gather, const struct wti_rows *rows, struct wt_err *err);
 size_t wti_gather_count(const struct wti_gather *gather); /* rows since the beginning */
 /* The column of that name, or NULL. */

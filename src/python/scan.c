@@ -152,18 +152,31 @@ static int64_t gather_some(struct scan *scan, size_t rows_max, struct wt_err *er
 	return (int64_t)total;
 }
 
+/* Fewer rows may come than the kind has. */
+static bool narrows(const struct scan *scan)
+{
+	const struct wt_query *query = &scan->question.query;
+
+	return query->from_ns != INT64_MIN || query->to_ns != INT64_MAX || query->name ||
+	       query->track || query->condition_count;
+}
+
 /* 0, an error, or 1: Python has raised something. */
 static int gather_all(struct scan *scan, size_t rows_max, struct wt_err *err)
 {
-	size_t total = 0;
+	size_t total = 0, expected = 0;
 	int64_t count;
 	int r;
 
+	if (!narrows(scan) && scan->question.kinds.count)
+		expected = wti_trace_rows(trace_of(scan), scan->question.kinds.items[0]);
 	Py_BEGIN_ALLOW_THREADS r = prepare_columns(scan, err);
 	if (!r)
 		r = open_cursor(scan, err);
 	if (!r)
 		r = wti_gather_begin(scan->gather, err);
+	if (!r && !narrows(scan))
+		wti_gather_expect(scan->gather, expected < rows_max ? expected : rows_max);
 	Py_END_ALLOW_THREADS while (!r && total < rows_max)
 	{
 		size_t want = rows_max - total < PATIENCE_ROWS ? rows_max - total : PATIENCE_ROWS;
