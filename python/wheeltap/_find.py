@@ -29,12 +29,12 @@ def info(path: str) -> dict[str, Any]:
     """What run.json says; empty where there is none of ours, as beside a single stream."""
     try:
         with open(os.path.join(path, "run.json"), "rb") as file:
-            content = json.loads(file.read(RUN_JSON_BYTES_MAX))
+            content: Any = json.loads(file.read(RUN_JSON_BYTES_MAX))
     except (OSError, ValueError, RecursionError):
         return {}
     ours = (isinstance(content, dict) and isinstance(content.get("schema"), int)
             and isinstance(content.get("status"), str) and isinstance(content.get("command"), list))
-    return content if ours else {}
+    return dict(content) if ours else {}
 
 
 def is_recording(path: str) -> bool:

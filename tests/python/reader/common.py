@@ -92,7 +92,7 @@ def recorded(name: str, program: str, *options: str) -> str:
 
 def shown(path: str, *options: str) -> "list[dict[str, Any]]":
     """The events as the command line tells them."""
-    return [json.loads(line) for line in cli("view", "--jsonl", *options, path).stdout.splitlines()]
+    return [json.loads(line) for line in cli("view", "--jsonl", *options, path).stdout.split("\n") if line]
 
 
 def as_shown(event: Any, hashes: "set[str]") -> "dict[str, Any]":
