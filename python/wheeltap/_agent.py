@@ -8,9 +8,10 @@ import sys
 import sysconfig
 from functools import partial
 from types import ModuleType
-from typing import Callable
+from typing import Any, Callable
 
 from ._imports import Watcher
+from ._select import Needs, Selective
 from ._wanted import Wanted
 
 DETAILS = {"lean": 0, "normal": 1, "full": 2}
@@ -27,6 +28,9 @@ class Settings:
         self.tensors = "digest"
         self.wants = Wanted()  # (module, function): whether it is to be hooked
         self.modules = ["torch"]
+        self.needs = Needs()
+        self.budget = 0.0  # per cent; 0: none
+        self.sample = ""  # every=N or warmup=K
         try:
             with open(os.path.join(folder, "settings"), encoding="utf-8") as file:
                 for line in file:
@@ -42,8 +46,32 @@ class Settings:
             self.tensors = value
         elif key == "modules" and value:
             self.modules = value.split(",")
-        else:
+        elif key == "budget":
+            self.budget = float(value)
+        elif key == "sample":
+            self.sample = value
+        elif not self.needs.set(key, value):
             self.wants.set(key, value)
+
+    def sampled(self, how: str) -> int:
+        """The number of every=N or warmup=K; 0: not so."""
+        key, _, number = self.sample.partition("=")
+        return int(number) if key == how else 0
+
+    def told(self, core: Any) -> dict[str, int | float | str]:
+        """What the trace says about how it was made."""
+        told: dict[str, int | float | str] = {
+            "detail": self.detail, "tensors": self.tensors, "modules": ",".join(self.modules),
+            "digest_bytes_max": DIGEST_BYTES_MAX[self.detail],
+            "statistics_every": core.SPREAD if self.detail == "lean" else 1,
+            "optimizer_state_every": 1 if self.detail == "full" else core.SPREAD}
+        if self.budget:
+            told["budget_percent"] = self.budget
+        if self.sample:
+            told["sample"] = self.sample
+        if self.needs.count:
+            told["invariants"] = self.needs.count
+        return told
 
 
 def library_prefixes() -> tuple[str, ...]:
@@ -64,20 +92,29 @@ class _State:
     core: ModuleType | None = None
     settings: Settings
     watcher: Watcher | None = None
+    said = False  # the settings are in the trace
+
+
+def _hooker() -> Any:
+    """The extension, as those see it who hook something: settings are told before the first hook."""
+    core, settings = _State.core, _State.settings
+    assert core is not None
+    if not _State.said:
+        _State.said = True
+        core.settings(settings.told(core))
+    return Selective(core, settings.needs) if settings.needs.count else core
 
 
 def _hook_torch() -> None:
     from ._torch import instrument
 
-    assert _State.core is not None
-    instrument(_State.core, _State.settings)
+    instrument(_hooker(), _State.settings)
 
 
 def _hook_library(name: str) -> None:
     from ._library import instrument
 
-    assert _State.core is not None
-    instrument(name, _State.core, _State.settings)
+    instrument(name, _hooker(), _State.settings)
 
 
 def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]]:
@@ -94,6 +131,7 @@ def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]
     """Makes the extension ready. By library, what is to be done when it has been imported."""
     core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], DIGEST_BYTES_MAX[settings.detail],
                    library_prefixes())
+    core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.needs.lacks())
     _State.core, _State.settings = core, settings
     return _actions(core, settings.modules)
 

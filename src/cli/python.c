@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "python_needs.h"
 #include "python_rules.h"
 
 #define SETTINGS_BYTES_MAX (1u << 20)
@@ -79,6 +80,12 @@ static int plan_settings(struct wti_python_plan *plan, const struct wti_python_c
 		r = wti_python_rules(&text, "include", &choice->include_files, err);
 	if (!r)
 		r = wti_python_rules(&text, "exclude", &choice->exclude_files, err);
+	if (!r)
+		r = wti_python_budget(&text, choice->budget, err);
+	if (!r)
+		r = wti_python_sample(&text, choice->sample, err);
+	if (!r)
+		r = wti_python_needs(&text, choice->invariants, err);
 	if (!r && wti_buf_status(&text))
 		r = wti_err(err, WT_E_ARG, "too many names, patterns and rules; the limit is %u kB",
 			    SETTINGS_BYTES_MAX >> 10);

@@ -28,6 +28,9 @@ struct wti_python_choice {
 	const char *skip;
 	struct wti_list include_files; /* of rules: a module and a function a line */
 	struct wti_list exclude_files;
+	const char *budget;     /* per cent; or NULL, as the next two */
+	const char *sample;     /* every=N or warmup=K */
+	const char *invariants; /* a file: only what they need is hooked and read */
 };
 
 /* What a recording needs so that Python programs join it. */

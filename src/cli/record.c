@@ -279,6 +279,16 @@ static const struct wti_option options[] = {
 	 "with --check: warn (the default), stop the program at an error, or a command that gets "
 	 "the finding as JSON",
 	 AT(on_finding)},
+	{"budget", 0, WTI_OPT_TEXT, "PERCENT", NULL,
+	 "what recording a Python program may cost, in per cent of its own time: tensors, states "
+	 "and arguments are thinned to keep to it, which the trace tells",
+	 AT(python.budget)},
+	{"sample", 0, WTI_OPT_CHOICE, "HOW", "every|warmup",
+	 "record only every=N-th step, or the first warmup=K, as --detail says, and the others "
+	 "lean",
+	 AT(python.sample)},
+	{"invariants", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "hook and read only what the invariants of this pack need", AT(python.invariants)},
 	{"quiet", 'q', WTI_OPT_FLAG, NULL, NULL, "say nothing at the end", AT(quiet)},
 	{"json", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "say it as one JSON object, on standard error as the output is the program's", AT(json)},

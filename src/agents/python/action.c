@@ -66,6 +66,8 @@ static void model_called(struct wti_call *call, struct wti_live *live)
 	if (wti_context_model(live, call->flags)) {
 		wti_state_model(NULL);
 		wti_random_read();
+		if (!wti_python.is_step_said)
+			wti_pace_step();
 	}
 }
 
@@ -243,14 +245,17 @@ static void before_step(struct wti_call *call, const struct given *given)
 static void after_step(struct wti_call *call, const struct given *given, PyObject *result)
 {
 	struct wti_live *live = call->is_outer && result ? optimizer_of(given->arguments[0]) : NULL;
+	bool is_new;
 
 	if (!live)
 		return;
 	wti_state_after_step(live, false);
 	if (live->count >= wti_python.step)
 		wti_state_models();
-	wti_context_stepped(live);
+	is_new = wti_context_stepped(live);
 	wti_random_read();
+	if (is_new && !wti_python.is_step_said)
+		wti_pace_step();
 }
 
 static void after_group_added(struct wti_call *call, const struct given *given, PyObject *result)
@@ -377,7 +382,7 @@ static void before_backward(struct wti_call *call, const struct given *given)
 	wti_gradient_before_backward();
 	if (!wti_tensor_is(loss))
 		return;
-	if (number_in(loss, &value))
+	if (!wti_lacks(WTI_LACKS_LOSSES) && number_in(loss, &value))
 		wti_counter(WT_NAME("loss"), value);
 	leaf = wti_tensor_is_tame(loss) ? PyObject_GetAttr(loss, wti_python.words.is_leaf) : NULL;
 	if (leaf == Py_True)

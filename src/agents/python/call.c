@@ -34,7 +34,9 @@ bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place)
 
 static uint64_t bytes_max(void)
 {
-	return wti_python.tensors == WTI_TENSORS_OFF ? 0 : wti_python.digest_bytes_max;
+	return wti_python.tensors == WTI_TENSORS_OFF || wti_lacks(WTI_LACKS_DIGESTS)
+		       ? 0
+		       : wti_python.digest_bytes_max;
 }
 
 /*
@@ -166,6 +168,8 @@ static void tell_given(const struct wti_call *call, PyObject *const *arguments, 
 
 	if (wti_action_arguments(call, arguments, count, names))
 		return;
+	if (wti_lacks(WTI_LACKS_ARGUMENTS) && !is_short_told)
+		return;
 	if (wti_python.detail != WTI_DETAIL_LEAN || is_short_told)
 		tell_arguments(call, arguments, count, names);
 	if (is_short_told)
@@ -217,7 +221,7 @@ static void tell_end(const struct wti_call *call, PyObject *exception)
 
 static bool tells_result(const struct wti_hook *hook, PyObject *result)
 {
-	return wti_python.detail != WTI_DETAIL_LEAN ||
+	return (wti_python.detail != WTI_DETAIL_LEAN && !wti_lacks(WTI_LACKS_ARGUMENTS)) ||
 	       (hook->flags & WTI_HOOK_ARGUMENTS && wti_tensor_is(result));
 }
 

@@ -213,6 +213,8 @@ void wti_data_tell(const struct wti_data_place *place, PyObject *object)
 {
 	struct walk walk = {.place = place};
 
+	if (wti_lacks(WTI_LACKS_DATA))
+		return;
 	wait(&walk, object, place->name, 0);
 	while (walk.waiting_count) {
 		struct waiting at = walk.waiting[--walk.waiting_count];

@@ -154,6 +154,8 @@ void wti_gradient_before_backward(void)
 	struct wti_live *optimizer = NULL;
 	PyObject *object;
 
+	if (wti_lacks(WTI_LACKS_GRADIENTS))
+		return;
 	while ((optimizer = wti_live_next(optimizer, WTI_LIVE_OPTIMIZER))) {
 		struct count count = {.moment = WT_MOMENT_BACKWARD};
 
@@ -227,6 +229,8 @@ void wti_gradient_before_step(struct wti_live *optimizer)
 {
 	struct count count = {.moment = WT_MOMENT_STEP};
 
+	if (wti_lacks(WTI_LACKS_GRADIENTS))
+		return;
 	wti_state_parameters(optimizer, read_gradient, &count);
 	tell_count(optimizer, &count);
 }

@@ -68,6 +68,28 @@ static inline PyObject *call_original(const struct wti_hook *hook, PyObject *cal
 	return call_through_type(callable, arguments, PyVectorcall_NARGS(flagged_count), names);
 }
 
+/* The same, with our own part of the time on the bill. */
+static PyObject *call_metered(struct wti_call *call, PyObject *callable, PyObject *const *arguments,
+			      size_t flagged_count, PyObject *names)
+{
+	Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
+	uint64_t from = wti_ticks(wti_agent.ring_flags), to;
+	int saved_errno = errno;
+	PyObject *result;
+
+	wti_call_begin(call, arguments, count, names);
+	to = wti_ticks(wti_agent.ring_flags);
+	wti_pace_spent(to - from);
+	errno = saved_errno;
+	result = call_original(call->hook, callable, arguments, flagged_count, names);
+	saved_errno = errno;
+	from = wti_ticks(wti_agent.ring_flags);
+	wti_call_end(call, arguments, count, result);
+	wti_pace_spent(wti_ticks(wti_agent.ring_flags) - from);
+	errno = saved_errno;
+	return result;
+}
+
 static PyObject *call_told(const struct wti_hook *hook, struct wti_place place, PyObject *callable,
 			   PyObject *const *arguments, size_t flagged_count, PyObject *names)
 {
@@ -76,6 +98,8 @@ static PyObject *call_told(const struct wti_hook *hook, struct wti_place place, 
 	int saved_errno = errno;
 	PyObject *result;
 
+	if (wti_unlikely(wti_python.pace.reason == WT_THINNING_BUDGET))
+		return call_metered(&call, callable, arguments, flagged_count, names);
 	wti_call_begin(&call, arguments, count, names);
 	errno = saved_errno;
 	result = call_original(hook, callable, arguments, flagged_count, names);

@@ -55,6 +55,18 @@ static PyObject *configure(PyObject *self, PyObject *arguments, PyObject *words)
 	Py_RETURN_NONE;
 }
 
+/* pace(budget, every, warmup, lacks) */
+static PyObject *set_pace(PyObject *self, PyObject *arguments)
+{
+	struct wti_pace pace = {0};
+
+	if (!PyArg_ParseTuple(arguments, "dIII", &pace.budget, &pace.every, &pace.warmup,
+			      &pace.always))
+		return NULL;
+	wti_pace_set(&pace);
+	Py_RETURN_NONE;
+}
+
 static PyObject *set_torch(PyObject *self, PyObject *arguments)
 {
 	PyObject *base, *tensor, *parameter, *module;
@@ -206,8 +218,10 @@ static PyObject *say_step(PyObject *self, PyObject *argument)
 	if (step == -1 && PyErr_Occurred())
 		return NULL;
 	wti_python.is_step_said = true;
-	if (wti_python.is_on)
+	if (wti_python.is_on) {
 		wti_context_int(WT_NAME("step"), step);
+		wti_pace_step();
+	}
 	Py_RETURN_NONE;
 }
 
@@ -257,6 +271,57 @@ static PyObject *say_context(PyObject *self, PyObject *arguments)
 		PyErr_Clear();
 		return PyErr_Format(PyExc_TypeError, "'%U' must be int, float or str", key);
 	}
+	Py_RETURN_NONE;
+}
+
+static void tell_setting(struct wt_name *key, uint32_t type, uint64_t value, const char *text)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_setting *record;
+	struct wti_kept_text kept = {.data = text};
+	uint32_t bytes, id;
+
+	if (!here.ring)
+		return;
+	kept.bytes = text ? (uint32_t)wti_text_cut(text, strlen(text), WTI_TEXT_MAX) : 0;
+	bytes = (uint32_t)sizeof(*record) + wti_round8(kept.bytes);
+	id = wti_name(here, key);
+	record = wti_open(here, WT_KIND_SETTING, bytes);
+	if (!record)
+		return;
+	record->key = id;
+	record->type = type;
+	record->value = value;
+	record->text_bytes = kept.bytes;
+	if (text)
+		wti_put_text(record + 1, &kept);
+	wti_commit(here, bytes);
+}
+
+/* How we were told to record: {key: int, float or str}. Then what lacks because of it. */
+static PyObject *say_settings(PyObject *self, PyObject *dict)
+{
+	PyObject *key, *value;
+	Py_ssize_t at = 0;
+
+	while (PyDict_Check(dict) && PyDict_Next(dict, &at, &key, &value)) {
+		struct wt_name *name = wti_name_of_text(key);
+
+		if (PyLong_Check(value)) {
+			tell_setting(name, WT_VALUE_TYPE_INT, PyLong_AsUnsignedLongLong(value),
+				     NULL);
+		} else if (PyFloat_Check(value)) {
+			double number = PyFloat_AS_DOUBLE(value);
+			uint64_t bits;
+
+			memcpy(&bits, &number, sizeof(bits));
+			tell_setting(name, WT_VALUE_TYPE_FLOAT, bits, NULL);
+		} else if (PyUnicode_Check(value)) {
+			tell_setting(name, WT_VALUE_TYPE_TEXT, 0, PyUnicode_AsUTF8(value));
+		}
+	}
+	PyErr_Clear();
+	wti_pace_say();
 	Py_RETURN_NONE;
 }
 
@@ -404,6 +469,8 @@ static PyObject *layout_known(PyObject *self, PyObject *nothing)
 
 static PyMethodDef methods[] = {
 	{"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
+	{"pace", set_pace, METH_VARARGS, NULL},
+	{"settings", say_settings, METH_O, NULL},
 	{"set_torch", set_torch, METH_VARARGS, NULL},
 	{"set_callbacks", set_callbacks, METH_O, NULL},
 	{"callbacks", callbacks, METH_NOARGS, NULL},
@@ -457,6 +524,7 @@ static int add_constants(PyObject *module)
 		{"WATCH_REGIONS", WTI_SHIM_REGIONS},
 		{"WATCH_OPERATORS", WTI_SHIM_OPERATORS},
 		{"WATCH_OUTPUTS", WTI_SHIM_OUTPUTS},
+		{"SPREAD", WTI_SPREAD},
 		{"ALWAYS", WTI_HOOK_ALWAYS},
 		{"QUIET", WTI_HOOK_QUIET},
 		{"ARGUMENTS", WTI_HOOK_ARGUMENTS},

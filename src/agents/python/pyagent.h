@@ -26,6 +26,7 @@
  *	shim.c     the optional shim: a library that knows torch's own types
  *	operator.c what torch runs below Python, as the shim tells it
  *	threads.c  what threads of torch need of one another
+ *	pace.c     how much is measured: samples, budgets
  *	module.c   what the Python side of the agent may call
  *
  * All functions need the interpreter's lock, but for those of operator.c and threads.c. None leaves
@@ -44,6 +45,9 @@ enum wti_detail {
 	WTI_DETAIL_NORMAL, /* and calls that cross from the user's code into a library */
 	WTI_DETAIL_FULL,   /* and calls within libraries */
 };
+
+/* Steps from one reading to the next of what is read in turn. */
+enum { WTI_SPREAD = 8 };
 
 enum wti_tensors {
 	WTI_TENSORS_OFF,    /* told, not read */
@@ -129,6 +133,51 @@ struct wti_call {
 
 enum { WTI_MODES = 4 };
 
+/* What is not measured, for a while or at all. The bits of `lacks` in the kind `thinned`. */
+enum {
+	WTI_LACKS_DIGESTS = 1, /* of arguments and returns */
+	WTI_LACKS_ARGUMENTS = 2,
+	WTI_LACKS_CALLS = 4, /* that the lean level does not tell */
+	WTI_LACKS_PARAMETERS = 8,
+	WTI_LACKS_GRADIENTS = 16,
+	WTI_LACKS_BUFFERS = 32,
+	WTI_LACKS_OPTIMIZER = 64,
+	WTI_LACKS_MODES = 128,
+	WTI_LACKS_RNG = 256,
+	WTI_LACKS_LOSSES = 512,
+	WTI_LACKS_DATA = 1024,
+	WTI_LACKS_STATISTICS = 2048,
+	WTI_LACKS_UNNEEDED = 4096, /* calls that no invariant needs */
+	/* All that is read from memory at a step; losses and modes cost next to nothing. */
+	WTI_LACKS_STATES = WTI_LACKS_PARAMETERS | WTI_LACKS_GRADIENTS | WTI_LACKS_BUFFERS |
+			   WTI_LACKS_OPTIMIZER | WTI_LACKS_RNG | WTI_LACKS_DATA,
+};
+
+/* See pace.c. The first five are what was chosen. */
+struct wti_pace {
+	double budget;       /* a share of the program's own time; 0: none */
+	uint32_t every;      /* of so many steps one is full */
+	uint32_t warmup;     /* so many full steps, then thin ones; 0: not so */
+	uint32_t always;     /* what lacks in every step */
+	uint32_t detail;     /* of full steps: enum wti_detail */
+	uint32_t reason;     /* enum wt_thinning; none: all steps are alike */
+	uint32_t lacks;      /* now */
+	uint32_t rung;       /* of the budget: how thin thin steps are */
+	uint32_t thin_count; /* on this rung */
+	uint64_t period;     /* steps, or slices of time, so far */
+	uint64_t since_full; /* thin ones since the last full one */
+	uint64_t begun_ticks;
+	uint64_t begun_ns;
+	uint64_t own_ticks; /* since then */
+	uint64_t call_count;
+	double full_ticks; /* our own part of a full step, of a thin one, and a step without us */
+	double thin_ticks;
+	double bare_ticks;
+	double cost; /* share that this is reckoned to be */
+	bool is_full;
+	bool has_steps;
+};
+
 struct wti_python {
 	bool is_on;
 	bool is_counted;            /* the recorder knows that there is a Python agent here */
@@ -171,6 +220,7 @@ struct wti_python {
 	bool is_stage_said;
 	bool is_trace_said;      /* that there are graphs into which we do not see */
 	bool is_guard_forbidden; /* the kernel does not copy for us */
+	struct wti_pace pace;
 };
 
 struct wti_python_thread {
@@ -530,6 +580,26 @@ bool wti_shim_look(PyObject *tensor, struct wti_tensor *ret);
 bool wti_shim_requires_grad(PyObject *tensor, bool *ret);
 /* The gradient, without making an object for it. False: it has none that can be read so. */
 bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret);
+
+/* ---- pace.c --------------------------------------------------------------------------------- */
+
+void wti_pace_set(const struct wti_pace *choice);
+/* Puts into the trace what lacks from the beginning. */
+void wti_pace_say(void);
+/* A step has ended. */
+void wti_pace_step(void);
+/* We have been at work for so long; asked for only when there is a budget. */
+void wti_pace_spent(uint64_t ticks);
+
+static inline bool wti_lacks(uint32_t what)
+{
+	return wti_python.pace.lacks & what;
+}
+
+static inline bool wti_lacks_all(uint32_t what)
+{
+	return (wti_python.pace.lacks & what) == what;
+}
 
 /* ---- module.c ------------------------------------------------------------------------------- */
 

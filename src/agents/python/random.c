@@ -130,6 +130,8 @@ void wti_random_read(void)
 {
 	const struct wti_here here = wti_here();
 
+	if (wti_lacks(WTI_LACKS_RNG))
+		return;
 	for (uint32_t i = 0; here.ring && i < generator_count; i++) {
 		struct generator *generator = &generators[i];
 		uint64_t quick = quick_of(generator);

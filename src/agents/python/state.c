@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-	SPREAD = 8,
+	SPREAD = WTI_SPREAD,
 	PARAMETERS_MAX = 1 << 20, /* of a group, followed */
 };
 
@@ -34,6 +34,8 @@ bool wti_tensor_is_tame(PyObject *tensor)
 /* Statistics of parameters, gradients and buffers. */
 bool wti_state_turn(uint64_t order)
 {
+	if (wti_lacks(WTI_LACKS_STATISTICS))
+		return false;
 	return wti_python.detail != WTI_DETAIL_LEAN || (order + wti_python.step) % SPREAD == 0;
 }
 
@@ -243,15 +245,19 @@ static void after_parameter(PyObject *parameter, struct wti_live *live, void *wi
 	const struct after *after = with;
 
 	live->is_optimized = true;
-	read_parameter(parameter, live, wti_state_turn(live->order));
-	if (after->states && (after->is_all_of_own || is_turn_of_own(live->order)))
+	if (!wti_lacks(WTI_LACKS_PARAMETERS))
+		read_parameter(parameter, live, wti_state_turn(live->order));
+	if (after->states && !wti_lacks(WTI_LACKS_OPTIMIZER) &&
+	    (after->is_all_of_own || is_turn_of_own(live->order)))
 		read_own_state(after, parameter, live);
 }
 
 void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own)
 {
 	PyObject *states = wti_own_attribute(optimizer->object, wti_python.words.state);
-	PyObject *groups = groups_of(optimizer);
+	PyObject *groups = wti_lacks_all(WTI_LACKS_PARAMETERS | WTI_LACKS_OPTIMIZER)
+				   ? NULL
+				   : groups_of(optimizer);
 	struct after after = {optimizer, states && PyDict_Check(states) ? states : NULL,
 			      is_all_of_own};
 
@@ -260,7 +266,7 @@ void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own)
 		PyObject *dict = PyList_GET_ITEM(groups, i);
 
 		each_of_group(optimizer, dict, i, after_parameter, &after);
-		if (PyDict_Check(dict))
+		if (PyDict_Check(dict) && !wti_lacks(WTI_LACKS_OPTIMIZER))
 			read_settings(optimizer, i, dict);
 	}
 	PyErr_Clear();
@@ -326,16 +332,20 @@ static void read_modules(const struct wt_name *owner, enum which which)
 	struct wti_live *module = NULL;
 	PyObject *changed = NULL, *object;
 
+	if (wti_lacks_all(WTI_LACKS_PARAMETERS | WTI_LACKS_BUFFERS))
+		return;
 	while ((module = wti_live_next(module, WTI_LIVE_MODULE))) {
 		if (!module->owner || module->is_empty || (owner && module->owner != owner))
 			continue;
 		object = module->object; /* kept, so that the place in the list is */
 		Py_INCREF(object);
-		if (!read_parameters(module, which) && !changed) {
+		if (!wti_lacks(WTI_LACKS_PARAMETERS) && !read_parameters(module, which) &&
+		    !changed) {
 			changed = object;
 			Py_INCREF(changed);
 		}
-		read_buffers(module);
+		if (!wti_lacks(WTI_LACKS_BUFFERS))
+			read_buffers(module);
 		Py_DECREF(object);
 	}
 	if (changed)
