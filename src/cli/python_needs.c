@@ -44,7 +44,8 @@ int wti_python_sample(struct wti_buf *out, const char *sample, struct wt_err *er
 
 	if (!sample)
 		return 0;
-	if (!number || !wti_parse_u64(number + 1, &value) || value < 1 || value > STEPS_MAX)
+	if (!number || (strncmp(sample, "every=", 6) != 0 && strncmp(sample, "warmup=", 7) != 0) ||
+	    !wti_parse_u64(number + 1, &value) || value < 1 || value > STEPS_MAX)
 		return wti_err(err, WT_E_ARG,
 			       "bad value '%.64s' for '--sample'; give every=N, one step in N, or "
 			       "warmup=K, the first K steps",

@@ -283,9 +283,9 @@ static const struct wti_option options[] = {
 	 "what recording a Python program may cost, in per cent of its own time: tensors, states "
 	 "and arguments are thinned to keep to it, which the trace tells",
 	 AT(python.budget)},
-	{"sample", 0, WTI_OPT_CHOICE, "HOW", "every|warmup",
-	 "record only every=N-th step, or the first warmup=K, as --detail says, and the others "
-	 "lean",
+	{"sample", 0, WTI_OPT_TEXT, "HOW", NULL,
+	 "every=N: record one step in N as --detail says, and the others lean; warmup=K: the first "
+	 "K",
 	 AT(python.sample)},
 	{"invariants", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "hook and read only what the invariants of this pack need", AT(python.invariants)},
