@@ -100,9 +100,11 @@ class Objects:
         if self.core.known(module, self.core.LIVE_MODULE) is None:
             self.core.follow_module(module, "", "", "")  # there are too many: it stays without
 
-    def model_changed(self, module: Any) -> None:
-        """A module has parameters that it did not have before."""
-        self._name_model(self._root(module), CALLED)
+    def models_changed(self, modules: list[Any]) -> None:
+        """Modules have parameters that they did not have before."""
+        roots = {id(root): root for root in map(self._root, modules)}
+        for root in roots.values():
+            self._name_model(root, CALLED)
         for optimizer in self.core.living(self.core.LIVE_OPTIMIZER):
             self._tell_groups(optimizer)
 
@@ -128,7 +130,8 @@ class Objects:
             known = self.core.known(module, self.core.LIVE_MODULE)
             if known is not None and not known[1]:
                 name = known[0]
-                self._walk(module, name)
+                if module is chain[-1]:
+                    self._walk(module, name)
                 continue
             name = self._tell_wrapper(module, name, how) if name else self._tell_model(module, how)
             if not name:
@@ -183,7 +186,8 @@ class Objects:
                         now[full] = id(tensor)
                         if role == PARAMETER and full in told and told[full] != id(tensor):
                             self.core.unfollow(owner, full)
-                        if full not in told or role == PARAMETER and told[full] != id(tensor):
+                        if full not in told or role == PARAMETER and (
+                                told[full] != id(tensor) or self.core.known(tensor, self.core.LIVE_TENSOR) is None):
                             self._tell_member(owner, full, tensor, role, 0)
         self.told[owner] = now
         if owner in self.trained:

@@ -34,7 +34,7 @@ static struct {
 	const struct wt_name *training_loader;
 	struct wti_live *model; /* called last; believed only if it is found again */
 	PyObject *model_object;
-	bool has_optimizer;
+	bool has_stepped;      /* an optimizer */
 	bool is_backward_done; /* since the last step */
 } seen;
 
@@ -174,7 +174,7 @@ void wti_context_catch_up(void)
 
 bool wti_context_stepped(struct wti_live *optimizer)
 {
-	seen.has_optimizer = true;
+	seen.has_stepped = true;
 	seen.is_backward_done = false;
 	if (++optimizer->count <= wti_python.step)
 		return false;
@@ -227,12 +227,12 @@ bool wti_context_model(struct wti_live *model, uint32_t modes)
 
 	seen.model = model;
 	seen.model_object = model->object;
-	if (!seen.has_optimizer && seen.is_backward_done && is_training) {
+	if (!seen.has_stepped && seen.is_backward_done && is_training) {
 		seen.is_backward_done = false;
 		step_set(wti_python.step + 1);
 		is_stepped = true;
 	}
-	if (model->is_optimized || !seen.has_optimizer || is_evaluated_apart())
+	if (model->is_optimized || !wti_live_next(NULL, WTI_LIVE_OPTIMIZER) || is_evaluated_apart())
 		wti_stage_set(is_training ? "train" : "eval");
 	if (is_training && seen.loader && !is_evaluated_apart())
 		epoch_set(seen.rounds - 1);

@@ -15,7 +15,8 @@ enum {
 	ROWS_MAX = 4096,  /* of a tensor that are looked at */
 	ROW_KEPT = 16,    /* one of so many */
 	ROW_BYTES_MIN = 8,
-	RECENT = 16,
+	KEPT_MAX = 512, /* of a tensor that are told */
+	RECENT = 8,
 };
 
 struct waiting {
@@ -34,17 +35,22 @@ struct walk {
 /* ---- Rows -------------------------------------------------------------------------------------
  */
 
-/* Contents whose rows have been told not long ago: a batch becomes the input of a model. */
-static uint64_t recent[RECENT];
+/* Rows of contents not long ago: a batch becomes the input of a model, and is not read again. */
+static struct kept {
+	uint64_t content; /* hash of the whole; 0: none */
+	uint32_t count;   /* rows of the whole */
+	uint32_t kept_count;
+	uint32_t indexes[KEPT_MAX];
+	uint64_t hashes[KEPT_MAX];
+} recent[RECENT];
 static uint32_t recent_next;
 
-static bool is_recent(uint64_t hash)
+static const struct kept *find_recent(uint64_t content)
 {
 	for (uint32_t i = 0; i < RECENT; i++)
-		if (recent[i] == hash)
-			return true;
-	recent[recent_next++ % RECENT] = hash;
-	return false;
+		if (content && recent[i].content == content)
+			return &recent[i];
+	return NULL;
 }
 
 static void tell_row(const struct wti_data_place *place, struct wt_name *name, uint32_t index,
@@ -92,26 +98,42 @@ static struct wti_tensor row_of(const struct wti_tensor *tensor)
 	return row;
 }
 
-static void tell_rows(const struct wti_data_place *place, struct wt_name *name,
-		      const struct wti_tensor *tensor)
+static void read_rows(const struct wti_tensor *tensor, struct kept *ret)
 {
-	struct wti_tensor row;
-	int64_t count;
+	struct wti_tensor row = row_of(tensor);
+	int64_t count = tensor->sizes[0] < ROWS_MAX ? tensor->sizes[0] : ROWS_MAX;
 
-	if (!place->owner || tensor->rank < 2 || tensor->count == 0)
-		return;
-	row = row_of(tensor);
-	count = tensor->sizes[0] < ROWS_MAX ? tensor->sizes[0] : ROWS_MAX;
-	if (row.count * row.item_bytes < ROW_BYTES_MIN)
-		return;
-	for (int64_t i = 0; i < count; i++) {
+	ret->count = (uint32_t)tensor->sizes[0];
+	ret->kept_count = 0;
+	for (int64_t i = 0; i < count && ret->kept_count < KEPT_MAX; i++) {
 		uint64_t hash;
 
 		row.data = (const char *)tensor->data +
 			   i * tensor->strides[0] * (int64_t)tensor->stride_unit;
-		if (wti_tensor_hash(&row, &hash) && hash % ROW_KEPT == 0)
-			tell_row(place, name, (uint32_t)i, (uint32_t)tensor->sizes[0], hash);
+		if (!wti_tensor_hash(&row, &hash) || hash % ROW_KEPT != 0)
+			continue;
+		ret->indexes[ret->kept_count] = (uint32_t)i;
+		ret->hashes[ret->kept_count++] = hash;
 	}
+}
+
+static void tell_rows(const struct wti_data_place *place, struct wt_name *name,
+		      const struct wti_tensor *tensor, uint64_t content)
+{
+	const struct kept *known = find_recent(content);
+
+	if (!place->owner || tensor->rank < 2 || tensor->count == 0 ||
+	    tensor->count / (uint64_t)tensor->sizes[0] * tensor->item_bytes < ROW_BYTES_MIN)
+		return;
+	if (!known) {
+		struct kept *kept = &recent[recent_next++ % RECENT];
+
+		read_rows(tensor, kept);
+		kept->content = content;
+		known = kept;
+	}
+	for (uint32_t i = 0; i < known->kept_count; i++)
+		tell_row(place, name, known->indexes[i], known->count, known->hashes[i]);
 }
 
 /* ---- Tensors ----------------------------------------------------------------------------------
@@ -130,8 +152,7 @@ static void tell_tensor(struct walk *walk, const struct waiting *at)
 	if (tensor.data && wti_python.tensors != WTI_TENSORS_OFF &&
 	    wti_tensor_digest(&tensor, &digest)) {
 		wti_tensor_tell(&tensor, &names, &digest);
-		if (!is_recent(digest.hash))
-			tell_rows(place, at->name, &tensor);
+		tell_rows(place, at->name, &tensor, digest.hash);
 	} else {
 		wti_tensor_tell(&tensor, &names, NULL);
 	}

@@ -16,6 +16,7 @@
 enum {
 	SPREAD = WTI_SPREAD,
 	PARAMETERS_MAX = 1 << 20, /* of a group, followed */
+	CHANGED_MAX = 256,        /* modules with other parameters than before, in one step */
 };
 
 bool wti_tensor_is_tame(PyObject *tensor)
@@ -327,6 +328,16 @@ static bool read_parameters(const struct wti_live *module, enum which which)
 	return true;
 }
 
+/* Adds to a list that is made when the first comes. */
+static void note_changed(PyObject **list, PyObject *module)
+{
+	if (!*list)
+		*list = PyList_New(0);
+	if (*list && PyList_GET_SIZE(*list) < CHANGED_MAX)
+		PyList_Append(*list, module);
+	PyErr_Clear();
+}
+
 static void read_modules(const struct wt_name *owner, enum which which)
 {
 	struct wti_live *module = NULL;
@@ -339,17 +350,14 @@ static void read_modules(const struct wt_name *owner, enum which which)
 			continue;
 		object = module->object; /* kept, so that the place in the list is */
 		Py_INCREF(object);
-		if (!wti_lacks(WTI_LACKS_PARAMETERS) && !read_parameters(module, which) &&
-		    !changed) {
-			changed = object;
-			Py_INCREF(changed);
-		}
+		if (!wti_lacks(WTI_LACKS_PARAMETERS) && !read_parameters(module, which))
+			note_changed(&changed, object);
 		if (!wti_lacks(WTI_LACKS_BUFFERS))
 			read_buffers(module);
 		Py_DECREF(object);
 	}
 	if (changed)
-		wti_callback("model_changed", changed);
+		wti_callback("models_changed", changed);
 	Py_XDECREF(changed);
 }
 
