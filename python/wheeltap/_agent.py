@@ -15,9 +15,10 @@ from ._select import Needs, Selective
 from ._wanted import Wanted
 
 DETAILS = {"lean": 0, "normal": 1, "full": 2}
-TENSORS = {"off": 0, "digest": 1}
+TENSORS = {"off": 0, "digest": 1, "stats": 2, "full": 3}
 # Larger arguments and returns of calls are described, not read. States are always read.
 DIGEST_BYTES_MAX = {"lean": 4096, "normal": 65536, "full": 1 << 40}
+NO_MAX = 1 << 40
 
 
 class Settings:
@@ -129,8 +130,8 @@ def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]
 
 def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]]:
     """Makes the extension ready. By library, what is to be done when it has been imported."""
-    core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], DIGEST_BYTES_MAX[settings.detail],
-                   library_prefixes())
+    bytes_max = NO_MAX if settings.tensors in ("stats", "full") else DIGEST_BYTES_MAX[settings.detail]
+    core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], bytes_max, library_prefixes())
     core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.needs.lacks())
     _State.core, _State.settings = core, settings
     return _actions(core, settings.modules)

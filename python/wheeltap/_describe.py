@@ -39,6 +39,19 @@ class Describer:
         with self.torch._C.DisableTorchFunction():
             return self._dtype(tensor), self._item(tensor), str(tensor.device), self._shape(tensor)
 
+    def parts(self, tensor: Any) -> tuple[Any, ...]:
+        """What a sparse tensor is made of: names and tensors in turn. They share its memory."""
+        names = {"sparse_coo": ("_indices", "_values"),
+                 "sparse_csr": ("crow_indices", "col_indices", "values"),
+                 "sparse_bsr": ("crow_indices", "col_indices", "values"),
+                 "sparse_csc": ("ccol_indices", "row_indices", "values"),
+                 "sparse_bsc": ("ccol_indices", "row_indices", "values")}
+        with self.torch._C.DisableTorchFunction(), self.torch.no_grad():
+            found: list[Any] = []
+            for name in names.get(self._sort(tensor), ()):
+                found += (name.lstrip("_"), getattr(tensor, name)())
+            return tuple(found)
+
     def _shape(self, tensor: Any) -> tuple[int, ...]:
         """Subclasses that dispatch by themselves may compute it: of those only torch's own are asked. A symbolic extent
         is left, because to ask for its value ties the graph to that value."""

@@ -28,6 +28,7 @@ struct record_options {
 	const char *name;
 	uint64_t ring_bytes;
 	uint64_t bytes_max;
+	uint64_t blobs_bytes_max;
 	const char *on_full;
 	int64_t duration_ns;
 	const char *strings;
@@ -73,6 +74,8 @@ static int read_options(const struct record_options *options, struct wti_record_
 	record->bytes_max = options->bytes_max;
 	record->duration_ns = options->duration_ns;
 	record->strings_keep = !strcmp(options->strings, "keep");
+	if (!strcmp(options->python.tensors, "full"))
+		record->blobs_bytes_max = options->blobs_bytes_max;
 	if (home && home[0])
 		record->base = home;
 	if (temporary && temporary[0])
@@ -210,6 +213,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct record_options defaults = {
 	.bytes_max = WTI_RECORD_BYTES_MAX,
+	.blobs_bytes_max = 1ull << 30,
 	.on_full = "block",
 	.strings = "private",
 	.on_finding = "warn",
@@ -254,8 +258,14 @@ static const struct wti_option options[] = {
 	 "of Python programs: steps, modules and states; and calls from your code into "
 	 "libraries; and calls within libraries",
 	 AT(python.detail)},
-	{"tensors", 0, WTI_OPT_CHOICE, "HOW", "digest|off",
-	 "whether tensors of Python programs are read, or only described", AT(python.tensors)},
+	{"tensors", 0, WTI_OPT_CHOICE, "HOW", "digest|stats|full|off",
+	 "what is kept of tensors of Python programs: digests as the level has them, of all at "
+	 "every "
+	 "step, and their bytes too, or a description only",
+	 AT(python.tensors)},
+	{"blobs-max", 0, WTI_OPT_BYTES, "BYTES", NULL,
+	 "with --tensors full, keep no more bytes of tensors than this; 1G if not given",
+	 AT(blobs_bytes_max)},
 	{"modules", 0, WTI_OPT_TEXT, "NAMES", NULL,
 	 "Python libraries that are hooked when they are imported, or @FILE with one a line; torch "
 	 "if "

@@ -149,6 +149,7 @@ static void describe_config(const struct wti_recorder *recorder, struct wti_json
 	       options->on_full == WTI_RECORD_FLIGHT ? (uint64_t)options->flight_ns : 0);
 	number(json, "record_ns", (uint64_t)options->duration_ns);
 	text(json, "strings", options->strings_keep ? "keep" : "private");
+	number(json, "blobs_bytes_max", options->blobs_bytes_max);
 	text(json, "clock", recorder->clock.domain == WT_CLOCK_TSC ? "tsc" : "monotonic");
 	wti_json_object_end(json);
 }

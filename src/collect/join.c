@@ -225,6 +225,8 @@ static void understand(struct wti_join *join, struct wti_link *link,
 		what = "definitions";
 	if (message->type == WTI_MSG_RING && wti_process_add_ring(process, message, fd))
 		what = "ring";
+	if (message->type == WTI_MSG_BLOB && join->events->blob)
+		join->events->blob(join->events->self, fd);
 	if (what)
 		join->events->refused(join->events->self, process, what);
 }

@@ -21,6 +21,8 @@ struct wti_join_events {
 	void (*joined)(void *self, struct wti_process *process);
 	/* Memory that was handed over but is not what it should be. */
 	void (*refused)(void *self, struct wti_process *process, const char *what);
+	/* Bytes to be kept; the descriptor is borrowed. NULL: nobody does. */
+	void (*blob)(void *self, int fd);
 };
 
 struct wti_join {

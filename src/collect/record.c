@@ -108,6 +108,18 @@ static void memory_refused(void *self, struct wti_process *process, const char *
 	wti_streams_note(&recorder->streams, WT_NOTE_INFO, text);
 }
 
+static void blob_came(void *self, int fd)
+{
+	struct wti_recorder *recorder = self;
+	bool was_broken = recorder->blobs.is_broken;
+	uint64_t bytes = wti_blobs_take(&recorder->blobs, fd);
+
+	atomic_fetch_sub(&recorder->session.control->blobs_waiting_bytes, bytes);
+	if (recorder->blobs.is_broken && !was_broken)
+		wti_streams_note(&recorder->streams, WT_NOTE_DISK_FULL,
+				 "a tensor's bytes could not be written; no more are kept");
+}
+
 static int write_run_json(struct wti_recorder *recorder, bool last, struct wt_err *err)
 {
 	struct wti_buf out;
@@ -133,6 +145,7 @@ static int open_session(struct wti_recorder *recorder, struct wt_err *err)
 		.rings_bytes_max = options->rings_bytes_max,
 		.definitions_bytes_max = DEFINITIONS_BYTES_MAX,
 		.strings_keep = options->strings_keep,
+		.blobs_bytes_max = options->blobs_bytes_max,
 		.settings = options->settings,
 	};
 	struct epoll_event event = {.events = EPOLLIN};
@@ -140,7 +153,9 @@ static int open_session(struct wti_recorder *recorder, struct wt_err *err)
 
 	if (r)
 		return r;
-	recorder->join_events = (struct wti_join_events){recorder, process_joined, memory_refused};
+	recorder->join_events =
+		(struct wti_join_events){recorder, process_joined, memory_refused, blob_came};
+	wti_blobs_init(&recorder->blobs, recorder->runfile.folder_fd, options->blobs_bytes_max);
 	wti_join_init(&recorder->join, &recorder->session, recorder->epoll, &recorder->join_events);
 	epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, recorder->session.listener, &event);
 	wti_tree_init(&recorder->tree, recorder->session.folder, options->entrance);
@@ -233,6 +248,7 @@ static void take_apart(struct wti_recorder *recorder)
 	wti_launch_release(&recorder->launch);
 	wti_signals_close(recorder);
 	wti_join_release(&recorder->join);
+	wti_blobs_release(&recorder->blobs);
 	wti_tree_release(&recorder->tree);
 	wti_drain_release(&recorder->drain);
 	wti_streams_release(&recorder->streams);

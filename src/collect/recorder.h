@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "blobs.h"
 #include "clock.h"
 #include "collect.h"
 #include "drain.h"
@@ -32,6 +33,7 @@ struct wti_recorder {
 	struct wti_session session;
 	struct wti_streams streams;
 	struct wti_seeds seeds;
+	struct wti_blobs blobs;
 	struct wti_loaded loaded;
 	struct wti_drain drain;
 	struct wti_join_events join_events;

@@ -23,6 +23,7 @@ struct wti_session_options {
 	uint64_t rings_bytes_max;
 	uint32_t definitions_bytes_max;
 	uint32_t strings_keep;
+	uint64_t blobs_bytes_max;
 	const char *settings; /* or NULL */
 };
 

@@ -37,6 +37,7 @@
 #define WTI_CHUNK_BYTES (256u << 10) /* of definitions */
 #define WTI_TEXT_MAX 4096u /* longest text of a record or a definition; longer ones are cut */
 #define WTI_STACK_MAX 128u /* deepest stack kept */
+#define WTI_BLOB_BYTES_MAX (256u << 20) /* of one blob, and of all on their way together */
 
 enum wti_on_full {
 	WTI_ON_FULL_BLOCK, /* wait, at most block_budget_ns a minute and process, then drop */
@@ -66,6 +67,9 @@ struct wti_control {
 	_Atomic uint32_t mismatch_protocol; /* what the last of them speaks */
 	_Atomic uint32_t python_count;      /* interpreters in which the Python agent is at work */
 	_Atomic uint64_t lost_unjoined;     /* events of processes that could not join */
+	uint64_t blobs_bytes_max;           /* ceiling for all blobs of the run together; 0: none */
+	_Atomic uint64_t blobs_bytes_used;
+	_Atomic uint64_t blobs_waiting_bytes; /* handed over, not yet taken */
 };
 
 /*
@@ -141,6 +145,7 @@ enum wti_message_type {
 	WTI_MSG_CHUNK = 2, /* descriptor: a further chunk; track is its index */
 	WTI_MSG_RING = 3,  /* descriptor: the ring of a thread */
 	WTI_MSG_WAKE = 4,  /* no descriptor: a ring is full, somebody waits */
+	WTI_MSG_BLOB = 5,  /* descriptor: bytes to be kept; its size is theirs */
 };
 
 struct wti_message {

@@ -43,7 +43,7 @@ static PyObject *configure(PyObject *self, PyObject *arguments, PyObject *words)
 	if (!PyArg_ParseTupleAndKeywords(arguments, words, "IIKO!", names, &detail, &tensors,
 					 &bytes_max, &PyTuple_Type, &libraries))
 		return NULL;
-	if (detail > WTI_DETAIL_FULL || tensors > WTI_TENSORS_DIGEST)
+	if (detail > WTI_DETAIL_FULL || tensors > WTI_TENSORS_FULL)
 		return PyErr_Format(PyExc_ValueError, "no such level");
 	if (!wti_site_init())
 		return PyErr_Format(PyExc_RuntimeError, "no room for notes on code objects");

@@ -51,7 +51,9 @@ enum { WTI_SPREAD = 8 };
 
 enum wti_tensors {
 	WTI_TENSORS_OFF,    /* told, not read */
-	WTI_TENSORS_DIGEST, /* hash and statistics */
+	WTI_TENSORS_DIGEST, /* hash and statistics, as far as the level goes */
+	WTI_TENSORS_STATS,  /* of all, each time */
+	WTI_TENSORS_FULL,   /* and their bytes are kept */
 };
 
 /* What a call means, beyond being a call. */
@@ -399,6 +401,9 @@ struct wti_tensor_names {
 /* `digest` NULL: told without having been read. */
 void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
 		     const struct wt_digest *digest);
+/* What a sparse tensor is made of: indices and values, as tensors under its name. */
+void wti_tensor_tell_parts(PyObject *object, const struct wti_tensor *whole,
+			   const struct wti_tensor_names *names, uint64_t bytes_max);
 
 bool wti_layout_known(void);
 /* probes: a list of (tensor, impl, storage impl, data, bytes, sizes, strides, offset, dtype, item,

@@ -37,13 +37,15 @@ bool wti_state_turn(uint64_t order)
 {
 	if (wti_lacks(WTI_LACKS_STATISTICS))
 		return false;
-	return wti_python.detail != WTI_DETAIL_LEAN || (order + wti_python.step) % SPREAD == 0;
+	return wti_python.detail != WTI_DETAIL_LEAN || wti_python.tensors >= WTI_TENSORS_STATS ||
+	       (order + wti_python.step) % SPREAD == 0;
 }
 
 /* The optimizer's own tensors. */
 static bool is_turn_of_own(uint64_t order)
 {
-	return wti_python.detail == WTI_DETAIL_FULL || (order + wti_python.step) % SPREAD == 0;
+	return wti_python.detail == WTI_DETAIL_FULL || wti_python.tensors >= WTI_TENSORS_STATS ||
+	       (order + wti_python.step) % SPREAD == 0;
 }
 
 void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is)

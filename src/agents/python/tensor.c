@@ -7,11 +7,15 @@
 
 #include <string.h>
 
+#include "common/blob.h"
+
 enum {
 	FLAG_REQUIRES_GRAD = 1,
 	FLAG_NOT_CONTIGUOUS = 2,
 	FLAG_NO_STATISTICS = 4,
 	FLAG_NO_HASH = 8,
+	FLAG_KEPT = 16,
+	FLAG_NOT_KEPT = 32,
 };
 
 bool wti_tensor_is(PyObject *object)
@@ -132,16 +136,37 @@ static uint32_t flags_of(const struct wti_tensor *tensor, bool is_read)
 	       (is_read ? 0 : FLAG_NO_STATISTICS | FLAG_NO_HASH);
 }
 
+static bool give(void *self, wti_blob_put *put, void *with)
+{
+	return wti_tensor_bytes(self, put, with);
+}
+
+/* Its bytes too, if they are wanted. */
+static uint32_t keep(const struct wti_tensor *tensor, const struct wt_digest *digest)
+{
+	const struct wti_blob blob = {
+		.hash = digest->hash,
+		.bytes = tensor->count * tensor->item_bytes,
+		.give = give,
+		.self = (void *)(uintptr_t)tensor,
+	};
+
+	if (wti_python.tensors != WTI_TENSORS_FULL || !tensor->data)
+		return 0;
+	return wti_blob_keep(&blob) ? FLAG_KEPT : FLAG_NOT_KEPT;
+}
+
 void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
 		     const struct wt_digest *digest)
 {
 	const struct wti_here here = wti_here();
 	const struct wt_digest none = {.count = tensor->count};
 	struct wti_record_tensor *record;
-	uint32_t ids[5];
+	uint32_t ids[5], kept;
 
 	if (!here.ring)
 		return;
+	kept = digest ? keep(tensor, digest) : 0;
 	ids[0] = names->name ? wti_name(here, names->name) : 0;
 	ids[1] = names->owner ? wti_name(here, names->owner) : 0;
 	ids[2] = wti_name(here, names->shape ? names->shape : wti_shape_name(tensor));
@@ -150,7 +175,7 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 	record = wti_open(here, WT_KIND_TENSOR, sizeof(*record));
 	if (!record)
 		return;
-	record->flags = flags_of(tensor, digest != NULL);
+	record->flags = flags_of(tensor, digest != NULL) | kept;
 	if (!digest)
 		digest = &none;
 	record->name = ids[0];
@@ -171,4 +196,42 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 	record->position = names->position;
 	record->sort = ids[4];
 	wti_commit(here, sizeof(*record));
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------
+ */
+
+static void tell_part(PyObject *part, const struct wti_tensor_names *names, uint64_t bytes_max)
+{
+	struct wti_tensor tensor;
+	struct wt_digest digest;
+	Py_buffer room;
+	bool is_read;
+
+	if (!wti_tensor_look(part, &tensor, &room))
+		return;
+	is_read = tensor.data && tensor.count <= bytes_max / tensor.item_bytes &&
+		  wti_tensor_digest(&tensor, &digest);
+	wti_tensor_tell(&tensor, names, is_read ? &digest : NULL);
+	wti_tensor_release(&tensor);
+}
+
+void wti_tensor_tell_parts(PyObject *object, const struct wti_tensor *whole,
+			   const struct wti_tensor_names *names, uint64_t bytes_max)
+{
+	PyObject *parts;
+
+	if (!bytes_max || !wti_python.callbacks || strncmp(whole->sort->text, "sparse", 6) != 0)
+		return;
+	parts = PyObject_CallMethod(wti_python.callbacks, "parts", "O", object);
+	if (parts && PyTuple_Check(parts)) {
+		for (Py_ssize_t i = 0; i + 1 < PyTuple_GET_SIZE(parts); i += 2) {
+			struct wti_tensor_names inner = *names;
+
+			inner.name = wti_name_joined(names->name, PyTuple_GET_ITEM(parts, i), -1);
+			tell_part(PyTuple_GET_ITEM(parts, i + 1), &inner, bytes_max);
+		}
+	}
+	PyErr_Clear();
+	Py_XDECREF(parts);
 }

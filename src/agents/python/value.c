@@ -138,6 +138,8 @@ static bool tell_tensor(const struct wti_value_place *place, PyObject *object, u
 	is_read = tensor.data && tensor.count <= bytes_max / tensor.item_bytes &&
 		  wti_tensor_digest(&tensor, &digest);
 	wti_tensor_tell(&tensor, &names, is_read ? &digest : NULL);
+	if (tensor.sort)
+		wti_tensor_tell_parts(object, &tensor, &names, bytes_max);
 	wti_tensor_release(&tensor);
 	return true;
 }
