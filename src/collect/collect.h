@@ -48,7 +48,7 @@ struct wti_record_options {
 	int64_t duration_ns; /* detach after this long; 0: never */
 	bool strings_keep;
 	uint64_t blobs_bytes_max; /* of tensors' bytes that are kept; 0: none are */
-	struct wti_sink *watch; /* looks on while the program runs; or NULL */
+	struct wti_sink *watch;   /* looks on while the program runs; or NULL */
 };
 
 enum wti_run_status {
