@@ -10,7 +10,7 @@ import sys
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any, Iterator
 
-from . import _shim
+from . import _overrides, _shim
 from ._describe import Describer, learn_random, probes
 from ._objects import Objects
 from ._saved import contents
@@ -284,6 +284,7 @@ def instrument(core: ModuleType, settings: Settings) -> None:
     _shim.attach(torch, core, settings, probed)
     core.begin()
     Framework(torch, core).hook_all()
+    _overrides.hook(torch, core)
     if settings.detail != "lean":
         _hook_c(torch, core, settings)
         _hook_functions(core, settings)

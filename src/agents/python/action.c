@@ -573,6 +573,11 @@ static void after_trace(struct wti_call *call, const struct given *given, PyObje
 	wti_python_thread.inside--;
 }
 
+static void after_overrides(struct wti_call *call, const struct given *given, PyObject *result)
+{
+	wti_overrides_changed();
+}
+
 /* ---- The table --------------------------------------------------------------------------------
  */
 
@@ -612,6 +617,7 @@ static const struct action {
 	[WTI_ACTION_WORKER] = {NULL, tell_worker, NULL, NULL, 1},
 	[WTI_ACTION_GROUP] = {NULL, NULL, NULL, after_group, 0},
 	[WTI_ACTION_TRACE] = {before_trace, NULL, NULL, after_trace, 0},
+	[WTI_ACTION_OVERRIDES] = {NULL, NULL, NULL, after_overrides, 0},
 };
 
 static bool is_enough(const struct wti_call *call, Py_ssize_t count)

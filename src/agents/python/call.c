@@ -179,6 +179,8 @@ static void tell_given(const struct wti_call *call, PyObject *const *arguments, 
 void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
 		    PyObject *names)
 {
+	PyObject *overrides = wti_python_thread.has_overrides ? wti_overrides_off() : NULL;
+
 	wti_python_thread.inside++;
 	wti_action_before(call, arguments, count);
 	if (!(call->hook->flags & WTI_HOOK_QUIET) && !call->is_hidden) {
@@ -188,6 +190,7 @@ void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_
 			tell_given(call, arguments, count, names);
 	}
 	wti_python_thread.inside--;
+	wti_overrides_on(overrides);
 }
 
 /* Nodes of the autograd graph: when they run, an edge leads back to this call. */
@@ -233,13 +236,15 @@ void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 		  PyObject *result)
 {
 	struct wti_value_place place = {.call = call->seq, .position = -1};
-	PyObject *type = NULL, *value = NULL, *traceback = NULL;
+	PyObject *type = NULL, *value = NULL, *traceback = NULL, *overrides = NULL;
 
 	if (!call->is_told && call->hook->action == WTI_ACTION_NONE)
 		return;
 	wti_python_thread.inside++;
 	if (!result)
 		PyErr_Fetch(&type, &value, &traceback);
+	if (wti_python_thread.has_overrides)
+		overrides = wti_overrides_off();
 	if (call->is_told) {
 		nodes_made(call);
 		if (result && result != Py_None && !wti_action_result(call, result) &&
@@ -248,6 +253,7 @@ void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 		tell_end(call, type);
 	}
 	wti_action_after(call, arguments, count, result);
+	wti_overrides_on(overrides);
 	if (!result)
 		PyErr_Restore(type, value, traceback);
 	wti_python_thread.inside--;

@@ -85,6 +85,20 @@ static PyObject *set_torch(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
+static PyObject *set_overrides(PyObject *self, PyObject *arguments)
+{
+	PyObject *count, *off;
+
+	if (!PyArg_ParseTuple(arguments, "OO", &count, &off))
+		return NULL;
+	Py_INCREF(count);
+	Py_INCREF(off);
+	Py_XSETREF(wti_python.override_count, count);
+	Py_XSETREF(wti_python.overrides_off, off);
+	wti_overrides_changed();
+	Py_RETURN_NONE;
+}
+
 static PyObject *set_callbacks(PyObject *self, PyObject *callbacks)
 {
 	Py_INCREF(callbacks);
@@ -472,6 +486,7 @@ static PyMethodDef methods[] = {
 	{"pace", set_pace, METH_VARARGS, NULL},
 	{"settings", say_settings, METH_O, NULL},
 	{"set_torch", set_torch, METH_VARARGS, NULL},
+	{"set_overrides", set_overrides, METH_VARARGS, NULL},
 	{"set_callbacks", set_callbacks, METH_O, NULL},
 	{"callbacks", callbacks, METH_NOARGS, NULL},
 	{"learn_layout", learn_layout, METH_O, NULL},
@@ -556,6 +571,7 @@ static int add_constants(PyObject *module)
 		{"WORKER", WTI_ACTION_WORKER},
 		{"GROUP", WTI_ACTION_GROUP},
 		{"TRACE", WTI_ACTION_TRACE},
+		{"OVERRIDES", WTI_ACTION_OVERRIDES},
 		{"LIVE_MODULE", WTI_LIVE_MODULE},
 		{"LIVE_TENSOR", WTI_LIVE_TENSOR},
 		{"LIVE_OPTIMIZER", WTI_LIVE_OPTIMIZER},

@@ -27,6 +27,7 @@
  *	operator.c what torch runs below Python, as the shim tells it
  *	threads.c  what threads of torch need of one another
  *	pace.c     how much is measured: samples, budgets
+ *	overrides.c keeps what we do from the program's function modes
  *	module.c   what the Python side of the agent may call
  *
  * All functions need the interpreter's lock, but for those of operator.c and threads.c. None leaves
@@ -79,12 +80,13 @@ enum wti_action {
 	WTI_ACTION_MODES,    /* modes of the thread may have changed */
 	WTI_ACTION_SAVE,
 	WTI_ACTION_LOAD,
-	WTI_ACTION_EPOCH,  /* a loader begins to give batches */
-	WTI_ACTION_BATCH,  /* and gives one */
-	WTI_ACTION_FETCH,  /* a worker makes one */
-	WTI_ACTION_WORKER, /* a process becomes a worker of a loader */
-	WTI_ACTION_GROUP,  /* the process becomes a rank of a group */
-	WTI_ACTION_TRACE,  /* calls within only build a graph: nothing of them is told */
+	WTI_ACTION_EPOCH,     /* a loader begins to give batches */
+	WTI_ACTION_BATCH,     /* and gives one */
+	WTI_ACTION_FETCH,     /* a worker makes one */
+	WTI_ACTION_WORKER,    /* a process becomes a worker of a loader */
+	WTI_ACTION_GROUP,     /* the process becomes a rank of a group */
+	WTI_ACTION_TRACE,     /* calls within only build a graph: nothing of them is told */
+	WTI_ACTION_OVERRIDES, /* function modes of this thread come or go */
 	WTI_ACTION_END,
 };
 
@@ -190,6 +192,8 @@ struct wti_python {
 	PyObject *library_prefixes; /* tuple of str: code under them is not the user's */
 	PyObject *callbacks; /* object with the methods of wheeltap._torch.Callbacks, or NULL */
 	PyTypeObject *tensor_type;    /* torch._C._TensorBase, or NULL */
+	PyObject *override_count;     /* torch's, of function modes on this thread, or NULL */
+	PyObject *overrides_off;      /* torch's context that leaves them out */
 	PyTypeObject *plain_types[2]; /* torch.Tensor and torch.nn.Parameter */
 	struct {
 		PyObject *requires_grad;
@@ -226,7 +230,8 @@ struct wti_python {
 };
 
 struct wti_python_thread {
-	uint32_t inside; /* we are at work, or a graph is: what is called is not told */
+	uint32_t inside;    /* we are at work, or a graph is: what is called is not told */
+	bool has_overrides; /* the program is told of what is done with tensors */
 	uint32_t depths[WTI_ACTION_END]; /* calls under way, by action */
 	uint32_t settings_known;         /* a bit for each setter: torch keeps these by thread */
 	uint32_t settings;
@@ -605,6 +610,13 @@ static inline bool wti_lacks_all(uint32_t what)
 {
 	return (wti_python.pace.lacks & what) == what;
 }
+
+/* ---- overrides.c ---------------------------------------------------------------------------- */
+
+void wti_overrides_changed(void);
+/* Leaves function modes out; the result is to be given to wti_overrides_on(). */
+PyObject *wti_overrides_off(void);
+void wti_overrides_on(PyObject *guard);
 
 /* ---- module.c ------------------------------------------------------------------------------- */
 
