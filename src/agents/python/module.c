@@ -21,11 +21,14 @@ void wti_callback(const char *method, PyObject *argument)
 	result = PyObject_CallMethod(wti_python.callbacks, method, "(O)", argument);
 	wti_guard_end(&guard);
 	if (!result) {
-		bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+		PyObject *type = PyErr_Occurred();
 
-		PyErr_Clear();
-		if (interrupted) /* it was the program's: it gets it again */
+		if (type ==
+		    PyExc_KeyboardInterrupt) /* these are the program's: it gets them again */
 			PyErr_SetInterrupt();
+		else if (!PyErr_GivenExceptionMatches(type, PyExc_Exception))
+			PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);
+		PyErr_Clear();
 	}
 	Py_XDECREF(result);
 }

@@ -37,7 +37,9 @@ from transformers import Trainer, TrainingArguments
 model = language_model()
 arguments = TrainingArguments(output_dir="out", max_steps=5, per_device_train_batch_size=4, gradient_accumulation_steps=2, logging_steps=1,
                               report_to=[], save_strategy="no", disable_tqdm=True, seed=3, use_cpu=True, gradient_checkpointing=True)
+from transformers.trainer_callback import PrinterCallback
 trainer = Trainer(model=model, args=arguments, train_dataset=Tokens(), eval_dataset=Tokens())
+trainer.remove_callback(PrinterCallback)
 out = trainer.train()
 print(out.global_step, out.training_loss.hex(), [entry.get("loss") for entry in trainer.state.log_history], weights(model))
 print(trainer.evaluate()["eval_loss"].hex())

@@ -160,11 +160,11 @@ def stopped_threads():
     box = []
     def loop():
         try:
-            while True: torch.add(x, 1)
+            while True: torch.add(x, 1); begun.set()
         except SystemExit: box.append("stopped")
     import ctypes
-    t = threading.Thread(target=loop); t.start(); time.sleep(0.05)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(t.ident), ctypes.py_object(SystemExit)); t.join(5); show("async exception", box, t.is_alive())
+    begun = threading.Event(); t = threading.Thread(target=loop); t.start(); begun.wait(); time.sleep(0.05)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(t.ident), ctypes.py_object(SystemExit)); t.join(20); show("async exception", box, t.is_alive())
 
 tools = [profiled_by_c, set_profile, set_trace, monitored, torch_profiler, benchmark, frames_seen, tracebacks, deep, warned, inspected, copied, mocked,
          replaced, changed_code, collected, logged, generators, stopped_threads]
