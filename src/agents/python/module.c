@@ -23,8 +23,8 @@ void wti_callback(const char *method, PyObject *argument)
 	if (!result) {
 		PyObject *type = PyErr_Occurred();
 
-		if (type ==
-		    PyExc_KeyboardInterrupt) /* these are the program's: it gets them again */
+		/* What somebody threw at the program while we were at work: it gets it again. */
+		if (type == PyExc_KeyboardInterrupt)
 			PyErr_SetInterrupt();
 		else if (!PyErr_GivenExceptionMatches(type, PyExc_Exception))
 			PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);
