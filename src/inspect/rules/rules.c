@@ -14,6 +14,9 @@ extern const struct wti_rule wti_rule_opt_002;
 extern const struct wti_rule wti_rule_opt_003;
 extern const struct wti_rule wti_rule_opt_004;
 extern const struct wti_rule wti_rule_opt_005;
+extern const struct wti_rule wti_rule_rank_001;
+extern const struct wti_rule wti_rule_rank_002;
+extern const struct wti_rule wti_rule_rank_003;
 extern const struct wti_rule wti_rule_sched_001;
 extern const struct wti_rule wti_rule_sched_002;
 extern const struct wti_rule wti_rule_mode_001;
@@ -33,6 +36,9 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_sched_002,
 	&wti_rule_sched_001,
 	&wti_rule_mode_001,
+	&wti_rule_rank_002,
+	&wti_rule_rank_001,
+	&wti_rule_rank_003,
 	NULL,
 };
 /* clang-format on */

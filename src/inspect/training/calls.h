@@ -11,11 +11,19 @@
 
 enum { WTI_VALUE_TENSOR = 100 }; /* beside enum wt_value_type */
 
+/* Bits of a tensor's flags (docs/events.md). */
+enum wti_tensor_flag {
+	WTI_TENSOR_REQUIRES_GRAD = 1,
+	WTI_TENSOR_NOT_CONTIGUOUS = 2,
+	WTI_TENSOR_NO_STATISTICS = 4,
+	WTI_TENSOR_NO_HASH = 8,
+};
+
 /* What a tensor held: a row of kind tensor. */
 struct wti_digest_row {
 	uint32_t dtype; /* enum wt_dtype */
 	uint32_t shape; /* symbol */
-	uint32_t flags; /* WT_TENSOR_FLAG_* */
+	uint32_t flags; /* enum wti_tensor_flag */
 	uint64_t count;
 	uint64_t hash;
 	uint64_t nan;
