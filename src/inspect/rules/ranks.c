@@ -70,39 +70,51 @@ static bool is_replicated(const struct wti_training *training,
 	return false;
 }
 
-/* ---- WT-RANK-001: replicas drift apart ------------------------------------------------------ */
-
-static void see_replicas(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* Compares a value of each of an optimizer's parameters with that of the other ranks. */
+static void compare_members(struct wti_case *account, struct wti_slots *slots,
+			    const struct wti_moment *moment,
+			    bool (*read)(const struct wti_parameter *, uint64_t *),
+			    const char *what)
 {
 	const struct wti_object *optimizer = moment->object;
 
-	if (moment->scope.world < 2)
+	if (moment->scope.world < 2 || !optimizer)
 		return;
 	for (uint32_t i = 0; i < optimizer->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, optimizer, i);
 		struct compared *compared;
+		enum comparison outcome;
+		uint64_t value;
 		int32_t other;
 
-		if (!parameter->has_hash || !is_replicated(moment->training, parameter))
+		if (!read(parameter, &value) || !is_replicated(moment->training, parameter))
 			continue;
-		compared = wti_slot(state, key_of(parameter), sizeof(*compared));
+		compared = wti_slot(slots, key_of(parameter), sizeof(*compared));
 		if (!compared)
 			continue;
-		switch (compare(compared, (int64_t)optimizer->step_count, moment->scope.rank,
-				parameter->hash, &other)) {
-		case EQUAL:
+		outcome = compare(compared, (int64_t)optimizer->step_count, moment->scope.rank,
+				  value, &other);
+		if (outcome == EQUAL)
 			wti_held(account);
-			break;
-		case DIFFERENT:
+		else if (outcome == DIFFERENT)
 			wti_violated(account, moment, parameter->name,
-				     "after the same step it is not the same on ranks %d and %d",
-				     other, moment->scope.rank);
-			break;
-		case NOTHING_YET:
-			break;
-		}
+				     "%s is not the same on ranks %d and %d", what, other,
+				     moment->scope.rank);
 	}
+}
+
+/* ---- WT-RANK-001: replicas drift apart ------------------------------------------------------ */
+
+static bool value_of(const struct wti_parameter *parameter, uint64_t *ret_value)
+{
+	*ret_value = parameter->hash;
+	return parameter->has_hash;
+}
+
+static void see_replicas(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	compare_members(account, state, moment, value_of, "after the same step it");
 }
 
 const struct wti_rule wti_rule_rank_001 = {
@@ -128,40 +140,15 @@ const struct wti_rule wti_rule_rank_001 = {
 
 /* ---- WT-RANK-002: gradients were not averaged ----------------------------------------------- */
 
+static bool gradient_of(const struct wti_parameter *parameter, uint64_t *ret_value)
+{
+	*ret_value = parameter->grad_hash;
+	return parameter->grad == WTI_GRAD_NONZERO;
+}
+
 static void see_gradients(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	const struct wti_object *optimizer = moment->object;
-
-	if (moment->scope.world < 2 || !optimizer)
-		return;
-	for (uint32_t i = 0; i < optimizer->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, optimizer, i);
-		struct compared *compared;
-		int32_t other;
-
-		if (parameter->grad != WTI_GRAD_NONZERO ||
-		    !is_replicated(moment->training, parameter))
-			continue;
-		compared = wti_slot(state, key_of(parameter), sizeof(*compared));
-		if (!compared)
-			continue;
-		switch (compare(compared, (int64_t)optimizer->step_count, moment->scope.rank,
-				parameter->grad_hash, &other)) {
-		case EQUAL:
-			wti_held(account);
-			break;
-		case DIFFERENT:
-			wti_violated(
-				account, moment, parameter->name,
-				"before the same step its gradient is not the same on ranks %d "
-				"and %d",
-				other, moment->scope.rank);
-			break;
-		case NOTHING_YET:
-			break;
-		}
-	}
+	compare_members(account, state, moment, gradient_of, "before the same step its gradient");
 }
 
 const struct wti_rule wti_rule_rank_002 = {
