@@ -38,8 +38,12 @@ static void judge_clearing(struct wti_case *account, const struct clearing *clea
 {
 	const struct wti_object *optimizer = moment->object;
 
-	/* Of the first step there is nothing to be cleared from. */
-	if (!optimizer->step_count || !optimizer->backward_count || !clearing->is_counted)
+	/*
+	 * Of the first step there is nothing to be cleared from. What backward() does not add to,
+	 * such as the master copies of half-precision weights, need not be cleared.
+	 */
+	if (!optimizer->step_count || !optimizer->backward_count || !clearing->is_counted ||
+	    !wti_optimizer_is_used(moment->training, optimizer))
 		return;
 	if (clearing->is_cleared) {
 		wti_held(account);
@@ -83,7 +87,8 @@ const struct wti_rule wti_rule_grad_001 = {
 		"Between two steps of an optimizer its gradients are cleared at least once: "
 		"zero_grad() of the optimizer or of a module is called, or at some backward() none "
 		"of its parameters has a gradient other than zero. A case is a step after the "
-		"first with at least one backward() since the step before.",
+		"first with at least one backward() since the step before, of an optimizer with "
+		"parameters of a module that was called with gradients on.",
 	.innocent = "An optimizer whose parameters get gradients from the backward() of another "
 		    "loss (a GAN's discriminator) is judged at its own steps only. Accumulation "
 		    "over several backward() calls is a clearing less often, and is no violation.",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes, objects and parameters, by name. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 
 #define STREAMS_MAX 65536u
 #define MEMBERS_MAX (1u << 20) /* of one optimizer */
+#define NAME_BYTES 1024
 
 /* A place more in an array that grows by doubling; NULL: out of memory. */
 static void *place(void **array, size_t *count, size_t item_bytes)
@@ -71,6 +73,23 @@ static uint64_t parameter_key(size_t stream, uint32_t owner, uint32_t name)
 	return (uint64_t)stream << 40 | (uint64_t)owner << 20 | name;
 }
 
+static uint32_t module_of(const struct wti_training *training,
+			  const struct wti_parameter *parameter)
+{
+	const char *owner = wti_symbol_text(training->symbols, parameter->owner);
+	const char *name = wti_symbol_text(training->symbols, parameter->name);
+	const char *dot = strrchr(name, '.');
+	char text[NAME_BYTES];
+	int bytes;
+
+	if (!dot)
+		return parameter->owner;
+	bytes = snprintf(text, sizeof(text), "%s.%.*s", owner, (int)(dot - name), name);
+	if (bytes < 0 || bytes >= (int)sizeof(text))
+		return WTI_SYMBOL_OTHER;
+	return wti_symbol(training->symbols, text, (size_t)bytes);
+}
+
 struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t stream, uint32_t owner,
 				       uint32_t name)
 {
@@ -92,6 +111,7 @@ struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t str
 	parameter->born = ++training->births;
 	parameter->owner = owner;
 	parameter->name = name;
+	parameter->module = module_of(training, parameter);
 	return parameter;
 }
 

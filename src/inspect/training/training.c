@@ -9,7 +9,6 @@
 
 #define OBJECTS_MAX 65536u
 #define PARAMETERS_MAX (1u << 20)
-#define NAME_BYTES 1024
 
 /* ---- Telling -------------------------------------------------------------------------------- */
 
@@ -542,29 +541,20 @@ struct wti_where wti_moment_where(const struct wti_moment *moment)
 	return where;
 }
 
-uint32_t wti_parameter_module(const struct wti_training *training,
-			      const struct wti_parameter *parameter)
-{
-	const char *owner = wti_symbol_text(training->symbols, parameter->owner);
-	const char *name = wti_symbol_text(training->symbols, parameter->name);
-	const char *dot = strrchr(name, '.');
-	char text[NAME_BYTES];
-	int bytes;
-
-	if (!dot)
-		return parameter->owner;
-	bytes = snprintf(text, sizeof(text), "%s.%.*s", owner, (int)(dot - name), name);
-	if (bytes < 0 || bytes >= (int)sizeof(text))
-		return WTI_SYMBOL_OTHER;
-	return wti_symbol(training->symbols, text, (size_t)bytes);
-}
-
 bool wti_parameter_is_used(const struct wti_training *training,
 			   const struct wti_parameter *parameter)
 {
-	uint32_t module = wti_parameter_module(training, parameter);
+	uint64_t key = (uint64_t)parameter->stream << 32 | parameter->module;
 
-	return wti_map_find_number(&training->used, (uint64_t)parameter->stream << 32 | module);
+	return wti_map_find_number(&training->used, key);
+}
+
+bool wti_optimizer_is_used(const struct wti_training *training, const struct wti_object *optimizer)
+{
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		if (wti_parameter_is_used(training, wti_object_member(training, optimizer, i)))
+			return true;
+	return false;
 }
 
 bool wti_parameter_lr(const struct wti_training *training, const struct wti_parameter *parameter,

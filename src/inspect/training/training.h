@@ -58,6 +58,7 @@ struct wti_parameter {
 	size_t stream;
 	uint32_t owner; /* symbols */
 	uint32_t name;
+	uint32_t module; /* that has it, as calls name it: Net.fc1 of fc1.weight in Net */
 	uint64_t born;
 	uint32_t shape;
 	uint32_t placement; /* none: the whole tensor is here */
@@ -181,12 +182,11 @@ struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t 
 struct wti_moment wti_moment_of_object(const struct wti_training *training,
 				       const struct wti_object *object);
 struct wti_where wti_moment_where(const struct wti_moment *moment);
-/* The module that has it, as calls name it: Net.fc1 of fc1.weight in Net. A symbol. */
-uint32_t wti_parameter_module(const struct wti_training *training,
-			      const struct wti_parameter *parameter);
-/* Whether that module was called with gradients on. */
+/* Whether the module that has it was called with gradients on. */
 bool wti_parameter_is_used(const struct wti_training *training,
 			   const struct wti_parameter *parameter);
+/* Whether one of an optimizer's parameters belongs to such a module. */
+bool wti_optimizer_is_used(const struct wti_training *training, const struct wti_object *optimizer);
 /* The learning rate of its group; false: not known. */
 bool wti_parameter_lr(const struct wti_training *training, const struct wti_parameter *parameter,
 		      double *ret_lr);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about numbers: where NaN and infinity come from, and updates that rounding swallows. */
+#include <math.h>
+#include <string.h>
+
+#include "rule.h"
+#include "slots.h"
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+/* ---- WT-NUM-001: the first NaN -------------------------------------------------------------- */
+
+struct origin {
+	bool is_found;
+};
+
+static bool is_bad(const struct wti_digest_row *digest)
+{
+	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && (digest->nan || digest->inf);
+}
+
+/* Of masks minus infinity is a tool: NaN alone is never meant, infinity in a result is. */
+static bool is_nan(const struct wti_digest_row *digest)
+{
+	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && digest->nan;
+}
+
+static const struct wti_value_row *bad_argument(const struct wti_call *call)
+{
+	for (uint32_t i = 0; i < call->value_count; i++)
+		if (call->values[i].position >= 0 && call->values[i].type == WTI_VALUE_TENSOR &&
+		    is_bad(&call->values[i].digest))
+			return &call->values[i];
+	return NULL;
+}
+
+static const struct wti_value_row *nan_return(const struct wti_call *call)
+{
+	for (uint32_t i = 0; i < call->value_count; i++)
+		if (call->values[i].position < 0 && call->values[i].type == WTI_VALUE_TENSOR &&
+		    is_nan(&call->values[i].digest))
+			return &call->values[i];
+	return NULL;
+}
+
+static void see_call(struct wti_case *account, struct origin *origin,
+		     const struct wti_moment *moment)
+{
+	const struct wti_value_row *result;
+
+	if (!wti_call_tensor(moment->call, true, 0))
+		return;
+	result = nan_return(moment->call);
+	if (!result || bad_argument(moment->call)) {
+		wti_held(account);
+		return;
+	}
+	origin->is_found = true;
+	wti_violated(
+		account, moment, moment->call->callee,
+		"it returned %llu NaN among %llu elements, and none of its arguments had NaN or "
+		"infinity",
+		(unsigned long long)result->digest.nan, (unsigned long long)result->digest.count);
+}
+
+static void see_nan(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct origin *origin = wti_slot(state, moment->process->stream, sizeof(*origin));
+
+	if (!origin || origin->is_found)
+		return; /* what comes later follows from it */
+	if (moment->type == WTI_MOMENT_CALL) {
+		see_call(account, origin, moment);
+	} else if (moment->type == WTI_MOMENT_LOSS) {
+		if (!isnan(moment->number)) {
+			wti_held(account);
+			return;
+		}
+		origin->is_found = true;
+		wti_violated(account, moment, 0, "the loss is NaN");
+	} else if (is_nan(&moment->digest)) {
+		origin->is_found = true;
+		wti_violated(account, moment, moment->attribute, "%llu of %llu elements are NaN",
+			     (unsigned long long)moment->digest.nan,
+			     (unsigned long long)moment->digest.count);
+	}
+}
+
+const struct wti_rule wti_rule_num_001 = {
+	.code = "WT-NUM-001",
+	.severity = WT_ERROR,
+	.title = "NaN appears",
+	.means = "from here on every number that depends on it is NaN",
+	.hint = "look at the arguments of this call: a logarithm or a division of 0, a square root "
+		"of "
+		"a negative number, an overflow in half precision",
+	.definition =
+		"No call returns NaN when none of its tensors had NaN or infinity; no loss, "
+		"gradient, parameter or buffer is NaN. The first place counts. A case is a call "
+		"with tensors, or a loss.",
+	.innocent = "NaN that marks missing data on purpose.",
+	.needs = "no call with tensors and no loss was recorded",
+	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOSS | WTI_MOMENT_TENSOR,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_nan,
+	.release = release_slots,
+};
+
+/* ---- WT-NUM-002: rounded away --------------------------------------------------------------- */
+
+enum { STEPS_TO_TELL = 3 };
+
+static bool is_half(uint32_t dtype)
+{
+	return dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16;
+}
+
+/* In half precision, with a gradient, and yet unchanged. */
+static void see_rounding(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const struct wti_parameter *parameter =
+			wti_object_member(moment->training, optimizer, i);
+		uint32_t *still = wti_slot_of_parameter(state, parameter, sizeof(*still));
+		double lr;
+
+		if (!still || !is_half(parameter->dtype) || parameter->grad != WTI_GRAD_NONZERO ||
+		    !wti_parameter_lr(moment->training, parameter, &lr) || lr <= 0)
+			continue;
+		*still = parameter->moved ? 0 : *still + 1;
+		if (parameter->moved)
+			wti_held(account);
+		else if (*still >= STEPS_TO_TELL)
+			wti_violated(
+				account, moment, parameter->name,
+				"%u steps in a row with a gradient and a learning rate of %g left "
+				"it as it was",
+				*still, lr);
+	}
+}
+
+const struct wti_rule wti_rule_num_002 = {
+	.code = "WT-NUM-002",
+	.severity = WT_ERROR,
+	.title = "updates are rounded away in half precision",
+	.means = "learning rate times gradient is smaller than half the distance between two "
+		 "numbers "
+		 "of this type: the parameter stays where it is",
+	.hint = "keep the parameters in float32 (autocast does), or let the optimizer have float32 "
+		"masters of them",
+	.definition =
+		"A float16 or bfloat16 parameter with a gradient other than zero and a learning "
+		"rate above zero changes at least once in three steps. A case is such a "
+		"parameter in a step.",
+	.innocent = "A model that has converged.",
+	.needs = "no parameter in half precision was stepped with a gradient",
+	.explains = (const char *const[]){"WT-OPT-001", NULL},
+	.moments = WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_rounding,
+	.release = release_slots,
+};
