@@ -10,7 +10,7 @@ from torch.nn import functional as F
 class Mixer(nn.Module):
     def __init__(self, tokens=8, width=24):
         super().__init__()
-        self.embed = nn.Linear(6, width)
+        self.embed = nn.Linear(6, width, bias=False)
         self.ln_tokens = nn.LayerNorm(width)
         self.mix_tokens = nn.Linear(tokens, tokens)
         self.ln_channels = nn.LayerNorm(width)

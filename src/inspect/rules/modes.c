@@ -5,9 +5,17 @@
 #include "rule.h"
 #include "slots.h"
 
-static void release_slots(void *state)
+struct modes {
+	struct wti_slots modules; /* struct mode of each that depends on the mode */
+	struct wti_slots wholes;  /* struct whole of each process */
+};
+
+static void release_modes(void *state)
 {
-	wti_slots_release(state);
+	struct modes *modes = state;
+
+	wti_slots_release(&modes->modules);
+	wti_slots_release(&modes->wholes);
 }
 
 /* Modules whose forward depends on the mode; the callee is "Dropout.forward". */
@@ -28,6 +36,11 @@ static bool depends_on_mode(const struct wti_moment *moment)
 
 enum { STEPS_TO_TELL = 2 };
 
+/* Of a process: the mode of the whole model, as it was last called with gradients on. */
+struct whole {
+	bool is_training;
+};
+
 struct mode {
 	bool has_trained;    /* called in training mode in a step that was made */
 	bool called_train;   /* since the last step */
@@ -35,6 +48,16 @@ struct mode {
 	uint32_t eval_steps; /* in a row */
 	uint32_t name;
 };
+
+/* Parts may be frozen on purpose; it is the whole that was forgotten. */
+static void note_whole(struct wti_slots *wholes, const struct wti_call *call)
+{
+	struct whole *whole = wti_slot(wholes, call->stream, sizeof(*whole));
+
+	if (whole && call->flags & WTI_CALL_OUTERMOST && call->flags & WTI_CALL_SAYS_TRAINING &&
+	    call->flags & WTI_CALL_GRAD)
+		whole->is_training = call->flags & WTI_CALL_TRAINING;
+}
 
 static void note_mode(struct wti_slots *modules, const struct wti_moment *moment)
 {
@@ -54,13 +77,15 @@ static void note_mode(struct wti_slots *modules, const struct wti_moment *moment
 		mode->called_eval = true;
 }
 
-static void judge_mode(struct wti_case *account, struct mode *mode, const struct wti_moment *moment)
+static void judge_mode(struct wti_case *account, struct mode *mode, bool whole_is_training,
+		       const struct wti_moment *moment)
 {
 	if (mode->called_train) {
 		mode->has_trained = true;
 		mode->eval_steps = 0;
 		wti_held(account);
-	} else if (mode->called_eval && mode->has_trained && ++mode->eval_steps >= STEPS_TO_TELL) {
+	} else if (mode->called_eval && mode->has_trained && !whole_is_training &&
+		   ++mode->eval_steps >= STEPS_TO_TELL) {
 		wti_violated(
 			account, moment, mode->name,
 			"it was in training mode in earlier steps, and is in evaluation mode in "
@@ -72,18 +97,22 @@ static void judge_mode(struct wti_case *account, struct mode *mode, const struct
 
 static void see_modes(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	struct wti_slots *modules = state;
+	struct modes *modes = state;
+	struct wti_slots *modules = &modes->modules;
+	const struct whole *whole;
 
 	if (moment->type == WTI_MOMENT_MODULE) {
+		note_whole(&modes->wholes, moment->call);
 		note_mode(modules, moment);
 		return;
 	}
+	whole = wti_slot(&modes->wholes, moment->call->stream, sizeof(*whole));
 	for (size_t i = 0; i < modules->index.count; i++) {
 		const struct wti_map_entry *entry = &modules->index.entries[i];
 
 		if (entry->key >> 32 == moment->call->stream && entry->value)
 			judge_mode(account, wti_slot(modules, entry->key, sizeof(struct mode)),
-				   moment);
+				   whole && whole->is_training, moment);
 	}
 }
 
@@ -94,16 +123,16 @@ const struct wti_rule wti_rule_mode_001 = {
 	.means = "model.eval() was called for a validation and model.train() not called again: "
 		 "dropout is off and batch normalisation no longer learns",
 	.hint = "call model.train() at the beginning of each training epoch",
-	.definition =
-		"A module that depends on the mode (dropout, batch normalisation) and was "
-		"called in training mode for one optimizer step is not called in evaluation "
-		"mode, with gradients on, for two steps in a row. A case is such a module in a "
-		"step.",
+	.definition = "A module that depends on the mode (dropout, batch normalisation) and was "
+		      "called in training mode for one optimizer step is not called in evaluation "
+		      "mode, with gradients on, for two steps in a row while the model as a whole "
+		      "is. A case is such a module in a "
+		      "step.",
 	.innocent = "Normalisation that is frozen from the beginning is not judged. Freezing it in "
 		    "the middle of a run on purpose looks like this.",
 	.needs = "no dropout or batch normalisation was called for a step in training mode",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.state_bytes = sizeof(struct modes),
 	.see = see_modes,
-	.release = release_slots,
+	.release = release_modes,
 };

@@ -37,6 +37,15 @@ static const struct wti_value_row *bad_argument(const struct wti_call *call)
 	return NULL;
 }
 
+/* What only makes a tensor, from memory as it is or from a number that was asked for. */
+static bool only_makes(const struct wti_moment *moment)
+{
+	const char *callee = wti_moment_text(moment, moment->call->callee);
+
+	return strstr(callee, "empty") || strstr(callee, "full") || strstr(callee, "resize") ||
+	       !wti_call_tensor(moment->call, false, 0);
+}
+
 static const struct wti_value_row *nan_return(const struct wti_call *call)
 {
 	for (uint32_t i = 0; i < call->value_count; i++)
@@ -51,7 +60,7 @@ static void see_call(struct wti_case *account, struct origin *origin,
 {
 	const struct wti_value_row *result;
 
-	if (!wti_call_tensor(moment->call, true, 0))
+	if (!wti_call_tensor(moment->call, true, 0) || only_makes(moment))
 		return;
 	result = nan_return(moment->call);
 	if (!result || bad_argument(moment->call)) {
@@ -97,10 +106,10 @@ const struct wti_rule wti_rule_num_001 = {
 	.hint = "look at the arguments of this call: a logarithm or a division of 0, a square root "
 		"of "
 		"a negative number, an overflow in half precision",
-	.definition =
-		"No call returns NaN when none of its tensors had NaN or infinity; no loss, "
-		"gradient, parameter or buffer is NaN. The first place counts. A case is a call "
-		"with tensors, or a loss.",
+	.definition = "No call returns NaN when none of its tensors had NaN or infinity; no loss, "
+		      "gradient, parameter or buffer is NaN. The first place counts. A case is a "
+		      "call that takes and returns tensors "
+		      "with tensors, or a loss.",
 	.innocent = "NaN that marks missing data on purpose.",
 	.needs = "no call with tensors and no loss was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOSS | WTI_MOMENT_TENSOR,
