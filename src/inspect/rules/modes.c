@@ -7,7 +7,7 @@
 
 struct modes {
 	struct wti_slots modules; /* struct mode of each that depends on the mode */
-	struct wti_slots wholes;  /* struct whole of each process */
+	struct wti_slots wholes;  /* struct whole of each track */
 };
 
 static void release_modes(void *state)
@@ -36,7 +36,7 @@ static bool depends_on_mode(const struct wti_moment *moment)
 
 enum { STEPS_TO_TELL = 2 };
 
-/* Of a process: the mode of the whole model, as it was last called with gradients on. */
+/* Of a track: the outermost module that was called last. */
 struct whole {
 	bool is_training;
 };
@@ -49,17 +49,24 @@ struct mode {
 	uint32_t name;
 };
 
-/* Parts may be frozen on purpose; it is the whole that was forgotten. */
-static void note_whole(struct wti_slots *wholes, const struct wti_call *call)
+/*
+ * The mode of the outermost module around a call. Parts may be frozen on purpose; it is the whole
+ * that is forgotten.
+ */
+static bool whole_trains(struct wti_slots *wholes, const struct wti_call *call)
 {
-	struct whole *whole = wti_slot(wholes, call->stream, sizeof(*whole));
+	struct whole *whole =
+		wti_slot(wholes, (uint64_t)call->stream << 32 | call->track, sizeof(*whole));
 
-	if (whole && call->flags & WTI_CALL_OUTERMOST && call->flags & WTI_CALL_SAYS_TRAINING &&
-	    call->flags & WTI_CALL_GRAD)
+	if (!whole)
+		return true;
+	if (call->flags & WTI_CALL_OUTERMOST)
 		whole->is_training = call->flags & WTI_CALL_TRAINING;
+	return whole->is_training;
 }
 
-static void note_mode(struct wti_slots *modules, const struct wti_moment *moment)
+static void note_mode(struct wti_slots *modules, const struct wti_moment *moment,
+		      bool is_whole_training)
 {
 	const struct wti_call *call = moment->call;
 	struct mode *mode;
@@ -73,19 +80,17 @@ static void note_mode(struct wti_slots *modules, const struct wti_moment *moment
 	mode->name = call->object;
 	if (call->flags & WTI_CALL_TRAINING)
 		mode->called_train = true;
-	else
+	else if (!is_whole_training)
 		mode->called_eval = true;
 }
 
-static void judge_mode(struct wti_case *account, struct mode *mode, bool whole_is_training,
-		       const struct wti_moment *moment)
+static void judge_mode(struct wti_case *account, struct mode *mode, const struct wti_moment *moment)
 {
 	if (mode->called_train) {
 		mode->has_trained = true;
 		mode->eval_steps = 0;
 		wti_held(account);
-	} else if (mode->called_eval && mode->has_trained && !whole_is_training &&
-		   ++mode->eval_steps >= STEPS_TO_TELL) {
+	} else if (mode->called_eval && mode->has_trained && ++mode->eval_steps >= STEPS_TO_TELL) {
 		wti_violated(
 			account, moment, mode->name,
 			"it was in training mode in earlier steps, and is in evaluation mode in "
@@ -99,20 +104,17 @@ static void see_modes(struct wti_case *account, void *state, const struct wti_mo
 {
 	struct modes *modes = state;
 	struct wti_slots *modules = &modes->modules;
-	const struct whole *whole;
 
 	if (moment->type == WTI_MOMENT_MODULE) {
-		note_whole(&modes->wholes, moment->call);
-		note_mode(modules, moment);
+		note_mode(modules, moment, whole_trains(&modes->wholes, moment->call));
 		return;
 	}
-	whole = wti_slot(&modes->wholes, moment->call->stream, sizeof(*whole));
 	for (size_t i = 0; i < modules->index.count; i++) {
 		const struct wti_map_entry *entry = &modules->index.entries[i];
 
 		if (entry->key >> 32 == moment->call->stream && entry->value)
 			judge_mode(account, wti_slot(modules, entry->key, sizeof(struct mode)),
-				   whole && whole->is_training, moment);
+				   moment);
 	}
 }
 
