@@ -38,7 +38,7 @@ bench: all
 	@bench/run $(BUILD)
 
 corpus: $(SETUP)
-	@corpus/lint --run
+	@corpus/run --wheeltap $(BUILD)/wheeltap --seeds 3 --configs ABC
 
 soak: all
 	@tests/record/soak $(BUILD)
