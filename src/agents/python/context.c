@@ -15,17 +15,12 @@
  * optimizer trains (a teacher, a target, an average) leave the stage as it is, unless they are fed
  * by another loader than training is.
  */
-#include "pyagent.h"
+#include "act.h"
 
 #include <string.h>
 
 #include "common/text.h"
 #include "threads.h"
-
-enum {
-	FLAG_TRAINING = 2,
-	FLAG_GRAD = 4,
-};
 
 /* What has happened. Loaders by the name they have for good. */
 static struct {
@@ -222,7 +217,8 @@ static bool is_evaluated_apart(void)
 
 bool wti_context_model(struct wti_live *model, uint32_t modes)
 {
-	bool is_training = (modes & FLAG_TRAINING || model->trains_in_eval) && modes & FLAG_GRAD;
+	bool is_training =
+		(modes & WTI_CALL_TRAINING || model->trains_in_eval) && modes & WTI_CALL_GRAD;
 	bool is_stepped = false;
 
 	seen.model = model;

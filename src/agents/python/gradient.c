@@ -88,19 +88,47 @@ bool wti_tensor_is_zero(const struct wti_tensor *tensor)
 	return wti_tensor_bytes(tensor, is_zero, &mask);
 }
 
-/* The gradient, owned; NULL: there is none, or it is not to be asked for. */
-static PyObject *gradient_of(PyObject *parameter, bool *ret_known)
-{
-	PyObject *gradient = NULL;
+enum sort {
+	NONE,
+	UNKNOWN, /* there may be one, but it is not to be asked for, or not to be read */
+	READABLE,
+};
 
-	*ret_known = wti_tensor_is_tame(parameter);
-	if (*ret_known)
-		gradient = PyObject_GetAttr(parameter, wti_python.words.grad);
-	if (!gradient)
+/* A gradient while it is looked at. */
+struct gradient {
+	PyObject *object; /* owned; NULL: none was needed */
+	struct wti_tensor tensor;
+	Py_buffer room;
+};
+
+/* The shim reaches it without an object; otherwise torch makes one for us. */
+static enum sort look(PyObject *parameter, struct gradient *ret)
+{
+	bool is_tame = wti_tensor_is_tame(parameter);
+
+	ret->object = NULL;
+	if (is_tame && wti_shim_grad(parameter, &ret->tensor))
+		return ret->tensor.data ? READABLE : UNKNOWN;
+	if (is_tame)
+		ret->object = PyObject_GetAttr(parameter, wti_python.words.grad);
+	if (!ret->object)
 		PyErr_Clear();
-	if (gradient == Py_None)
-		Py_CLEAR(gradient);
-	return gradient;
+	if (ret->object == Py_None)
+		Py_CLEAR(ret->object);
+	if (!ret->object)
+		return is_tame ? NONE : UNKNOWN;
+	if (!wti_tensor_look(ret->object, &ret->tensor, &ret->room)) {
+		Py_CLEAR(ret->object);
+		return UNKNOWN;
+	}
+	return ret->tensor.data ? READABLE : UNKNOWN;
+}
+
+static void release(struct gradient *gradient)
+{
+	if (gradient->object)
+		wti_tensor_release(&gradient->tensor);
+	Py_CLEAR(gradient->object);
 }
 
 static void count_none(struct count *count, const struct wti_live *live)
@@ -127,26 +155,22 @@ static void count_one(struct count *count, const struct wti_live *live, bool zer
 static void look_only(PyObject *parameter, struct wti_live *live, void *with)
 {
 	struct count *count = with;
-	struct wti_tensor tensor;
-	Py_buffer room;
-	PyObject *gradient;
-	bool is_known;
+	struct gradient gradient;
 
 	if (!live->requires_grad)
 		return;
-	gradient = gradient_of(parameter, &is_known);
-	if (!gradient && is_known) {
+	switch (look(parameter, &gradient)) {
+	case NONE:
 		count_none(count, live);
-	} else if (!gradient || !wti_tensor_look(gradient, &tensor, &room)) {
+		break;
+	case UNKNOWN:
 		count->unknown++;
-	} else {
-		if (tensor.data)
-			count_one(count, live, wti_tensor_is_zero(&tensor));
-		else
-			count->unknown++;
-		wti_tensor_release(&tensor);
+		break;
+	case READABLE:
+		count_one(count, live, wti_tensor_is_zero(&gradient.tensor));
+		break;
 	}
-	Py_XDECREF(gradient);
+	release(&gradient);
 }
 
 void wti_gradient_before_backward(void)
@@ -203,26 +227,27 @@ static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
 static void read_gradient(PyObject *parameter, struct wti_live *live, void *with)
 {
 	struct count *count = with;
-	struct wti_reading reading;
-	bool is_known;
-	PyObject *gradient = gradient_of(parameter, &is_known);
+	struct wti_reading reading = {0};
+	struct gradient gradient;
+	enum sort sort = look(parameter, &gradient);
 
-	if (!gradient && is_known) {
+	if (sort == NONE) {
 		tell_none(live);
 		if (live->requires_grad)
 			count_none(count, live);
-		return;
-	}
-	reading = gradient ? wti_state_read(gradient, live->owner, live->grad_name,
-					    wti_state_turn(live->order))
-			   : (struct wti_reading){0};
-	if (reading.is_done) {
-		tell_hash(live, &reading);
-		count_one(count, live, reading.is_zero);
 	} else {
-		count->unknown++;
+		if (gradient.object || sort == READABLE)
+			reading =
+				wti_state_read_looked(&gradient.tensor, live->owner,
+						      live->grad_name, wti_state_turn(live->order));
+		if (reading.is_done) {
+			tell_hash(live, &reading);
+			count_one(count, live, reading.is_zero);
+		} else {
+			count->unknown++;
+		}
 	}
-	Py_XDECREF(gradient);
+	release(&gradient);
 }
 
 void wti_gradient_before_step(struct wti_live *optimizer)

@@ -5,7 +5,7 @@
  *
  *	hook.c     puts a hook into a callable and takes it out again
  *	call.c     what a hook does: records of a call, its arguments and its returns
- *	action.c   what some calls mean: a step, a loss, an object made
+ *	action.c   what some calls mean, by a table (act.h): act_model.c, act_train.c, act_data.c
  *	context.c  step, epoch and stage, derived from that
  *	site.c     where a call comes from, and whether that is the user's code
  *	value.c    an argument as a record
@@ -526,6 +526,8 @@ struct wti_reading {
 /* Reads a tensor; tells its statistics if it is its turn. */
 struct wti_reading wti_state_read(PyObject *tensor, struct wt_name *owner, struct wt_name *name,
 				  bool its_turn);
+struct wti_reading wti_state_read_looked(const struct wti_tensor *tensor, struct wt_name *owner,
+					 struct wt_name *name, bool its_turn);
 /* Calls `each` for each parameter of an optimizer; owned while it is called. */
 typedef void wti_each_parameter(PyObject *parameter, struct wti_live *live, void *with);
 void wti_state_parameters(struct wti_live *optimizer, wti_each_parameter *each, void *with);

@@ -61,13 +61,15 @@ void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool
 /* ---- Tensors ----------------------------------------------------------------------------------
  */
 
-static struct wti_reading read_looked(const struct wti_tensor *tensor, struct wt_name *owner,
-				      struct wt_name *name, bool its_turn)
+struct wti_reading wti_state_read_looked(const struct wti_tensor *tensor, struct wt_name *owner,
+					 struct wt_name *name, bool its_turn)
 {
-	const struct wti_tensor_names names = {owner, name, 0, 0};
+	const struct wti_tensor_names names = {.owner = owner, .name = name};
 	struct wti_reading reading = {0};
 	struct wt_digest digest;
 
+	if (wti_python.tensors == WTI_TENSORS_OFF)
+		return reading;
 	if (its_turn && tensor->data && wti_tensor_digest(tensor, &digest)) {
 		wti_tensor_tell(tensor, &names, &digest);
 		reading.is_done = true;
@@ -88,9 +90,9 @@ struct wti_reading wti_state_read(PyObject *object, struct wt_name *owner, struc
 	struct wti_tensor tensor;
 	Py_buffer room;
 
-	if (wti_python.tensors == WTI_TENSORS_OFF || !wti_tensor_look(object, &tensor, &room))
+	if (!wti_tensor_look(object, &tensor, &room))
 		return reading;
-	reading = read_looked(&tensor, owner, name, its_turn);
+	reading = wti_state_read_looked(&tensor, owner, name, its_turn);
 	wti_tensor_release(&tensor);
 	return reading;
 }
@@ -116,11 +118,11 @@ static void read_parameter(PyObject *parameter, struct wti_live *live, bool its_
 	Py_buffer room;
 
 	live->read_step = wti_python.step;
-	if (wti_python.tensors == WTI_TENSORS_OFF || !wti_tensor_look(parameter, &tensor, &room))
+	if (!wti_tensor_look(parameter, &tensor, &room))
 		return;
 	if (tensor.requires_grad != live->requires_grad || tensor.dtype != live->dtype)
 		wti_object_changed(parameter, live, &tensor);
-	reading = read_looked(&tensor, live->owner, live->name, its_turn);
+	reading = wti_state_read_looked(&tensor, live->owner, live->name, its_turn);
 	wti_tensor_release(&tensor);
 	if (reading.is_done)
 		tell_hash(live, &reading);

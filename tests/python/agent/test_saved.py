@@ -22,10 +22,10 @@ with torch.no_grad():
     model[0].bias.data.fill_(7)  # behind everybody's back
 torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict(),
             "epoch": 3, "a secret text": "password123", "/home/me/data": [1.5]}, "all.pt")
-torch.save(model, "whole.pt")
+torch.save(obj=model, f="whole.pt")
 other, other_optimizer, other_schedule = make()
 found = torch.load("all.pt")
-other.load_state_dict(found["model"])
+other.load_state_dict(state_dict=found["model"])
 other_optimizer.load_state_dict(found["optimizer"])
 other_schedule.load_state_dict(found["schedule"])
 whole = torch.load("whole.pt")

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls that concern whole models: they are made, copied, called, saved and loaded. Knows which
+ * modes a call runs in, and what went in and came out.
+ */
+#include "act.h"
+
+/* In the order of set_modes(): some versions of torch have autocast twice. */
+static void ask_modes(void)
+{
+	static const uint32_t bits[WTI_MODES] = {WTI_CALL_GRAD, WTI_CALL_AUTOCAST,
+						 WTI_CALL_INFERENCE, WTI_CALL_AUTOCAST};
+	struct wti_python_thread *thread = &wti_python_thread;
+
+	thread->modes = 0;
+	for (int i = 0; i < WTI_MODES && wti_python.modes[i]; i++) {
+		PyObject *is = PyObject_CallNoArgs(wti_python.modes[i]);
+
+		if (is == Py_True)
+			thread->modes |= bits[i];
+		if (!is)
+			PyErr_Clear();
+		Py_XDECREF(is);
+	}
+	thread->modes_known = true;
+}
+
+static uint32_t training_of(PyObject *module)
+{
+	PyObject *value = wti_own_attribute(module, wti_python.words.training);
+
+	if (value != Py_True && value != Py_False)
+		return 0;
+	return WTI_CALL_TRAINING_KNOWN | (value == Py_True ? WTI_CALL_TRAINING : 0);
+}
+
+static void model_called(struct wti_call *call, struct wti_live *live)
+{
+	bool training = call->flags & WTI_CALL_TRAINING, was = live->training;
+
+	if (!live->owner || !(call->flags & WTI_CALL_TRAINING_KNOWN))
+		return;
+	if (live->count++ == 0 || was != training)
+		wti_state_bool(live->full, WT_NAME("training"), live->count == 1 ? NULL : &was,
+			       training);
+	live->training = training;
+	if (wti_context_model(live, call->flags)) {
+		wti_state_model(NULL);
+		wti_random_read();
+		if (!wti_python.is_step_said)
+			wti_pace_step();
+	}
+}
+
+static void before_module(struct wti_call *call, const struct wti_given *given)
+{
+	struct wti_live *live = wti_object_module(given->arguments[0]);
+
+	if (call->is_outer || !wti_python_thread.modes_known)
+		ask_modes();
+	call->flags = training_of(given->arguments[0]) | wti_python_thread.modes |
+		      (call->is_outer ? WTI_CALL_OUTERMOST : 0);
+	if (!live)
+		return;
+	call->object = live->full;
+	if (call->is_outer)
+		model_called(call, live);
+}
+
+/* The name of a parameter of forward(), borrowed. */
+static PyObject *parameter_of_forward(PyObject *module, Py_ssize_t position)
+{
+	PyObject *forward = _PyType_Lookup(Py_TYPE(module), wti_python.words.forward);
+	PyCodeObject *code;
+
+	if (!forward || !PyObject_TypeCheck(forward, &PyFunction_Type))
+		return NULL;
+	code = (PyCodeObject *)PyFunction_GET_CODE(forward);
+	if (position >= code->co_argcount)
+		return NULL;
+	return PyTuple_GET_ITEM(wti_code_parameters(code), position);
+}
+
+static bool tell_inputs(const struct wti_call *call, const struct wti_given *given)
+{
+	Py_ssize_t name_count = given->names ? PyTuple_GET_SIZE(given->names) : 0;
+	struct wti_data_place place = {.call = call->seq, .owner = call->object};
+
+	if (!call->is_outer)
+		return false;
+	for (Py_ssize_t i = 1; i < given->count + name_count; i++) {
+		PyObject *name = i < given->count
+					 ? parameter_of_forward(given->arguments[0], i)
+					 : PyTuple_GET_ITEM(given->names, i - given->count);
+
+		place.position = (int32_t)i;
+		place.name =
+			name && PyUnicode_IsIdentifier(name) == 1 ? wti_name_of_text(name) : NULL;
+		wti_data_tell(&place, given->arguments[i]);
+	}
+	return true;
+}
+
+static bool tell_outputs(const struct wti_call *call, PyObject *result)
+{
+	const struct wti_data_place place = {.call = call->seq, .position = -1};
+
+	if (!call->is_outer)
+		return false;
+	wti_data_tell(&place, result);
+	return true;
+}
+
+static void before_module_made(struct wti_call *call, const struct wti_given *given)
+{
+	wti_object_module_new(given->arguments[0], WT_FOUND_MADE);
+}
+
+static void before_module_restored(struct wti_call *call, const struct wti_given *given)
+{
+	bool is_copied = wti_python_thread.depths[WTI_ACTION_COPY] > 0;
+
+	wti_object_module_new(given->arguments[0],
+			      is_copied ? WT_FOUND_COPIED : WT_FOUND_UNPICKLED);
+}
+
+static void before_module_method(struct wti_call *call, const struct wti_given *given)
+{
+	struct wti_live *live = call->is_outer ? wti_object_module(given->arguments[0]) : NULL;
+
+	call->is_hidden = !call->is_outer;
+	call->object = live ? live->full : NULL;
+}
+
+static bool is_module(PyObject *object)
+{
+	return wti_python.module_type && PyObject_TypeCheck(object, wti_python.module_type);
+}
+
+/* ---- Whole models: copied, saved, loaded -------------------------------------------------------
+ */
+
+void wti_act_contents(const struct wti_call *call, int position, PyObject *object)
+{
+	PyObject *told = Py_BuildValue("(IiO)", call->seq, position, object);
+
+	if (told)
+		wti_callback("contents", told);
+	PyErr_Clear();
+	Py_XDECREF(told);
+}
+
+/* An argument, by its position or by its name; borrowed. NULL: it was not given. */
+static PyObject *argument_of(const struct wti_given *given, Py_ssize_t position, const char *name)
+{
+	Py_ssize_t name_count = given->names ? PyTuple_GET_SIZE(given->names) : 0;
+
+	if (position < given->count)
+		return given->arguments[position];
+	for (Py_ssize_t i = 0; i < name_count; i++)
+		if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(given->names, i), name) == 0)
+			return given->arguments[given->count + i];
+	return NULL;
+}
+
+bool wti_act_contents_given(const struct wti_call *call, const struct wti_given *given)
+{
+	PyObject *state = argument_of(given, 1, "state_dict");
+
+	if (state)
+		wti_act_contents(call, 1, state);
+	return false;
+}
+
+static void after_module_loaded(struct wti_call *call, const struct wti_given *given,
+				PyObject *result)
+{
+	struct wti_live *live = wti_live_find(given->arguments[0], WTI_LIVE_MODULE);
+
+	if (result && call->is_outer && live && live->owner)
+		wti_state_model(live->inner ? live->inner : live->owner);
+}
+
+static void after_copy(struct wti_call *call, const struct wti_given *given, PyObject *result)
+{
+	PyObject *pair;
+
+	if (!result || !call->is_outer || !is_module(result) || result == given->arguments[0])
+		return;
+	pair = PyTuple_Pack(2, given->arguments[0], result);
+	if (pair)
+		wti_callback("copied", pair);
+	PyErr_Clear();
+	Py_XDECREF(pair);
+}
+
+static void before_save(struct wti_call *call, const struct wti_given *given)
+{
+	call->stage = wti_python.stage;
+	wti_stage_set("save");
+	wti_state_model(NULL); /* so that what is saved can be compared with what is */
+	wti_random_read();
+}
+
+static bool tell_saved(const struct wti_call *call, const struct wti_given *given)
+{
+	PyObject *saved = argument_of(given, 0, "obj");
+
+	if (saved)
+		wti_act_contents(call, 0, saved);
+	return false;
+}
+
+static void before_load(struct wti_call *call, const struct wti_given *given)
+{
+	call->stage = wti_python.stage;
+	wti_stage_set("load");
+}
+
+static bool tell_found(const struct wti_call *call, PyObject *result)
+{
+	wti_act_contents(call, -1, result);
+	return true;
+}
+
+static void after_stage(struct wti_call *call, const struct wti_given *given, PyObject *result)
+{
+	if (call->stage)
+		wti_stage_set(call->stage);
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------
+ */
+
+const struct wti_act wti_act_module = {before_module, tell_inputs, tell_outputs, NULL, 1};
+const struct wti_act wti_act_module_made = {before_module_made, NULL, NULL, NULL, 1};
+const struct wti_act wti_act_module_restored = {before_module_restored, NULL, NULL, NULL, 1};
+const struct wti_act wti_act_module_method = {before_module_method, NULL, NULL, NULL, 1};
+const struct wti_act wti_act_module_loaded = {before_module_method, wti_act_contents_given, NULL,
+					      after_module_loaded, 1};
+const struct wti_act wti_act_average = {before_module_method, NULL, NULL, after_module_loaded, 1};
+const struct wti_act wti_act_copy = {NULL, NULL, NULL, after_copy, 1};
+const struct wti_act wti_act_save = {before_save, tell_saved, NULL, after_stage, 0};
+const struct wti_act wti_act_load = {before_load, NULL, tell_found, after_stage, 0};

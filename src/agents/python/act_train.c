@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls of what trains a model: optimizers, schedulers, gradient scalers, and a backward with its
+ * loss. Knows where these keep their numbers.
+ */
+#include "act.h"
+
+#include <string.h>
+
+/* ---- Objects -----------------------------------------------------------------------------------
+ */
+
+static void after_made(struct wti_call *call, const struct wti_given *given, PyObject *result)
+{
+	struct wti_live *live;
+
+	if (!result || !call->is_outer)
+		return;
+	wti_python_thread.site = wti_site_made(given->arguments[0]);
+	wti_callback("made", given->arguments[0]);
+	wti_python_thread.site = 0;
+	live = wti_live_find(given->arguments[0], WTI_LIVE_OPTIMIZER);
+	if (live && live->owner)
+		wti_state_after_step(live, false); /* where it begins */
+}
+
+/* The optimizer, told to the Python side if it is new to us. */
+static struct wti_live *optimizer_of(PyObject *object)
+{
+	struct wti_live *live = wti_live_find(object, WTI_LIVE_OPTIMIZER);
+
+	if (wti_likely(live && live->owner))
+		return live;
+	wti_callback("met", object);
+	live = wti_live_find(object, WTI_LIVE_OPTIMIZER);
+	return live && live->owner ? live : NULL;
+}
+
+static void before_method(struct wti_call *call, const struct wti_given *given)
+{
+	/* Whatever a scheduler does while it is being made is not the program's step. */
+	call->is_hidden = wti_python_thread.depths[WTI_ACTION_MADE] > 0;
+	call->object = wti_live_name(given->arguments[0]);
+}
+
+static void before_step(struct wti_call *call, const struct wti_given *given)
+{
+	struct wti_live *live = optimizer_of(given->arguments[0]);
+
+	if (!live)
+		return;
+	call->object = live->owner;
+	if (call->is_outer)
+		wti_gradient_before_step(live);
+}
+
+static void after_step(struct wti_call *call, const struct wti_given *given, PyObject *result)
+{
+	struct wti_live *live = call->is_outer && result ? optimizer_of(given->arguments[0]) : NULL;
+	bool is_new;
+
+	if (!live)
+		return;
+	wti_state_after_step(live, false);
+	if (live->count >= wti_python.step)
+		wti_state_models();
+	is_new = wti_context_stepped(live);
+	wti_random_read();
+	if (is_new && !wti_python.is_step_said)
+		wti_pace_step();
+}
+
+static void after_group_added(struct wti_call *call, const struct wti_given *given,
+			      PyObject *result)
+{
+	if (result && wti_live_find(given->arguments[0], WTI_LIVE_OPTIMIZER))
+		wti_callback("group_added", given->arguments[0]);
+}
+
+static void after_optimizer_loaded(struct wti_call *call, const struct wti_given *given,
+				   PyObject *result)
+{
+	struct wti_live *live = result ? optimizer_of(given->arguments[0]) : NULL;
+
+	if (live)
+		wti_state_after_step(live, true);
+}
+
+static void after_schedule(struct wti_call *call, const struct wti_given *given, PyObject *result)
+{
+	PyObject *scheduler = given->arguments[0];
+	PyObject *epoch = wti_own_attribute(scheduler, wti_python.words.last_epoch);
+	PyObject *rates = wti_own_attribute(scheduler, wti_python.words.last_lr);
+
+	if (!result || !call->object)
+		return;
+	if (epoch)
+		wti_known_object(call->object, WT_NAME("last_epoch"), epoch);
+	if (!rates || !PyList_Check(rates))
+		return;
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rates) && i < 16; i++)
+		wti_known_object(call->object,
+				 wti_name_joined(NULL, wti_python.words.last_lr, (int32_t)i),
+				 PyList_GET_ITEM(rates, i));
+}
+
+/* ---- Numbers of scalers, losses ----------------------------------------------------------------
+ */
+
+/* A tensor of one element, if it can be read here. */
+static bool number_in(PyObject *object, double *ret)
+{
+	struct wti_tensor tensor;
+	struct wt_digest digest;
+	Py_buffer room;
+	bool is_read;
+
+	if (PyFloat_Check(object)) {
+		*ret = PyFloat_AS_DOUBLE(object);
+		return true;
+	}
+	if (!wti_tensor_is(object) || !wti_tensor_look(object, &tensor, &room))
+		return false;
+	is_read = tensor.count == 1 && tensor.data && wti_tensor_digest(&tensor, &digest);
+	wti_tensor_release(&tensor);
+	if (!is_read)
+		return false;
+	*ret = digest.nan ? __builtin_nan("") : digest.mean;
+	if (digest.inf)
+		*ret = __builtin_inf();
+	return true;
+}
+
+static void tell_number(struct wt_name *owner, struct wt_name *attribute, PyObject *object)
+{
+	double number;
+	uint64_t bits;
+
+	if (!object || !number_in(object, &number))
+		return;
+	memcpy(&bits, &number, sizeof(bits));
+	wti_known_set(owner, attribute, WT_VALUE_TYPE_FLOAT, bits, 0);
+}
+
+/* found_inf of each optimizer that was unscaled since the last update. */
+static void tell_found_inf(struct wt_name *owner, PyObject *states)
+{
+	PyObject *key, *state, *device, *value;
+	Py_ssize_t at = 0, inner = 0;
+	bool is_found = false, is_known = false;
+	double number;
+
+	while (PyDict_Next(states, &at, &key, &state)) {
+		PyObject *found = PyDict_Check(state)
+					  ? PyDict_GetItemWithError(
+						    state, wti_python.words.found_inf_per_device)
+					  : NULL;
+
+		inner = 0;
+		while (found && PyDict_Check(found) && PyDict_Next(found, &inner, &device, &value))
+			if (number_in(value, &number)) {
+				is_known = true;
+				is_found = is_found || number != 0;
+			}
+	}
+	PyErr_Clear();
+	if (is_known)
+		wti_known_set(owner, WT_NAME("found_inf"), WT_VALUE_TYPE_BOOL, is_found, 0);
+}
+
+static void after_scale(struct wti_call *call, const struct wti_given *given, PyObject *result)
+{
+	PyObject *scaler = given->arguments[0];
+	PyObject *states = wti_own_attribute(scaler, wti_python.words.per_optimizer_states);
+
+	if (!call->object || !result)
+		return;
+	tell_number(call->object, WT_NAME("scale"),
+		    wti_own_attribute(scaler, wti_python.words.scale));
+	tell_number(call->object, WT_NAME("growth_tracker"),
+		    wti_own_attribute(scaler, wti_python.words.growth_tracker));
+	if (states && PyDict_Check(states))
+		tell_found_inf(call->object, states);
+}
+
+static void before_backward(struct wti_call *call, const struct wti_given *given)
+{
+	PyObject *loss = given->arguments[0], *leaf;
+	double value;
+
+	call->is_hidden = !call->is_outer;
+	if (!call->is_outer)
+		return;
+	wti_context_backward();
+	wti_gradient_before_backward();
+	if (!wti_tensor_is(loss))
+		return;
+	if (!wti_lacks(WTI_LACKS_LOSSES) && number_in(loss, &value))
+		wti_counter(WT_NAME("loss"), value);
+	leaf = wti_tensor_is_tame(loss) ? PyObject_GetAttr(loss, wti_python.words.is_leaf) : NULL;
+	if (leaf == Py_True)
+		call->flags |= WTI_CALL_LEAF;
+	PyErr_Clear();
+	Py_XDECREF(leaf);
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------
+ */
+
+const struct wti_act wti_act_made = {NULL, NULL, NULL, after_made, 1};
+const struct wti_act wti_act_method = {before_method, NULL, NULL, NULL, 1};
+const struct wti_act wti_act_group_added = {before_method, NULL, NULL, after_group_added, 1};
+const struct wti_act wti_act_optimizer_loaded = {before_method, wti_act_contents_given, NULL,
+						 after_optimizer_loaded, 1};
+const struct wti_act wti_act_step = {before_step, NULL, NULL, after_step, 1};
+const struct wti_act wti_act_schedule = {before_method, NULL, NULL, after_schedule, 1};
+const struct wti_act wti_act_scale = {before_method, NULL, NULL, after_scale, 1};
+const struct wti_act wti_act_backward = {before_backward, NULL, NULL, NULL, 1};
