@@ -7,7 +7,9 @@ import random
 import struct
 import sys
 from types import ModuleType
-from typing import Any
+from typing import Any, Optional
+
+from ._device import Copies, Copy
 
 # The dtype names of schema/events.toml, by torch's.
 DTYPES = {"bool": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "uint32": 6, "int32": 7, "uint64": 8, "int64": 9,
@@ -26,6 +28,12 @@ class Describer:
 
     def __init__(self, torch: ModuleType) -> None:
         self.torch: Any = torch
+        self.device_copies = Copies(torch)
+        self.is_near = lambda tensor: tensor.device.type == "cpu"  # its memory is ours; tests say otherwise
+
+    def copy_begin(self, tensor: Any) -> Optional[Copy]:
+        """A copy of a tensor on an accelerator, on its way."""
+        return self.device_copies.begin(tensor)
 
     def describe(self, tensor: Any) -> tuple[str, int, int, str, bool, bool]:
         """What tensors of this sort are, if their memory is not to be read (otherwise nothing); their dtype, item size
@@ -79,11 +87,11 @@ class Describer:
             return "quantized"
         if getattr(tensor, "is_nested", False):
             return "nested"
-        if tensor.device.type != "cpu":
-            return "meta" if tensor.device.type == "meta" else "device"
         keys = self._keys(tensor) - PLAIN_KEYS
         if "Python" in keys or "FuncTorchBatched" in keys or "FuncTorchGradWrapper" in keys:
             return "wrapped"
+        if not self.is_near(tensor):
+            return "meta" if tensor.device.type == "meta" else "device"
         if keys - {"Conjugate", "Negative"} or self._dtype(tensor) == 0:
             return "other"
         if tensor.is_neg() and not (tensor.is_floating_point() or tensor.is_complex()):

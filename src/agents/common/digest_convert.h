@@ -16,24 +16,27 @@ static inline float float_of_bits(uint32_t bits)
 }
 
 /*
- * A small float whose exponent and mantissa have been shifted to where a float has them: the scale
- * makes up for the other bias, and denormals of the small type come out right as well, as floats
- * have denormals of their own. `is_special`: NaN, or infinity if the mantissa is 0.
+ * A small float whose exponent and mantissa have been shifted to where a float has them, and whose
+ * exponents lack `bias`. A denormal is taken for a number with the smallest exponent and a leading
+ * one, which is subtracted again: that is exact, and no denormal float, which processors are slow
+ * with, comes up. `is_special`: NaN, or infinity if the mantissa is 0.
  */
-static inline float scaled(uint32_t bits, uint32_t sign, float scale, uint32_t is_special)
+static inline float widened(uint32_t bits, uint32_t sign, uint32_t bias, uint32_t is_special)
 {
+	uint32_t normal = bits + (bias << 23);
 	uint32_t wide;
-	float value = float_of_bits(bits) * scale;
+	float denormal = float_of_bits(bits + ((bias + 1) << 23)) - float_of_bits((bias + 1) << 23);
 
-	memcpy(&wide, &value, sizeof(wide));
+	memcpy(&wide, &denormal, sizeof(wide));
+	wide = bits >> 23 ? normal : wide;
 	wide = is_special ? 0x7f800000u | (bits & 0x7fffffu) : wide;
 	return float_of_bits(wide | sign);
 }
 
 static inline float float_of_f16(uint16_t x)
 {
-	return scaled((uint32_t)(x & 0x7fff) << 13, (uint32_t)(x & 0x8000) << 16, 0x1p112f,
-		      (x & 0x7c00) == 0x7c00);
+	return widened((uint32_t)(x & 0x7fff) << 13, (uint32_t)(x & 0x8000) << 16, 112,
+		       (x & 0x7c00) == 0x7c00);
 }
 
 static inline float float_of_bf16(uint16_t x)
@@ -49,15 +52,15 @@ static inline float float_of_e5m2(uint8_t x)
 /* No infinities; one NaN for each sign. */
 static inline float float_of_e4m3(uint8_t x)
 {
-	return scaled((uint32_t)(x & 0x7f) << 20, (uint32_t)(x & 0x80) << 24, 0x1p120f,
-		      (x & 0x7f) == 0x7f);
+	return widened((uint32_t)(x & 0x7f) << 20, (uint32_t)(x & 0x80) << 24, 120,
+		       (x & 0x7f) == 0x7f);
 }
 
 /* No infinities, no negative zero: its place is the only NaN. */
-static inline float float_of_fnuz(uint8_t x, int mantissa_bits, float scale)
+static inline float float_of_fnuz(uint8_t x, int mantissa_bits, uint32_t bias)
 {
-	float value = scaled((uint32_t)(x & 0x7f) << (23 - mantissa_bits),
-			     (uint32_t)(x & 0x80) << 24, scale, 0);
+	float value = widened((uint32_t)(x & 0x7f) << (23 - mantissa_bits),
+			      (uint32_t)(x & 0x80) << 24, bias, 0);
 
 	return x == 0x80 ? float_of_bits(0x7fc00000) : value;
 }
@@ -109,9 +112,9 @@ static void to_floats(const void *data, uint32_t dtype, size_t count, float *ret
 	case WT_DTYPE_F8E5M2:
 		CONVERT(uint8_t, float, float_of_e5m2(x));
 	case WT_DTYPE_F8E4M3FNUZ:
-		CONVERT(uint8_t, float, float_of_fnuz(x, 3, 0x1p119f));
+		CONVERT(uint8_t, float, float_of_fnuz(x, 3, 119));
 	case WT_DTYPE_F8E5M2FNUZ:
-		CONVERT(uint8_t, float, float_of_fnuz(x, 2, 0x1p111f));
+		CONVERT(uint8_t, float, float_of_fnuz(x, 2, 111));
 	case WT_DTYPE_F8E8M0:
 		CONVERT(uint8_t, float, float_of_e8m0(x));
 	}

@@ -14,6 +14,7 @@
  *	array.c    the same of arrays: numpy, buffers, DLPack
  *	read.c     the elements of a tensor in order, and their digest
  *	guarded.c  memory that may go away while it is read
+ *	late.c     tensors on an accelerator, told when they have been copied
  *	names.c    names that are put together from parts
  *	slot.c     indexing and attributes of tensors, which have no callable to hook
  *	live.c     objects that are followed, by their address while they live
@@ -368,6 +369,8 @@ struct wti_tensor {
 	int64_t sizes[WTI_RANK_MAX];
 	int64_t strides[WTI_RANK_MAX]; /* in elements, or bytes for buffers: see stride_unit */
 	uint32_t stride_unit;          /* bytes that a stride of 1 means */
+	bool is_late;                  /* told after what it belongs to */
+	PyObject *object;              /* that was looked at, borrowed; NULL: not known */
 	const char *impl;              /* torch's, where it was read by layout; otherwise NULL */
 	Py_buffer *buffer;             /* to be released; NULL: none */
 };
@@ -409,6 +412,11 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 /* What a sparse tensor is made of: indices and values, as tensors under its name. */
 void wti_tensor_tell_parts(PyObject *object, const struct wti_tensor *whole,
 			   const struct wti_tensor_names *names, uint64_t bytes_max);
+
+/* Asks for a copy of a tensor that lies elsewhere. Only within the interpreter's lock. */
+void wti_late_begin(const struct wti_tensor *tensor, const struct wti_tensor_names *names);
+/* Tells what has been copied meanwhile for this thread. */
+void wti_late_poll(void);
 
 bool wti_layout_known(void);
 /* probes: a list of (tensor, impl, storage impl, data, bytes, sizes, strides, offset, dtype, item,

@@ -160,6 +160,8 @@ bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret)
 	ret->device = WT_NAME("cpu");
 	ret->is_guarded = wti_must_guard();
 	ret->buffer = NULL;
+	ret->object = NULL;
+	ret->is_late = false;
 	return true;
 }
 

@@ -277,6 +277,7 @@ void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own)
 	PyErr_Clear();
 	Py_XDECREF(groups);
 	Py_XDECREF(states);
+	wti_late_poll();
 }
 
 /* ---- Walking models ---------------------------------------------------------------------------

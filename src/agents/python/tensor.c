@@ -16,6 +16,7 @@ enum {
 	FLAG_NO_HASH = 8,
 	FLAG_KEPT = 16,
 	FLAG_NOT_KEPT = 32,
+	FLAG_LATE = 64,
 };
 
 bool wti_tensor_is(PyObject *object)
@@ -90,7 +91,8 @@ static bool look_at_torch(PyObject *object, struct wti_tensor *ret)
 {
 	PyObject *flag;
 
-	if (!wti_layout_read(object, ret) && !wti_shim_look(object, ret)) {
+	/* Where the layout is known, what it does not read is not to be read. */
+	if (wti_layout_known() ? !wti_layout_read(object, ret) : !wti_shim_look(object, ret)) {
 		ret->data = NULL;
 		return look_by_asking(object, ret);
 	}
@@ -109,6 +111,8 @@ bool wti_tensor_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room)
 	ret->data = NULL;
 	ret->buffer = NULL;
 	ret->device = NULL;
+	ret->object = object;
+	ret->is_late = false;
 	ret->sort = NULL;
 	ret->impl = NULL;
 	ret->dtype = WT_DTYPE_OTHER;
@@ -132,7 +136,7 @@ void wti_tensor_release(struct wti_tensor *tensor)
 static uint32_t flags_of(const struct wti_tensor *tensor, bool is_read)
 {
 	return (tensor->requires_grad ? FLAG_REQUIRES_GRAD : 0) |
-	       (tensor->is_packed ? 0 : FLAG_NOT_CONTIGUOUS) |
+	       (tensor->is_packed ? 0 : FLAG_NOT_CONTIGUOUS) | (tensor->is_late ? FLAG_LATE : 0) |
 	       (is_read ? 0 : FLAG_NO_STATISTICS | FLAG_NO_HASH);
 }
 
@@ -156,8 +160,8 @@ static uint32_t keep(const struct wti_tensor *tensor, const struct wt_digest *di
 	return wti_blob_keep(&blob) ? FLAG_KEPT : FLAG_NOT_KEPT;
 }
 
-void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
-		     const struct wt_digest *digest)
+static void tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
+		 const struct wt_digest *digest)
 {
 	const struct wti_here here = wti_here();
 	const struct wt_digest none = {.count = tensor->count};
@@ -196,6 +200,18 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 	record->position = names->position;
 	record->sort = ids[4];
 	wti_commit(here, sizeof(*record));
+}
+
+void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
+		     const struct wt_digest *digest)
+{
+	tell(tensor, names, digest);
+	if (wti_likely(digest || !tensor->sort || !tensor->object))
+		return;
+	if (strcmp(tensor->sort->text, "device") == 0) {
+		wti_late_begin(tensor, names);
+		wti_late_poll();
+	}
 }
 
 /* ---- Parts ------------------------------------------------------------------------------------

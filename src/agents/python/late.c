@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tensors on an accelerator. Nobody waits for the device: a copy to the host is queued behind what
+ * the program has queued, and told when it has arrived, as a tensor event of its own that names the
+ * same call, position, owner and name. Until then, or if there is no room for a copy, there is only
+ * the description that was told at once.
+ *
+ * An event of a call refers to the calls of its track, so that each thread tells its own copies.
+ */
+#include "pyagent.h"
+
+#include <string.h>
+
+enum { PENDING_MAX = 256 };
+
+struct pending {
+	PyObject *copy; /* wheeltap._device.Copy, owned */
+	struct wti_tensor_names names;
+	struct wt_name *device;
+	uint32_t dtype;
+	uint32_t item_bytes;
+	uint64_t count;
+	uint32_t tid;
+	uint32_t generation; /* of the process: a child must not touch its parent's device */
+	bool requires_grad;
+};
+
+static struct {
+	struct pending items[PENDING_MAX];
+	uint32_t count;
+	bool is_busy;
+} late;
+
+static void drop(uint32_t index)
+{
+	late.count--;
+	memmove(&late.items[index], &late.items[index + 1],
+		(late.count - index) * sizeof(late.items[0]));
+}
+
+/* The copy is looked at as the bytes that it is. */
+static void tell(const struct pending *item, PyObject *bytes)
+{
+	struct wti_tensor tensor;
+	struct wt_digest digest;
+	Py_buffer room;
+
+	if (!wti_tensor_look(bytes, &tensor, &room))
+		return;
+	if (tensor.data && tensor.is_packed && tensor.count >= item->count * item->item_bytes) {
+		tensor.is_late = true;
+		tensor.device = item->device;
+		tensor.requires_grad = item->requires_grad;
+		tensor.dtype = item->dtype;
+		tensor.item_bytes = tensor.stride_unit = item->item_bytes;
+		tensor.count = item->count;
+		tensor.rank = 1;
+		tensor.sizes[0] = (int64_t)item->count;
+		tensor.strides[0] = 1;
+		tensor.is_guarded = false; /* this memory is ours */
+		if (wti_tensor_digest(&tensor, &digest))
+			wti_tensor_tell(&tensor, &item->names, &digest);
+	}
+	wti_tensor_release(&tensor);
+}
+
+/* False: it is not there yet. */
+static bool take(const struct pending *item)
+{
+	PyObject *answer = PyObject_CallMethod(item->copy, "ready", NULL);
+	bool is_failed = !answer;
+	bool is_ready = answer == Py_True;
+	PyObject *bytes = is_ready ? PyObject_GetAttrString(item->copy, "buffer") : NULL;
+
+	Py_XDECREF(answer);
+	if (bytes) {
+		tell(item, bytes);
+		Py_DECREF(bytes);
+		answer = PyObject_CallMethod(item->copy, "done", NULL);
+		Py_XDECREF(answer);
+	}
+	PyErr_Clear();
+	return is_ready || is_failed;
+}
+
+void wti_late_poll(void)
+{
+	const struct wti_here here = wti_here();
+
+	if (!late.count || late.is_busy || !here.ring)
+		return;
+	late.is_busy = true;
+	for (uint32_t i = 0; i < late.count;) {
+		struct pending item = late.items[i];
+
+		if (item.generation != here.slot->generation) {
+			drop(i); /* the reference is left: to give it up would touch the device */
+			continue;
+		}
+		if (item.tid != here.slot->tid) {
+			i++;
+			continue;
+		}
+		if (!take(&item))
+			break;
+		drop(i);
+		Py_DECREF(item.copy);
+	}
+	late.is_busy = false;
+}
+
+/* Not in calls beyond what the level reads; states are only bounded by the scratch. */
+static bool is_wanted(const struct wti_tensor *tensor, const struct wti_tensor_names *names)
+{
+	return wti_python.tensors != WTI_TENSORS_OFF && wti_python.callbacks && !late.is_busy &&
+	       late.count < PENDING_MAX && tensor->count && tensor->item_bytes &&
+	       wti_dtype_bytes(tensor->dtype) == tensor->item_bytes &&
+	       (!names->call ||
+		(tensor->count <= wti_python.digest_bytes_max / tensor->item_bytes &&
+		 !wti_lacks(WTI_LACKS_DIGESTS)));
+}
+
+void wti_late_begin(const struct wti_tensor *tensor, const struct wti_tensor_names *names)
+{
+	const struct wti_here here = wti_here();
+	PyObject *copy;
+
+	if (!here.ring || !is_wanted(tensor, names))
+		return;
+	late.is_busy = true;
+	copy = PyObject_CallMethod(wti_python.callbacks, "copy_begin", "O", tensor->object);
+	late.is_busy = false;
+	if (!copy || copy == Py_None) {
+		PyErr_Clear();
+		Py_XDECREF(copy);
+		return;
+	}
+	late.items[late.count++] = (struct pending){
+		.copy = copy,
+		.names = *names,
+		.device = tensor->device,
+		.dtype = tensor->dtype,
+		.item_bytes = tensor->item_bytes,
+		.count = tensor->count,
+		.tid = here.slot->tid,
+		.generation = here.slot->generation,
+		.requires_grad = tensor->requires_grad,
+	};
+	if (!names->shape)
+		late.items[late.count - 1].names.shape = wti_shape_name(tensor);
+}
