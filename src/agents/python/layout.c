@@ -388,6 +388,18 @@ static bool read_shape(const char *impl, struct wti_tensor *ret)
 	return true;
 }
 
+/* True if the extents make the count. */
+static bool count_is(const struct wti_tensor *tensor)
+{
+	uint64_t count = 1;
+
+	for (uint32_t i = 0; i < tensor->rank; i++)
+		if (tensor->sizes[i] < 0 ||
+		    __builtin_mul_overflow(count, (uint64_t)tensor->sizes[i], &count))
+			return false;
+	return count == tensor->count;
+}
+
 /* True if all elements lie within the storage. */
 static bool is_within(const struct wti_tensor *tensor, uint64_t offset, uint64_t bytes)
 {
@@ -445,7 +457,8 @@ bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
 	ret->is_conjugate = sort->is_conjugate;
 	ret->is_negative = sort->is_negative;
 	ret->count = word_at(impl, layout.count);
-	ret->data = read_data(impl, ret);
+	/* While another thread changes it, extents and count may be of two moments. */
+	ret->data = count_is(ret) ? read_data(impl, ret) : NULL;
 	return true;
 }
 

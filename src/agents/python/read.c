@@ -172,6 +172,8 @@ static bool gather(struct reader *reader, char *to, size_t bytes)
 		size_t row = (size_t)(reader->sizes[last] - reader->at[last]);
 		size_t n = row < left ? row : left;
 
+		if (!n) /* extents and count that do not belong together */
+			return false;
 		if (!reader->is_guarded)
 			copy_row(to, reader->from, (int64_t)n, reader->strides[last], item_bytes);
 		else if (!wti_guarded_gather(to, reader->from, n, reader->strides[last],
