@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts all that the extension is made of into one folder, as `wheeltap python add` expects it.
 
-usage: assemble.py STAMP FOLDER PATH=FILE...    or, after installing:    assemble.py --install FOLDER TARGET
+usage: assemble.py STAMP FOLDER PATH=FILE... (PATH=DIR/*.h: all of them)    or, after installing:    assemble.py --install FOLDER TARGET
 """
 
+import glob
 import os
 import shutil
 import sys
@@ -12,10 +13,10 @@ import sys
 def assemble(stamp: str, folder: str, parts: "list[str]") -> None:
     shutil.rmtree(folder, ignore_errors=True)
     for part in parts:
-        path, _, file = part.partition("=")
-        target = os.path.join(folder, path, os.path.basename(file))
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        shutil.copyfile(file, target)
+        path, _, pattern = part.partition("=")
+        os.makedirs(os.path.join(folder, path), exist_ok=True)
+        for file in sorted(glob.glob(pattern)) if "*" in pattern else [pattern]:
+            shutil.copyfile(file, os.path.join(folder, path, os.path.basename(file)))
     with open(stamp, "w", encoding="utf-8"):
         pass
 

@@ -100,8 +100,8 @@ def build_shim(torch: "dict[str, object]", include: "list[str]", source: str, ta
         return "no C++ compiler was found; install g++ or set CXX"
     files = sorted(os.path.join(source, name) for name in os.listdir(source) if name.endswith(".cpp"))
     command = [*cxx_compiler(), *SHIM_FLAGS, f"-std={cxx_standard(str(torch['include']))}",
-               f"-D_GLIBCXX_USE_CXX11_ABI={torch['abi']}", f'-DWTI_SHIM_TORCH="{torch["identity"]}"', *(f"-I{folder}" for folder in include), "-isystem",
-               str(torch["include"]), *files, f"-Wl,--version-script={os.path.join(source, 'shim.map')}",
+               f"-D_GLIBCXX_USE_CXX11_ABI={torch['abi']}", f'-DWTI_SHIM_TORCH="{torch["identity"]}"',
+               *(f"-I{folder}" for folder in include), "-isystem", str(torch["include"]), *files, f"-Wl,--version-script={os.path.join(source, 'shim.map')}",
                f"-L{torch['lib']}", "-ltorch_cpu", "-lc10", "-o", target + ".new"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     if done.returncode:

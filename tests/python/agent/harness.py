@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
 
-TIMEOUT = 120
+TIMEOUT = int(os.environ.get("WHEELTAP_TEST_TIMEOUT", "120"))
 
 
 @dataclass
