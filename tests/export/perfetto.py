@@ -297,7 +297,7 @@ class Trace:
                 arrows.append((begun[flow], piece))
         for flow, piece in begun.items():
             # What was launched may never have been completed; all else is known to have an end.
-            if flow not in ended and piece.category not in ("span", "call", "launch"):
+            if flow not in ended and piece.category not in ("span", "call", "operator", "launch"):
                 raise Wrong(f"flow {flow} from {piece.name} goes nowhere")
         return arrows
 
