@@ -15,6 +15,7 @@ from ._select import Needs, Selective
 from ._wanted import Wanted
 
 DETAILS = {"lean": 0, "normal": 1, "full": 2}
+OPERATORS = ("off", "backward", "all", "outputs")
 TENSORS = {"off": 0, "digest": 1, "stats": 2, "full": 3}
 # Larger arguments and returns of calls are described, not read. States are always read.
 DIGEST_BYTES_MAX = {"lean": 4096, "normal": 65536, "full": 1 << 40}
@@ -27,6 +28,7 @@ class Settings:
     def __init__(self, folder: str) -> None:
         self.detail = "normal"
         self.tensors = "digest"
+        self.operators = "backward"
         self.wants = Wanted()  # (module, function): whether it is to be hooked
         self.modules = ["torch"]
         self.needs = Needs()
@@ -45,6 +47,8 @@ class Settings:
             self.detail = value
         elif key == "tensors" and value in TENSORS:
             self.tensors = value
+        elif key == "operators" and value in OPERATORS:
+            self.operators = value
         elif key == "modules" and value:
             self.modules = value.split(",")
         elif key == "budget":

@@ -26,6 +26,8 @@ FLAGS = ["-shared", "-fPIC", "-O2", "-g", "-std=gnu17", "-D_GNU_SOURCE", "-fvisi
 
 SHIM_FLAGS = ["-shared", "-fPIC", "-O2", "-g1", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
               "-Wall", "-Wextra", "-Wno-unused-parameter", "-pthread", "-Wl,-z,nodelete", "-Wl,--as-needed"]
+# What torch's headers ask for has changed from version to version, and which asks for what is not written anywhere.
+SHIM_STANDARDS = ["-std=c++17", "-std=c++20"]
 
 
 def user_folder() -> str:
@@ -103,11 +105,13 @@ def build_shim(torch: "dict[str, object]", include: "list[str]", source: str, ta
                f"-D_GLIBCXX_USE_CXX11_ABI={torch['abi']}", f'-DWTI_SHIM_TORCH="{torch["identity"]}"',
                *(f"-I{folder}" for folder in include), "-isystem", str(torch["include"]), *files, f"-Wl,--version-script={os.path.join(source, 'shim.map')}",
                f"-L{torch['lib']}", "-ltorch_cpu", "-lc10", "-o", target + ".new"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-    if done.returncode:
-        return f"it could not be built:\n{done.stdout[-4000:]}"
-    os.replace(target + ".new", target)
-    return ""
+    for standard in SHIM_STANDARDS:
+        done = subprocess.run([*command, standard], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              universal_newlines=True)
+        if done.returncode == 0:
+            os.replace(target + ".new", target)
+            return ""
+    return f"it could not be built:\n{done.stdout[:2000]}"
 
 
 def add_shim(home: str) -> None:

@@ -62,27 +62,32 @@ def _find(torch: Any) -> str | None:
 
 
 def _watched(core: ModuleType, settings: Settings) -> int:
-    """Backward and named regions at normal; every operator at full, and what those of backward return."""
+    """What --operators asks for; nothing at lean, nor for invariants, none of which is about operators."""
     what = 0
-    if settings.detail != "lean" and settings.wants("torch.autograd", "Node"):
+    if settings.detail == "lean" or settings.operators == "off" or settings.needs.count:
+        return what
+    if settings.wants("torch.autograd", "Node"):
         what |= core.WATCH_BACKWARD | core.WATCH_REGIONS
-    if settings.detail == "full" and settings.wants("torch.ops", "aten"):
+    if settings.operators in ("all", "outputs") and settings.wants("torch.ops", "aten"):
         what |= core.WATCH_OPERATORS
-        what |= core.WATCH_OUTPUTS if settings.tensors != "off" else 0
+        if settings.operators == "outputs" and settings.tensors != "off":
+            what |= core.WATCH_OUTPUTS
     return what
 
 
 def attach(torch: Any, core: ModuleType, settings: Settings, probes: list[tuple[Any, ...]]) -> None:
-    """Loads the shim if there is one; says so in the trace if there is not."""
+    """Loads the shim if there is one; the trace says what is watched, and why there is none."""
     path = _find(torch)
+    what = _watched(core, settings)
     why = "there is none"
     if path is not None:
         try:
-            core.load_shim(path, identity(torch), _watched(core, settings))
+            core.load_shim(path, identity(torch), what)
             why = ""
             core.check_shim(probes)
         except Exception as problem:
             why = str(problem)
+    core.settings({"operators": settings.operators if what and not why else "off"})
     if why:
         core.own_line(1, f"no shim for torch {torch.__version__}: {why}; what torch does below Python (backward) is "
                          f"not measured; make it with: wheeltap python add {sys.executable}")

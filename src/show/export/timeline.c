@@ -58,41 +58,7 @@ void wti_timeline_release(struct wti_timeline *timeline)
 	wti_flows_release(&timeline->flows);
 }
 
-const char *wti_category_name(unsigned category)
-{
-	static const char *const own[] = {
-		[WTI_CATEGORY_SPAN] = "span",       [WTI_CATEGORY_CALL] = "call",
-		[WTI_CATEGORY_CONTEXT] = "context", [WTI_CATEGORY_SYSCALL] = "syscall",
-		[WTI_CATEGORY_LAUNCH] = "launch",   [WTI_CATEGORY_OPERATOR] = "operator",
-		[WTI_CATEGORY_EVENT] = "event",
-	};
-	const struct wt_kind *kind;
-
-	if (category <= WTI_CATEGORY_EVENT)
-		return category ? own[category] : "event";
-	if (category < WTI_CATEGORY_OP) {
-		kind = wt_kind_builtin((uint16_t)(category - WTI_CATEGORY_EVENT));
-		return kind ? kind->name : "event";
-	}
-	kind = wt_kind_builtin(WT_KIND_DEVICE_OP);
-	category -= WTI_CATEGORY_OP;
-	return category < OPS_KNOWN ? kind->fields[WT_DEVICE_OP_FIELD_OP].enum_names[category]
-				    : "other";
-}
-
 /* ---- Spans and calls ------------------------------------------------------------------------- */
-
-static unsigned category_of(uint16_t begin)
-{
-	switch (begin) {
-	case WT_KIND_CALL_BEGIN:
-		return WTI_CATEGORY_CALL;
-	case WT_KIND_OPERATOR_BEGIN:
-		return WTI_CATEGORY_OPERATOR;
-	default:
-		return WTI_CATEGORY_SPAN;
-	}
-}
 
 static struct wti_slice slice_of(const struct wti_timeline *timeline,
 				 const struct wti_timeline_track *track,
@@ -100,7 +66,7 @@ static struct wti_slice slice_of(const struct wti_timeline *timeline,
 {
 	return (struct wti_slice){
 		.row = track->row,
-		.category = category_of(open->kind),
+		.category = wti_category_of(open->kind),
 		.name = {track->stream, open->name, {"", 0}},
 		.begin_ns = open->begin_ns,
 		.reader = wt_trace_stream(timeline->export->trace, track->stream),

@@ -56,6 +56,8 @@ enum wti_category {
 	WTI_CATEGORY_COUNT = WTI_CATEGORY_OP + 16,
 };
 const char *wti_category_name(unsigned category);
+/* Of what begins with an event of this kind. */
+unsigned wti_category_of(uint16_t begin);
 
 /* A name: a string of a stream, so that a target can intern it, or a text. */
 struct wti_name {

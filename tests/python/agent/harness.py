@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,11 @@ class Harness:
             if self.bare(f"import {module}").status:
                 print(f"1..0 # skip {self.python} has no {module}")
                 sys.exit(0)
+
+    def free_port(self) -> int:
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            return int(listener.getsockname()[1])
 
     def script(self, code: str) -> str:
         self.runs += 1
