@@ -12,7 +12,8 @@ from typing import Any
 
 from harness import Harness, main
 
-PROGRAM = "print('ran')"
+# Who does not join is looked at every few milliseconds: it has to be there for some.
+PROGRAM = "import time; print('ran'); time.sleep(0.2)"
 
 
 def last_words(h: Harness, command: list[str], cause: str | None, *words: str) -> None:
