@@ -86,7 +86,19 @@ static size_t slot_bytes(enum wti_option_type type)
 	}
 }
 
-_Static_assert(sizeof(const char *) == sizeof(uint64_t), "texts are compared by their address");
+/* Words are compared as words: the same one may stand in two places. */
+static bool is_usual(const struct wti_option *option, const char *slot, const char *usual)
+{
+	const char *words[2];
+
+	if (!memcmp(slot, usual, slot_bytes(option->type)))
+		return true;
+	if (option->type != WTI_OPT_TEXT && option->type != WTI_OPT_CHOICE)
+		return false;
+	memcpy(&words[0], slot, sizeof(words[0]));
+	memcpy(&words[1], usual, sizeof(words[1]));
+	return words[0] && words[1] && !strcmp(words[0], words[1]);
+}
 
 static void put_option(struct wti_buf *out, const struct wti_verb *verb,
 		       const struct wti_option *option, const void *options)
@@ -98,7 +110,7 @@ static void put_option(struct wti_buf *out, const struct wti_verb *verb,
 	comment(out, option->help);
 	if (option->choices)
 		wti_buf_printf(out, "# one of %s\n", option->choices);
-	if (!memcmp(slot, usual, slot_bytes(option->type)))
+	if (is_usual(option, slot, usual))
 		wti_buf_byte(out, '#');
 	wti_buf_printf(out, "%s = ", option->name);
 	put_value(out, option, slot);
