@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import sysconfig
@@ -154,6 +155,7 @@ def attach() -> ModuleType | None:
         return None
     actions = set_up(core, Settings(folder))
     core.start()
+    atexit.register(core.let_go)  # the first one registered is the last one called
     _State.watcher = Watcher(actions)
     _State.watcher.begin()
     return core

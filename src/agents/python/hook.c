@@ -486,3 +486,38 @@ void wti_hook_remove(PyObject *callable)
 		forget(callable);
 	}
 }
+
+static struct wti_hook *take_function(size_t bucket)
+{
+	struct wti_hook **at = &buckets[bucket], *hook;
+
+	while (*at && !is_function((*at)->object))
+		at = &(*at)->next;
+	hook = *at;
+	if (hook)
+		*at = hook->next;
+	return hook;
+}
+
+/* A thread that is left may be in the middle of a call. */
+static bool is_alone(void)
+{
+	PyThreadState *here = PyThreadState_Get();
+
+	return PyInterpreterState_ThreadHead(here->interp) == here && !PyThreadState_Next(here);
+}
+
+void wti_hook_let_go(void)
+{
+	bool alone = is_alone();
+
+	for (size_t bucket = 0; bucket < BUCKETS; bucket++) {
+		struct wti_hook *hook;
+
+		while ((hook = take_function(bucket))) {
+			function_set((PyFunctionObject *)hook->object, hook->original);
+			if (alone)
+				Py_DECREF(hook->object);
+		}
+	}
+}

@@ -190,6 +190,12 @@ static PyObject *unhook(PyObject *self, PyObject *callable)
 	Py_RETURN_NONE;
 }
 
+static PyObject *let_go(PyObject *self, PyObject *nothing)
+{
+	wti_hook_let_go();
+	Py_RETURN_NONE;
+}
+
 static PyObject *is_hooked(PyObject *self, PyObject *callable)
 {
 	return PyBool_FromLong(wti_hook_is(callable));
@@ -219,10 +225,15 @@ static PyObject *recording(PyObject *self, PyObject *nothing)
 	return PyBool_FromLong(wti_python.is_on && wti_recording());
 }
 
-/* Where recorder and agents meet; empty if nobody records. */
+/*
+ * Where recorder and agents meet; empty if nobody records. Sub-interpreters are left alone: what we
+ * keep belongs to the main one.
+ */
 static PyObject *directory(PyObject *self, PyObject *nothing)
 {
-	return PyUnicode_DecodeFSDefault(wti_agent.control ? wti_agent.directory : "");
+	bool joins = wti_agent.control && PyInterpreterState_Get() == PyInterpreterState_Main();
+
+	return PyUnicode_DecodeFSDefault(joins ? wti_agent.directory : "");
 }
 
 /* ---- What the program says itself -------------------------------------------------------------
@@ -500,6 +511,7 @@ static PyMethodDef methods[] = {
 	{"hook_index", hook_index, METH_VARARGS, NULL},
 	{"hook_attribute", hook_attribute, METH_VARARGS, NULL},
 	{"unhook", unhook, METH_O, NULL},
+	{"let_go", let_go, METH_NOARGS, NULL},
 	{"is_hooked", is_hooked, METH_O, NULL},
 	{"start", start, METH_NOARGS, NULL},
 	{"stop", stop, METH_NOARGS, NULL},

@@ -258,6 +258,9 @@ const char *wti_hook_add(PyObject *callable, struct wt_name *module, struct wt_n
 /* Puts the original back; what is not hooked is left. */
 void wti_hook_remove(PyObject *callable);
 bool wti_hook_is(PyObject *callable);
+/* The program ends: functions are as they were, so that they go, and all that they hold, as ever.
+ */
+void wti_hook_let_go(void);
 /* Readies the type that hooked functions have on 3.11. */
 bool wti_hook_init(void);
 
