@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all setup demo test check install clean fuzz bench soak corpus
+.PHONY: all setup demo test check install clean fuzz bench soak corpus suites matrix
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -42,6 +42,13 @@ corpus: $(SETUP)
 
 soak: all
 	@tests/record/soak $(BUILD)
+
+# numpy's and scipy's own tests, with us and without; an hour. The agent's tests on other torches, from PyPI; another.
+suites: all
+	@/usr/bin/python3 tests/python/suites/compare.py $(BUILD)/wheeltap /usr/bin/python3
+
+matrix: all
+	@tools/matrix $(BUILD)
 
 clean:
 	@rm -rf build build-*

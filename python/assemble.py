@@ -5,9 +5,22 @@ usage: assemble.py STAMP FOLDER PATH=FILE... (PATH=DIR/*.h: all of them)    or, 
 """
 
 import glob
+import hashlib
 import os
 import shutil
 import sys
+
+
+def write_identity(folder: str) -> None:
+    """Of all that is in the folder: an agent is used only beside the sources that it was built from (wheeltap/_places.py)."""
+    found = hashlib.sha256()
+    for path, _, names in sorted(os.walk(folder)):
+        for name in sorted(names):
+            found.update(os.path.relpath(os.path.join(path, name), folder).encode() + b"\0")
+            with open(os.path.join(path, name), "rb") as file:
+                found.update(file.read())
+    with open(os.path.join(folder, "identity"), "w", encoding="ascii") as out:
+        out.write(found.hexdigest()[:16] + "\n")
 
 
 def assemble(stamp: str, folder: str, parts: "list[str]") -> None:
@@ -17,6 +30,7 @@ def assemble(stamp: str, folder: str, parts: "list[str]") -> None:
         os.makedirs(os.path.join(folder, path), exist_ok=True)
         for file in sorted(glob.glob(pattern)) if "*" in pattern else [pattern]:
             shutil.copyfile(file, os.path.join(folder, path, os.path.basename(file)))
+    write_identity(folder)
     with open(stamp, "w", encoding="utf-8"):
         pass
 

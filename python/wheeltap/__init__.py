@@ -24,6 +24,8 @@ import os
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any, Union
 
+from ._places import own_folders
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -34,9 +36,7 @@ if TYPE_CHECKING:
 # Not `open` and `range`: `from wheeltap import *` should leave the builtins alone.
 __all__ = ["context", "log", "message", "recording", "stage", "start", "step", "stop"]
 
-# Extensions that could not be put beside this file (wheeltap/_build.py).
-__path__.append(os.path.join(os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share"),
-                             "wheeltap", "python"))
+__path__[:0] = own_folders(os.path.dirname(os.path.abspath(__file__)))
 
 _core: ModuleType | None = None  # the extension, once the agent is attached
 

@@ -148,6 +148,8 @@ def attach() -> ModuleType | None:
         return _State.core
     if "WHEELTAP_AGENT" not in os.environ:
         return None
+    if hasattr(sys, "getobjects"):  # the name of an extension does not tell that objects are laid out differently
+        raise ImportError("this interpreter was built with Py_TRACE_REFS")
     from . import _wheeltap as core  # type: ignore[attr-defined]
 
     folder = core.directory()

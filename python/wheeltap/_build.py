@@ -5,7 +5,7 @@ usage: PYTHON -I _build.py HOME
        PYTHON -I _build.py --shim INCLUDE:... SOURCES TARGET
 
 HOME/source has the sources, the headers and an archive of all that does not depend on the interpreter. The result
-goes beside the package, or, where that may not be written, into the user's own data folder. Says where.
+goes below the package, or, where that may not be written, into the user's own data folder (_places.py). Says where.
 
 Where torch and its headers are installed the shim for that torch is built as well (_shim.py). It is optional: why
 there is none is said, and is no failure. The second form builds it alone.
@@ -20,6 +20,10 @@ import sys
 import sysconfig
 import tempfile
 
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+
+from _places import identity, own_folder, user_folder  # noqa: E402
+
 FLAGS = ["-shared", "-fPIC", "-O2", "-g", "-std=gnu17", "-D_GNU_SOURCE", "-fvisibility=hidden", "-fno-plt",
          "-fno-math-errno", "-w", "-pthread", "-Wl,-z,nodelete"]
 
@@ -30,12 +34,6 @@ SHIM_FLAGS = ["-shared", "-fPIC", "-O2", "-g1", "-fvisibility=hidden", "-fvisibi
 SHIM_STANDARDS = ["-std=c++17", "-std=c++20"]
 
 
-def user_folder() -> str:
-    """Where extensions go that could not be put beside the package."""
-    data = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
-    return os.path.join(data, "wheeltap", "python")
-
-
 def refusal() -> str:
     """Why there can be no agent for this interpreter; empty if there can."""
     if platform.python_implementation() != "CPython":
@@ -44,6 +42,8 @@ def refusal() -> str:
         return f"CPython {platform.python_version()} is not supported; the agent is for 3.9 to 3.13"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "free-threaded interpreters are not supported"
+    if hasattr(sys, "getobjects"):
+        return "interpreters that were built with Py_TRACE_REFS are not supported"
     header = os.path.join(sysconfig.get_paths()["include"], "Python.h")
     if not os.path.exists(header):
         return f"'{header}' is missing; install the interpreter's development files (Debian: python3-dev)"
@@ -135,10 +135,17 @@ def build_shim_alone(include: str, source: str, target: str) -> int:
 
 def destination(home: str) -> str:
     package = os.path.join(home, "wheeltap")
-    if os.access(package, os.W_OK):
-        return package
-    os.makedirs(user_folder(), exist_ok=True)
-    return user_folder()
+    folder = own_folder(package if os.access(package, os.W_OK) else user_folder(), home)
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def forget_older(home: str) -> None:
+    """What was built beside the package from sources that are gone."""
+    added = os.path.join(home, "wheeltap", "added")
+    for name in os.listdir(added) if os.path.isdir(added) else []:
+        if name != identity(home):
+            shutil.rmtree(os.path.join(added, name), ignore_errors=True)
 
 
 def main() -> int:
@@ -158,6 +165,7 @@ def main() -> int:
         target = os.path.join(destination(home), "_wheeltap" + sysconfig.get_config_var("EXT_SUFFIX"))
         shutil.copyfile(built, target + ".new")
         os.replace(target + ".new", target)
+    forget_older(home)
     print(f"added CPython {platform.python_version()} ({sys.executable}): {target}", flush=True)
     add_shim(home)
     return 0

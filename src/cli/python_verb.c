@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verb `python`: builds the Python agent for an interpreter, by that interpreter itself. */
+/*
+ * The verb `python`: what interpreters need of wheeltap. Each is served by itself: a file of the
+ * package is run by the interpreter that it is for.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,20 +16,29 @@
 #include "python.h"
 #include "report.h"
 
-#define BUILDER "/wheeltap/_build.py"
+static const struct word {
+	const char *name;
+	const char *script; /* NULL: nothing is run, the folder of the package is printed */
+	const char *did;
+} words[] = {
+	{"add", "wheeltap/_build.py", "added"},
+	{"link", "wheeltap/_link.py", "linked"},
+	{"path", NULL, "path"},
+};
 
 struct python_options {
 	bool json;
 };
 
 /* Its output is the user's to see. Returns its status, or a negative code. */
-static int run_builder(const char *interpreter, const char *home, bool json, struct wt_err *err)
+static int run_script(const char *interpreter, const char *home, const char *name, bool json,
+		      struct wt_err *err)
 {
-	char builder[PATH_MAX + sizeof(BUILDER)];
+	char script[PATH_MAX + 64];
 	int status;
 	pid_t pid;
 
-	snprintf(builder, sizeof(builder), "%s%s", home, BUILDER);
+	snprintf(script, sizeof(script), "%s/%s", home, name);
 	fflush(NULL);
 	pid = fork();
 	if (pid < 0)
@@ -34,7 +46,7 @@ static int run_builder(const char *interpreter, const char *home, bool json, str
 	if (pid == 0) {
 		if (json) /* standard output is for the object */
 			dup2(STDERR_FILENO, STDOUT_FILENO);
-		execlp(interpreter, interpreter, "-I", builder, home, (char *)NULL);
+		execlp(interpreter, interpreter, "-I", script, home, (char *)NULL);
 		_exit(127);
 	}
 	while (waitpid(pid, &status, 0) < 0)
@@ -46,7 +58,28 @@ static int run_builder(const char *interpreter, const char *home, bool json, str
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-static void print_json(char **arguments, size_t count, size_t added)
+static const struct word *find_word(const char *name, size_t count, struct wt_err *err)
+{
+	const struct word *word = words;
+
+	while (word < words + sizeof(words) / sizeof(words[0]) && strcmp(word->name, name) != 0)
+		word++;
+	if (word == words + sizeof(words) / sizeof(words[0])) {
+		wti_err(err, WT_E_ARG, "unknown word '%.64s'; say add, link or path", name);
+		return NULL;
+	}
+	if ((count > 1) != (word->script != NULL)) {
+		wti_err(err, WT_E_ARG, "'%s' %s; say: wheeltap python %s%s", name,
+			word->script ? "needs an interpreter" : "takes no more words", name,
+			word->script ? " PYTHON" : "");
+		return NULL;
+	}
+	return word;
+}
+
+/* `done` of the interpreters were served; where there are none, the folder is the answer. */
+static bool print_json(const struct word *word, const char *home, char **interpreters, size_t count,
+		       size_t done)
 {
 	struct wti_buf out;
 	struct wti_json json;
@@ -57,44 +90,66 @@ static void print_json(char **arguments, size_t count, size_t added)
 	wti_json_key(&json, "verb");
 	wti_json_text(&json, "python");
 	wti_json_key(&json, "status");
-	wti_json_text(&json, added + 1 == count ? "clean" : "not_measured");
-	wti_json_key(&json, "added");
-	wti_json_array(&json);
-	for (size_t i = 1; i <= added; i++)
-		wti_json_text(&json, arguments[i]);
-	wti_json_array_end(&json);
+	wti_json_text(&json, done == count ? "clean" : "not_measured");
+	wti_json_key(&json, word->did);
+	if (word->script)
+		wti_json_array(&json);
+	else
+		wti_json_text(&json, home);
+	for (size_t i = 0; i < done; i++)
+		wti_json_text(&json, interpreters[i]);
+	if (word->script)
+		wti_json_array_end(&json);
 	wti_json_object_end(&json);
 	wti_buf_byte(&out, '\n');
-	fwrite(out.data, 1, out.bytes, stdout);
-	wti_buf_release(&out);
+	return wti_print_buf(&out);
+}
+
+static int print_path(const char *home)
+{
+	struct wti_buf out;
+
+	wti_buf_init(&out, PATH_MAX + 2);
+	wti_buf_printf(&out, "%s\n", home);
+	return wti_print_buf(&out) ? 0 : WTI_EXIT_ENVIRONMENT;
+}
+
+static int serve(const struct word *word, const char *home, char **interpreters, size_t count,
+		 bool json)
+{
+	struct wt_err err = {0};
+	size_t done = 0;
+	int status = 0;
+
+	while (done < count && status == 0) {
+		status = run_script(interpreters[done], home, word->script, json, &err);
+		done += status == 0;
+	}
+	if (status < 0)
+		return wti_report_error("python", json, &err);
+	if (json && !print_json(word, home, interpreters, count, done))
+		return WTI_EXIT_ENVIRONMENT;
+	return status ? WTI_EXIT_ENVIRONMENT : 0;
 }
 
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct python_options *options = opaque;
-	char home[PATH_MAX];
 	struct wt_err err = {0};
-	size_t added = 0;
-	int status = 0;
+	const struct word *word = find_word(arguments[0], count, &err);
+	char home[PATH_MAX];
 
-	if (strcmp(arguments[0], "add") != 0) {
-		wti_err(&err, WT_E_ARG, "unknown word '%.64s'; say: wheeltap python add PYTHON",
-			arguments[0]);
+	if (!word)
 		return wti_report_error("python", options->json, &err);
-	}
 	if (!wti_python_home(home)) {
 		wti_err(&err, WT_E_MISSING, "the Python agent is not installed with this wheeltap");
 		return wti_report_error("python", options->json, &err);
 	}
-	while (added + 1 < count && status == 0) {
-		status = run_builder(arguments[added + 1], home, options->json, &err);
-		added += status == 0;
-	}
-	if (status < 0)
-		return wti_report_error("python", options->json, &err);
+	if (word->script)
+		return serve(word, home, arguments + 1, count - 1, options->json);
 	if (options->json)
-		print_json(arguments, count, added);
-	return status ? WTI_EXIT_ENVIRONMENT : 0;
+		return print_json(word, home, NULL, 0, 0) ? 0 : WTI_EXIT_ENVIRONMENT;
+	return print_path(home);
 }
 
 static const struct wti_option options_of_python[] = {
@@ -106,17 +161,21 @@ static const struct wti_option options_of_python[] = {
 
 const struct wti_verb wti_verb_python = {
 	.name = "python",
-	.arguments = "add PYTHON...",
-	.summary = "let other Python interpreters be recorded",
+	.arguments = "add|link|path [PYTHON...]",
+	.summary = "let other Python interpreters be recorded, and import wheeltap",
 	.description =
 		"The Python agent is an extension of the interpreter, and each version needs its "
 		"own. `add` builds it, with the interpreter's own headers and a C compiler, and "
 		"puts it where `record` finds it: beside wheeltap, or in the user's data folder. "
-		"CPython 3.9 to 3.13.",
-	.examples = "wheeltap python add ./venv/bin/python\tthe interpreter of an environment",
+		"CPython 3.9 to 3.13. In a program that is recorded `import wheeltap` always "
+		"works; `link` lets it work in the interpreter at any time, by one file "
+		"(wheeltap.pth) in its site-packages, and `path` prints the folder for a "
+		"PYTHONPATH of your own.",
+	.examples = "wheeltap python add ./venv/bin/python\tthe interpreter of an environment\n"
+		    "wheeltap python link ./venv/bin/python\tread runs and annotate programs there",
 	.options = options_of_python,
 	.options_bytes = sizeof(struct python_options),
-	.arguments_min = 2,
+	.arguments_min = 1,
 	.arguments_max = 64,
 	.group = "record",
 	.run = run,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `wheeltap python add` builds from is complete: the agent can be built from it alone, and loads."""
+"""`wheeltap python`: the agent can be built from what is installed, lies apart for each interpreter; wheeltap can be imported."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from harness import Harness, main
@@ -25,6 +26,17 @@ if done.returncode == 0:
     print("loaded", core.recording())
 """
 
+PLACES = """
+import sys
+sys.path.insert(0, sys.argv[1] + "/wheeltap")
+import _places
+print(_places.own_folder(sys.argv[1] + "/wheeltap", sys.argv[1]))
+sys.base_exec_prefix = "/somewhere/else"
+print(_places.own_folder(sys.argv[1] + "/wheeltap", sys.argv[1]))
+"""
+WHERE = "import wheeltap; print(wheeltap.recording(), wheeltap._wheeltap.__file__)"
+READ = "import wheeltap; wheeltap.step(1); print(wheeltap.__path__[-1], wheeltap.recording(), wheeltap.start(), type(wheeltap.open({!r})).__name__)"
+
 
 def test_build(t: Harness) -> None:
     home = Path(t.wheeltap).parent / "python"
@@ -35,5 +47,56 @@ def test_build(t: Harness) -> None:
     t.equal("the agent can be built and loaded", run.output.strip().splitlines()[-1:], ["loaded False"], run.output, run.errors)
 
 
+def copy_home(t: Harness) -> Path:
+    copy = t.folder / "copy"
+    shutil.copytree(Path(t.wheeltap).parent / "python", copy / "python")
+    shutil.copy(t.wheeltap, copy / "wheeltap")
+    return copy
+
+
+def test_apart(t: Harness) -> None:
+    """An interpreter takes the agent that was built for it, another one of the same version does not."""
+    if not (t.folder / "extension.so").exists():
+        return
+    home, ours = copy_home(t) / "python", t.wheeltap
+    own, other = t.execute([t.python, "-I", "-c", PLACES, str(home)]).output.split()
+    t.check("the places of two interpreters differ", own != other, own, other)
+    suffix = t.execute([t.python, "-c", "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"]).output.strip()
+    for place, is_taken in ((other, False), (own, True)):
+        Path(place).mkdir(parents=True)
+        shutil.copy(t.folder / "extension.so", Path(place) / f"_wheeltap{suffix}")
+        t.wheeltap = str(home.parent / "wheeltap")
+        run = t.record(WHERE)
+        t.wheeltap = ours
+        t.equal(f"{'its own' if is_taken else 'that of another'} is {'' if is_taken else 'not '}taken",
+                (run.output.split()[:1], place in run.output), (["True"], is_taken), run.output, run.errors)
+    (home / "source" / "identity").write_text("other\n")
+    t.wheeltap = str(home.parent / "wheeltap")
+    run = t.record(WHERE)
+    t.wheeltap = ours
+    t.check("one of other sources is not taken", own not in run.output, run.output, run.errors)
+
+
+def test_import(t: Harness) -> None:
+    """Outside of a recording: by the path, and linked into an environment."""
+    t.record("import wheeltap; wheeltap.step(3)")
+    read = READ.format(str(t.folder / f"run{t.runs}"))
+    home = t.execute([t.wheeltap, "python", "path"]).output.strip()
+    run = t.execute([t.python, "-c", read], env={"PYTHONPATH": home})
+    t.equal("by PYTHONPATH", (run.status, run.output), (0, f"{home}/wheeltap False False Run\n"), run.errors)
+    made = t.execute([t.python, "-m", "venv", "--without-pip", str(t.folder / "venv")])
+    python = str(t.folder / "venv" / "bin" / "python")
+    if made.status:
+        print(f"# skip linking: {made.errors.strip()[-200:]}")
+        return
+    t.check("an environment has no wheeltap", t.execute([python, "-c", read]).status != 0)
+    linked = t.execute([t.wheeltap, "python", "link", python])
+    run = t.execute([python, "-c", read])
+    t.equal("linked, it has", (linked.status, run.status, run.output), (0, 0, f"{home}/wheeltap False False Run\n"),
+            linked.errors, run.errors)
+    bad = [t.execute([t.wheeltap, "python", *words]) for words in (["link"], ["path", "x"], ["remove", "x"])]
+    t.equal("words that make no sense", [run.status for run in bad], [2, 2, 2])
+
+
 if __name__ == "__main__":
-    main(test_build)
+    main(test_build, test_apart, test_import)

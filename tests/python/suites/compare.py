@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a library's own tests with and without the agent and compares them test by test.
 
-usage: compare.py [--detail LEVEL] WHEELTAP PYTHON [PART...]
+usage: compare.py [--detail LEVEL] [--slow] WHEELTAP PYTHON [PART...]
 
-A part is a package with tests, such as numpy.linalg or scipy.sparse; by default all of PARTS. Recorded runs hook the
-library, at full detail. What comes out differently is run once more, both ways, so that a test that is shaky by itself is
+A part is a package with tests, such as numpy.linalg or scipy.sparse; by default all of PARTS, which has everything that
+numpy.test("full") runs. Tests that scipy calls slow are left out unless --slow is given. Recorded runs hook the library, at
+full detail. What comes out differently is run once more, both ways, so that a test that is shaky by itself is
 not held against the agent. Prints one line a part, and each test that differs. Exit status: 0 same, 1 different, 77 if there
 is nothing to run.
 """
@@ -21,7 +22,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 PARTS = ("numpy.core", "numpy.lib", "numpy.linalg", "numpy.ma", "numpy.fft", "numpy.polynomial", "numpy.random",
-         "numpy.matrixlib", "numpy.testing", "numpy.typing", "numpy.compat",
+         "numpy.matrixlib", "numpy.testing", "numpy.typing", "numpy.compat", "numpy.array_api", "numpy.distutils", "numpy.f2py",
+         "numpy.tests",
          "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.signal", "scipy.interpolate", "scipy.integrate",
          "scipy.fft", "scipy.ndimage", "scipy.spatial", "scipy.cluster", "scipy.special",
          "scipy.stats.tests.test_stats", "scipy.stats.tests.test_multivariate", "scipy.stats.tests.test_distributions")
@@ -30,8 +32,8 @@ Outcomes = dict[str, str]
 
 
 class Suite:
-    def __init__(self, wheeltap: str, python: str, detail: str) -> None:
-        self.wheeltap, self.python, self.detail = os.path.abspath(wheeltap), python, detail
+    def __init__(self, wheeltap: str, python: str, detail: str, has_slow: bool) -> None:
+        self.wheeltap, self.python, self.detail, self.has_slow = os.path.abspath(wheeltap), python, detail, has_slow
         self.folder = Path(tempfile.mkdtemp(prefix="wheeltap-suites-"))
         self.env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "WHEELTAP_AGENT")}
         self.env.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0")
@@ -40,11 +42,14 @@ class Suite:
         """Each test's outcome, and the last words of the run."""
         report = self.folder / "report.xml"
         report.unlink(missing_ok=True)
-        command = [self.python, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-m", "not slow", "--hypothesis-seed=0", f"--junitxml={report}", "--pyargs", part]
+        library = part.partition(".")[0]
+        command = [self.python, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--hypothesis-seed=0", f"--junitxml={report}",
+                   "--pyargs", part]
+        if library != "numpy" and not self.has_slow:
+            command += ["-m", "not slow"]
         if only:
             command += ["-k", " or ".join(sorted({name.rpartition("::")[2].partition("[")[0] for name in only}))]
         if is_recorded:
-            library = part.partition(".")[0]
             command = [self.wheeltap, "record", "-o", str(self.folder / "run"), "--modules", library,
                        "--detail", self.detail, "--on-full", "drop", "--", *command]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT,
@@ -98,11 +103,12 @@ def compare(suite: Suite, part: str) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--detail", default="full", choices=("lean", "normal", "full"))
+    parser.add_argument("--slow", action="store_true", help="scipy's slow tests as well")
     parser.add_argument("wheeltap")
     parser.add_argument("python")
     parser.add_argument("part", nargs="*", default=PARTS)
     args = parser.parse_args()
-    suite = Suite(args.wheeltap, args.python, args.detail)
+    suite = Suite(args.wheeltap, args.python, args.detail, args.slow)
     results = [compare(suite, part) for part in args.part]
     subprocess.run(["rm", "-rf", str(suite.folder)])
     if max(results) < 0:
