@@ -108,6 +108,7 @@ def _hooker() -> Any:
     if not _State.said:
         _State.said = True
         core.settings(settings.told(core))
+        core.lacking()
     return Selective(core, settings.needs) if settings.needs.count else core
 
 
@@ -157,7 +158,7 @@ def attach() -> ModuleType | None:
         return None
     actions = set_up(core, Settings(folder))
     core.start()
-    atexit.register(core.let_go)  # the first one registered is the last one called
+    atexit.register(lambda: core.end(not hasattr(sys, "last_type")))  # the first one registered is the last one called
     _State.watcher = Watcher(actions)
     _State.watcher.begin()
     return core

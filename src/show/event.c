@@ -9,6 +9,7 @@
 #include "cell.h"
 #include "event.h"
 #include "inspect/label.h"
+#include "words.h"
 
 #define TEXT_MAX 160u /* columns of a text in a line for people */
 #define TRACK_COLUMNS 16u
@@ -78,7 +79,7 @@ static void add_value(struct wti_buf *out, const struct wti_shown *v)
 /* What says nothing is left out of a line: no flags, no text, no time, no call it belongs to. */
 static bool is_silent(const struct wti_shown *v, const struct wt_event *event, int index)
 {
-	static const char *const silent[] = {"flags", "clock", "call"};
+	static const char *const silent[] = {"flags", "lacks", "clock", "call"};
 	const char *name = event->kind->fields[index].name;
 
 	if (v->type == WTI_SHOWN_ABSENT || (v->type == WTI_SHOWN_TEXT && !v->text.bytes))
@@ -103,7 +104,10 @@ static void add_fields(struct wti_buf *out, const struct wt_event *event, int na
 		if (is_silent(&value, event, i))
 			continue;
 		wti_buf_printf(out, " %s=", event->kind->fields[i].name);
-		add_value(out, &value);
+		if (value.type == WTI_SHOWN_FLOAT)
+			wti_words_float(out, value.f);
+		else if (!wti_words(out, event->kind, i, &value))
+			add_value(out, &value);
 	}
 }
 

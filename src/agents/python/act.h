@@ -44,6 +44,8 @@ extern const struct wti_act wti_act_made, wti_act_method, wti_act_group_added,
 /* What feeds them: act_data.c */
 extern const struct wti_act wti_act_epoch, wti_act_batch, wti_act_fetch, wti_act_worker;
 
+/* A step of a program without an optimizer is over; act_model.c. */
+void wti_act_step_over(void);
 /* Every tensor and number of what is saved or was loaded; act_model.c. */
 void wti_act_contents(const struct wti_call *call, int position, PyObject *object);
 bool wti_act_contents_given(const struct wti_call *call, const struct wti_given *given);

@@ -34,6 +34,16 @@ static uint32_t training_of(PyObject *module)
 	return WTI_CALL_TRAINING_KNOWN | (value == Py_True ? WTI_CALL_TRAINING : 0);
 }
 
+/* In a program without an optimizer: what the step that is over has left, as its own. */
+void wti_act_step_over(void)
+{
+	wti_state_model(NULL);
+	wti_random_read();
+	wti_context_step_over();
+	if (!wti_python.is_step_said)
+		wti_pace_step();
+}
+
 static void model_called(struct wti_call *call, struct wti_live *live)
 {
 	bool training = call->flags & WTI_CALL_TRAINING, was = live->training;
@@ -44,12 +54,9 @@ static void model_called(struct wti_call *call, struct wti_live *live)
 		wti_state_bool(live->full, WT_NAME("training"), live->count == 1 ? NULL : &was,
 			       training);
 	live->training = training;
-	if (wti_context_model(live, call->flags)) {
-		wti_state_model(NULL);
-		wti_random_read();
-		if (!wti_python.is_step_said)
-			wti_pace_step();
-	}
+	if (wti_context_ends_step(live, call->flags))
+		wti_act_step_over();
+	wti_context_model(live, call->flags);
 }
 
 static void before_module(struct wti_call *call, const struct wti_given *given)

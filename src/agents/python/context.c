@@ -5,8 +5,9 @@
  * They belong to the process, not to the thread on which they were noticed: a thread that has
  * something to tell says them first if they have changed since it last did.
  *
- * step: how often the optimizer that steps most has stepped. A program that never makes one steps
- * when a model is called after a backward.
+ * step: how often the optimizer that steps most has stepped. In a program without one, a step is
+ * over when a model is called after a backward to train it, when that which was trained is called
+ * at all, and when the program ends.
  *
  * epoch: how often the loader that feeds training has been begun before.
  *
@@ -29,6 +30,7 @@ static struct {
 	const struct wt_name *training_loader;
 	struct wti_live *model; /* called last; believed only if it is found again */
 	PyObject *model_object;
+	PyObject *trained;     /* called last before the last backward; only compared */
 	bool has_stepped;      /* an optimizer */
 	bool is_backward_done; /* since the last step */
 } seen;
@@ -145,8 +147,10 @@ static void epoch_set(uint64_t epoch)
 static void forget_parent(struct wti_here here)
 {
 	if (wti_python_thread.generation && here.ring &&
-	    wti_python_thread.generation != here.slot->generation)
+	    wti_python_thread.generation != here.slot->generation) {
 		wti_known_forget();
+		wti_pace_say();
+	}
 	wti_python_thread.generation = here.ring ? here.slot->generation : 0;
 }
 
@@ -201,6 +205,7 @@ void wti_context_backward(void)
 	struct wti_live *model = model_called_last();
 
 	seen.is_backward_done = true;
+	seen.trained = seen.model_object;
 	seen.training_loader = seen.loader;
 	if (model && !model->training)
 		model->trains_in_eval = true;
@@ -215,22 +220,32 @@ static bool is_evaluated_apart(void)
 	return seen.loader && seen.training_loader && seen.loader != seen.training_loader;
 }
 
-bool wti_context_model(struct wti_live *model, uint32_t modes)
+static bool is_training(const struct wti_live *model, uint32_t modes)
 {
-	bool is_training =
-		(modes & WTI_CALL_TRAINING || model->trains_in_eval) && modes & WTI_CALL_GRAD;
-	bool is_stepped = false;
+	return (modes & WTI_CALL_TRAINING || model->trains_in_eval) && modes & WTI_CALL_GRAD;
+}
+
+bool wti_context_ends_step(const struct wti_live *model, uint32_t modes)
+{
+	if (seen.has_stepped || !seen.is_backward_done)
+		return false;
+	return !model || is_training(model, modes) || model->object == seen.trained;
+}
+
+void wti_context_step_over(void)
+{
+	seen.is_backward_done = false;
+	step_set(wti_python.step + 1);
+}
+
+void wti_context_model(struct wti_live *model, uint32_t modes)
+{
+	bool trains = is_training(model, modes);
 
 	seen.model = model;
 	seen.model_object = model->object;
-	if (!seen.has_stepped && seen.is_backward_done && is_training) {
-		seen.is_backward_done = false;
-		step_set(wti_python.step + 1);
-		is_stepped = true;
-	}
 	if (model->is_optimized || !wti_live_next(NULL, WTI_LIVE_OPTIMIZER) || is_evaluated_apart())
-		wti_stage_set(is_training ? "train" : "eval");
-	if (is_training && seen.loader && !is_evaluated_apart())
+		wti_stage_set(trains ? "train" : "eval");
+	if (trains && seen.loader && !is_evaluated_apart())
 		epoch_set(seen.rounds - 1);
-	return is_stepped;
 }

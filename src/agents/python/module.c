@@ -3,7 +3,7 @@
  * The extension module _wheeltap: what the Python side of the agent (the package wheeltap) may
  * call. That side decides what is hooked and knows torch's names; this side does the work.
  */
-#include "pyagent.h"
+#include "act.h"
 
 #include <string.h>
 
@@ -190,8 +190,12 @@ static PyObject *unhook(PyObject *self, PyObject *callable)
 	Py_RETURN_NONE;
 }
 
-static PyObject *let_go(PyObject *self, PyObject *nothing)
+/* The program ends; `is_whole` if it has not been cut off in the middle of something. */
+static PyObject *end(PyObject *self, PyObject *is_whole)
 {
+	if (is_whole == Py_True && wti_recording() && wti_context_ends_step(NULL, 0))
+		wti_act_step_over();
+	PyErr_Clear();
 	wti_hook_let_go();
 	Py_RETURN_NONE;
 }
@@ -349,6 +353,12 @@ static PyObject *say_settings(PyObject *self, PyObject *dict)
 		}
 	}
 	PyErr_Clear();
+	Py_RETURN_NONE;
+}
+
+/* What is not measured from the beginning. */
+static PyObject *say_lacking(PyObject *self, PyObject *nothing)
+{
 	wti_pace_say();
 	Py_RETURN_NONE;
 }
@@ -499,6 +509,7 @@ static PyMethodDef methods[] = {
 	{"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
 	{"pace", set_pace, METH_VARARGS, NULL},
 	{"settings", say_settings, METH_O, NULL},
+	{"lacking", say_lacking, METH_NOARGS, NULL},
 	{"set_torch", set_torch, METH_VARARGS, NULL},
 	{"set_overrides", set_overrides, METH_VARARGS, NULL},
 	{"set_callbacks", set_callbacks, METH_O, NULL},
@@ -511,7 +522,7 @@ static PyMethodDef methods[] = {
 	{"hook_index", hook_index, METH_VARARGS, NULL},
 	{"hook_attribute", hook_attribute, METH_VARARGS, NULL},
 	{"unhook", unhook, METH_O, NULL},
-	{"let_go", let_go, METH_NOARGS, NULL},
+	{"end", end, METH_O, NULL},
 	{"is_hooked", is_hooked, METH_O, NULL},
 	{"start", start, METH_NOARGS, NULL},
 	{"stop", stop, METH_NOARGS, NULL},

@@ -295,8 +295,14 @@ bool wti_context_stepped(struct wti_live *optimizer);
 /* A loader begins, and gives a batch. */
 void wti_context_loader_begun(struct wti_live *loader);
 void wti_context_batch(const struct wti_live *loader);
-/* A model is called, outermost, in these modes. True: a step of a program without optimizers. */
-bool wti_context_model(struct wti_live *model, uint32_t modes);
+/*
+ * In a program without optimizers: whether a step is over when this model is called, outermost, in
+ * these modes; or, without a model, when the program ends. And that it is.
+ */
+bool wti_context_ends_step(const struct wti_live *model, uint32_t modes);
+void wti_context_step_over(void);
+/* A model is called, outermost, in these modes. */
+void wti_context_model(struct wti_live *model, uint32_t modes);
 void wti_context_backward(void);
 /* Says on this thread what has changed on others, or before a fork. */
 void wti_context_catch_up(void);

@@ -47,6 +47,8 @@ def test_training(t: Harness) -> None:
     t.equal("modules within it are told, by whoever they are called", len(run.calls("Linear.forward")), 10)
     site = run.calls("relu")[0]["site"]
     t.check("a call site is a file and a line", ":11" in str(site) and "program" in str(site), site)
+    lines = [run.calls(name)[0]["site"].rpartition(":")[2] for name in ("SGD.zero_grad", "Net.forward", "SGD.step", "StepLR.step")]
+    t.equal("the program's lines, also where a schedule has wrapped the step", lines, ["18", "19", "21", "22"])
     t.equal("calls from within the library are not told", run.calls("linear"), [])
     steps = [event["value"] for event in run.of("context") if event["key"] == "step"]
     t.equal("steps count up", steps, [0, 1, 2, 3, 4])
@@ -123,5 +125,17 @@ def test_arguments(t: Harness) -> None:
     t.check("in-place results have the value of that moment", 1.5 in means and 0 in means, means)
 
 
+def test_words(t: Harness) -> None:
+    t.record("""
+        import torch
+        layer = torch.nn.Linear(1, 1, bias=False)
+        torch.nn.init.constant_(layer.weight, 0.1)
+        layer.eval()(torch.ones(1, 1)).backward()
+        """)
+    shown = t.execute([t.wheeltap, "view", str(t.folder / f"run{t.runs}")]).output
+    t.check("people read words", "flags=eval,grad,outermost" in shown and "position=returned" in shown, shown)
+    t.check("and numbers as they were meant", " min=0.1 " in shown and "0.1000000" not in shown, shown)
+
+
 if __name__ == "__main__":
-    main(test_training, test_levels, test_arguments, require=("torch",))
+    main(test_training, test_levels, test_arguments, test_words, require=("torch",))
