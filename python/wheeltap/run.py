@@ -8,11 +8,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from . import _find
 from ._reader import Scan, Trace, TraceError
 from .table import Table
+
+if TYPE_CHECKING:
+    import numpy
 
 __all__ = ["Event", "Field", "Kind", "Process", "Run", "Stream", "Table", "Track", "TraceError", "open_run"]
 
@@ -285,6 +288,15 @@ class Run:
                 context: Sequence[str] = CONTEXT) -> Table:
         """Digests of tensors: name, owner, shape, hash, nan, inf, zeros, min, max, mean, m2."""
         return self.table("tensor", name=name, step=step, stage=stage, context=context)
+
+    def array(self, tensor: Union[Mapping[str, Any], Event]) -> numpy.ndarray[Any, Any]:
+        """The contents of a tensor that were kept (`record --tensors full`): of a row of tensors(), or of an event.
+
+        bfloat16 becomes float32, complex32 complex64; of 8-bit floats the bits are given. Raises TraceError if there are none.
+        """
+        from . import _blobs
+
+        return _blobs.load(self.path, tensor.fields if isinstance(tensor, Event) else tensor)
 
     def counters(self, name: Optional[str] = None, *, context: Sequence[str] = CONTEXT) -> Table:
         """Numbers over time (`wheeltap.log`): name, value."""

@@ -75,6 +75,45 @@ def test_blobs(t: Harness) -> None:
             [data in files.values() for data in (large, turned, conjugate)], [True] * 3)
 
 
+ARRAYS = """
+import numpy, sys, wheeltap
+run = wheeltap.open(sys.argv[1])
+read = [row for row in run.tensors().rows() if row["flags"] & 16]
+large = [run.array(row) for row in read if row["count"] == 40000]
+assert all(a.dtype == numpy.float32 for a in large) and (large[0] == numpy.arange(40000)).all(), large[0]
+turned = numpy.arange(40000).reshape(200, 200).T
+assert any(a.shape == turned.shape and (a == turned).all() for a in large)
+odd = {row["dtype"]: run.array(row) for row in read if row["dtype"] in ("bf16", "bool", "c64", "f64", "i64")}
+assert odd["bf16"].tolist() == [-1.5, 2.0] and odd["bf16"].dtype == numpy.float32, odd
+assert odd["c64"].tolist() in ([1 - 2j, 3 + 4j], [-1 + 2j, -3 - 4j]) and odd["bool"].tolist() == [True], odd
+assert odd["f64"].shape == () and odd["i64"].tolist() == [3, 4], odd
+event = next(event for event in run.events("tensor") if event.fields["count"] == 40000 and event.fields["flags"] & 16)
+assert run.array(event).size == 40000
+for row in run.tensors().rows():
+    if not row["flags"] & 16:
+        try:
+            run.array(row)
+        except wheeltap.TraceError as error:
+            assert "not kept" in str(error), error
+print(len(read), "arrays")
+"""
+
+
+def test_arrays(t: Harness) -> None:
+    if t.bare("import numpy").status:
+        print("# skip arrays: no numpy")
+        return
+    t.record(PROGRAM + """
+torch.neg(torch.tensor([1.5, -2.0], dtype=torch.bfloat16))
+torch.logical_not(torch.tensor([True])).logical_not()
+torch.neg(torch.tensor(2.5, dtype=torch.float64))
+torch.abs(torch.tensor([3, 4]))
+""", "--tensors", "full")
+    home = t.execute([t.wheeltap, "python", "path"]).output.strip()
+    run = t.execute([t.python, "-c", ARRAYS, str(t.folder / f"run{t.runs}")], env={"PYTHONPATH": home})
+    t.check("they can be had as arrays", run.status == 0 and "arrays" in run.output, run.output, run.errors)
+
+
 def test_ceiling(t: Harness) -> None:
     found = tensors(t.record(PROGRAM, "--tensors", "full", "--blobs-max", "100000"))
     kept = sum(path.stat().st_size for path in folder_of(t).iterdir())
@@ -92,4 +131,4 @@ def test_sparse(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_levels, test_blobs, test_ceiling, test_sparse, require=("torch",))
+    main(test_levels, test_blobs, test_arrays, test_ceiling, test_sparse, require=("torch",))

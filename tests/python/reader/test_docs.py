@@ -56,9 +56,10 @@ def main() -> None:
     recorded("first", TRAIN.format(seed=1))
     recorded("second", TRAIN.format(seed=1))
     recorded("other", TRAIN.format(seed=2))
+    kept = recorded("kept", TRAIN.format(seed=1), "--tensors", "full")
     os.chdir(FOLDER)
     code = examples()
-    equal("five examples", len(code), 5)
+    equal("six examples", len(code), 6)
     names: "dict[str, Any]" = {"wheeltap": wheeltap}
     losses = said(code["The loss"], names).split()
     equal("the loss at each step", losses[::2], [str(n) for n in range(6)])
@@ -74,6 +75,11 @@ def main() -> None:
         check("pandas", "64x16" in said(code["With pandas"], names))
     else:
         skip("pandas", f"{sys.executable} has no pandas")
+    if has("numpy"):
+        contents = said(code["What a tensor contained"], {"run": wheeltap.open(kept)}).split()
+        check("contents of weights at each step", len(contents) >= 3 * 6 and set(contents[::3]) >= {"0", "5"}, contents)
+    else:
+        skip("contents", f"{sys.executable} has no numpy")
     test_calls(wheeltap.open("first"))
     finish()
 
