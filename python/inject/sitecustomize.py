@@ -19,7 +19,6 @@ def _start():
     try:
         _attach(os.path.join(os.path.dirname(here), "wheeltap"))
     except Exception as problem:  # a guest never fails its host
-        sys.modules.pop("wheeltap", None)
         _complain(os.environ["WHEELTAP_AGENT"], problem)
 
 
@@ -33,8 +32,12 @@ def _attach(package):
         return
     module = importlib.util.module_from_spec(spec)
     sys.modules["wheeltap"] = module
-    spec.loader.exec_module(module)
-    module._attach()
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules["wheeltap"]
+        raise
+    module._attach()  # without an agent it can still be imported, and does nothing
 
 
 def _complain(variable, problem):

@@ -53,7 +53,10 @@ def _attach() -> bool:
 
 def start() -> bool:
     """Begins, or goes on, recording in this process; finds what is imported already. False if nobody records."""
-    if not _attach():
+    try:
+        if not _attach():
+            return False
+    except ImportError:  # there is no agent for this interpreter: `record` says so
         return False
     from . import _agent
 

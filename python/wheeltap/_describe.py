@@ -42,10 +42,11 @@ class Describer:
             return (self._sort(tensor), self._dtype(tensor), self._item(tensor), str(tensor.device),
                     bool(tensor.is_conj()), bool(tensor.is_neg()))
 
-    def describe_shape(self, tensor: Any) -> tuple[int, int, str, tuple[int, ...]]:
+    def describe_shape(self, tensor: Any) -> tuple[int, int, str, tuple[int, ...], bool]:
         """What can be said of a tensor whose memory is not to be read."""
         with self.torch._C.DisableTorchFunction():
-            return self._dtype(tensor), self._item(tensor), str(tensor.device), self._shape(tensor)
+            return (self._dtype(tensor), self._item(tensor), str(tensor.device), self._shape(tensor),
+                    bool(self.torch._C._TensorBase.requires_grad.__get__(tensor)))
 
     def parts(self, tensor: Any) -> tuple[Any, ...]:
         """What a sparse tensor is made of: names and tensors in turn. They share its memory."""

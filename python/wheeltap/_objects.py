@@ -68,7 +68,7 @@ class Objects:
         self.numbers[kind] = number + 1
         if number >= NAMED_MAX:
             if number == NAMED_MAX:
-                self.core.line(2, f"too_many_objects {kind}")
+                self.core.own_line(2, f"not_measured: there are too many objects of the sort {kind}; no more are told")
             return ""
         return f"{kind}#{number}" if number else kind
 

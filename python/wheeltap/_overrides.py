@@ -30,7 +30,7 @@ def hook(torch: ModuleType, core: ModuleType) -> None:
     count = getattr(torch._C, "_len_torch_function_stack", None)
     changes = [getattr(torch._C, f"_{change}_torch_function_stack", None) for change in ("push_on", "pop")]
     if count is None or not all(changes):
-        core.line(2, "function_modes_may_see_us")
+        core.own_line(2, "function modes of the program may see what is read of tensors, as this torch is not known")
         return
     core.set_overrides(count, _all_off(torch))
     for function in changes:

@@ -78,7 +78,7 @@ class Callbacks(Describer, Objects):
 
     def graph_traced(self, nothing: object) -> None:
         """Said once: from here on some of what the program does happens in graphs, where we do not look."""
-        self.core.line(1, "not_measured calls_within_graphs")
+        self.core.own_line(1, "not_measured: calls within graphs (torch.compile, torch.fx, torch.export, torch.jit.trace)")
 
     def group_made(self, group: Any) -> None:
         """This process has become a rank: of the world, or of a smaller group."""
@@ -276,11 +276,11 @@ def instrument(core: ModuleType, settings: Settings) -> None:
         probed = probes(torch)
         core.learn_layout(probed)
     except Exception:
-        core.line(2, "tensors_not_read unknown_layout")
+        core.own_line(2, "not_measured: tensors are described and not read, as the layout of this torch is not known")
     try:
         learn_random(torch, core)
     except Exception:
-        core.line(2, "random_states_not_read unknown_layout")
+        core.own_line(2, "not_measured: states of random generators, as the layout of this torch is not known")
     _shim.attach(torch, core, settings, probed)
     core.begin()
     Framework(torch, core).hook_all()

@@ -65,13 +65,16 @@ static bool look_by_asking(PyObject *object, struct wti_tensor *ret)
 {
 	PyObject *told = NULL, *sizes;
 	const char *device;
+	int requires_grad;
 	bool done = false;
 
 	if (wti_python.callbacks)
 		told = PyObject_CallMethod(wti_python.callbacks, "describe_shape", "O", object);
 	if (told &&
-	    PyArg_ParseTuple(told, "IIsO", &ret->dtype, &ret->item_bytes, &device, &sizes) &&
+	    PyArg_ParseTuple(told, "IIsOp", &ret->dtype, &ret->item_bytes, &device, &sizes,
+			     &requires_grad) &&
 	    read_sizes(sizes, ret)) {
+		ret->requires_grad = requires_grad;
 		ret->device = wti_name_find(device, strlen(device));
 		done = true;
 	}

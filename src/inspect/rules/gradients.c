@@ -147,7 +147,7 @@ static void finish_missing(struct wti_case *account, void *state,
 		const struct wti_parameter *parameter = &training->parameters[i];
 		struct wti_moment moment = wti_moment_of_end(training, parameter->stream);
 
-		if (!parameter->requires_grad || parameter->placement ||
+		if (!parameter->requires_grad || parameter->placement || parameter->is_empty ||
 		    parameter->step_count < STEPS_TO_TELL)
 			continue;
 		if (parameter->any_grad_count)
@@ -173,7 +173,9 @@ const struct wti_rule wti_rule_grad_003 = {
 		"A parameter that requires a gradient, is in an optimizer that has stepped at "
 		"least three times, and whose module was called with gradients on, has a "
 		"gradient at one of these steps at least. A case is such a parameter.",
-	.innocent = "Parameters of modules that are never called (an unused head) are not judged.",
+	.innocent =
+		"Parameters of modules that are never called (an unused head) are not judged, nor "
+		"those without elements (shards of FSDP that lie on other ranks).",
 	.needs = "no parameter of a module was in an optimizer for three steps",
 	.flags = WTI_RULE_ABSENCE,
 	.finish = finish_missing,

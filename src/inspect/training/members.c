@@ -192,6 +192,15 @@ static void take_optimized(struct wti_training *training, struct wti_parameter *
 	parameter->group = group;
 }
 
+/* A shape such as 4x0: what a rank has of a tensor whose elements lie on others. */
+static bool has_no_element(const char *shape)
+{
+	for (const char *at = shape; *at; at++)
+		if (*at == '0' && (at == shape || at[-1] == 'x') && (!at[1] || at[1] == 'x'))
+			return true;
+	return false;
+}
+
 struct wti_parameter *wti_take_member(struct wti_training *training, const struct wt_event *event)
 {
 	struct wti_symbols *symbols = training->symbols;
@@ -205,6 +214,7 @@ struct wti_parameter *wti_take_member(struct wti_training *training, const struc
 		return NULL;
 	parameter->dtype = (uint32_t)wt_event_u64(event, WT_MEMBER_FIELD_DTYPE);
 	parameter->shape = wti_symbol_of(symbols, event, WT_MEMBER_FIELD_SHAPE);
+	parameter->is_empty = has_no_element(wti_symbol_text(symbols, parameter->shape));
 	parameter->placement = wti_symbol_of(symbols, event, WT_MEMBER_FIELD_PLACEMENT);
 	parameter->requires_grad = wt_event_u64(event, WT_MEMBER_FIELD_FLAGS) & 1;
 	if (role == WT_ROLE_OPTIMIZED || role == WT_ROLE_LEFT) {

@@ -67,6 +67,7 @@ struct wti_parameter {
 	uint32_t group;
 	bool is_buffer;
 	bool is_member; /* of a module */
+	bool is_empty;  /* it has no element here */
 	bool requires_grad;
 	bool has_hash;
 	bool moved; /* in its optimizer's last step */

@@ -66,6 +66,8 @@ def no_agent_for_it(h: Harness) -> None:
     wheeltap, h.wheeltap = h.wheeltap, str(home / "build" / "wheeltap")
     data, h.env["XDG_DATA_HOME"] = h.env.get("XDG_DATA_HOME"), str(home / "data")
     last_words(h, [h.python, h.script(PROGRAM)], "no_agent", "no agent", "wheeltap python add")
+    alone = h.record("import wheeltap; wheeltap.step(1); wheeltap.log(x=2); print(wheeltap.start(), wheeltap.recording())")
+    h.equal("no agent: annotations do nothing", (alone.status, alone.output), (0, "False False\n"), alone.errors)
     plan = h.execute([h.wheeltap, "record", "--dry-run", "--", h.python, "x.py"])
     h.check("no agent: the plan says so", plan.status == 3 and "wheeltap python add" in plan.errors, plan.errors)
     h.wheeltap = wheeltap
