@@ -121,7 +121,10 @@ def _hook_torch() -> None:
 def _hook_library(name: str) -> None:
     from ._library import instrument
 
-    instrument(name, _hooker(), _State.settings)
+    hook = partial(instrument, name, _hooker(), _State.settings, set())
+    hook()
+    if _State.watcher is not None:
+        _State.watcher.follow(name, hook)
 
 
 def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]]:

@@ -119,6 +119,9 @@ def add_shim(home: str) -> None:
     torch = torch_of_interpreter()
     source = os.path.join(home, "source")
     target = os.path.join(destination(home), str(torch.get("file")))
+    if not torch["refusal"] and os.path.exists(target):  # the folder is of these sources, the name of this torch
+        print(f"the shim for torch {torch['version']} is there: {target}")
+        return
     why = build_shim(torch, [source], os.path.join(source, "shim"), target)
     if why:
         print(f"no shim for torch, so what torch does below Python is not measured: {why}")

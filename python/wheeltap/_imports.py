@@ -13,10 +13,10 @@ from typing import Callable, Sequence
 class _Loader(Loader):
     """The module's own loader, with our function after it. The module never sees it."""
 
-    def __init__(self, loader: Loader, spec: ModuleSpec, done: Callable[[], None]) -> None:
+    def __init__(self, loader: Loader, spec: ModuleSpec, watcher: Watcher) -> None:
         self._loader = loader
         self._spec = spec
-        self._done = done
+        self._watcher = watcher
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return self._loader.create_module(spec)
@@ -24,8 +24,14 @@ class _Loader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         self._spec.loader = self._loader
         module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._done()
+        self._watcher.depth += 1
+        is_whole = False
+        try:
+            self._loader.exec_module(module)
+            is_whole = True
+        finally:
+            self._watcher.depth -= 1
+            self._watcher.imported(self._spec.name, is_whole)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._loader, name)
@@ -36,11 +42,24 @@ class Watcher:
 
     def __init__(self, actions: dict[str, Callable[[], None]]) -> None:
         self._waiting = dict(actions)
+        self._followed: dict[str, Callable[[], None]] = {}
+        self.depth = 0  # of imports that we have a part in
 
     def begin(self) -> None:
         self.catch_up()
-        if self._waiting:
+        self._come_or_go()
+
+    def _come_or_go(self) -> None:
+        is_needed, is_there = bool(self._waiting or self._followed), self in sys.meta_path
+        if is_needed and not is_there:
             sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+        elif is_there and not is_needed:
+            sys.meta_path.remove(self)  # type: ignore[arg-type]
+
+    def follow(self, library: str, action: Callable[[], None]) -> None:
+        """From now on acts whenever more of a library has been imported, and all that this import brought with it."""
+        self._followed[library] = action
+        self._come_or_go()
 
     def catch_up(self) -> None:
         """Acts on what has been imported completely already."""
@@ -50,10 +69,20 @@ class Watcher:
             if module is not None and not getattr(spec, "_initializing", False):
                 self._act(name)
 
+    def imported(self, name: str, is_whole: bool) -> None:
+        """What a module that failed has imported before stays."""
+        if name in self._waiting:
+            if is_whole:
+                self._act(name)
+        elif not self.depth:
+            self._try(name, self._followed.get(name.partition(".")[0]))
+
     def _act(self, name: str) -> None:
         action = self._waiting.pop(name, None)
-        if not self._waiting and self in sys.meta_path:
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+        self._come_or_go()
+        self._try(name, action)
+
+    def _try(self, name: str, action: Callable[[], None] | None) -> None:
         if action is None:
             return
         try:
@@ -65,7 +94,7 @@ class Watcher:
 
     def find_spec(self, name: str, path: Sequence[str] | None = None,
                   target: ModuleType | None = None) -> ModuleSpec | None:
-        if name not in self._waiting:
+        if name not in self._waiting and name.partition(".")[0] not in self._followed:
             return None
         for finder in sys.meta_path:
             find = getattr(finder, "find_spec", None)
@@ -74,6 +103,6 @@ class Watcher:
             spec = find(name, path, target)
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader, spec, lambda: self._act(name))
+                    spec.loader = _Loader(spec.loader, spec, self)
                 return spec
         return None

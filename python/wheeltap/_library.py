@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks a library that nothing special is known about: its C callables and its Python functions.
 
-Walks the modules of the library that are imported by then, and their classes. What a module only borrows from
+Walks the modules of the library that are imported by then, and their classes, and again when more are. What a module only borrows from
 elsewhere is left, as are special methods, generators' machinery and everything that is not a plain callable.
 """
 
@@ -21,11 +21,14 @@ LEFT_ALONE = ("numpy.testing", "numpy.f2py", "numpy.distutils", "numpy.core.over
               "numpy.core._methods", "numpy.conftest", "numpy._pytesttester", "numpy.ma.testutils")
 
 
-def _modules(name: str) -> Iterator[tuple[str, ModuleType]]:
+def _modules(name: str, walked: set[str]) -> Iterator[tuple[str, ModuleType]]:
+    """Those that are new."""
     for path, module in list(sys.modules.items()):
-        if (path == name or path.startswith(name + ".")) and isinstance(module, ModuleType):
-            if not path.startswith(LEFT_ALONE) and ".tests" not in path:
-                yield path, module
+        if path in walked or not (path == name or path.startswith(name + ".")) or not isinstance(module, ModuleType):
+            continue
+        walked.add(path)
+        if not path.startswith(LEFT_ALONE) and ".tests" not in path:
+            yield path, module
 
 
 def _owned(value: Any, name: str) -> bool:
@@ -34,10 +37,10 @@ def _owned(value: Any, name: str) -> bool:
                                                        or home.startswith("_")))
 
 
-def _callables(name: str) -> Iterator[tuple[Any, str, str]]:
+def _callables(name: str, walked: set[str]) -> Iterator[tuple[Any, str, str]]:
     """(callable, module, qualified name), each once."""
     seen: set[int] = set()
-    for path, module in _modules(name):
+    for path, module in _modules(name, walked):
         for key, value in list(vars(module).items()):
             if id(value) in seen:
                 continue
@@ -59,11 +62,11 @@ def _members(kind: type, path: str, seen: set[int]) -> Iterator[tuple[Any, str, 
             yield value, path, f"{kind.__name__}.{key}"
 
 
-def instrument(name: str, core: ModuleType, settings: Settings) -> None:
-    """Hooks a library that has just been imported."""
+def instrument(name: str, core: ModuleType, settings: Settings, walked: set[str]) -> None:
+    """Hooks what has been imported of a library, but for the modules that were walked before."""
     if settings.detail == "lean":
         return
-    for value, module, path in _callables(name):
+    for value, module, path in _callables(name, walked):
         if settings.wants(module, path):
             try:
                 core.hook(value, module, path)

@@ -438,6 +438,17 @@ static const void *read_data(const char *impl, const struct wti_tensor *tensor)
 	return (const char *)(uintptr_t)data + offset * tensor->item_bytes;
 }
 
+/*
+ * Another thread is changing it: it is there, and no more is known of it. To ask torch would be to
+ * read the extents at the same time as they are given back.
+ */
+static void forget_shape(struct wti_tensor *ret)
+{
+	ret->data = NULL;
+	ret->rank = 0;
+	ret->count = ret->count ? ret->count : 1; /* without elements it would count as read */
+}
+
 bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
 {
 	const char *impl = (const char *)(uintptr_t)word_at((const char *)tensor, layout.impl);
@@ -448,7 +459,7 @@ bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
 	sort = sort_of(tensor, word_at(impl, layout.keys), half_at(impl, layout.code));
 	ret->sort = sort ? sort->name : NULL;
 	ret->is_guarded = wti_must_guard();
-	if (!sort || !sort->is_readable || !read_shape(impl, ret))
+	if (!sort || !sort->is_readable)
 		return false;
 	ret->impl = impl;
 	ret->dtype = sort->dtype;
@@ -457,6 +468,10 @@ bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
 	ret->is_conjugate = sort->is_conjugate;
 	ret->is_negative = sort->is_negative;
 	ret->count = word_at(impl, layout.count);
+	if (!read_shape(impl, ret)) {
+		forget_shape(ret);
+		return true;
+	}
 	/* While another thread changes it, extents and count may be of two moments. */
 	ret->data = count_is(ret) ? read_data(impl, ret) : NULL;
 	return true;

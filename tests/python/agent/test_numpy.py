@@ -35,6 +35,35 @@ def test_calls(t: Harness) -> None:
     t.check("arrays are read", bool(sums) and sums[0]["mean"] == 11 and sums[0]["dtype"] == "f64", sums)
 
 
+def test_later(t: Harness) -> None:
+    """What is imported after the top module, in the middle of the program."""
+    (t.folder / "lib" / "part").mkdir(parents=True)
+    (t.folder / "lib" / "__init__.py").write_text("def top(): return 1\n")
+    (t.folder / "lib" / "part" / "__init__.py").write_text("from .inner import deep\ndef middle(): return deep()\n")
+    (t.folder / "lib" / "part" / "inner.py").write_text("def deep(): return 2\n")
+    (t.folder / "lib" / "bad.py").write_text("import lib.part.more\nraise ValueError\n")
+    (t.folder / "lib" / "part" / "more.py").write_text("def more(): return 3\n")
+    code = """
+        import sys
+        import lib
+        lib.top()
+        import lib.part
+        lib.part.middle()
+        try:
+            import lib.bad
+        except ValueError:
+            pass
+        from lib.part import more
+        more.more(), more.__loader__, more.__spec__.loader
+        import lib.part.inner as inner
+        inner.deep()
+        print([type(m.__loader__).__name__ for m in (lib, lib.part, inner, more)], "lib.bad" in sys.modules)
+    """
+    bare, run = t.bare(code), t.record(code, "--modules", "lib")
+    t.equal("imports go as ever", (run.status, run.output), (bare.status, bare.output), run.errors)
+    t.equal("modules that are imported later", [len(run.calls(name)) for name in ("top", "middle", "deep", "more")], [1, 1, 2, 1])
+
+
 def test_own_tests(t: Harness) -> None:
     if t.bare("import pytest, hypothesis").status:
         print("# skip numpy's own tests: no pytest or hypothesis")
@@ -47,4 +76,4 @@ def test_own_tests(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_calls, test_own_tests, require=("numpy",))
+    main(test_calls, test_later, test_own_tests, require=("numpy",))
