@@ -144,7 +144,18 @@ class Objects:
             self.core.object(module, self.core.LIVE_MODULE, MODULE, name, origin, COPIED if origin else how)
             self.roots[name] = weakref.ref(module)
             self._walk(module, name)
+            self._hook_methods(module, name)
         return name
+
+    def _hook_methods(self, root: Any, owner: str) -> None:
+        """What classes of the program's add to a module and a rule wants to know: train() with effects of its own, generate()."""
+        for kind in {type(module) for _, module in self._modules(root)}:
+            if kind.__module__.partition(".")[0] == "torch":
+                continue
+            if getattr(kind, "train", None) is not self.torch.nn.Module.train:
+                self._hook(kind, "train", self.core.ARGUMENTS, self.core.MODULE_METHOD)
+                self.core.state(owner, "overrides_train", True)
+            self._hook(kind, "generate", self.core.ARGUMENTS | self.core.SIZES, self.core.MODULE_METHOD)
 
     def _tell_wrapper(self, module: Any, inner: str, how: int) -> str:
         name = f"{type(module).__name__}({inner})"
@@ -244,7 +255,7 @@ class Objects:
         """Also hooks what its class overrides, and step, which torch makes anew with the first optimizer of a class."""
         kind = type(optimizer)
         self._hook(kind, "step", 0, self.core.STEP)
-        self._hook(kind, "zero_grad", self.core.ARGUMENTS, self.core.METHOD)
+        self._hook(kind, "zero_grad", self.core.ARGUMENTS, self.core.CLEAR)
         name = self._name(kind.__name__)
         if not name:
             return

@@ -185,7 +185,7 @@ class Framework:
         core, kind = self.core, self.torch.optim.Optimizer
         self.hook(kind, "__init__", "torch.optim", core.QUIET | core.MAKES, core.MADE)
         self.hook(kind, "__setstate__", "torch.optim", core.QUIET | core.MAKES, core.MADE)
-        self.hook(kind, "zero_grad", "torch.optim", core.ARGUMENTS, core.METHOD)
+        self.hook(kind, "zero_grad", "torch.optim", core.ARGUMENTS, core.CLEAR)
         self.hook(kind, "state_dict", "torch.optim", 0, core.METHOD)
         self.hook(kind, "load_state_dict", "torch.optim", 0, core.OPTIMIZER_LOADED)
         self.hook(kind, "add_param_group", "torch.optim", 0, core.GROUP_ADDED)

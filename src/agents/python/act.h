@@ -39,7 +39,7 @@ extern const struct wti_act wti_act_module, wti_act_module_made, wti_act_module_
 	wti_act_module_method, wti_act_module_loaded, wti_act_average, wti_act_copy, wti_act_save,
 	wti_act_load;
 /* What trains them: act_train.c */
-extern const struct wti_act wti_act_made, wti_act_method, wti_act_group_added,
+extern const struct wti_act wti_act_made, wti_act_method, wti_act_clear, wti_act_group_added,
 	wti_act_optimizer_loaded, wti_act_step, wti_act_schedule, wti_act_scale, wti_act_backward;
 /* What feeds them: act_data.c */
 extern const struct wti_act wti_act_epoch, wti_act_batch, wti_act_fetch, wti_act_worker;

@@ -43,6 +43,15 @@ static void before_method(struct wti_call *call, const struct wti_given *given)
 	call->object = wti_live_name(given->arguments[0]);
 }
 
+static void before_clear(struct wti_call *call, const struct wti_given *given)
+{
+	struct wti_live *live = optimizer_of(given->arguments[0]);
+
+	before_method(call, given);
+	if (live && !call->is_hidden && wti_context_is_backward_unused())
+		wti_gradient_before_clear(live);
+}
+
 static void before_step(struct wti_call *call, const struct wti_given *given)
 {
 	struct wti_live *live = optimizer_of(given->arguments[0]);
@@ -209,6 +218,7 @@ static void before_backward(struct wti_call *call, const struct wti_given *given
 
 const struct wti_act wti_act_made = {NULL, NULL, NULL, after_made, 1};
 const struct wti_act wti_act_method = {before_method, NULL, NULL, NULL, 1};
+const struct wti_act wti_act_clear = {before_clear, NULL, NULL, NULL, 1};
 const struct wti_act wti_act_group_added = {before_method, NULL, NULL, after_group_added, 1};
 const struct wti_act wti_act_optimizer_loaded = {before_method, wti_act_contents_given, NULL,
 						 after_optimizer_loaded, 1};

@@ -87,6 +87,7 @@ static const struct wti_act *const actions[WTI_ACTION_END] = {
 	[WTI_ACTION_COPY] = &wti_act_copy,
 	[WTI_ACTION_MADE] = &wti_act_made,
 	[WTI_ACTION_METHOD] = &wti_act_method,
+	[WTI_ACTION_CLEAR] = &wti_act_clear,
 	[WTI_ACTION_GROUP_ADDED] = &wti_act_group_added,
 	[WTI_ACTION_OPTIMIZER_LOADED] = &wti_act_optimizer_loaded,
 	[WTI_ACTION_STEP] = &wti_act_step,

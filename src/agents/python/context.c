@@ -23,6 +23,8 @@
 #include "common/text.h"
 #include "threads.h"
 
+#define MICRO_BATCHES_MAX 64
+
 /* What has happened. Loaders by the name they have for good. */
 static struct {
 	const struct wt_name *loader; /* that gave the last batch */
@@ -33,6 +35,7 @@ static struct {
 	PyObject *trained;     /* called last before the last backward; only compared */
 	bool has_stepped;      /* an optimizer */
 	bool is_backward_done; /* since the last step */
+	uint64_t backward_count;
 } seen;
 
 /* ---- Records ----------------------------------------------------------------------------------
@@ -205,6 +208,7 @@ void wti_context_backward(void)
 	struct wti_live *model = model_called_last();
 
 	seen.is_backward_done = true;
+	seen.backward_count++;
 	seen.trained = seen.model_object;
 	seen.training_loader = seen.loader;
 	if (model && !model->training)
@@ -225,9 +229,18 @@ static bool is_training(const struct wti_live *model, uint32_t modes)
 	return (modes & WTI_CALL_TRAINING || model->trains_in_eval) && modes & WTI_CALL_GRAD;
 }
 
+bool wti_context_is_backward_unused(void)
+{
+	return seen.is_backward_done;
+}
+
+/* Where there is an optimizer its step() is waited for, over many micro-batches, but not forever.
+ */
 bool wti_context_ends_step(const struct wti_live *model, uint32_t modes)
 {
 	if (seen.has_stepped || !seen.is_backward_done)
+		return false;
+	if (wti_live_next(NULL, WTI_LIVE_OPTIMIZER) && seen.backward_count < MICRO_BATCHES_MAX)
 		return false;
 	return !model || is_training(model, modes) || model->object == seen.trained;
 }

@@ -11,9 +11,10 @@
 enum {
 	DEPTH_MAX = 6, /* of containers in containers */
 	WAITING_MAX = 64,
-	TENSORS_MAX = 64, /* of one batch */
-	ROWS_MAX = 4096,  /* of a tensor that are looked at */
-	ROW_KEPT = 16,    /* one of so many */
+	TENSORS_MAX = 64,   /* of one batch */
+	ROWS_MAX = 4096,    /* of a tensor that are looked at */
+	ROW_KEPT = 4,       /* one of so many */
+	ROW_KEPT_LEAN = 16, /* at lean: a part of the others */
 	ROW_BYTES_MIN = 8,
 	KEPT_MAX = 512, /* of a tensor that are told */
 	RECENT = 8,
@@ -102,6 +103,7 @@ static void read_rows(const struct wti_tensor *tensor, struct kept *ret)
 {
 	struct wti_tensor row = row_of(tensor);
 	int64_t count = tensor->sizes[0] < ROWS_MAX ? tensor->sizes[0] : ROWS_MAX;
+	uint64_t every = wti_python.detail == WTI_DETAIL_LEAN ? ROW_KEPT_LEAN : ROW_KEPT;
 
 	ret->count = (uint32_t)tensor->sizes[0];
 	ret->kept_count = 0;
@@ -110,7 +112,7 @@ static void read_rows(const struct wti_tensor *tensor, struct kept *ret)
 
 		row.data = (const char *)tensor->data +
 			   i * tensor->strides[0] * (int64_t)tensor->stride_unit;
-		if (!wti_tensor_hash(&row, &hash) || hash % ROW_KEPT != 0)
+		if (!wti_tensor_hash(&row, &hash) || hash % every != 0)
 			continue;
 		ret->indexes[ret->kept_count] = (uint32_t)i;
 		ret->hashes[ret->kept_count++] = hash;

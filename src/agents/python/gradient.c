@@ -15,6 +15,7 @@ struct count {
 	uint32_t nonzero;
 	uint32_t unknown;
 	const struct wti_live *example;
+	bool is_decided; /* before a clearing: no need to look at more */
 };
 
 static void tell_count(const struct wti_live *optimizer, const struct count *count)
@@ -173,24 +174,63 @@ static void look_only(PyObject *parameter, struct wti_live *live, void *with)
 	release(&gradient);
 }
 
+/* One that is not what the last step used speaks for all. */
+static void look_for_unused(PyObject *parameter, struct wti_live *live, void *with)
+{
+	struct count *count = with;
+	struct wti_reading reading;
+	struct gradient gradient;
+	enum sort sort;
+
+	if (!live->requires_grad || count->is_decided)
+		return;
+	sort = look(parameter, &gradient);
+	if (sort == NONE) {
+		count->none++;
+	} else if (sort == UNKNOWN) {
+		count->unknown++;
+	} else if (wti_tensor_is_zero(&gradient.tensor)) {
+		count->zero++;
+	} else {
+		reading = wti_state_read_looked(&gradient.tensor, live->owner, live->grad_name,
+						false);
+		count->is_decided = reading.is_done;
+		if (!reading.is_done)
+			count->unknown++;
+		else if (live->grad != WTI_GRAD_HASH || live->last_grad != reading.hash)
+			count->nonzero++;
+	}
+	release(&gradient);
+}
+
+static void count_all(struct wti_live *optimizer, uint32_t moment)
+{
+	struct count count = {.moment = moment};
+	PyObject *object = optimizer->object; /* kept, so that the place in the list is */
+
+	if (!optimizer->owner)
+		return;
+	Py_INCREF(object);
+	wti_state_parameters(optimizer, moment == WT_MOMENT_CLEAR ? look_for_unused : look_only,
+			     &count);
+	tell_count(optimizer, &count);
+	Py_DECREF(object);
+}
+
 void wti_gradient_before_backward(void)
 {
 	struct wti_live *optimizer = NULL;
-	PyObject *object;
 
 	if (wti_lacks(WTI_LACKS_GRADIENTS))
 		return;
-	while ((optimizer = wti_live_next(optimizer, WTI_LIVE_OPTIMIZER))) {
-		struct count count = {.moment = WT_MOMENT_BACKWARD};
+	while ((optimizer = wti_live_next(optimizer, WTI_LIVE_OPTIMIZER)))
+		count_all(optimizer, WT_MOMENT_BACKWARD);
+}
 
-		if (!optimizer->owner)
-			continue;
-		object = optimizer->object; /* kept, so that the place in the list is */
-		Py_INCREF(object);
-		wti_state_parameters(optimizer, look_only, &count);
-		tell_count(optimizer, &count);
-		Py_DECREF(object);
-	}
+void wti_gradient_before_clear(struct wti_live *optimizer)
+{
+	if (!wti_lacks(WTI_LACKS_GRADIENTS))
+		count_all(optimizer, WT_MOMENT_CLEAR);
 }
 
 /* ---- Before a step ----------------------------------------------------------------------------

@@ -397,6 +397,7 @@ static bool is_named_after_class(uint32_t action)
 	case WTI_ACTION_MODULE_METHOD:
 	case WTI_ACTION_MODULE_LOADED:
 	case WTI_ACTION_METHOD:
+	case WTI_ACTION_CLEAR:
 	case WTI_ACTION_GROUP_ADDED:
 	case WTI_ACTION_OPTIMIZER_LOADED:
 	case WTI_ACTION_STEP:

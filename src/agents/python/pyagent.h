@@ -69,6 +69,7 @@ enum wti_action {
 	WTI_ACTION_COPY,            /* copy.deepcopy */
 	WTI_ACTION_MADE,            /* an optimizer, a scheduler, a scaler or a loader is made */
 	WTI_ACTION_METHOD,          /* of one of these */
+	WTI_ACTION_CLEAR,           /* Optimizer.zero_grad */
 	WTI_ACTION_GROUP_ADDED,     /* Optimizer.add_param_group */
 	WTI_ACTION_OPTIMIZER_LOADED,
 	WTI_ACTION_STEP, /* an optimizer steps */
@@ -299,6 +300,8 @@ void wti_context_batch(const struct wti_live *loader);
  * In a program without optimizers: whether a step is over when this model is called, outermost, in
  * these modes; or, without a model, when the program ends. And that it is.
  */
+/* Whether there was a backward since the last step of an optimizer. */
+bool wti_context_is_backward_unused(void);
 bool wti_context_ends_step(const struct wti_live *model, uint32_t modes);
 void wti_context_step_over(void);
 /* A model is called, outermost, in these modes. */
@@ -560,6 +563,8 @@ void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool
 /* The gradients that an optimizer is about to use, and that a backward will add to. */
 void wti_gradient_before_step(struct wti_live *optimizer);
 void wti_gradient_before_backward(void);
+/* Before zero_grad(): whether there are gradients that no step has used. */
+void wti_gradient_before_clear(struct wti_live *optimizer);
 
 /* ---- random.c ------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "rule.h"
+#include "slots.h"
 
 /* ---- Tensors in a checkpoint, and the live ones that they should be ------------------------- */
 
@@ -161,4 +162,262 @@ const struct wti_rule wti_rule_ckpt_002 = {
 	.needs = "nothing was saved that has a trained model's parameters",
 	.moments = WTI_MOMENT_SAVE,
 	.see = see_incomplete,
+};
+
+/* ---- Loading -------------------------------------------------------------------------------- */
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+static bool is_load_of_model(const struct wti_moment *moment)
+{
+	return moment->call->what == WTI_CALLEE_LOAD_STATE_DICT && moment->object &&
+	       moment->object->type == WT_OBJECT_TYPE_MODULE && !moment->call->exception;
+}
+
+/* ---- WT-CKPT-003: what is restored is what is there ----------------------------------------- */
+
+/* Of a model: when its state was last taken, in steps of the process. */
+struct taken {
+	bool is_set;
+	uint64_t step_count;
+};
+
+/* Whether all that is loaded is what the model holds, and at least one of it moves. */
+static bool changes_nothing(const struct wti_moment *moment)
+{
+	struct match match = match_owner(moment, moment->object->name);
+
+	return match.equal && !match.different;
+}
+
+static void see_alias(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct taken *taken;
+
+	if (moment->call->what != WTI_CALLEE_STATE_DICT && !is_load_of_model(moment))
+		return;
+	taken = wti_slot_of_object(state, moment->object, sizeof(*taken));
+	if (!taken)
+		return;
+	if (moment->call->what == WTI_CALLEE_STATE_DICT) {
+		*taken = (struct taken){true, moment->process->step_count};
+		return;
+	}
+	if (!taken->is_set || taken->step_count == moment->process->step_count)
+		return;
+	if (changes_nothing(moment))
+		wti_violated(account, moment, moment->object->name,
+			     "its state was taken %llu steps ago, and what is loaded now is what "
+			     "it holds already",
+			     (unsigned long long)(moment->process->step_count - taken->step_count));
+	else
+		wti_held(account);
+}
+
+const struct wti_rule wti_rule_ckpt_003 = {
+	.code = "WT-CKPT-003",
+	.severity = WT_ERROR,
+	.title = "the state that is restored is the present one",
+	.means = "state_dict() gives references, not copies: what was kept as the best state has "
+		 "trained on with the model",
+	.hint = "keep copy.deepcopy(model.state_dict())",
+	.definition =
+		"If a model's state was last taken before its optimizer's last steps, what "
+		"load_state_dict() is given differs from what the model holds. A case is a load "
+		"after steps since the state was taken.",
+	.innocent = "None is known.",
+	.needs = "no state was taken, trained past and loaded again",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_alias,
+	.release = release_slots,
+};
+
+/* ---- WT-CKPT-004: nothing matches ----------------------------------------------------------- */
+
+/* "state_dict[module.conv1.weight]" -> whether it ends in ".NAME]" or is NAME. */
+static bool is_key_of(const struct wti_moment *moment, uint32_t object, const char *key)
+{
+	for (size_t i = 0; i < moment->training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &moment->training->parameters[i];
+
+		if (parameter->stream == moment->process->stream && parameter->owner == object &&
+		    !strcmp(wti_moment_text(moment, parameter->name), key))
+			return true;
+	}
+	return false;
+}
+
+static void see_unmatched(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	uint32_t matching = 0, others = 0;
+
+	if (!is_load_of_model(moment))
+		return;
+	for (uint32_t i = 0; i < moment->call->value_count; i++) {
+		const struct wti_value_row *value = &moment->call->values[i];
+		const char *key = wti_moment_text(moment, value->name);
+
+		if (value->type != WTI_VALUE_TENSOR || value->position < 0 || strchr(key, '['))
+			continue;
+		if (is_key_of(moment, moment->object->name, key))
+			matching++;
+		else
+			others++;
+	}
+	if (matching)
+		wti_held(account);
+	else if (others)
+		wti_violated(account, moment, moment->object->name,
+			     "none of %u names in what is loaded is one of the model's", others);
+}
+
+const struct wti_rule wti_rule_ckpt_004 = {
+	.code = "WT-CKPT-004",
+	.severity = WT_ERROR,
+	.title = "nothing of what is loaded fits the model",
+	.means = "no name matches, and strict=False says nothing: the model keeps its random "
+		 "weights",
+	.hint = "compare the names; take off or put on a prefix such as \"module.\"",
+	.definition = "At least one name of what load_state_dict() is given is that of a parameter "
+		      "or buffer of the model. A case is a load of a model.",
+	.innocent = "None is known.",
+	.needs = "no model was loaded",
+	.moments = WTI_MOMENT_CALL,
+	.see = see_unmatched,
+};
+
+/* ---- WT-CKPT-005: has moved on since it was taken ------------------------------------------- */
+
+static void judge_saved(struct wti_case *account, struct wti_slots *slots,
+			const struct wti_moment *moment, const struct wti_object *model)
+{
+	struct match match = match_owner(moment, model->name);
+	struct taken *taken = wti_slot_of_object(slots, model, sizeof(*taken));
+	uint64_t ago;
+
+	if (!taken || !taken->is_set || match.equal + match.different < 2)
+		return;
+	ago = moment->process->step_count - taken->step_count;
+	if (ago && match.equal && !match.different)
+		wti_violated(account, moment, model->name,
+			     "its state was taken %llu steps before, and what is written is what "
+			     "it holds now",
+			     (unsigned long long)ago);
+	else
+		wti_held(account);
+}
+
+static void see_moved_on(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct taken *taken;
+
+	if (moment->type == WTI_MOMENT_SAVE) {
+		for (size_t i = 0; i < moment->training->object_count; i++)
+			if (is_a_model(moment, i))
+				judge_saved(account, state, moment, &moment->training->objects[i]);
+		return;
+	}
+	if (moment->call->what != WTI_CALLEE_STATE_DICT)
+		return;
+	taken = wti_slot_of_object(state, moment->object, sizeof(*taken));
+	if (taken)
+		*taken = (struct taken){true, moment->process->step_count};
+}
+
+const struct wti_rule wti_rule_ckpt_005 = {
+	.code = "WT-CKPT-005",
+	.severity = WT_WARNING,
+	.title = "a checkpoint is written later than its state was taken, and has moved on",
+	.means = "state_dict() gives references: what is called step N holds the weights of a "
+		 "later one",
+	.hint = "copy the state when it is taken: {k: v.clone() for k, v in "
+		"model.state_dict().items()}",
+	.definition = "If torch.save() writes the present bytes of a model, no step was made since "
+		      "state_dict() of it was last called. A case is a model in a checkpoint.",
+	.innocent = "A dictionary of references that is kept and written again and again on "
+		    "purpose.",
+	.needs = "nothing was saved that has the parameters of a model whose state was taken",
+	.moments = WTI_MOMENT_CALL | WTI_MOMENT_SAVE,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_moved_on,
+	.release = release_slots,
+};
+
+/* ---- WT-CKPT-006: what is frozen is nowhere ------------------------------------------------- */
+
+static bool is_saved(const struct wti_moment *moment, const struct wti_parameter *parameter)
+{
+	for (uint32_t i = 0; i < moment->call->value_count; i++)
+		if (could_be(moment, &moment->call->values[i], parameter))
+			return true;
+	return false;
+}
+
+static void judge_frozen(struct wti_case *account, const struct wti_moment *moment, uint32_t owner)
+{
+	const struct wti_parameter *missing = NULL;
+	uint32_t there = 0, lost = 0;
+
+	for (size_t i = 0; i < moment->training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &moment->training->parameters[i];
+
+		if (parameter->stream != moment->process->stream || parameter->owner != owner ||
+		    !parameter->is_member || parameter->is_buffer || parameter->placement)
+			continue;
+		if (is_saved(moment, parameter)) {
+			there++;
+		} else if (!parameter->requires_grad) {
+			lost++;
+			missing = parameter;
+		}
+	}
+	if (there < 2)
+		return;
+	if (missing)
+		wti_violated(account, moment, missing->name,
+			     "%u parameters of the model are in the checkpoint; %u that are frozen "
+			     "are not, and were not loaded from anywhere either",
+			     there, lost);
+	else
+		wti_held(account);
+}
+
+static void see_frozen(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	bool *is_loaded = wti_slot(state, moment->process->stream, sizeof(*is_loaded));
+
+	if (!is_loaded)
+		return;
+	if (moment->type == WTI_MOMENT_LOAD || is_load_of_model(moment))
+		*is_loaded = true;
+	if (moment->type != WTI_MOMENT_SAVE || *is_loaded)
+		return;
+	for (size_t i = 0; i < moment->training->object_count; i++)
+		if (is_a_model(moment, i))
+			judge_frozen(account, moment, moment->training->objects[i].name);
+}
+
+const struct wti_rule wti_rule_ckpt_006 = {
+	.code = "WT-CKPT-006",
+	.severity = WT_WARNING,
+	.title = "a checkpoint lacks frozen parameters that exist nowhere else",
+	.means = "whoever loads it has other values there: the frozen part was made in this run, "
+		 "and is lost with it",
+	.hint = "save model.state_dict() whole, or load the frozen part from a file too",
+	.definition =
+		"If at least two parameters of a model are in what torch.save() writes, and "
+		"nothing "
+		"was loaded in this process, its frozen parameters are too. A case is a model in "
+		"a checkpoint.",
+	.innocent = "A frozen part that is made from a fixed seed, or read in a way that torch "
+		    "does not see.",
+	.needs = "nothing was saved that has a model's parameters, or something was loaded before",
+	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOAD | WTI_MOMENT_SAVE,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_frozen,
+	.release = release_slots,
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about gradients: that they are cleared, in time, and that they come at all. */
+#include <string.h>
+
 #include "rule.h"
 #include "slots.h"
 
@@ -71,9 +73,13 @@ static void see_clearing(struct wti_case *account, void *state, const struct wti
 	case WTI_MOMENT_GRADIENTS:
 		note_gradients(clearing, moment->event);
 		break;
-	default:
+	case WTI_MOMENT_STEP:
 		judge_clearing(account, clearing, moment);
 		*clearing = (struct clearing){0};
+		break;
+	default: /* a closure has run backward() inside of the step: it must clear, too */
+		judge_clearing(account, clearing, moment);
+		clearing->is_counted = false;
 	}
 }
 
@@ -94,7 +100,8 @@ const struct wti_rule wti_rule_grad_001 = {
 		    "over several backward() calls is a clearing less often, and is no violation.",
 	.needs = "no optimizer stepped twice with a backward() between",
 	.flags = WTI_RULE_ABSENCE,
-	.moments = WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEP,
+	.moments =
+		WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEP | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
 	.see = see_clearing,
 	.release = release_slots,
@@ -138,14 +145,15 @@ const struct wti_rule wti_rule_grad_002 = {
 
 /* ---- WT-GRAD-003: none comes ---------------------------------------------------------------- */
 
-enum { STEPS_TO_TELL = 3 }; /* a parameter may be left out of a step or two */
+enum { STEPS_TO_TELL = 2 }; /* a parameter may be left out of one */
 
-static void finish_missing(struct wti_case *account, void *state,
-			   const struct wti_training *training)
+static void see_missing(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
-		struct wti_moment moment = wti_moment_of_end(training, parameter->stream);
+	const struct wti_training *training = moment->training;
+
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		const struct wti_parameter *parameter =
+			wti_object_member(training, moment->object, i);
 
 		if (!parameter->requires_grad || parameter->placement || parameter->is_empty ||
 		    parameter->step_count < STEPS_TO_TELL)
@@ -153,7 +161,7 @@ static void finish_missing(struct wti_case *account, void *state,
 		if (parameter->any_grad_count)
 			wti_held(account);
 		else if (wti_parameter_is_used(training, parameter))
-			wti_violated(account, &moment, parameter->name,
+			wti_violated(account, moment, parameter->name,
 				     "in %llu steps .grad was always None, though the module that "
 				     "has it was called with gradients on",
 				     (unsigned long long)parameter->step_count);
@@ -171,14 +179,15 @@ const struct wti_rule wti_rule_grad_003 = {
 		"module and the loss; take the parameter out of the optimizer if that is meant",
 	.definition =
 		"A parameter that requires a gradient, is in an optimizer that has stepped at "
-		"least three times, and whose module was called with gradients on, has a "
-		"gradient at one of these steps at least. A case is such a parameter.",
+		"least twice, and whose module was called with gradients on, has had a gradient at "
+		"one of these steps at least. A case is such a parameter after a step.",
 	.innocent =
 		"Parameters of modules that are never called (an unused head) are not judged, nor "
 		"those without elements (shards of FSDP that lie on other ranks).",
-	.needs = "no parameter of a module was in an optimizer for three steps",
+	.needs = "no parameter of a module was in an optimizer for two steps",
 	.flags = WTI_RULE_ABSENCE,
-	.finish = finish_missing,
+	.moments = WTI_MOMENT_STEPPED,
+	.see = see_missing,
 };
 
 /* ---- WT-GRAD-004: the loss is a leaf -------------------------------------------------------- */
@@ -207,4 +216,142 @@ const struct wti_rule wti_rule_grad_004 = {
 	.explains = (const char *const[]){"WT-GRAD-003", "WT-OPT-001", NULL},
 	.moments = WTI_MOMENT_BACKWARD,
 	.see = see_leaf,
+};
+
+/* ---- WT-GRAD-005: always zero --------------------------------------------------------------- */
+
+/* While others of the same optimizer have gradients. */
+static void see_zero(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	bool has_any = false;
+
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		has_any |=
+			wti_object_member(moment->training, optimizer, i)->grad == WTI_GRAD_NONZERO;
+	for (uint32_t i = 0; has_any && i < optimizer->member_count; i++) {
+		const struct wti_parameter *parameter =
+			wti_object_member(moment->training, optimizer, i);
+
+		if (!parameter->requires_grad || parameter->placement ||
+		    parameter->step_count < STEPS_TO_TELL || !parameter->any_grad_count ||
+		    !strchr(wti_moment_text(moment, parameter->shape), 'x'))
+			continue;
+		if (parameter->with_grad_count)
+			wti_held(account);
+		else if (parameter->any_grad_count == parameter->step_count &&
+			 wti_parameter_is_used(moment->training, parameter))
+			wti_violated(account, moment, parameter->name,
+				     "in each of %llu steps its gradient was all zeros",
+				     (unsigned long long)parameter->step_count);
+	}
+}
+
+const struct wti_rule wti_rule_grad_005 = {
+	.code = "WT-GRAD-005",
+	.severity = WT_WARNING,
+	.title = "gradients of some parameters are always zero",
+	.means = "what they compute has no influence: a gate that is closed for every input, dead "
+		 "units, a product with zero",
+	.hint = "look at the initial values, and at what follows this layer",
+	.definition =
+		"A matrix that requires a gradient, and has one in each of two or more steps, "
+		"has had one other than zero, if another parameter of its optimizer has. A case "
+		"is such a parameter after a step.",
+	.innocent = "Layers that begin with zeros (adapters, residual branches) have gradients of "
+		    "zero in their first step only. A bias that cancels out is not judged.",
+	.needs = "no parameter of a module was in an optimizer for two steps",
+	.moments = WTI_MOMENT_STEPPED,
+	.see = see_zero,
+};
+
+/* ---- WT-GRAD-006: run without gradients ----------------------------------------------------- */
+
+static void see_shut_off(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		const struct wti_parameter *parameter =
+			wti_object_member(moment->training, moment->object, i);
+		uint32_t *streak = wti_slot_of_parameter(state, parameter, sizeof(*streak));
+
+		if (!streak || !parameter->requires_grad || parameter->placement)
+			continue;
+		if (parameter->grad != WTI_GRAD_NONE ||
+		    !wti_parameter_is_shut_off(moment->training, parameter)) {
+			*streak = 0;
+			wti_held(account);
+		} else if (++*streak >= STEPS_TO_TELL) {
+			wti_violated(account, moment, parameter->name,
+				     "it is in the optimizer and requires a gradient, and its "
+				     "module is run under no_grad() inside of the model");
+		}
+	}
+}
+
+const struct wti_rule wti_rule_grad_006 = {
+	.code = "WT-GRAD-006",
+	.severity = WT_ERROR,
+	.title = "a part of the model that is to be trained runs under no_grad()",
+	.means = "it gets no gradients: it was unfrozen for the optimizer, and the forward pass "
+		 "still treats it as frozen",
+	.hint = "take the part out of no_grad() when it is unfrozen",
+	.definition =
+		"A parameter that requires a gradient, in an optimizer that steps, does not lack a "
+		"gradient for two steps in a row while its module is called with gradients off "
+		"inside of a module with gradients on. A case is a parameter in a step.",
+	.innocent = "None is known: what is meant to stay need not require gradients.",
+	.needs = "no optimizer stepped",
+	.moments = WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_shut_off,
+	.release = release_slots,
+};
+
+/* ---- WT-GRAD-007: thrown away --------------------------------------------------------------- */
+
+struct thrown {
+	bool is_seen;    /* since the last step */
+	uint32_t streak; /* steps in a row */
+};
+
+static void see_thrown(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct thrown *thrown = wti_slot_of_object(state, moment->object, sizeof(*thrown));
+
+	if (!thrown)
+		return;
+	if (moment->type == WTI_MOMENT_GRADIENTS) {
+		thrown->is_seen |=
+			wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) == WT_MOMENT_CLEAR &&
+			wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO);
+		return;
+	}
+	thrown->streak = thrown->is_seen ? thrown->streak + 1 : 0;
+	thrown->is_seen = false;
+	if (!thrown->streak)
+		wti_held(account);
+	else if (thrown->streak >= STEPS_TO_TELL)
+		wti_violated(account, moment, moment->object->name,
+			     "before each of the last %u steps zero_grad() cleared gradients of a "
+			     "backward() that no step had used",
+			     thrown->streak);
+}
+
+const struct wti_rule wti_rule_grad_007 = {
+	.code = "WT-GRAD-007",
+	.severity = WT_WARNING,
+	.title = "gradients are computed and thrown away",
+	.means = "zero_grad() stands between two backward() calls: only the last loss is trained "
+		 "on",
+	.hint = "call zero_grad() once, before the first backward() of a step",
+	.definition =
+		"Before a step of an optimizer, its zero_grad() does not clear gradients of a "
+		"backward() that no step has used. Two steps in a row are a violation. A case is "
+		"a step.",
+	.innocent = "Gradients that are only looked at, or taken for an adversarial input.",
+	.needs = "no optimizer stepped",
+	.moments = WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_thrown,
+	.release = release_slots,
 };

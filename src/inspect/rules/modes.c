@@ -2,6 +2,7 @@
 /* Rules about modes: dropout and normalisation behave differently in training and evaluation. */
 #include <string.h>
 
+#include "modal.h"
 #include "rule.h"
 #include "slots.h"
 
@@ -19,7 +20,7 @@ static void release_modes(void *state)
 }
 
 /* Modules whose forward depends on the mode; the callee is "Dropout.forward". */
-static bool depends_on_mode(const struct wti_moment *moment)
+bool wti_depends_on_mode(const struct wti_moment *moment)
 {
 	static const char *const classes[] = {"Dropout",     "AlphaDropout",  "FeatureAlphaDropout",
 					      "BatchNorm",   "SyncBatchNorm", "LazyBatchNorm",
@@ -72,7 +73,7 @@ static void note_mode(struct wti_slots *modules, const struct wti_moment *moment
 	struct mode *mode;
 
 	if (!call->object || !(call->flags & WTI_CALL_SAYS_TRAINING) ||
-	    !(call->flags & WTI_CALL_GRAD) || !depends_on_mode(moment))
+	    !(call->flags & WTI_CALL_GRAD) || !wti_depends_on_mode(moment))
 		return;
 	mode = wti_slot(modules, (uint64_t)call->stream << 32 | call->object, sizeof(*mode));
 	if (!mode)

@@ -174,3 +174,153 @@ const struct wti_rule wti_rule_num_002 = {
 	.see = see_rounding,
 	.release = release_slots,
 };
+
+/* ---- WT-NUM-003: outside of autocast -------------------------------------------------------- */
+
+/* Of a module: whether it has a matrix of its own, looked up once. */
+struct matrix {
+	bool is_known;
+	bool has_one;
+};
+
+static bool has_matrix(struct wti_slots *slots, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	struct matrix *matrix =
+		wti_slot(slots, (uint64_t)call->stream << 32 | call->object, sizeof(*matrix));
+
+	if (!matrix)
+		return false;
+	if (matrix->is_known)
+		return matrix->has_one;
+	matrix->is_known = true;
+	for (size_t i = 0; i < moment->training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &moment->training->parameters[i];
+
+		matrix->has_one |= parameter->stream == call->stream &&
+				   parameter->module == call->object && !parameter->is_buffer &&
+				   strchr(wti_moment_text(moment, parameter->shape), 'x');
+	}
+	return matrix->has_one;
+}
+
+static void see_autocast(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *input, *result;
+
+	if (!(call->flags & WTI_CALL_AUTOCAST) || !call->object)
+		return;
+	input = wti_call_tensor(call, false, 0);
+	result = wti_call_tensor(call, true, 0);
+	if (!input || !result || !is_half(input->digest.dtype) || !has_matrix(state, moment))
+		return;
+	if (result->digest.dtype == WT_DTYPE_F32 || result->digest.dtype == WT_DTYPE_F64)
+		wti_violated(account, moment, call->object,
+			     "its input is in half precision, autocast is on, and its result is "
+			     "in %s",
+			     result->digest.dtype == WT_DTYPE_F32 ? "float32" : "float64");
+	else
+		wti_held(account);
+}
+
+const struct wti_rule wti_rule_num_003 = {
+	.code = "WT-NUM-003",
+	.severity = WT_WARNING,
+	.title = "a layer computes in full precision under autocast",
+	.means = "the layer has an operator that autocast does not know, or converts its input: it "
+		 "is slower, takes more memory, and what follows differs in type",
+	.hint = "let the operator join in: torch.cuda.amp.custom_fwd(cast_inputs=...), or convert "
+		"its arguments",
+	.definition =
+		"A module with a matrix among its own parameters that is called under autocast "
+		"with an input in half precision returns half precision. A case is such a call.",
+	.innocent = "A last layer that is kept in float32 on purpose.",
+	.needs =
+		"no module with a matrix was called under autocast with an input in half precision",
+	.moments = WTI_MOMENT_MODULE_END,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_autocast,
+	.release = release_slots,
+};
+
+/* ---- WT-NUM-004: too small to be added ------------------------------------------------------ */
+
+enum { ADDITIONS_TO_TELL = 2 };
+
+/* Of a line, over all tensors that it adds to. */
+struct additions {
+	uint32_t lost, kept;
+};
+
+static double root_mean_square(const struct wti_digest_row *row)
+{
+	return sqrt(row->mean * row->mean + row->m2 / (double)row->count);
+}
+
+/* The distance between two neighbours, in parts of a number. */
+static double unit_of(uint32_t dtype)
+{
+	return dtype == WT_DTYPE_F16 ? 0x1p-11 : 0x1p-8;
+}
+
+static bool is_addition(const struct wti_call *call)
+{
+	return call->is_in_place &&
+	       (call->what == WTI_CALLEE_BLEND || call->what == WTI_CALLEE_SUBTRACT_IN_PLACE);
+}
+
+static void see_addition(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *to, *what;
+	double alpha = 1, added, least;
+	struct additions *additions;
+
+	if (!is_addition(call))
+		return;
+	to = wti_call_tensor(call, false, 0);
+	what = wti_call_tensor(call, false, 1);
+	if (!to || !what || !is_half(to->digest.dtype) || to->digest.count < 2 ||
+	    what->digest.count != to->digest.count ||
+	    (to->digest.flags | what->digest.flags) & WTI_TENSOR_NO_STATISTICS)
+		return;
+	wti_call_number(call, wti_symbol_word(moment->training->symbols, "alpha"), -2, &alpha);
+	added = fabs(alpha) * root_mean_square(&what->digest);
+	least = unit_of(to->digest.dtype) * root_mean_square(&to->digest);
+	additions = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*additions));
+	if (!additions || added == 0)
+		return;
+	if (added >= least) {
+		additions->kept++;
+		wti_held(account);
+	} else if (++additions->lost >= ADDITIONS_TO_TELL &&
+		   additions->lost * 2 >= additions->kept) {
+		wti_violated(account, moment, call->callee,
+			     "numbers of about %.2g are added to numbers of about %.2g in %s, "
+			     "whose neighbours are %.2g apart",
+			     added, root_mean_square(&to->digest),
+			     to->digest.dtype == WT_DTYPE_F16 ? "float16" : "bfloat16", least);
+	}
+}
+
+const struct wti_rule wti_rule_num_004 = {
+	.code = "WT-NUM-004",
+	.severity = WT_WARNING,
+	.title = "what is added in half precision is too small to be kept",
+	.means = "most of the updates are rounded away: weights stay where they are, or move only "
+		 "where a gradient is large",
+	.hint = "keep masters of the weights in float32, and copy them over",
+	.definition =
+		"What is added in place to a float16 or bfloat16 tensor of its size has a root "
+		"mean "
+		"square of at least a unit of that of the tensor: of what is half as large, most "
+		"is rounded away. Two such additions of a line, and a third of all its additions, "
+		"are a violation. A case is such an addition.",
+	.innocent = "The last steps of a model that has converged.",
+	.needs = "nothing was added in place to a tensor in half precision by a recorded call",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_addition,
+	.release = release_slots,
+};

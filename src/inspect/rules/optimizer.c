@@ -5,7 +5,7 @@
 #include "rule.h"
 #include "slots.h"
 
-enum { STEPS_TO_TELL = 3 };
+enum { STEPS_TO_TELL = 2 };
 
 static bool is_half(uint32_t dtype)
 {
@@ -87,37 +87,48 @@ const struct wti_rule wti_rule_opt_001 = {
 
 /* ---- WT-OPT-002: trainable, and in no optimizer --------------------------------------------- */
 
-/* Whether part of its model is trained by an optimizer that has stepped often enough. */
-static bool model_is_trained(const struct wti_training *training, size_t stream, uint32_t owner)
+/* What needs a look at all parameters is looked at in steps 2, 4, 8, 16 ... of an optimizer. */
+static bool is_time(const struct wti_object *optimizer)
 {
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *other = &training->parameters[i];
+	uint64_t count = optimizer->step_count;
 
-		if (other->stream == stream && other->owner == owner &&
-		    other->step_count >= STEPS_TO_TELL)
-			return true;
-	}
-	return false;
+	return count >= STEPS_TO_TELL && !(count & (count - 1));
 }
 
-static void finish_outside(struct wti_case *account, void *state,
-			   const struct wti_training *training)
+/* The owners, such as models, of what an optimizer trains. */
+static void collect_owners(struct wti_map *owners, const struct wti_training *training,
+			   const struct wti_object *optimizer)
 {
+	wti_map_init(owners, optimizer->member_count + 1u);
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		wti_map_number(owners, wti_object_member(training, optimizer, i)->owner);
+}
+
+static void see_outside(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_training *training = moment->training;
+	struct wti_map owners;
+
+	if (!is_time(moment->object))
+		return;
+	collect_owners(&owners, training, moment->object);
 	for (size_t i = 0; i < training->parameter_count; i++) {
 		const struct wti_parameter *parameter = &training->parameters[i];
-		struct wti_moment moment = wti_moment_of_end(training, parameter->stream);
 
-		if (!parameter->is_member || parameter->is_buffer || !parameter->requires_grad ||
-		    !wti_parameter_is_used(training, parameter))
+		if (parameter->stream != moment->object->stream || !parameter->is_member ||
+		    parameter->is_buffer || !parameter->requires_grad ||
+		    !wti_parameter_is_used(training, parameter) ||
+		    !wti_map_find_number(&owners, parameter->owner))
 			continue;
 		if (parameter->optimizer || parameter->step_count)
 			wti_held(account);
-		else if (model_is_trained(training, parameter->stream, parameter->owner))
+		else
 			wti_violated(
-				account, &moment, parameter->name,
+				account, moment, parameter->name,
 				"requires a gradient and is used in training, but no optimizer "
 				"has it, while others of the same model are in one");
 	}
+	wti_map_release(&owners);
 }
 
 const struct wti_rule wti_rule_opt_002 = {
@@ -132,13 +143,14 @@ const struct wti_rule wti_rule_opt_002 = {
 	.definition =
 		"Of a model of which an optimizer trains a part, every parameter that requires "
 		"a gradient and whose module is called in training is in an optimizer. A case "
-		"is such a parameter.",
+		"is such a parameter in step 2, 4, 8, 16 ... of the optimizer.",
 	.innocent =
 		"A head trained on features of a network that was not frozen: harmless, but "
 		"freezing it saves the work. Parameters that are added later are counted as in.",
-	.needs = "no parameter of a module that was called in training was known",
+	.needs = "no optimizer stepped twice",
 	.flags = WTI_RULE_ABSENCE,
-	.finish = finish_outside,
+	.moments = WTI_MOMENT_STEPPED,
+	.see = see_outside,
 };
 
 /* ---- WT-OPT-003: nothing to train ----------------------------------------------------------- */
@@ -211,7 +223,7 @@ const struct wti_rule wti_rule_opt_004 = {
 	.means = "steps change nothing",
 	.hint = "look at how the learning rate is computed: an integer division, a schedule that "
 		"starts at 0 and is never stepped",
-	.definition = "In its first three steps an optimizer has a learning rate above zero in one "
+	.definition = "In its first two steps an optimizer has a learning rate above zero in one "
 		      "group at least. A case is a step.",
 	.innocent =
 		"A warm-up that begins at 0 leaves it after a step. Schedules that end at 0 are "
@@ -241,12 +253,39 @@ static const struct wti_parameter *latecomer(const struct wti_training *training
 	return NULL;
 }
 
-static void judge_optimizer(struct wti_case *account, const struct wti_training *training,
-			    const struct wti_object *optimizer)
+/* No gradient has reached any of them, and no module that has one of them was ever called. */
+static bool is_all_stray(const struct wti_training *training, const struct wti_object *optimizer)
 {
-	const struct wti_parameter *late = latecomer(training, optimizer);
-	struct wti_moment moment = wti_moment_of_object(training, optimizer);
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
 
+		if (parameter->step_count < STEPS_TO_TELL || parameter->any_grad_count ||
+		    !parameter->is_member || wti_parameter_is_used(training, parameter))
+			return false;
+	}
+	return optimizer->member_count && training->processes[optimizer->stream].backward_count;
+}
+
+static void see_stray(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_training *training = moment->training;
+	const struct wti_object *optimizer = moment->object;
+	struct wti_moment made = wti_moment_of_object(training, optimizer);
+	const struct wti_parameter *late;
+
+	if (!is_time(optimizer))
+		return;
+	late = latecomer(training, optimizer);
+	made.scope = moment->scope;
+	if (optimizer->replaced_count)
+		wti_violated(account, &made, optimizer->replaced,
+			     "the model has another tensor under this name since the optimizer "
+			     "took it");
+	if (is_all_stray(training, optimizer))
+		wti_violated(account, &made, optimizer->name,
+			     "no gradient reached any of its %u parameters in %llu steps, and no "
+			     "module that has one of them was called",
+			     optimizer->member_count, (unsigned long long)optimizer->step_count);
 	for (uint32_t i = 0; i < optimizer->member_count; i++) {
 		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
 
@@ -256,19 +295,12 @@ static void judge_optimizer(struct wti_case *account, const struct wti_training 
 			wti_held(account);
 		else
 			wti_violated(
-				account, &moment, parameter->name,
+				account, &made, parameter->name,
 				"no gradient ever reached it; %s of %s is used, was made after "
 				"the optimizer, and is in none",
 				wti_symbol_text(training->symbols, late->name),
 				wti_symbol_text(training->symbols, late->owner));
 	}
-}
-
-static void finish_stray(struct wti_case *account, void *state, const struct wti_training *training)
-{
-	for (size_t i = 0; i < training->object_count; i++)
-		if (training->objects[i].type == WT_OBJECT_TYPE_OPTIMIZER)
-			judge_optimizer(account, training, &training->objects[i]);
 }
 
 const struct wti_rule wti_rule_opt_005 = {
@@ -280,14 +312,18 @@ const struct wti_rule wti_rule_opt_005 = {
 		"made",
 	.hint = "make the optimizer last, from the parameters of the model that is called",
 	.definition =
-		"A parameter of an optimizer that has stepped three times has had a gradient, "
+		"No parameter of an optimizer was replaced in its model after the optimizer had "
+		"taken it, and not all of them are without gradients in modules that are never "
+		"called. A parameter of an optimizer that has stepped twice has had a gradient, "
 		"or else no trainable parameter that is used in training and in no optimizer "
-		"came to be after the optimizer. A case is a parameter of an optimizer.",
+		"came to be after the optimizer. A case is a parameter of an optimizer in its "
+		"step 2, 4, 8, 16 ....",
 	.innocent =
 		"A head that is not used yet, and another part of the model that was added later "
 		"and left out of the optimizer on purpose, look like this together.",
-	.needs = "no optimizer stepped three times",
+	.needs = "no optimizer stepped twice",
 	.explains = (const char *const[]){"WT-OPT-001", "WT-OPT-002", "WT-GRAD-003", NULL},
 	.flags = WTI_RULE_ABSENCE,
-	.finish = finish_stray,
+	.moments = WTI_MOMENT_STEPPED,
+	.see = see_stray,
 };

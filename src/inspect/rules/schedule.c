@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about learning-rate schedules. */
+#include <math.h>
+
 #include "rule.h"
 #include "slots.h"
 
@@ -107,4 +109,222 @@ const struct wti_rule wti_rule_sched_002 = {
 	.needs = "no scheduler was made, or the run was too short to need it",
 	.flags = WTI_RULE_ABSENCE,
 	.finish = finish_never,
+};
+
+/* ---- WT-SCHED-003: of an optimizer that is not used any more -------------------------------- */
+
+/* Whether another optimizer steps what this one held. */
+static const struct wti_object *successor(const struct wti_training *training,
+					  const struct wti_object *optimizer)
+{
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
+		const struct wti_object *now =
+			parameter->optimizer ? &training->objects[parameter->optimizer - 1] : NULL;
+
+		if (now && now != optimizer && now->born > optimizer->born && now->step_count)
+			return now;
+	}
+	return NULL;
+}
+
+struct idle {
+	uint64_t step_count; /* of its optimizer, at the scheduler's last step */
+	uint32_t streak;
+};
+
+static void see_idle(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = optimizer_of(moment->training, moment->object);
+	struct idle *idle = wti_slot_of_object(state, moment->object, sizeof(*idle));
+	const struct wti_object *other;
+
+	if (!optimizer || !idle)
+		return;
+	other = optimizer->step_count == idle->step_count ? successor(moment->training, optimizer)
+							  : NULL;
+	idle->step_count = optimizer->step_count;
+	if (!other) {
+		idle->streak = 0;
+		wti_held(account);
+	} else if (++idle->streak >= 2) {
+		wti_violated(account, moment, moment->object->name,
+			     "it belongs to %s, which no longer steps; %s steps its parameters now",
+			     wti_moment_text(moment, optimizer->name),
+			     wti_moment_text(moment, other->name));
+	}
+}
+
+const struct wti_rule wti_rule_sched_003 = {
+	.code = "WT-SCHED-003",
+	.severity = WT_ERROR,
+	.title = "the scheduler belongs to an optimizer that is not used any more",
+	.means = "the optimizer in use keeps its learning rate: nothing schedules it",
+	.hint = "make a new scheduler together with the new optimizer",
+	.definition =
+		"A scheduler that is stepped twice in a row, while its optimizer does not step, is "
+		"not that of an optimizer whose parameters a later one steps. A case is a step of "
+		"a scheduler.",
+	.innocent = "None is known.",
+	.needs = "no scheduler was stepped",
+	.moments = WTI_MOMENT_SCHEDULER,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_idle,
+	.release = release_slots,
+};
+
+/* ---- WT-SCHED-004: gone too early ----------------------------------------------------------- */
+
+enum { STEPS_TO_JUDGE = 20 };
+static const double vanished = 1e-4; /* of the highest rate */
+
+struct height {
+	double highest;
+	uint64_t steps, steps_below;
+};
+
+static double highest_lr(const struct wti_object *optimizer)
+{
+	double highest = 0;
+
+	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++)
+		if (optimizer->lr_known & 1u << i && optimizer->lr[i] > highest)
+			highest = optimizer->lr[i];
+	return highest;
+}
+
+static void see_height(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct height *height = wti_slot_of_object(state, moment->object, sizeof(*height));
+	double lr;
+
+	if (!height || !moment->object->lr_known)
+		return;
+	lr = highest_lr(moment->object);
+	height->highest = fmax(height->highest, lr);
+	height->steps++;
+	if (height->highest <= 0 || lr > vanished * height->highest) {
+		height->steps_below = 0;
+		wti_held(account);
+		return;
+	}
+	if (++height->steps_below >= STEPS_TO_JUDGE && height->steps_below * 3 > height->steps)
+		wti_violated(account, moment, moment->object->name,
+			     "for %llu of %llu steps its learning rate has been below %.3g, a "
+			     "ten-thousandth of the highest, %.3g",
+			     (unsigned long long)height->steps_below,
+			     (unsigned long long)height->steps, vanished * height->highest,
+			     height->highest);
+}
+
+const struct wti_rule wti_rule_sched_004 = {
+	.code = "WT-SCHED-004",
+	.severity = WT_WARNING,
+	.title = "the learning rate is gone long before the end",
+	.means = "the schedule is stepped more often than it was written for, such as every batch "
+		 "instead of every epoch: most of the run trains nothing",
+	.hint = "call scheduler.step() once an epoch if the schedule counts epochs",
+	.definition =
+		"An optimizer does not spend twenty steps in a row, and a third of all its steps, "
+		"below a ten-thousandth of its highest learning rate. A case is a step above it.",
+	.innocent = "A run that is left going after its schedule has ended.",
+	.needs = "no optimizer with a learning rate stepped",
+	.moments = WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_height,
+	.release = release_slots,
+};
+
+/* ---- WT-SCHED-005: ends in the middle ------------------------------------------------------- */
+
+enum { RATES = 8 };
+static const double far_from_end = 0.1; /* of the highest rate */
+
+struct descent {
+	double rates[RATES]; /* of the first group in the last steps, the newest last */
+	uint64_t count;
+	double highest;
+	struct wti_scope scope;
+};
+
+static void see_descent(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct descent *descent = wti_slot_of_object(state, moment->object, sizeof(*descent));
+
+	if (!descent || !(moment->object->lr_known & 1))
+		return;
+	for (size_t i = 0; i + 1 < RATES; i++)
+		descent->rates[i] = descent->rates[i + 1];
+	descent->rates[RATES - 1] = moment->object->lr[0];
+	descent->highest = fmax(descent->highest, moment->object->lr[0]);
+	descent->count++;
+	descent->scope = moment->scope;
+}
+
+/* How many more steps until zero, if the last rates lie on a falling line; -1: they do not. */
+static double steps_left(const struct descent *descent)
+{
+	double fall = descent->rates[0] - descent->rates[1];
+
+	if (descent->count < RATES || fall <= 0)
+		return -1;
+	for (size_t i = 1; i + 1 < RATES; i++) {
+		double next = descent->rates[i] - descent->rates[i + 1];
+
+		if (fabs(next - fall) > 1e-6 * descent->highest)
+			return -1;
+	}
+	return descent->rates[RATES - 1] / fall;
+}
+
+static void judge_end(struct wti_case *account, const struct descent *descent,
+		      const struct wti_training *training, const struct wti_object *optimizer)
+{
+	struct wti_moment moment = wti_moment_of_end(training, optimizer->stream);
+	double left = steps_left(descent);
+
+	if (left < 0)
+		return;
+	if (descent->rates[RATES - 1] <= far_from_end * descent->highest)
+		wti_held(account);
+	else
+		wti_violated(account, &moment, optimizer->name,
+			     "its learning rate fell along a line and was at %.3g of %.3g when "
+			     "training ended: %.0f steps are missing after %llu",
+			     descent->rates[RATES - 1], descent->highest, left,
+			     (unsigned long long)optimizer->step_count);
+}
+
+static void finish_descent(struct wti_case *account, void *state,
+			   const struct wti_training *training)
+{
+	for (size_t i = 0; i < training->object_count; i++) {
+		const struct wti_object *optimizer = &training->objects[i];
+		const struct descent *descent;
+
+		if (optimizer->type != WT_OBJECT_TYPE_OPTIMIZER || !optimizer->step_count)
+			continue;
+		descent = wti_slot_of_object(state, optimizer, sizeof(*descent));
+		if (descent)
+			judge_end(account, descent, training, optimizer);
+	}
+}
+
+const struct wti_rule wti_rule_sched_005 = {
+	.code = "WT-SCHED-005",
+	.severity = WT_WARNING,
+	.title = "training ends in the middle of the learning-rate schedule",
+	.means = "fewer steps were made than the schedule was planned for: the number of steps is "
+		 "counted in two ways that do not agree, or the run stopped early",
+	.hint = "compute the number of steps once, and give the same to loop and schedule",
+	.definition =
+		"If the learning rate of an optimizer fell along a straight line in its last eight "
+		"steps, it ended below a tenth of its highest value. A case is such an optimizer.",
+	.innocent = "Early stopping; a run that was cut short; a line that ends above zero.",
+	.needs = "no learning rate fell along a line until the end",
+	.moments = WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_descent,
+	.finish = finish_descent,
+	.release = release_slots,
 };

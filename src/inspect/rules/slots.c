@@ -13,6 +13,10 @@ void *wti_slot(struct wti_slots *slots, uint64_t key, size_t bytes)
 
 	if (!slots->index.ceiling)
 		wti_map_init(&slots->index, SLOTS_MAX);
+	if (!slots->bytes)
+		slots->bytes = bytes;
+	if (slots->bytes != bytes)
+		return NULL;
 	place = wti_map_number(&slots->index, key);
 	if (!place)
 		return NULL;

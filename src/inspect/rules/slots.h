@@ -12,6 +12,7 @@ struct wti_slots {
 	struct wti_map index; /* key: place plus one */
 	char *memory;
 	size_t count;
+	size_t bytes; /* of each */
 };
 
 /* NULL: no room, or nothing to be asked about. All slots of one `slots` have the same size. */

@@ -242,6 +242,15 @@ static bool is_of_a_call(const struct wt_event *event)
 	       (event->kind->number == WT_KIND_TENSOR && call_field_of(event));
 }
 
+/* Told among the arguments of the call that is being begun. */
+static bool is_row_of_a_call(const struct wti_call_track *track, const struct wt_event *event)
+{
+	const struct wti_call *call = innermost(track);
+
+	return event->kind->number == WT_KIND_ROW && call && !call->is_announced &&
+	       (uint32_t)wt_event_u64(event, WT_ROW_FIELD_CALL) == call->seq;
+}
+
 int wti_calls_event(struct wti_calls *calls, const struct wt_event *event,
 		    const struct wti_listener *listener, struct wt_err *err)
 {
@@ -250,6 +259,8 @@ int wti_calls_event(struct wti_calls *calls, const struct wt_event *event,
 
 	if (done && is_of_a_call(event)) {
 		done = add_value(calls, track, event);
+	} else if (done && is_row_of_a_call(track, event)) {
+		listener->event(listener->self, event, innermost(track));
 	} else if (done) {
 		announce(track, listener);
 		switch (event->kind->number) {
@@ -306,4 +317,45 @@ const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is
 			return value;
 	}
 	return NULL;
+}
+
+bool wti_call_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret)
+{
+	const struct wti_value_row *value = wti_call_argument(call, name, position);
+	union {
+		uint64_t bits;
+		double number;
+	} as;
+
+	if (!value)
+		return false;
+	as.bits = value->bits;
+	switch (value->type) {
+	case WT_VALUE_TYPE_FLOAT:
+		*ret = as.number;
+		return true;
+	case WT_VALUE_TYPE_BOOL:
+	case WT_VALUE_TYPE_INT:
+		*ret = (double)(int64_t)value->bits;
+		return true;
+	case WTI_VALUE_TENSOR:
+		*ret = value->digest.mean;
+		return value->digest.count == 1 &&
+		       !(value->digest.flags & WTI_TENSOR_NO_STATISTICS);
+	default:
+		return false;
+	}
+}
+
+uint64_t wti_call_hash(const struct wti_call *call, bool is_return)
+{
+	const struct wti_value_row *value;
+	uint64_t hash = 0;
+
+	for (uint32_t n = 0; (value = wti_call_tensor(call, is_return, n)); n++) {
+		if (value->digest.flags & WTI_TENSOR_NO_HASH)
+			return 0;
+		hash = (hash ^ value->digest.hash) * 0x9e3779b97f4a7c15u + 1;
+	}
+	return hash;
 }

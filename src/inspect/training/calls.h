@@ -61,7 +61,11 @@ struct wti_call {
 	uint32_t value_count;
 	uint32_t value_capacity;
 	bool is_announced;
-	uint64_t tag; /* the listener's, for the time of the call */
+	/* The listener's, for the time of the call. */
+	uint64_t tag;
+	uint32_t what; /* enum wti_callee */
+	bool is_in_place;
+	bool is_shut_off; /* a module without gradients inside of one that has them */
 };
 
 struct wti_call_track {
@@ -107,6 +111,10 @@ const struct wti_value_row *wti_call_argument(const struct wti_call *call, uint3
 /* The n-th tensor among the arguments, or among the returns. */
 const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is_return,
 					    uint32_t n);
+/* A number among the arguments, by name or position; false: there is none. */
+bool wti_call_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret);
+/* All tensors of one side as one number; 0: there is none, or one was not read. */
+uint64_t wti_call_hash(const struct wti_call *call, bool is_return);
 void wti_digest_read(struct wti_digest_row *ret, struct wti_symbols *symbols,
 		     const struct wt_event *event);
 

@@ -201,6 +201,25 @@ static bool has_no_element(const char *shape)
 	return false;
 }
 
+/* The module has another tensor under this name than the optimizer has taken: its shape differs. */
+static void take_replacement(struct wti_training *training, struct wti_parameter *parameter)
+{
+	struct wti_object *optimizer =
+		parameter->optimizer ? &training->objects[parameter->optimizer - 1] : NULL;
+
+	if (!optimizer)
+		return;
+	remove_member(optimizer, (uint32_t)(parameter - training->parameters));
+	optimizer->replaced = parameter->name;
+	optimizer->replaced_count++;
+	parameter->optimizer = 0;
+	parameter->step_count = parameter->moved_count = 0;
+	parameter->any_grad_count = parameter->with_grad_count = 0;
+	parameter->grad = WTI_GRAD_UNKNOWN;
+	parameter->has_hash = parameter->has_statistics = parameter->has_grad_statistics = false;
+	parameter->born = ++training->births;
+}
+
 struct wti_parameter *wti_take_member(struct wti_training *training, const struct wt_event *event)
 {
 	struct wti_symbols *symbols = training->symbols;
@@ -209,13 +228,19 @@ struct wti_parameter *wti_take_member(struct wti_training *training, const struc
 	struct wti_parameter *parameter = wti_parameter_of(
 		training, event->stream, wti_symbol_of(symbols, event, WT_MEMBER_FIELD_OWNER),
 		wti_symbol_of(symbols, event, WT_MEMBER_FIELD_KNOWN_AS));
+	uint32_t shape, placement;
 
 	if (!parameter)
 		return NULL;
+	shape = wti_symbol_of(symbols, event, WT_MEMBER_FIELD_SHAPE);
+	placement = wti_symbol_of(symbols, event, WT_MEMBER_FIELD_PLACEMENT);
+	if (role == WT_ROLE_PARAMETER && parameter->is_member && parameter->shape != shape &&
+	    parameter->shape && !parameter->is_empty && !placement && !parameter->placement)
+		take_replacement(training, parameter);
 	parameter->dtype = (uint32_t)wt_event_u64(event, WT_MEMBER_FIELD_DTYPE);
-	parameter->shape = wti_symbol_of(symbols, event, WT_MEMBER_FIELD_SHAPE);
-	parameter->is_empty = has_no_element(wti_symbol_text(symbols, parameter->shape));
-	parameter->placement = wti_symbol_of(symbols, event, WT_MEMBER_FIELD_PLACEMENT);
+	parameter->shape = shape;
+	parameter->is_empty = has_no_element(wti_symbol_text(symbols, shape));
+	parameter->placement = placement;
 	parameter->requires_grad = wt_event_u64(event, WT_MEMBER_FIELD_FLAGS) & 1;
 	if (role == WT_ROLE_OPTIMIZED || role == WT_ROLE_LEFT) {
 		take_optimized(training, parameter, object, role == WT_ROLE_OPTIMIZED,

@@ -86,12 +86,19 @@ static enum wti_moment_type type_by_object(const struct wti_training *training,
 	return WTI_MOMENT_CALL;
 }
 
+/* Wrappers and averages are called as modules are. */
+static bool is_a_module(const struct wti_object *object)
+{
+	return object->type == WT_OBJECT_TYPE_MODULE || object->type == WT_OBJECT_TYPE_WRAPPER ||
+	       object->type == WT_OBJECT_TYPE_AVERAGE;
+}
+
 static enum wti_moment_type type_of(const struct wti_training *training,
 				    const struct wti_call *call, const struct wti_object *object)
 {
 	const char *callee = wti_symbol_text(training->symbols, call->callee);
 
-	if (object && object->type != WT_OBJECT_TYPE_MODULE)
+	if (object && !is_a_module(object))
 		return type_by_object(training, call, object);
 	if (is_method(training, call, "forward"))
 		return WTI_MOMENT_MODULE;
@@ -129,6 +136,24 @@ static void count_backward(struct wti_training *training, const struct wti_call 
 		}
 }
 
+static void note_use(struct wti_training *training, struct wti_call *call,
+		     const struct wti_call *parent)
+{
+	uint64_t *use;
+
+	if (!call->object)
+		return;
+	call->is_shut_off = !(call->flags & WTI_CALL_GRAD) && parent &&
+			    parent->tag == WTI_MOMENT_MODULE &&
+			    (parent->flags & WTI_CALL_GRAD || parent->is_shut_off);
+	use = wti_map_number(&training->used, (uint64_t)call->stream << 32 | call->object);
+	if (!use)
+		return;
+	*use &= ~(uint64_t)WTI_USE_SHUT_OFF;
+	*use |= (call->flags & WTI_CALL_GRAD ? WTI_USE_GRAD : 0) |
+		(call->is_shut_off ? WTI_USE_SHUT_OFF : 0);
+}
+
 static void begun(void *self, struct wti_call *call, const struct wti_call *parent)
 {
 	struct wti_training *training = self;
@@ -137,14 +162,16 @@ static void begun(void *self, struct wti_call *call, const struct wti_call *pare
 	enum wti_moment_type type = type_of(training, call, object);
 
 	call->tag = type;
+	call->what = wti_callee_of(&training->callees, training->symbols, call->callee,
+				   &call->is_in_place);
 	if (process)
 		process->call_count++;
 	if (object)
 		object->call_count++;
 	if (type == WTI_MOMENT_STEP)
 		step_begins(training, object);
-	if (type == WTI_MOMENT_MODULE && call->object && call->flags & WTI_CALL_GRAD)
-		wti_map_number(&training->used, (uint64_t)call->stream << 32 | call->object);
+	if (type == WTI_MOMENT_MODULE)
+		note_use(training, call, parent);
 	if (type == WTI_MOMENT_BACKWARD)
 		count_backward(training, call);
 	if (type & (WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP))
@@ -230,6 +257,8 @@ static void stepped(struct wti_training *training, struct wti_process *process)
 	}
 	tell_call(training, WTI_MOMENT_STEPPED, &process->step_call, NULL, optimizer);
 	optimizer->backward_count = 0;
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		training->parameters[optimizer->members[i]].grad_is_new = false;
 }
 
 /* "fc1.weight.grad" -> "fc1.weight"; false: it is not the name of a gradient. */
@@ -248,6 +277,7 @@ static void take_gradient(struct wti_parameter *parameter, const struct wt_event
 {
 	uint32_t type = (uint32_t)wt_event_u64(event, WT_STATE_FIELD_TYPE);
 
+	parameter->grad_is_new = true;
 	if (type == WT_VALUE_TYPE_NONE) {
 		parameter->grad = WTI_GRAD_NONE;
 		return;
@@ -451,6 +481,7 @@ void wti_training_release(struct wti_training *training)
 	wti_map_release(&training->object_index);
 	wti_map_release(&training->used);
 	wti_map_release(&training->parameter_index);
+	wti_callees_release(&training->callees);
 	wti_calls_release(&training->calls);
 	if (training->symbols)
 		wti_symbols_release(training->symbols);
@@ -490,99 +521,4 @@ void wti_training_finish(struct wti_training *training)
 	for (size_t i = 0; i < training->process_count; i++)
 		if (training->processes[i].stepping)
 			stepped(training, &training->processes[i]);
-}
-
-/* ---- Asking --------------------------------------------------------------------------------- */
-
-struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream)
-{
-	const struct wti_process *process = &training->processes[stream];
-
-	return (struct wti_moment){
-		.training = training,
-		.process = process,
-		.scope = process->scope,
-		.call = process->step_count ? &process->step_call : NULL,
-	};
-}
-
-struct wti_moment wti_moment_of_object(const struct wti_training *training,
-				       const struct wti_object *object)
-{
-	struct wti_moment moment = wti_moment_of_end(training, object->stream);
-
-	moment.call = NULL;
-	moment.object = object;
-	return moment;
-}
-
-struct wti_where wti_moment_where(const struct wti_moment *moment)
-{
-	const struct wti_symbols *symbols = moment->training->symbols;
-	struct wti_where where = {.line = -1};
-	const struct wt_reader *reader;
-	const struct wt_site *site;
-
-	if (moment->scope.stage)
-		where.stage = wti_symbol_text(symbols, moment->scope.stage);
-	if (!moment->call && !moment->object)
-		return where;
-	reader = moment->process->reader;
-	if (moment->call)
-		where.op = wti_symbol_text(symbols, moment->call->callee);
-	site = wt_reader_site(reader, moment->call ? moment->call->site : moment->object->site);
-	if (site) {
-		where.file = wti_symbol_text(
-			symbols, wti_symbol(moment->training->symbols,
-					    wt_reader_string(reader, site->file).data,
-					    wt_reader_string(reader, site->file).bytes));
-		where.line = site->line;
-	}
-	return where;
-}
-
-bool wti_parameter_is_used(const struct wti_training *training,
-			   const struct wti_parameter *parameter)
-{
-	uint64_t key = (uint64_t)parameter->stream << 32 | parameter->module;
-
-	return wti_map_find_number(&training->used, key);
-}
-
-bool wti_optimizer_is_used(const struct wti_training *training, const struct wti_object *optimizer)
-{
-	for (uint32_t i = 0; i < optimizer->member_count; i++)
-		if (wti_parameter_is_used(training, wti_object_member(training, optimizer, i)))
-			return true;
-	return false;
-}
-
-bool wti_parameter_lr(const struct wti_training *training, const struct wti_parameter *parameter,
-		      double *ret_lr)
-{
-	const struct wti_object *optimizer;
-
-	if (!parameter->optimizer || parameter->group >= WTI_GROUPS_MAX)
-		return false;
-	optimizer = &training->objects[parameter->optimizer - 1];
-	if (!(optimizer->lr_known & 1u << parameter->group))
-		return false;
-	*ret_lr = optimizer->lr[parameter->group];
-	return true;
-}
-
-const struct wti_parameter *wti_object_member(const struct wti_training *training,
-					      const struct wti_object *object, uint32_t index)
-{
-	return index < object->member_count ? &training->parameters[object->members[index]] : NULL;
-}
-
-const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol)
-{
-	return wti_symbol_text(moment->training->symbols, symbol);
-}
-
-bool wti_stage_is(const struct wti_moment *moment, const char *stage)
-{
-	return !strcmp(wti_moment_text(moment, moment->scope.stage), stage);
 }

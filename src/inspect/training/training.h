@@ -9,6 +9,7 @@
 #ifndef WTI_INSPECT_TRAINING_H
 #define WTI_INSPECT_TRAINING_H
 
+#include "callees.h"
 #include "calls.h"
 
 /* Bits of call_begin.flags (docs/events.md). */
@@ -29,6 +30,12 @@ enum wti_grad {
 	WTI_GRAD_NONZERO,
 };
 
+/* How a module was called, bits. */
+enum wti_use {
+	WTI_USE_GRAD = 1,     /* with gradients on, once at least */
+	WTI_USE_SHUT_OFF = 2, /* the last time: without, inside of a module that had them on */
+};
+
 enum { WTI_GROUPS_MAX = 32 }; /* groups of an optimizer beyond that have no known learning rate */
 
 struct wti_object {
@@ -45,6 +52,8 @@ struct wti_object {
 	uint64_t zero_grad_count;
 	uint64_t backward_count;                 /* since its last step */
 	uint64_t zero_grad_count_after_backward; /* since the last backward() of its process */
+	uint32_t replaced;       /* a parameter that its module has replaced since: its name */
+	uint32_t replaced_count; /* of these */
 	double lr[WTI_GROUPS_MAX];
 	uint32_t lr_known; /* a bit for each group */
 	uint32_t *members; /* places in parameters */
@@ -70,7 +79,8 @@ struct wti_parameter {
 	bool is_empty;  /* it has no element here */
 	bool requires_grad;
 	bool has_hash;
-	bool moved; /* in its optimizer's last step */
+	bool moved;       /* in its optimizer's last step */
+	bool grad_is_new; /* told since its optimizer's last step */
 	uint64_t hash;
 	enum wti_grad grad; /* before its optimizer's last step */
 	uint64_t grad_hash;
@@ -159,7 +169,8 @@ struct wti_training {
 	struct wti_map parameter_index; /* stream, owner and name: place plus one */
 	struct wti_parameter *parameters;
 	size_t parameter_count;
-	struct wti_map used; /* stream and name of modules that were called with gradients on */
+	struct wti_map used; /* stream and name of modules that were called: enum wti_use */
+	struct wti_callees callees;
 	uint64_t births;
 	uint64_t overflow_count; /* objects and parameters that found no room */
 	void (*tell)(void *self, const struct wti_moment *moment);
@@ -186,6 +197,9 @@ struct wti_where wti_moment_where(const struct wti_moment *moment);
 /* Whether the module that has it was called with gradients on. */
 bool wti_parameter_is_used(const struct wti_training *training,
 			   const struct wti_parameter *parameter);
+/* Whether it was last called without, inside of a module that had them on. */
+bool wti_parameter_is_shut_off(const struct wti_training *training,
+			       const struct wti_parameter *parameter);
 /* Whether one of an optimizer's parameters belongs to such a module. */
 bool wti_optimizer_is_used(const struct wti_training *training, const struct wti_object *optimizer);
 /* The learning rate of its group; false: not known. */

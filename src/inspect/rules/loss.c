@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about losses: that they are given what they expect, in a type that can hold them. */
+#include <math.h>
+
+#include "inspect/training/shape.h"
+#include "rule.h"
+#include "slots.h"
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+static bool is_measured(const struct wti_value_row *value)
+{
+	return value && !(value->digest.flags & WTI_TENSOR_NO_STATISTICS) && value->digest.count;
+}
+
+static struct wti_shape shape_of(const struct wti_moment *moment, const struct wti_value_row *value)
+{
+	return wti_shape_read(wti_moment_text(moment, value->digest.shape));
+}
+
+/* ---- WT-LOSS-001: probabilities instead of logits ------------------------------------------- */
+
+enum { CALLS_TO_TELL = 2 };
+
+/* Rows that add up to one: not negative, and with the mean that they must have. */
+static bool are_probabilities(const struct wti_moment *moment, const struct wti_value_row *input)
+{
+	struct wti_shape shape = shape_of(moment, input);
+	double classes;
+
+	if (shape.rank < 2 || shape.extents[1] < 2)
+		return false;
+	classes = (double)shape.extents[1];
+	return input->digest.min >= 0 && input->digest.max <= 1 + 1e-6 &&
+	       input->digest.min < input->digest.max &&
+	       fabs(input->digest.mean * classes - 1) < 1e-4;
+}
+
+static void see_probabilities(struct wti_case *account, void *state,
+			      const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *input;
+	uint32_t *streak;
+
+	if (call->what != WTI_CALLEE_CROSS_ENTROPY && call->what != WTI_CALLEE_NLL)
+		return;
+	input = wti_call_tensor(call, false, 0);
+	if (!is_measured(input))
+		return;
+	streak = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*streak));
+	if (!streak)
+		return;
+	if (!are_probabilities(moment, input)) {
+		*streak = 0;
+		wti_held(account);
+	} else if (++*streak >= CALLS_TO_TELL) {
+		wti_violated(account, moment, call->callee,
+			     "its input lies between %.3g and %.3g and its rows add up to 1",
+			     input->digest.min, input->digest.max);
+	}
+}
+
+const struct wti_rule wti_rule_loss_001 = {
+	.code = "WT-LOSS-001",
+	.severity = WT_ERROR,
+	.title = "a loss that expects logits is given probabilities",
+	.means = "softmax is applied twice, or a logarithm is missing: gradients are flat, and the "
+		 "loss cannot come near zero",
+	.hint = "give cross_entropy what comes before the softmax, and nll_loss its log_softmax",
+	.definition =
+		"The input of cross_entropy or nll_loss is not a set of rows that lie between 0 "
+		"and 1 and add up to 1. Two calls of one line in a row are a violation. A case "
+		"is a call.",
+	.innocent = "None is known.",
+	.needs = "no cross_entropy or nll_loss with a measured input was called",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_probabilities,
+	.release = release_slots,
+};
+
+/* ---- WT-LOSS-002: every prediction with every target ---------------------------------------- */
+
+static bool is_column(const struct wti_shape *shape)
+{
+	return shape->rank >= 2 && shape->extents[shape->rank - 1] == 1 && shape->extents[0] > 1;
+}
+
+/* (N, 1) with (N,): the result is a matrix. */
+static bool broadcasts(const struct wti_moment *moment, const struct wti_value_row *a,
+		       const struct wti_value_row *b)
+{
+	struct wti_shape left = shape_of(moment, a), right = shape_of(moment, b);
+
+	if (left.rank != 2 || right.rank != 1 || !is_column(&left))
+		return false;
+	return left.extents[0] == right.extents[0];
+}
+
+static bool is_one_predicted(const struct wti_value_row *a, const struct wti_value_row *b)
+{
+	return (a->digest.flags ^ b->digest.flags) & WTI_TENSOR_REQUIRES_GRAD;
+}
+
+static void see_broadcast(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *a, *b;
+
+	if (call->what != WTI_CALLEE_SUBTRACT && call->what != WTI_CALLEE_DISTANCE)
+		return;
+	a = wti_call_tensor(call, false, 0);
+	b = wti_call_tensor(call, false, 1);
+	if (!a || !b || !is_one_predicted(a, b))
+		return;
+	if (broadcasts(moment, a, b) || broadcasts(moment, b, a))
+		wti_violated(account, moment, call->callee,
+			     "shapes %s and %s give a matrix: each prediction with each target",
+			     wti_moment_text(moment, a->digest.shape),
+			     wti_moment_text(moment, b->digest.shape));
+	else
+		wti_held(account);
+}
+
+const struct wti_rule wti_rule_loss_002 = {
+	.code = "WT-LOSS-002",
+	.severity = WT_ERROR,
+	.title = "predictions and targets broadcast against each other",
+	.means = "every prediction is compared with every target: the model learns the mean of all "
+		 "targets",
+	.hint = "give both the same shape: prediction.squeeze(1), or target.unsqueeze(1)",
+	.definition =
+		"A difference or a loss of two tensors, one of which requires a gradient and the "
+		"other does not, is not of a column of N rows and a vector of N, N above 1. A "
+		"case is such a call.",
+	.innocent = "Differences of all pairs on purpose, written without an axis of one's own.",
+	.needs = "no difference of a prediction and a target was recorded",
+	.moments = WTI_MOMENT_CALL,
+	.see = see_broadcast,
+};
+
+/* ---- WT-LOSS-003: in half precision --------------------------------------------------------- */
+
+static void see_half(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_value_row *loss = wti_call_tensor(moment->call, false, 0);
+	uint32_t dtype = loss ? loss->digest.dtype : 0;
+
+	if (!loss || loss->digest.count != 1)
+		return;
+	if (dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16)
+		wti_violated(account, moment, 0, "backward() is called on a loss in %s",
+			     dtype == WT_DTYPE_F16 ? "float16" : "bfloat16");
+	else
+		wti_held(account);
+}
+
+const struct wti_rule wti_rule_loss_003 = {
+	.code = "WT-LOSS-003",
+	.severity = WT_WARNING,
+	.title = "the loss is computed in half precision",
+	.means = "it has two or three decimal digits; sums over many elements stop growing, and "
+		 "small losses vanish",
+	.hint = "convert before the loss: loss_function(output.float(), target)",
+	.definition = "The tensor on which backward() is called is not float16 or bfloat16. A case "
+		      "is a call of backward() on one number.",
+	.innocent = "Models that are in half precision as a whole, on purpose.",
+	.needs = "backward() was never called on a recorded loss",
+	.moments = WTI_MOMENT_BACKWARD,
+	.see = see_half,
+};

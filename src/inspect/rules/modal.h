@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules whose result depends on the mode. */
+#ifndef WTI_INSPECT_MODAL_H
+#define WTI_INSPECT_MODAL_H
+
+#include "inspect/training/training.h"
+
+/* Of the call of a module: dropout, batch normalisation and the like. */
+bool wti_depends_on_mode(const struct wti_moment *moment);
+
+#endif

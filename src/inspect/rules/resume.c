@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about going on from a checkpoint: with all of it, and where it stood. */
+#include <string.h>
+
+#include "rule.h"
+#include "slots.h"
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+static bool is_load(const struct wti_moment *moment)
+{
+	return moment->call->what == WTI_CALLEE_LOAD_STATE_DICT && moment->call->object &&
+	       !moment->call->exception;
+}
+
+static uint64_t object_key(size_t stream, uint32_t name)
+{
+	return (uint64_t)stream << 32 | name;
+}
+
+/* Of a model, an optimizer or a scheduler; of a process under name 0. */
+struct restored {
+	bool is_loaded;     /* load_state_dict() was called */
+	bool has_optimizer; /* of a process: what torch.load() last gave has an optimizer's tensors
+			     */
+	bool is_judged;
+	double lr;           /* of an optimizer, in its first step after loading */
+	uint64_t step_count; /* at that step */
+};
+
+/* Whether what was read from a file holds the state of an optimizer. */
+static bool holds_optimizer(const struct wti_moment *moment)
+{
+	static const char *const words[] = {".exp_avg", ".momentum_buffer", ".square_avg",
+					    ".exp_inf", ".acc_delta"};
+
+	for (uint32_t i = 0; i < moment->call->value_count; i++) {
+		const char *name = wti_moment_text(moment, moment->call->values[i].name);
+
+		for (size_t j = 0; j < sizeof(words) / sizeof(words[0]); j++)
+			if (strstr(name, words[j]))
+				return true;
+	}
+	return false;
+}
+
+static void note_load(struct wti_slots *slots, const struct wti_moment *moment)
+{
+	uint32_t name = moment->type == WTI_MOMENT_LOAD ? 0 : moment->call->object;
+	struct restored *restored =
+		wti_slot(slots, object_key(moment->process->stream, name), sizeof(*restored));
+
+	if (!restored)
+		return;
+	if (moment->type == WTI_MOMENT_LOAD)
+		restored->has_optimizer = holds_optimizer(moment);
+	else
+		restored->is_loaded = true;
+}
+
+static struct restored *restored_of(struct wti_slots *slots, size_t stream, uint32_t name)
+{
+	return wti_slot(slots, object_key(stream, name), sizeof(struct restored));
+}
+
+/* ---- WT-RESUME-001: without the optimizer's state ------------------------------------------- */
+
+static bool model_is_loaded(struct wti_slots *slots, const struct wti_moment *moment)
+{
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		const struct wti_parameter *parameter =
+			wti_object_member(moment->training, moment->object, i);
+		const struct restored *model =
+			restored_of(slots, parameter->stream, parameter->owner);
+
+		if (model && model->is_loaded)
+			return true;
+	}
+	return false;
+}
+
+static void see_state(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct restored *restored;
+	bool is_loaded;
+
+	if (moment->type == WTI_MOMENT_LOAD ||
+	    (moment->type == WTI_MOMENT_CALL && is_load(moment))) {
+		note_load(state, moment);
+		return;
+	}
+	if (moment->type != WTI_MOMENT_STEPPED || moment->object->step_count != 1)
+		return;
+	restored = restored_of(state, moment->process->stream, 0);
+	if (!restored || !restored->has_optimizer || !model_is_loaded(state, moment))
+		return;
+	restored = restored_of(state, moment->process->stream, moment->object->name);
+	is_loaded = restored && restored->is_loaded;
+	if (is_loaded)
+		wti_held(account);
+	else
+		wti_violated(account, moment, moment->object->name,
+			     "the checkpoint holds an optimizer's state; the model was loaded "
+			     "from it, and this optimizer steps without");
+}
+
+const struct wti_rule wti_rule_resume_001 = {
+	.code = "WT-RESUME-001",
+	.severity = WT_WARNING,
+	.title = "the optimizer's state in the checkpoint is not restored",
+	.means = "momentum and second moments begin at zero: the first steps after the resume are "
+		 "far too large, or go the wrong way",
+	.hint = "optimizer.load_state_dict(checkpoint[...]) before the first step",
+	.definition =
+		"If torch.load() gave an optimizer's tensors, and a model was loaded after it, the "
+		"optimizer of that model is loaded before its first step. A case is the first "
+		"step of such an optimizer.",
+	.innocent = "Fine-tuning from a checkpoint that happens to hold an optimizer too.",
+	.needs = "no model was loaded from a checkpoint with an optimizer's state, and stepped",
+	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOAD | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_state,
+	.release = release_slots,
+};
+
+/* ---- WT-RESUME-002: the schedule begins anew ------------------------------------------------ */
+
+static const struct wti_object *scheduler_of(const struct wti_training *training,
+					     const struct wti_object *optimizer)
+{
+	for (size_t i = 0; i < training->object_count; i++) {
+		const struct wti_object *object = &training->objects[i];
+
+		if (object->stream == optimizer->stream &&
+		    object->type == WT_OBJECT_TYPE_SCHEDULER && object->of == optimizer->name)
+			return object;
+	}
+	return NULL;
+}
+
+enum { STEPS_TO_WATCH = 5 };
+
+static void judge_jump(struct wti_case *account, struct wti_slots *slots, struct restored *restored,
+		       const struct wti_moment *moment)
+{
+	const struct wti_object *scheduler = scheduler_of(moment->training, moment->object);
+	double before = restored->lr, lr = moment->object->lr[0];
+	struct restored *other;
+
+	if (!scheduler || before <= 0)
+		return;
+	other = restored_of(slots, scheduler->stream, scheduler->name);
+	if (!other || other->is_loaded || (lr < before * 1.5 && before < lr * 1.5)) {
+		wti_held(account);
+		return;
+	}
+	restored->is_judged = true;
+	wti_violated(account, moment, scheduler->name,
+		     "the optimizer was restored with a learning rate of %.4g, %llu steps later it "
+		     "is %.4g; the scheduler was not restored",
+		     before,
+		     (unsigned long long)(moment->object->step_count - restored->step_count), lr);
+}
+
+static void see_schedule(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	struct restored *restored;
+
+	if (moment->type == WTI_MOMENT_CALL) {
+		if (is_load(moment))
+			note_load(state, moment);
+		return;
+	}
+	restored = restored_of(state, moment->process->stream, optimizer->name);
+	if (!restored || !restored->is_loaded || restored->is_judged || !(optimizer->lr_known & 1))
+		return;
+	if (!restored->step_count) {
+		restored->step_count = optimizer->step_count;
+		restored->lr = optimizer->lr[0];
+		return;
+	}
+	if (optimizer->step_count > restored->step_count + STEPS_TO_WATCH)
+		restored->is_judged = true;
+	else
+		judge_jump(account, state, restored, moment);
+}
+
+const struct wti_rule wti_rule_resume_002 = {
+	.code = "WT-RESUME-002",
+	.severity = WT_ERROR,
+	.title = "the learning-rate schedule begins anew after a resume",
+	.means = "warm-up and decay start over: the learning rate jumps away from where the run "
+		 "stood",
+	.hint = "save and load scheduler.state_dict() too",
+	.definition =
+		"If an optimizer is loaded and has a scheduler that is not, its learning rate does "
+		"not change by half or more within five steps after the first since loading. A "
+		"case is such a step of an optimizer with a scheduler.",
+	.innocent = "A new schedule for a second phase of training, with the old optimizer.",
+	.needs = "no optimizer with a scheduler was loaded and stepped",
+	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_schedule,
+	.release = release_slots,
+};
+
+/* ---- WT-RESUME-003: data come again --------------------------------------------------------- */
+
+enum { BATCHES_BEFORE = 8, REPEATS_TO_TELL = 2 };
+
+struct replay {
+	struct wti_slots batches; /* stream and hash: that it was seen */
+	uint64_t before;          /* batches, all different */
+	uint64_t after;           /* the resume */
+	uint32_t repeated;
+	bool has_repeats; /* before the resume: then they mean nothing */
+	bool is_resumed;
+};
+
+static void release_replay(void *state)
+{
+	struct replay *replay = state;
+
+	wti_slots_release(&replay->batches);
+}
+
+static bool is_trained_on(const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+
+	return call->flags & WTI_CALL_OUTERMOST && call->flags & WTI_CALL_TRAINING &&
+	       call->flags & WTI_CALL_GRAD && call->what == WTI_CALLEE_OTHER && moment->object &&
+	       moment->object->type != WT_OBJECT_TYPE_OTHER;
+}
+
+static void judge_batch(struct wti_case *account, struct replay *replay,
+			const struct wti_moment *moment)
+{
+	uint64_t hash = wti_call_hash(moment->call, false);
+	uint8_t *seen = hash ? wti_slot(&replay->batches, hash, sizeof(*seen)) : NULL;
+	bool is_repeated = seen && *seen;
+
+	if (!seen)
+		return;
+	*seen = 1;
+	if (!replay->is_resumed) {
+		replay->before++;
+		replay->has_repeats |= is_repeated;
+		return;
+	}
+	if (replay->has_repeats || replay->before < BATCHES_BEFORE ||
+	    replay->after++ > replay->before)
+		return;
+	if (!is_repeated)
+		wti_held(account);
+	else if (++replay->repeated >= REPEATS_TO_TELL)
+		wti_violated(account, moment, moment->object->name,
+			     "%u batches since the resume had been trained on before it; none of "
+			     "%llu had come twice until then",
+			     replay->repeated, (unsigned long long)replay->before);
+}
+
+static void see_replay(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct replay *replay = state;
+
+	if (moment->type == WTI_MOMENT_LOAD) {
+		if (replay->before && holds_optimizer(moment))
+			replay->is_resumed = true;
+	} else if (is_trained_on(moment)) {
+		judge_batch(account, replay, moment);
+	}
+}
+
+const struct wti_rule wti_rule_resume_003 = {
+	.code = "WT-RESUME-003",
+	.severity = WT_WARNING,
+	.title = "after a resume, batches come again that were trained on before",
+	.means = "the place in the data was not restored: some rows are trained on twice in an "
+		 "epoch, others not at all",
+	.hint = "save and restore the position in the epoch, or the sampler's state",
+	.definition =
+		"If no batch came twice before a checkpoint with an optimizer's state was loaded, "
+		"none of those comes again after it. Two are a violation. A case is a batch after "
+		"the resume.",
+	.innocent = "A run that is resumed at the end of an epoch and has a fixed order.",
+	.needs = "nothing was loaded in the middle of a training, or batches came twice before",
+	.moments = WTI_MOMENT_LOAD | WTI_MOMENT_MODULE,
+	.state_bytes = sizeof(struct replay),
+	.see = see_replay,
+	.release = release_replay,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about targets: that there are some, and that they differ. */
+#include "inspect/training/shape.h"
+#include "rule.h"
+#include "slots.h"
+
+static bool is_integer(uint32_t dtype)
+{
+	return dtype >= WT_DTYPE_U8 && dtype <= WT_DTYPE_I64;
+}
+
+/* Classes in a loss that expects them; NULL: not measured. */
+static const struct wti_value_row *classes_of(const struct wti_moment *moment)
+{
+	const struct wti_value_row *target;
+
+	if (moment->call->what != WTI_CALLEE_CROSS_ENTROPY && moment->call->what != WTI_CALLEE_NLL)
+		return NULL;
+	target = wti_call_tensor(moment->call, false, 1);
+	if (!target || !is_integer(target->digest.dtype) || !target->digest.count ||
+	    target->digest.flags & WTI_TENSOR_NO_STATISTICS)
+		return NULL;
+	return target;
+}
+
+/* ---- WT-TARGET-001: one class --------------------------------------------------------------- */
+
+enum { CONSTANTS_MAX = 32, TARGETS_TO_TELL = 64, CALLS_TO_TELL = 2 };
+
+struct line {
+	bool is_varied;
+	double value;
+	uint64_t calls, targets;
+};
+
+struct constant {
+	struct wti_slots lines;
+	uint64_t made[CONSTANTS_MAX]; /* tensors of one value that were made so: a ring */
+	uint64_t made_count;
+};
+
+static void release_constant(void *state)
+{
+	struct constant *constant = state;
+
+	wti_slots_release(&constant->lines);
+}
+
+static void note_constant(struct constant *constant, const struct wti_moment *moment)
+{
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+
+	if (result && !(result->digest.flags & WTI_TENSOR_NO_HASH))
+		constant->made[constant->made_count++ % CONSTANTS_MAX] = result->digest.hash;
+}
+
+/* "All of these are real": labels of one value that the program made on purpose. */
+static bool is_meant(const struct constant *constant, uint64_t hash)
+{
+	for (uint64_t i = 0; i < CONSTANTS_MAX && i < constant->made_count; i++)
+		if (constant->made[i] == hash)
+			return true;
+	return false;
+}
+
+static void judge_line(struct wti_case *account, struct line *line, const struct wti_moment *moment,
+		       const struct wti_value_row *target)
+{
+	struct wti_shape shape = wti_shape_read(
+		wti_moment_text(moment, wti_call_tensor(moment->call, false, 0)->digest.shape));
+
+	if (line->is_varied || target->digest.min != target->digest.max ||
+	    (line->calls && line->value != target->digest.min)) {
+		line->is_varied = true;
+		wti_held(account);
+		return;
+	}
+	line->value = target->digest.min;
+	line->targets += target->digest.count;
+	if (++line->calls >= CALLS_TO_TELL && line->targets >= TARGETS_TO_TELL && shape.rank >= 2)
+		wti_violated(account, moment, moment->call->callee,
+			     "all of %llu targets so far were %.0f, of %llu classes",
+			     (unsigned long long)line->targets, line->value,
+			     (unsigned long long)shape.extents[1]);
+}
+
+static void see_constant(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct constant *constant = state;
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *target;
+	struct line *line;
+
+	if (call->what == WTI_CALLEE_CONSTANT) {
+		note_constant(constant, moment);
+		return;
+	}
+	target = classes_of(moment);
+	if (!target || !wti_stage_is(moment, "train") || is_meant(constant, target->digest.hash))
+		return;
+	line = wti_slot(&constant->lines, (uint64_t)call->stream << 32 | call->site, sizeof(*line));
+	if (line)
+		judge_line(account, line, moment, target);
+}
+
+const struct wti_rule wti_rule_target_001 = {
+	.code = "WT-TARGET-001",
+	.severity = WT_WARNING,
+	.title = "all targets are of one class",
+	.means = "the labels were lost on the way, by an integer division or a wrong column: the "
+		 "model learns to say one thing",
+	.hint = "print a few labels as they come out of the loader",
+	.definition =
+		"The classes that one line gives to cross_entropy or nll_loss in training are not "
+		"all the same in two calls with 64 targets or more. Tensors that were made of one "
+		"value (zeros, ones, full) are left out. A case is a call.",
+	.innocent = "A part of the data that holds one class only; contrastive losses whose target "
+		    "is always the first.",
+	.needs = "no cross_entropy or nll_loss with measured classes was called in training",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct constant),
+	.see = see_constant,
+	.release = release_constant,
+};
+
+/* ---- WT-TARGET-002: all ignored ------------------------------------------------------------- */
+
+static void see_ignored(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_value_row *target = classes_of(moment);
+	double ignored = -100;
+
+	if (!target)
+		return;
+	wti_call_number(moment->call, wti_symbol_word(moment->training->symbols, "ignore_index"),
+			-2, &ignored);
+	if (target->digest.min == ignored && target->digest.max == ignored)
+		wti_violated(account, moment, moment->call->callee,
+			     "all %llu targets are %.0f, which is ignored",
+			     (unsigned long long)target->digest.count, ignored);
+	else
+		wti_held(account);
+}
+
+const struct wti_rule wti_rule_target_002 = {
+	.code = "WT-TARGET-002",
+	.severity = WT_ERROR,
+	.title = "all targets of a batch are ignored",
+	.means = "the batch trains nothing: its loss is 0, or NaN where a mean over nothing is "
+		 "taken. Often the answers were cut off behind a long prompt",
+	.hint = "cut the prompt, not the answer; leave out batches without targets",
+	.definition = "Not all classes that cross_entropy or nll_loss is given are equal to "
+		      "ignore_index. A case is a call.",
+	.innocent = "Rare batches of a data set in which many rows have no target.",
+	.needs = "no cross_entropy or nll_loss with measured classes was called",
+	.moments = WTI_MOMENT_CALL,
+	.see = see_ignored,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rules ask about a training run: where a moment was, what a parameter is used for. */
+#include <string.h>
+
+#include "training.h"
+
+struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream)
+{
+	const struct wti_process *process = &training->processes[stream];
+
+	return (struct wti_moment){
+		.training = training,
+		.process = process,
+		.scope = process->scope,
+		.call = process->step_count ? &process->step_call : NULL,
+	};
+}
+
+struct wti_moment wti_moment_of_object(const struct wti_training *training,
+				       const struct wti_object *object)
+{
+	struct wti_moment moment = wti_moment_of_end(training, object->stream);
+
+	moment.call = NULL;
+	moment.object = object;
+	return moment;
+}
+
+struct wti_where wti_moment_where(const struct wti_moment *moment)
+{
+	const struct wti_symbols *symbols = moment->training->symbols;
+	struct wti_where where = {.line = -1};
+	const struct wt_reader *reader;
+	const struct wt_site *site;
+
+	if (moment->scope.stage)
+		where.stage = wti_symbol_text(symbols, moment->scope.stage);
+	if (!moment->call && !moment->object)
+		return where;
+	reader = moment->process->reader;
+	if (moment->call)
+		where.op = wti_symbol_text(symbols, moment->call->callee);
+	site = wt_reader_site(reader, moment->call ? moment->call->site : moment->object->site);
+	if (site) {
+		where.file = wti_symbol_text(
+			symbols, wti_symbol(moment->training->symbols,
+					    wt_reader_string(reader, site->file).data,
+					    wt_reader_string(reader, site->file).bytes));
+		where.line = site->line;
+	}
+	return where;
+}
+
+static uint64_t use_of(const struct wti_training *training, const struct wti_parameter *parameter)
+{
+	uint64_t key = (uint64_t)parameter->stream << 32 | parameter->module;
+	const uint64_t *use = wti_map_find_number(&training->used, key);
+
+	return use ? *use : 0;
+}
+
+bool wti_parameter_is_used(const struct wti_training *training,
+			   const struct wti_parameter *parameter)
+{
+	return use_of(training, parameter) & WTI_USE_GRAD;
+}
+
+bool wti_parameter_is_shut_off(const struct wti_training *training,
+			       const struct wti_parameter *parameter)
+{
+	return use_of(training, parameter) & WTI_USE_SHUT_OFF;
+}
+
+bool wti_optimizer_is_used(const struct wti_training *training, const struct wti_object *optimizer)
+{
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		if (wti_parameter_is_used(training, wti_object_member(training, optimizer, i)))
+			return true;
+	return false;
+}
+
+bool wti_parameter_lr(const struct wti_training *training, const struct wti_parameter *parameter,
+		      double *ret_lr)
+{
+	const struct wti_object *optimizer;
+
+	if (!parameter->optimizer || parameter->group >= WTI_GROUPS_MAX)
+		return false;
+	optimizer = &training->objects[parameter->optimizer - 1];
+	if (!(optimizer->lr_known & 1u << parameter->group))
+		return false;
+	*ret_lr = optimizer->lr[parameter->group];
+	return true;
+}
+
+const struct wti_parameter *wti_object_member(const struct wti_training *training,
+					      const struct wti_object *object, uint32_t index)
+{
+	return index < object->member_count ? &training->parameters[object->members[index]] : NULL;
+}
+
+const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol)
+{
+	return wti_symbol_text(moment->training->symbols, symbol);
+}
+
+bool wti_stage_is(const struct wti_moment *moment, const char *stage)
+{
+	return !strcmp(wti_moment_text(moment, moment->scope.stage), stage);
+}
