@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, Callable
 
 from ._imports import Watcher
+from ._own import OWN, is_asked_for, watch
 from ._select import Needs, Selective
 from ._wanted import Wanted
 
@@ -90,7 +91,8 @@ def library_prefixes() -> tuple[str, ...]:
         paths |= set(site.getsitepackages()) | {site.getusersitepackages()}
     except AttributeError:  # an old virtual environment has a site module of its own
         pass
-    paths |= {os.path.realpath(path) for path in paths} | {os.path.dirname(os.path.abspath(__file__))}
+    package = os.path.dirname(os.path.abspath(__file__))
+    paths |= {os.path.realpath(path) for path in paths} | {package, os.path.join(os.path.dirname(package), "inject")}
     return tuple(sorted(path.rstrip("/") + "/" for path in paths if path)) + ("<frozen ", "<__array_function__")
 
 
@@ -143,7 +145,7 @@ def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]
     core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], bytes_max, library_prefixes())
     core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.needs.lacks())
     _State.core, _State.settings = core, settings
-    return _actions(core, settings.modules)
+    return _actions(core, [name for name in settings.modules if name != OWN])
 
 
 def attach() -> ModuleType | None:
@@ -164,6 +166,8 @@ def attach() -> ModuleType | None:
     atexit.register(lambda: core.end(not hasattr(sys, "last_type")))  # the first one registered is the last one called
     _State.watcher = Watcher(actions)
     _State.watcher.begin()
+    if is_asked_for(_State.settings):
+        watch(_hooker(), _State.settings)
     return core
 
 

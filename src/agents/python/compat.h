@@ -106,6 +106,29 @@ static inline PyObject *wti_frame_first(wti_frame *frame)
 
 	return place.code && place.code->co_argcount > 0 ? frame->localsplus[0] : NULL;
 }
+
+#if PY_VERSION_HEX < 0x030c0000
+static inline PyObject *const *wti_frame_locals(wti_frame *frame)
+{
+	return frame->localsplus;
+}
+
+static inline PyObject *wti_frame_globals(wti_frame *frame)
+{
+	return frame->f_globals;
+}
+
+static inline PyCodeObject *wti_frame_code(wti_frame *frame)
+{
+	return frame->f_code;
+}
+
+/* It goes on where it stopped. */
+static inline bool wti_frame_is_generator(wti_frame *frame)
+{
+	return frame->owner == FRAME_OWNED_BY_GENERATOR;
+}
+#endif
 #else
 typedef PyFrameObject wti_frame;
 
@@ -117,6 +140,26 @@ static inline wti_frame *wti_frame_back(wti_frame *frame)
 static inline PyObject *wti_frame_first(wti_frame *frame)
 {
 	return frame->f_code->co_argcount > 0 ? frame->f_localsplus[0] : NULL;
+}
+
+static inline PyObject *const *wti_frame_locals(wti_frame *frame)
+{
+	return frame->f_localsplus;
+}
+
+static inline PyObject *wti_frame_globals(wti_frame *frame)
+{
+	return frame->f_globals;
+}
+
+static inline PyCodeObject *wti_frame_code(wti_frame *frame)
+{
+	return frame->f_code;
+}
+
+static inline bool wti_frame_is_generator(wti_frame *frame)
+{
+	return frame->f_gen != NULL;
 }
 #endif
 

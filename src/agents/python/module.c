@@ -10,6 +10,18 @@
 #include "common/text.h"
 #include "shim/shim.h"
 
+/* What somebody threw at the program while we were at work: it gets it again. */
+void wti_callback_failed(void)
+{
+	PyObject *type = PyErr_Occurred();
+
+	if (type == PyExc_KeyboardInterrupt)
+		PyErr_SetInterrupt();
+	else if (!PyErr_GivenExceptionMatches(type, PyExc_Exception))
+		PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);
+	PyErr_Clear();
+}
+
 void wti_callback(const char *method, PyObject *argument)
 {
 	struct wti_guard guard;
@@ -20,16 +32,8 @@ void wti_callback(const char *method, PyObject *argument)
 	wti_guard_begin(&guard); /* no handler of the program's may run, and raise, in our code */
 	result = PyObject_CallMethod(wti_python.callbacks, method, "(O)", argument);
 	wti_guard_end(&guard);
-	if (!result) {
-		PyObject *type = PyErr_Occurred();
-
-		/* What somebody threw at the program while we were at work: it gets it again. */
-		if (type == PyExc_KeyboardInterrupt)
-			PyErr_SetInterrupt();
-		else if (!PyErr_GivenExceptionMatches(type, PyExc_Exception))
-			PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);
-		PyErr_Clear();
-	}
+	if (!result)
+		wti_callback_failed();
 	Py_XDECREF(result);
 }
 
@@ -68,6 +72,12 @@ static PyObject *set_pace(PyObject *self, PyObject *arguments)
 		return NULL;
 	wti_pace_set(&pace);
 	Py_RETURN_NONE;
+}
+
+/* watch_functions(wanted): calls of the program's own functions, if wanted(module, name) is True */
+static PyObject *watch_functions(PyObject *self, PyObject *wanted)
+{
+	return PyBool_FromLong(wti_frame_watch(wanted));
 }
 
 static PyObject *set_torch(PyObject *self, PyObject *arguments)
@@ -240,243 +250,6 @@ static PyObject *directory(PyObject *self, PyObject *nothing)
 	return PyUnicode_DecodeFSDefault(joins ? wti_agent.directory : "");
 }
 
-/* ---- What the program says itself -------------------------------------------------------------
- */
-
-static PyObject *say_step(PyObject *self, PyObject *argument)
-{
-	long long step = PyLong_AsLongLong(argument);
-
-	if (step == -1 && PyErr_Occurred())
-		return NULL;
-	wti_python.is_step_said = true;
-	if (wti_python.is_on) {
-		wti_context_int(WT_NAME("step"), step);
-		wti_pace_step();
-	}
-	Py_RETURN_NONE;
-}
-
-static PyObject *say_stage(PyObject *self, PyObject *argument)
-{
-	const char *stage = PyUnicode_AsUTF8(argument);
-
-	if (!stage)
-		return NULL;
-	wti_python.is_stage_said = true;
-	if (wti_python.is_on)
-		wti_context_text(WT_NAME("stage"), stage);
-	Py_RETURN_NONE;
-}
-
-/* Where every run begins, as long as the program does not say otherwise. */
-static PyObject *begin(PyObject *self, PyObject *nothing)
-{
-	if (!wti_python.stage)
-		wti_python.stage = "init";
-	wti_context_catch_up();
-	Py_RETURN_NONE;
-}
-
-static PyObject *say_context(PyObject *self, PyObject *arguments)
-{
-	PyObject *key, *value;
-	struct wt_name *name;
-
-	if (!PyArg_ParseTuple(arguments, "UO", &key, &value))
-		return NULL;
-	if (!wti_python.is_on)
-		Py_RETURN_NONE;
-	name = wti_name_of_text(key);
-	if (PyLong_Check(value)) {
-		int overflow;
-		long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-
-		if (overflow)
-			return PyErr_Format(PyExc_OverflowError, "'%U' does not fit 64 bits", key);
-		wti_context_int(name, number);
-	} else if (PyFloat_Check(value)) {
-		wti_context_float(name, PyFloat_AS_DOUBLE(value));
-	} else if (PyUnicode_Check(value) && PyUnicode_AsUTF8(value)) {
-		wti_context_text(name, PyUnicode_AsUTF8(value));
-	} else {
-		PyErr_Clear();
-		return PyErr_Format(PyExc_TypeError, "'%U' must be int, float or str", key);
-	}
-	Py_RETURN_NONE;
-}
-
-static void tell_setting(struct wt_name *key, uint32_t type, uint64_t value, const char *text)
-{
-	const struct wti_here here = wti_here();
-	struct wti_record_setting *record;
-	struct wti_kept_text kept = {.data = text};
-	uint32_t bytes, id;
-
-	if (!here.ring)
-		return;
-	kept.bytes = text ? (uint32_t)wti_text_cut(text, strlen(text), WTI_TEXT_MAX) : 0;
-	bytes = (uint32_t)sizeof(*record) + wti_round8(kept.bytes);
-	id = wti_name(here, key);
-	record = wti_open(here, WT_KIND_SETTING, bytes);
-	if (!record)
-		return;
-	record->key = id;
-	record->type = type;
-	record->value = value;
-	record->text_bytes = kept.bytes;
-	if (text)
-		wti_put_text(record + 1, &kept);
-	wti_commit(here, bytes);
-}
-
-/* How we were told to record: {key: int, float or str}. Then what lacks because of it. */
-static PyObject *say_settings(PyObject *self, PyObject *dict)
-{
-	PyObject *key, *value;
-	Py_ssize_t at = 0;
-
-	while (PyDict_Check(dict) && PyDict_Next(dict, &at, &key, &value)) {
-		struct wt_name *name = wti_name_of_text(key);
-
-		if (PyLong_Check(value)) {
-			tell_setting(name, WT_VALUE_TYPE_INT, PyLong_AsUnsignedLongLong(value),
-				     NULL);
-		} else if (PyFloat_Check(value)) {
-			double number = PyFloat_AS_DOUBLE(value);
-			uint64_t bits;
-
-			memcpy(&bits, &number, sizeof(bits));
-			tell_setting(name, WT_VALUE_TYPE_FLOAT, bits, NULL);
-		} else if (PyUnicode_Check(value)) {
-			tell_setting(name, WT_VALUE_TYPE_TEXT, 0, PyUnicode_AsUTF8(value));
-		}
-	}
-	PyErr_Clear();
-	Py_RETURN_NONE;
-}
-
-/* What is not measured from the beginning. */
-static PyObject *say_lacking(PyObject *self, PyObject *nothing)
-{
-	wti_pace_say();
-	Py_RETURN_NONE;
-}
-
-static PyObject *say_rank(PyObject *self, PyObject *arguments)
-{
-	const struct wti_here here = wti_here();
-	struct wti_record_rank *record;
-	unsigned rank, world, local;
-	PyObject *group;
-	uint32_t id;
-
-	if (!PyArg_ParseTuple(arguments, "IIIU", &rank, &world, &local, &group))
-		return NULL;
-	if (!wti_python.is_on || !here.ring)
-		Py_RETURN_NONE;
-	id = wti_name(here, wti_name_of_text(group));
-	record = wti_open(here, WT_KIND_RANK, sizeof(*record));
-	if (record) {
-		record->rank = rank;
-		record->world = world;
-		record->local = local;
-		record->group = id;
-		wti_commit(here, sizeof(*record));
-	}
-	Py_RETURN_NONE;
-}
-
-static PyObject *say_counter(PyObject *self, PyObject *arguments)
-{
-	PyObject *name;
-	double value;
-
-	if (!PyArg_ParseTuple(arguments, "Ud", &name, &value))
-		return NULL;
-	if (wti_python.is_on)
-		wti_counter(wti_name_of_text(name), value);
-	Py_RETURN_NONE;
-}
-
-static void tell_line(unsigned level, const struct wti_kept_text *kept)
-{
-	const uint32_t bytes = (uint32_t)sizeof(struct wti_record_log) + wti_round8(kept->bytes);
-	const struct wti_here here = wti_here();
-	struct wti_record_log *record;
-
-	if (!here.ring || level > WT_LEVEL_ERROR)
-		return;
-	record = wti_open(here, WT_KIND_LOG, bytes);
-	if (!record)
-		return;
-	record->level = level;
-	record->text_bytes = kept->bytes;
-	wti_put_text(record + 1, kept);
-	wti_commit(here, bytes);
-}
-
-static PyObject *say_line(PyObject *self, PyObject *arguments)
-{
-	struct wti_kept_text kept;
-	const char *text;
-	unsigned level;
-
-	if (!PyArg_ParseTuple(arguments, "Is", &level, &text))
-		return NULL;
-	if (!wti_python.is_on || !wti_here().ring)
-		Py_RETURN_NONE;
-	wti_keep_text(&kept, text);
-	tell_line(level, &kept);
-	Py_RETURN_NONE;
-}
-
-/* The agent's own words: a sentence of ours is not private. */
-static PyObject *say_own_line(PyObject *self, PyObject *arguments)
-{
-	struct wti_kept_text kept;
-	const char *text;
-	unsigned level;
-
-	if (!PyArg_ParseTuple(arguments, "Is", &level, &text))
-		return NULL;
-	kept.data = text;
-	kept.bytes = (uint32_t)wti_text_cut(text, strlen(text), WTI_TEXT_MAX);
-	if (wti_python.is_on)
-		tell_line(level, &kept);
-	Py_RETURN_NONE;
-}
-
-static PyObject *say_span(PyObject *argument, uint16_t kind)
-{
-	struct wti_record_span_begin *record;
-	struct wti_here here = wti_here();
-	uint32_t id;
-
-	if (!PyUnicode_Check(argument))
-		return PyErr_Format(PyExc_TypeError, "the name of a range must be a str");
-	if (!wti_python.is_on || !here.ring)
-		Py_RETURN_NONE;
-	id = wti_name(here, wti_name_of_text(argument));
-	record = wti_open(here, kind, sizeof(*record));
-	if (record) {
-		record->name = id;
-		record->flags = 0;
-		wti_commit(here, sizeof(*record));
-	}
-	Py_RETURN_NONE;
-}
-
-static PyObject *span_begin(PyObject *self, PyObject *argument)
-{
-	return say_span(argument, WT_KIND_SPAN_BEGIN);
-}
-
-static PyObject *span_end(PyObject *self, PyObject *argument)
-{
-	return say_span(argument, WT_KIND_SPAN_END);
-}
-
 /* ---- For tests and for people -----------------------------------------------------------------
  */
 
@@ -507,9 +280,8 @@ static PyObject *layout_known(PyObject *self, PyObject *nothing)
 
 static PyMethodDef methods[] = {
 	{"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
+	{"watch_functions", watch_functions, METH_O, NULL},
 	{"pace", set_pace, METH_VARARGS, NULL},
-	{"settings", say_settings, METH_O, NULL},
-	{"lacking", say_lacking, METH_NOARGS, NULL},
 	{"set_torch", set_torch, METH_VARARGS, NULL},
 	{"set_overrides", set_overrides, METH_VARARGS, NULL},
 	{"set_callbacks", set_callbacks, METH_O, NULL},
@@ -528,16 +300,6 @@ static PyMethodDef methods[] = {
 	{"stop", stop, METH_NOARGS, NULL},
 	{"recording", recording, METH_NOARGS, NULL},
 	{"directory", directory, METH_NOARGS, NULL},
-	{"step", say_step, METH_O, NULL},
-	{"stage", say_stage, METH_O, NULL},
-	{"begin", begin, METH_NOARGS, NULL},
-	{"context", say_context, METH_VARARGS, NULL},
-	{"rank", say_rank, METH_VARARGS, NULL},
-	{"counter", say_counter, METH_VARARGS, NULL},
-	{"line", say_line, METH_VARARGS, NULL},
-	{"own_line", say_own_line, METH_VARARGS, NULL},
-	{"span_begin", span_begin, METH_O, NULL},
-	{"span_end", span_end, METH_O, NULL},
 	{"digest", digest, METH_O, NULL},
 	{NULL},
 };
@@ -620,6 +382,7 @@ static bool make_words(void)
 	} words[] = {
 		{&wti_python.words.requires_grad, "requires_grad"},
 		{&wti_python.words.grad, "grad"},
+		{&wti_python.words.name, "__name__"},
 		{&wti_python.words.param_groups, "param_groups"},
 		{&wti_python.words.params, "params"},
 		{&wti_python.words.state, "state"},
@@ -657,6 +420,8 @@ PyMODINIT_FUNC PyInit__wheeltap(void)
 	module = PyModule_Create(&definition);
 	if (module &&
 	    (add_constants(module) < 0 || PyModule_AddFunctions(module, wti_object_methods) < 0 ||
+	     PyModule_AddFunctions(module, wti_say_methods) < 0 ||
+	     PyModule_AddFunctions(module, wti_frame_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_random_methods) < 0))
 		Py_CLEAR(module);
 	return module;

@@ -27,8 +27,10 @@
  *	shim.c     the optional shim: a library that knows torch's own types
  *	operator.c what torch runs below Python, as the shim tells it
  *	threads.c  what threads of torch need of one another
+ *	frame.c    calls of the program's own Python functions
  *	pace.c     how much is measured: samples, budgets
  *	overrides.c keeps what we do from the program's function modes
+ *	say.c      what the program, and the agent itself, say in so many words
  *	module.c   what the Python side of the agent may call
  *
  * All functions need the interpreter's lock, but for those of operator.c and threads.c. None leaves
@@ -200,6 +202,7 @@ struct wti_python {
 	struct {
 		PyObject *requires_grad;
 		PyObject *grad;
+		PyObject *name; /* "__name__" */
 		PyObject *is_leaf;
 		PyObject *param_groups;
 		PyObject *params;
@@ -224,16 +227,21 @@ struct wti_python {
 	uint64_t epoch;
 	const char *stage;       /* a literal */
 	uint64_t context_change; /* counts changes of the three */
+	bool is_depth_said;      /* that calls are too deep to be told */
 	bool is_step_said;       /* the program says what the step is */
 	bool is_stage_said;
 	bool is_trace_said;      /* that there are graphs into which we do not see */
 	bool is_guard_forbidden; /* the kernel does not copy for us */
 	struct wti_pace pace;
+	PyObject *own_wanted;         /* says which of the program's functions are told; or NULL */
+	PyObject *monitoring_disable; /* sys.monitoring's answer for what is not wanted */
+	Py_ssize_t frame_extra;       /* index of our notes on their code */
 };
 
 struct wti_python_thread {
-	uint32_t inside;    /* we are at work, or a graph is: what is called is not told */
-	bool has_overrides; /* the program is told of what is done with tensors */
+	uint32_t frame_depth; /* of evaluations of frames through us */
+	uint32_t inside;      /* we are at work, or a graph is: what is called is not told */
+	bool has_overrides;   /* the program is told of what is done with tensors */
 	uint32_t depths[WTI_ACTION_END]; /* calls under way, by action */
 	uint32_t settings_known;         /* a bit for each setter: torch keeps these by thread */
 	uint32_t settings;
@@ -642,9 +650,23 @@ void wti_overrides_changed(void);
 PyObject *wti_overrides_off(void);
 void wti_overrides_on(PyObject *guard);
 
+/* ---- say.c ---------------------------------------------------------------------------------- */
+
+/* A line of our own, a literal. */
+void wti_say(unsigned level, const char *text);
+extern PyMethodDef wti_say_methods[];
+
+/* ---- frame.c -------------------------------------------------------------------------------- */
+
+/* Tells calls of the program's own functions from now on. False: it cannot be done here. */
+bool wti_frame_watch(PyObject *wanted);
+extern PyMethodDef wti_frame_methods[];
+
 /* ---- module.c ------------------------------------------------------------------------------- */
 
 /* Calls a method of the callbacks with one argument; nothing of it reaches the program. */
+/* Of a call of ours into Python that has raised: forgets that, but for what was the program's. */
+void wti_callback_failed(void);
 void wti_callback(const char *method, PyObject *argument);
 
 #endif
