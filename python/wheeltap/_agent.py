@@ -17,7 +17,7 @@ from ._select import Needs, Selective
 from ._wanted import Wanted
 
 DETAILS = {"lean": 0, "normal": 1, "full": 2}
-OPERATORS = ("off", "backward", "all", "outputs")
+OPERATORS = ("auto", "off", "backward", "all", "outputs")
 TENSORS = {"off": 0, "digest": 1, "stats": 2, "full": 3}
 # Larger arguments and returns of calls are described, not read. States are always read.
 DIGEST_BYTES_MAX = {"lean": 4096, "normal": 65536, "full": 1 << 40}
@@ -30,7 +30,7 @@ class Settings:
     def __init__(self, folder: str) -> None:
         self.detail = "normal"
         self.tensors = "digest"
-        self.operators = "backward"
+        self.operators = "auto"
         self.wants = Wanted()  # (module, function): whether it is to be hooked
         self.modules = ["torch"]
         self.needs = Needs()

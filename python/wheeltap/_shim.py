@@ -62,9 +62,10 @@ def _find(torch: Any) -> str | None:
 
 
 def _watched(core: ModuleType, settings: Settings) -> int:
-    """What --operators asks for; nothing at lean, nor for invariants, none of which is about operators."""
+    """What --operators asks for; nothing for invariants, none of which is about operators."""
     what = 0
-    if settings.detail == "lean" or settings.operators == "off" or settings.needs.count:
+    asked = settings.operators
+    if asked == "off" or asked == "auto" and settings.detail != "full" or settings.needs.count:
         return what
     if settings.wants("torch.autograd", "Node"):
         what |= core.WATCH_BACKWARD | core.WATCH_REGIONS
@@ -87,7 +88,8 @@ def attach(torch: Any, core: ModuleType, settings: Settings, probes: list[tuple[
             core.check_shim(probes)
         except Exception as problem:
             why = str(problem)
-    core.settings({"operators": settings.operators if what and not why else "off"})
+    told = "backward" if settings.operators == "auto" else settings.operators
+    core.settings({"operators": told if what and not why else "off"})
     if why:
         core.own_line(1, f"no shim for torch {torch.__version__}: {why}; what torch does below Python (backward) is "
                          f"not measured; make it with: wheeltap python add {sys.executable}")

@@ -217,7 +217,7 @@ static const struct record_options defaults = {
 	.on_full = "block",
 	.strings = "private",
 	.on_finding = "warn",
-	.python = {.detail = "normal", .tensors = "digest", .operators = "backward"},
+	.python = {.detail = "normal", .tensors = "digest", .operators = "auto"},
 };
 
 #define AT(field) offsetof(struct record_options, field)
@@ -266,9 +266,9 @@ static const struct wti_option options[] = {
 	{"blobs-max", 0, WTI_OPT_BYTES, "BYTES", NULL,
 	 "with --tensors full, keep no more bytes of tensors than this; 1G if not given",
 	 AT(blobs_bytes_max)},
-	{"operators", 0, WTI_OPT_CHOICE, "WHICH", "backward|all|outputs|off",
-	 "of what torch runs below Python: the nodes of backward; and every operator; and what "
-	 "those within backward return",
+	{"operators", 0, WTI_OPT_CHOICE, "WHICH", "auto|backward|all|outputs|off",
+	 "of what torch runs below Python: nothing, or with --detail full the nodes of backward; "
+	 "these; and every operator; and what those within backward return; nothing",
 	 AT(python.operators)},
 	{"modules", 0, WTI_OPT_TEXT, "NAMES", NULL,
 	 "Python libraries that are hooked when they are imported, or @FILE with one a line; torch "

@@ -53,7 +53,7 @@ def is_built(t: Harness) -> bool:
 
 
 def test_backward(t: Harness) -> None:
-    run = t.record(NET)
+    run = t.record(NET, "--operators", "backward")
     t.equal("the program's own status", run.status, 0, run.errors)
     nodes = [node["operator"] for node in operators(run, "backward")]
     t.equal("every node of backward, in order", nodes, NODES * 3)
@@ -63,9 +63,11 @@ def test_backward(t: Harness) -> None:
         ("Linear.forward", "AddmmBackward0"), ("Linear.forward", "TBackward0"), ("ReLU.forward", "ReluBackward0"),
         ("Linear.forward", "AddmmBackward0"), ("Linear.forward", "TBackward0")])
     t.equal("other operators only when asked for", operators(run, "function"), [])
-    lean = t.record(NET, "--detail", "lean")
-    t.equal("nothing at lean", lean.of("operator_begin", "edge"), [])
-    t.equal("the same result", (run.output, lean.output), (t.bare(NET).output,) * 2)
+    normal = t.record(NET)
+    t.equal("nothing unless asked for", normal.of("operator_begin", "edge"), [])
+    full = t.record(NET, "--detail", "full")
+    t.equal("or at full", [node["operator"] for node in operators(full, "backward")], NODES * 3)
+    t.equal("the same result", (run.output, normal.output, full.output), (t.bare(NET).output,) * 3)
 
 
 def test_operators(t: Harness) -> None:
@@ -105,7 +107,7 @@ def test_retained(t: Harness) -> None:
         for i in range(4):
             state = torch.tanh(state + w)
             torch.sum(state).backward(retain_graph=True)
-        """)
+        """, "--operators", "backward")
     counts: list[int] = []
     for event in run.events:
         fields = event["fields"]
@@ -148,7 +150,7 @@ def test_threads(t: Harness) -> None:
             thread.start()
             thread.join()
         print(x.grad.tolist())
-        """)
+        """, "--operators", "backward")
     t.equal("it runs", (run.status, run.output), (0, "[4.0, 4.0]\n"), run.errors)
     steps: dict[int, Any] = {}
     seen: dict[int, set[Any]] = {}
@@ -239,7 +241,7 @@ def test_ranks(t: Harness) -> None:
     script = t.script(code)
     ports = [str(t.free_port()), str(t.free_port())]
     bare = t.execute([t.python, script, ports[0]])
-    run = t.record_command([t.python, script, ports[1]])
+    run = t.record_command([t.python, script, ports[1]], "--operators", "backward")
     t.equal("two ranks: the same gradients", (run.status, run.output), (0, bare.output), run.errors)
     reduced = [event for event in run.of("operator_async") if event["operator"] == "gloo:all_reduce"]
     phases = [event["phase"] for event in reduced]
