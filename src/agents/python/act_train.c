@@ -130,6 +130,15 @@ static bool number_in(PyObject *object, double *ret)
 	}
 	if (!wti_tensor_is(object) || !wti_tensor_look(object, &tensor, &room))
 		return false;
+	if (tensor.dtype == WT_DTYPE_F32 && tensor.count == 1 && tensor.data &&
+	    !tensor.is_guarded && !tensor.is_negative) {
+		float value;
+
+		memcpy(&value, tensor.data, sizeof(value));
+		wti_tensor_release(&tensor);
+		*ret = value;
+		return true;
+	}
 	is_read = tensor.count == 1 && tensor.data && wti_tensor_digest(&tensor, &digest);
 	wti_tensor_release(&tensor);
 	if (!is_read)

@@ -141,6 +141,13 @@ static void tell_rows(const struct wti_data_place *place, struct wt_name *name,
 /* ---- Tensors ----------------------------------------------------------------------------------
  */
 
+static bool hash_alone(struct wti_tensor *tensor, struct wt_digest *ret)
+{
+	*ret = (struct wt_digest){.count = tensor->count};
+	tensor->is_hash_alone = true;
+	return wti_tensor_hash(tensor, &ret->hash);
+}
+
 static void tell_tensor(struct walk *walk, const struct waiting *at)
 {
 	const struct wti_data_place *place = walk->place;
@@ -148,11 +155,16 @@ static void tell_tensor(struct walk *walk, const struct waiting *at)
 	struct wti_tensor tensor;
 	struct wt_digest digest;
 	Py_buffer room;
+	bool is_read;
 
 	if (++walk->tensor_count > TENSORS_MAX || !wti_tensor_look(at->object, &tensor, &room))
 		return;
-	if (tensor.data && wti_python.tensors != WTI_TENSORS_OFF &&
-	    wti_tensor_digest(&tensor, &digest)) {
+	is_read = tensor.data && wti_python.tensors != WTI_TENSORS_OFF;
+	if (is_read && wti_state_turn_of_all())
+		is_read = wti_tensor_digest(&tensor, &digest);
+	else if (is_read)
+		is_read = hash_alone(&tensor, &digest);
+	if (is_read) {
 		wti_tensor_tell(&tensor, &names, &digest);
 		tell_rows(place, at->name, &tensor, digest.hash);
 	} else {
@@ -234,10 +246,12 @@ static void take(struct walk *walk, const struct waiting *at)
 
 void wti_data_tell(const struct wti_data_place *place, PyObject *object)
 {
-	struct walk walk = {.place = place};
+	struct walk walk;
 
 	if (wti_lacks(WTI_LACKS_DATA))
 		return;
+	walk.place = place;
+	walk.tensor_count = walk.waiting_count = 0;
 	wait(&walk, object, place->name, 0);
 	while (walk.waiting_count) {
 		struct waiting at = walk.waiting[--walk.waiting_count];

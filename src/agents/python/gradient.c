@@ -69,17 +69,24 @@ static uint64_t bits_of(uint32_t dtype)
 /* A piece of its elements: its length is a multiple of 8 but for the last. */
 static bool is_zero(void *self, const void *data, size_t bytes)
 {
-	uint64_t mask = *(const uint64_t *)self, word;
+	const uint64_t mask = *(const uint64_t *)self;
+	uint64_t words[8], seen;
 	size_t at = 0;
 
-	for (; at + sizeof(word) <= bytes; at += sizeof(word)) {
-		memcpy(&word, (const char *)data + at, sizeof(word));
-		if (word & mask)
+	for (; at + sizeof(words) <= bytes; at += sizeof(words)) {
+		memcpy(words, (const char *)data + at, sizeof(words));
+		seen = 0;
+		for (int i = 0; i < 8; i++)
+			seen |= words[i];
+		if (seen & mask)
 			return false;
 	}
-	word = 0;
-	memcpy(&word, (const char *)data + at, bytes - at);
-	return (word & mask) == 0;
+	memset(words, 0, sizeof(words));
+	memcpy(words, (const char *)data + at, bytes - at);
+	seen = 0;
+	for (int i = 0; i < 8; i++)
+		seen |= words[i];
+	return (seen & mask) == 0;
 }
 
 bool wti_tensor_is_zero(const struct wti_tensor *tensor)
@@ -221,7 +228,7 @@ void wti_gradient_before_backward(void)
 {
 	struct wti_live *optimizer = NULL;
 
-	if (wti_lacks(WTI_LACKS_GRADIENTS))
+	if (wti_lacks(WTI_LACKS_GRADIENTS) || !wti_state_turn_of_all())
 		return;
 	while ((optimizer = wti_live_next(optimizer, WTI_LIVE_OPTIMIZER)))
 		count_all(optimizer, WT_MOMENT_BACKWARD);
@@ -277,9 +284,8 @@ static void read_gradient(PyObject *parameter, struct wti_live *live, void *with
 			count_none(count, live);
 	} else {
 		if (gradient.object || sort == READABLE)
-			reading =
-				wti_state_read_looked(&gradient.tensor, live->owner,
-						      live->grad_name, wti_state_turn(live->order));
+			reading = wti_state_read_looked(&gradient.tensor, live->owner,
+							live->grad_name, wti_state_turn(live));
 		if (reading.is_done) {
 			tell_hash(live, &reading);
 			count_one(count, live, reading.is_zero);

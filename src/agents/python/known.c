@@ -126,6 +126,21 @@ static void set_word(struct wt_name *owner, struct wt_name *attribute, PyObject 
 	Py_XDECREF(text);
 }
 
+uint64_t wti_number_bits(PyObject *value)
+{
+	uint64_t bits = 0;
+	int overflow;
+
+	if (PyFloat_Check(value)) {
+		double number = PyFloat_AS_DOUBLE(value);
+
+		memcpy(&bits, &number, sizeof(bits));
+	} else if (PyLong_Check(value)) {
+		bits = (uint64_t)PyLong_AsLongLongAndOverflow(value, &overflow);
+	}
+	return wti_mix(bits, (uintptr_t)Py_TYPE(value)); /* 1, 1.0 and True are told apart */
+}
+
 void wti_known_object(struct wt_name *owner, struct wt_name *attribute, PyObject *value)
 {
 	uint64_t bits = 0;

@@ -390,6 +390,7 @@ struct wti_tensor {
 	int64_t strides[WTI_RANK_MAX]; /* in elements, or bytes for buffers: see stride_unit */
 	uint32_t stride_unit;          /* bytes that a stride of 1 means */
 	bool is_late;                  /* told after what it belongs to */
+	bool is_hash_alone;            /* told without statistics */
 	PyObject *object;              /* that was looked at, borrowed; NULL: not known */
 	const char *impl;              /* torch's, where it was read by layout; otherwise NULL */
 	Py_buffer *buffer;             /* to be released; NULL: none */
@@ -477,7 +478,7 @@ struct wti_live {
 	struct wt_name *full;  /* both together: Net.fc1 */
 	struct wt_name *grad_name;
 	struct wt_name *inner; /* of a wrapper: the model in it */
-	uint64_t last_hash;
+	uint64_t last_hash;    /* of a parameter; of an optimizer the print of its settings */
 	uint64_t last_grad;
 	uint64_t count;     /* of steps, of rounds */
 	uint64_t read_step; /* of a parameter: when it was last read */
@@ -486,6 +487,8 @@ struct wti_live {
 	bool has_last;
 	bool requires_grad;
 	bool training;
+	bool is_small;       /* a parameter of a few elements */
+	bool has_buffers;    /* a module, when last looked at */
 	bool is_empty;       /* a module without tensors or modules */
 	bool trains_in_eval; /* a model */
 	bool is_optimized;   /* a parameter, or a model with one, that an optimizer has */
@@ -527,6 +530,13 @@ struct wti_change {
 	const char *text; /* or NULL */
 };
 
+/* The value of a number, a flag or nothing as one word; 0 of others. */
+uint64_t wti_number_bits(PyObject *value);
+static inline uint64_t wti_mix(uint64_t print, uint64_t word)
+{
+	print = (print ^ word) * 0x9e3779b97f4a7c15u;
+	return print ^ print >> 29;
+}
 void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
 		    const struct wti_change *change);
 /* Told if it is another one than the last time. */
@@ -543,8 +553,10 @@ void wti_known_object(struct wt_name *owner, struct wt_name *attribute, PyObject
 /* Of a type whose attributes are torch's own: to ask others would run the program's code. */
 bool wti_tensor_is_tame(PyObject *tensor);
 bool wti_tensor_is_zero(const struct wti_tensor *tensor);
-/* True if statistics of the one with this number are to be told in this step. */
-bool wti_state_turn(uint64_t order);
+/* True if its statistics are to be told in this step. */
+bool wti_state_turn(const struct wti_live *live);
+/* True if in this step what is no state is read in full. */
+bool wti_state_turn_of_all(void);
 
 struct wti_reading {
 	bool is_done;

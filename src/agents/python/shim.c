@@ -161,7 +161,7 @@ bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret)
 	ret->is_guarded = wti_must_guard();
 	ret->buffer = NULL;
 	ret->object = NULL;
-	ret->is_late = false;
+	ret->is_late = ret->is_hash_alone = false;
 	return true;
 }
 

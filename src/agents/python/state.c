@@ -15,6 +15,7 @@
 
 enum {
 	SPREAD = WTI_SPREAD,
+	SMALL_BYTES = 8192,       /* a tensor up to this size is small */
 	PARAMETERS_MAX = 1 << 20, /* of a group, followed */
 	CHANGED_MAX = 256,        /* modules with other parameters than before, in one step */
 };
@@ -32,20 +33,36 @@ bool wti_tensor_is_tame(PyObject *tensor)
 			    function == _PyType_Lookup(wti_python.plain_types[1], name));
 }
 
-/* Statistics of parameters, gradients and buffers. */
-bool wti_state_turn(uint64_t order)
+/*
+ * Large ones in different steps, so that no step is much longer than others; small ones in the
+ * same, where the second costs a fraction of the first: what is long unused has left the caches.
+ */
+static bool is_turn_of(const struct wti_live *live)
+{
+	uint64_t order = live->is_small ? 0 : live->order;
+
+	return (order + wti_python.step) % SPREAD == 0;
+}
+
+bool wti_state_turn(const struct wti_live *live)
 {
 	if (wti_lacks(WTI_LACKS_STATISTICS))
 		return false;
 	return wti_python.detail != WTI_DETAIL_LEAN || wti_python.tensors >= WTI_TENSORS_STATS ||
-	       (order + wti_python.step) % SPREAD == 0;
+	       is_turn_of(live);
+}
+
+bool wti_state_turn_of_all(void)
+{
+	return wti_python.detail != WTI_DETAIL_LEAN || wti_python.tensors >= WTI_TENSORS_STATS ||
+	       wti_python.step < SPREAD || wti_python.step % SPREAD == 0;
 }
 
 /* The optimizer's own tensors. */
-static bool is_turn_of_own(uint64_t order)
+static bool is_turn_of_own(const struct wti_live *live)
 {
 	return wti_python.detail == WTI_DETAIL_FULL || wti_python.tensors >= WTI_TENSORS_STATS ||
-	       (order + wti_python.step) % SPREAD == 0;
+	       is_turn_of(live);
 }
 
 void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is)
@@ -111,7 +128,7 @@ static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
 	live->has_last = true;
 }
 
-static void read_parameter(PyObject *parameter, struct wti_live *live, bool its_turn)
+static void read_parameter(PyObject *parameter, struct wti_live *live)
 {
 	struct wti_reading reading;
 	struct wti_tensor tensor;
@@ -122,7 +139,8 @@ static void read_parameter(PyObject *parameter, struct wti_live *live, bool its_
 		return;
 	if (tensor.requires_grad != live->requires_grad || tensor.dtype != live->dtype)
 		wti_object_changed(parameter, live, &tensor);
-	reading = wti_state_read_looked(&tensor, live->owner, live->name, its_turn);
+	live->is_small = tensor.count <= SMALL_BYTES / 8;
+	reading = wti_state_read_looked(&tensor, live->owner, live->name, wti_state_turn(live));
 	wti_tensor_release(&tensor);
 	if (reading.is_done)
 		tell_hash(live, &reading);
@@ -216,6 +234,48 @@ static void read_settings(const struct wti_live *optimizer, Py_ssize_t group, Py
 	}
 }
 
+/* Of all settings of a group: equal ones have equal prints. */
+static uint64_t print_of(PyObject *dict, uint64_t print)
+{
+	PyObject *key, *value;
+	Py_ssize_t at = 0;
+
+	while (PyDict_Next(dict, &at, &key, &value)) {
+		if (key == wti_python.words.params)
+			continue;
+		print = wti_mix(print, (uintptr_t)key);
+		if (!PyTuple_Check(value))
+			print = wti_mix(print, wti_number_bits(value));
+		for (Py_ssize_t i = 0; PyTuple_Check(value) && i < PyTuple_GET_SIZE(value); i++)
+			print = wti_mix(print, wti_number_bits(PyTuple_GET_ITEM(value, i)));
+	}
+	return print;
+}
+
+/* They seldom change: to see that they have not costs less than to look up each. */
+static bool are_settings_new(struct wti_live *optimizer, PyObject *groups)
+{
+	uint64_t print = wti_slot_of_thread->generation;
+
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(groups); i++)
+		if (PyDict_Check(PyList_GET_ITEM(groups, i)))
+			print = print_of(PyList_GET_ITEM(groups, i), print);
+	if (optimizer->has_last && optimizer->last_hash == print)
+		return false;
+	optimizer->has_last = true;
+	optimizer->last_hash = print;
+	return true;
+}
+
+static void read_all_settings(struct wti_live *optimizer, PyObject *groups)
+{
+	if (wti_lacks(WTI_LACKS_OPTIMIZER) || !are_settings_new(optimizer, groups))
+		return;
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(groups); i++)
+		if (PyDict_Check(PyList_GET_ITEM(groups, i)))
+			read_settings(optimizer, i, PyList_GET_ITEM(groups, i));
+}
+
 struct after {
 	const struct wti_live *optimizer;
 	PyObject *states; /* or NULL */
@@ -251,9 +311,9 @@ static void after_parameter(PyObject *parameter, struct wti_live *live, void *wi
 
 	live->is_optimized = true;
 	if (!wti_lacks(WTI_LACKS_PARAMETERS))
-		read_parameter(parameter, live, wti_state_turn(live->order));
+		read_parameter(parameter, live);
 	if (after->states && !wti_lacks(WTI_LACKS_OPTIMIZER) &&
-	    (after->is_all_of_own || is_turn_of_own(live->order)))
+	    (after->is_all_of_own || is_turn_of_own(live)))
 		read_own_state(after, parameter, live);
 }
 
@@ -267,13 +327,10 @@ void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own)
 			      is_all_of_own};
 
 	Py_XINCREF(states);
-	for (Py_ssize_t i = 0; groups && i < PyList_GET_SIZE(groups); i++) {
-		PyObject *dict = PyList_GET_ITEM(groups, i);
-
-		each_of_group(optimizer, dict, i, after_parameter, &after);
-		if (PyDict_Check(dict) && !wti_lacks(WTI_LACKS_OPTIMIZER))
-			read_settings(optimizer, i, dict);
-	}
+	for (Py_ssize_t i = 0; groups && i < PyList_GET_SIZE(groups); i++)
+		each_of_group(optimizer, PyList_GET_ITEM(groups, i), i, after_parameter, &after);
+	if (groups)
+		read_all_settings(optimizer, groups);
 	PyErr_Clear();
 	Py_XDECREF(groups);
 	Py_XDECREF(states);
@@ -283,13 +340,14 @@ void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own)
 /* ---- Walking models ---------------------------------------------------------------------------
  */
 
-static void read_buffers(const struct wti_live *module)
+static void read_buffers(struct wti_live *module)
 {
 	PyObject *buffers = wti_own_attribute(module->object, wti_python.words.buffers);
 	PyObject *key, *value;
 	Py_ssize_t at = 0;
 
-	while (buffers && PyDict_Check(buffers) && PyDict_Next(buffers, &at, &key, &value)) {
+	module->has_buffers = buffers && PyDict_Check(buffers) && PyDict_GET_SIZE(buffers) > 0;
+	while (module->has_buffers && PyDict_Next(buffers, &at, &key, &value)) {
 		struct wti_reading reading;
 		struct wt_name *name;
 
@@ -297,7 +355,7 @@ static void read_buffers(const struct wti_live *module)
 			continue;
 		name = wti_name_joined(module->name, key, -1);
 		Py_INCREF(value);
-		reading = wti_state_read(value, module->owner, name, wti_state_turn(module->order));
+		reading = wti_state_read(value, module->owner, name, wti_state_turn(module));
 		Py_DECREF(value);
 		if (reading.is_done)
 			wti_known_set(module->owner, name, WT_VALUE_TYPE_HASH, reading.hash,
@@ -323,11 +381,10 @@ static bool read_parameters(const struct wti_live *module, enum which which)
 		live = wti_live_find(value, WTI_LIVE_TENSOR);
 		if (!live || !live->owner)
 			return false;
-		if (which == IN_TURN && (live->read_step == wti_python.step ||
-					 (live->order + wti_python.step) % SPREAD != 0))
+		if (which == IN_TURN && (live->read_step == wti_python.step || !is_turn_of(live)))
 			continue;
 		Py_INCREF(value);
-		read_parameter(value, live, wti_state_turn(live->order));
+		read_parameter(value, live);
 		Py_DECREF(value);
 	}
 	return true;
@@ -343,6 +400,16 @@ static void note_changed(PyObject **list, PyObject *module)
 	PyErr_Clear();
 }
 
+/*
+ * Buffers may change in every step; which parameters and buffers there are, seldom does, and not
+ * unseen for more than a few steps.
+ */
+static bool is_due(const struct wti_live *module, enum which which)
+{
+	return which == ALL || module->has_buffers || wti_python.detail != WTI_DETAIL_LEAN ||
+	       wti_python.step < SPREAD || is_turn_of(module);
+}
+
 static void read_modules(const struct wt_name *owner, enum which which)
 {
 	struct wti_live *module = NULL;
@@ -351,7 +418,8 @@ static void read_modules(const struct wt_name *owner, enum which which)
 	if (wti_lacks_all(WTI_LACKS_PARAMETERS | WTI_LACKS_BUFFERS))
 		return;
 	while ((module = wti_live_next(module, WTI_LIVE_MODULE))) {
-		if (!module->owner || module->is_empty || (owner && module->owner != owner))
+		if (!module->owner || module->is_empty || (owner && module->owner != owner) ||
+		    !is_due(module, which))
 			continue;
 		object = module->object; /* kept, so that the place in the list is */
 		Py_INCREF(object);

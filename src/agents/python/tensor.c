@@ -115,7 +115,7 @@ bool wti_tensor_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room)
 	ret->buffer = NULL;
 	ret->device = NULL;
 	ret->object = object;
-	ret->is_late = false;
+	ret->is_late = ret->is_hash_alone = false;
 	ret->sort = NULL;
 	ret->impl = NULL;
 	ret->dtype = WT_DTYPE_OTHER;
@@ -140,7 +140,8 @@ static uint32_t flags_of(const struct wti_tensor *tensor, bool is_read)
 {
 	return (tensor->requires_grad ? FLAG_REQUIRES_GRAD : 0) |
 	       (tensor->is_packed ? 0 : FLAG_NOT_CONTIGUOUS) | (tensor->is_late ? FLAG_LATE : 0) |
-	       (is_read ? 0 : FLAG_NO_STATISTICS | FLAG_NO_HASH);
+	       (is_read && !tensor->is_hash_alone ? 0 : FLAG_NO_STATISTICS) |
+	       (is_read ? 0 : FLAG_NO_HASH);
 }
 
 static bool give(void *self, wti_blob_put *put, void *with)
