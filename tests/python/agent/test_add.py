@@ -49,7 +49,7 @@ def test_build(t: Harness) -> None:
 
 def copy_home(t: Harness) -> Path:
     copy = t.folder / "copy"
-    shutil.copytree(Path(t.wheeltap).parent / "python", copy / "python")
+    shutil.copytree(Path(t.wheeltap).parent / "python", copy / "python", ignore=shutil.ignore_patterns("added"))
     shutil.copy(t.wheeltap, copy / "wheeltap")
     return copy
 
