@@ -331,8 +331,17 @@ static int parse_document(struct parser *parser, struct wti_doc *root)
 int wti_json_parse(const char *name, const char *text, size_t bytes, struct wti_doc **ret_root,
 		   struct wt_err *err)
 {
-	struct parser parser = {
-		.scan = {.name = name, .text = text, .end = text + bytes, .err = err}};
+	return wti_json_parse_line(name, 1, text, bytes, ret_root, err);
+}
+
+int wti_json_parse_line(const char *name, unsigned line, const char *text, size_t bytes,
+			struct wti_doc **ret_root, struct wt_err *err)
+{
+	struct parser parser = {.scan = {.name = name,
+					 .text = text,
+					 .end = text + bytes,
+					 .lines_before = line - 1,
+					 .err = err}};
 	struct wti_doc *root;
 	int r;
 

@@ -13,4 +13,8 @@
 int wti_json_parse(const char *name, const char *text, size_t bytes, struct wti_doc **ret_root,
 		   struct wt_err *err);
 
+/* The same for one line of a file of which every line is a document; `line` counts from 1. */
+int wti_json_parse_line(const char *name, unsigned line, const char *text, size_t bytes,
+			struct wti_doc **ret_root, struct wt_err *err);
+
 #endif

@@ -52,7 +52,7 @@ bool wti_scan_newline(struct wti_scan *scan)
 static void rewind_scan(struct wti_scan *scan)
 {
 	scan->at = scan->line_begin = scan->text;
-	scan->line = 1;
+	scan->line = 1 + scan->lines_before;
 	if (scan->end - scan->at >= 3 && !memcmp(scan->at, "\xef\xbb\xbf", 3))
 		scan->at = scan->line_begin = scan->text + 3; /* a byte order mark */
 }

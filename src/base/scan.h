@@ -22,6 +22,7 @@ struct wti_scan {
 	const char *end;
 	const char *line_begin;
 	unsigned line;
+	unsigned lines_before; /* of the file, where the text is a part of it */
 	struct wti_arena *arena;
 	struct wti_buf scratch; /* a string while it is being put together */
 	struct wt_err *err;

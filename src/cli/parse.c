@@ -126,6 +126,7 @@ int wti_option_store(const struct wti_option *option, void *options, const char 
 	switch (option->type) {
 	case WTI_OPT_FLAG:
 		return store_flag(option, slot, value, err);
+	case WTI_OPT_MAYBE:
 	case WTI_OPT_TEXT:
 	case WTI_OPT_CONFIG:
 		*(const char **)slot = value;
@@ -172,7 +173,7 @@ static int store(struct parser *p, const struct wti_option *option, const char *
 /* `value` is what came with the option itself, or NULL: then the next word. */
 static int take(struct parser *p, const struct wti_option *option, const char *value)
 {
-	if (option->type == WTI_OPT_FLAG)
+	if (option->type == WTI_OPT_FLAG || option->type == WTI_OPT_MAYBE)
 		return store(p, option, value ? value : "yes");
 	if (!value) {
 		if (p->at >= p->count)
@@ -212,7 +213,7 @@ static int take_letters(struct parser *p, const char *word)
 			return wti_err(p->err, WT_E_ARG,
 				       "unknown option '%.32s'; 'wheeltap %s --help' lists them",
 				       word, p->verb->name);
-		if (option->type != WTI_OPT_FLAG)
+		if (option->type != WTI_OPT_FLAG && option->type != WTI_OPT_MAYBE)
 			return take(p, option, c[1] ? c + 1 : NULL);
 		r = take(p, option, NULL);
 		if (r)

@@ -32,7 +32,7 @@ struct record_options {
 	const char *on_full;
 	int64_t duration_ns;
 	const char *strings;
-	bool check;
+	const char *check; /* a pack, or yes: the built-in rules */
 	const char *on_finding;
 	struct wti_python_choice python;
 };
@@ -138,8 +138,9 @@ static int prepare(struct recording *recording, const struct record_options *opt
 	record->additions = recording->plan.additions;
 	record->settings = recording->plan.settings;
 	record->entrance = recording->plan.entrance[0] ? recording->plan.entrance : NULL;
-	if (options->check) {
-		r = wti_record_check_start(options->on_finding, &recording->check, err);
+	if (options->check && strcmp(options->check, "no") && strcmp(options->check, "false")) {
+		r = wti_record_check_start(options->check, options->on_finding, &recording->check,
+					   err);
 		if (r)
 			return r;
 		record->watch = wti_record_check_sink(recording->check);
@@ -286,8 +287,9 @@ static const struct wti_option options[] = {
 	 AT(python.include_files)},
 	{"exclude-file", 0, WTI_OPT_LIST, "FILE", NULL, "rules of what not to hook",
 	 AT(python.exclude_files)},
-	{"check", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "judge the run while it goes on, as doctor does, and say findings on standard error",
+	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
+	 "judge the run while it goes on, as doctor does, and say findings on standard error; "
+	 "with a pack, hold it against that, too",
 	 AT(check)},
 	{"on-finding", 0, WTI_OPT_TEXT, "WHAT", NULL,
 	 "with --check: warn (the default), stop the program at an error, or a command that gets "

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "inspect/learn/options.h"
+#include "packs.h"
 #include "record_check.h"
 #include "report.h"
 #include "verdict.h"
@@ -19,6 +21,9 @@ extern char **environ;
 struct wti_record_check {
 	struct wti_watch *watch;
 	const char *on_finding;
+	struct wti_pack *pack; /* or NULL */
+	struct wti_check_options options;
+	char today[16];
 };
 
 static void print(struct wti_buf *out)
@@ -87,23 +92,35 @@ static void news(void *cookie, const struct wt_result *result)
 	}
 }
 
-int wti_record_check_start(const char *on_finding, struct wti_record_check **ret_check,
-			   struct wt_err *err)
+static bool is_a_pack(const char *word)
+{
+	return strcmp(word, "yes") && strcmp(word, "true");
+}
+
+int wti_record_check_start(const char *pack, const char *on_finding,
+			   struct wti_record_check **ret_check, struct wt_err *err)
 {
 	struct wti_record_check *check = calloc(1, sizeof(*check));
 	struct wti_watch_options options = {
-		.inspector = wt_inspector_by_name("doctor"), .news = news, .cookie = check};
-	int r;
+		.inspector = wt_inspector_by_name("check"), .news = news, .cookie = check};
+	int r = 0;
 
 	if (!check)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
+	if (is_a_pack(pack))
+		r = wti_pack_open(pack, &check->pack, err);
 	check->on_finding = on_finding;
-	r = wti_watch_start(&options, &check->watch, err);
-	if (r)
+	check->options = (struct wti_check_options){
+		.pack = check->pack, .with_rules = true, .today = wti_today(check->today)};
+	options.inspector_options = &check->options;
+	r = r ? r : wti_watch_start(&options, &check->watch, err);
+	if (r) {
+		wti_pack_free(check->pack);
 		free(check);
-	else
-		*ret_check = check;
-	return r;
+		return r;
+	}
+	*ret_check = check;
+	return 0;
 }
 
 struct wti_sink *wti_record_check_sink(struct wti_record_check *check)
@@ -134,6 +151,7 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 	}
 	wt_result_release(&result);
 	wti_watch_free(check->watch);
+	wti_pack_free(check->pack);
 	free(check);
 	return code;
 }

@@ -8,8 +8,9 @@
 struct wti_record_check;
 
 /* `on_finding`: "warn", "stop", or a command for the shell, which gets the finding as JSON. */
-int wti_record_check_start(const char *on_finding, struct wti_record_check **ret_check,
-			   struct wt_err *err);
+/* `pack` is the name of a file, or "yes": none. */
+int wti_record_check_start(const char *pack, const char *on_finding,
+			   struct wti_record_check **ret_check, struct wt_err *err);
 struct wti_sink *wti_record_check_sink(struct wti_record_check *check);
 /* Says how it ended. The exit code: that of the program, or 1 for errors where that is 0. */
 int wti_record_check_finish(struct wti_record_check *check, int program_code);

@@ -28,6 +28,7 @@ enum wti_option_type {
 	WTI_OPT_DURATION, /* int64_t ns, "1.5s" */
 	WTI_OPT_CHOICE,   /* const char *, one of `choices` ("a|b|c"); what follows '=' is free */
 	WTI_OPT_LIST,     /* struct wti_list of const char *: may be given again and again */
+	WTI_OPT_MAYBE,    /* const char *: "yes" if no value came with it (--check, --check=FILE) */
 	WTI_OPT_CONFIG,   /* const char *: a file with options, read before the others (config.h) */
 };
 
@@ -77,19 +78,24 @@ extern const struct wti_verb *const wti_verbs[];
 const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
 
 /* The rows, one a file. */
+extern const struct wti_verb wti_verb_check;
 extern const struct wti_verb wti_verb_clean;
 extern const struct wti_verb wti_verb_doctor;
 extern const struct wti_verb wti_verb_env;
 extern const struct wti_verb wti_verb_explain;
 extern const struct wti_verb wti_verb_export;
 extern const struct wti_verb wti_verb_help;
+extern const struct wti_verb wti_verb_import;
+extern const struct wti_verb wti_verb_infer;
 extern const struct wti_verb wti_verb_info;
 extern const struct wti_verb wti_verb_ls;
+extern const struct wti_verb wti_verb_pack;
 extern const struct wti_verb wti_verb_python;
 extern const struct wti_verb wti_verb_record;
 extern const struct wti_verb wti_verb_sim;
 extern const struct wti_verb wti_verb_stat;
 extern const struct wti_verb wti_verb_timeline;
+extern const struct wti_verb wti_verb_try;
 extern const struct wti_verb wti_verb_version;
 extern const struct wti_verb wti_verb_view;
 

@@ -1,25 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last line of a judgement: how many rules were violated, held, not measured. */
+/* The last lines of a judgement: how many rules, and invariants, were violated, held, not measured.
+ */
+#include <stdio.h>
 #include <string.h>
 
 #include "verdict.h"
 
 #define REASONS_SHOWN 2u
 
-static uint64_t fact(const struct wt_result *result, const char *key)
+/* What is counted: rules, invariants. */
+struct counted {
+	const struct wt_table *table;
+	const char *word;
+	const char *column; /* by which one of them is named */
+	uint64_t violated, held, unmeasured;
+};
+
+static uint64_t fact(const struct wt_result *result, const char *word, const char *outcome)
 {
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s_%s", word, outcome);
 	for (size_t i = 0; i < result->fact_count; i++)
 		if (!strcmp(result->facts[i].key, key))
 			return result->facts[i].value.count;
 	return 0;
 }
 
-static const struct wt_table *rules_of(const struct wt_result *result)
+/* False: there is nothing of the kind in this result. */
+static bool count(struct counted *counted, const struct wt_result *result, const char *word,
+		  const char *column)
 {
+	*counted = (struct counted){
+		.word = word,
+		.column = column,
+		.violated = fact(result, word, "violated"),
+		.held = fact(result, word, "held"),
+		.unmeasured = fact(result, word, "not_measured"),
+	};
 	for (size_t i = 0; i < result->table_count; i++)
-		if (!strcmp(result->tables[i]->key, "rules"))
-			return result->tables[i];
-	return NULL;
+		if (!strcmp(result->tables[i]->key, word))
+			counted->table = result->tables[i];
+	return counted->table;
 }
 
 static size_t column_of(const struct wt_table *table, const char *key)
@@ -32,9 +54,10 @@ static size_t column_of(const struct wt_table *table, const char *key)
 }
 
 /* " (WT-RANK-001: one rank; ...; 4 more: --all)" */
-static void add_reasons(struct wti_buf *out, const struct wt_table *table, uint64_t count)
+static void add_reasons(struct wti_buf *out, const struct counted *counted)
 {
-	size_t code = column_of(table, "code"), why = column_of(table, "why");
+	const struct wt_table *table = counted->table;
+	size_t code = column_of(table, counted->column), why = column_of(table, "why");
 	uint64_t shown = 0;
 
 	for (size_t row = 0; row < table->row_count && shown < REASONS_SHOWN; row++) {
@@ -45,49 +68,57 @@ static void add_reasons(struct wti_buf *out, const struct wt_table *table, uint6
 		wti_buf_printf(out, "%s%s: %s", shown++ ? "; " : " (", cells[code].text,
 			       cells[why].text);
 	}
-	if (count > shown)
-		wti_buf_printf(out, "; %llu more: --all", (unsigned long long)(count - shown));
+	if (counted->unmeasured > shown)
+		wti_buf_printf(out, "; %llu more: --all",
+			       (unsigned long long)(counted->unmeasured - shown));
 	if (shown)
 		wti_buf_byte(out, ')');
 }
 
-static void add_closing(struct wti_buf *out, const struct wt_result *result)
+static void add_line(struct wti_buf *out, const struct counted *counted)
 {
-	const struct wt_table *table = rules_of(result);
-	uint64_t violated = fact(result, "rules_violated");
-	uint64_t held = fact(result, "rules_held");
-	uint64_t unmeasured = fact(result, "rules_not_measured");
+	unsigned long long violated = counted->violated, held = counted->held;
+	unsigned long long unmeasured = counted->unmeasured;
 
 	if (violated)
-		wti_buf_printf(out, "%llu rules: %llu violated, %llu held, %llu not measured",
-			       (unsigned long long)(violated + held + unmeasured),
-			       (unsigned long long)violated, (unsigned long long)held,
-			       (unsigned long long)unmeasured);
+		wti_buf_printf(out, "%llu %s: %llu violated, %llu held, %llu not measured",
+			       violated + held + unmeasured, counted->word, violated, held,
+			       unmeasured);
 	else if (held)
-		wti_buf_printf(out, "clean: %llu rules held, %llu not measured",
-			       (unsigned long long)held, (unsigned long long)unmeasured);
+		wti_buf_printf(out, "clean: %llu %s held, %llu not measured", held, counted->word,
+			       unmeasured);
 	else
-		wti_buf_printf(out, "not measured: none of %llu rules found anything to judge",
-			       (unsigned long long)unmeasured);
-	if (table && unmeasured)
-		add_reasons(out, table, unmeasured);
+		wti_buf_printf(out, "not measured: none of %llu %s found anything to judge",
+			       unmeasured, counted->word);
+	if (unmeasured)
+		add_reasons(out, counted);
 	wti_buf_byte(out, '\n');
+}
+
+static void add_closing(struct wti_buf *out, const struct wt_result *result,
+			const struct wti_style *style, bool all)
+{
+	static const char *const words[][2] = {{"rules", "code"}, {"invariants", "id"}};
+	struct counted counted;
+
+	for (size_t i = 0; i < 2; i++)
+		if (all && count(&counted, result, words[i][0], words[i][1]))
+			wti_show_table(out, counted.table, style);
+	for (size_t i = 0; i < 2; i++)
+		if (count(&counted, result, words[i][0], words[i][1]))
+			add_line(out, &counted);
 }
 
 void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,
 		      const struct wti_style *style)
 {
 	wti_show_findings(out, result, style);
-	add_closing(out, result);
+	add_closing(out, result, style, false);
 }
 
 void wti_verdict_text_all(struct wti_buf *out, const struct wt_result *result,
 			  const struct wti_style *style)
 {
-	const struct wt_table *table = rules_of(result);
-
 	wti_show_findings(out, result, style);
-	if (table)
-		wti_show_table(out, table, style);
-	add_closing(out, result);
+	add_closing(out, result, style, true);
 }

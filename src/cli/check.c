@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `check`. */
+#include "inspect/learn/options.h"
+#include "open.h"
+#include "packs.h"
+#include "report.h"
+#include "verb.h"
+#include "verdict.h"
+
+struct check_options {
+	bool json;
+	bool all;
+	const char *fail_on;
+	struct wti_list packs;
+};
+
+static const struct check_options defaults = {.fail_on = "error"};
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	const struct check_options *options = opaque;
+	struct wt_err err = {.offset = -1};
+	struct wti_pack *pack = NULL;
+	char today[16];
+	struct wti_check_options how = {.today = wti_today(today)};
+	struct wti_inspection in = {
+		.inspector = "check",
+		.options = &how,
+		.json = options->json,
+		.fail_on = options->fail_on,
+		.text = options->all ? wti_verdict_text_all : wti_verdict_text,
+	};
+	int code;
+
+	if (options->packs.count &&
+	    wti_packs_open(options->packs.items, options->packs.count, &pack, &err))
+		return wti_report_error("check", options->json, &err);
+	how.pack = pack;
+	how.with_rules = !pack;
+	code = wti_inspect_run(&in, count ? arguments[0] : NULL);
+	wti_pack_free(pack);
+	return code;
+}
+
+static const struct wti_option options[] = {
+	{"invariants", 'i', WTI_OPT_LIST, "PACK", NULL,
+	 "hold the run against this pack; may be given again; without it the built-in rules are "
+	 "asked",
+	 offsetof(struct check_options, packs)},
+	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
+	 "show every invariant: how often it held, or why it was not measured",
+	 offsetof(struct check_options, all)},
+	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
+	 "exit with 1 if there is a finding of this severity or above; error is the default",
+	 offsetof(struct check_options, fail_on)},
+	WTI_OPTION_JSON(struct check_options),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_check = {
+	.name = "check",
+	.arguments = "[RUN]",
+	.summary = "hold a run against what was learned from good ones",
+	.description =
+		"Holds a recorded run against a pack that `wheeltap infer` has learned from good "
+		"runs. "
+		"Each invariant was violated, held, or was never asked because nothing like it "
+		"happened: that is not measured, which is not the same as held.\n\n"
+		"A finding is one cause: the invariant that is violated first, since which step, "
+		"where "
+		"in your program, how often it held when it was learned; what else the same cause "
+		"violates stands beneath. Without a pack the built-in rules are asked, as in "
+		"`wheeltap doctor`.\n\n"
+		"Exit status: 0 clean, 1 findings, 3 nothing could be measured or the trace is "
+		"damaged.",
+	.examples = "wheeltap check -i pack.json\tthe latest run\n"
+		    "wheeltap check -i pack.json --all runs/a\tand every invariant",
+	.options = options,
+	.options_bytes = sizeof(struct check_options),
+	.arguments_max = 1,
+	.group = "judge",
+	.run = run,
+	.defaults = &defaults,
+};

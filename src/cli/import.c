@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `import`: traces and invariants of others. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "inspect/learn/traincheck.h"
+#include "packs.h"
+#include "report.h"
+
+#define FILE_MAX ((size_t)4 << 30)
+#define FILES_MAX 10000u
+#define PATH_BYTES 4096
+
+struct import_options {
+	bool json;
+	const char *output;
+};
+
+struct files {
+	char **paths;
+	size_t count;
+};
+
+static void release_files(struct files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		free(files->paths[i]);
+	free(files->paths);
+}
+
+static bool add_file(struct files *files, const char *path)
+{
+	char **bigger = files->count < FILES_MAX
+				? realloc(files->paths, (files->count + 1) * sizeof(*bigger))
+				: NULL;
+
+	if (!bigger)
+		return false;
+	files->paths = bigger;
+	bigger[files->count] = strdup(path);
+	return bigger[files->count++];
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What TrainCheck calls its traces, in a folder of it. */
+static bool is_trace_name(const char *name)
+{
+	return !strncmp(name, "trace_", 6) || !strcmp(name, "proxy_log.json");
+}
+
+static int add_folder(struct files *files, const char *path, struct wt_err *err)
+{
+	DIR *folder = opendir(path);
+	size_t before = files->count;
+	struct dirent *entry;
+	char name[PATH_BYTES];
+	bool done = true;
+
+	if (!folder)
+		return wti_err_errno(err, "cannot open", path);
+	while (done && (entry = readdir(folder))) {
+		if (!is_trace_name(entry->d_name))
+			continue;
+		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
+		done = add_file(files, name);
+	}
+	closedir(folder);
+	qsort(files->paths + before, files->count - before, sizeof(*files->paths), by_path);
+	if (!done)
+		return wti_err(err, WT_E_LIMIT, "too many files");
+	return files->count > before
+		       ? 0
+		       : wti_err(err, WT_E_MISSING, "no trace of TrainCheck's in '%s'", path);
+}
+
+static int gather(struct files *files, char **arguments, size_t count, struct wt_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && !r; i++) {
+		struct stat about;
+
+		if (stat(arguments[i], &about))
+			r = wti_err_errno(err, "cannot open", arguments[i]);
+		else if (S_ISDIR(about.st_mode))
+			r = add_folder(files, arguments[i], err);
+		else if (!add_file(files, arguments[i]))
+			r = wti_err(err, WT_E_LIMIT, "too many files");
+	}
+	return r;
+}
+
+/* ---- Packs ---------------------------------------------------------------------------------- */
+
+static int import_pack(const struct files *files, const char *output, struct wt_result *result,
+		       struct wt_err *err)
+{
+	struct wti_traincheck_left_out left_out = {0};
+	struct wti_pack *pack;
+	int r = wti_pack_new(&pack, err);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < files->count && !r; i++) {
+		struct wti_buf text;
+
+		wti_buf_init(&text, FILE_MAX);
+		r = wti_file_read(files->paths[i], FILE_MAX, &text, err);
+		r = r ? r
+		      : wti_traincheck_read(files->paths[i], (const char *)text.data, text.bytes,
+					    pack, &left_out, err);
+		wti_buf_release(&text);
+	}
+	pack->source = strdup("imported from TrainCheck");
+	wti_pack_settle(pack);
+	r = r ? r : wti_pack_save(output, pack, err);
+	wt_result_fact_count(result, "invariants", "invariants", WT_CELL_COUNT, pack->count);
+	wt_result_fact_count(result, "left_out", "left out", WT_CELL_COUNT, left_out.count);
+	if (left_out.count)
+		wt_result_note(result, "%zu invariants were left out; the first: %s",
+			       left_out.count, left_out.first);
+	wti_pack_free(pack);
+	return r;
+}
+
+/* ---- Traces --------------------------------------------------------------------------------- */
+
+static int import_trace(const struct files *files, const char *output, struct wt_result *result,
+			struct wt_err *err)
+{
+	struct wti_traincheck_import *import = NULL;
+	uint64_t count = 0;
+	int r = wti_traincheck_begin(output, &import, err);
+
+	for (size_t i = 0; i < files->count && !r; i++) {
+		struct wti_buf text;
+
+		wti_buf_init(&text, FILE_MAX);
+		r = wti_file_read(files->paths[i], FILE_MAX, &text, err);
+		r = r ? r
+		      : wti_traincheck_add(import, files->paths[i], (const char *)text.data,
+					   text.bytes, err);
+		wti_buf_release(&text);
+	}
+	r = r ? r : wti_traincheck_finish(import, &count, err);
+	wti_traincheck_free(import);
+	wt_result_fact_count(result, "records", "records", WT_CELL_COUNT, count);
+	wt_result_fact_count(result, "files", "files", WT_CELL_COUNT, files->count);
+	return r;
+}
+
+static int import_files(const struct files *files, const char *output, struct wt_result *result,
+			struct wt_err *err)
+{
+	char head[PATH_BYTES];
+	FILE *file = fopen(files->paths[0], "rb");
+	size_t bytes;
+
+	if (!file)
+		return wti_err_errno(err, "cannot open", files->paths[0]);
+	bytes = fread(head, 1, sizeof(head), file);
+	fclose(file);
+	if (wti_traincheck_is_trace(head, bytes))
+		return import_trace(files, output, result, err);
+	return import_pack(files, output, result, err);
+}
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	const struct import_options *options = opaque;
+	struct wt_err err = {.offset = -1};
+	struct wt_result result;
+	struct files files = {0};
+	int r = 0, code;
+
+	wt_result_init(&result, "import");
+	if (strcmp(arguments[0], "traincheck"))
+		r = wti_err(&err, WT_E_ARG, "no format '%s'; there is traincheck", arguments[0]);
+	else if (count < 2)
+		r = wti_err(&err, WT_E_ARG, "no file given: say what is to be imported");
+	else if (!options->output)
+		r = wti_err(&err, WT_E_ARG,
+			    "no place given: say where it goes with -o RUN or -o PACK");
+	r = r ? r : gather(&files, arguments + 1, count - 1, &err);
+	r = r ? r : import_files(&files, options->output, &result, &err);
+	code = r ? wti_report_error("import", options->json, &err)
+		 : wti_report_result(&result, options->json, WTI_EXIT_CLEAN);
+	release_files(&files);
+	wt_result_release(&result);
+	return code;
+}
+
+static const struct wti_option options[] = {
+	{"output", 'o', WTI_OPT_TEXT, "PATH", NULL, "the run folder, or the pack, that is made",
+	 offsetof(struct import_options, output)},
+	WTI_OPTION_JSON(struct import_options),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_import = {
+	.name = "import",
+	.arguments = "traincheck FILE... -o PATH",
+	.summary = "take over traces and invariants of other tools",
+	.description = "traincheck: its traces (a folder of them, or files of JSON lines) become a "
+		       "run, its files "
+		       "of invariants become a pack; which of the two a file is, is seen from its "
+		       "first line. "
+		       "Nothing in a file is evaluated. What has no counterpart here is left out, "
+		       "counted, and "
+		       "said.\n\n"
+		       "TrainCheck keeps no contents of arguments: what it says of them stands for "
+		       "that. A trace "
+		       "that holds variables alone was dumped after each optimizer step, and that "
+		       "step is told.",
+	.examples = "wheeltap import traincheck trace_folder -o runs/theirs\ta trace\n"
+		    "wheeltap import traincheck invariants.json -o pack.json\tinvariants",
+	.options = options,
+	.options_bytes = sizeof(struct import_options),
+	.arguments_min = 1,
+	.arguments_max = 10000,
+	.group = "keep",
+	.run = run,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inspector `check`: a run against a pack, and against the rules of doctor where asked for. */
+#include "base/err.h"
+#include "learn/checker.h"
+#include "learn/observer.h"
+#include "learn/options.h"
+#include "rules/judge.h"
+#include "table.h"
+
+struct state {
+	struct wti_check_options options;
+	struct wti_training training;
+	struct wti_observer observer;
+	struct wti_checker checker;
+	struct wti_judge judge;
+	bool has_pack;
+};
+
+static void tell(void *self, const struct wti_moment *moment)
+{
+	struct state *s = self;
+
+	if (s->has_pack)
+		wti_observer_moment(&s->observer, moment);
+	if (s->options.with_rules)
+		wti_judge_moment(&s->judge, moment);
+}
+
+static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_options,
+		 struct wt_err *err)
+{
+	static const struct wti_check_options rules_alone = {.with_rules = true};
+	struct state *s = opaque;
+	int r = wti_training_init(&s->training, tell, s, err);
+
+	s->options =
+		*(opaque_options ? (const struct wti_check_options *)opaque_options : &rules_alone);
+	s->has_pack = s->options.pack;
+	if (!r && s->has_pack)
+		r = wti_checker_init(&s->checker, s->options.pack, s->training.symbols,
+				     s->options.today ? s->options.today : "", err);
+	if (!r && s->has_pack)
+		r = wti_observer_init(&s->observer, &s->training,
+				      (struct wti_sink_of_occasions){&s->checker, wti_checker_take},
+				      s->checker.relations, err);
+	if (!r && s->options.with_rules)
+		r = wti_judge_init(&s->judge, &s->training, err);
+	return r;
+}
+
+static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
+{
+	struct state *s = opaque;
+
+	return wti_training_event(&s->training, event, err);
+}
+
+static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
+{
+	struct state *s = opaque;
+
+	wti_training_finish(&s->training);
+	if (s->options.with_rules)
+		wti_judge_finish(&s->judge, result);
+	if (s->has_pack) {
+		wti_observer_finish(&s->observer);
+		s->checker.lost_count = s->observer.scene.lost_count;
+		wti_checker_finish(&s->checker, result);
+	}
+	return wt_result_status(result);
+}
+
+static size_t news(void *opaque, struct wt_result *result)
+{
+	struct state *s = opaque;
+	size_t count = s->options.with_rules ? wti_judge_news(&s->judge, result) : 0;
+
+	return count + (s->has_pack ? wti_checker_news(&s->checker, result) : 0);
+}
+
+static void release(void *opaque)
+{
+	struct state *s = opaque;
+
+	if (s->has_pack) {
+		wti_observer_release(&s->observer);
+		wti_checker_release(&s->checker);
+	}
+	if (s->options.with_rules)
+		wti_judge_release(&s->judge);
+	wti_training_release(&s->training);
+}
+
+const struct wt_inspector wti_inspector_check = {
+	.name = "check",
+	.summary = "hold a run against what was learned from others",
+	.state_bytes = sizeof(struct state),
+	.begin = begin,
+	.event = event,
+	.finish = finish,
+	.news = news,
+	.release = release,
+};

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Occasions against a pack. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "checker.h"
+
+/* ---- The index ------------------------------------------------------------------------------ */
+
+static uint32_t here(const struct wti_checker *checker, uint32_t symbol)
+{
+	return wti_symbol_word(checker->symbols, wti_symbol_text(&checker->pack->symbols, symbol));
+}
+
+static struct wti_precondition when_here(const struct wti_checker *checker,
+					 const struct wti_precondition *when)
+{
+	struct wti_precondition result = *when;
+
+	for (uint32_t i = 0; i < result.count; i++)
+		for (uint32_t j = 0; j < result.any[i].count; j++) {
+			struct wti_clause *clause = &result.any[i].clauses[j];
+
+			if (!wti_features[clause->feature].is_number)
+				clause->value = here(checker, clause->value);
+		}
+	return result;
+}
+
+/* Chains the account in front of those with the same key. */
+static bool chain(struct wti_map *map, const void *key, size_t bytes, uint32_t number,
+		  uint32_t *ret_next)
+{
+	uint64_t *slot = wti_map_text(map, key, bytes);
+
+	if (!slot)
+		return false;
+	*ret_next = (uint32_t)*slot;
+	*slot = number + 1;
+	return true;
+}
+
+static bool index_invariant(struct wti_checker *checker, uint32_t number, const char *today)
+{
+	const struct wti_invariant *invariant = &checker->pack->invariants[number];
+	struct wti_account *account = &checker->accounts[number];
+	struct wti_entry_key key = {
+		.relation = invariant->relation,
+		.subject = {here(checker, invariant->subject[0]),
+			    here(checker, invariant->subject[1])},
+		.form = invariant->fact.form,
+		.a = here(checker, invariant->fact.a),
+		.b = here(checker, invariant->fact.b),
+	};
+
+	*account = (struct wti_account){.invariant = invariant, .first_step = -1, .last_step = -1};
+	checker->when[number] = when_here(checker, &invariant->when);
+	account->is_suppressed = wti_pack_suppressed(checker->pack, invariant, today);
+	checker->suppressed_count += account->is_suppressed;
+	checker->relations |= 1u << invariant->relation;
+	return chain(&checker->subjects, &key, offsetof(struct wti_entry_key, form), number,
+		     &account->next) &&
+	       chain(&checker->facts, &key, sizeof(key), number, &checker->next_of_fact[number]);
+}
+
+int wti_checker_init(struct wti_checker *checker, const struct wti_pack *pack,
+		     struct wti_symbols *symbols, const char *today, struct wt_err *err)
+{
+	size_t count = pack->count;
+	bool done;
+
+	*checker = (struct wti_checker){.pack = pack, .symbols = symbols};
+	wti_map_init(&checker->subjects, WTI_INVARIANTS_MAX);
+	wti_map_init(&checker->facts, WTI_INVARIANTS_MAX);
+	checker->accounts = calloc(count + 1, sizeof(*checker->accounts));
+	checker->when = calloc(count + 1, sizeof(*checker->when));
+	checker->next_of_fact = calloc(count + 1, sizeof(*checker->next_of_fact));
+	done = checker->accounts && checker->when && checker->next_of_fact;
+	for (uint32_t i = 0; i < count && done; i++)
+		done = index_invariant(checker, i, today);
+	return done ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
+}
+
+void wti_checker_release(struct wti_checker *checker)
+{
+	wti_map_release(&checker->subjects);
+	wti_map_release(&checker->facts);
+	free(checker->accounts);
+	free(checker->when);
+	free(checker->next_of_fact);
+	*checker = (struct wti_checker){0};
+}
+
+/* ---- Occasions ------------------------------------------------------------------------------ */
+
+static void mark(struct wti_checker *checker, const struct wti_entry_key *key, double measure)
+{
+	const uint64_t *slot = wti_map_find_text(&checker->facts, (const char *)key, sizeof(*key));
+
+	for (uint32_t at = slot ? (uint32_t)*slot : 0; at; at = checker->next_of_fact[at - 1]) {
+		checker->accounts[at - 1].stamp = checker->occasion_count;
+		checker->accounts[at - 1].measured = measure;
+	}
+}
+
+static void mark_facts(struct wti_checker *checker, struct wti_entry_key *key,
+		       const struct wti_occasion *occasion)
+{
+	for (uint32_t i = 0; i < occasion->fact_count; i++) {
+		key->form = occasion->facts[i].form;
+		key->a = occasion->facts[i].a;
+		key->b = occasion->facts[i].b;
+		mark(checker, key, 0);
+	}
+	key->form = WTI_FORM_RANGE;
+	key->b = 0;
+	for (uint32_t i = 0; i < occasion->measure_count; i++) {
+		key->a = occasion->measures[i].name;
+		mark(checker, key, occasion->measures[i].value);
+	}
+}
+
+static void remember_about(struct wti_account *account, uint32_t about)
+{
+	for (uint32_t i = 0; i < account->about_count && i < WTI_ABOUT_SHOWN; i++)
+		if (account->about[i] == about)
+			return;
+	if (!about)
+		return;
+	if (account->about_count < WTI_ABOUT_SHOWN)
+		account->about[account->about_count] = about;
+	account->about_count++;
+}
+
+static void violated(struct wti_checker *checker, struct wti_account *account,
+		     const struct wti_occasion *occasion)
+{
+	const struct wti_moment *moment = occasion->moment;
+
+	if (!account->violation_count++) {
+		checker->has_news = true;
+		account->first_step = moment->scope.step;
+		account->where = wti_moment_where(moment);
+		account->actual = account->measured;
+		account->first = occasion->vector;
+	}
+	account->last_step = moment->scope.step;
+	if (moment->scope.rank >= 0 && moment->scope.rank < 64)
+		account->ranks |= 1ull << moment->scope.rank;
+	remember_about(account, occasion->about);
+}
+
+static void judge(struct wti_checker *checker, uint32_t number, const struct wti_occasion *occasion)
+{
+	struct wti_account *account = &checker->accounts[number];
+	const struct wti_invariant *invariant = account->invariant;
+	bool is_true = account->stamp == checker->occasion_count;
+
+	if (!wti_precondition_holds(&checker->when[number], &occasion->vector))
+		return;
+	if (invariant->fact.form == WTI_FORM_RANGE) {
+		if (!is_true)
+			return; /* not measured on this occasion */
+		is_true =
+			account->measured >= invariant->low && account->measured <= invariant->high;
+	}
+	if (is_true)
+		account->held_count++;
+	else
+		violated(checker, account, occasion);
+}
+
+void wti_checker_take(void *opaque, const struct wti_occasion *occasion)
+{
+	struct wti_checker *checker = opaque;
+	struct wti_entry_key key = {.relation = occasion->relation,
+				    .subject = {occasion->subject[0], occasion->subject[1]}};
+	const uint64_t *slot = wti_map_find_text(&checker->subjects, (const char *)&key,
+						 offsetof(struct wti_entry_key, form));
+
+	if (!slot)
+		return;
+	checker->occasion_count++;
+	mark_facts(checker, &key, occasion);
+	for (uint32_t at = (uint32_t)*slot; at; at = checker->accounts[at - 1].next)
+		judge(checker, at - 1, occasion);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holds occasions against a pack, and keeps account of each invariant: how often it held, how often
+ * it was violated, first and last, where and on which ranks. Findings are made of that, one a
+ * cause.
+ */
+#ifndef WTI_LEARN_CHECKER_H
+#define WTI_LEARN_CHECKER_H
+
+#include <wheeltap/result.h>
+
+#include "pack.h"
+#include "relation.h"
+
+enum { WTI_ABOUT_SHOWN = 3 };
+
+struct wti_account {
+	const struct wti_invariant *invariant;
+	uint32_t next;  /* invariant of the same subject, plus one */
+	uint64_t stamp; /* of the last occasion on which its fact was true */
+	double measured;
+	uint64_t held_count;
+	uint64_t violation_count;
+	int64_t first_step, last_step;
+	uint64_t ranks; /* bits of the first 64 */
+	struct wti_where where;
+	uint32_t about[WTI_ABOUT_SHOWN]; /* symbols of the run */
+	uint32_t about_count;
+	double actual;           /* of a range: the first that was outside */
+	struct wti_vector first; /* circumstances of the first violation */
+	bool is_suppressed;
+	bool is_told;
+};
+
+struct wti_checker {
+	const struct wti_pack *pack;
+	struct wti_symbols *symbols; /* of the run */
+	struct wti_account *accounts;
+	struct wti_precondition *when; /* of each, in symbols of the run */
+	struct wti_map subjects;       /* bytes: the first account, plus one */
+	struct wti_map facts;          /* bytes: the first account with it, plus one */
+	uint32_t *next_of_fact;
+	uint64_t occasion_count;
+	uint64_t lost_count;
+	bool has_news; /* an invariant was violated that had not been before */
+	uint64_t suppressed_count;
+	uint32_t relations; /* bits of those that the pack has */
+};
+
+/* `today` as "2026-03-01", for suppressions that end. */
+int wti_checker_init(struct wti_checker *checker, const struct wti_pack *pack,
+		     struct wti_symbols *symbols, const char *today, struct wt_err *err);
+void wti_checker_release(struct wti_checker *checker);
+void wti_checker_take(void *checker, const struct wti_occasion *occasion);
+/* Findings, the table of invariants and the figures. */
+void wti_checker_finish(struct wti_checker *checker, struct wt_result *result);
+/* Live: findings that are new since the last time; how many. */
+size_t wti_checker_news(struct wti_checker *checker, struct wt_result *result);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the checker has to say: one finding a cause, with what follows from it beneath. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "checker.h"
+
+#define TEXT_MAX 4096u
+#define SURE 0.9 /* from this confidence on a violation is an error */
+#define BENEATH_SHOWN 3u
+
+static bool is_measured(const struct wti_checker *checker, const struct wti_account *account)
+{
+	const struct wti_relation *relation = wti_relations[account->invariant->relation];
+
+	if (account->is_suppressed || (checker->lost_count && relation->needs_all))
+		return false;
+	return account->held_count || account->violation_count;
+}
+
+static bool is_violated(const struct wti_checker *checker, const struct wti_account *account)
+{
+	return account->violation_count && is_measured(checker, account);
+}
+
+/* The same subject under the same relation: one cause. */
+static bool is_same_cause(const struct wti_account *a, const struct wti_account *b)
+{
+	return a->invariant->relation == b->invariant->relation &&
+	       a->invariant->subject[0] == b->invariant->subject[0] &&
+	       a->invariant->subject[1] == b->invariant->subject[1];
+}
+
+/* Sooner, then more often right before, then more general, then by name. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct wti_account *left = *(const struct wti_account *const *)a;
+	const struct wti_account *right = *(const struct wti_account *const *)b;
+	const struct wti_invariant *l = left->invariant, *r = right->invariant;
+	int order = (left->first_step > right->first_step) - (left->first_step < right->first_step);
+
+	if (!order)
+		order = (l->relation > r->relation) - (l->relation < r->relation);
+	if (!order)
+		order = (l->support.program_count < r->support.program_count) -
+			(l->support.program_count > r->support.program_count);
+	if (!order)
+		order = (l->confidence < r->confidence) - (l->confidence > r->confidence);
+	return order ? order : strcmp(l->id, r->id);
+}
+
+static void add_about(struct wti_buf *out, const struct wti_checker *checker,
+		      const struct wti_account *account)
+{
+	uint32_t shown =
+		account->about_count < WTI_ABOUT_SHOWN ? account->about_count : WTI_ABOUT_SHOWN;
+
+	for (uint32_t i = 0; i < shown; i++)
+		wti_buf_printf(out, "%s%s", i ? ", " : "",
+			       wti_symbol_text(checker->symbols, account->about[i]));
+	if (account->about_count > shown)
+		wti_buf_text(out, " and more");
+	if (shown)
+		wti_buf_text(out, ": ");
+}
+
+static void evidence_text(struct wti_buf *out, const struct wti_checker *checker,
+			  const struct wti_account *account)
+{
+	const struct wti_support *support = &account->invariant->support;
+
+	add_about(out, checker, account);
+	if (account->invariant->fact.form == WTI_FORM_RANGE)
+		wti_buf_printf(out, "it was %g; ", account->actual);
+	wti_buf_printf(out, "it held %llu times in %u run%s that it was learned from (%s)",
+		       (unsigned long long)support->for_count, support->run_count,
+		       support->run_count == 1 ? "" : "s", account->invariant->id);
+}
+
+static void ranks_text(struct wti_buf *out, uint64_t ranks)
+{
+	for (unsigned i = 0, any = 0; i < 64; i++)
+		if (ranks >> i & 1)
+			wti_buf_printf(out, "%s%u", any++ ? ", " : "", i);
+}
+
+/* Other invariants that the same cause violates. */
+static void follows_text(struct wti_buf *out, const struct wti_checker *checker,
+			 const struct wti_account *const *group, size_t count)
+{
+	for (size_t i = 1; i < count && i <= BENEATH_SHOWN; i++) {
+		wti_buf_text(out, i > 1 ? "; " : "");
+		wti_invariant_words(out, checker->pack, group[i]->invariant);
+	}
+	if (count > BENEATH_SHOWN + 1)
+		wti_buf_printf(out, "; and %zu more", count - 1 - BENEATH_SHOWN);
+}
+
+static void add_finding(const struct wti_checker *checker, const struct wti_account *const *group,
+			size_t count, struct wt_result *result)
+{
+	const struct wti_account *account = group[0];
+	const struct wti_relation *relation = wti_relations[account->invariant->relation];
+	struct wti_buf title, evidence, follows, ranks;
+
+	wti_buf_init(&title, TEXT_MAX);
+	wti_buf_init(&evidence, TEXT_MAX);
+	wti_buf_init(&follows, TEXT_MAX);
+	wti_buf_init(&ranks, TEXT_MAX);
+	wti_buf_printf(&title, "%s: ", relation->title);
+	wti_invariant_words(&title, checker->pack, account->invariant);
+	evidence_text(&evidence, checker, account);
+	follows_text(&follows, checker, group, count);
+	ranks_text(&ranks, account->ranks);
+	wt_result_finding(
+		result,
+		&(struct wt_finding){
+			.code = relation->code,
+			.severity = account->invariant->confidence >= SURE ? WT_ERROR : WT_WARNING,
+			.title = wti_buf_cstr(&title),
+			.step = account->first_step,
+			.rank = account->ranks ? __builtin_ctzll(account->ranks) : -1,
+			.ranks = ranks.bytes ? wti_buf_cstr(&ranks) : NULL,
+			.stage = account->where.stage,
+			.op = account->where.op,
+			.file = account->where.file,
+			.line = account->where.file ? account->where.line : -1,
+			.evidence = wti_buf_cstr(&evidence),
+			.first_step = account->first_step,
+			.last_step = account->last_step,
+			.count = account->violation_count,
+			.case_count = account->held_count + account->violation_count,
+			.means = relation->means,
+			.hint = relation->hint,
+			.follows = follows.bytes ? wti_buf_cstr(&follows) : NULL,
+		});
+	wti_buf_release(&title);
+	wti_buf_release(&evidence);
+	wti_buf_release(&follows);
+	wti_buf_release(&ranks);
+}
+
+/* The first of each cause, with the others of the same behind it; how many findings. */
+static size_t add_findings(struct wti_checker *checker, struct wt_result *result, bool only_news)
+{
+	size_t count = 0, findings = 0;
+	struct wti_account **sorted = calloc(checker->pack->count + 1, sizeof(*sorted));
+	const struct wti_account **group = calloc(checker->pack->count + 1, sizeof(*group));
+
+	for (size_t i = 0; sorted && group && i < checker->pack->count; i++)
+		if (is_violated(checker, &checker->accounts[i]))
+			sorted[count++] = &checker->accounts[i];
+	if (count)
+		qsort(sorted, count, sizeof(*sorted), by_weight);
+	for (size_t i = 0; i < count; i++) {
+		size_t members = 0;
+		bool is_news = true;
+
+		if (!sorted[i])
+			continue;
+		for (size_t j = i; j < count; j++) {
+			if (!sorted[j] || (j > i && !is_same_cause(group[0], sorted[j])))
+				continue;
+			group[members++] = sorted[j];
+			is_news = is_news && !sorted[j]->is_told;
+			sorted[j]->is_told = true;
+			sorted[j] = NULL;
+		}
+		if (only_news && !is_news)
+			continue;
+		add_finding(checker, group, members, result);
+		findings++;
+	}
+	free(sorted);
+	free(group);
+	return findings;
+}
+
+/* ---- The table ------------------------------------------------------------------------------ */
+
+static const char *why_not(const struct wti_checker *checker, const struct wti_account *account)
+{
+	const struct wti_relation *relation = wti_relations[account->invariant->relation];
+
+	if (account->is_suppressed)
+		return "suppressed";
+	if (checker->lost_count && relation->needs_all)
+		return "events were lost";
+	return relation->needs;
+}
+
+static void add_row(const struct wti_checker *checker, const struct wti_account *account,
+		    struct wt_table *table)
+{
+	bool measured = is_measured(checker, account);
+	const char *outcome = !measured                  ? "not measured"
+			      : account->violation_count ? "violated"
+							 : "held";
+	const char *why = measured ? "" : why_not(checker, account);
+	struct wti_buf words;
+
+	wti_buf_init(&words, TEXT_MAX);
+	wti_invariant_words(&words, checker->pack, account->invariant);
+	wt_table_row(table);
+	wt_table_text(table, account->invariant->id, strlen(account->invariant->id));
+	wt_table_text(table, outcome, strlen(outcome));
+	wt_table_count(table, account->held_count);
+	wt_table_count(table, account->violation_count);
+	wt_table_text(table, wti_buf_cstr(&words), strlen(wti_buf_cstr(&words)));
+	wt_table_text(table, why, strlen(why));
+	wti_buf_release(&words);
+}
+
+static void add_table(const struct wti_checker *checker, struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(result, "invariants", "Invariants");
+	uint64_t violated = 0, held = 0, unmeasured = 0;
+
+	wt_table_column(table, "id", "invariant", WT_CELL_TEXT);
+	wt_table_column(table, "outcome", "outcome", WT_CELL_TEXT);
+	wt_table_column(table, "held", "held", WT_CELL_COUNT);
+	wt_table_column(table, "violated", "violated", WT_CELL_COUNT);
+	wt_table_column(table, "title", "what holds", WT_CELL_TEXT);
+	wt_table_column(table, "why", "why not measured", WT_CELL_TEXT);
+	for (size_t i = 0; i < checker->pack->count; i++) {
+		const struct wti_account *account = &checker->accounts[i];
+
+		add_row(checker, account, table);
+		if (!is_measured(checker, account))
+			unmeasured++;
+		else if (account->violation_count)
+			violated++;
+		else
+			held++;
+	}
+	wt_result_fact_count(result, "invariants_violated", "", WT_CELL_COUNT, violated);
+	wt_result_fact_count(result, "invariants_held", "", WT_CELL_COUNT, held);
+	wt_result_fact_count(result, "invariants_not_measured", "", WT_CELL_COUNT, unmeasured);
+	if (checker->suppressed_count)
+		wt_result_note(result, "%llu invariants are suppressed by the pack",
+			       (unsigned long long)checker->suppressed_count);
+	if (violated || held || !result->status)
+		wt_result_set_status(
+			result, violated || (result->status && !strcmp(result->status, "findings"))
+					? "findings"
+				: held ? "clean"
+				       : "not_measured");
+}
+
+void wti_checker_finish(struct wti_checker *checker, struct wt_result *result)
+{
+	add_findings(checker, result, false);
+	add_table(checker, result);
+}
+
+size_t wti_checker_news(struct wti_checker *checker, struct wt_result *result)
+{
+	if (!checker->has_news)
+		return 0;
+	checker->has_news = false;
+	return add_findings(checker, result, true);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Observations for and against, and how many are enough. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "evidence.h"
+#include "relation.h"
+
+#define STEPS_A_UNIT 5.0
+#define PROGRAMS_MIN 8  /* from which on one can learn from them what holds in others */
+#define TRIED_OFTEN 4.0 /* observations from which on a hypothesis tells about its sort */
+#define BUDGET 2.0      /* false alarms that a relation may raise in the next observation */
+#define RISK_MIN 0.005  /* of a single hypothesis */
+#define RISK_MAX 0.1
+#define SHARE_DEFAULT 0.3 /* of observations against one that is false, if nothing is known */
+#define SHARE_MIN 0.1
+#define SHARE_MAX 0.9
+#define TOLERANT_FROM 16.0 /* observations from which on an exception can be told from a rule */
+#define SORTS_MAX 65536u
+
+enum wti_unit wti_unit_of(const struct wti_tables *tables)
+{
+	struct wti_sources programs = {0}, runs = {0};
+
+	for (size_t i = 0; i < tables->entry_count; i++)
+		for (uint32_t j = 0; j < tables->entries[i].cell_count; j++) {
+			wti_sources_merge(&programs, &tables->entries[i].cells[j].programs);
+			wti_sources_merge(&runs, &tables->entries[i].cells[j].runs);
+		}
+	if (wti_sources_count(&programs) >= PROGRAMS_MIN)
+		return WTI_UNIT_PROGRAM;
+	return wti_sources_count(&runs) > 1 ? WTI_UNIT_RUN : WTI_UNIT_STEPS;
+}
+
+double wti_units(enum wti_unit unit, const struct wti_sources *programs,
+		 const struct wti_sources *runs, uint64_t step_count)
+{
+	switch (unit) {
+	case WTI_UNIT_PROGRAM:
+		return wti_sources_count(programs);
+	case WTI_UNIT_RUN:
+		return wti_sources_count(runs);
+	default:
+		return (double)step_count / STEPS_A_UNIT;
+	}
+}
+
+/* Those that never were for it in one circumstance, and those that were not always. */
+static void add_against(const struct wti_cell *of_total, const struct wti_cell *of_fact,
+			struct wti_sources *programs, struct wti_sources *runs, uint64_t *steps)
+{
+	static const struct wti_sources none;
+	uint64_t for_count = of_fact ? of_fact->count : 0;
+	struct wti_sources more;
+
+	if (of_total->count <= for_count)
+		return;
+	more = wti_sources_without(&of_total->programs, of_fact ? &of_fact->programs : &none);
+	wti_sources_merge(programs, &more);
+	more = wti_sources_without(&of_total->runs, of_fact ? &of_fact->runs : &none);
+	wti_sources_merge(runs, &more);
+	if (of_fact) {
+		wti_sources_merge(programs, &of_fact->against_programs);
+		wti_sources_merge(runs, &of_fact->against_runs);
+	}
+	*steps += of_total->count - for_count < of_total->step_count ? of_total->count - for_count
+								     : of_total->step_count;
+}
+
+void wti_weighing_add(struct wti_weighing *weighing, const struct wti_cell *of_total,
+		      const struct wti_cell *of_fact)
+{
+	wti_sources_merge(&weighing->programs, &of_total->programs);
+	wti_sources_merge(&weighing->runs, &of_total->runs);
+	weighing->steps += of_total->step_count;
+	add_against(of_total, of_fact, &weighing->against_programs, &weighing->against_runs,
+		    &weighing->against_steps);
+}
+
+struct wti_evidence wti_weighing_end(const struct wti_weighing *weighing, enum wti_unit unit)
+{
+	return (struct wti_evidence){
+		.all = wti_units(unit, &weighing->programs, &weighing->runs, weighing->steps),
+		.against = wti_units(unit, &weighing->against_programs, &weighing->against_runs,
+				     weighing->against_steps),
+	};
+}
+
+struct wti_evidence wti_evidence_of(const struct wti_tables *tables, enum wti_unit unit,
+				    const struct wti_entry *entry, const struct wti_entry *total)
+{
+	struct wti_weighing weighing = {0};
+	struct wti_evidence evidence;
+	uint64_t all = 0, for_count = 0;
+
+	for (uint32_t i = 0; i < total->cell_count; i++) {
+		all += total->cells[i].count;
+		wti_weighing_add(&weighing, &total->cells[i],
+				 total->is_blurred
+					 ? &total->cells[i]
+					 : wti_entry_cell(tables, entry, total->cells[i].vector));
+	}
+	for (uint32_t i = 0; i < entry->cell_count; i++)
+		for_count += entry->cells[i].count;
+	evidence = wti_weighing_end(&weighing, unit);
+	if (for_count < all && evidence.against < 1)
+		evidence.against = 1;
+	return evidence;
+}
+
+/* ---- Sorts ---------------------------------------------------------------------------------- */
+
+static const struct wti_prior *prior_of(const struct wti_priors *priors,
+					const struct wti_tables *tables,
+					const struct wti_entry *entry, uint64_t **ret_slot)
+{
+	const struct wti_relation *relation = wti_relations[entry->key.relation];
+	struct wti_words words = {
+		.subject = {wti_symbol_text(tables->symbols, entry->key.subject[0]),
+			    wti_symbol_text(tables->symbols, entry->key.subject[1])},
+		.form = (enum wti_form)entry->key.form,
+		.a = wti_symbol_text(tables->symbols, entry->key.a),
+		.b = wti_symbol_text(tables->symbols, entry->key.b),
+	};
+	const char *sort = relation->sort ? relation->sort(&words) : "";
+	char key[256] = {(char)entry->key.relation, (char)entry->key.form};
+	size_t bytes = strnlen(sort, sizeof(key) - 2);
+
+	memcpy(key + 2, sort, bytes);
+	*ret_slot = wti_map_text((struct wti_map *)&priors->index, key, bytes + 2);
+	return *ret_slot && **ret_slot ? &priors->priors[**ret_slot - 1] : NULL;
+}
+
+static bool add_to_sort(struct wti_priors *priors, const struct wti_tables *tables,
+			const struct wti_entry *entry, const struct wti_evidence *evidence)
+{
+	uint64_t *slot;
+	struct wti_prior *prior = (struct wti_prior *)prior_of(priors, tables, entry, &slot);
+
+	if (!slot)
+		return false;
+	if (!prior) {
+		struct wti_prior *bigger =
+			realloc(priors->priors, (priors->count + 1) * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		priors->priors = bigger;
+		prior = &bigger[priors->count++];
+		*prior = (struct wti_prior){0};
+		*slot = priors->count;
+	}
+	priors->candidates[entry->key.relation]++;
+	if (evidence->against > 0) {
+		prior->false_count++;
+		prior->against_share += fmin(evidence->against / evidence->all, 1);
+	} else {
+		prior->true_count++;
+	}
+	return true;
+}
+
+/* A hypothesis that most observations are against was never a candidate of its sort. */
+int wti_priors_learn(struct wti_priors *priors, const struct wti_tables *tables, enum wti_unit unit,
+		     struct wt_err *err)
+{
+	*priors = (struct wti_priors){0};
+	wti_map_init(&priors->index, SORTS_MAX);
+	for (size_t i = 0; i < tables->entry_count; i++) {
+		const struct wti_entry *entry = &tables->entries[i];
+		const struct wti_entry *total;
+		struct wti_evidence evidence;
+
+		if (entry->is_dropped || entry->key.form == WTI_FORM_TOTAL ||
+		    entry->key.form == WTI_FORM_RANGE)
+			continue;
+		total = wti_tables_total(tables, entry);
+		if (!total)
+			continue;
+		evidence = wti_evidence_of(tables, unit, entry, total);
+		if (evidence.all < TRIED_OFTEN || evidence.against > evidence.all / 2)
+			continue;
+		if (!add_to_sort(priors, tables, entry, &evidence))
+			return wti_err(err, WT_E_NOMEM, "out of memory");
+	}
+	return 0;
+}
+
+void wti_priors_release(struct wti_priors *priors)
+{
+	wti_map_release(&priors->index);
+	free(priors->priors);
+	*priors = (struct wti_priors){0};
+}
+
+/*
+ * One that is false meets n observations that are all for it with (1 - q)^n, and is then met by one
+ * against with q. Weighed with how many of its sort are false for one that is true, and with the
+ * number of conditions that were tried, that has to stay below the risk that one of them may take:
+ * a relation that says many things has to be surer of each.
+ */
+double wti_risk(const struct wti_priors *priors, const struct wti_entry *entry)
+{
+	double risk = BUDGET / fmax(priors->candidates[entry->key.relation], 1);
+
+	return fmin(fmax(risk, RISK_MIN), RISK_MAX);
+}
+
+bool wti_is_tolerable(const struct wti_evidence *evidence, double risk)
+{
+	return evidence->all >= TOLERANT_FROM &&
+	       (evidence->against + 0.5) / (evidence->all + 1) <= risk;
+}
+
+double wti_units_needed(const struct wti_priors *priors, const struct wti_tables *tables,
+			const struct wti_entry *entry, double against, double tried)
+{
+	uint64_t *slot;
+	const struct wti_prior *prior = prior_of(priors, tables, entry, &slot);
+	double odds = 1, share = SHARE_DEFAULT;
+	double risk = wti_risk(priors, entry);
+
+	if (prior) {
+		odds = (prior->false_count + 1) / (prior->true_count + 1);
+		share = (prior->against_share + SHARE_DEFAULT) / (prior->false_count + 1);
+	}
+	if (against > 0)
+		share = against;
+	share = fmin(fmax(share, SHARE_MIN), SHARE_MAX);
+	return log(odds * tried * share / risk) / -log(1 - share);
+}

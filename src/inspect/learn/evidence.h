@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How much has to speak for a hypothesis. What counts as one observation is a program where many
+ * were learned from, otherwise a run, otherwise a few steps: examples of one program agree with
+ * each other whatever is true. Who learns from one program wants to know what holds in that one:
+ * then a fixed number of examples is enough. Who learns from many wants to know what holds in the
+ * next:
+ *
+ * Hypotheses of one sort ("the result has so many dimensions") fall or stand together. Those that
+ * were tried often enough say what share of the sort is true at all (its survival), and how many
+ * observations are against one that is not. From that follows how many observations without an
+ * example against it takes until the next one will hardly be against it either.
+ */
+#ifndef WTI_LEARN_EVIDENCE_H
+#define WTI_LEARN_EVIDENCE_H
+
+#include "tables.h"
+
+enum wti_unit { WTI_UNIT_STEPS, WTI_UNIT_RUN, WTI_UNIT_PROGRAM };
+
+/* What the tables allow to count by. */
+enum wti_unit wti_unit_of(const struct wti_tables *tables);
+double wti_units(enum wti_unit unit, const struct wti_sources *programs,
+		 const struct wti_sources *runs, uint64_t step_count);
+
+struct wti_evidence {
+	double all;     /* observations with such an occasion */
+	double against; /* at least so many of them were against it */
+};
+
+struct wti_evidence wti_evidence_of(const struct wti_tables *tables, enum wti_unit unit,
+				    const struct wti_entry *entry, const struct wti_entry *total);
+
+/* The same of some circumstances: add them one by one. */
+struct wti_weighing {
+	struct wti_sources programs, runs, against_programs, against_runs;
+	uint64_t steps, against_steps;
+};
+
+void wti_weighing_add(struct wti_weighing *weighing, const struct wti_cell *of_total,
+		      const struct wti_cell *of_fact);
+struct wti_evidence wti_weighing_end(const struct wti_weighing *weighing, enum wti_unit unit);
+
+/* What is known of a sort of hypotheses. */
+struct wti_prior {
+	double true_count, false_count; /* that were tried often enough */
+	double against_share;           /* summed over the false ones */
+};
+
+struct wti_priors {
+	double candidates[32]; /* of each relation: hypotheses that were tried often enough */
+	struct wti_map index;  /* relation, form and sort: place plus one */
+	struct wti_prior *priors;
+	size_t count;
+};
+
+int wti_priors_learn(struct wti_priors *priors, const struct wti_tables *tables, enum wti_unit unit,
+		     struct wt_err *err);
+void wti_priors_release(struct wti_priors *priors);
+/* How many observations it takes, if so many conditions were tried; `against` is the share of
+ * observations against it, 0 for one that nothing speaks against. */
+double wti_units_needed(const struct wti_priors *priors, const struct wti_tables *tables,
+			const struct wti_entry *entry, double against, double tried);
+
+/* That the next observation is against one that was accepted: a relation that says many things has
+ * to be surer of each. */
+double wti_risk(const struct wti_priors *priors, const struct wti_entry *entry);
+/* Whether those against it are so few among many that they are exceptions. */
+bool wti_is_tolerable(const struct wti_evidence *evidence, double risk);
+
+#endif

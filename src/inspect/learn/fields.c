@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be said of arguments and returns. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fields.h"
+
+#define NAME_BYTES 256
+#define WORD_BYTES_MAX 24u /* texts longer than that are not modes or names of options */
+#define MOSTLY 0.9         /* zeros of a tensor that is nearly empty */
+
+static const char *const parts[WTI_PART_COUNT] = {
+	[WTI_PART_ITSELF] = "",
+	[WTI_PART_DTYPE] = ".dtype",
+	[WTI_PART_NDIM] = ".ndim",
+	[WTI_PART_SHAPE] = ".shape",
+	[WTI_PART_FIRST_EXTENT] = ".shape[0]",
+	[WTI_PART_NO_NAN] = " has no NaN",
+	[WTI_PART_FINITE] = " is finite",
+	[WTI_PART_VARIED] = " is not constant",
+	[WTI_PART_NEGATIVE] = " has negative elements",
+	[WTI_PART_NONZERO] = " is not all zeros",
+	[WTI_PART_SPARSE] = " is not nearly all zeros",
+	[WTI_PART_REQUIRES_GRAD] = ".requires_grad",
+	[WTI_PART_NOT_DISTRIBUTION] = " is not within 0 and 1",
+	[WTI_PART_SEVERAL] = " has more than one row",
+};
+
+static uint32_t name_field(struct wti_scene *scene, const struct wti_value_row *value,
+			   enum wti_part part)
+{
+	const char *name = wti_symbol_text(scene->symbols, value->name);
+	const char *side = value->position < 0 ? "result" : "";
+	char text[NAME_BYTES];
+
+	if (value->position < 0)
+		snprintf(text, sizeof(text), "%s%s%s", side, name, parts[part]);
+	else if (*name)
+		snprintf(text, sizeof(text), "%s%s", name, parts[part]);
+	else
+		snprintf(text, sizeof(text), "argument %d%s", value->position, parts[part]);
+	return wti_symbol_word(scene->symbols, text);
+}
+
+uint32_t wti_field(struct wti_scene *scene, const struct wti_value_row *value, enum wti_part part)
+{
+	uint32_t position = (uint32_t)(value->position + 1) & 0xfff;
+	uint64_t *slot = wti_map_number(&scene->fields, (uint64_t)value->name << 24 |
+								(uint64_t)position << 8 | part);
+
+	if (!slot)
+		return WTI_SYMBOL_OTHER;
+	if (!*slot)
+		*slot = name_field(scene, value, part) + 1;
+	return (uint32_t)*slot - 1;
+}
+
+static void say_if(struct wti_scene *scene, bool is, const struct wti_value_row *value,
+		   enum wti_part part)
+{
+	if (is)
+		wti_say(scene, WTI_FORM_TRUE, wti_field(scene, value, part), 0);
+}
+
+/* What is not known is not against anything. */
+static void say_contents(struct wti_scene *scene, const struct wti_value_row *value, bool unknown)
+{
+	const struct wti_digest_row *digest = &value->digest;
+
+	say_if(scene, unknown || (!digest->nan && !digest->inf), value, WTI_PART_FINITE);
+	say_if(scene, unknown || digest->zeros < digest->count, value, WTI_PART_NONZERO);
+	say_if(scene, unknown || (double)digest->zeros < MOSTLY * (double)digest->count, value,
+	       WTI_PART_SPARSE);
+	say_if(scene, unknown || digest->count < 2 || digest->min < digest->max, value,
+	       WTI_PART_VARIED);
+	say_if(scene, unknown || digest->min < 0, value, WTI_PART_NEGATIVE);
+	say_if(scene, unknown || digest->min < 0 || digest->max > 1, value,
+	       WTI_PART_NOT_DISTRIBUTION);
+}
+
+void wti_say_tensor(struct wti_scene *scene, const struct wti_value_row *value, bool with_contents)
+{
+	const struct wti_digest_row *digest = &value->digest;
+	const char *shape = wti_symbol_text(scene->symbols, digest->shape);
+	bool unknown = digest->flags & (WTI_TENSOR_NO_STATISTICS | WTI_TENSOR_NO_HASH);
+
+	wti_say(scene, WTI_FORM_IS, wti_field(scene, value, WTI_PART_DTYPE),
+		wti_scene_dtype(scene, digest->dtype));
+	wti_say(scene, WTI_FORM_IS, wti_field(scene, value, WTI_PART_NDIM),
+		wti_scene_number(scene, WT_VALUE_TYPE_INT, wti_shape_ndim(shape)));
+	say_if(scene, unknown || !digest->nan, value, WTI_PART_NO_NAN);
+	if (!with_contents)
+		return;
+	wti_say(scene, WTI_FORM_IS, wti_field(scene, value, WTI_PART_REQUIRES_GRAD),
+		wti_scene_number(scene, WT_VALUE_TYPE_BOOL,
+				 digest->flags & WTI_TENSOR_REQUIRES_GRAD));
+	say_contents(scene, value, unknown);
+	say_if(scene, wti_shape_first(shape) > 1, value, WTI_PART_SEVERAL);
+}
+
+static int64_t first_of(struct wti_scene *scene, const struct wti_value_row *value)
+{
+	return wti_shape_first(wti_symbol_text(scene->symbols, value->digest.shape));
+}
+
+void wti_say_tensors(struct wti_scene *scene, const struct wti_value_row *a,
+		     const struct wti_value_row *b)
+{
+	if (a->digest.dtype == b->digest.dtype)
+		wti_say(scene, WTI_FORM_SAME, wti_field(scene, a, WTI_PART_DTYPE),
+			wti_field(scene, b, WTI_PART_DTYPE));
+	if (a->digest.shape == b->digest.shape)
+		wti_say(scene, WTI_FORM_SAME, wti_field(scene, a, WTI_PART_SHAPE),
+			wti_field(scene, b, WTI_PART_SHAPE));
+	if (first_of(scene, a) >= 0 && first_of(scene, a) == first_of(scene, b))
+		wti_say(scene, WTI_FORM_SAME, wti_field(scene, a, WTI_PART_FIRST_EXTENT),
+			wti_field(scene, b, WTI_PART_FIRST_EXTENT));
+}
+
+uint32_t wti_value_word(struct wti_scene *scene, const struct wti_value_row *value)
+{
+	switch (value->type) {
+	case WT_VALUE_TYPE_BOOL:
+	case WT_VALUE_TYPE_INT:
+	case WT_VALUE_TYPE_FLOAT:
+		return wti_scene_number(scene, value->type, value->bits);
+	case WT_VALUE_TYPE_NONE:
+		/* What is no value is told by its type: <dict of 9>. */
+		return value->text ? 0 : scene->words[WTI_WORD_NONE];
+	case WT_VALUE_TYPE_TEXT:
+		return strlen(wti_symbol_text(scene->symbols, value->text)) <= WORD_BYTES_MAX
+			       ? value->text
+			       : 0;
+	default:
+		return 0;
+	}
+}
+
+const char *wti_field_sort(const char *name)
+{
+	size_t bytes = strlen(name);
+
+	for (size_t i = 1; i < WTI_PART_COUNT; i++) {
+		size_t part = strlen(parts[i]);
+
+		if (bytes >= part && !strcmp(name + bytes - part, parts[i]))
+			return parts[i];
+	}
+	return "";
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arguments and returns by name and part: "input.dtype", "result.shape". What is said of tensors is
+ * what can be compared between runs: types, numbers of dimensions, and whether they are finite,
+ * constant, negative anywhere; never sizes or contents.
+ */
+#ifndef WTI_LEARN_FIELDS_H
+#define WTI_LEARN_FIELDS_H
+
+#include "scene.h"
+
+enum wti_part {
+	WTI_PART_ITSELF,
+	WTI_PART_DTYPE,
+	WTI_PART_NDIM,
+	WTI_PART_SHAPE,
+	WTI_PART_FIRST_EXTENT,
+	WTI_PART_REQUIRES_GRAD,
+	WTI_PART_NO_NAN,
+	/* contents: of what enters a model, leaves a loader, or makes a loss */
+	WTI_PART_FINITE,
+	WTI_PART_VARIED,
+	WTI_PART_NEGATIVE,
+	WTI_PART_NONZERO,
+	WTI_PART_SPARSE,
+	WTI_PART_NOT_DISTRIBUTION,
+	WTI_PART_SEVERAL,
+	WTI_PART_COUNT,
+};
+
+/* The name of a part of an argument (or a return); a symbol. */
+uint32_t wti_field(struct wti_scene *scene, const struct wti_value_row *value, enum wti_part part);
+/* What is true of a tensor. */
+void wti_say_tensor(struct wti_scene *scene, const struct wti_value_row *value, bool with_contents);
+/* What two tensors have in common. */
+void wti_say_tensors(struct wti_scene *scene, const struct wti_value_row *a,
+		     const struct wti_value_row *b);
+/* A number, a flag or a word, as a symbol; 0: it is none. */
+uint32_t wti_value_word(struct wti_scene *scene, const struct wti_value_row *value);
+
+/* The part of such a name: ".dtype" of "input.dtype". */
+const char *wti_field_sort(const char *name);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moments to relations. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "observer.h"
+
+int wti_observer_init(struct wti_observer *observer, const struct wti_training *training,
+		      struct wti_sink_of_occasions sink, uint32_t wanted, struct wt_err *err)
+{
+	*observer = (struct wti_observer){.wanted = wanted};
+	wti_scene_init(&observer->scene, training, sink);
+	for (size_t i = 0; wti_relations[i]; i++) {
+		observer->states[i] = calloc(1, wti_relations[i]->state_bytes + 1);
+		if (!observer->states[i])
+			return wti_err(err, WT_E_NOMEM, "out of memory");
+	}
+	return 0;
+}
+
+void wti_observer_release(struct wti_observer *observer)
+{
+	for (size_t i = 0; wti_relations[i]; i++) {
+		if (observer->states[i] && wti_relations[i]->release)
+			wti_relations[i]->release(observer->states[i]);
+		free(observer->states[i]);
+	}
+	wti_scene_release(&observer->scene);
+	*observer = (struct wti_observer){0};
+}
+
+void wti_observer_moment(struct wti_observer *observer, const struct wti_moment *moment)
+{
+	wti_scene_moment(&observer->scene, moment);
+	for (size_t i = 0; wti_relations[i]; i++)
+		if (wti_relations[i]->moments & moment->type && observer->wanted >> i & 1)
+			wti_relations[i]->see(&observer->scene, observer->states[i], moment);
+}
+
+void wti_observer_finish(struct wti_observer *observer)
+{
+	for (size_t i = 0; wti_relations[i]; i++)
+		if (wti_relations[i]->finish && observer->wanted >> i & 1)
+			wti_relations[i]->finish(&observer->scene, observer->states[i]);
+}

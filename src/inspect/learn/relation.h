@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A relation: a file in src/inspect/relations/ and a row in relations.c. It sees the moments that
+ * it asks for and tells occasions; tables, preconditions, packs and findings are the engine's
+ * business (docs/invariants.md defines each relation).
+ */
+#ifndef WTI_LEARN_RELATION_H
+#define WTI_LEARN_RELATION_H
+
+#include "base/buf.h"
+#include "inspect/relations/relations.h"
+#include "scene.h"
+
+/* An invariant's texts, for its sentence. Absent ones are "". */
+struct wti_words {
+	const char *subject[2];
+	enum wti_form form;
+	const char *a, *b;
+	double low, high;
+};
+
+struct wti_relation {
+	const char *name; /* in packs */
+	const char *code; /* of findings; never changes */
+	const char *title;
+	const char *definition; /* hypothesis, what counts for and against */
+	const char *means;
+	const char *hint;
+	const char *innocent;
+	const char *needs; /* of a recording, for it to be measured */
+	uint32_t moments;  /* enum wti_moment_type, bits */
+	/* Circumstances that can matter to it, as bits of enum wti_feature. Fewer are better: a
+	 * condition that cannot be the reason can only separate by chance. */
+	uint32_t features;
+	size_t state_bytes;
+	void (*see)(struct wti_scene *scene, void *state, const struct wti_moment *moment);
+	/* The run has ended. May be NULL. */
+	void (*finish)(struct wti_scene *scene, void *state);
+	void (*release)(void *state); /* may be NULL */
+	/* The invariant as a sentence, without its precondition and without a full stop. */
+	void (*describe)(struct wti_buf *out, const struct wti_words *words);
+	/* Hypotheses of one sort are equally believable: by what they say. May be NULL: all are. */
+	const char *(*sort)(const struct wti_words *words);
+	/* It judges by what did not happen: where events were lost it is not measured. */
+	bool needs_all;
+	/* A number that is not the same everywhere is held against the range that was seen. */
+	bool keeps_ranges;
+};
+
+/* Causes before what follows from them; ends with NULL. */
+extern const struct wti_relation *const wti_relations[];
+enum { WTI_RELATIONS_MAX = 32 };
+size_t wti_relation_count_all(void);
+int wti_relation_by_name(const char *name); /* or -1 */
+
+/* What is said is its own sort: for relations that say few things of many subjects. */
+const char *wti_sort_by_fact(const struct wti_words *words);
+
+/* "the call of torch.add is ..." for the forms that most relations share. */
+void wti_describe_fact(struct wti_buf *out, const struct wti_words *words);
+
+#endif

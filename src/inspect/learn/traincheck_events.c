@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of TrainCheck's as our events: context, calls with their values, variables. */
+#include <stdio.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "traincheck_row.h"
+
+#define TEXT_BYTES 512
+#define MODEL "model"
+#define OPTIMIZER "optimizer"
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+static uint32_t string_of(struct wti_tc_row *row, const char *text)
+{
+	struct wti_map *strings = &row->process->strings;
+	size_t before = strings->count;
+	uint64_t *slot = wti_map_text(strings, text, strlen(text));
+
+	if (!slot || !*text)
+		return 0;
+	if (strings->count > before) {
+		*slot = strings->count;
+		wt_writer_string(row->process->writer, (uint32_t)*slot, text, strlen(text));
+	}
+	return (uint32_t)*slot;
+}
+
+/* The sequence number that it got. */
+static uint64_t append(struct wti_tc_row *row, uint16_t kind, const uint64_t *values, size_t count,
+		       const char *text)
+{
+	struct wt_text texts[1] = {{text, strlen(text)}};
+	uint64_t seq = ++row->track->seq;
+	int r;
+
+	if (row->time_ns < row->track->last_ns)
+		row->time_ns = row->track->last_ns;
+	row->track->last_ns = row->time_ns;
+	r = wt_writer_append(row->process->writer, kind, row->track->id, seq, row->time_ns, values,
+			     count, texts);
+	if (r && !row->failed)
+		row->failed = r;
+	return seq;
+}
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+static const char *text_in(const struct wti_doc *table, const char *key)
+{
+	const struct wti_doc *doc = wti_doc_get(table, key);
+
+	return doc && doc->type == WTI_DOC_STRING && doc->string.bytes < TEXT_BYTES
+		       ? doc->string.data
+		       : "";
+}
+
+int64_t wti_tc_number(const struct wti_doc *table, const char *key, int64_t otherwise)
+{
+	const struct wti_doc *doc = wti_doc_get(table, key);
+
+	if (doc && doc->type == WTI_DOC_INT)
+		return doc->integer;
+	return doc && doc->type == WTI_DOC_FLOAT && doc->number > -1e15 && doc->number < 1e15
+		       ? (int64_t)doc->number
+		       : otherwise;
+}
+
+static uint64_t dtype_of(const struct wti_doc *attributes)
+{
+	const char *name = wti_traincheck_dtype(text_in(attributes, "dtype"));
+	const struct wt_field *field =
+		&wt_kind_builtin(WT_KIND_TENSOR)->fields[WT_TENSOR_FIELD_DTYPE];
+
+	for (unsigned i = 0; i < field->enum_count; i++)
+		if (!strcmp(field->enum_names[i], name))
+			return i;
+	return WT_DTYPE_OTHER;
+}
+
+/* "64x3x7x7", and how many elements that are. */
+static uint64_t shape_of(const struct wti_doc *attributes, char *out, size_t bytes)
+{
+	const struct wti_doc *shape = wti_doc_get(attributes, "shape");
+	uint64_t count = 1;
+	size_t at = 0;
+
+	*out = 0;
+	for (const struct wti_doc *extent = shape && shape->type == WTI_DOC_ARRAY ? shape->first
+										  : NULL;
+	     extent && at + 24 < bytes; extent = extent->next) {
+		int64_t number =
+			extent->type == WTI_DOC_INT && extent->integer >= 0 ? extent->integer : 0;
+
+		at += (size_t)snprintf(out + at, bytes - at, "%s%lld", at ? "x" : "",
+				       (long long)number);
+		count = count > UINT64_MAX / 4 / (uint64_t)(number + 1) ? count
+									: count * (uint64_t)number;
+	}
+	return count;
+}
+
+static bool is_true(const struct wti_doc *table, const char *key)
+{
+	const struct wti_doc *doc = wti_doc_get(table, key);
+
+	return doc && doc->type == WTI_DOC_BOOL && doc->boolean;
+}
+
+/* ---- Context -------------------------------------------------------------------------------- */
+
+static void tell_context(struct wti_tc_row *row, const char *key, uint32_t type, uint64_t value,
+			 const char *text)
+{
+	uint64_t values[] = {string_of(row, key), type, value, 0};
+
+	append(row, WT_KIND_CONTEXT, values, 4, text);
+}
+
+/* Scripts set ranks by hand, under names of their own. */
+static int64_t rank_of(const struct wti_doc *meta)
+{
+	for (const struct wti_doc *value = meta ? meta->first : NULL; value; value = value->next)
+		if (value->key && strstr(value->key, "RANK") && value->type == WTI_DOC_INT)
+			return value->integer;
+	return -1;
+}
+
+static void tell_where(struct wti_tc_row *row)
+{
+	const struct wti_doc *meta = wti_doc_get(row->doc, "meta_vars");
+	int64_t step = wti_tc_number(meta, "step", -1), rank = rank_of(meta);
+	const char *stage = wti_traincheck_stage(text_in(meta, "stage"));
+
+	if (rank >= 0 && rank < INT32_MAX && rank != row->process->rank) {
+		uint64_t values[] = {(uint64_t)rank, (uint64_t)(rank > 0 ? rank + 1 : 2),
+				     (uint64_t)rank, 0};
+
+		append(row, WT_KIND_RANK, values, 4, "");
+		row->process->rank = rank;
+	}
+	if (*stage && strcmp(stage, row->process->stage)) {
+		snprintf(row->process->stage, sizeof(row->process->stage), "%s", stage);
+		tell_context(row, "stage", WT_VALUE_TYPE_TEXT, 0, stage);
+	}
+	if (step >= 0 && step != row->process->step)
+		tell_context(row, "step", WT_VALUE_TYPE_INT, (uint64_t)step, "");
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------- */
+
+/* "torch.optim.adam" and "Adam.step" of the path. */
+static void split(const char *path, char *module, char *callee, size_t bytes)
+{
+	const char *at = path, *last = strrchr(path, '.');
+
+	while (at && !(*at >= 'A' && *at <= 'Z')) {
+		at = strchr(at, '.');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at)
+		at = last ? last + 1 : path;
+	snprintf(module, bytes, "%.*s", at > path ? (int)(at - path - 1) : 0, path);
+	snprintf(callee, bytes, "%s", at);
+	if (!strncmp(callee, "TensorBase.", 11))
+		snprintf(callee, bytes, "Tensor%s", strchr(at, '.'));
+	if (!strcmp(module, "torch._C") || !strcmp(module, "torch._tensor"))
+		snprintf(module, bytes, "torch");
+}
+
+static uint64_t begin_call(struct wti_tc_row *row, const char *path, const char *object)
+{
+	char module[TEXT_BYTES], callee[TEXT_BYTES];
+	uint64_t values[5];
+
+	split(path, module, callee, sizeof(module));
+	values[WT_CALL_BEGIN_FIELD_CALLEE] = string_of(row, callee);
+	values[WT_CALL_BEGIN_FIELD_MODULE] = string_of(row, module);
+	values[WT_CALL_BEGIN_FIELD_SITE] = 0;
+	values[WT_CALL_BEGIN_FIELD_FLAGS] = 0;
+	values[WT_CALL_BEGIN_FIELD_OBJECT] = string_of(row, object);
+	return append(row, WT_KIND_CALL_BEGIN, values, 5, "");
+}
+
+static void end_call(struct wti_tc_row *row, const char *path, const char *exception)
+{
+	char module[TEXT_BYTES], callee[TEXT_BYTES];
+	uint64_t values[2];
+
+	split(path, module, callee, sizeof(module));
+	values[WT_CALL_END_FIELD_CALLEE] = string_of(row, callee);
+	values[WT_CALL_END_FIELD_EXCEPTION] = string_of(row, exception);
+	append(row, WT_KIND_CALL_END, values, 2, "");
+}
+
+/* What stands for a tensor's contents: the text that describes the call's arguments. */
+static uint64_t description_hash(const struct wti_tc_row *row)
+{
+	const char *from = memmem(row->line, row->line_bytes, "\"args\"", 6);
+	const char *to = memmem(row->line, row->line_bytes, "\"kwargs\"", 8);
+
+	return from && to > from ? XXH3_64bits(from, (size_t)(to - from)) : 0;
+}
+
+static void tell_tensor(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+			const struct wti_doc *attributes)
+{
+	uint64_t values[WT_TENSOR_FIELD_POSITION + 1] = {0};
+	uint64_t hash = position >= 0 ? description_hash(row) : 0;
+	char shape[256];
+
+	values[WT_TENSOR_FIELD_NAME] = string_of(row, name);
+	values[WT_TENSOR_FIELD_DTYPE] = dtype_of(attributes);
+	values[WT_TENSOR_FIELD_COUNT] = shape_of(attributes, shape, sizeof(shape));
+	values[WT_TENSOR_FIELD_SHAPE] = string_of(row, shape);
+	values[WT_TENSOR_FIELD_FLAGS] =
+		4u | (is_true(attributes, "requires_grad") ? 1u : 0u) | (hash ? 0u : 8u);
+	values[WT_TENSOR_FIELD_HASH] = hash;
+	values[WT_TENSOR_FIELD_CALL] = (uint32_t)call;
+	values[WT_TENSOR_FIELD_POSITION] = (uint64_t)(int64_t)position;
+	append(row, WT_KIND_TENSOR, values, WT_TENSOR_FIELD_POSITION + 1, "");
+}
+
+static void tell_scalar(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+			const struct wti_doc *value)
+{
+	uint64_t values[6] = {(uint32_t)call, (uint64_t)(int64_t)position, string_of(row, name)};
+	const char *text = "";
+
+	switch (value->type) {
+	case WTI_DOC_BOOL:
+		values[WT_ARGUMENT_FIELD_TYPE] = WT_VALUE_TYPE_BOOL;
+		values[WT_ARGUMENT_FIELD_VALUE] = value->boolean;
+		break;
+	case WTI_DOC_INT:
+		values[WT_ARGUMENT_FIELD_TYPE] = WT_VALUE_TYPE_INT;
+		values[WT_ARGUMENT_FIELD_VALUE] = (uint64_t)value->integer;
+		break;
+	case WTI_DOC_FLOAT:
+		values[WT_ARGUMENT_FIELD_TYPE] = WT_VALUE_TYPE_FLOAT;
+		memcpy(&values[WT_ARGUMENT_FIELD_VALUE], &value->number, 8);
+		break;
+	case WTI_DOC_STRING:
+		values[WT_ARGUMENT_FIELD_TYPE] = WT_VALUE_TYPE_TEXT;
+		text = value->string.bytes < TEXT_BYTES ? value->string.data : "";
+		break;
+	default:
+		break;
+	}
+	append(row, WT_KIND_ARGUMENT, values, 6, text);
+}
+
+/* {"torch.Tensor": {...}} or {"float": 0.1} */
+static void tell_value(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+		       const struct wti_doc *typed)
+{
+	const struct wti_doc *value = typed && typed->type == WTI_DOC_TABLE ? typed->first : NULL;
+
+	if (!value)
+		return;
+	if (value->type == WTI_DOC_TABLE && wti_doc_get(value, "shape"))
+		tell_tensor(row, call, position, name, value);
+	else if (value->type != WTI_DOC_TABLE && value->type != WTI_DOC_ARRAY)
+		tell_scalar(row, call, position, name, value);
+}
+
+static void take_begin(struct wti_tc_row *row)
+{
+	const char *path = text_in(row->doc, "function");
+	const struct wti_doc *args = wti_doc_get(row->doc, "args");
+	const struct wti_doc *kwargs = wti_doc_get(row->doc, "kwargs");
+	const char *id = text_in(row->doc, "func_call_id");
+	bool is_optimizer = !strncmp(path, "torch.optim.", 12) && !strstr(path, "lr_scheduler");
+	uint64_t call = begin_call(row, path, is_optimizer ? OPTIMIZER : "");
+	uint64_t *slot = *id ? wti_map_text(&row->process->calls, id, strlen(id)) : NULL;
+	int32_t position = 0;
+
+	row->process->has_calls = true;
+	if (slot)
+		*slot = call;
+	for (const struct wti_doc *value = args ? args->first : NULL; value; value = value->next)
+		tell_value(row, call, position++, "", value);
+	for (const struct wti_doc *value = kwargs ? kwargs->first : NULL; value;
+	     value = value->next)
+		tell_value(row, call, position++, value->key ? value->key : "", value);
+}
+
+static void take_end(struct wti_tc_row *row, const char *exception)
+{
+	const struct wti_doc *returned = wti_doc_get(row->doc, "return_values");
+	const char *id = text_in(row->doc, "func_call_id");
+	const uint64_t *call = wti_map_find_text(&row->process->calls, id, strlen(id));
+
+	if (!call)
+		return; /* it began before the trace did */
+	if (returned && returned->type == WTI_DOC_ARRAY)
+		for (const struct wti_doc *value = returned->first; value; value = value->next)
+			tell_value(row, *call, -1, "", value);
+	else
+		tell_value(row, *call, -1, "", returned);
+	end_call(row, text_in(row->doc, "function"), exception);
+}
+
+/* ---- Variables ------------------------------------------------------------------------------ */
+
+static void tell_object(struct wti_tc_row *row, const char *name, uint32_t type)
+{
+	uint64_t values[WT_OBJECT_FIELD_SITE + 1] = {0};
+
+	values[WT_OBJECT_FIELD_NAME] = string_of(row, name);
+	values[WT_OBJECT_FIELD_CLASS] = string_of(row, name);
+	values[WT_OBJECT_FIELD_TYPE] = type;
+	append(row, WT_KIND_OBJECT, values, WT_OBJECT_FIELD_SITE + 1, "");
+}
+
+static void tell_member(struct wti_tc_row *row, const char *object, const char *name, uint32_t role,
+			const struct wti_doc *attributes)
+{
+	uint64_t values[WT_MEMBER_FIELD_FLAGS + 1] = {0};
+	char shape[256];
+
+	shape_of(attributes, shape, sizeof(shape));
+	values[WT_MEMBER_FIELD_OBJECT] = string_of(row, object);
+	values[WT_MEMBER_FIELD_NAME] = values[WT_MEMBER_FIELD_KNOWN_AS] = string_of(row, name);
+	values[WT_MEMBER_FIELD_OWNER] = string_of(row, MODEL);
+	values[WT_MEMBER_FIELD_ROLE] = role;
+	values[WT_MEMBER_FIELD_DTYPE] = dtype_of(attributes);
+	values[WT_MEMBER_FIELD_SHAPE] = string_of(row, shape);
+	values[WT_MEMBER_FIELD_FLAGS] = is_true(attributes, "requires_grad");
+	append(row, WT_KIND_MEMBER, values, WT_MEMBER_FIELD_FLAGS + 1, "");
+}
+
+static void tell_state(struct wti_tc_row *row, const char *name, const struct wti_doc *value,
+		       bool first)
+{
+	uint64_t values[7] = {string_of(row, MODEL), string_of(row, name)};
+
+	values[WT_STATE_FIELD_TYPE] = WT_VALUE_TYPE_HASH;
+	values[WT_STATE_FIELD_FLAGS] = first;
+	if (value->type == WTI_DOC_NULL)
+		values[WT_STATE_FIELD_TYPE] = WT_VALUE_TYPE_NONE;
+	else if (value->type == WTI_DOC_INT)
+		values[WT_STATE_FIELD_NEW] = (uint64_t)value->integer;
+	else if (value->type == WTI_DOC_FLOAT)
+		memcpy(&values[WT_STATE_FIELD_NEW], &value->number, 8);
+	append(row, WT_KIND_STATE, values, 7, "");
+}
+
+static void take_variable(struct wti_tc_row *row)
+{
+	const struct wti_doc *attributes = wti_doc_get(row->doc, "attributes");
+	const struct wti_doc *data = wti_doc_get(attributes, "data");
+	const struct wti_doc *grad = wti_doc_get(attributes, "grad");
+	const char *name = text_in(row->doc, "var_name");
+	size_t before = row->process->members.count;
+	char of_grad[TEXT_BYTES + 8];
+	bool is_new;
+
+	if (!*name || !data)
+		return;
+	wti_map_text(&row->process->members, name, strlen(name));
+	is_new = row->process->members.count > before;
+	if (!row->process->has_objects) {
+		tell_object(row, MODEL, WT_OBJECT_TYPE_MODULE);
+		tell_object(row, OPTIMIZER, WT_OBJECT_TYPE_OPTIMIZER);
+		row->process->has_objects = true;
+	}
+	if (is_new) {
+		tell_member(row, MODEL, name, WT_ROLE_PARAMETER, attributes);
+		tell_member(row, OPTIMIZER, name, WT_ROLE_OPTIMIZED, attributes);
+	}
+	snprintf(of_grad, sizeof(of_grad), "%s.grad", name);
+	if (grad)
+		tell_state(row, of_grad, grad, is_new);
+	tell_state(row, name, data, is_new);
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+void wti_tc_take(struct wti_tc_row *row)
+{
+	const char *type = text_in(row->doc, "type");
+	const struct wti_doc *meta = wti_doc_get(row->doc, "meta_vars");
+	int64_t step = wti_tc_number(meta, "step", -1);
+
+	tell_where(row);
+	/* Variables alone: they were dumped because the optimizer had stepped. */
+	if (!strcmp(type, "state_change") && !row->process->has_calls && step >= 0 &&
+	    step != row->process->step && row->process->has_objects) {
+		begin_call(row, "torch.optim.optimizer.Optimizer.step", OPTIMIZER);
+		end_call(row, "torch.optim.optimizer.Optimizer.step", "");
+	}
+	if (step >= 0)
+		row->process->step = step;
+	if (!strcmp(type, "state_change"))
+		take_variable(row);
+	else if (!strcmp(type, "function_call (pre)"))
+		take_begin(row);
+	else if (!strcmp(type, "function_call (post)"))
+		take_end(row, "");
+	else if (!strcmp(type, "function_call (post) (exception)"))
+		take_end(row, text_in(row->doc, "exception"));
+}

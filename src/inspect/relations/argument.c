@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What functions are given. The occasion is a call that returned; true is what each argument is (a
+ * flag, a word, a number, the type of a tensor), what two arguments have in common, and whether a
+ * flag says the same as the module around it.
+ */
+#include "inspect/learn/fields.h"
+#include "inspect/learn/relation.h"
+
+#define VALUES_MAX 12u
+#define TENSORS_MAX 3u
+
+static bool is_of_interest(const struct wti_scene *scene, const struct wti_value_row *value)
+{
+	return value->position >= 0 && value->name != scene->self_word;
+}
+
+/* "training is what the module around it says". */
+static void say_flag(struct wti_scene *scene, const struct wti_value_row *value)
+{
+	uint32_t mode = scene->occasion.vector.values[WTI_FEATURE_TRAINING];
+
+	if (mode && (mode == scene->words[WTI_WORD_YES]) == (value->bits != 0))
+		wti_say(scene, WTI_FORM_SAME, wti_field(scene, value, WTI_PART_ITSELF),
+			wti_scene_word(scene, "the training flag of the module around it"));
+}
+
+static void say_value(struct wti_scene *scene, const struct wti_value_row *value)
+{
+	uint32_t word = wti_value_word(scene, value);
+
+	if (!word)
+		return;
+	wti_say(scene, WTI_FORM_IS, wti_field(scene, value, WTI_PART_ITSELF), word);
+	if (value->type == WT_VALUE_TYPE_BOOL)
+		say_flag(scene, value);
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *tensors[TENSORS_MAX];
+	uint32_t tensor_count = 0, value_count = 0;
+
+	if (call->exception || !call->value_count)
+		return;
+	wti_occasion(scene, &wti_relation_argument, moment, wti_scene_function(scene, call), 0);
+	if (moment->parent)
+		wti_occasion_word(scene, WTI_FEATURE_INSIDE,
+				  wti_scene_function(scene, moment->parent));
+	for (uint32_t i = 0; i < call->value_count && value_count < VALUES_MAX; i++) {
+		const struct wti_value_row *value = &call->values[i];
+
+		if (!is_of_interest(scene, value))
+			continue;
+		value_count++;
+		if (value->type != WTI_VALUE_TENSOR) {
+			say_value(scene, value);
+			continue;
+		}
+		wti_say_tensor(scene, value, false);
+		for (uint32_t j = 0; j < tensor_count; j++)
+			wti_say_tensors(scene, tensors[j], value);
+		if (tensor_count < TENSORS_MAX)
+			tensors[tensor_count++] = value;
+	}
+	if (value_count)
+		wti_tell(scene);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	wti_buf_printf(out, "in calls of %s, ", words->subject[0]);
+	wti_describe_fact(out, words);
+}
+
+static const char *sort(const struct wti_words *words)
+{
+	return wti_field_sort(words->a);
+}
+
+const struct wti_relation wti_relation_argument = {
+	.name = "argument",
+	.code = "WT-LEARN-ARGUMENT",
+	.title = "an unusual argument",
+	.definition = "hypothesis: an argument of X has a certain value or type, two arguments "
+		      "have the same type, shape "
+		      "or first extent, or a flag equals the training flag of the module around "
+		      "it. For: a call of "
+		      "which that is true. Against: a call of which it is not. Sizes and contents "
+		      "are not looked at.",
+	.means = "a function is given something else than it is given in good runs",
+	.hint = "look at what is passed there, and at where it comes from",
+	.innocent = "an option that is chosen on purpose",
+	.needs = "that function was never called in these circumstances, or its arguments are not "
+		 "recorded",
+	.moments = WTI_MOMENT_CALL,
+	.features = WTI_FEATURES_OF_CALLS,
+	.see = see,
+	.describe = describe,
+	.sort = sort,
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Distinct: results that are another value each time, and arguments that are not results of the
+ * same function before (what was initialised is not initialised again). The occasion is a call that
+ * returned a tensor.
+ */
+#include "inspect/learn/fields.h"
+#include "inspect/learn/relation.h"
+#include "inspect/rules/slots.h"
+
+#define RESULTS_MAX (1u << 18)
+#define ANOTHER_VALUE "returns another value each time"
+#define NOT_ITS_OWN "is not given its own result"
+#define SOMETHING_ELSE "is given something else each time in a step"
+
+struct last {
+	uint64_t hash;
+	bool is_set;
+};
+
+struct state {
+	struct wti_slots lasts; /* by stream and function */
+	struct wti_map results; /* hash of a result, its function and stream */
+	struct wti_map given;   /* the same of arguments: the step, plus one */
+	bool is_ready;
+};
+
+static uint64_t key_of(const struct wti_moment *moment, uint32_t function, uint64_t hash)
+{
+	return hash ^ (uint64_t)function << 44 ^ (uint64_t)moment->process->stream << 38;
+}
+
+static bool is_usable(const struct wti_value_row *value)
+{
+	return value && !(value->digest.flags & WTI_TENSOR_NO_HASH) && value->digest.count > 1;
+}
+
+static void see_result(struct wti_scene *scene, struct state *state,
+		       const struct wti_moment *moment, uint32_t function,
+		       const struct wti_value_row *result)
+{
+	struct last *last = wti_slot(
+		&state->lasts, (uint64_t)moment->process->stream << 32 | function, sizeof(*last));
+
+	if (!last || !is_usable(result)) {
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, ANOTHER_VALUE), 0);
+		return;
+	}
+	if (!last->is_set || last->hash != result->digest.hash)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, ANOTHER_VALUE), 0);
+	*last = (struct last){result->digest.hash, true};
+}
+
+static void see_argument(struct wti_scene *scene, struct state *state,
+			 const struct wti_moment *moment, uint32_t function,
+			 const struct wti_value_row *argument)
+{
+	uint64_t now = (uint64_t)moment->scope.step + 2;
+	uint64_t *given = NULL;
+	uint64_t key;
+
+	if (!is_usable(argument)) {
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, NOT_ITS_OWN), 0);
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, SOMETHING_ELSE), 0);
+		return;
+	}
+	key = key_of(moment, function, argument->digest.hash);
+	if (!wti_map_find_number(&state->results, key))
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, NOT_ITS_OWN), 0);
+	given = wti_map_number(&state->given, key);
+	if (!given || *given != now)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, SOMETHING_ELSE), 0);
+	if (given)
+		*given = now;
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	struct state *state = opaque;
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+	const struct wti_value_row *argument = wti_call_tensor(moment->call, false, 0);
+	uint32_t function;
+
+	if (moment->call->exception || (!is_usable(result) && !is_usable(argument)))
+		return;
+	if (!state->is_ready) {
+		wti_map_init(&state->results, RESULTS_MAX);
+		wti_map_init(&state->given, RESULTS_MAX);
+	}
+	state->is_ready = true;
+	function = wti_scene_function(scene, moment->call);
+	wti_occasion(scene, &wti_relation_distinct, moment, function, 0);
+	if (moment->parent)
+		wti_occasion_word(scene, WTI_FEATURE_INSIDE,
+				  wti_scene_function(scene, moment->parent));
+	see_result(scene, state, moment, function, result);
+	see_argument(scene, state, moment, function, argument);
+	wti_tell(scene);
+	if (is_usable(result))
+		wti_map_number(&state->results, key_of(moment, function, result->digest.hash));
+}
+
+static void release(void *opaque)
+{
+	struct state *state = opaque;
+
+	wti_slots_release(&state->lasts);
+	wti_map_release(&state->results);
+	wti_map_release(&state->given);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	wti_buf_printf(out, "%s %s", words->subject[0], words->a);
+}
+
+const struct wti_relation wti_relation_distinct = {
+	.name = "distinct",
+	.code = "WT-LEARN-DISTINCT",
+	.title = "the same again",
+	.definition = "hypothesis: X returns another value each time; X is not given what it "
+		      "returned before, nor the same "
+		      "twice in a step. For and against: each call of X with a tensor, by the hash "
+		      "of all bytes.",
+	.means = "random numbers are repeated, or the same work is done again",
+	.hint = "look at seeds, and at what is called in a loop",
+	.innocent = "overfitting one batch on purpose",
+	.needs = "that function never returned a tensor in these circumstances",
+	.moments = WTI_MOMENT_CALL,
+	.features = WTI_FEATURES_OF_CALLS,
+	.state_bytes = sizeof(struct state),
+	.see = see,
+	.release = release,
+	.describe = describe,
+	.sort = wti_sort_by_fact,
+};

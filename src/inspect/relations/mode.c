@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mode of modules against the grad mode. The occasion is the call of a model, or of a layer
+ * that behaves differently in training; true is whether it trains. Stage and training flag are what
+ * is asked about, and no circumstances here.
+ */
+#include <string.h>
+
+#include "inspect/learn/relation.h"
+
+static bool has_modes(const char *name)
+{
+	return strstr(name, "dropout") || strstr(name, "batch_norm");
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	bool is_model = call->flags & WTI_CALL_OUTERMOST;
+	uint32_t function;
+	bool trains;
+
+	if (!(call->flags & WTI_CALL_SAYS_TRAINING))
+		return;
+	function = is_model ? scene->words[WTI_WORD_FORWARD] : wti_scene_function(scene, call);
+	if (!is_model && !has_modes(wti_symbol_text(scene->symbols, function)))
+		return;
+	trains = call->flags & WTI_CALL_TRAINING;
+	wti_occasion(scene, &wti_relation_mode, moment, function, 0);
+	wti_occasion_word(scene, WTI_FEATURE_GRAD_MODE,
+			  scene->words[call->flags & WTI_CALL_GRAD ? WTI_WORD_ON : WTI_WORD_OFF]);
+	wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, trains ? "trains" : "evaluates"), 0);
+	wti_tell(scene);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	wti_buf_printf(out, "each %s %s", words->subject[0], words->a);
+}
+
+const struct wti_relation wti_relation_mode = {
+	.name = "mode",
+	.code = "WT-LEARN-MODE",
+	.title = "a module in another mode",
+	.definition = "hypothesis: a model, or a layer that has modes (dropout, batch norm), is in "
+		      "training mode, or in "
+		      "evaluation mode, when it is called. For and against: each call, by grad "
+		      "mode and by the call "
+		      "around it.",
+	.means = "train() or eval() is missing",
+	.hint = "call model.train() before training and model.eval() before evaluation",
+	.innocent = "layers that are kept in evaluation mode, Monte-Carlo dropout",
+	.needs = "no such module was called in these circumstances",
+	.moments = WTI_MOMENT_MODULE,
+	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_AVERAGE,
+	.see = see,
+	.describe = describe,
+	.sort = wti_sort_by_fact,
+};

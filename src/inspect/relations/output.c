@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What functions give back: constant fields of what is returned, fields that are the same in an
+ * argument and in the result, and lengths that an argument limits.
+ */
+#include <string.h>
+
+#include "inspect/learn/fields.h"
+#include "inspect/learn/relation.h"
+
+#define RETURNS_MAX 2u
+#define ARGUMENTS_MAX 3u
+
+/* The largest extent of a tensor that is returned, against arguments that are called a maximum. */
+static void say_threshold(struct wti_scene *scene, const struct wti_call *call,
+			  const struct wti_value_row *result)
+{
+	const char *shape = wti_symbol_text(scene->symbols, result->digest.shape);
+	const char *last = strrchr(shape, 'x');
+	int64_t extent = wti_shape_first(last ? last + 1 : shape);
+
+	for (uint32_t i = 0; i < call->value_count; i++) {
+		const struct wti_value_row *value = &call->values[i];
+
+		if (value->type != WT_VALUE_TYPE_INT || value->position < 0 || !value->name ||
+		    !strstr(wti_symbol_text(scene->symbols, value->name), "max"))
+			continue;
+		if (extent <= (int64_t)value->bits)
+			wti_say(scene, WTI_FORM_SAME, wti_scene_word(scene, "the length, at most"),
+				wti_field(scene, value, WTI_PART_ITSELF));
+	}
+}
+
+static void say_result(struct wti_scene *scene, const struct wti_moment *moment,
+		       const struct wti_value_row *result)
+{
+	const struct wti_call *call = moment->call;
+
+	wti_say_tensor(scene, result, false);
+	say_threshold(scene, call, result);
+	for (uint32_t i = 0; i < ARGUMENTS_MAX; i++) {
+		const struct wti_value_row *argument = wti_call_tensor(call, false, i);
+
+		if (!argument)
+			break;
+		wti_say_tensors(scene, result, argument);
+	}
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *result = wti_call_tensor(call, true, 0);
+
+	if (call->exception || !result)
+		return;
+	wti_occasion(scene, &wti_relation_output, moment, wti_scene_function(scene, call), 0);
+	if (moment->parent)
+		wti_occasion_word(scene, WTI_FEATURE_INSIDE,
+				  wti_scene_function(scene, moment->parent));
+	for (uint32_t i = 0; i < RETURNS_MAX && result; i++) {
+		say_result(scene, moment, result);
+		result = wti_call_tensor(call, true, i + 1);
+	}
+	wti_tell(scene);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	wti_buf_printf(out, "of what %s returns, ", words->subject[0]);
+	wti_describe_fact(out, words);
+}
+
+static const char *sort(const struct wti_words *words)
+{
+	return wti_field_sort(words->a);
+}
+
+const struct wti_relation wti_relation_output = {
+	.name = "output",
+	.code = "WT-LEARN-OUTPUT",
+	.title = "an unusual result",
+	.definition = "hypothesis: a field of what X returns is constant (dtype, number of "
+		      "dimensions, requires_grad), is "
+		      "the same as in an argument (dtype, shape, first extent), or does not exceed "
+		      "an argument that is "
+		      "called a maximum. For and against: calls of X that return a tensor.",
+	.means = "a function computes in another type, loses a dimension or rows, or is not "
+		 "differentiable here",
+	.hint = "look at autocast, at casts and at shapes around that call",
+	.innocent = "another precision that is chosen on purpose",
+	.needs = "that function never returned a tensor in these circumstances",
+	.moments = WTI_MOMENT_CALL,
+	.features = WTI_FEATURES_OF_CALLS,
+	.see = see,
+	.describe = describe,
+	.sort = sort,
+};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Saved = live: what a checkpoint holds is what the model held. The occasion is each parameter of a
+ * model when something is saved, and what was loaded when the next step begins.
+ */
+#include <string.h>
+
+#include "inspect/learn/relation.h"
+#include "inspect/rules/slots.h"
+
+struct flow { /* of a process */
+	bool loaded;
+	bool loaded_optimizer; /* its state was among it */
+	bool restored_model, restored_optimizer;
+	bool saved_optimizer;
+};
+
+struct state {
+	struct wti_slots flows;
+};
+
+/* "model.fc1.weight" ends with "fc1.weight" at a dot, or is it. */
+static bool ends_with(const char *path, const char *name)
+{
+	size_t path_bytes = strlen(path), name_bytes = strlen(name);
+
+	if (name_bytes > path_bytes || strcmp(path + path_bytes - name_bytes, name))
+		return false;
+	return path_bytes == name_bytes || path[path_bytes - name_bytes - 1] == '.';
+}
+
+static const struct wti_value_row *find(const struct wti_scene *scene, const struct wti_call *call,
+					const struct wti_parameter *parameter)
+{
+	const struct wti_value_row *found = NULL;
+	const char *name = wti_symbol_text(scene->symbols, parameter->name);
+
+	for (uint32_t i = 0; i < call->value_count; i++) {
+		const struct wti_value_row *value = &call->values[i];
+
+		if (value->type != WTI_VALUE_TENSOR || value->digest.flags & WTI_TENSOR_NO_HASH ||
+		    value->digest.shape != parameter->shape ||
+		    !ends_with(wti_symbol_text(scene->symbols, value->name), name))
+			continue;
+		found = value;
+		if (value->digest.hash == parameter->hash)
+			break;
+	}
+	return found;
+}
+
+static void tell_parameter(struct wti_scene *scene, const struct wti_moment *moment,
+			   const struct wti_parameter *parameter, bool any)
+{
+	const struct wti_value_row *value = find(scene, moment->call, parameter);
+
+	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "checkpoint"), 0);
+	wti_occasion_parameter(scene, parameter);
+	if (value)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds each parameter"), 0);
+	if (!value || value->digest.hash == parameter->hash)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds what is live"), 0);
+	if (any)
+		wti_tell(scene);
+}
+
+static bool is_candidate(const struct wti_moment *moment, const struct wti_parameter *parameter)
+{
+	return parameter->stream == moment->process->stream && parameter->is_member &&
+	       parameter->has_hash && !parameter->placement;
+}
+
+/* A checkpoint of a model holds at least one of its parameters by name. */
+static bool holds_owner(struct wti_scene *scene, const struct wti_moment *moment, uint32_t owner)
+{
+	for (size_t i = 0; i < scene->training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &scene->training->parameters[i];
+
+		if (parameter->owner == owner && is_candidate(moment, parameter) &&
+		    find(scene, moment->call, parameter))
+			return true;
+	}
+	return false;
+}
+
+static void see_save(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	const struct wti_training *training = scene->training;
+	uint32_t owner = 0;
+	bool holds = false;
+
+	for (size_t i = 0; i < training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &training->parameters[i];
+
+		if (!is_candidate(moment, parameter))
+			continue;
+		if (parameter->owner != owner)
+			holds = holds_owner(scene, moment, parameter->owner);
+		owner = parameter->owner;
+		if (holds)
+			tell_parameter(scene, moment, parameter, true);
+	}
+}
+
+static bool has_optimizer_state(const struct wti_scene *scene, const struct wti_call *call)
+{
+	for (uint32_t i = 0; i < call->value_count; i++)
+		if (strstr(wti_symbol_text(scene->symbols, call->values[i].name), "exp_avg") ||
+		    strstr(wti_symbol_text(scene->symbols, call->values[i].name), "momentum") ||
+		    strstr(wti_symbol_text(scene->symbols, call->values[i].name), "state."))
+			return true;
+	return false;
+}
+
+/* What was loaded has been given back when training goes on. */
+static void see_step(struct wti_scene *scene, struct flow *flow, const struct wti_moment *moment)
+{
+	if (flow->loaded) {
+		wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "resume"),
+			     0);
+		wti_occasion_flag(scene, WTI_FEATURE_OTHER, flow->loaded_optimizer);
+		if (flow->restored_model)
+			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "restores the model"),
+				0);
+		if (flow->restored_optimizer)
+			wti_say(scene, WTI_FORM_TRUE,
+				wti_scene_word(scene, "restores the optimizer"), 0);
+		wti_tell(scene);
+	}
+	*flow = (struct flow){0};
+}
+
+static void see_call(struct wti_scene *scene, struct flow *flow, const struct wti_moment *moment)
+{
+	const char *callee = wti_symbol_text(scene->symbols, moment->call->callee);
+
+	if (!ends_with(callee, "load_state_dict") || !moment->object)
+		return;
+	flow->restored_optimizer |= moment->object->type == WT_OBJECT_TYPE_OPTIMIZER;
+	flow->restored_model |= moment->object->type == WT_OBJECT_TYPE_MODULE;
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	struct state *state = opaque;
+	struct flow *flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
+
+	if (!flow)
+		return;
+	switch (moment->type) {
+	case WTI_MOMENT_SAVE:
+		see_save(scene, moment);
+		break;
+	case WTI_MOMENT_LOAD:
+		flow->loaded = true;
+		flow->loaded_optimizer |= has_optimizer_state(scene, moment->call);
+		break;
+	case WTI_MOMENT_STEP:
+		see_step(scene, flow, moment);
+		break;
+	default:
+		see_call(scene, flow, moment);
+	}
+}
+
+static void release(void *opaque)
+{
+	struct state *state = opaque;
+
+	wti_slots_release(&state->flows);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	wti_buf_printf(out, "a %s %s", words->subject[0], words->a);
+}
+
+const struct wti_relation wti_relation_saved = {
+	.name = "saved",
+	.code = "WT-LEARN-SAVED",
+	.title = "a checkpoint is not what was live",
+	.definition = "hypothesis: a checkpoint that holds a model holds each of its parameters, "
+		      "with the contents that "
+		      "they have when it is saved; what is loaded is given back before the next "
+		      "step. For and against: "
+		      "each parameter of each save, by the hash of all bytes; each load.",
+	.means = "the checkpoint is incomplete or of another moment, or is not restored",
+	.hint = "look at how the state is collected before it is saved, and at what is done with "
+		"it afterwards",
+	.innocent = "checkpoints of a part of the model, on purpose",
+	.needs = "nothing was saved or loaded in these circumstances",
+	.moments = WTI_MOMENT_SAVE | WTI_MOMENT_LOAD | WTI_MOMENT_STEP | WTI_MOMENT_CALL,
+	.features = WTI_FEATURES_OF_STATES,
+	.state_bytes = sizeof(struct state),
+	.see = see,
+	.release = release,
+	.describe = describe,
+	.sort = wti_sort_by_fact,
+};

@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Packs by hand, broken and foreign: what is said of them, with the place; nothing is ever executed.
+
+usage: test_packs.py WHEELTAP
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+INVARIANT: dict[str, Any] = {"relation": "order", "subject": ["Optimizer.step"],
+                             "holds": ["since", "Optimizer.zero_grad"]}
+
+
+def pack(**changes: Any) -> dict[str, Any]:
+    return {"wheeltap": "pack", "version": 1, "invariants": [{**INVARIANT, **changes}]}
+
+
+BROKEN: dict[str, tuple[str, str]] = {
+    "cut": ('{"wheeltap": "pack", "version": 1, "invariants": [', "1:51"),
+    "not JSON": ("wheeltap: pack", "1:1"),
+    "not a pack": ('{"a": 1}', "not a pack"),
+    "deep nesting": ("[" * 100, "deep"),
+    "version": (json.dumps({**pack(), "version": 7}), "version"),
+    "relation": (json.dumps(pack(relation="import os")), "no such relation"),
+    "form": (json.dumps(pack(holds=["eval", "x"])), "what holds is a list"),
+    "subject": (json.dumps(pack(subject="x")), "a subject is a list"),
+    "feature": (json.dumps(pack(when=[[{"feature": "pid", "constant": "1"}]])), "no such feature"),
+    "clause": (json.dumps(pack(when=[[{"feature": "stage"}]])), "a clause says"),
+    "range": (json.dumps(pack(when=[[{"feature": "ndim", "range": [3, 1]}]])), "the end of a range"),
+    "huge number": (json.dumps(pack(when=[[{"feature": "ndim", "range": [99999999999]}]])), "a range is"),
+    "confidence": (json.dumps(pack(confidence=7)), "from 0 to 1"),
+    "many clauses": (json.dumps(pack(when=[[{"feature": "stage", "not": "x"}] * 9])), "too many clauses"),
+}
+
+STATE = {"var_type": "torch.nn.Parameter", "thread_id": 1, "type": "state_change"}
+
+
+def theirs(rank: int, step: int, value: int) -> str:
+    return json.dumps({**STATE, "var_name": "w", "process_id": 10 + rank, "time": 100 * step + rank,
+                       "meta_vars": {"step": step, "stage": "training", "_DATA_PARALLEL_RANK": rank},
+                       "attributes": {"data": value, "grad": None, "shape": [2, 2], "dtype": "torch.float32",
+                                      "requires_grad": True}})
+
+
+CONSISTENCY = {"relation": "ConsistencyRelation",
+               "params": [{"param_type": "VarTypeParam", "var_type": "torch.nn.Parameter", "attr_name": "data"}] * 2,
+               "precondition": {"var": {"inverted": False, "preconditions": [{"clauses": [
+                   {"type": "unequal", "prop_name": "process_id", "prop_dtype": "int"}]}]}},
+               "num_positive_examples": 100}
+
+
+class Bench:
+    def __init__(self, wheeltap: str, folder: str) -> None:
+        self.wheeltap, self.folder = wheeltap, folder
+
+    def write(self, name: str, text: str) -> str:
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def run(self, *words: str, code: int = 0) -> tuple[str, str]:
+        done = subprocess.run([self.wheeltap, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == code, (words, done.returncode, done.stderr)
+        return done.stdout, done.stderr
+
+
+def broken_packs(bench: Bench) -> None:
+    for name, (text, said) in BROKEN.items():
+        path = bench.write("broken.json", text)
+        _, error = bench.run("pack", "show", path, code=3)
+        assert said in error and path in error, (name, error)
+
+
+def actions(bench: Bench) -> None:
+    path = bench.write("pack.json", json.dumps(pack(when=[[{"feature": "stage", "constant": "train"}]])))
+    shown = json.loads(bench.run("pack", "show", "--json", path)[0])["tables"]["invariants"]
+    assert len(shown) == 1 and "where the stage is train" in shown[0]["text"], shown
+    name = shown[0]["id"]
+    assert "between one Optimizer.step" in bench.run("pack", "explain", path, name)[0]
+    bench.run("pack", "explain", path, "order-nothing", code=2)
+    bench.run("pack", "lint", path)
+    other = bench.write("other.json", json.dumps(pack(relation="contain", holds=["calls", "torch.add"])))
+    both = os.path.join(bench.folder, "both.json")
+    bench.run("pack", "merge", path, other, path, "-o", both)
+    assert len(json.load(open(both))["invariants"]) == 2
+    bench.run("pack", "filter", both, "--relation", "order", "-o", both)
+    assert [i["id"] for i in json.load(open(both))["invariants"]] == [name]
+    bench.run("pack", "suppress", both, name, code=2)  # no reason
+    bench.run("pack", "suppress", both, name, "--reason", "a test", "--until", "2001-01-01")
+    assert "has ended" in bench.run("pack", "lint", both, code=1)[0]
+    twice = pack(relation="output", subject=["f"], holds=["is", "result.dtype", "f32"])
+    twice["invariants"].append({**twice["invariants"][0], "holds": ["is", "result.dtype", "f64"]})
+    assert "exclude each other" in bench.run("pack", "lint", bench.write("twice.json", json.dumps(twice)), code=1)[0]
+    bench.run("pack", "shwo", path, code=2)
+
+
+def traincheck(bench: Bench) -> None:
+    """Their trace and their invariant: the step in which the ranks part is found, and nothing before."""
+    lines = [theirs(rank, step, 7 * step + (rank if step > 3 else 0)) for step in range(8) for rank in range(2)]
+    bench.run("import", "traincheck", bench.write("trace_VAR.log", "\n".join(lines) + "\n"), "-o",
+              os.path.join(bench.folder, "run"))
+    invariants = bench.write("invariants.json", json.dumps(CONSISTENCY) + "\n" + json.dumps(
+        {"relation": "FunctionLeadRelation", "params": [{"param_type": "APIParam", "api_full_name": "os.system"}] * 2,
+         "precondition": {"func_lead": {"inverted": False, "preconditions": [{"clauses": "Unconditional"}]}}}) + "\n")
+    imported = os.path.join(bench.folder, "imported.json")
+    bench.run("import", "traincheck", invariants, "-o", imported)
+    out, _ = bench.run("check", "--json", "-i", imported, os.path.join(bench.folder, "run"), code=1)
+    findings = json.loads(out)["findings"]
+    assert [f["id"] for f in findings] == ["WT-LEARN-CONSISTENT"] and findings[0]["evidence"]["first_step"] == 4, findings
+    back = os.path.join(bench.folder, "back.json")
+    bench.run("pack", "export", imported, "--to", "traincheck", "-o", back)
+    relations = sorted(json.loads(line)["relation"] for line in open(back))
+    assert relations == ["ConsistencyRelation", "FunctionLeadRelation"], relations
+    again = os.path.join(bench.folder, "again.json")
+    bench.run("import", "traincheck", back, "-o", again)
+    assert {i["id"] for i in json.load(open(again))["invariants"]} == {i["id"] for i in json.load(open(imported))["invariants"]}
+    _, error = bench.run("import", "traincheck", bench.write("trace_bad.log", lines[0] + "\n{\"process_id\": 1, \n"), "-o",
+                         os.path.join(bench.folder, "bad"), code=3)
+    assert "trace_bad.log:2:" in error, error
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="wheeltap-packs-") as folder:
+        bench = Bench(os.path.abspath(sys.argv[1]), folder)
+        for test in (broken_packs, actions, traincheck):
+            test(bench)
+            print("ok", test.__name__, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
