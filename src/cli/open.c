@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "open.h"
+#include "verdict.h"
 #include "progress.h"
 #include "report.h"
 
@@ -125,6 +126,7 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 	}
 	if (r)
 		note_error(&result, NULL, &err);
+	wti_verdict_paths(&result, opened.run.directory);
 	whole = !wti_note_damage(&opened, &result) && !r;
 	if (!whole && result.status && !strcmp(result.status, "clean"))
 		wt_result_set_status(&result, "damaged");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done about a finding while the program still runs. */
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "verdict.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
+#define CODES_MAX 4096u
 
 extern char **environ;
 
@@ -24,6 +26,8 @@ struct wti_record_check {
 	struct wti_pack *pack; /* or NULL */
 	struct wti_check_options options;
 	char today[16];
+	struct wti_map told; /* codes of findings that were shown */
+	char directory[PATH_MAX];
 };
 
 static void print(struct wti_buf *out)
@@ -71,12 +75,16 @@ static bool has_error(const struct wt_result *result)
 }
 
 /* On the watch's thread. */
-static void news(void *cookie, const struct wt_result *result)
+static void news(void *cookie, struct wt_result *result)
 {
-	const struct wti_record_check *check = cookie;
+	struct wti_record_check *check = cookie;
 	const struct wti_style plain = {0};
 	struct wti_buf out;
 
+	for (size_t i = 0; i < result->finding_count; i++)
+		wti_map_text(&check->told, result->findings[i].code,
+			     strlen(result->findings[i].code));
+	wti_verdict_paths(result, check->directory);
 	wti_buf_init(&out, TEXT_MAX);
 	wti_buf_byte(&out, '\n');
 	wti_show_findings(&out, result, &plain);
@@ -110,6 +118,9 @@ int wti_record_check_start(const char *pack, const char *on_finding,
 	if (is_a_pack(pack))
 		r = wti_pack_open(pack, &check->pack, err);
 	check->on_finding = on_finding;
+	wti_map_init(&check->told, CODES_MAX);
+	if (!getcwd(check->directory, sizeof(check->directory)))
+		check->directory[0] = 0;
 	check->options = (struct wti_check_options){
 		.pack = check->pack, .with_rules = true, .today = wti_today(check->today)};
 	options.inspector_options = &check->options;
@@ -142,7 +153,8 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 		wti_warn("the run could not be judged: %s", err.message);
 	} else {
 		wti_buf_init(&out, TEXT_MAX);
-		wti_verdict_text(&out, &result, &plain);
+		wti_verdict_paths(&result, check->directory);
+		wti_verdict_text_told(&out, &result, &check->told, &plain);
 		print(&out);
 		wti_buf_release(&out);
 		wti_report_notes(&result);
@@ -152,6 +164,7 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 	wt_result_release(&result);
 	wti_watch_free(check->watch);
 	wti_pack_free(check->pack);
+	wti_map_release(&check->told);
 	free(check);
 	return code;
 }

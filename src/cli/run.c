@@ -28,6 +28,7 @@ void wti_run_release(struct wti_run *run)
 	free(run->path);
 	free(run->name);
 	free(run->command);
+	free(run->directory);
 	*run = (struct wti_run){0};
 }
 

@@ -26,7 +26,8 @@ struct wti_run {
 	int64_t duration_ns; /* -1: not known */
 	int64_t events;      /* as counted by the recorder; -1: not known */
 	int64_t lost;
-	char *command; /* words as a shell would take them; "" when not known */
+	char *command;   /* words as a shell would take them; "" when not known */
+	char *directory; /* in which it was started; NULL: not known */
 };
 
 const char *wti_home(void);

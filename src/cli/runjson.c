@@ -86,6 +86,8 @@ static void take(const json_t *root, const char *folder, struct wti_run *run)
 	run->has_json = true;
 	run->start_ns = start_ns > 0 ? start_ns : 0;
 	run->command = command_of(json_object_get(root, "command"));
+	if (json_is_string(json_object_get(root, "directory")))
+		run->directory = strdup(json_string_value(json_object_get(root, "directory")));
 	if (over) { /* what the recorder has counted */
 		run->duration_ns = count_of(root, "duration_ns");
 		run->events = count_of(root, "events");

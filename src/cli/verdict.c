@@ -1,12 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last lines of a judgement: how many rules, and invariants, were violated, held, not measured.
+/*
+ * The end of a judgement: findings, then how many rules, and invariants, were violated, held, not
+ * measured.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "verdict.h"
 
 #define REASONS_SHOWN 2u
+
+/* ---- Findings ------------------------------------------------------------------------------- */
+
+void wti_verdict_paths(struct wt_result *result, const char *directory)
+{
+	size_t bytes = directory ? strlen(directory) : 0;
+
+	for (size_t i = 0; bytes > 1 && i < result->finding_count; i++) {
+		char *file = (char *)(uintptr_t)result->findings[i].file; /* the result's own */
+
+		if (file && !strncmp(file, directory, bytes) && file[bytes] == '/')
+			memmove(file, file + bytes + 1, strlen(file + bytes + 1) + 1);
+	}
+}
+
+/* "WT-GRAD-001, told above: since step 2, 1,199 of 1,199" */
+static void add_told(struct wti_buf *out, const struct wt_finding *finding)
+{
+	char count[32], among[32];
+
+	wti_buf_printf(out, "%s, told above", finding->code);
+	if (finding->first_step >= 0)
+		wti_buf_printf(out, ": since step %lld", (long long)finding->first_step);
+	if (finding->last_step > finding->first_step)
+		wti_buf_printf(out, ", last in step %lld", (long long)finding->last_step);
+	if (finding->case_count)
+		wti_buf_printf(out, " (%s of %s)", wti_format_count(count, finding->count),
+			       wti_format_count(among, finding->case_count));
+	wti_buf_byte(out, '\n');
+}
+
+static bool is_told(const struct wti_map *told, const struct wt_finding *finding)
+{
+	return wti_map_find_text(told, finding->code, strlen(finding->code));
+}
+
+static void add_findings(struct wti_buf *out, const struct wt_result *result,
+			 const struct wti_map *told, const struct wti_style *style)
+{
+	struct wt_result rest = *result;
+	size_t told_count = 0;
+
+	for (size_t i = 0; i < result->finding_count; i++) {
+		rest.findings = &result->findings[i];
+		rest.finding_count = 1;
+		if (!is_told(told, &result->findings[i]))
+			wti_show_findings(out, &rest, style);
+	}
+	for (size_t i = 0; i < result->finding_count; i++) {
+		if (!is_told(told, &result->findings[i]))
+			continue;
+		told_count++;
+		add_told(out, &result->findings[i]);
+	}
+	if (told_count)
+		wti_buf_byte(out, '\n');
+}
+
+/* ---- The closing line ----------------------------------------------------------------------- */
 
 /* What is counted: rules, invariants. */
 struct counted {
@@ -114,6 +176,13 @@ void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,
 {
 	wti_show_findings(out, result, style);
 	add_closing(out, result, style, false);
+}
+
+void wti_verdict_text_told(struct wti_buf *out, const struct wt_result *result,
+			   const struct wti_map *told, const struct wti_style *style)
+{
+	add_findings(out, result, told, style);
+	add_closing(out, result);
 }
 
 void wti_verdict_text_all(struct wti_buf *out, const struct wt_result *result,

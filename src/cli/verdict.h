@@ -3,13 +3,19 @@
 #ifndef WTI_CLI_VERDICT_H
 #define WTI_CLI_VERDICT_H
 
+#include "base/map.h"
 #include "show/show.h"
 
 #define WTI_FAIL_ON "error|warning|note"
 
+/* Files below the directory in which the program was started (NULL: not known) lose that part. */
+void wti_verdict_paths(struct wt_result *result, const char *directory);
 /* Findings and the closing line. */
 void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,
 		      const struct wti_style *style);
+/* The same when findings were told before: those with a code in `told` get one line. */
+void wti_verdict_text_told(struct wti_buf *out, const struct wt_result *result,
+			   const struct wti_map *told, const struct wti_style *style);
 /* And a table of all rules. */
 void wti_verdict_text_all(struct wti_buf *out, const struct wt_result *result,
 			  const struct wti_style *style);

@@ -16,7 +16,7 @@ struct wti_watch_options {
 	const struct wt_inspector *inspector;
 	const void *inspector_options;
 	/* Called on the watch's thread with what is new; may be NULL. */
-	void (*news)(void *cookie, const struct wt_result *result);
+	void (*news)(void *cookie, struct wt_result *result);
 	void *cookie;
 };
 

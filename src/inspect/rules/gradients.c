@@ -314,6 +314,14 @@ struct thrown {
 	uint32_t streak; /* steps in a row */
 };
 
+/* A closure clears inside of the step, which has used them. */
+static bool is_thrown_away(const struct wti_moment *moment)
+{
+	return wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) == WT_MOMENT_CLEAR &&
+	       wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO) &&
+	       !(moment->call && moment->call->tag == WTI_MOMENT_STEP);
+}
+
 static void see_thrown(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct thrown *thrown = wti_slot_of_object(state, moment->object, sizeof(*thrown));
@@ -321,9 +329,7 @@ static void see_thrown(struct wti_case *account, void *state, const struct wti_m
 	if (!thrown)
 		return;
 	if (moment->type == WTI_MOMENT_GRADIENTS) {
-		thrown->is_seen |=
-			wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) == WT_MOMENT_CLEAR &&
-			wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO);
+		thrown->is_seen |= is_thrown_away(moment);
 		return;
 	}
 	thrown->streak = thrown->is_seen ? thrown->streak + 1 : 0;
