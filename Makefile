@@ -38,7 +38,7 @@ bench: all
 	@bench/run $(BUILD)
 
 corpus: $(SETUP)
-	@corpus/run --wheeltap $(BUILD)/wheeltap --seeds 3 --configs ABC
+	@corpus/run --wheeltap $(BUILD)/wheeltap --seeds 3 --configs ABC --jobs 2
 
 soak: all
 	@tests/record/soak $(BUILD)

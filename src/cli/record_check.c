@@ -79,11 +79,11 @@ static void news(void *cookie, struct wt_result *result)
 {
 	struct wti_record_check *check = cookie;
 	const struct wti_style plain = {0};
+	char key[WTI_TOLD_BYTES];
 	struct wti_buf out;
 
 	for (size_t i = 0; i < result->finding_count; i++)
-		wti_map_text(&check->told, result->findings[i].code,
-			     strlen(result->findings[i].code));
+		wti_map_text(&check->told, key, wti_verdict_key(key, &result->findings[i]));
 	wti_verdict_paths(result, check->directory);
 	wti_buf_init(&out, TEXT_MAX);
 	wti_buf_byte(&out, '\n');

@@ -41,9 +41,18 @@ static void add_told(struct wti_buf *out, const struct wt_finding *finding)
 	wti_buf_byte(out, '\n');
 }
 
+size_t wti_verdict_key(char out[WTI_TOLD_BYTES], const struct wt_finding *finding)
+{
+	int bytes = snprintf(out, WTI_TOLD_BYTES, "%s %s", finding->code, finding->title);
+
+	return bytes < 0 ? 0 : bytes < WTI_TOLD_BYTES ? (size_t)bytes : WTI_TOLD_BYTES - 1;
+}
+
 static bool is_told(const struct wti_map *told, const struct wt_finding *finding)
 {
-	return wti_map_find_text(told, finding->code, strlen(finding->code));
+	char key[WTI_TOLD_BYTES];
+
+	return wti_map_find_text(told, key, wti_verdict_key(key, finding));
 }
 
 static void add_findings(struct wti_buf *out, const struct wt_result *result,
@@ -182,7 +191,7 @@ void wti_verdict_text_told(struct wti_buf *out, const struct wt_result *result,
 			   const struct wti_map *told, const struct wti_style *style)
 {
 	add_findings(out, result, told, style);
-	add_closing(out, result);
+	add_closing(out, result, style, false);
 }
 
 void wti_verdict_text_all(struct wti_buf *out, const struct wt_result *result,

@@ -13,7 +13,10 @@ void wti_verdict_paths(struct wt_result *result, const char *directory);
 /* Findings and the closing line. */
 void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,
 		      const struct wti_style *style);
-/* The same when findings were told before: those with a code in `told` get one line. */
+/* What a finding is known by: its code, and its title, as invariants share theirs. Its length. */
+enum { WTI_TOLD_BYTES = 512 };
+size_t wti_verdict_key(char out[WTI_TOLD_BYTES], const struct wt_finding *finding);
+/* The same when findings were told before: those with a key in `told` get one line. */
 void wti_verdict_text_told(struct wti_buf *out, const struct wt_result *result,
 			   const struct wti_map *told, const struct wti_style *style);
 /* And a table of all rules. */

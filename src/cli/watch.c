@@ -5,6 +5,7 @@
  * messages are dropped and counted, and the result says that it is not complete.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -239,6 +240,19 @@ static void *look_on(void *cookie)
 
 /* ---- From outside --------------------------------------------------------------------------- */
 
+/* Signals are for whoever records: a thread with the usual mask would die of them. */
+static int start_thread(struct wti_watch *watch)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&watch->thread, NULL, look_on, watch);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
+
 int wti_watch_start(const struct wti_watch_options *options, struct wti_watch **ret_watch,
 		    struct wt_err *err)
 {
@@ -258,7 +272,7 @@ int wti_watch_start(const struct wti_watch_options *options, struct wti_watch **
 	r = watch->feed && watch->state
 		    ? options->inspector->begin(watch->state, NULL, options->inspector_options, err)
 		    : wti_err(err, WT_E_NOMEM, "out of memory");
-	if (!r && pthread_create(&watch->thread, NULL, look_on, watch))
+	if (!r && start_thread(watch))
 		r = wti_err(err, WT_E_IO, "cannot start a thread to look on");
 	watch->has_thread = !r;
 	if (r)

@@ -23,6 +23,7 @@
 #define IDLE_MS_MAX 20
 #define TREE_NS (4 * MS_NS)
 #define WATERMARK_NS (250 * MS_NS)
+#define WATCHED_NS (50 * MS_NS) /* the same while somebody looks on */
 #define LOADED_FIRST_NS (20 * MS_NS)
 #define LOADED_PAUSE_NS_MAX (64000 * MS_NS)
 #define GRACE_NS (2000 * MS_NS)     /* for followed processes that outlive the program */
@@ -225,7 +226,8 @@ static void do_what_is_due(struct wti_recorder *recorder, uint64_t now_ns)
 		tell_strangers(recorder, false);
 		wti_tree_look(&recorder->tree, now_ns);
 	}
-	if (now_ns - recorder->watermark_ns >= WATERMARK_NS) {
+	if (now_ns - recorder->watermark_ns >=
+	    (recorder->options->watch ? WATCHED_NS : WATERMARK_NS)) {
 		recorder->watermark_ns = now_ns;
 		advance_watermark(recorder);
 	}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`record --check`: a finding reaches the terminal before the next step is over, once, and stops the program if asked to."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+PYTHON = "/usr/bin/python3"
+STEP_S = 0.5
+
+PROGRAM = f"""
+import sys, time, torch
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for step in range(5):
+    if sys.argv[1] == "right":
+        optimizer.zero_grad()
+    loss = model(torch.randn(8, 4)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    print("done", step, flush=True)
+    time.sleep({STEP_S})
+"""
+
+
+class Lines(threading.Thread):
+    """Reads a pipe and keeps the time at which each line came."""
+
+    def __init__(self, pipe: object) -> None:
+        super().__init__(daemon=True)
+        self.pipe, self.lines = pipe, []
+        self.start()
+
+    def run(self) -> None:
+        for line in self.pipe:
+            self.lines.append((time.monotonic(), line.rstrip("\n")))
+
+    def when(self, start: str) -> float | None:
+        return next((moment for moment, line in self.lines if line.startswith(start)), None)
+
+
+def run(wheeltap: str, folder: str, twin: str, *options: str) -> tuple[int, Lines, Lines]:
+    script = os.path.join(folder, "program.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    process = subprocess.Popen([wheeltap, "record", "--check", *options, "-o", os.path.join(folder, twin + "".join(options)), "--",
+                                PYTHON, "program.py", twin], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    out, err = Lines(process.stdout), Lines(process.stderr)
+    status = process.wait(timeout=60)
+    out.join(5)
+    err.join(5)
+    return status, out, err
+
+
+def main() -> int:
+    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
+        print(f"1..0 # skip {PYTHON} has no torch")
+        return 0
+    wheeltap, count, failed = os.path.abspath(sys.argv[1]), 0, 0
+
+    def check(name: str, holds: object, detail: object = "") -> None:
+        nonlocal count, failed
+        count += 1
+        failed += not holds
+        print(f"{'ok' if holds else 'not ok'} {count} - {name}" + (f"\n# {detail}" if not holds else ""))
+
+    with tempfile.TemporaryDirectory() as folder:
+        status, out, err = run(wheeltap, folder, "wrong")
+        told, done, after = err.when("ERROR WT-GRAD-001"), out.when("done 1"), out.when("done 2")
+        text = [line for _, line in err.lines]
+        check("the finding is told", told, text)
+        check("before the step after it is over", told and after and told < after, (told, done, after))
+        if told and done:
+            print(f"# {1000 * (told - done):.0f} ms after the program had printed that its step was done")
+        check("as a block of its own once", sum(line.startswith("ERROR WT-GRAD-001") for line in text) == 1, text)
+        check("and in a line at the end", any(line.startswith("WT-GRAD-001, told above: since step 1") for line in text), text)
+        check("with a file that is named from where the program was started",
+              any("where     program.py:10" in line for line in text), text)
+        check("findings give status 1", status == 1, status)
+        status, out, err = run(wheeltap, folder, "right")
+        text = [line for _, line in err.lines]
+        check("a right program is left in peace", status == 0 and any(line.startswith("clean: ") for line in text), (status, text))
+        status, out, err = run(wheeltap, folder, "wrong", "--on-finding", "stop")
+        check("--on-finding stop ends the program", out.when("done 4") is None and status, (status, out.lines))
+    print(f"1..{count}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
