@@ -154,7 +154,7 @@ class Objects:
                 continue
             if getattr(kind, "train", None) is not self.torch.nn.Module.train:
                 self._hook(kind, "train", self.core.ARGUMENTS, self.core.MODULE_METHOD)
-                self.core.state(owner, "overrides_train", True)
+                self.core.state(owner, "overrides_train", kind.__name__)
             self._hook(kind, "generate", self.core.ARGUMENTS | self.core.SIZES, self.core.MODULE_METHOD)
 
     def _tell_wrapper(self, module: Any, inner: str, how: int) -> str:

@@ -176,6 +176,7 @@ class Framework:
         self.hook(module, "__setstate__", "torch.nn", quiet, core.MODULE_RESTORED)
         self.hook(module, "zero_grad", "torch.nn", core.ARGUMENTS, core.MODULE_METHOD)
         self.hook(module, "state_dict", "torch.nn", 0, core.MODULE_METHOD)
+        self.hook(module, "train", "torch.nn", core.ARGUMENTS, core.MODULE_METHOD)
         self.hook(module, "load_state_dict", "torch.nn", core.ARGUMENTS, core.MODULE_LOADED)
         self.hook(getattr(torch.optim.swa_utils, "AveragedModel", None), "update_parameters", "torch.optim.swa_utils", 0,
                   core.AVERAGE)

@@ -371,8 +371,9 @@ const struct wti_rule wti_rule_mode_005 = {
 
 /* ---- WT-MODE-006: train() with effects, never called ---------------------------------------- */
 
+/* Of a model, and, for calls that come before it has a name, of a class. */
 struct overridden {
-	bool is_overridden;
+	uint32_t by; /* the class that has a train() of its own; 0: none */
 	bool is_called;
 	uint32_t steps;
 };
@@ -386,59 +387,94 @@ static uint32_t root_of(const struct wti_moment *moment, uint32_t object)
 	return dot ? wti_symbol(moment->training->symbols, text, (size_t)(dot - text)) : object;
 }
 
-static bool is_train(const struct wti_moment *moment)
+/* "Net.train" -> the symbol of "Net"; 0: it is another function. */
+static uint32_t trained_class(const struct wti_moment *moment)
 {
 	const char *callee = wti_moment_text(moment, moment->call->callee);
 	const char *dot = strrchr(callee, '.');
 
-	return dot && !strcmp(dot, ".train") && moment->call->object;
+	if (!dot || strcmp(dot, ".train"))
+		return 0;
+	return wti_symbol(moment->training->symbols, callee, (size_t)(dot - callee));
+}
+
+static struct overridden *overridden_of(struct wti_slots *slots, const struct wti_moment *moment,
+					uint32_t name)
+{
+	return wti_slot(slots, (uint64_t)moment->process->stream << 32 | name,
+			sizeof(struct overridden));
+}
+
+static void note_called(struct wti_slots *slots, const struct wti_moment *moment, uint32_t name)
+{
+	struct overridden *model = name ? overridden_of(slots, moment, name) : NULL;
+
+	if (model)
+		model->is_called = true;
+}
+
+/* train() of the model, of one of its parts, or of anything of their classes. */
+static bool is_train_called(struct wti_slots *slots, const struct wti_moment *moment,
+			    uint32_t owner, uint32_t by)
+{
+	const struct wti_object *object =
+		wti_training_object(moment->training, moment->process->stream, owner);
+	const uint32_t names[] = {owner, by, object ? object->class_name : 0};
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct overridden *known =
+			names[i] ? overridden_of(slots, moment, names[i]) : NULL;
+
+		if (known && known->is_called)
+			return true;
+	}
+	return false;
 }
 
 static void judge_models(struct wti_case *account, struct wti_slots *slots,
 			 const struct wti_moment *moment)
 {
 	const struct wti_parameter *first = wti_object_member(moment->training, moment->object, 0);
-	struct overridden *model =
-		first ? wti_slot(slots, (uint64_t)first->stream << 32 | first->owner,
-				 sizeof(*model))
-		      : NULL;
+	struct overridden *model = first ? overridden_of(slots, moment, first->owner) : NULL;
 
-	if (!model || !model->is_overridden)
+	if (!model || !model->by)
 		return;
-	if (model->is_called)
+	if (is_train_called(slots, moment, first->owner, model->by)) {
 		wti_held(account);
-	else if (++model->steps >= STEPS_TO_TELL)
+		return;
+	}
+	model = overridden_of(slots, moment, first->owner);
+	if (model && ++model->steps >= STEPS_TO_TELL)
 		wti_violated(account, moment, first->owner,
-			     "a class of the model has a train() of its own, and it was not called "
-			     "in %u steps",
-			     model->steps);
+			     "%s has a train() of its own, which was not called in %u steps",
+			     wti_moment_text(moment, model->by), model->steps);
 }
 
 static void see_train(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct overridden *model;
-	uint32_t name;
+	uint32_t class_name;
 
-	if (moment->type == WTI_MOMENT_STEPPED) {
+	switch (moment->type) {
+	case WTI_MOMENT_STEPPED:
 		judge_models(account, state, moment);
-		return;
-	}
-	if (moment->type == WTI_MOMENT_STATE) {
+		break;
+	case WTI_MOMENT_STATE:
 		if (strcmp(wti_moment_text(moment, moment->attribute), "overrides_train"))
 			return;
-		name = moment->owner;
-	} else {
-		if (!is_train(moment))
+		model = overridden_of(state, moment, moment->owner);
+		if (model)
+			model->by = wti_symbol_of(moment->training->symbols, moment->event,
+						  WT_STATE_FIELD_TEXT);
+		break;
+	default:
+		class_name = trained_class(moment);
+		if (!class_name)
 			return;
-		name = root_of(moment, moment->call->object);
+		note_called(state, moment, class_name);
+		if (moment->call->object)
+			note_called(state, moment, root_of(moment, moment->call->object));
 	}
-	model = wti_slot(state, (uint64_t)moment->process->stream << 32 | name, sizeof(*model));
-	if (!model)
-		return;
-	if (moment->type == WTI_MOMENT_STATE)
-		model->is_overridden = true;
-	else
-		model->is_called = true;
 }
 
 const struct wti_rule wti_rule_mode_006 = {

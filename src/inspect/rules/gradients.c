@@ -310,9 +310,23 @@ const struct wti_rule wti_rule_grad_006 = {
 /* ---- WT-GRAD-007: thrown away --------------------------------------------------------------- */
 
 struct thrown {
-	bool is_seen;    /* since the last step */
-	uint32_t streak; /* steps in a row */
+	uint32_t cleared_site; /* of the backward() whose gradients were cleared; 0: of none */
+	bool is_seen;          /* since the last step, and another line went backward after it */
+	uint32_t streak;       /* steps in a row */
 };
+
+struct throwing {
+	struct wti_slots optimizers; /* struct thrown */
+	struct wti_slots sites;      /* of processes: uint32_t, of the last backward() */
+};
+
+static void release_throwing(void *state)
+{
+	struct throwing *throwing = state;
+
+	wti_slots_release(&throwing->optimizers);
+	wti_slots_release(&throwing->sites);
+}
 
 /* A closure clears inside of the step, which has used them. */
 static bool is_thrown_away(const struct wti_moment *moment)
@@ -322,18 +336,31 @@ static bool is_thrown_away(const struct wti_moment *moment)
 	       !(moment->call && moment->call->tag == WTI_MOMENT_STEP);
 }
 
-static void see_thrown(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* The same line again is a step that was skipped, by a loss scaler for one. */
+static void note_backward(struct throwing *throwing, const struct wti_moment *moment)
 {
-	struct thrown *thrown = wti_slot_of_object(state, moment->object, sizeof(*thrown));
+	size_t stream = moment->process->stream;
+	uint32_t *site = wti_slot(&throwing->sites, stream, sizeof(*site));
 
-	if (!thrown)
-		return;
-	if (moment->type == WTI_MOMENT_GRADIENTS) {
-		thrown->is_seen |= is_thrown_away(moment);
-		return;
+	for (size_t i = 0; i < throwing->optimizers.count; i++) {
+		uint64_t key = throwing->optimizers.index.entries[i].key;
+		struct thrown *thrown = wti_slot(&throwing->optimizers, key, sizeof(struct thrown));
+
+		if (key >> 32 != stream || !thrown || !thrown->cleared_site)
+			continue;
+		thrown->is_seen |= thrown->cleared_site != moment->call->site;
+		thrown->cleared_site = 0;
 	}
+	if (site)
+		*site = moment->call->site;
+}
+
+static void judge_thrown(struct wti_case *account, struct thrown *thrown,
+			 const struct wti_moment *moment)
+{
 	thrown->streak = thrown->is_seen ? thrown->streak + 1 : 0;
 	thrown->is_seen = false;
+	thrown->cleared_site = 0;
 	if (!thrown->streak)
 		wti_held(account);
 	else if (thrown->streak >= STEPS_TO_TELL)
@@ -341,6 +368,28 @@ static void see_thrown(struct wti_case *account, void *state, const struct wti_m
 			     "before each of the last %u steps zero_grad() cleared gradients of a "
 			     "backward() that no step had used",
 			     thrown->streak);
+}
+
+static void see_thrown(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct throwing *throwing = state;
+	struct thrown *thrown;
+	uint32_t *site;
+
+	if (moment->type == WTI_MOMENT_BACKWARD) {
+		note_backward(throwing, moment);
+		return;
+	}
+	thrown = wti_slot_of_object(&throwing->optimizers, moment->object, sizeof(*thrown));
+	if (!thrown)
+		return;
+	if (moment->type == WTI_MOMENT_STEPPED) {
+		judge_thrown(account, thrown, moment);
+		return;
+	}
+	site = wti_slot(&throwing->sites, moment->process->stream, sizeof(*site));
+	if (site && is_thrown_away(moment))
+		thrown->cleared_site = *site;
 }
 
 const struct wti_rule wti_rule_grad_007 = {
@@ -352,12 +401,12 @@ const struct wti_rule wti_rule_grad_007 = {
 	.hint = "call zero_grad() once, before the first backward() of a step",
 	.definition =
 		"Before a step of an optimizer, its zero_grad() does not clear gradients of a "
-		"backward() that no step has used. Two steps in a row are a violation. A case is "
-		"a step.",
+		"backward() that no step has used, with a backward() of another line after it. Two "
+		"steps in a row are a violation. A case is a step.",
 	.innocent = "Gradients that are only looked at, or taken for an adversarial input.",
 	.needs = "no optimizer stepped",
-	.moments = WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.moments = WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct throwing),
 	.see = see_thrown,
-	.release = release_slots,
+	.release = release_throwing,
 };

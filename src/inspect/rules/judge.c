@@ -14,6 +14,18 @@
 
 /* ---- Accounts ------------------------------------------------------------------------------- */
 
+/* Most moments are wanted by a few: nobody else is asked. */
+static bool list_listeners(struct wti_judge *judge)
+{
+	judge->listeners = calloc(judge->count * WTI_MOMENT_TYPES + 1, sizeof(*judge->listeners));
+	for (size_t type = 0; judge->listeners && type < WTI_MOMENT_TYPES; type++)
+		for (uint32_t i = 0; i < judge->count; i++)
+			if (wti_rules[i]->moments & 1u << type)
+				judge->listeners[type * judge->count +
+						 judge->listener_counts[type]++] = i;
+	return judge->listeners;
+}
+
 int wti_judge_init(struct wti_judge *judge, const struct wti_training *training, struct wt_err *err)
 {
 	size_t count = 0;
@@ -22,6 +34,8 @@ int wti_judge_init(struct wti_judge *judge, const struct wti_training *training,
 		count++;
 	*judge = (struct wti_judge){.training = training, .count = count};
 	judge->cases = calloc(count, sizeof(*judge->cases));
+	if (judge->cases && !list_listeners(judge))
+		wti_judge_release(judge);
 	for (size_t i = 0; judge->cases && i < count; i++) {
 		struct wti_case *account = &judge->cases[i];
 
@@ -53,18 +67,21 @@ void wti_judge_release(struct wti_judge *judge)
 		wti_map_release(&account->ranks);
 	}
 	free(judge->cases);
+	free(judge->listeners);
 	*judge = (struct wti_judge){0};
 }
 
 void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment)
 {
+	size_t type = (size_t)__builtin_ctz(moment->type);
+	const uint32_t *listeners = &judge->listeners[type * judge->count];
+
 	if (moment->type == WTI_MOMENT_LOST)
 		judge->lost_count += moment->count;
-	for (size_t i = 0; i < judge->count; i++) {
-		struct wti_case *account = &judge->cases[i];
+	for (uint32_t i = 0; i < judge->listener_counts[type]; i++) {
+		struct wti_case *account = &judge->cases[listeners[i]];
 
-		if (account->rule->moments & moment->type)
-			account->rule->see(account, account->state, moment);
+		account->rule->see(account, account->state, moment);
 	}
 }
 

@@ -30,6 +30,8 @@ struct wti_judge {
 	const struct wti_training *training;
 	struct wti_case *cases; /* one a rule, in the order of the table */
 	size_t count;
+	uint32_t *listeners; /* by the type of a moment, those who want it: places in cases */
+	uint32_t listener_counts[WTI_MOMENT_TYPES];
 	uint64_t lost_count;
 };
 

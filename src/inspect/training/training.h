@@ -131,6 +131,8 @@ enum wti_moment_type {
 	WTI_MOMENT_LOST = 1 << 20,
 };
 
+enum { WTI_MOMENT_TYPES = 21 };
+
 struct wti_training;
 
 /* What is not known of a moment is NULL or 0. */
