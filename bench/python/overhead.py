@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """What recording costs a torch program, measured inside one process.
 
-usage: overhead.py WHEELTAP [--pairs N] [--levels lean,normal,full] [--workloads mlp,cnn,transformer]
+usage: overhead.py WHEELTAP [--pairs N] [--cases lean,normal,full,selective,budget] [--workloads mlp,cnn,transformer]
 
 Machines are noisy: unchanged programs differ by 8 % between runs. So recording is switched on and off for short
 blocks of steps within one process, in random order, and each block with recording is compared with the one beside
 it without. Beside it stands a control: blocks without recording against others without. Prints the median ratio and
 the 95 % interval of it, from a bootstrap over the pairs.
+
+selective: --invariants with a pack of 100 entries about the order of calls, what functions return, modes, losses and
+the settings of optimizers. budget: --budget 2 at the normal level, which thins until it costs no more than 2 %.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import random
 import statistics
 import subprocess
@@ -68,6 +73,28 @@ def stepper(name: str) -> Callable[[], None]:
     return step
 
 
+ORDER = ["*.zero_grad", "*.step", "torch.Tensor.backward"]
+FUNCTIONS = ["relu", "cross_entropy", "linear", "conv2d", "max_pool2d", "layer_norm", "softmax", "embedding", "dropout", "gelu"]
+
+
+def write_pack(path: str) -> None:
+    """100 invariants as a user would write them; only what they need matters here."""
+    needs: list[dict[str, object]] = [{"calls": ORDER, "states": []} for _ in range(30)]
+    needs += [{"calls": [f"torch.nn.functional.{name}"], "states": []} for name in FUNCTIONS for _ in range(3)]
+    needs += [{"calls": [], "states": [state]} for state in ("modes", "losses", "optimizer", "rng") for _ in range(10)]
+    with open(path, "w") as file:
+        json.dump({"invariants": [{"name": f"invariant {i}", "needs": need} for i, need in enumerate(needs)]}, file)
+
+
+CASES = {
+    "lean": ["--detail", "lean"],
+    "normal": ["--detail", "normal"],
+    "full": ["--detail", "full"],
+    "selective": ["--invariants", "pack.json"],
+    "budget": ["--budget", "2"],
+}
+
+
 def interval(ratios: list[float]) -> tuple[float, float, float]:
     """Median, and the 95 % interval of it."""
     rng = random.Random(1)
@@ -75,7 +102,7 @@ def interval(ratios: list[float]) -> tuple[float, float, float]:
     return statistics.median(ratios), medians[25], medians[975]
 
 
-def measure(name: str, level: str, pairs: int) -> None:
+def measure(name: str, case: str, pairs: int) -> None:
     import torch
     import wheeltap
 
@@ -104,7 +131,7 @@ def measure(name: str, level: str, pairs: int) -> None:
         recorded.append(times["on"] / times["off"])
         control.append(times["other"] / times["off"])
     wheeltap.stop()
-    print(f"{name:12} {level:7} {once * 1e3:8.2f} ms a step   recorded / bare "
+    print(f"{name:12} {case:9} {once * 1e3:8.2f} ms a step   recorded / bare "
           "{:.3f} [{:.3f}, {:.3f}]".format(*interval(recorded)) + "   bare / bare "
           "{:.3f} [{:.3f}, {:.3f}]".format(*interval(control)) + f"   {pairs} pairs of {steps} steps", flush=True)
 
@@ -113,7 +140,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("wheeltap")
     parser.add_argument("--pairs", type=int, default=200)
-    parser.add_argument("--levels", default="lean,normal,full")
+    parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--workloads", default="mlp,cnn,transformer")
     parser.add_argument("--inside", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -121,12 +148,14 @@ def main() -> int:
         for name in options.workloads.split(","):
             measure(name, options.inside, options.pairs)
         return 0
-    for level in options.levels.split(","):
+    tool = os.path.abspath(options.wheeltap)
+    for case in options.cases.split(","):
         with tempfile.TemporaryDirectory(prefix="wheeltap-bench-") as folder:
-            command = [options.wheeltap, "record", "-q", "--detail", level, "-o", folder + "/run", "--", sys.executable,
-                       __file__, options.wheeltap, "--pairs", str(options.pairs), "--workloads", options.workloads,
-                       "--inside", level]
-            status = subprocess.run(command).returncode
+            write_pack(folder + "/pack.json")
+            command = [tool, "record", "-q", *CASES[case], "-o", folder + "/run", "--", sys.executable,
+                       os.path.abspath(__file__), tool, "--pairs", str(options.pairs), "--workloads", options.workloads,
+                       "--inside", case]
+            status = subprocess.run(command, cwd=folder).returncode
             if status:
                 return status
     return 0
