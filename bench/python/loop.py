@@ -57,11 +57,11 @@ def main() -> int:
     tools = {
         "bare": [sys.executable],
         "wheeltap": [tool, "record", "-q", "--ring-size", "64M", "--modules", "__main__", "--only", "__main__.*",
-                     "--tensors", "off", "-o", "run", "--", sys.executable],
+                     "--arguments", "off", "-o", "run", "--", sys.executable],
         "cProfile": [sys.executable, "-m", "cProfile", "-o", "profile"],
     }
     if importlib.util.find_spec("viztracer"):
-        tools["viztracer"] = [sys.executable, "-m", "viztracer", "-q", "--tracer_entries", str(4 * options.calls),
+        tools["viztracer"] = [sys.executable, "-m", "viztracer", "--quiet", "--tracer_entries", str(4 * options.calls),
                               "-o", "trace.json"]
     else:
         print("viztracer is not installed: left out")

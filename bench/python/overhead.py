@@ -80,7 +80,7 @@ FUNCTIONS = ["relu", "cross_entropy", "linear", "conv2d", "max_pool2d", "layer_n
 def write_pack(path: str) -> None:
     """100 invariants as a user would write them; only what they need matters here."""
     needs: list[dict[str, object]] = [{"calls": ORDER, "states": []} for _ in range(30)]
-    needs += [{"calls": [f"torch.nn.functional.{name}"], "states": []} for name in FUNCTIONS for _ in range(3)]
+    needs += [{"calls": [f"torch.nn.functional.{name}"], "states": [], "arguments": True} for name in FUNCTIONS for _ in range(3)]
     needs += [{"calls": [], "states": [state]} for state in ("modes", "losses", "optimizer", "rng") for _ in range(10)]
     with open(path, "w") as file:
         json.dump({"invariants": [{"name": f"invariant {i}", "needs": need} for i, need in enumerate(needs)]}, file)

@@ -13,7 +13,7 @@ from typing import Any, Callable
 
 from ._imports import Watcher
 from ._own import OWN, is_asked_for, watch
-from ._select import Needs, Selective
+from ._select import ARGUMENTS, Needs, Selective
 from ._wanted import Wanted
 
 DETAILS = {"lean": 0, "normal": 1, "full": 2}
@@ -30,6 +30,7 @@ class Settings:
     def __init__(self, folder: str) -> None:
         self.detail = "normal"
         self.tensors = "digest"
+        self.arguments = "on"
         self.operators = "auto"
         self.wants = Wanted()  # (module, function): whether it is to be hooked
         self.modules = ["torch"]
@@ -49,6 +50,8 @@ class Settings:
             self.detail = value
         elif key == "tensors" and value in TENSORS:
             self.tensors = value
+        elif key == "arguments":
+            self.arguments = value
         elif key == "operators" and value in OPERATORS:
             self.operators = value
         elif key == "modules" and value:
@@ -59,6 +62,10 @@ class Settings:
             self.sample = value
         elif not self.needs.set(key, value):
             self.wants.set(key, value)
+
+    def lacks(self) -> int:
+        """What is never measured."""
+        return self.needs.lacks() | (0 if self.arguments == "on" else ARGUMENTS)
 
     def sampled(self, how: str) -> int:
         """The number of every=N or warmup=K; 0: not so."""
@@ -143,7 +150,7 @@ def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]
     """Makes the extension ready. By library, what is to be done when it has been imported."""
     bytes_max = NO_MAX if settings.tensors in ("stats", "full") else DIGEST_BYTES_MAX[settings.detail]
     core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], bytes_max, library_prefixes())
-    core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.needs.lacks())
+    core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.lacks())
     _State.core, _State.settings = core, settings
     return _actions(core, [name for name in settings.modules if name != OWN])
 

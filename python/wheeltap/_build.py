@@ -151,6 +151,19 @@ def forget_older(home: str) -> None:
             shutil.rmtree(os.path.join(added, name), ignore_errors=True)
 
 
+def add_extension(home: str, target: str) -> bool:
+    with tempfile.TemporaryDirectory(prefix="wheeltap-build-") as folder:
+        built = os.path.join(folder, "extension.so")
+        done = build(os.path.join(home, "source"), built)
+        if done.returncode:
+            print(f"wheeltap: cannot build the agent for '{sys.executable}':\n{done.stdout[-4000:]}", file=sys.stderr)
+            return False
+        shutil.copyfile(built, target + ".new")
+        os.replace(target + ".new", target)
+    forget_older(home)
+    return True
+
+
 def main() -> int:
     if sys.argv[1] == "--shim":
         return build_shim_alone(*sys.argv[2:5])
@@ -159,17 +172,14 @@ def main() -> int:
     if why:
         print(f"wheeltap: cannot add '{sys.executable}': {why}", file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory(prefix="wheeltap-build-") as folder:
-        built = os.path.join(folder, "extension.so")
-        done = build(os.path.join(home, "source"), built)
-        if done.returncode:
-            print(f"wheeltap: cannot build the agent for '{sys.executable}':\n{done.stdout[-4000:]}", file=sys.stderr)
-            return 1
-        target = os.path.join(destination(home), "_wheeltap" + sysconfig.get_config_var("EXT_SUFFIX"))
-        shutil.copyfile(built, target + ".new")
-        os.replace(target + ".new", target)
-    forget_older(home)
-    print(f"added CPython {platform.python_version()} ({sys.executable}): {target}", flush=True)
+    target = os.path.join(destination(home), "_wheeltap" + sysconfig.get_config_var("EXT_SUFFIX"))
+    who = f"CPython {platform.python_version()} ({sys.executable})"
+    if os.path.exists(target):  # the folder is of these sources and this interpreter
+        print(f"{who} is there: {target}", flush=True)
+    elif not add_extension(home, target):
+        return 1
+    else:
+        print(f"added {who}: {target}", flush=True)
     add_shim(home)
     return 0
 

@@ -11,7 +11,7 @@ from typing import Any
 # The bits of the kind `thinned`, by the words of a pack.
 STATES = {"parameters": 8, "gradients": 16, "buffers": 32, "optimizer": 64, "modes": 128, "rng": 256, "losses": 512,
           "data": 1024}
-DIGESTS, STATISTICS, UNNEEDED = 1, 2048, 4096
+DIGESTS, ARGUMENTS, STATISTICS, UNNEEDED = 1, 2, 2048, 4096
 
 # By the extension's names of actions: which states come of them. What is not here may come of any.
 OF_ACTION = {"MODULE": {"parameters", "gradients", "buffers", "optimizer", "modes", "data"}, "SETTER": {"modes"},
@@ -27,6 +27,7 @@ class Needs:
         self.count = 0  # of invariants; 0: everything is wanted
         self.patterns: list[str] = []
         self.states: set[str] = set()
+        self.arguments = False
         self.tensors = False
 
     def set(self, key: str, value: str) -> bool:
@@ -35,6 +36,8 @@ class Needs:
             self.patterns.append(value)
         elif key == "needs_states":
             self.states = {state for state in value.split(",") if state in STATES}
+        elif key == "needs_arguments":
+            self.arguments = value == "1"
         elif key == "needs_tensors":
             self.tensors = value == "1"
         elif key == "invariants":
@@ -48,6 +51,8 @@ class Needs:
         if not self.count:
             return 0
         missing = sum(bit for state, bit in STATES.items() if state not in self.states)
+        if not self.arguments:
+            missing |= ARGUMENTS
         return missing | UNNEEDED | (0 if self.tensors else DIGESTS | STATISTICS)
 
 

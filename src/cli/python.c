@@ -70,8 +70,8 @@ static int plan_settings(struct wti_python_plan *plan, const struct wti_python_c
 	int r;
 
 	wti_buf_init(&text, SETTINGS_BYTES_MAX);
-	wti_buf_printf(&text, "detail=%s\ntensors=%s\noperators=%s\n", choice->detail,
-		       choice->tensors, choice->operators);
+	wti_buf_printf(&text, "detail=%s\ntensors=%s\noperators=%s\narguments=%s\n", choice->detail,
+		       choice->tensors, choice->operators, choice->arguments);
 	r = wti_python_names(&text, "modules", choice->modules, err);
 	if (!r)
 		r = wti_python_names(&text, "only", choice->only, err);

@@ -22,6 +22,7 @@ struct wti_python_plan {
 struct wti_python_choice {
 	const char *detail;
 	const char *tensors;
+	const char *arguments; /* whether those of calls, and returns, are told */
 	const char *operators; /* what of torch below Python is told */
 	/* Separated by commas, or @FILE with one a line; or NULL. */
 	const char *modules; /* libraries that are hooked; NULL: torch */

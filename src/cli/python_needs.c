@@ -67,6 +67,7 @@ struct pack {
 	struct wti_buf *out;
 	struct wt_err *err;
 	uint32_t states; /* a bit for each */
+	bool arguments;
 	bool tensors;
 	uint64_t count; /* entries so far */
 };
@@ -124,9 +125,19 @@ static int take_states(struct pack *pack, const struct wti_doc *entry, const str
 	return 0;
 }
 
+static int take_flag(struct pack *pack, const struct wti_doc *entry, const struct wti_doc *value,
+		     bool *ret)
+{
+	if (value && value->type != WTI_DOC_BOOL)
+		return fail(pack, entry, value,
+			    "needs \"arguments\" and \"tensors\" that are true or false");
+	*ret |= value && value->boolean;
+	return 0;
+}
+
 static int take_entry(struct pack *pack, const struct wti_doc *entry)
 {
-	const struct wti_doc *needs, *calls, *list, *tensors;
+	const struct wti_doc *needs, *calls, *list;
 	int r = 0;
 
 	if (entry->type != WTI_DOC_TABLE)
@@ -135,14 +146,14 @@ static int take_entry(struct pack *pack, const struct wti_doc *entry)
 	if (!needs || needs->type != WTI_DOC_TABLE)
 		return fail(pack, entry, entry,
 			    "has no \"needs\", so it cannot be told what to measure for it; add "
-			    "{\"calls\": [...], \"states\": [...], \"tensors\": true or false}");
+			    "{\"calls\": [...], \"states\": [...], \"arguments\": true or false, "
+			    "\"tensors\": true or false}");
 	calls = wti_doc_get(needs, "calls");
 	list = wti_doc_get(needs, "states");
-	tensors = wti_doc_get(needs, "tensors");
-	if (tensors && tensors->type != WTI_DOC_BOOL)
-		return fail(pack, entry, tensors, "needs \"tensors\" that are true or false");
-	pack->tensors |= tensors && tensors->boolean;
-	if (calls)
+	r = take_flag(pack, entry, wti_doc_get(needs, "arguments"), &pack->arguments);
+	if (!r)
+		r = take_flag(pack, entry, wti_doc_get(needs, "tensors"), &pack->tensors);
+	if (!r && calls)
 		r = take_calls(pack, entry, calls);
 	if (!r && list)
 		r = take_states(pack, entry, list);
@@ -169,8 +180,9 @@ static int take_pack(struct pack *pack, const struct wti_doc *root)
 	if (!pack->count)
 		return wti_err(pack->err, WT_E_ARG, "there are no invariants in '%.200s'",
 			       pack->path);
-	wti_buf_printf(pack->out, "invariants=%llu\nneeds_tensors=%d\nneeds_states=",
-		       (unsigned long long)pack->count, pack->tensors);
+	wti_buf_printf(
+		pack->out, "invariants=%llu\nneeds_arguments=%d\nneeds_tensors=%d\nneeds_states=",
+		(unsigned long long)pack->count, pack->arguments || pack->tensors, pack->tensors);
 	for (uint32_t i = 0, n = 0; i < STATES; i++)
 		if (pack->states & 1u << i)
 			wti_buf_printf(pack->out, "%s%s", n++ ? "," : "", states[i]);

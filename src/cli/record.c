@@ -218,7 +218,7 @@ static const struct record_options defaults = {
 	.on_full = "block",
 	.strings = "private",
 	.on_finding = "warn",
-	.python = {.detail = "normal", .tensors = "digest", .operators = "auto"},
+	.python = {.detail = "normal", .tensors = "digest", .operators = "auto", .arguments = "on"},
 };
 
 #define AT(field) offsetof(struct record_options, field)
@@ -264,6 +264,9 @@ static const struct wti_option options[] = {
 	 "every "
 	 "step, and their bytes too, or a description only",
 	 AT(python.tensors)},
+	{"arguments", 0, WTI_OPT_CHOICE, "WHICH", "on|off",
+	 "whether arguments and returns of calls of Python programs are told",
+	 AT(python.arguments)},
 	{"blobs-max", 0, WTI_OPT_BYTES, "BYTES", NULL,
 	 "with --tensors full, keep no more bytes of tensors than this; 1G if not given",
 	 AT(blobs_bytes_max)},

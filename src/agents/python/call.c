@@ -25,11 +25,12 @@ bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place)
 		wti_python.is_missed |= !wti_python.is_on && hook->flags & WTI_HOOK_MAKES;
 		return false;
 	}
+	if (!(hook->flags & WTI_HOOK_ALWAYS) && wti_python.detail == WTI_DETAIL_LEAN)
+		return false;
 	*ret_place = wti_place_here();
 	if (hook->flags & WTI_HOOK_ALWAYS || wti_python.detail == WTI_DETAIL_FULL)
 		return true;
-	return wti_python.detail == WTI_DETAIL_NORMAL && ret_place->code &&
-	       !wti_site_in_library(ret_place->code);
+	return ret_place->code && !wti_site_in_library(ret_place->code);
 }
 
 static uint64_t bytes_max(void)

@@ -222,8 +222,10 @@ static PyObject *start(PyObject *self, PyObject *nothing)
 		wti_python.is_counted = true;
 		atomic_fetch_add(&wti_agent.control->python_count, 1);
 	}
-	if (wti_python.is_on)
+	if (wti_python.is_on) {
+		wti_pace_begin();
 		wti_shim_start();
+	}
 	return PyBool_FromLong(wti_python.is_on);
 }
 

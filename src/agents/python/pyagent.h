@@ -640,6 +640,8 @@ bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret);
 void wti_pace_set(const struct wti_pace *choice);
 /* Puts into the trace what lacks from the beginning. */
 void wti_pace_say(void);
+/* A period begins now: what was before is not reckoned with. */
+void wti_pace_begin(void);
 /* A step has ended. */
 void wti_pace_step(void);
 /* We have been at work for so long; asked for only when there is a budget. */
