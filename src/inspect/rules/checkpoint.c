@@ -59,7 +59,7 @@ static void match_parameter(struct match *match, const struct wti_moment *moment
 	}
 }
 
-/* All parameters of one owner whose value is known. */
+/* All parameters of one owner whose value is known, and which training has moved. */
 static struct match match_owner(const struct wti_moment *moment, uint32_t owner)
 {
 	const struct wti_training *training = moment->training;
@@ -70,7 +70,7 @@ static struct match match_owner(const struct wti_moment *moment, uint32_t owner)
 
 		if (parameter->stream == moment->process->stream && parameter->owner == owner &&
 		    parameter->is_member && !parameter->is_buffer && parameter->has_hash &&
-		    !parameter->placement && parameter->step_count)
+		    !parameter->placement && parameter->moved_count)
 			match_parameter(&match, moment, parameter);
 	}
 	return match;

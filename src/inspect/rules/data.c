@@ -26,6 +26,7 @@ struct loader {
 	bool is_exhausted; /* it has said that there is no more */
 	bool trains;       /* a backward() followed one of its batches */
 	uint32_t streak;
+	uint64_t compared; /* batches with the one before them */
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -120,7 +121,7 @@ static struct loader *loader_of(struct loaders *loaders, const struct wti_moment
 
 /* ---- WT-DATA-001: the same batch again ------------------------------------------------------ */
 
-enum { REPEATS_TO_TELL = 2 };
+enum { REPEATS_TO_TELL = 2, ONE_REPEAT_IN = 8 };
 
 static void see_repeated(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
@@ -129,8 +130,10 @@ static void see_repeated(struct wti_case *account, void *state, const struct wti
 
 	if (!loader || take_call(loader, moment, &hash) != GIVEN || !hash)
 		return;
+	loader->compared += loader->batch > 1;
 	if (loader->batch > 1 && loader->last == hash) {
-		if (++loader->streak >= REPEATS_TO_TELL)
+		if (++loader->streak >= REPEATS_TO_TELL &&
+		    loader->streak * ONE_REPEAT_IN >= loader->compared)
 			wti_violated(account, moment, moment->object->name,
 				     "%u batches were the same as the one before them, to the bit",
 				     loader->streak);
@@ -149,8 +152,8 @@ const struct wti_rule wti_rule_data_001 = {
 	.hint = "seed each worker differently (torch.initial_seed() in worker_init_fn), and let an "
 		"IterableDataset give each worker its share (get_worker_info())",
 	.definition = "No two batches that come one after the other from a loader, in one epoch, "
-		      "have the same bytes. Two such pairs are a violation. A case is a batch "
-		      "after another.",
+		      "have the same bytes. Two such pairs, and one in eight, are a violation. A "
+		      "case is a batch after another.",
 	.innocent = "A data set of one row, repeated.",
 	.needs = "no loader gave two batches in an epoch",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD,

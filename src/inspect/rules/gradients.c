@@ -145,26 +145,70 @@ const struct wti_rule wti_rule_grad_002 = {
 
 /* ---- WT-GRAD-003: none comes ---------------------------------------------------------------- */
 
-enum { STEPS_TO_TELL = 2 }; /* a parameter may be left out of one */
+enum { STEPS_TO_TELL = 2, STEPS_TO_WAIT = 8 };
 
+/* The scope of its second step, kept until it is certain. */
+struct lacking {
+	struct wti_scope since;
+	struct wti_call call; /* without its values */
+	bool is_set;
+};
+
+static bool lacks_gradient(const struct wti_training *training,
+			   const struct wti_parameter *parameter)
+{
+	return parameter->requires_grad && !parameter->placement && !parameter->is_empty &&
+	       parameter->step_count >= STEPS_TO_TELL && !parameter->any_grad_count &&
+	       wti_parameter_is_used(training, parameter);
+}
+
+static void tell_lacking(struct wti_case *account, struct wti_slots *slots,
+			 const struct wti_parameter *parameter, struct wti_moment moment)
+{
+	struct lacking *lacking = wti_slot_of_parameter(slots, parameter, sizeof(*lacking));
+
+	if (lacking && lacking->is_set) {
+		moment.scope = lacking->since;
+		moment.call = &lacking->call;
+	}
+	wti_violated(account, &moment, parameter->name,
+		     "in %llu steps .grad was always None, though the module that has it was "
+		     "called with gradients on",
+		     (unsigned long long)parameter->step_count);
+}
+
+/* Heads may take turns: it is told after some steps, and when the run has ended before them. */
 static void see_missing(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	const struct wti_training *training = moment->training;
-
 	for (uint32_t i = 0; i < moment->object->member_count; i++) {
 		const struct wti_parameter *parameter =
-			wti_object_member(training, moment->object, i);
+			wti_object_member(moment->training, moment->object, i);
+		struct lacking *lacking;
 
-		if (!parameter->requires_grad || parameter->placement || parameter->is_empty ||
-		    parameter->step_count < STEPS_TO_TELL)
-			continue;
-		if (parameter->any_grad_count)
+		if (parameter->any_grad_count && parameter->requires_grad)
 			wti_held(account);
-		else if (wti_parameter_is_used(training, parameter))
-			wti_violated(account, moment, parameter->name,
-				     "in %llu steps .grad was always None, though the module that "
-				     "has it was called with gradients on",
-				     (unsigned long long)parameter->step_count);
+		if (!lacks_gradient(moment->training, parameter))
+			continue;
+		lacking = wti_slot_of_parameter(state, parameter, sizeof(*lacking));
+		if (lacking && !lacking->is_set) {
+			*lacking = (struct lacking){moment->scope, *moment->call, true};
+			lacking->call.values = NULL;
+			lacking->call.value_count = 0;
+		}
+		if (parameter->step_count == STEPS_TO_WAIT)
+			tell_lacking(account, state, parameter, *moment);
+	}
+}
+
+static void finish_missing(struct wti_case *account, void *state,
+			   const struct wti_training *training)
+{
+	for (size_t i = 0; i < training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &training->parameters[i];
+
+		if (parameter->step_count < STEPS_TO_WAIT && lacks_gradient(training, parameter))
+			tell_lacking(account, state, parameter,
+				     wti_moment_of_end(training, parameter->stream));
 	}
 }
 
@@ -179,15 +223,18 @@ const struct wti_rule wti_rule_grad_003 = {
 		"module and the loss; take the parameter out of the optimizer if that is meant",
 	.definition =
 		"A parameter that requires a gradient, is in an optimizer that has stepped at "
-		"least twice, and whose module was called with gradients on, has had a gradient at "
-		"one of these steps at least. A case is such a parameter after a step.",
+		"least twice, and whose module was called with gradients on, has had a gradient by "
+		"its eighth step, or by the end. A case is a parameter with one after a step.",
 	.innocent =
 		"Parameters of modules that are never called (an unused head) are not judged, nor "
 		"those without elements (shards of FSDP that lie on other ranks).",
 	.needs = "no parameter of a module was in an optimizer for two steps",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
 	.see = see_missing,
+	.finish = finish_missing,
+	.release = release_slots,
 };
 
 /* ---- WT-GRAD-004: the loss is a leaf -------------------------------------------------------- */
@@ -290,7 +337,7 @@ static void see_shut_off(struct wti_case *account, void *state, const struct wti
 
 const struct wti_rule wti_rule_grad_006 = {
 	.code = "WT-GRAD-006",
-	.severity = WT_ERROR,
+	.severity = WT_WARNING,
 	.title = "a part of the model that is to be trained runs under no_grad()",
 	.means = "it gets no gradients: it was unfrozen for the optimizer, and the forward pass "
 		 "still treats it as frozen",

@@ -106,16 +106,46 @@ static bool is_one_predicted(const struct wti_value_row *a, const struct wti_val
 	return (a->digest.flags ^ b->digest.flags) & WTI_TENSOR_REQUIRES_GRAD;
 }
 
+enum { PREDICTIONS_MAX = 8 };
+
+/* What models returned last, a ring. */
+struct predictions {
+	uint64_t hashes[PREDICTIONS_MAX];
+	uint64_t count;
+};
+
+static void note_prediction(struct predictions *predictions, const struct wti_moment *moment)
+{
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+
+	if (moment->call->flags & WTI_CALL_OUTERMOST && result &&
+	    !(result->digest.flags & WTI_TENSOR_NO_HASH))
+		predictions->hashes[predictions->count++ % PREDICTIONS_MAX] = result->digest.hash;
+}
+
+static bool is_prediction(const struct predictions *predictions, const struct wti_value_row *value)
+{
+	for (uint64_t i = 0; i < PREDICTIONS_MAX && i < predictions->count; i++)
+		if (predictions->hashes[i] == value->digest.hash)
+			return value->digest.flags & WTI_TENSOR_REQUIRES_GRAD;
+	return false;
+}
+
 static void see_broadcast(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *a, *b;
 
+	if (moment->type == WTI_MOMENT_MODULE_END) {
+		note_prediction(state, moment);
+		return;
+	}
 	if (call->what != WTI_CALLEE_SUBTRACT && call->what != WTI_CALLEE_DISTANCE)
 		return;
 	a = wti_call_tensor(call, false, 0);
 	b = wti_call_tensor(call, false, 1);
-	if (!a || !b || !is_one_predicted(a, b))
+	if (!a || !b || !is_one_predicted(a, b) ||
+	    (!is_prediction(state, a) && !is_prediction(state, b)))
 		return;
 	if (broadcasts(moment, a, b) || broadcasts(moment, b, a))
 		wti_violated(account, moment, call->callee,
@@ -134,12 +164,14 @@ const struct wti_rule wti_rule_loss_002 = {
 		 "targets",
 	.hint = "give both the same shape: prediction.squeeze(1), or target.unsqueeze(1)",
 	.definition =
-		"A difference or a loss of two tensors, one of which requires a gradient and the "
-		"other does not, is not of a column of N rows and a vector of N, N above 1. A "
-		"case is such a call.",
+		"A difference or a loss of what a model has just returned and of a tensor that "
+		"does "
+		"not require a gradient is not of a column of N rows and a vector of N, N above 1. "
+		"A case is such a call.",
 	.innocent = "Differences of all pairs on purpose, written without an axis of one's own.",
 	.needs = "no difference of a prediction and a target was recorded",
-	.moments = WTI_MOMENT_CALL,
+	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE_END,
+	.state_bytes = sizeof(struct predictions),
 	.see = see_broadcast,
 };
 

@@ -277,8 +277,8 @@ static void see_stray(struct wti_case *account, void *state, const struct wti_mo
 		return;
 	late = latecomer(training, optimizer);
 	made.scope = moment->scope;
-	if (optimizer->replaced_count)
-		wti_violated(account, &made, optimizer->replaced,
+	if (optimizer->replaced && !training->parameters[optimizer->replaced - 1].optimizer)
+		wti_violated(account, &made, training->parameters[optimizer->replaced - 1].name,
 			     "the model has another tensor under this name since the optimizer "
 			     "took it");
 	if (is_all_stray(training, optimizer))

@@ -373,7 +373,7 @@ static bool is_ratio(double a, double b, double factor)
 /* Smallest, largest and mean differ by one factor: one of the two was multiplied by it. */
 static bool is_multiple(const struct scaled *a, const struct wti_digest_row *b, double *ret_factor)
 {
-	if (b->max == 0)
+	if (b->max == 0 || b->min == b->max)
 		return false;
 	*ret_factor = a->max / b->max;
 	return *ret_factor > 0 && fabs(*ret_factor - 1) > 10 * tolerance &&

@@ -191,7 +191,7 @@ static void see_schedule(struct wti_case *account, void *state, const struct wti
 
 const struct wti_rule wti_rule_resume_002 = {
 	.code = "WT-RESUME-002",
-	.severity = WT_ERROR,
+	.severity = WT_WARNING,
 	.title = "the learning-rate schedule begins anew after a resume",
 	.means = "warm-up and decay start over: the learning rate jumps away from where the run "
 		 "stood",

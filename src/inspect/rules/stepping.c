@@ -20,12 +20,56 @@ struct rebuilt {
 	uint32_t streak;    /* optimizers in a row that stepped it once */
 };
 
+struct rebuilding {
+	struct wti_slots parameters; /* struct rebuilt */
+	struct wti_slots momentum;   /* of optimizers: bool */
+};
+
+static void release_rebuilding(void *state)
+{
+	struct rebuilding *rebuilding = state;
+
+	wti_slots_release(&rebuilding->parameters);
+	wti_slots_release(&rebuilding->momentum);
+}
+
+/* LBFGS keeps what it needs within a step; plain SGD keeps nothing. */
+static bool has_state(struct rebuilding *rebuilding, const struct wti_moment *moment)
+{
+	const char *class_name = wti_moment_text(moment, moment->object->class_name);
+	const bool *momentum =
+		wti_slot_of_object(&rebuilding->momentum, moment->object, sizeof(*momentum));
+
+	if (!strcmp(class_name, "LBFGS"))
+		return false;
+	return strcmp(class_name, "SGD") || (momentum && *momentum);
+}
+
+static void note_momentum(struct rebuilding *rebuilding, const struct wti_moment *moment)
+{
+	bool *momentum;
+
+	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_OPTIMIZER ||
+	    strcmp(wti_moment_text(moment, moment->attribute), "momentum"))
+		return;
+	momentum = wti_slot_of_object(&rebuilding->momentum, moment->object, sizeof(*momentum));
+	if (momentum)
+		*momentum = moment->number > 0;
+}
+
 /* One parameter speaks for all: the first of the optimizer. */
 static void see_rebuilt(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	const struct wti_parameter *first = wti_object_member(moment->training, moment->object, 0);
-	struct rebuilt *rebuilt = wti_slot_of_parameter(state, first, sizeof(*rebuilt));
+	const struct wti_parameter *first;
+	struct rebuilt *rebuilt;
 
+	if (moment->type == WTI_MOMENT_STATE) {
+		note_momentum(state, moment);
+		return;
+	}
+	first = wti_object_member(moment->training, moment->object, 0);
+	rebuilt = wti_slot_of_parameter(&((struct rebuilding *)state)->parameters, first,
+					sizeof(*rebuilt));
 	if (!rebuilt)
 		return;
 	if (rebuilt->optimizer == moment->object->name) {
@@ -37,7 +81,7 @@ static void see_rebuilt(struct wti_case *account, void *state, const struct wti_
 	rebuilt->streak = rebuilt->steps == 1 ? rebuilt->streak + 1 : 0;
 	rebuilt->optimizer = moment->object->name;
 	rebuilt->steps = 1;
-	if (rebuilt->streak >= REBUILDS_TO_TELL)
+	if (rebuilt->streak >= REBUILDS_TO_TELL && has_state(state, moment))
 		wti_violated(account, moment, moment->object->class_name,
 			     "%u optimizers in a row were made for the same parameters and stepped "
 			     "once",
@@ -54,12 +98,12 @@ const struct wti_rule wti_rule_opt_006 = {
 	.definition =
 		"A parameter is not stepped by three optimizers in a row that step once each. A "
 		"case is a second or later step of an optimizer.",
-	.innocent = "SGD without momentum has no state to lose.",
+	.innocent = "SGD without momentum and LBFGS have no state to lose, and are not judged.",
 	.needs = "no optimizer stepped twice",
-	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct rebuilding),
 	.see = see_rebuilt,
-	.release = release_slots,
+	.release = release_rebuilding,
 };
 
 /* ---- WT-OPT-007: twice with the same gradients ---------------------------------------------- */
@@ -118,9 +162,9 @@ static void see_frozen(struct wti_case *account, void *state, const struct wti_m
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, moment->object, i);
 
-		if (parameter->requires_grad || parameter->grad == WTI_GRAD_NONZERO ||
+		if (parameter->requires_grad || parameter->grad != WTI_GRAD_ZERO ||
 		    !parameter->is_member)
-			continue;
+			continue; /* without a gradient it is skipped: others may move it */
 		if (!parameter->moved)
 			wti_held(account);
 		else
@@ -136,10 +180,9 @@ const struct wti_rule wti_rule_opt_008 = {
 	.means = "a gradient of zeros is still there: momentum and weight decay go on without it",
 	.hint = "set p.grad = None when freezing, call zero_grad(set_to_none=True), or take the "
 		"parameters out of the optimizer",
-	.definition =
-		"A parameter of a module that does not require a gradient, and has none other than "
-		"zero, is not changed by its optimizer's step. A case is such a parameter in a "
-		"step.",
+	.definition = "A parameter of a module that does not require a gradient, and has one of "
+		      "zeros, is "
+		      "not changed by its optimizer's step. A case is such a parameter in a step.",
 	.innocent = "None is known.",
 	.needs = "no optimizer with a frozen parameter stepped",
 	.moments = WTI_MOMENT_STEPPED,

@@ -210,8 +210,7 @@ static void take_replacement(struct wti_training *training, struct wti_parameter
 	if (!optimizer)
 		return;
 	remove_member(optimizer, (uint32_t)(parameter - training->parameters));
-	optimizer->replaced = parameter->name;
-	optimizer->replaced_count++;
+	optimizer->replaced = (uint32_t)(parameter - training->parameters) + 1;
 	parameter->optimizer = 0;
 	parameter->step_count = parameter->moved_count = 0;
 	parameter->any_grad_count = parameter->with_grad_count = 0;
