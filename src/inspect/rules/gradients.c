@@ -364,7 +364,13 @@ struct thrown {
 
 struct throwing {
 	struct wti_slots optimizers; /* struct thrown */
-	struct wti_slots sites;      /* of processes: uint32_t, of the last backward() */
+	struct wti_slots last;       /* of processes: struct last_backward */
+};
+
+struct last_backward {
+	uint32_t site;
+	bool is_of_input; /* the model was given an input that requires a gradient */
+	bool is_next_of_input;
 };
 
 static void release_throwing(void *state)
@@ -372,7 +378,7 @@ static void release_throwing(void *state)
 	struct throwing *throwing = state;
 
 	wti_slots_release(&throwing->optimizers);
-	wti_slots_release(&throwing->sites);
+	wti_slots_release(&throwing->last);
 }
 
 /* A closure clears inside of the step, which has used them. */
@@ -387,7 +393,7 @@ static bool is_thrown_away(const struct wti_moment *moment)
 static void note_backward(struct throwing *throwing, const struct wti_moment *moment)
 {
 	size_t stream = moment->process->stream;
-	uint32_t *site = wti_slot(&throwing->sites, stream, sizeof(*site));
+	struct last_backward *last = wti_slot(&throwing->last, stream, sizeof(*last));
 
 	for (size_t i = 0; i < throwing->optimizers.count; i++) {
 		uint64_t key = throwing->optimizers.index.entries[i].key;
@@ -398,8 +404,23 @@ static void note_backward(struct throwing *throwing, const struct wti_moment *mo
 		thrown->is_seen |= thrown->cleared_site != moment->call->site;
 		thrown->cleared_site = 0;
 	}
-	if (site)
-		*site = moment->call->site;
+	if (last) {
+		last->site = moment->call->site;
+		last->is_of_input = last->is_next_of_input;
+	}
+}
+
+/* Gradients of an input are wanted for themselves: adversarial examples, saliency. */
+static void note_input(struct throwing *throwing, const struct wti_moment *moment)
+{
+	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
+	struct last_backward *last;
+
+	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || moment->call->what != WTI_CALLEE_OTHER)
+		return;
+	last = wti_slot(&throwing->last, moment->process->stream, sizeof(*last));
+	if (last)
+		last->is_next_of_input = input && input->digest.flags & WTI_TENSOR_REQUIRES_GRAD;
 }
 
 static void judge_thrown(struct wti_case *account, struct thrown *thrown,
@@ -421,8 +442,12 @@ static void see_thrown(struct wti_case *account, void *state, const struct wti_m
 {
 	struct throwing *throwing = state;
 	struct thrown *thrown;
-	uint32_t *site;
+	struct last_backward *last;
 
+	if (moment->type == WTI_MOMENT_MODULE) {
+		note_input(throwing, moment);
+		return;
+	}
 	if (moment->type == WTI_MOMENT_BACKWARD) {
 		note_backward(throwing, moment);
 		return;
@@ -434,9 +459,9 @@ static void see_thrown(struct wti_case *account, void *state, const struct wti_m
 		judge_thrown(account, thrown, moment);
 		return;
 	}
-	site = wti_slot(&throwing->sites, moment->process->stream, sizeof(*site));
-	if (site && is_thrown_away(moment))
-		thrown->cleared_site = *site;
+	last = wti_slot(&throwing->last, moment->process->stream, sizeof(*last));
+	if (last && !last->is_of_input && is_thrown_away(moment))
+		thrown->cleared_site = last->site;
 }
 
 const struct wti_rule wti_rule_grad_007 = {
@@ -450,9 +475,10 @@ const struct wti_rule wti_rule_grad_007 = {
 		"Before a step of an optimizer, its zero_grad() does not clear gradients of a "
 		"backward() that no step has used, with a backward() of another line after it. Two "
 		"steps in a row are a violation. A case is a step.",
-	.innocent = "Gradients that are only looked at, or taken for an adversarial input.",
+	.innocent = "Gradients that are only looked at. Those of an input are not judged.",
 	.needs = "no optimizer stepped",
-	.moments = WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEPPED,
+	.moments =
+		WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct throwing),
 	.see = see_thrown,
 	.release = release_throwing,

@@ -39,6 +39,7 @@ extern const struct wti_rule wti_rule_init_002;
 extern const struct wti_rule wti_rule_input_001;
 extern const struct wti_rule wti_rule_input_002;
 extern const struct wti_rule wti_rule_input_003;
+extern const struct wti_rule wti_rule_learn_001;
 extern const struct wti_rule wti_rule_loss_001;
 extern const struct wti_rule wti_rule_loss_002;
 extern const struct wti_rule wti_rule_loss_003;
@@ -173,6 +174,7 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_ema_001,
 	&wti_rule_ema_003,
 	&wti_rule_grad_005,
+	&wti_rule_learn_001,
 	NULL,
 };
 /* clang-format on */

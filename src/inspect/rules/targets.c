@@ -125,7 +125,7 @@ const struct wti_rule wti_rule_target_001 = {
 
 /* ---- WT-TARGET-002: all ignored ------------------------------------------------------------- */
 
-enum { ONE_IN = 20 };
+enum { ONE_IN = 8, CALLS_FIRST = 4 };
 
 struct ignored {
 	uint64_t count, empty_count; /* calls, and those without a target */
@@ -144,7 +144,7 @@ static void see_ignored(struct wti_case *account, void *state, const struct wti_
 			-2, &ignored);
 	if (target->digest.min != ignored || target->digest.max != ignored)
 		wti_held(account);
-	else if (++calls->empty_count * ONE_IN >= calls->count)
+	else if (++calls->empty_count * ONE_IN >= calls->count && calls->count >= CALLS_FIRST)
 		wti_violated(account, moment, moment->call->callee,
 			     "all %llu targets are %.0f, which is ignored",
 			     (unsigned long long)target->digest.count, ignored);
@@ -152,13 +152,14 @@ static void see_ignored(struct wti_case *account, void *state, const struct wti_
 
 const struct wti_rule wti_rule_target_002 = {
 	.code = "WT-TARGET-002",
-	.severity = WT_ERROR,
+	.severity = WT_WARNING,
 	.title = "all targets of a batch are ignored",
 	.means = "the batch trains nothing: its loss is 0, or NaN where a mean over nothing is "
 		 "taken. Often the answers were cut off behind a long prompt",
 	.hint = "cut the prompt, not the answer; leave out batches without targets",
-	.definition = "Not all classes that cross_entropy or nll_loss is given are equal to "
-		      "ignore_index, in more than one call in twenty. A case is a call.",
+	.definition =
+		"Not all classes that cross_entropy or nll_loss is given are equal to "
+		"ignore_index, in one call in eight or more, from the fourth on. A case is a call.",
 	.innocent = "Rare batches of a data set in which many rows have no target.",
 	.needs = "no cross_entropy or nll_loss with measured classes was called",
 	.moments = WTI_MOMENT_CALL,
