@@ -105,8 +105,6 @@ class Objects:
         roots = {id(root): root for root in map(self._root, modules)}
         for root in roots.values():
             self._name_model(root, CALLED)
-        for optimizer in self.core.living(self.core.LIVE_OPTIMIZER):
-            self._tell_groups(optimizer)
 
     def copied(self, pair: tuple[Any, Any]) -> None:
         """A module has been deep-copied. What the copy is called is decided when it is used: it may become a part."""
@@ -203,6 +201,9 @@ class Objects:
         self.told[owner] = now
         if owner in self.trained:
             self.core.trained(owner)
+        if told and now != told:  # what optimizers have may not be what the model has
+            for optimizer in self.core.living(self.core.LIVE_OPTIMIZER):
+                self._tell_groups(optimizer)
 
     def _tell_member(self, owner: str, name: str, tensor: Any, role: int, group: int) -> None:
         self.core.member(owner, name, tensor, role, group, self._placement(tensor))

@@ -201,7 +201,7 @@ static bool has_no_element(const char *shape)
 	return false;
 }
 
-/* The module has another tensor under this name than the optimizer has taken: its shape differs. */
+/* The module has another tensor under this name than the optimizer has taken. */
 static void take_replacement(struct wti_training *training, struct wti_parameter *parameter)
 {
 	struct wti_object *optimizer =
@@ -217,6 +217,21 @@ static void take_replacement(struct wti_training *training, struct wti_parameter
 	parameter->grad = WTI_GRAD_UNKNOWN;
 	parameter->has_hash = parameter->has_statistics = parameter->has_grad_statistics = false;
 	parameter->born = ++training->births;
+}
+
+/* What an optimizer has at a place is now another: the one before is no longer in it. */
+static void take_place(struct wti_training *training, const struct wti_parameter *parameter,
+		       uint32_t object, uint32_t place_name)
+{
+	uint64_t *slot = wti_map_number(&training->place_index,
+					parameter_key(parameter->stream, object, place_name));
+	uint32_t number = (uint32_t)(parameter - training->parameters) + 1;
+
+	if (!slot)
+		return;
+	if (*slot && *slot != number && training->parameters[*slot - 1].optimizer)
+		take_replacement(training, &training->parameters[*slot - 1]);
+	*slot = number;
 }
 
 struct wti_parameter *wti_take_member(struct wti_training *training, const struct wt_event *event)
@@ -241,6 +256,9 @@ struct wti_parameter *wti_take_member(struct wti_training *training, const struc
 	parameter->is_empty = has_no_element(wti_symbol_text(symbols, shape));
 	parameter->placement = placement;
 	parameter->requires_grad = wt_event_u64(event, WT_MEMBER_FIELD_FLAGS) & 1;
+	if (role == WT_ROLE_OPTIMIZED)
+		take_place(training, parameter, object,
+			   wti_symbol_of(symbols, event, WT_MEMBER_FIELD_NAME));
 	if (role == WT_ROLE_OPTIMIZED || role == WT_ROLE_LEFT) {
 		take_optimized(training, parameter, object, role == WT_ROLE_OPTIMIZED,
 			       (uint32_t)wt_event_u64(event, WT_MEMBER_FIELD_GROUP));

@@ -468,6 +468,7 @@ int wti_training_init(struct wti_training *training,
 	wti_map_init(&training->object_index, OBJECTS_MAX);
 	wti_map_init(&training->used, PARAMETERS_MAX);
 	wti_map_init(&training->parameter_index, PARAMETERS_MAX);
+	wti_map_init(&training->place_index, PARAMETERS_MAX);
 	return 0;
 }
 
@@ -481,6 +482,7 @@ void wti_training_release(struct wti_training *training)
 	wti_map_release(&training->object_index);
 	wti_map_release(&training->used);
 	wti_map_release(&training->parameter_index);
+	wti_map_release(&training->place_index);
 	wti_callees_release(&training->callees);
 	wti_calls_release(&training->calls);
 	if (training->symbols)

@@ -123,6 +123,22 @@ def test_found(t: Harness) -> None:
     check_calls(t, run)
 
 
+def test_replaced_early(t: Harness) -> None:
+    """A head that is exchanged between the making of the optimizer and the first step."""
+    run = t.record("""
+        import torch, torch.nn as nn
+        net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        net[1] = nn.Linear(4, 2)
+        for _ in range(2):
+            net(torch.ones(1, 3)).sum().backward()
+            optimizer.step()
+        """)
+    members = [(m["object"], m["name"], m["owner"], m["known_as"]) for m in run.of("member")]
+    t.equal("the optimizer is said to have another than the model", members[-2:],
+            [("SGD", "group0.2", "SGD", "group0.2"), ("SGD", "group0.3", "SGD", "group0.3")], members)
+
+
 def check_members(t: Harness, run: Run) -> None:
     members = [(m["object"], m["name"], m["owner"], m["known_as"], m["role"], m["flags"]) for m in run.of("member")]
     t.check("tied weights are one tensor", ("Net", "head.weight", "Net", "embed.weight", "parameter", 1) in members, members)
@@ -176,4 +192,4 @@ def test_scaler(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_found, test_later, test_scaler, require=("torch",))
+    main(test_replaced_early, test_found, test_later, test_scaler, require=("torch",))
