@@ -11,9 +11,9 @@
 #define STEPS_A_UNIT 5.0
 #define PROGRAMS_MIN 8  /* from which on one can learn from them what holds in others */
 #define TRIED_OFTEN 4.0 /* observations from which on a hypothesis tells about its sort */
-#define BUDGET 2.0      /* false alarms that a relation may raise in the next observation */
-#define RISK_MIN 0.005  /* of a single hypothesis */
-#define RISK_MAX 0.1
+#define BUDGET 0.5      /* false alarms that a sort may raise in the next observation */
+#define RISK_MIN 0.003  /* of a single hypothesis */
+#define RISK_MAX 0.08
 #define SHARE_DEFAULT 0.3 /* of observations against one that is false, if nothing is known */
 #define SHARE_MIN 0.1
 #define SHARE_MAX 0.9
@@ -152,7 +152,6 @@ static bool add_to_sort(struct wti_priors *priors, const struct wti_tables *tabl
 		*prior = (struct wti_prior){0};
 		*slot = priors->count;
 	}
-	priors->candidates[entry->key.relation]++;
 	if (evidence->against > 0) {
 		prior->false_count++;
 		prior->against_share += fmin(evidence->against / evidence->all, 1);
@@ -198,14 +197,16 @@ void wti_priors_release(struct wti_priors *priors)
 /*
  * One that is false meets n observations that are all for it with (1 - q)^n, and is then met by one
  * against with q. Weighed with how many of its sort are false for one that is true, and with the
- * number of conditions that were tried, that has to stay below the risk that one of them may take:
- * a relation that says many things has to be surer of each.
+ * number of conditions that were tried, that has to stay below the risk that it may take.
  */
-double wti_risk(const struct wti_priors *priors, const struct wti_entry *entry)
+double wti_risk(const struct wti_priors *priors, const struct wti_tables *tables,
+		const struct wti_entry *entry)
 {
-	double risk = BUDGET / fmax(priors->candidates[entry->key.relation], 1);
+	uint64_t *slot;
+	const struct wti_prior *prior = prior_of(priors, tables, entry, &slot);
+	double candidates = prior ? prior->true_count + prior->false_count : 1;
 
-	return fmin(fmax(risk, RISK_MIN), RISK_MAX);
+	return fmin(fmax(BUDGET / fmax(candidates, 1), RISK_MIN), RISK_MAX);
 }
 
 bool wti_is_tolerable(const struct wti_evidence *evidence, double risk)
@@ -220,7 +221,7 @@ double wti_units_needed(const struct wti_priors *priors, const struct wti_tables
 	uint64_t *slot;
 	const struct wti_prior *prior = prior_of(priors, tables, entry, &slot);
 	double odds = 1, share = SHARE_DEFAULT;
-	double risk = wti_risk(priors, entry);
+	double risk = wti_risk(priors, tables, entry);
 
 	if (prior) {
 		odds = (prior->false_count + 1) / (prior->true_count + 1);

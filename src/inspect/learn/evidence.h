@@ -48,8 +48,7 @@ struct wti_prior {
 };
 
 struct wti_priors {
-	double candidates[32]; /* of each relation: hypotheses that were tried often enough */
-	struct wti_map index;  /* relation, form and sort: place plus one */
+	struct wti_map index; /* relation, form and sort: place plus one */
 	struct wti_prior *priors;
 	size_t count;
 };
@@ -62,9 +61,10 @@ void wti_priors_release(struct wti_priors *priors);
 double wti_units_needed(const struct wti_priors *priors, const struct wti_tables *tables,
 			const struct wti_entry *entry, double against, double tried);
 
-/* That the next observation is against one that was accepted: a relation that says many things has
- * to be surer of each. */
-double wti_risk(const struct wti_priors *priors, const struct wti_entry *entry);
+/* That the next observation is against one that was accepted: of a sort that says many things each has
+ * to be surer. */
+double wti_risk(const struct wti_priors *priors, const struct wti_tables *tables,
+		const struct wti_entry *entry);
 /* Whether those against it are so few among many that they are exceptions. */
 bool wti_is_tolerable(const struct wti_evidence *evidence, double risk);
 

@@ -426,7 +426,7 @@ static bool is_nearly_always(const struct wti_tables *tables, const struct wti_e
 			     const struct wti_entry *total, const struct wti_demand *demand)
 {
 	struct wti_evidence evidence = wti_evidence_of(tables, demand->unit, entry, total);
-	double risk = wti_risk(demand->priors, entry);
+	double risk = wti_risk(demand->priors, tables, entry);
 
 	return demand->unit == WTI_UNIT_PROGRAM && risk >= TOLERANT_RISK &&
 	       wti_is_tolerable(&evidence, risk);
@@ -479,7 +479,7 @@ bool wti_precondition_find(const struct wti_tables *tables, const struct wti_ent
 	search->demand = demand;
 	search->tables = tables;
 	search->entry = entry;
-	search->risk = wti_risk(demand->priors, entry);
+	search->risk = wti_risk(demand->priors, tables, entry);
 	evidence = wti_evidence_of(tables, demand->unit, entry, total);
 	search->against_share = evidence.all > 0 ? evidence.against / evidence.all : 1;
 	gather(search, tables, entry, total);

@@ -140,7 +140,11 @@ static bool read_output(struct reading *reading, const struct wti_doc *params,
 static bool read_distinct(struct reading *reading, const struct wti_doc *params,
 			  struct wti_invariant *invariant)
 {
-	set(invariant, &wti_relation_distinct, function_of(reading, params), 0, WTI_FORM_TRUE,
+	uint32_t function = function_of(reading, params);
+
+	if (wti_initialises(wti_symbol_text(&reading->pack->symbols, function)))
+		function = word(reading, "initialisation");
+	set(invariant, &wti_relation_distinct, function, 0, WTI_FORM_TRUE,
 	    word(reading, "is given something else each time in a step"), 0);
 	return true;
 }

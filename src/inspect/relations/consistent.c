@@ -5,6 +5,7 @@
  * begin with the same contents (tied, or copied) are followed as a pair.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "inspect/learn/relation.h"
 #include "inspect/rules/slots.h"
@@ -17,6 +18,7 @@ struct compared {
 		int32_t rank;
 		uint64_t value;
 	} at[STEPS_APART];
+	bool was_equal;
 };
 
 struct pair {
@@ -33,7 +35,7 @@ struct state {
 
 /* -1: the other ranks have not come here yet; otherwise whether they agree. */
 static int compare(struct wti_slots *slots, uint64_t key, uint64_t step, int32_t rank,
-		   uint64_t value)
+		   uint64_t value, bool *ret_was_equal)
 {
 	struct compared *compared = wti_slot(slots, key, sizeof(*compared));
 	size_t place = step % STEPS_APART;
@@ -48,38 +50,51 @@ static int compare(struct wti_slots *slots, uint64_t key, uint64_t step, int32_t
 	}
 	if (compared->at[place].step > step + 1 || compared->at[place].rank == rank)
 		return -1;
+	*ret_was_equal = compared->was_equal;
+	compared->was_equal |= compared->at[place].value == value;
 	return compared->at[place].value == value;
 }
 
 static void tell_ranks(struct wti_scene *scene, const struct wti_moment *moment,
-		       const struct wti_parameter *parameter, uint32_t subject, int agree)
+		       const struct wti_parameter *parameter, uint32_t subject, const char *of,
+		       bool agree)
 {
-	if (agree < 0)
-		return;
-	wti_occasion(scene, &wti_relation_consistent, moment, subject,
-		     wti_scene_word(scene, "ranks"));
+	wti_occasion(scene, &wti_relation_consistent, moment, subject, wti_scene_word(scene, of));
 	wti_occasion_parameter(scene, parameter);
 	if (agree)
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is equal"), 0);
 	wti_tell(scene);
 }
 
+/* What is sharded was never equal: that it is equal, and that it stays so, are two things. */
+static void compare_value(struct wti_scene *scene, struct wti_slots *slots,
+			  const struct wti_moment *moment, const struct wti_parameter *parameter,
+			  uint32_t subject, uint64_t value)
+{
+	uint64_t key = (uint64_t)parameter->owner << 20 | parameter->name;
+	bool was_equal = false;
+	int agree = compare(slots, key, moment->object->step_count, moment->scope.rank, value,
+			    &was_equal);
+
+	if (agree < 0)
+		return;
+	tell_ranks(scene, moment, parameter, subject, "ranks", agree);
+	if (was_equal)
+		tell_ranks(scene, moment, parameter, subject, "ranks, once equal", agree);
+}
+
 static void compare_parameter(struct wti_scene *scene, struct state *state,
 			      const struct wti_moment *moment,
 			      const struct wti_parameter *parameter)
 {
-	uint64_t key = (uint64_t)parameter->owner << 20 | parameter->name;
-	uint64_t step = moment->object->step_count;
-	int32_t rank = moment->scope.rank;
-
 	if (parameter->has_hash)
-		tell_ranks(
-			scene, moment, parameter,
+		compare_value(
+			scene, &state->values[0], moment, parameter,
 			scene->words[parameter->is_buffer ? WTI_WORD_BUFFER : WTI_WORD_PARAMETER],
-			compare(&state->values[0], key, step, rank, parameter->hash));
+			parameter->hash);
 	if (parameter->grad == WTI_GRAD_NONZERO)
-		tell_ranks(scene, moment, parameter, scene->words[WTI_WORD_GRADIENT],
-			   compare(&state->values[1], key, step, rank, parameter->grad_hash));
+		compare_value(scene, &state->values[1], moment, parameter,
+			      scene->words[WTI_WORD_GRADIENT], parameter->grad_hash);
 }
 
 static void compare_rate(struct wti_scene *scene, struct state *state,
@@ -89,12 +104,13 @@ static void compare_rate(struct wti_scene *scene, struct state *state,
 		double number;
 		uint64_t bits;
 	} rate = {.number = moment->object->lr[0]};
+	bool was_equal = false;
 	int agree;
 
 	if (!(moment->object->lr_known & 1))
 		return;
 	agree = compare(&state->values[2], moment->object->name, moment->object->step_count,
-			moment->scope.rank, rate.bits);
+			moment->scope.rank, rate.bits, &was_equal);
 	if (agree < 0)
 		return;
 	wti_occasion(scene, &wti_relation_consistent, moment,
@@ -195,7 +211,9 @@ static void release(void *opaque)
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	if (words->subject[1][0] == 'r')
+	if (strlen(words->subject[1]) > 5 && words->subject[1][0] == 'r')
+		wti_buf_printf(out, "a %s that was equal on all ranks stays so", words->subject[0]);
+	else if (words->subject[1][0] == 'r')
 		wti_buf_printf(out, "at the same step a %s is equal on all ranks",
 			       words->subject[0]);
 	else if (words->subject[1][0] == 'b')
@@ -203,6 +221,11 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	else
 		wti_buf_printf(out, "a %s that began like another stays equal to it",
 			       words->subject[0]);
+}
+
+static const char *sort(const struct wti_words *words)
+{
+	return words->subject[1];
 }
 
 const struct wti_relation wti_relation_consistent = {
@@ -225,5 +248,5 @@ const struct wti_relation wti_relation_consistent = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.sort = sort,
 };

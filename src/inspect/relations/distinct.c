@@ -4,6 +4,8 @@
  * same function before (what was initialised is not initialised again). The occasion is a call that
  * returned a tensor.
  */
+#include <string.h>
+
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
 #include "inspect/rules/slots.h"
@@ -74,6 +76,13 @@ static void see_argument(struct wti_scene *scene, struct state *state,
 		*given = now;
 }
 
+/* Whatever fills a tensor with random numbers: that it does so once is one thing to learn. */
+bool wti_initialises(const char *name)
+{
+	return !strncmp(name, "torch.nn.init.", 14) || !strcmp(name, "torch.Tensor.normal_") ||
+	       !strcmp(name, "torch.Tensor.uniform_");
+}
+
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
 	struct state *state = opaque;
@@ -89,6 +98,8 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	}
 	state->is_ready = true;
 	function = wti_scene_function(scene, moment->call);
+	if (wti_initialises(wti_symbol_text(scene->symbols, function)))
+		function = wti_scene_word(scene, "initialisation");
 	wti_occasion(scene, &wti_relation_distinct, moment, function, 0);
 	if (moment->parent)
 		wti_occasion_word(scene, WTI_FEATURE_INSIDE,

@@ -13,24 +13,67 @@ static bool has_modes(const char *name)
 	return strstr(name, "dropout") || strstr(name, "batch_norm");
 }
 
-static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+/* A layer that has modes is in that of the module around it; a function is told. */
+static void tell_around(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
+			bool trains)
+{
+	const struct wti_call *around = moment->parent;
+
+	for (uint32_t k = 2; around && !(around->flags & WTI_CALL_SAYS_TRAINING); k++)
+		around = wti_call_around(moment, k);
+	if (!around)
+		return;
+	wti_occasion(scene, &wti_relation_mode, moment, function,
+		     wti_scene_word(scene, "module around"));
+	if (trains == !!(around->flags & WTI_CALL_TRAINING))
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "is in the mode of the module around it"), 0);
+	wti_tell(scene);
+}
+
+static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 	bool is_model = call->flags & WTI_CALL_OUTERMOST;
+	bool trains = call->flags & WTI_CALL_TRAINING;
 	uint32_t function;
-	bool trains;
 
 	if (!(call->flags & WTI_CALL_SAYS_TRAINING))
 		return;
 	function = is_model ? scene->words[WTI_WORD_FORWARD] : wti_scene_function(scene, call);
 	if (!is_model && !has_modes(wti_symbol_text(scene->symbols, function)))
 		return;
-	trains = call->flags & WTI_CALL_TRAINING;
 	wti_occasion(scene, &wti_relation_mode, moment, function, 0);
 	wti_occasion_word(scene, WTI_FEATURE_GRAD_MODE,
 			  scene->words[call->flags & WTI_CALL_GRAD ? WTI_WORD_ON : WTI_WORD_OFF]);
 	wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, trains ? "trains" : "evaluates"), 0);
 	wti_tell(scene);
+	if (!is_model)
+		tell_around(scene, moment, function, trains);
+}
+
+static void see_function(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	uint32_t name = wti_scene_word(scene, "training");
+	uint32_t function;
+
+	if (call->flags & WTI_CALL_SAYS_TRAINING || call->exception)
+		return;
+	function = wti_scene_function(scene, call);
+	if (!has_modes(wti_symbol_text(scene->symbols, function)))
+		return;
+	for (uint32_t i = 0; i < call->value_count; i++)
+		if (call->values[i].name == name && call->values[i].type == WT_VALUE_TYPE_BOOL)
+			tell_around(scene, moment, function, call->values[i].bits);
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	if (moment->type == WTI_MOMENT_MODULE)
+		see_module(scene, moment);
+	else
+		see_function(scene, moment);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
@@ -44,14 +87,15 @@ const struct wti_relation wti_relation_mode = {
 	.title = "a module in another mode",
 	.definition = "hypothesis: a model, or a layer that has modes (dropout, batch norm), is in "
 		      "training mode, or in "
-		      "evaluation mode, when it is called. For and against: each call, by grad "
+		      "evaluation mode, when it is called, or in the mode of the module around it. "
+		      "For and against: each call, by grad "
 		      "mode and by the call "
 		      "around it.",
 	.means = "train() or eval() is missing",
 	.hint = "call model.train() before training and model.eval() before evaluation",
 	.innocent = "layers that are kept in evaluation mode, Monte-Carlo dropout",
 	.needs = "no such module was called in these circumstances",
-	.moments = WTI_MOMENT_MODULE,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_AVERAGE,
 	.see = see,
 	.describe = describe,

@@ -166,6 +166,11 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 			       words->a, words->b);
 }
 
+static const char *sort(const struct wti_words *words)
+{
+	return words->subject[0];
+}
+
 const struct wti_relation wti_relation_order = {
 	.name = "order",
 	.code = "WT-LEARN-ORDER",
@@ -189,5 +194,6 @@ const struct wti_relation wti_relation_order = {
 	.see = see,
 	.release = release,
 	.describe = describe,
+	.sort = sort,
 	.needs_all = true,
 };

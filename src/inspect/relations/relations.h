@@ -3,7 +3,12 @@
 #ifndef WTI_RELATIONS_H
 #define WTI_RELATIONS_H
 
+#include <stdbool.h>
+
 struct wti_relation;
+
+/* Whether a function fills a tensor with random numbers: `distinct` calls them all one. */
+bool wti_initialises(const char *function);
 
 extern const struct wti_relation wti_relation_argument;
 extern const struct wti_relation wti_relation_changes;
