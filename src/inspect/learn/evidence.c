@@ -11,13 +11,13 @@
 #define STEPS_A_UNIT 5.0
 #define PROGRAMS_MIN 8  /* from which on one can learn from them what holds in others */
 #define TRIED_OFTEN 4.0 /* observations from which on a hypothesis tells about its sort */
-#define BUDGET 0.5      /* false alarms that a sort may raise in the next observation */
+#define BUDGET 1.0      /* false alarms that a sort may raise in the next observation */
 #define RISK_MIN 0.003  /* of a single hypothesis */
-#define RISK_MAX 0.08
+#define RISK_MAX 0.12
 #define SHARE_DEFAULT 0.3 /* of observations against one that is false, if nothing is known */
 #define SHARE_MIN 0.1
 #define SHARE_MAX 0.9
-#define TOLERANT_FROM 16.0 /* observations from which on an exception can be told from a rule */
+#define TOLERANT_FROM 10.0 /* observations from which on an exception can be told from a rule */
 #define SORTS_MAX 65536u
 
 enum wti_unit wti_unit_of(const struct wti_tables *tables)

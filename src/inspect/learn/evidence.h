@@ -61,8 +61,8 @@ void wti_priors_release(struct wti_priors *priors);
 double wti_units_needed(const struct wti_priors *priors, const struct wti_tables *tables,
 			const struct wti_entry *entry, double against, double tried);
 
-/* That the next observation is against one that was accepted: of a sort that says many things each has
- * to be surer. */
+/* That the next observation is against one that was accepted: of a sort that says many things each
+ * has to be surer. */
 double wti_risk(const struct wti_priors *priors, const struct wti_tables *tables,
 		const struct wti_entry *entry);
 /* Whether those against it are so few among many that they are exceptions. */

@@ -48,6 +48,44 @@ static bool is_used_now(struct state *state, const struct wti_parameter *paramet
 	return use && use->clock > since;
 }
 
+/* Whether no parameter of a buffer's module is trained. */
+static bool is_of_frozen_module(const struct wti_training *training,
+				const struct wti_parameter *buffer)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &training->parameters[i];
+
+		if (parameter->stream != buffer->stream || parameter->module != buffer->module ||
+		    parameter->is_buffer)
+			continue;
+		if (parameter->requires_grad)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* What is frozen and takes part in training stays. */
+static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment,
+			const struct wti_parameter *parameter, bool changed)
+{
+	bool takes_part = parameter->optimizer || wti_parameter_is_used(scene->training, parameter);
+
+	if (!takes_part || (parameter->is_buffer ? !is_of_frozen_module(scene->training, parameter)
+						 : parameter->requires_grad))
+		return;
+	wti_occasion(
+		scene, &wti_relation_changes, moment,
+		wti_scene_word(scene, parameter->is_buffer ? "frozen buffer" : "frozen parameter"),
+		0);
+	scene->occasion.about = parameter->name;
+	if (!changed)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "stays as it is"), 0);
+	wti_tell(scene);
+}
+
 static void tell_change(struct wti_scene *scene, struct state *state,
 			const struct wti_moment *moment, const struct wti_parameter *parameter,
 			bool is_held, uint64_t since)
@@ -71,6 +109,7 @@ static void tell_change(struct wti_scene *scene, struct state *state,
 	if (!parameter->has_statistics || !parameter->statistics.nan)
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "has no NaN"), 0);
 	wti_tell(scene);
+	tell_frozen(scene, moment, parameter, changed);
 }
 
 /* A parameter that took part in the forward pass has a gradient when it is stepped. */
@@ -266,6 +305,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	case 'g':
 		wti_buf_printf(out, "when a parameter is stepped, its gradient %s", words->a);
 		break;
+	case 'f':
 	case 't':
 	case 'h':
 		wti_buf_printf(out, "a %s %s", words->subject[0], words->a);

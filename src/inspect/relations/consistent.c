@@ -83,6 +83,17 @@ static void compare_value(struct wti_scene *scene, struct wti_slots *slots,
 		tell_ranks(scene, moment, parameter, subject, "ranks, once equal", agree);
 }
 
+/* Before the first step: nothing is told, but it is known what began equal. */
+static void compare_first(struct state *state, const struct wti_moment *moment)
+{
+	const struct wti_parameter *parameter = moment->parameter;
+	bool was_equal;
+
+	if (moment->scope.world > 1 && parameter->has_hash && !parameter->is_buffer)
+		compare(&state->values[0], (uint64_t)parameter->owner << 20 | parameter->name, 0,
+			moment->scope.rank, parameter->hash, &was_equal);
+}
+
 static void compare_parameter(struct wti_scene *scene, struct state *state,
 			      const struct wti_moment *moment,
 			      const struct wti_parameter *parameter)
@@ -187,6 +198,9 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		if (moment->parameter && wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1 &&
 		    moment->attribute == moment->parameter->name)
 			see_first(scene, state, moment);
+		if (moment->parameter && !moment->process->step_count &&
+		    moment->attribute == moment->parameter->name)
+			compare_first(state, moment);
 		return;
 	}
 	if (!moment->object)

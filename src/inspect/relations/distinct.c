@@ -125,6 +125,11 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	wti_buf_printf(out, "%s %s", words->subject[0], words->a);
 }
 
+static const char *sort(const struct wti_words *words)
+{
+	return strcmp(words->subject[0], "initialisation") ? words->a : words->subject[0];
+}
+
 const struct wti_relation wti_relation_distinct = {
 	.name = "distinct",
 	.code = "WT-LEARN-DISTINCT",
@@ -143,5 +148,5 @@ const struct wti_relation wti_relation_distinct = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.sort = sort,
 };

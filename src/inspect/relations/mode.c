@@ -57,15 +57,19 @@ static void see_function(struct wti_scene *scene, const struct wti_moment *momen
 	const struct wti_call *call = moment->call;
 	uint32_t name = wti_scene_word(scene, "training");
 	uint32_t function;
+	bool trains;
 
 	if (call->flags & WTI_CALL_SAYS_TRAINING || call->exception)
 		return;
 	function = wti_scene_function(scene, call);
 	if (!has_modes(wti_symbol_text(scene->symbols, function)))
 		return;
+	/* Dropout that is not told the mode trains; batch norm does not. */
+	trains = strstr(wti_symbol_text(scene->symbols, function), "dropout");
 	for (uint32_t i = 0; i < call->value_count; i++)
 		if (call->values[i].name == name && call->values[i].type == WT_VALUE_TYPE_BOOL)
-			tell_around(scene, moment, function, call->values[i].bits);
+			trains = call->values[i].bits;
+	tell_around(scene, moment, function, trains);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)

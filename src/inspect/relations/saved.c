@@ -130,12 +130,38 @@ static void see_step(struct wti_scene *scene, struct flow *flow, const struct wt
 	*flow = (struct flow){0};
 }
 
+/* What a model is given back belongs to it by name, and is not what it has already. */
+static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	bool matches = false, differs = false;
+
+	for (size_t i = 0; i < scene->training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &scene->training->parameters[i];
+		const struct wti_value_row *value;
+
+		if (parameter->owner != moment->object->name || !is_candidate(moment, parameter))
+			continue;
+		value = find(scene, moment->call, parameter);
+		matches |= value != NULL;
+		differs |= value && value->digest.hash != parameter->hash;
+	}
+	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "load"), 0);
+	if (matches)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "matches the model by name"),
+			0);
+	if (differs || !matches)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "brings other contents"), 0);
+	wti_tell(scene);
+}
+
 static void see_call(struct wti_scene *scene, struct flow *flow, const struct wti_moment *moment)
 {
 	const char *callee = wti_symbol_text(scene->symbols, moment->call->callee);
 
 	if (!ends_with(callee, "load_state_dict") || !moment->object)
 		return;
+	if (moment->object->type == WT_OBJECT_TYPE_MODULE && !moment->call->exception)
+		tell_load(scene, moment);
 	flow->restored_optimizer |= moment->object->type == WT_OBJECT_TYPE_OPTIMIZER;
 	flow->restored_model |= moment->object->type == WT_OBJECT_TYPE_MODULE;
 }

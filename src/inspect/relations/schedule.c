@@ -30,6 +30,7 @@ struct flow { /* of a process */
 
 struct state {
 	struct wti_slots optimizers;
+	struct wti_slots schedulers; /* steps of the optimizer when it stepped last */
 	struct wti_slots flows;
 };
 
@@ -88,6 +89,32 @@ static void tell_step(struct wti_scene *scene, struct last *last, const struct w
 	*last = (struct last){rate, last->step_count + 1, true, false};
 }
 
+/* What a scheduler schedules steps, and steps first. */
+static void tell_scheduler(struct wti_scene *scene, struct state *state,
+			   const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer =
+		moment->object && moment->object->of
+			? wti_training_object(scene->training, moment->process->stream,
+					      moment->object->of)
+			: NULL;
+	uint64_t *last = wti_slot_of_object(&state->schedulers, moment->object, sizeof(*last));
+	uint64_t steps;
+
+	if (!optimizer || !last)
+		return;
+	/* A step whose states are still coming in has been taken. */
+	steps = optimizer->step_count +
+		(moment->process->stepping &&
+		 &scene->training->objects[moment->process->stepping - 1] == optimizer);
+	wti_occasion(scene, &wti_relation_schedule, moment, wti_scene_word(scene, "scheduler"), 0);
+	if (steps > *last)
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "follows a step of its optimizer"), 0);
+	wti_tell(scene);
+	*last = steps;
+}
+
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
 	struct state *state = opaque;
@@ -102,6 +129,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		break;
 	case WTI_MOMENT_SCHEDULER:
 		flow->scheduler_steps++;
+		tell_scheduler(scene, state, moment);
 		for (size_t i = 0; i < scene->training->object_count; i++) {
 			const struct wti_object *optimizer = &scene->training->objects[i];
 
@@ -150,6 +178,7 @@ static void release(void *opaque)
 	struct state *state = opaque;
 
 	wti_slots_release(&state->optimizers);
+	wti_slots_release(&state->schedulers);
 	wti_slots_release(&state->flows);
 }
 
