@@ -9,11 +9,14 @@
 #include "inspect/rules/slots.h"
 
 #define PARAMETERS_MAX 4096u /* looked at in one step; models with more are sampled by name */
+#define PATIENCE 4u          /* steps without any gradient that may be chance */
+#define COPY_PATIENCE 30u    /* steps that a copy may lag behind */
 #define SETTLED 2u           /* steps from which on it is known what is used */
 
 struct seen {
 	uint64_t hash;
 	bool has_hash;
+	uint32_t still_count; /* steps without a change */
 };
 
 struct use {            /* of a module */
@@ -86,6 +89,23 @@ static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment
 	wti_tell(scene);
 }
 
+/* A copy of a model that no optimizer holds follows it: an average, a target. */
+static void tell_copy(struct wti_scene *scene, const struct wti_moment *moment,
+		      const struct wti_parameter *parameter, uint32_t still_count)
+{
+	const struct wti_object *owner =
+		wti_training_object(scene->training, parameter->stream, parameter->owner);
+
+	if (!owner || owner->how != WT_FOUND_COPIED || parameter->optimizer || parameter->is_buffer)
+		return;
+	wti_occasion(scene, &wti_relation_changes, moment, wti_scene_word(scene, "copy of a model"),
+		     0);
+	scene->occasion.about = parameter->name;
+	if (still_count < COPY_PATIENCE)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "follows it"), 0);
+	wti_tell(scene);
+}
+
 static void tell_change(struct wti_scene *scene, struct state *state,
 			const struct wti_moment *moment, const struct wti_parameter *parameter,
 			bool is_held, uint64_t since)
@@ -97,9 +117,10 @@ static void tell_change(struct wti_scene *scene, struct state *state,
 		return;
 	is_known = seen->has_hash;
 	changed = seen->hash != parameter->hash;
-	*seen = (struct seen){parameter->hash, true};
+	*seen = (struct seen){parameter->hash, true, changed ? 0 : seen->still_count + 1};
 	if (!is_known)
 		return;
+	tell_copy(scene, moment, parameter, seen->still_count);
 	wti_occasion(scene, &wti_relation_changes, moment,
 		     scene->words[parameter->is_buffer ? WTI_WORD_BUFFER : WTI_WORD_PARAMETER], 0);
 	wti_occasion_parameter(scene, parameter);
@@ -129,6 +150,8 @@ static void tell_gradient(struct wti_scene *scene, struct state *state,
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is not zero"), 0);
 	if (!parameter->has_grad_statistics || !parameter->grad_statistics.nan)
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "has no NaN"), 0);
+	if (parameter->with_grad_count || parameter->step_count < PATIENCE)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is not always zero"), 0);
 	wti_tell(scene);
 }
 
@@ -305,6 +328,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	case 'g':
 		wti_buf_printf(out, "when a parameter is stepped, its gradient %s", words->a);
 		break;
+	case 'c':
 	case 'f':
 	case 't':
 	case 'h':

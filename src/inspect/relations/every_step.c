@@ -128,6 +128,12 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 		wti_buf_printf(out, "every step calls %s", words->a);
 }
 
+/* Acts of the loop are few and belong to it; other functions are many. */
+static const char *sort(const struct wti_words *words)
+{
+	return words->a[0] >= 'A' && words->a[0] <= 'Z' ? words->a : "";
+}
+
 /* A step that has begun and did not end says nothing: the last one is left out. */
 const struct wti_relation wti_relation_every_step = {
 	.name = "every-step",
@@ -146,5 +152,6 @@ const struct wti_relation wti_relation_every_step = {
 	.see = see,
 	.release = release,
 	.describe = describe,
+	.sort = sort,
 	.needs_all = true,
 };

@@ -10,6 +10,13 @@
 #include "inspect/learn/relation.h"
 
 #define ARGUMENTS_MAX 2u
+#define RESULTS_MAX 65536u
+
+struct state {
+	struct wti_map results; /* hash of a result with a graph, and its stream: step plus one */
+	struct wti_map carried; /* stream: the last step into which one was carried, plus one */
+	bool is_ready;
+};
 
 static void see_backward(struct wti_scene *scene, const struct wti_moment *moment)
 {
@@ -78,9 +85,73 @@ static void see_clip(struct wti_scene *scene, const struct wti_moment *moment)
 	wti_tell(scene);
 }
 
+/* ---- The graph of a step -------------------------------------------------------------------- */
+
+static bool has_graph(const struct wti_value_row *value)
+{
+	const struct wti_digest_row *digest = &value->digest;
+
+	return value->type == WTI_VALUE_TENSOR && digest->flags & WTI_TENSOR_REQUIRES_GRAD &&
+	       !(digest->flags & (WTI_TENSOR_NO_HASH | WTI_TENSOR_NO_STATISTICS)) &&
+	       digest->zeros < digest->count;
+}
+
+/* An argument that was made in an earlier step and still has its graph. */
+static void follow_graph(struct state *state, const struct wti_moment *moment)
+{
+	uint64_t now = (uint64_t)moment->scope.step + 1, stream = moment->process->stream;
+
+	for (uint32_t i = 0; i < moment->call->value_count; i++) {
+		const struct wti_value_row *value = &moment->call->values[i];
+		uint64_t *made, *carried;
+
+		if (!has_graph(value))
+			continue;
+		if (value->position < 0) {
+			made = wti_map_number(&state->results, value->digest.hash ^ stream << 56);
+			if (made)
+				*made = now;
+			continue;
+		}
+		made = (uint64_t *)wti_map_find_number(&state->results,
+						       value->digest.hash ^ stream << 56);
+		carried = made && *made < now ? wti_map_number(&state->carried, stream) : NULL;
+		if (carried)
+			*carried = now;
+	}
+	if (state->results.count >= RESULTS_MAX) {
+		wti_map_release(&state->results);
+		wti_map_init(&state->results, RESULTS_MAX);
+	}
+}
+
+static void tell_graph(struct wti_scene *scene, struct state *state,
+		       const struct wti_moment *moment)
+{
+	const uint64_t *carried = wti_map_find_number(&state->carried, moment->process->stream);
+
+	wti_occasion(scene, &wti_relation_loss, moment, wti_scene_word(scene, "graph of a step"),
+		     0);
+	if (!carried || *carried != (uint64_t)moment->scope.step + 1)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is not carried into the next"),
+			0);
+	wti_tell(scene);
+}
+
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
+	struct state *state = opaque;
 	uint32_t function;
+
+	if (!state->is_ready) {
+		wti_map_init(&state->results, RESULTS_MAX);
+		wti_map_init(&state->carried, RESULTS_MAX);
+	}
+	state->is_ready = true;
+	if (moment->type == WTI_MOMENT_STEP) {
+		tell_graph(scene, state, moment);
+		return;
+	}
 
 	if (moment->type == WTI_MOMENT_BACKWARD) {
 		see_backward(scene, moment);
@@ -88,12 +159,22 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	}
 	if (moment->call->exception || !moment->call->value_count)
 		return;
+	if (!wti_stage_is(moment, "init"))
+		follow_graph(state, moment);
 	function = wti_scene_function(scene, moment->call);
 	if (is_a_loss(scene, moment->call, function))
 		see_function(scene, moment, function);
 	else if (!strncmp(wti_symbol_text(scene->symbols, function), "torch.nn.utils.clip_grad",
 			  24))
 		see_clip(scene, moment);
+}
+
+static void release(void *opaque)
+{
+	struct state *state = opaque;
+
+	wti_map_release(&state->results);
+	wti_map_release(&state->carried);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
@@ -122,17 +203,20 @@ const struct wti_relation wti_relation_loss = {
 		      "of a certain type; what a "
 		      "loss function is given has certain types and contents, and both arguments "
 		      "the same type, shape "
-		      "or first extent; clipping finds gradients. For and against: each backward, "
+		      "or first extent; clipping finds gradients; the graph of a step is not "
+		      "carried into the next. For and against: each backward, "
 		      "each call of a "
 		      "function that makes one number of two tensors, each clipping.",
 	.means = "the loss does not measure what it should, or does not reach the parameters",
 	.hint = "look at how the loss is put together: shapes, types, what was detached",
 	.innocent = "losses that reach zero on purpose (margins)",
 	.needs = "no backward or loss function in these circumstances",
-	.moments = WTI_MOMENT_BACKWARD | WTI_MOMENT_CALL,
+	.moments = WTI_MOMENT_BACKWARD | WTI_MOMENT_CALL | WTI_MOMENT_STEP,
 	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_SCALER |
 		    1u << WTI_FEATURE_AUTOCAST | 1u << WTI_FEATURE_TRAINING,
+	.state_bytes = sizeof(struct state),
 	.see = see,
+	.release = release,
 	.describe = describe,
 	.sort = sort,
 };

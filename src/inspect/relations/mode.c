@@ -31,6 +31,37 @@ static void tell_around(struct wti_scene *scene, const struct wti_moment *moment
 	wti_tell(scene);
 }
 
+/* Whether an optimizer holds a parameter of this model. */
+static bool is_trained(const struct wti_scene *scene, const struct wti_call *model)
+{
+	for (size_t i = 0; i < scene->training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &scene->training->parameters[i];
+
+		if (parameter->stream == model->stream && parameter->owner == model->object &&
+		    parameter->optimizer)
+			return true;
+	}
+	return false;
+}
+
+/* A model that is trained elsewhere, called without gradients: its layers that have modes evaluate.
+ * What decides is the outermost call: gradients are switched off further inside for other reasons.
+ */
+static void tell_evaluation(struct wti_scene *scene, const struct wti_moment *moment, bool trains)
+{
+	const struct wti_call *model = moment->parent;
+
+	for (uint32_t k = 2; model && !(model->flags & WTI_CALL_OUTERMOST); k++)
+		model = wti_call_around(moment, k);
+	if (!model || model->flags & WTI_CALL_GRAD || !is_trained(scene, model))
+		return;
+	wti_occasion(scene, &wti_relation_mode, moment, wti_scene_word(scene, "layer with modes"),
+		     wti_scene_word(scene, "without gradients"));
+	if (!trains)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "evaluates"), 0);
+	wti_tell(scene);
+}
+
 static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
@@ -48,8 +79,10 @@ static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 			  scene->words[call->flags & WTI_CALL_GRAD ? WTI_WORD_ON : WTI_WORD_OFF]);
 	wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, trains ? "trains" : "evaluates"), 0);
 	wti_tell(scene);
-	if (!is_model)
-		tell_around(scene, moment, function, trains);
+	if (is_model)
+		return;
+	tell_around(scene, moment, function, trains);
+	tell_evaluation(scene, moment, trains);
 }
 
 static void see_function(struct wti_scene *scene, const struct wti_moment *moment)
@@ -82,7 +115,14 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	wti_buf_printf(out, "each %s %s", words->subject[0], words->a);
+	wti_buf_printf(out, "each %s %s%s%s", words->subject[0], words->a,
+		       words->subject[1][0] == 'w' ? " when a trained model is called " : "",
+		       words->subject[1][0] == 'w' ? words->subject[1] : "");
+}
+
+static const char *sort(const struct wti_words *words)
+{
+	return *words->subject[1] ? words->subject[1] : words->a;
 }
 
 const struct wti_relation wti_relation_mode = {
@@ -103,5 +143,5 @@ const struct wti_relation wti_relation_mode = {
 	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_AVERAGE,
 	.see = see,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.sort = sort,
 };

@@ -29,6 +29,20 @@ static bool ends_with(const char *path, const char *name)
 	return path_bytes == name_bytes || path[path_bytes - name_bytes - 1] == '.';
 }
 
+/* "fc1.weight", or "state_dict[fc1.weight]": the name itself, nothing in front of it. */
+static bool is_named(const struct wti_scene *scene, const struct wti_value_row *value,
+		     const struct wti_parameter *parameter)
+{
+	const char *path = wti_symbol_text(scene->symbols, value->name);
+	const char *name = wti_symbol_text(scene->symbols, parameter->name);
+	const char *bracket = strchr(path, '[');
+	size_t bytes = strlen(name);
+
+	if (value->name == parameter->name)
+		return true;
+	return bracket && !strncmp(bracket + 1, name, bytes) && !strcmp(bracket + 1 + bytes, "]");
+}
+
 static const struct wti_value_row *find(const struct wti_scene *scene, const struct wti_call *call,
 					const struct wti_parameter *parameter)
 {
@@ -142,7 +156,7 @@ static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
 		if (parameter->owner != moment->object->name || !is_candidate(moment, parameter))
 			continue;
 		value = find(scene, moment->call, parameter);
-		matches |= value != NULL;
+		matches |= value && is_named(scene, value, parameter);
 		differs |= value && value->digest.hash != parameter->hash;
 	}
 	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "load"), 0);
