@@ -35,7 +35,8 @@ struct compared {
 struct state {
 	struct wti_slots sources;
 	struct wti_slots ranks;
-	struct wti_map rows; /* hash of a row, its owner and stream: stage and epoch */
+	struct wti_slots models; /* the last call of a model whose first layer was seen */
+	struct wti_map rows;     /* hash of a row, its owner and stream: stage and epoch */
 	bool is_ready;
 };
 
@@ -92,6 +93,12 @@ static uint32_t sampler_of(const struct wti_scene *scene, const struct wti_momen
 	return 0;
 }
 
+/* The same order in every epoch is what such a sampler is for. */
+static bool is_sequential(const struct wti_scene *scene, uint32_t sampler)
+{
+	return !sampler || strstr(wti_symbol_text(scene->symbols, sampler), "Sequential");
+}
+
 static void tell_batch(struct wti_scene *scene, const struct wti_moment *moment,
 		       const struct source *source, const struct wti_value_row *value,
 		       uint32_t subject)
@@ -108,7 +115,8 @@ static void tell_batch(struct wti_scene *scene, const struct wti_moment *moment,
 	if (!source->has_last || source->last != hash)
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "differs from the last"), 0);
 	wti_tell(scene);
-	if (!source->has_last || source->place >= source->before_count)
+	if (!source->has_last || source->place >= source->before_count ||
+	    is_sequential(scene, sampler_of(scene, moment)))
 		return;
 	wti_occasion(scene, &wti_relation_data, moment, subject, wti_scene_word(scene, "epochs"));
 	wti_occasion_word(scene, WTI_FEATURE_OTHER, sampler_of(scene, moment));
@@ -180,14 +188,43 @@ static void tell_range(struct wti_scene *scene, struct state *state,
 	wti_tell(scene);
 }
 
+/* What the first layer of a model gets, after all that the model does with its input. */
+static void see_layer(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
+{
+	const struct wti_value_row *value = wti_call_tensor(moment->call, false, 0);
+	struct wti_value_row row;
+	uint64_t *last;
+
+	if (!value || !moment->parent || !(moment->parent->flags & WTI_CALL_OUTERMOST) ||
+	    !(moment->call->flags & WTI_CALL_TRAINING))
+		return;
+	last = wti_slot(&state->models, moment->process->stream, sizeof(*last));
+	if (!last || *last == moment->parent->ordinal + 1)
+		return;
+	*last = moment->parent->ordinal + 1;
+	row = *value;
+	row.name = 0;
+	row.position = 1;
+	wti_occasion(scene, &wti_relation_data, moment,
+		     wti_scene_word(scene, "input of a first layer"), 0);
+	wti_occasion_word(scene, WTI_FEATURE_DTYPE, wti_scene_dtype(scene, value->digest.dtype));
+	wti_say_tensor(scene, &row, true);
+	wti_tell(scene);
+}
+
 static void see_call(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 	uint32_t training = wti_scene_word(scene, "trained input");
 	bool trains = call->flags & WTI_CALL_TRAINING;
 
-	if (!(call->flags & WTI_CALL_OUTERMOST) || call->exception)
+	if (call->exception)
 		return;
+	if (!(call->flags & WTI_CALL_OUTERMOST)) {
+		if (call->flags & WTI_CALL_SAYS_TRAINING)
+			see_layer(scene, state, moment);
+		return;
+	}
 	if (trains)
 		see_tensor(scene, state, moment, wti_call_tensor(call, false, 0), training,
 			   call->object);
@@ -268,6 +305,7 @@ static void release(void *opaque)
 
 	wti_slots_release(&state->sources);
 	wti_slots_release(&state->ranks);
+	wti_slots_release(&state->models);
 	wti_map_release(&state->rows);
 }
 

@@ -83,6 +83,25 @@ bool wti_initialises(const char *name)
 	       !strcmp(name, "torch.Tensor.uniform_");
 }
 
+/* An update in place of a tensor by itself changes nothing that it should. */
+static void see_update(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function)
+{
+	const char *name = wti_symbol_text(scene->symbols, function);
+	const struct wti_value_row *a = wti_call_tensor(moment->call, false, 0);
+	const struct wti_value_row *b = wti_call_tensor(moment->call, false, 1);
+	size_t bytes = strlen(name);
+
+	if (!is_usable(a) || !is_usable(b) || name[bytes - 1] != '_' || name[bytes - 2] == '_' ||
+	    a->digest.zeros == a->digest.count)
+		return;
+	wti_occasion(scene, &wti_relation_distinct, moment,
+		     wti_scene_word(scene, "update in place"), 0);
+	if (a->digest.hash != b->digest.hash)
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "is given two different tensors"), 0);
+	wti_tell(scene);
+}
+
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
 	struct state *state = opaque;
@@ -98,6 +117,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	}
 	state->is_ready = true;
 	function = wti_scene_function(scene, moment->call);
+	see_update(scene, moment, function);
 	if (wti_initialises(wti_symbol_text(scene->symbols, function)))
 		function = wti_scene_word(scene, "initialisation");
 	wti_occasion(scene, &wti_relation_distinct, moment, function, 0);

@@ -64,7 +64,8 @@ static void end_window(struct wti_scene *scene, struct flow *flow, struct window
 
 	moment.scope.step = flow->step;
 	moment.scope.stage = window->stage;
-	wti_occasion(scene, &wti_relation_every_step, &moment, scene->words[WTI_WORD_STEP], 0);
+	wti_occasion(scene, &wti_relation_every_step, &moment, scene->words[WTI_WORD_STEP],
+		     window->stage);
 	wti_occasion_flag(scene, WTI_FEATURE_FIRST, flow->is_first);
 	for (uint32_t i = 0; i < window->calls.count; i++) {
 		const struct wti_bag_item *item = &window->calls.items[i];
@@ -118,6 +119,8 @@ static void release(void *opaque)
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
+	if (*words->subject[1])
+		wti_buf_printf(out, "in stage %s, ", words->subject[1]);
 	if (words->form == WTI_FORM_RANGE && words->low == words->high)
 		wti_buf_printf(out, "a step that calls %s does so %g time%s", words->a, words->low,
 			       words->low == 1 ? "" : "s");
@@ -147,7 +150,7 @@ const struct wti_relation wti_relation_every_step = {
 	.innocent = "a loop that is meant to differ from those it was learned from",
 	.needs = "no step in these circumstances",
 	.moments = WTI_MOMENT_CALL,
-	.features = 1u << WTI_FEATURE_STAGE | 1u << WTI_FEATURE_FIRST,
+	.features = 1u << WTI_FEATURE_FIRST,
 	.state_bytes = sizeof(struct state),
 	.see = see,
 	.release = release,

@@ -11,12 +11,31 @@
 
 #define ARGUMENTS_MAX 2u
 #define RESULTS_MAX 65536u
+#define BACKWARDS_MAX 16u /* without a step: more than a window of accumulation has */
 
 struct state {
 	struct wti_map results; /* hash of a result with a graph, and its stream: step plus one */
 	struct wti_map carried; /* stream: the last step into which one was carried, plus one */
 	bool is_ready;
 };
+
+/* Whether an optimizer has stepped not too many backward passes ago, if there is one at all. */
+static bool leads_to_steps(const struct wti_scene *scene, const struct wti_moment *moment)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < scene->training->object_count; i++) {
+		const struct wti_object *object = &scene->training->objects[i];
+
+		if (object->stream != moment->process->stream ||
+		    object->type != WT_OBJECT_TYPE_OPTIMIZER)
+			continue;
+		any = true;
+		if (object->backward_count <= BACKWARDS_MAX)
+			return true;
+	}
+	return !any;
+}
 
 static void see_backward(struct wti_scene *scene, const struct wti_moment *moment)
 {
@@ -25,6 +44,8 @@ static void see_backward(struct wti_scene *scene, const struct wti_moment *momen
 	wti_occasion(scene, &wti_relation_loss, moment, wti_scene_word(scene, "loss"), 0);
 	if (!(moment->call->flags & WTI_CALL_LOSS_IS_LEAF))
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is made from parameters"), 0);
+	if (leads_to_steps(scene, moment))
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "leads to a step"), 0);
 	if (loss)
 		wti_say(scene, WTI_FORM_IS, wti_scene_word(scene, "dtype"),
 			wti_scene_dtype(scene, loss->digest.dtype));
@@ -85,6 +106,36 @@ static void see_clip(struct wti_scene *scene, const struct wti_moment *moment)
 	wti_tell(scene);
 }
 
+/* Two tensors that are both spread over each other: (N, 1) and (N) give (N, N). */
+static void see_combination(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	const struct wti_value_row *a = wti_call_tensor(moment->call, false, 0);
+	const struct wti_value_row *b = wti_call_tensor(moment->call, false, 1);
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+
+	if (moment->parent || !a || !b || !result || result->digest.count < 2 ||
+	    !(result->digest.flags & WTI_TENSOR_REQUIRES_GRAD))
+		return;
+	wti_occasion(scene, &wti_relation_loss, moment,
+		     wti_scene_word(scene, "combination outside of models"), 0);
+	if (result->digest.count <= a->digest.count || result->digest.count <= b->digest.count)
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "is as large as one of its parts"), 0);
+	wti_tell(scene);
+}
+
+static bool combines(const char *name)
+{
+	static const char *const operators[] = {"torch.Tensor.__sub__", "torch.Tensor.__rsub__",
+						"torch.Tensor.__mul__", "torch.Tensor.__add__",
+						"torch.sub"};
+
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+		if (!strcmp(name, operators[i]))
+			return true;
+	return false;
+}
+
 /* ---- The graph of a step -------------------------------------------------------------------- */
 
 static bool has_graph(const struct wti_value_row *value)
@@ -96,16 +147,18 @@ static bool has_graph(const struct wti_value_row *value)
 	       digest->zeros < digest->count;
 }
 
-/* An argument that was made in an earlier step and still has its graph. */
+/* An argument that was made in an earlier step, with its graph, and goes on into a new one. */
 static void follow_graph(struct state *state, const struct wti_moment *moment)
 {
 	uint64_t now = (uint64_t)moment->scope.step + 1, stream = moment->process->stream;
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+	bool goes_on = result && has_graph(result);
 
 	for (uint32_t i = 0; i < moment->call->value_count; i++) {
 		const struct wti_value_row *value = &moment->call->values[i];
 		uint64_t *made, *carried;
 
-		if (!has_graph(value))
+		if (!goes_on || !has_graph(value))
 			continue;
 		if (value->position < 0) {
 			made = wti_map_number(&state->results, value->digest.hash ^ stream << 56);
@@ -148,13 +201,10 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		wti_map_init(&state->carried, RESULTS_MAX);
 	}
 	state->is_ready = true;
-	if (moment->type == WTI_MOMENT_STEP) {
-		tell_graph(scene, state, moment);
-		return;
-	}
 
 	if (moment->type == WTI_MOMENT_BACKWARD) {
 		see_backward(scene, moment);
+		tell_graph(scene, state, moment);
 		return;
 	}
 	if (moment->call->exception || !moment->call->value_count)
@@ -162,7 +212,9 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (!wti_stage_is(moment, "init"))
 		follow_graph(state, moment);
 	function = wti_scene_function(scene, moment->call);
-	if (is_a_loss(scene, moment->call, function))
+	if (combines(wti_symbol_text(scene->symbols, function)))
+		see_combination(scene, moment);
+	else if (is_a_loss(scene, moment->call, function))
 		see_function(scene, moment, function);
 	else if (!strncmp(wti_symbol_text(scene->symbols, function), "torch.nn.utils.clip_grad",
 			  24))
@@ -200,6 +252,7 @@ const struct wti_relation wti_relation_loss = {
 	.code = "WT-LEARN-LOSS",
 	.title = "an unusual loss",
 	.definition = "hypothesis: what goes backward is made from parameters, finite, not zero, "
+		      "leads to a step within 16, "
 		      "of a certain type; what a "
 		      "loss function is given has certain types and contents, and both arguments "
 		      "the same type, shape "
@@ -211,7 +264,7 @@ const struct wti_relation wti_relation_loss = {
 	.hint = "look at how the loss is put together: shapes, types, what was detached",
 	.innocent = "losses that reach zero on purpose (margins)",
 	.needs = "no backward or loss function in these circumstances",
-	.moments = WTI_MOMENT_BACKWARD | WTI_MOMENT_CALL | WTI_MOMENT_STEP,
+	.moments = WTI_MOMENT_BACKWARD | WTI_MOMENT_CALL,
 	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_SCALER |
 		    1u << WTI_FEATURE_AUTOCAST | 1u << WTI_FEATURE_TRAINING,
 	.state_bytes = sizeof(struct state),

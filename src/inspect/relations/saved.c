@@ -153,8 +153,9 @@ static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
 		const struct wti_parameter *parameter = &scene->training->parameters[i];
 		const struct wti_value_row *value;
 
-		if (parameter->owner != moment->object->name || !is_candidate(moment, parameter))
-			continue;
+		if (parameter->owner != moment->object->name || !parameter->is_member ||
+		    parameter->stream != moment->process->stream)
+			continue; /* what it held may not be known yet */
 		value = find(scene, moment->call, parameter);
 		matches |= value && is_named(scene, value, parameter);
 		differs |= value && value->digest.hash != parameter->hash;
