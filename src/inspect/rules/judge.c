@@ -157,7 +157,8 @@ static void ranks_text(struct wti_buf *out, const struct wti_case *account)
 
 	if (!sorted)
 		return;
-	memcpy(sorted, account->ranks.entries, count * sizeof(*sorted));
+	if (count)
+		memcpy(sorted, account->ranks.entries, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), by_number);
 	for (size_t from = 0, to; from < count; from = to + 1) {
 		to = from;

@@ -40,6 +40,8 @@ struct wti_where wti_moment_where(const struct wti_moment *moment)
 	reader = moment->process->reader;
 	if (moment->call)
 		where.op = wti_symbol_text(symbols, moment->call->callee);
+	if (!reader)
+		return where;
 	site = wt_reader_site(reader, moment->call ? moment->call->site : moment->object->site);
 	if (site) {
 		where.file = wti_symbol_text(

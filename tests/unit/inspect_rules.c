@@ -1,0 +1,886 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules, each with a run in a few lines that violates it and one that does not. The moments are
+ * made by hand: what events become is tested with recorded programs (corpus/).
+ */
+#include <string.h>
+
+#include "inspect/rules/judge.h"
+#include "inspect/training/members.h"
+#include "inspect/training/shape.h"
+#include "test.h"
+
+enum { VALUES_MAX = 16, STREAMS = 2 };
+
+struct world {
+	struct wti_training training;
+	struct wti_judge judge;
+	struct wti_scope scope;
+	struct wti_value_row values[VALUES_MAX];
+	struct wti_call call;
+	struct wti_call parent;
+	size_t stream;
+};
+
+static void ignore(void *self, const struct wti_moment *moment)
+{
+}
+
+static uint32_t word(struct world *w, const char *text)
+{
+	return wti_symbol_word(w->training.symbols, text);
+}
+
+static void begin(struct world *w)
+{
+	struct wt_err err = {.offset = -1};
+
+	*w = (struct world){.scope = {.step = 0, .epoch = -1, .rank = -1, .world = -1}};
+	CHECK_INT(wti_training_init(&w->training, ignore, NULL, &err), 0);
+	CHECK_INT(wti_judge_init(&w->judge, &w->training, &err), 0);
+	for (size_t i = 0; i < STREAMS; i++)
+		CHECK(wti_process_of(&w->training, i));
+	w->scope.stage = word(w, "train");
+}
+
+static void end(struct world *w)
+{
+	wti_judge_release(&w->judge);
+	wti_training_release(&w->training);
+}
+
+static const struct wti_case *case_of(const struct world *w, const char *code)
+{
+	for (size_t i = 0; i < w->judge.count; i++)
+		if (!strcmp(w->judge.cases[i].rule->code, code))
+			return &w->judge.cases[i];
+	return NULL;
+}
+
+/* ---- The parts of a run --------------------------------------------------------------------- */
+
+static struct wti_object *object(struct world *w, const char *name, const char *class_name,
+				 uint32_t type)
+{
+	struct wti_object *made = wti_object_of(&w->training, w->stream, word(w, name));
+
+	made->class_name = word(w, class_name);
+	made->type = type;
+	return made;
+}
+
+static struct wti_object *optimizer(struct world *w, const char *name, const char *class_name)
+{
+	return object(w, name, class_name, WT_OBJECT_TYPE_OPTIMIZER);
+}
+
+/* A matrix of a model, in an optimizer if there is one. */
+static struct wti_parameter *parameter(struct world *w, const char *owner, const char *name,
+				       struct wti_object *of)
+{
+	uint32_t optimizer_name = of ? of->name : 0;
+	struct wti_parameter *made =
+		wti_parameter_of(&w->training, w->stream, word(w, owner), word(w, name));
+	struct wti_object *holder;
+
+	made->shape = word(w, "4x4");
+	made->dtype = WT_DTYPE_F32;
+	made->is_member = made->requires_grad = made->has_hash = true;
+	made->hash = made->name;
+	if (of) { /* tables may have moved */
+		holder = wti_object_of(&w->training, w->stream, optimizer_name);
+		made->optimizer = (uint32_t)(holder - w->training.objects) + 1;
+		wti_object_add_member(holder, (uint32_t)(made - w->training.parameters));
+	}
+	return made;
+}
+
+static struct wti_call *call(struct world *w, const char *callee)
+{
+	w->call = (struct wti_call){.stream = w->stream,
+				    .callee = word(w, callee),
+				    .scope = w->scope,
+				    .site = 7,
+				    .values = w->values};
+	w->call.what = wti_callee_of(&w->training.callees, w->training.symbols, w->call.callee,
+				     &w->call.is_in_place);
+	return &w->call;
+}
+
+/* Adds a tensor to the call: position -1 is what it returns. */
+static struct wti_digest_row *tensor(struct world *w, int32_t position, uint64_t hash,
+				     const char *shape)
+{
+	struct wti_shape extents = wti_shape_read(shape);
+	struct wti_value_row *value = &w->values[w->call.value_count++];
+
+	*value = (struct wti_value_row){.position = position, .type = WTI_VALUE_TENSOR};
+	value->digest = (struct wti_digest_row){.dtype = WT_DTYPE_F32,
+						.shape = word(w, shape),
+						.count = 1,
+						.hash = hash,
+						.min = -1,
+						.max = 1,
+						.mean = 0.5,
+						.m2 = 1};
+	for (uint32_t i = 0; i < extents.rank; i++)
+		value->digest.count *= extents.extents[i];
+	return &value->digest;
+}
+
+static void number(struct world *w, const char *name, int32_t position, double given)
+{
+	struct wti_value_row *value = &w->values[w->call.value_count++];
+
+	*value = (struct wti_value_row){.position = position,
+					.name = *name ? word(w, name) : 0,
+					.type = WT_VALUE_TYPE_FLOAT};
+	memcpy(&value->bits, &given, sizeof(given));
+}
+
+static void tell(struct world *w, enum wti_moment_type type, const struct wti_object *of)
+{
+	struct wti_moment moment = {.type = type,
+				    .training = &w->training,
+				    .process = &w->training.processes[w->stream],
+				    .scope = w->scope,
+				    .call = &w->call,
+				    .object = of};
+
+	moment.scope.rank = w->scope.world > 1 ? (int32_t)w->stream : -1;
+	if (w->parent.tag)
+		moment.parent = &w->parent;
+	wti_judge_moment(&w->judge, &moment);
+}
+
+static void tell_call(struct world *w)
+{
+	tell(w, WTI_MOMENT_CALL, NULL);
+}
+
+static void module(struct world *w, const char *callee, const char *name, uint32_t flags)
+{
+	struct wti_object *of = object(w, name, name, WT_OBJECT_TYPE_MODULE);
+
+	call(w, callee)->object = of->name;
+	w->call.flags = flags | WTI_CALL_SAYS_TRAINING;
+}
+
+static void tell_module(struct world *w, enum wti_moment_type type)
+{
+	tell(w, type, wti_training_object(&w->training, w->stream, w->call.object));
+}
+
+static struct wti_object *find(struct world *w, const char *name)
+{
+	return (struct wti_object *)wti_training_object(&w->training, w->stream, word(w, name));
+}
+
+static void backward(struct world *w)
+{
+	w->training.processes[w->stream].backward_count++;
+	for (size_t i = 0; i < w->training.object_count; i++) {
+		w->training.objects[i].backward_count++;
+		w->training.objects[i].zero_grad_count_after_backward = 0;
+	}
+	tell(w, WTI_MOMENT_BACKWARD, NULL);
+}
+
+/* A step as training.c tells it: before, and with its outcome. */
+static void step(struct world *w, const char *name)
+{
+	struct wti_object *of = find(w, name);
+
+	call(w, "Adam.step");
+	tell(w, WTI_MOMENT_STEP, of);
+	of->step_count++;
+	w->training.processes[w->stream].step_count++;
+	for (uint32_t i = 0; i < of->member_count; i++) {
+		struct wti_parameter *moved = &w->training.parameters[of->members[i]];
+
+		moved->step_count++;
+		moved->any_grad_count += moved->grad != WTI_GRAD_NONE;
+		moved->with_grad_count += moved->grad == WTI_GRAD_NONZERO;
+	}
+	tell(w, WTI_MOMENT_STEPPED, of);
+	of->backward_count = 0;
+	w->scope.step++;
+}
+
+/* ---- Twins ---------------------------------------------------------------------------------- */
+
+/* Violated by the wrong one, measured and not violated in the right one. */
+static void twins(const char *code, void (*act)(struct world *w, bool is_wrong))
+{
+	for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		act(&w, is_wrong);
+		wt_result_init(&result, "test");
+		wti_judge_finish(&w.judge, &result);
+		if ((case_of(&w, code)->violation_count > 0) != is_wrong)
+			test_fail(__FILE__, __LINE__, "%s: the %s twin", code,
+				  is_wrong ? "wrong" : "right");
+		if (!is_wrong && !case_of(&w, code)->held_count)
+			test_fail(__FILE__, __LINE__, "%s: not measured in the right twin", code);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
+static void clip_late(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (int i = 0; i < 2; i++) {
+		call(w, "Tensor.backward");
+		backward(w);
+		if (is_wrong)
+			step(w, "Adam");
+		call(w, "clip_grad_norm_");
+		tell_call(w);
+		if (!is_wrong)
+			step(w, "Adam");
+	}
+}
+
+static void micro_batches(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (uint64_t i = 1; i <= 8; i++) {
+		call(w, "mse_loss");
+		tensor(w, 0, 10 * i, "8x1");
+		tensor(w, 1, 10 * i + 1, "8x1");
+		tensor(w, -1, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+		if (!is_wrong) {
+			call(w, "Tensor.__truediv__");
+			tensor(w, 0, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+			tensor(w, -1, 10 * i + 3, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+			tell_call(w);
+		}
+		call(w, "Tensor.backward");
+		tensor(w, 0, 10 * i + (is_wrong ? 2 : 3), "");
+		backward(w);
+		if (i % 4 == 0)
+			step(w, "Adam");
+	}
+}
+
+static void carried_graph(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 1; i <= 4; i++) {
+		module(w, "Net.forward", "Net",
+		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		tensor(w, 1, i, "4x4")->flags = is_wrong ? WTI_TENSOR_REQUIRES_GRAD : 0;
+		tell_module(w, WTI_MOMENT_MODULE);
+		tensor(w, -1, i + 1, "4x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_module(w, WTI_MOMENT_MODULE_END);
+		call(w, "Tensor.backward");
+		backward(w);
+	}
+}
+
+static void running_sum(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (uint64_t i = 1; i <= 4; i++) {
+		call(w, "Tensor.backward");
+		backward(w);
+		step(w, "Adam");
+		call(w, "Tensor.__add__");
+		tensor(w, 0, is_wrong ? i : 100 + i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, i + 1, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+	}
+}
+
+static void loss_twice(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (uint64_t i = 1; i <= 2; i++) {
+		call(w, "add");
+		tensor(w, 0, 10 * i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, 10 * i + 1, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+		call(w, "Tensor.backward");
+		tensor(w, 0, is_wrong ? 10 * i + 1 : 10 * i + 5, "");
+		backward(w);
+		call(w, "Tensor.backward");
+		tensor(w, 0, 10 * i + 2, "");
+		backward(w);
+		step(w, "Adam");
+	}
+}
+
+static void probabilities(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 2; i++) {
+		struct wti_digest_row *input;
+
+		call(w, "CrossEntropyLoss.forward");
+		input = tensor(w, 1, 1, "8x4");
+		input->min = is_wrong ? 0.1 : -2;
+		input->max = is_wrong ? 0.7 : 2;
+		input->mean = 0.25;
+		tell_call(w);
+	}
+}
+
+static void broadcast_loss(struct world *w, bool is_wrong)
+{
+	module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+	tensor(w, -1, 5, "8x1")->flags = WTI_TENSOR_REQUIRES_GRAD;
+	tell_module(w, WTI_MOMENT_MODULE_END);
+	call(w, "Tensor.__sub__");
+	tensor(w, 0, 5, "8x1")->flags = WTI_TENSOR_REQUIRES_GRAD;
+	tensor(w, 1, 6, is_wrong ? "8" : "8x1");
+	tell_call(w);
+}
+
+static void half_loss(struct world *w, bool is_wrong)
+{
+	call(w, "Tensor.backward");
+	tensor(w, 0, 1, "")->dtype = is_wrong ? WT_DTYPE_BF16 : WT_DTYPE_F32;
+	backward(w);
+}
+
+static void one_class(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 0; i < 3; i++) {
+		struct wti_digest_row *target;
+
+		call(w, "cross_entropy");
+		tensor(w, 0, 10 + i, "64x5");
+		target = tensor(w, 1, 20 + i, "64");
+		target->dtype = WT_DTYPE_I64;
+		target->min = 0;
+		target->max = is_wrong ? 0 : 4;
+		tell_call(w);
+	}
+}
+
+static void ignored_targets(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 4; i++) {
+		struct wti_digest_row *target;
+
+		call(w, "cross_entropy");
+		tensor(w, 0, 1, "8x5");
+		target = tensor(w, 1, 2, "8");
+		target->dtype = WT_DTYPE_I64;
+		target->min = -100;
+		target->max = is_wrong && i == 3 ? -100 : 3;
+		tell_call(w);
+	}
+}
+
+static void other_range(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 6; i++) {
+		struct wti_digest_row *input;
+
+		module(w, "Net.forward", "Net",
+		       WTI_CALL_OUTERMOST | (i < 5 ? WTI_CALL_TRAINING | WTI_CALL_GRAD : 0));
+		input = tensor(w, 1, 1, "4x4");
+		input->mean = i == 5 && is_wrong ? 128 : 0;
+		input->m2 = 16;
+		tell_module(w, WTI_MOMENT_MODULE);
+	}
+}
+
+static void zeros_appear(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 12; i++) {
+		module(w, "Net.forward", "Net",
+		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		tensor(w, 1, 1, "4x4")->zeros = is_wrong && i >= 9 ? 8 : 0;
+		tell_module(w, WTI_MOMENT_MODULE);
+	}
+}
+
+static void floor_division(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 2; i++) {
+		call(w, "Tensor.__floordiv__");
+		tensor(w, 0, 1, "8x8");
+		tensor(w, -1, 2, "8x8")->zeros = is_wrong ? 63 : 4;
+		tell_call(w);
+	}
+}
+
+static void batch(struct world *w, uint64_t hash, const char *shape)
+{
+	call(w, "DataLoader.__next__")->object = word(w, "DataLoader");
+	tensor(w, -1, hash, shape);
+	tell(w, WTI_MOMENT_BATCH, find(w, "DataLoader"));
+}
+
+static void begin_epoch(struct world *w)
+{
+	call(w, "DataLoader.__iter__")->object = word(w, "DataLoader");
+	tell(w, WTI_MOMENT_BATCH, find(w, "DataLoader"));
+}
+
+static void repeated_batches(struct world *w, bool is_wrong)
+{
+	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	begin_epoch(w);
+	for (uint64_t i = 0; i < 6; i++)
+		batch(w, is_wrong ? i / 2 + 1 : i + 1, "8x4");
+}
+
+static void first_batch_only(struct world *w, bool is_wrong)
+{
+	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	for (uint64_t i = 0; i < 4; i++) {
+		begin_epoch(w);
+		batch(w, is_wrong ? 1 : i + 1, "8x4");
+		call(w, "Tensor.backward");
+		backward(w);
+	}
+}
+
+static void same_order(struct world *w, bool is_wrong)
+{
+	struct wti_object *sampler;
+
+	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	sampler = object(w, "S", "DistributedSampler", WT_OBJECT_TYPE_SAMPLER);
+	sampler->of = word(w, "DataLoader");
+	for (uint64_t epoch = 0; epoch < 2; epoch++) {
+		begin_epoch(w);
+		for (uint64_t i = 1; i <= 3; i++) {
+			batch(w, is_wrong ? i : 10 * epoch + i, "8x4");
+			call(w, "Tensor.backward");
+			backward(w);
+		}
+	}
+}
+
+static void written_rows(struct world *w, bool is_wrong)
+{
+	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	for (uint64_t epoch = 0; epoch < 3; epoch++) {
+		begin_epoch(w);
+		w->parent = w->call;
+		w->parent.tag = WTI_MOMENT_BATCH;
+		for (uint64_t i = 1; i <= 4; i++) {
+			call(w, "Tensor.__iadd__");
+			tensor(w, 0, is_wrong ? 10 * i + epoch : 10 * i, "4");
+			tensor(w, -1, is_wrong ? 10 * i + epoch + 1 : 1000 * i + epoch, "4");
+			tell_call(w);
+		}
+		w->parent.tag = 0;
+	}
+}
+
+static void drawn_again(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 0; i < 4; i++) {
+		call(w, "Tensor.normal_");
+		tensor(w, 0, is_wrong ? i : 100 + i, "4x4");
+		tensor(w, -1, i + 1, "4x4");
+		tell_call(w);
+	}
+}
+
+static void seeded(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (int i = 0; i < 4; i++) {
+		call(w, "manual_seed");
+		number(w, "seed", 0, is_wrong ? 1 : i);
+		tell_call(w);
+		step(w, "Adam");
+	}
+}
+
+static void dropout_in_evaluation(struct world *w, bool is_wrong)
+{
+	module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST);
+	tell_module(w, WTI_MOMENT_MODULE);
+	call(w, "dropout");
+	tensor(w, 0, 1, "4x4");
+	tensor(w, -1, is_wrong ? 2 : 1, "4x4");
+	tell_call(w);
+}
+
+static void evaluated_in_training(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "fc.weight", find(w, "Adam"));
+	for (int i = 0; i < 8; i++)
+		step(w, "Adam");
+	module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST | (is_wrong ? WTI_CALL_TRAINING : 0));
+	tell_module(w, WTI_MOMENT_MODULE);
+	module(w, "Dropout.forward", "Net.drop", is_wrong ? WTI_CALL_TRAINING : 0);
+	tell_module(w, WTI_MOMENT_MODULE);
+}
+
+static void frozen_norm(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "bn.weight", NULL)->requires_grad = !is_wrong;
+	for (int i = 0; i < 3; i++) {
+		module(w, "BatchNorm1d.forward", "Net.bn", WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		tell_module(w, WTI_MOMENT_MODULE);
+		step(w, "Adam");
+	}
+}
+
+static void old_scheduler(struct world *w, bool is_wrong)
+{
+	struct wti_object *scheduler;
+
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "weight", find(w, "Adam"));
+	scheduler = object(w, "StepLR", "StepLR", WT_OBJECT_TYPE_SCHEDULER);
+	scheduler->of = word(w, "Adam");
+	step(w, "Adam");
+	if (is_wrong) { /* another optimizer takes the parameter over */
+		struct wti_object *other = optimizer(w, "SGD", "SGD");
+
+		w->training.parameters[0].optimizer = (uint32_t)(other - w->training.objects) + 1;
+		wti_object_add_member(other, 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		step(w, is_wrong ? "SGD" : "Adam");
+		call(w, "StepLR.step");
+		tell(w, WTI_MOMENT_SCHEDULER, find(w, "StepLR"));
+	}
+}
+
+static void vanished_rate(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1;
+	for (int i = 0; i < 60; i++) {
+		find(w, "Adam")->lr[0] = is_wrong && i > 20 ? 1e-9 : 1e-2;
+		step(w, "Adam");
+	}
+}
+
+static void cut_short(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1;
+	for (int i = 0; i < (is_wrong ? 20 : 30); i++) {
+		find(w, "Adam")->lr[0] = 1 - i / 30.0;
+		step(w, "Adam");
+	}
+}
+
+static void rebuilt(struct world *w, bool is_wrong)
+{
+	static const char *const names[] = {"Adam", "Adam#1", "Adam#2", "Adam#3"};
+
+	for (int i = 0; i < 4; i++) {
+		const char *name = names[is_wrong ? i : 0];
+
+		if (is_wrong || !i) {
+			struct wti_object *made = optimizer(w, name, "Adam");
+
+			if (!i)
+				parameter(w, "Net", "weight", made);
+			else
+				wti_object_add_member(made, 0);
+		}
+		step(w, name);
+	}
+}
+
+static void stepped_twice(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "weight", find(w, "Adam"))->grad = WTI_GRAD_NONZERO;
+	for (int i = 0; i < 4; i++) {
+		call(w, "Tensor.backward");
+		if (!is_wrong || i % 2 == 0)
+			backward(w);
+		step(w, "Adam");
+	}
+}
+
+static void frozen_moves(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *frozen;
+
+	optimizer(w, "Adam", "Adam");
+	frozen = parameter(w, "Net", "weight", find(w, "Adam"));
+	frozen->requires_grad = false;
+	frozen->grad = WTI_GRAD_ZERO;
+	frozen->moved = is_wrong;
+	step(w, "Adam");
+}
+
+static void resting_group(struct world *w, bool is_wrong)
+{
+	struct wti_object *adam = optimizer(w, "Adam", "Adam");
+
+	adam->lr_known = 3;
+	adam->lr[0] = 0.1;
+	adam->lr[1] = is_wrong ? 0 : 0.01;
+	parameter(w, "Net", "a", find(w, "Adam"))->grad = WTI_GRAD_NONZERO;
+	parameter(w, "Net", "b", find(w, "Adam"))->grad = WTI_GRAD_NONZERO;
+	w->training.parameters[1].group = 1;
+	step(w, "Adam");
+	step(w, "Adam");
+}
+
+/* ---- Ranks ---------------------------------------------------------------------------------- */
+
+/* Both ranks have a model and an optimizer; `differ` says what to change on the second. */
+static void ranks(struct world *w, uint64_t steps, void (*change)(struct world *w, uint64_t i))
+{
+	w->scope.world = STREAMS;
+	for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+		optimizer(w, "Adam", "Adam")->lr_known = 1;
+		parameter(w, "Net", "weight", find(w, "Adam"));
+	}
+	for (uint64_t i = 0; i < steps; i++) {
+		for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+			struct wti_parameter *of = wti_parameter_find(
+				&w->training, w->stream, word(w, "Net"), word(w, "weight"));
+
+			of->grad = WTI_GRAD_NONZERO;
+			of->hash = 10 + i;
+			of->grad_hash = of->grad_statistics.hash = 20 + i;
+			of->has_grad_statistics = true;
+			of->grad_statistics.count = 16;
+			of->grad_statistics.min = -1;
+			of->grad_statistics.max = 2;
+			of->grad_statistics.mean = 0.3;
+			find(w, "Adam")->lr[0] = 0.1;
+			if (w->stream == 1)
+				change(w, i);
+			w->scope.step = (int64_t)i;
+			step(w, "Adam");
+		}
+	}
+	w->stream = 0;
+}
+
+static struct wti_parameter *second(struct world *w)
+{
+	return wti_parameter_find(&w->training, 1, word(w, "Net"), word(w, "weight"));
+}
+
+static void change_nothing(struct world *w, uint64_t i)
+{
+}
+
+static void change_value(struct world *w, uint64_t i)
+{
+	second(w)->hash += i >= 2 ? 100 : 0;
+}
+
+static void change_gradient(struct world *w, uint64_t i)
+{
+	second(w)->grad_hash += i >= 2 ? 100 : 0;
+}
+
+static void change_start(struct world *w, uint64_t i)
+{
+	second(w)->hash += 100;
+}
+
+static void change_rate(struct world *w, uint64_t i)
+{
+	find(w, "Adam")->lr[0] = i >= 2 ? 0.2 : 0.1;
+}
+
+static void change_scale(struct world *w, uint64_t i)
+{
+	struct wti_parameter *of = second(w);
+
+	of->grad_hash = of->grad_statistics.hash = 500 + i;
+	of->grad_statistics.min *= 0.5;
+	of->grad_statistics.max *= 0.5;
+	of->grad_statistics.mean *= 0.5;
+}
+
+static void replicas(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_value : change_nothing);
+}
+
+static void gradients(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_gradient : change_nothing);
+}
+
+static void starts(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_start : change_nothing);
+}
+
+static void rates(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_rate : change_nothing);
+}
+
+static void scales(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_scale : change_nothing);
+}
+
+/* ---- Others --------------------------------------------------------------------------------- */
+
+static void generated(struct world *w, bool is_wrong)
+{
+	call(w, "Net.generate")->object = word(w, "Net");
+	tensor(w, 1, 1, "2x20");
+	number(w, "max_new_tokens", 2, 5);
+	tensor(w, -1, 2, is_wrong ? "2x13" : "2x25");
+	tell_call(w);
+}
+
+static void unmatched(struct world *w, bool is_wrong)
+{
+	struct wti_value_row *value;
+
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	parameter(w, "Net", "fc.weight", NULL);
+	call(w, "Net.load_state_dict")->object = word(w, "Net");
+	value = &w->values[w->call.value_count];
+	tensor(w, 1, 1, "4x4");
+	value->name = word(w, is_wrong ? "module.fc.weight" : "fc.weight");
+	tell(w, WTI_MOMENT_CALL, find(w, "Net"));
+}
+
+static void small_additions(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 2; i++) {
+		struct wti_digest_row *to, *what;
+
+		call(w, "Tensor.sub_");
+		to = tensor(w, 0, 1, "4x4");
+		to->dtype = WT_DTYPE_BF16;
+		to->mean = 1;
+		to->m2 = 0;
+		what = tensor(w, 1, 2, "4x4");
+		what->mean = is_wrong ? 1e-4 : 0.1;
+		what->m2 = 0;
+		tell_call(w);
+	}
+}
+
+static const struct {
+	const char *code;
+	void (*act)(struct world *w, bool is_wrong);
+} all_twins[] = {
+	{"WT-CLIP-001", clip_late},
+	{"WT-ACC-001", micro_batches},
+	{"WT-GRAPH-001", carried_graph},
+	{"WT-GRAPH-002", running_sum},
+	{"WT-GRAPH-003", loss_twice},
+	{"WT-LOSS-001", probabilities},
+	{"WT-LOSS-002", broadcast_loss},
+	{"WT-LOSS-003", half_loss},
+	{"WT-TARGET-001", one_class},
+	{"WT-TARGET-002", ignored_targets},
+	{"WT-INPUT-001", other_range},
+	{"WT-INPUT-002", zeros_appear},
+	{"WT-INPUT-003", floor_division},
+	{"WT-DATA-001", repeated_batches},
+	{"WT-DATA-002", first_batch_only},
+	{"WT-DATA-003", same_order},
+	{"WT-DATA-005", written_rows},
+	{"WT-INIT-002", drawn_again},
+	{"WT-RNG-001", seeded},
+	{"WT-MODE-002", dropout_in_evaluation},
+	{"WT-MODE-003", evaluated_in_training},
+	{"WT-MODE-004", frozen_norm},
+	{"WT-SCHED-003", old_scheduler},
+	{"WT-SCHED-004", vanished_rate},
+	{"WT-SCHED-005", cut_short},
+	{"WT-OPT-006", rebuilt},
+	{"WT-OPT-007", stepped_twice},
+	{"WT-OPT-008", frozen_moves},
+	{"WT-OPT-011", resting_group},
+	{"WT-RANK-001", replicas},
+	{"WT-RANK-002", gradients},
+	{"WT-RANK-004", starts},
+	{"WT-RANK-007", rates},
+	{"WT-RANK-009", scales},
+	{"WT-OUT-001", generated},
+	{"WT-CKPT-004", unmatched},
+	{"WT-NUM-004", small_additions},
+};
+
+static void test_twins(void)
+{
+	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)
+		twins(all_twins[i].code, all_twins[i].act);
+}
+
+/* ---- What they rest on ---------------------------------------------------------------------- */
+
+static void test_callees(void)
+{
+	static const struct {
+		const char *callee;
+		enum wti_callee what;
+		bool is_in_place;
+	} cases[] = {
+		{"clip_grad_norm_", WTI_CALLEE_CLIP_NORM, true},
+		{"Tensor.__iadd__", WTI_CALLEE_BLEND, true},
+		{"Tensor.__add__", WTI_CALLEE_ADD, false},
+		{"Tensor.__int__", WTI_CALLEE_OTHER, false},
+		{"CrossEntropyLoss.forward", WTI_CALLEE_CROSS_ENTROPY, false},
+		{"Net.forward", WTI_CALLEE_OTHER, false},
+		{"manual_seed", WTI_CALLEE_SEED, false},
+		{"Generator.manual_seed", WTI_CALLEE_OTHER, false},
+	};
+	struct world w;
+
+	begin(&w);
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]);
+	     i++) { /* again, from the cache */
+		size_t at = i % (sizeof(cases) / sizeof(cases[0]));
+
+		call(&w, cases[at].callee);
+		CHECK_INT(w.call.what, cases[at].what);
+		CHECK_INT(w.call.is_in_place, cases[at].is_in_place);
+	}
+	end(&w);
+}
+
+static void test_shapes(void)
+{
+	CHECK_INT(wti_shape_read("").rank, 0);
+	CHECK_INT(wti_shape_read("12").rank, 1);
+	CHECK_INT(wti_shape_read("12x3x4").extents[2], 4);
+	CHECK_INT(wti_shape_read("2x").rank, 1);
+	CHECK_INT(wti_shape_read("1x1x1x1x1x1x1x1x1x1").rank, WTI_EXTENTS_MAX);
+}
+
+/* Each code once, and everything that `explain` prints. */
+static void test_rows(void)
+{
+	for (size_t i = 0; wti_rules[i]; i++) {
+		const struct wti_rule *rule = wti_rules[i];
+
+		CHECK(wti_rule_by_code(rule->code) == rule);
+		CHECK(rule->title && rule->means && rule->hint && rule->definition);
+		CHECK(rule->innocent && rule->needs);
+		CHECK(rule->see || rule->finish);
+		CHECK(!rule->see == !rule->moments);
+		for (const char *const *code = rule->explains; code && *code; code++)
+			CHECK(wti_rule_by_code(*code));
+	}
+}
+
+static const struct test tests[] = {
+	{"twins", test_twins},
+	{"callees", test_callees},
+	{"shapes", test_shapes},
+	{"rows", test_rows},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return test_main(tests, argc, argv);
+}
