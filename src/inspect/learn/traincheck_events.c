@@ -369,7 +369,8 @@ static void take_variable(struct wti_tc_row *row)
 	}
 	if (is_new) {
 		tell_member(row, MODEL, name, WT_ROLE_PARAMETER, attributes);
-		tell_member(row, OPTIMIZER, name, WT_ROLE_OPTIMIZED, attributes);
+		if (row->process->has_calls)
+			tell_member(row, OPTIMIZER, name, WT_ROLE_OPTIMIZED, attributes);
 	}
 	snprintf(of_grad, sizeof(of_grad), "%s.grad", name);
 	if (grad)
@@ -378,6 +379,18 @@ static void take_variable(struct wti_tc_row *row)
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
+
+/* Nothing else of the program was recorded: what did not happen cannot be told. */
+static void tell_lost(struct wti_tc_row *row)
+{
+	uint64_t values[7] = {0};
+
+	values[WT_LOST_FIELD_REASON] = WT_LOST_GAP;
+	values[WT_LOST_FIELD_OF] = WT_KIND_CALL_BEGIN;
+	values[WT_LOST_FIELD_COUNT] = 1;
+	append(row, WT_KIND_LOST, values, 7, "");
+	row->process->says_lost = true;
+}
 
 void wti_tc_take(struct wti_tc_row *row)
 {
@@ -389,6 +402,8 @@ void wti_tc_take(struct wti_tc_row *row)
 	/* Variables alone: they were dumped because the optimizer had stepped. */
 	if (!strcmp(type, "state_change") && !row->process->has_calls && step >= 0 &&
 	    step != row->process->step && row->process->has_objects) {
+		if (!row->process->says_lost)
+			tell_lost(row);
 		begin_call(row, "torch.optim.optimizer.Optimizer.step", OPTIMIZER);
 		end_call(row, "torch.optim.optimizer.Optimizer.step", "");
 	}
