@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "inspect/learn/relation.h"
 #include "inspect/rules/rule.h"
 #include "report.h"
 
@@ -128,14 +129,40 @@ static int unknown(const char *word, bool json)
 	return wti_report_error("explain", json, &err);
 }
 
+/* Findings of packs have the code of a relation: it says of itself what a rule does. */
+static bool find_relation(const char *code, struct wti_rule *ret_rule)
+{
+	for (size_t i = 0; wti_relations[i]; i++) {
+		const struct wti_relation *relation = wti_relations[i];
+
+		if (strcmp(relation->code, code))
+			continue;
+		*ret_rule = (struct wti_rule){
+			.code = relation->code,
+			.severity = WT_ERROR,
+			.title = relation->title,
+			.means = relation->means,
+			.hint = relation->hint,
+			.definition = relation->definition,
+			.innocent = relation->innocent,
+			.needs = relation->needs,
+		};
+		return true;
+	}
+	return false;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct explain_options *options = opaque;
 	const struct wti_rule *rule;
+	struct wti_rule learned;
 
 	if (!count)
 		return list(options->json);
 	rule = wti_rule_by_code(arguments[0]);
+	if (!rule && find_relation(arguments[0], &learned))
+		rule = &learned;
 	if (!rule)
 		return unknown(arguments[0], options->json);
 	return options->json ? report_rule(rule) : print_rule(rule);

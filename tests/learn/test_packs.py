@@ -100,6 +100,7 @@ def actions(bench: Bench) -> None:
     twice["invariants"].append({**twice["invariants"][0], "holds": ["is", "result.dtype", "f64"]})
     assert "exclude each other" in bench.run("pack", "lint", bench.write("twice.json", json.dumps(twice)), code=1)[0]
     bench.run("pack", "shwo", path, code=2)
+    assert "hypothesis" in bench.run("explain", "WT-LEARN-ORDER")[0]
 
 
 def traincheck(bench: Bench) -> None:
