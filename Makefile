@@ -45,7 +45,7 @@ soak: all
 
 # numpy's and scipy's own tests, with us and without; an hour. The agent's tests on other torches, from PyPI; another.
 suites: all
-	@/usr/bin/python3 tests/python/suites/compare.py $(BUILD)/wheeltap /usr/bin/python3
+	@/usr/bin/python3 tests/python/suites/compare.py --keep $(BUILD)/suites.jsonl $(BUILD)/wheeltap /usr/bin/python3
 
 matrix: all
 	@tools/matrix $(BUILD)

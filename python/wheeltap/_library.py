@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 PASSES_ON = {"implement_array_function", "_implement_array_function"}
 # Test helpers and machinery that looks at frames, at exact types, or at itself.
 LEFT_ALONE = ("numpy.testing", "numpy.f2py", "numpy.distutils", "numpy.core.overrides", "numpy.core._internal",
-              "numpy.core._methods", "numpy.conftest", "numpy._pytesttester", "numpy.ma.testutils")
+              "numpy.core._methods", "numpy._core.overrides", "numpy._core._internal", "numpy._core._methods",
+              "numpy.conftest", "numpy._pytesttester", "numpy.ma.testutils")
 
 
 def _modules(name: str, walked: set[str]) -> Iterator[tuple[str, ModuleType]]:
@@ -37,6 +38,13 @@ def _owned(value: Any, name: str) -> bool:
                                                        or home.startswith("_")))
 
 
+def _is_special(value: Any, name: str) -> bool:
+    """A callable of a type that the library made for it, or that numpy lends it: ufuncs, dispatchers. The extension knows
+    which of these can be hooked."""
+    home = getattr(type(value), "__module__", None)
+    return callable(value) and isinstance(home, str) and home.partition(".")[0] in (name.partition(".")[0], "numpy")
+
+
 def _callables(name: str, walked: set[str]) -> Iterator[tuple[Any, str, str]]:
     """(callable, module, qualified name), each once."""
     seen: set[int] = set()
@@ -48,7 +56,7 @@ def _callables(name: str, walked: set[str]) -> Iterator[tuple[Any, str, str]]:
             if isinstance(value, type):
                 if _owned(value, name):
                     yield from _members(value, path, seen)
-            elif isinstance(value, (BuiltinFunctionType, FunctionType)) or type(value).__name__ == "ufunc":
+            elif isinstance(value, (BuiltinFunctionType, FunctionType)) or _is_special(value, name):
                 if _owned(value, name) and key not in PASSES_ON:
                     yield value, path, key
 

@@ -18,6 +18,7 @@
 #endif
 
 #include <frameobject.h>
+#include <opcode.h>
 #include <stdbool.h>
 #include <structmember.h>
 
@@ -176,6 +177,30 @@ static inline size_t wti_code_bytes(PyCodeObject *code)
 #else
 	return (size_t)PyBytes_GET_SIZE(code->co_code);
 #endif
+}
+
+static inline const unsigned char *wti_code_instructions(PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+	return (const unsigned char *)code->co_code_adaptive;
+#else
+	return (const unsigned char *)PyBytes_AS_STRING(code->co_code);
+#endif
+}
+
+/* True if what runs at this place is f(..., **names), whether or not there is a name in it. */
+static inline bool wti_place_gives_dict(struct wti_place place)
+{
+	const unsigned char *at =
+		place.code && place.offset >= 0 ? wti_code_instructions(place.code) : NULL;
+
+	if (!at || !(at[place.offset + 1] & 1))
+		return false;
+#ifdef INSTRUMENTED_CALL_FUNCTION_EX
+	if (at[place.offset] == INSTRUMENTED_CALL_FUNCTION_EX)
+		return true;
+#endif
+	return at[place.offset] == CALL_FUNCTION_EX;
 }
 
 #if PY_VERSION_HEX >= 0x030c0000

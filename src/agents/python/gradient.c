@@ -66,10 +66,14 @@ static uint64_t bits_of(uint32_t dtype)
 	return UINT64_MAX;
 }
 
+struct search {
+	uint64_t mask;
+	bool is_found; /* something other than zero */
+};
+
 /* A piece of its elements: its length is a multiple of 8 but for the last. */
-static bool is_zero(void *self, const void *data, size_t bytes)
+static bool is_zero(const void *data, size_t bytes, uint64_t mask)
 {
-	const uint64_t mask = *(const uint64_t *)self;
 	uint64_t words[8], seen;
 	size_t at = 0;
 
@@ -89,11 +93,22 @@ static bool is_zero(void *self, const void *data, size_t bytes)
 	return (seen & mask) == 0;
 }
 
-bool wti_tensor_is_zero(const struct wti_tensor *tensor)
+static bool search(void *self, const void *data, size_t bytes)
 {
-	uint64_t mask = bits_of(tensor->dtype);
+	struct search *search = self;
 
-	return wti_tensor_bytes(tensor, is_zero, &mask);
+	search->is_found = !is_zero(data, bytes, search->mask);
+	return !search->is_found;
+}
+
+bool wti_tensor_is_zero(const struct wti_tensor *tensor, bool *ret_is_zero)
+{
+	struct search with = {.mask = bits_of(tensor->dtype)};
+
+	if (!wti_tensor_bytes(tensor, search, &with) && !with.is_found)
+		return false;
+	*ret_is_zero = !with.is_found;
+	return true;
 }
 
 enum sort {
@@ -164,20 +179,18 @@ static void look_only(PyObject *parameter, struct wti_live *live, void *with)
 {
 	struct count *count = with;
 	struct gradient gradient;
+	enum sort sort;
+	bool zero;
 
 	if (!live->requires_grad)
 		return;
-	switch (look(parameter, &gradient)) {
-	case NONE:
+	sort = look(parameter, &gradient);
+	if (sort == NONE)
 		count_none(count, live);
-		break;
-	case UNKNOWN:
+	else if (sort == READABLE && wti_tensor_is_zero(&gradient.tensor, &zero))
+		count_one(count, live, zero);
+	else
 		count->unknown++;
-		break;
-	case READABLE:
-		count_one(count, live, wti_tensor_is_zero(&gradient.tensor));
-		break;
-	}
 	release(&gradient);
 }
 
@@ -188,15 +201,16 @@ static void look_for_unused(PyObject *parameter, struct wti_live *live, void *wi
 	struct wti_reading reading;
 	struct gradient gradient;
 	enum sort sort;
+	bool zero;
 
 	if (!live->requires_grad || count->is_decided)
 		return;
 	sort = look(parameter, &gradient);
 	if (sort == NONE) {
 		count->none++;
-	} else if (sort == UNKNOWN) {
+	} else if (sort == UNKNOWN || !wti_tensor_is_zero(&gradient.tensor, &zero)) {
 		count->unknown++;
-	} else if (wti_tensor_is_zero(&gradient.tensor)) {
+	} else if (zero) {
 		count->zero++;
 	} else {
 		reading = wti_state_read_looked(&gradient.tensor, live->owner, live->grad_name,

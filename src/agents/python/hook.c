@@ -21,6 +21,7 @@
 enum {
 	BUCKETS = 4096,
 	HOOKS_MAX = 65536,
+	WRAPPERS_MAX = 8,      /* around one another */
 	FLAG_HOOKED = 1 << 20, /* no METH_ flag of any interpreter */
 };
 
@@ -31,16 +32,20 @@ static uint32_t setter_count;
 
 /* ---- The way in ------------------------------------------------------------------------------ */
 
-/* As the interpreter itself does for what has no vectorcall. */
+/*
+ * As the interpreter itself does for what has no vectorcall. A dictionary without names is lost on
+ * the way to us, and some functions tell it from none: f(**{}) gets one again.
+ */
 static PyObject *call_through_type(PyObject *callable, PyObject *const *arguments, Py_ssize_t count,
 				   PyObject *names)
 {
 	Py_ssize_t name_count = names ? PyTuple_GET_SIZE(names) : 0;
 	PyObject *tuple = PyTuple_New(count);
-	PyObject *dict = name_count ? PyDict_New() : NULL;
+	bool has_dict = name_count || wti_place_gives_dict(wti_place_here());
+	PyObject *dict = has_dict ? PyDict_New() : NULL;
 	PyObject *result = NULL;
 
-	if (!tuple || (name_count && !dict))
+	if (!tuple || (has_dict && !dict))
 		goto out;
 	for (Py_ssize_t i = 0; i < count; i++) {
 		Py_INCREF(arguments[i]);
@@ -345,22 +350,48 @@ static bool is_function(PyObject *callable)
 }
 #endif
 
-static struct wti_hook *hook_function(PyFunctionObject *function)
+static void learn_parameters(struct wti_hook *hook, PyFunctionObject *function)
 {
 	PyCodeObject *code = (PyCodeObject *)function->func_code;
+
+	hook->parameters = wti_code_parameters(code);
+	hook->parameter_count = (uint32_t)code->co_argcount;
+	Py_XINCREF(hook->parameters);
+}
+
+/*
+ * A wrapper that only passes on what it is given has no names of its own: those of what it wraps
+ * hold, as they do for inspect.signature().
+ */
+static PyFunctionObject *named_by(PyFunctionObject *function)
+{
+	for (int i = 0; i < WRAPPERS_MAX; i++) {
+		PyCodeObject *code = (PyCodeObject *)function->func_code;
+		PyObject *wrapped;
+
+		if (code->co_argcount || !(code->co_flags & CO_VARARGS) || !function->func_dict)
+			break;
+		wrapped = PyDict_GetItemString(function->func_dict, "__wrapped__");
+		if (!wrapped || !is_function(wrapped))
+			break;
+		function = (PyFunctionObject *)wrapped;
+	}
+	return function;
+}
+
+static struct wti_hook *hook_function(PyFunctionObject *function)
+{
 	struct wti_hook *hook = hook_by_address((PyObject *)function);
 
 	if (!hook)
 		return NULL;
 	hook->original = function->vectorcall;
-	hook->parameters = wti_code_parameters(code);
-	hook->parameter_count = (uint32_t)code->co_argcount;
-	Py_XINCREF(hook->parameters);
+	learn_parameters(hook, named_by(function));
 	function_set(function, enter_by_address);
 	return hook;
 }
 
-/* Others that carry their vectorcall in themselves, such as numpy's ufuncs. */
+/* Others that carry their vectorcall in themselves, such as numpy's ufuncs and dispatchers. */
 static vectorcallfunc *carried(PyObject *callable)
 {
 	PyTypeObject *type = Py_TYPE(callable);
@@ -371,12 +402,24 @@ static vectorcallfunc *carried(PyObject *callable)
 	return (vectorcallfunc *)((char *)callable + type->tp_vectorcall_offset);
 }
 
+/* What stands in for a Python function, such as numpy's dispatchers, says so as functools does. */
+static void learn_wrapped(struct wti_hook *hook)
+{
+	PyObject *wrapped = PyObject_GetAttrString(hook->object, "__wrapped__");
+
+	if (wrapped && is_function(wrapped))
+		learn_parameters(hook, named_by((PyFunctionObject *)wrapped));
+	Py_XDECREF(wrapped);
+	PyErr_Clear();
+}
+
 static struct wti_hook *hook_carried(PyObject *callable, vectorcallfunc *field)
 {
 	struct wti_hook *hook = hook_by_address(callable);
 
 	if (!hook)
 		return NULL;
+	learn_wrapped(hook);
 	hook->original = *field;
 	*field = enter_by_address;
 	return hook;

@@ -49,6 +49,7 @@ struct layout {
 	int keys;
 	int data; /* in the storage, as the next */
 	int bytes;
+	size_t impl_bytes; /* of an implementation that have to be looked at */
 };
 
 /* What a combination of dispatch keys and type code means. */
@@ -235,6 +236,19 @@ static const struct {
 	{"bytes", offsetof(struct layout, bytes), fits_bytes, 8, STORAGE_BYTES, 8},
 };
 
+/* How far into an implementation what is looked at reaches. */
+static size_t reach_of(const struct layout *found)
+{
+	const int words[] = {found->storage, found->rank, found->offset,
+			     found->count,   found->code, found->keys};
+	int reach = found->sizes + 2 * INLINE_RANK * 8;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i] + 8 > reach)
+			reach = words[i] + 8;
+	return (size_t)reach;
+}
+
 /* The first thing that was not found, or NULL: all were. */
 static const char *find_layout(const struct probe *probes, size_t count, struct layout *ret)
 {
@@ -250,6 +264,7 @@ static const char *find_layout(const struct probe *probes, size_t count, struct 
 	}
 	if (!fits_long_sizes(probes, count, found.sizes))
 		return "long sizes";
+	found.impl_bytes = reach_of(&found);
 	*ret = found;
 	return NULL;
 }
@@ -348,6 +363,7 @@ static bool describe(PyObject *tensor, struct sort *sort)
 	return done;
 }
 
+/* `tensor` NULL: only if it has been seen before. */
 static const struct sort *sort_of(PyObject *tensor, uint64_t keys, uint32_t code)
 {
 	struct sort sort = {.keys = keys, .code = code};
@@ -355,7 +371,7 @@ static const struct sort *sort_of(PyObject *tensor, uint64_t keys, uint32_t code
 	for (size_t i = 0; i < sort_count; i++)
 		if (sorts[i].keys == keys && sorts[i].code == code)
 			return &sorts[i];
-	if (sort_count == SORTS_MAX || !describe(tensor, &sort))
+	if (!tensor || sort_count == SORTS_MAX || !describe(tensor, &sort))
 		return NULL;
 	sorts[sort_count] = sort;
 	return &sorts[sort_count++];
@@ -449,19 +465,14 @@ static void forget_shape(struct wti_tensor *ret)
 	ret->count = ret->count ? ret->count : 1; /* without elements it would count as read */
 }
 
-bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
+static bool read_impl(PyObject *tensor, const char *impl, struct wti_tensor *ret)
 {
-	const char *impl = (const char *)(uintptr_t)word_at((const char *)tensor, layout.impl);
 	const struct sort *sort;
 
-	if (!layout.is_known || !impl)
-		return false;
 	sort = sort_of(tensor, word_at(impl, layout.keys), half_at(impl, layout.code));
 	ret->sort = sort ? sort->name : NULL;
-	ret->is_guarded = wti_must_guard();
 	if (!sort || !sort->is_readable)
 		return false;
-	ret->impl = impl;
 	ret->dtype = sort->dtype;
 	ret->item_bytes = ret->stride_unit = sort->item_bytes;
 	ret->device = sort->device;
@@ -477,12 +488,36 @@ bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
 	return true;
 }
 
+bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret)
+{
+	const char *impl = (const char *)(uintptr_t)word_at((const char *)tensor, layout.impl);
+
+	if (!layout.is_known || !impl)
+		return false;
+	ret->impl = impl;
+	ret->is_guarded = wti_must_guard();
+	return read_impl(tensor, impl, ret);
+}
+
+bool wti_layout_read_loose(const void *impl, struct wti_tensor *ret)
+{
+	_Alignas(8) char copy[IMPL_BYTES];
+
+	if (!layout.is_known || !wti_guarded_copy(copy, impl, layout.impl_bytes))
+		return false;
+	ret->impl = impl;
+	ret->is_guarded = true;
+	return read_impl(NULL, copy, ret);
+}
+
 bool wti_layout_holds(const struct wti_tensor *tensor)
 {
 	struct wti_tensor now = {.is_guarded = true, .item_bytes = tensor->item_bytes};
+	_Alignas(8) char impl[IMPL_BYTES];
 
-	return read_shape(tensor->impl, &now) && now.rank == tensor->rank &&
+	return wti_guarded_copy(impl, tensor->impl, layout.impl_bytes) && read_shape(impl, &now) &&
+	       now.rank == tensor->rank &&
 	       memcmp(now.sizes, tensor->sizes, now.rank * sizeof(now.sizes[0])) == 0 &&
 	       memcmp(now.strides, tensor->strides, now.rank * sizeof(now.strides[0])) == 0 &&
-	       read_data(tensor->impl, &now) == tensor->data;
+	       read_data(impl, &now) == tensor->data && wti_shim_grad_holds(tensor);
 }

@@ -393,6 +393,7 @@ struct wti_tensor {
 	bool is_hash_alone;            /* told without statistics */
 	PyObject *object;              /* that was looked at, borrowed; NULL: not known */
 	const char *impl;              /* torch's, where it was read by layout; otherwise NULL */
+	const void *parameter;         /* whose gradient it is, if nobody holds it; its impl */
 	Py_buffer *buffer;             /* to be released; NULL: none */
 };
 
@@ -444,7 +445,9 @@ bool wti_layout_known(void);
  * requires_grad). False with an exception. */
 bool wti_layout_learn(PyObject *probes);
 bool wti_layout_read(PyObject *tensor, struct wti_tensor *ret);
-/* False: while its memory was read, it was given another, or other extents. */
+/* The same of an implementation that nobody holds for us, and that may go away while it is read. */
+bool wti_layout_read_loose(const void *impl, struct wti_tensor *ret);
+/* False: while its memory was read, it was given another, or other extents, or went away. */
 bool wti_layout_holds(const struct wti_tensor *tensor);
 
 /* ---- live.c --------------------------------------------------------------------------------- */
@@ -552,7 +555,8 @@ void wti_known_object(struct wt_name *owner, struct wt_name *attribute, PyObject
 
 /* Of a type whose attributes are torch's own: to ask others would run the program's code. */
 bool wti_tensor_is_tame(PyObject *tensor);
-bool wti_tensor_is_zero(const struct wti_tensor *tensor);
+/* False: it cannot be read. */
+bool wti_tensor_is_zero(const struct wti_tensor *tensor, bool *ret_is_zero);
 /* True if its statistics are to be told in this step. */
 bool wti_state_turn(const struct wti_live *live);
 /* True if in this step what is no state is read in full. */
@@ -634,6 +638,8 @@ bool wti_shim_look(PyObject *tensor, struct wti_tensor *ret);
 bool wti_shim_requires_grad(PyObject *tensor, bool *ret);
 /* The gradient, without making an object for it. False: it has none that can be read so. */
 bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret);
+/* False: its parameter has another gradient by now. Of what is no gradient: true. */
+bool wti_shim_grad_holds(const struct wti_tensor *grad);
 
 /* ---- pace.c --------------------------------------------------------------------------------- */
 

@@ -233,6 +233,12 @@ static bool is_direct(const struct wti_tensor *tensor)
 	       !tensor->is_negative;
 }
 
+/* What another thread has exchanged meanwhile was read in vain. */
+static bool holds(const struct wti_tensor *tensor)
+{
+	return !tensor->is_guarded || !tensor->impl || wti_layout_holds(tensor);
+}
+
 static bool digest_from(const struct wti_tensor *tensor, bool is_hash_alone, struct wt_digest *ret)
 {
 	struct reader reader;
@@ -244,7 +250,7 @@ static bool digest_from(const struct wti_tensor *tensor, bool is_hash_alone, str
 		return false;
 	done = wti_digest_from(&source, ret);
 	reader_end(&reader);
-	return done && (!tensor->is_guarded || !tensor->impl || wti_layout_holds(tensor));
+	return done && holds(tensor);
 }
 
 bool wti_tensor_digest(const struct wti_tensor *tensor, struct wt_digest *ret)
@@ -291,5 +297,5 @@ bool wti_tensor_bytes(const struct wti_tensor *tensor, wti_take_bytes *take, voi
 		done = bytes && take(self, bytes, n);
 	}
 	reader_end(&reader);
-	return done;
+	return done && holds(tensor);
 }

@@ -116,6 +116,7 @@ bool wti_shim_tensor(const struct wti_shim_tensor *seen, struct wti_tensor *ret)
 	ret->is_conjugate = ret->is_negative = ret->is_guarded = false;
 	ret->sort = NULL;
 	ret->impl = NULL;
+	ret->parameter = NULL;
 	ret->data = NULL;
 	if (seen->storage && is_within(seen) && wti_dtype_bytes(seen->dtype) == seen->item_bytes)
 		ret->data = seen->storage + seen->offset * seen->item_bytes;
@@ -130,15 +131,18 @@ static const void *impl_of(PyObject *tensor)
 	return impl;
 }
 
+/*
+ * torch's own accessors follow pointers that another thread may be exchanging, so they are asked
+ * only while there is none. With others about, only what layout.c knows is read.
+ */
 bool wti_shim_look(PyObject *tensor, struct wti_tensor *ret)
 {
 	struct wti_shim_tensor seen;
 
-	if (!state.impl || !state.shim->look(impl_of(tensor), &seen) ||
+	if (!state.impl || wti_must_guard() || !state.shim->look(impl_of(tensor), &seen) ||
 	    !wti_shim_tensor(&seen, ret))
 		return false;
 	ret->device = WT_NAME("cpu");
-	ret->is_guarded = wti_must_guard();
 	return true;
 }
 
@@ -150,19 +154,46 @@ bool wti_shim_requires_grad(PyObject *tensor, bool *ret)
 	return true;
 }
 
-bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret)
+/*
+ * A backward on another thread may put another gradient in the place of this one, and free it: then
+ * nothing of it is touched but by the kernel's hand.
+ */
+static bool look_loosely(const void *parameter, const void *grad, struct wti_tensor *ret)
+{
+	if (!wti_layout_read_loose(grad, ret))
+		return false;
+	ret->is_packed = wti_tensor_is_packed(ret);
+	ret->requires_grad = false; /* not known */
+	ret->parameter = parameter;
+	return true;
+}
+
+static bool look_firmly(const void *grad, struct wti_tensor *ret)
 {
 	struct wti_shim_tensor seen;
-	const void *grad = state.impl ? state.shim->grad(impl_of(tensor)) : NULL;
 
-	if (!grad || !state.shim->look(grad, &seen) || !wti_shim_tensor(&seen, ret))
+	if (!state.shim->look(grad, &seen) || !wti_shim_tensor(&seen, ret))
 		return false;
 	ret->device = WT_NAME("cpu");
-	ret->is_guarded = wti_must_guard();
+	return true;
+}
+
+bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret)
+{
+	const void *parameter = state.impl ? impl_of(tensor) : NULL;
+	const void *grad = parameter ? state.shim->grad(parameter) : NULL;
+
+	if (!grad)
+		return false;
 	ret->buffer = NULL;
 	ret->object = NULL;
 	ret->is_late = ret->is_hash_alone = false;
-	return true;
+	return wti_must_guard() ? look_loosely(parameter, grad, ret) : look_firmly(grad, ret);
+}
+
+bool wti_shim_grad_holds(const struct wti_tensor *grad)
+{
+	return !grad->parameter || state.shim->grad(grad->parameter) == grad->impl;
 }
 
 /* ---- Checking ------------------------------------------------------------------------------- */

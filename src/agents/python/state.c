@@ -96,7 +96,8 @@ struct wti_reading wti_state_read_looked(const struct wti_tensor *tensor, struct
 	} else if (its_turn) {
 		wti_tensor_tell(tensor, &names, NULL); /* not measured, and said so */
 	}
-	reading.is_zero = reading.is_done && wti_tensor_is_zero(tensor);
+	if (reading.is_done && !wti_tensor_is_zero(tensor, &reading.is_zero))
+		reading.is_done = false;
 	return reading;
 }
 

@@ -118,6 +118,7 @@ bool wti_tensor_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room)
 	ret->is_late = ret->is_hash_alone = false;
 	ret->sort = NULL;
 	ret->impl = NULL;
+	ret->parameter = NULL;
 	ret->dtype = WT_DTYPE_OTHER;
 	ret->is_packed = true;
 	ret->is_conjugate = ret->is_negative = ret->is_guarded = false;

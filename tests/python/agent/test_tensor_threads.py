@@ -102,5 +102,50 @@ def test_told(t: Harness) -> None:
     t.equal("the same in a recorded program", (run.status, run.output), (0, "done\n"), run.errors[-2000:])
 
 
+GRADIENTS = """
+import threading, time, torch
+
+def model():
+    net = torch.nn.Sequential(*[torch.nn.Linear(16, 16) for _ in range(4)])
+    return net, torch.optim.SGD(net.parameters(), lr=1e-6)
+
+other, _other_optimizer = model()
+stop = False
+turns = 0
+
+def replace():
+    global turns
+    x = torch.ones(4, 16)
+    while not stop:
+        # With a graph of its own a gradient is not added to: another takes its place, without the interpreter's lock.
+        other(x).pow(2).sum().backward(create_graph=True)
+        turns += 1
+        if turns % 8 == 0:
+            for p in other.parameters():
+                p.grad = None
+
+thread = threading.Thread(target=replace)
+thread.start()
+net, optimizer = model()
+steps = 0
+end = time.monotonic() + 3
+while time.monotonic() < end or steps < 20:
+    optimizer.zero_grad()
+    net(torch.ones(4, 16)).sum().backward()  # before which all gradients are looked at
+    optimizer.step()
+    steps += 1
+stop = True
+thread.join()
+print(turns > 10)
+"""
+
+
+def test_gradients(t: Harness) -> None:
+    run = t.record(GRADIENTS)
+    t.equal("gradients that another thread replaces", (run.status, run.output), (0, "True\n"), run.errors[-2000:])
+    counted = [row for row in run.of("gradients") if row["moment"] == "step"]
+    t.check("those that nobody touches are read", len(counted) >= 20 and all(row["nonzero"] == 8 for row in counted), counted[:3])
+
+
 if __name__ == "__main__":
-    main(test_threads, test_told, require=("torch",))
+    main(test_threads, test_told, test_gradients, require=("torch",))
