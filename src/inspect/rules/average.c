@@ -168,6 +168,23 @@ static void release_itself(void *state)
 	wti_slots_release(&itself->live.hashes);
 }
 
+/* slow.mul_(decay) comes before slow.add_(fast): if both are one, both have been scaled. */
+static void note_scaled(struct itself *itself, const struct wti_moment *moment)
+{
+	const struct wti_value_row *before = wti_call_tensor(moment->call, false, 0);
+	const struct wti_value_row *after = wti_call_tensor(moment->call, true, 0);
+	uint64_t *step;
+
+	if (!before || !after || before->digest.count < 2 ||
+	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH ||
+	    !is_live(&itself->live, moment, before->digest.hash))
+		return;
+	step = wti_slot(&itself->live.hashes, live_key(moment->process->stream, after->digest.hash),
+			sizeof(*step));
+	if (step)
+		*step = itself->live.step;
+}
+
 static void see_itself(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct itself *itself = state;
@@ -175,6 +192,10 @@ static void see_itself(struct wti_case *account, void *state, const struct wti_m
 
 	if (moment->type == WTI_MOMENT_STEPPED) {
 		note_live(&itself->live, moment);
+		return;
+	}
+	if (moment->call->what == WTI_CALLEE_SCALE_IN_PLACE) {
+		note_scaled(itself, moment);
 		return;
 	}
 	if (!is_blend(moment, &to, &from) || !is_live(&itself->live, moment, from->digest.hash))

@@ -168,7 +168,7 @@ struct wti_training {
 	struct wti_object *objects;
 	size_t object_count;
 	struct wti_map parameter_index; /* stream, owner and name: place plus one */
-	struct wti_map place_index; /* stream, optimizer and place in it: likewise */
+	struct wti_map place_index;     /* stream, optimizer and place in it: likewise */
 	struct wti_parameter *parameters;
 	size_t parameter_count;
 	struct wti_map used; /* stream and name of modules that were called: enum wti_use */
