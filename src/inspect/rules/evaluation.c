@@ -138,10 +138,11 @@ static bool is_trained(const struct wti_moment *moment, uint32_t model)
 static void judge_call(struct wti_case *account, struct evaluation *evaluation,
 		       struct running *running, const struct wti_moment *moment)
 {
-	if (evaluation->is_with || evaluation->gaps < GAPS_TO_JUDGE ||
-	    !is_trained(moment, running->object))
+	if (evaluation->is_with || !is_trained(moment, running->object))
 		return;
 	evaluation->is_with = true;
+	if (evaluation->gaps < GAPS_TO_JUDGE)
+		return;
 	if (moment->call->flags & WTI_CALL_TRAINING) {
 		if (evaluation->gaps_with * 4 < evaluation->gaps)
 			wti_violated(account, moment, moment->call->object,

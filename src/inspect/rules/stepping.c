@@ -78,7 +78,9 @@ static void see_rebuilt(struct wti_case *account, void *state, const struct wti_
 		wti_held(account);
 		return;
 	}
-	rebuilt->streak = rebuilt->steps == 1 ? rebuilt->streak + 1 : 0;
+	/* A wrapper and what it wraps step in turns: those are not new. */
+	rebuilt->streak =
+		rebuilt->steps == 1 && moment->object->step_count == 1 ? rebuilt->streak + 1 : 0;
 	rebuilt->optimizer = moment->object->name;
 	rebuilt->steps = 1;
 	if (rebuilt->streak >= REBUILDS_TO_TELL && has_state(state, moment))
