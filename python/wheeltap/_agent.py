@@ -118,7 +118,7 @@ def _hooker() -> Any:
         _State.said = True
         core.settings(settings.told(core))
         core.lacking()
-    return Selective(core, settings.needs) if settings.needs.count else core
+    return Selective(core, settings.needs, settings.detail) if settings.needs.count else core
 
 
 def _hook_torch() -> None:

@@ -59,8 +59,9 @@ class Needs:
 class Selective:
     """The extension, but for hooks: those that nothing needs are not put in at all."""
 
-    def __init__(self, core: ModuleType, needs: Needs) -> None:
+    def __init__(self, core: ModuleType, needs: Needs, detail: str) -> None:
         self._core = core
+        self._of_level: int = getattr(core, "ALWAYS") if detail == "lean" else 0  # lean itself tells none of them
         self._states = needs.states
         self._call = re.compile("|".join(map(translate, sorted(set(needs.patterns)))) or r"(?!)")
         self._forward = any(pattern.endswith(("forward", "*")) for pattern in needs.patterns)
@@ -83,7 +84,18 @@ class Selective:
         if self._action.get(action) == "MODULE":
             is_told = is_told or self._forward
         if is_told:
-            return str(core.hook(function, module, name, flags | core.ALWAYS, action))
+            return str(core.hook(function, module, name, flags | self._of_level, action))
         if self._is_needed(action):
             return str(core.hook(function, module, name, flags | core.ALWAYS | core.QUIET, action))
         return "not needed"
+
+    def hook_attribute(self, descriptor: Any, module: str, name: str) -> bool:
+        """As the extension's."""
+        core: Any = self._core
+        return bool(self._call.match(f"{module}.{name}") and core.hook_attribute(descriptor, module, name))
+
+    def hook_index(self, kind: type, module: str) -> None:
+        """As the extension's; indexing is told as a method of torch.Tensor."""
+        core: Any = self._core
+        if any(self._call.match(f"{module}.Tensor.{method}") for method in ("__getitem__", "__setitem__")):
+            core.hook_index(kind, module)

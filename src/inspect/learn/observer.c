@@ -29,8 +29,20 @@ void wti_observer_release(struct wti_observer *observer)
 	*observer = (struct wti_observer){0};
 }
 
+/*
+ * A layer calls the function of the same name: BatchNorm2d and F.batch_norm are one thing, and one
+ * occasion, whether a recording tells calls within libraries or not.
+ */
+static bool is_within_itself(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	return moment->type == WTI_MOMENT_CALL && moment->parent && !moment->call->object &&
+	       wti_scene_function(scene, moment->call) == wti_scene_function(scene, moment->parent);
+}
+
 void wti_observer_moment(struct wti_observer *observer, const struct wti_moment *moment)
 {
+	if (is_within_itself(&observer->scene, moment))
+		return;
 	wti_scene_moment(&observer->scene, moment);
 	for (size_t i = 0; wti_relations[i]; i++)
 		if (wti_relations[i]->moments & moment->type && observer->wanted >> i & 1)

@@ -100,6 +100,7 @@ static void write_invariant(struct wti_json *json, const struct wti_pack *pack,
 	write_fact(json, pack, invariant);
 	if (invariant->when.count)
 		write_when(json, pack, &invariant->when);
+	wti_needs_write(json, pack, invariant);
 	write_support(json, &invariant->support);
 	wti_json_key(json, "confidence");
 	wti_json_f64(json, (double)(int64_t)(invariant->confidence * 10000) / 10000);

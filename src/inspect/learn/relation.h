@@ -19,6 +19,20 @@ struct wti_words {
 	double low, high;
 };
 
+/* What has to be recorded for a relation to be judged, besides the calls that an invariant names.
+ */
+enum {
+	WTI_NEEDS_PARAMETERS = 1,
+	WTI_NEEDS_GRADIENTS = 2,
+	WTI_NEEDS_BUFFERS = 4,
+	WTI_NEEDS_OPTIMIZER = 8,
+	WTI_NEEDS_MODES = 16,
+	WTI_NEEDS_LOSSES = 32,
+	WTI_NEEDS_DATA = 64,
+	WTI_NEEDS_ARGUMENTS = 128, /* and returns, of calls */
+	WTI_NEEDS_TENSORS = 256,   /* what is in them */
+};
+
 struct wti_relation {
 	const char *name; /* in packs */
 	const char *code; /* of findings; never changes */
@@ -28,6 +42,7 @@ struct wti_relation {
 	const char *hint;
 	const char *innocent;
 	const char *needs; /* of a recording, for it to be measured */
+	uint32_t measures; /* WTI_NEEDS_* */
 	uint32_t moments;  /* enum wti_moment_type, bits */
 	/* Circumstances that can matter to it, as bits of enum wti_feature. Fewer are better: a
 	 * condition that cannot be the reason can only separate by chance. */
@@ -52,6 +67,13 @@ extern const struct wti_relation *const wti_relations[];
 enum { WTI_RELATIONS_MAX = 32 };
 size_t wti_relation_count_all(void);
 int wti_relation_by_name(const char *name); /* or -1 */
+
+/* "needs" of an invariant in a pack. */
+struct wti_json;
+struct wti_pack;
+struct wti_invariant;
+void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
+		     const struct wti_invariant *invariant);
 
 /* What is said is its own sort: for relations that say few things of many subjects. */
 const char *wti_sort_by_fact(const struct wti_words *words);

@@ -94,6 +94,7 @@ const struct wti_relation wti_relation_argument = {
 	.innocent = "an option that is chosen on purpose",
 	.needs = "that function was never called in these circumstances, or its arguments are not "
 		 "recorded",
+	.measures = WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_CALL,
 	.features = WTI_FEATURES_OF_CALLS,
 	.see = see,

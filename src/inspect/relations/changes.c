@@ -356,6 +356,8 @@ const struct wti_relation wti_relation_changes = {
 	.hint = "look at requires_grad, at what was given to the optimizer, and at the gradients",
 	.innocent = "parameters that only some batches reach",
 	.needs = "no parameter in these circumstances was seen over two steps",
+	.measures = WTI_NEEDS_PARAMETERS | WTI_NEEDS_GRADIENTS | WTI_NEEDS_BUFFERS |
+		    WTI_NEEDS_OPTIMIZER,
 	.moments = WTI_MOMENT_STEP | WTI_MOMENT_STEPPED | WTI_MOMENT_MODULE | WTI_MOMENT_GRADIENTS,
 	.features = WTI_FEATURES_OF_STATES,
 	.state_bytes = sizeof(struct state),

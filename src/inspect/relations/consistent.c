@@ -256,6 +256,7 @@ const struct wti_relation wti_relation_consistent = {
 		"tied",
 	.innocent = "shards, and copies that are meant to lag behind",
 	.needs = "no two ranks, or no two parameters that began equal, in these circumstances",
+	.measures = WTI_NEEDS_PARAMETERS | WTI_NEEDS_GRADIENTS | WTI_NEEDS_BUFFERS,
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
 	.features = WTI_FEATURES_OF_STATES,
 	.state_bytes = sizeof(struct state),

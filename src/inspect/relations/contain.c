@@ -143,6 +143,7 @@ const struct wti_relation wti_relation_contain = {
 	.hint = "look at what that call does, and at what was put in its place",
 	.innocent = "another version of the library, other modules inside",
 	.needs = "that function was never called in these circumstances",
+	.measures = WTI_NEEDS_PARAMETERS,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
 	.features = WTI_FEATURES_OF_CALLS | 1u << WTI_FEATURE_SCALER | 1u << WTI_FEATURE_RATE,
 	.state_bytes = sizeof(struct state),

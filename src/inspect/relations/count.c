@@ -141,6 +141,7 @@ const struct wti_relation wti_relation_count = {
 	.hint = "look at how the number of steps is computed, and at the loader and its sampler",
 	.innocent = "another length of training, on purpose",
 	.needs = "no epoch ended, or no step was taken",
+	.measures = WTI_NEEDS_DATA,
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_BATCH,
 	.features = WTI_FEATURES_OF_LOOPS,
 	.state_bytes = sizeof(struct state),

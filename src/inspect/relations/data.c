@@ -336,6 +336,7 @@ const struct wti_relation wti_relation_data = {
 	.hint = "look at samplers, seeds, worker_init_fn, the collate function and the transforms",
 	.innocent = "full-batch training, oversampling, overfitting one batch on purpose",
 	.needs = "no batch or input in these circumstances",
+	.measures = WTI_NEEDS_DATA | WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_BATCH | WTI_MOMENT_ROW,
 	.features = 1u << WTI_FEATURE_DTYPE | 1u << WTI_FEATURE_OTHER | 1u << WTI_FEATURE_WRAPPER |
 		    1u << WTI_FEATURE_STAGE,

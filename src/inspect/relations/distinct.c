@@ -162,6 +162,7 @@ const struct wti_relation wti_relation_distinct = {
 	.hint = "look at seeds, and at what is called in a loop",
 	.innocent = "overfitting one batch on purpose",
 	.needs = "that function never returned a tensor in these circumstances",
+	.measures = WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_CALL,
 	.features = WTI_FEATURES_OF_CALLS,
 	.state_bytes = sizeof(struct state),

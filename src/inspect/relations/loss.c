@@ -264,6 +264,7 @@ const struct wti_relation wti_relation_loss = {
 	.hint = "look at how the loss is put together: shapes, types, what was detached",
 	.innocent = "losses that reach zero on purpose (margins)",
 	.needs = "no backward or loss function in these circumstances",
+	.measures = WTI_NEEDS_LOSSES | WTI_NEEDS_DATA | WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_BACKWARD | WTI_MOMENT_CALL,
 	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_SCALER |
 		    1u << WTI_FEATURE_AUTOCAST | 1u << WTI_FEATURE_TRAINING,

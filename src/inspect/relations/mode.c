@@ -139,6 +139,7 @@ const struct wti_relation wti_relation_mode = {
 	.hint = "call model.train() before training and model.eval() before evaluation",
 	.innocent = "layers that are kept in evaluation mode, Monte-Carlo dropout",
 	.needs = "no such module was called in these circumstances",
+	.measures = WTI_NEEDS_MODES,
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_AVERAGE,
 	.see = see,

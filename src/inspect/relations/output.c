@@ -90,6 +90,7 @@ const struct wti_relation wti_relation_output = {
 	.hint = "look at autocast, at casts and at shapes around that call",
 	.innocent = "another precision that is chosen on purpose",
 	.needs = "that function never returned a tensor in these circumstances",
+	.measures = WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_CALL,
 	.features = WTI_FEATURES_OF_CALLS,
 	.see = see,

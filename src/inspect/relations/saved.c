@@ -230,6 +230,8 @@ const struct wti_relation wti_relation_saved = {
 		"it afterwards",
 	.innocent = "checkpoints of a part of the model, on purpose",
 	.needs = "nothing was saved or loaded in these circumstances",
+	.measures =
+		WTI_NEEDS_PARAMETERS | WTI_NEEDS_BUFFERS | WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_SAVE | WTI_MOMENT_LOAD | WTI_MOMENT_STEP | WTI_MOMENT_CALL,
 	.features = WTI_FEATURES_OF_STATES,
 	.state_bytes = sizeof(struct state),

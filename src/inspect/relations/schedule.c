@@ -206,6 +206,7 @@ const struct wti_relation wti_relation_schedule = {
 		"restored",
 	.innocent = "another schedule, on purpose",
 	.needs = "no optimizer step with a known learning rate in these circumstances",
+	.measures = WTI_NEEDS_OPTIMIZER,
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_SCHEDULER | WTI_MOMENT_LOAD,
 	.features = 1u << WTI_FEATURE_FIRST | 1u << WTI_FEATURE_SCHEDULER | 1u << WTI_FEATURE_OTHER,
 	.state_bytes = sizeof(struct state),

@@ -103,9 +103,9 @@ from wheeltap import _wheeltap as core
 print([core.is_hooked(f) for f in (torch.relu, torch.add, F.cross_entropy, nn.Module.__call__, torch.Tensor.backward)])
 """
     path = pack(t, {"calls": ["torch.relu"], "states": []}, {"calls": ["*.SGD.step"], "states": ["optimizer"]})
-    run = t.record(code, "--invariants", path)
+    run = t.record(code, "--detail", "full", "--invariants", path)
     t.equal("only what is needed is hooked", run.output.splitlines()[-1], "[True, False, False, True, False]", run.errors)
-    t.equal("it is told whoever calls it", len(run.calls("relu")), 3)
+    t.equal("at full it is told whoever calls it", len(run.calls("relu")), 3)
     t.equal("and nothing else", {e["callee"] for e in run.of("call_begin")}, {"relu", "SGD.step"})
     t.equal("only states that are needed", {e["attribute"] for e in run.of("state")} & {"lr", "0.weight"}, {"lr"})
     lacks = [e["lacks"] for e in run.of("thinned")]

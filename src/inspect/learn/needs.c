@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What has to be recorded for an invariant to be judged: `record --invariants` hooks and reads that
+ * alone (src/cli/python_needs.c). States and values are a relation's own business; calls are those
+ * that the invariant names, as patterns over full names, because one name in a pack stands for all
+ * functions that do the same (scene.c).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "pack.h"
+#include "relation.h"
+
+#define PATTERN_BYTES 512
+
+static const struct {
+	uint32_t bit;
+	const char *word;
+} states[] = {
+	{WTI_NEEDS_PARAMETERS, "parameters"},
+	{WTI_NEEDS_GRADIENTS, "gradients"},
+	{WTI_NEEDS_BUFFERS, "buffers"},
+	{WTI_NEEDS_OPTIMIZER, "optimizer"},
+	{WTI_NEEDS_MODES, "modes"},
+	{WTI_NEEDS_LOSSES, "losses"},
+	{WTI_NEEDS_DATA, "data"},
+};
+
+/* A role and a method, a layer, or a function by its full name; anything else is no call. */
+static void write_call(struct wti_json *json, const char *name)
+{
+	const char *method = strrchr(name, '.');
+	char pattern[PATTERN_BYTES];
+
+	if (!method || !method[1] || strpbrk(name, " ,[\n"))
+		return;
+	if (!strncmp(name, "nn.", 3)) {
+		snprintf(pattern, sizeof(pattern), "torch.nn.functional.%s*", name + 3);
+		wti_json_text(json, pattern);
+		wti_json_text(json, "*.forward");
+	} else if (strchr(name, '.') == method && name[0] >= 'A' && name[0] <= 'Z') {
+		snprintf(pattern, sizeof(pattern), "*%s", method);
+		wti_json_text(json, pattern);
+	} else {
+		wti_json_text(json, name);
+	}
+}
+
+void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
+		     const struct wti_invariant *invariant)
+{
+	const uint32_t measures = wti_relations[invariant->relation]->measures;
+	const uint32_t names[] = {invariant->subject[0], invariant->subject[1], invariant->fact.a,
+				  invariant->fact.b};
+
+	wti_json_key(json, "needs");
+	wti_json_object(json);
+	wti_json_key(json, "calls");
+	wti_json_array(json);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i])
+			write_call(json, wti_symbol_text(&pack->symbols, names[i]));
+	wti_json_array_end(json);
+	wti_json_key(json, "states");
+	wti_json_array(json);
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (measures & states[i].bit)
+			wti_json_text(json, states[i].word);
+	wti_json_array_end(json);
+	wti_json_key(json, "arguments");
+	wti_json_bool(json, measures & WTI_NEEDS_ARGUMENTS);
+	wti_json_key(json, "tensors");
+	wti_json_bool(json, measures & WTI_NEEDS_TENSORS);
+	wti_json_object_end(json);
+}
