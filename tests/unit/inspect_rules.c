@@ -766,6 +766,24 @@ static void small_additions(struct world *w, bool is_wrong)
 	}
 }
 
+/* A wrapper and the optimizer inside of it step the same parameters in turns. */
+static void test_wrapped_optimizer(void)
+{
+	struct wti_object *inner;
+	struct world w;
+
+	begin(&w);
+	inner = optimizer(&w, "Adam", "Adam");
+	parameter(&w, "Net", "weight", inner);
+	wti_object_add_member(optimizer(&w, "Lookahead", "Lookahead"), 0);
+	for (int i = 0; i < 4; i++) {
+		step(&w, "Adam");
+		step(&w, "Lookahead");
+	}
+	CHECK_INT(case_of(&w, "WT-OPT-006")->violation_count, 0);
+	end(&w);
+}
+
 static const struct {
 	const char *code;
 	void (*act)(struct world *w, bool is_wrong);
@@ -873,11 +891,9 @@ static void test_rows(void)
 }
 
 static const struct test tests[] = {
-	{"twins", test_twins},
-	{"callees", test_callees},
-	{"shapes", test_shapes},
-	{"rows", test_rows},
-	{NULL, NULL},
+	{"twins", test_twins},     {"wrapped_optimizer", test_wrapped_optimizer},
+	{"callees", test_callees}, {"shapes", test_shapes},
+	{"rows", test_rows},       {NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -149,7 +149,7 @@ static void see_incomplete(struct wti_case *account, void *state, const struct w
 
 const struct wti_rule wti_rule_ckpt_002 = {
 	.code = "WT-CKPT-002",
-	.severity = WT_ERROR,
+	.severity = WT_WARNING,
 	.title = "a checkpoint lacks parameters that are trained",
 	.means = "the model that is loaded from it has untrained values there",
 	.hint = "save model.state_dict() whole; look for filters by requires_grad or by name",
@@ -157,8 +157,9 @@ const struct wti_rule wti_rule_ckpt_002 = {
 		"If at least two parameters of a model are in what torch.save() writes, all of "
 		"its parameters that an optimizer trains are, under one of their names. A case "
 		"is a model in a checkpoint.",
-	.innocent =
-		"Adapters that are saved without the frozen model: what is frozen may be missing.",
+	.innocent = "Adapters that are saved without the frozen model: what is frozen may be "
+		    "missing. A "
+		    "part that is saved on purpose, such as the encoder alone.",
 	.needs = "nothing was saved that has a trained model's parameters",
 	.moments = WTI_MOMENT_SAVE,
 	.see = see_incomplete,
