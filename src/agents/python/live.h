@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What lives on from call to call: objects that are followed, their states and gradients, random
+ * number generators, the data that goes into them. Hides how changes are found.
+ */
+#ifndef WTI_PYTHON_LIVE_H
+#define WTI_PYTHON_LIVE_H
+
+#include "tensor.h"
+
+/* ---- live.c --------------------------------------------------------------------------------- */
+
+enum wti_live_type {
+	WTI_LIVE_MODULE = 1,
+	WTI_LIVE_TENSOR, /* a parameter */
+	WTI_LIVE_OPTIMIZER,
+	WTI_LIVE_LOADER,
+	WTI_LIVE_ITERATOR, /* of a loader */
+	WTI_LIVE_OTHER,    /* schedulers, scalers, samplers */
+	WTI_LIVE_END,
+};
+
+enum wti_live_grad {
+	WTI_GRAD_UNKNOWN,
+	WTI_GRAD_NONE,
+	WTI_GRAD_HASH,
+};
+
+/* An object that is followed while it lives. */
+struct wti_live {
+	PyObject *object;      /* borrowed: only its address */
+	PyObject *weak;        /* tells whether it lives */
+	uint32_t type;         /* enum wti_live_type */
+	uint32_t how;          /* enum wt_found */
+	uint64_t site;         /* where it was made: generation << 32 | number */
+	uint64_t order;        /* how many were followed before */
+	struct wt_name *owner; /* under which its states are told; NULL: not named yet */
+	struct wt_name *name;  /* there: fc1.weight; of a module its path */
+	struct wt_name *full;  /* both together: Net.fc1 */
+	struct wt_name *grad_name;
+	struct wt_name *inner; /* of a wrapper: the model in it */
+	uint64_t last_hash;    /* of a parameter; of an optimizer the print of its settings */
+	uint64_t last_grad;
+	uint64_t count;     /* of steps, of rounds */
+	uint64_t read_step; /* of a parameter: when it was last read */
+	uint32_t grad;      /* enum wti_live_grad */
+	uint32_t dtype;
+	bool has_last;
+	bool requires_grad;
+	bool training;
+	bool is_small;       /* a parameter of a few elements */
+	bool has_buffers;    /* a module, when last looked at */
+	bool is_empty;       /* a module without tensors or modules */
+	bool trains_in_eval; /* a model */
+	bool is_optimized;   /* a parameter, or a model with one, that an optimizer has */
+};
+
+struct wti_live *wti_live_find(PyObject *object, uint32_t type);
+/* Finds or adds. NULL: it cannot be followed. */
+struct wti_live *wti_live_add(PyObject *object, uint32_t type);
+/* The next one of a type that lives, after `at`; begins with NULL. */
+struct wti_live *wti_live_next(const struct wti_live *at, uint32_t type);
+/* What an object is called, whatever it is; NULL: it is not followed. */
+struct wt_name *wti_live_name(PyObject *object);
+
+/* ---- object.c ------------------------------------------------------------------------------- */
+
+/* A module that has just been made, or restored from elsewhere. */
+void wti_object_module_new(PyObject *module, uint32_t how);
+/* A parameter no longer is as it was told: tells it again. */
+void wti_object_changed(PyObject *parameter, struct wti_live *live,
+			const struct wti_tensor *tensor);
+/* The module, named; asks the Python side the first time. NULL: it cannot be followed. */
+struct wti_live *wti_object_module(PyObject *module);
+/* An attribute from the dictionary of the instance, borrowed: no code runs. NULL: none there. */
+PyObject *wti_own_attribute(PyObject *object, PyObject *name);
+extern PyMethodDef wti_object_methods[];
+
+/* ---- known.c -------------------------------------------------------------------------------- */
+
+enum {
+	WTI_STATE_FIRST = 1,
+	WTI_STATE_ZERO = 2,
+};
+
+struct wti_change {
+	uint32_t type;  /* enum wt_value_type */
+	uint32_t flags; /* WTI_STATE_ */
+	uint64_t old_value;
+	uint64_t new_value;
+	const char *text; /* or NULL */
+};
+
+/* The value of a number, a flag or nothing as one word; 0 of others. */
+uint64_t wti_number_bits(PyObject *value);
+static inline uint64_t wti_mix(uint64_t print, uint64_t word)
+{
+	print = (print ^ word) * 0x9e3779b97f4a7c15u;
+	return print ^ print >> 29;
+}
+void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
+		    const struct wti_change *change);
+/* Told if it is another one than the last time. */
+void wti_known_set(struct wt_name *owner, struct wt_name *attribute, uint32_t type, uint64_t value,
+		   uint32_t flags);
+/* Forgets all values: in a new process they have to be told again. */
+void wti_known_forget(void);
+void wti_known_text(struct wt_name *owner, struct wt_name *attribute, const char *text);
+/* A number, a flag, a text or a word of torch's; others are left. */
+void wti_known_object(struct wt_name *owner, struct wt_name *attribute, PyObject *value);
+
+/* ---- state.c, gradient.c -------------------------------------------------------------------- */
+
+/* Of a type whose attributes are torch's own: to ask others would run the program's code. */
+bool wti_tensor_is_tame(PyObject *tensor);
+/* False: it cannot be read. */
+bool wti_tensor_is_zero(const struct wti_tensor *tensor, bool *ret_is_zero);
+/* True if its statistics are to be told in this step. */
+bool wti_state_turn(const struct wti_live *live);
+/* True if in this step what is no state is read in full. */
+bool wti_state_turn_of_all(void);
+
+struct wti_reading {
+	bool is_done;
+	bool is_zero;
+	uint64_t hash;
+};
+/* Reads a tensor; tells its statistics if it is its turn. */
+struct wti_reading wti_state_read(PyObject *tensor, struct wt_name *owner, struct wt_name *name,
+				  bool its_turn);
+struct wti_reading wti_state_read_looked(const struct wti_tensor *tensor, struct wt_name *owner,
+					 struct wt_name *name, bool its_turn);
+/* Calls `each` for each parameter of an optimizer; owned while it is called. */
+typedef void wti_each_parameter(PyObject *parameter, struct wti_live *live, void *with);
+void wti_state_parameters(struct wti_live *optimizer, wti_each_parameter *each, void *with);
+
+/* What an optimizer has made of it: parameters, settings, its own state. */
+void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own);
+/* Buffers of all models, and parameters that no optimizer has, in turn. */
+void wti_state_models(void);
+/* All parameters of a model, or with NULL of all. */
+void wti_state_model(const struct wt_name *owner);
+void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is);
+
+/* The gradients that an optimizer is about to use, and that a backward will add to. */
+void wti_gradient_before_step(struct wti_live *optimizer);
+void wti_gradient_before_backward(void);
+/* Before zero_grad(): whether there are gradients that no step has used. */
+void wti_gradient_before_clear(struct wti_live *optimizer);
+
+/* ---- random.c ------------------------------------------------------------------------------- */
+
+/* Tells the states that have changed; all of them in a new process. */
+void wti_random_read(void);
+extern PyMethodDef wti_random_methods[];
+
+/* ---- data.c --------------------------------------------------------------------------------- */
+
+struct wti_data_place {
+	uint32_t call;
+	int32_t position;
+	struct wt_name *owner; /* of rows; NULL: rows are not told */
+	struct wt_name *name;  /* of the whole, or NULL */
+};
+/* All tensors in it, however they are packed into containers. */
+void wti_data_tell(const struct wti_data_place *place, PyObject *object);
+
+#endif
