@@ -19,14 +19,15 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 
 from _places import identity, own_folder, user_folder  # noqa: E402
 
-FLAGS = ["-shared", "-fPIC", "-O2", "-g", "-std=gnu17", "-D_GNU_SOURCE", "-fvisibility=hidden", "-fno-plt",
-         "-fno-math-errno", "-w", "-pthread", "-Wl,-z,nodelete"]
-
+FLAGS = ["-fPIC", "-O2", "-g", "-std=gnu17", "-D_GNU_SOURCE", "-fvisibility=hidden", "-fno-plt", "-fno-math-errno", "-w",
+         "-pthread"]
+LINK_FLAGS = ["-shared", "-pthread", "-Wl,-z,nodelete"]
 
 SHIM_FLAGS = ["-shared", "-fPIC", "-O2", "-g1", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
               "-Wall", "-Wextra", "-Wno-unused-parameter", "-pthread", "-Wl,-z,nodelete", "-Wl,--as-needed"]
@@ -58,12 +59,22 @@ def compiler() -> "list[str]":
     return []
 
 
-def build(source: str, target: str) -> "subprocess.CompletedProcess[str]":
-    include = sysconfig.get_paths()["include"]
-    files = sorted(os.path.join(source, name) for name in os.listdir(source) if name.endswith(".c"))
-    command = [*compiler(), *FLAGS, f"-I{source}", "-isystem", include, "-isystem", os.path.join(include, "internal"),
-               *files, os.path.join(source, "libwheeltap-python-agent.a"), "-o", target]
+def run(command: "list[str]") -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+
+
+def build(source: str, target: str) -> "subprocess.CompletedProcess[str]":
+    """The first that fails of all compilations, or the link; as many at a time as there are processors."""
+    include = sysconfig.get_paths()["include"]
+    names = sorted(name for name in os.listdir(source) if name.endswith(".c"))
+    objects = [os.path.join(os.path.dirname(target), name + ".o") for name in names]
+    compile = [*compiler(), *FLAGS, f"-I{source}", "-isystem", include, "-isystem", os.path.join(include, "internal"), "-c"]
+    commands = [[*compile, os.path.join(source, name), "-o", made] for name, made in zip(names, objects)]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for done in pool.map(run, commands):
+            if done.returncode:
+                return done
+    return run([*compiler(), *LINK_FLAGS, *objects, os.path.join(source, "libwheeltap-python-agent.a"), "-o", target])
 
 
 def cxx_compiler() -> "list[str]":
