@@ -50,6 +50,10 @@ const struct wti_verb wti_verb_doctor = {
 		"A finding is one cause, with the line of your program, since when, the evidence "
 		"and what to try; what follows from it is named under it. A rule that found "
 		"nothing to judge is not measured, which is not the same as clean.\n\n"
+		"What you have looked at and do not want to see again is suppressed in "
+		"wheeltap.toml "
+		"of the working directory: [[suppress]] with code, reason and, if wanted, path and "
+		"until.\n\n"
 		"Exit status: 0 clean, 1 findings, 3 nothing could be measured or the trace is "
 		"damaged.",
 	.examples = "wheeltap doctor\tthe latest run\n"

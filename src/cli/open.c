@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "open.h"
+#include "packs.h"
+#include "suppress.h"
 #include "verdict.h"
 #include "progress.h"
 #include "report.h"
@@ -100,18 +102,33 @@ static int exit_code(const struct wti_inspection *in, const struct wt_result *re
 	return whole ? WTI_EXIT_CLEAN : WTI_EXIT_TRACE;
 }
 
+static void suppress(struct wti_suppressions *suppressions, struct wt_result *result)
+{
+	char day[16];
+	const char *today = wti_today(day);
+
+	wti_suppress(suppressions, result, today);
+	wti_suppress_say(suppressions, result, today);
+}
+
 int wti_inspect_run(const struct wti_inspection *in, const char *word)
 {
 	const struct wt_inspector *inspector = wt_inspector_by_name(in->inspector);
 	struct wti_progress progress;
+	struct wti_suppressions *suppressions = NULL;
 	struct wti_opened opened;
 	struct wt_result result;
 	struct wt_err err = {.offset = -1};
 	bool whole;
-	int r = wti_open(word, &opened, &err);
+	int r;
 
-	if (r)
+	if (in->fail_on && wti_suppressions_read(WTI_SUPPRESS_FILE, &suppressions, &err))
 		return wti_report_error(in->inspector, in->json, &err);
+	r = wti_open(word, &opened, &err);
+	if (r) {
+		wti_suppressions_free(suppressions);
+		return wti_report_error(in->inspector, in->json, &err);
+	}
 	wt_result_init(&result, in->inspector);
 	if (in->before)
 		in->before(&opened, &result);
@@ -121,12 +138,14 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 	wti_progress_end(&progress);
 	if (r == WT_E_NOMEM) {
 		wt_result_release(&result);
+		wti_suppressions_free(suppressions);
 		wti_close(&opened);
 		return wti_report_error(in->inspector, in->json, &err);
 	}
 	if (r)
 		note_error(&result, NULL, &err);
 	wti_verdict_paths(&result, opened.run.directory);
+	suppress(suppressions, &result);
 	whole = !wti_note_damage(&opened, &result) && !r;
 	if (!whole && result.status && !strcmp(result.status, "clean"))
 		wt_result_set_status(&result, "damaged");
@@ -134,6 +153,7 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 		whole = false;
 	r = print_result(in, &result, exit_code(in, &result, whole));
 	wt_result_release(&result);
+	wti_suppressions_free(suppressions);
 	wti_close(&opened);
 	return r;
 }

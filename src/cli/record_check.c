@@ -13,6 +13,7 @@
 #include "packs.h"
 #include "record_check.h"
 #include "report.h"
+#include "suppress.h"
 #include "verdict.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -23,7 +24,8 @@ extern char **environ;
 struct wti_record_check {
 	struct wti_watch *watch;
 	const char *on_finding;
-	struct wti_pack *pack; /* or NULL */
+	struct wti_pack *pack;                 /* or NULL */
+	struct wti_suppressions *suppressions; /* or NULL */
 	struct wti_check_options options;
 	char today[16];
 	struct wti_map told; /* codes of findings that were shown */
@@ -82,9 +84,12 @@ static void news(void *cookie, struct wt_result *result)
 	char key[WTI_TOLD_BYTES];
 	struct wti_buf out;
 
+	wti_verdict_paths(result, check->directory);
+	wti_suppress(check->suppressions, result, check->today);
+	if (!result->finding_count)
+		return;
 	for (size_t i = 0; i < result->finding_count; i++)
 		wti_map_text(&check->told, key, wti_verdict_key(key, &result->findings[i]));
-	wti_verdict_paths(result, check->directory);
 	wti_buf_init(&out, TEXT_MAX);
 	wti_buf_byte(&out, '\n');
 	wti_show_findings(&out, result, &plain);
@@ -117,6 +122,8 @@ int wti_record_check_start(const char *pack, const char *on_finding,
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (is_a_pack(pack))
 		r = wti_pack_open(pack, &check->pack, err);
+	if (!r)
+		r = wti_suppressions_read(WTI_SUPPRESS_FILE, &check->suppressions, err);
 	check->on_finding = on_finding;
 	wti_map_init(&check->told, CODES_MAX);
 	if (!getcwd(check->directory, sizeof(check->directory)))
@@ -127,6 +134,7 @@ int wti_record_check_start(const char *pack, const char *on_finding,
 	r = r ? r : wti_watch_start(&options, &check->watch, err);
 	if (r) {
 		wti_pack_free(check->pack);
+		wti_suppressions_free(check->suppressions);
 		free(check);
 		return r;
 	}
@@ -154,6 +162,8 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 	} else {
 		wti_buf_init(&out, TEXT_MAX);
 		wti_verdict_paths(&result, check->directory);
+		wti_suppress(check->suppressions, &result, check->today);
+		wti_suppress_say(check->suppressions, &result, check->today);
 		wti_verdict_text_told(&out, &result, &check->told, &plain);
 		print(&out);
 		wti_buf_release(&out);
@@ -164,6 +174,7 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 	wt_result_release(&result);
 	wti_watch_free(check->watch);
 	wti_pack_free(check->pack);
+	wti_suppressions_free(check->suppressions);
 	wti_map_release(&check->told);
 	free(check);
 	return code;
