@@ -280,6 +280,15 @@ static int read_line(struct reading *reading, unsigned line, const char *text, s
 	return r;
 }
 
+/* The text need not end with a NUL. */
+static bool is_blank(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r')
+			return false;
+	return true;
+}
+
 int wti_traincheck_read(const char *name, const char *text, size_t bytes, struct wti_pack *pack,
 			struct wti_traincheck_left_out *left_out, struct wt_err *err)
 {
@@ -293,7 +302,7 @@ int wti_traincheck_read(const char *name, const char *text, size_t bytes, struct
 		size_t length = (size_t)((stop ? stop : end) - text);
 
 		line++;
-		if (strspn(text, " \t\r") < length)
+		if (!is_blank(text, length))
 			r = read_line(&reading, line, text, length);
 		text += length + 1;
 	}
