@@ -96,15 +96,6 @@ def torch_of_interpreter() -> "dict[str, object]":
         return {"refusal": f"importing torch ended with status {done.returncode}"}
 
 
-def cxx_standard(include: str) -> str:
-    """What torch's headers are written in: they are asked whether they use what C++20 has brought."""
-    try:
-        with open(os.path.join(include, "ATen", "core", "TensorBase.h"), encoding="utf-8") as file:
-            return "c++20" if "    requires " in file.read() else "c++17"
-    except OSError:
-        return "c++17"
-
-
 def build_shim(torch: "dict[str, object]", include: "list[str]", source: str, target: str) -> str:
     """Why it could not be built; empty if it was."""
     if torch["refusal"]:
@@ -112,9 +103,9 @@ def build_shim(torch: "dict[str, object]", include: "list[str]", source: str, ta
     if not cxx_compiler():
         return "no C++ compiler was found; install g++ or set CXX"
     files = sorted(os.path.join(source, name) for name in os.listdir(source) if name.endswith(".cpp"))
-    command = [*cxx_compiler(), *SHIM_FLAGS, f"-std={cxx_standard(str(torch['include']))}",
-               f"-D_GLIBCXX_USE_CXX11_ABI={torch['abi']}", f'-DWTI_SHIM_TORCH="{torch["identity"]}"',
-               *(f"-I{folder}" for folder in include), "-isystem", str(torch["include"]), *files, f"-Wl,--version-script={os.path.join(source, 'shim.map')}",
+    command = [*cxx_compiler(), *SHIM_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={torch['abi']}", f'-DWTI_SHIM_TORCH="{torch["identity"]}"',
+               *(f"-I{folder}" for folder in include), "-isystem", str(torch["include"]), *files,
+               f"-Wl,--version-script={os.path.join(source, 'shim.map')}",
                f"-L{torch['lib']}", "-ltorch_cpu", "-lc10", "-o", target + ".new"]
     for standard in SHIM_STANDARDS:
         done = subprocess.run([*command, standard], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

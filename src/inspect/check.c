@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inspector `check`: a run against a pack, and against the rules of doctor where asked for. */
+/*
+ * The inspectors that judge a run: `check` holds it against a pack, against the rules, or both, as
+ * it is told; `doctor` is told nothing, and asks the rules alone.
+ */
 #include "base/err.h"
 #include "learn/checker.h"
 #include "learn/observer.h"
@@ -90,6 +93,17 @@ static void release(void *opaque)
 		wti_judge_release(&s->judge);
 	wti_training_release(&s->training);
 }
+
+const struct wt_inspector wti_inspector_doctor = {
+	.name = "doctor",
+	.summary = "find silent errors by rules that hold for every training run",
+	.state_bytes = sizeof(struct state),
+	.begin = begin,
+	.event = event,
+	.finish = finish,
+	.news = news,
+	.release = release,
+};
 
 const struct wt_inspector wti_inspector_check = {
 	.name = "check",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inspectors, one a file. */
+/* The inspectors. */
 #ifndef WTI_INSPECT_TABLE_H
 #define WTI_INSPECT_TABLE_H
 

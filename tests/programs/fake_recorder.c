@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /*
  * A recorder small enough to be believed: makes the folder, runs a program, takes over its rings
  * and definitions, checks every record, and prints what it saw. The tests of agents measure against
- * it.
+ * it. One file, though a long one: it must share nothing with the recorder that it stands in for,
+ * and be read from top to bottom.
  *
  * usage: fake_recorder [option value]... -- PROGRAM ARGS...
- *   ring-bytes, rings-max, budget-ns, definitions-max, protocol, on-full (0 block, 1 drop), keep
- * (0, 1) folder F       where to work; made if it is not there die-after MS, stop-after MS    kill
- * or stop ourselves; what then happens is for others to see lazy 1         do not read rings before
- * their process has ended print 1        a line for each event
+ *   ring-bytes, rings-max, budget-ns, definitions-max, protocol,
+ *   on-full (0 block, 1 drop), keep (0, 1)
+ *   folder F                     where to work; made if it is not there
+ *   die-after MS, stop-after MS  kill or stop ourselves; what then happens is for others to see
+ *   lazy 1                       do not read rings before their process has ended
+ *   print 1                      a line for each event
  *
  * The program's output goes to our standard error. Ends with one line a process, ring and fault,
  * and "status N" of the program.
  */
+/* clang-format on */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -121,9 +121,9 @@ void wti_leave_inherited(void);
 void wti_command(char command[16]);
 /* Hands a descriptor over. Never waits. */
 bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t track, int fd);
-/* Asks the system whether the recorder has gone; if so, recording is over in this process. */
 /* Tells the recorder that a ring is full, if that was not done a moment ago. */
 void wti_wake(struct wti_process *process, uint64_t now_ns);
+/* Asks the system whether the recorder has gone; if so, recording is over in this process. */
 bool wti_recorder_gone(struct wti_process *process);
 
 /* ---- slots.c ------------------------------------------------------------------------------- */

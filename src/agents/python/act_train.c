@@ -130,6 +130,7 @@ static bool number_in(PyObject *object, double *ret)
 	}
 	if (!wti_tensor_is(object) || !wti_tensor_look(object, &tensor, &room))
 		return false;
+	/* Every loss comes this way, once a step: a digest of one number would be long. */
 	if (tensor.dtype == WT_DTYPE_F32 && tensor.count == 1 && tensor.data &&
 	    !tensor.is_guarded && !tensor.is_negative) {
 		float value;

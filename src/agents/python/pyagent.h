@@ -299,9 +299,9 @@ extern PyMethodDef wti_frame_methods[];
 
 /* ---- module.c ------------------------------------------------------------------------------- */
 
-/* Calls a method of the callbacks with one argument; nothing of it reaches the program. */
 /* Of a call of ours into Python that has raised: forgets that, but for what was the program's. */
 void wti_callback_failed(void);
+/* Calls a method of the callbacks with one argument; nothing of it reaches the program. */
 void wti_callback(const char *method, PyObject *argument);
 
 #endif

@@ -77,6 +77,8 @@ void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 
 /* What is said is its own sort: for relations that say few things of many subjects. */
 const char *wti_sort_by_fact(const struct wti_words *words);
+/* What is said of the same field of whatever argument or result is of one sort. */
+const char *wti_sort_by_field(const struct wti_words *words);
 
 /* "the call of torch.add is ..." for the forms that most relations share. */
 void wti_describe_fact(struct wti_buf *out, const struct wti_words *words);

@@ -374,6 +374,13 @@ void wti_occasion_word(struct wti_scene *scene, enum wti_feature feature, uint32
 	scene->occasion.vector.values[feature] = symbol;
 }
 
+void wti_occasion_inside(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	if (moment->parent)
+		wti_occasion_word(scene, WTI_FEATURE_INSIDE,
+				  wti_scene_function(scene, moment->parent));
+}
+
 void wti_occasion_flag(struct wti_scene *scene, enum wti_feature feature, bool is)
 {
 	wti_occasion_word(scene, feature, scene->words[is ? WTI_WORD_YES : WTI_WORD_NO]);

@@ -102,6 +102,8 @@ struct wti_occasion *wti_occasion(struct wti_scene *scene, const struct wti_rela
 				  uint32_t second);
 void wti_occasion_flag(struct wti_scene *scene, enum wti_feature feature, bool is);
 void wti_occasion_word(struct wti_scene *scene, enum wti_feature feature, uint32_t symbol);
+/* Within which call it is. */
+void wti_occasion_inside(struct wti_scene *scene, const struct wti_moment *moment);
 void wti_occasion_number(struct wti_scene *scene, enum wti_feature feature, uint32_t number);
 void wti_occasion_parameter(struct wti_scene *scene, const struct wti_parameter *parameter);
 void wti_say(struct wti_scene *scene, enum wti_form form, uint32_t a, uint32_t b);

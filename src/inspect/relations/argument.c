@@ -45,9 +45,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (call->exception || !call->value_count)
 		return;
 	wti_occasion(scene, &wti_relation_argument, moment, wti_scene_function(scene, call), 0);
-	if (moment->parent)
-		wti_occasion_word(scene, WTI_FEATURE_INSIDE,
-				  wti_scene_function(scene, moment->parent));
+	wti_occasion_inside(scene, moment);
 	for (uint32_t i = 0; i < call->value_count && value_count < VALUES_MAX; i++) {
 		const struct wti_value_row *value = &call->values[i];
 
@@ -74,11 +72,6 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	wti_describe_fact(out, words);
 }
 
-static const char *sort(const struct wti_words *words)
-{
-	return wti_field_sort(words->a);
-}
-
 const struct wti_relation wti_relation_argument = {
 	.name = "argument",
 	.code = "WT-LEARN-ARGUMENT",
@@ -99,5 +92,5 @@ const struct wti_relation wti_relation_argument = {
 	.features = WTI_FEATURES_OF_CALLS,
 	.see = see,
 	.describe = describe,
-	.sort = sort,
+	.sort = wti_sort_by_field,
 };

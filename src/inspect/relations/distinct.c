@@ -121,9 +121,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (wti_initialises(wti_symbol_text(scene->symbols, function)))
 		function = wti_scene_word(scene, "initialisation");
 	wti_occasion(scene, &wti_relation_distinct, moment, function, 0);
-	if (moment->parent)
-		wti_occasion_word(scene, WTI_FEATURE_INSIDE,
-				  wti_scene_function(scene, moment->parent));
+	wti_occasion_inside(scene, moment);
 	see_result(scene, state, moment, function, result);
 	see_argument(scene, state, moment, function, argument);
 	wti_tell(scene);

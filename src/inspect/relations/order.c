@@ -84,9 +84,7 @@ static void tell_act(struct wti_scene *scene, const struct wti_moment *moment, s
 	wti_occasion(scene, &wti_relation_order, moment, act->function,
 		     act->was_there ? 0 : wti_scene_word(scene, "first"));
 	wti_occasion_number(scene, WTI_FEATURE_BACKWARDS, backwards(scene, act));
-	if (moment->parent)
-		wti_occasion_word(scene, WTI_FEATURE_INSIDE,
-				  wti_scene_function(scene, moment->parent));
+	wti_occasion_inside(scene, moment);
 	for (uint32_t i = 0; i < act->since.count; i++)
 		wti_say(scene, WTI_FORM_SINCE, act->since.items[i].symbol, 0);
 	say_order(scene, &act->since);

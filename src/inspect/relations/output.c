@@ -55,9 +55,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (call->exception || !result)
 		return;
 	wti_occasion(scene, &wti_relation_output, moment, wti_scene_function(scene, call), 0);
-	if (moment->parent)
-		wti_occasion_word(scene, WTI_FEATURE_INSIDE,
-				  wti_scene_function(scene, moment->parent));
+	wti_occasion_inside(scene, moment);
 	for (uint32_t i = 0; i < RETURNS_MAX && result; i++) {
 		say_result(scene, moment, result);
 		result = wti_call_tensor(call, true, i + 1);
@@ -69,11 +67,6 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 {
 	wti_buf_printf(out, "of what %s returns, ", words->subject[0]);
 	wti_describe_fact(out, words);
-}
-
-static const char *sort(const struct wti_words *words)
-{
-	return wti_field_sort(words->a);
 }
 
 const struct wti_relation wti_relation_output = {
@@ -95,5 +88,5 @@ const struct wti_relation wti_relation_output = {
 	.features = WTI_FEATURES_OF_CALLS,
 	.see = see,
 	.describe = describe,
-	.sort = sort,
+	.sort = wti_sort_by_field,
 };

@@ -2,6 +2,7 @@
 /* All relations, and the sentences that they share. */
 #include <string.h>
 
+#include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
 
 /* Causes before what follows from them: of two findings of the same step the first is shown first.
@@ -46,6 +47,11 @@ int wti_relation_by_name(const char *name)
 const char *wti_sort_by_fact(const struct wti_words *words)
 {
 	return words->a;
+}
+
+const char *wti_sort_by_field(const struct wti_words *words)
+{
+	return wti_field_sort(words->a);
 }
 
 void wti_describe_fact(struct wti_buf *out, const struct wti_words *words)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules that compare ranks, each with a run of two ranks that violates it and one that does not. */
+#include "rules_world.h"
+
+/* Both ranks have a model and an optimizer; `differ` says what to change on the second. */
+static void ranks(struct world *w, uint64_t steps, void (*change)(struct world *w, uint64_t i))
+{
+	w->scope.world = STREAMS;
+	for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+		optimizer(w, "Adam", "Adam")->lr_known = 1;
+		parameter(w, "Net", "weight", find(w, "Adam"));
+	}
+	for (uint64_t i = 0; i < steps; i++) {
+		for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+			struct wti_parameter *of = wti_parameter_find(
+				&w->training, w->stream, word(w, "Net"), word(w, "weight"));
+
+			of->grad = WTI_GRAD_NONZERO;
+			of->hash = 10 + i;
+			of->grad_hash = of->grad_statistics.hash = 20 + i;
+			of->has_grad_statistics = true;
+			of->grad_statistics.count = 16;
+			of->grad_statistics.min = -1;
+			of->grad_statistics.max = 2;
+			of->grad_statistics.mean = 0.3;
+			find(w, "Adam")->lr[0] = 0.1;
+			if (w->stream == 1)
+				change(w, i);
+			w->scope.step = (int64_t)i;
+			step(w, "Adam");
+		}
+	}
+	w->stream = 0;
+}
+
+static struct wti_parameter *second(struct world *w)
+{
+	return wti_parameter_find(&w->training, 1, word(w, "Net"), word(w, "weight"));
+}
+
+static void change_nothing(struct world *w, uint64_t i)
+{
+}
+
+static void change_value(struct world *w, uint64_t i)
+{
+	second(w)->hash += i >= 2 ? 100 : 0;
+}
+
+static void change_gradient(struct world *w, uint64_t i)
+{
+	second(w)->grad_hash += i >= 2 ? 100 : 0;
+}
+
+static void change_start(struct world *w, uint64_t i)
+{
+	second(w)->hash += 100;
+}
+
+static void change_rate(struct world *w, uint64_t i)
+{
+	find(w, "Adam")->lr[0] = i >= 2 ? 0.2 : 0.1;
+}
+
+static void change_scale(struct world *w, uint64_t i)
+{
+	struct wti_parameter *of = second(w);
+
+	of->grad_hash = of->grad_statistics.hash = 500 + i;
+	of->grad_statistics.min *= 0.5;
+	of->grad_statistics.max *= 0.5;
+	of->grad_statistics.mean *= 0.5;
+}
+
+static void replicas(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_value : change_nothing);
+}
+
+static void gradients(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_gradient : change_nothing);
+}
+
+static void starts(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_start : change_nothing);
+}
+
+static void rates(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_rate : change_nothing);
+}
+
+static void scales(struct world *w, bool is_wrong)
+{
+	ranks(w, 4, is_wrong ? change_scale : change_nothing);
+}
+
+static void test_twins(void)
+{
+	static const struct {
+		const char *code;
+		void (*act)(struct world *w, bool is_wrong);
+	} all_twins[] = {
+		{"WT-RANK-001", replicas}, {"WT-RANK-002", gradients}, {"WT-RANK-004", starts},
+		{"WT-RANK-007", rates},    {"WT-RANK-009", scales},
+	};
+
+	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)
+		twins(all_twins[i].code, all_twins[i].act);
+}
+
+static const struct test tests[] = {{"twins", test_twins}, {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+	return test_main(tests, argc, argv);
+}
