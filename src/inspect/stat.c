@@ -180,8 +180,9 @@ static int syscall_event(struct state *s, const struct wt_event *event, struct w
 {
 	uint32_t nr = (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_NR);
 	uint64_t ticks = wt_event_u64(event, WT_SYSCALL_FIELD_DURATION);
-	int64_t end_ns = wt_trace_ns(s->trace, event->stream, event->ticks + ticks);
-	uint64_t length = end_ns > event->time_ns ? (uint64_t)(end_ns - event->time_ns) : 0;
+	int64_t begin_ns = wt_trace_ns(s->trace, event->stream,
+				       ticks < event->ticks ? event->ticks - ticks : 0);
+	uint64_t length = event->time_ns > begin_ns ? (uint64_t)(event->time_ns - begin_ns) : 0;
 	char label[WTI_LABEL_BYTES];
 	struct wti_subject subject = {.kind = "syscall",
 				      .side = WTI_PROFILE_HOST,

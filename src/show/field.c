@@ -78,16 +78,16 @@ static void time_value(struct wti_shown *ret, const struct wt_event *event, int 
 	ret->i = wt_trace_domain_ns(event->trace, event->stream, clock, ticks);
 }
 
-/* A length in ticks, from the time of the event on, in ns. */
+/* A length in ticks, that ends with the event, in ns. */
 static void length_value(struct wti_shown *ret, const struct wt_event *event, uint64_t ticks)
 {
-	uint64_t end = ticks > UINT64_MAX - event->ticks ? UINT64_MAX : event->ticks + ticks;
-	int64_t end_ns = wt_trace_ns(event->trace, event->stream, end);
+	uint64_t begin = ticks < event->ticks ? event->ticks - ticks : 0;
+	int64_t begin_ns = wt_trace_ns(event->trace, event->stream, begin);
 
 	ret->type = WTI_SHOWN_INT;
-	if (end_ns <= event->time_ns)
+	if (begin_ns >= event->time_ns)
 		ret->i = 0;
-	else if (__builtin_sub_overflow(end_ns, event->time_ns, &ret->i))
+	else if (__builtin_sub_overflow(event->time_ns, begin_ns, &ret->i))
 		ret->i = INT64_MAX;
 }
 

@@ -162,7 +162,7 @@ static void values(void)
 	ADD(WT_KIND_TENSOR, WORKER, 1800, NAME_LOSS, NAME_OWNER, WT_DTYPE_F32, NAME_SHAPE, 0, 1, 6,
 	    0xfedcba9876543210, 1, 0, 2, bits(-1), bits(1), bits(__builtin_nan("")), bits(0.5));
 	ADD(WT_KIND_STACK, WORKER, 1900, 1);
-	ADD(WT_KIND_SYSCALL, WORKER, 2000, 1, 0, 1, 2, 3, 0, 0, 0, (uint64_t)-11, 250);
+	ADD(WT_KIND_SYSCALL, WORKER, 2050, 1, 0, 1, 2, 3, 0, 0, 0, (uint64_t)-11, 50);
 	ADD(WT_KIND_LOST, WORKER, 2100, WT_LOST_RING_FULL, 0, 17, 5, 21, 2050, 2090);
 	ADD(WT_KIND_WATERMARK, WORKER, 2200, 2100);
 }

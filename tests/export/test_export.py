@@ -195,7 +195,7 @@ class Perfetto(Case):
         stack = next(s for s in trace.slices if s.category == "stack")
         self.assertEqual(stack.args["stack"], "libm.so.6+0xf00 0x9000")
         call = next(s for s in trace.slices if s.category == "syscall")
-        self.assertEqual((call.begin, call.end, call.args["result"]), (2000, 2250, -11))
+        self.assertEqual((call.begin, call.end, call.args["result"]), (2000, 2050, -11))
         logs = [s.name for s in trace.slices if s.category == "log"]
         self.assertEqual(logs, [NASTY_LINE, "\\n" * 4096])
         context = [(s.name, s.begin, s.end) for s in trace.slices if s.category == "context"]

@@ -109,7 +109,9 @@ bool wti_event_duration(const struct wt_event *event, int64_t *ret_begin_ns, int
 		if (event->kind->field_count <= WT_SYSCALL_FIELD_DURATION)
 			return false;
 		wti_event_field(&duration, event, WT_SYSCALL_FIELD_DURATION);
-		*ret_begin_ns = event->time_ns;
+		/* It is told when it is over. */
+		if (__builtin_sub_overflow(event->time_ns, duration.i, ret_begin_ns))
+			*ret_begin_ns = INT64_MIN;
 		*ret_ns = duration.i;
 		return true;
 	default:
