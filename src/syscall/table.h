@@ -80,7 +80,8 @@ enum wti_read_flags {
 	 * pages are surely there, gives the same. The piece is still WTI_AT_ENTRY. */
 	WTI_READ_CONSTANT = 2,
 	/* What the program reads and writes, rather than what it asks the kernel for: contents of
-	 * files and messages. A capture that keeps such things private leaves these out. */
+	 * files and messages. A capture that keeps such things private leaves these out; of
+	 * WTI_READ_IOVEC and WTI_READ_MSGHDR only what iov_base points to is meant. */
 	WTI_READ_CONTENT = 4,
 };
 
@@ -98,7 +99,7 @@ struct wti_read {
 	uint32_t if_value;
 };
 
-#define WTI_READS_MAX 8
+#define WTI_READS_MAX 12
 #define WTI_READ_ALWAYS 0xff
 /* Strings that are names for the kernel: paths and the like. Longer ones are cut. */
 #define WTI_READ_PATH_MAX 4096
