@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "collect/collect.h"
+#include "collect/syscalls/syscalls.h"
 #include "config.h"
 #include "python.h"
 #include "record_check.h"
@@ -34,6 +35,8 @@ struct record_options {
 	const char *strings;
 	const char *check; /* a pack, or yes: the built-in rules */
 	const char *on_finding;
+	const char *syscalls; /* an expression, or yes: all */
+	const char *backend;
 	struct wti_python_choice python;
 };
 
@@ -102,6 +105,7 @@ static int anchor(const char **path, char whole[PATH_MAX], struct wt_err *err)
 
 struct recording {
 	struct wti_record_options options;
+	struct wti_syscalls_options syscalls;
 	struct wti_python_plan plan;
 	struct wti_record_outcome outcome;
 	struct wti_record_check *check; /* or NULL */
@@ -125,12 +129,35 @@ static int enter(struct recording *recording, const char *directory, struct wt_e
 	return r;
 }
 
+static int choose_syscalls(struct recording *recording, const struct record_options *options,
+			   struct wt_err *err)
+{
+	struct wti_syscalls_options *syscalls = &recording->syscalls;
+
+	if (!options->syscalls || !strcmp(options->syscalls, "no") ||
+	    !strcmp(options->syscalls, "false"))
+		return 0;
+	if (!strcmp(options->backend, "bpf"))
+		syscalls->backend = WTI_SYSCALLS_BPF;
+	else if (!strcmp(options->backend, "ptrace"))
+		syscalls->backend = WTI_SYSCALLS_PTRACE;
+	recording->options.syscalls = syscalls;
+	if (!strcmp(options->syscalls, "yes") || !strcmp(options->syscalls, "true")) {
+		wti_call_set_all(&syscalls->wanted);
+		return 0;
+	}
+	syscalls->expression = options->syscalls;
+	return wti_expr_compile(WTI_ARCH_HERE, options->syscalls, &syscalls->wanted, err);
+}
+
 static int prepare(struct recording *recording, const struct record_options *options,
 		   struct wt_err *err)
 {
 	struct wti_record_options *record = &recording->options;
 	int r = read_options(options, record, err);
 
+	if (!r)
+		r = choose_syscalls(recording, options, err);
 	if (!r)
 		r = wti_python_plan(&recording->plan, &options->python, err);
 	if (r)
@@ -218,6 +245,7 @@ static const struct record_options defaults = {
 	.on_full = "block",
 	.strings = "private",
 	.on_finding = "warn",
+	.backend = "auto",
 	.python = {.detail = "normal", .tensors = "digest", .operators = "auto", .arguments = "on"},
 };
 
@@ -290,6 +318,10 @@ static const struct wti_option options[] = {
 	 AT(python.include_files)},
 	{"exclude-file", 0, WTI_OPT_LIST, "FILE", NULL, "rules of what not to hook",
 	 AT(python.exclude_files)},
+	{"syscalls", 0, WTI_OPT_MAYBE, "[=EXPR]", NULL,
+	 "record system calls of the program and all that it starts; EXPR as strace has it: "
+	 "openat,read or !futex or %file or /^pwrite/",
+	 AT(syscalls)},
 	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
 	 "judge the run while it goes on, as doctor does, and say findings on standard error; "
 	 "with a pack, hold it against that, too",

@@ -55,7 +55,8 @@ static void say_strangers(struct wti_buf *out, const struct wti_record_outcome *
 {
 	const struct wti_stranger *first = &outcome->strangers[0];
 
-	if (!outcome->stranger_count)
+	/* Where system calls are recorded that is what was wanted of a program without an agent. */
+	if (!outcome->stranger_count || outcome->syscalls_backend)
 		return;
 	wti_buf_text(out, "; not followed: ");
 	wti_printable(out, first->command, strlen(first->command));
@@ -75,6 +76,10 @@ static void say_what(struct wti_buf *out, const struct wti_record_outcome *outco
 		       wti_format_ns(time, (int64_t)outcome->duration_ns),
 		       wti_format_bytes(bytes, outcome->bytes));
 	say_losses(out, outcome);
+	if (outcome->syscalls_backend)
+		wti_buf_printf(out, "; %s system calls by %s",
+			       wti_format_count(count, outcome->syscalls_count),
+			       outcome->syscalls_backend);
 	wti_buf_printf(out, "; recorder %s of CPU",
 		       wti_format_ns(cpu, (int64_t)outcome->recorder_cpu_ns));
 	say_strangers(out, outcome);
@@ -112,11 +117,14 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 		wti_printable(out, outcome->python_why, strlen(outcome->python_why));
 		wti_buf_byte(out, '\n');
 	}
+	if (outcome->syscalls_backend)
+		wti_buf_printf(out, "wheeltap: look at it with: wheeltap stat --syscalls %s\n",
+			       path);
 	if (outcome->process_count) {
 		wti_buf_printf(out, "wheeltap: look at it with: wheeltap info %s\n", path);
 		return;
 	}
-	if (outcome->python_why[0])
+	if (outcome->python_why[0] || outcome->syscalls_backend)
 		return;
 	if (outcome->mismatch_count)
 		wti_buf_printf(

@@ -2,11 +2,16 @@
 /* The verb `stat`. */
 #include <string.h>
 
+#include "base/err.h"
 #include "inspect/stat.h"
+#include "inspect/syscalls.h"
 #include "open.h"
+#include "report.h"
 #include "verb.h"
 
 struct stat_options {
+	bool syscalls;
+	bool percentiles;
 	const char *by;
 	const char *sort;
 	const char *name;
@@ -39,8 +44,69 @@ static void csv(struct wti_buf *out, const struct wt_result *result)
 		wti_show_csv(out, result->tables[0]);
 }
 
-#define BY "name|kind|track|step|module|function|site"
-#define SORT "total|self|count|mean|max|name|bytes|tensors"
+#define BY "name|kind|track|step|module|function|site|process|thread"
+#define SORT "total|self|count|mean|max|name|bytes|tensors|errors"
+
+struct word {
+	const char *text;
+	unsigned value;
+};
+
+/* -1 if the word is none of these. */
+static int value_of(const struct word *words, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(words[i].text, text))
+			return (int)words[i].value;
+	return -1;
+}
+
+static int misplaced(const struct stat_options *o, const char *option, const char *word)
+{
+	struct wt_err err = {.offset = -1};
+
+	wti_err(&err, WT_E_ARG, "'--%s %s' %s '--syscalls'", option, word,
+		o->syscalls ? "does not go with" : "is only for");
+	return wti_report_error("stat", o->json, &err);
+}
+
+static int syscalls(const struct stat_options *o, const char *run)
+{
+	static const struct word by[] = {{"name", WTI_SYSCALLS_BY_NAME},
+					 {"process", WTI_SYSCALLS_BY_PROCESS},
+					 {"thread", WTI_SYSCALLS_BY_THREAD},
+					 {"track", WTI_SYSCALLS_BY_THREAD},
+					 {"step", WTI_SYSCALLS_BY_STEP}};
+	static const struct word sort[] = {
+		{"total", WTI_SYSCALLS_SORT_TIME},    {"count", WTI_SYSCALLS_SORT_CALLS},
+		{"errors", WTI_SYSCALLS_SORT_ERRORS}, {"mean", WTI_SYSCALLS_SORT_MEAN},
+		{"max", WTI_SYSCALLS_SORT_MAX},       {"name", WTI_SYSCALLS_SORT_NAME}};
+	int by_what = value_of(by, sizeof(by) / sizeof(by[0]), o->by);
+	int order = value_of(sort, sizeof(sort) / sizeof(sort[0]), o->sort);
+	struct wti_syscalls_view view = {.by = (enum wti_syscalls_by)by_what,
+					 .order = (enum wti_syscalls_order)order,
+					 .limit = o->limit == defaults.limit ? 0 : o->limit,
+					 .percentiles = o->percentiles,
+					 .name = o->name};
+	struct wt_query query;
+	struct wti_inspection in = {.inspector = "syscalls",
+				    .query = &query,
+				    .options = &view,
+				    .json = o->json,
+				    .other = o->csv        ? csv
+					     : o->markdown ? wti_show_markdown
+							   : NULL};
+
+	if (by_what < 0)
+		return misplaced(o, "by", o->by);
+	if (order < 0)
+		return misplaced(o, "sort", o->sort);
+	wt_query_init(&query);
+	query.from_ns = o->from_ns;
+	query.to_ns = o->to_ns;
+	query.track = o->track;
+	return wti_inspect_run(&in, run);
+}
 
 static int run(const void *opaque, char **arguments, size_t count)
 {
@@ -62,6 +128,12 @@ static int run(const void *opaque, char **arguments, size_t count)
 					     : o->markdown ? wti_show_markdown
 							   : NULL};
 
+	if (o->syscalls)
+		return syscalls(o, count ? arguments[0] : NULL);
+	if (inspector.by > WTI_STAT_BY_SITE)
+		return misplaced(o, "by", o->by);
+	if (inspector.order > WTI_PROFILE_BY_TENSORS)
+		return misplaced(o, "sort", o->sort);
 	wt_query_init(&query);
 	query.from_ns = o->from_ns;
 	query.to_ns = o->to_ns;
@@ -72,10 +144,17 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
+	{"syscalls", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "system calls alone, as strace -c counts them: % of the time, seconds, usecs/call, calls, "
+	 "errors",
+	 offsetof(struct stat_options, syscalls)},
+	{"percentiles", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "with --syscalls, also the least, 50th, 90th and 99th percentile and greatest time",
+	 offsetof(struct stat_options, percentiles)},
 	{"by", 0, WTI_OPT_CHOICE, "WHAT", BY,
 	 "a row for each name (the default), kind, track, step; or, of calls, each module, "
 	 "function "
-	 "or line that calls",
+	 "or line that calls; with --syscalls, for each name in each process, thread or step",
 	 offsetof(struct stat_options, by)},
 	{"sort", 0, WTI_OPT_CHOICE, "COLUMN", SORT, "the column to sort by; total if not given",
 	 offsetof(struct stat_options, sort)},
@@ -124,6 +203,7 @@ const struct wti_verb wti_verb_stat = {
 	.examples = "wheeltap stat --by step --sort name\thow long each step took\n"
 		    "wheeltap stat --name 'conv*' --sort self\tthe convolutions\n"
 		    "wheeltap stat --by function --sort bytes\twhat fills the trace\n"
+		    "wheeltap stat --syscalls --by process\twhat each process asks the kernel for\n"
 		    "wheeltap stat --by site --sort self\tthe lines that cost most",
 	.options = options,
 	.options_bytes = sizeof(struct stat_options),

@@ -57,6 +57,14 @@ void wti_clock_init(struct wti_clock *clock)
 		nanosleep(&pause, NULL);
 }
 
+void wti_clock_init_monotonic(struct wti_clock *clock)
+{
+	clock->ring_flags = 1;
+	clock->domain = WT_CLOCK_MONOTONIC;
+	clock->base_ticks = wti_clock_ticks(clock);
+	clock->base_ns = wti_clock_ns(CLOCK_MONOTONIC_RAW);
+}
+
 static uint32_t width_ns(const struct wti_clock *clock, uint64_t ticks)
 {
 	uint64_t passed_ticks = wti_clock_ticks(clock) - clock->base_ticks;

@@ -23,6 +23,8 @@ struct wti_moment {
 };
 
 void wti_clock_init(struct wti_clock *clock);
+/* For streams whose time stamps are CLOCK_MONOTONIC, whatever the recorder counts in. */
+void wti_clock_init_monotonic(struct wti_clock *clock);
 uint64_t wti_clock_ticks(const struct wti_clock *clock);
 uint64_t wti_clock_ns(int id); /* of a clockid_t */
 /* The present in all other clocks, each from the narrowest of several brackets. */

@@ -28,7 +28,8 @@ enum wti_record_on_full {
 	WTI_RECORD_FLIGHT, /* drop, and keep only the last flight_ns on disk */
 };
 
-struct wti_sink; /* sink.h */
+struct wti_sink;             /* sink.h */
+struct wti_syscalls_options; /* syscalls/syscalls.h */
 
 struct wti_record_options {
 	char *const *argv;        /* ends with NULL */
@@ -49,6 +50,7 @@ struct wti_record_options {
 	bool strings_keep;
 	uint64_t blobs_bytes_max; /* of tensors' bytes that are kept; 0: none are */
 	struct wti_sink *watch;   /* looks on while the program runs; or NULL */
+	const struct wti_syscalls_options *syscalls; /* record them; or NULL */
 };
 
 enum wti_run_status {
@@ -102,7 +104,10 @@ struct wti_record_outcome {
 	char trouble[256]; /* why the trace ends before the program did; empty if it does not */
 	char agent_trouble[256]; /* what an agent left that could not be loaded; empty if none did
 				  */
-	uint32_t python_count;   /* processes in which the Python agent is at work */
+	const char *syscalls_backend; /* bpf or ptrace; NULL: they were not recorded */
+	char syscalls_why[300];       /* that one */
+	uint64_t syscalls_count;
+	uint32_t python_count; /* processes in which the Python agent is at work */
 	enum wti_python_cause python_cause;
 	char python_why[400]; /* cause and cure; empty if there is none */
 };

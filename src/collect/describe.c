@@ -166,10 +166,10 @@ static uint64_t lost_in(const struct wti_stream *stream)
 static void describe_stream(const struct wti_stream *stream, struct wti_json *json)
 {
 	const struct wt_identity *who = &stream->source.identity;
-	char file[32];
+	char name[32], file[48];
 
-	snprintf(file, sizeof(file), stream->flight ? "%04u.*.wt" : "%04u.wt",
-		 stream->source.number);
+	wti_stream_name(stream, name, sizeof(name));
+	snprintf(file, sizeof(file), stream->flight ? "%s.*.wt" : "%s.wt", name);
 	wti_json_object(json);
 	text(json, "file", file);
 	number(json, "pid", who->pid);
@@ -225,6 +225,25 @@ static void describe_python(const struct wti_record_outcome *outcome, struct wti
 	wti_json_object_end(json);
 }
 
+static void describe_syscalls(const struct wti_recorder *recorder, struct wti_json *json)
+{
+	const struct wti_syscalls *syscalls = &recorder->syscalls;
+	const struct wti_syscalls_options *options = recorder->options->syscalls;
+
+	wti_json_key(json, "syscalls");
+	if (!options) {
+		wti_json_null(json);
+		return;
+	}
+	wti_json_object(json);
+	text(json, "backend", wti_syscalls_backend_name(syscalls->backend));
+	text(json, "why", syscalls->why);
+	text(json, "expression", options->expression);
+	number(json, "calls", syscalls->feed.call_count);
+	number(json, "own_calls", syscalls->feed.own_count);
+	wti_json_object_end(json);
+}
+
 static void describe_trace(const struct wti_recorder *recorder, struct wti_json *json)
 {
 	const struct wti_record_outcome *outcome = recorder->outcome;
@@ -242,6 +261,7 @@ static void describe_trace(const struct wti_recorder *recorder, struct wti_json 
 	wti_json_array_end(json);
 	describe_strangers(recorder, json);
 	describe_python(outcome, json);
+	describe_syscalls(recorder, json);
 	number(json, "still_running", outcome->still_running);
 	wti_json_key(json, "console");
 	wti_json_object(json);
@@ -320,6 +340,12 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 	outcome->mismatch_protocol = atomic_load(&recorder->session.control->mismatch_protocol);
 	outcome->program_itself_not_followed =
 		recorder->tree.count && !recorder->tree.nodes[0].joined;
+	if (recorder->syscalls.is_open) {
+		outcome->syscalls_backend = wti_syscalls_backend_name(recorder->syscalls.backend);
+		memcpy(outcome->syscalls_why, recorder->syscalls.why,
+		       sizeof(outcome->syscalls_why));
+		outcome->syscalls_count = recorder->syscalls.feed.call_count;
+	}
 	outcome->console_bytes = atomic_load(&page->console_bytes);
 	outcome->console_dropped = atomic_load(&page->dropped_bytes);
 	snprintf(outcome->trouble, sizeof(outcome->trouble), "%s", recorder->streams.why);

@@ -25,7 +25,7 @@
 struct ends { /* made here, given to relay and monitor, closed here */
 	int master, slave;
 	int out[2], err[2];
-	int life[2], news[2], held[2];
+	int life[2], news[2], held[2], gate[2];
 	bool keys; /* the terminal's keys go to the pty */
 };
 
@@ -123,17 +123,18 @@ static bool same_file(int a, int b)
 	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int open_ends(struct ends *ends, bool *ret_pty, struct wt_err *err)
+static int open_ends(struct ends *ends, bool gated, bool *ret_pty, struct wt_err *err)
 {
 	bool out_tty = isatty(STDOUT_FILENO), err_tty = isatty(STDERR_FILENO);
 
-	*ends = (struct ends){-1, -1, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, false};
+	*ends = (struct ends){-1,       -1,       {-1, -1}, {-1, -1}, {-1, -1},
+			      {-1, -1}, {-1, -1}, {-1, -1}, false};
 	*ret_pty = out_tty || err_tty;
 	if (*ret_pty && open_pty(ends, out_tty ? STDOUT_FILENO : STDERR_FILENO))
 		return wti_err_errno(err, "cannot make a terminal for", "the program");
 	ends->keys = *ret_pty && isatty(STDIN_FILENO);
 	if (pipe2(ends->life, O_CLOEXEC | O_NONBLOCK) || pipe2(ends->news, O_CLOEXEC) ||
-	    pipe2(ends->held, O_CLOEXEC))
+	    pipe2(ends->held, O_CLOEXEC) || (gated && pipe2(ends->gate, O_CLOEXEC)))
 		return wti_err_errno(err, "cannot make a pipe for", "the program");
 	if (!out_tty && is_open(STDOUT_FILENO) && pipe2(ends->out, O_CLOEXEC))
 		return wti_err_errno(err, "cannot make a pipe for", "standard output");
@@ -154,7 +155,8 @@ static void close_ends(struct ends *ends)
 {
 	int *all[] = {&ends->master,  &ends->slave,   &ends->out[0],  &ends->out[1],
 		      &ends->err[0],  &ends->err[1],  &ends->life[0], &ends->life[1],
-		      &ends->news[0], &ends->news[1], &ends->held[0], &ends->held[1]};
+		      &ends->news[0], &ends->news[1], &ends->held[0], &ends->held[1],
+		      &ends->gate[0], &ends->gate[1]};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		close_one(all[i]);
@@ -205,6 +207,7 @@ static struct wti_monitor monitor_of(const struct wti_launch *launch, const stru
 		.terminal = launch->terminal,
 		.news = ends->news[1],
 		.relay_lives = ends->held[0],
+		.gate = {ends->gate[0], ends->gate[1]},
 		.mask = launch->mask,
 		.sigpipe = launch->sigpipe,
 		.files = launch->files,
@@ -266,13 +269,13 @@ int wti_launch(struct wti_launch *launch, struct wt_err *err)
 	struct ends ends;
 	int r;
 
-	launch->terminal = launch->news = launch->life = -1;
+	launch->terminal = launch->news = launch->life = launch->gate = -1;
 	launch->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (launch->page == MAP_FAILED) {
 		launch->page = NULL;
 		return wti_err(err, WT_E_NOMEM, "out of memory for the console relay");
 	}
-	r = open_ends(&ends, &launch->pty, err);
+	r = open_ends(&ends, launch->gated, &launch->pty, err);
 	if (!r && !launch->pty)
 		launch->terminal = our_terminal();
 	if (!r)
@@ -280,7 +283,8 @@ int wti_launch(struct wti_launch *launch, struct wt_err *err)
 	if (!r) {
 		launch->news = ends.news[0];
 		launch->life = ends.life[1];
-		ends.news[0] = ends.life[1] = -1;
+		launch->gate = ends.gate[1];
+		ends.news[0] = ends.life[1] = ends.gate[1] = -1;
 		let_go_of_pipes();
 	}
 	close_ends(&ends);
@@ -294,6 +298,11 @@ static void wake_relay(const struct wti_launch *launch)
 {
 	if (write(launch->life, "", 1) < 0)
 		return; /* full: it has enough to wake up for */
+}
+
+void wti_launch_go(struct wti_launch *launch)
+{
+	close_one(&launch->gate);
 }
 
 void wti_launch_terminal(struct wti_launch *launch, bool to_program)
@@ -336,6 +345,7 @@ void wti_launch_release(struct wti_launch *launch)
 {
 	if (launch->terminal >= 0)
 		tcsetpgrp(launch->terminal, getpgrp());
+	close_one(&launch->gate);
 	close_one(&launch->terminal);
 	close_one(&launch->news);
 	close_one(&launch->life);

@@ -32,6 +32,7 @@ struct wti_launch {
 	sigset_t mask;            /* to give to the program */
 	struct sigaction sigpipe; /* likewise */
 	struct rlimit files;      /* likewise */
+	bool gated;               /* the program is to wait for wti_launch_go() */
 	/* Out. */
 	pid_t pid; /* of the program; 0 until the monitor has told */
 	pid_t monitor_pid;
@@ -40,6 +41,7 @@ struct wti_launch {
 	int terminal; /* the controlling terminal whose foreground we share; -1: none */
 	int news;     /* struct wti_monitor_news */
 	int life;     /* the relay knows by its end that we are dead */
+	int gate;     /* where the program waits; -1: nowhere, or not any more */
 	struct wti_relay_page *page;
 };
 
@@ -47,6 +49,8 @@ struct wti_launch {
 int wti_launch_find(const char *program, char *const *environment, char *out, size_t bytes,
 		    struct wt_err *err);
 int wti_launch(struct wti_launch *launch, struct wt_err *err);
+/* Lets a program begin that waits at the gate. */
+void wti_launch_go(struct wti_launch *launch);
 /* The program was stopped, or goes on: who has the terminal. */
 void wti_launch_terminal(struct wti_launch *launch, bool to_program);
 void wti_launch_signal(const struct wti_launch *launch, int number, bool group);

@@ -113,6 +113,16 @@ static void receive(struct wti_recorder *recorder)
 	wti_join_receive_all(&recorder->join);
 }
 
+/* True: come back at once. */
+static bool drain_syscalls(struct wti_recorder *recorder, uint64_t *ret_events)
+{
+	bool more;
+
+	*ret_events += wti_syscalls_drain(&recorder->syscalls, &more);
+	wti_streams_limit(&recorder->streams);
+	return more;
+}
+
 /* All processes. `news`: something was said by the kernel, so look for ends as well. */
 static bool drain_all(struct wti_recorder *recorder, bool news, uint64_t *ret_events)
 {
@@ -269,6 +279,7 @@ static void detach(struct wti_recorder *recorder)
 	wti_tree_look(&recorder->tree, UINT64_MAX);
 	receive(recorder);
 	wti_session_refuse(&recorder->session);
+	wti_syscalls_stop(&recorder->syscalls);
 	recorder->outcome->still_running = count_alive(recorder);
 	for (size_t i = 0; i < recorder->join.process_count; i++)
 		end_process(recorder, recorder->join.processes[i]);
@@ -308,7 +319,7 @@ static bool is_over(struct wti_recorder *recorder, uint64_t now_ns)
 		return false;
 	if (recorder->detached || now_ns - recorder->heard_ns >= GRACE_NS)
 		return true;
-	if (count_alive(recorder))
+	if (count_alive(recorder) || wti_syscalls_alive(&recorder->syscalls))
 		return false;
 	return now_ns - recorder->heard_ns >= JOIN_GRACE_NS || !strangers_alive(recorder);
 }
@@ -355,6 +366,7 @@ void wti_loop_run(struct wti_recorder *recorder)
 			if (news)
 				receive(recorder);
 			full = drain_all(recorder, news || recorder->ended_ns, &drained);
+			full |= drain_syscalls(recorder, &drained);
 			do_what_is_due(recorder, now_ns);
 		}
 		if (is_over(recorder, now_ns))

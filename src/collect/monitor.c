@@ -40,6 +40,15 @@ static void place(int from, int to)
 		dup2(from, to);
 }
 
+/* Until the recorder is ready to see it; one that is dead closes its end. */
+static void wait_at_gate(int gate)
+{
+	char byte;
+
+	while (gate >= 0 && read(gate, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
 /* The child: becomes the program. Only what is safe after a fork is used. */
 static _Noreturn void become_program(const struct wti_monitor *monitor, int failed)
 {
@@ -53,6 +62,7 @@ static _Noreturn void become_program(const struct wti_monitor *monitor, int fail
 	place(monitor->out, STDOUT_FILENO);
 	place(monitor->err, STDERR_FILENO);
 	setrlimit(RLIMIT_NOFILE, &monitor->files);
+	wait_at_gate(monitor->gate[0]);
 	signal(SIGTTOU, SIG_DFL);
 	signal(SIGTTIN, SIG_DFL);
 	sigaction(SIGPIPE, &monitor->sigpipe, NULL);
@@ -134,6 +144,8 @@ _Noreturn void wti_monitor_run(const struct wti_monitor *monitor)
 	pid_t pid;
 
 	signal(SIGTTOU, SIG_IGN);
+	if (monitor->gate[1] >= 0)
+		close(monitor->gate[1]);
 	if (monitor->slave >= 0) {
 		setsid();
 		ioctl(monitor->slave, TIOCSCTTY, 0);

@@ -38,6 +38,7 @@ struct wti_monitor {
 	int terminal;    /* to be given to the program's group; -1: none */
 	int news;        /* where to tell */
 	int relay_lives; /* ends with the relay */
+	int gate[2];     /* the program begins when the first has something or ends; -1: at once */
 	sigset_t mask;   /* the program gets these as we got them */
 	struct sigaction sigpipe;
 	struct rlimit files;

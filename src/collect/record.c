@@ -191,6 +191,24 @@ static int open_streams(struct wti_recorder *recorder, struct wt_err *err)
 	return 0;
 }
 
+static int open_syscalls(struct wti_recorder *recorder, struct wt_err *err)
+{
+	char text[360];
+	int r;
+
+	if (!recorder->options->syscalls)
+		return 0;
+	r = wti_syscalls_open(&recorder->syscalls, recorder->options->syscalls,
+			      &recorder->streams.sink, recorder->executable, recorder->join.boot,
+			      err);
+	if (r)
+		return r;
+	snprintf(text, sizeof(text), "system calls are captured by %s: %s",
+		 wti_syscalls_backend_name(recorder->syscalls.backend), recorder->syscalls.why);
+	wti_streams_note(&recorder->streams, WT_NOTE_INFO, text);
+	return 0;
+}
+
 static int launch(struct wti_recorder *recorder, struct wt_err *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -204,6 +222,7 @@ static int launch(struct wti_recorder *recorder, struct wt_err *err)
 	recorder->launch.console = wti_runfile_create(&recorder->runfile, "console.log");
 	recorder->launch.mask = recorder->old_mask;
 	recorder->launch.sigpipe = recorder->old_sigpipe;
+	recorder->launch.gated = recorder->syscalls.is_open;
 	getrlimit(RLIMIT_NOFILE, &files);
 	recorder->launch.files = files;
 	more = files;
@@ -237,6 +256,8 @@ static int prepare(struct wti_recorder *recorder, struct wt_err *err)
 	if (!r)
 		r = open_streams(recorder, err);
 	if (!r)
+		r = open_syscalls(recorder, err);
+	if (!r)
 		r = write_run_json(recorder, false, err);
 	if (!r)
 		r = wti_signals_open(recorder, err);
@@ -251,6 +272,7 @@ static void take_apart(struct wti_recorder *recorder)
 	wti_blobs_release(&recorder->blobs);
 	wti_tree_release(&recorder->tree);
 	wti_drain_release(&recorder->drain);
+	wti_syscalls_close(&recorder->syscalls);
 	wti_streams_release(&recorder->streams);
 	wti_session_close(&recorder->session);
 	wti_loaded_release(&recorder->loaded);
@@ -306,7 +328,7 @@ int wti_record_run(const struct wti_record_options *options, struct wti_record_o
 	recorder->outcome = ret_outcome;
 	recorder->epoll = recorder->signals = -1;
 	recorder->session.listener = recorder->launch.news = recorder->launch.life = -1;
-	recorder->launch.terminal = -1;
+	recorder->launch.terminal = recorder->launch.gate = -1;
 	recorder->ring_bytes = ring_bytes_of(options);
 	recorder->start_real_ns = wti_clock_ns(CLOCK_REALTIME);
 	sigprocmask(SIG_SETMASK, NULL, &recorder->old_mask);

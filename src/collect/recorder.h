@@ -19,6 +19,7 @@
 #include "seeds.h"
 #include "session.h"
 #include "streams.h"
+#include "syscalls/syscalls.h"
 #include "tree.h"
 #include "watermark.h"
 
@@ -41,6 +42,7 @@ struct wti_recorder {
 	struct wti_tree tree;
 	struct wti_watermark watermark;
 	struct wti_launch launch;
+	struct wti_syscalls syscalls; /* not open: not wanted */
 	char name[128];
 	char executable[PATH_MAX];
 	char **variables; /* of the program */

@@ -134,6 +134,18 @@ static void take_status(struct wti_recorder *recorder, const struct wti_monitor_
 	recorder->end_real_ns = news->real_ns;
 }
 
+/* The program waits to be seen from its first system call on. */
+static void open_gate(struct wti_recorder *recorder)
+{
+	struct wt_err err = {0};
+
+	if (!recorder->syscalls.is_open)
+		return;
+	if (wti_syscalls_program(&recorder->syscalls, recorder->launch.pid, &err))
+		wti_streams_note(&recorder->streams, WT_NOTE_INFO, err.message);
+	wti_launch_go(&recorder->launch);
+}
+
 void wti_signals_news(struct wti_recorder *recorder)
 {
 	struct wti_monitor_news news;
@@ -152,6 +164,7 @@ void wti_signals_news(struct wti_recorder *recorder)
 	}
 	if (news.type == WTI_MONITOR_STARTED) {
 		recorder->launch.pid = news.value;
+		open_gate(recorder);
 		pass_on_waiting(recorder);
 		wti_tree_root(&recorder->tree, (uint32_t)news.value, recorder->options->argv,
 			      recorder->environment.has_agent);

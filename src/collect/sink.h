@@ -16,9 +16,11 @@
 #include <wheeltap/trace.h>
 
 #define WTI_SINKS_MAX 4
+#define WTI_SOURCE_SYSCALLS 10000u /* a number that no process has */
 
-struct wti_source {      /* a followed process */
-	uint32_t number; /* from 1, in the order of joining */
+struct wti_source {       /* a followed process; or what else has a stream of its own */
+	uint32_t number;  /* from 1, in the order of joining */
+	const char *file; /* name of its file without the end; NULL: the number */
 	uint32_t ppid;
 	struct wt_identity identity;
 };

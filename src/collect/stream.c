@@ -16,13 +16,23 @@
 
 #include "stream.h"
 
+void wti_stream_name(const struct wti_stream *stream, char *out, size_t bytes)
+{
+	if (stream->source.file)
+		snprintf(out, bytes, "%s", stream->source.file);
+	else
+		snprintf(out, bytes, "%04u", stream->source.number);
+}
+
 static void make_path(const struct wti_stream *stream, uint32_t segment, char *out, size_t bytes)
 {
+	char name[32];
+
+	wti_stream_name(stream, name, sizeof(name));
 	if (stream->flight)
-		snprintf(out, bytes, "%s/%04u.%06u.wt", stream->folder, stream->source.number,
-			 segment);
+		snprintf(out, bytes, "%s/%s.%06u.wt", stream->folder, name, segment);
 	else
-		snprintf(out, bytes, "%s/%04u.wt", stream->folder, stream->source.number);
+		snprintf(out, bytes, "%s/%s.wt", stream->folder, name);
 }
 
 int wti_stream_open(struct wti_stream *stream, struct wt_err *err)

@@ -68,6 +68,8 @@ struct wti_stream {
 	char why[200]; /* the writer's error */
 };
 
+/* The name of its file without folder, segment and end. */
+void wti_stream_name(const struct wti_stream *stream, char *out, size_t bytes);
 int wti_stream_open(struct wti_stream *stream, struct wt_err *err);
 /* Seals, writes the index, closes. */
 void wti_stream_close(struct wti_stream *stream, enum wti_stream_end end);

@@ -32,7 +32,8 @@ static struct wti_stream *new_stream(struct wti_streams *streams, const struct w
 	}
 	stream->source = *source;
 	stream->folder = streams->folder;
-	stream->clock = streams->clock;
+	stream->clock =
+		source->identity.clock == WT_CLOCK_MONOTONIC ? &streams->monotonic : streams->clock;
 	stream->flight = streams->flight_ns && source->number;
 	stream->bytes_max = source->number && !stream->flight ? streams->bytes_max : 0;
 	stream->own_track = source->number ? WTI_STREAM_OWN_TRACK : 1;
@@ -140,6 +141,7 @@ int wti_streams_init(struct wti_streams *streams, const struct wti_streams_optio
 		.flight_ns = options->flight_ns,
 		.ticked_ns = wti_clock_ns(CLOCK_MONOTONIC),
 	};
+	wti_clock_init_monotonic(&streams->monotonic);
 	streams->own = new_stream(streams, &source, err);
 	if (!streams->own)
 		return WT_E_NOMEM;

@@ -15,8 +15,9 @@ struct wti_streams {
 	const char *folder;
 	int folder_fd;
 	const struct wti_clock *clock;
-	uint64_t bytes_max; /* of all streams together; 0: none */
-	uint64_t flight_ns; /* 0: not a flight recording */
+	struct wti_clock monotonic; /* of streams that count in it where `clock` does not */
+	uint64_t bytes_max;         /* of all streams together; 0: none */
+	uint64_t flight_ns;         /* 0: not a flight recording */
 	uint64_t ticked_ns;
 	enum wti_stream_end end; /* of all of them at once: ceiling, folder gone */
 	struct wti_stream *own;

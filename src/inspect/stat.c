@@ -12,6 +12,8 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "syscall/table.h"
+
 #include "context.h"
 #include "label.h"
 #include "spans.h"
@@ -176,6 +178,16 @@ static int device_op(struct state *s, const struct wt_event *event, struct wt_er
 	return add_whole(s, event, &subject, (uint64_t)op.ended_ns - (uint64_t)op.started_ns, err);
 }
 
+static struct wt_text call_name(const struct wt_event *event, uint32_t nr,
+				char out[WTI_LABEL_BYTES])
+{
+	uint64_t arch = wt_event_u64(event, WT_SYSCALL_FIELD_ARCH);
+	const char *name = wti_call_name((enum wti_arch)arch, nr);
+
+	return name ? (struct wt_text){name, strlen(name)}
+		    : wti_label_number(out, "system call ", nr);
+}
+
 static int syscall_event(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	uint32_t nr = (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_NR);
@@ -186,7 +198,7 @@ static int syscall_event(struct state *s, const struct wt_event *event, struct w
 	char label[WTI_LABEL_BYTES];
 	struct wti_subject subject = {.kind = "syscall",
 				      .side = WTI_PROFILE_HOST,
-				      .name = wti_label_number(label, "system call ", nr),
+				      .name = call_name(event, nr, label),
 				      .name_id = nr,
 				      .track = event->track};
 

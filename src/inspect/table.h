@@ -12,6 +12,7 @@ extern const struct wt_inspector wti_inspector_doctor;
 extern const struct wt_inspector wti_inspector_infer;
 extern const struct wt_inspector wti_inspector_info;
 extern const struct wt_inspector wti_inspector_stat;
+extern const struct wt_inspector wti_inspector_syscalls;
 extern const struct wt_inspector wti_inspector_timeline;
 
 #endif

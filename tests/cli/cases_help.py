@@ -84,7 +84,7 @@ def test_completion(b: Bench) -> None:
     assert complete('wheeltap ""', 1) == set(verbs(b))
     assert complete("wheeltap sta", 1) == {"stat"}
     assert "--sort" in complete("wheeltap stat --", 2)
-    assert complete('wheeltap stat --by ""', 3) == {"name", "kind", "track", "step", "module", "function", "site"}
+    assert complete('wheeltap stat --by ""', 3) == {"name", "kind", "track", "step", "module", "function", "site", "process", "thread"}
     b.make_run("my-run")
     assert complete("wheeltap info m", 2) == {"my-run"}
     for shell in ("zsh", "fish"):

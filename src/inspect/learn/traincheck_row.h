@@ -28,8 +28,7 @@ struct wti_tc_process {
 	int64_t rank;
 	bool has_objects;
 	bool has_calls;
-	bool says_lost;    /* that calls were not recorded */
-	bool says_replica; /* that other ranks hold the same model */
+	bool says_lost; /* that calls were not recorded */
 };
 
 struct wti_traincheck_import {

@@ -50,8 +50,8 @@ static void note_loss(struct window *window, const struct wti_moment *moment)
 	window->has_loss = false;
 	if (!target || target->digest.flags & WTI_TENSOR_NO_STATISTICS)
 		return;
-	wti_call_number(moment->call, wti_symbol_word(moment->training->symbols, "ignore_index"),
-			-2, &ignored);
+	wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "ignore_index"),
+			   -2, &ignored);
 	window->elements = (double)target->digest.count;
 	if (is_classes && ignored == 0)
 		window->elements -= (double)target->digest.zeros;

@@ -83,13 +83,13 @@ static bool read_clip(const struct wti_moment *moment, double *ret_total, double
 	const struct wti_value_row *total = wti_call_tensor(call, true, 0);
 	double norm = 2;
 
-	wti_call_number(call, wti_symbol_word(moment->training->symbols, "norm_type"), 2, &norm);
+	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "norm_type"), 2, &norm);
 	if (call->what != WTI_CALLEE_CLIP_NORM || norm != 2 || !total || total->digest.count != 1 ||
 	    total->digest.flags & WTI_TENSOR_NO_STATISTICS)
 		return false;
 	*ret_total = total->digest.mean;
-	return wti_call_number(call, wti_symbol_word(moment->training->symbols, "max_norm"), 1,
-			       ret_limit);
+	return wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "max_norm"), 1,
+				  ret_limit);
 }
 
 static void note_clip(struct clipped *clipped, const struct wti_moment *moment)

@@ -56,8 +56,9 @@ static bool is_active(const struct wti_moment *moment, bool *ret_is_active)
 		*ret_is_active = input->digest.hash != result->digest.hash;
 		return true;
 	}
-	wti_call_number(call, wti_symbol_word(moment->training->symbols, "p"), 1, &p);
-	wti_call_number(call, wti_symbol_word(moment->training->symbols, "training"), 2, &training);
+	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "p"), 1, &p);
+	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "training"), 2,
+			   &training);
 	*ret_is_active = p > 0 && training != 0;
 	return true;
 }

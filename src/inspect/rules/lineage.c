@@ -85,7 +85,7 @@ void wti_lineage_call(struct wti_lineage *lineage, const struct wti_moment *mome
 		if (call->values[i].position >= 0 && is_scalar(&call->values[i]))
 			scalar->parents[scalar->parent_count++] = call->values[i].digest.hash;
 	if (call->what == WTI_CALLEE_MULTIPLY && scalar->parent_count == 1)
-		wti_call_number(call, 0, 1, &scalar->factor);
+		wti_call_as_number(call, 0, 1, &scalar->factor);
 }
 
 const struct wti_scalar *wti_lineage_find(const struct wti_lineage *lineage, uint64_t hash)

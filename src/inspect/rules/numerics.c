@@ -285,7 +285,7 @@ static void see_addition(struct wti_case *account, void *state, const struct wti
 	    what->digest.count != to->digest.count ||
 	    (to->digest.flags | what->digest.flags) & WTI_TENSOR_NO_STATISTICS)
 		return;
-	wti_call_number(call, wti_symbol_word(moment->training->symbols, "alpha"), -2, &alpha);
+	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "alpha"), -2, &alpha);
 	added = fabs(alpha) * root_mean_square(&what->digest);
 	least = unit_of(to->digest.dtype) * root_mean_square(&to->digest);
 	additions = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*additions));

@@ -27,8 +27,8 @@ static void see_length(struct wti_case *account, void *state, const struct wti_m
 	prompt = wti_call_tensor(call, false, 0);
 	result = wti_call_tensor(call, true, 0);
 	if (!prompt || !result ||
-	    !wti_call_number(call, wti_symbol_word(moment->training->symbols, "max_new_tokens"), -2,
-			     &limit))
+	    !wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "max_new_tokens"),
+				-2, &limit))
 		return;
 	asked = length_of(moment, prompt);
 	given = length_of(moment, result);

@@ -140,8 +140,8 @@ static void see_ignored(struct wti_case *account, void *state, const struct wti_
 	if (!target)
 		return;
 	calls->count++;
-	wti_call_number(moment->call, wti_symbol_word(moment->training->symbols, "ignore_index"),
-			-2, &ignored);
+	wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "ignore_index"),
+			   -2, &ignored);
 	if (target->digest.min != ignored || target->digest.max != ignored)
 		wti_held(account);
 	else if (++calls->empty_count * ONE_IN >= calls->count && calls->count >= CALLS_FIRST)

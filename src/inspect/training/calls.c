@@ -319,7 +319,7 @@ const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is
 	return NULL;
 }
 
-bool wti_call_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret)
+bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret)
 {
 	const struct wti_value_row *value = wti_call_argument(call, name, position);
 	union {

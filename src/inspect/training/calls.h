@@ -112,7 +112,7 @@ const struct wti_value_row *wti_call_argument(const struct wti_call *call, uint3
 const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is_return,
 					    uint32_t n);
 /* A number among the arguments, by name or position; false: there is none. */
-bool wti_call_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret);
+bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret);
 /* All tensors of one side as one number; 0: there is none, or one was not read. */
 uint64_t wti_call_hash(const struct wti_call *call, bool is_return);
 void wti_digest_read(struct wti_digest_row *ret, struct wti_symbols *symbols,

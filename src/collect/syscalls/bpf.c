@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The other half of tap.bpf.c: puts it into the kernel and reads the ring that it fills.
+ *
+ * Knows the layout of a BPF ring buffer, which is the kernel's contract: a page that we write (how
+ * far we have read), a page that it writes (how far it has written), and the data, mapped twice in
+ * a row so that no record is cut. It is read by looking, not by waiting: a wake-up for each record
+ * would cost more than the record.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/err.h"
+#include "syscall/record.h"
+
+#include "capture.h"
+#include "tap.h"
+#include "tap.skel.h"
+
+_Static_assert(WTI_TAP_TASK_PROGRAM == WT_TASK_PROGRAM, "as in the schema");
+_Static_assert(WTI_TAP_TASK_ATTACHED == WT_TASK_ATTACHED, "as in the schema");
+_Static_assert(WTI_TAP_TASK_THREAD == WT_TASK_THREAD, "as in the schema");
+_Static_assert(WTI_TAP_TASK_PROCESS == WT_TASK_PROCESS, "as in the schema");
+_Static_assert(WTI_TAP_TASK_EXEC == WT_TASK_EXEC, "as in the schema");
+_Static_assert(WTI_TAP_UNFINISHED == WTI_SYSCALL_UNFINISHED, "as in the schema");
+_Static_assert(WTI_TAP_JOINED == WTI_SYSCALL_JOINED, "as in the schema");
+_Static_assert(WTI_TAP_OWN == WTI_SYSCALL_OWN, "as in the schema");
+_Static_assert(WTI_TAP_UNREAD == WTI_SYSCALL_UNREAD, "as in the schema");
+_Static_assert(WTI_TAP_RESTARTS == WTI_SYSCALL_RESTARTS, "as in the schema");
+_Static_assert(WTI_TAP_CALLS_MAX == WTI_CALLS_MAX, "as in the table");
+
+struct bpf_capture {
+	struct wti_tap *tap;
+	unsigned long *consumer; /* how far we have read */
+	const uint8_t *producer; /* how far there is something to read; a page on, the data */
+	size_t page_bytes;
+};
+
+/* ---- The ring -------------------------------------------------------------------------------- */
+
+static int map_ring(struct bpf_capture *capture)
+{
+	int fd = bpf_map__fd(capture->tap->maps.ring);
+	void *map;
+
+	capture->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	map = mmap(NULL, capture->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return -1;
+	capture->consumer = map;
+	map = mmap(NULL, capture->page_bytes + 2 * (size_t)WTI_TAP_RING_BYTES, PROT_READ,
+		   MAP_SHARED, fd, (off_t)capture->page_bytes);
+	if (map == MAP_FAILED)
+		return -1;
+	capture->producer = map;
+	return 0;
+}
+
+static void unmap_ring(struct bpf_capture *capture)
+{
+	if (capture->consumer)
+		munmap(capture->consumer, capture->page_bytes);
+	if (capture->producer)
+		munmap((void *)(uintptr_t)capture->producer,
+		       capture->page_bytes + 2 * (size_t)WTI_TAP_RING_BYTES);
+}
+
+static unsigned long written(const struct bpf_capture *capture)
+{
+	return __atomic_load_n((const unsigned long *)(const void *)capture->producer,
+			       __ATOMIC_ACQUIRE);
+}
+
+static bool drain(void *self, size_t count_max,
+		  void (*take)(void *context, const struct wti_raw *raw, size_t bytes),
+		  void *context)
+{
+	struct bpf_capture *capture = self;
+	const uint8_t *data = capture->producer + capture->page_bytes;
+	unsigned long at = *capture->consumer, end = written(capture);
+
+	while (at < end && count_max--) {
+		const uint8_t *head = data + (at & (WTI_TAP_RING_BYTES - 1));
+		uint32_t length =
+			__atomic_load_n((const uint32_t *)(const void *)head, __ATOMIC_ACQUIRE);
+		size_t bytes = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (length & BPF_RINGBUF_BUSY_BIT) /* is being written */
+			return false;
+		if (!(length & BPF_RINGBUF_DISCARD_BIT))
+			take(context, (const void *)(head + BPF_RINGBUF_HDR_SZ), bytes);
+		at += (bytes + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
+		__atomic_store_n(capture->consumer, at, __ATOMIC_RELEASE);
+	}
+	return at < end;
+}
+
+static unsigned fill(void *self)
+{
+	const struct bpf_capture *capture = self;
+
+	return (unsigned)((written(capture) - *capture->consumer) / (WTI_TAP_RING_BYTES / 100));
+}
+
+/* ---- Its life -------------------------------------------------------------------------------- */
+
+static int follow(void *self, pid_t pid, enum wti_root_mode mode, struct wt_err *err)
+{
+	struct bpf_capture *capture = self;
+	uint32_t key = (uint32_t)pid, value = mode;
+
+	if (bpf_map__update_elem(capture->tap->maps.roots, &key, sizeof(key), &value, sizeof(value),
+				 BPF_ANY))
+		return wti_err_errno(err, "cannot follow", "the program");
+	__atomic_fetch_add(&capture->tap->bss->root_count, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static uint64_t lost(void *self)
+{
+	const struct bpf_capture *capture = self;
+
+	return __atomic_load_n(&capture->tap->bss->lost_records, __ATOMIC_SEQ_CST);
+}
+
+static void stop(void *self)
+{
+	struct bpf_capture *capture = self;
+
+	__atomic_store_n(&capture->tap->bss->stopped, 1, __ATOMIC_SEQ_CST);
+	wti_tap__detach(capture->tap);
+}
+
+static void free_capture(void *self)
+{
+	struct bpf_capture *capture = self;
+
+	if (!capture)
+		return;
+	unmap_ring(capture);
+	wti_tap__destroy(capture->tap);
+	free(capture);
+}
+
+static int silence(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return 0;
+}
+
+static int refused(struct wt_err *err, int code)
+{
+	code = code < 0 ? -code : code;
+	if (code == EPERM || code == EACCES)
+		return wti_err(err, WT_E_IO,
+			       "the kernel does not permit BPF here; run as root, or with "
+			       "CAP_BPF and CAP_PERFMON");
+	if (code == ESRCH || code == ENOENT || code == EINVAL || code == ENOTSUP)
+		return wti_err(err, WT_E_IO,
+			       "the kernel cannot run the BPF capture (%s); it needs Linux 5.11 "
+			       "with BTF",
+			       strerror(code));
+	return wti_err(err, WT_E_IO, "the BPF capture could not be loaded: %s", strerror(code));
+}
+
+static int load(struct bpf_capture *capture, const struct wti_capture_options *options)
+{
+	int r;
+
+	capture->tap = wti_tap__open();
+	if (!capture->tap)
+		return -errno;
+	for (uint32_t nr = 0; nr < WTI_TAP_CALLS_MAX; nr++)
+		capture->tap->rodata->wanted[nr] = wti_call_set_has(&options->wanted, nr);
+	r = wti_tap__load(capture->tap);
+	if (!r)
+		r = wti_tap__attach(capture->tap);
+	if (!r && map_ring(capture))
+		r = -errno;
+	return r;
+}
+
+int wti_capture_bpf(const struct wti_capture_options *options, struct wti_capture *ret_capture,
+		    struct wt_err *err)
+{
+	struct bpf_capture *capture = calloc(1, sizeof(*capture));
+	int r;
+
+	if (!capture)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	libbpf_set_print(silence);
+	r = load(capture, options);
+	if (r) {
+		free_capture(capture);
+		return refused(err, r);
+	}
+	*ret_capture = (struct wti_capture){capture, follow, drain, fill, lost, stop, free_capture};
+	return 0;
+}

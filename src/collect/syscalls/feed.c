@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows how a raw record becomes a record of the trace. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "records.h"
+#include "syscall/record.h"
+
+#include "feed.h"
+
+#define TRACKS_MAX (1u << 20)
+#define UNITS(bytes) ((uint16_t)(((bytes) + 7) / 8))
+
+void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *program,
+		   const uint8_t boot[16])
+{
+	const char *slash = strrchr(program, '/');
+	struct wti_source source = {
+		.number = WTI_SOURCE_SYSCALLS,
+		.file = "syscalls",
+		.identity = {.pid = (uint32_t)getpid(),
+			     .clock = WT_CLOCK_MONOTONIC,
+			     .command = "system calls"},
+	};
+
+	*feed = (struct wti_feed){.sink = sink};
+	snprintf(feed->program, sizeof(feed->program), "%.15s", slash ? slash + 1 : program);
+	memcpy(source.identity.boot, boot, sizeof(source.identity.boot));
+	feed->stream = sink->begin(sink->self, &source);
+}
+
+void wti_feed_release(struct wti_feed *feed)
+{
+	free(feed->tracks);
+	feed->tracks = NULL;
+}
+
+static struct wti_feed_track *track_of(struct wti_feed *feed, uint32_t number)
+{
+	uint32_t capacity = feed->track_capacity ? feed->track_capacity : 64;
+	void *tracks;
+
+	if (number >= TRACKS_MAX)
+		return NULL;
+	while (capacity <= number)
+		capacity *= 2;
+	if (capacity > feed->track_capacity) {
+		tracks = realloc(feed->tracks, capacity * sizeof(*feed->tracks));
+		if (!tracks)
+			return NULL;
+		feed->tracks = tracks;
+		memset(&feed->tracks[feed->track_capacity], 0,
+		       (capacity - feed->track_capacity) * sizeof(*feed->tracks));
+		feed->track_capacity = capacity;
+	}
+	return &feed->tracks[number];
+}
+
+/* What lies between the number that should come and the one that does. */
+static void tell_gap(struct wti_feed *feed, struct wti_feed_track *track, const struct wti_raw *raw)
+{
+	struct wti_loss loss = {.track = raw->track,
+				.reason = WT_LOST_RING_FULL,
+				.count = raw->seq - track->next_seq,
+				.first = track->next_seq,
+				.last = raw->seq - 1,
+				.from = track->last_ns,
+				.to = raw->time_ns};
+
+	if (!track->last_ns)
+		loss.from = raw->time_ns;
+	feed->gaps += loss.count;
+	feed->sink->lost(feed->sink->self, feed->stream, &loss);
+	track->next_seq = raw->seq;
+}
+
+static void define(struct wti_feed *feed, struct wti_feed_track *track, uint32_t number,
+		   const char *name, size_t name_bytes)
+{
+	struct {
+		struct wti_track_definition head;
+		char name[16];
+	} payload = {.head = {.type = WTI_TRACK_THREAD, .tid = track->tid}};
+	struct wti_definition_view view = {.type = WTI_DEF_TRACK,
+					   .payload_bytes =
+						   (uint16_t)(sizeof(payload.head) + name_bytes),
+					   .id = number,
+					   .payload = (const uint8_t *)&payload};
+
+	memcpy(payload.name, name, name_bytes);
+	feed->sink->define(feed->sink->self, feed->stream, &view);
+	track->is_defined = true;
+}
+
+static void hand_over(struct wti_feed *feed, struct wti_feed_track *track,
+		      const struct wti_raw *raw, struct wti_record *record, uint16_t kind,
+		      size_t bytes)
+{
+	struct wti_run_of_records run = {.track = raw->track,
+					 .count = 1,
+					 .first_seq = raw->seq,
+					 .data = (const uint8_t *)record};
+
+	/* Two processors may differ by a little; order is the sequence. */
+	if (raw->time_ns > track->last_ns)
+		track->last_ns = raw->time_ns;
+	record->kind = kind;
+	record->units = UNITS(bytes);
+	record->seq = (uint32_t)raw->seq;
+	record->ticks = run.last_ticks = track->last_ns;
+	run.bytes = record->units * 8u;
+	feed->sink->records(feed->sink->self, feed->stream, &run);
+	track->next_seq = raw->seq + 1;
+}
+
+static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
+		      const struct wti_raw_call *raw)
+{
+	struct {
+		struct wti_record_syscall call;
+		uint8_t memory[WTI_SYSCALL_MEMORY_MAX];
+	} record;
+	struct wti_record_syscall *call = &record.call;
+
+	call->nr = raw->nr;
+	call->stack = 0;
+	call->a0 = raw->args[0];
+	call->a1 = raw->args[1];
+	call->a2 = raw->args[2];
+	call->a3 = raw->args[3];
+	call->a4 = raw->args[4];
+	call->a5 = raw->args[5];
+	call->result = raw->result;
+	call->duration = raw->duration_ns;
+	call->text_bytes = raw->memory_bytes;
+	call->arch = raw->arch;
+	call->flags = raw->flags;
+	memcpy(record.memory, raw + 1, raw->memory_bytes);
+	feed->call_count++;
+	feed->own_count += (raw->flags & WTI_SYSCALL_OWN) != 0;
+	hand_over(feed, track, &raw->raw, &call->record, WT_KIND_SYSCALL,
+		  sizeof(*call) + raw->memory_bytes);
+}
+
+static void take_task(struct wti_feed *feed, struct wti_feed_track *track,
+		      const struct wti_raw_task *raw)
+{
+	/* Until its exec the program is called as we are. */
+	const char *command = raw->how == WT_TASK_PROGRAM ? feed->program : raw->command;
+	uint32_t bytes = (uint32_t)strnlen(command, sizeof(raw->command));
+	struct {
+		struct wti_record_task task;
+		char command[sizeof(raw->command)];
+	} record = {.task = {.tid = raw->tid,
+			     .pid = raw->pid,
+			     .parent = raw->parent,
+			     .how = raw->how,
+			     .command_bytes = bytes}};
+
+	feed->alive_count += !track->alive;
+	track->alive = true;
+	track->tid = raw->tid;
+	track->pid = raw->pid;
+	memcpy(record.command, command, bytes);
+	if (!track->is_defined)
+		define(feed, track, raw->raw.track, command, bytes);
+	hand_over(feed, track, &raw->raw, &record.task.record, WT_KIND_TASK,
+		  sizeof(record.task) + bytes);
+}
+
+static void take_end(struct wti_feed *feed, struct wti_feed_track *track,
+		     const struct wti_raw_end *raw)
+{
+	struct wti_record_task_end record = {.tid = raw->tid, .pid = raw->pid, .flags = raw->flags};
+
+	record.status =
+		WIFSIGNALED(raw->status) ? -WTERMSIG(raw->status) : WEXITSTATUS(raw->status);
+	feed->alive_count -= track->alive;
+	track->alive = false;
+	hand_over(feed, track, &raw->raw, &record.record, WT_KIND_TASK_END, sizeof(record));
+}
+
+static bool is_whole(const struct wti_raw *raw, size_t bytes)
+{
+	const struct wti_raw_call *call = (const void *)raw;
+
+	if (bytes < sizeof(*raw))
+		return false;
+	switch (raw->type) {
+	case WTI_RAW_CALL:
+		return bytes >= sizeof(*call) && call->memory_bytes <= bytes - sizeof(*call) &&
+		       call->memory_bytes <= WTI_SYSCALL_MEMORY_MAX;
+	case WTI_RAW_TASK:
+		return bytes >= sizeof(struct wti_raw_task);
+	case WTI_RAW_END:
+		return bytes >= sizeof(struct wti_raw_end);
+	default:
+		return false;
+	}
+}
+
+void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t bytes)
+{
+	struct wti_feed_track *track = NULL;
+
+	if (is_whole(raw, bytes))
+		track = track_of(feed, raw->track);
+	if (!track || raw->seq < track->next_seq) {
+		feed->refused++;
+		return;
+	}
+	if (raw->seq > track->next_seq)
+		tell_gap(feed, track, raw);
+	if (raw->type == WTI_RAW_CALL)
+		take_call(feed, track, (const void *)raw);
+	else if (raw->type == WTI_RAW_TASK)
+		take_task(feed, track, (const void *)raw);
+	else
+		take_end(feed, track, (const void *)raw);
+}
+
+void wti_feed_end(struct wti_feed *feed, uint64_t lost)
+{
+	struct wti_loss full = {.reason = WT_LOST_RING_FULL, .count = lost - feed->gaps};
+	struct wti_loss refused = {.reason = WT_LOST_DAMAGED, .count = feed->refused};
+
+	/* After the last record of a thread there is none to show the hole. */
+	if (lost > feed->gaps)
+		feed->sink->lost(feed->sink->self, feed->stream, &full);
+	if (feed->refused)
+		feed->sink->lost(feed->sink->self, feed->stream, &refused);
+	feed->sink->end(feed->sink->self, feed->stream);
+}

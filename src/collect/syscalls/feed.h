@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From raw records to a stream: one for all threads of the run, a track a thread. Checks the
+ * sequence numbers of each, and tells each hole as a loss.
+ */
+#ifndef WTI_SYSCALLS_FEED_H
+#define WTI_SYSCALLS_FEED_H
+
+#include "collect/sink.h"
+
+#include "raw.h"
+
+struct wti_feed_track {
+	uint64_t next_seq;
+	uint64_t last_ns;
+	uint32_t tid;
+	uint32_t pid;
+	bool is_defined;
+	bool alive;
+};
+
+struct wti_feed {
+	struct wti_sink *sink;
+	void *stream;
+	char program[16];              /* short name of what the first process is about to become */
+	struct wti_feed_track *tracks; /* by number */
+	uint32_t track_capacity;
+	uint32_t alive_count;
+	uint64_t call_count; /* own ones among them */
+	uint64_t own_count;
+	uint64_t gaps;    /* records that a hole proves lost */
+	uint64_t refused; /* records that are not what they should be, or of too many threads */
+};
+
+/* `program`: its path; `boot` as in struct wt_identity. */
+void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *program,
+		   const uint8_t boot[16]);
+void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t bytes);
+/* No more will come; `lost` records found no room, as the capture counted them. */
+void wti_feed_end(struct wti_feed *feed, uint64_t lost);
+void wti_feed_release(struct wti_feed *feed);
+
+#endif

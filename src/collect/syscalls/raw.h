@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * What a capture of system calls hands over, whether it runs in the kernel or traces by ptrace.
+ * Compiled for BPF as well: nothing here but layouts.
+ *
+ * Tracks are numbered from 1 in the order of births. Each record of a track has the next sequence
+ * number, also one that finds no room: a hole proves a loss and says how much.
+ */
+#ifndef WTI_SYSCALLS_RAW_H
+#define WTI_SYSCALLS_RAW_H
+
+#include <linux/types.h>
+
+enum wti_raw_type {
+	WTI_RAW_CALL = 1,
+	WTI_RAW_TASK,
+	WTI_RAW_END,
+	WTI_RAW_ENTRY, /* memory as it was when the call began that comes next on the track */
+};
+
+struct wti_raw {
+	__u32 type; /* enum wti_raw_type */
+	__u32 track;
+	__u64 seq; /* of an ENTRY: of the call to come, which has the same */
+	__u64 time_ns;
+};
+
+struct wti_raw_call {
+	struct wti_raw raw; /* time_ns: of its end */
+	__u32 nr;
+	__u32 arch; /* enum wt_arch */
+	__u64 args[6];
+	__s64 result;
+	__u64 duration_ns;
+	__u32 flags; /* enum wti_syscall_flags */
+	__u32 memory_bytes;
+	/* Then pieces as in the trace. */
+};
+
+struct wti_raw_task {
+	struct wti_raw raw;
+	__u32 tid;
+	__u32 pid;
+	__u32 parent;
+	__u32 how; /* enum wt_task */
+	char command[16];
+};
+
+struct wti_raw_end {
+	struct wti_raw raw;
+	__u32 tid;
+	__u32 pid;
+	__s32 status; /* as waitpid() gives it */
+	__u32 flags;
+};
+
+struct wti_raw_entry {
+	struct wti_raw raw;
+	__u32 memory_bytes;
+	__u32 reserved;
+};
+
+/* How the first process of a recording is taken up. */
+enum wti_root_mode {
+	WTI_ROOT_PROGRAM = 1, /* with its next execve: what comes before is ours */
+	WTI_ROOT_ATTACH = 2,  /* with whatever each of its threads does next */
+};
+
+/* prctl() with this option is not the program's: 1 as its argument begins what a guest does for
+ * itself on this thread, 0 ends it. The kernel refuses it, which costs no more than asking. */
+#define WTI_OWN_PRCTL 0x57544150u /* "PATW" */
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows which way of capturing comes first and when the next one is tried. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+
+#include "syscalls.h"
+
+#define DRAIN_MAX (64u << 10) /* records at a time: others want to be looked after, too */
+
+const char *wti_syscalls_backend_name(enum wti_syscalls_backend backend)
+{
+	static const char *const names[] = {"auto", "bpf", "ptrace"};
+
+	return names[backend];
+}
+
+static int open_capture(struct wti_syscalls *syscalls, const struct wti_syscalls_options *options,
+			struct wt_err *err)
+{
+	struct wti_capture_options capture = {.wanted = options->wanted};
+	int r = wti_capture_bpf(&capture, &syscalls->capture, err);
+
+	if (r)
+		return r;
+	syscalls->backend = WTI_SYSCALLS_BPF;
+	snprintf(syscalls->why, sizeof(syscalls->why), "%s",
+		 options->backend == WTI_SYSCALLS_BPF ? "asked for"
+						      : "the first choice, and permitted");
+	return 0;
+}
+
+int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_options *options,
+		      struct wti_sink *sink, const char *program, const uint8_t boot[16],
+		      struct wt_err *err)
+{
+	int r;
+
+	*syscalls = (struct wti_syscalls){0};
+	r = open_capture(syscalls, options, err);
+	if (r)
+		return r;
+	wti_feed_init(&syscalls->feed, sink, program, boot);
+	syscalls->is_open = true;
+	return 0;
+}
+
+int wti_syscalls_program(struct wti_syscalls *syscalls, pid_t pid, struct wt_err *err)
+{
+	return syscalls->capture.follow(syscalls->capture.self, pid, WTI_ROOT_PROGRAM, err);
+}
+
+static void take(void *context, const struct wti_raw *raw, size_t bytes)
+{
+	wti_feed_take(context, raw, bytes);
+}
+
+uint64_t wti_syscalls_drain(struct wti_syscalls *syscalls, bool *ret_more)
+{
+	uint64_t before = syscalls->feed.call_count;
+
+	*ret_more = false;
+	if (!syscalls->is_open || syscalls->is_over)
+		return 0;
+	*ret_more =
+		syscalls->capture.drain(syscalls->capture.self, DRAIN_MAX, take, &syscalls->feed);
+	return syscalls->feed.call_count - before;
+}
+
+uint32_t wti_syscalls_alive(const struct wti_syscalls *syscalls)
+{
+	return syscalls->is_open && !syscalls->is_over ? syscalls->feed.alive_count : 0;
+}
+
+void wti_syscalls_stop(struct wti_syscalls *syscalls)
+{
+	bool more = true;
+
+	if (!syscalls->is_open || syscalls->is_over)
+		return;
+	syscalls->capture.stop(syscalls->capture.self);
+	while (more)
+		wti_syscalls_drain(syscalls, &more);
+	wti_feed_end(&syscalls->feed, syscalls->capture.lost(syscalls->capture.self));
+	syscalls->is_over = true;
+}
+
+void wti_syscalls_close(struct wti_syscalls *syscalls)
+{
+	if (!syscalls->is_open)
+		return;
+	syscalls->capture.free(syscalls->capture.self);
+	wti_feed_release(&syscalls->feed);
+	syscalls->is_open = false;
+}

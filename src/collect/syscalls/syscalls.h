@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recording the system calls of a program and of all that it starts. Chooses the way to capture
+ * them, feeds what comes into a stream of the run, and says how it was done and why so.
+ */
+#ifndef WTI_SYSCALLS_SYSCALLS_H
+#define WTI_SYSCALLS_SYSCALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <wheeltap/err.h>
+
+#include "syscall/expr.h"
+
+#include "capture.h"
+#include "feed.h"
+
+enum wti_syscalls_backend {
+	WTI_SYSCALLS_AUTO,
+	WTI_SYSCALLS_BPF,
+	WTI_SYSCALLS_PTRACE,
+};
+
+struct wti_syscalls_options {
+	enum wti_syscalls_backend backend;
+	struct wti_call_set wanted;
+	const char *expression; /* as it was given; NULL: all calls */
+};
+
+struct wti_syscalls {
+	struct wti_capture capture;
+	struct wti_feed feed;
+	enum wti_syscalls_backend backend; /* the one in use */
+	bool is_open;
+	bool is_over;
+	char why[300]; /* this backend */
+};
+
+int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_options *options,
+		      struct wti_sink *sink, const char *program, const uint8_t boot[16],
+		      struct wt_err *err);
+/* The program, which waits for us before it calls exec. */
+int wti_syscalls_program(struct wti_syscalls *syscalls, pid_t pid, struct wt_err *err);
+/* Takes what has come; how much that was. ret_more: come back at once. */
+uint64_t wti_syscalls_drain(struct wti_syscalls *syscalls, bool *ret_more);
+/* Threads that are known and have not ended. */
+uint32_t wti_syscalls_alive(const struct wti_syscalls *syscalls);
+/* Lets go of the program, takes the rest, tells what was lost. */
+void wti_syscalls_stop(struct wti_syscalls *syscalls);
+void wti_syscalls_close(struct wti_syscalls *syscalls);
+
+const char *wti_syscalls_backend_name(enum wti_syscalls_backend backend);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * The kernel's half of the BPF capture: watches the system calls of one process tree.
+ *
+ * Knows where the kernel keeps arguments and results, and who belongs to the tree: threads have a
+ * state in task storage; one whose parent has a state gets one when it is born. Everybody else
+ * costs one look. A call is one record, made at its end; nothing here waits or wakes anybody up.
+ *
+ * Types of the kernel are declared with the few members that are used, and placed by CO-RE.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "raw.h"
+#include "tap.h"
+
+#define PLACED __attribute__((preserve_access_index))
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct thread_info {
+	unsigned long flags;
+	__u32 status;
+} PLACED;
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+} PLACED;
+
+struct task_struct {
+	struct thread_info thread_info;
+	int pid;
+	int tgid;
+	int exit_code;
+	char comm[16];
+	struct task_struct *group_leader;
+	struct signal_struct *signal;
+} PLACED;
+
+/* ---- What differs between processors --------------------------------------------------------- */
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long bp, bx, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+} PLACED;
+
+#define ARCH_NATIVE 1 /* WT_ARCH_X86_64 */
+#define ARCH_COMPAT 3 /* WT_ARCH_I386 */
+#define ARCH_X32 4    /* WT_ARCH_X32 */
+#define TS_COMPAT 2u
+#define X32_BIT 0x40000000u
+#define NR_PRCTL 157
+#define NR_EXECVE 59
+#define NR_EXECVEAT 322
+
+static __always_inline __u32 arch_of(struct task_struct *task, __u32 nr)
+{
+	if (task->thread_info.status & TS_COMPAT)
+		return ARCH_COMPAT;
+	return nr & X32_BIT ? ARCH_X32 : ARCH_NATIVE;
+}
+
+static __always_inline void take_args(struct wti_tap_task *state, struct pt_regs *regs)
+{
+	if (state->arch == ARCH_COMPAT) {
+		state->args[0] = (__u32)regs->bx;
+		state->args[1] = (__u32)regs->cx;
+		state->args[2] = (__u32)regs->dx;
+		state->args[3] = (__u32)regs->si;
+		state->args[4] = (__u32)regs->di;
+		state->args[5] = (__u32)regs->bp;
+		return;
+	}
+	state->args[0] = regs->di;
+	state->args[1] = regs->si;
+	state->args[2] = regs->dx;
+	state->args[3] = regs->r10;
+	state->args[4] = regs->r8;
+	state->args[5] = regs->r9;
+}
+
+static __always_inline __s64 result_of(struct pt_regs *regs, __u32 arch)
+{
+	return arch == ARCH_COMPAT ? (__s32)regs->ax : (__s64)regs->ax;
+}
+
+static __always_inline __u32 number_of(struct pt_regs *regs)
+{
+	return (__u32)regs->orig_ax;
+}
+#elif defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	__u64 regs[31];
+} PLACED;
+
+struct pt_regs {
+	__u64 regs[31];
+	__u64 orig_x0;
+	__s32 syscallno;
+} PLACED;
+
+#define ARCH_NATIVE 2 /* WT_ARCH_AARCH64 */
+#define ARCH_COMPAT 5 /* WT_ARCH_ARM */
+#define TIF_32BIT (1ul << 22)
+#define NR_PRCTL 167
+#define NR_EXECVE 221
+#define NR_EXECVEAT 281
+
+static __always_inline __u32 arch_of(struct task_struct *task, __u32 nr)
+{
+	return task->thread_info.flags & TIF_32BIT ? ARCH_COMPAT : ARCH_NATIVE;
+}
+
+static __always_inline void take_args(struct wti_tap_task *state, struct pt_regs *regs)
+{
+	state->args[0] = regs->orig_x0;
+	for (int i = 1; i < 6; i++)
+		state->args[i] = regs->regs[i];
+}
+
+static __always_inline __s64 result_of(struct pt_regs *regs, __u32 arch)
+{
+	return arch == ARCH_COMPAT ? (__s32)regs->regs[0] : (__s64)regs->regs[0];
+}
+
+static __always_inline __u32 number_of(struct pt_regs *regs)
+{
+	return (__u32)regs->syscallno;
+}
+#else
+#error "no BPF capture for this processor"
+#endif
+
+/* ---- Maps ------------------------------------------------------------------------------------ */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, WTI_TAP_RING_BYTES);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct wti_tap_task);
+} tasks SEC(".maps");
+
+/* Process number: enum wti_root_mode. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u32);
+	__type(value, __u32);
+} roots SEC(".maps");
+
+const volatile bool wanted[WTI_TAP_CALLS_MAX]; /* by number of the native table */
+
+__u32 root_count;   /* entries of `roots`: usually nobody has to look */
+__u32 last_track;   /* given out so far */
+__u64 lost_records; /* found no room */
+__u32 stopped;      /* nobody listens any more */
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+static __always_inline void begin(struct wti_raw *raw, struct wti_tap_task *state, __u32 type,
+				  __u64 now_ns)
+{
+	raw->type = type;
+	raw->track = state->track;
+	raw->seq = state->seq;
+	raw->time_ns = now_ns;
+}
+
+static __always_inline void lose(void)
+{
+	__sync_fetch_and_add(&lost_records, 1);
+}
+
+static __always_inline void tell_task(struct task_struct *task, struct wti_tap_task *state,
+				      __u32 parent, __u32 how)
+{
+	struct wti_raw_task *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record) {
+		lose();
+	} else {
+		begin(&record->raw, state, WTI_RAW_TASK, bpf_ktime_get_ns());
+		record->tid = task->pid;
+		record->pid = task->tgid;
+		record->parent = parent;
+		record->how = how;
+		bpf_probe_read_kernel(record->command, sizeof(record->command), task->comm);
+		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	}
+	state->seq++;
+}
+
+static __always_inline void tell_call(struct wti_tap_task *state, __s64 result, __u32 flags)
+{
+	struct wti_raw_call *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (!record) {
+		lose();
+	} else {
+		begin(&record->raw, state, WTI_RAW_CALL, now_ns);
+		record->nr = state->nr;
+		record->arch = state->arch;
+		for (int i = 0; i < 6; i++)
+			record->args[i] = state->args[i];
+		record->result = result;
+		record->duration_ns = now_ns - state->start_ns;
+		record->flags = flags;
+		record->memory_bytes = 0;
+		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	}
+	state->seq++;
+}
+
+/* ---- Who belongs to the tree ----------------------------------------------------------------- */
+
+static __always_inline struct wti_tap_task *adopt(struct task_struct *task, __u32 parent, __u32 how)
+{
+	struct wti_tap_task *state =
+		bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!state) {
+		lose();
+		return NULL;
+	}
+	state->track = __sync_fetch_and_add(&last_track, 1) + 1;
+	state->seq = 0;
+	tell_task(task, state, parent, how);
+	return state;
+}
+
+/* The program itself, when it begins; a process that we attach to, thread by thread. */
+static __always_inline struct wti_tap_task *adopt_root(struct task_struct *task, __u32 nr,
+						       bool is_entry)
+{
+	__u32 pid = task->tgid;
+	__u32 *mode = bpf_map_lookup_elem(&roots, &pid);
+	struct wti_tap_task *state;
+
+	if (!mode)
+		return NULL;
+	if (*mode == WTI_ROOT_ATTACH) {
+		state = adopt(task, 0, WTI_TAP_TASK_ATTACHED);
+		if (state && !is_entry)
+			state->joined = true;
+		return state;
+	}
+	if (!is_entry || (nr != NR_EXECVE && nr != NR_EXECVEAT))
+		return NULL;
+	bpf_map_delete_elem(&roots, &pid);
+	__sync_fetch_and_sub(&root_count, 1);
+	return adopt(task, 0, WTI_TAP_TASK_PROGRAM);
+}
+
+static __always_inline struct wti_tap_task *state_of(struct task_struct *task, __u32 nr,
+						     bool is_entry)
+{
+	struct wti_tap_task *state = bpf_task_storage_get(&tasks, task, 0, 0);
+
+	if (!state && root_count)
+		state = adopt_root(task, nr, is_entry);
+	return stopped ? NULL : state;
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static __always_inline bool is_wanted(__u32 arch, __u32 nr)
+{
+	if (arch != ARCH_NATIVE || nr >= WTI_TAP_CALLS_MAX)
+		return true; /* there is no name by which it could be left out */
+	barrier_var(nr);     /* the verifier is to see the bound where it is used */
+	return wanted[nr & (WTI_TAP_CALLS_MAX - 1)];
+}
+
+/* A guest says where its own work begins and ends. True if this is such a word. */
+static __always_inline bool take_own(struct wti_tap_task *state)
+{
+	if (state->nr != NR_PRCTL || state->arch != ARCH_NATIVE || state->args[0] != WTI_OWN_PRCTL)
+		return false;
+	state->own = state->args[1] != 0;
+	return true;
+}
+
+SEC("tp_btf/sys_enter")
+int enter(__u64 *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)ctx[0];
+	__u32 nr = (__u32)ctx[1];
+	struct wti_tap_task *state = state_of(task, nr, true);
+
+	if (!state)
+		return 0;
+	state->arch = arch_of(task, nr);
+	state->nr = nr;
+	state->joined = false;
+	state->in_call = is_wanted(state->arch, nr);
+	if (!state->in_call && nr != NR_PRCTL)
+		return 0;
+	take_args(state, regs);
+	state->flags = state->own ? WTI_TAP_OWN : 0;
+	if (take_own(state))
+		state->flags = WTI_TAP_OWN;
+	state->start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline void tell_joined(struct wti_tap_task *state, struct task_struct *task,
+					struct pt_regs *regs)
+{
+	state->joined = false;
+	state->nr = number_of(regs);
+	state->arch = arch_of(task, state->nr);
+	state->start_ns = bpf_ktime_get_ns();
+	for (int i = 0; i < 6; i++)
+		state->args[i] = 0;
+	if (is_wanted(state->arch, state->nr))
+		tell_call(state, result_of(regs, state->arch), WTI_TAP_JOINED);
+}
+
+SEC("tp_btf/sys_exit")
+int leave(__u64 *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)ctx[0];
+	struct wti_tap_task *state = state_of(task, 0, false);
+
+	if (!state)
+		return 0;
+	if (state->in_call) {
+		__s64 result = result_of(regs, state->arch);
+
+		state->in_call = false;
+		if (result <= -512 && result >= -516)
+			state->flags |= WTI_TAP_RESTARTS;
+		tell_call(state, result, state->flags);
+	} else if (state->joined) {
+		tell_joined(state, task, regs);
+	}
+	if (state->execed) {
+		state->execed = false;
+		tell_task(task, state, 0, WTI_TAP_TASK_EXEC);
+	}
+	return 0;
+}
+
+/* ---- Births, changes and deaths -------------------------------------------------------------- */
+
+SEC("tp_btf/sched_process_fork")
+int forked(__u64 *ctx)
+{
+	struct task_struct *parent = (void *)ctx[0];
+	struct task_struct *child = (void *)ctx[1];
+	struct wti_tap_task *state = state_of(parent, 0, false);
+	bool is_thread;
+
+	if (!state)
+		return 0;
+	is_thread = child->tgid == parent->tgid;
+	adopt(child, parent->pid, is_thread ? WTI_TAP_TASK_THREAD : WTI_TAP_TASK_PROCESS);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int execed(__u64 *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct wti_tap_task *state = bpf_task_storage_get(&tasks, task, 0, 0);
+
+	if (state)
+		state->execed = true;
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int ended(__u64 *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct wti_tap_task *state = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct wti_raw_end *record;
+
+	if (!state || stopped)
+		return 0;
+	if (state->in_call)
+		tell_call(state, 0, state->flags | WTI_TAP_UNFINISHED);
+	state->in_call = false;
+	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	if (!record) {
+		lose();
+		return 0;
+	}
+	begin(&record->raw, state, WTI_RAW_END, bpf_ktime_get_ns());
+	record->tid = task->pid;
+	record->pid = task->tgid;
+	record->status = task->exit_code;
+	record->flags = task->signal->live.counter == 0;
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	state->seq++;
+	return 0;
+}

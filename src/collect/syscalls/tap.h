@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/* What the two halves of the BPF capture agree on besides the records. Compiled for BPF as well. */
+#ifndef WTI_SYSCALLS_TAP_H
+#define WTI_SYSCALLS_TAP_H
+
+#include <linux/types.h>
+
+#define WTI_TAP_RING_BYTES (64u << 20)
+#define WTI_TAP_CALLS_MAX 1024
+
+/* Numbers of the generated enum wt_task and of enum wti_syscall_flags; bpf.c proves it. */
+#define WTI_TAP_TASK_PROGRAM 0
+#define WTI_TAP_TASK_ATTACHED 1
+#define WTI_TAP_TASK_THREAD 2
+#define WTI_TAP_TASK_PROCESS 3
+#define WTI_TAP_TASK_EXEC 4
+#define WTI_TAP_UNFINISHED 1
+#define WTI_TAP_JOINED 2
+#define WTI_TAP_OWN 4
+#define WTI_TAP_UNREAD 8
+#define WTI_TAP_RESTARTS 16
+
+/* Of a thread of the tree. */
+struct wti_tap_task {
+	__u64 seq; /* of the next record */
+	__u64 start_ns;
+	__u64 args[6];
+	__u32 nr;
+	__u32 arch;
+	__u32 track;
+	__u32 flags;   /* of the call that it is in */
+	_Bool in_call; /* one that is wanted */
+	_Bool joined;  /* it was found in the middle of a call */
+	_Bool own;     /* a guest works for itself */
+	_Bool execed;  /* it has become another program and not yet said so */
+};
+
+#endif
