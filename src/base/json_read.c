@@ -91,6 +91,17 @@ static int escape(struct wti_scan *scan)
 	return unicode_escape(scan);
 }
 
+/* Takes over what stands for itself. */
+static void take_plain(struct wti_scan *scan)
+{
+	const char *at = scan->at;
+
+	while (at < scan->end && (uint8_t)*at >= ' ' && *at != '"' && *at != '\\')
+		at++;
+	wti_buf_append(&scan->scratch, scan->at, (size_t)(at - scan->at));
+	scan->at = at;
+}
+
 /* The string whose opening quote is next. */
 static int parse_string(struct wti_scan *scan, const char **ret_data, size_t *ret_bytes)
 {
@@ -98,17 +109,13 @@ static int parse_string(struct wti_scan *scan, const char **ret_data, size_t *re
 	int r = 0;
 
 	wti_buf_clear(&scan->scratch);
-	while (!r && scan->at < scan->end && *scan->at != '"') {
-		if ((uint8_t)*scan->at < 0x20)
+	for (take_plain(scan); !r && scan->at < scan->end && *scan->at != '"'; take_plain(scan)) {
+		if (*scan->at != '\\')
 			return wti_scan_fail(
 				scan, WT_E_FORMAT, start,
 				"string has no end in its line; write \\n for a new line");
-		if (*scan->at == '\\') {
-			scan->at++;
-			r = escape(scan);
-		} else {
-			wti_buf_byte(&scan->scratch, (uint8_t)*scan->at++);
-		}
+		scan->at++;
+		r = escape(scan);
 	}
 	if (r)
 		return r;

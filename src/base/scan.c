@@ -11,13 +11,15 @@
 #include "err.h"
 #include "text.h"
 
-unsigned wti_scan_column(const struct wti_scan *scan, const char *at)
+unsigned wti_scan_column(struct wti_scan *scan, const char *at)
 {
-	unsigned column = 1;
-
-	for (const char *c = scan->line_begin; c < at; c++)
-		column += ((uint8_t)*c & 0xc0) != 0x80;
-	return column;
+	if (!scan->counted_to || scan->counted_to < scan->line_begin || scan->counted_to > at) {
+		scan->counted_to = scan->line_begin;
+		scan->counted = 0;
+	}
+	for (; scan->counted_to < at; scan->counted_to++)
+		scan->counted += ((uint8_t)*scan->counted_to & 0xc0) != 0x80;
+	return scan->counted + 1;
 }
 
 int wti_scan_fail(struct wti_scan *scan, int code, const char *at, const char *format, ...)
@@ -57,9 +59,19 @@ static void rewind_scan(struct wti_scan *scan)
 		scan->at = scan->line_begin = scan->text + 3; /* a byte order mark */
 }
 
+/* Moves over what is allowed everywhere and needs no thought: nearly all of most files. */
+static void pass_plain(struct wti_scan *scan)
+{
+	const char *at = scan->at;
+
+	while (at < scan->end && *at >= ' ' && *at < 0x7f)
+		at++;
+	scan->at = at;
+}
+
 static int check_bytes(struct wti_scan *scan, bool controls)
 {
-	while (scan->at < scan->end) {
+	for (pass_plain(scan); scan->at < scan->end; pass_plain(scan)) {
 		size_t length = wti_utf8_length(scan->at, (size_t)(scan->end - scan->at));
 		uint8_t byte = (uint8_t)*scan->at;
 

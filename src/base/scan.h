@@ -21,6 +21,8 @@ struct wti_scan {
 	const char *at;
 	const char *end;
 	const char *line_begin;
+	const char *counted_to; /* up to here characters of the line were counted, */
+	unsigned counted;       /* so many: a line can be as long as the file */
 	unsigned line;
 	unsigned lines_before; /* of the file, where the text is a part of it */
 	struct wti_arena *arena;
@@ -36,7 +38,7 @@ int wti_scan_fail(struct wti_scan *scan, int code, const char *at, const char *f
 	__attribute__((format(printf, 4, 5)));
 int wti_scan_no_memory(struct wti_scan *scan);
 /* From 1, in characters, of a place in the current line. */
-unsigned wti_scan_column(const struct wti_scan *scan, const char *at);
+unsigned wti_scan_column(struct wti_scan *scan, const char *at);
 /* Moves over the newline at `at`, if there is one. */
 bool wti_scan_newline(struct wti_scan *scan);
 /* Over so many hexadecimal digits; false, somewhere among them, if they are not. */

@@ -333,6 +333,23 @@ class Folder(Recording):
         recorder.communicate(timeout=harness.PATIENCE)
         self.assertIn(b'"abandoned"', subprocess.run(info, stdout=subprocess.PIPE).stdout)
 
+    def test_relay_sleeps_when_the_recorder_is_dead(self) -> None:
+        """What it holds open is its own: nothing that it closes for the recorder."""
+        recorder = harness.start(self.run_folder, "sleep", "3")
+        program = harness.wait_for(lambda: harness.program_of(recorder.pid, "sleep"))
+        relay, = set(harness.children_of(recorder.pid)) - {harness.parent_of(program)}
+        harness.kill(recorder.pid)
+        harness.wait_for(lambda: harness.parent_of(relay) != recorder.pid)
+        time.sleep(0.2)
+        before = harness.cpu_seconds(relay)
+        time.sleep(0.8)
+        used = harness.cpu_seconds(relay) - before
+        self.assertTrue(harness.alive(relay))
+        harness.kill(program)
+        recorder.communicate(timeout=harness.PATIENCE)
+        self.assertLess(used, 0.05)
+        harness.wait_for(lambda: not harness.alive(relay))
+
     def test_deleted_on_the_way(self) -> None:
         recorder = harness.start(self.run_folder, harness.TALKER, "200", "3", "2500")
         harness.wait_for(lambda: (self.run_folder / "0001.wt").exists())

@@ -10,6 +10,7 @@
 #define TEXT_BYTES 512
 #define MODEL "model"
 #define OPTIMIZER "optimizer"
+#define REPLICAS "DistributedDataParallel" /* what keeps a model equal on ranks is called so */
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
@@ -126,6 +127,21 @@ static int64_t rank_of(const struct wti_doc *meta)
 		if (value->key && strstr(value->key, "RANK") && value->type == WTI_DOC_INT)
 			return value->integer;
 	return -1;
+}
+
+/* Data-parallel ranks hold the same model, unless another sort of rank says that they share it. */
+static bool is_replica(const struct wti_doc *meta)
+{
+	bool replica = false;
+
+	for (const struct wti_doc *value = meta ? meta->first : NULL; value; value = value->next) {
+		if (!value->key || !strstr(value->key, "RANK"))
+			continue;
+		if (!strstr(value->key, "DATA_PARALLEL"))
+			return false;
+		replica = true;
+	}
+	return replica;
 }
 
 static void tell_where(struct wti_tc_row *row)
@@ -305,12 +321,14 @@ static void take_end(struct wti_tc_row *row, const char *exception)
 
 /* ---- Variables ------------------------------------------------------------------------------ */
 
-static void tell_object(struct wti_tc_row *row, const char *name, uint32_t type)
+static void tell_object(struct wti_tc_row *row, const char *name, const char *class_name,
+			const char *of, uint32_t type)
 {
 	uint64_t values[WT_OBJECT_FIELD_SITE + 1] = {0};
 
 	values[WT_OBJECT_FIELD_NAME] = string_of(row, name);
-	values[WT_OBJECT_FIELD_CLASS] = string_of(row, name);
+	values[WT_OBJECT_FIELD_CLASS] = string_of(row, class_name);
+	values[WT_OBJECT_FIELD_OF] = string_of(row, of);
 	values[WT_OBJECT_FIELD_TYPE] = type;
 	append(row, WT_KIND_OBJECT, values, WT_OBJECT_FIELD_SITE + 1, "");
 }
@@ -363,13 +381,18 @@ static void take_variable(struct wti_tc_row *row)
 	wti_map_text(&row->process->members, name, strlen(name));
 	is_new = row->process->members.count > before;
 	if (!row->process->has_objects) {
-		tell_object(row, MODEL, WT_OBJECT_TYPE_MODULE);
-		tell_object(row, OPTIMIZER, WT_OBJECT_TYPE_OPTIMIZER);
+		tell_object(row, MODEL, MODEL, "", WT_OBJECT_TYPE_MODULE);
+		tell_object(row, OPTIMIZER, OPTIMIZER, "", WT_OBJECT_TYPE_OPTIMIZER);
 		row->process->has_objects = true;
+	}
+	/* Scripts say their rank after they have made the model. */
+	if (!row->process->says_replica && is_replica(wti_doc_get(row->doc, "meta_vars"))) {
+		tell_object(row, REPLICAS, REPLICAS, MODEL, WT_OBJECT_TYPE_WRAPPER);
+		row->process->says_replica = true;
 	}
 	if (is_new) {
 		tell_member(row, MODEL, name, WT_ROLE_PARAMETER, attributes);
-		if (row->process->has_calls)
+		if (row->process->has_calls || is_true(attributes, "requires_grad"))
 			tell_member(row, OPTIMIZER, name, WT_ROLE_OPTIMIZED, attributes);
 	}
 	snprintf(of_grad, sizeof(of_grad), "%s.grad", name);

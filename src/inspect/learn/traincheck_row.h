@@ -28,7 +28,8 @@ struct wti_tc_process {
 	int64_t rank;
 	bool has_objects;
 	bool has_calls;
-	bool says_lost; /* that calls were not recorded */
+	bool says_lost;    /* that calls were not recorded */
+	bool says_replica; /* that other ranks hold the same model */
 };
 
 struct wti_traincheck_import {

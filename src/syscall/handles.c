@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the tables: processes, their descriptors, what those refer to, and paths. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "handles_change.h"
+
+#define PROCESSES_MAX (1u << 20)
+#define THREADS_MAX (1u << 20)
+#define DESCRIPTORS_MAX (1u << 20) /* of a process; beyond nothing is followed */
+#define HANDLES_MAX (1u << 22)
+
+/* ---- Processes ------------------------------------------------------------------------------- */
+
+static struct wti_process *find_process(const struct wti_handles *h, uint32_t pid)
+{
+	const uint64_t *slot = wti_map_find_number(&h->by_pid, pid);
+
+	return slot && *slot ? &h->processes[*slot - 1] : NULL;
+}
+
+const struct wti_process *wti_handles_process(const struct wti_handles *h, uint32_t pid)
+{
+	return find_process(h, pid);
+}
+
+static char *copy_text(struct wti_handles *h, const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	h->failed |= text && !copy;
+	return copy;
+}
+
+static struct wti_process *new_process(struct wti_handles *h, uint32_t pid)
+{
+	uint64_t *slot = wti_map_number(&h->by_pid, pid);
+
+	if (!slot)
+		return NULL;
+	if (*slot) /* the number is used again */
+		return &h->processes[*slot - 1];
+	if (h->process_count == h->process_capacity) {
+		size_t capacity = h->process_capacity ? h->process_capacity * 2 : 16;
+		void *bigger = realloc(h->processes, capacity * sizeof(*h->processes));
+
+		if (!bigger)
+			return NULL;
+		h->processes = bigger;
+		h->process_capacity = capacity;
+	}
+	h->processes[h->process_count] = (struct wti_process){.pid = pid};
+	*slot = ++h->process_count;
+	return &h->processes[h->process_count - 1];
+}
+
+struct wti_process *wti_process_of(struct wti_handles *h, uint32_t pid)
+{
+	struct wti_process *process = find_process(h, pid);
+
+	if (process)
+		return process;
+	process = new_process(h, pid);
+	if (process)
+		process->folder = copy_text(h, h->folder);
+	else
+		h->failed = true;
+	return process;
+}
+
+/* ---- Handles --------------------------------------------------------------------------------- */
+
+static struct wti_handle *free_entry(struct wti_handles *h)
+{
+	void *bigger;
+	size_t capacity;
+
+	for (; h->free_hint < h->count; h->free_hint++)
+		if (!h->all[h->free_hint].holder_count)
+			return &h->all[h->free_hint];
+	if (h->count < h->capacity)
+		return &h->all[h->count++];
+	capacity = h->capacity ? h->capacity * 2 : 64;
+	bigger = capacity > HANDLES_MAX ? NULL : realloc(h->all, capacity * sizeof(*h->all));
+	if (!bigger) {
+		h->failed = true;
+		return NULL;
+	}
+	h->all = bigger;
+	h->capacity = capacity;
+	return &h->all[h->count++];
+}
+
+/* One that nobody holds yet. Index plus one, or 0. */
+uint32_t wti_handle_new(struct wti_handles *h, uint8_t type, const char *name)
+{
+	struct wti_handle *handle = free_entry(h);
+
+	if (!handle)
+		return 0;
+	*handle = (struct wti_handle){.type = type, .name = copy_text(h, name)};
+	return (uint32_t)(handle - h->all) + 1;
+}
+
+static void drop(struct wti_handles *h, uint32_t index)
+{
+	struct wti_handle *handle = index ? &h->all[index - 1] : NULL;
+
+	if (!handle || !handle->holder_count || --handle->holder_count)
+		return;
+	free(handle->name);
+	free(handle->peer);
+	free(handle->local);
+	*handle = (struct wti_handle){0};
+	if (index - 1 < h->free_hint)
+		h->free_hint = index - 1;
+}
+
+static struct wti_descriptor *entry_of(struct wti_handles *h, struct wti_process *process,
+				       int32_t fd)
+{
+	size_t count = process->descriptor_count ? process->descriptor_count * 2 : 16;
+	struct wti_descriptor *bigger;
+
+	if (fd < 0 || (uint32_t)fd >= DESCRIPTORS_MAX)
+		return NULL;
+	if ((size_t)fd < process->descriptor_count)
+		return &process->descriptors[fd];
+	while (count <= (size_t)fd)
+		count *= 2;
+	bigger = realloc(process->descriptors, count * sizeof(*bigger));
+	if (!bigger) {
+		h->failed = true;
+		return NULL;
+	}
+	for (size_t i = process->descriptor_count; i < count; i++)
+		bigger[i] = (struct wti_descriptor){.is_unknown = true};
+	process->descriptors = bigger;
+	process->descriptor_count = count;
+	return &bigger[fd];
+}
+
+void wti_descriptor_set(struct wti_handles *h, struct wti_process *process, int32_t fd,
+			uint32_t handle, bool close_on_exec)
+{
+	struct wti_descriptor *entry = entry_of(h, process, fd);
+
+	if (!entry)
+		return;
+	if (handle)
+		h->all[handle - 1].holder_count++;
+	drop(h, entry->handle);
+	*entry = (struct wti_descriptor){.handle = handle, .close_on_exec = close_on_exec};
+}
+
+uint32_t wti_descriptor_handle(struct wti_handles *h, struct wti_process *process, int32_t fd)
+{
+	struct wti_descriptor *entry = entry_of(h, process, fd);
+
+	if (!entry)
+		return 0;
+	if (!entry->handle && entry->is_unknown) {
+		uint32_t handle = wti_handle_new(h, WTI_HANDLE_BEFORE, NULL);
+
+		if (handle)
+			h->all[handle - 1].before = (uint32_t)fd;
+		wti_descriptor_set(h, process, fd, handle, false);
+		entry = entry_of(h, process, fd);
+	}
+	return entry->handle;
+}
+
+struct wti_handle *wti_handles_of(struct wti_handles *h, uint32_t pid, int32_t fd)
+{
+	struct wti_process *process = wti_process_of(h, pid);
+	uint32_t handle = process ? wti_descriptor_handle(h, process, fd) : 0;
+
+	return handle ? &h->all[handle - 1] : NULL;
+}
+
+/* ---- Births, exec and ends ------------------------------------------------------------------- */
+
+static void empty_process(struct wti_handles *h, struct wti_process *process)
+{
+	for (size_t i = 0; i < process->descriptor_count; i++)
+		drop(h, process->descriptors[i].handle);
+	free(process->descriptors);
+	free(process->folder);
+	process->descriptors = NULL;
+	process->descriptor_count = 0;
+	process->folder = NULL;
+}
+
+static void inherit(struct wti_handles *h, struct wti_process *child, uint32_t parent_pid)
+{
+	const struct wti_process *parent = find_process(h, parent_pid);
+
+	if (!parent || parent == child) {
+		child->folder = copy_text(h, h->folder);
+		return;
+	}
+	child->folder = copy_text(h, parent->folder);
+	if (!parent->descriptor_count)
+		return;
+	child->descriptors = malloc(parent->descriptor_count * sizeof(*child->descriptors));
+	if (!child->descriptors) {
+		h->failed = true;
+		return;
+	}
+	child->descriptor_count = parent->descriptor_count;
+	memcpy(child->descriptors, parent->descriptors,
+	       parent->descriptor_count * sizeof(*child->descriptors));
+	for (size_t i = 0; i < child->descriptor_count; i++)
+		if (child->descriptors[i].handle)
+			h->all[child->descriptors[i].handle - 1].holder_count++;
+}
+
+static void birth(struct wti_handles *h, uint32_t pid, uint32_t parent_tid)
+{
+	const uint64_t *parent = wti_map_find_number(&h->by_tid, parent_tid);
+	uint32_t parent_pid = parent ? (uint32_t)*parent : parent_tid;
+	struct wti_process *process = new_process(h, pid);
+
+	if (!process) {
+		h->failed = true;
+		return;
+	}
+	empty_process(h, process);
+	process->ended = false;
+	inherit(h, process, parent_pid);
+}
+
+static void close_on_exec(struct wti_handles *h, uint32_t pid)
+{
+	struct wti_process *process = wti_process_of(h, pid);
+
+	for (size_t i = 0; process && i < process->descriptor_count; i++)
+		if (process->descriptors[i].close_on_exec)
+			wti_descriptor_set(h, process, (int32_t)i, 0, false);
+}
+
+static void take_task(struct wti_handles *h, const struct wt_event *event)
+{
+	uint32_t tid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_TID);
+	uint32_t pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
+	uint32_t how = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_HOW);
+	uint64_t *slot = wti_map_number(&h->by_tid, tid);
+
+	if (slot)
+		*slot = pid;
+	else
+		h->failed = true;
+	if (how == WT_TASK_EXEC)
+		close_on_exec(h, pid);
+	else if (how == WT_TASK_PROCESS)
+		birth(h, pid, (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PARENT));
+	else if (how != WT_TASK_THREAD)
+		birth(h, pid, 0);
+}
+
+static int status_of(const struct wti_handles *h, struct wt_err *err)
+{
+	return h->failed ? wti_err(err, WT_E_NOMEM, "out of memory for descriptors") : 0;
+}
+
+int wti_handles_event(struct wti_handles *h, const struct wt_event *event, struct wt_err *err)
+{
+	uint64_t flags;
+	struct wti_process *process;
+
+	if (event->kind->number == WT_KIND_TASK) {
+		take_task(h, event);
+	} else if (event->kind->number == WT_KIND_TASK_END) {
+		flags = wt_event_u64(event, WT_TASK_END_FIELD_FLAGS);
+		process = find_process(h, (uint32_t)wt_event_u64(event, WT_TASK_END_FIELD_PID));
+		if (process && flags & 1) {
+			empty_process(h, process);
+			process->ended = true;
+		}
+	}
+	return status_of(h, err);
+}
+
+int wti_handles_call(struct wti_handles *h, uint32_t pid, uint32_t tid,
+		     const struct wti_syscall *call, struct wt_err *err)
+{
+	wti_handles_change(h, pid, tid, call);
+	return status_of(h, err);
+}
+
+/* ---- Paths ----------------------------------------------------------------------------------- */
+
+/* Appends the parts of `path`, each with a slash before it; ".." takes one away. */
+static void add_parts(struct wti_buf *out, size_t begin, const char *path, size_t bytes)
+{
+	size_t at = 0;
+
+	while (at < bytes) {
+		size_t end = at;
+
+		while (end < bytes && path[end] != '/')
+			end++;
+		if (end - at == 2 && !memcmp(path + at, "..", 2)) {
+			while (out->bytes > begin && out->data[--out->bytes] != '/')
+				;
+		} else if (end > at && !(end - at == 1 && path[at] == '.')) {
+			wti_buf_byte(out, '/');
+			wti_buf_append(out, path + at, end - at);
+		}
+		at = end + 1;
+	}
+}
+
+bool wti_handles_path(struct wti_handles *h, uint32_t pid, int32_t dirfd, struct wt_text path,
+		      struct wti_buf *out)
+{
+	const struct wti_process *process = wti_process_of(h, pid);
+	const struct wti_handle *folder = NULL;
+	const char *from = NULL;
+	size_t begin = out->bytes;
+
+	if (!path.bytes || path.data[0] != '/') {
+		if (dirfd == AT_FDCWD) {
+			from = process ? process->folder : NULL;
+		} else {
+			folder = wti_handles_of(h, pid, dirfd);
+			from = folder && folder->type == WTI_HANDLE_FILE ? folder->name : NULL;
+		}
+		if (!from) {
+			wti_buf_append(out, path.data, path.bytes);
+			return false;
+		}
+		add_parts(out, begin, from, strlen(from));
+	}
+	add_parts(out, begin, path.data, path.bytes);
+	if (out->bytes == begin)
+		wti_buf_byte(out, '/');
+	return true;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+int wti_handles_init(struct wti_handles *h, const char *folder, struct wt_err *err)
+{
+	*h = (struct wti_handles){0};
+	wti_map_init(&h->by_pid, PROCESSES_MAX);
+	wti_map_init(&h->by_tid, THREADS_MAX);
+	h->folder = copy_text(h, folder);
+	if (!h->failed && !wti_handles_actions(h))
+		h->failed = true;
+	return status_of(h, err);
+}
+
+void wti_handles_release(struct wti_handles *h)
+{
+	for (size_t i = 0; i < h->process_count; i++)
+		empty_process(h, &h->processes[i]);
+	for (size_t i = 0; i < h->count; i++) {
+		free(h->all[i].name);
+		free(h->all[i].peer);
+		free(h->all[i].local);
+	}
+	free(h->all);
+	free(h->processes);
+	free(h->actions[0]);
+	free(h->actions[1]);
+	free(h->folder);
+	wti_map_release(&h->by_pid);
+	wti_map_release(&h->by_tid);
+	*h = (struct wti_handles){0};
+}
