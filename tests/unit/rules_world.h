@@ -42,7 +42,7 @@ static inline void begin(struct world *w)
 	CHECK_INT(wti_training_init(&w->training, ignore, NULL, &err), 0);
 	CHECK_INT(wti_judge_init(&w->judge, &w->training, &err), 0);
 	for (size_t i = 0; i < STREAMS; i++)
-		CHECK(wti_process_of(&w->training, i));
+		CHECK(wti_training_process(&w->training, i));
 	w->scope.stage = word(w, "train");
 }
 

@@ -23,7 +23,7 @@ static void *place(void **array, size_t *count, size_t item_bytes)
 	return memset((char *)*array + (*count)++ * item_bytes, 0, item_bytes);
 }
 
-struct wti_process *wti_process_of(struct wti_training *training, size_t stream)
+struct wti_process *wti_training_process(struct wti_training *training, size_t stream)
 {
 	while (stream >= training->process_count && stream < STREAMS_MAX) {
 		struct wti_process *process = place((void **)&training->processes,

@@ -18,7 +18,7 @@ static struct wti_moment moment_of(struct wti_training *training, enum wti_momen
 	return (struct wti_moment){
 		.type = type,
 		.training = training,
-		.process = wti_process_of(training, stream),
+		.process = wti_training_process(training, stream),
 		.scope = wti_scope_of(&training->calls.scopes, stream, track),
 	};
 }
@@ -124,7 +124,7 @@ static void step_begins(struct wti_training *training, struct wti_object *optimi
 /* Which optimizer's a call of backward() serves is known only later: all get it. */
 static void count_backward(struct wti_training *training, const struct wti_call *call)
 {
-	struct wti_process *process = wti_process_of(training, call->stream);
+	struct wti_process *process = wti_training_process(training, call->stream);
 
 	if (process)
 		process->backward_count++;
@@ -157,7 +157,7 @@ static void note_use(struct wti_training *training, struct wti_call *call,
 static void begun(void *self, struct wti_call *call, const struct wti_call *parent)
 {
 	struct wti_training *training = self;
-	struct wti_process *process = wti_process_of(training, call->stream);
+	struct wti_process *process = wti_training_process(training, call->stream);
 	struct wti_object *object = object_of_call(training, call);
 	enum wti_moment_type type = type_of(training, call, object);
 
@@ -182,7 +182,7 @@ static void begun(void *self, struct wti_call *call, const struct wti_call *pare
 static void step_ended(struct wti_training *training, const struct wti_call *call,
 		       const struct wti_object *optimizer)
 {
-	struct wti_process *process = wti_process_of(training, call->stream);
+	struct wti_process *process = wti_training_process(training, call->stream);
 
 	if (!process || call->exception)
 		return;
@@ -383,7 +383,7 @@ static void take_counter(struct wti_training *training, const struct wt_event *e
 {
 	struct wti_moment moment =
 		moment_of(training, WTI_MOMENT_LOSS, event->stream, event->track);
-	struct wti_process *process = wti_process_of(training, event->stream);
+	struct wti_process *process = wti_training_process(training, event->stream);
 	uint32_t name = wti_symbol_of(training->symbols, event, WT_COUNTER_FIELD_NAME);
 
 	if (strcmp(wti_symbol_text(training->symbols, name), "loss") || !process)
@@ -502,7 +502,7 @@ int wti_training_event(struct wti_training *training, const struct wt_event *eve
 		       struct wt_err *err)
 {
 	struct wti_listener listener = listener_of(training);
-	struct wti_process *process = wti_process_of(training, event->stream);
+	struct wti_process *process = wti_training_process(training, event->stream);
 
 	if (!process)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
