@@ -109,6 +109,9 @@ def read_calls(path: Path) -> list[Call]:
 
 
 def read_flag(text: str) -> tuple[str, str, bool]:
+    shown, colon, number = text.partition(":")
+    if colon:
+        return shown, number, False
     shown, equals, constant = text.partition("=")
     if equals and not shown:
         return constant, constant, False

@@ -59,6 +59,8 @@ struct row {
 		WTI_READ_STRING, WTI_AT_ENTRY, WTI_READ_CONSTANT, WTI_LENGTH_FIXED, 0, most        \
 	}
 #define ALL_BITS UINT32_MAX
+/* ARCH_GET_FS and ARCH_GET_GS; <asm/prctl.h> has them on x86-64 only. */
+#define ARCH_GET 0x1002u
 #define FUTEX_COMMAND (~(uint32_t)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME))
 
 static const struct row rows[WTI_TYPE_COUNT][ROWS_MAX] = {
@@ -97,7 +99,7 @@ static const struct row rows[WTI_TYPE_COUNT][ROWS_MAX] = {
 	[WTI_TYPE_UINT_OUT] = {OUT(4)},
 	[WTI_TYPE_ID_OUT] = {OUT(4)},
 	[WTI_TYPE_TIMER_OUT] = {OUT(4)},
-	[WTI_TYPE_LONG_OUT] = {OUT(8)},
+	[WTI_TYPE_TIME_OUT] = {OUT(8)},
 	[WTI_TYPE_ULONG_OUT] = {OUT(8)},
 	[WTI_TYPE_POINTER_OUT] = {OUT(8)},
 	[WTI_TYPE_MEMPOLICY_OUT] = {OUT(4)},
@@ -148,7 +150,11 @@ static const struct row rows[WTI_TYPE_COUNT][ROWS_MAX] = {
 				OUT_IF(4, 0, ALL_BITS, PR_GET_PDEATHSIG),
 				OUT_IF(4, 0, ALL_BITS, PR_GET_CHILD_SUBREAPER),
 				OUT_IF(8, 0, ALL_BITS, PR_GET_TID_ADDRESS)},
-	[WTI_TYPE_SECCOMP_ARG] = {IN_IF(16, 0, ALL_BITS, SECCOMP_SET_MODE_FILTER)},
+	[WTI_TYPE_PRCTL_FILTER] = {IN_IF(16, 0, ALL_BITS, PR_SET_SECCOMP)},
+	[WTI_TYPE_SECCOMP_ARG] = {IN_IF(16, 0, ALL_BITS, SECCOMP_SET_MODE_FILTER),
+				  IN_IF(4, 0, ALL_BITS, SECCOMP_GET_ACTION_AVAIL)},
+	[WTI_TYPE_ARCH_PRCTL_ARG] = {OUT_IF(8, 0, ~1u, ARCH_GET)},
+	[WTI_TYPE_HOST_NAME] = {IN_ARRAY(1, 64)},
 	[WTI_TYPE_FUTEX_TIMEOUT] = {IN_IF(16, 1, FUTEX_COMMAND, FUTEX_WAIT),
 				    IN_IF(16, 1, FUTEX_COMMAND, FUTEX_WAIT_BITSET),
 				    IN_IF(16, 1, FUTEX_COMMAND, FUTEX_LOCK_PI),
@@ -238,9 +244,6 @@ size_t wti_call_reads(enum wti_arch arch, uint32_t nr, struct wti_read reads[WTI
 	for (uint8_t i = 0; call && i < call->arg_count; i++) {
 		const struct row *row = rows[call->args[i].type];
 
-		/* Arguments of prctl share a type; only the first points to anything. */
-		if (call->args[i].type == WTI_TYPE_PRCTL_ARG && i > 1)
-			break;
 		for (unsigned j = 0; j < ROWS_MAX && row[j].kind && count < WTI_READS_MAX; j++)
 			reads[count++] = read_of(arch, call, i, &row[j]);
 	}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole call: its arguments by their types, its result, and strace's column between them. */
+#include "decode.h"
+
+#include <stdio.h>
+
+#include "show.h"
+
+#define RESULT_COLUMN 40
+#define ERRORS_MAX 4095
+
+/* Results that never reach the program: the kernel calls again or gives EINTR. No header has them.
+ */
+static const struct {
+	uint32_t number;
+	const char *name;
+	const char *text;
+} restarts[] = {
+	{512, "ERESTARTSYS", "To be restarted if SA_RESTART is set"},
+	{513, "ERESTARTNOINTR", "To be restarted"},
+	{514, "ERESTARTNOHAND", "To be restarted if no handler"},
+	{516, "ERESTART_RESTARTBLOCK", "Interrupted by signal"},
+};
+
+static void begin(struct wti_show *show, struct wti_buf *out, const struct wti_syscall *call,
+		  const struct wti_decode_options *options)
+{
+	static const struct wti_decode_options plain;
+
+	*show = (struct wti_show){
+		.out = out,
+		.call = call,
+		.what = wti_described(call->arch, call->nr),
+		.options = options ? options : &plain,
+		.returned = !(call->flags & WTI_SYSCALL_UNFINISHED),
+	};
+	show->string_max =
+		show->options->string_max ? show->options->string_max : WTI_STRING_MAX_DEFAULT;
+	show->failed = show->returned && call->result < 0 && call->result >= -ERRORS_MAX;
+}
+
+const char *wti_call_label(char out[WTI_CALL_LABEL_BYTES], uint32_t arch, uint32_t nr)
+{
+	const char *name = wti_call_name(arch, nr);
+
+	if (!name)
+		snprintf(out, WTI_CALL_LABEL_BYTES, "syscall_%#x", nr);
+	return name ? name : out;
+}
+
+static unsigned arg_count(const struct wti_show *show)
+{
+	return show->what ? show->what->arg_count : WTI_CALL_ARGS;
+}
+
+static bool show_argument(struct wti_show *show, unsigned i)
+{
+	if (show->what)
+		return wti_type_functions[show->what->args[i].type](show, i);
+	return wti_type_raw(show, i);
+}
+
+bool wti_decode_argument(struct wti_buf *out, const struct wti_syscall *call, unsigned i,
+			 const struct wti_decode_options *options)
+{
+	struct wti_show show;
+
+	begin(&show, out, call, options);
+	if (i >= arg_count(&show) || call->flags & WTI_SYSCALL_JOINED)
+		return false;
+	return show_argument(&show, i) && !show.cut;
+}
+
+/* Behind a call that does not return nothing is missing. */
+static bool never_returns(const struct wti_show *show)
+{
+	return show->what && show->what->result == WTI_RESULT_NONE;
+}
+
+void wti_decode_call(struct wti_buf *out, const struct wti_syscall *call,
+		     const struct wti_decode_options *options)
+{
+	char label[WTI_CALL_LABEL_BYTES];
+	struct wti_show show;
+	bool any = false;
+
+	begin(&show, out, call, options);
+	wti_buf_printf(out, "%s(", wti_call_label(label, call->arch, call->nr));
+	if (call->flags & WTI_SYSCALL_JOINED) {
+		wti_buf_text(out, "...)");
+		return;
+	}
+	for (unsigned i = 0; i < arg_count(&show) && !show.cut; i++) {
+		size_t before = out->bytes;
+
+		if (any)
+			wti_buf_text(out, ", ");
+		if (show_argument(&show, i))
+			any = true;
+		else if (!wti_buf_status(out))
+			out->bytes = before;
+	}
+	if (show.returned || never_returns(&show))
+		wti_buf_text(out, ")");
+}
+
+/* -1 ENOENT (No such file or directory) */
+static void show_error(struct wti_show *show)
+{
+	uint32_t number = (uint32_t)-show->call->result;
+	const char *name = wti_errno_name(number);
+
+	for (size_t i = 0; i < sizeof(restarts) / sizeof(restarts[0]); i++) {
+		if (restarts[i].number == number) {
+			WTI_SHOW(show, "? %s (%s)", restarts[i].name, restarts[i].text);
+			return;
+		}
+	}
+	if (name)
+		WTI_SHOW(show, "-1 %s (%s)", name, strerrordesc_np((int)number));
+	else
+		WTI_SHOW(show, "-1 (errno %u)", number);
+}
+
+void wti_decode_result(struct wti_buf *out, const struct wti_syscall *call,
+		       const struct wti_decode_options *options)
+{
+	struct wti_show show;
+
+	begin(&show, out, call, options);
+	if (!show.returned)
+		wti_buf_text(out, "?");
+	else if (show.failed)
+		show_error(&show);
+	else if (show.what)
+		wti_result_functions[show.what->result](&show);
+	else
+		wti_result_int(&show);
+}
+
+void wti_decode_line(struct wti_buf *out, size_t line_begin, const struct wti_syscall *call,
+		     const struct wti_decode_options *options)
+{
+	const struct wti_described *what = wti_described(call->arch, call->nr);
+	size_t width;
+
+	wti_decode_call(out, call, options);
+	if (call->flags & WTI_SYSCALL_UNFINISHED && !(what && what->result == WTI_RESULT_NONE)) {
+		wti_buf_text(out, " <unfinished ...>");
+		return;
+	}
+	width = out->bytes - line_begin;
+	wti_buf_printf(out, "%*s", width < RESULT_COLUMN ? (int)(RESULT_COLUMN - width) : 1, "");
+	wti_buf_text(out, "= ");
+	wti_decode_result(out, call, options);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What functions that show a type of argument work with (types_*.c). Each is called with the
+ * position of its argument; false means that this call does not have it.
+ */
+#ifndef WTI_SYSCALL_SHOW_H
+#define WTI_SYSCALL_SHOW_H
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "decode.h"
+#include "described.h"
+#include "layout.h"
+
+#define WTI_STRING_MAX_DEFAULT 32
+
+/* One call, while it is shown. */
+struct wti_show {
+	struct wti_buf *out;
+	const struct wti_syscall *call;
+	const struct wti_described *what; /* NULL: nothing is known of it */
+	const struct wti_decode_options *options;
+	size_t string_max;
+	bool returned;
+	bool failed; /* the result is an error */
+	bool cut;    /* it has not returned, and what follows is not known before */
+	bool last;   /* a type has shown all that the call has */
+};
+
+#define WTI_SHOW(show, ...) wti_buf_printf((show)->out, __VA_ARGS__)
+
+static inline uint64_t wti_arg64(const struct wti_show *show, unsigned i)
+{
+	return show->call->args[i];
+}
+
+/* As the kernel takes an int: the upper half is noise. */
+static inline uint32_t wti_arg32(const struct wti_show *show, unsigned i)
+{
+	return (uint32_t)show->call->args[i];
+}
+
+static inline uint64_t wti_u64(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline uint32_t wti_u32(const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline uint16_t wti_u16(const uint8_t *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* What stood there; NULL unless all `bytes` were captured. */
+const uint8_t *wti_memory(const struct wti_show *show, uint64_t address, size_t bytes,
+			  uint8_t when);
+/* From there to the end of the piece; NULL if there is none. */
+const uint8_t *wti_memory_from(const struct wti_show *show, uint64_t address, uint8_t when,
+			       size_t *ret_bytes);
+/* What argument `i` points to. If it is not there, the address is shown, and NULL. */
+const uint8_t *wti_pointed(struct wti_show *show, unsigned i, size_t bytes, uint8_t when);
+/* Whether what the call fills is filled. If it failed the address is shown. */
+bool wti_filled(struct wti_show *show, unsigned i);
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+void wti_show_address(struct wti_show *show, uint64_t address); /* NULL or 0x7f00 */
+void wti_show_fd(struct wti_show *show, int32_t fd);
+void wti_show_id(struct wti_show *show, uint32_t id); /* -1: not changed */
+void wti_show_signal(struct wti_show *show, uint32_t signal);
+void wti_show_mode(struct wti_show *show, uint32_t mode); /* S_IFREG|0644 */
+void wti_show_device(struct wti_show *show, uint64_t device);
+/* One of a set, or `0x12 / * WHAT_??? * /`. */
+void wti_show_enum(struct wti_show *show, const struct wti_flags *set, uint64_t value);
+/* As an enum, but a value without a name is only a number, shown with `format` of one uint64_t. */
+const char *wti_flag_name(const struct wti_flags *set, uint64_t value);
+/* All of a set that are in it, and the rest. */
+void wti_show_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value);
+/* The same behind something else: `|A|B|0x40`. */
+void wti_show_more_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value);
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+/* "abc"; non-printable bytes as strace writes them. */
+void wti_show_quoted(struct wti_show *show, const uint8_t *data, size_t bytes);
+/* `bytes` of content at `address`, as many as are wanted: "abc"... */
+void wti_show_content(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when);
+/* Text up to a NUL, at most `bytes_max` of it. */
+void wti_show_text(struct wti_show *show, uint64_t address, size_t bytes_max, uint8_t when);
+
+/* ---- Shared between files -------------------------------------------------------------------- */
+
+void wti_show_timespec(struct wti_show *show, const uint8_t *at); /* {tv_sec=1, tv_nsec=0} */
+void wti_show_timeval(struct wti_show *show, const uint8_t *at);
+void wti_show_sigset(struct wti_show *show, uint64_t set); /* [INT TERM] */
+void wti_show_siginfo(struct wti_show *show, const uint8_t *at);
+void wti_show_sockaddr(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when);
+/* struct iovec[count]; `content_bytes` of what they point to are shown. */
+void wti_show_iovec(struct wti_show *show, uint64_t address, uint64_t count, uint8_t when,
+		    uint64_t content_bytes);
+void wti_show_open_flags(struct wti_show *show, uint32_t flags);
+
+#endif

@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""System calls as text are strace's, line for line.
+
+usage: test_decode.py FEED CALLS DENIED SYSCALLS.TXT
+
+FEED shows a program's calls with our decoder, CALLS makes real ones, DENIED makes all that there are without any effect.
+Each is run under strace and under FEED. What differs from run to run is replaced: process numbers, addresses, ports, times.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# Shown with raw values, as docs/syscalls.md says, where strace has more to say.
+RAW = {"rt_sigreturn", "restart_syscall", "syslog", "ptrace", "reboot", "quotactl", "quotactl_fd", "kexec_load", "keyctl", "ioprio_set",
+       "ioprio_get", "fanotify_init", "fanotify_mark", "landlock_add_rule", "memfd_secret", "swapon", "add_key", "request_key", "recvmmsg"}
+# These differ only for arguments that nobody gives: flags above 2^32, flags of other versions of System V calls, packet sockets.
+ODD = {"small": {"socket", "io_uring_register"}, "ones": {"mount", "shmget", "shmctl", "semctl", "msgctl", "mbind"}, "zeros": set()}
+CLASSES = ["file", "desc", "network", "process", "memory", "signal", "ipc", "creds", "clock"]
+LETTERS = dict(zip(CLASSES, "FDNPMSICK"))
+CALLS_MIN = 80
+
+failures: list[str] = []
+
+
+def run(*command: str, cwd: str) -> None:
+    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
+                          env={"PATH": "/usr/bin:/bin", "TZ": "UTC"})
+    if done.returncode == 77 or "Operation not permitted" in done.stdout:
+        print(f"skipped: {command[0]} may not trace here: {done.stdout.strip()}")
+        sys.exit(77)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}")
+
+
+def lines_of(path: Path) -> list[str]:
+    """Calls only, from the program's own first one on: what the loader does is the same, but not of interest."""
+    return [line for line in path.read_text(errors="surrogateescape").splitlines() if not line.startswith(("+++", "---"))]
+
+
+class Normal:
+    """Replaces what differs, the same by the same: the first address by A1, and so on."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+
+    def name(self, kind: str, text: str) -> str:
+        return self.known.setdefault(kind + text, f"{kind}{len(self.known)}")
+
+    def line(self, text: str) -> str:
+        call = text.split("(", 1)[0]
+        # Padding to the column of results depends on lengths of what is replaced.
+        head, equals, result = text.rpartition(" = ")
+        text = head.rstrip() + equals + result
+        text = re.sub(r"0x(?!f{9})[0-9a-f]{9,}", lambda match: self.name("A", match[0]), text)
+        text = re.sub(r"htons\(\d{5}\)", lambda match: self.name("PORT", match[0]), text)
+        if call in {"clone", "wait4", "waitid", "getpid", "gettid", "getppid", "getpgrp", "getpgid", "getsid", "set_tid_address", "kcmp",
+                    "kill", "rt_sigtimedwait", "pidfd_open", "shmget", "shmat", "shmctl", "semget", "semop", "semctl"}:
+            text = re.sub(r"(?<![\w=.])\d+(?=[,)\s]|$)|(?<=si_pid=)\d+", lambda match: self.name("N", match[0]), text)
+        if call in {"time", "times", "gettimeofday", "clock_gettime", "getrusage", "wait4", "getcpu", "sysinfo", "timerfd_settime",
+                    "waitid", "select", "pselect6", "ppoll"}:
+            text = re.sub(r"\d+-\d+-\d+T[\d:.]+\+0000", "DATE", text)
+            text = re.sub(r"(?<=[=\[ ])\d{1,19}(?=[,}\] )]|$)", "T", text)
+        return re.sub(r"\\x[0-9a-f]{2}", r"\\xNN", text) if call == "getrandom" else text
+
+
+def compare(what: str, theirs: list[str], ours: list[str], passed_over: set[str]) -> int:
+    """How many different calls were the same."""
+    mine, his = Normal(), Normal()
+    seen: set[str] = set()
+    if len(theirs) != len(ours):
+        failures.append(f"{what}: strace has {len(theirs)} lines, we have {len(ours)}")
+    for a, b in zip(theirs, ours):
+        name = a.split("(", 1)[0]
+        if name in passed_over or name.startswith("syscall_"):
+            continue
+        left, right = his.line(a), mine.line(b)
+        if left != right:
+            failures.append(f"{what}:\n  strace   {a}\n  wheeltap {b}\n  ({left} / {right})")
+        elif len(a.split(" = ")[0].rstrip()) == len(b.split(" = ")[0].rstrip()) and a.find(" = ") != b.find(" = "):
+            failures.append(f"{what}: results in different columns:\n  {a}\n  {b}")
+        seen.add(name)
+    return len(seen)
+
+
+def real_calls(feed: str, calls: str, folder: str) -> None:
+    for name, command in (("strace", ["strace", "-o", f"{folder}/strace"]), ("ours", [feed, f"{folder}/ours"])):
+        work = Path(folder) / "work"
+        work.mkdir()
+        run(*command, calls, cwd=str(work))
+        left = [path.name for path in work.iterdir()]
+        shutil.rmtree(work)
+        if left:
+            failures.append(f"decode_calls under {name} left {left}")
+    count = compare("calls", lines_of(Path(folder) / "strace"), lines_of(Path(folder) / "ours"), set())
+    print(f"calls: {count} system calls made for real and shown alike")
+    if count < CALLS_MIN:
+        failures.append(f"only {count} different calls were made")
+
+
+def denied_calls(feed: str, denied: str, folder: str) -> None:
+    for error, fill in (("38", "small"), ("38", "ones"), ("0", "zeros")):
+        run("strace", "-o", f"{folder}/strace", denied, error, fill, cwd=folder)
+        run(feed, f"{folder}/ours", denied, error, fill, cwd=folder)
+        count = compare(f"denied {fill}", lines_of(Path(folder) / "strace"), lines_of(Path(folder) / "ours"), RAW | ODD[fill])
+        print(f"denied {fill}: {count} system calls shown alike")
+        if count < 250:
+            failures.append(f"denied {fill}: only {count} calls")
+
+
+def classes(denied: str, folder: str, table: str) -> None:
+    """Each call is in the classes in which strace has it."""
+    described = dict(re.findall(r"^(\w+) +([A-Z]+|-)(?: |$)", Path(table).read_text(), re.MULTILINE))
+    for name in CLASSES:
+        run("strace", "-qq", "-e", f"trace=%{name}", "-o", f"{folder}/strace", denied, "38", "zeros", cwd=folder)
+        theirs = {line.split("(", 1)[0] for line in lines_of(Path(folder) / "strace")}
+        theirs = {call for call in theirs if not call.startswith("syscall_")}
+        ours = {call for call, letters in described.items() if LETTERS[name] in letters}
+        if theirs != ours:
+            failures.append(f"class %{name}: strace has {sorted(theirs - ours)}, only we have {sorted(ours - theirs)}")
+    print(f"classes: {len(CLASSES)} alike")
+
+
+def main() -> int:
+    if not shutil.which("strace"):
+        print("skipped: there is no strace; run tools/setup")
+        return 77
+    feed, calls, denied, table = (str(Path(path).resolve()) for path in sys.argv[1:5])
+    with tempfile.TemporaryDirectory(prefix="wheeltap-decode-") as folder:
+        real_calls(feed, calls, folder)
+        denied_calls(feed, denied, folder)
+        classes(denied, folder, table)
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
