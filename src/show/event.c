@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "call.h"
 #include "cell.h"
 #include "event.h"
 #include "inspect/label.h"
@@ -15,6 +16,7 @@
 #define TRACK_COLUMNS 16u
 #define EXACT_MAX ((uint64_t)1 << 53) /* whole numbers that a double holds */
 #define KIND_COLUMNS 11u
+#define CALL_MAX ((size_t)1 << 20)
 
 static void pad_to(struct wti_buf *out, size_t used, size_t columns)
 {
@@ -76,6 +78,20 @@ static void add_value(struct wti_buf *out, const struct wti_shown *v)
 	}
 }
 
+/* A field; that of a system call which has the memory is shown as the whole call. */
+static void field_of(struct wti_shown *ret, const struct wt_event *event, int index,
+		     struct wti_buf *call)
+{
+	if (!wti_is_call(event) || index != WT_SYSCALL_FIELD_TEXT) {
+		wti_event_field(ret, event, index);
+		return;
+	}
+	wti_buf_clear(call);
+	wti_put_call(call, event);
+	ret->type = WTI_SHOWN_TEXT;
+	ret->text = (struct wt_text){wti_buf_cstr(call), wti_buf_status(call) ? 0 : call->bytes};
+}
+
 /* What says nothing is left out of a line: no flags, no text, no time, no call it belongs to. */
 static bool is_silent(const struct wti_shown *v, const struct wt_event *event, int index)
 {
@@ -111,6 +127,27 @@ static void add_fields(struct wti_buf *out, const struct wt_event *event, int na
 	}
 }
 
+/* ` openat(AT_FDCWD, "x", O_RDONLY) = 3 <0.000012>` */
+static void add_call(struct wti_buf *out, const struct wt_event *event)
+{
+	struct wti_shown length;
+	struct wti_buf call;
+	uint32_t stack = (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_STACK);
+
+	wti_buf_init(&call, CALL_MAX);
+	wti_put_call(&call, event);
+	wti_event_field(&length, event, WT_SYSCALL_FIELD_DURATION);
+	wti_buf_byte(out, ' ');
+	wti_printable(out, (const char *)call.data, call.bytes);
+	wti_buf_text(out, " <");
+	add_seconds(out, length.i, 0);
+	wti_buf_byte(out, '>');
+	if (stack)
+		wti_buf_printf(out, " stack=%u", stack);
+	wti_buf_inherit(out, &call);
+	wti_buf_release(&call);
+}
+
 static void add_track(struct wti_buf *out, const struct wt_event *event)
 {
 	char label[WTI_LABEL_BYTES];
@@ -143,7 +180,10 @@ void wti_event_line(struct wti_buf *out, const struct wt_event *event,
 		add_value(out, &name);
 		wti_ink(out, style, WTI_INK_END);
 	}
-	add_fields(out, event, name_field);
+	if (wti_is_call(event))
+		add_call(out, event);
+	else
+		add_fields(out, event, name_field);
 	wti_buf_byte(out, '\n');
 }
 
@@ -203,14 +243,18 @@ static void json_value(struct wti_json *j, const struct wti_shown *v)
 static void json_fields(struct wti_json *j, const struct wt_event *event)
 {
 	struct wti_shown value;
+	struct wti_buf call;
 
+	wti_buf_init(&call, CALL_MAX);
 	wti_json_object(j);
 	for (int i = 0; i < event->kind->field_count; i++) {
-		wti_event_field(&value, event, i);
+		field_of(&value, event, i, &call);
 		wti_json_key(j, event->kind->fields[i].name);
 		json_value(j, &value);
 	}
 	wti_json_object_end(j);
+	wti_buf_inherit(j->out, &call);
+	wti_buf_release(&call);
 }
 
 void wti_event_json(struct wti_json *j, const struct wt_event *event)
@@ -263,11 +307,16 @@ static void csv_mixed(struct wti_buf *out, const struct wt_event *event)
 {
 	int name_field = wti_event_name_field(event->kind);
 	struct wti_shown name = {.type = WTI_SHOWN_ABSENT};
+	char label[WTI_CALL_LABEL_BYTES];
 	struct wti_json json;
 	struct wti_buf object;
 
-	if (name_field >= 0)
+	if (wti_is_call(event)) {
+		name.text = wti_call_of(event, label);
+		name.type = WTI_SHOWN_TEXT;
+	} else if (name_field >= 0) {
 		wti_event_field(&name, event, name_field);
+	}
 	csv_value(out, &name);
 	wti_buf_init(&object, 64u << 20);
 	wti_json_init(&json, &object, false);
@@ -283,7 +332,9 @@ void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const stru
 	char label[WTI_LABEL_BYTES];
 	struct wt_text track = wti_label_track(label, event->trace, event->stream, event->track);
 	struct wti_shown value;
+	struct wti_buf call;
 
+	wti_buf_init(&call, CALL_MAX);
 	wti_buf_printf(out, "%lld,%zu,%u,", (long long)event->time_ns, event->stream, event->track);
 	wti_csv_field(out, track.data, track.bytes);
 	wti_buf_printf(out, ",%llu,", (unsigned long long)event->seq);
@@ -296,8 +347,10 @@ void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const stru
 
 		value.type = WTI_SHOWN_ABSENT;
 		if (field >= 0)
-			wti_event_field(&value, event, field);
+			field_of(&value, event, field, &call);
 		csv_value(out, &value);
 	}
+	wti_buf_inherit(out, &call);
+	wti_buf_release(&call);
 	wti_buf_text(out, "\r\n");
 }

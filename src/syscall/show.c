@@ -42,7 +42,7 @@ bool wti_filled(struct wti_show *show, unsigned i)
 	if (!show->returned)
 		show->cut = true;
 	else if (show->failed)
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 	return show->returned && !show->failed;
 }
 
@@ -54,13 +54,13 @@ const uint8_t *wti_pointed(struct wti_show *show, unsigned i, size_t bytes, uint
 	if (when == WTI_AT_EXIT && !wti_filled(show, i))
 		return NULL;
 	if (!at)
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 	return at;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-void wti_show_address(struct wti_show *show, uint64_t address)
+void wti_say_address(struct wti_show *show, uint64_t address)
 {
 	if (address)
 		WTI_SHOW(show, "%#llx", (unsigned long long)address);
@@ -83,7 +83,7 @@ static void show_file_name(struct wti_show *show, struct wt_text name)
 	WTI_SHOW(show, ">");
 }
 
-void wti_show_fd(struct wti_show *show, int32_t fd)
+void wti_say_fd(struct wti_show *show, int32_t fd)
 {
 	const struct wti_decode_files *files = show->options->files;
 	struct wt_text name;
@@ -96,7 +96,7 @@ void wti_show_fd(struct wti_show *show, int32_t fd)
 		show_file_name(show, name);
 }
 
-void wti_show_id(struct wti_show *show, uint32_t id)
+void wti_say_id(struct wti_show *show, uint32_t id)
 {
 	if (id == UINT32_MAX)
 		WTI_SHOW(show, "-1");
@@ -104,7 +104,7 @@ void wti_show_id(struct wti_show *show, uint32_t id)
 		WTI_SHOW(show, "%u", id);
 }
 
-void wti_show_device(struct wti_show *show, uint64_t device)
+void wti_say_device(struct wti_show *show, uint64_t device)
 {
 	WTI_SHOW(show, "makedev(%#x, %#x)", major(device), minor(device));
 }
@@ -122,7 +122,7 @@ static const struct {
 	const char *name;
 } mode_bits[] = {{S_ISUID, "S_ISUID"}, {S_ISGID, "S_ISGID"}, {S_ISVTX, "S_ISVTX"}};
 
-void wti_show_mode(struct wti_show *show, uint32_t mode)
+void wti_say_mode(struct wti_show *show, uint32_t mode)
 {
 	const char *name = NULL;
 
@@ -162,7 +162,7 @@ const char *wti_flag_name(const struct wti_flags *set, uint64_t value)
 	return NULL;
 }
 
-void wti_show_enum(struct wti_show *show, const struct wti_flags *set, uint64_t value)
+void wti_say_enum(struct wti_show *show, const struct wti_flags *set, uint64_t value)
 {
 	const char *name = wti_flag_name(set, value);
 
@@ -188,7 +188,7 @@ static uint64_t show_named(struct wti_show *show, const struct wti_flags *set, u
 	return value;
 }
 
-void wti_show_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value)
+void wti_say_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value)
 {
 	const char *zero = value ? NULL : wti_flag_name(set, 0);
 	const char *between = "";
@@ -205,7 +205,7 @@ void wti_show_flags(struct wti_show *show, const struct wti_flags *set, uint64_t
 		WTI_SHOW(show, "|%#llx", (unsigned long long)rest);
 }
 
-void wti_show_more_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value)
+void wti_say_more_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value)
 {
 	const char *between = "|";
 	uint64_t rest = show_named(show, set, value, &between);
@@ -232,7 +232,7 @@ const char *wti_signal_label(char out[WTI_SIGNAL_LABEL_BYTES], uint32_t signal)
 	return out;
 }
 
-void wti_show_signal(struct wti_show *show, uint32_t signal)
+void wti_say_signal(struct wti_show *show, uint32_t signal)
 {
 	char label[WTI_SIGNAL_LABEL_BYTES];
 

@@ -80,40 +80,40 @@ bool wti_filled(struct wti_show *show, unsigned i);
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-void wti_show_address(struct wti_show *show, uint64_t address); /* NULL or 0x7f00 */
-void wti_show_fd(struct wti_show *show, int32_t fd);
-void wti_show_id(struct wti_show *show, uint32_t id); /* -1: not changed */
-void wti_show_signal(struct wti_show *show, uint32_t signal);
-void wti_show_mode(struct wti_show *show, uint32_t mode); /* S_IFREG|0644 */
-void wti_show_device(struct wti_show *show, uint64_t device);
+void wti_say_address(struct wti_show *show, uint64_t address); /* NULL or 0x7f00 */
+void wti_say_fd(struct wti_show *show, int32_t fd);
+void wti_say_id(struct wti_show *show, uint32_t id); /* -1: not changed */
+void wti_say_signal(struct wti_show *show, uint32_t signal);
+void wti_say_mode(struct wti_show *show, uint32_t mode); /* S_IFREG|0644 */
+void wti_say_device(struct wti_show *show, uint64_t device);
 /* One of a set, or `0x12 / * WHAT_??? * /`. */
-void wti_show_enum(struct wti_show *show, const struct wti_flags *set, uint64_t value);
+void wti_say_enum(struct wti_show *show, const struct wti_flags *set, uint64_t value);
 /* As an enum, but a value without a name is only a number, shown with `format` of one uint64_t. */
 const char *wti_flag_name(const struct wti_flags *set, uint64_t value);
 /* All of a set that are in it, and the rest. */
-void wti_show_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value);
+void wti_say_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value);
 /* The same behind something else: `|A|B|0x40`. */
-void wti_show_more_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value);
+void wti_say_more_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value);
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
 /* "abc"; non-printable bytes as strace writes them. */
-void wti_show_quoted(struct wti_show *show, const uint8_t *data, size_t bytes);
+void wti_say_quoted(struct wti_show *show, const uint8_t *data, size_t bytes);
 /* `bytes` of content at `address`, as many as are wanted: "abc"... */
-void wti_show_content(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when);
+void wti_say_content(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when);
 /* Text up to a NUL, at most `bytes_max` of it. */
-void wti_show_text(struct wti_show *show, uint64_t address, size_t bytes_max, uint8_t when);
+void wti_say_text(struct wti_show *show, uint64_t address, size_t bytes_max, uint8_t when);
 
 /* ---- Shared between files -------------------------------------------------------------------- */
 
-void wti_show_timespec(struct wti_show *show, const uint8_t *at); /* {tv_sec=1, tv_nsec=0} */
-void wti_show_timeval(struct wti_show *show, const uint8_t *at);
-void wti_show_sigset(struct wti_show *show, uint64_t set); /* [INT TERM] */
-void wti_show_siginfo(struct wti_show *show, const uint8_t *at);
-void wti_show_sockaddr(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when);
+void wti_say_timespec(struct wti_show *show, const uint8_t *at); /* {tv_sec=1, tv_nsec=0} */
+void wti_say_timeval(struct wti_show *show, const uint8_t *at);
+void wti_say_sigset(struct wti_show *show, uint64_t set); /* [INT TERM] */
+void wti_say_siginfo(struct wti_show *show, const uint8_t *at);
+void wti_say_sockaddr(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when);
 /* struct iovec[count]; `content_bytes` of what they point to are shown. */
-void wti_show_iovec(struct wti_show *show, uint64_t address, uint64_t count, uint8_t when,
-		    uint64_t content_bytes);
-void wti_show_open_flags(struct wti_show *show, uint32_t flags);
+void wti_say_iovec(struct wti_show *show, uint64_t address, uint64_t count, uint8_t when,
+		   uint64_t content_bytes);
+void wti_say_open_flags(struct wti_show *show, uint32_t flags);
 
 #endif

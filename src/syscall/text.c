@@ -21,7 +21,7 @@ static void show_byte(struct wti_buf *out, uint8_t c, bool digit_follows)
 		wti_buf_printf(out, digit_follows ? "\\%03o" : "\\%o", c);
 }
 
-void wti_show_quoted(struct wti_show *show, const uint8_t *data, size_t bytes)
+void wti_say_quoted(struct wti_show *show, const uint8_t *data, size_t bytes)
 {
 	WTI_SHOW(show, "\"");
 	for (size_t i = 0; i < bytes; i++)
@@ -30,7 +30,7 @@ void wti_show_quoted(struct wti_show *show, const uint8_t *data, size_t bytes)
 	WTI_SHOW(show, "\"");
 }
 
-void wti_show_content(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when)
+void wti_say_content(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when)
 {
 	size_t wanted = bytes < show->string_max ? (size_t)bytes : show->string_max;
 	size_t there = 0;
@@ -46,27 +46,27 @@ void wti_show_content(struct wti_show *show, uint64_t address, uint64_t bytes, u
 	}
 	data = wti_memory_from(show, address, when, &there);
 	if (!data || there < wanted) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return;
 	}
-	wti_show_quoted(show, data, wanted);
+	wti_say_quoted(show, data, wanted);
 	if (bytes > wanted)
 		WTI_SHOW(show, "...");
 }
 
-void wti_show_text(struct wti_show *show, uint64_t address, size_t bytes_max, uint8_t when)
+void wti_say_text(struct wti_show *show, uint64_t address, size_t bytes_max, uint8_t when)
 {
 	size_t there = 0, bytes;
 	const uint8_t *data = address ? wti_memory_from(show, address, when, &there) : NULL;
 	const uint8_t *end;
 
 	if (!data) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return;
 	}
 	end = memchr(data, 0, there);
 	bytes = end ? (size_t)(end - data) : there;
-	wti_show_quoted(show, data, bytes < bytes_max ? bytes : bytes_max);
+	wti_say_quoted(show, data, bytes < bytes_max ? bytes : bytes_max);
 	if (!end || bytes > bytes_max)
 		WTI_SHOW(show, "...");
 }
@@ -75,35 +75,35 @@ void wti_show_text(struct wti_show *show, uint64_t address, size_t bytes_max, ui
 
 bool wti_type_path(struct wti_show *show, unsigned i)
 {
-	wti_show_text(show, wti_arg64(show, i), PATH_MAX - 1, WTI_AT_ENTRY);
+	wti_say_text(show, wti_arg64(show, i), PATH_MAX - 1, WTI_AT_ENTRY);
 	return true;
 }
 
 bool wti_type_string(struct wti_show *show, unsigned i)
 {
-	wti_show_text(show, wti_arg64(show, i), show->string_max, WTI_AT_ENTRY);
+	wti_say_text(show, wti_arg64(show, i), show->string_max, WTI_AT_ENTRY);
 	return true;
 }
 
 bool wti_type_path_out(struct wti_show *show, unsigned i)
 {
 	if (wti_filled(show, i))
-		wti_show_text(show, wti_arg64(show, i), PATH_MAX - 1, WTI_AT_EXIT);
+		wti_say_text(show, wti_arg64(show, i), PATH_MAX - 1, WTI_AT_EXIT);
 	return true;
 }
 
 bool wti_type_link_out(struct wti_show *show, unsigned i)
 {
 	if (wti_filled(show, i))
-		wti_show_content(show, wti_arg64(show, i), (uint64_t)show->call->result,
-				 WTI_AT_EXIT);
+		wti_say_content(show, wti_arg64(show, i), (uint64_t)show->call->result,
+				WTI_AT_EXIT);
 	return true;
 }
 
 bool wti_type_buffer(struct wti_show *show, unsigned i)
 {
-	wti_show_content(show, wti_arg64(show, i), wti_arg64(show, show->what->args[i].other),
-			 WTI_AT_ENTRY);
+	wti_say_content(show, wti_arg64(show, i), wti_arg64(show, show->what->args[i].other),
+			WTI_AT_ENTRY);
 	return true;
 }
 
@@ -114,15 +114,15 @@ bool wti_type_host_name(struct wti_show *show, unsigned i)
 
 	if (bytes > HOST_NAME_MAX)
 		return wti_type_addr(show, i);
-	wti_show_content(show, wti_arg64(show, i), bytes, WTI_AT_ENTRY);
+	wti_say_content(show, wti_arg64(show, i), bytes, WTI_AT_ENTRY);
 	return true;
 }
 
 bool wti_type_buffer_out(struct wti_show *show, unsigned i)
 {
 	if (wti_filled(show, i))
-		wti_show_content(show, wti_arg64(show, i), (uint64_t)show->call->result,
-				 WTI_AT_EXIT);
+		wti_say_content(show, wti_arg64(show, i), (uint64_t)show->call->result,
+				WTI_AT_EXIT);
 	return true;
 }
 
@@ -137,7 +137,7 @@ bool wti_type_random_out(struct wti_show *show, unsigned i)
 		return true;
 	data = wti_memory(show, wti_arg64(show, i), wanted, WTI_AT_EXIT);
 	if (!wti_arg64(show, i) || (wanted && !data)) {
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 		return true;
 	}
 	WTI_SHOW(show, "\"");
@@ -156,7 +156,7 @@ bool wti_type_strings(struct wti_show *show, unsigned i)
 		address ? wti_memory_from(show, address, WTI_AT_ENTRY, &there) : NULL;
 
 	if (!pointers) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return true;
 	}
 	WTI_SHOW(show, "[");
@@ -164,7 +164,7 @@ bool wti_type_strings(struct wti_show *show, unsigned i)
 		WTI_SHOW(show, "%s", shown ? ", " : "");
 		if (shown == show->string_max)
 			break;
-		wti_show_text(show, wti_u64(pointers), show->string_max, WTI_AT_ENTRY);
+		wti_say_text(show, wti_u64(pointers), show->string_max, WTI_AT_ENTRY);
 	}
 	if (there < 8 || wti_u64(pointers))
 		WTI_SHOW(show, "%s...", there < 8 && shown ? ", " : "");
@@ -180,7 +180,7 @@ bool wti_type_environment(struct wti_show *show, unsigned i)
 	const uint8_t *pointers =
 		address ? wti_memory_from(show, address, WTI_AT_ENTRY, &there) : NULL;
 
-	wti_show_address(show, address);
+	wti_say_address(show, address);
 	if (!pointers)
 		return true;
 	while (there >= 8 && wti_u64(pointers + 8 * count)) {
@@ -194,14 +194,14 @@ bool wti_type_environment(struct wti_show *show, unsigned i)
 
 /* ---- Several buffers at once ----------------------------------------------------------------- */
 
-void wti_show_iovec(struct wti_show *show, uint64_t address, uint64_t count, uint8_t when,
-		    uint64_t content_bytes)
+void wti_say_iovec(struct wti_show *show, uint64_t address, uint64_t count, uint8_t when,
+		   uint64_t content_bytes)
 {
 	size_t there = 0;
 	const uint8_t *entry = address ? wti_memory_from(show, address, when, &there) : NULL;
 
 	if (!address || (count && !entry)) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return;
 	}
 	WTI_SHOW(show, "[");
@@ -217,7 +217,7 @@ void wti_show_iovec(struct wti_show *show, uint64_t address, uint64_t count, uin
 		bytes = wti_u64(entry + 8);
 		wanted = bytes < content_bytes ? bytes : content_bytes;
 		WTI_SHOW(show, "{iov_base=");
-		wti_show_content(show, base, wanted, when);
+		wti_say_content(show, base, wanted, when);
 		WTI_SHOW(show, ", iov_len=%llu}", (unsigned long long)bytes);
 		content_bytes -= wanted;
 	}
@@ -226,16 +226,16 @@ void wti_show_iovec(struct wti_show *show, uint64_t address, uint64_t count, uin
 
 bool wti_type_iovec(struct wti_show *show, unsigned i)
 {
-	wti_show_iovec(show, wti_arg64(show, i), wti_arg64(show, show->what->args[i].other),
-		       WTI_AT_ENTRY, UINT64_MAX);
+	wti_say_iovec(show, wti_arg64(show, i), wti_arg64(show, show->what->args[i].other),
+		      WTI_AT_ENTRY, UINT64_MAX);
 	return true;
 }
 
 bool wti_type_iovec_out(struct wti_show *show, unsigned i)
 {
 	if (wti_filled(show, i))
-		wti_show_iovec(show, wti_arg64(show, i), wti_arg64(show, show->what->args[i].other),
-			       WTI_AT_EXIT, (uint64_t)show->call->result);
+		wti_say_iovec(show, wti_arg64(show, i), wti_arg64(show, show->what->args[i].other),
+			      WTI_AT_EXIT, (uint64_t)show->call->result);
 	return true;
 }
 
@@ -253,7 +253,7 @@ bool wti_type_iovec_places(struct wti_show *show, unsigned i)
 		address ? wti_memory_from(show, address, WTI_AT_ENTRY, &there) : NULL;
 
 	if (!address || (count && !entry)) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return true;
 	}
 	WTI_SHOW(show, "[");
@@ -264,7 +264,7 @@ bool wti_type_iovec_places(struct wti_show *show, unsigned i)
 			break;
 		}
 		WTI_SHOW(show, "{iov_base=");
-		wti_show_address(show, wti_u64(entry));
+		wti_say_address(show, wti_u64(entry));
 		WTI_SHOW(show, ", iov_len=%llu}", (unsigned long long)wti_u64(entry + 8));
 	}
 	WTI_SHOW(show, "]");

@@ -22,7 +22,7 @@ bool wti_type_futex_op(struct wti_show *show, unsigned i)
 	const char *name = wti_flag_name(&wti_flags_futex, futex_command(show));
 
 	if (!name) {
-		wti_show_enum(show, &wti_flags_futex, op);
+		wti_say_enum(show, &wti_flags_futex, op);
 		return true;
 	}
 	WTI_SHOW(show, "%s%s%s", name, op & FUTEX_PRIVATE_FLAG ? "_PRIVATE" : "",
@@ -90,9 +90,9 @@ static void show_wake_op(struct wti_show *show, uint32_t value)
 {
 	if (value >> 31)
 		WTI_SHOW(show, "FUTEX_OP_OPARG_SHIFT<<28|");
-	wti_show_enum(show, &wti_flags_futex_wake_op, value >> 28 & 7);
+	wti_say_enum(show, &wti_flags_futex_wake_op, value >> 28 & 7);
 	WTI_SHOW(show, "<<28|%#x<<12|", value >> 12 & 0xfff);
-	wti_show_enum(show, &wti_flags_futex_wake_cmp, value >> 24 & 0xf);
+	wti_say_enum(show, &wti_flags_futex_wake_cmp, value >> 24 & 0xf);
 	WTI_SHOW(show, "<<24|%#x", value & 0xfff);
 }
 
@@ -163,18 +163,18 @@ static unsigned prctl_count(uint32_t option)
 
 static void show_capability(struct wti_show *show, uint64_t value)
 {
-	wti_show_enum(show, &wti_flags_capability, value);
+	wti_say_enum(show, &wti_flags_capability, value);
 }
 
 static bool show_prctl_first(struct wti_show *show, unsigned i)
 {
 	switch (wti_arg32(show, 0)) {
 	case PR_SET_NAME:
-		wti_show_text(show, wti_arg64(show, i), 15, WTI_AT_ENTRY);
+		wti_say_text(show, wti_arg64(show, i), 15, WTI_AT_ENTRY);
 		return true;
 	case PR_GET_NAME:
 		if (wti_filled(show, i))
-			wti_show_text(show, wti_arg64(show, i), 15, WTI_AT_EXIT);
+			wti_say_text(show, wti_arg64(show, i), 15, WTI_AT_EXIT);
 		return true;
 	case PR_SET_PDEATHSIG:
 		return wti_type_signal(show, i);
@@ -183,14 +183,14 @@ static bool show_prctl_first(struct wti_show *show, unsigned i)
 	case PR_GET_TID_ADDRESS:
 		return wti_type_pointer_out(show, i);
 	case PR_SET_DUMPABLE:
-		wti_show_enum(show, &wti_flags_dumpable, wti_arg64(show, i));
+		wti_say_enum(show, &wti_flags_dumpable, wti_arg64(show, i));
 		return true;
 	case PR_CAPBSET_READ:
 	case PR_CAPBSET_DROP:
 		show_capability(show, wti_arg64(show, i));
 		return true;
 	case PR_SET_SECCOMP:
-		wti_show_enum(show, &wti_flags_seccomp_mode, wti_arg64(show, i));
+		wti_say_enum(show, &wti_flags_seccomp_mode, wti_arg64(show, i));
 		return true;
 	case PR_SET_TIMERSLACK:
 		return wti_type_long(show, i);
@@ -211,7 +211,7 @@ static void show_death_signal(struct wti_show *show, unsigned i)
 	if (!at)
 		return;
 	WTI_SHOW(show, "[");
-	wti_show_signal(show, wti_u32(at));
+	wti_say_signal(show, wti_u32(at));
 	WTI_SHOW(show, "]");
 }
 
@@ -240,7 +240,7 @@ static bool show_filter(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{len=%u, filter=", wti_u16(at));
-	wti_show_address(show, wti_u64(at + 8));
+	wti_say_address(show, wti_u64(at + 8));
 	WTI_SHOW(show, "}");
 	return true;
 }
@@ -284,7 +284,7 @@ bool wti_type_seccomp_arg(struct wti_show *show, unsigned i)
 		if (!at)
 			return true;
 		WTI_SHOW(show, "[");
-		wti_show_enum(show, &wti_flags_seccomp_action, wti_u32(at));
+		wti_say_enum(show, &wti_flags_seccomp_action, wti_u32(at));
 		WTI_SHOW(show, "]");
 		return true;
 	}
@@ -314,9 +314,9 @@ static bool show_sched_attr(struct wti_show *show, unsigned i, uint8_t when)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{size=%u, sched_policy=", wti_u32(at));
-	wti_show_enum(show, &wti_flags_scheduler, wti_u32(at + 4));
+	wti_say_enum(show, &wti_flags_scheduler, wti_u32(at + 4));
 	WTI_SHOW(show, ", sched_flags=");
-	wti_show_flags(show, &wti_flags_sched_flags, wti_u64(at + 8));
+	wti_say_flags(show, &wti_flags_sched_flags, wti_u64(at + 8));
 	WTI_SHOW(show,
 		 ", sched_nice=%d, sched_priority=%u, sched_runtime=%llu, sched_deadline=%llu, "
 		 "sched_period=%llu",
@@ -348,7 +348,7 @@ bool wti_type_cap_header(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{version=");
-	wti_show_enum(show, &wti_flags_capability_version, wti_u32(at));
+	wti_say_enum(show, &wti_flags_capability_version, wti_u32(at));
 	WTI_SHOW(show, ", pid=%d}", (int32_t)wti_u32(at + 4));
 	return true;
 }

@@ -7,15 +7,15 @@
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-void wti_show_open_flags(struct wti_show *show, uint32_t flags)
+void wti_say_open_flags(struct wti_show *show, uint32_t flags)
 {
-	wti_show_enum(show, &wti_flags_open_access, flags & O_ACCMODE);
-	wti_show_more_flags(show, &wti_flags_open_mode, flags & ~(uint32_t)O_ACCMODE);
+	wti_say_enum(show, &wti_flags_open_access, flags & O_ACCMODE);
+	wti_say_more_flags(show, &wti_flags_open_mode, flags & ~(uint32_t)O_ACCMODE);
 }
 
 bool wti_type_open_flags(struct wti_show *show, unsigned i)
 {
-	wti_show_open_flags(show, wti_arg32(show, i));
+	wti_say_open_flags(show, wti_arg32(show, i));
 	return true;
 }
 
@@ -38,11 +38,11 @@ bool wti_type_open_how(struct wti_show *show, unsigned i)
 		return true;
 	flags = wti_u64(at);
 	WTI_SHOW(show, "{flags=");
-	wti_show_open_flags(show, (uint32_t)flags);
+	wti_say_open_flags(show, (uint32_t)flags);
 	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE || wti_u64(at + 8))
 		WTI_SHOW(show, ", mode=%#03llo", (unsigned long long)wti_u64(at + 8));
 	WTI_SHOW(show, ", resolve=");
-	wti_show_flags(show, &wti_flags_resolve, wti_u64(at + 16));
+	wti_say_flags(show, &wti_flags_resolve, wti_u64(at + 16));
 	WTI_SHOW(show, "}");
 	return true;
 }
@@ -52,7 +52,7 @@ bool wti_type_memfd_flags(struct wti_show *show, unsigned i)
 	uint32_t flags = wti_arg32(show, i), huge = flags >> 26;
 
 	if (flags & 0x3ffffff || !flags)
-		wti_show_flags(show, &wti_flags_memfd, flags & 0x3ffffff);
+		wti_say_flags(show, &wti_flags_memfd, flags & 0x3ffffff);
 	if (huge)
 		WTI_SHOW(show, "%s%u<<MFD_HUGE_SHIFT", flags & 0x3ffffff ? "|" : "", huge);
 	return true;
@@ -60,7 +60,7 @@ bool wti_type_memfd_flags(struct wti_show *show, unsigned i)
 
 bool wti_type_node_mode(struct wti_show *show, unsigned i)
 {
-	wti_show_mode(show, wti_arg32(show, i) & 0xffff);
+	wti_say_mode(show, wti_arg32(show, i) & 0xffff);
 	return true;
 }
 
@@ -86,10 +86,10 @@ bool wti_type_stat_out(struct wti_show *show, unsigned i)
 		return true;
 	mode = wti_u32(at + layout->stat_mode);
 	WTI_SHOW(show, "{st_mode=");
-	wti_show_mode(show, mode);
+	wti_say_mode(show, mode);
 	if ((mode & S_IFMT) == S_IFCHR || (mode & S_IFMT) == S_IFBLK) {
 		WTI_SHOW(show, ", st_rdev=");
-		wti_show_device(show, wti_u64(at + layout->stat_rdev));
+		wti_say_device(show, wti_u64(at + layout->stat_rdev));
 	} else {
 		WTI_SHOW(show, ", st_size=%llu",
 			 (unsigned long long)wti_u64(at + layout->stat_size));
@@ -104,10 +104,10 @@ bool wti_type_statx_flags(struct wti_show *show, unsigned i)
 
 	/* Both at once is nothing the kernel knows, but shown as two. */
 	if (sync == AT_STATX_SYNC_TYPE)
-		wti_show_flags(show, &wti_flags_statx_sync, sync);
+		wti_say_flags(show, &wti_flags_statx_sync, sync);
 	else
-		wti_show_enum(show, &wti_flags_statx_sync, sync);
-	wti_show_more_flags(show, &wti_flags_at, flags & ~(uint32_t)AT_STATX_SYNC_TYPE);
+		wti_say_enum(show, &wti_flags_statx_sync, sync);
+	wti_say_more_flags(show, &wti_flags_at, flags & ~(uint32_t)AT_STATX_SYNC_TYPE);
 	return true;
 }
 
@@ -118,11 +118,11 @@ bool wti_type_statx_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{stx_mask=");
-	wti_show_flags(show, &wti_flags_statx_mask, wti_u32(at));
+	wti_say_flags(show, &wti_flags_statx_mask, wti_u32(at));
 	WTI_SHOW(show, ", stx_attributes=");
-	wti_show_flags(show, &wti_flags_statx_attributes, wti_u64(at + 8));
+	wti_say_flags(show, &wti_flags_statx_attributes, wti_u64(at + 8));
 	WTI_SHOW(show, ", stx_mode=");
-	wti_show_mode(show, wti_u16(at + 28));
+	wti_say_mode(show, wti_u16(at + 28));
 	WTI_SHOW(show, ", stx_size=%llu, ...}", (unsigned long long)wti_u64(at + 40));
 	return true;
 }
@@ -136,13 +136,13 @@ bool wti_type_statfs_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{f_type=");
-	wti_show_enum(show, &wti_flags_file_systems, wti_u64(at));
+	wti_say_enum(show, &wti_flags_file_systems, wti_u64(at));
 	for (size_t k = 0; k < 6; k++)
 		WTI_SHOW(show, ", %s=%llu", counts[k], (unsigned long long)wti_u64(at + 8 + 8 * k));
 	WTI_SHOW(show, ", f_fsid={val=[%#x, %#x]}, f_namelen=%llu, f_frsize=%llu, f_flags=",
 		 wti_u32(at + 56), wti_u32(at + 60), (unsigned long long)wti_u64(at + 64),
 		 (unsigned long long)wti_u64(at + 72));
-	wti_show_flags(show, &wti_flags_statfs, wti_u64(at + 80));
+	wti_say_flags(show, &wti_flags_statfs, wti_u64(at + 80));
 	WTI_SHOW(show, "}");
 	return true;
 }
@@ -157,7 +157,7 @@ bool wti_type_dirents_out(struct wti_show *show, unsigned i)
 
 	if (!wti_filled(show, i))
 		return true;
-	wti_show_address(show, address);
+	wti_say_address(show, address);
 	if (left && !at)
 		return true;
 	while (left > 18 && there > 18) {
@@ -181,13 +181,13 @@ bool wti_type_dirents_out(struct wti_show *show, unsigned i)
 static void show_lock(struct wti_show *show, unsigned i, const uint8_t *at, bool with_pid)
 {
 	if (!at) {
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 		return;
 	}
 	WTI_SHOW(show, "{l_type=");
-	wti_show_enum(show, &wti_flags_lock_type, wti_u16(at));
+	wti_say_enum(show, &wti_flags_lock_type, wti_u16(at));
 	WTI_SHOW(show, ", l_whence=");
-	wti_show_enum(show, &wti_flags_seek, wti_u16(at + 2));
+	wti_say_enum(show, &wti_flags_seek, wti_u16(at + 2));
 	WTI_SHOW(show, ", l_start=%lld, l_len=%lld", (long long)wti_u64(at + 8),
 		 (long long)wti_u64(at + 16));
 	if (with_pid)
@@ -216,16 +216,16 @@ bool wti_type_fcntl_arg(struct wti_show *show, unsigned i)
 	case F_GET_SEALS:
 		return false;
 	case F_SETFD:
-		wti_show_flags(show, &wti_flags_fd_flags, wti_arg32(show, i));
+		wti_say_flags(show, &wti_flags_fd_flags, wti_arg32(show, i));
 		return true;
 	case F_SETFL:
-		wti_show_open_flags(show, wti_arg32(show, i));
+		wti_say_open_flags(show, wti_arg32(show, i));
 		return true;
 	case F_ADD_SEALS:
-		wti_show_flags(show, &wti_flags_seals, wti_arg32(show, i));
+		wti_say_flags(show, &wti_flags_seals, wti_arg32(show, i));
 		return true;
 	case F_SETLEASE:
-		wti_show_enum(show, &wti_flags_lease, wti_arg32(show, i));
+		wti_say_enum(show, &wti_flags_lease, wti_arg32(show, i));
 		return true;
 	case F_SETSIG:
 		return wti_type_signal(show, i);

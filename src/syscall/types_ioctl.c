@@ -34,7 +34,7 @@ static void show_terminal(struct wti_show *show, const uint8_t *at)
 	uint32_t output = wti_u32(at + 4), control = wti_u32(at + 8), local = wti_u32(at + 12);
 
 	WTI_SHOW(show, "{");
-	wti_show_enum(show, &wti_flags_tty_speed, control & CBAUD);
+	wti_say_enum(show, &wti_flags_tty_speed, control & CBAUD);
 	WTI_SHOW(show, " %sopost %sisig %sicanon %secho ...}", output & OPOST ? "" : "-",
 		 local & ISIG ? "" : "-", local & ICANON ? "" : "-", local & ECHO ? "" : "-");
 }

@@ -13,7 +13,7 @@ bool wti_type_sembufs(struct wti_show *show, unsigned i)
 	const uint8_t *at = address ? wti_memory_from(show, address, WTI_AT_ENTRY, &there) : NULL;
 
 	if (!address || (count && !at)) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return true;
 	}
 	WTI_SHOW(show, "[");
@@ -25,7 +25,7 @@ bool wti_type_sembufs(struct wti_show *show, unsigned i)
 		}
 		WTI_SHOW(show, "{sem_num=%u, sem_op=%d, sem_flg=", wti_u16(at),
 			 (int16_t)wti_u16(at + 2));
-		wti_show_flags(show, &wti_flags_sem_op, wti_u16(at + 4));
+		wti_say_flags(show, &wti_flags_sem_op, wti_u16(at + 4));
 		WTI_SHOW(show, "}");
 	}
 	WTI_SHOW(show, "]");
@@ -43,7 +43,7 @@ bool wti_type_mq_attr(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{mq_flags=");
-	wti_show_flags(show, &wti_flags_open_mode, wti_u64(at));
+	wti_say_flags(show, &wti_flags_open_mode, wti_u64(at));
 	WTI_SHOW(show, ", mq_maxmsg=%lld, mq_msgsize=%lld, mq_curmsgs=%lld}",
 		 (long long)wti_u64(at + 8), (long long)wti_u64(at + 16),
 		 (long long)wti_u64(at + 24));

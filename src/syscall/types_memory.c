@@ -11,12 +11,12 @@ bool wti_type_mmap_flags(struct wti_show *show, unsigned i)
 	uint64_t flags = wti_arg64(show, i);
 	uint32_t huge = (uint32_t)(flags >> MAP_HUGE_SHIFT) & MAP_HUGE_MASK;
 
-	wti_show_enum(show, &wti_flags_mmap_type, flags & MAP_TYPE);
+	wti_say_enum(show, &wti_flags_mmap_type, flags & MAP_TYPE);
 	flags &= ~(uint64_t)MAP_TYPE;
 	/* The size stands where other flags might: it is one only for huge pages. */
 	if (flags & MAP_HUGETLB)
 		flags &= ~((uint64_t)MAP_HUGE_MASK << MAP_HUGE_SHIFT);
-	wti_show_more_flags(show, &wti_flags_mmap_flags, (uint32_t)flags);
+	wti_say_more_flags(show, &wti_flags_mmap_flags, (uint32_t)flags);
 	if (flags & MAP_HUGETLB && huge)
 		WTI_SHOW(show, "|%u<<MAP_HUGE_SHIFT", huge);
 	return true;
@@ -36,15 +36,15 @@ bool wti_type_mempolicy_mode(struct wti_show *show, unsigned i)
 	const char *name = wti_flag_name(&wti_flags_mempolicy, mode);
 
 	if (!(value & MPOL_MODE_FLAGS)) {
-		wti_show_enum(show, &wti_flags_mempolicy, mode);
+		wti_say_enum(show, &wti_flags_mempolicy, mode);
 		return true;
 	}
 	if (name)
 		WTI_SHOW(show, "%s", name);
 	if (name)
-		wti_show_more_flags(show, &wti_flags_mempolicy_flags, value & MPOL_MODE_FLAGS);
+		wti_say_more_flags(show, &wti_flags_mempolicy_flags, value & MPOL_MODE_FLAGS);
 	else
-		wti_show_flags(show, &wti_flags_mempolicy_flags, value);
+		wti_say_flags(show, &wti_flags_mempolicy_flags, value);
 	return true;
 }
 
@@ -55,7 +55,7 @@ bool wti_type_mempolicy_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "[");
-	wti_show_enum(show, &wti_flags_mempolicy, wti_u32(at));
+	wti_say_enum(show, &wti_flags_mempolicy, wti_u32(at));
 	WTI_SHOW(show, "]");
 	return true;
 }

@@ -47,7 +47,7 @@ bool wti_type_ulong(struct wti_show *show, unsigned i)
 
 bool wti_type_addr(struct wti_show *show, unsigned i)
 {
-	wti_show_address(show, wti_arg64(show, i));
+	wti_say_address(show, wti_arg64(show, i));
 	return true;
 }
 
@@ -59,13 +59,13 @@ bool wti_type_fd(struct wti_show *show, unsigned i)
 	if (fd < 0)
 		WTI_SHOW(show, "%d", fd);
 	else
-		wti_show_fd(show, fd);
+		wti_say_fd(show, fd);
 	return true;
 }
 
 bool wti_type_dirfd(struct wti_show *show, unsigned i)
 {
-	wti_show_fd(show, (int32_t)wti_arg32(show, i));
+	wti_say_fd(show, (int32_t)wti_arg32(show, i));
 	return true;
 }
 
@@ -76,7 +76,7 @@ bool wti_type_pid(struct wti_show *show, unsigned i)
 
 bool wti_type_id(struct wti_show *show, unsigned i)
 {
-	wti_show_id(show, wti_arg32(show, i));
+	wti_say_id(show, wti_arg32(show, i));
 	return true;
 }
 
@@ -88,13 +88,13 @@ bool wti_type_mode(struct wti_show *show, unsigned i)
 
 bool wti_type_dev(struct wti_show *show, unsigned i)
 {
-	wti_show_device(show, wti_arg32(show, i));
+	wti_say_device(show, wti_arg32(show, i));
 	return true;
 }
 
 bool wti_type_signal(struct wti_show *show, unsigned i)
 {
-	wti_show_signal(show, wti_arg32(show, i));
+	wti_say_signal(show, wti_arg32(show, i));
 	return true;
 }
 
@@ -107,32 +107,32 @@ static const struct wti_flags *set_of(const struct wti_show *show, unsigned i)
 
 bool wti_type_flags(struct wti_show *show, unsigned i)
 {
-	wti_show_flags(show, set_of(show, i), wti_arg32(show, i));
+	wti_say_flags(show, set_of(show, i), wti_arg32(show, i));
 	return true;
 }
 
 bool wti_type_flags64(struct wti_show *show, unsigned i)
 {
-	wti_show_flags(show, set_of(show, i), wti_arg64(show, i));
+	wti_say_flags(show, set_of(show, i), wti_arg64(show, i));
 	return true;
 }
 
 bool wti_type_enum(struct wti_show *show, unsigned i)
 {
-	wti_show_enum(show, set_of(show, i), wti_arg32(show, i));
+	wti_say_enum(show, set_of(show, i), wti_arg32(show, i));
 	return true;
 }
 
 bool wti_type_enum64(struct wti_show *show, unsigned i)
 {
-	wti_show_enum(show, set_of(show, i), wti_arg64(show, i));
+	wti_say_enum(show, set_of(show, i), wti_arg64(show, i));
 	return true;
 }
 
 /* The argument behind this one: between them is the upper half of an offset, not shown. */
 bool wti_type_after_high(struct wti_show *show, unsigned i)
 {
-	wti_show_flags(show, set_of(show, i), wti_arg32(show, i + 1));
+	wti_say_flags(show, set_of(show, i), wti_arg32(show, i + 1));
 	return true;
 }
 
@@ -151,7 +151,7 @@ bool wti_type_ipc_flags(struct wti_show *show, unsigned i)
 	uint32_t value = wti_arg32(show, i);
 
 	if (value & ~0777u) {
-		wti_show_flags(show, set_of(show, i), value & ~0777u);
+		wti_say_flags(show, set_of(show, i), value & ~0777u);
 		WTI_SHOW(show, "|");
 	}
 	WTI_SHOW(show, "%#03o", value & 0777);
@@ -199,7 +199,7 @@ bool wti_type_id_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "[");
-	wti_show_id(show, wti_u32(at));
+	wti_say_id(show, wti_u32(at));
 	WTI_SHOW(show, "]");
 	return true;
 }
@@ -220,7 +220,7 @@ bool wti_type_pointer_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "[");
-	wti_show_address(show, wti_u64(at));
+	wti_say_address(show, wti_u64(at));
 	WTI_SHOW(show, "]");
 	return true;
 }
@@ -255,7 +255,7 @@ static void show_ids(struct wti_show *show, uint64_t address, uint64_t count, ui
 	const uint8_t *at = address ? wti_memory_from(show, address, when, &there) : NULL;
 
 	if (!address || (count && !at)) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return;
 	}
 	WTI_SHOW(show, "[");
@@ -265,7 +265,7 @@ static void show_ids(struct wti_show *show, uint64_t address, uint64_t count, ui
 			WTI_SHOW(show, "...");
 			break;
 		}
-		wti_show_id(show, wti_u32(at));
+		wti_say_id(show, wti_u32(at));
 	}
 	WTI_SHOW(show, "]");
 }
@@ -285,7 +285,7 @@ bool wti_type_ids_out(struct wti_show *show, unsigned i)
 	if (wti_arg32(show, 0))
 		show_ids(show, wti_arg64(show, i), (uint64_t)show->call->result, WTI_AT_EXIT);
 	else
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 	return true;
 }
 
@@ -296,9 +296,9 @@ bool wti_type_fds_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "[");
-	wti_show_fd(show, (int32_t)wti_u32(at));
+	wti_say_fd(show, (int32_t)wti_u32(at));
 	WTI_SHOW(show, ", ");
-	wti_show_fd(show, (int32_t)wti_u32(at + 4));
+	wti_say_fd(show, (int32_t)wti_u32(at + 4));
 	WTI_SHOW(show, "]");
 	return true;
 }
@@ -326,7 +326,7 @@ bool wti_type_cpuset(struct wti_show *show, unsigned i)
 	if (at && bytes)
 		show_cpus(show, at, bytes < there ? bytes : there);
 	else
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 	return true;
 }
 
@@ -341,6 +341,6 @@ bool wti_type_cpuset_out(struct wti_show *show, unsigned i)
 		show_cpus(show, at,
 			  (size_t)show->call->result < there ? (size_t)show->call->result : there);
 	else
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 	return true;
 }

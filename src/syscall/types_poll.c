@@ -14,7 +14,7 @@ bool wti_type_pollfds(struct wti_show *show, unsigned i)
 	const uint8_t *at = address ? wti_memory_from(show, address, WTI_AT_ENTRY, &there) : NULL;
 
 	if (!address || (count && !at)) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return true;
 	}
 	WTI_SHOW(show, "[");
@@ -25,10 +25,10 @@ bool wti_type_pollfds(struct wti_show *show, unsigned i)
 			break;
 		}
 		WTI_SHOW(show, "{fd=");
-		wti_show_fd(show, (int32_t)wti_u32(at));
+		wti_say_fd(show, (int32_t)wti_u32(at));
 		if ((int32_t)wti_u32(at) >= 0) {
 			WTI_SHOW(show, ", events=");
-			wti_show_flags(show, &wti_flags_poll, wti_u16(at + 4));
+			wti_say_flags(show, &wti_flags_poll, wti_u16(at + 4));
 		}
 		WTI_SHOW(show, "}");
 	}
@@ -53,9 +53,9 @@ static void show_revents(struct wti_show *show)
 			break;
 		}
 		WTI_SHOW(show, "{fd=");
-		wti_show_fd(show, (int32_t)wti_u32(at));
+		wti_say_fd(show, (int32_t)wti_u32(at));
 		WTI_SHOW(show, ", revents=");
-		wti_show_flags(show, &wti_flags_poll, wti_u16(at + 6));
+		wti_say_flags(show, &wti_flags_poll, wti_u16(at + 6));
 		WTI_SHOW(show, "}");
 	}
 	WTI_SHOW(show, "]");
@@ -71,9 +71,9 @@ static void show_left(struct wti_show *show, unsigned i, const char *between)
 		return;
 	WTI_SHOW(show, "%sleft ", between);
 	if (in_us)
-		wti_show_timeval(show, at);
+		wti_say_timeval(show, at);
 	else
-		wti_show_timespec(show, at);
+		wti_say_timespec(show, at);
 }
 
 void wti_result_poll(struct wti_show *show)
@@ -106,7 +106,7 @@ static void show_fdset(struct wti_show *show, const uint8_t *at, size_t there, u
 		if (!(at[fd / 8] >> (fd % 8) & 1))
 			continue;
 		WTI_SHOW(show, "%s", between);
-		wti_show_fd(show, (int32_t)fd);
+		wti_say_fd(show, (int32_t)fd);
 		between = " ";
 	}
 	WTI_SHOW(show, "]");
@@ -120,7 +120,7 @@ bool wti_type_fdset(struct wti_show *show, unsigned i)
 	const uint8_t *at = address ? wti_memory_from(show, address, WTI_AT_ENTRY, &there) : NULL;
 
 	if (!address || (count && !at))
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 	else
 		show_fdset(show, at, there, count);
 	return true;
@@ -171,7 +171,7 @@ bool wti_type_pselect_mask(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{sigmask=");
-	wti_show_address(show, wti_u64(at));
+	wti_say_address(show, wti_u64(at));
 	WTI_SHOW(show, ", sigsetsize=%llu}", (unsigned long long)wti_u64(at + 8));
 	return true;
 }
@@ -183,7 +183,7 @@ static void show_event(struct wti_show *show, const uint8_t *at)
 	const uint8_t *data = at + wti_layout(show->call->arch)->epoll_data;
 
 	WTI_SHOW(show, "{events=");
-	wti_show_flags(show, &wti_flags_epoll, wti_u32(at));
+	wti_say_flags(show, &wti_flags_epoll, wti_u32(at));
 	WTI_SHOW(show, ", data={u32=%u, u64=%llu}}", wti_u32(data),
 		 (unsigned long long)wti_u64(data));
 }
@@ -209,7 +209,7 @@ bool wti_type_epoll_events_out(struct wti_show *show, unsigned i)
 	if (!wti_filled(show, i))
 		return true;
 	if (!address || (count && !at)) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return true;
 	}
 	WTI_SHOW(show, "[");

@@ -15,11 +15,11 @@ static void show_clone_flags(struct wti_show *show, uint64_t value)
 	uint32_t signal = (uint32_t)value & CSIGNAL;
 
 	if (flags || !signal)
-		wti_show_flags(show, &wti_flags_clone, flags);
+		wti_say_flags(show, &wti_flags_clone, flags);
 	if (!signal)
 		return;
 	WTI_SHOW(show, "%s", flags ? "|" : "");
-	wti_show_signal(show, signal);
+	wti_say_signal(show, signal);
 }
 
 /* The kernel stores the new process's number there: that is the result. */
@@ -29,7 +29,7 @@ static void show_parent_tid(struct wti_show *show, uint64_t address)
 	if (show->returned && !show->failed && address)
 		WTI_SHOW(show, "[%lld]", (long long)show->call->result);
 	else
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 }
 
 /* All arguments at once, with names: their order differs between architectures. */
@@ -39,7 +39,7 @@ bool wti_type_clone(struct wti_show *show, unsigned i)
 	uint64_t flags = wti_arg64(show, 0);
 
 	WTI_SHOW(show, "child_stack=");
-	wti_show_address(show, wti_arg64(show, 1));
+	wti_say_address(show, wti_arg64(show, 1));
 	WTI_SHOW(show, ", flags=");
 	show_clone_flags(show, flags);
 	if (flags & (CLONE_PARENT_SETTID | CLONE_PIDFD))
@@ -49,7 +49,7 @@ bool wti_type_clone(struct wti_show *show, unsigned i)
 			 (unsigned long long)wti_arg64(show, tls_first ? 3 : 4));
 	if (flags & (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID)) {
 		WTI_SHOW(show, ", child_tidptr=");
-		wti_show_address(show, wti_arg64(show, tls_first ? 4 : 3));
+		wti_say_address(show, wti_arg64(show, tls_first ? 4 : 3));
 	}
 	return true;
 }
@@ -58,15 +58,15 @@ static void show_clone_where(struct wti_show *show, const uint8_t *at, uint64_t 
 {
 	if (flags & CLONE_PIDFD) {
 		WTI_SHOW(show, ", pidfd=");
-		wti_show_address(show, wti_u64(at + 8));
+		wti_say_address(show, wti_u64(at + 8));
 	}
 	if (flags & (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID)) {
 		WTI_SHOW(show, ", child_tid=");
-		wti_show_address(show, wti_u64(at + 16));
+		wti_say_address(show, wti_u64(at + 16));
 	}
 	if (flags & CLONE_PARENT_SETTID) {
 		WTI_SHOW(show, ", parent_tid=");
-		wti_show_address(show, wti_u64(at + 24));
+		wti_say_address(show, wti_u64(at + 24));
 	}
 }
 
@@ -80,16 +80,16 @@ bool wti_type_clone_args(struct wti_show *show, unsigned i)
 		return true;
 	flags = wti_u64(at);
 	WTI_SHOW(show, "{flags=");
-	wti_show_flags(show, &wti_flags_clone3, flags);
+	wti_say_flags(show, &wti_flags_clone3, flags);
 	show_clone_where(show, at, flags);
 	WTI_SHOW(show, ", exit_signal=");
-	wti_show_signal(show, (uint32_t)wti_u64(at + 32));
+	wti_say_signal(show, (uint32_t)wti_u64(at + 32));
 	WTI_SHOW(show, ", stack=");
-	wti_show_address(show, wti_u64(at + 40));
+	wti_say_address(show, wti_u64(at + 40));
 	WTI_SHOW(show, ", stack_size=%#llx", (unsigned long long)wti_u64(at + 48));
 	if (flags & CLONE_SETTLS) {
 		WTI_SHOW(show, ", tls=");
-		wti_show_address(show, wti_u64(at + 56));
+		wti_say_address(show, wti_u64(at + 56));
 	}
 	WTI_SHOW(show, "}");
 	if (show->returned && !show->failed && flags & CLONE_PARENT_SETTID)
@@ -103,11 +103,11 @@ static void show_status(struct wti_show *show, int status)
 {
 	if (WIFSTOPPED(status)) {
 		WTI_SHOW(show, "{WIFSTOPPED(s) && WSTOPSIG(s) == ");
-		wti_show_signal(show, (uint32_t)WSTOPSIG(status));
+		wti_say_signal(show, (uint32_t)WSTOPSIG(status));
 		WTI_SHOW(show, "}");
 	} else if (WIFSIGNALED(status)) {
 		WTI_SHOW(show, "{WIFSIGNALED(s) && WTERMSIG(s) == ");
-		wti_show_signal(show, (uint32_t)WTERMSIG(status));
+		wti_say_signal(show, (uint32_t)WTERMSIG(status));
 		WTI_SHOW(show, "%s}", WCOREDUMP(status) ? " && WCOREDUMP(s)" : "");
 	} else if (WIFEXITED(status)) {
 		WTI_SHOW(show, "{WIFEXITED(s) && WEXITSTATUS(s) == %d}", WEXITSTATUS(status));
@@ -124,7 +124,7 @@ bool wti_type_wait_status(struct wti_show *show, unsigned i)
 	const uint8_t *at;
 
 	if (show->returned && !show->call->result) {
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 		return true;
 	}
 	at = wti_pointed(show, i, 4, WTI_AT_EXIT);
@@ -144,16 +144,16 @@ bool wti_type_rusage_out(struct wti_show *show, unsigned i)
 
 	/* wait4 and waitid fill it only if they found somebody. */
 	if (show->returned && !show->call->result && show->what->result == WTI_RESULT_PID) {
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 		return true;
 	}
 	at = wti_pointed(show, i, 32, WTI_AT_EXIT);
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{ru_utime=");
-	wti_show_timeval(show, at);
+	wti_say_timeval(show, at);
 	WTI_SHOW(show, ", ru_stime=");
-	wti_show_timeval(show, at + 16);
+	wti_say_timeval(show, at + 16);
 	WTI_SHOW(show, ", ...}");
 	return true;
 }
@@ -213,9 +213,9 @@ bool wti_type_utsname_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{sysname=");
-	wti_show_quoted(show, at, strnlen((const char *)at, 65));
+	wti_say_quoted(show, at, strnlen((const char *)at, 65));
 	WTI_SHOW(show, ", nodename=");
-	wti_show_quoted(show, at + 65, strnlen((const char *)at + 65, 65));
+	wti_say_quoted(show, at + 65, strnlen((const char *)at + 65, 65));
 	WTI_SHOW(show, ", ...}");
 	return true;
 }
@@ -247,8 +247,8 @@ bool wti_type_personality(struct wti_show *show, unsigned i)
 		WTI_SHOW(show, "0xffffffff");
 		return true;
 	}
-	wti_show_enum(show, &wti_flags_personality, value & 0xff);
-	wti_show_more_flags(show, &wti_flags_personality_flags, value & ~0xffu);
+	wti_say_enum(show, &wti_flags_personality, value & 0xff);
+	wti_say_more_flags(show, &wti_flags_personality_flags, value & ~0xffu);
 	return true;
 }
 

@@ -8,7 +8,7 @@
 #define KERNEL_SIGSET_BYTES 8u
 
 /* [INT TERM]; with most of them in it, those that are not: ~[KILL]. */
-void wti_show_sigset(struct wti_show *show, uint64_t set)
+void wti_say_sigset(struct wti_show *show, uint64_t set)
 {
 	char label[WTI_SIGNAL_LABEL_BYTES];
 	const char *between = "";
@@ -36,12 +36,12 @@ static bool show_set(struct wti_show *show, unsigned i, uint8_t when)
 	/* The kernel takes no other size. */
 	if (bytes != KERNEL_SIGSET_BYTES) {
 		if (when == WTI_AT_ENTRY || wti_filled(show, i))
-			wti_show_address(show, wti_arg64(show, i));
+			wti_say_address(show, wti_arg64(show, i));
 		return true;
 	}
 	at = wti_pointed(show, i, KERNEL_SIGSET_BYTES, when);
 	if (at)
-		wti_show_sigset(show, wti_u64(at));
+		wti_say_sigset(show, wti_u64(at));
 	return true;
 }
 
@@ -66,7 +66,7 @@ static void show_handler(struct wti_show *show, uint64_t handler)
 	else if (handler == (uintptr_t)SIG_ERR)
 		WTI_SHOW(show, "SIG_ERR");
 	else
-		wti_show_address(show, handler);
+		wti_say_address(show, handler);
 }
 
 /* The kernel's structure: handler, flags, restorer, mask. */
@@ -81,12 +81,12 @@ static bool show_action(struct wti_show *show, unsigned i, uint8_t when)
 	WTI_SHOW(show, "{sa_handler=");
 	show_handler(show, wti_u64(at));
 	WTI_SHOW(show, ", sa_mask=");
-	wti_show_sigset(show, wti_u64(at + 24));
+	wti_say_sigset(show, wti_u64(at + 24));
 	WTI_SHOW(show, ", sa_flags=");
-	wti_show_flags(show, &wti_flags_sigaction, flags);
+	wti_say_flags(show, &wti_flags_sigaction, flags);
 	if (flags & 0x04000000) { /* SA_RESTORER, which the C library keeps to itself */
 		WTI_SHOW(show, ", sa_restorer=");
-		wti_show_address(show, wti_u64(at + 16));
+		wti_say_address(show, wti_u64(at + 16));
 	}
 	WTI_SHOW(show, "}");
 	return true;
@@ -109,9 +109,9 @@ static bool show_stack(struct wti_show *show, unsigned i, uint8_t when)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{ss_sp=");
-	wti_show_address(show, wti_u64(at));
+	wti_say_address(show, wti_u64(at));
 	WTI_SHOW(show, ", ss_flags=");
-	wti_show_flags(show, &wti_flags_sigaltstack, wti_u32(at + 8));
+	wti_say_flags(show, &wti_flags_sigaltstack, wti_u32(at + 8));
 	WTI_SHOW(show, ", ss_size=%llu}", (unsigned long long)wti_u64(at + 16));
 	return true;
 }
@@ -166,13 +166,13 @@ static void show_child(struct wti_show *show, const uint8_t *at, int32_t code)
 	if (code == CLD_EXITED)
 		WTI_SHOW(show, "%d", (int32_t)wti_u32(at + 24));
 	else
-		wti_show_signal(show, wti_u32(at + 24));
+		wti_say_signal(show, wti_u32(at + 24));
 	WTI_SHOW(show, ", si_utime=%lld, si_stime=%lld}", (long long)wti_u64(at + 32),
 		 (long long)wti_u64(at + 40));
 }
 
 /* 128 bytes of the kernel's siginfo_t. */
-void wti_show_siginfo(struct wti_show *show, const uint8_t *at)
+void wti_say_siginfo(struct wti_show *show, const uint8_t *at)
 {
 	int32_t signal = (int32_t)wti_u32(at), code = (int32_t)wti_u32(at + 8);
 	int32_t number = (int32_t)wti_u32(at + 4);
@@ -182,7 +182,7 @@ void wti_show_siginfo(struct wti_show *show, const uint8_t *at)
 		return;
 	}
 	WTI_SHOW(show, "{si_signo=");
-	wti_show_signal(show, (uint32_t)signal);
+	wti_say_signal(show, (uint32_t)signal);
 	WTI_SHOW(show, ", si_code=");
 	show_code(show, signal, code);
 	if (number)
@@ -204,7 +204,7 @@ void wti_show_siginfo(struct wti_show *show, const uint8_t *at)
 	if (code > 0 && code != SI_KERNEL &&
 	    (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL)) {
 		WTI_SHOW(show, ", si_addr=");
-		wti_show_address(show, wti_u64(at + 16));
+		wti_say_address(show, wti_u64(at + 16));
 	}
 	WTI_SHOW(show, "}");
 }
@@ -214,7 +214,7 @@ bool wti_type_siginfo(struct wti_show *show, unsigned i)
 	const uint8_t *at = wti_pointed(show, i, 128, WTI_AT_ENTRY);
 
 	if (at)
-		wti_show_siginfo(show, at);
+		wti_say_siginfo(show, at);
 	return true;
 }
 
@@ -223,7 +223,7 @@ bool wti_type_siginfo_out(struct wti_show *show, unsigned i)
 	const uint8_t *at = wti_pointed(show, i, 128, WTI_AT_EXIT);
 
 	if (at)
-		wti_show_siginfo(show, at);
+		wti_say_siginfo(show, at);
 	return true;
 }
 
@@ -239,16 +239,16 @@ bool wti_type_sigevent(struct wti_show *show, unsigned i)
 	WTI_SHOW(show, "{");
 	if (wti_u64(at)) {
 		WTI_SHOW(show, "sigev_value={sival_int=%d, sival_ptr=", (int32_t)wti_u32(at));
-		wti_show_address(show, wti_u64(at));
+		wti_say_address(show, wti_u64(at));
 		WTI_SHOW(show, "}, ");
 	}
 	WTI_SHOW(show, "sigev_signo=");
 	if (notify == SIGEV_NONE)
 		WTI_SHOW(show, "%u", wti_u32(at + 8));
 	else
-		wti_show_signal(show, wti_u32(at + 8));
+		wti_say_signal(show, wti_u32(at + 8));
 	WTI_SHOW(show, ", sigev_notify=");
-	wti_show_enum(show, &wti_flags_sigevent, notify);
+	wti_say_enum(show, &wti_flags_sigevent, notify);
 	if (notify == SIGEV_THREAD_ID)
 		WTI_SHOW(show, ", sigev_notify_thread_id=%d", (int32_t)wti_u32(at + 16));
 	WTI_SHOW(show, "}");

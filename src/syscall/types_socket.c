@@ -18,14 +18,14 @@ bool wti_type_socket_type(struct wti_show *show, unsigned i)
 	const char *name = wti_flag_name(&wti_flags_socket_type, value & type_bits);
 
 	if (!name) {
-		wti_show_flags(show, &wti_flags_sock_flags, value);
+		wti_say_flags(show, &wti_flags_sock_flags, value);
 		return true;
 	}
 	WTI_SHOW(show, "%s", name);
 	if (!flags)
 		return true;
 	WTI_SHOW(show, "|");
-	wti_show_flags(show, &wti_flags_sock_flags, flags);
+	wti_say_flags(show, &wti_flags_sock_flags, flags);
 	return true;
 }
 
@@ -34,9 +34,9 @@ bool wti_type_socket_protocol(struct wti_show *show, unsigned i)
 	uint32_t family = wti_arg32(show, 0), protocol = wti_arg32(show, i);
 
 	if (family == AF_INET || family == AF_INET6)
-		wti_show_enum(show, &wti_flags_ip_protocol, protocol);
+		wti_say_enum(show, &wti_flags_ip_protocol, protocol);
 	else if (family == AF_NETLINK)
-		wti_show_enum(show, &wti_flags_netlink_protocol, protocol);
+		wti_say_enum(show, &wti_flags_netlink_protocol, protocol);
 	else
 		WTI_SHOW(show, "%llu", (unsigned long long)wti_arg64(show, i));
 	return true;
@@ -56,10 +56,10 @@ static void show_unix(struct wti_show *show, const uint8_t *at, size_t bytes)
 		return;
 	WTI_SHOW(show, ", sun_path=");
 	if (path[0]) {
-		wti_show_quoted(show, path, strnlen((const char *)path, path_bytes));
+		wti_say_quoted(show, path, strnlen((const char *)path, path_bytes));
 	} else {
 		WTI_SHOW(show, "@");
-		wti_show_quoted(show, path + 1, path_bytes - 1);
+		wti_say_quoted(show, path + 1, path_bytes - 1);
 	}
 }
 
@@ -84,19 +84,19 @@ static void show_inet6(struct wti_show *show, const uint8_t *at, size_t bytes)
 		WTI_SHOW(show, ", sin6_scope_id=%u", wti_u32(at + 24));
 }
 
-void wti_show_sockaddr(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when)
+void wti_say_sockaddr(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when)
 {
 	size_t there = 0;
 	const uint8_t *at = address ? wti_memory_from(show, address, when, &there) : NULL;
 	uint16_t family;
 
 	if (bytes > there || bytes < 2 || !at) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return;
 	}
 	family = wti_u16(at);
 	WTI_SHOW(show, "{sa_family=");
-	wti_show_enum(show, &wti_flags_socket_family, family);
+	wti_say_enum(show, &wti_flags_socket_family, family);
 	if (family == AF_UNIX)
 		show_unix(show, at, (size_t)bytes);
 	else if (family == AF_INET && bytes >= 16)
@@ -108,15 +108,15 @@ void wti_show_sockaddr(struct wti_show *show, uint64_t address, uint64_t bytes, 
 			 wti_u32(at + 8));
 	else if (bytes > 2) {
 		WTI_SHOW(show, ", sa_data=");
-		wti_show_quoted(show, at + 2, (size_t)bytes - 2);
+		wti_say_quoted(show, at + 2, (size_t)bytes - 2);
 	}
 	WTI_SHOW(show, "}");
 }
 
 bool wti_type_sockaddr(struct wti_show *show, unsigned i)
 {
-	wti_show_sockaddr(show, wti_arg64(show, i), wti_arg32(show, show->what->args[i].other),
-			  WTI_AT_ENTRY);
+	wti_say_sockaddr(show, wti_arg64(show, i), wti_arg32(show, show->what->args[i].other),
+			 WTI_AT_ENTRY);
 	return true;
 }
 
@@ -141,10 +141,10 @@ bool wti_type_sockaddr_out(struct wti_show *show, unsigned i)
 	if (!wti_filled(show, i))
 		return true;
 	if (length_of(show, show->what->args[i].other, &before, &after))
-		wti_show_sockaddr(show, wti_arg64(show, i), after < before ? after : before,
-				  WTI_AT_EXIT);
+		wti_say_sockaddr(show, wti_arg64(show, i), after < before ? after : before,
+				 WTI_AT_EXIT);
 	else
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 	return true;
 }
 
@@ -163,7 +163,7 @@ bool wti_type_length_io(struct wti_show *show, unsigned i)
 	else if (at)
 		WTI_SHOW(show, "[%d]", (int32_t)wti_u32(at));
 	else
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 	return true;
 }
 
@@ -176,14 +176,14 @@ static void show_control_data(struct wti_show *show, const uint8_t *at, uint32_t
 		WTI_SHOW(show, "[");
 		for (size_t k = 0; k + 4 <= bytes; k += 4) {
 			WTI_SHOW(show, "%s", k ? ", " : "");
-			wti_show_fd(show, (int32_t)wti_u32(at + k));
+			wti_say_fd(show, (int32_t)wti_u32(at + k));
 		}
 		WTI_SHOW(show, "]");
 	} else if (level == SOL_SOCKET && type == SCM_CREDENTIALS && bytes >= 12) {
 		WTI_SHOW(show, "{pid=%d, uid=%u, gid=%u}", (int32_t)wti_u32(at), wti_u32(at + 4),
 			 wti_u32(at + 8));
 	} else {
-		wti_show_quoted(show, at, bytes < show->string_max ? bytes : show->string_max);
+		wti_say_quoted(show, at, bytes < show->string_max ? bytes : show->string_max);
 		WTI_SHOW(show, "%s", bytes > show->string_max ? "..." : "");
 	}
 }
@@ -194,7 +194,7 @@ static void show_control(struct wti_show *show, uint64_t address, uint64_t bytes
 	const uint8_t *at = address ? wti_memory_from(show, address, when, &there) : NULL;
 
 	if (!at || there < bytes) {
-		wti_show_address(show, address);
+		wti_say_address(show, address);
 		return;
 	}
 	WTI_SHOW(show, "[");
@@ -205,10 +205,10 @@ static void show_control(struct wti_show *show, uint64_t address, uint64_t bytes
 			break;
 		WTI_SHOW(show, "%s{cmsg_len=%llu, cmsg_level=", between,
 			 (unsigned long long)length);
-		wti_show_enum(show, &wti_flags_socket_level, wti_u32(at + 8));
+		wti_say_enum(show, &wti_flags_socket_level, wti_u32(at + 8));
 		WTI_SHOW(show, ", cmsg_type=");
 		if (wti_u32(at + 8) == SOL_SOCKET)
-			wti_show_enum(show, &wti_flags_control_message, wti_u32(at + 12));
+			wti_say_enum(show, &wti_flags_control_message, wti_u32(at + 12));
 		else
 			WTI_SHOW(show, "%#x", wti_u32(at + 12));
 		if (length > 16) {
@@ -233,19 +233,19 @@ static void show_message(struct wti_show *show, const uint8_t *at, uint8_t when,
 	uint64_t control_bytes = wti_u64(at + 40);
 
 	WTI_SHOW(show, "{msg_name=");
-	wti_show_sockaddr(show, wti_u64(at), name_bytes < given ? name_bytes : given, when);
+	wti_say_sockaddr(show, wti_u64(at), name_bytes < given ? name_bytes : given, when);
 	WTI_SHOW(show, ", msg_namelen=");
 	if (given != name_bytes)
 		WTI_SHOW(show, "%d => ", (int32_t)given);
 	WTI_SHOW(show, "%d, msg_iov=", (int32_t)name_bytes);
-	wti_show_iovec(show, wti_u64(at + 16), wti_u64(at + 24), when, content_bytes);
+	wti_say_iovec(show, wti_u64(at + 16), wti_u64(at + 24), when, content_bytes);
 	WTI_SHOW(show, ", msg_iovlen=%llu", (unsigned long long)wti_u64(at + 24));
 	if (control_bytes) {
 		WTI_SHOW(show, ", msg_control=");
 		show_control(show, wti_u64(at + 32), control_bytes, when);
 	}
 	WTI_SHOW(show, ", msg_controllen=%llu, msg_flags=", (unsigned long long)control_bytes);
-	wti_show_flags(show, &wti_flags_msg, wti_u32(at + 48));
+	wti_say_flags(show, &wti_flags_msg, wti_u32(at + 48));
 	WTI_SHOW(show, "}");
 }
 
@@ -282,16 +282,16 @@ bool wti_type_socket_option(struct wti_show *show, unsigned i)
 
 	switch (wti_arg32(show, i - 1)) {
 	case SOL_SOCKET:
-		wti_show_enum(show, &wti_flags_so_option, option);
+		wti_say_enum(show, &wti_flags_so_option, option);
 		break;
 	case IPPROTO_TCP:
-		wti_show_enum(show, &wti_flags_tcp_option, option);
+		wti_say_enum(show, &wti_flags_tcp_option, option);
 		break;
 	case IPPROTO_IP:
-		wti_show_enum(show, &wti_flags_ip_option, option);
+		wti_say_enum(show, &wti_flags_ip_option, option);
 		break;
 	case IPPROTO_IPV6:
-		wti_show_enum(show, &wti_flags_ipv6_option, option);
+		wti_say_enum(show, &wti_flags_ipv6_option, option);
 		break;
 	default:
 		WTI_SHOW(show, "%u", option);
@@ -306,9 +306,9 @@ static void show_option_value(struct wti_show *show, unsigned i, uint32_t bytes,
 
 	if (!at || !bytes) {
 		if (!at && wti_arg64(show, i))
-			wti_show_address(show, wti_arg64(show, i));
+			wti_say_address(show, wti_arg64(show, i));
 		else
-			wti_show_content(show, wti_arg64(show, i), bytes, when);
+			wti_say_content(show, wti_arg64(show, i), bytes, when);
 	} else if (level == SOL_SOCKET && option == SO_LINGER && bytes >= 8) {
 		WTI_SHOW(show, "{l_onoff=%d, l_linger=%d}", (int32_t)wti_u32(at),
 			 (int32_t)wti_u32(at + 4));
@@ -318,7 +318,7 @@ static void show_option_value(struct wti_show *show, unsigned i, uint32_t bytes,
 	} else if (bytes == 4) {
 		WTI_SHOW(show, "[%d]", (int32_t)wti_u32(at));
 	} else {
-		wti_show_content(show, wti_arg64(show, i), bytes, when);
+		wti_say_content(show, wti_arg64(show, i), bytes, when);
 	}
 }
 
@@ -337,6 +337,6 @@ bool wti_type_option_value_out(struct wti_show *show, unsigned i)
 	if (length_of(show, show->what->args[i].other, &before, &after))
 		show_option_value(show, i, after < before ? after : before, WTI_AT_EXIT);
 	else
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 	return true;
 }

@@ -5,13 +5,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-void wti_show_timespec(struct wti_show *show, const uint8_t *at)
+void wti_say_timespec(struct wti_show *show, const uint8_t *at)
 {
 	WTI_SHOW(show, "{tv_sec=%lld, tv_nsec=%lld}", (long long)wti_u64(at),
 		 (long long)wti_u64(at + 8));
 }
 
-void wti_show_timeval(struct wti_show *show, const uint8_t *at)
+void wti_say_timeval(struct wti_show *show, const uint8_t *at)
 {
 	WTI_SHOW(show, "{tv_sec=%lld, tv_usec=%lld}", (long long)wti_u64(at),
 		 (long long)wti_u64(at + 8));
@@ -30,12 +30,12 @@ static bool show_one(struct wti_show *show, unsigned i, size_t bytes, uint8_t wh
 
 bool wti_type_timespec(struct wti_show *show, unsigned i)
 {
-	return show_one(show, i, 16, WTI_AT_ENTRY, wti_show_timespec);
+	return show_one(show, i, 16, WTI_AT_ENTRY, wti_say_timespec);
 }
 
 bool wti_type_timespec_out(struct wti_show *show, unsigned i)
 {
-	return show_one(show, i, 16, WTI_AT_EXIT, wti_show_timespec);
+	return show_one(show, i, 16, WTI_AT_EXIT, wti_say_timespec);
 }
 
 /* What it was before; what is left stands with the result. */
@@ -52,20 +52,20 @@ bool wti_type_timespec_left(struct wti_show *show, unsigned i)
 	if (!show->returned)
 		show->cut = true;
 	else if (at && show->failed && show->call->flags & WTI_SYSCALL_RESTARTS)
-		wti_show_timespec(show, at);
+		wti_say_timespec(show, at);
 	else
-		wti_show_address(show, wti_arg64(show, i));
+		wti_say_address(show, wti_arg64(show, i));
 	return true;
 }
 
 bool wti_type_timeval(struct wti_show *show, unsigned i)
 {
-	return show_one(show, i, 16, WTI_AT_ENTRY, wti_show_timeval);
+	return show_one(show, i, 16, WTI_AT_ENTRY, wti_say_timeval);
 }
 
 bool wti_type_timeval_out(struct wti_show *show, unsigned i)
 {
-	return show_one(show, i, 16, WTI_AT_EXIT, wti_show_timeval);
+	return show_one(show, i, 16, WTI_AT_EXIT, wti_say_timeval);
 }
 
 bool wti_type_timeval_io(struct wti_show *show, unsigned i)
@@ -94,18 +94,18 @@ bool wti_type_timezone_out(struct wti_show *show, unsigned i)
 static void show_itimerval(struct wti_show *show, const uint8_t *at)
 {
 	WTI_SHOW(show, "{it_interval=");
-	wti_show_timeval(show, at);
+	wti_say_timeval(show, at);
 	WTI_SHOW(show, ", it_value=");
-	wti_show_timeval(show, at + 16);
+	wti_say_timeval(show, at + 16);
 	WTI_SHOW(show, "}");
 }
 
 static void show_itimerspec(struct wti_show *show, const uint8_t *at)
 {
 	WTI_SHOW(show, "{it_interval=");
-	wti_show_timespec(show, at);
+	wti_say_timespec(show, at);
 	WTI_SHOW(show, ", it_value=");
-	wti_show_timespec(show, at + 16);
+	wti_say_timespec(show, at + 16);
 	WTI_SHOW(show, "}");
 }
 
@@ -157,7 +157,7 @@ static void show_stamp(struct wti_show *show, const uint8_t *at)
 		WTI_SHOW(show, ns == UTIME_NOW ? "UTIME_NOW" : "UTIME_OMIT");
 		return;
 	}
-	wti_show_timespec(show, at);
+	wti_say_timespec(show, at);
 	show_date(show, (int64_t)wti_u64(at), (int64_t)ns, 9);
 }
 
@@ -204,7 +204,7 @@ static void show_timevals(struct wti_show *show, const uint8_t *at)
 	WTI_SHOW(show, "[");
 	for (size_t k = 0; k < 32; k += 16) {
 		WTI_SHOW(show, "%s", k ? ", " : "");
-		wti_show_timeval(show, at + k);
+		wti_say_timeval(show, at + k);
 		show_date(show, (int64_t)wti_u64(at + k), (int64_t)wti_u64(at + k + 8), 6);
 	}
 	WTI_SHOW(show, "]");

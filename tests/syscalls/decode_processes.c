@@ -166,7 +166,7 @@ static void control(void)
 	SYS(futex, &word, FUTEX_CMP_REQUEUE, 1, 2, &word + 1, 5);
 	SYS(futex, &word, FUTEX_UNLOCK_PI);
 	SYS(futex, &word, 99, 1, 2, 3, 4);
-	SYS(kcmp, getpid(), getpid(), KCMP_FILE, 0, 1);
+	SYS(kcmp, getpid(), getpid(), KCMP_FILE, 1, 1);
 	SYS(kcmp, getpid(), getpid(), KCMP_VM, 0, 1);
 	SYS(unshare, 0);
 	SYS(seccomp, 2, 0, &word);

@@ -48,10 +48,11 @@ class Normal:
     """Replaces what differs, the same by the same: the first address by A1, and so on."""
 
     def __init__(self) -> None:
-        self.known: dict[str, str] = {}
+        self.known: dict[str, dict[str, str]] = {}
 
     def name(self, kind: str, text: str) -> str:
-        return self.known.setdefault(kind + text, f"{kind}{len(self.known)}")
+        known = self.known.setdefault(kind, {})
+        return known.setdefault(text, f"{kind}{len(known)}")
 
     def line(self, text: str) -> str:
         call = text.split("(", 1)[0]
@@ -61,8 +62,12 @@ class Normal:
         text = re.sub(r"0x(?!f{9})[0-9a-f]{9,}", lambda match: self.name("A", match[0]), text)
         text = re.sub(r"htons\(\d{5}\)", lambda match: self.name("PORT", match[0]), text)
         if call in {"clone", "wait4", "waitid", "getpid", "gettid", "getppid", "getpgrp", "getpgid", "getsid", "set_tid_address", "kcmp",
-                    "kill", "rt_sigtimedwait", "pidfd_open", "shmget", "shmat", "shmctl", "semget", "semop", "semctl"}:
+                    "kill", "rt_sigtimedwait", "pidfd_open"}:
             text = re.sub(r"(?<![\w=.])\d+(?=[,)\s]|$)|(?<=si_pid=)\d+", lambda match: self.name("N", match[0]), text)
+        if call in {"shmget", "semget"}:
+            text = re.sub(r"= \d+$", "= ID", text)
+        if call in {"shmat", "shmctl", "semop", "semctl"}:
+            text = re.sub(r"\(\d+", "(ID", text)
         if call in {"time", "times", "gettimeofday", "clock_gettime", "getrusage", "wait4", "getcpu", "sysinfo", "timerfd_settime",
                     "waitid", "select", "pselect6", "ppoll"}:
             text = re.sub(r"\d+-\d+-\d+T[\d:.]+\+0000", "DATE", text)

@@ -18,6 +18,7 @@
 #include "inspect/label.h"
 #include "kinds.h"
 #include "put.h"
+#include "show/call.h"
 #include "show/show.h"
 
 #define SCRATCH_MAX ((size_t)1 << 26)
@@ -83,10 +84,13 @@ static void put_line(struct csv *csv, struct wti_buf *out, const struct wt_event
 {
 	int named_by = wti_event_name_field(event->kind);
 	struct wti_buf *fields = &csv->fields;
+	char label[WTI_CALL_LABEL_BYTES];
 	struct wt_text name = {"", 0};
 	int64_t begin_ns, length;
 
-	if (named_by >= 0)
+	if (wti_is_call(event))
+		name = wti_call_of(event, label);
+	else if (named_by >= 0)
 		name = wt_event_text(event, named_by);
 	put_place(csv, out, event);
 	WTI_PUT(out, ",");

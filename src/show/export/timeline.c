@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "inspect/label.h"
 #include "rows.h"
+#include "show/call.h"
 #include "value.h"
 
 #define TRACKS_MAX ((size_t)1 << 18)
@@ -417,6 +418,7 @@ static void add_syscall(struct wti_timeline *timeline, struct wti_timeline_track
 {
 	struct wti_slice slice = {
 		.category = WTI_CATEGORY_SYSCALL, .event = event, .reader = event->reader};
+	char label[WTI_CALL_LABEL_BYTES];
 	int64_t length;
 
 	wti_event_duration(event, &slice.begin_ns, &length);
@@ -427,8 +429,7 @@ static void add_syscall(struct wti_timeline *timeline, struct wti_timeline_track
 		timeline->export->left_out_count++;
 		return;
 	}
-	slice.name.text = print_name(timeline, "system call %" PRIu64,
-				     wt_event_u64(event, WT_SYSCALL_FIELD_NR));
+	slice.name.text = wti_call_of(event, label);
 	timeline->target->begin(timeline->state, &slice);
 	timeline->target->end(timeline->state, &slice);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks, call sites, durations. */
+/* Stacks, call sites, durations, system calls. */
 #include "value.h"
 
 #include "inspect/label.h"
+#include "show/call.h"
 
 static struct wt_text scratch_text(struct wti_buf *scratch)
 {
@@ -76,6 +77,13 @@ static bool is_stack(const struct wt_event *event, int field)
 void wti_value_of(struct wti_shown *ret, const struct wt_event *event, int field,
 		  struct wti_buf *scratch)
 {
+	if (wti_is_call(event) && field == WT_SYSCALL_FIELD_TEXT) {
+		wti_buf_clear(scratch);
+		wti_put_call(scratch, event);
+		ret->text = scratch_text(scratch);
+		ret->type = WTI_SHOWN_TEXT;
+		return;
+	}
 	if (!is_stack(event, field)) {
 		wti_event_field(ret, event, field);
 		return;
