@@ -36,6 +36,20 @@ def own(thing: Any, name: str) -> Any:
         return None
 
 
+def rows_of(dataset: Any) -> int | None:
+    """How many rows a data set has, if that can be known without asking a class of the program's."""
+    if type(dataset) in (list, tuple, range):
+        return len(dataset)
+    if type(dataset).__module__ != "torch.utils.data.dataset":
+        return None
+    rows = own(dataset, "tensors") or own(dataset, "indices")  # TensorDataset, Subset
+    first = rows[0] if type(rows) is tuple and rows else None
+    if first is not None:
+        shape = getattr(first, "shape", None) if type(first).__module__ == "torch" else None
+        return shape[0] if shape else None
+    return len(rows) if type(rows) in (list, range) else None
+
+
 def inner_of(module: Any) -> Any:
     """The module that this one wraps, or None."""
     children = own(module, "_modules") or {}
@@ -43,6 +57,12 @@ def inner_of(module: Any) -> Any:
         return None
     name, child = next(iter(children.items()))
     return child if name in INNER else None
+
+
+def switches_mode(function: Any) -> bool:
+    """train(self, mode): with more to be given it is a method of another meaning, such as one that fits a layer."""
+    code = getattr(function, "__code__", None)
+    return function is not None and (code is None or code.co_argcount <= 2)
 
 
 class Objects:
@@ -150,7 +170,7 @@ class Objects:
         for kind in {type(module) for _, module in self._modules(root)}:
             if kind.__module__.partition(".")[0] == "torch":
                 continue
-            if getattr(kind, "train", None) is not self.torch.nn.Module.train:
+            if switches_mode(getattr(kind, "train", None)) and kind.train is not self.torch.nn.Module.train:
                 self._hook(kind, "train", self.core.ARGUMENTS, self.core.MODULE_METHOD)
                 self.core.state(owner, "overrides_train", kind.__name__)
             self._hook(kind, "generate", self.core.ARGUMENTS | self.core.SIZES, self.core.MODULE_METHOD)
@@ -318,6 +338,9 @@ class Objects:
         self.core.object(loader, self.core.LIVE_LOADER, LOADER, name, "", how)
         for fact in LOADER_FACTS:
             self.core.state(name, fact, own(loader, fact))
+        rows = rows_of(own(loader, "dataset"))
+        if rows is not None:
+            self.core.state(name, "rows", rows)
         sampler = own(loader, "sampler")
         if sampler is not None and not self.name_of(sampler):
             self._tell_plain(sampler, SAMPLER, name, how)

@@ -90,6 +90,8 @@ static struct window *see_window(struct wti_slots *slots, const struct wti_momen
 		return window;
 	if (moment->type == WTI_MOMENT_BACKWARD) {
 		note_backward(window, moment);
+	} else if (moment->type == WTI_MOMENT_ZERO_GRAD) {
+		begin_window(window); /* what was added up is gone */
 	} else {
 		wti_lineage_call(&window->lineage, moment);
 		note_loss(window, moment);
@@ -141,7 +143,8 @@ const struct wti_rule wti_rule_acc_001 = {
 	.innocent = "A learning rate that was chosen for the sum; tasks whose losses are meant to "
 		    "be added up.",
 	.needs = "no step followed several backward() calls of one line with a recorded loss",
-	.moments = WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEPPED,
+	.moments =
+		WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
 	.see = see_undivided,
 	.release = release_slots,
@@ -184,7 +187,8 @@ const struct wti_rule wti_rule_acc_002 = {
 		"steps in a row are a violation. A case is such a step.",
 	.innocent = "The last batch of a loader may be small; that is one step in an epoch.",
 	.needs = "no step followed several backward() calls of one line with known targets",
-	.moments = WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEPPED,
+	.moments =
+		WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
 	.see = see_unequal,
 	.release = release_slots,

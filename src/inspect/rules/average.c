@@ -72,8 +72,10 @@ struct following {
 
 struct line {
 	uint32_t site;
-	bool is_seen;  /* since the last step */
-	uint32_t with; /* steps in a row */
+	bool is_seen;     /* since the last step */
+	bool is_idle;     /* likewise, but it left the copy as it was */
+	uint32_t with;    /* steps in a row */
+	uint32_t in_vain; /* steps in a row in which it changed nothing */
 	struct wti_where where;
 };
 
@@ -87,6 +89,18 @@ static void release_following(void *state)
 
 static void judge_line(struct wti_case *account, struct line *line, const struct wti_moment *moment)
 {
+	bool is_idle = line->is_idle && !line->is_seen;
+
+	line->in_vain = is_idle ? line->in_vain + 1 : 0;
+	line->is_idle = false;
+	if (is_idle) {
+		if (line->in_vain >= STEPS_IN_A_ROW)
+			wti_violated(account, moment, 0,
+				     "parameters were written into a copy after each of %u steps, "
+				     "at line %lld, which has changed nothing in it",
+				     line->in_vain, (long long)line->where.line);
+		return;
+	}
 	if (line->is_seen) {
 		line->with++;
 		line->is_seen = false;
@@ -106,7 +120,7 @@ static void judge_line(struct wti_case *account, struct line *line, const struct
 static void see_following(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct following *following = state;
-	const struct wti_value_row *to, *from;
+	const struct wti_value_row *to, *from, *after;
 	struct line *line;
 
 	if (moment->type == WTI_MOMENT_STEPPED) {
@@ -127,7 +141,12 @@ static void see_following(struct wti_case *account, void *state, const struct wt
 			(uint64_t)moment->call->stream << 32 | moment->call->site, sizeof(*line));
 	if (!line)
 		return;
-	line->is_seen = true;
+	after = wti_call_tensor(moment->call, true, 0);
+	if (after && !(after->digest.flags & WTI_TENSOR_NO_HASH) &&
+	    after->digest.hash == to->digest.hash)
+		line->is_idle = true;
+	else
+		line->is_seen = true;
 	if (!line->site) {
 		line->site = moment->call->site;
 		line->where = wti_moment_where(moment);
@@ -137,13 +156,16 @@ static void see_following(struct wti_case *account, void *state, const struct wt
 const struct wti_rule wti_rule_ema_001 = {
 	.code = "WT-EMA-001",
 	.severity = WT_WARNING,
-	.title = "a copy that follows the model has stopped following it",
+	.title = "a copy that is to follow the model does not, or has stopped to",
 	.means = "an average or a target network is no longer updated, while the model trains on",
-	.hint = "look at the condition under which the update is called",
+	.hint = "look at the condition under which the update is called, at the decay (1 keeps the "
+		"copy as it is), and at the type of the copy (half precision rounds small "
+		"updates away)",
 	.definition =
 		"If a line writes parameters that the optimizer has just moved into other tensors "
 		"(add_, lerp_, copy_) after sixteen steps in a row, it does so after the next "
-		"too. A case is a step with such an update.",
+		"too; and in one of sixteen it changes one of them. A case is a step with such "
+		"an update.",
 	.innocent = "Averaging that ends on purpose before the training does.",
 	.needs = "no line wrote parameters into a copy after a step",
 	.flags = WTI_RULE_ABSENCE,

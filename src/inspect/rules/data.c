@@ -27,6 +27,8 @@ struct loader {
 	bool trains;       /* a backward() followed one of its batches */
 	uint32_t streak;
 	uint64_t compared; /* batches with the one before them */
+	double rows;       /* of its data set; 0: not known */
+	double batch_size; /* likewise */
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -51,6 +53,22 @@ static bool is_varied(const struct wti_call *call)
 		    value->digest.min < value->digest.max)
 			return true;
 	return false;
+}
+
+/* The largest first extent among the tensors of a batch. */
+static uint64_t rows_of(const struct wti_moment *moment)
+{
+	const struct wti_value_row *value;
+	uint64_t rows = 0;
+
+	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, true, n)); n++) {
+		struct wti_shape shape =
+			wti_shape_read(wti_moment_text(moment, value->digest.shape));
+
+		if (shape.rank && shape.extents[0] > rows)
+			rows = shape.extents[0];
+	}
+	return rows;
 }
 
 static void begin_epoch(struct loader *loader)
@@ -166,17 +184,49 @@ const struct wti_rule wti_rule_data_001 = {
 
 enum { BEGINNINGS_TO_TELL = 2 };
 
+static struct loader *loader_in_state(struct loaders *loaders, const struct wti_moment *moment)
+{
+	return moment->object && moment->object->type == WT_OBJECT_TYPE_LOADER
+		       ? wti_slot(&loaders->slots, key_of(moment->object), sizeof(struct loader))
+		       : NULL;
+}
+
+static void note_facts(struct loaders *loaders, const struct wti_moment *moment)
+{
+	struct loader *loader = loader_in_state(loaders, moment);
+	const char *fact = wti_moment_text(moment, moment->attribute);
+
+	if (loader && !strcmp(fact, "rows"))
+		loader->rows = moment->number;
+	if (loader && !strcmp(fact, "batch_size"))
+		loader->batch_size = moment->number;
+}
+
+/* Its first batch is its last. */
+static bool is_all(const struct loader *loader, const struct wti_moment *moment)
+{
+	double rows = (double)rows_of(moment);
+
+	return rows > 0 &&
+	       ((loader->rows > 0 && rows >= loader->rows) || rows < loader->batch_size);
+}
+
 static void see_first(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	struct loader *loader = loader_of(state, moment);
+	struct loader *loader;
 	uint64_t hash = 0;
 	bool is_same;
 
+	if (moment->type == WTI_MOMENT_STATE) {
+		note_facts(state, moment);
+		return;
+	}
+	loader = loader_of(state, moment);
 	if (!loader || take_call(loader, moment, &hash) != GIVEN || loader->batch != 1 ||
 	    loader->epoch < 2)
 		return;
 	is_same = hash && hash == loader->first_before[0] && loader->batches_before == 1;
-	if (!is_same || loader->is_exhausted || !loader->trains) {
+	if (!is_same || loader->is_exhausted || !loader->trains || is_all(loader, moment)) {
 		loader->streak = 0;
 		wti_held(account);
 	} else if (++loader->streak >= BEGINNINGS_TO_TELL) {
@@ -195,12 +245,12 @@ const struct wti_rule wti_rule_data_002 = {
 		 "batch every time",
 	.hint = "make the iterator once, before the loop: batches = iter(loader); next(batches)",
 	.definition =
-		"A loader whose batches are trained on, and which has not come to its end, is not "
-		"begun three times in a row to give one batch with the same bytes. A case is a "
-		"second and later beginning.",
+		"A loader whose batches are trained on, which has not come to its end and has more "
+		"than one batch as far as is known, is not begun three times in a row to give one "
+		"batch with the same bytes. A case is a second and later beginning.",
 	.innocent = "Overfitting one batch on purpose, as a test.",
 	.needs = "no loader was begun twice",
-	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD,
+	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STATE,
 	.state_bytes = sizeof(struct loaders),
 	.see = see_first,
 	.release = release_loaders,
@@ -222,21 +272,92 @@ static bool is_shuffled(const struct wti_moment *moment)
 	return false;
 }
 
-static void see_order(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	struct loader *loader = loader_of(state, moment);
-	uint64_t hash = 0;
+/* Epochs of all loaders that one line makes, as long as the same optimizer steps. */
+struct line {
+	uint64_t first[FIRST_BATCHES];
+	uint64_t epochs;
+	uint32_t loader;    /* the last */
+	uint32_t optimizer; /* that steps; 0: none is known */
+	bool trains;
+};
 
-	if (!loader || take_call(loader, moment, &hash) != GIVEN ||
-	    loader->batch != FIRST_BATCHES || loader->epoch < 2 || !loader->trains ||
-	    !loader->first[0] || !loader->first[1] || !is_shuffled(moment))
+struct orders {
+	struct loaders loaders;
+	struct wti_slots lines;
+	uint64_t line_of[16]; /* that gave the last batch, by stream, modulo; 0: none */
+};
+
+static void release_orders(void *state)
+{
+	struct orders *orders = state;
+
+	release_loaders(&orders->loaders);
+	wti_slots_release(&orders->lines);
+}
+
+/* An object without a known line is one of its own. */
+static uint64_t line_key(const struct wti_object *object)
+{
+	return object->site ? 1ull << 63 | (uint64_t)object->stream << 32 | object->site
+			    : key_of(object);
+}
+
+/* A backward() after a batch, or a step. */
+static void note_training(struct orders *orders, const struct wti_moment *moment)
+{
+	uint64_t key = orders->line_of[moment->process->stream % 16];
+	struct line *line = key ? wti_slot(&orders->lines, key, sizeof(*line)) : NULL;
+
+	if (!line)
 		return;
-	if (!memcmp(loader->first, loader->first_before, sizeof(loader->first)))
+	line->trains = true;
+	if (moment->type != WTI_MOMENT_STEPPED || !moment->object)
+		return;
+	if (line->optimizer && line->optimizer != moment->object->name)
+		line->epochs = 0; /* another training begins: the same order may be wanted */
+	line->optimizer = moment->object->name;
+}
+
+static void judge_order(struct wti_case *account, struct line *line, const struct loader *loader,
+			const struct wti_moment *moment)
+{
+	bool is_same = !memcmp(loader->first, line->first, sizeof(line->first));
+
+	if (line->loader != moment->object->name && !line->optimizer)
+		line->epochs = 0;
+	line->loader = moment->object->name;
+	memcpy(line->first, loader->first, sizeof(line->first));
+	if (!line->epochs++ || !line->trains)
+		return;
+	if (is_same)
 		wti_violated(account, moment, moment->object->name,
 			     "epoch %llu began with the same %d batches as the one before",
-			     (unsigned long long)loader->epoch - 1, FIRST_BATCHES);
+			     (unsigned long long)line->epochs - 1, FIRST_BATCHES);
 	else
 		wti_held(account);
+}
+
+static void see_order(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct orders *orders = state;
+	struct loader *loader;
+	struct line *line;
+	uint64_t hash = 0;
+
+	if (moment->type != WTI_MOMENT_BATCH) {
+		note_training(orders, moment);
+		return;
+	}
+	loader = loader_of(&orders->loaders, moment);
+	if (!loader || take_call(loader, moment, &hash) != GIVEN)
+		return;
+	orders->line_of[moment->process->stream % 16] = line_key(moment->object);
+	if (loader->batch != FIRST_BATCHES || !loader->first[0] || !loader->first[1] ||
+	    !is_shuffled(moment))
+		return;
+	line = wti_slot(&orders->lines, line_key(moment->object), sizeof(*line));
+	if (line)
+		judge_order(account, line, loader, moment);
 }
 
 const struct wti_rule wti_rule_data_003 = {
@@ -245,17 +366,19 @@ const struct wti_rule wti_rule_data_003 = {
 	.title = "a sampler that shuffles gives the same order in every epoch",
 	.means = "the sampler is not told the epoch, or its seed is set anew each time: batches "
 		 "are always made of the same rows",
-	.hint = "call sampler.set_epoch(epoch) at the beginning of each epoch",
+	.hint = "call sampler.set_epoch(epoch) at the beginning of each epoch; seed a generator "
+		"once, before the first",
 	.definition =
 		"A loader with a RandomSampler or a DistributedSampler, whose batches are trained "
-		"on, does not begin two epochs in a row with the same two batches. A case is the "
-		"second batch of an epoch after the first.",
+		"on, does not begin two epochs in a row with the same two batches; nor do loaders "
+		"that one line makes, while the same optimizer steps. A case is the second batch "
+		"of an epoch after the first.",
 	.innocent = "A DistributedSampler with shuffle=False.",
 	.needs = "no loader with a sampler that shuffles gave two batches in two epochs",
-	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD,
-	.state_bytes = sizeof(struct loaders),
+	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct orders),
 	.see = see_order,
-	.release = release_loaders,
+	.release = release_orders,
 };
 
 /* ---- WT-DATA-004: fewer rows than asked for ------------------------------------------------- */
@@ -264,22 +387,6 @@ struct sized {
 	double batch_size; /* 0: not known */
 	uint32_t streak;   /* batches in this epoch that were far too small */
 };
-
-/* The largest first extent among the tensors of a batch. */
-static uint64_t rows_of(const struct wti_moment *moment)
-{
-	const struct wti_value_row *value;
-	uint64_t rows = 0;
-
-	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, true, n)); n++) {
-		struct wti_shape shape =
-			wti_shape_read(wti_moment_text(moment, value->digest.shape));
-
-		if (shape.rank && shape.extents[0] > rows)
-			rows = shape.extents[0];
-	}
-	return rows;
-}
 
 static void see_size(struct wti_case *account, void *state, const struct wti_moment *moment)
 {

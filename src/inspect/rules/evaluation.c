@@ -201,7 +201,8 @@ enum { STEPS_TO_TELL = 2 };
 
 struct norm {
 	uint32_t object;
-	bool called_train; /* with gradients on, since the last step */
+	bool called_train; /* by a model with gradients on, since the last step */
+	bool is_shut_off;  /* then, itself with gradients off */
 	uint32_t steps;    /* in a row, frozen and in training mode */
 };
 
@@ -223,6 +224,42 @@ static bool is_frozen(const struct wti_moment *moment, uint32_t module)
 	return has_any;
 }
 
+/* "key.1.weight" -> "1.weight" */
+static const char *name_below(const struct wti_moment *moment,
+			      const struct wti_parameter *parameter)
+{
+	const char *name = wti_moment_text(moment, parameter->name);
+	const char *dot = strchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+static bool has_twin_of(const struct wti_moment *moment, const struct wti_parameter *own)
+{
+	for (size_t i = 0; i < moment->training->parameter_count; i++) {
+		const struct wti_parameter *other = &moment->training->parameters[i];
+
+		if (other->stream == own->stream && other->owner == own->owner &&
+		    other->requires_grad && other->shape == own->shape &&
+		    !strcmp(name_below(moment, other), name_below(moment, own)))
+			return true;
+	}
+	return false;
+}
+
+/* A part of the same structure is trained: this one may be its average, which moves with it. */
+static bool has_twin(const struct wti_moment *moment, uint32_t module)
+{
+	for (size_t i = 0; i < moment->training->parameter_count; i++) {
+		const struct wti_parameter *own = &moment->training->parameters[i];
+
+		if (own->stream == moment->process->stream && own->module == module &&
+		    !own->is_buffer)
+			return has_twin_of(moment, own);
+	}
+	return false;
+}
+
 static bool is_batch_norm(const struct wti_moment *moment)
 {
 	return strstr(wti_moment_text(moment, moment->call->callee), "BatchNorm") != NULL;
@@ -233,6 +270,8 @@ static void judge_norm(struct wti_case *account, struct norm *norm, const struct
 	if (!norm->called_train)
 		return;
 	norm->called_train = false;
+	if (norm->is_shut_off && has_twin(moment, norm->object))
+		return;
 	if (!is_frozen(moment, norm->object)) {
 		norm->steps = 0;
 		wti_held(account);
@@ -252,12 +291,14 @@ static void see_norm(struct wti_case *account, void *state, const struct wti_mom
 		struct norm *norm;
 
 		if (!call->object || !(call->flags & WTI_CALL_TRAINING) ||
-		    !(call->flags & WTI_CALL_GRAD) || !is_batch_norm(moment))
+		    (!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) ||
+		    !is_batch_norm(moment))
 			return;
 		norm = wti_slot(norms, (uint64_t)call->stream << 32 | call->object, sizeof(*norm));
 		if (norm) {
 			norm->object = call->object;
 			norm->called_train = true;
+			norm->is_shut_off = call->is_shut_off;
 		}
 		return;
 	}
@@ -279,9 +320,11 @@ const struct wti_rule wti_rule_mode_004 = {
 	.hint = "put the frozen part into evaluation mode after model.train(): body.eval()",
 	.definition =
 		"A batch normalisation whose parameters do not require gradients is not called in "
-		"training mode, with gradients on, in two steps in a row. A case is a batch "
-		"normalisation in training mode in a step.",
-	.innocent = "Statistics that are to adapt to new data while all else stays.",
+		"training mode in two steps in a row, with gradients on or by a model that has "
+		"them on. A case is a batch normalisation in training mode in a step.",
+	.innocent = "Statistics that are to adapt to new data while all else stays. A part that "
+		    "runs without gradients beside a trained one of the same structure, its "
+		    "average, is not judged.",
 	.needs = "no batch normalisation was in training mode in a step",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),

@@ -205,3 +205,118 @@ const struct wti_rule wti_rule_loss_003 = {
 	.moments = WTI_MOMENT_BACKWARD,
 	.see = see_half,
 };
+
+/* ---- WT-LOSS-004: no logarithms of probabilities -------------------------------------------- */
+
+static void see_logarithms(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *input;
+	uint32_t *streak;
+
+	if (call->what != WTI_CALLEE_NLL)
+		return;
+	input = wti_call_tensor(call, false, 0);
+	/* Probabilities are another rule's. */
+	if (!is_measured(input) || are_probabilities(moment, input))
+		return;
+	streak = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*streak));
+	if (!streak)
+		return;
+	if (input->digest.max <= 1e-3) {
+		*streak = 0;
+		wti_held(account);
+	} else if (++*streak >= CALLS_TO_TELL) {
+		wti_violated(account, moment, call->callee,
+			     "its input goes up to %.3g; a logarithm of a probability is at most 0",
+			     input->digest.max);
+	}
+}
+
+const struct wti_rule wti_rule_loss_004 = {
+	.code = "WT-LOSS-004",
+	.severity = WT_WARNING,
+	.title = "nll_loss is given something else than logarithms of probabilities",
+	.means = "log_softmax is missing: the loss falls without end as outputs grow, whether they "
+		 "are right or not",
+	.hint = "give nll_loss log_softmax(output, dim=1), or use cross_entropy",
+	.definition = "The input of nll_loss has no element above 0.001, but for probabilities "
+		      "(WT-LOSS-001). Two calls of one line in a row are a violation. A case is "
+		      "a call.",
+	.innocent = "Logarithms of densities, which can be positive.",
+	.needs = "no nll_loss with a measured input was called",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_logarithms,
+	.release = release_slots,
+};
+
+/* ---- WT-LOSS-005: a sigmoid twice ----------------------------------------------------------- */
+
+enum { SQUASHED_MAX = 8 };
+
+/* What sigmoids returned last, a ring, and how often in a row a loss was given one of those. */
+struct squashed {
+	uint64_t hashes[SQUASHED_MAX];
+	uint64_t count;
+	uint32_t streak;
+};
+
+static void note_squashed(struct squashed *squashed, const struct wti_call *call)
+{
+	const struct wti_value_row *result = wti_call_tensor(call, true, 0);
+
+	if (result && !(result->digest.flags & WTI_TENSOR_NO_HASH) && result->digest.count > 1)
+		squashed->hashes[squashed->count++ % SQUASHED_MAX] = result->digest.hash;
+}
+
+static bool is_squashed(const struct squashed *squashed, uint64_t hash)
+{
+	for (uint64_t i = 0; i < SQUASHED_MAX && i < squashed->count; i++)
+		if (squashed->hashes[i] == hash)
+			return true;
+	return false;
+}
+
+static void see_squashed(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct squashed *squashed = wti_slot(state, moment->process->stream, sizeof(*squashed));
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *input;
+
+	if (!squashed)
+		return;
+	if (call->what == WTI_CALLEE_SIGMOID)
+		note_squashed(squashed, call);
+	if (call->what != WTI_CALLEE_BINARY)
+		return;
+	input = wti_call_tensor(call, false, 0);
+	if (!input || input->digest.flags & WTI_TENSOR_NO_HASH || input->digest.count < 2)
+		return;
+	if (!is_squashed(squashed, input->digest.hash)) {
+		squashed->streak = 0;
+		wti_held(account);
+	} else if (++squashed->streak >= CALLS_TO_TELL) {
+		wti_violated(account, moment, call->callee,
+			     "its input is what a sigmoid has just returned");
+	}
+}
+
+const struct wti_rule wti_rule_loss_005 = {
+	.code = "WT-LOSS-005",
+	.severity = WT_ERROR,
+	.title = "a sigmoid is applied before a loss that applies one itself",
+	.means = "predictions can only lie between 0.5 and 0.73: gradients are flat, and the loss "
+		 "cannot come near zero",
+	.hint = "leave the sigmoid away, or use binary_cross_entropy, which expects probabilities",
+	.definition =
+		"The input of binary_cross_entropy_with_logits is not what one of the last eight "
+		"sigmoids returned, to the bit. Two calls in a row are a violation. A case is a "
+		"call with two elements or more.",
+	.innocent = "None is known.",
+	.needs = "no binary_cross_entropy_with_logits with a measured input was called",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_squashed,
+	.release = release_slots,
+};

@@ -139,3 +139,127 @@ const struct wti_rule wti_rule_mode_001 = {
 	.see = see_modes,
 	.release = release_modes,
 };
+
+/* ---- WT-MODE-007: nothing is trained, and all is in training mode --------------------------- */
+
+enum { CALLS_TO_TELL = 4 };
+
+/* Of a track: the model that is running, and the input that it was given last. */
+struct running {
+	uint32_t object;
+	uint64_t input;
+	bool is_repeated;     /* the same input again: samples of one answer are wanted */
+	struct wti_call call; /* without its values */
+};
+
+/* Of a model. */
+struct asked {
+	uint32_t object;
+	uint32_t part; /* of it that depends on the mode and was in training mode */
+	uint64_t calls_training;
+	uint64_t calls_evaluating;
+	struct wti_call call; /* the first in training mode */
+};
+
+struct asking {
+	struct wti_slots running;
+	struct wti_slots models;
+};
+
+static void release_asking(void *state)
+{
+	struct asking *asking = state;
+
+	wti_slots_release(&asking->running);
+	wti_slots_release(&asking->models);
+}
+
+static void note_whole(struct running *running, const struct wti_call *call)
+{
+	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
+	uint64_t hash =
+		input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
+
+	running->is_repeated = hash && hash == running->input && call->object == running->object;
+	running->object = call->object;
+	running->input = hash;
+	running->call = *call;
+	running->call.values = NULL;
+	running->call.value_count = running->call.value_capacity = 0;
+}
+
+static void see_asked(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct asking *asking = state;
+	const struct wti_call *call = moment->call;
+	struct running *running = wti_slot(
+		&asking->running, (uint64_t)call->stream << 32 | call->track, sizeof(*running));
+	struct asked *asked;
+
+	if (!running || call->flags & WTI_CALL_GRAD)
+		return;
+	if (call->flags & WTI_CALL_OUTERMOST)
+		note_whole(running, call);
+	if (!running->object || running->is_repeated || !(call->flags & WTI_CALL_SAYS_TRAINING) ||
+	    !wti_depends_on_mode(moment))
+		return;
+	asked = wti_slot(&asking->models, (uint64_t)call->stream << 32 | running->object,
+			 sizeof(*asked));
+	if (!asked)
+		return;
+	asked->object = running->object;
+	if (!(call->flags & WTI_CALL_TRAINING)) {
+		asked->calls_evaluating++;
+		wti_held(account);
+		return;
+	}
+	if (!asked->calls_training++) {
+		asked->part = call->object;
+		asked->call = running->call;
+	}
+}
+
+static void finish_asked(struct wti_case *account, void *state, const struct wti_training *training)
+{
+	struct wti_slots *models = &((struct asking *)state)->models;
+
+	for (size_t i = 0; i < models->count; i++) {
+		uint64_t key = models->index.entries[i].key;
+		struct asked *asked = wti_slot(models, key, sizeof(*asked));
+		struct wti_moment end = wti_moment_of_end(training, key >> 32);
+
+		if (!asked || asked->calls_training < CALLS_TO_TELL || asked->calls_evaluating ||
+		    !end.process || end.process->step_count || end.process->backward_count)
+			continue;
+		end.call = &asked->call;
+		end.scope = asked->call.scope;
+		wti_violated(account, &end, asked->object,
+			     "%s was in training mode in all of %llu calls, and nothing is trained "
+			     "here",
+			     wti_moment_text(&end, asked->part),
+			     (unsigned long long)asked->calls_training);
+	}
+}
+
+const struct wti_rule wti_rule_mode_007 = {
+	.code = "WT-MODE-007",
+	.severity = WT_WARNING,
+	.title = "a program that trains nothing runs a model in training mode",
+	.means = "modules are in training mode when they are made: dropout is on, and batch "
+		 "normalisation uses and learns the statistics of what is evaluated",
+	.hint = "call model.eval() before the model is used",
+	.definition =
+		"In a process without a backward() and a step of an optimizer, dropout and batch "
+		"normalisation of a model that is called without gradients are not in training "
+		"mode in all calls, if there are four; calls with the same input as the one "
+		"before do not count. A case is such a module in evaluation mode.",
+	.innocent = "Statistics that are estimated anew; uncertainty by dropout on inputs that "
+		    "differ; sampling as a generator was trained.",
+	.needs = "no model with dropout or batch normalisation was called without gradients",
+	.flags = WTI_RULE_ABSENCE,
+	.moments = WTI_MOMENT_MODULE,
+	.state_bytes = sizeof(struct asking),
+	.see = see_asked,
+	.finish = finish_asked,
+	.release = release_asking,
+};

@@ -185,3 +185,110 @@ const struct wti_rule wti_rule_rows_002 = {
 	.see = see_given_away,
 	.release = release_rows,
 };
+
+/* ---- WT-ROWS-003: nothing was held out ------------------------------------------------------ */
+
+enum { ROWS_TO_NOTE = 16 };
+
+/* Of a model: its evaluations after it was trained, and whether they were of training inputs. */
+struct judged {
+	uint64_t rows, seen;
+	uint64_t whole;  /* the last training input as a whole */
+	uint64_t wholes; /* calls that were given just that */
+	uint32_t name;
+};
+
+struct kept {
+	struct rows rows;
+	struct wti_slots judged;
+};
+
+static void release_kept(void *state)
+{
+	struct kept *kept = state;
+
+	release_rows(&kept->rows);
+	wti_slots_release(&kept->judged);
+}
+
+static uint64_t whole_of(const struct wti_call *call)
+{
+	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
+
+	return input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
+}
+
+static void note_call(struct kept *kept, const struct wti_moment *moment)
+{
+	struct model *model =
+		wti_slot_of_object(&kept->rows.models, moment->object, sizeof(*model));
+	struct judged *judged = wti_slot_of_object(&kept->judged, moment->object, sizeof(*judged));
+
+	if (!model || !judged)
+		return;
+	judged->name = moment->object->name;
+	if (is_training(moment->call)) {
+		judged->whole = whole_of(moment->call);
+	} else if (is_evaluation(moment->call) && model->trained) {
+		judged->rows += model->rows;
+		judged->seen += model->seen;
+		judged->wholes += judged->whole && judged->whole == whole_of(moment->call);
+	}
+	model->rows = model->seen = 0;
+}
+
+static void see_kept(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct kept *kept = state;
+
+	(void)account;
+	if (moment->type == WTI_MOMENT_ROW)
+		take_row(&kept->rows, moment,
+			 wti_symbol_of(moment->training->symbols, moment->event,
+				       WT_ROW_FIELD_OWNER));
+	else if (moment->call->flags & WTI_CALL_OUTERMOST && moment->object)
+		note_call(kept, moment);
+}
+
+static void finish_kept(struct wti_case *account, void *state, const struct wti_training *training)
+{
+	struct wti_slots *all = &((struct kept *)state)->judged;
+
+	for (size_t i = 0; i < all->count; i++) {
+		uint64_t key = all->index.entries[i].key;
+		struct judged *judged = wti_slot(all, key, sizeof(*judged));
+		struct wti_moment end = wti_moment_of_end(training, key >> 32);
+
+		if (!judged || judged->rows < ROWS_TO_NOTE || judged->wholes)
+			continue;
+		if (judged->seen * 20 >= judged->rows * 19)
+			wti_violated(
+				account, &end, judged->name,
+				"of %llu rows of all evaluations that the trace has a sample of, "
+				"%llu had been trained on",
+				(unsigned long long)judged->rows, (unsigned long long)judged->seen);
+		else
+			wti_held(account);
+	}
+}
+
+const struct wti_rule wti_rule_rows_003 = {
+	.code = "WT-ROWS-003",
+	.severity = WT_NOTE,
+	.title = "the model is only ever evaluated on rows that it was trained on",
+	.means = "the results say how well it remembers, not how well it does: nothing was held "
+		 "out, or the wrong split is loaded for the evaluation",
+	.hint = "evaluate on rows that are not trained on",
+	.definition =
+		"Of the rows that a model is given in evaluation mode after it was trained, in the "
+		"whole run, 19 in 20 are not ones that it was trained on; at least 16 of the "
+		"sample. Inputs that are the training's as a whole (graphs) are not judged. A "
+		"case is a model.",
+	.innocent = "A run that is to show how well the model fits.",
+	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
+	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
+	.state_bytes = sizeof(struct kept),
+	.see = see_kept,
+	.finish = finish_kept,
+	.release = release_kept,
+};

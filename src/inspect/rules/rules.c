@@ -21,6 +21,7 @@ extern const struct wti_rule wti_rule_data_002;
 extern const struct wti_rule wti_rule_data_003;
 extern const struct wti_rule wti_rule_data_004;
 extern const struct wti_rule wti_rule_data_005;
+extern const struct wti_rule wti_rule_data_006;
 extern const struct wti_rule wti_rule_ema_001;
 extern const struct wti_rule wti_rule_ema_002;
 extern const struct wti_rule wti_rule_ema_003;
@@ -43,12 +44,15 @@ extern const struct wti_rule wti_rule_learn_001;
 extern const struct wti_rule wti_rule_loss_001;
 extern const struct wti_rule wti_rule_loss_002;
 extern const struct wti_rule wti_rule_loss_003;
+extern const struct wti_rule wti_rule_loss_004;
+extern const struct wti_rule wti_rule_loss_005;
 extern const struct wti_rule wti_rule_mode_001;
 extern const struct wti_rule wti_rule_mode_002;
 extern const struct wti_rule wti_rule_mode_003;
 extern const struct wti_rule wti_rule_mode_004;
 extern const struct wti_rule wti_rule_mode_005;
 extern const struct wti_rule wti_rule_mode_006;
+extern const struct wti_rule wti_rule_mode_007;
 extern const struct wti_rule wti_rule_num_001;
 extern const struct wti_rule wti_rule_num_002;
 extern const struct wti_rule wti_rule_num_003;
@@ -80,6 +84,7 @@ extern const struct wti_rule wti_rule_resume_003;
 extern const struct wti_rule wti_rule_rng_001;
 extern const struct wti_rule wti_rule_rows_001;
 extern const struct wti_rule wti_rule_rows_002;
+extern const struct wti_rule wti_rule_rows_003;
 extern const struct wti_rule wti_rule_scale_001;
 extern const struct wti_rule wti_rule_sched_001;
 extern const struct wti_rule wti_rule_sched_002;
@@ -113,7 +118,9 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_data_005,
 	&wti_rule_data_002,
 	&wti_rule_data_001,
+	&wti_rule_data_006,
 	&wti_rule_loss_001,
+	&wti_rule_loss_005,
 	&wti_rule_loss_002,
 	&wti_rule_ckpt_004,
 	&wti_rule_out_001,
@@ -149,6 +156,7 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_acc_001,
 	&wti_rule_graph_002,
 	&wti_rule_grad_007,
+	&wti_rule_loss_004,
 	&wti_rule_loss_003,
 	&wti_rule_num_003,
 	&wti_rule_num_004,
@@ -168,12 +176,14 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_mode_004,
 	&wti_rule_mode_005,
 	&wti_rule_mode_006,
+	&wti_rule_mode_007,
 	&wti_rule_init_001,
 	&wti_rule_init_002,
 	&wti_rule_ckpt_006,
 	&wti_rule_ema_001,
 	&wti_rule_ema_003,
 	&wti_rule_grad_005,
+	&wti_rule_rows_003,
 	&wti_rule_learn_001,
 	NULL,
 };

@@ -32,6 +32,8 @@ static const struct named functions[] = {
 	{"l1_loss", WTI_CALLEE_DISTANCE},
 	{"smooth_l1_loss", WTI_CALLEE_DISTANCE},
 	{"huber_loss", WTI_CALLEE_DISTANCE},
+	{"sigmoid", WTI_CALLEE_SIGMOID},
+	{"sigmoid_", WTI_CALLEE_SIGMOID},
 	{"mean", WTI_CALLEE_MEAN},
 	{"sub", WTI_CALLEE_SUBTRACT},
 	{"subtract", WTI_CALLEE_SUBTRACT},
@@ -103,6 +105,7 @@ static const struct named modules[] = {
 	{"L1Loss", WTI_CALLEE_DISTANCE},
 	{"SmoothL1Loss", WTI_CALLEE_DISTANCE},
 	{"HuberLoss", WTI_CALLEE_DISTANCE},
+	{"Sigmoid", WTI_CALLEE_SIGMOID},
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
