@@ -142,6 +142,7 @@ static int choose_syscalls(struct recording *recording, const struct record_opti
 	else if (!strcmp(options->backend, "ptrace"))
 		syscalls->backend = WTI_SYSCALLS_PTRACE;
 	recording->options.syscalls = syscalls;
+	syscalls->contents = !strcmp(options->strings, "keep");
 	if (!strcmp(options->syscalls, "yes") || !strcmp(options->syscalls, "true")) {
 		wti_call_set_all(&syscalls->wanted);
 		return 0;
@@ -322,6 +323,11 @@ static const struct wti_option options[] = {
 	 "record system calls of the program and all that it starts; EXPR as strace has it: "
 	 "openat,read or !futex or %file or /^pwrite/",
 	 AT(syscalls)},
+	{"backend", 0, WTI_OPT_CHOICE, "HOW", "auto|bpf|ptrace",
+	 "how system calls are captured: by BPF, which needs privileges, or else by ptrace; or "
+	 "only "
+	 "so",
+	 AT(backend)},
 	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
 	 "judge the run while it goes on, as doctor does, and say findings on standard error; "
 	 "with a pack, hold it against that, too",

@@ -207,6 +207,7 @@ static struct wti_monitor monitor_of(const struct wti_launch *launch, const stru
 		.terminal = launch->terminal,
 		.news = ends->news[1],
 		.relay_lives = ends->held[0],
+		.filter = launch->filter,
 		.gate = {ends->gate[0], ends->gate[1]},
 		.mask = launch->mask,
 		.sigpipe = launch->sigpipe,
@@ -300,8 +301,13 @@ static void wake_relay(const struct wti_launch *launch)
 		return; /* full: it has enough to wake up for */
 }
 
-void wti_launch_go(struct wti_launch *launch)
+void wti_launch_go(struct wti_launch *launch, bool with_filter)
 {
+	char word = WTI_GATE_FILTER;
+
+	/* Who is dead by now needs no word. */
+	if (with_filter && launch->gate >= 0 && write(launch->gate, &word, 1) < 0)
+		with_filter = false;
 	close_one(&launch->gate);
 }
 

@@ -28,11 +28,12 @@ struct wti_launch {
 	char *const *environment; /* with the agents' variable */
 	const char *executable;   /* path, found already */
 	struct wti_session *session;
-	int console;              /* console.log, or -1; closed by wti_launch() */
-	sigset_t mask;            /* to give to the program */
-	struct sigaction sigpipe; /* likewise */
-	struct rlimit files;      /* likewise */
-	bool gated;               /* the program is to wait for wti_launch_go() */
+	int console;                     /* console.log, or -1; closed by wti_launch() */
+	sigset_t mask;                   /* to give to the program */
+	struct sigaction sigpipe;        /* likewise */
+	struct rlimit files;             /* likewise */
+	bool gated;                      /* the program is to wait for wti_launch_go() */
+	const struct sock_fprog *filter; /* and to install this, then; or NULL */
 	/* Out. */
 	pid_t pid; /* of the program; 0 until the monitor has told */
 	pid_t monitor_pid;
@@ -50,7 +51,7 @@ int wti_launch_find(const char *program, char *const *environment, char *out, si
 		    struct wt_err *err);
 int wti_launch(struct wti_launch *launch, struct wt_err *err);
 /* Lets a program begin that waits at the gate. */
-void wti_launch_go(struct wti_launch *launch);
+void wti_launch_go(struct wti_launch *launch, bool with_filter);
 /* The program was stopped, or goes on: who has the terminal. */
 void wti_launch_terminal(struct wti_launch *launch, bool to_program);
 void wti_launch_signal(const struct wti_launch *launch, int number, bool group);

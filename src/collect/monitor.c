@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "monitor.h"
 #include "relay.h"
+#include "syscalls/filter.h"
 
 static void tell(const struct wti_monitor *monitor, uint32_t type, int value,
 		 const struct rusage *usage)
@@ -41,12 +42,16 @@ static void place(int from, int to)
 }
 
 /* Until the recorder is ready to see it; one that is dead closes its end. */
-static void wait_at_gate(int gate)
+static void wait_at_gate(const struct wti_monitor *monitor)
 {
+	ssize_t n = 0;
 	char byte;
 
-	while (gate >= 0 && read(gate, &byte, 1) < 0 && errno == EINTR)
+	while (monitor->gate[0] >= 0 && (n = read(monitor->gate[0], &byte, 1)) < 0 &&
+	       errno == EINTR)
 		;
+	if (n == 1 && byte == WTI_GATE_FILTER && monitor->filter)
+		wti_filter_install(monitor->filter);
 }
 
 /* The child: becomes the program. Only what is safe after a fork is used. */
@@ -62,7 +67,7 @@ static _Noreturn void become_program(const struct wti_monitor *monitor, int fail
 	place(monitor->out, STDOUT_FILENO);
 	place(monitor->err, STDERR_FILENO);
 	setrlimit(RLIMIT_NOFILE, &monitor->files);
-	wait_at_gate(monitor->gate[0]);
+	wait_at_gate(monitor);
 	signal(SIGTTOU, SIG_DFL);
 	signal(SIGTTIN, SIG_DFL);
 	sigaction(SIGPIPE, &monitor->sigpipe, NULL);

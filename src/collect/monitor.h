@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#define WTI_GATE_FILTER 'f'
+
+struct sock_fprog;
+
 enum wti_monitor_news_type {
 	WTI_MONITOR_STARTED, /* value: its process number */
 	WTI_MONITOR_FAILED,  /* value: errno of exec */
@@ -34,12 +38,13 @@ struct wti_monitor {
 	int in; /* standard input of the program; -1: ours */
 	int out;
 	int err;
-	int slave;       /* the pty; -1: none */
-	int terminal;    /* to be given to the program's group; -1: none */
-	int news;        /* where to tell */
-	int relay_lives; /* ends with the relay */
-	int gate[2];     /* the program begins when the first has something or ends; -1: at once */
-	sigset_t mask;   /* the program gets these as we got them */
+	int slave;                       /* the pty; -1: none */
+	int terminal;                    /* to be given to the program's group; -1: none */
+	int news;                        /* where to tell */
+	int relay_lives;                 /* ends with the relay */
+	const struct sock_fprog *filter; /* installed if that something is a WTI_GATE_FILTER */
+	int gate[2];   /* the program begins when the first has something or ends; -1: at once */
+	sigset_t mask; /* the program gets these as we got them */
 	struct sigaction sigpipe;
 	struct rlimit files;
 };

@@ -223,6 +223,7 @@ static int launch(struct wti_recorder *recorder, struct wt_err *err)
 	recorder->launch.mask = recorder->old_mask;
 	recorder->launch.sigpipe = recorder->old_sigpipe;
 	recorder->launch.gated = recorder->syscalls.is_open;
+	recorder->launch.filter = wti_syscalls_filter(&recorder->syscalls);
 	getrlimit(RLIMIT_NOFILE, &files);
 	recorder->launch.files = files;
 	more = files;

@@ -138,12 +138,15 @@ static void take_status(struct wti_recorder *recorder, const struct wti_monitor_
 static void open_gate(struct wti_recorder *recorder)
 {
 	struct wt_err err = {0};
+	int r;
 
 	if (!recorder->syscalls.is_open)
 		return;
-	if (wti_syscalls_program(&recorder->syscalls, recorder->launch.pid, &err))
+	r = wti_syscalls_program(&recorder->syscalls, recorder->launch.pid, &err);
+	if (r)
 		wti_streams_note(&recorder->streams, WT_NOTE_INFO, err.message);
-	wti_launch_go(&recorder->launch);
+	/* A filter without a tracer would make calls fail. */
+	wti_launch_go(&recorder->launch, !r && recorder->launch.filter);
 }
 
 void wti_signals_news(struct wti_recorder *recorder)

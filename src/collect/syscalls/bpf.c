@@ -77,6 +77,11 @@ static unsigned long written(const struct bpf_capture *capture)
 			       __ATOMIC_ACQUIRE);
 }
 
+static const struct sock_fprog *filter(void *self)
+{
+	return NULL; /* it filters in the kernel as it is */
+}
+
 static bool drain(void *self, size_t count_max,
 		  void (*take)(void *context, const struct wti_raw *raw, size_t bytes),
 		  void *context)
@@ -199,6 +204,7 @@ int wti_capture_bpf(const struct wti_capture_options *options, struct wti_captur
 		free_capture(capture);
 		return refused(err, r);
 	}
-	*ret_capture = (struct wti_capture){capture, follow, drain, fill, lost, stop, free_capture};
+	*ret_capture = (struct wti_capture){capture, follow, filter, drain,
+					    fill,    lost,   stop,   free_capture};
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef WTI_SYSCALLS_CAPTURE_H
 #define WTI_SYSCALLS_CAPTURE_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@
 
 struct wti_capture_options {
 	struct wti_call_set wanted;
+	bool narrow;   /* they are few: all others are to be left alone */
 	bool contents; /* what is read and written is kept, too, not only names */
 };
 
@@ -26,6 +28,8 @@ struct wti_capture {
 	void *self;
 	/* Follows this process and all that it makes from now on. */
 	int (*follow)(void *self, pid_t pid, enum wti_root_mode mode, struct wt_err *err);
+	/* To be installed in the program before its exec; NULL: nothing is. */
+	const struct sock_fprog *(*filter)(void *self);
 	/* Hands over what is there: at most `count_max` records, each in one piece of memory. True:
 	 * there is more. */
 	bool (*drain)(void *self, size_t count_max,
@@ -43,5 +47,7 @@ struct wti_capture {
 /* WT_E_MISSING: not built in; WT_E_IO: the kernel refuses, and the message says why. */
 int wti_capture_bpf(const struct wti_capture_options *options, struct wti_capture *ret_capture,
 		    struct wt_err *err);
+int wti_capture_ptrace(const struct wti_capture_options *options, struct wti_capture *ret_capture,
+		       struct wt_err *err);
 
 #endif

@@ -16,19 +16,38 @@ const char *wti_syscalls_backend_name(enum wti_syscalls_backend backend)
 	return names[backend];
 }
 
+static int open_ptrace(struct wti_syscalls *syscalls, const struct wti_capture_options *options,
+		       struct wt_err *err)
+{
+	syscalls->backend = WTI_SYSCALLS_PTRACE;
+	return wti_capture_ptrace(options, &syscalls->capture, err);
+}
+
 static int open_capture(struct wti_syscalls *syscalls, const struct wti_syscalls_options *options,
 			struct wt_err *err)
 {
-	struct wti_capture_options capture = {.wanted = options->wanted};
-	int r = wti_capture_bpf(&capture, &syscalls->capture, err);
+	struct wti_capture_options capture = {.wanted = options->wanted,
+					      .narrow = options->expression && !options->attach,
+					      .contents = options->contents};
+	struct wt_err refused = {0};
+	int r;
 
-	if (r)
-		return r;
+	if (options->backend == WTI_SYSCALLS_PTRACE) {
+		snprintf(syscalls->why, sizeof(syscalls->why), "asked for");
+		return open_ptrace(syscalls, &capture, err);
+	}
 	syscalls->backend = WTI_SYSCALLS_BPF;
+	r = wti_capture_bpf(&capture, &syscalls->capture, &refused);
+	if (r && options->backend == WTI_SYSCALLS_AUTO) {
+		snprintf(syscalls->why, sizeof(syscalls->why), "%.290s", refused.message);
+		return open_ptrace(syscalls, &capture, err);
+	}
 	snprintf(syscalls->why, sizeof(syscalls->why), "%s",
 		 options->backend == WTI_SYSCALLS_BPF ? "asked for"
 						      : "the first choice, and permitted");
-	return 0;
+	if (r && err)
+		*err = refused;
+	return r;
 }
 
 int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_options *options,
@@ -49,6 +68,11 @@ int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_o
 int wti_syscalls_program(struct wti_syscalls *syscalls, pid_t pid, struct wt_err *err)
 {
 	return syscalls->capture.follow(syscalls->capture.self, pid, WTI_ROOT_PROGRAM, err);
+}
+
+const struct sock_fprog *wti_syscalls_filter(const struct wti_syscalls *syscalls)
+{
+	return syscalls->is_open ? syscalls->capture.filter(syscalls->capture.self) : NULL;
 }
 
 static void take(void *context, const struct wti_raw *raw, size_t bytes)

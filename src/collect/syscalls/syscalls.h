@@ -27,6 +27,8 @@ struct wti_syscalls_options {
 	enum wti_syscalls_backend backend;
 	struct wti_call_set wanted;
 	const char *expression; /* as it was given; NULL: all calls */
+	bool contents;          /* keep what is read and written, too */
+	pid_t attach;           /* to this process instead of starting one; 0: no */
 };
 
 struct wti_syscalls {
@@ -43,6 +45,8 @@ int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_o
 		      struct wt_err *err);
 /* The program, which waits for us before it calls exec. */
 int wti_syscalls_program(struct wti_syscalls *syscalls, pid_t pid, struct wt_err *err);
+/* What the program is to install before its exec; or NULL. */
+const struct sock_fprog *wti_syscalls_filter(const struct wti_syscalls *syscalls);
 /* Takes what has come; how much that was. ret_more: come back at once. */
 uint64_t wti_syscalls_drain(struct wti_syscalls *syscalls, bool *ret_more);
 /* Threads that are known and have not ended. */

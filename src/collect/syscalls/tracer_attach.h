@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the tracer share: its threads, and how they are taken up and let go. */
+#ifndef WTI_SYSCALLS_TRACER_ATTACH_H
+#define WTI_SYSCALLS_TRACER_ATTACH_H
+
+#include "tracer.h"
+
+struct wti_tracee {
+	pid_t tid;
+	pid_t pid;
+	uint32_t track;
+	uint64_t seq;
+	bool known;   /* belongs to the recording: has a track */
+	bool awaited; /* its birth was not told yet: */
+	bool waits;   /* and so it stays stopped */
+	bool in_call; /* one that is wanted */
+	bool own;     /* a guest works for itself */
+	bool execed;  /* has become another program; its call has not ended yet */
+	uint32_t nr;
+	uint32_t arch;
+	uint32_t flags;
+	uint64_t args[WTI_CALL_ARGS];
+	uint64_t start_ns;
+	struct wti_memory *memory; /* made with the first call that has any */
+};
+
+struct wti_tracee *wti_tracee_of(const struct wti_tracer *tracer, pid_t tid); /* or NULL */
+struct wti_tracee *wti_tracee_new(struct wti_tracer *tracer, pid_t tid);      /* likewise */
+void wti_tracee_adopt(struct wti_tracer *tracer, struct wti_tracee *tracee, pid_t parent,
+		      uint32_t how);
+/* Goes on, with a signal or 0. */
+void wti_tracee_go(const struct wti_tracer *tracer, const struct wti_tracee *tracee, int number);
+/* What waitpid() has said. */
+void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status);
+
+/* The process that a thread belongs to; 0: it is gone. */
+pid_t wti_process_of_thread(pid_t tid);
+/* Lets a stopped thread go on untraced, with the signal that it was stopped for. */
+void wti_tracer_let_go_of(struct wti_tracer *tracer, pid_t tid, int status);
+/* All of them, wherever they are. */
+void wti_tracer_let_go(struct wti_tracer *tracer);
+
+#endif
