@@ -114,6 +114,7 @@ static void suppress(struct wti_suppressions *suppressions, struct wt_result *re
 int wti_inspect_run(const struct wti_inspection *in, const char *word)
 {
 	const struct wt_inspector *inspector = wt_inspector_by_name(in->inspector);
+	const char *verb = in->verb ? in->verb : in->inspector;
 	struct wti_progress progress;
 	struct wti_suppressions *suppressions = NULL;
 	struct wti_opened opened;
@@ -123,13 +124,13 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 	int r;
 
 	if (in->fail_on && wti_suppressions_read(WTI_SUPPRESS_FILE, &suppressions, &err))
-		return wti_report_error(in->inspector, in->json, &err);
+		return wti_report_error(verb, in->json, &err);
 	r = wti_open(word, &opened, &err);
 	if (r) {
 		wti_suppressions_free(suppressions);
-		return wti_report_error(in->inspector, in->json, &err);
+		return wti_report_error(verb, in->json, &err);
 	}
-	wt_result_init(&result, in->inspector);
+	wt_result_init(&result, verb);
 	if (in->before)
 		in->before(&opened, &result);
 	wti_progress_begin(&progress, "reading");
@@ -140,7 +141,7 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 		wt_result_release(&result);
 		wti_suppressions_free(suppressions);
 		wti_close(&opened);
-		return wti_report_error(in->inspector, in->json, &err);
+		return wti_report_error(verb, in->json, &err);
 	}
 	if (r)
 		note_error(&result, NULL, &err);

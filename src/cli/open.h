@@ -27,6 +27,7 @@ size_t wti_note_damage(const struct wti_opened *opened, struct wt_result *result
  */
 struct wti_inspection {
 	const char *inspector;
+	const char *verb;             /* that asks; NULL: of the same name */
 	const struct wt_query *query; /* or NULL */
 	const void *options;          /* of the inspector */
 	bool json;

@@ -90,6 +90,7 @@ static int syscalls(const struct stat_options *o, const char *run)
 					 .name = o->name};
 	struct wt_query query;
 	struct wti_inspection in = {.inspector = "syscalls",
+				    .verb = "stat",
 				    .query = &query,
 				    .options = &view,
 				    .json = o->json,
