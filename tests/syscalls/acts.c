@@ -114,6 +114,7 @@ static int restart(char **words)
 	struct timespec left = {0, 0}, whole = {5, 0};
 	int ends[2];
 	char byte = 0;
+	ssize_t got;
 	pid_t pid;
 
 	sigaction(SIGUSR1, &action, NULL);
@@ -130,8 +131,10 @@ static int restart(char **words)
 		kill(getppid(), SIGUSR1);
 		_exit(0);
 	}
-	printf("read %zd %c\n", read(ends[0], &byte, 1), byte);
-	printf("sleep %d %s\n", nanosleep(&whole, &left), left.tv_sec == 4 ? "left" : "?");
+	got = read(ends[0], &byte, 1);
+	printf("read %zd %c\n", got, byte);
+	got = nanosleep(&whole, &left);
+	printf("sleep %zd %s\n", got, left.tv_sec == 4 ? "left" : "?");
 	waitpid(pid, NULL, 0);
 	return 0;
 }
