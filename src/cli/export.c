@@ -12,7 +12,7 @@
 #include "show/export/export.h"
 #include "verb.h"
 
-#define FORMATS "perfetto|chrome|jsonl|csv|sqlite"
+#define FORMATS "perfetto|chrome|jsonl|csv|sqlite|strace|renacer-json|html"
 #define PROGRESS_EVERY 65536u
 
 struct export_options {
@@ -26,6 +26,8 @@ struct export_options {
 	const char *epoch;
 	int64_t from_ns;
 	int64_t until_ns;
+	uint64_t string_max;
+	bool decode_fds;
 	bool force;
 	bool json;
 };
@@ -147,13 +149,20 @@ static int write_all(const struct export_options *o, const struct wti_opened *op
 {
 	struct wti_export_job job = {0};
 	struct wti_select select;
+	struct wti_export what = {
+		.trace = opened->trace,
+		.query = &select.query,
+		.path = path,
+		.force = o->force,
+		.fd_names = o->decode_fds,
+		.string_max = o->string_max,
+	};
 	struct wt_err err = {.offset = -1};
 	int code;
 	int r = ask(&select, o, opened->trace, &err);
 
 	if (!r)
-		r = wti_export_begin(&job, wti_exporter_by_name(o->format), opened->trace,
-				     &select.query, path, o->force, &err);
+		r = wti_export_begin(&job, wti_exporter_by_name(o->format), &what, &err);
 	if (!r)
 		r = feed(&job, &select, opened->trace, &err);
 	if (!r)
@@ -199,7 +208,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 static const struct wti_option options[] = {
 	{"to", 0, WTI_OPT_CHOICE, "FORMAT", FORMATS,
 	 "the format: perfetto (ui.perfetto.dev), chrome (trace events as JSON), jsonl (an object "
-	 "a line), csv, sqlite",
+	 "a line), csv, sqlite; of system calls alone: strace, renacer-json, html",
 	 AT(format)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
 	 "write there; - is standard output; for csv a folder gets a file for each kind",
@@ -218,6 +227,11 @@ static const struct wti_option options[] = {
 	{"step", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this step", AT(step)},
 	{"stage", 0, WTI_OPT_TEXT, "STAGE", NULL, "only what happened in this stage", AT(stage)},
 	{"epoch", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this epoch", AT(epoch)},
+	{"decode-fds", 'y', WTI_OPT_FLAG, NULL, NULL,
+	 "of system calls: show what descriptors refer to, as strace -y does", AT(decode_fds)},
+	{"string-limit", 's', WTI_OPT_COUNT, "N", NULL,
+	 "of system calls: show so many bytes of strings (32), as far as they were recorded",
+	 AT(string_max)},
 	WTI_OPTION_JSON(struct export_options),
 	WTI_OPTIONS_END,
 };
@@ -233,12 +247,15 @@ const struct wti_verb wti_verb_export = {
 		"only with --force.\n\n"
 		"perfetto and chrome are for viewers: spans, device operations and system calls "
 		"become slices, counters become curves, edges become arrows. jsonl, csv and sqlite "
-		"hold every event with all its fields.\n\n"
+		"hold every event with all its fields. strace, renacer-json and html are of system "
+		"calls: what strace -f -T would have written, a document with the fields of "
+		"renacer-json-v1, and a page that needs nothing but itself.\n\n"
 		"What is damaged or missing is said on standard error. A damaged run is exported "
 		"as far as it can be read, and the exit status is 3.",
 	.examples = "wheeltap export --to perfetto\tthe latest run for ui.perfetto.dev\n"
 		    "wheeltap export --to jsonl -o - --kind counter | jq .fields.value\tvalues "
 		    "into a pipe\n"
+		    "wheeltap export --to strace -y -o - | grep openat\tfiles that were opened\n"
 		    "wheeltap export --to csv -o events/ train\ta file for each kind of event",
 	.options = options,
 	.options_bytes = sizeof(struct export_options),

@@ -138,19 +138,23 @@ void wti_decode_result(struct wti_buf *out, const struct wti_syscall *call,
 		wti_result_int(&show);
 }
 
+bool wti_decode_pad(struct wti_buf *out, size_t line_begin, const struct wti_syscall *call)
+{
+	const struct wti_described *what = wti_described(call->arch, call->nr);
+	size_t width = out->bytes - line_begin;
+
+	if (call->flags & WTI_SYSCALL_UNFINISHED && !(what && what->result == WTI_RESULT_NONE)) {
+		wti_buf_text(out, " <unfinished ...>");
+		return false;
+	}
+	wti_buf_printf(out, "%*s= ", width < RESULT_COLUMN ? (int)(RESULT_COLUMN - width) : 1, "");
+	return true;
+}
+
 void wti_decode_line(struct wti_buf *out, size_t line_begin, const struct wti_syscall *call,
 		     const struct wti_decode_options *options)
 {
-	const struct wti_described *what = wti_described(call->arch, call->nr);
-	size_t width;
-
 	wti_decode_call(out, call, options);
-	if (call->flags & WTI_SYSCALL_UNFINISHED && !(what && what->result == WTI_RESULT_NONE)) {
-		wti_buf_text(out, " <unfinished ...>");
-		return;
-	}
-	width = out->bytes - line_begin;
-	wti_buf_printf(out, "%*s", width < RESULT_COLUMN ? (int)(RESULT_COLUMN - width) : 1, "");
-	wti_buf_text(out, "= ");
-	wti_decode_result(out, call, options);
+	if (wti_decode_pad(out, line_begin, call))
+		wti_decode_result(out, call, options);
 }

@@ -39,7 +39,9 @@ bool wti_decode_argument(struct wti_buf *out, const struct wti_syscall *call, un
 /* `3`, `-1 ENOENT (No such file or directory)`, `0 (Timeout)`, `?` */
 void wti_decode_result(struct wti_buf *out, const struct wti_syscall *call,
 		       const struct wti_decode_options *options);
-/* Both, with ` = ` at strace's column counted from `begin` in `out`. */
+/* ` = ` at strace's column, counted from `begin` in `out`; false: ` <unfinished ...>` instead. */
+bool wti_decode_pad(struct wti_buf *out, size_t begin, const struct wti_syscall *call);
+/* All three. */
 void wti_decode_line(struct wti_buf *out, size_t begin, const struct wti_syscall *call,
 		     const struct wti_decode_options *options);
 

@@ -8,14 +8,14 @@
 #include "base/err.h"
 
 int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *exporter,
-		     const struct wt_trace *trace, const struct wt_query *query, const char *path,
-		     bool force, struct wt_err *err)
+		     const struct wti_export *options, struct wt_err *err)
 {
+	const char *path = options->path;
 	int status = 0;
 
 	*job = (struct wti_export_job){
 		.exporter = exporter,
-		.export = {.trace = trace, .query = query, .path = path, .force = force},
+		.export = *options,
 		.sink = {.fd = -1},
 	};
 	if (!exporter->streams && !strcmp(path, "-"))
@@ -27,7 +27,7 @@ int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *expo
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (!exporter->own_files) {
 		job->export.sink = &job->sink;
-		status = wti_sink_open(&job->sink, path, force, err);
+		status = wti_sink_open(&job->sink, path, options->force, err);
 	}
 	if (status)
 		return status;

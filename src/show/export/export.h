@@ -23,6 +23,8 @@ struct wti_export {
 	struct wti_sink *sink;        /* open, unless the exporter opens files of its own */
 	const char *path;             /* what is to be made; "-": standard output */
 	bool force;                   /* may replace what is there */
+	bool fd_names;                /* of system calls: what descriptors refer to */
+	size_t string_max;            /* of system calls: bytes of strings; 0: as strace */
 	uint64_t events;              /* so far */
 	uint64_t bytes;               /* written; of exporters with files of their own */
 	/* What the output does not show, for the user to know. */
@@ -58,13 +60,12 @@ struct wti_export_job {
 };
 
 /*
- * Begins to write to `path`, through a temporary file; refuses to replace anything unless `force`.
- * `query` is what the events will have been asked for with; exporters that need to look ahead ask
- * with it, too. Both it and the trace must outlive the job.
+ * Begins to write to `path` of the options, through a temporary file; refuses to replace anything
+ * unless `force`. `query` is what the events will have been asked for with; exporters that need to
+ * look ahead ask with it, too. What the options point to must outlive the job.
  */
 int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *exporter,
-		     const struct wt_trace *trace, const struct wt_query *query, const char *path,
-		     bool force, struct wt_err *err);
+		     const struct wti_export *options, struct wt_err *err);
 /* Events in the defined order. */
 int wti_export_event(struct wti_export_job *job, const struct wt_event *event, struct wt_err *err);
 /* The output is whole, and appears. job->export has what there is to say about it. */
@@ -78,5 +79,8 @@ extern const struct wti_exporter wti_exporter_chrome;
 extern const struct wti_exporter wti_exporter_jsonl;
 extern const struct wti_exporter wti_exporter_csv;
 extern const struct wti_exporter wti_exporter_sqlite;
+extern const struct wti_exporter wti_exporter_strace;
+extern const struct wti_exporter wti_exporter_renacer;
+extern const struct wti_exporter wti_exporter_html;
 
 #endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Follows threads and descriptors; leaves out what the recorder's guests did. */
+#include "traced.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+#define NAME_MAX_BYTES 8192
+
+/* ---- Descriptors ----------------------------------------------------------------------------- */
+
+static void put_socket(struct wti_buf *out, const struct wti_handle *handle)
+{
+	wti_buf_text(out, "socket:[");
+	if (handle->local)
+		wti_buf_text(out, handle->local);
+	if (handle->peer)
+		wti_buf_printf(out, "->%s", handle->peer);
+	wti_buf_text(out, "]");
+}
+
+static void put_handle(struct wti_buf *out, const struct wti_handle *handle)
+{
+	switch (handle->type) {
+	case WTI_HANDLE_SOCKET:
+		put_socket(out, handle);
+		break;
+	case WTI_HANDLE_PIPE:
+		wti_buf_text(out, "pipe");
+		break;
+	case WTI_HANDLE_KERNEL:
+		wti_buf_printf(out, "anon_inode:[%s]", handle->name ? handle->name : "");
+		break;
+	default:
+		wti_buf_text(out, handle->name ? handle->name : "");
+	}
+}
+
+/* As strace -y has it: a path, or a word for what has none. */
+static bool name_of(const void *opaque, int32_t fd, struct wt_text *ret_name)
+{
+	struct wti_traced *calls = (struct wti_traced *)opaque;
+	const struct wti_handle *handle = wti_handles_of(&calls->handles, calls->pid, fd);
+
+	if (!handle || handle->type == WTI_HANDLE_BEFORE)
+		return false;
+	wti_buf_clear(&calls->name);
+	put_handle(&calls->name, handle);
+	if (wti_buf_status(&calls->name) || !calls->name.bytes)
+		return false;
+	*ret_name = (struct wt_text){(const char *)calls->name.data, calls->name.bytes};
+	return true;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+int wti_traced_begin(struct wti_traced *calls, struct wti_export *export, struct wt_err *err)
+{
+	int r;
+
+	calls->export = export;
+	calls->options.string_max = export->string_max;
+	wti_buf_init(&calls->name, NAME_MAX_BYTES);
+	wti_tasks_init(&calls->tasks);
+	r = wti_handles_init(&calls->handles, NULL, err);
+	if (r)
+		return r;
+	calls->files = (struct wti_decode_files){name_of, calls};
+	if (export->fd_names)
+		calls->options.files = &calls->files;
+	return 0;
+}
+
+static void end_task(struct wti_traced *calls, const struct wt_event *event)
+{
+	if (calls->first_pid != wt_event_u64(event, WT_TASK_END_FIELD_PID) ||
+	    !(wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & 1))
+		return;
+	calls->first_ended = true;
+	calls->first_status = (int32_t)wt_event_i64(event, WT_TASK_END_FIELD_STATUS);
+}
+
+static int take_task(struct wti_traced *calls, const struct wt_event *event, struct wt_err *err)
+{
+	int r = wti_tasks_event(&calls->tasks, event, err);
+
+	if (!r && calls->options.files)
+		r = wti_handles_event(&calls->handles, event, err);
+	if (event->kind->number == WT_KIND_TASK_END)
+		end_task(calls, event);
+	else if (!calls->first_pid)
+		calls->first_pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
+	return r < 0 ? r : 0;
+}
+
+/* The track knows its thread even if the filters left its beginning out. */
+static void find_thread(struct wti_traced *calls, const struct wt_event *event)
+{
+	const struct wti_task *task = wti_tasks_of(&calls->tasks, event);
+	const struct wt_track *track = wt_reader_track(event->reader, event->track);
+
+	calls->tid = task ? task->tid : track ? track->tid : 0;
+	calls->pid = task ? task->pid : 0;
+}
+
+int wti_traced_take(struct wti_traced *calls, const struct wt_event *event, struct wt_err *err)
+{
+	if (event->kind->number == WT_KIND_TASK || event->kind->number == WT_KIND_TASK_END)
+		return take_task(calls, event, err);
+	if (event->kind->number != WT_KIND_SYSCALL)
+		return 0;
+	wti_syscall_read(event, &calls->call);
+	if (calls->call.flags & WTI_SYSCALL_OWN)
+		return 0;
+	find_thread(calls, event);
+	calls->count++;
+	calls->total_ns += calls->call.duration_ns;
+	return 1;
+}
+
+int wti_traced_done(struct wti_traced *calls, struct wt_err *err)
+{
+	if (!calls->options.files)
+		return 0;
+	return wti_handles_call(&calls->handles, calls->pid, calls->tid, &calls->call, err);
+}
+
+int wti_traced_finish(const struct wti_traced *calls, struct wt_err *err)
+{
+	if (calls->count)
+		return 0;
+	return wti_err(err, WT_E_MISSING,
+		       "there are no system calls to write; record them with 'wheeltap record "
+		       "--syscalls', or choose more of them");
+}
+
+void wti_traced_release(struct wti_traced *calls)
+{
+	wti_handles_release(&calls->handles);
+	wti_tasks_release(&calls->tasks);
+	wti_buf_release(&calls->name);
+}
