@@ -19,6 +19,6 @@ void wti_put_call(struct wti_buf *out, const struct wt_event *event)
 
 	wti_syscall_read(event, &call);
 	wti_decode_call(out, &call, NULL);
-	wti_buf_text(out, call.flags & WTI_SYSCALL_UNFINISHED ? " <unfinished ...> = " : " = ");
+	wti_buf_text(out, " = ");
 	wti_decode_result(out, &call, NULL);
 }

@@ -71,10 +71,13 @@ bool wti_decode_argument(struct wti_buf *out, const struct wti_syscall *call, un
 	return show_argument(&show, i) && !show.cut;
 }
 
-/* Behind a call that does not return nothing is missing. */
-static bool never_returns(const struct wti_show *show)
+/* Whether strace would have had more to show at the end of a call that never came to it. */
+static bool is_cut(const struct wti_show *show)
 {
-	return show->what && show->what->result == WTI_RESULT_NONE;
+	uint8_t result = show->what ? show->what->result : (uint8_t)WTI_RESULT_INT;
+
+	return show->cut ||
+	       (!show->returned && (result == WTI_RESULT_POLL || result == WTI_RESULT_SELECT));
 }
 
 void wti_decode_call(struct wti_buf *out, const struct wti_syscall *call,
@@ -100,8 +103,7 @@ void wti_decode_call(struct wti_buf *out, const struct wti_syscall *call,
 		else if (!wti_buf_status(out))
 			out->bytes = before;
 	}
-	if (show.returned || never_returns(&show))
-		wti_buf_text(out, ")");
+	wti_buf_text(out, is_cut(&show) ? " <unfinished ...>)" : ")");
 }
 
 /* -1 ENOENT (No such file or directory) */
@@ -138,23 +140,17 @@ void wti_decode_result(struct wti_buf *out, const struct wti_syscall *call,
 		wti_result_int(&show);
 }
 
-bool wti_decode_pad(struct wti_buf *out, size_t line_begin, const struct wti_syscall *call)
+void wti_decode_pad(struct wti_buf *out, size_t line_begin)
 {
-	const struct wti_described *what = wti_described(call->arch, call->nr);
 	size_t width = out->bytes - line_begin;
 
-	if (call->flags & WTI_SYSCALL_UNFINISHED && !(what && what->result == WTI_RESULT_NONE)) {
-		wti_buf_text(out, " <unfinished ...>");
-		return false;
-	}
 	wti_buf_printf(out, "%*s= ", width < RESULT_COLUMN ? (int)(RESULT_COLUMN - width) : 1, "");
-	return true;
 }
 
 void wti_decode_line(struct wti_buf *out, size_t line_begin, const struct wti_syscall *call,
 		     const struct wti_decode_options *options)
 {
 	wti_decode_call(out, call, options);
-	if (wti_decode_pad(out, line_begin, call))
-		wti_decode_result(out, call, options);
+	wti_decode_pad(out, line_begin);
+	wti_decode_result(out, call, options);
 }

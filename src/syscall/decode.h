@@ -30,7 +30,7 @@ struct wti_decode_options {
 #define WTI_CALL_LABEL_BYTES 32
 const char *wti_call_label(char out[WTI_CALL_LABEL_BYTES], uint32_t arch, uint32_t nr);
 
-/* `openat(AT_FDCWD, "x", O_RDONLY)`. The end is missing if the call never returned. */
+/* `openat(AT_FDCWD, "x", O_RDONLY)`; `read(3,  <unfinished ...>)` if it never returned. */
 void wti_decode_call(struct wti_buf *out, const struct wti_syscall *call,
 		     const struct wti_decode_options *options);
 /* One argument alone; false if strace would not show it for this call. */
@@ -39,8 +39,8 @@ bool wti_decode_argument(struct wti_buf *out, const struct wti_syscall *call, un
 /* `3`, `-1 ENOENT (No such file or directory)`, `0 (Timeout)`, `?` */
 void wti_decode_result(struct wti_buf *out, const struct wti_syscall *call,
 		       const struct wti_decode_options *options);
-/* ` = ` at strace's column, counted from `begin` in `out`; false: ` <unfinished ...>` instead. */
-bool wti_decode_pad(struct wti_buf *out, size_t begin, const struct wti_syscall *call);
+/* ` = ` at strace's column, counted from `begin` in `out`. */
+void wti_decode_pad(struct wti_buf *out, size_t begin);
 /* All three. */
 void wti_decode_line(struct wti_buf *out, size_t begin, const struct wti_syscall *call,
 		     const struct wti_decode_options *options);

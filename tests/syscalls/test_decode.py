@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """System calls as text are strace's, line for line.
 
-usage: test_decode.py FEED CALLS DENIED SYSCALLS.TXT
+usage: test_decode.py FEED CALLS DENIED SYSCALLS.TXT WHEELTAP
 
 FEED shows a program's calls with our decoder, CALLS makes real ones, DENIED makes all that there are without any effect.
-Each is run under strace and under FEED. What differs from run to run is replaced: process numbers, addresses, ports, times.
+Each is run under strace and under FEED, and CALLS is recorded by WHEELTAP. What differs from run to run is replaced: process numbers, addresses, ports, times.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ ODD = {"small": {"socket", "io_uring_register"}, "ones": {"mount", "shmget", "sh
 CLASSES = ["file", "desc", "network", "process", "memory", "signal", "ipc", "creds", "clock"]
 LETTERS = dict(zip(CLASSES, "FDNPMSICK"))
 CALLS_MIN = 80
+BACKENDS = ["ptrace"]
 
 failures: list[str] = []
 
@@ -60,11 +61,12 @@ class Normal:
         head, equals, result = text.rpartition(" = ")
         text = head.rstrip() + equals + result
         text = re.sub(r"0x(?!f{9})[0-9a-f]{9,}", lambda match: self.name("A", match[0]), text)
+        text = re.sub(r"/\* \d+ vars \*/", "/* vars */", text)  # a recording adds some
         text = re.sub(r"htons\(\d{5}\)", lambda match: self.name("PORT", match[0]), text)
-        if call in {"clone", "wait4", "waitid", "getpid", "gettid", "getppid", "getpgrp", "getpgid", "getsid", "set_tid_address", "kcmp",
+        if call in {"clone", "wait4", "waitid", "getpid", "gettid", "getppid", "set_tid_address", "kcmp",
                     "kill", "rt_sigtimedwait", "pidfd_open"}:
             text = re.sub(r"(?<![\w=.])\d+(?=[,)\s]|$)|(?<=si_pid=)\d+", lambda match: self.name("N", match[0]), text)
-        if call in {"shmget", "semget"}:
+        if call in {"shmget", "semget", "getpgrp", "getpgid", "getsid"}:
             text = re.sub(r"= \d+$", "= ID", text)
         if call in {"shmat", "shmctl", "semop", "semctl"}:
             text = re.sub(r"\(\d+", "(ID", text)
@@ -75,8 +77,8 @@ class Normal:
         return re.sub(r"\\x[0-9a-f]{2}", r"\\xNN", text) if call == "getrandom" else text
 
 
-def compare(what: str, theirs: list[str], ours: list[str], passed_over: set[str]) -> int:
-    """How many different calls were the same."""
+def compare(what: str, theirs: list[str], ours: list[str], passed_over: set[str], columns: bool = True) -> int:
+    """How many different calls were the same. Of lines that were put together the columns say nothing."""
     mine, his = Normal(), Normal()
     seen: set[str] = set()
     if len(theirs) != len(ours):
@@ -88,7 +90,8 @@ def compare(what: str, theirs: list[str], ours: list[str], passed_over: set[str]
         left, right = his.line(a), mine.line(b)
         if left != right:
             failures.append(f"{what}:\n  strace   {a}\n  wheeltap {b}\n  ({left} / {right})")
-        elif len(a.split(" = ")[0].rstrip()) == len(b.split(" = ")[0].rstrip()) and a.find(" = ") != b.find(" = "):
+            continue
+        if columns and len(a.split(" = ")[0].rstrip()) == len(b.split(" = ")[0].rstrip()) and a.find(" = ") != b.find(" = "):
             failures.append(f"{what}: results in different columns:\n  {a}\n  {b}")
         seen.add(name)
     return len(seen)
@@ -119,6 +122,47 @@ def denied_calls(feed: str, denied: str, folder: str) -> None:
             failures.append(f"denied {fill}: only {count} calls")
 
 
+def by_thread(path: Path) -> list[list[str]]:
+    """Lines of `strace -f -o` by thread, in the order in which threads appear; calls that were cut in two put together."""
+    threads: dict[str, list[str]] = {}
+    open_call: dict[str, str] = {}
+    for line in path.read_text(errors="surrogateescape").splitlines():
+        pid, _, text = line.partition(" ")
+        text = text.lstrip()
+        lines = threads.setdefault(pid, [])
+        if text.startswith(("---", "+++")):
+            if pid in open_call:
+                lines.append(open_call.pop(pid) + " <unfinished ...>")
+            continue
+        text = re.sub(r" <\d+\.\d{6}>$", "", text)
+        resumed = re.match(r"<\.\.\. \w+ resumed>(.*)", text)
+        if text.endswith(" <unfinished ...>"):
+            open_call[pid] = text.removesuffix(" <unfinished ...>")
+        elif resumed:
+            lines.append(open_call.pop(pid) + resumed[1])
+        else:
+            lines.append(text)
+    return list(threads.values())
+
+
+def recorded(wheeltap: str, calls: str, folder: str) -> None:
+    """The same through a recording: the capture keeps what the decoder needs."""
+    work = Path(folder) / "work"
+    work.mkdir()
+    run("strace", "-f", "-o", f"{folder}/strace", calls, cwd=str(work))
+    theirs = by_thread(Path(folder) / "strace")
+    for backend in BACKENDS:
+        path = f"{folder}/{backend}"
+        run(wheeltap, "record", "--syscalls", "--backend", backend, "--strings", "keep", "-o", path, "--", calls, cwd=str(work))
+        run(wheeltap, "export", "--to", "strace", "-o", f"{path}.strace", path, cwd=folder)
+        ours = by_thread(Path(f"{path}.strace"))
+        if len(theirs) != len(ours):
+            failures.append(f"{backend}: strace has {len(theirs)} threads, we have {len(ours)}")
+        count = max(compare(f"recorded by {backend}", a, b, set(), False) for a, b in zip(theirs, ours))
+        print(f"recorded by {backend}: {count} system calls shown alike")
+    shutil.rmtree(work)
+
+
 def classes(denied: str, folder: str, table: str) -> None:
     """Each call is in the classes in which strace has it."""
     described = dict(re.findall(r"^(\w+) +([A-Z]+|-)(?: |$)", Path(table).read_text(), re.MULTILINE))
@@ -136,10 +180,11 @@ def main() -> int:
     if not shutil.which("strace"):
         print("skipped: there is no strace; run tools/setup")
         return 77
-    feed, calls, denied, table = (str(Path(path).resolve()) for path in sys.argv[1:5])
+    feed, calls, denied, table, wheeltap = (str(Path(path).resolve()) for path in sys.argv[1:6])
     with tempfile.TemporaryDirectory(prefix="wheeltap-decode-") as folder:
         real_calls(feed, calls, folder)
         denied_calls(feed, denied, folder)
+        recorded(wheeltap, calls, folder)
         classes(denied, folder, table)
     for failure in failures:
         print("FAILED:", failure)

@@ -30,7 +30,7 @@ STRACE = r"""100   openat(AT_FDCWD, "/data/set", O_RDONLY) = 3 <0.000012>
 100   unlink("</td><script>alert('x')</script>&\n\377") = -1 ENOENT (No such file or directory) <0.000012>
 100   fstat(7, 0x2000)                  = 0 <0.000012>
 100   syscall_0x3e8(0x1, 0x2, 0, 0, 0, 0) = 0 <0.000012>
-101   read(7,  <unfinished ...>
+101   read(7,  <unfinished ...>)        = ?
 101   +++ killed by SIGKILL +++
 100   exit_group(3)                     = ?
 100   +++ exited with 3 +++

@@ -116,7 +116,10 @@ static void test_unfinished(void)
 	begin(SYS_read, 0);
 	call.args[1] = 0x1000;
 	call.flags = WTI_SYSCALL_UNFINISHED;
-	CHECK_TEXT(line(), "read(0,  <unfinished ...>");
+	CHECK_TEXT(line(), "read(0,  <unfinished ...>)              = ?");
+	begin(SYS_kill, 0);
+	call.flags = WTI_SYSCALL_UNFINISHED;
+	CHECK_TEXT(line(), "kill(0, 0)                              = ?");
 	begin(SYS_exit_group, 0);
 	call.args[0] = 3;
 	call.flags = WTI_SYSCALL_UNFINISHED;

@@ -49,12 +49,11 @@ static int put_call(struct strace *strace, struct wt_err *err)
 	wti_buf_printf(out, "%-5u ", strace->calls.tid);
 	wti_decode_call(out, call, &strace->calls.options);
 	r = wti_traced_done(&strace->calls, err);
-	if (wti_decode_pad(out, line_begin, call)) {
-		wti_decode_result(out, call, &strace->calls.options);
-		if (!(call->flags & WTI_SYSCALL_UNFINISHED))
-			wti_buf_printf(out, " <%llu.%06llu>", (unsigned long long)(us / US_PER_S),
-				       (unsigned long long)(us % US_PER_S));
-	}
+	wti_decode_pad(out, line_begin);
+	wti_decode_result(out, call, &strace->calls.options);
+	if (!(call->flags & WTI_SYSCALL_UNFINISHED))
+		wti_buf_printf(out, " <%llu.%06llu>", (unsigned long long)(us / US_PER_S),
+			       (unsigned long long)(us % US_PER_S));
 	WTI_PUT(out, "\n");
 	return r;
 }
