@@ -20,6 +20,7 @@
 #include "syscall/record.h"
 
 #include "capture.h"
+#include "memory.h"
 #include "tap.h"
 #include "tap.skel.h"
 
@@ -34,6 +35,9 @@ _Static_assert(WTI_TAP_OWN == WTI_SYSCALL_OWN, "as in the schema");
 _Static_assert(WTI_TAP_UNREAD == WTI_SYSCALL_UNREAD, "as in the schema");
 _Static_assert(WTI_TAP_RESTARTS == WTI_SYSCALL_RESTARTS, "as in the schema");
 _Static_assert(WTI_TAP_CALLS_MAX == WTI_CALLS_MAX, "as in the table");
+_Static_assert(WTI_TAP_MEMORY_MAX == WTI_SYSCALL_MEMORY_MAX, "as in the trace");
+_Static_assert(sizeof(((struct wti_tap_plan *)0)->reads) >= WTI_READS_MAX * sizeof(struct wti_read),
+	       "all reads of a call have a place");
 
 struct bpf_capture {
 	struct wti_tap *tap;
@@ -167,10 +171,39 @@ static int refused(struct wt_err *err, int code)
 			       "CAP_BPF and CAP_PERFMON");
 	if (code == ESRCH || code == ENOENT || code == EINVAL || code == ENOTSUP)
 		return wti_err(err, WT_E_IO,
-			       "the kernel cannot run the BPF capture (%s); it needs Linux 5.11 "
+			       "the kernel cannot run the BPF capture (%s); it needs Linux 5.17 "
 			       "with BTF",
 			       strerror(code));
 	return wti_err(err, WT_E_IO, "the BPF capture could not be loaded: %s", strerror(code));
+}
+
+/* For each number what there is to read. */
+static int put_plans(struct bpf_capture *capture, const struct wti_capture_options *options)
+{
+	int fd = bpf_map__fd(capture->tap->maps.plans), r = 0;
+	struct wti_plans *plans = malloc(sizeof(*plans));
+
+	if (!plans)
+		return -ENOMEM;
+	wti_plans_init(plans, options->contents);
+	for (uint32_t nr = 0; nr < WTI_CALLS_MAX && !r; nr++) {
+		const struct wti_plan *from = &plans->by_number[nr];
+		struct wti_tap_plan to = {.count = from->count};
+
+		if (!from->count || !wti_call_set_has(&options->wanted, nr))
+			continue;
+		for (uint8_t i = 0; i < from->count; i++) {
+			const struct wti_read *read = &from->reads[i];
+			bool late = read->when == WTI_AT_EXIT || (read->flags & WTI_READ_CONSTANT);
+
+			to.reads[i] = *read;
+			to.at_exit |= late;
+			to.at_entry |= !late;
+		}
+		r = bpf_map_update_elem(fd, &nr, &to, BPF_ANY);
+	}
+	free(plans);
+	return r;
 }
 
 static int load(struct bpf_capture *capture, const struct wti_capture_options *options)
@@ -182,7 +215,10 @@ static int load(struct bpf_capture *capture, const struct wti_capture_options *o
 		return -errno;
 	for (uint32_t nr = 0; nr < WTI_TAP_CALLS_MAX; nr++)
 		capture->tap->rodata->wanted[nr] = wti_call_set_has(&options->wanted, nr);
+	capture->tap->rodata->contents = options->contents;
 	r = wti_tap__load(capture->tap);
+	if (!r)
+		r = put_plans(capture, options);
 	if (!r)
 		r = wti_tap__attach(capture->tap);
 	if (!r && map_ring(capture))

@@ -34,6 +34,8 @@ void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *pro
 
 void wti_feed_release(struct wti_feed *feed)
 {
+	for (uint32_t i = 0; i < feed->track_capacity; i++)
+		free(feed->tracks[i].entry);
 	free(feed->tracks);
 	feed->tracks = NULL;
 }
@@ -116,6 +118,38 @@ static void hand_over(struct wti_feed *feed, struct wti_feed_track *track,
 	track->next_seq = raw->seq + 1;
 }
 
+static void take_entry(struct wti_feed *feed, struct wti_feed_track *track,
+		       const struct wti_raw_entry *raw)
+{
+	free(track->entry);
+	track->entry = malloc(raw->memory_bytes);
+	if (!track->entry) {
+		feed->refused++;
+		return;
+	}
+	memcpy(track->entry, raw + 1, raw->memory_bytes);
+	track->entry_bytes = raw->memory_bytes;
+	track->entry_seq = raw->raw.seq;
+}
+
+/* What came ahead, then what came with it, as much as there is room for. */
+static uint32_t join_memory(struct wti_feed_track *track, const struct wti_raw_call *raw,
+			    uint8_t out[WTI_SYSCALL_MEMORY_MAX])
+{
+	uint32_t bytes = 0;
+
+	if (track->entry && track->entry_seq == raw->raw.seq) {
+		memcpy(out, track->entry, track->entry_bytes);
+		bytes = track->entry_bytes;
+	}
+	free(track->entry);
+	track->entry = NULL;
+	if (raw->memory_bytes > WTI_SYSCALL_MEMORY_MAX - bytes)
+		return bytes; /* pieces are kept whole or not at all */
+	memcpy(out + bytes, raw + 1, raw->memory_bytes);
+	return bytes + raw->memory_bytes;
+}
+
 static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 		      const struct wti_raw_call *raw)
 {
@@ -135,14 +169,13 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 	call->a5 = raw->args[5];
 	call->result = raw->result;
 	call->duration = raw->duration_ns;
-	call->text_bytes = raw->memory_bytes;
+	call->text_bytes = join_memory(track, raw, record.memory);
 	call->arch = raw->arch;
 	call->flags = raw->flags;
-	memcpy(record.memory, raw + 1, raw->memory_bytes);
 	feed->call_count++;
 	feed->own_count += (raw->flags & WTI_SYSCALL_OWN) != 0;
 	hand_over(feed, track, &raw->raw, &call->record, WT_KIND_SYSCALL,
-		  sizeof(*call) + raw->memory_bytes);
+		  sizeof(*call) + call->text_bytes);
 }
 
 static void take_task(struct wti_feed *feed, struct wti_feed_track *track,
@@ -180,12 +213,15 @@ static void take_end(struct wti_feed *feed, struct wti_feed_track *track,
 		WIFSIGNALED(raw->status) ? -WTERMSIG(raw->status) : WEXITSTATUS(raw->status);
 	feed->alive_count -= track->alive;
 	track->alive = false;
+	free(track->entry);
+	track->entry = NULL;
 	hand_over(feed, track, &raw->raw, &record.record, WT_KIND_TASK_END, sizeof(record));
 }
 
 static bool is_whole(const struct wti_raw *raw, size_t bytes)
 {
 	const struct wti_raw_call *call = (const void *)raw;
+	const struct wti_raw_entry *entry = (const void *)raw;
 
 	if (bytes < sizeof(*raw))
 		return false;
@@ -193,6 +229,9 @@ static bool is_whole(const struct wti_raw *raw, size_t bytes)
 	case WTI_RAW_CALL:
 		return bytes >= sizeof(*call) && call->memory_bytes <= bytes - sizeof(*call) &&
 		       call->memory_bytes <= WTI_SYSCALL_MEMORY_MAX;
+	case WTI_RAW_ENTRY:
+		return bytes >= sizeof(*entry) && entry->memory_bytes <= bytes - sizeof(*entry) &&
+		       entry->memory_bytes <= WTI_SYSCALL_MEMORY_MAX;
 	case WTI_RAW_TASK:
 		return bytes >= sizeof(struct wti_raw_task);
 	case WTI_RAW_END:
@@ -210,6 +249,10 @@ void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t byte
 		track = track_of(feed, raw->track);
 	if (!track || raw->seq < track->next_seq) {
 		feed->refused++;
+		return;
+	}
+	if (raw->type == WTI_RAW_ENTRY) {
+		take_entry(feed, track, (const void *)raw);
 		return;
 	}
 	if (raw->seq > track->next_seq)

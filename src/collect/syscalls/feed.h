@@ -13,6 +13,9 @@
 struct wti_feed_track {
 	uint64_t next_seq;
 	uint64_t last_ns;
+	uint8_t *entry; /* pieces that came ahead of their call; NULL: none */
+	uint64_t entry_seq;
+	uint32_t entry_bytes;
 	uint32_t tid;
 	uint32_t pid;
 	bool is_defined;

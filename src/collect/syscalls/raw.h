@@ -15,7 +15,8 @@ enum wti_raw_type {
 	WTI_RAW_CALL = 1,
 	WTI_RAW_TASK,
 	WTI_RAW_END,
-	WTI_RAW_ENTRY, /* memory as it was when the call began that comes next on the track */
+	WTI_RAW_ENTRY, /* pieces of memory as it was when the call began that comes next on the
+			  track */
 };
 
 struct wti_raw {

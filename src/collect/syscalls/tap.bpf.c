@@ -160,7 +160,22 @@ struct {
 	__type(value, __u32);
 } roots SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WTI_TAP_CALLS_MAX);
+	__type(key, __u32);
+	__type(value, struct wti_tap_plan);
+} plans SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wti_tap_scratch);
+} scratches SEC(".maps");
+
 const volatile bool wanted[WTI_TAP_CALLS_MAX]; /* by number of the native table */
+const volatile bool contents;                  /* what is read and written is wanted, too */
 
 __u32 root_count;   /* entries of `roots`: usually nobody has to look */
 __u32 last_track;   /* given out so far */
@@ -202,22 +217,89 @@ static __always_inline void tell_task(struct task_struct *task, struct wti_tap_t
 	state->seq++;
 }
 
+#include "tap_memory.h"
+
+static __always_inline void fill_call(struct wti_raw_call *record, struct wti_tap_task *state,
+				      __s64 result, __u32 flags)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	begin(&record->raw, state, WTI_RAW_CALL, now_ns);
+	record->nr = state->nr;
+	record->arch = state->arch;
+	for (int i = 0; i < 6; i++)
+		record->args[i] = state->args[i];
+	record->result = result;
+	record->duration_ns = now_ns - state->start_ns;
+	record->flags = flags;
+}
+
+/* With what its arguments point to. False: there is nothing to read, or no place for it. */
+static __always_inline bool tell_call_with_memory(struct wti_tap_task *state, __s64 result,
+						  __u32 flags)
+{
+	struct wti_tap_plan *plan = plan_of(state);
+	struct wti_tap_scratch *s;
+	__u32 bytes;
+
+	if (!plan || !plan->at_exit)
+		return false;
+	s = scratch();
+	if (!s)
+		return false;
+	fill_call(&s->call, state, result, flags);
+	read_memory(s, state, result, true);
+	if (!s->bytes && !s->unread)
+		return false;
+	if (s->unread)
+		s->call.flags |= WTI_TAP_UNREAD;
+	bytes = s->bytes;
+	barrier_var(bytes);
+	bytes &= WTI_TAP_MEMORY_MAX - 1;
+	s->call.memory_bytes = bytes;
+	if (bpf_ringbuf_output(&ring, &s->call, sizeof(s->call) + bytes, BPF_RB_NO_WAKEUP))
+		lose();
+	state->seq++;
+	return true;
+}
+
+/* What may be different when the call is over goes ahead of it. */
+static __always_inline void tell_entry(struct wti_tap_task *state)
+{
+	struct wti_tap_plan *plan = plan_of(state);
+	struct wti_tap_scratch *s;
+	struct wti_raw_entry *record;
+	__u32 bytes;
+
+	if (!plan || !plan->at_entry)
+		return;
+	s = scratch();
+	if (!s)
+		return;
+	read_memory(s, state, 0, false);
+	if (s->unread)
+		state->flags |= WTI_TAP_UNREAD;
+	bytes = s->bytes;
+	barrier_var(bytes);
+	bytes &= WTI_TAP_MEMORY_MAX - 1;
+	if (!bytes)
+		return;
+	record = (void *)s->memory - sizeof(*record);
+	begin(&record->raw, state, WTI_RAW_ENTRY, 0);
+	record->memory_bytes = bytes;
+	record->reserved = 0;
+	if (bpf_ringbuf_output(&ring, record, sizeof(*record) + bytes, BPF_RB_NO_WAKEUP))
+		state->flags |= WTI_TAP_UNREAD;
+}
+
 static __always_inline void tell_call(struct wti_tap_task *state, __s64 result, __u32 flags)
 {
 	struct wti_raw_call *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-	__u64 now_ns = bpf_ktime_get_ns();
 
 	if (!record) {
 		lose();
 	} else {
-		begin(&record->raw, state, WTI_RAW_CALL, now_ns);
-		record->nr = state->nr;
-		record->arch = state->arch;
-		for (int i = 0; i < 6; i++)
-			record->args[i] = state->args[i];
-		record->result = result;
-		record->duration_ns = now_ns - state->start_ns;
-		record->flags = flags;
+		fill_call(record, state, result, flags);
 		record->memory_bytes = 0;
 		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	}
@@ -313,6 +395,8 @@ int enter(__u64 *ctx)
 	state->flags = state->own ? WTI_TAP_OWN : 0;
 	if (take_own(state))
 		state->flags = WTI_TAP_OWN;
+	if (state->in_call)
+		tell_entry(state);
 	state->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -345,7 +429,8 @@ int leave(__u64 *ctx)
 		state->in_call = false;
 		if (result <= -512 && result >= -516)
 			state->flags |= WTI_TAP_RESTARTS;
-		tell_call(state, result, state->flags);
+		if (!tell_call_with_memory(state, result, state->flags))
+			tell_call(state, result, state->flags);
 	} else if (state->joined) {
 		tell_joined(state, task, regs);
 	}

@@ -5,6 +5,10 @@
 
 #include <linux/types.h>
 
+#include "syscall/table.h"
+
+#include "raw.h"
+
 #define WTI_TAP_RING_BYTES (64u << 20)
 #define WTI_TAP_CALLS_MAX 1024
 
@@ -19,6 +23,31 @@
 #define WTI_TAP_OWN 4
 #define WTI_TAP_UNREAD 8
 #define WTI_TAP_RESTARTS 16
+
+#define WTI_TAP_MEMORY_MAX (16u << 10) /* of all pieces of a call; a power of two */
+#define WTI_TAP_PIECE_MAX 4096u        /* of one */
+
+/* What there is to read for a number. */
+struct wti_tap_plan {
+	__u32 count;
+	_Bool at_entry; /* something that may be different at the end */
+	_Bool at_exit;
+	struct wti_read reads[16]; /* WTI_READS_MAX of them; the verifier likes powers of two */
+};
+
+/* Of a processor: where a record with memory is put together. */
+struct wti_tap_scratch {
+	struct wti_raw_call call; /* of an entry: its record is the end of this */
+	__u8 memory[WTI_TAP_MEMORY_MAX + WTI_TAP_PIECE_MAX];
+	__u32 bytes; /* of memory that are used */
+	__u32 nr;
+	__u32 left; /* of contents */
+	__u8 mark;  /* of the pieces that come: 0, or WTI_PIECE_EXIT */
+	_Bool is_exit;
+	_Bool unread;
+	__u64 args[6];
+	__s64 result;
+};
 
 /* Of a thread of the tree. */
 struct wti_tap_task {
