@@ -23,6 +23,11 @@ struct world {
 	struct wti_call call;
 	struct wti_call parent;
 	size_t stream;
+	struct wt_event event; /* without a kind: there is none */
+	struct wt_batch batch;
+	uint64_t fields[WT_FIELDS_MAX];
+	uint32_t attribute; /* of a state */
+	double value;
 };
 
 static inline void ignore(void *self, const struct wti_moment *moment)
@@ -154,7 +159,48 @@ static inline void tell(struct world *w, enum wti_moment_type type, const struct
 	moment.scope.rank = w->scope.world > 1 ? (int32_t)w->stream : -1;
 	if (w->parent.tag)
 		moment.parent = &w->parent;
+	if (w->event.kind)
+		moment.event = &w->event;
+	moment.attribute = w->attribute;
+	moment.number = w->value;
 	wti_judge_moment(&w->judge, &moment);
+}
+
+/* A fact about an object, such as the batch size of a loader. */
+static inline void tell_fact(struct world *w, const struct wti_object *of, const char *attribute,
+			     double value)
+{
+	w->attribute = word(w, attribute);
+	w->value = value;
+	tell(w, WTI_MOMENT_STATE, of);
+	w->attribute = 0;
+	w->value = 0;
+}
+
+/* How many of an optimizer's gradients there are: at a backward(), a step, or a clearing. */
+static inline void tell_gradients(struct world *w, const struct wti_object *of, uint64_t when,
+				  uint64_t zero, uint64_t nonzero)
+{
+	w->event.kind = wt_kind_builtin(WT_KIND_GRADIENTS);
+	w->event.batch = &w->batch;
+	for (int i = 0; i < w->event.kind->field_count; i++) {
+		w->fields[i] = 0;
+		w->batch.values[i] = &w->fields[i];
+	}
+	w->fields[WT_GRADIENTS_FIELD_MOMENT] = when;
+	w->fields[WT_GRADIENTS_FIELD_ZERO] = zero;
+	w->fields[WT_GRADIENTS_FIELD_NONZERO] = nonzero;
+	tell(w, WTI_MOMENT_GRADIENTS, of);
+	w->event.kind = NULL;
+}
+
+/* The module that has a parameter was called with gradients on, or without inside of one that is.
+ */
+static inline void use(struct world *w, struct wti_parameter *of, const char *module_name,
+		       uint64_t how)
+{
+	of->module = word(w, module_name);
+	*wti_map_number(&w->training.used, (uint64_t)w->stream << 32 | of->module) = how;
 }
 
 static inline void tell_call(struct world *w)

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules about gradients, optimizers, clipping and schedules, each with a run in a few lines that
+ * violates it and one that does not.
+ */
+#include "rules_world.h"
+
+/* A model of one matrix, used, with gradients, in an optimizer with a learning rate. */
+static struct wti_parameter *model(struct world *w)
+{
+	struct wti_object *adam = optimizer(w, "Adam", "Adam");
+	struct wti_parameter *weight;
+
+	adam->lr_known = 1;
+	adam->lr[0] = 0.1;
+	weight = parameter(w, "Net", "weight", adam);
+	use(w, weight, "Net", WTI_USE_GRAD);
+	weight->grad = WTI_GRAD_NONZERO;
+	weight->moved = true;
+	weight->has_statistics = weight->has_grad_statistics = true;
+	weight->statistics = weight->grad_statistics =
+		(struct wti_digest_row){.count = 16, .min = -1, .max = 1, .mean = 0.25, .m2 = 16};
+	weight->grad_hash = weight->grad_statistics.hash = 5;
+	return weight;
+}
+
+static void go_backward(struct world *w, uint32_t site)
+{
+	call(w, "Tensor.backward")->site = site;
+	backward(w);
+}
+
+/* ---- Gradients ------------------------------------------------------------------------------ */
+
+static void never_cleared(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 3; i++) {
+		if (!is_wrong)
+			tell(w, WTI_MOMENT_ZERO_GRAD, find(w, "Adam"));
+		go_backward(w, 7);
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_BACKWARD, 0, is_wrong && i);
+		step(w, "Adam");
+	}
+}
+
+static void cleared_late(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 2; i++) {
+		go_backward(w, 7);
+		find(w, "Adam")->zero_grad_count_after_backward = is_wrong;
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_STEP, is_wrong, !is_wrong);
+		step(w, "Adam");
+	}
+}
+
+static void never_a_gradient(struct world *w, bool is_wrong)
+{
+	if (is_wrong)
+		model(w)->grad = WTI_GRAD_NONE;
+	else
+		model(w);
+	for (int i = 0; i < 3; i++)
+		step(w, "Adam");
+}
+
+static void detached_loss(struct world *w, bool is_wrong)
+{
+	call(w, "Tensor.backward")->flags = is_wrong ? WTI_CALL_LOSS_IS_LEAF : 0;
+	backward(w);
+}
+
+static void zero_gradients(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *other;
+
+	model(w);
+	other = parameter(w, "Net", "dead.weight", find(w, "Adam"));
+	use(w, other, "Net.dead", WTI_USE_GRAD);
+	other->grad = is_wrong ? WTI_GRAD_ZERO : WTI_GRAD_NONZERO;
+	for (int i = 0; i < 3; i++)
+		step(w, "Adam");
+}
+
+static void shut_off(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *weight = model(w);
+
+	if (is_wrong) {
+		use(w, weight, "Net.body", WTI_USE_SHUT_OFF);
+		weight->grad = WTI_GRAD_NONE;
+	}
+	for (int i = 0; i < 3; i++)
+		step(w, "Adam");
+}
+
+/* Two losses of different lines, and a clearing between them. */
+static void cleared_between_losses(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 3; i++) {
+		go_backward(w, 7);
+		if (is_wrong)
+			tell_gradients(w, find(w, "Adam"), WT_MOMENT_CLEAR, 0, 1);
+		go_backward(w, 8);
+		step(w, "Adam");
+	}
+}
+
+static void see_call_of(struct world *w, const char *shape)
+{
+	call(w, "Tensor.__mul__")->tag = WTI_MOMENT_CALL;
+	tensor(w, 0, 99, shape);
+	tell_call(w);
+}
+
+/* Micro-batches of one line; in the right twin gradients are taken before they are cleared. */
+static void cleared_between_parts(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 8; i++) {
+		for (int part = 0; part < 3; part++) {
+			go_backward(w, 7);
+			see_call_of(w, is_wrong ? "8x3" : "4x4");
+			if (part < 2)
+				tell_gradients(w, find(w, "Adam"), WT_MOMENT_CLEAR, 0, 1);
+		}
+		step(w, "Adam");
+	}
+}
+
+/* ---- Optimizers ----------------------------------------------------------------------------- */
+
+static void does_not_move(struct world *w, bool is_wrong)
+{
+	model(w)->moved = !is_wrong;
+	for (int i = 0; i < 3; i++)
+		step(w, "Adam");
+}
+
+static void left_outside(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *other;
+
+	model(w);
+	other = parameter(w, "Net", "head.weight", is_wrong ? NULL : find(w, "Adam"));
+	use(w, other, "Net.head", WTI_USE_GRAD);
+	for (int i = 0; i < 3; i++)
+		step(w, "Adam");
+}
+
+static void nothing_to_train(struct world *w, bool is_wrong)
+{
+	model(w)->requires_grad = !is_wrong;
+	step(w, "Adam");
+}
+
+static void no_rate(struct world *w, bool is_wrong)
+{
+	model(w);
+	find(w, "Adam")->lr[0] = is_wrong ? 0 : 0.1;
+	for (int i = 0; i < 3; i++)
+		step(w, "Adam");
+}
+
+static void replaced(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *weight = model(w);
+
+	if (is_wrong) {
+		weight->optimizer = 0;
+		find(w, "Adam")->replaced = 1;
+	}
+	for (int i = 0; i < 3; i++)
+		step(w, "Adam");
+}
+
+static void lost_in_half(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *weight = model(w);
+
+	weight->dtype = WT_DTYPE_BF16;
+	weight->moved = !is_wrong;
+	for (int i = 0; i < 4; i++)
+		step(w, "Adam");
+}
+
+/* ---- Clipping ------------------------------------------------------------------------------- */
+
+static void clip(struct world *w, double total)
+{
+	call(w, "clip_grad_norm_");
+	number(w, "max_norm", 1, 1);
+	tensor(w, -1, 50, "")->mean = total;
+	tell_call(w);
+}
+
+/* A norm of 100 is clipped to 1; of the model's gradients, or of something else. */
+static void clipped_elsewhere(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *weight = model(w);
+
+	weight->grad_statistics.m2 = is_wrong ? 1e-4 : 0.9;
+	weight->grad_statistics.mean = 0;
+	for (int i = 0; i < 3; i++) {
+		go_backward(w, 7);
+		clip(w, 100);
+		step(w, "Adam");
+	}
+}
+
+static void clipped_nothing(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 3; i++) {
+		go_backward(w, 7);
+		clip(w, is_wrong ? 0 : 3);
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_STEP, 0, 1);
+		step(w, "Adam");
+	}
+}
+
+/* ---- Schedules ------------------------------------------------------------------------------ */
+
+static struct wti_object *scheduler(struct world *w)
+{
+	object(w, "StepLR", "StepLR", WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "Adam");
+	return find(w, "StepLR");
+}
+
+static void scheduled_first(struct world *w, bool is_wrong)
+{
+	model(w);
+	if (!is_wrong)
+		step(w, "Adam");
+	call(w, "StepLR.step");
+	tell(w, WTI_MOMENT_SCHEDULER, scheduler(w));
+}
+
+static void never_scheduled(struct world *w, bool is_wrong)
+{
+	model(w);
+	scheduler(w);
+	w->training.processes[0].last_epoch = 3;
+	for (int i = 0; i < 4; i++)
+		step(w, "Adam");
+	find(w, "StepLR")->call_count = is_wrong ? 0 : 4;
+}
+
+static const struct {
+	const char *code;
+	void (*act)(struct world *w, bool is_wrong);
+} all_twins[] = {
+	{"WT-GRAD-001", never_cleared},
+	{"WT-GRAD-002", cleared_late},
+	{"WT-GRAD-003", never_a_gradient},
+	{"WT-GRAD-004", detached_loss},
+	{"WT-GRAD-005", zero_gradients},
+	{"WT-GRAD-006", shut_off},
+	{"WT-GRAD-007", cleared_between_losses},
+	{"WT-GRAD-007", cleared_between_parts},
+	{"WT-OPT-001", does_not_move},
+	{"WT-OPT-002", left_outside},
+	{"WT-OPT-003", nothing_to_train},
+	{"WT-OPT-004", no_rate},
+	{"WT-OPT-005", replaced},
+	{"WT-NUM-002", lost_in_half},
+	{"WT-CLIP-002", clipped_elsewhere},
+	{"WT-CLIP-003", clipped_nothing},
+	{"WT-SCHED-001", scheduled_first},
+	{"WT-SCHED-002", never_scheduled},
+};
+
+static void test_twins(void)
+{
+	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)
+		twins(all_twins[i].code, all_twins[i].act);
+}
+
+static const struct test tests[] = {{"twins", test_twins}, {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+	return test_main(tests, argc, argv);
+}
