@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules about what models and losses are given, their modes, copies of them, and checkpoints, each
+ * with a run in a few lines that violates it and one that does not.
+ */
+#include "rules_world.h"
+
+enum { TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD };
+
+/* A model of two matrices that an optimizer has moved. */
+static void model(struct world *w)
+{
+	optimizer(w, "Adam", "Adam");
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	for (int i = 0; i < 2; i++) {
+		struct wti_parameter *made =
+			parameter(w, "Net", i ? "b.weight" : "a.weight", find(w, "Adam"));
+
+		made->hash = 100 + (uint64_t)i;
+		made->moved = true;
+		made->moved_count = 1;
+		made->grad = WTI_GRAD_NONZERO;
+	}
+}
+
+static void forward(struct world *w, uint64_t input, uint32_t flags)
+{
+	module(w, "Net.forward", "Net", flags);
+	tensor(w, 0, input, "8x4");
+	tell_module(w, WTI_MOMENT_MODULE);
+	tell_module(w, WTI_MOMENT_MODULE_END);
+}
+
+static void give(struct world *w, uint64_t hash, const char *shape)
+{
+	call(w, "DataLoader.__next__");
+	tensor(w, -1, hash, shape);
+	tell(w, WTI_MOMENT_BATCH, find(w, "DataLoader"));
+}
+
+/* ---- Data ----------------------------------------------------------------------------------- */
+
+static void small_batches(struct world *w, bool is_wrong)
+{
+	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	call(w, "DataLoader.__init__");
+	tell_fact(w, find(w, "DataLoader"), "batch_size", 32);
+	for (uint64_t i = 1; i <= 3; i++)
+		give(w, i, is_wrong ? "1x4" : "32x4");
+}
+
+/* The loader gives another batch before each step; the model is given the first one. */
+static void batch_unused(struct world *w, bool is_wrong)
+{
+	model(w);
+	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	give(w, 1, "8x4");
+	for (uint64_t i = 2; i < 10; i++) {
+		give(w, i, "8x4");
+		forward(w, is_wrong ? 1 : i, TRAINING);
+		step(w, "Adam");
+	}
+}
+
+/* One batch again and again is a test, as long as nothing else is drawn. */
+static void test_one_batch(void)
+{
+	struct world w;
+
+	begin(&w);
+	model(&w);
+	object(&w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	object(&w, "Other", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	give(&w, 1, "8x4");
+	for (uint64_t i = 2; i < 10; i++) {
+		forward(&w, 1, TRAINING);
+		step(&w, "Adam");
+		call(&w, "DataLoader.__next__");
+		tensor(&w, -1, i, "8x4");
+		tell(&w, WTI_MOMENT_BATCH, find(&w, "Other")); /* an evaluation */
+	}
+	CHECK_INT(case_of(&w, "WT-DATA-006")->violation_count, 0);
+	CHECK(case_of(&w, "WT-DATA-006")->held_count);
+	end(&w);
+}
+
+/* A loader whose first batch is all it has may be begun anew in every step. */
+static void test_one_batch_in_all(void)
+{
+	for (int known = 0; known < 2; known++) {
+		struct world w;
+
+		begin(&w);
+		model(&w);
+		object(&w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+		call(&w, "DataLoader.__init__");
+		tell_fact(&w, find(&w, "DataLoader"), "rows", known ? 8 : 80);
+		for (int i = 0; i < 5; i++) {
+			call(&w, "DataLoader.__iter__");
+			tell(&w, WTI_MOMENT_BATCH, find(&w, "DataLoader"));
+			give(&w, 1, "8x4");
+			call(&w, "Tensor.backward");
+			backward(&w);
+		}
+		CHECK_INT(case_of(&w, "WT-DATA-002")->violation_count > 0, !known);
+		end(&w);
+	}
+}
+
+/* ---- Losses --------------------------------------------------------------------------------- */
+
+static void no_logarithms(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 3; i++) {
+		struct wti_digest_row *input;
+
+		call(w, "nll_loss");
+		input = tensor(w, 0, 1, "8x4");
+		input->max = is_wrong ? 2 : -0.1;
+		input->mean = -1;
+		tell_call(w);
+	}
+}
+
+static void sigmoid_twice(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 1; i <= 3; i++) {
+		call(w, "Sigmoid.forward");
+		tensor(w, 0, 10 * i, "8x4");
+		tensor(w, -1, 10 * i + 1, "8x4");
+		tell_call(w);
+		call(w, "BCEWithLogitsLoss.forward");
+		tensor(w, 0, is_wrong ? 10 * i + 1 : 10 * i, "8x4");
+		tell_call(w);
+	}
+}
+
+static void unequal_parts(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (uint64_t i = 1; i <= 8; i++) {
+		call(w, "mse_loss");
+		tensor(w, 0, 10 * i, "8x1");
+		tensor(w, 1, 10 * i + 1, is_wrong && i % 2 ? "64x1" : "8x1");
+		tensor(w, -1, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+		call(w, "Tensor.backward");
+		tensor(w, 0, 10 * i + 2, "");
+		backward(w);
+		if (i % 2 == 0)
+			step(w, "Adam");
+	}
+}
+
+/* A loss times 65536 goes backward; the scaler finds no step that it could make. */
+static void skipped_steps(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 0; i < 20; i++) {
+		call(w, "GradScaler.scale");
+		tensor(w, -1, 10 * i + 1, "");
+		tell(w, WTI_MOMENT_SCALER, NULL);
+		call(w, "Tensor.backward");
+		backward(w);
+		if (!is_wrong)
+			step(w, "Adam");
+		call(w, "Adam.zero_grad");
+		tell(w, WTI_MOMENT_ZERO_GRAD, find(w, "Adam"));
+	}
+}
+
+/* ---- Numbers -------------------------------------------------------------------------------- */
+
+static void nan_appears(struct world *w, bool is_wrong)
+{
+	call(w, "log");
+	tensor(w, 0, 1, "8");
+	tensor(w, -1, 2, "8")->nan = is_wrong;
+	tell_call(w);
+}
+
+static void not_cast(struct world *w, bool is_wrong)
+{
+	model(w);
+	parameter(w, "Net", "c.weight", NULL)->module = word(w, "Net.c");
+	module(w, "Own.forward", "Net.c", WTI_CALL_AUTOCAST);
+	tensor(w, 0, 1, "8x4")->dtype = WT_DTYPE_BF16;
+	tensor(w, -1, 2, "8x4")->dtype = is_wrong ? WT_DTYPE_F32 : WT_DTYPE_BF16;
+	tell_module(w, WTI_MOMENT_MODULE_END);
+}
+
+/* ---- Modes ---------------------------------------------------------------------------------- */
+
+static void call_part(struct world *w, const char *callee, const char *name, uint32_t flags)
+{
+	forward(w, 1 + w->call.ordinal, flags);
+	module(w, callee, name, flags & ~(uint32_t)WTI_CALL_OUTERMOST);
+	tell_module(w, WTI_MOMENT_MODULE);
+}
+
+static void left_in_evaluation(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 6; i++) {
+		uint32_t mode = is_wrong && i >= 3 ? 0 : WTI_CALL_TRAINING;
+
+		call_part(w, "Dropout.forward", "Net.drop",
+			  WTI_CALL_OUTERMOST | WTI_CALL_GRAD | mode);
+		step(w, "Adam");
+	}
+}
+
+/* Without gradients, on another input each time, and nothing is ever trained. */
+static void asked_in_training(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 1; i <= 6; i++) {
+		uint32_t flags = is_wrong ? WTI_CALL_TRAINING : 0;
+
+		forward(w, i, WTI_CALL_OUTERMOST | flags);
+		module(w, "BatchNorm2d.forward", "Net.norm", flags);
+		tell_module(w, WTI_MOMENT_MODULE);
+	}
+}
+
+/* ---- Copies --------------------------------------------------------------------------------- */
+
+static void blend(struct world *w, uint64_t to, uint64_t from, uint64_t after)
+{
+	call(w, "Tensor.lerp_");
+	tensor(w, 0, to, "4x4");
+	tensor(w, 1, from, "4x4");
+	tensor(w, -1, after, "4x4");
+	tell_call(w);
+}
+
+static struct wti_parameter *first(struct world *w)
+{
+	return wti_parameter_find(&w->training, w->stream, word(w, "Net"), word(w, "a.weight"));
+}
+
+static void no_longer_follows(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 24; i++) {
+		first(w)->hash = 1000 + i;
+		step(w, "Adam");
+		if (!is_wrong || i < 20)
+			blend(w, i, 1000 + i, i + 1);
+	}
+}
+
+static void follows_in_vain(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 24; i++) {
+		first(w)->hash = 1000 + i;
+		step(w, "Adam");
+		blend(w, is_wrong ? 1 : i, 1000 + i, is_wrong ? 1 : i + 1);
+	}
+}
+
+static void copy_is_the_model(struct world *w, bool is_wrong)
+{
+	model(w);
+	step(w, "Adam");
+	for (uint64_t i = 0; i < 2; i++)
+		blend(w, is_wrong ? 100 + i : 7 + i, 100 + i, 50 + i);
+}
+
+/* ---- Checkpoints ---------------------------------------------------------------------------- */
+
+static void named(struct world *w, int32_t position, const char *name, uint64_t hash)
+{
+	tensor(w, position, hash, "4x4");
+	w->values[w->call.value_count - 1].name = word(w, name);
+}
+
+static void save(struct world *w, uint64_t a, uint64_t b)
+{
+	call(w, "save");
+	named(w, 0, "model.a.weight", a);
+	if (b)
+		named(w, 0, "model.b.weight", b);
+	tell(w, WTI_MOMENT_SAVE, NULL);
+}
+
+static void saved_mixed(struct world *w, bool is_wrong)
+{
+	model(w);
+	save(w, 100, is_wrong ? 55 : 101);
+}
+
+static void saved_in_part(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *more;
+
+	model(w);
+	more = parameter(w, "Net", "c.weight", find(w, "Adam"));
+	more->hash = 102;
+	more->moved_count = 1;
+	call(w, "save");
+	named(w, 0, "a.weight", 100);
+	named(w, 0, "b.weight", 101);
+	if (!is_wrong)
+		named(w, 0, "c.weight", 102);
+	tell(w, WTI_MOMENT_SAVE, NULL);
+}
+
+static void take_state(struct world *w)
+{
+	call(w, "Net.state_dict")->object = word(w, "Net");
+	tell(w, WTI_MOMENT_CALL, find(w, "Net"));
+}
+
+/* The best state is loaded again; if it was not copied it is what the model holds. */
+static void restored_alias(struct world *w, bool is_wrong)
+{
+	model(w);
+	take_state(w);
+	step(w, "Adam");
+	call(w, "Net.load_state_dict")->object = word(w, "Net");
+	named(w, 1, "a.weight", is_wrong ? 100 : 90);
+	named(w, 1, "b.weight", is_wrong ? 101 : 91);
+	tell(w, WTI_MOMENT_CALL, find(w, "Net"));
+}
+
+static void saved_later(struct world *w, bool is_wrong)
+{
+	model(w);
+	take_state(w);
+	if (is_wrong)
+		step(w, "Adam");
+	save(w, 100, 101);
+}
+
+static void load(struct world *w)
+{
+	call(w, "load");
+	named(w, -1, "optimizer.state[0].exp_avg", 1);
+	tell(w, WTI_MOMENT_LOAD, NULL);
+}
+
+static void load_into(struct world *w, const char *callee, const char *name)
+{
+	call(w, callee)->object = word(w, name);
+	tell(w, WTI_MOMENT_CALL, find(w, name));
+}
+
+static void resumed_without(struct world *w, bool is_wrong)
+{
+	model(w);
+	load(w);
+	load_into(w, "Net.load_state_dict", "Net");
+	if (!is_wrong)
+		load_into(w, "Adam.load_state_dict", "Adam");
+	step(w, "Adam");
+}
+
+static void schedule_anew(struct world *w, bool is_wrong)
+{
+	model(w);
+	find(w, "Adam")->lr_known = 1;
+	find(w, "Adam")->lr[0] = 0.01;
+	object(w, "StepLR", "StepLR", WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "Adam");
+	load_into(w, "Adam.load_state_dict", "Adam");
+	step(w, "Adam");
+	find(w, "Adam")->lr[0] = is_wrong ? 0.1 : 0.0099;
+	step(w, "Adam");
+}
+
+static void data_again(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 10; i++)
+		forward(w, i, TRAINING);
+	load(w);
+	for (uint64_t i = 1; i <= 4; i++)
+		forward(w, is_wrong ? i : 10 + i, TRAINING);
+}
+
+static const struct {
+	const char *code;
+	void (*act)(struct world *w, bool is_wrong);
+} all_twins[] = {
+	{"WT-DATA-004", small_batches},      {"WT-DATA-006", batch_unused},
+	{"WT-LOSS-004", no_logarithms},      {"WT-LOSS-005", sigmoid_twice},
+	{"WT-ACC-002", unequal_parts},       {"WT-SCALE-001", skipped_steps},
+	{"WT-NUM-001", nan_appears},         {"WT-NUM-003", not_cast},
+	{"WT-MODE-001", left_in_evaluation}, {"WT-MODE-007", asked_in_training},
+	{"WT-EMA-001", no_longer_follows},   {"WT-EMA-001", follows_in_vain},
+	{"WT-EMA-002", copy_is_the_model},   {"WT-CKPT-001", saved_mixed},
+	{"WT-CKPT-002", saved_in_part},      {"WT-CKPT-003", restored_alias},
+	{"WT-CKPT-005", saved_later},        {"WT-RESUME-001", resumed_without},
+	{"WT-RESUME-002", schedule_anew},    {"WT-RESUME-003", data_again},
+};
+
+static void test_twins(void)
+{
+	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)
+		twins(all_twins[i].code, all_twins[i].act);
+}
+
+static const struct test tests[] = {
+	{"twins", test_twins},
+	{"one_batch", test_one_batch},
+	{"one_batch_in_all", test_one_batch_in_all},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return test_main(tests, argc, argv);
+}
