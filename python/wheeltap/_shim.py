@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,30 @@ def attach(torch: Any, core: ModuleType, settings: Settings, probes: list[tuple[
     if why:
         core.own_line(1, f"no shim for torch {torch.__version__}: {why}; what torch does below Python (backward) is "
                          f"not measured; make it with: wheeltap python add {sys.executable}")
+
+
+def _modes_agree(torch: Any, core: ModuleType) -> bool:
+    """Whether the shim says the same of this thread's modes as torch does, with each of them switched over in turn."""
+    by_device = hasattr(torch, "get_autocast_dtype")  # torch 2.4 and later
+    gradients: Any = torch._C._set_grad_enabled
+    cast: Any = partial(torch.set_autocast_enabled, "cpu") if by_device else torch.set_autocast_cpu_enabled
+    is_cast = torch.is_autocast_enabled("cpu") if by_device else torch.is_autocast_cpu_enabled()
+    agree = [core.modes_agree()]
+    for switch, was in ((gradients, torch.is_grad_enabled()), (cast, is_cast)):
+        switch(not was)
+        agree.append(core.modes_agree())
+        switch(was)
+    with torch.inference_mode():
+        agree.append(core.modes_agree())
+    return all(agree)
+
+
+def check_modes(torch: Any, core: ModuleType) -> None:
+    """Only where it is right about modes is the shim asked for them later."""
+    try:
+        core.trust_modes(_modes_agree(torch, core))
+    except Exception:  # this torch has other names for them
+        core.trust_modes(False)
 
 
 if __name__ == "__main__":

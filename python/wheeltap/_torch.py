@@ -242,6 +242,8 @@ class Framework:
     def settings(self) -> None:
         """The settings there are, and each change of them."""
         torch, core = self.torch, self.core
+        core.set_modes(tuple(self.modes()))
+        _shim.check_modes(torch, core)  # before anything is hooked: it changes modes for a moment
         for name, state in SETTERS.items():
             holder = torch._C if hasattr(torch._C, name) else torch
             self.hook(holder, name, "torch", core.QUIET, core.SETTER, state)
@@ -253,7 +255,6 @@ class Framework:
                 core.state("torch", state, now())
         for name in ("__enter__", "__exit__"):
             self.hook(torch.autograd.grad_mode.inference_mode, name, "torch", core.QUIET, core.MODES)
-        core.set_modes(tuple(self.modes()))
 
     def modes(self) -> Iterator[Any]:
         """Functions that say whether gradients, autocast and inference mode are on."""

@@ -44,6 +44,8 @@ extern const struct wti_act wti_act_made, wti_act_method, wti_act_clear, wti_act
 /* What feeds them: act_data.c */
 extern const struct wti_act wti_act_epoch, wti_act_batch, wti_act_fetch, wti_act_worker;
 
+/* The modes of this thread as torch's own functions say, as bits of a call's flags; act_model.c. */
+uint32_t wti_act_modes_asked(void);
 /* A step of a program without an optimizer is over; act_model.c. */
 void wti_act_step_over(void);
 /* Every tensor and number of what is saved or was loaded; act_model.c. */

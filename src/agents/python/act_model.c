@@ -6,22 +6,30 @@
 #include "act.h"
 
 /* In the order of set_modes(): some versions of torch have autocast twice. */
-static void ask_modes(void)
+uint32_t wti_act_modes_asked(void)
 {
 	static const uint32_t bits[WTI_MODES] = {WTI_CALL_GRAD, WTI_CALL_AUTOCAST,
 						 WTI_CALL_INFERENCE, WTI_CALL_AUTOCAST};
-	struct wti_python_thread *thread = &wti_python_thread;
+	uint32_t modes = 0;
 
-	thread->modes = 0;
 	for (int i = 0; i < WTI_MODES && wti_python.modes[i]; i++) {
 		PyObject *is = PyObject_CallNoArgs(wti_python.modes[i]);
 
 		if (is == Py_True)
-			thread->modes |= bits[i];
+			modes |= bits[i];
 		if (!is)
 			PyErr_Clear();
 		Py_XDECREF(is);
 	}
+	return modes;
+}
+
+static void ask_modes(void)
+{
+	struct wti_python_thread *thread = &wti_python_thread;
+
+	if (!wti_shim_modes(&thread->modes))
+		thread->modes = wti_act_modes_asked();
 	thread->modes_known = true;
 }
 
@@ -101,8 +109,7 @@ static bool tell_inputs(const struct wti_call *call, const struct wti_given *giv
 					 : PyTuple_GET_ITEM(given->names, i - given->count);
 
 		place.position = (int32_t)i;
-		place.name =
-			name && PyUnicode_IsIdentifier(name) == 1 ? wti_name_of_text(name) : NULL;
+		place.name = name ? wti_name_of_word(name) : NULL;
 		wti_data_tell(&place, given->arguments[i]);
 	}
 	return true;

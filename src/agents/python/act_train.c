@@ -202,9 +202,23 @@ static void after_scale(struct wti_call *call, const struct wti_given *given, Py
 		tell_found_inf(call->object, states);
 }
 
+static bool is_leaf(PyObject *loss)
+{
+	PyObject *asked;
+	bool is = false;
+
+	if (!wti_tensor_is_tame(loss) || wti_shim_is_leaf(loss, &is))
+		return is;
+	asked = PyObject_GetAttr(loss, wti_python.words.is_leaf);
+	is = asked == Py_True;
+	PyErr_Clear();
+	Py_XDECREF(asked);
+	return is;
+}
+
 static void before_backward(struct wti_call *call, const struct wti_given *given)
 {
-	PyObject *loss = given->arguments[0], *leaf;
+	PyObject *loss = given->arguments[0];
 	double value;
 
 	call->is_hidden = !call->is_outer;
@@ -216,11 +230,8 @@ static void before_backward(struct wti_call *call, const struct wti_given *given
 		return;
 	if (!wti_lacks(WTI_LACKS_LOSSES) && number_in(loss, &value))
 		wti_counter(WT_NAME("loss"), value);
-	leaf = wti_tensor_is_tame(loss) ? PyObject_GetAttr(loss, wti_python.words.is_leaf) : NULL;
-	if (leaf == Py_True)
+	if (is_leaf(loss))
 		call->flags |= WTI_CALL_LEAF;
-	PyErr_Clear();
-	Py_XDECREF(leaf);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------------

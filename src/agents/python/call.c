@@ -87,16 +87,10 @@ static struct wt_name *parameter_name(const struct wti_hook *hook, Py_ssize_t po
 {
 	if (hook->parameters && position < hook->parameter_count &&
 	    position < PyTuple_GET_SIZE(hook->parameters))
-		return wti_name_of_text(PyTuple_GET_ITEM(hook->parameters, position));
+		return wti_name_of_word(PyTuple_GET_ITEM(hook->parameters, position));
 	if (position == 0 && Py_IS_TYPE(hook->object, &PyMethodDescr_Type))
 		return WT_NAME("self");
 	return NULL;
-}
-
-/* f(**{"any text": 1}): a keyword need not be a name. */
-static struct wt_name *keyword_name(PyObject *keyword)
-{
-	return PyUnicode_IsIdentifier(keyword) == 1 ? wti_name_of_text(keyword) : NULL;
 }
 
 /* What the lean level tells of an argument, if it tells arguments of this call at all. */
@@ -123,7 +117,7 @@ static void tell_arguments(const struct wti_call *call, PyObject *const *argumen
 			continue;
 		place.position = (int32_t)i;
 		place.name = i < count ? parameter_name(call->hook, i)
-				       : keyword_name(PyTuple_GET_ITEM(names, i - count));
+				       : wti_name_of_word(PyTuple_GET_ITEM(names, i - count));
 		wti_value_tell(&place, arguments[i], bytes_max_of(call->hook));
 	}
 }
@@ -156,7 +150,7 @@ static void tell_defaults(const struct wti_call *call, Py_ssize_t count, PyObjec
 		if (value == Py_None || !is_short(hook, value) || is_among(names, name))
 			continue;
 		place.position = (int32_t)i;
-		place.name = wti_name_of_text(name);
+		place.name = wti_name_of_word(name);
 		wti_value_tell(&place, value, 0);
 	}
 	PyErr_Clear();

@@ -41,6 +41,7 @@ struct wti_live {
 	struct wt_name *inner; /* of a wrapper: the model in it */
 	uint64_t last_hash;    /* of a parameter; of an optimizer the print of its settings */
 	uint64_t last_grad;
+	uint64_t version;   /* of an optimizer's groups when its settings were last looked at */
 	uint64_t count;     /* of steps, of rounds */
 	uint64_t read_step; /* of a parameter: when it was last read */
 	uint32_t grad;      /* enum wti_live_grad */
@@ -49,7 +50,7 @@ struct wti_live {
 	bool requires_grad;
 	bool training;
 	bool is_small;       /* a parameter of a few elements */
-	bool has_buffers;    /* a module, when last looked at */
+	bool is_busy;        /* a module: it has something to read in most steps */
 	bool is_empty;       /* a module without tensors or modules */
 	bool trains_in_eval; /* a model */
 	bool is_optimized;   /* a parameter, or a model with one, that an optimizer has */

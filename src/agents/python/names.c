@@ -59,6 +59,28 @@ struct wt_name *wti_shape_name(const struct wti_tensor *tensor)
 	return shape->name;
 }
 
+/* ---- Words ------------------------------------------------------------------------------------
+ */
+
+static struct word {
+	PyObject *text; /* kept, so that its address stays its own */
+	struct wt_name *name;
+} words[PLACES];
+
+struct wt_name *wti_name_of_word(PyObject *text)
+{
+	struct word *word = &words[place_of((uint64_t)(uintptr_t)text)];
+
+	if (wti_likely(word->text == text))
+		return word->name;
+	if (!PyUnicode_CheckExact(text)) /* a class of the program's: not to be kept */
+		return PyUnicode_IsIdentifier(text) == 1 ? wti_name_of_text(text) : NULL;
+	word->name = PyUnicode_IsIdentifier(text) == 1 ? wti_name_of_text(text) : NULL;
+	Py_INCREF(text);
+	Py_XSETREF(word->text, text);
+	return word->name;
+}
+
 /* ---- Two parts --------------------------------------------------------------------------------
  */
 

@@ -4,7 +4,7 @@
  * That a module exists is noted here when it is made; which modules make up a model, and what it is
  * called, is for the Python side to say (wheeltap/_objects.py), when it is first needed.
  */
-#include "pyagent.h"
+#include "act.h"
 
 #include <string.h>
 
@@ -380,6 +380,19 @@ static PyObject *set_modes(PyObject *self, PyObject *functions)
 	Py_RETURN_NONE;
 }
 
+/* modes_agree(): whether the shim says the same about this thread, now */
+static PyObject *modes_agree(PyObject *self, PyObject *nothing)
+{
+	return PyBool_FromLong(wti_shim_modes_are(wti_act_modes_asked()));
+}
+
+/* trust_modes(is_right): whether it did in each mode */
+static PyObject *trust_modes(PyObject *self, PyObject *is_right)
+{
+	wti_shim_modes_trust(is_right == Py_True);
+	Py_RETURN_NONE;
+}
+
 static PyObject *missed(PyObject *self, PyObject *nothing)
 {
 	bool was = wti_python.is_missed;
@@ -400,6 +413,8 @@ PyMethodDef wti_object_methods[] = {
 	{"state", say_state, METH_VARARGS, NULL},
 	{"value", say_value, METH_VARARGS, NULL},
 	{"set_modes", set_modes, METH_O, NULL},
+	{"modes_agree", modes_agree, METH_NOARGS, NULL},
+	{"trust_modes", trust_modes, METH_O, NULL},
 	{"missed", missed, METH_NOARGS, NULL},
 	{NULL},
 };

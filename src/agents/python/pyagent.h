@@ -250,6 +250,8 @@ void wti_type_names(PyTypeObject *type, struct wt_name **ret_module, const char 
 
 /* "3x4" */
 struct wt_name *wti_shape_name(const struct wti_tensor *tensor);
+/* Of a parameter or a keyword, a str; NULL: it does not look like a name. */
+struct wt_name *wti_name_of_word(PyObject *text);
 /* "left.right", or "left.right[2]" for an element; left may be NULL. */
 struct wt_name *wti_name_joined(const struct wt_name *left, PyObject *right, int32_t element);
 /* "Linear.forward" and its module; suffix is a literal. */

@@ -4,7 +4,7 @@
  * what the level wants, and checked against tensors that are known before its word on tensors
  * counts.
  */
-#include "pyagent.h"
+#include "act.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -15,7 +15,8 @@ static struct {
 	const struct wti_shim *shim; /* NULL: there is none */
 	uint32_t what;               /* is to be watched while recording is on */
 	uint32_t watched;            /* WTI_SHIM_* */
-	int impl; /* where a tensor object keeps its implementation; 0: not known */
+	int impl;         /* where a tensor object keeps its implementation; 0: not known */
+	bool knows_modes; /* it has said them right in each */
 } state;
 
 /* ---- Loading -------------------------------------------------------------------------------- */
@@ -154,6 +155,14 @@ bool wti_shim_requires_grad(PyObject *tensor, bool *ret)
 	return true;
 }
 
+bool wti_shim_is_leaf(PyObject *tensor, bool *ret)
+{
+	if (!state.impl || wti_must_guard())
+		return false;
+	*ret = state.shim->is_leaf(impl_of(tensor));
+	return true;
+}
+
 /*
  * A backward on another thread may put another gradient in the place of this one, and free it: then
  * nothing of it is touched but by the kernel's hand.
@@ -194,6 +203,35 @@ bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret)
 bool wti_shim_grad_holds(const struct wti_tensor *grad)
 {
 	return !grad->parameter || state.shim->grad(grad->parameter) == grad->impl;
+}
+
+/* ---- Modes ---------------------------------------------------------------------------------- */
+
+static uint32_t modes_now(void)
+{
+	uint32_t modes = state.shim->modes();
+
+	return (modes & WTI_SHIM_GRAD ? WTI_CALL_GRAD : 0) |
+	       (modes & WTI_SHIM_AUTOCAST ? WTI_CALL_AUTOCAST : 0) |
+	       (modes & WTI_SHIM_INFERENCE ? WTI_CALL_INFERENCE : 0);
+}
+
+bool wti_shim_modes(uint32_t *ret)
+{
+	if (!state.knows_modes)
+		return false;
+	*ret = modes_now();
+	return true;
+}
+
+bool wti_shim_modes_are(uint32_t asked)
+{
+	return state.shim && modes_now() == asked;
+}
+
+void wti_shim_modes_trust(bool is_right)
+{
+	state.knows_modes = state.shim && is_right;
 }
 
 /* ---- Checking ------------------------------------------------------------------------------- */

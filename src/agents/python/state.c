@@ -253,11 +253,35 @@ static uint64_t print_of(PyObject *dict, uint64_t print)
 	return print;
 }
 
+/*
+ * Interpreters up to 3.11 give a dictionary another number whenever it is changed, which no other
+ * ever has; what is in it that we tell cannot change itself. 0: there are no such numbers.
+ */
+static uint64_t version_of(PyObject *groups)
+{
+	uint64_t version = 0;
+
+#if PY_VERSION_HEX < 0x030c0000
+	version = wti_slot_of_thread->generation;
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(groups); i++) {
+		PyObject *group = PyList_GET_ITEM(groups, i);
+
+		if (PyDict_Check(group))
+			version = wti_mix(version, ((PyDictObject *)group)->ma_version_tag);
+	}
+#endif
+	return version;
+}
+
 /* They seldom change: to see that they have not costs less than to look up each. */
 static bool are_settings_new(struct wti_live *optimizer, PyObject *groups)
 {
 	uint64_t print = wti_slot_of_thread->generation;
+	uint64_t version = version_of(groups);
 
+	if (version && optimizer->version == version)
+		return false;
+	optimizer->version = version;
 	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(groups); i++)
 		if (PyDict_Check(PyList_GET_ITEM(groups, i)))
 			print = print_of(PyList_GET_ITEM(groups, i), print);
@@ -283,14 +307,28 @@ struct after {
 	bool is_all_of_own;
 };
 
+/*
+ * torch hashes a tensor by its address, in Python. Where we are right about that, no code has to
+ * run for it.
+ */
+static PyObject *own_state_of(PyObject *states, PyObject *parameter)
+{
+	PyObject *state =
+		_PyDict_GetItem_KnownHash(states, parameter, (Py_hash_t)(uintptr_t)parameter);
+
+	if (!state && !PyErr_Occurred())
+		state = PyDict_GetItemWithError(states, parameter);
+	PyErr_Clear();
+	return state;
+}
+
 static void read_own_state(const struct after *after, PyObject *parameter,
 			   const struct wti_live *live)
 {
-	PyObject *state = PyDict_GetItemWithError(after->states, parameter);
+	PyObject *state = own_state_of(after->states, parameter);
 	PyObject *key, *value;
 	Py_ssize_t at = 0;
 
-	PyErr_Clear();
 	if (!state || !PyDict_Check(state))
 		return;
 	while (PyDict_Next(state, &at, &key, &value)) {
@@ -341,14 +379,19 @@ void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own)
 /* ---- Walking models ---------------------------------------------------------------------------
  */
 
+/* A module had something to read when all were last looked at, or was seen to have it since. */
+static bool is_any_busy;
+
 static void read_buffers(struct wti_live *module)
 {
 	PyObject *buffers = wti_own_attribute(module->object, wti_python.words.buffers);
 	PyObject *key, *value;
 	Py_ssize_t at = 0;
 
-	module->has_buffers = buffers && PyDict_Check(buffers) && PyDict_GET_SIZE(buffers) > 0;
-	while (module->has_buffers && PyDict_Next(buffers, &at, &key, &value)) {
+	if (!buffers || !PyDict_Check(buffers))
+		return;
+	module->is_busy |= PyDict_GET_SIZE(buffers) > 0;
+	while (PyDict_Next(buffers, &at, &key, &value)) {
 		struct wti_reading reading;
 		struct wt_name *name;
 
@@ -367,7 +410,7 @@ static void read_buffers(struct wti_live *module)
 enum which { IN_TURN, ALL };
 
 /* False: the module has another parameter than before. */
-static bool read_parameters(const struct wti_live *module, enum which which)
+static bool read_parameters(struct wti_live *module, enum which which)
 {
 	PyObject *parameters = wti_own_attribute(module->object, wti_python.words.parameters);
 	PyObject *key, *value;
@@ -382,7 +425,10 @@ static bool read_parameters(const struct wti_live *module, enum which which)
 		live = wti_live_find(value, WTI_LIVE_TENSOR);
 		if (!live || !live->owner)
 			return false;
-		if (which == IN_TURN && (live->read_step == wti_python.step || !is_turn_of(live)))
+		if (which == IN_TURN && live->read_step == wti_python.step)
+			continue;
+		module->is_busy = true;
+		if (which == IN_TURN && !is_turn_of(live))
 			continue;
 		Py_INCREF(value);
 		read_parameter(value, live);
@@ -402,32 +448,39 @@ static void note_changed(PyObject **list, PyObject *module)
 }
 
 /*
- * Buffers may change in every step; which parameters and buffers there are, seldom does, and not
- * unseen for more than a few steps.
+ * Buffers may change in every step, parameters that no optimizer steps have turns of their own;
+ * modules that have such are busy. Which parameters and buffers there are seldom changes, and not
+ * unseen for more than a few steps: all modules have the same turn, so that in other steps there is
+ * nothing to walk over where none is busy.
  */
-static bool is_due(const struct wti_live *module, enum which which)
+static bool is_turn_of_modules(enum which which)
 {
-	return which == ALL || module->has_buffers || wti_python.detail != WTI_DETAIL_LEAN ||
-	       wti_python.step < SPREAD || is_turn_of(module);
+	return which == ALL || wti_python.detail != WTI_DETAIL_LEAN || wti_python.step < SPREAD ||
+	       wti_python.step % SPREAD == 0;
 }
 
 static void read_modules(const struct wt_name *owner, enum which which)
 {
+	bool is_turn = is_turn_of_modules(which);
 	struct wti_live *module = NULL;
 	PyObject *changed = NULL, *object;
 
-	if (wti_lacks_all(WTI_LACKS_PARAMETERS | WTI_LACKS_BUFFERS))
+	if (wti_lacks_all(WTI_LACKS_PARAMETERS | WTI_LACKS_BUFFERS) || (!is_turn && !is_any_busy))
 		return;
+	if (is_turn && !owner)
+		is_any_busy = false;
 	while ((module = wti_live_next(module, WTI_LIVE_MODULE))) {
 		if (!module->owner || module->is_empty || (owner && module->owner != owner) ||
-		    !is_due(module, which))
+		    !(is_turn || module->is_busy))
 			continue;
+		module->is_busy = false;
 		object = module->object; /* kept, so that the place in the list is */
 		Py_INCREF(object);
 		if (!wti_lacks(WTI_LACKS_PARAMETERS) && !read_parameters(module, which))
 			note_changed(&changed, object);
 		if (!wti_lacks(WTI_LACKS_BUFFERS))
 			read_buffers(module);
+		is_any_busy |= module->is_busy;
 		Py_DECREF(object);
 	}
 	if (changed)

@@ -21,6 +21,11 @@ enum {
 
 bool wti_tensor_is(PyObject *object)
 {
+	const PyTypeObject *type = Py_TYPE(object);
+
+	/* Nearly all are of these two: no need to walk through what the type is derived from. */
+	if (type == wti_python.plain_types[0] || type == wti_python.plain_types[1])
+		return true;
 	return wti_python.tensor_type && PyObject_TypeCheck(object, wti_python.tensor_type);
 }
 

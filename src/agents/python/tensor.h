@@ -114,6 +114,12 @@ bool wti_shim_tensor(const struct wti_shim_tensor *seen, struct wti_tensor *ret)
 bool wti_shim_look(PyObject *tensor, struct wti_tensor *ret);
 /* False: there is no shim. */
 bool wti_shim_requires_grad(PyObject *tensor, bool *ret);
+bool wti_shim_is_leaf(PyObject *tensor, bool *ret);
+/* Bits of a call's flags. False: there is no shim, or it is not to be believed about them. */
+bool wti_shim_modes(uint32_t *ret);
+/* Whether it says the same now as torch's own functions; and whether it did in each mode. */
+bool wti_shim_modes_are(uint32_t asked);
+void wti_shim_modes_trust(bool is_right);
 /* The gradient, without making an object for it. False: it has none that can be read so. */
 bool wti_shim_grad(PyObject *tensor, struct wti_tensor *ret);
 /* False: its parameter has another gradient by now. Of what is no gradient: true. */

@@ -19,6 +19,8 @@ uint64_t thread() noexcept;
 bool look(const void *impl, wti_shim_tensor *ret) noexcept;
 bool requires_grad(const void *impl) noexcept;
 const void *grad(const void *impl) noexcept;
+bool is_leaf(const void *impl) noexcept;
+uint32_t modes() noexcept;
 
 } // namespace wti
 

@@ -9,8 +9,8 @@
 extern "C" __attribute__((visibility("default"))) const wti_shim *wt_torch_shim(void)
 {
 	static const wti_shim shim = {
-		WTI_SHIM_VERSION, WTI_SHIM_TORCH, wti::watch,         wti::sequence,
-		wti::thread,      wti::look,      wti::requires_grad, wti::grad,
+		WTI_SHIM_VERSION, WTI_SHIM_TORCH,     wti::watch, wti::sequence, wti::thread,
+		wti::look,        wti::requires_grad, wti::grad,  wti::is_leaf,  wti::modes,
 	};
 
 	return &shim;

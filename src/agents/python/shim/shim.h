@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define WTI_SHIM_VERSION 1u
+#define WTI_SHIM_VERSION 2u
 #define WTI_SHIM_ENTRY "wt_torch_shim" /* a function: const struct wti_shim *(void) */
 
 /* What is watched: bits of one word. */
@@ -27,6 +27,13 @@ enum {
 	WTI_SHIM_REGIONS = 2,   /* record_function() and what libraries name with it */
 	WTI_SHIM_OPERATORS = 4, /* every operator that is dispatched */
 	WTI_SHIM_OUTPUTS = 8,   /* what operators within backward return */
+};
+
+/* Modes of a thread: bits of one word. */
+enum {
+	WTI_SHIM_GRAD = 1,
+	WTI_SHIM_AUTOCAST = 2, /* for any device */
+	WTI_SHIM_INFERENCE = 4,
 };
 
 /* An operator that begins. */
@@ -89,6 +96,10 @@ struct wti_shim {
 	bool (*requires_grad)(const void *impl);
 	/* The implementation of its gradient, or NULL. No Python object is made. */
 	const void *(*grad)(const void *impl);
+	/* It was not made by an operator that autograd knows of. */
+	bool (*is_leaf)(const void *impl);
+	/* Of this thread: WTI_SHIM_GRAD and the others. */
+	uint32_t (*modes)(void);
 };
 
 #ifdef __cplusplus

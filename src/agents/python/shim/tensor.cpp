@@ -7,8 +7,11 @@
 #include "internal.h"
 
 #include <ATen/core/TensorBody.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
 #include <c10/core/ScalarType.h>
 #include <c10/core/TensorImpl.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <array>
 #include <cstring>
@@ -134,4 +137,28 @@ const void *wti::grad(const void *opaque) noexcept
 	} catch (...) {
 		return nullptr;
 	}
+}
+
+/* Held for the moment of the question: torch asks it of tensors alone. */
+bool wti::is_leaf(const void *opaque) noexcept
+{
+	using holder = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+	auto *impl = const_cast<c10::TensorImpl *>(static_cast<const c10::TensorImpl *>(opaque));
+
+	try {
+		return at::Tensor(holder::reclaim_copy(impl)).is_leaf();
+	} catch (...) {
+		return false;
+	}
+}
+
+/* Autocast is on for a device where nothing keeps its key from operators. */
+uint32_t wti::modes() noexcept
+{
+	const c10::DispatchKeySet excluded = c10::impl::tls_local_dispatch_key_set().excluded_;
+	const bool is_cast = !(c10::autocast_dispatch_keyset - excluded).empty();
+
+	return (c10::GradMode::is_enabled() ? WTI_SHIM_GRAD : 0) |
+	       (is_cast ? WTI_SHIM_AUTOCAST : 0) |
+	       (c10::InferenceMode::is_enabled() ? WTI_SHIM_INFERENCE : 0);
 }
