@@ -69,8 +69,12 @@ static void model_called(struct wti_call *call, struct wti_live *live)
 
 static void before_module(struct wti_call *call, const struct wti_given *given)
 {
-	struct wti_live *live = wti_object_module(given->arguments[0]);
+	struct wti_live *live;
 
+	/* Only of the model as a whole more comes than the call. */
+	if (!call->is_outer && call->hook->flags & WTI_HOOK_QUIET)
+		return;
+	live = wti_object_module(given->arguments[0]);
 	if (call->is_outer || !wti_python_thread.modes_known)
 		ask_modes();
 	call->flags = training_of(given->arguments[0]) | wti_python_thread.modes |

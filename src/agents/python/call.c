@@ -30,7 +30,9 @@ bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place)
 	*ret_place = wti_place_here();
 	if (hook->flags & WTI_HOOK_ALWAYS || wti_python.detail == WTI_DETAIL_FULL)
 		return true;
-	return ret_place->code && !wti_site_in_library(ret_place->code);
+	if (wti_likely(wti_site_in_same_library(ret_place->code)))
+		return false;
+	return ret_place->code && !wti_site_in_library_again(ret_place->code);
 }
 
 static uint64_t bytes_max(void)
@@ -159,7 +161,8 @@ static void tell_defaults(const struct wti_call *call, Py_ssize_t count, PyObjec
 static void tell_given(const struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
 		       PyObject *names)
 {
-	bool is_short_told = call->hook->flags & (WTI_HOOK_ARGUMENTS | WTI_HOOK_SIZES);
+	bool is_short_told = call->hook->flags & (WTI_HOOK_ARGUMENTS | WTI_HOOK_SIZES) &&
+			     !wti_is_thinned(WTI_LACKS_ARGUMENTS);
 
 	if (wti_action_arguments(call, arguments, count, names))
 		return;
@@ -220,7 +223,8 @@ static void tell_end(const struct wti_call *call, PyObject *exception)
 static bool tells_result(const struct wti_hook *hook, PyObject *result)
 {
 	return (wti_python.detail != WTI_DETAIL_LEAN && !wti_lacks(WTI_LACKS_ARGUMENTS)) ||
-	       (hook->flags & WTI_HOOK_ARGUMENTS && wti_tensor_is(result));
+	       (hook->flags & WTI_HOOK_ARGUMENTS && wti_tensor_is(result) &&
+		!wti_is_thinned(WTI_LACKS_ARGUMENTS));
 }
 
 /*

@@ -7,7 +7,7 @@
  * A sample says beforehand which steps are full. A budget makes us find out: we know what we spend
  * in full steps, in thin ones, and how long a step takes without us; one full step in so many is
  * then what the budget allows. If even thin steps are too dear they become thinner, by rungs:
- * tensors are not read; arguments are not told; calls that the lean level does not tell are left
+ * tensors are not read; no arguments are told; calls that the lean level does not tell are left
  * out. What is left always stays: the order of calls is never thinned.
  */
 #include "pyagent.h"
@@ -28,6 +28,8 @@ enum {
  * that the recorder reads along. Measured with bench/python/overhead.py: as much again.
  */
 static const double factor = 2;
+/* What is aimed at, of what is allowed: what is left over is for what we do not see of our cost. */
+static const double aim = 0.75;
 /* However much we spend, some time is taken to be the program's. */
 static const double own_max = 0.99;
 
@@ -120,7 +122,7 @@ static void set_rung(struct wti_pace *pace, uint32_t rung)
 /* One full step in how many: from full + (n - 1) thin = budget n bare. */
 static void reckon(struct wti_pace *pace)
 {
-	double allowed = pace->budget * pace->bare_ticks;
+	double allowed = aim * pace->budget * pace->bare_ticks;
 	double every;
 
 	if (pace->full_ticks <= allowed) {

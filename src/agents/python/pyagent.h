@@ -120,6 +120,7 @@ struct wti_python {
 	uint32_t detail;            /* enum wti_detail */
 	uint32_t tensors;           /* enum wti_tensors */
 	uint64_t digest_bytes_max;  /* larger arguments and returns of calls are told, not read */
+	uint64_t code_age;          /* how many code objects with a note have gone */
 	Py_ssize_t code_extra;      /* index of our notes on code objects */
 	PyObject *library_prefixes; /* tuple of str: code under them is not the user's */
 	PyObject *callbacks; /* object with the methods of wheeltap._torch.Callbacks, or NULL */
@@ -169,9 +170,11 @@ struct wti_python {
 struct wti_python_thread {
 	uint32_t frame_depth; /* of evaluations of frames through us */
 	uint32_t inside;      /* we are at work, or a graph is: what is called is not told */
-	bool has_overrides;   /* the program is told of what is done with tensors */
-	uint32_t depths[WTI_ACTION_END]; /* calls under way, by action */
-	uint32_t settings_known;         /* a bit for each setter: torch keeps these by thread */
+	const PyCodeObject *library_code; /* only compared, and only while no code object went */
+	uint64_t library_age;             /* wti_python.code_age of then */
+	bool has_overrides;               /* the program is told of what is done with tensors */
+	uint32_t depths[WTI_ACTION_END];  /* calls under way, by action */
+	uint32_t settings_known;          /* a bit for each setter: torch keeps these by thread */
 	uint32_t settings;
 	uint32_t modes; /* bits of call_begin's flags */
 	bool modes_known;
@@ -225,6 +228,15 @@ void wti_counter(struct wt_name *name, double value);
 bool wti_site_init(void);
 /* True if this place is in a library: under one of the prefixes. */
 bool wti_site_in_library(PyCodeObject *code);
+/* The same, kept in mind for wti_site_in_same_library(). */
+bool wti_site_in_library_again(PyCodeObject *code);
+/* True if this is the code that called last from within a library: most calls there come in rows.
+ */
+static inline bool wti_site_in_same_library(const PyCodeObject *code)
+{
+	return code == wti_python_thread.library_code &&
+	       wti_python_thread.library_age == wti_python.code_age;
+}
 /* The number of a place as a call site; 0: there is none. */
 uint32_t wti_site_of(struct wti_here here, struct wti_place place);
 /* The place in the user's code from which this one was reached; itself, if there is none. */
@@ -278,6 +290,13 @@ static inline bool wti_lacks(uint32_t what)
 static inline bool wti_lacks_all(uint32_t what)
 {
 	return (wti_python.pace.lacks & what) == what;
+}
+
+/* For the budget, in this step: then not even what the lean level has is told. */
+static inline bool wti_is_thinned(uint32_t what)
+{
+	return wti_unlikely(wti_lacks(what)) && wti_python.pace.reason == WT_THINNING_BUDGET &&
+	       !wti_python.pace.is_full;
 }
 
 /* ---- overrides.c ---------------------------------------------------------------------------- */

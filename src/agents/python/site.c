@@ -20,8 +20,10 @@ struct note {
 	uint64_t sites[]; /* by instruction: generation << 32 | number; 0: none yet */
 };
 
+/* Its code object goes, and another may come to lie where it lay. */
 static void release_note(void *note)
 {
+	wti_python.code_age++;
 	free(note);
 }
 
@@ -85,6 +87,20 @@ bool wti_site_in_library(PyCodeObject *code)
 	struct note *note = note_of(code);
 
 	return !note || note->in_library;
+}
+
+bool wti_site_in_library_again(PyCodeObject *code)
+{
+	struct wti_python_thread *thread = &wti_python_thread;
+	struct note *note = note_of(code);
+
+	if (!note)
+		return true;
+	if (note->in_library) {
+		thread->library_code = code;
+		thread->library_age = wti_python.code_age;
+	}
+	return note->in_library;
 }
 
 static uint32_t define(struct wti_here here, PyCodeObject *code, const struct note *note,
