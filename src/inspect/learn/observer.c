@@ -39,19 +39,47 @@ static bool is_within_itself(struct wti_scene *scene, const struct wti_moment *m
 	       wti_scene_function(scene, moment->call) == wti_scene_function(scene, moment->parent);
 }
 
+/* By WTI_NEEDS_*, in the order of its bits. */
+static const uint32_t lacks_of_needs[] = {
+	WTI_LACKS_PARAMETERS, WTI_LACKS_GRADIENTS, WTI_LACKS_BUFFERS,
+	WTI_LACKS_OPTIMIZER,  WTI_LACKS_MODES,     WTI_LACKS_LOSSES,
+	WTI_LACKS_DATA,       WTI_LACKS_ARGUMENTS, WTI_LACKS_DIGESTS,
+};
+
+/*
+ * From where something was left out that it measures, a relation is not shown that process any
+ * more: what was not looked at is not what did not happen. What no invariant needs
+ * (WTI_LACKS_UNNEEDED) is missed by none.
+ */
+static bool is_blind(const struct wti_relation *relation, uint32_t lacked)
+{
+	uint32_t needs =
+		relation->moments & WTI_MOMENT_CALL || relation->needs_all ? WTI_LACKS_CALLS : 0;
+
+	for (size_t i = 0; i < sizeof(lacks_of_needs) / sizeof(lacks_of_needs[0]); i++)
+		if (relation->measures >> i & 1)
+			needs |= lacks_of_needs[i];
+	return needs & lacked;
+}
+
 void wti_observer_moment(struct wti_observer *observer, const struct wti_moment *moment)
 {
+	const uint32_t lacked = moment->process->lacked;
+
+	observer->lacked |= lacked;
 	if (is_within_itself(&observer->scene, moment))
 		return;
 	wti_scene_moment(&observer->scene, moment);
 	for (size_t i = 0; wti_relations[i]; i++)
-		if (wti_relations[i]->moments & moment->type && observer->wanted >> i & 1)
+		if (wti_relations[i]->moments & moment->type && observer->wanted >> i & 1 &&
+		    !(lacked && is_blind(wti_relations[i], lacked)))
 			wti_relations[i]->see(&observer->scene, observer->states[i], moment);
 }
 
 void wti_observer_finish(struct wti_observer *observer)
 {
 	for (size_t i = 0; wti_relations[i]; i++)
-		if (wti_relations[i]->finish && observer->wanted >> i & 1)
+		if (wti_relations[i]->finish && observer->wanted >> i & 1 &&
+		    !is_blind(wti_relations[i], observer->lacked))
 			wti_relations[i]->finish(&observer->scene, observer->states[i]);
 }

@@ -12,6 +12,42 @@
 #define TEXT_MAX 4096u
 #define RANKS_MAX 65536u
 
+/* ---- What was left out ---------------------------------------------------------------------- */
+
+#define LACKS_TEXT                                                                                 \
+	"what it judges by was left out of the recording (--budget, --sample, --invariants)"
+
+/* What moments are made of: where it lacks they do not come, or say less than they seem to. */
+static const struct {
+	uint32_t moments, lacks;
+} made_of[] = {
+	{WTI_MOMENT_STEP | WTI_MOMENT_GRADIENTS, WTI_LACKS_GRADIENTS},
+	{WTI_MOMENT_STEPPED, WTI_LACKS_PARAMETERS | WTI_LACKS_GRADIENTS},
+	{WTI_MOMENT_SCHEDULER | WTI_MOMENT_SCALER, WTI_LACKS_OPTIMIZER},
+	{WTI_MOMENT_BATCH | WTI_MOMENT_ROW, WTI_LACKS_DATA},
+	{WTI_MOMENT_LOSS, WTI_LACKS_LOSSES},
+	{WTI_MOMENT_SAVE | WTI_MOMENT_LOAD,
+	 WTI_LACKS_PARAMETERS | WTI_LACKS_OPTIMIZER | WTI_LACKS_RNG},
+	{WTI_MOMENT_TENSOR, WTI_LACKS_STATISTICS | WTI_LACKS_PARAMETERS | WTI_LACKS_GRADIENTS},
+	{WTI_MOMENT_STATE,
+	 WTI_LACKS_OPTIMIZER | WTI_LACKS_BUFFERS | WTI_LACKS_MODES | WTI_LACKS_RNG},
+	{WTI_MOMENT_CALL,
+	 WTI_LACKS_CALLS | WTI_LACKS_ARGUMENTS | WTI_LACKS_DIGESTS | WTI_LACKS_UNNEEDED},
+};
+
+static uint32_t needs_of(const struct wti_rule *rule)
+{
+	uint32_t needs = 0;
+
+	/* What did not happen may have happened unseen. */
+	if (rule->flags & WTI_RULE_ABSENCE)
+		needs = ~(uint32_t)(WTI_LACKS_DIGESTS | WTI_LACKS_STATISTICS);
+	for (size_t i = 0; i < sizeof(made_of) / sizeof(made_of[0]); i++)
+		if (rule->moments & made_of[i].moments)
+			needs |= made_of[i].lacks;
+	return needs;
+}
+
 /* ---- Accounts ------------------------------------------------------------------------------- */
 
 /* Most moments are wanted by a few: nobody else is asked. */
@@ -41,6 +77,7 @@ int wti_judge_init(struct wti_judge *judge, const struct wti_training *training,
 
 		account->rule = wti_rules[i];
 		account->training = training;
+		account->needs = needs_of(account->rule);
 		account->first_step = account->last_step = -1;
 		wti_map_init(&account->subjects, WTI_SUBJECTS_MAX);
 		wti_map_init(&account->ranks, RANKS_MAX);
@@ -78,10 +115,12 @@ void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment)
 
 	if (moment->type == WTI_MOMENT_LOST)
 		judge->lost_count += moment->count;
+	judge->lacked |= moment->process->lacked;
 	for (uint32_t i = 0; i < judge->listener_counts[type]; i++) {
 		struct wti_case *account = &judge->cases[listeners[i]];
 
-		account->rule->see(account, account->state, moment);
+		if (!(account->needs & moment->process->lacked))
+			account->rule->see(account, account->state, moment);
 	}
 }
 
@@ -275,6 +314,8 @@ static const char *why_not(const struct wti_judge *judge, const struct wti_case 
 {
 	if (judge->lost_count && account->rule->flags & WTI_RULE_ABSENCE)
 		return "events were lost";
+	if (judge->lacked & account->needs)
+		return LACKS_TEXT;
 	return account->why_not ? account->why_not : account->rule->needs;
 }
 
@@ -336,7 +377,7 @@ static void add_rules(const struct wti_judge *judge, struct wt_result *result)
 void wti_judge_finish(struct wti_judge *judge, struct wt_result *result)
 {
 	for (size_t i = 0; i < judge->count; i++)
-		if (judge->cases[i].rule->finish)
+		if (judge->cases[i].rule->finish && !(judge->lacked & judge->cases[i].needs))
 			judge->cases[i].rule->finish(&judge->cases[i], judge->cases[i].state,
 						     judge->training);
 	for (int severity = WT_ERROR; severity >= WT_NOTE; severity--) {

@@ -14,6 +14,7 @@ struct wti_case {
 	const struct wti_rule *rule;
 	const struct wti_training *training;
 	void *state;
+	uint32_t needs; /* enum wti_lack: from where that lacks it is not asked any more */
 	uint64_t held_count;
 	uint64_t violation_count;
 	struct wti_map subjects; /* symbol: how often */
@@ -33,6 +34,7 @@ struct wti_judge {
 	uint32_t *listeners; /* by the type of a moment, those who want it: places in cases */
 	uint32_t listener_counts[WTI_MOMENT_TYPES];
 	uint64_t lost_count;
+	uint32_t lacked; /* enum wti_lack, in any process */
 };
 
 int wti_judge_init(struct wti_judge *judge, const struct wti_training *training,

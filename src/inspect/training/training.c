@@ -443,6 +443,10 @@ static void other_event(void *self, const struct wt_event *event, const struct w
 	case WT_KIND_COUNTER:
 		take_counter(training, event);
 		break;
+	case WT_KIND_THINNED:
+		wti_training_process(training, event->stream)->lacked |=
+			(uint32_t)wt_event_u64(event, WT_THINNED_FIELD_LACKS);
+		break;
 	default:
 		take_other(training, event, inside);
 	}

@@ -36,6 +36,23 @@ enum wti_use {
 	WTI_USE_SHUT_OFF = 2, /* the last time: without, inside of a module that had them on */
 };
 
+/* What a recording leaves out: bits of thinned.lacks (docs/events.md). */
+enum wti_lack {
+	WTI_LACKS_DIGESTS = 1,
+	WTI_LACKS_ARGUMENTS = 2,
+	WTI_LACKS_CALLS = 4,
+	WTI_LACKS_PARAMETERS = 8,
+	WTI_LACKS_GRADIENTS = 16,
+	WTI_LACKS_BUFFERS = 32,
+	WTI_LACKS_OPTIMIZER = 64,
+	WTI_LACKS_MODES = 128,
+	WTI_LACKS_RNG = 256,
+	WTI_LACKS_LOSSES = 512,
+	WTI_LACKS_DATA = 1024,
+	WTI_LACKS_STATISTICS = 2048,
+	WTI_LACKS_UNNEEDED = 4096,
+};
+
 enum { WTI_GROUPS_MAX = 32 }; /* groups of an optimizer beyond that have no known learning rate */
 
 struct wti_object {
@@ -100,6 +117,7 @@ struct wti_process {
 	uint64_t step_count;            /* of all optimizers */
 	uint64_t backward_count;
 	uint64_t call_count;
+	uint32_t lacked; /* enum wti_lack: was left out at some time, so that no memory is whole */
 	bool has_loss;
 	double loss;
 	uint32_t stepping;         /* the optimizer whose states are coming in, plus one */
