@@ -41,6 +41,12 @@ def count(step: list[dict[str, Any]], kind: str, **fields: object) -> int:
                for event in step)
 
 
+def codes(t: Harness) -> list[str]:
+    """What the rules find in the last run."""
+    found = t.execute([t.wheeltap, "check", str(t.folder / f"run{t.runs}"), "--json"])
+    return [finding["id"] for finding in json.loads(found.output)["findings"]]
+
+
 def test_sample(t: Harness) -> None:
     run = t.record(TRAIN.format(steps=12), "--sample", "every=4")
     told = [count(step, "call_begin", callee="cross_entropy") for step in by_step(run)]
@@ -53,6 +59,7 @@ def test_sample(t: Harness) -> None:
     changes = [count(step, "state", attribute="0.weight") for step in by_step(run)]
     t.equal("states of the first steps only", changes[2:], [0] * 5, changes)
     t.equal("and that none follow", [e["every"] for e in run.of("thinned")], [0])
+    t.equal("steps without states are no steps that leave parameters as they are", codes(t), [])
 
 
 def test_budget(t: Harness) -> None:
@@ -71,6 +78,7 @@ def test_budget(t: Harness) -> None:
             lacking = bool(event["fields"]["lacks"] & PARAMETERS)
         wrong += lacking and event["kind"] == "state" and event["fields"]["attribute"] == "0.weight"
     t.equal("what is said to lack does", wrong, 0)
+    t.equal("and is not taken for what did not happen", codes(t), [])
     run = t.record(TRAIN.format(steps=20), "--detail", "lean", "--budget", "1000")
     t.equal("a budget that is large enough thins nothing", run.of("thinned"), [])
     setting = {e["key"]: e for e in run.of("setting")}
