@@ -156,6 +156,7 @@ static int write_all(const struct export_options *o, const struct wti_opened *op
 		.force = o->force,
 		.fd_names = o->decode_fds,
 		.string_max = o->string_max,
+		.directory = opened->run.directory,
 	};
 	struct wt_err err = {.offset = -1};
 	int code;

@@ -163,6 +163,32 @@ def recorded(wheeltap: str, calls: str, folder: str) -> None:
     shutil.rmtree(work)
 
 
+def names_within(text: str, folder: str) -> str:
+    """Descriptors with names only of files in `folder`: others have numbers of inodes, or names that the kernel resolved."""
+    text = re.sub(r"(?<=>)\(deleted\)", "", text)
+    return re.sub(r"(?<=[\dD])<[^<>]*>", lambda match: match[0] if match[0].startswith(f"<{folder}") and "#" not in match[0] else "", text)
+
+
+def descriptors(wheeltap: str, calls: str, folder: str) -> None:
+    """What descriptors refer to, as strace -y reads it from the kernel, and we from the calls alone."""
+    work = Path(folder).resolve() / "work"
+    work.mkdir()
+    path = f"{folder}/named"
+    run("strace", "-f", "-y", "-o", f"{folder}/strace", calls, cwd=str(work))
+    run(wheeltap, "record", "--syscalls", "--backend", "ptrace", "--strings", "keep", "-o", path, "--", calls, cwd=str(work))
+    run(wheeltap, "export", "--to", "strace", "-y", "-o", f"{path}.strace", path, cwd=folder)
+    theirs, ours = ([names_within(line, str(work)) for line in by_thread(Path(name))[0]] for name in (f"{folder}/strace", f"{path}.strace"))
+    # A file without a name has one for strace, made up by the kernel.
+    unnamed = next(i for i, line in enumerate(theirs) if "O_TMPFILE" in line)
+    del theirs[unnamed:unnamed + 2], ours[unnamed:unnamed + 2]
+    named = sum(f"<{work}" in line for line in ours)
+    compare("descriptors", theirs, ours, {"kcmp"}, False)
+    print(f"descriptors: {named} calls with names of files")
+    if named < 80:
+        failures.append(f"only {named} calls have descriptors with names")
+    shutil.rmtree(work)
+
+
 def classes(denied: str, folder: str, table: str) -> None:
     """Each call is in the classes in which strace has it."""
     described = dict(re.findall(r"^(\w+) +([A-Z]+|-)(?: |$)", Path(table).read_text(), re.MULTILINE))
@@ -185,6 +211,7 @@ def main() -> int:
         real_calls(feed, calls, folder)
         denied_calls(feed, denied, folder)
         recorded(wheeltap, calls, folder)
+        descriptors(wheeltap, calls, folder)
         classes(denied, folder, table)
     for failure in failures:
         print("FAILED:", failure)

@@ -2,6 +2,7 @@
 /* Follows threads and descriptors; leaves out what the recorder's guests did. */
 #include "traced.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -12,12 +13,10 @@
 
 static void put_socket(struct wti_buf *out, const struct wti_handle *handle)
 {
-	wti_buf_text(out, "socket:[");
-	if (handle->local)
-		wti_buf_text(out, handle->local);
-	if (handle->peer)
-		wti_buf_printf(out, "->%s", handle->peer);
-	wti_buf_text(out, "]");
+	wti_buf_text(out, "socket");
+	if (handle->local || handle->peer)
+		wti_buf_printf(out, ":[%s%s%s]", handle->local ? handle->local : "",
+			       handle->peer ? "->" : "", handle->peer ? handle->peer : "");
 }
 
 static void put_handle(struct wti_buf *out, const struct wti_handle *handle)
@@ -41,12 +40,16 @@ static void put_handle(struct wti_buf *out, const struct wti_handle *handle)
 static bool name_of(const void *opaque, int32_t fd, struct wt_text *ret_name)
 {
 	struct wti_traced *calls = (struct wti_traced *)opaque;
-	const struct wti_handle *handle = wti_handles_of(&calls->handles, calls->pid, fd);
+	const struct wti_process *process = wti_handles_process(&calls->handles, calls->pid);
+	const struct wti_handle *handle = NULL;
 
-	if (!handle || handle->type == WTI_HANDLE_BEFORE)
-		return false;
+	if (fd >= 0)
+		handle = wti_handles_of(&calls->handles, calls->pid, fd);
 	wti_buf_clear(&calls->name);
-	put_handle(&calls->name, handle);
+	if (fd == AT_FDCWD && process && process->folder)
+		wti_buf_text(&calls->name, process->folder);
+	else if (handle && handle->type != WTI_HANDLE_BEFORE)
+		put_handle(&calls->name, handle);
 	if (wti_buf_status(&calls->name) || !calls->name.bytes)
 		return false;
 	*ret_name = (struct wt_text){(const char *)calls->name.data, calls->name.bytes};
@@ -63,7 +66,7 @@ int wti_traced_begin(struct wti_traced *calls, struct wti_export *export, struct
 	calls->options.string_max = export->string_max;
 	wti_buf_init(&calls->name, NAME_MAX_BYTES);
 	wti_tasks_init(&calls->tasks);
-	r = wti_handles_init(&calls->handles, NULL, err);
+	r = wti_handles_init(&calls->handles, export->directory, err);
 	if (r)
 		return r;
 	calls->files = (struct wti_decode_files){name_of, calls};
