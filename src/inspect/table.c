@@ -6,6 +6,7 @@
 const struct wt_inspector *const wti_inspectors[] = {
 	&wti_inspector_check,
 	&wti_inspector_doctor,
+	&wti_inspector_effects,
 	&wti_inspector_infer,
 	&wti_inspector_info,
 	&wti_inspector_stat,

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows who is who: processes and threads by their place in the spawn tree. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "model.h"
+
+#define ACTORS_MAX (1u << 20)
+#define ROLE_DEPTH_MAX 16 /* programs on the way; what is deeper is named by the last of them */
+
+static uint32_t new_actor(struct wti_effects *fx, uint32_t pid, uint32_t tid)
+{
+	size_t capacity = fx->actor_capacity ? fx->actor_capacity * 2 : 16;
+	void *bigger;
+
+	if (fx->actor_count == fx->actor_capacity) {
+		bigger = capacity > ACTORS_MAX
+				 ? NULL
+				 : realloc(fx->actors, capacity * sizeof(*fx->actors));
+		if (!bigger) {
+			fx->left_out_count++;
+			return 0;
+		}
+		fx->actors = bigger;
+		fx->actor_capacity = capacity;
+	}
+	fx->actors[fx->actor_count++] = (struct wti_actor){.pid = pid, .tid = tid};
+	return (uint32_t)fx->actor_count;
+}
+
+static uint32_t find(const struct wti_map *map, uint64_t key)
+{
+	const uint64_t *slot = wti_map_find_number(map, key);
+
+	return slot ? (uint32_t)*slot : 0;
+}
+
+static void put(struct wti_map *map, uint64_t key, uint64_t value)
+{
+	uint64_t *slot = wti_map_number(map, key);
+
+	if (slot)
+		*slot = value;
+}
+
+static void name_command(struct wti_actor *actor, const struct wt_event *event)
+{
+	struct wt_text command = wt_event_text(event, WT_TASK_FIELD_COMMAND);
+	size_t bytes = command.bytes < sizeof(actor->command) - 1 ? command.bytes
+								  : sizeof(actor->command) - 1;
+
+	memcpy(actor->command, command.data, bytes);
+	actor->command[bytes] = 0;
+}
+
+/* A process, or a thread if `process` is not 0. */
+static uint32_t birth(struct wti_effects_state *s, const struct wt_event *event, uint32_t pid,
+		      uint32_t tid, uint32_t process)
+{
+	uint32_t parent = find(&s->tid_of, wt_event_u64(event, WT_TASK_FIELD_PARENT));
+	uint32_t index = new_actor(s->fx, pid, tid);
+	struct wti_actor *actor;
+
+	if (!index)
+		return 0;
+	actor = &s->fx->actors[index - 1];
+	if (process) {
+		actor->process = process;
+		actor->ordinal = ++s->fx->actors[process - 1].thread_count;
+	} else {
+		if (parent && s->fx->actors[parent - 1].process)
+			parent = s->fx->actors[parent - 1].process;
+		actor->parent = parent;
+		actor->ordinal = parent ? ++s->fx->actors[parent - 1].child_count : 0;
+		name_command(actor, event);
+		put(&s->process_of, pid, index);
+	}
+	put(&s->tid_of, tid, index);
+	return index;
+}
+
+int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
+{
+	uint32_t tid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_TID);
+	uint32_t pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
+	uint32_t how = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_HOW);
+	uint32_t process = find(&s->process_of, pid), actor;
+
+	wti_names_pid(&s->names, pid);
+	wti_names_pid(&s->names, tid);
+	if (how == WT_TASK_EXEC) {
+		if (process)
+			name_command(&s->fx->actors[process - 1], event);
+		return 0;
+	}
+	actor = birth(s, event, pid, tid, how == WT_TASK_THREAD ? process : 0);
+	if (actor)
+		put(&s->actor_of, event->track, actor);
+	return actor ? 0 : wti_err(err, WT_E_LIMIT, "too many threads to follow");
+}
+
+bool wti_actors_find(struct wti_effects_state *s, const struct wt_event *event)
+{
+	const struct wti_actor *actor;
+
+	s->actor = find(&s->actor_of, event->track);
+	if (!s->actor)
+		return false;
+	actor = &s->fx->actors[s->actor - 1];
+	s->process = actor->process ? actor->process : s->actor;
+	s->pid = actor->pid;
+	s->tid = actor->tid;
+	return true;
+}
+
+bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event)
+{
+	if (!wti_actors_find(s, event) || !(wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & 1))
+		return false;
+	s->fx->actors[s->process - 1].ended = true;
+	return true;
+}
+
+void wti_effects_place(const struct wti_effects *fx, size_t index, struct wti_buf *out)
+{
+	const struct wti_actor *actor = &fx->actors[index];
+	uint32_t chain[ROLE_DEPTH_MAX], depth = 0;
+	uint32_t process = actor->process ? actor->process : (uint32_t)index + 1;
+
+	for (uint32_t at = process; at && depth < ROLE_DEPTH_MAX; at = fx->actors[at - 1].parent)
+		chain[depth++] = at;
+	wti_buf_text(out, "0");
+	while (depth-- > 1)
+		wti_buf_printf(out, ".%u", fx->actors[chain[depth - 1] - 1].ordinal);
+	if (actor->process)
+		wti_buf_printf(out, ":%u", actor->ordinal);
+}
+
+void wti_effects_role(const struct wti_effects *fx, size_t index, struct wti_buf *out)
+{
+	const struct wti_actor *actor = &fx->actors[index];
+	uint32_t chain[ROLE_DEPTH_MAX], depth = 0;
+	uint32_t process = actor->process ? actor->process : (uint32_t)index + 1;
+
+	for (uint32_t at = process; at && depth < ROLE_DEPTH_MAX; at = fx->actors[at - 1].parent)
+		chain[depth++] = at;
+	while (depth--)
+		wti_buf_printf(out, "%s%s", fx->actors[chain[depth] - 1].command,
+			       depth ? " > " : "");
+}
+
+static void count_process(struct wti_effects_state *s, size_t index)
+{
+	const struct wti_actor *actor = &s->fx->actors[index];
+	uint32_t threads = actor->thread_count, thing;
+
+	wti_buf_clear(&s->text);
+	wti_effects_role(s->fx, index, &s->text);
+	thing = wti_model_thing(s->fx, WTI_THING_PROCESS, wti_buf_cstr(&s->text),
+				wti_buf_cstr(&s->text));
+	s->fx->actors[index].thing = thing + 1;
+	s->process = actor->parent; /* who started it, and is to blame */
+	s->stack = 0;
+	wti_model_add(s, thing, WTI_DEED_STARTED, 1);
+	wti_model_add(s, thing, WTI_DEED_THREADS, threads);
+}
+
+/* Names are known at the end: a child becomes another program after it was born. */
+void wti_actors_finish(struct wti_effects_state *s)
+{
+	for (size_t i = 0; i < s->fx->actor_count; i++)
+		if (!s->fx->actors[i].process)
+			count_process(s, i);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows what each system call does, and to what. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "deeds.h"
+#include "syscall/described.h"
+
+/* Results that say no more than "later" or "again": they depend on the moment, not on the program.
+ */
+static bool is_momentary(int64_t result)
+{
+	return result == -EAGAIN || result == -EINTR || result == -EINPROGRESS ||
+	       (result <= -512 && result >= -516);
+}
+
+/* ---- What a call is about -------------------------------------------------------------------- */
+
+static uint32_t kernel_thing(struct wti_effects_state *s, const char *name)
+{
+	return wti_model_thing(s->fx, WTI_THING_KERNEL, name, name);
+}
+
+static uint32_t thing_by_class(struct wti_effects_state *s, const struct wti_described *what)
+{
+	static const struct {
+		uint16_t class;
+		const char *name;
+	} classes[] = {{WTI_CLASS_M, "memory"},   {WTI_CLASS_P, "processes"},
+		       {WTI_CLASS_S, "signals"},  {WTI_CLASS_K, "time"},
+		       {WTI_CLASS_C, "identity"}, {WTI_CLASS_I, "ipc"},
+		       {WTI_CLASS_N, "sockets"},  {WTI_CLASS_D, "waiting"}};
+
+	for (size_t i = 0; what && i < sizeof(classes) / sizeof(*classes); i++)
+		if (what->classes & classes[i].class)
+			return kernel_thing(s, classes[i].name);
+	return kernel_thing(s, "other");
+}
+
+uint32_t wti_thing_at(struct wti_effects_state *s, const struct wti_syscall *call, unsigned path,
+		      int32_t dirfd)
+{
+	struct wt_text text;
+
+	if (!wti_syscall_text(call, path, &text))
+		return UINT32_MAX;
+	if (!text.bytes && dirfd != AT_FDCWD) /* AT_EMPTY_PATH: the descriptor itself */
+		return wti_thing_of_fd(s, dirfd);
+	wti_buf_clear(&s->text);
+	wti_handles_path(&s->handles, s->pid, dirfd, text, &s->text);
+	return wti_thing_of_path(s, wti_buf_cstr(&s->text));
+}
+
+/* The first descriptor or path among the arguments, as they are described. */
+static uint32_t thing_by_arguments(struct wti_effects_state *s, const struct wti_syscall *call,
+				   const struct wti_described *what)
+{
+	for (unsigned i = 0; what && i < what->arg_count; i++) {
+		if (what->args[i].type == WTI_TYPE_PATH)
+			return wti_thing_at(s, call, i, AT_FDCWD);
+		if (what->args[i].type == WTI_TYPE_DIRFD && i + 1u < what->arg_count &&
+		    what->args[i + 1].type == WTI_TYPE_PATH)
+			return wti_thing_at(s, call, i + 1, (int32_t)call->args[i]);
+		if (what->args[i].type == WTI_TYPE_FD && (int32_t)call->args[i] >= 0)
+			return wti_thing_of_fd(s, (int32_t)call->args[i]);
+	}
+	return thing_by_class(s, what);
+}
+
+/* ---- Counting -------------------------------------------------------------------------------- */
+
+static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall *call)
+{
+	const char *name = wti_call_name(call->arch, call->nr);
+	uint32_t number = call->result < 0 ? (uint32_t)-call->result : 0;
+	char text[64];
+
+	if (!name)
+		snprintf(text, sizeof(text), "syscall_%u", call->nr);
+	else if (number && number < wti_errno_count && wti_errno_names[number])
+		snprintf(text, sizeof(text), "%s %s", name, wti_errno_names[number]);
+	else if (number)
+		snprintf(text, sizeof(text), "%s %u", name, number);
+	else
+		snprintf(text, sizeof(text), "%s", name);
+	return wti_model_call(s->fx, text);
+}
+
+void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
+{
+	const struct wti_described *what = wti_described(call->arch, call->nr);
+	const struct wti_deed_row *row = wti_deed_row(s, call);
+	struct wti_doing doing = {.s = s, .call = call, .thing = UINT32_MAX, .deed = UINT32_MAX};
+
+	if (call->flags & WTI_SYSCALL_JOINED || is_momentary(call->result))
+		return;
+	if (row && row->prepare)
+		row->prepare(&doing);
+	if (doing.is_ignored)
+		return;
+	if (doing.thing == UINT32_MAX)
+		doing.thing = thing_by_arguments(s, call, what);
+	if (doing.thing == UINT32_MAX)
+		doing.thing = thing_by_class(s, what);
+	wti_model_add(s, doing.thing, call_deed(s, call), 1);
+	if (call->flags & WTI_SYSCALL_UNFINISHED || call->result < 0) {
+		wti_model_act(s, doing.thing, call_deed(s, call));
+		return;
+	}
+	if (row && row->act)
+		row->act(&doing);
+	wti_model_act(s, wti_thing_now(s->fx, doing.thing),
+		      doing.deed == UINT32_MAX ? call_deed(s, call) : doing.deed);
+}

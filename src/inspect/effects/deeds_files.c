@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows the calls that do something to files: which make, change, move and remove them. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "deeds.h"
+
+/* Kept with a handle, beside the thing: it was opened for writing where it stood. */
+#define MAY_CHANGE ((uint64_t)1 << 40)
+
+static int32_t arg(const struct wti_doing *d, unsigned i)
+{
+	return (int32_t)d->call->args[i];
+}
+
+/* ---- From names to things -------------------------------------------------------------------- */
+
+uint32_t wti_thing_of_path(struct wti_effects_state *s, const char *path)
+{
+	size_t bytes = strlen(path);
+	uint64_t *slot =
+		strncmp(path, "/proc", 5) ? wti_map_text(&s->raw_names, path, bytes) : NULL;
+	enum wti_thing_type type;
+	struct wti_buf name;
+	uint32_t thing;
+
+	if (slot && *slot)
+		return (uint32_t)*slot - 1;
+	wti_buf_init(&name, 8192);
+	type = wti_names_path(&s->names, path, s->pid, &name);
+	thing = wti_model_thing(s->fx, type, wti_buf_cstr(&name), path);
+	wti_buf_release(&name);
+	if (slot && thing != UINT32_MAX)
+		*slot = thing + 1;
+	return thing;
+}
+
+static uint32_t thing_of_socket(struct wti_effects_state *s, const struct wti_handle *handle)
+{
+	/* Whoever connects from outside comes from anywhere: what counts is where we wait. */
+	const char *address = handle->is_accepted || !handle->peer ? handle->local : handle->peer;
+	uint32_t thing;
+
+	if (handle->name || !address) {
+		const char *name = handle->name ? handle->name : "socket";
+
+		return wti_model_thing(s->fx, WTI_THING_CHANNEL, name, name);
+	}
+	wti_buf_clear(&s->text);
+	wti_names_peer(&s->names, address, s->pid, &s->text);
+	thing = wti_model_thing(s->fx, WTI_THING_PEER, wti_buf_cstr(&s->text), address);
+	return thing;
+}
+
+static uint32_t thing_of_before(struct wti_effects_state *s, uint32_t number)
+{
+	static const char *const names[] = {"stdin", "stdout", "stderr"};
+	char text[32];
+
+	snprintf(text, sizeof(text), "descriptor %u", number);
+	return wti_model_thing(s->fx, WTI_THING_CONSOLE, number < 3 ? names[number] : text, text);
+}
+
+static uint32_t thing_of_handle(struct wti_effects_state *s, const struct wti_handle *handle)
+{
+	switch (handle->type) {
+	case WTI_HANDLE_FILE:
+		return handle->name ? wti_thing_of_path(s, handle->name) : UINT32_MAX;
+	case WTI_HANDLE_SOCKET:
+		return thing_of_socket(s, handle);
+	case WTI_HANDLE_BEFORE:
+		return thing_of_before(s, handle->before);
+	default:
+		return wti_model_thing(s->fx, WTI_THING_CHANNEL,
+				       handle->name ? handle->name : "pipe",
+				       handle->name ? handle->name : "pipe");
+	}
+}
+
+uint32_t wti_thing_of_fd(struct wti_effects_state *s, int32_t fd)
+{
+	struct wti_handle *handle = wti_handles_of(&s->handles, s->pid, fd);
+	uint32_t thing;
+
+	if (!handle)
+		return UINT32_MAX;
+	if (handle->attached && handle->type == WTI_HANDLE_FILE)
+		return wti_thing_now(s->fx, (uint32_t)handle->attached - 1);
+	thing = thing_of_handle(s, handle);
+	if (thing != UINT32_MAX)
+		handle->attached = (handle->attached & MAY_CHANGE) | (thing + 1u);
+	return wti_thing_now(s->fx, thing);
+}
+
+/* ---- Opening and closing --------------------------------------------------------------------- */
+
+static uint32_t open_flags(const struct wti_doing *d, const char **ret_mode_at, uint32_t *ret_mode)
+{
+	const char *name = wti_call_name(d->call->arch, d->call->nr);
+	const uint8_t *how;
+	uint64_t pair[2] = {0};
+
+	*ret_mode_at = name;
+	if (!strcmp(name, "creat")) {
+		*ret_mode = (uint32_t)arg(d, 1);
+		return O_WRONLY | O_CREAT | O_TRUNC;
+	}
+	if (!strcmp(name, "openat2")) {
+		how = wti_syscall_memory(d->call, 2, 0, sizeof(pair));
+		if (how)
+			memcpy(pair, how, sizeof(pair));
+		*ret_mode = (uint32_t)pair[1];
+		return (uint32_t)pair[0];
+	}
+	*ret_mode = (uint32_t)arg(d, !strcmp(name, "open") ? 2 : 3);
+	return (uint32_t)arg(d, !strcmp(name, "open") ? 1 : 2);
+}
+
+/* Under its old name there is something new from now on. */
+static void begin_anew(struct wti_doing *d)
+{
+	d->s->fx->things[d->thing].moved_to = 0;
+}
+
+static void act_open(struct wti_doing *d)
+{
+	const char *name;
+	uint32_t mode, flags = open_flags(d, &name, &mode);
+	bool is_new = flags & O_TRUNC || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+	bool may_write = (flags & O_ACCMODE) != O_RDONLY;
+
+	if (flags & O_CREAT || is_new)
+		begin_anew(d);
+	wti_model_add(d->s, d->thing, WTI_DEED_OPENED, 1);
+	d->deed = WTI_DEED_OPENED;
+	if (is_new && may_write)
+		wti_did(d, WTI_DEED_MADE, 1);
+	if (flags & O_CREAT)
+		d->s->fx->things[d->thing].permissions = mode & 07777;
+}
+
+/* The handle exists only now; what is written through it later changes the file where it stands. */
+void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call)
+{
+	const struct wti_deed_row *row = wti_deed_row(s, call);
+	struct wti_doing doing = {.s = s, .call = call};
+	struct wti_handle *handle;
+	const char *name;
+	uint32_t flags, mode;
+
+	if (!row || row->act != act_open || call->result < 0)
+		return;
+	flags = open_flags(&doing, &name, &mode);
+	handle = wti_handles_of(&s->handles, s->pid, (int32_t)call->result);
+	if (handle && (flags & O_ACCMODE) != O_RDONLY && !(flags & O_TRUNC) &&
+	    (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL))
+		handle->attached |= MAY_CHANGE;
+	wti_thing_of_fd(s, (int32_t)call->result);
+}
+
+/* Closing what is not open says nothing of any thing. */
+static void prepare_close(struct wti_doing *d)
+{
+	d->thing = wti_thing_of_fd(d->s, arg(d, 0));
+	d->is_ignored = d->thing == UINT32_MAX;
+}
+
+void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid)
+{
+	const struct wti_process *process = wti_handles_process(&s->handles, pid);
+
+	for (size_t fd = 0; process && fd < process->descriptor_count; fd++) {
+		uint32_t index = process->descriptors[fd].handle;
+		const struct wti_handle *handle = index ? &s->handles.all[index - 1] : NULL;
+		const uint64_t *opener =
+			handle ? wti_map_find_number(&s->handles.by_tid, handle->opener) : NULL;
+		uint32_t thing;
+
+		if (!opener || *opener != pid ||
+		    (handle->type != WTI_HANDLE_FILE && handle->type != WTI_HANDLE_SOCKET))
+			continue;
+		thing = wti_thing_of_fd(s, (int32_t)fd);
+		s->stack = 0;
+		wti_model_add(s, thing, WTI_DEED_LEFT_OPEN, 1);
+	}
+}
+
+/* ---- Contents -------------------------------------------------------------------------------- */
+
+static void written(struct wti_doing *d, int32_t fd)
+{
+	struct wti_handle *handle = wti_handles_of(&d->s->handles, d->s->pid, fd);
+
+	if (!d->call->result)
+		return;
+	if (handle && handle->attached & MAY_CHANGE) {
+		handle->attached &= ~MAY_CHANGE;
+		wti_model_add(d->s, d->thing, WTI_DEED_CHANGED, 1);
+	}
+	d->s->fx->things[d->thing].is_dirty = !(handle && handle->flags & O_SYNC);
+	wti_did(d, WTI_DEED_WRITTEN_BYTES, (uint64_t)d->call->result);
+}
+
+static void act_write(struct wti_doing *d)
+{
+	written(d, arg(d, 0));
+}
+
+static void act_read(struct wti_doing *d)
+{
+	wti_did(d, WTI_DEED_READ_BYTES, (uint64_t)d->call->result);
+}
+
+/* From one descriptor to another: both get their bytes. */
+static void copied(struct wti_doing *d, unsigned from, unsigned to)
+{
+	uint32_t source = wti_thing_of_fd(d->s, arg(d, from));
+
+	wti_model_add(d->s, source, WTI_DEED_READ_BYTES, (uint64_t)d->call->result);
+	d->thing = wti_thing_of_fd(d->s, arg(d, to));
+	if (d->thing != UINT32_MAX)
+		written(d, arg(d, to));
+}
+
+static void act_sendfile(struct wti_doing *d)
+{
+	copied(d, 1, 0);
+}
+
+static void act_copy(struct wti_doing *d)
+{
+	copied(d, 0, 2);
+}
+
+static void act_sync(struct wti_doing *d)
+{
+	d->s->fx->things[d->thing].is_dirty = false;
+	wti_did(d, WTI_DEED_SYNCED, 1);
+}
+
+static void act_truncate(struct wti_doing *d)
+{
+	d->s->fx->things[d->thing].is_dirty = true;
+	wti_did(d, WTI_DEED_CHANGED, 1);
+}
+
+static void prepare_map(struct wti_doing *d)
+{
+	if (d->call->args[3] & MAP_ANONYMOUS || arg(d, 4) < 0)
+		d->thing = wti_model_thing(d->s->fx, WTI_THING_KERNEL, "memory", "memory");
+	else
+		d->thing = wti_thing_of_fd(d->s, arg(d, 4));
+}
+
+static void act_map(struct wti_doing *d)
+{
+	const struct wti_thing *thing = &d->s->fx->things[d->thing];
+	uint64_t protection = d->call->args[2];
+
+	if (thing->type == WTI_THING_KERNEL)
+		return;
+	if (protection & PROT_EXEC)
+		wti_did(d, WTI_DEED_LOADED, 1);
+	else if (protection & PROT_WRITE && d->call->args[3] & MAP_SHARED &&
+		 thing->type == WTI_THING_FILE)
+		wti_did(d, WTI_DEED_CHANGED, 1);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static void renamed(struct wti_doing *d, uint32_t from, uint32_t to)
+{
+	struct wti_effects *fx = d->s->fx;
+
+	if (from == UINT32_MAX || to == UINT32_MAX || from == to)
+		return;
+	fx->things[to].moved_to = 0;
+	d->thing = to;
+	wti_did(d, WTI_DEED_REPLACED, 1);
+	if (fx->things[from].is_dirty)
+		wti_model_add(d->s, to, WTI_DEED_UNSYNCED, 1);
+	fx->things[to].is_dirty = false;
+	fx->things[to].via = fx->things[from].name;
+	if (fx->things[from].permissions)
+		fx->things[to].permissions = fx->things[from].permissions;
+	wti_model_move(d->s, from, to);
+	fx->things[from].is_dirty = false;
+	fx->things[from].moved_to = to + 1;
+}
+
+static void act_rename(struct wti_doing *d)
+{
+	uint32_t from = wti_thing_at(d->s, d->call, 0, AT_FDCWD);
+
+	renamed(d, from, wti_thing_at(d->s, d->call, 1, AT_FDCWD));
+}
+
+static void act_renameat(struct wti_doing *d)
+{
+	uint32_t from = wti_thing_at(d->s, d->call, 1, arg(d, 0));
+
+	renamed(d, from, wti_thing_at(d->s, d->call, 3, arg(d, 2)));
+}
+
+/* A rename is about what it makes, not about what it takes away. */
+static void prepare_rename(struct wti_doing *d)
+{
+	d->thing = wti_thing_at(d->s, d->call, 1, AT_FDCWD);
+}
+
+static void prepare_renameat(struct wti_doing *d)
+{
+	d->thing = wti_thing_at(d->s, d->call, 3, arg(d, 2));
+}
+
+static void act_remove(struct wti_doing *d)
+{
+	d->s->fx->things[d->thing].is_dirty = false;
+	wti_did(d, WTI_DEED_REMOVED, 1);
+}
+
+static void act_mkdir(struct wti_doing *d)
+{
+	bool is_at = !strcmp(wti_call_name(d->call->arch, d->call->nr), "mkdirat");
+
+	begin_anew(d);
+	d->s->fx->things[d->thing].permissions = (uint32_t)arg(d, is_at ? 2 : 1) & 07777;
+	wti_did(d, WTI_DEED_MADE, 1);
+}
+
+static void prepare_second(struct wti_doing *d)
+{
+	d->thing = wti_thing_at(d->s, d->call, 1, AT_FDCWD);
+}
+
+static void prepare_symlinkat(struct wti_doing *d)
+{
+	d->thing = wti_thing_at(d->s, d->call, 2, arg(d, 1));
+}
+
+static void act_link(struct wti_doing *d)
+{
+	begin_anew(d);
+	wti_did(d, WTI_DEED_LINKED, 1);
+}
+
+static void act_made(struct wti_doing *d)
+{
+	begin_anew(d);
+	wti_did(d, WTI_DEED_MADE, 1);
+}
+
+static void act_chmod(struct wti_doing *d)
+{
+	bool is_at = !strncmp(wti_call_name(d->call->arch, d->call->nr), "fchmodat", 8);
+
+	d->s->fx->things[d->thing].permissions = (uint32_t)arg(d, is_at ? 2 : 1) & 07777;
+	wti_did(d, WTI_DEED_PERMISSIONS, 1);
+}
+
+static void act_chown(struct wti_doing *d)
+{
+	wti_did(d, WTI_DEED_PERMISSIONS, 1);
+}
+
+const struct wti_deed_row wti_deed_files[] = {
+	{"open", NULL, act_open},
+	{"openat", NULL, act_open},
+	{"openat2", NULL, act_open},
+	{"creat", NULL, act_open},
+	{"close", prepare_close, NULL},
+	{"write", NULL, act_write},
+	{"pwrite64", NULL, act_write},
+	{"writev", NULL, act_write},
+	{"pwritev", NULL, act_write},
+	{"pwritev2", NULL, act_write},
+	{"read", NULL, act_read},
+	{"pread64", NULL, act_read},
+	{"readv", NULL, act_read},
+	{"preadv", NULL, act_read},
+	{"preadv2", NULL, act_read},
+	{"sendfile", NULL, act_sendfile},
+	{"copy_file_range", NULL, act_copy},
+	{"splice", NULL, act_copy},
+	{"fsync", NULL, act_sync},
+	{"fdatasync", NULL, act_sync},
+	{"sync_file_range", NULL, act_sync},
+	{"truncate", NULL, act_truncate},
+	{"ftruncate", NULL, act_truncate},
+	{"fallocate", NULL, act_truncate},
+	{"mmap", prepare_map, act_map},
+	{"rename", prepare_rename, act_rename},
+	{"renameat", prepare_renameat, act_renameat},
+	{"renameat2", prepare_renameat, act_renameat},
+	{"unlink", NULL, act_remove},
+	{"unlinkat", NULL, act_remove},
+	{"rmdir", NULL, act_remove},
+	{"mkdir", NULL, act_mkdir},
+	{"mkdirat", NULL, act_mkdir},
+	{"mknod", NULL, act_made},
+	{"mknodat", NULL, act_made},
+	{"link", prepare_second, act_link},
+	{"linkat", prepare_renameat, act_link},
+	{"symlink", prepare_second, act_made},
+	{"symlinkat", prepare_symlinkat, act_made},
+	{"chmod", NULL, act_chmod},
+	{"fchmod", NULL, act_chmod},
+	{"fchmodat", NULL, act_chmod},
+	{"fchmodat2", NULL, act_chmod},
+	{"chown", NULL, act_chown},
+	{"lchown", NULL, act_chown},
+	{"fchown", NULL, act_chown},
+	{"fchownat", NULL, act_chown},
+};
+const size_t wti_deed_file_count = sizeof(wti_deed_files) / sizeof(*wti_deed_files);

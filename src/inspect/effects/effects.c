@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inspector `effects`: a run's events into the model of what it did. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "deeds.h"
+#include "inspect/table.h"
+
+#define RAW_NAMES_MAX (1u << 18)
+#define TRACKS_MAX (1u << 20)
+#define NAME_MAX_BYTES 8192u
+
+/* ---- Which call has a row -------------------------------------------------------------------- */
+
+static const struct wti_deed_row *row_of(const char *name)
+{
+	for (size_t i = 0; i < wti_deed_file_count; i++)
+		if (!strcmp(wti_deed_files[i].call, name))
+			return &wti_deed_files[i];
+	for (size_t i = 0; i < wti_deed_other_count; i++)
+		if (!strcmp(wti_deed_others[i].call, name))
+			return &wti_deed_others[i];
+	return NULL;
+}
+
+struct state {
+	struct wti_effects_state s;
+	const struct wti_deed_row *rows[2][WTI_CALLS_MAX];
+	struct wti_effects fx;
+	bool is_ready;
+};
+
+const struct wti_deed_row *wti_deed_row(struct wti_effects_state *s, const struct wti_syscall *call)
+{
+	const struct state *state = (const struct state *)(const void *)s;
+
+	if ((call->arch != WTI_ARCH_X86_64 && call->arch != WTI_ARCH_AARCH64) ||
+	    call->nr >= WTI_CALLS_MAX)
+		return NULL;
+	return state->rows[call->arch - 1][call->nr];
+}
+
+static void find_rows(struct state *state)
+{
+	static const enum wti_arch archs[] = {WTI_ARCH_X86_64, WTI_ARCH_AARCH64};
+
+	for (size_t i = 0; i < 2; i++)
+		for (uint32_t nr = 0; nr < WTI_CALLS_MAX; nr++) {
+			const char *name = wti_call_name(archs[i], nr);
+
+			state->rows[i][nr] = name ? row_of(name) : NULL;
+		}
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static void ask(struct wt_query *query, const void *options)
+{
+	static const char *const kinds[] = {"context", "task",       "task_end",
+					    "syscall", "call_begin", "lost"};
+
+	(void)options;
+	query->kinds = kinds;
+	query->kind_count = sizeof(kinds) / sizeof(*kinds);
+}
+
+static int begin(void *opaque, const struct wt_trace *trace, const void *options,
+		 struct wt_err *err)
+{
+	struct state *state = opaque;
+	struct wti_effects_state *s = &state->s;
+	int r;
+
+	(void)trace;
+	if (!options)
+		return wti_err(err, WT_E_ARG, "effects needs a place for what it learns");
+	s->options = *(const struct wti_effects_options *)options;
+	s->fx = &state->fx;
+	wti_model_init(s->fx);
+	wti_map_init(&s->raw_names, RAW_NAMES_MAX);
+	wti_map_init(&s->actor_of, TRACKS_MAX);
+	wti_map_init(&s->process_of, TRACKS_MAX);
+	wti_map_init(&s->tid_of, TRACKS_MAX);
+	wti_buf_init(&s->text, NAME_MAX_BYTES);
+	s->first_ns = INT64_MAX;
+	find_rows(state);
+	r = wti_names_init(&s->names, s->options.roots, s->options.root_count, err);
+	r = r ? r : wti_handles_init(&s->handles, s->names.cwd, err);
+	state->is_ready = !r;
+	return r;
+}
+
+static bool is(struct wt_text text, const char *word)
+{
+	return text.bytes == strlen(word) && !memcmp(text.data, word, text.bytes);
+}
+
+static void keep_time(struct wti_effects *fx, int64_t ns)
+{
+	if (fx->step_time_count >= WTI_STEP_TIMES_MAX)
+		return;
+	if (!(fx->step_time_count & (fx->step_time_count - 1))) {
+		size_t capacity = fx->step_time_count ? fx->step_time_count * 2 : 1;
+		void *bigger = realloc(fx->step_ns, capacity * sizeof(*fx->step_ns));
+
+		if (!bigger) {
+			fx->failed = WT_E_NOMEM;
+			return;
+		}
+		fx->step_ns = bigger;
+	}
+	fx->step_ns[fx->step_time_count++] = ns;
+}
+
+/* The first track that tells steps tells them for all: ranks go in step with it. */
+static void take_context(struct wti_effects_state *s, const struct wt_event *event)
+{
+	int64_t step = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
+
+	if (!is(wt_event_text(event, WT_CONTEXT_FIELD_KEY), "step"))
+		return;
+	if (!s->has_leader) {
+		s->has_leader = true;
+		s->leader_stream = event->stream;
+		s->leader_track = event->track;
+	} else if (s->leader_stream != event->stream || s->leader_track != event->track ||
+		   s->step == step) {
+		return;
+	}
+	wti_model_end_step(s, true);
+	if (s->fx->step_count)
+		keep_time(s->fx, event->time_ns - s->step_began_ns);
+	s->fx->step_count++;
+	s->step = step;
+	s->step_began_ns = event->time_ns;
+}
+
+static int take_call(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
+{
+	struct wti_syscall call;
+	int r;
+
+	wti_syscall_read(event, &call);
+	if (!wti_actors_find(s, event))
+		return 0;
+	s->fx->stream = event->stream;
+	s->stack = call.stack;
+	s->fx->has_stacks |= call.stack != 0;
+	if (call.flags & WTI_SYSCALL_OWN) {
+		s->fx->own_count++;
+	} else {
+		s->fx->unread_count += (call.flags & WTI_SYSCALL_UNREAD) != 0;
+		wti_deeds_call(s, &call);
+		s->fx->syscall_count++;
+	}
+	r = wti_handles_call(&s->handles, s->pid, s->tid, &call, err);
+	if (!r && !(call.flags & WTI_SYSCALL_OWN))
+		wti_deeds_after(s, &call);
+	return r;
+}
+
+static void take_function(struct wti_effects_state *s, const struct wt_event *event)
+{
+	struct wt_text name = wt_event_text(event, WT_CALL_BEGIN_FIELD_CALLEE);
+
+	wti_buf_clear(&s->text);
+	wti_buf_append(&s->text, name.data, name.bytes);
+	s->process = 0;
+	s->stack = 0;
+	wti_model_add(s,
+		      wti_model_thing(s->fx, WTI_THING_FUNCTION, wti_buf_cstr(&s->text),
+				      wti_buf_cstr(&s->text)),
+		      WTI_DEED_CALLED, 1);
+}
+
+static int take_end(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
+{
+	if (wti_actors_end(s, event))
+		wti_deeds_left_open(s, s->pid);
+	return wti_handles_event(&s->handles, event, err);
+}
+
+static int take_birth(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
+{
+	int r = wti_actors_task(s, event, err);
+
+	s->fx->has_tasks = true;
+	s->fx->stream = event->stream;
+	return r ? r : wti_handles_event(&s->handles, event, err);
+}
+
+static int take(void *opaque, const struct wt_event *event, struct wt_err *err)
+{
+	struct state *state = opaque;
+	struct wti_effects_state *s = &state->s;
+
+	if (event->time_ns < s->first_ns)
+		s->first_ns = event->time_ns;
+	s->last_ns = event->time_ns;
+	switch (event->kind->number) {
+	case WT_KIND_CONTEXT:
+		take_context(s, event);
+		return 0;
+	case WT_KIND_TASK:
+		return take_birth(s, event, err);
+	case WT_KIND_TASK_END:
+		return take_end(s, event, err);
+	case WT_KIND_SYSCALL:
+		return take_call(s, event, err);
+	case WT_KIND_CALL_BEGIN:
+		take_function(s, event);
+		return 0;
+	case WT_KIND_LOST:
+		s->fx->lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Of processes whose end was not seen. */
+static void end_others(struct wti_effects_state *s)
+{
+	for (size_t i = 0; i < s->fx->actor_count; i++) {
+		const struct wti_actor *actor = &s->fx->actors[i];
+
+		if (actor->process || actor->ended)
+			continue;
+		s->process = (uint32_t)i + 1;
+		s->pid = actor->pid;
+		wti_deeds_left_open(s, actor->pid);
+	}
+}
+
+static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
+{
+	struct state *state = opaque;
+	struct wti_effects_state *s = &state->s;
+
+	(void)result;
+	end_others(s);
+	wti_actors_finish(s);
+	wti_model_end_step(s, false);
+	wti_model_finish(s->fx);
+	s->fx->duration_ns = s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0;
+	if (s->fx->failed)
+		return wti_err(err, WT_E_NOMEM, "out of memory for what the run did");
+	*s->options.ret_effects = state->fx;
+	state->fx = (struct wti_effects){0};
+	return 0;
+}
+
+static void release(void *opaque)
+{
+	struct state *state = opaque;
+	struct wti_effects_state *s = &state->s;
+
+	wti_effects_release(&state->fx);
+	wti_names_release(&s->names);
+	if (state->is_ready)
+		wti_handles_release(&s->handles);
+	wti_map_release(&s->raw_names);
+	wti_map_release(&s->actor_of);
+	wti_map_release(&s->process_of);
+	wti_map_release(&s->tid_of);
+	free(s->touched);
+	wti_buf_release(&s->text);
+}
+
+const struct wt_inspector wti_inspector_effects = {
+	.name = "effects",
+	.summary = "what a run did to files, peers and processes",
+	.state_bytes = sizeof(struct state),
+	.ask = ask,
+	.begin = begin,
+	.event = take,
+	.finish = finish,
+	.release = release,
+};

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run did to the world, and how often: the model on which diff, goldens and budgets stand.
+ *
+ * A run touches THINGS (files, libraries, peers, programs, processes ...), each under the name that
+ * it has in every run (names.h) and with one raw name kept beside. For each thing there are
+ * TALLIES: deeds (made, replaced, removed, bytes written ...) and calls ("openat", "openat
+ * ENOENT"), counted in all, before the first step and by step. And there is the order: for each
+ * thread the ACTS in which it touched things, with the stacks that they came from.
+ *
+ * A file that is renamed takes along what was done to it: a checkpoint that is written to ckpt.tmp
+ * and renamed is one thing, ckpt, `replaced` via ckpt.tmp.
+ *
+ * Everything has a ceiling; what was beyond is counted in left_out_count and said.
+ */
+#ifndef WTI_EFFECTS_H
+#define WTI_EFFECTS_H
+
+#include <wheeltap/inspect.h>
+
+#include "base/arena.h"
+#include "names.h"
+
+enum wti_deed {
+	WTI_DEED_MADE,     /* created, or emptied to be written anew */
+	WTI_DEED_REPLACED, /* a file was renamed to this name */
+	WTI_DEED_CHANGED,  /* written to where it stood */
+	WTI_DEED_REMOVED,
+	WTI_DEED_MOVED,       /* renamed away */
+	WTI_DEED_LINKED,      /* got one more name */
+	WTI_DEED_PERMISSIONS, /* mode or owner set */
+	WTI_DEED_EXECUTED,
+	WTI_DEED_CONNECTED,
+	WTI_DEED_LISTENED,
+	WTI_DEED_ACCEPTED,
+	WTI_DEED_LOADED,  /* mapped as code */
+	WTI_DEED_STARTED, /* processes */
+	WTI_DEED_THREADS, /* threads started in such processes */
+	WTI_DEED_SYNCED,
+	WTI_DEED_UNSYNCED, /* replaced while what was written had not been synced */
+	WTI_DEED_OPENED,
+	WTI_DEED_LEFT_OPEN, /* descriptors that were never closed */
+	WTI_DEED_WRITTEN_BYTES,
+	WTI_DEED_READ_BYTES,
+	WTI_DEED_CALLED, /* functions of the program, by agents */
+	WTI_DEED_COUNT,
+	/* From here on system calls: WTI_DEED_CALL plus an index into effects->calls. */
+	WTI_DEED_CALL = 64,
+};
+
+/* "made", "written_bytes", "openat ENOENT": as goldens and JSON have it. */
+struct wti_effects;
+const char *wti_deed_word(const struct wti_effects *effects, uint32_t deed);
+/* -1 if it is no deed but a call. */
+int wti_deed_by_word(const char *word);
+
+#define WTI_SITES_MAX 4
+#define WTI_NO_STEP INT64_MIN
+
+/* Where an act came from: an interned stack of a stream. */
+struct wti_site {
+	uint32_t stream; /* plus one; 0: not known */
+	uint32_t stack;
+	uint64_t count;
+};
+
+struct wti_tally {
+	uint32_t thing;
+	uint32_t deed; /* enum wti_deed, or a call */
+	uint64_t total;
+	uint64_t before;   /* the first step, or all if there were none */
+	uint64_t after;    /* since the last step began: its own and the end of the program */
+	uint64_t step_min; /* of whole steps; 0 if some were without */
+	uint64_t step_max;
+	uint64_t step_count; /* whole steps in which it happened */
+	int64_t first_step;  /* WTI_NO_STEP: before all */
+	uint32_t next;       /* of the same thing; index plus one */
+	struct wti_site sites[WTI_SITES_MAX];
+	/* While the run goes by: */
+	uint64_t current; /* in this step */
+	uint64_t current_index;
+};
+
+struct wti_thing {
+	enum wti_thing_type type;
+	const char *name;
+	const char *raw;      /* the first raw name that it had */
+	const char *via;      /* the name from which it was renamed; NULL: never */
+	uint32_t permissions; /* as last given; 0: never */
+	uint32_t process;     /* index plus one of the only process that touched it; 0: several */
+	uint32_t first_tally; /* index plus one */
+	/* While the run goes by: */
+	uint32_t moved_to; /* index plus one */
+	bool is_dirty;     /* written and not synced */
+	bool is_touched;
+};
+
+/* A process or a thread, by its place in the spawn tree. */
+struct wti_actor {
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t parent;  /* index plus one of the process that made it; 0: the first */
+	uint32_t process; /* of a thread: index plus one of its process; 0: it is one itself */
+	uint32_t child_count;
+	uint32_t thread_count;
+	uint32_t ordinal; /* among its parent's children, or its process's threads, from 1 */
+	uint32_t thing;   /* of a process: index plus one */
+	bool ended;
+	char command[32]; /* of a process: the last program that it became */
+	/* What it did, in order. */
+	struct wti_act *acts;
+	size_t act_count, act_capacity;
+};
+
+struct wti_act {
+	uint32_t thing;
+	uint32_t deed;  /* WTI_DEED_CALL and above, or a deed that matters more than its call */
+	uint32_t stack; /* of effects->stream */
+	uint32_t step;  /* how many steps had begun */
+};
+
+#define WTI_STEP_TIMES_MAX (1u << 20)
+
+struct wti_effects {
+	struct wti_arena arena;
+	struct wti_thing *things;
+	size_t thing_count, thing_capacity;
+	struct wti_map thing_index; /* type and name: index plus one */
+	struct wti_tally *tallies;
+	size_t tally_count, tally_capacity;
+	struct wti_map tally_index; /* thing and deed: index plus one */
+	struct wti_map calls;       /* names of calls, with their errors */
+	struct wti_actor *actors;
+	size_t actor_count, actor_capacity;
+	uint64_t act_count; /* of all actors */
+
+	uint64_t syscall_count; /* of the program, guests' left out */
+	uint64_t own_count;     /* guests' */
+	uint64_t lost_count;    /* events that are missing */
+	uint64_t unread_count;  /* calls whose memory could not be read */
+	uint64_t left_out_count;
+	bool has_tasks;  /* system calls were recorded, be there some or none */
+	bool has_stacks; /* of at least one call */
+	bool order_is_cut;
+	size_t stream; /* of system calls */
+
+	uint64_t step_count; /* begun */
+	int64_t *step_ns;    /* of whole steps */
+	size_t step_time_count;
+	int64_t duration_ns; /* from the first to the last event */
+	int failed;          /* WT_E_NOMEM once memory ran out */
+};
+
+/* ---- Asking for it --------------------------------------------------------------------------- */
+
+struct wti_effects_options {
+	const struct wti_root *roots; /* names.h; $CWD is the working directory of the run */
+	size_t root_count;
+	struct wti_effects *ret_effects; /* the caller's to release */
+};
+
+/* The inspector "effects" fills ret_effects. */
+void wti_effects_release(struct wti_effects *effects);
+
+/* ---- Looking at it --------------------------------------------------------------------------- */
+
+/* NULL: never. */
+const struct wti_thing *wti_effects_thing(const struct wti_effects *effects,
+					  enum wti_thing_type type, const char *name);
+const struct wti_tally *wti_effects_tally(const struct wti_effects *effects, uint32_t thing,
+					  uint32_t deed);
+/* Tallies of a thing, one after the other; NULL after the last. */
+const struct wti_tally *wti_effects_first(const struct wti_effects *effects, uint32_t thing);
+const struct wti_tally *wti_effects_next(const struct wti_effects *effects,
+					 const struct wti_tally *tally);
+/* "0", "0.2", "0.2:1": the second child of the first process, and its first further thread. */
+void wti_effects_place(const struct wti_effects *effects, size_t actor, struct wti_buf *out);
+/* "train > sh": the programs on the way from the first process to this one. */
+void wti_effects_role(const struct wti_effects *effects, size_t actor, struct wti_buf *out);
+/* The share-th quantile of the duration of whole steps, in ns; -1: there are none. */
+int64_t wti_effects_step_ns(const struct wti_effects *effects, double share);
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps things, tallies and acts, and knows their ceilings. */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THINGS_MAX (1u << 17)
+#define TALLIES_MAX (1u << 20)
+#define CALLS_MAX (1u << 14)
+#define TEXT_MAX ((size_t)256 << 20)
+#define ACTS_MAX ((uint64_t)8 << 20) /* of a run; 16 bytes each */
+#define MOVES_MAX 8
+
+static const char *const words[WTI_DEED_COUNT] = {
+	"made",          "replaced",   "changed",   "removed",  "moved",    "linked",
+	"permissions",   "executed",   "connected", "listened", "accepted", "loaded",
+	"started",       "threads",    "synced",    "unsynced", "opened",   "left_open",
+	"written_bytes", "read_bytes", "called",
+};
+
+const char *wti_deed_word(const struct wti_effects *fx, uint32_t deed)
+{
+	if (deed < WTI_DEED_COUNT)
+		return words[deed];
+	return deed >= WTI_DEED_CALL && deed - WTI_DEED_CALL < fx->calls.count
+		       ? fx->calls.entries[deed - WTI_DEED_CALL].text
+		       : "?";
+}
+
+int wti_deed_by_word(const char *word)
+{
+	for (int i = 0; i < WTI_DEED_COUNT; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	return -1;
+}
+
+void wti_model_init(struct wti_effects *fx)
+{
+	*fx = (struct wti_effects){0};
+	wti_arena_init(&fx->arena, TEXT_MAX);
+	wti_map_init(&fx->thing_index, THINGS_MAX);
+	wti_map_init(&fx->tally_index, TALLIES_MAX);
+	wti_map_init(&fx->calls, CALLS_MAX);
+}
+
+void wti_effects_release(struct wti_effects *fx)
+{
+	for (size_t i = 0; i < fx->actor_count; i++)
+		free(fx->actors[i].acts);
+	free(fx->actors);
+	free(fx->things);
+	free(fx->tallies);
+	free(fx->step_ns);
+	wti_map_release(&fx->thing_index);
+	wti_map_release(&fx->tally_index);
+	wti_map_release(&fx->calls);
+	wti_arena_release(&fx->arena);
+	*fx = (struct wti_effects){0};
+}
+
+/* Room for one more of `size` bytes; false: memory ran out. */
+static bool room(struct wti_effects *fx, void **items, size_t count, size_t *capacity, size_t size)
+{
+	size_t more = *capacity ? *capacity * 2 : 64;
+	void *bigger;
+
+	if (count < *capacity)
+		return true;
+	bigger = realloc(*items, more * size);
+	if (!bigger) {
+		fx->failed = WT_E_NOMEM;
+		return false;
+	}
+	*items = bigger;
+	*capacity = more;
+	return true;
+}
+
+/* ---- Things ---------------------------------------------------------------------------------- */
+
+static uint64_t *thing_slot(struct wti_effects *fx, enum wti_thing_type type, const char *name)
+{
+	char key[4096 + 2];
+	size_t bytes = strlen(name);
+
+	bytes = bytes < sizeof(key) - 2 ? bytes : sizeof(key) - 2;
+	key[0] = (char)('a' + type);
+	memcpy(key + 1, name, bytes);
+	return wti_map_text(&fx->thing_index, key, bytes + 1);
+}
+
+uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const char *name,
+			 const char *raw)
+{
+	uint64_t *slot = thing_slot(fx, type, name);
+	struct wti_thing *thing;
+
+	if (!slot) {
+		fx->left_out_count++;
+		return UINT32_MAX;
+	}
+	if (*slot)
+		return (uint32_t)*slot - 1;
+	if (!room(fx, (void **)&fx->things, fx->thing_count, &fx->thing_capacity, sizeof(*thing)))
+		return UINT32_MAX;
+	thing = &fx->things[fx->thing_count];
+	*thing = (struct wti_thing){.type = type,
+				    .name = wti_arena_text(&fx->arena, name, strlen(name)),
+				    .raw = wti_arena_text(&fx->arena, raw, strlen(raw))};
+	if (!thing->name || !thing->raw) {
+		fx->left_out_count++;
+		return UINT32_MAX;
+	}
+	*slot = ++fx->thing_count;
+	return (uint32_t)*slot - 1;
+}
+
+const struct wti_thing *wti_effects_thing(const struct wti_effects *fx, enum wti_thing_type type,
+					  const char *name)
+{
+	char key[4096 + 2];
+	size_t bytes = strlen(name);
+	const uint64_t *slot;
+
+	bytes = bytes < sizeof(key) - 2 ? bytes : sizeof(key) - 2;
+	key[0] = (char)('a' + type);
+	memcpy(key + 1, name, bytes);
+	slot = wti_map_find_text(&fx->thing_index, key, bytes + 1);
+	return slot && *slot ? &fx->things[*slot - 1] : NULL;
+}
+
+uint32_t wti_thing_now(const struct wti_effects *fx, uint32_t thing)
+{
+	for (int i = 0; i < MOVES_MAX && thing != UINT32_MAX && fx->things[thing].moved_to; i++)
+		thing = fx->things[thing].moved_to - 1;
+	return thing;
+}
+
+uint32_t wti_model_call(struct wti_effects *fx, const char *name)
+{
+	uint64_t *slot = wti_map_text(&fx->calls, name, strlen(name));
+
+	if (!slot) {
+		fx->left_out_count++;
+		return UINT32_MAX;
+	}
+	if (!*slot)
+		*slot = fx->calls.count;
+	return WTI_DEED_CALL + (uint32_t)*slot - 1;
+}
+
+/* ---- Tallies --------------------------------------------------------------------------------- */
+
+static uint64_t tally_key(uint32_t thing, uint32_t deed)
+{
+	return (uint64_t)thing << 32 | deed;
+}
+
+static uint32_t tally_of(struct wti_effects *fx, uint32_t thing, uint32_t deed)
+{
+	uint64_t *slot = wti_map_number(&fx->tally_index, tally_key(thing, deed));
+
+	if (!slot) {
+		fx->left_out_count++;
+		return UINT32_MAX;
+	}
+	if (*slot)
+		return (uint32_t)*slot - 1;
+	if (!room(fx, (void **)&fx->tallies, fx->tally_count, &fx->tally_capacity,
+		  sizeof(*fx->tallies)))
+		return UINT32_MAX;
+	fx->tallies[fx->tally_count] = (struct wti_tally){.thing = thing,
+							  .deed = deed,
+							  .step_min = UINT64_MAX,
+							  .first_step = WTI_NO_STEP,
+							  .next = fx->things[thing].first_tally};
+	*slot = ++fx->tally_count;
+	fx->things[thing].first_tally = (uint32_t)*slot;
+	return (uint32_t)*slot - 1;
+}
+
+const struct wti_tally *wti_effects_tally(const struct wti_effects *fx, uint32_t thing,
+					  uint32_t deed)
+{
+	const uint64_t *slot = wti_map_find_number(&fx->tally_index, tally_key(thing, deed));
+
+	return slot && *slot ? &fx->tallies[*slot - 1] : NULL;
+}
+
+const struct wti_tally *wti_effects_first(const struct wti_effects *fx, uint32_t thing)
+{
+	uint32_t first = fx->things[thing].first_tally;
+
+	return first ? &fx->tallies[first - 1] : NULL;
+}
+
+const struct wti_tally *wti_effects_next(const struct wti_effects *fx,
+					 const struct wti_tally *tally)
+{
+	return tally->next ? &fx->tallies[tally->next - 1] : NULL;
+}
+
+static void add_site(struct wti_tally *tally, size_t stream, uint32_t stack, uint64_t count)
+{
+	for (size_t i = 0; i < WTI_SITES_MAX; i++) {
+		struct wti_site *site = &tally->sites[i];
+
+		if (!site->count)
+			*site = (struct wti_site){(uint32_t)stream + 1, stack, 0};
+		if (site->stack == stack && site->stream == stream + 1) {
+			site->count += count;
+			return;
+		}
+	}
+}
+
+/* The tally is one of those to be looked at when the step ends. */
+static void touch(struct wti_effects_state *s, uint32_t index)
+{
+	struct wti_tally *tally = &s->fx->tallies[index];
+
+	if (tally->current_index == s->fx->step_count + 1)
+		return;
+	if (!room(s->fx, (void **)&s->touched, s->touched_count, &s->touched_capacity,
+		  sizeof(*s->touched)))
+		return;
+	tally->current_index = s->fx->step_count + 1;
+	tally->current = 0;
+	s->touched[s->touched_count++] = index;
+}
+
+void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t deed, uint64_t amount)
+{
+	uint32_t index = thing == UINT32_MAX || deed == UINT32_MAX ? UINT32_MAX
+								   : tally_of(s->fx, thing, deed);
+	struct wti_tally *tally;
+	struct wti_thing *it;
+
+	if (index == UINT32_MAX || !amount)
+		return;
+	tally = &s->fx->tallies[index];
+	it = &s->fx->things[thing];
+	if (!it->is_touched)
+		it->process = s->process;
+	else if (it->process != s->process)
+		it->process = 0;
+	it->is_touched = true;
+	if (!tally->total)
+		tally->first_step = s->fx->step_count ? s->step : WTI_NO_STEP;
+	tally->total += amount;
+	touch(s, index);
+	tally->current += amount;
+	if (s->stack)
+		add_site(tally, s->fx->stream, s->stack, amount);
+}
+
+void wti_model_end_step(struct wti_effects_state *s, bool is_whole)
+{
+	for (size_t i = 0; i < s->touched_count; i++) {
+		struct wti_tally *tally = &s->fx->tallies[s->touched[i]];
+
+		if (!s->fx->step_count) {
+			tally->before += tally->current;
+		} else if (!is_whole) {
+			tally->after += tally->current;
+		} else if (tally->current) {
+			tally->step_count++;
+			if (tally->current < tally->step_min)
+				tally->step_min = tally->current;
+			if (tally->current > tally->step_max)
+				tally->step_max = tally->current;
+		}
+		tally->current = 0;
+		tally->current_index = 0;
+	}
+	s->touched_count = 0;
+}
+
+void wti_model_finish(struct wti_effects *fx)
+{
+	uint64_t whole = fx->step_count ? fx->step_count - 1 : 0;
+
+	for (size_t i = 0; i < fx->tally_count; i++)
+		if (fx->tallies[i].step_count < whole || fx->tallies[i].step_min == UINT64_MAX)
+			fx->tallies[i].step_min = 0;
+}
+
+static void merge_sites(struct wti_tally *into, const struct wti_tally *from)
+{
+	for (size_t i = 0; i < WTI_SITES_MAX && from->sites[i].count; i++)
+		add_site(into, from->sites[i].stream - 1, from->sites[i].stack,
+			 from->sites[i].count);
+}
+
+static void move_tally(struct wti_effects_state *s, uint32_t index, uint32_t to)
+{
+	uint32_t target = tally_of(s->fx, to, s->fx->tallies[index].deed);
+	struct wti_tally *from, *into;
+
+	if (target == UINT32_MAX)
+		return;
+	touch(s, target);
+	from = &s->fx->tallies[index];
+	into = &s->fx->tallies[target];
+	if (!into->total)
+		into->first_step = from->first_step;
+	into->total += from->total;
+	into->before += from->before;
+	into->current += from->current_index == s->fx->step_count + 1 ? from->current : 0;
+	into->step_count += from->step_count;
+	if (from->step_count && from->step_min < into->step_min)
+		into->step_min = from->step_min;
+	if (from->step_max > into->step_max)
+		into->step_max = from->step_max;
+	merge_sites(into, from);
+}
+
+/* Its making is no event of its own: it was made to be renamed. */
+void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to)
+{
+	uint32_t index = s->fx->things[from].first_tally;
+
+	while (index) {
+		struct wti_tally *tally = &s->fx->tallies[index - 1];
+		uint32_t next = tally->next;
+
+		if (tally->deed != WTI_DEED_MADE && tally->deed != WTI_DEED_CHANGED && tally->total)
+			move_tally(s, index - 1, to);
+		tally = &s->fx->tallies[index - 1];
+		tally->total = tally->before = tally->after = tally->current = 0;
+		tally->step_count = tally->step_max = 0;
+		tally->step_min = UINT64_MAX;
+		memset(tally->sites, 0, sizeof(tally->sites));
+		index = next;
+	}
+}
+
+/* ---- Acts ------------------------------------------------------------------------------------ */
+
+void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed)
+{
+	struct wti_actor *actor = s->actor ? &s->fx->actors[s->actor - 1] : NULL;
+
+	if (!actor || thing == UINT32_MAX || deed == UINT32_MAX)
+		return;
+	if (s->fx->act_count >= ACTS_MAX) {
+		s->fx->order_is_cut = true;
+		return;
+	}
+	if (!room(s->fx, (void **)&actor->acts, actor->act_count, &actor->act_capacity,
+		  sizeof(*actor->acts)))
+		return;
+	actor->acts[actor->act_count++] =
+		(struct wti_act){thing, deed, s->stack, (uint32_t)s->fx->step_count};
+	s->fx->act_count++;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int64_t wti_effects_step_ns(const struct wti_effects *fx, double share)
+{
+	size_t count = fx->step_time_count;
+	int64_t *sorted, value;
+
+	if (!count)
+		return -1;
+	sorted = malloc(count * sizeof(*sorted));
+	if (!sorted)
+		return -1;
+	memcpy(sorted, fx->step_ns, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), by_size);
+	value = sorted[(size_t)(share * (double)(count - 1))];
+	free(sorted);
+	return value;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the model is filled while a run goes by: between effects.c, actors.c, deeds*.c and model.c.
+ */
+#ifndef WTI_EFFECTS_MODEL_H
+#define WTI_EFFECTS_MODEL_H
+
+#include "effects.h"
+#include "syscall/handles.h"
+
+/* Where we are: the process and call that something is told of. */
+struct wti_effects_state {
+	struct wti_effects *fx;
+	struct wti_names names;
+	struct wti_handles handles;
+	struct wti_map raw_names;  /* raw path and process class: thing plus one */
+	struct wti_map actor_of;   /* track: actor plus one */
+	struct wti_map process_of; /* pid: actor plus one */
+	struct wti_map tid_of;     /* tid: actor plus one */
+	uint64_t *touched;         /* tallies of this step */
+	size_t touched_count, touched_capacity;
+	size_t leader_stream; /* who tells the steps */
+	uint32_t leader_track;
+	bool has_leader;
+	int64_t step;
+	int64_t step_began_ns;
+	int64_t first_ns, last_ns;
+	uint32_t actor; /* of the call */
+	uint32_t process;
+	uint32_t pid, tid;
+	uint32_t stack;
+	struct wti_buf text; /* for names */
+	struct wti_effects_options options;
+};
+
+/* ---- Storage (model.c) ----------------------------------------------------------------------- */
+
+void wti_model_init(struct wti_effects *fx);
+/* Index of the thing of that name; made if absent. UINT32_MAX: beyond the ceiling. */
+uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const char *name,
+			 const char *raw);
+/* Index of a system call's name, as a deed. */
+uint32_t wti_model_call(struct wti_effects *fx, const char *name);
+void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t deed, uint64_t amount);
+/* What was done to `from` was done to `to`, as that is what it is called now. */
+void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to);
+/* The step is over (or the run): its counts go into the tallies. */
+void wti_model_end_step(struct wti_effects_state *s, bool is_whole);
+void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed);
+/* Steps at which nothing happened count too. */
+void wti_model_finish(struct wti_effects *fx);
+
+/* ---- Who (actors.c) -------------------------------------------------------------------------- */
+
+int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err);
+/* True if the event ends a process; its descriptors are still there. */
+bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event);
+bool wti_actors_find(struct wti_effects_state *s, const struct wt_event *event);
+void wti_actors_finish(struct wti_effects_state *s);
+
+/* ---- What (deeds.c, deeds_files.c)
+ * ----------------------------------------------------------------- */
+
+uint32_t wti_thing_of_path(struct wti_effects_state *s, const char *path);
+/* UINT32_MAX if the descriptor is not open. */
+uint32_t wti_thing_of_fd(struct wti_effects_state *s, int32_t fd);
+/* Follows renames. */
+uint32_t wti_thing_now(const struct wti_effects *fx, uint32_t thing);
+void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call);
+/* After the handles know it: what an open has opened. */
+void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call);
+void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid);
+
+#endif
