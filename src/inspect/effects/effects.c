@@ -78,6 +78,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	s->options = *(const struct wti_effects_options *)options;
 	s->fx = &state->fx;
 	wti_model_init(s->fx);
+	s->fx->arch = "";
 	wti_map_init(&s->raw_names, RAW_NAMES_MAX);
 	wti_map_init(&s->actor_of, TRACKS_MAX);
 	wti_map_init(&s->process_of, TRACKS_MAX);
@@ -136,6 +137,11 @@ static void take_context(struct wti_effects_state *s, const struct wt_event *eve
 	s->step_began_ns = event->time_ns;
 }
 
+static const char *arch_word(uint32_t arch)
+{
+	return arch == WTI_ARCH_X86_64 ? "x86_64" : arch == WTI_ARCH_AARCH64 ? "aarch64" : "other";
+}
+
 static int take_call(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
 {
 	struct wti_syscall call;
@@ -147,6 +153,8 @@ static int take_call(struct wti_effects_state *s, const struct wt_event *event, 
 	s->fx->stream = event->stream;
 	s->stack = call.stack;
 	s->fx->has_stacks |= call.stack != 0;
+	if (!*s->fx->arch)
+		s->fx->arch = arch_word(call.arch);
 	if (call.flags & WTI_SYSCALL_OWN) {
 		s->fx->own_count++;
 	} else {

@@ -142,7 +142,8 @@ struct wti_effects {
 	bool has_tasks;  /* system calls were recorded, be there some or none */
 	bool has_stacks; /* of at least one call */
 	bool order_is_cut;
-	size_t stream; /* of system calls */
+	size_t stream;    /* of system calls */
+	const char *arch; /* of the first system call; "": there was none */
 
 	uint64_t step_count; /* begun */
 	int64_t *step_ns;    /* of whole steps */

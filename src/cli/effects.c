@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows what run.json says of the folders of a run, and which runs can be compared. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "effects.h"
+#include "progress.h"
+
+#define RUNJSON_MAX (16u << 20)
+#define ROOTS 4
+
+struct folders {
+	struct wti_root roots[ROOTS];
+	char *memory[ROOTS];
+	size_t count;
+};
+
+/* ---- Folders that have a name ---------------------------------------------------------------- */
+
+static bool is_of_system(const char *path)
+{
+	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/opt/", "/lib"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (!strncmp(path, folders[i], strlen(folders[i])))
+			return true;
+	return false;
+}
+
+static void add_root(struct folders *folders, const char *variable, char *path)
+{
+	bool is_new = path && *path == '/' && path[1];
+
+	for (size_t i = 0; is_new && i < folders->count; i++)
+		is_new = strcmp(folders->roots[i].path, path) != 0;
+	if (!is_new || folders->count == ROOTS) {
+		free(path);
+		return;
+	}
+	folders->memory[folders->count] = path;
+	folders->roots[folders->count++] = (struct wti_root){path, variable};
+}
+
+/* The folder of a file, seen from `directory`; NULL if it is the system's. */
+static char *folder_of(const char *file, const char *directory)
+{
+	char *path = NULL, *slash;
+
+	if (*file == '/')
+		path = strdup(file);
+	else if (!directory || asprintf(&path, "%s/%s", directory, file) < 0)
+		return NULL;
+	slash = path ? strrchr(path, '/') : NULL;
+	if (!slash || is_of_system(path)) {
+		free(path);
+		return NULL;
+	}
+	*slash = 0;
+	return path;
+}
+
+/* The program's own folder: of its executable, or of the script that an interpreter runs. */
+static void add_program(struct folders *folders, const json_t *root, const char *directory)
+{
+	const json_t *command = json_object_get(root, "command");
+	const char *executable =
+		json_string_value(json_object_get(json_object_get(root, "executable"), "path"));
+
+	if (executable)
+		add_root(folders, "$PROGRAM", folder_of(executable, directory));
+	for (size_t i = 1; i < json_array_size(command); i++) {
+		const char *word = json_string_value(json_array_get(command, i));
+
+		if (!word || *word == '-')
+			continue;
+		if (strchr(word, '/'))
+			add_root(folders, "$SCRIPT", folder_of(word, directory));
+		break;
+	}
+}
+
+static json_t *load(const struct wti_run *run)
+{
+	struct wti_buf text;
+	json_t *root = NULL;
+	char *path;
+
+	if (!run->is_folder || asprintf(&path, "%s/run.json", run->path) < 0)
+		return NULL;
+	wti_buf_init(&text, RUNJSON_MAX);
+	if (!wti_file_read(path, RUNJSON_MAX, &text, NULL))
+		root = json_loadb((const char *)text.data, text.bytes, 0, NULL);
+	wti_buf_release(&text);
+	free(path);
+	return root;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static int look(struct wti_seen_run *seen, const struct folders *folders, struct wt_result *result,
+		struct wt_err *err)
+{
+	struct wti_effects_options options = {.roots = folders->roots,
+					      .root_count = folders->count,
+					      .ret_effects = &seen->effects};
+	struct wti_progress progress;
+	int r;
+
+	wti_progress_begin(&progress, "reading");
+	r = wt_inspect(wt_inspector_by_name("effects"), seen->opened.trace, NULL, &options, result,
+		       wti_progress_share, &progress, err);
+	wti_progress_end(&progress);
+	if (!r && seen->effects.left_out_count)
+		wt_result_note(result, "'%s' does more than can be kept: %llu things were left out",
+			       seen->opened.run.name,
+			       (unsigned long long)seen->effects.left_out_count);
+	return r;
+}
+
+int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_result *result,
+		  struct wt_err *err)
+{
+	struct wti_seen_run seen = {.is_whole = true};
+	struct folders folders = {.count = 0};
+	const char *expression;
+	json_t *root;
+	int r = wti_open(word, &seen.opened, err);
+
+	if (r)
+		return r;
+	root = load(&seen.opened.run);
+	if (seen.opened.run.directory)
+		add_root(&folders, "$CWD", strdup(seen.opened.run.directory));
+	add_program(&folders, root, seen.opened.run.directory);
+	expression =
+		json_string_value(json_object_get(json_object_get(root, "syscalls"), "expression"));
+	seen.recorded = strdup(expression ? expression : "all");
+	json_decref(root);
+	r = seen.recorded ? look(&seen, &folders, result, err)
+			  : wti_err(err, WT_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < folders.count; i++)
+		free(folders.memory[i]);
+	if (r) {
+		wti_seen_close(&seen);
+		return r;
+	}
+	if (wti_note_damage(&seen.opened, result) || seen.effects.lost_count)
+		seen.is_whole = false;
+	*ret_seen = seen;
+	return 0;
+}
+
+void wti_seen_close(struct wti_seen_run *seen)
+{
+	wti_effects_release(&seen->effects);
+	free(seen->recorded);
+	wti_close(&seen->opened);
+	*seen = (struct wti_seen_run){0};
+}
+
+int wti_seen_fit(const struct wti_seen_run *seen, struct wt_err *err)
+{
+	const char *name = seen->opened.run.name;
+
+	if (!seen->effects.has_tasks || !seen->effects.syscall_count)
+		return wti_err(
+			err, WT_E_FORMAT,
+			"'%s' has no system calls: record it with `wheeltap record --syscalls`",
+			name);
+	if (seen->effects.lost_count)
+		return wti_err(
+			err, WT_E_FORMAT,
+			"'%s' lost %llu events, so nothing can be said of what it did not do: "
+			"record it again",
+			name, (unsigned long long)seen->effects.lost_count);
+	if (!seen->is_whole)
+		return wti_err(err, WT_E_FORMAT, "'%s' is damaged: record it again", name);
+	if (!strcmp(seen->opened.run.status, "running"))
+		return wti_err(err, WT_E_BUSY, "'%s' is still being recorded: wait for its end",
+			       name);
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run did, for the verbs that compare runs: opens it, and knows which folders have names. */
+#ifndef WTI_CLI_EFFECTS_H
+#define WTI_CLI_EFFECTS_H
+
+#include "inspect/effects/golden.h"
+#include "open.h"
+
+struct wti_seen_run {
+	struct wti_opened opened;
+	struct wti_effects effects;
+	char *recorded; /* the expression by which system calls were chosen, or "all" */
+	bool is_whole;  /* nothing damaged, nothing lost */
+};
+
+/* `word` as wti_run_find() takes it. Damage is noted in `result`. */
+int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_result *result,
+		  struct wt_err *err);
+void wti_seen_close(struct wti_seen_run *seen);
+/* An error that says what to do if goldens cannot be made of or held against this run. */
+int wti_seen_fit(const struct wti_seen_run *seen, struct wt_err *err);
+
+#endif

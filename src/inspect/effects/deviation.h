@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between golden_check.c, which finds what deviates, and golden_tell.c, which says it. */
+#ifndef WTI_EFFECTS_DEVIATION_H
+#define WTI_EFFECTS_DEVIATION_H
+
+#include "golden.h"
+
+/* A count of a thing that is not what the golden has. */
+struct wti_off {
+	const char *word;
+	struct wti_range total; /* as the golden has it */
+	struct wti_range step;
+	const struct wti_tally *tally; /* in the run; NULL: none */
+	bool is_total, is_step;        /* which of the two is off */
+};
+
+#define WTI_OFFS_MAX 64 /* of one thing; more are counted */
+
+/* All that deviates of one thing: one finding. */
+struct wti_deviation {
+	const struct wti_golden_thing *golden; /* NULL: it is new */
+	const struct wti_thing *thing;         /* NULL: it is missing */
+	const struct wti_thing *instead;       /* of a missing thing: what is there in its place */
+	bool is_mode;                          /* other permissions */
+	bool is_via;                           /* renamed from something else, or not any more */
+	bool follows;                          /* what a new process did: said with that */
+	struct wti_off offs[WTI_OFFS_MAX];
+	size_t off_count;
+	size_t off_more;
+};
+
+struct wti_checking {
+	const struct wti_golden *golden;
+	const struct wti_effects *run;
+	const struct wti_locator *locator;
+	struct wt_result *result;
+	struct wti_deviation *all;
+	size_t count, capacity;
+	bool other_steps; /* the number of steps is not the golden's */
+};
+
+/* The codes of what goldens find; ends with a code of NULL. */
+struct wti_golden_code {
+	const char *code;
+	const char *title;
+	const char *means;
+	const char *hint;
+	const char *definition;
+	const char *innocent;
+};
+extern const struct wti_golden_code wti_golden_codes[];
+const struct wti_golden_code *wti_golden_code(const char *code); /* or NULL */
+
+/* The finding of a deviation, into the result. */
+void wti_golden_tell(const struct wti_checking *checking, const struct wti_deviation *deviation);
+void wti_golden_tell_steps(const struct wti_checking *checking);
+void wti_golden_tell_times(const struct wti_checking *checking, int64_t quiet_ns);
+void wti_golden_tell_order(const struct wti_checking *checking, const struct wti_way *way,
+			   const char *expected, const char *actual, const struct wti_act *act);
+
+#endif

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds what deviates from a golden, and puts together what has one cause. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "deviation.h"
+
+#define DEVIATIONS_MAX 10000u
+#define STEPS_FOR_TIMES 20 /* fewer are not measured */
+
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+/* What varied may vary a little more: by as much as it did already. */
+static bool is_within(enum wti_thing_type type, struct wti_range range, uint64_t value)
+{
+	uint64_t slack = range.high - range.low;
+
+	if (wti_golden_compares(type) == WTI_COMPARE_LIMIT)
+		return value <= range.high * 2 + 16;
+	if (slack)
+		slack = slack < 2 ? 2 : slack;
+	return value + slack >= range.low && (value <= range.high || value - range.high <= slack);
+}
+
+static void add_off(struct wti_deviation *deviation, const struct wti_off *off)
+{
+	if (deviation->off_count == WTI_OFFS_MAX)
+		deviation->off_more++;
+	else
+		deviation->offs[deviation->off_count++] = *off;
+}
+
+static void compare_fact(const struct wti_checking *c, struct wti_deviation *deviation,
+			 enum wti_thing_type type, struct wti_off off)
+{
+	uint64_t total = off.tally ? off.tally->total : 0;
+	uint64_t low = off.tally ? off.tally->step_min : 0;
+	uint64_t high = off.tally ? off.tally->step_max : 0;
+
+	if (wti_golden_compares(type) == WTI_COMPARE_PRESENCE)
+		return;
+	off.is_total = !is_within(type, off.total, total);
+	if (wti_golden_compares(type) == WTI_COMPARE_EXACT && c->run->step_count > 1)
+		off.is_step = !is_within(type, off.step, low) || !is_within(type, off.step, high);
+	/* Of what happens in steps there is more or less if there are more or fewer of them. */
+	if (c->other_steps && !off.is_step && off.step.high)
+		off.is_total = false;
+	if (off.is_total || off.is_step)
+		add_off(deviation, &off);
+}
+
+static const struct wti_tally *tally_by_word(const struct wti_effects *fx, uint32_t thing,
+					     const char *word)
+{
+	int deed = wti_deed_by_word(word);
+	const uint64_t *slot;
+
+	if (deed >= 0)
+		return wti_effects_tally(fx, thing, (uint32_t)deed);
+	slot = wti_map_find_text(&fx->calls, word, strlen(word));
+	return slot ? wti_effects_tally(fx, thing, WTI_DEED_CALL + (uint32_t)*slot - 1) : NULL;
+}
+
+static bool has_fact(const struct wti_golden_thing *golden, const char *word)
+{
+	for (size_t i = 0; i < golden->fact_count; i++)
+		if (!strcmp(golden->facts[i].word, word))
+			return true;
+	return false;
+}
+
+/* Both directions: what the golden has, and what only the run has. */
+static void compare_facts(const struct wti_checking *c, struct wti_deviation *deviation)
+{
+	const struct wti_golden_thing *golden = deviation->golden;
+	const struct wti_effects *run = c->run;
+	uint32_t index = (uint32_t)(deviation->thing - run->things);
+
+	for (size_t i = 0; i < golden->fact_count; i++) {
+		const struct wti_golden_fact *fact = &golden->facts[i];
+
+		compare_fact(c, deviation, golden->type,
+			     (struct wti_off){.word = fact->word,
+					      .total = fact->total,
+					      .step = fact->step,
+					      .tally = tally_by_word(run, index, fact->word)});
+	}
+	for (const struct wti_tally *tally = wti_effects_first(run, index); tally;
+	     tally = wti_effects_next(run, tally)) {
+		const char *word = wti_deed_word(run, tally->deed);
+
+		if (tally->total && wti_golden_keeps(golden->type, word) && !has_fact(golden, word))
+			compare_fact(c, deviation, golden->type,
+				     (struct wti_off){.word = word, .tally = tally});
+	}
+}
+
+/* ---- Things ---------------------------------------------------------------------------------- */
+
+static struct wti_deviation *new_deviation(struct wti_checking *c)
+{
+	if (c->count == c->capacity) {
+		size_t capacity = c->capacity ? c->capacity * 2 : 16;
+		void *bigger = realloc(c->all, capacity * sizeof(*c->all));
+
+		if (!bigger)
+			return NULL;
+		c->all = bigger;
+		c->capacity = capacity;
+	}
+	c->all[c->count] = (struct wti_deviation){0};
+	return &c->all[c->count];
+}
+
+static bool was_used(const struct wti_effects *fx, const struct wti_thing *thing)
+{
+	for (const struct wti_tally *t = wti_effects_first(fx, (uint32_t)(thing - fx->things)); t;
+	     t = wti_effects_next(fx, t))
+		if (t->total && wti_golden_keeps(thing->type, wti_deed_word(fx, t->deed)))
+			return true;
+	return false;
+}
+
+/* A call that waits or asks for memory is none to speak of, unless it is many. */
+static void compare_new(const struct wti_checking *c, struct wti_deviation *deviation)
+{
+	uint32_t index = (uint32_t)(deviation->thing - c->run->things);
+
+	for (const struct wti_tally *tally = wti_effects_first(c->run, index); tally;
+	     tally = wti_effects_next(c->run, tally))
+		compare_fact(c, deviation, deviation->thing->type,
+			     (struct wti_off){.word = wti_deed_word(c->run, tally->deed),
+					      .tally = tally});
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static int check_thing(struct wti_checking *c, const struct wti_thing *thing)
+{
+	struct wti_deviation *deviation = new_deviation(c);
+
+	if (!deviation)
+		return WT_E_NOMEM;
+	deviation->thing = thing;
+	deviation->golden = wti_golden_thing(c->golden, thing->type, thing->name);
+	if (!deviation->golden) {
+		if (wti_golden_compares(thing->type) == WTI_COMPARE_LIMIT)
+			compare_new(c, deviation);
+		c->count += wti_golden_compares(thing->type) != WTI_COMPARE_LIMIT ||
+			    deviation->off_count;
+		return 0;
+	}
+	compare_facts(c, deviation);
+	deviation->is_mode = deviation->golden->permissions && thing->permissions &&
+			     deviation->golden->permissions != thing->permissions;
+	deviation->is_via =
+		deviation->golden->via && !same_text(deviation->golden->via, thing->via);
+	if (deviation->off_count || deviation->is_mode || deviation->is_via)
+		c->count++;
+	return 0;
+}
+
+static int check_missing(struct wti_checking *c, const struct wti_golden_thing *golden)
+{
+	const struct wti_thing *thing = wti_effects_thing(c->run, golden->type, golden->name);
+	struct wti_deviation *deviation;
+
+	if (golden->is_optional || (thing && was_used(c->run, thing)) ||
+	    wti_golden_compares(golden->type) == WTI_COMPARE_LIMIT)
+		return 0;
+	deviation = new_deviation(c);
+	if (!deviation)
+		return WT_E_NOMEM;
+	deviation->golden = golden;
+	c->count++;
+	return 0;
+}
+
+static int check_things(struct wti_checking *c)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < c->run->thing_count && !r && c->count < DEVIATIONS_MAX; i++)
+		if (was_used(c->run, &c->run->things[i]))
+			r = check_thing(c, &c->run->things[i]);
+	for (size_t i = 0; i < c->golden->thing_count && !r && c->count < DEVIATIONS_MAX; i++)
+		r = check_missing(c, &c->golden->things[i]);
+	return r;
+}
+
+/* ---- One cause ------------------------------------------------------------------------------- */
+
+/* The new thing is used as the missing one was: it has taken its place. */
+static bool is_stand_in(const struct wti_checking *c, const struct wti_deviation *missing,
+			const struct wti_deviation *new)
+{
+	const struct wti_golden_thing *golden = missing->golden;
+	uint32_t index = (uint32_t)(new->thing - c->run->things);
+	size_t same = 0, words = 0;
+
+	if (golden->type != new->thing->type)
+		return false;
+	for (size_t i = 0; i < golden->fact_count; i++) {
+		const struct wti_tally *tally = tally_by_word(c->run, index, golden->facts[i].word);
+
+		if (strstr(golden->facts[i].word, "_bytes"))
+			continue;
+		words++;
+		same += is_within(golden->type, golden->facts[i].total, tally ? tally->total : 0);
+	}
+	return words && same == words;
+}
+
+static void pair_up(struct wti_checking *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct wti_deviation *missing = &c->all[i];
+
+		if (missing->thing ||
+		    wti_golden_compares(missing->golden->type) != WTI_COMPARE_EXACT)
+			continue;
+		for (size_t j = 0; j < c->count && !missing->instead; j++) {
+			struct wti_deviation *new = &c->all[j];
+
+			if (new->golden || new->follows || !is_stand_in(c, missing, new))
+				continue;
+			missing->instead = new->thing;
+			new->follows = true;
+		}
+	}
+}
+
+static bool is_new_process(const struct wti_checking *c, uint32_t actor)
+{
+	const struct wti_actor *process = actor ? &c->run->actors[actor - 1] : NULL;
+
+	return process && process->thing &&
+	       !wti_golden_thing(c->golden, WTI_THING_PROCESS,
+				 c->run->things[process->thing - 1].name);
+}
+
+/* What only a new process touched, and the program that it became, is said with the process. */
+static void follow_processes(struct wti_checking *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct wti_thing *thing = c->all[i].thing;
+
+		if (thing && !c->all[i].golden && thing->type != WTI_THING_PROCESS &&
+		    is_new_process(c, thing->process))
+			c->all[i].follows = true;
+	}
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* Names of things that are told already: their acts say nothing more. */
+static int known_names(const struct wti_checking *c, struct wti_map *names)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct wti_deviation *d = &c->all[i];
+		const char *told[] = {
+			d->thing ? d->thing->name : NULL, d->thing ? d->thing->via : NULL,
+			d->golden ? d->golden->name : NULL, d->golden ? d->golden->via : NULL};
+
+		for (size_t j = 0; j < 4; j++)
+			if (told[j] && !wti_map_text(names, told[j], strlen(told[j])))
+				return WT_E_NOMEM;
+	}
+	return 0;
+}
+
+/* The name in "write $CWD/x" or "connect to 1.2.3.4:5": behind the words of some deed. */
+static const char *name_in(const struct wti_effects *fx, const char *text)
+{
+	for (uint32_t deed = 0; deed < WTI_DEED_COUNT; deed++) {
+		const char *word = wti_act_word(fx, deed);
+		size_t bytes = strlen(word);
+
+		if (!strncmp(text, word, bytes) && text[bytes] == ' ')
+			return text + bytes + 1;
+	}
+	return text;
+}
+
+static int filter(const struct wti_checking *c, const struct wti_order *order,
+		  const struct wti_way *way, const struct wti_map *known, struct wti_order *common,
+		  struct wti_sequence *ret)
+{
+	ret->count = 0;
+	for (size_t i = 0; i < way->acts.count; i++) {
+		const char *text = wti_order_text(order, way->acts.tokens[i]);
+		const char *name = name_in(c->run, text);
+
+		if (wti_map_find_text(known, name, strlen(name)))
+			continue;
+		if (!wti_sequence_add(ret, wti_order_token(common, text)))
+			return WT_E_NOMEM;
+	}
+	return common->failed;
+}
+
+static size_t common_part(const struct wti_sequence *a, const struct wti_sequence *b)
+{
+	size_t i = 0;
+
+	while (i < a->count && i < b->count && a->tokens[i] == b->tokens[i])
+		i++;
+	return i;
+}
+
+/* The act of the run that is not where it was; for its place in the source. */
+static const struct wti_act *find_act(const struct wti_checking *c, const struct wti_way *way,
+				      const char *text)
+{
+	const struct wti_act *found = NULL;
+	struct wti_buf words;
+
+	wti_buf_init(&words, 16384);
+	for (size_t i = 0; i < c->run->actor_count && !found; i++) {
+		const struct wti_actor *actor = &c->run->actors[i];
+
+		for (size_t j = 0; j < actor->act_count && !found; j++) {
+			if (actor->acts[j].step != way->first_step)
+				continue;
+			wti_buf_clear(&words);
+			if (wti_act_text(c->run, &actor->acts[j], &words) &&
+			    !strcmp(wti_buf_cstr(&words), text))
+				found = &actor->acts[j];
+		}
+	}
+	wti_buf_release(&words);
+	return found;
+}
+
+struct comparing {
+	const struct wti_order *order; /* of the run */
+	struct wti_map known;
+	struct wti_order common;
+	struct wti_sequence mine, theirs;
+};
+
+/* One way of the run against all of the golden's. */
+static int check_way(const struct wti_checking *c, struct comparing *k, const struct wti_way *way,
+		     bool *ret_off)
+{
+	const struct wti_order *golden = &c->golden->order;
+	const char *expected = NULL;
+	size_t best = 0;
+	bool any = false;
+	int r = filter(c, k->order, way, &k->known, &k->common, &k->mine);
+
+	*ret_off = false;
+	for (size_t i = 0; i < golden->way_count && !r; i++) {
+		size_t same;
+
+		if (golden->ways[i].when != way->when || strcmp(golden->ways[i].role, way->role))
+			continue;
+		r = filter(c, golden, &golden->ways[i], &k->known, &k->common, &k->theirs);
+		if (r || wti_sequence_equal(&k->mine, &k->theirs))
+			return r;
+		same = common_part(&k->mine, &k->theirs);
+		if (any && same <= best)
+			continue;
+		any = true;
+		best = same;
+		expected = same < k->theirs.count
+				   ? wti_order_text(&k->common, k->theirs.tokens[same])
+				   : "nothing more";
+	}
+	if (r || !any || !k->mine.count)
+		return r;
+	*ret_off = true;
+	if (best < k->mine.count) {
+		const char *actual = wti_order_text(&k->common, k->mine.tokens[best]);
+
+		wti_golden_tell_order(c, way, expected, actual, find_act(c, way, actual));
+	} else {
+		wti_golden_tell_order(c, way, expected, "nothing more", NULL);
+	}
+	return 0;
+}
+
+static int check_order(const struct wti_checking *c, struct wti_map *ret_deviating)
+{
+	struct wti_order mine;
+	struct comparing k = {.order = &mine};
+	struct wt_err err;
+	char key[WTI_GOLDEN_KEY_BYTES];
+	int r;
+
+	wti_order_init(&mine);
+	wti_order_init(&k.common);
+	wti_map_init(&k.known, 4 * DEVIATIONS_MAX);
+	r = wti_order_add(&mine, c->run, &err);
+	r = r ? r : known_names(c, &k.known);
+	for (size_t i = 0; i < mine.way_count && !r; i++) {
+		const struct wti_way *way = &mine.ways[i];
+		bool off = false;
+
+		if (!wti_order_varies(&mine, way->role, way->when) &&
+		    !wti_order_varies(&c->golden->order, way->role, way->when))
+			r = check_way(c, &k, way, &off);
+		if (off && ret_deviating)
+			wti_map_text(ret_deviating, key,
+				     wti_golden_order_key(key, way->role, way->when));
+	}
+	free(k.mine.tokens);
+	free(k.theirs.tokens);
+	wti_map_release(&k.known);
+	wti_order_release(&k.common);
+	wti_order_release(&mine);
+	return r;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static bool check_times(const struct wti_checking *c)
+{
+	const struct wti_golden *golden = c->golden;
+	int64_t quiet_ns = wti_effects_step_ns(c->run, 0.25);
+	double limit = (double)golden->step_ns.high * (1 + golden->slower);
+
+	if (!golden->has_times)
+		return false;
+	if (c->run->step_time_count < STEPS_FOR_TIMES) {
+		wt_result_note(
+			c->result,
+			"times were not measured: the run has %zu whole steps, %d are needed",
+			c->run->step_time_count, STEPS_FOR_TIMES);
+		return false;
+	}
+	limit += (double)(golden->step_ns.high - golden->step_ns.low);
+	if ((double)quiet_ns <= limit)
+		return false;
+	wti_golden_tell_times(c, quiet_ns);
+	return true;
+}
+
+static void note_deviating(const struct wti_checking *c, struct wti_map *ret_deviating)
+{
+	char key[WTI_GOLDEN_KEY_BYTES];
+
+	for (size_t i = 0; ret_deviating && i < c->count; i++) {
+		const struct wti_deviation *d = &c->all[i];
+
+		if (d->thing)
+			wti_map_text(ret_deviating, key,
+				     wti_golden_thing_key(key, d->thing->type, d->thing->name));
+		if (d->golden)
+			wti_map_text(ret_deviating, key,
+				     wti_golden_thing_key(key, d->golden->type, d->golden->name));
+	}
+}
+
+int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *run,
+		     const struct wti_locator *locator, struct wt_result *result,
+		     struct wti_map *ret_deviating, struct wt_err *err)
+{
+	struct wti_checking c = {
+		.golden = golden, .run = run, .locator = locator, .result = result};
+	int r;
+
+	c.other_steps = !is_within(WTI_THING_FILE, golden->steps, run->step_count);
+	if (c.other_steps) {
+		wti_golden_tell_steps(&c);
+		if (ret_deviating)
+			wti_map_text(ret_deviating, "steps", 5);
+	}
+	r = check_things(&c);
+	if (!r) {
+		follow_processes(&c);
+		pair_up(&c);
+		for (size_t i = 0; i < c.count; i++)
+			if (!c.all[i].follows)
+				wti_golden_tell(&c, &c.all[i]);
+		note_deviating(&c, ret_deviating);
+		r = check_order(&c, ret_deviating);
+	}
+	if (!r && check_times(&c) && ret_deviating)
+		wti_map_text(ret_deviating, "times", 5);
+	if (c.count == DEVIATIONS_MAX)
+		wt_result_note(result, "more than %u things deviate: the rest is not shown",
+			       DEVIATIONS_MAX);
+	free(c.all);
+	return r ? wti_err(err, r, "out of memory") : 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the codes of goldens mean: everything that `explain` says of them. */
+#include <string.h>
+
+#include "deviation.h"
+
+#define ACCEPT "if it is meant, `wheeltap golden accept NAME RUN` takes it over"
+
+const struct wti_golden_code wti_golden_codes[] = {
+	{"WT-GOLD-001", "the program uses a file that it did not use",
+	 "a new output, another input, or a name that was not recognised as temporary",
+	 "look at the call site; " ACCEPT,
+	 "Every file that the run opens, makes, renames, removes or looks at stands in the golden.",
+	 "A name with a random part that is not recognised: see `Names` in docs/golden.md."},
+	{"WT-GOLD-002", "the program does not do any more what it did",
+	 "an output is not written, an input not read, a peer not reached",
+	 "look for the code that was taken out or is not reached; " ACCEPT,
+	 "Everything that all runs of the golden used is used by the run.",
+	 "A run that was ended early."},
+	{"WT-GOLD-003", "a file is written in another way",
+	 "it is made, replaced, removed or synced more or less often, or not by a rename any more; "
+	 "after a crash "
+	 "there may be half a file",
+	 "write to a temporary name, fsync, rename; " ACCEPT,
+	 "Files are made, changed, replaced by a rename, removed and synced as often as in the "
+	 "golden, with the "
+	 "same permissions.",
+	 "More or fewer checkpoints because of another number of steps."},
+	{"WT-GOLD-004", "another amount is read or written",
+	 "data is written twice, a checkpoint has grown, an input has changed",
+	 "compare the sizes; " ACCEPT,
+	 "Bytes read from and written to each file and peer are those of the golden.",
+	 "Numbers that are printed with another number of digits."},
+	{"WT-GOLD-005", "a call is made more or less often",
+	 "a retry loop, a file that is opened in every step, buffering that is gone",
+	 "look at the call site; " ACCEPT,
+	 "Each system call is made to each file and peer as often as in the golden, in all and by "
+	 "step; what varied "
+	 "between the runs of the golden may vary a little more.",
+	 "Another version of the C library or of the interpreter."},
+	{"WT-GOLD-006", "descriptors are left open",
+	 "a file or connection is opened and never closed: a leak, if it happens in every step",
+	 "close it, or use `with`; " ACCEPT,
+	 "As many descriptors of each file and peer are open when their process ends as in the "
+	 "golden.",
+	 "A program that leaves the closing of its files to its end."},
+	{"WT-GOLD-007", "the program talks to somebody else",
+	 "a new connection, a peer that fails, telemetry of a library",
+	 "look at the call site; " ACCEPT,
+	 "Peers to which the run connects, or at which it listens, stand in the golden.",
+	 "Name servers and time servers of another machine."},
+	{"WT-GOLD-008", "other programs or processes run",
+	 "a child more or less, another program executed, more threads",
+	 "look for the call that starts it; " ACCEPT,
+	 "Programs executed and processes started, by their place in the spawn tree, are those of "
+	 "the golden.",
+	 "Numbers of threads that follow the number of processors."},
+	{"WT-GOLD-009", "other code is loaded",
+	 "a library or package is loaded that was not, or not any more",
+	 "look for a new import or a new dependency; " ACCEPT,
+	 "Shared objects, packages of the interpreter and files of the system that are used stand "
+	 "in the golden.",
+	 "Another version of a library that needs another."},
+	{"WT-GOLD-010", "the same is done in another order",
+	 "a checkpoint is made before the log says so, a rename before the sync",
+	 "compare the order with `wheeltap diff`; " ACCEPT,
+	 "For each sort of thread, before the steps, in each step and after them, acts on files "
+	 "and peers come in an order "
+	 "that some run of the golden had. Repetitions count once.",
+	 "Threads that race: learn from more runs."},
+	{"WT-GOLD-011", "steps take longer", "something in the step has become slower",
+	 "compare with `wheeltap diff` and `wheeltap stat`; " ACCEPT,
+	 "The time that three in four steps take longer than is no more than 15 % (`slower` in the "
+	 "golden) above the "
+	 "slowest run of the golden. Only in goldens made with --times.",
+	 "Another machine, or one that has other work to do."},
+	{"WT-GOLD-012", "the run has another number of steps",
+	 "another epoch count, or it ended early", "run it as the golden was run; " ACCEPT,
+	 "The run has as many steps as the golden. Counts are then compared by step alone.", NULL},
+	{"WT-GOLD-013", "far more calls that nothing is named by",
+	 "memory is mapped over and over, random numbers or the time are asked for in a loop",
+	 "look at `wheeltap stat --syscalls`; " ACCEPT,
+	 "Calls about memory, time, waiting and the like are no more than twice as many as in the "
+	 "golden, and 16.",
+	 "Threads that wait for one another more often on a busy machine."},
+	{NULL, NULL, NULL, NULL, NULL, NULL},
+};
+
+const struct wti_golden_code *wti_golden_code(const char *code)
+{
+	for (size_t i = 0; wti_golden_codes[i].code; i++)
+		if (!strcmp(wti_golden_codes[i].code, code))
+			return &wti_golden_codes[i];
+	return NULL;
+}

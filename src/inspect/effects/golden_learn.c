@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Learns a golden: for everything that some run did, the range over all runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "golden.h"
+
+#define WORDS_MAX 4096 /* of one thing */
+
+static void widen(struct wti_range *range, uint64_t value)
+{
+	if (value < range->low)
+		range->low = value;
+	if (value > range->high)
+		range->high = value;
+}
+
+static const char *keep(struct wti_golden *golden, const char *text)
+{
+	const char *copy = text ? wti_arena_text(&golden->arena, text, strlen(text)) : NULL;
+
+	return copy ? copy : "";
+}
+
+/* ---- One thing over all runs ----------------------------------------------------------------- */
+
+struct learning {
+	struct wti_golden *golden;
+	const struct wti_effects *runs;
+	size_t count;
+	struct wt_err *err;
+};
+
+static uint32_t index_of(const struct wti_effects *fx, const struct wti_thing *thing)
+{
+	return (uint32_t)(thing - fx->things);
+}
+
+/* A call's number differs from run to run: by its word. */
+static uint32_t deed_of(const struct wti_effects *fx, const char *word)
+{
+	int deed = wti_deed_by_word(word);
+	const uint64_t *slot = wti_map_find_text(&fx->calls, word, strlen(word));
+
+	if (deed >= 0)
+		return (uint32_t)deed;
+	return slot ? WTI_DEED_CALL + (uint32_t)*slot - 1 : UINT32_MAX;
+}
+
+static void learn_fact(const struct learning *l, struct wti_golden_fact *fact,
+		       enum wti_thing_type type, const char *name)
+{
+	bool is_presence = wti_golden_compares(type) == WTI_COMPARE_PRESENCE;
+
+	for (size_t i = 0; i < l->count; i++) {
+		const struct wti_effects *fx = &l->runs[i];
+		const struct wti_thing *thing = wti_effects_thing(fx, type, name);
+		uint32_t deed = deed_of(fx, fact->word);
+		const struct wti_tally *tally =
+			thing && deed != UINT32_MAX
+				? wti_effects_tally(fx, index_of(fx, thing), deed)
+				: NULL;
+		uint64_t total = tally ? tally->total : 0;
+
+		widen(&fact->total, is_presence ? total > 0 : total);
+		if (is_presence || type == WTI_THING_KERNEL || !fx->step_count)
+			continue;
+		widen(&fact->step, tally ? tally->step_min : 0);
+		widen(&fact->step, tally ? tally->step_max : 0);
+	}
+	if (fact->step.low == UINT64_MAX)
+		fact->step.low = 0;
+}
+
+static bool has_word(const struct wti_golden_thing *thing, const char *word)
+{
+	for (size_t i = 0; i < thing->fact_count; i++)
+		if (!strcmp(thing->facts[i].word, word))
+			return true;
+	return false;
+}
+
+static int add_word(const struct learning *l, struct wti_golden_thing *thing, const char *word)
+{
+	struct wti_golden_fact *facts;
+
+	if (has_word(thing, word) || !wti_golden_keeps(thing->type, word))
+		return 0;
+	if (thing->fact_count == WORDS_MAX)
+		return wti_err(l->err, WT_E_LIMIT, "too many different calls to '%s'", thing->name);
+	facts = realloc(thing->facts, (thing->fact_count + 1) * sizeof(*facts));
+	if (!facts)
+		return wti_err(l->err, WT_E_NOMEM, "out of memory");
+	thing->facts = facts;
+	facts[thing->fact_count] = (struct wti_golden_fact){
+		.word = keep(l->golden, word), .total = {UINT64_MAX, 0}, .step = {UINT64_MAX, 0}};
+	learn_fact(l, &facts[thing->fact_count++], thing->type, thing->name);
+	return 0;
+}
+
+static int by_word(const void *a, const void *b)
+{
+	const struct wti_golden_fact *x = a, *y = b;
+	int i = wti_deed_by_word(x->word), j = wti_deed_by_word(y->word);
+
+	if (i != j)
+		return i < 0 ? 1 : j < 0 ? -1 : i - j;
+	return strcmp(x->word, y->word);
+}
+
+/* Permissions and the way it came to be count only if they were the same in all runs. */
+static void learn_traits(struct wti_golden_thing *thing, const struct wti_thing *seen,
+			 bool is_first)
+{
+	if (is_first) {
+		thing->permissions = seen->permissions;
+		thing->via = seen->via;
+	} else if (thing->permissions != seen->permissions) {
+		thing->permissions = 0;
+	}
+	if (!is_first && thing->via && (!seen->via || strcmp(thing->via, seen->via)))
+		thing->via = NULL;
+}
+
+static bool was_used(const struct wti_effects *fx, const struct wti_thing *thing)
+{
+	for (const struct wti_tally *t = wti_effects_first(fx, index_of(fx, thing)); t;
+	     t = wti_effects_next(fx, t))
+		if (t->total && wti_golden_keeps(thing->type, wti_deed_word(fx, t->deed)))
+			return true;
+	return false;
+}
+
+static int learn_thing(const struct learning *l, struct wti_golden_thing *thing)
+{
+	size_t seen_count = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < l->count && !r; i++) {
+		const struct wti_effects *fx = &l->runs[i];
+		const struct wti_thing *seen = wti_effects_thing(fx, thing->type, thing->name);
+
+		if (!seen || !was_used(fx, seen))
+			continue;
+		learn_traits(thing, seen, !seen_count++);
+		for (const struct wti_tally *t = wti_effects_first(fx, index_of(fx, seen)); t && !r;
+		     t = wti_effects_next(fx, t))
+			if (t->total)
+				r = add_word(l, thing, wti_deed_word(fx, t->deed));
+	}
+	thing->is_optional = seen_count < l->count;
+	if (thing->via)
+		thing->via = keep(l->golden, thing->via);
+	if (thing->fact_count)
+		qsort(thing->facts, thing->fact_count, sizeof(*thing->facts), by_word);
+	return r;
+}
+
+/* ---- All things ------------------------------------------------------------------------------ */
+
+static int by_name(const void *a, const void *b)
+{
+	const struct wti_golden_thing *x = a, *y = b;
+
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int add_things(const struct learning *l, const struct wti_effects *fx, struct wti_map *known)
+{
+	struct wti_golden *golden = l->golden;
+	char key[WTI_GOLDEN_KEY_BYTES];
+
+	for (size_t i = 0; i < fx->thing_count; i++) {
+		const struct wti_thing *thing = &fx->things[i];
+		struct wti_golden_thing *things;
+		uint64_t *slot;
+
+		if (!was_used(fx, thing))
+			continue;
+		slot = wti_map_text(known, key,
+				    wti_golden_thing_key(key, thing->type, thing->name));
+		if (!slot)
+			return wti_map_failed(known, l->err, "things for one golden");
+		if (*slot)
+			continue;
+		*slot = 1;
+		things = realloc(golden->things, (golden->thing_count + 1) * sizeof(*things));
+		if (!things)
+			return wti_err(l->err, WT_E_NOMEM, "out of memory");
+		golden->things = things;
+		things[golden->thing_count++] = (struct wti_golden_thing){
+			.type = thing->type, .name = keep(golden, thing->name)};
+	}
+	return 0;
+}
+
+static int learn_things(const struct learning *l)
+{
+	struct wti_map known;
+	int r = 0;
+
+	wti_map_init(&known, WTI_GOLDEN_THINGS_MAX);
+	for (size_t i = 0; i < l->count && !r; i++)
+		r = add_things(l, &l->runs[i], &known);
+	wti_map_release(&known);
+	if (l->golden->thing_count)
+		qsort(l->golden->things, l->golden->thing_count, sizeof(*l->golden->things),
+		      by_name);
+	for (size_t i = 0; i < l->golden->thing_count && !r; i++)
+		r = learn_thing(l, &l->golden->things[i]);
+	return r;
+}
+
+static void learn_times(struct wti_golden *golden, const struct wti_effects *runs, size_t count)
+{
+	golden->step_ns = (struct wti_range){UINT64_MAX, 0};
+	for (size_t i = 0; i < count; i++) {
+		int64_t quiet_ns = wti_effects_step_ns(&runs[i], 0.25);
+
+		if (quiet_ns > 0)
+			widen(&golden->step_ns, (uint64_t)quiet_ns);
+	}
+	golden->has_times = golden->step_ns.high > 0;
+}
+
+/* What was not the same in all runs is no order. */
+static int learn_order(const struct learning *l)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < l->count && !r; i++) {
+		r = wti_order_add(&l->golden->order, &l->runs[i], l->err);
+		if (l->runs[i].order_is_cut)
+			r = wti_err(l->err, WT_E_LIMIT, "the run is too long to keep its order");
+	}
+	return r;
+}
+
+int wti_golden_learn(struct wti_golden *golden, const struct wti_effects *runs, size_t count,
+		     const struct wti_golden_options *options, struct wt_err *err)
+{
+	struct learning l = {golden, runs, count, err};
+	int r;
+
+	golden->name = keep(golden, options->name);
+	golden->recorded = keep(golden, options->recorded ? options->recorded : "all");
+	golden->arch = keep(golden, runs[0].arch);
+	golden->run_count = count;
+	golden->steps = (struct wti_range){UINT64_MAX, 0};
+	for (size_t i = 0; i < count; i++)
+		widen(&golden->steps, runs[i].step_count);
+	if (options->with_times)
+		learn_times(golden, runs, count);
+	r = learn_things(&l);
+	r = r ? r : learn_order(&l);
+	if (!r && golden->arena.status)
+		r = wti_err(err, golden->arena.status, "out of memory");
+	return r;
+}

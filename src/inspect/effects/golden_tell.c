@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Says what deviates from a golden: the fact first, then where, then the counts. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "deviation.h"
+
+#define TEXT_MAX 16384u
+#define ALSO_SHOWN 6u
+
+/* ---- Which count is the cause ---------------------------------------------------------------- */
+
+/* Deeds in the order in which they explain others: who opens more often closes more often. */
+static const enum wti_deed causes[] = {
+	WTI_DEED_MADE,     WTI_DEED_REPLACED,      WTI_DEED_REMOVED,    WTI_DEED_CHANGED,
+	WTI_DEED_MOVED,    WTI_DEED_LINKED,        WTI_DEED_EXECUTED,   WTI_DEED_CONNECTED,
+	WTI_DEED_LISTENED, WTI_DEED_ACCEPTED,      WTI_DEED_STARTED,    WTI_DEED_THREADS,
+	WTI_DEED_SYNCED,   WTI_DEED_PERMISSIONS,   WTI_DEED_LEFT_OPEN,  WTI_DEED_OPENED,
+	WTI_DEED_LOADED,   WTI_DEED_WRITTEN_BYTES, WTI_DEED_READ_BYTES, WTI_DEED_UNSYNCED,
+};
+
+static const struct wti_off *off_of(const struct wti_deviation *d, const char *word)
+{
+	for (size_t i = 0; i < d->off_count; i++)
+		if (!strcmp(d->offs[i].word, word))
+			return &d->offs[i];
+	return NULL;
+}
+
+static const struct wti_off *cause_of(const struct wti_checking *c, const struct wti_deviation *d)
+{
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
+		const struct wti_off *off = off_of(d, wti_deed_word(c->run, causes[i]));
+
+		if (off)
+			return off;
+	}
+	for (size_t i = 0; i < d->off_count; i++) /* a failure says more than a success */
+		if (strchr(d->offs[i].word, ' '))
+			return &d->offs[i];
+	return d->off_count ? &d->offs[0] : NULL;
+}
+
+/* ---- Where ----------------------------------------------------------------------------------- */
+
+/* Calls by which a deed is done: the beginnings of their names. */
+static const char *calls_for(int deed)
+{
+	switch (deed) {
+	case WTI_DEED_MADE:
+		return "open creat mkdir mknod symlink";
+	case WTI_DEED_OPENED:
+	case WTI_DEED_LEFT_OPEN:
+		return "open creat connect accept";
+	case WTI_DEED_REPLACED:
+	case WTI_DEED_MOVED:
+	case WTI_DEED_UNSYNCED:
+		return "rename";
+	case WTI_DEED_REMOVED:
+		return "unlink rmdir";
+	case WTI_DEED_CHANGED:
+	case WTI_DEED_WRITTEN_BYTES:
+		return "write pwrite send sendfile copy_file_range ftruncate truncate";
+	case WTI_DEED_READ_BYTES:
+		return "read pread recv";
+	case WTI_DEED_SYNCED:
+		return "fsync fdatasync sync_file_range";
+	case WTI_DEED_PERMISSIONS:
+		return "chmod fchmod chown fchown";
+	case WTI_DEED_EXECUTED:
+		return "execve";
+	case WTI_DEED_CONNECTED:
+		return "connect";
+	case WTI_DEED_LISTENED:
+		return "listen";
+	case WTI_DEED_ACCEPTED:
+		return "accept";
+	case WTI_DEED_LOADED:
+		return "mmap";
+	case WTI_DEED_LINKED:
+		return "link";
+	default:
+		return "";
+	}
+}
+
+static bool begins_with_one(const char *word, const char *list)
+{
+	while (*list) {
+		size_t bytes = strcspn(list, " ");
+
+		if (!strncmp(word, list, bytes))
+			return true;
+		list += bytes + (list[bytes] == ' ');
+	}
+	return false;
+}
+
+/* The system call that the deed was done by, in the run or else in the golden. */
+static const char *op_of(const struct wti_checking *c, const struct wti_deviation *d,
+			 const char *word)
+{
+	int deed = wti_deed_by_word(word);
+	const char *list = calls_for(deed);
+	uint32_t index = d->thing ? (uint32_t)(d->thing - c->run->things) : 0;
+
+	if (deed < 0)
+		return word;
+	for (size_t i = 0; i < d->off_count; i++)
+		if (begins_with_one(d->offs[i].word, list))
+			return d->offs[i].word;
+	for (const struct wti_tally *t = d->thing ? wti_effects_first(c->run, index) : NULL; t;
+	     t = wti_effects_next(c->run, t))
+		if (t->deed >= WTI_DEED_CALL && t->total &&
+		    begins_with_one(wti_deed_word(c->run, t->deed), list))
+			return wti_deed_word(c->run, t->deed);
+	for (size_t i = 0; d->golden && i < d->golden->fact_count; i++)
+		if (begins_with_one(d->golden->facts[i].word, list))
+			return d->golden->facts[i].word;
+	return NULL;
+}
+
+/* Of the places that it came from, the one that accounts for the difference. */
+static const struct wti_site *site_in(const struct wti_tally *tally, uint64_t expected)
+{
+	uint64_t more = tally->total > expected ? tally->total - expected : 0;
+	const struct wti_site *best = NULL;
+	uint64_t best_gap = UINT64_MAX;
+
+	for (size_t i = 0; i < WTI_SITES_MAX && tally->sites[i].count; i++) {
+		uint64_t count = tally->sites[i].count;
+		uint64_t gap = count > more ? count - more : more - count;
+
+		if (gap <= best_gap) {
+			best = &tally->sites[i];
+			best_gap = gap;
+		}
+	}
+	return best;
+}
+
+/* If what is missing has no place, whatever else was done to the thing has one. */
+static const struct wti_site *site_of(const struct wti_checking *c, const struct wti_thing *thing,
+				      const struct wti_off *off)
+{
+	static const enum wti_deed near[] = {
+		WTI_DEED_REPLACED, WTI_DEED_WRITTEN_BYTES, WTI_DEED_MADE,     WTI_DEED_OPENED,
+		WTI_DEED_REMOVED,  WTI_DEED_EXECUTED,      WTI_DEED_CONNECTED};
+	uint32_t index = thing ? (uint32_t)(thing - c->run->things) : 0;
+
+	if (off && off->tally && site_in(off->tally, off->total.high))
+		return site_in(off->tally, off->total.high);
+	for (size_t i = 0; thing && i < sizeof(near) / sizeof(*near); i++) {
+		const struct wti_tally *tally = wti_effects_tally(c->run, index, near[i]);
+
+		if (tally && site_in(tally, 0))
+			return site_in(tally, 0);
+	}
+	return NULL;
+}
+
+struct place {
+	char file[1024];
+	uint32_t line;
+};
+
+static bool locate(const struct wti_checking *c, uint32_t stream, uint32_t stack,
+		   struct place *place)
+{
+	return c->locator && stack &&
+	       c->locator->locate(c->locator->opaque, stream, stack, place->file,
+				  sizeof(place->file), &place->line);
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+static void add_count(struct wti_buf *out, const char *word, struct wti_range range)
+{
+	char low[32], high[32];
+	bool is_bytes = strstr(word, "_bytes");
+
+	if (range.low == range.high)
+		wti_buf_printf(out, "%s%s", wti_format_count(low, range.low),
+			       is_bytes ? " bytes" : "");
+	else
+		wti_buf_printf(out, "%s to %s%s", wti_format_count(low, range.low),
+			       wti_format_count(high, range.high), is_bytes ? " bytes" : "");
+}
+
+static struct wti_range one(uint64_t value)
+{
+	return (struct wti_range){value, value};
+}
+
+/* "101 times instead of 1", or by step if that is what is off. */
+static void add_instead(struct wti_buf *out, const struct wti_off *off)
+{
+	bool is_bytes = strstr(off->word, "_bytes");
+	const char *times = is_bytes ? "" : " times";
+	struct wti_range steps = {off->tally ? off->tally->step_min : 0,
+				  off->tally ? off->tally->step_max : 0};
+
+	add_count(out, off->word, one(off->tally ? off->tally->total : 0));
+	wti_buf_printf(out, "%s instead of ", times);
+	add_count(out, off->word, off->total);
+	if (!off->is_step)
+		return;
+	wti_buf_text(out, "; ");
+	add_count(out, off->word, steps);
+	wti_buf_text(out, " a step instead of ");
+	add_count(out, off->word, off->step);
+}
+
+static const char *said(int deed)
+{
+	static const char *const words[WTI_DEED_COUNT] = {"made",
+							  "replaced by a rename",
+							  "written to in place",
+							  "removed",
+							  "renamed away",
+							  "linked",
+							  "given permissions",
+							  "executed",
+							  "connected to",
+							  "listened at",
+							  "accepted at",
+							  "loaded",
+							  "started",
+							  "given threads",
+							  "synced",
+							  "replaced before it is synced",
+							  "opened",
+							  "left open",
+							  "written",
+							  "read",
+							  "called"};
+
+	return deed >= 0 && deed < WTI_DEED_COUNT ? words[deed] : "";
+}
+
+static void say_off(struct wti_buf *out, const char *name, const struct wti_off *off)
+{
+	int deed = wti_deed_by_word(off->word);
+	const char *failure = strchr(off->word, ' ');
+
+	if (deed == WTI_DEED_SYNCED && (!off->tally || !off->tally->total))
+		wti_buf_printf(out, "'%s' is not synced any more", name);
+	else if (deed == WTI_DEED_REMOVED && off->tally && off->tally->total < off->total.low)
+		wti_buf_printf(out, "'%s' is left behind: removed ", name);
+	else if (deed == WTI_DEED_REMOVED && !off->tally)
+		wti_buf_printf(out, "'%s' is left behind: removed ", name);
+	else if (deed >= 0)
+		wti_buf_printf(out, "'%s' is %s ", name, said(deed));
+	else if (failure)
+		wti_buf_printf(out, "%.*s of '%s' fails with%s ", (int)(failure - off->word),
+			       off->word, name, failure);
+	else
+		wti_buf_printf(out, "%s of '%s' is called ", off->word, name);
+	if (deed == WTI_DEED_SYNCED && (!off->tally || !off->tally->total))
+		wti_buf_text(out, ": ");
+	add_instead(out, off);
+}
+
+static const char *verb_of(const struct wti_effects *fx, const struct wti_thing *thing)
+{
+	static const struct {
+		enum wti_deed deed;
+		const char *words;
+	} verbs[] = {{WTI_DEED_EXECUTED, "executes"},
+		     {WTI_DEED_STARTED, "starts"},
+		     {WTI_DEED_CONNECTED, "connects to"},
+		     {WTI_DEED_LISTENED, "listens at"},
+		     {WTI_DEED_LOADED, "loads"},
+		     {WTI_DEED_REPLACED, "writes"},
+		     {WTI_DEED_MADE, "makes"},
+		     {WTI_DEED_CHANGED, "writes to"},
+		     {WTI_DEED_REMOVED, "removes"},
+		     {WTI_DEED_WRITTEN_BYTES, "writes to"},
+		     {WTI_DEED_OPENED, "reads"}};
+	uint32_t index = (uint32_t)(thing - fx->things);
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
+		const struct wti_tally *tally = wti_effects_tally(fx, index, verbs[i].deed);
+
+		if (tally && tally->total)
+			return verbs[i].words;
+	}
+	return thing->type == WTI_THING_PEER ? "tries to reach" : "looks at";
+}
+
+static const char *past_verb(const struct wti_golden_thing *thing)
+{
+	static const char *const verbs[][2] = {
+		{"executed", "execute"},   {"started", "start"},    {"connected", "connect to"},
+		{"listened", "listen at"}, {"loaded", "load"},      {"replaced", "write"},
+		{"made", "make"},          {"changed", "write to"}, {"removed", "remove"},
+		{"opened", "read"}};
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		for (size_t j = 0; j < thing->fact_count; j++)
+			if (!strcmp(thing->facts[j].word, verbs[i][0]))
+				return verbs[i][1];
+	return thing->type == WTI_THING_LIBRARY ? "load" : thing->fact_count ? "look at" : "use";
+}
+
+static bool is_in_place(const struct wti_deviation *d)
+{
+	const struct wti_off *replaced = off_of(d, "replaced");
+
+	return replaced && (!replaced->tally || !replaced->tally->total) && replaced->total.low &&
+	       (off_of(d, "made") || off_of(d, "changed"));
+}
+
+static void say_title(const struct wti_checking *c, const struct wti_deviation *d,
+		      const struct wti_off *cause, struct wti_buf *out)
+{
+	if (!d->thing && d->instead)
+		wti_buf_printf(out, "the program %s '%s' instead of '%s'",
+			       verb_of(c->run, d->instead), d->instead->name, d->golden->name);
+	else if (!d->thing)
+		wti_buf_printf(out, "the program does not %s %s'%s' any more", past_verb(d->golden),
+			       d->golden->type == WTI_THING_PROCESS ? "process " : "",
+			       d->golden->name);
+	else if (!d->golden && d->thing->type != WTI_THING_KERNEL)
+		wti_buf_printf(
+			out, "the program %s %s'%s', which it did not", verb_of(c->run, d->thing),
+			d->thing->type == WTI_THING_PROCESS ? "process " : "", d->thing->name);
+	else if (is_in_place(d))
+		wti_buf_printf(out, "'%s' is written in place, not replaced by a rename any more",
+			       d->thing->name);
+	else if (cause && (!d->is_mode || wti_deed_by_word(cause->word) < WTI_DEED_PERMISSIONS))
+		say_off(out, d->thing->name, cause);
+	else if (d->is_mode)
+		wti_buf_printf(out, "'%s' gets permissions %04o instead of %04o", d->thing->name,
+			       d->thing->permissions, d->golden->permissions);
+	else
+		wti_buf_printf(out, "'%s' is renamed from '%s' instead of '%s'", d->thing->name,
+			       d->thing->via ? d->thing->via : "nothing", d->golden->via);
+}
+
+static const char *code_of(const struct wti_deviation *d, const struct wti_off *cause)
+{
+	enum wti_thing_type type = d->thing ? d->thing->type : d->golden->type;
+	int deed = cause ? wti_deed_by_word(cause->word) : -1;
+
+	switch (type) {
+	case WTI_THING_PEER:
+		return "WT-GOLD-007";
+	case WTI_THING_PROGRAM:
+	case WTI_THING_PROCESS:
+		return "WT-GOLD-008";
+	case WTI_THING_LIBRARY:
+	case WTI_THING_CODE:
+	case WTI_THING_SYSTEM:
+		return "WT-GOLD-009";
+	case WTI_THING_KERNEL:
+		return "WT-GOLD-013";
+	default:
+		break;
+	}
+	if (!d->thing)
+		return d->instead ? "WT-GOLD-001" : "WT-GOLD-002";
+	if (!d->golden)
+		return "WT-GOLD-001";
+	if (deed < 0)
+		return d->is_mode || d->is_via ? "WT-GOLD-003" : "WT-GOLD-005";
+	if (deed == WTI_DEED_LEFT_OPEN)
+		return "WT-GOLD-006";
+	if (deed == WTI_DEED_OPENED)
+		return "WT-GOLD-005";
+	return deed == WTI_DEED_WRITTEN_BYTES || deed == WTI_DEED_READ_BYTES ? "WT-GOLD-004"
+									     : "WT-GOLD-003";
+}
+
+static enum wt_severity severity_of(const struct wti_deviation *d, const struct wti_off *cause)
+{
+	switch (d->thing ? d->thing->type : d->golden->type) {
+	case WTI_THING_CONSOLE:
+	case WTI_THING_SYSTEM:
+		return WT_NOTE;
+	case WTI_THING_CODE:
+	case WTI_THING_KERNEL:
+		return WT_WARNING;
+	case WTI_THING_LIBRARY:
+		return d->thing ? WT_ERROR : WT_WARNING;
+	case WTI_THING_PROCESS:
+		return cause && !strcmp(cause->word, "threads") ? WT_WARNING : WT_ERROR;
+	default:
+		return WT_ERROR;
+	}
+}
+
+/* ---- Evidence -------------------------------------------------------------------------------- */
+
+static void say_also(const struct wti_deviation *d, const struct wti_off *cause,
+		     struct wti_buf *out)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < d->off_count && shown < ALSO_SHOWN; i++) {
+		if (&d->offs[i] == cause)
+			continue;
+		wti_buf_printf(out, "%s%s ", shown++ ? "; " : "also: ", d->offs[i].word);
+		add_instead(out, &d->offs[i]);
+	}
+	if (d->off_count > shown + 1)
+		wti_buf_printf(out, "; and %zu more", d->off_count - shown - 1 + d->off_more);
+	if (d->is_via && d->golden->via)
+		wti_buf_printf(out, "%srenamed from '%s' instead of '%s'", out->bytes ? "; " : "",
+			       d->thing->via ? d->thing->via : "nothing", d->golden->via);
+}
+
+static void say_new(const struct wti_checking *c, const struct wti_thing *thing,
+		    struct wti_buf *out)
+{
+	size_t shown = 0;
+	char count[32];
+
+	for (const struct wti_tally *t =
+		     wti_effects_first(c->run, (uint32_t)(thing - c->run->things));
+	     t && shown < ALSO_SHOWN; t = wti_effects_next(c->run, t))
+		if (t->total)
+			wti_buf_printf(out, "%s%s %s", shown++ ? ", " : "",
+				       wti_deed_word(c->run, t->deed),
+				       wti_format_count(count, t->total));
+}
+
+static void count_followers(const struct wti_checking *c, const struct wti_deviation *d,
+			    struct wti_buf *out)
+{
+	size_t count = 0;
+
+	if (!d->thing || d->thing->type != WTI_THING_PROCESS || d->golden)
+		return;
+	for (size_t i = 0; i < c->count; i++)
+		count += c->all[i].follows && c->all[i].thing &&
+			 c->all[i].thing->type != WTI_THING_PROCESS;
+	if (count)
+		wti_buf_printf(out, "%zu things that only it touched", count);
+}
+
+static const struct wti_tally *first_tally(const struct wti_checking *c,
+					   const struct wti_thing *thing)
+{
+	const struct wti_tally *first = NULL;
+
+	for (const struct wti_tally *t =
+		     wti_effects_first(c->run, (uint32_t)(thing - c->run->things));
+	     t; t = wti_effects_next(c->run, t))
+		if (t->total && (!first || t->deed < first->deed))
+			first = t;
+	return first;
+}
+
+void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d)
+{
+	const struct wti_off *cause = cause_of(c, d);
+	const struct wti_thing *thing = d->thing ? d->thing : d->instead;
+	const struct wti_tally *tally = cause ? cause->tally : thing ? first_tally(c, thing) : NULL;
+	const struct wti_golden_code *code = wti_golden_code(code_of(d, cause));
+	const struct wti_site *site = site_of(c, thing, cause);
+	struct wti_off fresh = {.word = tally ? wti_deed_word(c->run, tally->deed) : ""};
+	struct place place = {.line = 0};
+	bool has_place = site && locate(c, site->stream - 1, site->stack, &place);
+	struct wti_buf title, evidence, expected, actual, follows;
+
+	wti_buf_init(&title, TEXT_MAX);
+	wti_buf_init(&evidence, TEXT_MAX);
+	wti_buf_init(&expected, TEXT_MAX);
+	wti_buf_init(&actual, TEXT_MAX);
+	wti_buf_init(&follows, TEXT_MAX);
+	say_title(c, d, cause, &title);
+	count_followers(c, d, &follows);
+	if (cause) {
+		wti_range_text(&expected, cause->total);
+		wti_buf_printf(&actual, "%llu", (unsigned long long)(tally ? tally->total : 0));
+		say_also(d, cause, &evidence);
+	} else if (thing && !d->is_mode) {
+		say_new(c, thing, &evidence);
+	}
+	wt_result_finding(
+		c->result,
+		&(struct wt_finding){
+			.code = code->code,
+			.severity = severity_of(d, cause),
+			.title = wti_buf_cstr(&title),
+			.step = -1,
+			.rank = -1,
+			.op = op_of(c, d,
+				    d->is_mode && !cause ? "made"
+				    : cause              ? cause->word
+							 : fresh.word),
+			.file = has_place ? place.file : NULL,
+			.line = has_place ? (int64_t)place.line : -1,
+			.expected = expected.bytes ? wti_buf_cstr(&expected) : NULL,
+			.actual = actual.bytes ? wti_buf_cstr(&actual) : NULL,
+			.evidence = evidence.bytes ? wti_buf_cstr(&evidence) : NULL,
+			.first_step = tally && tally->first_step != WTI_NO_STEP && !d->golden
+					      ? tally->first_step
+					      : -1,
+			.last_step = -1,
+			.count = tally ? tally->total : 0,
+			.means = code->means,
+			.hint = code->hint,
+			.follows = follows.bytes ? wti_buf_cstr(&follows) : NULL,
+		});
+	wti_buf_release(&title);
+	wti_buf_release(&evidence);
+	wti_buf_release(&expected);
+	wti_buf_release(&actual);
+	wti_buf_release(&follows);
+}
+
+/* ---- Not about a thing ----------------------------------------------------------------------- */
+
+static void tell_plain(const struct wti_checking *c, const char *which, const char *title,
+		       const char *expected, const char *actual, int64_t step,
+		       const struct place *place)
+{
+	const struct wti_golden_code *code = wti_golden_code(which);
+
+	wt_result_finding(c->result, &(struct wt_finding){.code = code->code,
+							  .severity = WT_ERROR,
+							  .title = title,
+							  .step = -1,
+							  .rank = -1,
+							  .file = place ? place->file : NULL,
+							  .line = place ? (int64_t)place->line : -1,
+							  .expected = expected,
+							  .actual = actual,
+							  .first_step = step,
+							  .last_step = -1,
+							  .count = 1,
+							  .means = code->means,
+							  .hint = code->hint});
+}
+
+void wti_golden_tell_steps(const struct wti_checking *c)
+{
+	struct wti_buf expected;
+	char title[128], actual[32], low[32];
+
+	wti_buf_init(&expected, TEXT_MAX);
+	wti_range_text(&expected, c->golden->steps);
+	snprintf(actual, sizeof(actual), "%llu", (unsigned long long)c->run->step_count);
+	snprintf(title, sizeof(title), "the run has %s steps, the golden %s",
+		 wti_format_count(low, c->run->step_count), wti_buf_cstr(&expected));
+	tell_plain(c, "WT-GOLD-012", title, wti_buf_cstr(&expected), actual, -1, NULL);
+	wti_buf_release(&expected);
+}
+
+void wti_golden_tell_times(const struct wti_checking *c, int64_t quiet_ns)
+{
+	double more = 100.0 * ((double)quiet_ns / (double)c->golden->step_ns.high - 1);
+	char title[128], expected[64], actual[16], low[16], high[16];
+
+	wti_format_ns(actual, quiet_ns);
+	wti_format_ns(low, (int64_t)c->golden->step_ns.low);
+	wti_format_ns(high, (int64_t)c->golden->step_ns.high);
+	snprintf(title, sizeof(title), "steps take %.0f %% longer: %s instead of %s at most", more,
+		 actual, high);
+	snprintf(expected, sizeof(expected), "%s to %s", low, high);
+	tell_plain(c, "WT-GOLD-011", title, expected, actual, -1, NULL);
+}
+
+void wti_golden_tell_order(const struct wti_checking *c, const struct wti_way *way,
+			   const char *expected, const char *actual, const struct wti_act *act)
+{
+	struct place place = {.line = 0};
+	bool has_place = act && locate(c, (uint32_t)c->run->stream, act->stack, &place);
+	struct wti_buf title;
+
+	wti_buf_init(&title, TEXT_MAX);
+	wti_buf_printf(&title, "another order%s: '%s' comes where '%s' was",
+		       way->when == WTI_WHEN_STEP ? " in a step" : "", actual, expected);
+	tell_plain(c, "WT-GOLD-010", wti_buf_cstr(&title), expected, actual,
+		   way->when == WTI_WHEN_STEP ? (int64_t)way->first_step - 1 : -1,
+		   has_place ? &place : NULL);
+	wti_buf_release(&title);
+}

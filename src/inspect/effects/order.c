@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows which acts matter to the world, and folds repetitions. */
+#include "order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+#define TEXTS_MAX (1u << 18)
+#define WAYS_MAX (1u << 16)
+#define MEMORY_MAX ((size_t)128 << 20)
+#define FOLD_MAX 64 /* the longest block whose repetition is seen */
+
+const char *wti_when_word(enum wti_when when)
+{
+	static const char *const words[] = {"start", "step", "end"};
+
+	return when < WTI_WHENS ? words[when] : "?";
+}
+
+const char *wti_act_word(const struct wti_effects *fx, uint32_t deed)
+{
+	static const char *const words[WTI_DEED_COUNT] = {"make",
+							  "replace",
+							  "change",
+							  "remove",
+							  "move",
+							  "link",
+							  "set permissions of",
+							  "execute",
+							  "connect to",
+							  "listen at",
+							  "accept at",
+							  "load",
+							  "start",
+							  "start threads of",
+							  "sync",
+							  "replace unsynced",
+							  "open",
+							  "leave open",
+							  "write",
+							  "read",
+							  "call"};
+
+	return deed < WTI_DEED_COUNT ? words[deed] : wti_deed_word(fx, deed);
+}
+
+bool wti_act_text(const struct wti_effects *fx, const struct wti_act *act, struct wti_buf *out)
+{
+	const struct wti_thing *thing = &fx->things[act->thing];
+
+	if (act->deed >= WTI_DEED_COUNT || act->deed == WTI_DEED_OPENED ||
+	    act->deed == WTI_DEED_READ_BYTES || act->deed == WTI_DEED_LOADED)
+		return false;
+	if (thing->type != WTI_THING_FILE && thing->type != WTI_THING_PEER &&
+	    thing->type != WTI_THING_PROGRAM)
+		return false;
+	wti_buf_printf(out, "%s %s", wti_act_word(fx, act->deed), thing->name);
+	return true;
+}
+
+/* ---- Sequences ------------------------------------------------------------------------------- */
+
+bool wti_sequence_add(struct wti_sequence *q, uint32_t token)
+{
+	size_t capacity = q->capacity ? q->capacity * 2 : 16;
+
+	if (q->count == q->capacity) {
+		uint32_t *bigger = realloc(q->tokens, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		q->tokens = bigger;
+		q->capacity = capacity;
+	}
+	q->tokens[q->count++] = token;
+	for (size_t block = 1; block <= FOLD_MAX && 2 * block <= q->count; block++) {
+		const uint32_t *last = q->tokens + q->count - block;
+
+		if (*(last - 1) == token && !memcmp(last - block, last, block * sizeof(*last))) {
+			q->count -= block;
+			break;
+		}
+	}
+	return true;
+}
+
+bool wti_sequence_equal(const struct wti_sequence *a, const struct wti_sequence *b)
+{
+	return a->count == b->count &&
+	       (!a->count || !memcmp(a->tokens, b->tokens, a->count * sizeof(*a->tokens)));
+}
+
+/* ---- The order of a run ---------------------------------------------------------------------- */
+
+void wti_order_init(struct wti_order *order)
+{
+	*order = (struct wti_order){0};
+	wti_arena_init(&order->arena, MEMORY_MAX);
+	wti_map_init(&order->texts, TEXTS_MAX);
+	wti_map_init(&order->varying, WAYS_MAX);
+}
+
+void wti_order_release(struct wti_order *order)
+{
+	for (size_t i = 0; i < order->way_count; i++)
+		free(order->ways[i].acts.tokens);
+	free(order->ways);
+	wti_map_release(&order->texts);
+	wti_map_release(&order->varying);
+	wti_arena_release(&order->arena);
+	*order = (struct wti_order){0};
+}
+
+uint32_t wti_order_token(struct wti_order *order, const char *text)
+{
+	uint64_t *slot = wti_map_text(&order->texts, text, strlen(text));
+
+	if (!slot) {
+		order->failed = WT_E_LIMIT;
+		return 0;
+	}
+	if (!*slot)
+		*slot = order->texts.count;
+	return (uint32_t)*slot - 1;
+}
+
+const char *wti_order_text(const struct wti_order *order, uint32_t token)
+{
+	return token < order->texts.count ? order->texts.entries[token].text : "?";
+}
+
+static size_t key_of(char key[512], const char *role, enum wti_when when)
+{
+	int bytes = snprintf(key, 512, "%u %s", when, role);
+
+	return bytes < 512 ? (size_t)bytes : 511;
+}
+
+void wti_order_vary(struct wti_order *order, const char *role, enum wti_when when)
+{
+	char key[512];
+	uint64_t *slot = wti_map_text(&order->varying, key, key_of(key, role, when));
+
+	if (slot)
+		*slot = 1;
+}
+
+bool wti_order_varies(const struct wti_order *order, const char *role, enum wti_when when)
+{
+	char key[512];
+
+	return wti_map_find_text(&order->varying, key, key_of(key, role, when)) != NULL;
+}
+
+static bool copy_sequence(struct wti_sequence *into, const struct wti_sequence *from)
+{
+	*into = (struct wti_sequence){0};
+	if (!from->count)
+		return true;
+	into->tokens = malloc(from->count * sizeof(*into->tokens));
+	if (!into->tokens)
+		return false;
+	memcpy(into->tokens, from->tokens, from->count * sizeof(*into->tokens));
+	into->count = into->capacity = from->count;
+	return true;
+}
+
+static struct wti_way *new_way(struct wti_order *order)
+{
+	size_t capacity = order->way_capacity ? order->way_capacity * 2 : 16;
+
+	if (order->way_count == order->way_capacity) {
+		void *bigger = capacity > WAYS_MAX
+				       ? NULL
+				       : realloc(order->ways, capacity * sizeof(*order->ways));
+
+		if (!bigger) {
+			order->failed = WT_E_NOMEM;
+			return NULL;
+		}
+		order->ways = bigger;
+		order->way_capacity = capacity;
+	}
+	return &order->ways[order->way_count];
+}
+
+int wti_order_way(struct wti_order *order, const char *role, enum wti_when when,
+		  const struct wti_sequence *acts, uint32_t step)
+{
+	struct wti_way *way;
+	size_t same = 0;
+
+	if (!acts->count || wti_order_varies(order, role, when))
+		return 0;
+	for (size_t i = 0; i < order->way_count; i++) {
+		way = &order->ways[i];
+		if (way->when != when || strcmp(way->role, role))
+			continue;
+		if (wti_sequence_equal(&way->acts, acts)) {
+			way->count++;
+			return 0;
+		}
+		same++;
+	}
+	if (same >= WTI_WAYS_MAX || acts->count > WTI_WAY_ACTS_MAX) {
+		wti_order_vary(order, role, when);
+		return 0;
+	}
+	way = new_way(order);
+	if (!way)
+		return WT_E_NOMEM;
+	*way = (struct wti_way){.role = wti_arena_text(&order->arena, role, strlen(role)),
+				.when = when,
+				.first_step = step,
+				.count = 1};
+	if (!way->role || !copy_sequence(&way->acts, acts)) {
+		order->failed = WT_E_NOMEM;
+		return WT_E_NOMEM;
+	}
+	order->way_count++;
+	return 0;
+}
+
+static enum wti_when when_of(const struct wti_effects *fx, uint32_t step)
+{
+	if (!step)
+		return WTI_WHEN_START;
+	return step == fx->step_count ? WTI_WHEN_END : WTI_WHEN_STEP;
+}
+
+/* Threads of a process that are not its first are one sort. */
+static void name_role(const struct wti_effects *fx, size_t actor, struct wti_buf *out)
+{
+	wti_effects_role(fx, actor, out);
+	if (fx->actors[actor].process)
+		wti_buf_text(out, " (thread)");
+}
+
+static int add_actor(struct wti_order *order, const struct wti_effects *fx, size_t index)
+{
+	const struct wti_actor *actor = &fx->actors[index];
+	struct wti_sequence acts = {0};
+	struct wti_buf role, text;
+	uint32_t step = 0;
+
+	wti_buf_init(&role, 1024);
+	wti_buf_init(&text, 16384);
+	name_role(fx, index, &role);
+	for (size_t i = 0; i < actor->act_count && !order->failed; i++) {
+		const struct wti_act *act = &actor->acts[i];
+
+		wti_buf_clear(&text);
+		if (!wti_act_text(fx, act, &text))
+			continue;
+		if (act->step != step) {
+			wti_order_way(order, wti_buf_cstr(&role), when_of(fx, step), &acts, step);
+			acts.count = 0;
+			step = act->step;
+		}
+		if (acts.count <= WTI_WAY_ACTS_MAX &&
+		    !wti_sequence_add(&acts, wti_order_token(order, wti_buf_cstr(&text))))
+			order->failed = WT_E_NOMEM;
+	}
+	wti_order_way(order, wti_buf_cstr(&role), when_of(fx, step), &acts, step);
+	free(acts.tokens);
+	wti_buf_release(&role);
+	wti_buf_release(&text);
+	return order->failed;
+}
+
+int wti_order_add(struct wti_order *order, const struct wti_effects *fx, struct wt_err *err)
+{
+	for (size_t i = 0; i < fx->actor_count; i++)
+		if (add_actor(order, fx, i))
+			return wti_err(err, order->failed, "too much to keep the order of it all");
+	return 0;
+}
