@@ -80,6 +80,7 @@ const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
 /* The rows, one a file. */
 extern const struct wti_verb wti_verb_check;
 extern const struct wti_verb wti_verb_clean;
+extern const struct wti_verb wti_verb_diff;
 extern const struct wti_verb wti_verb_doctor;
 extern const struct wti_verb wti_verb_env;
 extern const struct wti_verb wti_verb_explain;

@@ -69,9 +69,33 @@ static const char *class_of_digits(const struct wti_names *names, const char *te
 	return is_time(text, bytes) ? "<time>" : NULL;
 }
 
+/* Where a part of a name stands within it. */
+struct stand {
+	bool is_temp; /* below a folder for temporary files */
+	bool is_head; /* nothing before it */
+	bool is_tail; /* nothing behind it but an extension */
+};
+
+/*
+ * As mkstemp() and its like end their names. A whole name that is one word is rather a word, unless
+ * it mixes what words do not.
+ */
+static bool is_random(struct traits t, size_t bytes, struct stand stand)
+{
+	bool is_mixed = t.digits + t.lower + t.upper > 1;
+
+	if (!stand.is_temp)
+		return false;
+	if ((bytes == TEMP_LIBC || bytes == TEMP_PYTHON) && stand.is_tail &&
+	    (!stand.is_head || is_mixed))
+		return true;
+	return bytes >= TEMP_LIBC && bytes <= 16 && t.digits && (t.lower || t.upper) &&
+	       stand.is_tail;
+}
+
 /* The class of a part of letters and digits; NULL: it means itself. */
 static const char *class_of(const struct wti_names *names, const char *text, size_t bytes,
-			    bool is_temp)
+			    struct stand stand)
 {
 	struct traits t = traits_of(text, bytes);
 
@@ -79,11 +103,7 @@ static const char *class_of(const struct wti_names *names, const char *text, siz
 		return class_of_digits(names, text, bytes);
 	if (bytes >= HASH_MIN && t.digits && !t.beyond_f && !(t.lower && t.upper))
 		return "<hash>";
-	if (is_temp && (bytes == TEMP_LIBC || bytes == TEMP_PYTHON))
-		return "<temp>";
-	return is_temp && bytes > TEMP_LIBC && bytes <= 16 && t.digits && (t.lower || t.upper)
-		       ? "<temp>"
-		       : NULL;
+	return is_random(t, bytes, stand) ? "<temp>" : NULL;
 }
 
 /* "tmpab12_x9z", as Python names temporary files anywhere. Its length, or 0. */
@@ -199,7 +219,11 @@ void wti_names_classes(const struct wti_names *names, const char *text, size_t b
 		}
 		for (end = at; end < bytes && isalnum((unsigned char)text[end]);)
 			end++;
-		class = class_of(names, text + at, end - at, is_temp);
+		class = class_of(names, text + at, end - at,
+				 (struct stand){.is_temp = is_temp,
+						.is_head = !at || text[at - 1] == '/',
+						.is_tail = end == bytes || text[end] == '/' ||
+							   text[end] == '.'});
 		if (class)
 			wti_buf_text(out, class);
 		else

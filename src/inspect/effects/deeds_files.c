@@ -87,7 +87,7 @@ uint32_t wti_thing_of_fd(struct wti_effects_state *s, int32_t fd)
 
 	if (!handle)
 		return UINT32_MAX;
-	if (handle->attached && handle->type == WTI_HANDLE_FILE)
+	if ((uint32_t)handle->attached && handle->type == WTI_HANDLE_FILE)
 		return wti_thing_now(s->fx, (uint32_t)handle->attached - 1);
 	thing = thing_of_handle(s, handle);
 	if (thing != UINT32_MAX)

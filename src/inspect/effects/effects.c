@@ -57,8 +57,8 @@ static void find_rows(struct state *state)
 
 static void ask(struct wt_query *query, const void *options)
 {
-	static const char *const kinds[] = {"context", "task",       "task_end",
-					    "syscall", "call_begin", "lost"};
+	static const char *const kinds[] = {"context",    "task",    "task_end", "syscall",
+					    "call_begin", "counter", "state",    "lost"};
 
 	(void)options;
 	query->kinds = kinds;
@@ -182,6 +182,32 @@ static void take_function(struct wti_effects_state *s, const struct wt_event *ev
 		      WTI_DEED_CALLED, 1);
 }
 
+static void take_counter(struct wti_effects_state *s, const struct wt_event *event)
+{
+	struct wt_text name = wt_event_text(event, WT_COUNTER_FIELD_NAME);
+
+	wti_buf_clear(&s->text);
+	wti_buf_append(&s->text, name.data, name.bytes);
+	wti_model_value(s->fx, wti_buf_cstr(&s->text), wt_event_f64(event, WT_COUNTER_FIELD_VALUE));
+}
+
+static void take_state(struct wti_effects_state *s, const struct wt_event *event)
+{
+	struct wt_text owner = wt_event_text(event, WT_STATE_FIELD_OWNER);
+	struct wt_text name = wt_event_text(event, WT_STATE_FIELD_ATTRIBUTE);
+	uint64_t type = wt_event_u64(event, WT_STATE_FIELD_TYPE);
+
+	if (type != WT_VALUE_TYPE_INT && type != WT_VALUE_TYPE_FLOAT && type != WT_VALUE_TYPE_BOOL)
+		return;
+	wti_buf_clear(&s->text);
+	wti_buf_printf(&s->text, "%.*s.%.*s", (int)owner.bytes, owner.data, (int)name.bytes,
+		       name.data);
+	wti_model_value(s->fx, wti_buf_cstr(&s->text),
+			type == WT_VALUE_TYPE_FLOAT
+				? wt_event_f64(event, WT_STATE_FIELD_NEW)
+				: (double)wt_event_i64(event, WT_STATE_FIELD_NEW));
+}
+
 static int take_end(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
 {
 	if (wti_actors_end(s, event))
@@ -218,6 +244,12 @@ static int take(void *opaque, const struct wt_event *event, struct wt_err *err)
 		return take_call(s, event, err);
 	case WT_KIND_CALL_BEGIN:
 		take_function(s, event);
+		return 0;
+	case WT_KIND_COUNTER:
+		take_counter(s, event);
+		return 0;
+	case WT_KIND_STATE:
+		take_state(s, event);
 		return 0;
 	case WT_KIND_LOST:
 		s->fx->lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);

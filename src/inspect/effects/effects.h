@@ -119,6 +119,14 @@ struct wti_act {
 	uint32_t step;  /* how many steps had begun */
 };
 
+/* A counter, or a setting that is a number, as agents tell it. */
+struct wti_value {
+	const char *name;
+	uint64_t count;
+	double first, last;
+	uint64_t hash; /* of all in their order */
+};
+
 #define WTI_STEP_TIMES_MAX (1u << 20)
 
 struct wti_effects {
@@ -144,6 +152,10 @@ struct wti_effects {
 	bool order_is_cut;
 	size_t stream;    /* of system calls */
 	const char *arch; /* of the first system call; "": there was none */
+
+	struct wti_value *values;
+	size_t value_count, value_capacity;
+	struct wti_map value_index; /* name: index plus one */
 
 	uint64_t step_count; /* begun */
 	int64_t *step_ns;    /* of whole steps */

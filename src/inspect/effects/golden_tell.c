@@ -85,9 +85,10 @@ static const char *calls_for(int deed)
 	}
 }
 
+/* Only calls: "opened" is none of them. */
 static bool begins_with_one(const char *word, const char *list)
 {
-	while (*list) {
+	while (*list && wti_deed_by_word(word) < 0) {
 		size_t bytes = strcspn(list, " ");
 
 		if (!strncmp(word, list, bytes))
@@ -453,6 +454,19 @@ static const struct wti_tally *first_tally(const struct wti_checking *c,
 	return first;
 }
 
+/* By what it is to be found in the source: the count that is off, or the first that there is. */
+static const char *word_of(const struct wti_checking *c, const struct wti_deviation *d,
+			   const struct wti_off *cause, const struct wti_tally *tally)
+{
+	if (cause)
+		return cause->word;
+	if (d->is_mode)
+		return "made";
+	if (tally)
+		return wti_deed_word(c->run, tally->deed);
+	return d->golden && d->golden->fact_count ? d->golden->facts[0].word : "";
+}
+
 void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d)
 {
 	const struct wti_off *cause = cause_of(c, d);
@@ -460,7 +474,7 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 	const struct wti_tally *tally = cause ? cause->tally : thing ? first_tally(c, thing) : NULL;
 	const struct wti_golden_code *code = wti_golden_code(code_of(d, cause));
 	const struct wti_site *site = site_of(c, thing, cause);
-	struct wti_off fresh = {.word = tally ? wti_deed_word(c->run, tally->deed) : ""};
+	const char *word = word_of(c, d, cause, tally);
 	struct place place = {.line = 0};
 	bool has_place = site && locate(c, site->stream - 1, site->stack, &place);
 	struct wti_buf title, evidence, expected, actual, follows;
@@ -487,10 +501,7 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 			.title = wti_buf_cstr(&title),
 			.step = -1,
 			.rank = -1,
-			.op = op_of(c, d,
-				    d->is_mode && !cause ? "made"
-				    : cause              ? cause->word
-							 : fresh.word),
+			.op = op_of(c, d, word),
 			.file = has_place ? place.file : NULL,
 			.line = has_place ? (int64_t)place.line : -1,
 			.expected = expected.bytes ? wti_buf_cstr(&expected) : NULL,

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #define THINGS_MAX (1u << 17)
 #define TALLIES_MAX (1u << 20)
 #define CALLS_MAX (1u << 14)
 #define TEXT_MAX ((size_t)256 << 20)
 #define ACTS_MAX ((uint64_t)8 << 20) /* of a run; 16 bytes each */
 #define MOVES_MAX 8
+#define VALUES_MAX (1u << 14)
 
 static const char *const words[WTI_DEED_COUNT] = {
 	"made",          "replaced",   "changed",   "removed",  "moved",    "linked",
@@ -43,6 +46,7 @@ void wti_model_init(struct wti_effects *fx)
 	wti_map_init(&fx->thing_index, THINGS_MAX);
 	wti_map_init(&fx->tally_index, TALLIES_MAX);
 	wti_map_init(&fx->calls, CALLS_MAX);
+	wti_map_init(&fx->value_index, VALUES_MAX);
 }
 
 void wti_effects_release(struct wti_effects *fx)
@@ -53,9 +57,11 @@ void wti_effects_release(struct wti_effects *fx)
 	free(fx->things);
 	free(fx->tallies);
 	free(fx->step_ns);
+	free(fx->values);
 	wti_map_release(&fx->thing_index);
 	wti_map_release(&fx->tally_index);
 	wti_map_release(&fx->calls);
+	wti_map_release(&fx->value_index);
 	wti_arena_release(&fx->arena);
 	*fx = (struct wti_effects){0};
 }
@@ -335,6 +341,36 @@ void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to)
 		memset(tally->sites, 0, sizeof(tally->sites));
 		index = next;
 	}
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+void wti_model_value(struct wti_effects *fx, const char *name, double value)
+{
+	uint64_t *slot = wti_map_text(&fx->value_index, name, strlen(name));
+	struct wti_value *it;
+
+	if (!slot) {
+		fx->left_out_count++;
+		return;
+	}
+	if (!*slot) {
+		if (!room(fx, (void **)&fx->values, fx->value_count, &fx->value_capacity,
+			  sizeof(*fx->values)))
+			return;
+		it = &fx->values[fx->value_count];
+		*it = (struct wti_value){.name = wti_arena_text(&fx->arena, name, strlen(name)),
+					 .first = value};
+		if (!it->name) {
+			fx->left_out_count++;
+			return;
+		}
+		*slot = ++fx->value_count;
+	}
+	it = &fx->values[*slot - 1];
+	it->count++;
+	it->last = value;
+	it->hash = XXH3_64bits_withSeed(&value, sizeof(value), it->hash);
 }
 
 /* ---- Acts ------------------------------------------------------------------------------------ */

@@ -85,6 +85,20 @@ static bool is_library(const char *path)
 	return !*so || (*so == '.' && isdigit((unsigned char)so[1]));
 }
 
+/* Folders in which the dynamic linker looks first, which depends on the processor. */
+static bool is_search(const char *path)
+{
+	static const char *const names[] = {"/glibc-hwcaps", "/x86-64-v2", "/x86-64-v3",
+					    "/x86-64-v4",    "/tls",       "/haswell",
+					    "/avx512_1",     "/x86_64",    "/atomics"};
+	const char *base = strrchr(path, '/');
+
+	for (size_t i = 0; base && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(base, names[i]))
+			return true;
+	return false;
+}
+
 /* Digits between slashes become a class: of /proc/4242/task/4243/fd/7. */
 static void add_proc(struct wti_buf *out, const char *rest, uint32_t pid)
 {
@@ -247,6 +261,10 @@ enum wti_thing_type wti_names_path(const struct wti_names *names, const char *pa
 	}
 	if (is_library(path)) {
 		wti_buf_printf(out, "$LIB%s", strrchr(path, '/') ? strrchr(path, '/') : path);
+		return WTI_THING_LIBRARY;
+	}
+	if (is_search(path)) {
+		wti_buf_text(out, "$LIB");
 		return WTI_THING_LIBRARY;
 	}
 	if (add_code(out, path))

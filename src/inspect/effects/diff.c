@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What two runs did to each thing, side by side. */
+#include "diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+#define PAIRS_MAX (1u << 18)
+
+/* A thing of one run, or of both. */
+struct pair {
+	const struct wti_thing *a, *b;
+};
+
+struct diffing {
+	const struct wti_effects *a, *b;
+	const struct wti_diff_options *options;
+	struct wt_table *effects, *counts, *noise;
+	struct wti_difference difference;
+};
+
+static bool is_noise(enum wti_thing_type type)
+{
+	return type == WTI_THING_KERNEL || type == WTI_THING_CHANNEL || type == WTI_THING_CACHE ||
+	       type == WTI_THING_CONSOLE;
+}
+
+/* Deeds that change the world or reach beyond the program; the others are counts. */
+static bool is_effect(enum wti_thing_type type, const char *word)
+{
+	int deed = wti_deed_by_word(word);
+
+	if (type == WTI_THING_LIBRARY || type == WTI_THING_CODE || type == WTI_THING_SYSTEM)
+		return deed == WTI_DEED_LOADED || deed == WTI_DEED_OPENED;
+	return deed >= 0 && deed != WTI_DEED_READ_BYTES && deed != WTI_DEED_OPENED &&
+	       deed != WTI_DEED_CALLED;
+}
+
+static const struct wti_tally *tally_of(const struct wti_effects *fx, const struct wti_thing *thing,
+					const char *word)
+{
+	int deed = wti_deed_by_word(word);
+	const uint64_t *slot = wti_map_find_text(&fx->calls, word, strlen(word));
+
+	if (!thing || (deed < 0 && !slot))
+		return NULL;
+	return wti_effects_tally(fx, (uint32_t)(thing - fx->things),
+				 deed >= 0 ? (uint32_t)deed : WTI_DEED_CALL + (uint32_t)*slot - 1);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static void add_text(struct wt_table *table, const char *text)
+{
+	wt_table_text(table, text, strlen(text));
+}
+
+static struct wt_table *new_table(struct wt_result *result, const char *key, const char *title)
+{
+	struct wt_table *table = wt_result_table(result, key, title);
+
+	wt_table_column(table, "change", "", WT_CELL_TEXT);
+	wt_table_column(table, "type", "what", WT_CELL_TEXT);
+	wt_table_column(table, "name", "name", WT_CELL_TEXT);
+	wt_table_column(table, "count", "count of", WT_CELL_TEXT);
+	wt_table_column(table, "a", "A", WT_CELL_COUNT);
+	wt_table_column(table, "b", "B", WT_CELL_COUNT);
+	wt_table_column(table, "step_a", "A, a step", WT_CELL_TEXT);
+	wt_table_column(table, "step_b", "B, a step", WT_CELL_TEXT);
+	return table;
+}
+
+static void add_steps(struct wt_table *table, const struct wti_tally *tally)
+{
+	struct wti_buf text;
+
+	wti_buf_init(&text, 64);
+	if (tally && tally->step_max)
+		wti_range_text(&text, (struct wti_range){tally->step_min, tally->step_max});
+	add_text(table, wti_buf_cstr(&text));
+	wti_buf_release(&text);
+}
+
+static const char *name_of(const struct diffing *d, const struct pair *pair)
+{
+	const struct wti_thing *thing = pair->a ? pair->a : pair->b;
+
+	return d->options->raw ? thing->raw : thing->name;
+}
+
+static void add_row(struct diffing *d, const struct pair *pair, const char *word,
+		    const struct wti_tally *a, const struct wti_tally *b)
+{
+	const struct wti_thing *thing = pair->a ? pair->a : pair->b;
+	struct wt_table *table = d->counts;
+
+	if (is_noise(thing->type)) {
+		table = d->noise;
+	} else if (is_effect(thing->type, word)) {
+		table = d->effects;
+		d->difference.effects++;
+	} else {
+		d->difference.counts++;
+	}
+	wt_table_row(table);
+	add_text(table, !a || !a->total ? "+" : !b || !b->total ? "-" : "~");
+	add_text(table, wti_thing_word(thing->type));
+	add_text(table, name_of(d, pair));
+	add_text(table, word);
+	wt_table_count(table, a ? a->total : 0);
+	wt_table_count(table, b ? b->total : 0);
+	add_steps(table, a);
+	add_steps(table, b);
+}
+
+/* Of code and libraries it counts that they are used; how they are searched for does not. */
+static bool differs(enum wti_thing_type type, const struct wti_tally *a, const struct wti_tally *b)
+{
+	uint64_t x = a ? a->total : 0, y = b ? b->total : 0;
+
+	if (wti_golden_compares(type) == WTI_COMPARE_PRESENCE)
+		return !x != !y;
+	return x != y || (a && b && (a->step_min != b->step_min || a->step_max != b->step_max));
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+static void compare_pair(struct diffing *d, const struct pair *pair)
+{
+	const struct wti_thing *thing = pair->a ? pair->a : pair->b;
+	const struct wti_effects *fx = pair->a ? d->a : d->b;
+
+	for (int side = 0; side < 2; side++) {
+		const struct wti_thing *mine = side ? pair->b : pair->a;
+		const struct wti_tally *t;
+
+		fx = side ? d->b : d->a;
+		t = mine ? wti_effects_first(fx, (uint32_t)(mine - fx->things)) : NULL;
+		for (; t; t = wti_effects_next(fx, t)) {
+			const char *word = wti_deed_word(fx, t->deed);
+			const struct wti_tally *a = side ? tally_of(d->a, pair->a, word) : t;
+			const struct wti_tally *b = side ? t : tally_of(d->b, pair->b, word);
+
+			if (side && a)
+				continue; /* seen from the other side */
+			if (wti_golden_compares(thing->type) == WTI_COMPARE_PRESENCE &&
+			    !wti_golden_keeps(thing->type, word))
+				continue;
+			if (differs(thing->type, a, b))
+				add_row(d, pair, word, a, b);
+		}
+	}
+}
+
+static void compare_traits(struct diffing *d, const struct pair *pair)
+{
+	if (!pair->a || !pair->b || !pair->a->permissions || !pair->b->permissions ||
+	    pair->a->permissions == pair->b->permissions)
+		return;
+	d->difference.effects++;
+	wt_table_row(d->effects);
+	add_text(d->effects, "~");
+	add_text(d->effects, wti_thing_word(pair->a->type));
+	add_text(d->effects, name_of(d, pair));
+	add_text(d->effects, "mode");
+	/* Octal digits read as such in decimal. */
+	for (int side = 0; side < 2; side++) {
+		uint32_t mode = side ? pair->b->permissions : pair->a->permissions;
+
+		wt_table_count(d->effects, (mode >> 9) * 1000 + (mode >> 6 & 7) * 100 +
+						   (mode >> 3 & 7) * 10 + (mode & 7));
+	}
+	add_text(d->effects, "");
+	add_text(d->effects, "");
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	const struct wti_thing *i = x->a ? x->a : x->b, *j = y->a ? y->a : y->b;
+
+	if (i->type != j->type)
+		return i->type < j->type ? -1 : 1;
+	return strcmp(i->name, j->name);
+}
+
+static size_t pair_up(const struct diffing *d, struct pair *pairs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < d->a->thing_count; i++) {
+		const struct wti_thing *thing = &d->a->things[i];
+
+		pairs[count++] =
+			(struct pair){thing, wti_effects_thing(d->b, thing->type, thing->name)};
+	}
+	for (size_t i = 0; i < d->b->thing_count; i++) {
+		const struct wti_thing *thing = &d->b->things[i];
+
+		if (!wti_effects_thing(d->a, thing->type, thing->name))
+			pairs[count++] = (struct pair){NULL, thing};
+	}
+	return count;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static const struct wti_value *value_of(const struct wti_effects *fx, const char *name)
+{
+	for (size_t i = 0; i < fx->value_count; i++)
+		if (!strcmp(fx->values[i].name, name))
+			return &fx->values[i];
+	return NULL;
+}
+
+static void add_number(struct wt_table *table, const struct wti_value *value, bool is_first)
+{
+	if (value)
+		wt_table_number(table, is_first ? value->first : value->last);
+	else
+		wt_table_empty(table);
+}
+
+static void add_value(struct wt_table *table, const char *name, const struct wti_value *a,
+		      const struct wti_value *b)
+{
+	wt_table_row(table);
+	add_text(table, name);
+	wt_table_count(table, a ? a->count : 0);
+	wt_table_count(table, b ? b->count : 0);
+	add_number(table, a, true);
+	add_number(table, b, true);
+	add_number(table, a, false);
+	add_number(table, b, false);
+}
+
+static bool same_value(const struct wti_value *a, const struct wti_value *b)
+{
+	return a && b && a->count == b->count && !memcmp(&a->first, &b->first, sizeof(a->first)) &&
+	       a->hash == b->hash;
+}
+
+/* Counters and settings: all that were told, not only their ends, must be the same. */
+static void compare_values(struct diffing *d, struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(result, "values", "values");
+
+	wt_table_column(table, "name", "value", WT_CELL_TEXT);
+	wt_table_column(table, "count_a", "times in A", WT_CELL_COUNT);
+	wt_table_column(table, "count_b", "in B", WT_CELL_COUNT);
+	wt_table_column(table, "first_a", "first in A", WT_CELL_NUMBER);
+	wt_table_column(table, "first_b", "in B", WT_CELL_NUMBER);
+	wt_table_column(table, "last_a", "last in A", WT_CELL_NUMBER);
+	wt_table_column(table, "last_b", "in B", WT_CELL_NUMBER);
+	for (size_t i = 0; i < d->a->value_count; i++) {
+		const struct wti_value *a = &d->a->values[i], *b = value_of(d->b, a->name);
+
+		if (!same_value(a, b)) {
+			add_value(table, a->name, a, b);
+			d->difference.values++;
+		}
+	}
+	for (size_t i = 0; i < d->b->value_count; i++) {
+		if (value_of(d->a, d->b->values[i].name))
+			continue;
+		add_value(table, d->b->values[i].name, NULL, &d->b->values[i]);
+		d->difference.values++;
+	}
+}
+
+int wti_diff(const struct wti_effects *a, const struct wti_effects *b,
+	     const struct wti_diff_options *options, struct wt_result *result,
+	     struct wti_difference *ret_difference, struct wt_err *err)
+{
+	struct diffing d = {.a = a, .b = b, .options = options};
+	struct pair *pairs = calloc(a->thing_count + b->thing_count + 1, sizeof(*pairs));
+	size_t count;
+	int r;
+
+	if (!pairs)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	d.effects = new_table(result, "effects", "effects");
+	d.counts = new_table(result, "counts", "counts");
+	d.noise = new_table(result, "noise", "");
+	count = pair_up(&d, pairs);
+	if (count)
+		qsort(pairs, count, sizeof(*pairs), by_name);
+	for (size_t i = 0; i < count; i++) {
+		compare_pair(&d, &pairs[i]);
+		compare_traits(&d, &pairs[i]);
+	}
+	free(pairs);
+	compare_values(&d, result);
+	r = wti_diff_order(a, b, options, result, &d.difference.order, err);
+	if (!r)
+		*ret_difference = d.difference;
+	return r;
+}
