@@ -7,6 +7,7 @@ usage: test_golden.py WHEELTAP SEEDED [CHECKS]
 
 from __future__ import annotations
 
+import os
 import sys
 import unittest
 from dataclasses import dataclass
@@ -89,7 +90,7 @@ class Golden(Case):
 
 def main() -> None:
     global SEEDED, CHECKS
-    Golden.wheeltap, SEEDED = sys.argv[1:3]
+    Golden.wheeltap, SEEDED = map(os.path.abspath, sys.argv[1:3])
     CHECKS = int(sys.argv[3]) if len(sys.argv) > 3 else CHECKS
     need_system_calls(Golden.wheeltap)
     unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -42,7 +42,7 @@ static uint32_t thing_of_socket(struct wti_effects_state *s, const struct wti_ha
 {
 	/* Whoever connects from outside comes from anywhere: what counts is where we wait. */
 	const char *address = handle->is_accepted || !handle->peer ? handle->local : handle->peer;
-	uint32_t thing;
+	enum wti_thing_type type;
 
 	if (handle->name || !address) {
 		const char *name = handle->name ? handle->name : "socket";
@@ -50,9 +50,8 @@ static uint32_t thing_of_socket(struct wti_effects_state *s, const struct wti_ha
 		return wti_model_thing(s->fx, WTI_THING_CHANNEL, name, name);
 	}
 	wti_buf_clear(&s->text);
-	wti_names_peer(&s->names, address, s->pid, &s->text);
-	thing = wti_model_thing(s->fx, WTI_THING_PEER, wti_buf_cstr(&s->text), address);
-	return thing;
+	type = wti_names_peer(&s->names, address, s->pid, &s->text);
+	return wti_model_thing(s->fx, type, wti_buf_cstr(&s->text), address);
 }
 
 static uint32_t thing_of_before(struct wti_effects_state *s, uint32_t number)

@@ -52,6 +52,7 @@ static void prepare_address(struct wti_doing *d)
 {
 	const uint8_t *memory = NULL;
 	uint64_t bytes = d->call->args[2];
+	enum wti_thing_type type;
 	struct wti_buf text;
 
 	for (size_t i = 0; i < d->call->piece_count && !memory; i++)
@@ -62,8 +63,8 @@ static void prepare_address(struct wti_doing *d)
 	wti_buf_init(&text, 4096);
 	if (memory && wti_address_text(memory, bytes, &text)) {
 		wti_buf_clear(&d->s->text);
-		wti_names_peer(&d->s->names, wti_buf_cstr(&text), d->s->pid, &d->s->text);
-		d->thing = wti_model_thing(d->s->fx, WTI_THING_PEER, wti_buf_cstr(&d->s->text),
+		type = wti_names_peer(&d->s->names, wti_buf_cstr(&text), d->s->pid, &d->s->text);
+		d->thing = wti_model_thing(d->s->fx, type, wti_buf_cstr(&d->s->text),
 					   wti_buf_cstr(&text));
 	}
 	wti_buf_release(&text);

@@ -172,6 +172,16 @@ static bool is_system(const char *path)
 	return !strcmp(path, "/");
 }
 
+/* The folder that the recorder makes for its guests: no part of the program. */
+static bool is_recorders(const char *path)
+{
+	const char *at = strstr(path, "/wheeltap-");
+
+	if (!at || strlen(at) < 16 || at[16] != '/')
+		return false;
+	return !strcmp(at + 16, "/socket") || !strcmp(at + 16, "/control");
+}
+
 /* /home/somebody and the like: how many bytes of it, or 0. */
 static size_t home_of(const char *path)
 {
@@ -259,6 +269,10 @@ enum wti_thing_type wti_names_path(const struct wti_names *names, const char *pa
 		add_proc(out, rest, pid);
 		return WTI_THING_SYSTEM;
 	}
+	if (is_recorders(path)) {
+		wti_buf_text(out, "$RECORDER");
+		return WTI_THING_CACHE;
+	}
 	if (is_library(path)) {
 		wti_buf_printf(out, "$LIB%s", strrchr(path, '/') ? strrchr(path, '/') : path);
 		return WTI_THING_LIBRARY;
@@ -281,15 +295,16 @@ enum wti_thing_type wti_names_path(const struct wti_names *names, const char *pa
 
 enum { EPHEMERAL_FIRST = 32768, EPHEMERAL_LAST = 60999, DNS = 53 };
 
-void wti_names_peer(const struct wti_names *names, const char *address, uint32_t pid,
-		    struct wti_buf *out)
+enum wti_thing_type wti_names_peer(const struct wti_names *names, const char *address, uint32_t pid,
+				   struct wti_buf *out)
 {
 	const char *colon = strrchr(address, ':');
 	uint64_t port;
 
 	if (!strncmp(address, "unix:/", 6)) {
 		wti_buf_text(out, "unix:");
-		wti_names_path(names, address + 5, pid, out);
+		if (wti_names_path(names, address + 5, pid, out) == WTI_THING_CACHE)
+			return WTI_THING_CACHE;
 	} else if (!strncmp(address, "unix:", 5)) {
 		wti_names_classes(names, address, strlen(address), true, out);
 	} else if (!colon || !wti_parse_u64(colon + 1, &port)) {
@@ -302,4 +317,5 @@ void wti_names_peer(const struct wti_names *names, const char *address, uint32_t
 	} else {
 		wti_buf_text(out, address);
 	}
+	return WTI_THING_PEER;
 }

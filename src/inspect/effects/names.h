@@ -59,8 +59,8 @@ void wti_names_pid(struct wti_names *names, uint32_t pid);
 enum wti_thing_type wti_names_path(const struct wti_names *names, const char *path, uint32_t pid,
 				   struct wti_buf *out);
 /* Appends the name of an address as wti_address_text() gives it. */
-void wti_names_peer(const struct wti_names *names, const char *address, uint32_t pid,
-		    struct wti_buf *out);
+enum wti_thing_type wti_names_peer(const struct wti_names *names, const char *address, uint32_t pid,
+				   struct wti_buf *out);
 /* Appends `text` with what is made anew each time as classes. */
 void wti_names_classes(const struct wti_names *names, const char *text, size_t bytes, bool is_temp,
 		       struct wti_buf *out);
