@@ -37,6 +37,7 @@ struct wti_checking {
 	struct wti_deviation *all;
 	size_t count, capacity;
 	bool other_steps; /* the number of steps is not the golden's */
+	bool *is_surplus; /* of each actor: a process that the golden does not have */
 };
 
 /* The codes of what goldens find; ends with a code of NULL. */

@@ -55,12 +55,19 @@ const char *wti_deed_word(const struct wti_effects *effects, uint32_t deed);
 int wti_deed_by_word(const char *word);
 
 #define WTI_SITES_MAX 4
+#define WTI_SHARES_MAX 4
 #define WTI_NO_STEP INT64_MIN
 
 /* Where an act came from: an interned stack of a stream. */
 struct wti_site {
 	uint32_t stream; /* plus one; 0: not known */
 	uint32_t stack;
+	uint64_t count;
+};
+
+/* Who did it: a process, by its index plus one among the actors. */
+struct wti_share {
+	uint32_t process;
 	uint64_t count;
 };
 
@@ -72,10 +79,11 @@ struct wti_tally {
 	uint64_t after;    /* since the last step began: its own and the end of the program */
 	uint64_t step_min; /* of whole steps; 0 if some were without */
 	uint64_t step_max;
-	uint64_t step_count; /* whole steps in which it happened */
-	int64_t first_step;  /* WTI_NO_STEP: before all */
-	uint32_t next;       /* of the same thing; index plus one */
-	struct wti_site sites[WTI_SITES_MAX];
+	uint64_t step_count;                     /* whole steps in which it happened */
+	int64_t first_step;                      /* WTI_NO_STEP: before all */
+	uint32_t next;                           /* of the same thing; index plus one */
+	struct wti_site sites[WTI_SITES_MAX];    /* the first few places */
+	struct wti_share shares[WTI_SHARES_MAX]; /* the first few processes */
 	/* While the run goes by: */
 	uint64_t current; /* in this step */
 	uint64_t current_index;

@@ -31,17 +31,29 @@ static void add_off(struct wti_deviation *deviation, const struct wti_off *off)
 		deviation->offs[deviation->off_count++] = *off;
 }
 
+/* What processes did that the golden does not have is said with them. */
+static uint64_t surplus_in(const struct wti_checking *c, const struct wti_tally *tally)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; tally && i < WTI_SHARES_MAX && tally->shares[i].count; i++)
+		if (c->is_surplus[tally->shares[i].process - 1])
+			count += tally->shares[i].count;
+	return count;
+}
+
 static void compare_fact(const struct wti_checking *c, struct wti_deviation *deviation,
 			 enum wti_thing_type type, struct wti_off off)
 {
 	uint64_t total = off.tally ? off.tally->total : 0;
 	uint64_t low = off.tally ? off.tally->step_min : 0;
 	uint64_t high = off.tally ? off.tally->step_max : 0;
+	uint64_t surplus = type == WTI_THING_PROCESS ? 0 : surplus_in(c, off.tally);
 
 	if (wti_golden_compares(type) == WTI_COMPARE_PRESENCE)
 		return;
-	off.is_total = !is_within(type, off.total, total);
-	if (wti_golden_compares(type) == WTI_COMPARE_EXACT && c->run->step_count > 1)
+	off.is_total = !is_within(type, off.total, total - surplus);
+	if (wti_golden_compares(type) == WTI_COMPARE_EXACT && c->run->step_count > 1 && !surplus)
 		off.is_step = !is_within(type, off.step, low) || !is_within(type, off.step, high);
 	/* Of what happens in steps there is more or less if there are more or fewer of them. */
 	if (c->other_steps && !off.is_step && off.step.high)
@@ -94,6 +106,44 @@ static void compare_facts(const struct wti_checking *c, struct wti_deviation *de
 			compare_fact(c, deviation, golden->type,
 				     (struct wti_off){.word = word, .tally = tally});
 	}
+}
+
+static uint64_t started_in(const struct wti_golden_thing *golden)
+{
+	for (size_t i = 0; i < golden->fact_count; i++)
+		if (!strcmp(golden->facts[i].word, "started"))
+			return golden->facts[i].total.high;
+	return 0;
+}
+
+/* ---- Processes ------------------------------------------------------------------------------- */
+
+/* Those of a sort that the golden has no, or not so many of: the last are too many. */
+static int find_surplus(struct wti_checking *c)
+{
+	const struct wti_effects *run = c->run;
+	struct wti_map seen;
+	int r = 0;
+
+	c->is_surplus = calloc(run->actor_count + 1, sizeof(*c->is_surplus));
+	if (!c->is_surplus)
+		return WT_E_NOMEM;
+	wti_map_init(&seen, run->actor_count + 1);
+	for (size_t i = 0; i < run->actor_count && !r; i++) {
+		uint32_t thing = run->actors[i].thing;
+		const struct wti_golden_thing *golden;
+		uint64_t *count = thing ? wti_map_number(&seen, thing) : NULL;
+
+		if (!thing)
+			continue;
+		golden =
+			wti_golden_thing(c->golden, WTI_THING_PROCESS, run->things[thing - 1].name);
+		r = count ? 0 : WT_E_NOMEM;
+		if (count)
+			c->is_surplus[i] = !golden || ++*count > started_in(golden);
+	}
+	wti_map_release(&seen);
+	return r;
 }
 
 /* ---- Things ---------------------------------------------------------------------------------- */
@@ -234,15 +284,6 @@ static void pair_up(struct wti_checking *c)
 	}
 }
 
-static bool is_new_process(const struct wti_checking *c, uint32_t actor)
-{
-	const struct wti_actor *process = actor ? &c->run->actors[actor - 1] : NULL;
-
-	return process && process->thing &&
-	       !wti_golden_thing(c->golden, WTI_THING_PROCESS,
-				 c->run->things[process->thing - 1].name);
-}
-
 /* What only a new process touched, and the program that it became, is said with the process. */
 static void follow_processes(struct wti_checking *c)
 {
@@ -250,7 +291,7 @@ static void follow_processes(struct wti_checking *c)
 		const struct wti_thing *thing = c->all[i].thing;
 
 		if (thing && !c->all[i].golden && thing->type != WTI_THING_PROCESS &&
-		    is_new_process(c, thing->process))
+		    thing->process && c->is_surplus[thing->process - 1])
 			c->all[i].follows = true;
 	}
 }
@@ -490,7 +531,8 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 		if (ret_deviating)
 			wti_map_text(ret_deviating, "steps", 5);
 	}
-	r = check_things(&c);
+	r = find_surplus(&c);
+	r = r ? r : check_things(&c);
 	if (!r) {
 		follow_processes(&c);
 		pair_up(&c);
@@ -506,5 +548,6 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 		wt_result_note(result, "more than %u things deviate: the rest is not shown",
 			       DEVIATIONS_MAX);
 	free(c.all);
+	free(c.is_surplus);
 	return r ? wti_err(err, r, "out of memory") : 0;
 }

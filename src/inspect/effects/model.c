@@ -222,6 +222,20 @@ static void add_site(struct wti_tally *tally, size_t stream, uint32_t stack, uin
 	}
 }
 
+static void add_share(struct wti_tally *tally, uint32_t process, uint64_t count)
+{
+	for (size_t i = 0; process && i < WTI_SHARES_MAX; i++) {
+		struct wti_share *share = &tally->shares[i];
+
+		if (!share->count)
+			share->process = process;
+		if (share->process == process) {
+			share->count += count;
+			return;
+		}
+	}
+}
+
 /* The tally is one of those to be looked at when the step ends. */
 static void touch(struct wti_effects_state *s, uint32_t index)
 {
@@ -258,6 +272,7 @@ void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t deed, u
 	tally->total += amount;
 	touch(s, index);
 	tally->current += amount;
+	add_share(tally, s->process, amount);
 	if (s->stack)
 		add_site(tally, s->fx->stream, s->stack, amount);
 }
@@ -293,8 +308,10 @@ void wti_model_finish(struct wti_effects *fx)
 			fx->tallies[i].step_min = 0;
 }
 
-static void merge_sites(struct wti_tally *into, const struct wti_tally *from)
+static void merge_origins(struct wti_tally *into, const struct wti_tally *from)
 {
+	for (size_t i = 0; i < WTI_SHARES_MAX && from->shares[i].count; i++)
+		add_share(into, from->shares[i].process, from->shares[i].count);
 	for (size_t i = 0; i < WTI_SITES_MAX && from->sites[i].count; i++)
 		add_site(into, from->sites[i].stream - 1, from->sites[i].stack,
 			 from->sites[i].count);
@@ -320,7 +337,7 @@ static void move_tally(struct wti_effects_state *s, uint32_t index, uint32_t to)
 		into->step_min = from->step_min;
 	if (from->step_max > into->step_max)
 		into->step_max = from->step_max;
-	merge_sites(into, from);
+	merge_origins(into, from);
 }
 
 /* Its making is no event of its own: it was made to be renamed. */
@@ -339,6 +356,7 @@ void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to)
 		tally->step_count = tally->step_max = 0;
 		tally->step_min = UINT64_MAX;
 		memset(tally->sites, 0, sizeof(tally->sites));
+		memset(tally->shares, 0, sizeof(tally->shares));
 		index = next;
 	}
 }

@@ -228,21 +228,39 @@ static size_t root_of(const struct wti_names *names, const char *path, const cha
 	return best;
 }
 
-/* Beside the working directory: $CWD/../data. At least one folder must be common to both. */
-static size_t add_beside(const struct wti_names *names, struct wti_buf *out, const char *path)
+static size_t common_folder(const char *path, const char *other)
 {
 	size_t common = 0, i = 0;
 
-	if (!names->cwd)
-		return 0;
-	for (; path[i] && path[i] == names->cwd[i]; i++)
+	for (; path[i] && path[i] == other[i]; i++)
 		if (path[i] == '/')
 			common = i;
-	if (!common)
+	if ((!path[i] || path[i] == '/') && (!other[i] || other[i] == '/'))
+		common = i;
+	return common;
+}
+
+/* Beside a root: $CWD/../data. At least one folder must be common to both. */
+static size_t add_beside(const struct wti_names *names, struct wti_buf *out, const char *path)
+{
+	const struct wti_root *best = NULL;
+	size_t common = 0;
+
+	for (size_t i = 0; i < names->root_count; i++) {
+		size_t shared = common_folder(path, names->roots[i].path);
+
+		if (shared > common) {
+			common = shared;
+			best = &names->roots[i];
+		}
+	}
+	if (!best)
 		return 0;
-	wti_buf_text(out, "$CWD");
-	for (const char *up = names->cwd + common; up; up = strchr(up + 1, '/'))
+	wti_buf_text(out, best->variable);
+	for (const char *up = best->path + common; *up;) {
 		wti_buf_text(out, "/..");
+		up += 1 + strcspn(up + 1, "/");
+	}
 	return common;
 }
 
