@@ -122,6 +122,34 @@ static void no_logarithms(struct world *w, bool is_wrong)
 	}
 }
 
+static void divergence(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 2; i++) {
+		struct wti_digest_row *input;
+
+		call(w, "KLDivLoss.forward");
+		input = tensor(w, 0, 1, "8x3x4");
+		input->min = is_wrong ? 0.1 : -3;
+		input->max = is_wrong ? 0.7 : -0.1;
+		input->mean = is_wrong ? 0.25 : -1.5;
+		tell_call(w);
+	}
+}
+
+static void over_rows(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 1; i <= 3; i++) {
+		call(w, "log_softmax");
+		tensor(w, 0, 10 * i, "8x4");
+		number(w, "dim", 1, is_wrong ? 0 : 1);
+		tensor(w, -1, 10 * i + 1, "8x4");
+		tell_call(w);
+		call(w, "nll_loss");
+		tensor(w, 0, 10 * i + 1, "8x4");
+		tell_call(w);
+	}
+}
+
 static void sigmoid_twice(struct world *w, bool is_wrong)
 {
 	for (uint64_t i = 1; i <= 3; i++) {
@@ -203,6 +231,18 @@ static void left_in_evaluation(struct world *w, bool is_wrong)
 	model(w);
 	for (int i = 0; i < 6; i++) {
 		uint32_t mode = is_wrong && i >= 3 ? 0 : WTI_CALL_TRAINING;
+
+		call_part(w, "Dropout.forward", "Net.drop",
+			  WTI_CALL_OUTERMOST | WTI_CALL_GRAD | mode);
+		step(w, "Adam");
+	}
+}
+
+static void never_in_training(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 10; i++) {
+		uint32_t mode = is_wrong ? 0 : WTI_CALL_TRAINING;
 
 		call_part(w, "Dropout.forward", "Net.drop",
 			  WTI_CALL_OUTERMOST | WTI_CALL_GRAD | mode);
@@ -392,6 +432,8 @@ static const struct {
 	{"WT-CKPT-002", saved_in_part},      {"WT-CKPT-003", restored_alias},
 	{"WT-CKPT-005", saved_later},        {"WT-RESUME-001", resumed_without},
 	{"WT-RESUME-002", schedule_anew},    {"WT-RESUME-003", data_again},
+	{"WT-LOSS-001", divergence},         {"WT-LOSS-006", over_rows},
+	{"WT-MODE-008", never_in_training},
 };
 
 static void test_twins(void)

@@ -83,6 +83,13 @@ static void zero_gradients(struct world *w, bool is_wrong)
 		step(w, "Adam");
 }
 
+static void all_zero(struct world *w, bool is_wrong)
+{
+	model(w)->grad = is_wrong ? WTI_GRAD_ZERO : WTI_GRAD_NONZERO;
+	for (int i = 0; i < 9; i++)
+		step(w, "Adam");
+}
+
 static void shut_off(struct world *w, bool is_wrong)
 {
 	struct wti_parameter *weight = model(w);
@@ -257,6 +264,7 @@ static const struct {
 	{"WT-GRAD-003", never_a_gradient},
 	{"WT-GRAD-004", detached_loss},
 	{"WT-GRAD-005", zero_gradients},
+	{"WT-GRAD-005", all_zero},
 	{"WT-GRAD-006", shut_off},
 	{"WT-GRAD-007", cleared_between_losses},
 	{"WT-GRAD-007", cleared_between_parts},

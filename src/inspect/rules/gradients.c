@@ -267,7 +267,7 @@ const struct wti_rule wti_rule_grad_004 = {
 
 /* ---- WT-GRAD-005: always zero --------------------------------------------------------------- */
 
-/* While others of the same optimizer have gradients. */
+/* While others of the same optimizer have gradients, or for long. */
 static void see_zero(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
@@ -276,6 +276,7 @@ static void see_zero(struct wti_case *account, void *state, const struct wti_mom
 	for (uint32_t i = 0; i < optimizer->member_count; i++)
 		has_any |=
 			wti_object_member(moment->training, optimizer, i)->grad == WTI_GRAD_NONZERO;
+	has_any |= optimizer->step_count >= STEPS_TO_WAIT;
 	for (uint32_t i = 0; has_any && i < optimizer->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, optimizer, i);
@@ -286,7 +287,8 @@ static void see_zero(struct wti_case *account, void *state, const struct wti_mom
 			continue;
 		if (parameter->with_grad_count)
 			wti_held(account);
-		else if (parameter->any_grad_count == parameter->step_count &&
+		else if (parameter->grad == WTI_GRAD_ZERO && /* and not unknown */
+			 parameter->any_grad_count == parameter->step_count &&
 			 wti_parameter_is_used(moment->training, parameter))
 			wti_violated(account, moment, parameter->name,
 				     "in each of %llu steps its gradient was all zeros",
@@ -303,8 +305,8 @@ const struct wti_rule wti_rule_grad_005 = {
 	.hint = "look at the initial values, and at what follows this layer",
 	.definition =
 		"A matrix that requires a gradient, and has one in each of two or more steps, "
-		"has had one other than zero, if another parameter of its optimizer has. A case "
-		"is such a parameter after a step.",
+		"has had one other than zero, if another parameter of its optimizer has, and after "
+		"eight steps in any case. A case is such a parameter after a step.",
 	.innocent = "Layers that begin with zeros (adapters, residual branches) have gradients of "
 		    "zero in their first step only. A bias that cancels out is not judged.",
 	.needs = "no parameter of a module was in an optimizer for two steps",

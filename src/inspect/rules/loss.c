@@ -25,15 +25,21 @@ static struct wti_shape shape_of(const struct wti_moment *moment, const struct w
 
 enum { CALLS_TO_TELL = 2 };
 
-/* Rows that add up to one: not negative, and with the mean that they must have. */
-static bool are_probabilities(const struct wti_moment *moment, const struct wti_value_row *input)
+/*
+ * Rows that add up to one: not negative, and with the mean that they must have. Classes stand along
+ * the second axis, where the loss does not leave that open along the last.
+ */
+static bool are_probabilities(const struct wti_moment *moment, const struct wti_value_row *input,
+			      bool is_last)
 {
 	struct wti_shape shape = shape_of(moment, input);
 	double classes;
 
-	if (shape.rank < 2 || shape.extents[1] < 2)
+	if (shape.rank < 2)
 		return false;
-	classes = (double)shape.extents[1];
+	classes = (double)shape.extents[is_last ? shape.rank - 1 : 1];
+	if (classes < 2)
+		return false;
 	return input->digest.min >= 0 && input->digest.max <= 1 + 1e-6 &&
 	       input->digest.min < input->digest.max &&
 	       fabs(input->digest.mean * classes - 1) < 1e-4;
@@ -46,7 +52,8 @@ static void see_probabilities(struct wti_case *account, void *state,
 	const struct wti_value_row *input;
 	uint32_t *streak;
 
-	if (call->what != WTI_CALLEE_CROSS_ENTROPY && call->what != WTI_CALLEE_NLL)
+	if (call->what != WTI_CALLEE_CROSS_ENTROPY && call->what != WTI_CALLEE_NLL &&
+	    call->what != WTI_CALLEE_DIVERGENCE)
 		return;
 	input = wti_call_tensor(call, false, 0);
 	if (!is_measured(input))
@@ -54,7 +61,7 @@ static void see_probabilities(struct wti_case *account, void *state,
 	streak = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*streak));
 	if (!streak)
 		return;
-	if (!are_probabilities(moment, input)) {
+	if (!are_probabilities(moment, input, call->what == WTI_CALLEE_DIVERGENCE)) {
 		*streak = 0;
 		wti_held(account);
 	} else if (++*streak >= CALLS_TO_TELL) {
@@ -67,16 +74,17 @@ static void see_probabilities(struct wti_case *account, void *state,
 const struct wti_rule wti_rule_loss_001 = {
 	.code = "WT-LOSS-001",
 	.severity = WT_ERROR,
-	.title = "a loss that expects logits is given probabilities",
+	.title = "a loss that expects logits or logarithms is given probabilities",
 	.means = "softmax is applied twice, or a logarithm is missing: gradients are flat, and the "
 		 "loss cannot come near zero",
-	.hint = "give cross_entropy what comes before the softmax, and nll_loss its log_softmax",
+	.hint = "give cross_entropy what comes before the softmax, and nll_loss and kl_div its "
+		"log_softmax",
 	.definition =
-		"The input of cross_entropy or nll_loss is not a set of rows that lie between 0 "
-		"and 1 and add up to 1. Two calls of one line in a row are a violation. A case "
-		"is a call.",
+		"The input of cross_entropy, nll_loss or kl_div is not a set of rows that lie "
+		"between 0 and 1 and add up to 1. Two calls of one line in a row are a violation. "
+		"A case is a call.",
 	.innocent = "None is known.",
-	.needs = "no cross_entropy or nll_loss with a measured input was called",
+	.needs = "no cross_entropy, nll_loss or kl_div with a measured input was called",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
 	.see = see_probabilities,
@@ -218,7 +226,7 @@ static void see_logarithms(struct wti_case *account, void *state, const struct w
 		return;
 	input = wti_call_tensor(call, false, 0);
 	/* Probabilities are another rule's. */
-	if (!is_measured(input) || are_probabilities(moment, input))
+	if (!is_measured(input) || are_probabilities(moment, input, false))
 		return;
 	streak = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*streak));
 	if (!streak)
@@ -318,5 +326,65 @@ const struct wti_rule wti_rule_loss_005 = {
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
 	.see = see_squashed,
+	.release = release_slots,
+};
+
+/* ---- WT-LOSS-006: over the batch ------------------------------------------------------------ */
+
+/* What functions that normalise over the first of two axes returned last. */
+static bool is_over_rows(const struct wti_moment *moment)
+{
+	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
+	double axis = -1;
+
+	if (!input || shape_of(moment, input).rank != 2)
+		return false;
+	wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "dim"), 1,
+			   &axis);
+	return axis == 0 || axis == -2;
+}
+
+static void see_over_rows(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct squashed *over = wti_slot(state, moment->process->stream, sizeof(*over));
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *input;
+
+	if (!over)
+		return;
+	if (call->what == WTI_CALLEE_SOFTMAX && is_over_rows(moment))
+		note_squashed(over, call);
+	if (call->what != WTI_CALLEE_NLL)
+		return;
+	input = wti_call_tensor(call, false, 0);
+	if (!input || input->digest.flags & WTI_TENSOR_NO_HASH ||
+	    shape_of(moment, input).rank != 2 || shape_of(moment, input).extents[0] < 2)
+		return;
+	if (!is_squashed(over, input->digest.hash)) {
+		over->streak = 0;
+		wti_held(account);
+	} else if (++over->streak >= CALLS_TO_TELL) {
+		wti_violated(account, moment, call->callee,
+			     "its input was normalised along axis 0, over %llu rows",
+			     (unsigned long long)shape_of(moment, input).extents[0]);
+	}
+}
+
+const struct wti_rule wti_rule_loss_006 = {
+	.code = "WT-LOSS-006",
+	.severity = WT_ERROR,
+	.title = "a softmax goes over the batch instead of the classes",
+	.means = "rows compete with each other: what the model says of one depends on which others "
+		 "are in the batch",
+	.hint = "normalise over the classes: log_softmax(output, dim=1)",
+	.definition =
+		"The input of nll_loss, of two axes, is not what one of the last eight calls of "
+		"log_softmax along axis 0 returned. Two calls in a row are a violation. A case is "
+		"a call with two rows or more.",
+	.innocent = "None is known: nll_loss takes the classes from axis 1.",
+	.needs = "no nll_loss with a measured input of two axes was called",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_over_rows,
 	.release = release_slots,
 };

@@ -48,6 +48,7 @@ struct mode {
 	bool called_eval;    /* with gradients on, since the last step */
 	uint32_t eval_steps; /* in a row */
 	uint32_t name;
+	bool is_dropout;
 };
 
 /*
@@ -79,6 +80,7 @@ static void note_mode(struct wti_slots *modules, const struct wti_moment *moment
 	if (!mode)
 		return;
 	mode->name = call->object;
+	mode->is_dropout = strstr(wti_moment_text(moment, call->callee), "Dropout");
 	if (call->flags & WTI_CALL_TRAINING)
 		mode->called_train = true;
 	else if (!is_whole_training)
@@ -101,9 +103,11 @@ static void judge_mode(struct wti_case *account, struct mode *mode, const struct
 	mode->called_train = mode->called_eval = false;
 }
 
-static void see_modes(struct wti_case *account, void *state, const struct wti_moment *moment)
+typedef void judge_fn(struct wti_case *account, struct mode *mode, const struct wti_moment *moment);
+
+static void see_each(struct wti_case *account, struct modes *modes, const struct wti_moment *moment,
+		     judge_fn *judge)
 {
-	struct modes *modes = state;
 	struct wti_slots *modules = &modes->modules;
 
 	if (moment->type == WTI_MOMENT_MODULE) {
@@ -114,9 +118,13 @@ static void see_modes(struct wti_case *account, void *state, const struct wti_mo
 		const struct wti_map_entry *entry = &modules->index.entries[i];
 
 		if (entry->key >> 32 == moment->call->stream && entry->value)
-			judge_mode(account, wti_slot(modules, entry->key, sizeof(struct mode)),
-				   moment);
+			judge(account, wti_slot(modules, entry->key, sizeof(struct mode)), moment);
 	}
+}
+
+static void see_modes(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	see_each(account, state, moment, judge_mode);
 }
 
 const struct wti_rule wti_rule_mode_001 = {
@@ -137,6 +145,69 @@ const struct wti_rule wti_rule_mode_001 = {
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct modes),
 	.see = see_modes,
+	.release = release_modes,
+};
+
+/* ---- WT-MODE-008: in evaluation mode from the beginning -------------------------------------- */
+
+enum { STEPS_IN_EVALUATION = 8 };
+
+/* Whether the optimizer that steps has a parameter of the model that this is a part of. */
+static bool is_part_of_trained(const struct wti_moment *moment, uint32_t name)
+{
+	const char *part = wti_moment_text(moment, name);
+	size_t bytes = strcspn(part, ".");
+
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		const char *owner = wti_moment_text(
+			moment, wti_object_member(moment->training, moment->object, i)->owner);
+
+		if (strlen(owner) == bytes && !memcmp(owner, part, bytes))
+			return true;
+	}
+	return false;
+}
+
+/* Normalisation may be meant to stay as it is; dropout that never drops anything is not. */
+static void judge_beginning(struct wti_case *account, struct mode *mode,
+			    const struct wti_moment *moment)
+{
+	if (mode->called_train) {
+		mode->has_trained = true;
+		wti_held(account);
+	} else if (mode->called_eval && !mode->has_trained && mode->is_dropout &&
+		   is_part_of_trained(moment, mode->name) &&
+		   ++mode->eval_steps >= STEPS_IN_EVALUATION) {
+		wti_violated(account, moment, mode->name,
+			     "the model was in evaluation mode in all of the first %u steps, and "
+			     "this part of it does nothing then",
+			     mode->eval_steps);
+	}
+	mode->called_train = mode->called_eval = false;
+}
+
+static void see_beginning(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	see_each(account, state, moment, judge_beginning);
+}
+
+const struct wti_rule wti_rule_mode_008 = {
+	.code = "WT-MODE-008",
+	.severity = WT_WARNING,
+	.title = "the model is in evaluation mode from the beginning of its training",
+	.means = "models that are loaded come in evaluation mode with some libraries: dropout is "
+		 "off, and batch normalisation does not learn",
+	.hint = "call model.train() before training",
+	.definition =
+		"Dropout of a model that an optimizer trains is called in training mode in one of "
+		"the first eight steps, or not at all while the model as a whole is in "
+		"evaluation mode. A case is a module that depends on the mode, called in "
+		"training mode in a step.",
+	.innocent = "Dropout that is switched off by eval() on purpose, as in some fine-tuning.",
+	.needs = "no dropout or batch normalisation was called for a step in training mode",
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct modes),
+	.see = see_beginning,
 	.release = release_modes,
 };
 

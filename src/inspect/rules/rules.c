@@ -46,6 +46,7 @@ extern const struct wti_rule wti_rule_loss_002;
 extern const struct wti_rule wti_rule_loss_003;
 extern const struct wti_rule wti_rule_loss_004;
 extern const struct wti_rule wti_rule_loss_005;
+extern const struct wti_rule wti_rule_loss_006;
 extern const struct wti_rule wti_rule_mode_001;
 extern const struct wti_rule wti_rule_mode_002;
 extern const struct wti_rule wti_rule_mode_003;
@@ -53,6 +54,7 @@ extern const struct wti_rule wti_rule_mode_004;
 extern const struct wti_rule wti_rule_mode_005;
 extern const struct wti_rule wti_rule_mode_006;
 extern const struct wti_rule wti_rule_mode_007;
+extern const struct wti_rule wti_rule_mode_008;
 extern const struct wti_rule wti_rule_num_001;
 extern const struct wti_rule wti_rule_num_002;
 extern const struct wti_rule wti_rule_num_003;
@@ -121,6 +123,7 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_data_006,
 	&wti_rule_loss_001,
 	&wti_rule_loss_005,
+	&wti_rule_loss_006,
 	&wti_rule_loss_002,
 	&wti_rule_ckpt_004,
 	&wti_rule_out_001,
@@ -177,6 +180,7 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_mode_005,
 	&wti_rule_mode_006,
 	&wti_rule_mode_007,
+	&wti_rule_mode_008,
 	&wti_rule_init_001,
 	&wti_rule_init_002,
 	&wti_rule_ckpt_006,

@@ -32,6 +32,9 @@ static const struct named functions[] = {
 	{"l1_loss", WTI_CALLEE_DISTANCE},
 	{"smooth_l1_loss", WTI_CALLEE_DISTANCE},
 	{"huber_loss", WTI_CALLEE_DISTANCE},
+	{"kl_div", WTI_CALLEE_DIVERGENCE},
+	{"softmax", WTI_CALLEE_SOFTMAX},
+	{"log_softmax", WTI_CALLEE_SOFTMAX},
 	{"sigmoid", WTI_CALLEE_SIGMOID},
 	{"sigmoid_", WTI_CALLEE_SIGMOID},
 	{"mean", WTI_CALLEE_MEAN},
@@ -105,6 +108,7 @@ static const struct named modules[] = {
 	{"L1Loss", WTI_CALLEE_DISTANCE},
 	{"SmoothL1Loss", WTI_CALLEE_DISTANCE},
 	{"HuberLoss", WTI_CALLEE_DISTANCE},
+	{"KLDivLoss", WTI_CALLEE_DIVERGENCE},
 	{"Sigmoid", WTI_CALLEE_SIGMOID},
 };
 

@@ -17,7 +17,9 @@ enum wti_callee {
 	WTI_CALLEE_NLL,           /* logarithms of probabilities and classes */
 	WTI_CALLEE_BINARY,        /* logits and targets between 0 and 1 */
 	WTI_CALLEE_DISTANCE,      /* another loss of two tensors of one shape */
+	WTI_CALLEE_DIVERGENCE,    /* logarithms of probabilities, and probabilities */
 	WTI_CALLEE_SIGMOID,
+	WTI_CALLEE_SOFTMAX, /* or its logarithm */
 	WTI_CALLEE_MEAN,
 	WTI_CALLEE_SUBTRACT,
 	WTI_CALLEE_MULTIPLY,
