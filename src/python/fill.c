@@ -8,6 +8,7 @@
 
 #include "gather.h"
 #include "inspect/label.h"
+#include "show/call.h"
 #include "show/event.h"
 
 /* Beyond this, names are looked up by their text each time: ids are meant to be dense. */
@@ -369,6 +370,32 @@ int wti_fill_text(struct wti_source *source, const struct wti_rows *rows)
 
 		r = wti_column_code(source->column, text, &out[i]);
 	}
+	if (!r)
+		wti_column_added(source->column, rows->count);
+	return r;
+}
+
+int wti_fill_call(struct wti_source *source, const struct wti_rows *rows)
+{
+	int32_t *out = wti_column_reserve(source->column, rows->count);
+	struct wt_event event = rows->first;
+	struct wti_buf text;
+	int r = out ? 0 : WT_E_NOMEM;
+
+	wti_buf_init(&text, WTI_CALL_TEXT_MAX);
+	for (size_t i = 0; i < rows->count && !r; i++) {
+		event.row = rows->rows[i];
+		event.ticks = event.batch->time[event.row];
+		event.time_ns = rows->times_ns[i];
+		wti_buf_clear(&text);
+		wti_put_call(&text, &event);
+		r = wti_buf_status(&text);
+		if (!r)
+			r = wti_column_code(source->column,
+					    (struct wt_text){(const char *)text.data, text.bytes},
+					    &out[i]);
+	}
+	wti_buf_release(&text);
 	if (!r)
 		wti_column_added(source->column, rows->count);
 	return r;

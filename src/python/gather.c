@@ -99,6 +99,12 @@ static bool is_typed(const struct wt_kind *kind, const struct wt_field *field)
 	return wti_event_value_type(kind, index_of(kind, field)) >= 0;
 }
 
+/* The memory of a system call, which is shown as the whole call. */
+static bool is_call_text(const struct wt_kind *kind, const struct wt_field *field)
+{
+	return kind->number == WT_KIND_SYSCALL && index_of(kind, field) == WT_SYSCALL_FIELD_TEXT;
+}
+
 static struct wti_source of_field(const struct wt_kind *kind, const struct wt_field *field)
 {
 	static const struct {
@@ -130,6 +136,8 @@ static struct wti_source of_field(const struct wt_kind *kind, const struct wt_fi
 	} else if (wti_event_is_site(kind, index_of(kind, field))) {
 		source.type = WTI_COLUMN_TEXT;
 		source.fill = wti_fill_shown;
+	} else if (is_call_text(kind, field)) {
+		source.fill = wti_fill_call;
 	}
 	return source;
 }
@@ -172,6 +180,8 @@ static void need(struct wti_gather *gather, const struct wt_kind *kind,
 		gather->fields |= 1u << type;
 	if (kind->number == WT_KIND_DEVICE_OP && field->type == WT_TYPE_TICKS)
 		gather->fields |= 1u << WT_DEVICE_OP_FIELD_CLOCK;
+	if (is_call_text(kind, field))
+		gather->fields = WT_ALL_FIELDS;
 }
 
 static int add_field(struct wti_gather *gather, const struct wt_kind *kind,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "show/call.h"
 #include "show/event.h"
 
 static void forget(struct wti_row_kind *kind)
@@ -74,6 +75,18 @@ static PyObject *value_of(const struct wti_shown *shown)
 	}
 }
 
+static PyObject *call_of(const struct wt_event *event)
+{
+	struct wti_buf text;
+	PyObject *value;
+
+	wti_buf_init(&text, WTI_CALL_TEXT_MAX);
+	wti_put_call(&text, event);
+	value = wti_unicode(wti_buf_cstr(&text), wti_buf_status(&text) ? 0 : text.bytes);
+	wti_buf_release(&text);
+	return value;
+}
+
 static PyObject *fields_of(const struct wti_row_kind *keys, const struct wt_event *event)
 {
 	PyObject *fields = PyDict_New();
@@ -84,8 +97,12 @@ static PyObject *fields_of(const struct wti_row_kind *keys, const struct wt_even
 
 		if (!keys->fields[i])
 			continue;
-		wti_event_field(&shown, event, i);
-		value = value_of(&shown);
+		if (wti_is_call(event) && i == WT_SYSCALL_FIELD_TEXT) {
+			value = call_of(event);
+		} else {
+			wti_event_field(&shown, event, i);
+			value = value_of(&shown);
+		}
 		if (!value || PyDict_SetItem(fields, keys->fields[i], value)) {
 			Py_DECREF(fields);
 			fields = NULL;

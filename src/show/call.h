@@ -5,6 +5,8 @@
 
 #include "syscall/decode.h"
 
+#define WTI_CALL_TEXT_MAX ((size_t)1 << 20) /* enough for any call */
+
 static inline bool wti_is_call(const struct wt_event *event)
 {
 	return event->kind->number == WT_KIND_SYSCALL;

@@ -16,7 +16,6 @@
 #define TRACK_COLUMNS 16u
 #define EXACT_MAX ((uint64_t)1 << 53) /* whole numbers that a double holds */
 #define KIND_COLUMNS 11u
-#define CALL_MAX ((size_t)1 << 20)
 
 static void pad_to(struct wti_buf *out, size_t used, size_t columns)
 {
@@ -134,7 +133,7 @@ static void add_call(struct wti_buf *out, const struct wt_event *event)
 	struct wti_buf call;
 	uint32_t stack = (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_STACK);
 
-	wti_buf_init(&call, CALL_MAX);
+	wti_buf_init(&call, WTI_CALL_TEXT_MAX);
 	wti_put_call(&call, event);
 	wti_event_field(&length, event, WT_SYSCALL_FIELD_DURATION);
 	wti_buf_byte(out, ' ');
@@ -245,7 +244,7 @@ static void json_fields(struct wti_json *j, const struct wt_event *event)
 	struct wti_shown value;
 	struct wti_buf call;
 
-	wti_buf_init(&call, CALL_MAX);
+	wti_buf_init(&call, WTI_CALL_TEXT_MAX);
 	wti_json_object(j);
 	for (int i = 0; i < event->kind->field_count; i++) {
 		field_of(&value, event, i, &call);
@@ -334,7 +333,7 @@ void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const stru
 	struct wti_shown value;
 	struct wti_buf call;
 
-	wti_buf_init(&call, CALL_MAX);
+	wti_buf_init(&call, WTI_CALL_TEXT_MAX);
 	wti_buf_printf(out, "%lld,%zu,%u,", (long long)event->time_ns, event->stream, event->track);
 	wti_csv_field(out, track.data, track.bytes);
 	wti_buf_printf(out, ",%llu,", (unsigned long long)event->seq);

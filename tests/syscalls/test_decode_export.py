@@ -133,6 +133,17 @@ class Exports(unittest.TestCase):
         done = subprocess.run([WHEELTAP, "view", self.run_path], capture_output=True, text=True, timeout=30)
         self.assertIn('openat(AT_FDCWD, "/data/set", O_RDONLY) = 3 <0.000012345>', done.stdout)
 
+    def test_python(self) -> None:
+        """Tables and rows of the Python package, if it was built."""
+        script = ("import wheeltap, sys; run = wheeltap.open(sys.argv[1]); print(run.table('syscall', fields=['text'])['text'][0]); "
+                  "print(next(e.fields['text'] for e in run.events('syscall')))")
+        package = Path(WHEELTAP).parent / "python"
+        if not list(package.glob("wheeltap/_reader*.so")):
+            self.skipTest("the Python package was not built")
+        done = subprocess.run(["/usr/bin/python3", "-c", script, self.run_path], capture_output=True, text=True, timeout=30,
+                              env={"PYTHONPATH": str(package)})
+        self.assertEqual((done.stderr, done.stdout), ("", 'openat(AT_FDCWD, "/data/set", O_RDONLY) = 3\n' * 2))
+
     def test_none(self) -> None:
         """A run without system calls is not one that made none."""
         path = f"{self.folder.name}/nothing"
