@@ -12,7 +12,7 @@
 #include "progress.h"
 
 #define RUNJSON_MAX (16u << 20)
-#define ROOTS 4
+#define ROOTS 5
 
 struct folders {
 	struct wti_root roots[ROOTS];
@@ -137,6 +137,8 @@ int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_res
 	if (seen.opened.run.directory)
 		add_root(&folders, "$CWD", strdup(seen.opened.run.directory));
 	add_program(&folders, root, seen.opened.run.directory);
+	if (getenv("HOME"))
+		add_root(&folders, "$HOME", strdup(getenv("HOME")));
 	expression =
 		json_string_value(json_object_get(json_object_get(root, "syscalls"), "expression"));
 	seen.recorded = strdup(expression ? expression : "all");

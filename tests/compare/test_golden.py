@@ -2,19 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Goldens: an unchanged program is clean every time, each seeded change is found, named, and nothing else.
 
-usage: test_golden.py WHEELTAP SEEDED [CHECKS]
+usage: test_golden.py WHEELTAP SEEDED MAKE_RUN [CHECKS]
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import unittest
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness import Case, need_system_calls, work_folder
 
 SEEDED = ""
+MAKE_RUN = ""
+PYTHON = ("/usr/bin/python3", str(Path(__file__).resolve().parent / "seeded.py"))
 CHECKS = 5
 LEARN_RUNS = 4
 
@@ -58,15 +62,30 @@ CHANGES = (
 )
 
 
-class Golden(Case):
-    def record(self, fault: str = "") -> str:
-        folder = work_folder(self.bench)
-        return str(self.bench.record(SEEDED, str(folder), *([fault] if fault else []), cwd=folder))
+PYTHON_CHANGES = (
+    Change("in-place", "WT-GOLD-003", "openat", "'$CWD/model.json' is written in place"),
+    Change("no-fsync", "WT-GOLD-003", "fsync", "'$CWD/model.json' is not synced any more: 0 times instead of 3"),
+    Change("doubled-writes", "WT-GOLD-004", "write", "'$CWD/model.json' is written 384 bytes instead of 192 bytes"),
+    Change("left-behind", "WT-GOLD-001", "openat", "makes '$CWD/model.json.old', which it did not"),
+    Change("open-every-step", "WT-GOLD-005", "openat", "'$CWD/settings.txt' is opened 31 times instead of 1"),
+    Change("import", "WT-GOLD-009", "openat", "reads '$PYTHON/wave.py', which it did not", "warning"),
+    Change("program", "WT-GOLD-008", None, "'python3 > true' is started 2 times instead of 1"),
+)
 
-    def learn(self, *options: str) -> None:
-        runs = [self.record() for _ in range(LEARN_RUNS)]
+
+class Golden(Case):
+    def record(self, fault: str = "", program: tuple[str, ...] = ()) -> str:
+        folder = work_folder(self.bench)
+        words = (*(program or (SEEDED, str(folder))), *([fault] if fault else []))
+        return str(self.bench.record(*words, cwd=folder))
+
+    def learn(self, *options: str, program: tuple[str, ...] = (), count: int = LEARN_RUNS) -> None:
+        runs = [self.record(program=program) for _ in range(count)]
         done = self.bench.call("golden", "add", "seeded", *runs, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def text(self) -> str:
+        return (self.bench.folder / "goldens" / "seeded.toml").read_text()
 
     def test_unchanged_is_clean(self) -> None:
         self.learn("--times")
@@ -74,24 +93,107 @@ class Golden(Case):
             code, result = self.bench.json("golden", "check", "seeded", self.record())
             self.assertEqual((code, result["status"], result["findings"]), (0, "clean", []), f"check {i + 1}")
 
+    def found_alone(self, change: Change, program: tuple[str, ...] = ()) -> None:
+        run = self.record(change.fault, program)
+        code, result = self.bench.json("golden", "check", "seeded", run, "--fail-on", "note")
+        found = [(f["id"], f["severity"], f["title"], f["where"]["op"]) for f in result["findings"]]
+        self.assertEqual((code, len(found)), (1, 1), found)
+        self.assertEqual(found[0][:2], (change.code, change.severity), found)
+        self.assertIn(change.words, found[0][2])
+        if change.op:
+            self.assertEqual(found[0][3], change.op, found)
+
     def test_each_change_is_found_alone(self) -> None:
         self.learn("--times")
         for change in CHANGES:
             with self.subTest(change.fault):
-                run = self.record(change.fault)
-                code, result = self.bench.json("golden", "check", "seeded", run, "--fail-on", "note")
-                found = [(f["id"], f["severity"], f["title"], f["where"]["op"]) for f in result["findings"]]
-                self.assertEqual((code, len(found)), (1, 1), found)
-                self.assertEqual(found[0][:2], (change.code, change.severity), found)
-                self.assertIn(change.words, found[0][2])
-                if change.op:
-                    self.assertEqual(found[0][3], change.op, found)
+                self.found_alone(change)
+
+    def test_python(self) -> None:
+        self.learn(program=PYTHON)
+        for i in range(CHECKS):
+            code, result = self.bench.json("golden", "check", "seeded", self.record(program=PYTHON), "--fail-on", "note")
+            self.assertEqual((code, result["findings"]), (0, []), f"check {i + 1}")
+        for change in PYTHON_CHANGES:
+            with self.subTest(change.fault):
+                self.found_alone(change, PYTHON)
+
+    def test_nothing_of_the_user_is_written_down(self) -> None:
+        self.learn(count=1)
+        for word in (str(self.bench.folder), os.path.expanduser("~") + "/", "/work/"):
+            self.assertNotIn(word, self.text())
+
+    def test_a_reviewed_change_is_taken_over(self) -> None:
+        self.learn(count=2)
+        before, changed = self.text(), self.record("bigger-checkpoint")
+        self.assertEqual(self.bench.call("golden", "check", "seeded", changed).returncode, 1)
+        code, result = self.bench.json("golden", "accept", "seeded", changed)
+        self.assertEqual((code, result["status"]), (0, "accepted"))
+        self.assertEqual(self.bench.call("golden", "check", "seeded", changed).returncode, 0)
+        gone = [line for line in before.splitlines() if line not in self.text().splitlines()]
+        self.assertEqual(gone, ['written_bytes = { total = 32768, step = "0..8192" }', 'write = { total = 8, step = "0..2" }'])
+        code, result = self.bench.json("golden", "accept", "seeded", changed)
+        self.assertEqual((code, result["status"]), (0, "unchanged"))
+
+    def test_what_is_there_is_not_overwritten(self) -> None:
+        self.learn(count=1)
+        before, run = self.text(), self.record("no-fsync")
+        done = self.bench.call("golden", "add", "seeded", run)
+        self.assertEqual((done.returncode, done.stdout), (4, ""))
+        self.assertIn("is there already", done.stderr)
+        self.assertEqual(self.text(), before)
+        self.assertEqual(self.bench.call("golden", "add", "--force", "seeded", run).returncode, 0)
+        self.assertNotEqual(self.text(), before)
+        self.assertEqual(os.listdir(self.bench.folder / "goldens"), ["seeded.toml"])
+
+    def refused(self, code: int, words: str, *command: str) -> None:
+        done = self.bench.call("golden", *command)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+        self.assertIn(words, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def made(self, what: str) -> str:
+        folder = str(self.bench.folder / f"made-{what}")
+        subprocess.run([MAKE_RUN, folder, what], check=True, timeout=20)
+        return folder
+
+    def test_bad_input_is_said_in_one_line(self) -> None:
+        goldens = self.bench.folder / "goldens"
+        goldens.mkdir()
+        good = self.made("")
+        (goldens / "garbage.toml").write_bytes(b"\xff\x00]]")
+        (goldens / "newer.toml").write_text("format = 99\n")
+        (goldens / "key.toml").write_text("format = 1\nfrob = 1\n")
+        self.refused(2, "no action 'frob'", "frob", "x")
+        self.refused(2, "no run given", "add", "x")
+        self.refused(2, "no golden named", "check")
+        self.refused(3, "golden add nothing RUN", "check", "nothing", good)
+        self.refused(3, "garbage.toml:1", "check", "garbage", good)
+        self.refused(3, "has format 99", "check", "newer", good)
+        self.refused(3, "key.toml:2:1: unknown key 'frob'", "check", "key", good)
+        self.refused(3, "has no system calls", "add", "x", self.made("empty"))
+        self.refused(3, "lost 7 events", "add", "x", self.made("lost"))
+        self.refused(3, "leave out --times", "add", "x", good, "--times")
+        self.assertFalse((goldens / "x.toml").exists())
+        done = self.bench.call("golden", "add", "x", good)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("learned from one run", done.stderr)
+        self.refused(3, "lost 7 events", "check", "x", str(self.bench.folder / "made-lost"))
+        self.refused(3, "has no system calls", "check", "x", str(self.bench.folder / "made-empty"))
+        self.refused(3, "recorded on aarch64", "check", "x", self.made("aarch64"))
+        self.assertEqual(self.bench.call("golden", "check", "x", good).returncode, 0)
+
+    def test_other_selection_of_calls_is_not_compared(self) -> None:
+        self.learn(count=1)
+        folder = work_folder(self.bench)
+        run = self.bench.record(SEEDED, str(folder), cwd=folder, options=("--syscalls=%file",))
+        self.refused(3, "--syscalls=all", "check", "seeded", str(run))
 
 
 def main() -> None:
-    global SEEDED, CHECKS
-    Golden.wheeltap, SEEDED = map(os.path.abspath, sys.argv[1:3])
-    CHECKS = int(sys.argv[3]) if len(sys.argv) > 3 else CHECKS
+    global SEEDED, MAKE_RUN, CHECKS
+    Golden.wheeltap, SEEDED, MAKE_RUN = map(os.path.abspath, sys.argv[1:4])
+    CHECKS = int(sys.argv[4]) if len(sys.argv) > 4 else CHECKS
     need_system_calls(Golden.wheeltap)
     unittest.main(argv=sys.argv[:1], verbosity=1)
 

@@ -184,12 +184,25 @@ static size_t moment(const char *text, size_t bytes)
 	return clock_after(text, bytes, end);
 }
 
-static size_t special(const char *text, size_t bytes, const char **ret_class)
+/* Eight letters, digits and underscores up to the end of a name, as Python ends temporary ones. */
+static size_t python_tail(const char *text, size_t bytes)
+{
+	size_t i = 0;
+
+	while (i < bytes && (islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) ||
+			     text[i] == '_'))
+		i++;
+	return i == TEMP_PYTHON && (i == bytes || text[i] == '/' || text[i] == '.') ? i : 0;
+}
+
+static size_t special(const char *text, size_t bytes, bool is_temp, const char **ret_class)
 {
 	size_t end;
 
 	*ret_class = "<temp>";
 	end = python_temp(text, bytes);
+	if (!end && is_temp)
+		end = python_tail(text, bytes);
 	if (end)
 		return end;
 	*ret_class = "<uuid>";
@@ -207,14 +220,20 @@ void wti_names_classes(const struct wti_names *names, const char *text, size_t b
 	size_t at = 0, end;
 
 	while (at < bytes) {
-		if (!isalnum((unsigned char)text[at])) {
+		bool is_word = isalnum((unsigned char)text[at]) || (is_temp && text[at] == '_');
+
+		if (!is_word) {
 			wti_buf_byte(out, (uint8_t)text[at++]);
 			continue;
 		}
-		end = special(text + at, bytes - at, &class);
+		end = special(text + at, bytes - at, is_temp, &class);
 		if (end) {
 			wti_buf_text(out, class);
 			at += end;
+			continue;
+		}
+		if (text[at] == '_') {
+			wti_buf_byte(out, (uint8_t)text[at++]);
 			continue;
 		}
 		for (end = at; end < bytes && isalnum((unsigned char)text[end]);)

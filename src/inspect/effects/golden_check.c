@@ -296,6 +296,27 @@ static void follow_processes(struct wti_checking *c)
 	}
 }
 
+static enum wti_thing_type type_of(const struct wti_deviation *d)
+{
+	return d->thing ? d->thing->type : d->golden->type;
+}
+
+/* A package brings others along, and a library those that it needs: the first is the cause. */
+static void follow_first(struct wti_checking *c)
+{
+	bool told[2][WTI_THING_TYPES] = {{false}};
+
+	for (size_t i = 0; i < c->count; i++) {
+		enum wti_thing_type type = type_of(&c->all[i]);
+		bool is_missing = !c->all[i].thing;
+
+		if (wti_golden_compares(type) != WTI_COMPARE_PRESENCE || c->all[i].follows)
+			continue;
+		c->all[i].follows = told[is_missing][type];
+		told[is_missing][type] = true;
+	}
+}
+
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /* Names of things that are told already: their acts say nothing more. */
@@ -536,6 +557,7 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 	if (!r) {
 		follow_processes(&c);
 		pair_up(&c);
+		follow_first(&c);
 		for (size_t i = 0; i < c.count; i++)
 			if (!c.all[i].follows)
 				wti_golden_tell(&c, &c.all[i]);

@@ -427,18 +427,39 @@ static void say_new(const struct wti_checking *c, const struct wti_thing *thing,
 				       wti_format_count(count, t->total));
 }
 
-static void count_followers(const struct wti_checking *c, const struct wti_deviation *d,
-			    struct wti_buf *out)
+/* Whether `other` is said with `d`: done by a process that `d` is about, or loaded with it. */
+static bool is_follower(const struct wti_checking *c, const struct wti_deviation *d,
+			const struct wti_deviation *other)
+{
+	uint32_t process = other->thing ? other->thing->process : 0;
+	enum wti_thing_type type = d->thing ? d->thing->type : d->golden->type;
+
+	if (!other->follows || other == d)
+		return false;
+	if (type == WTI_THING_PROCESS)
+		return process && c->run->actors[process - 1].thing &&
+		       &c->run->things[c->run->actors[process - 1].thing - 1] == d->thing;
+	return wti_golden_compares(type) == WTI_COMPARE_PRESENCE &&
+	       type == (other->thing ? other->thing->type : other->golden->type) &&
+	       !d->thing == !other->thing;
+}
+
+static void say_followers(const struct wti_checking *c, const struct wti_deviation *d,
+			  struct wti_buf *out)
 {
 	size_t count = 0;
 
-	if (!d->thing || d->thing->type != WTI_THING_PROCESS || d->golden)
-		return;
-	for (size_t i = 0; i < c->count; i++)
-		count += c->all[i].follows && c->all[i].thing &&
-			 c->all[i].thing->type != WTI_THING_PROCESS;
-	if (count)
-		wti_buf_printf(out, "%zu things that only it touched", count);
+	for (size_t i = 0; i < c->count; i++) {
+		const struct wti_deviation *other = &c->all[i];
+
+		if (!is_follower(c, d, other) || count++ >= ALSO_SHOWN)
+			continue;
+		wti_buf_printf(out, "%s%s '%s'", count > 1 ? ", " : "",
+			       other->thing ? verb_of(c->run, other->thing) : "no longer",
+			       other->thing ? other->thing->name : other->golden->name);
+	}
+	if (count > ALSO_SHOWN)
+		wti_buf_printf(out, " and %zu more", count - ALSO_SHOWN);
 }
 
 static const struct wti_tally *first_tally(const struct wti_checking *c,
@@ -485,7 +506,7 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 	wti_buf_init(&actual, TEXT_MAX);
 	wti_buf_init(&follows, TEXT_MAX);
 	say_title(c, d, cause, &title);
-	count_followers(c, d, &follows);
+	say_followers(c, d, &follows);
 	if (cause) {
 		wti_range_text(&expected, cause->total);
 		wti_buf_printf(&actual, "%llu", (unsigned long long)(tally ? tally->total : 0));

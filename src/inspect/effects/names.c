@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 #define PIDS_MAX (1u << 16)
+#define CACHE "__pycache__/"
 
 const char *wti_thing_word(enum wti_thing_type type)
 {
@@ -154,11 +155,29 @@ static bool add_code(struct wti_buf *out, const char *path)
 	if (!package)
 		return false;
 	wti_buf_text(out, variable);
+	if (!strncmp(package, CACHE, strlen(CACHE))) { /* of a module that is no package */
+		package += strlen(CACHE);
+		wti_buf_append(out, package, strcspn(package, "./"));
+		wti_buf_text(out, ".py");
+		return true;
+	}
 	wti_buf_append(out, package, strcspn(package, "/"));
 	return true;
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
+
+/*
+ * Roots and the folders on the way to them. How deep they lie is no matter of the program's, and
+ * interpreters look at them whenever they look for anything.
+ */
+static bool is_above(const struct wti_names *names, const char *path)
+{
+	for (size_t i = 0; i < names->root_count; i++)
+		if (below(names->roots[i].path, path))
+			return true;
+	return false;
+}
 
 static bool is_system(const char *path)
 {
@@ -172,14 +191,24 @@ static bool is_system(const char *path)
 	return !strcmp(path, "/");
 }
 
-/* The folder that the recorder makes for its guests: no part of the program. */
+/*
+ * The folder that the recorder makes for its guests, and where its guest in Python comes from: no
+ * part of the program.
+ */
 static bool is_recorders(const char *path)
 {
+	static const char *const folders[] = {"/python/inject", "/python/wheeltap",
+					      "/python/source", "/share/wheeltap", "/lib/wheeltap"};
 	const char *at = strstr(path, "/wheeltap-");
 
-	if (!at || strlen(at) < 16 || at[16] != '/')
-		return false;
-	return !strcmp(at + 16, "/socket") || !strcmp(at + 16, "/control");
+	if (at && strlen(at) >= 16 && (!strcmp(at + 16, "/socket") || !strcmp(at + 16, "/control")))
+		return true;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		at = strstr(path, folders[i]);
+		if (at && (!at[strlen(folders[i])] || at[strlen(folders[i])] == '/'))
+			return true;
+	}
+	return false;
 }
 
 /* /home/somebody and the like: how many bytes of it, or 0. */
@@ -301,6 +330,10 @@ enum wti_thing_type wti_names_path(const struct wti_names *names, const char *pa
 	}
 	if (add_code(out, path))
 		return WTI_THING_CODE;
+	if (is_above(names, path)) {
+		add_file(names, out, path);
+		return WTI_THING_SYSTEM;
+	}
 	if (!strcmp(path, "/dev/shm") || !is_system(path) || root_of(names, path, &variable)) {
 		add_file(names, out, path);
 		return cache ? WTI_THING_CACHE : WTI_THING_FILE;

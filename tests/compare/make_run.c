@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a run of one process with a few system calls, for what real programs cannot be asked to
+ * give: lost events, another architecture.
+ *
+ *	make_run FOLDER [lost|aarch64|empty]
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <wheeltap/trace.h>
+
+#include "syscall/table.h"
+
+enum { TRACK = 1, PID = 4711 };
+
+static struct wt_writer *out;
+static uint64_t seq;
+
+static void must(int status)
+{
+	if (status) {
+		fprintf(stderr, "make_run: %d\n", status);
+		exit(1);
+	}
+}
+
+static void add(uint16_t kind, const uint64_t *values, const char *text, size_t bytes)
+{
+	struct wt_text texts = {text, bytes};
+
+	must(wt_writer_append(out, kind, TRACK, seq, 1000 * (seq + 1), values, 32, &texts));
+	seq++;
+}
+
+/* openat() of a path, which is packed behind its head. */
+static void open_file(enum wti_arch arch, const char *path)
+{
+	size_t bytes = strlen(path) + 1;
+	char memory[256] = {(char)bytes, 0, 1, 0};
+	uint64_t values[32] = {0};
+
+	memcpy(memory + 4, path, bytes);
+	values[WT_SYSCALL_FIELD_NR] = (uint64_t)wti_call_number(arch, "openat");
+	values[WT_SYSCALL_FIELD_A0] = (uint64_t)AT_FDCWD;
+	values[WT_SYSCALL_FIELD_A1] = 0x1000;
+	values[WT_SYSCALL_FIELD_RESULT] = 3;
+	values[WT_SYSCALL_FIELD_ARCH] = arch;
+	add(WT_KIND_SYSCALL, values, memory, bytes + 4);
+}
+
+static void write_run(const char *what)
+{
+	enum wti_arch arch = strcmp(what, "aarch64") ? WTI_ARCH_X86_64 : WTI_ARCH_AARCH64;
+	uint64_t task[32] = {PID, PID, 0, WT_TASK_PROGRAM}, lost[32] = {WT_LOST_RING_FULL, 0, 7};
+	uint64_t end[32] = {PID, PID, 0, 1};
+
+	must(wt_writer_track(out, &(struct wt_track){.id = TRACK,
+						     .type = WT_TRACK_THREAD,
+						     .tid = PID,
+						     .name = "p",
+						     .name_bytes = 1}));
+	add(WT_KIND_TASK, task, "p", 1);
+	if (strcmp(what, "empty") != 0)
+		open_file(arch, "/data/x");
+	if (!strcmp(what, "lost"))
+		add(WT_KIND_LOST, lost, "", 0);
+	add(WT_KIND_TASK_END, end, "", 0);
+}
+
+int main(int argc, char **argv)
+{
+	struct wt_writer_options options;
+	struct wt_err err = {0};
+	char path[4096];
+
+	if (argc < 2 || mkdir(argv[1], 0700)) {
+		fprintf(stderr, "usage: make_run FOLDER [lost|aarch64|empty]\n");
+		return 2;
+	}
+	wt_writer_options_init(&options);
+	options.identity.pid = PID;
+	options.identity.clock = WT_CLOCK_MONOTONIC;
+	snprintf(path, sizeof(path), "%s/syscalls.wt", argv[1]);
+	must(wt_writer_create(path, &options, &out, &err));
+	write_run(argc > 2 ? argv[2] : "");
+	must(wt_writer_finish(out, &err));
+	wt_writer_free(out);
+	return 0;
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Two runs side by side: the same are the same, what differs is shown where it belongs.
+
+usage: test_diff.py WHEELTAP SEEDED MAKE_RUN TRAINING_LOOP
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import unittest
+from typing import Any
+
+from harness import Case, need_system_calls, work_folder
+
+SEEDED = ""
+MAKE_RUN = ""
+TRAINING_LOOP = ""
+
+
+def rows(result: dict[str, Any], table: str, *columns: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[column] for column in columns) for row in result["tables"][table]]
+
+
+class Diff(Case):
+    def record(self, fault: str = "") -> str:
+        folder = work_folder(self.bench)
+        return str(self.bench.record(SEEDED, str(folder), *([fault] if fault else []), cwd=folder))
+
+    def test_the_same_program_does_the_same(self) -> None:
+        code, result = self.bench.json("diff", self.record(), self.record())
+        self.assertEqual((code, result["status"]), (0, "same"), result["tables"])
+        self.assertEqual([result["tables"][key] for key in ("effects", "counts", "order", "values")], [[]] * 4)
+
+    def test_effects_come_first(self) -> None:
+        code, result = self.bench.json("diff", self.record(), self.record("bigger-checkpoint"))
+        self.assertEqual((code, result["status"]), (1, "different"))
+        self.assertEqual(rows(result, "effects", "change", "name", "count", "a", "b"),
+                         [("~", "$CWD/model.bin", "written_bytes", 32768, 36864)])
+        self.assertEqual(rows(result, "counts", "name", "count", "a", "b", "step_a", "step_b"),
+                         [("$CWD/model.bin", "write", 8, 12, "0..2", "0..3")])
+        self.assertEqual([row for row in rows(result, "order", "sign", "act") if row[0] != " "],
+                         [("+", "write $CWD/model.bin.tmp")])
+        self.assertEqual({row[0] for row in rows(result, "order", "when")}, {"4 steps, 10 to 40"})
+
+    def test_order_is_a_patch(self) -> None:
+        a, b = self.record(), self.record("order")
+        code, result = self.bench.json("diff", a, b)
+        self.assertEqual((code, result["tables"]["effects"], result["tables"]["counts"]), (1, [], []))
+        text = self.bench.call("diff", a, b).stdout
+        self.assertIn("@@ 0 seeded: 3 steps, 10 to 30 @@\n  pread64 $CWD/data.bin\n- write $CWD/log.txt\n"
+                      "  make $CWD/model.bin.tmp\n", text)
+        self.assertIn("  replace $CWD/model.bin\n+ write $CWD/log.txt\n", text)
+
+    def test_new_and_gone(self) -> None:
+        code, result = self.bench.json("diff", self.record("connection"), self.record("folder"))
+        found = rows(result, "effects", "change", "type", "name", "count")
+        self.assertEqual(code, 1)
+        self.assertIn(("-", "peer", "127.0.0.1:9", "connected"), found)
+        self.assertIn(("+", "file", "$CWD/extra", "made"), found)
+
+    def test_raw_names(self) -> None:
+        a, b = self.record(), self.record("bigger-checkpoint")
+        self.assertIn(f"{self.bench.folder}/work/model.bin", self.bench.call("diff", "--raw", a, b).stdout)
+        self.assertNotIn(str(self.bench.folder), self.bench.call("diff", a, b).stdout)
+
+    def test_without_system_calls(self) -> None:
+        """What agents told is compared, and what was not recorded is said."""
+        one, two, three = (str(self.bench.record(TRAINING_LOOP, "--seed", seed, cwd=self.bench.folder, options=()))
+                           for seed in ("1", "1", "2"))
+        done = self.bench.call("diff", one, two)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("no system calls were recorded", done.stderr)
+        code, result = self.bench.json("diff", one, three)
+        self.assertEqual(code, 1)
+        self.assertIn(("loss", 30, 30), rows(result, "values", "name", "count_a", "count_b"))
+        self.assertIn(("rng.seed", 1, 2), rows(result, "values", "name", "last_a", "last_b"))
+
+    def test_what_cannot_be_compared(self) -> None:
+        with_calls, without = self.record(), str(self.bench.record("/bin/true", cwd=self.bench.folder, options=()))
+        lost = str(self.bench.folder / "made-lost")
+        subprocess.run([MAKE_RUN, lost, "lost"], check=True, timeout=20)
+        for words, code, message in (((with_calls, without), 3, "has no system calls"), ((with_calls, "nowhere"), 3, "nowhere"),
+                                     ((lost, lost), 3, "lost 7 events"), ((without, without), 3, "nothing to compare")):
+            done = self.bench.call("diff", *words)
+            self.assertEqual(done.returncode, code, (words, done.stderr))
+            self.assertIn(message, done.stderr)
+
+
+def main() -> None:
+    global SEEDED, MAKE_RUN, TRAINING_LOOP
+    Diff.wheeltap, SEEDED, MAKE_RUN, TRAINING_LOOP = map(os.path.abspath, sys.argv[1:5])
+    need_system_calls(Diff.wheeltap)
+    unittest.main(argv=sys.argv[:1], verbosity=1)
+
+
+if __name__ == "__main__":
+    main()
