@@ -93,16 +93,21 @@ static void catch (int number)
 	caught = number;
 }
 
-/* handler: waits for a TERM, survives it, says that its pause was interrupted. */
+/* handler: waits for a TERM, survives it, says that its wait was interrupted. */
 static int handler(char **words)
 {
 	struct sigaction action = {.sa_handler = catch};
+	sigset_t term, none;
 
 	sigaction(SIGTERM, &action, NULL);
+	sigemptyset(&none);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
 	printf("ready\n");
 	fflush(stdout);
 	while (!caught)
-		pause();
+		sigsuspend(&none);
 	printf("caught %d errno %d\n", (int)caught, errno);
 	return 7;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "syscall/record.h"
 
 #include "feed.h"
+#include "private.h"
 
 #define TRACKS_MAX (1u << 20)
 #define UNITS(bytes) ((uint16_t)(((bytes) + 7) / 8))
@@ -150,6 +152,13 @@ static uint32_t join_memory(struct wti_feed_track *track, const struct wti_raw_c
 	return bytes + raw->memory_bytes;
 }
 
+/* Calls whose texts are more than names of files. */
+static bool has_words(const struct wti_raw_call *raw)
+{
+	return raw->arch == WTI_ARCH_HERE &&
+	       (raw->nr == SYS_execve || raw->nr == SYS_execveat || raw->nr == SYS_mount);
+}
+
 static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 		      const struct wti_raw_call *raw)
 {
@@ -170,6 +179,8 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 	call->result = raw->result;
 	call->duration = raw->duration_ns;
 	call->text_bytes = join_memory(track, raw, record.memory);
+	if (feed->is_private && has_words(raw))
+		call->text_bytes = (uint32_t)wti_private_pieces(record.memory, call->text_bytes);
 	call->arch = raw->arch;
 	call->flags = raw->flags;
 	feed->call_count++;

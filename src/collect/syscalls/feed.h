@@ -25,6 +25,7 @@ struct wti_feed_track {
 struct wti_feed {
 	struct wti_sink *sink;
 	void *stream;
+	bool is_private;               /* words that look secret are masked */
 	char program[16];              /* short name of what the first process is about to become */
 	struct wti_feed_track *tracks; /* by number */
 	uint32_t track_capacity;

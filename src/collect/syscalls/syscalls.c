@@ -61,6 +61,7 @@ int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_o
 	if (r)
 		return r;
 	wti_feed_init(&syscalls->feed, sink, program, boot);
+	syscalls->feed.is_private = !options->contents;
 	syscalls->is_open = true;
 	return 0;
 }
