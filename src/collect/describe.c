@@ -241,6 +241,7 @@ static void describe_syscalls(const struct wti_recorder *recorder, struct wti_js
 	text(json, "expression", options->expression);
 	number(json, "calls", syscalls->feed.call_count);
 	number(json, "own_calls", syscalls->feed.own_count);
+	number(json, "held_back", syscalls->freezer.count);
 	wti_json_object_end(json);
 }
 

@@ -165,18 +165,24 @@ static int stop(char **words)
 /* orders: a child stops and is continued; its parent sees both, in this order. */
 static int orders(char **words)
 {
-	int status;
-	pid_t pid = fork();
+	int status, ends[2];
+	char byte;
+	pid_t pid;
 
+	if (pipe(ends))
+		return 2;
+	pid = fork();
 	if (pid == 0) {
+		close(ends[1]);
 		raise(SIGSTOP);
-		_exit(9);
+		_exit(read(ends[0], &byte, 1) == 0 ? 9 : 1);
 	}
 	waitpid(pid, &status, WUNTRACED);
 	printf("stopped %d\n", WIFSTOPPED(status) ? WSTOPSIG(status) : -1);
 	kill(pid, SIGCONT);
 	waitpid(pid, &status, WCONTINUED);
 	printf("continued %d\n", WIFCONTINUED(status));
+	close(ends[1]);
 	waitpid(pid, &status, 0);
 	printf("exited %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 	return 0;

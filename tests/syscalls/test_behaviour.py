@@ -200,6 +200,15 @@ class Behaviour:
                                   timeout=PATIENCE)
             self.assertIn(b"root:", done.stdout)
 
+    def test_nothing_is_lost(self) -> None:
+        """Calls as fast as they come; by ptrace fewer, as that waits."""
+        count = 2_000_000 if self.backend == "bpf" else 5_000
+        with Scratch() as scratch:
+            record(scratch / "run", ACTS, "threads", "4", str(count // 4), backend=self.backend)
+            lost = described(scratch / "run")["lost"]
+            self.assertEqual(counts(scratch / "run")["getppid"][0] + lost, count, "each call is there, or counted as lost")
+            self.assertEqual(lost, 0)
+
     def test_says_how_and_why(self) -> None:
         with Scratch() as scratch:
             record(scratch / "run", "true", backend=self.backend)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -38,6 +39,8 @@ _Static_assert(WTI_TAP_CALLS_MAX == WTI_CALLS_MAX, "as in the table");
 _Static_assert(WTI_TAP_MEMORY_MAX == WTI_SYSCALL_MEMORY_MAX, "as in the trace");
 _Static_assert(sizeof(((struct wti_tap_plan *)0)->reads) >= WTI_READS_MAX * sizeof(struct wti_read),
 	       "all reads of a call have a place");
+
+#define PRIORITY (-15) /* of the thread that reads the ring, where that is permitted */
 
 struct bpf_capture {
 	struct wti_tap *tap;
@@ -128,6 +131,8 @@ static int follow(void *self, pid_t pid, enum wti_root_mode mode, struct wt_err 
 				 BPF_ANY))
 		return wti_err_errno(err, "cannot follow", "the program");
 	__atomic_fetch_add(&capture->tap->bss->root_count, 1, __ATOMIC_SEQ_CST);
+	/* We do little, but it must be done in time. The program is a child of another process. */
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	return 0;
 }
 
@@ -143,6 +148,7 @@ static void stop(void *self)
 	struct bpf_capture *capture = self;
 
 	__atomic_store_n(&capture->tap->bss->stopped, 1, __ATOMIC_SEQ_CST);
+	setpriority(PRIO_PROCESS, 0, 0);
 	wti_tap__detach(capture->tap);
 }
 

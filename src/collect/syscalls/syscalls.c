@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows which way of capturing comes first and when the next one is tried. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 
 #include "syscalls.h"
 
+#define HOLD_PERCENT 20 /* of the ring: the recorder may be late, and freezing takes a moment */
+#define GO_ON_PERCENT 2
+#define PIDS_MAX 4096
 #define DRAIN_MAX (64u << 10) /* records at a time: others want to be looked after, too */
 
 const char *wti_syscalls_backend_name(enum wti_syscalls_backend backend)
@@ -60,6 +64,7 @@ int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_o
 	r = open_capture(syscalls, options, err);
 	if (r)
 		return r;
+	wti_freezer_init(&syscalls->freezer);
 	wti_feed_init(&syscalls->feed, sink, program, boot);
 	syscalls->feed.is_private = !options->contents;
 	syscalls->is_open = true;
@@ -81,6 +86,33 @@ static void take(void *context, const struct wti_raw *raw, size_t bytes)
 	wti_feed_take(context, raw, bytes);
 }
 
+/* The processes of all threads that live, as far as we know. */
+static size_t list_alive(const struct wti_feed *feed, uint32_t pids[PIDS_MAX])
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < feed->track_capacity && count < PIDS_MAX; i++)
+		if (feed->tracks[i].alive && feed->tracks[i].tid == feed->tracks[i].pid)
+			pids[count++] = feed->tracks[i].pid;
+	return count;
+}
+
+/* Before the ring is full the program is held back, where that can be; else losses are counted. */
+static void hold_back(struct wti_syscalls *syscalls)
+{
+	unsigned fill = syscalls->capture.fill(syscalls->capture.self);
+	uint32_t *pids;
+
+	if (syscalls->freezer.held && fill <= GO_ON_PERCENT)
+		wti_freezer_let_go(&syscalls->freezer);
+	if (syscalls->backend != WTI_SYSCALLS_BPF || syscalls->freezer.held || fill < HOLD_PERCENT)
+		return;
+	pids = malloc(PIDS_MAX * sizeof(*pids));
+	if (pids && wti_freezer_take(&syscalls->freezer, pids, list_alive(&syscalls->feed, pids)))
+		wti_freezer_hold(&syscalls->freezer);
+	free(pids);
+}
+
 uint64_t wti_syscalls_drain(struct wti_syscalls *syscalls, bool *ret_more)
 {
 	uint64_t before = syscalls->feed.call_count;
@@ -88,6 +120,7 @@ uint64_t wti_syscalls_drain(struct wti_syscalls *syscalls, bool *ret_more)
 	*ret_more = false;
 	if (!syscalls->is_open || syscalls->is_over)
 		return 0;
+	hold_back(syscalls);
 	*ret_more =
 		syscalls->capture.drain(syscalls->capture.self, DRAIN_MAX, take, &syscalls->feed);
 	return syscalls->feed.call_count - before;
@@ -105,6 +138,7 @@ void wti_syscalls_stop(struct wti_syscalls *syscalls)
 	if (!syscalls->is_open || syscalls->is_over)
 		return;
 	syscalls->capture.stop(syscalls->capture.self);
+	wti_freezer_close(&syscalls->freezer);
 	while (more)
 		wti_syscalls_drain(syscalls, &more);
 	wti_feed_end(&syscalls->feed, syscalls->capture.lost(syscalls->capture.self));

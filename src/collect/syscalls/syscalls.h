@@ -16,6 +16,7 @@
 
 #include "capture.h"
 #include "feed.h"
+#include "freezer.h"
 
 enum wti_syscalls_backend {
 	WTI_SYSCALLS_AUTO,
@@ -34,6 +35,7 @@ struct wti_syscalls_options {
 struct wti_syscalls {
 	struct wti_capture capture;
 	struct wti_feed feed;
+	struct wti_freezer freezer;        /* for when the ring fills faster than we read */
 	enum wti_syscalls_backend backend; /* the one in use */
 	bool is_open;
 	bool is_over;
