@@ -26,6 +26,7 @@ struct export_options {
 	const char *epoch;
 	int64_t from_ns;
 	int64_t until_ns;
+	const char *calls;
 	uint64_t string_max;
 	bool decode_fds;
 	bool force;
@@ -156,6 +157,7 @@ static int write_all(const struct export_options *o, const struct wti_opened *op
 		.force = o->force,
 		.fd_names = o->decode_fds,
 		.string_max = o->string_max,
+		.calls = o->calls,
 		.directory = opened->run.directory,
 	};
 	struct wt_err err = {.offset = -1};
@@ -228,6 +230,10 @@ static const struct wti_option options[] = {
 	{"step", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this step", AT(step)},
 	{"stage", 0, WTI_OPT_TEXT, "STAGE", NULL, "only what happened in this stage", AT(stage)},
 	{"epoch", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this epoch", AT(epoch)},
+	{"syscalls", 'e', WTI_OPT_TEXT, "EXPR", NULL,
+	 "of system calls: only these, as record --syscalls takes them: openat,read or !futex or "
+	 "%file or /^pwrite/",
+	 AT(calls)},
 	{"decode-fds", 'y', WTI_OPT_FLAG, NULL, NULL,
 	 "of system calls: show what descriptors refer to, as strace -y does", AT(decode_fds)},
 	{"string-limit", 's', WTI_OPT_COUNT, "N", NULL,

@@ -11,15 +11,14 @@
 #include "layout.h"
 
 #define ROWS_MAX 9
-#define SAME_ARG 0xff
 
-/* A row: `arg` is SAME_ARG or another argument; `bytes` counts one unit. */
+/* What is read behind an argument of a type; another one, if its length is there, is the call's. */
 struct row {
 	uint8_t kind;
 	uint8_t when;
 	uint8_t flags;
 	uint8_t length;
-	uint16_t bytes;
+	uint16_t bytes;     /* of one unit */
 	uint16_t bytes_max; /* 0: as many as `bytes` */
 	uint8_t if_arg;     /* plus one; 0: always */
 	uint32_t if_mask;

@@ -25,7 +25,6 @@ struct wti_show {
 	bool returned;
 	bool failed; /* the result is an error */
 	bool cut;    /* it has not returned, and what follows is not known before */
-	bool last;   /* a type has shown all that the call has */
 };
 
 #define WTI_SHOW(show, ...) wti_buf_printf((show)->out, __VA_ARGS__)
@@ -88,7 +87,7 @@ void wti_say_mode(struct wti_show *show, uint32_t mode); /* S_IFREG|0644 */
 void wti_say_device(struct wti_show *show, uint64_t device);
 /* One of a set, or `0x12 / * WHAT_??? * /`. */
 void wti_say_enum(struct wti_show *show, const struct wti_flags *set, uint64_t value);
-/* As an enum, but a value without a name is only a number, shown with `format` of one uint64_t. */
+/* NULL if the value has none. */
 const char *wti_flag_name(const struct wti_flags *set, uint64_t value);
 /* All of a set that are in it, and the rest. */
 void wti_say_flags(struct wti_show *show, const struct wti_flags *set, uint64_t value);

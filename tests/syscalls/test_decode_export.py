@@ -99,6 +99,14 @@ class Exports(unittest.TestCase):
     def test_string_limit(self) -> None:
         self.assertIn('read(3, "he"..., 100)', self.export("strace", "-s", "2"))
 
+    def test_some(self) -> None:
+        text = self.export("strace", "-y", "-e", "%network,fstat")
+        self.assertEqual([line.split()[1].split("(")[0] for line in text.splitlines() if "+++" not in line], ["socket", "connect", "fstat"])
+        self.assertIn("fstat(7</data/set>,", text, "calls that are not shown are followed")
+        done = subprocess.run([WHEELTAP, "export", "--to", "strace", "-o", "-", "-e", "opnat", self.run_path], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean 'openat'?", done.stderr)
+
     def test_renacer(self) -> None:
         document = json.loads(self.export("renacer-json"))
         self.assertEqual(set(document), {"version", "format", "syscalls", "summary"})

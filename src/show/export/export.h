@@ -25,6 +25,7 @@ struct wti_export {
 	bool force;                   /* may replace what is there */
 	bool fd_names;                /* of system calls: what descriptors refer to */
 	size_t string_max;            /* of system calls: bytes of strings; 0: as strace */
+	const char *calls;            /* of system calls: which (syscall/expr.h); NULL: all */
 	const char *directory;        /* in which the program was started; NULL: not known */
 	uint64_t events;              /* so far */
 	uint64_t bytes;               /* written; of exporters with files of their own */

@@ -58,6 +58,28 @@ static bool name_of(const void *opaque, int32_t fd, struct wt_text *ret_name)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
+/* One architecture may lack what the other has: a name that both lack is a mistake. */
+static int choose(struct wti_traced *calls, const char *text, struct wt_err *err)
+{
+	int here, there;
+
+	if (!text) {
+		wti_call_set_all(&calls->wanted[0]);
+		wti_call_set_all(&calls->wanted[1]);
+		return 0;
+	}
+	here = wti_expr_compile(WTI_ARCH_X86_64, text, &calls->wanted[0], err);
+	there = wti_expr_compile(WTI_ARCH_AARCH64, text, &calls->wanted[1], NULL);
+	return here && there ? here : 0;
+}
+
+static bool is_wanted(const struct wti_traced *calls)
+{
+	uint32_t arch = calls->call.arch == WTI_ARCH_AARCH64;
+
+	return wti_call_set_has(&calls->wanted[arch], calls->call.nr);
+}
+
 int wti_traced_begin(struct wti_traced *calls, struct wti_export *export, struct wt_err *err)
 {
 	int r;
@@ -72,7 +94,7 @@ int wti_traced_begin(struct wti_traced *calls, struct wti_export *export, struct
 	calls->files = (struct wti_decode_files){name_of, calls};
 	if (export->fd_names)
 		calls->options.files = &calls->files;
-	return 0;
+	return choose(calls, export->calls, err);
 }
 
 static void end_task(struct wti_traced *calls, const struct wt_event *event)
@@ -117,6 +139,11 @@ int wti_traced_take(struct wti_traced *calls, const struct wt_event *event, stru
 	if (calls->call.flags & WTI_SYSCALL_OWN)
 		return 0;
 	find_thread(calls, event);
+	if (!is_wanted(calls)) {
+		int r = wti_traced_done(calls, err); /* it may still close what others use */
+
+		return r < 0 ? r : 0;
+	}
 	calls->count++;
 	calls->total_ns += calls->call.duration_ns;
 	return 1;

@@ -14,12 +14,14 @@
 
 #include "export.h"
 #include "syscall/decode.h"
+#include "syscall/expr.h"
 #include "syscall/handles.h"
 
 struct wti_traced {
 	struct wti_export *export;
 	struct wti_decode_options options;
 	struct wti_decode_files files;
+	struct wti_call_set wanted[2]; /* on x86-64, on aarch64 */
 	struct wti_handles handles;
 	struct wti_tasks tasks;
 	struct wti_syscall call; /* the one that was taken */
