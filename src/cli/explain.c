@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "inspect/effects/deviation.h"
 #include "inspect/learn/relation.h"
 #include "inspect/rules/rule.h"
 #include "report.h"
@@ -152,6 +153,26 @@ static bool find_relation(const char *code, struct wti_rule *ret_rule)
 	return false;
 }
 
+/* Findings of goldens have codes of their own. */
+static bool find_golden(const char *word, struct wti_rule *ret_rule)
+{
+	const struct wti_golden_code *code = wti_golden_code(word);
+
+	if (!code)
+		return false;
+	*ret_rule = (struct wti_rule){
+		.code = code->code,
+		.severity = WT_ERROR,
+		.title = code->title,
+		.means = code->means,
+		.hint = code->hint,
+		.definition = code->definition,
+		.innocent = code->innocent,
+		.needs = "a golden, and a run recorded with --syscalls that lost nothing",
+	};
+	return true;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct explain_options *options = opaque;
@@ -161,7 +182,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (!count)
 		return list(options->json);
 	rule = wti_rule_by_code(arguments[0]);
-	if (!rule && find_relation(arguments[0], &learned))
+	if (!rule && (find_relation(arguments[0], &learned) || find_golden(arguments[0], &learned)))
 		rule = &learned;
 	if (!rule)
 		return unknown(arguments[0], options->json);

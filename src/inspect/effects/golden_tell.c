@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "deviation.h"
+#include "golden_words.h"
 
 #define TEXT_MAX 16384u
 #define ALSO_SHOWN 6u
@@ -20,7 +20,7 @@ static const enum wti_deed causes[] = {
 	WTI_DEED_LOADED,   WTI_DEED_WRITTEN_BYTES, WTI_DEED_READ_BYTES, WTI_DEED_UNSYNCED,
 };
 
-static const struct wti_off *off_of(const struct wti_deviation *d, const char *word)
+const struct wti_off *wti_deviation_off(const struct wti_deviation *d, const char *word)
 {
 	for (size_t i = 0; i < d->off_count; i++)
 		if (!strcmp(d->offs[i].word, word))
@@ -31,7 +31,7 @@ static const struct wti_off *off_of(const struct wti_deviation *d, const char *w
 static const struct wti_off *cause_of(const struct wti_checking *c, const struct wti_deviation *d)
 {
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
-		const struct wti_off *off = off_of(d, wti_deed_word(c->run, causes[i]));
+		const struct wti_off *off = wti_deviation_off(d, wti_deed_word(c->run, causes[i]));
 
 		if (off)
 			return off;
@@ -174,172 +174,6 @@ static bool locate(const struct wti_checking *c, uint32_t stream, uint32_t stack
 				  sizeof(place->file), &place->line);
 }
 
-/* ---- Words ----------------------------------------------------------------------------------- */
-
-static void add_count(struct wti_buf *out, const char *word, struct wti_range range)
-{
-	char low[32], high[32];
-	bool is_bytes = strstr(word, "_bytes");
-
-	if (range.low == range.high)
-		wti_buf_printf(out, "%s%s", wti_format_count(low, range.low),
-			       is_bytes ? " bytes" : "");
-	else
-		wti_buf_printf(out, "%s to %s%s", wti_format_count(low, range.low),
-			       wti_format_count(high, range.high), is_bytes ? " bytes" : "");
-}
-
-static struct wti_range one(uint64_t value)
-{
-	return (struct wti_range){value, value};
-}
-
-/* "101 times instead of 1", or by step if that is what is off. */
-static void add_instead(struct wti_buf *out, const struct wti_off *off)
-{
-	bool is_bytes = strstr(off->word, "_bytes");
-	const char *times = is_bytes ? "" : " times";
-	struct wti_range steps = {off->tally ? off->tally->step_min : 0,
-				  off->tally ? off->tally->step_max : 0};
-
-	add_count(out, off->word, one(off->tally ? off->tally->total : 0));
-	wti_buf_printf(out, "%s instead of ", times);
-	add_count(out, off->word, off->total);
-	if (!off->is_step)
-		return;
-	wti_buf_text(out, "; ");
-	add_count(out, off->word, steps);
-	wti_buf_text(out, " a step instead of ");
-	add_count(out, off->word, off->step);
-}
-
-static const char *said(int deed)
-{
-	static const char *const words[WTI_DEED_COUNT] = {"made",
-							  "replaced by a rename",
-							  "written to in place",
-							  "removed",
-							  "renamed away",
-							  "linked",
-							  "given permissions",
-							  "executed",
-							  "connected to",
-							  "listened at",
-							  "accepted at",
-							  "loaded",
-							  "started",
-							  "given threads",
-							  "synced",
-							  "replaced before it is synced",
-							  "opened",
-							  "left open",
-							  "written",
-							  "read",
-							  "called"};
-
-	return deed >= 0 && deed < WTI_DEED_COUNT ? words[deed] : "";
-}
-
-static void say_off(struct wti_buf *out, const char *name, const struct wti_off *off)
-{
-	int deed = wti_deed_by_word(off->word);
-	const char *failure = strchr(off->word, ' ');
-
-	if (deed == WTI_DEED_SYNCED && (!off->tally || !off->tally->total))
-		wti_buf_printf(out, "'%s' is not synced any more", name);
-	else if (deed == WTI_DEED_REMOVED && off->tally && off->tally->total < off->total.low)
-		wti_buf_printf(out, "'%s' is left behind: removed ", name);
-	else if (deed == WTI_DEED_REMOVED && !off->tally)
-		wti_buf_printf(out, "'%s' is left behind: removed ", name);
-	else if (deed >= 0)
-		wti_buf_printf(out, "'%s' is %s ", name, said(deed));
-	else if (failure)
-		wti_buf_printf(out, "%.*s of '%s' fails with%s ", (int)(failure - off->word),
-			       off->word, name, failure);
-	else
-		wti_buf_printf(out, "%s of '%s' is called ", off->word, name);
-	if (deed == WTI_DEED_SYNCED && (!off->tally || !off->tally->total))
-		wti_buf_text(out, ": ");
-	add_instead(out, off);
-}
-
-static const char *verb_of(const struct wti_effects *fx, const struct wti_thing *thing)
-{
-	static const struct {
-		enum wti_deed deed;
-		const char *words;
-	} verbs[] = {{WTI_DEED_EXECUTED, "executes"},
-		     {WTI_DEED_STARTED, "starts"},
-		     {WTI_DEED_CONNECTED, "connects to"},
-		     {WTI_DEED_LISTENED, "listens at"},
-		     {WTI_DEED_LOADED, "loads"},
-		     {WTI_DEED_REPLACED, "writes"},
-		     {WTI_DEED_MADE, "makes"},
-		     {WTI_DEED_CHANGED, "writes to"},
-		     {WTI_DEED_REMOVED, "removes"},
-		     {WTI_DEED_WRITTEN_BYTES, "writes to"},
-		     {WTI_DEED_OPENED, "reads"}};
-	uint32_t index = (uint32_t)(thing - fx->things);
-
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
-		const struct wti_tally *tally = wti_effects_tally(fx, index, verbs[i].deed);
-
-		if (tally && tally->total)
-			return verbs[i].words;
-	}
-	return thing->type == WTI_THING_PEER ? "tries to reach" : "looks at";
-}
-
-static const char *past_verb(const struct wti_golden_thing *thing)
-{
-	static const char *const verbs[][2] = {
-		{"executed", "execute"},   {"started", "start"},    {"connected", "connect to"},
-		{"listened", "listen at"}, {"loaded", "load"},      {"replaced", "write"},
-		{"made", "make"},          {"changed", "write to"}, {"removed", "remove"},
-		{"opened", "read"}};
-
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
-		for (size_t j = 0; j < thing->fact_count; j++)
-			if (!strcmp(thing->facts[j].word, verbs[i][0]))
-				return verbs[i][1];
-	return thing->type == WTI_THING_LIBRARY ? "load" : thing->fact_count ? "look at" : "use";
-}
-
-static bool is_in_place(const struct wti_deviation *d)
-{
-	const struct wti_off *replaced = off_of(d, "replaced");
-
-	return replaced && (!replaced->tally || !replaced->tally->total) && replaced->total.low &&
-	       (off_of(d, "made") || off_of(d, "changed"));
-}
-
-static void say_title(const struct wti_checking *c, const struct wti_deviation *d,
-		      const struct wti_off *cause, struct wti_buf *out)
-{
-	if (!d->thing && d->instead)
-		wti_buf_printf(out, "the program %s '%s' instead of '%s'",
-			       verb_of(c->run, d->instead), d->instead->name, d->golden->name);
-	else if (!d->thing)
-		wti_buf_printf(out, "the program does not %s %s'%s' any more", past_verb(d->golden),
-			       d->golden->type == WTI_THING_PROCESS ? "process " : "",
-			       d->golden->name);
-	else if (!d->golden && d->thing->type != WTI_THING_KERNEL)
-		wti_buf_printf(
-			out, "the program %s %s'%s', which it did not", verb_of(c->run, d->thing),
-			d->thing->type == WTI_THING_PROCESS ? "process " : "", d->thing->name);
-	else if (is_in_place(d))
-		wti_buf_printf(out, "'%s' is written in place, not replaced by a rename any more",
-			       d->thing->name);
-	else if (cause && (!d->is_mode || wti_deed_by_word(cause->word) < WTI_DEED_PERMISSIONS))
-		say_off(out, d->thing->name, cause);
-	else if (d->is_mode)
-		wti_buf_printf(out, "'%s' gets permissions %04o instead of %04o", d->thing->name,
-			       d->thing->permissions, d->golden->permissions);
-	else
-		wti_buf_printf(out, "'%s' is renamed from '%s' instead of '%s'", d->thing->name,
-			       d->thing->via ? d->thing->via : "nothing", d->golden->via);
-}
-
 static const char *code_of(const struct wti_deviation *d, const struct wti_off *cause)
 {
 	enum wti_thing_type type = d->thing ? d->thing->type : d->golden->type;
@@ -403,7 +237,7 @@ static void say_also(const struct wti_deviation *d, const struct wti_off *cause,
 		if (&d->offs[i] == cause)
 			continue;
 		wti_buf_printf(out, "%s%s ", shown++ ? "; " : "also: ", d->offs[i].word);
-		add_instead(out, &d->offs[i]);
+		wti_say_instead(out, &d->offs[i]);
 	}
 	if (d->off_count > shown + 1)
 		wti_buf_printf(out, "; and %zu more", d->off_count - shown - 1 + d->off_more);
@@ -455,7 +289,7 @@ static void say_followers(const struct wti_checking *c, const struct wti_deviati
 		if (!is_follower(c, d, other) || count++ >= ALSO_SHOWN)
 			continue;
 		wti_buf_printf(out, "%s%s '%s'", count > 1 ? ", " : "",
-			       other->thing ? verb_of(c->run, other->thing) : "no longer",
+			       other->thing ? wti_say_verb(c->run, other->thing) : "no longer",
 			       other->thing ? other->thing->name : other->golden->name);
 	}
 	if (count > ALSO_SHOWN)
@@ -505,7 +339,7 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 	wti_buf_init(&expected, TEXT_MAX);
 	wti_buf_init(&actual, TEXT_MAX);
 	wti_buf_init(&follows, TEXT_MAX);
-	say_title(c, d, cause, &title);
+	wti_say_title(c, d, cause, &title);
 	say_followers(c, d, &follows);
 	if (cause) {
 		wti_range_text(&expected, cause->total);
