@@ -7,6 +7,8 @@
 
 #include <xxhash.h>
 
+#include "base/secret.h"
+
 #define THINGS_MAX (1u << 17)
 #define TALLIES_MAX (1u << 20)
 #define CALLS_MAX (1u << 14)
@@ -86,6 +88,24 @@ static bool room(struct wti_effects *fx, void **items, size_t count, size_t *cap
 
 /* ---- Things ---------------------------------------------------------------------------------- */
 
+#define NAME_MAX_BYTES 4096
+
+/* Without what looks like a secret: names end up in files that are shared. */
+static const char *masked(char out[NAME_MAX_BYTES + 1], const char *name)
+{
+	size_t bytes = strnlen(name, NAME_MAX_BYTES);
+
+	memcpy(out, name, bytes);
+	out[wti_secret_mask(out, bytes)] = 0;
+	return out;
+}
+
+static bool may_hold_secret(enum wti_thing_type type)
+{
+	return type == WTI_THING_FILE || type == WTI_THING_PEER || type == WTI_THING_PROGRAM ||
+	       type == WTI_THING_SYSTEM;
+}
+
 static uint64_t *thing_slot(struct wti_effects *fx, enum wti_thing_type type, const char *name)
 {
 	char key[4096 + 2];
@@ -100,7 +120,9 @@ static uint64_t *thing_slot(struct wti_effects *fx, enum wti_thing_type type, co
 uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const char *name,
 			 const char *raw)
 {
-	uint64_t *slot = thing_slot(fx, type, name);
+	char memory[NAME_MAX_BYTES + 1];
+	const char *shown = may_hold_secret(type) ? masked(memory, name) : name;
+	uint64_t *slot = thing_slot(fx, type, shown);
 	struct wti_thing *thing;
 
 	if (!slot) {
@@ -113,8 +135,9 @@ uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const
 		return UINT32_MAX;
 	thing = &fx->things[fx->thing_count];
 	*thing = (struct wti_thing){.type = type,
-				    .name = wti_arena_text(&fx->arena, name, strlen(name)),
-				    .raw = wti_arena_text(&fx->arena, raw, strlen(raw))};
+				    .name = wti_arena_text(&fx->arena, shown, strlen(shown))};
+	masked(memory, raw);
+	thing->raw = wti_arena_text(&fx->arena, memory, strlen(memory));
 	if (!thing->name || !thing->raw) {
 		fx->left_out_count++;
 		return UINT32_MAX;
