@@ -183,6 +183,26 @@ static void replaced(struct world *w, bool is_wrong)
 		step(w, "Adam");
 }
 
+/* Inside of the model a product with a tensor that nobody made, always the same or trained. */
+static void unregistered(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 12; i++) {
+		module(w, "Net.forward", "Net",
+		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		tensor(w, 0, 100 + i, "8x4");
+		tell_module(w, WTI_MOMENT_MODULE);
+		w->parent = w->call;
+		w->parent.tag = WTI_MOMENT_MODULE;
+		call(w, "Tensor.__mul__");
+		tensor(w, 0, 100 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, is_wrong ? 33 : 33 + i, "4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+		w->parent.tag = 0;
+		step(w, "Adam");
+	}
+}
+
 static void lost_in_half(struct world *w, bool is_wrong)
 {
 	struct wti_parameter *weight = model(w);
@@ -278,6 +298,7 @@ static const struct {
 	{"WT-CLIP-003", clipped_nothing},
 	{"WT-SCHED-001", scheduled_first},
 	{"WT-SCHED-002", never_scheduled},
+	{"WT-OPT-012", unregistered},
 };
 
 static void test_twins(void)

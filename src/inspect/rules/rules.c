@@ -70,6 +70,7 @@ extern const struct wti_rule wti_rule_opt_008;
 extern const struct wti_rule wti_rule_opt_009;
 extern const struct wti_rule wti_rule_opt_010;
 extern const struct wti_rule wti_rule_opt_011;
+extern const struct wti_rule wti_rule_opt_012;
 extern const struct wti_rule wti_rule_out_001;
 extern const struct wti_rule wti_rule_rank_001;
 extern const struct wti_rule wti_rule_rank_002;
@@ -155,6 +156,7 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_sched_005,
 	&wti_rule_opt_009,
 	&wti_rule_opt_011,
+	&wti_rule_opt_012,
 	&wti_rule_acc_002,
 	&wti_rule_acc_001,
 	&wti_rule_graph_002,
