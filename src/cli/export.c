@@ -29,6 +29,7 @@ struct export_options {
 	const char *calls;
 	uint64_t string_max;
 	bool decode_fds;
+	bool times;
 	bool force;
 	bool json;
 };
@@ -156,6 +157,7 @@ static int write_all(const struct export_options *o, const struct wti_opened *op
 		.path = path,
 		.force = o->force,
 		.fd_names = o->decode_fds,
+		.times = o->times,
 		.string_max = o->string_max,
 		.calls = o->calls,
 		.directory = opened->run.directory,
@@ -236,6 +238,8 @@ static const struct wti_option options[] = {
 	 AT(calls)},
 	{"decode-fds", 'y', WTI_OPT_FLAG, NULL, NULL,
 	 "of system calls: show what descriptors refer to, as strace -y does", AT(decode_fds)},
+	{"times", 't', WTI_OPT_FLAG, NULL, NULL,
+	 "with --to strace: show when each call began, as strace -ttt does", AT(times)},
 	{"string-limit", 's', WTI_OPT_COUNT, "N", NULL,
 	 "of system calls: show so many bytes of strings (32), as far as they were recorded",
 	 AT(string_max)},

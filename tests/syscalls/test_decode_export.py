@@ -99,6 +99,12 @@ class Exports(unittest.TestCase):
     def test_string_limit(self) -> None:
         self.assertIn('read(3, "he"..., 100)', self.export("strace", "-s", "2"))
 
+    def test_times(self) -> None:
+        first, second = self.export("strace", "-t").splitlines()[:2]
+        # The clock of this run knows no time of day: since the first event, less the 12345 ns that the call took.
+        self.assertEqual(second, '100   0.000187 read(3, "hello", 100)    = 5 <0.000012>')
+        self.assertRegex(first, r"^100   0\.000087 openat")
+
     def test_some(self) -> None:
         text = self.export("strace", "-y", "-e", "%network,fstat")
         self.assertEqual([line.split()[1].split("(")[0] for line in text.splitlines() if "+++" not in line], ["socket", "connect", "fstat"])

@@ -24,6 +24,7 @@ struct wti_export {
 	const char *path;             /* what is to be made; "-": standard output */
 	bool force;                   /* may replace what is there */
 	bool fd_names;                /* of system calls: what descriptors refer to */
+	bool times;                   /* of system calls: when each began */
 	size_t string_max;            /* of system calls: bytes of strings; 0: as strace */
 	const char *calls;            /* of system calls: which (syscall/expr.h); NULL: all */
 	const char *directory;        /* in which the program was started; NULL: not known */

@@ -9,7 +9,8 @@
 #include "traced.h"
 #include "put.h"
 
-#define US_PER_S 1000000u
+#define NS_PER_US 1000
+#define US_PER_S 1000000
 
 struct strace {
 	struct wti_traced calls;
@@ -38,15 +39,28 @@ static void put_end(struct wti_buf *out, const struct wt_event *event)
 		wti_buf_printf(out, "+++ exited with %lld +++\n", (long long)status);
 }
 
+/* When it began, as strace -ttt has it: 1794811252.123456. Since the start of the run, if the time
+ * of day is not known. */
+static void put_time(struct wti_buf *out, const struct wti_export *export, int64_t start_ns)
+{
+	int64_t us = (wt_trace_start_realtime_ns(export->trace) + start_ns) / NS_PER_US;
+
+	if (us >= 0)
+		wti_buf_printf(out, "%lld.%06lld ", (long long)(us / US_PER_S),
+			       (long long)(us % US_PER_S));
+}
+
 static int put_call(struct strace *strace, struct wt_err *err)
 {
 	const struct wti_syscall *call = &strace->calls.call;
 	struct wti_buf *out = strace->out;
-	uint64_t us = (call->duration_ns + 500) / 1000;
+	uint64_t us = call->duration_ns / NS_PER_US;
 	size_t line_begin = out->bytes;
 	int r;
 
 	wti_buf_printf(out, "%-5u ", strace->calls.tid);
+	if (strace->calls.export->times)
+		put_time(out, strace->calls.export, call->start_ns);
 	wti_decode_call(out, call, &strace->calls.options);
 	r = wti_traced_done(&strace->calls, err);
 	wti_decode_pad(out, line_begin);
