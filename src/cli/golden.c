@@ -131,7 +131,7 @@ static int open_runs(const struct job *job, struct wti_seen_run **ret_runs, stru
 	return 0;
 }
 
-static int learn(const struct job *job, const struct wti_seen_run *runs, bool with_times,
+static int learn(const struct job *job, struct wti_seen_run *runs, bool with_times,
 		 struct wti_golden *golden, struct wt_err *err)
 {
 	struct wti_golden_options options = {
@@ -144,6 +144,8 @@ static int learn(const struct job *job, const struct wti_seen_run *runs, bool wi
 	for (size_t i = 0; i < job->run_count; i++)
 		effects[i] = runs[i].effects;
 	r = wti_golden_learn(golden, effects, job->run_count, &options, err);
+	for (size_t i = 0; i < job->run_count; i++) /* things may have got other names */
+		runs[i].effects = effects[i];
 	free(effects);
 	return r;
 }
@@ -234,16 +236,17 @@ static int fits(const struct job *job, const struct wti_golden *golden,
 	return 0;
 }
 
-static int compare(struct job *job, const struct wti_golden *golden, const struct wti_seen_run *run,
+static int compare(struct job *job, const struct wti_golden *golden, struct wti_seen_run *run,
 		   struct wti_map *ret_deviating, struct wt_err *err)
 {
 	int r = fits(job, golden, run, err);
 
+	r = r ? r : wti_golden_adapt(golden, &run->effects, err);
 	return r ? r
 		 : wti_golden_check(golden, &run->effects, NULL, job->result, ret_deviating, err);
 }
 
-static int accept_into(struct job *job, struct wti_golden *golden, const struct wti_seen_run *runs,
+static int accept_into(struct job *job, struct wti_golden *golden, struct wti_seen_run *runs,
 		       struct wt_err *err)
 {
 	struct wti_map deviating;

@@ -32,7 +32,7 @@ static uint32_t thing_by_class(struct wti_effects_state *s, const struct wti_des
 	} classes[] = {{WTI_CLASS_M, "memory"},   {WTI_CLASS_P, "processes"},
 		       {WTI_CLASS_S, "signals"},  {WTI_CLASS_K, "time"},
 		       {WTI_CLASS_C, "identity"}, {WTI_CLASS_I, "ipc"},
-		       {WTI_CLASS_N, "sockets"},  {WTI_CLASS_D, "waiting"}};
+		       {WTI_CLASS_N, "sockets"},  {WTI_CLASS_D, "descriptors"}};
 
 	for (size_t i = 0; what && i < sizeof(classes) / sizeof(*classes); i++)
 		if (what->classes & classes[i].class)

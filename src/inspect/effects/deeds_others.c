@@ -97,10 +97,10 @@ static void act_receive(struct wti_doing *d)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-/* How often one waits depends on who comes first. */
+/* How often one waits depends on who comes first: as little to be compared as a pipe. */
 static void prepare_waiting(struct wti_doing *d)
 {
-	d->thing = wti_model_thing(d->s->fx, WTI_THING_KERNEL, "waiting", "waiting");
+	d->thing = wti_model_thing(d->s->fx, WTI_THING_CHANNEL, "waiting", "waiting");
 }
 
 static void prepare_random(struct wti_doing *d)

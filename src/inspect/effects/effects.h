@@ -183,6 +183,12 @@ struct wti_effects_options {
 /* The inspector "effects" fills ret_effects. */
 void wti_effects_release(struct wti_effects *effects);
 
+/*
+ * A thing is called otherwise from now on. If there is one of that name, the two are one. False:
+ * out of memory.
+ */
+bool wti_effects_rename(struct wti_effects *effects, uint32_t thing, const char *name);
+
 /* ---- Looking at it --------------------------------------------------------------------------- */
 
 /* NULL: never. */

@@ -6,6 +6,7 @@
  *   wti_golden_learn   runs to a golden
  *   wti_golden_write   a golden to text, always the same text for the same golden
  *   wti_golden_read    and back; nothing in it is trusted
+ *   wti_golden_adapt   calls things of a run as the golden does, where names vary
  *   wti_golden_check   a run against a golden: findings, one a cause
  *   wti_golden_accept  what runs show in place of what they deviate from
  */
@@ -69,12 +70,18 @@ struct wti_golden_options {
 	bool with_times;
 };
 
-int wti_golden_learn(struct wti_golden *golden, const struct wti_effects *runs, size_t count,
+/* Part of a name that was another one in every run. */
+#define WTI_VARIES "<varies>"
+
+/* Things of the runs whose names vary get one name. */
+int wti_golden_learn(struct wti_golden *golden, struct wti_effects *runs, size_t count,
 		     const struct wti_golden_options *options, struct wt_err *err);
 void wti_golden_write(const struct wti_golden *golden, struct wti_buf *out);
 /* `path` is for error messages, which say line and column. */
 int wti_golden_read(const char *path, const char *text, size_t bytes, struct wti_golden *ret_golden,
 		    struct wt_err *err);
+/* Before a run is checked: what has a name with <varies> in the golden gets that name. */
+int wti_golden_adapt(const struct wti_golden *golden, struct wti_effects *run, struct wt_err *err);
 const struct wti_golden_thing *wti_golden_thing(const struct wti_golden *golden,
 						enum wti_thing_type type, const char *name);
 

@@ -80,9 +80,9 @@ const struct wti_golden_code wti_golden_codes[] = {
 	{"WT-GOLD-013", "far more calls that nothing is named by",
 	 "memory is mapped over and over, random numbers or the time are asked for in a loop",
 	 "look at `wheeltap stat --syscalls`; " ACCEPT,
-	 "Calls about memory, time, waiting and the like are no more than twice as many as in the "
+	 "Calls about memory, time, signals and the like are no more than twice as many as in the "
 	 "golden, and 16.",
-	 "Threads that wait for one another more often on a busy machine."},
+	 "A larger input, for which more memory is asked."},
 	{NULL, NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "golden.h"
+#include "golden_vary.h"
 
 #define WORDS_MAX 4096 /* of one thing */
 
@@ -27,7 +27,7 @@ static const char *keep(struct wti_golden *golden, const char *text)
 
 struct learning {
 	struct wti_golden *golden;
-	const struct wti_effects *runs;
+	struct wti_effects *runs;
 	size_t count;
 	struct wt_err *err;
 };
@@ -226,23 +226,69 @@ static void learn_times(struct wti_golden *golden, const struct wti_effects *run
 	golden->has_times = golden->step_ns.high > 0;
 }
 
-/* What was not the same in all runs is no order. */
+/* Whether `order` has that way. */
+static bool has_way(const struct wti_order *order, const struct wti_order *other,
+		    const struct wti_way *way)
+{
+	for (size_t i = 0; i < order->way_count; i++) {
+		const struct wti_way *mine = &order->ways[i];
+		size_t j = 0;
+
+		if (mine->when != way->when || mine->acts.count != way->acts.count ||
+		    strcmp(mine->role, way->role))
+			continue;
+		while (j < way->acts.count && !strcmp(wti_order_text(order, mine->acts.tokens[j]),
+						      wti_order_text(other, way->acts.tokens[j])))
+			j++;
+		if (j == way->acts.count)
+			return true;
+	}
+	return false;
+}
+
+/* A way that not all runs went: who comes first decides, and there will be others. */
+static void find_varying(struct wti_order *all, const struct wti_order *orders, size_t count)
+{
+	for (size_t i = 0; i < all->way_count; i++)
+		for (size_t j = 0; j < count; j++)
+			if (!has_way(&orders[j], all, &all->ways[i]))
+				wti_order_vary(all, all->ways[i].role, all->ways[i].when);
+}
+
 static int learn_order(const struct learning *l)
 {
+	struct wti_order orders[WTI_GOLDEN_RUNS_MAX];
+	size_t count = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < l->count && !r; i++) {
-		r = wti_order_add(&l->golden->order, &l->runs[i], l->err);
-		if (l->runs[i].order_is_cut)
+	for (; count < l->count && !r; count++) {
+		wti_order_init(&orders[count]);
+		r = wti_order_add(&orders[count], &l->runs[count], l->err);
+		r = r ? r : wti_order_add(&l->golden->order, &l->runs[count], l->err);
+		if (l->runs[count].order_is_cut)
 			r = wti_err(l->err, WT_E_LIMIT, "the run is too long to keep its order");
 	}
+	if (!r)
+		find_varying(&l->golden->order, orders, count);
+	while (count)
+		wti_order_release(&orders[--count]);
 	return r;
 }
 
-int wti_golden_learn(struct wti_golden *golden, const struct wti_effects *runs, size_t count,
+static void drop_things(struct wti_golden *golden)
+{
+	for (size_t i = 0; i < golden->thing_count; i++)
+		free(golden->things[i].facts);
+	free(golden->things);
+	golden->things = NULL;
+	golden->thing_count = 0;
+}
+
+int wti_golden_learn(struct wti_golden *golden, struct wti_effects *runs, size_t count,
 		     const struct wti_golden_options *options, struct wt_err *err)
 {
 	struct learning l = {golden, runs, count, err};
+	bool any = false;
 	int r;
 
 	golden->name = keep(golden, options->name);
@@ -255,6 +301,12 @@ int wti_golden_learn(struct wti_golden *golden, const struct wti_effects *runs, 
 	if (options->with_times)
 		learn_times(golden, runs, count);
 	r = learn_things(&l);
+	if (!r && wti_golden_unify(golden, runs, count, &any)) {
+		r = wti_err(err, WT_E_NOMEM, "out of memory");
+	} else if (!r && any) {
+		drop_things(golden);
+		r = learn_things(&l);
+	}
 	r = r ? r : learn_order(&l);
 	if (!r && golden->arena.status)
 		r = wti_err(err, golden->arena.status, "out of memory");

@@ -384,6 +384,70 @@ void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to)
 	}
 }
 
+/* ---- Other names ----------------------------------------------------------------------------- */
+
+static void merge_tally(struct wti_effects *fx, uint32_t from, uint32_t to)
+{
+	uint32_t target = tally_of(fx, to, fx->tallies[from].deed);
+	const struct wti_tally *mine = &fx->tallies[from];
+	struct wti_tally *into;
+
+	if (target == UINT32_MAX)
+		return;
+	mine = &fx->tallies[from];
+	into = &fx->tallies[target];
+	if (!into->total) {
+		into->first_step = mine->first_step;
+		into->step_min = mine->step_min;
+	}
+	into->total += mine->total;
+	into->before += mine->before;
+	into->after += mine->after;
+	into->step_count += mine->step_count;
+	if (mine->step_min < into->step_min)
+		into->step_min = mine->step_min;
+	if (mine->step_max > into->step_max)
+		into->step_max = mine->step_max;
+	merge_origins(into, mine);
+}
+
+static void merge_things(struct wti_effects *fx, uint32_t from, uint32_t to)
+{
+	for (uint32_t index = fx->things[from].first_tally; index;) {
+		uint32_t next = fx->tallies[index - 1].next;
+
+		merge_tally(fx, index - 1, to);
+		fx->tallies[index - 1].total = 0;
+		index = next;
+	}
+	if (fx->things[to].process != fx->things[from].process)
+		fx->things[to].process = 0;
+	for (size_t i = 0; i < fx->actor_count; i++)
+		for (size_t j = 0; j < fx->actors[i].act_count; j++)
+			if (fx->actors[i].acts[j].thing == from)
+				fx->actors[i].acts[j].thing = to;
+}
+
+bool wti_effects_rename(struct wti_effects *fx, uint32_t thing, const char *name)
+{
+	uint64_t *slot = thing_slot(fx, fx->things[thing].type, name);
+
+	if (!slot)
+		return false;
+	if (*slot) {
+		if (*slot - 1 != thing)
+			merge_things(fx, thing, (uint32_t)*slot - 1);
+		return !fx->failed;
+	}
+	fx->things[thing].name = wti_arena_text(&fx->arena, name, strlen(name));
+	if (!fx->things[thing].name) {
+		fx->things[thing].name = "";
+		return false;
+	}
+	*slot = thing + 1;
+	return true;
+}
+
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 void wti_model_value(struct wti_effects *fx, const char *name, double value)
