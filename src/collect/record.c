@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows in which order a recording is put together and taken apart. */
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,7 @@ static int open_session(struct wti_recorder *recorder, struct wt_err *err)
 		.definitions_bytes_max = DEFINITIONS_BYTES_MAX,
 		.strings_keep = options->strings_keep,
 		.blobs_bytes_max = options->blobs_bytes_max,
+		.syscalls = options->syscalls != NULL,
 		.settings = options->settings,
 	};
 	struct epoll_event event = {.events = EPOLLIN};
@@ -203,6 +205,13 @@ static int open_syscalls(struct wti_recorder *recorder, struct wt_err *err)
 			      err);
 	if (r)
 		return r;
+	wti_own_folder(&recorder->syscalls.feed.own, recorder->session.folder);
+	if (recorder->options->entrance) { /* it lies in the folder of the whole package */
+		char home[PATH_MAX];
+
+		snprintf(home, sizeof(home), "%s", recorder->options->entrance);
+		wti_own_folder(&recorder->syscalls.feed.own, dirname(home));
+	}
 	snprintf(text, sizeof(text), "system calls are captured by %s: %s",
 		 wti_syscalls_backend_name(recorder->syscalls.backend), recorder->syscalls.why);
 	wti_streams_note(&recorder->streams, WT_NOTE_INFO, text);

@@ -48,6 +48,7 @@ static void fill_control(struct wti_control *control, const struct wti_session_o
 	control->recorder_pid = getpid();
 	control->strings_keep = options->strings_keep;
 	control->blobs_bytes_max = options->blobs_bytes_max;
+	control->syscalls = options->syscalls;
 	atomic_store(&control->state, WTI_RECORDING_ON);
 }
 

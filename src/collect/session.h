@@ -4,6 +4,7 @@
 #define WTI_COLLECT_SESSION_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <wheeltap/err.h>
@@ -24,6 +25,7 @@ struct wti_session_options {
 	uint32_t definitions_bytes_max;
 	uint32_t strings_keep;
 	uint64_t blobs_bytes_max;
+	bool syscalls;        /* are recorded */
 	const char *settings; /* or NULL */
 };
 

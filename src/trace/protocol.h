@@ -30,6 +30,13 @@
 #define WTI_RING_MAGIC 0x474e5257u    /* "WRNG" */
 #define WTI_CHUNK_MAGIC 0x4b484357u   /* "WCHK" */
 
+/*
+ * prctl() with this option and 1 says that system calls of this thread are an agent's own from here
+ * on, with 0 that they are the program's again; the two nest. The kernel refuses the option, which
+ * costs no more than asking.
+ */
+#define WTI_OWN_PRCTL 0x57544150u
+
 #define WTI_RING_HEADER_BYTES 4096u /* data begins here in a ring's memfd */
 #define WTI_RING_MIN_BYTES (64u << 10)
 #define WTI_RING_MAX_BYTES (256u << 20)
@@ -70,6 +77,8 @@ struct wti_control {
 	uint64_t blobs_bytes_max;           /* ceiling for all blobs of the run together; 0: none */
 	_Atomic uint64_t blobs_bytes_used;
 	_Atomic uint64_t blobs_waiting_bytes; /* handed over, not yet taken */
+	uint32_t syscalls; /* 1: system calls are recorded; agents say which are theirs */
+	uint32_t reserved;
 };
 
 /*

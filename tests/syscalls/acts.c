@@ -32,6 +32,19 @@ static int loop(char **words)
 	return 0;
 }
 
+/* timed N: the same, and says how many seconds that took. */
+static int timed(char **words)
+{
+	struct timespec begin, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	loop(words);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	printf("%.9f\n",
+	       (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
+	return 0;
+}
+
 /* threads T N: in each of T threads N calls. */
 static int threads(char **words)
 {
@@ -216,17 +229,10 @@ static const struct act {
 	int words;
 	int (*run)(char **words);
 } acts[] = {
-	{"loop", 1, loop},
-	{"threads", 2, threads},
-	{"forks", 1, forks},
-	{"handler", 0, handler},
-	{"restart", 0, restart},
-	{"crash", 0, crash},
-	{"stop", 0, stop},
-	{"orders", 0, orders},
-	{"exec", 0, exec_in_thread},
-	{"beat", 1, beat},
-	{"grandchildren", 1, grandchildren},
+	{"loop", 1, loop},           {"timed", 1, timed},     {"threads", 2, threads},
+	{"forks", 1, forks},         {"handler", 0, handler}, {"restart", 0, restart},
+	{"crash", 0, crash},         {"stop", 0, stop},       {"orders", 0, orders},
+	{"exec", 0, exec_in_thread}, {"beat", 1, beat},       {"grandchildren", 1, grandchildren},
 };
 
 int main(int argc, char **argv)

@@ -180,6 +180,9 @@ struct wti_guard {
 	uint64_t signals;
 	int saved_errno;
 };
+/* System calls of this thread are our own in between; it nests. Both keep errno. */
+void wti_own_begin(void);
+void wti_own_end(void);
 void wti_guard_begin(struct wti_guard *guard);
 void wti_guard_end(const struct wti_guard *guard);
 void wti_lock(struct wti_process *process);

@@ -13,17 +13,39 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Until we have seen the control page we cannot know whether anybody listens. */
+static void say_own(int begins)
+{
+	int saved_errno = errno;
+
+	if (!wti_agent.control || wti_agent.control->syscalls)
+		syscall(SYS_prctl, WTI_OWN_PRCTL, begins, 0, 0, 0);
+	errno = saved_errno;
+}
+
+void wti_own_begin(void)
+{
+	say_own(1);
+}
+
+void wti_own_end(void)
+{
+	say_own(0);
+}
+
 void wti_guard_begin(struct wti_guard *guard)
 {
 	uint64_t all = ~UINT64_C(0);
 
 	guard->saved_errno = errno;
+	wti_own_begin();
 	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &guard->signals, sizeof(all));
 }
 
 void wti_guard_end(const struct wti_guard *guard)
 {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &guard->signals, NULL, sizeof(guard->signals));
+	wti_own_end();
 	errno = guard->saved_errno;
 }
 

@@ -222,24 +222,32 @@ static void before_fork(void)
 
 	forking_ring = slot->ring;
 	forking_bytes = WTI_RING_HEADER_BYTES + 2 * slot->ring_bytes;
-	if (forking_ring)
-		madvise(forking_ring, forking_bytes, MADV_DOFORK);
+	if (!forking_ring)
+		return;
+	wti_own_begin();
+	madvise(forking_ring, forking_bytes, MADV_DOFORK);
+	wti_own_end();
 }
 
 static void after_fork_parent(void)
 {
-	if (forking_ring)
+	if (forking_ring) {
+		wti_own_begin();
 		madvise(forking_ring, forking_bytes, MADV_DONTFORK);
+		wti_own_end();
+	}
 	forking_ring = NULL;
 }
 
 static void after_fork_child(void)
 {
+	wti_own_begin();
 	if (forking_ring)
 		mmap(forking_ring, forking_bytes, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 	forking_ring = NULL;
 	wti_leave_inherited();
+	wti_own_end();
 }
 
 void wti_slots_init(void)

@@ -114,7 +114,9 @@ bool wti_room_wait(struct wti_here here, uint32_t bytes)
 	bool entered;
 
 	wti_ring_leave(here.ring);
+	wti_own_begin();
 	entered = wait_left(wti_agent.process, here.slot, here.ring, bytes);
+	wti_own_end();
 	errno = saved_errno;
 	return entered;
 }

@@ -49,6 +49,16 @@ static bool is_forbidden(int error)
 	return true;
 }
 
+static ssize_t copy_by_kernel(const struct iovec *here, const struct iovec *there, size_t count)
+{
+	ssize_t n;
+
+	wti_own_begin();
+	n = process_vm_readv(getpid(), here, 1, there, count, 0);
+	wti_own_end();
+	return n;
+}
+
 bool wti_guarded_copy(void *to, const void *from, size_t bytes)
 {
 	struct iovec here = {to, bytes};
@@ -56,7 +66,7 @@ bool wti_guarded_copy(void *to, const void *from, size_t bytes)
 	int saved_errno = errno;
 
 	while (here.iov_len && !wti_python.is_guard_forbidden) {
-		ssize_t n = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+		ssize_t n = copy_by_kernel(&here, &there, 1);
 
 		if (n <= 0 && !(n < 0 && is_forbidden(errno))) {
 			errno = saved_errno;
@@ -83,7 +93,7 @@ static bool gather_part(char *to, const char *from, size_t count, int64_t stride
 	for (size_t i = 0; i < count; i++)
 		there[i] =
 			(struct iovec){(void *)(uintptr_t)(from + (int64_t)i * stride), item_bytes};
-	n = process_vm_readv(getpid(), &here, 1, there, count, 0);
+	n = copy_by_kernel(&here, there, count);
 	errno = saved_errno;
 	return n == (ssize_t)(count * item_bytes);
 }

@@ -31,6 +31,7 @@ void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *pro
 	*feed = (struct wti_feed){.sink = sink};
 	snprintf(feed->program, sizeof(feed->program), "%.15s", slash ? slash + 1 : program);
 	memcpy(source.identity.boot, boot, sizeof(source.identity.boot));
+	wti_own_init(&feed->own);
 	feed->stream = sink->begin(sink->self, &source);
 }
 
@@ -178,13 +179,16 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 	call->a5 = raw->args[5];
 	call->result = raw->result;
 	call->duration = raw->duration_ns;
-	call->text_bytes = join_memory(track, raw, record.memory);
-	if (feed->is_private && has_words(raw))
-		call->text_bytes = (uint32_t)wti_private_pieces(record.memory, call->text_bytes);
 	call->arch = raw->arch;
 	call->flags = raw->flags;
+	call->text_bytes = join_memory(track, raw, record.memory);
+	if (feed->own.folder_count &&
+	    wti_own_is(&feed->own, track->pid, raw, record.memory, call->text_bytes))
+		call->flags |= WTI_SYSCALL_OWN;
+	if (feed->is_private && has_words(raw))
+		call->text_bytes = (uint32_t)wti_private_pieces(record.memory, call->text_bytes);
 	feed->call_count++;
-	feed->own_count += (raw->flags & WTI_SYSCALL_OWN) != 0;
+	feed->own_count += (call->flags & WTI_SYSCALL_OWN) != 0;
 	hand_over(feed, track, &raw->raw, &call->record, WT_KIND_SYSCALL,
 		  sizeof(*call) + call->text_bytes);
 }

@@ -8,6 +8,7 @@
 
 #include "collect/sink.h"
 
+#include "own.h"
 #include "raw.h"
 
 struct wti_feed_track {
@@ -25,6 +26,7 @@ struct wti_feed_track {
 struct wti_feed {
 	struct wti_sink *sink;
 	void *stream;
+	struct wti_own own;            /* has no folders: there is nothing of ours to find */
 	bool is_private;               /* words that look secret are masked */
 	char program[16];              /* short name of what the first process is about to become */
 	struct wti_feed_track *tracks; /* by number */

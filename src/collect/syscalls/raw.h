@@ -67,8 +67,7 @@ enum wti_root_mode {
 	WTI_ROOT_ATTACH = 2,  /* with whatever each of its threads does next */
 };
 
-/* prctl() with this option is not the program's: 1 as its argument begins what a guest does for
- * itself on this thread, 0 ends it. The kernel refuses it, which costs no more than asking. */
-#define WTI_OWN_PRCTL 0x57544150u /* "PATW" */
+/* As in trace/protocol.h, which BPF cannot include; where both are, the compiler compares. */
+#define WTI_OWN_PRCTL 0x57544150u
 
 #endif

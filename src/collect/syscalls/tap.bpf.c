@@ -371,7 +371,10 @@ static __always_inline bool take_own(struct wti_tap_task *state)
 {
 	if (state->nr != NR_PRCTL || state->arch != ARCH_NATIVE || state->args[0] != WTI_OWN_PRCTL)
 		return false;
-	state->own = state->args[1] != 0;
+	if (state->args[1])
+		state->own++;
+	else if (state->own)
+		state->own--;
 	return true;
 }
 

@@ -60,7 +60,7 @@ struct wti_tap_task {
 	__u32 flags;   /* of the call that it is in */
 	_Bool in_call; /* one that is wanted */
 	_Bool joined;  /* it was found in the middle of a call */
-	_Bool own;     /* a guest works for itself */
+	__u8 own;      /* a guest works for itself: how many layers deep */
 	_Bool execed;  /* it has become another program and not yet said so */
 };
 

@@ -240,7 +240,10 @@ static void take_own(struct wti_tracee *tracee)
 	if (tracee->arch != WTI_ARCH_HERE || tracee->nr != SYS_prctl ||
 	    tracee->args[0] != WTI_OWN_PRCTL)
 		return;
-	tracee->own = tracee->args[1] != 0;
+	if (tracee->args[1])
+		tracee->own++;
+	else if (tracee->own)
+		tracee->own--;
 	tracee->flags = WTI_SYSCALL_OWN;
 }
 

@@ -14,7 +14,7 @@ struct wti_tracee {
 	bool awaited; /* its birth was not told yet: */
 	bool waits;   /* and so it stays stopped */
 	bool in_call; /* one that is wanted */
-	bool own;     /* a guest works for itself */
+	uint8_t own;  /* a guest works for itself: how many layers deep */
 	bool execed;  /* has become another program; its call has not ended yet */
 	uint32_t nr;
 	uint32_t arch;
