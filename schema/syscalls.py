@@ -112,6 +112,8 @@ def read_flag(text: str) -> tuple[str, str, bool]:
     shown, colon, number = text.partition(":")
     if colon:
         return shown, number, False
+    if "|" in text:  # one number of several drivers: shown with all names, taken from the last
+        return text.replace("|", " or "), text.rpartition("|")[2], True
     shown, equals, constant = text.partition("=")
     if equals and not shown:
         return constant, constant, False

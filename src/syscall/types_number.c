@@ -2,6 +2,7 @@
 /* Numbers, flags, and numbers that are pointed to. */
 #include "show.h"
 
+#include <limits.h>
 #include <sys/ipc.h>
 
 bool wti_type_raw(struct wti_show *show, unsigned i)
@@ -272,6 +273,9 @@ static void show_ids(struct wti_show *show, uint64_t address, uint64_t count, ui
 
 bool wti_type_ids(struct wti_show *show, unsigned i)
 {
+	/* The kernel takes no more, and looks at none of them. */
+	if (wti_arg32(show, show->what->args[i].other) > NGROUPS_MAX)
+		return wti_type_addr(show, i);
 	show_ids(show, wti_arg64(show, i), wti_arg32(show, show->what->args[i].other),
 		 WTI_AT_ENTRY);
 	return true;

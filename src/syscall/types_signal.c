@@ -194,7 +194,7 @@ void wti_say_siginfo(struct wti_show *show, const uint8_t *at)
 	if (code == SI_USER || code == SI_TKILL || code == SI_QUEUE)
 		WTI_SHOW(show, ", si_pid=%d, si_uid=%u", (int32_t)wti_u32(at + 16),
 			 wti_u32(at + 20));
-	if (code == SI_QUEUE)
+	if (code == SI_QUEUE && wti_u64(at + 24))
 		WTI_SHOW(show, ", si_int=%d, si_ptr=%#llx", (int32_t)wti_u32(at + 24),
 			 (unsigned long long)wti_u64(at + 24));
 	if (code == SI_TIMER)

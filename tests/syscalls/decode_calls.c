@@ -275,5 +275,6 @@ int main(void)
 	wtt_time();
 	wtt_sockets();
 	wtt_waiting();
+	wtt_rest();
 	return 0;
 }

@@ -13,5 +13,6 @@ void wtt_signals(void);
 void wtt_time(void);
 void wtt_sockets(void);
 void wtt_waiting(void);
+void wtt_rest(void);
 
 #endif

@@ -69,9 +69,9 @@ class Normal:
         if call == "kill" and "SIGKILL" in text:
             text = re.sub(r"= .*", "= ?", text)  # of one's own end only BPF sees that it succeeded
         text = re.sub(r"htons\(\d{5}\)", lambda match: self.name("PORT", match[0]), text)
-        if call in {"clone", "wait4", "waitid", "getpid", "gettid", "getppid", "set_tid_address", "kcmp",
+        if call in {"clone", "clone3", "process_vm_readv", "process_vm_writev", "getsockopt", "wait4", "waitid", "getpid", "gettid", "getppid", "set_tid_address", "kcmp",
                     "kill", "rt_sigtimedwait", "pidfd_open"}:
-            text = re.sub(r"(?<![\w=.])\d+(?=[,)\s]|$)|(?<=si_pid=)\d+", lambda match: self.name("N", match[0]), text)
+            text = re.sub(r"(?<![\w=.])\d+(?=[,)\s]|$)|(?<=pid=)\d+", lambda match: self.name("N", match[0]), text)
         if call in {"shmget", "semget", "getpgrp", "getpgid", "getsid"}:
             text = re.sub(r"= \d+$", "= ID", text)
         if call in {"shmat", "shmctl", "semop", "semctl"}:
