@@ -41,6 +41,34 @@ static bool chain(struct wti_map *map, const void *key, size_t bytes, uint32_t n
 	return true;
 }
 
+static bool index_fact(struct wti_checker *checker, uint32_t number, uint32_t bit,
+		       const struct wti_entry_key *key)
+{
+	uint32_t place = checker->fact_count;
+
+	if (!chain(&checker->facts, key, sizeof(*key), place, &checker->fact_of[place].next))
+		return false;
+	checker->fact_of[place].account = number;
+	checker->fact_of[place].bit = bit;
+	checker->fact_count++;
+	checker->accounts[number].all_facts |= 1u << bit;
+	return true;
+}
+
+/* Its fact; of an order, one for each pair. */
+static bool index_facts(struct wti_checker *checker, uint32_t number, struct wti_entry_key *key)
+{
+	const struct wti_invariant *invariant = &checker->pack->invariants[number];
+	bool done = index_fact(checker, number, 0, key);
+
+	for (uint32_t i = 0; i < invariant->then_count && done; i++) {
+		key->a = key->b;
+		key->b = here(checker, invariant->then[i]);
+		done = index_fact(checker, number, i + 1, key);
+	}
+	return done;
+}
+
 static bool index_invariant(struct wti_checker *checker, uint32_t number, const char *today)
 {
 	const struct wti_invariant *invariant = &checker->pack->invariants[number];
@@ -61,22 +89,24 @@ static bool index_invariant(struct wti_checker *checker, uint32_t number, const 
 	checker->relations |= 1u << invariant->relation;
 	return chain(&checker->subjects, &key, offsetof(struct wti_entry_key, form), number,
 		     &account->next) &&
-	       chain(&checker->facts, &key, sizeof(key), number, &checker->next_of_fact[number]);
+	       index_facts(checker, number, &key);
 }
 
 int wti_checker_init(struct wti_checker *checker, const struct wti_pack *pack,
 		     struct wti_symbols *symbols, const char *today, struct wt_err *err)
 {
-	size_t count = pack->count;
+	size_t count = pack->count, facts = pack->count;
 	bool done;
 
+	for (size_t i = 0; i < count; i++)
+		facts += pack->invariants[i].then_count;
 	*checker = (struct wti_checker){.pack = pack, .symbols = symbols};
 	wti_map_init(&checker->subjects, WTI_INVARIANTS_MAX);
-	wti_map_init(&checker->facts, WTI_INVARIANTS_MAX);
+	wti_map_init(&checker->facts, facts + 1);
 	checker->accounts = calloc(count + 1, sizeof(*checker->accounts));
 	checker->when = calloc(count + 1, sizeof(*checker->when));
-	checker->next_of_fact = calloc(count + 1, sizeof(*checker->next_of_fact));
-	done = checker->accounts && checker->when && checker->next_of_fact;
+	checker->fact_of = calloc(facts + 1, sizeof(*checker->fact_of));
+	done = checker->accounts && checker->when && checker->fact_of;
 	for (uint32_t i = 0; i < count && done; i++)
 		done = index_invariant(checker, i, today);
 	return done ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
@@ -88,7 +118,7 @@ void wti_checker_release(struct wti_checker *checker)
 	wti_map_release(&checker->facts);
 	free(checker->accounts);
 	free(checker->when);
-	free(checker->next_of_fact);
+	free(checker->fact_of);
 	*checker = (struct wti_checker){0};
 }
 
@@ -98,9 +128,15 @@ static void mark(struct wti_checker *checker, const struct wti_entry_key *key, d
 {
 	const uint64_t *slot = wti_map_find_text(&checker->facts, (const char *)key, sizeof(*key));
 
-	for (uint32_t at = slot ? (uint32_t)*slot : 0; at; at = checker->next_of_fact[at - 1]) {
-		checker->accounts[at - 1].stamp = checker->occasion_count;
-		checker->accounts[at - 1].measured = measure;
+	for (uint32_t at = slot ? (uint32_t)*slot : 0; at; at = checker->fact_of[at - 1].next) {
+		const struct wti_fact_of *of = &checker->fact_of[at - 1];
+		struct wti_account *account = &checker->accounts[of->account];
+
+		if (account->stamp != checker->occasion_count)
+			account->true_facts = 0;
+		account->stamp = checker->occasion_count;
+		account->true_facts |= 1u << of->bit;
+		account->measured = measure;
 	}
 }
 
@@ -144,6 +180,8 @@ static void violated(struct wti_checker *checker, struct wti_account *account,
 		account->where = wti_moment_where(moment);
 		account->actual = account->measured;
 		account->first = occasion->vector;
+		account->first_facts =
+			account->stamp == checker->occasion_count ? account->true_facts : 0;
 	}
 	account->last_step = moment->scope.step;
 	if (moment->scope.rank >= 0 && moment->scope.rank < 64)
@@ -155,7 +193,8 @@ static void judge(struct wti_checker *checker, uint32_t number, const struct wti
 {
 	struct wti_account *account = &checker->accounts[number];
 	const struct wti_invariant *invariant = account->invariant;
-	bool is_true = account->stamp == checker->occasion_count;
+	bool is_true = account->stamp == checker->occasion_count &&
+		       account->true_facts == account->all_facts;
 
 	if (!wti_precondition_holds(&checker->when[number], &occasion->vector))
 		return;

@@ -16,8 +16,11 @@ enum { WTI_ABOUT_SHOWN = 3 };
 
 struct wti_account {
 	const struct wti_invariant *invariant;
-	uint32_t next;  /* invariant of the same subject, plus one */
-	uint64_t stamp; /* of the last occasion on which its fact was true */
+	uint32_t next;       /* invariant of the same subject, plus one */
+	uint64_t stamp;      /* of the last occasion on which one of its facts was true */
+	uint32_t true_facts; /* then, as bits: an order has a fact for each pair of its acts */
+	uint32_t all_facts;
+	uint32_t first_facts; /* those that were true at the first violation */
 	double measured;
 	uint64_t held_count;
 	uint64_t violation_count;
@@ -32,14 +35,22 @@ struct wti_account {
 	bool is_told;
 };
 
+/* Whose fact it is, and who else has the same. */
+struct wti_fact_of {
+	uint32_t account;
+	uint32_t bit;
+	uint32_t next; /* plus one */
+};
+
 struct wti_checker {
 	const struct wti_pack *pack;
 	struct wti_symbols *symbols; /* of the run */
 	struct wti_account *accounts;
 	struct wti_precondition *when; /* of each, in symbols of the run */
 	struct wti_map subjects;       /* bytes: the first account, plus one */
-	struct wti_map facts;          /* bytes: the first account with it, plus one */
-	uint32_t *next_of_fact;
+	struct wti_map facts;          /* bytes: place in fact_of, plus one */
+	struct wti_fact_of *fact_of;
+	uint32_t fact_count;
 	uint64_t occasion_count;
 	uint64_t lost_count;
 	bool has_news; /* an invariant was violated that had not been before */

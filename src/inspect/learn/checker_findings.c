@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "checker.h"
+#include "causes.h"
 
 #define TEXT_MAX 4096u
 #define SURE 0.9 /* from this confidence on a violation is an error */
@@ -23,14 +23,6 @@ static bool is_measured(const struct wti_checker *checker, const struct wti_acco
 static bool is_violated(const struct wti_checker *checker, const struct wti_account *account)
 {
 	return account->violation_count && is_measured(checker, account);
-}
-
-/* The same subject under the same relation: one cause. */
-static bool is_same_cause(const struct wti_account *a, const struct wti_account *b)
-{
-	return a->invariant->relation == b->invariant->relation &&
-	       a->invariant->subject[0] == b->invariant->subject[0] &&
-	       a->invariant->subject[1] == b->invariant->subject[1];
 }
 
 /* Sooner, then more often right before, then more general, then by name. */
@@ -66,6 +58,19 @@ static void add_about(struct wti_buf *out, const struct wti_checker *checker,
 		wti_buf_text(out, ": ");
 }
 
+/* "Optimizer.zero_grad not in its place; " */
+static void add_acts(struct wti_buf *out, const struct wti_checker *checker,
+		     const struct wti_account *account)
+{
+	uint32_t acts[WTI_ACTS_MAX];
+	size_t count = wti_causes_acts(account, acts);
+
+	for (size_t i = 0; i < count; i++)
+		wti_buf_printf(out, "%s%s", i ? ", " : "",
+			       wti_symbol_text(&checker->pack->symbols, acts[i]));
+	wti_buf_printf(out, " missing or not in %s place; ", count > 1 ? "their" : "its");
+}
+
 static void evidence_text(struct wti_buf *out, const struct wti_checker *checker,
 			  const struct wti_account *account)
 {
@@ -74,6 +79,8 @@ static void evidence_text(struct wti_buf *out, const struct wti_checker *checker
 	add_about(out, checker, account);
 	if (account->invariant->fact.form == WTI_FORM_RANGE)
 		wti_buf_printf(out, "it was %g; ", account->actual);
+	if (account->invariant->fact.form == WTI_FORM_BEFORE)
+		add_acts(out, checker, account);
 	wti_buf_printf(out, "it held %llu times in %u run%s that it was learned from (%s)",
 		       (unsigned long long)support->for_count, support->run_count,
 		       support->run_count == 1 ? "" : "s", account->invariant->id);
@@ -142,39 +149,57 @@ static void add_finding(const struct wti_checker *checker, const struct wti_acco
 	wti_buf_release(&ranks);
 }
 
-/* The first of each cause, with the others of the same behind it; how many findings. */
-static size_t add_findings(struct wti_checker *checker, struct wt_result *result, bool only_news)
+/* All that were violated, by weight; how many. */
+static size_t sort_violated(struct wti_checker *checker, struct wti_account **sorted)
 {
-	size_t count = 0, findings = 0;
-	struct wti_account **sorted = calloc(checker->pack->count + 1, sizeof(*sorted));
-	const struct wti_account **group = calloc(checker->pack->count + 1, sizeof(*group));
+	size_t count = 0;
 
-	for (size_t i = 0; sorted && group && i < checker->pack->count; i++)
+	for (size_t i = 0; i < checker->pack->count; i++)
 		if (is_violated(checker, &checker->accounts[i]))
 			sorted[count++] = &checker->accounts[i];
 	if (count)
 		qsort(sorted, count, sizeof(*sorted), by_weight);
-	for (size_t i = 0; i < count; i++) {
-		size_t members = 0;
+	return count;
+}
+
+/* The first of each cause, with the others of the same behind it; how many findings. */
+static size_t add_causes(const struct wti_checker *checker, struct wti_account **sorted,
+			 const struct wti_cause *causes, size_t count,
+			 const struct wti_account **group, struct wt_result *result, bool only_news)
+{
+	size_t findings = 0;
+
+	for (size_t from = 0, to; from < count; from = to) {
 		bool is_news = true;
 
-		if (!sorted[i])
-			continue;
-		for (size_t j = i; j < count; j++) {
-			if (!sorted[j] || (j > i && !is_same_cause(group[0], sorted[j])))
-				continue;
-			group[members++] = sorted[j];
-			is_news = is_news && !sorted[j]->is_told;
-			sorted[j]->is_told = true;
-			sorted[j] = NULL;
+		for (to = from; to < count && causes[to].first == causes[from].first; to++) {
+			struct wti_account *account = sorted[causes[to].place];
+
+			group[to - from] = account;
+			is_news = is_news && !account->is_told;
+			account->is_told = true;
 		}
 		if (only_news && !is_news)
 			continue;
-		add_finding(checker, group, members, result);
+		add_finding(checker, group, to - from, result);
 		findings++;
 	}
+	return findings;
+}
+
+static size_t add_findings(struct wti_checker *checker, struct wt_result *result, bool only_news)
+{
+	size_t places = checker->pack->count + 1, count, findings = 0;
+	struct wti_account **sorted = calloc(places, sizeof(*sorted));
+	const struct wti_account **group = calloc(places, sizeof(*group));
+	struct wti_cause *causes = calloc(places, sizeof(*causes));
+
+	count = sorted ? sort_violated(checker, sorted) : 0;
+	if (group && causes && wti_causes_find(checker, sorted, count, causes))
+		findings = add_causes(checker, sorted, causes, count, group, result, only_news);
 	free(sorted);
 	free(group);
+	free(causes);
 	return findings;
 }
 

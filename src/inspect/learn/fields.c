@@ -149,3 +149,60 @@ const char *wti_field_sort(const char *name)
 	}
 	return "";
 }
+
+/* ---- Consequences --------------------------------------------------------------------------- */
+
+static bool is_part(const char *part, enum wti_part of)
+{
+	return !strcmp(part, parts[of]);
+}
+
+/* Integers and flags are finite whatever they are. */
+static bool is_exact(const char *dtype)
+{
+	return *dtype == 'i' || *dtype == 'u' || !strcmp(dtype, "bool");
+}
+
+static bool part_implies(const char *part, const char *value, const char *follows)
+{
+	static const enum wti_part known[][2] = {
+		{WTI_PART_FINITE, WTI_PART_NO_NAN},
+		{WTI_PART_SPARSE, WTI_PART_NONZERO},
+		{WTI_PART_NEGATIVE, WTI_PART_NONZERO},
+		{WTI_PART_NEGATIVE, WTI_PART_NOT_DISTRIBUTION},
+		{WTI_PART_SHAPE, WTI_PART_FIRST_EXTENT},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (is_part(part, known[i][0]) && is_part(follows, known[i][1]))
+			return true;
+	return is_part(part, WTI_PART_DTYPE) && is_exact(value) &&
+	       (is_part(follows, WTI_PART_NO_NAN) || is_part(follows, WTI_PART_FINITE));
+}
+
+/* Whether both names are of the same tensor. */
+static bool is_same_tensor(const char *a, const char *b)
+{
+	size_t bytes = strlen(a) - strlen(wti_field_sort(a));
+
+	return bytes == strlen(b) - strlen(wti_field_sort(b)) && !strncmp(a, b, bytes);
+}
+
+bool wti_fact_implies(const struct wti_symbols *symbols, const struct wti_fact *fact,
+		      const struct wti_fact *follows)
+{
+	const char *a = wti_symbol_text(symbols, fact->a), *b = wti_symbol_text(symbols, fact->b);
+	const char *c = wti_symbol_text(symbols, follows->a);
+	const char *d = wti_symbol_text(symbols, follows->b);
+	const char *part = wti_field_sort(a);
+
+	if (!*part || !is_same_tensor(a, c))
+		return false;
+	if (fact->form == WTI_FORM_SAME && follows->form == WTI_FORM_SAME)
+		return is_same_tensor(b, d) && part_implies(part, "", wti_field_sort(c));
+	if (follows->form != WTI_FORM_TRUE)
+		return false;
+	if (fact->form == WTI_FORM_IS)
+		return part_implies(part, b, wti_field_sort(c));
+	return fact->form == WTI_FORM_TRUE && part_implies(part, "", wti_field_sort(c));
+}

@@ -40,5 +40,9 @@ uint32_t wti_value_word(struct wti_scene *scene, const struct wti_value_row *val
 
 /* The part of such a name: ".dtype" of "input.dtype". */
 const char *wti_field_sort(const char *name);
+/* Whether what is said of a tensor follows from something else that is: what is finite has no NaN.
+ */
+bool wti_fact_implies(const struct wti_symbols *symbols, const struct wti_fact *fact,
+		      const struct wti_fact *follows);
 
 #endif

@@ -61,6 +61,8 @@ void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i])
 			write_call(json, wti_symbol_text(&pack->symbols, names[i]));
+	for (uint32_t i = 0; i < invariant->then_count; i++)
+		write_call(json, wti_symbol_text(&pack->symbols, invariant->then[i]));
 	wti_json_array_end(json);
 	wti_json_key(json, "states");
 	wti_json_array(json);

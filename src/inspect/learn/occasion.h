@@ -39,7 +39,11 @@ struct wti_measure {
 	double value;
 };
 
-enum { WTI_FACTS_MAX = 512, WTI_MEASURES_MAX = 32 };
+enum {
+	WTI_FACTS_MAX = 512,
+	WTI_MEASURES_MAX = 32,
+	WTI_CHAIN_MAX = 6, /* acts of an order in one invariant, after the first two */
+};
 
 struct wti_occasion {
 	uint32_t relation;   /* place in wti_relations */

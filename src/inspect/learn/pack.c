@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "pack.h"
+#include "reduce.h"
 #include "relation.h"
 
 #define NAME_MAX_BYTES 65536u
@@ -60,15 +61,20 @@ struct wti_invariant *wti_pack_add(struct wti_pack *pack)
 
 static struct wti_words words_of(const struct wti_pack *pack, const struct wti_invariant *invariant)
 {
-	return (struct wti_words){
+	struct wti_words words = {
 		.subject = {wti_symbol_text(&pack->symbols, invariant->subject[0]),
 			    wti_symbol_text(&pack->symbols, invariant->subject[1])},
 		.form = invariant->fact.form,
 		.a = wti_symbol_text(&pack->symbols, invariant->fact.a),
 		.b = wti_symbol_text(&pack->symbols, invariant->fact.b),
+		.then_count = invariant->then_count,
 		.low = invariant->low,
 		.high = invariant->high,
 	};
+
+	for (uint32_t i = 0; i < invariant->then_count; i++)
+		words.then[i] = wti_symbol_text(&pack->symbols, invariant->then[i]);
+	return words;
 }
 
 void wti_invariant_words(struct wti_buf *out, const struct wti_pack *pack,
@@ -92,6 +98,8 @@ static void name_invariant(const struct wti_pack *pack, struct wti_invariant *in
 	wti_buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n%.17g\n",
 		       wti_relations[invariant->relation]->name, words.subject[0], words.subject[1],
 		       wti_forms[words.form], words.a, words.b, words.low, words.high);
+	for (uint32_t i = 0; i < words.then_count; i++)
+		wti_buf_printf(&text, "%s\n", words.then[i]);
 	wti_precondition_words(&text, &pack->symbols, &invariant->when);
 	snprintf(invariant->id, sizeof(invariant->id), "%s-%08x",
 		 wti_relations[invariant->relation]->name,
@@ -165,6 +173,8 @@ static void carry_invariant(struct wti_symbols *to, const struct wti_symbols *fr
 	invariant->subject[1] = carry(to, from, invariant->subject[1]);
 	invariant->fact.a = carry(to, from, invariant->fact.a);
 	invariant->fact.b = carry(to, from, invariant->fact.b);
+	for (uint32_t i = 0; i < invariant->then_count; i++)
+		invariant->then[i] = carry(to, from, invariant->then[i]);
 	carry_clauses(to, from, &invariant->when);
 }
 
@@ -250,8 +260,8 @@ int wti_pack_learn(struct wti_pack *pack, struct wti_tables *tables,
 	if (r)
 		return r;
 	pack->run_count += tables->run_count;
-	wti_pack_settle(pack);
-	return tables->failed ? wti_err(err, WT_E_NOMEM, "out of memory") : 0;
+	r = wti_pack_reduce(pack, err);
+	return !r && tables->failed ? wti_err(err, WT_E_NOMEM, "out of memory") : r;
 }
 
 /* ---- Merging and suppressing ---------------------------------------------------------------- */
@@ -275,8 +285,7 @@ int wti_pack_merge(struct wti_pack *pack, const struct wti_pack *other, struct w
 			return r;
 	}
 	pack->run_count += other->run_count;
-	wti_pack_settle(pack);
-	return 0;
+	return wti_pack_reduce(pack, err);
 }
 
 int wti_pack_suppress(struct wti_pack *pack, const char *pattern, const char *reason,

@@ -9,13 +9,20 @@
 #include "base/buf.h"
 #include "precondition.h"
 
-enum { WTI_INVARIANTS_MAX = 65536, WTI_SUPPRESSIONS_MAX = 4096, WTI_ID_BYTES = 40 };
+enum {
+	WTI_INVARIANTS_MAX = 65536,
+	WTI_SUPPRESSIONS_MAX = 4096,
+	WTI_ID_BYTES = 40,
+};
 
 struct wti_invariant {
 	char id[WTI_ID_BYTES]; /* of what it says, so that it is the same in every pack */
 	uint32_t relation;
 	uint32_t subject[2]; /* symbols of the pack */
 	struct wti_fact fact;
+	/* Of an order: what comes after b, one after the other. */
+	uint32_t then[WTI_CHAIN_MAX];
+	uint32_t then_count;
 	double low, high; /* of a range */
 	struct wti_precondition when;
 	struct wti_support support;

@@ -148,6 +148,20 @@ static int read_when(struct reading *reading, const struct wti_doc *doc,
 
 /* ---- Invariants ----------------------------------------------------------------------------- */
 
+/* What comes after the first two of an order. */
+static int read_chain(struct reading *reading, const struct wti_doc *next,
+		      struct wti_invariant *invariant)
+{
+	for (; next; next = next->next) {
+		if (!is_text(next))
+			return fail(reading, next, "here a text should stand");
+		if (invariant->then_count == WTI_CHAIN_MAX)
+			return fail(reading, next, "too many acts in one order");
+		invariant->then[invariant->then_count++] = symbol_of(reading, next);
+	}
+	return 0;
+}
+
 static int read_fact(struct reading *reading, const struct wti_doc *holds,
 		     struct wti_invariant *invariant)
 {
@@ -173,7 +187,7 @@ static int read_fact(struct reading *reading, const struct wti_doc *holds,
 	if (b && !is_text(b))
 		return fail(reading, b, "here a text should stand");
 	invariant->fact.b = b ? symbol_of(reading, b) : 0;
-	return 0;
+	return b && number == WTI_FORM_BEFORE ? read_chain(reading, b->next, invariant) : 0;
 }
 
 static int read_subject(struct reading *reading, const struct wti_doc *doc,

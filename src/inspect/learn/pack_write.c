@@ -62,6 +62,8 @@ static void write_fact(struct wti_json *json, const struct wti_pack *pack,
 	} else if (invariant->fact.b) {
 		wti_json_text(json, wti_symbol_text(&pack->symbols, invariant->fact.b));
 	}
+	for (uint32_t i = 0; i < invariant->then_count; i++)
+		wti_json_text(json, wti_symbol_text(&pack->symbols, invariant->then[i]));
 	wti_json_array_end(json);
 }
 

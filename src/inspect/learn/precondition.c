@@ -446,7 +446,8 @@ static bool find_unconditional(const struct wti_tables *tables, const struct wti
 	if (entry->key.form != WTI_FORM_RANGE && support.for_count < all &&
 	    !is_nearly_always(tables, entry, total, demand))
 		return false;
-	support.against_count = support.for_count < all ? all - support.for_count : 0;
+	if (entry->key.form != WTI_FORM_RANGE)
+		support.against_count = support.for_count < all ? all - support.for_count : 0;
 	if (!is_enough(&support, demand, 1))
 		return false;
 	if (demand->unit == WTI_UNIT_PROGRAM &&

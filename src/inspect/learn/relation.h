@@ -16,6 +16,8 @@ struct wti_words {
 	const char *subject[2];
 	enum wti_form form;
 	const char *a, *b;
+	const char *then[WTI_CHAIN_MAX]; /* of an order: what comes after b */
+	uint32_t then_count;
 	double low, high;
 };
 
@@ -31,6 +33,11 @@ enum {
 	WTI_NEEDS_DATA = 64,
 	WTI_NEEDS_ARGUMENTS = 128, /* and returns, of calls */
 	WTI_NEEDS_TENSORS = 256,   /* what is in them */
+};
+
+/* Of what is true: what follows from it, about the same subject. */
+struct wti_consequence {
+	const char *fact, *follows;
 };
 
 struct wti_relation {
@@ -56,6 +63,8 @@ struct wti_relation {
 	void (*describe)(struct wti_buf *out, const struct wti_words *words);
 	/* Hypotheses of one sort are equally believable: by what they say. May be NULL: all are. */
 	const char *(*sort)(const struct wti_words *words);
+	/* Packs leave out what follows; ends with an empty row. May be NULL. */
+	const struct wti_consequence *consequences;
 	/* It judges by what did not happen: where events were lost it is not measured. */
 	bool needs_all;
 	/* A number that is not the same everywhere is held against the range that was seen. */

@@ -33,8 +33,7 @@ static bool translate(const struct wti_pack *pack, const struct wti_invariant *i
 
 	if (relation == &wti_relation_contain && invariant->fact.form == WTI_FORM_CALLS)
 		*ret = (struct words){"APIContainRelation", "parent_func_call_pre", subject, a};
-	else if (relation == &wti_relation_order && invariant->fact.form == WTI_FORM_SINCE &&
-		 !invariant->subject[1])
+	else if (relation == &wti_relation_order && !invariant->subject[1])
 		*ret = (struct words){"FunctionLeadRelation", "func_lead", subject, a};
 	else if (relation == &wti_relation_consistent &&
 		 !strcmp(text_of(pack, invariant->subject[1]), "ranks") &&
@@ -202,6 +201,20 @@ static void write_invariant(struct wti_buf *out, const struct wti_pack *pack,
 	wti_buf_release(&sentence);
 }
 
+/* An order of several acts: each of them leads, which is all that they can say of it. */
+static void write_others(struct wti_buf *out, const struct wti_pack *pack,
+			 const struct wti_invariant *invariant, struct words *words)
+{
+	if (invariant->fact.form != WTI_FORM_BEFORE)
+		return;
+	words->second = text_of(pack, invariant->fact.b);
+	write_invariant(out, pack, invariant, words);
+	for (uint32_t i = 0; i < invariant->then_count; i++) {
+		words->second = text_of(pack, invariant->then[i]);
+		write_invariant(out, pack, invariant, words);
+	}
+}
+
 size_t wti_traincheck_write(struct wti_buf *out, const struct wti_pack *pack)
 {
 	size_t left_out = 0;
@@ -209,11 +222,13 @@ size_t wti_traincheck_write(struct wti_buf *out, const struct wti_pack *pack)
 	for (size_t i = 0; i < pack->count; i++) {
 		struct words words;
 
-		if (can_say(&pack->invariants[i].when) &&
-		    translate(pack, &pack->invariants[i], &words))
-			write_invariant(out, pack, &pack->invariants[i], &words);
-		else
+		if (!can_say(&pack->invariants[i].when) ||
+		    !translate(pack, &pack->invariants[i], &words)) {
 			left_out++;
+			continue;
+		}
+		write_invariant(out, pack, &pack->invariants[i], &words);
+		write_others(out, pack, &pack->invariants[i], &words);
 	}
 	return left_out;
 }

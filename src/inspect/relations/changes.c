@@ -340,6 +340,12 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	}
 }
 
+static const struct wti_consequence consequences[] = {
+	{"is not zero", "is there"},
+	{"is not zero", "is not always zero"},
+	{0},
+};
+
 const struct wti_relation wti_relation_changes = {
 	.name = "changes",
 	.code = "WT-LEARN-CHANGE",
@@ -364,5 +370,6 @@ const struct wti_relation wti_relation_changes = {
 	.see = see,
 	.release = release,
 	.describe = describe,
+	.consequences = consequences,
 	.sort = wti_sort_by_fact,
 };

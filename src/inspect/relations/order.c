@@ -150,6 +150,16 @@ static void release(void *opaque)
 	free(state->flows);
 }
 
+/* "before each Scheduler.step, backward comes before clip, that before Optimizer.step" */
+static void describe_chain(struct wti_buf *out, const struct wti_words *words)
+{
+	wti_buf_printf(out, "before %s %s, %s comes before %s",
+		       *words->subject[1] ? "the first" : "each", words->subject[0], words->a,
+		       words->b);
+	for (uint32_t i = 0; i < words->then_count; i++)
+		wti_buf_printf(out, ", that before %s", words->then[i]);
+}
+
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
 	if (words->form == WTI_FORM_SINCE && *words->subject[1])
@@ -159,9 +169,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 		wti_buf_printf(out, "between one %s and the next there is a %s", words->subject[0],
 			       words->a);
 	else
-		wti_buf_printf(out, "before %s %s, %s comes before %s",
-			       *words->subject[1] ? "the first" : "each", words->subject[0],
-			       words->a, words->b);
+		describe_chain(out, words);
 }
 
 static const char *sort(const struct wti_words *words)

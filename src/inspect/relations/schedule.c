@@ -191,6 +191,11 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 			       words->subject[0][0] == 'l' ? " at each optimizer step" : "");
 }
 
+static const struct wti_consequence consequences[] = {
+	{"stays", "does not rise"},
+	{0},
+};
+
 const struct wti_relation wti_relation_schedule = {
 	.name = "schedule",
 	.code = "WT-LEARN-SCHEDULE",
@@ -214,5 +219,6 @@ const struct wti_relation wti_relation_schedule = {
 	.finish = finish,
 	.release = release,
 	.describe = describe,
+	.consequences = consequences,
 	.sort = wti_sort_by_fact,
 };
