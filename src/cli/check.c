@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `check`. */
+#include <string.h>
+
 #include "inspect/learn/options.h"
 #include "open.h"
 #include "packs.h"
@@ -10,11 +12,17 @@
 struct check_options {
 	bool json;
 	bool all;
+	bool no_builtin;
 	const char *fail_on;
 	struct wti_list packs;
 };
 
 static const struct check_options defaults = {.fail_on = "error"};
+
+static bool is_builtin(const struct wti_list *packs)
+{
+	return packs->count == 1 && !strcmp(packs->items[0], WTI_PACK_BUILTIN);
+}
 
 static int run(const void *opaque, char **arguments, size_t count)
 {
@@ -35,8 +43,11 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (options->packs.count &&
 	    wti_packs_open(options->packs.items, options->packs.count, &pack, &err))
 		return wti_report_error("check", options->json, &err);
-	how.pack = pack;
 	how.with_rules = !pack;
+	how.is_builtin = !pack || is_builtin(&options->packs);
+	if (!pack && !options->no_builtin)
+		pack = wti_pack_builtin();
+	how.pack = pack;
 	code = wti_inspect_run(&in, count ? arguments[0] : NULL);
 	wti_pack_free(pack);
 	return code;
@@ -44,12 +55,14 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"invariants", 'i', WTI_OPT_LIST, "PACK", NULL,
-	 "hold the run against this pack; may be given again; without it the built-in rules are "
-	 "asked",
+	 "hold the run against this pack; may be given again; without it the built-in rules and "
+	 "the built-in pack are asked",
 	 offsetof(struct check_options, packs)},
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
 	 "show every invariant: how often it held, or why it was not measured",
 	 offsetof(struct check_options, all)},
+	{"no-builtin", 0, WTI_OPT_FLAG, NULL, NULL, "without -i: ask the rules alone, no pack",
+	 offsetof(struct check_options, no_builtin)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "exit with 1 if there is a finding of this severity or above; error is the default",
 	 offsetof(struct check_options, fail_on)},
@@ -69,8 +82,8 @@ const struct wti_verb wti_verb_check = {
 		"A finding is one cause: the invariant that is violated first, since which step, "
 		"where "
 		"in your program, how often it held when it was learned; what else the same cause "
-		"violates stands beneath. Without a pack the built-in rules are asked, as in "
-		"`wheeltap doctor`.\n\n"
+		"violates stands beneath. Without a pack the built-in rules and the built-in pack "
+		"are asked, as in `wheeltap doctor`; -i builtin asks that pack alone.\n\n"
 		"Exit status: 0 clean, 1 findings, 3 nothing could be measured or the trace is "
 		"damaged.",
 	.examples = "wheeltap check -i pack.json\tthe latest run\n"

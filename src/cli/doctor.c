@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `doctor`. */
+#include "inspect/learn/options.h"
 #include "open.h"
+#include "packs.h"
 #include "verb.h"
 #include "verdict.h"
 
 struct doctor_options {
 	bool json;
 	bool all;
+	bool no_builtin;
 	const char *fail_on;
 };
 
@@ -15,20 +18,31 @@ static const struct doctor_options defaults = {.fail_on = "error"};
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct doctor_options *options = opaque;
+	char today[16];
+	struct wti_pack *pack = options->no_builtin ? NULL : wti_pack_builtin();
+	struct wti_check_options how = {
+		.pack = pack, .is_builtin = true, .with_rules = true, .today = wti_today(today)};
 	struct wti_inspection in = {
 		.inspector = "doctor",
+		.options = &how,
 		.json = options->json,
 		.fail_on = options->fail_on,
 		.text = options->all ? wti_verdict_text_all : wti_verdict_text,
 	};
+	int code;
 
-	return wti_inspect_run(&in, count ? arguments[0] : NULL);
+	code = wti_inspect_run(&in, count ? arguments[0] : NULL);
+	wti_pack_free(pack);
+	return code;
 }
 
 static const struct wti_option options[] = {
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
 	 "show every rule: how often it held, or why it was not measured",
 	 offsetof(struct doctor_options, all)},
+	{"no-builtin", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "ask the rules alone, not the built-in pack as well",
+	 offsetof(struct doctor_options, no_builtin)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "exit with 1 if there is a finding of this severity or above; error is the default",
 	 offsetof(struct doctor_options, fail_on)},
@@ -50,6 +64,9 @@ const struct wti_verb wti_verb_doctor = {
 		"A finding is one cause, with the line of your program, since when, the evidence "
 		"and what to try; what follows from it is named under it. A rule that found "
 		"nothing to judge is not measured, which is not the same as clean.\n\n"
+		"Beside the rules the built-in pack is asked: what held in all correct programs "
+		"that it was learned from (`wheeltap pack show builtin`). It warns at most, and "
+		"only where no rule has found anything.\n\n"
 		"What you have looked at and do not want to see again is suppressed in "
 		"wheeltap.toml "
 		"of the working directory: [[suppress]] with code, reason and, if wanted, path and "

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packs read from files and written to them. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/doc.h"
 #include "base/err.h"
@@ -12,11 +14,48 @@
 
 #define OUTPUT_MAX ((size_t)1 << 30)
 
+/* Beside the program that runs: in a build, or as installed. */
+static int find_builtin(char out[PATH_MAX], struct wt_err *err)
+{
+	static const char *const places[] = {"packs/pytorch.json",
+					     "../share/wheeltap/packs/pytorch.json"};
+	char self[PATH_MAX];
+	ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	self[bytes > 0 ? bytes : 0] = 0;
+	slash = strrchr(self, '/');
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++)
+		if (snprintf(out, PATH_MAX, "%.*s/%s", (int)(slash - self), self, places[i]) <
+			    PATH_MAX &&
+		    !access(out, R_OK))
+			return 0;
+	return wti_err(err, WT_E_IO, "the built-in pack is missing: '%s' is not installed whole",
+		       self);
+}
+
+struct wti_pack *wti_pack_builtin(void)
+{
+	struct wt_err err = {.offset = -1};
+	struct wti_pack *pack = NULL;
+
+	if (wti_pack_open(WTI_PACK_BUILTIN, &pack, &err))
+		wti_warn("%s", err.message);
+	return pack;
+}
+
 int wti_pack_open(const char *path, struct wti_pack **ret_pack, struct wt_err *err)
 {
+	char builtin[PATH_MAX];
 	struct wti_buf text;
 	int r;
 
+	if (!strcmp(path, WTI_PACK_BUILTIN)) {
+		r = find_builtin(builtin, err);
+		if (r)
+			return r;
+		path = builtin;
+	}
 	wti_buf_init(&text, WTI_DOC_TEXT_MAX + 1);
 	r = wti_file_read(path, WTI_DOC_TEXT_MAX, &text, err);
 	r = r ? r : wti_pack_read(path, (const char *)text.data, text.bytes, ret_pack, err);

@@ -330,7 +330,7 @@ static const struct wti_option options[] = {
 	 AT(backend)},
 	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
 	 "judge the run while it goes on, as doctor does, and say findings on standard error; "
-	 "with a pack, hold it against that, too",
+	 "with a pack, hold it against that instead of the built-in one; rules: against none",
 	 AT(check)},
 	{"on-finding", 0, WTI_OPT_TEXT, "WHAT", NULL,
 	 "with --check: warn (the default), stop the program at an error, or a command that gets "

@@ -107,7 +107,7 @@ static void news(void *cookie, struct wt_result *result)
 
 static bool is_a_pack(const char *word)
 {
-	return strcmp(word, "yes") && strcmp(word, "true");
+	return strcmp(word, "yes") && strcmp(word, "true") && strcmp(word, "rules");
 }
 
 int wti_record_check_start(const char *pack, const char *on_finding,
@@ -122,14 +122,18 @@ int wti_record_check_start(const char *pack, const char *on_finding,
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (is_a_pack(pack))
 		r = wti_pack_open(pack, &check->pack, err);
+	else if (strcmp(pack, "rules"))
+		check->pack = wti_pack_builtin();
 	if (!r)
 		r = wti_suppressions_read(WTI_SUPPRESS_FILE, &check->suppressions, err);
 	check->on_finding = on_finding;
 	wti_map_init(&check->told, CODES_MAX);
 	if (!getcwd(check->directory, sizeof(check->directory)))
 		check->directory[0] = 0;
-	check->options = (struct wti_check_options){
-		.pack = check->pack, .with_rules = true, .today = wti_today(check->today)};
+	check->options = (struct wti_check_options){.pack = check->pack,
+						    .is_builtin = !is_a_pack(pack),
+						    .with_rules = true,
+						    .today = wti_today(check->today)};
 	options.inspector_options = &check->options;
 	r = r ? r : wti_watch_start(&options, &check->watch, err);
 	if (r) {

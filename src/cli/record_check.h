@@ -8,7 +8,7 @@
 struct wti_record_check;
 
 /* `on_finding`: "warn", "stop", or a command for the shell, which gets the finding as JSON. */
-/* `pack` is the name of a file, or "yes": none. */
+/* `pack` is the name of a file, "yes": the built-in one, or "rules": none. */
 int wti_record_check_start(const char *pack, const char *on_finding,
 			   struct wti_record_check **ret_check, struct wt_err *err);
 struct wti_sink *wti_record_check_sink(struct wti_record_check *check);

@@ -146,7 +146,8 @@ static void add_reasons(struct wti_buf *out, const struct counted *counted)
 		wti_buf_byte(out, ')');
 }
 
-static void add_line(struct wti_buf *out, const struct counted *counted)
+/* `is_clean`: nothing was found, here or elsewhere. */
+static void add_line(struct wti_buf *out, const struct counted *counted, bool is_clean)
 {
 	unsigned long long violated = counted->violated, held = counted->held;
 	unsigned long long unmeasured = counted->unmeasured;
@@ -156,8 +157,8 @@ static void add_line(struct wti_buf *out, const struct counted *counted)
 			       violated + held + unmeasured, counted->word, violated, held,
 			       unmeasured);
 	else if (held)
-		wti_buf_printf(out, "clean: %llu %s held, %llu not measured", held, counted->word,
-			       unmeasured);
+		wti_buf_printf(out, "%s%llu %s held, %llu not measured", is_clean ? "clean: " : "",
+			       held, counted->word, unmeasured);
 	else
 		wti_buf_printf(out, "not measured: none of %llu %s found anything to judge",
 			       unmeasured, counted->word);
@@ -171,13 +172,17 @@ static void add_closing(struct wti_buf *out, const struct wt_result *result,
 {
 	static const char *const words[][2] = {{"rules", "code"}, {"invariants", "id"}};
 	struct counted counted;
+	bool is_clean = true;
 
+	for (size_t i = 0; i < 2; i++)
+		if (count(&counted, result, words[i][0], words[i][1]))
+			is_clean = is_clean && !counted.violated;
 	for (size_t i = 0; i < 2; i++)
 		if (all && count(&counted, result, words[i][0], words[i][1]))
 			wti_show_table(out, counted.table, style);
 	for (size_t i = 0; i < 2; i++)
 		if (count(&counted, result, words[i][0], words[i][1]))
-			add_line(out, &counted);
+			add_line(out, &counted, is_clean);
 }
 
 void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,

@@ -29,6 +29,21 @@ static void tell(void *self, const struct wti_moment *moment)
 		wti_judge_moment(&s->judge, moment);
 }
 
+/* The step in which a rule had something to say first; INT64_MAX: none had. */
+static int64_t rules_since(const struct state *s)
+{
+	int64_t since = INT64_MAX;
+
+	for (size_t i = 0; s->options.with_rules && i < s->judge.count; i++) {
+		const struct wti_case *account = &s->judge.cases[i];
+
+		if (account->violation_count && account->rule->severity >= WT_WARNING &&
+		    account->first_step < since)
+			since = account->first_step;
+	}
+	return since;
+}
+
 static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_options,
 		 struct wt_err *err)
 {
@@ -42,6 +57,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 	if (!r && s->has_pack)
 		r = wti_checker_init(&s->checker, s->options.pack, s->training.symbols,
 				     s->options.today ? s->options.today : "", err);
+	s->checker.is_builtin = s->options.is_builtin;
 	if (!r && s->has_pack)
 		r = wti_observer_init(&s->observer, &s->training,
 				      (struct wti_sink_of_occasions){&s->checker, wti_checker_take},
@@ -68,6 +84,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	if (s->has_pack) {
 		wti_observer_finish(&s->observer);
 		s->checker.lost_count = s->observer.scene.lost_count;
+		s->checker.rules_since = rules_since(s);
 		wti_checker_finish(&s->checker, result);
 	}
 	return wt_result_status(result);
@@ -78,6 +95,7 @@ static size_t news(void *opaque, struct wt_result *result)
 	struct state *s = opaque;
 	size_t count = s->options.with_rules ? wti_judge_news(&s->judge, result) : 0;
 
+	s->checker.rules_since = rules_since(s);
 	return count + (s->has_pack ? wti_checker_news(&s->checker, result) : 0);
 }
 

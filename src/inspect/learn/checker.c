@@ -100,7 +100,7 @@ int wti_checker_init(struct wti_checker *checker, const struct wti_pack *pack,
 
 	for (size_t i = 0; i < count; i++)
 		facts += pack->invariants[i].then_count;
-	*checker = (struct wti_checker){.pack = pack, .symbols = symbols};
+	*checker = (struct wti_checker){.pack = pack, .symbols = symbols, .rules_since = INT64_MAX};
 	wti_map_init(&checker->subjects, WTI_INVARIANTS_MAX);
 	wti_map_init(&checker->facts, facts + 1);
 	checker->accounts = calloc(count + 1, sizeof(*checker->accounts));
@@ -210,11 +210,11 @@ static void judge(struct wti_checker *checker, uint32_t number, const struct wti
 		violated(checker, account, occasion);
 }
 
-void wti_checker_take(void *opaque, const struct wti_occasion *occasion)
+/* What is known of a subject, asked of an occasion. */
+static void ask(struct wti_checker *checker, const struct wti_occasion *occasion, uint32_t second)
 {
-	struct wti_checker *checker = opaque;
 	struct wti_entry_key key = {.relation = occasion->relation,
-				    .subject = {occasion->subject[0], occasion->subject[1]}};
+				    .subject = {occasion->subject[0], second}};
 	const uint64_t *slot = wti_map_find_text(&checker->subjects, (const char *)&key,
 						 offsetof(struct wti_entry_key, form));
 
@@ -224,4 +224,11 @@ void wti_checker_take(void *opaque, const struct wti_occasion *occasion)
 	mark_facts(checker, &key, occasion);
 	for (uint32_t at = (uint32_t)*slot; at; at = checker->accounts[at - 1].next)
 		judge(checker, at - 1, occasion);
+}
+
+void wti_checker_take(void *opaque, const struct wti_occasion *occasion)
+{
+	ask(opaque, occasion, occasion->subject[1]);
+	if (occasion->subject[1] && wti_relations[occasion->relation]->is_by_signature)
+		ask(opaque, occasion, 0);
 }

@@ -55,7 +55,9 @@ struct wti_checker {
 	uint64_t lost_count;
 	bool has_news; /* an invariant was violated that had not been before */
 	uint64_t suppressed_count;
-	uint32_t relations; /* bits of those that the pack has */
+	bool is_builtin;     /* the pack: it warns at most */
+	int64_t rules_since; /* the step from which on a rule has spoken; INT64_MAX: none has */
+	uint32_t relations;  /* bits of those that the pack has */
 };
 
 /* `today` as "2026-03-01", for suppressions that end. */

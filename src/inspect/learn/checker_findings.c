@@ -105,6 +105,16 @@ static void follows_text(struct wti_buf *out, const struct wti_checker *checker,
 		wti_buf_printf(out, "; and %zu more", count - 1 - BENEATH_SHOWN);
 }
 
+/* As grave as the gravest of what has the same cause. */
+static enum wt_severity severity_of(const struct wti_checker *checker,
+				    const struct wti_account *const *group, size_t count)
+{
+	for (size_t i = 0; i < count && !checker->is_builtin; i++)
+		if (group[i]->invariant->confidence >= SURE)
+			return WT_ERROR;
+	return WT_WARNING;
+}
+
 static void add_finding(const struct wti_checker *checker, const struct wti_account *const *group,
 			size_t count, struct wt_result *result)
 {
@@ -121,28 +131,27 @@ static void add_finding(const struct wti_checker *checker, const struct wti_acco
 	evidence_text(&evidence, checker, account);
 	follows_text(&follows, checker, group, count);
 	ranks_text(&ranks, account->ranks);
-	wt_result_finding(
-		result,
-		&(struct wt_finding){
-			.code = relation->code,
-			.severity = account->invariant->confidence >= SURE ? WT_ERROR : WT_WARNING,
-			.title = wti_buf_cstr(&title),
-			.step = account->first_step,
-			.rank = account->ranks ? __builtin_ctzll(account->ranks) : -1,
-			.ranks = ranks.bytes ? wti_buf_cstr(&ranks) : NULL,
-			.stage = account->where.stage,
-			.op = account->where.op,
-			.file = account->where.file,
-			.line = account->where.file ? account->where.line : -1,
-			.evidence = wti_buf_cstr(&evidence),
-			.first_step = account->first_step,
-			.last_step = account->last_step,
-			.count = account->violation_count,
-			.case_count = account->held_count + account->violation_count,
-			.means = relation->means,
-			.hint = relation->hint,
-			.follows = follows.bytes ? wti_buf_cstr(&follows) : NULL,
-		});
+	wt_result_finding(result,
+			  &(struct wt_finding){
+				  .code = relation->code,
+				  .severity = severity_of(checker, group, count),
+				  .title = wti_buf_cstr(&title),
+				  .step = account->first_step,
+				  .rank = account->ranks ? __builtin_ctzll(account->ranks) : -1,
+				  .ranks = ranks.bytes ? wti_buf_cstr(&ranks) : NULL,
+				  .stage = account->where.stage,
+				  .op = account->where.op,
+				  .file = account->where.file,
+				  .line = account->where.file ? account->where.line : -1,
+				  .evidence = wti_buf_cstr(&evidence),
+				  .first_step = account->first_step,
+				  .last_step = account->last_step,
+				  .count = account->violation_count,
+				  .case_count = account->held_count + account->violation_count,
+				  .means = relation->means,
+				  .hint = relation->hint,
+				  .follows = follows.bytes ? wti_buf_cstr(&follows) : NULL,
+			  });
 	wti_buf_release(&title);
 	wti_buf_release(&evidence);
 	wti_buf_release(&follows);
@@ -162,6 +171,13 @@ static size_t sort_violated(struct wti_checker *checker, struct wti_account **so
 	return count;
 }
 
+/* The built-in pack is asked beside the rules, which know causes better: what begins when a rule
+ * has spoken, or after that, is what follows from it. */
+static bool is_of_a_rule(const struct wti_checker *checker, const struct wti_account *account)
+{
+	return checker->is_builtin && checker->rules_since <= account->first_step + 1;
+}
+
 /* The first of each cause, with the others of the same behind it; how many findings. */
 static size_t add_causes(const struct wti_checker *checker, struct wti_account **sorted,
 			 const struct wti_cause *causes, size_t count,
@@ -179,7 +195,7 @@ static size_t add_causes(const struct wti_checker *checker, struct wti_account *
 			is_news = is_news && !account->is_told;
 			account->is_told = true;
 		}
-		if (only_news && !is_news)
+		if ((only_news && !is_news) || is_of_a_rule(checker, group[0]))
 			continue;
 		add_finding(checker, group, to - from, result);
 		findings++;

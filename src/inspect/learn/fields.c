@@ -104,6 +104,12 @@ static int64_t first_of(struct wti_scene *scene, const struct wti_value_row *val
 	return wti_shape_first(wti_symbol_text(scene->symbols, value->digest.shape));
 }
 
+/* Of a vector it is not known whether it is a batch of numbers or a single row. */
+static bool has_no_rows(struct wti_scene *scene, const struct wti_value_row *value)
+{
+	return wti_shape_ndim(wti_symbol_text(scene->symbols, value->digest.shape)) < 2;
+}
+
 void wti_say_tensors(struct wti_scene *scene, const struct wti_value_row *a,
 		     const struct wti_value_row *b)
 {
@@ -113,9 +119,60 @@ void wti_say_tensors(struct wti_scene *scene, const struct wti_value_row *a,
 	if (a->digest.shape == b->digest.shape)
 		wti_say(scene, WTI_FORM_SAME, wti_field(scene, a, WTI_PART_SHAPE),
 			wti_field(scene, b, WTI_PART_SHAPE));
-	if (first_of(scene, a) >= 0 && first_of(scene, a) == first_of(scene, b))
+	if (has_no_rows(scene, a) && has_no_rows(scene, b))
 		wti_say(scene, WTI_FORM_SAME, wti_field(scene, a, WTI_PART_FIRST_EXTENT),
 			wti_field(scene, b, WTI_PART_FIRST_EXTENT));
+	else if (first_of(scene, a) >= 0 && first_of(scene, a) == first_of(scene, b))
+		wti_say(scene, WTI_FORM_SAME, wti_field(scene, a, WTI_PART_FIRST_EXTENT),
+			wti_field(scene, b, WTI_PART_FIRST_EXTENT));
+}
+
+/* ---- Signatures ----------------------------------------------------------------------------- */
+
+static bool is_in_signature(const struct wti_scene *scene, const struct wti_value_row *value,
+			    bool with_results)
+{
+	return value->type == WTI_VALUE_TENSOR && (value->position >= 0 || with_results) &&
+	       value->name != scene->self_word;
+}
+
+static void name_signature(struct wti_scene *scene, const struct wti_call *call, bool with_results,
+			   char *text, size_t bytes)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < call->value_count && at < bytes; i++) {
+		const struct wti_value_row *value = &call->values[i];
+		const char *name;
+
+		if (!is_in_signature(scene, value, with_results))
+			continue;
+		name = wti_symbol_text(scene->symbols, wti_field(scene, value, WTI_PART_ITSELF));
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s", at ? ", " : "", name);
+	}
+}
+
+uint32_t wti_call_signature(struct wti_scene *scene, const struct wti_call *call, bool with_results)
+{
+	uint64_t key = with_results;
+	char text[NAME_BYTES] = "";
+	uint64_t *slot;
+
+	for (uint32_t i = 0; i < call->value_count; i++) {
+		const struct wti_value_row *value = &call->values[i];
+
+		if (is_in_signature(scene, value, with_results))
+			key = (key ^ ((uint64_t)value->name << 16 | (uint16_t)value->position)) *
+			      0x9e3779b97f4a7c15u;
+	}
+	slot = wti_map_number(&scene->signatures, key);
+	if (!slot)
+		return WTI_SYMBOL_OTHER;
+	if (!*slot) {
+		name_signature(scene, call, with_results, text, sizeof(text));
+		*slot = (uint64_t)wti_symbol_word(scene->symbols, text) + 1;
+	}
+	return (uint32_t)*slot - 1;
 }
 
 uint32_t wti_value_word(struct wti_scene *scene, const struct wti_value_row *value)

@@ -35,6 +35,13 @@ void wti_say_tensor(struct wti_scene *scene, const struct wti_value_row *value, 
 /* What two tensors have in common. */
 void wti_say_tensors(struct wti_scene *scene, const struct wti_value_row *a,
 		     const struct wti_value_row *b);
+/*
+ * Which tensors a call was given, and with `with_results` which it gave back: a symbol. What a call
+ * is not given can be neither for nor against what is known of it, so that calls of a function with
+ * other tensors are occasions of another subject.
+ */
+uint32_t wti_call_signature(struct wti_scene *scene, const struct wti_call *call,
+			    bool with_results);
 /* A number, a flag or a word, as a symbol; 0: it is none. */
 uint32_t wti_value_word(struct wti_scene *scene, const struct wti_value_row *value);
 

@@ -19,6 +19,7 @@ struct wti_infer_options {
 
 struct wti_check_options {
 	const struct wti_pack *pack; /* NULL: none */
+	bool is_builtin;             /* the pack: it warns at most, and only where no rule has */
 	bool with_rules;             /* those of doctor, too */
 	const char *today;           /* "2026-03-01" */
 };

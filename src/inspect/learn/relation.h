@@ -67,6 +67,8 @@ struct wti_relation {
 	const struct wti_consequence *consequences;
 	/* It judges by what did not happen: where events were lost it is not measured. */
 	bool needs_all;
+	/* The second of its subject is which tensors a call has; invariants without are of all. */
+	bool is_by_signature;
 	/* A number that is not the same everywhere is held against the range that was seen. */
 	bool keeps_ranges;
 };

@@ -61,6 +61,7 @@ void wti_scene_init(struct wti_scene *scene, const struct wti_training *training
 	wti_map_init(&scene->acts, FUNCTIONS_MAX);
 	wti_map_init(&scene->numbers, NUMBERS_MAX);
 	wti_map_init(&scene->fields, FUNCTIONS_MAX);
+	wti_map_init(&scene->signatures, FUNCTIONS_MAX);
 }
 
 void wti_scene_release(struct wti_scene *scene)
@@ -69,6 +70,7 @@ void wti_scene_release(struct wti_scene *scene)
 	wti_map_release(&scene->acts);
 	wti_map_release(&scene->numbers);
 	wti_map_release(&scene->fields);
+	wti_map_release(&scene->signatures);
 	free(scene->processes);
 	*scene = (struct wti_scene){0};
 }

@@ -44,7 +44,8 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 	if (call->exception || !call->value_count)
 		return;
-	wti_occasion(scene, &wti_relation_argument, moment, wti_scene_function(scene, call), 0);
+	wti_occasion(scene, &wti_relation_argument, moment, wti_scene_function(scene, call),
+		     wti_call_signature(scene, call, false));
 	wti_occasion_inside(scene, moment);
 	for (uint32_t i = 0; i < call->value_count && value_count < VALUES_MAX; i++) {
 		const struct wti_value_row *value = &call->values[i];
@@ -68,7 +69,9 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	wti_buf_printf(out, "in calls of %s, ", words->subject[0]);
+	wti_buf_printf(out, "in calls of %s%s%s%s, ", words->subject[0],
+		       *words->subject[1] ? " (" : "", words->subject[1],
+		       *words->subject[1] ? ")" : "");
 	wti_describe_fact(out, words);
 }
 
@@ -93,4 +96,5 @@ const struct wti_relation wti_relation_argument = {
 	.see = see,
 	.describe = describe,
 	.sort = wti_sort_by_field,
+	.is_by_signature = true,
 };

@@ -16,7 +16,7 @@
 #define SOMETHING_ELSE "is given something else each time in a step"
 
 struct last {
-	uint64_t hash;
+	uint64_t result, argument;
 	bool is_set;
 };
 
@@ -37,20 +37,33 @@ static bool is_usable(const struct wti_value_row *value)
 	return value && !(value->digest.flags & WTI_TENSOR_NO_HASH) && value->digest.count > 1;
 }
 
+static void begin_occasion(struct wti_scene *scene, const struct wti_moment *moment,
+			   uint32_t function, const char *of)
+{
+	wti_occasion(scene, &wti_relation_distinct, moment, function,
+		     of ? wti_scene_word(scene, of) : 0);
+	wti_occasion_inside(scene, moment);
+}
+
+/* That the same of the same is the same says nothing: only what was given something else is
+ * expected to return something else. */
 static void see_result(struct wti_scene *scene, struct state *state,
 		       const struct wti_moment *moment, uint32_t function,
-		       const struct wti_value_row *result)
+		       const struct wti_value_row *result, const struct wti_value_row *argument)
 {
 	struct last *last = wti_slot(
 		&state->lasts, (uint64_t)moment->process->stream << 32 | function, sizeof(*last));
+	uint64_t given = is_usable(argument) ? argument->digest.hash : 0;
 
-	if (!last || !is_usable(result)) {
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, ANOTHER_VALUE), 0);
+	if (!last)
 		return;
+	if (last->is_set && (!is_usable(argument) || given != last->argument)) {
+		begin_occasion(scene, moment, function, "results");
+		if (last->result != result->digest.hash)
+			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, ANOTHER_VALUE), 0);
+		wti_tell(scene);
 	}
-	if (!last->is_set || last->hash != result->digest.hash)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, ANOTHER_VALUE), 0);
-	*last = (struct last){result->digest.hash, true};
+	*last = (struct last){result->digest.hash, given, true};
 }
 
 static void see_argument(struct wti_scene *scene, struct state *state,
@@ -58,20 +71,15 @@ static void see_argument(struct wti_scene *scene, struct state *state,
 			 const struct wti_value_row *argument)
 {
 	uint64_t now = (uint64_t)moment->scope.step + 2;
-	uint64_t *given = NULL;
-	uint64_t key;
+	uint64_t key = key_of(moment, function, argument->digest.hash);
+	uint64_t *given = wti_map_number(&state->given, key);
 
-	if (!is_usable(argument)) {
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, NOT_ITS_OWN), 0);
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, SOMETHING_ELSE), 0);
-		return;
-	}
-	key = key_of(moment, function, argument->digest.hash);
+	begin_occasion(scene, moment, function, NULL);
 	if (!wti_map_find_number(&state->results, key))
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, NOT_ITS_OWN), 0);
-	given = wti_map_number(&state->given, key);
 	if (!given || *given != now)
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, SOMETHING_ELSE), 0);
+	wti_tell(scene);
 	if (given)
 		*given = now;
 }
@@ -120,11 +128,10 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	see_update(scene, moment, function);
 	if (wti_initialises(wti_symbol_text(scene->symbols, function)))
 		function = wti_scene_word(scene, "initialisation");
-	wti_occasion(scene, &wti_relation_distinct, moment, function, 0);
-	wti_occasion_inside(scene, moment);
-	see_result(scene, state, moment, function, result);
-	see_argument(scene, state, moment, function, argument);
-	wti_tell(scene);
+	if (is_usable(result))
+		see_result(scene, state, moment, function, result, argument);
+	if (is_usable(argument))
+		see_argument(scene, state, moment, function, argument);
 	if (is_usable(result))
 		wti_map_number(&state->results, key_of(moment, function, result->digest.hash));
 }
@@ -152,7 +159,8 @@ const struct wti_relation wti_relation_distinct = {
 	.name = "distinct",
 	.code = "WT-LEARN-DISTINCT",
 	.title = "the same again",
-	.definition = "hypothesis: X returns another value each time; X is not given what it "
+	.definition = "hypothesis: X, given something else than the last time or no tensor at all, "
+		      "returns another value; X is not given what it "
 		      "returned before, nor the same "
 		      "twice in a step. For and against: each call of X with a tensor, by the hash "
 		      "of all bytes.",

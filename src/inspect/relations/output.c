@@ -54,7 +54,8 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 	if (call->exception || !result)
 		return;
-	wti_occasion(scene, &wti_relation_output, moment, wti_scene_function(scene, call), 0);
+	wti_occasion(scene, &wti_relation_output, moment, wti_scene_function(scene, call),
+		     wti_call_signature(scene, call, true));
 	wti_occasion_inside(scene, moment);
 	for (uint32_t i = 0; i < RETURNS_MAX && result; i++) {
 		say_result(scene, moment, result);
@@ -89,4 +90,5 @@ const struct wti_relation wti_relation_output = {
 	.see = see,
 	.describe = describe,
 	.sort = wti_sort_by_field,
+	.is_by_signature = true,
 };

@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The built-in pack: nothing is said of correct programs of any style; a NaN is; it leaves to the rules what they have found.
+
+usage: test_builtin.py WHEELTAP STYLES CORPUS
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+PYTHON = "/usr/bin/python3"
+
+
+class Bench:
+    def __init__(self, wheeltap: str, folder: str) -> None:
+        self.wheeltap, self.folder = wheeltap, folder
+
+    def record(self, name: str, *command: str) -> str:
+        run = os.path.join(self.folder, name)
+        subprocess.run([self.wheeltap, "record", "-q", "-o", run, "--", PYTHON, *command], check=True, timeout=200)
+        return run
+
+    def ask(self, *words: str) -> dict[str, Any]:
+        done = subprocess.run([self.wheeltap, *words, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return json.loads(done.stdout)
+
+
+def styles_are_left_in_peace(bench: Bench, styles: str) -> None:
+    with open(styles) as file:
+        names = re.findall(r"@style\ndef (\w+)", file.read())
+    assert len(names) >= 10, names
+    with ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(lambda name: bench.record(name, styles, name), names))
+    for name, run in zip(names, runs):
+        for words in (("doctor", run), ("check", "-i", "builtin", run)):
+            result = bench.ask(*words)
+            said = [finding["title"] for finding in result["findings"]]
+            assert not said, (name, words, said)
+            assert "invariants" in result["tables"], (name, words)
+        print("ok", name, flush=True)
+
+
+def nan_is_found(bench: Bench, corpus: str) -> None:
+    """By the pack alone; beside the rules it is silent, for they have said it."""
+    run = bench.record("nan", os.path.join(corpus, "faults", "nan_in_one_parameter.py"), "wrong")
+    alone = bench.ask("check", "-i", "builtin", run)["findings"]
+    assert len(alone) == 1 and "NaN" in alone[0]["title"], alone
+    both = bench.ask("doctor", run)
+    assert both["findings"], both
+    assert not [f for f in both["findings"] if f["id"].startswith("WT-LEARN-") and f["id"] != "WT-LEARN-001"], both["findings"]
+    assert [row for row in both["tables"]["invariants"] if row["outcome"] == "violated"]
+    assert "invariants" not in bench.ask("doctor", "--no-builtin", run)["tables"]
+    assert "invariants" not in bench.ask("check", "--no-builtin", run)["tables"]
+
+
+def it_warns_at_most(bench: Bench) -> None:
+    """Whatever it finds, and however sure it is."""
+    program = os.path.join(bench.folder, "masks.py")
+    with open(program, "w") as file:
+        file.write("""
+import torch
+torch.manual_seed(0)
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i in range(8):
+    optimizer.zero_grad()
+    out = model(torch.randn(4, 3))
+    loss = out.mean()
+    loss.backward()
+    optimizer.step()
+    torch.nn.functional.cross_entropy(torch.full((2, 3), float("nan")), torch.tensor([0, 1]))
+""")
+    run = bench.record("masks", program)
+    findings = bench.ask("check", "-i", "builtin", run)["findings"]
+    assert {finding["severity"] for finding in findings} == {"warning"}, findings
+
+
+def it_is_a_pack(bench: Bench) -> None:
+    shown = bench.ask("pack", "show", "builtin")
+    assert shown["invariants"] > 0 and "corpus" in shown["source"], shown
+    assert not bench.ask("pack", "lint", "builtin")["findings"]
+    for row in shown["tables"]["invariants"]:
+        assert row["runs"] >= 20, row
+
+
+def main() -> int:
+    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
+        print("skipped: no torch for", PYTHON)
+        return 77
+    with tempfile.TemporaryDirectory(prefix="wheeltap-builtin-") as folder:
+        bench = Bench(os.path.abspath(sys.argv[1]), folder)
+        it_is_a_pack(bench)
+        nan_is_found(bench, sys.argv[3])
+        it_warns_at_most(bench)
+        styles_are_left_in_peace(bench, os.path.abspath(sys.argv[2]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
