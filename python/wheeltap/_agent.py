@@ -85,6 +85,8 @@ class Settings:
             told["sample"] = self.sample
         if self.needs.count:
             told["invariants"] = self.needs.count
+        if self.wants.only or self.wants.skip:
+            told["picked"] = len(self.wants.only) + len(self.wants.skip)
         return told
 
 

@@ -5,6 +5,7 @@
  */
 #include "base/err.h"
 #include "learn/checker.h"
+#include "learn/level.h"
 #include "learn/observer.h"
 #include "learn/options.h"
 #include "rules/judge.h"
@@ -71,6 +72,8 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *s = opaque;
 
+	if (s->has_pack)
+		wti_levels_take(&s->checker.levels, event);
 	return wti_training_event(&s->training, event, err);
 }
 

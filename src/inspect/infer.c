@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "base/err.h"
+#include "learn/level.h"
 #include "learn/observer.h"
 #include "learn/options.h"
 #include "table.h"
@@ -70,6 +71,7 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *s = opaque;
 
+	wti_levels_take(&s->tables.levels, event);
 	return wti_training_event(&s->training, event, err);
 }
 

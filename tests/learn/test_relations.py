@@ -59,6 +59,22 @@ def same_in_any_order(bench: Bench, runs: list[str]) -> str:
     return pack
 
 
+def levels_are_no_faults(bench: Bench, pack: str, alarms: list[str]) -> list[str]:
+    """Recorded at another level, or with calls picked, a good run violates nothing, and it is said that levels differ."""
+    failed = []
+    for name, options in (("lean", ("--detail", "lean")), ("full", ("--detail", "full")), ("picked", ("--skip", "torch.*"))):
+        run = bench.record(name, str(GOOD), options=options)
+        done = subprocess.run([bench.wheeltap, "check", "--json", "-i", pack, run], stdout=subprocess.PIPE)
+        result = json.loads(done.stdout)
+        rows = result["tables"]["invariants"]
+        violated = [row["title"] for row in rows if row["outcome"] == "violated" and row["id"] not in alarms]
+        said = any("recorded at" in note for note in result.get("notes", []))
+        level = [row for row in rows if "another level" in row["why"]]
+        print(f"{'NOT OK' if violated or not said else 'ok'} level {name}: {len(level)} not measured {violated}", flush=True)
+        failed += [name] if violated or not said else []
+    return failed
+
+
 def main() -> int:
     if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
         print("skipped: no torch for", PYTHON)
@@ -76,6 +92,7 @@ def main() -> int:
         print(f"{'NOT OK' if different else 'ok'} selective: as when all is recorded {different or ''}", flush=True)
         if different:
             failed.append("selective")
+        failed += levels_are_no_faults(bench, pack, alarms)
         for fault in FAULTS:
             found = outcomes(bench, bench.record(fault, "0", fault), pack)
             new = {i for i, outcome in found.items() if outcome == "violated" and i not in alarms}

@@ -56,6 +56,7 @@ struct wti_checker {
 	bool has_news; /* an invariant was violated that had not been before */
 	uint64_t suppressed_count;
 	bool is_builtin;     /* the pack: it warns at most */
+	uint32_t levels;     /* at which the run was recorded, enum wti_level */
 	int64_t rules_since; /* the step from which on a rule has spoken; INT64_MAX: none has */
 	uint32_t relations;  /* bits of those that the pack has */
 };

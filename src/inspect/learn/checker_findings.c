@@ -6,16 +6,25 @@
 
 #include "base/buf.h"
 #include "causes.h"
+#include "level.h"
 
 #define TEXT_MAX 4096u
 #define SURE 0.9 /* from this confidence on a violation is an error */
 #define BENEATH_SHOWN 3u
 
+/* Whether it seems violated because the run was recorded at another level. */
+static bool is_of_level(const struct wti_checker *checker, const struct wti_account *account)
+{
+	return account->violation_count &&
+	       wti_levels_explain(checker->pack, checker->levels, account->invariant);
+}
+
 static bool is_measured(const struct wti_checker *checker, const struct wti_account *account)
 {
 	const struct wti_relation *relation = wti_relations[account->invariant->relation];
 
-	if (account->is_suppressed || (checker->lost_count && relation->needs_all))
+	if (account->is_suppressed || (checker->lost_count && relation->needs_all) ||
+	    is_of_level(checker, account))
 		return false;
 	return account->held_count || account->violation_count;
 }
@@ -229,6 +238,8 @@ static const char *why_not(const struct wti_checker *checker, const struct wti_a
 		return "suppressed";
 	if (checker->lost_count && relation->needs_all)
 		return "events were lost";
+	if (is_of_level(checker, account))
+		return "it was learned at another level than the run was recorded at";
 	return relation->needs;
 }
 
@@ -252,6 +263,27 @@ static void add_row(const struct wti_checker *checker, const struct wti_account 
 	wt_table_text(table, wti_buf_cstr(&words), strlen(wti_buf_cstr(&words)));
 	wt_table_text(table, why, strlen(why));
 	wti_buf_release(&words);
+}
+
+static void note_levels(const struct wti_checker *checker, struct wt_result *result)
+{
+	unsigned long long count = 0;
+	struct wti_buf text;
+
+	if (!wti_levels_differ(checker->pack->levels, checker->levels) || checker->is_builtin)
+		return;
+	for (size_t i = 0; i < checker->pack->count; i++)
+		count += is_of_level(checker, &checker->accounts[i]);
+	wti_buf_init(&text, TEXT_MAX);
+	wti_buf_text(&text, "the run was recorded at ");
+	wti_levels_words(&text, checker->levels);
+	wti_buf_text(&text, ", what the pack was learned from at ");
+	wti_levels_words(&text, checker->pack->levels);
+	wti_buf_printf(&text,
+		       ": %llu invariants that would be violated by that alone are not measured",
+		       count);
+	wt_result_note(result, "%s", wti_buf_cstr(&text));
+	wti_buf_release(&text);
 }
 
 static void add_table(const struct wti_checker *checker, struct wt_result *result)
@@ -279,6 +311,7 @@ static void add_table(const struct wti_checker *checker, struct wt_result *resul
 	wt_result_fact_count(result, "invariants_violated", "", WT_CELL_COUNT, violated);
 	wt_result_fact_count(result, "invariants_held", "", WT_CELL_COUNT, held);
 	wt_result_fact_count(result, "invariants_not_measured", "", WT_CELL_COUNT, unmeasured);
+	note_levels(checker, result);
 	if (checker->suppressed_count)
 		wt_result_note(result, "%llu invariants are suppressed by the pack",
 			       (unsigned long long)checker->suppressed_count);

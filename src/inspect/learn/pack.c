@@ -260,6 +260,7 @@ int wti_pack_learn(struct wti_pack *pack, struct wti_tables *tables,
 	if (r)
 		return r;
 	pack->run_count += tables->run_count;
+	pack->levels |= tables->levels;
 	r = wti_pack_reduce(pack, err);
 	return !r && tables->failed ? wti_err(err, WT_E_NOMEM, "out of memory") : r;
 }
@@ -285,6 +286,7 @@ int wti_pack_merge(struct wti_pack *pack, const struct wti_pack *other, struct w
 			return r;
 	}
 	pack->run_count += other->run_count;
+	pack->levels |= other->levels;
 	return wti_pack_reduce(pack, err);
 }
 

@@ -41,7 +41,8 @@ struct wti_pack {
 	struct wti_invariant *invariants; /* by relation, subject and fact */
 	size_t count;
 	uint64_t run_count;
-	char *source; /* where it comes from, in words; NULL: learned here */
+	uint32_t levels; /* at which they were recorded, enum wti_level; 0: not known */
+	char *source;    /* where it comes from, in words; NULL: learned here */
 	struct wti_suppression *suppressions;
 	size_t suppression_count;
 };

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/json_read.h"
-#include "pack.h"
+#include "level.h"
 #include "relation.h"
 
 #define TEXT_MAX 4096u
@@ -291,8 +291,19 @@ static int read_list(struct reading *reading, const struct wti_doc *list,
 	return r;
 }
 
+static int read_level(struct reading *reading, const struct wti_doc *doc)
+{
+	for (uint32_t i = 0; is_text(doc) && i < WTI_LEVELS; i++)
+		if (!strcmp(doc->string.data, wti_levels[i])) {
+			reading->pack->levels |= 1u << i;
+			return 0;
+		}
+	return fail(reading, doc, "a pack is recorded lean, normal, full or picked");
+}
+
 static int read_pack(struct reading *reading, const struct wti_doc *root)
 {
+	const struct wti_doc *recorded = wti_doc_get(root, "recorded");
 	const struct wti_doc *kind = wti_doc_get(root, "wheeltap");
 	const struct wti_doc *version = wti_doc_get(root, "version");
 	const struct wti_doc *source = wti_doc_get(root, "source");
@@ -313,7 +324,8 @@ static int read_pack(struct reading *reading, const struct wti_doc *root)
 	reading->pack->run_count = count_in(root, "runs");
 	if (is_text(source))
 		reading->pack->source = strdup(source->string.data);
-	r = read_list(reading, invariants, read_invariant);
+	r = recorded ? read_list(reading, recorded, read_level) : 0;
+	r = r ? r : read_list(reading, invariants, read_invariant);
 	return r || !suppressed ? r : read_list(reading, suppressed, read_suppression);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pack as JSON: a line an invariant, always in the same order. */
 #include "base/json.h"
-#include "pack.h"
+#include "level.h"
 #include "relation.h"
 
 #define SENTENCE_MAX 4096u
@@ -146,12 +146,27 @@ static void write_lines(struct wti_buf *out, const struct wti_pack *pack)
 	}
 }
 
+static void write_levels(struct wti_buf *out, uint32_t levels)
+{
+	bool any = false;
+
+	wti_buf_text(out, "\"recorded\": [");
+	for (uint32_t i = 0; i < WTI_LEVELS; i++)
+		if (levels >> i & 1) {
+			wti_buf_printf(out, "%s\"%s\"", any ? ", " : "", wti_levels[i]);
+			any = true;
+		}
+	wti_buf_text(out, "],\n  ");
+}
+
 void wti_pack_write(struct wti_buf *out, const struct wti_pack *pack)
 {
 	struct wti_json json;
 
 	wti_buf_text(out, "{\n  \"wheeltap\": \"pack\",\n  \"version\": 1,\n");
 	wti_buf_printf(out, "  \"runs\": %llu,\n  ", (unsigned long long)pack->run_count);
+	if (pack->levels)
+		write_levels(out, pack->levels);
 	if (pack->source) {
 		wti_buf_text(out, "\"source\": ");
 		wti_json_init(&json, out, false);

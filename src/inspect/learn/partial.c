@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/json_read.h"
+#include "level.h"
 #include "partial.h"
 #include "relation.h"
 
@@ -142,8 +143,9 @@ static void write_all(struct writing *writing, const struct wti_entry **sorted)
 {
 	const struct wti_tables *tables = writing->tables;
 
-	wti_buf_printf(writing->out, "{\"wheeltap\":\"partial\",\"version\":1,\"runs\":%llu}\n",
-		       (unsigned long long)tables->run_count);
+	wti_buf_printf(writing->out,
+		       "{\"wheeltap\":\"partial\",\"version\":1,\"runs\":%llu,\"levels\":%u}\n",
+		       (unsigned long long)tables->run_count, tables->levels);
 	for (size_t i = 0; i < tables->vector_count; i++)
 		writing->order[i] = (uint32_t)i;
 	qsort_r(writing->order, tables->vector_count, sizeof(*writing->order), by_vector,
@@ -347,6 +349,7 @@ static int read_head(struct reading *reading, const struct wti_doc *doc)
 	const struct wti_doc *kind = wti_doc_get(doc, "wheeltap");
 	const struct wti_doc *version = wti_doc_get(doc, "version");
 	const struct wti_doc *runs = wti_doc_get(doc, "runs");
+	const struct wti_doc *levels = wti_doc_get(doc, "levels");
 
 	if (!is_text(kind) || strcmp(kind->string.data, "partial"))
 		return fail(reading, doc,
@@ -356,6 +359,8 @@ static int read_head(struct reading *reading, const struct wti_doc *doc)
 		return fail(reading, doc,
 			    "a partial result of a version that this wheeltap does not know");
 	reading->tables->run_count += is_count(runs, INT32_MAX) ? (uint64_t)runs->integer : 0;
+	if (is_count(levels, (1 << WTI_LEVELS) - 1))
+		reading->tables->levels |= (uint32_t)levels->integer;
 	return 0;
 }
 

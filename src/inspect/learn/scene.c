@@ -260,7 +260,7 @@ uint32_t wti_scene_function(struct wti_scene *scene, const struct wti_call *call
 }
 
 /* The acts of which training loops are made; what prepares for it (seeds, samplers) is not. */
-static bool is_act(const char *name)
+bool wti_is_act(const char *function)
 {
 	static const char *const prefixes[] = {
 		"Optimizer.step",
@@ -279,7 +279,7 @@ static bool is_act(const char *name)
 	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+		if (!strncmp(function, prefixes[i], strlen(prefixes[i])))
 			return true;
 	return false;
 }
@@ -289,7 +289,7 @@ bool wti_scene_is_act(struct wti_scene *scene, uint32_t function)
 	uint64_t *slot = wti_map_number(&scene->acts, function);
 
 	if (slot && !*slot)
-		*slot = is_act(wti_symbol_text(scene->symbols, function)) ? 2 : 1;
+		*slot = wti_is_act(wti_symbol_text(scene->symbols, function)) ? 2 : 1;
 	return slot && *slot == 2;
 }
 

@@ -81,6 +81,7 @@ void wti_name_function(char *out, size_t bytes, const char *module, const char *
 /* The function of a call, by what it is to a run; a symbol. */
 uint32_t wti_scene_function(struct wti_scene *scene, const struct wti_call *call);
 /* Whether it is one of those of which a training loop is made: step, backward, clip, save ... */
+bool wti_is_act(const char *function);
 bool wti_scene_is_act(struct wti_scene *scene, uint32_t function);
 /* The k-th call around this one (1: its parent), or NULL. Only for calls that are open. */
 const struct wti_call *wti_call_around(const struct wti_moment *moment, uint32_t k);

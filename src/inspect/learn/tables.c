@@ -512,6 +512,7 @@ int wti_tables_merge(struct wti_tables *tables, const struct wti_tables *other, 
 			prune(tables, i);
 	free(vectors);
 	tables->run_count += other->run_count;
+	tables->levels |= other->levels;
 	tables->left_out_count += other->left_out_count;
 	return tables->failed ? wti_err(err, WT_E_NOMEM, "out of memory") : 0;
 }

@@ -81,6 +81,7 @@ struct wti_tables {
 		struct wti_entry_key bar; /* names from here on are left out */
 	} * relations;
 	uint64_t run_count;
+	uint32_t levels; /* at which they were recorded, enum wti_level */
 	uint64_t occasion_count;
 	uint64_t left_out_count; /* hypotheses behind the ceiling */
 	bool failed;             /* out of memory */

@@ -37,6 +37,23 @@ static bool leads_to_steps(const struct wti_scene *scene, const struct wti_momen
 	return !any;
 }
 
+/* Of a loss that was told: a recording may leave it out. */
+static void tell_contents(struct wti_scene *scene, const struct wti_moment *moment,
+			  const struct wti_digest_row *loss)
+{
+	bool unknown = loss->flags & WTI_TENSOR_NO_STATISTICS;
+
+	wti_occasion(scene, &wti_relation_loss, moment, wti_scene_word(scene, "loss"),
+		     wti_scene_word(scene, "contents"));
+	wti_say(scene, WTI_FORM_IS, wti_scene_word(scene, "dtype"),
+		wti_scene_dtype(scene, loss->dtype));
+	if (unknown || (!loss->nan && !loss->inf))
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is finite"), 0);
+	if (unknown || loss->zeros < loss->count)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is not zero"), 0);
+	wti_tell(scene);
+}
+
 static void see_backward(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_value_row *loss = wti_call_tensor(moment->call, false, 0);
@@ -46,16 +63,9 @@ static void see_backward(struct wti_scene *scene, const struct wti_moment *momen
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is made from parameters"), 0);
 	if (leads_to_steps(scene, moment))
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "leads to a step"), 0);
-	if (loss)
-		wti_say(scene, WTI_FORM_IS, wti_scene_word(scene, "dtype"),
-			wti_scene_dtype(scene, loss->digest.dtype));
-	if (loss && !(loss->digest.flags & WTI_TENSOR_NO_STATISTICS)) {
-		if (!loss->digest.nan && !loss->digest.inf)
-			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is finite"), 0);
-		if (loss->digest.zeros < loss->digest.count)
-			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is not zero"), 0);
-	}
 	wti_tell(scene);
+	if (loss)
+		tell_contents(scene, moment, &loss->digest);
 }
 
 static bool is_a_loss(struct wti_scene *scene, const struct wti_call *call, uint32_t function)
@@ -147,6 +157,20 @@ static bool has_graph(const struct wti_value_row *value)
 	       digest->zeros < digest->count;
 }
 
+/* What an optimizer does within its step makes no graph, though parameters come out of it that
+ * require gradients; a level that tells those calls must not say more than others. */
+static bool is_within_step(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	const struct wti_call *around = moment->parent;
+
+	for (uint32_t k = 2; around; k++) {
+		if (wti_scene_function(scene, around) == scene->words[WTI_WORD_OPTIMIZER_STEP])
+			return true;
+		around = wti_call_around(moment, k);
+	}
+	return false;
+}
+
 /* An argument that was made in an earlier step, with its graph, and goes on into a new one. */
 static void follow_graph(struct state *state, const struct wti_moment *moment)
 {
@@ -209,9 +233,9 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	}
 	if (moment->call->exception || !moment->call->value_count)
 		return;
-	if (!wti_stage_is(moment, "init"))
-		follow_graph(state, moment);
 	function = wti_scene_function(scene, moment->call);
+	if (!wti_stage_is(moment, "init") && !is_within_step(scene, moment))
+		follow_graph(state, moment);
 	if (combines(wti_symbol_text(scene->symbols, function)))
 		see_combination(scene, moment);
 	else if (is_a_loss(scene, moment->call, function))
