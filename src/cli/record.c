@@ -369,11 +369,17 @@ const struct wti_verb wti_verb_record = {
 		"The program is not disturbed by what happens to the recorder: a full disk, a "
 		"deleted folder or a killed recorder end the trace and not the program. What was "
 		"lost is counted and said.\n\n"
+		"With --syscalls the system calls of the program and of all that it starts are "
+		"recorded, with or without an agent in it: by BPF where that is permitted, else by "
+		"ptrace, which is slower and loses nothing. With ptrace and an EXPR a seccomp "
+		"filter "
+		"stops only the chosen calls, which then fail should the recorder be killed.\n\n"
 		"Runs are private: folders of mode 0700, secrets masked, texts of the program "
 		"replaced by length and hash unless --strings keep.",
 	.examples = "wheeltap record -- python train.py\ta Python program, as it is\n"
 		    "wheeltap record -- ./train --epochs 3\tinto ./wheeltap-runs/train-DATE-TIME\n"
 		    "wheeltap record -o run1 --max-size 500M -- ./train\tinto the folder run1\n"
+		    "wheeltap record --syscalls=%file -- make\twhat it does to files\n"
 		    "wheeltap record --on-full flight=60 -- ./serve\tkeep the last minute only",
 	.options = options,
 	.options_bytes = sizeof(struct record_options),

@@ -80,6 +80,8 @@ static void say_what(struct wti_buf *out, const struct wti_record_outcome *outco
 		wti_buf_printf(out, "; %s system calls by %s",
 			       wti_format_count(count, outcome->syscalls_count),
 			       outcome->syscalls_backend);
+	if (outcome->syscalls_is_second)
+		wti_buf_printf(out, " (%s)", outcome->syscalls_why);
 	wti_buf_printf(out, "; recorder %s of CPU",
 		       wti_format_ns(cpu, (int64_t)outcome->recorder_cpu_ns));
 	say_strangers(out, outcome);

@@ -91,6 +91,7 @@ static int syscalls(const struct stat_options *o, const char *run)
 	struct wt_query query;
 	struct wti_inspection in = {.inspector = "syscalls",
 				    .verb = "stat",
+				    .text = wti_show_syscalls,
 				    .query = &query,
 				    .options = &view,
 				    .json = o->json,

@@ -106,6 +106,7 @@ struct wti_record_outcome {
 				  */
 	const char *syscalls_backend; /* bpf or ptrace; NULL: they were not recorded */
 	char syscalls_why[300];       /* that one */
+	bool syscalls_is_second;      /* and it was not the first choice */
 	uint64_t syscalls_count;
 	uint32_t python_count; /* processes in which the Python agent is at work */
 	enum wti_python_cause python_cause;

@@ -345,6 +345,9 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 		outcome->syscalls_backend = wti_syscalls_backend_name(recorder->syscalls.backend);
 		memcpy(outcome->syscalls_why, recorder->syscalls.why,
 		       sizeof(outcome->syscalls_why));
+		outcome->syscalls_is_second =
+			recorder->options->syscalls->backend == WTI_SYSCALLS_AUTO &&
+			recorder->syscalls.backend == WTI_SYSCALLS_PTRACE;
 		outcome->syscalls_count = recorder->syscalls.feed.call_count;
 	}
 	outcome->console_bytes = atomic_load(&page->console_bytes);

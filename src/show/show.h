@@ -30,6 +30,9 @@ void wti_show_json(struct wti_buf *out, const struct wt_result *result);
 /* RFC 4180, a header line first. One table, since a CSV file has one. */
 void wti_show_csv(struct wti_buf *out, const struct wt_table *table);
 void wti_show_markdown(struct wti_buf *out, const struct wt_result *result);
+/* Of the inspector `syscalls`: the table of strace -c. */
+void wti_show_syscalls(struct wti_buf *out, const struct wt_result *result,
+		       const struct wti_style *style);
 
 /* One CSV field: quoted where it has to be, bad UTF-8 replaced. */
 void wti_csv_field(struct wti_buf *out, const char *text, size_t bytes);
