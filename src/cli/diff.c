@@ -208,7 +208,9 @@ static int print(const struct diff_options *options, const struct wt_result *res
 static int compare(const struct diff_options *options, const struct wti_seen_run *runs,
 		   struct wt_result *result, int *ret_code, struct wt_err *err)
 {
-	struct wti_diff_options how = {.raw = options->raw, .context = options->context};
+	struct wti_locator a = wti_seen_locator(&runs[0]), b = wti_seen_locator(&runs[1]);
+	struct wti_diff_options how = {
+		.raw = options->raw, .context = options->context, .a = &a, .b = &b};
 	struct wti_difference d = {0};
 	bool is_whole = runs[0].is_whole && runs[1].is_whole, differs;
 	int r = comparable(runs, result, err);

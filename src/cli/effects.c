@@ -187,3 +187,30 @@ int wti_seen_fit(const struct wti_seen_run *seen, struct wt_err *err)
 			       name);
 	return 0;
 }
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static bool locate(const void *opaque, uint32_t stack, char *ret_file, size_t file_bytes,
+		   uint32_t *ret_line)
+{
+	const struct wti_seen_run *seen = opaque;
+	const struct wt_reader *reader =
+		wt_trace_stream(seen->opened.trace, seen->effects.call_stream);
+	const struct wt_site *site;
+	struct wt_text file;
+
+	if (!(stack & WTI_STACK_IS_SITE) || !reader)
+		return false;
+	site = wt_reader_site(reader, stack & ~WTI_STACK_IS_SITE);
+	if (!site)
+		return false;
+	file = wt_reader_string(reader, site->file);
+	snprintf(ret_file, file_bytes, "%.*s", (int)file.bytes, file.data);
+	*ret_line = site->line;
+	return true;
+}
+
+struct wti_locator wti_seen_locator(const struct wti_seen_run *seen)
+{
+	return (struct wti_locator){locate, seen};
+}

@@ -17,6 +17,8 @@ struct wti_seen_run {
 int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_result *result,
 		  struct wt_err *err);
 void wti_seen_close(struct wti_seen_run *seen);
+/* Finds the place of a stack in the source of the run; valid as long as `seen`. */
+struct wti_locator wti_seen_locator(const struct wti_seen_run *seen);
 /* An error that says what to do if goldens cannot be made of or held against this run. */
 int wti_seen_fit(const struct wti_seen_run *seen, struct wt_err *err);
 

@@ -239,11 +239,13 @@ static int fits(const struct job *job, const struct wti_golden *golden,
 static int compare(struct job *job, const struct wti_golden *golden, struct wti_seen_run *run,
 		   struct wti_map *ret_deviating, struct wt_err *err)
 {
+	struct wti_locator locator = wti_seen_locator(run);
 	int r = fits(job, golden, run, err);
 
 	r = r ? r : wti_golden_adapt(golden, &run->effects, err);
 	return r ? r
-		 : wti_golden_check(golden, &run->effects, NULL, job->result, ret_deviating, err);
+		 : wti_golden_check(golden, &run->effects, &locator, job->result, ret_deviating,
+				    err);
 }
 
 static int accept_into(struct job *job, struct wti_golden *golden, struct wti_seen_run *runs,

@@ -20,7 +20,7 @@ SEEDED = ""
 MAKE_RUN = ""
 PYTHON = ("/usr/bin/python3", str(Path(__file__).resolve().parent / "seeded.py"))
 CHECKS = 5
-LEARN_RUNS = 4
+LEARN_RUNS = 3
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,15 @@ CHANGES = (
 )
 
 
+POOL = """
+import multiprocessing
+def work(i):
+    with open(f"out{i}", "w") as file:
+        file.write(str(i))
+if __name__ == "__main__":
+    with multiprocessing.Pool(3) as pool:
+        pool.map(work, range(12), chunksize=1)
+"""
 PYTHON_CHANGES = (
     Change("in-place", "WT-GOLD-003", "openat", "'$CWD/model.json' is written in place"),
     Change("no-fsync", "WT-GOLD-003", "fsync", "'$CWD/model.json' is not synced any more: 0 times instead of 3"),
@@ -117,6 +126,44 @@ class Golden(Case):
         for change in PYTHON_CHANGES:
             with self.subTest(change.fault):
                 self.found_alone(change, PYTHON)
+
+    def test_lines_of_python(self) -> None:
+        """Where the agent tells calls, a deviation has the line from which its function was called."""
+        folder = work_folder(self.bench)
+        runs = [str(self.bench.record(*PYTHON, *words, cwd=folder, options=("--syscalls", "--modules", "__main__")))
+                for words in ((), (), ("no-fsync",), ("open-every-step",))]
+        self.assertEqual(self.bench.call("golden", "add", "seeded", *runs[:2]).returncode, 0)
+        source = Path(PYTHON[1]).read_text().splitlines()
+        for run, call in ((runs[2], "save(weights, step)"), (runs[3], "train()")):
+            _, result = self.bench.json("golden", "check", "seeded", run)
+            where = [f["where"] for f in result["findings"]]
+            self.assertEqual([Path(place["file"]).name for place in where], ["seeded.py"])
+            self.assertEqual([source[place["line"] - 1].strip() for place in where], [call])
+
+    def test_real_programs_are_clean(self) -> None:
+        """Descriptors through exec and pipes, workers that take what comes next, random names, a data set."""
+        programs = {
+            "shell": ("sh", "-c", "exec 3>out; echo a >&3; sort <data.bin | wc -c >&3; for i in set/*; do read x <$i; done; exec 3>&-"),
+            "pool": ("/usr/bin/python3", "-c", POOL),
+            "names": ("sh", "-c", "f=x$(od -An -N4 -tx4 </dev/urandom | tr -d ' '); echo a >$f; rm $f"),
+        }
+        for name, program in programs.items():
+            with self.subTest(name):
+                runs = []
+                for _ in range(5):
+                    folder = work_folder(self.bench)
+                    (folder / "set").mkdir()
+                    for i in range(70):
+                        (folder / "set" / f"{i}.txt").write_text("x\n")
+                    runs.append(str(self.bench.record(*program, cwd=folder)))
+                self.assertEqual(self.bench.call("golden", "add", name, *runs[:3]).returncode, 0)
+                for run in runs[3:]:
+                    code, result = self.bench.json("golden", "check", name, run, "--fail-on", "note")
+                    self.assertEqual((code, result["findings"]), (0, []))
+        text = (self.bench.folder / "goldens" / "shell.toml").read_text()
+        self.assertIn('[file."$CWD/out"]\nmode = "0666"\nmade = 1\nopened = 1\nwritten_bytes = 7\n', text)
+        self.assertRegex(text, r'\[file."\$CWD/set/\*.txt"\]\nopened = 70\n(.*\n)*?files = 70\n')
+        self.assertIn('[file."$CWD/x<varies>"]', (self.bench.folder / "goldens" / "names.toml").read_text())
 
     def test_nothing_of_the_user_is_written_down(self) -> None:
         self.learn(count=1)

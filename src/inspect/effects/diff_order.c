@@ -195,13 +195,11 @@ static void add_place(struct patch *p, const struct line *line)
 {
 	bool is_a = line->sign == '-';
 	const struct wti_locator *locator = is_a ? p->options->a : p->options->b;
-	const struct wti_effects *fx = p->runs[!is_a];
 	char file[1024];
 	uint32_t number;
 
 	if (locator && line->stack &&
-	    locator->locate(locator->opaque, (uint32_t)fx->stream, line->stack, file, sizeof(file),
-			    &number)) {
+	    locator->locate(locator->opaque, line->stack, file, sizeof(file), &number)) {
 		add_text(p->table, file);
 		wt_table_count(p->table, number);
 	} else {

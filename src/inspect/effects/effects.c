@@ -57,8 +57,9 @@ static void find_rows(struct state *state)
 
 static void ask(struct wt_query *query, const void *options)
 {
-	static const char *const kinds[] = {"context",    "task",    "task_end", "syscall",
-					    "call_begin", "counter", "state",    "lost"};
+	static const char *const kinds[] = {"context", "task",       "task_end",
+					    "syscall", "call_begin", "call_end",
+					    "counter", "state",      "lost"};
 
 	(void)options;
 	query->kinds = kinds;
@@ -84,6 +85,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	wti_map_init(&s->process_of, TRACKS_MAX);
 	wti_map_init(&s->tid_of, TRACKS_MAX);
 	wti_buf_init(&s->text, NAME_MAX_BYTES);
+	wti_inside_init(&s->calls);
 	s->first_ns = INT64_MAX;
 	find_rows(state);
 	r = wti_names_init(&s->names, s->options.roots, s->options.root_count, err);
@@ -152,6 +154,8 @@ static int take_call(struct wti_effects_state *s, const struct wt_event *event, 
 		return 0;
 	s->fx->stream = event->stream;
 	s->stack = call.stack;
+	if (!s->stack && wti_inside_site(s, s->tid))
+		s->stack = wti_inside_site(s, s->tid) | WTI_STACK_IS_SITE;
 	s->fx->has_stacks |= call.stack != 0;
 	if (!*s->fx->arch)
 		s->fx->arch = arch_word(call.arch);
@@ -210,7 +214,8 @@ static void take_state(struct wti_effects_state *s, const struct wt_event *event
 
 static int take_end(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
 {
-	if (wti_actors_end(s, event))
+	/* Who is killed had no time to close anything. */
+	if (wti_actors_end(s, event) && wt_event_i64(event, WT_TASK_END_FIELD_STATUS) >= 0)
 		wti_deeds_left_open(s, s->pid);
 	return wti_handles_event(&s->handles, event, err);
 }
@@ -244,6 +249,10 @@ static int take(void *opaque, const struct wt_event *event, struct wt_err *err)
 		return take_call(s, event, err);
 	case WT_KIND_CALL_BEGIN:
 		take_function(s, event);
+		wti_inside_begin(s, event);
+		return 0;
+	case WT_KIND_CALL_END:
+		wti_inside_end(s, event);
 		return 0;
 	case WT_KIND_COUNTER:
 		take_counter(s, event);
@@ -273,6 +282,27 @@ static void end_others(struct wti_effects_state *s)
 	}
 }
 
+static bool only_failed(const struct wti_effects *fx, uint32_t thing)
+{
+	for (const struct wti_tally *t = wti_effects_first(fx, thing); t;
+	     t = wti_effects_next(fx, t))
+		if (t->total && !strstr(wti_deed_word(fx, t->deed), " ENOENT"))
+			return false;
+	return true;
+}
+
+/* Where a program was looked for and not found is a matter of $PATH, not of the program. */
+static void drop_searches(struct wti_effects *fx)
+{
+	for (size_t i = 0; i < fx->thing_count; i++) {
+		const char *base = strrchr(fx->things[i].name, '/');
+
+		if (fx->things[i].type == WTI_THING_FILE && base && only_failed(fx, (uint32_t)i) &&
+		    wti_effects_thing(fx, WTI_THING_PROGRAM, base + 1))
+			fx->things[i].type = WTI_THING_CACHE;
+	}
+}
+
 static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 {
 	struct state *state = opaque;
@@ -282,6 +312,8 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	end_others(s);
 	wti_actors_finish(s);
 	wti_model_end_step(s, false);
+	drop_searches(s->fx);
+	wti_model_crowds(s);
 	wti_model_finish(s->fx);
 	s->fx->duration_ns = s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0;
 	if (s->fx->failed)
@@ -305,6 +337,7 @@ static void release(void *opaque)
 	wti_map_release(&s->process_of);
 	wti_map_release(&s->tid_of);
 	free(s->touched);
+	wti_inside_release(&s->calls);
 	wti_buf_release(&s->text);
 }
 

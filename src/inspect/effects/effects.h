@@ -11,6 +11,9 @@
  * A file that is renamed takes along what was done to it: a checkpoint that is written to ckpt.tmp
  * and renamed is one thing, ckpt, `replaced` via ckpt.tmp.
  *
+ * More than 64 files of a folder, with the same extension and the same done to them, are one thing:
+ * $CWD/data/ *.jpg, without the space.
+ *
  * Everything has a ceiling; what was beyond is counted in left_out_count and said.
  */
 #ifndef WTI_EFFECTS_H
@@ -43,6 +46,7 @@ enum wti_deed {
 	WTI_DEED_WRITTEN_BYTES,
 	WTI_DEED_READ_BYTES,
 	WTI_DEED_CALLED, /* functions of the program, by agents */
+	WTI_DEED_FILES,  /* so many files are this one thing */
 	WTI_DEED_COUNT,
 	/* From here on system calls: WTI_DEED_CALL plus an index into effects->calls. */
 	WTI_DEED_CALL = 64,
@@ -58,9 +62,11 @@ int wti_deed_by_word(const char *word);
 #define WTI_SHARES_MAX 4
 #define WTI_NO_STEP INT64_MIN
 
-/* Where an act came from: an interned stack of a stream. */
+/* In a stack's number: it is the number of a call site of effects->call_stream instead. */
+#define WTI_STACK_IS_SITE ((uint32_t)1 << 31)
+
+/* Where an act came from: an interned stack of effects->stream, or a call site. */
 struct wti_site {
-	uint32_t stream; /* plus one; 0: not known */
 	uint32_t stack;
 	uint64_t count;
 };
@@ -123,7 +129,7 @@ struct wti_actor {
 struct wti_act {
 	uint32_t thing;
 	uint32_t deed;  /* WTI_DEED_CALL and above, or a deed that matters more than its call */
-	uint32_t stack; /* of effects->stream */
+	uint32_t stack; /* as in struct wti_site; 0: not known */
 	uint32_t step;  /* how many steps had begun */
 };
 
@@ -158,8 +164,9 @@ struct wti_effects {
 	bool has_tasks;  /* system calls were recorded, be there some or none */
 	bool has_stacks; /* of at least one call */
 	bool order_is_cut;
-	size_t stream;    /* of system calls */
-	const char *arch; /* of the first system call; "": there was none */
+	size_t stream;      /* of system calls */
+	size_t call_stream; /* the first whose agent told calls with their sites */
+	const char *arch;   /* of the first system call; "": there was none */
 
 	struct wti_value *values;
 	size_t value_count, value_capacity;

@@ -85,10 +85,10 @@ int wti_golden_adapt(const struct wti_golden *golden, struct wti_effects *run, s
 const struct wti_golden_thing *wti_golden_thing(const struct wti_golden *golden,
 						enum wti_thing_type type, const char *name);
 
-/* Where a stack stands in the source. False: not known. */
+/* Where a stack (struct wti_site) stands in the source. False: not known. */
 struct wti_locator {
-	bool (*locate)(const void *opaque, uint32_t stream, uint32_t stack, char *ret_file,
-		       size_t file_bytes, uint32_t *ret_line);
+	bool (*locate)(const void *opaque, uint32_t stack, char *ret_file, size_t file_bytes,
+		       uint32_t *ret_line);
 	const void *opaque;
 };
 

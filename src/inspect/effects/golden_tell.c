@@ -166,12 +166,11 @@ struct place {
 	uint32_t line;
 };
 
-static bool locate(const struct wti_checking *c, uint32_t stream, uint32_t stack,
-		   struct place *place)
+static bool locate(const struct wti_checking *c, uint32_t stack, struct place *place)
 {
 	return c->locator && stack &&
-	       c->locator->locate(c->locator->opaque, stream, stack, place->file,
-				  sizeof(place->file), &place->line);
+	       c->locator->locate(c->locator->opaque, stack, place->file, sizeof(place->file),
+				  &place->line);
 }
 
 static const char *code_of(const struct wti_deviation *d, const struct wti_off *cause)
@@ -331,7 +330,7 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 	const struct wti_site *site = site_of(c, thing, cause);
 	const char *word = word_of(c, d, cause, tally);
 	struct place place = {.line = 0};
-	bool has_place = site && locate(c, site->stream - 1, site->stack, &place);
+	bool has_place = site && locate(c, site->stack, &place);
 	struct wti_buf title, evidence, expected, actual, follows;
 
 	wti_buf_init(&title, TEXT_MAX);
@@ -434,7 +433,7 @@ void wti_golden_tell_order(const struct wti_checking *c, const struct wti_way *w
 			   const char *expected, const char *actual, const struct wti_act *act)
 {
 	struct place place = {.line = 0};
-	bool has_place = act && locate(c, (uint32_t)c->run->stream, act->stack, &place);
+	bool has_place = act && locate(c, act->stack, &place);
 	struct wti_buf title;
 
 	wti_buf_init(&title, TEXT_MAX);

@@ -64,7 +64,8 @@ static const char *said(int deed)
 							  "left open",
 							  "written",
 							  "read",
-							  "called"};
+							  "called",
+							  "made of so many files:"};
 
 	return deed >= 0 && deed < WTI_DEED_COUNT ? words[deed] : "";
 }

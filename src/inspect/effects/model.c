@@ -21,7 +21,7 @@ static const char *const words[WTI_DEED_COUNT] = {
 	"made",          "replaced",   "changed",   "removed",  "moved",    "linked",
 	"permissions",   "executed",   "connected", "listened", "accepted", "loaded",
 	"started",       "threads",    "synced",    "unsynced", "opened",   "left_open",
-	"written_bytes", "read_bytes", "called",
+	"written_bytes", "read_bytes", "called",    "files",
 };
 
 const char *wti_deed_word(const struct wti_effects *fx, uint32_t deed)
@@ -231,14 +231,14 @@ const struct wti_tally *wti_effects_next(const struct wti_effects *fx,
 	return tally->next ? &fx->tallies[tally->next - 1] : NULL;
 }
 
-static void add_site(struct wti_tally *tally, size_t stream, uint32_t stack, uint64_t count)
+static void add_site(struct wti_tally *tally, uint32_t stack, uint64_t count)
 {
 	for (size_t i = 0; i < WTI_SITES_MAX; i++) {
 		struct wti_site *site = &tally->sites[i];
 
 		if (!site->count)
-			*site = (struct wti_site){(uint32_t)stream + 1, stack, 0};
-		if (site->stack == stack && site->stream == stream + 1) {
+			site->stack = stack;
+		if (site->stack == stack) {
 			site->count += count;
 			return;
 		}
@@ -297,7 +297,7 @@ void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t deed, u
 	tally->current += amount;
 	add_share(tally, s->process, amount);
 	if (s->stack)
-		add_site(tally, s->fx->stream, s->stack, amount);
+		add_site(tally, s->stack, amount);
 }
 
 void wti_model_end_step(struct wti_effects_state *s, bool is_whole)
@@ -336,8 +336,7 @@ static void merge_origins(struct wti_tally *into, const struct wti_tally *from)
 	for (size_t i = 0; i < WTI_SHARES_MAX && from->shares[i].count; i++)
 		add_share(into, from->shares[i].process, from->shares[i].count);
 	for (size_t i = 0; i < WTI_SITES_MAX && from->sites[i].count; i++)
-		add_site(into, from->sites[i].stream - 1, from->sites[i].stack,
-			 from->sites[i].count);
+		add_site(into, from->sites[i].stack, from->sites[i].count);
 }
 
 static void move_tally(struct wti_effects_state *s, uint32_t index, uint32_t to)
@@ -426,6 +425,28 @@ static void merge_things(struct wti_effects *fx, uint32_t from, uint32_t to)
 		for (size_t j = 0; j < fx->actors[i].act_count; j++)
 			if (fx->actors[i].acts[j].thing == from)
 				fx->actors[i].acts[j].thing = to;
+}
+
+/* Only what both had: several at once are cheaper than one by one. */
+bool wti_model_join(struct wti_effects *fx, uint32_t *into)
+{
+	for (uint32_t i = 0; i < fx->thing_count; i++) {
+		if (into[i] == i)
+			continue;
+		for (uint32_t index = fx->things[i].first_tally; index;) {
+			uint32_t next = fx->tallies[index - 1].next;
+
+			merge_tally(fx, index - 1, into[i]);
+			fx->tallies[index - 1].total = 0;
+			index = next;
+		}
+		if (!fx->things[into[i]].permissions)
+			fx->things[into[i]].permissions = fx->things[i].permissions;
+	}
+	for (size_t i = 0; i < fx->actor_count; i++)
+		for (size_t j = 0; j < fx->actors[i].act_count; j++)
+			fx->actors[i].acts[j].thing = into[fx->actors[i].acts[j].thing];
+	return !fx->failed;
 }
 
 bool wti_effects_rename(struct wti_effects *fx, uint32_t thing, const char *name)

@@ -7,6 +7,19 @@
 #include "effects.h"
 #include "syscall/handles.h"
 
+/* Calls of functions that a thread is in, as an agent tells them: for their sites. */
+struct wti_inside_calls {
+	uint32_t depth; /* may be beyond the array: what is deeper has the site of the last */
+	uint32_t sites[64];
+};
+
+struct wti_inside {
+	struct wti_map of_tid; /* index plus one */
+	struct wti_inside_calls *all;
+	size_t count, capacity;
+	bool has_stream;
+};
+
 /* Where we are: the process and call that something is told of. */
 struct wti_effects_state {
 	struct wti_effects *fx;
@@ -28,6 +41,7 @@ struct wti_effects_state {
 	uint32_t process;
 	uint32_t pid, tid;
 	uint32_t stack;
+	struct wti_inside calls;
 	struct wti_buf text; /* for names */
 	struct wti_effects_options options;
 };
@@ -47,6 +61,10 @@ void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to);
 void wti_model_end_step(struct wti_effects_state *s, bool is_whole);
 void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed);
 void wti_model_value(struct wti_effects *fx, const char *name, double value);
+/* Each thing becomes the one whose index stands in its place. False: out of memory. */
+bool wti_model_join(struct wti_effects *fx, uint32_t *into);
+/* Many files of a folder that are alike become one thing (crowds.c). */
+void wti_model_crowds(struct wti_effects_state *s);
 /* Steps at which nothing happened count too. */
 void wti_model_finish(struct wti_effects *fx);
 
@@ -57,6 +75,16 @@ int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, s
 bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event);
 bool wti_actors_find(struct wti_effects_state *s, const struct wt_event *event);
 void wti_actors_finish(struct wti_effects_state *s);
+
+/* ---- From where (inside.c) --------------------------------------------------------------------
+ */
+
+void wti_inside_init(struct wti_inside *calls);
+void wti_inside_release(struct wti_inside *calls);
+void wti_inside_begin(struct wti_effects_state *s, const struct wt_event *event);
+void wti_inside_end(struct wti_effects_state *s, const struct wt_event *event);
+/* The site of the innermost call of the program's own code that thread `tid` is in; 0: none. */
+uint32_t wti_inside_site(const struct wti_effects_state *s, uint32_t tid);
 
 /* ---- What (deeds.c, deeds_files.c)
  * ----------------------------------------------------------------- */

@@ -22,27 +22,30 @@ const char *wti_when_word(enum wti_when when)
 
 const char *wti_act_word(const struct wti_effects *fx, uint32_t deed)
 {
-	static const char *const words[WTI_DEED_COUNT] = {"make",
-							  "replace",
-							  "change",
-							  "remove",
-							  "move",
-							  "link",
-							  "set permissions of",
-							  "execute",
-							  "connect to",
-							  "listen at",
-							  "accept at",
-							  "load",
-							  "start",
-							  "start threads of",
-							  "sync",
-							  "replace unsynced",
-							  "open",
-							  "leave open",
-							  "write",
-							  "read",
-							  "call"};
+	static const char *const words[WTI_DEED_COUNT] = {
+		"make",
+		"replace",
+		"change",
+		"remove",
+		"move",
+		"link",
+		"set permissions of",
+		"execute",
+		"connect to",
+		"listen at",
+		"accept at",
+		"load",
+		"start",
+		"start threads of",
+		"sync",
+		"replace unsynced",
+		"open",
+		"leave open",
+		"write",
+		"read",
+		"call",
+		"",
+	};
 
 	return deed < WTI_DEED_COUNT ? words[deed] : wti_deed_word(fx, deed);
 }
