@@ -85,7 +85,7 @@ static void add(uint32_t track, uint32_t nr, const uint64_t *args, int64_t resul
 
 static void task(uint32_t track, uint32_t tid, uint32_t parent, uint32_t how, const char *command)
 {
-	uint64_t values[] = {tid, tid, parent, how};
+	uint64_t values[WT_TASK_FIELD_COMMAND + 1] = {tid, tid, parent, how};
 	struct wt_text text = {command, strlen(command)};
 
 	must(wt_writer_append(out, WT_KIND_TASK, track, seqs[track]++, now += 1000, values, 5,
