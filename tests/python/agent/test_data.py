@@ -29,6 +29,30 @@ for epoch in range(2):
 model(input=torch.zeros(1, 2))
 """
 
+SIZES = """
+import torch
+from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset
+class Own(Dataset):
+    asked = 0
+    def __len__(self):
+        Own.asked += 1
+        return 6
+    def __getitem__(self, i):
+        return torch.zeros(2)
+class Fitted(torch.nn.Linear):
+    def train(self, good, bad=None):
+        return super().train(good) if bad is None else None
+class Switched(torch.nn.Linear):
+    def train(self, mode=True):
+        return super().train(mode)
+x = torch.zeros(10, 2)
+for rows in (TensorDataset(x), Subset(TensorDataset(x), [1, 2, 3]), [1, 2], Own(), type("Mine", (TensorDataset,), {})(x)):
+    next(iter(DataLoader(rows, batch_size=2)))
+print(Own.asked)
+Fitted(2, 2)(x)
+Switched(2, 2)(x)
+"""
+
 WORKERS = """
 import numpy, torch
 from torch.utils.data import DataLoader, Dataset
@@ -96,6 +120,17 @@ def test_batches(t: Harness) -> None:
     check_random(t, run)
 
 
+def test_sizes(t: Harness) -> None:
+    """What is known without asking classes of the program's, and which of their methods mean what torch's do."""
+    run, bare = t.record(SIZES), t.bare(SIZES)
+    t.equal("the program runs", run.status, 0, run.errors)
+    names = ["DataLoader"] + [f"DataLoader#{n}" for n in range(1, 5)]
+    t.equal("rows of data sets of torch's and Python's", [states(run, name, "rows") for name in names], [[10], [3], [2], [], []])
+    t.equal("nobody's length was asked for", run.output, bare.output)
+    t.equal("a train() that switches the mode", states(run, "Switched", "overrides_train"), ["Switched"])
+    t.equal("and one that does not", states(run, "Fitted", "overrides_train"), [])
+
+
 def check_rows(t: Harness, run: Run) -> None:
     rows = [(r["index"], r["hash"], r["count"]) for r in run.of("row") if r["name"] == "image" and r["owner"] == "DataLoader"]
     t.check("rows whose hash is a multiple of 4", rows and all(int(r[1], 16) % 4 == 0 for r in rows), rows)
@@ -154,4 +189,4 @@ def test_ranks(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_batches, test_workers, test_ranks, require=("torch", "numpy"))
+    main(test_batches, test_sizes, test_workers, test_ranks, require=("torch", "numpy"))
