@@ -217,6 +217,28 @@ static void not_cast(struct world *w, bool is_wrong)
 	tell_module(w, WTI_MOMENT_MODULE_END);
 }
 
+/* Two layers of different kinds begin with the same bytes, and part ways or stay one. */
+static void untied(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (int i = 0; i < 2; i++) {
+		const char *name = i ? "Net.out" : "Net.in";
+		struct wti_parameter *made =
+			parameter(w, "Net", i ? "out.weight" : "in.weight", find(w, "Adam"));
+
+		made->module = word(w, name);
+		made->hash = 77;
+		made->has_statistics = made->moved = true;
+		made->statistics = (struct wti_digest_row){.min = -1, .max = 1};
+		module(w, i ? "Linear.forward" : "Embedding.forward", name, WTI_CALL_GRAD);
+		tell_module(w, WTI_MOMENT_MODULE);
+	}
+	step(w, "Adam");
+	for (int i = 0; i < 2; i++)
+		w->training.parameters[i].hash = is_wrong ? 80 + (uint64_t)i : 80;
+	step(w, "Adam");
+}
+
 /* ---- Modes ---------------------------------------------------------------------------------- */
 
 static void call_part(struct world *w, const char *callee, const char *name, uint32_t flags)
@@ -433,7 +455,7 @@ static const struct {
 	{"WT-CKPT-005", saved_later},        {"WT-RESUME-001", resumed_without},
 	{"WT-RESUME-002", schedule_anew},    {"WT-RESUME-003", data_again},
 	{"WT-LOSS-001", divergence},         {"WT-LOSS-006", over_rows},
-	{"WT-MODE-008", never_in_training},
+	{"WT-MODE-008", never_in_training},  {"WT-INIT-001", untied},
 };
 
 static void test_twins(void)

@@ -97,6 +97,27 @@ static void scales(struct world *w, bool is_wrong)
 	ranks(w, 4, is_wrong ? change_scale : change_nothing);
 }
 
+/* A wrapped model on two ranks: each has its own part of the data, or both have the same. */
+static void same_data(struct world *w, bool is_wrong)
+{
+	w->scope.world = STREAMS;
+	for (uint64_t i = 1; i <= 4; i++) {
+		for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+			struct wti_object *of = object(w, "DDP(Net)", "DistributedDataParallel",
+						       WT_OBJECT_TYPE_WRAPPER);
+
+			of->of = word(w, "Net");
+			of->call_count = i;
+			call(w, "DistributedDataParallel.forward")->object = of->name;
+			w->call.flags = WTI_CALL_SAYS_TRAINING | WTI_CALL_OUTERMOST |
+					WTI_CALL_TRAINING | WTI_CALL_GRAD;
+			tensor(w, 0, is_wrong ? i : 10 * i + w->stream, "8x4");
+			tell_module(w, WTI_MOMENT_MODULE);
+		}
+	}
+	w->stream = 0;
+}
+
 static void test_twins(void)
 {
 	static const struct {
@@ -104,7 +125,7 @@ static void test_twins(void)
 		void (*act)(struct world *w, bool is_wrong);
 	} all_twins[] = {
 		{"WT-RANK-001", replicas}, {"WT-RANK-002", gradients}, {"WT-RANK-004", starts},
-		{"WT-RANK-007", rates},    {"WT-RANK-009", scales},
+		{"WT-RANK-007", rates},    {"WT-RANK-009", scales},    {"WT-RANK-003", same_data},
 	};
 
 	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)

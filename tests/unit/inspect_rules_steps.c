@@ -203,6 +203,25 @@ static void unregistered(struct world *w, bool is_wrong)
 	}
 }
 
+/* A module that another runs: one of its own, or one from a plain list. */
+static void stranger(struct world *w, bool is_wrong)
+{
+	model(w);
+	if (is_wrong)
+		parameter(w, "Linear", "weight", NULL);
+	for (int i = 0; i < 4; i++) {
+		module(w, "Net.forward", "Net",
+		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		w->parent = w->call;
+		w->parent.tag = WTI_MOMENT_MODULE;
+		module(w, "Linear.forward", is_wrong ? "Linear" : "Net.fc",
+		       WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		tell_module(w, WTI_MOMENT_MODULE);
+		w->parent.tag = 0;
+		step(w, "Adam");
+	}
+}
+
 static void lost_in_half(struct world *w, bool is_wrong)
 {
 	struct wti_parameter *weight = model(w);
@@ -299,6 +318,7 @@ static const struct {
 	{"WT-SCHED-001", scheduled_first},
 	{"WT-SCHED-002", never_scheduled},
 	{"WT-OPT-012", unregistered},
+	{"WT-OPT-010", stranger},
 };
 
 static void test_twins(void)
