@@ -34,8 +34,7 @@ static bool named(const char *path, const char *expected, enum wti_thing_type ty
 static void test_roots(void)
 {
 	CHECK(named("/home/ann/work/data/x.bin", "$CWD/data/x.bin", WTI_THING_FILE));
-	CHECK(named("/home/ann/worker/x", "$CWD/../worker/x", WTI_THING_FILE) ||
-	      named("/home/ann/worker/x", "$HOME/worker/x", WTI_THING_FILE));
+	CHECK(named("/home/ann/worker/x", "$HOME/worker/x", WTI_THING_FILE));
 	CHECK(named("/home/ann/.cache/x", "$HOME/.cache/x", WTI_THING_FILE));
 	CHECK(named("/srv/app/share/x", "$PROGRAM/../share/x", WTI_THING_FILE));
 	CHECK(named("/data/set/x", "/data/set/x", WTI_THING_FILE));
@@ -225,7 +224,7 @@ static void test_golden_comes_back(void)
 
 	wti_buf_init(&first, 1 << 20);
 	wti_buf_init(&second, 1 << 20);
-	CHECK(!wti_golden_read("g", golden_text, sizeof(golden_text) - 1, &golden, NULL));
+	REQUIRE(!wti_golden_read("g", golden_text, sizeof(golden_text) - 1, &golden, NULL));
 	thing = wti_golden_thing(&golden, WTI_THING_FILE, "$CWD/a \"b\"");
 	CHECK(thing && thing->permissions == 0644 && !strcmp(thing->via, "$CWD/t"));
 	CHECK(thing && thing->fact_count == 3 && thing->facts[1].total.high == 5);
@@ -233,7 +232,7 @@ static void test_golden_comes_back(void)
 	CHECK(wti_order_varies(&golden.order, "p", WTI_WHEN_END));
 	CHECK(golden.has_times && golden.step_ns.high == 20 && golden.slower > 0.29);
 	wti_golden_write(&golden, &first);
-	CHECK(!wti_golden_read("g", (const char *)first.data, first.bytes, &again, NULL));
+	REQUIRE(!wti_golden_read("g", (const char *)first.data, first.bytes, &again, NULL));
 	wti_golden_write(&again, &second);
 	CHECK(first.bytes == second.bytes && !memcmp(first.data, second.data, first.bytes));
 	wti_golden_release(&golden);

@@ -23,7 +23,7 @@ static uint64_t deeds_of(const struct wti_effects *fx, uint32_t thing)
 	return deeds;
 }
 
-/* "$CWD/data/ *.jpg": the folder, and the extension if there is one. */
+/* The folder, a star, and the extension if there is one. */
 static void name_crowd(struct wti_buf *out, const char *name)
 {
 	const char *slash = strrchr(name, '/'), *dot = strrchr(slash ? slash : name, '.');

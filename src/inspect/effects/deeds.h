@@ -22,7 +22,7 @@ struct wti_deed_row {
 };
 
 /* NULL: nothing special. */
-const struct wti_deed_row *wti_deed_row(struct wti_effects_state *s,
+const struct wti_deed_row *wti_deed_row(const struct wti_effects_state *s,
 					const struct wti_syscall *call);
 /* The thing that the path in argument `path` names, from `dirfd` on. */
 uint32_t wti_thing_at(struct wti_effects_state *s, const struct wti_syscall *call, unsigned path,

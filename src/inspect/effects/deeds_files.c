@@ -96,13 +96,12 @@ uint32_t wti_thing_of_fd(struct wti_effects_state *s, int32_t fd)
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-static uint32_t open_flags(const struct wti_doing *d, const char **ret_mode_at, uint32_t *ret_mode)
+static uint32_t open_flags(const struct wti_doing *d, uint32_t *ret_mode)
 {
 	const char *name = wti_call_name(d->call->arch, d->call->nr);
 	const uint8_t *how;
 	uint64_t pair[2] = {0};
 
-	*ret_mode_at = name;
 	if (!strcmp(name, "creat")) {
 		*ret_mode = (uint32_t)arg(d, 1);
 		return O_WRONLY | O_CREAT | O_TRUNC;
@@ -126,8 +125,7 @@ static void begin_anew(struct wti_doing *d)
 
 static void act_open(struct wti_doing *d)
 {
-	const char *name;
-	uint32_t mode, flags = open_flags(d, &name, &mode);
+	uint32_t mode, flags = open_flags(d, &mode);
 	bool is_new = flags & O_TRUNC || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	bool may_write = (flags & O_ACCMODE) != O_RDONLY;
 
@@ -147,12 +145,11 @@ void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call
 	const struct wti_deed_row *row = wti_deed_row(s, call);
 	struct wti_doing doing = {.s = s, .call = call};
 	struct wti_handle *handle;
-	const char *name;
 	uint32_t flags, mode;
 
 	if (!row || row->act != act_open || call->result < 0)
 		return;
-	flags = open_flags(&doing, &name, &mode);
+	flags = open_flags(&doing, &mode);
 	handle = wti_handles_of(&s->handles, s->pid, (int32_t)call->result);
 	if (handle && (flags & O_ACCMODE) != O_RDONLY && !(flags & O_TRUNC) &&
 	    (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL))

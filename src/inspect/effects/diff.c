@@ -7,8 +7,6 @@
 
 #include "base/err.h"
 
-#define PAIRS_MAX (1u << 18)
-
 /* A thing of one run, or of both. */
 struct pair {
 	const struct wti_thing *a, *b;
@@ -130,13 +128,11 @@ static bool differs(enum wti_thing_type type, const struct wti_tally *a, const s
 static void compare_pair(struct diffing *d, const struct pair *pair)
 {
 	const struct wti_thing *thing = pair->a ? pair->a : pair->b;
-	const struct wti_effects *fx = pair->a ? d->a : d->b;
-
 	for (int side = 0; side < 2; side++) {
+		const struct wti_effects *fx = side ? d->b : d->a;
 		const struct wti_thing *mine = side ? pair->b : pair->a;
 		const struct wti_tally *t;
 
-		fx = side ? d->b : d->a;
 		t = mine ? wti_effects_first(fx, (uint32_t)(mine - fx->things)) : NULL;
 		for (; t; t = wti_effects_next(fx, t)) {
 			const char *word = wti_deed_word(fx, t->deed);

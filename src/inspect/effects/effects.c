@@ -31,14 +31,13 @@ struct state {
 	bool is_ready;
 };
 
-const struct wti_deed_row *wti_deed_row(struct wti_effects_state *s, const struct wti_syscall *call)
+const struct wti_deed_row *wti_deed_row(const struct wti_effects_state *s,
+					const struct wti_syscall *call)
 {
-	const struct state *state = (const struct state *)(const void *)s;
-
 	if ((call->arch != WTI_ARCH_X86_64 && call->arch != WTI_ARCH_AARCH64) ||
 	    call->nr >= WTI_CALLS_MAX)
 		return NULL;
-	return state->rows[call->arch - 1][call->nr];
+	return s->rows[call->arch - 1][call->nr];
 }
 
 static void find_rows(struct state *state)
@@ -50,6 +49,7 @@ static void find_rows(struct state *state)
 			const char *name = wti_call_name(archs[i], nr);
 
 			state->rows[i][nr] = name ? row_of(name) : NULL;
+			state->s.rows[i] = state->rows[i];
 		}
 }
 

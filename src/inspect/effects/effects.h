@@ -11,8 +11,8 @@
  * A file that is renamed takes along what was done to it: a checkpoint that is written to ckpt.tmp
  * and renamed is one thing, ckpt, `replaced` via ckpt.tmp.
  *
- * More than 64 files of a folder, with the same extension and the same done to them, are one thing:
- * $CWD/data/ *.jpg, without the space.
+ * More than 64 files of a folder, with the same extension and the same done to them, are one thing,
+ * with a star for their names.
  *
  * Everything has a ceiling; what was beyond is counted in left_out_count and said.
  */

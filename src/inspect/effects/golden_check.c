@@ -6,7 +6,8 @@
 #include "base/err.h"
 #include "deviation.h"
 
-#define DEVIATIONS_MAX 10000u
+#define DEVIATIONS_MAX 2000u
+#define LIMIT_SLACK 16     /* of what is only limited: few are too few to speak of */
 #define STEPS_FOR_TIMES 20 /* fewer are not measured */
 
 /* ---- Counts ---------------------------------------------------------------------------------- */
@@ -17,10 +18,11 @@ static bool is_within(enum wti_thing_type type, struct wti_range range, uint64_t
 	uint64_t slack = range.high - range.low;
 
 	if (wti_golden_compares(type) == WTI_COMPARE_LIMIT)
-		return value <= range.high * 2 + 16;
+		return value / 2 <= range.high || value - range.high <= LIMIT_SLACK;
 	if (slack)
 		slack = slack < 2 ? 2 : slack;
-	return value + slack >= range.low && (value <= range.high || value - range.high <= slack);
+	return (value >= range.low || range.low - value <= slack) &&
+	       (value <= range.high || value - range.high <= slack);
 }
 
 static void add_off(struct wti_deviation *deviation, const struct wti_off *off)

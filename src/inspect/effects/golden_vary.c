@@ -110,13 +110,16 @@ static size_t find_group(const struct wti_golden *golden, size_t first,
 			 const struct wti_effects *runs, size_t count,
 			 const struct wti_golden_thing *group[WTI_GOLDEN_RUNS_MAX])
 {
-	size_t found = 0;
+	size_t found = 0, folder = folder_bytes(golden->things[first].name);
 
 	memset(group, 0, WTI_GOLDEN_RUNS_MAX * sizeof(*group));
 	for (size_t i = first; i < golden->thing_count; i++) {
 		const struct wti_golden_thing *thing = &golden->things[i];
 		int run;
 
+		/* They are sorted: what is in the folder comes together. */
+		if (strncmp(thing->name, golden->things[first].name, folder))
+			break;
 		if (!may_vary(thing) || !are_alike(&golden->things[first], thing))
 			continue;
 		run = only_run(thing, runs, count);

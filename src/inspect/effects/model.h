@@ -20,6 +20,8 @@ struct wti_inside {
 	bool has_stream;
 };
 
+struct wti_deed_row;
+
 /* Where we are: the process and call that something is told of. */
 struct wti_effects_state {
 	struct wti_effects *fx;
@@ -44,6 +46,7 @@ struct wti_effects_state {
 	struct wti_inside calls;
 	struct wti_buf text; /* for names */
 	struct wti_effects_options options;
+	const struct wti_deed_row *const *rows[2]; /* by architecture and number of the call */
 };
 
 /* ---- Storage (model.c) ----------------------------------------------------------------------- */
