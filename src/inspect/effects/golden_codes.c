@@ -81,7 +81,7 @@ const struct wti_golden_code wti_golden_codes[] = {
 	 "memory is mapped over and over, random numbers or the time are asked for in a loop",
 	 "look at `wheeltap stat --syscalls`; " ACCEPT,
 	 "Calls about memory, time, signals and the like are no more than twice as many as in the "
-	 "golden, and 16.",
+	 "golden, or 16 more.",
 	 "A larger input, for which more memory is asked."},
 	{NULL, NULL, NULL, NULL, NULL, NULL},
 };
