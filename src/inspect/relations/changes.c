@@ -202,6 +202,25 @@ static void tell_clear(struct wti_scene *scene, const struct wti_moment *moment,
 	*held = (struct held){0};
 }
 
+/* A group that has a learning rate has parameters. */
+static void tell_groups(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	uint32_t filled = 0;
+
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		uint32_t group = wti_object_member(scene->training, moment->object, i)->group;
+
+		filled |= group < WTI_GROUPS_MAX ? 1u << group : 0;
+	}
+	if (!moment->object->lr_known || !filled)
+		return;
+	wti_occasion(scene, &wti_relation_changes, moment, wti_scene_word(scene, "optimizer"),
+		     wti_scene_word(scene, "groups"));
+	if (!(moment->object->lr_known & ~filled))
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "has no empty group"), 0);
+	wti_tell(scene);
+}
+
 /* An optimizer that lives for one step only has no state; two in a row are no coincidence. */
 static void tell_optimizer(struct wti_scene *scene, const struct wti_moment *moment,
 			   struct flow *flow)
@@ -233,6 +252,7 @@ static void see_stepped(struct wti_scene *scene, struct state *state,
 	if (!flow || !last || !held)
 		return;
 	tell_optimizer(scene, moment, flow);
+	tell_groups(scene, moment);
 	if (moment->object->step_count > 1)
 		tell_clear(scene, moment, held);
 	for (size_t i = 0; i < training->parameter_count; i += stride) {
