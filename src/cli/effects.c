@@ -119,6 +119,9 @@ static int look(struct wti_seen_run *seen, const struct folders *folders, struct
 		wt_result_note(result, "'%s' does more than can be kept: %llu things were left out",
 			       seen->opened.run.name,
 			       (unsigned long long)seen->effects.left_out_count);
+	if (!r && seen->effects.order_is_cut)
+		wt_result_note(result, "'%s' is too long for its order to be compared as a whole",
+			       seen->opened.run.name);
 	return r;
 }
 

@@ -375,8 +375,6 @@ int wti_diff_order(const struct wti_effects *a, const struct wti_effects *b,
 				       ? "out of memory"
 				       : "the runs do too many different things to compare "
 					 "their order");
-	if (a->order_is_cut || b->order_is_cut)
-		wt_result_note(result, "order was compared up to %u million acts of a run", 8);
 	if (p.left_out_count)
 		wt_result_note(result, "%llu lines of the order are not shown",
 			       (unsigned long long)p.left_out_count);

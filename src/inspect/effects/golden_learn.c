@@ -255,18 +255,20 @@ static void find_varying(struct wti_order *all, const struct wti_order *orders, 
 				wti_order_vary(all, all->ways[i].role, all->ways[i].when);
 }
 
+/* Of a run that is too long for that, nothing is said of the order. */
 static int learn_order(const struct learning *l)
 {
 	struct wti_order orders[WTI_GOLDEN_RUNS_MAX];
 	size_t count = 0;
 	int r = 0;
 
+	for (size_t i = 0; i < l->count; i++)
+		if (l->runs[i].order_is_cut)
+			return 0;
 	for (; count < l->count && !r; count++) {
 		wti_order_init(&orders[count]);
 		r = wti_order_add(&orders[count], &l->runs[count], l->err);
 		r = r ? r : wti_order_add(&l->golden->order, &l->runs[count], l->err);
-		if (l->runs[count].order_is_cut)
-			r = wti_err(l->err, WT_E_LIMIT, "the run is too long to keep its order");
 	}
 	if (!r)
 		find_varying(&l->golden->order, orders, count);
