@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "inspect/effects/deviation.h"
+#include "inspect/gate/gate.h"
 #include "inspect/learn/relation.h"
 #include "inspect/rules/rule.h"
 #include "report.h"
@@ -173,6 +174,26 @@ static bool find_golden(const char *word, struct wti_rule *ret_rule)
 	return true;
 }
 
+/* So have assertions. */
+static bool find_gate(const char *word, struct wti_rule *ret_rule)
+{
+	const struct wti_gate_code *code = wti_gate_code(word);
+
+	if (!code)
+		return false;
+	*ret_rule = (struct wti_rule){
+		.code = code->code,
+		.severity = WT_ERROR,
+		.title = code->title,
+		.means = code->means,
+		.hint = code->hint,
+		.definition = code->definition,
+		.innocent = code->innocent,
+		.needs = "an assertion (docs/gate.md), and a run that has what it is about",
+	};
+	return true;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct explain_options *options = opaque;
@@ -182,7 +203,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (!count)
 		return list(options->json);
 	rule = wti_rule_by_code(arguments[0]);
-	if (!rule && (find_relation(arguments[0], &learned) || find_golden(arguments[0], &learned)))
+	if (!rule && (find_relation(arguments[0], &learned) ||
+		      find_golden(arguments[0], &learned) || find_gate(arguments[0], &learned)))
 		rule = &learned;
 	if (!rule)
 		return unknown(arguments[0], options->json);

@@ -85,6 +85,7 @@ extern const struct wti_verb wti_verb_doctor;
 extern const struct wti_verb wti_verb_env;
 extern const struct wti_verb wti_verb_explain;
 extern const struct wti_verb wti_verb_export;
+extern const struct wti_verb wti_verb_gate;
 extern const struct wti_verb wti_verb_golden;
 extern const struct wti_verb wti_verb_help;
 extern const struct wti_verb wti_verb_import;

@@ -66,6 +66,9 @@ static void describe_end(const struct wti_recorder *recorder, struct wti_json *j
 		wti_json_null(json);
 	number(json, "cpu_ns", recorder->cpu_ns);
 	number(json, "memory_peak_bytes", recorder->memory_bytes);
+	number(json, "memory_floor_bytes", recorder->memory_floor_bytes);
+	number(json, "faults", recorder->fault_count);
+	number(json, "major_faults", recorder->major_fault_count);
 }
 
 static void describe_machine(const struct wti_environment *environment, struct wti_json *json)

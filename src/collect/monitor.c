@@ -19,12 +19,18 @@ static void tell(const struct wti_monitor *monitor, uint32_t type, int value,
 					.value = value,
 					.monotonic_ns = wti_clock_ns(CLOCK_MONOTONIC),
 					.real_ns = wti_clock_ns(CLOCK_REALTIME)};
+	struct rusage own;
 
 	if (usage) {
 		news.cpu_ns =
 			(uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000u +
 			(uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000u;
 		news.memory_bytes = (uint64_t)usage->ru_maxrss * 1024u;
+		news.fault_count = (uint64_t)usage->ru_minflt + (uint64_t)usage->ru_majflt;
+		news.major_fault_count = (uint64_t)usage->ru_majflt;
+		/* Linux keeps the greatest size across exec: it begins with ours. */
+		if (!getrusage(RUSAGE_SELF, &own))
+			news.memory_floor_bytes = (uint64_t)own.ru_maxrss * 1024u;
 	}
 	/* Smaller than a pipe's atomic size; a recorder that is dead does not want to know. */
 	if (write(monitor->news, &news, sizeof(news)) < 0)

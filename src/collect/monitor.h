@@ -27,7 +27,11 @@ struct wti_monitor_news {
 	int32_t value;
 	uint64_t cpu_ns;       /* of the program and the children that it waited for */
 	uint64_t memory_bytes; /* greatest resident size */
-	uint64_t monotonic_ns; /* when it happened: the recorder may hear of it much later */
+	/* Of which so much may be what the process was before it became the program. */
+	uint64_t memory_floor_bytes;
+	uint64_t fault_count;       /* pages that had to be provided */
+	uint64_t major_fault_count; /* of which had to be read from a disk */
+	uint64_t monotonic_ns;      /* when it happened: the recorder may hear of it much later */
 	uint64_t real_ns;
 };
 

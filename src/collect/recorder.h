@@ -65,6 +65,9 @@ struct wti_recorder {
 	int exec_errno;  /* the program could not be started */
 	uint64_t cpu_ns; /* of the program */
 	uint64_t memory_bytes;
+	uint64_t memory_floor_bytes;
+	uint64_t fault_count;
+	uint64_t major_fault_count;
 	bool interrupted;         /* a signal to end was passed on, or the duration was over */
 	uint64_t signals_waiting; /* came before we knew the program's pid: a bit each */
 	bool detached;            /* nothing is recorded any more */

@@ -129,6 +129,9 @@ static void take_status(struct wti_recorder *recorder, const struct wti_monitor_
 	recorder->wait_status = status;
 	recorder->cpu_ns = news->cpu_ns;
 	recorder->memory_bytes = news->memory_bytes;
+	recorder->memory_floor_bytes = news->memory_floor_bytes;
+	recorder->fault_count = news->fault_count;
+	recorder->major_fault_count = news->major_fault_count;
 	recorder->ended_ns = news->monotonic_ns;
 	recorder->heard_ns = wti_clock_ns(CLOCK_MONOTONIC);
 	recorder->end_real_ns = news->real_ns;

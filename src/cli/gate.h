@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files of the verb `gate`. */
+#ifndef WTI_CLI_GATE_H
+#define WTI_CLI_GATE_H
+
+#include "effects.h"
+#include "inspect/gate/gate.h"
+
+/* A run with all that the assertions need of it. */
+struct wti_measured {
+	struct wti_seen_run seen;
+	struct wti_counts counts;
+	struct wti_counter *counters; /* as of the gate, in the same order */
+	struct wt_result doctor, syscalls, profile;
+	struct wt_err unfit;     /* code 0: it is fit */
+	struct wti_gate_run run; /* points into the others */
+};
+
+int wti_gate_measure(const char *word, const struct wti_gate *gate,
+		     struct wti_measured *ret_measured, struct wt_result *result,
+		     struct wt_err *err);
+void wti_measured_release(struct wti_measured *measured);
+/* The assertion, with the counter of this run. */
+struct wti_assertion wti_measured_assertion(const struct wti_measured *measured,
+					    const struct wti_gate *gate, size_t i);
+int wti_gate_golden(const struct wti_assertion *assertion, const struct wti_measured *measured,
+		    struct wti_outcome *ret_outcome, struct wt_err *err);
+
+/* ---- What came out --------------------------------------------------------------------------- */
+
+struct wti_judged {
+	const struct wti_assertion *assertion;
+	const char *run; /* its name; of several: of all */
+	struct wti_outcome outcome;
+	bool fails; /* violated, at or above --fail-on */
+};
+
+/* As JUnit's XML, for CI. `path` is replaced. */
+int wti_gate_junit(const char *path, const struct wti_judged *judged, size_t count,
+		   struct wt_err *err);
+
+#endif

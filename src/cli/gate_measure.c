@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows where what assertions are about comes from: inspectors, run.json, goldens. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "gate.h"
+#include "inspect/gate/judge.h"
+#include "inspect/stat.h"
+#include "inspect/syscalls.h"
+
+#define RUNJSON_MAX (16u << 20)
+
+/* ---- run.json -------------------------------------------------------------------------------- */
+
+static int64_t number_of(const json_t *root, const char *key)
+{
+	const json_t *value = json_object_get(root, key);
+
+	return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+static void read_memory(const struct wti_run *run, struct wti_gate_run *ret)
+{
+	struct wti_buf text;
+	json_t *root = NULL;
+	char *path;
+
+	ret->peak_rss_bytes = ret->rss_floor_bytes = ret->faults = ret->major_faults = -1;
+	if (!run->is_folder || asprintf(&path, "%s/run.json", run->path) < 0)
+		return;
+	wti_buf_init(&text, RUNJSON_MAX);
+	if (!wti_file_read(path, RUNJSON_MAX, &text, NULL))
+		root = json_loadb((const char *)text.data, text.bytes, 0, NULL);
+	wti_buf_release(&text);
+	free(path);
+	ret->peak_rss_bytes = number_of(root, "memory_peak_bytes");
+	ret->rss_floor_bytes = number_of(root, "memory_floor_bytes");
+	ret->faults = number_of(root, "faults");
+	ret->major_faults = number_of(root, "major_faults");
+	json_decref(root);
+	/* Every process has some: without, the end of the program was not seen. */
+	if (!ret->faults)
+		ret->faults = ret->major_faults = -1;
+}
+
+/* ---- Inspectors ------------------------------------------------------------------------------ */
+
+static int inspect(const struct wti_measured *m, const char *name, const void *options,
+		   struct wt_result *ret, struct wt_err *err)
+{
+	wt_result_init(ret, name);
+	return wt_inspect(wt_inspector_by_name(name), m->seen.opened.trace, NULL, options, ret,
+			  NULL, NULL, err);
+}
+
+static int count_calls(struct wti_measured *m, const struct wti_gate *gate, struct wt_err *err)
+{
+	struct wti_counts_options options = {.counts = &m->counts};
+	struct wt_result nothing;
+	int r;
+
+	m->counters = calloc(gate->counter_count + 1, sizeof(*m->counters));
+	if (!m->counters)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	memcpy(m->counters, gate->counters, gate->counter_count * sizeof(*m->counters));
+	m->counts.counters = m->counters;
+	m->counts.counter_count = gate->counter_count;
+	r = inspect(m, "counts", &options, &nothing, err);
+	wt_result_release(&nothing);
+	return r;
+}
+
+static int ask_others(struct wti_measured *m, unsigned needs, struct wt_err *err)
+{
+	struct wti_syscalls_view view = {.percentiles = true};
+	struct wti_stat_options stat = {.limit = 0};
+	int r = 0;
+
+	if (needs & WTI_NEEDS_DOCTOR) {
+		r = inspect(m, "doctor", NULL, &m->doctor, err);
+		m->run.doctor = &m->doctor;
+	}
+	if (!r && needs & WTI_NEEDS_SYSCALLS) {
+		r = inspect(m, "syscalls", &view, &m->syscalls, err);
+		m->run.syscalls = &m->syscalls;
+	}
+	if (!r && needs & WTI_NEEDS_PROFILE) {
+		r = inspect(m, "stat", &stat, &m->profile, err);
+		m->run.profile = &m->profile;
+	}
+	return r;
+}
+
+static void connect_parts(struct wti_measured *m)
+{
+	m->run.effects = &m->seen.effects;
+	m->run.counts = &m->counts;
+	m->run.recorded = m->seen.recorded;
+	m->run.duration_ns = m->seen.opened.run.duration_ns;
+	if (wti_seen_fit(&m->seen, &m->unfit))
+		m->run.unfit = m->unfit.message;
+}
+
+int wti_gate_measure(const char *word, const struct wti_gate *gate,
+		     struct wti_measured *ret_measured, struct wt_result *result,
+		     struct wt_err *err)
+{
+	struct wti_measured *m = ret_measured; /* it must not move: parts point to one another */
+	unsigned needs = 0;
+	int r;
+
+	*m = (struct wti_measured){.counters = NULL};
+	r = wti_seen_open(word, &m->seen, result, err);
+	if (r)
+		return r;
+	for (size_t i = 0; i < gate->count; i++)
+		needs |= wti_gate_needs(&gate->assertions[i]);
+	connect_parts(m);
+	read_memory(&m->seen.opened.run, &m->run);
+	r = count_calls(m, gate, err);
+	r = r ? r : ask_others(m, needs, err);
+	if (r)
+		wti_measured_release(m);
+	return r;
+}
+
+void wti_measured_release(struct wti_measured *m)
+{
+	struct wt_result *results[] = {&m->doctor, &m->syscalls, &m->profile};
+
+	for (size_t i = 0; i < 3; i++)
+		if (results[i]->verb)
+			wt_result_release(results[i]);
+	free(m->counters);
+	wti_map_release(&m->counts.programs);
+	wti_seen_close(&m->seen);
+}
+
+struct wti_assertion wti_measured_assertion(const struct wti_measured *m,
+					    const struct wti_gate *gate, size_t i)
+{
+	struct wti_assertion assertion = gate->assertions[i];
+
+	if (assertion.counter)
+		assertion.counter = &m->counters[assertion.counter - gate->counters];
+	return assertion;
+}
+
+/* ---- Goldens --------------------------------------------------------------------------------- */
+
+static int load(const char *path, struct wti_golden *ret_golden, struct wt_err *err)
+{
+	struct wti_buf text;
+	int r;
+
+	wti_buf_init(&text, WTI_GOLDEN_BYTES_MAX);
+	r = wti_file_read(path, WTI_GOLDEN_BYTES_MAX, &text, err);
+	r = r ? r : wti_golden_read(path, (const char *)text.data, text.bytes, ret_golden, err);
+	wti_buf_release(&text);
+	return r;
+}
+
+static void tell(const struct wt_result *found, struct wti_outcome *outcome)
+{
+	size_t errors = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < found->finding_count; i++) {
+		if (found->findings[i].severity != WT_ERROR)
+			continue;
+		first = errors++ ? first : found->findings[i].title;
+	}
+	outcome->verdict = errors ? WTI_VIOLATED : WTI_HELD;
+	snprintf(outcome->actual, sizeof(outcome->actual), "%zu error%s, %zu others%s%.300s",
+		 errors, errors == 1 ? "" : "s", found->finding_count - errors, first ? ": " : "",
+		 first ? first : "");
+}
+
+static int check(const char *path, const struct wti_golden *golden, const struct wti_measured *m,
+		 struct wti_outcome *outcome, struct wt_err *err)
+{
+	struct wt_result found;
+	int r;
+
+	if (*golden->arch && strcmp(golden->arch, m->seen.effects.arch) != 0) {
+		wti_not_evaluated(outcome, "'%.200s' was made on %s", path, golden->arch);
+		return 0;
+	}
+	if (strcmp(golden->recorded, m->seen.recorded) != 0) {
+		wti_not_evaluated(outcome, "'%.200s' is of runs recorded with --syscalls=%.100s",
+				  path, golden->recorded);
+		return 0;
+	}
+	wt_result_init(&found, "golden");
+	r = wti_golden_check(golden, &m->seen.effects, NULL, &found, NULL, err);
+	if (!r)
+		tell(&found, outcome);
+	wt_result_release(&found);
+	return r;
+}
+
+int wti_gate_golden(const struct wti_assertion *a, const struct wti_measured *m,
+		    struct wti_outcome *ret_outcome, struct wt_err *err)
+{
+	struct wt_err unread = {.offset = -1};
+	struct wti_golden golden;
+	char *path;
+	int r;
+
+	*ret_outcome = (struct wti_outcome){.verdict = WTI_DISABLED};
+	if (!a->is_enabled)
+		return 0;
+	snprintf(ret_outcome->expected, sizeof(ret_outcome->expected), "as golden '%.200s'",
+		 a->golden);
+	if (m->run.unfit) {
+		wti_not_evaluated(ret_outcome, "%s", m->run.unfit);
+		return 0;
+	}
+	r = strchr(a->golden, '/')
+		    ? asprintf(&path, "%s", a->golden)
+		    : asprintf(&path, "%s/%s.toml", a->folder ? a->folder : "goldens", a->golden);
+	if (r < 0)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	r = load(path, &golden, &unread);
+	if (r) {
+		wti_not_evaluated(ret_outcome, "%s", unread.message);
+		r = 0;
+	} else {
+		r = check(path, &golden, m, ret_outcome, err);
+		wti_golden_release(&golden);
+	}
+	free(path);
+	return r;
+}

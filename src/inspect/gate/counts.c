@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inspector `counts`. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/err.h"
+#include "counts.h"
+#include "inspect/table.h"
+#include "syscall/described.h"
+#include "syscall/record.h"
+
+#define PROCESSES_MAX (1u << 17)
+#define THREADS_MAX (1u << 17)
+#define PROGRAMS_MAX (1u << 16)
+#define STAGE_BYTES 128
+#define PAGE 4096u
+
+struct state {
+	struct wti_counts *counts;
+	struct wti_tasks tasks;
+	struct wti_map calls;  /* process: calls */
+	struct wti_map heaps;  /* process: the end of its heap */
+	struct wti_map last;   /* thread: a hash of its last call */
+	uint32_t starting_pid; /* that has yet to become the program */
+	bool has_leader, in_step;
+	size_t leader_stream;
+	uint32_t leader_track;
+	int64_t step;
+	char stage[STAGE_BYTES];
+};
+
+static void ask(struct wt_query *query, const void *options)
+{
+	static const char *const kinds[] = {"syscall", "task", "task_end", "context"};
+
+	(void)options;
+	query->kinds = kinds;
+	query->kind_count = sizeof(kinds) / sizeof(*kinds);
+	query->fields = ~(1u << WT_SYSCALL_FIELD_TEXT); /* no other of these kinds has so many */
+}
+
+/* A call that only one architecture has is none on the other: what is compiled for the first that
+ * knows all of it decides whether the expression is right. */
+static int compile(struct wti_counter *counter, struct wt_err *err)
+{
+	static const enum wti_arch archs[] = {WTI_ARCH_X86_64, WTI_ARCH_AARCH64};
+	struct wt_err first = {.code = 0};
+	size_t good = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct wt_err failed = {.code = 0};
+
+		if (!counter->call)
+			wti_call_set_all(&counter->sets[i]);
+		else if (wti_expr_compile(archs[i], counter->call, &counter->sets[i], &failed))
+			first = first.code ? first : failed;
+		good += !failed.code;
+	}
+	if (good)
+		return 0;
+	if (err)
+		*err = first;
+	return first.code;
+}
+
+static int begin(void *opaque, const struct wt_trace *trace, const void *options,
+		 struct wt_err *err)
+{
+	struct state *s = opaque;
+	int r = 0;
+
+	(void)trace;
+	if (!options)
+		return wti_err(err, WT_E_ARG, "counts needs to be told what to count");
+	s->counts = ((const struct wti_counts_options *)options)->counts;
+	wti_tasks_init(&s->tasks);
+	wti_map_init(&s->calls, PROCESSES_MAX);
+	wti_map_init(&s->heaps, PROCESSES_MAX);
+	wti_map_init(&s->last, THREADS_MAX);
+	wti_map_init(&s->counts->programs, PROGRAMS_MAX);
+	for (size_t i = 0; i < s->counts->counter_count && !r; i++)
+		r = compile(&s->counts->counters[i], err);
+	return r;
+}
+
+static void release(void *opaque)
+{
+	struct state *s = opaque;
+
+	wti_tasks_release(&s->tasks);
+	wti_map_release(&s->calls);
+	wti_map_release(&s->heaps);
+	wti_map_release(&s->last);
+}
+
+/* ---- Steps and stages ------------------------------------------------------------------------ */
+
+static bool is(struct wt_text text, const char *word)
+{
+	return text.bytes == strlen(word) && !memcmp(text.data, word, text.bytes);
+}
+
+static void end_step(struct state *s)
+{
+	for (size_t i = 0; i < s->counts->counter_count; i++) {
+		struct wti_counter *counter = &s->counts->counters[i];
+
+		if (s->in_step && counter->current > counter->step_max)
+			counter->step_max = counter->current;
+		if (s->in_step && (!s->counts->step_count || counter->current < counter->step_min))
+			counter->step_min = counter->current;
+		counter->current = 0;
+	}
+	s->counts->step_count += s->in_step;
+}
+
+static void take_context(struct state *s, const struct wt_event *event)
+{
+	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
+	bool is_step = is(key, "step");
+
+	if (!is_step && !is(key, "stage"))
+		return;
+	if (!s->has_leader) {
+		s->has_leader = true;
+		s->leader_stream = event->stream;
+		s->leader_track = event->track;
+	}
+	if (s->leader_stream != event->stream || s->leader_track != event->track)
+		return;
+	if (is_step) {
+		int64_t step = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
+
+		if (s->in_step && s->step == step)
+			return;
+		end_step(s);
+		s->in_step = true;
+		s->step = step;
+	} else {
+		struct wt_text text = wt_event_text(event, WT_CONTEXT_FIELD_TEXT);
+		size_t bytes = text.bytes < STAGE_BYTES ? text.bytes : STAGE_BYTES - 1;
+
+		memcpy(s->stage, text.data, bytes);
+		s->stage[bytes] = 0;
+		s->counts->saw_stage = true;
+		for (size_t i = 0; i < s->counts->counter_count; i++) {
+			const char *wanted = s->counts->counters[i].stage;
+
+			s->counts->counters[i].saw_stage |= wanted && !strcmp(wanted, s->stage);
+		}
+	}
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static void count(struct state *s, const struct wti_syscall *call, bool failed)
+{
+	for (size_t i = 0; i < s->counts->counter_count; i++) {
+		struct wti_counter *counter = &s->counts->counters[i];
+		uint64_t amount = 1;
+
+		if (!wti_call_set_has(&counter->sets[call->arch - 1], call->nr))
+			continue;
+		counter->seen++;
+		if ((counter->errors_only && !failed) ||
+		    (counter->stage && strcmp(counter->stage, s->stage) != 0))
+			continue;
+		if (counter->counts_bytes)
+			amount = failed ? 0 : (uint64_t)call->result;
+		counter->total += amount;
+		counter->current += amount;
+	}
+}
+
+static uint64_t pages(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+/* The memory that a call asks for: what was asked and given back counts. */
+static void take_memory(struct state *s, uint32_t pid, const struct wti_syscall *call)
+{
+	const char *name = wti_call_name((enum wti_arch)call->arch, call->nr);
+	uint64_t now = (uint64_t)call->result, *heap;
+
+	if (!name)
+		return;
+	if (!strcmp(name, "mmap") && call->args[3] & MAP_ANONYMOUS &&
+	    !(call->args[3] & MAP_NORESERVE) && call->args[2] != PROT_NONE)
+		s->counts->asked_bytes += pages(call->args[1]);
+	/* Memory that was only reserved is made usable. */
+	if (!strcmp(name, "mprotect") && call->args[2] == (PROT_READ | PROT_WRITE))
+		s->counts->asked_bytes += pages(call->args[1]);
+	if (!strcmp(name, "mremap") && call->args[2] > call->args[1])
+		s->counts->asked_bytes += pages(call->args[2]) - pages(call->args[1]);
+	if (strcmp(name, "brk") != 0)
+		return;
+	heap = wti_map_number(&s->heaps, pid);
+	if (!heap)
+		return;
+	/* The first tells where it is, and so does the first of a new program. */
+	if (*heap && call->args[0] && now > *heap)
+		s->counts->asked_bytes += now - *heap;
+	*heap = now;
+}
+
+/* Whether the thread did the very same as before: call, arguments, result. */
+static void take_repeat(struct state *s, const struct wt_event *event,
+			const struct wti_syscall *call)
+{
+	uint64_t key = (uint64_t)event->stream << 32 | event->track;
+	uint64_t *last = wti_map_number(&s->last, key);
+	uint64_t hash = 0xcbf29ce484222325u ^ call->nr;
+
+	for (size_t i = 0; i < WTI_CALL_ARGS; i++)
+		hash = (hash ^ call->args[i]) * 0x100000001b3u;
+	hash = (hash ^ (uint64_t)call->result) * 0x100000001b3u;
+	if (!last)
+		return;
+	s->counts->repeated_count += *last == hash;
+	*last = hash;
+}
+
+/* A call whose object is not known, so that nothing can be said of what was not touched. Programs
+ * are known without their path. */
+static bool is_unread(const struct wti_syscall *call, bool failed)
+{
+	const struct wti_described *what = wti_described((enum wti_arch)call->arch, call->nr);
+
+	if (!(call->flags & WTI_SYSCALL_UNREAD) || !what)
+		return false;
+	if (what->classes & WTI_CLASS_N)
+		return true;
+	return what->classes & WTI_CLASS_F && !failed && !(what->classes & WTI_CLASS_P);
+}
+
+static void take_call(struct state *s, const struct wt_event *event)
+{
+	const struct wti_task *task = wti_tasks_of(&s->tasks, event);
+	struct wti_syscall call;
+	bool failed;
+	uint64_t *calls;
+
+	wti_syscall_read(event, &call);
+	if (call.flags & (WTI_SYSCALL_OWN | WTI_SYSCALL_UNFINISHED) ||
+	    (call.arch != WTI_ARCH_X86_64 && call.arch != WTI_ARCH_AARCH64))
+		return;
+	failed = call.result < 0 && call.result >= -4095;
+	s->counts->call_count++;
+	s->counts->error_count += failed;
+	count(s, &call, failed);
+	take_repeat(s, event, &call);
+	s->counts->unread_count += is_unread(&call, failed);
+	if (!failed && task)
+		take_memory(s, task->pid, &call);
+	calls = task ? wti_map_number(&s->calls, task->pid) : NULL;
+	if (calls && ++*calls > s->counts->busiest_calls) {
+		s->counts->busiest_calls = *calls;
+		memcpy(s->counts->busiest, task->command, sizeof(s->counts->busiest));
+	}
+}
+
+/* A program by the name that its process got: the path may have been unreadable. The first that the
+ * recorded process becomes is the recorder's doing. */
+static void take_exec(struct state *s, const struct wt_event *event)
+{
+	uint64_t how = wt_event_u64(event, WT_TASK_FIELD_HOW);
+	uint32_t pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
+	struct wt_text command = wt_event_text(event, WT_TASK_FIELD_COMMAND);
+	uint64_t *count;
+
+	if (how == WT_TASK_PROGRAM)
+		s->starting_pid = pid;
+	if (how != WT_TASK_EXEC)
+		return;
+	if (s->starting_pid == pid) {
+		s->starting_pid = 0;
+		return;
+	}
+	count = wti_map_text(&s->counts->programs, command.data, command.bytes);
+	if (count)
+		++*count;
+}
+
+static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
+{
+	struct state *s = opaque;
+
+	if (event->kind->number == WT_KIND_SYSCALL) {
+		take_call(s, event);
+		return 0;
+	}
+	if (event->kind->number == WT_KIND_CONTEXT) {
+		take_context(s, event);
+		return 0;
+	}
+	if (event->kind->number == WT_KIND_TASK)
+		take_exec(s, event);
+	return wti_tasks_event(&s->tasks, event, err);
+}
+
+/* The last step may have been cut short, and the end of the program belongs to none. */
+static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
+{
+	struct state *s = opaque;
+
+	(void)result;
+	(void)err;
+	s->counts->process_count = s->calls.count;
+	return 0;
+}
+
+const struct wt_inspector wti_inspector_counts = {
+	.name = "counts",
+	.summary = "how often chosen system calls were made, for assertions",
+	.state_bytes = sizeof(struct state),
+	.ask = ask,
+	.begin = begin,
+	.event = event,
+	.finish = finish,
+	.release = release,
+};
