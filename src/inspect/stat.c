@@ -38,9 +38,9 @@ struct state {
 	uint64_t reversed_count; /* operations that end before they start */
 };
 
-/* Names, numbers and texts stand in the first five fields; 9 and 10 are times of device_op, 15 is
- * the call that a tensor belongs to. */
-#define FIELDS 0x61fu
+/* Names, numbers and texts stand in the first five fields; 9 and 10 are times of device_op, 11 is
+ * the architecture of a system call, 15 the call that a tensor belongs to. */
+#define FIELDS (0x61fu | 1u << WT_SYSCALL_FIELD_ARCH)
 #define FIELD_TENSOR_CALL (1u << WT_TENSOR_FIELD_CALL)
 
 static void ask(struct wt_query *query, const void *opaque)

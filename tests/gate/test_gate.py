@@ -7,8 +7,6 @@ usage: test_gate.py WHEELTAP SUBJECT
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -31,9 +29,16 @@ class Recorder:
         self.work.mkdir()
         (self.work / "data.bin").write_bytes(bytes(4096))
         self.runs: dict[tuple[str, ...], str] = {}
+        self.alike: list[str] = []
 
     def fresh(self, *deeds: str, options: tuple[str, ...] = ("--syscalls",)) -> str:
         return str(self.bench.record(SUBJECT, *deeds, cwd=self.work, options=options))
+
+    def same(self) -> list[str]:
+        """Six runs of the same."""
+        while len(self.alike) < 6:
+            self.alike.append(self.fresh())
+        return self.alike
 
     def run(self, *deeds: str) -> str:
         if deeds not in self.runs:
@@ -77,7 +82,7 @@ class Gate(unittest.TestCase):
         self.check('type = "duration"\nof = "step"\nmax = "1s"', (), 0)
         self.check('type = "duration"\nof = "step"\nmax = "0.5ms"', (), 1, "a step")
         self.check('type = "duration"\nspan = "nothing"\nmax = "1s"', (), 3, "no span")
-        self.check('type = "duration"\nspan = "pread64"\nmax = "5s"', (), 0)
+        self.check('type = "duration"\nspan = "preadv"\nmax = "5s"', (), 0)
         self.check('type = "duration"\nspan = "*nanosleep"\nmax = "0.5ms"', (), 1)
 
     def test_count(self) -> None:
@@ -86,8 +91,8 @@ class Gate(unittest.TestCase):
         self.check(opens, ("open-often",), 1, "1 in a step")
         self.check('type = "count"\ncall = "%file"\nerrors = true\nper = "step"\nmax = 0', (), 0)
         self.check('type = "count"\ncall = "%file"\nerrors = true\nper = "step"\nmax = 0', ("fail-often",), 1)
-        self.check('type = "count"\ncall = "pread64"\nmin = 20\nmax = 20', ("open-often",), 0)
-        self.check('type = "count"\ncall = "pread64"\nmin = 21', (), 1, "20")
+        self.check('type = "count"\ncall = "preadv"\nmin = 20\nmax = 20', ("open-often",), 0)
+        self.check('type = "count"\ncall = "preadv"\nmin = 21', (), 1, "20")
         self.check('type = "count"\ncall = "fsync"\nstage = "save"\nmin = 1', (), 0)
         self.check('type = "count"\ncall = "fsync"\nstage = "train"\nmin = 1', (), 1, "0")
         self.check('type = "count"\ncall = "fsync"\nstage = "eval"\nmax = 1', (), 3, "no stage")
@@ -155,32 +160,33 @@ class Gate(unittest.TestCase):
     # ---- Others
 
     def test_rule(self) -> None:
+        self.check('type = "rule"\ncode = "WT-NUM-001"', (), 0, "1 held")
+        self.check('type = "rule"\ncode = "WT-NUM-*"', ("nan",), 1, "WT-NUM-001")
         self.check('type = "rule"\ncode = "WT-GRAD-001"', (), 3, "nothing to judge")
         self.check('type = "rule"\ncode = "WT-NONE-*"', (), 3, "no rule")
 
     def test_golden(self) -> None:
         body = f'type = "golden"\ngolden = "subject"\nfolder = "{FOLDER.name}/goldens"'
         made = RECORDER.bench.call("golden", "add", "subject", "-f", "-d", f"{FOLDER.name}/goldens",
-                                   *(RECORDER.fresh() for _ in range(3)))
+                                   *RECORDER.same()[:3])
         self.assertEqual(made.returncode, 0, made.stderr)
         self.check(body, (), 0)
         self.check(body, ("connect",), 1, "127.0.0.1:9")
         self.check('type = "golden"\ngolden = "nothing"', (), 3, "goldens/nothing.toml")
 
     def test_expression(self) -> None:
-        row = 'type = "expression"\ntable = "syscalls"\nrows = "pread64"\nexpression = '
+        row = 'type = "expression"\ntable = "syscalls"\nrows = "preadv"\nexpression = '
         self.check(row + '"calls == 20 and errors == 0"', (), 0)
-        self.check(row + '"calls * 2 < 40"', (), 1, "pread64: calls = 20")
+        self.check(row + '"calls * 2 < 40"', (), 1, "preadv: calls = 20")
         self.check(row + '"seconds / errors < 1"', (), 3, "divided by zero")
         self.check(row + '"colls < 1"', (), 3, "did you mean 'calls'")
         self.check('type = "expression"\ntable = "syscalls"\nrows = "x*"\nexpression = "calls < 1"', (), 3, "no row")
         self.check('type = "expression"\nexpression = "steps == 20 && !(duration_ms > 60_000)"', (), 0)
         self.check('type = "expression"\nexpression = "syscalls < 10"', (), 1)
-        self.check('type = "expression"\ntable = "profile"\nrows = "pread64"\nexpression = "count == 20"', (), 0)
+        self.check('type = "expression"\ntable = "profile"\nrows = "preadv"\nexpression = "count == 20"', (), 0)
 
     def test_slower(self) -> None:
-        before = [RECORDER.fresh() for _ in range(3)]
-        now = [RECORDER.fresh() for _ in range(3)]
+        before, now = RECORDER.same()[:3], RECORDER.same()[3:]
         slow = [RECORDER.fresh("slow") for _ in range(3)]
         config = self.write('[[gate]]\ntype = "slower"\nmax = 0.4\n')
 
@@ -210,7 +216,7 @@ class Gate(unittest.TestCase):
         self.renacer('type = "critical_path"\nmax_duration_ms = 5000\ntrace_name_pattern = "^pread"', (), 0)
         self.renacer('type = "critical_path"\nmax_duration_ms = 5000\ntrace_name_pattern = "^no"', (), 3)
         self.renacer('type = "span_count"\nmax_spans = 10000', (), 0)
-        self.renacer('type = "span_count"\nmax_spans = 19\nspan_name_pattern = "^pread"', (), 1, "20")
+        self.renacer('type = "span_count"\nmax_spans = 19\nspan_name_pattern = "^preadv$"', (), 1, "20")
         self.renacer('type = "memory_usage"\nmax_bytes = 104857600', (), 0)
         self.renacer('type = "memory_usage"\nmax_bytes = 104857600', ("memory",), 1)
         self.renacer('type = "memory_usage"\nmax_bytes = 262144000\ntracking_mode = "rss"', ("memory",), 1)
