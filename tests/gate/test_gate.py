@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "compare"))
 from harness import Bench, need_system_calls  # noqa: E402
 
-WHEELTAP, SUBJECT = sys.argv[1:3]
+WHEELTAP, SUBJECT = (str(Path(word).resolve()) for word in sys.argv[1:3])
 
 
 class Recorder:
