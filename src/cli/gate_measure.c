@@ -96,8 +96,31 @@ static int ask_others(struct wti_measured *m, unsigned needs, struct wt_err *err
 	return r;
 }
 
+/* A run that ended early did less than it would have: no budget is kept by that. */
+static bool is_broken(struct wti_measured *m)
+{
+	static const char *const early[] = {"running", "abandoned", "killed", "interrupted"};
+	const struct wti_run *run = &m->seen.opened.run;
+	const char *what = NULL;
+
+	for (size_t i = 0; i < sizeof(early) / sizeof(*early); i++)
+		if (!strcmp(run->status, early[i]))
+			what = early[i];
+	if (what)
+		snprintf(m->broken, sizeof(m->broken), "'%.100s' did not come to its end: %s",
+			 run->name, what);
+	else if (m->seen.effects.lost_count)
+		snprintf(m->broken, sizeof(m->broken), "'%.100s' lost %llu events: record it again",
+			 run->name, (unsigned long long)m->seen.effects.lost_count);
+	else if (!m->seen.is_whole)
+		snprintf(m->broken, sizeof(m->broken), "'%.100s' is damaged: record it again",
+			 run->name);
+	return *m->broken;
+}
+
 static void connect_parts(struct wti_measured *m)
 {
+	m->run.broken = is_broken(m) ? m->broken : NULL;
 	m->run.effects = &m->seen.effects;
 	m->run.counts = &m->counts;
 	m->run.recorded = m->seen.recorded;
@@ -122,6 +145,9 @@ int wti_gate_measure(const char *word, const struct wti_gate *gate,
 		needs |= wti_gate_needs(&gate->assertions[i]);
 	connect_parts(m);
 	read_memory(&m->seen.opened.run, &m->run);
+	if (!strcmp(m->seen.opened.run.status, "failed"))
+		wt_result_note(result, "the program of '%s' ended with an error",
+			       m->seen.opened.run.name);
 	r = count_calls(m, gate, err);
 	r = r ? r : ask_others(m, needs, err);
 	if (r)
@@ -217,8 +243,8 @@ int wti_gate_golden(const struct wti_assertion *a, const struct wti_measured *m,
 		return 0;
 	snprintf(ret_outcome->expected, sizeof(ret_outcome->expected), "as golden '%.200s'",
 		 a->golden);
-	if (m->run.unfit) {
-		wti_not_evaluated(ret_outcome, "%s", m->run.unfit);
+	if (m->run.broken || m->run.unfit) {
+		wti_not_evaluated(ret_outcome, "%s", m->run.broken ? m->run.broken : m->run.unfit);
 		return 0;
 	}
 	r = strchr(a->golden, '/')

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,6 +127,8 @@ static void train_step(int step, int data_fd)
 		lseek(data_fd, 0, SEEK_SET);
 	if (step == 5 && does("connect"))
 		connect_somewhere();
+	if (step == 5 && does("die"))
+		raise(SIGKILL);
 	if (step == 5 && does("execute"))
 		execute("/bin/true");
 	if (step == 5 && does("outside"))

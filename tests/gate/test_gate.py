@@ -157,6 +157,14 @@ class Gate(unittest.TestCase):
         code, rows = self.gate('[[gate]]\ntype = "count"\ncall = "openat"\nmax = 1000\n', without)
         self.assertEqual((code, rows[0]["outcome"]), (3, "not_measured"))
 
+    def test_run_that_ended_early(self) -> None:
+        run = f"{FOLDER.name}/killed"
+        RECORDER.bench.call("record", "--syscalls", "-o", run, "--", SUBJECT, "die", cwd=RECORDER.work)
+        code, rows = self.gate('[[gate]]\ntype = "duration"\nmax = 60\n'
+                               '[[gate]]\ntype = "forbidden"\neffect = "network"\n', run)
+        self.assertEqual((code, [row["outcome"] for row in rows]), (3, ["not_measured"] * 2), rows)
+        self.assertIn("killed", rows[0]["why"])
+
     # ---- Others
 
     def test_rule(self) -> None:

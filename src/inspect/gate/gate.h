@@ -108,6 +108,7 @@ struct wti_gate_run {
 	const struct wti_effects *effects;
 	const struct wti_counts *counts;
 	const char *recorded;   /* which system calls: an expression, or "all" */
+	const char *broken;     /* why nothing can be said of it at all; NULL: it is whole */
 	const char *unfit;      /* why nothing can be said of system calls; NULL: it can */
 	int64_t duration_ns;    /* -1: not known */
 	int64_t peak_rss_bytes; /* -1: not known */

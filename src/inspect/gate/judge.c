@@ -297,6 +297,8 @@ int wti_gate_judge(const struct wti_assertion *a, const struct wti_gate_run *run
 	*ret_outcome = (struct wti_outcome){.verdict = WTI_NOT_MEASURED};
 	if (!a->is_enabled)
 		ret_outcome->verdict = WTI_DISABLED;
+	else if (run->broken)
+		wti_not_evaluated(ret_outcome, "%s", run->broken);
 	else if (judges[a->type])
 		judges[a->type](a, run, ret_outcome);
 	else
@@ -360,6 +362,14 @@ void wti_gate_slower(const struct wti_assertion *a, const struct wti_gate_run *n
 	if (!before_count) {
 		wti_not_evaluated(ret_outcome,
 				  "there is nothing to compare with: give --against RUN,RUN...");
+		return;
+	}
+	for (size_t i = 0; i < now_count + before_count; i++) {
+		const char *broken = i < now_count ? now[i].broken : before[i - now_count].broken;
+
+		if (!broken)
+			continue;
+		wti_not_evaluated(ret_outcome, "%s", broken);
 		return;
 	}
 	counts[0] = times_of(now, now_count, of_steps, times[0]);
