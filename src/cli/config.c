@@ -239,8 +239,9 @@ static int own_document(struct wti_config *config)
 				config, table,
 				"'%s' stands outside of a table; write [%s] above it", table->key,
 				config->verb->name);
-		if (!strcmp(table->key, "suppress") || !strcmp(table->key, "gate"))
-			continue; /* suppress.c and gate.c read them */
+		if (!strcmp(table->key, "suppress") || !strcmp(table->key, "gate") ||
+		    !strcmp(table->key, "thresholds"))
+			continue; /* suppress.c, gate.c and thresholds.c read them */
 		if (!wti_verb_by_name(table->key))
 			return unknown_key(config, table, table->key, known, count);
 		if (table->type != WTI_DOC_TABLE)

@@ -25,6 +25,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	struct wti_inspection in = {
 		.inspector = "doctor",
 		.options = &how,
+		.judging = &how,
 		.json = options->json,
 		.fail_on = options->fail_on,
 		.text = options->all ? wti_verdict_text_all : wti_verdict_text,

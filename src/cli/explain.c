@@ -74,20 +74,34 @@ static void add_paragraph(struct wti_buf *out, const char *label, const char *te
 	wti_buf_byte(out, '\n');
 }
 
+/* "calls = 1000: fewer take ..." for each. False: it has none. */
+static bool say_thresholds(struct wti_buf *out, const struct wti_rule *rule)
+{
+	for (size_t i = 0; rule->thresholds[i].name; i++)
+		wti_buf_printf(out, "%s`%s` = %llu (%s)", i ? "; " : "", rule->thresholds[i].name,
+			       (unsigned long long)rule->thresholds[i].value,
+			       rule->thresholds[i].why);
+	return out->bytes;
+}
+
 static int print_rule(const struct wti_rule *rule)
 {
-	struct wti_buf out;
+	struct wti_buf out, thresholds;
 	bool ok;
 
 	wti_buf_init(&out, 1u << 16);
+	wti_buf_init(&thresholds, 1u << 16);
 	wti_buf_printf(&out, "%s (%s)  %s\n", rule->code, severities[rule->severity], rule->title);
 	add_paragraph(&out, "what holds", rule->definition);
 	add_paragraph(&out, "means", rule->means);
 	add_paragraph(&out, "try", rule->hint);
 	add_paragraph(&out, "innocent", rule->innocent);
 	add_paragraph(&out, "unmeasured", rule->needs);
+	if (say_thresholds(&thresholds, rule))
+		add_paragraph(&out, "thresholds", wti_buf_cstr(&thresholds));
 	ok = wti_print_buf(&out);
 	wti_buf_release(&out);
+	wti_buf_release(&thresholds);
 	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
 }
 
@@ -100,9 +114,11 @@ static void add_fact(struct wt_result *result, const char *key, const char *text
 static int report_rule(const struct wti_rule *rule)
 {
 	struct wt_result result;
+	struct wti_buf thresholds;
 	int code;
 
 	wt_result_init(&result, "explain");
+	wti_buf_init(&thresholds, 1u << 16);
 	add_fact(&result, "code", rule->code);
 	add_fact(&result, "severity", severities[rule->severity]);
 	add_fact(&result, "title", rule->title);
@@ -111,6 +127,9 @@ static int report_rule(const struct wti_rule *rule)
 	add_fact(&result, "hint", rule->hint);
 	add_fact(&result, "innocent", rule->innocent);
 	add_fact(&result, "not_measured", rule->needs);
+	if (say_thresholds(&thresholds, rule))
+		add_fact(&result, "thresholds", wti_buf_cstr(&thresholds));
+	wti_buf_release(&thresholds);
 	code = wti_report_result(&result, true, WTI_EXIT_CLEAN);
 	wt_result_release(&result);
 	return code;

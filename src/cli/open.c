@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening runs for the verbs that look at them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "inspect/learn/options.h"
 #include "open.h"
 #include "packs.h"
 #include "suppress.h"
+#include "thresholds.h"
 #include "verdict.h"
 #include "progress.h"
 #include "report.h"
@@ -111,25 +114,44 @@ static void suppress(struct wti_suppressions *suppressions, struct wt_result *re
 	wti_suppress_say(suppressions, result, today);
 }
 
+/* What people have said in wheeltap.toml about how to judge. */
+static int read_wishes(const struct wti_inspection *in, struct wti_suppressions **ret_suppressions,
+		       struct wti_setting **ret_settings, struct wt_err *err)
+{
+	int r = in->fail_on ? wti_suppressions_read(WTI_SUPPRESS_FILE, ret_suppressions, err) : 0;
+
+	if (r || !in->judging)
+		return r;
+	r = wti_thresholds_read(WTI_SUPPRESS_FILE, ret_settings, &in->judging->setting_count, err);
+	in->judging->settings = *ret_settings;
+	if (r)
+		wti_suppressions_free(*ret_suppressions);
+	return r;
+}
+
 int wti_inspect_run(const struct wti_inspection *in, const char *word)
 {
 	const struct wt_inspector *inspector = wt_inspector_by_name(in->inspector);
 	const char *verb = in->verb ? in->verb : in->inspector;
 	struct wti_progress progress;
 	struct wti_suppressions *suppressions = NULL;
+	struct wti_setting *settings = NULL;
 	struct wti_opened opened;
 	struct wt_result result;
 	struct wt_err err = {.offset = -1};
 	bool whole;
 	int r;
 
-	if (in->fail_on && wti_suppressions_read(WTI_SUPPRESS_FILE, &suppressions, &err))
+	if (read_wishes(in, &suppressions, &settings, &err))
 		return wti_report_error(verb, in->json, &err);
 	r = wti_open(word, &opened, &err);
 	if (r) {
 		wti_suppressions_free(suppressions);
+		free(settings);
 		return wti_report_error(verb, in->json, &err);
 	}
+	if (in->judging)
+		in->judging->some_calls = opened.run.some_calls;
 	wt_result_init(&result, verb);
 	if (in->before)
 		in->before(&opened, &result);
@@ -137,6 +159,7 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 	r = wt_inspect(inspector, opened.trace, in->query, in->options, &result, wti_progress_share,
 		       &progress, &err);
 	wti_progress_end(&progress);
+	free(settings);
 	if (r == WT_E_NOMEM) {
 		wt_result_release(&result);
 		wti_suppressions_free(suppressions);

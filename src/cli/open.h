@@ -8,6 +8,8 @@
 #include "run.h"
 #include "show/show.h"
 
+struct wti_check_options;
+
 struct wti_opened {
 	struct wti_run run;
 	struct wt_trace *trace;
@@ -30,6 +32,8 @@ struct wti_inspection {
 	const char *verb;             /* that asks; NULL: of the same name */
 	const struct wt_query *query; /* or NULL */
 	const void *options;          /* of the inspector */
+	/* Of one that judges: gets thresholds of wheeltap.toml, and what was recorded. Or NULL. */
+	struct wti_check_options *judging;
 	bool json;
 	const char
 		*fail_on; /* findings of this severity or above give exit code 1; NULL: none do */

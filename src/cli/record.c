@@ -167,8 +167,8 @@ static int prepare(struct recording *recording, const struct record_options *opt
 	record->settings = recording->plan.settings;
 	record->entrance = recording->plan.entrance[0] ? recording->plan.entrance : NULL;
 	if (options->check && strcmp(options->check, "no") && strcmp(options->check, "false")) {
-		r = wti_record_check_start(options->check, options->on_finding, &recording->check,
-					   err);
+		r = wti_record_check_start(options->check, options->on_finding,
+					   recording->syscalls.expression, &recording->check, err);
 		if (r)
 			return r;
 		record->watch = wti_record_check_sink(recording->check);

@@ -14,6 +14,7 @@
 #include "record_check.h"
 #include "report.h"
 #include "suppress.h"
+#include "thresholds.h"
 #include "verdict.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -26,6 +27,7 @@ struct wti_record_check {
 	const char *on_finding;
 	struct wti_pack *pack;                 /* or NULL */
 	struct wti_suppressions *suppressions; /* or NULL */
+	struct wti_setting *settings;          /* or NULL */
 	struct wti_check_options options;
 	char today[16];
 	struct wti_map told; /* codes of findings that were shown */
@@ -110,12 +112,13 @@ static bool is_a_pack(const char *word)
 	return strcmp(word, "yes") && strcmp(word, "true") && strcmp(word, "rules");
 }
 
-int wti_record_check_start(const char *pack, const char *on_finding,
+int wti_record_check_start(const char *pack, const char *on_finding, bool some_calls,
 			   struct wti_record_check **ret_check, struct wt_err *err)
 {
 	struct wti_record_check *check = calloc(1, sizeof(*check));
 	struct wti_watch_options options = {
 		.inspector = wt_inspector_by_name("check"), .news = news, .cookie = check};
+	size_t setting_count = 0;
 	int r = 0;
 
 	if (!check)
@@ -126,6 +129,8 @@ int wti_record_check_start(const char *pack, const char *on_finding,
 		check->pack = wti_pack_builtin();
 	if (!r)
 		r = wti_suppressions_read(WTI_SUPPRESS_FILE, &check->suppressions, err);
+	if (!r)
+		r = wti_thresholds_read(WTI_SUPPRESS_FILE, &check->settings, &setting_count, err);
 	check->on_finding = on_finding;
 	wti_map_init(&check->told, CODES_MAX);
 	if (!getcwd(check->directory, sizeof(check->directory)))
@@ -133,12 +138,16 @@ int wti_record_check_start(const char *pack, const char *on_finding,
 	check->options = (struct wti_check_options){.pack = check->pack,
 						    .is_builtin = !is_a_pack(pack),
 						    .with_rules = true,
+						    .settings = check->settings,
+						    .setting_count = setting_count,
+						    .some_calls = some_calls,
 						    .today = wti_today(check->today)};
 	options.inspector_options = &check->options;
 	r = r ? r : wti_watch_start(&options, &check->watch, err);
 	if (r) {
 		wti_pack_free(check->pack);
 		wti_suppressions_free(check->suppressions);
+		free(check->settings);
 		free(check);
 		return r;
 	}
@@ -179,6 +188,7 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 	wti_watch_free(check->watch);
 	wti_pack_free(check->pack);
 	wti_suppressions_free(check->suppressions);
+	free(check->settings);
 	wti_map_release(&check->told);
 	free(check);
 	return code;

@@ -28,6 +28,7 @@ struct wti_run {
 	int64_t lost;
 	char *command;   /* words as a shell would take them; "" when not known */
 	char *directory; /* in which it was started; NULL: not known */
+	bool some_calls; /* only some system calls were recorded: --syscalls=EXPR */
 };
 
 const char *wti_home(void);

@@ -88,6 +88,8 @@ static void take(const json_t *root, const char *folder, struct wti_run *run)
 	run->command = command_of(json_object_get(root, "command"));
 	if (json_is_string(json_object_get(root, "directory")))
 		run->directory = strdup(json_string_value(json_object_get(root, "directory")));
+	run->some_calls =
+		json_is_string(json_object_get(json_object_get(root, "syscalls"), "expression"));
 	if (over) { /* what the recorder has counted */
 		run->duration_ns = count_of(root, "duration_ns");
 		run->events = count_of(root, "events");

@@ -8,6 +8,8 @@
 #include "learn/level.h"
 #include "learn/observer.h"
 #include "learn/options.h"
+#include "patterns/ledger.h"
+#include "patterns/patterns.h"
 #include "rules/judge.h"
 #include "table.h"
 
@@ -17,6 +19,7 @@ struct state {
 	struct wti_observer observer;
 	struct wti_checker checker;
 	struct wti_judge judge;
+	struct wti_ledger ledger;
 	bool has_pack;
 };
 
@@ -30,7 +33,7 @@ static void tell(void *self, const struct wti_moment *moment)
 		wti_judge_moment(&s->judge, moment);
 }
 
-/* The step in which a rule had something to say first; INT64_MAX: none had. */
+/* The step in which a rule about training had something to say first; INT64_MAX: none had. */
 static int64_t rules_since(const struct state *s)
 {
 	int64_t since = INT64_MAX;
@@ -38,8 +41,8 @@ static int64_t rules_since(const struct state *s)
 	for (size_t i = 0; s->options.with_rules && i < s->judge.count; i++) {
 		const struct wti_case *account = &s->judge.cases[i];
 
-		if (account->violation_count && account->rule->severity >= WT_WARNING &&
-		    account->first_step < since)
+		if (account->violation_count && !account->rule->audit &&
+		    account->rule->severity >= WT_WARNING && account->first_step < since)
 			since = account->first_step;
 	}
 	return since;
@@ -65,16 +68,23 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 				      s->checker.relations, err);
 	if (!r && s->options.with_rules)
 		r = wti_judge_init(&s->judge, &s->training, err);
-	return r;
+	if (r || !s->options.with_rules)
+		return r;
+	wti_judge_set(&s->judge, s->options.settings, s->options.setting_count);
+	return wti_ledger_init(&s->ledger, wti_blocked_percent(&s->judge), &s->training.calls, err);
 }
 
 static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *s = opaque;
+	int r;
 
 	if (s->has_pack)
 		wti_levels_take(&s->checker.levels, event);
-	return wti_training_event(&s->training, event, err);
+	r = wti_training_event(&s->training, event, err);
+	if (!r && s->options.with_rules)
+		r = wti_ledger_event(&s->ledger, event, err);
+	return r;
 }
 
 static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
@@ -82,8 +92,11 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	struct state *s = opaque;
 
 	wti_training_finish(&s->training);
-	if (s->options.with_rules)
+	if (s->options.with_rules) {
+		wti_ledger_finish(&s->ledger);
+		wti_judge_audit(&s->judge, &s->ledger, !s->options.some_calls);
 		wti_judge_finish(&s->judge, result);
+	}
 	if (s->has_pack) {
 		wti_observer_finish(&s->observer);
 		s->checker.lost_count = s->observer.scene.lost_count;
@@ -110,8 +123,10 @@ static void release(void *opaque)
 		wti_observer_release(&s->observer);
 		wti_checker_release(&s->checker);
 	}
-	if (s->options.with_rules)
+	if (s->options.with_rules) {
 		wti_judge_release(&s->judge);
+		wti_ledger_release(&s->ledger);
+	}
 	wti_training_release(&s->training);
 }
 

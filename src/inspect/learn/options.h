@@ -5,6 +5,8 @@
 
 #include "pack.h"
 
+struct wti_setting;
+
 /* What was seen in one run; release with wti_learned_release(). */
 struct wti_learned {
 	struct wti_symbols symbols;
@@ -22,6 +24,10 @@ struct wti_check_options {
 	bool is_builtin;             /* the pack: it warns at most, and only where no rule has */
 	bool with_rules;             /* those of doctor, too */
 	const char *today;           /* "2026-03-01" */
+	/* Of the rules about system calls: */
+	const struct wti_setting *settings; /* other thresholds */
+	size_t setting_count;
+	bool some_calls; /* not all system calls were recorded */
 };
 
 #endif

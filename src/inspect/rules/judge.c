@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "inspect/patterns/ledger.h"
 #include "judge.h"
 
 #define TEXT_MAX 4096u
@@ -79,6 +80,8 @@ int wti_judge_init(struct wti_judge *judge, const struct wti_training *training,
 		account->training = training;
 		account->needs = needs_of(account->rule);
 		account->first_step = account->last_step = -1;
+		for (unsigned j = 0; j < WTI_THRESHOLDS_MAX; j++)
+			account->thresholds[j] = account->rule->thresholds[j].value;
 		wti_map_init(&account->subjects, WTI_SUBJECTS_MAX);
 		wti_map_init(&account->ranks, RANKS_MAX);
 		account->state = calloc(1, account->rule->state_bytes + 1);
@@ -166,6 +169,52 @@ void wti_violated(struct wti_case *account, const struct wti_moment *moment, uin
 	va_start(args, evidence);
 	account->evidence = format_text(evidence, args);
 	va_end(args);
+}
+
+/* The innermost line that an agent told of the thread. */
+static struct wti_where where_of_spot(const struct wti_case *account, const struct wti_spot *spot)
+{
+	struct wti_where where = {.line = -1, .op = spot->op};
+	struct wti_symbols *symbols = account->training->symbols;
+	const struct wt_reader *reader =
+		spot->line.stream < account->training->process_count
+			? account->training->processes[spot->line.stream].reader
+			: NULL;
+	const struct wt_site *site =
+		reader && spot->line.site ? wt_reader_site(reader, spot->line.site) : NULL;
+	struct wt_text file;
+
+	if (!site)
+		return where;
+	file = wt_reader_string(reader, site->file);
+	where.file = wti_symbol_text(symbols, wti_symbol(symbols, file.data, file.bytes));
+	where.line = site->line;
+	return where;
+}
+
+void wti_found(struct wti_case *account, const struct wti_spot *spot, const char *evidence, ...)
+{
+	struct wti_symbols *symbols = account->training->symbols;
+	uint64_t *count = wti_map_number(&account->subjects,
+					 wti_symbol(symbols, spot->subject, strlen(spot->subject)));
+	va_list args;
+
+	if (count)
+		++*count;
+	if (spot->step > account->last_step)
+		account->last_step = spot->step;
+	if (account->violation_count++)
+		return;
+	account->first_step = spot->step;
+	account->where = where_of_spot(account, spot);
+	va_start(args, evidence);
+	account->evidence = format_text(evidence, args);
+	va_end(args);
+}
+
+uint64_t wti_threshold(const struct wti_case *account, unsigned which)
+{
+	return account->thresholds[which];
 }
 
 void wti_not_this(struct wti_case *account, const char *format, ...)
@@ -310,9 +359,28 @@ static void add_finding(const struct wti_judge *judge, const struct wti_case *ac
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
+/* Of what was lost, whether it makes a rule unable to say that it held. */
+static bool has_lost(const struct wti_judge *judge, const struct wti_case *account)
+{
+	uint32_t flags = account->rule->flags;
+
+	if (account->rule->audit)
+		return judge->lost_call_count &&
+		       (flags & WTI_RULE_ABSENCE ||
+			(flags & WTI_RULE_COUNTS && !account->violation_count));
+	return judge->lost_count && flags & WTI_RULE_ABSENCE;
+}
+
+static bool has_too_few_calls(const struct wti_judge *judge, const struct wti_case *account)
+{
+	return judge->has_some_calls && account->rule->flags & WTI_RULE_ALL_CALLS;
+}
+
 static const char *why_not(const struct wti_judge *judge, const struct wti_case *account)
 {
-	if (judge->lost_count && account->rule->flags & WTI_RULE_ABSENCE)
+	if (has_too_few_calls(judge, account))
+		return "only some system calls were recorded (--syscalls=EXPR)";
+	if (has_lost(judge, account))
 		return "events were lost";
 	if (judge->lacked & account->needs)
 		return LACKS_TEXT;
@@ -321,7 +389,7 @@ static const char *why_not(const struct wti_judge *judge, const struct wti_case 
 
 static bool is_measured(const struct wti_judge *judge, const struct wti_case *account)
 {
-	if (judge->lost_count && account->rule->flags & WTI_RULE_ABSENCE)
+	if (has_lost(judge, account) || has_too_few_calls(judge, account))
 		return false;
 	return account->violation_count || account->held_count;
 }
@@ -371,6 +439,24 @@ static void add_rules(const struct wti_judge *judge, struct wt_result *result)
 	wt_result_fact_count(result, "rules_held", "", WT_CELL_COUNT, held);
 	wt_result_fact_count(result, "rules_not_measured", "", WT_CELL_COUNT, unmeasured);
 	wt_result_set_status(result, violated ? "findings" : held ? "clean" : "not_measured");
+}
+
+void wti_judge_set(struct wti_judge *judge, const struct wti_setting *settings, size_t count)
+{
+	for (size_t i = 0; i < judge->count; i++)
+		for (size_t j = 0; j < count; j++)
+			if (settings[j].rule == judge->cases[i].rule)
+				judge->cases[i].thresholds[settings[j].threshold] =
+					settings[j].value;
+}
+
+void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger, bool is_whole)
+{
+	judge->lost_call_count = ledger->lost_count;
+	judge->has_some_calls = !is_whole;
+	for (size_t i = 0; i < judge->count && ledger->call_count; i++)
+		if (judge->cases[i].rule->audit)
+			judge->cases[i].rule->audit(&judge->cases[i], ledger);
 }
 
 /* Errors first; among them in the order of the table, which has causes first. */

@@ -25,6 +25,7 @@ struct wti_case {
 	char *not_this;
 	const char *why_not; /* measured */
 	bool is_told;        /* live: its finding has been shown */
+	uint64_t thresholds[WTI_THRESHOLDS_MAX];
 };
 
 struct wti_judge {
@@ -34,13 +35,19 @@ struct wti_judge {
 	uint32_t *listeners; /* by the type of a moment, those who want it: places in cases */
 	uint32_t listener_counts[WTI_MOMENT_TYPES];
 	uint64_t lost_count;
-	uint32_t lacked; /* enum wti_lack, in any process */
+	uint32_t lacked;          /* enum wti_lack, in any process */
+	uint64_t lost_call_count; /* of system calls */
+	bool has_some_calls;      /* only some of them were recorded */
 };
 
 int wti_judge_init(struct wti_judge *judge, const struct wti_training *training,
 		   struct wt_err *err);
 void wti_judge_release(struct wti_judge *judge);
 void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment);
+/* Before anything is judged: other thresholds. */
+void wti_judge_set(struct wti_judge *judge, const struct wti_setting *settings, size_t count);
+/* The run has ended; the ledger is finished. `is_whole`: it has every system call of the run. */
+void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger, bool is_whole);
 /* Findings, the table of rules and the closing line. The run has ended. */
 void wti_judge_finish(struct wti_judge *judge, struct wt_result *result);
 /* Live: the findings that are new since the last time. How many. */

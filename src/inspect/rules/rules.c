@@ -94,6 +94,16 @@ extern const struct wti_rule wti_rule_sched_002;
 extern const struct wti_rule wti_rule_sched_003;
 extern const struct wti_rule wti_rule_sched_004;
 extern const struct wti_rule wti_rule_sched_005;
+extern const struct wti_rule wti_rule_sys_001;
+extern const struct wti_rule wti_rule_sys_002;
+extern const struct wti_rule wti_rule_sys_003;
+extern const struct wti_rule wti_rule_sys_004;
+extern const struct wti_rule wti_rule_sys_005;
+extern const struct wti_rule wti_rule_sys_006;
+extern const struct wti_rule wti_rule_sys_007;
+extern const struct wti_rule wti_rule_sys_008;
+extern const struct wti_rule wti_rule_sys_009;
+extern const struct wti_rule wti_rule_sys_010;
 extern const struct wti_rule wti_rule_target_001;
 extern const struct wti_rule wti_rule_target_002;
 
@@ -191,6 +201,16 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_grad_005,
 	&wti_rule_rows_003,
 	&wti_rule_learn_001,
+	&wti_rule_sys_001,
+	&wti_rule_sys_002,
+	&wti_rule_sys_006,
+	&wti_rule_sys_003,
+	&wti_rule_sys_004,
+	&wti_rule_sys_005,
+	&wti_rule_sys_007,
+	&wti_rule_sys_008,
+	&wti_rule_sys_009,
+	&wti_rule_sys_010,
 	NULL,
 };
 /* clang-format on */
