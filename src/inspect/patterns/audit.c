@@ -28,40 +28,41 @@ static int most_first(const void *a, const void *b)
 }
 
 static void tell(struct wti_case *account, const struct wti_ledger *ledger,
-		 const struct wti_posting *entry, const struct wti_audit *audit)
+		 const struct wti_posting *posting, const struct wti_audit *audit)
 {
 	char who[WTI_WHO_BYTES], time[16], since[16], rate[32];
 	struct wti_spot spot = {
-		.subject = wti_who(who, ledger, entry->process),
-		.op = entry->nr || entry->arch ? wti_call_name(entry->arch, entry->nr) : NULL,
-		.step = entry->first_step,
-		.line = entry->line,
+		.subject = wti_who(who, ledger, posting->process),
+		.op = posting->nr || posting->arch ? wti_call_name(posting->arch, posting->nr)
+						   : NULL,
+		.step = posting->first_step,
+		.line = posting->line,
 	};
 	struct wti_buf said;
 
 	wti_buf_init(&said, SAID_MAX);
-	audit->say(&said, ledger, entry);
-	wti_format_ns(time, (int64_t)entry->time_ns);
-	wti_format_ns(since, entry->first_ns);
-	wti_format_count(rate, (uint64_t)wti_posting_rate(entry));
+	audit->say(&said, ledger, posting);
+	wti_format_ns(time, (int64_t)posting->time_ns);
+	wti_format_ns(since, posting->first_ns);
+	wti_format_count(rate, (uint64_t)wti_posting_rate(posting));
 	wti_found(account, &spot, "%s, %s a second, %s in all, by thread %u since %s",
-		  wti_buf_cstr(&said), rate, time, entry->tid, since);
+		  wti_buf_cstr(&said), rate, time, posting->tid, since);
 	wti_buf_release(&said);
 }
 
 void wti_audit(struct wti_case *account, const struct wti_ledger *ledger,
 	       const struct wti_audit *audit)
 {
-	const struct wti_posting **habits = calloc(ledger->entry_count + 1, sizeof(*habits));
+	const struct wti_posting **habits = calloc(ledger->posting_count + 1, sizeof(*habits));
 	size_t count = 0;
 
-	for (size_t i = 0; habits && i < ledger->entry_count; i++) {
-		const struct wti_posting *entry = &ledger->entries[i];
+	for (size_t i = 0; habits && i < ledger->posting_count; i++) {
+		const struct wti_posting *posting = &ledger->postings[i];
 
-		if (!(audit->matters & 1u << entry->matter))
+		if (!(audit->matters & 1u << posting->matter))
 			continue;
-		if (audit->is_habit(account, entry))
-			habits[count++] = entry;
+		if (audit->is_habit(account, posting))
+			habits[count++] = posting;
 		else
 			wti_held(account);
 	}

@@ -22,12 +22,12 @@ static const struct wti_posting *worst_of(const struct wti_ledger *ledger, size_
 {
 	const struct wti_posting *worst = NULL;
 
-	for (size_t i = 0; i < ledger->entry_count; i++) {
-		const struct wti_posting *entry = &ledger->entries[i];
+	for (size_t i = 0; i < ledger->posting_count; i++) {
+		const struct wti_posting *posting = &ledger->postings[i];
 
-		if (entry->process == process && entry->matter == WTI_MATTER_WAITED &&
-		    (!worst || entry->time_ns > worst->time_ns))
-			worst = entry;
+		if (posting->process == process && posting->matter == WTI_MATTER_WAITED &&
+		    (!worst || posting->time_ns > worst->time_ns))
+			worst = posting;
 	}
 	return worst;
 }

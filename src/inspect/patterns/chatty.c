@@ -7,31 +7,31 @@
 
 /* "read '/data/set' 20,000 times" */
 static void say_times(struct wti_buf *out, const struct wti_ledger *ledger,
-		      const struct wti_posting *entry)
+		      const struct wti_posting *posting)
 {
 	char name[WTI_CALL_LABEL_BYTES], count[32];
 
-	wti_buf_printf(out, "%s of '%s' %s times", wti_call_label(name, entry->arch, entry->nr),
-		       wti_ledger_thing(ledger, entry->thing),
-		       wti_format_count(count, entry->count));
+	wti_buf_printf(out, "%s of '%s' %s times", wti_call_label(name, posting->arch, posting->nr),
+		       wti_ledger_thing(ledger, posting->thing),
+		       wti_format_count(count, posting->count));
 }
 
 /* ---- WT-SYS-003: small pieces --------------------------------------------------------------- */
 
 enum { SMALL_CALLS, SMALL_BYTES, SMALL_RATE };
 
-static bool is_small(const struct wti_case *account, const struct wti_posting *entry)
+static bool is_small(const struct wti_case *account, const struct wti_posting *posting)
 {
-	return entry->count >= wti_threshold(account, SMALL_CALLS) &&
-	       entry->bytes <= entry->count * wti_threshold(account, SMALL_BYTES) &&
-	       wti_posting_rate(entry) >= (double)wti_threshold(account, SMALL_RATE);
+	return posting->count >= wti_threshold(account, SMALL_CALLS) &&
+	       posting->bytes <= posting->count * wti_threshold(account, SMALL_BYTES) &&
+	       wti_posting_rate(posting) >= (double)wti_threshold(account, SMALL_RATE);
 }
 
 static void say_small(struct wti_buf *out, const struct wti_ledger *ledger,
-		      const struct wti_posting *entry)
+		      const struct wti_posting *posting)
 {
-	say_times(out, ledger, entry);
-	wti_buf_printf(out, ", %.1f bytes each", (double)entry->bytes / (double)entry->count);
+	say_times(out, ledger, posting);
+	wti_buf_printf(out, ", %.1f bytes each", (double)posting->bytes / (double)posting->count);
 }
 
 static void audit_small(struct wti_case *account, const struct wti_ledger *ledger)
@@ -71,10 +71,10 @@ const struct wti_rule wti_rule_sys_003 = {
 
 enum { OPEN_CALLS, OPEN_RATE };
 
-static bool is_reopened(const struct wti_case *account, const struct wti_posting *entry)
+static bool is_reopened(const struct wti_case *account, const struct wti_posting *posting)
 {
-	return entry->count >= wti_threshold(account, OPEN_CALLS) &&
-	       wti_posting_rate(entry) >= (double)wti_threshold(account, OPEN_RATE);
+	return posting->count >= wti_threshold(account, OPEN_CALLS) &&
+	       wti_posting_rate(posting) >= (double)wti_threshold(account, OPEN_RATE);
 }
 
 static void audit_opens(struct wti_case *account, const struct wti_ledger *ledger)
@@ -110,10 +110,10 @@ const struct wti_rule wti_rule_sys_004 = {
 
 enum { LOOK_CALLS, LOOK_RATE };
 
-static bool is_storm(const struct wti_case *account, const struct wti_posting *entry)
+static bool is_storm(const struct wti_case *account, const struct wti_posting *posting)
 {
-	return entry->count >= wti_threshold(account, LOOK_CALLS) &&
-	       wti_posting_rate(entry) >= (double)wti_threshold(account, LOOK_RATE);
+	return posting->count >= wti_threshold(account, LOOK_CALLS) &&
+	       wti_posting_rate(posting) >= (double)wti_threshold(account, LOOK_RATE);
 }
 
 static void audit_looks(struct wti_case *account, const struct wti_ledger *ledger)

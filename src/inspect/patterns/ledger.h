@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ledger: what the processes of a run asked of the kernel, added up while its system calls go
- * by. An ENTRY is what one process did of one sort to one thing (read small pieces of a file,
+ * by. A POSTING is what one process did of one sort to one thing (read small pieces of a file,
  * looked a name up, started a program): how often, how long, since when. Of each THREAD it is
  * known how long it waited and which calls it repeated without progress.
  *
@@ -79,14 +79,14 @@ struct wti_ledger {
 	struct wti_handles *handles;
 	const struct wti_calls *calls; /* of functions, as agents tell them */
 	struct wti_map names;          /* of things */
-	struct wti_map entry_of;       /* process, thing and matter: place plus one */
+	struct wti_map posting_of;     /* process, thing and matter: place plus one */
 	struct wti_map process_of;     /* pid: place plus one */
 	struct wti_map thread_of;      /* stream and track: place plus one */
 	struct wti_map tid_of;         /* tid: place of its thread plus one */
 	struct wti_map track_of;       /* tid: stream and track of its agent's, plus one */
 	struct wti_map mapped;         /* process and address: it is mapped */
-	struct wti_posting *entries;
-	size_t entry_count, entry_capacity;
+	struct wti_posting *postings;
+	size_t posting_count, posting_capacity;
 	struct wti_ledger_process *processes;
 	size_t process_count, process_capacity;
 	struct wti_ledger_thread *threads;
@@ -111,6 +111,6 @@ void wti_ledger_finish(struct wti_ledger *ledger);
 /* "/data/set"; "" for nothing. */
 const char *wti_ledger_thing(const struct wti_ledger *ledger, uint32_t thing);
 /* Per second, between its first and its last. */
-double wti_posting_rate(const struct wti_posting *entry);
+double wti_posting_rate(const struct wti_posting *posting);
 
 #endif

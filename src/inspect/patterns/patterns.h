@@ -15,14 +15,14 @@ struct wti_judge;
 const char *wti_who(char out[WTI_WHO_BYTES], const struct wti_ledger *ledger, uint32_t process);
 
 /*
- * Every entry of these matters (bits) is a case. Those for which `is_habit` says so are told by
+ * Every posting of these matters (bits) is a case. Those for which `is_habit` says so are told by
  * `tell`, the most frequent first.
  */
 struct wti_audit {
 	uint32_t matters;
-	bool (*is_habit)(const struct wti_case *account, const struct wti_posting *entry);
+	bool (*is_habit)(const struct wti_case *account, const struct wti_posting *posting);
 	void (*say)(struct wti_buf *out, const struct wti_ledger *ledger,
-		    const struct wti_posting *entry);
+		    const struct wti_posting *posting);
 };
 void wti_audit(struct wti_case *account, const struct wti_ledger *ledger,
 	       const struct wti_audit *audit);

@@ -148,22 +148,22 @@ const struct wti_rule wti_rule_sys_002 = {
 
 enum { START_CALLS, START_RATE, START_LIFE_MS };
 
-static bool is_churn(const struct wti_case *account, const struct wti_posting *entry)
+static bool is_churn(const struct wti_case *account, const struct wti_posting *posting)
 {
-	return entry->count >= wti_threshold(account, START_CALLS) &&
-	       wti_posting_rate(entry) >= (double)wti_threshold(account, START_RATE) &&
-	       entry->time_ns <= entry->count * wti_threshold(account, START_LIFE_MS) * 1000000;
+	return posting->count >= wti_threshold(account, START_CALLS) &&
+	       wti_posting_rate(posting) >= (double)wti_threshold(account, START_RATE) &&
+	       posting->time_ns <= posting->count * wti_threshold(account, START_LIFE_MS) * 1000000;
 }
 
 static void say_started(struct wti_buf *out, const struct wti_ledger *ledger,
-			const struct wti_posting *entry)
+			const struct wti_posting *posting)
 {
 	char count[32], life[16];
 
 	wti_buf_printf(out, "'%s' started %s times, for %s each",
-		       wti_ledger_thing(ledger, entry->thing),
-		       wti_format_count(count, entry->count),
-		       wti_format_ns(life, (int64_t)(entry->time_ns / entry->count)));
+		       wti_ledger_thing(ledger, posting->thing),
+		       wti_format_count(count, posting->count),
+		       wti_format_ns(life, (int64_t)(posting->time_ns / posting->count)));
 }
 
 static void audit_starts(struct wti_case *account, const struct wti_ledger *ledger)

@@ -6,31 +6,31 @@
 
 enum { CALLS, RATE, BYTES };
 
-static bool is_often(const struct wti_case *account, const struct wti_posting *entry)
+static bool is_often(const struct wti_case *account, const struct wti_posting *posting)
 {
-	return entry->count >= wti_threshold(account, CALLS) &&
-	       wti_posting_rate(entry) >= (double)wti_threshold(account, RATE);
+	return posting->count >= wti_threshold(account, CALLS) &&
+	       wti_posting_rate(posting) >= (double)wti_threshold(account, RATE);
 }
 
 static void say_often(struct wti_buf *out, const struct wti_ledger *ledger,
-		      const struct wti_posting *entry)
+		      const struct wti_posting *posting)
 {
 	char name[WTI_CALL_LABEL_BYTES], count[32], bytes[16];
 
-	wti_buf_printf(out, "%s%s%s %s times", wti_call_label(name, entry->arch, entry->nr),
-		       entry->thing ? " of " : "", wti_ledger_thing(ledger, entry->thing),
-		       wti_format_count(count, entry->count));
-	if (entry->bytes)
+	wti_buf_printf(out, "%s%s%s %s times", wti_call_label(name, posting->arch, posting->nr),
+		       posting->thing ? " of " : "", wti_ledger_thing(ledger, posting->thing),
+		       wti_format_count(count, posting->count));
+	if (posting->bytes)
 		wti_buf_printf(out, ", %s each",
-			       wti_format_bytes(bytes, entry->bytes / entry->count));
+			       wti_format_bytes(bytes, posting->bytes / posting->count));
 }
 
 /* ---- WT-SYS-008: random numbers -------------------------------------------------------------- */
 
-static bool is_drawn_often(const struct wti_case *account, const struct wti_posting *entry)
+static bool is_drawn_often(const struct wti_case *account, const struct wti_posting *posting)
 {
-	return is_often(account, entry) &&
-	       entry->bytes <= entry->count * wti_threshold(account, BYTES);
+	return is_often(account, posting) &&
+	       posting->bytes <= posting->count * wti_threshold(account, BYTES);
 }
 
 static void audit_random(struct wti_case *account, const struct wti_ledger *ledger)
@@ -95,12 +95,12 @@ const struct wti_rule wti_rule_sys_009 = {
 
 enum { MAP_CALLS, MAP_RATE, MAP_BYTES };
 
-static bool is_churned(const struct wti_case *account, const struct wti_posting *entry)
+static bool is_churned(const struct wti_case *account, const struct wti_posting *posting)
 {
-	double rate = wti_posting_rate(entry);
-	double bytes = (double)entry->bytes / (double)entry->count;
+	double rate = wti_posting_rate(posting);
+	double bytes = (double)posting->bytes / (double)posting->count;
 
-	return entry->count >= wti_threshold(account, MAP_CALLS) &&
+	return posting->count >= wti_threshold(account, MAP_CALLS) &&
 	       (rate >= (double)wti_threshold(account, MAP_RATE) ||
 		rate * bytes >= (double)wti_threshold(account, MAP_BYTES));
 }
