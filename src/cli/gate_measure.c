@@ -9,9 +9,12 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "gate.h"
+#include "inspect/check.h"
 #include "inspect/gate/judge.h"
 #include "inspect/stat.h"
 #include "inspect/syscalls.h"
+#include "suppress.h"
+#include "thresholds.h"
 
 #define RUNJSON_MAX (16u << 20)
 
@@ -75,16 +78,31 @@ static int count_calls(struct wti_measured *m, const struct wti_gate *gate, stru
 	return r;
 }
 
+/* By the thresholds of wheeltap.toml, as `doctor` itself would judge. */
+static int ask_doctor(struct wti_measured *m, struct wt_err *err)
+{
+	struct wti_check_options options = {.with_rules = true,
+					    .some_calls = m->seen.opened.run.some_calls};
+	struct wti_setting *settings;
+	int r = wti_thresholds_read(WTI_SUPPRESS_FILE, &settings, &options.setting_count, err);
+
+	if (r)
+		return r;
+	options.settings = settings;
+	r = inspect(m, "doctor", &options, &m->doctor, err);
+	m->run.doctor = &m->doctor;
+	free(settings);
+	return r;
+}
+
 static int ask_others(struct wti_measured *m, unsigned needs, struct wt_err *err)
 {
 	struct wti_syscalls_view view = {.percentiles = true};
 	struct wti_stat_options stat = {.limit = 0};
 	int r = 0;
 
-	if (needs & WTI_NEEDS_DOCTOR) {
-		r = inspect(m, "doctor", NULL, &m->doctor, err);
-		m->run.doctor = &m->doctor;
-	}
+	if (needs & WTI_NEEDS_DOCTOR)
+		r = ask_doctor(m, err);
 	if (!r && needs & WTI_NEEDS_SYSCALLS) {
 		r = inspect(m, "syscalls", &view, &m->syscalls, err);
 		m->run.syscalls = &m->syscalls;

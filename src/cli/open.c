@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "inspect/learn/options.h"
+#include "inspect/check.h"
 #include "open.h"
 #include "packs.h"
 #include "suppress.h"

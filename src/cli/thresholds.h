@@ -3,7 +3,11 @@
 #ifndef WTI_CLI_THRESHOLDS_H
 #define WTI_CLI_THRESHOLDS_H
 
-#include "inspect/rules/rule.h"
+#include <stddef.h>
+
+#include <wheeltap/err.h>
+
+struct wti_setting;
 
 /* NULL and 0 if there is no such file, or nothing in it. To be freed. */
 int wti_thresholds_read(const char *path, struct wti_setting **ret_settings, size_t *ret_count,

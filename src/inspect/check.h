@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of the inspectors `check` and `doctor`. */
+#ifndef WTI_INSPECT_CHECK_H
+#define WTI_INSPECT_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct wti_pack;
+struct wti_setting;
+
+struct wti_check_options {
+	const struct wti_pack *pack; /* NULL: none */
+	bool is_builtin;             /* the pack: it warns at most, and only where no rule has */
+	bool with_rules;             /* those of doctor, too */
+	const char *today;           /* "2026-03-01" */
+	/* Of the rules about system calls: */
+	const struct wti_setting *settings; /* other thresholds */
+	size_t setting_count;
+	bool some_calls; /* not all system calls were recorded */
+};
+
+#endif
