@@ -46,7 +46,8 @@ class Recorder:
         return self.runs[deeds]
 
 
-FOLDER = tempfile.TemporaryDirectory(prefix="wheeltap-gate-")
+# Not below /tmp, where everything is called $TMP/...: what lies beside the working directory is $CWD/../...
+FOLDER = tempfile.TemporaryDirectory(prefix="wheeltap-gate-", dir=Path.cwd())
 RECORDER: Recorder
 
 
@@ -136,7 +137,7 @@ class Gate(unittest.TestCase):
         self.check('type = "forbidden"\neffect = "exec"', ("execute",), 1, "true")
         self.check('type = "forbidden"\neffect = ["exec", "network"]\nallow = ["true"]', ("execute",), 0)
         self.check('type = "forbidden"\neffect = "write"\noutside = "$CWD"', (), 0)
-        self.check('type = "forbidden"\neffect = "write"\noutside = "$CWD"', ("outside",), 1, "outside.txt")
+        self.check('type = "forbidden"\neffect = "write"\noutside = "$CWD"', ("outside",), 1, "$CWD/../outside.txt")
         self.check('type = "forbidden"\neffect = "write"', (), 1, "$CWD/model.bin")
         self.check('type = "forbidden"\neffect = "write"\nallow = "*/model.bin"', (), 0)
 
