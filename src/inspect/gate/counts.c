@@ -178,13 +178,14 @@ static uint64_t pages(uint64_t bytes)
 }
 
 /* The memory that a call asks for: what was asked and given back counts. */
-static void take_memory(struct state *s, uint32_t pid, const struct wti_syscall *call)
+static int take_memory(struct state *s, uint32_t pid, const struct wti_syscall *call,
+		       struct wt_err *err)
 {
 	const char *name = wti_call_name((enum wti_arch)call->arch, call->nr);
 	uint64_t now = (uint64_t)call->result, *heap;
 
 	if (!name)
-		return;
+		return 0;
 	if (!strcmp(name, "mmap") && call->args[3] & MAP_ANONYMOUS &&
 	    !(call->args[3] & MAP_NORESERVE) && call->args[2] != PROT_NONE)
 		s->counts->asked_bytes += pages(call->args[1]);
@@ -194,19 +195,20 @@ static void take_memory(struct state *s, uint32_t pid, const struct wti_syscall 
 	if (!strcmp(name, "mremap") && call->args[2] > call->args[1])
 		s->counts->asked_bytes += pages(call->args[2]) - pages(call->args[1]);
 	if (strcmp(name, "brk") != 0)
-		return;
+		return 0;
 	heap = wti_map_number(&s->heaps, pid);
 	if (!heap)
-		return;
+		return wti_map_failed(&s->heaps, err, "processes");
 	/* The first tells where it is, and so does the first of a new program. */
 	if (*heap && call->args[0] && now > *heap)
 		s->counts->asked_bytes += now - *heap;
 	*heap = now;
+	return 0;
 }
 
 /* Whether the thread did the very same as before: call, arguments, result. */
-static void take_repeat(struct state *s, const struct wt_event *event,
-			const struct wti_syscall *call)
+static int take_repeat(struct state *s, const struct wt_event *event,
+		       const struct wti_syscall *call, struct wt_err *err)
 {
 	uint64_t key = (uint64_t)event->stream << 32 | event->track;
 	uint64_t *last = wti_map_number(&s->last, key);
@@ -216,9 +218,10 @@ static void take_repeat(struct state *s, const struct wt_event *event,
 		hash = (hash ^ call->args[i]) * 0x100000001b3u;
 	hash = (hash ^ (uint64_t)call->result) * 0x100000001b3u;
 	if (!last)
-		return;
+		return wti_map_failed(&s->last, err, "threads");
 	s->counts->repeated_count += *last == hash;
 	*last = hash;
+	return 0;
 }
 
 /* A call whose object is not known, so that nothing can be said of what was not touched. Programs
@@ -234,35 +237,44 @@ static bool is_unread(const struct wti_syscall *call, bool failed)
 	return what->classes & WTI_CLASS_F && !failed && !(what->classes & WTI_CLASS_P);
 }
 
-static void take_call(struct state *s, const struct wt_event *event)
+static int take_process(struct state *s, const struct wti_task *task, struct wt_err *err)
+{
+	uint64_t *calls = wti_map_number(&s->calls, task->pid);
+
+	if (!calls)
+		return wti_map_failed(&s->calls, err, "processes");
+	if (++*calls > s->counts->busiest_calls) {
+		s->counts->busiest_calls = *calls;
+		memcpy(s->counts->busiest, task->command, sizeof(s->counts->busiest));
+	}
+	return 0;
+}
+
+static int take_call(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	const struct wti_task *task = wti_tasks_of(&s->tasks, event);
 	struct wti_syscall call;
 	bool failed;
-	uint64_t *calls;
+	int r;
 
 	wti_syscall_read(event, &call);
 	if (call.flags & (WTI_SYSCALL_OWN | WTI_SYSCALL_UNFINISHED) ||
 	    (call.arch != WTI_ARCH_X86_64 && call.arch != WTI_ARCH_AARCH64))
-		return;
+		return 0;
 	failed = call.result < 0 && call.result >= -4095;
 	s->counts->call_count++;
 	s->counts->error_count += failed;
-	count(s, &call, failed);
-	take_repeat(s, event, &call);
 	s->counts->unread_count += is_unread(&call, failed);
-	if (!failed && task)
-		take_memory(s, task->pid, &call);
-	calls = task ? wti_map_number(&s->calls, task->pid) : NULL;
-	if (calls && ++*calls > s->counts->busiest_calls) {
-		s->counts->busiest_calls = *calls;
-		memcpy(s->counts->busiest, task->command, sizeof(s->counts->busiest));
-	}
+	count(s, &call, failed);
+	r = take_repeat(s, event, &call, err);
+	if (!r && !failed && task)
+		r = take_memory(s, task->pid, &call, err);
+	return r || !task ? r : take_process(s, task, err);
 }
 
 /* A program by the name that its process got: the path may have been unreadable. The first that the
  * recorded process becomes is the recorder's doing. */
-static void take_exec(struct state *s, const struct wt_event *event)
+static int take_exec(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	uint64_t how = wt_event_u64(event, WT_TASK_FIELD_HOW);
 	uint32_t pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
@@ -272,31 +284,33 @@ static void take_exec(struct state *s, const struct wt_event *event)
 	if (how == WT_TASK_PROGRAM)
 		s->starting_pid = pid;
 	if (how != WT_TASK_EXEC)
-		return;
+		return 0;
 	if (s->starting_pid == pid) {
 		s->starting_pid = 0;
-		return;
+		return 0;
 	}
 	count = wti_map_text(&s->counts->programs, command.data, command.bytes);
-	if (count)
-		++*count;
+	if (!count)
+		return wti_map_failed(&s->counts->programs, err, "programs");
+	++*count;
+	return 0;
 }
 
 static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *s = opaque;
 
-	if (event->kind->number == WT_KIND_SYSCALL) {
-		take_call(s, event);
-		return 0;
-	}
+	int r = 0;
+
+	if (event->kind->number == WT_KIND_SYSCALL)
+		return take_call(s, event, err);
 	if (event->kind->number == WT_KIND_CONTEXT) {
 		take_context(s, event);
 		return 0;
 	}
 	if (event->kind->number == WT_KIND_TASK)
-		take_exec(s, event);
-	return wti_tasks_event(&s->tasks, event, err);
+		r = take_exec(s, event, err);
+	return r ? r : wti_tasks_event(&s->tasks, event, err);
 }
 
 /* The last step may have been cut short, and the end of the program belongs to none. */
