@@ -47,8 +47,9 @@ struct job {
 
 static int read_config(struct job *job, struct wt_err *err)
 {
-	const char *path = job->options->config, *known[KNOWN_MAX] = {"gate", "suppress"};
-	size_t count = 2;
+	const char *path = job->options->config,
+		   *known[KNOWN_MAX] = {"gate", "suppress", "thresholds"};
+	size_t count = 3;
 	int r;
 
 	for (size_t i = 0; wti_verbs[i] && count < KNOWN_MAX; i++)

@@ -171,6 +171,7 @@ class Gate(unittest.TestCase):
     def test_rule(self) -> None:
         self.check('type = "rule"\ncode = "WT-NUM-001"', (), 0, "1 held")
         self.check('type = "rule"\ncode = "WT-NUM-*"', ("nan",), 1, "WT-NUM-001")
+        self.check('type = "rule"\ncode = "WT-SYS-*"\n[thresholds]', (), 0, "0 violated")
         self.check('type = "rule"\ncode = "WT-GRAD-001"', (), 3, "nothing to judge")
         self.check('type = "rule"\ncode = "WT-NONE-*"', (), 3, "no rule")
 
