@@ -38,7 +38,7 @@ CASES: list[tuple[str, str, tuple[str, ...]]] = [
     ("memory", "WT-SYS-010", ("munmap", "2,000 times", "1.0 MB each")),
 ]
 
-LINE = "import os\nfor i in range(12000):\n    os.urandom(8)\n"
+LINE = "import os\n\n\ndef draw():\n    for i in range(12000):\n        os.urandom(8)\n\n\ndraw()\n"
 MEANT = "import random\ng = random.SystemRandom()\nfor i in range(100):\n    g.random()\nfor i in range(12000):\n    random.random()\n"
 
 
@@ -62,11 +62,12 @@ class Patterns(unittest.TestCase):
         self.folder = self.scratch.__enter__()
         self.addCleanup(self.scratch.__exit__)
 
-    def judge(self, *words: str, backend: str = BACKENDS[0] if BACKENDS else "", expression: str = "") -> dict[str, Any]:
+    def judge(self, *words: str, backend: str = BACKENDS[0] if BACKENDS else "", expression: str = "",
+              options: tuple[str, ...] = ()) -> dict[str, Any]:
         work = self.folder / f"work-{len(os.listdir(self.folder))}"
         work.mkdir()
         self.run_folder = work / "run"
-        done = record(self.run_folder, *words, backend=backend, expression=expression, cwd=work)
+        done = record(self.run_folder, *words, backend=backend, expression=expression, options=options, cwd=work)
         self.assertEqual(done.returncode, 0, done.stderr)
         code, answer = doctor(self.run_folder, self.folder)
         self.assertIn(code, (0, 3), "an inefficiency is no error")
@@ -88,7 +89,10 @@ class Patterns(unittest.TestCase):
         for text, wanted in ((LINE, ["WT-SYS-008"]), (MEANT, [])):
             script = self.folder / "draw.py"
             script.write_text(text)
-            self.assertEqual(list(findings(self.judge(PYTHON, str(script)))), wanted)
+            found = findings(self.judge(PYTHON, str(script), options=("--modules", "__main__")))
+            self.assertEqual(list(found), wanted)
+            if found and (BUILD / "python").exists():  # the agent is there, and knows who drew
+                self.assertEqual(found["WT-SYS-008"]["where"]["line"], 9)
 
     def test_all_backends(self) -> None:
         for backend in BACKENDS[1:]:

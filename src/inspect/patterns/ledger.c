@@ -216,6 +216,7 @@ void wti_ledger_post(struct wti_ledger *ledger, const struct wti_ledger_place *a
 	uint64_t key = (uint64_t)at->process << 40 | nr << 28 | (uint64_t)thing << 8 | matter;
 	uint64_t *slot = wti_map_number(&ledger->posting_of, key);
 	struct wti_posting *posting;
+	struct wti_line line;
 
 	if (slot && !*slot)
 		*slot = grow((void **)&ledger->postings, &ledger->posting_count,
@@ -231,11 +232,16 @@ void wti_ledger_post(struct wti_ledger *ledger, const struct wti_ledger_place *a
 			.thing = thing,
 			.matter = matter,
 			.tid = at->tid,
-			.line = at->call ? wti_ledger_line(ledger, at->tid) : (struct wti_line){0},
 			.count = 1,
 			.first_ns = at->start_ns,
 			.first_step = ledger->processes[at->process].step,
 		};
+	/* The first may be another's, as of a start: ever later ones stand for most. */
+	if (at->call && !(posting->count & (posting->count - 1))) {
+		line = wti_ledger_line(ledger, at->tid);
+		if (line.site)
+			posting->line = line;
+	}
 	if (at->call) {
 		posting->arch = at->call->arch;
 		posting->nr = at->call->nr;

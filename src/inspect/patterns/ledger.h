@@ -37,7 +37,7 @@ struct wti_posting {
 	enum wti_matter matter;
 	uint32_t arch, nr;    /* of its last call */
 	uint32_t tid;         /* of its first call */
-	struct wti_line line; /* likewise */
+	struct wti_line line; /* of one of its calls, of many a late one */
 	uint64_t count;
 	uint64_t bytes;
 	uint64_t time_ns;
