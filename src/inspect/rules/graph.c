@@ -133,11 +133,9 @@ static void see_chained(struct wti_case *account, void *state, const struct wti_
 	chained = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*chained));
 	if (!chained)
 		return;
-	if (takes(call, result->digest.hash)) { /* nothing was added: it is known by its content */
-		chained->returned = 0;
-		return;
-	}
-	if (chained->returned && chained->progress < progress_of(moment->process)) {
+	/* Tensors are known by their content: where nothing was added, what went in came out. */
+	if (chained->returned && chained->progress < progress_of(moment->process) &&
+	    !takes(call, result->digest.hash)) {
 		if (!takes(call, chained->returned))
 			wti_held(account);
 		else
