@@ -85,7 +85,8 @@ FIXED = ["setarch", "-R"]  # the same addresses each time: how often a heap grow
 
 def environment(scratch: Path, backend: str) -> dict[str, str]:
     """What a recorded program finds: its size matters to the heap, and strace's program is to have the same."""
-    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "GIT_CONFIG_GLOBAL": "/dev/null"}
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "GIT_CONFIG_GLOBAL": "/dev/null",
+           "OPENBLAS_NUM_THREADS": "1"}  # its threads yield as often as there is time
     done = record(scratch / "env", "env", "-0", backend=backend, env=env)
     return dict(word.split("=", 1) for word in done.stdout.decode().split("\0") if "=" in word)
 
