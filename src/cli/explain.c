@@ -173,11 +173,16 @@ static bool find_relation(const char *code, struct wti_rule *ret_rule)
 	return false;
 }
 
-/* Findings of goldens have codes of their own. */
-static bool find_golden(const char *word, struct wti_rule *ret_rule)
+/* Findings of goldens and of assertions have codes of their own. */
+static bool find_code(const char *word, struct wti_rule *ret_rule)
 {
-	const struct wti_golden_code *code = wti_golden_code(word);
+	const struct wti_code *code = wti_golden_code(word);
+	const char *needs = "a golden, and a run recorded with --syscalls that lost nothing";
 
+	if (!code) {
+		code = wti_gate_code(word);
+		needs = "an assertion (docs/gate.md), and a run that has what it is about";
+	}
 	if (!code)
 		return false;
 	*ret_rule = (struct wti_rule){
@@ -188,27 +193,7 @@ static bool find_golden(const char *word, struct wti_rule *ret_rule)
 		.hint = code->hint,
 		.definition = code->definition,
 		.innocent = code->innocent,
-		.needs = "a golden, and a run recorded with --syscalls that lost nothing",
-	};
-	return true;
-}
-
-/* So have assertions. */
-static bool find_gate(const char *word, struct wti_rule *ret_rule)
-{
-	const struct wti_gate_code *code = wti_gate_code(word);
-
-	if (!code)
-		return false;
-	*ret_rule = (struct wti_rule){
-		.code = code->code,
-		.severity = WT_ERROR,
-		.title = code->title,
-		.means = code->means,
-		.hint = code->hint,
-		.definition = code->definition,
-		.innocent = code->innocent,
-		.needs = "an assertion (docs/gate.md), and a run that has what it is about",
+		.needs = needs,
 	};
 	return true;
 }
@@ -222,8 +207,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (!count)
 		return list(options->json);
 	rule = wti_rule_by_code(arguments[0]);
-	if (!rule && (find_relation(arguments[0], &learned) ||
-		      find_golden(arguments[0], &learned) || find_gate(arguments[0], &learned)))
+	if (!rule && (find_relation(arguments[0], &learned) || find_code(arguments[0], &learned)))
 		rule = &learned;
 	if (!rule)
 		return unknown(arguments[0], options->json);

@@ -115,16 +115,6 @@ static void release_runs(struct runs *runs)
 
 /* ---- Judging --------------------------------------------------------------------------------- */
 
-static bool is_failing(const struct gate_options *options, enum wt_severity severity)
-{
-	static const char *const severities[] = {"note", "warning", "error"};
-
-	for (int at = severity; at >= WT_NOTE; at--)
-		if (!strcmp(severities[at], options->fail_on))
-			return true;
-	return false;
-}
-
 static struct wti_judged *next_judged(struct job *job, size_t i, const char *run)
 {
 	struct wti_judged *judged = &job->judged[job->judged_count++];
@@ -177,7 +167,8 @@ static int judge(struct job *job, struct wt_err *err)
 								    : judge_each(job, i, err);
 	for (size_t i = 0; i < job->judged_count; i++)
 		job->judged[i].fails = job->judged[i].outcome.verdict == WTI_VIOLATED &&
-				       is_failing(job->options, job->judged[i].assertion->severity);
+				       wti_verdict_fails(job->judged[i].assertion->severity,
+							 job->options->fail_on);
 	return r;
 }
 
@@ -192,7 +183,7 @@ static void put(struct wt_table *table, const char *text)
 
 static void tell_finding(struct job *job, const struct wti_judged *judged)
 {
-	const struct wti_gate_code *code = &wti_gate_codes[judged->assertion->type];
+	const struct wti_code *code = &wti_gate_codes[judged->assertion->type];
 	struct wti_buf title;
 
 	wti_buf_init(&title, 4096);

@@ -291,12 +291,9 @@ static int accept(struct job *job, struct wt_err *err)
 
 static bool fails(const struct job *job)
 {
-	static const char *const severities[] = {"note", "warning", "error"};
-
 	for (size_t i = 0; i < job->result->finding_count; i++)
-		for (int at = job->result->findings[i].severity; at >= WT_NOTE; at--)
-			if (!strcmp(severities[at], job->options->fail_on))
-				return true;
+		if (wti_verdict_fails(job->result->findings[i].severity, job->options->fail_on))
+			return true;
 	return false;
 }
 

@@ -96,12 +96,9 @@ static int print_result(const struct wti_inspection *in, const struct wt_result 
 /* A finding weighs more than what could not be measured beside it. */
 static int exit_code(const struct wti_inspection *in, const struct wt_result *result, bool whole)
 {
-	static const char *const severities[] = {"note", "warning", "error"};
-
 	for (size_t i = 0; in->fail_on && i < result->finding_count; i++)
-		for (int at = result->findings[i].severity; at >= WT_NOTE; at--)
-			if (!strcmp(severities[at], in->fail_on))
-				return WTI_EXIT_FINDINGS;
+		if (wti_verdict_fails(result->findings[i].severity, in->fail_on))
+			return WTI_EXIT_FINDINGS;
 	return whole ? WTI_EXIT_CLEAN : WTI_EXIT_TRACE;
 }
 

@@ -11,6 +11,16 @@
 
 #define REASONS_SHOWN 2u
 
+bool wti_verdict_fails(enum wt_severity severity, const char *fail_on)
+{
+	static const char *const severities[] = {"note", "warning", "error"};
+
+	for (int at = (int)severity; at >= WT_NOTE; at--)
+		if (!strcmp(severities[at], fail_on))
+			return true;
+	return false;
+}
+
 /* ---- Findings ------------------------------------------------------------------------------- */
 
 void wti_verdict_paths(struct wt_result *result, const char *directory)

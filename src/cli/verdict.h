@@ -7,6 +7,8 @@
 #include "show/show.h"
 
 #define WTI_FAIL_ON "error|warning|note"
+/* Whether a finding of this severity is at or above that one of WTI_FAIL_ON. */
+bool wti_verdict_fails(enum wt_severity severity, const char *fail_on);
 
 /* Files below the directory in which the program was started (NULL: not known) lose that part. */
 void wti_verdict_paths(struct wt_result *result, const char *directory);

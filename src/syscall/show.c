@@ -46,6 +46,39 @@ bool wti_filled(struct wti_show *show, unsigned i)
 	return show->returned && !show->failed;
 }
 
+void wti_array_begin(struct wti_show *show, uint64_t address, uint64_t count, uint8_t when,
+		     size_t entry_bytes, struct wti_array *ret_array)
+{
+	*ret_array = (struct wti_array){.entry_bytes = entry_bytes, .count = count};
+	if (address)
+		ret_array->at = wti_memory_from(show, address, when, &ret_array->bytes);
+	ret_array->is_open = address && (!count || ret_array->at);
+	if (ret_array->is_open)
+		WTI_SHOW(show, "[");
+	else
+		wti_say_address(show, address);
+}
+
+const uint8_t *wti_array_next(struct wti_show *show, struct wti_array *array)
+{
+	const uint8_t *at = array->at;
+	bool is_more = array->shown < array->count;
+
+	if (!array->is_open)
+		return NULL;
+	if (is_more && array->shown)
+		WTI_SHOW(show, ", ");
+	if (!is_more || array->bytes < array->entry_bytes || array->shown == show->string_max) {
+		WTI_SHOW(show, "%s", is_more ? "...]" : "]");
+		array->is_open = false;
+		return NULL;
+	}
+	array->at += array->entry_bytes;
+	array->bytes -= array->entry_bytes;
+	array->shown++;
+	return at;
+}
+
 const uint8_t *wti_pointed(struct wti_show *show, unsigned i, size_t bytes, uint8_t when)
 {
 	uint64_t address = wti_arg64(show, i);

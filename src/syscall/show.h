@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "decode.h"
 #include "described.h"
 #include "layout.h"
@@ -40,30 +41,6 @@ static inline uint32_t wti_arg32(const struct wti_show *show, unsigned i)
 	return (uint32_t)show->call->args[i];
 }
 
-static inline uint64_t wti_u64(const uint8_t *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static inline uint32_t wti_u32(const uint8_t *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static inline uint16_t wti_u16(const uint8_t *at)
-{
-	uint16_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* What stood there; NULL unless all `bytes` were captured. */
@@ -76,6 +53,23 @@ const uint8_t *wti_memory_from(const struct wti_show *show, uint64_t address, ui
 const uint8_t *wti_pointed(struct wti_show *show, unsigned i, size_t bytes, uint8_t when);
 /* Whether what the call fills is filled. If it failed the address is shown. */
 bool wti_filled(struct wti_show *show, unsigned i);
+
+/*
+ * An array, entry by entry, between brackets and commas; what was not captured, or is more than is
+ * shown of a text, as dots. If it is not there, the address is shown, and there are no entries.
+ */
+struct wti_array {
+	const uint8_t *at;
+	size_t bytes; /* from there on */
+	size_t entry_bytes;
+	uint64_t count;
+	uint64_t shown;
+	bool is_open;
+};
+void wti_array_begin(struct wti_show *show, uint64_t address, uint64_t count, uint8_t when,
+		     size_t entry_bytes, struct wti_array *ret_array);
+/* NULL: that was the last. */
+const uint8_t *wti_array_next(struct wti_show *show, struct wti_array *array);
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 

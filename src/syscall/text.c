@@ -160,13 +160,13 @@ bool wti_type_strings(struct wti_show *show, unsigned i)
 		return true;
 	}
 	WTI_SHOW(show, "[");
-	for (; there >= 8 && wti_u64(pointers); pointers += 8, there -= 8, shown++) {
+	for (; there >= 8 && wti_get64(pointers); pointers += 8, there -= 8, shown++) {
 		WTI_SHOW(show, "%s", shown ? ", " : "");
 		if (shown == show->string_max)
 			break;
-		wti_say_text(show, wti_u64(pointers), show->string_max, WTI_AT_ENTRY);
+		wti_say_text(show, wti_get64(pointers), show->string_max, WTI_AT_ENTRY);
 	}
-	if (there < 8 || wti_u64(pointers))
+	if (there < 8 || wti_get64(pointers))
 		WTI_SHOW(show, "%s...", there < 8 && shown ? ", " : "");
 	WTI_SHOW(show, "]");
 	return true;
@@ -183,7 +183,7 @@ bool wti_type_environment(struct wti_show *show, unsigned i)
 	wti_say_address(show, address);
 	if (!pointers)
 		return true;
-	while (there >= 8 && wti_u64(pointers + 8 * count)) {
+	while (there >= 8 && wti_get64(pointers + 8 * count)) {
 		count++;
 		there -= 8;
 	}
@@ -197,31 +197,19 @@ bool wti_type_environment(struct wti_show *show, unsigned i)
 void wti_say_iovec(struct wti_show *show, uint64_t address, uint64_t count, uint8_t when,
 		   uint64_t content_bytes)
 {
-	size_t there = 0;
-	const uint8_t *entry = address ? wti_memory_from(show, address, when, &there) : NULL;
+	struct wti_array array;
+	const uint8_t *entry;
 
-	if (!address || (count && !entry)) {
-		wti_say_address(show, address);
-		return;
-	}
-	WTI_SHOW(show, "[");
-	for (uint64_t k = 0; k < count; k++, entry += 16, there -= 16) {
-		uint64_t base, bytes, wanted;
+	wti_array_begin(show, address, count, when, 16, &array);
+	while ((entry = wti_array_next(show, &array))) {
+		uint64_t bytes = wti_get64(entry + 8);
+		uint64_t wanted = bytes < content_bytes ? bytes : content_bytes;
 
-		WTI_SHOW(show, "%s", k ? ", " : "");
-		if (there < 16 || k == show->string_max) {
-			WTI_SHOW(show, "...");
-			break;
-		}
-		base = wti_u64(entry);
-		bytes = wti_u64(entry + 8);
-		wanted = bytes < content_bytes ? bytes : content_bytes;
 		WTI_SHOW(show, "{iov_base=");
-		wti_say_content(show, base, wanted, when);
+		wti_say_content(show, wti_get64(entry), wanted, when);
 		WTI_SHOW(show, ", iov_len=%llu}", (unsigned long long)bytes);
 		content_bytes -= wanted;
 	}
-	WTI_SHOW(show, "]");
 }
 
 bool wti_type_iovec(struct wti_show *show, unsigned i)
@@ -247,26 +235,15 @@ bool wti_type_iovec_result(struct wti_show *show, unsigned i)
 /* Places in another process: what is there was never ours to read. */
 bool wti_type_iovec_places(struct wti_show *show, unsigned i)
 {
-	uint64_t address = wti_arg64(show, i), count = wti_arg64(show, show->what->args[i].other);
-	size_t there = 0;
-	const uint8_t *entry =
-		address ? wti_memory_from(show, address, WTI_AT_ENTRY, &there) : NULL;
+	uint64_t count = wti_arg64(show, show->what->args[i].other);
+	struct wti_array array;
+	const uint8_t *entry;
 
-	if (!address || (count && !entry)) {
-		wti_say_address(show, address);
-		return true;
-	}
-	WTI_SHOW(show, "[");
-	for (uint64_t k = 0; k < count; k++, entry += 16, there -= 16) {
-		WTI_SHOW(show, "%s", k ? ", " : "");
-		if (there < 16 || k == show->string_max) {
-			WTI_SHOW(show, "...");
-			break;
-		}
+	wti_array_begin(show, wti_arg64(show, i), count, WTI_AT_ENTRY, 16, &array);
+	while ((entry = wti_array_next(show, &array))) {
 		WTI_SHOW(show, "{iov_base=");
-		wti_say_address(show, wti_u64(entry));
-		WTI_SHOW(show, ", iov_len=%llu}", (unsigned long long)wti_u64(entry + 8));
+		wti_say_address(show, wti_get64(entry));
+		WTI_SHOW(show, ", iov_len=%llu}", (unsigned long long)wti_get64(entry + 8));
 	}
-	WTI_SHOW(show, "]");
 	return true;
 }

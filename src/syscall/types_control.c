@@ -211,7 +211,7 @@ static void show_death_signal(struct wti_show *show, unsigned i)
 	if (!at)
 		return;
 	WTI_SHOW(show, "[");
-	wti_say_signal(show, wti_u32(at));
+	wti_say_signal(show, wti_get32(at));
 	WTI_SHOW(show, "]");
 }
 
@@ -239,8 +239,8 @@ static bool show_filter(struct wti_show *show, unsigned i)
 
 	if (!at)
 		return true;
-	WTI_SHOW(show, "{len=%u, filter=", wti_u16(at));
-	wti_say_address(show, wti_u64(at + 8));
+	WTI_SHOW(show, "{len=%u, filter=", wti_get16(at));
+	wti_say_address(show, wti_get64(at + 8));
 	WTI_SHOW(show, "}");
 	return true;
 }
@@ -284,7 +284,7 @@ bool wti_type_seccomp_arg(struct wti_show *show, unsigned i)
 		if (!at)
 			return true;
 		WTI_SHOW(show, "[");
-		wti_say_enum(show, &wti_flags_seccomp_action, wti_u32(at));
+		wti_say_enum(show, &wti_flags_seccomp_action, wti_get32(at));
 		WTI_SHOW(show, "]");
 		return true;
 	}
@@ -313,18 +313,19 @@ static bool show_sched_attr(struct wti_show *show, unsigned i, uint8_t when)
 
 	if (!at)
 		return true;
-	WTI_SHOW(show, "{size=%u, sched_policy=", wti_u32(at));
-	wti_say_enum(show, &wti_flags_scheduler, wti_u32(at + 4));
+	WTI_SHOW(show, "{size=%u, sched_policy=", wti_get32(at));
+	wti_say_enum(show, &wti_flags_scheduler, wti_get32(at + 4));
 	WTI_SHOW(show, ", sched_flags=");
-	wti_say_flags(show, &wti_flags_sched_flags, wti_u64(at + 8));
+	wti_say_flags(show, &wti_flags_sched_flags, wti_get64(at + 8));
 	WTI_SHOW(show,
 		 ", sched_nice=%d, sched_priority=%u, sched_runtime=%llu, sched_deadline=%llu, "
 		 "sched_period=%llu",
-		 (int32_t)wti_u32(at + 16), wti_u32(at + 20), (unsigned long long)wti_u64(at + 24),
-		 (unsigned long long)wti_u64(at + 32), (unsigned long long)wti_u64(at + 40));
-	if (wti_u32(at) >= 56 && wti_memory(show, wti_arg64(show, i), 56, when))
-		WTI_SHOW(show, ", sched_util_min=%u, sched_util_max=%u", wti_u32(at + 48),
-			 wti_u32(at + 52));
+		 (int32_t)wti_get32(at + 16), wti_get32(at + 20),
+		 (unsigned long long)wti_get64(at + 24), (unsigned long long)wti_get64(at + 32),
+		 (unsigned long long)wti_get64(at + 40));
+	if (wti_get32(at) >= 56 && wti_memory(show, wti_arg64(show, i), 56, when))
+		WTI_SHOW(show, ", sched_util_min=%u, sched_util_max=%u", wti_get32(at + 48),
+			 wti_get32(at + 52));
 	WTI_SHOW(show, "}");
 	return true;
 }
@@ -348,8 +349,8 @@ bool wti_type_cap_header(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{version=");
-	wti_say_enum(show, &wti_flags_capability_version, wti_u32(at));
-	WTI_SHOW(show, ", pid=%d}", (int32_t)wti_u32(at + 4));
+	wti_say_enum(show, &wti_flags_capability_version, wti_get32(at));
+	WTI_SHOW(show, ", pid=%d}", (int32_t)wti_get32(at + 4));
 	return true;
 }
 
@@ -380,8 +381,8 @@ static bool show_cap_data(struct wti_show *show, unsigned i, uint8_t when)
 		return true;
 	for (size_t k = 0; k < 3; k++) {
 		WTI_SHOW(show, "%s", names[k]);
-		show_capabilities(show,
-				  (uint64_t)wti_u32(at + 12 + 4 * k) << 32 | wti_u32(at + 4 * k));
+		show_capabilities(show, (uint64_t)wti_get32(at + 12 + 4 * k) << 32 |
+						wti_get32(at + 4 * k));
 	}
 	WTI_SHOW(show, "}");
 	return true;

@@ -36,13 +36,13 @@ bool wti_type_open_how(struct wti_show *show, unsigned i)
 
 	if (!at)
 		return true;
-	flags = wti_u64(at);
+	flags = wti_get64(at);
 	WTI_SHOW(show, "{flags=");
 	wti_say_open_flags(show, (uint32_t)flags);
-	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE || wti_u64(at + 8))
-		WTI_SHOW(show, ", mode=%#03llo", (unsigned long long)wti_u64(at + 8));
+	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE || wti_get64(at + 8))
+		WTI_SHOW(show, ", mode=%#03llo", (unsigned long long)wti_get64(at + 8));
 	WTI_SHOW(show, ", resolve=");
-	wti_say_flags(show, &wti_flags_resolve, wti_u64(at + 16));
+	wti_say_flags(show, &wti_flags_resolve, wti_get64(at + 16));
 	WTI_SHOW(show, "}");
 	return true;
 }
@@ -84,15 +84,15 @@ bool wti_type_stat_out(struct wti_show *show, unsigned i)
 
 	if (!at)
 		return true;
-	mode = wti_u32(at + layout->stat_mode);
+	mode = wti_get32(at + layout->stat_mode);
 	WTI_SHOW(show, "{st_mode=");
 	wti_say_mode(show, mode);
 	if ((mode & S_IFMT) == S_IFCHR || (mode & S_IFMT) == S_IFBLK) {
 		WTI_SHOW(show, ", st_rdev=");
-		wti_say_device(show, wti_u64(at + layout->stat_rdev));
+		wti_say_device(show, wti_get64(at + layout->stat_rdev));
 	} else {
 		WTI_SHOW(show, ", st_size=%llu",
-			 (unsigned long long)wti_u64(at + layout->stat_size));
+			 (unsigned long long)wti_get64(at + layout->stat_size));
 	}
 	WTI_SHOW(show, ", ...}");
 	return true;
@@ -118,12 +118,12 @@ bool wti_type_statx_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{stx_mask=");
-	wti_say_flags(show, &wti_flags_statx_mask, wti_u32(at));
+	wti_say_flags(show, &wti_flags_statx_mask, wti_get32(at));
 	WTI_SHOW(show, ", stx_attributes=");
-	wti_say_flags(show, &wti_flags_statx_attributes, wti_u64(at + 8));
+	wti_say_flags(show, &wti_flags_statx_attributes, wti_get64(at + 8));
 	WTI_SHOW(show, ", stx_mode=");
-	wti_say_mode(show, wti_u16(at + 28));
-	WTI_SHOW(show, ", stx_size=%llu, ...}", (unsigned long long)wti_u64(at + 40));
+	wti_say_mode(show, wti_get16(at + 28));
+	WTI_SHOW(show, ", stx_size=%llu, ...}", (unsigned long long)wti_get64(at + 40));
 	return true;
 }
 
@@ -136,13 +136,14 @@ bool wti_type_statfs_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{f_type=");
-	wti_say_enum(show, &wti_flags_file_systems, wti_u64(at));
+	wti_say_enum(show, &wti_flags_file_systems, wti_get64(at));
 	for (size_t k = 0; k < 6; k++)
-		WTI_SHOW(show, ", %s=%llu", counts[k], (unsigned long long)wti_u64(at + 8 + 8 * k));
+		WTI_SHOW(show, ", %s=%llu", counts[k],
+			 (unsigned long long)wti_get64(at + 8 + 8 * k));
 	WTI_SHOW(show, ", f_fsid={val=[%#x, %#x]}, f_namelen=%llu, f_frsize=%llu, f_flags=",
-		 wti_u32(at + 56), wti_u32(at + 60), (unsigned long long)wti_u64(at + 64),
-		 (unsigned long long)wti_u64(at + 72));
-	wti_say_flags(show, &wti_flags_statfs, wti_u64(at + 80));
+		 wti_get32(at + 56), wti_get32(at + 60), (unsigned long long)wti_get64(at + 64),
+		 (unsigned long long)wti_get64(at + 72));
+	wti_say_flags(show, &wti_flags_statfs, wti_get64(at + 80));
 	WTI_SHOW(show, "}");
 	return true;
 }
@@ -161,7 +162,7 @@ bool wti_type_dirents_out(struct wti_show *show, unsigned i)
 	if (left && !at)
 		return true;
 	while (left > 18 && there > 18) {
-		uint16_t bytes = wti_u16(at + 16);
+		uint16_t bytes = wti_get16(at + 16);
 
 		if (bytes < 19 || bytes > left)
 			break;
@@ -185,13 +186,13 @@ static void show_lock(struct wti_show *show, unsigned i, const uint8_t *at, bool
 		return;
 	}
 	WTI_SHOW(show, "{l_type=");
-	wti_say_enum(show, &wti_flags_lock_type, wti_u16(at));
+	wti_say_enum(show, &wti_flags_lock_type, wti_get16(at));
 	WTI_SHOW(show, ", l_whence=");
-	wti_say_enum(show, &wti_flags_seek, wti_u16(at + 2));
-	WTI_SHOW(show, ", l_start=%lld, l_len=%lld", (long long)wti_u64(at + 8),
-		 (long long)wti_u64(at + 16));
+	wti_say_enum(show, &wti_flags_seek, wti_get16(at + 2));
+	WTI_SHOW(show, ", l_start=%lld, l_len=%lld", (long long)wti_get64(at + 8),
+		 (long long)wti_get64(at + 16));
 	if (with_pid)
-		WTI_SHOW(show, ", l_pid=%d", (int32_t)wti_u32(at + 24));
+		WTI_SHOW(show, ", l_pid=%d", (int32_t)wti_get32(at + 24));
 	WTI_SHOW(show, "}");
 }
 

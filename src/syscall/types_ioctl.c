@@ -75,25 +75,25 @@ static void show_control(struct wti_show *show, uint32_t value)
 static void show_terminal(struct wti_show *show, const uint8_t *at)
 {
 	WTI_SHOW(show, "{c_iflag=");
-	show_some(show, &wti_flags_tty_input, wti_u32(at));
+	show_some(show, &wti_flags_tty_input, wti_get32(at));
 	WTI_SHOW(show, ", c_oflag=");
-	show_output(show, wti_u32(at + 4));
+	show_output(show, wti_get32(at + 4));
 	WTI_SHOW(show, ", c_cflag=");
-	show_control(show, wti_u32(at + 8));
+	show_control(show, wti_get32(at + 8));
 	WTI_SHOW(show, ", c_lflag=");
-	show_some(show, &wti_flags_tty_local, wti_u32(at + 12));
+	show_some(show, &wti_flags_tty_local, wti_get32(at + 12));
 	WTI_SHOW(show, ", ...}");
 }
 
 static void show_window(struct wti_show *show, const uint8_t *at)
 {
-	WTI_SHOW(show, "{ws_row=%u, ws_col=%u, ws_xpixel=%u, ws_ypixel=%u}", wti_u16(at),
-		 wti_u16(at + 2), wti_u16(at + 4), wti_u16(at + 6));
+	WTI_SHOW(show, "{ws_row=%u, ws_col=%u, ws_xpixel=%u, ws_ypixel=%u}", wti_get16(at),
+		 wti_get16(at + 2), wti_get16(at + 4), wti_get16(at + 6));
 }
 
 static void show_number(struct wti_show *show, const uint8_t *at)
 {
-	WTI_SHOW(show, "[%d]", (int32_t)wti_u32(at));
+	WTI_SHOW(show, "[%d]", (int32_t)wti_get32(at));
 }
 
 static const struct {

@@ -7,28 +7,17 @@
 /* [{sem_num=0, sem_op=-1, sem_flg=SEM_UNDO}] */
 bool wti_type_sembufs(struct wti_show *show, unsigned i)
 {
-	uint64_t address = wti_arg64(show, i);
 	uint32_t count = wti_arg32(show, show->what->args[i].other);
-	size_t there = 0;
-	const uint8_t *at = address ? wti_memory_from(show, address, WTI_AT_ENTRY, &there) : NULL;
+	struct wti_array array;
+	const uint8_t *at;
 
-	if (!address || (count && !at)) {
-		wti_say_address(show, address);
-		return true;
-	}
-	WTI_SHOW(show, "[");
-	for (uint32_t k = 0; k < count; k++, at += 6, there -= 6) {
-		WTI_SHOW(show, "%s", k ? ", " : "");
-		if (there < 6 || k == show->string_max) {
-			WTI_SHOW(show, "...");
-			break;
-		}
-		WTI_SHOW(show, "{sem_num=%u, sem_op=%d, sem_flg=", wti_u16(at),
-			 (int16_t)wti_u16(at + 2));
-		wti_say_flags(show, &wti_flags_sem_op, wti_u16(at + 4));
+	wti_array_begin(show, wti_arg64(show, i), count, WTI_AT_ENTRY, 6, &array);
+	while ((at = wti_array_next(show, &array))) {
+		WTI_SHOW(show, "{sem_num=%u, sem_op=%d, sem_flg=", wti_get16(at),
+			 (int16_t)wti_get16(at + 2));
+		wti_say_flags(show, &wti_flags_sem_op, wti_get16(at + 4));
 		WTI_SHOW(show, "}");
 	}
-	WTI_SHOW(show, "]");
 	return true;
 }
 
@@ -43,9 +32,9 @@ bool wti_type_mq_attr(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{mq_flags=");
-	wti_say_flags(show, &wti_flags_open_mode, wti_u64(at));
+	wti_say_flags(show, &wti_flags_open_mode, wti_get64(at));
 	WTI_SHOW(show, ", mq_maxmsg=%lld, mq_msgsize=%lld, mq_curmsgs=%lld}",
-		 (long long)wti_u64(at + 8), (long long)wti_u64(at + 16),
-		 (long long)wti_u64(at + 24));
+		 (long long)wti_get64(at + 8), (long long)wti_get64(at + 16),
+		 (long long)wti_get64(at + 24));
 	return true;
 }

@@ -55,7 +55,7 @@ bool wti_type_mempolicy_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "[");
-	wti_say_enum(show, &wti_flags_mempolicy, wti_u32(at));
+	wti_say_enum(show, &wti_flags_mempolicy, wti_get32(at));
 	WTI_SHOW(show, "]");
 	return true;
 }

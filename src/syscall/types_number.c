@@ -166,7 +166,7 @@ bool wti_type_int_in(struct wti_show *show, unsigned i)
 	const uint8_t *at = wti_pointed(show, i, 4, WTI_AT_ENTRY);
 
 	if (at)
-		WTI_SHOW(show, "[%d]", (int32_t)wti_u32(at));
+		WTI_SHOW(show, "[%d]", (int32_t)wti_get32(at));
 	return true;
 }
 
@@ -175,7 +175,7 @@ bool wti_type_int_out(struct wti_show *show, unsigned i)
 	const uint8_t *at = wti_pointed(show, i, 4, WTI_AT_EXIT);
 
 	if (at)
-		WTI_SHOW(show, "[%d]", (int32_t)wti_u32(at));
+		WTI_SHOW(show, "[%d]", (int32_t)wti_get32(at));
 	return true;
 }
 
@@ -189,7 +189,7 @@ bool wti_type_uint_out(struct wti_show *show, unsigned i)
 	const uint8_t *at = wti_pointed(show, i, 4, WTI_AT_EXIT);
 
 	if (at)
-		WTI_SHOW(show, "[%u]", wti_u32(at));
+		WTI_SHOW(show, "[%u]", wti_get32(at));
 	return true;
 }
 
@@ -200,7 +200,7 @@ bool wti_type_id_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "[");
-	wti_say_id(show, wti_u32(at));
+	wti_say_id(show, wti_get32(at));
 	WTI_SHOW(show, "]");
 	return true;
 }
@@ -210,7 +210,7 @@ bool wti_type_ulong_out(struct wti_show *show, unsigned i)
 	const uint8_t *at = wti_pointed(show, i, 8, WTI_AT_EXIT);
 
 	if (at)
-		WTI_SHOW(show, "[%llu]", (unsigned long long)wti_u64(at));
+		WTI_SHOW(show, "[%llu]", (unsigned long long)wti_get64(at));
 	return true;
 }
 
@@ -221,7 +221,7 @@ bool wti_type_pointer_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "[");
-	wti_say_address(show, wti_u64(at));
+	wti_say_address(show, wti_get64(at));
 	WTI_SHOW(show, "]");
 	return true;
 }
@@ -231,7 +231,7 @@ bool wti_type_offset_in(struct wti_show *show, unsigned i)
 	const uint8_t *at = wti_pointed(show, i, 8, WTI_AT_ENTRY);
 
 	if (at)
-		WTI_SHOW(show, "[%lld]", (long long)wti_u64(at));
+		WTI_SHOW(show, "[%lld]", (long long)wti_get64(at));
 	return true;
 }
 
@@ -243,32 +243,21 @@ bool wti_type_offset_io(struct wti_show *show, unsigned i)
 
 	if (!before)
 		return true;
-	WTI_SHOW(show, "[%lld]", (long long)wti_u64(before));
+	WTI_SHOW(show, "[%lld]", (long long)wti_get64(before));
 	after = wti_memory(show, wti_arg64(show, i), 8, WTI_AT_EXIT);
 	if (after && show->returned && show->call->result > 0)
-		WTI_SHOW(show, " => [%lld]", (long long)wti_u64(after));
+		WTI_SHOW(show, " => [%lld]", (long long)wti_get64(after));
 	return true;
 }
 
 static void show_ids(struct wti_show *show, uint64_t address, uint64_t count, uint8_t when)
 {
-	size_t there = 0;
-	const uint8_t *at = address ? wti_memory_from(show, address, when, &there) : NULL;
+	struct wti_array array;
+	const uint8_t *at;
 
-	if (!address || (count && !at)) {
-		wti_say_address(show, address);
-		return;
-	}
-	WTI_SHOW(show, "[");
-	for (uint64_t k = 0; k < count; k++, at += 4, there -= 4) {
-		WTI_SHOW(show, "%s", k ? ", " : "");
-		if (there < 4 || k == show->string_max) {
-			WTI_SHOW(show, "...");
-			break;
-		}
-		wti_say_id(show, wti_u32(at));
-	}
-	WTI_SHOW(show, "]");
+	wti_array_begin(show, address, count, when, 4, &array);
+	while ((at = wti_array_next(show, &array)))
+		wti_say_id(show, wti_get32(at));
 }
 
 bool wti_type_ids(struct wti_show *show, unsigned i)
@@ -300,9 +289,9 @@ bool wti_type_fds_out(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "[");
-	wti_say_fd(show, (int32_t)wti_u32(at));
+	wti_say_fd(show, (int32_t)wti_get32(at));
 	WTI_SHOW(show, ", ");
-	wti_say_fd(show, (int32_t)wti_u32(at + 4));
+	wti_say_fd(show, (int32_t)wti_get32(at + 4));
 	WTI_SHOW(show, "]");
 	return true;
 }

@@ -8,31 +8,20 @@
 
 bool wti_type_pollfds(struct wti_show *show, unsigned i)
 {
-	uint64_t address = wti_arg64(show, i);
 	uint32_t count = wti_arg32(show, show->what->args[i].other);
-	size_t there = 0;
-	const uint8_t *at = address ? wti_memory_from(show, address, WTI_AT_ENTRY, &there) : NULL;
+	struct wti_array array;
+	const uint8_t *at;
 
-	if (!address || (count && !at)) {
-		wti_say_address(show, address);
-		return true;
-	}
-	WTI_SHOW(show, "[");
-	for (uint32_t k = 0; k < count; k++, at += 8, there -= 8) {
-		WTI_SHOW(show, "%s", k ? ", " : "");
-		if (there < 8 || k == show->string_max) {
-			WTI_SHOW(show, "...");
-			break;
-		}
+	wti_array_begin(show, wti_arg64(show, i), count, WTI_AT_ENTRY, 8, &array);
+	while ((at = wti_array_next(show, &array))) {
 		WTI_SHOW(show, "{fd=");
-		wti_say_fd(show, (int32_t)wti_u32(at));
-		if ((int32_t)wti_u32(at) >= 0) {
+		wti_say_fd(show, (int32_t)wti_get32(at));
+		if ((int32_t)wti_get32(at) >= 0) {
 			WTI_SHOW(show, ", events=");
-			wti_say_flags(show, &wti_flags_poll, wti_u16(at + 4));
+			wti_say_flags(show, &wti_flags_poll, wti_get16(at + 4));
 		}
 		WTI_SHOW(show, "}");
 	}
-	WTI_SHOW(show, "]");
 	return true;
 }
 
@@ -45,7 +34,7 @@ static void show_revents(struct wti_show *show)
 
 	WTI_SHOW(show, "[");
 	for (uint32_t k = 0; k < count && there >= 8; k++, at += 8, there -= 8) {
-		if (!wti_u16(at + 6))
+		if (!wti_get16(at + 6))
 			continue;
 		WTI_SHOW(show, "%s", shown ? ", " : "");
 		if (shown++ == show->string_max) {
@@ -53,9 +42,9 @@ static void show_revents(struct wti_show *show)
 			break;
 		}
 		WTI_SHOW(show, "{fd=");
-		wti_say_fd(show, (int32_t)wti_u32(at));
+		wti_say_fd(show, (int32_t)wti_get32(at));
 		WTI_SHOW(show, ", revents=");
-		wti_say_flags(show, &wti_flags_poll, wti_u16(at + 6));
+		wti_say_flags(show, &wti_flags_poll, wti_get16(at + 6));
 		WTI_SHOW(show, "}");
 	}
 	WTI_SHOW(show, "]");
@@ -171,8 +160,8 @@ bool wti_type_pselect_mask(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{sigmask=");
-	wti_say_address(show, wti_u64(at));
-	WTI_SHOW(show, ", sigsetsize=%llu}", (unsigned long long)wti_u64(at + 8));
+	wti_say_address(show, wti_get64(at));
+	WTI_SHOW(show, ", sigsetsize=%llu}", (unsigned long long)wti_get64(at + 8));
 	return true;
 }
 
@@ -183,9 +172,9 @@ static void show_event(struct wti_show *show, const uint8_t *at)
 	const uint8_t *data = at + wti_layout(show->call->arch)->epoll_data;
 
 	WTI_SHOW(show, "{events=");
-	wti_say_flags(show, &wti_flags_epoll, wti_u32(at));
-	WTI_SHOW(show, ", data={u32=%u, u64=%llu}}", wti_u32(data),
-		 (unsigned long long)wti_u64(data));
+	wti_say_flags(show, &wti_flags_epoll, wti_get32(at));
+	WTI_SHOW(show, ", data={u32=%u, u64=%llu}}", wti_get32(data),
+		 (unsigned long long)wti_get64(data));
 }
 
 bool wti_type_epoll_event(struct wti_show *show, unsigned i)
@@ -202,25 +191,14 @@ bool wti_type_epoll_event(struct wti_show *show, unsigned i)
 
 bool wti_type_epoll_events_out(struct wti_show *show, unsigned i)
 {
-	size_t bytes = wti_layout(show->call->arch)->epoll_bytes, there = 0;
-	uint64_t address = wti_arg64(show, i), count = (uint64_t)show->call->result;
-	const uint8_t *at = address ? wti_memory_from(show, address, WTI_AT_EXIT, &there) : NULL;
+	struct wti_array array;
+	const uint8_t *at;
 
 	if (!wti_filled(show, i))
 		return true;
-	if (!address || (count && !at)) {
-		wti_say_address(show, address);
-		return true;
-	}
-	WTI_SHOW(show, "[");
-	for (uint64_t k = 0; k < count; k++, at += bytes, there -= bytes) {
-		WTI_SHOW(show, "%s", k ? ", " : "");
-		if (there < bytes || k == show->string_max) {
-			WTI_SHOW(show, "...");
-			break;
-		}
+	wti_array_begin(show, wti_arg64(show, i), (uint64_t)show->call->result, WTI_AT_EXIT,
+			wti_layout(show->call->arch)->epoll_bytes, &array);
+	while ((at = wti_array_next(show, &array)))
 		show_event(show, at);
-	}
-	WTI_SHOW(show, "]");
 	return true;
 }

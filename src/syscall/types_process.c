@@ -58,15 +58,15 @@ static void show_clone_where(struct wti_show *show, const uint8_t *at, uint64_t 
 {
 	if (flags & CLONE_PIDFD) {
 		WTI_SHOW(show, ", pidfd=");
-		wti_say_address(show, wti_u64(at + 8));
+		wti_say_address(show, wti_get64(at + 8));
 	}
 	if (flags & (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID)) {
 		WTI_SHOW(show, ", child_tid=");
-		wti_say_address(show, wti_u64(at + 16));
+		wti_say_address(show, wti_get64(at + 16));
 	}
 	if (flags & CLONE_PARENT_SETTID) {
 		WTI_SHOW(show, ", parent_tid=");
-		wti_say_address(show, wti_u64(at + 24));
+		wti_say_address(show, wti_get64(at + 24));
 	}
 }
 
@@ -78,18 +78,18 @@ bool wti_type_clone_args(struct wti_show *show, unsigned i)
 
 	if (!at)
 		return true;
-	flags = wti_u64(at);
+	flags = wti_get64(at);
 	WTI_SHOW(show, "{flags=");
 	wti_say_flags(show, &wti_flags_clone3, flags);
 	show_clone_where(show, at, flags);
 	WTI_SHOW(show, ", exit_signal=");
-	wti_say_signal(show, (uint32_t)wti_u64(at + 32));
+	wti_say_signal(show, (uint32_t)wti_get64(at + 32));
 	WTI_SHOW(show, ", stack=");
-	wti_say_address(show, wti_u64(at + 40));
-	WTI_SHOW(show, ", stack_size=%#llx", (unsigned long long)wti_u64(at + 48));
+	wti_say_address(show, wti_get64(at + 40));
+	WTI_SHOW(show, ", stack_size=%#llx", (unsigned long long)wti_get64(at + 48));
 	if (flags & CLONE_SETTLS) {
 		WTI_SHOW(show, ", tls=");
-		wti_say_address(show, wti_u64(at + 56));
+		wti_say_address(show, wti_get64(at + 56));
 	}
 	WTI_SHOW(show, "}");
 	if (show->returned && !show->failed && flags & CLONE_PARENT_SETTID)
@@ -131,7 +131,7 @@ bool wti_type_wait_status(struct wti_show *show, unsigned i)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "[");
-	show_status(show, (int)wti_u32(at));
+	show_status(show, (int)wti_get32(at));
 	WTI_SHOW(show, "]");
 	return true;
 }
@@ -175,9 +175,9 @@ static bool show_limits(struct wti_show *show, unsigned i, uint8_t when)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{rlim_cur=");
-	show_limit(show, wti_u64(at));
+	show_limit(show, wti_get64(at));
 	WTI_SHOW(show, ", rlim_max=");
-	show_limit(show, wti_u64(at + 8));
+	show_limit(show, wti_get64(at + 8));
 	WTI_SHOW(show, "}");
 	return true;
 }
@@ -198,9 +198,9 @@ bool wti_type_tms_out(struct wti_show *show, unsigned i)
 
 	if (at)
 		WTI_SHOW(show, "{tms_utime=%llu, tms_stime=%llu, tms_cutime=%llu, tms_cstime=%llu}",
-			 (unsigned long long)wti_u64(at), (unsigned long long)wti_u64(at + 8),
-			 (unsigned long long)wti_u64(at + 16),
-			 (unsigned long long)wti_u64(at + 24));
+			 (unsigned long long)wti_get64(at), (unsigned long long)wti_get64(at + 8),
+			 (unsigned long long)wti_get64(at + 16),
+			 (unsigned long long)wti_get64(at + 24));
 	return true;
 }
 
@@ -228,14 +228,15 @@ bool wti_type_sysinfo_out(struct wti_show *show, unsigned i)
 
 	if (!at)
 		return true;
-	WTI_SHOW(show, "{uptime=%llu, loads=[%llu, %llu, %llu]", (unsigned long long)wti_u64(at),
-		 (unsigned long long)wti_u64(at + 8), (unsigned long long)wti_u64(at + 16),
-		 (unsigned long long)wti_u64(at + 24));
+	WTI_SHOW(show, "{uptime=%llu, loads=[%llu, %llu, %llu]", (unsigned long long)wti_get64(at),
+		 (unsigned long long)wti_get64(at + 8), (unsigned long long)wti_get64(at + 16),
+		 (unsigned long long)wti_get64(at + 24));
 	for (size_t k = 0; k < 6; k++)
-		WTI_SHOW(show, ", %s=%llu", names[k], (unsigned long long)wti_u64(at + 32 + 8 * k));
-	WTI_SHOW(show, ", procs=%u, totalhigh=%llu, freehigh=%llu, mem_unit=%u}", wti_u16(at + 80),
-		 (unsigned long long)wti_u64(at + 88), (unsigned long long)wti_u64(at + 96),
-		 wti_u32(at + 104));
+		WTI_SHOW(show, ", %s=%llu", names[k],
+			 (unsigned long long)wti_get64(at + 32 + 8 * k));
+	WTI_SHOW(show, ", procs=%u, totalhigh=%llu, freehigh=%llu, mem_unit=%u}",
+		 wti_get16(at + 80), (unsigned long long)wti_get64(at + 88),
+		 (unsigned long long)wti_get64(at + 96), wti_get32(at + 104));
 	return true;
 }
 

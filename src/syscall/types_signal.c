@@ -41,7 +41,7 @@ static bool show_set(struct wti_show *show, unsigned i, uint8_t when)
 	}
 	at = wti_pointed(show, i, KERNEL_SIGSET_BYTES, when);
 	if (at)
-		wti_say_sigset(show, wti_u64(at));
+		wti_say_sigset(show, wti_get64(at));
 	return true;
 }
 
@@ -77,16 +77,16 @@ static bool show_action(struct wti_show *show, unsigned i, uint8_t when)
 
 	if (!at)
 		return true;
-	flags = wti_u64(at + 8);
+	flags = wti_get64(at + 8);
 	WTI_SHOW(show, "{sa_handler=");
-	show_handler(show, wti_u64(at));
+	show_handler(show, wti_get64(at));
 	WTI_SHOW(show, ", sa_mask=");
-	wti_say_sigset(show, wti_u64(at + 24));
+	wti_say_sigset(show, wti_get64(at + 24));
 	WTI_SHOW(show, ", sa_flags=");
 	wti_say_flags(show, &wti_flags_sigaction, flags);
 	if (flags & 0x04000000) { /* SA_RESTORER, which the C library keeps to itself */
 		WTI_SHOW(show, ", sa_restorer=");
-		wti_say_address(show, wti_u64(at + 16));
+		wti_say_address(show, wti_get64(at + 16));
 	}
 	WTI_SHOW(show, "}");
 	return true;
@@ -109,10 +109,10 @@ static bool show_stack(struct wti_show *show, unsigned i, uint8_t when)
 	if (!at)
 		return true;
 	WTI_SHOW(show, "{ss_sp=");
-	wti_say_address(show, wti_u64(at));
+	wti_say_address(show, wti_get64(at));
 	WTI_SHOW(show, ", ss_flags=");
-	wti_say_flags(show, &wti_flags_sigaltstack, wti_u32(at + 8));
-	WTI_SHOW(show, ", ss_size=%llu}", (unsigned long long)wti_u64(at + 16));
+	wti_say_flags(show, &wti_flags_sigaltstack, wti_get32(at + 8));
+	WTI_SHOW(show, ", ss_size=%llu}", (unsigned long long)wti_get64(at + 16));
 	return true;
 }
 
@@ -161,21 +161,21 @@ static void show_code(struct wti_show *show, int32_t signal, int32_t code)
 
 static void show_child(struct wti_show *show, const uint8_t *at, int32_t code)
 {
-	WTI_SHOW(show, ", si_pid=%d, si_uid=%u, si_status=", (int32_t)wti_u32(at + 16),
-		 wti_u32(at + 20));
+	WTI_SHOW(show, ", si_pid=%d, si_uid=%u, si_status=", (int32_t)wti_get32(at + 16),
+		 wti_get32(at + 20));
 	if (code == CLD_EXITED)
-		WTI_SHOW(show, "%d", (int32_t)wti_u32(at + 24));
+		WTI_SHOW(show, "%d", (int32_t)wti_get32(at + 24));
 	else
-		wti_say_signal(show, wti_u32(at + 24));
-	WTI_SHOW(show, ", si_utime=%lld, si_stime=%lld}", (long long)wti_u64(at + 32),
-		 (long long)wti_u64(at + 40));
+		wti_say_signal(show, wti_get32(at + 24));
+	WTI_SHOW(show, ", si_utime=%lld, si_stime=%lld}", (long long)wti_get64(at + 32),
+		 (long long)wti_get64(at + 40));
 }
 
 /* 128 bytes of the kernel's siginfo_t. */
 void wti_say_siginfo(struct wti_show *show, const uint8_t *at)
 {
-	int32_t signal = (int32_t)wti_u32(at), code = (int32_t)wti_u32(at + 8);
-	int32_t number = (int32_t)wti_u32(at + 4);
+	int32_t signal = (int32_t)wti_get32(at), code = (int32_t)wti_get32(at + 8);
+	int32_t number = (int32_t)wti_get32(at + 4);
 
 	if (!signal) {
 		WTI_SHOW(show, "{}");
@@ -192,19 +192,19 @@ void wti_say_siginfo(struct wti_show *show, const uint8_t *at)
 		return;
 	}
 	if (code == SI_USER || code == SI_TKILL || code == SI_QUEUE)
-		WTI_SHOW(show, ", si_pid=%d, si_uid=%u", (int32_t)wti_u32(at + 16),
-			 wti_u32(at + 20));
-	if (code == SI_QUEUE && wti_u64(at + 24))
-		WTI_SHOW(show, ", si_int=%d, si_ptr=%#llx", (int32_t)wti_u32(at + 24),
-			 (unsigned long long)wti_u64(at + 24));
+		WTI_SHOW(show, ", si_pid=%d, si_uid=%u", (int32_t)wti_get32(at + 16),
+			 wti_get32(at + 20));
+	if (code == SI_QUEUE && wti_get64(at + 24))
+		WTI_SHOW(show, ", si_int=%d, si_ptr=%#llx", (int32_t)wti_get32(at + 24),
+			 (unsigned long long)wti_get64(at + 24));
 	if (code == SI_TIMER)
 		WTI_SHOW(show, ", si_timerid=%#x, si_overrun=%d, si_int=%d, si_ptr=%#llx",
-			 wti_u32(at + 16), (int32_t)wti_u32(at + 20), (int32_t)wti_u32(at + 24),
-			 (unsigned long long)wti_u64(at + 24));
+			 wti_get32(at + 16), (int32_t)wti_get32(at + 20),
+			 (int32_t)wti_get32(at + 24), (unsigned long long)wti_get64(at + 24));
 	if (code > 0 && code != SI_KERNEL &&
 	    (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL)) {
 		WTI_SHOW(show, ", si_addr=");
-		wti_say_address(show, wti_u64(at + 16));
+		wti_say_address(show, wti_get64(at + 16));
 	}
 	WTI_SHOW(show, "}");
 }
@@ -235,22 +235,22 @@ bool wti_type_sigevent(struct wti_show *show, unsigned i)
 
 	if (!at)
 		return true;
-	notify = wti_u32(at + 12);
+	notify = wti_get32(at + 12);
 	WTI_SHOW(show, "{");
-	if (wti_u64(at)) {
-		WTI_SHOW(show, "sigev_value={sival_int=%d, sival_ptr=", (int32_t)wti_u32(at));
-		wti_say_address(show, wti_u64(at));
+	if (wti_get64(at)) {
+		WTI_SHOW(show, "sigev_value={sival_int=%d, sival_ptr=", (int32_t)wti_get32(at));
+		wti_say_address(show, wti_get64(at));
 		WTI_SHOW(show, "}, ");
 	}
 	WTI_SHOW(show, "sigev_signo=");
 	if (notify == SIGEV_NONE)
-		WTI_SHOW(show, "%u", wti_u32(at + 8));
+		WTI_SHOW(show, "%u", wti_get32(at + 8));
 	else
-		wti_say_signal(show, wti_u32(at + 8));
+		wti_say_signal(show, wti_get32(at + 8));
 	WTI_SHOW(show, ", sigev_notify=");
 	wti_say_enum(show, &wti_flags_sigevent, notify);
 	if (notify == SIGEV_THREAD_ID)
-		WTI_SHOW(show, ", sigev_notify_thread_id=%d", (int32_t)wti_u32(at + 16));
+		WTI_SHOW(show, ", sigev_notify_thread_id=%d", (int32_t)wti_get32(at + 16));
 	WTI_SHOW(show, "}");
 	return true;
 }

@@ -67,7 +67,7 @@ static void show_inet(struct wti_show *show, const uint8_t *at)
 {
 	char text[INET_ADDRSTRLEN];
 
-	WTI_SHOW(show, ", sin_port=htons(%u), sin_addr=inet_addr(\"%s\")", ntohs(wti_u16(at + 2)),
+	WTI_SHOW(show, ", sin_port=htons(%u), sin_addr=inet_addr(\"%s\")", ntohs(wti_get16(at + 2)),
 		 inet_ntop(AF_INET, at + 4, text, sizeof(text)));
 }
 
@@ -78,10 +78,10 @@ static void show_inet6(struct wti_show *show, const uint8_t *at, size_t bytes)
 	WTI_SHOW(show,
 		 ", sin6_port=htons(%u), sin6_flowinfo=htonl(%u), inet_pton(AF_INET6, \"%s\", "
 		 "&sin6_addr)",
-		 ntohs(wti_u16(at + 2)), ntohl(wti_u32(at + 4)),
+		 ntohs(wti_get16(at + 2)), ntohl(wti_get32(at + 4)),
 		 inet_ntop(AF_INET6, at + 8, text, sizeof(text)));
 	if (bytes >= 28)
-		WTI_SHOW(show, ", sin6_scope_id=%u", wti_u32(at + 24));
+		WTI_SHOW(show, ", sin6_scope_id=%u", wti_get32(at + 24));
 }
 
 void wti_say_sockaddr(struct wti_show *show, uint64_t address, uint64_t bytes, uint8_t when)
@@ -94,7 +94,7 @@ void wti_say_sockaddr(struct wti_show *show, uint64_t address, uint64_t bytes, u
 		wti_say_address(show, address);
 		return;
 	}
-	family = wti_u16(at);
+	family = wti_get16(at);
 	WTI_SHOW(show, "{sa_family=");
 	wti_say_enum(show, &wti_flags_socket_family, family);
 	if (family == AF_UNIX)
@@ -104,8 +104,8 @@ void wti_say_sockaddr(struct wti_show *show, uint64_t address, uint64_t bytes, u
 	else if (family == AF_INET6 && bytes >= 24)
 		show_inet6(show, at, (size_t)bytes);
 	else if (family == AF_NETLINK && bytes >= 12)
-		WTI_SHOW(show, ", nl_pid=%d, nl_groups=%#08x", (int32_t)wti_u32(at + 4),
-			 wti_u32(at + 8));
+		WTI_SHOW(show, ", nl_pid=%d, nl_groups=%#08x", (int32_t)wti_get32(at + 4),
+			 wti_get32(at + 8));
 	else if (bytes > 2) {
 		WTI_SHOW(show, ", sa_data=");
 		wti_say_quoted(show, at + 2, (size_t)bytes - 2);
@@ -129,8 +129,8 @@ static bool length_of(const struct wti_show *show, unsigned i, uint32_t *ret_bef
 
 	if (!before || !after)
 		return false;
-	*ret_before = wti_u32(before);
-	*ret_after = wti_u32(after);
+	*ret_before = wti_get32(before);
+	*ret_after = wti_get32(after);
 	return true;
 }
 
@@ -161,7 +161,7 @@ bool wti_type_length_io(struct wti_show *show, unsigned i)
 	if (!show->failed && length_of(show, i, &before, &after) && before != after)
 		WTI_SHOW(show, "[%d => %d]", (int32_t)before, (int32_t)after);
 	else if (at)
-		WTI_SHOW(show, "[%d]", (int32_t)wti_u32(at));
+		WTI_SHOW(show, "[%d]", (int32_t)wti_get32(at));
 	else
 		wti_say_address(show, wti_arg64(show, i));
 	return true;
@@ -176,12 +176,12 @@ static void show_control_data(struct wti_show *show, const uint8_t *at, uint32_t
 		WTI_SHOW(show, "[");
 		for (size_t k = 0; k + 4 <= bytes; k += 4) {
 			WTI_SHOW(show, "%s", k ? ", " : "");
-			wti_say_fd(show, (int32_t)wti_u32(at + k));
+			wti_say_fd(show, (int32_t)wti_get32(at + k));
 		}
 		WTI_SHOW(show, "]");
 	} else if (level == SOL_SOCKET && type == SCM_CREDENTIALS && bytes >= 12) {
-		WTI_SHOW(show, "{pid=%d, uid=%u, gid=%u}", (int32_t)wti_u32(at), wti_u32(at + 4),
-			 wti_u32(at + 8));
+		WTI_SHOW(show, "{pid=%d, uid=%u, gid=%u}", (int32_t)wti_get32(at),
+			 wti_get32(at + 4), wti_get32(at + 8));
 	} else {
 		wti_say_quoted(show, at, bytes < show->string_max ? bytes : show->string_max);
 		WTI_SHOW(show, "%s", bytes > show->string_max ? "..." : "");
@@ -199,21 +199,21 @@ static void show_control(struct wti_show *show, uint64_t address, uint64_t bytes
 	}
 	WTI_SHOW(show, "[");
 	for (const char *between = ""; bytes >= 16; between = ", ") {
-		uint64_t length = wti_u64(at), step = (length + 7) & ~UINT64_C(7);
+		uint64_t length = wti_get64(at), step = (length + 7) & ~UINT64_C(7);
 
 		if (length < 16 || length > bytes)
 			break;
 		WTI_SHOW(show, "%s{cmsg_len=%llu, cmsg_level=", between,
 			 (unsigned long long)length);
-		wti_say_enum(show, &wti_flags_socket_level, wti_u32(at + 8));
+		wti_say_enum(show, &wti_flags_socket_level, wti_get32(at + 8));
 		WTI_SHOW(show, ", cmsg_type=");
-		if (wti_u32(at + 8) == SOL_SOCKET)
-			wti_say_enum(show, &wti_flags_control_message, wti_u32(at + 12));
+		if (wti_get32(at + 8) == SOL_SOCKET)
+			wti_say_enum(show, &wti_flags_control_message, wti_get32(at + 12));
 		else
-			WTI_SHOW(show, "%#x", wti_u32(at + 12));
+			WTI_SHOW(show, "%#x", wti_get32(at + 12));
 		if (length > 16) {
 			WTI_SHOW(show, ", cmsg_data=");
-			show_control_data(show, at + 16, wti_u32(at + 8), wti_u32(at + 12),
+			show_control_data(show, at + 16, wti_get32(at + 8), wti_get32(at + 12),
 					  (size_t)length - 16);
 		}
 		WTI_SHOW(show, "}");
@@ -229,23 +229,24 @@ static void show_control(struct wti_show *show, uint64_t address, uint64_t bytes
 static void show_message(struct wti_show *show, const uint8_t *at, uint8_t when,
 			 uint64_t content_bytes, const uint8_t *before)
 {
-	uint32_t name_bytes = wti_u32(at + 8), given = before ? wti_u32(before + 8) : name_bytes;
-	uint64_t control_bytes = wti_u64(at + 40);
+	uint32_t name_bytes = wti_get32(at + 8),
+		 given = before ? wti_get32(before + 8) : name_bytes;
+	uint64_t control_bytes = wti_get64(at + 40);
 
 	WTI_SHOW(show, "{msg_name=");
-	wti_say_sockaddr(show, wti_u64(at), name_bytes < given ? name_bytes : given, when);
+	wti_say_sockaddr(show, wti_get64(at), name_bytes < given ? name_bytes : given, when);
 	WTI_SHOW(show, ", msg_namelen=");
 	if (given != name_bytes)
 		WTI_SHOW(show, "%d => ", (int32_t)given);
 	WTI_SHOW(show, "%d, msg_iov=", (int32_t)name_bytes);
-	wti_say_iovec(show, wti_u64(at + 16), wti_u64(at + 24), when, content_bytes);
-	WTI_SHOW(show, ", msg_iovlen=%llu", (unsigned long long)wti_u64(at + 24));
+	wti_say_iovec(show, wti_get64(at + 16), wti_get64(at + 24), when, content_bytes);
+	WTI_SHOW(show, ", msg_iovlen=%llu", (unsigned long long)wti_get64(at + 24));
 	if (control_bytes) {
 		WTI_SHOW(show, ", msg_control=");
-		show_control(show, wti_u64(at + 32), control_bytes, when);
+		show_control(show, wti_get64(at + 32), control_bytes, when);
 	}
 	WTI_SHOW(show, ", msg_controllen=%llu, msg_flags=", (unsigned long long)control_bytes);
-	wti_say_flags(show, &wti_flags_msg, wti_u32(at + 48));
+	wti_say_flags(show, &wti_flags_msg, wti_get32(at + 48));
 	WTI_SHOW(show, "}");
 }
 
@@ -265,7 +266,7 @@ bool wti_type_msghdr_out(struct wti_show *show, unsigned i)
 
 	/* A call that failed received nothing, but the lengths are worth a look. */
 	if (show->returned && show->failed && before) {
-		WTI_SHOW(show, "{msg_namelen=%d}", (int32_t)wti_u32(before + 8));
+		WTI_SHOW(show, "{msg_namelen=%d}", (int32_t)wti_get32(before + 8));
 		return true;
 	}
 	at = wti_pointed(show, i, 56, WTI_AT_EXIT);
@@ -310,13 +311,13 @@ static void show_option_value(struct wti_show *show, unsigned i, uint32_t bytes,
 		else
 			wti_say_content(show, wti_arg64(show, i), bytes, when);
 	} else if (level == SOL_SOCKET && option == SO_LINGER && bytes >= 8) {
-		WTI_SHOW(show, "{l_onoff=%d, l_linger=%d}", (int32_t)wti_u32(at),
-			 (int32_t)wti_u32(at + 4));
+		WTI_SHOW(show, "{l_onoff=%d, l_linger=%d}", (int32_t)wti_get32(at),
+			 (int32_t)wti_get32(at + 4));
 	} else if (level == SOL_SOCKET && option == SO_PEERCRED && bytes >= 12) {
-		WTI_SHOW(show, "{pid=%d, uid=%u, gid=%u}", (int32_t)wti_u32(at), wti_u32(at + 4),
-			 wti_u32(at + 8));
+		WTI_SHOW(show, "{pid=%d, uid=%u, gid=%u}", (int32_t)wti_get32(at),
+			 wti_get32(at + 4), wti_get32(at + 8));
 	} else if (bytes == 4) {
-		WTI_SHOW(show, "[%d]", (int32_t)wti_u32(at));
+		WTI_SHOW(show, "[%d]", (int32_t)wti_get32(at));
 	} else {
 		wti_say_content(show, wti_arg64(show, i), bytes, when);
 	}

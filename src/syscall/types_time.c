@@ -7,14 +7,14 @@
 
 void wti_say_timespec(struct wti_show *show, const uint8_t *at)
 {
-	WTI_SHOW(show, "{tv_sec=%lld, tv_nsec=%lld}", (long long)wti_u64(at),
-		 (long long)wti_u64(at + 8));
+	WTI_SHOW(show, "{tv_sec=%lld, tv_nsec=%lld}", (long long)wti_get64(at),
+		 (long long)wti_get64(at + 8));
 }
 
 void wti_say_timeval(struct wti_show *show, const uint8_t *at)
 {
-	WTI_SHOW(show, "{tv_sec=%lld, tv_usec=%lld}", (long long)wti_u64(at),
-		 (long long)wti_u64(at + 8));
+	WTI_SHOW(show, "{tv_sec=%lld, tv_usec=%lld}", (long long)wti_get64(at),
+		 (long long)wti_get64(at + 8));
 }
 
 typedef void (*show_fn)(struct wti_show *show, const uint8_t *at);
@@ -75,8 +75,8 @@ bool wti_type_timeval_io(struct wti_show *show, unsigned i)
 
 static void show_timezone(struct wti_show *show, const uint8_t *at)
 {
-	WTI_SHOW(show, "{tz_minuteswest=%d, tz_dsttime=%d}", (int32_t)wti_u32(at),
-		 (int32_t)wti_u32(at + 4));
+	WTI_SHOW(show, "{tz_minuteswest=%d, tz_dsttime=%d}", (int32_t)wti_get32(at),
+		 (int32_t)wti_get32(at + 4));
 }
 
 bool wti_type_timezone(struct wti_show *show, unsigned i)
@@ -151,14 +151,14 @@ static void show_date(struct wti_show *show, int64_t seconds, int64_t fraction, 
 
 static void show_stamp(struct wti_show *show, const uint8_t *at)
 {
-	uint64_t ns = wti_u64(at + 8);
+	uint64_t ns = wti_get64(at + 8);
 
 	if (ns == UTIME_NOW || ns == UTIME_OMIT) {
 		WTI_SHOW(show, ns == UTIME_NOW ? "UTIME_NOW" : "UTIME_OMIT");
 		return;
 	}
 	wti_say_timespec(show, at);
-	show_date(show, (int64_t)wti_u64(at), (int64_t)ns, 9);
+	show_date(show, (int64_t)wti_get64(at), (int64_t)ns, 9);
 }
 
 static void show_stamps(struct wti_show *show, const uint8_t *at)
@@ -181,8 +181,8 @@ bool wti_type_time_out(struct wti_show *show, unsigned i)
 
 	if (!at)
 		return true;
-	WTI_SHOW(show, "[%lld", (long long)wti_u64(at));
-	show_date(show, (int64_t)wti_u64(at), 0, 0);
+	WTI_SHOW(show, "[%lld", (long long)wti_get64(at));
+	show_date(show, (int64_t)wti_get64(at), 0, 0);
 	WTI_SHOW(show, "]");
 	return true;
 }
@@ -205,7 +205,7 @@ static void show_timevals(struct wti_show *show, const uint8_t *at)
 	for (size_t k = 0; k < 32; k += 16) {
 		WTI_SHOW(show, "%s", k ? ", " : "");
 		wti_say_timeval(show, at + k);
-		show_date(show, (int64_t)wti_u64(at + k), (int64_t)wti_u64(at + k + 8), 6);
+		show_date(show, (int64_t)wti_get64(at + k), (int64_t)wti_get64(at + k + 8), 6);
 	}
 	WTI_SHOW(show, "]");
 }

@@ -54,7 +54,7 @@ class Case(unittest.TestCase):
 
 def work_folder(bench: Bench) -> Path:
     """A folder with the inputs of the seeded programs, as new."""
-    folder = bench.folder / "work"
+    folder = bench.folder / "here"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     (folder / "settings.txt").write_text("lr = 0.1\n")

@@ -63,7 +63,7 @@ class Diff(Case):
 
     def test_raw_names(self) -> None:
         a, b = self.record(), self.record("bigger-checkpoint")
-        self.assertIn(f"{self.bench.folder}/work/model.bin", self.bench.call("diff", "--raw", a, b).stdout)
+        self.assertIn(f"{self.bench.folder}/here/model.bin", self.bench.call("diff", "--raw", a, b).stdout)
         self.assertNotIn(str(self.bench.folder), self.bench.call("diff", a, b).stdout)
 
     def test_without_system_calls(self) -> None:

@@ -167,7 +167,7 @@ class Golden(Case):
 
     def test_nothing_of_the_user_is_written_down(self) -> None:
         self.learn(count=1)
-        for word in (str(self.bench.folder), os.path.expanduser("~") + "/", "/work/"):
+        for word in (str(self.bench.folder), os.path.expanduser("~") + "/", "/here/"):
             self.assertNotIn(word, self.text())
 
     def test_a_reviewed_change_is_taken_over(self) -> None:

@@ -9,7 +9,7 @@
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-static const struct wti_root roots[] = {{"/home/ann/work", "$CWD"}, {"/srv/app/bin", "$PROGRAM"}};
+static const struct wti_root roots[] = {{"/home/user/here", "$CWD"}, {"/srv/app/bin", "$PROGRAM"}};
 
 static bool named(const char *path, const char *expected, enum wti_thing_type type)
 {
@@ -33,15 +33,15 @@ static bool named(const char *path, const char *expected, enum wti_thing_type ty
 
 static void test_roots(void)
 {
-	CHECK(named("/home/ann/work/data/x.bin", "$CWD/data/x.bin", WTI_THING_FILE));
-	CHECK(named("/home/ann/worker/x", "$HOME/worker/x", WTI_THING_FILE));
-	CHECK(named("/home/ann/.cache/x", "$HOME/.cache/x", WTI_THING_FILE));
+	CHECK(named("/home/user/here/data/x.bin", "$CWD/data/x.bin", WTI_THING_FILE));
+	CHECK(named("/home/user/hereby/x", "$HOME/hereby/x", WTI_THING_FILE));
+	CHECK(named("/home/user/.cache/x", "$HOME/.cache/x", WTI_THING_FILE));
 	CHECK(named("/srv/app/share/x", "$PROGRAM/../share/x", WTI_THING_FILE));
 	CHECK(named("/data/set/x", "/data/set/x", WTI_THING_FILE));
-	CHECK(named("/home/ann/work", "$CWD", WTI_THING_SYSTEM));
+	CHECK(named("/home/user/here", "$CWD", WTI_THING_SYSTEM));
 	CHECK(named("/usr/lib/x86_64-linux-gnu/libm.so.6", "$LIB/libm.so.6", WTI_THING_LIBRARY));
-	CHECK(named("/home/ann/work/x.so", "$LIB/x.so", WTI_THING_LIBRARY));
-	CHECK(named("/home/ann/work/x.sock", "$CWD/x.sock", WTI_THING_FILE));
+	CHECK(named("/home/user/here/x.so", "$LIB/x.so", WTI_THING_LIBRARY));
+	CHECK(named("/home/user/here/x.sock", "$CWD/x.sock", WTI_THING_FILE));
 	CHECK(named("/proc/4242/task/77/fd/3", "/proc/self/task/<n>/fd/<n>", WTI_THING_SYSTEM));
 	CHECK(named("/proc/1/stat", "/proc/<pid>/stat", WTI_THING_SYSTEM));
 	CHECK(named("/usr/lib/python3.11/json/decoder.py", "$PYTHON/json", WTI_THING_CODE));
@@ -49,7 +49,8 @@ static void test_roots(void)
 		    WTI_THING_CODE));
 	CHECK(named("/usr/lib/python3/dist-packages/numpy/x.py", "$PACKAGES/numpy",
 		    WTI_THING_CODE));
-	CHECK(named("/home/ann/work/__pycache__/m.pyc", "$CWD/__pycache__/m.pyc", WTI_THING_CACHE));
+	CHECK(named("/home/user/here/__pycache__/m.pyc", "$CWD/__pycache__/m.pyc",
+		    WTI_THING_CACHE));
 	CHECK(named("/etc/hosts", "/etc/hosts", WTI_THING_SYSTEM));
 }
 
@@ -60,16 +61,16 @@ static void test_classes(void)
 	CHECK(named("/tmp/seeded/x", "$TMP/seeded/x", WTI_THING_FILE));
 	CHECK(named("/tmp/tmpab12_x9z/step-1", "$TMP/<temp>/step-1", WTI_THING_FILE));
 	CHECK(named("/tmp/dxpq2fs_", "$TMP/<temp>", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/tmpab12_x9z", "$CWD/<temp>", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/log.4242", "$CWD/log.<pid>", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/rank77.bin", "$CWD/rank77.bin", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/step-77", "$CWD/step-77", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/2026-11-16_06-23-31.log", "$CWD/<time>.log", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/20261116T062331Z", "$CWD/<time>", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/e.1794810452.host", "$CWD/e.<time>.host", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/ckpt-10000", "$CWD/ckpt-10000", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/0123456789abcdef", "$CWD/<hash>", WTI_THING_FILE));
-	CHECK(named("/home/ann/work/123e4567-e89b-12d3-a456-426614174000", "$CWD/<uuid>",
+	CHECK(named("/home/user/here/tmpab12_x9z", "$CWD/<temp>", WTI_THING_FILE));
+	CHECK(named("/home/user/here/log.4242", "$CWD/log.<pid>", WTI_THING_FILE));
+	CHECK(named("/home/user/here/rank77.bin", "$CWD/rank77.bin", WTI_THING_FILE));
+	CHECK(named("/home/user/here/step-77", "$CWD/step-77", WTI_THING_FILE));
+	CHECK(named("/home/user/here/2026-11-16_06-23-31.log", "$CWD/<time>.log", WTI_THING_FILE));
+	CHECK(named("/home/user/here/20261116T062331Z", "$CWD/<time>", WTI_THING_FILE));
+	CHECK(named("/home/user/here/e.1794810452.host", "$CWD/e.<time>.host", WTI_THING_FILE));
+	CHECK(named("/home/user/here/ckpt-10000", "$CWD/ckpt-10000", WTI_THING_FILE));
+	CHECK(named("/home/user/here/0123456789abcdef", "$CWD/<hash>", WTI_THING_FILE));
+	CHECK(named("/home/user/here/123e4567-e89b-12d3-a456-426614174000", "$CWD/<uuid>",
 		    WTI_THING_FILE));
 }
 
@@ -95,7 +96,7 @@ static void test_peers(void)
 	CHECK(peer("127.0.0.1:45678", "127.0.0.1:<port>"));
 	CHECK(peer("10.1.1.1:53", "$DNS"));
 	CHECK(peer("[::1]:80", "[::1]:80"));
-	CHECK(peer("unix:/home/ann/work/s", "unix:$CWD/s"));
+	CHECK(peer("unix:/home/user/here/s", "unix:$CWD/s"));
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #define WTI_EFFECTS_DEVIATION_H
 
 #include "golden.h"
+#include "inspect/code.h"
 
 /* A count of a thing that is not what the golden has. */
 struct wti_off {
@@ -41,16 +42,8 @@ struct wti_checking {
 };
 
 /* The codes of what goldens find; ends with a code of NULL. */
-struct wti_golden_code {
-	const char *code;
-	const char *title;
-	const char *means;
-	const char *hint;
-	const char *definition;
-	const char *innocent;
-};
-extern const struct wti_golden_code wti_golden_codes[];
-const struct wti_golden_code *wti_golden_code(const char *code); /* or NULL */
+extern const struct wti_code wti_golden_codes[];
+const struct wti_code *wti_golden_code(const char *code); /* or NULL */
 
 /* The finding of a deviation, into the result. */
 void wti_golden_tell(const struct wti_checking *checking, const struct wti_deviation *deviation);

@@ -6,7 +6,7 @@
 
 #define ACCEPT "if it is meant, `wheeltap golden accept NAME RUN` takes it over"
 
-const struct wti_golden_code wti_golden_codes[] = {
+const struct wti_code wti_golden_codes[] = {
 	{"WT-GOLD-001", "the program uses a file that it did not use",
 	 "a new output, another input, or a name that was not recognised as temporary",
 	 "look at the call site; " ACCEPT,
@@ -86,7 +86,7 @@ const struct wti_golden_code wti_golden_codes[] = {
 	{NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
-const struct wti_golden_code *wti_golden_code(const char *code)
+const struct wti_code *wti_golden_code(const char *code)
 {
 	for (size_t i = 0; wti_golden_codes[i].code; i++)
 		if (!strcmp(wti_golden_codes[i].code, code))

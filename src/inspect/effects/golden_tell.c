@@ -326,7 +326,7 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 	const struct wti_off *cause = cause_of(c, d);
 	const struct wti_thing *thing = d->thing ? d->thing : d->instead;
 	const struct wti_tally *tally = cause ? cause->tally : thing ? first_tally(c, thing) : NULL;
-	const struct wti_golden_code *code = wti_golden_code(code_of(d, cause));
+	const struct wti_code *code = wti_golden_code(code_of(d, cause));
 	const struct wti_site *site = site_of(c, thing, cause);
 	const char *word = word_of(c, d, cause, tally);
 	struct place place = {.line = 0};
@@ -383,7 +383,7 @@ static void tell_plain(const struct wti_checking *c, const char *which, const ch
 		       const char *expected, const char *actual, int64_t step,
 		       const struct place *place)
 {
-	const struct wti_golden_code *code = wti_golden_code(which);
+	const struct wti_code *code = wti_golden_code(which);
 
 	wt_result_finding(c->result, &(struct wt_finding){.code = code->code,
 							  .severity = WT_ERROR,

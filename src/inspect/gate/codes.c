@@ -6,7 +6,7 @@
 
 #define CONFIG "or change the limit in the file that asserts it"
 
-const struct wti_gate_code wti_gate_codes[WTI_GATE_TYPES] = {
+const struct wti_code wti_gate_codes[WTI_GATE_TYPES] = {
 	[WTI_GATE_DURATION] = {"WT-GATE-001", "it takes longer, or shorter, than asserted",
 			       "something has become slower, or was left out",
 			       "look at `wheeltap stat` and `wheeltap timeline`, " CONFIG,
@@ -80,7 +80,7 @@ const struct wti_gate_code wti_gate_codes[WTI_GATE_TYPES] = {
 			      "Waiting in turns looks like a loop: `rule` has finer definitions."},
 };
 
-const struct wti_gate_code *wti_gate_code(const char *code)
+const struct wti_code *wti_gate_code(const char *code)
 {
 	for (size_t i = 0; i < WTI_GATE_TYPES; i++)
 		if (!strcmp(wti_gate_codes[i].code, code))

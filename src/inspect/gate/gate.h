@@ -17,6 +17,7 @@
 #include "base/doc.h"
 #include "counts.h"
 #include "formula.h"
+#include "inspect/code.h"
 #include "inspect/effects/effects.h"
 
 #define WTI_GATE_ASSERTIONS_MAX 256
@@ -137,16 +138,8 @@ void wti_gate_slower(const struct wti_assertion *assertion, const struct wti_gat
 		     struct wti_outcome *ret_outcome);
 
 /* What `explain` says of findings: one code a type. */
-struct wti_gate_code {
-	const char *code;
-	const char *title;
-	const char *means;
-	const char *hint;
-	const char *definition;
-	const char *innocent;
-};
-extern const struct wti_gate_code wti_gate_codes[WTI_GATE_TYPES];
-const struct wti_gate_code *wti_gate_code(const char *code); /* or NULL */
+extern const struct wti_code wti_gate_codes[WTI_GATE_TYPES];
+const struct wti_code *wti_gate_code(const char *code); /* or NULL */
 
 /* Of which results an assertion needs what: bits. */
 enum wti_gate_need { WTI_NEEDS_DOCTOR = 1, WTI_NEEDS_SYSCALLS = 2, WTI_NEEDS_PROFILE = 4 };
