@@ -152,8 +152,11 @@ class Exports(unittest.TestCase):
         script = ("import wheeltap, sys; run = wheeltap.open(sys.argv[1]); print(run.table('syscall', fields=['text'])['text'][0]); "
                   "print(next(e.fields['text'] for e in run.events('syscall')))")
         package = Path(WHEELTAP).parent / "python"
-        if not list(package.glob("wheeltap/_reader*.so")):
+        built = list(package.glob("wheeltap/_reader*.so"))
+        if not built:
             self.skipTest("the Python package was not built")
+        if b"__asan_init" in built[0].read_bytes():
+            self.skipTest("an interpreter without sanitizers does not load an extension that has them")
         done = subprocess.run(["/usr/bin/python3", "-c", script, self.run_path], capture_output=True, text=True, timeout=30,
                               env={"PYTHONPATH": str(package)})
         self.assertEqual((done.stderr, done.stdout), ("", 'openat(AT_FDCWD, "/data/set", O_RDONLY) = 3\n' * 2))

@@ -261,7 +261,7 @@ static void begin(struct checking *checking, const struct row *rows, size_t coun
 		  0);
 }
 
-/* An occasion of a subject with facts, each "form a b"; NULL ends them. */
+/* An occasion of a subject, with facts. */
 static void happens(struct checking *checking, const char *relation, const char *subject,
 		    int64_t step, const struct wti_fact *facts, uint32_t count)
 {
@@ -273,7 +273,8 @@ static void happens(struct checking *checking, const char *relation, const char 
 	occasion.relation = (uint32_t)wti_relation_by_name(relation);
 	occasion.subject[0] = wti_symbol_word(checking->training.symbols, subject);
 	occasion.moment = &moment;
-	memcpy(occasion.facts, facts, count * sizeof(*facts));
+	for (uint32_t i = 0; i < count; i++)
+		occasion.facts[i] = facts[i];
 	occasion.fact_count = count;
 	wti_checker_take(&checking->checker, &occasion);
 }

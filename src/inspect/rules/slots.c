@@ -1,11 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of rules, by object or parameter. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "slots.h"
 
-#define SLOTS_MAX (1u << 20)
+#define SLOTS_MAX ((1u << WTI_SLOT_SEGMENTS) - 1)
+
+/* Segments double and never move. */
+static char *slot_at(const struct wti_slots *slots, uint64_t place)
+{
+	unsigned segment = 63 - (unsigned)__builtin_clzll(place);
+
+	return slots->segments[segment] + (place - (1ull << segment)) * slots->bytes;
+}
+
+static bool make_room(struct wti_slots *slots, uint64_t place)
+{
+	unsigned segment = 63 - (unsigned)__builtin_clzll(place);
+
+	if (!slots->segments[segment])
+		slots->segments[segment] = calloc(1ull << segment, slots->bytes);
+	return slots->segments[segment];
+}
+
+void *wti_slot_find(const struct wti_slots *slots, uint64_t key)
+{
+	const uint64_t *place = wti_map_find_number(&slots->index, key);
+
+	return place && *place ? slot_at(slots, *place) : NULL;
+}
 
 void *wti_slot(struct wti_slots *slots, uint64_t key, size_t bytes)
 {
@@ -20,18 +43,12 @@ void *wti_slot(struct wti_slots *slots, uint64_t key, size_t bytes)
 	place = wti_map_number(&slots->index, key);
 	if (!place)
 		return NULL;
-	if (*place)
-		return slots->memory + (*place - 1) * bytes;
-	if (!(slots->count & (slots->count - 1))) {
-		void *bigger =
-			realloc(slots->memory, (slots->count ? slots->count * 2 : 1) * bytes);
-
-		if (!bigger)
+	if (!*place) {
+		if (!make_room(slots, slots->count + 1))
 			return NULL;
-		slots->memory = bigger;
+		*place = ++slots->count;
 	}
-	*place = ++slots->count;
-	return memset(slots->memory + (*place - 1) * bytes, 0, bytes);
+	return slot_at(slots, *place);
 }
 
 void *wti_slot_of_object(struct wti_slots *slots, const struct wti_object *object, size_t bytes)
@@ -54,7 +71,8 @@ void *wti_slot_of_parameter(struct wti_slots *slots, const struct wti_parameter 
 
 void wti_slots_release(struct wti_slots *slots)
 {
-	free(slots->memory);
+	for (size_t i = 0; i < WTI_SLOT_SEGMENTS; i++)
+		free(slots->segments[i]);
 	wti_map_release(&slots->index);
 	*slots = (struct wti_slots){0};
 }

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a rule keeps of each object or parameter: zeroed memory, made when first asked for. The
- * address holds until the next one is made.
+ * What a rule keeps of each object or parameter: zeroed memory, made when first asked for. It
+ * stays where it is until all are released, so that a rule may hold two at a time.
  */
 #ifndef WTI_INSPECT_SLOTS_H
 #define WTI_INSPECT_SLOTS_H
 
 #include "inspect/training/training.h"
 
+enum { WTI_SLOT_SEGMENTS = 21 };
+
 struct wti_slots {
-	struct wti_map index; /* key: place plus one */
-	char *memory;
+	struct wti_map index;              /* key: place, from 1 */
+	char *segments[WTI_SLOT_SEGMENTS]; /* number n holds the places from 2^n to 2^(n+1) - 1 */
 	size_t count;
 	size_t bytes; /* of each */
 };
 
+/* NULL: never made. */
+void *wti_slot_find(const struct wti_slots *slots, uint64_t key);
 /* NULL: no room, or nothing to be asked about. All slots of one `slots` have the same size. */
 void *wti_slot(struct wti_slots *slots, uint64_t key, size_t bytes);
 void *wti_slot_of_object(struct wti_slots *slots, const struct wti_object *object, size_t bytes);

@@ -56,11 +56,9 @@ static void note_made(struct watching *watching, const struct wti_moment *moment
 
 static bool is_made(struct watching *watching, const struct wti_moment *moment, uint64_t hash)
 {
-	const uint64_t *place =
-		wti_map_find_number(&watching->made.index, made_key(moment->call->stream, hash));
-	const uint64_t *steps = (const uint64_t *)watching->made.memory;
+	const uint64_t *step = wti_slot_find(&watching->made, made_key(moment->call->stream, hash));
 
-	return place && *place && steps[*place - 1] == moment->process->step_count + 1;
+	return step && *step == moment->process->step_count + 1;
 }
 
 static bool is_parameter(const struct wti_moment *moment, uint64_t hash)
