@@ -42,6 +42,9 @@ before = {k: v.clone() for k, v in model.state_dict().items()}
 def step(x, y):
     if FAULT != "order":
         optimizer.zero_grad()
+    if FAULT == "parts":
+        F.cross_entropy(model(x), y).backward()
+        optimizer.zero_grad()
     if FAULT == "distinct":
         torch.manual_seed(1)
     noise = torch.randn(x.shape)

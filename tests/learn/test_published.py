@@ -4,7 +4,8 @@
 
 usage: test_published.py WHEELTAP CORPUS [DATA]
 
-DATA, or $WHEELTAP_TRAINCHECK, is a folder with their archives. Ours are the built-in rules, and packs that are learned from two
+DATA is a folder with their archives, as a path that is looked for in the folder of the corpus and in all above it (a work tree may
+stand deeper than its project); $WHEELTAP_TRAINCHECK names it outright. Ours are the built-in rules, and packs that are learned from two
 runs of a right program of the corpus that has nothing in common with theirs but what it does.
 """
 
@@ -84,9 +85,16 @@ def check(bench: Bench, case: Case, data: Path, corpus: Path) -> None:
     assert all(finding["id"] in case.rules for finding in found), found
 
 
+def find(corpus: Path, data: str) -> Path:
+    """The nearest one; where there is none, the place next to the project."""
+    places = [above / data for above in corpus.resolve().parents]
+    return next((place for place in places if place.is_dir()), places[min(1, len(places) - 1)])
+
+
 def main() -> int:
     wheeltap, corpus = os.path.abspath(sys.argv[1]), Path(sys.argv[2])
-    data = Path(os.environ.get("WHEELTAP_TRAINCHECK") or sys.argv[3])
+    named = os.environ.get("WHEELTAP_TRAINCHECK")
+    data = Path(named) if named else find(corpus, sys.argv[3])
     missing = [case.archive for case in CASES if not (data / f"{case.archive}.tar.gz").exists()]
     if missing:
         print(f"skipped: '{data}' does not hold {', '.join(missing)} (set $WHEELTAP_TRAINCHECK)")

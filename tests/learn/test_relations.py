@@ -14,8 +14,8 @@ import sys
 import tempfile
 
 PYTHON = "/usr/bin/python3"
-FAULTS = ["argument", "changes", "contain", "count", "data", "distinct", "every-step", "loss", "mode", "order", "output", "saved",
-          "schedule"]
+FAULTS = ["argument", "changes", "contain", "count", "data", "distinct", "every-step", "loss", "mode", "order", "output", "parts",
+          "saved", "schedule"]
 GOOD = 3
 
 

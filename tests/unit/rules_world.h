@@ -28,6 +28,8 @@ struct world {
 	uint64_t fields[WT_FIELDS_MAX];
 	uint32_t attribute; /* of a state */
 	double value;
+	void (*listen)(void *listener, const struct wti_moment *moment); /* beside the judge */
+	void *listener;
 };
 
 static inline void ignore(void *self, const struct wti_moment *moment)
@@ -164,6 +166,8 @@ static inline void tell(struct world *w, enum wti_moment_type type, const struct
 	moment.attribute = w->attribute;
 	moment.number = w->value;
 	wti_judge_moment(&w->judge, &moment);
+	if (w->listen)
+		w->listen(w->listener, &moment);
 }
 
 /* A fact about an object, such as the batch size of a loader. */

@@ -27,6 +27,29 @@ static const struct {
 	{WTI_NEEDS_DATA, "data"},
 };
 
+/* What a relation calls by one word, and the calls that it means. */
+static const struct {
+	const char *word;
+	const char *pattern;
+} groups[] = {
+	{"softmax", "*softmax"},
+	{"initialisation", "torch.nn.init.*"},
+	{"initialisation", "torch.Tensor.normal_"},
+	{"initialisation", "torch.Tensor.uniform_"},
+	{"addition in place", "torch.Tensor.add_"},
+	{"addition in place", "torch.Tensor.__iadd__"},
+	{"addition in place", "torch.Tensor.sub_"},
+	{"addition in place", "torch.Tensor.__isub__"},
+	{"dataset", "torch.Tensor.__getitem__"},
+};
+
+static void write_group(struct wti_json *json, const char *word)
+{
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (!strcmp(groups[i].word, word))
+			wti_json_text(json, groups[i].pattern);
+}
+
 /* A role and a method, a layer, or a function by its full name; anything else is no call. */
 static void write_call(struct wti_json *json, const char *name)
 {
@@ -61,6 +84,7 @@ void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i])
 			write_call(json, wti_symbol_text(&pack->symbols, names[i]));
+	write_group(json, wti_symbol_text(&pack->symbols, invariant->subject[0]));
 	for (uint32_t i = 0; i < invariant->then_count; i++)
 		write_call(json, wti_symbol_text(&pack->symbols, invariant->then[i]));
 	wti_json_array_end(json);

@@ -33,6 +33,7 @@ static const char *const words[WTI_WORD_COUNT] = {
 	[WTI_WORD_STEP] = "step",
 	[WTI_WORD_RUN] = "run",
 	[WTI_WORD_EPOCH] = "epoch",
+	[WTI_WORD_LOADER_NEXT] = "Loader.__next__",
 };
 
 const char *const wti_forms[WTI_FORM_COUNT] = {
@@ -299,6 +300,18 @@ const struct wti_call *wti_call_around(const struct wti_moment *moment, uint32_t
 	const struct wti_call *parent = moment->parent;
 
 	return parent && k >= 1 && k - 1 <= parent->depth ? parent - (k - 1) : NULL;
+}
+
+bool wti_is_within(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function)
+{
+	const struct wti_call *around = moment->parent;
+
+	for (uint32_t k = 2; around; k++) {
+		if (wti_scene_function(scene, around) == function)
+			return true;
+		around = wti_call_around(moment, k);
+	}
+	return false;
 }
 
 uint32_t wti_scene_objects(struct wti_scene *scene, size_t stream, uint32_t type)

@@ -35,6 +35,7 @@ enum wti_word {
 	WTI_WORD_STEP,
 	WTI_WORD_RUN,
 	WTI_WORD_EPOCH,
+	WTI_WORD_LOADER_NEXT,
 	WTI_WORD_COUNT,
 };
 
@@ -85,6 +86,8 @@ bool wti_is_act(const char *function);
 bool wti_scene_is_act(struct wti_scene *scene, uint32_t function);
 /* The k-th call around this one (1: its parent), or NULL. Only for calls that are open. */
 const struct wti_call *wti_call_around(const struct wti_moment *moment, uint32_t k);
+/* Whether a call of this function is around it, at any depth. Only for calls that are open. */
+bool wti_is_within(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function);
 struct wti_scene_process *wti_scene_process(struct wti_scene *scene, size_t stream);
 uint32_t wti_scene_objects(struct wti_scene *scene, size_t stream, uint32_t type);
 uint32_t wti_scene_word(struct wti_scene *scene, const char *word);

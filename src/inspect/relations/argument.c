@@ -4,6 +4,8 @@
  * flag, a word, a number, the type of a tensor), what two arguments have in common, and whether a
  * flag says the same as the module around it.
  */
+#include <string.h>
+
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
 
@@ -36,6 +38,27 @@ static void say_value(struct wti_scene *scene, const struct wti_value_row *value
 		say_flag(scene, value);
 }
 
+/*
+ * Which dimension a softmax goes over, whatever it is called and however its dimension is counted.
+ * It is made of numbers that compete with each other: rows of a batch hardly ever do.
+ */
+static void see_softmax(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
+	int64_t ndim =
+		input ? wti_shape_ndim(wti_symbol_text(scene->symbols, input->digest.shape)) : 0;
+	double dim;
+
+	if (ndim < 2 || !wti_call_as_number(moment->call, wti_scene_word(scene, "dim"), 1, &dim))
+		return;
+	wti_occasion(scene, &wti_relation_argument, moment, wti_scene_word(scene, "softmax"), 0);
+	wti_occasion_inside(scene, moment);
+	if (dim != 0 && dim != (double)-ndim)
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "does not go over the first dimension"), 0);
+	wti_tell(scene);
+}
+
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
@@ -44,6 +67,8 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 	if (call->exception || !call->value_count)
 		return;
+	if (call->what == WTI_CALLEE_SOFTMAX)
+		see_softmax(scene, moment);
 	wti_occasion(scene, &wti_relation_argument, moment, wti_scene_function(scene, call),
 		     wti_call_signature(scene, call, false));
 	wti_occasion_inside(scene, moment);
@@ -69,10 +94,19 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
+	if (!strcmp(words->subject[0], "softmax")) {
+		wti_buf_printf(out, "a softmax %s", words->a);
+		return;
+	}
 	wti_buf_printf(out, "in calls of %s%s%s%s, ", words->subject[0],
 		       *words->subject[1] ? " (" : "", words->subject[1],
 		       *words->subject[1] ? ")" : "");
 	wti_describe_fact(out, words);
+}
+
+static const char *sort(const struct wti_words *words)
+{
+	return strcmp(words->subject[0], "softmax") ? wti_field_sort(words->a) : words->subject[0];
 }
 
 const struct wti_relation wti_relation_argument = {
@@ -82,7 +116,8 @@ const struct wti_relation wti_relation_argument = {
 	.definition = "hypothesis: an argument of X has a certain value or type, two arguments "
 		      "have the same type, shape "
 		      "or first extent, or a flag equals the training flag of the module around "
-		      "it. For: a call of "
+		      "it; a softmax of whatever name does not go over the first dimension of "
+		      "several. For: a call of "
 		      "which that is true. Against: a call of which it is not. Sizes and contents "
 		      "are not looked at.",
 	.means = "a function is given something else than it is given in good runs",
@@ -95,6 +130,6 @@ const struct wti_relation wti_relation_argument = {
 	.features = WTI_FEATURES_OF_CALLS,
 	.see = see,
 	.describe = describe,
-	.sort = wti_sort_by_field,
+	.sort = sort,
 	.is_by_signature = true,
 };

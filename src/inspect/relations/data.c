@@ -12,9 +12,10 @@
 #include "inspect/learn/relation.h"
 #include "inspect/rules/slots.h"
 
-enum { ROWS_MAX = 1 << 18, STEPS_APART = 16, EPOCH_KEPT = 8 };
+enum { ROWS_MAX = 1 << 18, STEPS_APART = 16, EPOCH_KEPT = 8, INPUTS_BEFORE = 8, ROWS_LEAST = 8 };
 
-struct source { /* a loader, or a model in one of its modes */
+struct source {        /* a loader, or a model in one of its modes */
+	bool is_known; /* a loader that has begun once */
 	uint64_t last;
 	bool has_last;
 	uint64_t ordinal; /* of the run */
@@ -32,8 +33,22 @@ struct compared {
 	} at[STEPS_APART];
 };
 
+struct inputs { /* of a process: what is trained on */
+	uint64_t count;
+	bool is_over; /* one has come again: that others do says nothing more */
+};
+
+struct held { /* what a line takes rows of a dataset from */
+	uint64_t hash;
+	bool is_set;
+};
+
 struct state {
 	struct wti_slots sources;
+	struct wti_slots makers; /* by stream and line: the last loader made there, a symbol */
+	struct wti_slots inputs;
+	struct wti_map trained; /* hash and stream of an input: the step, plus two */
+	struct wti_slots datasets;
 	struct wti_slots ranks;
 	struct wti_slots models; /* the last call of a model whose first layer was seen */
 	struct wti_map rows;     /* hash of a row, its owner and stream: stage and epoch */
@@ -126,19 +141,42 @@ static void tell_batch(struct wti_scene *scene, const struct wti_moment *moment,
 	wti_tell(scene);
 }
 
-static void begin_epoch(struct source *source)
-{
-	memcpy(source->before, source->now, sizeof(source->before));
-	source->before_count = source->place < EPOCH_KEPT ? source->place : EPOCH_KEPT;
-	source->place = 0;
-}
-
 static struct source *source_of(struct state *state, const struct wti_moment *moment,
 				uint32_t subject, uint32_t name)
 {
 	return wti_slot(&state->sources,
 			(uint64_t)moment->process->stream << 48 | (uint64_t)subject << 24 | name,
 			sizeof(struct source));
+}
+
+/* A loader that is made anew for each epoch goes on where the one of the same line was. */
+static void inherit(struct state *state, const struct wti_moment *moment, struct source *source,
+		    uint32_t subject)
+{
+	uint32_t *last = wti_slot(&state->makers,
+				  (uint64_t)moment->process->stream << 32 | moment->object->site,
+				  sizeof(*last));
+	const struct source *before;
+
+	if (!last || !moment->object->site)
+		return;
+	before = *last && *last != moment->object->name ? source_of(state, moment, subject, *last)
+							: NULL;
+	if (before && !source->is_known) {
+		memcpy(source->now, before->now, sizeof(source->now));
+		source->place = before->place;
+		source->last = before->last;
+		source->has_last = before->has_last;
+	}
+	*last = moment->object->name;
+	source->is_known = true;
+}
+
+static void begin_epoch(struct source *source)
+{
+	memcpy(source->before, source->now, sizeof(source->before));
+	source->before_count = source->place < EPOCH_KEPT ? source->place : EPOCH_KEPT;
+	source->place = 0;
 }
 
 static void see_tensor(struct wti_scene *scene, struct state *state,
@@ -188,6 +226,65 @@ static void tell_range(struct wti_scene *scene, struct state *state,
 	wti_tell(scene);
 }
 
+/*
+ * Where no input of training has come twice, none does later on either: a new order for each
+ * epoch, or data that never ends. Once one has come again nothing more is told.
+ */
+static void tell_new(struct wti_scene *scene, struct state *state, const struct wti_moment *moment,
+		     const struct wti_value_row *value)
+{
+	struct inputs *inputs = wti_slot(&state->inputs, moment->process->stream, sizeof(*inputs));
+	uint64_t now = (uint64_t)moment->scope.step + 2;
+	uint64_t *when;
+
+	if (!inputs || inputs->is_over || !value || value->digest.flags & WTI_TENSOR_NO_HASH ||
+	    value->digest.count < 2 || !(moment->call->flags & WTI_CALL_GRAD))
+		return;
+	when = wti_map_number(&state->trained,
+			      value->digest.hash ^ (uint64_t)moment->process->stream << 56);
+	if (!when)
+		return;
+	inputs->is_over = *when && *when != now;
+	if (inputs->count++ >= INPUTS_BEFORE) {
+		wti_occasion(scene, &wti_relation_data, moment,
+			     wti_scene_word(scene, "trained input"),
+			     wti_scene_word(scene, "those before"));
+		if (!inputs->is_over)
+			wti_say(scene, WTI_FORM_TRUE,
+				wti_scene_word(scene, "is new, as all before it were"), 0);
+		wti_tell(scene);
+	}
+	*when = now;
+}
+
+/* Rows are taken from something that stays as it is: reading does not write. */
+static void tell_dataset(struct wti_scene *scene, struct state *state,
+			 const struct wti_moment *moment)
+{
+	const struct wti_value_row *from = wti_call_tensor(moment->call, false, 0);
+	const struct wti_value_row *row = wti_call_tensor(moment->call, true, 0);
+	struct held *held;
+
+	if (!from || !row || from->digest.flags & WTI_TENSOR_NO_HASH ||
+	    from->digest.count < ROWS_LEAST * row->digest.count)
+		return;
+	held = wti_slot(&state->datasets,
+			(uint64_t)moment->process->stream << 56 |
+				(uint64_t)moment->call->site << 24 | from->digest.shape,
+			sizeof(*held));
+	if (!held)
+		return;
+	if (held->is_set) {
+		wti_occasion(scene, &wti_relation_data, moment, wti_scene_word(scene, "dataset"),
+			     0);
+		if (held->hash == from->digest.hash)
+			wti_say(scene, WTI_FORM_TRUE,
+				wti_scene_word(scene, "stays as it is while rows are read"), 0);
+		wti_tell(scene);
+	}
+	*held = (struct held){from->digest.hash, true};
+}
+
 /* What the first layer of a model gets, after all that the model does with its input. */
 static void see_layer(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
 {
@@ -220,16 +317,21 @@ static void see_call(struct wti_scene *scene, struct state *state, const struct 
 
 	if (call->exception)
 		return;
+	if (call->what == WTI_CALLEE_INDEX &&
+	    wti_is_within(scene, moment, scene->words[WTI_WORD_LOADER_NEXT]))
+		tell_dataset(scene, state, moment);
 	if (!(call->flags & WTI_CALL_OUTERMOST)) {
 		if (call->flags & WTI_CALL_SAYS_TRAINING)
 			see_layer(scene, state, moment);
 		return;
 	}
-	if (trains)
+	if (trains) {
+		tell_new(scene, state, moment, wti_call_tensor(call, false, 0));
 		see_tensor(scene, state, moment, wti_call_tensor(call, false, 0), training,
 			   call->object);
-	else
+	} else {
 		tell_range(scene, state, moment, wti_call_tensor(call, false, 0), training);
+	}
 }
 
 static void see_batch(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
@@ -242,8 +344,10 @@ static void see_batch(struct wti_scene *scene, struct state *state, const struct
 		return;
 	if (strstr(callee, "__iter__")) {
 		source = source_of(state, moment, subject, moment->object->name);
-		if (source)
-			begin_epoch(source);
+		if (!source)
+			return;
+		inherit(state, moment, source, subject);
+		begin_epoch(source);
 	} else if (!moment->call->exception) {
 		see_tensor(scene, state, moment, wti_call_tensor(moment->call, true, 0), subject,
 			   moment->object->name);
@@ -269,9 +373,6 @@ static void see_row(struct wti_scene *scene, struct state *state, const struct w
 	uint64_t now = when_of(moment);
 	uint64_t *seen;
 
-	if (!state->is_ready)
-		wti_map_init(&state->rows, ROWS_MAX);
-	state->is_ready = true;
 	seen = wti_map_number(&state->rows, key);
 	if (!seen)
 		return;
@@ -287,6 +388,13 @@ static void see_row(struct wti_scene *scene, struct state *state, const struct w
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
+	struct state *state = opaque;
+
+	if (!state->is_ready) {
+		wti_map_init(&state->rows, ROWS_MAX);
+		wti_map_init(&state->trained, ROWS_MAX);
+	}
+	state->is_ready = true;
 	switch (moment->type) {
 	case WTI_MOMENT_ROW:
 		see_row(scene, opaque, moment);
@@ -304,6 +412,10 @@ static void release(void *opaque)
 	struct state *state = opaque;
 
 	wti_slots_release(&state->sources);
+	wti_slots_release(&state->makers);
+	wti_slots_release(&state->inputs);
+	wti_slots_release(&state->datasets);
+	wti_map_release(&state->trained);
 	wti_slots_release(&state->ranks);
 	wti_slots_release(&state->models);
 	wti_map_release(&state->rows);
@@ -327,7 +439,9 @@ const struct wti_relation wti_relation_data = {
 		      "types and contents, differs from "
 		      "the last, from that at the same place of the epoch before, and from those "
 		      "of the other ranks; a row "
-		      "comes once in an epoch and in one stage only; what is evaluated lies in the "
+		      "comes once in an epoch and in one stage only; where no input has come "
+		      "twice none does later; what rows are taken from stays as it is; what is "
+		      "evaluated lies in the "
 		      "range of what was trained "
 		      "on. For and against: each batch, each input of a model, each row of which "
 		      "the hash is kept.",

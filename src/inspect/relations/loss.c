@@ -11,7 +11,8 @@
 
 #define ARGUMENTS_MAX 2u
 #define RESULTS_MAX 65536u
-#define BACKWARDS_MAX 16u /* without a step: more than a window of accumulation has */
+#define TIMES_THE_LIMIT 100 /* beyond, clipping sets the length of every step */
+#define BACKWARDS_MAX 16u   /* without a step: more than a window of accumulation has */
 
 struct state {
 	struct wti_map results; /* hash of a result with a graph, and its stream: step plus one */
@@ -105,6 +106,7 @@ static void see_function(struct wti_scene *scene, const struct wti_moment *momen
 static void see_clip(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_value_row *norm = wti_call_tensor(moment->call, true, 0);
+	double limit;
 
 	if (!norm || norm->digest.flags & WTI_TENSOR_NO_STATISTICS)
 		return;
@@ -113,6 +115,10 @@ static void see_clip(struct wti_scene *scene, const struct wti_moment *moment)
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "finds gradients"), 0);
 	if (!norm->digest.nan && !norm->digest.inf)
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "finds finite gradients"), 0);
+	if (!wti_call_as_number(moment->call, wti_scene_word(scene, "max_norm"), 1, &limit) ||
+	    !(norm->digest.mean > TIMES_THE_LIMIT * limit))
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "finds gradients of the order of its limit"), 0);
 	wti_tell(scene);
 }
 
@@ -155,20 +161,6 @@ static bool has_graph(const struct wti_value_row *value)
 	return value->type == WTI_VALUE_TENSOR && digest->flags & WTI_TENSOR_REQUIRES_GRAD &&
 	       !(digest->flags & (WTI_TENSOR_NO_HASH | WTI_TENSOR_NO_STATISTICS)) &&
 	       digest->zeros < digest->count;
-}
-
-/* What an optimizer does within its step makes no graph, though parameters come out of it that
- * require gradients; a level that tells those calls must not say more than others. */
-static bool is_within_step(struct wti_scene *scene, const struct wti_moment *moment)
-{
-	const struct wti_call *around = moment->parent;
-
-	for (uint32_t k = 2; around; k++) {
-		if (wti_scene_function(scene, around) == scene->words[WTI_WORD_OPTIMIZER_STEP])
-			return true;
-		around = wti_call_around(moment, k);
-	}
-	return false;
 }
 
 /* An argument that was made in an earlier step, with its graph, and goes on into a new one. */
@@ -234,7 +226,10 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (moment->call->exception || !moment->call->value_count)
 		return;
 	function = wti_scene_function(scene, moment->call);
-	if (!wti_stage_is(moment, "init") && !is_within_step(scene, moment))
+	/* What an optimizer does within its step makes no graph, though parameters come out of it
+	 * that require gradients; a level that tells those calls must not say more than others. */
+	if (!wti_stage_is(moment, "init") &&
+	    !wti_is_within(scene, moment, scene->words[WTI_WORD_OPTIMIZER_STEP]))
 		follow_graph(state, moment);
 	if (combines(wti_symbol_text(scene->symbols, function)))
 		see_combination(scene, moment);
@@ -280,7 +275,9 @@ const struct wti_relation wti_relation_loss = {
 		      "of a certain type; what a "
 		      "loss function is given has certain types and contents, and both arguments "
 		      "the same type, shape "
-		      "or first extent; clipping finds gradients; the graph of a step is not "
+		      "or first extent; clipping finds gradients, finite and at most a hundred "
+		      "times as long "
+		      "as its limit; the graph of a step is not "
 		      "carried into the next. For and against: each backward, "
 		      "each call of a "
 		      "function that makes one number of two tensors, each clipping.",

@@ -3,6 +3,7 @@
  * What functions give back: constant fields of what is returned, fields that are the same in an
  * argument and in the result, and lengths that an argument limits.
  */
+#include <math.h>
 #include <string.h>
 
 #include "inspect/learn/fields.h"
@@ -10,6 +11,7 @@
 
 #define RETURNS_MAX 2u
 #define ARGUMENTS_MAX 3u
+#define LOST_MAX 0.01 /* of the size of what is added */
 
 /* The largest extent of a tensor that is returned, against arguments that are called a maximum. */
 static void say_threshold(struct wti_scene *scene, const struct wti_call *call,
@@ -47,6 +49,60 @@ static void say_result(struct wti_scene *scene, const struct wti_moment *moment,
 	}
 }
 
+/* 1: it adds its argument to its tensor, -1: it subtracts it, 0: neither. */
+static int added_sign(const struct wti_call *call, const struct wti_symbols *symbols)
+{
+	const char *callee;
+
+	if (!call->is_in_place)
+		return 0;
+	if (call->what == WTI_CALLEE_SUBTRACT_IN_PLACE)
+		return -1;
+	callee = wti_symbol_text(symbols, call->callee);
+	return !strcmp(callee, "Tensor.add_") || !strcmp(callee, "Tensor.__iadd__");
+}
+
+static bool is_float(uint32_t dtype)
+{
+	return dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16 || dtype == WT_DTYPE_F32 ||
+	       dtype == WT_DTYPE_F64;
+}
+
+static bool is_read(const struct wti_value_row *value)
+{
+	return value && is_float(value->digest.dtype) && value->digest.count > 1 &&
+	       !(value->digest.flags & WTI_TENSOR_NO_STATISTICS) && !value->digest.nan &&
+	       !value->digest.inf;
+}
+
+/*
+ * The mean of a tensor moves by the mean of what is added to it, as exactly as the type allows.
+ * What is lost is held against the size of what is added: a sum that rounds most of it away is
+ * another one. What torch's optimizers do within a step is not told at every level.
+ */
+static void see_addition(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	const struct wti_value_row *before = wti_call_tensor(moment->call, false, 0);
+	const struct wti_value_row *added = wti_call_tensor(moment->call, false, 1);
+	const struct wti_value_row *after = wti_call_tensor(moment->call, true, 0);
+	int sign = added_sign(moment->call, scene->symbols);
+	double alpha = 1, size, lost;
+
+	if (!sign || !is_read(before) || !is_read(added) || !is_read(after) ||
+	    wti_is_within(scene, moment, scene->words[WTI_WORD_OPTIMIZER_STEP]))
+		return;
+	wti_call_as_number(moment->call, wti_scene_word(scene, "alpha"), -2, &alpha);
+	size = fabs(alpha) * sqrt(added->digest.mean * added->digest.mean +
+				  added->digest.m2 / (double)added->digest.count);
+	lost = fabs(after->digest.mean - before->digest.mean - sign * alpha * added->digest.mean);
+	wti_occasion(scene, &wti_relation_output, moment,
+		     wti_scene_word(scene, "addition in place"), 0);
+	wti_occasion_inside(scene, moment);
+	if (lost <= LOST_MAX * size)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "adds what it is given"), 0);
+	wti_tell(scene);
+}
+
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
@@ -54,6 +110,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 	if (call->exception || !result)
 		return;
+	see_addition(scene, moment);
 	wti_occasion(scene, &wti_relation_output, moment, wti_scene_function(scene, call),
 		     wti_call_signature(scene, call, true));
 	wti_occasion_inside(scene, moment);
@@ -66,6 +123,10 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
+	if (words->subject[0][0] == 'a') {
+		wti_buf_printf(out, "an %s %s", words->subject[0], words->a);
+		return;
+	}
 	wti_buf_printf(out, "of what %s returns, ", words->subject[0]);
 	wti_describe_fact(out, words);
 }
@@ -78,7 +139,9 @@ const struct wti_relation wti_relation_output = {
 		      "dimensions, requires_grad), is "
 		      "the same as in an argument (dtype, shape, first extent), or does not exceed "
 		      "an argument that is "
-		      "called a maximum. For and against: calls of X that return a tensor.",
+		      "called a maximum; a sum in place moves the mean of its tensor by that of "
+		      "what is added, within a hundredth of its size. For and against: calls of X "
+		      "that return a tensor.",
 	.means = "a function computes in another type, loses a dimension or rows, or is not "
 		 "differentiable here",
 	.hint = "look at autocast, at casts and at shapes around that call",

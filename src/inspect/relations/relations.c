@@ -13,6 +13,7 @@ const struct wti_relation *const wti_relations[] = {
 	&wti_relation_data,
 	&wti_relation_order,
 	&wti_relation_loss,
+	&wti_relation_parts,
 	&wti_relation_schedule,
 	&wti_relation_argument,
 	&wti_relation_distinct,

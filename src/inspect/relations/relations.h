@@ -22,6 +22,7 @@ extern const struct wti_relation wti_relation_loss;
 extern const struct wti_relation wti_relation_mode;
 extern const struct wti_relation wti_relation_order;
 extern const struct wti_relation wti_relation_output;
+extern const struct wti_relation wti_relation_parts;
 extern const struct wti_relation wti_relation_saved;
 extern const struct wti_relation wti_relation_schedule;
 

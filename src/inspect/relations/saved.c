@@ -8,6 +8,8 @@
 #include "inspect/learn/relation.h"
 #include "inspect/rules/slots.h"
 
+enum { COLLECTED_MAX = 1 << 18 }; /* contents of parameters; beyond, it begins anew */
+
 struct flow { /* of a process */
 	bool loaded;
 	bool loaded_optimizer; /* its state was among it */
@@ -17,6 +19,7 @@ struct flow { /* of a process */
 
 struct state {
 	struct wti_slots flows;
+	struct wti_slots collected; /* by contents of a parameter: 1, by a state_dict() */
 };
 
 /* "model.fc1.weight" ends with "fc1.weight" at a dot, or is it. */
@@ -63,6 +66,30 @@ static const struct wti_value_row *find(const struct wti_scene *scene, const str
 	return found;
 }
 
+static uint64_t contents_key(const struct wti_parameter *parameter, uint64_t hash)
+{
+	return hash ^ ((uint64_t)parameter->name << 32 | parameter->owner) * 0x9e3779b97f4a7c15u;
+}
+
+/* What state_dict() gave, of whichever step, is what a checkpoint is made of. */
+static void tell_collected(struct wti_scene *scene, struct state *state,
+			   const struct wti_moment *moment, const struct wti_parameter *parameter)
+{
+	const struct wti_value_row *value = find(scene, moment->call, parameter);
+
+	if (!value ||
+	    !wti_slot_find(&state->collected, contents_key(parameter, 0) ^ moment->process->stream))
+		return;
+	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "checkpoint"),
+		     wti_scene_word(scene, "collected"));
+	wti_occasion_parameter(scene, parameter);
+	if (wti_slot_find(&state->collected,
+			  contents_key(parameter, value->digest.hash) ^ moment->process->stream))
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds what state_dict() gave"),
+			0);
+	wti_tell(scene);
+}
+
 static void tell_parameter(struct wti_scene *scene, const struct wti_moment *moment,
 			   const struct wti_parameter *parameter, bool any)
 {
@@ -97,7 +124,7 @@ static bool holds_owner(struct wti_scene *scene, const struct wti_moment *moment
 	return false;
 }
 
-static void see_save(struct wti_scene *scene, const struct wti_moment *moment)
+static void see_save(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
 {
 	const struct wti_training *training = scene->training;
 	uint32_t owner = 0;
@@ -111,8 +138,10 @@ static void see_save(struct wti_scene *scene, const struct wti_moment *moment)
 		if (parameter->owner != owner)
 			holds = holds_owner(scene, moment, parameter->owner);
 		owner = parameter->owner;
-		if (holds)
-			tell_parameter(scene, moment, parameter, true);
+		if (!holds)
+			continue;
+		tell_parameter(scene, moment, parameter, true);
+		tell_collected(scene, state, moment, parameter);
 	}
 }
 
@@ -169,9 +198,31 @@ static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
 	wti_tell(scene);
 }
 
-static void see_call(struct wti_scene *scene, struct flow *flow, const struct wti_moment *moment)
+/* Remembers what the parameters of a model hold when its state is collected. */
+static void note_collection(struct wti_scene *scene, struct state *state,
+			    const struct wti_moment *moment)
+{
+	for (size_t i = 0; i < scene->training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &scene->training->parameters[i];
+
+		if (parameter->owner != moment->object->name || !is_candidate(moment, parameter))
+			continue;
+		if (state->collected.count >= COLLECTED_MAX)
+			wti_slots_release(&state->collected);
+		wti_slot(&state->collected, contents_key(parameter, 0) ^ moment->process->stream,
+			 1);
+		wti_slot(&state->collected,
+			 contents_key(parameter, parameter->hash) ^ moment->process->stream, 1);
+	}
+}
+
+static void see_call(struct wti_scene *scene, struct state *state, struct flow *flow,
+		     const struct wti_moment *moment)
 {
 	const char *callee = wti_symbol_text(scene->symbols, moment->call->callee);
+
+	if (moment->call->what == WTI_CALLEE_STATE_DICT && moment->object)
+		note_collection(scene, state, moment);
 
 	if (!ends_with(callee, "load_state_dict") || !moment->object)
 		return;
@@ -190,7 +241,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		return;
 	switch (moment->type) {
 	case WTI_MOMENT_SAVE:
-		see_save(scene, moment);
+		see_save(scene, state, moment);
 		break;
 	case WTI_MOMENT_LOAD:
 		flow->loaded = true;
@@ -200,7 +251,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		see_step(scene, flow, moment);
 		break;
 	default:
-		see_call(scene, flow, moment);
+		see_call(scene, state, flow, moment);
 	}
 }
 
@@ -209,6 +260,7 @@ static void release(void *opaque)
 	struct state *state = opaque;
 
 	wti_slots_release(&state->flows);
+	wti_slots_release(&state->collected);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
@@ -222,7 +274,8 @@ const struct wti_relation wti_relation_saved = {
 	.title = "a checkpoint is not what was live",
 	.definition = "hypothesis: a checkpoint that holds a model holds each of its parameters, "
 		      "with the contents that "
-		      "they have when it is saved; what is loaded is given back before the next "
+		      "they have when it is saved, and that they had when state_dict() was called, "
+		      "if it was; what is loaded is given back before the next "
 		      "step. For and against: "
 		      "each parameter of each save, by the hash of all bytes; each load.",
 	.means = "the checkpoint is incomplete or of another moment, or is not restored",

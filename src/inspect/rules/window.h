@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The backward() calls that a step is made of: from which line they come, whether what they go
+ * back from is a mean as it is, over how many targets. Kept for each process; a clearing of
+ * gradients begins anew.
+ */
+#ifndef WTI_INSPECT_WINDOW_H
+#define WTI_INSPECT_WINDOW_H
+
+#include "lineage.h"
+#include "slots.h"
+
+/* What wti_window_see() wants to be given. */
+#define WTI_WINDOW_MOMENTS                                                                         \
+	(WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED)
+
+struct wti_window {
+	struct wti_lineage lineage;
+	uint32_t site; /* of the calls; 0: not all from one line */
+	uint32_t count;
+	uint32_t known_count; /* whose loss is known */
+	uint32_t mean_count;  /* of those, whose loss is a mean */
+	bool is_mixed;
+	bool is_rescaled; /* something was divided after the last of them */
+	/* The last loss function since the backward() before. */
+	bool has_loss;
+	double elements;
+	/* Over the window, of those with a loss function that takes the mean. */
+	double smallest, largest;
+	uint32_t weighed_count;
+	uint32_t streak; /* the user's */
+};
+
+/* The window that ends here; NULL: none does. Whoever gets one begins the next. */
+struct wti_window *wti_window_see(struct wti_slots *slots, const struct wti_moment *moment);
+void wti_window_begin(struct wti_window *window);
+/* Several calls from one line: parts of one batch. */
+bool wti_window_is_accumulation(const struct wti_window *window);
+
+#endif

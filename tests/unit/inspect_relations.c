@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What relations tell, each with a run in a few lines of which a fact is always true and one of
+ * which it is not. How occasions become invariants is tested in inspect_learn.c.
+ */
+#include <stdio.h>
+
+#include "inspect/learn/observer.h"
+#include "inspect/learn/relation.h"
+#include "rules_world.h"
+
+enum { TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD };
+
+/* A fact about a subject: how often it was true, of how many. */
+struct asked {
+	struct wti_observer observer;
+	struct wti_symbols *symbols;
+	const char *relation, *subject, *fact;
+	uint32_t count, true_count;
+};
+
+static void take(void *self, const struct wti_occasion *occasion)
+{
+	struct asked *asked = self;
+	const char *second = wti_symbol_text(asked->symbols, occasion->subject[1]);
+	char subject[128];
+
+	snprintf(subject, sizeof(subject), "%s%s%s",
+		 wti_symbol_text(asked->symbols, occasion->subject[0]), *second ? ", " : "",
+		 second);
+	if (strcmp(subject, asked->subject) ||
+	    strcmp(wti_relations[occasion->relation]->name, asked->relation))
+		return;
+	for (uint32_t i = 0; i < occasion->fact_count; i++)
+		if (!strcmp(wti_symbol_text(asked->symbols, occasion->facts[i].a), asked->fact))
+			asked->true_count++;
+	asked->count++;
+}
+
+static void listen(void *self, const struct wti_moment *moment)
+{
+	struct asked *asked = self;
+
+	wti_observer_moment(&asked->observer, moment);
+}
+
+static struct asked ask(const char *relation, const char *subject, const char *fact,
+			void (*act)(struct world *w, bool is_wrong), bool is_wrong)
+{
+	struct asked asked = {.relation = relation, .subject = subject, .fact = fact};
+	struct wti_sink_of_occasions sink = {&asked, take};
+	struct world w;
+
+	begin(&w);
+	asked.symbols = w.training.symbols;
+	CHECK_INT(wti_observer_init(&asked.observer, &w.training, sink, UINT32_MAX, NULL), 0);
+	w.listen = listen;
+	w.listener = &asked;
+	act(&w, is_wrong);
+	wti_observer_finish(&asked.observer);
+	wti_observer_release(&asked.observer);
+	end(&w);
+	return asked;
+}
+
+/* Always true in the right one, not always in the wrong one; occasions there are in both. */
+static void differ(const char *relation, const char *subject, const char *fact,
+		   void (*act)(struct world *w, bool is_wrong))
+{
+	struct asked right = ask(relation, subject, fact, act, false);
+	struct asked wrong = ask(relation, subject, fact, act, true);
+
+	if (!right.count || right.true_count != right.count)
+		test_fail(__FILE__, __LINE__, "'%s' %s: %u of %u in the right run", subject, fact,
+			  right.true_count, right.count);
+	if (!wrong.count || wrong.true_count == wrong.count)
+		test_fail(__FILE__, __LINE__, "'%s' %s: %u of %u in the wrong run", subject, fact,
+			  wrong.true_count, wrong.count);
+}
+
+static void never(const char *relation, const char *subject,
+		  void (*act)(struct world *w, bool is_wrong), bool is_wrong)
+{
+	if (ask(relation, subject, "", act, is_wrong).count)
+		test_fail(__FILE__, __LINE__, "'%s' is told of", subject);
+}
+
+static void model(struct world *w)
+{
+	optimizer(w, "Adam", "Adam");
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	parameter(w, "Net", "a.weight", find(w, "Adam"));
+}
+
+/* ---- Parts ---------------------------------------------------------------------------------- */
+
+static void zero_grad(struct world *w)
+{
+	call(w, "Adam.zero_grad");
+	tell(w, WTI_MOMENT_ZERO_GRAD, find(w, "Adam"));
+}
+
+/* One number with a graph. */
+static void scalar(struct world *w, int32_t position, uint64_t hash)
+{
+	tensor(w, position, hash, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+}
+
+/* A loss over so many targets, divided if so, goes backward. */
+static void micro_batch(struct world *w, uint64_t hash, const char *targets, bool is_divided)
+{
+	call(w, "mse_loss");
+	tensor(w, 0, hash + 1000, targets);
+	tensor(w, 1, hash + 2000, targets);
+	scalar(w, -1, hash);
+	tell_call(w);
+	if (is_divided) {
+		call(w, "Tensor.__truediv__");
+		scalar(w, 0, hash);
+		scalar(w, -1, ++hash);
+		tell_call(w);
+	}
+	call(w, "Tensor.backward");
+	scalar(w, 0, hash);
+	backward(w);
+}
+
+static void undivided(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 4; i++) {
+		micro_batch(w, 100 * i, "8x1", !is_wrong);
+		micro_batch(w, 100 * i + 50, "8x1", !is_wrong);
+		step(w, "Adam");
+		zero_grad(w);
+	}
+}
+
+static void unequal(struct world *w, bool is_wrong)
+{
+	model(w);
+	micro_batch(w, 100, "8x1", false);
+	micro_batch(w, 200, is_wrong ? "2x1" : "8x1", false);
+	step(w, "Adam");
+}
+
+static void one_pass_a_step(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 4; i++) {
+		micro_batch(w, 100 * i, "8x1", false);
+		step(w, "Adam");
+		zero_grad(w);
+	}
+}
+
+static void thrown_away(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 4; i++) {
+		micro_batch(w, 100 * i, "8x1", false);
+		if (is_wrong)
+			zero_grad(w);
+		micro_batch(w, 100 * i + 50, "8x1", false);
+		step(w, "Adam");
+		zero_grad(w);
+	}
+}
+
+/* A closure goes backward as often as its optimizer likes. */
+static void closure(struct world *w, bool is_wrong)
+{
+	model(w);
+	w->parent.tag = WTI_MOMENT_STEP;
+	for (uint64_t i = 1; i <= 4; i++) {
+		zero_grad(w);
+		micro_batch(w, 100 * i, "8x1", false);
+	}
+}
+
+/* ---- Arguments and results ------------------------------------------------------------------ */
+
+static void softmax(struct world *w, const char *callee, const char *name, double dim,
+		    const char *shape)
+{
+	call(w, callee);
+	tensor(w, 0, 1, shape);
+	number(w, name, 1, dim);
+	tensor(w, -1, 2, shape);
+	tell_call(w);
+}
+
+/* However it is called, and however the dimension is counted. */
+static void over_rows(struct world *w, bool is_wrong)
+{
+	softmax(w, "softmax", "dim", 1, "8x4");
+	softmax(w, "Tensor.log_softmax", "", -1, "8x4");
+	softmax(w, "softmax", "dim", is_wrong ? 0 : 2, "8x4x3");
+}
+
+static void over_rows_from_the_end(struct world *w, bool is_wrong)
+{
+	softmax(w, "softmax", "dim", is_wrong ? -3 : -2, "8x4x3");
+}
+
+static void of_a_vector(struct world *w, bool is_wrong)
+{
+	softmax(w, "softmax", "dim", 0, "8");
+}
+
+static void add(struct world *w, const char *callee, double before, double added, double after)
+{
+	call(w, callee);
+	tensor(w, 0, 1, "8")->mean = before;
+	tensor(w, 1, 2, "8")->mean = added;
+	w->values[1].digest.m2 = 0;
+	tensor(w, -1, 3, "8")->mean = after;
+	tell_call(w);
+}
+
+static void rounded_away(struct world *w, bool is_wrong)
+{
+	add(w, "Tensor.add_", 1, 0.001, 1.001);
+	add(w, "Tensor.sub_", 1, 0.001, is_wrong ? 1 : 0.999);
+}
+
+/* alpha=0.5 */
+static void added_in_part(struct world *w, bool is_wrong)
+{
+	call(w, "Tensor.add_");
+	tensor(w, 0, 1, "8")->mean = 1;
+	tensor(w, 1, 2, "8")->mean = 0.5;
+	number(w, "alpha", 2, 0.5);
+	tensor(w, -1, 3, "8")->mean = is_wrong ? 1.5 : 1.25;
+	tell_call(w);
+}
+
+static void clip(struct world *w, double norm)
+{
+	call(w, "clip_grad_norm_")->module = word(w, "torch.nn.utils");
+	number(w, "max_norm", 1, 1);
+	tensor(w, -1, 5, "")->mean = norm;
+	tell_call(w);
+}
+
+static void clipped_scaled(struct world *w, bool is_wrong)
+{
+	clip(w, 3);
+	clip(w, is_wrong ? 3 * 1024 : 99);
+}
+
+/* ---- Data ----------------------------------------------------------------------------------- */
+
+static void loader(struct world *w, const char *name)
+{
+	uint32_t of = object(w, name, "DataLoader", WT_OBJECT_TYPE_LOADER)->name;
+	char sampler[32];
+
+	find(w, name)->site = 5;
+	snprintf(sampler, sizeof(sampler), "Sampler of %s", name);
+	object(w, sampler, "RandomSampler", WT_OBJECT_TYPE_SAMPLER)->of = of;
+}
+
+static void iterate(struct world *w, const char *name, uint64_t first)
+{
+	call(w, "DataLoader.__iter__");
+	tell(w, WTI_MOMENT_BATCH, find(w, name));
+	for (uint64_t i = 0; i < 3; i++) {
+		call(w, "DataLoader.__next__");
+		tensor(w, -1, first + i, "8x4");
+		tell(w, WTI_MOMENT_BATCH, find(w, name));
+	}
+}
+
+/* A loader for each epoch, made in the same line. */
+static void shuffled_alike(struct world *w, bool is_wrong)
+{
+	loader(w, "Loader 1");
+	iterate(w, "Loader 1", 100);
+	loader(w, "Loader 2");
+	iterate(w, "Loader 2", is_wrong ? 100 : 200);
+	loader(w, "Loader 3");
+	iterate(w, "Loader 3", 300);
+}
+
+static void train(struct world *w, uint64_t input)
+{
+	module(w, "Net.forward", "Net", TRAINING);
+	tensor(w, 0, input, "8x4");
+	tell_module(w, WTI_MOMENT_CALL);
+	w->scope.step++;
+}
+
+static void come_again(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 12; i++)
+		train(w, i);
+	train(w, is_wrong ? 3 : 13);
+}
+
+/* The same batch twice in a step is one way to train; it says nothing about the next. */
+static void twice_in_a_step(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 12; i++) {
+		train(w, i);
+		w->scope.step--;
+		train(w, i);
+	}
+}
+
+static void read_row(struct world *w, uint64_t contents)
+{
+	memset(&w->parent, 0, sizeof(w->parent));
+	w->parent.callee = word(w, "DataLoader.__next__");
+	w->parent.object = find(w, "DataLoader")->name;
+	w->parent.tag = WTI_MOMENT_BATCH;
+	call(w, "Tensor.__getitem__")->module = word(w, "torch");
+	tensor(w, 0, contents, "64x4");
+	tensor(w, -1, 1, "4");
+	tell_call(w);
+}
+
+static void written_into(struct world *w, bool is_wrong)
+{
+	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	read_row(w, 1);
+	read_row(w, is_wrong ? 2 : 1);
+}
+
+/* ---- Checkpoints ---------------------------------------------------------------------------- */
+
+static void collect(struct world *w)
+{
+	call(w, "Net.state_dict");
+	tell(w, WTI_MOMENT_CALL, find(w, "Net"));
+}
+
+static void save(struct world *w, uint64_t contents)
+{
+	call(w, "save");
+	tensor(w, 0, contents, "4x4");
+	w->values[0].name = word(w, "model.a.weight");
+	tell(w, WTI_MOMENT_SAVE, NULL);
+}
+
+/* What was collected of one step is written after the next. */
+static void saved_late(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *weight;
+
+	model(w);
+	weight = parameter(w, "Net", "a.weight", NULL);
+	weight->hash = 1;
+	collect(w);
+	weight->hash = 2;
+	save(w, is_wrong ? 2 : 1);
+}
+
+static void never_collected(struct world *w, bool is_wrong)
+{
+	model(w);
+	save(w, parameter(w, "Net", "a.weight", NULL)->hash);
+}
+
+static void test_parts(void)
+{
+	differ("parts", "loss of a micro-batch", "is a part of the mean", undivided);
+	differ("parts", "micro-batch", "has as many targets as the others", unequal);
+	differ("parts", "backward pass", "is used by a step", thrown_away);
+	never("parts", "loss of a micro-batch", one_pass_a_step, false);
+	never("parts", "backward pass", closure, false);
+}
+
+static void test_calls(void)
+{
+	const char *rows = "does not go over the first dimension";
+
+	differ("argument", "softmax", rows, over_rows);
+	differ("argument", "softmax", rows, over_rows_from_the_end);
+	never("argument", "softmax", of_a_vector, false);
+	differ("output", "addition in place", "adds what it is given", rounded_away);
+	differ("output", "addition in place", "adds what it is given", added_in_part);
+	differ("loss", "clipping", "finds gradients of the order of its limit", clipped_scaled);
+}
+
+static void test_data(void)
+{
+	const char *is_new = "is new, as all before it were";
+	struct asked asked;
+
+	differ("data", "batch, epochs", "differs from that of the epoch before", shuffled_alike);
+	differ("data", "trained input, those before", is_new, come_again);
+	asked = ask("data", "trained input, those before", is_new, twice_in_a_step, false);
+	CHECK(asked.count);
+	CHECK_INT(asked.true_count, asked.count);
+	differ("data", "dataset", "stays as it is while rows are read", written_into);
+}
+
+static void test_checkpoints(void)
+{
+	differ("saved", "checkpoint, collected", "holds what state_dict() gave", saved_late);
+	never("saved", "checkpoint, collected", never_collected, false);
+}
+
+static const struct test tests[] = {
+	{"parts of a step", test_parts},
+	{"arguments and results", test_calls},
+	{"data", test_data},
+	{"checkpoints", test_checkpoints},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return test_main(tests, argc, argv);
+}
