@@ -118,21 +118,94 @@ static void same_data(struct world *w, bool is_wrong)
 	w->stream = 0;
 }
 
+/* A module on both ranks: what each makes of its input in a step. */
+static void compute(struct world *w, const char *name, uint32_t type, uint32_t flags,
+		    uint64_t input, uint64_t difference)
+{
+	w->scope.world = STREAMS;
+	for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+		struct wti_object *of = object(w, name, "DistributedDataParallel", type);
+
+		call(w, "Net.forward")->object = of->name;
+		w->call.flags = WTI_CALL_SAYS_TRAINING | flags;
+		tensor(w, 0, input, "8x4");
+		tensor(w, -1, input + 1000 + w->stream * difference, "8x2");
+		tell_module(w, WTI_MOMENT_MODULE_END);
+	}
+	w->stream = 0;
+	w->scope.step++;
+}
+
+static void buffers_diverge(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 1; i <= 3; i++)
+		compute(w, "DDP(Net)", WT_OBJECT_TYPE_WRAPPER, WTI_CALL_OUTERMOST, i, is_wrong);
+}
+
+/* Replicated at first: both compute the same, until one does not. */
+static void layers_diverge(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 1; i <= 3; i++)
+		compute(w, "Net.norm", WT_OBJECT_TYPE_MODULE, WTI_CALL_TRAINING | WTI_CALL_GRAD, i,
+			is_wrong && i > 1);
+}
+
+/* A layer that is sharded has never computed the same. */
+static void test_sharded(void)
+{
+	struct world w;
+
+	begin(&w);
+	for (uint64_t i = 1; i <= 3; i++)
+		compute(&w, "Net.shard", WT_OBJECT_TYPE_MODULE, WTI_CALL_TRAINING | WTI_CALL_GRAD,
+			i, 1);
+	CHECK_INT(case_of(&w, "WT-RANK-006")->violation_count, 0);
+	end(&w);
+}
+
+/* Of what was gathered, each rank takes the first rows. */
+static void unequal_parts(struct world *w, bool is_wrong)
+{
+	w->scope.world = STREAMS;
+	for (int i = 0; i < 3; i++) {
+		for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+			call(w, "all_gather");
+			tensor(w, 0, 1, "64x4");
+			tell_call(w);
+			call(w, "Tensor.__getitem__");
+			tensor(w, 0, 1, "64x4");
+			w->values[w->call.value_count++] =
+				(struct wti_value_row){.position = 1, .text = word(w, "<slice>")};
+			tensor(w, -1, 2, is_wrong && w->stream ? "24x4" : "32x4");
+			tell_call(w);
+		}
+		w->scope.step++;
+	}
+	w->stream = 0;
+}
+
 static void test_twins(void)
 {
 	static const struct {
 		const char *code;
 		void (*act)(struct world *w, bool is_wrong);
 	} all_twins[] = {
-		{"WT-RANK-001", replicas}, {"WT-RANK-002", gradients}, {"WT-RANK-004", starts},
-		{"WT-RANK-007", rates},    {"WT-RANK-009", scales},    {"WT-RANK-003", same_data},
+		{"WT-RANK-001", replicas},        {"WT-RANK-002", gradients},
+		{"WT-RANK-004", starts},          {"WT-RANK-007", rates},
+		{"WT-RANK-009", scales},          {"WT-RANK-003", same_data},
+		{"WT-RANK-005", buffers_diverge}, {"WT-RANK-006", layers_diverge},
+		{"WT-RANK-008", unequal_parts},
 	};
 
 	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)
 		twins(all_twins[i].code, all_twins[i].act);
 }
 
-static const struct test tests[] = {{"twins", test_twins}, {NULL, NULL}};
+static const struct test tests[] = {
+	{"twins", test_twins},
+	{"sharded", test_sharded},
+	{NULL, NULL},
+};
 
 int main(int argc, char **argv)
 {

@@ -6,6 +6,7 @@
 #ifndef RULES_WORLD_H
 #define RULES_WORLD_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "inspect/rules/judge.h"
@@ -26,7 +27,10 @@ struct world {
 	struct wt_event event; /* without a kind: there is none */
 	struct wt_batch batch;
 	uint64_t fields[WT_FIELDS_MAX];
+	uint32_t text_at[2]; /* of the one text of an event */
+	char text[64];
 	uint32_t attribute; /* of a state */
+	uint32_t owner;
 	double value;
 	void (*listen)(void *listener, const struct wti_moment *moment); /* beside the judge */
 	void *listener;
@@ -164,6 +168,7 @@ static inline void tell(struct world *w, enum wti_moment_type type, const struct
 	if (w->event.kind)
 		moment.event = &w->event;
 	moment.attribute = w->attribute;
+	moment.owner = w->owner;
 	moment.number = w->value;
 	wti_judge_moment(&w->judge, &moment);
 	if (w->listen)
@@ -181,21 +186,48 @@ static inline void tell_fact(struct world *w, const struct wti_object *of, const
 	w->value = 0;
 }
 
+/* The next moment has an event of this kind, whose fields are all 0 and whose names are all `name`;
+ * end_event() ends that. */
+static inline void begin_event(struct world *w, uint16_t kind, const char *name)
+{
+	struct wti_symbols *symbols = w->training.symbols;
+	struct wti_symbol_cache *cache;
+
+	w->event.kind = wt_kind_builtin(kind);
+	w->event.batch = &w->batch;
+	w->event.stream = w->stream;
+	for (int i = 0; i < w->event.kind->field_count; i++) {
+		w->fields[i] = 0;
+		w->batch.values[i] = &w->fields[i];
+		w->batch.text[i] = w->text;
+		w->batch.text_at[i] = w->text_at;
+	}
+	if (!symbols->caches) {
+		symbols->caches = calloc(STREAMS, sizeof(*symbols->caches));
+		symbols->cache_count = STREAMS;
+	}
+	cache = &symbols->caches[w->stream];
+	if (!cache->symbols)
+		cache->symbols = calloc(1, sizeof(*cache->symbols));
+	cache->count = 1;
+	cache->symbols[0] = word(w, name) + 1;
+}
+
+static inline void end_event(struct world *w)
+{
+	w->event.kind = NULL;
+}
+
 /* How many of an optimizer's gradients there are: at a backward(), a step, or a clearing. */
 static inline void tell_gradients(struct world *w, const struct wti_object *of, uint64_t when,
 				  uint64_t zero, uint64_t nonzero)
 {
-	w->event.kind = wt_kind_builtin(WT_KIND_GRADIENTS);
-	w->event.batch = &w->batch;
-	for (int i = 0; i < w->event.kind->field_count; i++) {
-		w->fields[i] = 0;
-		w->batch.values[i] = &w->fields[i];
-	}
+	begin_event(w, WT_KIND_GRADIENTS, "");
 	w->fields[WT_GRADIENTS_FIELD_MOMENT] = when;
 	w->fields[WT_GRADIENTS_FIELD_ZERO] = zero;
 	w->fields[WT_GRADIENTS_FIELD_NONZERO] = nonzero;
 	tell(w, WTI_MOMENT_GRADIENTS, of);
-	w->event.kind = NULL;
+	end_event(w);
 }
 
 /* The module that has a parameter was called with gradients on, or without inside of one that is.

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules about rows, about what was learned, and about parts of models: frozen, copied, normalised,
+ * grouped. Each with a run in a few lines that violates it and one that does not.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "rules_world.h"
+
+enum {
+	TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD,
+	EVALUATION = WTI_CALL_OUTERMOST,
+	ROWS = 20,
+};
+
+/* A model is given rows of which the trace keeps the hashes `first` and following. */
+static void give_rows(struct world *w, uint32_t flags, uint64_t first, uint64_t count)
+{
+	module(w, "Net.forward", "Net", flags);
+	tensor(w, 0, first, "64x4");
+	tell_module(w, WTI_MOMENT_MODULE);
+	for (uint64_t i = 0; i < count; i++) {
+		begin_event(w, WT_KIND_ROW, "Net");
+		w->fields[WT_ROW_FIELD_HASH] = first + i;
+		tell_module(w, WTI_MOMENT_ROW);
+		end_event(w);
+	}
+	tell_module(w, WTI_MOMENT_MODULE_END);
+}
+
+/* Of the evaluation's rows, a quarter was trained on. */
+static void overlap(struct world *w, bool is_wrong)
+{
+	give_rows(w, TRAINING, 100, ROWS);
+	give_rows(w, EVALUATION, is_wrong ? 115 : 200, ROWS);
+}
+
+/* The whole training set, evaluated: not a leak, and nothing that holds. */
+static void test_training_set(void)
+{
+	struct world w;
+
+	begin(&w);
+	give_rows(&w, TRAINING, 100, ROWS);
+	give_rows(&w, EVALUATION, 100, ROWS);
+	CHECK_INT(case_of(&w, "WT-ROWS-001")->violation_count, 0);
+	CHECK_INT(case_of(&w, "WT-ROWS-001")->held_count, 0);
+	end(&w);
+}
+
+static void given_away(struct world *w, bool is_wrong)
+{
+	give_rows(w, TRAINING, 100, ROWS);
+	give_rows(w, EVALUATION, 200, ROWS);
+	give_rows(w, TRAINING, is_wrong ? 210 : 120, ROWS);
+}
+
+/* In two parts, as other batches than those of training. */
+static void nothing_held_out(struct world *w, bool is_wrong)
+{
+	give_rows(w, TRAINING, 100, ROWS);
+	give_rows(w, EVALUATION, is_wrong ? 101 : 201, ROWS / 2);
+	give_rows(w, EVALUATION, is_wrong ? 105 : 205, ROWS / 2);
+}
+
+/* ---- What was learned ----------------------------------------------------------------------- */
+
+static void guesses(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 0; i < 60; i++) {
+		call(w, "cross_entropy");
+		tensor(w, 0, 1000 + i, "8x5");
+		tensor(w, 1, 2000 + i, "8");
+		tensor(w, -1, 3000 + i, "")->mean = is_wrong ? log(5) : log(5) / 2;
+		tell_call(w);
+	}
+}
+
+/* ---- Parts of models ------------------------------------------------------------------------ */
+
+static void saved(struct world *w, const char *name, uint64_t hash)
+{
+	tensor(w, 0, hash, "4x4");
+	w->values[w->call.value_count - 1].name = word(w, name);
+}
+
+static void frozen_is_not_saved(struct world *w, bool is_wrong)
+{
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	parameter(w, "Net", "a.weight", NULL);
+	parameter(w, "Net", "b.weight", NULL);
+	parameter(w, "Net", "c.weight", NULL)->requires_grad = false;
+	call(w, "save");
+	saved(w, "a.weight", 1);
+	saved(w, "b.weight", 2);
+	if (!is_wrong)
+		saved(w, "c.weight", 3);
+	tell(w, WTI_MOMENT_SAVE, NULL);
+}
+
+/* A target network in training mode, without gradients; the right one is refreshed. */
+static void stale_copy(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "weight", find(w, "Adam"));
+	object(w, "Target", "Net", WT_OBJECT_TYPE_MODULE)->of = word(w, "Net");
+	find(w, "Target")->how = WT_FOUND_COPIED;
+	parameter(w, "Target", "weight", NULL);
+	for (int i = 0; i < 32; i++) {
+		call(w, "Net.forward")->object = word(w, "Target");
+		w->call.flags = WTI_CALL_SAYS_TRAINING | WTI_CALL_OUTERMOST | WTI_CALL_TRAINING;
+		tell(w, WTI_MOMENT_MODULE, find(w, "Target"));
+		if (!is_wrong && i == 10) {
+			call(w, "Net.load_state_dict")->object = word(w, "Target");
+			tell(w, WTI_MOMENT_CALL, find(w, "Target"));
+		}
+		step(w, "Adam");
+	}
+}
+
+static void never_iterated(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *direction;
+
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	direction = parameter(w, "Net", "fc.weight_u", NULL);
+	direction->is_buffer = true;
+	direction->module = word(w, "Net.fc");
+	module(w, "Linear.forward", "Net.fc", is_wrong ? 0 : WTI_CALL_TRAINING);
+	tell_module(w, WTI_MOMENT_MODULE);
+}
+
+/* A model that freezes something in a train() of its own. */
+static void train_not_called(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	parameter(w, "Net", "weight", find(w, "Adam"));
+	begin_event(w, WT_KIND_STATE, "");
+	w->text_at[1] = (uint32_t)snprintf(w->text, sizeof(w->text), "Backbone");
+	w->attribute = word(w, "overrides_train");
+	w->owner = word(w, "Net");
+	tell(w, WTI_MOMENT_STATE, NULL);
+	end_event(w);
+	w->attribute = w->owner = 0;
+	if (!is_wrong) {
+		call(w, "Backbone.train");
+		tell_call(w);
+	}
+	for (int i = 0; i < 4; i++)
+		step(w, "Adam");
+}
+
+static void empty_group(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "weight", find(w, "Adam"));
+	parameter(w, "Net", "bias", find(w, "Adam"))->group = is_wrong ? 0 : 1;
+	tell_fact(w, find(w, "Adam"), "lr", 0.1);
+	tell_fact(w, find(w, "Adam"), "group1.lr", 0.01);
+	step(w, "Adam");
+}
+
+static void test_twins(void)
+{
+	static const struct {
+		const char *code;
+		void (*act)(struct world *w, bool is_wrong);
+	} all_twins[] = {
+		{"WT-ROWS-001", overlap},
+		{"WT-ROWS-002", given_away},
+		{"WT-ROWS-003", nothing_held_out},
+		{"WT-LEARN-001", guesses},
+		{"WT-CKPT-006", frozen_is_not_saved},
+		{"WT-EMA-003", stale_copy},
+		{"WT-MODE-005", never_iterated},
+		{"WT-MODE-006", train_not_called},
+		{"WT-OPT-009", empty_group},
+	};
+
+	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)
+		twins(all_twins[i].code, all_twins[i].act);
+}
+
+static const struct test tests[] = {
+	{"twins", test_twins},
+	{"training set", test_training_set},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return test_main(tests, argc, argv);
+}
