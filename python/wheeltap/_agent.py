@@ -143,8 +143,10 @@ def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]
         name: _hook_torch if name == "torch" else partial(_hook_library, name) for name in names}
     if "torch" in names:
         from ._graphs import actions as graph_actions
+        from ._generators import actions as generator_actions
 
         actions.update(graph_actions(core))
+        actions.update(generator_actions(core, _hooker))
     return actions
 
 

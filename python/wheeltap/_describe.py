@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only torch can say about its tensors and generators, and what the extension needs to read them by itself."""
+"""What only torch can say about its tensors, and what the extension needs to read them by itself."""
 
 from __future__ import annotations
 
-import random
-import struct
-import sys
 from types import ModuleType
 from typing import Any, Optional
 
@@ -123,27 +120,3 @@ def _probe(torch: ModuleType, tensor: Any, sort: int) -> tuple[Any, ...]:
         storage = getattr(storage, "_storage", storage)
     return (tensor, tensor._cdata, storage._cdata, storage.data_ptr(), storage.nbytes(), tensor.storage_offset(),
             DTYPES[str(tensor.dtype).rpartition(".")[2]], sort, tuple(tensor.shape), tuple(tensor.stride()))
-
-
-def _torch_words(generator: Any) -> bytes:
-    """The 624 words of a generator of torch's, from the state that it gives away: after three numbers of 8 bytes."""
-    state = bytes(generator.get_state().numpy().data)
-    return struct.pack("<624I", *struct.unpack_from("<624Q", state, 24))
-
-
-def learn_random(torch: Any, core: ModuleType) -> None:
-    """Where the generators that programs share keep their words. No generator of the program's is touched."""
-    probes = []
-    for seed in (1, 2):
-        generator = torch.Generator()
-        generator.manual_seed(seed)
-        torch.rand(3, generator=generator)
-        probes.append((generator, generator._cdata, _torch_words(generator)))
-    core.learn_torch_random(torch.default_generator._cdata, *(probe[1:] for probe in probes))
-    words = struct.pack("<624I", *random.getstate()[1][:-1])
-    instance: Any = random._inst  # type: ignore[attr-defined]
-    core.learn_random("python", id(instance) + object.__basicsize__ + 4, words, False)
-    numpy_random: Any = sys.modules.get("numpy.random")
-    if numpy_random is not None and numpy_random.get_state()[0] == "MT19937":
-        shared = numpy_random.mtrand._rand._bit_generator
-        core.learn_random("numpy", core.capsule_state(shared.capsule), numpy_random.get_state()[1].tobytes(), True)

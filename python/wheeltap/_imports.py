@@ -71,11 +71,10 @@ class Watcher:
 
     def imported(self, name: str, is_whole: bool) -> None:
         """What a module that failed has imported before stays."""
-        if name in self._waiting:
-            if is_whole:
-                self._act(name)
-        elif not self.depth:
-            self._try(name, self._followed.get(name.partition(".")[0]))
+        follow = None if self.depth else self._followed.get(name.partition(".")[0])
+        if name in self._waiting and is_whole:
+            self._act(name)
+        self._try(name, follow)
 
     def _act(self, name: str) -> None:
         action = self._waiting.pop(name, None)

@@ -8,8 +8,10 @@ elsewhere is left, as are special methods, generators' machinery and everything 
 from __future__ import annotations
 
 import sys
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Iterator
+
+from ._kinds import is_function, is_method
 
 if TYPE_CHECKING:
     from ._agent import Settings
@@ -56,7 +58,7 @@ def _callables(name: str, walked: set[str]) -> Iterator[tuple[Any, str, str]]:
             if isinstance(value, type):
                 if _owned(value, name):
                     yield from _members(value, path, seen)
-            elif isinstance(value, (BuiltinFunctionType, FunctionType)) or _is_special(value, name):
+            elif is_function(value) or _is_special(value, name):
                 if _owned(value, name) and key not in PASSES_ON:
                     yield value, path, key
 
@@ -66,7 +68,7 @@ def _members(kind: type, path: str, seen: set[int]) -> Iterator[tuple[Any, str, 
         if key.startswith("__") or id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, (MethodDescriptorType, FunctionType)):
+        if is_method(value):
             yield value, path, f"{kind.__name__}.{key}"
 
 

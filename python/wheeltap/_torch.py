@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import copy
 import os
-import random
 import sys
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any, Iterator
 
-from . import _overrides, _shim
-from ._describe import Describer, learn_random, probes
+from . import _generators, _overrides, _shim
+from ._describe import Describer, probes
 from ._objects import Objects
 from ._saved import contents
 
@@ -225,12 +224,7 @@ class Framework:
         self.hook(getattr(data, "DistributedSampler", None), "set_epoch", "torch.utils.data", core.ARGUMENTS, core.METHOD)
         self.hook(torch, "save", "torch", 0, core.SAVE)
         self.hook(torch, "load", "torch", 0, core.LOAD)
-        self.hook(torch, "manual_seed", "torch", core.ARGUMENTS)
-        self.hook(torch, "seed", "torch", core.ARGUMENTS)
-        self.hook(torch._C.Generator, "manual_seed", "torch", core.ARGUMENTS)
-        self.hook(random.Random, "seed", "random", core.ARGUMENTS)
-        numpy_random: Any = sys.modules.get("numpy.random")
-        self.hook(numpy_random, "seed", "numpy.random", core.ARGUMENTS)
+        _generators.hook(torch, core)
 
     def ranks(self) -> None:
         core, distributed = self.core, getattr(self.torch.distributed, "distributed_c10d", None)
@@ -280,7 +274,7 @@ def instrument(core: ModuleType, settings: Settings) -> None:
     except Exception:
         core.own_line(2, "not_measured: tensors are described and not read, as the layout of this torch is not known")
     try:
-        learn_random(torch, core)
+        _generators.learn(torch, core)
     except Exception:
         core.own_line(2, "not_measured: states of random generators, as the layout of this torch is not known")
     _shim.attach(torch, core, settings, probed)

@@ -350,10 +350,8 @@ static bool is_function(PyObject *callable)
 }
 #endif
 
-static void learn_parameters(struct wti_hook *hook, PyFunctionObject *function)
+static void learn_parameters(struct wti_hook *hook, PyCodeObject *code)
 {
-	PyCodeObject *code = (PyCodeObject *)function->func_code;
-
 	hook->parameters = wti_code_parameters(code);
 	hook->parameter_count = (uint32_t)code->co_argcount;
 	Py_XINCREF(hook->parameters);
@@ -386,7 +384,7 @@ static struct wti_hook *hook_function(PyFunctionObject *function)
 	if (!hook)
 		return NULL;
 	hook->original = function->vectorcall;
-	learn_parameters(hook, named_by(function));
+	learn_parameters(hook, (PyCodeObject *)named_by(function)->func_code);
 	function_set(function, enter_by_address);
 	return hook;
 }
@@ -402,14 +400,22 @@ static vectorcallfunc *carried(PyObject *callable)
 	return (vectorcallfunc *)((char *)callable + type->tp_vectorcall_offset);
 }
 
-/* What stands in for a Python function, such as numpy's dispatchers, says so as functools does. */
-static void learn_wrapped(struct wti_hook *hook)
+/*
+ * What stands in for a Python function, such as numpy's dispatchers, says so as functools does;
+ * Cython's functions have a code object, as those of Python do.
+ */
+static void learn_likeness(struct wti_hook *hook)
 {
 	PyObject *wrapped = PyObject_GetAttrString(hook->object, "__wrapped__");
+	PyObject *code = wrapped ? NULL : PyObject_GetAttrString(hook->object, "__code__");
 
 	if (wrapped && is_function(wrapped))
-		learn_parameters(hook, named_by((PyFunctionObject *)wrapped));
+		learn_parameters(hook,
+				 (PyCodeObject *)named_by((PyFunctionObject *)wrapped)->func_code);
+	else if (code && PyCode_Check(code))
+		learn_parameters(hook, (PyCodeObject *)code);
 	Py_XDECREF(wrapped);
+	Py_XDECREF(code);
 	PyErr_Clear();
 }
 
@@ -419,7 +425,7 @@ static struct wti_hook *hook_carried(PyObject *callable, vectorcallfunc *field)
 
 	if (!hook)
 		return NULL;
-	learn_wrapped(hook);
+	learn_likeness(hook);
 	hook->original = *field;
 	*field = enter_by_address;
 	return hook;

@@ -23,6 +23,7 @@ enum {
 
 static struct generator {
 	struct wt_name *name;
+	PyObject *owner; /* kept: the program may put another in its place */
 	const char *begin;
 	uint32_t bytes;
 	uint64_t quick;      /* of the last reading */
@@ -41,19 +42,28 @@ static int find_words(const char *memory, const uint32_t *words)
 	return -1;
 }
 
-static bool add(const char *name, const void *begin, uint32_t bytes)
+static struct generator *find(const char *name)
 {
 	struct generator *generator;
 
 	for (uint32_t i = 0; i < generator_count; i++)
-		if (strcmp(generators[i].name->text, name) == 0) {
-			generators[i].begin = begin;
-			return true;
-		}
+		if (strcmp(generators[i].name->text, name) == 0)
+			return &generators[i];
 	if (generator_count == GENERATORS_MAX)
-		return false;
+		return NULL;
 	generator = &generators[generator_count++];
 	generator->name = wti_name_find(name, strlen(name));
+	return generator;
+}
+
+static bool add(const char *name, PyObject *owner, const void *begin, uint32_t bytes)
+{
+	struct generator *generator = find(name);
+
+	if (!generator)
+		return false;
+	Py_XINCREF(owner);
+	Py_XSETREF(generator->owner, owner);
 	generator->begin = begin;
 	generator->bytes = bytes;
 	return true;
@@ -76,25 +86,28 @@ static PyObject *learn_torch(PyObject *self, PyObject *arguments)
 	at = find_words((const char *)(uintptr_t)addresses[0], (const uint32_t *)words[0]);
 	if (at < 0 || memcmp((const char *)(uintptr_t)addresses[1] + at, words[1], WORDS * 4) != 0)
 		Py_RETURN_FALSE;
-	return PyBool_FromLong(add("torch", (const char *)(uintptr_t)shared + at - BESIDE_BYTES,
+	return PyBool_FromLong(add("torch", NULL,
+				   (const char *)(uintptr_t)shared + at - BESIDE_BYTES,
 				   BESIDE_BYTES + WORDS * 4));
 }
 
-/* learn_words(name, begin, words, after): 624 words at an address, their position behind or, with
- * `after` false, before them */
+/* learn_words(name, owner, begin, words, after): 624 words at an address, in an object, their
+ * position behind or, with `after` false, before them */
 static PyObject *learn_words(PyObject *self, PyObject *arguments)
 {
 	unsigned long long address;
 	const char *name, *words;
+	PyObject *owner;
 	Py_ssize_t bytes;
 	int is_after;
 
-	if (!PyArg_ParseTuple(arguments, "sKy#p", &name, &address, &words, &bytes, &is_after))
+	if (!PyArg_ParseTuple(arguments, "sOKy#p", &name, &owner, &address, &words, &bytes,
+			      &is_after))
 		return NULL;
 	if (bytes != WORDS * 4 || memcmp((const void *)(uintptr_t)address, words, WORDS * 4) != 0)
 		Py_RETURN_FALSE;
-	return PyBool_FromLong(
-		add(name, (const char *)(uintptr_t)address - (is_after ? 0 : 4), WORDS * 4 + 4));
+	return PyBool_FromLong(add(
+		name, owner, (const char *)(uintptr_t)address - (is_after ? 0 : 4), WORDS * 4 + 4));
 }
 
 /* capsule_state(capsule): what a bit generator's capsule points at begins with its state */

@@ -29,6 +29,16 @@ for epoch in range(2):
 model(input=torch.zeros(1, 2))
 """
 
+LATE = """
+import torch
+import numpy.random
+numpy.random.seed(5)
+optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+for i in range(3):
+    numpy.random.rand()
+    optimizer.step()
+"""
+
 SIZES = """
 import torch
 from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset
@@ -120,6 +130,14 @@ def test_batches(t: Harness) -> None:
     check_random(t, run)
 
 
+def test_late(t: Harness) -> None:
+    """numpy's generator, which may be made after torch was hooked, if nobody asked for it before."""
+    for detail in ("lean", "normal"):
+        run = t.record(LATE, "--detail", detail)
+        t.equal(f"a seed of numpy's, at {detail}", [c["module"] for c in run.calls("seed")], ["numpy.random"], run.errors)
+        t.check("and the states that follow", len(set(states(run, "random", "numpy"))) >= 3, run.of("state"))
+
+
 def test_sizes(t: Harness) -> None:
     """What is known without asking classes of the program's, and which of their methods mean what torch's do."""
     run, bare = t.record(SIZES), t.bare(SIZES)
@@ -189,4 +207,4 @@ def test_ranks(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_batches, test_sizes, test_workers, test_ranks, require=("torch", "numpy"))
+    main(test_batches, test_late, test_sizes, test_workers, test_ranks, require=("torch", "numpy"))

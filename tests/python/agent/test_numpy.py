@@ -22,6 +22,13 @@ if hasattr(np, "set_numeric_ops"):  # one of few that tell f(**{}) from f()
     print(len(seen))
 print(np.add is np.core.umath.add, np.add.__name__, np.frompyfunc(lambda x: x + 1, 1, 1)(a)[0, 0])
 """
+# Compiled by Cython, which gives its functions a type of their own (numpy 2) or not; imported when asked for (numpy 2.3) or before.
+RANDOM = """
+import numpy as np
+np.random.seed(5)
+state = np.random.RandomState(3)
+print(np.random.rand(2), state.normal(loc=1.0), np.random.default_rng(7).integers(10), np.random.seed.__name__)
+"""
 # Small ones of numpy's own: ufuncs, __array_function__, strings and dates, linear algebra. `core` has another name in numpy 2.
 OWN_TESTS = ["{core}.tests.test_overrides", "{core}.tests.test_datetime", "numpy.linalg.tests.test_deprecations",
              "numpy.lib.tests.test_ufunclike", "{core}.tests.test_shape_base"]
@@ -74,6 +81,13 @@ def test_later(t: Harness) -> None:
     t.equal("modules that are imported later", [len(run.calls(name)) for name in ("top", "middle", "deep", "more")], [1, 1, 2, 1])
 
 
+def test_random(t: Harness) -> None:
+    bare, run = t.bare(RANDOM), t.record(RANDOM, "--modules", "numpy")
+    t.equal("the same numbers", (run.status, run.output), (bare.status, bare.output), run.errors)
+    t.equal("functions and methods of Cython's are told", [len(run.calls(name)) for name in
+            ("seed", "RandomState.normal", "Generator.integers")], [1, 1, 1])
+
+
 def test_own_tests(t: Harness) -> None:
     if t.bare("import pytest, hypothesis").status:
         print("# skip numpy's own tests: no pytest or hypothesis")
@@ -88,4 +102,4 @@ def test_own_tests(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_calls, test_later, test_own_tests, require=("numpy",))
+    main(test_calls, test_later, test_random, test_own_tests, require=("numpy",))
