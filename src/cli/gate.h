@@ -11,7 +11,7 @@ struct wti_measured {
 	struct wti_seen_run seen;
 	struct wti_counts counts;
 	struct wti_counter *counters; /* as of the gate, in the same order */
-	struct wt_result doctor, syscalls, profile;
+	struct wt_result doctor, syscalls, profile, path;
 	char broken[256];
 	struct wt_err unfit;     /* code 0: it is fit */
 	struct wti_gate_run run; /* points into the others */

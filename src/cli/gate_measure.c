@@ -111,6 +111,10 @@ static int ask_others(struct wti_measured *m, unsigned needs, struct wt_err *err
 		r = inspect(m, "stat", &stat, &m->profile, err);
 		m->run.profile = &m->profile;
 	}
+	if (!r && needs & WTI_NEEDS_PATH) {
+		r = inspect(m, "path", NULL, &m->path, err);
+		m->run.path = &m->path;
+	}
 	return r;
 }
 
@@ -175,9 +179,9 @@ int wti_gate_measure(const char *word, const struct wti_gate *gate,
 
 void wti_measured_release(struct wti_measured *m)
 {
-	struct wt_result *results[] = {&m->doctor, &m->syscalls, &m->profile};
+	struct wt_result *results[] = {&m->doctor, &m->syscalls, &m->profile, &m->path};
 
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)
 		if (results[i]->verb)
 			wt_result_release(results[i]);
 	free(m->counters);

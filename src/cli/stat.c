@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "inspect/path/path.h"
 #include "inspect/stat.h"
 #include "inspect/syscalls.h"
 #include "open.h"
@@ -11,6 +12,7 @@
 
 struct stat_options {
 	bool syscalls;
+	bool critical_path;
 	bool percentiles;
 	const char *by;
 	const char *sort;
@@ -65,7 +67,7 @@ static int misplaced(const struct stat_options *o, const char *option, const cha
 {
 	struct wt_err err = {.offset = -1};
 
-	wti_err(&err, WT_E_ARG, "'--%s %s' %s '--syscalls'", option, word,
+	wti_err(&err, WT_E_ARG, "'--%s%s%s' %s '--syscalls'", option, *word ? " " : "", word,
 		o->syscalls ? "does not go with" : "is only for");
 	return wti_report_error("stat", o->json, &err);
 }
@@ -110,6 +112,21 @@ static int syscalls(const struct stat_options *o, const char *run)
 	return wti_inspect_run(&in, run);
 }
 
+static int critical_path(const struct stat_options *o, const char *run)
+{
+	struct wti_path_view view = {
+		.limit = (o->json || o->csv) && o->limit == defaults.limit ? 0 : o->limit};
+	struct wti_inspection in = {.inspector = "path",
+				    .verb = "stat",
+				    .options = &view,
+				    .json = o->json,
+				    .other = o->csv        ? csv
+					     : o->markdown ? wti_show_markdown
+							   : NULL};
+
+	return wti_inspect_run(&in, run);
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct stat_options *o = opaque;
@@ -130,6 +147,10 @@ static int run(const void *opaque, char **arguments, size_t count)
 					     : o->markdown ? wti_show_markdown
 							   : NULL};
 
+	if (o->critical_path && o->syscalls)
+		return misplaced(o, "critical-path", "");
+	if (o->critical_path)
+		return critical_path(o, count ? arguments[0] : NULL);
 	if (o->syscalls)
 		return syscalls(o, count ? arguments[0] : NULL);
 	if (inspector.by > WTI_STAT_BY_SITE)
@@ -153,6 +174,10 @@ static const struct wti_option options[] = {
 	{"percentiles", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "with --syscalls, also the least, 50th, 90th and 99th percentile and greatest time",
 	 offsetof(struct stat_options, percentiles)},
+	{"critical-path", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "from the end of the run back to its beginning, always through the thread that the others "
+	 "waited for; needs system calls",
+	 offsetof(struct stat_options, critical_path)},
 	{"by", 0, WTI_OPT_CHOICE, "WHAT", BY,
 	 "a row for each name (the default), kind, track, step; or, of calls, each module, "
 	 "function "
@@ -206,6 +231,7 @@ const struct wti_verb wti_verb_stat = {
 		    "wheeltap stat --name 'conv*' --sort self\tthe convolutions\n"
 		    "wheeltap stat --by function --sort bytes\twhat fills the trace\n"
 		    "wheeltap stat --syscalls --by process\twhat each process asks the kernel for\n"
+		    "wheeltap stat --critical-path\twhich processes made the run as long as it is\n"
 		    "wheeltap stat --by site --sort self\tthe lines that cost most",
 	.options = options,
 	.options_bytes = sizeof(struct stat_options),

@@ -119,6 +119,7 @@ struct wti_gate_run {
 	const struct wt_result *doctor;
 	const struct wt_result *syscalls;
 	const struct wt_result *profile;
+	const struct wt_result *path;
 };
 
 enum wti_verdict { WTI_HELD, WTI_VIOLATED, WTI_NOT_MEASURED, WTI_DISABLED };
@@ -142,7 +143,12 @@ extern const struct wti_code wti_gate_codes[WTI_GATE_TYPES];
 const struct wti_code *wti_gate_code(const char *code); /* or NULL */
 
 /* Of which results an assertion needs what: bits. */
-enum wti_gate_need { WTI_NEEDS_DOCTOR = 1, WTI_NEEDS_SYSCALLS = 2, WTI_NEEDS_PROFILE = 4 };
+enum wti_gate_need {
+	WTI_NEEDS_DOCTOR = 1,
+	WTI_NEEDS_SYSCALLS = 2,
+	WTI_NEEDS_PROFILE = 4,
+	WTI_NEEDS_PATH = 8,
+};
 unsigned wti_gate_needs(const struct wti_assertion *assertion);
 
 #endif

@@ -150,6 +150,36 @@ static bool is_step(const struct wti_assertion *a)
 	return a->of && !strcmp(a->of, "step");
 }
 
+static bool is_path(const struct wti_assertion *a)
+{
+	return a->type == WTI_GATE_DURATION && a->of && !strcmp(a->of, "critical_path");
+}
+
+/* No path is longer than the run: a run that is short enough needs no calls to show it. */
+static bool path_fits_anyway(const struct wti_assertion *a, const struct wti_gate_run *run)
+{
+	return a->has_max && !a->has_min && run->duration_ns >= 0 &&
+	       (double)run->duration_ns <= a->max;
+}
+
+static void judge_path(const struct wti_assertion *a, const struct wti_gate_run *run,
+		       struct wti_outcome *outcome)
+{
+	const char *of = "of work that others waited for";
+	uint64_t ns = 0;
+
+	if (!wti_was_recorded(run, NULL, outcome)) {
+		if (path_fits_anyway(a, run))
+			wti_judge_number(a, (double)run->duration_ns, WTI_UNIT_NS, "or less",
+					 outcome);
+		return;
+	}
+	for (size_t i = 0; run->path && i < run->path->fact_count; i++)
+		if (!strcmp(run->path->facts[i].key, "path_ns"))
+			ns = run->path->facts[i].value.count;
+	wti_judge_number(a, (double)ns, WTI_UNIT_NS, of, outcome);
+}
+
 static void judge_duration(const struct wti_assertion *a, const struct wti_gate_run *run,
 			   struct wti_outcome *outcome)
 {
@@ -158,6 +188,10 @@ static void judge_duration(const struct wti_assertion *a, const struct wti_gate_
 
 	if (a->span) {
 		wti_judge_span(a, run, outcome);
+		return;
+	}
+	if (is_path(a)) {
+		judge_path(a, run, outcome);
 		return;
 	}
 	if (ns < 0) {
@@ -274,7 +308,7 @@ unsigned wti_gate_needs(const struct wti_assertion *a)
 	if (a->span || a->type == WTI_GATE_SPANS || a->type == WTI_GATE_PATTERN ||
 	    (a->type == WTI_GATE_EXPRESSION && a->table && !strcmp(a->table, "profile")))
 		return WTI_NEEDS_PROFILE;
-	return 0;
+	return is_path(a) ? WTI_NEEDS_PATH : 0;
 }
 
 int wti_gate_judge(const struct wti_assertion *a, const struct wti_gate_run *run,

@@ -91,5 +91,7 @@ int wti_gate_read_renacer(const struct wti_gate_reading *reading, const struct w
 	r = r ? r : check_regex(reading, table, a);
 	if (a->type == WTI_GATE_MEMORY)
 		a->of = a->of && !strcmp(a->of, "rss") ? "peak_rss" : "mapped";
+	if (a->type == WTI_GATE_DURATION && !a->span)
+		a->of = "critical_path";
 	return r || !a->expression ? r : wti_gate_formula(reading, table, a);
 }
