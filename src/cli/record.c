@@ -37,6 +37,7 @@ struct record_options {
 	const char *on_finding;
 	const char *syscalls; /* an expression, or yes: all */
 	const char *backend;
+	uint64_t attach; /* to this process; 0: to none */
 	struct wti_python_choice python;
 };
 
@@ -133,22 +134,30 @@ static int choose_syscalls(struct recording *recording, const struct record_opti
 			   struct wt_err *err)
 {
 	struct wti_syscalls_options *syscalls = &recording->syscalls;
+	const char *which = options->syscalls;
 
-	if (!options->syscalls || !strcmp(options->syscalls, "no") ||
-	    !strcmp(options->syscalls, "false"))
-		return 0;
+	if (options->attach && !which) /* there is nothing else to record of it */
+		which = "yes";
+	if (!which || !strcmp(which, "no") || !strcmp(which, "false"))
+		return options->attach ? wti_err(err, WT_E_ARG,
+						 "'--attach' records system calls; leave "
+						 "'--syscalls=no' away")
+				       : 0;
+	if (options->attach > INT32_MAX)
+		return wti_err(err, WT_E_ARG, "'--attach' takes the number of a process");
+	syscalls->attach = (pid_t)options->attach;
 	if (!strcmp(options->backend, "bpf"))
 		syscalls->backend = WTI_SYSCALLS_BPF;
 	else if (!strcmp(options->backend, "ptrace"))
 		syscalls->backend = WTI_SYSCALLS_PTRACE;
 	recording->options.syscalls = syscalls;
 	syscalls->contents = !strcmp(options->strings, "keep");
-	if (!strcmp(options->syscalls, "yes") || !strcmp(options->syscalls, "true")) {
+	if (!strcmp(which, "yes") || !strcmp(which, "true")) {
 		wti_call_set_all(&syscalls->wanted);
 		return 0;
 	}
-	syscalls->expression = options->syscalls;
-	return wti_expr_compile(WTI_ARCH_HERE, options->syscalls, &syscalls->wanted, err);
+	syscalls->expression = which;
+	return wti_expr_compile(WTI_ARCH_HERE, which, &syscalls->wanted, err);
 }
 
 static int prepare(struct recording *recording, const struct record_options *options,
@@ -215,10 +224,15 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 	if (options->write_config)
 		return write_config(options, arguments, count);
-	if (!count) {
+	if (!count && !options->attach)
 		wti_err(&err, WT_E_ARG, "nothing to run; say: wheeltap record -- PROGRAM");
+	else if (count && options->attach)
+		wti_err(&err, WT_E_ARG,
+			"'--attach' records a program that runs; leave '-- %.64s' away, or "
+			"'--attach'",
+			arguments[0]);
+	if (err.code)
 		return wti_report_error("record", options->json, &err);
-	}
 	recording = calloc(1, sizeof(*recording));
 	if (!recording) {
 		wti_err(&err, WT_E_NOMEM, "out of memory");
@@ -323,6 +337,10 @@ static const struct wti_option options[] = {
 	 "record system calls of the program and all that it starts; EXPR as strace has it: "
 	 "openat,read or !futex or %file or /^pwrite/",
 	 AT(syscalls)},
+	{"attach", 'p', WTI_OPT_COUNT, "PID", NULL,
+	 "record the system calls of a process that runs, of its threads and of all that descend "
+	 "from it, until it ends or this is interrupted; it goes on",
+	 AT(attach)},
 	{"backend", 0, WTI_OPT_CHOICE, "HOW", "auto|bpf|ptrace",
 	 "how system calls are captured: by BPF, which needs privileges, or else by ptrace; or "
 	 "only "
@@ -374,13 +392,18 @@ const struct wti_verb wti_verb_record = {
 		"ptrace, which is slower and loses nothing. With ptrace and an EXPR a seccomp "
 		"filter "
 		"stops only the chosen calls, which then fail should the recorder be killed.\n\n"
+		"With --attach they are those of a process that runs already. It is left as it was "
+		"found, at its end, after --duration, or when record gets an interrupt; the status "
+		"is then 0.\n\n"
 		"Runs are private: folders of mode 0700, secrets masked, texts of the program "
 		"replaced by length and hash unless --strings keep.",
-	.examples = "wheeltap record -- python train.py\ta Python program, as it is\n"
-		    "wheeltap record -- ./train --epochs 3\tinto ./wheeltap-runs/train-DATE-TIME\n"
-		    "wheeltap record -o run1 --max-size 500M -- ./train\tinto the folder run1\n"
-		    "wheeltap record --syscalls=%file -- make\twhat it does to files\n"
-		    "wheeltap record --on-full flight=60 -- ./serve\tkeep the last minute only",
+	.examples =
+		"wheeltap record -- python train.py\ta Python program, as it is\n"
+		"wheeltap record -- ./train --epochs 3\tinto ./wheeltap-runs/train-DATE-TIME\n"
+		"wheeltap record -o run1 --max-size 500M -- ./train\tinto the folder run1\n"
+		"wheeltap record --syscalls=%file -- make\twhat it does to files\n"
+		"wheeltap record --attach 4242 -d 10s\twhat a process does now, for ten seconds\n"
+		"wheeltap record --on-full flight=60 -- ./serve\tkeep the last minute only",
 	.options = options,
 	.options_bytes = sizeof(struct record_options),
 	.defaults = &defaults,

@@ -65,15 +65,29 @@ static void say_strangers(struct wti_buf *out, const struct wti_record_outcome *
 		wti_buf_printf(out, " and %u more", outcome->stranger_count - 1);
 }
 
+/* "1,204 events of 3 processes", of those that have an agent or whose system calls were seen. */
+static void say_events(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	uint32_t processes = outcome->process_count;
+	char count[32];
+
+	if (processes < outcome->syscalls_process_count)
+		processes = outcome->syscalls_process_count;
+	if (!processes) { /* what there is are the recorder's own words */
+		wti_buf_text(out, "no events of the program");
+		return;
+	}
+	wti_buf_printf(out, "%s events of %u process%s", wti_format_count(count, outcome->events),
+		       processes, processes == 1 ? "" : "es");
+}
+
 static void say_what(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
 	char count[32], bytes[16], cpu[16], time[16];
 
-	wti_buf_printf(out, "wheeltap: %s: %s events of %u process%s in %s, %s",
-		       wti_run_status_name(outcome->status),
-		       wti_format_count(count, outcome->events), outcome->process_count,
-		       outcome->process_count == 1 ? "" : "es",
-		       wti_format_ns(time, (int64_t)outcome->duration_ns),
+	wti_buf_printf(out, "wheeltap: %s: ", wti_run_status_name(outcome->status));
+	say_events(out, outcome);
+	wti_buf_printf(out, " in %s, %s", wti_format_ns(time, (int64_t)outcome->duration_ns),
 		       wti_format_bytes(bytes, outcome->bytes));
 	say_losses(out, outcome);
 	if (outcome->syscalls_backend)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording from its first to its last moment: start a program, follow it and its children, turn
- * what their agents publish into a run folder, and say what became of it.
+ * A recording from its first to its last moment: start a program, or take up one that runs, follow
+ * it and its children, turn what their agents publish into a run folder, and say what became of it.
  *
  * Nothing here prints or reads the environment: the caller passes in what is needed and prints the
  * outcome. One recording a process at a time, as signals, the terminal and children are its own.
@@ -32,7 +32,7 @@ struct wti_sink;             /* sink.h */
 struct wti_syscalls_options; /* syscalls/syscalls.h */
 
 struct wti_record_options {
-	char *const *argv;        /* ends with NULL */
+	char *const *argv;        /* ends with NULL; not looked at where we attach to a process */
 	char *const *environment; /* of the program; ends with NULL */
 	char *const *additions; /* "NAME=value" in its place or besides; ends with NULL, or NULL */
 	const char *settings;   /* lines of key=value that agents may read; or NULL */
@@ -108,7 +108,8 @@ struct wti_record_outcome {
 	char syscalls_why[300];       /* that one */
 	bool syscalls_is_second;      /* and it was not the first choice */
 	uint64_t syscalls_count;
-	uint32_t python_count; /* processes in which the Python agent is at work */
+	uint32_t syscalls_process_count; /* whose calls are in the trace */
+	uint32_t python_count;           /* processes in which the Python agent is at work */
 	enum wti_python_cause python_cause;
 	char python_why[400]; /* cause and cure; empty if there is none */
 };
@@ -116,9 +117,10 @@ struct wti_record_outcome {
 void wti_record_options_init(struct wti_record_options *options);
 
 /*
- * Runs the program to its end. 0 when it was started, whatever became of it; otherwise a negative
- * code, with `ret_outcome->exit_code` 125, 126 (cannot be executed) or 127 (not found) all the
- * same.
+ * Runs the program to its end; or records one that runs, until it ends or a signal asks us to (INT,
+ * TERM, HUP, QUIT), after which it goes on and the exit code is 0. 0 when it was started, whatever
+ * became of it; otherwise a negative code, with `ret_outcome->exit_code` 125, 126 (cannot be
+ * executed) or 127 (not found) all the same.
  */
 int wti_record_run(const struct wti_record_options *options, struct wti_record_outcome *ret_outcome,
 		   struct wt_err *err);

@@ -242,6 +242,8 @@ static void describe_syscalls(const struct wti_recorder *recorder, struct wti_js
 	text(json, "backend", wti_syscalls_backend_name(syscalls->backend));
 	text(json, "why", syscalls->why);
 	text(json, "expression", options->expression);
+	wti_json_key(json, "attached");
+	wti_json_bool(json, options->attach != 0);
 	number(json, "calls", syscalls->feed.call_count);
 	number(json, "own_calls", syscalls->feed.own_count);
 	number(json, "held_back", syscalls->freezer.count);
@@ -352,9 +354,12 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 			recorder->options->syscalls->backend == WTI_SYSCALLS_AUTO &&
 			recorder->syscalls.backend == WTI_SYSCALLS_PTRACE;
 		outcome->syscalls_count = recorder->syscalls.feed.call_count;
+		outcome->syscalls_process_count = recorder->syscalls.feed.process_count;
 	}
-	outcome->console_bytes = atomic_load(&page->console_bytes);
-	outcome->console_dropped = atomic_load(&page->dropped_bytes);
+	if (page) {
+		outcome->console_bytes = atomic_load(&page->console_bytes);
+		outcome->console_dropped = atomic_load(&page->dropped_bytes);
+	}
 	snprintf(outcome->trouble, sizeof(outcome->trouble), "%s", recorder->streams.why);
 }
 

@@ -231,7 +231,7 @@ static void look_at_loaded(struct wti_recorder *recorder, uint64_t now_ns)
 
 static void do_what_is_due(struct wti_recorder *recorder, uint64_t now_ns)
 {
-	if (now_ns - recorder->tree_looked_ns >= TREE_NS) {
+	if (!recorder->attach.pid && now_ns - recorder->tree_looked_ns >= TREE_NS) {
 		recorder->tree_looked_ns = now_ns;
 		tell_strangers(recorder, false);
 		wti_tree_look(&recorder->tree, now_ns);
@@ -269,6 +269,21 @@ static void tell_unjoined(struct wti_recorder *recorder)
 		wti_stream_lost(recorder->streams.own, &loss);
 }
 
+/* How a program has ended that is not our child. */
+static void read_status(struct wti_recorder *recorder)
+{
+	const struct wti_feed *feed = &recorder->syscalls.feed;
+	int32_t status;
+
+	if (feed->watched_ended) {
+		recorder->wait_status = feed->watched_status;
+		return;
+	}
+	status = wti_proc_exit_status((uint32_t)recorder->attach.pid, recorder->attach.pidfd);
+	if (status != INT32_MIN)
+		recorder->wait_status = status < 0 ? -status : W_EXITCODE(status, 0);
+}
+
 /* Nothing is recorded after this. */
 static void detach(struct wti_recorder *recorder)
 {
@@ -280,6 +295,8 @@ static void detach(struct wti_recorder *recorder)
 	receive(recorder);
 	wti_session_refuse(&recorder->session);
 	wti_syscalls_stop(&recorder->syscalls);
+	if (recorder->attach.pid && recorder->ended_ns)
+		read_status(recorder);
 	recorder->outcome->still_running = count_alive(recorder);
 	for (size_t i = 0; i < recorder->join.process_count; i++)
 		end_process(recorder, recorder->join.processes[i]);
@@ -303,18 +320,36 @@ static bool strangers_alive(struct wti_recorder *recorder)
 	return false;
 }
 
+static void let_go(struct wti_recorder *recorder, const char *why)
+{
+	recorder->interrupted = true;
+	wti_streams_note(&recorder->streams, WT_NOTE_RECORDER_STOPPED, why);
+	detach(recorder);
+}
+
+/* Of a program that we did not start, and cannot wait for. */
+static void look_for_end(struct wti_recorder *recorder, uint64_t now_ns)
+{
+	if (recorder->detached || wti_attach_ended(&recorder->attach)) {
+		recorder->ended_ns = recorder->heard_ns = now_ns;
+		recorder->end_real_ns = wti_clock_ns(CLOCK_REALTIME);
+		if (recorder->attach.pidfd >= 0)
+			epoll_ctl(recorder->epoll, EPOLL_CTL_DEL, recorder->attach.pidfd, NULL);
+	}
+}
+
 /* True if there is nothing left to wait for. */
 static bool is_over(struct wti_recorder *recorder, uint64_t now_ns)
 {
 	int64_t duration_ns = recorder->options->duration_ns;
 
 	if (!recorder->detached && duration_ns > 0 && !recorder->ended_ns &&
-	    now_ns - recorder->start_ns >= (uint64_t)duration_ns) {
-		recorder->interrupted = true;
-		wti_streams_note(&recorder->streams, WT_NOTE_RECORDER_STOPPED,
-				 "the duration asked for is over; the program goes on");
-		detach(recorder);
-	}
+	    now_ns - recorder->start_ns >= (uint64_t)duration_ns)
+		let_go(recorder, "the duration asked for is over; the program goes on");
+	if (!recorder->detached && recorder->attach.let_go)
+		let_go(recorder, "a signal has ended the recording; the program goes on");
+	if (recorder->attach.pid && !recorder->ended_ns)
+		look_for_end(recorder, now_ns);
 	if (!recorder->ended_ns)
 		return false;
 	if (recorder->detached || now_ns - recorder->heard_ns >= GRACE_NS)
@@ -375,5 +410,6 @@ void wti_loop_run(struct wti_recorder *recorder)
 	}
 	receive(recorder);
 	detach(recorder);
-	wti_launch_drain(&recorder->launch, DRAIN_NS);
+	if (!recorder->attach.pid)
+		wti_launch_drain(&recorder->launch, DRAIN_NS);
 }

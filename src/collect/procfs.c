@@ -76,15 +76,29 @@ bool wti_proc_read(uint32_t pid, struct wti_proc *ret)
 	return true;
 }
 
-bool wti_proc_is_thread(uint32_t pid)
+int64_t wti_proc_status(uint32_t pid, const char *word)
 {
 	char text[1024];
 	const char *at;
 
 	if (wti_proc_file(pid, "status", text, sizeof(text)) <= 0)
-		return false;
-	at = strstr(text, "\nTgid:");
-	return at && strtoul(at + 6, NULL, 10) != pid;
+		return -1;
+	at = strstr(text, word);
+	return at ? strtoll(at + strlen(word), NULL, 10) : -1;
+}
+
+uint32_t wti_proc_process_of(uint32_t tid)
+{
+	int64_t pid = wti_proc_status(tid, "\nTgid:");
+
+	return pid > 0 ? (uint32_t)pid : 0;
+}
+
+bool wti_proc_is_thread(uint32_t pid)
+{
+	uint32_t process = wti_proc_process_of(pid);
+
+	return process && process != pid;
 }
 
 int wti_proc_mentions(uint32_t pid, const char *name, const char *what)

@@ -18,7 +18,10 @@ struct wti_proc {
 
 /* False if there is no such process (or thread). */
 bool wti_proc_read(uint32_t pid, struct wti_proc *ret);
-bool wti_proc_is_thread(uint32_t pid); /* of another process, not a process itself */
+bool wti_proc_is_thread(uint32_t pid);      /* of another process, not a process itself */
+uint32_t wti_proc_process_of(uint32_t tid); /* whose thread it is; 0: it is gone */
+/* The number after a word like "\nTgid:" in its status; -1: there is none. */
+int64_t wti_proc_status(uint32_t pid, const char *word);
 /* The start of a small file, as a string; its length, or -1. */
 ssize_t wti_proc_file(uint32_t pid, const char *name, char *out, size_t bytes);
 /* 1 if a file of /proc/PID (maps, environ), up to 4 MB of it, has these bytes; -1 if it is empty.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows in which order a recording is put together and taken apart. */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "base/secret.h"
 
 #include "recorder.h"
+#include "syscalls/descriptors.h"
+#include "syscalls/family.h"
 
 #define DEFINITIONS_BYTES_MAX (64u << 20) /* of a process */
 #define RUN_JSON_BYTES_MAX (16u << 20)
@@ -247,6 +250,65 @@ static int launch(struct wti_recorder *recorder, struct wt_err *err)
 	return 0;
 }
 
+/* ---- A program that runs already ------------------------------------------------------------ */
+
+struct teller {
+	struct wti_streams *streams;
+	uint64_t ticks;
+};
+
+static void tell_descriptor(void *context, const struct wti_open_descriptor *open)
+{
+	const struct teller *teller = context;
+
+	wti_streams_descriptor(teller->streams, teller->ticks, open);
+}
+
+/*
+ * Descriptors are looked at when calls are recorded already, so that none falls between, and told
+ * as of before: where a call says otherwise, it comes later and is believed.
+ */
+static int attach(struct wti_recorder *recorder, struct wt_err *err)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = recorder->attach.pidfd};
+	struct teller teller = {&recorder->streams, wti_clock_ticks(&recorder->clock)};
+	struct wti_family *family;
+	int r;
+
+	recorder->start_ns = wti_clock_ns(CLOCK_MONOTONIC);
+	recorder->launch.pid = recorder->attach.pid;
+	r = wti_syscalls_attach(&recorder->syscalls, recorder->attach.pid, err);
+	family = r ? NULL : malloc(sizeof(*family));
+	if (!family)
+		return r ? r : wti_err(err, WT_E_NOMEM, "out of memory");
+	wti_family_look(family, recorder->attach.pid);
+	for (size_t i = 0; i < family->count; i++)
+		wti_descriptors_list(family->pids[i], tell_descriptor, &teller);
+	free(family);
+	if (recorder->attach.pidfd >= 0)
+		epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, recorder->attach.pidfd, &event);
+	return 0;
+}
+
+/* In the folder of the program, which is not ours if we attach to it. */
+static void look_around(struct wti_recorder *recorder)
+{
+	struct wti_environment *environment = &recorder->environment;
+	const char *directory = recorder->attach.directory;
+	int here = recorder->attach.pid ? open(".", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool there = here >= 0 && directory[0] && !chdir(directory);
+
+	wti_environment_look(environment, recorder->executable, recorder->options->environment);
+	if (recorder->attach.pid)
+		snprintf(environment->directory, sizeof(environment->directory), "%s", directory);
+	if (recorder->attach.pid && !there)
+		environment->git = (struct wti_git){0};
+	if (there && fchdir(here))
+		environment->git = (struct wti_git){0};
+	if (here >= 0)
+		close(here);
+}
+
 static int prepare(struct wti_recorder *recorder, struct wt_err *err)
 {
 	const struct wti_record_options *options = recorder->options;
@@ -261,7 +323,7 @@ static int prepare(struct wti_recorder *recorder, struct wt_err *err)
 	recorder->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (recorder->epoll < 0)
 		return wti_err_errno(err, "cannot make", "an epoll set");
-	wti_environment_look(&recorder->environment, recorder->executable, options->environment);
+	look_around(recorder);
 	r = open_session(recorder, err);
 	if (!r)
 		r = open_streams(recorder, err);
@@ -316,13 +378,38 @@ static int run(struct wti_recorder *recorder, struct wt_err *err)
 	int r = prepare(recorder, err);
 
 	if (!r)
-		r = launch(recorder, err);
+		r = recorder->attach.pid ? attach(recorder, err) : launch(recorder, err);
 	if (r) {
 		wti_runfile_abandon(&recorder->runfile);
 		return r;
 	}
 	wti_loop_run(recorder);
 	return finish(recorder, err);
+}
+
+/* What is to be recorded: a file that is to be executed, or a process. */
+static int find_program(struct wti_recorder *recorder, struct wt_err *err)
+{
+	const struct wti_record_options *options = recorder->options;
+	pid_t pid = options->syscalls ? options->syscalls->attach : 0;
+	int r;
+
+	if (!pid) {
+		r = wti_launch_find(options->argv[0], options->environment, recorder->executable,
+				    sizeof(recorder->executable), err);
+		if (r)
+			recorder->outcome->exit_code = r == WT_E_MISSING ? 127 : 126;
+		return r;
+	}
+	r = wti_attach_look(&recorder->attach, pid, err);
+	if (r)
+		return r;
+	recorder->attached = *options;
+	recorder->attached.argv = recorder->attach.argv;
+	recorder->attached.environment = recorder->attach.environment;
+	recorder->options = &recorder->attached;
+	snprintf(recorder->executable, sizeof(recorder->executable), "/proc/%d/exe", (int)pid);
+	return 0;
 }
 
 int wti_record_run(const struct wti_record_options *options, struct wti_record_outcome *ret_outcome,
@@ -342,10 +429,8 @@ int wti_record_run(const struct wti_record_options *options, struct wti_record_o
 	recorder->ring_bytes = ring_bytes_of(options);
 	recorder->start_real_ns = wti_clock_ns(CLOCK_REALTIME);
 	sigprocmask(SIG_SETMASK, NULL, &recorder->old_mask);
-	r = wti_launch_find(options->argv[0], options->environment, recorder->executable,
-			    sizeof(recorder->executable), err);
+	r = find_program(recorder, err);
 	if (r) {
-		ret_outcome->exit_code = r == WT_E_MISSING ? 127 : 126;
 		free(recorder);
 		return r;
 	}
@@ -358,6 +443,7 @@ int wti_record_run(const struct wti_record_options *options, struct wti_record_o
 		r = run(recorder, err);
 		take_apart(recorder);
 	}
+	wti_attach_release(&recorder->attach);
 	free(recorder);
 	return r;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach.h"
 #include "blobs.h"
 #include "clock.h"
 #include "collect.h"
@@ -42,7 +43,9 @@ struct wti_recorder {
 	struct wti_tree tree;
 	struct wti_watermark watermark;
 	struct wti_launch launch;
-	struct wti_syscalls syscalls; /* not open: not wanted */
+	struct wti_syscalls syscalls;       /* not open: not wanted */
+	struct wti_attach attach;           /* a program that is not started by us */
+	struct wti_record_options attached; /* then: the options, with what that was started with */
 	char name[128];
 	char executable[PATH_MAX];
 	char **variables; /* of the program */

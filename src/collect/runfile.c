@@ -161,7 +161,8 @@ int wti_runfile_create(const struct wti_runfile *runfile, const char *name)
 
 void wti_runfile_abandon(struct wti_runfile *runfile)
 {
-	static const char *const made[] = {SPARE_NAME, FILE_NAME, "console.log", "0000.wt"};
+	static const char *const made[] = {SPARE_NAME, FILE_NAME, "console.log", "0000.wt",
+					   "syscalls.wt"};
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
 		unlinkat(runfile->folder_fd, made[i], 0);

@@ -75,6 +75,10 @@ static void pass_on(struct wti_recorder *recorder, const struct signalfd_siginfo
 	}
 	if (asks_to_end(number))
 		recorder->interrupted = true;
+	if (recorder->attach.pid) { /* it is ours to end, and the program's to go on */
+		recorder->attach.let_go |= recorder->interrupted;
+		return;
+	}
 	if (recorder->launch.pid <= 0) {
 		recorder->signals_waiting |= 1ull << (number & 63);
 		return;

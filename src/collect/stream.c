@@ -236,14 +236,20 @@ void wti_stream_lost(struct wti_stream *stream, const struct wti_loss *loss)
 				       WTI_COUNT(values), NULL));
 }
 
-void wti_stream_own(struct wti_stream *stream, uint16_t kind, const uint64_t *values,
-		    size_t value_count, const struct wt_text *texts)
+void wti_stream_own_at(struct wti_stream *stream, uint16_t kind, uint64_t ticks,
+		       const uint64_t *values, size_t value_count, const struct wt_text *texts)
 {
 	if (!stream->writer)
 		return;
 	stream->own_pending++;
 	check(stream, wt_writer_append(stream->writer, kind, stream->own_track, stream->own_seq++,
-				       wti_clock_ticks(stream->clock), values, value_count, texts));
+				       ticks, values, value_count, texts));
+}
+
+void wti_stream_own(struct wti_stream *stream, uint16_t kind, const uint64_t *values,
+		    size_t value_count, const struct wt_text *texts)
+{
+	wti_stream_own_at(stream, kind, wti_clock_ticks(stream->clock), values, value_count, texts);
 }
 
 void wti_stream_clock(struct wti_stream *stream)

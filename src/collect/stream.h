@@ -78,7 +78,9 @@ void wti_stream_release(struct wti_stream *stream);
 void wti_stream_define(struct wti_stream *stream, const struct wti_definition_view *view);
 void wti_stream_records(struct wti_stream *stream, const struct wti_run_of_records *run);
 void wti_stream_lost(struct wti_stream *stream, const struct wti_loss *loss);
-/* An event of the recorder's own. */
+/* An event of the recorder's own, as of now; or of a moment that none of them is later than. */
+void wti_stream_own_at(struct wti_stream *stream, uint16_t kind, uint64_t ticks,
+		       const uint64_t *values, size_t value_count, const struct wt_text *texts);
 void wti_stream_own(struct wti_stream *stream, uint16_t kind, const uint64_t *values,
 		    size_t value_count, const struct wt_text *texts);
 void wti_stream_clock(struct wti_stream *stream);

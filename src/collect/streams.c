@@ -14,6 +14,7 @@
 #include "base/text.h"
 
 #include "streams.h"
+#include "syscalls/descriptors.h"
 
 #define TICK_NS 1000000000ull
 #define STREAMS_MAX 9999
@@ -298,6 +299,16 @@ void wti_streams_not_followed(struct wti_streams *streams, uint32_t pid, uint32_
 	struct wt_text text = {command, strlen(command)};
 
 	wti_stream_own(streams->own, WT_KIND_NOT_FOLLOWED, values, WTI_COUNT(values), &text);
+}
+
+void wti_streams_descriptor(struct wti_streams *streams, uint64_t ticks,
+			    const struct wti_open_descriptor *open)
+{
+	uint64_t values[] = {open->pid, (uint64_t)(int64_t)open->fd, open->flags, 0};
+	struct wt_text target = {open->target, strlen(open->target)};
+
+	wti_stream_own_at(streams->own, WT_KIND_DESCRIPTOR, ticks, values, WTI_COUNT(values),
+			  &target);
 }
 
 void wti_streams_note(struct wti_streams *streams, uint32_t code, const char *text)

@@ -10,6 +10,8 @@
 #include "sink.h"
 #include "stream.h"
 
+struct wti_open_descriptor; /* syscalls/descriptors.h */
+
 struct wti_streams {
 	struct wti_sink sink;
 	const char *folder;
@@ -51,6 +53,9 @@ void wti_streams_release(struct wti_streams *streams);
 void wti_streams_exit(struct wti_streams *streams, uint32_t pid, int32_t status);
 void wti_streams_not_followed(struct wti_streams *streams, uint32_t pid, uint32_t reason,
 			      const char *command);
+/* At `ticks`, which no word of ours is later than. */
+void wti_streams_descriptor(struct wti_streams *streams, uint64_t ticks,
+			    const struct wti_open_descriptor *open);
 void wti_streams_note(struct wti_streams *streams, uint32_t code, const char *text);
 
 uint64_t wti_streams_events(const struct wti_streams *streams);

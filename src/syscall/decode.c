@@ -66,7 +66,7 @@ bool wti_decode_argument(struct wti_buf *out, const struct wti_syscall *call, un
 	struct wti_show show;
 
 	begin(&show, out, call, options);
-	if (i >= arg_count(&show) || call->flags & WTI_SYSCALL_JOINED)
+	if (i >= arg_count(&show))
 		return false;
 	return show_argument(&show, i) && !show.cut;
 }
@@ -89,10 +89,6 @@ void wti_decode_call(struct wti_buf *out, const struct wti_syscall *call,
 
 	begin(&show, out, call, options);
 	wti_buf_printf(out, "%s(", wti_call_label(label, call->arch, call->nr));
-	if (call->flags & WTI_SYSCALL_JOINED) {
-		wti_buf_text(out, "...)");
-		return;
-	}
 	for (unsigned i = 0; i < arg_count(&show) && !show.cut; i++) {
 		size_t before = out->bytes;
 

@@ -11,6 +11,7 @@
 #define THREADS_MAX (1u << 20)
 #define DESCRIPTORS_MAX (1u << 20) /* of a process; beyond nothing is followed */
 #define HANDLES_MAX (1u << 22)
+#define DESCRIPTOR_NAME_MAX 4097
 
 /* ---- Processes ------------------------------------------------------------------------------- */
 
@@ -256,8 +257,58 @@ static void take_task(struct wti_handles *h, const struct wt_event *event)
 		close_on_exec(h, pid);
 	else if (how == WT_TASK_PROCESS)
 		birth(h, pid, (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PARENT));
-	else if (how != WT_TASK_THREAD)
+	else if (how == WT_TASK_PROGRAM)
 		birth(h, pid, 0);
+}
+
+/* "socket:[8901]", "pipe:[8902]", "anon_inode:[eventfd]", "anon_inode:inotify", or a path. */
+static uint32_t handle_of_target(struct wti_handles *h, struct wt_text target)
+{
+	static const char kernel[] = "anon_inode:";
+	char name[DESCRIPTOR_NAME_MAX];
+	size_t bytes = target.bytes < sizeof(name) ? target.bytes : sizeof(name) - 1;
+	char *at = name;
+
+	memcpy(name, target.data, bytes);
+	name[bytes] = 0;
+	if (!strncmp(name, "pipe:", 5))
+		return wti_handle_new(h, WTI_HANDLE_PIPE, NULL);
+	if (!strncmp(name, "socket:", 7))
+		return wti_handle_new(h, WTI_HANDLE_SOCKET, NULL);
+	if (strncmp(name, kernel, sizeof(kernel) - 1))
+		return wti_handle_new(h, WTI_HANDLE_FILE, name);
+	at += sizeof(kernel) - 1;
+	at += *at == '[';
+	at[strcspn(at, "]")] = 0;
+	return wti_handle_new(h, WTI_HANDLE_KERNEL, at);
+}
+
+/* What was open when the recording began. */
+static void take_descriptor(struct wti_handles *h, const struct wt_event *event)
+{
+	uint32_t pid = (uint32_t)wt_event_u64(event, WT_DESCRIPTOR_FIELD_PID);
+	int32_t fd = (int32_t)wt_event_i64(event, WT_DESCRIPTOR_FIELD_FD);
+	uint32_t flags = (uint32_t)wt_event_u64(event, WT_DESCRIPTOR_FIELD_FLAGS);
+	struct wt_text target = wt_event_text(event, WT_DESCRIPTOR_FIELD_TARGET);
+	struct wti_process *process = wti_process_of(h, pid);
+	uint32_t handle;
+
+	const struct wti_descriptor *entry;
+
+	if (!process)
+		return;
+	if (fd == AT_FDCWD) {
+		free(process->folder);
+		process->folder = strndup(target.data, target.bytes);
+		h->failed |= !process->folder;
+		return;
+	}
+	entry = entry_of(h, process, fd);
+	handle = entry && entry->is_unknown && !entry->handle ? handle_of_target(h, target) : 0;
+	if (!handle) /* calls have told it better */
+		return;
+	h->all[handle - 1].flags = flags;
+	wti_descriptor_set(h, process, fd, handle, flags & O_CLOEXEC);
 }
 
 static int status_of(const struct wti_handles *h, struct wt_err *err)
@@ -272,6 +323,8 @@ int wti_handles_event(struct wti_handles *h, const struct wt_event *event, struc
 
 	if (event->kind->number == WT_KIND_TASK) {
 		take_task(h, event);
+	} else if (event->kind->number == WT_KIND_DESCRIPTOR) {
+		take_descriptor(h, event);
 	} else if (event->kind->number == WT_KIND_TASK_END) {
 		flags = wt_event_u64(event, WT_TASK_END_FIELD_FLAGS);
 		process = find_process(h, (uint32_t)wt_event_u64(event, WT_TASK_END_FIELD_PID));

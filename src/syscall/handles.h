@@ -6,7 +6,7 @@
  *
  * Fed with a run's events in order. A call has to be looked at before it is given to
  * wti_handles_call(), as a close ends what it names. Descriptors that were there before the
- * recording are known by their number only.
+ * recording are known by their number only, unless an event tells what they were.
  */
 #ifndef WTI_SYSCALL_HANDLES_H
 #define WTI_SYSCALL_HANDLES_H
@@ -67,7 +67,7 @@ struct wti_handles {
 /* `folder`: the working directory of the first process; NULL: not known. */
 int wti_handles_init(struct wti_handles *handles, const char *folder, struct wt_err *err);
 void wti_handles_release(struct wti_handles *handles);
-/* Events of the kinds task and task_end; others are passed over. */
+/* Events of the kinds task, task_end and descriptor; others are passed over. */
 int wti_handles_event(struct wti_handles *handles, const struct wt_event *event,
 		      struct wt_err *err);
 /* The call is over: what it did to the descriptors of process `pid`. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that does what a recorder must not disturb; the first word says what. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -224,6 +228,84 @@ static int grandchildren(char **words)
 	_exit(depth);
 }
 
+static void *ask_session(void *opaque)
+{
+	for (;;) {
+		syscall(SYS_getsid, 0);
+		usleep(20000);
+	}
+	return opaque;
+}
+
+static void *make_children(void *opaque)
+{
+	for (;;) {
+		if (fork() == 0) {
+			syscall(SYS_getpriority, 0, 0);
+			_exit(0);
+		}
+		wait(NULL);
+		usleep(20000);
+	}
+	return opaque;
+}
+
+/* wait N: until its input ends; its status is N. */
+static int wait_for_input(char **words)
+{
+	char byte;
+
+	printf("ready\n");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		;
+	return number_of(words[0]);
+}
+
+/*
+ * family: a child, a thread that makes calls and one that makes more children, each with a call
+ * that nobody else makes, until its input ends.
+ */
+static int family(char **words)
+{
+	int file = open("/etc/passwd", O_RDONLY), waiting;
+	pthread_t thread;
+	char byte;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			syscall(SYS_getpgid, 0);
+			syscall(SYS_getppid);
+			ioctl(0, FIONREAD, &waiting);
+			if (pread(file, &byte, 1, 0) != 1)
+				_exit(1);
+			usleep(20000);
+		}
+	}
+	pthread_create(&thread, NULL, ask_session, NULL);
+	pthread_create(&thread, NULL, make_children, NULL);
+	usleep(20000);
+	wait_for_input((char *[]){"0"});
+	kill(pid, SIGKILL);
+	_exit(0);
+}
+
+/* epoll: waits for its input by epoll_wait(); its status is how often that was interrupted. */
+static int wait_by_epoll(char **words)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int epoll = epoll_create1(0), interrupted = 0;
+
+	epoll_ctl(epoll, EPOLL_CTL_ADD, 0, &event);
+	printf("ready\n");
+	fflush(stdout);
+	while (epoll_wait(epoll, &event, 1, -1) < 0)
+		interrupted++;
+	return interrupted;
+}
+
 static const struct act {
 	const char *name;
 	int words;
@@ -233,6 +315,7 @@ static const struct act {
 	{"forks", 1, forks},         {"handler", 0, handler}, {"restart", 0, restart},
 	{"crash", 0, crash},         {"stop", 0, stop},       {"orders", 0, orders},
 	{"exec", 0, exec_in_thread}, {"beat", 1, beat},       {"grandchildren", 1, grandchildren},
+	{"wait", 1, wait_for_input}, {"family", 0, family},   {"epoll", 0, wait_by_epoll},
 };
 
 int main(int argc, char **argv)

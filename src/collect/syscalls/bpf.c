@@ -8,10 +8,12 @@
  * would cost more than the record.
  */
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -21,6 +23,7 @@
 #include "syscall/record.h"
 
 #include "capture.h"
+#include "family.h"
 #include "memory.h"
 #include "tap.h"
 #include "tap.skel.h"
@@ -35,6 +38,8 @@ _Static_assert(WTI_TAP_JOINED == WTI_SYSCALL_JOINED, "as in the schema");
 _Static_assert(WTI_TAP_OWN == WTI_SYSCALL_OWN, "as in the schema");
 _Static_assert(WTI_TAP_UNREAD == WTI_SYSCALL_UNREAD, "as in the schema");
 _Static_assert(WTI_TAP_RESTARTS == WTI_SYSCALL_RESTARTS, "as in the schema");
+_Static_assert(WTI_TAP_GOES_ON == WTI_SYSCALL_GOES_ON, "as in the schema");
+_Static_assert(WTI_TAP_ROOTS_MAX >= WTI_FAMILY_MAX, "a process that runs, and all below it");
 _Static_assert(WTI_TAP_CALLS_MAX == WTI_CALLS_MAX, "as in the table");
 _Static_assert(WTI_TAP_MEMORY_MAX == WTI_SYSCALL_MEMORY_MAX, "as in the trace");
 _Static_assert(sizeof(((struct wti_tap_plan *)0)->reads) >= WTI_READS_MAX * sizeof(struct wti_read),
@@ -122,15 +127,76 @@ static unsigned fill(void *self)
 
 /* ---- Its life -------------------------------------------------------------------------------- */
 
+/* Runs the program that walks through all threads of the machine. */
+static void walk(struct bpf_capture *capture, enum wti_tap_walk why)
+{
+	int fd = bpf_iter_create(bpf_link__fd(capture->tap->links.walk_all));
+	char nothing[16];
+	ssize_t n = fd < 0 ? 0 : 1;
+
+	__atomic_store_n(&capture->tap->bss->walk, why, __ATOMIC_SEQ_CST);
+	while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)))
+		n = read(fd, nothing, sizeof(nothing)); /* it writes nothing: the walk is over */
+	if (fd >= 0)
+		close(fd);
+}
+
+static int add_root(struct bpf_capture *capture, pid_t pid, enum wti_root_mode mode,
+		    struct wt_err *err)
+{
+	uint32_t key = (uint32_t)pid, value = mode;
+	int r = bpf_map__update_elem(capture->tap->maps.roots, &key, sizeof(key), &value,
+				     sizeof(value), BPF_NOEXIST);
+
+	if (r == -EEXIST)
+		return 0;
+	if (r)
+		return wti_err_errno(err, "cannot follow", "the program");
+	__atomic_fetch_add(&capture->tap->bss->root_count, 1, __ATOMIC_SEQ_CST);
+	return 1;
+}
+
+/*
+ * A process that is among the roots can have no child that escapes: one that was there before is
+ * found by looking again, one that is made later is adopted when it is made. When none is new and
+ * all their threads have been walked through, the roots have served: they cost everybody on the
+ * machine a look.
+ */
+static int follow_running(struct bpf_capture *capture, pid_t pid, struct wt_err *err)
+{
+	struct wti_family *family = malloc(sizeof(*family));
+	uint32_t before;
+	int r = family ? 1 : wti_err(err, WT_E_NOMEM, "out of memory");
+
+	while (r > 0) {
+		r = 0;
+		wti_family_look(family, pid);
+		for (size_t i = 0; i < family->count && r >= 0; i++) {
+			int added = add_root(capture, family->pids[i], WTI_ROOT_ATTACH, err);
+
+			r = added < 0 ? added : r + added;
+		}
+	}
+	do {
+		before = capture->tap->bss->last_track;
+		if (!r)
+			walk(capture, WTI_TAP_WALK_ADOPT);
+	} while (!r && capture->tap->bss->last_track != before);
+	__atomic_store_n(&capture->tap->bss->root_count, 0, __ATOMIC_SEQ_CST);
+	free(family);
+	if (!r && !before)
+		return wti_err(err, WT_E_MISSING, "process %d has ended meanwhile", (int)pid);
+	return r;
+}
+
 static int follow(void *self, pid_t pid, enum wti_root_mode mode, struct wt_err *err)
 {
 	struct bpf_capture *capture = self;
-	uint32_t key = (uint32_t)pid, value = mode;
+	int r = mode == WTI_ROOT_ATTACH ? follow_running(capture, pid, err)
+					: add_root(capture, pid, mode, err);
 
-	if (bpf_map__update_elem(capture->tap->maps.roots, &key, sizeof(key), &value, sizeof(value),
-				 BPF_ANY))
-		return wti_err_errno(err, "cannot follow", "the program");
-	__atomic_fetch_add(&capture->tap->bss->root_count, 1, __ATOMIC_SEQ_CST);
+	if (r < 0)
+		return r;
 	/* We do little, but it must be done in time. The program is a child of another process. */
 	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	return 0;
@@ -148,6 +214,9 @@ static void stop(void *self)
 	struct bpf_capture *capture = self;
 
 	__atomic_store_n(&capture->tap->bss->stopped, 1, __ATOMIC_SEQ_CST);
+	/* Waits for those that are just making a record. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	walk(capture, WTI_TAP_WALK_END);
 	setpriority(PRIO_PROCESS, 0, 0);
 	wti_tap__detach(capture->tap);
 }

@@ -209,6 +209,7 @@ static void take_task(struct wti_feed *feed, struct wti_feed_track *track,
 			     .command_bytes = bytes}};
 
 	feed->alive_count += !track->alive;
+	feed->process_count += raw->tid == raw->pid && raw->how != WT_TASK_EXEC;
 	track->alive = true;
 	track->tid = raw->tid;
 	track->pid = raw->pid;
@@ -226,6 +227,10 @@ static void take_end(struct wti_feed *feed, struct wti_feed_track *track,
 
 	record.status =
 		WIFSIGNALED(raw->status) ? -WTERMSIG(raw->status) : WEXITSTATUS(raw->status);
+	if (raw->pid == feed->watched_pid && raw->flags & 1) {
+		feed->watched_ended = true;
+		feed->watched_status = raw->status;
+	}
 	feed->alive_count -= track->alive;
 	track->alive = false;
 	free(track->entry);

@@ -32,6 +32,10 @@ struct wti_feed {
 	struct wti_feed_track *tracks; /* by number */
 	uint32_t track_capacity;
 	uint32_t alive_count;
+	uint32_t process_count;
+	uint32_t watched_pid; /* a process whose end is of interest; 0: none */
+	bool watched_ended;
+	int watched_status;  /* then, as waitpid() gives it */
 	uint64_t call_count; /* own ones among them */
 	uint64_t own_count;
 	uint64_t gaps;    /* records that a hole proves lost */

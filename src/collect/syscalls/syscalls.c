@@ -76,6 +76,14 @@ int wti_syscalls_program(struct wti_syscalls *syscalls, pid_t pid, struct wt_err
 	return syscalls->capture.follow(syscalls->capture.self, pid, WTI_ROOT_PROGRAM, err);
 }
 
+int wti_syscalls_attach(struct wti_syscalls *syscalls, pid_t pid, struct wt_err *err)
+{
+	/* Its control group is the concern of whoever has started it: losses are counted. */
+	syscalls->freezer.tried = true;
+	syscalls->feed.watched_pid = (uint32_t)pid;
+	return syscalls->capture.follow(syscalls->capture.self, pid, WTI_ROOT_ATTACH, err);
+}
+
 const struct sock_fprog *wti_syscalls_filter(const struct wti_syscalls *syscalls)
 {
 	return syscalls->is_open ? syscalls->capture.filter(syscalls->capture.self) : NULL;

@@ -47,6 +47,8 @@ int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_o
 		      struct wt_err *err);
 /* The program, which waits for us before it calls exec. */
 int wti_syscalls_program(struct wti_syscalls *syscalls, pid_t pid, struct wt_err *err);
+/* A process that runs already, with all that descend from it. */
+int wti_syscalls_attach(struct wti_syscalls *syscalls, pid_t pid, struct wt_err *err);
 /* What the program is to install before its exec; or NULL. */
 const struct sock_fprog *wti_syscalls_filter(const struct wti_syscalls *syscalls);
 /* Takes what has come; how much that was. ret_more: come back at once. */

@@ -3,8 +3,9 @@
  * The kernel's half of the BPF capture: watches the system calls of one process tree.
  *
  * Knows where the kernel keeps arguments and results, and who belongs to the tree: threads have a
- * state in task storage; one whose parent has a state gets one when it is born. Everybody else
- * costs one look. A call is one record, made at its end; nothing here waits or wakes anybody up.
+ * state in task storage; one whose parent has a state gets one when it is born, and those of a
+ * process that runs already get theirs when all threads are walked through. Everybody else costs
+ * one look. A call is one record, made at its end; nothing here waits or wakes anybody up.
  *
  * Types of the kernel are declared with the few members that are used, and placed by CO-RE.
  */
@@ -36,6 +37,7 @@ struct signal_struct {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int __state; /* 0: it runs, or is about to */
 	int pid;
 	int tgid;
 	int exit_code;
@@ -155,7 +157,7 @@ struct {
 /* Process number: enum wti_root_mode. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 64);
+	__uint(max_entries, WTI_TAP_ROOTS_MAX);
 	__type(key, __u32);
 	__type(value, __u32);
 } roots SEC(".maps");
@@ -181,6 +183,7 @@ __u32 root_count;   /* entries of `roots`: usually nobody has to look */
 __u32 last_track;   /* given out so far */
 __u64 lost_records; /* found no room */
 __u32 stopped;      /* nobody listens any more */
+__u32 walk;         /* enum wti_tap_walk */
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
@@ -199,7 +202,7 @@ static __always_inline void lose(void)
 }
 
 static __always_inline void tell_task(struct task_struct *task, struct wti_tap_task *state,
-				      __u32 parent, __u32 how)
+				      __u32 track, __u32 parent, __u32 how)
 {
 	struct wti_raw_task *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 
@@ -207,6 +210,7 @@ static __always_inline void tell_task(struct task_struct *task, struct wti_tap_t
 		lose();
 	} else {
 		begin(&record->raw, state, WTI_RAW_TASK, bpf_ktime_get_ns());
+		record->raw.track = track;
 		record->tid = task->pid;
 		record->pid = task->tgid;
 		record->parent = parent;
@@ -308,18 +312,26 @@ static __always_inline void tell_call(struct wti_tap_task *state, __s64 result, 
 
 /* ---- Who belongs to the tree ----------------------------------------------------------------- */
 
+/*
+ * Two may come at once, the thread itself and a walk: the first one makes the state, and nobody
+ * takes note of it before it has a track.
+ */
 static __always_inline struct wti_tap_task *adopt(struct task_struct *task, __u32 parent, __u32 how)
 {
 	struct wti_tap_task *state =
 		bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u32 track;
 
 	if (!state) {
 		lose();
 		return NULL;
 	}
-	state->track = __sync_fetch_and_add(&last_track, 1) + 1;
-	state->seq = 0;
-	tell_task(task, state, parent, how);
+	if (__sync_fetch_and_add(&state->claims, 1))
+		return NULL;
+	track = __sync_fetch_and_add(&last_track, 1) + 1;
+	state->joined = how == WTI_TAP_TASK_ATTACHED; /* if it is in a call, until its next one */
+	tell_task(task, state, track, parent, how);
+	__sync_fetch_and_add(&state->track, track);
 	return state;
 }
 
@@ -329,16 +341,11 @@ static __always_inline struct wti_tap_task *adopt_root(struct task_struct *task,
 {
 	__u32 pid = task->tgid;
 	__u32 *mode = bpf_map_lookup_elem(&roots, &pid);
-	struct wti_tap_task *state;
 
 	if (!mode)
 		return NULL;
-	if (*mode == WTI_ROOT_ATTACH) {
-		state = adopt(task, 0, WTI_TAP_TASK_ATTACHED);
-		if (state && !is_entry)
-			state->joined = true;
-		return state;
-	}
+	if (*mode == WTI_ROOT_ATTACH)
+		return adopt(task, 0, WTI_TAP_TASK_ATTACHED);
 	if (!is_entry || (nr != NR_EXECVE && nr != NR_EXECVEAT))
 		return NULL;
 	bpf_map_delete_elem(&roots, &pid);
@@ -353,7 +360,7 @@ static __always_inline struct wti_tap_task *state_of(struct task_struct *task, _
 
 	if (!state && root_count)
 		state = adopt_root(task, nr, is_entry);
-	return stopped ? NULL : state;
+	return stopped || !state || !state->track ? NULL : state;
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
@@ -404,15 +411,21 @@ int enter(__u64 *ctx)
 	return 0;
 }
 
-static __always_inline void tell_joined(struct wti_tap_task *state, struct task_struct *task,
+/* A call that began before the recording: its registers are still those that it got. */
+static __always_inline void take_joined(struct wti_tap_task *state, struct task_struct *task,
 					struct pt_regs *regs)
 {
 	state->joined = false;
 	state->nr = number_of(regs);
 	state->arch = arch_of(task, state->nr);
 	state->start_ns = bpf_ktime_get_ns();
-	for (int i = 0; i < 6; i++)
-		state->args[i] = 0;
+	take_args(state, regs);
+}
+
+static __always_inline void tell_joined(struct wti_tap_task *state, struct task_struct *task,
+					struct pt_regs *regs)
+{
+	take_joined(state, task, regs);
 	if (is_wanted(state->arch, state->nr))
 		tell_call(state, result_of(regs, state->arch), WTI_TAP_JOINED);
 }
@@ -439,7 +452,7 @@ int leave(__u64 *ctx)
 	}
 	if (state->execed) {
 		state->execed = false;
-		tell_task(task, state, 0, WTI_TAP_TASK_EXEC);
+		tell_task(task, state, state->track, 0, WTI_TAP_TASK_EXEC);
 	}
 	return 0;
 }
@@ -479,7 +492,7 @@ int ended(__u64 *ctx)
 	struct wti_tap_task *state = bpf_task_storage_get(&tasks, task, 0, 0);
 	struct wti_raw_end *record;
 
-	if (!state || stopped)
+	if (!state || !state->track || stopped)
 		return 0;
 	if (state->in_call)
 		tell_call(state, 0, state->flags | WTI_TAP_UNFINISHED);
@@ -496,5 +509,41 @@ int ended(__u64 *ctx)
 	record->flags = task->signal->live.counter == 0;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	state->seq++;
+	return 0;
+}
+
+/* ---- Walks through all threads --------------------------------------------------------------- */
+
+/* The call that it is in when the recording ends. */
+static __always_inline void tell_call_in_flight(struct task_struct *task)
+{
+	struct wti_tap_task *state = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	__u32 flags = WTI_TAP_UNFINISHED | WTI_TAP_GOES_ON;
+
+	if (!state || !state->track)
+		return;
+	/* One that is not in a call may run and be on its way to one, but it does not sleep. */
+	if (state->joined && task->__state && (__s32)number_of(regs) >= 0) {
+		take_joined(state, task, regs);
+		state->flags = WTI_TAP_JOINED;
+		state->in_call = is_wanted(state->arch, state->nr);
+	}
+	if (state->in_call)
+		tell_call(state, 0, state->flags | flags);
+	state->in_call = false;
+}
+
+SEC("iter/task")
+int walk_all(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[1];
+
+	if (!task)
+		return 0;
+	if (walk == WTI_TAP_WALK_ADOPT)
+		adopt_root(task, 0, false);
+	else if (walk == WTI_TAP_WALK_END)
+		tell_call_in_flight(task);
 	return 0;
 }

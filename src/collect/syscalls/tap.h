@@ -11,6 +11,7 @@
 
 #define WTI_TAP_RING_BYTES (64u << 20)
 #define WTI_TAP_CALLS_MAX 1024
+#define WTI_TAP_ROOTS_MAX 4096
 
 /* Numbers of the generated enum wt_task and of enum wti_syscall_flags; bpf.c proves it. */
 #define WTI_TAP_TASK_PROGRAM 0
@@ -23,9 +24,16 @@
 #define WTI_TAP_OWN 4
 #define WTI_TAP_UNREAD 8
 #define WTI_TAP_RESTARTS 16
+#define WTI_TAP_GOES_ON 32
 
 #define WTI_TAP_MEMORY_MAX (16u << 10) /* of all pieces of a call; a power of two */
 #define WTI_TAP_PIECE_MAX 4096u        /* of one */
+
+/* Why all threads of the machine are walked through. */
+enum wti_tap_walk {
+	WTI_TAP_WALK_ADOPT = 1, /* those of processes that run already */
+	WTI_TAP_WALK_END,       /* for calls that are not over */
+};
 
 /* What there is to read for a number. */
 struct wti_tap_plan {
@@ -56,7 +64,8 @@ struct wti_tap_task {
 	__u64 args[6];
 	__u32 nr;
 	__u32 arch;
-	__u32 track;
+	__u32 track;   /* 0: it is about to be adopted */
+	__u32 claims;  /* who was the first to adopt it */
 	__u32 flags;   /* of the call that it is in */
 	_Bool in_call; /* one that is wanted */
 	_Bool joined;  /* it was found in the middle of a call */

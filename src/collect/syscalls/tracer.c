@@ -28,6 +28,7 @@
 
 #include "base/err.h"
 #include "collect/clock.h"
+#include "collect/procfs.h"
 
 #include "tracer.h"
 #include "tracer_attach.h"
@@ -331,7 +332,8 @@ static unsigned long event_message(pid_t tid)
 static void born(struct wti_tracer *tracer, struct wti_tracee *parent, pid_t tid, int event)
 {
 	struct wti_tracee *child = wti_tracee_of(tracer, tid);
-	bool is_thread = event == PTRACE_EVENT_CLONE && wti_process_of_thread(tid) == parent->pid;
+	bool is_thread = event == PTRACE_EVENT_CLONE &&
+			 (pid_t)wti_proc_process_of((uint32_t)tid) == parent->pid;
 
 	if (!child)
 		child = wti_tracee_new(tracer, tid);
@@ -438,6 +440,24 @@ void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status)
 	}
 }
 
+/* What is told of calls that are not over when the recording ends. */
+static void tell_calls_in_flight(struct wti_tracer *tracer)
+{
+	for (size_t i = 0, left = tracer->count; i < tracer->by_tid_count && left; i++) {
+		struct wti_tracee *tracee = tracer->by_tid[i];
+
+		left -= tracee != NULL;
+		if (tracee && tracee->in_call)
+			tell_call(tracer, tracee, 0, WTI_SYSCALL_UNFINISHED | WTI_SYSCALL_GOES_ON);
+	}
+}
+
+/*
+ * To let go of all it is enough that this thread ends: the kernel then detaches from every thread
+ * wherever it is. One that waits in a call waits on, one that was stopped for a signal gets it, one
+ * that is stopped with its group stays so. PTRACE_DETACH could only be had by stopping them first,
+ * which ends waits like that of epoll_wait() with EINTR.
+ */
 void wti_tracer_run(struct wti_tracer *tracer)
 {
 	while (tracer->count) {
@@ -445,15 +465,14 @@ void wti_tracer_run(struct wti_tracer *tracer)
 		/* Not the children of other threads: these wait for them themselves. */
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
 
-		if (atomic_load(&tracer->stop)) {
-			if (tid > 0)
-				wti_tracer_let_go_of(tracer, tid, status);
-			wti_tracer_let_go(tracer);
-			return;
-		}
+		/* Whoever was waited for has to be told to go on: its signal is with us. */
 		if (tid > 0)
 			wti_tracer_take(tracer, tid, status);
 		else if (errno != EINTR)
 			return;
+		if (atomic_load(&tracer->stop)) {
+			tell_calls_in_flight(tracer);
+			return;
+		}
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Knows how threads are taken up by ptrace and let go again, so that they notice neither. */
+/* Knows how threads are taken up by ptrace, and why they may not be. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "collect/procfs.h"
 
+#include "family.h"
 #include "tracer_attach.h"
 
 #define OPTIONS                                                                                    \
@@ -20,32 +22,52 @@
 	 PTRACE_O_TRACEEXEC)
 #define LOOKS_MAX 16 /* at the threads of a process that makes more and more of them */
 
-pid_t wti_process_of_thread(pid_t tid)
+/* The number in /proc/sys/kernel/yama/ptrace_scope; 0 where there is no such thing. */
+static int yama_scope(void)
 {
-	char path[64], text[512];
-	const char *at;
-	ssize_t n = -1;
-	int fd;
+	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+	char digit = '0';
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	n = read(fd, text, sizeof(text) - 1);
+	if (read(fd, &digit, 1) != 1)
+		digit = '0';
 	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	at = strstr(text, "\nTgid:");
-	return at ? (pid_t)strtol(at + 6, NULL, 10) : 0;
+	return digit - '0';
 }
 
+/* Why ptrace() does not want, as far as that can be found out, and what to do. */
 static int refused(pid_t pid, struct wt_err *err)
 {
-	if (errno == EPERM || errno == EACCES)
+	int why = errno, scope = yama_scope();
+	int64_t tracer = wti_proc_status((uint32_t)pid, "\nTracerPid:");
+	int64_t owner = wti_proc_status((uint32_t)pid, "\nUid:");
+
+	if (why == ESRCH)
+		return wti_err(err, WT_E_MISSING, "process %d has ended meanwhile", (int)pid);
+	if (why != EPERM && why != EACCES)
+		return wti_err(err, WT_E_IO, "cannot trace process %d: %s", (int)pid,
+			       strerror(why));
+	if (tracer > 0)
+		return wti_err(err, WT_E_BUSY,
+			       "process %d is traced already, by process %lld, and there can be "
+			       "only one; end that, or record with '--backend bpf'",
+			       (int)pid, (long long)tracer);
+	if (geteuid() && owner >= 0 && owner != geteuid())
 		return wti_err(err, WT_E_IO,
-			       "not permitted to trace process %d: another tracer has it, it is "
-			       "somebody else's, or /proc/sys/kernel/yama/ptrace_scope forbids it",
-			       (int)pid);
-	return wti_err(err, WT_E_IO, "cannot trace process %d: %s", (int)pid, strerror(errno));
+			       "not permitted to trace process %d: it belongs to user %lld; run "
+			       "as that user or as root",
+			       (int)pid, (long long)owner);
+	if (scope)
+		return wti_err(err, WT_E_IO,
+			       "not permitted to trace process %d: "
+			       "/proc/sys/kernel/yama/ptrace_scope is %d%s",
+			       (int)pid, scope,
+			       scope < 3 ? "; run as root, or write 0 into it" : "");
+	return wti_err(err, WT_E_IO,
+		       "not permitted to trace process %d: it has privileges that you have not, or "
+		       "forbids it; run as root with CAP_SYS_PTRACE",
+		       (int)pid);
 }
 
 /* False: it could not be, errno says why. It runs on, until it stops for us. */
@@ -107,48 +129,39 @@ static int seize_threads(struct wti_tracer *tracer, pid_t pid, int *ret_errno)
 	return seized;
 }
 
+/* All threads of a process; how many are traced. A thread that is not yet may make another one. */
+static int seize_process(struct wti_tracer *tracer, pid_t pid, int *ret_errno)
+{
+	int looks = 0, all = 0, seized;
+
+	do {
+		seized = seize_threads(tracer, pid, ret_errno);
+		all += seized;
+	} while (seized && ++looks < LOOKS_MAX);
+	return all;
+}
+
 int wti_tracer_seize_running(struct wti_tracer *tracer, pid_t pid, struct wt_err *err)
 {
-	int looks = 0, why = ESRCH;
+	struct wti_family *family = malloc(sizeof(*family));
+	int looks = 0, seized, why = ESRCH;
 
-	/* A thread that is not traced yet may have made another one meanwhile. */
-	while (looks++ < LOOKS_MAX && seize_threads(tracer, pid, &why))
-		;
-	if (tracer->count)
-		return 0;
-	errno = why;
-	return refused(pid, err);
-}
-
-/* ---- Letting go ------------------------------------------------------------------------------ */
-
-void wti_tracer_let_go_of(struct wti_tracer *tracer, pid_t tid, int status)
-{
-	int event = status >> 16, number = 0;
-
-	if (!WIFSTOPPED(status)) {
-		wti_tracer_take(tracer, tid, status);
-		return;
+	if (!family)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	if (!seize_process(tracer, pid, &why)) {
+		free(family);
+		errno = why;
+		return refused(pid, err);
 	}
-	/* A signal that was to be delivered still is; a group that was stopped stays so. */
-	if (!event && WSTOPSIG(status) != (SIGTRAP | 0x80))
-		number = WSTOPSIG(status);
-	ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)number);
-}
+	/* One that is traced has no more children that escape: see who was there before. */
+	do {
+		int ignored;
 
-void wti_tracer_let_go(struct wti_tracer *tracer)
-{
-	for (size_t i = 0; i < tracer->by_tid_count && tracer->count; i++) {
-		struct wti_tracee *tracee = tracer->by_tid[i];
-		int status;
-
-		if (!tracee)
-			continue;
-		if (!tracee->waits)
-			ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL);
-		if (tracee->waits)
-			ptrace(PTRACE_DETACH, tracee->tid, NULL, NULL);
-		else if (waitpid(tracee->tid, &status, __WALL) == tracee->tid)
-			wti_tracer_let_go_of(tracer, tracee->tid, status);
-	}
+		seized = 0;
+		wti_family_look(family, pid);
+		for (size_t i = 1; i < family->count; i++)
+			seized += seize_process(tracer, family->pids[i], &ignored);
+	} while (seized && ++looks < LOOKS_MAX);
+	free(family);
+	return 0;
 }

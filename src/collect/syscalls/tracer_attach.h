@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the tracer share: its threads, and how they are taken up and let go. */
+/* What the files of the tracer share: its threads, and how they go on. */
 #ifndef WTI_SYSCALLS_TRACER_ATTACH_H
 #define WTI_SYSCALLS_TRACER_ATTACH_H
 
@@ -32,12 +32,5 @@ void wti_tracee_adopt(struct wti_tracer *tracer, struct wti_tracee *tracee, pid_
 void wti_tracee_go(const struct wti_tracer *tracer, const struct wti_tracee *tracee, int number);
 /* What waitpid() has said. */
 void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status);
-
-/* The process that a thread belongs to; 0: it is gone. */
-pid_t wti_process_of_thread(pid_t tid);
-/* Lets a stopped thread go on untraced, with the signal that it was stopped for. */
-void wti_tracer_let_go_of(struct wti_tracer *tracer, pid_t tid, int status);
-/* All of them, wherever they are. */
-void wti_tracer_let_go(struct wti_tracer *tracer);
 
 #endif

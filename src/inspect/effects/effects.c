@@ -245,6 +245,8 @@ static int take(void *opaque, const struct wt_event *event, struct wt_err *err)
 		return take_birth(s, event, err);
 	case WT_KIND_TASK_END:
 		return take_end(s, event, err);
+	case WT_KIND_DESCRIPTOR:
+		return wti_handles_event(&s->handles, event, err);
 	case WT_KIND_SYSCALL:
 		return take_call(s, event, err);
 	case WT_KIND_CALL_BEGIN:

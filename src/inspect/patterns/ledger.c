@@ -364,6 +364,8 @@ int wti_ledger_event(struct wti_ledger *ledger, const struct wt_event *event, st
 	case WT_KIND_TASK_END:
 		take_end(ledger, event);
 		return wti_handles_event(ledger->handles, event, err);
+	case WT_KIND_DESCRIPTOR:
+		return wti_handles_event(ledger->handles, event, err);
 	case WT_KIND_LOST:
 		if (ledger->thread_count && event->stream == ledger->stream)
 			ledger->lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);

@@ -133,6 +133,8 @@ int wti_traced_take(struct wti_traced *calls, const struct wt_event *event, stru
 {
 	if (event->kind->number == WT_KIND_TASK || event->kind->number == WT_KIND_TASK_END)
 		return take_task(calls, event, err);
+	if (event->kind->number == WT_KIND_DESCRIPTOR && calls->options.files)
+		return wti_handles_event(&calls->handles, event, err);
 	if (event->kind->number != WT_KIND_SYSCALL)
 		return 0;
 	wti_syscall_read(event, &calls->call);
