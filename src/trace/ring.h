@@ -6,16 +6,17 @@
  * so that a record never has to be cut at the end. Records are multiples of 8 bytes and begin with
  * struct wti_record. Positions count bytes ever written and never wrap in practice.
  *
- *   producer: enter (claim = head | 1); look for room; take the time; write;
+ *   producer: enter (claim = head | 1, if it is even); look for room; take the time; write;
  *             head += n (release); claim = head
  *   consumer: read head (acquire); read records; tail = position (release)
  *
  * `claim` differs from `head` exactly while a record is being written. That tells the recorder that
  * a time stamp may be in flight (the watermark), and a signal handler that it has interrupted its
- * own thread's emit (the event is then counted, not written). The claim comes before anything is
- * read: a handler that emits between the look at the claim and the claim itself has finished by
- * then, and one that comes later stays out. Heads are even, so that a claim cannot be mistaken for
- * the head that such a handler leaves behind.
+ * own thread's emit (the event is then counted, not written). The claim comes before anything else
+ * is read: a handler that emits between the look at the claim and the claim itself has finished by
+ * then, and one that comes later stays out. Heads are even and claims odd: what is claimed can be
+ * told from the claim alone, without a second look between which and the first a handler may come,
+ * and a claim cannot be mistaken for the head that such a handler leaves behind.
  *
  * A record that finds no room takes a sequence number all the same: a hole in the numbers proves
  * the loss, and says how much.
@@ -115,11 +116,11 @@ static inline bool wti_ring_busy(struct wti_ring *ring)
  */
 static inline bool wti_ring_claim(struct wti_ring *ring)
 {
-	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-
-	if (__builtin_expect(atomic_load_explicit(&ring->claim, memory_order_relaxed) != head, 0))
+	if (__builtin_expect(atomic_load_explicit(&ring->claim, memory_order_relaxed) & 1, 0))
 		return false;
-	atomic_store_explicit(&ring->claim, head | 1, memory_order_relaxed);
+	atomic_store_explicit(&ring->claim,
+			      atomic_load_explicit(&ring->head, memory_order_relaxed) | 1,
+			      memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	return true;
 }
