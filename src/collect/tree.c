@@ -120,19 +120,32 @@ static void read_command(struct wti_tree_node *node, const struct wti_proc *proc
 		return;
 	memcpy(node->command, line, sizeof(line));
 	node->looked_inside = false; /* it has called exec */
+	node->pause_ns = 0;
+}
+
+/*
+ * A program has its words and its environment at once, but its libraries only when the loader has
+ * got to them, and an interpreter its agent later still: whoever has none is looked at again, as
+ * long as it is young.
+ */
+static bool is_known_inside(const struct wti_tree_node *node)
+{
+	return node->looked_inside && (node->has_agent || node->pause_ns >= PAUSE_NS_MAX);
 }
 
 static void look_inside(struct wti_tree *tree, struct wti_tree_node *node)
 {
 	int agent;
 
-	if (node->looked_inside || (node->is_root && is_ourselves(node->pid)))
+	if (is_known_inside(node) || (node->is_root && is_ourselves(node->pid)))
 		return;
 	agent = wti_proc_mentions(node->pid, "maps", AGENT_MARK);
 	if (agent < 0) /* it has ended and nobody has waited for it yet */
 		return;
-	node->looked_inside = true;
 	node->has_agent = agent || wti_proc_mentions(node->pid, "maps", AGENT_MEMORY_MARK) > 0;
+	if (node->looked_inside)
+		return;
+	node->looked_inside = true;
 	node->has_variable = wti_proc_mentions(node->pid, "environ", tree->session) > 0;
 	node->has_entrance =
 		!tree->entrance || wti_proc_mentions(node->pid, "environ", tree->entrance) > 0;

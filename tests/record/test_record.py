@@ -485,6 +485,13 @@ class Followed(Recording):
         reasons = {n["reason"] for n in self.described()["not_followed"]}  # type: ignore[union-attr,index]
         self.assertIn("environment", reasons)
 
+    def test_agent_that_comes_late_is_seen(self) -> None:
+        """As with a loader that has not got to its libraries when the process is first looked at."""
+        late = f"import ctypes, time; time.sleep(0.2); ctypes.CDLL({harness.CLIENT!r}); time.sleep(1)"
+        self.record(SH, "-c", f"env -i {sys.executable} -I -c '{late.replace(chr(39), chr(34))}'; exit 0")
+        reasons = {n["reason"] for n in self.described()["not_followed"]}  # type: ignore[union-attr,index]
+        self.assertIn("environment", reasons)
+
     def test_nothing_joined_says_what_to_do(self) -> None:
         done = self.record("sleep", "0.05")
         self.assertIn(b"nothing joined", done.stderr)
