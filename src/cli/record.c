@@ -38,6 +38,7 @@ struct record_options {
 	const char *syscalls; /* an expression, or yes: all */
 	const char *backend;
 	uint64_t attach; /* to this process; 0: to none */
+	bool stacks;
 	struct wti_python_choice python;
 };
 
@@ -142,7 +143,10 @@ static int choose_syscalls(struct recording *recording, const struct record_opti
 		return options->attach ? wti_err(err, WT_E_ARG,
 						 "'--attach' records system calls; leave "
 						 "'--syscalls=no' away")
-				       : 0;
+		       : options->stacks ? wti_err(err, WT_E_ARG,
+						   "--stacks are those of system calls: give "
+						   "--syscalls, too")
+					 : 0;
 	if (options->attach > INT32_MAX)
 		return wti_err(err, WT_E_ARG, "'--attach' takes the number of a process");
 	syscalls->attach = (pid_t)options->attach;
@@ -152,6 +156,7 @@ static int choose_syscalls(struct recording *recording, const struct record_opti
 		syscalls->backend = WTI_SYSCALLS_PTRACE;
 	recording->options.syscalls = syscalls;
 	syscalls->contents = !strcmp(options->strings, "keep");
+	syscalls->stacks = options->stacks;
 	if (!strcmp(which, "yes") || !strcmp(which, "true")) {
 		wti_call_set_all(&syscalls->wanted);
 		return 0;
@@ -346,6 +351,9 @@ static const struct wti_option options[] = {
 	 "only "
 	 "so",
 	 AT(backend)},
+	{"stacks", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "with --syscalls: record where each call comes from, for source lines in all that is shown",
+	 AT(stacks)},
 	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
 	 "judge the run while it goes on, as doctor does, and say findings on standard error; "
 	 "with a pack, hold it against that instead of the built-in one; rules: against none",

@@ -14,16 +14,19 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "base/err.h"
+#include "collect/clock.h"
 #include "syscall/record.h"
 
 #include "capture.h"
 #include "family.h"
+#include "maps.h"
 #include "memory.h"
 #include "tap.h"
 #include "tap.skel.h"
@@ -45,6 +48,7 @@ _Static_assert(WTI_TAP_MEMORY_MAX == WTI_SYSCALL_MEMORY_MAX, "as in the trace");
 _Static_assert(sizeof(((struct wti_tap_plan *)0)->reads) >= WTI_READS_MAX * sizeof(struct wti_read),
 	       "all reads of a call have a place");
 
+#define LATE_NS 1000000000u
 #define PRIORITY (-15) /* of the thread that reads the ring, where that is permitted */
 
 struct bpf_capture {
@@ -52,6 +56,7 @@ struct bpf_capture {
 	unsigned long *consumer; /* how far we have read */
 	const uint8_t *producer; /* how far there is something to read; a page on, the data */
 	size_t page_bytes;
+	struct wti_maps *maps; /* for stacks; NULL: none are wanted */
 };
 
 /* ---- The ring -------------------------------------------------------------------------------- */
@@ -94,6 +99,14 @@ static const struct sock_fprog *filter(void *self)
 	return NULL; /* it filters in the kernel as it is */
 }
 
+static void tell_maps(struct bpf_capture *capture, const struct wti_raw *raw,
+		      void (*take)(void *context, const struct wti_raw *raw, size_t bytes),
+		      void *context)
+{
+	if (raw->type == WTI_RAW_STACK)
+		wti_maps_until(capture->maps, raw->time_ns, take, context);
+}
+
 static bool drain(void *self, size_t count_max,
 		  void (*take)(void *context, const struct wti_raw *raw, size_t bytes),
 		  void *context)
@@ -102,6 +115,11 @@ static bool drain(void *self, size_t count_max,
 	const uint8_t *data = capture->producer + capture->page_bytes;
 	unsigned long at = *capture->consumer, end = written(capture);
 
+	if (capture->maps) /* what was mapped before these records is there by now */
+		wti_maps_gather(capture->maps);
+	if (capture->maps && at == end) /* no record of a time so long ago can still come */
+		wti_maps_until(capture->maps, wti_clock_ns(CLOCK_MONOTONIC) - LATE_NS, take,
+			       context);
 	while (at < end && count_max--) {
 		const uint8_t *head = data + (at & (WTI_TAP_RING_BYTES - 1));
 		uint32_t length =
@@ -110,6 +128,9 @@ static bool drain(void *self, size_t count_max,
 
 		if (length & BPF_RINGBUF_BUSY_BIT) /* is being written */
 			return false;
+		if (capture->maps)
+			tell_maps(capture, (const void *)(head + BPF_RINGBUF_HDR_SZ), take,
+				  context);
 		if (!(length & BPF_RINGBUF_DISCARD_BIT))
 			take(context, (const void *)(head + BPF_RINGBUF_HDR_SZ), bytes);
 		at += (bytes + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
@@ -172,8 +193,11 @@ static int follow_running(struct bpf_capture *capture, pid_t pid, struct wt_err 
 		r = 0;
 		wti_family_look(family, pid);
 		for (size_t i = 0; i < family->count && r >= 0; i++) {
-			int added = add_root(capture, family->pids[i], WTI_ROOT_ATTACH, err);
+			int added;
 
+			if (capture->maps) /* before its first call is told */
+				wti_maps_begin(capture->maps, family->pids[i]);
+			added = add_root(capture, family->pids[i], WTI_ROOT_ATTACH, err);
 			r = added < 0 ? added : r + added;
 		}
 	}
@@ -209,6 +233,14 @@ static uint64_t lost(void *self)
 	return __atomic_load_n(&capture->tap->bss->lost_records, __ATOMIC_SEQ_CST);
 }
 
+static uint64_t lost_stacks(void *self)
+{
+	const struct bpf_capture *capture = self;
+
+	return __atomic_load_n(&capture->tap->bss->lost_stacks, __ATOMIC_SEQ_CST) +
+	       (capture->maps ? wti_maps_lost(capture->maps) : 0);
+}
+
 static void stop(void *self)
 {
 	struct bpf_capture *capture = self;
@@ -228,6 +260,7 @@ static void free_capture(void *self)
 	if (!capture)
 		return;
 	unmap_ring(capture);
+	wti_maps_free(capture->maps);
 	wti_tap__destroy(capture->tap);
 	free(capture);
 }
@@ -291,6 +324,10 @@ static int load(struct bpf_capture *capture, const struct wti_capture_options *o
 	for (uint32_t nr = 0; nr < WTI_TAP_CALLS_MAX; nr++)
 		capture->tap->rodata->wanted[nr] = wti_call_set_has(&options->wanted, nr);
 	capture->tap->rodata->contents = options->contents;
+	capture->tap->rodata->stacks = options->stacks;
+	if (options->stacks && libbpf_num_possible_cpus() > 0)
+		bpf_map__set_max_entries(capture->tap->maps.stack_scratches,
+					 (uint32_t)libbpf_num_possible_cpus());
 	r = wti_tap__load(capture->tap);
 	if (!r)
 		r = put_plans(capture, options);
@@ -309,13 +346,27 @@ int wti_capture_bpf(const struct wti_capture_options *options, struct wti_captur
 
 	if (!capture)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
+	if (options->stacks) {
+		r = wti_maps_open(&capture->maps, err);
+		if (r) {
+			free_capture(capture);
+			return r;
+		}
+	}
 	libbpf_set_print(silence);
 	r = load(capture, options);
 	if (r) {
 		free_capture(capture);
 		return refused(err, r);
 	}
-	*ret_capture = (struct wti_capture){capture, follow, filter, drain,
-					    fill,    lost,   stop,   free_capture};
+	*ret_capture = (struct wti_capture){.self = capture,
+					    .follow = follow,
+					    .filter = filter,
+					    .drain = drain,
+					    .fill = fill,
+					    .lost = lost,
+					    .lost_stacks = lost_stacks,
+					    .stop = stop,
+					    .free = free_capture};
 	return 0;
 }

@@ -22,6 +22,7 @@ struct wti_capture_options {
 	struct wti_call_set wanted;
 	bool narrow;   /* they are few: all others are to be left alone */
 	bool contents; /* what is read and written is kept, too, not only names */
+	bool stacks;   /* where calls come from */
 };
 
 struct wti_capture {
@@ -39,6 +40,8 @@ struct wti_capture {
 	unsigned (*fill)(void *self);
 	/* Records that found no room. */
 	uint64_t (*lost)(void *self);
+	/* Stacks that found none, and mappings of code. */
+	uint64_t (*lost_stacks)(void *self);
 	/* Lets go of all threads; what was captured can still be drained. */
 	void (*stop)(void *self);
 	void (*free)(void *self);

@@ -12,6 +12,7 @@
 
 #include "feed.h"
 #include "private.h"
+#include "stacks.h"
 
 #define TRACKS_MAX (1u << 20)
 #define UNITS(bytes) ((uint16_t)(((bytes) + 7) / 8))
@@ -135,6 +136,13 @@ static void take_entry(struct wti_feed *feed, struct wti_feed_track *track,
 	track->entry_seq = raw->raw.seq;
 }
 
+static void take_stack(struct wti_feed *feed, struct wti_feed_track *track,
+		       const struct wti_raw_stack *raw)
+{
+	track->stack = wti_stacks_take(feed->stacks, raw);
+	track->stack_seq = raw->raw.seq;
+}
+
 /* What came ahead, then what came with it, as much as there is room for. */
 static uint32_t join_memory(struct wti_feed_track *track, const struct wti_raw_call *raw,
 			    uint8_t out[WTI_SYSCALL_MEMORY_MAX])
@@ -170,7 +178,7 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 	struct wti_record_syscall *call = &record.call;
 
 	call->nr = raw->nr;
-	call->stack = 0;
+	call->stack = track->stack_seq == raw->raw.seq ? track->stack : 0;
 	call->a0 = raw->args[0];
 	call->a1 = raw->args[1];
 	call->a2 = raw->args[2];
@@ -213,6 +221,8 @@ static void take_task(struct wti_feed *feed, struct wti_feed_track *track,
 	track->alive = true;
 	track->tid = raw->tid;
 	track->pid = raw->pid;
+	if (feed->stacks && raw->how == WT_TASK_PROGRAM)
+		wti_spaces_begin(&feed->stacks->spaces, raw->pid);
 	memcpy(record.command, command, bytes);
 	if (!track->is_defined)
 		define(feed, track, raw->raw.track, command, bytes);
@@ -242,6 +252,8 @@ static bool is_whole(const struct wti_raw *raw, size_t bytes)
 {
 	const struct wti_raw_call *call = (const void *)raw;
 	const struct wti_raw_entry *entry = (const void *)raw;
+	const struct wti_raw_stack *stack = (const void *)raw;
+	const struct wti_raw_map *map = (const void *)raw;
 
 	if (bytes < sizeof(*raw))
 		return false;
@@ -252,6 +264,11 @@ static bool is_whole(const struct wti_raw *raw, size_t bytes)
 	case WTI_RAW_ENTRY:
 		return bytes >= sizeof(*entry) && entry->memory_bytes <= bytes - sizeof(*entry) &&
 		       entry->memory_bytes <= WTI_SYSCALL_MEMORY_MAX;
+	case WTI_RAW_STACK:
+		return bytes >= sizeof(*stack) && stack->stack_bytes <= bytes - sizeof(*stack) &&
+		       stack->stack_bytes <= WTI_RAW_STACK_MAX;
+	case WTI_RAW_MAP:
+		return bytes >= sizeof(*map) && map->path_bytes <= bytes - sizeof(*map);
 	case WTI_RAW_TASK:
 		return bytes >= sizeof(struct wti_raw_task);
 	case WTI_RAW_END:
@@ -265,6 +282,10 @@ void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t byte
 {
 	struct wti_feed_track *track = NULL;
 
+	if (is_whole(raw, bytes) && raw->type == WTI_RAW_MAP && feed->stacks) {
+		wti_spaces_change(&feed->stacks->spaces, (const void *)raw);
+		return;
+	}
 	if (is_whole(raw, bytes))
 		track = track_of(feed, raw->track);
 	if (!track || raw->seq < track->next_seq) {
@@ -273,6 +294,11 @@ void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t byte
 	}
 	if (raw->type == WTI_RAW_ENTRY) {
 		take_entry(feed, track, (const void *)raw);
+		return;
+	}
+	if (raw->type == WTI_RAW_STACK) {
+		if (feed->stacks)
+			take_stack(feed, track, (const void *)raw);
 		return;
 	}
 	if (raw->seq > track->next_seq)

@@ -11,12 +11,16 @@
 #include "own.h"
 #include "raw.h"
 
+struct wti_stacks; /* stacks.h */
+
 struct wti_feed_track {
 	uint64_t next_seq;
 	uint64_t last_ns;
 	uint8_t *entry; /* pieces that came ahead of their call; NULL: none */
 	uint64_t entry_seq;
 	uint32_t entry_bytes;
+	uint32_t stack; /* of the call `stack_seq`; 0: none came */
+	uint64_t stack_seq;
 	uint32_t tid;
 	uint32_t pid;
 	bool is_defined;
@@ -27,6 +31,7 @@ struct wti_feed {
 	struct wti_sink *sink;
 	void *stream;
 	struct wti_own own;            /* has no folders: there is nothing of ours to find */
+	struct wti_stacks *stacks;     /* of calls; NULL: not wanted */
 	bool is_private;               /* words that look secret are masked */
 	char program[16];              /* short name of what the first process is about to become */
 	struct wti_feed_track *tracks; /* by number */

@@ -176,7 +176,14 @@ int wti_capture_ptrace(const struct wti_capture_options *options, struct wti_cap
 		free_capture(capture);
 		return r;
 	}
-	*ret_capture = (struct wti_capture){capture, follow, filter, drain,
-					    fill,    lost,   stop,   free_capture};
+	*ret_capture = (struct wti_capture){.self = capture,
+					    .follow = follow,
+					    .filter = filter,
+					    .drain = drain,
+					    .fill = fill,
+					    .lost = lost,
+					    .lost_stacks = lost,
+					    .stop = stop,
+					    .free = free_capture};
 	return 0;
 }

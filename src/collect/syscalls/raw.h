@@ -17,6 +17,8 @@ enum wti_raw_type {
 	WTI_RAW_END,
 	WTI_RAW_ENTRY, /* pieces of memory as it was when the call began that comes next on the
 			  track */
+	WTI_RAW_STACK, /* registers and stack of a thread when the call began that comes next */
+	WTI_RAW_MAP,   /* of no track: what a process has in its memory changes */
 };
 
 struct wti_raw {
@@ -59,6 +61,46 @@ struct wti_raw_entry {
 	struct wti_raw raw;
 	__u32 memory_bytes;
 	__u32 reserved;
+};
+
+/* Registers by their numbers in DWARF; the last is the address of the next instruction. */
+#if defined(__aarch64__) || defined(__TARGET_ARCH_arm64)
+#define WTI_RAW_REGS 33
+#define WTI_RAW_FP 29
+#define WTI_RAW_SP 31
+#else
+#define WTI_RAW_REGS 17
+#define WTI_RAW_FP 6
+#define WTI_RAW_SP 7
+#endif
+#define WTI_RAW_PC (WTI_RAW_REGS - 1)
+#define WTI_RAW_STACK_MAX (32u << 10) /* bytes of a stack; a power of two */
+
+struct wti_raw_stack {
+	struct wti_raw raw; /* seq: of the call to come; time_ns: of its begin */
+	__u32 pid;
+	__u32 stack_bytes; /* that follow, from the stack pointer up */
+	__u64 regs[WTI_RAW_REGS];
+};
+
+enum wti_map_change {
+	WTI_MAP_BEGIN = 1, /* a process of the run: all that it has is told from here on */
+	WTI_MAP_ADD,       /* code of a file at an address */
+	WTI_MAP_CLEAR,     /* nothing is left: the process is another program */
+	WTI_MAP_COPY,      /* it has what its parent has */
+	WTI_MAP_END,       /* the process is gone */
+};
+
+struct wti_raw_map {
+	struct wti_raw raw;
+	__u32 pid;
+	__u32 change; /* enum wti_map_change */
+	__u32 parent; /* COPY */
+	__u32 path_bytes;
+	__u64 address;
+	__u64 bytes;
+	__u64 offset; /* in the file */
+		      /* Then its path. */
 };
 
 /* How the first process of a recording is taken up. */

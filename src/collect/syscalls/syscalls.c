@@ -32,7 +32,8 @@ static int open_capture(struct wti_syscalls *syscalls, const struct wti_syscalls
 {
 	struct wti_capture_options capture = {.wanted = options->wanted,
 					      .narrow = options->expression && !options->attach,
-					      .contents = options->contents};
+					      .contents = options->contents,
+					      .stacks = options->stacks};
 	struct wt_err refused = {0};
 	int r;
 
@@ -67,6 +68,10 @@ int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_o
 	wti_freezer_init(&syscalls->freezer);
 	wti_feed_init(&syscalls->feed, sink, program, boot);
 	syscalls->feed.is_private = !options->contents;
+	if (options->stacks) {
+		wti_stacks_init(&syscalls->stacks, sink, syscalls->feed.stream);
+		syscalls->feed.stacks = &syscalls->stacks;
+	}
 	syscalls->is_open = true;
 	return 0;
 }
@@ -159,5 +164,7 @@ void wti_syscalls_close(struct wti_syscalls *syscalls)
 		return;
 	syscalls->capture.free(syscalls->capture.self);
 	wti_feed_release(&syscalls->feed);
+	if (syscalls->feed.stacks)
+		wti_stacks_release(&syscalls->stacks);
 	syscalls->is_open = false;
 }

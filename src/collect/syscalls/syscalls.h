@@ -17,6 +17,7 @@
 #include "capture.h"
 #include "feed.h"
 #include "freezer.h"
+#include "stacks.h"
 
 enum wti_syscalls_backend {
 	WTI_SYSCALLS_AUTO,
@@ -29,12 +30,14 @@ struct wti_syscalls_options {
 	struct wti_call_set wanted;
 	const char *expression; /* as it was given; NULL: all calls */
 	bool contents;          /* keep what is read and written, too */
+	bool stacks;            /* and where calls come from */
 	pid_t attach;           /* to this process instead of starting one; 0: no */
 };
 
 struct wti_syscalls {
 	struct wti_capture capture;
 	struct wti_feed feed;
+	struct wti_stacks stacks; /* if they are wanted */
 	struct wti_freezer freezer;        /* for when the ring fills faster than we read */
 	enum wti_syscalls_backend backend; /* the one in use */
 	bool is_open;

@@ -35,6 +35,10 @@ struct signal_struct {
 	atomic_t live;
 } PLACED;
 
+struct mm_struct {
+	unsigned long start_stack;
+} PLACED;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* 0: it runs, or is about to */
@@ -44,13 +48,15 @@ struct task_struct {
 	char comm[16];
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
+	struct mm_struct *mm;
 } PLACED;
 
 /* ---- What differs between processors --------------------------------------------------------- */
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long bp, bx, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	unsigned long ip, sp;
 } PLACED;
 
 #define ARCH_NATIVE 1 /* WT_ARCH_X86_64 */
@@ -88,6 +94,27 @@ static __always_inline void take_args(struct wti_tap_task *state, struct pt_regs
 	state->args[5] = regs->r9;
 }
 
+static __always_inline void take_registers(__u64 *to, struct pt_regs *regs)
+{
+	to[0] = regs->ax;
+	to[1] = regs->dx;
+	to[2] = regs->cx;
+	to[3] = regs->bx;
+	to[4] = regs->si;
+	to[5] = regs->di;
+	to[6] = regs->bp;
+	to[7] = regs->sp;
+	to[8] = regs->r8;
+	to[9] = regs->r9;
+	to[10] = regs->r10;
+	to[11] = regs->r11;
+	to[12] = regs->r12;
+	to[13] = regs->r13;
+	to[14] = regs->r14;
+	to[15] = regs->r15;
+	to[16] = regs->ip;
+}
+
 static __always_inline __s64 result_of(struct pt_regs *regs, __u32 arch)
 {
 	return arch == ARCH_COMPAT ? (__s32)regs->ax : (__s64)regs->ax;
@@ -104,6 +131,8 @@ struct user_pt_regs {
 
 struct pt_regs {
 	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
 	__u64 orig_x0;
 	__s32 syscallno;
 } PLACED;
@@ -125,6 +154,14 @@ static __always_inline void take_args(struct wti_tap_task *state, struct pt_regs
 	state->args[0] = regs->orig_x0;
 	for (int i = 1; i < 6; i++)
 		state->args[i] = regs->regs[i];
+}
+
+static __always_inline void take_registers(__u64 *to, struct pt_regs *regs)
+{
+	for (int i = 0; i < 31; i++)
+		to[i] = regs->regs[i];
+	to[31] = regs->sp;
+	to[32] = regs->pc;
 }
 
 static __always_inline __s64 result_of(struct pt_regs *regs, __u32 arch)
@@ -222,6 +259,7 @@ static __always_inline void tell_task(struct task_struct *task, struct wti_tap_t
 }
 
 #include "tap_memory.h"
+#include "tap_stack.h"
 
 static __always_inline void fill_call(struct wti_raw_call *record, struct wti_tap_task *state,
 				      __s64 result, __u32 flags)
@@ -405,6 +443,8 @@ int enter(__u64 *ctx)
 	state->flags = state->own ? WTI_TAP_OWN : 0;
 	if (take_own(state))
 		state->flags = WTI_TAP_OWN;
+	if (state->in_call && stacks && !state->flags)
+		tell_stack(task, state, regs);
 	if (state->in_call)
 		tell_entry(state);
 	state->start_ns = bpf_ktime_get_ns();

@@ -57,6 +57,12 @@ struct wti_tap_scratch {
 	__s64 result;
 };
 
+/* Of a processor: where the copy of a stack is put together. */
+struct wti_tap_stack {
+	struct wti_raw_stack head;
+	__u8 data[WTI_RAW_STACK_MAX + 4096];
+};
+
 /* Of a thread of the tree. */
 struct wti_tap_task {
 	__u64 seq; /* of the next record */
