@@ -17,6 +17,7 @@
 #include "capture.h"
 #include "filter.h"
 #include "tracer.h"
+#include "tracer_stack.h"
 
 #define KNOCK_NS 1000000
 
@@ -154,6 +155,7 @@ int wti_capture_ptrace(const struct wti_capture_options *options, struct wti_cap
 		       struct wt_err *err)
 {
 	struct ptrace_capture *capture = calloc(1, sizeof(*capture));
+	struct wti_call_set stopping = options->wanted;
 	int r;
 
 	if (!capture)
@@ -165,8 +167,10 @@ int wti_capture_ptrace(const struct wti_capture_options *options, struct wti_cap
 	capture->tracer.plans = &capture->plans;
 	capture->tracer.wanted = options->wanted;
 	capture->tracer.contents = options->contents;
-	capture->tracer.filtered =
-		options->narrow && wti_filter_make(&capture->filter, &options->wanted);
+	capture->tracer.stacks = options->stacks;
+	if (options->stacks)
+		wti_tracer_add_mapping_calls(&stopping);
+	capture->tracer.filtered = options->narrow && wti_filter_make(&capture->filter, &stopping);
 	r = wti_queue_init(&capture->queue);
 	if (r)
 		wti_err(err, r, "out of memory for tracing");

@@ -32,6 +32,7 @@
 
 #include "tracer.h"
 #include "tracer_attach.h"
+#include "tracer_stack.h"
 
 #define X32_BIT 0x40000000u
 #define SYSCALL_STOP (SIGTRAP | 0x80)
@@ -56,6 +57,7 @@ int wti_tracer_init(struct wti_tracer *tracer, struct wt_err *err)
 {
 	void *map;
 
+	wti_map_init(&tracer->mapped, pid_limit());
 	/* Most of it is never touched, and so never there. */
 	tracer->by_tid_count = pid_limit();
 	map = mmap(NULL, tracer->by_tid_count * sizeof(*tracer->by_tid), PROT_READ | PROT_WRITE,
@@ -96,6 +98,7 @@ static void forget(struct wti_tracer *tracer, struct wti_tracee *tracee)
 
 void wti_tracer_release(struct wti_tracer *tracer)
 {
+	wti_map_release(&tracer->mapped);
 	for (size_t i = 0; tracer->by_tid && tracer->count && i < tracer->by_tid_count; i++)
 		if (tracer->by_tid[i])
 			forget(tracer, tracer->by_tid[i]);
@@ -263,8 +266,10 @@ static void call_begins(struct wti_tracer *tracer, struct wti_tracee *tracee,
 	take_own(tracee);
 	tracee->in_call = tracee->known && (tracee->arch != WTI_ARCH_HERE ||
 					    wti_call_set_has(&tracer->wanted, tracee->nr));
+	tracee->remaps = wti_tracee_maps_code(tracer, tracee);
 	if (!tracee->in_call)
 		return;
+	wti_tracee_stack(tracer, tracee);
 	plan = plan_of(tracer, tracee);
 	memory = memory_of(tracee, plan);
 	if (memory && plan->at_entry)
@@ -280,6 +285,9 @@ static void call_ends(struct wti_tracer *tracer, struct wti_tracee *tracee,
 	const struct wti_plan *plan = plan_of(tracer, tracee);
 	bool restarts = result <= -512 && result >= -516;
 
+	if (tracee->remaps || tracee->execed)
+		wti_tracer_remapped(tracer, tracee->pid);
+	tracee->remaps = false;
 	/* The end of a call whose begin was not seen is passed over. */
 	if (tracee->in_call) {
 		if (tracee->memory && plan && plan->count && !tracee->execed)
@@ -297,7 +305,7 @@ static int next_request(const struct wti_tracer *tracer, const struct wti_tracee
 {
 	if (!tracer->filtered)
 		return PTRACE_SYSCALL;
-	return tracee->in_call || tracee->execed ? PTRACE_SYSCALL : PTRACE_CONT;
+	return tracee->in_call || tracee->execed || tracee->remaps ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
 void wti_tracee_go(const struct wti_tracer *tracer, const struct wti_tracee *tracee, int number)
@@ -342,6 +350,8 @@ static void born(struct wti_tracer *tracer, struct wti_tracee *parent, pid_t tid
 		return;
 	}
 	child->pid = is_thread ? parent->pid : tid;
+	if (!is_thread)
+		wti_tracer_remapped(tracer, tid);
 	if (parent->known)
 		wti_tracee_adopt(tracer, child, parent->tid,
 				 is_thread ? WT_TASK_THREAD : WT_TASK_PROCESS);

@@ -14,6 +14,7 @@
 
 #include <wheeltap/err.h>
 
+#include "base/map.h"
 #include "syscall/expr.h"
 
 #include "memory.h"
@@ -26,13 +27,15 @@ struct wti_tracer {
 	const struct wti_plans *plans;
 	struct wti_call_set wanted;
 	bool contents;
+	bool stacks;   /* are wanted */
 	bool filtered; /* the program has a seccomp filter: only wanted calls stop */
 	/* All of these are the tracer's thread's own. */
 	struct wti_tracee **by_tid;
 	size_t by_tid_count;
 	uint32_t count; /* of tracees */
 	uint32_t last_track;
-	_Atomic bool stop; /* lets go of all and ends */
+	struct wti_map mapped; /* by process: whether what it has mapped was told */
+	_Atomic bool stop;     /* lets go of all and ends */
 };
 
 int wti_tracer_init(struct wti_tracer *tracer, struct wt_err *err);

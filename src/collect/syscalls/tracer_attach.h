@@ -16,6 +16,7 @@ struct wti_tracee {
 	bool in_call; /* one that is wanted */
 	uint8_t own;  /* a guest works for itself: how many layers deep */
 	bool execed;  /* has become another program; its call has not ended yet */
+	bool remaps;  /* is in a call that maps code */
 	uint32_t nr;
 	uint32_t arch;
 	uint32_t flags;
