@@ -107,7 +107,9 @@ static int look(struct wti_seen_run *seen, const struct folders *folders, struct
 {
 	struct wti_effects_options options = {.roots = folders->roots,
 					      .root_count = folders->count,
-					      .ret_effects = &seen->effects};
+					      .ret_effects = &seen->effects,
+					      .place = wti_lines_place,
+					      .opaque = seen->lines};
 	struct wti_progress progress;
 	int r;
 
@@ -136,6 +138,7 @@ int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_res
 
 	if (r)
 		return r;
+	seen.lines = wti_lines_new();
 	root = load(&seen.opened.run);
 	if (seen.opened.run.directory)
 		add_root(&folders, "$CWD", strdup(seen.opened.run.directory));
@@ -146,8 +149,10 @@ int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_res
 		json_string_value(json_object_get(json_object_get(root, "syscalls"), "expression"));
 	seen.recorded = strdup(expression ? expression : "all");
 	json_decref(root);
-	r = seen.recorded ? look(&seen, &folders, result, err)
-			  : wti_err(err, WT_E_NOMEM, "out of memory");
+	r = seen.recorded && seen.lines ? look(&seen, &folders, result, err)
+					: wti_err(err, WT_E_NOMEM, "out of memory");
+	if (!r)
+		wti_lines_note(seen.lines, result);
 	for (size_t i = 0; i < folders.count; i++)
 		free(folders.memory[i]);
 	if (r) {
@@ -164,6 +169,7 @@ void wti_seen_close(struct wti_seen_run *seen)
 {
 	wti_effects_release(&seen->effects);
 	free(seen->recorded);
+	wti_lines_free(seen->lines);
 	wti_close(&seen->opened);
 	*seen = (struct wti_seen_run){0};
 }
@@ -197,13 +203,16 @@ static bool locate(const void *opaque, uint32_t stack, char *ret_file, size_t fi
 		   uint32_t *ret_line)
 {
 	const struct wti_seen_run *seen = opaque;
-	const struct wt_reader *reader =
-		wt_trace_stream(seen->opened.trace, seen->effects.call_stream);
+	bool is_site = stack & WTI_STACK_IS_SITE;
+	const struct wt_reader *reader = wt_trace_stream(
+		seen->opened.trace, is_site ? seen->effects.call_stream : seen->effects.stream);
 	const struct wt_site *site;
 	struct wt_text file;
 
-	if (!(stack & WTI_STACK_IS_SITE) || !reader)
+	if (!reader)
 		return false;
+	if (!is_site)
+		return wti_lines_locate(seen->lines, reader, stack, ret_file, file_bytes, ret_line);
 	site = wt_reader_site(reader, stack & ~WTI_STACK_IS_SITE);
 	if (!site)
 		return false;

@@ -10,6 +10,7 @@
 #include "report.h"
 #include "select.h"
 #include "show/export/export.h"
+#include "symbols/symbols.h"
 #include "verb.h"
 
 #define FORMATS "perfetto|chrome|jsonl|csv|sqlite|strace|renacer-json|html"
@@ -120,9 +121,20 @@ static void note_gaps(const struct wti_export *export, struct wt_result *result)
 			       (unsigned long long)export->left_out_count);
 }
 
-static int report(const struct export_options *o, const struct wti_opened *opened,
-		  const struct wti_export *export)
+static void note_changed(const struct wti_symbols *symbols, struct wt_result *result)
 {
+	const char *path;
+
+	for (size_t i = 0; (path = wti_symbols_changed(symbols, i)); i++)
+		wt_result_note(result,
+			       "'%s' has changed since the run: its addresses stay without names",
+			       path);
+}
+
+static int report(const struct export_options *o, const struct wti_opened *opened,
+		  const struct wti_export_job *job)
+{
+	const struct wti_export *export = &job->export;
 	struct wt_result result;
 	size_t damaged;
 	int code;
@@ -135,6 +147,7 @@ static int report(const struct export_options *o, const struct wti_opened *opene
 	wt_result_fact_count(&result, "bytes", "size", WT_CELL_BYTES, export->bytes);
 	wt_result_fact_count(&result, "lost", "lost", WT_CELL_COUNT, export->lost_count);
 	note_gaps(export, &result);
+	note_changed(job->symbols, &result);
 	damaged = wti_note_damage(opened, &result);
 	wt_result_set_status(&result, damaged ? "damaged" : "clean");
 	code = damaged ? WTI_EXIT_TRACE : WTI_EXIT_CLEAN;
@@ -175,7 +188,7 @@ static int write_all(const struct export_options *o, const struct wti_opened *op
 	if (r)
 		code = wti_report_error("export", o->json, &err);
 	else
-		code = report(o, opened, &job.export);
+		code = report(o, opened, &job);
 	wti_export_release(&job);
 	wti_select_release(&select);
 	return code;

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "lines.h"
 #include "open.h"
 #include "report.h"
 #include "select.h"
@@ -46,6 +47,8 @@ struct view {
 	uint64_t count;
 	struct wti_buf *last; /* ring of the last `tail` events, rendered */
 	bool failed;          /* standard output is gone */
+	struct wti_lines *lines;
+	struct wti_sources sources;
 };
 
 /* ---- What is asked for ------------------------------------------------------------------------
@@ -87,15 +90,16 @@ static void render(struct view *v, struct wti_buf *out, const struct wt_event *e
 {
 	struct wti_json json;
 
+	wti_sources_event(&v->sources, event);
 	if (v->options->csv) {
-		wti_event_csv(out, event, v->csv_kind);
+		wti_event_csv(out, event, v->csv_kind, &v->sources);
 	} else if (v->options->json || v->options->jsonl) {
 		wti_json_init(&json, out, false);
-		wti_event_json(&json, event);
+		wti_event_json(&json, event, &v->sources);
 		if (v->options->jsonl)
 			wti_buf_byte(out, '\n');
 	} else {
-		wti_event_line(out, event, &v->style);
+		wti_event_line(out, event, &v->style, &v->sources);
 	}
 }
 
@@ -177,6 +181,7 @@ static int64_t fill_ring(struct view *v, int64_t from_ns, struct wt_err *err)
 
 	if (from_ns > query.from_ns)
 		query.from_ns = from_ns;
+	wti_sources_again(&v->sources);
 	r = wt_cursor_open(v->opened.trace, &query, &cursor, err);
 	if (r)
 		return r;
@@ -313,6 +318,8 @@ static int show(struct view *v)
 	int r;
 
 	wti_buf_init(&v->out, LINE_MAX_BYTES);
+	v->lines = wti_lines_new(); /* without, stacks stay numbers */
+	wti_sources_init(&v->sources, v->lines ? wti_lines_symbols(v->lines) : NULL);
 	v->style = wti_style_stdout();
 	wt_result_init(&notes, "view");
 	write_head(v);
@@ -327,6 +334,8 @@ static int show(struct view *v)
 	wti_note_damage(&v->opened, &notes);
 	/* Without memory there may be no note of what went wrong. */
 	whole = r >= 0 && !notes.note_count && !wt_result_status(&notes);
+	if (v->lines)
+		wti_lines_note(v->lines, &notes);
 	write_foot(v, &notes, whole);
 	flush(v);
 	wti_report_notes(&notes);
@@ -344,6 +353,8 @@ static void release(struct view *v)
 	free(v->last);
 	wti_select_release(&v->select);
 	wti_buf_release(&v->out);
+	wti_sources_release(&v->sources);
+	wti_lines_free(v->lines);
 	wti_close(&v->opened);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 
-#include "build_id.h"
+#include "base/build_id.h"
 #include "git.h"
 
 struct wti_environment {

@@ -126,12 +126,12 @@ static void add_fields(struct wti_buf *out, const struct wt_event *event, int na
 	}
 }
 
-/* ` openat(AT_FDCWD, "x", O_RDONLY) = 3 <0.000012>` */
-static void add_call(struct wti_buf *out, const struct wt_event *event)
+/* ` openat(AT_FDCWD, "x", O_RDONLY) = 3 <0.000012> train.c:41 (load)` */
+static void add_call(struct wti_buf *out, const struct wt_event *event, struct wti_sources *sources)
 {
 	struct wti_shown length;
 	struct wti_buf call;
-	uint32_t stack = (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_STACK);
+	struct wti_source source;
 
 	wti_buf_init(&call, WTI_CALL_TEXT_MAX);
 	wti_put_call(&call, event);
@@ -141,8 +141,10 @@ static void add_call(struct wti_buf *out, const struct wt_event *event)
 	wti_buf_text(out, " <");
 	add_seconds(out, length.i, 0);
 	wti_buf_byte(out, '>');
-	if (stack)
-		wti_buf_printf(out, " stack=%u", stack);
+	if (wti_sources_of(sources, event, &source)) {
+		wti_buf_byte(out, ' ');
+		wti_put_source(out, &source);
+	}
 	wti_buf_inherit(out, &call);
 	wti_buf_release(&call);
 }
@@ -159,7 +161,7 @@ static void add_track(struct wti_buf *out, const struct wt_event *event)
 }
 
 void wti_event_line(struct wti_buf *out, const struct wt_event *event,
-		    const struct wti_style *style)
+		    const struct wti_style *style, struct wti_sources *sources)
 {
 	int name_field = wti_event_name_field(event->kind);
 	struct wti_shown name = {.type = WTI_SHOWN_ABSENT};
@@ -180,7 +182,7 @@ void wti_event_line(struct wti_buf *out, const struct wt_event *event,
 		wti_ink(out, style, WTI_INK_END);
 	}
 	if (wti_is_call(event))
-		add_call(out, event);
+		add_call(out, event, sources);
 	else
 		add_fields(out, event, name_field);
 	wti_buf_byte(out, '\n');
@@ -239,7 +241,26 @@ static void json_value(struct wti_json *j, const struct wti_shown *v)
 	}
 }
 
-static void json_fields(struct wti_json *j, const struct wt_event *event)
+static void json_source(struct wti_json *j, const struct wt_event *event,
+			struct wti_sources *sources)
+{
+	struct wti_source source;
+
+	if (!wti_sources_of(sources, event, &source))
+		return;
+	wti_json_key(j, "source");
+	wti_json_object(j);
+	wti_json_key(j, "file");
+	wti_json_text_n(j, source.file.data, source.file.bytes);
+	wti_json_key(j, "line");
+	wti_json_u64(j, source.line);
+	wti_json_key(j, "function");
+	wti_json_text_n(j, source.function.data, source.function.bytes);
+	wti_json_object_end(j);
+}
+
+static void json_fields(struct wti_json *j, const struct wt_event *event,
+			struct wti_sources *sources)
 {
 	struct wti_shown value;
 	struct wti_buf call;
@@ -251,12 +272,13 @@ static void json_fields(struct wti_json *j, const struct wt_event *event)
 		wti_json_key(j, event->kind->fields[i].name);
 		json_value(j, &value);
 	}
+	json_source(j, event, sources);
 	wti_json_object_end(j);
 	wti_buf_inherit(j->out, &call);
 	wti_buf_release(&call);
 }
 
-void wti_event_json(struct wti_json *j, const struct wt_event *event)
+void wti_event_json(struct wti_json *j, const struct wt_event *event, struct wti_sources *sources)
 {
 	char label[WTI_LABEL_BYTES];
 	struct wt_text track = wti_label_track(label, event->trace, event->stream, event->track);
@@ -275,7 +297,7 @@ void wti_event_json(struct wti_json *j, const struct wt_event *event)
 	wti_json_key(j, "seq");
 	json_whole(j, false, event->seq);
 	wti_json_key(j, "fields");
-	json_fields(j, event);
+	json_fields(j, event, sources);
 	wti_json_object_end(j);
 }
 
@@ -288,6 +310,8 @@ void wti_event_csv_head(struct wti_buf *out, const struct wt_kind *kind)
 		wti_buf_byte(out, ',');
 		wti_csv_field(out, kind->fields[i].name, strlen(kind->fields[i].name));
 	}
+	if (kind && kind->number == WT_KIND_SYSCALL)
+		wti_buf_text(out, ",source");
 	wti_buf_text(out, "\r\n");
 }
 
@@ -302,7 +326,8 @@ static void csv_value(struct wti_buf *out, const struct wti_shown *v)
 		add_value(out, v);
 }
 
-static void csv_mixed(struct wti_buf *out, const struct wt_event *event)
+static void csv_mixed(struct wti_buf *out, const struct wt_event *event,
+		      struct wti_sources *sources)
 {
 	int name_field = wti_event_name_field(event->kind);
 	struct wti_shown name = {.type = WTI_SHOWN_ABSENT};
@@ -319,14 +344,29 @@ static void csv_mixed(struct wti_buf *out, const struct wt_event *event)
 	csv_value(out, &name);
 	wti_buf_init(&object, 64u << 20);
 	wti_json_init(&json, &object, false);
-	json_fields(&json, event);
+	json_fields(&json, event, sources);
 	wti_buf_byte(out, ',');
 	wti_csv_field(out, (const char *)object.data, object.bytes);
 	wti_buf_inherit(out, &object);
 	wti_buf_release(&object);
 }
 
-void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const struct wt_kind *kind)
+static void csv_source(struct wti_buf *out, const struct wt_event *event,
+		       struct wti_sources *sources)
+{
+	struct wti_source source;
+	struct wti_buf text;
+
+	wti_buf_init(&text, 16384);
+	if (wti_sources_of(sources, event, &source))
+		wti_put_source(&text, &source);
+	wti_buf_byte(out, ',');
+	wti_csv_field(out, (const char *)text.data, text.bytes);
+	wti_buf_release(&text);
+}
+
+void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const struct wt_kind *kind,
+		   struct wti_sources *sources)
 {
 	char label[WTI_LABEL_BYTES];
 	struct wt_text track = wti_label_track(label, event->trace, event->stream, event->track);
@@ -339,7 +379,7 @@ void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const stru
 	wti_buf_printf(out, ",%llu,", (unsigned long long)event->seq);
 	wti_csv_field(out, event->kind->name, strlen(event->kind->name));
 	if (!kind)
-		csv_mixed(out, event);
+		csv_mixed(out, event, sources);
 	/* Streams of other versions may know fewer fields of the kind, or more. */
 	for (int i = 0; kind && i < kind->field_count; i++) {
 		int field = wt_kind_field(event->kind, kind->fields[i].name);
@@ -349,6 +389,8 @@ void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const stru
 			field_of(&value, event, field, &call);
 		csv_value(out, &value);
 	}
+	if (kind && wti_is_call(event))
+		csv_source(out, event, sources);
 	wti_buf_inherit(out, &call);
 	wti_buf_release(&call);
 	wti_buf_text(out, "\r\n");

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "show.h"
+#include "source.h"
 
 enum wti_shown_type {
 	WTI_SHOWN_ABSENT,
@@ -39,12 +40,15 @@ int wti_event_value_type(const struct wt_kind *kind, int field);
 /* Whether it is the id of a call site. */
 bool wti_event_is_site(const struct wt_kind *kind, int field);
 
+/* `sources` know where system calls come from. */
 /* Time, track, kind, name, fields; ends with a newline. No field is longer than a few lines. */
 void wti_event_line(struct wti_buf *out, const struct wt_event *event,
-		    const struct wti_style *style);
-void wti_event_json(struct wti_json *json, const struct wt_event *event);
+		    const struct wti_style *style, struct wti_sources *sources);
+void wti_event_json(struct wti_json *json, const struct wt_event *event,
+		    struct wti_sources *sources);
 /* `kind`: all events are of it and its fields are columns; NULL: fields are one JSON object. */
 void wti_event_csv_head(struct wti_buf *out, const struct wt_kind *kind);
-void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const struct wt_kind *kind);
+void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const struct wt_kind *kind,
+		   struct wti_sources *sources);
 
 #endif

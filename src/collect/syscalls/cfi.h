@@ -57,8 +57,9 @@ struct wti_cfi_entry { /* of the index, sorted */
 struct wti_cfi {
 	struct wti_cfi_segment segments[WTI_CFI_SEGMENTS_MAX];
 	size_t segment_count;
-	uint64_t end_address; /* behind the last segment */
-	uint8_t *frames;      /* .eh_frame; NULL: there is none */
+	uint64_t begin_address; /* of the page that the first segment begins in */
+	uint64_t end_address;   /* behind the last segment */
+	uint8_t *frames;        /* .eh_frame; NULL: there is none */
 	size_t frame_bytes;
 	uint64_t frame_address;
 	struct wti_cfi_entry *index;

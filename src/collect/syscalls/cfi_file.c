@@ -50,6 +50,8 @@ bool wti_cfi_open(struct wti_cfi *cfi, const struct wti_cfi_source *source)
 			continue;
 		cfi->segments[cfi->segment_count++] = (struct wti_cfi_segment){
 			segment.p_offset, segment.p_vaddr, segment.p_filesz, segment.p_memsz};
+		if (cfi->segment_count == 1 || segment.p_vaddr < cfi->begin_address)
+			cfi->begin_address = segment.p_vaddr & ~UINT64_C(4095);
 		if (segment.p_memsz < UINT64_MAX - segment.p_vaddr &&
 		    segment.p_vaddr + segment.p_memsz > cfi->end_address)
 			cfi->end_address = segment.p_vaddr + segment.p_memsz;

@@ -136,7 +136,8 @@ static struct wti_code *new_code(struct wti_codes *codes, const char *path,
 	with_bytes(code, open_code);
 	if (code->path[0] == '/')
 		wti_build_id(code->path, code->build_id);
-	code->bytes = code->is_elf ? code->cfi.end_address : UNKNOWN_BYTES;
+	code->bytes =
+		code->is_elf ? code->cfi.end_address - code->cfi.begin_address : UNKNOWN_BYTES;
 	code->base = codes->next_base;
 	codes->next_base += ((code->bytes + PAGE_BYTES) | (PAGE_BYTES - 1)) + 1;
 	codes->all[codes->count++] = code;

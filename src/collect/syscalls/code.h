@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "collect/build_id.h"
+#include "base/build_id.h"
 
 #include "cfi.h"
 

@@ -100,7 +100,7 @@ struct wti_raw_map {
 	__u64 address;
 	__u64 bytes;
 	__u64 offset; /* in the file */
-		      /* Then its path. */
+	/* Then its path. */
 };
 
 /* How the first process of a recording is taken up. */

@@ -237,7 +237,8 @@ static const struct wti_cfi_row *take_frame(struct walk *w, bool was_interrupted
 	struct wti_code *code = number ? wti_codes_at(&w->spaces->codes, number) : NULL;
 
 	out->codes[out->count] = number;
-	out->frames[out->count++] = code ? code->base + address + 1 : sought + 1;
+	out->frames[out->count++] =
+		code ? code->base + (address - code->cfi.begin_address) + 1 : sought + 1;
 	w->cfi = code ? &code->cfi : NULL;
 	return code ? wti_codes_row(&w->spaces->codes, number, address) : NULL;
 }

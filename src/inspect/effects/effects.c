@@ -144,6 +144,23 @@ static const char *arch_word(uint32_t arch)
 	return arch == WTI_ARCH_X86_64 ? "x86_64" : arch == WTI_ARCH_AARCH64 ? "aarch64" : "other";
 }
 
+/* The stack, if it leads to a line; else the line of the call that an agent told. */
+static uint32_t place_of(struct wti_effects_state *s, const struct wt_event *event, uint32_t stack)
+{
+	const struct wti_effects_options *o = &s->options;
+	uint32_t place = stack && o->place ? o->place(o->opaque, event->reader, stack) : 0;
+	struct wti_inside_site inside;
+
+	if (place)
+		return place;
+	inside = wti_inside_of(&s->calls, s->tid);
+	if (!inside.site || (s->has_call_stream && inside.stream != s->fx->call_stream))
+		return stack;
+	s->has_call_stream = true;
+	s->fx->call_stream = inside.stream;
+	return inside.site | WTI_STACK_IS_SITE;
+}
+
 static int take_call(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
 {
 	struct wti_syscall call;
@@ -153,9 +170,7 @@ static int take_call(struct wti_effects_state *s, const struct wt_event *event, 
 	if (!wti_actors_find(s, event))
 		return 0;
 	s->fx->stream = event->stream;
-	s->stack = call.stack;
-	if (!s->stack && wti_inside_site(s, s->tid))
-		s->stack = wti_inside_site(s, s->tid) | WTI_STACK_IS_SITE;
+	s->stack = place_of(s, event, call.stack);
 	s->fx->has_stacks |= call.stack != 0;
 	if (!*s->fx->arch)
 		s->fx->arch = arch_word(call.arch);
@@ -251,10 +266,10 @@ static int take(void *opaque, const struct wt_event *event, struct wt_err *err)
 		return take_call(s, event, err);
 	case WT_KIND_CALL_BEGIN:
 		take_function(s, event);
-		wti_inside_begin(s, event);
+		wti_inside_event(&s->calls, event);
 		return 0;
 	case WT_KIND_CALL_END:
-		wti_inside_end(s, event);
+		wti_inside_event(&s->calls, event);
 		return 0;
 	case WT_KIND_COUNTER:
 		take_counter(s, event);

@@ -185,6 +185,10 @@ struct wti_effects_options {
 	const struct wti_root *roots; /* names.h; $CWD is the working directory of the run */
 	size_t root_count;
 	struct wti_effects *ret_effects; /* the caller's to release */
+	/* The first stack that leads to the same line as `stack` does; 0: it leads to none. Or
+	 * NULL: nobody knows lines of stacks. */
+	uint32_t (*place)(void *opaque, const struct wt_reader *reader, uint32_t stack);
+	void *opaque;
 };
 
 /* The inspector "effects" fills ret_effects. */

@@ -5,20 +5,8 @@
 #define WTI_EFFECTS_MODEL_H
 
 #include "effects.h"
+#include "inspect/inside.h"
 #include "syscall/handles.h"
-
-/* Calls of functions that a thread is in, as an agent tells them: for their sites. */
-struct wti_inside_calls {
-	uint32_t depth; /* may be beyond the array: what is deeper has the site of the last */
-	uint32_t sites[64];
-};
-
-struct wti_inside {
-	struct wti_map of_tid; /* index plus one */
-	struct wti_inside_calls *all;
-	size_t count, capacity;
-	bool has_stream;
-};
 
 struct wti_deed_row;
 
@@ -44,6 +32,7 @@ struct wti_effects_state {
 	uint32_t pid, tid;
 	uint32_t stack;
 	struct wti_inside calls;
+	bool has_call_stream;
 	struct wti_buf text; /* for names */
 	struct wti_effects_options options;
 	const struct wti_deed_row *const *rows[2]; /* by architecture and number of the call */
@@ -78,16 +67,6 @@ int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, s
 bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event);
 bool wti_actors_find(struct wti_effects_state *s, const struct wt_event *event);
 void wti_actors_finish(struct wti_effects_state *s);
-
-/* ---- From where (inside.c) --------------------------------------------------------------------
- */
-
-void wti_inside_init(struct wti_inside *calls);
-void wti_inside_release(struct wti_inside *calls);
-void wti_inside_begin(struct wti_effects_state *s, const struct wt_event *event);
-void wti_inside_end(struct wti_effects_state *s, const struct wt_event *event);
-/* The site of the innermost call of the program's own code that thread `tid` is in; 0: none. */
-uint32_t wti_inside_site(const struct wti_effects_state *s, uint32_t tid);
 
 /* ---- What (deeds.c, deeds_files.c)
  * ----------------------------------------------------------------- */

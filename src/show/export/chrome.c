@@ -138,7 +138,7 @@ static void put_fields(struct chrome *chrome, const struct wt_event *event, bool
 
 		if (!wti_field_shown(event, i))
 			continue;
-		wti_value_of(&value, event, i, &chrome->scratch);
+		wti_value_of(&value, event, i, &chrome->scratch, chrome->export->sources);
 		if (value.type == WTI_SHOWN_ABSENT)
 			continue;
 		put_key(chrome->out, some, event->kind->fields[i].name);

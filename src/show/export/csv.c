@@ -177,7 +177,7 @@ static int put_row(struct csv *csv, const struct wt_event *event, struct wt_err 
 
 		value.type = WTI_SHOWN_ABSENT;
 		if (i < event->kind->field_count)
-			wti_value_of(&value, event, i, &csv->scratch);
+			wti_value_of(&value, event, i, &csv->scratch, csv->export->sources);
 		WTI_PUT(out, ",");
 		put_value(out, &value);
 	}
@@ -203,7 +203,7 @@ static int begin(void *state, struct wti_export *export, struct wt_err *err)
 	csv->export = export;
 	csv->sink.fd = -1;
 	wti_buf_init(&csv->scratch, SCRATCH_MAX);
-	wti_field_keys_init(&csv->keys);
+	wti_field_keys_init(&csv->keys, export->sources);
 	wti_heads_init(&csv->heads, put_head);
 	wti_buf_init(&csv->fields, WTI_SINK_CEILING);
 	csv->folder = is_folder(export->path);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "show/source.h"
 
 int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *exporter,
 		     const struct wti_export *options, struct wt_err *err)
@@ -23,8 +24,12 @@ int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *expo
 			       "cannot write %s to standard output; name a file with -o",
 			       exporter->name);
 	job->state = calloc(1, exporter->state_bytes);
-	if (!job->state)
+	job->sources = calloc(1, sizeof(*job->sources));
+	job->symbols = wti_symbols_new();
+	if (!job->state || !job->sources || !job->symbols)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
+	wti_sources_init(job->sources, job->symbols);
+	job->export.sources = job->sources;
 	if (!exporter->own_files) {
 		job->export.sink = &job->sink;
 		status = wti_sink_open(&job->sink, path, options->force, err);
@@ -37,8 +42,10 @@ int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *expo
 
 int wti_export_event(struct wti_export_job *job, const struct wt_event *event, struct wt_err *err)
 {
-	int status = job->exporter->event(job->state, event, err);
+	int status;
 
+	wti_sources_event(job->sources, event);
+	status = job->exporter->event(job->state, event, err);
 	if (event->kind->number == WT_KIND_LOST)
 		job->export.lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);
 	job->export.events++;
@@ -61,5 +68,9 @@ void wti_export_release(struct wti_export_job *job)
 	if (job->begun)
 		job->exporter->release(job->state);
 	free(job->state);
+	if (job->sources)
+		wti_sources_release(job->sources);
+	free(job->sources);
+	wti_symbols_free(job->symbols);
 	wti_sink_release(&job->sink);
 }

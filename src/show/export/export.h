@@ -16,6 +16,8 @@
 
 #include "sink.h"
 
+struct wti_sources; /* show/source.h */
+
 /* What an exporter works with. It outlives the exporter's state. */
 struct wti_export {
 	const struct wt_trace *trace;
@@ -27,9 +29,10 @@ struct wti_export {
 	bool times;                   /* of system calls: when each began */
 	size_t string_max;            /* of system calls: bytes of strings; 0: as strace */
 	const char *calls;            /* of system calls: which (syscall/expr.h); NULL: all */
-	const char *directory;        /* in which the program was started; NULL: not known */
-	uint64_t events;              /* so far */
-	uint64_t bytes;               /* written; of exporters with files of their own */
+	struct wti_sources *sources; /* of system calls and stacks; is made by wti_export_begin() */
+	const char *directory;       /* in which the program was started; NULL: not known */
+	uint64_t events;             /* so far */
+	uint64_t bytes;              /* written; of exporters with files of their own */
 	/* What the output does not show, for the user to know. */
 	uint64_t lost_count;     /* events that the trace says are missing */
 	uint64_t unopened_count; /* ends without a begin */
@@ -59,6 +62,8 @@ struct wti_export_job {
 	struct wti_export export;
 	struct wti_sink sink;
 	void *state;
+	struct wti_sources *sources;
+	struct wti_symbols *symbols;
 	bool begun;
 };
 

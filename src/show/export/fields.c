@@ -9,9 +9,9 @@
 #define KEYS_MAX ((size_t)1 << 26)
 #define SCRATCH_MAX ((size_t)1 << 26)
 
-void wti_field_keys_init(struct wti_field_keys *keys)
+void wti_field_keys_init(struct wti_field_keys *keys, struct wti_sources *sources)
 {
-	*keys = (struct wti_field_keys){0};
+	*keys = (struct wti_field_keys){.sources = sources};
 	for (size_t i = 0; i < WTI_FIELD_KEYS_SLOTS; i++)
 		wti_buf_init(&keys->slots[i].text, KEYS_MAX);
 	wti_buf_init(&keys->scratch, SCRATCH_MAX);
@@ -61,7 +61,7 @@ void wti_put_json_fields(struct wti_buf *out, struct wti_field_keys *keys,
 	for (int i = 0; i < event->kind->field_count; i++) {
 		wti_put(out, (const char *)kind->text.data + kind->at[i],
 			kind->at[i + 1] - kind->at[i]);
-		wti_value_of(&value, event, i, &keys->scratch);
+		wti_value_of(&value, event, i, &keys->scratch, keys->sources);
 		wti_put_json(out, &value);
 	}
 	WTI_PUT(out, "}");

@@ -6,6 +6,7 @@
 #include <wheeltap/trace.h>
 
 #include "base/buf.h"
+#include "show/source.h"
 
 #define WTI_FIELD_KEYS_SLOTS 64u
 
@@ -20,9 +21,10 @@ struct wti_kind_keys {
 struct wti_field_keys {
 	struct wti_kind_keys slots[WTI_FIELD_KEYS_SLOTS];
 	struct wti_buf scratch; /* of values */
+	struct wti_sources *sources;
 };
 
-void wti_field_keys_init(struct wti_field_keys *keys);
+void wti_field_keys_init(struct wti_field_keys *keys, struct wti_sources *sources);
 void wti_field_keys_release(struct wti_field_keys *keys);
 void wti_put_json_fields(struct wti_buf *out, struct wti_field_keys *keys,
 			 const struct wt_event *event);

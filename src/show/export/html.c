@@ -8,6 +8,7 @@
 
 #include "traced.h"
 #include "put.h"
+#include "show/source.h"
 
 #define NS_PER_US 1000
 #define TEXT_MAX ((size_t)1 << 20)
@@ -80,7 +81,7 @@ static int begin(void *state, struct wti_export *export, struct wt_err *err)
 		"@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}"
 		"tr.e td{background:#522}}\n</style></head><body>\n"
 		"<h1>System calls</h1>\n<table><tr><th>time (s)<th>thread<th>call<th>result"
-		"<th>duration (µs)\n");
+		"<th>duration (µs)<th>source\n");
 	return wti_traced_begin(&html->calls, export, err);
 }
 
@@ -100,6 +101,7 @@ static int event(void *state, const struct wt_event *event, struct wt_err *err)
 {
 	struct html *html = state;
 	const struct wti_syscall *call = &html->calls.call;
+	struct wti_source source;
 	int r = wti_traced_take(&html->calls, event, err);
 	bool failed = call->result < 0 && call->result >= -4095;
 
@@ -116,6 +118,10 @@ static int event(void *state, const struct wt_event *event, struct wt_err *err)
 	put_cell(html, " class=c");
 	wti_buf_printf(html->out, "<td class=n>");
 	wti_put_us(html->out, (int64_t)call->duration_ns);
+	if (wti_sources_of(html->calls.export->sources, event, &source)) {
+		wti_put_source(&html->text, &source);
+		put_cell(html, " class=c");
+	}
 	WTI_PUT(html->out, "\n");
 	return r;
 }

@@ -43,7 +43,7 @@ static int begin(void *state, struct wti_export *export, struct wt_err *err)
 	struct jsonl *jsonl = state;
 
 	jsonl->out = &export->sink->buf;
-	wti_field_keys_init(&jsonl->keys);
+	wti_field_keys_init(&jsonl->keys, export->sources);
 	wti_heads_init(&jsonl->heads, put_head);
 	return 0;
 }

@@ -341,7 +341,7 @@ static void put_field(struct perfetto *perfetto, const struct wt_event *event, i
 	struct wti_buf *out = perfetto->out;
 	size_t annotation;
 
-	wti_value_of(&value, event, field, &perfetto->scratch);
+	wti_value_of(&value, event, field, &perfetto->scratch, perfetto->export->sources);
 	if (value.type == WTI_SHOWN_ABSENT)
 		return;
 	annotation = wti_pb_begin(out, EVENT_ANNOTATION);

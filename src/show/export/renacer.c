@@ -4,7 +4,8 @@
  *
  *   {"version": "...", "format": "renacer-json-v1",
  *    "syscalls": [{"name": "openat", "args": ["AT_FDCWD", "\"x\"", "O_RDONLY"], "result": 3,
- *                  "duration_us": 12, "ts_us": 3456, "tid": 4242}, ...],
+ *                  "duration_us": 12, "ts_us": 3456, "tid": 4242,
+ *                  "source": {"file": "train.c", "line": 41, "function": "step"}}, ...],
  *    "summary": {"total_syscalls": 1, "total_time_us": 12, "exit_code": 0}}
  *
  * Its makers write three raw arguments; all of them, decoded, are of more use and of the same type.
@@ -12,6 +13,7 @@
 #include "base/json.h"
 #include "traced.h"
 #include "put.h"
+#include "show/source.h"
 
 #define NS_PER_US 1000
 #define ARGUMENT_MAX ((size_t)1 << 20)
@@ -56,6 +58,26 @@ static void put_arguments(struct renacer *renacer)
 	wti_json_array_end(&renacer->json);
 }
 
+static void put_source(struct renacer *renacer, const struct wt_event *event)
+{
+	struct wti_json *json = &renacer->json;
+	struct wti_source source;
+
+	if (!wti_sources_of(renacer->calls.export->sources, event, &source))
+		return;
+	wti_json_key(json, "source");
+	wti_json_object(json);
+	wti_json_key(json, "file");
+	wti_json_text_n(json, source.file.data, source.file.bytes);
+	wti_json_key(json, "line");
+	wti_json_u64(json, source.line);
+	if (source.function.bytes) {
+		wti_json_key(json, "function");
+		wti_json_text_n(json, source.function.data, source.function.bytes);
+	}
+	wti_json_object_end(json);
+}
+
 static int event(void *state, const struct wt_event *event, struct wt_err *err)
 {
 	struct renacer *renacer = state;
@@ -79,6 +101,7 @@ static int event(void *state, const struct wt_event *event, struct wt_err *err)
 	wti_json_i64(json, event->time_ns / NS_PER_US);
 	wti_json_key(json, "tid");
 	wti_json_u64(json, renacer->calls.tid);
+	put_source(renacer, event);
 	wti_json_object_end(json);
 	return r;
 }

@@ -142,7 +142,7 @@ static int insert_event(struct wti_sqlite *s, const struct wt_event *event, stru
 
 		value->type = WTI_SHOWN_ABSENT;
 		if (i < event->kind->field_count)
-			wti_value_of(value, event, i, &s->scratch);
+			wti_value_of(value, event, i, &s->scratch, s->export->sources);
 		wti_sqlite_bind_value(table->insert, PLACE_COLUMNS + 1 + i, value, &s->texts[i]);
 	}
 	return wti_sqlite_insert(s, table->insert, err);

@@ -4,10 +4,12 @@
  *
  *   4242  openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC) = 3 <0.000012>
  *
- * A call is one line, where it ends: calls of other threads do not cut it in two.
+ * A call is one line, where it ends: calls of other threads do not cut it in two. Below it stands
+ * its stack, if stacks were recorded.
  */
 #include "traced.h"
 #include "put.h"
+#include "show/source.h"
 
 #define NS_PER_US 1000
 #define US_PER_S 1000000
@@ -50,7 +52,20 @@ static void put_time(struct wti_buf *out, const struct wti_export *export, int64
 			       (long long)(us % US_PER_S));
 }
 
-static int put_call(struct strace *strace, struct wt_err *err)
+/* " > /usr/lib/libc.so.6(write+0x10) [0xf8350]", as strace -k has it, and source lines. */
+static void put_stack(struct strace *strace, const struct wt_event *event)
+{
+	const struct wti_frame *frames;
+	size_t count = wti_sources_frames(strace->calls.export->sources, event, &frames);
+
+	for (size_t i = 0; i < count; i++) {
+		WTI_PUT(strace->out, " > ");
+		wti_put_frame(strace->out, &frames[i]);
+		WTI_PUT(strace->out, "\n");
+	}
+}
+
+static int put_call(struct strace *strace, const struct wt_event *event, struct wt_err *err)
 {
 	const struct wti_syscall *call = &strace->calls.call;
 	struct wti_buf *out = strace->out;
@@ -69,6 +84,7 @@ static int put_call(struct strace *strace, struct wt_err *err)
 		wti_buf_printf(out, " <%llu.%06llu>", (unsigned long long)(us / US_PER_S),
 			       (unsigned long long)(us % US_PER_S));
 	WTI_PUT(out, "\n");
+	put_stack(strace, event);
 	return r;
 }
 
@@ -78,7 +94,7 @@ static int event(void *state, const struct wt_event *event, struct wt_err *err)
 	int r = wti_traced_take(&strace->calls, event, err);
 
 	if (r > 0)
-		return put_call(strace, err);
+		return put_call(strace, event, err);
 	if (!r && event->kind->number == WT_KIND_TASK_END)
 		put_end(strace->out, event);
 	return r;

@@ -2,6 +2,8 @@
 /* Stacks, call sites, durations, system calls. */
 #include "value.h"
 
+#include <string.h>
+
 #include "inspect/label.h"
 #include "show/call.h"
 
@@ -26,45 +28,46 @@ struct wt_text wti_site_text(const struct wt_reader *reader, uint32_t id, struct
 	return scratch_text(scratch);
 }
 
-static const struct wt_module *module_of(const struct wt_reader *reader, uint64_t address)
+static const char *base_name(const char *path)
 {
-	for (size_t i = 0; i < wt_reader_module_count(reader); i++) {
-		const struct wt_module *module = wt_reader_module_at(reader, i);
+	const char *slash = strrchr(path, '/');
 
-		if (module && address >= module->base && address - module->base < module->bytes)
-			return module;
-	}
-	return NULL;
+	return slash ? slash + 1 : path;
 }
 
-static void put_frame(struct wti_buf *out, const struct wt_reader *reader, uint64_t address)
+/* "libc.so.6!write+0x10", "train!step+0x2@train.c:41", "train+0x1139", "0x7f01" */
+static void put_frame(struct wti_buf *out, const struct wti_frame *frame)
 {
-	const struct wt_module *module = module_of(reader, address);
-	size_t begin;
+	const char *path = base_name(frame->path);
 
-	if (!module) {
-		wti_buf_printf(out, "0x%llx", (unsigned long long)address);
-		return;
-	}
-	for (begin = module->path_bytes; begin && module->path[begin - 1] != '/'; begin--)
-		;
-	wti_buf_append(out, module->path + begin, module->path_bytes - begin);
-	wti_buf_printf(out, "+0x%llx", (unsigned long long)(address - module->base));
+	if (!frame->function)
+		wti_buf_printf(out, "%s%s0x%llx", path, *path ? "+" : "",
+			       (unsigned long long)frame->address);
+	else if (frame->inlined_in)
+		wti_buf_printf(out, "%s!%s", path, frame->function);
+	else
+		wti_buf_printf(out, "%s!%s+0x%llx", path, frame->function,
+			       (unsigned long long)frame->function_offset);
+	if (frame->line)
+		wti_buf_printf(out, "@%s:%u", frame->file, frame->line);
 }
 
-/* "libm.so.6+0x1f00 train+0x1139", innermost first. */
-static struct wt_text stack_text(const struct wt_reader *reader, uint32_t id,
-				 struct wti_buf *scratch)
+/* Innermost first. Where there is none, the place that an agent told. */
+static struct wt_text stack_text(const struct wt_event *event, struct wti_buf *scratch,
+				 struct wti_sources *sources)
 {
-	const uint64_t *frames;
-	size_t count = id ? wt_reader_stack(reader, id, &frames) : 0;
+	const struct wti_frame *frames = NULL;
+	size_t count = wti_sources_frames(sources, event, &frames);
+	struct wti_source source;
 
 	wti_buf_clear(scratch);
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			wti_buf_byte(scratch, ' ');
-		put_frame(scratch, reader, frames[i]);
+		put_frame(scratch, &frames[i]);
 	}
+	if (!count && wti_sources_of(sources, event, &source))
+		wti_put_source(scratch, &source);
 	return scratch_text(scratch);
 }
 
@@ -75,7 +78,7 @@ static bool is_stack(const struct wt_event *event, int field)
 }
 
 void wti_value_of(struct wti_shown *ret, const struct wt_event *event, int field,
-		  struct wti_buf *scratch)
+		  struct wti_buf *scratch, struct wti_sources *sources)
 {
 	if (wti_is_call(event) && field == WT_SYSCALL_FIELD_TEXT) {
 		wti_buf_clear(scratch);
@@ -88,7 +91,7 @@ void wti_value_of(struct wti_shown *ret, const struct wt_event *event, int field
 		wti_event_field(ret, event, field);
 		return;
 	}
-	ret->text = stack_text(event->reader, (uint32_t)wt_event_u64(event, field), scratch);
+	ret->text = stack_text(event, scratch, sources);
 	ret->type = ret->text.bytes ? WTI_SHOWN_TEXT : WTI_SHOWN_ABSENT;
 }
 

@@ -10,10 +10,11 @@
 
 #include "base/buf.h"
 #include "show/event.h"
+#include "show/source.h"
 
 /* `scratch` keeps texts that have to be put together; they are valid until it is used again. */
 void wti_value_of(struct wti_shown *ret, const struct wt_event *event, int field,
-		  struct wti_buf *scratch);
+		  struct wti_buf *scratch, struct wti_sources *sources);
 /* "train.py:41"; empty if not known. */
 struct wt_text wti_site_text(const struct wt_reader *reader, uint32_t id, struct wti_buf *scratch);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The build-id of an ELF file. */
-#ifndef WTI_COLLECT_BUILD_ID_H
-#define WTI_COLLECT_BUILD_ID_H
+#ifndef WTI_BASE_BUILD_ID_H
+#define WTI_BASE_BUILD_ID_H
 
 #include <stdbool.h>
 

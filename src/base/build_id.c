@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "file.h"
 
 #include "build_id.h"
 
