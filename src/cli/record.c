@@ -352,7 +352,8 @@ static const struct wti_option options[] = {
 	 "so",
 	 AT(backend)},
 	{"stacks", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "with --syscalls: record where each call comes from, for source lines in all that is shown",
+	 "with --syscalls: record where each call comes from, for source lines in all that is "
+	 "shown",
 	 AT(stacks)},
 	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
 	 "judge the run while it goes on, as doctor does, and say findings on standard error; "

@@ -11,6 +11,7 @@
 #include "report.h"
 #include "select.h"
 #include "show/event.h"
+#include "show/source.h"
 #include "verb.h"
 
 #define TAIL_MAX 1000000u

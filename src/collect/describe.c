@@ -228,6 +228,27 @@ static void describe_python(const struct wti_record_outcome *outcome, struct wti
 	wti_json_object_end(json);
 }
 
+static void describe_stacks(const struct wti_syscalls *syscalls, struct wti_json *json)
+{
+	const struct wti_stacks *stacks = syscalls->feed.stacks;
+
+	wti_json_key(json, "stacks");
+	if (!stacks) {
+		wti_json_null(json);
+		return;
+	}
+	wti_json_object(json);
+	number(json, "taken", stacks->taken);
+	number(json, "distinct", stacks->last_id);
+	number(json, "files", stacks->last_code);
+	number(json, "cut", stacks->cut);
+	number(json, "broken", stacks->broken);
+	number(json, "beyond_copy", stacks->beyond_copy);
+	number(json, "left_out", stacks->left_out + stacks->spaces.left_out);
+	number(json, "lost", syscalls->lost_stacks);
+	wti_json_object_end(json);
+}
+
 static void describe_syscalls(const struct wti_recorder *recorder, struct wti_json *json)
 {
 	const struct wti_syscalls *syscalls = &recorder->syscalls;
@@ -247,6 +268,7 @@ static void describe_syscalls(const struct wti_recorder *recorder, struct wti_js
 	number(json, "calls", syscalls->feed.call_count);
 	number(json, "own_calls", syscalls->feed.own_count);
 	number(json, "held_back", syscalls->freezer.count);
+	describe_stacks(syscalls, json);
 	wti_json_object_end(json);
 }
 

@@ -10,6 +10,7 @@
 #include "cell.h"
 #include "event.h"
 #include "inspect/label.h"
+#include "source.h"
 #include "words.h"
 
 #define TEXT_MAX 160u /* columns of a text in a line for people */
@@ -131,7 +132,7 @@ static void add_call(struct wti_buf *out, const struct wt_event *event, struct w
 {
 	struct wti_shown length;
 	struct wti_buf call;
-	struct wti_source source;
+	struct wti_place source;
 
 	wti_buf_init(&call, WTI_CALL_TEXT_MAX);
 	wti_put_call(&call, event);
@@ -244,7 +245,7 @@ static void json_value(struct wti_json *j, const struct wti_shown *v)
 static void json_source(struct wti_json *j, const struct wt_event *event,
 			struct wti_sources *sources)
 {
-	struct wti_source source;
+	struct wti_place source;
 
 	if (!wti_sources_of(sources, event, &source))
 		return;
@@ -354,7 +355,7 @@ static void csv_mixed(struct wti_buf *out, const struct wt_event *event,
 static void csv_source(struct wti_buf *out, const struct wt_event *event,
 		       struct wti_sources *sources)
 {
-	struct wti_source source;
+	struct wti_place source;
 	struct wti_buf text;
 
 	wti_buf_init(&text, 16384);

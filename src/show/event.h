@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "show.h"
-#include "source.h"
 
 enum wti_shown_type {
 	WTI_SHOWN_ABSENT,
@@ -40,7 +39,8 @@ int wti_event_value_type(const struct wt_kind *kind, int field);
 /* Whether it is the id of a call site. */
 bool wti_event_is_site(const struct wt_kind *kind, int field);
 
-/* `sources` know where system calls come from. */
+struct wti_sources; /* source.h: they know where system calls come from */
+
 /* Time, track, kind, name, fields; ends with a newline. No field is longer than a few lines. */
 void wti_event_line(struct wti_buf *out, const struct wt_event *event,
 		    const struct wti_style *style, struct wti_sources *sources);

@@ -34,6 +34,19 @@ class Change:
     severity: str = "error"
 
 
+# Changes of the program in C, and what stands in the line that makes the call.
+LINES = {
+    "open-every-step": "open(name, O_RDONLY)",
+    "stat-every-step": 'stat("settings.txt"',
+    "connection": "connect(fd,",
+    "retry": 'open("ready"',
+    "library": "dlopen(",
+    "folder": 'mkdir("extra"',
+    "doubled-writes": "write(fd, data, bytes)",
+    "in-place": "open(name, O_WRONLY",
+    "other-input": 'open(seeded("other-input")',
+}
+
 CHANGES = (
     Change("open-every-step", "WT-GOLD-005", "openat", "'$CWD/settings.txt' is opened 41 times instead of 1; 1 a step"),
     Change("no-fsync", "WT-GOLD-003", "fsync", "'$CWD/model.bin' is not synced any more: 0 times instead of 4"),
@@ -139,6 +152,20 @@ class Golden(Case):
             where = [f["where"] for f in result["findings"]]
             self.assertEqual([Path(place["file"]).name for place in where], ["seeded.py"])
             self.assertEqual([source[place["line"] - 1].strip() for place in where], [call])
+
+    def test_lines_of_c(self) -> None:
+        """With their stacks recorded, deviations of a program in C have the line that calls."""
+        folder = work_folder(self.bench)
+        words = ((), (), *((fault,) for fault in LINES))
+        runs = [str(self.bench.record(SEEDED, str(folder), *more, cwd=folder, options=("--syscalls", "--stacks"))) for more in words]
+        self.assertEqual(self.bench.call("golden", "add", "seeded", *runs[:2]).returncode, 0)
+        source = (Path(__file__).resolve().parent / "seeded.c").read_text().splitlines()
+        for run, (fault, call) in zip(runs[2:], LINES.items()):
+            with self.subTest(fault):
+                _, result = self.bench.json("golden", "check", "seeded", run)
+                where = [f["where"] for f in result["findings"] if f["severity"] == "error"]
+                self.assertEqual([Path(place["file"]).name for place in where], ["seeded.c"])
+                self.assertIn(call, source[where[0]["line"] - 1])
 
     def test_real_programs_are_clean(self) -> None:
         """Descriptors through exec and pipes, workers that take what comes next, random names, a data set."""

@@ -129,7 +129,7 @@ class Exports(unittest.TestCase):
         page = Page()
         page.feed(self.export("html"))
         self.assertEqual(page.tags, {"html", "head", "meta", "title", "style", "body", "h1", "h2", "table", "tr", "th", "td"})
-        calls = [row for row in page.rows if len(row) == 5][1:]
+        calls = [row for row in page.rows if len(row) == 6][1:]
         self.assertEqual(len(calls), 13)
         self.assertEqual(calls[8][2], r"""unlink("</td><script>alert('x')</script>&\n\377")""")
         self.assertEqual(calls[8][3], "-1 ENOENT (No such file or directory)")

@@ -240,9 +240,8 @@ static void take_expression(struct machine *m, struct wti_bytes *in, int32_t *re
 	in->at += bytes;
 }
 
-static void set_expression(struct machine *m, struct wti_bytes *in, uint8_t how)
+static void set_expression(struct machine *m, struct wti_bytes *in, uint64_t number, uint8_t how)
 {
-	uint64_t number = wti_uleb(in);
 	struct wti_cfi_rule rule = {.how = how};
 
 	take_expression(m, in, &rule.value, &rule.bytes);
@@ -279,13 +278,77 @@ static void restore(struct machine *m, uint64_t number)
 		m->row.registers[number] = m->first.registers[number];
 }
 
-/* Those without operands in the operation itself. */
-static void extended(struct machine *m, struct wti_bytes *in, uint8_t op)
+static void define_cfa(struct machine *m, struct wti_bytes *in, uint8_t op)
 {
-	uint64_t number;
+	uint64_t number = m->row.cfa_register;
 
 	switch (op) {
+	case 0x0c: /* def_cfa */
+		number = wti_uleb(in);
+		set_cfa(m, number, (int64_t)wti_uleb(in));
+		break;
+	case 0x0d: /* def_cfa_register */
+		set_cfa(m, wti_uleb(in), m->row.cfa_value);
+		break;
+	case 0x0e: /* def_cfa_offset */
+		set_cfa(m, number, (int64_t)wti_uleb(in));
+		break;
+	case 0x0f: /* def_cfa_expression */
+		m->row.cfa_is_expression = true;
+		take_expression(m, in, &m->row.cfa_value, &m->row.cfa_bytes);
+		break;
+	case 0x12: /* def_cfa_sf */
+		number = wti_uleb(in);
+		set_cfa(m, number, scaled(m, wti_sleb(in)));
+		break;
+	default: /* def_cfa_offset_sf */
+		set_cfa(m, number, scaled(m, wti_sleb(in)));
+	}
+}
+
+static void define_register(struct machine *m, struct wti_bytes *in, uint8_t op)
+{
+	uint64_t number = wti_uleb(in);
+
+	switch (op) {
+	case 0x05: /* offset_extended */
+		set_rule(m, number, WTI_CFI_AT, scaled(m, (int64_t)wti_uleb(in)));
+		break;
+	case 0x06: /* restore_extended */
+		restore(m, number);
+		break;
+	case 0x07: /* undefined */
+		set_rule(m, number, WTI_CFI_UNDEFINED, 0);
+		break;
+	case 0x08: /* same_value */
+		set_rule(m, number, WTI_CFI_SAME, 0);
+		break;
+	case 0x09: /* register */
+		set_rule(m, number, WTI_CFI_MOVED, (int64_t)wti_uleb(in));
+		break;
+	case 0x10: /* expression */
+		set_expression(m, in, number, WTI_CFI_EXPRESSION_AT);
+		break;
+	case 0x11: /* offset_extended_sf */
+		set_rule(m, number, WTI_CFI_AT, scaled(m, wti_sleb(in)));
+		break;
+	case 0x14: /* val_offset */
+		set_rule(m, number, WTI_CFI_IS, scaled(m, (int64_t)wti_uleb(in)));
+		break;
+	case 0x15: /* val_offset_sf */
+		set_rule(m, number, WTI_CFI_IS, scaled(m, wti_sleb(in)));
+		break;
+	default: /* val_expression */
+		set_expression(m, in, number, WTI_CFI_EXPRESSION_IS);
+	}
+}
+
+/* Those that have no operand in the operation itself. */
+static void extended(struct machine *m, struct wti_bytes *in, uint8_t op)
+{
+	switch (op) {
 	case 0x00: /* nop */
+	case 0x2d: /* of aarch64: the return address is signed; its upper bits are cut anyway */
 		break;
 	case 0x01: /* set_loc */
 		m->address = pointer(m->cfi, in, m->cie->encoding);
@@ -299,75 +362,22 @@ static void extended(struct machine *m, struct wti_bytes *in, uint8_t op)
 	case 0x04:
 		m->address += wti_bytes_u32(in) * m->cie->code_align;
 		break;
-	case 0x05: /* offset_extended */
-		number = wti_uleb(in);
-		set_rule(m, number, WTI_CFI_AT, scaled(m, (int64_t)wti_uleb(in)));
-		break;
-	case 0x06: /* restore_extended */
-		restore(m, wti_uleb(in));
-		break;
-	case 0x07: /* undefined */
-		set_rule(m, wti_uleb(in), WTI_CFI_UNDEFINED, 0);
-		break;
-	case 0x08: /* same_value */
-		set_rule(m, wti_uleb(in), WTI_CFI_SAME, 0);
-		break;
-	case 0x09: /* register */
-		number = wti_uleb(in);
-		set_rule(m, number, WTI_CFI_MOVED, (int64_t)wti_uleb(in));
-		break;
 	case 0x0a: /* remember_state */
 		push(m);
 		break;
 	case 0x0b: /* restore_state */
 		pop(m);
 		break;
-	case 0x0c: /* def_cfa */
-		number = wti_uleb(in);
-		set_cfa(m, number, (int64_t)wti_uleb(in));
-		break;
-	case 0x0d: /* def_cfa_register */
-		set_cfa(m, wti_uleb(in), m->row.cfa_value);
-		break;
-	case 0x0e: /* def_cfa_offset */
-		set_cfa(m, m->row.cfa_register, (int64_t)wti_uleb(in));
-		break;
-	case 0x0f: /* def_cfa_expression */
-		m->row.cfa_is_expression = true;
-		take_expression(m, in, &m->row.cfa_value, &m->row.cfa_bytes);
-		break;
-	case 0x10: /* expression */
-		set_expression(m, in, WTI_CFI_EXPRESSION_AT);
-		break;
-	case 0x16: /* val_expression */
-		set_expression(m, in, WTI_CFI_EXPRESSION_IS);
-		break;
-	case 0x11: /* offset_extended_sf */
-		number = wti_uleb(in);
-		set_rule(m, number, WTI_CFI_AT, scaled(m, wti_sleb(in)));
-		break;
-	case 0x12: /* def_cfa_sf */
-		number = wti_uleb(in);
-		set_cfa(m, number, scaled(m, wti_sleb(in)));
-		break;
-	case 0x13: /* def_cfa_offset_sf */
-		set_cfa(m, m->row.cfa_register, scaled(m, wti_sleb(in)));
-		break;
-	case 0x14: /* val_offset, val_offset_sf */
-		number = wti_uleb(in);
-		set_rule(m, number, WTI_CFI_IS, scaled(m, (int64_t)wti_uleb(in)));
-		break;
-	case 0x15:
-		number = wti_uleb(in);
-		set_rule(m, number, WTI_CFI_IS, scaled(m, wti_sleb(in)));
-		break;
-	case 0x2d: /* of aarch64: the return address is signed; its upper bits are cut anyway */
-		break;
 	case 0x2e: /* GNU_args_size */
 		wti_uleb(in);
 		break;
 	default:
-		m->bad = true;
+		if ((op >= 0x0c && op <= 0x0f) || op == 0x12 || op == 0x13)
+			define_cfa(m, in, op);
+		else if ((op >= 0x05 && op <= 0x11) || (op >= 0x14 && op <= 0x16))
+			define_register(m, in, op);
+		else
+			m->bad = true;
 	}
 }
 

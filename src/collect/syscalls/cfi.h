@@ -59,6 +59,7 @@ struct wti_cfi {
 	size_t segment_count;
 	uint64_t begin_address; /* of the page that the first segment begins in */
 	uint64_t end_address;   /* behind the last segment */
+	uint64_t entry;         /* where execution begins */
 	uint8_t *frames;        /* .eh_frame; NULL: there is none */
 	size_t frame_bytes;
 	uint64_t frame_address;

@@ -40,6 +40,7 @@ bool wti_cfi_open(struct wti_cfi *cfi, const struct wti_cfi_source *source)
 	*cfi = (struct wti_cfi){0};
 	if (!read_all(source, &header, sizeof(header), 0) || !is_ours(&header))
 		return false;
+	cfi->entry = header.e_entry;
 	for (unsigned i = 0; i < header.e_phnum; i++) {
 		Elf64_Phdr segment;
 

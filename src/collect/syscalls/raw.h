@@ -99,8 +99,7 @@ struct wti_raw_map {
 	__u32 path_bytes;
 	__u64 address;
 	__u64 bytes;
-	__u64 offset; /* in the file */
-	/* Then its path. */
+	__u64 offset; /* in the file, whose path follows */
 };
 
 /* How the first process of a recording is taken up. */

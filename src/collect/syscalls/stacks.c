@@ -78,12 +78,12 @@ uint32_t wti_stacks_take(struct wti_stacks *stacks, const struct wti_raw_stack *
 	uint64_t *slot;
 
 	wti_unwind(&stacks->spaces, raw, (const uint8_t *)(raw + 1), &unwound);
+	if (!unwound.count) /* of what was before the program; or of a process nobody told of */
+		return 0;
 	stacks->taken++;
 	stacks->cut += unwound.is_cut;
-	stacks->broken += unwound.is_lost || !unwound.count;
+	stacks->broken += unwound.is_lost;
 	stacks->beyond_copy += unwound.is_lost && raw->stack_bytes == WTI_RAW_STACK_MAX;
-	if (!unwound.count)
-		return 0;
 	slot = wti_map_number(&stacks->known,
 			      XXH3_64bits(unwound.frames, unwound.count * sizeof(uint64_t)));
 	if (!slot) {

@@ -154,6 +154,7 @@ void wti_syscalls_stop(struct wti_syscalls *syscalls)
 	wti_freezer_close(&syscalls->freezer);
 	while (more)
 		wti_syscalls_drain(syscalls, &more);
+	syscalls->lost_stacks = syscalls->capture.lost_stacks(syscalls->capture.self);
 	wti_feed_end(&syscalls->feed, syscalls->capture.lost(syscalls->capture.self));
 	syscalls->is_over = true;
 }

@@ -7,6 +7,7 @@
 #define WTI_SYSCALLS_TAP_STACK_H
 
 #define PAGE_BYTES 4096u
+#define MISSING_MAX 2
 
 /* By processor. One that the kernel keeps for each processor may have 32 KiB only. Its program is
  * not entered again on a processor where it runs. */
@@ -23,15 +24,17 @@ __u64 lost_stacks;          /* found no room */
 struct stack_copy {
 	struct wti_tap_stack *into;
 	__u64 address;
-	__u32 bytes;
+	__u32 at;    /* how far it has come */
+	__u32 bytes; /* up to the last that was there */
 	__u32 bytes_max;
+	__u32 missing; /* pages in a row */
 };
 
 static long copy_page(__u32 i, void *opaque)
 {
 	struct stack_copy *copy = opaque;
 	struct wti_tap_stack *s = copy->into;
-	__u32 at = copy->bytes, most = copy->bytes_max, bytes;
+	__u32 at = copy->at, most = copy->bytes_max, bytes;
 
 	if (at >= most)
 		return 1;
@@ -43,8 +46,12 @@ static long copy_page(__u32 i, void *opaque)
 		return 1;
 	barrier_var(at);
 	at &= WTI_RAW_STACK_MAX - 1;
+	copy->at = at + bytes;
+	/* What was never touched is not there, and counts as the zeros that it would be. Two pages
+	 * of that behind something that is there are taken for the end. */
 	if (bpf_probe_read_user(&s->data[at], bytes, (void *)(copy->address + at)))
-		return 1;
+		return copy->bytes && ++copy->missing == MISSING_MAX;
+	copy->missing = 0;
 	copy->bytes = at + bytes;
 	return 0;
 }

@@ -257,10 +257,12 @@ static void call_begins(struct wti_tracer *tracer, struct wti_tracee *tracee,
 	const uint64_t *args = (const uint64_t *)(const void *)info->entry.args;
 	const struct wti_plan *plan;
 	struct wti_memory *memory;
+	bool is_ours;
 
 	tracee->nr = (uint32_t)info->entry.nr;
 	tracee->arch = arch_of(info->arch, info->entry.nr);
 	memcpy(tracee->args, args, sizeof(tracee->args));
+	is_ours = !tracee->known; /* what calls the first exec */
 	if (!tracee->known && is_exec(tracee))
 		wti_tracee_adopt(tracer, tracee, 0, WT_TASK_PROGRAM);
 	take_own(tracee);
@@ -269,7 +271,8 @@ static void call_begins(struct wti_tracer *tracer, struct wti_tracee *tracee,
 	tracee->remaps = wti_tracee_maps_code(tracer, tracee);
 	if (!tracee->in_call)
 		return;
-	wti_tracee_stack(tracer, tracee);
+	if (!is_ours)
+		wti_tracee_stack(tracer, tracee);
 	plan = plan_of(tracer, tracee);
 	memory = memory_of(tracee, plan);
 	if (memory && plan->at_entry)

@@ -11,6 +11,7 @@
 #include "leb.h"
 #include "unwind.h"
 
+#define ENTRY_BYTES 64u
 #define WORDS_MAX 16 /* of an expression's stack */
 #if defined(__aarch64__)
 #define ADDRESS_BITS UINT64_C(0x0000ffffffffffff) /* above stands a signature */
@@ -26,7 +27,8 @@ struct walk {
 	uint64_t stack_bytes;
 	uint64_t regs[WTI_RAW_REGS];
 	uint64_t cfa;
-	const struct wti_cfi *cfi;
+	const struct wti_cfi *cfi; /* of the file that the frame is in; NULL: of none */
+	uint64_t address;          /* in it */
 };
 
 static bool read_word(const struct walk *w, uint64_t address, uint64_t *ret)
@@ -212,11 +214,21 @@ static enum step step_by_row(struct walk *w, const struct wti_cfi_row *row)
 	return regs[WTI_RAW_PC] ? STEP_DONE : STEP_OUTERMOST;
 }
 
+/* The first instructions of a program or of the dynamic linker, which nobody has called and which
+ * often have no row that says so. */
+static bool is_entry(const struct walk *w)
+{
+	return w->cfi && w->cfi->entry && w->address >= w->cfi->entry &&
+	       w->address - w->cfi->entry < ENTRY_BYTES;
+}
+
 /* Only to where there is code: without frame pointers the register holds anything. */
 static enum step step_by_pointer(struct walk *w)
 {
 	uint64_t fp = w->regs[WTI_RAW_FP], next, pc, ignored;
 
+	if (is_entry(w))
+		return STEP_OUTERMOST;
 	if (fp < w->regs[WTI_RAW_SP] || !read_word(w, fp, &next) || !read_word(w, fp + 8, &pc))
 		return STEP_FAILED;
 	pc &= ADDRESS_BITS;
@@ -224,6 +236,24 @@ static enum step step_by_pointer(struct walk *w)
 		return STEP_FAILED;
 	w->regs[WTI_RAW_SP] = fp + 16;
 	w->regs[WTI_RAW_FP] = next;
+	w->regs[WTI_RAW_PC] = pc;
+	return STEP_DONE;
+}
+
+/* The functions that begin threads tell nothing of themselves around the call, as it would be wrong
+ * in the child: they keep nothing on the stack but where they came from. */
+static enum step step_by_return(struct walk *w)
+{
+	uint64_t sp = w->regs[WTI_RAW_SP], pc, ignored;
+
+#if defined(__aarch64__)
+	return step_by_pointer(w); /* it is in a register, which the call may have changed */
+#endif
+	if (is_entry(w))
+		return STEP_OUTERMOST;
+	if (!read_word(w, sp, &pc) || !wti_spaces_place(w->spaces, w->space, pc - 1, &ignored))
+		return step_by_pointer(w);
+	w->regs[WTI_RAW_SP] = sp + 8;
 	w->regs[WTI_RAW_PC] = pc;
 	return STEP_DONE;
 }
@@ -240,6 +270,7 @@ static const struct wti_cfi_row *take_frame(struct walk *w, bool was_interrupted
 	out->frames[out->count++] =
 		code ? code->base + (address - code->cfi.begin_address) + 1 : sought + 1;
 	w->cfi = code ? &code->cfi : NULL;
+	w->address = address;
 	return code ? wti_codes_row(&w->spaces->codes, number, address) : NULL;
 }
 
@@ -256,7 +287,7 @@ void wti_unwind(struct wti_spaces *spaces, const struct wti_raw_stack *raw, cons
 
 	ret->count = 0;
 	ret->is_cut = ret->is_lost = false;
-	if (!w.space)
+	if (!w.space || !w.space->count)
 		return;
 	memcpy(w.regs, raw->regs, sizeof(w.regs));
 	do {
@@ -267,7 +298,9 @@ void wti_unwind(struct wti_spaces *spaces, const struct wti_raw_stack *raw, cons
 			return;
 		}
 		row = take_frame(&w, was_interrupted, ret);
-		step = row ? step_by_row(&w, row) : step_by_pointer(&w);
+		step = row               ? step_by_row(&w, row)
+		       : ret->count == 1 ? step_by_return(&w)
+					 : step_by_pointer(&w);
 		was_interrupted = row && row->is_signal;
 	} while (step == STEP_DONE);
 	ret->is_lost = step == STEP_FAILED;

@@ -47,6 +47,23 @@ static const struct wti_kind_keys *keys_of(struct wti_field_keys *keys, const st
 	return slot;
 }
 
+/* ,"source":{"file":"train.c","line":41,"function":"step"} */
+static void put_source(struct wti_buf *out, const struct wt_event *event,
+		       struct wti_sources *sources)
+{
+	struct wti_place place;
+
+	if (!wti_sources_of(sources, event, &place))
+		return;
+	WTI_PUT(out, ",\"source\":{\"file\":");
+	wti_put_json_text(out, place.file);
+	WTI_PUT(out, ",\"line\":");
+	wti_put_u64(out, place.line);
+	WTI_PUT(out, ",\"function\":");
+	wti_put_json_text(out, place.function);
+	WTI_PUT(out, "}");
+}
+
 void wti_put_json_fields(struct wti_buf *out, struct wti_field_keys *keys,
 			 const struct wt_event *event)
 {
@@ -64,5 +81,6 @@ void wti_put_json_fields(struct wti_buf *out, struct wti_field_keys *keys,
 		wti_value_of(&value, event, i, &keys->scratch, keys->sources);
 		wti_put_json(out, &value);
 	}
+	put_source(out, event, keys->sources);
 	WTI_PUT(out, "}");
 }

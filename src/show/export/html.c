@@ -101,7 +101,7 @@ static int event(void *state, const struct wt_event *event, struct wt_err *err)
 {
 	struct html *html = state;
 	const struct wti_syscall *call = &html->calls.call;
-	struct wti_source source;
+	struct wti_place source;
 	int r = wti_traced_take(&html->calls, event, err);
 	bool failed = call->result < 0 && call->result >= -4095;
 
@@ -118,10 +118,9 @@ static int event(void *state, const struct wt_event *event, struct wt_err *err)
 	put_cell(html, " class=c");
 	wti_buf_printf(html->out, "<td class=n>");
 	wti_put_us(html->out, (int64_t)call->duration_ns);
-	if (wti_sources_of(html->calls.export->sources, event, &source)) {
+	if (wti_sources_of(html->calls.export->sources, event, &source))
 		wti_put_source(&html->text, &source);
-		put_cell(html, " class=c");
-	}
+	put_cell(html, " class=c");
 	WTI_PUT(html->out, "\n");
 	return r;
 }
