@@ -158,6 +158,11 @@ static const struct wti_site *site_of(const struct wti_checking *c, const struct
 		if (tally && site_in(tally, 0))
 			return site_in(tally, 0);
 	}
+	/* A call that failed is none of these. */
+	for (const struct wti_tally *t = thing ? wti_effects_first(c->run, index) : NULL; t;
+	     t = wti_effects_next(c->run, t))
+		if (site_in(t, 0))
+			return site_in(t, 0);
 	return NULL;
 }
 
