@@ -140,9 +140,9 @@ static int choose_syscalls(struct recording *recording, const struct record_opti
 	if (options->attach && !which) /* there is nothing else to record of it */
 		which = "yes";
 	if (!which || !strcmp(which, "no") || !strcmp(which, "false"))
-		return options->attach ? wti_err(err, WT_E_ARG,
-						 "'--attach' records system calls; leave "
-						 "'--syscalls=no' away")
+		return options->attach   ? wti_err(err, WT_E_ARG,
+						   "'--attach' records system calls; leave "
+						     "'--syscalls=no' away")
 		       : options->stacks ? wti_err(err, WT_E_ARG,
 						   "--stacks are those of system calls: give "
 						   "--syscalls, too")
