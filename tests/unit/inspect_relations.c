@@ -351,6 +351,7 @@ static void saved_late(struct world *w, bool is_wrong)
 	struct wti_parameter *weight;
 
 	model(w);
+	parameter(w, "Net", "b.weight", NULL); /* not in the checkpoint */
 	weight = parameter(w, "Net", "a.weight", NULL);
 	weight->hash = 1;
 	collect(w);
@@ -362,6 +363,62 @@ static void never_collected(struct world *w, bool is_wrong)
 {
 	model(w);
 	save(w, parameter(w, "Net", "a.weight", NULL)->hash);
+}
+
+/* ---- Ranks ---------------------------------------------------------------------------------- */
+
+/* Both ranks call it, with a number of which they may have their own. */
+static void unlike(struct world *w, bool is_wrong)
+{
+	w->scope.world = STREAMS;
+	for (int i = 0; i < 3; i++) {
+		for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+			bool differs = is_wrong && w->stream && i == 2;
+
+			call(w, "topk")->module = word(w, "torch");
+			tensor(w, 0, 10 + w->stream, "8x4");
+			number(w, "k", 1, differs ? 3 : 2);
+			tensor(w, -1, 20 + w->stream, differs ? "8x3" : "8x2");
+			tell_call(w);
+		}
+		w->scope.step++;
+	}
+	w->stream = 0;
+}
+
+/* A module that is given the same on both ranks, and, now and then, something else. */
+static void drifted(struct world *w, bool is_wrong)
+{
+	w->scope.world = STREAMS;
+	for (uint64_t i = 0; i < 4; i++) {
+		for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+			uint64_t own = i % 2 ? w->stream : 0;
+
+			module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST);
+			tensor(w, 0, 10 * i + own + 1, "8x4");
+			tensor(w, -1, 10 * i + own + 100 + (is_wrong && i == 2) * w->stream, "8x2");
+			tell_module(w, WTI_MOMENT_CALL);
+		}
+		w->scope.step++;
+	}
+	w->stream = 0;
+}
+
+static void alone(struct world *w, bool is_wrong)
+{
+	module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST);
+	tensor(w, 0, 1, "8x4");
+	tensor(w, -1, 2, "8x2");
+	tell_module(w, WTI_MOMENT_CALL);
+	tell_module(w, WTI_MOMENT_CALL);
+}
+
+static void test_ranks(void)
+{
+	differ("ranks", "torch.topk", "is given the same numbers", unlike);
+	differ("ranks", "torch.topk", "returns the same shape", unlike);
+	differ("ranks", "module", "makes the same of the same", drifted);
+	never("ranks", "module", alone, false);
 }
 
 static void test_parts(void)
@@ -409,6 +466,7 @@ static const struct test tests[] = {
 	{"arguments and results", test_calls},
 	{"data", test_data},
 	{"checkpoints", test_checkpoints},
+	{"ranks", test_ranks},
 	{NULL, NULL},
 };
 

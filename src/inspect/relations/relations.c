@@ -22,6 +22,7 @@ const struct wti_relation *const wti_relations[] = {
 	&wti_relation_contain,
 	&wti_relation_changes,
 	&wti_relation_consistent,
+	&wti_relation_ranks,
 	&wti_relation_saved,
 	&wti_relation_count,
 	NULL,

@@ -23,6 +23,7 @@ extern const struct wti_relation wti_relation_mode;
 extern const struct wti_relation wti_relation_order;
 extern const struct wti_relation wti_relation_output;
 extern const struct wti_relation wti_relation_parts;
+extern const struct wti_relation wti_relation_ranks;
 extern const struct wti_relation wti_relation_saved;
 extern const struct wti_relation wti_relation_schedule;
 
