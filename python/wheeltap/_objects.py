@@ -25,6 +25,7 @@ TENSORS_MAX = 100_000  # of a model
 # A module with no tensors of its own and one module in it, under one of these names, is a wrapper of that.
 INNER = {"module", "_orig_mod", "_fsdp_wrapped_module", "_fpw_module", "_forward_module", "_checkpoint_wrapped_module"}
 LOADER_FACTS = ("batch_size", "num_workers", "drop_last", "prefetch_factor", "persistent_workers")
+MODULE_FACTS = ("batch_first", "padding_idx", "ignore_index")  # of torch's own modules
 SAMPLER_FACTS = ("epoch", "seed", "rank", "num_replicas", "shuffle", "drop_last", "replacement")
 
 
@@ -208,6 +209,7 @@ class Objects:
         for path, module in self._modules(root):
             if self.core.known(module, self.core.LIVE_MODULE) is None:
                 self.core.follow_module(module, owner, path, f"{owner}.{path}" if path else owner)
+                self._tell_facts(module, f"{owner}.{path}" if path else owner)
             for role, key in ((PARAMETER, "_parameters"), (BUFFER, "_buffers")):
                 for name, tensor in (own(module, key) or {}).items():
                     if tensor is not None and len(now) < TENSORS_MAX:
@@ -224,6 +226,15 @@ class Objects:
         if told and now != told:  # what optimizers have may not be what the model has
             for optimizer in self.core.living(self.core.LIVE_OPTIMIZER):
                 self._tell_groups(optimizer)
+
+    def _tell_facts(self, module: Any, name: str) -> None:
+        """What decides how a module of torch's reads its input."""
+        if not type(module).__module__.startswith("torch.nn."):
+            return
+        for fact in MODULE_FACTS:
+            value = own(module, fact)
+            if isinstance(value, (int, bool)):
+                self.core.state(name, fact, value)
 
     def _tell_member(self, owner: str, name: str, tensor: Any, role: int, group: int) -> None:
         self.core.member(owner, name, tensor, role, group, self._placement(tensor))

@@ -31,6 +31,7 @@ struct world {
 	char text[64];
 	uint32_t attribute; /* of a state */
 	uint32_t owner;
+	const struct wti_parameter *parameter;
 	double value;
 	void (*listen)(void *listener, const struct wti_moment *moment); /* beside the judge */
 	void *listener;
@@ -169,6 +170,7 @@ static inline void tell(struct world *w, enum wti_moment_type type, const struct
 		moment.event = &w->event;
 	moment.attribute = w->attribute;
 	moment.owner = w->owner;
+	moment.parameter = w->parameter;
 	moment.number = w->value;
 	wti_judge_moment(&w->judge, &moment);
 	if (w->listen)

@@ -441,7 +441,7 @@ enum { ROWS_TO_TELL = 3 };
 
 struct written {
 	struct wti_slots epochs;  /* of loaders: how often begun */
-	struct wti_slots results; /* line and hash: in which epoch */
+	struct wti_slots results; /* hash: in which epoch it was last written */
 	uint32_t count;
 };
 
@@ -461,7 +461,13 @@ static uint64_t *epoch_of(struct written *written, const struct wti_call *call)
 
 static uint64_t result_key(const struct wti_call *call, uint64_t hash)
 {
-	return (hash ^ (uint64_t)call->stream << 32 ^ call->site) * 0x9e3779b97f4a7c15u;
+	return (hash ^ (uint64_t)call->stream << 32) * 0x9e3779b97f4a7c15u;
+}
+
+/* Zeros to be filled are the same in every epoch. */
+static bool is_of_one_value(const struct wti_digest_row *digest)
+{
+	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && digest->min == digest->max;
 }
 
 /* In place, while the loader fetches a batch. */
@@ -473,14 +479,15 @@ static void judge_write(struct wti_case *account, struct written *written,
 	uint64_t *seen;
 
 	if (!before || !after || before->digest.hash == after->digest.hash ||
-	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH)
+	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH ||
+	    is_of_one_value(&before->digest))
 		return;
 	seen = wti_slot(&written->results, result_key(moment->call, before->digest.hash),
 			sizeof(*seen));
 	if (seen && *seen && *seen < epoch) {
 		if (++written->count >= ROWS_TO_TELL)
 			wti_violated(account, moment, moment->call->callee,
-				     "it changes in place what it had written in an epoch before "
+				     "it changes in place what had been written in an epoch before "
 				     "(%u rows)",
 				     written->count);
 	} else {
@@ -520,9 +527,10 @@ const struct wti_rule wti_rule_data_005 = {
 		 "from epoch to epoch",
 	.hint = "copy the row first: row = self.rows[index].clone()",
 	.definition =
-		"While a loader fetches a batch, no operation in place changes a tensor that the "
-		"same line had written in an earlier epoch. Three rows are a violation. A case is "
-		"an operation in place while a batch is fetched.",
+		"While a loader fetches a batch, no operation in place changes a tensor that one "
+		"had written in an earlier epoch, and none since. Tensors of one value are left "
+		"out. Three rows are a violation. A case is an operation in place while a batch is "
+		"fetched.",
 	.innocent = "Rows that are meant to age.",
 	.needs = "no operation in place was recorded while a loader fetched in its own process",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_CALL,

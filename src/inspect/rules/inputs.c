@@ -41,6 +41,9 @@ static bool is_training(const struct wti_moment *moment)
 
 enum { CALLS_TO_COMPARE = 4 };
 static const double times_apart = 8;
+/* Both together are as far apart as one of them with the number above. */
+static const double times_narrower = 4, times_aside = 2;
+enum { ELEMENTS_ASIDE = 64 };
 
 struct range {
 	uint32_t dtype;
@@ -60,6 +63,13 @@ static void add(struct range *range, const struct wti_digest_row *input)
 	range->calls++;
 }
 
+/* A narrow band beside the middle: normalised twice. A few elements may lie there by chance. */
+static bool is_aside(const struct wti_digest_row *input, double spread, double here, double shift)
+{
+	return input->count >= ELEMENTS_ASIDE && here * times_narrower < spread &&
+	       shift > times_aside * spread;
+}
+
 static void judge_range(struct wti_case *account, const struct range *range,
 			const struct wti_moment *moment, const struct wti_digest_row *input)
 {
@@ -75,7 +85,7 @@ static void judge_range(struct wti_case *account, const struct range *range,
 	else if (!is_float(input->dtype) || spread == 0)
 		return;
 	else if (here > times_apart * spread || here * times_apart < spread ||
-		 shift > times_apart * spread)
+		 shift > times_apart * spread || is_aside(input, spread, here, shift))
 		wti_violated(account, moment, moment->object->name,
 			     "in training its input was %.3g +- %.3g, here it is %.3g +- %.3g",
 			     range->mean, spread, input->mean, here);
@@ -107,7 +117,9 @@ const struct wti_rule wti_rule_input_001 = {
 	.definition =
 		"In evaluation mode, after four calls in training mode, the first input of a model "
 		"has a spread between an eighth and eight times that of its training inputs, and "
-		"a mean within eight times that spread. A case is a call in evaluation mode.",
+		"a mean within eight times that spread; and of 64 elements or more not both less "
+		"than a quarter of the spread and a mean more than twice the spread away. A case "
+		"is a call in evaluation mode.",
 	.innocent = "A test of how the model bears inputs of another kind.",
 	.needs = "no model was called in both modes with measured inputs",
 	.moments = WTI_MOMENT_MODULE,

@@ -142,6 +142,8 @@ const struct wti_rule wti_rule_mode_001 = {
 	.innocent = "Normalisation that is frozen from the beginning is not judged. Freezing it in "
 		    "the middle of a run on purpose looks like this.",
 	.needs = "no dropout or batch normalisation was called for a step in training mode",
+	/* What is trained on in evaluation mode is taken for an evaluation. */
+	.explains = (const char *const[]){"WT-ROWS-001", "WT-ROWS-002", "WT-ROWS-003", NULL},
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct modes),
 	.see = see_modes,

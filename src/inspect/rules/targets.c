@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about targets: that there are some, and that they differ. */
+/* Rules about targets: that there are some, that they differ, and are not what the model is given.
+ */
 #include "inspect/training/shape.h"
+#include "recent.h"
 #include "rule.h"
 #include "slots.h"
 
@@ -165,4 +167,72 @@ const struct wti_rule wti_rule_target_002 = {
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct ignored),
 	.see = see_ignored,
+};
+
+/* ---- WT-TARGET-003: the input itself -------------------------------------------------------- */
+
+enum { TARGETS_TO_COMPARE = 16, CALLS_WITH_INPUT = 3 };
+
+struct copied {
+	struct wti_recent inputs; /* of models in training, integers */
+	uint32_t streak;
+};
+
+static void note_tokens(struct copied *copied, const struct wti_call *call)
+{
+	const struct wti_value_row *value = wti_call_tensor(call, false, 0);
+
+	/* The first alone: some models are given their targets too. */
+	if (call->flags & WTI_CALL_OUTERMOST && call->flags & WTI_CALL_GRAD &&
+	    call->what == WTI_CALLEE_OTHER && value && is_integer(value->digest.dtype))
+		wti_recent_add(&copied->inputs, call, value, 0);
+}
+
+static void see_copied(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct copied *copied = wti_slot(state, moment->process->stream, sizeof(*copied));
+	const struct wti_value_row *target;
+
+	if (!copied)
+		return;
+	if (moment->type == WTI_MOMENT_MODULE) {
+		note_tokens(copied, moment->call);
+		return;
+	}
+	target = classes_of(moment);
+	if (!target || target->digest.count < TARGETS_TO_COMPARE || !copied->inputs.count)
+		return;
+	if (!wti_recent_find(&copied->inputs, target)) {
+		copied->streak = 0;
+		wti_held(account);
+	} else if (++copied->streak >= CALLS_WITH_INPUT) {
+		wti_violated(account, moment, moment->call->callee,
+			     "its %llu targets are what the model was given, to the bit",
+			     (unsigned long long)target->digest.count);
+	}
+}
+
+static void release_copied(void *state)
+{
+	wti_slots_release(state);
+}
+
+const struct wti_rule wti_rule_target_003 = {
+	.code = "WT-TARGET-003",
+	.severity = WT_WARNING,
+	.title = "the targets are what the model is given",
+	.means = "it learns to copy its input: in a language model the targets were not shifted by "
+		 "one, so that each token is to predict itself",
+	.hint = "shift: inputs = tokens[:, :-1], targets = tokens[:, 1:]",
+	.definition =
+		"The classes that cross_entropy or nll_loss is given, 16 or more and not all the "
+		"same, are not the first that a model was just given with gradients on, to the "
+		"bit, three "
+		"times in a row. A case is a call.",
+	.innocent = "A task that is to copy: an autoencoder of tokens with a narrow middle.",
+	.needs = "no model with an input of integers was followed by a loss with classes",
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_copied,
+	.release = release_copied,
 };

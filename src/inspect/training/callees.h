@@ -36,6 +36,15 @@ enum wti_callee {
 	WTI_CALLEE_INDEX,
 	WTI_CALLEE_EXCHANGE, /* between ranks, of data rather than sums */
 	WTI_CALLEE_GENERATE,
+	WTI_CALLEE_NORMALIZE, /* vectors to a length */
+	WTI_CALLEE_EQUAL,     /* compares element by element, as the next ones do */
+	WTI_CALLEE_UNEQUAL,
+	WTI_CALLEE_BELOW,
+	WTI_CALLEE_NOT_BELOW,
+	WTI_CALLEE_NEGATE, /* of truth values */
+	WTI_CALLEE_DETACH,
+	WTI_CALLEE_TO_NUMPY,
+	WTI_CALLEE_FROM_NUMPY, /* or from numbers */
 	WTI_CALLEE_COUNT,
 };
 

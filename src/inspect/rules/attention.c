@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about attention: that it is kept from what it should not see, and from nothing else. */
+#include <string.h>
+
+#include "recent.h"
+#include "rule.h"
+#include "slots.h"
+
+/* ---- WT-MASK-001: the wrong way round ------------------------------------------------------- */
+
+enum { CALLS_TO_TELL = 2 };
+
+/* What is true in a mask, as far as the way it was made tells. */
+enum sense { SENSE_PADDING = 1, SENSE_CONTENT };
+
+struct masks {
+	struct wti_recent made; /* truth values, and their sense */
+	uint32_t streak;
+};
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+/* tokens == 0 finds the padding, whatever number that is; tokens != 0 what is not. */
+static uint32_t sense_of_number(const struct wti_call *call)
+{
+	double number;
+
+	if (wti_call_tensor(call, false, 1) ||
+	    !wti_call_as_number(call, WTI_SYMBOL_NONE, 1, &number))
+		return 0;
+	if (call->what == WTI_CALLEE_EQUAL)
+		return SENSE_PADDING;
+	return call->what == WTI_CALLEE_UNEQUAL ? SENSE_CONTENT : 0;
+}
+
+/* Positions, the same for all rows, against a column of lengths. */
+static uint32_t sense_of_lengths(const struct wti_moment *moment)
+{
+	const struct wti_value_row *places = wti_call_tensor(moment->call, false, 0);
+	const struct wti_value_row *lengths = wti_call_tensor(moment->call, false, 1);
+	struct wti_shape row, column;
+
+	if (!places || !lengths)
+		return 0;
+	row = wti_value_shape(moment, places);
+	column = wti_value_shape(moment, lengths);
+	if (column.rank != 2 || column.extents[1] != 1 || column.extents[0] < 2 || !row.rank ||
+	    (row.rank == 2 && row.extents[0] != 1) || row.rank > 2)
+		return 0;
+	if (moment->call->what == WTI_CALLEE_BELOW)
+		return SENSE_CONTENT;
+	return moment->call->what == WTI_CALLEE_NOT_BELOW ? SENSE_PADDING : 0;
+}
+
+static uint32_t sense_of_negation(const struct masks *masks, const struct wti_call *call)
+{
+	const struct wti_recent_tensor *before =
+		wti_recent_find(&masks->made, wti_call_tensor(call, false, 0));
+
+	if (call->what != WTI_CALLEE_NEGATE || !before)
+		return 0;
+	return before->note == SENSE_PADDING ? SENSE_CONTENT : SENSE_PADDING;
+}
+
+static void note_mask(struct masks *masks, const struct wti_moment *moment)
+{
+	uint32_t sense = sense_of_number(moment->call);
+
+	if (!sense)
+		sense = sense_of_lengths(moment);
+	if (!sense)
+		sense = sense_of_negation(masks, moment->call);
+	if (sense)
+		wti_recent_add(&masks->made, moment->call, wti_call_tensor(moment->call, true, 0),
+			       sense);
+}
+
+static bool is_of_torch(const struct wti_moment *moment)
+{
+	return !strncmp(wti_moment_text(moment, moment->call->module), "torch.nn.", 9);
+}
+
+/* True means: not to be looked at. */
+static const struct wti_value_row *padding_mask_of(const struct wti_moment *moment)
+{
+	const struct wti_value_row *value;
+
+	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, false, n)); n++) {
+		const char *name = wti_moment_text(moment, value->name);
+		size_t length = strlen(name), wanted = strlen("key_padding_mask");
+
+		if (length >= wanted && !strcmp(name + length - wanted, "key_padding_mask"))
+			return value;
+	}
+	return NULL;
+}
+
+static void judge_mask(struct wti_case *account, struct masks *masks,
+		       const struct wti_moment *moment)
+{
+	const struct wti_value_row *mask = padding_mask_of(moment);
+	const struct wti_recent_tensor *made = wti_recent_find(&masks->made, mask);
+	struct wti_call call = *moment->call;
+	struct wti_moment there = *moment;
+
+	if (!made)
+		return;
+	if (made->note == SENSE_PADDING) {
+		masks->streak = 0;
+		wti_held(account);
+		return;
+	}
+	if (++masks->streak < CALLS_TO_TELL)
+		return;
+	call.site = made->site; /* the line that made the mask */
+	there.call = &call;
+	wti_violated(
+		account, &there, moment->call->object,
+		"%s is true where there is content, in %.0f %% of all places: these are hidden",
+		wti_moment_text(moment, mask->name), 100 * mask->digest.mean);
+}
+
+static void see_mask(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct masks *masks = wti_slot(state, moment->process->stream, sizeof(*masks));
+
+	if (!masks)
+		return;
+	if (moment->type == WTI_MOMENT_CALL)
+		note_mask(masks, moment);
+	else if (is_of_torch(moment))
+		judge_mask(account, masks, moment);
+}
+
+const struct wti_rule wti_rule_mask_001 = {
+	.code = "WT-MASK-001",
+	.severity = WT_ERROR,
+	.title = "a padding mask is the wrong way round",
+	.means = "attention looks at the padding alone, and at nothing of the content",
+	.hint = "torch hides what is true in a key_padding_mask: tokens == padding, not !=",
+	.definition =
+		"A key_padding_mask of a module of torch's is not true where tokens differ from a "
+		"number, or where positions are below a length, nor is it the negation of the "
+		"opposite. Two calls in a row are a violation. A case is a call with a mask that "
+		"was made by such a comparison.",
+	.innocent = "None is known.",
+	.needs = "no module was given a key_padding_mask that a recorded comparison had made",
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_mask,
+	.release = release_slots,
+};
