@@ -136,6 +136,15 @@ void wti_decode_result(struct wti_buf *out, const struct wti_syscall *call,
 		wti_result_int(&show);
 }
 
+void wti_decode_siginfo(struct wti_buf *out, const uint8_t *info)
+{
+	static const struct wti_syscall none;
+	struct wti_show show;
+
+	begin(&show, out, &none, NULL);
+	wti_say_siginfo(&show, info);
+}
+
 void wti_decode_pad(struct wti_buf *out, size_t line_begin)
 {
 	size_t width = out->bytes - line_begin;

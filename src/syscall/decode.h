@@ -45,6 +45,10 @@ void wti_decode_pad(struct wti_buf *out, size_t begin);
 void wti_decode_line(struct wti_buf *out, size_t begin, const struct wti_syscall *call,
 		     const struct wti_decode_options *options);
 
+/* {si_signo=SIGCHLD, si_code=CLD_EXITED, ...}; of the first bytes of a siginfo, 48 at least. */
+#define WTI_SIGINFO_BYTES 48
+void wti_decode_siginfo(struct wti_buf *out, const uint8_t *info);
+
 /* SIGCHLD, SIGRTMIN, SIGRT_1, 99 */
 #define WTI_SIGNAL_LABEL_BYTES 16
 const char *wti_signal_label(char out[WTI_SIGNAL_LABEL_BYTES], uint32_t signal);

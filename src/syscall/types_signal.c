@@ -171,7 +171,7 @@ static void show_child(struct wti_show *show, const uint8_t *at, int32_t code)
 		 (long long)wti_get64(at + 40));
 }
 
-/* 128 bytes of the kernel's siginfo_t. */
+/* The first 48 bytes of the kernel's siginfo_t: all that is used of it. */
 void wti_say_siginfo(struct wti_show *show, const uint8_t *at)
 {
 	int32_t signal = (int32_t)wti_get32(at), code = (int32_t)wti_get32(at + 8);
@@ -201,7 +201,7 @@ void wti_say_siginfo(struct wti_show *show, const uint8_t *at)
 		WTI_SHOW(show, ", si_timerid=%#x, si_overrun=%d, si_int=%d, si_ptr=%#llx",
 			 wti_get32(at + 16), (int32_t)wti_get32(at + 20),
 			 (int32_t)wti_get32(at + 24), (unsigned long long)wti_get64(at + 24));
-	if (code > 0 && code != SI_KERNEL &&
+	if (code > 0 &&
 	    (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL)) {
 		WTI_SHOW(show, ", si_addr=");
 		wti_say_address(show, wti_get64(at + 16));

@@ -65,13 +65,18 @@ class Frame:
 
 
 def stacks(text: str, name: str) -> list[list[Frame]]:
-    """The frames below each call that has `name` among its arguments."""
+    """The frames below each call that has `name` among its arguments, or below its end if others have cut it in two."""
     found: list[list[Frame]] = []
     taking = False
+    cut: set[str] = set()
     for line in text.splitlines():
         if not line.startswith(" > "):
-            taking = f'access("{name}"' in line
-            if taking:
+            thread = line.split(" ", 1)[0]
+            taking = f'access("{name}"' in line or (thread in cut and "<... access resumed>" in line)
+            cut.discard(thread)
+            if taking and line.endswith("<unfinished ...>"):
+                cut.add(thread)
+            elif taking:
                 found.append([])
         elif taking:
             found[-1].append(Frame(line))

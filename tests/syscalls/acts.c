@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,6 +307,62 @@ static int wait_by_epoll(char **words)
 	return interrupted;
 }
 
+/* signals: of all sorts, each caught; then one that is not. */
+static int signals(char **words)
+{
+	static const int caught_ones[] = {SIGUSR1, SIGUSR2, SIGCHLD, SIGALRM, SIGPIPE, SIGCONT};
+	struct sigaction action = {.sa_handler = catch, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+	union sigval value = {.sival_int = 77};
+	int ends[2], status;
+	pid_t pid;
+
+	for (size_t i = 0; i < sizeof(caught_ones) / sizeof(caught_ones[0]); i++)
+		sigaction(caught_ones[i], &action, NULL);
+	raise(SIGUSR1);
+	kill(getpid(), SIGUSR2);
+	sigqueue(getpid(), SIGUSR1, value);
+	pid = fork();
+	if (pid == 0)
+		_exit(7);
+	waitpid(pid, &status, 0);
+	if (pipe(ends) || close(ends[0]) || write(ends[1], "x", 1) >= 0)
+		return 1;
+	pid = fork();
+	if (pid == 0)
+		raise(SIGSTOP);
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, &status, WUNTRACED);
+	kill(pid, SIGCONT);
+	waitpid(pid, &status, 0);
+	ualarm(1000, 0);
+	while (caught != SIGALRM)
+		usleep(1000);
+	*(volatile int *)(uintptr_t)words[0] = 1; /* words[0] is NULL */
+	return 0;
+}
+
+/* turns: a child waits in a read while its parent makes calls; each has calls of its own. */
+static int turns(char **words)
+{
+	int ends[2];
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(ends))
+		return 2;
+	pid = fork();
+	if (pid == 0)
+		_exit(syscall(SYS_getpriority, 0, 0) < 0 || read(ends[0], &byte, 1) != 1);
+	usleep(100000);
+	syscall(SYS_getpgid, 0);
+	syscall(SYS_getsid, 0);
+	if (write(ends[1], "x", 1) != 1)
+		return 2;
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
 static const struct act {
 	const char *name;
 	int words;
@@ -316,6 +373,7 @@ static const struct act {
 	{"crash", 0, crash},         {"stop", 0, stop},       {"orders", 0, orders},
 	{"exec", 0, exec_in_thread}, {"beat", 1, beat},       {"grandchildren", 1, grandchildren},
 	{"wait", 1, wait_for_input}, {"family", 0, family},   {"epoll", 0, wait_by_epoll},
+	{"signals", 0, signals},     {"turns", 0, turns},
 };
 
 int main(int argc, char **argv)

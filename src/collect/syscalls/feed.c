@@ -15,6 +15,7 @@
 #include "stacks.h"
 
 #define TRACKS_MAX (1u << 20)
+#define CODE_AT 8 /* si_code in a siginfo */
 #define UNITS(bytes) ((uint16_t)(((bytes) + 7) / 8))
 
 void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *program,
@@ -233,10 +234,12 @@ static void take_task(struct wti_feed *feed, struct wti_feed_track *track,
 static void take_end(struct wti_feed *feed, struct wti_feed_track *track,
 		     const struct wti_raw_end *raw)
 {
-	struct wti_record_task_end record = {.tid = raw->tid, .pid = raw->pid, .flags = raw->flags};
+	struct wti_record_task_end record = {
+		.tid = raw->tid, .pid = raw->pid, .flags = raw->flags & 1};
 
 	record.status =
 		WIFSIGNALED(raw->status) ? -WTERMSIG(raw->status) : WEXITSTATUS(raw->status);
+	record.flags |= WCOREDUMP(raw->status) ? 2 : 0;
 	if (raw->pid == feed->watched_pid && raw->flags & 1) {
 		feed->watched_ended = true;
 		feed->watched_status = raw->status;
@@ -246,6 +249,24 @@ static void take_end(struct wti_feed *feed, struct wti_feed_track *track,
 	free(track->entry);
 	track->entry = NULL;
 	hand_over(feed, track, &raw->raw, &record.record, WT_KIND_TASK_END, sizeof(record));
+}
+
+static void take_signal(struct wti_feed *feed, struct wti_feed_track *track,
+			const struct wti_raw_signal *raw)
+{
+	bool has_info = !(raw->flags & WTI_RAW_SIGNAL_STOPPED);
+	struct {
+		struct wti_record_signal signal;
+		uint8_t info[sizeof(raw->info)];
+	} record = {.signal = {.number = raw->number,
+			       .flags = raw->flags,
+			       .info_bytes = has_info ? sizeof(raw->info) : 0}};
+
+	memcpy(record.info, raw->info, sizeof(record.info));
+	if (has_info)
+		memcpy(&record.signal.code, raw->info + CODE_AT, sizeof(record.signal.code));
+	hand_over(feed, track, &raw->raw, &record.signal.record, WT_KIND_SIGNAL,
+		  sizeof(record.signal) + record.signal.info_bytes);
 }
 
 static bool is_whole(const struct wti_raw *raw, size_t bytes)
@@ -273,6 +294,8 @@ static bool is_whole(const struct wti_raw *raw, size_t bytes)
 		return bytes >= sizeof(struct wti_raw_task);
 	case WTI_RAW_END:
 		return bytes >= sizeof(struct wti_raw_end);
+	case WTI_RAW_SIGNAL:
+		return bytes >= sizeof(struct wti_raw_signal);
 	default:
 		return false;
 	}
@@ -305,6 +328,8 @@ void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t byte
 		tell_gap(feed, track, raw);
 	if (raw->type == WTI_RAW_CALL)
 		take_call(feed, track, (const void *)raw);
+	else if (raw->type == WTI_RAW_SIGNAL)
+		take_signal(feed, track, (const void *)raw);
 	else if (raw->type == WTI_RAW_TASK)
 		take_task(feed, track, (const void *)raw);
 	else

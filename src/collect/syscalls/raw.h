@@ -19,6 +19,7 @@ enum wti_raw_type {
 			  track */
 	WTI_RAW_STACK, /* registers and stack of a thread when the call began that comes next */
 	WTI_RAW_MAP,   /* of no track: what a process has in its memory changes */
+	WTI_RAW_SIGNAL,
 };
 
 struct wti_raw {
@@ -100,6 +101,14 @@ struct wti_raw_map {
 	__u64 address;
 	__u64 bytes;
 	__u64 offset; /* in the file, whose path follows */
+};
+#define WTI_RAW_SIGNAL_STOPPED 1u /* the thread has stopped for it: no info */
+
+struct wti_raw_signal {
+	struct wti_raw raw;
+	__u32 number;
+	__u32 flags;
+	__u8 info[48]; /* the kernel's siginfo: the same everywhere as far as this */
 };
 
 /* How the first process of a recording is taken up. */

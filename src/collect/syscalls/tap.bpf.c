@@ -39,6 +39,14 @@ struct mm_struct {
 	unsigned long start_stack;
 } PLACED;
 
+struct sigaction {
+	void *sa_handler;
+} PLACED;
+
+struct k_sigaction {
+	struct sigaction sa;
+} PLACED;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* 0: it runs, or is about to */
@@ -549,6 +557,46 @@ int ended(__u64 *ctx)
 	record->flags = task->signal->live.counter == 0;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	state->seq++;
+	return 0;
+}
+
+/* ---- Signals --------------------------------------------------------------------------------- */
+
+#define SIGKILL 9
+#define SIGSTOP 19
+#define SIGTTOU 22 /* SIGTSTP and SIGTTIN are between the two */
+
+static __always_inline void tell_signal(struct wti_tap_task *state, __u32 number, __u32 flags,
+					const void *info)
+{
+	struct wti_raw_signal *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record) {
+		lose();
+	} else {
+		begin(&record->raw, state, WTI_RAW_SIGNAL, bpf_ktime_get_ns());
+		record->number = number;
+		record->flags = flags;
+		/* Of signals without any the pointer is a small number: all bytes become 0. */
+		bpf_probe_read_kernel(record->info, sizeof(record->info), info);
+		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	}
+	state->seq++;
+}
+
+SEC("tp_btf/signal_deliver")
+int signalled(__u64 *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct k_sigaction *action = (void *)ctx[2];
+	struct wti_tap_task *state = state_of(task, 0, false);
+	__u32 number = (__u32)ctx[0];
+
+	if (!state || number == SIGKILL) /* it reaches nobody: the end tells it */
+		return 0;
+	tell_signal(state, number, 0, (const void *)ctx[1]);
+	if (number == SIGSTOP || (number > SIGSTOP && number <= SIGTTOU && !action->sa.sa_handler))
+		tell_signal(state, number, WTI_RAW_SIGNAL_STOPPED, NULL);
 	return 0;
 }
 

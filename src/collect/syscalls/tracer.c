@@ -177,6 +177,23 @@ static void tell_call(struct wti_tracer *tracer, struct wti_tracee *tracee, int6
 	tracee->in_call = false;
 }
 
+static void tell_signal(struct wti_tracer *tracer, struct wti_tracee *tracee, int number,
+			uint32_t flags)
+{
+	struct wti_raw_signal record = {.number = (uint32_t)number, .flags = flags};
+	siginfo_t info;
+
+	if (!tracee->known)
+		return;
+	memset(&info, 0, sizeof(info));
+	info.si_signo = number;
+	if (!flags && !ptrace(PTRACE_GETSIGINFO, tracee->tid, NULL, &info))
+		record.number = (uint32_t)info.si_signo;
+	memcpy(record.info, &info, sizeof(record.info));
+	record.raw = head(tracee, WTI_RAW_SIGNAL);
+	wti_queue_put(tracer->queue, &record, sizeof(record), NULL, 0);
+}
+
 static void tell_end(struct wti_tracer *tracer, struct wti_tracee *tracee, int status)
 {
 	struct wti_raw_end record = {.tid = (uint32_t)tracee->tid,
@@ -408,12 +425,19 @@ static void event_stop(struct wti_tracer *tracer, struct wti_tracee *tracee, int
 		return;
 	case PTRACE_EVENT_STOP:
 		if (stops_group(number)) {
+			tell_signal(tracer, tracee, number, WTI_RAW_SIGNAL_STOPPED);
 			ptrace(PTRACE_LISTEN, tracee->tid, NULL, NULL);
 			return;
 		}
 		break;
 	}
 	wti_tracee_go(tracer, tracee, 0);
+}
+
+static void signal_stop(struct wti_tracer *tracer, struct wti_tracee *tracee, int number)
+{
+	tell_signal(tracer, tracee, number, 0);
+	wti_tracee_go(tracer, tracee, number);
 }
 
 static void take_stop(struct wti_tracer *tracer, pid_t tid, int status)
@@ -438,7 +462,7 @@ static void take_stop(struct wti_tracer *tracer, pid_t tid, int status)
 	else if (event)
 		event_stop(tracer, tracee, event, number);
 	else
-		wti_tracee_go(tracer, tracee, number);
+		signal_stop(tracer, tracee, number);
 }
 
 void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status)

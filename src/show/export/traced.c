@@ -120,12 +120,19 @@ static int take_task(struct wti_traced *calls, const struct wt_event *event, str
 }
 
 /* The track knows its thread even if the filters left its beginning out. */
-static void find_thread(struct wti_traced *calls, const struct wt_event *event)
+uint32_t wti_traced_tid(const struct wti_traced *calls, const struct wt_event *event)
 {
 	const struct wti_task *task = wti_tasks_of(&calls->tasks, event);
 	const struct wt_track *track = wt_reader_track(event->reader, event->track);
 
-	calls->tid = task ? task->tid : track ? track->tid : 0;
+	return task ? task->tid : track ? track->tid : 0;
+}
+
+static void find_thread(struct wti_traced *calls, const struct wt_event *event)
+{
+	const struct wti_task *task = wti_tasks_of(&calls->tasks, event);
+
+	calls->tid = wti_traced_tid(calls, event);
 	calls->pid = task ? task->pid : 0;
 }
 

@@ -37,6 +37,8 @@ struct wti_traced {
 int wti_traced_begin(struct wti_traced *calls, struct wti_export *export, struct wt_err *err);
 /* 1 if the event is a call of the program, 0 if not, or an error. */
 int wti_traced_take(struct wti_traced *calls, const struct wt_event *event, struct wt_err *err);
+/* The thread that an event of a track of system calls belongs to; 0: not known. */
+uint32_t wti_traced_tid(const struct wti_traced *calls, const struct wt_event *event);
 int wti_traced_done(struct wti_traced *calls, struct wt_err *err);
 /* An error if there was not a single call: an empty file would look like a quiet program. */
 int wti_traced_finish(const struct wti_traced *calls, struct wt_err *err);
