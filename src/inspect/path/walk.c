@@ -199,8 +199,10 @@ int wti_path_walk(struct wti_ties *ties, struct wti_path *ret_path, struct wt_er
 	wti_map_init(&ret_path->row_of, ROWS_MAX);
 	if (!goes_on)
 		return 0;
-	qsort(ties->waits, ties->wait_count, sizeof(*ties->waits), by_task);
-	qsort(ties->releases, ties->release_count, sizeof(*ties->releases), by_token);
+	if (ties->wait_count)
+		qsort(ties->waits, ties->wait_count, sizeof(*ties->waits), by_task);
+	if (ties->release_count)
+		qsort(ties->releases, ties->release_count, sizeof(*ties->releases), by_token);
 	walk.now_ns = ties->tasks[0].last_ns;
 	while (goes_on && turns-- && !r)
 		r = step_back(&walk, &goes_on, err);
