@@ -25,6 +25,20 @@ const struct wti_doc *wti_doc_get(const struct wti_doc *table, const char *key)
 	return NULL;
 }
 
+const char *wti_doc_text(const struct wti_doc *table, const char *key)
+{
+	const struct wti_doc *value = wti_doc_get(table, key);
+
+	return value && value->type == WTI_DOC_STRING ? value->string.data : NULL;
+}
+
+int64_t wti_doc_count(const struct wti_doc *table, const char *key)
+{
+	const struct wti_doc *value = wti_doc_get(table, key);
+
+	return value && value->type == WTI_DOC_INT && value->integer >= 0 ? value->integer : -1;
+}
+
 int wti_doc_new(size_t bytes, size_t ceiling, struct wti_doc **ret_root)
 {
 	struct wti_arena arena, *kept;

@@ -53,6 +53,11 @@ struct wti_doc {
 void wti_doc_free(struct wti_doc *root); /* the document as a whole */
 const struct wti_doc *wti_doc_get(const struct wti_doc *table, const char *key); /* or NULL */
 
+/* What stands there as a text or a whole number; NULL and -1 of anything else, negative numbers
+ * too. */
+const char *wti_doc_text(const struct wti_doc *table, const char *key);
+int64_t wti_doc_count(const struct wti_doc *table, const char *key);
+
 /* For readers. The top of a document, of `bytes` as a reader may hold more than others see. */
 int wti_doc_new(size_t bytes, size_t ceiling, struct wti_doc **ret_root);
 void wti_doc_add(struct wti_doc *parent, struct wti_doc *child);

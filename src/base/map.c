@@ -95,8 +95,12 @@ static uint64_t *find_or_add(struct wti_map *map, struct wti_map_entry *wanted)
 	if (map->count == map->capacity) {
 		uint64_t *value = (uint64_t *)find(map, wanted);
 
-		if (value || map->count >= map->ceiling || !grow(map))
+		if (value || map->count >= map->ceiling)
 			return value;
+		if (!grow(map)) {
+			map->failed = true;
+			return NULL;
+		}
 	}
 	uint32_t *slot = find_slot(map, wanted);
 	if (*slot)
@@ -105,8 +109,10 @@ static uint64_t *find_or_add(struct wti_map *map, struct wti_map_entry *wanted)
 		return NULL;
 	if (wanted->text) {
 		text = malloc(wanted->bytes + 1);
-		if (!text)
+		if (!text) {
+			map->failed = true;
 			return NULL;
+		}
 		memcpy(text, wanted->text, wanted->bytes);
 		text[wanted->bytes] = 0;
 		wanted->text = text;

@@ -27,6 +27,7 @@ struct wti_map {
 	size_t capacity;
 	size_t slot_count; /* a power of two */
 	size_t ceiling;    /* of entries */
+	bool failed;       /* memory ran out, once: something is not in it */
 };
 
 void wti_map_init(struct wti_map *map, size_t ceiling);

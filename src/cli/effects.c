@@ -4,20 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/err.h"
-#include "base/file.h"
 #include "effects.h"
 #include "progress.h"
+#include "runjson.h"
 
-#define RUNJSON_MAX (16u << 20)
 #define ROOTS 5
 
 struct folders {
 	struct wti_root roots[ROOTS];
 	char *memory[ROOTS];
 	size_t count;
+	bool failed; /* memory ran out */
 };
 
 /* ---- Folders that have a name ---------------------------------------------------------------- */
@@ -46,15 +44,27 @@ static void add_root(struct folders *folders, const char *variable, char *path)
 	folders->roots[folders->count++] = (struct wti_root){path, variable};
 }
 
+static char *copy(struct folders *folders, const char *text)
+{
+	char *made = strdup(text);
+
+	folders->failed |= !made;
+	return made;
+}
+
 /* The folder of a file, seen from `directory`; NULL if it is the system's. */
-static char *folder_of(const char *file, const char *directory)
+static char *folder_of(struct folders *folders, const char *file, const char *directory)
 {
 	char *path = NULL, *slash;
 
 	if (*file == '/')
-		path = strdup(file);
-	else if (!directory || asprintf(&path, "%s/%s", directory, file) < 0)
+		path = copy(folders, file);
+	else if (!directory)
 		return NULL;
+	else if (asprintf(&path, "%s/%s", directory, file) < 0) {
+		folders->failed = true;
+		return NULL;
+	}
 	slash = path ? strrchr(path, '/') : NULL;
 	if (!slash || is_of_system(path)) {
 		free(path);
@@ -65,39 +75,34 @@ static char *folder_of(const char *file, const char *directory)
 }
 
 /* The program's own folder: of its executable, or of the script that an interpreter runs. */
-static void add_program(struct folders *folders, const json_t *root, const char *directory)
+static void add_program(struct folders *folders, const struct wti_doc *root, const char *directory)
 {
-	const json_t *command = json_object_get(root, "command");
-	const char *executable =
-		json_string_value(json_object_get(json_object_get(root, "executable"), "path"));
+	const struct wti_doc *command = wti_doc_get(root, "command");
+	const char *executable = wti_doc_text(wti_doc_get(root, "executable"), "path");
 
 	if (executable)
-		add_root(folders, "$PROGRAM", folder_of(executable, directory));
-	for (size_t i = 1; i < json_array_size(command); i++) {
-		const char *word = json_string_value(json_array_get(command, i));
-
-		if (!word || *word == '-')
+		add_root(folders, "$PROGRAM", folder_of(folders, executable, directory));
+	for (const struct wti_doc *word = command && command->first ? command->first->next : NULL;
+	     word; word = word->next) {
+		if (word->type != WTI_DOC_STRING || *word->string.data == '-')
 			continue;
-		if (strchr(word, '/'))
-			add_root(folders, "$SCRIPT", folder_of(word, directory));
+		if (strchr(word->string.data, '/'))
+			add_root(folders, "$SCRIPT",
+				 folder_of(folders, word->string.data, directory));
 		break;
 	}
 }
 
-static json_t *load(const struct wti_run *run)
+static void add_roots(struct folders *folders, const struct wti_doc *root)
 {
-	struct wti_buf text;
-	json_t *root = NULL;
-	char *path;
+	const char *directory = wti_doc_text(root, "directory");
+	const char *home = getenv("HOME");
 
-	if (!run->is_folder || asprintf(&path, "%s/run.json", run->path) < 0)
-		return NULL;
-	wti_buf_init(&text, RUNJSON_MAX);
-	if (!wti_file_read(path, RUNJSON_MAX, &text, NULL))
-		root = json_loadb((const char *)text.data, text.bytes, 0, NULL);
-	wti_buf_release(&text);
-	free(path);
-	return root;
+	if (directory)
+		add_root(folders, "$CWD", copy(folders, directory));
+	add_program(folders, root, directory);
+	if (home)
+		add_root(folders, "$HOME", copy(folders, home));
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -133,24 +138,21 @@ int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_res
 	struct wti_seen_run seen = {.is_whole = true};
 	struct folders folders = {.count = 0};
 	const char *expression;
-	json_t *root;
+	struct wti_doc *root = NULL;
 	int r = wti_open(word, &seen.opened, err);
 
 	if (r)
 		return r;
 	seen.lines = wti_lines_new();
-	root = load(&seen.opened.run);
-	if (seen.opened.run.directory)
-		add_root(&folders, "$CWD", strdup(seen.opened.run.directory));
-	add_program(&folders, root, seen.opened.run.directory);
-	if (getenv("HOME"))
-		add_root(&folders, "$HOME", strdup(getenv("HOME")));
-	expression =
-		json_string_value(json_object_get(json_object_get(root, "syscalls"), "expression"));
+	if (seen.opened.run.is_folder)
+		r = wti_runjson_read(seen.opened.run.path, &root, err);
+	add_roots(&folders, root);
+	expression = wti_doc_text(wti_doc_get(root, "syscalls"), "expression");
 	seen.recorded = strdup(expression ? expression : "all");
-	json_decref(root);
-	r = seen.recorded && seen.lines ? look(&seen, &folders, result, err)
-					: wti_err(err, WT_E_NOMEM, "out of memory");
+	wti_doc_free(root);
+	if (!r && (folders.failed || !seen.recorded || !seen.lines))
+		r = wti_err(err, WT_E_NOMEM, "out of memory");
+	r = r ? r : look(&seen, &folders, result, err);
 	if (!r)
 		wti_lines_note(seen.lines, result);
 	for (size_t i = 0; i < folders.count; i++)

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/err.h"
 #include "base/file.h"
 #include "gate.h"
@@ -13,42 +11,28 @@
 #include "inspect/gate/judge.h"
 #include "inspect/stat.h"
 #include "inspect/syscalls.h"
+#include "runjson.h"
 #include "suppress.h"
 #include "thresholds.h"
 
-#define RUNJSON_MAX (16u << 20)
-
 /* ---- run.json -------------------------------------------------------------------------------- */
 
-static int64_t number_of(const json_t *root, const char *key)
+static int read_memory(const struct wti_run *run, struct wti_gate_run *ret, struct wt_err *err)
 {
-	const json_t *value = json_object_get(root, key);
+	struct wti_doc *root = NULL;
+	int r = run->is_folder ? wti_runjson_read(run->path, &root, err) : 0;
 
-	return json_is_integer(value) ? json_integer_value(value) : -1;
-}
-
-static void read_memory(const struct wti_run *run, struct wti_gate_run *ret)
-{
-	struct wti_buf text;
-	json_t *root = NULL;
-	char *path;
-
-	ret->peak_rss_bytes = ret->rss_floor_bytes = ret->faults = ret->major_faults = -1;
-	if (!run->is_folder || asprintf(&path, "%s/run.json", run->path) < 0)
-		return;
-	wti_buf_init(&text, RUNJSON_MAX);
-	if (!wti_file_read(path, RUNJSON_MAX, &text, NULL))
-		root = json_loadb((const char *)text.data, text.bytes, 0, NULL);
-	wti_buf_release(&text);
-	free(path);
-	ret->peak_rss_bytes = number_of(root, "memory_peak_bytes");
-	ret->rss_floor_bytes = number_of(root, "memory_floor_bytes");
-	ret->faults = number_of(root, "faults");
-	ret->major_faults = number_of(root, "major_faults");
-	json_decref(root);
+	if (r)
+		return r;
+	ret->peak_rss_bytes = wti_doc_count(root, "memory_peak_bytes");
+	ret->rss_floor_bytes = wti_doc_count(root, "memory_floor_bytes");
+	ret->faults = wti_doc_count(root, "faults");
+	ret->major_faults = wti_doc_count(root, "major_faults");
+	wti_doc_free(root);
 	/* Every process has some: without, the end of the program was not seen. */
 	if (!ret->faults)
 		ret->faults = ret->major_faults = -1;
+	return 0;
 }
 
 /* ---- Inspectors ------------------------------------------------------------------------------ */
@@ -166,11 +150,11 @@ int wti_gate_measure(const char *word, const struct wti_gate *gate,
 	for (size_t i = 0; i < gate->count; i++)
 		needs |= wti_gate_needs(&gate->assertions[i]);
 	connect_parts(m);
-	read_memory(&m->seen.opened.run, &m->run);
+	r = read_memory(&m->seen.opened.run, &m->run, err);
 	if (!strcmp(m->seen.opened.run.status, "failed"))
 		wt_result_note(result, "the program of '%s' ended with an error",
 			       m->seen.opened.run.name);
-	r = count_calls(m, gate, err);
+	r = r ? r : count_calls(m, gate, err);
 	r = r ? r : ask_others(m, needs, err);
 	if (r)
 		wti_measured_release(m);

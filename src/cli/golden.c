@@ -421,7 +421,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 		wti_err(&err, WT_E_NOMEM, "out of memory");
 	if (!job.path || action->run(&job, &err))
 		code = wti_report_error("golden", options->json, &err);
-	else if (options->json || action->run == show || action->run == add)
+	else if (options->json || action->run == show || action->run == add ||
+		 wt_result_status(&result))
 		code = wti_report_result(&result, options->json, job.code);
 	else
 		code = print_text(&job, action);

@@ -55,9 +55,13 @@ static void note_error(struct wt_result *result, const char *path, const struct 
 size_t wti_note_damage(const struct wti_opened *opened, struct wt_result *result)
 {
 	const struct wt_trace *trace = opened->trace;
-	size_t count = wt_trace_failed_count(trace);
+	size_t failed = wt_trace_failed_count(trace), count = failed;
 
-	for (size_t i = 0; i < count; i++)
+	if (*opened->run.json_damage) {
+		wt_result_note(result, "%s", opened->run.json_damage);
+		count++;
+	}
+	for (size_t i = 0; i < failed; i++)
 		note_error(result, NULL, wt_trace_failed(trace, i));
 	for (size_t i = 0; i < wt_trace_stream_count(trace); i++) {
 		const struct wt_reader *reader = wt_trace_stream(trace, i);

@@ -50,6 +50,7 @@ static int load(const char *path, struct wti_run *ret_run, struct wt_err *err)
 {
 	struct wti_run run = {.duration_ns = -1, .events = -1, .lost = -1};
 	struct stat st;
+	int r = 0;
 
 	if (stat(path, &st))
 		return wti_err_errno(err, "cannot open", path);
@@ -58,10 +59,10 @@ static int load(const char *path, struct wti_run *ret_run, struct wt_err *err)
 	run.path = strdup(path);
 	run.name = last_part(path);
 	if (run.is_folder)
-		wti_runjson_load(path, &run);
+		r = wti_runjson_load(path, &run, err);
 	if (!run.command)
 		run.command = strdup("");
-	if (!run.path || !run.name || !run.command) {
+	if (r || !run.path || !run.name || !run.command) {
 		wti_run_release(&run);
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	}

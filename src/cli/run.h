@@ -18,7 +18,8 @@ struct wti_run {
 	char *path; /* folder or file */
 	char *name; /* the last part of the path */
 	bool is_folder;
-	bool has_json; /* there is a run.json of ours */
+	bool has_json;         /* there is a run.json of ours */
+	char json_damage[256]; /* why it cannot be read; empty: it can, or there is none */
 	/* running, abandoned, finished, failed, killed, interrupted, or unknown */
 	char status[16];
 	int64_t start_ns;    /* since 1970; 0: not known, as of simulated runs */

@@ -6,23 +6,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include <jansson.h>
-
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/file.h"
+#include "base/json_read.h"
 #include "collect/collect.h"
 #include "runjson.h"
 
 #define RUNJSON_MAX (16u << 20)
-
-static int64_t count_of(const json_t *root, const char *key)
-{
-	const json_t *value = json_object_get(root, key);
-
-	return json_is_integer(value) && json_integer_value(value) >= 0
-		       ? (int64_t)json_integer_value(value)
-		       : -1;
-}
 
 static bool is_plain(const char *word)
 {
@@ -49,20 +40,16 @@ static void add_word(struct wti_buf *out, const char *word)
 	wti_buf_byte(out, '\'');
 }
 
-static char *command_of(const json_t *value)
+static char *command_of(const struct wti_doc *value)
 {
 	struct wti_buf words;
-	json_t *word;
-	size_t i;
 	char *text;
 
 	wti_buf_init(&words, RUNJSON_MAX);
-	json_array_foreach(value, i, word)
-	{
-		if (json_is_string(word))
-			add_word(&words, json_string_value(word));
-	}
-	text = strdup(wti_buf_cstr(&words));
+	for (const struct wti_doc *word = value->first; word; word = word->next)
+		if (word->type == WTI_DOC_STRING)
+			add_word(&words, word->string.data);
+	text = wti_buf_status(&words) ? NULL : strdup(wti_buf_cstr(&words));
 	wti_buf_release(&words);
 	return text;
 }
@@ -75,57 +62,106 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void take(const json_t *root, const char *folder, struct wti_run *run)
+static int take(const struct wti_doc *root, const char *folder, struct wti_run *run,
+		struct wt_err *err)
 {
-	int64_t start_ns = count_of(root, "start_ns");
+	const char *directory = wti_doc_text(root, "directory");
+	int64_t start_ns = wti_doc_count(root, "start_ns");
 	bool over;
 
-	snprintf(run->status, sizeof(run->status), "%s",
-		 json_string_value(json_object_get(root, "status")));
+	snprintf(run->status, sizeof(run->status), "%s", wti_doc_text(root, "status"));
 	over = strcmp(run->status, "running") != 0;
 	run->has_json = true;
 	run->start_ns = start_ns > 0 ? start_ns : 0;
-	run->command = command_of(json_object_get(root, "command"));
-	if (json_is_string(json_object_get(root, "directory")))
-		run->directory = strdup(json_string_value(json_object_get(root, "directory")));
-	run->some_calls =
-		json_is_string(json_object_get(json_object_get(root, "syscalls"), "expression"));
+	run->command = command_of(wti_doc_get(root, "command"));
+	run->directory = directory ? strdup(directory) : NULL;
+	if (!run->command || (directory && !run->directory))
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	run->some_calls = wti_doc_text(wti_doc_get(root, "syscalls"), "expression");
 	if (over) { /* what the recorder has counted */
-		run->duration_ns = count_of(root, "duration_ns");
-		run->events = count_of(root, "events");
-		run->lost = count_of(root, "lost");
+		run->duration_ns = wti_doc_count(root, "duration_ns");
+		run->events = wti_doc_count(root, "events");
+		run->lost = wti_doc_count(root, "lost");
 	} else if (wti_run_is_recording(folder)) {
 		run->duration_ns = run->start_ns ? now_ns() - run->start_ns : -1;
 	} else {
 		snprintf(run->status, sizeof(run->status), "abandoned");
 	}
+	return 0;
 }
 
 /* `schema` tells ours from any other program's. */
-static bool is_ours(const json_t *root)
+static bool is_ours(const struct wti_doc *root)
 {
-	return json_is_integer(json_object_get(root, "schema")) &&
-	       json_is_string(json_object_get(root, "status")) &&
-	       json_is_array(json_object_get(root, "command"));
+	const struct wti_doc *command = wti_doc_get(root, "command");
+
+	return wti_doc_count(root, "schema") >= 0 && wti_doc_text(root, "status") && command &&
+	       command->type == WTI_DOC_ARRAY;
 }
 
-void wti_runjson_load(const char *folder, struct wti_run *run)
+static int parse(const char *path, const struct wti_buf *text, struct wti_doc **ret_root,
+		 struct wt_err *err)
+{
+	struct wti_doc *root;
+	int r = wti_json_parse(path, (const char *)text->data, text->bytes, &root, err);
+
+	if (r)
+		return r;
+	if (!is_ours(root)) {
+		wti_doc_free(root);
+		return wti_err(err, WT_E_FORMAT, "'%s' is damaged, or not wheeltap's", path);
+	}
+	*ret_root = root;
+	return 0;
+}
+
+int wti_runjson_read(const char *folder, struct wti_doc **ret_root, struct wt_err *err)
 {
 	struct wti_buf text;
-	json_t *root = NULL;
-	struct stat st;
 	char *path;
+	int r;
 
+	*ret_root = NULL;
 	if (asprintf(&path, "%s/run.json", folder) < 0)
-		return;
+		return wti_err(err, WT_E_NOMEM, "out of memory");
 	wti_buf_init(&text, RUNJSON_MAX);
-	if (!wti_file_read(path, RUNJSON_MAX, &text, NULL))
-		root = json_loadb((const char *)text.data, text.bytes, 0, NULL);
-	if (is_ours(root))
-		take(root, folder, run);
-	if (!stat(path, &st))
-		run->written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-	json_decref(root);
+	r = wti_file_read(path, RUNJSON_MAX, &text, err);
+	if (!r)
+		r = parse(path, &text, ret_root, err);
+	else if (r == WT_E_MISSING)
+		r = 0;
 	wti_buf_release(&text);
 	free(path);
+	return r;
+}
+
+static int64_t written_ns(const char *folder)
+{
+	struct stat st;
+	char *path;
+	bool is_there;
+
+	if (asprintf(&path, "%s/run.json", folder) < 0)
+		return 0;
+	is_there = !stat(path, &st);
+	free(path);
+	return is_there ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : 0;
+}
+
+int wti_runjson_load(const char *folder, struct wti_run *run, struct wt_err *err)
+{
+	struct wti_doc *root;
+	struct wt_err damage = {.offset = -1};
+	int r = wti_runjson_read(folder, &root, &damage);
+
+	if (r == WT_E_NOMEM)
+		return wti_err(err, r, "out of memory");
+	if (r)
+		snprintf(run->json_damage, sizeof(run->json_damage), "%.255s", damage.message);
+	r = 0;
+	run->written_ns = written_ns(folder);
+	if (root)
+		r = take(root, folder, run, err);
+	wti_doc_free(root);
+	return r;
 }

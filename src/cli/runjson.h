@@ -3,9 +3,13 @@
 #ifndef WTI_CLI_RUNJSON_H
 #define WTI_CLI_RUNJSON_H
 
+#include "base/doc.h"
 #include "run.h"
 
-/* Fills in what is there. A run.json that is not one of ours leaves `run` as it is. */
-void wti_runjson_load(const char *folder, struct wti_run *run);
+/* The whole of it; NULL if there is none. */
+int wti_runjson_read(const char *folder, struct wti_doc **ret_root, struct wt_err *err);
+/* Fills in what is there. One that is damaged or none of ours leaves `run` as it is: its events may
+ * still be read. */
+int wti_runjson_load(const char *folder, struct wti_run *run, struct wt_err *err);
 
 #endif

@@ -27,7 +27,7 @@ const struct wti_process *wti_handles_process(const struct wti_handles *h, uint3
 	return find_process(h, pid);
 }
 
-static char *copy_text(struct wti_handles *h, const char *text)
+char *wti_handles_copy(struct wti_handles *h, const char *text)
 {
 	char *copy = text ? strdup(text) : NULL;
 
@@ -65,7 +65,7 @@ struct wti_process *wti_process_of(struct wti_handles *h, uint32_t pid)
 		return process;
 	process = new_process(h, pid);
 	if (process)
-		process->folder = copy_text(h, h->folder);
+		process->folder = wti_handles_copy(h, h->folder);
 	else
 		h->failed = true;
 	return process;
@@ -101,7 +101,7 @@ uint32_t wti_handle_new(struct wti_handles *h, uint8_t type, const char *name)
 
 	if (!handle)
 		return 0;
-	*handle = (struct wti_handle){.type = type, .name = copy_text(h, name)};
+	*handle = (struct wti_handle){.type = type, .name = wti_handles_copy(h, name)};
 	return (uint32_t)(handle - h->all) + 1;
 }
 
@@ -199,10 +199,10 @@ static void inherit(struct wti_handles *h, struct wti_process *child, uint32_t p
 	const struct wti_process *parent = find_process(h, parent_pid);
 
 	if (!parent || parent == child) {
-		child->folder = copy_text(h, h->folder);
+		child->folder = wti_handles_copy(h, h->folder);
 		return;
 	}
-	child->folder = copy_text(h, parent->folder);
+	child->folder = wti_handles_copy(h, parent->folder);
 	if (!parent->descriptor_count)
 		return;
 	child->descriptors = malloc(parent->descriptor_count * sizeof(*child->descriptors));
@@ -400,7 +400,7 @@ int wti_handles_init(struct wti_handles *h, const char *folder, struct wt_err *e
 	*h = (struct wti_handles){0};
 	wti_map_init(&h->by_pid, PROCESSES_MAX);
 	wti_map_init(&h->by_tid, THREADS_MAX);
-	h->folder = copy_text(h, folder);
+	h->folder = wti_handles_copy(h, folder);
 	if (!h->failed && !wti_handles_actions(h))
 		h->failed = true;
 	return status_of(h, err);

@@ -83,6 +83,7 @@ static bool path_of(const struct change *c, struct wti_buf *out)
 	if (!wti_syscall_text(c->call, c->path, &path))
 		return false;
 	wti_handles_path(c->h, c->pid, c->is_at ? arg(c, c->path - 1u) : AT_FDCWD, path, out);
+	c->h->failed |= wti_buf_status(out) == WT_E_NOMEM;
 	return !wti_buf_status(out);
 }
 
@@ -104,7 +105,7 @@ static void do_folder(const struct change *c)
 	char *copy;
 
 	wti_buf_init(&path, TEXT_MAX);
-	copy = path_of(c, &path) ? strdup(wti_buf_cstr(&path)) : NULL;
+	copy = path_of(c, &path) ? wti_handles_copy(c->h, wti_buf_cstr(&path)) : NULL;
 	free(c->process->folder);
 	c->process->folder = copy;
 	wti_buf_release(&path);
@@ -115,7 +116,7 @@ static void do_fchdir(const struct change *c)
 	const struct wti_handle *folder = wti_handles_of(c->h, c->pid, arg(c, 0));
 
 	free(c->process->folder);
-	c->process->folder = folder && folder->name ? strdup(folder->name) : NULL;
+	c->process->folder = wti_handles_copy(c->h, folder ? folder->name : NULL);
 }
 
 static void do_close_range(const struct change *c)
@@ -178,7 +179,8 @@ static char *address_of(const struct change *c, unsigned at, uint8_t when)
 
 	wti_buf_init(&text, TEXT_MAX);
 	if (piece && wti_address_text(piece->data, piece->bytes, &text))
-		copy = strdup(wti_buf_cstr(&text));
+		copy = wti_handles_copy(c->h, wti_buf_cstr(&text));
+	c->h->failed |= wti_buf_status(&text) == WT_E_NOMEM;
 	wti_buf_release(&text);
 	return copy;
 }
@@ -198,7 +200,7 @@ static void do_accept(const struct change *c, uint32_t flags)
 {
 	const struct wti_handle *listener = wti_handles_of(c->h, c->pid, arg(c, 0));
 	uint32_t domain = listener ? listener->domain : 0;
-	char *local = listener && listener->local ? strdup(listener->local) : NULL;
+	char *local = wti_handles_copy(c->h, listener ? listener->local : NULL);
 	struct wti_handle *handle;
 
 	give(c, (int32_t)c->call->result, WTI_HANDLE_SOCKET, NULL, flags);

@@ -5,6 +5,8 @@
 
 #include "handles.h"
 
+/* NULL of NULL, or if memory ran out, which `failed` then says. */
+char *wti_handles_copy(struct wti_handles *handles, const char *text);
 struct wti_process *wti_process_of(struct wti_handles *handles, uint32_t pid);
 /* Nobody holds it yet. Index plus one; 0: out of memory. */
 uint32_t wti_handle_new(struct wti_handles *handles, uint8_t type, const char *name);

@@ -20,6 +20,7 @@ static uint32_t new_actor(struct wti_effects *fx, uint32_t pid, uint32_t tid)
 				 ? NULL
 				 : realloc(fx->actors, capacity * sizeof(*fx->actors));
 		if (!bigger) {
+			fx->failed = capacity > ACTORS_MAX ? fx->failed : WT_E_NOMEM;
 			fx->left_out_count++;
 			return 0;
 		}
@@ -158,8 +159,8 @@ static void count_process(struct wti_effects_state *s, size_t index)
 
 	wti_buf_clear(&s->text);
 	wti_effects_role(s->fx, index, &s->text);
-	thing = wti_model_thing(s->fx, WTI_THING_PROCESS, wti_buf_cstr(&s->text),
-				wti_buf_cstr(&s->text));
+	thing = wti_model_thing(s->fx, WTI_THING_PROCESS, wti_model_text(s->fx, &s->text),
+				wti_model_text(s->fx, &s->text));
 	s->fx->actors[index].thing = thing + 1;
 	s->process = actor->parent; /* who started it, and is to blame */
 	s->stack = 0;

@@ -72,8 +72,8 @@ static bool gather(struct wti_effects_state *s, struct wti_map *crowds, uint32_t
 		if (!members || *members < CROWD_MIN)
 			continue;
 		name_crowd(&s->text, s->fx->things[i].name);
-		crowd = wti_model_thing(s->fx, WTI_THING_FILE, wti_buf_cstr(&s->text),
-					wti_buf_cstr(&s->text));
+		crowd = wti_model_thing(s->fx, WTI_THING_FILE, wti_model_text(s->fx, &s->text),
+					wti_model_text(s->fx, &s->text));
 		if (crowd == UINT32_MAX || crowd < count)
 			continue;
 		into[i] = crowd;

@@ -51,7 +51,7 @@ uint32_t wti_thing_at(struct wti_effects_state *s, const struct wti_syscall *cal
 		return wti_thing_of_fd(s, dirfd);
 	wti_buf_clear(&s->text);
 	wti_handles_path(&s->handles, s->pid, dirfd, text, &s->text);
-	return wti_thing_of_path(s, wti_buf_cstr(&s->text));
+	return wti_thing_of_path(s, wti_model_text(s->fx, &s->text));
 }
 
 /* The first descriptor or path among the arguments, as they are described. */
@@ -105,6 +105,8 @@ void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 		doing.thing = thing_by_arguments(s, call, what);
 	if (doing.thing == UINT32_MAX)
 		doing.thing = thing_by_class(s, what);
+	if (doing.thing == UINT32_MAX)
+		return; /* beyond the ceiling: it is counted */
 	wti_model_add(s, doing.thing, call_deed(s, call), 1);
 	if (call->flags & WTI_SYSCALL_UNFINISHED || call->result < 0) {
 		wti_model_act(s, doing.thing, call_deed(s, call));

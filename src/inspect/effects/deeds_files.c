@@ -31,7 +31,7 @@ uint32_t wti_thing_of_path(struct wti_effects_state *s, const char *path)
 		return (uint32_t)*slot - 1;
 	wti_buf_init(&name, 8192);
 	type = wti_names_path(&s->names, path, s->pid, &name);
-	thing = wti_model_thing(s->fx, type, wti_buf_cstr(&name), path);
+	thing = wti_model_thing(s->fx, type, wti_model_text(s->fx, &name), path);
 	wti_buf_release(&name);
 	if (slot && thing != UINT32_MAX)
 		*slot = thing + 1;
@@ -51,7 +51,7 @@ static uint32_t thing_of_socket(struct wti_effects_state *s, const struct wti_ha
 	}
 	wti_buf_clear(&s->text);
 	type = wti_names_peer(&s->names, address, s->pid, &s->text);
-	return wti_model_thing(s->fx, type, wti_buf_cstr(&s->text), address);
+	return wti_model_thing(s->fx, type, wti_model_text(s->fx, &s->text), address);
 }
 
 static uint32_t thing_of_before(struct wti_effects_state *s, uint32_t number)

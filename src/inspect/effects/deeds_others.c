@@ -64,7 +64,7 @@ static void prepare_address(struct wti_doing *d)
 	if (memory && wti_address_text(memory, bytes, &text)) {
 		wti_buf_clear(&d->s->text);
 		type = wti_names_peer(&d->s->names, wti_buf_cstr(&text), d->s->pid, &d->s->text);
-		d->thing = wti_model_thing(d->s->fx, type, wti_buf_cstr(&d->s->text),
+		d->thing = wti_model_thing(d->s->fx, type, wti_model_text(d->s->fx, &d->s->text),
 					   wti_buf_cstr(&text));
 	}
 	wti_buf_release(&text);

@@ -47,9 +47,12 @@ static uint32_t token_of(struct patch *p, const struct wti_effects *fx, const st
 	wti_buf_clear(&p->text);
 	wti_buf_printf(&p->text, "%s %s", wti_act_word(fx, act->deed),
 		       p->options->raw ? thing->raw : thing->name);
-	slot = wti_map_text(&p->texts, wti_buf_cstr(&p->text), p->text.bytes);
+	slot = wti_buf_status(&p->text)
+		       ? NULL
+		       : wti_map_text(&p->texts, wti_buf_cstr(&p->text), p->text.bytes);
 	if (!slot) {
-		p->failed = WT_E_LIMIT;
+		p->failed = p->texts.failed || wti_buf_status(&p->text) == WT_E_NOMEM ? WT_E_NOMEM
+										      : WT_E_LIMIT;
 		return 0;
 	}
 	if (!*slot)

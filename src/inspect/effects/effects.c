@@ -196,8 +196,8 @@ static void take_function(struct wti_effects_state *s, const struct wt_event *ev
 	s->process = 0;
 	s->stack = 0;
 	wti_model_add(s,
-		      wti_model_thing(s->fx, WTI_THING_FUNCTION, wti_buf_cstr(&s->text),
-				      wti_buf_cstr(&s->text)),
+		      wti_model_thing(s->fx, WTI_THING_FUNCTION, wti_model_text(s->fx, &s->text),
+				      wti_model_text(s->fx, &s->text)),
 		      WTI_DEED_CALLED, 1);
 }
 
@@ -207,7 +207,8 @@ static void take_counter(struct wti_effects_state *s, const struct wt_event *eve
 
 	wti_buf_clear(&s->text);
 	wti_buf_append(&s->text, name.data, name.bytes);
-	wti_model_value(s->fx, wti_buf_cstr(&s->text), wt_event_f64(event, WT_COUNTER_FIELD_VALUE));
+	wti_model_value(s->fx, wti_model_text(s->fx, &s->text),
+			wt_event_f64(event, WT_COUNTER_FIELD_VALUE));
 }
 
 static void take_state(struct wti_effects_state *s, const struct wt_event *event)
@@ -221,7 +222,7 @@ static void take_state(struct wti_effects_state *s, const struct wt_event *event
 	wti_buf_clear(&s->text);
 	wti_buf_printf(&s->text, "%.*s.%.*s", (int)owner.bytes, owner.data, (int)name.bytes,
 		       name.data);
-	wti_model_value(s->fx, wti_buf_cstr(&s->text),
+	wti_model_value(s->fx, wti_model_text(s->fx, &s->text),
 			type == WT_VALUE_TYPE_FLOAT
 				? wt_event_f64(event, WT_STATE_FIELD_NEW)
 				: (double)wt_event_i64(event, WT_STATE_FIELD_NEW));
@@ -320,6 +321,20 @@ static void drop_searches(struct wti_effects *fx)
 	}
 }
 
+/* What was left out for a ceiling is counted and said; for want of memory there is no answer. */
+static bool ran_out(const struct wti_effects_state *s)
+{
+	const struct wti_effects *fx = s->fx;
+	const struct wti_map *maps[] = {
+		&fx->thing_index, &fx->tally_index, &fx->calls, &fx->value_index, &s->raw_names,
+		&s->actor_of,     &s->process_of,   &s->tid_of, &s->calls.of_tid, &s->names.pids};
+	bool failed = fx->failed || fx->arena.status == WT_E_NOMEM || s->handles.failed;
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		failed |= maps[i]->failed;
+	return failed;
+}
+
 static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 {
 	struct state *state = opaque;
@@ -333,7 +348,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	wti_model_crowds(s);
 	wti_model_finish(s->fx);
 	s->fx->duration_ns = s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0;
-	if (s->fx->failed)
+	if (ran_out(s))
 		return wti_err(err, WT_E_NOMEM, "out of memory for what the run did");
 	*s->options.ret_effects = state->fx;
 	state->fx = (struct wti_effects){0};

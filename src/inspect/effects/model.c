@@ -41,6 +41,13 @@ int wti_deed_by_word(const char *word)
 	return -1;
 }
 
+const char *wti_model_text(struct wti_effects *fx, struct wti_buf *text)
+{
+	if (wti_buf_status(text) == WT_E_NOMEM)
+		fx->failed = WT_E_NOMEM;
+	return wti_buf_cstr(text);
+}
+
 void wti_model_init(struct wti_effects *fx)
 {
 	*fx = (struct wti_effects){0};

@@ -40,6 +40,8 @@ struct wti_effects_state {
 
 /* ---- Storage (model.c) ----------------------------------------------------------------------- */
 
+/* What stands in `text`; that memory ran out for it is remembered. */
+const char *wti_model_text(struct wti_effects *fx, struct wti_buf *text);
 void wti_model_init(struct wti_effects *fx);
 /* Index of the thing of that name; made if absent. UINT32_MAX: beyond the ceiling. */
 uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const char *name,

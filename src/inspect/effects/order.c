@@ -263,11 +263,14 @@ static int add_actor(struct wti_order *order, const struct wti_effects *fx, size
 			acts.count = 0;
 			step = act->step;
 		}
-		if (acts.count <= WTI_WAY_ACTS_MAX &&
-		    !wti_sequence_add(&acts, wti_order_token(order, wti_buf_cstr(&text))))
+		if (wti_buf_status(&text) == WT_E_NOMEM ||
+		    (acts.count <= WTI_WAY_ACTS_MAX &&
+		     !wti_sequence_add(&acts, wti_order_token(order, wti_buf_cstr(&text)))))
 			order->failed = WT_E_NOMEM;
 	}
 	wti_order_way(order, wti_buf_cstr(&role), when_of(fx, step), &acts, step);
+	if (wti_buf_status(&role) == WT_E_NOMEM)
+		order->failed = WT_E_NOMEM;
 	free(acts.tokens);
 	wti_buf_release(&role);
 	wti_buf_release(&text);
