@@ -36,7 +36,7 @@ ALLOCATIONS = {
     "help": ["help"],
     "stat_syscalls": ["stat", "--syscalls", CALLS],
     "critical_path": ["stat", "--critical-path", CALLS],
-    "doctor": ["doctor", CALLS],
+    "doctor": ["doctor", "--no-builtin", CALLS],
     "diff": ["diff", CALLS, CALLS],
     "golden_check": ["golden", "check", GOLDEN, CALLS],
     "gate": ["gate", "-c", CONFIG, CALLS],
