@@ -153,3 +153,120 @@ const struct wti_rule wti_rule_mask_001 = {
 	.see = see_mask,
 	.release = release_slots,
 };
+
+/* ---- WT-MASK-002: the next token is in sight ------------------------------------------------ */
+
+enum { LOSSES_TO_TELL = 3 };
+
+/* Of a process: tokens that were cut from others, and what attention did with them. */
+struct tokens {
+	struct wti_recent slices; /* and of what, by its content */
+	uint64_t input;           /* of the model that is called; 0: it is no slice */
+	uint32_t whole;
+	uint64_t count;
+	bool has_attention, has_mask;
+	uint32_t streak;
+};
+
+static bool is_integer(uint32_t dtype)
+{
+	return dtype >= WT_DTYPE_U8 && dtype <= WT_DTYPE_I64;
+}
+
+static void note_slice(struct tokens *tokens, const struct wti_call *call)
+{
+	const struct wti_value_row *whole = wti_call_tensor(call, false, 0);
+	const struct wti_value_row *part = wti_call_tensor(call, true, 0);
+
+	if (whole && part && is_integer(whole->digest.dtype) &&
+	    part->digest.count < whole->digest.count)
+		wti_recent_add(&tokens->slices, call, part, (uint32_t)whole->digest.hash | 1);
+}
+
+static void note_model(struct tokens *tokens, const struct wti_call *call)
+{
+	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
+	const struct wti_recent_tensor *slice = wti_recent_find(&tokens->slices, input);
+
+	tokens->input = slice && call->flags & WTI_CALL_GRAD ? slice->hash : 0;
+	tokens->whole = slice ? slice->note : 0;
+	tokens->count = slice ? input->digest.count : 0;
+	tokens->has_attention = tokens->has_mask = false;
+}
+
+/* A mask of positions, not of padding. */
+static void note_attention(struct tokens *tokens, const struct wti_moment *moment)
+{
+	const struct wti_value_row *value;
+
+	if (!strstr(wti_moment_text(moment, moment->call->callee), "Attention") &&
+	    !strstr(wti_moment_text(moment, moment->call->callee), "Transformer"))
+		return;
+	tokens->has_attention = true;
+	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, false, n)); n++) {
+		const char *name = wti_moment_text(moment, value->name);
+
+		tokens->has_mask |= strstr(name, "mask") && !strstr(name, "padding");
+	}
+}
+
+static void judge_sight(struct wti_case *account, struct tokens *tokens,
+			const struct wti_moment *moment)
+{
+	const struct wti_value_row *target = wti_call_tensor(moment->call, false, 1);
+	const struct wti_recent_tensor *slice = wti_recent_find(&tokens->slices, target);
+
+	if (!slice || !tokens->input || !tokens->has_attention || slice->note != tokens->whole ||
+	    slice->hash == tokens->input || target->digest.count != tokens->count)
+		return;
+	if (tokens->has_mask) {
+		tokens->streak = 0;
+		wti_held(account);
+	} else if (++tokens->streak >= LOSSES_TO_TELL) {
+		wti_violated(account, moment, moment->call->callee,
+			     "input and targets, %llu each, are cut from the same tokens, and "
+			     "attention was given no mask",
+			     (unsigned long long)tokens->count);
+	}
+}
+
+static void see_sight(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct tokens *tokens = wti_slot(state, moment->process->stream, sizeof(*tokens));
+
+	if (!tokens)
+		return;
+	if (moment->type == WTI_MOMENT_MODULE) {
+		if (is_of_torch(moment))
+			note_attention(tokens, moment);
+		else if (moment->call->flags & WTI_CALL_OUTERMOST)
+			note_model(tokens, moment->call);
+	} else if (moment->call->what == WTI_CALLEE_INDEX) {
+		note_slice(tokens, moment->call);
+	} else if (moment->call->what == WTI_CALLEE_CROSS_ENTROPY ||
+		   moment->call->what == WTI_CALLEE_NLL) {
+		judge_sight(account, tokens, moment);
+	}
+}
+
+const struct wti_rule wti_rule_mask_002 = {
+	.code = "WT-MASK-002",
+	.severity = WT_WARNING,
+	.title = "a model that is to predict the next token can see it",
+	.means = "attention looks at all positions, later ones included: the model learns to copy, "
+		 "and has nothing to copy from when it generates",
+	.hint = "give the layers a causal mask: "
+		"nn.Transformer.generate_square_subsequent_mask(length)",
+	.definition =
+		"If the tokens that a model is given and the targets of the loss that follows are "
+		"two different parts, of the same length, of one tensor, modules of torch's for "
+		"attention in that model are given a mask other than one for padding. Three losses "
+		"in a row without are a violation. A case is such a loss.",
+	.innocent = "Input and targets that are parts of one tensor without being shifted, such as "
+		    "questions and answers of one length.",
+	.needs = "no model with attention of torch's was trained on parts of one tensor",
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_sight,
+	.release = release_slots,
+};

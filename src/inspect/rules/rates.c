@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about how learning rates go over a run: down at the end, and not up again. */
+/* Rules about how learning rates go over a run: down at the end, not up again, and for a reason. */
 #include <string.h>
 
 #include "rule.h"
@@ -157,5 +157,103 @@ const struct wti_rule wti_rule_sched_007 = {
 	.state_bytes = sizeof(struct wti_slots),
 	.see = see_course,
 	.finish = finish_course,
+	.release = release_slots,
+};
+
+/* ---- WT-SCHED-008: lowered while all goes well ---------------------------------------------- */
+
+enum { CUTS_TO_TELL = 2 };
+
+/* Of a ReduceLROnPlateau. */
+struct plateau {
+	uint64_t count; /* of metrics that it was given */
+	double metric, lowest;
+	bool is_lowest; /* the last one, clearly */
+	bool is_new;    /* and no step was made since */
+	double first_loss;
+	double rate; /* of its optimizer, before */
+	uint32_t cuts;
+};
+
+static const double clearly = 0.99;
+
+static void take_metric(struct plateau *plateau, const struct wti_moment *moment)
+{
+	double metric;
+
+	if (!wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "metrics"),
+				1, &metric))
+		return;
+	plateau->is_lowest = plateau->count && metric > 0 && metric < clearly * plateau->lowest;
+	if (!plateau->count++) {
+		plateau->lowest = metric;
+		plateau->first_loss = moment->process->loss;
+	}
+	plateau->lowest = metric < plateau->lowest ? metric : plateau->lowest;
+	plateau->metric = metric;
+	plateau->is_new = true;
+}
+
+static void judge_cut(struct wti_case *account, struct plateau *plateau,
+		      const struct wti_moment *moment, const struct wti_object *scheduler)
+{
+	double rate = moment->object->lr[0];
+	bool is_cut = plateau->rate > 0 && rate < plateau->rate;
+
+	plateau->rate = rate;
+	if (!plateau->is_new)
+		return;
+	plateau->is_new = false;
+	if (!is_cut)
+		return;
+	if (!plateau->is_lowest || moment->process->loss >= plateau->first_loss)
+		wti_held(account);
+	else if (++plateau->cuts >= CUTS_TO_TELL)
+		wti_violated(account, moment, scheduler->name,
+			     "it lowered the rate to %.3g when its metric had just reached its "
+			     "lowest, %.4g, for the second time; the loss has fallen too",
+			     rate, plateau->metric);
+}
+
+static void see_plateau(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *scheduler = moment->object;
+	struct plateau *plateau;
+
+	if (moment->type == WTI_MOMENT_STEPPED) {
+		scheduler = scheduler_of(moment->training, moment->object, "ReduceLROnPlateau");
+		plateau = scheduler && moment->object->lr_known & 1
+				  ? wti_slot_of_object(state, scheduler, sizeof(*plateau))
+				  : NULL;
+		if (plateau)
+			judge_cut(account, plateau, moment, scheduler);
+		return;
+	}
+	if (!scheduler ||
+	    strcmp(wti_moment_text(moment, scheduler->class_name), "ReduceLROnPlateau"))
+		return;
+	plateau = wti_slot_of_object(state, scheduler, sizeof(*plateau));
+	if (plateau)
+		take_metric(plateau, moment);
+}
+
+const struct wti_rule wti_rule_sched_008 = {
+	.code = "WT-SCHED-008",
+	.severity = WT_WARNING,
+	.title = "the learning rate is lowered because a metric gets better",
+	.means =
+		"ReduceLROnPlateau waits for a metric to rise that is to fall: mode is \"max\" for "
+		"a loss, and the rate goes down the better training goes",
+	.hint = "mode=\"min\" for a loss, mode=\"max\" for an accuracy",
+	.definition =
+		"A ReduceLROnPlateau does not lower the rate, twice, when the metric that it was "
+		"given last is lower than all before by one in a hundred, while the loss in "
+		"training is lower than when it was first asked. A case is a rate that it lowers "
+		"at another time.",
+	.innocent = "A metric that is to rise and falls, while the loss falls too.",
+	.needs = "no ReduceLROnPlateau lowered the rate",
+	.moments = WTI_MOMENT_SCHEDULER | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_plateau,
 	.release = release_slots,
 };

@@ -54,7 +54,11 @@ extern const struct wti_rule wti_rule_loss_005;
 extern const struct wti_rule wti_rule_loss_006;
 extern const struct wti_rule wti_rule_loss_007;
 extern const struct wti_rule wti_rule_loss_008;
+extern const struct wti_rule wti_rule_loss_009;
+extern const struct wti_rule wti_rule_loss_010;
+extern const struct wti_rule wti_rule_loss_011;
 extern const struct wti_rule wti_rule_mask_001;
+extern const struct wti_rule wti_rule_mask_002;
 extern const struct wti_rule wti_rule_mode_001;
 extern const struct wti_rule wti_rule_mode_002;
 extern const struct wti_rule wti_rule_mode_003;
@@ -64,6 +68,7 @@ extern const struct wti_rule wti_rule_mode_006;
 extern const struct wti_rule wti_rule_mode_007;
 extern const struct wti_rule wti_rule_mode_008;
 extern const struct wti_rule wti_rule_mode_009;
+extern const struct wti_rule wti_rule_mode_010;
 extern const struct wti_rule wti_rule_num_001;
 extern const struct wti_rule wti_rule_num_002;
 extern const struct wti_rule wti_rule_num_003;
@@ -82,6 +87,7 @@ extern const struct wti_rule wti_rule_opt_010;
 extern const struct wti_rule wti_rule_opt_011;
 extern const struct wti_rule wti_rule_opt_012;
 extern const struct wti_rule wti_rule_opt_013;
+extern const struct wti_rule wti_rule_opt_014;
 extern const struct wti_rule wti_rule_out_001;
 extern const struct wti_rule wti_rule_out_002;
 extern const struct wti_rule wti_rule_rank_001;
@@ -109,6 +115,7 @@ extern const struct wti_rule wti_rule_sched_004;
 extern const struct wti_rule wti_rule_sched_005;
 extern const struct wti_rule wti_rule_sched_006;
 extern const struct wti_rule wti_rule_sched_007;
+extern const struct wti_rule wti_rule_sched_008;
 extern const struct wti_rule wti_rule_sys_001;
 extern const struct wti_rule wti_rule_sys_002;
 extern const struct wti_rule wti_rule_sys_003;
@@ -123,6 +130,7 @@ extern const struct wti_rule wti_rule_target_001;
 extern const struct wti_rule wti_rule_target_002;
 extern const struct wti_rule wti_rule_target_003;
 extern const struct wti_rule wti_rule_target_004;
+extern const struct wti_rule wti_rule_target_005;
 
 /* Causes before what follows from them: of two findings the first is shown first. */
 /* clang-format off */
@@ -155,6 +163,7 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_loss_002,
 	&wti_rule_loss_007,
 	&wti_rule_loss_008,
+	&wti_rule_loss_009,
 	&wti_rule_mask_001,
 	&wti_rule_ckpt_004,
 	&wti_rule_out_001,
@@ -187,10 +196,12 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_sched_006,
 	&wti_rule_sched_005,
 	&wti_rule_sched_007,
+	&wti_rule_sched_008,
 	&wti_rule_opt_009,
 	&wti_rule_opt_011,
 	&wti_rule_opt_012,
 	&wti_rule_opt_013,
+	&wti_rule_opt_014,
 	&wti_rule_acc_002,
 	&wti_rule_acc_001,
 	&wti_rule_graph_002,
@@ -198,6 +209,8 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_grad_007,
 	&wti_rule_grad_008,
 	&wti_rule_loss_004,
+	&wti_rule_loss_011,
+	&wti_rule_loss_010,
 	&wti_rule_loss_003,
 	&wti_rule_out_002,
 	&wti_rule_num_003,
@@ -206,7 +219,9 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_data_004,
 	&wti_rule_data_003,
 	&wti_rule_target_001,
+	&wti_rule_target_005,
 	&wti_rule_target_003,
+	&wti_rule_mask_002,
 	&wti_rule_target_004,
 	&wti_rule_input_003,
 	&wti_rule_input_004,
@@ -226,6 +241,7 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_mode_007,
 	&wti_rule_mode_008,
 	&wti_rule_mode_009,
+	&wti_rule_mode_010,
 	&wti_rule_init_001,
 	&wti_rule_init_002,
 	&wti_rule_init_003,

@@ -236,3 +236,67 @@ const struct wti_rule wti_rule_target_003 = {
 	.see = see_copied,
 	.release = release_copied,
 };
+
+/* ---- WT-TARGET-005: batches of one class ---------------------------------------------------- */
+
+enum { TARGETS_OF_BATCH = 8, BATCHES_MIN = 8 };
+
+struct sorted {
+	uint64_t batches, pure; /* pure: of one class */
+	double first;           /* the class of the first pure one */
+	bool is_other;          /* another pure one had another class */
+};
+
+static void judge_batch(struct wti_case *account, struct sorted *sorted,
+			const struct wti_moment *moment, const struct wti_value_row *target)
+{
+	bool is_pure = target->digest.min == target->digest.max;
+
+	sorted->batches++;
+	if (is_pure) {
+		if (!sorted->pure++)
+			sorted->first = target->digest.min;
+		sorted->is_other |= target->digest.min != sorted->first;
+	}
+	if (sorted->batches < BATCHES_MIN)
+		return;
+	if (!sorted->is_other || sorted->pure * 4 < sorted->batches * 3)
+		wti_held(account);
+	else
+		wti_violated(account, moment, moment->call->callee,
+			     "of %llu batches, %llu had targets of one class only, not always the "
+			     "same",
+			     (unsigned long long)sorted->batches, (unsigned long long)sorted->pure);
+}
+
+static void see_sorted(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_value_row *target = classes_of(moment);
+	struct sorted *sorted;
+
+	if (!target || target->digest.count < TARGETS_OF_BATCH || !wti_stage_is(moment, "train"))
+		return;
+	sorted = wti_slot(state, (uint64_t)moment->call->stream << 32 | moment->call->site,
+			  sizeof(*sorted));
+	if (sorted)
+		judge_batch(account, sorted, moment, target);
+}
+
+const struct wti_rule wti_rule_target_005 = {
+	.code = "WT-TARGET-005",
+	.severity = WT_WARNING,
+	.title = "batches hold one class each",
+	.means = "the data are sorted by class and not shuffled: each step teaches one class and "
+		 "unteaches the others",
+	.hint = "shuffle: DataLoader(..., shuffle=True)",
+	.definition =
+		"Of the batches of eight targets or more that one line gives to cross_entropy or "
+		"nll_loss in training, from the eighth on, fewer than three in four are of one "
+		"class, or all of those are of the same. A case is a batch.",
+	.innocent = "Classes that are learned one after the other on purpose.",
+	.needs = "fewer than eight batches with measured classes were trained on",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_sorted,
+	.release = release_copied,
+};

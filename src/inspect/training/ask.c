@@ -26,6 +26,42 @@ struct wti_moment wti_moment_of_object(const struct wti_training *training,
 	return moment;
 }
 
+static struct wt_text file_of(const struct wt_reader *reader, const struct wt_site *site)
+{
+	return wt_reader_string(reader, site->file);
+}
+
+/* Installed for all programs, not written for this one. */
+static bool is_of_library(const struct wt_reader *reader, const struct wt_site *site)
+{
+	struct wt_text file = file_of(reader, site);
+
+	return memmem(file.data, file.bytes, "-packages/", strlen("-packages/"));
+}
+
+/* The innermost of the calls around this one, it included, that the program itself has made. */
+static const struct wt_site *site_of_program(const struct wti_moment *moment,
+					     const struct wt_reader *reader)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_calls *calls = &moment->training->calls;
+	const uint64_t *place =
+		wti_map_find_number(&calls->index, (uint64_t)call->stream << 32 | call->track);
+	const struct wti_call_track *track = place && *place ? &calls->tracks[*place - 1] : NULL;
+	const struct wt_site *site = wt_reader_site(reader, call->site);
+
+	if (!site || !is_of_library(reader, site) || !track || call->depth >= track->open_count ||
+	    track->open[call->depth].ordinal != call->ordinal)
+		return site;
+	for (uint32_t i = call->depth; i-- > 0;) {
+		const struct wt_site *outer = wt_reader_site(reader, track->open[i].site);
+
+		if (outer && !is_of_library(reader, outer))
+			return outer;
+	}
+	return site;
+}
+
 struct wti_where wti_moment_where(const struct wti_moment *moment)
 {
 	const struct wti_symbols *symbols = moment->training->symbols;
@@ -42,12 +78,13 @@ struct wti_where wti_moment_where(const struct wti_moment *moment)
 		where.op = wti_symbol_text(symbols, moment->call->callee);
 	if (!reader)
 		return where;
-	site = wt_reader_site(reader, moment->call ? moment->call->site : moment->object->site);
+	site = moment->call ? site_of_program(moment, reader)
+			    : wt_reader_site(reader, moment->object->site);
 	if (site) {
+		struct wt_text file = file_of(reader, site);
+
 		where.file = wti_symbol_text(
-			symbols, wti_symbol(moment->training->symbols,
-					    wt_reader_string(reader, site->file).data,
-					    wt_reader_string(reader, site->file).bytes));
+			symbols, wti_symbol(moment->training->symbols, file.data, file.bytes));
 		where.line = site->line;
 	}
 	return where;

@@ -118,6 +118,11 @@ static const struct named functions[] = {
 	{"from_numpy", WTI_CALLEE_FROM_NUMPY},
 	{"tensor", WTI_CALLEE_FROM_NUMPY},
 	{"as_tensor", WTI_CALLEE_FROM_NUMPY},
+	{"relu", WTI_CALLEE_ACTIVATION},
+	{"relu_", WTI_CALLEE_ACTIVATION},
+	{"tanh", WTI_CALLEE_ACTIVATION},
+	{"pairwise_distance", WTI_CALLEE_COMPARISON},
+	{"cosine_similarity", WTI_CALLEE_COMPARISON},
 };
 
 /* Modules: the class before ".forward". */
@@ -132,6 +137,10 @@ static const struct named modules[] = {
 	{"HuberLoss", WTI_CALLEE_DISTANCE},
 	{"KLDivLoss", WTI_CALLEE_DIVERGENCE},
 	{"Sigmoid", WTI_CALLEE_SIGMOID},
+	{"ReLU", WTI_CALLEE_ACTIVATION},
+	{"Tanh", WTI_CALLEE_ACTIVATION},
+	{"PairwiseDistance", WTI_CALLEE_COMPARISON},
+	{"CosineSimilarity", WTI_CALLEE_COMPARISON},
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

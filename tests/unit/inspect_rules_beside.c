@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules about numbers that leave their range, and about what runs beside a model: copies,
+ * schedules, other models and optimizers, workers. Each with a run in a few lines that violates it
+ * and one that does not.
+ */
+#include "rules_world.h"
+
+enum { TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD };
+
+/* ---- Numbers -------------------------------------------------------------------------------- */
+
+static void wraps(struct world *w, bool is_wrong)
+{
+	struct wti_digest_row *digest;
+
+	call(w, "Tensor.__sub__");
+	digest = tensor(w, 0, 1, "100");
+	digest->dtype = WT_DTYPE_U8;
+	digest->min = is_wrong ? 60 : 130;
+	digest->max = 200;
+	digest->mean = 150;
+	number(w, "", 1, 128);
+	digest = tensor(w, -1, 2, "100");
+	digest->dtype = WT_DTYPE_U8;
+	digest->mean = is_wrong ? 22 + 256 * 0.1 : 22;
+	tell_call(w);
+}
+
+static void equal_units(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *bias;
+
+	optimizer(w, "Adam", "Adam");
+	bias = parameter(w, "Net", "fc.bias", find(w, "Adam"));
+	bias->shape = word(w, "32");
+	bias->moved = bias->has_statistics = bias->has_grad_statistics = true;
+	bias->grad = WTI_GRAD_NONZERO;
+	bias->statistics = (struct wti_digest_row){.count = 32, .min = 0.5, .max = 0.5};
+	bias->grad_statistics =
+		(struct wti_digest_row){.count = 32, .min = is_wrong ? 0.1 : -0.1, .max = 0.1};
+	for (int i = 0; i < 4; i++)
+		step(w, "Adam");
+}
+
+/* ---- Copies --------------------------------------------------------------------------------- */
+
+static void own_state(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	object(w, "Net#1", "Net", WT_OBJECT_TYPE_MODULE);
+	for (int i = 0; i < 2; i++) {
+		call(w, "Net.state_dict")->object = word(w, "Net");
+		tell_call(w);
+		call(w, "Net.load_state_dict")->object = word(w, is_wrong ? "Net" : "Net#1");
+		tell_call(w);
+		step(w, "Adam");
+	}
+}
+
+static void change(struct world *w, struct wti_parameter *of)
+{
+	w->event.kind = wt_kind_builtin(WT_KIND_STATE);
+	w->event.batch = &w->batch;
+	for (int i = 0; i < w->event.kind->field_count; i++) {
+		w->fields[i] = 0;
+		w->batch.values[i] = &w->fields[i];
+	}
+	w->parameter = of;
+	tell(w, WTI_MOMENT_STATE, NULL);
+	w->parameter = NULL;
+	w->event.kind = NULL;
+}
+
+static struct wti_parameter *running_mean(struct world *w, const char *owner, const char *module_of)
+{
+	struct wti_parameter *made = parameter(w, owner, "bn.running_mean", NULL);
+
+	made->is_buffer = true;
+	made->module = word(w, module_of);
+	return made;
+}
+
+static void stale_statistics(struct world *w, bool is_wrong)
+{
+	struct wti_object *copy;
+
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	copy = object(w, "Net#1", "Net", WT_OBJECT_TYPE_MODULE);
+	copy->of = word(w, "Net");
+	copy->how = WT_FOUND_COPIED;
+	change(w, running_mean(w, "Net", "Net.bn"));
+	change(w, parameter(w, "Net#1", "fc.weight", NULL));
+	running_mean(w, "Net#1", "Net#1.bn");
+	if (!is_wrong)
+		change(w, running_mean(w, "Net#1", "Net#1.bn"));
+	call(w, "BatchNorm1d.forward")->object = word(w, "Net#1.bn");
+	w->call.flags = WTI_CALL_SAYS_TRAINING;
+	tell(w, WTI_MOMENT_MODULE, NULL);
+}
+
+/* ---- Learning rates ------------------------------------------------------------------------- */
+
+static void rates(struct world *w, const char *class_name, const double *rates, size_t count)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1;
+	object(w, class_name, class_name, WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "Adam");
+	for (size_t i = 0; i < count; i++) {
+		find(w, "Adam")->lr[0] = rates[i];
+		step(w, "Adam");
+	}
+}
+
+static void up_again(struct world *w, bool is_wrong)
+{
+	static const double swing[] = {0.1, 0.05, 0.01, 0.05, 0.1},
+			    once[] = {0.1, 0.08, 0.05, 0.01};
+
+	rates(w, "CosineAnnealingLR", is_wrong ? swing : once, is_wrong ? 5 : 4);
+}
+
+static void only_up(struct world *w, bool is_wrong)
+{
+	double course[24];
+
+	for (size_t i = 0; i < 24; i++)
+		course[i] =
+			is_wrong || i < 12 ? 0.01 * (double)(i / 4 + 1) : 0.03 - 0.001 * (double)i;
+	rates(w, "OneCycleLR", course, 24);
+}
+
+static void cut_at_best(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1;
+	object(w, "ReduceLROnPlateau", "ReduceLROnPlateau", WT_OBJECT_TYPE_SCHEDULER)->of =
+		word(w, "Adam");
+	for (int i = 0; i < 6; i++) {
+		w->training.processes[0].loss = 10 - i;
+		find(w, "Adam")->lr[0] = 0.1 / (1 + i / 2);
+		step(w, "Adam");
+		call(w, "ReduceLROnPlateau.step");
+		number(w, "metrics", 1, is_wrong ? 8 - i : i < 2 ? 8 - i : 7);
+		tell(w, WTI_MOMENT_SCHEDULER, find(w, "ReduceLROnPlateau"));
+	}
+}
+
+/* ---- Several optimizers, and one's own ------------------------------------------------------ */
+
+static void called(struct world *w, const char *name)
+{
+	module(w, "Net.forward", name, TRAINING);
+	tell_module(w, WTI_MOMENT_MODULE);
+}
+
+static void turns(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Of D", "Adam");
+	optimizer(w, "Of G", "Adam");
+	parameter(w, "D", "weight", find(w, "Of D"))->module = word(w, "D");
+	parameter(w, "G", "weight", find(w, "Of G"))->module = word(w, "G");
+	for (int i = 0; i < 3; i++) {
+		called(w, "D");
+		tell_gradients(w, find(w, "Of D"), WT_MOMENT_BACKWARD, 1, 0);
+		tell_gradients(w, find(w, "Of G"), WT_MOMENT_BACKWARD, 1, 0);
+		call(w, "Tensor.backward")->site = 1;
+		backward(w);
+		step(w, "Of D");
+		called(w, "G");
+		called(w, "D");
+		tell_gradients(w, find(w, "Of D"), WT_MOMENT_BACKWARD, 0, 1);
+		tell_gradients(w, find(w, "Of G"), WT_MOMENT_BACKWARD, !is_wrong, is_wrong);
+		call(w, "Tensor.backward")->site = 2;
+		backward(w);
+		step(w, "Of G");
+	}
+}
+
+/* A trunk that two losses share, each with a head and an optimizer of its own. */
+static void test_shared_trunk(void)
+{
+	struct world w;
+
+	begin(&w);
+	for (int i = 0; i < 2; i++)
+		parameter(&w, i ? "B" : "A", "weight", optimizer(&w, i ? "Of B" : "Of A", "Adam"))
+			->module = word(&w, i ? "B" : "A");
+	parameter(&w, "T", "weight", optimizer(&w, "Of T", "Adam"))->module = word(&w, "T");
+	for (int i = 0; i < 3; i++) {
+		for (int k = 0; k < 2; k++) {
+			called(&w, "T");
+			called(&w, k ? "B" : "A");
+			tell_gradients(&w, find(&w, "Of T"), WT_MOMENT_BACKWARD, !k, k);
+			call(&w, "Tensor.backward")->site = 1 + (uint32_t)k;
+			backward(&w);
+			step(&w, k ? "Of B" : "Of A");
+		}
+		step(&w, "Of T");
+	}
+	CHECK_INT(case_of(&w, "WT-GRAD-008")->violation_count, 0);
+	end(&w);
+}
+
+static void add_gradient(struct world *w, uint64_t before, uint64_t gradient, uint64_t after)
+{
+	call(w, "Tensor.add_");
+	tensor(w, 0, before, "4x4");
+	tensor(w, 1, gradient, "4x4");
+	tensor(w, -1, after, "4x4");
+	w->parent.tag = WTI_MOMENT_STEP;
+	tell_call(w);
+	w->parent.tag = 0;
+}
+
+static void shared_buffer(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Mine", "Mine");
+	for (int i = 0; i < 2; i++) {
+		struct wti_parameter *made =
+			parameter(w, "Net", i ? "b.weight" : "a.weight", find(w, "Mine"));
+
+		made->grad = WTI_GRAD_NONZERO;
+		made->grad_hash = 50 + (uint64_t)i;
+	}
+	for (int i = 0; i < 2; i++) {
+		call(w, "Mine.step");
+		tell(w, WTI_MOMENT_STEP, find(w, "Mine"));
+		add_gradient(w, 10, 50, 11);
+		add_gradient(w, is_wrong ? 11 : 20, 51, 21);
+	}
+}
+
+static void forgotten(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (int i = 0; i < 2; i++) {
+		const char *name = i ? "Net#1" : "Net";
+		struct wti_parameter *made;
+
+		object(w, name, "Net", WT_OBJECT_TYPE_MODULE);
+		made = parameter(w, name, "weight", i && is_wrong ? NULL : find(w, "Adam"));
+		use(w, made, name, WTI_USE_GRAD);
+	}
+	for (int i = 0; i < 4; i++)
+		step(w, "Adam");
+}
+
+/* A target network of the same build gets its state from the other. */
+static void test_loaded_sibling(void)
+{
+	struct wt_result result;
+	struct world w;
+
+	begin(&w);
+	forgotten(&w, true);
+	call(&w, "Net.load_state_dict")->object = word(&w, "Net#1");
+	tell_call(&w);
+	wt_result_init(&result, "test");
+	wti_judge_finish(&w.judge, &result);
+	CHECK_INT(case_of(&w, "WT-OPT-014")->violation_count, 0);
+	wt_result_release(&result);
+	end(&w);
+}
+
+static void dropped(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 0; i < 4; i++) {
+		call(w, "Dropout.forward")->object = word(w, "Net.drop");
+		tensor(w, 0, 10 + i, "32x16");
+		tensor(w, -1, 20 + i, "32x16")->zeros = is_wrong ? 460 : 52;
+		tell_call(w);
+	}
+}
+
+/* ---- What leaves torch ---------------------------------------------------------------------- */
+
+static void through_numpy(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 0; i < 2; i++) {
+		w->parent = (struct wti_call){
+			.tag = WTI_MOMENT_MODULE, .ordinal = i, .flags = TRAINING};
+		call(w, "Tensor.detach");
+		tensor(w, 0, 10 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, 10 + i, "8x4");
+		tell_call(w);
+		call(w, "Tensor.numpy");
+		tensor(w, 0, 10 + i, "8x4");
+		tell_call(w);
+		call(w, "from_numpy");
+		tensor(w, -1, 20 + i, "8x4");
+		tell_call(w);
+		module(w, "Linear.forward", "Net", WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		tensor(w, 0, is_wrong ? 20 + i : 30 + i, "8x4");
+		tell_module(w, WTI_MOMENT_MODULE);
+		w->scope.step++;
+	}
+	w->parent = (struct wti_call){0};
+}
+
+static void same_noise(struct world *w, bool is_wrong)
+{
+	for (w->stream = 0; w->stream < STREAMS; w->stream++) {
+		w->owner = word(w, "worker");
+		tell_fact(w, NULL, "id", (double)w->stream);
+		w->owner = 0;
+		for (uint64_t i = 0; i < 8; i++) {
+			call(w, "from_numpy");
+			tensor(w, -1, 10 + i + (is_wrong ? 0 : 100 * w->stream), "6");
+			tell_call(w);
+		}
+	}
+	w->stream = 0;
+}
+
+static const struct {
+	const char *code;
+	void (*act)(struct world *w, bool is_wrong);
+} all_twins[] = {
+	{"WT-NUM-005", wraps},           {"WT-INIT-003", equal_units},
+	{"WT-EMA-004", own_state},       {"WT-MODE-009", stale_statistics},
+	{"WT-SCHED-006", up_again},      {"WT-SCHED-007", only_up},
+	{"WT-GRAD-008", turns},          {"WT-OPT-013", shared_buffer},
+	{"WT-GRAPH-004", through_numpy}, {"WT-RNG-002", same_noise},
+	{"WT-SCHED-008", cut_at_best},   {"WT-OPT-014", forgotten},
+	{"WT-MODE-010", dropped},
+};
+
+static void test_twins(void)
+{
+	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)
+		twins(all_twins[i].code, all_twins[i].act);
+}
+
+static const struct test tests[] = {
+	{"twins", test_twins},
+	{"shared_trunk", test_shared_trunk},
+	{"loaded_sibling", test_loaded_sibling},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return test_main(tests, argc, argv);
+}
