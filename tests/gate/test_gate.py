@@ -240,6 +240,14 @@ class Gate(unittest.TestCase):
         code, _ = RECORDER.bench.json("gate", "-c", config, *slow, "--against", ",".join(RECORDER.same()[:3]))
         self.assertIn(code, (1, 3))
 
+    def test_diff_by_stage(self) -> None:
+        """Stages that assertions can be about are what `diff` counts by, too."""
+        code, result = RECORDER.bench.json("diff", RECORDER.run(), RECORDER.run("no-save"))
+        rows = {(row["name"], row["count"]): (row["a"], row["b"]) for row in result["tables"]["counts"] if row["type"] == "stage"}
+        self.assertEqual(code, 1)
+        self.assertEqual(rows[("save", "fsync")], (1, 0))
+        self.assertFalse([name for name, _ in rows if name != "save"], rows)
+
     # ---- Renacer's
 
     def renacer(self, body: str, deeds: tuple[str, ...], code: int, words: str = "") -> None:

@@ -108,6 +108,7 @@ void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 	if (doing.thing == UINT32_MAX)
 		return; /* beyond the ceiling: it is counted */
 	wti_model_add(s, doing.thing, call_deed(s, call), 1);
+	wti_model_stage(s, doing.thing, call_deed(s, call));
 	if (call->flags & WTI_SYSCALL_UNFINISHED || call->result < 0) {
 		wti_model_act(s, doing.thing, call_deed(s, call));
 		return;

@@ -201,6 +201,44 @@ static size_t pair_up(const struct diffing *d, struct pair *pairs)
 	return count;
 }
 
+/* ---- Stages ---------------------------------------------------------------------------------- */
+
+static uint64_t staged(const struct wti_effects *fx, const struct wti_map_entry *entry)
+{
+	const uint64_t *count = wti_map_find_text(&fx->staged, entry->text, entry->bytes);
+
+	return count ? *count : 0;
+}
+
+static void add_staged(struct diffing *d, const struct wti_map_entry *entry)
+{
+	uint64_t a = staged(d->a, entry), b = staged(d->b, entry);
+	const char *call = strrchr(entry->text, '\t');
+
+	if (a == b || !call)
+		return;
+	d->difference.counts++;
+	wt_table_row(d->counts);
+	add_text(d->counts, !a ? "+" : !b ? "-" : "~");
+	add_text(d->counts, "stage");
+	wt_table_text(d->counts, entry->text, (size_t)(call - entry->text));
+	add_text(d->counts, call + 1);
+	wt_table_count(d->counts, a);
+	wt_table_count(d->counts, b);
+	add_text(d->counts, "");
+	add_text(d->counts, "");
+}
+
+/* Also where the sums are the same: what was done while training may be done while saving now. */
+static void compare_stages(struct diffing *d)
+{
+	for (size_t i = 0; i < d->a->staged.count; i++)
+		add_staged(d, &d->a->staged.entries[i]);
+	for (size_t i = 0; i < d->b->staged.count; i++)
+		if (!staged(d->a, &d->b->staged.entries[i]))
+			add_staged(d, &d->b->staged.entries[i]);
+}
+
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 static const struct wti_value *value_of(const struct wti_effects *fx, const char *name)
@@ -288,6 +326,7 @@ int wti_diff(const struct wti_effects *a, const struct wti_effects *b,
 		compare_traits(&d, &pairs[i]);
 	}
 	free(pairs);
+	compare_stages(&d);
 	compare_values(&d, result);
 	r = wti_diff_order(a, b, options, result, &d.difference.order, err);
 	if (!r)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inspector `effects`: a run's events into the model of what it did. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,27 +117,43 @@ static void keep_time(struct wti_effects *fx, int64_t ns)
 	fx->step_ns[fx->step_time_count++] = ns;
 }
 
-/* The first track that tells steps tells them for all: ranks go in step with it. */
-static void take_context(struct wti_effects_state *s, const struct wt_event *event)
+static void take_stage(struct wti_effects_state *s, struct wt_text stage)
+{
+	snprintf(s->stage, sizeof(s->stage), "%.*s",
+		 (int)(stage.bytes < sizeof(s->stage) ? stage.bytes : sizeof(s->stage) - 1),
+		 stage.data);
+}
+
+static void take_step(struct wti_effects_state *s, const struct wt_event *event)
 {
 	int64_t step = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
 
-	if (!is(wt_event_text(event, WT_CONTEXT_FIELD_KEY), "step"))
+	if (s->fx->step_count && s->step == step)
 		return;
-	if (!s->has_leader) {
-		s->has_leader = true;
-		s->leader_stream = event->stream;
-		s->leader_track = event->track;
-	} else if (s->leader_stream != event->stream || s->leader_track != event->track ||
-		   s->step == step) {
-		return;
-	}
 	wti_model_end_step(s, true);
 	if (s->fx->step_count)
 		keep_time(s->fx, event->time_ns - s->step_began_ns);
 	s->fx->step_count++;
 	s->step = step;
 	s->step_began_ns = event->time_ns;
+}
+
+/* The first track that tells steps tells them, and stages, for all: ranks go in step with it. */
+static void take_context(struct wti_effects_state *s, const struct wt_event *event)
+{
+	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
+	bool is_step = is(key, "step");
+
+	if (s->has_leader && (s->leader_stream != event->stream || s->leader_track != event->track))
+		return;
+	if (is(key, "stage"))
+		take_stage(s, wt_event_text(event, WT_CONTEXT_FIELD_TEXT));
+	if (!is_step)
+		return;
+	s->has_leader = true;
+	s->leader_stream = event->stream;
+	s->leader_track = event->track;
+	take_step(s, event);
 }
 
 static const char *arch_word(uint32_t arch)
@@ -325,9 +342,10 @@ static void drop_searches(struct wti_effects *fx)
 static bool ran_out(const struct wti_effects_state *s)
 {
 	const struct wti_effects *fx = s->fx;
-	const struct wti_map *maps[] = {
-		&fx->thing_index, &fx->tally_index, &fx->calls, &fx->value_index, &s->raw_names,
-		&s->actor_of,     &s->process_of,   &s->tid_of, &s->calls.of_tid, &s->names.pids};
+	const struct wti_map *maps[] = {&fx->thing_index, &fx->tally_index, &fx->calls,
+					&fx->staged,      &fx->value_index, &s->raw_names,
+					&s->actor_of,     &s->process_of,   &s->tid_of,
+					&s->calls.of_tid, &s->names.pids};
 	bool failed = fx->failed || fx->arena.status == WT_E_NOMEM || s->handles.failed;
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)

@@ -59,6 +59,7 @@ const char *wti_deed_word(const struct wti_effects *effects, uint32_t deed);
 int wti_deed_by_word(const char *word);
 
 #define WTI_SITES_MAX 4
+#define WTI_STAGE_BYTES 128
 #define WTI_SHARES_MAX 4
 #define WTI_NO_STEP INT64_MIN
 
@@ -152,6 +153,7 @@ struct wti_effects {
 	size_t tally_count, tally_capacity;
 	struct wti_map tally_index; /* thing and deed: index plus one */
 	struct wti_map calls;       /* names of calls, with their errors */
+	struct wti_map staged;      /* stage and call: how often, as far as each counts exactly */
 	struct wti_actor *actors;
 	size_t actor_count, actor_capacity;
 	uint64_t act_count; /* of all actors */

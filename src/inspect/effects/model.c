@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps things, tallies and acts, and knows their ceilings. */
+#include "golden.h"
 #include "model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +56,7 @@ void wti_model_init(struct wti_effects *fx)
 	wti_arena_init(&fx->arena, TEXT_MAX);
 	wti_map_init(&fx->thing_index, THINGS_MAX);
 	wti_map_init(&fx->tally_index, TALLIES_MAX);
+	wti_map_init(&fx->staged, CALLS_MAX);
 	wti_map_init(&fx->calls, CALLS_MAX);
 	wti_map_init(&fx->value_index, VALUES_MAX);
 }
@@ -69,6 +72,7 @@ void wti_effects_release(struct wti_effects *fx)
 	free(fx->values);
 	wti_map_release(&fx->thing_index);
 	wti_map_release(&fx->tally_index);
+	wti_map_release(&fx->staged);
 	wti_map_release(&fx->calls);
 	wti_map_release(&fx->value_index);
 	wti_arena_release(&fx->arena);
@@ -305,6 +309,21 @@ void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t deed, u
 	add_share(tally, s->process, amount);
 	if (s->stack)
 		add_site(tally, s->stack, amount);
+}
+
+void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t deed)
+{
+	char key[WTI_STAGE_BYTES + 64];
+	uint64_t *count;
+
+	if (!*s->stage || wti_golden_compares(s->fx->things[thing].type) != WTI_COMPARE_EXACT)
+		return;
+	snprintf(key, sizeof(key), "%s\t%s", s->stage, wti_deed_word(s->fx, deed));
+	count = wti_map_text(&s->fx->staged, key, strlen(key));
+	if (count)
+		++*count;
+	else
+		s->fx->left_out_count++;
 }
 
 void wti_model_end_step(struct wti_effects_state *s, bool is_whole)

@@ -25,6 +25,7 @@ struct wti_effects_state {
 	uint32_t leader_track;
 	bool has_leader;
 	int64_t step;
+	char stage[WTI_STAGE_BYTES]; /* "": none yet */
 	int64_t step_began_ns;
 	int64_t first_ns, last_ns;
 	uint32_t actor; /* of the call */
@@ -49,6 +50,8 @@ uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const
 /* Index of a system call's name, as a deed. */
 uint32_t wti_model_call(struct wti_effects *fx, const char *name);
 void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t deed, uint64_t amount);
+/* A call about that thing, for the stage that the program is in. */
+void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t deed);
 /* What was done to `from` was done to `to`, as that is what it is called now. */
 void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to);
 /* The step is over (or the run): its counts go into the tallies. */
