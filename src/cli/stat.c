@@ -14,6 +14,7 @@ struct stat_options {
 	bool syscalls;
 	bool critical_path;
 	bool percentiles;
+	const char *time;
 	const char *by;
 	const char *sort;
 	const char *name;
@@ -26,8 +27,12 @@ struct stat_options {
 	bool json;
 };
 
-static const struct stat_options defaults = {
-	.by = "name", .sort = "total", .from_ns = INT64_MIN, .to_ns = INT64_MAX, .limit = 40};
+static const struct stat_options defaults = {.by = "name",
+					     .sort = "total",
+					     .time = "wall",
+					     .from_ns = INT64_MIN,
+					     .to_ns = INT64_MAX,
+					     .limit = 40};
 
 /* The position of `word` in "a|b|c"; the parser has made sure that it is there. */
 static unsigned choice(const char *choices, const char *word)
@@ -89,6 +94,7 @@ static int syscalls(const struct stat_options *o, const char *run)
 					 .order = (enum wti_syscalls_order)order,
 					 .limit = o->limit == defaults.limit ? 0 : o->limit,
 					 .percentiles = o->percentiles,
+					 .system = !strcmp(o->time, "system"),
 					 .name = o->name};
 	struct wt_query query;
 	struct wti_inspection in = {.inspector = "syscalls",
@@ -153,6 +159,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 		return critical_path(o, count ? arguments[0] : NULL);
 	if (o->syscalls)
 		return syscalls(o, count ? arguments[0] : NULL);
+	if (strcmp(o->time, defaults.time))
+		return misplaced(o, "time", o->time);
 	if (inspector.by > WTI_STAT_BY_SITE)
 		return misplaced(o, "by", o->by);
 	if (inspector.order > WTI_PROFILE_BY_TENSORS)
@@ -174,6 +182,10 @@ static const struct wti_option options[] = {
 	{"percentiles", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "with --syscalls, also the least, 50th, 90th and 99th percentile and greatest time",
 	 offsetof(struct stat_options, percentiles)},
+	{"time", 0, WTI_OPT_CHOICE, "WHICH", "wall|system",
+	 "with --syscalls, the time that passed in calls, which is the default, or that of it in "
+	 "which the thread had a processor, as strace -c has it",
+	 offsetof(struct stat_options, time)},
 	{"critical-path", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "from the end of the run back to its beginning, always through the thread that the others "
 	 "waited for; needs system calls",

@@ -34,6 +34,7 @@ struct row {
 
 struct state {
 	struct wti_syscalls_view view;
+	bool is_old; /* the trace does not tell what is asked for */
 	const struct wt_trace *trace;
 	struct wti_tasks tasks;
 	struct wti_map steps;  /* process number: its step, shifted up by one bit, plus one */
@@ -220,6 +221,10 @@ static int take_call(struct state *s, const struct wt_event *event, struct wt_er
 	row = row_of(s, event, arch, nr, err);
 	if (!row)
 		return err ? err->code : WT_E_NOMEM;
+	if (s->view.system) {
+		s->is_old |= event->kind->field_count <= WT_SYSCALL_FIELD_SYSTEM;
+		ticks = s->is_old ? 0 : wt_event_u64(event, WT_SYSCALL_FIELD_SYSTEM);
+	}
 	begin_ns = wt_trace_ns(s->trace, event->stream,
 			       ticks < event->ticks ? event->ticks - ticks : 0);
 	if (event->time_ns > begin_ns)
@@ -396,13 +401,20 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	}
 	wt_result_fact_count(result, "calls", "calls", WT_CELL_COUNT, calls);
 	wt_result_fact_count(result, "errors", "errors", WT_CELL_COUNT, errors);
-	wt_result_fact_count(result, "time_ns", "time in calls", WT_CELL_NS, time_ns);
+	wt_result_fact_count(result, "time_ns",
+			     s->view.system ? "system time in calls" : "time in calls", WT_CELL_NS,
+			     time_ns);
 	if (s->row_count)
 		qsort_r(s->rows, s->row_count, sizeof(*s->rows), compare, s);
 	add_columns(s, table);
 	for (size_t i = 0; i < s->row_count && (!s->view.limit || i < s->view.limit); i++)
 		add_row(s, table, &s->rows[i], (double)time_ns);
 	add_notes(s, result);
+	if (s->is_old) {
+		wt_result_set_status(result, "not_measured");
+		wt_result_note(result, "this run was recorded without system times; record it "
+				       "again, or ask for --time wall");
+	}
 	if (!calls) {
 		wt_result_set_status(result, "not_measured");
 		wt_result_note(result, "no system calls in this run: record it with --syscalls");

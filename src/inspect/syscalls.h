@@ -27,6 +27,7 @@ struct wti_syscalls_view {
 	enum wti_syscalls_order order;
 	uint64_t limit; /* rows; 0: all */
 	bool percentiles;
+	bool system;      /* the time that threads had a processor in a call, not all that passed */
 	const char *name; /* a glob for names of calls; NULL: all */
 };
 

@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -342,6 +343,25 @@ static int signals(char **words)
 	return 0;
 }
 
+/* times: a call that waits, and one that works; neither is made otherwise. */
+static int times_of_calls(char **words)
+{
+	struct timespec while_ = {0, 200000000};
+	size_t bytes = 8 << 20;
+	char *data = malloc(bytes);
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &while_, NULL);
+	for (size_t at = 0; data && at < bytes;) {
+		ssize_t n = getrandom(data + at, bytes - at, 0);
+
+		if (n < 0)
+			return 1;
+		at += (size_t)n;
+	}
+	free(data);
+	return 0;
+}
+
 /* turns: a child waits in a read while its parent makes calls; each has calls of its own. */
 static int turns(char **words)
 {
@@ -373,7 +393,7 @@ static const struct act {
 	{"crash", 0, crash},         {"stop", 0, stop},       {"orders", 0, orders},
 	{"exec", 0, exec_in_thread}, {"beat", 1, beat},       {"grandchildren", 1, grandchildren},
 	{"wait", 1, wait_for_input}, {"family", 0, family},   {"epoll", 0, wait_by_epoll},
-	{"signals", 0, signals},     {"turns", 0, turns},
+	{"signals", 0, signals},     {"turns", 0, turns},     {"times", 0, times_of_calls},
 };
 
 int main(int argc, char **argv)

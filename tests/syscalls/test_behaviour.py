@@ -63,6 +63,19 @@ class Behaviour:
     def test_exec_in_a_thread(self) -> None:
         self.assertEqual(self.same("exec")["execve"], (2, 0))
 
+    def test_system_time(self) -> None:
+        """Who waits has no processor; who works has one."""
+        with Scratch() as scratch:
+            run = scratch / "run"
+            record(run, ACTS, "times", backend=self.backend)
+            wall = {row["syscall"]: row["seconds"] for row in rows(run)}
+            system = {row["syscall"]: row["seconds"] for row in rows(run, "--time", "system")}
+            self.assertGreaterEqual(wall["clock_nanosleep"], 0.2)
+            self.assertLess(system["clock_nanosleep"], 0.05)
+            self.assertGreater(system["getrandom"], 0.002)
+            for name, seconds in system.items():
+                self.assertLessEqual(seconds, wall[name], name)
+
     def test_exit_status_and_streams(self) -> None:
         with Scratch() as scratch:
             done = record(scratch / "run", "sh", "-c", "echo out; echo err >&2; exit 42", backend=self.backend)

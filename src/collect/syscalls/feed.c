@@ -188,6 +188,8 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 	call->a5 = raw->args[5];
 	call->result = raw->result;
 	call->duration = raw->duration_ns;
+	call->system = raw->system_ns;
+	call->reserved = 0;
 	call->arch = raw->arch;
 	call->flags = raw->flags;
 	call->text_bytes = join_memory(track, raw, record.memory);

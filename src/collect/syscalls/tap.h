@@ -67,6 +67,8 @@ struct wti_tap_stack {
 struct wti_tap_task {
 	__u64 seq; /* of the next record */
 	__u64 start_ns;
+	__u64 away_ns;       /* without a processor since then */
+	__u64 away_since_ns; /* 0: it has one, or is in no call */
 	__u64 args[6];
 	__u32 nr;
 	__u32 arch;

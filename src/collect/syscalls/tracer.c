@@ -168,6 +168,9 @@ static void tell_call(struct wti_tracer *tracer, struct wti_tracee *tracee, int6
 	record.raw = head(tracee, WTI_RAW_CALL);
 	memcpy(record.args, tracee->args, sizeof(record.args));
 	record.duration_ns = record.raw.time_ns - tracee->start_ns;
+	record.system_ns = tracee->cpu_ns - tracee->start_cpu_ns;
+	if (record.system_ns > record.duration_ns) /* other threads have worked, too */
+		record.system_ns = record.duration_ns;
 	if (memory) {
 		record.memory_bytes = (uint32_t)memory->bytes;
 		record.flags |= memory->unread ? WTI_SYSCALL_UNREAD : 0;
@@ -295,6 +298,7 @@ static void call_begins(struct wti_tracer *tracer, struct wti_tracee *tracee,
 	if (memory && plan->at_entry)
 		wti_memory_read(memory, plan, false, tracee->tid, tracee->args, 0,
 				tracer->contents);
+	tracee->start_cpu_ns = tracee->cpu_ns;
 	tracee->start_ns = wti_clock_ns(CLOCK_MONOTONIC);
 }
 
@@ -465,10 +469,18 @@ static void take_stop(struct wti_tracer *tracer, pid_t tid, int status)
 		signal_stop(tracer, tracee, number);
 }
 
-void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status)
+static uint64_t cpu_ns_of(const struct rusage *usage)
+{
+	return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000u;
+}
+
+void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status, const struct rusage *usage)
 {
 	struct wti_tracee *tracee = wti_tracee_of(tracer, tid);
 
+	if (tracee)
+		tracee->cpu_ns = cpu_ns_of(usage);
 	if (WIFSTOPPED(status)) {
 		take_stop(tracer, tid, status);
 	} else if (tracee && (WIFEXITED(status) || WIFSIGNALED(status))) {
@@ -498,13 +510,14 @@ static void tell_calls_in_flight(struct wti_tracer *tracer)
 void wti_tracer_run(struct wti_tracer *tracer)
 {
 	while (tracer->count) {
+		struct rusage usage;
 		int status;
 		/* Not the children of other threads: these wait for them themselves. */
-		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
+		pid_t tid = wait4(-1, &status, __WALL | __WNOTHREAD, &usage);
 
 		/* Whoever was waited for has to be told to go on: its signal is with us. */
 		if (tid > 0)
-			wti_tracer_take(tracer, tid, status);
+			wti_tracer_take(tracer, tid, status, &usage);
 		else if (errno != EINTR)
 			return;
 		if (atomic_load(&tracer->stop)) {

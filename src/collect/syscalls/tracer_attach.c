@@ -90,13 +90,14 @@ static struct wti_tracee *seize(struct wti_tracer *tracer, pid_t tid, pid_t pid)
 
 int wti_tracer_seize_program(struct wti_tracer *tracer, pid_t pid, struct wt_err *err)
 {
+	struct rusage usage;
 	int status;
 
 	if (!seize(tracer, pid, pid))
 		return refused(pid, err);
 	/* It waits for us in a read(); from the stop on each of its calls is seen. */
-	if (waitpid(pid, &status, __WALL) == pid)
-		wti_tracer_take(tracer, pid, status);
+	if (wait4(pid, &status, __WALL, &usage) == pid)
+		wti_tracer_take(tracer, pid, status, &usage);
 	return 0;
 }
 

@@ -3,6 +3,8 @@
 #ifndef WTI_SYSCALLS_TRACER_ATTACH_H
 #define WTI_SYSCALLS_TRACER_ATTACH_H
 
+#include <sys/resource.h>
+
 #include "tracer.h"
 
 struct wti_tracee {
@@ -22,6 +24,8 @@ struct wti_tracee {
 	uint32_t flags;
 	uint64_t args[WTI_CALL_ARGS];
 	uint64_t start_ns;
+	uint64_t start_cpu_ns;     /* that its process had used then */
+	uint64_t cpu_ns;           /* and at its last stop */
 	struct wti_memory *memory; /* made with the first call that has any */
 };
 
@@ -31,7 +35,7 @@ void wti_tracee_adopt(struct wti_tracer *tracer, struct wti_tracee *tracee, pid_
 		      uint32_t how);
 /* Goes on, with a signal or 0. */
 void wti_tracee_go(const struct wti_tracer *tracer, const struct wti_tracee *tracee, int number);
-/* What waitpid() has said. */
-void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status);
+/* What wait4() has said, and how much time the process had had by then. */
+void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status, const struct rusage *usage);
 
 #endif
