@@ -133,6 +133,14 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 		wti_printable(out, outcome->python_why, strlen(outcome->python_why));
 		wti_buf_byte(out, '\n');
 	}
+	if (outcome->syscalls_without_setuid)
+		wti_buf_text(out, "wheeltap: a setuid program has no privileges while you trace "
+				  "it: record it as root, or without --syscalls\n");
+	if (outcome->syscalls_foreign_count)
+		wti_buf_printf(out,
+			       "wheeltap: %llu system calls are those of a 32-bit program: they "
+			       "have numbers and arguments, but no names\n",
+			       (unsigned long long)outcome->syscalls_foreign_count);
 	if (outcome->syscalls_backend)
 		wti_buf_printf(out, "wheeltap: look at it with: wheeltap stat --syscalls %s\n",
 			       path);

@@ -108,6 +108,8 @@ struct wti_record_outcome {
 	char syscalls_why[300];       /* that one */
 	bool syscalls_is_second;      /* and it was not the first choice */
 	uint64_t syscalls_count;
+	uint64_t syscalls_foreign_count; /* of them by the table of another architecture */
+	bool syscalls_without_setuid;    /* the program has lost its privileges to our tracing */
 	uint32_t syscalls_process_count; /* whose calls are in the trace */
 	uint32_t python_count;           /* processes in which the Python agent is at work */
 	enum wti_python_cause python_cause;

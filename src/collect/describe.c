@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/json.h"
 
@@ -346,6 +348,17 @@ static uint64_t own_cpu_ns(void)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
 }
 
+/* The kernel does not give a setuid program its privileges where its tracer has not as many. */
+static bool loses_setuid(const struct wti_recorder *recorder)
+{
+	struct stat st;
+
+	return recorder->syscalls.backend == WTI_SYSCALLS_PTRACE && !recorder->attach.pid &&
+	       geteuid() && !stat(recorder->executable, &st) &&
+	       ((st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
+		(st.st_mode & S_ISGID && st.st_gid != getegid()));
+}
+
 void wti_describe_outcome(struct wti_recorder *recorder)
 {
 	struct wti_record_outcome *outcome = recorder->outcome;
@@ -376,6 +389,8 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 			recorder->options->syscalls->backend == WTI_SYSCALLS_AUTO &&
 			recorder->syscalls.backend == WTI_SYSCALLS_PTRACE;
 		outcome->syscalls_count = recorder->syscalls.feed.call_count;
+		outcome->syscalls_foreign_count = recorder->syscalls.feed.foreign_count;
+		outcome->syscalls_without_setuid = loses_setuid(recorder);
 		outcome->syscalls_process_count = recorder->syscalls.feed.process_count;
 	}
 	if (page) {

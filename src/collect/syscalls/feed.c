@@ -199,6 +199,7 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 	if (feed->is_private && has_words(raw))
 		call->text_bytes = (uint32_t)wti_private_pieces(record.memory, call->text_bytes);
 	feed->call_count++;
+	feed->foreign_count += raw->arch != WTI_ARCH_HERE;
 	feed->own_count += (call->flags & WTI_SYSCALL_OWN) != 0;
 	hand_over(feed, track, &raw->raw, &call->record, WT_KIND_SYSCALL,
 		  sizeof(*call) + call->text_bytes);

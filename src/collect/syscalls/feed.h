@@ -43,7 +43,8 @@ struct wti_feed {
 	int watched_status;  /* then, as waitpid() gives it */
 	uint64_t call_count; /* own ones among them */
 	uint64_t own_count;
-	uint64_t gaps;    /* records that a hole proves lost */
+	uint64_t foreign_count; /* calls by the table of another architecture: without names */
+	uint64_t gaps;          /* records that a hole proves lost */
 	uint64_t refused; /* records that are not what they should be, or of too many threads */
 };
 
