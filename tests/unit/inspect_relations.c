@@ -365,6 +365,110 @@ static void never_collected(struct world *w, bool is_wrong)
 	save(w, parameter(w, "Net", "a.weight", NULL)->hash);
 }
 
+/* A run is resumed: the first model has the same names, and is not what is saved. */
+static void saved_by_the_second(struct world *w, bool is_wrong)
+{
+	model(w);
+	parameter(w, "Net", "a.weight", NULL)->hash = 1;
+	object(w, "Net 2", "Net", WT_OBJECT_TYPE_MODULE);
+	parameter(w, "Net 2", "a.weight", NULL)->hash = 2;
+	save(w, is_wrong ? 3 : 2);
+}
+
+static void load(struct world *w)
+{
+	call(w, "load");
+	tensor(w, -1, 1, "4x4");
+	w->values[0].name = word(w, "optimizer.state.0.exp_avg");
+	tell(w, WTI_MOMENT_LOAD, NULL);
+}
+
+static void give_back(struct world *w, const char *callee, const char *name)
+{
+	call(w, callee)->object = find(w, name)->name;
+	tell(w, WTI_MOMENT_CALL, find(w, name));
+}
+
+static void resumed_in_part(struct world *w, bool is_wrong)
+{
+	model(w);
+	load(w);
+	give_back(w, "Module.load_state_dict", "Net");
+	if (!is_wrong)
+		give_back(w, "Optimizer.load_state_dict", "Adam");
+	step(w, "Adam");
+}
+
+/* The rate comes with the optimizer's state; a schedule that was not restored moves it away. */
+static void schedule_begins_anew(struct world *w, bool is_wrong)
+{
+	model(w);
+	find(w, "Adam")->lr_known = 1;
+	load(w);
+	for (int i = 0; i < 8; i++) {
+		find(w, "Adam")->lr[0] = is_wrong && i > 1 ? 0.01 : 0.1 - 0.005 * i;
+		step(w, "Adam");
+	}
+}
+
+/* ---- Modes and losses ----------------------------------------------------------------------- */
+
+static void norm(struct world *w, uint32_t flags, bool is_shut_off)
+{
+	module(w, "BatchNorm1d.forward", "Net.body.1", flags);
+	w->call.module = word(w, "torch.nn.modules.batchnorm");
+	w->call.is_shut_off = is_shut_off;
+	tell_module(w, WTI_MOMENT_MODULE);
+}
+
+static void part(struct world *w, const char *name, const char *of, bool is_trained)
+{
+	struct wti_parameter *made = parameter(w, "Net", name, NULL);
+
+	made->module = word(w, of);
+	made->requires_grad = is_trained;
+}
+
+static void frozen_norm_trains(struct world *w, bool is_wrong)
+{
+	model(w);
+	part(w, "body.1.weight", "Net.body.1", false);
+	for (int i = 0; i < 3; i++)
+		norm(w, (is_wrong ? WTI_CALL_TRAINING : 0) | WTI_CALL_GRAD, false);
+}
+
+/* An average moves with the part that it is the average of, its norms too. */
+static void norm_of_an_average(struct world *w, bool is_wrong)
+{
+	model(w);
+	part(w, "body.1.weight", "Net.body.1", false);
+	part(w, "live.1.weight", "Net.live.1", true);
+	norm(w, WTI_CALL_TRAINING, true);
+}
+
+static void trained_norm(struct world *w, bool is_wrong)
+{
+	model(w);
+	part(w, "body.1.weight", "Net.body.1", true);
+	norm(w, WTI_CALL_TRAINING | WTI_CALL_GRAD, false);
+}
+
+/* The layer and the function in turns: both are one. */
+static void squashed(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 0; i < 40; i++) {
+		bool is_layer = i % 2;
+
+		call(w, is_layer ? "BCEWithLogitsLoss.forward" : "binary_cross_entropy_with_logits")
+			->module =
+			word(w, is_layer ? "torch.nn.modules.loss" : "torch.nn.functional");
+		tensor(w, 0, 100 + i, "8x1")->min = is_wrong || i % 8 ? 0.2 : -1;
+		tensor(w, 1, 200 + i, "8x1");
+		scalar(w, -1, 300 + i);
+		tell_call(w);
+	}
+}
+
 /* ---- Ranks ---------------------------------------------------------------------------------- */
 
 /* Both ranks call it, with a number of which they may have their own. */
@@ -459,13 +563,27 @@ static void test_checkpoints(void)
 {
 	differ("saved", "checkpoint, collected", "holds what state_dict() gave", saved_late);
 	never("saved", "checkpoint, collected", never_collected, false);
+	differ("saved", "checkpoint", "holds what is live", saved_by_the_second);
+	differ("saved", "resume, an optimizer's state", "restores the optimizer", resumed_in_part);
+	differ("schedule", "learning rate after a load", "goes on from where it was",
+	       schedule_begins_anew);
+}
+
+static void test_modes(void)
+{
+	differ("mode", "layer with modes, frozen", "evaluates", frozen_norm_trains);
+	never("mode", "layer with modes, frozen", norm_of_an_average, false);
+	never("mode", "layer with modes, frozen", trained_norm, false);
+	differ("loss", "nn.binary_cross_entropy_with_logits",
+	       "argument 1 is not always within 0 and 1", squashed);
 }
 
 static const struct test tests[] = {
 	{"parts of a step", test_parts},
 	{"arguments and results", test_calls},
 	{"data", test_data},
-	{"checkpoints", test_checkpoints},
+	{"checkpoints and resumes", test_checkpoints},
+	{"modes and losses", test_modes},
 	{"ranks", test_ranks},
 	{NULL, NULL},
 };

@@ -211,6 +211,15 @@ static void name_layer(char *out, size_t bytes, const char *name)
 		out[at - 5] = 0;
 }
 
+/* "nn.bce_with_logits", a layer, is what the function spells out. */
+static void name_in_full(char *out, size_t bytes, const char *layer)
+{
+	bool is_short = !strncmp(layer, "bce", 3) && (!layer[3] || layer[3] == '_');
+
+	snprintf(out, bytes, "nn.%s%s", is_short ? "binary_cross_entropy" : "",
+		 layer + (is_short ? 3 : 0));
+}
+
 static bool is_layer(const char *module, const char *method)
 {
 	return !strncmp(module, "torch.nn.functional", 19) ||
@@ -229,7 +238,7 @@ void wti_name_function(char *out, size_t bytes, const char *module, const char *
 		snprintf(out, bytes, "%s.%s", role, method);
 	} else if (is_layer(module, method)) {
 		name_layer(layer, sizeof(layer), callee);
-		snprintf(out, bytes, "nn.%s", layer);
+		name_in_full(out, bytes, layer);
 	} else {
 		snprintf(out, bytes, "%s.%s", module, callee);
 	}

@@ -8,15 +8,23 @@
 
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
+#include "inspect/rules/slots.h"
 
 #define ARGUMENTS_MAX 2u
 #define RESULTS_MAX 65536u
 #define TIMES_THE_LIMIT 100 /* beyond, clipping sets the length of every step */
+#define RANGE_PATIENCE 32u  /* calls after which values within 0 and 1 are no chance */
 #define BACKWARDS_MAX 16u   /* without a step: more than a window of accumulation has */
 
+struct range { /* of what a loss function is given */
+	uint32_t count;
+	bool was_left; /* 0 and 1 */
+};
+
 struct state {
-	struct wti_map results; /* hash of a result with a graph, and its stream: step plus one */
-	struct wti_map carried; /* stream: the last step into which one was carried, plus one */
+	struct wti_slots ranges; /* by stream and function */
+	struct wti_map results;  /* hash of a result with a graph, and its stream: step plus one */
+	struct wti_map carried;  /* stream: the last step into which one was carried, plus one */
 	bool is_ready;
 };
 
@@ -88,8 +96,25 @@ static struct wti_value_row at_place(const struct wti_value_row *value, uint32_t
 	return named;
 }
 
-static void see_function(struct wti_scene *scene, const struct wti_moment *moment,
-			 uint32_t function)
+/* Scores take any value sooner or later; what never leaves 0 and 1 are probabilities. */
+static void say_range(struct wti_scene *scene, struct state *state, const struct wti_moment *moment,
+		      uint32_t function, const struct wti_value_row *scores)
+{
+	struct range *range = wti_slot(
+		&state->ranges, (uint64_t)moment->process->stream << 32 | function, sizeof(*range));
+
+	if (!range)
+		return;
+	if (scores->digest.flags & WTI_TENSOR_NO_STATISTICS || scores->digest.min < 0 ||
+	    scores->digest.max > 1)
+		range->was_left = true;
+	if (range->was_left || ++range->count < RANGE_PATIENCE)
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "argument 1 is not always within 0 and 1"), 0);
+}
+
+static void see_function(struct wti_scene *scene, struct state *state,
+			 const struct wti_moment *moment, uint32_t function)
 {
 	struct wti_value_row rows[ARGUMENTS_MAX];
 
@@ -99,6 +124,7 @@ static void see_function(struct wti_scene *scene, const struct wti_moment *momen
 		wti_say_tensor(scene, &rows[i], true);
 	}
 	wti_say_tensors(scene, &rows[0], &rows[1]);
+	say_range(scene, state, moment, function, &rows[0]);
 	wti_tell(scene);
 }
 
@@ -234,7 +260,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (combines(wti_symbol_text(scene->symbols, function)))
 		see_combination(scene, moment);
 	else if (is_a_loss(scene, moment->call, function))
-		see_function(scene, moment, function);
+		see_function(scene, state, moment, function);
 	else if (!strncmp(wti_symbol_text(scene->symbols, function), "torch.nn.utils.clip_grad",
 			  24))
 		see_clip(scene, moment);
@@ -244,6 +270,7 @@ static void release(void *opaque)
 {
 	struct state *state = opaque;
 
+	wti_slots_release(&state->ranges);
 	wti_map_release(&state->results);
 	wti_map_release(&state->carried);
 }
@@ -273,7 +300,8 @@ const struct wti_relation wti_relation_loss = {
 	.definition = "hypothesis: what goes backward is made from parameters, finite, not zero, "
 		      "leads to a step within 16, "
 		      "of a certain type; what a "
-		      "loss function is given has certain types and contents, and both arguments "
+		      "loss function is given has certain types and contents, what it judges is "
+		      "not always within 0 and 1, and both arguments "
 		      "the same type, shape "
 		      "or first extent; clipping finds gradients, finite and at most a hundred "
 		      "times as long "

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inspect/learn/relation.h"
+#include "inspect/rules/modal.h"
 
 static bool has_modes(const char *name)
 {
@@ -62,6 +63,43 @@ static void tell_evaluation(struct wti_scene *scene, const struct wti_moment *mo
 	wti_tell(scene);
 }
 
+/* Whether a module has parameters, and none of them is trained. */
+static bool is_frozen(const struct wti_scene *scene, const struct wti_call *module)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < scene->training->parameter_count; i++) {
+		const struct wti_parameter *parameter = &scene->training->parameters[i];
+
+		if (parameter->stream != module->stream || parameter->module != module->object ||
+		    parameter->is_buffer)
+			continue;
+		if (parameter->requires_grad)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* A normalisation whose parameters stay, within a model that is being trained: its statistics stay
+ * too, unless it is the average of one that is trained. */
+static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
+			bool trains)
+{
+	const struct wti_call *call = moment->call;
+
+	if ((!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) ||
+	    !strstr(wti_symbol_text(scene->symbols, function), "batch_norm") ||
+	    !is_frozen(scene, call) ||
+	    (call->is_shut_off && wti_has_trained_twin(moment, call->object)))
+		return;
+	wti_occasion(scene, &wti_relation_mode, moment, wti_scene_word(scene, "layer with modes"),
+		     wti_scene_word(scene, "frozen"));
+	if (!trains)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "evaluates"), 0);
+	wti_tell(scene);
+}
+
 static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
@@ -83,6 +121,7 @@ static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 		return;
 	tell_around(scene, moment, function, trains);
 	tell_evaluation(scene, moment, trains);
+	tell_frozen(scene, moment, function, trains);
 }
 
 static void see_function(struct wti_scene *scene, const struct wti_moment *moment)
@@ -115,6 +154,11 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
+	if (words->subject[1][0] == 'f') {
+		wti_buf_printf(out, "each frozen %s %s while others are trained", words->subject[0],
+			       words->a);
+		return;
+	}
 	wti_buf_printf(out, "each %s %s%s%s", words->subject[0], words->a,
 		       words->subject[1][0] == 'w' ? " when a trained model is called " : "",
 		       words->subject[1][0] == 'w' ? words->subject[1] : "");
@@ -129,12 +173,15 @@ const struct wti_relation wti_relation_mode = {
 	.name = "mode",
 	.code = "WT-LEARN-MODE",
 	.title = "a module in another mode",
-	.definition = "hypothesis: a model, or a layer that has modes (dropout, batch norm), is in "
-		      "training mode, or in "
-		      "evaluation mode, when it is called, or in the mode of the module around it. "
-		      "For and against: each call, by grad "
-		      "mode and by the call "
-		      "around it.",
+	.definition =
+		"hypothesis: a model, or a layer that has modes (dropout, batch norm), is in "
+		"training mode, or in "
+		"evaluation mode, when it is called, or in the mode of the module around it; a "
+		"batch norm whose parameters are frozen evaluates while others are "
+		"trained. "
+		"For and against: each call, by grad "
+		"mode and by the call "
+		"around it.",
 	.means = "train() or eval() is missing",
 	.hint = "call model.train() before training and model.eval() before evaluation",
 	.innocent = "layers that are kept in evaluation mode, Monte-Carlo dropout",

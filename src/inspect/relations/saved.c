@@ -66,25 +66,26 @@ static const struct wti_value_row *find(const struct wti_scene *scene, const str
 	return found;
 }
 
+/* By name alone: a run that is resumed has the same model under another name. */
 static uint64_t contents_key(const struct wti_parameter *parameter, uint64_t hash)
 {
-	return hash ^ ((uint64_t)parameter->name << 32 | parameter->owner) * 0x9e3779b97f4a7c15u;
+	return hash ^ (parameter->name + ((uint64_t)parameter->stream << 32)) * 0x9e3779b97f4a7c15u;
 }
 
-/* What state_dict() gave, of whichever step, is what a checkpoint is made of. */
+/* What state_dict() gave, of whichever step, is what a checkpoint is made of. Buffers move between
+ * steps, and are told later. */
 static void tell_collected(struct wti_scene *scene, struct state *state,
 			   const struct wti_moment *moment, const struct wti_parameter *parameter)
 {
 	const struct wti_value_row *value = find(scene, moment->call, parameter);
 
-	if (!value ||
-	    !wti_slot_find(&state->collected, contents_key(parameter, 0) ^ moment->process->stream))
+	if (!value || parameter->is_buffer ||
+	    !wti_slot_find(&state->collected, contents_key(parameter, 0)))
 		return;
 	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "checkpoint"),
 		     wti_scene_word(scene, "collected"));
 	wti_occasion_parameter(scene, parameter);
-	if (wti_slot_find(&state->collected,
-			  contents_key(parameter, value->digest.hash) ^ moment->process->stream))
+	if (wti_slot_find(&state->collected, contents_key(parameter, value->digest.hash)))
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds what state_dict() gave"),
 			0);
 	wti_tell(scene);
@@ -111,17 +112,52 @@ static bool is_candidate(const struct wti_moment *moment, const struct wti_param
 	       parameter->has_hash && !parameter->placement;
 }
 
-/* A checkpoint of a model holds at least one of its parameters by name. */
-static bool holds_owner(struct wti_scene *scene, const struct wti_moment *moment, uint32_t owner)
+struct held {
+	uint32_t found; /* parameters of a model, by name and shape */
+	uint32_t equal; /* and by what they hold now */
+};
+
+static struct held held_of(struct wti_scene *scene, const struct wti_moment *moment, uint32_t owner)
 {
+	struct held held = {0};
+
 	for (size_t i = 0; i < scene->training->parameter_count; i++) {
 		const struct wti_parameter *parameter = &scene->training->parameters[i];
+		const struct wti_value_row *value;
 
-		if (parameter->owner == owner && is_candidate(moment, parameter) &&
-		    find(scene, moment->call, parameter))
+		if (parameter->owner != owner || !is_candidate(moment, parameter))
+			continue;
+		value = find(scene, moment->call, parameter);
+		held.found += value != NULL;
+		held.equal += value && value->digest.hash == parameter->hash;
+	}
+	return held;
+}
+
+/* Models of the same names are many: what holds nothing of this one, and all of another that is
+ * live, is a checkpoint of the other. */
+static bool is_of_another(struct wti_scene *scene, const struct wti_moment *moment, uint32_t owner)
+{
+	for (size_t i = 0; i < scene->training->object_count; i++) {
+		const struct wti_object *other = &scene->training->objects[i];
+		struct held held;
+
+		if (other->name == owner || other->stream != moment->process->stream ||
+		    other->type != WT_OBJECT_TYPE_MODULE)
+			continue;
+		held = held_of(scene, moment, other->name);
+		if (held.found && held.equal == held.found)
 			return true;
 	}
 	return false;
+}
+
+/* A checkpoint of a model holds at least one of its parameters by name. */
+static bool is_of_model(struct wti_scene *scene, const struct wti_moment *moment, uint32_t owner)
+{
+	struct held held = held_of(scene, moment, owner);
+
+	return held.found && (held.equal || !is_of_another(scene, moment, owner));
 }
 
 static void see_save(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
@@ -136,7 +172,7 @@ static void see_save(struct wti_scene *scene, struct state *state, const struct 
 		if (!is_candidate(moment, parameter))
 			continue;
 		if (parameter->owner != owner)
-			holds = holds_owner(scene, moment, parameter->owner);
+			holds = is_of_model(scene, moment, parameter->owner);
 		owner = parameter->owner;
 		if (!holds)
 			continue;
@@ -155,16 +191,20 @@ static bool has_optimizer_state(const struct wti_scene *scene, const struct wti_
 	return false;
 }
 
-/* What was loaded has been given back when training goes on. */
+/* What was loaded has been given back when training goes on: models, and what else was in it. */
 static void see_step(struct wti_scene *scene, struct flow *flow, const struct wti_moment *moment)
 {
 	if (flow->loaded) {
 		wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "resume"),
 			     0);
-		wti_occasion_flag(scene, WTI_FEATURE_OTHER, flow->loaded_optimizer);
 		if (flow->restored_model)
 			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "restores the model"),
 				0);
+		wti_tell(scene);
+	}
+	if (flow->loaded_optimizer && flow->restored_model) {
+		wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "resume"),
+			     wti_scene_word(scene, "an optimizer's state"));
 		if (flow->restored_optimizer)
 			wti_say(scene, WTI_FORM_TRUE,
 				wti_scene_word(scene, "restores the optimizer"), 0);
@@ -209,10 +249,8 @@ static void note_collection(struct wti_scene *scene, struct state *state,
 			continue;
 		if (state->collected.count >= COLLECTED_MAX)
 			wti_slots_release(&state->collected);
-		wti_slot(&state->collected, contents_key(parameter, 0) ^ moment->process->stream,
-			 1);
-		wti_slot(&state->collected,
-			 contents_key(parameter, parameter->hash) ^ moment->process->stream, 1);
+		wti_slot(&state->collected, contents_key(parameter, 0), 1);
+		wti_slot(&state->collected, contents_key(parameter, parameter->hash), 1);
 	}
 }
 
@@ -265,7 +303,10 @@ static void release(void *opaque)
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	wti_buf_printf(out, "a %s %s", words->subject[0], words->a);
+	bool is_of_state = words->subject[1][0] == 'a';
+
+	wti_buf_printf(out, "a %s%s%s %s", words->subject[0], is_of_state ? " from " : "",
+		       is_of_state ? words->subject[1] : "", words->a);
 }
 
 const struct wti_relation wti_relation_saved = {

@@ -5,11 +5,14 @@
  * whether a schedule that was made was ever used.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "inspect/learn/relation.h"
 #include "inspect/rules/slots.h"
 
-#define STEPS_KEPT 64u /* of which the rate itself is compared with other runs */
+#define STEPS_KEPT 64u      /* of which the rate itself is compared with other runs */
+#define STEPS_AFTER_LOAD 5u /* within which a schedule shows that it begins anew */
+#define RATE_KEPT 1.5
 
 struct last {
 	double rate;
@@ -21,7 +24,9 @@ struct last {
 struct flow { /* of a process */
 	double rate;
 	bool is_set;
-	bool loaded; /* something was loaded since the last step */
+	bool loaded;         /* something was loaded since the last step */
+	uint32_t since_load; /* steps; 0: nothing was loaded, or long ago */
+	double rate_at_load; /* of the first of them */
 	uint64_t scheduler_steps;
 	uint64_t changes;
 	uint64_t steps;
@@ -46,6 +51,27 @@ static void say_rate(struct wti_scene *scene, const struct last *last, double ra
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "does not rise"), 0);
 }
 
+/* A schedule that begins anew after a load moves away from where the rate was: by half, within a
+ * few steps. */
+static void tell_resumed(struct wti_scene *scene, const struct wti_moment *moment,
+			 struct flow *flow, double rate)
+{
+	if (flow->loaded) {
+		flow->since_load = 1;
+		flow->rate_at_load = rate;
+		return;
+	}
+	if (!flow->since_load || flow->rate_at_load <= 0)
+		return;
+	wti_occasion(scene, &wti_relation_schedule, moment,
+		     wti_scene_word(scene, "learning rate after a load"), 0);
+	if (rate < flow->rate_at_load * RATE_KEPT && flow->rate_at_load < rate * RATE_KEPT)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "goes on from where it was"),
+			0);
+	wti_tell(scene);
+	flow->since_load = flow->since_load < STEPS_AFTER_LOAD ? flow->since_load + 1 : 0;
+}
+
 /* Within a factor of two of the step before, of whichever optimizer of the process. */
 static void tell_continuity(struct wti_scene *scene, const struct wti_moment *moment,
 			    struct flow *flow, double rate)
@@ -60,6 +86,7 @@ static void tell_continuity(struct wti_scene *scene, const struct wti_moment *mo
 			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is steady"), 0);
 		wti_tell(scene);
 	}
+	tell_resumed(scene, moment, flow, rate);
 	flow->changes += flow->is_set && rate != flow->rate;
 	flow->rate = rate;
 	flow->is_set = true;
@@ -188,7 +215,9 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 		wti_describe_fact(out, words);
 	else
 		wti_buf_printf(out, "the %s %s%s", words->subject[0], words->a,
-			       words->subject[0][0] == 'l' ? " at each optimizer step" : "");
+			       strcmp(words->subject[0], "learning rate")
+				       ? ""
+				       : " at each optimizer step");
 }
 
 static const struct wti_consequence consequences[] = {
@@ -203,7 +232,8 @@ const struct wti_relation wti_relation_schedule = {
 	.definition = "hypothesis: at an optimizer step the learning rate is positive, moved, "
 		      "stayed or did not rise since "
 		      "the step before, is within a factor of two of it, or is what it was at the "
-		      "same step in every run; "
+		      "same step in every run; within five steps after a load it changes by less "
+		      "than half; "
 		      "a scheduler that was made is stepped and moves the rate. For and against: "
 		      "each step; each run.",
 	.means = "the schedule is not followed, restarts, or reaches zero",

@@ -247,8 +247,7 @@ static bool has_twin_of(const struct wti_moment *moment, const struct wti_parame
 	return false;
 }
 
-/* A part of the same structure is trained: this one may be its average, which moves with it. */
-static bool has_twin(const struct wti_moment *moment, uint32_t module)
+bool wti_has_trained_twin(const struct wti_moment *moment, uint32_t module)
 {
 	for (size_t i = 0; i < moment->training->parameter_count; i++) {
 		const struct wti_parameter *own = &moment->training->parameters[i];
@@ -270,7 +269,7 @@ static void judge_norm(struct wti_case *account, struct norm *norm, const struct
 	if (!norm->called_train)
 		return;
 	norm->called_train = false;
-	if (norm->is_shut_off && has_twin(moment, norm->object))
+	if (norm->is_shut_off && wti_has_trained_twin(moment, norm->object))
 		return;
 	if (!is_frozen(moment, norm->object)) {
 		norm->steps = 0;
