@@ -28,7 +28,7 @@ found = torch.load("all.pt")
 other.load_state_dict(state_dict=found["model"])
 other_optimizer.load_state_dict(found["optimizer"])
 other_schedule.load_state_dict(found["schedule"])
-whole = torch.load("whole.pt")
+whole = torch.load("whole.pt", weights_only=False)
 whole(torch.ones(2, 3))
 """
 
