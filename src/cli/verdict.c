@@ -167,8 +167,9 @@ static void add_line(struct wti_buf *out, const struct counted *counted, bool is
 			       violated + held + unmeasured, counted->word, violated, held,
 			       unmeasured);
 	else if (held)
-		wti_buf_printf(out, "%s%llu %s held, %llu not measured", is_clean ? "clean: " : "",
-			       held, counted->word, unmeasured);
+		wti_buf_printf(out, "%s%llu %.*s held, %llu not measured",
+			       is_clean ? "clean: " : "", held,
+			       (int)strlen(counted->word) - (held == 1), counted->word, unmeasured);
 	else
 		wti_buf_printf(out, "not measured: none of %llu %s found anything to judge",
 			       unmeasured, counted->word);
