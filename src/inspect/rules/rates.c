@@ -116,6 +116,20 @@ static void see_course(struct wti_case *account, void *state, const struct wti_m
 	follow(state, moment);
 }
 
+/* A later one of the same class has gone on: after a resume, or in the next part of a run. */
+static bool is_followed(const struct wti_training *training, size_t place)
+{
+	const struct wti_object *optimizer = &training->objects[place];
+
+	for (size_t i = place + 1; i < training->object_count; i++)
+		if (training->objects[i].type == WT_OBJECT_TYPE_OPTIMIZER &&
+		    training->objects[i].stream == optimizer->stream &&
+		    training->objects[i].class_name == optimizer->class_name &&
+		    training->objects[i].step_count)
+			return true;
+	return false;
+}
+
 static void finish_course(struct wti_case *account, void *state,
 			  const struct wti_training *training)
 {
@@ -124,7 +138,8 @@ static void finish_course(struct wti_case *account, void *state,
 		struct wti_moment end = wti_moment_of_end(training, optimizer->stream);
 		const struct course *course;
 
-		if (optimizer->type != WT_OBJECT_TYPE_OPTIMIZER || !optimizer->step_count)
+		if (optimizer->type != WT_OBJECT_TYPE_OPTIMIZER || !optimizer->step_count ||
+		    is_followed(training, i))
 			continue;
 		course = wti_slot_of_object(state, optimizer, sizeof(*course));
 		if (!course || course->changes < CHANGES_MIN || course->steps < STEPS_MIN ||
@@ -150,7 +165,8 @@ const struct wti_rule wti_rule_sched_007 = {
 	.hint = "call scheduler.step() after every optimizer.step() if the schedule counts steps",
 	.definition =
 		"The learning rate of an optimizer with a scheduler, of twenty steps or more, that "
-		"has changed three times or more, has fallen once. A case is such an optimizer.",
+		"has changed three times or more, has fallen once, unless a later optimizer of the "
+		"same class steps in the same process. A case is such an optimizer.",
 	.innocent = "A search for the largest rate that works; a run that was cut short.",
 	.needs = "no optimizer with a scheduler had a learning rate that changed three times",
 	.moments = WTI_MOMENT_STEPPED,
