@@ -56,6 +56,8 @@ class Settings:
             self.operators = value
         elif key == "modules" and value:
             self.modules = value.split(",")
+        elif key == "also" and value:
+            self.modules += [name for name in value.split(",") if name not in self.modules]
         elif key == "budget":
             self.budget = float(value)
         elif key == "sample":

@@ -48,6 +48,11 @@ bool wti_python_home(char ret_home[PATH_MAX])
 	return false;
 }
 
+/* Modules in C through which Python reaches the kernel. */
+#define SYSTEM_MODULES                                                                             \
+	"io,_io,posix,_socket,_ssl,_posixsubprocess,select,fcntl,mmap,time,_signal,_thread,"          \
+	"_multiprocessing,_posixshmem,resource,termios,_ctypes,_dbm,_gdbm,_sqlite3"
+
 static int plan_path(struct wti_python_plan *plan, const char *home, struct wt_err *err)
 {
 	const char *own = getenv("PYTHONPATH");
@@ -73,6 +78,8 @@ static int plan_settings(struct wti_python_plan *plan, const struct wti_python_c
 	wti_buf_printf(&text, "detail=%s\ntensors=%s\noperators=%s\narguments=%s\n", choice->detail,
 		       choice->tensors, choice->operators, choice->arguments);
 	r = wti_python_names(&text, "modules", choice->modules, err);
+	if (!r && choice->with_system)
+		r = wti_python_names(&text, "also", SYSTEM_MODULES, err);
 	if (!r)
 		r = wti_python_names(&text, "only", choice->only, err);
 	if (!r)

@@ -169,12 +169,14 @@ static int prepare(struct recording *recording, const struct record_options *opt
 		   struct wt_err *err)
 {
 	struct wti_record_options *record = &recording->options;
+	struct wti_python_choice python = options->python;
 	int r = read_options(options, record, err);
 
 	if (!r)
 		r = choose_syscalls(recording, options, err);
+	python.with_system = options->stacks;
 	if (!r)
-		r = wti_python_plan(&recording->plan, &options->python, err);
+		r = wti_python_plan(&recording->plan, &python, err);
 	if (r)
 		return r;
 	record->additions = recording->plan.additions;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Knows which of stack and agent is believed. */
+/*
+ * Knows which of stack and agent is believed: the agent, as what is native below a call that it
+ * told of is the interpreter and libraries.
+ */
 #include "source.h"
 
 #include <string.h>
@@ -53,15 +56,18 @@ static bool agent_knows(const struct wti_sources *sources, const struct wt_event
 bool wti_sources_of(struct wti_sources *sources, const struct wt_event *event,
 		    struct wti_place *ret)
 {
-	const struct wti_frame *frame = NULL;
+	const struct wti_frame *frame;
 
 	if (!wti_is_call(event))
 		return false;
-	if (sources->symbols)
-		frame = wti_symbols_place(sources->symbols, event->reader,
-					  (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_STACK));
+	if (agent_knows(sources, event, ret))
+		return true;
+	frame = sources->symbols
+			? wti_symbols_place(sources->symbols, event->reader,
+					    (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_STACK))
+			: NULL;
 	if (!frame)
-		return agent_knows(sources, event, ret);
+		return false;
 	ret->file = text_of(frame->file);
 	ret->function = text_of(frame->function);
 	ret->line = frame->line;

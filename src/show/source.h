@@ -2,7 +2,7 @@
 /*
  * Where system calls come from, for all that shows them: the frames of their stacks, and the one
  * line that a person wants to see, which is that of the Python call around it where an agent told
- * of one and the stack itself leads to none.
+ * of one, else that of the program's own innermost frame.
  */
 #ifndef WTI_SHOW_SOURCE_H
 #define WTI_SHOW_SOURCE_H

@@ -153,6 +153,19 @@ class Golden(Case):
             self.assertEqual([Path(place["file"]).name for place in where], ["seeded.py"])
             self.assertEqual([source[place["line"] - 1].strip() for place in where], [call])
 
+    def test_exact_lines_of_python(self) -> None:
+        """With --stacks the lines are those of the calls themselves, without a word about modules."""
+        folder = work_folder(self.bench)
+        runs = [str(self.bench.record(*PYTHON, *words, cwd=folder, options=("--syscalls", "--stacks")))
+                for words in ((), (), ("open-every-step",), ("left-behind",), ("doubled-writes",))]
+        self.assertEqual(self.bench.call("golden", "add", "seeded", *runs[:2]).returncode, 0)
+        source = Path(PYTHON[1]).read_text().splitlines()
+        for run, call in zip(runs[2:], ('open("settings.txt", encoding="utf-8").close()', 'open("model.json.old", "w"', "file.flush()")):
+            _, result = self.bench.json("golden", "check", "seeded", run)
+            where = [f["where"] for f in result["findings"] if f["severity"] == "error"]
+            self.assertEqual([Path(place["file"]).name for place in where], ["seeded.py"], result["findings"])
+            self.assertIn(call, source[where[0]["line"] - 1])
+
     def test_lines_of_c(self) -> None:
         """With their stacks recorded, deviations of a program in C have the line that calls."""
         folder = work_folder(self.bench)

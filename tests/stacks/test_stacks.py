@@ -22,6 +22,36 @@ import harness  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 PLACES, FIRST, SECOND = sys.argv[1:4]
+PYTHON_PROGRAM = """\
+import os
+import subprocess
+import sys
+import threading
+
+
+def look():
+    os.access("in-python", os.F_OK)  # access in-python in look
+
+
+def write(name):
+    with open(name, "w", encoding="utf-8") as file:  # openat in-file in write
+        print("x" * 100, file=file)
+        file.flush()
+        os.rename(name, name + "2")  # rename in-file in write
+
+
+def worker():
+    os.mkdir(sys.argv[1] + "/in-worker")  # mkdir in-worker in worker
+
+
+look()
+write(sys.argv[1] + "/in-file")
+thread = threading.Thread(target=worker)
+thread.start()
+thread.join()
+subprocess.run(["/bin/true"], check=True)
+os.rmdir(sys.argv[1] + "/in-worker")  # rmdir in-worker in <module>
+"""
 BACKENDS = harness.permitted()
 STACKS = ("--stacks",)
 FRAMES_MAX = 128
@@ -216,6 +246,25 @@ class Stacks(unittest.TestCase):
             ours = stacks(export(self.record(BACKENDS[0], PLACES, what), "strace"), name)
             self.assertEqual([(os.path.realpath(f.file), f.address) for f in ours[0] if not f.is_inlined],
                              [(os.path.realpath(f.file), f.address) for f in theirs[0]])
+
+    def test_python(self) -> None:
+        """The line of the program, whatever of the interpreter and its library is below."""
+        program = self.folder / "program.py"
+        program.write_text(PYTHON_PROGRAM)
+        source = PYTHON_PROGRAM.splitlines()
+        for backend in BACKENDS:
+            with self.subTest(backend=backend):
+                run = self.record(backend, "/usr/bin/python3", str(program), str(self.folder))
+                calls = json.loads(export(run, "renacer-json"))["syscalls"]
+                for line, text in enumerate(source, 1):
+                    match = re.search(r"# (\w+) (\S+) in (\S+)", text)
+                    if not match:
+                        continue
+                    found = [place(call.get("source")) for call in calls
+                             if call["name"] == match[1] and any(match[2] in word for word in call["args"])]
+                    self.assertEqual(set(found), {("program.py", line, match[3])}, text)
+                frames = [f for f in stacks(export(run, "strace"), "in-python")[0] if "python" in f.file]
+                self.assertTrue(frames, "native frames are there, too")
 
     def test_changed_file(self) -> None:
         """A file that is another by now names nothing, and this is said."""

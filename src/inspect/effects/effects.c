@@ -161,21 +161,51 @@ static const char *arch_word(uint32_t arch)
 	return arch == WTI_ARCH_X86_64 ? "x86_64" : arch == WTI_ARCH_AARCH64 ? "aarch64" : "other";
 }
 
-/* The stack, if it leads to a line; else the line of the call that an agent told. */
+/* The line of the call that an agent told, as what is native below is the interpreter; else the
+ * stack, which stands for all that lead to the same line. */
 static uint32_t place_of(struct wti_effects_state *s, const struct wt_event *event, uint32_t stack)
 {
 	const struct wti_effects_options *o = &s->options;
-	uint32_t place = stack && o->place ? o->place(o->opaque, event->reader, stack) : 0;
-	struct wti_inside_site inside;
+	struct wti_inside_site inside = wti_inside_of(&s->calls, s->tid);
+	uint32_t place;
 
-	if (place)
-		return place;
-	inside = wti_inside_of(&s->calls, s->tid);
-	if (!inside.site || (s->has_call_stream && inside.stream != s->fx->call_stream))
-		return stack;
-	s->has_call_stream = true;
-	s->fx->call_stream = inside.stream;
-	return inside.site | WTI_STACK_IS_SITE;
+	if (inside.site && (!s->has_call_stream || inside.stream == s->fx->call_stream)) {
+		s->has_call_stream = true;
+		s->fx->call_stream = inside.stream;
+		return inside.site | WTI_STACK_IS_SITE;
+	}
+	place = stack && o->place ? o->place(o->opaque, event->reader, stack) : 0;
+	return place ? place : stack;
+}
+
+/* Functions through which Python reaches the kernel: what they do is told by system calls. */
+static bool is_way_to_system(struct wt_text module)
+{
+	static const char *const ways[] = {"_io",
+					   "posix",
+					   "_socket",
+					   "_ssl",
+					   "_posixsubprocess",
+					   "select",
+					   "fcntl",
+					   "mmap",
+					   "time",
+					   "_signal",
+					   "_thread",
+					   "_posixshmem",
+					   "resource",
+					   "termios",
+					   "_ctypes",
+					   "_multiprocessing",
+					   "_dbm",
+					   "_gdbm",
+					   "_sqlite3",
+					   "io"};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		if (is(module, ways[i]))
+			return true;
+	return false;
 }
 
 static int take_call(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
@@ -208,6 +238,8 @@ static void take_function(struct wti_effects_state *s, const struct wt_event *ev
 {
 	struct wt_text name = wt_event_text(event, WT_CALL_BEGIN_FIELD_CALLEE);
 
+	if (is_way_to_system(wt_event_text(event, WT_CALL_BEGIN_FIELD_MODULE)))
+		return;
 	wti_buf_clear(&s->text);
 	wti_buf_append(&s->text, name.data, name.bytes);
 	s->process = 0;
