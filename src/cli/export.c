@@ -10,7 +10,7 @@
 #include "report.h"
 #include "select.h"
 #include "show/export/export.h"
-#include "symbols/symbols.h"
+#include "symbols/native.h"
 #include "verb.h"
 
 #define FORMATS "perfetto|chrome|jsonl|csv|sqlite|strace|renacer-json|html"
@@ -121,11 +121,11 @@ static void note_gaps(const struct wti_export *export, struct wt_result *result)
 			       (unsigned long long)export->left_out_count);
 }
 
-static void note_changed(const struct wti_symbols *symbols, struct wt_result *result)
+static void note_changed(const struct wti_native *native, struct wt_result *result)
 {
 	const char *path;
 
-	for (size_t i = 0; (path = wti_symbols_changed(symbols, i)); i++)
+	for (size_t i = 0; (path = wti_native_changed(native, i)); i++)
 		wt_result_note(result,
 			       "'%s' has changed since the run: its addresses stay without names",
 			       path);
@@ -147,7 +147,7 @@ static int report(const struct export_options *o, const struct wti_opened *opene
 	wt_result_fact_count(&result, "bytes", "size", WT_CELL_BYTES, export->bytes);
 	wt_result_fact_count(&result, "lost", "lost", WT_CELL_COUNT, export->lost_count);
 	note_gaps(export, &result);
-	note_changed(job->symbols, &result);
+	note_changed(job->native, &result);
 	damaged = wti_note_damage(opened, &result);
 	wt_result_set_status(&result, damaged ? "damaged" : "clean");
 	code = damaged ? WTI_EXIT_TRACE : WTI_EXIT_CLEAN;

@@ -11,7 +11,7 @@
 #define SHOWN_MAX 4u /* changed files */
 
 struct wti_lines {
-	struct wti_symbols *symbols;
+	struct wti_native *native;
 	struct wti_map first; /* reader, file and line: the first stack */
 };
 
@@ -22,8 +22,8 @@ struct wti_lines *wti_lines_new(void)
 	if (!lines)
 		return NULL;
 	wti_map_init(&lines->first, PLACES_MAX);
-	lines->symbols = wti_symbols_new();
-	if (!lines->symbols) {
+	lines->native = wti_native_new();
+	if (!lines->native) {
 		wti_lines_free(lines);
 		return NULL;
 	}
@@ -34,20 +34,20 @@ void wti_lines_free(struct wti_lines *lines)
 {
 	if (!lines)
 		return;
-	wti_symbols_free(lines->symbols);
+	wti_native_free(lines->native);
 	wti_map_release(&lines->first);
 	free(lines);
 }
 
-struct wti_symbols *wti_lines_symbols(const struct wti_lines *lines)
+struct wti_native *wti_lines_native(const struct wti_lines *lines)
 {
-	return lines->symbols;
+	return lines->native;
 }
 
 uint32_t wti_lines_place(void *opaque, const struct wt_reader *reader, uint32_t stack)
 {
 	struct wti_lines *lines = opaque;
-	const struct wti_frame *frame = wti_symbols_place(lines->symbols, reader, stack);
+	const struct wti_frame *frame = wti_native_place(lines->native, reader, stack);
 	char key[4096];
 	uint64_t *slot;
 	int bytes;
@@ -69,7 +69,7 @@ uint32_t wti_lines_place(void *opaque, const struct wt_reader *reader, uint32_t 
 bool wti_lines_locate(struct wti_lines *lines, const struct wt_reader *reader, uint32_t stack,
 		      char *ret_file, size_t file_bytes, uint32_t *ret_line)
 {
-	const struct wti_frame *frame = wti_symbols_place(lines->symbols, reader, stack);
+	const struct wti_frame *frame = wti_native_place(lines->native, reader, stack);
 
 	if (!frame)
 		return false;
@@ -82,7 +82,7 @@ void wti_lines_note(const struct wti_lines *lines, struct wt_result *result)
 {
 	const char *path;
 
-	for (size_t i = 0; i < SHOWN_MAX && (path = wti_symbols_changed(lines->symbols, i)); i++)
+	for (size_t i = 0; i < SHOWN_MAX && (path = wti_native_changed(lines->native, i)); i++)
 		wt_result_note(result,
 			       "'%s' has changed since the run: its addresses stay without names",
 			       path);

@@ -10,13 +10,13 @@
 #include <wheeltap/result.h>
 #include <wheeltap/trace.h>
 
-#include "symbols/symbols.h"
+#include "symbols/native.h"
 
 struct wti_lines;
 
 struct wti_lines *wti_lines_new(void); /* NULL: out of memory */
 void wti_lines_free(struct wti_lines *lines);
-struct wti_symbols *wti_lines_symbols(const struct wti_lines *lines);
+struct wti_native *wti_lines_native(const struct wti_lines *lines);
 /* The first stack of the reader with the same line; 0: it has none. `lines`: struct wti_lines. */
 uint32_t wti_lines_place(void *lines, const struct wt_reader *reader, uint32_t stack);
 bool wti_lines_locate(struct wti_lines *lines, const struct wt_reader *reader, uint32_t stack,

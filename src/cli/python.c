@@ -50,7 +50,7 @@ bool wti_python_home(char ret_home[PATH_MAX])
 
 /* Modules in C through which Python reaches the kernel. */
 #define SYSTEM_MODULES                                                                             \
-	"io,_io,posix,_socket,_ssl,_posixsubprocess,select,fcntl,mmap,time,_signal,_thread,"          \
+	"io,_io,posix,_socket,_ssl,_posixsubprocess,select,fcntl,mmap,time,_signal,_thread,"       \
 	"_multiprocessing,_posixshmem,resource,termios,_ctypes,_dbm,_gdbm,_sqlite3"
 
 static int plan_path(struct wti_python_plan *plan, const char *home, struct wt_err *err)

@@ -7,6 +7,7 @@
 #include "inspect/stat.h"
 #include "inspect/syscalls.h"
 #include "open.h"
+#include "lines.h"
 #include "report.h"
 #include "verb.h"
 
@@ -77,13 +78,18 @@ static int misplaced(const struct stat_options *o, const char *option, const cha
 	return wti_report_error("stat", o->json, &err);
 }
 
+static bool locate(void *opaque, const struct wt_reader *reader, uint32_t stack, char *ret_file,
+		   size_t file_bytes, uint32_t *ret_line)
+{
+	return wti_lines_locate(opaque, reader, stack, ret_file, file_bytes, ret_line);
+}
+
 static int syscalls(const struct stat_options *o, const char *run)
 {
-	static const struct word by[] = {{"name", WTI_SYSCALLS_BY_NAME},
-					 {"process", WTI_SYSCALLS_BY_PROCESS},
-					 {"thread", WTI_SYSCALLS_BY_THREAD},
-					 {"track", WTI_SYSCALLS_BY_THREAD},
-					 {"step", WTI_SYSCALLS_BY_STEP}};
+	static const struct word by[] = {
+		{"name", WTI_SYSCALLS_BY_NAME},     {"process", WTI_SYSCALLS_BY_PROCESS},
+		{"thread", WTI_SYSCALLS_BY_THREAD}, {"track", WTI_SYSCALLS_BY_THREAD},
+		{"step", WTI_SYSCALLS_BY_STEP},     {"site", WTI_SYSCALLS_BY_SITE}};
 	static const struct word sort[] = {
 		{"total", WTI_SYSCALLS_SORT_TIME},    {"count", WTI_SYSCALLS_SORT_CALLS},
 		{"errors", WTI_SYSCALLS_SORT_ERRORS}, {"mean", WTI_SYSCALLS_SORT_MEAN},
@@ -95,8 +101,11 @@ static int syscalls(const struct stat_options *o, const char *run)
 					 .limit = o->limit == defaults.limit ? 0 : o->limit,
 					 .percentiles = o->percentiles,
 					 .system = !strcmp(o->time, "system"),
-					 .name = o->name};
+					 .name = o->name,
+					 .locate = locate};
+	struct wti_lines *lines;
 	struct wt_query query;
+	int code;
 	struct wti_inspection in = {.inspector = "syscalls",
 				    .verb = "stat",
 				    .text = wti_show_syscalls,
@@ -115,7 +124,13 @@ static int syscalls(const struct stat_options *o, const char *run)
 	query.from_ns = o->from_ns;
 	query.to_ns = o->to_ns;
 	query.track = o->track;
-	return wti_inspect_run(&in, run);
+	lines = by_what == WTI_SYSCALLS_BY_SITE ? wti_lines_new() : NULL;
+	view.opaque = lines;
+	if (!lines)
+		view.locate = NULL;
+	code = wti_inspect_run(&in, run);
+	wti_lines_free(lines);
+	return code;
 }
 
 static int critical_path(const struct stat_options *o, const char *run)

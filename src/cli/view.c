@@ -320,7 +320,7 @@ static int show(struct view *v)
 
 	wti_buf_init(&v->out, LINE_MAX_BYTES);
 	v->lines = wti_lines_new(); /* without, stacks stay numbers */
-	wti_sources_init(&v->sources, v->lines ? wti_lines_symbols(v->lines) : NULL);
+	wti_sources_init(&v->sources, v->lines ? wti_lines_native(v->lines) : NULL);
 	v->style = wti_style_stdout();
 	wt_result_init(&notes, "view");
 	write_head(v);

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "syscall/record.h"
 
+#include "inside.h"
 #include "label.h"
 #include "sketch.h"
 #include "syscalls.h"
@@ -37,9 +38,10 @@ struct state {
 	bool is_old; /* the trace does not tell what is asked for */
 	const struct wt_trace *trace;
 	struct wti_tasks tasks;
-	struct wti_map steps;  /* process number: its step, shifted up by one bit, plus one */
-	struct wti_map groups; /* label: number plus one, in order of appearance */
-	struct wti_map index;  /* group, architecture and number: row plus one */
+	struct wti_inside inside; /* by site: the calls that agents told */
+	struct wti_map steps;     /* process number: its step, shifted up by one bit, plus one */
+	struct wti_map groups;    /* label: number plus one, in order of appearance */
+	struct wti_map index;     /* group, architecture and number: row plus one */
 	struct row *rows;
 	size_t row_count;
 	size_t row_capacity;
@@ -51,10 +53,13 @@ struct state {
 
 static void ask(struct wt_query *query, const void *options)
 {
-	static const char *const kinds[] = {"syscall", "task", "task_end", "context", "lost"};
+	static const char *const kinds[] = {"syscall", "task",       "task_end", "context",
+					    "lost",    "call_begin", "call_end"};
+	const struct wti_syscalls_view *view = options;
+	size_t count = sizeof(kinds) / sizeof(kinds[0]);
 
 	query->kinds = kinds;
-	query->kind_count = sizeof(kinds) / sizeof(kinds[0]);
+	query->kind_count = view && view->by == WTI_SYSCALLS_BY_SITE ? count : count - 2;
 	query->fields = ~(1u << WT_SYSCALL_FIELD_TEXT); /* no other of these kinds has so many */
 }
 
@@ -67,6 +72,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 		s->view = *(const struct wti_syscalls_view *)options;
 	s->trace = trace;
 	wti_tasks_init(&s->tasks);
+	wti_inside_init(&s->inside);
 	wti_map_init(&s->steps, GROUPS_MAX);
 	wti_map_init(&s->groups, GROUPS_MAX);
 	wti_map_init(&s->index, ROWS_MAX);
@@ -82,6 +88,7 @@ static void release(void *opaque)
 		wti_sketch_release(&s->rows[i].sketch);
 	free(s->rows);
 	wti_tasks_release(&s->tasks);
+	wti_inside_release(&s->inside);
 	wti_map_release(&s->steps);
 	wti_map_release(&s->groups);
 	wti_map_release(&s->index);
@@ -139,16 +146,42 @@ static void label_of(const struct state *s, const struct wti_task *task, char ou
 		snprintf(out, WTI_LABEL_BYTES, "%lld", (long long)(*step >> 1));
 }
 
+/* "train.c:41": of the call that an agent told, else of the stack. */
+static void site_of(const struct state *s, const struct wt_event *event, char out[WTI_LABEL_BYTES])
+{
+	const struct wt_track *track = wt_reader_track(event->reader, event->track);
+	struct wti_inside_site inside = wti_inside_of(&s->inside, track ? track->tid : 0);
+	const struct wt_reader *reader =
+		inside.site ? wt_trace_stream(s->trace, inside.stream) : NULL;
+	const struct wt_site *site = reader ? wt_reader_site(reader, inside.site) : NULL;
+	uint32_t stack = (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_STACK), line;
+	char file[WTI_LABEL_BYTES];
+	struct wt_text text;
+
+	snprintf(out, WTI_LABEL_BYTES, "(not known)");
+	if (site) {
+		text = wt_reader_string(reader, site->file);
+		snprintf(out, WTI_LABEL_BYTES, "%.*s:%u", (int)text.bytes, text.data, site->line);
+	} else if (stack && s->view.locate &&
+		   s->view.locate(s->view.opaque, event->reader, stack, file, sizeof(file) - 16,
+				  &line)) {
+		snprintf(out, WTI_LABEL_BYTES, "%.*s:%u", WTI_LABEL_BYTES - 16, file, line);
+	}
+}
+
 static struct row *row_of(struct state *s, const struct wt_event *event, uint32_t arch, uint32_t nr,
 			  struct wt_err *err)
 {
 	char label[WTI_LABEL_BYTES];
 	uint64_t *group, *slot;
 
-	label_of(s, wti_tasks_of(&s->tasks, event), label);
+	if (s->view.by == WTI_SYSCALLS_BY_SITE)
+		site_of(s, event, label);
+	else
+		label_of(s, wti_tasks_of(&s->tasks, event), label);
 	group = wti_map_text(&s->groups, label, strlen(label));
 	if (!group) {
-		wti_map_failed(&s->groups, err, "processes, threads or steps");
+		wti_map_failed(&s->groups, err, "processes, threads, steps or sites");
 		return NULL;
 	}
 	if (!*group)
@@ -246,6 +279,10 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	case WT_KIND_CONTEXT:
 		take_step(s, event);
 		return 0;
+	case WT_KIND_CALL_BEGIN:
+	case WT_KIND_CALL_END:
+		wti_inside_event(&s->inside, event);
+		return 0;
 	case WT_KIND_LOST:
 		s->lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);
 		return 0;
@@ -298,7 +335,7 @@ static int compare(const void *a, const void *b, void *opaque)
 
 static void add_columns(const struct state *s, struct wt_table *table)
 {
-	static const char *const groups[] = {NULL, "process", "thread", "step"};
+	static const char *const groups[] = {NULL, "process", "thread", "step", "site"};
 
 	if (groups[s->view.by])
 		wt_table_column(table, groups[s->view.by], groups[s->view.by], WT_CELL_TEXT);

@@ -4,13 +4,17 @@
 #define WTI_INSPECT_SYSCALLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct wt_reader;
 
 enum wti_syscalls_by {
 	WTI_SYSCALLS_BY_NAME,
 	WTI_SYSCALLS_BY_PROCESS,
 	WTI_SYSCALLS_BY_THREAD,
 	WTI_SYSCALLS_BY_STEP,
+	WTI_SYSCALLS_BY_SITE,
 };
 
 enum wti_syscalls_order {
@@ -29,6 +33,10 @@ struct wti_syscalls_view {
 	bool percentiles;
 	bool system;      /* the time that threads had a processor in a call, not all that passed */
 	const char *name; /* a glob for names of calls; NULL: all */
+	/* By site: the line of a stack. False: it has none. */
+	bool (*locate)(void *opaque, const struct wt_reader *reader, uint32_t stack, char *ret_file,
+		       size_t file_bytes, uint32_t *ret_line);
+	void *opaque;
 };
 
 #endif

@@ -9,9 +9,9 @@
 
 #include "call.h"
 
-void wti_sources_init(struct wti_sources *sources, struct wti_symbols *symbols)
+void wti_sources_init(struct wti_sources *sources, struct wti_native *native)
 {
-	sources->symbols = symbols;
+	sources->native = native;
 	wti_inside_init(&sources->inside);
 }
 
@@ -62,9 +62,9 @@ bool wti_sources_of(struct wti_sources *sources, const struct wt_event *event,
 		return false;
 	if (agent_knows(sources, event, ret))
 		return true;
-	frame = sources->symbols
-			? wti_symbols_place(sources->symbols, event->reader,
-					    (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_STACK))
+	frame = sources->native
+			? wti_native_place(sources->native, event->reader,
+					   (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_STACK))
 			: NULL;
 	if (!frame)
 		return false;
@@ -81,10 +81,10 @@ size_t wti_sources_frames(struct wti_sources *sources, const struct wt_event *ev
 		    : event->kind->number == WT_KIND_STACK ? WT_STACK_FIELD_STACK
 							   : -1;
 
-	if (!sources->symbols || field < 0)
+	if (!sources->native || field < 0)
 		return 0;
-	return wti_symbols_stack(sources->symbols, event->reader,
-				 (uint32_t)wt_event_u64(event, field), ret_frames);
+	return wti_native_stack(sources->native, event->reader,
+				(uint32_t)wt_event_u64(event, field), ret_frames);
 }
 
 void wti_put_source(struct wti_buf *out, const struct wti_place *source)

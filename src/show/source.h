@@ -9,10 +9,10 @@
 
 #include "base/buf.h"
 #include "inspect/inside.h"
-#include "symbols/symbols.h"
+#include "symbols/native.h"
 
 struct wti_sources {
-	struct wti_symbols *symbols; /* not ours; NULL: addresses stay addresses */
+	struct wti_native *native; /* not ours; NULL: addresses stay addresses */
 	struct wti_inside inside;
 };
 
@@ -22,7 +22,7 @@ struct wti_place {
 	uint32_t line;
 };
 
-void wti_sources_init(struct wti_sources *sources, struct wti_symbols *symbols);
+void wti_sources_init(struct wti_sources *sources, struct wti_native *native);
 void wti_sources_release(struct wti_sources *sources);
 /* Events come from another beginning. */
 void wti_sources_again(struct wti_sources *sources);

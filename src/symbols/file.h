@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 
-#include "symbols.h"
+#include "native.h"
 
 enum wti_file_state {
 	WTI_FILE_READY,

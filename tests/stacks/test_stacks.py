@@ -286,6 +286,8 @@ class Stacks(unittest.TestCase):
         view = subprocess.run([harness.WHEELTAP, "view", str(run)], stdout=subprocess.PIPE, text=True, timeout=harness.PATIENCE,
                               check=True).stdout
         self.assertRegex(view, rf'access\("in-static".*{spot} \({function}\)')
+        sites = [row["site"] for row in harness.rows(run, "--by", "site") if row["syscall"] == "access"]
+        self.assertTrue(any(site.endswith(spot) for site in sites), sites)
         calls = [event["fields"] for event in harness.events(run, "syscall")]
         self.assertIn(MADE_AT["in-static"][0], [place(call.get("source")) for call in calls])
 

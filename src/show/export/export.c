@@ -25,10 +25,10 @@ int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *expo
 			       exporter->name);
 	job->state = calloc(1, exporter->state_bytes);
 	job->sources = calloc(1, sizeof(*job->sources));
-	job->symbols = wti_symbols_new();
-	if (!job->state || !job->sources || !job->symbols)
+	job->native = wti_native_new();
+	if (!job->state || !job->sources || !job->native)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	wti_sources_init(job->sources, job->symbols);
+	wti_sources_init(job->sources, job->native);
 	job->export.sources = job->sources;
 	if (!exporter->own_files) {
 		job->export.sink = &job->sink;
@@ -71,6 +71,6 @@ void wti_export_release(struct wti_export_job *job)
 	if (job->sources)
 		wti_sources_release(job->sources);
 	free(job->sources);
-	wti_symbols_free(job->symbols);
+	wti_native_free(job->native);
 	wti_sink_release(&job->sink);
 }

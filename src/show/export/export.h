@@ -63,7 +63,7 @@ struct wti_export_job {
 	struct wti_sink sink;
 	void *state;
 	struct wti_sources *sources;
-	struct wti_symbols *symbols;
+	struct wti_native *native;
 	bool begun;
 };
 

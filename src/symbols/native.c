@@ -6,7 +6,7 @@
 #include "base/map.h"
 
 #include "file.h"
-#include "symbols.h"
+#include "native.h"
 
 #define STACKS_MAX (1u << 20)
 #define PLACES_MAX (1u << 20)
@@ -21,7 +21,7 @@ struct stack {
 	struct wti_frame frames[];
 };
 
-struct wti_symbols {
+struct wti_native {
 	struct wti_arena arena;
 	struct wti_map stacks; /* reader and number: a struct stack */
 	struct wti_map places; /* reader and address: a struct stack of one address */
@@ -30,37 +30,37 @@ struct wti_symbols {
 
 static const struct stack no_stack; /* where there is no memory for one */
 
-struct wti_symbols *wti_symbols_new(void)
+struct wti_native *wti_native_new(void)
 {
-	struct wti_symbols *symbols = calloc(1, sizeof(*symbols));
+	struct wti_native *native = calloc(1, sizeof(*native));
 
-	if (!symbols)
+	if (!native)
 		return NULL;
-	wti_arena_init(&symbols->arena, TEXT_BYTES_MAX);
-	wti_map_init(&symbols->stacks, STACKS_MAX);
-	wti_map_init(&symbols->places, PLACES_MAX);
-	wti_map_init(&symbols->files, FILES_MAX);
-	return symbols;
+	wti_arena_init(&native->arena, TEXT_BYTES_MAX);
+	wti_map_init(&native->stacks, STACKS_MAX);
+	wti_map_init(&native->places, PLACES_MAX);
+	wti_map_init(&native->files, FILES_MAX);
+	return native;
 }
 
-void wti_symbols_free(struct wti_symbols *symbols)
+void wti_native_free(struct wti_native *native)
 {
-	if (!symbols)
+	if (!native)
 		return;
-	for (size_t i = 0; i < symbols->files.count; i++)
-		wti_file_close((void *)(uintptr_t)symbols->files.entries[i].value);
-	wti_map_release(&symbols->files);
-	wti_map_release(&symbols->places);
-	wti_map_release(&symbols->stacks);
-	wti_arena_release(&symbols->arena);
-	free(symbols);
+	for (size_t i = 0; i < native->files.count; i++)
+		wti_file_close((void *)(uintptr_t)native->files.entries[i].value);
+	wti_map_release(&native->files);
+	wti_map_release(&native->places);
+	wti_map_release(&native->stacks);
+	wti_arena_release(&native->arena);
+	free(native);
 }
 
-const char *wti_symbols_changed(const struct wti_symbols *symbols, size_t index)
+const char *wti_native_changed(const struct wti_native *native, size_t index)
 {
-	for (size_t i = 0; i < symbols->files.count; i++) {
+	for (size_t i = 0; i < native->files.count; i++) {
 		const struct wti_file *file =
-			(const void *)(uintptr_t)symbols->files.entries[i].value;
+			(const void *)(uintptr_t)native->files.entries[i].value;
 
 		if (file && file->state == WTI_FILE_CHANGED && !index--)
 			return file->path;
@@ -79,7 +79,7 @@ static const struct wt_module *module_of(const struct wt_reader *reader, uint64_
 	return NULL;
 }
 
-static struct wti_file *file_of(struct wti_symbols *symbols, const struct wt_module *module)
+static struct wti_file *file_of(struct wti_native *native, const struct wt_module *module)
 {
 	char key[4096 + 64];
 	size_t id_bytes = module->build_id_bytes < 64 ? module->build_id_bytes : 64;
@@ -89,7 +89,7 @@ static struct wti_file *file_of(struct wti_symbols *symbols, const struct wt_mod
 		return NULL;
 	memcpy(key, module->build_id, id_bytes);
 	memcpy(key + id_bytes, module->path, module->path_bytes);
-	slot = wti_map_text(&symbols->files, key, id_bytes + module->path_bytes);
+	slot = wti_map_text(&native->files, key, id_bytes + module->path_bytes);
 	if (slot && !*slot)
 		*slot = (uint64_t)(uintptr_t)wti_file_open(module);
 	return slot ? (void *)(uintptr_t)*slot : NULL;
@@ -100,11 +100,11 @@ static uint64_t key_of(const struct wt_reader *reader, uint64_t what)
 	return (uint64_t)(uintptr_t)reader * 0x9e3779b97f4a7c15u ^ what;
 }
 
-static const struct stack *keep(struct wti_symbols *symbols, const struct wti_frame *frames,
+static const struct stack *keep(struct wti_native *native, const struct wti_frame *frames,
 				size_t count)
 {
 	struct stack *stack =
-		wti_arena_alloc(&symbols->arena, sizeof(*stack) + count * sizeof(frames[0]));
+		wti_arena_alloc(&native->arena, sizeof(*stack) + count * sizeof(frames[0]));
 
 	if (!stack)
 		return &no_stack;
@@ -120,10 +120,10 @@ static const struct stack *keep(struct wti_symbols *symbols, const struct wti_fr
 }
 
 /* The functions of one address. */
-static const struct stack *frames_at(struct wti_symbols *symbols, const struct wt_reader *reader,
+static const struct stack *frames_at(struct wti_native *native, const struct wt_reader *reader,
 				     uint64_t address)
 {
-	uint64_t *slot = wti_map_number(&symbols->places, key_of(reader, address));
+	uint64_t *slot = wti_map_number(&native->places, key_of(reader, address));
 	const struct wt_module *module;
 	struct wti_file *file;
 	struct wti_frame frames[INLINED_MAX] = {{.path = "", .address = address}};
@@ -134,15 +134,15 @@ static const struct stack *frames_at(struct wti_symbols *symbols, const struct w
 	if (*slot)
 		return (const void *)(uintptr_t)*slot;
 	module = module_of(reader, address);
-	file = module ? file_of(symbols, module) : NULL;
+	file = module ? file_of(native, module) : NULL;
 	if (file)
-		count = wti_file_frames(file, address - module->base, &symbols->arena, frames,
+		count = wti_file_frames(file, address - module->base, &native->arena, frames,
 					INLINED_MAX);
-	*slot = (uint64_t)(uintptr_t)keep(symbols, frames, count);
+	*slot = (uint64_t)(uintptr_t)keep(native, frames, count);
 	return (const void *)(uintptr_t)*slot;
 }
 
-static const struct stack *resolve(struct wti_symbols *symbols, const struct wt_reader *reader,
+static const struct stack *resolve(struct wti_native *native, const struct wt_reader *reader,
 				   uint32_t number)
 {
 	struct wti_frame frames[FRAMES_MAX];
@@ -150,41 +150,41 @@ static const struct stack *resolve(struct wti_symbols *symbols, const struct wt_
 	size_t depth = wt_reader_stack(reader, number, &addresses), count = 0;
 
 	for (size_t i = 0; i < depth; i++) {
-		const struct stack *one = frames_at(symbols, reader, addresses[i]);
+		const struct stack *one = frames_at(native, reader, addresses[i]);
 
 		if (one->count > FRAMES_MAX - count)
 			break;
 		memcpy(&frames[count], one->frames, one->count * sizeof(frames[0]));
 		count += one->count;
 	}
-	return keep(symbols, frames, count);
+	return keep(native, frames, count);
 }
 
-static const struct stack *stack_of(struct wti_symbols *symbols, const struct wt_reader *reader,
+static const struct stack *stack_of(struct wti_native *native, const struct wt_reader *reader,
 				    uint32_t number)
 {
-	uint64_t *slot = number ? wti_map_number(&symbols->stacks, key_of(reader, number)) : NULL;
+	uint64_t *slot = number ? wti_map_number(&native->stacks, key_of(reader, number)) : NULL;
 
 	if (!slot)
 		return NULL;
 	if (!*slot)
-		*slot = (uint64_t)(uintptr_t)resolve(symbols, reader, number);
+		*slot = (uint64_t)(uintptr_t)resolve(native, reader, number);
 	return (const void *)(uintptr_t)*slot;
 }
 
-size_t wti_symbols_stack(struct wti_symbols *symbols, const struct wt_reader *reader,
-			 uint32_t stack, const struct wti_frame **ret_frames)
+size_t wti_native_stack(struct wti_native *native, const struct wt_reader *reader, uint32_t stack,
+			const struct wti_frame **ret_frames)
 {
-	const struct stack *found = stack_of(symbols, reader, stack);
+	const struct stack *found = stack_of(native, reader, stack);
 
 	*ret_frames = found ? found->frames : NULL;
 	return found ? found->count : 0;
 }
 
-const struct wti_frame *wti_symbols_place(struct wti_symbols *symbols,
-					  const struct wt_reader *reader, uint32_t stack)
+const struct wti_frame *wti_native_place(struct wti_native *native, const struct wt_reader *reader,
+					 uint32_t stack)
 {
-	const struct stack *found = stack_of(symbols, reader, stack);
+	const struct stack *found = stack_of(native, reader, stack);
 
 	return found ? found->place : NULL;
 }

@@ -3,8 +3,8 @@
  * Names and lines of the addresses in a stack, from the files that the run went through, if these
  * are still what they were. All that is found is kept: a stack is looked up once.
  */
-#ifndef WTI_SYMBOLS_SYMBOLS_H
-#define WTI_SYMBOLS_SYMBOLS_H
+#ifndef WTI_SYMBOLS_NATIVE_H
+#define WTI_SYMBOLS_NATIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,19 +25,19 @@ struct wti_frame {
 	bool is_of_system; /* of a library or a header that came with the system */
 };
 
-struct wti_symbols;
+struct wti_native;
 
-struct wti_symbols *wti_symbols_new(void); /* NULL: out of memory */
-void wti_symbols_free(struct wti_symbols *symbols);
-/* The frames of a stack, innermost first; valid as long as `symbols`. 0: there is no such stack. */
-size_t wti_symbols_stack(struct wti_symbols *symbols, const struct wt_reader *reader,
-			 uint32_t stack, const struct wti_frame **ret_frames);
+struct wti_native *wti_native_new(void); /* NULL: out of memory */
+void wti_native_free(struct wti_native *native);
+/* The frames of a stack, innermost first; valid as long as `native`. 0: there is no such stack. */
+size_t wti_native_stack(struct wti_native *native, const struct wt_reader *reader, uint32_t stack,
+			const struct wti_frame **ret_frames);
 /* The frame that a person is to look at: the innermost of the program's own that has a line, else
  * the innermost that has one. NULL: none has. */
-const struct wti_frame *wti_symbols_place(struct wti_symbols *symbols,
-					  const struct wt_reader *reader, uint32_t stack);
+const struct wti_frame *wti_native_place(struct wti_native *native, const struct wt_reader *reader,
+					 uint32_t stack);
 
 /* Files that were needed and whose names are not shown, one by one; NULL: no more. */
-const char *wti_symbols_changed(const struct wti_symbols *symbols, size_t index);
+const char *wti_native_changed(const struct wti_native *native, size_t index);
 
 #endif
