@@ -403,6 +403,8 @@ const struct wti_verb wti_verb_record = {
 		"ptrace, which is slower and loses nothing. With ptrace and an EXPR a seccomp "
 		"filter "
 		"stops only the chosen calls, which then fail should the recorder be killed.\n\n"
+		"With --stacks the source line of each call is known to all that shows calls, also "
+		"of programs without frame pointers; it takes some more time a call.\n\n"
 		"With --attach they are those of a process that runs already. It is left as it was "
 		"found, at its end, after --duration, or when record gets an interrupt; the status "
 		"is then 0.\n\n"
