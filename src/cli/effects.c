@@ -113,8 +113,8 @@ static int look(struct wti_seen_run *seen, const struct folders *folders, struct
 	struct wti_effects_options options = {.roots = folders->roots,
 					      .root_count = folders->count,
 					      .ret_effects = &seen->effects,
-					      .place = wti_lines_place,
-					      .opaque = seen->lines};
+					      .place = wti_finder_place,
+					      .opaque = seen->finder};
 	struct wti_progress progress;
 	int r;
 
@@ -143,18 +143,18 @@ int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_res
 
 	if (r)
 		return r;
-	seen.lines = wti_lines_new();
+	seen.finder = wti_finder_new();
 	if (seen.opened.run.is_folder)
 		r = wti_runjson_read(seen.opened.run.path, &root, err);
 	add_roots(&folders, root);
 	expression = wti_doc_text(wti_doc_get(root, "syscalls"), "expression");
 	seen.recorded = strdup(expression ? expression : "all");
 	wti_doc_free(root);
-	if (!r && (folders.failed || !seen.recorded || !seen.lines))
+	if (!r && (folders.failed || !seen.recorded || !seen.finder))
 		r = wti_err(err, WT_E_NOMEM, "out of memory");
 	r = r ? r : look(&seen, &folders, result, err);
 	if (!r)
-		wti_lines_note(seen.lines, result);
+		wti_finder_note(seen.finder, result);
 	for (size_t i = 0; i < folders.count; i++)
 		free(folders.memory[i]);
 	if (r) {
@@ -171,7 +171,7 @@ void wti_seen_close(struct wti_seen_run *seen)
 {
 	wti_effects_release(&seen->effects);
 	free(seen->recorded);
-	wti_lines_free(seen->lines);
+	wti_finder_free(seen->finder);
 	wti_close(&seen->opened);
 	*seen = (struct wti_seen_run){0};
 }
@@ -214,7 +214,8 @@ static bool locate(const void *opaque, uint32_t stack, char *ret_file, size_t fi
 	if (!reader)
 		return false;
 	if (!is_site)
-		return wti_lines_locate(seen->lines, reader, stack, ret_file, file_bytes, ret_line);
+		return wti_finder_locate(seen->finder, reader, stack, ret_file, file_bytes,
+					 ret_line);
 	site = wt_reader_site(reader, stack & ~WTI_STACK_IS_SITE);
 	if (!site)
 		return false;

@@ -4,15 +4,15 @@
 #define WTI_CLI_EFFECTS_H
 
 #include "inspect/effects/golden.h"
-#include "lines.h"
+#include "finder.h"
 #include "open.h"
 
 struct wti_seen_run {
 	struct wti_opened opened;
 	struct wti_effects effects;
-	char *recorded;          /* the expression by which system calls were chosen, or "all" */
-	bool is_whole;           /* nothing damaged, nothing lost */
-	struct wti_lines *lines; /* of stacks */
+	char *recorded;            /* the expression by which system calls were chosen, or "all" */
+	bool is_whole;             /* nothing damaged, nothing lost */
+	struct wti_finder *finder; /* of stacks */
 };
 
 /* `word` as wti_run_find() takes it. Damage is noted in `result`. */

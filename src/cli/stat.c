@@ -7,7 +7,7 @@
 #include "inspect/stat.h"
 #include "inspect/syscalls.h"
 #include "open.h"
-#include "lines.h"
+#include "finder.h"
 #include "report.h"
 #include "verb.h"
 
@@ -81,7 +81,7 @@ static int misplaced(const struct stat_options *o, const char *option, const cha
 static bool locate(void *opaque, const struct wt_reader *reader, uint32_t stack, char *ret_file,
 		   size_t file_bytes, uint32_t *ret_line)
 {
-	return wti_lines_locate(opaque, reader, stack, ret_file, file_bytes, ret_line);
+	return wti_finder_locate(opaque, reader, stack, ret_file, file_bytes, ret_line);
 }
 
 static int syscalls(const struct stat_options *o, const char *run)
@@ -103,7 +103,7 @@ static int syscalls(const struct stat_options *o, const char *run)
 					 .system = !strcmp(o->time, "system"),
 					 .name = o->name,
 					 .locate = locate};
-	struct wti_lines *lines;
+	struct wti_finder *finder;
 	struct wt_query query;
 	int code;
 	struct wti_inspection in = {.inspector = "syscalls",
@@ -124,12 +124,12 @@ static int syscalls(const struct stat_options *o, const char *run)
 	query.from_ns = o->from_ns;
 	query.to_ns = o->to_ns;
 	query.track = o->track;
-	lines = by_what == WTI_SYSCALLS_BY_SITE ? wti_lines_new() : NULL;
-	view.opaque = lines;
-	if (!lines)
+	finder = by_what == WTI_SYSCALLS_BY_SITE ? wti_finder_new() : NULL;
+	view.opaque = finder;
+	if (!finder)
 		view.locate = NULL;
 	code = wti_inspect_run(&in, run);
-	wti_lines_free(lines);
+	wti_finder_free(finder);
 	return code;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "lines.h"
+#include "finder.h"
 #include "open.h"
 #include "report.h"
 #include "select.h"
@@ -48,7 +48,7 @@ struct view {
 	uint64_t count;
 	struct wti_buf *last; /* ring of the last `tail` events, rendered */
 	bool failed;          /* standard output is gone */
-	struct wti_lines *lines;
+	struct wti_finder *finder;
 	struct wti_sources sources;
 };
 
@@ -319,8 +319,8 @@ static int show(struct view *v)
 	int r;
 
 	wti_buf_init(&v->out, LINE_MAX_BYTES);
-	v->lines = wti_lines_new(); /* without, stacks stay numbers */
-	wti_sources_init(&v->sources, v->lines ? wti_lines_native(v->lines) : NULL);
+	v->finder = wti_finder_new(); /* without, stacks stay numbers */
+	wti_sources_init(&v->sources, v->finder ? wti_finder_native(v->finder) : NULL);
 	v->style = wti_style_stdout();
 	wt_result_init(&notes, "view");
 	write_head(v);
@@ -335,8 +335,8 @@ static int show(struct view *v)
 	wti_note_damage(&v->opened, &notes);
 	/* Without memory there may be no note of what went wrong. */
 	whole = r >= 0 && !notes.note_count && !wt_result_status(&notes);
-	if (v->lines)
-		wti_lines_note(v->lines, &notes);
+	if (v->finder)
+		wti_finder_note(v->finder, &notes);
 	write_foot(v, &notes, whole);
 	flush(v);
 	wti_report_notes(&notes);
@@ -355,7 +355,7 @@ static void release(struct view *v)
 	wti_select_release(&v->select);
 	wti_buf_release(&v->out);
 	wti_sources_release(&v->sources);
-	wti_lines_free(v->lines);
+	wti_finder_free(v->finder);
 	wti_close(&v->opened);
 }
 
