@@ -402,6 +402,8 @@ class Csv(Case):
     def same(self, cell: str, value: Any) -> None:
         if value is None:
             self.assertEqual(cell, "")
+        elif isinstance(value, dict):  # the source of a system call
+            self.assertIn(f"{value['file']}:{value['line']}".replace("\0", "\ufffd"), cell)
         elif isinstance(value, bool):
             self.assertEqual(cell, "true" if value else "false")
         elif isinstance(value, (int, float)):

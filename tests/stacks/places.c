@@ -126,39 +126,30 @@ static void spawn(char *self)
 	waitpid(pid, &status, 0);
 }
 
-static void loop(unsigned count)
-{
-	while (count--)
-		getppid();
-}
-
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	int numbers[] = {2, 1};
 	struct sigaction action = {.sa_handler = handle};
 
-	if (!strcmp(what, "static"))
+	if (!strcmp(what, "all")) {
 		in_static();
-	else if (!strcmp(what, "inlined"))
 		around_inlined();
-	else if (!strcmp(what, "deep"))
-		down((unsigned)atoi(argv[2]));
-	else if (!strcmp(what, "back"))
 		qsort(numbers, 2, sizeof(*numbers), compare);
-	else if (!strcmp(what, "threads"))
 		threads();
-	else if (!strcmp(what, "load"))
-		load(argv[2], argv[3]);
-	else if (!strcmp(what, "spawn"))
-		spawn(argv[0]);
-	else if (!strcmp(what, "loop"))
-		loop((unsigned)atoi(argv[2]));
-	else if (!strcmp(what, "wide"))
-		wide();
-	else if (!strcmp(what, "library"))
 		in_library();
-	else if (!strcmp(what, "signal") && !sigaction(SIGUSR1, &action, NULL))
+		sigaction(SIGUSR1, &action, NULL);
 		interrupted();
+	} else if (!strcmp(what, "static")) {
+		in_static();
+	} else if (!strcmp(what, "deep")) {
+		down((unsigned)atoi(argv[2]));
+	} else if (!strcmp(what, "load")) {
+		load(argv[2], argv[3]);
+	} else if (!strcmp(what, "spawn")) {
+		spawn(argv[0]);
+	} else if (!strcmp(what, "wide")) {
+		wide();
+	}
 	return 0;
 }

@@ -7,6 +7,7 @@ usage: test_stacks.py PLACES FIRST_LIBRARY SECOND_LIBRARY
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -72,6 +73,7 @@ MADE_AT = marks("HERE")
 CALLED_AT = marks("CALLER")
 
 
+@functools.cache
 def export(run: Path, form: str, *options: str) -> str:
     return subprocess.run([harness.WHEELTAP, "export", "--to", form, "-o", "-", *options, str(run)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE, check=True).stdout
@@ -147,26 +149,21 @@ class Stacks(unittest.TestCase):
 
     def test_places(self) -> None:
         for backend in BACKENDS:
-            for what, name, count in (("static", "in-static", 1), ("inlined", "in-inlined", 1), ("back", "called-back", 1),
-                                      ("threads", "in-thread", 8), ("signal", "in-handler", 1)):
-                with self.subTest(backend=backend, what=what):
-                    run = self.record(backend, PLACES, what)
+            run = self.record(backend, PLACES, "all")
+            for name, count in (("in-static", 1), ("in-inlined", 1), ("called-back", 1), ("in-thread", 8), ("in-library", 1),
+                                ("in-handler", 1)):
+                with self.subTest(backend=backend, name=name):
                     for frames in self.found_at(run, name, count):
-                        outermost = "clone3" if what == "threads" else "_start"
-                        self.assertIn(outermost, [f.function for f in frames][-1])
-                    stacks_said = harness.described(run)["syscalls"]["stacks"]
-                    self.assertEqual([stacks_said[key] for key in ("cut", "broken", "left_out", "lost")], [0, 0, 0, 0], stacks_said)
+                        self.assertIn("clone3" if name == "in-thread" else "_start", frames[-1].function)
+                        if name == "in-inlined":
+                            self.inlined(frames)
+            said = harness.described(run)["syscalls"]["stacks"]
+            self.assertEqual([said[key] for key in ("cut", "broken", "left_out", "lost")], [0, 0, 0, 0], said)
 
-    def test_inlined(self) -> None:
-        for backend in BACKENDS:
-            frames = self.found_at(self.record(backend, PLACES, "inlined"), "in-inlined")[0]
-            at = next(i for i, frame in enumerate(frames) if frame.is_inlined and frame.function == "in_inlined")
-            self.assertEqual(frames[at + 1].function, "around_inlined")
-            self.assertEqual(frames[at].address, frames[at + 1].address)
-
-    def test_library_of_its_own(self) -> None:
-        for backend in BACKENDS:
-            self.found_at(self.record(backend, PLACES, "library"), "in-library")
+    def inlined(self, frames: list[Frame]) -> None:
+        at = next(i for i, frame in enumerate(frames) if frame.is_inlined and frame.function == "in_inlined")
+        self.assertEqual(frames[at + 1].function, "around_inlined")
+        self.assertEqual(frames[at].address, frames[at + 1].address)
 
     def test_libraries_come_and_go(self) -> None:
         """Wherever the second stands, its calls are not taken for the first's. Also if mmap is not recorded."""
@@ -220,16 +217,16 @@ class Stacks(unittest.TestCase):
         if done.returncode:
             self.skipTest("no static C library here")
         for backend in BACKENDS:
-            run = self.record(backend, str(program), "inlined")
+            run = self.record(backend, str(program), "all")
             self.found_at(run, "in-inlined")
-            self.found_at(self.record(backend, str(program), "library"), "in-library")
+            self.found_at(run, "in-library")
 
     def test_same_by_both(self) -> None:
         if len(BACKENDS) < 2:
             self.skipTest("one backend only")
         seen = []
         for backend in BACKENDS:
-            lines = [json.loads(line)["fields"] for line in export(self.record(backend, PLACES, "library"), "jsonl", "--kind",
+            lines = [json.loads(line)["fields"] for line in export(self.record(backend, PLACES, "static"), "jsonl", "--kind",
                                                                    "syscall").splitlines()]
             seen.append([(fields["text"].split("(")[0], fields["stack"]) for fields in lines])
         self.assertEqual(seen[0], seen[1])
@@ -237,15 +234,16 @@ class Stacks(unittest.TestCase):
     @unittest.skipUnless(harness.STRACE, "no strace here")
     def test_same_as_strace(self) -> None:
         """The addresses are those that strace -k finds."""
-        for what, name in (("inlined", "in-inlined"), ("library", "in-library"), ("back", "called-back")):
-            text = subprocess.run([str(harness.STRACE), "-k", "-e", "trace=access", PLACES, what], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE, check=False).stderr
+        text = subprocess.run([str(harness.STRACE), "-k", "-e", "trace=access", PLACES, "all"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE, check=False).stderr
+        run = self.record(BACKENDS[0], PLACES, "all")
+        for name in ("in-inlined", "in-library", "called-back"):
             theirs = stacks(text, name)
             if not theirs or not theirs[0]:
                 self.skipTest("strace without -k")
-            ours = stacks(export(self.record(BACKENDS[0], PLACES, what), "strace"), name)
+            ours = stacks(export(run, "strace"), name)
             self.assertEqual([(os.path.realpath(f.file), f.address) for f in ours[0] if not f.is_inlined],
-                             [(os.path.realpath(f.file), f.address) for f in theirs[0]])
+                             [(os.path.realpath(f.file), f.address) for f in theirs[0]], name)
 
     def test_python(self) -> None:
         """The line of the program, whatever of the interpreter and its library is below."""

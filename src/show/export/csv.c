@@ -20,6 +20,7 @@
 #include "put.h"
 #include "show/call.h"
 #include "show/show.h"
+#include "show/source.h"
 
 #define SCRATCH_MAX ((size_t)1 << 26)
 #define FOLDER_SPILL (64u << 10) /* there may be many files */
@@ -134,6 +135,8 @@ static int open_file(struct csv *csv, struct csv_file *file, uint16_t number, st
 		WTI_PUT(out, ",");
 		wti_csv_field(out, kind->fields[i].name, strlen(kind->fields[i].name));
 	}
+	if (number == WT_KIND_SYSCALL)
+		WTI_PUT(out, ",source");
 	WTI_PUT(out, "\r\n");
 	return 0;
 }
@@ -162,6 +165,19 @@ static int file_of(struct csv *csv, uint16_t kind, struct csv_file **ret_file, s
 	return 0;
 }
 
+/* ,train.c:41 (step) */
+static void put_source(struct csv *csv, struct wti_buf *out, const struct wt_event *event)
+{
+	struct wti_place place;
+
+	WTI_PUT(out, ",");
+	if (!wti_sources_of(csv->export->sources, event, &place))
+		return;
+	wti_buf_clear(&csv->scratch);
+	wti_put_source(&csv->scratch, &place);
+	wti_csv_field(out, (const char *)csv->scratch.data, csv->scratch.bytes);
+}
+
 static int put_row(struct csv *csv, const struct wt_event *event, struct wt_err *err)
 {
 	struct csv_file *file = NULL;
@@ -181,6 +197,8 @@ static int put_row(struct csv *csv, const struct wt_event *event, struct wt_err 
 		WTI_PUT(out, ",");
 		put_value(out, &value);
 	}
+	if (wti_is_call(event))
+		put_source(csv, out, event);
 	WTI_PUT(out, "\r\n");
 	return wti_sink_spill(&file->sink, err);
 }
