@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import sys
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Callable, Sequence
+from typing import TYPE_CHECKING, Callable, Sequence
+
+if TYPE_CHECKING:  # it would load forty modules that the program may never want
+    from importlib.abc import Loader
 
 
-class _Loader(Loader):
+class _Loader:
     """The module's own loader, with our function after it. The module never sees it."""
 
     def __init__(self, loader: Loader, spec: ModuleSpec, watcher: Watcher) -> None:
@@ -102,6 +104,6 @@ class Watcher:
             spec = find(name, path, target)
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader, spec, self)
+                    spec.loader = _Loader(spec.loader, spec, self)  # type: ignore[assignment]
                 return spec
         return None

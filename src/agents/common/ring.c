@@ -87,8 +87,10 @@ static bool quota_take(uint64_t bytes, bool count_refusal)
 
 void wti_thread_name(char name[16])
 {
+	wti_own_begin();
 	if (prctl(PR_GET_NAME, name) != 0)
 		name[0] = 0;
+	wti_own_end();
 	name[15] = 0;
 	if (!wti_agent.control->strings_keep)
 		name[wti_secret_mask(name, strlen(name))] = 0;
