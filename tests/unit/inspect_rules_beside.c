@@ -130,6 +130,16 @@ static void only_up(struct world *w, bool is_wrong)
 	rates(w, "OneCycleLR", course, 24);
 }
 
+/* The right one warms up and then stays. */
+static void warms_up(struct world *w, bool is_wrong)
+{
+	double course[24];
+
+	for (size_t i = 0; i < 24; i++)
+		course[i] = 0.01 * (double)((is_wrong || i < 16 ? i : 16) / 4 + 1);
+	rates(w, "LambdaLR", course, 24);
+}
+
 static void cut_at_best(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Adam", "Adam")->lr_known = 1;
@@ -316,13 +326,13 @@ static const struct {
 	const char *code;
 	void (*act)(struct world *w, bool is_wrong);
 } all_twins[] = {
-	{"WT-NUM-005", wraps},           {"WT-INIT-003", equal_units},
-	{"WT-EMA-004", own_state},       {"WT-MODE-009", stale_statistics},
-	{"WT-SCHED-006", up_again},      {"WT-SCHED-007", only_up},
-	{"WT-GRAD-008", turns},          {"WT-OPT-013", shared_buffer},
-	{"WT-GRAPH-004", through_numpy}, {"WT-RNG-002", same_noise},
-	{"WT-SCHED-008", cut_at_best},   {"WT-OPT-014", forgotten},
-	{"WT-MODE-010", dropped},
+	{"WT-NUM-005", wraps},         {"WT-INIT-003", equal_units},
+	{"WT-EMA-004", own_state},     {"WT-MODE-009", stale_statistics},
+	{"WT-SCHED-006", up_again},    {"WT-SCHED-007", only_up},
+	{"WT-SCHED-007", warms_up},    {"WT-GRAD-008", turns},
+	{"WT-OPT-013", shared_buffer}, {"WT-GRAPH-004", through_numpy},
+	{"WT-RNG-002", same_noise},    {"WT-SCHED-008", cut_at_best},
+	{"WT-OPT-014", forgotten},     {"WT-MODE-010", dropped},
 };
 
 static void test_twins(void)

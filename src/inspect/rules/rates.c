@@ -16,6 +16,8 @@ struct course {
 	uint64_t steps;
 	uint32_t rises, falls; /* changes in a row */
 	uint32_t changes;
+	uint64_t unchanged; /* steps since it changed, and the most of these between two changes */
+	uint64_t unchanged_max;
 	bool has_fallen; /* ever */
 	bool has_risen;  /* ever, since it fell */
 };
@@ -40,7 +42,12 @@ static struct course *follow(struct wti_slots *slots, const struct wti_moment *m
 		course->rises = 0;
 		course->has_fallen = true;
 	}
-	course->changes += rate != course->last;
+	course->unchanged++;
+	if (rate != course->last) {
+		if (course->changes++ && course->unchanged > course->unchanged_max)
+			course->unchanged_max = course->unchanged;
+		course->unchanged = 0;
+	}
 	course->last = rate;
 	if (rate > course->highest)
 		course->highest = course->lowest = rate;
@@ -145,7 +152,8 @@ static void finish_course(struct wti_case *account, void *state,
 		if (!course || course->changes < CHANGES_MIN || course->steps < STEPS_MIN ||
 		    !scheduler_of(training, optimizer, NULL))
 			continue;
-		if (course->has_fallen || course->last < course->highest || !course->rises)
+		if (course->has_fallen || course->last < course->highest || !course->rises ||
+		    course->unchanged > course->unchanged_max)
 			wti_held(account);
 		else
 			wti_violated(account, &end, optimizer->name,
@@ -165,8 +173,11 @@ const struct wti_rule wti_rule_sched_007 = {
 	.hint = "call scheduler.step() after every optimizer.step() if the schedule counts steps",
 	.definition =
 		"The learning rate of an optimizer with a scheduler, of twenty steps or more, that "
-		"has changed three times or more, has fallen once, unless a later optimizer of the "
-		"same class steps in the same process. A case is such an optimizer.",
+		"has changed three times or more, has fallen once, or has stayed as it is for "
+		"longer "
+		"than ever between two changes, unless a later optimizer of the same class steps "
+		"in the "
+		"same process. A case is such an optimizer.",
 	.innocent = "A search for the largest rate that works; a run that was cut short.",
 	.needs = "no optimizer with a scheduler had a learning rate that changed three times",
 	.moments = WTI_MOMENT_STEPPED,
