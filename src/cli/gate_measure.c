@@ -40,9 +40,14 @@ static int read_memory(const struct wti_run *run, struct wti_gate_run *ret, stru
 static int inspect(const struct wti_measured *m, const char *name, const void *options,
 		   struct wt_result *ret, struct wt_err *err)
 {
+	int r;
+
 	wt_result_init(ret, name);
-	return wt_inspect(wt_inspector_by_name(name), m->seen.opened.trace, NULL, options, ret,
-			  NULL, NULL, err);
+	r = wt_inspect(wt_inspector_by_name(name), m->seen.opened.trace, NULL, options, ret, NULL,
+		       NULL, err);
+	if (!r && wt_result_status(ret))
+		r = wti_err(err, WT_E_NOMEM, "out of memory");
+	return r;
 }
 
 static int count_calls(struct wti_measured *m, const struct wti_gate *gate, struct wt_err *err)
