@@ -56,23 +56,6 @@ static struct course *follow(struct wti_slots *slots, const struct wti_moment *m
 	return course;
 }
 
-static const struct wti_object *scheduler_of(const struct wti_training *training,
-					     const struct wti_object *optimizer,
-					     const char *class_name)
-{
-	for (size_t i = 0; i < training->object_count; i++) {
-		const struct wti_object *object = &training->objects[i];
-
-		if (object->type != WT_OBJECT_TYPE_SCHEDULER ||
-		    object->stream != optimizer->stream || object->of != optimizer->name)
-			continue;
-		if (!class_name ||
-		    !strcmp(wti_symbol_text(training->symbols, object->class_name), class_name))
-			return object;
-	}
-	return NULL;
-}
-
 /* ---- WT-SCHED-006: a cosine that goes up again ---------------------------------------------- */
 
 enum { RISES_TO_TELL = 2 };
@@ -83,7 +66,7 @@ static void see_again(struct wti_case *account, void *state, const struct wti_mo
 	struct course *course = follow(state, moment);
 
 	if (!course || course->changes < RISES_TO_TELL ||
-	    !scheduler_of(moment->training, moment->object, "CosineAnnealingLR"))
+	    !wti_scheduler_of(moment->training, moment->object, "CosineAnnealingLR"))
 		return;
 	if (course->rises >= RISES_TO_TELL && course->has_risen &&
 	    course->lowest <= fallen_to * course->highest)
@@ -150,7 +133,7 @@ static void finish_course(struct wti_case *account, void *state,
 			continue;
 		course = wti_slot_of_object(state, optimizer, sizeof(*course));
 		if (!course || course->changes < CHANGES_MIN || course->steps < STEPS_MIN ||
-		    !scheduler_of(training, optimizer, NULL))
+		    !wti_scheduler_of(training, optimizer, NULL))
 			continue;
 		if (course->has_fallen || course->last < course->highest || !course->rises ||
 		    course->unchanged > course->unchanged_max)
@@ -248,7 +231,7 @@ static void see_plateau(struct wti_case *account, void *state, const struct wti_
 	struct plateau *plateau;
 
 	if (moment->type == WTI_MOMENT_STEPPED) {
-		scheduler = scheduler_of(moment->training, moment->object, "ReduceLROnPlateau");
+		scheduler = wti_scheduler_of(moment->training, moment->object, "ReduceLROnPlateau");
 		plateau = scheduler && moment->object->lr_known & 1
 				  ? wti_slot_of_object(state, scheduler, sizeof(*plateau))
 				  : NULL;

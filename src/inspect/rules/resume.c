@@ -128,25 +128,13 @@ const struct wti_rule wti_rule_resume_001 = {
 
 /* ---- WT-RESUME-002: the schedule begins anew ------------------------------------------------ */
 
-static const struct wti_object *scheduler_of(const struct wti_training *training,
-					     const struct wti_object *optimizer)
-{
-	for (size_t i = 0; i < training->object_count; i++) {
-		const struct wti_object *object = &training->objects[i];
-
-		if (object->stream == optimizer->stream &&
-		    object->type == WT_OBJECT_TYPE_SCHEDULER && object->of == optimizer->name)
-			return object;
-	}
-	return NULL;
-}
-
 enum { STEPS_TO_WATCH = 5 };
 
 static void judge_jump(struct wti_case *account, struct wti_slots *slots, struct restored *restored,
 		       const struct wti_moment *moment)
 {
-	const struct wti_object *scheduler = scheduler_of(moment->training, moment->object);
+	const struct wti_object *scheduler =
+		wti_scheduler_of(moment->training, moment->object, NULL);
 	double before = restored->lr, lr = moment->object->lr[0];
 	struct restored *other;
 

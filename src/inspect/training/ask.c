@@ -26,6 +26,23 @@ struct wti_moment wti_moment_of_object(const struct wti_training *training,
 	return moment;
 }
 
+const struct wti_object *wti_scheduler_of(const struct wti_training *training,
+					  const struct wti_object *optimizer,
+					  const char *class_name)
+{
+	for (size_t i = 0; i < training->object_count; i++) {
+		const struct wti_object *object = &training->objects[i];
+
+		if (object->type != WT_OBJECT_TYPE_SCHEDULER ||
+		    object->stream != optimizer->stream || object->of != optimizer->name)
+			continue;
+		if (!class_name ||
+		    !strcmp(wti_symbol_text(training->symbols, object->class_name), class_name))
+			return object;
+	}
+	return NULL;
+}
+
 static struct wt_text file_of(const struct wt_reader *reader, const struct wt_site *site)
 {
 	return wt_reader_string(reader, site->file);

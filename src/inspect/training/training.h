@@ -213,6 +213,10 @@ struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t 
 /* The moment at which an object was made. */
 struct wti_moment wti_moment_of_object(const struct wti_training *training,
 				       const struct wti_object *object);
+/* The first of the optimizer's schedulers, of that class unless it is NULL; NULL: it has none. */
+const struct wti_object *wti_scheduler_of(const struct wti_training *training,
+					  const struct wti_object *optimizer,
+					  const char *class_name);
 struct wti_where wti_moment_where(const struct wti_moment *moment);
 /* Whether the module that has it was called with gradients on. */
 bool wti_parameter_is_used(const struct wti_training *training,
