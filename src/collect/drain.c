@@ -42,7 +42,6 @@ static void to_records(struct wti_drain *drain, struct wti_process *process,
 {
 	for (size_t i = 0; i < drain->sink_count; i++)
 		drain->sinks[i]->records(drain->sinks[i]->self, process->streams[i], run);
-	drain->events += run->count;
 }
 
 static void to_define(struct wti_drain *drain, struct wti_process *process,
@@ -306,19 +305,28 @@ static void begin(struct wti_drain *drain, struct wti_process *process)
 			drain->sinks[i]->begin(drain->sinks[i]->self, &process->source);
 }
 
-bool wti_drain_take(struct wti_drain *drain, struct wti_process *process)
+static enum wti_fill fill_of(const struct wti_ring_view *view)
 {
-	bool full = false;
+	uint64_t bytes = view->head - view->tail;
+
+	if (bytes > view->data_bytes / 4)
+		return WTI_FILL_HIGH;
+	return bytes > view->data_bytes / 8 ? WTI_FILL_MIDDLE : WTI_FILL_LOW;
+}
+
+enum wti_fill wti_drain_take(struct wti_drain *drain, struct wti_process *process)
+{
+	enum wti_fill fullest = WTI_FILL_LOW;
 
 	begin(drain, process);
 	take_definitions(drain, process);
 	for (size_t i = 0; i < process->ring_count; i++) {
 		struct wti_ring_view *view = &process->rings[i];
 
-		full |= view->head - view->tail > view->data_bytes / 4;
+		fullest = fill_of(view) > fullest ? fill_of(view) : fullest;
 		take_ring(drain, process, view);
 	}
-	return full;
+	return fullest;
 }
 
 /* Events that found no room after the last one that did. */

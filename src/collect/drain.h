@@ -19,7 +19,6 @@ struct wti_drain {
 	size_t sink_count;
 	uint32_t clock_domain; /* for a process that never made a ring */
 	uint8_t *batch;        /* private copy of what is being read */
-	uint64_t events;       /* taken out of rings so far */
 };
 
 int wti_drain_init(struct wti_drain *drain, uint32_t clock_domain);
@@ -29,8 +28,14 @@ void wti_drain_release(struct wti_drain *drain);
 
 /* Step 1: true if there is something to read. */
 bool wti_drain_look(struct wti_process *process);
-/* Steps 2 and 3. True if a ring was more than a quarter full: come back at once. */
-bool wti_drain_take(struct wti_drain *drain, struct wti_process *process);
+/* How full the fullest ring was: it says how soon to come back. */
+enum wti_fill {
+	WTI_FILL_LOW,
+	WTI_FILL_MIDDLE, /* above an eighth */
+	WTI_FILL_HIGH,   /* above a quarter: at once */
+};
+/* Steps 2 and 3. */
+enum wti_fill wti_drain_take(struct wti_drain *drain, struct wti_process *process);
 /*
  * Lets go of rings whose thread has ended, or of all; tells the losses that are only known then.
  * Returns the bytes of shared memory that were let go.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The recording's main loop: wait a little, receive, drain, look after what is due. It sleeps a
- * millisecond while events come, longer and longer while none do, and not at all while a ring is
- * filling up. A message, a signal or the end of a process wakes it.
+ * millisecond while many events come, longer and longer while few or none do, and not at all while
+ * a ring is filling up. A message, a signal, the end of a process or a thread that finds its ring
+ * full wakes it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,7 +21,7 @@
 
 #define MS_NS 1000000ull
 #define ACTIVE_MS 1
-#define IDLE_MS_MAX 20
+#define QUIET_MS_MAX 20
 #define TREE_NS (4 * MS_NS)
 #define WATERMARK_NS (250 * MS_NS)
 #define WATCHED_NS (50 * MS_NS) /* the same while somebody looks on */
@@ -39,17 +40,17 @@ static void give_back(struct wti_recorder *recorder, uint64_t bytes)
 		atomic_fetch_sub(&recorder->session.control->rings_bytes_used, bytes);
 }
 
-/* Everything that a process has published by now. True: come back at once. */
-static bool drain_process(struct wti_recorder *recorder, struct wti_process *process)
+/* Everything that a process has published by now. */
+static enum wti_fill drain_process(struct wti_recorder *recorder, struct wti_process *process)
 {
-	bool full;
+	enum wti_fill fill;
 
 	if (!wti_drain_look(process))
-		return false;
+		return WTI_FILL_LOW;
 	wti_join_receive(&recorder->join, process);
-	full = wti_drain_take(&recorder->drain, process);
+	fill = wti_drain_take(&recorder->drain, process);
 	give_back(recorder, wti_drain_reap(&recorder->drain, process, false));
-	return full;
+	return fill;
 }
 
 static void end_process(struct wti_recorder *recorder, struct wti_process *process)
@@ -113,45 +114,48 @@ static void receive(struct wti_recorder *recorder)
 	wti_join_receive_all(&recorder->join);
 }
 
-/* True: come back at once. */
-static bool drain_syscalls(struct wti_recorder *recorder, uint64_t *ret_events)
+/* How full the kernel's buffers were is not known, only whether there is more. */
+static enum wti_fill drain_syscalls(struct wti_recorder *recorder)
 {
 	bool more;
+	uint64_t events = wti_syscalls_drain(&recorder->syscalls, &more);
 
-	*ret_events += wti_syscalls_drain(&recorder->syscalls, &more);
 	wti_streams_limit(&recorder->streams);
-	return more;
+	if (more)
+		return WTI_FILL_HIGH;
+	return events ? WTI_FILL_MIDDLE : WTI_FILL_LOW;
+}
+
+static enum wti_fill fuller(enum wti_fill a, enum wti_fill b)
+{
+	return a > b ? a : b;
 }
 
 /* All processes. `news`: something was said by the kernel, so look for ends as well. */
-static bool drain_all(struct wti_recorder *recorder, bool news, uint64_t *ret_events)
+static enum wti_fill drain_all(struct wti_recorder *recorder, bool news)
 {
-	uint64_t before = recorder->drain.events;
-	bool full = false;
+	enum wti_fill fullest = WTI_FILL_LOW;
 
 	for (size_t i = 0; i < recorder->join.process_count; i++) {
 		struct wti_process *process = recorder->join.processes[i];
 
 		if (process->ended)
 			continue;
-		full |= drain_process(recorder, process);
+		fullest = fuller(fullest, drain_process(recorder, process));
 		if (news)
 			look_for_exit(recorder, i, true);
 	}
 	wti_streams_limit(&recorder->streams);
-	*ret_events = recorder->drain.events - before;
-	return full;
+	return fullest;
 }
 
 static void advance_watermark(struct wti_recorder *recorder)
 {
-	uint64_t events;
-
 	wti_watermark_begin(&recorder->watermark, &recorder->clock);
 	receive(recorder);
 	for (size_t i = 0; i < recorder->join.process_count; i++)
 		wti_watermark_consider(&recorder->watermark, recorder->join.processes[i]);
-	drain_all(recorder, false, &events);
+	drain_all(recorder, false);
 	wti_watermark_reach(&recorder->watermark);
 	for (size_t i = 0; i < recorder->drain.sink_count; i++) {
 		struct wti_sink *sink = recorder->drain.sinks[i];
@@ -376,13 +380,13 @@ static bool handle(struct wti_recorder *recorder, const struct epoll_event *even
 	return other;
 }
 
-static int next_pause(int pause, bool full, uint64_t events)
+static int next_pause(int pause, enum wti_fill fill)
 {
-	if (full)
+	if (fill == WTI_FILL_HIGH)
 		return 0;
-	if (events)
+	if (fill == WTI_FILL_MIDDLE || pause < ACTIVE_MS)
 		return ACTIVE_MS;
-	return pause < ACTIVE_MS ? ACTIVE_MS : pause * 2 > IDLE_MS_MAX ? IDLE_MS_MAX : pause * 2;
+	return pause * 2 > QUIET_MS_MAX ? QUIET_MS_MAX : pause * 2;
 }
 
 void wti_loop_run(struct wti_recorder *recorder)
@@ -394,19 +398,19 @@ void wti_loop_run(struct wti_recorder *recorder)
 		struct epoll_event events[EVENTS];
 		int n = epoll_wait(recorder->epoll, events, EVENTS, pause);
 		bool news = handle(recorder, events, n);
-		uint64_t now_ns = wti_clock_ns(CLOCK_MONOTONIC), drained = 0;
-		bool full = false;
+		uint64_t now_ns = wti_clock_ns(CLOCK_MONOTONIC);
+		enum wti_fill fill = WTI_FILL_LOW;
 
 		if (!recorder->detached) {
 			if (news)
 				receive(recorder);
-			full = drain_all(recorder, news || recorder->ended_ns, &drained);
-			full |= drain_syscalls(recorder, &drained);
+			fill = drain_all(recorder, news || recorder->ended_ns);
+			fill = fuller(fill, drain_syscalls(recorder));
 			do_what_is_due(recorder, now_ns);
 		}
 		if (is_over(recorder, now_ns))
 			break;
-		pause = next_pause(pause, full, drained);
+		pause = next_pause(pause, fill);
 	}
 	receive(recorder);
 	detach(recorder);
