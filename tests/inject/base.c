@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "base/toml.h"
@@ -95,6 +96,32 @@ static int use_map(uint64_t *ret_found)
 	return status;
 }
 
+/* The same of an array: what is in it stays, and stays where it is. */
+static int use_grow(uint64_t *ret_found)
+{
+	size_t *items = NULL, capacity = 0, count = 0;
+	int status = 0;
+
+	for (int i = 0; i < 100; i++) {
+		size_t *items_before = items, capacity_before = capacity;
+		int r = wti_grow_zeroed(&items, count + 1, &capacity, 1000);
+
+		if (r)
+			status = items == items_before && capacity == capacity_before ? r
+										      : WT_E_FORMAT;
+		else if (items[count])
+			status = WT_E_FORMAT;
+		else
+			items[count++] = (size_t)i + 1;
+	}
+	for (size_t i = 1; i < count; i++)
+		if (items[i] <= items[i - 1])
+			status = WT_E_FORMAT;
+	*ret_found = count;
+	free(items);
+	return status;
+}
+
 static int use_toml(uint64_t *ret_found)
 {
 	static const char text[] =
@@ -151,6 +178,11 @@ static void test_arena(void)
 static void test_map(void)
 {
 	each_allocation_both(use_map);
+}
+
+static void test_grow(void)
+{
+	each_allocation_both(use_grow);
 }
 
 static void test_toml(void)
@@ -243,6 +275,7 @@ static const struct test tests[] = {
 	{"json", test_json},
 	{"arena", test_arena},
 	{"map", test_map},
+	{"grow", test_grow},
 	{"toml", test_toml},
 	{"file_read", test_file_read},
 	{"replace", test_replace},
