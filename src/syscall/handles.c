@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "handles_change.h"
 
 #define PROCESSES_MAX (1u << 20)
@@ -43,15 +44,8 @@ static struct wti_process *new_process(struct wti_handles *h, uint32_t pid)
 		return NULL;
 	if (*slot) /* the number is used again */
 		return &h->processes[*slot - 1];
-	if (h->process_count == h->process_capacity) {
-		size_t capacity = h->process_capacity ? h->process_capacity * 2 : 16;
-		void *bigger = realloc(h->processes, capacity * sizeof(*h->processes));
-
-		if (!bigger)
-			return NULL;
-		h->processes = bigger;
-		h->process_capacity = capacity;
-	}
+	if (wti_grow(&h->processes, h->process_count + 1, &h->process_capacity, PROCESSES_MAX))
+		return NULL;
 	h->processes[h->process_count] = (struct wti_process){.pid = pid};
 	*slot = ++h->process_count;
 	return &h->processes[h->process_count - 1];
@@ -75,22 +69,13 @@ struct wti_process *wti_process_of(struct wti_handles *h, uint32_t pid)
 
 static struct wti_handle *free_entry(struct wti_handles *h)
 {
-	void *bigger;
-	size_t capacity;
-
 	for (; h->free_hint < h->count; h->free_hint++)
 		if (!h->all[h->free_hint].holder_count)
 			return &h->all[h->free_hint];
-	if (h->count < h->capacity)
-		return &h->all[h->count++];
-	capacity = h->capacity ? h->capacity * 2 : 64;
-	bigger = capacity > HANDLES_MAX ? NULL : realloc(h->all, capacity * sizeof(*h->all));
-	if (!bigger) {
+	if (wti_grow(&h->all, h->count + 1, &h->capacity, HANDLES_MAX)) {
 		h->failed = true;
 		return NULL;
 	}
-	h->all = bigger;
-	h->capacity = capacity;
 	return &h->all[h->count++];
 }
 
@@ -122,25 +107,18 @@ static void drop(struct wti_handles *h, uint32_t index)
 static struct wti_descriptor *entry_of(struct wti_handles *h, struct wti_process *process,
 				       int32_t fd)
 {
-	size_t count = process->descriptor_count ? process->descriptor_count * 2 : 16;
-	struct wti_descriptor *bigger;
+	size_t before = process->descriptor_count;
 
 	if (fd < 0 || (uint32_t)fd >= DESCRIPTORS_MAX)
 		return NULL;
-	if ((size_t)fd < process->descriptor_count)
-		return &process->descriptors[fd];
-	while (count <= (size_t)fd)
-		count *= 2;
-	bigger = realloc(process->descriptors, count * sizeof(*bigger));
-	if (!bigger) {
+	if (wti_grow(&process->descriptors, (size_t)fd + 1, &process->descriptor_count,
+		     DESCRIPTORS_MAX)) {
 		h->failed = true;
 		return NULL;
 	}
-	for (size_t i = process->descriptor_count; i < count; i++)
-		bigger[i] = (struct wti_descriptor){.is_unknown = true};
-	process->descriptors = bigger;
-	process->descriptor_count = count;
-	return &bigger[fd];
+	for (size_t i = before; i < process->descriptor_count; i++)
+		process->descriptors[i] = (struct wti_descriptor){.is_unknown = true};
+	return &process->descriptors[fd];
 }
 
 void wti_descriptor_set(struct wti_handles *h, struct wti_process *process, int32_t fd,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "record.h"
 
 #define TASKS_MAX (1u << 20)
@@ -37,16 +38,9 @@ static struct wti_task *entry_of(struct wti_tasks *tasks, const struct wt_event 
 	}
 	if (*slot)
 		return &tasks->all[*slot - 1];
-	if (tasks->count == tasks->capacity) {
-		size_t capacity = tasks->capacity ? tasks->capacity * 2 : 16;
-		void *all = realloc(tasks->all, capacity * sizeof(*tasks->all));
-
-		if (!all) {
-			wti_err(err, WT_E_NOMEM, "out of memory for threads");
-			return NULL;
-		}
-		tasks->all = all;
-		tasks->capacity = capacity;
+	if (wti_grow(&tasks->all, tasks->count + 1, &tasks->capacity, TASKS_MAX)) {
+		wti_err(err, WT_E_NOMEM, "out of memory for threads");
+		return NULL;
 	}
 	tasks->all[tasks->count] =
 		(struct wti_task){.stream = event->stream, .track = event->track};

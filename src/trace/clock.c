@@ -7,6 +7,8 @@
 
 #include <wheeltap/err.h>
 
+#include "base/grow.h"
+
 /* Pairs come at most once a second; a week of them is far below this. */
 #define PAIRS_MAX ((size_t)4 << 20)
 
@@ -21,15 +23,8 @@ int wti_clock_add(struct wti_clock *clock, uint64_t from, int64_t to, uint32_t e
 {
 	if (clock->count == PAIRS_MAX)
 		return 0; /* enough is known */
-	if (clock->count == clock->capacity) {
-		size_t capacity = clock->capacity ? clock->capacity * 2 : 16;
-		struct wti_clock_pair *pairs = realloc(clock->pairs, sizeof(*pairs) * capacity);
-
-		if (!pairs)
-			return WT_E_NOMEM;
-		clock->pairs = pairs;
-		clock->capacity = capacity;
-	}
+	if (wti_grow(&clock->pairs, clock->count + 1, &clock->capacity, PAIRS_MAX))
+		return WT_E_NOMEM;
 	clock->pairs[clock->count++] = (struct wti_clock_pair){from, to, error};
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 #define TRACKS_MAX ((size_t)1 << 20)
 
 struct change {
@@ -34,15 +36,8 @@ void wti_context_release(struct wti_context *context)
 
 static int add_change(struct changes *changes, const struct change *change)
 {
-	if (changes->count == changes->capacity) {
-		size_t capacity = changes->capacity ? changes->capacity * 2 : 256;
-		struct change *items = realloc(changes->items, sizeof(*items) * capacity);
-
-		if (!items)
-			return WT_E_NOMEM;
-		changes->items = items;
-		changes->capacity = capacity;
-	}
+	if (wti_grow(&changes->items, changes->count + 1, &changes->capacity, WTI_NO_CEILING))
+		return WT_E_NOMEM;
 	changes->items[changes->count++] = *change;
 	return 0;
 }
@@ -112,15 +107,8 @@ static int apply(struct wti_intervals *intervals, const struct change *change)
 		intervals->items[intervals->count - 1].to = change->ticks;
 		return 0;
 	}
-	if (intervals->count == intervals->capacity) {
-		size_t capacity = intervals->capacity ? intervals->capacity * 2 : 4;
-		struct wti_interval *items = realloc(intervals->items, sizeof(*items) * capacity);
-
-		if (!items)
-			return WT_E_NOMEM;
-		intervals->items = items;
-		intervals->capacity = capacity;
-	}
+	if (wti_grow(&intervals->items, intervals->count + 1, &intervals->capacity, WTI_NO_CEILING))
+		return WT_E_NOMEM;
 	intervals->items[intervals->count++] = (struct wti_interval){change->ticks, UINT64_MAX};
 	return 0;
 }
@@ -133,15 +121,9 @@ static struct wti_intervals *intervals_of(struct wti_context *context, uint64_t 
 		return NULL;
 	if (*slot)
 		return &context->of_track[*slot - 1];
-	if (context->track_count == context->track_capacity) {
-		size_t capacity = context->track_capacity ? context->track_capacity * 2 : 8;
-		struct wti_intervals *moved = realloc(context->of_track, sizeof(*moved) * capacity);
-
-		if (!moved)
-			return NULL;
-		context->of_track = moved;
-		context->track_capacity = capacity;
-	}
+	if (wti_grow(&context->of_track, context->track_count + 1, &context->track_capacity,
+		     TRACKS_MAX))
+		return NULL;
 	context->of_track[context->track_count] = (struct wti_intervals){0};
 	*slot = ++context->track_count;
 	return &context->of_track[*slot - 1];

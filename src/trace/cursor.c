@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "order.h"
 #include "query.h"
 #include "reader.h"
@@ -121,15 +122,8 @@ static int push(struct wt_cursor *cursor, struct opened *opened)
 {
 	size_t at = cursor->heap_count;
 
-	if (at == cursor->heap_capacity) {
-		size_t capacity = cursor->heap_capacity ? cursor->heap_capacity * 2 : 16;
-		struct opened **heap = realloc(cursor->heap, sizeof(*heap) * capacity);
-
-		if (!heap)
-			return WT_E_NOMEM;
-		cursor->heap = heap;
-		cursor->heap_capacity = capacity;
-	}
+	if (wti_grow(&cursor->heap, at + 1, &cursor->heap_capacity, WTI_NO_CEILING))
+		return WT_E_NOMEM;
 	cursor->heap_count++;
 	while (at && before(&opened->key, &cursor->heap[(at - 1) / 2]->key)) {
 		cursor->heap[at] = cursor->heap[(at - 1) / 2];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 #include "columns.h"
 #include "protocol.h"
 #include "reader.h"
@@ -33,10 +34,10 @@ struct wti_feed_stream {
 
 struct wti_feed {
 	struct wti_feed_stream **streams;
-	size_t stream_count;
+	size_t stream_count, stream_capacity;
 	struct wti_map index; /* stream and track: place plus one */
 	struct queue *queues;
-	size_t queue_count;
+	size_t queue_count, queue_capacity;
 	size_t pending_bytes;
 	uint64_t dropped_count;
 	uint64_t start_ticks;
@@ -58,20 +59,13 @@ struct wti_feed *wti_feed_new(uint64_t start_ticks, double ns_per_tick)
 	return feed;
 }
 
-static void *grown(void *array, size_t count, size_t item_bytes)
-{
-	return count & (count - 1) ? array : realloc(array, (count ? count * 2 : 1) * item_bytes);
-}
-
 struct wti_feed_stream *wti_feed_begin(struct wti_feed *feed, const struct wt_identity *identity)
 {
 	struct wti_feed_stream *stream;
-	void *bigger = grown(feed->streams, feed->stream_count, sizeof(*feed->streams));
 
-	if (!bigger)
+	if (wti_grow(&feed->streams, feed->stream_count + 1, &feed->stream_capacity, STREAMS_MAX))
 		return NULL;
-	feed->streams = bigger;
-	stream = feed->stream_count < STREAMS_MAX ? calloc(1, sizeof(*stream)) : NULL;
+	stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return NULL;
 	stream->feed = feed;
@@ -93,16 +87,13 @@ static struct queue *queue_of(struct wti_feed_stream *stream, uint32_t track)
 {
 	struct wti_feed *feed = stream->feed;
 	uint64_t *slot = wti_map_number(&feed->index, (uint64_t)stream->number << 32 | track);
-	void *bigger;
 
 	if (!slot)
 		return NULL;
 	if (*slot)
 		return &feed->queues[*slot - 1];
-	bigger = grown(feed->queues, feed->queue_count, sizeof(*feed->queues));
-	if (!bigger)
+	if (wti_grow(&feed->queues, feed->queue_count + 1, &feed->queue_capacity, TRACKS_MAX))
 		return NULL;
-	feed->queues = bigger;
 	feed->queues[feed->queue_count] = (struct queue){.stream = stream, .track = track};
 	*slot = ++feed->queue_count;
 	return &feed->queues[*slot - 1];
@@ -110,24 +101,12 @@ static struct queue *queue_of(struct wti_feed_stream *stream, uint32_t track)
 
 static bool make_room(struct queue *queue, size_t bytes)
 {
-	size_t capacity = queue->capacity ? queue->capacity : 4096;
-	void *bigger;
-
 	if (queue->from) {
 		memmove(queue->data, queue->data + queue->from, queue->to - queue->from);
 		queue->to -= queue->from;
 		queue->from = 0;
 	}
-	while (capacity - queue->to < bytes)
-		capacity *= 2;
-	if (capacity == queue->capacity)
-		return true;
-	bigger = realloc(queue->data, capacity);
-	if (!bigger)
-		return false;
-	queue->data = bigger;
-	queue->capacity = capacity;
-	return true;
+	return !wti_grow(&queue->data, queue->to + bytes, &queue->capacity, PENDING_BYTES_MAX);
 }
 
 static uint64_t count_records(const uint8_t *data, size_t bytes)

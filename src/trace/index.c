@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "columns.h"
 
 void wti_index_init(struct wti_index *index)
@@ -19,16 +20,8 @@ void wti_index_release(struct wti_index *index)
 
 static int add(struct wti_index *index, const struct wti_index_entry *entry)
 {
-	if (index->count == index->capacity) {
-		size_t capacity = index->capacity ? index->capacity * 2 : 64;
-		struct wti_index_entry *entries =
-			realloc(index->entries, sizeof(*entries) * capacity);
-
-		if (!entries)
-			return WT_E_NOMEM;
-		index->entries = entries;
-		index->capacity = capacity;
-	}
+	if (wti_grow(&index->entries, index->count + 1, &index->capacity, WTI_NO_CEILING))
+		return WT_E_NOMEM;
 	index->entries[index->count++] = *entry;
 	return 0;
 }

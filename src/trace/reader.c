@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "columns.h"
 #include "index.h"
 #include "protocol.h"
@@ -77,15 +78,9 @@ int wti_reader_payload(const struct wt_reader *reader, const struct wt_block *bl
 
 static int add_event_block(struct wt_reader *reader, const struct wt_block *block)
 {
-	if (reader->block_count == reader->block_capacity) {
-		size_t capacity = reader->block_capacity ? reader->block_capacity * 2 : 64;
-		struct wt_block *blocks = realloc(reader->blocks, sizeof(*blocks) * capacity);
-
-		if (!blocks)
-			return WT_E_NOMEM;
-		reader->blocks = blocks;
-		reader->block_capacity = capacity;
-	}
+	if (wti_grow(&reader->blocks, reader->block_count + 1, &reader->block_capacity,
+		     WTI_NO_CEILING))
+		return WT_E_NOMEM;
 	reader->blocks[reader->block_count++] = *block;
 	return 0;
 }

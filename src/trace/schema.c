@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/grow.h"
 #include "table.h"
 
 #define SCHEMA_BYTES_MAX ((size_t)4 << 20)
@@ -181,21 +182,13 @@ static int read_kind(struct wti_schema *schema, struct wti_bytes *in, struct wt_
 
 static int add(struct wti_schema *schema, const struct wt_kind *kind)
 {
-	const struct wt_kind **kinds;
+	int r;
 
 	if (wti_schema_kind(schema, kind->number))
 		return 0; /* the first meaning stays */
-	if (schema->count == SCHEMA_KINDS_MAX)
-		return WT_E_LIMIT;
-	if (schema->count == schema->capacity) {
-		size_t capacity = schema->capacity ? schema->capacity * 2 : 32;
-
-		kinds = realloc(schema->kinds, sizeof(*kinds) * capacity);
-		if (!kinds)
-			return WT_E_NOMEM;
-		schema->kinds = kinds;
-		schema->capacity = capacity;
-	}
+	r = wti_grow(&schema->kinds, schema->count + 1, &schema->capacity, SCHEMA_KINDS_MAX);
+	if (r)
+		return r;
 	schema->kinds[schema->count++] = kind;
 	return 0;
 }

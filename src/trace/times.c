@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "trace.h"
 
 void wti_times_release(struct wt_trace *trace)
@@ -14,7 +15,7 @@ void wti_times_release(struct wt_trace *trace)
 	}
 	free(trace->groups);
 	trace->groups = NULL;
-	trace->group_count = 0;
+	trace->group_count = trace->group_capacity = 0;
 	for (size_t i = 0; i < trace->stream_count; i++) {
 		struct wti_stream *stream = &trace->streams[i];
 
@@ -22,7 +23,7 @@ void wti_times_release(struct wt_trace *trace)
 			wti_clock_release(&stream->devices[j].to_stream);
 		free(stream->devices);
 		stream->devices = NULL;
-		stream->device_count = 0;
+		stream->device_count = stream->device_capacity = 0;
 	}
 }
 
@@ -30,7 +31,7 @@ void wti_times_release(struct wt_trace *trace)
 static int join_group(struct wt_trace *trace, struct wti_stream *stream)
 {
 	const struct wt_identity *identity = wt_reader_identity(stream->reader);
-	struct wti_clock_group *groups;
+	struct wti_clock_group *group;
 
 	for (size_t i = 0; i < trace->group_count; i++) {
 		if (trace->groups[i].clock == identity->clock &&
@@ -39,14 +40,13 @@ static int join_group(struct wt_trace *trace, struct wti_stream *stream)
 			return 0;
 		}
 	}
-	groups = realloc(trace->groups, sizeof(*groups) * (trace->group_count + 1));
-	if (!groups)
+	if (wti_grow(&trace->groups, trace->group_count + 1, &trace->group_capacity,
+		     trace->stream_count))
 		return WT_E_NOMEM;
-	trace->groups = groups;
-	stream->group = trace->group_count;
-	groups[trace->group_count] = (struct wti_clock_group){.clock = identity->clock};
-	memcpy(groups[trace->group_count].boot, identity->boot, sizeof(identity->boot));
-	trace->group_count++;
+	stream->group = trace->group_count++;
+	group = &trace->groups[stream->group];
+	*group = (struct wti_clock_group){.clock = identity->clock};
+	memcpy(group->boot, identity->boot, sizeof(identity->boot));
 	return 0;
 }
 
@@ -57,20 +57,15 @@ static const struct wti_clock *monotonic_of(const struct wt_trace *trace, size_t
 
 static struct wti_clock *device_clock(struct wti_stream *stream, uint32_t domain)
 {
-	struct wti_device_clock *devices;
-
 	for (size_t i = 0; i < stream->device_count; i++) {
 		if (stream->devices[i].domain == domain)
 			return &stream->devices[i].to_stream;
 	}
-	if (stream->device_count == WTI_DEVICE_CLOCKS_MAX)
+	if (wti_grow(&stream->devices, stream->device_count + 1, &stream->device_capacity,
+		     WTI_DEVICE_CLOCKS_MAX))
 		return NULL;
-	devices = realloc(stream->devices, sizeof(*devices) * (stream->device_count + 1));
-	if (!devices)
-		return NULL;
-	stream->devices = devices;
-	devices[stream->device_count] = (struct wti_device_clock){.domain = domain};
-	return &devices[stream->device_count++].to_stream;
+	stream->devices[stream->device_count] = (struct wti_device_clock){.domain = domain};
+	return &stream->devices[stream->device_count++].to_stream;
 }
 
 /* One pair: the stream's `ticks` were `value` in `domain`. */

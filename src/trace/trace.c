@@ -14,24 +14,10 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 
 #define STREAMS_MAX 65536u
 #define FAILED_MAX 256u
-
-static int grow_list(void **list, size_t *capacity, size_t count, size_t item)
-{
-	size_t more = *capacity ? *capacity * 2 : 16;
-	void *moved;
-
-	if (count < *capacity)
-		return 0;
-	moved = realloc(*list, item * more);
-	if (!moved)
-		return WT_E_NOMEM;
-	*list = moved;
-	*capacity = more;
-	return 0;
-}
 
 static bool is_open(const struct wt_trace *trace, const char *path)
 {
@@ -56,8 +42,8 @@ static int add_stream(struct wt_trace *trace, const char *path, struct wt_err *e
 	if (status) {
 		if (trace->failed_count == FAILED_MAX)
 			return 0;
-		if (grow_list((void **)&trace->failed, &trace->failed_capacity, trace->failed_count,
-			      sizeof(*trace->failed)))
+		if (wti_grow(&trace->failed, trace->failed_count + 1, &trace->failed_capacity,
+			     FAILED_MAX))
 			return wti_err(err, WT_E_NOMEM, "out of memory");
 		trace->failed[trace->failed_count++] = cause;
 		return 0;
@@ -65,8 +51,8 @@ static int add_stream(struct wt_trace *trace, const char *path, struct wt_err *e
 	if (trace->stream_count == STREAMS_MAX)
 		status = wti_err(err, WT_E_LIMIT, "more than %u streams in '%s'", STREAMS_MAX,
 				 trace->path);
-	else if (grow_list((void **)&trace->streams, &trace->stream_capacity, trace->stream_count,
-			   sizeof(*trace->streams)))
+	else if (wti_grow(&trace->streams, trace->stream_count + 1, &trace->stream_capacity,
+			  STREAMS_MAX))
 		status = wti_err(err, WT_E_NOMEM, "out of memory");
 	if (status) {
 		wt_reader_free(stream.reader);

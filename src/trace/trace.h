@@ -31,6 +31,7 @@ struct wti_stream {
 	size_t group;
 	struct wti_device_clock *devices;
 	size_t device_count;
+	size_t device_capacity;
 };
 
 struct wt_trace {
@@ -41,6 +42,7 @@ struct wt_trace {
 	size_t stream_capacity;
 	struct wti_clock_group *groups;
 	size_t group_count;
+	size_t group_capacity;
 	struct wt_err *failed;
 	size_t failed_count;
 	size_t failed_capacity;
