@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-	BUCKETS = 1 << 12,
+	BUCKETS_FIRST = 1 << 12,
 	LIVE_MAX = 1 << 20, /* followed at a time */
 };
 
@@ -21,7 +21,9 @@ struct entry {
 	struct entry *older;
 };
 
-static struct entry *buckets[BUCKETS];
+static struct entry *first_buckets[BUCKETS_FIRST];
+static struct entry **buckets = first_buckets;
+static size_t bucket_count = BUCKETS_FIRST; /* a power of two */
 static uint32_t entry_count;
 static uint64_t orders[WTI_LIVE_END];
 static struct entry *newest[WTI_LIVE_END];
@@ -30,7 +32,7 @@ static size_t bucket_of(PyObject *object)
 {
 	uintptr_t address = (uintptr_t)object;
 
-	return (address >> 4 ^ address >> 16) % BUCKETS;
+	return (address >> 4 ^ address >> 16) & (bucket_count - 1);
 }
 
 static bool is_alive(const struct wti_live *live)
@@ -78,11 +80,33 @@ struct wti_live *wti_live_find(PyObject *object, uint32_t type)
 	return NULL;
 }
 
+/* Large models have tens of thousands of parameters: twice the room, so that chains stay short. */
+static void make_room(void)
+{
+	const size_t old_count = bucket_count;
+	struct entry **old = buckets;
+	struct entry **bigger = calloc(old_count * 2, sizeof(*bigger));
+
+	if (!bigger)
+		return;
+	buckets = bigger;
+	bucket_count = old_count * 2;
+	for (size_t i = 0; i < old_count; i++)
+		for (struct entry *entry = old[i], *next; entry; entry = next) {
+			struct entry **bucket = &buckets[bucket_of(entry->live.object)];
+
+			next = entry->next;
+			entry->next = *bucket;
+			*bucket = entry;
+		}
+	if (old != first_buckets)
+		free(old);
+}
+
 struct wti_live *wti_live_add(PyObject *object, uint32_t type)
 {
 	struct wti_live *found = wti_live_find(object, type);
-	struct entry **bucket = &buckets[bucket_of(object)];
-	struct entry *entry;
+	struct entry *entry, **bucket;
 	PyObject *weak;
 
 	if (found)
@@ -98,6 +122,9 @@ struct wti_live *wti_live_add(PyObject *object, uint32_t type)
 	entry->live.weak = weak;
 	entry->live.type = type;
 	entry->live.order = orders[type]++;
+	if (entry_count >= bucket_count)
+		make_room();
+	bucket = &buckets[bucket_of(object)];
 	entry->next = *bucket;
 	*bucket = entry;
 	entry->older = newest[type];

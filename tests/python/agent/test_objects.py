@@ -75,6 +75,22 @@ for (x,) in loader:
     schedule.step()
 """
 
+MANY = """
+import torch, torch.nn as nn
+torch.manual_seed(0)
+def make(count):
+    model = nn.Sequential(*(nn.Linear(1, 1) for _ in range(count)))
+    return model, torch.optim.SGD(model.parameters(), lr=0.1)
+def step(model, optimizer):
+    model(torch.ones(1, 1)).backward()
+    optimizer.step()
+few = make(20)
+step(*few)
+many = make(1500)
+step(*many)
+step(*few)
+"""
+
 SCALER = """
 import torch, torch.nn as nn
 class Scaler(torch.cuda.amp.GradScaler):
@@ -191,5 +207,15 @@ def test_scaler(t: Harness) -> None:
             ["Scaler.scale", "Scaler.unscale_", "Scaler.step", "Scaler.update"])
 
 
+def test_many(t: Harness) -> None:
+    run = t.record(MANY, "--detail", "lean")
+    called = {c["object"] for c in run.of("call_begin") if c["callee"] == "Linear.forward"}
+    t.equal("modules by the thousand are followed, each by its name", len(called), 1520, run.errors)
+    states = [(s["owner"], s["attribute"]) for s in run.of("state") if s["type"] == "hash" and s["flags"] & 1]
+    told = [state for state in states if not state[1].endswith(".grad")]
+    t.check("and their parameters", {name for _, name in told} >= {f"{i}.bias" for i in range(1500)}, len(told))
+    t.equal("none of which is taken for a new one later", len(told), len(set(told)))
+
+
 if __name__ == "__main__":
-    main(test_replaced_early, test_found, test_later, test_scaler, require=("torch",))
+    main(test_replaced_early, test_found, test_later, test_many, test_scaler, require=("torch",))
