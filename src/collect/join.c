@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "join.h"
 #include "procfs.h"
 
@@ -80,21 +81,6 @@ void wti_join_release(struct wti_join *join)
 	*join = (struct wti_join){0};
 }
 
-static bool grow(void **items, size_t *capacity, size_t count, size_t item_bytes)
-{
-	size_t next = *capacity ? *capacity * 2 : 32;
-	void *memory;
-
-	if (count < *capacity)
-		return true;
-	memory = realloc(*items, next * item_bytes);
-	if (!memory)
-		return false;
-	*items = memory;
-	*capacity = next;
-	return true;
-}
-
 void wti_join_accept(struct wti_join *join)
 {
 	while (join->session->listener >= 0) {
@@ -105,9 +91,8 @@ void wti_join_accept(struct wti_join *join)
 		if (fd < 0)
 			return;
 		link = calloc(1, sizeof(*link));
-		if (!link || join->link_count >= LINKS_MAX ||
-		    !grow((void **)&join->links, &join->link_capacity, join->link_count,
-			  sizeof(*join->links))) {
+		if (!link ||
+		    wti_grow(&join->links, join->link_count + 1, &join->link_capacity, LINKS_MAX)) {
 			free(link);
 			close(fd);
 			join->refused++;
@@ -170,9 +155,8 @@ static struct wti_process *new_process(struct wti_join *join, struct wti_link *l
 	struct wti_process *process;
 	struct wt_identity *who;
 
-	if (join->process_count >= PROCESSES_MAX ||
-	    !grow((void **)&join->processes, &join->process_capacity, join->process_count,
-		  sizeof(*join->processes)))
+	if (wti_grow(&join->processes, join->process_count + 1, &join->process_capacity,
+		     PROCESSES_MAX))
 		return NULL;
 	process = calloc(1, sizeof(*process));
 	if (!process)

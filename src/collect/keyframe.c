@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "trace/protocol.h"
 
 #include "records.h"
@@ -75,15 +76,8 @@ static struct wti_kept *slot_of(struct wti_keyframe *keyframe, const char *key, 
 		return NULL;
 	if (*number)
 		return &keyframe->kept[*number - 1];
-	if (keyframe->kept_count == keyframe->kept_capacity) {
-		size_t capacity = keyframe->kept_capacity ? keyframe->kept_capacity * 2 : 64;
-		void *kept = realloc(keyframe->kept, capacity * sizeof(*keyframe->kept));
-
-		if (!kept)
-			return NULL;
-		keyframe->kept = kept;
-		keyframe->kept_capacity = capacity;
-	}
+	if (wti_grow(&keyframe->kept, keyframe->kept_count + 1, &keyframe->kept_capacity, KEPT_MAX))
+		return NULL;
 	keyframe->kept[keyframe->kept_count] = (struct wti_kept){0};
 	*number = ++keyframe->kept_count;
 	return &keyframe->kept[*number - 1];

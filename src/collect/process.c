@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "process.h"
 
 /* The size of a memfd that cannot shrink any more, or 0. */
@@ -30,24 +30,6 @@ static size_t sealed_bytes(int fd, size_t ceiling)
 	return (size_t)st.st_size;
 }
 
-static bool grow(void **items, size_t *capacity, size_t wanted, size_t item_bytes)
-{
-	size_t next = *capacity ? *capacity : 8;
-	void *memory;
-
-	if (wanted <= *capacity)
-		return true;
-	while (next < wanted)
-		next *= 2;
-	memory = realloc(*items, next * item_bytes);
-	if (!memory)
-		return false;
-	memset((char *)memory + *capacity * item_bytes, 0, (next - *capacity) * item_bytes);
-	*items = memory;
-	*capacity = next;
-	return true;
-}
-
 int wti_process_add_chunk(struct wti_process *process, uint32_t index, int fd)
 {
 	struct wti_chunk_view view = {.at = sizeof(struct wti_chunk)};
@@ -63,8 +45,8 @@ int wti_process_add_chunk(struct wti_process *process, uint32_t index, int fd)
 		return WT_E_NOMEM;
 	chunk = (const void *)view.map;
 	if (chunk->magic != WTI_CHUNK_MAGIC ||
-	    !grow((void **)&process->chunks, &process->chunk_capacity, index + 1,
-		  sizeof(*process->chunks))) {
+	    wti_grow_zeroed(&process->chunks, index + 1, &process->chunk_capacity,
+			    WTI_CHUNKS_MAX)) {
 		munmap((void *)view.map, view.bytes);
 		return WT_E_FORMAT;
 	}
@@ -98,8 +80,8 @@ int wti_process_add_ring(struct wti_process *process, const struct wti_message *
 	view.data_bytes = *(volatile uint32_t *)&view.ring->data_bytes;
 	view.flags = *(volatile uint64_t *)&view.ring->flags;
 	view.last_ticks = *(volatile uint64_t *)&view.ring->born_ticks;
-	if (!ring_is_sane(&view) || !grow((void **)&process->rings, &process->ring_capacity,
-					  process->ring_count + 1, sizeof(*process->rings))) {
+	if (!ring_is_sane(&view) || wti_grow(&process->rings, process->ring_count + 1,
+					     &process->ring_capacity, WTI_RINGS_MAX)) {
 		munmap(view.ring, view.map_bytes);
 		return WT_E_FORMAT;
 	}

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/text.h"
 
 #include "streams.h"
@@ -46,28 +47,13 @@ static struct wti_stream *new_stream(struct wti_streams *streams, const struct w
 	return stream;
 }
 
-static bool make_room(struct wti_streams *streams)
-{
-	size_t capacity = streams->capacity ? streams->capacity * 2 : 16;
-	void *all;
-
-	if (streams->count < streams->capacity)
-		return true;
-	all = realloc(streams->all, capacity * sizeof(*streams->all));
-	if (!all)
-		return false;
-	streams->all = all;
-	streams->capacity = capacity;
-	return true;
-}
-
 static void *begin(void *self, const struct wti_source *source)
 {
 	struct wti_streams *streams = self;
 	struct wt_err err = {0};
 	struct wti_stream *stream;
 
-	if (streams->count >= STREAMS_MAX || !make_room(streams))
+	if (wti_grow(&streams->all, streams->count + 1, &streams->capacity, STREAMS_MAX))
 		return NULL;
 	if (streams->end) { /* it is counted, and nothing else */
 		stream = calloc(1, sizeof(*stream));

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 
 #include "environment.h"
@@ -50,15 +51,8 @@ static struct wti_tree_node *add(struct wti_tree *tree, const struct wti_proc *p
 
 	if (tree->count >= NODES_MAX)
 		return NULL;
-	if (tree->count == tree->capacity) {
-		size_t capacity = tree->capacity ? tree->capacity * 2 : 64;
-		void *nodes = realloc(tree->nodes, capacity * sizeof(*tree->nodes));
-
-		if (!nodes)
-			return NULL;
-		tree->nodes = nodes;
-		tree->capacity = capacity;
-	}
+	if (wti_grow(&tree->nodes, tree->count + 1, &tree->capacity, NODES_MAX))
+		return NULL;
 	index = wti_map_number(&tree->by_pid, proc->pid);
 	if (!index)
 		return NULL;

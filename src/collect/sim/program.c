@@ -13,6 +13,7 @@
 #include <wheeltap/kinds.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 
 #define OPS_MAX (1u << 20)
 #define STRINGS_MAX 1024
@@ -38,18 +39,9 @@ uint32_t wti_sim_program_string(struct wti_sim_program *program, const char *tex
 
 static uint32_t add(struct wti_sim_program *program, const struct wti_sim_op *op)
 {
-	if (program->count == program->capacity) {
-		uint32_t capacity = program->capacity ? program->capacity * 2 : 1024;
-		struct wti_sim_op *ops = NULL;
-
-		if (capacity <= OPS_MAX)
-			ops = reallocarray(program->ops, capacity, sizeof(*ops));
-		if (!ops) {
-			program->failed = WT_E_NOMEM;
-			return 0;
-		}
-		program->ops = ops;
-		program->capacity = capacity;
+	if (wti_grow(&program->ops, program->count + 1, &program->capacity, OPS_MAX)) {
+		program->failed = WT_E_NOMEM;
+		return 0;
 	}
 	program->ops[program->count] = *op;
 	return program->count++;

@@ -45,7 +45,7 @@ struct wti_sim_op {
 struct wti_sim_program {
 	struct wti_sim_op *ops;
 	uint32_t count;
-	uint32_t capacity;
+	size_t capacity;
 	struct wti_map strings; /* text to id, from 1 */
 	int failed;
 };

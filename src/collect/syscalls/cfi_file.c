@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 
 #include "cfi.h"
 
@@ -175,15 +176,8 @@ static void make_index(struct wti_cfi *cfi)
 	for (; (next = wti_cfi_next(cfi, at, &begin)); at = next) {
 		if (!begin)
 			continue;
-		if (cfi->index_count == capacity) {
-			void *bigger;
-
-			capacity = capacity ? capacity * 2 : 1024;
-			bigger = realloc(cfi->index, capacity * sizeof(*cfi->index));
-			if (!bigger)
-				break;
-			cfi->index = bigger;
-		}
+		if (wti_grow(&cfi->index, cfi->index_count + 1, &capacity, WTI_NO_CEILING))
+			break;
 		cfi->index[cfi->index_count++] = (struct wti_cfi_entry){begin, (uint32_t)at};
 	}
 	if (cfi->index_count)

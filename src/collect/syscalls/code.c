@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 
 #include "code.h"
 
@@ -115,17 +116,11 @@ static void load_code(struct wti_code *code, const struct wti_cfi_source *source
 static struct wti_code *new_code(struct wti_codes *codes, const char *path,
 				 const struct stat *status)
 {
-	struct wti_code *code = calloc(1, sizeof(*code));
+	struct wti_code *code;
 
-	if (!(codes->count & (codes->count + 1))) { /* 0, 1, 3, 7 ... */
-		void *all = realloc(codes->all, (codes->count + 1) * 2 * sizeof(*codes->all));
-
-		if (!all) {
-			free(code);
-			return NULL;
-		}
-		codes->all = all;
-	}
+	if (wti_grow(&codes->all, codes->count + 1, &codes->capacity, CODES_MAX))
+		return NULL;
+	code = calloc(1, sizeof(*code));
 	if (code)
 		code->path = strdup(path);
 	if (!code || !code->path) {

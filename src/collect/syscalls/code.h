@@ -28,7 +28,7 @@ struct wti_code {
 
 struct wti_codes {
 	struct wti_code **all;
-	size_t count;
+	size_t count, capacity;
 	struct wti_map by_identity;
 	struct wti_map rows; /* number and address: a row */
 	struct wti_arena row_memory;

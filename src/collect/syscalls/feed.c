@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "records.h"
 #include "syscall/record.h"
 
@@ -39,7 +40,7 @@ void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *pro
 
 void wti_feed_release(struct wti_feed *feed)
 {
-	for (uint32_t i = 0; i < feed->track_capacity; i++)
+	for (size_t i = 0; i < feed->track_capacity; i++)
 		free(feed->tracks[i].entry);
 	free(feed->tracks);
 	feed->tracks = NULL;
@@ -47,22 +48,8 @@ void wti_feed_release(struct wti_feed *feed)
 
 static struct wti_feed_track *track_of(struct wti_feed *feed, uint32_t number)
 {
-	uint32_t capacity = feed->track_capacity ? feed->track_capacity : 64;
-	void *tracks;
-
-	if (number >= TRACKS_MAX)
+	if (wti_grow_zeroed(&feed->tracks, number + (size_t)1, &feed->track_capacity, TRACKS_MAX))
 		return NULL;
-	while (capacity <= number)
-		capacity *= 2;
-	if (capacity > feed->track_capacity) {
-		tracks = realloc(feed->tracks, capacity * sizeof(*feed->tracks));
-		if (!tracks)
-			return NULL;
-		feed->tracks = tracks;
-		memset(&feed->tracks[feed->track_capacity], 0,
-		       (capacity - feed->track_capacity) * sizeof(*feed->tracks));
-		feed->track_capacity = capacity;
-	}
 	return &feed->tracks[number];
 }
 

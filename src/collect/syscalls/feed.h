@@ -35,7 +35,7 @@ struct wti_feed {
 	bool is_private;               /* words that look secret are masked */
 	char program[16];              /* short name of what the first process is about to become */
 	struct wti_feed_track *tracks; /* by number */
-	uint32_t track_capacity;
+	size_t track_capacity;
 	uint32_t alive_count;
 	uint32_t process_count;
 	uint32_t watched_pid; /* a process whose end is of interest; 0: none */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "spaces.h"
 
 #define PROCESSES_MAX (1u << 22) /* as many numbers as there are */
@@ -73,25 +74,6 @@ static void end(struct wti_spaces *spaces, uint32_t pid)
 
 /* ---- Mappings -------------------------------------------------------------------------------- */
 
-static bool has_room(struct wti_space *space, size_t count)
-{
-	size_t capacity = space->capacity ? space->capacity : 16;
-	void *bigger;
-
-	while (capacity < count)
-		capacity *= 2;
-	if (count > MAPPINGS_MAX)
-		return false;
-	if (capacity == space->capacity)
-		return true;
-	bigger = realloc(space->mappings, capacity * sizeof(*space->mappings));
-	if (!bigger)
-		return false;
-	space->mappings = bigger;
-	space->capacity = capacity;
-	return true;
-}
-
 /* The first mapping that ends behind `address`. */
 static size_t first_behind(const struct wti_space *space, uint64_t address)
 {
@@ -149,7 +131,7 @@ static void add(struct wti_spaces *spaces, struct wti_space *space, const struct
 
 	if (!raw->bytes || raw->bytes > UINT64_MAX - raw->address)
 		return;
-	if (!has_room(space, space->count + 2)) {
+	if (wti_grow(&space->mappings, space->count + 2, &space->capacity, MAPPINGS_MAX)) {
 		spaces->left_out++;
 		return;
 	}
@@ -173,11 +155,12 @@ static void copy(struct wti_spaces *spaces, uint32_t pid, uint32_t parent)
 	if (!to)
 		return;
 	to->count = 0;
-	if (!has_room(to, from->count)) {
+	if (wti_grow(&to->mappings, from->count, &to->capacity, MAPPINGS_MAX)) {
 		spaces->left_out += from->count;
 		return;
 	}
-	memcpy(to->mappings, from->mappings, from->count * sizeof(*from->mappings));
+	if (from->count)
+		memcpy(to->mappings, from->mappings, from->count * sizeof(*from->mappings));
 	to->count = from->count;
 }
 
