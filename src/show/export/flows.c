@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "trace/protocol.h"
 
 #define EDGES_MAX ((size_t)6 << 20)
@@ -38,15 +39,8 @@ static int add_edge(struct wti_flows *flows, const struct wti_edge *edge)
 		flows->left_out_count++;
 		return 0;
 	}
-	if (flows->edge_count == flows->edge_capacity) {
-		size_t capacity = flows->edge_capacity ? flows->edge_capacity * 2 : 1024;
-		struct wti_edge *more = realloc(flows->edges, sizeof(*more) * capacity);
-
-		if (!more)
-			return WT_E_NOMEM;
-		flows->edges = more;
-		flows->edge_capacity = capacity;
-	}
+	if (wti_grow(&flows->edges, flows->edge_count + 1, &flows->edge_capacity, EDGES_MAX))
+		return WT_E_NOMEM;
 	flows->edges[flows->edge_count++] = *edge;
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "put.h"
 
 #define HEADS_MAX ((size_t)1 << 16)
@@ -35,14 +36,8 @@ static const struct wti_buf *head_of(struct wti_heads *heads, const struct wt_ev
 		return NULL;
 	if (*slot)
 		return &heads->texts[*slot - 1];
-	if (!(heads->count & (heads->count - 1))) {
-		size_t capacity = heads->count ? heads->count * 2 : 1;
-		struct wti_buf *more = realloc(heads->texts, sizeof(*more) * capacity);
-
-		if (!more)
-			return NULL;
-		heads->texts = more;
-	}
+	if (wti_grow(&heads->texts, heads->count + 1, &heads->capacity, HEADS_MAX))
+		return NULL;
 	head = &heads->texts[heads->count++];
 	wti_buf_init(head, HEAD_BYTES_MAX);
 	heads->make(head, event);

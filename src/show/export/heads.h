@@ -12,7 +12,7 @@ struct wti_heads {
 	void (*make)(struct wti_buf *out, const struct wt_event *event);
 	struct wti_map index; /* stream and track: place in texts, plus one */
 	struct wti_buf *texts;
-	size_t count;
+	size_t count, capacity;
 };
 
 void wti_heads_init(struct wti_heads *heads,

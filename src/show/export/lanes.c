@@ -8,6 +8,8 @@
 
 #include <wheeltap/err.h>
 
+#include "base/grow.h"
+
 void wti_lanes_release(struct wti_lanes *lanes)
 {
 	free(lanes->lanes);
@@ -56,17 +58,10 @@ static void remember(struct wti_lane *lane, uint32_t at, int64_t begin_ns, int64
 
 static int add_lane(struct wti_lanes *lanes)
 {
-	if (lanes->count == WTI_LANES_MAX)
-		return WT_E_LIMIT;
-	if (lanes->count == lanes->capacity) {
-		uint32_t capacity = lanes->capacity ? lanes->capacity * 2 : 1;
-		struct wti_lane *more = realloc(lanes->lanes, sizeof(*more) * capacity);
+	int r = wti_grow(&lanes->lanes, lanes->count + 1, &lanes->capacity, WTI_LANES_MAX);
 
-		if (!more)
-			return WT_E_NOMEM;
-		lanes->lanes = more;
-		lanes->capacity = capacity;
-	}
+	if (r)
+		return r;
 	lanes->lanes[lanes->count] = (struct wti_lane){.floor_ns = INT64_MIN};
 	return (int)lanes->count++;
 }

@@ -25,7 +25,7 @@ struct wti_lane {
 struct wti_lanes {
 	struct wti_lane *lanes;
 	uint32_t count;
-	uint32_t capacity;
+	size_t capacity;
 };
 
 void wti_lanes_release(struct wti_lanes *lanes);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 #define DEPTH_MAX 4096u
 
 void wti_nest_release(struct wti_nest *nest)
@@ -17,21 +19,6 @@ void wti_nest_skip(struct wti_nest *nest)
 	nest->too_deep_count++;
 }
 
-static int make_room(struct wti_nest *nest)
-{
-	uint32_t capacity = nest->capacity ? nest->capacity * 2 : 8;
-	struct wti_open_slice *more;
-
-	if (nest->count < nest->capacity)
-		return 0;
-	more = realloc(nest->open, sizeof(*more) * capacity);
-	if (!more)
-		return WT_E_NOMEM;
-	nest->open = more;
-	nest->capacity = capacity;
-	return 0;
-}
-
 int wti_nest_begin(struct wti_nest *nest, const struct wt_event *event, uint64_t id)
 {
 	bool call = event->kind->number == WT_KIND_CALL_BEGIN;
@@ -41,7 +28,7 @@ int wti_nest_begin(struct wti_nest *nest, const struct wt_event *event, uint64_t
 		nest->too_deep_count++;
 		return WT_E_LIMIT;
 	}
-	if (make_room(nest))
+	if (wti_grow(&nest->open, nest->count + 1, &nest->capacity, DEPTH_MAX))
 		return WT_E_NOMEM;
 	nest->open[nest->count++] = (struct wti_open_slice){
 		.kind = event->kind->number,

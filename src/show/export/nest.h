@@ -18,7 +18,7 @@ struct wti_open_slice {
 struct wti_nest {
 	struct wti_open_slice *open; /* outermost first */
 	uint32_t count;
-	uint32_t capacity;
+	size_t capacity;
 	uint64_t too_deep_count; /* open beyond the ceiling of depth */
 };
 

@@ -3,9 +3,9 @@
 #include "rows.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "inspect/label.h"
 
 #define ROWS_MAX ((size_t)1 << 20)
@@ -17,15 +17,8 @@ static uint32_t add_row(struct wti_timeline *timeline, const struct wti_row *row
 
 	if (timeline->row_count == ROWS_MAX)
 		return 0;
-	if (timeline->row_count == timeline->row_capacity) {
-		size_t capacity = timeline->row_capacity ? timeline->row_capacity * 2 : 64;
-		struct wti_row *rows = realloc(timeline->rows, sizeof(*rows) * capacity);
-
-		if (!rows)
-			return 0;
-		timeline->rows = rows;
-		timeline->row_capacity = capacity;
-	}
+	if (wti_grow(&timeline->rows, timeline->row_count + 1, &timeline->row_capacity, ROWS_MAX))
+		return 0;
 	added = &timeline->rows[timeline->row_count++];
 	*added = *row;
 	added->id = (uint32_t)timeline->row_count;
@@ -217,15 +210,9 @@ struct wti_timeline_track *wti_rows_track(struct wti_timeline *timeline, size_t 
 		return NULL;
 	if (*slot)
 		return timeline->tracks[*slot - 1];
-	if (timeline->track_count == timeline->track_capacity) {
-		size_t capacity = timeline->track_capacity ? timeline->track_capacity * 2 : 16;
-		void *tracks = realloc(timeline->tracks, sizeof(*timeline->tracks) * capacity);
-
-		if (!tracks)
-			return NULL;
-		timeline->tracks = tracks;
-		timeline->track_capacity = capacity;
-	}
+	if (wti_grow(&timeline->tracks, timeline->track_count + 1, &timeline->track_capacity,
+		     WTI_NO_CEILING))
+		return NULL;
 	added = wti_arena_alloc(&timeline->arena, sizeof(*added));
 	if (!added)
 		return NULL;

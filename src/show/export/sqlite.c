@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "put.h"
 #include "sqlite.h"
 #include "value.h"
@@ -159,14 +160,8 @@ static struct wti_sqlite_track *track_of(struct wti_sqlite *s, const struct wt_e
 		return NULL;
 	if (*slot)
 		return &s->tracks[*slot - 1];
-	if (!(s->track_count & (s->track_count - 1))) {
-		size_t capacity = s->track_count ? s->track_count * 2 : 1;
-		struct wti_sqlite_track *more = realloc(s->tracks, sizeof(*more) * capacity);
-
-		if (!more)
-			return NULL;
-		s->tracks = more;
-	}
+	if (wti_grow(&s->tracks, s->track_count + 1, &s->track_capacity, TRACKS_MAX))
+		return NULL;
 	s->tracks[s->track_count++] =
 		(struct wti_sqlite_track){.stream = event->stream, .track = event->track};
 	*slot = s->track_count;

@@ -35,6 +35,7 @@ struct wti_sqlite {
 	struct wti_map track_index; /* stream and track: place in tracks plus one */
 	struct wti_sqlite_track *tracks;
 	size_t track_count;
+	size_t track_capacity;
 	struct wti_shown values[WT_FIELDS_MAX]; /* of an event: SQLite reads texts in place */
 	struct wti_buf scratch;                 /* of values */
 	struct wti_buf texts[WT_FIELDS_MAX];    /* what had to be made valid UTF-8, by column */
