@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 
 #define ROWS_LEAST 64u
@@ -196,15 +197,8 @@ struct wt_text wti_utf8_text(struct wti_buf *scratch, struct wt_text text)
 
 static int append_text(struct wti_texts *texts, struct wt_text text)
 {
-	if (texts->count + 1 >= texts->capacity) {
-		size_t capacity = texts->capacity ? texts->capacity * 2 : 16;
-		int32_t *ends = realloc(texts->ends, capacity * sizeof(*ends));
-
-		if (!ends)
-			return WT_E_NOMEM;
-		texts->ends = ends;
-		texts->capacity = capacity;
-	}
+	if (wti_grow(&texts->ends, texts->count + 2, &texts->capacity, TEXTS_MAX + 1))
+		return WT_E_NOMEM;
 	if (wti_buf_append(&texts->bytes, text.data, text.bytes))
 		return wti_buf_status(&texts->bytes);
 	texts->ends[++texts->count] = (int32_t)texts->bytes.bytes;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 
 #define TRACKS_MAX ((size_t)1 << 20)
 #define TEXT_BYTES_MAX ((size_t)UINT32_MAX)
@@ -26,15 +27,8 @@ void wti_variable_release(struct wti_variable *variable)
 
 static int add(struct wti_variable_stream *stream, const struct wti_change *change)
 {
-	if (stream->count == stream->capacity) {
-		size_t capacity = stream->capacity ? stream->capacity * 2 : 64;
-		struct wti_change *all = realloc(stream->all, capacity * sizeof(*all));
-
-		if (!all)
-			return WT_E_NOMEM;
-		stream->all = all;
-		stream->capacity = capacity;
-	}
+	if (wti_grow(&stream->all, stream->count + 1, &stream->capacity, WTI_NO_CEILING))
+		return WT_E_NOMEM;
 	stream->all[stream->count++] = *change;
 	return 0;
 }
