@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "inspect/learn/traincheck.h"
 #include "packs.h"
 #include "report.h"
@@ -23,7 +24,7 @@ struct import_options {
 
 struct files {
 	char **paths;
-	size_t count;
+	size_t count, capacity;
 };
 
 static void release_files(struct files *files)
@@ -35,15 +36,10 @@ static void release_files(struct files *files)
 
 static bool add_file(struct files *files, const char *path)
 {
-	char **bigger = files->count < FILES_MAX
-				? realloc(files->paths, (files->count + 1) * sizeof(*bigger))
-				: NULL;
-
-	if (!bigger)
+	if (wti_grow(&files->paths, files->count + 1, &files->capacity, FILES_MAX))
 		return false;
-	files->paths = bigger;
-	bigger[files->count] = strdup(path);
-	return bigger[files->count++];
+	files->paths[files->count] = strdup(path);
+	return files->paths[files->count++];
 }
 
 static int by_path(const void *a, const void *b)

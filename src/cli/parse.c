@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "parse.h"
 
@@ -77,13 +78,9 @@ static bool is_choice(const char *choices, const char *value)
 
 static int store_list(struct wti_list *list, const char *value, struct wt_err *err)
 {
-	const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
-
-	if (!items)
+	if (wti_grow(&list->items, list->count + 1, &list->capacity, WTI_NO_CEILING))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	items[list->count] = value;
-	list->items = items;
-	list->count++;
+	list->items[list->count++] = value;
 	return 0;
 }
 

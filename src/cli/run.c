@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "run.h"
 #include "runjson.h"
 
@@ -82,7 +83,8 @@ static int newest_first(const void *a, const void *b)
 	return -strcmp(x->name, y->name);
 }
 
-static int add_run(struct wti_run **runs, size_t *count, const char *path, struct wt_err *err)
+static int add_run(struct wti_run **runs, size_t *count, size_t *capacity, const char *path,
+		   struct wt_err *err)
 {
 	struct wti_run run;
 
@@ -92,15 +94,9 @@ static int add_run(struct wti_run **runs, size_t *count, const char *path, struc
 		wti_run_release(&run);
 		return 0;
 	}
-	if (!(*count & (*count - 1))) {
-		size_t capacity = *count ? *count * 2 : 1;
-		void *bigger = realloc(*runs, capacity * sizeof(**runs));
-
-		if (!bigger) {
-			wti_run_release(&run);
-			return wti_err(err, WT_E_NOMEM, "out of memory");
-		}
-		*runs = bigger;
+	if (wti_grow(runs, *count + 1, capacity, WTI_RUNS_MAX)) {
+		wti_run_release(&run);
+		return wti_err(err, WT_E_NOMEM, "out of memory");
 	}
 	(*runs)[(*count)++] = run;
 	return 0;
@@ -110,7 +106,7 @@ int wti_runs_list(struct wti_run **ret_runs, size_t *ret_count, struct wt_err *e
 {
 	const char *home = wti_home();
 	struct wti_run *runs = NULL;
-	size_t count = 0;
+	size_t count = 0, capacity = 0;
 	DIR *dir = opendir(home);
 	struct dirent *entry;
 	int r = 0;
@@ -126,7 +122,7 @@ int wti_runs_list(struct wti_run **ret_runs, size_t *ret_count, struct wt_err *e
 			r = wti_err(err, WT_E_NOMEM, "out of memory");
 			break;
 		}
-		r = add_run(&runs, &count, path, err);
+		r = add_run(&runs, &count, &capacity, path, err);
 		free(path);
 	}
 	if (dir)

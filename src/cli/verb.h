@@ -34,7 +34,7 @@ enum wti_option_type {
 
 struct wti_list {
 	const char **items;
-	size_t count;
+	size_t count, capacity;
 };
 
 struct wti_option {

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/grow.h"
 #include "trace/feed.h"
 #include "watch.h"
 
@@ -158,19 +159,9 @@ static void begin_stream(struct wti_watch *watch, const struct message *message,
 {
 	struct wt_identity identity;
 
-	if (message->stream >= watch->stream_capacity) {
-		size_t capacity = watch->stream_capacity ? watch->stream_capacity * 2 : 16;
-		void *bigger = message->stream < STREAMS_MAX
-				       ? realloc(watch->streams, capacity * sizeof(*watch->streams))
-				       : NULL;
-
-		if (!bigger)
-			return;
-		watch->streams = bigger;
-		memset(watch->streams + watch->stream_capacity, 0,
-		       (capacity - watch->stream_capacity) * sizeof(*watch->streams));
-		watch->stream_capacity = capacity;
-	}
+	if (wti_grow_zeroed(&watch->streams, message->stream + (size_t)1, &watch->stream_capacity,
+			    STREAMS_MAX))
+		return;
 	memcpy(&identity, payload, sizeof(identity));
 	watch->streams[message->stream] = wti_feed_begin(watch->feed, &identity);
 }
