@@ -7,13 +7,12 @@
 
 #include <wheeltap/err.h>
 
-/* Small, as some owners have thousands of arrays with an item or two. */
-#define FIRST_COUNT 4
+/* Small, as some owners have a million arrays with one large item each. */
+#define FIRST_BYTES 64
 
 /* Doubled until it suffices; what cannot be doubled any more is all that may be had. */
 static size_t next_capacity(size_t capacity, size_t wanted, size_t most)
 {
-	capacity = capacity ? capacity : FIRST_COUNT;
 	while (capacity < wanted && capacity <= most / 2)
 		capacity *= 2;
 	return capacity < wanted || capacity > most ? most : capacity;
@@ -23,6 +22,7 @@ int wti_grow_more(void *items, size_t item_bytes, size_t wanted, size_t *capacit
 		  bool zeroed)
 {
 	size_t most = PTRDIFF_MAX / item_bytes; /* no allocation is larger */
+	size_t first = item_bytes < FIRST_BYTES ? FIRST_BYTES / item_bytes : 1;
 	size_t next;
 	char *memory;
 
@@ -30,7 +30,8 @@ int wti_grow_more(void *items, size_t item_bytes, size_t wanted, size_t *capacit
 		return WT_E_LIMIT;
 	if (wanted > most)
 		return WT_E_NOMEM;
-	next = next_capacity(*capacity, wanted, most < ceiling ? most : ceiling);
+	next = next_capacity(*capacity ? *capacity : first, wanted,
+			     most < ceiling ? most : ceiling);
 	memcpy(&memory, items, sizeof(memory));
 	memory = realloc(memory, next * item_bytes);
 	if (!memory)

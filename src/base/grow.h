@@ -35,7 +35,7 @@
 int wti_grow_more(void *items, size_t item_bytes, size_t wanted, size_t *capacity, size_t ceiling,
 		  bool zeroed);
 
-/* Mostly there is room, and to see that should cost no call. */
+/* For items whose size is known only now. Mostly there is room, and to see that costs no call. */
 static inline int wti_grow_items(void *items, size_t item_bytes, size_t wanted, size_t *capacity,
 				 size_t ceiling, bool zeroed)
 {

@@ -51,6 +51,20 @@ static void test_at_once(void)
 	free(items);
 }
 
+/* A million arrays with one large item each take no more than that. */
+static void test_large(void)
+{
+	char(*items)[1000] = NULL;
+	size_t capacity = 0;
+
+	CHECK_INT(wti_grow(&items, 1, &capacity, WTI_NO_CEILING), 0);
+	CHECK_INT(capacity, 1);
+	CHECK_INT(wti_grow(&items, 3, &capacity, WTI_NO_CEILING), 0);
+	REQUIRE(capacity == 4);
+	memset(items[3], 1, sizeof(items[3]));
+	free(items);
+}
+
 /* All up to the ceiling, nothing beyond, and never more memory than that. */
 static void test_ceiling(void)
 {
@@ -120,8 +134,13 @@ static void test_zeroed(void)
 }
 
 static const struct test tests[] = {
-	{"append", test_append},     {"at_once", test_at_once}, {"ceiling", test_ceiling},
-	{"overflow", test_overflow}, {"zeroed", test_zeroed},   {NULL, NULL},
+	{"append", test_append},
+	{"at_once", test_at_once},
+	{"ceiling", test_ceiling},
+	{"large", test_large},
+	{"overflow", test_overflow},
+	{"zeroed", test_zeroed},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)
