@@ -5,6 +5,7 @@
 
 #include <wheeltap/err.h>
 
+#include "base/grow.h"
 #include "busy.h"
 
 /* 73 years either way: beyond lies only what a damaged trace says, and sums must not overflow. */
@@ -90,20 +91,11 @@ static void settle(struct wti_busy *b, size_t count)
 
 static int make_room(struct wti_busy *b)
 {
-	size_t capacity = b->capacity ? b->capacity * 2 : 64;
-	void *bigger;
+	int r = wti_grow(&b->intervals, b->count + 1, &b->capacity, b->ceiling);
 
-	if (b->count < b->capacity)
-		return 0;
-	if (b->count >= b->ceiling) {
-		settle(b, b->count / 2);
-		return 0;
-	}
-	bigger = realloc(b->intervals, capacity * sizeof(*b->intervals));
-	if (!bigger)
-		return WT_E_NOMEM;
-	b->intervals = bigger;
-	b->capacity = capacity;
+	if (r != WT_E_LIMIT)
+		return r;
+	settle(b, b->count / 2);
 	return 0;
 }
 

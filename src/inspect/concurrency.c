@@ -6,6 +6,7 @@
 
 #include <wheeltap/err.h>
 
+#include "base/grow.h"
 #include "concurrency.h"
 
 void wti_concurrency_init(struct wti_concurrency *c, size_t ceiling)
@@ -76,20 +77,11 @@ static void sweep(struct wti_concurrency *c, size_t count)
 
 static int make_room(struct wti_concurrency *c)
 {
-	size_t capacity = c->capacity ? c->capacity * 2 : 64;
-	void *bigger;
+	int r = wti_grow(&c->moments, c->count + 2, &c->capacity, c->ceiling);
 
-	if (c->count + 2 <= c->capacity)
-		return 0;
-	if (capacity > c->ceiling) {
-		sweep(c, c->count / 2);
-		return 0;
-	}
-	bigger = realloc(c->moments, capacity * sizeof(*c->moments));
-	if (!bigger)
-		return WT_E_NOMEM;
-	c->moments = bigger;
-	c->capacity = capacity;
+	if (r != WT_E_LIMIT)
+		return r;
+	sweep(c, c->count / 2);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "context.h"
 
 #define TRACKS_MAX (1u << 20)
@@ -35,14 +36,8 @@ static struct wti_step *entry_of(struct wti_steps *steps, const struct wt_event 
 		return NULL;
 	if (*slot)
 		return &steps->entries[*slot - 1];
-	if (!(steps->count & (steps->count - 1))) {
-		size_t capacity = steps->count ? steps->count * 2 : 1;
-		void *bigger = realloc(steps->entries, capacity * sizeof(*steps->entries));
-
-		if (!bigger)
-			return NULL;
-		steps->entries = bigger;
-	}
+	if (wti_grow(&steps->entries, steps->count + 1, &steps->capacity, TRACKS_MAX))
+		return NULL;
 	steps->entries[steps->count] =
 		(struct wti_step){.stream = event->stream, .track = event->track};
 	*slot = ++steps->count;

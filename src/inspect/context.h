@@ -21,7 +21,7 @@ struct wti_step {
 struct wti_steps {
 	struct wti_map index; /* stream and track: entry plus one */
 	struct wti_step *entries;
-	size_t count;
+	size_t count, capacity;
 };
 
 void wti_steps_init(struct wti_steps *steps);

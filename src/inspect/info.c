@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "context.h"
 #include "label.h"
 #include "spans.h"
@@ -43,7 +44,7 @@ struct state {
 	const struct wt_trace *trace;
 	struct wti_map kind_index; /* number: entry plus one */
 	struct kind_count *kinds;
-	size_t kind_count;
+	size_t kind_count, kind_capacity;
 	struct wti_map track_index;    /* stream and track: count */
 	uint64_t unknown_track_events; /* in blocks that cannot be decoded */
 	struct lost_count lost[LOST_REASONS];
@@ -73,11 +74,8 @@ static int count_kind(struct state *s, const struct wt_reader *reader, const str
 	if (!slot)
 		return WT_E_NOMEM;
 	if (!*slot) {
-		void *bigger = realloc(s->kinds, (s->kind_count + 1) * sizeof(*s->kinds));
-
-		if (!bigger)
+		if (wti_grow(&s->kinds, s->kind_count + 1, &s->kind_capacity, KINDS_MAX))
 			return WT_E_NOMEM;
-		s->kinds = bigger;
 		s->kinds[s->kind_count] =
 			(struct kind_count){.kind = wt_reader_kind(reader, block->kind)};
 		*slot = ++s->kind_count;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "inside.h"
 
 #define THREADS_MAX (1u << 16)
@@ -28,15 +29,8 @@ static struct wti_inside_calls *entry_of(struct wti_inside *inside, uint32_t tid
 		return NULL;
 	if (*slot)
 		return &inside->all[*slot - 1];
-	if (inside->count == inside->capacity) {
-		size_t capacity = inside->capacity ? inside->capacity * 2 : 8;
-		void *bigger = realloc(inside->all, capacity * sizeof(*inside->all));
-
-		if (!bigger)
-			return NULL;
-		inside->all = bigger;
-		inside->capacity = capacity;
-	}
+	if (wti_grow(&inside->all, inside->count + 1, &inside->capacity, THREADS_MAX))
+		return NULL;
 	inside->all[inside->count].depth = 0;
 	*slot = ++inside->count;
 	return &inside->all[*slot - 1];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "profile.h"
 
@@ -24,14 +25,8 @@ void wti_profile_release(struct wti_profile *profile)
 static long new_row(struct wti_profile *p, const char *kind, enum wti_profile_side side,
 		    size_t label)
 {
-	if (!(p->row_count & (p->row_count - 1))) {
-		size_t capacity = p->row_count ? p->row_count * 2 : 1;
-		void *bigger = realloc(p->rows, capacity * sizeof(*p->rows));
-
-		if (!bigger)
-			return WT_E_NOMEM;
-		p->rows = bigger;
-	}
+	if (wti_grow(&p->rows, p->row_count + 1, &p->row_capacity, WTI_PROFILE_ROWS_MAX))
+		return WT_E_NOMEM;
 	p->rows[p->row_count] =
 		(struct wti_profile_row){.kind = kind, .side = side, .label = label};
 	return (long)p->row_count++;

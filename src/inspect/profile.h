@@ -33,7 +33,7 @@ struct wti_profile_row {
 struct wti_profile {
 	struct wti_map labels; /* kind and label: row plus one */
 	struct wti_profile_row *rows;
-	size_t row_count;
+	size_t row_count, row_capacity;
 	uint64_t overflow_count; /* durations that went to the row for all others */
 };
 

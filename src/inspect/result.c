@@ -10,6 +10,8 @@
 
 #include <wheeltap/result.h>
 
+#include "base/grow.h"
+
 /* Ceilings: what a person can look at, times a thousand. */
 #define ROWS_MAX (4u << 20)
 #define LIST_MAX (1u << 20)
@@ -214,20 +216,16 @@ void wt_table_hide(struct wt_table *table, unsigned rank)
 void wt_table_row(struct wt_table *table)
 {
 	struct wt_result *result = table->owner;
-	size_t capacity = table->row_capacity ? table->row_capacity * 2 : 8;
 	size_t row_bytes = table->column_count * sizeof(*table->cells);
-	void *cells;
+	int r;
 
 	if (!result || result->failed || !row_bytes)
 		return;
-	if (table->row_count == table->row_capacity) {
-		cells = capacity <= ROWS_MAX ? realloc(table->cells, capacity * row_bytes) : NULL;
-		if (!cells) {
-			result->failed = capacity <= ROWS_MAX ? WT_E_NOMEM : WT_E_LIMIT;
-			return;
-		}
-		table->cells = cells;
-		table->row_capacity = capacity;
+	r = wti_grow_items(&table->cells, row_bytes, table->row_count + 1, &table->row_capacity,
+			   ROWS_MAX, false);
+	if (r) {
+		result->failed = r;
+		return;
 	}
 	memset(table->cells + table->row_count * table->column_count, 0, row_bytes);
 	table->row_count++;

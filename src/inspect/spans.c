@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "spans.h"
 
 #define DEPTH_MAX 4096u
@@ -50,39 +51,17 @@ static struct wti_span_track *track_of(struct wti_spans *spans, const struct wt_
 {
 	uint64_t *slot =
 		wti_map_number(&spans->index, (uint64_t)event->stream << 32 | event->track);
-	struct wti_span_track *tracks;
 
 	if (!slot)
 		return NULL;
 	if (*slot)
 		return &spans->tracks[*slot - 1];
-	if (!(spans->track_count & (spans->track_count - 1))) {
-		size_t capacity = spans->track_count ? spans->track_count * 2 : 1;
-
-		tracks = realloc(spans->tracks, capacity * sizeof(*tracks));
-		if (!tracks)
-			return NULL;
-		spans->tracks = tracks;
-	}
+	if (wti_grow(&spans->tracks, spans->track_count + 1, &spans->track_capacity, TRACKS_MAX))
+		return NULL;
 	spans->tracks[spans->track_count] =
 		(struct wti_span_track){.stream = event->stream, .track = event->track};
 	*slot = ++spans->track_count;
 	return &spans->tracks[*slot - 1];
-}
-
-static int make_room(struct wti_span_track *track)
-{
-	size_t capacity = track->capacity ? track->capacity * 2 : 16;
-	void *bigger;
-
-	if (track->open_count < track->capacity)
-		return 0;
-	bigger = realloc(track->open, capacity * sizeof(*track->open));
-	if (!bigger)
-		return WT_E_NOMEM;
-	track->open = bigger;
-	track->capacity = capacity;
-	return 0;
 }
 
 static bool is_open(const struct wti_span_track *track, uint64_t tag)
@@ -106,7 +85,7 @@ int wti_spans_begin(struct wti_spans *spans, const struct wt_event *event, uint6
 		spans->too_deep_count++;
 		return 0;
 	}
-	if (make_room(track))
+	if (wti_grow(&track->open, track->open_count + 1, &track->capacity, DEPTH_MAX))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	track->open[track->open_count] = (struct wti_span){.kind = event->kind->number,
 							   .name = (uint32_t)wt_event_u64(event, 0),

@@ -37,7 +37,7 @@ struct wti_span_track {
 struct wti_spans {
 	struct wti_map index; /* stream and track: index into tracks, plus one */
 	struct wti_span_track *tracks;
-	size_t track_count;
+	size_t track_count, track_capacity;
 	uint64_t unclosed_count; /* begins whose end is missing although the track went on */
 	uint64_t unopened_count; /* ends whose begin is missing */
 	uint64_t too_deep_count;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "syscall/record.h"
 
 #include "inside.h"
@@ -193,16 +194,9 @@ static struct row *row_of(struct state *s, const struct wt_event *event, uint32_
 	}
 	if (*slot)
 		return &s->rows[*slot - 1];
-	if (s->row_count == s->row_capacity) {
-		size_t capacity = s->row_capacity ? s->row_capacity * 2 : 64;
-		void *rows = realloc(s->rows, capacity * sizeof(*s->rows));
-
-		if (!rows) {
-			wti_err(err, WT_E_NOMEM, "out of memory");
-			return NULL;
-		}
-		s->rows = rows;
-		s->row_capacity = capacity;
+	if (wti_grow(&s->rows, s->row_count + 1, &s->row_capacity, ROWS_MAX)) {
+		wti_err(err, WT_E_NOMEM, "out of memory");
+		return NULL;
 	}
 	s->rows[s->row_count] = (struct row){.group = *group - 1, .arch = arch, .nr = nr};
 	*slot = ++s->row_count;

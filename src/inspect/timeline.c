@@ -14,9 +14,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/map.h"
 #include "busy.h"
 #include "concurrency.h"
@@ -46,7 +46,7 @@ struct state {
 	struct wti_spans spans;
 	struct wti_map index; /* stream and track, or device: row plus one */
 	struct row *rows;
-	size_t row_count;
+	size_t row_count, row_capacity;
 	struct wti_concurrency all;
 	int64_t last_ns; /* of anything that was seen */
 	int64_t device_from_ns, device_to_ns;
@@ -123,16 +123,8 @@ static struct row *row_of(struct state *s, struct row like)
 		return NULL;
 	if (*slot)
 		return &s->rows[*slot - 1];
-	if (s->row_count >= ROWS_MAX)
+	if (wti_grow(&s->rows, s->row_count + 1, &s->row_capacity, ROWS_MAX))
 		return NULL;
-	if (!(s->row_count & (s->row_count - 1))) {
-		size_t capacity = s->row_count ? s->row_count * 2 : 1;
-		void *bigger = realloc(s->rows, capacity * sizeof(*s->rows));
-
-		if (!bigger)
-			return NULL;
-		s->rows = bigger;
-	}
 	if (init_row(s, &like)) {
 		free(like.concurrency);
 		return NULL;

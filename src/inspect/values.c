@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "values.h"
 
 #define NAMES_MAX 16384u
@@ -40,14 +41,8 @@ static struct wti_value *entry_of(struct wti_values *values, const struct wt_eve
 		return NULL;
 	if (*slot)
 		return &values->entries[*slot - 1];
-	if (!(values->entry_count & (values->entry_count - 1))) {
-		size_t capacity = values->entry_count ? values->entry_count * 2 : 1;
-		void *bigger = realloc(values->entries, capacity * sizeof(*values->entries));
-
-		if (!bigger)
-			return NULL;
-		values->entries = bigger;
-	}
+	if (wti_grow(&values->entries, values->entry_count + 1, &values->entry_capacity, NAMES_MAX))
+		return NULL;
 	unit = wt_event_text(event, WT_COUNTER_FIELD_UNIT);
 	values->entries[values->entry_count] = (struct wti_value){0};
 	snprintf(values->entries[values->entry_count].unit, sizeof(values->entries->unit), "%.*s",

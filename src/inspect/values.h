@@ -21,7 +21,7 @@ struct wti_value {
 struct wti_values {
 	struct wti_map counters; /* name: entry plus one */
 	struct wti_value *entries;
-	size_t entry_count;
+	size_t entry_count, entry_capacity;
 	struct wti_map marks;    /* name: how often */
 	uint64_t overflow_count; /* events of names that found no room */
 };

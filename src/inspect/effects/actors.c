@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows who is who: processes and threads by their place in the spawn tree. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "model.h"
 
 #define ACTORS_MAX (1u << 20)
@@ -12,20 +12,12 @@
 
 static uint32_t new_actor(struct wti_effects *fx, uint32_t pid, uint32_t tid)
 {
-	size_t capacity = fx->actor_capacity ? fx->actor_capacity * 2 : 16;
-	void *bigger;
+	int r = wti_grow(&fx->actors, fx->actor_count + 1, &fx->actor_capacity, ACTORS_MAX);
 
-	if (fx->actor_count == fx->actor_capacity) {
-		bigger = capacity > ACTORS_MAX
-				 ? NULL
-				 : realloc(fx->actors, capacity * sizeof(*fx->actors));
-		if (!bigger) {
-			fx->failed = capacity > ACTORS_MAX ? fx->failed : WT_E_NOMEM;
-			fx->left_out_count++;
-			return 0;
-		}
-		fx->actors = bigger;
-		fx->actor_capacity = capacity;
+	if (r) {
+		fx->failed = r == WT_E_LIMIT ? fx->failed : r;
+		fx->left_out_count++;
+		return 0;
 	}
 	fx->actors[fx->actor_count++] = (struct wti_actor){.pid = pid, .tid = tid};
 	return (uint32_t)fx->actor_count;

@@ -3,8 +3,8 @@
 #include "align.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/grow.h"
 #include "base/map.h"
 
 #define DIFFERENCES_MAX 400 /* of one part between anchors */
@@ -29,16 +29,9 @@ static void add(struct job *j, bool is_equal, size_t a, size_t a_count, size_t b
 		last->b_count += b_count;
 		return;
 	}
-	if (out->count == out->capacity) {
-		size_t capacity = out->capacity ? out->capacity * 2 : 16;
-		void *bigger = realloc(out->all, capacity * sizeof(*out->all));
-
-		if (!bigger) {
-			j->failed = WT_E_NOMEM;
-			return;
-		}
-		out->all = bigger;
-		out->capacity = capacity;
+	if (wti_grow(&out->all, out->count + 1, &out->capacity, WTI_NO_CEILING)) {
+		j->failed = WT_E_NOMEM;
+		return;
 	}
 	out->all[out->count++] = (struct wti_edit){a, a_count, b, b_count, is_equal};
 }

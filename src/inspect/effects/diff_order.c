@@ -6,6 +6,7 @@
 
 #include "align.h"
 #include "base/err.h"
+#include "base/grow.h"
 #include "diff.h"
 
 #define TEXTS_MAX (1u << 20)
@@ -115,16 +116,9 @@ static void add_line(struct patch *p, struct lines *lines, struct line line)
 		last->times += line.times;
 		return;
 	}
-	if (lines->count == lines->capacity) {
-		size_t capacity = lines->capacity ? lines->capacity * 2 : 32;
-		void *bigger = realloc(lines->all, capacity * sizeof(*lines->all));
-
-		if (!bigger) {
-			p->failed = WT_E_NOMEM;
-			return;
-		}
-		lines->all = bigger;
-		lines->capacity = capacity;
+	if (wti_grow(&lines->all, lines->count + 1, &lines->capacity, WTI_NO_CEILING)) {
+		p->failed = WT_E_NOMEM;
+		return;
 	}
 	lines->all[lines->count++] = line;
 }

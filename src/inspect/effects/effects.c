@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "deeds.h"
 #include "inspect/table.h"
 
@@ -104,15 +105,10 @@ static void keep_time(struct wti_effects *fx, int64_t ns)
 {
 	if (fx->step_time_count >= WTI_STEP_TIMES_MAX)
 		return;
-	if (!(fx->step_time_count & (fx->step_time_count - 1))) {
-		size_t capacity = fx->step_time_count ? fx->step_time_count * 2 : 1;
-		void *bigger = realloc(fx->step_ns, capacity * sizeof(*fx->step_ns));
-
-		if (!bigger) {
-			fx->failed = WT_E_NOMEM;
-			return;
-		}
-		fx->step_ns = bigger;
+	if (wti_grow(&fx->step_ns, fx->step_time_count + 1, &fx->step_time_capacity,
+		     WTI_STEP_TIMES_MAX)) {
+		fx->failed = WT_E_NOMEM;
+		return;
 	}
 	fx->step_ns[fx->step_time_count++] = ns;
 }

@@ -176,7 +176,7 @@ struct wti_effects {
 
 	uint64_t step_count; /* begun */
 	int64_t *step_ns;    /* of whole steps */
-	size_t step_time_count;
+	size_t step_time_count, step_time_capacity;
 	int64_t duration_ns; /* from the first to the last event */
 	int failed;          /* WT_E_NOMEM once memory ran out */
 };

@@ -42,7 +42,7 @@ struct wti_golden_thing {
 	uint32_t permissions; /* 0: never given, or not always the same */
 	bool is_optional;     /* only some of the runs had it */
 	struct wti_golden_fact *facts;
-	size_t fact_count;
+	size_t fact_count, fact_capacity;
 };
 
 struct wti_golden {
@@ -57,7 +57,7 @@ struct wti_golden {
 		step_ns; /* of the runs: the time that three in four steps take longer than */
 	double slower;
 	struct wti_golden_thing *things; /* sorted by type and name */
-	size_t thing_count;
+	size_t thing_count, thing_capacity;
 	struct wti_order order;
 };
 

@@ -29,6 +29,7 @@ static int copy_thing(struct wti_golden *golden, struct wti_golden_thing *into,
 	into->name = keep(golden, from->name);
 	into->via = from->via ? keep(golden, from->via) : NULL;
 	into->facts = facts;
+	into->fact_capacity = from->fact_count + 1;
 	for (size_t i = 0; i < from->fact_count; i++) {
 		facts[i] = from->facts[i];
 		facts[i].word = keep(golden, from->facts[i].word);
@@ -74,6 +75,7 @@ static int accept_things(struct wti_golden *golden, const struct wti_golden *fre
 	free(golden->things);
 	golden->things = things;
 	golden->thing_count = count;
+	golden->thing_capacity = most + 1;
 	if (count)
 		qsort(things, count, sizeof(*things), by_name);
 	return r;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "deviation.h"
 
 #define DEVIATIONS_MAX 2000u
@@ -152,15 +153,8 @@ static int find_surplus(struct wti_checking *c)
 
 static struct wti_deviation *new_deviation(struct wti_checking *c)
 {
-	if (c->count == c->capacity) {
-		size_t capacity = c->capacity ? c->capacity * 2 : 16;
-		void *bigger = realloc(c->all, capacity * sizeof(*c->all));
-
-		if (!bigger)
-			return NULL;
-		c->all = bigger;
-		c->capacity = capacity;
-	}
+	if (wti_grow(&c->all, c->count + 1, &c->capacity, WTI_NO_CEILING))
+		return NULL;
 	c->all[c->count] = (struct wti_deviation){0};
 	return &c->all[c->count];
 }

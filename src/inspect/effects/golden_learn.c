@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "golden_vary.h"
 
 #define WORDS_MAX 4096 /* of one thing */
@@ -83,19 +84,18 @@ static bool has_word(const struct wti_golden_thing *thing, const char *word)
 
 static int add_word(const struct learning *l, struct wti_golden_thing *thing, const char *word)
 {
-	struct wti_golden_fact *facts;
+	struct wti_golden_fact *fact;
 
 	if (has_word(thing, word) || !wti_golden_keeps(thing->type, word))
 		return 0;
 	if (thing->fact_count == WORDS_MAX)
 		return wti_err(l->err, WT_E_LIMIT, "too many different calls to '%s'", thing->name);
-	facts = realloc(thing->facts, (thing->fact_count + 1) * sizeof(*facts));
-	if (!facts)
+	if (wti_grow(&thing->facts, thing->fact_count + 1, &thing->fact_capacity, WORDS_MAX))
 		return wti_err(l->err, WT_E_NOMEM, "out of memory");
-	thing->facts = facts;
-	facts[thing->fact_count] = (struct wti_golden_fact){
+	fact = &thing->facts[thing->fact_count++];
+	*fact = (struct wti_golden_fact){
 		.word = keep(l->golden, word), .total = {UINT64_MAX, 0}, .step = {UINT64_MAX, 0}};
-	learn_fact(l, &facts[thing->fact_count++], thing->type, thing->name);
+	learn_fact(l, fact, thing->type, thing->name);
 	return 0;
 }
 
@@ -175,7 +175,6 @@ static int add_things(const struct learning *l, const struct wti_effects *fx, st
 
 	for (size_t i = 0; i < fx->thing_count; i++) {
 		const struct wti_thing *thing = &fx->things[i];
-		struct wti_golden_thing *things;
 		uint64_t *slot;
 
 		if (!was_used(fx, thing))
@@ -187,11 +186,10 @@ static int add_things(const struct learning *l, const struct wti_effects *fx, st
 		if (*slot)
 			continue;
 		*slot = 1;
-		things = realloc(golden->things, (golden->thing_count + 1) * sizeof(*things));
-		if (!things)
+		if (wti_grow(&golden->things, golden->thing_count + 1, &golden->thing_capacity,
+			     WTI_GOLDEN_THINGS_MAX))
 			return wti_err(l->err, WT_E_NOMEM, "out of memory");
-		golden->things = things;
-		things[golden->thing_count++] = (struct wti_golden_thing){
+		golden->things[golden->thing_count++] = (struct wti_golden_thing){
 			.type = thing->type, .name = keep(golden, thing->name)};
 	}
 	return 0;
@@ -283,7 +281,7 @@ static void drop_things(struct wti_golden *golden)
 		free(golden->things[i].facts);
 	free(golden->things);
 	golden->things = NULL;
-	golden->thing_count = 0;
+	golden->thing_count = golden->thing_capacity = 0;
 }
 
 int wti_golden_learn(struct wti_golden *golden, struct wti_effects *runs, size_t count,

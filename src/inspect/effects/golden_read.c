@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/toml.h"
 #include "golden.h"
 
@@ -13,7 +14,6 @@
 struct reading {
 	const char *path;
 	struct wti_golden *golden;
-	size_t capacity;
 	struct wt_err *err;
 };
 
@@ -61,7 +61,6 @@ static int take_fact(const struct reading *in, const struct wti_doc *doc,
 		     struct wti_golden_thing *thing)
 {
 	struct wti_golden_fact fact = {.word = keep(in->golden, doc->key, strlen(doc->key))};
-	struct wti_golden_fact *facts;
 	int r = 0;
 
 	if (doc->type == WTI_DOC_TABLE) {
@@ -80,11 +79,9 @@ static int take_fact(const struct reading *in, const struct wti_doc *doc,
 		return r;
 	if (thing->fact_count == FACTS_MAX)
 		return bad(in, doc, "too many counts of one thing");
-	facts = realloc(thing->facts, (thing->fact_count + 1) * sizeof(*facts));
-	if (!facts)
+	if (wti_grow(&thing->facts, thing->fact_count + 1, &thing->fact_capacity, FACTS_MAX))
 		return wti_err(in->err, WT_E_NOMEM, "out of memory");
-	thing->facts = facts;
-	facts[thing->fact_count++] = fact;
+	thing->facts[thing->fact_count++] = fact;
 	return 0;
 }
 
@@ -122,20 +119,10 @@ static struct wti_golden_thing *new_thing(struct reading *in, enum wti_thing_typ
 {
 	struct wti_golden *golden = in->golden;
 
-	if (golden->thing_count == in->capacity) {
-		size_t capacity = in->capacity ? in->capacity * 2 : 64;
-		void *bigger =
-			capacity > WTI_GOLDEN_THINGS_MAX
-				? NULL
-				: realloc(golden->things, capacity * sizeof(*golden->things));
-
-		if (!bigger) {
-			wti_err(in->err, WT_E_LIMIT, "'%s': too many things for one golden",
-				in->path);
-			return NULL;
-		}
-		golden->things = bigger;
-		in->capacity = capacity;
+	if (wti_grow(&golden->things, golden->thing_count + 1, &golden->thing_capacity,
+		     WTI_GOLDEN_THINGS_MAX)) {
+		wti_err(in->err, WT_E_LIMIT, "'%s': too many things for one golden", in->path);
+		return NULL;
 	}
 	golden->things[golden->thing_count] =
 		(struct wti_golden_thing){.type = type, .name = keep(golden, name, bytes)};

@@ -9,6 +9,7 @@
 
 #include <xxhash.h>
 
+#include "base/grow.h"
 #include "base/secret.h"
 
 #define THINGS_MAX (1u << 17)
@@ -79,24 +80,6 @@ void wti_effects_release(struct wti_effects *fx)
 	*fx = (struct wti_effects){0};
 }
 
-/* Room for one more of `size` bytes; false: memory ran out. */
-static bool room(struct wti_effects *fx, void **items, size_t count, size_t *capacity, size_t size)
-{
-	size_t more = *capacity ? *capacity * 2 : 64;
-	void *bigger;
-
-	if (count < *capacity)
-		return true;
-	bigger = realloc(*items, more * size);
-	if (!bigger) {
-		fx->failed = WT_E_NOMEM;
-		return false;
-	}
-	*items = bigger;
-	*capacity = more;
-	return true;
-}
-
 /* ---- Things ---------------------------------------------------------------------------------- */
 
 #define NAME_MAX_BYTES 4096
@@ -142,8 +125,10 @@ uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const
 	}
 	if (*slot)
 		return (uint32_t)*slot - 1;
-	if (!room(fx, (void **)&fx->things, fx->thing_count, &fx->thing_capacity, sizeof(*thing)))
+	if (wti_grow(&fx->things, fx->thing_count + 1, &fx->thing_capacity, THINGS_MAX)) {
+		fx->failed = WT_E_NOMEM;
 		return UINT32_MAX;
+	}
 	thing = &fx->things[fx->thing_count];
 	*thing = (struct wti_thing){.type = type,
 				    .name = wti_arena_text(&fx->arena, shown, strlen(shown))};
@@ -208,9 +193,10 @@ static uint32_t tally_of(struct wti_effects *fx, uint32_t thing, uint32_t deed)
 	}
 	if (*slot)
 		return (uint32_t)*slot - 1;
-	if (!room(fx, (void **)&fx->tallies, fx->tally_count, &fx->tally_capacity,
-		  sizeof(*fx->tallies)))
+	if (wti_grow(&fx->tallies, fx->tally_count + 1, &fx->tally_capacity, TALLIES_MAX)) {
+		fx->failed = WT_E_NOMEM;
 		return UINT32_MAX;
+	}
 	fx->tallies[fx->tally_count] = (struct wti_tally){.thing = thing,
 							  .deed = deed,
 							  .step_min = UINT64_MAX,
@@ -277,9 +263,10 @@ static void touch(struct wti_effects_state *s, uint32_t index)
 
 	if (tally->current_index == s->fx->step_count + 1)
 		return;
-	if (!room(s->fx, (void **)&s->touched, s->touched_count, &s->touched_capacity,
-		  sizeof(*s->touched)))
+	if (wti_grow(&s->touched, s->touched_count + 1, &s->touched_capacity, WTI_NO_CEILING)) {
+		s->fx->failed = WT_E_NOMEM;
 		return;
+	}
 	tally->current_index = s->fx->step_count + 1;
 	tally->current = 0;
 	s->touched[s->touched_count++] = index;
@@ -507,9 +494,10 @@ void wti_model_value(struct wti_effects *fx, const char *name, double value)
 		return;
 	}
 	if (!*slot) {
-		if (!room(fx, (void **)&fx->values, fx->value_count, &fx->value_capacity,
-			  sizeof(*fx->values)))
+		if (wti_grow(&fx->values, fx->value_count + 1, &fx->value_capacity, VALUES_MAX)) {
+			fx->failed = WT_E_NOMEM;
 			return;
+		}
 		it = &fx->values[fx->value_count];
 		*it = (struct wti_value){.name = wti_arena_text(&fx->arena, name, strlen(name)),
 					 .first = value};
@@ -537,9 +525,10 @@ void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed)
 		s->fx->order_is_cut = true;
 		return;
 	}
-	if (!room(s->fx, (void **)&actor->acts, actor->act_count, &actor->act_capacity,
-		  sizeof(*actor->acts)))
+	if (wti_grow(&actor->acts, actor->act_count + 1, &actor->act_capacity, ACTS_MAX)) {
+		s->fx->failed = WT_E_NOMEM;
 		return;
+	}
 	actor->acts[actor->act_count++] =
 		(struct wti_act){thing, deed, s->stack, (uint32_t)s->fx->step_count};
 	s->fx->act_count++;

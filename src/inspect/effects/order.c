@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 
 #define TEXTS_MAX (1u << 18)
 #define WAYS_MAX (1u << 16)
@@ -68,16 +69,8 @@ bool wti_act_text(const struct wti_effects *fx, const struct wti_act *act, struc
 
 bool wti_sequence_add(struct wti_sequence *q, uint32_t token)
 {
-	size_t capacity = q->capacity ? q->capacity * 2 : 16;
-
-	if (q->count == q->capacity) {
-		uint32_t *bigger = realloc(q->tokens, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		q->tokens = bigger;
-		q->capacity = capacity;
-	}
+	if (wti_grow(&q->tokens, q->count + 1, &q->capacity, WTI_NO_CEILING))
+		return false;
 	q->tokens[q->count++] = token;
 	for (size_t block = 1; block <= FOLD_MAX && 2 * block <= q->count; block++) {
 		const uint32_t *last = q->tokens + q->count - block;
@@ -173,19 +166,9 @@ static bool copy_sequence(struct wti_sequence *into, const struct wti_sequence *
 
 static struct wti_way *new_way(struct wti_order *order)
 {
-	size_t capacity = order->way_capacity ? order->way_capacity * 2 : 16;
-
-	if (order->way_count == order->way_capacity) {
-		void *bigger = capacity > WAYS_MAX
-				       ? NULL
-				       : realloc(order->ways, capacity * sizeof(*order->ways));
-
-		if (!bigger) {
-			order->failed = WT_E_NOMEM;
-			return NULL;
-		}
-		order->ways = bigger;
-		order->way_capacity = capacity;
+	if (wti_grow(&order->ways, order->way_count + 1, &order->way_capacity, WAYS_MAX)) {
+		order->failed = WT_E_NOMEM;
+		return NULL;
 	}
 	return &order->ways[order->way_count];
 }

@@ -89,7 +89,7 @@ const char *wti_gate_word(enum wti_gate_type type);
 
 struct wti_gate {
 	struct wti_assertion *assertions;
-	size_t count;
+	size_t count, capacity;
 	struct wti_counter *counters; /* of those that need one */
 	size_t counter_count;
 	struct wti_buf ignored; /* tables of renacer.toml that mean nothing here, in words */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "read.h"
 
@@ -417,7 +418,6 @@ static int read_list(const struct wti_gate_reading *reading, const struct wti_do
 		     bool is_renacer, struct wti_gate *gate)
 {
 	size_t count = 0;
-	void *bigger;
 	int r = 0;
 
 	if (list->type != WTI_DOC_ARRAY)
@@ -428,10 +428,9 @@ static int read_list(const struct wti_gate_reading *reading, const struct wti_do
 	if (gate->count + count > WTI_GATE_ASSERTIONS_MAX)
 		return wti_gate_fail(reading, list, "more than %d assertions",
 				     WTI_GATE_ASSERTIONS_MAX);
-	bigger = realloc(gate->assertions, (gate->count + count + 1) * sizeof(*gate->assertions));
-	if (!bigger)
+	if (wti_grow(&gate->assertions, gate->count + count, &gate->capacity,
+		     WTI_GATE_ASSERTIONS_MAX))
 		return wti_err(reading->err, WT_E_NOMEM, "out of memory");
-	gate->assertions = bigger;
 	for (const struct wti_doc *at = list->first; at && !r; at = at->next)
 		r = read_one(reading, at, is_renacer, &gate->assertions[gate->count++]);
 	return r;

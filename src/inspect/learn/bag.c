@@ -2,6 +2,7 @@
 /* Small bags: a search from the end finds what comes again and again soon. */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "bag.h"
 
 void wti_bag_release(struct wti_bag *bag)
@@ -35,14 +36,7 @@ void wti_bag_add(struct wti_bag *bag, uint32_t symbol, uint32_t count, uint64_t 
 	}
 	if (bag->count >= ceiling)
 		return;
-	if (bag->count == bag->capacity) {
-		uint32_t capacity = bag->capacity ? bag->capacity * 2 : 8;
-		void *bigger = realloc(bag->items, capacity * sizeof(*bag->items));
-
-		if (!bigger)
-			return;
-		bag->items = bigger;
-		bag->capacity = capacity;
-	}
+	if (wti_grow(&bag->items, bag->count + 1, &bag->capacity, ceiling))
+		return;
 	bag->items[bag->count++] = (struct wti_bag_item){symbol, count, when};
 }

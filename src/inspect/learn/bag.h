@@ -20,7 +20,7 @@ struct wti_bag_item {
 struct wti_bag {
 	struct wti_bag_item *items; /* in the order in which they came first */
 	uint32_t count;
-	uint32_t capacity;
+	size_t capacity;
 };
 
 /* Zeroed memory is an empty bag. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "evidence.h"
 #include "relation.h"
 
@@ -142,13 +143,9 @@ static bool add_to_sort(struct wti_priors *priors, const struct wti_tables *tabl
 	if (!slot)
 		return false;
 	if (!prior) {
-		struct wti_prior *bigger =
-			realloc(priors->priors, (priors->count + 1) * sizeof(*bigger));
-
-		if (!bigger)
+		if (wti_grow(&priors->priors, priors->count + 1, &priors->capacity, SORTS_MAX))
 			return false;
-		priors->priors = bigger;
-		prior = &bigger[priors->count++];
+		prior = &priors->priors[priors->count++];
 		*prior = (struct wti_prior){0};
 		*slot = priors->count;
 	}

@@ -50,7 +50,7 @@ struct wti_prior {
 struct wti_priors {
 	struct wti_map index; /* relation, form and sort: place plus one */
 	struct wti_prior *priors;
-	size_t count;
+	size_t count, capacity;
 };
 
 int wti_priors_learn(struct wti_priors *priors, const struct wti_tables *tables, enum wti_unit unit,

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "pack.h"
 #include "reduce.h"
@@ -43,16 +44,8 @@ void wti_pack_free(struct wti_pack *pack)
 
 struct wti_invariant *wti_pack_add(struct wti_pack *pack)
 {
-	if (pack->count >= WTI_INVARIANTS_MAX)
+	if (wti_grow(&pack->invariants, pack->count + 1, &pack->capacity, WTI_INVARIANTS_MAX))
 		return NULL;
-	if (!(pack->count & (pack->count - 1))) {
-		size_t capacity = pack->count ? pack->count * 2 : 1;
-		void *bigger = realloc(pack->invariants, capacity * sizeof(*pack->invariants));
-
-		if (!bigger)
-			return NULL;
-		pack->invariants = bigger;
-	}
 	memset(&pack->invariants[pack->count], 0, sizeof(*pack->invariants));
 	return &pack->invariants[pack->count++];
 }
@@ -293,16 +286,13 @@ int wti_pack_merge(struct wti_pack *pack, const struct wti_pack *other, struct w
 int wti_pack_suppress(struct wti_pack *pack, const char *pattern, const char *reason,
 		      const char *until, struct wt_err *err)
 {
-	struct wti_suppression *bigger;
-
 	if (pack->suppression_count >= WTI_SUPPRESSIONS_MAX)
 		return wti_err(err, WT_E_LIMIT, "too many suppressions: more than %d",
 			       WTI_SUPPRESSIONS_MAX);
-	bigger = realloc(pack->suppressions, (pack->suppression_count + 1) * sizeof(*bigger));
-	if (!bigger)
+	if (wti_grow(&pack->suppressions, pack->suppression_count + 1, &pack->suppression_capacity,
+		     WTI_SUPPRESSIONS_MAX))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	pack->suppressions = bigger;
-	bigger[pack->suppression_count++] = (struct wti_suppression){
+	pack->suppressions[pack->suppression_count++] = (struct wti_suppression){
 		strdup(pattern), strdup(reason), until ? strdup(until) : NULL, 0};
 	return 0;
 }

@@ -39,12 +39,12 @@ struct wti_suppression {
 struct wti_pack {
 	struct wti_symbols symbols;
 	struct wti_invariant *invariants; /* by relation, subject and fact */
-	size_t count;
+	size_t count, capacity;
 	uint64_t run_count;
 	uint32_t levels; /* at which they were recorded, enum wti_level; 0: not known */
 	char *source;    /* where it comes from, in words; NULL: learned here */
 	struct wti_suppression *suppressions;
-	size_t suppression_count;
+	size_t suppression_count, suppression_capacity;
 };
 
 int wti_pack_new(struct wti_pack **ret_pack, struct wt_err *err);

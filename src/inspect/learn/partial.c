@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/json.h"
 #include "base/json_read.h"
 #include "level.h"
@@ -238,15 +239,9 @@ static int read_vector(struct reading *reading, const struct wti_doc *doc)
 		r = read_feature(reading, value, &vector);
 	if (r)
 		return r;
-	if (reading->vector_count == reading->vector_capacity) {
-		size_t capacity = reading->vector_capacity ? reading->vector_capacity * 2 : 64;
-		void *bigger = realloc(reading->vectors, capacity * sizeof(*reading->vectors));
-
-		if (!bigger)
-			return wti_err(reading->err, WT_E_NOMEM, "out of memory");
-		reading->vectors = bigger;
-		reading->vector_capacity = capacity;
-	}
+	if (wti_grow(&reading->vectors, reading->vector_count + 1, &reading->vector_capacity,
+		     WTI_NO_CEILING))
+		return wti_err(reading->err, WT_E_NOMEM, "out of memory");
 	reading->vectors[reading->vector_count++] = vector;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "relation.h"
 
 #define FUNCTIONS_MAX (1u << 20)
@@ -78,22 +79,8 @@ void wti_scene_release(struct wti_scene *scene)
 
 struct wti_scene_process *wti_scene_process(struct wti_scene *scene, size_t stream)
 {
-	if (stream >= scene->process_count) {
-		size_t count = scene->process_count ? scene->process_count : 8;
-		struct wti_scene_process *bigger;
-
-		while (count <= stream)
-			count *= 2;
-		bigger = stream < STREAMS_MAX
-				 ? realloc(scene->processes, count * sizeof(*scene->processes))
-				 : NULL;
-		if (!bigger)
-			return NULL;
-		memset(bigger + scene->process_count, 0,
-		       (count - scene->process_count) * sizeof(*bigger));
-		scene->processes = bigger;
-		scene->process_count = count;
-	}
+	if (wti_grow_zeroed(&scene->processes, stream + 1, &scene->process_count, STREAMS_MAX))
+		return NULL;
 	return &scene->processes[stream];
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "relation.h"
 #include "tables.h"
 
@@ -76,19 +77,6 @@ void wti_tables_release(struct wti_tables *tables)
 	*tables = (struct wti_tables){0};
 }
 
-/* Room for one more in an array that grows by doubling. */
-static bool more(void **array, size_t count, size_t item_bytes)
-{
-	void *bigger;
-
-	if (count & (count - 1))
-		return true;
-	bigger = realloc(*array, (count ? count * 2 : 1) * item_bytes);
-	if (bigger)
-		*array = bigger;
-	return bigger;
-}
-
 static uint32_t vector_of(struct wti_tables *tables, const struct wti_vector *vector)
 {
 	size_t before = tables->vector_index.count;
@@ -98,7 +86,8 @@ static uint32_t vector_of(struct wti_tables *tables, const struct wti_vector *ve
 		return BLURRED;
 	if (tables->vector_index.count == before)
 		return (uint32_t)*slot;
-	if (!more((void **)&tables->vectors, tables->vector_count, sizeof(*tables->vectors))) {
+	if (wti_grow(&tables->vectors, tables->vector_count + 1, &tables->vector_capacity,
+		     VECTORS_MAX)) {
 		tables->failed = true;
 		return BLURRED;
 	}
@@ -150,6 +139,7 @@ static void drop(struct wti_tables *tables, struct wti_entry *entry)
 	free(entry->cells);
 	entry->cells = NULL;
 	entry->cell_count = 0;
+	entry->cell_capacity = 0;
 }
 
 /* A field that takes too many values is constant for nobody: none of its values stays. */
@@ -229,7 +219,8 @@ static struct wti_entry *add_entry(struct wti_tables *tables, const struct wti_e
 {
 	struct wti_entry *entry;
 
-	if (!more((void **)&tables->entries, tables->entry_count, sizeof(*tables->entries))) {
+	if (wti_grow(&tables->entries, tables->entry_count + 1, &tables->entry_capacity,
+		     INDEX_MAX)) {
 		tables->failed = true;
 		return NULL;
 	}
@@ -324,7 +315,8 @@ static struct wti_cell *cell_at(struct wti_tables *tables, struct wti_entry *ent
 		       : wti_map_number(&tables->cell_index, cell_key(tables, entry, vector));
 	if (slot && *slot)
 		return &entry->cells[*slot - 1];
-	if (!more((void **)&entry->cells, entry->cell_count, sizeof(*entry->cells))) {
+	if (wti_grow(&entry->cells, entry->cell_count + 1, &entry->cell_capacity,
+		     WTI_VECTORS_MAX + 1)) {
 		tables->failed = true;
 		return NULL;
 	}

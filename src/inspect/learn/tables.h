@@ -58,6 +58,7 @@ struct wti_entry_key {
 struct wti_entry {
 	struct wti_entry_key key;
 	struct wti_cell *cells;
+	size_t cell_capacity;
 	uint32_t cell_count;
 	uint32_t value_count; /* of a field: how many values it has, on the first of them */
 	bool is_blurred;      /* too many circumstances: one cell for all */
@@ -69,10 +70,10 @@ struct wti_tables {
 	struct wti_symbols *symbols;
 	struct wti_map vector_index; /* bytes: place */
 	struct wti_vector *vectors;
-	size_t vector_count;
+	size_t vector_count, vector_capacity;
 	struct wti_map entry_index; /* bytes of the key: place */
 	struct wti_entry *entries;
-	size_t entry_count;
+	size_t entry_count, entry_capacity;
 	struct wti_map cell_index;  /* entry and vector: place in its cells, plus one */
 	struct wti_map field_index; /* bytes of a key without its b: how many values */
 	struct wti_relation_tally {

@@ -22,7 +22,7 @@ struct wti_tc_process {
 	struct wti_map members; /* variables that were told; the last value's hash */
 	struct wti_map calls;   /* func_call_id: sequence number */
 	struct wti_tc_track *tracks;
-	size_t track_count;
+	size_t track_count, track_capacity;
 	int64_t step;
 	char stage[64];
 	int64_t rank;
@@ -35,7 +35,7 @@ struct wti_tc_process {
 struct wti_traincheck_import {
 	char folder[WTI_TRAINCHECK_PATH_BYTES];
 	struct wti_tc_process *processes;
-	size_t count;
+	size_t count, capacity;
 	uint64_t record_count;
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/json_read.h"
 #include "traincheck_row.h"
 
@@ -43,7 +44,7 @@ static int open_stream(struct wti_traincheck_import *import, struct wti_tc_proce
 static struct wti_tc_process *process_of(struct wti_traincheck_import *import, int64_t pid,
 					 struct wt_err *err)
 {
-	struct wti_tc_process *bigger;
+	struct wti_tc_process *process;
 
 	for (size_t i = 0; i < import->count; i++)
 		if (import->processes[i].pid == pid)
@@ -52,35 +53,32 @@ static struct wti_tc_process *process_of(struct wti_traincheck_import *import, i
 		wti_err(err, WT_E_LIMIT, "too many processes");
 		return NULL;
 	}
-	bigger = realloc(import->processes, (import->count + 1) * sizeof(*bigger));
-	if (!bigger) {
+	if (wti_grow(&import->processes, import->count + 1, &import->capacity, PROCESSES_MAX)) {
 		wti_err(err, WT_E_NOMEM, "out of memory");
 		return NULL;
 	}
-	import->processes = bigger;
-	bigger[import->count] = (struct wti_tc_process){.pid = pid};
-	if (open_stream(import, &bigger[import->count], err))
+	process = &import->processes[import->count];
+	*process = (struct wti_tc_process){.pid = pid};
+	if (open_stream(import, process, err))
 		return NULL;
-	return &import->processes[import->count++];
+	import->count++;
+	return process;
 }
 
 static struct wti_tc_track *track_of(struct wti_tc_process *process, int64_t tid,
 				     struct wt_err *err)
 {
 	uint64_t *slot = wti_map_number(&process->tids, (uint64_t)tid);
-	struct wti_tc_track *bigger;
 	struct wt_track track;
 
 	if (slot && *slot)
 		return &process->tracks[*slot - 1];
-	bigger = slot ? realloc(process->tracks, (process->track_count + 1) * sizeof(*bigger))
-		      : NULL;
-	if (!bigger) {
+	if (!slot || wti_grow(&process->tracks, process->track_count + 1, &process->track_capacity,
+			      TRACKS_MAX)) {
 		wti_err(err, WT_E_NOMEM, "out of memory");
 		return NULL;
 	}
-	process->tracks = bigger;
-	bigger[process->track_count] =
+	process->tracks[process->track_count] =
 		(struct wti_tc_track){.id = (uint32_t)process->track_count + 1};
 	track = (struct wt_track){.id = (uint32_t)process->track_count + 1,
 				  .type = WT_TRACK_THREAD,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "ties.h"
 
 #define TASKS_MAX (1u << 20)
@@ -54,49 +55,31 @@ void wti_ties_release(struct wti_ties *ties)
 	wti_map_release(&ties->peer_of);
 }
 
-/* Room for one more; NULL after having said why not. */
-static void *grow(void **all, size_t *count, size_t *capacity, size_t bytes, const char *what,
-		  struct wt_err *err)
+static int no_room(int r, const char *what, struct wt_err *err)
 {
-	size_t wanted = *capacity ? *capacity * 2 : 256;
-	void *bigger;
-
-	if (*count >= TIES_MAX) {
-		wti_err(err, WT_E_LIMIT, "more than %u %s", TIES_MAX, what);
-		return NULL;
-	}
-	if (*count == *capacity) {
-		bigger = realloc(*all, wanted * bytes);
-		if (!bigger) {
-			wti_err(err, WT_E_NOMEM, "out of memory");
-			return NULL;
-		}
-		*all = bigger;
-		*capacity = wanted;
-	}
-	return memset((char *)*all + (*count)++ * bytes, 0, bytes);
+	return r == WT_E_LIMIT ? wti_err(err, r, "more than %u %s", TIES_MAX, what)
+			       : wti_err(err, r, "out of memory");
 }
 
 static int add_wait(struct wti_ties *ties, const struct wti_wait *wait, struct wt_err *err)
 {
-	struct wti_wait *place = grow((void **)&ties->waits, &ties->wait_count,
-				      &ties->wait_capacity, sizeof(*place), "waits", err);
+	int r = wti_grow(&ties->waits, ties->wait_count + 1, &ties->wait_capacity, TIES_MAX);
 
-	if (!place)
-		return err ? err->code : WT_E_NOMEM;
-	*place = *wait;
+	if (r)
+		return no_room(r, "waits", err);
+	ties->waits[ties->wait_count++] = *wait;
 	return 0;
 }
 
 static int add_release(struct wti_ties *ties, uint64_t what, uint32_t task, int64_t begin_ns,
 		       int64_t end_ns, struct wt_err *err)
 {
-	struct wti_release *place = grow((void **)&ties->releases, &ties->release_count,
-					 &ties->release_capacity, sizeof(*place), "releases", err);
+	int r = wti_grow(&ties->releases, ties->release_count + 1, &ties->release_capacity,
+			 TIES_MAX);
 
-	if (!place)
-		return err ? err->code : WT_E_NOMEM;
-	*place = (struct wti_release){
+	if (r)
+		return no_room(r, "releases", err);
+	ties->releases[ties->release_count++] = (struct wti_release){
 		.token = what, .task = task, .begin_ns = begin_ns, .end_ns = end_ns};
 	return 0;
 }
@@ -120,14 +103,15 @@ static int bear(struct wti_ties *ties, const struct wt_event *event, struct wt_e
 	uint64_t *slot = wti_map_number(&ties->place_of, key_of(event)), *by_tid;
 	const uint64_t *parent;
 	struct wti_tied_task *task;
+	int r;
 
 	if (!slot)
 		return wti_map_failed(&ties->place_of, err, "threads");
-	task = grow((void **)&ties->tasks, &ties->task_count, &ties->task_capacity, sizeof(*task),
-		    "threads", err);
-	if (!task)
-		return err ? err->code : WT_E_NOMEM;
-	*slot = ties->task_count;
+	r = wti_grow_zeroed(&ties->tasks, ties->task_count + 1, &ties->task_capacity, TIES_MAX);
+	if (r)
+		return no_room(r, "threads", err);
+	task = &ties->tasks[ties->task_count];
+	*slot = ++ties->task_count;
 	parent = wti_map_find_number(&ties->tid_of, wt_event_u64(event, WT_TASK_FIELD_PARENT));
 	task->parent = parent ? (uint32_t)*parent : 0;
 	task->tid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_TID);

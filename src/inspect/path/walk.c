@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "path.h"
 
 #define ROWS_MAX (1u << 20)
@@ -92,16 +93,9 @@ static struct wti_path_row *row_of(struct walk *walk, enum wti_piece_of_path pie
 		wti_map_failed(&path->row_of, err, "rows");
 		return NULL;
 	}
-	if (!*slot && path->row_count == path->row_capacity) {
-		size_t capacity = path->row_capacity ? path->row_capacity * 2 : 64;
-		void *rows = realloc(path->rows, capacity * sizeof(*path->rows));
-
-		if (!rows) {
-			wti_err(err, WT_E_NOMEM, "out of memory");
-			return NULL;
-		}
-		path->rows = rows;
-		path->row_capacity = capacity;
+	if (!*slot && wti_grow(&path->rows, path->row_count + 1, &path->row_capacity, ROWS_MAX)) {
+		wti_err(err, WT_E_NOMEM, "out of memory");
+		return NULL;
 	}
 	if (!*slot) {
 		path->rows[path->row_count] = (struct wti_path_row){

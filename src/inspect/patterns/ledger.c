@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "inspect/training/calls.h"
 #include "ledger_calls.h"
 #include "syscall/handles.h"
@@ -15,25 +16,6 @@
 #define TEXT_MAX 8192u
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
-
-/* One more, zeroed; its place plus one, 0 beyond the ceiling or out of memory. */
-static uint32_t grow(void **all, size_t *count, size_t *capacity, size_t bytes, size_t ceiling)
-{
-	size_t wanted = *capacity ? *capacity * 2 : 64;
-	void *bigger;
-
-	if (*count >= ceiling)
-		return 0;
-	if (*count == *capacity) {
-		bigger = realloc(*all, wanted * bytes);
-		if (!bigger)
-			return 0;
-		*all = bigger;
-		*capacity = wanted;
-	}
-	memset((char *)*all + *count * bytes, 0, bytes);
-	return (uint32_t)++ * count;
-}
 
 int wti_ledger_init(struct wti_ledger *ledger, uint64_t blocked_percent,
 		    const struct wti_calls *calls, struct wt_err *err)
@@ -124,20 +106,19 @@ static void name_command(struct wti_ledger_process *process, const struct wt_eve
 static uint32_t new_process(struct wti_ledger *ledger, const struct wt_event *event, uint32_t pid)
 {
 	uint32_t parent = find(&ledger->tid_of, wt_event_u64(event, WT_TASK_FIELD_PARENT));
-	uint32_t place = grow((void **)&ledger->processes, &ledger->process_count,
-			      &ledger->process_capacity, sizeof(*ledger->processes), TASKS_MAX);
 	struct wti_ledger_process *process;
 
-	if (!place)
+	if (wti_grow_zeroed(&ledger->processes, ledger->process_count + 1,
+			    &ledger->process_capacity, TASKS_MAX))
 		return 0;
-	process = &ledger->processes[place - 1];
+	process = &ledger->processes[ledger->process_count++];
 	process->pid = pid;
 	process->parent = parent ? ledger->threads[parent - 1].process + 1 : 0;
 	process->born_ns = event->time_ns;
 	process->step = process->first_blocked_step = -1;
 	name_command(process, event);
-	put(&ledger->process_of, pid, place);
-	return place;
+	put(&ledger->process_of, pid, (uint32_t)ledger->process_count);
+	return (uint32_t)ledger->process_count;
 }
 
 static void take_birth(struct wti_ledger *ledger, const struct wt_event *event)
@@ -155,13 +136,12 @@ static void take_birth(struct wti_ledger *ledger, const struct wt_event *event)
 	}
 	if (how == WT_TASK_PROCESS || !process)
 		process = new_process(ledger, event, pid);
-	place = process ? grow((void **)&ledger->threads, &ledger->thread_count,
-			       &ledger->thread_capacity, sizeof(*ledger->threads), TASKS_MAX)
-			: 0;
-	if (!place) {
+	if (!process || wti_grow(&ledger->threads, ledger->thread_count + 1,
+				 &ledger->thread_capacity, TASKS_MAX)) {
 		ledger->left_out_count++;
 		return;
 	}
+	place = (uint32_t)++ledger->thread_count;
 	ledger->threads[place - 1] = (struct wti_ledger_thread){
 		.process = process - 1,
 		.tid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_TID),
@@ -218,9 +198,10 @@ void wti_ledger_post(struct wti_ledger *ledger, const struct wti_ledger_place *a
 	struct wti_posting *posting;
 	struct wti_line line;
 
-	if (slot && !*slot)
-		*slot = grow((void **)&ledger->postings, &ledger->posting_count,
-			     &ledger->posting_capacity, sizeof(*ledger->postings), POSTINGS_MAX);
+	if (slot && !*slot &&
+	    !wti_grow_zeroed(&ledger->postings, ledger->posting_count + 1,
+			     &ledger->posting_capacity, POSTINGS_MAX))
+		*slot = ++ledger->posting_count;
 	if (!slot || !*slot) {
 		ledger->left_out_count++;
 		return;

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "inspect/learn/bag.h"
 #include "inspect/learn/relation.h"
 
@@ -19,7 +20,7 @@ struct flow { /* of a track */
 struct state {
 	struct wti_map index; /* stream and track: place plus one */
 	struct flow *flows;
-	size_t count;
+	size_t count, capacity;
 	struct wti_map parents; /* functions that ever had something inside */
 	bool is_ready;
 };
@@ -37,13 +38,9 @@ static struct flow *flow_of(struct state *state, const struct wti_call *call)
 	if (!slot)
 		return NULL;
 	if (!*slot) {
-		struct flow *bigger =
-			realloc(state->flows, (state->count + 1) * sizeof(*state->flows));
-
-		if (!bigger)
+		if (wti_grow(&state->flows, state->count + 1, &state->capacity, WTI_NO_CEILING))
 			return NULL;
-		state->flows = bigger;
-		bigger[state->count] = (struct flow){0};
+		state->flows[state->count] = (struct flow){0};
 		*slot = ++state->count;
 	}
 	return &state->flows[*slot - 1];

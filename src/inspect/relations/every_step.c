@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "inspect/learn/bag.h"
 #include "inspect/learn/relation.h"
 
@@ -33,17 +34,12 @@ struct state {
 
 static struct flow *flow_of(struct state *state, size_t stream)
 {
-	if (stream >= state->count) {
-		size_t count = stream + 1;
-		struct flow *bigger = realloc(state->flows, count * sizeof(*bigger));
+	size_t before = state->count;
 
-		if (!bigger)
-			return NULL;
-		for (size_t i = state->count; i < count; i++)
-			bigger[i] = (struct flow){.is_first = true};
-		state->flows = bigger;
-		state->count = count;
-	}
+	if (wti_grow(&state->flows, stream + 1, &state->count, WTI_NO_CEILING))
+		return NULL;
+	for (size_t i = before; i < state->count; i++)
+		state->flows[i] = (struct flow){.is_first = true};
 	return &state->flows[stream];
 }
 

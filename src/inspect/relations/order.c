@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "inspect/learn/bag.h"
 #include "inspect/learn/relation.h"
 
@@ -36,18 +37,8 @@ struct state {
 
 static struct flow *flow_of(struct state *state, size_t stream)
 {
-	if (stream >= FLOWS_MAX)
+	if (wti_grow_zeroed(&state->flows, stream + 1, &state->count, FLOWS_MAX))
 		return NULL;
-	if (stream >= state->count) {
-		struct flow *bigger = realloc(state->flows, (stream + 1) * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		for (size_t i = state->count; i <= stream; i++)
-			bigger[i] = (struct flow){0};
-		state->flows = bigger;
-		state->count = stream + 1;
-	}
 	return &state->flows[stream];
 }
 

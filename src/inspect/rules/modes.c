@@ -258,7 +258,8 @@ static void note_whole(struct running *running, const struct wti_call *call)
 	running->input = hash;
 	running->call = *call;
 	running->call.values = NULL;
-	running->call.value_count = running->call.value_capacity = 0;
+	running->call.value_count = 0;
+	running->call.value_capacity = 0;
 }
 
 static void see_asked(struct wti_case *account, void *state, const struct wti_moment *moment)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "callees.h"
 
 #define IN_PLACE 0x80u
@@ -179,22 +180,6 @@ static uint8_t classify(const char *text)
 	return (uint8_t)(callee + 1) | (writes(name) ? IN_PLACE : 0);
 }
 
-static bool grow(struct wti_callees *callees, uint32_t symbol)
-{
-	size_t wanted = callees->count ? callees->count * 2 : 1024;
-	uint8_t *bigger;
-
-	while (wanted <= symbol)
-		wanted *= 2;
-	bigger = realloc(callees->known, wanted);
-	if (!bigger)
-		return false;
-	memset(bigger + callees->count, 0, wanted - callees->count);
-	callees->known = bigger;
-	callees->count = wanted;
-	return true;
-}
-
 enum wti_callee wti_callee_of(struct wti_callees *callees, const struct wti_symbols *symbols,
 			      uint32_t symbol, bool *ret_in_place)
 {
@@ -204,7 +189,8 @@ enum wti_callee wti_callee_of(struct wti_callees *callees, const struct wti_symb
 		known = callees->known[symbol];
 	} else {
 		known = classify(wti_symbol_text(symbols, symbol));
-		if (symbol < CACHED_MAX && (symbol < callees->count || grow(callees, symbol)))
+		if (!wti_grow_zeroed(&callees->known, symbol + (size_t)1, &callees->count,
+				     CACHED_MAX))
 			callees->known[symbol] = known;
 	}
 	*ret_in_place = known & IN_PLACE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls put together from their rows, track by track. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "calls.h"
 
 #define TRACKS_MAX (1u << 20)
@@ -39,14 +39,8 @@ static struct wti_call_track *track_of(struct wti_calls *calls, const struct wt_
 		return NULL;
 	if (*slot)
 		return &calls->tracks[*slot - 1];
-	if (!(calls->track_count & (calls->track_count - 1))) {
-		size_t capacity = calls->track_count ? calls->track_count * 2 : 1;
-		void *bigger = realloc(calls->tracks, capacity * sizeof(*calls->tracks));
-
-		if (!bigger)
-			return NULL;
-		calls->tracks = bigger;
-	}
+	if (wti_grow(&calls->tracks, calls->track_count + 1, &calls->track_capacity, TRACKS_MAX))
+		return NULL;
 	calls->tracks[calls->track_count] =
 		(struct wti_call_track){.stream = event->stream, .track = event->track};
 	*slot = ++calls->track_count;
@@ -75,34 +69,18 @@ static void announce(struct wti_call_track *track, const struct wti_listener *li
 	listener->begun(listener->self, call, parent_of(track));
 }
 
-static bool make_room(struct wti_call_track *track)
-{
-	uint32_t capacity = track->capacity ? track->capacity * 2 : 16;
-	struct wti_call *bigger;
-
-	if (track->open_count < track->capacity)
-		return true;
-	bigger = realloc(track->open, capacity * sizeof(*bigger));
-	if (!bigger)
-		return false;
-	memset(bigger + track->capacity, 0, (capacity - track->capacity) * sizeof(*bigger));
-	track->open = bigger;
-	track->capacity = capacity;
-	return true;
-}
-
 static bool begin(struct wti_calls *calls, struct wti_call_track *track,
 		  const struct wt_event *event)
 {
 	struct wti_value_row *values;
 	struct wti_call *call;
-	uint32_t capacity;
+	size_t capacity;
 
 	if (track->open_count >= DEPTH_MAX) {
 		track->too_deep_count++;
 		return true;
 	}
-	if (!make_room(track))
+	if (wti_grow_zeroed(&track->open, track->open_count + 1, &track->capacity, DEPTH_MAX))
 		return false;
 	call = &track->open[track->open_count++];
 	values = call->values; /* memory of earlier calls at this depth */
@@ -192,15 +170,8 @@ static bool add_value(struct wti_calls *calls, struct wti_call_track *track,
 		calls->dropped_values++;
 		return true;
 	}
-	if (call->value_count == call->value_capacity) {
-		uint32_t capacity = call->value_capacity ? call->value_capacity * 2 : 8;
-		void *bigger = realloc(call->values, capacity * sizeof(*call->values));
-
-		if (!bigger)
-			return false;
-		call->values = bigger;
-		call->value_capacity = capacity;
-	}
+	if (wti_grow(&call->values, call->value_count + 1, &call->value_capacity, VALUES_MAX))
+		return false;
 	read_value(&call->values[call->value_count++], calls->symbols, event);
 	return true;
 }

@@ -58,8 +58,8 @@ struct wti_call {
 	int64_t end_ns; /* of ended calls */
 	struct wti_scope scope;
 	struct wti_value_row *values;
+	size_t value_capacity;
 	uint32_t value_count;
-	uint32_t value_capacity;
 	bool is_announced;
 	/* The listener's, for the time of the call. */
 	uint64_t tag;
@@ -72,8 +72,8 @@ struct wti_call_track {
 	size_t stream;
 	uint32_t track;
 	struct wti_call *open; /* outermost first */
+	size_t capacity;
 	uint32_t open_count;
-	uint32_t capacity;
 	uint32_t too_deep_count; /* open beyond the ceiling */
 	uint64_t ordinal;
 };
@@ -91,7 +91,7 @@ struct wti_calls {
 	struct wti_scopes scopes;
 	struct wti_map index; /* stream and track: place in tracks, plus one */
 	struct wti_call_track *tracks;
-	size_t track_count;
+	size_t track_count, track_capacity;
 	uint64_t unopened_count; /* ends without a begin */
 	uint64_t unclosed_count; /* begins whose end is missing although the track went on */
 	uint64_t dropped_values; /* arguments of calls that are not open, or beyond the ceiling */

@@ -1,37 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes, objects and parameters, by name. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "members.h"
 
 #define STREAMS_MAX 65536u
 #define MEMBERS_MAX (1u << 20) /* of one optimizer */
 #define NAME_BYTES 1024
 
-/* A place more in an array that grows by doubling; NULL: out of memory. */
-static void *place(void **array, size_t *count, size_t item_bytes)
-{
-	if (!(*count & (*count - 1))) {
-		void *bigger = realloc(*array, (*count ? *count * 2 : 1) * item_bytes);
-
-		if (!bigger)
-			return NULL;
-		*array = bigger;
-	}
-	return memset((char *)*array + (*count)++ * item_bytes, 0, item_bytes);
-}
-
 struct wti_process *wti_training_process(struct wti_training *training, size_t stream)
 {
 	while (stream >= training->process_count && stream < STREAMS_MAX) {
-		struct wti_process *process = place((void **)&training->processes,
-						    &training->process_count, sizeof(*process));
+		struct wti_process *process;
 
-		if (!process)
+		if (wti_grow_zeroed(&training->processes, training->process_count + 1,
+				    &training->process_capacity, STREAMS_MAX))
 			return NULL;
-		process->stream = training->process_count - 1;
+		process = &training->processes[training->process_count];
+		process->stream = training->process_count++;
 		process->scope = (struct wti_scope){-1, -1, 0, -1, -1};
 		process->last_epoch = -1;
 	}
@@ -45,13 +33,13 @@ struct wti_object *wti_object_of(struct wti_training *training, size_t stream, u
 
 	if (slot && *slot)
 		return &training->objects[*slot - 1];
-	object = slot ? place((void **)&training->objects, &training->object_count, sizeof(*object))
-		      : NULL;
-	if (!object) {
+	if (!slot || wti_grow_zeroed(&training->objects, training->object_count + 1,
+				     &training->object_capacity, WTI_NO_CEILING)) {
 		training->overflow_count++;
 		return NULL;
 	}
-	*slot = training->object_count;
+	object = &training->objects[training->object_count];
+	*slot = ++training->object_count;
 	object->stream = stream;
 	object->name = name;
 	object->born = ++training->births;
@@ -99,14 +87,13 @@ struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t str
 
 	if (slot && *slot)
 		return &training->parameters[*slot - 1];
-	parameter = slot ? place((void **)&training->parameters, &training->parameter_count,
-				 sizeof(*parameter))
-			 : NULL;
-	if (!parameter) {
+	if (!slot || wti_grow_zeroed(&training->parameters, training->parameter_count + 1,
+				     &training->parameter_capacity, WTI_NO_CEILING)) {
 		training->overflow_count++;
 		return NULL;
 	}
-	*slot = training->parameter_count;
+	parameter = &training->parameters[training->parameter_count];
+	*slot = ++training->parameter_count;
 	parameter->stream = stream;
 	parameter->born = ++training->births;
 	parameter->owner = owner;
@@ -126,17 +113,9 @@ struct wti_parameter *wti_parameter_find(const struct wti_training *training, si
 
 bool wti_object_add_member(struct wti_object *object, uint32_t parameter)
 {
-	if (object->member_count == object->member_capacity) {
-		uint32_t capacity = object->member_capacity ? object->member_capacity * 2 : 16;
-		void *bigger = NULL;
-
-		if (capacity <= MEMBERS_MAX)
-			bigger = realloc(object->members, capacity * sizeof(*object->members));
-		if (!bigger)
-			return false;
-		object->members = bigger;
-		object->member_capacity = capacity;
-	}
+	if (wti_grow(&object->members, object->member_count + 1, &object->member_capacity,
+		     MEMBERS_MAX))
+		return false;
 	object->members[object->member_count++] = parameter;
 	return true;
 }

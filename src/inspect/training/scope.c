@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "scope.h"
 
 #define SCOPES_MAX (1u << 20)
@@ -36,14 +37,8 @@ static struct wti_scope_entry *entry_of(struct wti_scopes *scopes, size_t stream
 		return NULL;
 	if (*slot)
 		return &scopes->entries[*slot - 1];
-	if (!(scopes->count & (scopes->count - 1))) {
-		size_t capacity = scopes->count ? scopes->count * 2 : 1;
-		void *bigger = realloc(scopes->entries, capacity * sizeof(*scopes->entries));
-
-		if (!bigger)
-			return NULL;
-		scopes->entries = bigger;
-	}
+	if (wti_grow(&scopes->entries, scopes->count + 1, &scopes->capacity, SCOPES_MAX))
+		return NULL;
 	scopes->entries[scopes->count] = (struct wti_scope_entry){.scope = nowhere};
 	*slot = ++scopes->count;
 	return &scopes->entries[*slot - 1];

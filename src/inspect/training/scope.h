@@ -24,7 +24,7 @@ struct wti_scope_entry {
 struct wti_scopes {
 	struct wti_map index; /* stream and track: entry plus one; track UINT32_MAX: the process */
 	struct wti_scope_entry *entries;
-	size_t count;
+	size_t count, capacity;
 };
 
 void wti_scopes_init(struct wti_scopes *scopes);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "symbols.h"
 
 #define SYMBOLS_MAX (1u << 20)
@@ -50,36 +51,16 @@ const char *wti_symbol_text(const struct wti_symbols *symbols, uint32_t symbol)
 	return symbol < symbols->texts.count ? symbols->texts.entries[symbol].text : "";
 }
 
-static bool grow(void **memory, size_t *count, size_t wanted, size_t item_bytes)
-{
-	size_t bigger = *count ? *count : 64;
-	char *grown;
-
-	while (bigger < wanted)
-		bigger *= 2;
-	grown = realloc(*memory, bigger * item_bytes);
-	if (!grown)
-		return false;
-	memset(grown + *count * item_bytes, 0, (bigger - *count) * item_bytes);
-	*memory = grown;
-	*count = bigger;
-	return true;
-}
-
 /* Where the symbol of a stream's name is kept, or NULL. */
 static uint32_t *cached(struct wti_symbols *symbols, size_t stream, uint64_t id)
 {
 	struct wti_symbol_cache *cache;
 
-	if (id >= CACHED_ID_MAX)
-		return NULL;
-	if (stream >= symbols->cache_count &&
-	    !grow((void **)&symbols->caches, &symbols->cache_count, stream + 1,
-		  sizeof(*symbols->caches)))
+	if (id >= CACHED_ID_MAX ||
+	    wti_grow_zeroed(&symbols->caches, stream + 1, &symbols->cache_count, WTI_NO_CEILING))
 		return NULL;
 	cache = &symbols->caches[stream];
-	if (id >= cache->count &&
-	    !grow((void **)&cache->symbols, &cache->count, id + 1, sizeof(*cache->symbols)))
+	if (wti_grow_zeroed(&cache->symbols, id + 1, &cache->count, CACHED_ID_MAX))
 		return NULL;
 	return &cache->symbols[id];
 }

@@ -74,7 +74,7 @@ struct wti_object {
 	uint32_t lr_known; /* a bit for each group */
 	uint32_t *members; /* places in parameters */
 	uint32_t member_count;
-	uint32_t member_capacity;
+	size_t member_capacity;
 	/* of what is called: modules, loaders, schedulers */
 	uint64_t call_count;
 };
@@ -181,14 +181,14 @@ struct wti_training {
 	struct wti_symbols *symbols;
 	struct wti_calls calls;
 	struct wti_process *processes; /* by stream */
-	size_t process_count;
+	size_t process_count, process_capacity;
 	struct wti_map object_index; /* stream and name: place plus one */
 	struct wti_object *objects;
-	size_t object_count;
+	size_t object_count, object_capacity;
 	struct wti_map parameter_index; /* stream, owner and name: place plus one */
 	struct wti_map place_index;     /* stream, optimizer and place in it: likewise */
 	struct wti_parameter *parameters;
-	size_t parameter_count;
+	size_t parameter_count, parameter_capacity;
 	struct wti_map used; /* stream and name of modules that were called: enum wti_use */
 	struct wti_callees callees;
 	uint64_t births;
