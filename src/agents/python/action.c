@@ -75,10 +75,8 @@ static const struct wti_act row_modes = {NULL, NULL, NULL, after_modes, 0};
 static const struct wti_act row_group = {NULL, NULL, NULL, after_group, 0};
 static const struct wti_act row_trace = {before_trace, NULL, NULL, after_trace, 0};
 static const struct wti_act row_overrides = {NULL, NULL, NULL, after_overrides, 0};
-static const struct wti_act row_none = {0};
 
 static const struct wti_act *const actions[WTI_ACTION_END] = {
-	[WTI_ACTION_NONE] = &row_none,
 	[WTI_ACTION_MODULE] = &wti_act_module,
 	[WTI_ACTION_MODULE_MADE] = &wti_act_module_made,
 	[WTI_ACTION_MODULE_RESTORED] = &wti_act_module_restored,
@@ -119,9 +117,6 @@ void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssi
 	const struct wti_act *action = actions[call->hook->action];
 	const struct wti_given given = {arguments, count, NULL};
 
-	wti_context_current();
-	if (call->hook->action == WTI_ACTION_NONE)
-		return;
 	call->is_outer = wti_python_thread.depths[call->hook->action]++ == 0;
 	if (call->is_outer && call->hook->action != WTI_ACTION_MODULE &&
 	    !(call->hook->flags & WTI_HOOK_QUIET))
@@ -152,8 +147,6 @@ void wti_action_after(struct wti_call *call, PyObject *const *arguments, Py_ssiz
 	const struct wti_act *action = actions[call->hook->action];
 	const struct wti_given given = {arguments, count, NULL};
 
-	if (call->hook->action == WTI_ACTION_NONE)
-		return;
 	wti_python_thread.depths[call->hook->action]--;
 	if (action->after && is_enough(call, count))
 		action->after(call, &given, result);

@@ -35,6 +35,12 @@ bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place)
 	return ret_place->code && !wti_site_in_library_again(ret_place->code);
 }
 
+/* Most calls mean nothing but themselves: they are not taken through the table of actions. */
+static bool acts(const struct wti_call *call)
+{
+	return call->hook->action != WTI_ACTION_NONE;
+}
+
 static uint64_t bytes_max(void)
 {
 	return wti_python.tensors == WTI_TENSORS_OFF || wti_lacks(WTI_LACKS_DIGESTS)
@@ -164,7 +170,7 @@ static void tell_given(const struct wti_call *call, PyObject *const *arguments, 
 	bool is_short_told = call->hook->flags & (WTI_HOOK_ARGUMENTS | WTI_HOOK_SIZES) &&
 			     !wti_is_thinned(WTI_LACKS_ARGUMENTS);
 
-	if (wti_action_arguments(call, arguments, count, names))
+	if (acts(call) && wti_action_arguments(call, arguments, count, names))
 		return;
 	if (wti_lacks(WTI_LACKS_ARGUMENTS) && !is_short_told)
 		return;
@@ -180,7 +186,9 @@ void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_
 	PyObject *overrides = wti_python_thread.has_overrides ? wti_overrides_off() : NULL;
 
 	wti_python_thread.inside++;
-	wti_action_before(call, arguments, count);
+	wti_context_current();
+	if (acts(call))
+		wti_action_before(call, arguments, count);
 	if (!(call->hook->flags & WTI_HOOK_QUIET) && !call->is_hidden) {
 		name_call(call, arguments, count);
 		tell_begin(call);
@@ -237,7 +245,7 @@ void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 	struct wti_value_place place = {.call = call->seq, .position = -1};
 	PyObject *type = NULL, *value = NULL, *traceback = NULL, *overrides = NULL;
 
-	if (!call->is_told && call->hook->action == WTI_ACTION_NONE)
+	if (!call->is_told && !acts(call))
 		return;
 	wti_python_thread.inside++;
 	if (!result)
@@ -246,12 +254,14 @@ void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 		overrides = wti_overrides_off();
 	if (call->is_told) {
 		nodes_made(call);
-		if (result && result != Py_None && !wti_action_result(call, result) &&
+		if (result && result != Py_None &&
+		    !(acts(call) && wti_action_result(call, result)) &&
 		    tells_result(call->hook, result))
 			wti_value_tell(&place, result, bytes_max());
 		tell_end(call, type);
 	}
-	wti_action_after(call, arguments, count, result);
+	if (acts(call))
+		wti_action_after(call, arguments, count, result);
 	wti_overrides_on(overrides);
 	if (!result)
 		PyErr_Restore(type, value, traceback);

@@ -118,7 +118,8 @@ void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 
 /* ---- action.c ------------------------------------------------------------------------------- */
 
-/* In this order: before the call is told, with its arguments, with its result, when it is over. */
+/* Of calls with an action. In this order: before the call is told, with its arguments, with its
+ * result, when it is over. */
 void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count);
 /* False: it has nothing to say about them. */
 bool wti_action_arguments(const struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,

@@ -31,13 +31,10 @@ PyObject *wti_overrides_off(void)
 	return guard;
 }
 
-void wti_overrides_on(PyObject *guard)
+void wti_overrides_on_again(PyObject *guard)
 {
-	PyObject *left;
+	PyObject *left = PyObject_CallMethod(guard, "__exit__", "OOO", Py_None, Py_None, Py_None);
 
-	if (!guard)
-		return;
-	left = PyObject_CallMethod(guard, "__exit__", "OOO", Py_None, Py_None, Py_None);
 	Py_XDECREF(left);
 	Py_DECREF(guard);
 	PyErr_Clear();

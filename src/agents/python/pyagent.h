@@ -304,7 +304,12 @@ static inline bool wti_is_thinned(uint32_t what)
 void wti_overrides_changed(void);
 /* Leaves function modes out; the result is to be given to wti_overrides_on(). */
 PyObject *wti_overrides_off(void);
-void wti_overrides_on(PyObject *guard);
+void wti_overrides_on_again(PyObject *guard);
+static inline void wti_overrides_on(PyObject *guard)
+{
+	if (wti_unlikely(guard != NULL))
+		wti_overrides_on_again(guard);
+}
 
 /* ---- say.c ---------------------------------------------------------------------------------- */
 
