@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -103,6 +104,7 @@ class Harness:
 
 
 def main(*tests: Callable[[Harness], None], require: tuple[str, ...] = ()) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background would hand on that it is ignored
     harness = Harness()
     harness.require(*require)
     for test in tests:
