@@ -6,8 +6,6 @@ numpy makes its own when numpy.random is imported, which newer versions leave un
 
 from __future__ import annotations
 
-import random
-import struct
 import sys
 from functools import partial
 from types import ModuleType
@@ -20,12 +18,17 @@ NUMPY = "numpy.random"
 
 def _torch_words(generator: Any) -> bytes:
     """The 624 words of a generator of torch's, from the state that it gives away: after three numbers of 8 bytes."""
+    import struct  # not before torch has loaded it: a program without torch may have modules of these names
+
     state = bytes(generator.get_state().numpy().data)
     return struct.pack("<624I", *struct.unpack_from("<624Q", state, 24))
 
 
 def learn(torch: Any, core: ModuleType) -> None:
     """Where those that exist keep their words. No generator of the program's is touched."""
+    import random
+    import struct
+
     probes = []
     for seed in (1, 2):
         generator = torch.Generator()
@@ -49,6 +52,8 @@ def _learn_numpy(core: ModuleType) -> None:
 
 def hook(torch: Any, core: Any) -> None:
     """Whatever seeds them."""
+    import random
+
     for holder, name, module in ((torch, "manual_seed", "torch"), (torch, "seed", "torch"),
                                  (torch._C.Generator, "manual_seed", "torch"), (random.Random, "seed", "random"),
                                  (sys.modules.get(NUMPY), "seed", NUMPY)):
