@@ -14,6 +14,7 @@ from typing import Any, Callable
 from ._imports import Watcher
 from ._own import OWN, is_asked_for, watch
 from ._select import ARGUMENTS, Needs, Selective
+from ._thrown import part
 from ._wanted import Wanted
 
 DETAILS = {"lean": 0, "normal": 1, "full": 2}
@@ -156,6 +157,7 @@ def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]
     """Makes the extension ready. By library, what is to be done when it has been imported."""
     bytes_max = NO_MAX if settings.tensors in ("stats", "full") else DIGEST_BYTES_MAX[settings.detail]
     core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], bytes_max, library_prefixes())
+    core.set_thrown(part)
     core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.lacks())
     _State.core, _State.settings = core, settings
     return _actions(core, [name for name in settings.modules if name != OWN])
@@ -177,7 +179,7 @@ def attach() -> ModuleType | None:
     actions = set_up(core, Settings(folder))
     core.start()
     atexit.register(lambda: core.end(not hasattr(sys, "last_type")))  # the first one registered is the last one called
-    _State.watcher = Watcher(actions)
+    _State.watcher = Watcher(actions, core.failed)
     _State.watcher.begin()
     if is_asked_for(_State.settings):
         watch(_hooker(), _State.settings)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 if TYPE_CHECKING:  # it would load forty modules that the program may never want
     from importlib.abc import Loader
@@ -39,11 +39,16 @@ class _Loader:
         return getattr(self._loader, name)
 
 
+# In tracebacks of imports that fail the interpreter leaves its own frames out, by the name of their file: this one as well.
+_Loader.exec_module.__code__ = _Loader.exec_module.__code__.replace(co_filename=ModuleSpec.__init__.__code__.co_filename)
+
+
 class Watcher:
     """A finder that finds nothing itself: it asks the others and adds to their answer."""
 
-    def __init__(self, actions: dict[str, Callable[[], None]]) -> None:
+    def __init__(self, actions: dict[str, Callable[[], None]], failed: Callable[[Exception], None]) -> None:
         self._waiting = dict(actions)
+        self._failed = failed  # is given what an action raised
         self._followed: dict[str, Callable[[], None]] = {}
         self.depth = 0  # of imports that we have a part in
 
@@ -88,18 +93,24 @@ class Watcher:
             return
         try:
             action()
-        except Exception:  # a guest never fails its host
+        except Exception as error:  # a guest never fails its host
             from . import message
 
+            self._failed(error)
             message(f"{name} could not be hooked", "error")
+
+    def _others(self) -> list[Any]:
+        """The finders behind us: those before us have been asked when we are."""
+        place = next((index for index, finder in enumerate(sys.meta_path) if finder is self), -1)
+        return sys.meta_path[place + 1:]
 
     def find_spec(self, name: str, path: Sequence[str] | None = None,
                   target: ModuleType | None = None) -> ModuleSpec | None:
         if name not in self._waiting and name.partition(".")[0] not in self._followed:
             return None
-        for finder in sys.meta_path:
+        for finder in self._others():
             find = getattr(finder, "find_spec", None)
-            if finder is self or find is None:
+            if find is None:
                 continue
             spec = find(name, path, target)
             if spec is not None:

@@ -28,6 +28,29 @@
 #undef Py_BUILD_CORE
 #endif
 
+/* Tracers, profilers and tools of sys.monitoring are told nothing of this thread in between. */
+#if PY_VERSION_HEX >= 0x030b0000
+static inline void wti_tracing_off(PyThreadState *thread)
+{
+	PyThreadState_EnterTracing(thread);
+}
+
+static inline void wti_tracing_on(PyThreadState *thread)
+{
+	PyThreadState_LeaveTracing(thread);
+}
+#else
+static inline void wti_tracing_off(PyThreadState *thread)
+{
+	thread->tracing++;
+}
+
+static inline void wti_tracing_on(PyThreadState *thread)
+{
+	thread->tracing--;
+}
+#endif
+
 /* A place in the running program: a code object, borrowed, and a byte offset into it. */
 struct wti_place {
 	PyCodeObject *code; /* NULL: no Python frame below us */

@@ -45,13 +45,11 @@ static bool ask(PyObject *module, PyObject *function)
 	bool is_wanted;
 
 	wti_python_thread.inside++;
-	wti_guard_begin(&guard); /* no handler of the program's may run, and raise, in our code */
+	wti_ask_begin(&guard);
 	answer = PyObject_CallFunctionObjArgs(wti_python.own_wanted, module, function, NULL);
-	wti_guard_end(&guard);
+	wti_ask_end(&guard);
 	wti_python_thread.inside--;
 	is_wanted = answer == Py_True;
-	if (!answer)
-		wti_callback_failed();
 	Py_XDECREF(answer);
 	return is_wanted;
 }

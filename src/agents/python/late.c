@@ -64,10 +64,21 @@ static void tell(const struct pending *item, PyObject *bytes)
 	wti_tensor_release(&tensor);
 }
 
+static PyObject *ask(PyObject *copy, const char *method)
+{
+	struct wti_guard guard;
+	PyObject *answer;
+
+	wti_ask_begin(&guard);
+	answer = PyObject_CallMethod(copy, method, NULL);
+	wti_ask_end(&guard);
+	return answer;
+}
+
 /* False: it is not there yet. */
 static bool take(const struct pending *item)
 {
-	PyObject *answer = PyObject_CallMethod(item->copy, "ready", NULL);
+	PyObject *answer = ask(item->copy, "ready");
 	bool is_failed = !answer;
 	bool is_ready = answer == Py_True;
 	PyObject *bytes = is_ready ? PyObject_GetAttrString(item->copy, "buffer") : NULL;
@@ -76,7 +87,7 @@ static bool take(const struct pending *item)
 	if (bytes) {
 		tell(item, bytes);
 		Py_DECREF(bytes);
-		answer = PyObject_CallMethod(item->copy, "done", NULL);
+		answer = ask(item->copy, "done");
 		Py_XDECREF(answer);
 	}
 	PyErr_Clear();
@@ -123,15 +134,17 @@ static bool is_wanted(const struct wti_tensor *tensor, const struct wti_tensor_n
 void wti_late_begin(const struct wti_tensor *tensor, const struct wti_tensor_names *names)
 {
 	const struct wti_here here = wti_here();
+	struct wti_guard guard;
 	PyObject *copy;
 
 	if (!here.ring || !is_wanted(tensor, names))
 		return;
 	late.is_busy = true;
+	wti_ask_begin(&guard);
 	copy = PyObject_CallMethod(wti_python.callbacks, "copy_begin", "O", tensor->object);
+	wti_ask_end(&guard);
 	late.is_busy = false;
 	if (!copy || copy == Py_None) {
-		PyErr_Clear();
 		Py_XDECREF(copy);
 		return;
 	}

@@ -340,12 +340,14 @@ bool wti_layout_known(void)
 
 static bool describe(PyObject *tensor, struct sort *sort)
 {
+	struct wti_guard guard;
 	PyObject *told = NULL;
 	const char *device = NULL;
 	const char *name = NULL;
 	int conjugate = 0, negative = 0;
 	bool done = false;
 
+	wti_ask_begin(&guard);
 	if (wti_python.callbacks)
 		told = PyObject_CallMethod(wti_python.callbacks, "describe", "O", tensor);
 	if (told && PyArg_ParseTuple(told, "sIIspp", &name, &sort->dtype, &sort->item_bytes,
@@ -358,7 +360,7 @@ static bool describe(PyObject *tensor, struct sort *sort)
 		sort->name = *name ? wti_name_find(name, strlen(name)) : NULL;
 		done = true;
 	}
-	PyErr_Clear();
+	wti_ask_end(&guard);
 	Py_XDECREF(told);
 	return done;
 }

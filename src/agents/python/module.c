@@ -10,18 +10,6 @@
 #include "common/text.h"
 #include "shim/shim.h"
 
-/* What somebody threw at the program while we were at work: it gets it again. */
-void wti_callback_failed(void)
-{
-	PyObject *type = PyErr_Occurred();
-
-	if (type == PyExc_KeyboardInterrupt)
-		PyErr_SetInterrupt();
-	else if (!PyErr_GivenExceptionMatches(type, PyExc_Exception))
-		PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);
-	PyErr_Clear();
-}
-
 void wti_callback(const char *method, PyObject *argument)
 {
 	struct wti_guard guard;
@@ -29,11 +17,9 @@ void wti_callback(const char *method, PyObject *argument)
 
 	if (!wti_python.callbacks)
 		return;
-	wti_guard_begin(&guard); /* no handler of the program's may run, and raise, in our code */
+	wti_ask_begin(&guard);
 	result = PyObject_CallMethod(wti_python.callbacks, method, "(O)", argument);
-	wti_guard_end(&guard);
-	if (!result)
-		wti_callback_failed();
+	wti_ask_end(&guard);
 	Py_XDECREF(result);
 }
 
@@ -59,6 +45,21 @@ static PyObject *configure(PyObject *self, PyObject *arguments, PyObject *words)
 	wti_python.digest_bytes_max = bytes_max;
 	Py_INCREF(libraries);
 	Py_XSETREF(wti_python.library_prefixes, libraries);
+	Py_RETURN_NONE;
+}
+
+/* set_thrown(part): wheeltap._thrown.part */
+static PyObject *set_thrown(PyObject *self, PyObject *part)
+{
+	wti_ask_set_thrown(part);
+	Py_RETURN_NONE;
+}
+
+/* failed(exception): as if one of our callbacks had raised it */
+static PyObject *failed(PyObject *self, PyObject *exception)
+{
+	PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+	wti_ask_failed();
 	Py_RETURN_NONE;
 }
 
@@ -283,6 +284,8 @@ static PyObject *layout_known(PyObject *self, PyObject *nothing)
 static PyMethodDef methods[] = {
 	{"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
 	{"watch_functions", watch_functions, METH_O, NULL},
+	{"set_thrown", set_thrown, METH_O, NULL},
+	{"failed", failed, METH_O, NULL},
 	{"pace", set_pace, METH_VARARGS, NULL},
 	{"set_torch", set_torch, METH_VARARGS, NULL},
 	{"set_overrides", set_overrides, METH_VARARGS, NULL},

@@ -10,32 +10,40 @@
 /* A mode was pushed or popped. */
 void wti_overrides_changed(void)
 {
+	struct wti_guard guard;
 	PyObject *depth = NULL;
 
+	wti_ask_begin(&guard);
 	if (wti_python.override_count)
 		depth = PyObject_CallObject(wti_python.override_count, NULL);
 	wti_python_thread.has_overrides = depth && PyLong_Check(depth) && PyLong_AsLong(depth) != 0;
 	Py_XDECREF(depth);
-	PyErr_Clear();
+	wti_ask_end(&guard);
 }
 
 PyObject *wti_overrides_off(void)
 {
-	PyObject *guard = PyObject_CallObject(wti_python.overrides_off, NULL);
-	PyObject *entered = guard ? PyObject_CallMethod(guard, "__enter__", NULL) : NULL;
+	struct wti_guard guard;
+	PyObject *off, *entered;
 
+	wti_ask_begin(&guard);
+	off = PyObject_CallObject(wti_python.overrides_off, NULL);
+	entered = off ? PyObject_CallMethod(off, "__enter__", NULL) : NULL;
 	if (!entered)
-		Py_CLEAR(guard);
+		Py_CLEAR(off);
 	Py_XDECREF(entered);
-	PyErr_Clear();
-	return guard;
+	wti_ask_end(&guard);
+	return off;
 }
 
-void wti_overrides_on_again(PyObject *guard)
+void wti_overrides_on_again(PyObject *off)
 {
-	PyObject *left = PyObject_CallMethod(guard, "__exit__", "OOO", Py_None, Py_None, Py_None);
+	struct wti_guard guard;
+	PyObject *left;
 
+	wti_ask_begin(&guard);
+	left = PyObject_CallMethod(off, "__exit__", "OOO", Py_None, Py_None, Py_None);
 	Py_XDECREF(left);
-	Py_DECREF(guard);
-	PyErr_Clear();
+	Py_DECREF(off);
+	wti_ask_end(&guard);
 }

@@ -162,6 +162,7 @@ struct wti_python {
 	bool is_trace_said;      /* that there are graphs into which we do not see */
 	bool is_guard_forbidden; /* the kernel does not copy for us */
 	struct wti_pace pace;
+	PyObject *thrown_part;        /* wheeltap._thrown.part, or NULL */
 	PyObject *own_wanted;         /* says which of the program's functions are told; or NULL */
 	PyObject *monitoring_disable; /* sys.monitoring's answer for what is not wanted */
 	Py_ssize_t frame_extra;       /* index of our notes on their code */
@@ -323,10 +324,21 @@ extern PyMethodDef wti_say_methods[];
 bool wti_frame_watch(PyObject *wanted);
 extern PyMethodDef wti_frame_methods[];
 
+/* ---- ask.c ---------------------------------------------------------------------------------- */
+
+/*
+ * Around each call of ours into Python, and what is made of its answer. What it raises is
+ * forgotten, but for what was the program's.
+ */
+void wti_ask_begin(struct wti_guard *guard);
+void wti_ask_end(const struct wti_guard *guard);
+/* Forgets an exception in the same way. */
+void wti_ask_failed(void);
+/* wheeltap._thrown.part: says where in a traceback a handler of the program's begins. */
+void wti_ask_set_thrown(PyObject *part);
+
 /* ---- module.c ------------------------------------------------------------------------------- */
 
-/* Of a call of ours into Python that has raised: forgets that, but for what was the program's. */
-void wti_callback_failed(void);
 /* Calls a method of the callbacks with one argument; nothing of it reaches the program. */
 void wti_callback(const char *method, PyObject *argument);
 

@@ -308,16 +308,14 @@ struct after {
 };
 
 /*
- * torch hashes a tensor by its address, in Python. Where we are right about that, no code has to
- * run for it.
+ * torch hashes a tensor by its address, in Python: no code has to run for it. A subclass that does
+ * otherwise is the program's, and not asked.
  */
 static PyObject *own_state_of(PyObject *states, PyObject *parameter)
 {
 	PyObject *state =
 		_PyDict_GetItem_KnownHash(states, parameter, (Py_hash_t)(uintptr_t)parameter);
 
-	if (!state && !PyErr_Occurred())
-		state = PyDict_GetItemWithError(states, parameter);
 	PyErr_Clear();
 	return state;
 }

@@ -68,11 +68,13 @@ static bool read_sizes(PyObject *tuple, struct wti_tensor *ret)
 /* What is not to be read by layout: the Python side says its type, device and extents. */
 static bool look_by_asking(PyObject *object, struct wti_tensor *ret)
 {
+	struct wti_guard guard;
 	PyObject *told = NULL, *sizes;
 	const char *device;
 	int requires_grad;
 	bool done = false;
 
+	wti_ask_begin(&guard);
 	if (wti_python.callbacks)
 		told = PyObject_CallMethod(wti_python.callbacks, "describe_shape", "O", object);
 	if (told &&
@@ -83,7 +85,7 @@ static bool look_by_asking(PyObject *object, struct wti_tensor *ret)
 		ret->device = wti_name_find(device, strlen(device));
 		done = true;
 	}
-	PyErr_Clear();
+	wti_ask_end(&guard);
 	Py_XDECREF(told);
 	return done;
 }
@@ -245,11 +247,14 @@ static void tell_part(PyObject *part, const struct wti_tensor_names *names, uint
 void wti_tensor_tell_parts(PyObject *object, const struct wti_tensor *whole,
 			   const struct wti_tensor_names *names, uint64_t bytes_max)
 {
+	struct wti_guard guard;
 	PyObject *parts;
 
 	if (!bytes_max || !wti_python.callbacks || strncmp(whole->sort->text, "sparse", 6) != 0)
 		return;
+	wti_ask_begin(&guard);
 	parts = PyObject_CallMethod(wti_python.callbacks, "parts", "O", object);
+	wti_ask_end(&guard);
 	if (parts && PyTuple_Check(parts)) {
 		for (Py_ssize_t i = 0; i + 1 < PyTuple_GET_SIZE(parts); i += 2) {
 			struct wti_tensor_names inner = *names;
