@@ -26,6 +26,8 @@ int wti_grow_more(void *items, size_t item_bytes, size_t wanted, size_t *capacit
 	size_t next;
 	char *memory;
 
+	if (wanted <= *capacity)
+		return 0;
 	if (wanted > ceiling)
 		return WT_E_LIMIT;
 	if (wanted > most)

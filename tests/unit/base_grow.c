@@ -121,7 +121,7 @@ static void test_zeroed(void)
 		for (size_t i = 0; i < capacity; i++)
 			CHECK_INT(items[i], 0);
 		memset(items, 0x11, capacity);
-		dirty = malloc(capacity * 2);
+		dirty = malloc(capacity * 2 + 1);
 		REQUIRE(dirty);
 		memset(dirty, 0xa5, capacity * 2);
 		free(dirty);
