@@ -127,9 +127,13 @@ def _hooker() -> Any:
 
 
 def _hook_torch() -> None:
+    core = _hooker()
+    if "torch._C" not in sys.modules:  # nor is there anything else that the real one loads, and we would be the first to
+        core.own_line(2, "not_measured: the module torch of this program is not PyTorch")
+        return
     from ._torch import instrument
 
-    instrument(_hooker(), _State.settings)
+    instrument(core, _State.settings)
 
 
 def _hook_library(name: str) -> None:

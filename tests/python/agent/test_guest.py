@@ -105,7 +105,7 @@ sys.meta_path.insert(0, Finder)
 sys.path.insert(0, "own")
 os.makedirs("own/torch", exist_ok=True)
 for name, text in (("torch/__init__", "from . import part"), ("torch/part", "raise ValueError('no torch')"), ("numpy", "import nowhere"),
-                   ("random", "mine = True")):
+                   ("random", "mine = True"), ("copy", "print('own copy')")):
     with open(f"own/{name}.py", "w") as file: print(text, file=file)
 for name in ("torch", "numpy"):
     try: __import__(name)
@@ -113,6 +113,9 @@ for name in ("torch", "numpy"):
 print(Finder.asked.count("torch"), Finder.asked.count("numpy"))
 import random
 print(random.mine)
+with open("own/torch/__init__.py", "w") as file: print("def add(a, b): return a + b", file=file)
+import torch
+print(torch.add(1, 2), "copy" in sys.modules)
 """
 
 # Tracers and profilers, from the making of a model to its first steps: what they see of files that are not ours is all they see.
