@@ -26,7 +26,7 @@ int wti_grow_more(void *items, size_t item_bytes, size_t wanted, size_t *capacit
 	size_t next;
 	char *memory;
 
-	if (wanted <= *capacity)
+	if (wanted <= *capacity) /* so that the function is right by itself, too */
 		return 0;
 	if (wanted > ceiling)
 		return WT_E_LIMIT;

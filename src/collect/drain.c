@@ -322,8 +322,9 @@ enum wti_fill wti_drain_take(struct wti_drain *drain, struct wti_process *proces
 	take_definitions(drain, process);
 	for (size_t i = 0; i < process->ring_count; i++) {
 		struct wti_ring_view *view = &process->rings[i];
+		enum wti_fill fill = fill_of(view);
 
-		fullest = fill_of(view) > fullest ? fill_of(view) : fullest;
+		fullest = fill > fullest ? fill : fullest;
 		take_ring(drain, process, view);
 	}
 	return fullest;

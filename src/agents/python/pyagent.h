@@ -29,6 +29,7 @@
  *	threads.c  what threads of torch need of one another
  *	frame.c    calls of the program's own Python functions
  *	pace.c     how much is measured: samples, budgets
+ *	ask.c      calls of ours into Python, kept from the program's tracers and handlers
  *	overrides.c keeps what we do from the program's function modes
  *	say.c      what the program, and the agent itself, say in so many words
  *	module.c   what the Python side of the agent may call
@@ -305,11 +306,12 @@ static inline bool wti_is_thinned(uint32_t what)
 void wti_overrides_changed(void);
 /* Leaves function modes out; the result is to be given to wti_overrides_on(). */
 PyObject *wti_overrides_off(void);
-void wti_overrides_on_again(PyObject *guard);
-static inline void wti_overrides_on(PyObject *guard)
+void wti_overrides_on_again(PyObject *off);
+/* Around every call, and hardly ever with something to do: NULL. */
+static inline void wti_overrides_on(PyObject *off)
 {
-	if (wti_unlikely(guard != NULL))
-		wti_overrides_on_again(guard);
+	if (wti_unlikely(off != NULL))
+		wti_overrides_on_again(off);
 }
 
 /* ---- say.c ---------------------------------------------------------------------------------- */
