@@ -4,51 +4,65 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all setup demo test check install clean fuzz bench soak corpus suites matrix
-all: $(BUILD)/build.ninja
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus suites matrix help
+all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
+	@ninja -C $(BUILD) product
+
+everything: $(BUILD)/build.ninja ## the same, and all programs that the tests need
 	@ninja -C $(BUILD)
 
 $(SETUP): tools/setup
 	@tools/setup
 	@mkdir -p $(BUILD) && touch $@
 
-setup: $(SETUP)
+setup: $(SETUP) ## install the Debian packages that are missing (as root or through sudo)
 
 $(BUILD)/build.ninja: $(SETUP)
 	@test -f $@ || meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
 	@touch $@
 
-demo: all
+demo: $(BUILD)/build.ninja ## build the recorder, record a training program that is wrong, and print what is found
+	@ninja -C $(BUILD) recorder
 	@tools/demo $(BUILD)
 
-test: all
+test: everything ## build everything and run all tests, with and without sanitizers
 	@tools/test $(BUILD)
 
-check: $(SETUP)
+check: $(SETUP) ## check the code's layers, symbols, format and generated files; seconds
 	@tools/check
 	@corpus/lint
 
-install: all
-	@meson configure $(BUILD) --prefix=$(PREFIX) && meson install -C $(BUILD)
+install: $(BUILD)/build.ninja ## install below PREFIX, which is /usr/local unless given; DESTDIR is respected
+	@meson configure $(BUILD) --prefix=$(PREFIX)
+	@ninja -C $(BUILD) product
+	@meson install -C $(BUILD) --no-rebuild
 
-fuzz: $(SETUP)
+uninstall: $(BUILD)/build.ninja ## remove from PREFIX what `make install` installed there
+	@meson configure $(BUILD) --prefix=$(PREFIX)
+	@ninja -C $(BUILD) --quiet build.ninja >/dev/null
+	@tools/uninstall $(BUILD)
+
+fuzz: $(SETUP) ## look for inputs that break the parsers, with libFuzzer
 	@tools/fuzz
 
-bench: all
+bench: everything ## measure speed and cost
 	@bench/run $(BUILD)
 
-corpus: $(SETUP)
+corpus: all ## record all programs of corpus/, right and wrong
 	@corpus/run --wheeltap $(BUILD)/wheeltap --seeds 3 --configs ABC --jobs 2
 
-soak: all
+soak: everything ## kill, stop and starve recordings at random moments, many times
 	@tests/record/soak $(BUILD)
 
-# numpy's and scipy's own tests, with us and without; an hour. The agent's tests on other torches, from PyPI; another.
-suites: all
+suites: all ## numpy's and scipy's own tests, recorded and not; an hour
 	@/usr/bin/python3 tests/python/suites/compare.py --keep $(BUILD)/suites.jsonl $(BUILD)/wheeltap /usr/bin/python3
 
-matrix: all
+matrix: everything ## the Python agent's tests with other releases of torch, from PyPI; an hour
 	@tools/matrix $(BUILD)
 
-clean:
-	@rm -rf build build-*
+clean: ## remove the build folders
+	@rm -rf $(BUILD) $(BUILD)-*
+
+help: ## print this list
+	@echo 'usage: make [TARGET] [BUILD=folder] [PREFIX=folder]'
+	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
