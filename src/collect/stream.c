@@ -57,26 +57,6 @@ int wti_stream_open(struct wti_stream *stream, struct wt_err *err)
 	return 0;
 }
 
-/* The way to the disk is over: what was written so far stays a valid stream. */
-static void fail(struct wti_stream *stream, int code, const struct wt_err *err)
-{
-	if (!stream->why[0] && err)
-		snprintf(stream->why, sizeof(stream->why), "%.199s", err->message);
-	wti_stream_close(stream, code == WT_E_LIMIT ? WTI_STREAM_CEILING : WTI_STREAM_DISK);
-}
-
-static void check(struct wti_stream *stream, int code)
-{
-	struct wt_err err = {0};
-
-	if (code >= 0)
-		return;
-	/* A flush tells the reason in words where the append had only a code. */
-	if (!wt_writer_flush(stream->writer, &err))
-		err.message[0] = 0;
-	fail(stream, code, &err);
-}
-
 /* Rows that the writer had taken but could not write any more. */
 static void count_unwritten(struct wti_stream *stream)
 {
@@ -107,6 +87,37 @@ static void close_segment(struct wti_stream *stream)
 	stream->writer = NULL;
 }
 
+static void end_stream(struct wti_stream *stream, enum wti_stream_end end)
+{
+	stream->end = end;
+	stream->unwritten_from = stream->last_ticks;
+	close_segment(stream);
+}
+
+/*
+ * The way to the disk is over: what was written so far stays a valid stream. No snapshot of the
+ * clock follows, as the writer would refuse it, too.
+ */
+static void fail(struct wti_stream *stream, int code, const struct wt_err *err)
+{
+	if (!stream->why[0] && err)
+		snprintf(stream->why, sizeof(stream->why), "%.199s", err->message);
+	if (stream->writer)
+		end_stream(stream, code == WT_E_LIMIT ? WTI_STREAM_CEILING : WTI_STREAM_DISK);
+}
+
+static void check(struct wti_stream *stream, int code)
+{
+	struct wt_err err = {0};
+
+	if (code >= 0)
+		return;
+	/* A flush tells the reason in words where the append had only a code. */
+	if (!wt_writer_flush(stream->writer, &err))
+		err.message[0] = 0;
+	fail(stream, code, &err);
+}
+
 void wti_stream_close(struct wti_stream *stream, enum wti_stream_end end)
 {
 	if (!stream->writer)
@@ -115,9 +126,7 @@ void wti_stream_close(struct wti_stream *stream, enum wti_stream_end end)
 		wti_stream_clock(stream);
 	if (!stream->writer) /* the snapshot itself met the end */
 		return;
-	stream->end = end;
-	stream->unwritten_from = stream->last_ticks;
-	close_segment(stream);
+	end_stream(stream, end);
 }
 
 void wti_stream_release(struct wti_stream *stream)

@@ -26,6 +26,14 @@ static void note_done(int status)
 	}
 }
 
+/* Values that do not compress, so that the size of the trace is known. */
+static uint64_t noise(uint64_t n)
+{
+	n *= 0x9e3779b97f4a7c15u;
+	n ^= n >> 32;
+	return n * 0xd6e8feb86659fd93u;
+}
+
 int main(int argc, char **argv)
 {
 	long lines = argc > 1 ? strtol(argv[1], NULL, 10) : 10;
@@ -35,7 +43,7 @@ int main(int argc, char **argv)
 	for (long i = 0; i < lines; i++) {
 		wt_step(i);
 		for (int j = 0; j < 1000; j++)
-			wt_mark(WT_NAME("word"), (uint64_t)j * 0x9e3779b97f4a7c15u);
+			wt_mark(WT_NAME("word"), noise((uint64_t)(i * 1000 + j)));
 		printf("line %ld of the output\n", i);
 		if (i % 10 == 0)
 			fprintf(stderr, "error line %ld\n", i);

@@ -415,18 +415,28 @@ class Limits(Recording):
         harness.tracks(self.run_folder)
 
     def test_ceiling(self) -> None:
-        done = self.record(harness.PUBLISHER, str(self.folder / "counters"), "1", "6000000",
-                           options=("--max-size", "600k", "--on-full", "drop"))
+        """A ring that all events fit into, and values that do not compress: nothing else is lost, however slow the recorder is."""
+        done = self.record(harness.TALKER, "200", "0", options=("--max-size", "600k", "--on-full", "drop", "--ring-size", "16M"))
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"ceiling", done.stderr)
         size = sum(p.stat().st_size for p in self.run_folder.glob("*.wt"))
         self.assertLess(size, 700 << 10)
         run = self.described()
-        self.assertIn("ceiling", run["losses"])  # type: ignore[operator]
+        self.assertEqual(list(run["losses"]), ["ceiling"])  # type: ignore[call-overload]
         there = sum(int(t["events"]) for t in harness.tracks(self.run_folder, "cut")
                     if t["file"] == "0001.wt" and t["track"] != "0")
-        # Beside the marks: the process, the begin and the end of the thread.
-        self.assertEqual(there + run["lost"], 6000000 + 3)  # type: ignore[operator]
+        # Beside the steps and the marks: the process, the begin and the end of the thread.
+        self.assertEqual(there + run["lost"], 200 * 1001 + 3)  # type: ignore[operator]
+
+    def test_tiny_ceiling(self) -> None:
+        """A stream that may not even hold its own clock ends before its first event."""
+        for size in ("1k", "20k", "64k"):
+            done = self.record(harness.TALKER, "20", "3", options=("--max-size", size))
+            self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 20), done.stderr)
+            run = self.described()
+            self.assertEqual(list(run["losses"]), ["ceiling"], size)  # type: ignore[call-overload]
+            self.assertGreaterEqual(run["lost"], 20 * 1001, size)  # type: ignore[arg-type]
+            shutil.rmtree(self.run_folder)
 
     def test_drop_is_counted_exactly(self) -> None:
         done = self.record(harness.PUBLISHER, str(self.folder / "counters"), "2", "2000000",
