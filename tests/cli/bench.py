@@ -6,11 +6,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import traceback
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Callable
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
 
 
 class Skip(Exception):
@@ -40,7 +44,7 @@ class Bench:
         """Runs the program in the folder of the case; fails if its exit status is not `code`."""
         clean = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "WHEELTAP_HOME")}
         done = subprocess.run([str(self.program), *map(str, words)], input=stdin, capture_output=True, cwd=self.folder,
-                              env=clean | (env or {}), timeout=60)
+                              env=clean | (env or {}), timeout=PATIENCE)
         said = Said(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"),
                     done.stdout)
         if code is not None and said.code != code:
@@ -50,7 +54,7 @@ class Bench:
     def trace(self, name: str, path: str | Path | None = None) -> Path:
         file = self.folder / (path or f"{name}.wt")
         file.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run([self.make_trace, name, file], check=True, timeout=60)
+        subprocess.run([self.make_trace, name, file], check=True, timeout=PATIENCE)
         return file
 
     def make_run(self, name: str, trace: str = "spans", **keys: Any) -> Path:

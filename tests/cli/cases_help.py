@@ -10,7 +10,7 @@ import select
 import shutil
 import subprocess
 
-from bench import Bench, Skip
+from bench import PATIENCE, Bench, Skip
 
 
 def verbs(b: Bench) -> list[str]:
@@ -64,7 +64,7 @@ def test_manual_pages_are_valid(b: Bench) -> None:
         raise Skip("scdoc is not installed")
     for verb in [None, *verbs(b)]:
         source = b.run("help", "--man", *([verb] if verb else [])).raw
-        done = subprocess.run([scdoc], input=source, capture_output=True, timeout=20)
+        done = subprocess.run([scdoc], input=source, capture_output=True, timeout=PATIENCE)
         assert done.returncode == 0, (verb, done.stderr)
         assert b".TH" in done.stdout
 
@@ -77,7 +77,7 @@ def test_completion(b: Bench) -> None:
 
     def complete(words: str, at: int) -> set[str]:
         done = subprocess.run(["bash", "-c", ask.format(words, at)], cwd=b.folder, capture_output=True, text=True,
-                              timeout=20, env=os.environ | {"PATH": f"{b.program.parent}:{os.environ['PATH']}"})
+                              timeout=PATIENCE, env=os.environ | {"PATH": f"{b.program.parent}:{os.environ['PATH']}"})
         assert done.returncode == 0 and not done.stderr, done.stderr
         return set(done.stdout.split())
 
@@ -91,7 +91,7 @@ def test_completion(b: Bench) -> None:
         text = b.run("help", "--completion", shell).out
         assert all(verb in text for verb in verbs(b)), shell
         if shutil.which(shell):
-            assert subprocess.run([shell, "-n", "-c", text], timeout=20).returncode == 0
+            assert subprocess.run([shell, "-n", "-c", text], timeout=PATIENCE).returncode == 0
 
 
 def test_unknown_verb_and_option(b: Bench) -> None:
@@ -118,7 +118,7 @@ def test_version(b: Bench) -> None:
 def on_terminal(b: Bench, words: list[str], env: dict[str, str]) -> str:
     """What the program writes when standard output is a terminal of 80 columns."""
     master, slave = pty.openpty()
-    subprocess.run(["stty", "cols", "80", "rows", "24"], stdin=slave, check=True, timeout=20)
+    subprocess.run(["stty", "cols", "80", "rows", "24"], stdin=slave, check=True, timeout=PATIENCE)
     child = subprocess.Popen([str(b.program), *words], stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, cwd=b.folder,
                              env={k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")} | env)
     os.close(slave)
@@ -132,7 +132,7 @@ def on_terminal(b: Bench, words: list[str], env: dict[str, str]) -> str:
             break
         data += more
     os.close(master)
-    assert child.wait(timeout=20) == 0
+    assert child.wait(timeout=PATIENCE) == 0
     return data.decode("utf-8").replace("\r\n", "\n")
 
 

@@ -13,6 +13,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "WHEELTAP_AGENT"}
 
 
@@ -25,7 +28,7 @@ class Bench:
         self.count = 0
 
     def call(self, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([self.wheeltap, *words], capture_output=True, text=True, timeout=100, env=ENVIRONMENT,
+        return subprocess.run([self.wheeltap, *words], capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT,
                               cwd=cwd or self.folder)
 
     def record(self, *program: str, cwd: Path, options: tuple[str, ...] = ("--syscalls",)) -> Path:

@@ -142,9 +142,7 @@ static void churn(void)
 
 static void compute(void)
 {
-	long ns = seeded("slower") ? STEP_NS * 13 / 10 : STEP_NS;
-
-	nanosleep(&(struct timespec){0, ns}, NULL);
+	nanosleep(&(struct timespec){0, STEP_NS}, NULL);
 }
 
 /* Faults that are one more thing in every step. */

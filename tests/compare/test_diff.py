@@ -13,7 +13,7 @@ import sys
 import unittest
 from typing import Any
 
-from harness import Case, need_system_calls, work_folder
+from harness import PATIENCE, Case, need_system_calls, work_folder
 
 SEEDED = ""
 MAKE_RUN = ""
@@ -81,7 +81,7 @@ class Diff(Case):
     def test_what_cannot_be_compared(self) -> None:
         with_calls, without = self.record(), str(self.bench.record("/bin/true", cwd=self.bench.folder, options=()))
         lost = str(self.bench.folder / "made-lost")
-        subprocess.run([MAKE_RUN, lost, "lost"], check=True, timeout=20)
+        subprocess.run([MAKE_RUN, lost, "lost"], check=True, timeout=PATIENCE)
         for words, code, message in (((with_calls, without), 3, "has no system calls"), ((with_calls, "nowhere"), 3, "nowhere"),
                                      ((lost, lost), 3, "lost 7 events"), ((without, without), 3, "nothing to compare")):
             done = self.bench.call("diff", *words)

@@ -10,11 +10,19 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from patience import PATIENCE  # noqa: E402
+
 PYTHON = "/usr/bin/python3"
-STEP_S = 0.5
+FINDING = "ERROR WT-GRAD-001"
+STEP_LINE = 14  # of the program
 
 PROGRAM = f"""
-import sys, time, torch
+import os, sys, time, torch
+def wait():
+    end = time.monotonic() + {PATIENCE}
+    while not os.path.exists("go") and time.monotonic() < end:
+        time.sleep(0.01)
 model = torch.nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 for step in range(5):
@@ -24,21 +32,25 @@ for step in range(5):
     loss.backward()
     optimizer.step()
     print("done", step, flush=True)
-    time.sleep({STEP_S})
+    if step == 1 and sys.argv[1] == "wrong":
+        wait()
 """
 
 
 class Lines(threading.Thread):
-    """Reads a pipe and keeps the time at which each line came."""
+    """Reads a pipe, keeps the time at which each line came, and makes a file when a certain one does."""
 
-    def __init__(self, pipe: object) -> None:
+    def __init__(self, pipe: object, awaited: str = "", file: str = "") -> None:
         super().__init__(daemon=True)
         self.pipe, self.lines = pipe, []
+        self.awaited, self.file = awaited, file
         self.start()
 
     def run(self) -> None:
         for line in self.pipe:
             self.lines.append((time.monotonic(), line.rstrip("\n")))
+            if self.file and line.startswith(self.awaited):
+                open(self.file, "w", encoding="utf-8").close()
 
     def when(self, start: str) -> float | None:
         return next((moment for moment, line in self.lines if line.startswith(start)), None)
@@ -50,10 +62,11 @@ def run(wheeltap: str, folder: str, twin: str, *options: str) -> tuple[int, Line
         file.write(PROGRAM)
     process = subprocess.Popen([wheeltap, "record", "--check", *options, "-o", os.path.join(folder, twin + "".join(options)), "--",
                                 PYTHON, "program.py", twin], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    out, err = Lines(process.stdout), Lines(process.stderr)
-    status = process.wait(timeout=60)
-    out.join(5)
-    err.join(5)
+    # The program goes on when the finding has been seen; with --on-finding it waits to be stopped.
+    out, err = Lines(process.stdout), Lines(process.stderr, FINDING, "" if options else os.path.join(folder, "go"))
+    status = process.wait(timeout=PATIENCE)
+    out.join(PATIENCE)
+    err.join(PATIENCE)
     return status, out, err
 
 
@@ -71,20 +84,21 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         status, out, err = run(wheeltap, folder, "wrong")
-        told, done, after = err.when("ERROR WT-GRAD-001"), out.when("done 1"), out.when("done 2")
+        told, done, after = err.when(FINDING), out.when("done 1"), out.when("done 2")
         text = [line for _, line in err.lines]
         check("the finding is told", told, text)
         check("before the step after it is over", told and after and told < after, (told, done, after))
         if told and done:
             print(f"# {1000 * (told - done):.0f} ms after the program had printed that its step was done")
-        check("as a block of its own once", sum(line.startswith("ERROR WT-GRAD-001") for line in text) == 1, text)
+        check("as a block of its own once", sum(line.startswith(FINDING) for line in text) == 1, text)
         check("and in a line at the end", any(line.startswith("WT-GRAD-001, told above: since step 1") for line in text), text)
         check("with a file that is named from where the program was started",
-              any("where     program.py:10" in line for line in text), text)
+              any(f"where     program.py:{STEP_LINE}" in line for line in text), text)
         check("findings give status 1", status == 1, status)
         status, out, err = run(wheeltap, folder, "right")
         text = [line for _, line in err.lines]
         check("a right program is left in peace", status == 0 and any(line.startswith("clean: ") for line in text), (status, text))
+        os.unlink(os.path.join(folder, "go"))
         status, out, err = run(wheeltap, folder, "wrong", "--on-finding", "stop")
         check("--on-finding stop ends the program", out.when("done 4") is None and status, (status, out.lines))
     print(f"1..{count}")

@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from patience import PATIENCE  # noqa: E402
+
 PYTHON = "/usr/bin/python3"
 CODE = "WT-MODE-001"
 
@@ -25,7 +28,7 @@ class Bench:
         with open(os.path.join(self.folder, "wheeltap.toml"), "w") as file:
             file.write(toml)
         done = subprocess.run([self.wheeltap, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=120)
+                              text=True, timeout=PATIENCE)
         return done.returncode, done.stdout, done.stderr
 
     def check(self, what: str, is_so: bool, *seen: object) -> None:

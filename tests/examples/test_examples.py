@@ -18,6 +18,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 import reference_decoder
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
 
 WHEELTAP = ""
 PROGRAMS: dict[str, str] = {}
@@ -26,7 +28,7 @@ SEEDS = (1, 2, 3, 12345678901)
 
 def call(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "WHEELTAP_AGENT"}
-    return subprocess.run(words, capture_output=True, text=True, timeout=50, env=environment, cwd=cwd)
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, env=environment, cwd=cwd)
 
 
 def numbers(text: str, what: str) -> list[float]:

@@ -24,6 +24,9 @@ from typing import Any
 
 import perfetto
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 WHEELTAP = MAKE_TRACE = ""
 GOLDEN = pathlib.Path()
 csv.field_size_limit(1 << 28)
@@ -36,7 +39,7 @@ HUGE = "x" * 65535
 
 
 def run(*words: str | pathlib.Path, status: int = 0, program: str = "") -> subprocess.CompletedProcess[bytes]:
-    done = subprocess.run([program or WHEELTAP, *map(str, words)], capture_output=True, timeout=100, check=False)
+    done = subprocess.run([program or WHEELTAP, *map(str, words)], capture_output=True, timeout=PATIENCE, check=False)
     if done.returncode != status:
         raise AssertionError(f"{words}: status {done.returncode}, not {status}: {done.stderr.decode()[-2000:]}")
     return done
@@ -101,7 +104,7 @@ class Perfetto(Case):
         data = export("perfetto", self.known)
         if not shutil.which("protoc"):
             self.skipTest("protoc is not installed (protobuf-compiler)")
-        done = subprocess.run(["protoc", "--decode_raw"], input=data, capture_output=True, check=True, timeout=60)
+        done = subprocess.run(["protoc", "--decode_raw"], input=data, capture_output=True, check=True, timeout=PATIENCE)
         packets = sum(line == b"1 {" for line in done.stdout.split(b"\n"))
         self.assertEqual(packets, perfetto.Trace(data).packets)
 
@@ -485,7 +488,7 @@ class Files(Case):
         for fmt, extension in (("perfetto", "pftrace"), ("chrome", "json"), ("jsonl", "jsonl"), ("csv", "csv"), ("sqlite", "sqlite")):
             words = [WHEELTAP, "export", "--to", fmt, str(self.known)]
             for more, status in ([], 0), ([], 4), (["--force"], 0):
-                done = subprocess.run(words + more, cwd=place, capture_output=True, timeout=60, check=False)
+                done = subprocess.run(words + more, cwd=place, capture_output=True, timeout=PATIENCE, check=False)
                 self.assertEqual(done.returncode, status, done.stderr)
             self.assertTrue((place / f"known.{extension}").stat().st_size)
             self.assertEqual((place / f"known.{extension}").stat().st_mode & 0o777, 0o600)
@@ -502,7 +505,7 @@ class Files(Case):
         with open("/dev/full", "wb") as full:
             for fmt in ("perfetto", "jsonl", "csv", "chrome"):
                 words = [WHEELTAP, "export", "--to", fmt, "-o", "-", str(self.work)]
-                done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+                done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
                 self.assertNotEqual(done.returncode, 0)
                 self.assertIn(b"No space left", done.stderr)
 
@@ -553,7 +556,7 @@ class Files(Case):
         for source in sorted((GOLDEN / "errors").glob("*.wt")):
             for fmt in ("perfetto", "chrome"):
                 words = [WHEELTAP, "export", "--to", fmt, "-o", "-", str(source)]
-                done = subprocess.run(words, capture_output=True, timeout=60, check=False)
+                done = subprocess.run(words, capture_output=True, timeout=PATIENCE, check=False)
                 self.assertIn(done.returncode, (0, 3), (source, done.stderr))
                 if done.stdout and fmt == "perfetto":
                     perfetto.Trace(done.stdout)
@@ -562,7 +565,7 @@ class Files(Case):
 
 
 def run_status(source: pathlib.Path) -> int:
-    return subprocess.run([WHEELTAP, "info", str(source)], capture_output=True, timeout=60, check=False).returncode
+    return subprocess.run([WHEELTAP, "info", str(source)], capture_output=True, timeout=PATIENCE, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ static void train_step(int step, int data_fd)
 	/* A call that nobody else makes in this program. */
 	must(preadv(data_fd, &(struct iovec){batch, sizeof(batch)}, 1, 0) == sizeof(batch),
 	     "preadv");
-	nanosleep(&(struct timespec){0, does("slow") ? 2 * STEP_NS : STEP_NS}, NULL);
+	nanosleep(&(struct timespec){0, does("slow") ? 50 * STEP_NS : STEP_NS}, NULL);
 	wt_counter(WT_NAME("loss"), does("nan") && step > 5 ? NAN : 1.0 / (step + 1));
 	if (does("open-often"))
 		close(open("data.bin", O_RDONLY));

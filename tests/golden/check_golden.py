@@ -21,6 +21,9 @@ import tempfile
 from itertools import zip_longest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
 from reference_decoder import decode  # noqa: E402
@@ -31,7 +34,7 @@ ZSTD_VERSION = "zstd-version"  # what the committed traces were made with
 
 
 def run(*command: str | Path) -> str:
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=PATIENCE)
     if done.returncode:
         raise SystemExit(f"'{command[0]}' ended with {done.returncode}: {done.stderr.strip()}")
     return done.stdout

@@ -18,6 +18,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 STATUSES = {0, 2, 3, 4}
 LENIENT = {"info", "sim", "doctor", "gate"}
 RUN = "RUN"  # stands for a small run in the lists below
@@ -94,7 +97,7 @@ class Failures:
         subprocess.run(["rm", "-rf", new, fired], check=True)
         known = {RUN: self.run, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden}
         words = [str(known.get(word, word)) for word in arguments]
-        done = subprocess.run([self.program, *words], capture_output=True, timeout=30, stdin=subprocess.DEVNULL,
+        done = subprocess.run([self.program, *words], capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
                               env={**os.environ, "LC_ALL": "C.UTF-8", "INJECT_FIRED": str(fired), **env})
         return done, fired.exists()
 

@@ -16,6 +16,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from patience import PATIENCE  # noqa: E402
+
 PYTHON = "/usr/bin/python3"
 
 
@@ -25,7 +28,7 @@ class Bench:
 
     def record(self, name: str, *command: str) -> str:
         run = os.path.join(self.folder, name)
-        subprocess.run([self.wheeltap, "record", "-q", "-o", run, "--", PYTHON, *command], check=True, timeout=200)
+        subprocess.run([self.wheeltap, "record", "-q", "-o", run, "--", PYTHON, *command], check=True, timeout=PATIENCE)
         return run
 
     def ask(self, *words: str) -> dict[str, Any]:

@@ -21,6 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 SKIP = 77
 
 
@@ -47,7 +50,7 @@ class Bench:
         self.folder = folder
 
     def run(self, *arguments: str | Path, codes: tuple[int, ...] = (0,)) -> str:
-        done = subprocess.run([self.wheeltap, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+        done = subprocess.run([self.wheeltap, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
         assert done.returncode in codes, (arguments, done.returncode, done.stderr)
         return done.stdout
 

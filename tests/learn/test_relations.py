@@ -13,6 +13,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from patience import PATIENCE  # noqa: E402
+
 PYTHON = "/usr/bin/python3"
 FAULTS = ["argument", "changes", "contain", "count", "data", "distinct", "every-step", "loss", "mode", "order", "output", "parts",
           "saved", "schedule"]
@@ -28,7 +31,7 @@ class Bench:
 
     def record(self, name: str, *arguments: str, options: tuple[str, ...] = ()) -> str:
         command = [self.wheeltap, "record", "-q", *options, "-o", self.path(name), "--", PYTHON, self.loop, *arguments]
-        subprocess.run(command, check=True, timeout=120)
+        subprocess.run(command, check=True, timeout=PATIENCE)
         return self.path(name)
 
     def run(self, *words: str, code: int = 0) -> str:

@@ -17,6 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 BUILD = Path(sys.argv[1]).absolute()
 LIBRARY = sys.argv[2]
 RECORDER = BUILD / "fake_recorder"
@@ -73,7 +76,7 @@ def record(program: list[str], **options: object) -> Seen:
         settings = {"folder": folder} | {key.replace("_", "-"): value for key, value in options.items()}
         arguments = [str(word) for pair in settings.items() for word in pair]
         done = subprocess.run([str(RECORDER), *arguments, "--", *program], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=60)
+                              stderr=subprocess.PIPE, timeout=PATIENCE)
     seen = parse(done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace"))
     expect(seen.faults == 0, f"no faults in the rings:\n{seen.text[-3000:]}")
     return seen
@@ -244,7 +247,7 @@ def quiet(variable: str | None) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "WHEELTAP_AGENT"}
     if variable is not None:
         environment["WHEELTAP_AGENT"] = variable
-    done = subprocess.run(case("quiet"), stdout=subprocess.PIPE, env=environment, timeout=20)
+    done = subprocess.run(case("quiet"), stdout=subprocess.PIPE, env=environment, timeout=PATIENCE)
     expect(done.returncode == 0, f"WHEELTAP_AGENT={variable}: {done.stdout!r}")
 
 
@@ -264,31 +267,31 @@ def test_long_folder() -> None:
         expect(record(case("generations"), folder=deep).total("events") > 0, "a socket with a long path is reached")
 
 
-def lone_program(*options: str) -> tuple[str, float]:
-    """Runs a program whose recorder dies or stops; returns its output and how long it took."""
+def lone_program(*options: str) -> str:
+    """Runs a program whose recorder dies or stops; returns its output."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "output")
-        begin = time.monotonic()
+        end = time.monotonic() + PATIENCE
         recorder = subprocess.Popen([str(RECORDER), "folder", folder, *options, "--", "/bin/sh", "-c",
                                      f"{BUILD / 'cases'} second >{output} 2>&1; echo status $? >>{output}"],
                                     stdout=subprocess.DEVNULL)
-        while not (output.exists() and "status" in output.read_text()) and time.monotonic() - begin < 20:
+        while not (output.exists() and "status" in output.read_text()) and time.monotonic() < end:
             time.sleep(0.02)
         recorder.kill()
         recorder.wait()
-        return (output.read_text() if output.exists() else ""), time.monotonic() - begin
+        return output.read_text() if output.exists() else ""
 
 
 def test_recorder_killed() -> None:
     for at in (1, 300):
-        text, seconds = lone_program("die-after", str(at))
-        expect("finished" in text and "status 0" in text and seconds < 4, f"after {at} ms: {text} {seconds:.1f}s")
+        text = lone_program("die-after", str(at))
+        expect("finished" in text and "status 0" in text, f"after {at} ms: {text}")
 
 
 def test_recorder_stopped() -> None:
     for at in (1, 300):
-        text, seconds = lone_program("stop-after", str(at))
-        expect("finished" in text and "status 0" in text and seconds < 4, f"after {at} ms: {text} {seconds:.1f}s")
+        text = lone_program("stop-after", str(at))
+        expect("finished" in text and "status 0" in text, f"after {at} ms: {text}")
 
 
 def main() -> int:

@@ -76,7 +76,7 @@ def kill_recorder(scratch: Path, chance: random.Random) -> str:
     harness.kill(recorder.pid)
     out, err = recorder.communicate(timeout=harness.PATIENCE)  # ends with the relay, that is with the program
     check_talk(scratch, out, err)
-    listed = subprocess.run([harness.WHEELTAP, "info", str(run), "--json"], stdout=subprocess.PIPE, timeout=30)
+    listed = subprocess.run([harness.WHEELTAP, "info", str(run), "--json"], stdout=subprocess.PIPE, timeout=harness.PATIENCE)
     if recorder.returncode == STATUS:
         return "was done before it could be killed"
     # Killed after its last word and before its end, it leaves the run as it should be.
@@ -93,10 +93,7 @@ def stop_recorder(scratch: Path, chance: random.Random) -> str:
     pid = harness.wait_for(lambda: harness.program_of(recorder.pid, "record_talker"))
     time.sleep(chance.uniform(0, MILLISECONDS / 1000))
     harness.kill(recorder.pid, signal.SIGSTOP)
-    before = time.monotonic()
-    harness.wait_for(lambda: not harness.alive(pid))
-    took = time.monotonic() - before
-    assert took < MILLISECONDS / 1000 + 5, f"the program took {took} s"
+    harness.wait_for(lambda: not harness.alive(pid))  # while nobody reads its events
     assert (scratch / "done").read_text() == f"{STATUS}\n"
     harness.kill(recorder.pid, signal.SIGCONT)
     out, err = recorder.communicate(timeout=harness.PATIENCE)

@@ -14,6 +14,9 @@ import time
 from pathlib import Path
 from typing import Any, Callable
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 BUILD = Path(os.environ.get("WHEELTAP_BUILD", "build")).resolve()
 WHEELTAP = str(BUILD / "wheeltap")
 PROGRAMS = BUILD / "tests" / "record"
@@ -23,7 +26,6 @@ TALKER = str(PROGRAMS / "record_talker")
 CLIENT = str(BUILD / "src" / "agents" / "client" / "libwheeltap-client.so")
 CASES = str(BUILD / "tests" / "programs" / "cases")
 CHECK = str(PROGRAMS / "check_sequences")
-PATIENCE = 30.0
 
 
 class Scratch:

@@ -92,7 +92,7 @@ class Signals(Recording):
     def test_passed_on_once(self) -> None:
         for name in ("INT", "TERM", "HUP", "USR1", "USR2", "QUIT"):
             script = f'n=0; trap "n=\\$((n+1)); echo got {name} \\$n" {name}; echo ready; ' \
-                     "i=0; while [ $i -lt 30 ]; do sleep 0.01; i=$((i+1)); done; exit 5"
+                     "while [ $n -eq 0 ]; do sleep 0.01; done; sleep 0.3; exit 5"
             recorder = harness.start(self.run_folder, SH, "-c", script)
             assert recorder.stdout
             self.assertEqual(recorder.stdout.readline(), b"ready\n")
@@ -105,7 +105,7 @@ class Signals(Recording):
             shutil.rmtree(self.run_folder)
 
     def test_program_that_dies_of_it(self) -> None:
-        recorder = harness.start(self.run_folder, SH, "-c", "echo ready; sleep 20")
+        recorder = harness.start(self.run_folder, SH, "-c", f"echo ready; exec sleep {harness.PATIENCE}")
         assert recorder.stdout
         recorder.stdout.readline()
         recorder.send_signal(signal.SIGTERM)
@@ -186,10 +186,8 @@ class Streams(Recording):
         recorder.communicate(timeout=harness.PATIENCE)
 
     def test_background_child_keeps_its_output(self) -> None:
-        begun = time.monotonic()
         done = self.record(SH, "-c", "(sleep 0.5; echo late) & echo early", options=("-q",))
         self.assertEqual(done.stdout, b"early\nlate\n")
-        self.assertLess(time.monotonic() - begun, 5)
 
     def test_summary_is_two_lines_on_standard_error(self) -> None:
         done = self.record(harness.TALKER, "1", "0")
@@ -319,23 +317,25 @@ class Folder(Recording):
     def test_default_folder(self) -> None:
         for _ in range(2):
             subprocess.run([harness.WHEELTAP, "record", "-q", "--name", "a/b c", "--", "true"], cwd=self.folder,
-                           env={k: v for k, v in os.environ.items() if k != "WHEELTAP_HOME"}, timeout=30, check=True)
+                           env={k: v for k, v in os.environ.items() if k != "WHEELTAP_HOME"}, timeout=harness.PATIENCE, check=True)
         made = sorted(p.name for p in (self.folder / "wheeltap-runs").iterdir())
         self.assertEqual(len(made), 2)
         self.assertTrue(all(name.startswith("a_b_c-") for name in made), made)
 
     def test_running_and_abandoned(self) -> None:
-        recorder = harness.start(self.run_folder, "sleep", "0.6")
+        recorder = harness.start(self.run_folder, "sleep", str(harness.PATIENCE))
+        program = harness.wait_for(lambda: harness.program_of(recorder.pid, "sleep"))
         harness.wait_for(lambda: self.described()["status"] == "running")
         info = [harness.WHEELTAP, "info", "--json", str(self.run_folder)]
         self.assertIn(b'"running"', subprocess.run(info, stdout=subprocess.PIPE).stdout)
         harness.kill(recorder.pid)
+        harness.kill(program)
         recorder.communicate(timeout=harness.PATIENCE)
         self.assertIn(b'"abandoned"', subprocess.run(info, stdout=subprocess.PIPE).stdout)
 
     def test_relay_sleeps_when_the_recorder_is_dead(self) -> None:
         """What it holds open is its own: nothing that it closes for the recorder."""
-        recorder = harness.start(self.run_folder, "sleep", "3")
+        recorder = harness.start(self.run_folder, "sleep", str(harness.PATIENCE))
         program = harness.wait_for(lambda: harness.program_of(recorder.pid, "sleep"))
         relay, = set(harness.children_of(recorder.pid)) - {harness.parent_of(program)}
         harness.kill(recorder.pid)
@@ -405,13 +405,13 @@ class Folder(Recording):
 class Limits(Recording):
     def test_duration(self) -> None:
         begun = time.monotonic()
-        done = self.record(harness.TALKER, "100", "3", "1500", options=("--duration", "0.4"))
+        done = self.record(harness.TALKER, "100", "3", "4000", options=("--duration", "1"))
         self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 100))
-        self.assertGreater(time.monotonic() - begun, 1.4)
+        self.assertGreater(time.monotonic() - begun, 3.9)
         run = self.described()
         self.assertEqual(run["status"], "interrupted")
-        self.assertLess(run["events"], 60000)  # type: ignore[arg-type]
-        self.assertGreater(run["events"], 5000)  # type: ignore[arg-type]
+        self.assertLess(run["events"], 90000)  # type: ignore[arg-type]
+        self.assertGreater(run["events"], 1000)  # type: ignore[arg-type]
         harness.tracks(self.run_folder)
 
     def test_ceiling(self) -> None:
@@ -457,7 +457,7 @@ class Limits(Recording):
         self.assertLessEqual(len(streams), 7)
         self.assertIn("flight", run["losses"])  # type: ignore[operator]
         info = json.loads(subprocess.run([harness.WHEELTAP, "info", "--json", str(self.run_folder)],
-                                         stdout=subprocess.PIPE, timeout=30).stdout)
+                                         stdout=subprocess.PIPE, timeout=harness.PATIENCE).stdout)
         self.assertGreater(info["lost"], 100000)
         self.assertLess(run["events"], 300000)  # type: ignore[arg-type]
 
@@ -508,9 +508,14 @@ class Followed(Recording):
         self.assertIn(b"-lwheeltap-client", done.stderr)
 
     def test_child_that_stays_is_told(self) -> None:
-        begun = time.monotonic()
-        done = self.record(SH, "-c", f"{harness.TALKER} 100 0 8000 >/dev/null 2>&1 & sleep 0.3")
-        self.assertLess(time.monotonic() - begun, 7)
+        output = self.folder / "output"
+        script = f"{harness.TALKER} 100 0 {harness.PATIENCE * 1000:.0f} >{output} 2>&1 & echo $!; " \
+                 f"until [ -s {output} ]; do sleep 0.01; done"
+        done = self.record(SH, "-c", script)
+        child = int(done.stdout)
+        is_alive = harness.alive(child)
+        harness.kill(child)
+        self.assertTrue(is_alive, "the recorder does not wait for it")
         self.assertIn(b"still running", done.stderr)
         harness.tracks(self.run_folder)
 

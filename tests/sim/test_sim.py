@@ -22,6 +22,9 @@ from typing import Any
 
 import brute
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 WHEELTAP = ""
 
 # Rows of the default workload with seed 1, hashed as text: the same on every machine. Changes only with
@@ -70,7 +73,7 @@ class Sim(unittest.TestCase):
         self.temporary.cleanup()
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([WHEELTAP, "sim", *words], capture_output=True, text=True, timeout=100)
+        return subprocess.run([WHEELTAP, "sim", *words], capture_output=True, text=True, timeout=PATIENCE)
 
     def sim(self, events: int, *words: str, toml: str = "") -> Path:
         self.count += 1
@@ -307,7 +310,7 @@ class Sim(unittest.TestCase):
 
         run = self.folder / "full"
         done = subprocess.run([WHEELTAP, "sim", "--events", "500000", "-o", str(run)], capture_output=True, text=True,
-                              timeout=100, preexec_fn=limit, restore_signals=False)  # fmt: skip
+                              timeout=PATIENCE, preexec_fn=limit, restore_signals=False)  # fmt: skip
         self.assertEqual((done.returncode, done.stdout), (4, ""))
         self.assertIn("File too large", done.stderr)
         self.assertEqual([p.name for p in run.iterdir()], ["sim-00.wt"])

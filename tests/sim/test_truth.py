@@ -15,6 +15,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 WHEELTAP = ""
 CONFIGS = (
     "",
@@ -24,7 +27,7 @@ CONFIGS = (
 
 
 def wheeltap(*words: str) -> Any:
-    done = subprocess.run([WHEELTAP, *words], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([WHEELTAP, *words], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

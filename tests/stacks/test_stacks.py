@@ -154,7 +154,9 @@ class Stacks(unittest.TestCase):
                                 ("in-handler", 1)):
                 with self.subTest(backend=backend, name=name):
                     for frames in self.found_at(run, name, count):
-                        self.assertIn("clone3" if name == "in-thread" else "_start", frames[-1].function)
+                        # Where threads begin in libc has a name only with its debug symbols installed.
+                        outermost = frames[-1].file if name == "in-thread" else frames[-1].function
+                        self.assertIn("libc.so" if name == "in-thread" else "_start", outermost)
                         if name == "in-inlined":
                             self.inlined(frames)
             said = harness.described(run)["syscalls"]["stacks"]

@@ -12,11 +12,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 BUILD = Path(os.environ.get("WHEELTAP_BUILD", "build")).resolve()
 WHEELTAP = str(BUILD / "wheeltap")
 ACTS = str(BUILD / "tests" / "syscalls" / "acts")
 STRACE = shutil.which("strace")
-PATIENCE = 60.0
 
 
 class Scratch:

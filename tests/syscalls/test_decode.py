@@ -17,6 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 # Shown with raw values, as docs/syscalls.md says, where strace has more to say.
 RAW = {"rt_sigreturn", "restart_syscall", "syslog", "ptrace", "reboot", "quotactl", "quotactl_fd", "kexec_load", "keyctl", "ioprio_set",
        "ioprio_get", "fanotify_init", "fanotify_mark", "landlock_add_rule", "memfd_secret", "swapon", "add_key", "request_key", "recvmmsg"}
@@ -31,7 +34,7 @@ failures: list[str] = []
 
 
 def start(*command: str, cwd: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
+    return subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE,
                           env={"PATH": "/usr/bin:/bin", "TZ": "UTC"})
 
 

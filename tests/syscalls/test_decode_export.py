@@ -17,6 +17,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 WHEELTAP, DECODE_TRACE = (str(Path(path).resolve()) for path in sys.argv[1:3])
 
 STRACE = r"""100   openat(AT_FDCWD, "/data/set", O_RDONLY) = 3 <0.000012>
@@ -83,7 +86,7 @@ class Exports(unittest.TestCase):
         cls.folder.cleanup()
 
     def export(self, form: str, *options: str) -> str:
-        done = subprocess.run([WHEELTAP, "export", "--to", form, "-o", "-", *options, self.run_path], capture_output=True, timeout=30)
+        done = subprocess.run([WHEELTAP, "export", "--to", form, "-o", "-", *options, self.run_path], capture_output=True, timeout=PATIENCE)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         return done.stdout.decode()
 
@@ -144,7 +147,7 @@ class Exports(unittest.TestCase):
         self.assertEqual(json.loads(rows[0]["fields"])["text"], 'openat(AT_FDCWD, "/data/set", O_RDONLY) = 3')
 
     def test_view(self) -> None:
-        done = subprocess.run([WHEELTAP, "view", self.run_path], capture_output=True, text=True, timeout=30)
+        done = subprocess.run([WHEELTAP, "view", self.run_path], capture_output=True, text=True, timeout=PATIENCE)
         self.assertIn('openat(AT_FDCWD, "/data/set", O_RDONLY) = 3 <0.000012345>', done.stdout)
 
     def test_python(self) -> None:
@@ -157,7 +160,7 @@ class Exports(unittest.TestCase):
             self.skipTest("the Python package was not built")
         if b"__asan_init" in built[0].read_bytes():
             self.skipTest("an interpreter without sanitizers does not load an extension that has them")
-        done = subprocess.run(["/usr/bin/python3", "-c", script, self.run_path], capture_output=True, text=True, timeout=30,
+        done = subprocess.run(["/usr/bin/python3", "-c", script, self.run_path], capture_output=True, text=True, timeout=PATIENCE,
                               env={"PYTHONPATH": str(package)})
         self.assertEqual((done.stderr, done.stdout), ("", 'openat(AT_FDCWD, "/data/set", O_RDONLY) = 3\n' * 2))
 
@@ -166,7 +169,7 @@ class Exports(unittest.TestCase):
         path = f"{self.folder.name}/nothing"
         for form in ("strace", "renacer-json", "html"):
             done = subprocess.run([WHEELTAP, "export", "--to", form, "-o", path, "--kind", "mark", self.run_path],
-                                  capture_output=True, text=True, timeout=30)
+                                  capture_output=True, text=True, timeout=PATIENCE)
             self.assertEqual(done.returncode, 3)
             self.assertIn("no system calls", done.stderr)
             self.assertFalse(Path(path).exists())

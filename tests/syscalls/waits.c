@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORK_NS 60000000
+#define WORK_NS 300000000
 
 extern char **environ;
 

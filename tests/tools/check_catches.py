@@ -10,6 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 SOURCE = Path(__file__).resolve().parents[2]
 TOOL = SOURCE / "tools" / "check"
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n/* A sample. */\n"
@@ -116,7 +119,7 @@ class Tree:
         path.write_bytes(text.encode(errors="surrogateescape"))
 
     def check(self) -> tuple[int, list[str]]:
-        done = subprocess.run([TOOL, "--root", self.root], stdout=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run([TOOL, "--root", self.root], stdout=subprocess.PIPE, text=True, timeout=PATIENCE)
         return done.returncode, done.stdout.splitlines()
 
     def expect(self, what: str, status: int, *shown: str, only: bool = True) -> None:

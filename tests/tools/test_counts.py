@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "test"
 
@@ -16,7 +20,7 @@ TESTS = {
     "bad": ("echo the reason of bad; exit 3", "exitcode"),
     "skip": ("echo the reason of skip; exit 77", "exitcode"),
     "crash": ("kill -SEGV $$", "exitcode"),
-    "slow": ("sleep 20", "exitcode"),
+    "slow": ("sleep 1000", "exitcode"),
     "tap_good": ("echo ok 1 - a; echo 'ok 2 - b # SKIP the reason of b'; echo ok 3; echo 1..3", "tap"),
     "tap_bad": ("echo ok 1; echo not ok 2 - x; echo not ok 3 - y; echo 1..3; exit 1", "tap"),
     "tap_cut": ("echo ok 1; echo 1..2", "tap"),
@@ -30,7 +34,7 @@ def project(folder: Path, names: list[str]) -> Path:
     for name in names:
         script, protocol = TESTS[name]
         (folder / f"{name}.sh").write_text(script + "\n")
-        lines.append(f"test('{name}', sh, args: files('{name}.sh'), protocol: '{protocol}', timeout: 1, suite: 'x')")
+        lines.append(f"test('{name}', sh, args: files('{name}.sh'), protocol: '{protocol}', timeout: {1 if name == 'slow' else 60}, suite: 'x')")
     (folder / "meson.build").write_text("\n".join(lines) + "\n")
     subprocess.run(["meson", "setup", "build", "."], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return folder / "build"
@@ -39,8 +43,17 @@ def project(folder: Path, names: list[str]) -> Path:
 def run(names: list[str]) -> tuple[int, list[str]]:
     with tempfile.TemporaryDirectory(prefix="wheeltap-test-") as folder:
         build = project(Path(folder), names)
-        done = subprocess.run([TOOL, "--no-asan", build], stdout=subprocess.PIPE, timeout=60, text=True)
+        done = subprocess.run([TOOL, "--no-asan", build], stdout=subprocess.PIPE, timeout=PATIENCE, text=True,
+                              env={**os.environ, "WHEELTAP_TEST_PATIENCE": "0.4"})  # two seconds for what hangs on purpose
         return done.returncode, done.stdout.splitlines()
+
+
+def refused(patience: str) -> bool:
+    done = subprocess.run([TOOL, "--no-asan", "nowhere"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, text=True,
+                          env={**os.environ, "WHEELTAP_TEST_PATIENCE": patience})
+    good = done.returncode == 1 and f"WHEELTAP_TEST_PATIENCE is '{patience}'" in done.stderr and not done.stdout
+    print(f"{'ok' if good else 'not ok'} - a patience of '{patience}' is refused")
+    return good
 
 
 def expect(names: list[str], status: int, last: str, *shown: str) -> bool:
@@ -60,6 +73,8 @@ def main() -> int:
                "tap_good/b: the reason of b", "tap_none: the reason of none", "FAILED plain slow (timeout"),
         expect(["skip"], 1, "0 passed, 0 failed, 1 skipped", "no test ran"),
         expect([], 1, "0 passed, 0 failed, 0 skipped", "no test ran"),
+        refused("long"),
+        refused("-1"),
     ]
     print(f"1..{len(results)}")
     return 0 if all(results) else 1

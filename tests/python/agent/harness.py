@@ -15,7 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
 
-TIMEOUT = int(os.environ.get("WHEELTAP_TEST_TIMEOUT", "120"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from patience import PATIENCE  # noqa: E402
+
+TIMEOUT = float(os.environ.get("WHEELTAP_TEST_TIMEOUT") or PATIENCE)
 
 
 @dataclass

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import Harness, Run, main
+from harness import TIMEOUT, Harness, Run, main
 
 # Calls often enough for the interpreter to specialise; each must still be seen, and nothing must look different.
 CALLS = """
@@ -119,7 +119,7 @@ def interpreters(first: str) -> list[str]:
 def version_of(path: str) -> str:
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     try:
-        done = subprocess.run([path, "-c", code], capture_output=True, text=True, timeout=60) if path else None
+        done = subprocess.run([path, "-c", code], capture_output=True, text=True, timeout=TIMEOUT) if path else None
     except OSError:
         done = None
     return done.stdout.strip() if done and done.returncode == 0 else ""

@@ -17,13 +17,20 @@ model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 data, target = torch.randn(4, 8), torch.tensor([0, 1, 2, 3])
 for step in range({steps}):
+    {rest}
     optimizer.zero_grad()
     loss = F.cross_entropy(model(data), target)
     loss.backward()
     optimizer.step()
 print(loss.item())
 """
+# Beside this a step's own work is short however busy the machine is.
+REST = "import time; time.sleep(0.05)"
 DIGESTS, ARGUMENTS, CALLS, PARAMETERS, GRADIENTS, UNNEEDED = 1, 2, 4, 8, 16, 4096
+
+
+def train(steps: int, rest: str = "pass") -> str:
+    return TRAIN.format(steps=steps, rest=rest)
 
 
 def by_step(run: Run) -> list[list[dict[str, Any]]]:
@@ -48,14 +55,14 @@ def codes(t: Harness) -> list[str]:
 
 
 def test_sample(t: Harness) -> None:
-    run = t.record(TRAIN.format(steps=12), "--sample", "every=4")
+    run = t.record(train(12), "--sample", "every=4")
     told = [count(step, "call_begin", callee="cross_entropy") for step in by_step(run)]
     t.equal("every fourth step is told in full", told, [1, 0, 0, 0] * 3 + [0], run.errors)
     t.equal("the others as the lean level does", [count(step, "call_begin", callee="Linear.forward")
                                                   for step in by_step(run)], [2] * 12 + [0])
     t.equal("the trace says so", [(e["reason"], e["lacks"], e["every"]) for e in run.of("thinned")][:2],
             [("sample", CALLS | ARGUMENTS, 4), ("none", 0, 4)])
-    run = t.record(TRAIN.format(steps=6), "--sample", "warmup=2", "--detail", "lean")
+    run = t.record(train(6), "--sample", "warmup=2", "--detail", "lean")
     changes = [count(step, "state", attribute="0.weight") for step in by_step(run)]
     t.equal("states of the first steps only", changes[2:], [0] * 5, changes)
     t.equal("and that none follow", [e["every"] for e in run.of("thinned")], [0])
@@ -63,8 +70,8 @@ def test_sample(t: Harness) -> None:
 
 
 def test_budget(t: Harness) -> None:
-    bare = t.bare(TRAIN.format(steps=400))
-    run = t.record(TRAIN.format(steps=400), "--detail", "full", "--budget", "1")
+    bare = t.bare(train(400))
+    run = t.record(train(400), "--detail", "full", "--budget", "1")
     t.equal("the result is the same", run.output, bare.output, run.errors)
     thinned = run.of("thinned")
     t.check("what costs more than the budget is thinned", any(e["reason"] == "budget" and e["lacks"] & DIGESTS
@@ -79,7 +86,7 @@ def test_budget(t: Harness) -> None:
         wrong += lacking and event["kind"] == "state" and event["fields"]["attribute"] == "0.weight"
     t.equal("what is said to lack does", wrong, 0)
     t.equal("and is not taken for what did not happen", codes(t), [])
-    run = t.record(TRAIN.format(steps=20), "--detail", "lean", "--budget", "1000")
+    run = t.record(train(20, REST), "--detail", "lean", "--budget", "1000")
     t.equal("a budget that is large enough thins nothing", run.of("thinned"), [])
     setting = {e["key"]: e for e in run.of("setting")}
     t.equal("the choice is on record", (setting["budget_percent"]["value"], setting["detail"]["text"]), (1000, "lean"))
@@ -106,7 +113,7 @@ def pack(t: Harness, *needs: object) -> str:
 
 
 def test_invariants(t: Harness) -> None:
-    code = TRAIN.format(steps=3) + """
+    code = train(3) + """
 from wheeltap import _wheeltap as core
 print([core.is_hooked(f) for f in (torch.relu, torch.add, F.cross_entropy, nn.Module.__call__, torch.Tensor.backward)])
 """

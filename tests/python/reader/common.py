@@ -17,6 +17,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from patience import PATIENCE  # noqa: E402
+
 WHEELTAP = os.path.abspath(sys.argv[1])
 SOURCE = Path(sys.argv[2]).resolve()
 QUICK = "quick" in sys.argv[3:]  # the part that every interpreter runs
@@ -62,7 +65,7 @@ def finish() -> None:
 
 
 def cli(*words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([WHEELTAP, *words], capture_output=True, text=True, timeout=120, cwd=FOLDER)
+    return subprocess.run([WHEELTAP, *words], capture_output=True, text=True, timeout=PATIENCE, cwd=FOLDER)
 
 
 def has(module: str) -> bool:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from common import SOURCE, WHEELTAP, check, finish, skip
+from common import PATIENCE, SOURCE, WHEELTAP, check, finish, skip
 
 HERE = Path(__file__).resolve().parent
 PLACES = ("/usr/bin/python3.*", "/usr/local/bin/python3.*", os.path.expanduser("~/.pyenv/versions/*/bin/python3.*"),
@@ -40,7 +40,7 @@ def main() -> None:
     for version, path in sorted(found.items()):
         for test, words in (("test_agree.py", ["quick"]), ("test_arrow.py", []), ("test_memory.py", ["quick"])):
             done = subprocess.run([path, str(HERE / test), WHEELTAP, str(SOURCE), *words], capture_output=True, text=True,
-                                  timeout=100)
+                                  timeout=PATIENCE)
             skipped = done.stdout.count("# SKIP")
             check(f"CPython {version}: {test}, {done.stdout.count('ok ')} checks, {skipped} skipped", done.returncode == 0,
                   *[line for line in done.stdout.splitlines() if not line.startswith("ok")], done.stderr)
