@@ -15,6 +15,7 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "base/steady.h"
 #include "base/toml.h"
 
 static char folder[] = "/tmp/wheeltap-test-XXXXXX";
@@ -122,6 +123,24 @@ static int use_grow(uint64_t *ret_found)
 	return status;
 }
 
+static int use_steady(uint64_t *ret_found)
+{
+	struct wti_steady array;
+	int status = 0;
+
+	wti_steady_init(&array, sizeof(uint64_t), 1000);
+	for (uint64_t i = 0; i < 300 && !status; i++) {
+		uint64_t *item = wti_steady_add(&array);
+
+		status = item ? 0 : array.status;
+		if (item)
+			*item = i;
+	}
+	*ret_found = array.count;
+	wti_steady_release(&array);
+	return status;
+}
+
 static int use_toml(uint64_t *ret_found)
 {
 	static const char text[] =
@@ -183,6 +202,11 @@ static void test_map(void)
 static void test_grow(void)
 {
 	each_allocation_both(use_grow);
+}
+
+static void test_steady(void)
+{
+	each_allocation_both(use_steady);
 }
 
 static void test_toml(void)
@@ -276,6 +300,7 @@ static const struct test tests[] = {
 	{"arena", test_arena},
 	{"map", test_map},
 	{"grow", test_grow},
+	{"steady", test_steady},
 	{"toml", test_toml},
 	{"file_read", test_file_read},
 	{"replace", test_replace},

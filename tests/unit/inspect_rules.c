@@ -318,7 +318,7 @@ static void old_scheduler(struct world *w, bool is_wrong)
 	if (is_wrong) { /* another optimizer takes the parameter over */
 		struct wti_object *other = optimizer(w, "SGD", "SGD");
 
-		w->training.parameters[0].optimizer = (uint32_t)(other - w->training.objects) + 1;
+		wti_parameter_at(&w->training, 0)->optimizer = other->place + 1;
 		wti_object_add_member(other, 0);
 	}
 	for (int i = 0; i < 4; i++) {
@@ -398,7 +398,7 @@ static void resting_group(struct world *w, bool is_wrong)
 	adam->lr[1] = is_wrong ? 0 : 0.01;
 	parameter(w, "Net", "a", find(w, "Adam"))->grad = WTI_GRAD_NONZERO;
 	parameter(w, "Net", "b", find(w, "Adam"))->grad = WTI_GRAD_NONZERO;
-	w->training.parameters[1].group = 1;
+	wti_parameter_at(&w->training, 1)->group = 1;
 	step(w, "Adam");
 	step(w, "Adam");
 }

@@ -146,7 +146,7 @@ static void cut_at_best(struct world *w, bool is_wrong)
 	object(w, "ReduceLROnPlateau", "ReduceLROnPlateau", WT_OBJECT_TYPE_SCHEDULER)->of =
 		word(w, "Adam");
 	for (int i = 0; i < 6; i++) {
-		w->training.processes[0].loss = 10 - i;
+		wti_process_at(&w->training, 0)->loss = 10 - i;
 		find(w, "Adam")->lr[0] = 0.1 / (1 + i / 2);
 		step(w, "Adam");
 		call(w, "ReduceLROnPlateau.step");

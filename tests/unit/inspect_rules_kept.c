@@ -235,7 +235,7 @@ static void untied(struct world *w, bool is_wrong)
 	}
 	step(w, "Adam");
 	for (int i = 0; i < 2; i++)
-		w->training.parameters[i].hash = is_wrong ? 80 + (uint64_t)i : 80;
+		wti_parameter_at(&w->training, i)->hash = is_wrong ? 80 + (uint64_t)i : 80;
 	step(w, "Adam");
 }
 

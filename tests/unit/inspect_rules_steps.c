@@ -288,7 +288,7 @@ static void never_scheduled(struct world *w, bool is_wrong)
 {
 	model(w);
 	scheduler(w);
-	w->training.processes[0].last_epoch = 3;
+	wti_process_at(&w->training, 0)->last_epoch = 3;
 	for (int i = 0; i < 4; i++)
 		step(w, "Adam");
 	find(w, "StepLR")->call_count = is_wrong ? 0 : 4;

@@ -105,8 +105,8 @@ static inline struct wti_parameter *parameter(struct world *w, const char *owner
 	made->hash = made->name;
 	if (of) { /* tables may have moved */
 		holder = wti_object_of(&w->training, w->stream, optimizer_name);
-		made->optimizer = (uint32_t)(holder - w->training.objects) + 1;
-		wti_object_add_member(holder, (uint32_t)(made - w->training.parameters));
+		made->optimizer = holder->place + 1;
+		wti_object_add_member(holder, made->place);
 	}
 	return made;
 }
@@ -158,7 +158,7 @@ static inline void tell(struct world *w, enum wti_moment_type type, const struct
 {
 	struct wti_moment moment = {.type = type,
 				    .training = &w->training,
-				    .process = &w->training.processes[w->stream],
+				    .process = wti_process_at(&w->training, w->stream),
 				    .scope = w->scope,
 				    .call = &w->call,
 				    .object = of};
@@ -266,10 +266,10 @@ static inline struct wti_object *find(struct world *w, const char *name)
 
 static inline void backward(struct world *w)
 {
-	w->training.processes[w->stream].backward_count++;
-	for (size_t i = 0; i < w->training.object_count; i++) {
-		w->training.objects[i].backward_count++;
-		w->training.objects[i].zero_grad_count_after_backward = 0;
+	wti_process_at(&w->training, w->stream)->backward_count++;
+	for (size_t i = 0; i < w->training.objects.count; i++) {
+		wti_object_at(&w->training, i)->backward_count++;
+		wti_object_at(&w->training, i)->zero_grad_count_after_backward = 0;
 	}
 	tell(w, WTI_MOMENT_BACKWARD, NULL);
 }
@@ -282,9 +282,9 @@ static inline void step(struct world *w, const char *name)
 	call(w, "Adam.step");
 	tell(w, WTI_MOMENT_STEP, of);
 	of->step_count++;
-	w->training.processes[w->stream].step_count++;
+	wti_process_at(&w->training, w->stream)->step_count++;
 	for (uint32_t i = 0; i < of->member_count; i++) {
-		struct wti_parameter *moved = &w->training.parameters[of->members[i]];
+		struct wti_parameter *moved = wti_parameter_at(&w->training, of->members[i]);
 
 		moved->step_count++;
 		moved->any_grad_count += moved->grad != WTI_GRAD_NONE;

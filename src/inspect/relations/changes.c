@@ -57,8 +57,8 @@ static bool is_of_frozen_module(const struct wti_training *training,
 {
 	bool any = false;
 
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->stream != buffer->stream || parameter->module != buffer->module ||
 		    parameter->is_buffer)
@@ -242,7 +242,7 @@ static void see_stepped(struct wti_scene *scene, struct state *state,
 			const struct wti_moment *moment)
 {
 	const struct wti_training *training = scene->training;
-	size_t stride = 1 + training->parameter_count / PARAMETERS_MAX;
+	size_t stride = 1 + training->parameters.count / PARAMETERS_MAX;
 	struct flow *flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
 	uint64_t *last = wti_slot_of_object(&state->steps, moment->object, sizeof(*last));
 	struct held *held = wti_slot_of_object(&state->optimizers, moment->object, sizeof(*held));
@@ -255,10 +255,10 @@ static void see_stepped(struct wti_scene *scene, struct state *state,
 	tell_groups(scene, moment);
 	if (moment->object->step_count > 1)
 		tell_clear(scene, moment, held);
-	for (size_t i = 0; i < training->parameter_count; i += stride) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i += stride) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 		bool is_held = parameter->optimizer &&
-			       &training->objects[parameter->optimizer - 1] == moment->object;
+			       wti_object_at(training, parameter->optimizer - 1) == moment->object;
 
 		if (parameter->stream != moment->process->stream)
 			continue;

@@ -142,7 +142,7 @@ static bool is_constant(const struct wti_parameter *parameter)
 static void see_first(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
 {
 	const struct wti_parameter *parameter = moment->parameter;
-	uint32_t place = (uint32_t)(parameter - scene->training->parameters);
+	uint32_t place = parameter->place;
 	const struct wti_parameter *other;
 	uint64_t *slot;
 
@@ -154,7 +154,7 @@ static void see_first(struct wti_scene *scene, struct state *state, const struct
 	slot = wti_map_number(&state->firsts, parameter->hash ^ (uint64_t)parameter->stream << 48);
 	if (!slot || (*slot && *slot - 1 == place))
 		return;
-	other = *slot ? &scene->training->parameters[*slot - 1] : NULL;
+	other = *slot ? wti_parameter_at(scene->training, *slot - 1) : NULL;
 	wti_occasion(scene, &wti_relation_consistent, moment, scene->words[WTI_WORD_PARAMETER],
 		     wti_scene_word(scene, "beginnings"));
 	wti_occasion_parameter(scene, parameter);
@@ -171,8 +171,10 @@ static void tell_pairs(struct wti_scene *scene, struct state *state,
 		       const struct wti_moment *moment)
 {
 	for (uint32_t i = 0; i < state->pair_count; i++) {
-		const struct wti_parameter *a = &scene->training->parameters[state->pairs[i].a];
-		const struct wti_parameter *b = &scene->training->parameters[state->pairs[i].b];
+		const struct wti_parameter *a =
+			wti_parameter_at(scene->training, state->pairs[i].a);
+		const struct wti_parameter *b =
+			wti_parameter_at(scene->training, state->pairs[i].b);
 
 		if (a->stream != moment->process->stream)
 			continue;
@@ -192,7 +194,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 {
 	struct state *state = opaque;
 	const struct wti_training *training = scene->training;
-	size_t stride = 1 + training->parameter_count / PARAMETERS_MAX;
+	size_t stride = 1 + training->parameters.count / PARAMETERS_MAX;
 
 	if (moment->type == WTI_MOMENT_STATE) {
 		if (moment->parameter && wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1 &&
@@ -209,9 +211,9 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (moment->scope.world < 2)
 		return;
 	compare_rate(scene, state, moment);
-	for (size_t i = 0; i < training->parameter_count; i += stride)
-		if (training->parameters[i].stream == moment->process->stream)
-			compare_parameter(scene, state, moment, &training->parameters[i]);
+	for (size_t i = 0; i < training->parameters.count; i += stride)
+		if (wti_parameter_at(training, i)->stream == moment->process->stream)
+			compare_parameter(scene, state, moment, wti_parameter_at(training, i));
 }
 
 static void release(void *opaque)

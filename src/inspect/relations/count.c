@@ -90,7 +90,7 @@ static void finish(struct wti_scene *scene, void *opaque)
 {
 	struct state *state = opaque;
 
-	for (size_t i = 0; i < scene->training->process_count; i++) {
+	for (size_t i = 0; i < scene->training->processes.count; i++) {
 		struct flow *flow = wti_slot(&state->flows, i, sizeof(*flow));
 
 		if (!flow || !flow->all[STEPS])

@@ -98,8 +98,8 @@ static void tell_ranks(struct wti_scene *scene, struct state *state,
 /* The class of the sampler that gives a loader its indices. */
 static uint32_t sampler_of(const struct wti_scene *scene, const struct wti_moment *moment)
 {
-	for (size_t i = 0; moment->object && i < scene->training->object_count; i++) {
-		const struct wti_object *sampler = &scene->training->objects[i];
+	for (size_t i = 0; moment->object && i < scene->training->objects.count; i++) {
+		const struct wti_object *sampler = wti_object_at(scene->training, i);
 
 		if (sampler->stream == moment->process->stream &&
 		    sampler->type == WT_OBJECT_TYPE_SAMPLER && sampler->of == moment->object->name)

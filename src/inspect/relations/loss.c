@@ -33,8 +33,8 @@ static bool leads_to_steps(const struct wti_scene *scene, const struct wti_momen
 {
 	bool any = false;
 
-	for (size_t i = 0; i < scene->training->object_count; i++) {
-		const struct wti_object *object = &scene->training->objects[i];
+	for (size_t i = 0; i < scene->training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(scene->training, i);
 
 		if (object->stream != moment->process->stream ||
 		    object->type != WT_OBJECT_TYPE_OPTIMIZER)

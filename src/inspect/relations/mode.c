@@ -35,8 +35,8 @@ static void tell_around(struct wti_scene *scene, const struct wti_moment *moment
 /* Whether an optimizer holds a parameter of this model. */
 static bool is_trained(const struct wti_scene *scene, const struct wti_call *model)
 {
-	for (size_t i = 0; i < scene->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &scene->training->parameters[i];
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
 
 		if (parameter->stream == model->stream && parameter->owner == model->object &&
 		    parameter->optimizer)
@@ -68,8 +68,8 @@ static bool is_frozen(const struct wti_scene *scene, const struct wti_call *modu
 {
 	bool any = false;
 
-	for (size_t i = 0; i < scene->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &scene->training->parameters[i];
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
 
 		if (parameter->stream != module->stream || parameter->module != module->object ||
 		    parameter->is_buffer)

@@ -121,8 +121,8 @@ static struct held held_of(struct wti_scene *scene, const struct wti_moment *mom
 {
 	struct held held = {0};
 
-	for (size_t i = 0; i < scene->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &scene->training->parameters[i];
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
 		const struct wti_value_row *value;
 
 		if (parameter->owner != owner || !is_candidate(moment, parameter))
@@ -138,8 +138,8 @@ static struct held held_of(struct wti_scene *scene, const struct wti_moment *mom
  * live, is a checkpoint of the other. */
 static bool is_of_another(struct wti_scene *scene, const struct wti_moment *moment, uint32_t owner)
 {
-	for (size_t i = 0; i < scene->training->object_count; i++) {
-		const struct wti_object *other = &scene->training->objects[i];
+	for (size_t i = 0; i < scene->training->objects.count; i++) {
+		const struct wti_object *other = wti_object_at(scene->training, i);
 		struct held held;
 
 		if (other->name == owner || other->stream != moment->process->stream ||
@@ -166,8 +166,8 @@ static void see_save(struct wti_scene *scene, struct state *state, const struct 
 	uint32_t owner = 0;
 	bool holds = false;
 
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (!is_candidate(moment, parameter))
 			continue;
@@ -218,8 +218,8 @@ static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	bool matches = false, differs = false;
 
-	for (size_t i = 0; i < scene->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &scene->training->parameters[i];
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
 		const struct wti_value_row *value;
 
 		if (parameter->owner != moment->object->name || !parameter->is_member ||
@@ -242,8 +242,8 @@ static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
 static void note_collection(struct wti_scene *scene, struct state *state,
 			    const struct wti_moment *moment)
 {
-	for (size_t i = 0; i < scene->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &scene->training->parameters[i];
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
 
 		if (parameter->owner != moment->object->name || !is_candidate(moment, parameter))
 			continue;

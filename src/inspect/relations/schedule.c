@@ -133,7 +133,7 @@ static void tell_scheduler(struct wti_scene *scene, struct state *state,
 	/* A step whose states are still coming in has been taken. */
 	steps = optimizer->step_count +
 		(moment->process->stepping &&
-		 &scene->training->objects[moment->process->stepping - 1] == optimizer);
+		 wti_object_at(scene->training, moment->process->stepping - 1) == optimizer);
 	wti_occasion(scene, &wti_relation_schedule, moment, wti_scene_word(scene, "scheduler"), 0);
 	if (steps > *last)
 		wti_say(scene, WTI_FORM_TRUE,
@@ -157,8 +157,8 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	case WTI_MOMENT_SCHEDULER:
 		flow->scheduler_steps++;
 		tell_scheduler(scene, state, moment);
-		for (size_t i = 0; i < scene->training->object_count; i++) {
-			const struct wti_object *optimizer = &scene->training->objects[i];
+		for (size_t i = 0; i < scene->training->objects.count; i++) {
+			const struct wti_object *optimizer = wti_object_at(scene->training, i);
 
 			if (optimizer->stream != moment->process->stream ||
 			    optimizer->type != WT_OBJECT_TYPE_OPTIMIZER ||
@@ -184,7 +184,7 @@ static void finish(struct wti_scene *scene, void *opaque)
 {
 	struct state *state = opaque;
 
-	for (size_t i = 0; i < scene->training->process_count; i++) {
+	for (size_t i = 0; i < scene->training->processes.count; i++) {
 		struct flow *flow = wti_slot(&state->flows, i, sizeof(*flow));
 
 		if (!flow || flow->steps < 3 ||

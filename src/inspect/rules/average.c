@@ -281,8 +281,8 @@ static bool is_trainable_and_free(const struct wti_training *training, size_t st
 {
 	bool has_any = false;
 
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->stream != stream || parameter->owner != owner ||
 		    parameter->is_buffer)

@@ -65,8 +65,8 @@ static struct match match_owner(const struct wti_moment *moment, uint32_t owner)
 	const struct wti_training *training = moment->training;
 	struct match match = {0};
 
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->stream == moment->process->stream && parameter->owner == owner &&
 		    parameter->is_member && !parameter->is_buffer && parameter->has_hash &&
@@ -78,7 +78,7 @@ static struct match match_owner(const struct wti_moment *moment, uint32_t owner)
 
 static bool is_a_model(const struct wti_moment *moment, size_t object)
 {
-	const struct wti_object *candidate = &moment->training->objects[object];
+	const struct wti_object *candidate = wti_object_at(moment->training, object);
 
 	return candidate->stream == moment->process->stream &&
 	       candidate->type == WT_OBJECT_TYPE_MODULE;
@@ -88,12 +88,12 @@ static bool is_a_model(const struct wti_moment *moment, size_t object)
 
 static void see_mixed(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	for (size_t i = 0; i < moment->training->object_count; i++) {
+	for (size_t i = 0; i < moment->training->objects.count; i++) {
 		struct match match;
 
 		if (!is_a_model(moment, i))
 			continue;
-		match = match_owner(moment, moment->training->objects[i].name);
+		match = match_owner(moment, wti_object_at(moment->training, i)->name);
 		if (match.equal && match.different)
 			wti_violated(
 				account, moment, match.first_different->name,
@@ -128,12 +128,12 @@ const struct wti_rule wti_rule_ckpt_001 = {
 
 static void see_incomplete(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	for (size_t i = 0; i < moment->training->object_count; i++) {
+	for (size_t i = 0; i < moment->training->objects.count; i++) {
 		struct match match;
 
 		if (!is_a_model(moment, i))
 			continue;
-		match = match_owner(moment, moment->training->objects[i].name);
+		match = match_owner(moment, wti_object_at(moment->training, i)->name);
 		if (match.equal + match.different < 2)
 			continue;
 		if (match.first_missing)
@@ -242,8 +242,8 @@ const struct wti_rule wti_rule_ckpt_003 = {
 /* "state_dict[module.conv1.weight]" -> whether it ends in ".NAME]" or is NAME. */
 static bool is_key_of(const struct wti_moment *moment, uint32_t object, const char *key)
 {
-	for (size_t i = 0; i < moment->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &moment->training->parameters[i];
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
 
 		if (parameter->stream == moment->process->stream && parameter->owner == object &&
 		    !strcmp(wti_moment_text(moment, parameter->name), key))
@@ -317,9 +317,10 @@ static void see_moved_on(struct wti_case *account, void *state, const struct wti
 	struct taken *taken;
 
 	if (moment->type == WTI_MOMENT_SAVE) {
-		for (size_t i = 0; i < moment->training->object_count; i++)
+		for (size_t i = 0; i < moment->training->objects.count; i++)
 			if (is_a_model(moment, i))
-				judge_saved(account, state, moment, &moment->training->objects[i]);
+				judge_saved(account, state, moment,
+					    wti_object_at(moment->training, i));
 		return;
 	}
 	if (moment->call->what != WTI_CALLEE_STATE_DICT)
@@ -363,8 +364,8 @@ static void judge_frozen(struct wti_case *account, const struct wti_moment *mome
 	const struct wti_parameter *missing = NULL;
 	uint32_t there = 0, lost = 0;
 
-	for (size_t i = 0; i < moment->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &moment->training->parameters[i];
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
 
 		if (parameter->stream != moment->process->stream || parameter->owner != owner ||
 		    !parameter->is_member || parameter->is_buffer || parameter->placement)
@@ -397,9 +398,9 @@ static void see_frozen(struct wti_case *account, void *state, const struct wti_m
 		*is_loaded = true;
 	if (moment->type != WTI_MOMENT_SAVE || *is_loaded)
 		return;
-	for (size_t i = 0; i < moment->training->object_count; i++)
+	for (size_t i = 0; i < moment->training->objects.count; i++)
 		if (is_a_model(moment, i))
-			judge_frozen(account, moment, moment->training->objects[i].name);
+			judge_frozen(account, moment, wti_object_at(moment->training, i)->name);
 }
 
 const struct wti_rule wti_rule_ckpt_006 = {

@@ -25,8 +25,8 @@ static uint32_t count_waiting(const struct wti_training *training, size_t stream
 	uint32_t waiting = 0;
 
 	*ret_count = 0;
-	for (size_t i = 0; i < training->object_count; i++) {
-		const struct wti_object *object = &training->objects[i];
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(training, i);
 
 		if (object->stream != stream || object->type != WT_OBJECT_TYPE_OPTIMIZER)
 			continue;

@@ -178,10 +178,10 @@ static const struct wti_parameter *mean_of(struct normalisation *module,
 {
 	const struct wti_training *training = moment->training;
 
-	for (size_t i = 0; !module->place && i < training->parameter_count; i++)
-		if (is_mean_of(moment, &training->parameters[i]))
+	for (size_t i = 0; !module->place && i < training->parameters.count; i++)
+		if (is_mean_of(moment, wti_parameter_at(training, i)))
 			module->place = (uint32_t)i + 1;
-	return module->place ? &training->parameters[module->place - 1] : NULL;
+	return module->place ? wti_parameter_at(training, module->place - 1) : NULL;
 }
 
 static void judge_statistics(struct wti_case *account, struct statistics *statistics,

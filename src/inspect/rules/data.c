@@ -260,8 +260,8 @@ const struct wti_rule wti_rule_data_002 = {
 
 static bool is_shuffled(const struct wti_moment *moment)
 {
-	for (size_t i = 0; i < moment->training->object_count; i++) {
-		const struct wti_object *object = &moment->training->objects[i];
+	for (size_t i = 0; i < moment->training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(moment->training, i);
 		const char *class_name = wti_moment_text(moment, object->class_name);
 
 		if (object->stream == moment->object->stream &&

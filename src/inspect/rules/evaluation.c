@@ -122,8 +122,8 @@ static void release_evaluation(void *state)
 /* Whether an optimizer has stepped parameters of this model. */
 static bool is_trained(const struct wti_moment *moment, uint32_t model)
 {
-	for (size_t i = 0; i < moment->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &moment->training->parameters[i];
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
 
 		if (parameter->stream == moment->process->stream && parameter->owner == model &&
 		    parameter->step_count)
@@ -211,8 +211,8 @@ static bool is_frozen(const struct wti_moment *moment, uint32_t module)
 {
 	bool has_any = false;
 
-	for (size_t i = 0; i < moment->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &moment->training->parameters[i];
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
 
 		if (parameter->stream != moment->process->stream || parameter->module != module ||
 		    parameter->is_buffer)
@@ -236,8 +236,8 @@ static const char *name_below(const struct wti_moment *moment,
 
 static bool has_twin_of(const struct wti_moment *moment, const struct wti_parameter *own)
 {
-	for (size_t i = 0; i < moment->training->parameter_count; i++) {
-		const struct wti_parameter *other = &moment->training->parameters[i];
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *other = wti_parameter_at(moment->training, i);
 
 		if (other->stream == own->stream && other->owner == own->owner &&
 		    other->requires_grad && other->shape == own->shape &&
@@ -249,8 +249,8 @@ static bool has_twin_of(const struct wti_moment *moment, const struct wti_parame
 
 bool wti_has_trained_twin(const struct wti_moment *moment, uint32_t module)
 {
-	for (size_t i = 0; i < moment->training->parameter_count; i++) {
-		const struct wti_parameter *own = &moment->training->parameters[i];
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *own = wti_parameter_at(moment->training, i);
 
 		if (own->stream == moment->process->stream && own->module == module &&
 		    !own->is_buffer)
@@ -341,8 +341,8 @@ struct iterated {
 /* A vector of the power iteration that spectral normalisation does in training mode. */
 static bool is_iterated(const struct wti_moment *moment, uint32_t module, uint32_t *ret_owner)
 {
-	for (size_t i = 0; i < moment->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &moment->training->parameters[i];
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
 		const char *name = wti_moment_text(moment, parameter->name);
 		size_t bytes = strlen(name);
 

@@ -203,8 +203,8 @@ static void see_missing(struct wti_case *account, void *state, const struct wti_
 static void finish_missing(struct wti_case *account, void *state,
 			   const struct wti_training *training)
 {
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->step_count < STEPS_TO_WAIT && lacks_gradient(training, parameter))
 			tell_lacking(account, state, parameter,

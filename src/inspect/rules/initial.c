@@ -53,7 +53,7 @@ static void find_pairs(struct tied *tied, const struct wti_moment *moment)
 
 	for (uint32_t i = 0; i < moment->object->member_count; i++) {
 		uint32_t number = moment->object->members[i];
-		const struct wti_parameter *parameter = &moment->training->parameters[number];
+		const struct wti_parameter *parameter = wti_parameter_at(moment->training, number);
 		uint32_t *first, *pair;
 
 		if (!is_plain(parameter))
@@ -63,7 +63,7 @@ static void find_pairs(struct tied *tied, const struct wti_moment *moment)
 			continue;
 		if (!*first)
 			*first = number + 1;
-		else if (should_be_one(tied, &moment->training->parameters[*first - 1],
+		else if (should_be_one(tied, wti_parameter_at(moment->training, *first - 1),
 				       parameter)) {
 			pair = wti_slot(&tied->pairs, number, sizeof(*pair));
 			if (pair)
@@ -79,9 +79,9 @@ static void judge_pairs(struct wti_case *account, struct tied *tied,
 	for (size_t i = 0; i < tied->pairs.count; i++) {
 		uint64_t number = tied->pairs.index.entries[i].key;
 		uint32_t *pair = wti_slot(&tied->pairs, number, sizeof(*pair));
-		const struct wti_parameter *a = &moment->training->parameters[number];
+		const struct wti_parameter *a = wti_parameter_at(moment->training, number);
 		const struct wti_parameter *b =
-			pair ? &moment->training->parameters[*pair - 1] : NULL;
+			pair ? wti_parameter_at(moment->training, *pair - 1) : NULL;
 
 		if (!b || a->stream != moment->process->stream || !a->moved || !b->moved)
 			continue;

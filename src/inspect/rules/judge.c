@@ -177,8 +177,8 @@ static struct wti_where where_of_spot(const struct wti_case *account, const stru
 	struct wti_where where = {.line = -1, .op = spot->op};
 	struct wti_symbols *symbols = account->training->symbols;
 	const struct wt_reader *reader =
-		spot->line.stream < account->training->process_count
-			? account->training->processes[spot->line.stream].reader
+		spot->line.stream < account->training->processes.count
+			? wti_process_at(account->training, spot->line.stream)->reader
 			: NULL;
 	const struct wt_site *site =
 		reader && spot->line.site ? wt_reader_site(reader, spot->line.site) : NULL;

@@ -194,8 +194,8 @@ static bool has_matrix(struct wti_slots *slots, const struct wti_moment *moment)
 	if (matrix->is_known)
 		return matrix->has_one;
 	matrix->is_known = true;
-	for (size_t i = 0; i < moment->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &moment->training->parameters[i];
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
 
 		matrix->has_one |= parameter->stream == call->stream &&
 				   parameter->module == call->object && !parameter->is_buffer &&

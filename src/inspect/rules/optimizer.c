@@ -112,8 +112,8 @@ static void see_outside(struct wti_case *account, void *state, const struct wti_
 	if (!is_time(moment->object))
 		return;
 	collect_owners(&owners, training, moment->object);
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->stream != moment->object->stream || !parameter->is_member ||
 		    parameter->is_buffer || !parameter->requires_grad ||
@@ -242,8 +242,8 @@ const struct wti_rule wti_rule_opt_004 = {
 static const struct wti_parameter *latecomer(const struct wti_training *training,
 					     const struct wti_object *optimizer)
 {
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *other = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *other = wti_parameter_at(training, i);
 
 		if (other->stream == optimizer->stream && other->born > optimizer->born &&
 		    other->is_member && other->requires_grad && !other->optimizer &&
@@ -263,7 +263,8 @@ static bool is_all_stray(const struct wti_training *training, const struct wti_o
 		    !parameter->is_member || wti_parameter_is_used(training, parameter))
 			return false;
 	}
-	return optimizer->member_count && training->processes[optimizer->stream].backward_count;
+	return optimizer->member_count &&
+	       wti_process_at(training, optimizer->stream)->backward_count;
 }
 
 static void see_stray(struct wti_case *account, void *state, const struct wti_moment *moment)
@@ -277,8 +278,9 @@ static void see_stray(struct wti_case *account, void *state, const struct wti_mo
 		return;
 	late = latecomer(training, optimizer);
 	made.scope = moment->scope;
-	if (optimizer->replaced && !training->parameters[optimizer->replaced - 1].optimizer)
-		wti_violated(account, &made, training->parameters[optimizer->replaced - 1].name,
+	if (optimizer->replaced && !wti_parameter_at(training, optimizer->replaced - 1)->optimizer)
+		wti_violated(account, &made,
+			     wti_parameter_at(training, optimizer->replaced - 1)->name,
 			     "the model has another tensor under this name since the optimizer "
 			     "took it");
 	if (is_all_stray(training, optimizer))

@@ -16,8 +16,8 @@ static void release_slots(void *state)
 /* Whether a wrapper keeps replicas of this model equal on all ranks. */
 static bool is_wrapped(const struct wti_training *training, size_t stream, uint32_t owner)
 {
-	for (size_t i = 0; i < training->object_count; i++) {
-		const struct wti_object *object = &training->objects[i];
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(training, i);
 		const char *class_name = wti_symbol_text(training->symbols, object->class_name);
 
 		if (object->stream == stream && object->type == WT_OBJECT_TYPE_WRAPPER &&

@@ -109,13 +109,13 @@ static void see_course(struct wti_case *account, void *state, const struct wti_m
 /* A later one of the same class has gone on: after a resume, or in the next part of a run. */
 static bool is_followed(const struct wti_training *training, size_t place)
 {
-	const struct wti_object *optimizer = &training->objects[place];
+	const struct wti_object *optimizer = wti_object_at(training, place);
 
-	for (size_t i = place + 1; i < training->object_count; i++)
-		if (training->objects[i].type == WT_OBJECT_TYPE_OPTIMIZER &&
-		    training->objects[i].stream == optimizer->stream &&
-		    training->objects[i].class_name == optimizer->class_name &&
-		    training->objects[i].step_count)
+	for (size_t i = place + 1; i < training->objects.count; i++)
+		if (wti_object_at(training, i)->type == WT_OBJECT_TYPE_OPTIMIZER &&
+		    wti_object_at(training, i)->stream == optimizer->stream &&
+		    wti_object_at(training, i)->class_name == optimizer->class_name &&
+		    wti_object_at(training, i)->step_count)
 			return true;
 	return false;
 }
@@ -123,8 +123,8 @@ static bool is_followed(const struct wti_training *training, size_t place)
 static void finish_course(struct wti_case *account, void *state,
 			  const struct wti_training *training)
 {
-	for (size_t i = 0; i < training->object_count; i++) {
-		const struct wti_object *optimizer = &training->objects[i];
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *optimizer = wti_object_at(training, i);
 		struct wti_moment end = wti_moment_of_end(training, optimizer->stream);
 		const struct course *course;
 

@@ -59,7 +59,7 @@ enum { EPOCHS_TO_TELL = 2, STEPS_WITHOUT_EPOCHS = 50 };
 /* Many schedules move once an epoch: a run must have been long enough to need it. */
 static bool is_long_enough(const struct wti_training *training, const struct wti_object *optimizer)
 {
-	int64_t epoch = training->processes[optimizer->stream].last_epoch;
+	int64_t epoch = wti_process_at(training, optimizer->stream)->last_epoch;
 
 	if (epoch >= 0)
 		return epoch + 1 >= EPOCHS_TO_TELL;
@@ -68,8 +68,8 @@ static bool is_long_enough(const struct wti_training *training, const struct wti
 
 static void finish_never(struct wti_case *account, void *state, const struct wti_training *training)
 {
-	for (size_t i = 0; i < training->object_count; i++) {
-		const struct wti_object *scheduler = &training->objects[i];
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *scheduler = wti_object_at(training, i);
 		const struct wti_object *optimizer;
 		struct wti_moment moment;
 
@@ -120,7 +120,8 @@ static const struct wti_object *successor(const struct wti_training *training,
 	for (uint32_t i = 0; i < optimizer->member_count; i++) {
 		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
 		const struct wti_object *now =
-			parameter->optimizer ? &training->objects[parameter->optimizer - 1] : NULL;
+			parameter->optimizer ? wti_object_at(training, parameter->optimizer - 1)
+					     : NULL;
 
 		if (now && now != optimizer && now->born > optimizer->born && now->step_count)
 			return now;
@@ -298,8 +299,8 @@ static void judge_end(struct wti_case *account, const struct descent *descent,
 static void finish_descent(struct wti_case *account, void *state,
 			   const struct wti_training *training)
 {
-	for (size_t i = 0; i < training->object_count; i++) {
-		const struct wti_object *optimizer = &training->objects[i];
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *optimizer = wti_object_at(training, i);
 		const struct descent *descent;
 
 		if (optimizer->type != WT_OBJECT_TYPE_OPTIMIZER || !optimizer->step_count)

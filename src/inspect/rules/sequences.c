@@ -174,8 +174,8 @@ static uint64_t words_of(const struct wti_moment *moment)
 {
 	const struct wti_training *training = moment->training;
 
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->stream == moment->call->stream && !parameter->is_buffer &&
 		    parameter->module == moment->call->object)

@@ -69,8 +69,9 @@ static void take_parameter(struct siblings *siblings, const struct wti_training 
 	if (!model)
 		return;
 	model->build = (model->build ^ parameter->shape) * 0x9e3779b97f4a7c15u;
-	model->is_optimized |= parameter->optimizer &&
-			       training->objects[parameter->optimizer - 1].step_count >= STEPS_MIN;
+	model->is_optimized |=
+		parameter->optimizer &&
+		wti_object_at(training, parameter->optimizer - 1)->step_count >= STEPS_MIN;
 	model->is_free &= !parameter->optimizer && parameter->requires_grad &&
 			  wti_parameter_is_used(training, parameter);
 }
@@ -111,8 +112,8 @@ static void finish_siblings(struct wti_case *account, void *state,
 {
 	struct siblings *siblings = state;
 
-	for (size_t i = 0; i < training->parameter_count; i++)
-		take_parameter(siblings, training, &training->parameters[i]);
+	for (size_t i = 0; i < training->parameters.count; i++)
+		take_parameter(siblings, training, wti_parameter_at(training, i));
 	for (size_t i = 0; i < siblings->count; i++)
 		if (siblings->models[i].is_optimized)
 			judge_model(account, siblings, training, &siblings->models[i]);

@@ -6,15 +6,13 @@
 #ifndef WTI_INSPECT_SLOTS_H
 #define WTI_INSPECT_SLOTS_H
 
+#include "base/steady.h"
 #include "inspect/training/training.h"
 
-enum { WTI_SLOT_SEGMENTS = 21 };
-
 struct wti_slots {
-	struct wti_map index;              /* key: place, from 1 */
-	char *segments[WTI_SLOT_SEGMENTS]; /* number n holds the places from 2^n to 2^(n+1) - 1 */
+	struct wti_map index; /* key: place, from 1 */
+	struct wti_steady memory;
 	size_t count;
-	size_t bytes; /* of each */
 };
 
 /* NULL: never made. */

@@ -282,8 +282,8 @@ struct stranger {
 
 static bool is_trained(const struct wti_training *training, size_t stream, uint32_t owner)
 {
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->stream == stream && parameter->owner == owner &&
 		    parameter->step_count)
@@ -298,8 +298,8 @@ static const struct wti_parameter *free_parameter(const struct wti_training *tra
 {
 	const struct wti_parameter *found = NULL;
 
-	for (size_t i = 0; i < training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &training->parameters[i];
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->stream != stream || parameter->owner != owner ||
 		    parameter->is_buffer)

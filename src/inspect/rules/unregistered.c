@@ -63,8 +63,8 @@ static bool is_made(struct watching *watching, const struct wti_moment *moment, 
 
 static bool is_parameter(const struct wti_moment *moment, uint64_t hash)
 {
-	for (size_t i = 0; i < moment->training->parameter_count; i++) {
-		const struct wti_parameter *parameter = &moment->training->parameters[i];
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
 
 		if (parameter->stream == moment->process->stream && parameter->has_hash &&
 		    parameter->hash == hash)

@@ -6,7 +6,7 @@
 
 struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream)
 {
-	const struct wti_process *process = &training->processes[stream];
+	const struct wti_process *process = wti_process_at(training, stream);
 
 	return (struct wti_moment){
 		.training = training,
@@ -30,8 +30,8 @@ const struct wti_object *wti_scheduler_of(const struct wti_training *training,
 					  const struct wti_object *optimizer,
 					  const char *class_name)
 {
-	for (size_t i = 0; i < training->object_count; i++) {
-		const struct wti_object *object = &training->objects[i];
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(training, i);
 
 		if (object->type != WT_OBJECT_TYPE_SCHEDULER ||
 		    object->stream != optimizer->stream || object->of != optimizer->name)
@@ -142,7 +142,7 @@ bool wti_parameter_lr(const struct wti_training *training, const struct wti_para
 
 	if (!parameter->optimizer || parameter->group >= WTI_GROUPS_MAX)
 		return false;
-	optimizer = &training->objects[parameter->optimizer - 1];
+	optimizer = wti_object_at(training, parameter->optimizer - 1);
 	if (!(optimizer->lr_known & 1u << parameter->group))
 		return false;
 	*ret_lr = optimizer->lr[parameter->group];
@@ -152,7 +152,8 @@ bool wti_parameter_lr(const struct wti_training *training, const struct wti_para
 const struct wti_parameter *wti_object_member(const struct wti_training *training,
 					      const struct wti_object *object, uint32_t index)
 {
-	return index < object->member_count ? &training->parameters[object->members[index]] : NULL;
+	return index < object->member_count ? wti_parameter_at(training, object->members[index])
+					    : NULL;
 }
 
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol)

@@ -6,24 +6,21 @@
 #include "base/grow.h"
 #include "members.h"
 
-#define STREAMS_MAX 65536u
 #define MEMBERS_MAX (1u << 20) /* of one optimizer */
 #define NAME_BYTES 1024
 
 struct wti_process *wti_training_process(struct wti_training *training, size_t stream)
 {
-	while (stream >= training->process_count && stream < STREAMS_MAX) {
-		struct wti_process *process;
+	while (stream >= training->processes.count) {
+		struct wti_process *process = wti_steady_add(&training->processes);
 
-		if (wti_grow_zeroed(&training->processes, training->process_count + 1,
-				    &training->process_capacity, STREAMS_MAX))
+		if (!process)
 			return NULL;
-		process = &training->processes[training->process_count];
-		process->stream = training->process_count++;
+		process->stream = training->processes.count - 1;
 		process->scope = (struct wti_scope){-1, -1, 0, -1, -1};
 		process->last_epoch = -1;
 	}
-	return stream < training->process_count ? &training->processes[stream] : NULL;
+	return wti_process_at(training, stream);
 }
 
 struct wti_object *wti_object_of(struct wti_training *training, size_t stream, uint32_t name)
@@ -32,14 +29,14 @@ struct wti_object *wti_object_of(struct wti_training *training, size_t stream, u
 	struct wti_object *object;
 
 	if (slot && *slot)
-		return &training->objects[*slot - 1];
-	if (!slot || wti_grow_zeroed(&training->objects, training->object_count + 1,
-				     &training->object_capacity, WTI_NO_CEILING)) {
+		return wti_object_at(training, *slot - 1);
+	object = slot ? wti_steady_add(&training->objects) : NULL;
+	if (!object) {
 		training->overflow_count++;
 		return NULL;
 	}
-	object = &training->objects[training->object_count];
-	*slot = ++training->object_count;
+	*slot = training->objects.count;
+	object->place = (uint32_t)training->objects.count - 1;
 	object->stream = stream;
 	object->name = name;
 	object->born = ++training->births;
@@ -52,7 +49,7 @@ const struct wti_object *wti_training_object(const struct wti_training *training
 	const uint64_t *slot =
 		wti_map_find_number(&training->object_index, (uint64_t)stream << 32 | name);
 
-	return slot ? &training->objects[*slot - 1] : NULL;
+	return slot && *slot ? wti_object_at(training, *slot - 1) : NULL;
 }
 
 /* Symbols are below 2^20 and streams below 2^16: the three fit one key. */
@@ -86,14 +83,14 @@ struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t str
 	struct wti_parameter *parameter;
 
 	if (slot && *slot)
-		return &training->parameters[*slot - 1];
-	if (!slot || wti_grow_zeroed(&training->parameters, training->parameter_count + 1,
-				     &training->parameter_capacity, WTI_NO_CEILING)) {
+		return wti_parameter_at(training, *slot - 1);
+	parameter = slot ? wti_steady_add(&training->parameters) : NULL;
+	if (!parameter) {
 		training->overflow_count++;
 		return NULL;
 	}
-	parameter = &training->parameters[training->parameter_count];
-	*slot = ++training->parameter_count;
+	*slot = training->parameters.count;
+	parameter->place = (uint32_t)training->parameters.count - 1;
 	parameter->stream = stream;
 	parameter->born = ++training->births;
 	parameter->owner = owner;
@@ -108,7 +105,7 @@ struct wti_parameter *wti_parameter_find(const struct wti_training *training, si
 	const uint64_t *slot =
 		wti_map_find_number(&training->parameter_index, parameter_key(stream, owner, name));
 
-	return slot && *slot ? &training->parameters[*slot - 1] : NULL;
+	return slot && *slot ? wti_parameter_at(training, *slot - 1) : NULL;
 }
 
 bool wti_object_add_member(struct wti_object *object, uint32_t parameter)
@@ -153,12 +150,12 @@ static void take_optimized(struct wti_training *training, struct wti_parameter *
 			   uint32_t name, bool is_held, uint32_t group)
 {
 	struct wti_object *object = wti_object_of(training, parameter->stream, name);
-	uint32_t number = (uint32_t)(parameter - training->parameters);
+	uint32_t number = parameter->place;
 	uint32_t place_of_object;
 
 	if (!object)
 		return;
-	place_of_object = (uint32_t)(object - training->objects) + 1;
+	place_of_object = object->place + 1;
 	if (!is_held) {
 		remove_member(object, number);
 		if (parameter->optimizer == place_of_object)
@@ -184,12 +181,12 @@ static bool has_no_element(const char *shape)
 static void take_replacement(struct wti_training *training, struct wti_parameter *parameter)
 {
 	struct wti_object *optimizer =
-		parameter->optimizer ? &training->objects[parameter->optimizer - 1] : NULL;
+		parameter->optimizer ? wti_object_at(training, parameter->optimizer - 1) : NULL;
 
 	if (!optimizer)
 		return;
-	remove_member(optimizer, (uint32_t)(parameter - training->parameters));
-	optimizer->replaced = (uint32_t)(parameter - training->parameters) + 1;
+	remove_member(optimizer, parameter->place);
+	optimizer->replaced = parameter->place + 1;
 	parameter->optimizer = 0;
 	parameter->step_count = parameter->moved_count = 0;
 	parameter->any_grad_count = parameter->with_grad_count = 0;
@@ -204,12 +201,12 @@ static void take_place(struct wti_training *training, const struct wti_parameter
 {
 	uint64_t *slot = wti_map_number(&training->place_index,
 					parameter_key(parameter->stream, object, place_name));
-	uint32_t number = (uint32_t)(parameter - training->parameters) + 1;
+	uint32_t number = parameter->place + 1;
 
 	if (!slot)
 		return;
-	if (*slot && *slot != number && training->parameters[*slot - 1].optimizer)
-		take_replacement(training, &training->parameters[*slot - 1]);
+	if (*slot && *slot != number && wti_parameter_at(training, *slot - 1)->optimizer)
+		take_replacement(training, wti_parameter_at(training, *slot - 1));
 	*slot = number;
 }
 

@@ -88,9 +88,9 @@ struct wti_scope wti_scope_of(const struct wti_scopes *scopes, size_t stream, ui
 {
 	const uint64_t *of_track = wti_map_find_number(&scopes->index, key_of(stream, track));
 	const uint64_t *of_all = wti_map_find_number(&scopes->index, key_of(stream, WHOLE_PROCESS));
-	struct wti_scope scope = of_all ? scopes->entries[*of_all - 1].scope : nowhere;
+	struct wti_scope scope = of_all && *of_all ? scopes->entries[*of_all - 1].scope : nowhere;
 
-	if (of_track && scopes->entries[*of_track - 1].says) {
+	if (of_track && *of_track && scopes->entries[*of_track - 1].says) {
 		struct wti_scope own = scopes->entries[*of_track - 1].scope;
 
 		own.rank = scope.rank;

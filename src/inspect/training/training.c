@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "members.h"
 
+#define STREAMS_MAX 65536u
 #define OBJECTS_MAX 65536u
 #define PARAMETERS_MAX (1u << 20)
 
@@ -118,7 +119,7 @@ static enum wti_moment_type type_of(const struct wti_training *training,
 static void step_begins(struct wti_training *training, struct wti_object *optimizer)
 {
 	for (uint32_t i = 0; i < optimizer->member_count; i++)
-		training->parameters[optimizer->members[i]].moved = false;
+		wti_parameter_at(training, optimizer->members[i])->moved = false;
 }
 
 /* Which optimizer's a call of backward() serves is known only later: all get it. */
@@ -128,11 +129,11 @@ static void count_backward(struct wti_training *training, const struct wti_call 
 
 	if (process)
 		process->backward_count++;
-	for (size_t i = 0; i < training->object_count; i++)
-		if (training->objects[i].stream == call->stream &&
-		    training->objects[i].type == WT_OBJECT_TYPE_OPTIMIZER) {
-			training->objects[i].backward_count++;
-			training->objects[i].zero_grad_count_after_backward = 0;
+	for (size_t i = 0; i < training->objects.count; i++)
+		if (wti_object_at(training, i)->stream == call->stream &&
+		    wti_object_at(training, i)->type == WT_OBJECT_TYPE_OPTIMIZER) {
+			wti_object_at(training, i)->backward_count++;
+			wti_object_at(training, i)->zero_grad_count_after_backward = 0;
 		}
 }
 
@@ -186,7 +187,7 @@ static void step_ended(struct wti_training *training, const struct wti_call *cal
 
 	if (!process || call->exception)
 		return;
-	process->stepping = (uint32_t)(optimizer - training->objects) + 1;
+	process->stepping = optimizer->place + 1;
 	process->step_call = *call;
 	process->step_call.values = NULL;
 	process->step_call.value_count = 0;
@@ -198,8 +199,8 @@ static void zero_grad_ended(struct wti_training *training, const struct wti_call
 {
 	bool is_optimizer = object && object->type == WT_OBJECT_TYPE_OPTIMIZER;
 
-	for (size_t i = 0; i < training->object_count; i++) {
-		struct wti_object *other = &training->objects[i];
+	for (size_t i = 0; i < training->objects.count; i++) {
+		struct wti_object *other = wti_object_at(training, i);
 
 		if (other->stream != call->stream || other->type != WT_OBJECT_TYPE_OPTIMIZER ||
 		    (is_optimizer && other != object))
@@ -242,13 +243,13 @@ static void ended(void *self, struct wti_call *call, const struct wti_call *pare
 
 static void stepped(struct wti_training *training, struct wti_process *process)
 {
-	struct wti_object *optimizer = &training->objects[process->stepping - 1];
+	struct wti_object *optimizer = wti_object_at(training, process->stepping - 1);
 
 	process->stepping = 0;
 	process->step_count++;
 	optimizer->step_count++;
 	for (uint32_t i = 0; i < optimizer->member_count; i++) {
-		struct wti_parameter *parameter = &training->parameters[optimizer->members[i]];
+		struct wti_parameter *parameter = wti_parameter_at(training, optimizer->members[i]);
 
 		parameter->step_count++;
 		parameter->moved_count += parameter->moved;
@@ -258,7 +259,7 @@ static void stepped(struct wti_training *training, struct wti_process *process)
 	tell_call(training, WTI_MOMENT_STEPPED, &process->step_call, NULL, optimizer);
 	optimizer->backward_count = 0;
 	for (uint32_t i = 0; i < optimizer->member_count; i++)
-		training->parameters[optimizer->members[i]].grad_is_new = false;
+		wti_parameter_at(training, optimizer->members[i])->grad_is_new = false;
 }
 
 /* "fc1.weight.grad" -> "fc1.weight"; false: it is not the name of a gradient. */
@@ -347,7 +348,7 @@ static void take_state(struct wti_training *training, const struct wt_event *eve
 	moment.object = wti_training_object(training, event->stream, owner);
 	moment.number = number_of(event);
 	if (moment.object && moment.object->type == WT_OBJECT_TYPE_OPTIMIZER)
-		take_lr(training, &training->objects[moment.object - training->objects], &moment);
+		take_lr(training, wti_object_at(training, moment.object->place), &moment);
 	tell(training, &moment);
 }
 
@@ -469,6 +470,9 @@ int wti_training_init(struct wti_training *training,
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	wti_symbols_init(training->symbols);
 	wti_calls_init(&training->calls, training->symbols);
+	wti_steady_init(&training->processes, sizeof(struct wti_process), STREAMS_MAX);
+	wti_steady_init(&training->objects, sizeof(struct wti_object), OBJECTS_MAX);
+	wti_steady_init(&training->parameters, sizeof(struct wti_parameter), PARAMETERS_MAX);
 	wti_map_init(&training->object_index, OBJECTS_MAX);
 	wti_map_init(&training->used, PARAMETERS_MAX);
 	wti_map_init(&training->parameter_index, PARAMETERS_MAX);
@@ -478,11 +482,11 @@ int wti_training_init(struct wti_training *training,
 
 void wti_training_release(struct wti_training *training)
 {
-	for (size_t i = 0; i < training->object_count; i++)
-		free(training->objects[i].members);
-	free(training->objects);
-	free(training->parameters);
-	free(training->processes);
+	for (size_t i = 0; i < training->objects.count; i++)
+		free(wti_object_at(training, i)->members);
+	wti_steady_release(&training->objects);
+	wti_steady_release(&training->parameters);
+	wti_steady_release(&training->processes);
 	wti_map_release(&training->object_index);
 	wti_map_release(&training->used);
 	wti_map_release(&training->parameter_index);
@@ -524,7 +528,7 @@ void wti_training_finish(struct wti_training *training)
 	struct wti_listener listener = listener_of(training);
 
 	wti_calls_finish(&training->calls, &listener);
-	for (size_t i = 0; i < training->process_count; i++)
-		if (training->processes[i].stepping)
-			stepped(training, &training->processes[i]);
+	for (size_t i = 0; i < training->processes.count; i++)
+		if (wti_process_at(training, i)->stepping)
+			stepped(training, wti_process_at(training, i));
 }

@@ -9,6 +9,7 @@
 #ifndef WTI_INSPECT_TRAINING_H
 #define WTI_INSPECT_TRAINING_H
 
+#include "base/steady.h"
 #include "callees.h"
 #include "calls.h"
 
@@ -57,7 +58,8 @@ enum { WTI_GROUPS_MAX = 32 }; /* groups of an optimizer beyond that have no know
 
 struct wti_object {
 	size_t stream;
-	uint32_t name; /* symbols */
+	uint32_t place; /* in objects */
+	uint32_t name;  /* symbols */
 	uint32_t class_name;
 	uint32_t of;   /* what it wraps, schedules, was copied from */
 	uint64_t born; /* when it became known, counted over objects and parameters */
@@ -81,6 +83,7 @@ struct wti_object {
 
 struct wti_parameter {
 	size_t stream;
+	uint32_t place; /* in parameters */
 	uint32_t owner; /* symbols */
 	uint32_t name;
 	uint32_t module; /* that has it, as calls name it: Net.fc1 of fc1.weight in Net */
@@ -180,15 +183,13 @@ struct wti_where {
 struct wti_training {
 	struct wti_symbols *symbols;
 	struct wti_calls calls;
-	struct wti_process *processes; /* by stream */
-	size_t process_count, process_capacity;
-	struct wti_map object_index; /* stream and name: place plus one */
-	struct wti_object *objects;
-	size_t object_count, object_capacity;
+	/* Moments and rules keep pointers to what is in these three. */
+	struct wti_steady processes; /* struct wti_process, by stream */
+	struct wti_steady objects;
+	struct wti_steady parameters;
+	struct wti_map object_index;    /* stream and name: place plus one */
 	struct wti_map parameter_index; /* stream, owner and name: place plus one */
 	struct wti_map place_index;     /* stream, optimizer and place in it: likewise */
-	struct wti_parameter *parameters;
-	size_t parameter_count, parameter_capacity;
 	struct wti_map used; /* stream and name of modules that were called: enum wti_use */
 	struct wti_callees callees;
 	uint64_t births;
@@ -207,6 +208,23 @@ int wti_training_event(struct wti_training *training, const struct wt_event *eve
 void wti_training_finish(struct wti_training *training);
 
 /* ---- Asking --------------------------------------------------------------------------------- */
+
+/* By place, which has to be below the count. */
+static inline struct wti_process *wti_process_at(const struct wti_training *training, size_t place)
+{
+	return wti_steady_at(&training->processes, place);
+}
+
+static inline struct wti_object *wti_object_at(const struct wti_training *training, size_t place)
+{
+	return wti_steady_at(&training->objects, place);
+}
+
+static inline struct wti_parameter *wti_parameter_at(const struct wti_training *training,
+						     size_t place)
+{
+	return wti_steady_at(&training->parameters, place);
+}
 
 /* The end of a run, as a moment of a process; where its last step was called. */
 struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream);
