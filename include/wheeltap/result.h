@@ -136,6 +136,8 @@ void wt_result_set_status(struct wt_result *result, const char *status);
 void wt_result_note(struct wt_result *result, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void wt_result_finding(struct wt_result *result, const struct wt_finding *finding);
+/* Takes one out again; those behind it move up. */
+void wt_result_finding_remove(struct wt_result *result, size_t index);
 void wt_result_fact_text(struct wt_result *result, const char *key, const char *title,
 			 const char *text);
 void wt_result_fact_count(struct wt_result *result, const char *key, const char *title,

@@ -146,28 +146,34 @@ static bool concerns(const struct entry *entry, const struct wt_finding *finding
 	       (!entry->path || (finding->file && !fnmatch(entry->path, finding->file, 0)));
 }
 
+static struct entry *entry_of(struct wti_suppressions *suppressions,
+			      const struct wt_finding *finding, const char *today)
+{
+	for (size_t i = 0; i < suppressions->count; i++)
+		if (!has_ended(&suppressions->entries[i], today) &&
+		    concerns(&suppressions->entries[i], finding))
+			return &suppressions->entries[i];
+	return NULL;
+}
+
 void wti_suppress(struct wti_suppressions *suppressions, struct wt_result *result,
 		  const char *today)
 {
-	size_t kept = 0;
+	bool had_some = result->finding_count;
 
-	if (!suppressions)
-		return;
-	for (size_t i = 0; i < result->finding_count; i++) {
-		struct entry *entry = NULL;
+	for (size_t i = 0; suppressions && i < result->finding_count;) {
+		struct entry *entry = entry_of(suppressions, &result->findings[i], today);
 
-		for (size_t j = 0; j < suppressions->count && !entry; j++)
-			if (!has_ended(&suppressions->entries[j], today) &&
-			    concerns(&suppressions->entries[j], &result->findings[i]))
-				entry = &suppressions->entries[j];
-		if (entry)
-			entry->count++;
-		else
-			result->findings[kept++] = result->findings[i];
+		if (!entry) {
+			i++;
+			continue;
+		}
+		entry->count++;
+		wt_result_finding_remove(result, i);
 	}
-	if (!kept && result->finding_count && result->status && !strcmp(result->status, "findings"))
+	if (had_some && !result->finding_count && result->status &&
+	    !strcmp(result->status, "findings"))
 		wt_result_set_status(result, "clean");
-	result->finding_count = kept;
 }
 
 void wti_suppress_say(const struct wti_suppressions *suppressions, struct wt_result *result,

@@ -128,6 +128,16 @@ static void release_finding(struct wt_finding *finding)
 		free((char *)texts[i]);
 }
 
+void wt_result_finding_remove(struct wt_result *result, size_t index)
+{
+	if (index >= result->finding_count)
+		return;
+	release_finding(&result->findings[index]);
+	result->finding_count--;
+	memmove(&result->findings[index], &result->findings[index + 1],
+		(result->finding_count - index) * sizeof(*result->findings));
+}
+
 static struct wt_cell *add_fact(struct wt_result *result, const char *key, const char *title)
 {
 	struct wt_fact *fact;

@@ -44,6 +44,28 @@ static void fill(struct wt_result *result)
 	wt_result_note(result, "%d notes", 1);
 }
 
+/* Each is freed once: under a sanitizer nothing is left behind. */
+static void test_removed_findings(void)
+{
+	struct wt_finding finding = {.code = "WT-TEST-002", .title = "second", .file = "a.py"};
+	struct wt_result result;
+
+	fill(&result);
+	wt_result_finding(&result, &finding);
+	finding.title = "third";
+	wt_result_finding(&result, &finding);
+	wt_result_finding_remove(&result, 3); /* there is none */
+	CHECK_INT(result.finding_count, 3);
+	wt_result_finding_remove(&result, 1);
+	CHECK_INT(result.finding_count, 2);
+	CHECK_TEXT(result.findings[0].code, "WT-TEST-001");
+	CHECK_TEXT(result.findings[1].title, "third");
+	wt_result_finding_remove(&result, 0);
+	wt_result_finding_remove(&result, 0);
+	CHECK_INT(result.finding_count, 0);
+	wt_result_release(&result);
+}
+
 static void test_json(void)
 {
 	struct wt_result result;
@@ -181,6 +203,7 @@ static void test_misuse(void)
 }
 
 static const struct test tests[] = {
+	{"removed_findings", test_removed_findings},
 	{"json", test_json},
 	{"csv", test_csv},
 	{"text", test_as_text},
