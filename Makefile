@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus suites matrix help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus suites matrix mutate help
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -44,6 +44,14 @@ uninstall: $(BUILD)/build.ninja ## remove from PREFIX what `make install` instal
 
 fuzz: $(SETUP) ## look for inputs that break the parsers, with libFuzzer
 	@tools/fuzz
+
+COUNT ?= 10000
+SEED ?= 1
+mutate: everything ## read mutated files with every verb; half an hour: make mutate COUNT=10000 SEED=1
+	@test -f $(BUILD)-asan/build.ninja || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Doptimization=1 -Dwerror_dev=false >/dev/null
+	@ninja -C $(BUILD)-asan --quiet wheeltap
+	@tests/mutate/campaign.py --mutator $(BUILD)/tests/mutate/mutate_stream --plain $(BUILD)/wheeltap \
+		--asan $(BUILD)-asan/wheeltap --count $(COUNT) --seed $(SEED) --keep $(BUILD)/mutate-failures
 
 bench: everything ## measure speed and cost
 	@bench/run $(BUILD)

@@ -1,0 +1,43 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What campaigns have found, each by hand and as small as it goes: the verb has to end well, with a word that says why.
+
+usage: test_found.py WHEELTAP MUTATOR sanitized|plain
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import watch  # noqa: E402
+from cases import SEEDS, environment  # noqa: E402
+
+WHEELTAP, MUTATOR = (str(Path(word).resolve()) for word in sys.argv[1:3])
+PROGRAM = watch.Program(WHEELTAP, sys.argv[3] == "sanitized", 60, 300)
+
+
+class Found(unittest.TestCase):
+    def setUp(self) -> None:
+        temporary = tempfile.TemporaryDirectory(prefix="wheeltap-mutate-")
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+
+    def ends_well(self, line: str, how: str = "text") -> watch.Ended:
+        ended = watch.execute(PROGRAM, line.split(), self.folder, environment(self.folder))
+        wrong = watch.wrong_end(PROGRAM, ended, watch.STATUSES) or watch.wrong_output(ended, how)
+        self.assertEqual(wrong, "", ended.stderr.decode(errors="replace"))
+        return ended
+
+    def test_suppressed_findings_are_freed(self) -> None:
+        (self.folder / "wheeltap.toml").write_text('[[suppress]]\ncode = "WT-*"\nreason = "known"\n')
+        ended = self.ends_well(f"doctor {SEEDS}/ddp")
+        self.assertIn(b"suppressed in wheeltap.toml: known", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
