@@ -10,8 +10,15 @@
 
 #define PROCESSES_MAX (1u << 20)
 #define THREADS_MAX (1u << 20)
-#define DESCRIPTORS_MAX (1u << 20) /* of a process; beyond nothing is followed */
+/*
+ * Of a process, and of all together; beyond nothing is followed. A single call can name any number
+ * and a fork repeats what its parent had, so that a small trace could ask for any amount.
+ */
+#define DESCRIPTORS_MAX (1u << 16)
+#define DESCRIPTORS_ALL_MAX (1u << 22)
 #define HANDLES_MAX (1u << 22)
+#define NAMES_BYTES_MAX ((size_t)128 << 20) /* of all handles; beyond they have none */
+#define FOLDER_BYTES_MAX 8192u              /* longer than any that the kernel takes */
 #define DESCRIPTOR_NAME_MAX 4097
 
 /* ---- Processes ------------------------------------------------------------------------------- */
@@ -36,6 +43,46 @@ char *wti_handles_copy(struct wti_handles *h, const char *text)
 	return copy;
 }
 
+/* ---- Folders --------------------------------------------------------------------------------- */
+
+static struct wti_folder *make_folder(struct wti_handles *h, const char *path, size_t bytes)
+{
+	struct wti_folder *folder;
+
+	bytes = bytes < FOLDER_BYTES_MAX ? bytes : FOLDER_BYTES_MAX;
+	folder = malloc(sizeof(*folder) + bytes + 1);
+	if (!folder) {
+		h->failed = true;
+		return NULL;
+	}
+	folder->holder_count = 0;
+	memcpy(folder->path, path, bytes);
+	folder->path[bytes] = 0;
+	return folder;
+}
+
+static void drop_folder(struct wti_folder *folder)
+{
+	if (folder && !--folder->holder_count)
+		free(folder);
+}
+
+void wti_folder_set(struct wti_process *process, struct wti_folder *folder)
+{
+	if (folder)
+		folder->holder_count++;
+	drop_folder(process->folder);
+	process->folder = folder;
+}
+
+void wti_folder_change(struct wti_handles *h, struct wti_process *process, const char *path,
+		       size_t bytes)
+{
+	wti_folder_set(process, path ? make_folder(h, path, bytes) : NULL);
+}
+
+/* ---- New processes --------------------------------------------------------------------------- */
+
 static struct wti_process *new_process(struct wti_handles *h, uint32_t pid)
 {
 	uint64_t *slot = wti_map_number(&h->by_pid, pid);
@@ -59,7 +106,7 @@ struct wti_process *wti_process_of(struct wti_handles *h, uint32_t pid)
 		return process;
 	process = new_process(h, pid);
 	if (process)
-		process->folder = wti_handles_copy(h, h->folder);
+		wti_folder_set(process, h->folder);
 	else
 		h->failed = true;
 	return process;
@@ -86,16 +133,21 @@ uint32_t wti_handle_new(struct wti_handles *h, uint8_t type, const char *name)
 
 	if (!handle)
 		return 0;
+	if (name && strlen(name) > NAMES_BYTES_MAX - h->name_bytes)
+		name = NULL;
 	*handle = (struct wti_handle){.type = type, .name = wti_handles_copy(h, name)};
+	h->name_bytes += handle->name ? strlen(handle->name) : 0;
 	return (uint32_t)(handle - h->all) + 1;
 }
 
-static void drop(struct wti_handles *h, uint32_t index)
+/* Frees what nobody holds any more, or never did. */
+static void forget_unheld(struct wti_handles *h, uint32_t index)
 {
 	struct wti_handle *handle = index ? &h->all[index - 1] : NULL;
 
-	if (!handle || !handle->holder_count || --handle->holder_count)
+	if (!handle || handle->holder_count)
 		return;
+	h->name_bytes -= handle->name ? strlen(handle->name) : 0;
 	free(handle->name);
 	free(handle->peer);
 	free(handle->local);
@@ -104,18 +156,31 @@ static void drop(struct wti_handles *h, uint32_t index)
 		h->free_hint = index - 1;
 }
 
+static void drop(struct wti_handles *h, uint32_t index)
+{
+	if (!index || !h->all[index - 1].holder_count)
+		return;
+	h->all[index - 1].holder_count--;
+	forget_unheld(h, index);
+}
+
 static struct wti_descriptor *entry_of(struct wti_handles *h, struct wti_process *process,
 				       int32_t fd)
 {
 	size_t before = process->descriptor_count;
+	int r;
 
 	if (fd < 0 || (uint32_t)fd >= DESCRIPTORS_MAX)
 		return NULL;
-	if (wti_grow(&process->descriptors, (size_t)fd + 1, &process->descriptor_count,
-		     DESCRIPTORS_MAX)) {
-		h->failed = true;
+	if ((size_t)fd < before)
+		return &process->descriptors[fd];
+	r = wti_grow(&process->descriptors, (size_t)fd + 1, &process->descriptor_count,
+		     before + DESCRIPTORS_ALL_MAX - h->descriptor_count);
+	if (r) {
+		h->failed |= r == WT_E_NOMEM;
 		return NULL;
 	}
+	h->descriptor_count += process->descriptor_count - before;
 	for (size_t i = before; i < process->descriptor_count; i++)
 		process->descriptors[i] = (struct wti_descriptor){.is_unknown = true};
 	return &process->descriptors[fd];
@@ -126,8 +191,10 @@ void wti_descriptor_set(struct wti_handles *h, struct wti_process *process, int3
 {
 	struct wti_descriptor *entry = entry_of(h, process, fd);
 
-	if (!entry)
+	if (!entry) {
+		forget_unheld(h, handle);
 		return;
+	}
 	if (handle)
 		h->all[handle - 1].holder_count++;
 	drop(h, entry->handle);
@@ -166,10 +233,10 @@ static void empty_process(struct wti_handles *h, struct wti_process *process)
 	for (size_t i = 0; i < process->descriptor_count; i++)
 		drop(h, process->descriptors[i].handle);
 	free(process->descriptors);
-	free(process->folder);
+	h->descriptor_count -= process->descriptor_count;
 	process->descriptors = NULL;
 	process->descriptor_count = 0;
-	process->folder = NULL;
+	wti_folder_set(process, NULL);
 }
 
 static void inherit(struct wti_handles *h, struct wti_process *child, uint32_t parent_pid)
@@ -177,11 +244,12 @@ static void inherit(struct wti_handles *h, struct wti_process *child, uint32_t p
 	const struct wti_process *parent = find_process(h, parent_pid);
 
 	if (!parent || parent == child) {
-		child->folder = wti_handles_copy(h, h->folder);
+		wti_folder_set(child, h->folder);
 		return;
 	}
-	child->folder = wti_handles_copy(h, parent->folder);
-	if (!parent->descriptor_count)
+	wti_folder_set(child, parent->folder);
+	if (!parent->descriptor_count ||
+	    parent->descriptor_count > DESCRIPTORS_ALL_MAX - h->descriptor_count)
 		return;
 	child->descriptors = malloc(parent->descriptor_count * sizeof(*child->descriptors));
 	if (!child->descriptors) {
@@ -189,6 +257,7 @@ static void inherit(struct wti_handles *h, struct wti_process *child, uint32_t p
 		return;
 	}
 	child->descriptor_count = parent->descriptor_count;
+	h->descriptor_count += child->descriptor_count;
 	memcpy(child->descriptors, parent->descriptors,
 	       parent->descriptor_count * sizeof(*child->descriptors));
 	for (size_t i = 0; i < child->descriptor_count; i++)
@@ -276,9 +345,7 @@ static void take_descriptor(struct wti_handles *h, const struct wt_event *event)
 	if (!process)
 		return;
 	if (fd == AT_FDCWD) {
-		free(process->folder);
-		process->folder = strndup(target.data, target.bytes);
-		h->failed |= !process->folder;
+		wti_folder_change(h, process, target.data, target.bytes);
 		return;
 	}
 	entry = entry_of(h, process, fd);
@@ -354,7 +421,7 @@ bool wti_handles_path(struct wti_handles *h, uint32_t pid, int32_t dirfd, struct
 
 	if (!path.bytes || path.data[0] != '/') {
 		if (dirfd == AT_FDCWD) {
-			from = process ? process->folder : NULL;
+			from = process && process->folder ? process->folder->path : NULL;
 		} else {
 			folder = wti_handles_of(h, pid, dirfd);
 			from = folder && folder->type == WTI_HANDLE_FILE ? folder->name : NULL;
@@ -378,7 +445,9 @@ int wti_handles_init(struct wti_handles *h, const char *folder, struct wt_err *e
 	*h = (struct wti_handles){0};
 	wti_map_init(&h->by_pid, PROCESSES_MAX);
 	wti_map_init(&h->by_tid, THREADS_MAX);
-	h->folder = wti_handles_copy(h, folder);
+	h->folder = folder ? make_folder(h, folder, strlen(folder)) : NULL;
+	if (h->folder)
+		h->folder->holder_count++;
 	if (!h->failed && !wti_handles_actions(h))
 		h->failed = true;
 	return status_of(h, err);
@@ -397,7 +466,7 @@ void wti_handles_release(struct wti_handles *h)
 	free(h->processes);
 	free(h->actions[0]);
 	free(h->actions[1]);
-	free(h->folder);
+	drop_folder(h->folder);
 	wti_map_release(&h->by_pid);
 	wti_map_release(&h->by_tid);
 	*h = (struct wti_handles){0};

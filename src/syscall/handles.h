@@ -43,12 +43,18 @@ struct wti_descriptor {
 	bool close_on_exec;
 };
 
+/* A working directory, of all processes that have it from one another. */
+struct wti_folder {
+	uint32_t holder_count;
+	char path[];
+};
+
 struct wti_process {
 	uint32_t pid;
 	bool ended;
 	struct wti_descriptor *descriptors;
 	size_t descriptor_count;
-	char *folder; /* NULL: not known */
+	struct wti_folder *folder; /* NULL: not known */
 };
 
 struct wti_handles {
@@ -58,10 +64,12 @@ struct wti_handles {
 	size_t process_count, process_capacity;
 	struct wti_handle *all;
 	size_t count, capacity;
-	size_t free_hint; /* no free entry before it */
+	size_t name_bytes; /* of all handles */
+	size_t free_hint;  /* no free entry before it */
 	uint8_t *actions[2];
-	char *folder; /* in which the program was started */
-	bool failed;  /* memory ran out */
+	size_t descriptor_count;   /* room for them, of all processes */
+	struct wti_folder *folder; /* in which the program was started; NULL: not known */
+	bool failed;               /* memory ran out */
 };
 
 /* `folder`: the working directory of the first process; NULL: not known. */

@@ -102,21 +102,20 @@ static void do_open(const struct change *c)
 static void do_folder(const struct change *c)
 {
 	struct wti_buf path;
-	char *copy;
+	bool is_known;
 
 	wti_buf_init(&path, TEXT_MAX);
-	copy = path_of(c, &path) ? wti_handles_copy(c->h, wti_buf_cstr(&path)) : NULL;
-	free(c->process->folder);
-	c->process->folder = copy;
+	is_known = path_of(c, &path);
+	wti_folder_change(c->h, c->process, is_known ? wti_buf_cstr(&path) : NULL, path.bytes);
 	wti_buf_release(&path);
 }
 
 static void do_fchdir(const struct change *c)
 {
 	const struct wti_handle *folder = wti_handles_of(c->h, c->pid, arg(c, 0));
+	const char *path = folder ? folder->name : NULL;
 
-	free(c->process->folder);
-	c->process->folder = wti_handles_copy(c->h, folder ? folder->name : NULL);
+	wti_folder_change(c->h, c->process, path, path ? strlen(path) : 0);
 }
 
 static void do_close_range(const struct change *c)
@@ -211,6 +210,8 @@ static void do_accept(const struct change *c, uint32_t flags)
 	}
 	handle->is_accepted = true;
 	handle->domain = domain;
+	free(handle->local);
+	free(handle->peer);
 	handle->local = local;
 	handle->peer = address_of(c, 1, WTI_AT_EXIT);
 }

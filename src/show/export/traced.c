@@ -47,7 +47,7 @@ static bool name_of(const void *opaque, int32_t fd, struct wt_text *ret_name)
 		handle = wti_handles_of(&calls->handles, calls->pid, fd);
 	wti_buf_clear(&calls->name);
 	if (fd == AT_FDCWD && process && process->folder)
-		wti_buf_text(&calls->name, process->folder);
+		wti_buf_text(&calls->name, process->folder->path);
 	else if (handle && handle->type != WTI_HANDLE_BEFORE)
 		put_handle(&calls->name, handle);
 	if (wti_buf_status(&calls->name) || !calls->name.bytes)
