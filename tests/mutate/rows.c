@@ -247,8 +247,10 @@ static void change_count(struct stream *stream, struct rows *rows)
 {
 	uint32_t old = rows->count, count = 1 + (uint32_t)chance_below(&stream->chance, old);
 
-	if (chance_once_in(&stream->chance, 2) && old < REPEATED_ROWS_MAX)
-		count = old + 1 + (uint32_t)chance_below(&stream->chance, REPEATED_ROWS_MAX - old);
+	uint32_t most = chance_once_in(&stream->chance, 6) ? WTI_ROWS_MAX : REPEATED_ROWS_MAX;
+
+	if (chance_once_in(&stream->chance, 2) && old < most)
+		count = old + 1 + (uint32_t)chance_below(&stream->chance, most - old);
 	for (size_t i = 0; i < rows->columns; i++) {
 		rows->values[i] = reallocarray(rows->values[i], count, sizeof(uint64_t));
 		must(rows->values[i], "out of memory");

@@ -8,7 +8,7 @@
 
 enum { PID = 7, PROCESSES = 300, REPEATS = 50 };
 #define FAR_BELOW_ALL 65535
-#define ALL_BYTES_MAX ((size_t)160 << 20)
+#define ALL_BYTES_MAX ((size_t)64 << 20)
 
 static struct wti_syscall call_of(const char *name, int64_t result)
 {
