@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows where the note with a build-id stands, and trusts no size in the file. */
 #include <elf.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +81,7 @@ static bool in_file(int fd, char out[WTI_BUILD_ID_TEXT_BYTES])
 
 bool wti_build_id(const char *path, char out[WTI_BUILD_ID_TEXT_BYTES])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = wti_open_regular(path, NULL);
 	bool found;
 
 	out[0] = 0;

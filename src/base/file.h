@@ -15,9 +15,23 @@
 int wti_write_all(int fd, const void *data, size_t bytes);
 /* As many bytes as there are, up to `bytes`; or a negative errno. */
 ssize_t wti_pread_all(int fd, void *data, size_t bytes, uint64_t offset);
+/*
+ * A regular file for reading: the descriptor, or a negative code. Never waits, as a FIFO would have
+ * it, and does not open a device. Whatever is looked for by its name is opened by this.
+ */
+int wti_open_regular(const char *path, struct wt_err *err);
+/*
+ * All of a file. Of what is not a file only descriptors of our own are read (/dev/stdin, /dev/fd/N,
+ * which is what a shell makes of <(...)), and /dev/null.
+ */
 int wti_file_read(const char *path, size_t ceiling, struct wti_buf *out, struct wt_err *err);
-/* Through a temporary file and a rename; mode 0600. */
+/*
+ * Through a temporary file and a rename; mode 0600. A link stays and leads to the new file; a
+ * device, a FIFO, standard output and error are written to.
+ */
 int wti_file_replace(const char *path, const void *data, size_t bytes, struct wt_err *err);
 int wti_mkdirs(const char *path, mode_t mode, struct wt_err *err);
+/* And how much of the path was there already, as the length of that part: on failure, too. */
+int wti_mkdirs_kept(const char *path, mode_t mode, size_t *ret_kept_bytes, struct wt_err *err);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/folder.h"
 
 static char folder[] = "/tmp/wheeltap-test-XXXXXX";
 
@@ -132,6 +133,103 @@ static void test_write_all(void)
 	close(fd);
 }
 
+/* None of these may be waited for: a FIFO that nobody writes to, a socket, a device, a folder. */
+static void test_only_files_are_opened(void)
+{
+	struct wt_err err;
+	struct wti_buf out;
+	int fd;
+
+	wti_buf_init(&out, 1000);
+	REQUIRE(!mkfifo(in_folder("fifo"), 0600));
+	CHECK_INT(wti_open_regular(in_folder("fifo"), &err), WT_E_IO);
+	CHECK(strstr(err.message, "it is a FIFO"));
+	CHECK_INT(wti_file_read(in_folder("fifo"), 10, &out, &err), WT_E_IO);
+	REQUIRE(!symlink("fifo", in_folder("link")));
+	CHECK_INT(wti_file_read(in_folder("link"), 10, &out, &err), WT_E_IO);
+	CHECK_INT(wti_open_regular("/dev/zero", &err), WT_E_IO);
+	CHECK(strstr(err.message, "it is a device"));
+	CHECK_INT(wti_open_regular(folder, &err), WT_E_IO);
+	CHECK_INT(wti_open_regular(in_folder("nothing"), &err), WT_E_MISSING);
+	CHECK_INT(wti_open_regular(in_folder("nothing"), NULL), WT_E_MISSING);
+	CHECK_INT(wti_file_replace(in_folder("file"), "x", 1, &err), 0);
+	fd = wti_open_regular(in_folder("file"), &err);
+	CHECK(fd >= 0 && !(fcntl(fd, F_GETFD) & ~FD_CLOEXEC));
+	close(fd);
+	wti_buf_release(&out);
+}
+
+/* What a shell makes of <(...), and the usual name of nothing. */
+static void test_named_descriptors(void)
+{
+	struct wti_buf out;
+	char name[64];
+	int ends[2];
+
+	wti_buf_init(&out, 1000);
+	REQUIRE(!pipe(ends));
+	CHECK_INT(wti_write_all(ends[1], "through", 7), 0);
+	close(ends[1]);
+	snprintf(name, sizeof(name), "/dev/fd/%d", ends[0]);
+	CHECK_INT(wti_file_read(name, 100, &out, NULL), 0);
+	CHECK_TEXT(wti_buf_cstr(&out), "through");
+	close(ends[0]);
+	CHECK_INT(wti_file_read(name, 100, &out, NULL), WT_E_IO); /* closed */
+	CHECK_INT(wti_file_read("/dev/null", 100, &out, NULL), 0);
+	CHECK_INT(out.bytes, 7);
+	wti_buf_release(&out);
+}
+
+/* In place of a file comes a file; what is something else stays that. */
+static void test_replace_leaves_the_rest(void)
+{
+	struct wt_err err;
+	struct wti_buf out;
+	struct stat info;
+
+	wti_buf_init(&out, 1000);
+	CHECK_INT(wti_file_replace(in_folder("real"), "old", 3, &err), 0);
+	REQUIRE(!symlink("real", in_folder("to_real")));
+	CHECK_INT(wti_file_replace(in_folder("to_real"), "new", 3, &err), 0);
+	CHECK(!lstat(in_folder("to_real"), &info) && S_ISLNK(info.st_mode));
+	CHECK_INT(wti_file_read(in_folder("real"), 10, &out, &err), 0);
+	CHECK_TEXT(wti_buf_cstr(&out), "new");
+	REQUIRE(!symlink("nowhere", in_folder("dangling")));
+	CHECK_INT(wti_file_replace(in_folder("dangling"), "x", 1, &err), WT_E_MISSING);
+	CHECK(!lstat(in_folder("dangling"), &info) && S_ISLNK(info.st_mode));
+	REQUIRE(!mkfifo(in_folder("unread"), 0600));
+	CHECK_INT(wti_file_replace(in_folder("unread"), "x", 1, &err), WT_E_IO);
+	CHECK(!lstat(in_folder("unread"), &info) && S_ISFIFO(info.st_mode));
+	wti_buf_release(&out);
+}
+
+static void test_folders_made_and_taken_back(void)
+{
+	struct wti_folder made;
+	struct wt_err err;
+	struct stat info;
+
+	REQUIRE(!mkdir(in_folder("there"), 0755) && !chmod(in_folder("there"), 0755));
+	CHECK_INT(wti_folder_make(&made, in_folder("there/a/b//"), &err), 0);
+	CHECK(!stat(in_folder("there/a/b"), &info) && (info.st_mode & 0777) == 0700);
+	wti_folder_unmake(&made);
+	CHECK(stat(in_folder("there/a"), &info));
+	CHECK(!stat(in_folder("there"), &info) && (info.st_mode & 0777) == 0755);
+	CHECK_INT(wti_folder_make(&made, in_folder("there//"), &err), 0);
+	CHECK(!stat(in_folder("there"), &info) && (info.st_mode & 0777) == 0700);
+	wti_folder_unmake(&made);
+	CHECK(!stat(in_folder("there"), &info) && (info.st_mode & 0777) == 0755);
+	CHECK_INT(wti_file_replace(in_folder("there/mine"), "x", 1, &err), 0);
+	CHECK_INT(wti_folder_make(&made, in_folder("there"), &err), WT_E_EXISTS);
+	CHECK(strstr(err.message, "'mine' is in it"));
+	CHECK(!stat(in_folder("there"), &info) && (info.st_mode & 0777) == 0755);
+	/* What somebody else puts into a folder of ours keeps it from being taken back. */
+	CHECK_INT(wti_folder_make(&made, in_folder("new/deep"), &err), 0);
+	CHECK_INT(wti_file_replace(in_folder("new/other"), "x", 1, &err), 0);
+	wti_folder_unmake(&made);
+	CHECK(stat(in_folder("new/deep"), &info) && !stat(in_folder("new/other"), &info));
+}
+
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
 {
 	return remove(path);
@@ -144,6 +242,10 @@ static const struct test tests[] = {
 	{"failures", test_failures},
 	{"mkdirs", test_mkdirs},
 	{"write_all", test_write_all},
+	{"only_files_are_opened", test_only_files_are_opened},
+	{"named_descriptors", test_named_descriptors},
+	{"replace_leaves_the_rest", test_replace_leaves_the_rest},
+	{"folders_made_and_taken_back", test_folders_made_and_taken_back},
 	{NULL, NULL},
 };
 
