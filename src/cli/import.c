@@ -25,6 +25,7 @@ struct import_options {
 struct files {
 	char **paths;
 	size_t count, capacity;
+	struct wti_buf first; /* read already: it may be a pipe, which can be read only once */
 };
 
 static void release_files(struct files *files)
@@ -32,6 +33,7 @@ static void release_files(struct files *files)
 	for (size_t i = 0; i < files->count; i++)
 		free(files->paths[i]);
 	free(files->paths);
+	wti_buf_release(&files->first);
 }
 
 static bool add_file(struct files *files, const char *path)
@@ -85,6 +87,8 @@ static int gather(struct files *files, char **arguments, size_t count, struct wt
 	for (size_t i = 0; i < count && !r; i++) {
 		struct stat about;
 
+		if (!strcmp(arguments[i], "-"))
+			arguments[i] = "/dev/stdin";
 		if (stat(arguments[i], &about))
 			r = wti_err_errno(err, "cannot open", arguments[i]);
 		else if (S_ISDIR(about.st_mode))
@@ -95,9 +99,21 @@ static int gather(struct files *files, char **arguments, size_t count, struct wt
 	return r;
 }
 
+/* Once each, in turn. */
+static int read_one(struct files *files, size_t i, struct wti_buf *out, struct wt_err *err)
+{
+	if (!i && files->first.data) {
+		*out = files->first;
+		files->first = (struct wti_buf){0};
+		return 0;
+	}
+	wti_buf_init(out, FILE_MAX);
+	return wti_file_read(files->paths[i], FILE_MAX, out, err);
+}
+
 /* ---- Packs ---------------------------------------------------------------------------------- */
 
-static int import_pack(const struct files *files, const char *output, struct wt_result *result,
+static int import_pack(struct files *files, const char *output, struct wt_result *result,
 		       struct wt_err *err)
 {
 	struct wti_traincheck_left_out left_out = {0};
@@ -109,8 +125,7 @@ static int import_pack(const struct files *files, const char *output, struct wt_
 	for (size_t i = 0; i < files->count && !r; i++) {
 		struct wti_buf text;
 
-		wti_buf_init(&text, FILE_MAX);
-		r = wti_file_read(files->paths[i], FILE_MAX, &text, err);
+		r = read_one(files, i, &text, err);
 		r = r ? r
 		      : wti_traincheck_read(files->paths[i], (const char *)text.data, text.bytes,
 					    pack, &left_out, err);
@@ -130,7 +145,7 @@ static int import_pack(const struct files *files, const char *output, struct wt_
 
 /* ---- Traces --------------------------------------------------------------------------------- */
 
-static int import_trace(const struct files *files, const char *output, struct wt_result *result,
+static int import_trace(struct files *files, const char *output, struct wt_result *result,
 			struct wt_err *err)
 {
 	struct wti_traincheck_import *import = NULL;
@@ -140,8 +155,7 @@ static int import_trace(const struct files *files, const char *output, struct wt
 	for (size_t i = 0; i < files->count && !r; i++) {
 		struct wti_buf text;
 
-		wti_buf_init(&text, FILE_MAX);
-		r = wti_file_read(files->paths[i], FILE_MAX, &text, err);
+		r = read_one(files, i, &text, err);
 		r = r ? r
 		      : wti_traincheck_add(import, files->paths[i], (const char *)text.data,
 					   text.bytes, err);
@@ -154,18 +168,16 @@ static int import_trace(const struct files *files, const char *output, struct wt
 	return r;
 }
 
-static int import_files(const struct files *files, const char *output, struct wt_result *result,
+static int import_files(struct files *files, const char *output, struct wt_result *result,
 			struct wt_err *err)
 {
-	char head[PATH_BYTES];
-	FILE *file = fopen(files->paths[0], "rb");
-	size_t bytes;
+	int r;
 
-	if (!file)
-		return wti_err_errno(err, "cannot open", files->paths[0]);
-	bytes = fread(head, 1, sizeof(head), file);
-	fclose(file);
-	if (wti_traincheck_is_trace(head, bytes))
+	wti_buf_init(&files->first, FILE_MAX);
+	r = wti_file_read(files->paths[0], FILE_MAX, &files->first, err);
+	if (r)
+		return r;
+	if (wti_traincheck_is_trace(wti_buf_cstr(&files->first), files->first.bytes))
 		return import_trace(files, output, result, err);
 	return import_pack(files, output, result, err);
 }
@@ -210,6 +222,7 @@ const struct wti_verb wti_verb_import = {
 		       "run, its files "
 		       "of invariants become a pack; which of the two a file is, is seen from its "
 		       "first line. "
+		       "A file may be a pipe: -, /dev/stdin, or <(...) of a shell. "
 		       "Nothing in a file is evaluated. What has no counterpart here is left out, "
 		       "counted, and "
 		       "said.\n\n"

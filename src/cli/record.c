@@ -165,6 +165,12 @@ static int choose_syscalls(struct recording *recording, const struct record_opti
 	return wti_expr_compile(WTI_ARCH_HERE, which, &syscalls->wanted, err);
 }
 
+static bool names_output(const char *path)
+{
+	return path && (!strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") ||
+			!strcmp(path, "/proc/self/fd/1"));
+}
+
 static int prepare(struct recording *recording, const struct record_options *options,
 		   struct wt_err *err)
 {
@@ -190,6 +196,11 @@ static int prepare(struct recording *recording, const struct record_options *opt
 		record->watch = wti_record_check_sink(recording->check);
 	}
 	recording->report = options->report;
+	if (names_output(options->report))
+		return wti_err(err, WT_E_ARG,
+			       "no report can go to '%s': standard output is the program's; give a "
+			       "file, or /dev/stderr",
+			       options->report);
 	return options->directory ? enter(recording, options->directory, err) : 0;
 }
 
@@ -287,7 +298,7 @@ static const struct wti_option options[] = {
 	 "write calls and bytes of each function there afterwards, as .json, .csv, .md or text",
 	 AT(report)},
 	{"output", 'o', WTI_OPT_TEXT, "DIR", NULL,
-	 "folder of the run; made if absent, refused if it has a run in it", AT(folder)},
+	 "folder of the run; made if absent, refused if there is anything in it", AT(folder)},
 	{"name", 'n', WTI_OPT_TEXT, "NAME", NULL, "name of the run instead of the program's",
 	 AT(name)},
 	{"directory", 0, WTI_OPT_TEXT, "DIR", NULL, "run the program in this folder",

@@ -82,14 +82,16 @@ static void about(const char *folder, const char *name, struct wti_buf *out)
 {
 	char path[PATH_MAX + 300], head[HEAD_BYTES + 1];
 	char *from, *to;
-	FILE *file;
+	ssize_t bytes;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s.py", folder, name);
-	file = fopen(path, "rb");
-	if (!file)
+	fd = wti_open_regular(path, NULL);
+	if (fd < 0)
 		return;
-	head[fread(head, 1, HEAD_BYTES, file)] = 0;
-	fclose(file);
+	bytes = wti_pread_all(fd, head, HEAD_BYTES, 0);
+	close(fd);
+	head[bytes > 0 ? bytes : 0] = 0;
 	from = strstr(head, "\"\"\"");
 	to = from ? strpbrk(from + 3, "\n\"") : NULL;
 	if (to)

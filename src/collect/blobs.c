@@ -33,13 +33,12 @@ void wti_blobs_release(struct wti_blobs *blobs)
 	blobs->folder_fd = -1;
 }
 
+/* A folder of ours: one that somebody else has put there could lead anywhere. */
 static bool open_folder(struct wti_blobs *blobs)
 {
-	if (blobs->folder_fd < 0) {
-		mkdirat(blobs->run_fd, "blobs", 0700);
-		blobs->folder_fd =
-			openat(blobs->run_fd, "blobs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
+	if (blobs->folder_fd < 0 && !mkdirat(blobs->run_fd, "blobs", 0700))
+		blobs->folder_fd = openat(blobs->run_fd, "blobs",
+					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return blobs->folder_fd >= 0;
 }
 
@@ -90,7 +89,8 @@ static bool keep(struct wti_blobs *blobs, int fd, uint64_t bytes)
 
 	if (!open_folder(blobs))
 		return false;
-	file = openat(blobs->folder_fd, NEW_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	file = openat(blobs->folder_fd, NEW_NAME,
+		      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0)
 		return false;
 	done = copy(fd, file, bytes, &hash);

@@ -274,7 +274,19 @@ static void describe_syscalls(const struct wti_recorder *recorder, struct wti_js
 	wti_json_object_end(json);
 }
 
-static void describe_trace(const struct wti_recorder *recorder, struct wti_json *json)
+static void describe_streams(const struct wti_streams *streams, struct wti_json *json)
+{
+	wti_json_key(json, "streams");
+	wti_json_array(json);
+	if (streams->own)
+		describe_stream(streams->own, json);
+	for (size_t i = 0; i < streams->count; i++)
+		describe_stream(streams->all[i], json);
+	wti_json_array_end(json);
+}
+
+static void describe_trace(const struct wti_recorder *recorder, bool is_short,
+			   struct wti_json *json)
 {
 	const struct wti_record_outcome *outcome = recorder->outcome;
 
@@ -282,13 +294,10 @@ static void describe_trace(const struct wti_recorder *recorder, struct wti_json 
 	number(json, "bytes", outcome->bytes);
 	number(json, "lost", outcome->lost);
 	describe_losses(outcome, json);
-	wti_json_key(json, "streams");
-	wti_json_array(json);
-	if (recorder->streams.own)
-		describe_stream(recorder->streams.own, json);
-	for (size_t i = 0; i < recorder->streams.count; i++)
-		describe_stream(recorder->streams.all[i], json);
-	wti_json_array_end(json);
+	if (is_short)
+		text(json, "streams", NULL);
+	else
+		describe_streams(&recorder->streams, json);
 	describe_strangers(recorder, json);
 	describe_python(outcome, json);
 	describe_syscalls(recorder, json);
@@ -301,7 +310,7 @@ static void describe_trace(const struct wti_recorder *recorder, struct wti_json 
 	text(json, "trouble", outcome->trouble);
 }
 
-void wti_describe(const struct wti_recorder *recorder, struct wti_buf *out)
+void wti_describe(const struct wti_recorder *recorder, bool is_short, struct wti_buf *out)
 {
 	struct wti_json json;
 
@@ -320,9 +329,15 @@ void wti_describe(const struct wti_recorder *recorder, struct wti_buf *out)
 	describe_config(recorder, &json);
 	wti_json_key(&json, "environment");
 	wti_json_variables(&json, recorder->options->environment);
-	describe_seeds(&recorder->seeds, &json);
-	describe_trace(recorder, &json);
-	describe_loaded(&recorder->loaded, &json);
+	if (is_short)
+		text(&json, "seeds", NULL);
+	else
+		describe_seeds(&recorder->seeds, &json);
+	describe_trace(recorder, is_short, &json);
+	if (is_short)
+		text(&json, "loaded", NULL);
+	else
+		describe_loaded(&recorder->loaded, &json);
 	wti_json_object_end(&json);
 	wti_buf_byte(out, '\n');
 }

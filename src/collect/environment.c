@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows what is worth keeping of a machine, and what of an environment may be kept. */
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +106,7 @@ static uint32_t count_cpus(void)
 static bool names_agent(const char *path)
 {
 	char *part = malloc(SCAN_BYTES);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = wti_open_regular(path, NULL);
 	bool found = false;
 
 	for (uint64_t at = 0; part && fd >= 0 && !found && at < EXECUTABLE_BYTES_MAX;) {

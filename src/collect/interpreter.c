@@ -2,7 +2,6 @@
 /* Knows how interpreters are called, how scripts name theirs, and which options keep us out. */
 #include "interpreter.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,7 +60,7 @@ const char *wti_python_shut(const char *const *argv, char out[3])
 /* The words of a script's first line, without #!; false if it has none. */
 static bool first_line(const char *path, char line[FIRST_LINE_BYTES])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = wti_open_regular(path, NULL);
 	ssize_t bytes = fd < 0 ? -1 : wti_pread_all(fd, line, FIRST_LINE_BYTES - 1, 0);
 
 	if (fd >= 0)

@@ -19,6 +19,8 @@
 
 #define DEFINITIONS_BYTES_MAX (64u << 20) /* of a process */
 #define RUN_JSON_BYTES_MAX (16u << 20)
+/* What the end of a run adds to its short description at most: losses, strangers, reasons. */
+#define RUN_JSON_GROWTH (16u << 10)
 
 void wti_record_options_init(struct wti_record_options *options)
 {
@@ -124,18 +126,41 @@ static void blob_came(void *self, int fd)
 				 "a tensor's bytes could not be written; no more are kept");
 }
 
-static int write_run_json(struct wti_recorder *recorder, bool last, struct wt_err *err)
+static int write_as(struct wti_recorder *recorder, bool is_short, uint64_t *ret_bytes,
+		    struct wt_err *err)
 {
 	struct wti_buf out;
 	int r;
 
 	wti_buf_init(&out, RUN_JSON_BYTES_MAX);
-	wti_describe(recorder, &out);
+	wti_describe(recorder, is_short, &out);
 	r = wti_buf_status(&out);
-	if (!r)
-		r = wti_runfile_write(&recorder->runfile, &out, last, err);
+	if (r)
+		wti_err(err, r, "out of memory for run.json");
+	else
+		r = wti_runfile_write(&recorder->runfile, &out, err);
+	*ret_bytes = out.bytes;
 	wti_buf_release(&out);
 	return r;
+}
+
+/* The first one says how much room the last one needs at least, which is set aside. */
+static int write_first(struct wti_recorder *recorder, struct wt_err *err)
+{
+	uint64_t bytes;
+	int r = write_as(recorder, false, &bytes, err);
+
+	return r ? r : wti_runfile_reserve(&recorder->runfile, bytes + RUN_JSON_GROWTH, err);
+}
+
+/* Where there is no room for all of it, the short one fits into what was set aside. */
+static int write_last(struct wti_recorder *recorder, struct wt_err *err)
+{
+	uint64_t bytes;
+
+	if (!write_as(recorder, false, &bytes, err))
+		return 0;
+	return write_as(recorder, true, &bytes, err);
 }
 
 static int open_session(struct wti_recorder *recorder, struct wt_err *err)
@@ -330,7 +355,7 @@ static int prepare(struct wti_recorder *recorder, struct wt_err *err)
 	if (!r)
 		r = open_syscalls(recorder, err);
 	if (!r)
-		r = write_run_json(recorder, false, err);
+		r = write_first(recorder, err);
 	if (!r)
 		r = wti_signals_open(recorder, err);
 	return r;
@@ -356,19 +381,26 @@ static void take_apart(struct wti_recorder *recorder)
 	wti_runfile_release(&recorder->runfile);
 }
 
+/* A recording that came to nothing leaves nothing behind, and takes away only what it made. */
+static void take_back(struct wti_recorder *recorder)
+{
+	wti_streams_remove(&recorder->streams);
+	wti_runfile_abandon(&recorder->runfile);
+}
+
 static int finish(struct wti_recorder *recorder, struct wt_err *err)
 {
 	struct wti_record_outcome *outcome = recorder->outcome;
 	struct wt_err later = {0};
 
 	if (recorder->exec_errno) {
-		wti_runfile_abandon(&recorder->runfile);
+		take_back(recorder);
 		outcome->exit_code = recorder->exec_errno == ENOENT ? 127 : 126;
 		return wti_err(err, WT_E_ARG, "cannot execute '%.200s': %s",
 			       recorder->options->argv[0], strerror(recorder->exec_errno));
 	}
 	wti_describe_outcome(recorder);
-	if (write_run_json(recorder, true, &later) && !outcome->trouble[0])
+	if (write_last(recorder, &later) && !outcome->trouble[0])
 		snprintf(outcome->trouble, sizeof(outcome->trouble), "%.250s", later.message);
 	return 0;
 }
@@ -380,7 +412,7 @@ static int run(struct wti_recorder *recorder, struct wt_err *err)
 	if (!r)
 		r = recorder->attach.pid ? attach(recorder, err) : launch(recorder, err);
 	if (r) {
-		wti_runfile_abandon(&recorder->runfile);
+		take_back(recorder);
 		return r;
 	}
 	wti_loop_run(recorder);

@@ -91,7 +91,8 @@ void wti_loop_run(struct wti_recorder *recorder);
 void wti_python_look(struct wti_recorder *recorder);
 
 /* describe.c */
-void wti_describe(const struct wti_recorder *recorder, struct wti_buf *out);
+/* The short one leaves out the lists that grow with the run. */
+void wti_describe(const struct wti_recorder *recorder, bool is_short, struct wti_buf *out);
 void wti_describe_outcome(struct wti_recorder *recorder);
 
 #endif

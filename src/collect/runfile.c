@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #include "collect.h"
 #include "runfile.h"
@@ -19,6 +21,7 @@
 #define FILE_NAME "run.json"
 #define SPARE_NAME ".run.json.next"
 #define SPARE_BYTES (256u << 10)
+#define ROOM_BYTES_MIN (32u << 10) /* a beginning of a trace, and run.json twice */
 #define SAME_SECOND_MAX 1000
 #define LOCK_TRIES 50
 
@@ -32,6 +35,50 @@ static void lock(int folder_fd)
 	}
 }
 
+/* What a user of the file system may still write; UINT64_MAX: it does not say. */
+static uint64_t free_bytes(int folder_fd)
+{
+	struct statvfs about;
+
+	if (fstatvfs(folder_fd, &about) || !about.f_blocks)
+		return UINT64_MAX;
+	return (uint64_t)(geteuid() ? about.f_bavail : about.f_bfree) * about.f_frsize;
+}
+
+static int no_room(const struct wti_runfile *runfile, struct wt_err *err)
+{
+	char size[16];
+
+	return wti_err(err, WT_E_IO,
+		       "not enough room in '%.200s': %s free; make room, or record into another "
+		       "folder with -o",
+		       runfile->folder, wti_format_bytes(size, free_bytes(runfile->folder_fd)));
+}
+
+static bool is_noted(const struct wti_runfile *runfile, const char *name)
+{
+	for (size_t i = 0; i < runfile->name_count; i++)
+		if (!strcmp(runfile->names[i], name))
+			return true;
+	return false;
+}
+
+/* A file that was not there; O_EXCL does not follow a link either. */
+static int create(struct wti_runfile *runfile, const char *name, int flags)
+{
+	int fd = openat(runfile->folder_fd, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | flags,
+			0600);
+
+	if (fd >= 0 && !is_noted(runfile, name) && runfile->name_count < WTI_RUNFILE_NAMES_MAX)
+		runfile->names[runfile->name_count++] = name;
+	return fd;
+}
+
+int wti_runfile_create(struct wti_runfile *runfile, const char *name)
+{
+	return create(runfile, name, O_WRONLY | O_APPEND);
+}
+
 static int lock_and_claim(struct wti_runfile *runfile, const char *path, struct wt_err *err)
 {
 	int fd;
@@ -41,31 +88,27 @@ static int lock_and_claim(struct wti_runfile *runfile, const char *path, struct 
 	runfile->folder_fd = open(runfile->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (runfile->folder_fd < 0)
 		return wti_err_errno(err, "cannot open the folder", path);
-	fd = openat(runfile->folder_fd, FILE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 && errno == EEXIST)
+	if (free_bytes(runfile->folder_fd) < ROOM_BYTES_MIN)
+		return no_room(runfile, err);
+	fd = create(runfile, FILE_NAME, O_WRONLY);
+	if (fd < 0 && errno == EEXIST) { /* another recording was faster: it stays private */
+		runfile->made.mode = 0;
 		return wti_err(err, WT_E_EXISTS,
-			       "'%.300s' has a run in it already; choose another folder, or remove "
-			       "it with 'wheeltap clean'",
-			       path);
+			       "'%.300s' has a run in it already; give another folder", path);
+	}
 	if (fd < 0)
 		return wti_err_errno(err, "cannot write in the folder", path);
 	close(fd);
 	lock(runfile->folder_fd);
+	runfile->spare_fd = create(runfile, SPARE_NAME, O_RDWR);
+	if (runfile->spare_fd < 0)
+		return wti_err_errno(err, "cannot write in the folder", path);
 	return 0;
-}
-
-static void set_spare_aside(struct wti_runfile *runfile)
-{
-	runfile->spare_fd =
-		openat(runfile->folder_fd, SPARE_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	/* Where that fails the file is still good for writing to when there is room again. */
-	if (runfile->spare_fd >= 0)
-		posix_fallocate(runfile->spare_fd, 0, SPARE_BYTES);
 }
 
 static int claim_given(struct wti_runfile *runfile, const char *folder, struct wt_err *err)
 {
-	int r = wti_mkdirs(folder, 0700, err);
+	int r = wti_folder_make(&runfile->made, folder, err);
 
 	return r ? r : lock_and_claim(runfile, folder, err);
 }
@@ -90,22 +133,28 @@ static int claim_new(struct wti_runfile *runfile, const char *base, const char *
 {
 	char path[PATH_MAX], when[32], plain[64];
 	time_t now = time(NULL);
+	struct wti_folder *made = &runfile->made;
 	struct tm local;
-	int r = wti_mkdirs(base, 0700, err);
 
-	if (r)
-		return r;
 	plain_stem(stem, plain);
 	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
 	for (int i = 1; i <= SAME_SECOND_MAX; i++) {
 		int n = i == 1 ? snprintf(path, sizeof(path), "%s/%s-%s", base, plain, when)
 			       : snprintf(path, sizeof(path), "%s/%s-%s-%d", base, plain, when, i);
+		int r;
 
 		if (n < 0 || (size_t)n >= sizeof(path))
 			return wti_err(err, WT_E_ARG, "the folder's name is too long");
-		if (!mkdir(path, 0700))
+		/* Each time: a recording that failed may have taken it back meanwhile. */
+		r = wti_mkdirs_kept(base, 0700, &made->kept_bytes, err);
+		memcpy(made->path, base, strlen(base) + 1);
+		if (r)
+			return r;
+		if (!mkdir(path, 0700)) {
+			memcpy(made->path, path, sizeof(path));
 			return lock_and_claim(runfile, path, err);
-		if (errno != EEXIST)
+		}
+		if (errno != EEXIST && errno != ENOENT)
 			return wti_err_errno(err, "cannot make the folder", path);
 	}
 	return wti_err(err, WT_E_EXISTS, "too many runs of this second under '%.200s'", base);
@@ -118,10 +167,10 @@ int wti_runfile_claim(struct wti_runfile *runfile, const char *folder, const cha
 
 	*runfile = (struct wti_runfile){.folder_fd = -1, .spare_fd = -1};
 	r = folder ? claim_given(runfile, folder, err) : claim_new(runfile, base, stem, err);
-	if (r)
+	if (r) {
+		wti_runfile_abandon(runfile);
 		wti_runfile_release(runfile);
-	else
-		set_spare_aside(runfile);
+	}
 	return r;
 }
 
@@ -136,37 +185,47 @@ static int write_spare(struct wti_runfile *runfile, const struct wti_buf *text)
 	return renameat(runfile->folder_fd, SPARE_NAME, runfile->folder_fd, FILE_NAME);
 }
 
-int wti_runfile_write(struct wti_runfile *runfile, const struct wti_buf *text, bool last,
-		      struct wt_err *err)
+int wti_runfile_write(struct wti_runfile *runfile, const struct wti_buf *text, struct wt_err *err)
 {
-	int r;
-
 	if (runfile->spare_fd < 0)
 		return wti_err(err, WT_E_IO, "cannot write run.json in '%s'", runfile->folder);
-	r = write_spare(runfile, text);
-	if (r)
+	if (write_spare(runfile, text)) {
 		wti_err_errno(err, "cannot write run.json in", runfile->folder);
+		return WT_E_IO;
+	}
 	close(runfile->spare_fd);
 	runfile->spare_fd = -1;
-	if (!last)
-		set_spare_aside(runfile);
-	return r ? WT_E_IO : 0;
+	return 0;
 }
 
-int wti_runfile_create(const struct wti_runfile *runfile, const char *name)
+/* As far as the file system can promise it. */
+static bool set_aside(int fd, uint64_t bytes)
 {
-	return openat(runfile->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-		      0600);
+	if (!ftruncate(fd, 0) && !posix_fallocate(fd, 0, (off_t)bytes))
+		return true;
+	return ftruncate(fd, 0) && false; /* what it got of it is needed by others */
+}
+
+int wti_runfile_reserve(struct wti_runfile *runfile, uint64_t bytes, struct wt_err *err)
+{
+	uint64_t more = free_bytes(runfile->folder_fd) / 4; /* the trace needs room, too */
+
+	if (runfile->spare_fd < 0)
+		runfile->spare_fd = create(runfile, SPARE_NAME, O_RDWR);
+	if (runfile->spare_fd < 0)
+		return wti_err_errno(err, "cannot write in the folder", runfile->folder);
+	if (more > bytes + SPARE_BYTES)
+		more = bytes + SPARE_BYTES;
+	if (more > bytes && set_aside(runfile->spare_fd, more))
+		return 0;
+	return set_aside(runfile->spare_fd, bytes) ? 0 : no_room(runfile, err);
 }
 
 void wti_runfile_abandon(struct wti_runfile *runfile)
 {
-	static const char *const made[] = {SPARE_NAME, FILE_NAME, "console.log", "0000.wt",
-					   "syscalls.wt"};
-
-	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
-		unlinkat(runfile->folder_fd, made[i], 0);
-	rmdir(runfile->folder); /* if there is nothing else in it */
+	for (size_t i = 0; i < runfile->name_count; i++)
+		unlinkat(runfile->folder_fd, runfile->names[i], 0);
+	wti_folder_unmake(&runfile->made);
 }
 
 void wti_runfile_release(struct wti_runfile *runfile)

@@ -47,6 +47,7 @@ int wti_stream_open(struct wti_stream *stream, struct wt_err *err)
 	options.identity.segment = stream->flight ? stream->segment.number : 0;
 	make_path(stream, stream->segment.number, stream->path, sizeof(stream->path));
 	r = wt_writer_create(stream->path, &options, &stream->writer, err);
+	stream->has_file = !r;
 	if (r)
 		return r;
 	stream->end = WTI_STREAM_OPEN;
@@ -134,6 +135,20 @@ void wti_stream_release(struct wti_stream *stream)
 	wt_writer_free(stream->writer);
 	stream->writer = NULL;
 	wti_keyframe_release(&stream->keyframe);
+}
+
+void wti_stream_remove(struct wti_stream *stream)
+{
+	char path[sizeof(stream->path)];
+
+	for (uint32_t i = 0; i < stream->old_count; i++) {
+		make_path(stream, stream->old[i].number, path, sizeof(path));
+		unlink(path);
+	}
+	if (stream->has_file)
+		unlink(stream->path);
+	stream->has_file = false;
+	stream->old_count = 0;
 }
 
 static int define(struct wt_writer *writer, const struct wti_definition_view *view)

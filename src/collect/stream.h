@@ -48,7 +48,8 @@ struct wti_stream {
 	struct wt_writer *writer; /* NULL: not open (any more) */
 	enum wti_stream_end end;
 	bool flight;
-	bool active; /* something was written since the last tick */
+	bool has_file; /* the open segment's was made by us */
+	bool active;   /* something was written since the last tick */
 	uint64_t bytes_max;
 	uint32_t own_track; /* WTI_STREAM_OWN_TRACK, but in the recorder's own stream */
 	uint64_t own_seq;
@@ -74,6 +75,8 @@ int wti_stream_open(struct wti_stream *stream, struct wt_err *err);
 /* Seals, writes the index, closes. */
 void wti_stream_close(struct wti_stream *stream, enum wti_stream_end end);
 void wti_stream_release(struct wti_stream *stream);
+/* Takes its files back; nothing that it did not make itself. */
+void wti_stream_remove(struct wti_stream *stream);
 
 void wti_stream_define(struct wti_stream *stream, const struct wti_definition_view *view);
 void wti_stream_records(struct wti_stream *stream, const struct wti_run_of_records *run);

@@ -133,7 +133,8 @@ int wti_streams_init(struct wti_streams *streams, const struct wti_streams_optio
 	if (!streams->own)
 		return WT_E_NOMEM;
 	if (!streams->own->writer)
-		return WT_E_IO;
+		return wti_err(err, WT_E_IO, "cannot write in '%.200s': %s", streams->folder,
+			       streams->own->why);
 	return wt_writer_track(streams->own->writer, &track);
 }
 
@@ -269,6 +270,14 @@ void wti_streams_release(struct wti_streams *streams)
 		wti_stream_release(streams->own);
 	free(streams->own);
 	*streams = (struct wti_streams){0};
+}
+
+void wti_streams_remove(struct wti_streams *streams)
+{
+	for (size_t i = 0; i < streams->count; i++)
+		wti_stream_remove(streams->all[i]);
+	if (streams->own)
+		wti_stream_remove(streams->own);
 }
 
 void wti_streams_exit(struct wti_streams *streams, uint32_t pid, int32_t status)

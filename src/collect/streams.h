@@ -48,6 +48,8 @@ void wti_streams_limit(struct wti_streams *streams);
 /* Finishes every file. */
 void wti_streams_finish(struct wti_streams *streams);
 void wti_streams_release(struct wti_streams *streams);
+/* Takes back every file that was made. */
+void wti_streams_remove(struct wti_streams *streams);
 
 /* The recorder's own words. */
 void wti_streams_exit(struct wti_streams *streams, uint32_t pid, int32_t status);

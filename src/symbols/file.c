@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/build_id.h"
+#include "base/file.h"
 
 #include "file.h"
 
@@ -56,12 +58,18 @@ static bool is_changed(const struct wt_module *module, const char *path)
 
 static void open_module(struct wti_file *file)
 {
-	file->dwfl = dwfl_begin(&callbacks);
-	if (!file->dwfl)
+	int fd = wti_open_regular(file->path, NULL);
+
+	if (fd < 0)
 		return;
-	dwfl_report_begin(file->dwfl);
-	file->module = dwfl_report_elf(file->dwfl, file->path, file->path, -1, 0, false);
-	dwfl_report_end(file->dwfl, NULL, NULL);
+	file->dwfl = dwfl_begin(&callbacks);
+	if (file->dwfl) {
+		dwfl_report_begin(file->dwfl);
+		file->module = dwfl_report_elf(file->dwfl, file->path, file->path, fd, 0, false);
+		dwfl_report_end(file->dwfl, NULL, NULL);
+	}
+	if (!file->module)
+		close(fd); /* otherwise it is the module's */
 	if (file->module)
 		dwfl_module_info(file->module, NULL, &file->begin, NULL, NULL, NULL, NULL, NULL);
 }

@@ -9,7 +9,6 @@
 #include "reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,11 +318,11 @@ int wt_reader_open(const char *path, struct wt_reader **ret_reader, struct wt_er
 	wti_buf_init(&reader->scratch, WTI_PAYLOAD_MAX + WTI_BLOCK_HEADER_BYTES);
 	reader->path = strdup(path);
 	reader->zstd = ZSTD_createDCtx();
-	reader->fd = open(path, O_RDONLY | O_CLOEXEC);
+	reader->fd = wti_open_regular(path, &cause);
 	if (!reader->path || !reader->zstd)
 		status = wti_err(&cause, WT_E_NOMEM, "out of memory");
 	else if (reader->fd < 0)
-		status = wti_err_errno(&cause, "cannot open", path);
+		status = reader->fd;
 	else
 		status = open_stream(reader, &cause);
 	if (status) {

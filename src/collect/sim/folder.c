@@ -3,47 +3,26 @@
  * made. */
 #include "folder.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 
 #define PATH_BYTES 4096
 #define RUN_SCHEMA 1  /* of run.json, as the recorder writes it */
 #define NAME_BYTES 32 /* more than the longest name of a file in the folder */
 
-static bool is_empty(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	bool empty = true;
-
-	if (!dir)
-		return true; /* creating a file in it will say why */
-	while (empty && (entry = readdir(dir)))
-		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	closedir(dir);
-	return empty;
-}
-
 int wti_sim_folder_make(const char *folder, struct wt_err *err)
 {
-	int r;
+	struct wti_folder made;
 
 	if (strlen(folder) + NAME_BYTES > PATH_BYTES)
 		return wti_err(err, WT_E_LIMIT, "path too long '%s': choose a shorter one", folder);
-	r = wti_mkdirs(folder, 0700, err);
-	if (r < 0)
-		return r;
-	if (!is_empty(folder))
-		return wti_err(err, WT_E_EXISTS,
-			       "folder not empty '%s': choose another, or remove it", folder);
-	return 0;
+	return wti_folder_make(&made, folder, err);
 }
 
 static void put_text(struct wti_json *json, const char *key, const char *text)

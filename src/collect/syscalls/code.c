@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows when a path is still the same file, and where the bytes of one come from. */
 #include <elf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,11 +91,10 @@ static void with_bytes(struct wti_code *code,
 	}
 	if (code->path[0] != '/')
 		return;
-	fd = open(code->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = wti_open_regular(code->path, NULL);
 	if (fd < 0)
 		return;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
-	    (uint64_t)status.st_size == code->size)
+	if (!fstat(fd, &status) && (uint64_t)status.st_size == code->size)
 		use(code, &(struct wti_cfi_source){read_file, &fd});
 	close(fd);
 }

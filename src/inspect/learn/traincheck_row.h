@@ -3,7 +3,10 @@
 #ifndef WTI_LEARN_TRAINCHECK_ROW_H
 #define WTI_LEARN_TRAINCHECK_ROW_H
 
+#include <stdbool.h>
+
 #include "base/doc.h"
+#include "base/folder.h"
 #include "traincheck.h"
 
 #define WTI_TRAINCHECK_PATH_BYTES 4096
@@ -34,6 +37,8 @@ struct wti_tc_process {
 
 struct wti_traincheck_import {
 	char folder[WTI_TRAINCHECK_PATH_BYTES];
+	struct wti_folder made;
+	bool is_finished; /* otherwise all that was made is taken back */
 	struct wti_tc_process *processes;
 	size_t count, capacity;
 	uint64_t record_count;

@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
+#include "base/folder.h"
 #include "base/grow.h"
 #include "base/json_read.h"
 #include "traincheck_row.h"
@@ -18,21 +19,28 @@
 #define PROCESSES_MAX 4096u
 #define STRINGS_MAX (1u << 20)
 #define TRACKS_MAX 4096u
+#define STREAM_PATH_BYTES (WTI_TRAINCHECK_PATH_BYTES + 32)
 
 /* ---- Files ---------------------------------------------------------------------------------- */
+
+static void stream_path(const struct wti_traincheck_import *import, size_t number,
+			char out[STREAM_PATH_BYTES])
+{
+	snprintf(out, STREAM_PATH_BYTES, "%s/%04zu.wt", import->folder, number);
+}
 
 static int open_stream(struct wti_traincheck_import *import, struct wti_tc_process *process,
 		       struct wt_err *err)
 {
 	struct wt_writer_options options;
-	char path[WTI_TRAINCHECK_PATH_BYTES + 32];
+	char path[STREAM_PATH_BYTES];
 
 	wt_writer_options_init(&options);
 	options.identity.pid = (uint32_t)process->pid;
 	options.identity.start_time = (uint64_t)process->pid;
 	options.identity.clock = WT_CLOCK_MONOTONIC;
 	snprintf(options.identity.command, sizeof(options.identity.command), "traincheck");
-	snprintf(path, sizeof(path), "%s/%04zu.wt", import->folder, import->count);
+	stream_path(import, import->count, path);
 	wti_map_init(&process->strings, STRINGS_MAX);
 	wti_map_init(&process->tids, TRACKS_MAX);
 	wti_map_init(&process->members, STRINGS_MAX);
@@ -126,14 +134,16 @@ static int add_line(struct wti_traincheck_import *import, const char *name, unsi
 int wti_traincheck_begin(const char *folder, struct wti_traincheck_import **ret_import,
 			 struct wt_err *err)
 {
-	struct wti_traincheck_import *import;
-	int r = wti_mkdirs(folder, 0700, err);
+	struct wti_traincheck_import *import = calloc(1, sizeof(*import));
+	int r;
 
-	if (r)
-		return r;
-	import = calloc(1, sizeof(*import));
 	if (!import)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
+	r = wti_folder_make(&import->made, folder, err);
+	if (r) {
+		free(import);
+		return r;
+	}
 	snprintf(import->folder, sizeof(import->folder), "%s", folder);
 	*ret_import = import;
 	return 0;
@@ -166,13 +176,28 @@ int wti_traincheck_finish(struct wti_traincheck_import *import, uint64_t *ret_co
 	for (size_t i = 0; i < import->count && !r; i++)
 		r = wt_writer_finish(import->processes[i].writer, err);
 	*ret_count = import->record_count;
+	import->is_finished = !r;
 	return r;
+}
+
+/* Half a trace helps nobody, and would be in the way of the next attempt. */
+static void take_back(const struct wti_traincheck_import *import)
+{
+	char path[STREAM_PATH_BYTES];
+
+	for (size_t i = 0; i < import->count; i++) {
+		stream_path(import, i, path);
+		unlink(path);
+	}
+	wti_folder_unmake(&import->made);
 }
 
 void wti_traincheck_free(struct wti_traincheck_import *import)
 {
 	if (!import)
 		return;
+	if (!import->is_finished)
+		take_back(import);
 	for (size_t i = 0; i < import->count; i++) {
 		struct wti_tc_process *process = &import->processes[i];
 
