@@ -14,7 +14,7 @@ struct rows {
 	struct wt_table *table;
 	struct wt_table *cures;
 	bool unusable;
-	size_t interpreter_count;
+	size_t interpreter_count; /* that can be used */
 };
 
 static void add_text(struct wt_table *table, const char *text)
@@ -37,10 +37,10 @@ static void add_row(struct rows *rows, const char *group, const char *name, cons
 	add_text(rows->cures, cure);
 }
 
+static const char *const states[] = {"ok", "limited", "missing"};
+
 static void look(struct rows *rows, const struct wti_probe *probes)
 {
-	static const char *const states[] = {"ok", "limited", "missing"};
-
 	for (; probes->name; probes++) {
 		struct wti_probed probed = {0};
 
@@ -51,13 +51,12 @@ static void look(struct rows *rows, const struct wti_probe *probes)
 	}
 }
 
-static void found(void *cookie, const char *path, const char *real)
+static void found(void *cookie, const char *name, const struct wti_probed *probed)
 {
 	struct rows *rows = cookie;
-	const char *slash = strrchr(real, '/');
 
-	add_row(rows, "interpreter", slash ? slash + 1 : real, "ok", path, NULL);
-	rows->interpreter_count++;
+	add_row(rows, "interpreter", name, states[probed->state], probed->detail, probed->cure);
+	rows->interpreter_count += probed->state == WTI_PROBE_OK;
 }
 
 static int run(const void *opaque, char **arguments, size_t count)
@@ -81,8 +80,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	look(&rows, wti_probes_library);
 	wti_probe_interpreters(found, &rows);
 	if (!rows.interpreter_count)
-		add_row(&rows, "interpreter", "python", "missing", "none in the PATH",
-			"apt install python3");
+		add_row(&rows, "interpreter", "python", "missing",
+			"none in the PATH that is supported", "apt install python3");
 	wt_result_set_status(&result, rows.unusable ? "unusable" : "clean");
 	code = wti_report_result(&result, options->json,
 				 rows.unusable ? WTI_EXIT_ENVIRONMENT : WTI_EXIT_CLEAN);
@@ -99,7 +98,8 @@ const struct wti_verb wti_verb_env = {
 	.name = "env",
 	.arguments = "",
 	.summary = "tell what works here and what to do about the rest",
-	.description = "Looks at the kernel, at permissions, libraries and interpreters. What is "
+	.description = "Looks at the kernel, at permissions and libraries, and runs each Python "
+		       "interpreter in the PATH to ask for its version. What is "
 		       "limited or missing comes with one line of cure. The exit status is 4 only "
 		       "where nothing could be recorded at all.",
 	.options = options,

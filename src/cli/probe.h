@@ -26,9 +26,9 @@ extern const struct wti_probe wti_probes_kernel[];
 extern const struct wti_probe wti_probes_permission[];
 extern const struct wti_probe wti_probes_library[];
 
-/* Calls back for each interpreter in the PATH: path, and what it really is. */
-void wti_probe_interpreters(void (*found)(void *cookie, const char *path, const char *real),
-			    void *cookie);
+/* Calls back for each program in the PATH that is called as an interpreter: its real name. */
+typedef void wti_interpreter_fn(void *cookie, const char *name, const struct wti_probed *probed);
+void wti_probe_interpreters(wti_interpreter_fn *found, void *cookie);
 
 /* For probes: state and detail at once. */
 void wti_probed_say(struct wti_probed *ret, enum wti_probe_state state, const char *cure,

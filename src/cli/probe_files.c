@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permissions, libraries and interpreters: what is there to be used. Nothing is loaded or run. */
-#include <dirent.h>
+/* Permissions and libraries: what is there to be used. Nothing is loaded or run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 
 #define SPACE_MIN (2ull << 30)
 #define FILES_MIN 1024u
-#define INTERPRETERS_MAX 64u
 
 /* ---- Permissions ------------------------------------------------------------------------------
  */
@@ -151,77 +149,3 @@ const struct wti_probe wti_probes_library[] = {
 	{"library", "CUPTI", false, look_cupti},   {"library", "ROCm profiler", false, look_rocm},
 	{"library", "libdw", false, look_dw},      {0},
 };
-
-/* ---- Interpreters -----------------------------------------------------------------------------
- */
-
-/* python, python3, python3.11; not python3-config. */
-static bool is_python(const char *name)
-{
-	if (strncmp(name, "python", 6))
-		return false;
-	return !name[6 + strspn(name + 6, "0123456789.t")];
-}
-
-struct seen {
-	char *paths[INTERPRETERS_MAX];
-	size_t count;
-};
-
-static bool is_new(struct seen *seen, const char *real)
-{
-	for (size_t i = 0; i < seen->count; i++) {
-		if (!strcmp(seen->paths[i], real))
-			return false;
-	}
-	if (seen->count == INTERPRETERS_MAX)
-		return false;
-	seen->paths[seen->count] = strdup(real);
-	return seen->paths[seen->count] && ++seen->count;
-}
-
-static int python_only(const struct dirent *entry)
-{
-	return is_python(entry->d_name);
-}
-
-static void look_in(const char *folder, struct seen *seen,
-		    void (*found)(void *cookie, const char *path, const char *real), void *cookie)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, python_only, versionsort);
-
-	for (int i = 0; i < count; i++) {
-		char *path, *real;
-		int bytes = asprintf(&path, "%s/%s", folder, entries[i]->d_name);
-
-		free(entries[i]);
-		if (bytes < 0)
-			continue;
-		real = access(path, X_OK) ? NULL : realpath(path, NULL);
-		if (real && is_new(seen, real))
-			found(cookie, path, real);
-		free(real);
-		free(path);
-	}
-	free(entries);
-}
-
-void wti_probe_interpreters(void (*found)(void *cookie, const char *path, const char *real),
-			    void *cookie)
-{
-	const char *path = getenv("PATH");
-	struct seen seen = {0};
-
-	for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
-		size_t bytes = strcspn(at, ":");
-		char *folder = strndup(at, bytes);
-
-		if (folder && *folder)
-			look_in(folder, &seen, found, cookie);
-		free(folder);
-		at += bytes + (at[bytes] == ':');
-	}
-	for (size_t i = 0; i < seen.count; i++)
-		free(seen.paths[i]);
-}

@@ -114,6 +114,59 @@ def test_env(b: Bench) -> None:
     assert any(row["name"] == "python" and row["state"] == "missing" for row in bare["tables"]["features"])
 
 
+# An interpreter of another version: /usr/bin/python3, which says so.
+FAKE = """#!/usr/bin/python3
+import sys
+sys.version_info = {version!r}
+sys.implementation.name = {name!r}
+exec(sys.argv[sys.argv.index("-c") + 1])
+"""
+
+
+def test_env_interpreters(b: Bench) -> None:
+    """Only what runs, answers in time and is a version that the agent knows is ok."""
+    folder = b.folder / "bin"
+    folder.mkdir()
+    fakes = {
+        "python3.9": FAKE.format(version=(3, 9, 2), name="cpython"),
+        "python3.13": FAKE.format(version=(3, 13, 0), name="cpython"),
+        "python2.7": FAKE.format(version=(2, 7, 18), name="cpython"),
+        "python3.6": FAKE.format(version=(3, 6, 15), name="cpython"),
+        "python3.14": FAKE.format(version=(3, 14, 0), name="cpython"),
+        "python3.10": FAKE.format(version=(3, 10, 0), name="pypy"),
+        "python3.11": "#!/bin/sh\necho hello\n",
+        "python3.12": f"#!/bin/sh\necho $$ >{b.folder}/hanging; /bin/sleep 1000; /bin/sleep 1000\n",
+        "python3.7": "#!/bin/sh\nexit 3\n",
+        "python3.8": "#!/nowhere/sh\n",
+        "python3.5": "#!/bin/sh\nexec /usr/bin/yes\n",
+    }
+    for name, text in fakes.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    (folder / "python").mkdir()
+    os.mkfifo(folder / "python3.1", 0o755)
+    (folder / "python3.2").symlink_to("nowhere")
+    (folder / "python3.3").write_text("not executable")
+    tables = b.run("env", "--json", env={"PATH": str(folder)}, code=None).json()["tables"]
+    rows = {row["name"]: (row["state"], row["detail"]) for row in tables["features"] if row["group"] == "interpreter"}
+    assert sorted(rows) == sorted(fakes), rows
+    assert {name for name, row in rows.items() if row[0] == "ok"} == {"python3.9", "python3.13"}, rows
+    assert all(detail.startswith(f"{folder}/{name}: ") for name, (_, detail) in rows.items()), rows
+    for name, words in {"python3.9": "CPython 3.9.2", "python2.7": "2.7.18 is not supported", "python3.6": "3.6.15 is not supported",
+                        "python3.14": "3.14.0 is not supported", "python3.10": "pypy 3.10.0 is not supported",
+                        "python3.11": "not a Python interpreter", "python3.12": "no answer within", "python3.7": "not a Python interpreter",
+                        "python3.8": "cannot be run", "python3.5": "not a Python interpreter"}.items():
+        assert words in rows[name][1], (name, rows[name])
+    bad = {name for name, row in rows.items() if row[0] != "ok"}
+    assert bad <= {row["name"] for row in tables["cures"]}, tables["cures"]
+    hanging = int((b.folder / "hanging").read_text())
+    assert not os.path.exists(f"/proc/{hanging}"), "it still runs"
+    for name in ("python3.9", "python3.13"):
+        (folder / name).unlink()
+    rest = b.run("env", "--json", env={"PATH": str(folder)}, code=None).json()["tables"]["features"]
+    assert ("python", "missing") in {(row["name"], row["state"]) for row in rest}, rest
+
+
 def test_json_everywhere(b: Bench) -> None:
     b.make_run("one")
     for words in (["ls"], ["info"], ["view"], ["stat"], ["timeline"], ["env"], ["help"], ["version"],
