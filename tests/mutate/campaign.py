@@ -70,7 +70,8 @@ class Outcome:
     folder: Path
     ran: list[tuple[str, int]] = field(default_factory=list)  # verb, exit status of the first program
     failures: list[Failure] = field(default_factory=list)
-    memory_kib: int = 0  # the most that a plain program took
+    memory: tuple[int, str] = (0, "")  # the most that a plain program took, in KiB, and which it was
+    cpu: tuple[float, str] = (0, "")  # likewise the most seconds of a processor, of any program
 
 
 SETUP: Setup
@@ -102,8 +103,10 @@ def try_action(setup: Setup, outcome: Outcome, action: Action) -> None:
             wrong = watch.wrong_files(outcome.folder, dict(action.files))
         if wrong:
             outcome.failures.append(Failure(wrong, program, action.words))
+        what = f"case {outcome.number}: {shlex.join(action.words)}"
+        outcome.cpu = max(outcome.cpu, (ended.cpu_seconds, what))
         if not program.is_sanitized:
-            outcome.memory_kib = max(outcome.memory_kib, ended.memory_kib)
+            outcome.memory = max(outcome.memory, (ended.memory_kib, what))
         if not i:
             outcome.ran.append((action.verb, ended.status))
 
@@ -149,7 +152,8 @@ class Tally:
     cases: int = 0
     mutations: Counter[str] = field(default_factory=Counter)
     runs: int = 0
-    memory_kib: int = 0
+    memory: tuple[int, str] = (0, "")
+    cpu: tuple[float, str] = (0, "")
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)  # kind of file, verb
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)  # kind of file, exit status
     failures: Counter[str] = field(default_factory=Counter)
@@ -157,7 +161,8 @@ class Tally:
     def add(self, outcome: Outcome) -> None:
         self.cases += 1
         self.mutations[outcome.kind] += 1
-        self.memory_kib = max(self.memory_kib, outcome.memory_kib)
+        self.memory = max(self.memory, outcome.memory)
+        self.cpu = max(self.cpu, outcome.cpu)
         for verb, status in outcome.ran:
             self.runs += 1
             self.pairs[outcome.kind, verb] += 1
@@ -190,8 +195,9 @@ class Tally:
             ends = {status: count for (of, status), count in sorted(self.statuses.items()) if of == kind}
             lines.append(f"  {kind:<11}{self.mutations[kind]:>6} mutations; exit status "
                          + ", ".join(f"{status}: {count}" for status, count in ends.items()))  # fmt: skip
-        if self.memory_kib:
-            lines.append(f"  most resident memory: {self.memory_kib >> 10} MB")
+        lines.append(f"  most processor time: {self.cpu[0]:.1f} s ({self.cpu[1]})")
+        if self.memory[0]:
+            lines.append(f"  most resident memory: {self.memory[0] >> 10} MB ({self.memory[1]})")
         return "\n".join(lines)
 
 

@@ -135,10 +135,10 @@ CHANGES = [change_number] * 5 + [change_string] * 5 + [change_part] * 4 + [chang
 
 
 def mutate(chance: random.Random, text: bytes) -> tuple[bytes, str]:
-    """The text with one to four changes, and what they were."""
+    """The text with one to three changes, and what they were."""
     tokens = TOKEN.findall(text)
     said = []
-    for _ in range(chance.choice((1, 1, 2, 2, 3, 4))):
+    for _ in range(chance.choice((1, 1, 1, 1, 2, 3))):
         if not tokens:
             break
         change = chance.choice(CHANGES)

@@ -43,6 +43,7 @@ class Program:
 class Ended:
     status: int  # exit status, or minus the signal
     memory_kib: int
+    cpu_seconds: float
     timed_out: bool
     stdout: bytes
     stderr: bytes
@@ -84,7 +85,7 @@ def execute(program: Program, words: list[str], folder: Path, env: dict[str, str
     _, status, usage = os.wait4(pid, 0)
     os.close(fd)
     stdout, stderr = (Path(path).read_bytes() for path in outputs)
-    return Ended(os.waitstatus_to_exitcode(status), usage.ru_maxrss, timed_out, stdout, stderr)
+    return Ended(os.waitstatus_to_exitcode(status), usage.ru_maxrss, usage.ru_utime + usage.ru_stime, timed_out, stdout, stderr)
 
 
 # ---- What may be wrong with it
