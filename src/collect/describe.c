@@ -102,12 +102,12 @@ static void describe_git(const struct wti_git *git, struct wti_json *json)
 	wti_json_key(json, "commit");
 	wti_json_text(json, git->commit);
 	wti_json_key(json, "dirty");
-	if (git->diff_known)
+	if (git->dirty_known)
 		wti_json_bool(json, git->dirty);
 	else
 		wti_json_null(json);
 	wti_json_key(json, "diff_hash");
-	wti_json_text(json, git->dirty ? git->diff_hash : NULL);
+	wti_json_text(json, git->diff_hash[0] ? git->diff_hash : NULL);
 	wti_json_object_end(json);
 }
 

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Knows how to ask git without changing anything and without waiting for it: no locks, no file
- * system monitor, no external diff or text conversion, and an end after two seconds.
- */
-#include <errno.h>
-#include <fcntl.h>
+/* Knows what to ask of git, and how long an answer may take. */
+#include "git.h"
+
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <xxhash.h>
-
 #include "clock.h"
-#include "git.h"
+#include "git_ask.h"
+#include "git_diff.h"
 
 #define PATIENCE_NS 2000000000ull
 #define PARENTS_MAX 64
-#define DIFF_BYTES_MAX (256ull << 20)
+#define ANSWER_BYTES_MAX (1u << 20)
 
 static bool repository_around(void)
 {
@@ -46,130 +38,65 @@ static bool repository_around(void)
 	return false;
 }
 
-struct answer {
-	XXH3_state_t *hash; /* or NULL */
-	char *text;         /* or NULL */
-	size_t text_bytes;
-	uint64_t bytes;
-};
-
-static void take(struct answer *answer, const char *data, size_t bytes)
+/* The next line of an answer, without its end; NULL: there is none. */
+static char *next_line(char **at)
 {
-	if (answer->hash)
-		XXH3_128bits_update(answer->hash, data, bytes);
-	for (size_t i = 0; answer->text && i < bytes && answer->bytes + i + 1 < answer->text_bytes;
-	     i++)
-		answer->text[answer->bytes + i] = data[i];
-	answer->bytes += bytes;
+	char *line = *at, *end = line ? strchr(line, '\n') : NULL;
+
+	if (!end)
+		return NULL;
+	*end = 0;
+	*at = end + 1;
+	return line;
 }
 
-/* Reads until the end of the pipe. False when there was no time left, or too much to read. */
-static bool read_answer(int fd, struct answer *answer, uint64_t until_ns)
+static void look_at_diff(struct wti_git *git, const struct wti_git_asker *asker, const char *top,
+			 const char *index)
 {
-	char data[16384];
+	struct wti_git_diff diff;
 
-	while (answer->bytes < DIFF_BYTES_MAX) {
-		struct pollfd ready = {fd, POLLIN, 0};
-		uint64_t now = wti_clock_ns(CLOCK_MONOTONIC);
-		ssize_t n;
-
-		if (now >= until_ns || poll(&ready, 1, (int)((until_ns - now) / 1000000) + 1) == 0)
-			return false;
-		n = read(fd, data, sizeof(data));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n == 0;
-		take(answer, data, (size_t)n);
-	}
-	return false;
-}
-
-static int spawn_git(char *const *argv, char *const *environment, int out, pid_t *ret_pid)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	int r;
-
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, out, 1);
-	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	r = posix_spawnp(ret_pid, "git", &actions, &attributes, argv, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	return r;
-}
-
-/* True if git ended well and all it said was taken. */
-static bool ask(char *const *argv, char *const *environment, struct answer *answer,
-		uint64_t until_ns)
-{
-	int ends[2], status = -1;
-	bool whole;
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC))
-		return false;
-	if (spawn_git(argv, environment, ends[1], &pid)) {
-		close(ends[0]);
-		close(ends[1]);
-		return false;
-	}
-	close(ends[1]);
-	whole = read_answer(ends[0], answer, until_ns);
-	close(ends[0]);
-	if (!whole)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return whole && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-static void hash_diff(struct wti_git *git, char *const *environment, uint64_t until_ns)
-{
-	char *diff[] = {"git",
-			"--no-optional-locks",
-			"-c",
-			"core.fsmonitor=false",
-			"diff",
-			"--no-ext-diff",
-			"--no-textconv",
-			"--no-color",
-			"HEAD",
-			NULL};
-	XXH3_state_t *state = XXH3_createState();
-	struct answer answer = {.hash = state};
-	XXH128_hash_t hash;
-
-	if (!state)
-		return;
-	XXH3_128bits_reset(state);
-	git->diff_known = ask(diff, environment, &answer, until_ns);
-	git->dirty = git->diff_known && answer.bytes;
-	hash = XXH3_128bits_digest(state);
-	if (git->dirty)
+	wti_git_diff_look(&diff, asker, top, index, strlen(git->commit) / 2);
+	git->dirty = diff.count > 0;
+	git->dirty_known = diff.is_whole || git->dirty;
+	if (git->dirty && diff.is_whole)
 		snprintf(git->diff_hash, sizeof(git->diff_hash), "%016llx%016llx",
-			 (unsigned long long)hash.high64, (unsigned long long)hash.low64);
-	XXH3_freeState(state);
+			 (unsigned long long)diff.hash[0], (unsigned long long)diff.hash[1]);
+}
+
+/* Each is a line, in this order; a repository without a work tree ends after the first. */
+static void look(struct wti_git *git, const struct wti_git_asker *asker)
+{
+	static const char *const words[] = {"rev-parse",  "HEAD",  "--show-toplevel",
+					    "--git-path", "index", NULL};
+	struct wti_buf answer;
+	bool ok;
+	char *at, *commit, *top, *index;
+
+	wti_buf_init(&answer, ANSWER_BYTES_MAX);
+	ok = wti_git_ask(asker, words, &answer);
+	wti_buf_byte(&answer, 0);
+	at = (char *)answer.data;
+	commit = next_line(&at);
+	top = next_line(&at);
+	index = next_line(&at);
+	if (commit && (strlen(commit) == 40 || strlen(commit) == 64) &&
+	    !commit[strspn(commit, "0123456789abcdef")]) {
+		git->found = true;
+		snprintf(git->commit, sizeof(git->commit), "%s", commit);
+		if (ok && index && !*at)
+			look_at_diff(git, asker, top, index);
+	}
+	wti_buf_release(&answer);
 }
 
 void wti_git_look(struct wti_git *git, char *const *environment)
 {
-	char *head[] = {"git", "--no-optional-locks", "rev-parse", "--verify", "HEAD", NULL};
-	struct answer answer = {.text = git->commit, .text_bytes = sizeof(git->commit)};
 	uint64_t until_ns = wti_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	struct wti_git_asker asker;
 
 	memset(git, 0, sizeof(*git));
-	if (!repository_around() || !ask(head, environment, &answer, until_ns))
+	if (!repository_around() || !wti_git_asker_init(&asker, environment, until_ns))
 		return;
-	git->commit[strspn(git->commit, "0123456789abcdef")] = 0;
-	git->found = git->commit[0] != 0;
-	if (git->found)
-		hash_diff(git, environment, until_ns);
+	look(git, &asker);
+	wti_git_asker_release(&asker);
 }

@@ -7,14 +7,17 @@
 #include <stdint.h>
 
 struct wti_git {
-	bool found;      /* a repository, and git answered in time */
-	bool dirty;      /* files under control differ from the commit */
-	bool diff_known; /* false: git did not finish in time */
+	bool found;       /* a repository, and git answered in time */
+	bool dirty;       /* files under control differ from the commit */
+	bool dirty_known; /* false: none that was looked at does, but it was not all of them */
 	char commit[65];
-	char diff_hash[33]; /* XXH3-128 of the output of `git diff HEAD`, if dirty */
+	char diff_hash[33]; /* of what differs (git_diff.h); empty: nothing does, or not known */
 };
 
-/* Runs git in the current folder, if a repository is around it; at most about two seconds. */
+/*
+ * In the current folder, if a repository is around it; for at most about two seconds. Nothing that
+ * the repository is configured with is run.
+ */
 void wti_git_look(struct wti_git *git, char *const *environment);
 
 #endif
