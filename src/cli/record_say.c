@@ -133,6 +133,11 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 		wti_printable(out, outcome->python_why, strlen(outcome->python_why));
 		wti_buf_byte(out, '\n');
 	}
+	if (outcome->syscalls_backend && !outcome->syscalls_process_count)
+		wti_buf_printf(out,
+			       "wheeltap: no process was seen by %s: system calls were not "
+			       "recorded\n",
+			       outcome->syscalls_backend);
 	if (outcome->syscalls_without_setuid)
 		wti_buf_text(out, "wheeltap: a setuid program has no privileges while you trace "
 				  "it: record it as root, or without --syscalls\n");

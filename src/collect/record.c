@@ -399,6 +399,12 @@ static int finish(struct wti_recorder *recorder, struct wt_err *err)
 		return wti_err(err, WT_E_ARG, "cannot execute '%.200s': %s",
 			       recorder->options->argv[0], strerror(recorder->exec_errno));
 	}
+	if (recorder->refusal.code) {
+		take_back(recorder);
+		if (err)
+			*err = recorder->refusal;
+		return recorder->refusal.code;
+	}
 	wti_describe_outcome(recorder);
 	if (write_last(recorder, &later) && !outcome->trouble[0])
 		snprintf(outcome->trouble, sizeof(outcome->trouble), "%.250s", later.message);

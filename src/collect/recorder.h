@@ -65,8 +65,9 @@ struct wti_recorder {
 	uint64_t ended_ns; /* MONOTONIC moment of the program's end; 0: it runs */
 	uint64_t heard_ns; /* when we heard of it: a recorder that was stopped hears late */
 	int wait_status;
-	int exec_errno;  /* the program could not be started */
-	uint64_t cpu_ns; /* of the program */
+	int exec_errno;        /* the program could not be started */
+	struct wt_err refusal; /* or was not, as its calls could not be recorded; code 0: it was */
+	uint64_t cpu_ns;       /* of the program */
 	uint64_t memory_bytes;
 	uint64_t memory_floor_bytes;
 	uint64_t fault_count;

@@ -141,6 +141,15 @@ static void take_status(struct wti_recorder *recorder, const struct wti_monitor_
 	recorder->end_real_ns = news->real_ns;
 }
 
+/* System calls were asked for and cannot be had: it has not begun, and does not. */
+static void refuse(struct wti_recorder *recorder, const struct wt_err *err)
+{
+	wti_err(&recorder->refusal, err->code,
+		"no system calls could be recorded, so the program was not started: %.400s",
+		err->message);
+	kill(recorder->launch.pid, SIGKILL);
+}
+
 /* The program waits to be seen from its first system call on. */
 static void open_gate(struct wti_recorder *recorder)
 {
@@ -150,8 +159,10 @@ static void open_gate(struct wti_recorder *recorder)
 	if (!recorder->syscalls.is_open)
 		return;
 	r = wti_syscalls_program(&recorder->syscalls, recorder->launch.pid, &err);
-	if (r)
-		wti_streams_note(&recorder->streams, WT_NOTE_INFO, err.message);
+	if (r && r != WT_E_MISSING) { /* it was killed meanwhile: that is told anyway */
+		refuse(recorder, &err);
+		return;
+	}
 	/* A filter without a tracer would make calls fail. */
 	wti_launch_go(&recorder->launch, !r && recorder->launch.filter);
 }

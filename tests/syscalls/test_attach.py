@@ -261,6 +261,19 @@ class ByPtrace(Attach, unittest.TestCase):
                 strace.wait()
             self.assertEqual(program.ends(), 6)
 
+    @unittest.skipUnless(STRACE, "there is no strace")
+    def test_started_under_a_tracer(self) -> None:
+        """strace -f has the program before we can: it is not started, and that is said."""
+        with Scratch() as scratch:
+            for expression in ("", "=%file"):
+                done = subprocess.run([str(STRACE), "-f", "-qq", "-o", "/dev/null", WHEELTAP, "record", f"--syscalls{expression}",
+                                       "--backend", "ptrace", "-o", str(scratch / "run"), "--", "touch", str(scratch / "ran")],
+                                      stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+                self.assertEqual(done.returncode, 125, done.stderr)
+                self.assertRegex(done.stderr, b"was not started: process [0-9]+ is traced already, by process [0-9]+")
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertEqual(os.listdir(scratch), [])
+
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "to become another user takes root and setpriv")
     def test_somebody_elses(self) -> None:
         with Scratch() as scratch, Program("wait", "7") as program:
