@@ -98,10 +98,22 @@ static void escape_byte(struct wti_buf *out, uint8_t byte)
 			return;
 		}
 	}
-	if (byte < 0x20 || byte == 0x7f)
-		wti_buf_printf(out, "\\u%04x", byte);
-	else
+	wti_buf_printf(out, "\\u%04x", byte);
+}
+
+/* Of the character at the beginning, which is not ASCII: as \u0085 if a terminal must not get it.
+ */
+static void escape_wide(struct wti_buf *out, const char *text, size_t length)
+{
+	const uint8_t *at = (const uint8_t *)text;
+
+	if (!length) /* not UTF-8 */
 		wti_buf_text(out, REPLACEMENT);
+	else if (length == 2)
+		wti_buf_printf(out, "\\u%04x", (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu));
+	else /* none of the harmful ones takes four bytes */
+		wti_buf_printf(out, "\\u%04x",
+			       (at[0] & 0xfu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu));
 }
 
 void wti_json_escape(struct wti_buf *out, const char *text, size_t bytes)
@@ -116,15 +128,19 @@ void wti_json_escape(struct wti_buf *out, const char *text, size_t bytes)
 
 		if (byte >= 0x80) {
 			length = wti_utf8_length(text + at, bytes - at);
-			quote = !length;
+			quote = !wti_harmless_length(text + at, bytes - at);
 		}
 		if (!quote) {
 			at += length;
 			continue;
 		}
 		wti_buf_append(out, text + plain, at - plain);
-		escape_byte(out, byte);
-		plain = ++at;
+		if (byte >= 0x80)
+			escape_wide(out, text + at, length);
+		else
+			escape_byte(out, byte);
+		at += length ? length : 1;
+		plain = at;
 	}
 	wti_buf_append(out, text + plain, at - plain);
 }

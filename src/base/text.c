@@ -400,12 +400,24 @@ const char *wti_suggest(const char *word, const char *const *candidates, size_t 
 
 /* ---- Making text harmless ---- */
 
-/* Controls, and what would break or turn a line: separators and changes of direction. */
+/*
+ * Controls, and what would break or turn a line: separators and changes of direction. A terminal
+ * obeys the former, and the latter make a line read otherwise than it is. U+FFFE and U+FFFF are no
+ * characters, and XML does not allow them.
+ */
 static bool is_harmful(uint32_t point)
 {
-	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x2028 ||
-	       point == 0x2029 || (point >= 0x202a && point <= 0x202e) ||
-	       (point >= 0x2066 && point <= 0x2069) || point >= 0x110000;
+	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x061c ||
+	       point == 0x200e || point == 0x200f || point == 0x2028 || point == 0x2029 ||
+	       (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) ||
+	       point == 0xfffe || point == 0xffff || point >= 0x110000;
+}
+
+size_t wti_harmless_length(const char *text, size_t bytes)
+{
+	const char *next = text;
+
+	return bytes && !is_harmful(take_char(&next, text + bytes)) ? (size_t)(next - text) : 0;
 }
 
 void wti_printable(struct wti_buf *out, const char *text, size_t bytes)

@@ -25,6 +25,19 @@ const char *wti_format_count(char out[32], uint64_t count);
 const char *wti_suggest(const char *word, const char *const *candidates, size_t count);
 /* Bytes to valid UTF-8 on one line: controls and newlines as \n, \x1b; bad bytes as \xNN. */
 void wti_printable(struct wti_buf *out, const char *text, size_t bytes);
+/*
+ * As wti_buf_printf(), and what %s inserts is made printable: what we say ourselves stands in the
+ * format, what comes from elsewhere is an argument, and only the former may break a line. Knows
+ * %s %d %u %x %f %g and %c with flags, width, precision and length; no %n, no %p.
+ */
+void wti_textf(struct wti_buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void wti_vtextf(struct wti_buf *out, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+/*
+ * Length of the character at the beginning if a terminal may get it as it is; 0: it is a control,
+ * changes the direction of what follows, separates lines, or is not UTF-8.
+ */
+size_t wti_harmless_length(const char *text, size_t bytes);
 /* Length of the valid UTF-8 sequence at the beginning, 0 if there is none. */
 size_t wti_utf8_length(const char *text, size_t bytes);
 

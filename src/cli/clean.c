@@ -122,13 +122,15 @@ static size_t choose(const struct clean_options *o, struct wti_run *runs, size_t
 
 static bool confirm(size_t count, uint64_t bytes)
 {
-	char size[16], answer[16];
+	char size[16], answer[16], question[80];
 
 	if (!isatty(STDIN_FILENO)) {
 		wti_warn("not asked for on a terminal: say --yes to remove %zu runs", count);
 		return false;
 	}
-	fprintf(stderr, "remove %zu runs (%s)? [y/N] ", count, wti_format_bytes(size, bytes));
+	snprintf(question, sizeof(question), "remove %zu runs (%s)? [y/N] ", count,
+		 wti_format_bytes(size, bytes));
+	wti_print_err(question, strlen(question));
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 

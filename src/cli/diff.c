@@ -53,15 +53,14 @@ static void print_counts(struct wti_buf *out, const struct wt_table *table,
 		const struct wt_cell *cells = &table->cells[row * table->column_count];
 
 		begin_line(out, style, cells[0].text);
-		wti_buf_printf(out, "%s %-8s ", cells[0].text, cells[1].text);
+		wti_textf(out, "%s %-8s ", cells[0].text, cells[1].text);
 		wti_printable(out, cells[2].text, cells[2].text_bytes);
-		wti_buf_printf(out, "  %s %s -> %s", cells[3].text,
-			       wti_format_count(a, cells[4].count),
-			       wti_format_count(b, cells[5].count));
+		wti_textf(out, "  %s %s -> %s", cells[3].text, wti_format_count(a, cells[4].count),
+			  wti_format_count(b, cells[5].count));
 		if (cells[6].text_bytes || cells[7].text_bytes)
-			wti_buf_printf(out, ", a step %s -> %s",
-				       cells[6].text_bytes ? cells[6].text : "0",
-				       cells[7].text_bytes ? cells[7].text : "0");
+			wti_textf(out, ", a step %s -> %s",
+				  cells[6].text_bytes ? cells[6].text : "0",
+				  cells[7].text_bytes ? cells[7].text : "0");
 		end_line(out, style, cells[0].text);
 	}
 }
@@ -69,9 +68,9 @@ static void print_counts(struct wti_buf *out, const struct wt_table *table,
 static void print_place(struct wti_buf *out, const struct wt_cell *cells)
 {
 	if (cells[4].count > 1)
-		wti_buf_printf(out, "  (%llu times)", (unsigned long long)cells[4].count);
+		wti_textf(out, "  (%llu times)", (unsigned long long)cells[4].count);
 	if (cells[5].text_bytes)
-		wti_buf_printf(out, "  %s:%llu", cells[5].text, (unsigned long long)cells[6].count);
+		wti_textf(out, "  %s:%llu", cells[5].text, (unsigned long long)cells[6].count);
 }
 
 static bool same_hunk(const struct wt_cell *a, const struct wt_cell *b)
@@ -86,9 +85,9 @@ static void print_order(struct wti_buf *out, const struct wt_table *table,
 		const struct wt_cell *cells = &table->cells[row * table->column_count];
 
 		if (!row || !same_hunk(cells, cells - table->column_count))
-			wti_buf_printf(out, "@@ %s: %s @@\n", cells[0].text, cells[1].text);
+			wti_textf(out, "@@ %s: %s @@\n", cells[0].text, cells[1].text);
 		begin_line(out, style, cells[2].text);
-		wti_buf_printf(out, "%s ", *cells[2].text == '@' ? " " : cells[2].text);
+		wti_textf(out, "%s ", *cells[2].text == '@' ? " " : cells[2].text);
 		wti_printable(out, cells[3].text, cells[3].text_bytes);
 		print_place(out, cells);
 		end_line(out, style, cells[2].text);
@@ -137,18 +136,18 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 	if (out->bytes)
 		wti_buf_byte(out, '\n');
 	if (d->effects || d->counts || d->order || d->values)
-		wti_buf_printf(out,
-			       "'%s' and '%s' differ: %llu effects, %llu counts, %llu places in "
-			       "the order, %llu values\n",
-			       runs[0].opened.run.name, runs[1].opened.run.name,
-			       (unsigned long long)d->effects, (unsigned long long)d->counts,
-			       (unsigned long long)d->order, (unsigned long long)d->values);
+		wti_textf(out,
+			  "'%s' and '%s' differ: %llu effects, %llu counts, %llu places in "
+			  "the order, %llu values\n",
+			  runs[0].opened.run.name, runs[1].opened.run.name,
+			  (unsigned long long)d->effects, (unsigned long long)d->counts,
+			  (unsigned long long)d->order, (unsigned long long)d->values);
 	else
-		wti_buf_printf(out, "'%s' and '%s' did the same\n", runs[0].opened.run.name,
-			       runs[1].opened.run.name);
+		wti_textf(out, "'%s' and '%s' did the same\n", runs[0].opened.run.name,
+			  runs[1].opened.run.name);
 	if (noise && noise->row_count && !all)
-		wti_buf_printf(out, "%zu counts that depend on the moment differ too (--all)\n",
-			       noise->row_count);
+		wti_textf(out, "%zu counts that depend on the moment differ too (--all)\n",
+			  noise->row_count);
 }
 
 /* ---- The verb -------------------------------------------------------------------------------- */

@@ -91,7 +91,7 @@ static int print_rule(const struct wti_rule *rule)
 
 	wti_buf_init(&out, 1u << 16);
 	wti_buf_init(&thresholds, 1u << 16);
-	wti_buf_printf(&out, "%s (%s)  %s\n", rule->code, severities[rule->severity], rule->title);
+	wti_textf(&out, "%s (%s)  %s\n", rule->code, severities[rule->severity], rule->title);
 	add_paragraph(&out, "what holds", rule->definition);
 	add_paragraph(&out, "means", rule->means);
 	add_paragraph(&out, "try", rule->hint);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "base/toml.h"
 #include "gate.h"
 #include "inspect/gate/ratio.h"
@@ -269,19 +270,18 @@ static int print_text(const struct job *job, const size_t counts[4], int code)
 		const struct wti_judged *judged = &job->judged[i];
 
 		if (judged->outcome.verdict == WTI_NOT_MEASURED)
-			wti_buf_printf(&out, "NOT MEASURED  %s: %s\n", judged->assertion->name,
-				       judged->outcome.why);
+			wti_textf(&out, "NOT MEASURED  %s: %s\n", judged->assertion->name,
+				  judged->outcome.why);
 		else if (judged->outcome.verdict == WTI_HELD)
-			wti_buf_printf(&out, "held  %s: %s%s%s\n", judged->assertion->name,
-				       judged->outcome.actual,
-				       *judged->outcome.expected ? "; " : "",
-				       judged->outcome.expected);
+			wti_textf(&out, "held  %s: %s%s%s\n", judged->assertion->name,
+				  judged->outcome.actual, *judged->outcome.expected ? "; " : "",
+				  judged->outcome.expected);
 	}
-	wti_buf_printf(&out, "%zu assertions: %zu violated, %zu held, %zu not measured",
-		       job->judged_count, counts[WTI_VIOLATED], counts[WTI_HELD],
-		       counts[WTI_NOT_MEASURED]);
+	wti_textf(&out, "%zu assertions: %zu violated, %zu held, %zu not measured",
+		  job->judged_count, counts[WTI_VIOLATED], counts[WTI_HELD],
+		  counts[WTI_NOT_MEASURED]);
 	if (counts[WTI_DISABLED])
-		wti_buf_printf(&out, ", %zu disabled", counts[WTI_DISABLED]);
+		wti_textf(&out, ", %zu disabled", counts[WTI_DISABLED]);
 	wti_buf_byte(&out, '\n');
 	ok = wti_print_buf(&out);
 	wti_buf_release(&out);

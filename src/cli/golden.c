@@ -381,19 +381,17 @@ static int print_text(const struct job *job, const struct action *action)
 	wti_buf_init(&out, 1u << 30);
 	wti_show_findings(&out, job->result, &style);
 	if (action->run == check && !job->result->finding_count)
-		wti_buf_printf(
-			&out,
-			"clean: %s things of golden '%s' are as they were, in %s system calls\n",
-			wti_format_count(things, job->result->facts[0].value.count), job->name,
-			wti_format_count(calls, job->result->facts[1].value.count));
+		wti_textf(&out,
+			  "clean: %s things of golden '%s' are as they were, in %s system calls\n",
+			  wti_format_count(things, job->result->facts[0].value.count), job->name,
+			  wti_format_count(calls, job->result->facts[1].value.count));
 	else if (action->run == check)
-		wti_buf_printf(&out, "%zu deviation%s from golden '%s'\n",
-			       job->result->finding_count,
-			       job->result->finding_count == 1 ? "" : "s", job->name);
+		wti_textf(&out, "%zu deviation%s from golden '%s'\n", job->result->finding_count,
+			  job->result->finding_count == 1 ? "" : "s", job->name);
 	else if (action->run == accept)
-		wti_buf_printf(&out, "%s: %zu deviation%s taken over into '%s'\n",
-			       job->result->status, job->result->finding_count,
-			       job->result->finding_count == 1 ? "" : "s", job->path);
+		wti_textf(&out, "%s: %zu deviation%s taken over into '%s'\n", job->result->status,
+			  job->result->finding_count, job->result->finding_count == 1 ? "" : "s",
+			  job->path);
 	ok = wti_print_buf(&out);
 	wti_buf_release(&out);
 	wti_report_notes(job->result);

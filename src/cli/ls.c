@@ -4,6 +4,7 @@
 
 #include <wheeltap/trace.h>
 
+#include "base/text.h"
 #include "report.h"
 #include "run.h"
 
@@ -83,8 +84,7 @@ static int print_names(const struct wti_run *runs, size_t count)
 
 	wti_buf_init(&out, 64u << 20);
 	for (size_t i = 0; i < count; i++) {
-		wti_buf_text(&out, runs[i].name);
-		wti_buf_byte(&out, '\n');
+		wti_textf(&out, "%s\n", runs[i].name);
 	}
 	ok = wti_print_buf(&out);
 	wti_buf_release(&out);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The progress bar: when to draw, and how. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "progress.h"
+#include "report.h"
 
 #define PATIENCE_NS 2000000000u
 #define REDRAW_NS 100000000u
@@ -24,20 +26,27 @@ void wti_progress_begin(struct wti_progress *progress, const char *what)
 		.what = what, .begin_ns = now_ns(), .terminal = isatty(STDERR_FILENO)};
 }
 
+static void draw(const char *what, double share)
+{
+	int filled = (int)(share * CELLS);
+	char bar[CELLS + 1], line[160];
+
+	memset(bar, '=', (size_t)filled);
+	memset(bar + filled, ' ', (size_t)(CELLS - filled));
+	bar[CELLS] = 0;
+	snprintf(line, sizeof(line), "%s [%s] %3d%%", what, bar, (int)(share * 100));
+	wti_print_err_over(line);
+}
+
 void wti_progress_share(void *cookie, double share)
 {
 	struct wti_progress *p = cookie;
 	uint64_t now = p->terminal ? now_ns() : 0;
-	int filled;
 
 	if (!p->terminal || now - p->begin_ns < PATIENCE_NS || now - p->drawn_ns < REDRAW_NS)
 		return;
 	share = share < 0 ? 0 : share > 1 ? 1 : share;
-	filled = (int)(share * CELLS);
-	fprintf(stderr, "\r%s [", p->what);
-	for (int i = 0; i < CELLS; i++)
-		fputc(i < filled ? '=' : ' ', stderr);
-	fprintf(stderr, "] %3d%%", (int)(share * 100));
+	draw(p->what, share);
 	p->drawn_ns = now;
 	p->drawn = true;
 }
@@ -45,6 +54,6 @@ void wti_progress_share(void *cookie, double share)
 void wti_progress_end(struct wti_progress *progress)
 {
 	if (progress->drawn)
-		fputs("\r\033[K", stderr);
+		wti_print_err_over("");
 	progress->drawn = false;
 }

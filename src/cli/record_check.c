@@ -36,8 +36,7 @@ struct wti_record_check {
 
 static void print(struct wti_buf *out)
 {
-	fwrite(out->data, 1, out->bytes, stderr);
-	fflush(stderr);
+	wti_print_err(out->data, out->bytes);
 }
 
 /* The shell goes on by itself: the finding must not wait for what is done about it. */

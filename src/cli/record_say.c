@@ -9,9 +9,9 @@
 #include <wheeltap/trace.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "report.h"
 
 static void say_losses(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
@@ -23,13 +23,13 @@ static void say_losses(struct wti_buf *out, const struct wti_record_outcome *out
 		wti_buf_text(out, ", nothing lost");
 		return;
 	}
-	wti_buf_printf(out, ", %s lost", wti_format_count(count, outcome->lost));
+	wti_textf(out, ", %s lost", wti_format_count(count, outcome->lost));
 	for (int reason = 0; reason <= WT_LOST_GAP; reason++) {
 		if (!outcome->lost_by[reason])
 			continue;
-		wti_buf_printf(out, "%s%s %s", between,
-			       wti_format_count(count, outcome->lost_by[reason]),
-			       kind->fields[0].enum_names[reason]);
+		wti_textf(out, "%s%s %s", between,
+			  wti_format_count(count, outcome->lost_by[reason]),
+			  kind->fields[0].enum_names[reason]);
 		between = ", ";
 	}
 	wti_buf_byte(out, ')');
@@ -60,9 +60,9 @@ static void say_strangers(struct wti_buf *out, const struct wti_record_outcome *
 		return;
 	wti_buf_text(out, "; not followed: ");
 	wti_printable(out, first->command, strlen(first->command));
-	wti_buf_printf(out, " (%s)", why_not(first));
+	wti_textf(out, " (%s)", why_not(first));
 	if (outcome->stranger_count > 1)
-		wti_buf_printf(out, " and %u more", outcome->stranger_count - 1);
+		wti_textf(out, " and %u more", outcome->stranger_count - 1);
 }
 
 /* "1,204 events of 3 processes", of those that have an agent or whose system calls were seen. */
@@ -77,36 +77,35 @@ static void say_events(struct wti_buf *out, const struct wti_record_outcome *out
 		wti_buf_text(out, "no events of the program");
 		return;
 	}
-	wti_buf_printf(out, "%s events of %u process%s", wti_format_count(count, outcome->events),
-		       processes, processes == 1 ? "" : "es");
+	wti_textf(out, "%s events of %u process%s", wti_format_count(count, outcome->events),
+		  processes, processes == 1 ? "" : "es");
 }
 
 static void say_what(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
 	char count[32], bytes[16], cpu[16], time[16];
 
-	wti_buf_printf(out, "wheeltap: %s: ", wti_run_status_name(outcome->status));
+	wti_textf(out, "wheeltap: %s: ", wti_run_status_name(outcome->status));
 	say_events(out, outcome);
-	wti_buf_printf(out, " in %s, %s", wti_format_ns(time, (int64_t)outcome->duration_ns),
-		       wti_format_bytes(bytes, outcome->bytes));
+	wti_textf(out, " in %s, %s", wti_format_ns(time, (int64_t)outcome->duration_ns),
+		  wti_format_bytes(bytes, outcome->bytes));
 	say_losses(out, outcome);
 	if (outcome->syscalls_backend)
-		wti_buf_printf(out, "; %s system calls by %s",
-			       wti_format_count(count, outcome->syscalls_count),
-			       outcome->syscalls_backend);
+		wti_textf(out, "; %s system calls by %s",
+			  wti_format_count(count, outcome->syscalls_count),
+			  outcome->syscalls_backend);
 	if (outcome->syscalls_is_second)
-		wti_buf_printf(out, " (%s)", outcome->syscalls_why);
-	wti_buf_printf(out, "; recorder %s of CPU",
-		       wti_format_ns(cpu, (int64_t)outcome->recorder_cpu_ns));
+		wti_textf(out, " (%s)", outcome->syscalls_why);
+	wti_textf(out, "; recorder %s of CPU",
+		  wti_format_ns(cpu, (int64_t)outcome->recorder_cpu_ns));
 	say_strangers(out, outcome);
 	if (outcome->still_running)
-		wti_buf_printf(out, "; %u still running, not recorded any more",
-			       outcome->still_running);
+		wti_textf(out, "; %u still running, not recorded any more", outcome->still_running);
 	if (outcome->console_dropped)
-		wti_buf_printf(out, "; console.log lacks %s",
-			       wti_format_bytes(bytes, outcome->console_dropped));
+		wti_textf(out, "; console.log lacks %s",
+			  wti_format_bytes(bytes, outcome->console_dropped));
 	if (outcome->trouble[0])
-		wti_buf_printf(out, "; the trace ends early: %s", outcome->trouble);
+		wti_textf(out, "; the trace ends early: %s", outcome->trouble);
 	wti_buf_byte(out, '\n');
 }
 
@@ -142,35 +141,32 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 		wti_buf_text(out, "wheeltap: a setuid program has no privileges while you trace "
 				  "it: record it as root, or without --syscalls\n");
 	if (outcome->syscalls_foreign_count)
-		wti_buf_printf(out,
-			       "wheeltap: %llu system calls are those of a 32-bit program: they "
-			       "have numbers and arguments, but no names\n",
-			       (unsigned long long)outcome->syscalls_foreign_count);
+		wti_textf(out,
+			  "wheeltap: %llu system calls are those of a 32-bit program: they "
+			  "have numbers and arguments, but no names\n",
+			  (unsigned long long)outcome->syscalls_foreign_count);
 	if (outcome->syscalls_backend)
-		wti_buf_printf(out, "wheeltap: look at it with: wheeltap stat --syscalls %s\n",
-			       path);
+		wti_textf(out, "wheeltap: look at it with: wheeltap stat --syscalls %s\n", path);
 	if (outcome->process_count) {
-		wti_buf_printf(out, "wheeltap: look at it with: wheeltap info %s\n", path);
+		wti_textf(out, "wheeltap: look at it with: wheeltap info %s\n", path);
 		return;
 	}
 	if (outcome->python_why[0] || outcome->syscalls_backend)
 		return;
 	if (outcome->mismatch_count)
-		wti_buf_printf(
-			out,
-			"wheeltap: nothing joined: the agent in the program speaks "
-			"protocol %u, this recorder another; rebuild it with this wheeltap\n",
-			outcome->mismatch_protocol);
+		wti_textf(out,
+			  "wheeltap: nothing joined: the agent in the program speaks "
+			  "protocol %u, this recorder another; rebuild it with this wheeltap\n",
+			  outcome->mismatch_protocol);
 	else if (outcome->silent_count && !outcome->stranger_count)
 		wti_buf_text(out, "wheeltap: the program has the agent, but emitted no event; see "
 				  "<wheeltap/wheeltap.h>\n");
 	else
-		wti_buf_printf(
-			out,
-			"wheeltap: nothing joined: link the program with "
-			"-lwheeltap-client and let it emit events (static programs and cleared "
-			"environments are not followed); console and environment are in %s\n",
-			path);
+		wti_textf(out,
+			  "wheeltap: nothing joined: link the program with "
+			  "-lwheeltap-client and let it emit events (static programs and cleared "
+			  "environments are not followed); console and environment are in %s\n",
+			  path);
 }
 
 static void say_json(struct wti_buf *out, const struct wti_record_outcome *outcome)
@@ -238,8 +234,6 @@ void wti_record_say(const struct wti_record_outcome *outcome, bool json)
 		say_what(&out, outcome);
 		say_next(&out, outcome);
 	}
-	/* Nowhere to complain when standard error is gone. */
-	if (wti_write_all(STDERR_FILENO, out.data, out.bytes))
-		out.bytes = 0;
+	wti_print_err(out.data, out.bytes);
 	wti_buf_release(&out);
 }

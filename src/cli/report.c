@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Standard output, standard error and exit codes. */
+#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report.h"
+#include "show/terminal.h"
 
 #define OUTPUT_MAX (1u << 30)
 
@@ -28,23 +29,53 @@ static unsigned terminal_width(bool tty)
 	return tty ? 80 : 0;
 }
 
-struct wti_style wti_style_stdout(void)
+static bool has_colour(int fd)
 {
 	const char *no_color = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
-	bool tty = isatty(STDOUT_FILENO);
 	bool plain = (no_color && *no_color) || !term || !strcmp(term, "dumb");
 
-	return (struct wti_style){.colour = tty && !plain, .width = terminal_width(tty)};
+	return !plain && isatty(fd);
+}
+
+struct wti_style wti_style_stdout(void)
+{
+	return (struct wti_style){.colour = has_colour(STDOUT_FILENO),
+				  .width = terminal_width(isatty(STDOUT_FILENO))};
+}
+
+/* ---- The two ways out ------------------------------------------------------------------------ */
+
+/* What a terminal would obey is escaped, also where there is none: pipes end in pagers and logs. */
+static int write_text(int fd, const char *text, size_t bytes)
+{
+	bool has_ink = has_colour(fd);
+	struct wti_buf safe;
+	int r;
+
+	if (wti_terminal_safe(text, bytes, has_ink) == bytes)
+		return wti_write_all(fd, text, bytes);
+	wti_buf_init(&safe, 4 * bytes + 1);
+	wti_terminal_escape(&safe, text, bytes, has_ink);
+	r = wti_buf_status(&safe) ? -ENOMEM : wti_write_all(fd, safe.data, safe.bytes);
+	wti_buf_release(&safe);
+	return r;
+}
+
+void wti_print_err(const void *data, size_t bytes)
+{
+	/* Nowhere to complain when standard error is gone. */
+	if (write_text(STDERR_FILENO, data, bytes))
+		return;
 }
 
 bool wti_print(const void *data, size_t bytes)
 {
-	int r = wti_write_all(STDOUT_FILENO, data, bytes);
+	int r = write_text(STDOUT_FILENO, data, bytes);
 
 	/* Who closes the pipe early (head) has seen enough: SIGPIPE ends us before we come here. */
 	if (r < 0)
-		fprintf(stderr, "wheeltap: cannot write to standard output: %s\n", strerror(-r));
+		wti_warn("cannot write to standard output: %s", strerror(-r));
 	return r >= 0;
 }
 
@@ -53,10 +84,9 @@ bool wti_print_buf(struct wti_buf *buf)
 	bool ok = wti_buf_status(buf) == 0;
 
 	if (!ok)
-		fprintf(stderr, "wheeltap: %s\n",
-			wti_buf_status(buf) == WT_E_NOMEM
-				? "out of memory"
-				: "output too large to be made in memory");
+		wti_warn("%s", wti_buf_status(buf) == WT_E_NOMEM
+				       ? "out of memory"
+				       : "output too large to be made in memory");
 	else
 		ok = wti_print(buf->data, buf->bytes);
 	wti_buf_clear(buf);
@@ -65,14 +95,32 @@ bool wti_print_buf(struct wti_buf *buf)
 
 void wti_warn(const char *format, ...)
 {
+	static const char failed[] = "wheeltap: out of memory\n";
+	struct wti_buf line;
 	va_list args;
 
-	fputs("wheeltap: ", stderr);
+	wti_buf_init(&line, OUTPUT_MAX);
+	wti_buf_text(&line, "wheeltap: ");
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	wti_vtextf(&line, format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	wti_buf_byte(&line, '\n');
+	if (wti_buf_status(&line))
+		wti_print_err(failed, sizeof(failed) - 1);
+	else
+		wti_print_err(line.data, line.bytes);
+	wti_buf_release(&line);
 }
+
+void wti_print_err_over(const char *text)
+{
+	static const char erase[] = "\r\033[K";
+
+	if (!wti_write_all(STDERR_FILENO, erase, sizeof(erase) - 1))
+		wti_print_err(text, strlen(text));
+}
+
+/* ---- Errors and results ---------------------------------------------------------------------- */
 
 int wti_exit_of(const struct wt_err *err)
 {
@@ -107,15 +155,19 @@ static void one_line(struct wti_buf *out, const struct wt_err *err)
 
 int wti_report_error(const char *verb, bool json, const struct wt_err *err)
 {
+	static const char lead[] = "wheeltap: ";
+	const size_t lead_bytes = sizeof(lead) - 1;
 	struct wti_buf line, out;
 
 	wti_buf_init(&line, OUTPUT_MAX);
+	wti_buf_append(&line, lead, lead_bytes);
 	one_line(&line, err);
 	if (wti_buf_status(&line)) {
-		fprintf(stderr, "wheeltap: out of memory\n");
+		wti_warn("out of memory");
 		json = false;
 	} else {
-		fprintf(stderr, "wheeltap: %s\n", wti_buf_cstr(&line));
+		wti_buf_byte(&line, '\n');
+		wti_print_err(line.data, line.bytes--);
 	}
 	if (json) {
 		struct wti_json j;
@@ -132,7 +184,7 @@ int wti_report_error(const char *verb, bool json, const struct wt_err *err)
 		wti_json_key(&j, "code");
 		wti_json_text(&j, code_name(err->code));
 		wti_json_key(&j, "message");
-		wti_json_text_n(&j, (const char *)line.data, line.bytes);
+		wti_json_text_n(&j, (const char *)line.data + lead_bytes, line.bytes - lead_bytes);
 		wti_json_key(&j, "offset");
 		if (err->offset >= 0)
 			wti_json_i64(&j, err->offset);
@@ -150,15 +202,8 @@ int wti_report_error(const char *verb, bool json, const struct wt_err *err)
 
 void wti_report_notes(const struct wt_result *result)
 {
-	struct wti_buf line;
-
-	wti_buf_init(&line, OUTPUT_MAX);
-	for (size_t i = 0; i < result->note_count; i++) {
-		wti_buf_clear(&line);
-		wti_printable(&line, result->notes[i], strlen(result->notes[i]));
-		wti_warn("%s", wti_buf_cstr(&line));
-	}
-	wti_buf_release(&line);
+	for (size_t i = 0; i < result->note_count; i++)
+		wti_warn("%s", result->notes[i]);
 }
 
 int wti_report_result(const struct wt_result *result, bool json, int code)

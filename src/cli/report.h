@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How the program speaks: results on standard output as text or JSON, errors and notes as single
- * lines on standard error. Every verb goes through here, so that they all sound the same.
+ * lines on standard error. Every verb goes through here, so that they all sound the same, and so
+ * that nothing else can reach a terminal: what it would obey is escaped on the way out (tools/check
+ * forbids other ways). Whether a text breaks a line nobody can see there: wti_textf() in
+ * base/text.h is for that.
  */
 #ifndef WTI_CLI_REPORT_H
 #define WTI_CLI_REPORT_H
@@ -22,7 +25,12 @@ struct wti_style wti_style_stdout(void);
 bool wti_print(const void *data, size_t bytes);
 bool wti_print_buf(struct wti_buf *buf); /* and empties it */
 
-/* "wheeltap: warning: ..." on standard error. */
+/* The same to standard error, where nobody can be asked whether it arrived. */
+void wti_print_err(const void *data, size_t bytes);
+/* In place of the line that standard error's terminal is at. */
+void wti_print_err_over(const char *text);
+
+/* A line on standard error; what is inserted cannot break it. */
 void wti_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Says the error, as an object on standard output as well when `json`; the exit code for it. */

@@ -20,6 +20,7 @@
 #include "run.h"
 
 #define HEAD_BYTES 4096u
+#define TEXT_MAX (64u << 10)
 #define NAMES_MAX 1024u
 
 extern char **environ;
@@ -145,11 +146,16 @@ static int judge_twin(char *self, char *python, char *program, const char *name,
 	char run[PATH_MAX], word[16];
 	char *record[] = {self, "record", "-q", "-o", run, "--", python, program, word, NULL};
 	char *doctor[] = {self, "doctor", run, NULL};
+	struct wti_buf text;
 	int status;
 
 	snprintf(run, sizeof(run), "%s/try-%s-%s-%d", wti_home(), name, twin, (int)getpid());
 	snprintf(word, sizeof(word), "%s", twin);
-	printf("\nThe %s one:\n\n$ wheeltap record -- %s %s %s\n", twin, python, program, twin);
+	wti_buf_init(&text, TEXT_MAX);
+	wti_textf(&text, "\nThe %s one:\n\n$ wheeltap record -- %s %s %s\n", twin, python, program,
+		  twin);
+	wti_print_buf(&text);
+	wti_buf_release(&text);
 	status = spawn(record);
 	if (status)
 		return wti_err(
@@ -157,7 +163,7 @@ static int judge_twin(char *self, char *python, char *program, const char *name,
 			"the program could not be run (status %d): does '%s' have torch? say "
 			"another with --python",
 			status, python);
-	printf("\n$ wheeltap doctor\n");
+	wti_print("\n$ wheeltap doctor\n", sizeof("\n$ wheeltap doctor\n") - 1);
 	status = spawn(doctor);
 	return status > WTI_EXIT_FINDINGS ? wti_err(err, WT_E_FORMAT, "the run could not be judged")
 					  : 0;
@@ -174,10 +180,11 @@ static int try_one(const struct try_options *options, char *self, const char *fo
 		return r;
 	snprintf(program, sizeof(program), "%s/%s.py", folder, name);
 	snprintf(python, sizeof(python), "%s", options->python);
-	wti_buf_init(&text, HEAD_BYTES);
+	wti_buf_init(&text, TEXT_MAX);
 	about(folder, name, &text);
-	printf("%s\nTwice: once with a fault that no error message tells, once without.\n",
-	       wti_buf_cstr(&text));
+	wti_buf_text(&text,
+		     "\nTwice: once with a fault that no error message shows, once without.\n");
+	wti_print_buf(&text);
 	wti_buf_release(&text);
 	r = judge_twin(self, python, program, name, "wrong", err);
 	return r ? r : judge_twin(self, python, program, name, "right", err);

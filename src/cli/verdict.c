@@ -40,14 +40,14 @@ static void add_told(struct wti_buf *out, const struct wt_finding *finding)
 {
 	char count[32], among[32];
 
-	wti_buf_printf(out, "%s, told above", finding->code);
+	wti_textf(out, "%s, told above", finding->code);
 	if (finding->first_step >= 0)
-		wti_buf_printf(out, ": since step %lld", (long long)finding->first_step);
+		wti_textf(out, ": since step %lld", (long long)finding->first_step);
 	if (finding->last_step > finding->first_step)
-		wti_buf_printf(out, ", last in step %lld", (long long)finding->last_step);
+		wti_textf(out, ", last in step %lld", (long long)finding->last_step);
 	if (finding->case_count)
-		wti_buf_printf(out, " (%s of %s)", wti_format_count(count, finding->count),
-			       wti_format_count(among, finding->case_count));
+		wti_textf(out, " (%s of %s)", wti_format_count(count, finding->count),
+			  wti_format_count(among, finding->case_count));
 	wti_buf_byte(out, '\n');
 }
 
@@ -146,12 +146,12 @@ static void add_reasons(struct wti_buf *out, const struct counted *counted)
 
 		if (!cells[why].text_bytes)
 			continue;
-		wti_buf_printf(out, "%s%s: %s", shown++ ? "; " : " (", cells[code].text,
-			       cells[why].text);
+		wti_textf(out, "%s%s: %s", shown++ ? "; " : " (", cells[code].text,
+			  cells[why].text);
 	}
 	if (counted->unmeasured > shown)
-		wti_buf_printf(out, "; %llu more: --all",
-			       (unsigned long long)(counted->unmeasured - shown));
+		wti_textf(out, "; %llu more: --all",
+			  (unsigned long long)(counted->unmeasured - shown));
 	if (shown)
 		wti_buf_byte(out, ')');
 }
@@ -163,16 +163,15 @@ static void add_line(struct wti_buf *out, const struct counted *counted, bool is
 	unsigned long long unmeasured = counted->unmeasured;
 
 	if (violated)
-		wti_buf_printf(out, "%llu %s: %llu violated, %llu held, %llu not measured",
-			       violated + held + unmeasured, counted->word, violated, held,
-			       unmeasured);
+		wti_textf(out, "%llu %s: %llu violated, %llu held, %llu not measured",
+			  violated + held + unmeasured, counted->word, violated, held, unmeasured);
 	else if (held)
-		wti_buf_printf(out, "%s%llu %.*s held, %llu not measured",
-			       is_clean ? "clean: " : "", held,
-			       (int)strlen(counted->word) - (held == 1), counted->word, unmeasured);
+		wti_textf(out, "%s%llu %.*s held, %llu not measured", is_clean ? "clean: " : "",
+			  held, (int)strlen(counted->word) - (held == 1), counted->word,
+			  unmeasured);
 	else
-		wti_buf_printf(out, "not measured: none of %llu %s found anything to judge",
-			       unmeasured, counted->word);
+		wti_textf(out, "not measured: none of %llu %s found anything to judge", unmeasured,
+			  counted->word);
 	if (unmeasured)
 		add_reasons(out, counted);
 	wti_buf_byte(out, '\n');

@@ -15,6 +15,54 @@ static bool needs_quotes(const char *text, size_t bytes)
 	return bytes && (text[0] == ' ' || text[bytes - 1] == ' ');
 }
 
+static size_t digits(const char *text, size_t bytes)
+{
+	size_t count = 0;
+
+	while (count < bytes && text[count] >= '0' && text[count] <= '9')
+		count++;
+	return count;
+}
+
+/* "-1.5e+3": what a spreadsheet takes for a number is none of its formulas. */
+static bool is_number(const char *text, size_t bytes)
+{
+	size_t at = text[0] == '-' || text[0] == '+', whole, part = 0, power;
+
+	whole = digits(text + at, bytes - at);
+	at += whole;
+	if (at < bytes && text[at] == '.') {
+		part = digits(text + at + 1, bytes - at - 1);
+		at += part + 1;
+	}
+	if (!whole && !part)
+		return false;
+	if (at < bytes && (text[at] == 'e' || text[at] == 'E')) {
+		at++;
+		at += at < bytes && (text[at] == '-' || text[at] == '+');
+		power = digits(text + at, bytes - at);
+		if (!power)
+			return false;
+		at += power;
+	}
+	return at == bytes;
+}
+
+/* Spreadsheets calculate what begins so, and a formula may start programs and fetch pages. */
+static bool is_formula(const char *text, size_t bytes)
+{
+	return bytes && memchr("=+-@\t\r\n", text[0], 7) && !is_number(text, bytes);
+}
+
+/* What a terminal would obey is shown as in text, as \x1b; newlines and tabs stay, in quotes. */
+static void add_harmful(struct wti_buf *out, const char *text, size_t bytes)
+{
+	if (*text == '\n' || *text == '\t')
+		wti_buf_byte(out, (uint8_t)*text);
+	else
+		wti_printable(out, text, bytes);
+}
+
 /* Readers of CSV stumble over NUL and bytes that are no UTF-8: U+FFFD stands for them. */
 static void add_valid(struct wti_buf *out, const char *text, size_t bytes)
 {
@@ -22,18 +70,27 @@ static void add_valid(struct wti_buf *out, const char *text, size_t bytes)
 	size_t at = 0;
 
 	while (at < bytes) {
-		uint8_t byte = (uint8_t)text[at];
-		size_t length = byte < 0x80 ? byte != 0 : wti_utf8_length(text + at, bytes - at);
+		size_t harmless, length;
 
-		if (length && byte != '"') {
-			at += length;
+		if (text[at] >= ' ' && text[at] <= '~' && text[at] != '"') { /* nearly all */
+			at++;
+			continue;
+		}
+		harmless = wti_harmless_length(text + at, bytes - at);
+		length = text[at] ? wti_utf8_length(text + at, bytes - at) : 0;
+		if (harmless && text[at] != '"') {
+			at += harmless;
 			continue;
 		}
 		wti_buf_append(out, text + plain, at - plain);
-		plain = at; /* a quote is appended with the next run, and so doubled */
-		wti_buf_text(out, length ? "\"" : "\xef\xbf\xbd");
-		plain += !length;
-		at++;
+		if (harmless)
+			wti_buf_text(out, "\"\"");
+		else if (length)
+			add_harmful(out, text + at, length);
+		else
+			wti_buf_text(out, "\xef\xbf\xbd");
+		at += length ? length : 1;
+		plain = at;
 	}
 	wti_buf_append(out, text + plain, at - plain);
 }
@@ -44,6 +101,8 @@ void wti_csv_field(struct wti_buf *out, const char *text, size_t bytes)
 
 	if (quotes)
 		wti_buf_byte(out, '"');
+	if (is_formula(text, bytes))
+		wti_buf_byte(out, '\'');
 	add_valid(out, text, bytes);
 	if (quotes)
 		wti_buf_byte(out, '"');
@@ -63,7 +122,10 @@ void wti_show_csv(struct wti_buf *out, const struct wt_table *table)
 		wti_buf_clear(&cell);
 		wti_cell_exact(&cell, &table->cells[i]);
 		wti_buf_text(out, i % table->column_count ? "," : "");
-		wti_csv_field(out, (const char *)cell.data, cell.bytes);
+		if (table->cells[i].type == WT_CELL_TEXT)
+			wti_csv_field(out, (const char *)cell.data, cell.bytes);
+		else /* -inf is a number, too */
+			wti_buf_append(out, cell.data, cell.bytes);
 		wti_buf_inherit(out, &cell);
 		if (i % table->column_count == table->column_count - 1)
 			wti_buf_text(out, "\r\n");

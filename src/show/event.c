@@ -119,7 +119,7 @@ static void add_fields(struct wti_buf *out, const struct wt_event *event, int na
 		wti_event_field(&value, event, i);
 		if (is_silent(&value, event, i))
 			continue;
-		wti_buf_printf(out, " %s=", event->kind->fields[i].name);
+		wti_textf(out, " %s=", event->kind->fields[i].name);
 		if (value.type == WTI_SHOWN_FLOAT)
 			wti_words_float(out, value.f);
 		else if (!wti_words(out, event->kind, i, &value))
@@ -143,22 +143,30 @@ static void add_call(struct wti_buf *out, const struct wt_event *event, struct w
 	add_seconds(out, length.i, 0);
 	wti_buf_byte(out, '>');
 	if (wti_sources_of(sources, event, &source)) {
+		wti_buf_clear(&call);
+		wti_put_source(&call, &source);
 		wti_buf_byte(out, ' ');
-		wti_put_source(out, &source);
+		wti_printable(out, (const char *)call.data, call.bytes);
 	}
 	wti_buf_inherit(out, &call);
 	wti_buf_release(&call);
+}
+
+static void add_padded(struct wti_buf *out, struct wt_text text, size_t columns)
+{
+	size_t start = out->bytes, width;
+
+	wti_printable(out, text.data, text.bytes);
+	width = wti_text_width((const char *)out->data + start, out->bytes - start);
+	pad_to(out, width, columns);
 }
 
 static void add_track(struct wti_buf *out, const struct wt_event *event)
 {
 	char label[WTI_LABEL_BYTES];
 	struct wt_text text = wti_label_track(label, event->trace, event->stream, event->track);
-	size_t start = out->bytes, width;
 
-	wti_printable(out, text.data, text.bytes);
-	width = wti_text_width((const char *)out->data + start, out->bytes - start);
-	pad_to(out, width, TRACK_COLUMNS);
+	add_padded(out, text, TRACK_COLUMNS);
 }
 
 void wti_event_line(struct wti_buf *out, const struct wt_event *event,
@@ -174,8 +182,9 @@ void wti_event_line(struct wti_buf *out, const struct wt_event *event,
 	wti_ink(out, style, WTI_INK_END);
 	wti_buf_text(out, "  ");
 	add_track(out, event);
-	wti_buf_printf(out, "  %s", event->kind->name);
-	pad_to(out, strlen(event->kind->name), KIND_COLUMNS);
+	wti_buf_text(out, "  ");
+	add_padded(out, (struct wt_text){event->kind->name, strlen(event->kind->name)},
+		   KIND_COLUMNS);
 	if (name.type == WTI_SHOWN_TEXT && name.text.bytes) {
 		wti_buf_byte(out, ' ');
 		wti_ink(out, style, WTI_INK_BOLD);

@@ -2,6 +2,7 @@
 /* A result as Markdown: for issues, reviews and reports. */
 #include <string.h>
 
+#include "base/text.h"
 #include "cell.h"
 #include "show.h"
 
@@ -17,6 +18,27 @@ static void add_escaped(struct wti_buf *out, const char *text, size_t bytes)
 	}
 }
 
+static void add_text(struct wti_buf *out, const char *text)
+{
+	struct wti_buf printable;
+
+	wti_buf_init(&printable, CELL_MAX);
+	wti_printable(&printable, text, strlen(text));
+	add_escaped(out, (const char *)printable.data, printable.bytes);
+	wti_buf_inherit(out, &printable);
+	wti_buf_release(&printable);
+}
+
+/* "- means: ..." */
+static void add_item(struct wti_buf *out, const char *label, const char *text)
+{
+	if (!text)
+		return;
+	wti_buf_printf(out, "- %s: ", label);
+	add_text(out, text);
+	wti_buf_byte(out, '\n');
+}
+
 static void add_cell(struct wti_buf *out, const struct wt_cell *cell)
 {
 	struct wti_buf text;
@@ -30,9 +52,14 @@ static void add_cell(struct wti_buf *out, const struct wt_cell *cell)
 
 static void add_table(struct wti_buf *out, const struct wt_table *table)
 {
-	wti_buf_printf(out, "\n## %s\n\n|", table->title);
-	for (size_t i = 0; i < table->column_count; i++)
-		wti_buf_printf(out, " %s |", table->columns[i].title);
+	wti_buf_text(out, "\n## ");
+	add_text(out, table->title);
+	wti_buf_text(out, "\n\n|");
+	for (size_t i = 0; i < table->column_count; i++) {
+		wti_buf_byte(out, ' ');
+		add_text(out, table->columns[i].title);
+		wti_buf_text(out, " |");
+	}
 	wti_buf_text(out, "\n|");
 	for (size_t i = 0; i < table->column_count; i++)
 		wti_buf_text(out, table->columns[i].type == WT_CELL_TEXT ? "---|" : "---:|");
@@ -48,22 +75,19 @@ static void add_finding(struct wti_buf *out, const struct wt_finding *f)
 {
 	static const char *const severities[] = {"note", "warning", "error"};
 
-	wti_buf_printf(out, "\n### %s %s: ", severities[f->severity], f->code);
-	add_escaped(out, f->title, strlen(f->title));
+	wti_textf(out, "\n### %s %s: ", severities[f->severity], f->code);
+	add_text(out, f->title);
 	wti_buf_text(out, "\n\n");
-	if (f->evidence)
-		wti_buf_printf(out, "- evidence: %s\n", f->evidence);
-	if (f->means)
-		wti_buf_printf(out, "- means: %s\n", f->means);
-	if (f->hint)
-		wti_buf_printf(out, "- try: %s\n", f->hint);
+	add_item(out, "evidence", f->evidence);
+	add_item(out, "means", f->means);
+	add_item(out, "try", f->hint);
 }
 
 void wti_show_markdown(struct wti_buf *out, const struct wt_result *result)
 {
-	wti_buf_printf(out, "# wheeltap %s: %s\n\n", result->verb, result->status);
+	wti_textf(out, "# wheeltap %s: %s\n\n", result->verb, result->status);
 	for (size_t i = 0; i < result->fact_count; i++) {
-		wti_buf_printf(out, "- %s: ", result->facts[i].title);
+		wti_textf(out, "- %s: ", result->facts[i].title);
 		add_cell(out, &result->facts[i].value);
 		wti_buf_byte(out, '\n');
 	}
@@ -73,7 +97,7 @@ void wti_show_markdown(struct wti_buf *out, const struct wt_result *result)
 		add_table(out, result->tables[i]);
 	for (size_t i = 0; i < result->note_count; i++) {
 		wti_buf_text(out, "\n> ");
-		add_escaped(out, result->notes[i], strlen(result->notes[i]));
+		add_text(out, result->notes[i]);
 		wti_buf_byte(out, '\n');
 	}
 }

@@ -34,7 +34,8 @@ void wti_show_markdown(struct wti_buf *out, const struct wt_result *result);
 void wti_show_syscalls(struct wti_buf *out, const struct wt_result *result,
 		       const struct wti_style *style);
 
-/* One CSV field: quoted where it has to be, bad UTF-8 replaced. */
+/* A text as a field of CSV: quoted where it has to be, controls escaped, bad UTF-8 replaced, and
+ * with an apostrophe in front where a spreadsheet would take it for a formula. */
 void wti_csv_field(struct wti_buf *out, const char *text, size_t bytes);
 
 /* Bold, dim and so on when `style` has colour; `what` is one of the below, 0 ends it. */

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "call.h"
 
 void wti_sources_init(struct wti_sources *sources, struct wti_native *native)
@@ -97,13 +98,13 @@ void wti_put_source(struct wti_buf *out, const struct wti_place *source)
 
 void wti_put_frame(struct wti_buf *out, const struct wti_frame *frame)
 {
-	wti_buf_printf(out, "%s(", frame->path);
+	wti_textf(out, "%s(", frame->path);
 	if (frame->function && frame->inlined_in)
-		wti_buf_printf(out, "%s in %s", frame->function, frame->inlined_in);
+		wti_textf(out, "%s in %s", frame->function, frame->inlined_in);
 	else if (frame->function)
-		wti_buf_printf(out, "%s+0x%llx", frame->function,
-			       (unsigned long long)frame->function_offset);
+		wti_textf(out, "%s+0x%llx", frame->function,
+			  (unsigned long long)frame->function_offset);
 	wti_buf_printf(out, ") [0x%llx]", (unsigned long long)frame->address);
 	if (frame->line)
-		wti_buf_printf(out, " %s:%u", frame->file, frame->line);
+		wti_textf(out, " %s:%u", frame->file, frame->line);
 }

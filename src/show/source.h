@@ -35,9 +35,9 @@ bool wti_sources_of(struct wti_sources *sources, const struct wt_event *event,
 size_t wti_sources_frames(struct wti_sources *sources, const struct wt_event *event,
 			  const struct wti_frame **ret_frames);
 
-/* "train.c:12 (step)" */
+/* "train.c:12 (step)", as it is: whoever shows it escapes it. */
 void wti_put_source(struct wti_buf *out, const struct wti_place *source);
-/* As strace -k has it: "/usr/lib/libc.so.6(write+0x10) [0xf8350] write.c:26". */
+/* As strace -k has it, and printable: "/usr/lib/libc.so.6(write+0x10) [0xf8350] write.c:26". */
 void wti_put_frame(struct wti_buf *out, const struct wti_frame *frame);
 
 #endif

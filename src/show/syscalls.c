@@ -68,7 +68,7 @@ static void put_row(struct wti_buf *out, const struct wt_table *table, size_t ro
 	put_line(out, number_of(table, row, "percent"), number_of(table, row, "seconds"),
 		 number_of(table, row, "usecs_per_call"), count_of(table, row, "calls"),
 		 count_of(table, row, "errors"));
-	wti_buf_printf(out, has_times ? "%-16s" : "%s", text_of(table, row, "syscall"));
+	wti_textf(out, has_times ? "%-16s" : "%s", text_of(table, row, "syscall"));
 	if (has_times)
 		put_times(out, table, row);
 	wti_buf_byte(out, '\n');
@@ -82,7 +82,8 @@ static void put_group(struct wti_buf *out, const struct wt_table *table, size_t 
 
 	if (row && !strcmp(group, text_of(table, row - 1, key)))
 		return;
-	wti_buf_printf(out, "%s%s ", row ? "\n" : "", key);
+	wti_buf_text(out, row ? "\n" : "");
+	wti_textf(out, "%s ", key);
 	wti_printable(out, group, strlen(group));
 	if (command[0]) {
 		wti_buf_text(out, ": ");

@@ -12,15 +12,6 @@
 #define TEXT_COLUMNS_MIN 12  /* a text column is not squeezed further */
 #define GAP 2
 
-void wti_ink(struct wti_buf *out, const struct wti_style *style, enum wti_ink ink)
-{
-	static const char *const codes[] = {"\033[0m",  "\033[1m",  "\033[2m",
-					    "\033[31m", "\033[33m", "\033[32m"};
-
-	if (style->colour)
-		wti_buf_text(out, codes[ink]);
-}
-
 struct layout {
 	const struct wt_table *table;
 	size_t *widths; /* a column */
@@ -35,25 +26,48 @@ static void pad(struct wti_buf *out, size_t columns)
 		wti_buf_byte(out, ' ');
 }
 
-/* The cell in `scratch`, cut to `columns`. */
-static size_t fit_cell(struct layout *l, const struct wt_cell *cell, size_t columns)
+/* Columns of a text once it is printable: a byte each, unless it is escaped. */
+static size_t printed_width(const char *text)
 {
-	const char *text;
-	size_t bytes;
+	struct wti_buf printable;
+	size_t width;
 
-	wti_buf_clear(&l->scratch);
-	if (cell->type == WT_CELL_TEXT && cell->text_bytes > 4 * columns)
-		wti_printable(&l->scratch, cell->text, 4 * columns);
-	else
-		wti_cell_people(&l->scratch, cell);
+	wti_buf_init(&printable, CELL_MAX);
+	wti_printable(&printable, text, strlen(text));
+	width = wti_text_width((const char *)printable.data, printable.bytes);
+	wti_buf_release(&printable);
+	return width;
+}
+
+/* What is in `scratch`, cut to `columns`. */
+static size_t fit_scratch(struct layout *l, size_t columns)
+{
+	const char *text = (const char *)l->scratch.data;
+	size_t bytes = l->scratch.bytes;
+
 	l->failed |= wti_buf_status(&l->scratch) == WT_E_NOMEM;
-	text = (const char *)l->scratch.data;
-	bytes = l->scratch.bytes;
 	if (wti_text_width(text, bytes) <= columns)
 		return bytes;
 	l->scratch.bytes = wti_text_fit(text, bytes, columns - 1);
 	wti_buf_text(&l->scratch, "…");
 	return l->scratch.bytes;
+}
+
+static size_t fit_cell(struct layout *l, const struct wt_cell *cell, size_t columns)
+{
+	wti_buf_clear(&l->scratch);
+	if (cell->type == WT_CELL_TEXT && cell->text_bytes > 4 * columns)
+		wti_printable(&l->scratch, cell->text, 4 * columns);
+	else
+		wti_cell_people(&l->scratch, cell);
+	return fit_scratch(l, columns);
+}
+
+static size_t fit_title(struct layout *l, const char *title, size_t columns)
+{
+	wti_buf_clear(&l->scratch);
+	wti_printable(&l->scratch, title, strlen(title));
+	return fit_scratch(l, columns);
 }
 
 static void measure(struct layout *l)
@@ -62,7 +76,7 @@ static void measure(struct layout *l)
 
 	for (size_t i = 0; i < t->column_count; i++) {
 		l->shown[i] = *t->columns[i].title != 0; /* those without are for machines */
-		l->widths[i] = strlen(t->columns[i].title);
+		l->widths[i] = printed_width(t->columns[i].title);
 	}
 	for (size_t i = 0; i < t->row_count * t->column_count; i++) {
 		size_t bytes = fit_cell(l, &t->cells[i], CELL_COLUMNS_MAX);
@@ -151,10 +165,13 @@ static void add_lines(struct wti_buf *out, struct layout *l, const struct wti_st
 		last = l->shown[i] ? i : last;
 	wti_ink(out, style, WTI_INK_BOLD);
 	for (size_t i = 0, any = 0; i < t->column_count; i++) {
+		size_t bytes;
+
 		if (!l->shown[i])
 			continue;
 		pad(out, any++ ? GAP : 0);
-		add_aligned(out, l, i, t->columns[i].title, strlen(t->columns[i].title), i == last);
+		bytes = fit_title(l, t->columns[i].title, l->widths[i]);
+		add_aligned(out, l, i, (const char *)l->scratch.data, bytes, i == last);
 	}
 	wti_ink(out, style, WTI_INK_END);
 	wti_buf_byte(out, '\n');
@@ -199,7 +216,7 @@ static void add_facts(struct wti_buf *out, const struct wt_result *result,
 	size_t widest = 0;
 
 	for (size_t i = 0; i < result->fact_count; i++) {
-		size_t width = strlen(result->facts[i].title);
+		size_t width = printed_width(result->facts[i].title);
 
 		widest = width > widest ? width : widest;
 	}
@@ -209,9 +226,9 @@ static void add_facts(struct wti_buf *out, const struct wt_result *result,
 		if (!*fact->title) /* for machines only */
 			continue;
 		wti_ink(out, style, WTI_INK_DIM);
-		wti_buf_text(out, fact->title);
+		wti_textf(out, "%s", fact->title);
 		wti_ink(out, style, WTI_INK_END);
-		pad(out, widest - strlen(fact->title) + GAP);
+		pad(out, widest - printed_width(fact->title) + GAP);
 		wti_cell_people(out, &fact->value);
 		wti_buf_byte(out, '\n');
 	}
@@ -283,7 +300,7 @@ static void add_finding(struct wti_buf *out, const struct wt_finding *f,
 	static const enum wti_ink inks[] = {WTI_INK_BOLD, WTI_INK_YELLOW, WTI_INK_RED};
 
 	wti_ink(out, style, inks[f->severity]);
-	wti_buf_printf(out, "%s %s", severities[f->severity], f->code);
+	wti_textf(out, "%s %s", severities[f->severity], f->code);
 	wti_ink(out, style, WTI_INK_END);
 	wti_buf_text(out, "  ");
 	wti_printable(out, f->title, strlen(f->title));
@@ -324,8 +341,7 @@ void wti_show_text(struct wti_buf *out, const struct wt_result *result,
 		if (out->bytes > start)
 			wti_buf_byte(out, '\n');
 		if (*table->title) {
-			wti_buf_text(out, table->title);
-			wti_buf_byte(out, '\n');
+			wti_textf(out, "%s\n", table->title);
 		}
 		wti_show_table(out, table, style);
 	}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import traceback
@@ -80,6 +81,15 @@ def run_case(number: int, name: str, case: Callable[[Bench], None], bench: Bench
         return False
     print(f"ok {number} - {name}", flush=True)
     return True
+
+
+def csv_text(text: str) -> str:
+    """A text as CSV has it: newlines and tabs stay, what a terminal would obey and a spreadsheet calculate does not."""
+    named = {"\r": "\\r", "\0": "\ufffd"}
+    harmful = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
+    shown = re.sub(harmful, lambda m: named.get(m[0]) or "".join(f"\\x{byte:02x}" for byte in m[0].encode()), text)
+    is_number = re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text)
+    return ("'" if text[:1] and text[0] in "=+-@\t\r\n" and not is_number else "") + shown
 
 
 def near(actual: float, expected: float, relative: float = 1e-9) -> bool:

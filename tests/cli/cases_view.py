@@ -8,7 +8,7 @@ import io
 import json
 from typing import Any
 
-from bench import Bench
+from bench import Bench, csv_text
 
 
 def events(b: Bench, *words: Any) -> list[dict[str, Any]]:
@@ -99,7 +99,7 @@ def test_view_csv(b: Bench) -> None:
         assert json.loads(row[7]) == event["fields"] and row[5] == event["kind"] and int(row[0]) == event["time_ns"]
     one = list(csv.DictReader(io.StringIO(b.run("view", "--csv", "--kind", "mark", trace).raw.decode("utf-8"), newline="")))
     marks = [e for e in said if e["kind"] == "mark"]
-    assert [row["name"] for row in one] == [e["fields"]["name"] for e in marks]
+    assert [row["name"] for row in one] == [csv_text(e["fields"]["name"]) for e in marks]
     assert one[0]["value"] == str(2**64 - 1)
 
 
@@ -107,7 +107,7 @@ def test_hostile_everywhere(b: Bench) -> None:
     trace = b.trace("hostile")
     for words in (["stat"], ["info"], ["timeline"], ["stat", "--markdown"], ["stat", "--csv"]):
         said = b.run(*words, trace)
-        assert "\x1b" not in said.out or "--csv" in words, words
+        assert "\x1b" not in said.out, words
         said.raw.decode("utf-8")
     for verb in ("stat", "info", "timeline"):
         b.run(verb, "--json", trace).json()

@@ -34,7 +34,7 @@ CLEAN = {
     "src/show/text.h": SPDX + '#include "inspect/stat.h"\n',
     "src/serve/http.h": SPDX + '#include "show/text.h"\n',
     "src/cli/main.c": SPDX + '#include "collect/drain.h"\n#include "serve/http.h"\n'
-                             'int main(void)\n{\n\tprintf("%d", getenv("HOME") != 0);\n\texit(0);\n}\n',
+                             'int main(void)\n{\n\twti_print(getenv("HOME"), 1);\n\texit(0);\n}\n',
     "src/base/words.c": SPDX + 'const char *word = "strcpy(a, b) getenv(x)"; /* strcpy(a, b), stdout */\n'
                                "int my_strcpy(void);\nint (*g)(void);\n",
     "examples/train.c": SPDX + '#include <wheeltap/public.h>\nint main(void)\n{\n\tprintf("x");\n}\n',
@@ -74,6 +74,9 @@ VIOLATIONS = [
     ("src/cli/bad.c", calling("strcpy(a, b)"), "src/cli/bad.c:5: call: 'strcpy'"),
     ("src/cli/bad.c", calling("sprintf(a, b)"), "src/cli/bad.c:5: call: 'sprintf'"),
     ("src/cli/bad.c", calling("system(a)"), "src/cli/bad.c:5: call: 'system'"),
+    ("src/cli/bad.c", calling('printf("x")'), "src/cli/bad.c:5: call: 'printf'"),
+    ("src/cli/bad.c", calling("fwrite(a, 1, 2, b)"), "src/cli/bad.c:5: call: 'fwrite'"),
+    ("src/cli/bad.c", calling("write(STDERR_FILENO, a, 1)"), "src/cli/bad.c:5: call: 'STDERR_FILENO'"),
     ("src/cli/bad.c", calling("atoi(a)"), "src/cli/bad.c:5: call: 'atoi'"),
     ("tests/unit/bad.c", calling("strtok(a, b)"), "tests/unit/bad.c:5: call: 'strtok'"),
     ("src/trace/bad.c", calling('printf("x")'), "src/trace/bad.c:5: call: 'printf'"),

@@ -123,6 +123,9 @@ static void test_escapes(void)
 {
 	CHECK_TEXT(escaped("a\"\\/\b\f\n\r\t", 9), "a\\\"\\\\/\\b\\f\\n\\r\\t");
 	CHECK_TEXT(escaped("\0\x1b\x7f", 3), "\\u0000\\u001b\\u007f");
+	/* A terminal obeys C1, and a change of direction: as good as a control. */
+	CHECK_TEXT(escaped("\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xef\xbf\xbf", 11),
+		   "\\u009b\\u202e\\u2066\\uffff");
 	CHECK_TEXT(escaped("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9),
 		   "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
 	/* Cut, too long, a surrogate, beyond the last character, a stray byte. */

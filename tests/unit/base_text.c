@@ -173,6 +173,38 @@ static void test_printable(void)
 	/* C1 control, line separator, right-to-left override. */
 	wti_printable(&out, "\xc2\x9b\xe2\x80\xa8\xe2\x80\xae", 8);
 	CHECK_TEXT(wti_buf_cstr(&out), "\\xc2\\x9b\\xe2\\x80\\xa8\\xe2\\x80\\xae");
+	wti_buf_clear(&out);
+	/* Marks of a direction, an isolate, no character. */
+	wti_printable(&out, "\xe2\x80\x8f\xe2\x81\xa6\xef\xbf\xbe", 9);
+	CHECK_TEXT(wti_buf_cstr(&out), "\\xe2\\x80\\x8f\\xe2\\x81\\xa6\\xef\\xbf\\xbe");
+	wti_buf_release(&out);
+}
+
+/* What is inserted cannot break a line; numbers are as the C library has them. */
+static void test_textf(void)
+{
+	const char evil[] = "a\x1b\nb";
+	struct wti_buf out;
+	char same[200];
+
+	wti_buf_init(&out, 1000);
+	wti_textf(&out, "%s|%.2s|%8s|%-9s|%*s|%.*s|%c%%\n", evil, evil, evil, evil, 3, "", 1, evil,
+		  7);
+	CHECK_TEXT(wti_buf_cstr(&out), "a\\x1b\\nb|a\\x1b|a\\x1b\\nb|a\\x1b\\nb |   |a|\\x07%\n");
+	wti_buf_clear(&out);
+	wti_textf(&out, "%d %5d|%-5d|%05d %+d %u %lld %llu %zu %x %08llx %*d %-*d|", -1, 42, 42, 42,
+		  3, 4000000000u, INT64_MIN + 0LL, UINT64_MAX + 0ULL, SIZE_MAX, 255u, 0xabcdefull,
+		  6, 7, 6, 7);
+	snprintf(same, sizeof(same), "%d %5d|%-5d|%05d %+d %u %lld %llu %zu %x %08llx %*d %-*d|",
+		 -1, 42, 42, 42, 3, 4000000000u, INT64_MIN + 0LL, UINT64_MAX + 0ULL, SIZE_MAX, 255u,
+		 0xabcdefull, 6, 7, 6, 7);
+	CHECK_TEXT(wti_buf_cstr(&out), same);
+	wti_buf_clear(&out);
+	wti_textf(&out, "%6.2f|%.6g|%.1f%%|%11.0f|%.*f|%s", 1.005, 1e-9, 99.95, 12345.6, 3, 2.0,
+		  "end");
+	snprintf(same, sizeof(same), "%6.2f|%.6g|%.1f%%|%11.0f|%.*f|%s", 1.005, 1e-9, 99.95,
+		 12345.6, 3, 2.0, "end");
+	CHECK_TEXT(wti_buf_cstr(&out), same);
 	wti_buf_release(&out);
 }
 
@@ -210,6 +242,7 @@ static const struct test tests[] = {
 	{"format", test_format},
 	{"suggest", test_suggest},
 	{"printable", test_printable},
+	{"textf", test_textf},
 	{"utf8", test_utf8},
 	{NULL, NULL},
 };

@@ -5,6 +5,7 @@
 #include <wheeltap/result.h>
 
 #include "show/show.h"
+#include "show/terminal.h"
 #include "test.h"
 
 static void fill(struct wt_result *result)
@@ -105,6 +106,91 @@ static void test_csv(void)
 	wt_result_release(&result);
 }
 
+static const char *csv_of(struct wti_buf *out, const char *text, size_t bytes)
+{
+	wti_buf_clear(out);
+	wti_csv_field(out, text, bytes);
+	return wti_buf_cstr(out);
+}
+
+/* What a spreadsheet would calculate is text, what is a number stays one. */
+static void test_csv_formulas(void)
+{
+	static const char *const formulas[] = {"=1+1", "+x",  "-x",     "@SUM(A1)", "-",
+					       "=",    "--1", "-1.5.2", "+1e",      "-.e1"};
+	static const char *const kept[] = {"-1.5", "+3",  "-.5", "-1.", "-1e-9", "1+1",
+					   "a=b",  "'=1", "",    "-0",  "+2E+10"};
+	struct wti_buf out;
+	char expected[40];
+
+	wti_buf_init(&out, 1000);
+	for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
+		snprintf(expected, sizeof(expected), "'%s", formulas[i]);
+		CHECK_TEXT(csv_of(&out, formulas[i], strlen(formulas[i])), expected);
+	}
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		CHECK_TEXT(csv_of(&out, kept[i], strlen(kept[i])), kept[i]);
+	CHECK_TEXT(csv_of(&out, "\t=1", 3), "'\t=1");
+	CHECK_TEXT(csv_of(&out, "\r=1", 3), "\"'\\r=1\"");
+	CHECK_TEXT(csv_of(&out, "\n=1", 3), "\"'\n=1\"");
+	CHECK_TEXT(csv_of(&out, "=\"a\",b", 6), "\"'=\"\"a\"\",b\"");
+	CHECK_TEXT(csv_of(&out, "a\x1b[0m\xc2\x9b", 7), "a\\x1b[0m\\xc2\\x9b");
+	wti_buf_release(&out);
+}
+
+static void test_csv_numbers(void)
+{
+	struct wt_result result;
+	struct wt_table *table;
+	struct wti_buf out;
+
+	wt_result_init(&result, "test");
+	table = wt_result_table(&result, "t", "");
+	wt_table_column(table, "=key", "key", WT_CELL_TEXT);
+	wt_table_column(table, "number", "number", WT_CELL_NUMBER);
+	wt_table_row(table);
+	wt_table_text(table, "-x", 2);
+	wt_table_number(table, -1.0 / 0.0);
+	wti_buf_init(&out, 1000);
+	wti_show_csv(&out, table);
+	CHECK_TEXT(wti_buf_cstr(&out), "'=key,number\r\n'-x,-inf\r\n");
+	wti_buf_release(&out);
+	wt_result_release(&result);
+}
+
+/* Colours of our own pass where there are colours, CR in front of LF; nothing else does. */
+static void test_terminal(void)
+{
+	static const struct {
+		const char *text, *plain, *inked;
+	} cases[] = {
+		{"a\tb\n", "a\tb\n", "a\tb\n"},
+		{"a\r\nb\rc", "a\r\nb\\rc", "a\r\nb\\rc"},
+		{"\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m", "\x1b[31mred\x1b[0m"},
+		{"\x1b[35m\x1b]0;t\a", "\\x1b[35m\\x1b]0;t\\x07", "\\x1b[35m\\x1b]0;t\\x07"},
+		{"\xc2\x9b\xff\xe2\x80\xae", "\\xc2\\x9b\\xff\\xe2\\x80\\xae",
+		 "\\xc2\\x9b\\xff\\xe2\\x80\\xae"},
+		{"\xc3\xa9\\\x7f", "\xc3\xa9\\\\x7f", "\xc3\xa9\\\\x7f"},
+		{"\x1b[3", "\\x1b[3", "\\x1b[3"},
+	};
+	struct wti_buf out;
+
+	wti_buf_init(&out, 1000);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (int inked = 0; inked < 2; inked++) {
+			const char *text = cases[i].text;
+			const char *expected = inked ? cases[i].inked : cases[i].plain;
+
+			wti_buf_clear(&out);
+			wti_terminal_escape(&out, text, strlen(text), inked);
+			CHECK_TEXT(wti_buf_cstr(&out), expected);
+			CHECK_INT(wti_terminal_safe(text, strlen(text), inked) == strlen(text),
+				  !strcmp(text, expected));
+		}
+	}
+	wti_buf_release(&out);
+}
+
 static void test_as_text(void)
 {
 	struct wti_style style = {0};
@@ -155,11 +241,13 @@ static void test_narrow(void)
 	wt_table_hide(table, 2);
 	wt_table_column(table, "second", "gives way second", WT_CELL_COUNT);
 	wt_table_hide(table, 1);
+	wt_table_column(table, "why", "a title that is longer than what is below", WT_CELL_TEXT);
 	wt_table_row(table);
 	wt_table_text(table, "a name that is far too long for such a narrow terminal", 54);
 	wt_table_count(table, 1);
 	wt_table_count(table, 2);
 	wt_table_count(table, 3);
+	wt_table_text(table, "short", 5);
 	wti_buf_init(&out, 1 << 20);
 	wti_show_text(&out, &result, &style);
 	line = wti_buf_cstr(&out);
@@ -206,6 +294,9 @@ static const struct test tests[] = {
 	{"removed_findings", test_removed_findings},
 	{"json", test_json},
 	{"csv", test_csv},
+	{"csv_formulas", test_csv_formulas},
+	{"csv_numbers", test_csv_numbers},
+	{"terminal", test_terminal},
 	{"text", test_as_text},
 	{"markdown", test_markdown},
 	{"narrow", test_narrow},

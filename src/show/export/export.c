@@ -33,6 +33,7 @@ int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *expo
 	if (!exporter->own_files) {
 		job->export.sink = &job->sink;
 		status = wti_sink_open(&job->sink, path, options->force, err);
+		job->sink.is_binary = exporter->is_binary;
 	}
 	if (status)
 		return status;

@@ -45,6 +45,7 @@ struct wti_exporter {
 	const char *extension; /* of the file, without the dot */
 	const char *summary;   /* one line */
 	bool streams;          /* can be written to a pipe */
+	bool is_binary;        /* not text: a terminal is no place for it */
 	bool own_files;        /* opens its output itself, and finish() makes it appear */
 	size_t state_bytes;    /* zeroed memory that the functions get as `state` */
 	int (*begin)(void *state, struct wti_export *export, struct wt_err *err);

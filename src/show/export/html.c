@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traced.h"
+#include "base/text.h"
 #include "put.h"
 #include "show/source.h"
+#include "traced.h"
 
 #define NS_PER_US 1000
 #define TEXT_MAX ((size_t)1 << 20)
@@ -28,10 +29,14 @@ struct html {
 	struct total totals[WTI_CALLS_MAX + 1]; /* by number; the last: all beyond */
 };
 
-/* ASCII or UTF-8; what HTML gives a meaning, and controls, which it does not allow, replaced. */
+/* What HTML gives a meaning is escaped; controls, which it does not allow, changes of direction and
+ * what is not UTF-8 are replaced. */
 static void put_escaped(struct wti_buf *out, const char *text, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i++) {
+	size_t length;
+
+	for (size_t i = 0; i < bytes; i += length ? length : 1) {
+		length = wti_harmless_length(text + i, bytes - i);
 		switch (text[i]) {
 		case '&':
 			WTI_PUT(out, "&amp;");
@@ -49,10 +54,12 @@ static void put_escaped(struct wti_buf *out, const char *text, size_t bytes)
 			WTI_PUT(out, "&#39;");
 			break;
 		default:
-			if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
-				WTI_PUT(out, "\xef\xbf\xbd");
-			else
-				wti_put(out, text + i, 1);
+			if (length) {
+				wti_put(out, text + i, length);
+				break;
+			}
+			WTI_PUT(out, "\xef\xbf\xbd");
+			length = wti_utf8_length(text + i, bytes - i);
 		}
 	}
 }

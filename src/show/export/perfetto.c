@@ -519,6 +519,7 @@ const struct wti_exporter wti_exporter_perfetto = {
 	.extension = "pftrace",
 	.summary = "a trace for ui.perfetto.dev and trace_processor",
 	.streams = true,
+	.is_binary = true,
 	.state_bytes = sizeof(struct perfetto),
 	.begin = begin,
 	.event = event,

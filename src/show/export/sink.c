@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "show/terminal.h"
 
 char *wti_temporary_name(const char *path)
 {
@@ -81,6 +82,25 @@ int wti_sink_open(struct wti_sink *sink, const char *path, bool force, struct wt
 	return 0;
 }
 
+static int write_out(struct wti_sink *sink)
+{
+	const char *text = (const char *)sink->buf.data;
+	size_t bytes = sink->buf.bytes;
+	struct wti_buf safe;
+	int r;
+
+	if (sink->is_binary || wti_terminal_safe(text, bytes, false) == bytes) {
+		sink->bytes += bytes;
+		return wti_write_all(sink->fd, text, bytes);
+	}
+	wti_buf_init(&safe, 4 * bytes + 1);
+	wti_terminal_escape(&safe, text, bytes, false);
+	sink->bytes += safe.bytes;
+	r = wti_buf_status(&safe) ? -ENOMEM : wti_write_all(sink->fd, safe.data, safe.bytes);
+	wti_buf_release(&safe);
+	return r;
+}
+
 int wti_sink_flush(struct wti_sink *sink, struct wt_err *err)
 {
 	int status = wti_buf_status(&sink->buf);
@@ -88,13 +108,14 @@ int wti_sink_flush(struct wti_sink *sink, struct wt_err *err)
 	if (status)
 		return wti_err(err, status, "cannot write '%s': an event is too large for memory",
 			       sink->path ? sink->path : "standard output");
-	status = wti_write_all(sink->fd, sink->buf.data, sink->buf.bytes);
+	status = write_out(sink);
+	if (status == -ENOMEM)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (status) {
 		errno = -status;
 		return wti_err_errno(err, "cannot write",
 				     sink->path ? sink->path : "standard output");
 	}
-	sink->bytes += sink->buf.bytes;
 	wti_buf_clear(&sink->buf);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where an export goes: a buffer in front of a file that appears, whole, under its name when it is
- * committed, or in front of standard output.
+ * committed, or in front of standard output. Formats escape in their own way what comes from a
+ * trace; what one of them forgets is escaped here, as files are shown in terminals, too.
  */
 #ifndef WTI_SHOW_EXPORT_SINK_H
 #define WTI_SHOW_EXPORT_SINK_H
@@ -24,6 +25,7 @@ struct wti_sink {
 	char *temporary; /* NULL once committed */
 	uint64_t bytes;  /* already written */
 	size_t spill_bytes;
+	bool is_binary; /* otherwise what a terminal would obey is escaped */
 };
 
 /* A name for a temporary file beside `path`; to be freed. NULL: out of memory. */
