@@ -121,6 +121,18 @@ static void note_gaps(const struct wti_export *export, struct wt_result *result)
 			       (unsigned long long)export->left_out_count);
 }
 
+static void note_names(const struct wti_export *export, const char *format,
+		       struct wt_result *result)
+{
+	if (!export->renamed_count)
+		return;
+	wt_result_note(result,
+		       "%llu fields or kinds could not keep their names, because these are empty, "
+		       "taken, or not fit for a column%s",
+		       (unsigned long long)export->renamed_count,
+		       strcmp(format, "sqlite") ? "" : "; the table 'renamed' has both names");
+}
+
 static void note_changed(const struct wti_native *native, struct wt_result *result)
 {
 	const char *path;
@@ -147,6 +159,7 @@ static int report(const struct export_options *o, const struct wti_opened *opene
 	wt_result_fact_count(&result, "bytes", "size", WT_CELL_BYTES, export->bytes);
 	wt_result_fact_count(&result, "lost", "lost", WT_CELL_COUNT, export->lost_count);
 	note_gaps(export, &result);
+	note_names(export, o->format, &result);
 	note_changed(job->native, &result);
 	damaged = wti_note_damage(opened, &result);
 	wt_result_set_status(&result, damaged ? "damaged" : "clean");

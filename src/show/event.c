@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "call.h"
 #include "cell.h"
+#include "headings.h"
 #include "event.h"
 #include "inspect/label.h"
 #include "source.h"
@@ -272,18 +273,28 @@ static void json_source(struct wti_json *j, const struct wt_event *event,
 static void json_fields(struct wti_json *j, const struct wt_event *event,
 			struct wti_sources *sources)
 {
+	bool twice = wti_headings_twice(event->kind);
+	struct wti_headings headings;
 	struct wti_shown value;
 	struct wti_buf call;
 
 	wti_buf_init(&call, WTI_CALL_TEXT_MAX);
+	if (twice)
+		wti_headings_init(&headings, event->kind, WTI_HEADINGS_KEYS, NULL);
 	wti_json_object(j);
 	for (int i = 0; i < event->kind->field_count; i++) {
 		field_of(&value, event, i, &call);
-		wti_json_key(j, event->kind->fields[i].name);
+		wti_json_key(j, twice && !wti_headings_status(&headings)
+					? wti_headings_name(&headings, i)
+					: event->kind->fields[i].name);
 		json_value(j, &value);
 	}
 	json_source(j, event, sources);
 	wti_json_object_end(j);
+	if (twice) {
+		wti_buf_inherit(j->out, &headings.text);
+		wti_headings_release(&headings);
+	}
 	wti_buf_inherit(j->out, &call);
 	wti_buf_release(&call);
 }
@@ -311,15 +322,30 @@ void wti_event_json(struct wti_json *j, const struct wt_event *event, struct wti
 	wti_json_object_end(j);
 }
 
+static void csv_columns(struct wti_buf *out, const struct wt_kind *kind)
+{
+	static const char *const taken[] = {"time_ns", "stream", "track",  "track_name",
+					    "seq",     "kind",   "source", NULL};
+	struct wti_headings headings;
+
+	wti_headings_init(&headings, kind, WTI_HEADINGS_COLUMNS, taken);
+	for (int i = 0; i < kind->field_count && !wti_headings_status(&headings); i++) {
+		const char *name = wti_headings_name(&headings, i);
+
+		wti_buf_byte(out, ',');
+		wti_csv_field(out, name, strlen(name));
+	}
+	wti_buf_inherit(out, &headings.text);
+	wti_headings_release(&headings);
+}
+
 void wti_event_csv_head(struct wti_buf *out, const struct wt_kind *kind)
 {
 	wti_buf_text(out, "time_ns,stream,track,track_name,seq,kind");
 	if (!kind)
 		wti_buf_text(out, ",name,fields");
-	for (int i = 0; kind && i < kind->field_count; i++) {
-		wti_buf_byte(out, ',');
-		wti_csv_field(out, kind->fields[i].name, strlen(kind->fields[i].name));
-	}
+	if (kind)
+		csv_columns(out, kind);
 	if (kind && kind->number == WT_KIND_SYSCALL)
 		wti_buf_text(out, ",source");
 	wti_buf_text(out, "\r\n");
@@ -375,6 +401,16 @@ static void csv_source(struct wti_buf *out, const struct wt_event *event,
 	wti_buf_release(&text);
 }
 
+/* The field of `kind` that is called as `index` of `other` is: the one in its place, if that is. */
+static int same_field(const struct wt_kind *kind, const struct wt_kind *other, int index)
+{
+	const char *name = other->fields[index].name;
+
+	if (index < kind->field_count && !strcmp(kind->fields[index].name, name))
+		return index;
+	return wt_kind_field(kind, name);
+}
+
 void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const struct wt_kind *kind,
 		   struct wti_sources *sources)
 {
@@ -392,7 +428,7 @@ void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const stru
 		csv_mixed(out, event, sources);
 	/* Streams of other versions may know fewer fields of the kind, or more. */
 	for (int i = 0; kind && i < kind->field_count; i++) {
-		int field = wt_kind_field(event->kind, kind->fields[i].name);
+		int field = same_field(event->kind, kind, i);
 
 		value.type = WTI_SHOWN_ABSENT;
 		if (field >= 0)

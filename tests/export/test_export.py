@@ -27,6 +27,8 @@ import perfetto
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from patience import PATIENCE  # noqa: E402
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
+import trace_parts as parts  # noqa: E402
 from bench import csv_text  # noqa: E402
 
 WHEELTAP = MAKE_TRACE = ""
@@ -481,6 +483,76 @@ class Sqlite(Case):
         )
         call = db.execute("SELECT module, site, exception FROM spans WHERE kind = 'call'").fetchone()
         self.assertEqual(call, ("optimizer", "train.py:41", "ValueError"))
+
+
+LONG = "long" * 16000
+# Names of fields that a database cannot have, and what they are called there.
+ODD_NAMES = {
+    "a": "a", "a ": "a ", "A": "A_3", "": "field_4", "select": "select", "time_ns": "time_ns_2", "STREAM": "STREAM_2", "a_2": "a_2",
+    'x"y': 'x"y', "rowid": "rowid", "new\nline": "new\\nline", "\x1b[31m": "\\x1b[31m", "\u00e9": "\u00e9", "\u00c9": "\u00c9",
+    LONG: LONG[:128],
+}  # fmt: skip
+ODD_KINDS = {"spans": "spans_200", "sqlite_x": "kind_sqlite_x_201", "\u00e9\x1b": "_202", "select": "select_203", "Run": "Run_204"}
+
+
+class Names(Case):
+    """Kinds and fields whose names are no good, or not different from others."""
+
+    path = pathlib.Path()
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.path = cls.folder / "names.wt"
+        names = list(ODD_NAMES)
+        names[1:2] = ["a"]  # twice the same
+        fields = [parts.Field(name.encode(), 2) for name in names]
+        trace = parts.Trace()
+        for i, kind in enumerate(ODD_KINDS):
+            trace.blocks.append(parts.Block(parts.SCHEMA, parts.kind(200 + i, fields, kind.encode())))
+            trace.blocks.append(parts.events(1, [parts.Column([100 * i + j]) for j in range(len(fields))], 200 + i, [1000 + i], i))
+        # And a kind that every build knows, called otherwise.
+        trace.blocks.append(parts.Block(parts.SCHEMA, parts.kind(8, [parts.Field(b"level", 1), parts.Field(b"LEVEL", 1)], b"tracks")))
+        trace.blocks.append(parts.events(1, [parts.Column([7]), parts.Column([8])], 8, [5000], len(ODD_KINDS)))
+        cls.path.write_bytes(trace.finished())
+
+    def test_sqlite(self) -> None:
+        target = self.folder / "names.sqlite"
+        done = run("export", "--to", "sqlite", "-o", target, self.path)
+        expected = list(ODD_NAMES.values())
+        expected[1] = "a_3"
+        expected[2] = "A_4"
+        db = sqlite3.connect(f"file:{target}?mode=ro", uri=True)
+        self.addCleanup(db.close)
+        for i, table in enumerate(ODD_KINDS.values()):
+            rows = db.execute(f'SELECT * FROM "{table}"')
+            self.assertEqual([column[0] for column in rows.description][4:], expected)
+            self.assertEqual(rows.fetchall(), [(i, 0, 3, i, *range(100 * i, 100 * i + len(expected)))])
+        log = db.execute("SELECT * FROM log")
+        self.assertEqual([column[0] for column in log.description][4:], ["level", "LEVEL_2"])
+        self.assertEqual(log.fetchone()[4:], (7, 8))
+        renamed = db.execute("SELECT column_name, field FROM renamed WHERE table_name = 'spans_200' AND field IS NOT NULL").fetchall()
+        names = list(ODD_NAMES)
+        names[1] = "a"
+        self.assertEqual(renamed, [(new, old) for new, old in zip(expected, names) if new != old])
+        tables = db.execute("SELECT table_name, kind FROM renamed WHERE field IS NULL").fetchall()
+        self.assertEqual(tables, [("kind_sqlite_x_201", "sqlite_x"), ("_202", "\u00e9\x1b"), ("log", "tracks")])
+        count = db.execute("SELECT count(*) FROM renamed").fetchone()[0]
+        self.assertIn(f"{count} fields or kinds could not keep their names", done.stderr.decode())
+
+    def test_lines_and_csv(self) -> None:
+        for event in lines(export("jsonl", self.path)) + lines(run("view", "--jsonl", self.path).stdout):
+            if event["kind"] != "tracks":
+                self.assertEqual(len(event["fields"]), len(ODD_NAMES), event["fields"].keys())
+        target = self.folder / "names-csv"
+        self.assertIn("could not keep their names", run("export", "--to", "csv", "-o", f"{target}/", self.path).stderr.decode())
+        for text in ((target / "spans_200.csv").read_text(), run("view", "--csv", "-k", "spans", self.path).stdout.decode()):
+            row = next(csv.DictReader(text.splitlines(keepends=True)))
+            self.assertLessEqual({str(i) for i in range(len(ODD_NAMES))}, set(row.values()))
+
+    def test_usual_names_stay(self) -> None:
+        for fmt in ("sqlite", "csv"):
+            done = run("export", "--to", fmt, "-o", self.folder / f"usual-{fmt}/" if fmt == "csv" else self.folder / "usual.sqlite", self.every)
+            self.assertNotIn("keep their names", done.stderr.decode())
 
 
 class Files(Case):

@@ -19,6 +19,7 @@
 #include "kinds.h"
 #include "put.h"
 #include "show/call.h"
+#include "show/headings.h"
 #include "show/show.h"
 #include "show/source.h"
 
@@ -112,6 +113,29 @@ static void put_line(struct csv *csv, struct wti_buf *out, const struct wt_event
 
 /* ---- A file a kind --------------------------------------------------------------------------- */
 
+static void put_header(struct csv *csv, struct wti_buf *out, const struct wt_kind *kind)
+{
+	static const char *const taken[] = {"time_ns", "stream", "track", "track_name",
+					    "seq",     "source", NULL};
+	struct wti_headings headings;
+
+	WTI_PUT(out, "time_ns,stream,pid,track,track_name,seq");
+	wti_headings_init(&headings, kind, WTI_HEADINGS_COLUMNS, taken);
+	for (int i = 0; i < kind->field_count && !wti_headings_status(&headings); i++) {
+		const char *name = wti_headings_name(&headings, i);
+
+		WTI_PUT(out, ",");
+		wti_csv_field(out, name, strlen(name));
+		csv->export->renamed_count += headings.is_other[i];
+	}
+	if (wti_headings_status(&headings))
+		out->status = WT_E_NOMEM;
+	wti_headings_release(&headings);
+	if (kind->number == WT_KIND_SYSCALL)
+		WTI_PUT(out, ",source");
+	WTI_PUT(out, "\r\n");
+}
+
 static int open_file(struct csv *csv, struct csv_file *file, uint16_t number, struct wt_err *err)
 {
 	const struct wt_kind *kind = wti_widest_kind(csv->export->trace, number);
@@ -130,14 +154,7 @@ static int open_file(struct csv *csv, struct csv_file *file, uint16_t number, st
 	file->sink.spill_bytes = FOLDER_SPILL;
 	file->kind = number;
 	file->field_count = kind->field_count;
-	WTI_PUT(out, "time_ns,stream,pid,track,track_name,seq");
-	for (int i = 0; i < kind->field_count; i++) {
-		WTI_PUT(out, ",");
-		wti_csv_field(out, kind->fields[i].name, strlen(kind->fields[i].name));
-	}
-	if (number == WT_KIND_SYSCALL)
-		WTI_PUT(out, ",source");
-	WTI_PUT(out, "\r\n");
+	put_header(csv, out, kind);
 	return 0;
 }
 

@@ -38,6 +38,7 @@ struct wti_export {
 	uint64_t unopened_count; /* ends without a begin */
 	uint64_t unclosed_count; /* begins without an end */
 	uint64_t left_out_count; /* flows, rows or slices beyond a ceiling */
+	uint64_t renamed_count;  /* columns and tables whose name was taken or not fit */
 };
 
 struct wti_exporter {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "put.h"
+#include "show/headings.h"
 
 #define KEYS_MAX ((size_t)1 << 26)
 #define SCRATCH_MAX ((size_t)1 << 26)
@@ -28,13 +29,15 @@ static const struct wti_kind_keys *keys_of(struct wti_field_keys *keys, const st
 {
 	uint64_t mixed = (uint64_t)(uintptr_t)kind * 0x9e3779b97f4a7c15u;
 	struct wti_kind_keys *slot = &keys->slots[mixed >> 58];
+	struct wti_headings headings;
 
 	_Static_assert(WTI_FIELD_KEYS_SLOTS == 64, "the six bits above");
 	if (slot->kind == kind)
 		return slot;
 	wti_buf_clear(&slot->text);
-	for (int i = 0; i < kind->field_count; i++) {
-		const char *name = kind->fields[i].name;
+	wti_headings_init(&headings, kind, WTI_HEADINGS_KEYS, NULL);
+	for (int i = 0; i < kind->field_count && !wti_headings_status(&headings); i++) {
+		const char *name = wti_headings_name(&headings, i);
 
 		slot->at[i] = (uint32_t)slot->text.bytes;
 		if (i)
@@ -43,6 +46,9 @@ static const struct wti_kind_keys *keys_of(struct wti_field_keys *keys, const st
 		WTI_PUT(&slot->text, ":");
 	}
 	slot->at[kind->field_count] = (uint32_t)slot->text.bytes;
+	if (wti_headings_status(&headings))
+		slot->text.status = WT_E_NOMEM;
+	wti_headings_release(&headings);
 	slot->kind = slot->text.status ? NULL : kind;
 	return slot;
 }

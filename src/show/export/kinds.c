@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const struct wt_kind *wti_widest_kind(const struct wt_trace *trace, uint16_t number)
 {
@@ -33,9 +34,20 @@ void wti_table_name(char out[WTI_TABLE_NAME_BYTES], const struct wt_kind *kind)
 		snprintf(out, WTI_TABLE_NAME_BYTES, "%s", known->name);
 		return;
 	}
+	if (!strncasecmp(kind->name, "sqlite_", 7)) /* which SQLite keeps for itself */
+		bytes = (size_t)snprintf(out, WTI_TABLE_NAME_BYTES, "kind_");
 	for (const char *c = kind->name; *c && bytes < WTI_TABLE_NAME_BYTES - 16; c++) {
 		if (is_plain(*c))
 			out[bytes++] = *c;
 	}
 	snprintf(out + bytes, WTI_TABLE_NAME_BYTES - bytes, "_%u", kind->number);
+}
+
+bool wti_table_is_other(const char *name, const struct wt_kind *kind)
+{
+	size_t bytes = strlen(kind->name);
+
+	if (strncmp(name, kind->name, bytes))
+		return true;
+	return wt_kind_builtin(kind->number) ? name[bytes] : name[bytes] != '_';
 }

@@ -10,7 +10,10 @@
 /* The description of a kind with the most fields: streams may come from different versions. */
 const struct wt_kind *wti_widest_kind(const struct wt_trace *trace, uint16_t number);
 /* A name for its table or file that is fit for both: letters, digits and underscores. A kind that
- * this build does not know has its number in it, so that no two are the same. */
+ * this build does not know has its number in it, so that no two are the same, and none is one of
+ * the database's own. */
 void wti_table_name(char out[WTI_TABLE_NAME_BYTES], const struct wt_kind *kind);
+/* Whether the name is not that of the kind, with its number where it is not known. */
+bool wti_table_is_other(const char *name, const struct wt_kind *kind);
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "put.h"
+#include "show/headings.h"
 #include "sqlite.h"
 #include "value.h"
 
@@ -29,6 +30,8 @@
 
 /* ---- Tables of kinds ------------------------------------------------------------------------- */
 
+static const char *const place_columns[] = {"time_ns", "stream", "track", "seq", NULL};
+
 /* In double quotes, whatever a foreign trace calls its fields. */
 static void put_identifier(struct wti_buf *out, const char *name)
 {
@@ -36,8 +39,7 @@ static void put_identifier(struct wti_buf *out, const char *name)
 	for (; *name; name++) {
 		if (*name == '"')
 			WTI_PUT(out, "\"");
-		if ((uint8_t)*name < 0x80)
-			wti_put(out, name, 1);
+		wti_put(out, name, 1);
 	}
 	WTI_PUT(out, "\"");
 }
@@ -61,7 +63,7 @@ static const char *column_type(const struct wt_field *field)
 }
 
 static void put_create(struct wti_buf *sql, const struct wti_sqlite_table *table,
-		       const struct wt_kind *kind)
+		       const struct wt_kind *kind, const struct wti_headings *headings)
 {
 	WTI_PUT(sql, "CREATE TABLE ");
 	put_identifier(sql, table->name);
@@ -70,7 +72,7 @@ static void put_create(struct wti_buf *sql, const struct wti_sqlite_table *table
 		const char *type = column_type(&kind->fields[i]);
 
 		WTI_PUT(sql, ", ");
-		put_identifier(sql, kind->fields[i].name);
+		put_identifier(sql, wti_headings_name(headings, i));
 		wti_put(sql, type, strlen(type));
 	}
 	WTI_PUT(sql, ")");
@@ -86,23 +88,71 @@ static void put_insert(struct wti_buf *sql, const struct wti_sqlite_table *table
 	WTI_PUT(sql, ")");
 }
 
-static int add_table(struct wti_sqlite *s, struct wti_sqlite_table *table, uint16_t number,
-		     struct wt_err *err)
+/* `field`: NULL: it is the table that is called otherwise. */
+static int insert_renamed(struct wti_sqlite *s, const struct wti_sqlite_table *table,
+			  const struct wt_kind *kind, const char *column, const char *field,
+			  struct wt_err *err)
 {
-	const struct wt_kind *kind = wti_widest_kind(s->export->trace, number);
+	sqlite3_stmt *stmt = s->insert_renamed;
+
+	s->export->renamed_count++;
+	sqlite3_clear_bindings(stmt);
+	sqlite3_bind_text(stmt, 1, table->name, -1, SQLITE_STATIC);
+	if (column)
+		sqlite3_bind_text(stmt, 2, column, -1, SQLITE_STATIC);
+	wti_sqlite_bind_text(stmt, 3, (struct wt_text){kind->name, strlen(kind->name)},
+			     &s->texts[0]);
+	if (field)
+		wti_sqlite_bind_text(stmt, 4, (struct wt_text){field, strlen(field)}, &s->texts[1]);
+	return wti_sqlite_insert(s, stmt, err);
+}
+
+static int tell_renamed(struct wti_sqlite *s, const struct wti_sqlite_table *table,
+			const struct wt_kind *kind, const struct wti_headings *headings,
+			struct wt_err *err)
+{
+	int status = 0;
+
+	if (wti_table_is_other(table->name, kind))
+		status = insert_renamed(s, table, kind, NULL, NULL, err);
+	for (int i = 0; i < kind->field_count && !status; i++)
+		if (headings->is_other[i])
+			status = insert_renamed(s, table, kind, wti_headings_name(headings, i),
+						kind->fields[i].name, err);
+	return status;
+}
+
+static int create_table(struct wti_sqlite *s, struct wti_sqlite_table *table,
+			const struct wt_kind *kind, const struct wti_headings *headings,
+			struct wt_err *err)
+{
 	struct wti_buf sql;
 	int status;
 
-	*table = (struct wti_sqlite_table){.kind = number, .field_count = kind->field_count};
-	wti_table_name(table->name, kind);
 	wti_buf_init(&sql, SQL_MAX);
-	put_create(&sql, table, kind);
+	put_create(&sql, table, kind, headings);
 	status = wti_sqlite_run(s, wti_buf_cstr(&sql), err);
 	wti_buf_clear(&sql);
 	put_insert(&sql, table);
 	if (!status)
 		status = wti_sqlite_prepare(s, wti_buf_cstr(&sql), &table->insert, err);
 	wti_buf_release(&sql);
+	return status ? status : tell_renamed(s, table, kind, headings, err);
+}
+
+static int add_table(struct wti_sqlite *s, struct wti_sqlite_table *table, uint16_t number,
+		     struct wt_err *err)
+{
+	const struct wt_kind *kind = wti_widest_kind(s->export->trace, number);
+	struct wti_headings headings;
+	int status;
+
+	*table = (struct wti_sqlite_table){.kind = number, .field_count = kind->field_count};
+	wti_table_name(table->name, kind);
+	wti_headings_init(&headings, kind, WTI_HEADINGS_COLUMNS, place_columns);
+	status = wti_headings_status(&headings) ? wti_err(err, WT_E_NOMEM, "out of memory")
+						: create_table(s, table, kind, &headings, err);
+	wti_headings_release(&headings);
 	return status;
 }
 
@@ -270,7 +320,8 @@ static const char schema[] =
 	" WITHOUT ROWID;"
 	"CREATE TABLE spans(id INTEGER PRIMARY KEY, parent INTEGER, depth INTEGER, stream INTEGER,"
 	" track INTEGER, kind TEXT, name TEXT, begin_ns INTEGER, end_ns INTEGER,"
-	" duration_ns INTEGER, module TEXT, site TEXT, exception TEXT);";
+	" duration_ns INTEGER, module TEXT, site TEXT, exception TEXT);"
+	"CREATE TABLE renamed(table_name TEXT, column_name TEXT, kind TEXT, field TEXT);";
 
 static int open_database(struct wti_sqlite *s, struct wt_err *err)
 {
@@ -320,6 +371,9 @@ static int begin(void *state, struct wti_export *export, struct wt_err *err)
 		status =
 			wti_sqlite_prepare(s, "INSERT INTO spans VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
 					   &s->insert_span, err);
+	if (!status)
+		status = wti_sqlite_prepare(s, "INSERT INTO renamed VALUES(?,?,?,?)",
+					    &s->insert_renamed, err);
 	return status ? status : wti_sqlite_run(s, "BEGIN", err);
 }
 
@@ -385,6 +439,8 @@ static void finalize(struct wti_sqlite *s)
 	s->table_count = 0;
 	sqlite3_finalize(s->insert_span);
 	s->insert_span = NULL;
+	sqlite3_finalize(s->insert_renamed);
+	s->insert_renamed = NULL;
 }
 
 static int close_database(struct wti_sqlite *s, struct wt_err *err)

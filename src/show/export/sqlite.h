@@ -31,6 +31,7 @@ struct wti_sqlite {
 	struct wti_sqlite_table *tables;
 	size_t table_count;
 	sqlite3_stmt *insert_span;
+	sqlite3_stmt *insert_renamed;
 	uint64_t next_span;
 	struct wti_map track_index; /* stream and track: place in tracks plus one */
 	struct wti_sqlite_track *tracks;
