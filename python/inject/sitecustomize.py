@@ -16,10 +16,32 @@ def _start():
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
     if "WHEELTAP_AGENT" not in os.environ:
         return
+    limit = _limit()
+    if limit:
+        _leave(os.environ["WHEELTAP_AGENT"], "its limit of %s is too small to share it with an agent" % limit)
+        return
     try:
         _attach(os.path.join(os.path.dirname(here), "wheeltap"))
     except Exception as problem:  # a guest never fails its host
         _complain(os.environ["WHEELTAP_AGENT"], problem)
+
+
+# What the program must have for itself before we take a part of it: see src/collect/rlimits.c.
+_LEAST = {"Max address space": 1 << 30, "Max data size": 1 << 30, "Max stack size": 1 << 20, "Max open files": 64}
+
+
+def _limit():
+    # type: () -> str
+    """The limit that leaves no room for us. Nothing is imported to find it."""
+    try:
+        with open("/proc/self/limits") as file:
+            for line in file:
+                soft = line[26:].split()[0]
+                if soft.isdigit() and int(soft) < _LEAST.get(line[:26].strip(), 0):
+                    return line[4:26].strip()
+    except (OSError, IOError, IndexError):
+        pass
+    return ""
 
 
 def _attach(package):
@@ -53,6 +75,11 @@ def _complain(variable, problem):
         line = "there is no agent for %s; make it with: wheeltap python add %s" % (name, sys.executable)
     else:
         line = "the agent failed in %s: %s: %s" % (name, type(problem).__name__, problem)
+    _leave(variable, line)
+
+
+def _leave(variable, line):
+    # type: (str, str) -> None
     try:
         with open(os.path.join(variable.partition(":")[2], "trouble"), "wb") as file:
             file.write(line.replace("\n", " ")[:250].encode("utf-8", "replace") + b"\n")

@@ -47,6 +47,11 @@ static int code_of(int error)
 		return WT_E_EXISTS;
 	case ENOMEM:
 		return WT_E_NOMEM;
+	case EMFILE: /* of descriptors, processes, a file's size: a limit of the system */
+	case ENFILE:
+	case EAGAIN:
+	case EFBIG:
+		return WT_E_LIMIT;
 	default:
 		return WT_E_IO;
 	}

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wheeltap: finds the verb, reads its options, runs it. */
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 
 #include "base/err.h"
 #include "base/text.h"
@@ -66,7 +70,7 @@ static int run_verb(const struct wti_verb *verb, char **words, size_t count)
 	return code;
 }
 
-int main(int argc, char **argv)
+static int run_words(int argc, char **argv)
 {
 	const struct wti_verb *verb;
 	const char *word = argc > 1 ? argv[1] : "--help";
@@ -79,4 +83,51 @@ int main(int argc, char **argv)
 	if (!verb)
 		return unknown_verb(word);
 	return run_verb(verb, argv + 2, (size_t)argc - 2);
+}
+
+/* ---- A stack of our own --------------------------------------------------------------------- */
+
+#define STACK_BYTES (4u << 20)
+
+struct call {
+	int argc;
+	char **argv;
+	int code;
+	ucontext_t back, here;
+};
+
+/* makecontext() passes numbers only. */
+static void enter(unsigned high, unsigned low)
+{
+	struct call *call = (struct call *)((uintptr_t)high << 32 | low);
+
+	call->code = run_words(call->argc, call->argv);
+}
+
+static bool run_elsewhere(struct call *call)
+{
+	uintptr_t self = (uintptr_t)call;
+	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+	if (stack == MAP_FAILED || getcontext(&call->here))
+		return false;
+	call->here.uc_stack.ss_sp = stack;
+	call->here.uc_stack.ss_size = STACK_BYTES;
+	call->here.uc_link = &call->back;
+	makecontext(&call->here, (void (*)(void))enter, 2, (unsigned)((uint64_t)self >> 32),
+		    (unsigned)self);
+	return !swapcontext(&call->back, &call->here);
+}
+
+/* A limit that is enough for the stack of a small program that is recorded is not for ours. */
+int main(int argc, char **argv)
+{
+	struct call call = {.argc = argc, .argv = argv};
+	struct rlimit stack;
+
+	if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur >= STACK_BYTES ||
+	    !run_elsewhere(&call))
+		return run_words(argc, argv);
+	return call.code;
 }

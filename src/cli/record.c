@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "collect/collect.h"
+#include "collect/rlimits.h"
 #include "collect/syscalls/syscalls.h"
 #include "config.h"
 #include "python.h"
@@ -204,13 +205,31 @@ static int prepare(struct recording *recording, const struct record_options *opt
 	return options->directory ? enter(recording, options->directory, err) : 0;
 }
 
+/* The program comes first: where there is no room to record it, it runs all the same. */
+static int run_unrecorded(const struct wti_record_options *record, const struct wt_err *why)
+{
+	struct wt_err err = {0};
+	int code;
+
+	wti_warn("the program runs unrecorded: %s", why->message);
+	code = wti_record_unrecorded(record, &err);
+	wti_report_error("record", false, &err);
+	return code;
+}
+
 /* Runs the program to its end and says what became of it; the exit code. */
-static int record(struct recording *recording, const struct record_options *options)
+static int record(struct recording *recording, const struct record_options *options,
+		  const struct wti_limits *limits, char **arguments)
 {
 	struct wti_record_outcome *outcome = &recording->outcome;
 	struct wt_err err = {0};
 
+	recording->options.argv = arguments;
+	recording->options.limits = limits;
+
 	if (wti_record_run(&recording->options, outcome, &err)) {
+		if (outcome->may_run && !options->attach)
+			return run_unrecorded(&recording->options, &err);
 		wti_report_error("record", false, &err);
 		return outcome->exit_code;
 	}
@@ -233,12 +252,48 @@ static int write_config(const struct record_options *options, char **program, si
 	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
 }
 
+/* What was asked for cannot be prepared: for want of memory, or because it makes no sense. */
+static int not_prepared(const struct record_options *options, const struct wti_limits *limits,
+			char **arguments, const struct wt_err *err)
+{
+	const struct wti_record_options record = {
+		.argv = arguments, .environment = environ, .limits = limits};
+
+	if ((err->code != WT_E_NOMEM && err->code != WT_E_LIMIT) || options->attach ||
+	    options->dry_run || (options->directory && chdir(options->directory)))
+		return wti_report_error("record", false, err);
+	return run_unrecorded(&record, err);
+}
+
+static int run_here(const struct record_options *options, const struct wti_limits *limits,
+		    char **arguments)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	struct wt_err err = {0};
+	int code;
+
+	if (!recording) {
+		wti_err(&err, WT_E_NOMEM, "out of memory");
+		return not_prepared(options, limits, arguments, &err);
+	}
+	if (prepare(recording, options, &err))
+		code = not_prepared(options, limits, arguments, &err);
+	else
+		code = options->dry_run
+			       ? wti_record_plan(arguments, &recording->plan, options->json)
+			       : record(recording, options, limits, arguments);
+	if (recording->check)
+		code = wti_record_check_finish(recording->check, code);
+	wti_python_plan_release(&recording->plan);
+	free(recording);
+	return code;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct record_options *options = opaque;
-	struct recording *recording;
+	struct wti_limits limits;
 	struct wt_err err = {0};
-	int code;
 
 	if (options->write_config)
 		return write_config(options, arguments, count);
@@ -251,25 +306,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 			arguments[0]);
 	if (err.code)
 		return wti_report_error("record", options->json, &err);
-	recording = calloc(1, sizeof(*recording));
-	if (!recording) {
-		wti_err(&err, WT_E_NOMEM, "out of memory");
-		wti_report_error("record", false, &err);
-		return WTI_EXIT_RECORD;
-	}
-	if (prepare(recording, options, &err)) {
-		code = wti_report_error("record", false, &err);
-	} else {
-		recording->options.argv = arguments;
-		code = options->dry_run
-			       ? wti_record_plan(arguments, &recording->plan, options->json)
-			       : record(recording, options);
-	}
-	if (recording->check)
-		code = wti_record_check_finish(recording->check, code);
-	wti_python_plan_release(&recording->plan);
-	free(recording);
-	return code;
+	wti_limits_take(&limits);
+	return run_here(options, &limits, arguments);
 }
 
 static const struct record_options defaults = {

@@ -104,6 +104,8 @@ static void say_what(struct wti_buf *out, const struct wti_record_outcome *outco
 	if (outcome->console_dropped)
 		wti_textf(out, "; console.log lacks %s",
 			  wti_format_bytes(bytes, outcome->console_dropped));
+	if (outcome->limited[0])
+		wti_textf(out, "; %s", outcome->limited);
 	if (outcome->trouble[0])
 		wti_textf(out, "; the trace ends early: %s", outcome->trouble);
 	wti_buf_byte(out, '\n');
@@ -151,7 +153,7 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 		wti_textf(out, "wheeltap: look at it with: wheeltap info %s\n", path);
 		return;
 	}
-	if (outcome->python_why[0] || outcome->syscalls_backend)
+	if (outcome->python_why[0] || outcome->syscalls_backend || outcome->limited[0])
 		return;
 	if (outcome->mismatch_count)
 		wti_textf(out,
@@ -217,6 +219,8 @@ static void say_json(struct wti_buf *out, const struct wti_record_outcome *outco
 	wti_json_u64(&json, outcome->duration_ns);
 	wti_json_key(&json, "recorder_cpu_ns");
 	wti_json_u64(&json, outcome->recorder_cpu_ns);
+	wti_json_key(&json, "limited");
+	wti_json_text(&json, outcome->limited[0] ? outcome->limited : NULL);
 	wti_json_key(&json, "trouble");
 	wti_json_text(&json, outcome->trouble[0] ? outcome->trouble : NULL);
 	wti_json_object_end(&json);

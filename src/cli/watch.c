@@ -13,11 +13,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/thread.h"
 #include "trace/feed.h"
 #include "watch.h"
 
 #define QUEUE_BYTES_MAX ((size_t)64 << 20)
 #define STREAMS_MAX 65536u
+#define STACK_BYTES (8u << 20)
 
 enum message_type { MESSAGE_BEGIN, MESSAGE_DEFINE, MESSAGE_RECORDS, MESSAGE_WATERMARK };
 
@@ -239,7 +241,7 @@ static int start_thread(struct wti_watch *watch)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&watch->thread, NULL, look_on, watch);
+	r = wti_thread_start(&watch->thread, STACK_BYTES, look_on, watch);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
 }

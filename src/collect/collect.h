@@ -28,6 +28,7 @@ enum wti_record_on_full {
 	WTI_RECORD_FLIGHT, /* drop, and keep only the last flight_ns on disk */
 };
 
+struct wti_limits;           /* rlimits.h */
 struct wti_sink;             /* sink.h */
 struct wti_syscalls_options; /* syscalls/syscalls.h */
 
@@ -51,6 +52,7 @@ struct wti_record_options {
 	uint64_t blobs_bytes_max; /* of tensors' bytes that are kept; 0: none are */
 	struct wti_sink *watch;   /* looks on while the program runs; or NULL */
 	const struct wti_syscalls_options *syscalls; /* record them; or NULL */
+	const struct wti_limits *limits;             /* taken already, to be given to the program */
 };
 
 enum wti_run_status {
@@ -101,6 +103,8 @@ struct wti_record_outcome {
 	bool program_itself_not_followed;
 	uint64_t console_bytes;
 	uint64_t console_dropped; /* bytes shown but not kept in console.log */
+	bool may_run;      /* on failure: for want of room alone. See wti_record_unrecorded() */
+	char limited[400]; /* what is not recorded because of a limit; empty if that is nothing */
 	char trouble[256]; /* why the trace ends before the program did; empty if it does not */
 	char agent_trouble[256]; /* what an agent left that could not be loaded; empty if none did
 				  */
@@ -126,6 +130,12 @@ void wti_record_options_init(struct wti_record_options *options);
  */
 int wti_record_run(const struct wti_record_options *options, struct wti_record_outcome *ret_outcome,
 		   struct wt_err *err);
+
+/*
+ * Becomes the program, as if we had never been, where it cannot be recorded for want of room.
+ * Returns only if that fails: the exit code, and why.
+ */
+int wti_record_unrecorded(const struct wti_record_options *options, struct wt_err *err);
 
 const char *wti_python_cause_name(enum wti_python_cause cause);
 const char *wti_run_status_name(enum wti_run_status status);

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/secret.h"
+#include "base/thread.h"
 #include "trace/ring.h"
 
 #include "console.h"
@@ -20,6 +21,7 @@
 #define LOG_BYTES_MAX (256ull << 20)
 #define PATIENCE_NS 20000000 /* a writer that takes nothing for so long is not waited for */
 #define PART_BYTES (64u << 10)
+#define STACK_BYTES (256u << 10) /* holds a line of the longest */
 
 struct part {
 	uint32_t source;
@@ -83,8 +85,10 @@ void wti_console_put(struct wti_console *console, unsigned source, const void *d
 {
 	struct part part = {source, (uint32_t)bytes};
 
-	if (!console->started)
+	if (!console->started) {
+		count_dropped(console, bytes);
 		return;
+	}
 	pthread_mutex_lock(&console->lock);
 	if (!console->done && wait_for_room(console, sizeof(part) + bytes)) {
 		copy_in(console, &part, sizeof(part));
@@ -231,7 +235,7 @@ int wti_console_start(struct wti_console *console, int fd, _Atomic uint64_t *dro
 	pthread_cond_init(&console->changed, NULL);
 	for (unsigned i = 0; i < WTI_CONSOLE_SOURCES; i++)
 		wti_buf_init(&console->lines[i], LINE_BYTES_MAX);
-	console->started = !pthread_create(&console->thread, NULL, writer, console);
+	console->started = !wti_thread_start(&console->thread, STACK_BYTES, writer, console);
 	return console->started ? 0 : WT_E_NOMEM;
 }
 

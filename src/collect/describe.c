@@ -307,6 +307,7 @@ static void describe_trace(const struct wti_recorder *recorder, bool is_short,
 	number(json, "bytes", outcome->console_bytes);
 	number(json, "dropped_bytes", outcome->console_dropped);
 	wti_json_object_end(json);
+	text(json, "limited", outcome->limited);
 	text(json, "trouble", outcome->trouble);
 }
 

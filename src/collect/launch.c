@@ -21,6 +21,7 @@
 
 #include "clock.h"
 #include "launch.h"
+#include "rlimits.h"
 
 struct ends { /* made here, given to relay and monitor, closed here */
 	int master, slave;
@@ -111,11 +112,6 @@ static int open_pty(struct ends *ends, int like)
 	return 0;
 }
 
-static bool is_open(int fd)
-{
-	return fcntl(fd, F_GETFD) >= 0;
-}
-
 static bool same_file(int a, int b)
 {
 	struct stat x, y;
@@ -123,25 +119,36 @@ static bool same_file(int a, int b)
 	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int open_ends(struct ends *ends, bool gated, bool *ret_pty, struct wt_err *err)
+static int open_ends(struct ends *ends, bool gated, struct wt_err *err)
 {
-	bool out_tty = isatty(STDOUT_FILENO), err_tty = isatty(STDERR_FILENO);
-
 	*ends = (struct ends){-1,       -1,       {-1, -1}, {-1, -1}, {-1, -1},
 			      {-1, -1}, {-1, -1}, {-1, -1}, false};
-	*ret_pty = out_tty || err_tty;
-	if (*ret_pty && open_pty(ends, out_tty ? STDOUT_FILENO : STDERR_FILENO))
-		return wti_err_errno(err, "cannot make a terminal for", "the program");
-	ends->keys = *ret_pty && isatty(STDIN_FILENO);
-	if (pipe2(ends->life, O_CLOEXEC | O_NONBLOCK) || pipe2(ends->news, O_CLOEXEC) ||
-	    pipe2(ends->held, O_CLOEXEC) || (gated && pipe2(ends->gate, O_CLOEXEC)))
+	if (pipe2(ends->news, O_CLOEXEC) || (gated && pipe2(ends->gate, O_CLOEXEC)))
 		return wti_err_errno(err, "cannot make a pipe for", "the program");
-	if (!out_tty && is_open(STDOUT_FILENO) && pipe2(ends->out, O_CLOEXEC))
-		return wti_err_errno(err, "cannot make a pipe for", "standard output");
-	if (!err_tty && is_open(STDERR_FILENO) &&
-	    (out_tty || !same_file(STDOUT_FILENO, STDERR_FILENO)) && pipe2(ends->err, O_CLOEXEC))
-		return wti_err_errno(err, "cannot make a pipe for", "standard error");
 	return 0;
+}
+
+/* What stands between the program and the caller's output; false, and why, if nothing can. */
+static bool open_console(struct wti_launch *launch, struct ends *ends)
+{
+	bool out_tty = isatty(STDOUT_FILENO), err_tty = isatty(STDERR_FILENO);
+	char *why = launch->unrelayed;
+
+	launch->pty = out_tty || err_tty;
+	ends->keys = launch->pty && isatty(STDIN_FILENO);
+	if (!wti_limits_relay(launch->limits, STDOUT_FILENO, why, sizeof(launch->unrelayed)) ||
+	    !wti_limits_relay(launch->limits, STDERR_FILENO, why, sizeof(launch->unrelayed)))
+		return false;
+	if ((!launch->pty || !open_pty(ends, out_tty ? STDOUT_FILENO : STDERR_FILENO)) &&
+	    !pipe2(ends->life, O_CLOEXEC | O_NONBLOCK) && !pipe2(ends->held, O_CLOEXEC) &&
+	    (out_tty || !wti_descriptor_given(STDOUT_FILENO) || !pipe2(ends->out, O_CLOEXEC)) &&
+	    (err_tty || !wti_descriptor_given(STDERR_FILENO) ||
+	     (!out_tty && same_file(STDOUT_FILENO, STDERR_FILENO)) || !pipe2(ends->err, O_CLOEXEC)))
+		return true;
+	snprintf(why, sizeof(launch->unrelayed),
+		 "console.log is not kept: no %s for the program's output: %s",
+		 launch->pty ? "terminal or pipe" : "pipe", strerror(errno));
+	return false;
 }
 
 static void close_one(int *fd)
@@ -151,20 +158,30 @@ static void close_one(int *fd)
 	*fd = -1;
 }
 
-static void close_ends(struct ends *ends)
+static void close_console(struct ends *ends)
 {
-	int *all[] = {&ends->master,  &ends->slave,   &ends->out[0],  &ends->out[1],
-		      &ends->err[0],  &ends->err[1],  &ends->life[0], &ends->life[1],
-		      &ends->news[0], &ends->news[1], &ends->held[0], &ends->held[1],
-		      &ends->gate[0], &ends->gate[1]};
+	int *all[] = {&ends->master,  &ends->slave,  &ends->out[0],  &ends->out[1],
+		      &ends->err[0],  &ends->err[1], &ends->life[0], &ends->life[1],
+		      &ends->held[0], &ends->held[1]};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		close_one(all[i]);
+	ends->keys = false;
+}
+
+static void close_ends(struct ends *ends)
+{
+	close_console(ends);
+	close_one(&ends->news[0]);
+	close_one(&ends->news[1]);
+	close_one(&ends->gate[0]);
+	close_one(&ends->gate[1]);
 }
 
 /* ---- The two processes ---------------------------------------------------------------------- */
 
-static struct wti_relay relay_of(const struct wti_launch *launch, const struct ends *ends)
+static struct wti_relay relay_of(const struct wti_launch *launch, const struct ends *ends,
+				 int ready)
 {
 	bool out_tty = launch->pty && isatty(STDOUT_FILENO);
 	struct wti_relay relay = {
@@ -178,6 +195,7 @@ static struct wti_relay relay_of(const struct wti_launch *launch, const struct e
 		.console = launch->console,
 		.life = ends->life[0],
 		.held = ends->held[1],
+		.ready = ready,
 		.session = launch->session,
 		.page = launch->page,
 	};
@@ -195,7 +213,8 @@ static struct wti_relay relay_of(const struct wti_launch *launch, const struct e
 
 static struct wti_monitor monitor_of(const struct wti_launch *launch, const struct ends *ends)
 {
-	bool out_tty = isatty(STDOUT_FILENO), err_tty = isatty(STDERR_FILENO);
+	bool out_tty = launch->pty && isatty(STDOUT_FILENO);
+	bool err_tty = launch->pty && isatty(STDERR_FILENO);
 	struct wti_monitor monitor = {
 		.executable = launch->executable,
 		.argv = launch->argv,
@@ -211,24 +230,68 @@ static struct wti_monitor monitor_of(const struct wti_launch *launch, const stru
 		.gate = {ends->gate[0], ends->gate[1]},
 		.mask = launch->mask,
 		.sigpipe = launch->sigpipe,
-		.files = launch->files,
+		.limits = launch->limits,
 	};
 
-	if (!err_tty && monitor.err < 0 && is_open(STDERR_FILENO))
+	if (!err_tty && monitor.err < 0 && wti_descriptor_given(STDERR_FILENO))
 		monitor.err = monitor.out; /* the same file as standard output */
 	return monitor;
 }
 
-static int fork_both(struct wti_launch *launch, const struct ends *ends, struct wt_err *err)
+/* Waits until the relay has all that it needs; one that has not ends by itself. */
+static bool start_relay(struct wti_launch *launch, const struct ends *ends)
 {
+	int ready[2];
+	ssize_t n;
+	char byte;
+
+	if (pipe2(ready, O_CLOEXEC))
+		return false;
 	launch->relay_pid = fork();
 	if (launch->relay_pid == 0) {
-		struct wti_relay relay = relay_of(launch, ends);
+		struct wti_relay relay = relay_of(launch, ends, ready[1]);
 
 		wti_relay_run(&relay);
 	}
-	if (launch->relay_pid < 0)
-		return wti_err_errno(err, "cannot start", "the console relay");
+	close(ready[1]);
+	while ((n = read(ready[0], &byte, 1)) < 0 && errno == EINTR)
+		;
+	close(ready[0]);
+	if (n != 1 && launch->relay_pid > 0)
+		waitpid(launch->relay_pid, NULL, 0);
+	if (n != 1)
+		launch->relay_pid = 0;
+	return n == 1;
+}
+
+static void start_console(struct wti_launch *launch, struct ends *ends)
+{
+	if (open_console(launch, ends) && start_relay(launch, ends))
+		return;
+	if (!launch->unrelayed[0])
+		snprintf(launch->unrelayed, sizeof(launch->unrelayed),
+			 "console.log is not kept: no process, thread or memory for the relay");
+	close_console(ends);
+	launch->pty = false;
+}
+
+/* The monitor's first words: that there is a process for the program, or why there is none. */
+static int hear_start(struct wti_launch *launch, int news, struct wt_err *err)
+{
+	ssize_t n;
+
+	while ((n = read(news, &launch->first, sizeof(launch->first))) < 0 && errno == EINTR)
+		;
+	if (n == sizeof(launch->first) && launch->first.type == WTI_MONITOR_STARTED)
+		return 0;
+	errno = n == sizeof(launch->first) ? launch->first.value : EAGAIN;
+	return wti_err_errno(err, "cannot start", launch->executable);
+}
+
+static int start_monitor(struct wti_launch *launch, struct ends *ends, struct wt_err *err)
+{
+	int r;
+
 	launch->monitor_pid = fork();
 	if (launch->monitor_pid == 0) {
 		struct wti_monitor monitor = monitor_of(launch, ends);
@@ -237,7 +300,11 @@ static int fork_both(struct wti_launch *launch, const struct ends *ends, struct 
 	}
 	if (launch->monitor_pid < 0)
 		return wti_err_errno(err, "cannot start", launch->executable);
-	return 0;
+	close_one(&ends->news[1]);
+	r = hear_start(launch, ends->news[0], err);
+	if (r)
+		waitpid(launch->monitor_pid, NULL, 0);
+	return r;
 }
 
 /* The terminal in whose foreground we are, to be given to the program's group; or -1. */
@@ -260,7 +327,7 @@ static void let_go_of_pipes(void)
 	if (null < 0)
 		return;
 	dup2(null, STDIN_FILENO);
-	if (!isatty(STDOUT_FILENO) && is_open(STDOUT_FILENO))
+	if (!isatty(STDOUT_FILENO) && wti_descriptor_given(STDOUT_FILENO))
 		dup2(null, STDOUT_FILENO);
 	close(null);
 }
@@ -276,11 +343,13 @@ int wti_launch(struct wti_launch *launch, struct wt_err *err)
 		launch->page = NULL;
 		return wti_err(err, WT_E_NOMEM, "out of memory for the console relay");
 	}
-	r = open_ends(&ends, launch->gated, &launch->pty, err);
+	r = open_ends(&ends, launch->gated, err);
+	if (!r)
+		start_console(launch, &ends);
 	if (!r && !launch->pty)
 		launch->terminal = our_terminal();
 	if (!r)
-		r = fork_both(launch, &ends, err);
+		r = start_monitor(launch, &ends, err);
 	if (!r) {
 		launch->news = ends.news[0];
 		launch->life = ends.life[1];
@@ -290,6 +359,8 @@ int wti_launch(struct wti_launch *launch, struct wt_err *err)
 	}
 	close_ends(&ends);
 	close_one(&launch->console);
+	if (r && launch->relay_pid > 0) /* its ends are closed: it ends, too */
+		waitpid(launch->relay_pid, NULL, 0);
 	return r;
 }
 
@@ -297,7 +368,7 @@ int wti_launch(struct wti_launch *launch, struct wt_err *err)
 
 static void wake_relay(const struct wti_launch *launch)
 {
-	if (write(launch->life, "", 1) < 0)
+	if (launch->life >= 0 && write(launch->life, "", 1) < 0)
 		return; /* full: it has enough to wake up for */
 }
 
@@ -335,6 +406,8 @@ bool wti_launch_drain(struct wti_launch *launch, uint64_t timeout_ns)
 {
 	uint64_t until = wti_clock_ns(CLOCK_MONOTONIC) + timeout_ns;
 
+	if (launch->relay_pid <= 0)
+		return true;
 	atomic_store(&launch->page->program_ended, 1);
 	wake_relay(launch);
 	while (!atomic_load(&launch->page->drained)) {

@@ -31,24 +31,30 @@ struct wti_launch {
 	int console;                     /* console.log, or -1; closed by wti_launch() */
 	sigset_t mask;                   /* to give to the program */
 	struct sigaction sigpipe;        /* likewise */
-	struct rlimit files;             /* likewise */
+	const struct wti_limits *limits; /* likewise */
 	bool gated;                      /* the program is to wait for wti_launch_go() */
 	const struct sock_fprog *filter; /* and to install this, then; or NULL */
 	/* Out. */
 	pid_t pid; /* of the program; 0 until the monitor has told */
 	pid_t monitor_pid;
-	pid_t relay_pid;
+	pid_t relay_pid; /* 0: there is none */
 	bool pty;
 	int terminal; /* the controlling terminal whose foreground we share; -1: none */
 	int news;     /* struct wti_monitor_news */
 	int life;     /* the relay knows by its end that we are dead */
 	int gate;     /* where the program waits; -1: nowhere, or not any more */
 	struct wti_relay_page *page;
+	struct wti_monitor_news first; /* that the program was started: to be heard like others */
+	char unrelayed[160]; /* why the program has the caller's own output; empty if it has not */
 };
 
 /* The file that a word names. WT_E_MISSING: there is none; WT_E_ARG: it cannot be executed. */
 int wti_launch_find(const char *program, char *const *environment, char *out, size_t bytes,
 		    struct wt_err *err);
+/*
+ * Starts the program. Where there is no terminal, pipe or thread to be had for the relay the
+ * program is started without one. On failure nothing was started, and everything is as before.
+ */
 int wti_launch(struct wti_launch *launch, struct wt_err *err);
 /* Lets a program begin that waits at the gate. */
 void wti_launch_go(struct wti_launch *launch, bool with_filter);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@
 #define MS_NS 1000000ull
 #define ACTIVE_MS 1
 #define QUIET_MS_MAX 20
+#define DETACHED_MS 1000 /* there is nothing to look after: the end of the program wakes us */
 #define TREE_NS (4 * MS_NS)
 #define WATERMARK_NS (250 * MS_NS)
 #define WATCHED_NS (50 * MS_NS) /* the same while somebody looks on */
@@ -267,7 +269,13 @@ static void tell_unjoined(struct wti_recorder *recorder)
 	struct wti_control *control = recorder->session.control;
 	struct wti_loss loss = {.track = WTI_STREAM_OWN_TRACK, .reason = WT_LOST_NO_RING};
 
+	uint32_t stayed_out = atomic_load(&control->stayed_out);
+	char why[200];
+
 	recorder->outcome->refused_rings = atomic_load(&control->refused_count);
+	wti_limits_words(stayed_out, why, sizeof(why));
+	if (why[0])
+		wti_record_limited(recorder, why);
 	loss.count = atomic_load(&control->lost_unjoined);
 	if (loss.count)
 		wti_stream_lost(recorder->streams.own, &loss);
@@ -342,6 +350,17 @@ static void look_for_end(struct wti_recorder *recorder, uint64_t now_ns)
 	}
 }
 
+/* Killed by a limit we could not say how the program ended: better to be quiet from now on. */
+static void let_go_exhausted(struct wti_recorder *recorder)
+{
+	static const char why[] = "the recorder has used up the CPU time that it is allowed "
+				  "(ulimit -t); the program goes on";
+
+	snprintf(recorder->streams.why, sizeof(recorder->streams.why), "%s", why);
+	wti_streams_note(&recorder->streams, WT_NOTE_RECORDER_STOPPED, why);
+	detach(recorder);
+}
+
 /* True if there is nothing left to wait for. */
 static bool is_over(struct wti_recorder *recorder, uint64_t now_ns)
 {
@@ -350,6 +369,9 @@ static bool is_over(struct wti_recorder *recorder, uint64_t now_ns)
 	if (!recorder->detached && duration_ns > 0 && !recorder->ended_ns &&
 	    now_ns - recorder->start_ns >= (uint64_t)duration_ns)
 		let_go(recorder, "the duration asked for is over; the program goes on");
+	if (!recorder->detached && !recorder->ended_ns &&
+	    wti_limits_exhausted(recorder->options->limits))
+		let_go_exhausted(recorder);
 	if (!recorder->detached && recorder->attach.let_go)
 		let_go(recorder, "a signal has ended the recording; the program goes on");
 	if (recorder->attach.pid && !recorder->ended_ns)
@@ -410,7 +432,7 @@ void wti_loop_run(struct wti_recorder *recorder)
 		}
 		if (is_over(recorder, now_ns))
 			break;
-		pause = next_pause(pause, fill);
+		pause = recorder->detached ? DETACHED_MS : next_pause(pause, fill);
 	}
 	receive(recorder);
 	detach(recorder);

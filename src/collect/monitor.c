@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "rlimits.h"
 #include "monitor.h"
 #include "relay.h"
 #include "syscalls/filter.h"
@@ -60,6 +61,22 @@ static void wait_at_gate(const struct wti_monitor *monitor)
 		wti_filter_install(monitor->filter);
 }
 
+int wti_program_exec(const char *executable, char *const *argv, char *const *environment)
+{
+	char *words[256] = {"sh", (char *)(uintptr_t)executable};
+	int count = 2, code;
+
+	execve(executable, argv, environment);
+	code = errno;
+	if (code != ENOEXEC)
+		return code;
+	/* A script without its first line: as shells do. */
+	for (int i = 1; argv[i] && count < 255; i++)
+		words[count++] = argv[i];
+	execve("/bin/sh", words, environment);
+	return code;
+}
+
 /* The child: becomes the program. Only what is safe after a fork is used. */
 static _Noreturn void become_program(const struct wti_monitor *monitor, int failed)
 {
@@ -72,22 +89,13 @@ static _Noreturn void become_program(const struct wti_monitor *monitor, int fail
 	place(monitor->in, STDIN_FILENO);
 	place(monitor->out, STDOUT_FILENO);
 	place(monitor->err, STDERR_FILENO);
-	setrlimit(RLIMIT_NOFILE, &monitor->files);
 	wait_at_gate(monitor);
 	signal(SIGTTOU, SIG_DFL);
 	signal(SIGTTIN, SIG_DFL);
 	sigaction(SIGPIPE, &monitor->sigpipe, NULL);
 	sigprocmask(SIG_SETMASK, &monitor->mask, NULL);
-	execve(monitor->executable, monitor->argv, monitor->environment);
-	code = errno;
-	if (code == ENOEXEC) { /* a script without its first line: as shells do */
-		char *words[256] = {"sh", (char *)(uintptr_t)monitor->executable};
-		int count = 2;
-
-		for (int i = 1; monitor->argv[i] && count < 255; i++)
-			words[count++] = monitor->argv[i];
-		execve("/bin/sh", words, monitor->environment);
-	}
+	wti_limits_give(monitor->limits);
+	code = wti_program_exec(monitor->executable, monitor->argv, monitor->environment);
 	if (write(failed, &code, sizeof(code)) < 0)
 		_exit(126);
 	_exit(code == ENOENT ? 127 : 126);

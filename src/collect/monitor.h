@@ -15,6 +15,7 @@
 #define WTI_GATE_FILTER 'f'
 
 struct sock_fprog;
+struct wti_limits;
 
 enum wti_monitor_news_type {
 	WTI_MONITOR_STARTED, /* value: its process number */
@@ -50,8 +51,11 @@ struct wti_monitor {
 	int gate[2];   /* the program begins when the first has something or ends; -1: at once */
 	sigset_t mask; /* the program gets these as we got them */
 	struct sigaction sigpipe;
-	struct rlimit files;
+	const struct wti_limits *limits;
 };
+
+/* Becomes the program; returns errno if that fails. Safe after a fork. */
+int wti_program_exec(const char *executable, char *const *argv, char *const *environment);
 
 _Noreturn void wti_monitor_run(const struct wti_monitor *monitor);
 

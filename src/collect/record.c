@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -34,6 +33,15 @@ void wti_record_options_init(struct wti_record_options *options)
 	};
 }
 
+void wti_record_limited(struct wti_recorder *recorder, const char *why)
+{
+	char *text = recorder->outcome->limited;
+	size_t used = strlen(text), bytes = sizeof(recorder->outcome->limited);
+
+	snprintf(text + used, bytes - used, "%s%s", used ? "; " : "", why);
+	wti_streams_note(&recorder->streams, WT_NOTE_INFO, why);
+}
+
 static uint64_t ring_bytes_of(const struct wti_record_options *options)
 {
 	uint64_t wanted = options->ring_bytes ? options->ring_bytes : WTI_RING_DEFAULT_BYTES;
@@ -41,7 +49,7 @@ static uint64_t ring_bytes_of(const struct wti_record_options *options)
 
 	while (bytes < wanted && bytes < WTI_RING_MAX_BYTES)
 		bytes *= 2;
-	return bytes;
+	return wti_limits_ring_bytes(options->limits, bytes);
 }
 
 /* The name of the run: as asked for, or the program's; without what looks secret. */
@@ -72,7 +80,7 @@ static bool names_same(char *const *list, const char *entry)
 static int make_variables(struct wti_recorder *recorder, struct wt_err *err)
 {
 	char *const *old = recorder->options->environment;
-	char *const *additions = recorder->options->additions;
+	char *const *additions = recorder->python_kept_out[0] ? NULL : recorder->options->additions;
 	size_t count = 0, kept = 0, bytes = sizeof(recorder->session.folder) + 64;
 	size_t addition_count = 0;
 	char *variable = malloc(bytes);
@@ -211,6 +219,8 @@ static int open_streams(struct wti_recorder *recorder, struct wt_err *err)
 	r = wti_streams_init(&recorder->streams, &streams, err);
 	if (r)
 		return r;
+	if (recorder->python_kept_out[0])
+		wti_record_limited(recorder, recorder->python_kept_out);
 	r = wti_drain_init(&recorder->drain, recorder->clock.domain);
 	if (r)
 		return wti_err(err, r, "out of memory for draining");
@@ -231,6 +241,7 @@ static int open_syscalls(struct wti_recorder *recorder, struct wt_err *err)
 	r = wti_syscalls_open(&recorder->syscalls, recorder->options->syscalls,
 			      &recorder->streams.sink, recorder->executable, recorder->join.boot,
 			      err);
+	recorder->refused = r && r != WT_E_NOMEM && r != WT_E_LIMIT;
 	if (r)
 		return r;
 	wti_own_folder(&recorder->syscalls.feed.own, recorder->session.folder);
@@ -249,7 +260,6 @@ static int open_syscalls(struct wti_recorder *recorder, struct wt_err *err)
 static int launch(struct wti_recorder *recorder, struct wt_err *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	struct rlimit files, more;
 	int r;
 
 	recorder->launch.argv = recorder->options->argv;
@@ -261,17 +271,16 @@ static int launch(struct wti_recorder *recorder, struct wt_err *err)
 	recorder->launch.sigpipe = recorder->old_sigpipe;
 	recorder->launch.gated = recorder->syscalls.is_open;
 	recorder->launch.filter = wti_syscalls_filter(&recorder->syscalls);
-	getrlimit(RLIMIT_NOFILE, &files);
-	recorder->launch.files = files;
-	more = files;
-	more.rlim_cur = more.rlim_max; /* a descriptor or two for each process that joins */
-	setrlimit(RLIMIT_NOFILE, &more);
+	recorder->launch.limits = recorder->options->limits;
 	recorder->start_ns = wti_clock_ns(CLOCK_MONOTONIC);
 	r = wti_launch(&recorder->launch, err);
 	if (r)
 		return r;
 	event.data.fd = recorder->launch.news;
 	epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, recorder->launch.news, &event);
+	wti_signals_heard(recorder, &recorder->launch.first);
+	if (recorder->launch.unrelayed[0])
+		wti_record_limited(recorder, recorder->launch.unrelayed);
 	return 0;
 }
 
@@ -349,6 +358,9 @@ static int prepare(struct wti_recorder *recorder, struct wt_err *err)
 	if (recorder->epoll < 0)
 		return wti_err_errno(err, "cannot make", "an epoll set");
 	look_around(recorder);
+	if (options->additions)
+		wti_limits_python(options->limits, recorder->python_kept_out,
+				  sizeof(recorder->python_kept_out));
 	r = open_session(recorder, err);
 	if (!r)
 		r = open_streams(recorder, err);
@@ -418,6 +430,7 @@ static int run(struct wti_recorder *recorder, struct wt_err *err)
 	if (!r)
 		r = recorder->attach.pid ? attach(recorder, err) : launch(recorder, err);
 	if (r) {
+		recorder->outcome->may_run = !recorder->refused;
 		take_back(recorder);
 		return r;
 	}
@@ -450,13 +463,33 @@ static int find_program(struct wti_recorder *recorder, struct wt_err *err)
 	return 0;
 }
 
+/* A folder that cannot be had is the caller's mistake, unless there is no room for it. */
+static bool lacks_room(int code, int error)
+{
+	return code == WT_E_NOMEM || code == WT_E_LIMIT || error == ENOSPC || error == EDQUOT;
+}
+
+int wti_record_unrecorded(const struct wti_record_options *options, struct wt_err *err)
+{
+	char executable[PATH_MAX];
+	int r = wti_launch_find(options->argv[0], options->environment, executable,
+				sizeof(executable), err);
+
+	if (r)
+		return r == WT_E_MISSING ? 127 : 126;
+	wti_limits_give(options->limits);
+	r = wti_program_exec(executable, options->argv, options->environment);
+	wti_err(err, WT_E_ARG, "cannot execute '%.200s': %s", options->argv[0], strerror(r));
+	return r == ENOENT ? 127 : 126;
+}
+
 int wti_record_run(const struct wti_record_options *options, struct wti_record_outcome *ret_outcome,
 		   struct wt_err *err)
 {
 	struct wti_recorder *recorder = calloc(1, sizeof(*recorder));
 	int r;
 
-	*ret_outcome = (struct wti_record_outcome){.exit_code = 125};
+	*ret_outcome = (struct wti_record_outcome){.exit_code = 125, .may_run = !recorder};
 	if (!recorder)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	recorder->options = options;
@@ -473,8 +506,11 @@ int wti_record_run(const struct wti_record_options *options, struct wti_record_o
 		return r;
 	}
 	make_name(recorder);
-	r = wti_runfile_claim(&recorder->runfile, options->folder, options->base, recorder->name,
-			      err);
+	r = wti_limits_check(options->limits, err);
+	if (!r)
+		r = wti_runfile_claim(&recorder->runfile, options->folder, options->base,
+				      recorder->name, err);
+	ret_outcome->may_run = r && lacks_room(r, errno);
 	if (!r) {
 		snprintf(ret_outcome->folder, sizeof(ret_outcome->folder), "%s",
 			 recorder->runfile.folder);

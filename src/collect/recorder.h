@@ -15,6 +15,7 @@
 #include "environment.h"
 #include "join.h"
 #include "launch.h"
+#include "rlimits.h"
 #include "loaded.h"
 #include "runfile.h"
 #include "seeds.h"
@@ -72,9 +73,11 @@ struct wti_recorder {
 	uint64_t memory_floor_bytes;
 	uint64_t fault_count;
 	uint64_t major_fault_count;
-	bool interrupted;         /* a signal to end was passed on, or the duration was over */
-	uint64_t signals_waiting; /* came before we knew the program's pid: a bit each */
-	bool detached;            /* nothing is recorded any more */
+	bool interrupted;          /* a signal to end was passed on, or the duration was over */
+	uint64_t signals_waiting;  /* came before we knew the program's pid: a bit each */
+	bool detached;             /* nothing is recorded any more */
+	bool refused;              /* what was asked for, not for want of room */
+	char python_kept_out[120]; /* why the Python agent is not to enter; empty if it is */
 };
 
 /* signals.c */
@@ -83,6 +86,11 @@ void wti_signals_close(struct wti_recorder *recorder);
 void wti_signals_take(struct wti_recorder *recorder);
 /* The monitor has told something about the program. */
 void wti_signals_news(struct wti_recorder *recorder);
+void wti_signals_heard(struct wti_recorder *recorder, const struct wti_monitor_news *news);
+
+/* record.c */
+/* Something is not recorded because of a limit: in the run, and said at the end. */
+void wti_record_limited(struct wti_recorder *recorder, const char *why);
 
 /* loop.c */
 void wti_loop_run(struct wti_recorder *recorder);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,10 +16,13 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/thread.h"
+
 #include "console.h"
 #include "relay.h"
 
 #define PUMP_BYTES (64u << 10)
+#define STACK_BYTES (64u << 10) /* of a pump */
 #define BACKGROUND_LOOK_MS 100
 #define FLUSH_NS 2000000000ull
 
@@ -29,7 +33,8 @@ struct pump {
 	unsigned source;
 	int from;
 	int to;
-	bool drained; /* of all that was there when the program ended */
+	uint8_t *data; /* on its way */
+	bool drained;  /* of all that was there when the program ended */
 	bool ended;
 };
 
@@ -119,23 +124,22 @@ static void *pump_output(void *self)
 {
 	struct pump *pump = self;
 	struct wti_relay_page *page = pump->state->relay->page;
-	uint8_t *data = malloc(PUMP_BYTES);
 
-	while (data) {
+	for (;;) {
 		ssize_t n;
 
 		wait_for_output(pump);
-		n = read(pump->from, data, PUMP_BYTES);
+		n = read(pump->from, pump->data, PUMP_BYTES);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0) /* EIO: all ends of the pty are closed */
 			break;
 		atomic_fetch_add_explicit(&page->console_bytes, (uint64_t)n, memory_order_relaxed);
-		if (!show(pump->to, data, (size_t)n))
+		if (!show(pump->to, pump->data, (size_t)n))
 			break;
-		wti_console_put(&pump->state->console, pump->source, data, (size_t)n);
+		wti_console_put(&pump->state->console, pump->source, pump->data, (size_t)n);
 	}
-	free(data);
+	free(pump->data);
 	close(pump->from);
 	say_news(pump, true);
 	return NULL;
@@ -216,40 +220,48 @@ static int watch_signals(void)
 	return signalfd(-1, &window, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void add_pump(struct relay_state *state, unsigned source, int from, int to)
+static bool add_pump(struct relay_state *state, unsigned source, int from, int to)
 {
 	pthread_t thread;
 	struct pump *pump = &state->pumps[state->pump_count];
 
 	if (from < 0)
-		return;
+		return true;
 	*pump = (struct pump){.state = state, .source = source, .from = from, .to = to};
 	state->pump_count++;
-	if (pthread_create(&thread, NULL, pump_output, pump)) {
-		pump->ended = pump->drained = true;
-		close(from);
-		return;
-	}
-	pthread_detach(thread);
+	pump->data = malloc(PUMP_BYTES);
+	return pump->data && !wti_thread_start(&thread, STACK_BYTES, pump_output, pump) &&
+	       !pthread_detach(thread);
 }
 
-static void start(struct relay_state *state)
+/* The last one, as what it has read cannot be given back. */
+static bool add_keys(struct relay_state *state)
 {
 	const struct wti_relay *relay = state->relay;
 	pthread_t thread;
 
+	if (relay->keys_from < 0)
+		return true;
+	state->have_saved = !tcgetattr(relay->keys_from, &state->saved);
+	if (wti_thread_start(&thread, STACK_BYTES, pump_keys, state))
+		return false;
+	set_terminal(state, in_foreground(relay->keys_from));
+	return !pthread_detach(thread);
+}
+
+/* False if there is no room for a part: then the program does without a relay. */
+static bool start(struct relay_state *state)
+{
+	const struct wti_relay *relay = state->relay;
+
+	mallopt(M_ARENA_MAX, 1); /* each further one takes 64 MB of a limited address space */
 	pthread_mutex_init(&state->lock, NULL);
 	if (pipe2(state->ending, O_CLOEXEC) || pipe2(state->news, O_CLOEXEC | O_NONBLOCK))
-		_exit(1);
+		return false;
+	/* A console that cannot be kept is counted, and shown all the same. */
 	wti_console_start(&state->console, relay->console, &relay->page->dropped_bytes);
-	if (relay->keys_from >= 0) {
-		state->have_saved = !tcgetattr(relay->keys_from, &state->saved);
-		set_terminal(state, in_foreground(relay->keys_from));
-		if (!pthread_create(&thread, NULL, pump_keys, state))
-			pthread_detach(thread);
-	}
-	add_pump(state, 0, relay->out_from, relay->out_to);
-	add_pump(state, 1, relay->err_from, relay->err_to);
+	return add_pump(state, 0, relay->out_from, relay->out_to) &&
+	       add_pump(state, 1, relay->err_from, relay->err_to) && add_keys(state);
 }
 
 /* All pumps: 2 ended, 1 drained, 0 neither. */
@@ -321,7 +333,7 @@ _Noreturn void wti_relay_run(const struct wti_relay *relay)
 	struct relay_state *state = calloc(1, sizeof(*state));
 	int keep[] = {relay->out_from,  relay->out_to,  relay->err_from, relay->err_to,
 		      relay->keys_from, relay->keys_to, relay->window,   relay->console,
-		      relay->life,      relay->held};
+		      relay->life,      relay->held,    relay->ready};
 	int window;
 
 	wti_close_all_but(keep, sizeof(keep) / sizeof(keep[0]));
@@ -331,7 +343,9 @@ _Noreturn void wti_relay_run(const struct wti_relay *relay)
 		_exit(1);
 	window = watch_signals();
 	state->relay = relay;
-	start(state);
+	if (!start(state) || write(relay->ready, "", 1) != 1)
+		_exit(1);
+	close(relay->ready);
 	while (progress(state) < 2) {
 		struct pollfd fds[3] = {{state->news[0], POLLIN, 0},
 					{window, POLLIN, 0},

@@ -42,6 +42,7 @@ struct wti_relay {
 	int console;                 /* console.log; -1: not kept */
 	int life;                    /* ends when the recorder dies */
 	int held;                    /* kept open as long as the relay lives */
+	int ready;                   /* gets a byte when all is at work; ends without if it fails */
 	struct wti_session *session; /* to be ended for a recorder that cannot any more */
 	struct wti_relay_page *page;
 };

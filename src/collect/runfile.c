@@ -49,7 +49,7 @@ static int no_room(const struct wti_runfile *runfile, struct wt_err *err)
 {
 	char size[16];
 
-	return wti_err(err, WT_E_IO,
+	return wti_err(err, WT_E_LIMIT,
 		       "not enough room in '%.200s': %s free; make room, or record into another "
 		       "folder with -o",
 		       runfile->folder, wti_format_bytes(size, free_bytes(runfile->folder_fd)));
@@ -178,9 +178,16 @@ int wti_runfile_claim(struct wti_runfile *runfile, const char *folder, const cha
 static int write_spare(struct wti_runfile *runfile, const struct wti_buf *text)
 {
 	int fd = runfile->spare_fd;
+	int r;
 
-	if (lseek(fd, 0, SEEK_SET) < 0 || wti_write_all(fd, text->data, text->bytes) ||
-	    ftruncate(fd, (off_t)text->bytes))
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -1;
+	r = wti_write_all(fd, text->data, text->bytes);
+	if (r) {
+		errno = -r;
+		return -1;
+	}
+	if (ftruncate(fd, (off_t)text->bytes))
 		return -1;
 	return renameat(runfile->folder_fd, SPARE_NAME, runfile->folder_fd, FILE_NAME);
 }

@@ -167,6 +167,23 @@ static void open_gate(struct wti_recorder *recorder)
 	wti_launch_go(&recorder->launch, !r && recorder->launch.filter);
 }
 
+void wti_signals_heard(struct wti_recorder *recorder, const struct wti_monitor_news *news)
+{
+	if (news->type == WTI_MONITOR_STARTED) {
+		recorder->launch.pid = news->value;
+		open_gate(recorder);
+		pass_on_waiting(recorder);
+		wti_tree_root(&recorder->tree, (uint32_t)news->value, recorder->options->argv,
+			      recorder->environment.has_agent);
+	} else if (news->type == WTI_MONITOR_FAILED) {
+		recorder->exec_errno = news->value;
+		if (!recorder->ended_ns)
+			recorder->ended_ns = wti_clock_ns(CLOCK_MONOTONIC);
+	} else {
+		take_status(recorder, news);
+	}
+}
+
 void wti_signals_news(struct wti_recorder *recorder)
 {
 	struct wti_monitor_news news;
@@ -183,17 +200,5 @@ void wti_signals_news(struct wti_recorder *recorder)
 		}
 		return;
 	}
-	if (news.type == WTI_MONITOR_STARTED) {
-		recorder->launch.pid = news.value;
-		open_gate(recorder);
-		pass_on_waiting(recorder);
-		wti_tree_root(&recorder->tree, (uint32_t)news.value, recorder->options->argv,
-			      recorder->environment.has_agent);
-	} else if (news.type == WTI_MONITOR_FAILED) {
-		recorder->exec_errno = news.value;
-		if (!recorder->ended_ns)
-			recorder->ended_ns = wti_clock_ns(CLOCK_MONOTONIC);
-	} else {
-		take_status(recorder, &news);
-	}
+	wti_signals_heard(recorder, &news);
 }

@@ -51,6 +51,16 @@ enum wti_on_full {
 	WTI_ON_FULL_DROP,
 };
 
+/* A process with a smaller limit of open files is not joined: it may need each of them. */
+#define WTI_FILES_MIN 64u
+
+/* Why an agent has not joined, or has no ring: what it needs is limited for the program. */
+enum wti_stayed_out {
+	WTI_STAYED_OUT_FILE_SIZE = 1,
+	WTI_STAYED_OUT_FILES = 2,
+	WTI_STAYED_OUT_MEMORY = 4,
+};
+
 enum wti_recording {
 	WTI_RECORDING_ON,
 	WTI_RECORDING_OVER, /* the recorder has gone: emit nothing more */
@@ -77,8 +87,8 @@ struct wti_control {
 	uint64_t blobs_bytes_max;           /* ceiling for all blobs of the run together; 0: none */
 	_Atomic uint64_t blobs_bytes_used;
 	_Atomic uint64_t blobs_waiting_bytes; /* handed over, not yet taken */
-	uint32_t syscalls; /* 1: system calls are recorded; agents say which are theirs */
-	uint32_t reserved;
+	uint32_t syscalls;           /* 1: system calls are recorded; agents say which are theirs */
+	_Atomic uint32_t stayed_out; /* enum wti_stayed_out, of all agents together */
 };
 
 /*

@@ -63,6 +63,7 @@ static int case_api(void)
 /* Texts that must not be kept, and names that must be masked. */
 static int case_secrets(void)
 {
+	prctl(PR_SET_NAME, "pwd=PLANTED10", 0, 0, 0); /* a thread is named when it gets its ring */
 	wt_log(WT_LEVEL_INFO, "the user wrote: dear diary, PLANTED01");
 	wt_logf(WT_LEVEL_INFO, "password=PLANTED02");
 	wt_context_text(WT_NAME("prompt"), "tell me about PLANTED03 please");
@@ -72,7 +73,6 @@ static int case_secrets(void)
 	wt_mark(WT_NAME("https://me:PLANTED07@host/"), 0);
 	wt_mark(wt_name_of("ghp_PLANTED08abcdefghijklmnop"), 0);
 	wt_queue(0, "queue api_key=PLANTED09");
-	prctl(PR_SET_NAME, "pwd=PLANTED10", 0, 0, 0);
 	wt_span_begin(WT_NAME("Authorization: Bearer PLANTED11PLANTED11"));
 	return 0;
 }

@@ -45,7 +45,7 @@ struct wti_slot {
 	uint32_t tid;
 	uint32_t end_rounds;        /* how often the end of the thread was put off */
 	struct wti_ring *fast_ring; /* the ring, if its time stamps are the TSC's; otherwise NULL */
-	uint64_t reserved[2];
+	char name[16];              /* of the thread, as it was when it got its ring */
 };
 
 enum wti_process_state {
@@ -73,11 +73,12 @@ struct wti_process {
 	uint64_t modules_removed;
 
 	/* Waiting for room, for all threads together. */
-	_Atomic uint64_t window_ns; /* when the current minute began */
-	_Atomic uint64_t waited_ns; /* within it */
-	_Atomic uint64_t woken_ns;  /* when we last told the recorder that somebody waits */
-	bool fenced;                /* registered for membarriers: see src/collect/watermark.h */
-	_Atomic uint64_t looked_ns; /* when we last looked whether the recorder lives */
+	_Atomic uint64_t window_ns;    /* when the current minute began */
+	_Atomic uint64_t waited_ns;    /* within it */
+	_Atomic uint64_t woken_ns;     /* when we last told the recorder that somebody waits */
+	bool fenced;                   /* registered for membarriers: see src/collect/watermark.h */
+	_Atomic uint64_t looked_ns;    /* when we last looked whether the recorder lives */
+	_Atomic uint64_t mapped_bytes; /* shared with the recorder: see room.c */
 
 	struct wti_slot *slot_pages[WTI_SLOT_PAGES_MAX];
 };
@@ -142,10 +143,20 @@ void wti_slots_init(void);
 /* Makes the ring of this thread and hands it over, with its first records in it. */
 bool wti_ring_make(struct wti_process *process, struct wti_slot *slot);
 void wti_ring_unmap(struct wti_ring *ring, uint64_t data_bytes);
-/* Of the calling thread, masked if it has to be. */
-void wti_thread_name(char name[16]);
 /* A shared memory of our own, allocated in full. -1 if there is none. */
 int wti_memory_make(const char *name, uint64_t bytes);
+
+/* ---- room.c -------------------------------------------------------------------------------- */
+
+/* All of them: false if the program's limits leave no room, which is then said. */
+bool wti_room_join(void);
+/* For a file, or memory that is one, of this size. */
+bool wti_room_file(uint64_t bytes);
+/* For memory that is shared, to be given back when it is unmapped. */
+bool wti_room_take(struct wti_process *process, uint64_t bytes);
+void wti_room_give(struct wti_process *process, uint64_t bytes);
+/* How much of what is wanted for names. */
+size_t wti_room_names(size_t wanted);
 
 /* ---- wait.c -------------------------------------------------------------------------------- */
 

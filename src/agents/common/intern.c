@@ -49,7 +49,7 @@ bool wti_intern_init(void)
 {
 	size_t bytes = wti_agent.control->definitions_bytes_max;
 
-	wti_agent.arena_bytes = bytes > ARENA_MIN_BYTES ? bytes : ARENA_MIN_BYTES;
+	wti_agent.arena_bytes = wti_room_names(bytes > ARENA_MIN_BYTES ? bytes : ARENA_MIN_BYTES);
 	wti_agent.arena_used = 8; /* offset 0 says "none" */
 	wti_agent.buckets = map_private(BUCKETS * sizeof(*wti_agent.buckets));
 	wti_agent.arena = map_private(wti_agent.arena_bytes);
@@ -68,11 +68,16 @@ static void count_overflow(struct wti_process *process)
 static bool chunk_begin(struct wti_process *process, uint32_t message)
 {
 	struct wti_chunk *chunk = MAP_FAILED;
-	int fd = wti_memory_make("wheeltap-definitions", WTI_CHUNK_BYTES);
 	bool sent = false;
+	int fd = -1;
 
-	if (fd < 0)
+	if (!wti_room_take(process, WTI_CHUNK_BYTES))
 		return false;
+	fd = wti_memory_make("wheeltap-definitions", WTI_CHUNK_BYTES);
+	if (fd < 0) {
+		wti_room_give(process, WTI_CHUNK_BYTES);
+		return false;
+	}
 	chunk = mmap(NULL, WTI_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (chunk != MAP_FAILED) {
 		madvise(chunk, WTI_CHUNK_BYTES, MADV_DONTFORK);
@@ -85,10 +90,13 @@ static bool chunk_begin(struct wti_process *process, uint32_t message)
 	if (!sent) {
 		if (chunk != MAP_FAILED)
 			munmap(chunk, WTI_CHUNK_BYTES);
+		wti_room_give(process, WTI_CHUNK_BYTES);
 		return false;
 	}
-	if (process->chunk && process->chunk != process->first_chunk)
+	if (process->chunk && process->chunk != process->first_chunk) {
 		munmap(process->chunk, WTI_CHUNK_BYTES);
+		wti_room_give(process, WTI_CHUNK_BYTES);
+	}
 	process->chunk = chunk;
 	process->chunk_used = sizeof(*chunk);
 	process->chunk_count++;

@@ -127,7 +127,7 @@ void wti_join_first(void)
 		wti_agent.ring_flags = clock_flags();
 		wti_agent.process = map_wiped(sizeof(*wti_agent.process));
 		wti_agent.control = control;
-		if (!wti_agent.process || !wti_intern_init()) {
+		if (!wti_room_join() || !wti_agent.process || !wti_intern_init()) {
 			wti_agent.control = NULL;
 			atomic_fetch_add(&control->lost_unjoined, 1);
 		} else {

@@ -31,8 +31,11 @@ enum {
 int wti_memory_make(const char *name, uint64_t bytes)
 {
 	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-	int fd = (int)syscall(SYS_memfd_create, name, flags | MFD_NOEXEC_SEAL);
+	int fd;
 
+	if (!wti_room_file(bytes))
+		return -1;
+	fd = (int)syscall(SYS_memfd_create, name, flags | MFD_NOEXEC_SEAL);
 	if (fd < 0 && errno == EINVAL)
 		fd = (int)syscall(SYS_memfd_create, name, flags);
 	if (fd < 0)
@@ -68,9 +71,15 @@ static struct wti_ring *map_twice(int fd, uint64_t data_bytes)
 	return (struct wti_ring *)base;
 }
 
+static uint64_t mapped_bytes(uint64_t data_bytes)
+{
+	return WTI_RING_HEADER_BYTES + 2 * data_bytes;
+}
+
 void wti_ring_unmap(struct wti_ring *ring, uint64_t data_bytes)
 {
-	munmap(ring, WTI_RING_HEADER_BYTES + 2 * data_bytes);
+	munmap(ring, mapped_bytes(data_bytes));
+	wti_room_give(wti_agent.process, mapped_bytes(data_bytes));
 }
 
 static bool quota_take(uint64_t bytes, bool count_refusal)
@@ -85,12 +94,11 @@ static bool quota_take(uint64_t bytes, bool count_refusal)
 	return false;
 }
 
-void wti_thread_name(char name[16])
+/* Masked if it has to be. */
+static void thread_name(char name[16])
 {
-	wti_own_begin();
 	if (prctl(PR_GET_NAME, name) != 0)
 		name[0] = 0;
-	wti_own_end();
 	name[15] = 0;
 	if (!wti_agent.control->strings_keep)
 		name[wti_secret_mask(name, strlen(name))] = 0;
@@ -159,12 +167,13 @@ static struct wti_ring *ring_map(const struct wti_slot *slot, int fd, uint32_t d
 }
 
 /* Fills in who it belongs to, with the first records, and hands it over. */
-static bool ring_hand_over(struct wti_process *process, struct wti_ring *ring, int fd)
+static bool ring_hand_over(struct wti_process *process, struct wti_slot *slot,
+			   struct wti_ring *ring, int fd)
 {
-	char name[16] = {0};
+	char *name = slot->name;
 	bool first;
 
-	wti_thread_name(name);
+	thread_name(name);
 	ring->track = define_thread(process, ring->tid, name);
 	first = atomic_exchange(&process->announced, 1) == 0;
 	if (first)
@@ -184,18 +193,23 @@ bool wti_ring_make(struct wti_process *process, struct wti_slot *slot)
 	struct wti_ring *ring = NULL;
 	int fd;
 
-	if (!quota_take(bytes, slot->retry_ns == 0))
+	if (!wti_room_take(process, mapped_bytes(data_bytes)))
 		return false;
+	if (!quota_take(bytes, slot->retry_ns == 0)) {
+		wti_room_give(process, mapped_bytes(data_bytes));
+		return false;
+	}
 	fd = wti_memory_make("wheeltap-ring", bytes);
 	if (fd >= 0)
 		ring = ring_map(slot, fd, data_bytes);
-	if (ring && !ring_hand_over(process, ring, fd)) {
-		wti_ring_unmap(ring, data_bytes);
+	if (ring && !ring_hand_over(process, slot, ring, fd)) {
+		munmap(ring, mapped_bytes(data_bytes));
 		ring = NULL;
 	}
 	if (fd >= 0)
 		close(fd);
 	if (!ring) {
+		wti_room_give(process, mapped_bytes(data_bytes));
 		atomic_fetch_sub(&wti_agent.control->rings_bytes_used, bytes);
 		return false;
 	}

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "base/thread.h"
 
 #include "capture.h"
 #include "filter.h"
@@ -20,6 +21,7 @@
 #include "tracer_stack.h"
 
 #define KNOCK_NS 1000000
+#define STACK_BYTES (2u << 20)
 
 struct ptrace_capture {
 	struct wti_tracer tracer;
@@ -80,7 +82,7 @@ static int follow(void *self, pid_t pid, enum wti_root_mode mode, struct wt_err 
 	sigaction(SIGCHLD, &action, NULL);
 	capture->pid = pid;
 	capture->mode = mode;
-	if (pthread_create(&capture->thread, NULL, trace, capture))
+	if (wti_thread_start(&capture->thread, STACK_BYTES, trace, capture))
 		return wti_err(err, WT_E_NOMEM, "cannot start a thread to trace with");
 	capture->is_running = true;
 	wait_for(&capture->ready);
