@@ -42,7 +42,7 @@ class Folders(unittest.TestCase):
 
 
 class FailedStart(Folders):
-    """What could not be recorded takes away what it made, and nothing else."""
+    """What could not be recorded takes away what it made, and nothing else; the program runs all the same."""
 
     def test_files_of_others_stay(self) -> None:
         for name in ("console.log", "0000.wt", "syscalls.wt", "run.json", ".run.json.next", "notes", "blobs/a"):
@@ -64,13 +64,14 @@ class FailedStart(Folders):
     def test_what_was_made_is_gone(self) -> None:
         for options in (["-o", "a/b/c"], ["-o", "a/b/c/"], []):
             done = self.wheeltap("record", *options, "--", "true", env=NOWHERE)
-            self.assertEqual(done.returncode, 125)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, "the program runs unrecorded: .*/nonexistent")
             self.assertEqual(os.listdir(self.folder), [], options)
 
     def test_folders_that_were_there_stay(self) -> None:
         (self.folder / "a").mkdir(mode=0o755)
         for options in (["-o", "a"], ["-o", "a/"], ["-o", "a/b/c"]):
-            self.assertEqual(self.wheeltap("record", *options, "--", "true", env=NOWHERE).returncode, 125)
+            self.assertEqual(self.wheeltap("record", *options, "--", "true", env=NOWHERE).returncode, 0)
             self.assertEqual(os.listdir(self.folder), ["a"])
             self.assertEqual(os.listdir(self.folder / "a"), [])
             self.assertEqual(stat.S_IMODE((self.folder / "a").stat().st_mode), 0o755)
@@ -230,7 +231,7 @@ class Outputs(Folders):
 
 
 class LittleRoom(Folders):
-    """However small the disk, a recording that began has a last word, and one that cannot begin says so."""
+    """However small the disk, a recording that began has a last word, one that cannot begin says so, and the program runs."""
 
     def mount(self, size: str) -> Path:
         disk = self.folder / "disk"
@@ -247,16 +248,16 @@ class LittleRoom(Folders):
         run, ran = disk / "run", self.folder / "ran"
         done = self.wheeltap("record", "-o", str(run), "--on-full", "drop", "--", "/bin/sh", "-c",
                              'touch "$0"; exec "$@"', str(ran), *words)
-        if done.returncode == 125:
-            self.assertRegex(done.stderr, "not enough room in '.*': .* free")
-            self.assertFalse(ran.exists(), "the program ran all the same")
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertTrue(ran.exists(), "the program did not run")
+        self.began = "runs unrecorded" not in done.stderr
+        if not self.began:
+            self.assertRegex(done.stderr, "runs unrecorded: not enough room in '.*': .* free")
             self.assertEqual(list(disk.iterdir()), [])
         else:
-            self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(harness.described(run)["status"], "finished failed")
             listed = self.wheeltap("ls", "--json", env={**os.environ, "WHEELTAP_HOME": str(disk)})
             self.assertEqual(re.findall(r'"(running|abandoned)"', listed.stdout), [], listed.stdout)
-        self.began = done.returncode != 125
         ran.unlink(missing_ok=True)
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
