@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Union
 
-from ._find import failure
+from ._find import failure, open_file
 
 if TYPE_CHECKING:
     import numpy
@@ -52,7 +52,7 @@ def load(folder: str, row: Mapping[str, Any]) -> numpy.ndarray[Any, Any]:
         raise failure("argument", f"elements of type '{dtype}' cannot be shown as an array")
     path = _path(folder, row)
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             data = file.read()
     except OSError as problem:
         raise failure("missing", f"cannot open '{path}': {problem.strerror}") from None

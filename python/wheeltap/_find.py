@@ -7,7 +7,8 @@ import errno
 import fcntl
 import json
 import os
-from typing import Any
+import stat
+from typing import Any, BinaryIO
 
 from ._reader import TraceError
 
@@ -25,10 +26,19 @@ def failure(code: str, text: str) -> TraceError:
     return error
 
 
+def open_file(path: str) -> BinaryIO:
+    """A regular file: a FIFO of that name would be waited for."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a file", path)
+    return os.fdopen(descriptor, "rb")
+
+
 def info(path: str) -> dict[str, Any]:
     """What run.json says; empty where there is none of ours, as beside a single stream."""
     try:
-        with open(os.path.join(path, "run.json"), "rb") as file:
+        with open_file(os.path.join(path, "run.json")) as file:
             content: Any = json.loads(file.read(RUN_JSON_BYTES_MAX))
     except (OSError, ValueError, RecursionError):
         return {}

@@ -32,9 +32,10 @@ def write(folder: str, home: str) -> str:
     path = os.path.join(folder, "wheeltap.pth")
     try:
         os.makedirs(folder, exist_ok=True)
-        with open(path + ".new", "w", encoding="utf-8") as file:
+        new = f"{path}.{os.getpid()}"
+        with open(new, "x", encoding="utf-8") as file:
             file.write(home + "\n")
-        os.replace(path + ".new", path)
+        os.replace(new, path)
     except OSError:
         return ""
     return path

@@ -103,6 +103,16 @@ def test_errors() -> None:
     del os.environ["WHEELTAP_HOME"]
 
 
+def test_files_that_are_none() -> None:
+    """A FIFO in place of run.json or of a stream is not waited for."""
+    run = simulated("special", "--events", "2000")
+    os.unlink(os.path.join(run, "run.json"))
+    os.mkfifo(os.path.join(run, "run.json"))
+    equal("run.json is a FIFO", wheeltap.open(run).info, {})
+    os.mkfifo(os.path.join(run, "zz.wt"))
+    check("a stream is a FIFO", any("it is a FIFO" in text for text in wheeltap.open(run).warnings))
+
+
 def test_questions() -> None:
     run = wheeltap.open(str(GOLDEN / "kinds_level0.wt"))
     for what, ask, word in (
@@ -134,6 +144,7 @@ def main() -> None:
     test_goldens()
     test_cut_and_flipped()
     test_errors()
+    test_files_that_are_none()
     test_questions()
     finish()
 

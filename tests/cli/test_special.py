@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""FIFOs and devices where files are expected: no verb waits for one or reads without end, and each says what it is.
+Pipes that are given as such, by <(...), /dev/stdin or -, are read.
+
+usage: test_special.py WHEELTAP [NAME...]
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+WHEELTAP = str(Path(sys.argv.pop(1)).resolve())
+PATIENCE = 60.0
+RECORD = '{"process_id": 7, "thread_id": 7, "time": 1, "type": "function_call (pre)", "function": "f", ' \
+         '"func_call_id": "1", "meta_vars": {}}\n'
+
+
+class Special(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="wheeltap-special-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.home = self.folder / "home"
+        self.home.mkdir()
+        self.environment = {**os.environ, "WHEELTAP_HOME": str(self.home)}
+
+    def wheeltap(self, *words: str, **more: object) -> subprocess.CompletedProcess[str]:
+        more.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run([WHEELTAP, *words], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **more)  # type: ignore[call-overload]
+
+    def sim(self, name: str) -> Path:
+        done = self.wheeltap("sim", "--events", "2000", "-o", str(self.home / name))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.home / name
+
+    def put(self, path: Path, kind: str) -> None:
+        path.unlink(missing_ok=True)
+        if kind == "FIFO":
+            os.mkfifo(path)
+        else:
+            path.symlink_to("/dev/zero")
+
+    def each_kind(self, path: Path):  # type: ignore[no-untyped-def]
+        for kind in ("FIFO", "device"):
+            self.put(path, kind)
+            yield kind
+        path.unlink()
+
+
+class Refused(Special):
+    def test_run_json_of_one_run(self) -> None:
+        """The others are listed and removed all the same; what is not ours stays."""
+        self.sim("good")
+        bad = self.home / "bad"
+        bad.mkdir()
+        for _ in self.each_kind(bad / "run.json"):
+            done = self.wheeltap("ls", "--names")
+            self.assertEqual((done.returncode, done.stdout), (0, "good\n"))
+            self.assertIn("good", self.wheeltap("ls").stdout)
+            self.assertEqual(self.wheeltap("clean", "--keep", "0", "--dry-run").returncode, 0)
+            self.assertEqual(self.wheeltap("info", "latest").returncode, 0)
+        self.put(bad / "run.json", "FIFO")
+        self.assertEqual(self.wheeltap("clean", "--keep", "0", "--yes").returncode, 0)
+        self.assertEqual(os.listdir(self.home), ["bad"])
+
+    def test_stream(self) -> None:
+        run = self.sim("good")
+        for kind in self.each_kind(run / "zz.wt"):
+            for verb in ("info", "view", "stat", "doctor"):
+                done = self.wheeltap(verb, str(run))
+                self.assertIn(f"it is a {kind}", done.stderr, verb)
+                self.assertTrue(done.stdout, verb)  # the other streams are read
+            done = self.wheeltap("info", str(run / "zz.wt"))
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"it is a {kind}", done.stderr)
+
+    def test_named_files(self) -> None:
+        run = str(self.sim("good"))
+        path = self.folder / "given.toml"
+        for kind in self.each_kind(path):
+            for words in (["check", "-i", "given.toml", run], ["gate", "-c", "given.toml", run], ["pack", "show", "given.toml"],
+                          ["golden", "check", "./given.toml", run], ["import", "traincheck", "given.toml", "-o", "new"],
+                          ["infer", "--merge", "given.toml", "-o", "pack.json"], ["record", "-c", "given.toml", "--", "true"],
+                          ["record", "--invariants", "given.toml", "--", "true"],
+                          ["record", "--include-file", "given.toml", "--", "true"],
+                          ["record", "--modules", "@given.toml", "--", "true"]):
+                done = self.wheeltap(*words)
+                self.assertNotEqual(done.returncode, 0, words)
+                self.assertIn(f"it is a {kind}", done.stderr + done.stdout, words)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["home"])
+
+    def test_files_that_are_looked_for(self) -> None:
+        run = str(self.sim("good"))
+        for _ in self.each_kind(self.folder / "wheeltap.toml"):
+            self.assertNotEqual(self.wheeltap("doctor", run).returncode, 0)
+            self.assertNotEqual(self.wheeltap("gate", run).returncode, 0)
+
+    def test_module_of_a_stack(self) -> None:
+        """A program that was recorded, and is something else when its names are looked up."""
+        program = self.folder / "program"
+        shutil.copy("/bin/cat", program)
+        done = self.wheeltap("record", "--syscalls", "--stacks", "--backend", "ptrace", "-o", "run", "--", "./program", "/dev/null")
+        if done.returncode == 125:
+            self.skipTest(f"no system calls can be recorded here: {done.stderr}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for _ in self.each_kind(program):
+            for words in (["view", "run"], ["stat", "--syscalls", "--by", "process", "run"],
+                          ["export", "--to", "jsonl", "-o", "-", "run"]):
+                self.assertIn("program", self.wheeltap(*words).stdout, words)
+
+    def test_executable_and_interpreter(self) -> None:
+        for kind in ("FIFO", "device"):
+            self.put(self.folder / "program", kind)
+            os.chmod(self.folder / "program", 0o755) if kind == "FIFO" else None
+            self.assertIn(self.wheeltap("record", "-o", "run", "--", "./program").returncode, (125, 126, 127))
+
+
+class Pipes(Special):
+    def imported(self, words: list[str], **more: object) -> None:
+        done = self.wheeltap("import", "traincheck", *words, "-o", "new", **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(self.wheeltap("info", "new").stdout, "call")
+        shutil.rmtree(self.folder / "new")
+
+    def test_import(self) -> None:
+        text = RECORD * 3000  # more than a pipe holds
+        for name in ("-", "/dev/stdin", "/dev/fd/0"):
+            self.imported([name], input=text, stdin=None)
+        (self.folder / "trace.json").write_text(text)
+        bash = shutil.which("bash")
+        if not bash:
+            self.skipTest("there is no bash for <(...)")
+        done = subprocess.run([bash, "-c", '"$0" import traincheck <(cat trace.json) -o new', WHEELTAP], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("3,000", done.stdout)
+
+    def test_config(self) -> None:
+        words = ["record", "-c", "/dev/stdin", "-o", "run", "--", "true"]
+        done = self.wheeltap(*words, input="[record]\nquiet = true\n", stdin=None)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        shutil.rmtree(self.folder / "run")
+        done = self.wheeltap("record", "-q", "-c", "/dev/null", "-o", "run", "--", "true")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
