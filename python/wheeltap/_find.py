@@ -11,6 +11,7 @@ import stat
 from typing import Any, BinaryIO
 
 from ._reader import TraceError
+from .table import printable
 
 RUN_JSON_BYTES_MAX = 64 << 20
 
@@ -21,7 +22,7 @@ def home() -> str:
 
 
 def failure(code: str, text: str) -> TraceError:
-    error = TraceError(text)
+    error = TraceError(printable(text))
     error.code = code
     return error
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from . import _find
 from ._reader import Scan, Trace, TraceError
-from .table import Table
+from .table import Table, printable
 
 if TYPE_CHECKING:
     import numpy
@@ -108,7 +108,7 @@ class Run:
     def __repr__(self) -> str:
         events = sum(stream.events for stream in self.streams)
         processes = len(self.processes)
-        return (f"<wheeltap.Run {self.name}: {self.status}, {processes} process{'' if processes == 1 else 'es'}, "
+        return (f"<wheeltap.Run {printable(self.name)}: {printable(self.status)}, {processes} process{'' if processes == 1 else 'es'}, "
                 f"{events} events>")
 
     # ---- What is known of it ----
@@ -184,7 +184,7 @@ class Run:
             if path and running:
                 continue  # the last block may be half written
             place = f" (byte {offset})" if offset >= 0 and "byte " not in text else ""
-            texts.append((f"'{path}': " if path and path not in text else "") + text + place)
+            texts.append(printable((f"'{path}': " if path and path not in text else "") + text + place))
         return texts
 
     @cached_property

@@ -73,8 +73,13 @@ class Table:
         return table_stream(list(self.columns.values()))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{column.name} {column.type}" for column in self.columns.values())
-        return f"<wheeltap.Table {self.name}: {len(self)} rows: {shown}>"
+        shown = ", ".join(f"{printable(column.name)} {column.type}" for column in self.columns.values())
+        return f"<wheeltap.Table {printable(self.name)}: {len(self)} rows: {shown}>"
+
+
+def printable(text: str) -> str:
+    """A text of a trace for people: what a terminal would obey is escaped, as repr() does it."""
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def _pandas_column(column: Column) -> Any:

@@ -10,6 +10,7 @@
 #include "inspect/label.h"
 #include "show/call.h"
 #include "show/event.h"
+#include "show/headings.h"
 
 /* Beyond this, names are looked up by their text each time: ids are meant to be dense. */
 #define CODES_MAX (1u << 22)
@@ -20,7 +21,7 @@ static const uint64_t *numbers_of(struct wti_source *source, const struct wti_ro
 	const struct wt_batch *batch = rows->first.batch;
 
 	if (source->found_kind != batch->kind) {
-		int index = wt_kind_field(batch->kind, source->field->name);
+		int index = wti_same_field(batch->kind, source->field->name, source->place);
 
 		if (index >= 0 && batch->kind->fields[index].type != source->field->type)
 			index = -1; /* another stream means something else by it */

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "show/event.h"
+#include "show/headings.h"
 
 #define NAME_MAX_BYTES 256
 #define TRACKS_MAX ((size_t)1 << 20)
@@ -189,13 +190,15 @@ static int add_field(struct wti_gather *gather, const struct wt_kind *kind,
 		     struct wt_err *err)
 {
 	need(gather, kind, field);
+	source.place = index_of(kind, field);
 	return add(gather, name, &source, err);
 }
 
 /* ---- Which columns ----------------------------------------------------------------------------
  */
 
-static int add_defaults(struct wti_gather *gather, const struct wt_kind *kind, struct wt_err *err)
+static int add_defaults(struct wti_gather *gather, const struct wt_kind *kind,
+			const struct wti_headings *headings, struct wt_err *err)
 {
 	int r = 0;
 
@@ -203,10 +206,11 @@ static int add_defaults(struct wti_gather *gather, const struct wt_kind *kind, s
 		r = add(gather, heads[i].name, &heads[i], err);
 	for (int i = 0; i < kind->field_count && !r; i++) {
 		const struct wt_field *field = &kind->fields[i];
+		const char *name = wti_headings_name(headings, i);
 		char bits[NAME_MAX_BYTES];
 
-		r = add_field(gather, kind, field, field->name, of_field(kind, field), err);
-		snprintf(bits, sizeof(bits), "%s_bits", field->name);
+		r = add_field(gather, kind, field, name, of_field(kind, field), err);
+		snprintf(bits, sizeof(bits), "%s_bits", name);
 		if (!r && is_typed(kind, field))
 			r = add_field(gather, kind, field, bits, of_bits(field), err);
 	}
@@ -237,10 +241,10 @@ static int unknown(const struct wt_kind *kind, const char *name, struct wt_err *
 		       kind->name);
 }
 
-static int add_named(struct wti_gather *gather, const struct wt_kind *kind, const char *name,
-		     struct wt_err *err)
+static int add_named(struct wti_gather *gather, const struct wt_kind *kind,
+		     const struct wti_headings *headings, const char *name, struct wt_err *err)
 {
-	int index = wt_kind_field(kind, name);
+	int index = wti_headings_find(headings, kind, name);
 
 	if (index >= 0)
 		return add_field(gather, kind, &kind->fields[index], name,
@@ -305,22 +309,39 @@ static bool is_the_same_everywhere(const struct wt_trace *trace, const struct wt
 	return true;
 }
 
+/* Those of the kind. A table has each name once, and begins with columns that all kinds have. */
+static int add_columns(struct wti_gather *gather, const struct wt_kind *kind, char *const *names,
+		       size_t name_count, struct wt_err *err)
+{
+	const char *taken[sizeof(heads) / sizeof(heads[0]) + 1] = {NULL};
+	struct wti_headings headings;
+	int r;
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		taken[i] = heads[i].name;
+	wti_headings_init(&headings, kind, WTI_HEADINGS_KEYS, taken);
+	r = wti_headings_status(&headings) ? wti_err(err, WT_E_NOMEM, "out of memory") : 0;
+	if (!r && !names)
+		r = add_defaults(gather, kind, &headings, err);
+	for (size_t i = 0; i < name_count && !r; i++)
+		r = add_named(gather, kind, &headings, names[i], err);
+	wti_headings_release(&headings);
+	return r;
+}
+
 int wti_gather_init(struct wti_gather *gather, const struct wt_trace *trace, const char *kind_name,
 		    char *const *names, size_t name_count, char *const *contexts,
 		    size_t context_count, struct wt_err *err)
 {
 	const struct wt_kind *kind = wti_trace_kind(trace, kind_name);
-	int r = 0;
+	int r;
 
 	*gather = (struct wti_gather){.trace = trace, .bytes_max = SIZE_MAX};
 	if (!kind)
 		return wti_check_kind(trace, kind_name, err);
 	if (names && !name_count && !context_count)
 		return wti_err(err, WT_E_ARG, "no fields are asked for");
-	if (!names)
-		r = add_defaults(gather, kind, err);
-	for (size_t i = 0; i < name_count && !r; i++)
-		r = add_named(gather, kind, names[i], err);
+	r = add_columns(gather, kind, names, name_count, err);
 	for (size_t i = 0; i < context_count && !r; i++)
 		r = add_context(gather, contexts[i], err);
 	if (!is_the_same_everywhere(trace, kind))

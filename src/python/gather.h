@@ -42,6 +42,7 @@ struct wti_source {
 	const char *doc;
 	enum wti_column_type type;
 	const struct wt_field *field; /* as the plan saw it; NULL: of every event, or a context */
+	int place;                    /* of the field, in the kind that the plan saw */
 	struct wti_variable *variable;
 	struct wti_column *column;
 	/* Kinds of different streams may have it elsewhere or not at all (-1). */

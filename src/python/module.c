@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 static const char *code_name(int code)
 {
 	static const char *const names[] = {
@@ -36,6 +38,19 @@ PyObject *wti_unicode(const char *data, size_t bytes)
 	return object;
 }
 
+PyObject *wti_printable_unicode(const char *data, size_t bytes)
+{
+	struct wti_buf text;
+	PyObject *object;
+
+	wti_buf_init(&text, (size_t)1 << 30);
+	wti_printable(&text, data, bytes);
+	object = wti_buf_status(&text) ? PyErr_NoMemory()
+				       : wti_unicode((const char *)text.data, text.bytes);
+	wti_buf_release(&text);
+	return object;
+}
+
 static int set_attribute(PyObject *object, const char *name, PyObject *value)
 {
 	int r = value ? PyObject_SetAttrString(object, name, value) : -1;
@@ -50,7 +65,7 @@ PyObject *wti_raise(const struct wti_module *module, const struct wt_err *err)
 
 	if (err->code == WT_E_NOMEM)
 		return PyErr_NoMemory();
-	text = wti_unicode(err->message, strlen(err->message));
+	text = wti_printable_unicode(err->message, strlen(err->message));
 	error = text ? PyObject_CallFunctionObjArgs(module->error, text, NULL) : NULL;
 	Py_XDECREF(text);
 	if (!error)

@@ -40,6 +40,8 @@ extern PyType_Spec wti_column_spec;
 PyObject *wti_raise(const struct wti_module *module, const struct wt_err *err);
 /* Text that may not be UTF-8, replaced as in columns and by the command line. */
 PyObject *wti_unicode(const char *data, size_t bytes);
+/* For people: controls, and what else a terminal would obey, are escaped. */
+PyObject *wti_printable_unicode(const char *data, size_t bytes);
 /* As tp_new of types that only this module makes. */
 PyObject *wti_no_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 

@@ -6,6 +6,7 @@
 
 #include "show/call.h"
 #include "show/event.h"
+#include "show/headings.h"
 
 static void forget(struct wti_row_kind *kind)
 {
@@ -30,6 +31,29 @@ static bool is_wanted(const struct wti_words *wanted, const char *name)
 	return !wanted;
 }
 
+/* A dictionary has each name once; a kind may have it twice. */
+static bool name_fields(struct wti_row_kind *row, const struct wt_kind *kind,
+			const struct wti_words *wanted)
+{
+	struct wti_headings headings;
+	bool ok;
+
+	wti_headings_init(&headings, kind, WTI_HEADINGS_KEYS, NULL);
+	ok = !wti_headings_status(&headings);
+	if (!ok)
+		PyErr_NoMemory();
+	for (int i = 0; i < kind->field_count && ok; i++) {
+		const char *name = wti_headings_name(&headings, i);
+
+		if (!is_wanted(wanted, name))
+			continue;
+		row->fields[i] = wti_unicode(name, strlen(name));
+		ok = row->fields[i];
+	}
+	wti_headings_release(&headings);
+	return ok;
+}
+
 static struct wti_row_kind *keys_of(struct wti_row_keys *keys, const struct wt_kind *kind,
 				    const struct wti_words *wanted)
 {
@@ -41,15 +65,8 @@ static struct wti_row_kind *keys_of(struct wti_row_keys *keys, const struct wt_k
 	found->name = wti_unicode(kind->name, strlen(kind->name));
 	if (!found->name)
 		return NULL;
-	for (int i = 0; i < kind->field_count; i++) {
-		const char *name = kind->fields[i].name;
-
-		if (!is_wanted(wanted, name))
-			continue;
-		found->fields[i] = wti_unicode(name, strlen(name));
-		if (!found->fields[i])
-			return NULL;
-	}
+	if (!name_fields(found, kind, wanted))
+		return NULL;
 	found->kind = kind;
 	return found;
 }

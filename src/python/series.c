@@ -308,7 +308,8 @@ static PyObject *get_valid(PyObject *self, void *unused)
 
 static PyObject *series_repr(PyObject *self)
 {
-	PyObject *name = get_name(self, NULL);
+	const char *own = series_of(self)->slice.column->name;
+	PyObject *name = wti_printable_unicode(own, strlen(own));
 	PyObject *type = get_type(self, NULL);
 	PyObject *text = NULL;
 

@@ -401,16 +401,6 @@ static void csv_source(struct wti_buf *out, const struct wt_event *event,
 	wti_buf_release(&text);
 }
 
-/* The field of `kind` that is called as `index` of `other` is: the one in its place, if that is. */
-static int same_field(const struct wt_kind *kind, const struct wt_kind *other, int index)
-{
-	const char *name = other->fields[index].name;
-
-	if (index < kind->field_count && !strcmp(kind->fields[index].name, name))
-		return index;
-	return wt_kind_field(kind, name);
-}
-
 void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const struct wt_kind *kind,
 		   struct wti_sources *sources)
 {
@@ -428,7 +418,7 @@ void wti_event_csv(struct wti_buf *out, const struct wt_event *event, const stru
 		csv_mixed(out, event, sources);
 	/* Streams of other versions may know fewer fields of the kind, or more. */
 	for (int i = 0; kind && i < kind->field_count; i++) {
-		int field = same_field(event->kind, kind, i);
+		int field = wti_same_field(event->kind, kind->fields[i].name, i);
 
 		value.type = WTI_SHOWN_ABSENT;
 		if (field >= 0)

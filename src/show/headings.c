@@ -108,6 +108,22 @@ const char *wti_headings_name(const struct wti_headings *headings, int field)
 	return (const char *)headings->text.data + headings->at[field];
 }
 
+int wti_headings_find(const struct wti_headings *headings, const struct wt_kind *kind,
+		      const char *name)
+{
+	for (int i = 0; i < kind->field_count && !wti_headings_status(headings); i++)
+		if (!strcmp(wti_headings_name(headings, i), name))
+			return i;
+	return -1;
+}
+
+int wti_same_field(const struct wt_kind *kind, const char *name, int place)
+{
+	if (place < kind->field_count && !strcmp(kind->fields[place].name, name))
+		return place;
+	return wt_kind_field(kind, name);
+}
+
 bool wti_headings_twice(const struct wt_kind *kind)
 {
 	for (int i = 1; i < kind->field_count; i++)

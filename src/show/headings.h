@@ -31,6 +31,12 @@ void wti_headings_release(struct wti_headings *headings);
 /* WT_E_NOMEM, or 0; then names are there. */
 int wti_headings_status(const struct wti_headings *headings);
 const char *wti_headings_name(const struct wti_headings *headings, int field);
+/* The field of that name, as it is called here; -1: none. */
+int wti_headings_find(const struct wti_headings *headings, const struct wt_kind *kind,
+		      const char *name);
+/* Kinds of different streams may have a field elsewhere: that in the same place if it has the same
+ * name, or else the first of the name; -1: none. */
+int wti_same_field(const struct wt_kind *kind, const char *name, int place);
 /* Whether two fields have the same name. */
 bool wti_headings_twice(const struct wt_kind *kind);
 

@@ -26,16 +26,23 @@ static void pad(struct wti_buf *out, size_t columns)
 		wti_buf_byte(out, ' ');
 }
 
-/* Columns of a text once it is printable: a byte each, unless it is escaped. */
+/* Columns of a text once it is printable. Counted, not made: lines are laid out by it, and it must
+ * not fail. */
 static size_t printed_width(const char *text)
 {
-	struct wti_buf printable;
-	size_t width;
+	size_t bytes = strlen(text), at = 0, width = 0;
 
-	wti_buf_init(&printable, CELL_MAX);
-	wti_printable(&printable, text, strlen(text));
-	width = wti_text_width((const char *)printable.data, printable.bytes);
-	wti_buf_release(&printable);
+	while (at < bytes) {
+		size_t length = wti_harmless_length(text + at, bytes - at);
+
+		if (length && text[at] != '\\')
+			width += wti_text_width(text + at, length);
+		else if (strchr("\n\t\r\\", text[at]))
+			width += 2;
+		else
+			width += 4; /* a byte */
+		at += length ? length : 1;
+	}
 	return width;
 }
 
@@ -147,7 +154,8 @@ static bool is_left(const struct wt_table *table, size_t column)
 static void add_aligned(struct wti_buf *out, const struct layout *l, size_t column,
 			const char *text, size_t bytes, bool last)
 {
-	size_t space = l->widths[column] - wti_text_width(text, bytes);
+	size_t used = wti_text_width(text, bytes);
+	size_t space = l->widths[column] > used ? l->widths[column] - used : 0;
 
 	if (!is_left(l->table, column))
 		pad(out, space);

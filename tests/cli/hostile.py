@@ -121,7 +121,7 @@ class Stream:
         path.write_bytes(self.trace.finished())
 
 
-def every_kind(schema: Path, hostile_names: bool) -> Stream:
+def every_kind(schema: Path, hostile_names: bool, evil: bytes = EVIL) -> Stream:
     """Three rows of each kind; with `hostile_names` kinds, fields and values of enumerations are called so, too."""
     raw = tomllib.loads(schema.read_text())
     stream = Stream()
@@ -130,14 +130,14 @@ def every_kind(schema: Path, hostile_names: bool) -> Stream:
         for field in kind["fields"]:
             base = field["type"].split(":")[0]
             values = raw["enum"][field["type"][5:]]["values"] if base == "enum" else []
-            called = field["name"].encode() + (EVIL.replace(b"\0", b"") if hostile_names else b"")
-            fields.append(t.Field(called, TYPES[base], enum_names=[EVIL if hostile_names else v.encode() for v in values]))
+            called = field["name"].encode() + (evil if hostile_names else b"")
+            fields.append(t.Field(called, TYPES[base], enum_names=[evil if hostile_names else v.encode() for v in values]))
             if base == "str":
                 columns.append(text_column([EVIL, b"@" + EVIL, b""]))
             else:
                 columns.append(t.Column([value_of(field, row) for row in range(3)]))
         number = int(kind["number"]) + (1000 if hostile_names else 0)
-        stream.kind(number, fields, name.encode() + (EVIL if hostile_names else b""))
+        stream.kind(number, fields, name.encode() + (evil if hostile_names else b""))
         stream.events(number, columns, 3)
     return stream
 

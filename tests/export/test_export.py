@@ -540,6 +540,7 @@ class Names(Case):
         self.assertIn(f"{count} fields or kinds could not keep their names", done.stderr.decode())
 
     def test_lines_and_csv(self) -> None:
+        strict(export("chrome", self.path))
         for event in lines(export("jsonl", self.path)) + lines(run("view", "--jsonl", self.path).stdout):
             if event["kind"] != "tracks":
                 self.assertEqual(len(event["fields"]), len(ODD_NAMES), event["fields"].keys())

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "export.h"
 #include "put.h"
+#include "show/headings.h"
 #include "timeline.h"
 
 #define ROWS_FROM 1000000000u
@@ -133,6 +134,11 @@ static void put_text(struct wti_buf *out, bool *some, const char *key, struct wt
 
 static void put_fields(struct chrome *chrome, const struct wt_event *event, bool *some)
 {
+	bool twice = wti_headings_twice(event->kind);
+	struct wti_headings headings;
+
+	if (twice)
+		wti_headings_init(&headings, event->kind, WTI_HEADINGS_KEYS, NULL);
 	for (int i = 0; i < event->kind->field_count; i++) {
 		struct wti_shown value;
 
@@ -141,8 +147,14 @@ static void put_fields(struct chrome *chrome, const struct wt_event *event, bool
 		wti_value_of(&value, event, i, &chrome->scratch, chrome->export->sources);
 		if (value.type == WTI_SHOWN_ABSENT)
 			continue;
-		put_key(chrome->out, some, event->kind->fields[i].name);
+		put_key(chrome->out, some,
+			twice && !wti_headings_status(&headings) ? wti_headings_name(&headings, i)
+								 : event->kind->fields[i].name);
 		wti_put_json(chrome->out, &value);
+	}
+	if (twice) {
+		wti_buf_inherit(chrome->out, &headings.text);
+		wti_headings_release(&headings);
 	}
 }
 
