@@ -14,18 +14,23 @@ enum {
 	ROWS = 20,
 };
 
+static void tell_row(struct world *w, const char *input, uint64_t hash)
+{
+	begin_event(w, WT_KIND_ROW, "Net");
+	set_name(w, WT_ROW_FIELD_NAME, input);
+	w->fields[WT_ROW_FIELD_HASH] = hash;
+	tell_module(w, WTI_MOMENT_ROW);
+	end_event(w);
+}
+
 /* A model is given rows of which the trace keeps the hashes `first` and following. */
 static void give_rows(struct world *w, uint32_t flags, uint64_t first, uint64_t count)
 {
 	module(w, "Net.forward", "Net", flags);
 	tensor(w, 0, first, "64x4");
 	tell_module(w, WTI_MOMENT_MODULE);
-	for (uint64_t i = 0; i < count; i++) {
-		begin_event(w, WT_KIND_ROW, "Net");
-		w->fields[WT_ROW_FIELD_HASH] = first + i;
-		tell_module(w, WTI_MOMENT_ROW);
-		end_event(w);
-	}
+	for (uint64_t i = 0; i < count; i++)
+		tell_row(w, "x", first + i);
 	tell_module(w, WTI_MOMENT_MODULE_END);
 }
 
@@ -34,6 +39,93 @@ static void overlap(struct world *w, bool is_wrong)
 {
 	give_rows(w, TRAINING, 100, ROWS);
 	give_rows(w, EVALUATION, is_wrong ? 115 : 200, ROWS);
+}
+
+/* A batch of two inputs: tokens, and a mask that has one of three contents. */
+static void give_tokens(struct world *w, uint32_t flags, uint64_t first, uint64_t count)
+{
+	module(w, "Net.forward", "Net", flags | WTI_CALL_OUTERMOST);
+	for (uint64_t i = 0; i < count; i++) {
+		tell_row(w, "tokens", first + i);
+		tell_row(w, "mask", 10 + i % 3);
+	}
+	tell_module(w, WTI_MOMENT_MODULE_END);
+}
+
+static void overlap_of_all_inputs(struct world *w, bool is_wrong)
+{
+	give_tokens(w, TRAINING, 100, ROWS);
+	give_tokens(w, EVALUATION, is_wrong ? 115 : 200, ROWS);
+}
+
+static void tokens_given_away(struct world *w, bool is_wrong)
+{
+	give_tokens(w, EVALUATION, 200, ROWS);
+	give_tokens(w, TRAINING, is_wrong ? 210 : 100, ROWS);
+}
+
+static void no_tokens_held_out(struct world *w, bool is_wrong)
+{
+	give_tokens(w, TRAINING, 100, ROWS);
+	give_tokens(w, EVALUATION, is_wrong ? 101 : 201, ROWS / 2);
+	give_tokens(w, EVALUATION, is_wrong ? 105 : 205, ROWS / 2);
+}
+
+/* Short names: half of those in training have an equal there, and half of those in evaluation. */
+static void give_names(struct world *w, uint32_t flags, uint64_t own)
+{
+	module(w, "Net.forward", "Net", flags | WTI_CALL_OUTERMOST);
+	for (uint64_t i = 0; i < ROWS; i++)
+		tell_row(w, "names", i % 2 ? own + i : 10 + i % 8);
+	tell_module(w, WTI_MOMENT_MODULE_END);
+}
+
+static void repeated_by_themselves(struct world *w, bool is_wrong)
+{
+	if (is_wrong)
+		give_tokens(w, TRAINING, 10, ROWS);
+	else
+		give_names(w, TRAINING, 100);
+	w->scope.epoch++;
+	give_names(w, EVALUATION, 200);
+}
+
+/* The same repetitions, of numbers that are none by themselves: copies were made of rows. */
+static void test_copies_of_numbers(void)
+{
+	struct wt_result result;
+	struct world w;
+
+	begin(&w);
+	give_names(&w, TRAINING, 100);
+	module(&w, "Net.forward", "Net", TRAINING | WTI_CALL_OUTERMOST);
+	tensor(&w, 0, 1, "20x8")->mean = 0.123;
+	w.values[0].name = word(&w, "names");
+	tell_module(&w, WTI_MOMENT_MODULE_END);
+	give_names(&w, EVALUATION, 200);
+	wt_result_init(&result, "test");
+	wti_judge_finish(&w.judge, &result);
+	CHECK_INT(case_of(&w, "WT-ROWS-001")->violation_count, 1);
+	wt_result_release(&result);
+	end(&w);
+}
+
+/* The training set and then the held-out rows: what is evaluated together is judged apart. */
+static void test_both_sets(void)
+{
+	struct wt_result result;
+	struct world w;
+
+	begin(&w);
+	give_tokens(&w, TRAINING, 100, ROWS);
+	give_tokens(&w, EVALUATION, 100, ROWS);
+	give_tokens(&w, EVALUATION, 200, ROWS);
+	wt_result_init(&result, "test");
+	wti_judge_finish(&w.judge, &result);
+	CHECK_INT(case_of(&w, "WT-ROWS-001")->violation_count, 0);
+	CHECK_INT(case_of(&w, "WT-ROWS-001")->held_count, 1);
+	wt_result_release(&result);
+	end(&w);
 }
 
 /* The whole training set, evaluated: not a leak, and nothing that holds. */
@@ -169,7 +261,11 @@ static void test_twins(void)
 		void (*act)(struct world *w, bool is_wrong);
 	} all_twins[] = {
 		{"WT-ROWS-001", overlap},
+		{"WT-ROWS-001", overlap_of_all_inputs},
+		{"WT-ROWS-001", repeated_by_themselves},
 		{"WT-ROWS-002", given_away},
+		{"WT-ROWS-002", tokens_given_away},
+		{"WT-ROWS-003", no_tokens_held_out},
 		{"WT-ROWS-003", nothing_held_out},
 		{"WT-LEARN-001", guesses},
 		{"WT-CKPT-006", frozen_is_not_saved},
@@ -186,6 +282,8 @@ static void test_twins(void)
 static const struct test tests[] = {
 	{"twins", test_twins},
 	{"training set", test_training_set},
+	{"copies of numbers", test_copies_of_numbers},
+	{"both sets", test_both_sets},
 	{NULL, NULL},
 };
 

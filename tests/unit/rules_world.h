@@ -210,9 +210,19 @@ static inline void begin_event(struct world *w, uint16_t kind, const char *name)
 	}
 	cache = &symbols->caches[w->stream];
 	if (!cache->symbols)
-		cache->symbols = calloc(1, sizeof(*cache->symbols));
+		cache->symbols = calloc(2, sizeof(*cache->symbols));
 	cache->count = 1;
 	cache->symbols[0] = word(w, name) + 1;
+}
+
+/* Another name in one field. */
+static inline void set_name(struct world *w, int field, const char *name)
+{
+	struct wti_symbol_cache *cache = &w->training.symbols->caches[w->stream];
+
+	cache->symbols[1] = word(w, name) + 1;
+	cache->count = 2;
+	w->fields[field] = 1;
 }
 
 static inline void end_event(struct world *w)

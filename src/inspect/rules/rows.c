@@ -1,127 +1,133 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Rules about rows that are in two places: in evaluation and in training. A trace keeps one
- * content in four (sixteen), the same ones everywhere: a sample is compared with a sample.
- */
+/* Rules about rows that are in two places: in evaluation and in training. */
 #include "rule.h"
-#include "slots.h"
+#include "sampled.h"
 
-enum row_use {
-	TRAINED = 1,
-	HELD_OUT = 2, /* evaluated, and not trained on before */
-};
+enum { ROWS_TO_TELL = 3, ROWS_TO_NOTE = 16 };
 
-struct model {
-	uint64_t trained, evaluated;
-	/* Of the evaluation that goes on, or of all of them. */
-	uint64_t rows, seen;
-	uint64_t given_away; /* held out first, then trained on */
-};
-
-struct rows {
-	struct wti_slots models;
-	struct wti_slots rows; /* model and hash: enum row_use */
-};
-
-static void release_rows(void *state)
+/* Nearly all of them. */
+static bool is_most(const struct wti_tally *tally)
 {
-	struct rows *rows = state;
-
-	wti_slots_release(&rows->models);
-	wti_slots_release(&rows->rows);
+	return tally->seen * 20 >= tally->rows * 19;
 }
 
-/* A model's own inputs; a loader's rows are not known to be one or the other. */
-static struct model *model_of(struct rows *rows, const struct wti_moment *moment, uint32_t name)
+/* Nothing of it but what was trained on: the training set is evaluated. */
+static bool is_training_set(const struct wti_sampled_model *model)
 {
-	const struct wti_object *object =
-		wti_training_object(moment->training, moment->process->stream, name);
-
-	if (!object || object->type != WT_OBJECT_TYPE_MODULE)
-		return NULL;
-	return wti_slot_of_object(&rows->models, object, sizeof(struct model));
+	for (uint32_t i = 0; i < model->input_count; i++)
+		if (!is_most(&model->inputs[i].call))
+			return false;
+	return true;
 }
 
-static bool is_training(const struct wti_call *call)
+/*
+ * The input of which the smallest share was trained on: the rows as a whole cannot have more. NULL:
+ * none was given.
+ */
+static const struct wti_input *least_seen(const struct wti_sampled_model *model)
 {
-	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
-}
+	const struct wti_input *least = NULL;
 
-static bool is_evaluation(const struct wti_call *call)
-{
-	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
-}
+	for (uint32_t i = 0; i < model->input_count; i++) {
+		const struct wti_input *input = &model->inputs[i];
 
-static uint64_t row_key(const struct wti_moment *moment, uint32_t name, uint64_t hash)
-{
-	return (hash ^ (uint64_t)moment->process->stream << 40 ^ name) * 0x9e3779b97f4a7c15u;
-}
-
-static struct model *take_row(struct rows *rows, const struct wti_moment *moment, uint32_t name)
-{
-	struct model *model = model_of(rows, moment, name);
-	uint64_t hash = wt_event_u64(moment->event, WT_ROW_FIELD_HASH);
-	uint8_t *use;
-
-	if (!model || !moment->call || (!is_training(moment->call) && !is_evaluation(moment->call)))
-		return NULL;
-	use = wti_slot(&rows->rows, row_key(moment, name, hash), sizeof(*use));
-	if (!use)
-		return NULL;
-	if (is_training(moment->call)) {
-		model->trained++;
-		model->given_away += (*use & (TRAINED | HELD_OUT)) == HELD_OUT;
-		*use |= TRAINED;
-		return model;
+		if (!input->all.rows)
+			continue;
+		if (!least || input->all.seen * least->all.rows < least->all.seen * input->all.rows)
+			least = input;
 	}
-	model->evaluated++;
-	model->rows++;
-	model->seen += *use & TRAINED;
-	if (!(*use & TRAINED))
-		*use |= HELD_OUT;
-	return model;
+	return least;
 }
 
 /* ---- WT-ROWS-001: some evaluation rows were trained on -------------------------------------- */
 
-enum { ROWS_TO_TELL = 3 };
+/* An evaluation: the calls of a model between two trainings. */
+struct evaluation {
+	uint32_t name;
+	struct wti_scope scope; /* of its last call */
+	struct wti_call call;   /* without its values */
+};
 
-/* All rows known: it is the training set that is evaluated. None: as it should be. */
-static void judge_overlap(struct wti_case *account, struct model *model,
-			  const struct wti_moment *moment, uint32_t name)
+struct overlap {
+	struct wti_sampled sampled;
+	struct wti_slots evaluations; /* of models */
+};
+
+static void release_overlap(void *state)
 {
-	if (!model->rows || !model->trained)
+	struct overlap *overlap = state;
+
+	wti_sampled_release(&overlap->sampled);
+	wti_slots_release(&overlap->evaluations);
+}
+
+static void judge_evaluation(struct wti_case *account, struct wti_sampled_model *model,
+			     struct evaluation *evaluation, struct wti_moment moment)
+{
+	const struct wti_input *least = least_seen(model);
+
+	if (!evaluation->name || !least)
 		return;
-	if (model->seen >= ROWS_TO_TELL && model->seen * 20 < model->rows * 19)
-		wti_violated(account, moment, name,
+	moment.scope = evaluation->scope;
+	moment.call = &evaluation->call;
+	if (least->all.seen >= ROWS_TO_TELL &&
+	    wti_input_exceeds(least, least->all.seen, least->all.rows))
+		wti_violated(account, &moment, evaluation->name,
 			     "of %llu rows of the evaluation that the trace has a sample of, %llu "
 			     "had been trained on",
-			     (unsigned long long)model->rows, (unsigned long long)model->seen);
-	else if (!model->seen)
+			     (unsigned long long)least->all.rows,
+			     (unsigned long long)least->all.seen);
+	else
 		wti_held(account);
+	evaluation->name = 0;
+	for (uint32_t i = 0; i < model->input_count; i++)
+		model->inputs[i].all = (struct wti_tally){0};
+}
+
+/* A call whose rows are all known is one of the training set, and no part of it. */
+static void end_call(struct wti_case *account, struct wti_sampled_model *model,
+		     struct evaluation *evaluation, const struct wti_moment *moment)
+{
+	bool is_kept = wti_is_evaluation_call(moment->call) && model->is_trained &&
+		       !is_training_set(model);
+
+	if (wti_is_training_call(moment->call))
+		judge_evaluation(account, model, evaluation, *moment);
+	wti_sampled_keep_call(model, is_kept);
+	if (!is_kept)
+		return;
+	*evaluation = (struct evaluation){moment->object->name, moment->scope, *moment->call};
+	evaluation->call.values = NULL;
+	evaluation->call.value_count = 0;
 }
 
 static void see_overlap(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	struct rows *rows = state;
-	struct model *model;
-	uint32_t name;
+	struct overlap *overlap = state;
+	struct wti_sampled_model *model = wti_sampled_take(&overlap->sampled, moment);
+	struct evaluation *evaluation;
 
-	if (moment->type == WTI_MOMENT_ROW) {
-		take_row(rows, moment,
-			 wti_symbol_of(moment->training->symbols, moment->event,
-				       WT_ROW_FIELD_OWNER));
+	if (!model || moment->type == WTI_MOMENT_ROW)
 		return;
+	evaluation = wti_slot_of_object(&overlap->evaluations, moment->object, sizeof(*evaluation));
+	if (evaluation)
+		end_call(account, model, evaluation, moment);
+}
+
+static void finish_overlap(struct wti_case *account, void *state,
+			   const struct wti_training *training)
+{
+	struct overlap *overlap = state;
+
+	for (size_t i = 0; i < overlap->evaluations.count; i++) {
+		uint64_t key = overlap->evaluations.index.entries[i].key;
+		struct evaluation *evaluation = wti_slot_find(&overlap->evaluations, key);
+		struct wti_sampled_model *model = wti_slot_find(&overlap->sampled.models, key);
+
+		if (evaluation && model)
+			judge_evaluation(account, model, evaluation,
+					 wti_moment_of_end(training, key >> 32));
 	}
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || !moment->object ||
-	    !is_evaluation(moment->call))
-		return; /* a module has returned: its rows are complete */
-	name = moment->object->name;
-	model = wti_slot_of_object(&rows->models, moment->object, sizeof(*model));
-	if (!model)
-		return;
-	judge_overlap(account, model, moment, name);
-	model->rows = model->seen = 0;
 }
 
 const struct wti_rule wti_rule_rows_001 = {
@@ -131,39 +137,66 @@ const struct wti_rule wti_rule_rows_001 = {
 	.means = "the result of the evaluation is too good: the model has seen part of the answers",
 	.hint = "split first; duplicate, augment and oversample the training part afterwards",
 	.definition =
-		"Of the rows that a model is given in one call in evaluation mode, either hardly "
-		"any (fewer than three of the sample) or nearly all (19 in 20: it is the training "
-		"set that is evaluated) have been trained on. A case is a call without any.",
-	.innocent = "Rows of few values, such as short texts, may be equal by chance. Evaluating "
-		    "all data at once, of which some is trained on (graphs).",
+		"Of the rows that a model is given in evaluation mode between two trainings, "
+		"hardly any (fewer than three of the sample) have been trained on, or not more "
+		"than rows repeat inside of an epoch of training by themselves (by three standard "
+		"deviations). A row is all its inputs together: the input that was trained on "
+		"least "
+		"decides, so that a mask that is the same in most rows proves nothing. Numbers "
+		"that are no integers do not repeat by themselves. Calls of which nearly all rows "
+		"(19 in 20) were trained on evaluate the training set, and are left out. A case "
+		"is an evaluation.",
+	.innocent = "Evaluating all data at once, of which some is trained on (graphs). Rows of "
+		    "few numbers that are scaled and equal by chance.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
-	.state_bytes = sizeof(struct rows),
+	.state_bytes = sizeof(struct overlap),
 	.see = see_overlap,
-	.release = release_rows,
+	.finish = finish_overlap,
+	.release = release_overlap,
 };
 
 /* ---- WT-ROWS-002: held out first, trained on later ------------------------------------------ */
 
+static void release_sampled(void *state)
+{
+	wti_sampled_release(state);
+}
+
+/* As above, of contents that were held out. */
+static const struct wti_input *least_given_away(const struct wti_sampled_model *model)
+{
+	const struct wti_input *least = NULL;
+
+	for (uint32_t i = 0; i < model->input_count; i++) {
+		const struct wti_input *input = &model->inputs[i];
+
+		if (!input->held_out)
+			continue;
+		if (!least ||
+		    input->given_away * least->held_out < least->given_away * input->held_out)
+			least = input;
+	}
+	return least;
+}
+
 static void see_given_away(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	struct rows *rows = state;
-	struct model *model;
-	uint64_t before;
-	uint32_t name;
+	struct wti_sampled_model *model = wti_sampled_take(state, moment);
+	const struct wti_input *least;
 
-	name = wti_symbol_of(moment->training->symbols, moment->event, WT_ROW_FIELD_OWNER);
-	model = model_of(rows, moment, name);
-	before = model ? model->given_away : 0;
-	model = take_row(rows, moment, name);
-	if (!model || !is_training(moment->call) || !model->evaluated)
+	if (!model || moment->type == WTI_MOMENT_ROW || !wti_is_training_call(moment->call))
 		return;
-	if (model->given_away == before)
+	least = least_given_away(model);
+	if (!least)
+		return;
+	if (least->given_away < ROWS_TO_TELL ||
+	    !wti_input_exceeds(least, least->given_away, least->held_out))
 		wti_held(account);
-	else if (model->given_away >= ROWS_TO_TELL)
-		wti_violated(account, moment, name,
+	else
+		wti_violated(account, moment, moment->object->name,
 			     "%llu rows of the sample were evaluated before they were trained on",
-			     (unsigned long long)model->given_away);
+			     (unsigned long long)least->given_away);
 }
 
 const struct wti_rule wti_rule_rows_002 = {
@@ -175,31 +208,29 @@ const struct wti_rule wti_rule_rows_002 = {
 	.hint = "make a new model for each fold; draw the split once",
 	.definition =
 		"Rows that a model was given in evaluation mode, and had not been trained on, are "
-		"not trained on later. Three of the sample are a violation. A case is a row in "
-		"training after an evaluation.",
+		"not trained on later. Three of the sample are a violation, if they are more than "
+		"rows repeat inside of an epoch of training by themselves; the input that has "
+		"fewest of them decides. A case is a call in training after an evaluation.",
 	.innocent = "Learning from a stream, where each row is predicted before it is learned; "
 		    "a last training on all data; active learning.",
 	.needs = "no model was trained after an evaluation on rows of which the trace has a sample",
-	.moments = WTI_MOMENT_ROW,
-	.state_bytes = sizeof(struct rows),
+	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
+	.state_bytes = sizeof(struct wti_sampled),
 	.see = see_given_away,
-	.release = release_rows,
+	.release = release_sampled,
 };
 
 /* ---- WT-ROWS-003: nothing was held out ------------------------------------------------------ */
 
-enum { ROWS_TO_NOTE = 16 };
-
-/* Of a model: its evaluations after it was trained, and whether they were of training inputs. */
+/* Of a model: whether its evaluations were of training inputs as a whole. */
 struct judged {
-	uint64_t rows, seen;
-	uint64_t whole;  /* the last training input as a whole */
+	uint64_t whole;  /* the last training input */
 	uint64_t wholes; /* calls that were given just that */
 	uint32_t name;
 };
 
 struct kept {
-	struct rows rows;
+	struct wti_sampled sampled;
 	struct wti_slots judged;
 };
 
@@ -207,7 +238,7 @@ static void release_kept(void *state)
 {
 	struct kept *kept = state;
 
-	release_rows(&kept->rows);
+	wti_sampled_release(&kept->sampled);
 	wti_slots_release(&kept->judged);
 }
 
@@ -218,57 +249,57 @@ static uint64_t whole_of(const struct wti_call *call)
 	return input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
 }
 
-static void note_call(struct kept *kept, const struct wti_moment *moment)
-{
-	struct model *model =
-		wti_slot_of_object(&kept->rows.models, moment->object, sizeof(*model));
-	struct judged *judged = wti_slot_of_object(&kept->judged, moment->object, sizeof(*judged));
-
-	if (!model || !judged)
-		return;
-	judged->name = moment->object->name;
-	if (is_training(moment->call)) {
-		judged->whole = whole_of(moment->call);
-	} else if (is_evaluation(moment->call) && model->trained) {
-		judged->rows += model->rows;
-		judged->seen += model->seen;
-		judged->wholes += judged->whole && judged->whole == whole_of(moment->call);
-	}
-	model->rows = model->seen = 0;
-}
-
 static void see_kept(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct kept *kept = state;
+	struct wti_sampled_model *model = wti_sampled_take(&kept->sampled, moment);
+	struct judged *judged;
+	bool is_kept;
 
 	(void)account;
-	if (moment->type == WTI_MOMENT_ROW)
-		take_row(&kept->rows, moment,
-			 wti_symbol_of(moment->training->symbols, moment->event,
-				       WT_ROW_FIELD_OWNER));
-	else if (moment->call->flags & WTI_CALL_OUTERMOST && moment->object)
-		note_call(kept, moment);
+	if (!model || moment->type == WTI_MOMENT_ROW)
+		return;
+	judged = wti_slot_of_object(&kept->judged, moment->object, sizeof(*judged));
+	if (!judged)
+		return;
+	judged->name = moment->object->name;
+	is_kept = wti_is_evaluation_call(moment->call) && model->is_trained;
+	if (wti_is_training_call(moment->call))
+		judged->whole = whole_of(moment->call);
+	else if (is_kept)
+		judged->wholes += judged->whole && judged->whole == whole_of(moment->call);
+	wti_sampled_keep_call(model, is_kept);
+}
+
+static void judge_kept(struct wti_case *account, const struct wti_sampled_model *model,
+		       const struct judged *judged, const struct wti_moment *end)
+{
+	const struct wti_input *least = least_seen(model);
+
+	if (!least || least->all.rows < ROWS_TO_NOTE || judged->wholes)
+		return;
+	if (is_most(&least->all) && wti_input_exceeds(least, least->all.seen, least->all.rows))
+		wti_violated(account, end, judged->name,
+			     "of %llu rows of all evaluations that the trace has a sample of, "
+			     "%llu had been trained on",
+			     (unsigned long long)least->all.rows,
+			     (unsigned long long)least->all.seen);
+	else
+		wti_held(account);
 }
 
 static void finish_kept(struct wti_case *account, void *state, const struct wti_training *training)
 {
-	struct wti_slots *all = &((struct kept *)state)->judged;
+	struct kept *kept = state;
 
-	for (size_t i = 0; i < all->count; i++) {
-		uint64_t key = all->index.entries[i].key;
-		struct judged *judged = wti_slot(all, key, sizeof(*judged));
+	for (size_t i = 0; i < kept->judged.count; i++) {
+		uint64_t key = kept->judged.index.entries[i].key;
+		const struct judged *judged = wti_slot_find(&kept->judged, key);
+		const struct wti_sampled_model *model = wti_slot_find(&kept->sampled.models, key);
 		struct wti_moment end = wti_moment_of_end(training, key >> 32);
 
-		if (!judged || judged->rows < ROWS_TO_NOTE || judged->wholes)
-			continue;
-		if (judged->seen * 20 >= judged->rows * 19)
-			wti_violated(
-				account, &end, judged->name,
-				"of %llu rows of all evaluations that the trace has a sample of, "
-				"%llu had been trained on",
-				(unsigned long long)judged->rows, (unsigned long long)judged->seen);
-		else
-			wti_held(account);
+		if (judged && model)
+			judge_kept(account, model, judged, &end);
 	}
 }
 
@@ -281,8 +312,10 @@ const struct wti_rule wti_rule_rows_003 = {
 	.hint = "evaluate on rows that are not trained on",
 	.definition =
 		"Of the rows that a model is given in evaluation mode after it was trained, in the "
-		"whole run, 19 in 20 are not ones that it was trained on; at least 16 of the "
-		"sample. Inputs that are the training's as a whole (graphs) are not judged. A "
+		"whole run, 19 in 20 are not ones that it was trained on, or rows of training "
+		"repeat "
+		"as often by themselves; at least 16 of the sample. Inputs that are the training's "
+		"as a whole (graphs) are not judged. A "
 		"case is a model.",
 	.innocent = "A run that is to show how well the model fits.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sample of rows that a model was given. */
+#include <math.h>
+
+#include "sampled.h"
+
+/* Of a content in an input. */
+struct count {
+	int32_t epoch;
+	uint32_t count : 30;
+	bool is_held_out : 1; /* evaluated, and not trained on before */
+	bool is_given_away : 1;
+};
+
+void wti_sampled_release(struct wti_sampled *sampled)
+{
+	wti_slots_release(&sampled->models);
+	wti_slots_release(&sampled->trained);
+	wti_slots_release(&sampled->counts);
+}
+
+bool wti_is_training_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
+}
+
+bool wti_is_evaluation_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
+}
+
+/* A model's own inputs; a loader's rows are not known to be one or the other. */
+static struct wti_sampled_model *model_of(struct wti_sampled *sampled,
+					  const struct wti_moment *moment, uint32_t name)
+{
+	const struct wti_object *object =
+		wti_training_object(moment->training, moment->process->stream, name);
+
+	if (!object || object->type != WT_OBJECT_TYPE_MODULE)
+		return NULL;
+	return wti_slot_of_object(&sampled->models, object, sizeof(struct wti_sampled_model));
+}
+
+static struct wti_input *input_of(struct wti_sampled_model *model, uint32_t name)
+{
+	for (uint32_t i = 0; i < model->input_count; i++)
+		if (model->inputs[i].name == name)
+			return &model->inputs[i];
+	if (model->input_count == WTI_INPUTS_MAX)
+		return NULL;
+	model->inputs[model->input_count] = (struct wti_input){.name = name, .epoch = -1};
+	return &model->inputs[model->input_count++];
+}
+
+/* ---- Repetitions ---------------------------------------------------------------------------- */
+
+static double share(const struct wti_input *input)
+{
+	return input->trained ? (double)input->repeated / (double)input->trained : 0;
+}
+
+/* Each row comes once in an epoch; one that comes again has an equal. Where epochs are not known
+ * the run is one. */
+static void train_row(struct wti_input *input, struct count *count, int32_t epoch)
+{
+	if (input->epoch != epoch) {
+		input->rate = fmax(input->rate, share(input));
+		input->epoch = epoch;
+		input->trained = input->repeated = 0;
+	}
+	if (count->epoch != epoch)
+		count->count = 0;
+	count->epoch = epoch;
+	input->trained++;
+	if (++count->count > 1)
+		input->repeated += count->count == 2 ? 2 : 1; /* the first as well */
+	if (count->is_held_out && !count->is_given_away)
+		input->given_away++;
+	count->is_given_away = count->is_held_out;
+}
+
+static void evaluate_row(struct wti_input *input, struct count *count, bool is_trained)
+{
+	input->call.rows++;
+	input->call.seen += is_trained;
+	if (is_trained || count->is_held_out)
+		return;
+	count->is_held_out = true;
+	input->held_out++;
+}
+
+/* Three standard deviations more, of both samples. */
+bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t among)
+{
+	double rate = fmax(input->rate, share(input)), rows = (double)among;
+	double deviation;
+
+	if (input->is_continuous)
+		rate = 0;
+	deviation = sqrt(rows * rate * (1 - rate) * (1 + rows / fmax((double)input->trained, 1)));
+	return (double)found > rows * rate + 3 * deviation;
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------- */
+
+static uint64_t mixed(uint64_t hash, uint64_t with)
+{
+	return (hash ^ with) * 0x9e3779b97f4a7c15u;
+}
+
+static struct wti_sampled_model *take_row(struct wti_sampled *sampled,
+					  const struct wti_moment *moment)
+{
+	struct wti_symbols *symbols = moment->training->symbols;
+	uint32_t owner = wti_symbol_of(symbols, moment->event, WT_ROW_FIELD_OWNER);
+	struct wti_sampled_model *model = model_of(sampled, moment, owner);
+	uint64_t key = mixed(wt_event_u64(moment->event, WT_ROW_FIELD_HASH),
+			     (uint64_t)moment->process->stream << 40 ^ owner);
+	struct wti_input *input;
+	struct count *count;
+	bool *is_trained;
+
+	if (!model || !moment->call ||
+	    (!wti_is_training_call(moment->call) && !wti_is_evaluation_call(moment->call)))
+		return NULL;
+	input = input_of(model, wti_symbol_of(symbols, moment->event, WT_ROW_FIELD_NAME));
+	is_trained = wti_slot(&sampled->trained, key, sizeof(*is_trained));
+	count = input ? wti_slot(&sampled->counts, mixed(key, input->name), sizeof(*count)) : NULL;
+	if (!is_trained || !count)
+		return NULL;
+	if (wti_is_training_call(moment->call)) {
+		model->is_trained = true;
+		train_row(input, count, (int32_t)moment->scope.epoch);
+		*is_trained = true;
+	} else {
+		evaluate_row(input, count, *is_trained);
+	}
+	return model;
+}
+
+/* ---- Numbers -------------------------------------------------------------------------------- */
+
+static bool is_whole(double value)
+{
+	return fabs(value - round(value)) <= 1e-9 * fmax(1, fabs(value));
+}
+
+/* Integers, also as floats: classes, counts, one-hot rows, masks. */
+static bool is_of_integers(const struct wti_digest_row *digest)
+{
+	if (digest->dtype < WT_DTYPE_F16)
+		return true;
+	return is_whole(digest->min) && is_whole(digest->max) &&
+	       (digest->inf || is_whole(digest->mean * (double)digest->count));
+}
+
+static void take_numbers(struct wti_sampled_model *model, const struct wti_call *call)
+{
+	const struct wti_value_row *value;
+
+	for (uint32_t n = 0; (value = wti_call_tensor(call, false, n)); n++)
+		for (uint32_t i = 0; i < model->input_count; i++)
+			model->inputs[i].is_continuous |=
+				model->inputs[i].name == value->name &&
+				!(value->digest.flags & WTI_TENSOR_NO_STATISTICS) &&
+				!is_of_integers(&value->digest);
+}
+
+struct wti_sampled_model *wti_sampled_take(struct wti_sampled *sampled,
+					   const struct wti_moment *moment)
+{
+	struct wti_sampled_model *model;
+
+	if (moment->type == WTI_MOMENT_ROW)
+		return take_row(sampled, moment);
+	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || !moment->object)
+		return NULL;
+	model = wti_slot_of_object(&sampled->models, moment->object, sizeof(*model));
+	if (model)
+		take_numbers(model, moment->call);
+	return model;
+}
+
+void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept)
+{
+	for (uint32_t i = 0; i < model->input_count; i++) {
+		struct wti_input *input = &model->inputs[i];
+
+		if (is_kept) {
+			input->all.rows += input->call.rows;
+			input->all.seen += input->call.seen;
+		}
+		input->call = (struct wti_tally){0};
+	}
+}
