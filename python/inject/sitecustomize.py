@@ -81,10 +81,31 @@ def _complain(variable, problem):
 def _leave(variable, line):
     # type: (str, str) -> None
     try:
-        with open(os.path.join(variable.partition(":")[2], "trouble"), "wb") as file:
-            file.write(line.replace("\n", " ")[:250].encode("utf-8", "replace") + b"\n")
+        _leave(variable.partition(":")[2], line.replace("\n", " ")[:250].encode("utf-8", "replace") + b"\n")
     except (OSError, IOError, UnicodeError):
         pass
+
+
+def _leave(folder, line):
+    # type: (str, bytes) -> None
+    """The variable may outlive the recorder, and somebody else may make a folder of that name: the folder must be our
+    own and closed to others, and the file must not be there yet, whatever it is."""
+    here = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        about = os.fstat(here)
+        if about.st_uid != os.geteuid() or about.st_mode & 0o77:
+            return
+        how = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        if sys.version_info[0] < 3:
+            file = os.open("/proc/self/fd/%d/trouble" % here, how, 0o600)
+        else:
+            file = os.open("trouble", how, 0o600, dir_fd=here)
+        try:
+            os.write(file, line)
+        finally:
+            os.close(file)
+    finally:
+        os.close(here)
 
 
 def _chain(name):

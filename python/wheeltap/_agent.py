@@ -26,9 +26,9 @@ NO_MAX = 1 << 40
 
 
 class Settings:
-    """What `wheeltap record` was told, from the file that it leaves for its agents."""
+    """What `wheeltap record` was asked for, from the lines that it leaves for its agents."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, text: str) -> None:
         self.detail = "normal"
         self.tensors = "digest"
         self.arguments = "on"
@@ -38,13 +38,9 @@ class Settings:
         self.needs = Needs()
         self.budget = 0.0  # per cent; 0: none
         self.sample = ""  # every=N or warmup=K
-        try:
-            with open(os.path.join(folder, "settings"), encoding="utf-8") as file:
-                for line in file:
-                    key, _, value = line.rstrip("\n").partition("=")
-                    self._set(key, value)
-        except OSError:
-            pass
+        for line in text.split("\n"):
+            key, _, value = line.partition("=")
+            self._set(key, value)
 
     def _set(self, key: str, value: str) -> None:
         if key == "detail" and value in DETAILS:
@@ -177,10 +173,10 @@ def attach() -> ModuleType | None:
         raise ImportError("this interpreter was built with Py_TRACE_REFS")
     from . import _wheeltap as core  # type: ignore[attr-defined]
 
-    folder = core.directory()
-    if not folder:
+    text = core.settings_text()
+    if text is None:
         return None
-    actions = set_up(core, Settings(folder))
+    actions = set_up(core, Settings(text))
     core.start()
     atexit.register(lambda: core.end(not hasattr(sys, "last_type")))  # the first one registered is the last one called
     _State.watcher = Watcher(actions, core.failed)

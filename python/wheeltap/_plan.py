@@ -81,7 +81,8 @@ def _plan(home: str, folder: str) -> dict[str, Any]:
         from wheeltap import _wheeltap as core  # type: ignore[attr-defined]
     except (ImportError, SyntaxError):
         return {**answer, "problem": f"there is no agent for it; make it with: wheeltap python add {sys.executable}"}
-    settings = _agent.Settings(folder)
+    with open(os.path.join(folder, "settings"), encoding="utf-8") as file:
+        settings = _agent.Settings(file.read())
     counting = Counting(core)
     actions = _agent.set_up(counting, settings)  # type: ignore[arg-type]
     libraries = [_hook_library(name, actions[name]) for name in settings.modules]

@@ -45,18 +45,31 @@ static const char *why_not(const struct wti_stranger *stranger)
 	case WT_NOT_FOLLOWED_ENVIRONMENT:
 		return "its environment was cleared";
 	case WT_NOT_FOLLOWED_REFUSED:
-		return "refused";
+		return "refused: it runs as another user, or cannot reach the recorder";
 	default:
 		return "it ended too soon to tell why";
 	}
 }
 
+/* The one to be named: rather one that should have been recorded than one that has no agent. */
+static const struct wti_stranger *worst_stranger(const struct wti_record_outcome *outcome)
+{
+	uint32_t shown = outcome->stranger_count < WTI_RECORD_STRANGERS_SHOWN
+				 ? outcome->stranger_count
+				 : WTI_RECORD_STRANGERS_SHOWN;
+
+	for (uint32_t i = 0; i < shown; i++)
+		if (outcome->strangers[i].reason == WT_NOT_FOLLOWED_REFUSED)
+			return &outcome->strangers[i];
+	/* Where system calls are recorded that is what was wanted of a program without an agent. */
+	return shown && !outcome->syscalls_backend ? &outcome->strangers[0] : NULL;
+}
+
 static void say_strangers(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
-	const struct wti_stranger *first = &outcome->strangers[0];
+	const struct wti_stranger *first = worst_stranger(outcome);
 
-	/* Where system calls are recorded that is what was wanted of a program without an agent. */
-	if (!outcome->stranger_count || outcome->syscalls_backend)
+	if (!first)
 		return;
 	wti_buf_text(out, "; not followed: ");
 	wti_printable(out, first->command, strlen(first->command));

@@ -379,6 +379,7 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 {
 	struct wti_record_outcome *outcome = recorder->outcome;
 	const struct wti_relay_page *page = recorder->launch.page;
+	struct wti_session_counts counts;
 	int status = recorder->wait_status;
 
 	outcome->status = status_of(recorder);
@@ -393,8 +394,9 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 	for (int reason = 0; reason <= WT_LOST_GAP; reason++)
 		outcome->lost += outcome->lost_by[reason];
 	outcome->process_count = (uint32_t)recorder->join.process_count;
-	outcome->mismatch_count = atomic_load(&recorder->session.control->mismatch_count);
-	outcome->mismatch_protocol = atomic_load(&recorder->session.control->mismatch_protocol);
+	wti_session_count(&recorder->session, &counts);
+	outcome->mismatch_count = counts.mismatch_count;
+	outcome->mismatch_protocol = counts.mismatch_protocol;
 	outcome->program_itself_not_followed =
 		recorder->tree.count && !recorder->tree.nodes[0].joined;
 	if (recorder->syscalls.is_open) {

@@ -9,10 +9,9 @@
 #include "process.h"
 #include "session.h"
 
-struct wti_link { /* a connection */
-	int fd;
-	size_t index;                /* among the links */
-	struct wti_process *process; /* NULL until it has said hello */
+struct wti_link {                    /* a connection */
+	int fd;                      /* -1: closed, about to be forgotten */
+	struct wti_process *process; /* NULL until it has said hello, and after its end */
 };
 
 /* What has to be known about a new or ended process elsewhere. */
@@ -22,7 +21,7 @@ struct wti_join_events {
 	/* Memory that was handed over but is not what it should be. */
 	void (*refused)(void *self, struct wti_process *process, const char *what);
 	/* Bytes to be kept; the descriptor is borrowed. NULL: nobody does. */
-	void (*blob)(void *self, int fd);
+	void (*blob)(void *self, const struct wti_process *process, int fd);
 };
 
 struct wti_join {
@@ -48,7 +47,7 @@ void wti_join_accept(struct wti_join *join);
 /* Takes in all messages that are waiting, of one process or of everybody. */
 void wti_join_receive(struct wti_join *join, struct wti_process *process);
 void wti_join_receive_all(struct wti_join *join);
-/* Closes what a process that has ended still holds. */
-void wti_join_forget(struct wti_join *join, struct wti_process *process);
+/* Lets go of what a process that has ended still holds. */
+void wti_join_forget(struct wti_process *process);
 
 #endif

@@ -29,16 +29,17 @@
 #define WATCHED_NS (50 * MS_NS) /* the same while somebody looks on */
 #define LOADED_FIRST_NS (20 * MS_NS)
 #define LOADED_PAUSE_NS_MAX (64000 * MS_NS)
-#define GRACE_NS (2000 * MS_NS)     /* for followed processes that outlive the program */
+#define GRACE_NS (2000 * MS_NS)     /* for processes with an agent that outlive the program */
 #define JOIN_GRACE_NS (100 * MS_NS) /* for others, which may be about to join */
 #define DRAIN_NS (5000 * MS_NS)
 #define EVENTS 64
 
 /* ---- Draining ------------------------------------------------------------------------------- */
 
-static void give_back(struct wti_recorder *recorder, uint64_t bytes)
+static void give_back(struct wti_recorder *recorder, const struct wti_process *process,
+		      uint64_t bytes)
 {
-	if (bytes)
+	if (bytes && !process->own_page)
 		atomic_fetch_sub(&recorder->session.control->rings_bytes_used, bytes);
 }
 
@@ -51,7 +52,7 @@ static enum wti_fill drain_process(struct wti_recorder *recorder, struct wti_pro
 		return WTI_FILL_LOW;
 	wti_join_receive(&recorder->join, process);
 	fill = wti_drain_take(&recorder->drain, process);
-	give_back(recorder, wti_drain_reap(&recorder->drain, process, false));
+	give_back(recorder, process, wti_drain_reap(&recorder->drain, process, false));
 	return fill;
 }
 
@@ -65,11 +66,11 @@ static void end_process(struct wti_recorder *recorder, struct wti_process *proce
 	wti_drain_look(process);
 	wti_join_receive(&recorder->join, process);
 	wti_drain_take(&recorder->drain, process);
-	give_back(recorder, wti_drain_reap(&recorder->drain, process, true));
+	give_back(recorder, process, wti_drain_reap(&recorder->drain, process, true));
 	if (process->exited && pid != (uint32_t)recorder->launch.pid)
 		wti_streams_exit(&recorder->streams, pid,
 				 wti_proc_exit_status(pid, process->pidfd));
-	wti_join_forget(&recorder->join, process);
+	wti_join_forget(process);
 }
 
 /* The connection is closed: has it become a program without an agent? */
@@ -82,31 +83,26 @@ static bool became_another(const struct wti_process *process)
 	       strncmp(proc.command, who->command, sizeof(who->command) - 1) != 0;
 }
 
-static bool later_exec_joined(const struct wti_recorder *recorder, size_t index)
+/* Where the kernel gives no descriptor of a process: nobody has the number, or another process. */
+static bool has_gone(const struct wti_process *process)
 {
-	const struct wti_process *process = recorder->join.processes[index];
 	const struct wt_identity *who = &process->source.identity;
+	struct wti_proc proc;
 
-	for (size_t i = index + 1; i < recorder->join.process_count; i++) {
-		const struct wt_identity *other = &recorder->join.processes[i]->source.identity;
-
-		if (other->pid == who->pid && other->start_time == who->start_time)
-			return true;
-	}
-	return false;
+	if (!process->pid_is_known || !wti_proc_read((uint32_t)getpid(), &proc))
+		return false; /* there is no /proc to look at */
+	return !wti_proc_is_alive(who->pid, who->start_time);
 }
 
-static void look_for_exit(struct wti_recorder *recorder, size_t index, bool thorough)
+static void look_for_exit(struct wti_recorder *recorder, struct wti_process *process)
 {
-	struct wti_process *process = recorder->join.processes[index];
 	struct pollfd ready = {process->pidfd, POLLIN, 0};
 
 	if (process->pidfd >= 0 && poll(&ready, 1, 0) > 0)
 		process->exited = true;
-	if (process->pidfd < 0 && !process->link)
+	if (process->pidfd < 0 && (!process->link || has_gone(process)))
 		process->exited = true;
-	if (process->exited || (thorough && !process->link &&
-				(later_exec_joined(recorder, index) || became_another(process))))
+	if (process->exited || process->replaced || became_another(process))
 		end_process(recorder, process);
 }
 
@@ -145,7 +141,7 @@ static enum wti_fill drain_all(struct wti_recorder *recorder, bool news)
 			continue;
 		fullest = fuller(fullest, drain_process(recorder, process));
 		if (news)
-			look_for_exit(recorder, i, true);
+			look_for_exit(recorder, process);
 	}
 	wti_streams_limit(&recorder->streams);
 	return fullest;
@@ -170,13 +166,18 @@ static void advance_watermark(struct wti_recorder *recorder)
 
 static uint32_t why_not(const struct wti_recorder *recorder, const struct wti_tree_node *node)
 {
+	struct wti_session_counts counts;
+
+	if (node->refused)
+		return WT_NOT_FOLLOWED_REFUSED;
 	if (!node->looked_inside)
 		return WT_NOT_FOLLOWED_UNKNOWN;
 	if (node->has_agent && !node->has_variable)
 		return WT_NOT_FOLLOWED_ENVIRONMENT;
-	if (node->has_agent && atomic_load(&recorder->session.control->mismatch_count))
+	wti_session_count(&recorder->session, &counts);
+	if (node->has_agent && counts.mismatch_count)
 		return WT_NOT_FOLLOWED_VERSION;
-	return WT_NOT_FOLLOWED_NO_AGENT;
+	return node->agent_seen ? WT_NOT_FOLLOWED_REFUSED : WT_NOT_FOLLOWED_NO_AGENT;
 }
 
 static void tell_stranger(struct wti_recorder *recorder, struct wti_tree_node *node)
@@ -185,8 +186,9 @@ static void tell_stranger(struct wti_recorder *recorder, struct wti_tree_node *n
 	uint32_t reason = why_not(recorder, node);
 
 	node->told = true;
-	/* It has the agent and nothing to say; or it is a copy of a process that joined. */
-	if (node->copy || (node->has_agent && reason == WT_NOT_FOLLOWED_NO_AGENT)) {
+	/* It has emitted nothing, or has counted what was lost; or it had no time to show it. */
+	if (!node->refused && (node->copy || node->takes_part ||
+			       (node->has_agent && reason == WT_NOT_FOLLOWED_NO_AGENT))) {
 		outcome->silent_count++;
 		return;
 	}
@@ -204,6 +206,16 @@ static void tell_stranger(struct wti_recorder *recorder, struct wti_tree_node *n
 static bool is_untold(const struct wti_tree_node *node, bool all)
 {
 	return !node->joined && !node->told && (node->gone || all);
+}
+
+/* Processes that have our variable and may not join say so. */
+static void hear_knocks(struct wti_recorder *recorder)
+{
+	char command[16];
+	uint32_t pid;
+
+	while (wti_session_knocked(&recorder->session, &pid, command))
+		wti_tree_refused(&recorder->tree, pid, command);
 }
 
 /* Those that have gone without joining; or `all` that have not joined. */
@@ -239,6 +251,7 @@ static void do_what_is_due(struct wti_recorder *recorder, uint64_t now_ns)
 {
 	if (!recorder->attach.pid && now_ns - recorder->tree_looked_ns >= TREE_NS) {
 		recorder->tree_looked_ns = now_ns;
+		hear_knocks(recorder);
 		tell_strangers(recorder, false);
 		wti_tree_look(&recorder->tree, now_ns);
 	}
@@ -266,17 +279,16 @@ static uint32_t count_alive(const struct wti_recorder *recorder)
 /* Events of processes that have the agent but found no way to join. */
 static void tell_unjoined(struct wti_recorder *recorder)
 {
-	struct wti_control *control = recorder->session.control;
 	struct wti_loss loss = {.track = WTI_STREAM_OWN_TRACK, .reason = WT_LOST_NO_RING};
-
-	uint32_t stayed_out = atomic_load(&control->stayed_out);
+	struct wti_session_counts counts;
 	char why[200];
 
-	recorder->outcome->refused_rings = atomic_load(&control->refused_count);
-	wti_limits_words(stayed_out, why, sizeof(why));
+	wti_session_count(&recorder->session, &counts);
+	recorder->outcome->refused_rings = counts.refused_rings;
+	wti_limits_words(counts.stayed_out, why, sizeof(why));
 	if (why[0])
 		wti_record_limited(recorder, why);
-	loss.count = atomic_load(&control->lost_unjoined);
+	loss.count = counts.lost_unjoined;
 	if (loss.count)
 		wti_stream_lost(recorder->streams.own, &loss);
 }
@@ -305,11 +317,14 @@ static void detach(struct wti_recorder *recorder)
 	wti_session_over(&recorder->session);
 	wti_tree_look(&recorder->tree, UINT64_MAX);
 	receive(recorder);
+	hear_knocks(recorder);
 	wti_session_refuse(&recorder->session);
 	wti_syscalls_stop(&recorder->syscalls);
 	if (recorder->attach.pid && recorder->ended_ns)
 		read_status(recorder);
-	recorder->outcome->still_running = count_alive(recorder);
+	recorder->outcome->still_running =
+		count_alive(recorder) +
+		wti_tree_guests(&recorder->tree, wti_clock_ns(CLOCK_MONOTONIC));
 	for (size_t i = 0; i < recorder->join.process_count; i++)
 		end_process(recorder, recorder->join.processes[i]);
 	tell_strangers(recorder, true);
@@ -382,7 +397,9 @@ static bool is_over(struct wti_recorder *recorder, uint64_t now_ns)
 		return true;
 	if (count_alive(recorder) || wti_syscalls_alive(&recorder->syscalls))
 		return false;
-	return now_ns - recorder->heard_ns >= JOIN_GRACE_NS || !strangers_alive(recorder);
+	if (now_ns - recorder->heard_ns < JOIN_GRACE_NS)
+		return !strangers_alive(recorder);
+	return !wti_tree_guests(&recorder->tree, now_ns);
 }
 
 static bool handle(struct wti_recorder *recorder, const struct epoll_event *events, int count)

@@ -51,7 +51,10 @@ struct wti_process {
 	struct wti_source source;
 	struct wti_link *link; /* the connection, NULL when closed */
 	int pidfd;             /* -1: the process is gone, or the kernel cannot tell */
+	bool pid_is_known;     /* and not only what it calls itself */
 	bool exited;
+	bool replaced;                /* by exec: a later one of the same process has joined */
+	bool own_page;                /* its ceilings are not counted on ours */
 	bool ended;                   /* nothing more will come; its stream is closed */
 	void *streams[WTI_SINKS_MAX]; /* of the sinks; made with the first ring */
 	bool begun;

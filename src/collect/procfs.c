@@ -129,6 +129,36 @@ int wti_proc_mentions(uint32_t pid, const char *name, const char *what)
 	return total ? found : -1;
 }
 
+bool wti_proc_is_alive(uint32_t pid, uint64_t start_time)
+{
+	struct wti_proc proc;
+
+	return wti_proc_read(pid, &proc) && proc.start_time == start_time && proc.state != 'Z' &&
+	       proc.state != 'X';
+}
+
+int wti_proc_has_segment(uint32_t pid, int segment)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	int found = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	file = fopen(path, "re");
+	/* Its number stands where others have that of their file. */
+	while (file && found <= 0 && getline(&line, &room, file) > 0) {
+		int number;
+
+		found = strstr(line, " /SYSV") &&
+			sscanf(line, "%*s %*s %*s %*s %d", &number) == 1 && number == segment;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
+}
+
 uint32_t wti_proc_last_pid(void)
 {
 	char text[128];

@@ -28,6 +28,10 @@ ssize_t wti_proc_file(uint32_t pid, const char *name, char *out, size_t bytes);
  */
 int wti_proc_mentions(uint32_t pid, const char *name, const char *what);
 /* The number that was last given to a new process or thread; 0 if it cannot be known. */
+/* Not a zombie, nor another process with the same number. */
+bool wti_proc_is_alive(uint32_t pid, uint64_t start_time);
+/* 1 if it has this segment of shared memory, 0 if not, -1 if that cannot be seen. */
+int wti_proc_has_segment(uint32_t pid, int segment);
 uint32_t wti_proc_last_pid(void);
 /* Status of a process that has ended: exit status, minus a signal, or INT32_MIN if not known. */
 int32_t wti_proc_exit_status(uint32_t pid, int pidfd);

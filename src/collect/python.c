@@ -83,11 +83,13 @@ void wti_python_look(struct wti_recorder *recorder)
 	struct wti_record_outcome *outcome = recorder->outcome;
 	const struct wti_tree_node *node = outsider(&recorder->tree);
 	char text[sizeof(outcome->python_why) + 32];
+	struct wti_session_counts counts;
 
 	wti_session_trouble(&recorder->session, outcome->agent_trouble,
 			    sizeof(outcome->agent_trouble));
-	outcome->mismatch_count = atomic_load(&recorder->session.control->mismatch_count);
-	outcome->python_count = atomic_load(&recorder->session.control->python_count);
+	wti_session_count(&recorder->session, &counts);
+	outcome->mismatch_count = counts.mismatch_count;
+	outcome->python_count = counts.python_count;
 	if (outcome->python_count || (!node && !outcome->agent_trouble[0]))
 		return;
 	outcome->python_cause = cause_of(recorder, node);

@@ -81,7 +81,7 @@ static int make_variables(struct wti_recorder *recorder, struct wt_err *err)
 {
 	char *const *old = recorder->options->environment;
 	char *const *additions = recorder->python_kept_out[0] ? NULL : recorder->options->additions;
-	size_t count = 0, kept = 0, bytes = sizeof(recorder->session.folder) + 64;
+	size_t count = 0, kept = 0, bytes = sizeof(recorder->session.inner) + 64;
 	size_t addition_count = 0;
 	char *variable = malloc(bytes);
 
@@ -94,7 +94,9 @@ static int make_variables(struct wti_recorder *recorder, struct wt_err *err)
 		free(variable);
 		return wti_err(err, WT_E_NOMEM, "out of memory for the environment");
 	}
-	snprintf(variable, bytes, "%s=%u:%s", WTI_ENV, WTI_PROTOCOL, recorder->session.folder);
+	memcpy(variable, WTI_ENV "=", sizeof(WTI_ENV));
+	wti_session_variable(&recorder->session, variable + sizeof(WTI_ENV),
+			     bytes - sizeof(WTI_ENV));
 	recorder->variables[kept++] = variable;
 	for (size_t i = 0; i < count; i++)
 		if (strncmp(old[i], WTI_ENV "=", sizeof(WTI_ENV)) && !names_same(additions, old[i]))
@@ -122,13 +124,14 @@ static void memory_refused(void *self, struct wti_process *process, const char *
 	wti_streams_note(&recorder->streams, WT_NOTE_INFO, text);
 }
 
-static void blob_came(void *self, int fd)
+static void blob_came(void *self, const struct wti_process *process, int fd)
 {
 	struct wti_recorder *recorder = self;
 	bool was_broken = recorder->blobs.is_broken;
 	uint64_t bytes = wti_blobs_take(&recorder->blobs, fd);
 
-	atomic_fetch_sub(&recorder->session.control->blobs_waiting_bytes, bytes);
+	if (!process->own_page)
+		atomic_fetch_sub(&recorder->session.control->blobs_waiting_bytes, bytes);
 	if (recorder->blobs.is_broken && !was_broken)
 		wti_streams_note(&recorder->streams, WT_NOTE_DISK_FULL,
 				 "a tensor's bytes could not be written; no more are kept");
@@ -196,7 +199,7 @@ static int open_session(struct wti_recorder *recorder, struct wt_err *err)
 	wti_blobs_init(&recorder->blobs, recorder->runfile.folder_fd, options->blobs_bytes_max);
 	wti_join_init(&recorder->join, &recorder->session, recorder->epoll, &recorder->join_events);
 	epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, recorder->session.listener, &event);
-	wti_tree_init(&recorder->tree, recorder->session.folder, options->entrance);
+	wti_tree_init(&recorder->tree, &recorder->session, options->entrance);
 	return make_variables(recorder, err);
 }
 
@@ -495,7 +498,8 @@ int wti_record_run(const struct wti_record_options *options, struct wti_record_o
 	recorder->options = options;
 	recorder->outcome = ret_outcome;
 	recorder->epoll = recorder->signals = -1;
-	recorder->session.listener = recorder->launch.news = recorder->launch.life = -1;
+	recorder->session.listener = recorder->session.knocker = -1;
+	recorder->launch.news = recorder->launch.life = -1;
 	recorder->launch.terminal = recorder->launch.gate = -1;
 	recorder->ring_bytes = ring_bytes_of(options);
 	recorder->start_real_ns = wti_clock_ns(CLOCK_REALTIME);

@@ -338,7 +338,7 @@ _Noreturn void wti_relay_run(const struct wti_relay *relay)
 
 	wti_close_all_but(keep, sizeof(keep) / sizeof(keep[0]));
 	/* Its number may be that of a pipe of ours by the time that we close the session. */
-	relay->session->listener = -1;
+	relay->session->listener = relay->session->knocker = -1;
 	if (!state)
 		_exit(1);
 	window = watch_signals();

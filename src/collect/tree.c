@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/grow.h"
 #include "base/text.h"
 
+#include "clock.h"
 #include "environment.h"
 #include "interpreter.h"
 #include "procfs.h"
@@ -21,12 +23,33 @@
 #define NEW_PIDS_MAX 4096 /* more of them at once, or a wrap: list /proc instead */
 #define PAUSE_NS_MIN 2000000ull
 #define PAUSE_NS_MAX 1000000000ull
-#define AGENT_MARK "libwheeltap"           /* in the name of every agent's shared object */
-#define AGENT_MEMORY_MARK "memfd:wheeltap" /* and of its shared memory */
+#define EXEC_NS 500000000ull               /* from exec to the agent's first word */
+#define AGENT_MARK "libwheeltap-client"    /* in the name of the client's shared object */
+#define PYTHON_AGENT_MARK "/_wheeltap."    /* of the Python agent's */
+#define AGENT_MEMORY_MARK "memfd:wheeltap" /* and of the shared memory of both */
 
-void wti_tree_init(struct wti_tree *tree, const char *session, const char *entrance)
+/* Whoever loses its parent becomes a child of process 1, or of an ancestor that asks for such. */
+static void list_ancestors(struct wti_tree *tree)
 {
-	*tree = (struct wti_tree){.session = session, .entrance = entrance};
+	uint32_t pid = (uint32_t)getppid();
+	struct wti_proc proc;
+
+	while (pid > 1 && tree->ancestor_count < WTI_TREE_ANCESTORS_MAX - 1) {
+		tree->ancestors[tree->ancestor_count++] = pid;
+		pid = wti_proc_read(pid, &proc) ? proc.ppid : 0;
+	}
+	tree->ancestors[tree->ancestor_count++] = 1;
+}
+
+void wti_tree_init(struct wti_tree *tree, const struct wti_session *session, const char *entrance)
+{
+	const char *segment = strrchr(session->inner, '.');
+	uint64_t number;
+
+	*tree = (struct wti_tree){.session = session, .entrance = entrance, .segment = -1};
+	if (segment && wti_parse_u64(segment + 1, &number))
+		tree->segment = (int)number;
+	list_ancestors(tree);
 	wti_map_init(&tree->by_pid, NODES_MAX);
 }
 
@@ -124,7 +147,26 @@ static void read_command(struct wti_tree_node *node, const struct wti_proc *proc
  */
 static bool is_known_inside(const struct wti_tree_node *node)
 {
-	return node->looked_inside && (node->has_agent || node->pause_ns >= PAUSE_NS_MAX);
+	return node->looked_inside && (node->takes_part || node->pause_ns >= PAUSE_NS_MAX);
+}
+
+/* A child that has made itself another user's may not be looked at, but has what its parent had. */
+static bool takes_part(const struct wti_tree *tree, const struct wti_tree_node *node)
+{
+	int has = tree->segment < 0 ? 0 : wti_proc_has_segment(node->pid, tree->segment);
+
+	if (has < 0)
+		return node->copy;
+	return has || wti_proc_mentions(node->pid, "maps", AGENT_MEMORY_MARK) > 0;
+}
+
+static void look_for_part(const struct wti_tree *tree, struct wti_tree_node *node)
+{
+	bool did = node->takes_part;
+
+	node->takes_part = takes_part(tree, node);
+	if (did && !node->takes_part)
+		node->left_ns = wti_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void look_inside(struct wti_tree *tree, struct wti_tree_node *node)
@@ -136,13 +178,25 @@ static void look_inside(struct wti_tree *tree, struct wti_tree_node *node)
 	agent = wti_proc_mentions(node->pid, "maps", AGENT_MARK);
 	if (agent < 0) /* it has ended and nobody has waited for it yet */
 		return;
-	node->has_agent = agent || wti_proc_mentions(node->pid, "maps", AGENT_MEMORY_MARK) > 0;
+	look_for_part(tree, node);
+	node->agent_seen = agent || node->takes_part ||
+			   wti_proc_mentions(node->pid, "maps", PYTHON_AGENT_MARK) > 0;
+	node->has_agent = node->agent_seen;
 	if (node->looked_inside)
 		return;
 	node->looked_inside = true;
-	node->has_variable = wti_proc_mentions(node->pid, "environ", tree->session) > 0;
+	node->has_variable = wti_proc_mentions(node->pid, "environ", tree->session->folder) > 0;
 	node->has_entrance =
 		!tree->entrance || wti_proc_mentions(node->pid, "environ", tree->entrance) > 0;
+}
+
+/* One whose parent has gone already, and which has our variable. */
+static bool is_orphan_of_ours(const struct wti_tree *tree, const struct wti_proc *proc)
+{
+	for (size_t i = 0; i < tree->ancestor_count; i++)
+		if (tree->ancestors[i] == proc->ppid)
+			return wti_proc_mentions(proc->pid, "environ", tree->session->folder) > 0;
+	return false;
 }
 
 static void consider(struct wti_tree *tree, uint32_t pid)
@@ -153,7 +207,7 @@ static void consider(struct wti_tree *tree, uint32_t pid)
 	if (!wti_proc_read(pid, &proc) || (node && node->start_time == proc.start_time))
 		return;
 	parent = find(tree, proc.ppid);
-	if (!parent && (proc.ppid != 1 || wti_proc_mentions(pid, "environ", tree->session) <= 0))
+	if (!parent && !is_orphan_of_ours(tree, &proc))
 		return;
 	if (wti_proc_is_thread(pid))
 		return;
@@ -162,8 +216,8 @@ static void consider(struct wti_tree *tree, uint32_t pid)
 		return;
 	parent = find(tree, proc.ppid); /* the array may have moved */
 	read_command(node, &proc);
-	look_inside(tree, node);
 	node->copy = parent && parent->joined && !strcmp(parent->command, node->command);
+	look_inside(tree, node);
 }
 
 static void refresh(struct wti_tree *tree, struct wti_tree_node *node)
@@ -240,6 +294,45 @@ void wti_tree_joined(struct wti_tree *tree, uint32_t pid)
 	node = find(tree, pid);
 	if (node)
 		node->joined = true;
+}
+
+void wti_tree_refused(struct wti_tree *tree, uint32_t pid, const char *command)
+{
+	char *const words[] = {(char *)(uintptr_t)command, NULL};
+	struct wti_tree_node *node;
+
+	consider(tree, pid);
+	node = find(tree, pid);
+	if (!node || node->joined) { /* gone already; or it has become another by exec */
+		node = add(tree, &(struct wti_proc){.pid = pid});
+		if (!node)
+			return;
+		node->gone = true;
+	}
+	node->refused = true;
+	if (!node->command[0])
+		wti_mask_command(words, node->command, sizeof(node->command));
+}
+
+/* Still there; or it has just called exec, and its new program's agent has not come yet. */
+static bool is_guest(const struct wti_tree *tree, struct wti_tree_node *node, uint64_t now_ns)
+{
+	if (node->joined || node->gone || (!node->takes_part && !node->left_ns))
+		return false;
+	node->gone = !wti_proc_is_alive(node->pid, node->start_time);
+	if (node->gone)
+		return false;
+	look_for_part(tree, node);
+	return node->takes_part || now_ns < node->left_ns + EXEC_NS;
+}
+
+uint32_t wti_tree_guests(struct wti_tree *tree, uint64_t now_ns)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		count += is_guest(tree, &tree->nodes[i], now_ns);
+	return count;
 }
 
 void wti_tree_look(struct wti_tree *tree, uint64_t now_ns)

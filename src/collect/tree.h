@@ -13,7 +13,10 @@
 
 #include "base/map.h"
 
+#include "session.h"
+
 #define WTI_TREE_COMMAND_BYTES 64
+#define WTI_TREE_ANCESTORS_MAX 64
 
 struct wti_tree_node {
 	uint32_t pid;
@@ -21,11 +24,15 @@ struct wti_tree_node {
 	uint64_t start_time;
 	uint64_t look_ns; /* when to look at it again */
 	uint64_t pause_ns;
-	bool is_root; /* the program itself */
+	uint64_t left_ns; /* when it was seen to take part no more; 0: never */
+	bool is_root;     /* the program itself */
 	bool joined;
 	bool gone;
-	bool told; /* that it was not followed */
-	bool has_agent;
+	bool told;         /* that it was not followed */
+	bool has_agent;    /* as far as is known */
+	bool agent_seen;   /* in its memory, not only in its file */
+	bool takes_part;   /* its agent has the control page: it joins when it emits, or counts */
+	bool refused;      /* it has knocked: it may not join */
 	bool has_variable; /* the environment variable that agents read */
 	bool looked_inside;
 	bool copy; /* a fork of a process that joined */
@@ -41,16 +48,23 @@ struct wti_tree {
 	size_t count;
 	size_t capacity;
 	uint32_t last_pid;
-	const char *session;  /* folder of the session, as in the environment */
+	const struct wti_session *session;
+	int segment;                                /* of the control page, or -1 */
+	uint32_t ancestors[WTI_TREE_ANCESTORS_MAX]; /* of ours: they get whose parent is gone */
+	size_t ancestor_count;
 	const char *entrance; /* folder in PYTHONPATH, likewise; or NULL */
 };
 
-void wti_tree_init(struct wti_tree *tree, const char *session, const char *entrance);
+void wti_tree_init(struct wti_tree *tree, const struct wti_session *session, const char *entrance);
 void wti_tree_release(struct wti_tree *tree);
 /* The program itself. `has_agent`: as far as its file tells. */
 void wti_tree_root(struct wti_tree *tree, uint32_t pid, char *const *argv, bool has_agent);
 /* A process said hello. */
 void wti_tree_joined(struct wti_tree *tree, uint32_t pid);
+/* A process said that it may not join. */
+void wti_tree_refused(struct wti_tree *tree, uint32_t pid, const char *command);
+/* Processes that are alive now, take part, and have not joined, as they have not emitted yet. */
+uint32_t wti_tree_guests(struct wti_tree *tree, uint64_t now_ns);
 /* Looks for new processes, and again at those that have not joined, ever less often. */
 void wti_tree_look(struct wti_tree *tree, uint64_t now_ns);
 

@@ -9,12 +9,21 @@
  * holds the program up.
  *
  *   DIR/socket    SOCK_SEQPACKET; each process connects once and only sends
- *   DIR/control   one page, mapped shared by everybody
+ *   DIR/control   the control page as it was at the start; read, and mapped by nobody
  *   DIR/settings  lines of key=value, for the agents that have settings; may be missing
  *   DIR/trouble   one line, left by an agent that could not be loaded and so could not join
+ *   DIR/../knock  SOCK_DGRAM, open to all: a process that may not join says so here
  *
  * DIR is private (0700) and named by the one environment variable that agents read:
- *   WHEELTAP_AGENT=<protocol>:<DIR>
+ *   WHEELTAP_AGENT=<protocol>:<DIR>      DIR = <temporary folder>/wheeltap-XXXXXX/<key>.<segment>
+ *
+ * The control page is a segment of System V shared memory with that number. Nobody can cut it off,
+ * and it is reached without a path. A process in another IPC namespace cannot see it: that makes a
+ * page of its own from the file, and says so in its messages (WTI_MESSAGE_OWN_PAGE).
+ *
+ * The variable may outlive the recording, and others may make files of the same name. So an agent
+ * believes only what belongs to its own user, is closed to others, and has the key, which is
+ * nowhere but in the variable, in the name of DIR and in the page.
  */
 #ifndef WTI_TRACE_PROTOCOL_H
 #define WTI_TRACE_PROTOCOL_H
@@ -22,10 +31,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define WTI_PROTOCOL 1u
+#define WTI_PROTOCOL 2u
 #define WTI_ENV "WHEELTAP_AGENT"
+#define WTI_SOCKET_FILE "socket"
+#define WTI_CONTROL_FILE "control"
 #define WTI_SETTINGS_FILE "settings"
 #define WTI_TROUBLE_FILE "trouble"
+#define WTI_KNOCK_FILE "knock"
+#define WTI_KEY_BYTES 22u             /* of A-Z a-z 0-9 - _: 132 random bits */
+#define WTI_NO_SEGMENT "none"         /* instead of a number: every process makes its own page */
 #define WTI_CONTROL_MAGIC 0x4c544357u /* "WCTL" */
 #define WTI_RING_MAGIC 0x474e5257u    /* "WRNG" */
 #define WTI_CHUNK_MAGIC 0x4b484357u   /* "WCHK" */
@@ -66,7 +80,10 @@ enum wti_recording {
 	WTI_RECORDING_OVER, /* the recorder has gone: emit nothing more */
 };
 
-/* Whatever the protocol: magic, protocol and the two mismatch fields never move. */
+/*
+ * Whatever the protocol: magic, protocol and the two mismatch fields never move. Those two are used
+ * in the file alone, through read and write; agents before protocol 2 map it.
+ */
 struct wti_control {
 	uint32_t magic;
 	uint32_t protocol;
@@ -89,6 +106,7 @@ struct wti_control {
 	_Atomic uint64_t blobs_waiting_bytes; /* handed over, not yet taken */
 	uint32_t syscalls;           /* 1: system calls are recorded; agents say which are theirs */
 	_Atomic uint32_t stayed_out; /* enum wti_stayed_out, of all agents together */
+	char key[24];                /* WTI_KEY_BYTES, then zeros */
 };
 
 /*
@@ -165,17 +183,29 @@ enum wti_message_type {
 	WTI_MSG_RING = 3,  /* descriptor: the ring of a thread */
 	WTI_MSG_WAKE = 4,  /* no descriptor: a ring is full, somebody waits */
 	WTI_MSG_BLOB = 5,  /* descriptor: bytes to be kept; its size is theirs */
+	WTI_MSG_LINK = 6,  /* descriptor: a socket; a child speaks through its parent's once */
+	WTI_MSG_PAGE = 7,  /* descriptor: a control page of its own, for it and its children */
+	WTI_MSG_KNOCK = 8, /* on the knocker, after it the key; no descriptor */
 };
+
+enum { WTI_MESSAGE_OWN_PAGE = 1 }; /* its ceilings are counted on a page of its own */
 
 struct wti_message {
 	uint32_t type;
 	uint32_t protocol;
 	uint32_t pid;
 	uint32_t ppid;
-	uint64_t start_time; /* field 22 of /proc/self/stat: with pid and boot, who this is */
+	uint64_t start_time; /* field 22 of /proc/self/stat; 0: not known. Depends on who reads */
 	uint32_t tid;        /* RING */
 	uint32_t track;      /* RING: the thread's track, defined already */
 	char command[16];
+	uint32_t flags; /* WTI_MESSAGE_* */
+	uint32_t reserved;
+};
+
+struct wti_knock {
+	struct wti_message message;
+	char key[24];
 };
 
 #endif

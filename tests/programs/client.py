@@ -252,13 +252,19 @@ def quiet(variable: str | None) -> None:
 
 
 def test_not_recording() -> None:
+    key = "A" * 22
     with tempfile.TemporaryDirectory() as folder:
-        for variable in (None, "", "1", "1:", "x:/tmp", "1:relative", f"1:{folder}", f"1:/{'x' * 5000}", "1:/nowhere"):
+        for variable in (None, "", "2", "2:", "x:/tmp", "2:relative", f"2:{folder}", f"2:/{'x' * 5000}", "2:/nowhere",
+                         f"2:{folder}/{key}", f"2:{folder}/{key}.", f"2:{folder}/{key}.x", f"2:{folder}/{key}.99999999",
+                         f"2:{folder}/{key}.{'9' * 40}", f"2:/{key}.none"):
             quiet(variable)
-        Path(folder, "control").write_bytes(b"WCTL" + bytes(8))
-        quiet(f"1:{folder}")
-        Path(folder, "control").write_bytes(b"WCTL" + (1).to_bytes(4, "little") + bytes(4088))
-        quiet(f"1:{folder}")
+        for protocol in (1, 2):
+            inner = Path(folder, f"{key}.none") if protocol == 2 else Path(folder)
+            inner.mkdir(mode=0o700, exist_ok=True)
+            for content in (b"WCTL" + bytes(8), b"WCTL" + protocol.to_bytes(4, "little") + bytes(4088)):
+                Path(inner, "control").write_bytes(content)
+                Path(inner, "control").chmod(0o600)
+                quiet(f"{protocol}:{inner}")
 
 
 def test_long_folder() -> None:

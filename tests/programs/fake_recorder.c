@@ -27,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -71,6 +72,8 @@ static size_t process_count;
 static size_t ring_count;
 static size_t fault_count;
 static struct wti_control *control;
+static char inner_name[40], inner[320];
+static int control_file;
 static bool print_events;
 static const char *tally_name;
 static uint64_t tally;
@@ -377,6 +380,11 @@ static void *map_ring(int fd, size_t data_bytes)
 
 static void take_message(struct process *process, const struct wti_message *message, int fd)
 {
+	if (message->type == WTI_MSG_LINK) { /* a child's own socket, through its parent's */
+		if (process_count < PROCESSES_MAX)
+			processes[process_count++].fd = fd;
+		return;
+	}
 	if (message->type == WTI_MSG_RING && ring_count < RINGS_MAX) {
 		struct ring *ring = &rings[ring_count++];
 		size_t bytes;
@@ -475,19 +483,17 @@ static int listen_at(const char *folder)
 	return fd;
 }
 
-static void make_control(const char *folder)
+static void make_control(void)
 {
-	char path[300];
-	int fd;
+	int segment = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
 
-	snprintf(path, sizeof(path), "%s/control", folder);
-	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || ftruncate(fd, 4096) != 0) {
+	control = shmat(segment, NULL, 0);
+	if (segment < 0 || control == (void *)-1) {
 		perror("fake_recorder: control");
 		exit(4);
 	}
-	control = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
+	shmctl(segment, IPC_RMID, NULL);
+	snprintf(inner_name, sizeof(inner_name), "fake-key-of-22-letters.%d", segment);
 	*control = (struct wti_control){
 		.magic = WTI_CONTROL_MAGIC,
 		.protocol = WTI_PROTOCOL,
@@ -497,6 +503,32 @@ static void make_control(const char *folder)
 		.definitions_bytes_max = 4u << 20,
 		.recorder_pid = getpid(),
 	};
+	memcpy(control->key, inner_name, WTI_KEY_BYTES);
+}
+
+static void make_inner(const char *folder)
+{
+	char path[360];
+	int fd;
+
+	snprintf(inner, sizeof(inner), "%s/%s", folder, inner_name);
+	snprintf(path, sizeof(path), "%s/control", inner);
+	mkdir(inner, 0700);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, control, 4096) != 4096) {
+		perror("fake_recorder: control");
+		exit(4);
+	}
+	control_file = fd;
+}
+
+static uint32_t mismatch_count(void)
+{
+	struct wti_control written = {0};
+
+	if (pread(control_file, &written, sizeof(written), 0) != (ssize_t)sizeof(written))
+		return UINT32_MAX;
+	return atomic_load(&written.mismatch_count);
 }
 
 static const char *folder_default(void)
@@ -523,7 +555,7 @@ static uint64_t number(int argc, char **argv, const char *name, uint64_t otherwi
 
 static pid_t start(const char *folder, char **command)
 {
-	char variable[300];
+	char variable[360];
 	pid_t pid;
 
 	snprintf(variable, sizeof(variable), "%u:%s", control->protocol, folder);
@@ -565,7 +597,7 @@ static void report(void)
 	}
 	printf("control used %llu refused %u mismatch %u unjoined %llu\n",
 	       (unsigned long long)atomic_load(&control->rings_bytes_used),
-	       atomic_load(&control->refused_count), atomic_load(&control->mismatch_count),
+	       atomic_load(&control->refused_count), mismatch_count(),
 	       (unsigned long long)atomic_load(&control->lost_unjoined));
 }
 
@@ -615,7 +647,7 @@ int main(int argc, char **argv)
 	else
 		folder = folder_default();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	make_control(folder);
+	make_control();
 	control->ring_bytes = (uint32_t)number(argc, argv, "ring-bytes", control->ring_bytes);
 	control->rings_bytes_max = number(argc, argv, "rings-max", control->rings_bytes_max);
 	control->block_budget_ns = number(argc, argv, "budget-ns", control->block_budget_ns);
@@ -627,9 +659,10 @@ int main(int argc, char **argv)
 	tally_name = option(argc, argv, "tally", NULL);
 	print_events = number(argc, argv, "print", 0);
 	is_lazy = number(argc, argv, "lazy", 0);
-	listener = listen_at(folder);
-	status = run(listener, start(folder, argv + command + 1),
-		     number(argc, argv, "die-after", 0), number(argc, argv, "stop-after", 0));
+	make_inner(folder);
+	listener = listen_at(inner);
+	status = run(listener, start(inner, argv + command + 1), number(argc, argv, "die-after", 0),
+		     number(argc, argv, "stop-after", 0));
 	report();
 	printf("tally %llu\n", (unsigned long long)tally);
 	printf("faults %zu\nstatus %d\n", fault_count, status);

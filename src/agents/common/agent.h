@@ -24,6 +24,7 @@
 
 #include <wheeltap/wheeltap.h>
 
+#include "meeting.h"
 #include "records.h"
 
 #define wti_likely(x) __builtin_expect(!!(x), 1)
@@ -61,7 +62,8 @@ struct wti_process {
 	uint32_t generation;
 	uint32_t pid;
 	uint64_t start_time;
-	uint64_t retry_ns;          /* no new attempt at joining before this */
+	_Atomic uint64_t retry_ns;  /* no new attempt at joining before this */
+	bool has_socket;            /* the agent's is this process's own */
 	_Atomic uint32_t announced; /* the process record has been written */
 
 	struct wti_chunk *first_chunk; /* always mapped: its head counts losses */
@@ -87,10 +89,12 @@ struct wti_process {
 struct wti_agent {
 	struct wti_control *control; /* NULL: nobody records us, nor our children */
 	struct wti_process *process;
-	char directory[1024];
+	struct wti_meeting meeting;
+	bool own_page;       /* the control page is not the recorder's, but our own */
+	uint32_t ring_bytes; /* as the control page said it first: others may write there */
 	uint64_t ring_flags; /* of struct wti_ring: which clock */
 	_Atomic uint32_t generation_last;
-	int socket;         /* after a fork still the parent's; -1: none */
+	int socket;         /* after a fork the parent's, until the child joins; -1: none */
 	ino_t socket_inode; /* proves that the descriptor is still ours */
 	pthread_key_t key;  /* tells us of the end of a thread */
 	bool has_key;
@@ -116,6 +120,8 @@ extern __thread struct wti_slot *wti_slot_of_thread __attribute__((tls_model("in
 void wti_join_first(void);
 /* Joins if that has not been done in this process. With the lock held. */
 bool wti_join(struct wti_process *process);
+/* There was no way to the recorder a moment ago: events are counted, and nothing is tried. */
+bool wti_join_waits(struct wti_process *process);
 /* Lets go of a socket that is the parent's, so that its end can be seen. */
 void wti_leave_inherited(void);
 /* The program's short name, masked if it has to be. */

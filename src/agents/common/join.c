@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Joining a recording: the variable, the control page, the socket.
+ * Joining a recording: once when the agent is loaded, and in each child when it has something to
+ * emit.
  *
- * Nothing here waits for the recorder or tells anybody of a failure: what cannot be joined runs
- * unrecorded. The descriptor of the socket is moved out of the way of the program's own numbers,
- * and checked to be still ours before each use, because programs close and reuse what they find.
+ * Nothing here waits for the recorder: what cannot be joined runs unrecorded, and counts what it
+ * would have emitted on the control page. The descriptor of the socket is moved out of the way of
+ * the program's own numbers, and checked to be still ours before each use, because programs close
+ * and reuse what they find.
  */
 #include "agent.h"
 
@@ -20,9 +22,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "meeting.h"
 #include "private.h"
 
 #if defined(__x86_64__)
@@ -44,47 +46,12 @@ static uint64_t clock_flags(void)
 	return 1;
 }
 
-/* "<protocol>:<directory>" */
-static const char *parse_variable(const char *text, unsigned long *ret_protocol)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return NULL;
-	*ret_protocol = strtoul(text, &end, 10);
-	return *end == ':' && end[1] == '/' ? end + 1 : NULL;
-}
-
-static struct wti_control *map_control(const char *directory)
-{
-	char path[sizeof(wti_agent.directory) + 16];
-	struct wti_control *control = MAP_FAILED;
-	struct stat about;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/control", directory);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof(*control))
-		control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (control == MAP_FAILED)
-		return NULL;
-	if (control->magic != WTI_CONTROL_MAGIC) {
-		munmap(control, sizeof(*control));
-		return NULL;
-	}
-	return control;
-}
-
-static bool control_fits(struct wti_control *control, unsigned long protocol)
+static bool control_fits(const struct wti_meeting *meeting, struct wti_control *control)
 {
 	uint32_t bytes = control->ring_bytes;
 
-	if (protocol != WTI_PROTOCOL || control->protocol != WTI_PROTOCOL) {
-		atomic_store(&control->mismatch_protocol, WTI_PROTOCOL);
-		atomic_fetch_add(&control->mismatch_count, 1);
+	if (control->protocol != WTI_PROTOCOL) {
+		wti_meeting_mismatch(meeting);
 		return false;
 	}
 	return bytes >= WTI_RING_MIN_BYTES && bytes <= WTI_RING_MAX_BYTES &&
@@ -105,38 +72,57 @@ static struct wti_process *map_wiped(size_t bytes)
 	return memory;
 }
 
+static void begin(struct wti_control *control, int page)
+{
+	wti_agent.ring_flags = clock_flags();
+	wti_agent.ring_bytes = control->ring_bytes;
+	wti_agent.own_page = page >= 0;
+	wti_agent.process = map_wiped(sizeof(*wti_agent.process));
+	wti_agent.control = control;
+	if (!wti_room_join() || !wti_agent.process || !wti_intern_init()) {
+		wti_agent.control = NULL;
+		atomic_fetch_add(&control->lost_unjoined, 1);
+		return;
+	}
+	wti_slots_init();
+	wti_lock(wti_agent.process);
+	if (wti_join(wti_agent.process) && page >= 0)
+		wti_send(wti_agent.process, WTI_MSG_PAGE, 0, 0, page);
+	wti_unlock(wti_agent.process);
+}
+
+static void join_first_guarded(const struct wti_meeting *meeting)
+{
+	struct wti_control *control;
+	int page = -1;
+
+	if (meeting->is_other_protocol) {
+		wti_meeting_mismatch(meeting);
+		return;
+	}
+	control = wti_meeting_page(meeting, &page);
+	if (!control) {
+		if (errno == EACCES || errno == EPERM)
+			wti_meeting_knock(meeting);
+		return;
+	}
+	if (!control_fits(meeting, control)) {
+		wti_page_release(control, page);
+		return;
+	}
+	begin(control, page);
+	if (page >= 0)
+		close(page);
+}
+
 void wti_join_first(void)
 {
-	const char *variable = secure_getenv(WTI_ENV);
-	struct wti_control *control;
-	const char *directory;
-	unsigned long protocol;
 	struct wti_guard guard;
 
-	directory = variable ? parse_variable(variable, &protocol) : NULL;
-	if (!directory || strlen(directory) >= sizeof(wti_agent.directory))
+	if (!wti_meeting_find(&wti_agent.meeting, secure_getenv(WTI_ENV)))
 		return;
 	wti_guard_begin(&guard);
-	control = map_control(directory);
-	if (control && !control_fits(control, protocol)) {
-		munmap(control, sizeof(*control));
-		control = NULL;
-	}
-	if (control) {
-		memcpy(wti_agent.directory, directory, strlen(directory) + 1);
-		wti_agent.ring_flags = clock_flags();
-		wti_agent.process = map_wiped(sizeof(*wti_agent.process));
-		wti_agent.control = control;
-		if (!wti_room_join() || !wti_agent.process || !wti_intern_init()) {
-			wti_agent.control = NULL;
-			atomic_fetch_add(&control->lost_unjoined, 1);
-		} else {
-			wti_slots_init();
-			wti_lock(wti_agent.process);
-			wti_join(wti_agent.process);
-			wti_unlock(wti_agent.process);
-		}
-	}
+	join_first_guarded(&wti_agent.meeting);
 	wti_guard_end(&guard);
 }
 
@@ -184,45 +170,6 @@ static int move_up(int fd)
 	return moved;
 }
 
-/* A folder whose name does not fit a socket address is reached through its descriptor. */
-static bool socket_address(struct sockaddr_un *address, int *ret_folder)
-{
-	const char *directory = wti_agent.directory;
-
-	*ret_folder = -1;
-	address->sun_family = AF_UNIX;
-	if (strlen(directory) <= 90) {
-		snprintf(address->sun_path, sizeof(address->sun_path), "%.90s/socket", directory);
-		return true;
-	}
-	*ret_folder = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/fd/%d/socket",
-		 *ret_folder);
-	return *ret_folder >= 0;
-}
-
-static int connect_recorder(void)
-{
-	struct sockaddr_un address;
-	int folder;
-	int fd;
-	int failed;
-
-	if (!socket_address(&address, &folder))
-		return -1;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	failed = fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ? errno
-											  : 0;
-	if (folder >= 0)
-		close(folder);
-	if (!failed)
-		return move_up(fd);
-	if (fd >= 0)
-		close(fd);
-	errno = failed;
-	return -1;
-}
-
 static bool socket_is_ours(int fd, ino_t inode)
 {
 	struct stat about;
@@ -238,43 +185,8 @@ void wti_leave_inherited(void)
 	wti_agent.socket = -1;
 }
 
-/* True: has joined. Otherwise off for good, or a later attempt is worth it. */
-bool wti_join(struct wti_process *process)
-{
-	struct stat about;
-
-	if (atomic_load(&process->state) == WTI_PROCESS_JOINED)
-		return true;
-	if (atomic_load(&process->state) == WTI_PROCESS_OFF ||
-	    (process->retry_ns && wti_clock_monotonic_ns() < process->retry_ns))
-		return false;
-	process->pid = (uint32_t)syscall(SYS_getpid);
-	process->start_time = read_start_time();
-	process->generation = atomic_fetch_add(&wti_agent.generation_last, 1) + 1;
-	wti_leave_inherited();
-	wti_agent.socket = connect_recorder();
-	if (wti_agent.socket < 0) {
-		bool later = errno == EAGAIN || errno == EINTR || errno == EMFILE ||
-			     errno == ENFILE || errno == ENOMEM;
-
-		process->retry_ns = wti_clock_monotonic_ns() + WTI_RETRY_NS;
-		atomic_store(&process->state, later ? WTI_PROCESS_FRESH : WTI_PROCESS_OFF);
-		return false;
-	}
-	process->fenced =
-		syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
-	if (fstat(wti_agent.socket, &about) == 0)
-		wti_agent.socket_inode = about.st_ino;
-	if (!wti_definitions_begin(process)) {
-		wti_leave_inherited();
-		process->retry_ns = wti_clock_monotonic_ns() + WTI_RETRY_NS;
-		return false;
-	}
-	atomic_store(&process->state, WTI_PROCESS_JOINED);
-	return true;
-}
-
-bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t track, int fd)
+static bool send_on(int socket, const struct wti_process *process, uint32_t type, uint32_t tid,
+		    uint32_t track, int fd)
 {
 	struct wti_message message = {
 		.type = type,
@@ -284,6 +196,7 @@ bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t
 		.start_time = process->start_time,
 		.tid = tid,
 		.track = track,
+		.flags = wti_agent.own_page ? WTI_MESSAGE_OWN_PAGE : 0,
 	};
 	union {
 		struct cmsghdr align;
@@ -303,10 +216,99 @@ bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t
 	rights->cmsg_type = SCM_RIGHTS;
 	rights->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
+	return sendmsg(socket, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(message);
+}
+
+bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t track, int fd)
+{
+	return socket_is_ours(wti_agent.socket, wti_agent.socket_inode) &&
+	       send_on(wti_agent.socket, process, type, tid, track, fd);
+}
+
+/*
+ * A child has its parent's socket until it joins or closes it, whatever it has done to its user,
+ * its root or its namespaces since. It hands over a new one through it, once.
+ */
+static int connect_through_parent(const struct wti_process *process)
+{
+	int ends[2];
+	bool sent;
+
 	if (!socket_is_ours(wti_agent.socket, wti_agent.socket_inode))
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+		return -1;
+	sent = send_on(wti_agent.socket, process, WTI_MSG_LINK, 0, 0, ends[1]);
+	close(ends[1]);
+	if (sent)
+		return ends[0];
+	close(ends[0]);
+	return -1;
+}
+
+/* False and errno. A process that was held up after this keeps its socket for the next attempt. */
+static bool connect_recorder(struct wti_process *process)
+{
+	struct stat about;
+	int fd;
+
+	if (process->has_socket && socket_is_ours(wti_agent.socket, wti_agent.socket_inode))
+		return true;
+	fd = connect_through_parent(process);
+	if (fd < 0)
+		fd = wti_meeting_connect(&wti_agent.meeting);
+	if (fd < 0)
 		return false;
-	return sendmsg(wti_agent.socket, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) ==
-	       (ssize_t)sizeof(message);
+	wti_leave_inherited();
+	wti_agent.socket = move_up(fd);
+	wti_agent.socket_inode = fstat(wti_agent.socket, &about) == 0 ? about.st_ino : 0;
+	process->has_socket = true;
+	return true;
+}
+
+bool wti_join_waits(struct wti_process *process)
+{
+	uint64_t retry_ns = atomic_load_explicit(&process->retry_ns, memory_order_relaxed);
+
+	return retry_ns && wti_clock_monotonic_ns() < retry_ns;
+}
+
+/* Nobody listens any more where we know the way. */
+static bool is_over(bool connected)
+{
+	return (!connected && errno == ECONNREFUSED) ||
+	       atomic_load(&wti_agent.control->state) != WTI_RECORDING_ON;
+}
+
+/*
+ * True: has joined. Otherwise off for good, if the recorder has gone; or there is no way to it,
+ * from here or for now: then events are counted, and a later attempt may be worth it.
+ */
+bool wti_join(struct wti_process *process)
+{
+	bool connected;
+
+	if (atomic_load(&process->state) == WTI_PROCESS_JOINED)
+		return true;
+	if (atomic_load(&process->state) == WTI_PROCESS_OFF || wti_join_waits(process))
+		return false;
+	process->pid = (uint32_t)syscall(SYS_getpid);
+	process->start_time = read_start_time();
+	process->generation = atomic_fetch_add(&wti_agent.generation_last, 1) + 1;
+	connected = connect_recorder(process);
+	if (is_over(connected)) {
+		wti_leave_inherited();
+		atomic_store(&process->state, WTI_PROCESS_OFF);
+		return false;
+	}
+	process->fenced = connected && syscall(SYS_membarrier,
+					       MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+	if (connected && wti_definitions_begin(process)) {
+		atomic_store(&process->state, WTI_PROCESS_JOINED);
+		return true;
+	}
+	atomic_store(&process->retry_ns, wti_clock_monotonic_ns() + WTI_RETRY_NS);
+	return false;
 }
 
 void wti_wake(struct wti_process *process, uint64_t now_ns)

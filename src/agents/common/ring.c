@@ -188,7 +188,7 @@ static bool ring_hand_over(struct wti_process *process, struct wti_slot *slot,
 
 bool wti_ring_make(struct wti_process *process, struct wti_slot *slot)
 {
-	const uint32_t data_bytes = wti_agent.control->ring_bytes;
+	const uint32_t data_bytes = wti_agent.ring_bytes;
 	const uint64_t bytes = WTI_RING_HEADER_BYTES + (uint64_t)data_bytes;
 	struct wti_ring *ring = NULL;
 	int fd;

@@ -34,7 +34,8 @@ static uint64_t half_share(void)
 
 static bool stay_out(uint32_t why)
 {
-	atomic_fetch_or(&wti_agent.control->stayed_out, why);
+	if (wti_agent.control) /* otherwise it is the page itself that there is no room for */
+		atomic_fetch_or(&wti_agent.control->stayed_out, why);
 	return false;
 }
 

@@ -129,7 +129,7 @@ struct wti_slot *wti_slot_open_slow(void)
 	struct wti_slot *slot;
 	struct wti_guard guard;
 
-	if (wti_slot_of_thread == &wti_slot_ended) {
+	if (wti_slot_of_thread == &wti_slot_ended || wti_join_waits(process)) {
 		count_lost(process);
 		return NULL;
 	}
@@ -174,6 +174,9 @@ void wti_slot_close(struct wti_slot *slot)
 	if (ring) {
 		atomic_store_explicit(&ring->state, WTI_RING_CLOSED, memory_order_release);
 		wti_ring_unmap(ring, slot->ring_bytes);
+		if (wti_agent.own_page) /* the recorder gives back on its own page alone */
+			atomic_fetch_sub(&wti_agent.control->rings_bytes_used,
+					 WTI_RING_HEADER_BYTES + slot->ring_bytes);
 	}
 	slot_give_back(process, slot);
 	wti_guard_end(&guard);
@@ -245,7 +248,6 @@ static void after_fork_child(void)
 		mmap(forking_ring, forking_bytes, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 	forking_ring = NULL;
-	wti_leave_inherited();
 	wti_own_end();
 }
 

@@ -10,6 +10,8 @@
 #include "common/text.h"
 #include "shim/shim.h"
 
+enum { SETTINGS_BYTES_MAX = 1 << 20 }; /* the recorder's own ceiling */
+
 void wti_callback(const char *method, PyObject *argument)
 {
 	struct wti_guard guard;
@@ -243,14 +245,27 @@ static PyObject *recording(PyObject *self, PyObject *nothing)
 }
 
 /*
- * Where recorder and agents meet; empty if nobody records. Sub-interpreters are left alone: what we
- * keep belongs to the main one.
+ * The settings that the recorder has left; None if nobody records. Sub-interpreters are left alone:
+ * what we keep belongs to the main one.
  */
-static PyObject *directory(PyObject *self, PyObject *nothing)
+static PyObject *settings_text(PyObject *self, PyObject *nothing)
 {
-	bool joins = wti_agent.control && PyInterpreterState_Get() == PyInterpreterState_Main();
+	PyObject *text = NULL;
+	struct wti_guard guard;
+	ssize_t bytes;
+	char *room;
 
-	return PyUnicode_DecodeFSDefault(joins ? wti_agent.directory : "");
+	if (!wti_agent.control || PyInterpreterState_Get() != PyInterpreterState_Main())
+		Py_RETURN_NONE;
+	room = PyMem_Malloc(SETTINGS_BYTES_MAX);
+	if (!room)
+		return PyErr_NoMemory();
+	wti_guard_begin(&guard);
+	bytes = wti_meeting_read(&wti_agent.meeting, WTI_SETTINGS_FILE, room, SETTINGS_BYTES_MAX);
+	wti_guard_end(&guard);
+	text = PyUnicode_DecodeUTF8(room, bytes > 0 ? bytes : 0, "replace");
+	PyMem_Free(room);
+	return text;
 }
 
 /* ---- For tests and for people -----------------------------------------------------------------
@@ -304,7 +319,7 @@ static PyMethodDef methods[] = {
 	{"start", start, METH_NOARGS, NULL},
 	{"stop", stop, METH_NOARGS, NULL},
 	{"recording", recording, METH_NOARGS, NULL},
-	{"directory", directory, METH_NOARGS, NULL},
+	{"settings_text", settings_text, METH_NOARGS, NULL},
 	{"digest", digest, METH_O, NULL},
 	{NULL},
 };

@@ -191,6 +191,14 @@ static bool is_system(const char *path)
 	return !strcmp(path, "/");
 }
 
+/* "/<key>.<segment>" and what is in it (src/trace/protocol.h); before protocol 2 there was no key.
+ */
+static bool is_meeting_place(const char *path)
+{
+	return !strcmp(path, "/socket") || !strcmp(path, "/control") || !strcmp(path, "/knock") ||
+	       (strlen(path) > 24 && path[23] == '.' && !memchr(path + 1, '/', 22));
+}
+
 /*
  * The folder that the recorder makes for its guests, and where its guest in Python comes from: no
  * part of the program.
@@ -201,7 +209,7 @@ static bool is_recorders(const char *path)
 					      "/python/source", "/share/wheeltap", "/lib/wheeltap"};
 	const char *at = strstr(path, "/wheeltap-");
 
-	if (at && strlen(at) >= 16 && (!strcmp(at + 16, "/socket") || !strcmp(at + 16, "/control")))
+	if (at && strlen(at) >= 16 && is_meeting_place(at + 16))
 		return true;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
 		at = strstr(path, folders[i]);
