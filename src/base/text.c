@@ -420,6 +420,14 @@ size_t wti_harmless_length(const char *text, size_t bytes)
 	return bytes && !is_harmful(take_char(&next, text + bytes)) ? (size_t)(next - text) : 0;
 }
 
+/* Where the letters of ASCII at the beginning, which nearly all names are made of, end. */
+static const char *skip_plain(const char *text, const char *end)
+{
+	while (text < end && *text >= ' ' && *text <= '~' && *text != '\\')
+		text++;
+	return text;
+}
+
 void wti_printable(struct wti_buf *out, const char *text, size_t bytes)
 {
 	const char *end = text + bytes;
@@ -428,7 +436,11 @@ void wti_printable(struct wti_buf *out, const char *text, size_t bytes)
 	for (; text < end; text = next) {
 		uint32_t point;
 
-		next = text;
+		next = skip_plain(text, end);
+		if (next > text) {
+			wti_buf_append(out, text, (size_t)(next - text));
+			continue;
+		}
 		point = take_char(&next, end);
 		if (point == '\n')
 			wti_buf_text(out, "\\n");

@@ -34,13 +34,14 @@ size_t wti_terminal_safe(const char *text, size_t bytes, bool has_ink)
 	size_t at = 0;
 
 	while (at < bytes) {
-		uint8_t byte = (uint8_t)text[at];
 		size_t length = 1;
+		uint8_t byte;
 
-		if (byte >= 0x20 && byte < 0x7f) { /* nearly all of them */
+		while (at < bytes && (uint8_t)(text[at] - ' ') < 0x7f - ' ') /* nearly all */
 			at++;
-			continue;
-		}
+		if (at == bytes)
+			break;
+		byte = (uint8_t)text[at];
 		if (byte >= 0x7f)
 			length = wti_harmless_length(text + at, bytes - at);
 		else if (byte == '\r')
