@@ -2,7 +2,8 @@
 /*
  * Knows the files of the private folder. Its name has the key, and so does not appear in the name
  * that the socket is bound to, as everybody may read that in /proc/net/unix. An address has 108
- * bytes; a temporary folder with a longer name gives way to /tmp.
+ * bytes; a temporary folder with a longer name, or one that cannot be written in, gives way to /tmp,
+ * and that to /dev/shm.
  *
  * The control page is a segment of System V shared memory, which nobody can cut off under those who
  * have it mapped, and which is found without a path. It is marked to be removed as soon as it is
@@ -84,12 +85,16 @@ static int check_folder(const char *path, struct wt_err *err)
 
 static int make_outer(struct wti_session *session, const char *temporary, struct wt_err *err)
 {
-	if (!temporary || temporary[0] != '/' ||
-	    strlen(temporary) + sizeof(TEMPLATE) > sizeof(session->folder))
-		temporary = "/tmp";
-	snprintf(session->folder, sizeof(session->folder), "%s%s", temporary, TEMPLATE);
-	if (mkdtemp(session->folder)) /* 0700 */
-		return 0;
+	const char *places[] = {temporary, "/tmp", "/dev/shm"};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (!places[i] || places[i][0] != '/' ||
+		    strlen(places[i]) + sizeof(TEMPLATE) > sizeof(session->folder))
+			continue;
+		snprintf(session->folder, sizeof(session->folder), "%s%s", places[i], TEMPLATE);
+		if (mkdtemp(session->folder)) /* 0700 */
+			return 0;
+	}
 	wti_err_errno(err, "cannot make a private folder", session->folder);
 	session->folder[0] = 0;
 	return WT_E_IO;
