@@ -112,7 +112,7 @@ OF_INVARIANTS = [
 THEN = [text("info out.run"), text("doctor out.run"), json("view out.run"), text("infer out.run -o out", out="json"), text("stat out.run")]
 
 ACTIONS: dict[str, list[Action]] = {
-    "stream": OF_A_RUN, "runjson": OF_A_RUN, "pack": OF_A_PACK, "partial": OF_A_PARTIAL, "golden": OF_A_GOLDEN, "gate": OF_A_GATE,
+    "stream": OF_A_RUN, "amplified": OF_A_RUN, "runjson": OF_A_RUN, "pack": OF_A_PACK, "partial": OF_A_PARTIAL, "golden": OF_A_GOLDEN, "gate": OF_A_GATE,
     "setting": OF_A_SETTING, "config": OF_A_CONFIG, "simulation": OF_A_SIMULATION, "trace": OF_A_TRACE,
     "invariants": OF_INVARIANTS,
 }  # fmt: skip

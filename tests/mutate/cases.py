@@ -14,6 +14,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import amplify
 import texts
 from watch import Program, execute
 
@@ -27,7 +28,7 @@ INVARIANTS_KEPT = 40
 STEPPED_GATE = '[[gate]]\ntype = "slower"\nmax = 0.05\nof = "run"\n'
 GOLDEN_GATE = '[[gate]]\ntype = "golden"\ngolden = "./golden.toml"\n'
 # How many of 100 cases are of each kind.
-SHARES = {"stream": 48, "runjson": 8, "pack": 8, "partial": 4, "golden": 6, "gate": 7, "setting": 4, "config": 4, "simulation": 2,
+SHARES = {"stream": 47, "amplified": 1, "runjson": 8, "pack": 8, "partial": 4, "golden": 6, "gate": 7, "setting": 4, "config": 4, "simulation": 2,
           "trace": 6, "invariants": 3}  # fmt: skip
 
 
@@ -191,6 +192,10 @@ def build(mutator: str, seeds: Seeds, folder: Path, chance: random.Random, kind:
     run = prepare(seeds, folder, chance, kind)
     if kind == "stream":
         return mutate_stream(mutator, seeds, folder, chance)
+    if kind == "amplified":
+        data, said = amplify.any_stream(chance)
+        place(folder / "home" / "run" / "0001.wt", data)
+        return said
     link_run(run, folder / "home" / "run")
     data, said = texts.mutate(chance, chance.choice(seeds.texts[kind]))
     place(folder / PLACES[kind], data)

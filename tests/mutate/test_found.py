@@ -14,6 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import amplify  # noqa: E402
 import watch  # noqa: E402
 from cases import SEEDS, environment  # noqa: E402
 
@@ -37,6 +38,11 @@ class Found(unittest.TestCase):
         (self.folder / "wheeltap.toml").write_text('[[suppress]]\ncode = "WT-*"\nreason = "known"\n')
         ended = self.ends_well(f"doctor {SEEDS}/ddp")
         self.assertIn(b"suppressed in wheeltap.toml: known", ended.stderr)
+
+    def test_a_variable_on_each_of_many_tracks(self) -> None:
+        (self.folder / "many.wt").write_bytes(amplify.stream("context", 4, {"track"}))
+        self.ends_well("export --to chrome -o chrome many.wt")
+        self.ends_well("export --to perfetto -o perfetto many.wt")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ SANITIZER_ENV = {
 REPORT = re.compile(rb"runtime error: |ERROR: \w*Sanitizer|hard rss limit exhausted")
 UBSAN_PLACE = re.compile(rb"([\w./-]+\.[ch]:\d+):\d+: runtime error: ([^\n]*)")
 FRAME = re.compile(rb"#\d+ 0x[0-9a-f]+ in (\w+) [^\n]*?/src/(?!libsanitizer)([\w./-]+:\d+)")
+# A byte that is no UTF-8 becomes a surrogate.
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udc9f]")
 NUMBER = re.compile(r"-?\d[\d.e+]*")
 
 
@@ -102,12 +104,8 @@ def sanitizer_place(report: bytes) -> str:
 
 def control_bytes(output: bytes) -> str:
     """The first control character but newline and tab, be it a byte, or C1 in UTF-8."""
-    for character in output.decode("utf-8", "surrogateescape"):
-        code = ord(character)
-        code = code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code
-        if (code < 0x20 and code not in (9, 10)) or 0x7F <= code < 0xA0:
-            return f"{code:#04x}"
-    return ""
+    found = CONTROL.search(output.decode("utf-8", "surrogateescape"))
+    return f"{ord(found[0]) & 0xFF:#04x}" if found else ""
 
 
 def refuse_constant(word: str) -> None:

@@ -30,6 +30,7 @@ struct wti_timeline_track {
 	struct wti_lanes syscalls;
 	struct wti_open_context *contexts;
 	uint32_t context_count;
+	size_t context_capacity;
 };
 
 /* NULL: out of memory or too many. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "inspect/label.h"
 #include "rows.h"
 #include "show/call.h"
@@ -333,9 +334,8 @@ static struct wti_open_context *context_of(struct wti_timeline *timeline,
 		if (track->contexts[i].key == key)
 			return &track->contexts[i];
 	}
-	if (!track->contexts)
-		track->contexts = malloc(sizeof(*track->contexts) * WTI_CONTEXTS_MAX);
-	if (!track->contexts || track->context_count == WTI_CONTEXTS_MAX)
+	if (wti_grow(&track->contexts, track->context_count + 1, &track->context_capacity,
+		     WTI_CONTEXTS_MAX))
 		return NULL;
 	open = &track->contexts[track->context_count];
 	*open = (struct wti_open_context){.key = key};
