@@ -3,7 +3,7 @@
 """Mutates streams, run.json, packs, goldens, gates, settings and imports, and lets all verbs read them.
 
 usage: campaign.py --mutator PROGRAM [--plain WHEELTAP] [--asan WHEELTAP] [--count N] [--seed S] [--verbs N] [--jobs N]
-                   [--keep FOLDER] [--first CASE] [--only CASE]
+                   [--keep FOLDER] [--first CASE] [--kinds KIND,...] [--only CASE]
 
 The same seed gives the same mutations. A case is one mutation and a few verbs, in turn, so that over the campaign each verb
 meets each kind of file that it reads. It fails if a verb ends by a signal, with a report of a sanitizer, with an exit status
@@ -217,6 +217,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", type=Path, default=Path("mutate-failures"), help="where failing cases are kept")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--kinds", type=lambda text: text.split(","), help="only cases of these kinds of files")
     parser.add_argument("--only", type=int, help="this case alone")
     args = parser.parse_args()
     if not args.plain and not args.asan:
@@ -244,13 +245,15 @@ def run(args: argparse.Namespace, work: Path) -> int:
     (work / "cases").mkdir()
     SETUP = Setup(os.path.abspath(args.mutator), programs, seeds, work / "cases", args.seed, args.verbs)
     numbers = [args.only] if args.only is not None else range(args.first, args.first + args.count)
+    if args.kinds:
+        numbers = [number for number in numbers if kind_of(number) in args.kinds]
     tally = Tally(args.keep.absolute())
     start = time.monotonic()
     with multiprocessing.get_context("fork").Pool(args.jobs) as pool:
         for outcome in pool.imap_unordered(try_case, numbers):
             tally.add(outcome)
     print(tally.summary(time.monotonic() - start))
-    complete = args.only is None and args.count * args.verbs >= 100 * max(map(len, ACTIONS.values()))
+    complete = args.only is None and not args.kinds and args.count * args.verbs >= 100 * max(map(len, ACTIONS.values()))
     if complete and (never := tally.never_met()):
         print(f"never tried: {', '.join(never)}")
         return 1

@@ -40,7 +40,7 @@ class Found(unittest.TestCase):
         self.assertIn(b"suppressed in wheeltap.toml: known", ended.stderr)
 
     def test_a_variable_on_each_of_many_tracks(self) -> None:
-        (self.folder / "many.wt").write_bytes(amplify.stream("context", 4, {"track"}))
+        (self.folder / "many.wt").write_bytes(amplify.stream([amplify.Part("context", 4, {"track"})]))
         self.ends_well("export --to chrome -o chrome many.wt")
         self.ends_well("export --to perfetto -o perfetto many.wt")
 
