@@ -5,7 +5,7 @@
 usage: campaign.py --mutator PROGRAM [--plain WHEELTAP] [--asan WHEELTAP] [--count N] [--seed S] [--verbs N] [--jobs N]
                    [--keep FOLDER] [--first CASE] [--kinds KIND,...] [--only CASE]
 
-The same seed gives the same mutations. A case is one mutation and a few verbs, in turn, so that over the campaign each verb
+The same seed and build give the same mutations; TrainCheck's published traces take part where ../shared/data has them. A case is one mutation and a few verbs, in turn, so that over the campaign each verb
 meets each kind of file that it reads. It fails if a verb ends by a signal, with a report of a sanitizer, with an exit status
 that is not documented, not before its limit of processor time, with more than 500 MB resident (of the plain program: a
 sanitizer's own memory says nothing), or prints control bytes, or what should be JSON and is none.
