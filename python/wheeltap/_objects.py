@@ -37,6 +37,14 @@ def own(thing: Any, name: str) -> Any:
         return None
 
 
+def own_all(thing: Any) -> dict[str, Any]:
+    """A copy of the object's own dictionary."""
+    try:
+        return dict(object.__getattribute__(thing, "__dict__"))
+    except AttributeError:
+        return {}
+
+
 def rows_of(dataset: Any) -> int | None:
     """How many rows a data set has, if that can be known without asking a class of the program's."""
     if type(dataset) in (list, tuple, range):
@@ -292,8 +300,15 @@ class Objects:
         if not name:
             return
         self._name_owners(optimizer)
-        self.core.object(optimizer, self.core.LIVE_OPTIMIZER, OPTIMIZER, name, "", how)
+        self.core.object(optimizer, self.core.LIVE_OPTIMIZER, OPTIMIZER, name, self._wrapped_by(optimizer), how)
         self._tell_groups(optimizer)
+
+    def _wrapped_by(self, optimizer: Any) -> str:
+        """The name of the optimizer that this one only passes calls on to, or nothing."""
+        if own(optimizer, "param_groups") is not None:
+            return ""
+        inner = [value for value in own_all(optimizer).values() if issubclass(type(value), self.torch.optim.Optimizer)]
+        return self.name_of(inner[0]) or "" if len(inner) == 1 else ""
 
     def _groups(self, optimizer: Any) -> list[list[Any]]:
         groups = own(optimizer, "param_groups")

@@ -52,12 +52,24 @@ static void before_clear(struct wti_call *call, const struct wti_given *given)
 		wti_gradient_before_clear(live);
 }
 
+/* What wraps an optimizer has no groups of its own: the first one inside that has some steps. */
+static void pass_on(struct wti_call *call)
+{
+	call->is_outer = false;
+	call->is_passed_on = true;
+	wti_python_thread.depths[WTI_ACTION_STEP]--;
+}
+
 static void before_step(struct wti_call *call, const struct wti_given *given)
 {
 	struct wti_live *live = optimizer_of(given->arguments[0]);
 
 	if (!live)
 		return;
+	if (call->is_outer && !wti_state_has_groups(live)) {
+		pass_on(call);
+		return;
+	}
 	call->object = live->owner;
 	if (call->is_outer)
 		wti_gradient_before_step(live);
@@ -68,6 +80,8 @@ static void after_step(struct wti_call *call, const struct wti_given *given, PyO
 	struct wti_live *live = call->is_outer && result ? optimizer_of(given->arguments[0]) : NULL;
 	bool is_new;
 
+	if (call->is_passed_on)
+		wti_python_thread.depths[WTI_ACTION_STEP]++;
 	if (!live)
 		return;
 	wti_state_after_step(live, false);

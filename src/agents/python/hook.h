@@ -85,6 +85,7 @@ struct wti_call {
 	uint64_t nodes;         /* how many nodes this thread had made when it began */
 	bool is_told;           /* it has a call_begin */
 	bool is_outer;          /* no call of the same action is around it on this thread */
+	bool is_passed_on;      /* of a step: it is that of another optimizer in it */
 	bool is_hidden;         /* its action is done, the call itself is not told */
 	const char *stage;      /* of saving and loading: what it was before */
 };

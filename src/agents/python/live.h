@@ -134,6 +134,8 @@ struct wti_reading wti_state_read_looked(const struct wti_tensor *tensor, struct
 /* Calls `each` for each parameter of an optimizer; owned while it is called. */
 typedef void wti_each_parameter(PyObject *parameter, struct wti_live *live, void *with);
 void wti_state_parameters(struct wti_live *optimizer, wti_each_parameter *each, void *with);
+/* Whether it holds parameters itself, and is no mere wrapper of another. */
+bool wti_state_has_groups(const struct wti_live *optimizer);
 
 /* What an optimizer has made of it: parameters, settings, its own state. */
 void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own);

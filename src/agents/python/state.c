@@ -200,6 +200,14 @@ static PyObject *groups_of(const struct wti_live *optimizer)
 	return groups;
 }
 
+bool wti_state_has_groups(const struct wti_live *optimizer)
+{
+	PyObject *groups = groups_of(optimizer);
+
+	Py_XDECREF(groups);
+	return groups;
+}
+
 void wti_state_parameters(struct wti_live *optimizer, wti_each_parameter *each, void *with)
 {
 	PyObject *groups = groups_of(optimizer);

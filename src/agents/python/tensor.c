@@ -97,22 +97,30 @@ static bool is_plain(PyObject *object)
 	       Py_IS_TYPE(object, wti_python.plain_types[1]);
 }
 
-static bool look_at_torch(PyObject *object, struct wti_tensor *ret)
+bool wti_tensor_requires_grad(PyObject *object, bool *ret)
 {
 	PyObject *flag;
 
+	if (wti_shim_requires_grad(object, ret))
+		return true;
+	if (!is_plain(object))
+		return false;
+	flag = PyObject_GetAttr(object, wti_python.words.requires_grad);
+	*ret = flag == Py_True;
+	Py_XDECREF(flag);
+	PyErr_Clear();
+	return true;
+}
+
+static bool look_at_torch(PyObject *object, struct wti_tensor *ret)
+{
 	/* Where the layout is known, what it does not read is not to be read. */
 	if (wti_layout_known() ? !wti_layout_read(object, ret) : !wti_shim_look(object, ret)) {
 		ret->data = NULL;
 		return look_by_asking(object, ret);
 	}
 	ret->is_packed = wti_tensor_is_packed(ret);
-	if (wti_shim_requires_grad(object, &ret->requires_grad) || !is_plain(object))
-		return true;
-	flag = PyObject_GetAttr(object, wti_python.words.requires_grad);
-	ret->requires_grad = flag == Py_True;
-	Py_XDECREF(flag);
-	PyErr_Clear();
+	wti_tensor_requires_grad(object, &ret->requires_grad);
 	return true;
 }
 

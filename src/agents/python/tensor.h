@@ -43,6 +43,8 @@ bool wti_tensor_is(PyObject *object);
 /* Looks at a tensor or an array. False: it is neither. */
 bool wti_tensor_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room);
 void wti_tensor_release(struct wti_tensor *tensor);
+/* That alone, of a tensor of torch's. False: not to be asked without running the program's code. */
+bool wti_tensor_requires_grad(PyObject *object, bool *ret);
 /* True if extents and strides say that elements lie in row-major order without holes. */
 bool wti_tensor_is_packed(const struct wti_tensor *tensor);
 /* Reads it. False: it cannot be read. Needs no lock, as the next two. */

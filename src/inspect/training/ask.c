@@ -2,7 +2,7 @@
 /* What rules ask about a training run: where a moment was, what a parameter is used for. */
 #include <string.h>
 
-#include "training.h"
+#include "members.h"
 
 struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream)
 {
@@ -125,6 +125,12 @@ bool wti_parameter_is_shut_off(const struct wti_training *training,
 			       const struct wti_parameter *parameter)
 {
 	return use_of(training, parameter) & WTI_USE_SHUT_OFF;
+}
+
+bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
+			  uint32_t whole)
+{
+	return wti_map_find_number(&training->parts, wti_part_key(stream, part, whole));
 }
 
 bool wti_optimizer_is_used(const struct wti_training *training, const struct wti_object *optimizer)

@@ -210,6 +210,11 @@ static void take_place(struct wti_training *training, const struct wti_parameter
 	*slot = number;
 }
 
+uint64_t wti_part_key(size_t stream, uint32_t part, uint32_t whole)
+{
+	return parameter_key(stream, whole, part);
+}
+
 struct wti_parameter *wti_take_member(struct wti_training *training, const struct wt_event *event)
 {
 	struct wti_symbols *symbols = training->symbols;
@@ -240,6 +245,9 @@ struct wti_parameter *wti_take_member(struct wti_training *training, const struc
 			       (uint32_t)wt_event_u64(event, WT_MEMBER_FIELD_GROUP));
 	} else {
 		parameter->is_member = true;
+		if (object != parameter->owner)
+			wti_map_number(&training->parts,
+				       wti_part_key(event->stream, parameter->owner, object));
 		parameter->is_buffer = role == WT_ROLE_BUFFER;
 	}
 	return parameter;

@@ -193,7 +193,8 @@ static void step_ended(struct wti_training *training, const struct wti_call *cal
 	process->step_call.value_count = 0;
 }
 
-/* Module.zero_grad() clears what optimizers hold, too: it is a moment of each of them. */
+/* Module.zero_grad() clears what optimizers hold, too: it is a moment of each of them. That of an
+ * optimizer clears its own, and those of the one that it wraps. */
 static void zero_grad_ended(struct wti_training *training, const struct wti_call *call,
 			    const struct wti_call *parent, const struct wti_object *object)
 {
@@ -203,7 +204,7 @@ static void zero_grad_ended(struct wti_training *training, const struct wti_call
 		struct wti_object *other = wti_object_at(training, i);
 
 		if (other->stream != call->stream || other->type != WT_OBJECT_TYPE_OPTIMIZER ||
-		    (is_optimizer && other != object))
+		    (is_optimizer && other != object && other->name != object->of))
 			continue;
 		other->zero_grad_count++;
 		other->zero_grad_count_after_backward++;
@@ -475,6 +476,7 @@ int wti_training_init(struct wti_training *training,
 	wti_steady_init(&training->parameters, sizeof(struct wti_parameter), PARAMETERS_MAX);
 	wti_map_init(&training->object_index, OBJECTS_MAX);
 	wti_map_init(&training->used, PARAMETERS_MAX);
+	wti_map_init(&training->parts, PARAMETERS_MAX);
 	wti_map_init(&training->parameter_index, PARAMETERS_MAX);
 	wti_map_init(&training->place_index, PARAMETERS_MAX);
 	return 0;
@@ -489,6 +491,7 @@ void wti_training_release(struct wti_training *training)
 	wti_steady_release(&training->processes);
 	wti_map_release(&training->object_index);
 	wti_map_release(&training->used);
+	wti_map_release(&training->parts);
 	wti_map_release(&training->parameter_index);
 	wti_map_release(&training->place_index);
 	wti_callees_release(&training->callees);

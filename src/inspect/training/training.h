@@ -190,7 +190,8 @@ struct wti_training {
 	struct wti_map object_index;    /* stream and name: place plus one */
 	struct wti_map parameter_index; /* stream, owner and name: place plus one */
 	struct wti_map place_index;     /* stream, optimizer and place in it: likewise */
-	struct wti_map used; /* stream and name of modules that were called: enum wti_use */
+	struct wti_map parts; /* model of which parameters are those of another, too: known */
+	struct wti_map used;  /* stream and name of modules that were called: enum wti_use */
 	struct wti_callees callees;
 	uint64_t births;
 	uint64_t overflow_count; /* objects and parameters that found no room */
@@ -239,6 +240,9 @@ struct wti_where wti_moment_where(const struct wti_moment *moment);
 /* Whether the module that has it was called with gradients on. */
 bool wti_parameter_is_used(const struct wti_training *training,
 			   const struct wti_parameter *parameter);
+/* Whether a model is part of another one, by its parameters. */
+bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
+			  uint32_t whole);
 /* Whether it was last called without, inside of a module that had them on. */
 bool wti_parameter_is_shut_off(const struct wti_training *training,
 			       const struct wti_parameter *parameter);
