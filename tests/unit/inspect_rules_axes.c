@@ -120,6 +120,21 @@ static void not_shifted(struct world *w, bool is_wrong)
 	}
 }
 
+/* The model computes the loss itself: it is given its targets, too, and first. */
+static void given_targets(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 0; i < 3; i++) {
+		module(w, "Net.forward", "Net", TRAINING);
+		tensor(w, 0, 10 + i, "4x8")->dtype = WT_DTYPE_I64;
+		tensor(w, 1, 20 + i, "4x8")->dtype = WT_DTYPE_I64;
+		tell_module(w, WTI_MOMENT_MODULE);
+		module(w, "Embedding.forward", "Net.emb", WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		tensor(w, 0, 20 + i, "4x8")->dtype = WT_DTYPE_I64;
+		tell_module(w, WTI_MOMENT_MODULE);
+		classes(w, 30 + i, "32x9", is_wrong ? 20 + i : 10 + i, "32");
+	}
+}
+
 static void padding(struct world *w, bool is_wrong)
 {
 	struct wti_object *of = object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
@@ -307,13 +322,21 @@ static const struct {
 	const char *code;
 	void (*act)(struct world *w, bool is_wrong);
 } all_twins[] = {
-	{"WT-LOSS-007", torn},         {"WT-LOSS-008", other_order},
-	{"WT-OUT-002", over_batch},    {"WT-OUT-002", unit_columns},
-	{"WT-INPUT-004", time_first},  {"WT-TARGET-003", not_shifted},
-	{"WT-TARGET-004", padding},    {"WT-MASK-001", hidden_content},
-	{"WT-MASK-001", negated_mask}, {"WT-TARGET-005", sorted_batches},
-	{"WT-LOSS-009", outside},      {"WT-LOSS-010", cut_logits},
-	{"WT-LOSS-011", itself},       {"WT-MASK-002", next_in_sight},
+	{"WT-LOSS-007", torn},
+	{"WT-LOSS-008", other_order},
+	{"WT-OUT-002", over_batch},
+	{"WT-OUT-002", unit_columns},
+	{"WT-INPUT-004", time_first},
+	{"WT-TARGET-003", not_shifted},
+	{"WT-TARGET-003", given_targets},
+	{"WT-TARGET-004", padding},
+	{"WT-MASK-001", hidden_content},
+	{"WT-MASK-001", negated_mask},
+	{"WT-TARGET-005", sorted_batches},
+	{"WT-LOSS-009", outside},
+	{"WT-LOSS-010", cut_logits},
+	{"WT-LOSS-011", itself},
+	{"WT-MASK-002", next_in_sight},
 };
 
 static void test_twins(void)

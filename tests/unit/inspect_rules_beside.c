@@ -140,6 +140,16 @@ static void warms_up(struct world *w, bool is_wrong)
 	rates(w, "LambdaLR", course, 24);
 }
 
+/* Stepped with the optimizer, in a run that is shorter than its warm-up. */
+static void short_run(struct world *w, bool is_wrong)
+{
+	double course[24];
+
+	for (size_t i = 0; i < 24; i++)
+		course[i] = 0.01 * (double)((is_wrong ? i / 3 : i) + 1);
+	rates(w, "LambdaLR", course, 24);
+}
+
 static void cut_at_best(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Adam", "Adam")->lr_known = 1;
@@ -255,6 +265,38 @@ static void forgotten(struct world *w, bool is_wrong)
 		step(w, "Adam");
 }
 
+/* An average of it that the program keeps up, with gradients on. */
+static void test_average(void)
+{
+	struct wt_result result;
+	struct world w;
+
+	begin(&w);
+	forgotten(&w, true);
+	wti_parameter_of(&w.training, 0, word(&w, "Net#1"), word(&w, "weight"))->moved = true;
+	wt_result_init(&result, "test");
+	wti_judge_finish(&w.judge, &result);
+	CHECK_INT(case_of(&w, "WT-OPT-014")->violation_count, 0);
+	wt_result_release(&result);
+	end(&w);
+}
+
+static void test_short_run(void)
+{
+	for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		short_run(&w, is_wrong);
+		wt_result_init(&result, "test");
+		wti_judge_finish(&w.judge, &result);
+		CHECK_INT(case_of(&w, "WT-SCHED-007")->violation_count, is_wrong);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 /* A target network of the same build gets its state from the other. */
 static void test_loaded_sibling(void)
 {
@@ -345,6 +387,8 @@ static const struct test tests[] = {
 	{"twins", test_twins},
 	{"shared_trunk", test_shared_trunk},
 	{"loaded_sibling", test_loaded_sibling},
+	{"average", test_average},
+	{"short_run", test_short_run},
 	{NULL, NULL},
 };
 

@@ -440,22 +440,65 @@ static void data_again(struct world *w, bool is_wrong)
 		forward(w, is_wrong ? i : 10 + i, TRAINING);
 }
 
+/* Rows are drawn with replacement: single batches come again, not their order. */
+static void drawn_again(struct world *w, bool is_wrong)
+{
+	static const uint64_t by_chance[] = {3, 11, 7, 2, 12}, replayed[] = {3, 4, 5, 11, 12};
+
+	model(w);
+	for (uint64_t i = 1; i <= 10; i++)
+		forward(w, i, TRAINING);
+	load(w);
+	for (size_t i = 0; i < 5; i++)
+		forward(w, is_wrong ? replayed[i] : by_chance[i], TRAINING);
+}
+
+/* Of an average that was copied from the model, one parameter is the model's. */
+static void test_saved_average(void)
+{
+	for (int has_average = 0; has_average < 2; has_average++) {
+		struct world w;
+
+		begin(&w);
+		if (has_average) {
+			object(&w, "Net#1", "Net", WT_OBJECT_TYPE_MODULE)->of = word(&w, "Net");
+			find(&w, "Net#1")->how = WT_FOUND_COPIED;
+		}
+		saved_mixed(&w, true);
+		CHECK_INT(case_of(&w, "WT-CKPT-001")->violation_count > 0, !has_average);
+		end(&w);
+	}
+}
+
 static const struct {
 	const char *code;
 	void (*act)(struct world *w, bool is_wrong);
 } all_twins[] = {
-	{"WT-DATA-004", small_batches},      {"WT-DATA-006", batch_unused},
-	{"WT-LOSS-004", no_logarithms},      {"WT-LOSS-005", sigmoid_twice},
-	{"WT-ACC-002", unequal_parts},       {"WT-SCALE-001", skipped_steps},
-	{"WT-NUM-001", nan_appears},         {"WT-NUM-003", not_cast},
-	{"WT-MODE-001", left_in_evaluation}, {"WT-MODE-007", asked_in_training},
-	{"WT-EMA-001", no_longer_follows},   {"WT-EMA-001", follows_in_vain},
-	{"WT-EMA-002", copy_is_the_model},   {"WT-CKPT-001", saved_mixed},
-	{"WT-CKPT-002", saved_in_part},      {"WT-CKPT-003", restored_alias},
-	{"WT-CKPT-005", saved_later},        {"WT-RESUME-001", resumed_without},
-	{"WT-RESUME-002", schedule_anew},    {"WT-RESUME-003", data_again},
-	{"WT-LOSS-001", divergence},         {"WT-LOSS-006", over_rows},
-	{"WT-MODE-008", never_in_training},  {"WT-INIT-001", untied},
+	{"WT-DATA-004", small_batches},
+	{"WT-DATA-006", batch_unused},
+	{"WT-LOSS-004", no_logarithms},
+	{"WT-LOSS-005", sigmoid_twice},
+	{"WT-ACC-002", unequal_parts},
+	{"WT-SCALE-001", skipped_steps},
+	{"WT-NUM-001", nan_appears},
+	{"WT-NUM-003", not_cast},
+	{"WT-MODE-001", left_in_evaluation},
+	{"WT-MODE-007", asked_in_training},
+	{"WT-EMA-001", no_longer_follows},
+	{"WT-EMA-001", follows_in_vain},
+	{"WT-EMA-002", copy_is_the_model},
+	{"WT-CKPT-001", saved_mixed},
+	{"WT-CKPT-002", saved_in_part},
+	{"WT-CKPT-003", restored_alias},
+	{"WT-CKPT-005", saved_later},
+	{"WT-RESUME-001", resumed_without},
+	{"WT-RESUME-003", drawn_again},
+	{"WT-RESUME-002", schedule_anew},
+	{"WT-RESUME-003", data_again},
+	{"WT-LOSS-001", divergence},
+	{"WT-LOSS-006", over_rows},
+	{"WT-MODE-008", never_in_training},
+	{"WT-INIT-001", untied},
 };
 
 static void test_twins(void)
@@ -467,6 +510,7 @@ static void test_twins(void)
 static const struct test tests[] = {
 	{"twins", test_twins},
 	{"one_batch", test_one_batch},
+	{"saved_average", test_saved_average},
 	{"one_batch_in_all", test_one_batch_in_all},
 	{NULL, NULL},
 };

@@ -254,6 +254,34 @@ static void empty_group(struct world *w, bool is_wrong)
 	step(w, "Adam");
 }
 
+/* Settings that differ in weight decay alone; adapters are matrices, so that none is spared. */
+static void nothing_to_spare(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "weight", find(w, "Adam"));
+	parameter(w, "Net", "bias", find(w, "Adam"))->shape = word(w, is_wrong ? "4" : "4x2");
+	tell_fact(w, find(w, "Adam"), "lr", 0.1);
+	tell_fact(w, find(w, "Adam"), "weight_decay", 0.01);
+	tell_fact(w, find(w, "Adam"), "group1.lr", 0.1);
+	tell_fact(w, find(w, "Adam"), "group1.weight_decay", 0);
+	step(w, "Adam");
+}
+
+/* A model that has an average of itself in it, which nothing trains and which moves. */
+static void average_is_not_saved(struct world *w, bool is_wrong)
+{
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	parameter(w, "Net", "a.weight", NULL);
+	parameter(w, "Net", "b.weight", NULL);
+	parameter(w, "Net", "average.weight", NULL)->requires_grad = false;
+	wti_parameter_of(&w->training, 0, word(w, "Net"), word(w, "average.weight"))->moved =
+		!is_wrong;
+	call(w, "save");
+	saved(w, "a.weight", 1);
+	saved(w, "b.weight", 2);
+	tell(w, WTI_MOMENT_SAVE, NULL);
+}
+
 static void test_twins(void)
 {
 	static const struct {
@@ -272,7 +300,9 @@ static void test_twins(void)
 		{"WT-EMA-003", stale_copy},
 		{"WT-MODE-005", never_iterated},
 		{"WT-MODE-006", train_not_called},
+		{"WT-CKPT-006", average_is_not_saved},
 		{"WT-OPT-009", empty_group},
+		{"WT-OPT-009", nothing_to_spare},
 	};
 
 	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)

@@ -83,6 +83,21 @@ static void zero_gradients(struct world *w, bool is_wrong)
 		step(w, "Adam");
 }
 
+/* Behind a factor of zero; the right one moves in its third step, after a warm-up from nothing. */
+static void zero_while_nothing_moves(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *behind;
+
+	model(w)->moved = is_wrong;
+	behind = parameter(w, "Net", "down.weight", find(w, "Adam"));
+	use(w, behind, "Net.down", WTI_USE_GRAD);
+	behind->grad = WTI_GRAD_ZERO;
+	for (int i = 0; i < 3; i++)
+		step(w, "Adam");
+	behind->grad = WTI_GRAD_NONZERO;
+	step(w, "Adam");
+}
+
 static void all_zero(struct world *w, bool is_wrong)
 {
 	model(w)->grad = is_wrong ? WTI_GRAD_ZERO : WTI_GRAD_NONZERO;
@@ -222,6 +237,15 @@ static void stranger(struct world *w, bool is_wrong)
 	}
 }
 
+/* A model that was called by itself before it became part of another. */
+static void wrapped_later(struct world *w, bool is_wrong)
+{
+	if (!is_wrong)
+		wti_map_number(&w->training.parts,
+			       wti_part_key(0, word(w, "Linear"), word(w, "Net")));
+	stranger(w, true);
+}
+
 static void lost_in_half(struct world *w, bool is_wrong)
 {
 	struct wti_parameter *weight = model(w);
@@ -303,6 +327,7 @@ static const struct {
 	{"WT-GRAD-003", never_a_gradient},
 	{"WT-GRAD-004", detached_loss},
 	{"WT-GRAD-005", zero_gradients},
+	{"WT-GRAD-005", zero_while_nothing_moves},
 	{"WT-GRAD-005", all_zero},
 	{"WT-GRAD-006", shut_off},
 	{"WT-GRAD-007", cleared_between_losses},
@@ -319,6 +344,7 @@ static const struct {
 	{"WT-SCHED-002", never_scheduled},
 	{"WT-OPT-012", unregistered},
 	{"WT-OPT-010", stranger},
+	{"WT-OPT-010", wrapped_later},
 };
 
 static void test_twins(void)

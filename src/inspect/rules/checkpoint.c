@@ -86,6 +86,19 @@ static bool is_a_model(const struct wti_moment *moment, size_t object)
 
 /* ---- WT-CKPT-001: of two moments ------------------------------------------------------------ */
 
+/* A copy of it that lives, such as an average, is saved under the same names. */
+static bool has_copy(const struct wti_training *training, const struct wti_object *model)
+{
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *other = wti_object_at(training, i);
+
+		if (other->stream == model->stream && other->how == WT_FOUND_COPIED &&
+		    other->of == model->name && other->type == WT_OBJECT_TYPE_MODULE)
+			return true;
+	}
+	return false;
+}
+
 static void see_mixed(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	for (size_t i = 0; i < moment->training->objects.count; i++) {
@@ -94,6 +107,9 @@ static void see_mixed(struct wti_case *account, void *state, const struct wti_mo
 		if (!is_a_model(moment, i))
 			continue;
 		match = match_owner(moment, wti_object_at(moment->training, i)->name);
+		if (match.equal && match.different &&
+		    has_copy(moment->training, wti_object_at(moment->training, i)))
+			continue; /* some parameters of an average are those of its model */
 		if (match.equal && match.different)
 			wti_violated(
 				account, moment, match.first_different->name,
@@ -115,8 +131,9 @@ const struct wti_rule wti_rule_ckpt_001 = {
 	.hint = "save model.state_dict() as it is, in one piece, when no step is under way",
 	.definition =
 		"Of the parameters of a model that are in what torch.save() writes, found by "
-		"name, type and shape, either all have the bytes that the model held or none. A "
-		"case is a model in a checkpoint.",
+		"name, type and shape, either all have the bytes that the model held or none. "
+		"Where a copy of the model lives, some may be the copy's. A case is a model in a "
+		"checkpoint.",
 	.innocent = "A checkpoint of an earlier moment (the best so far) has none of the present "
 		    "bytes, unless some parameters never change.",
 	.needs = "nothing was saved that has a trained model's parameters",
@@ -372,7 +389,7 @@ static void judge_frozen(struct wti_case *account, const struct wti_moment *mome
 			continue;
 		if (is_saved(moment, parameter)) {
 			there++;
-		} else if (!parameter->requires_grad) {
+		} else if (!parameter->requires_grad && !parameter->moved) { /* an average moves */
 			lost++;
 			missing = parameter;
 		}

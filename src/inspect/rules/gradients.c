@@ -267,11 +267,22 @@ const struct wti_rule wti_rule_grad_004 = {
 
 /* ---- WT-GRAD-005: always zero --------------------------------------------------------------- */
 
+/* What follows a factor of zero has no gradient until a step has moved that factor. */
+static bool has_moved(struct wti_slots *slots, const struct wti_moment *moment)
+{
+	bool *has_moved = wti_slot_of_object(slots, moment->object, sizeof(*has_moved));
+	bool had_moved = has_moved && *has_moved;
+
+	for (uint32_t i = 0; has_moved && !*has_moved && i < moment->object->member_count; i++)
+		*has_moved = wti_object_member(moment->training, moment->object, i)->moved;
+	return had_moved || moment->object->step_count >= STEPS_TO_WAIT;
+}
+
 /* While others of the same optimizer have gradients, or for long. */
 static void see_zero(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
-	bool has_any = false;
+	bool has_any = false, is_time = has_moved(state, moment);
 
 	for (uint32_t i = 0; i < optimizer->member_count; i++)
 		has_any |=
@@ -287,7 +298,7 @@ static void see_zero(struct wti_case *account, void *state, const struct wti_mom
 			continue;
 		if (parameter->with_grad_count)
 			wti_held(account);
-		else if (parameter->grad == WTI_GRAD_ZERO && /* and not unknown */
+		else if (is_time && parameter->grad == WTI_GRAD_ZERO && /* and not unknown */
 			 parameter->any_grad_count == parameter->step_count &&
 			 wti_parameter_is_used(moment->training, parameter))
 			wti_violated(account, moment, parameter->name,
@@ -305,13 +316,17 @@ const struct wti_rule wti_rule_grad_005 = {
 	.hint = "look at the initial values, and at what follows this layer",
 	.definition =
 		"A matrix that requires a gradient, and has one in each of two or more steps, "
-		"has had one other than zero, if another parameter of its optimizer has, and after "
-		"eight steps in any case. A case is such a parameter after a step.",
+		"has had one other than zero, if another parameter of its optimizer has and an "
+		"earlier step has moved one, and after eight steps in any case. A case is such a "
+		"parameter after a step.",
 	.innocent = "Layers that begin with zeros (adapters, residual branches) have gradients of "
-		    "zero in their first step only. A bias that cancels out is not judged.",
+		    "zero until the first step that moves them, which a warm-up from a learning "
+		    "rate of 0 puts off. A bias that cancels out is not judged.",
 	.needs = "no parameter of a module was in an optimizer for two steps",
 	.moments = WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
 	.see = see_zero,
+	.release = release_slots,
 };
 
 /* ---- WT-GRAD-006: run without gradients ----------------------------------------------------- */

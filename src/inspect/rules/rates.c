@@ -98,7 +98,9 @@ const struct wti_rule wti_rule_sched_006 = {
 
 /* ---- WT-SCHED-007: ends in the warm-up ------------------------------------------------------ */
 
-enum { CHANGES_MIN = 3, STEPS_MIN = 20 };
+/* A schedule that is stepped with the optimizer changes the rate in nearly every step of a warm-up:
+ * a run that ends there is a short one. */
+enum { CHANGES_MIN = 3, STEPS_MIN = 20, STEPS_OF_CHANGE = 2 };
 
 static void see_course(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
@@ -138,7 +140,7 @@ static void finish_course(struct wti_case *account, void *state,
 		if (course->has_fallen || course->last < course->highest || !course->rises ||
 		    course->unchanged > course->unchanged_max)
 			wti_held(account);
-		else
+		else if (course->changes * STEPS_OF_CHANGE <= course->steps)
 			wti_violated(account, &end, optimizer->name,
 				     "in %llu steps its learning rate only rose, %u times, and it "
 				     "was at its highest, %.3g, when training ended",
@@ -156,11 +158,11 @@ const struct wti_rule wti_rule_sched_007 = {
 	.hint = "call scheduler.step() after every optimizer.step() if the schedule counts steps",
 	.definition =
 		"The learning rate of an optimizer with a scheduler, of twenty steps or more, that "
-		"has changed three times or more, has fallen once, or has stayed as it is for "
-		"longer "
-		"than ever between two changes, unless a later optimizer of the same class steps "
-		"in the "
-		"same process. A case is such an optimizer.",
+		"has changed three times or more, has fallen once, has stayed as it is for longer "
+		"than ever between two changes, or has changed in more than every second step "
+		"(a run that is shorter than its warm-up), unless a later optimizer of the same "
+		"class steps in the same process. A case is such an optimizer, but for the last "
+		"kind.",
 	.innocent = "A search for the largest rate that works; a run that was cut short.",
 	.needs = "no optimizer with a scheduler had a learning rate that changed three times",
 	.moments = WTI_MOMENT_STEPPED,

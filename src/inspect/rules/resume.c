@@ -201,11 +201,12 @@ const struct wti_rule wti_rule_resume_002 = {
 enum { BATCHES_BEFORE = 8, REPEATS_TO_TELL = 2 };
 
 struct replay {
-	struct wti_slots batches; /* stream and hash: that it was seen */
+	struct wti_slots batches; /* stream and hash: which it was, from 1 */
 	uint64_t before;          /* batches, all different */
 	uint64_t after;           /* the resume */
-	uint32_t repeated;
-	bool has_repeats; /* before the resume: then they mean nothing */
+	uint64_t last;            /* which one the last batch repeated; 0: none */
+	uint32_t repeated;        /* in their order */
+	bool has_repeats;         /* before the resume: then they mean nothing */
 	bool is_resumed;
 };
 
@@ -229,27 +230,34 @@ static void judge_batch(struct wti_case *account, struct replay *replay,
 			const struct wti_moment *moment)
 {
 	uint64_t hash = wti_call_hash(moment->call, false);
-	uint8_t *seen = hash ? wti_slot(&replay->batches, hash, sizeof(*seen)) : NULL;
-	bool is_repeated = seen && *seen;
+	uint64_t *seen = hash ? wti_slot(&replay->batches, hash, sizeof(*seen)) : NULL;
+	bool is_repeated = seen && *seen, is_next;
 
 	if (!seen)
 		return;
-	*seen = 1;
 	if (!replay->is_resumed) {
-		replay->before++;
+		*seen = ++replay->before;
 		replay->has_repeats |= is_repeated;
 		return;
 	}
+	/* Batches of few rows come again by chance, but not one after the other. */
+	is_next = is_repeated && replay->last && *seen == replay->last + 1;
+	replay->last = is_repeated ? *seen : 0;
 	if (replay->has_repeats || replay->before < BATCHES_BEFORE ||
 	    replay->after++ > replay->before)
 		return;
+	if (!is_next)
+		replay->repeated = is_repeated;
+	else
+		replay->repeated++;
 	if (!is_repeated)
 		wti_held(account);
-	else if (++replay->repeated >= REPEATS_TO_TELL)
-		wti_violated(account, moment, moment->object->name,
-			     "%u batches since the resume had been trained on before it; none of "
-			     "%llu had come twice until then",
-			     replay->repeated, (unsigned long long)replay->before);
+	else if (replay->repeated >= REPEATS_TO_TELL)
+		wti_violated(
+			account, moment, moment->object->name,
+			"%u batches in a row since the resume had been trained on before it, in "
+			"the same order; none of %llu had come twice until then",
+			replay->repeated, (unsigned long long)replay->before);
 }
 
 static void see_replay(struct wti_case *account, void *state, const struct wti_moment *moment)
@@ -273,8 +281,9 @@ const struct wti_rule wti_rule_resume_003 = {
 	.hint = "save and restore the position in the epoch, or the sampler's state",
 	.definition =
 		"If no batch came twice before a checkpoint with an optimizer's state was loaded, "
-		"none of those comes again after it. Two are a violation. A case is a batch after "
-		"the resume.",
+		"no two of those come again after it, one after the other as before: rows that are "
+		"drawn with replacement may make a batch again by chance. A case is a batch after "
+		"the resume that is new.",
 	.innocent = "A run that is resumed at the end of an epoch and has a fixed order.",
 	.needs = "nothing was loaded in the middle of a training, or batches came twice before",
 	.moments = WTI_MOMENT_LOAD | WTI_MOMENT_MODULE,

@@ -72,7 +72,8 @@ static void take_parameter(struct siblings *siblings, const struct wti_training 
 	model->is_optimized |=
 		parameter->optimizer &&
 		wti_object_at(training, parameter->optimizer - 1)->step_count >= STEPS_MIN;
-	model->is_free &= !parameter->optimizer && parameter->requires_grad &&
+	/* What changes without an optimizer is kept up by the program: an average. */
+	model->is_free &= !parameter->optimizer && parameter->requires_grad && !parameter->moved &&
 			  wti_parameter_is_used(training, parameter);
 }
 
@@ -131,7 +132,8 @@ const struct wti_rule wti_rule_opt_014 = {
 		"If an optimizer that steps four times or more has parameters of a model, each "
 		"model of the same class and with parameters of the same shapes, all of which "
 		"require gradients and are used with gradients on, is in an optimizer too, unless "
-		"it is a copy or a state was loaded into it. A case is a pair of which both are.",
+		"it is a copy, a state was loaded into it, or its parameters change all the same. "
+		"A case is a pair of which both are.",
 	.innocent = "A fixed random network of the same build, that is not frozen (random network "
 		    "distillation).",
 	.needs = "no two models of one build were trained",

@@ -193,38 +193,116 @@ const struct wti_rule wti_rule_opt_008 = {
 
 /* ---- WT-OPT-009: a group without parameters ------------------------------------------------- */
 
+enum { SETTINGS_MAX = 24 };
+
+/* A setting of all groups, such as lr. */
+struct setting {
+	uint32_t name;
+	uint32_t known; /* a bit for each group */
+	double values[WTI_GROUPS_MAX];
+};
+
 struct groups {
 	uint32_t told; /* a bit for each group that has settings */
+	uint32_t setting_count;
+	struct setting settings[SETTINGS_MAX];
 	bool is_judged;
 };
 
-/* "group2.lr": 2; "lr": 0; -1: not of a group. */
-static int group_of(const char *attribute)
+/* "group2.lr": 2, and "lr"; "lr": 0; -1: a group beyond the last. */
+static int group_of(const char *attribute, const char **ret_setting)
 {
 	int group = 0;
 
+	*ret_setting = attribute;
 	if (strncmp(attribute, "group", 5))
-		return !strcmp(attribute, "lr") ? 0 : -1;
+		return 0;
 	for (attribute += 5; *attribute >= '0' && *attribute <= '9' && group < WTI_GROUPS_MAX;)
 		group = group * 10 + (*attribute++ - '0');
+	*ret_setting = attribute + 1;
 	return *attribute == '.' && group < WTI_GROUPS_MAX ? group : -1;
+}
+
+static void note_setting(struct groups *groups, const struct wti_moment *moment)
+{
+	const char *setting;
+	int group = group_of(wti_moment_text(moment, moment->attribute), &setting);
+	uint32_t name = wti_symbol_word(moment->training->symbols, setting);
+	uint32_t i = 0;
+
+	if (group < 0)
+		return;
+	if (!strcmp(setting, "lr"))
+		groups->told |= 1u << group;
+	while (i < groups->setting_count && groups->settings[i].name != name)
+		i++;
+	if (i == SETTINGS_MAX)
+		return;
+	if (i == groups->setting_count)
+		groups->settings[groups->setting_count++] = (struct setting){.name = name};
+	groups->settings[i].known |= 1u << group;
+	groups->settings[i].values[group] = moment->number;
+}
+
+/* The parameters of an optimizer: which groups have some, and of which kinds they are. */
+struct filling {
+	uint32_t filled; /* a bit for each group */
+	bool has_vectors, has_matrices;
+};
+
+static struct filling filling_of(const struct wti_moment *moment)
+{
+	struct filling filling = {0};
+
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		const struct wti_parameter *parameter =
+			wti_object_member(moment->training, moment->object, i);
+		bool is_matrix = strchr(wti_moment_text(moment, parameter->shape), 'x');
+
+		filling.has_matrices |= is_matrix;
+		filling.has_vectors |= !is_matrix;
+		if (parameter->group < WTI_GROUPS_MAX)
+			filling.filled |= 1u << parameter->group;
+	}
+	return filling;
+}
+
+/*
+ * A group may be empty without harm if it says the same as one that is not, or spares from weight
+ * decay what this model does not train: adapters have matrices only, so that nothing is left to be
+ * spared.
+ */
+static bool is_needless(const struct groups *groups, const struct wti_moment *moment,
+			const struct filling *filling, int empty, int other)
+{
+	uint32_t decay = wti_symbol_word(moment->training->symbols, "weight_decay");
+	bool is_one_kind = !filling->has_vectors || !filling->has_matrices;
+
+	for (uint32_t i = 0; i < groups->setting_count; i++) {
+		const struct setting *setting = &groups->settings[i];
+		bool is_same = (setting->known >> empty & 1) == (setting->known >> other & 1) &&
+			       setting->values[empty] == setting->values[other];
+
+		if (!is_same && (setting->name != decay || !is_one_kind))
+			return false;
+	}
+	return true;
 }
 
 static void judge_groups(struct wti_case *account, struct groups *groups,
 			 const struct wti_moment *moment)
 {
-	uint32_t filled = 0;
+	struct filling filling = filling_of(moment);
 
-	for (uint32_t i = 0; i < moment->object->member_count; i++) {
-		uint32_t group = wti_object_member(moment->training, moment->object, i)->group;
-
-		if (group < WTI_GROUPS_MAX)
-			filled |= 1u << group;
-	}
 	for (int i = 0; i < WTI_GROUPS_MAX; i++) {
-		if (!(groups->told & 1u << i))
+		bool is_meant = filling.filled >> i & 1;
+
+		if (!(groups->told >> i & 1))
 			continue;
-		if (filled & 1u << i)
+		for (int j = 0; j < WTI_GROUPS_MAX && !is_meant; j++)
+			is_meant = filling.filled >> j & 1 &&
+				   is_needless(groups, moment, &filling, i, j);
+		if (is_meant)
 			wti_held(account);
 		else
 			wti_violated(account, moment, moment->object->name,
@@ -235,7 +313,6 @@ static void judge_groups(struct wti_case *account, struct groups *groups,
 static void see_groups(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct groups *groups;
-	int group;
 
 	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_OPTIMIZER)
 		return;
@@ -243,9 +320,7 @@ static void see_groups(struct wti_case *account, void *state, const struct wti_m
 	if (!groups || groups->is_judged)
 		return;
 	if (moment->type == WTI_MOMENT_STATE) {
-		group = group_of(wti_moment_text(moment, moment->attribute));
-		if (group >= 0)
-			groups->told |= 1u << group;
+		note_setting(groups, moment);
 		return;
 	}
 	groups->is_judged = true;
@@ -259,9 +334,12 @@ const struct wti_rule wti_rule_opt_009 = {
 	.means = "the names that should choose its parameters match nothing: what was to be spared "
 		 "from weight decay, or to learn at another rate, is in another group",
 	.hint = "print the names of both groups; compare with model.named_parameters()",
-	.definition = "After its first step every parameter group of an optimizer that has "
-		      "settings has a parameter. A case is a group.",
-	.innocent = "A model that happens to have no parameter of this sort, such as no biases.",
+	.definition =
+		"After its first step every parameter group of an optimizer that has settings has "
+		"a "
+		"parameter, unless another group has the same settings, or differs in weight_decay "
+		"alone while the optimizer has only matrices, or only vectors. A case is a group.",
+	.innocent = "A model that happens to have no parameter of this kind, such as no head yet.",
 	.needs = "no optimizer with known groups stepped",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
@@ -357,7 +435,8 @@ static void see_strangers(struct wti_case *account, void *state, const struct wt
 			continue;
 		stranger->is_called = false;
 		parameter = free_parameter(moment->training, stream, stranger->name);
-		if (!parameter || !is_trained(moment->training, stream, stranger->host))
+		if (!parameter || !is_trained(moment->training, stream, stranger->host) ||
+		    wti_model_is_part_of(moment->training, stream, stranger->name, stranger->host))
 			wti_held(account);
 		else if (++stranger->steps >= CALLS_TO_TELL)
 			wti_violated(account, moment, stranger->name,

@@ -173,19 +173,67 @@ const struct wti_rule wti_rule_target_002 = {
 
 enum { TARGETS_TO_COMPARE = 16, CALLS_WITH_INPUT = 3 };
 
+/*
+ * A model may be given its targets as well, to compute the loss itself. Its input is what a module
+ * in it, or a function with a result of numbers (an embedding), is given; where none of that was
+ * recorded, its first argument.
+ */
 struct copied {
-	struct wti_recent inputs; /* of models in training, integers */
+	struct wti_recent given; /* to models in training, integers; the note: it was the first */
+	struct wti_recent used;  /* inside of them */
+	bool is_any_used;        /* of what the last model was given */
 	uint32_t streak;
 };
 
-static void note_tokens(struct copied *copied, const struct wti_call *call)
+static void note_given(struct copied *copied, const struct wti_call *call)
+{
+	const struct wti_value_row *value;
+
+	if (call->what != WTI_CALLEE_OTHER)
+		return;
+	copied->is_any_used = false;
+	for (uint32_t n = 0; (value = wti_call_tensor(call, false, n)); n++)
+		if (is_integer(value->digest.dtype))
+			wti_recent_add(&copied->given, call, value, !n);
+}
+
+static void note_used(struct copied *copied, const struct wti_call *call)
 {
 	const struct wti_value_row *value = wti_call_tensor(call, false, 0);
 
-	/* The first alone: some models are given their targets too. */
-	if (call->flags & WTI_CALL_OUTERMOST && call->flags & WTI_CALL_GRAD &&
-	    call->what == WTI_CALLEE_OTHER && value && is_integer(value->digest.dtype))
-		wti_recent_add(&copied->inputs, call, value, 0);
+	if (!value || !is_integer(value->digest.dtype) || call->what != WTI_CALLEE_OTHER ||
+	    !wti_recent_find(&copied->given, value))
+		return;
+	wti_recent_add(&copied->used, call, value, 0);
+	copied->is_any_used = true;
+}
+
+static void note_tokens(struct copied *copied, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *result;
+
+	if (moment->type == WTI_MOMENT_MODULE) {
+		if (!(call->flags & WTI_CALL_GRAD))
+			return;
+		if (call->flags & WTI_CALL_OUTERMOST)
+			note_given(copied, call);
+		else
+			note_used(copied, call);
+		return;
+	}
+	result = wti_call_tensor(call, true, 0);
+	if (result && result->digest.flags & WTI_TENSOR_REQUIRES_GRAD)
+		note_used(copied, call);
+}
+
+static bool is_input(const struct copied *copied, const struct wti_value_row *target)
+{
+	const struct wti_recent_tensor *given = wti_recent_find(&copied->given, target);
+
+	if (!given)
+		return false;
+	return copied->is_any_used ? wti_recent_find(&copied->used, target) != NULL : given->note;
 }
 
 static void see_copied(struct wti_case *account, void *state, const struct wti_moment *moment)
@@ -195,14 +243,11 @@ static void see_copied(struct wti_case *account, void *state, const struct wti_m
 
 	if (!copied)
 		return;
-	if (moment->type == WTI_MOMENT_MODULE) {
-		note_tokens(copied, moment->call);
+	note_tokens(copied, moment);
+	target = moment->type == WTI_MOMENT_CALL ? classes_of(moment) : NULL;
+	if (!target || target->digest.count < TARGETS_TO_COMPARE || !copied->given.count)
 		return;
-	}
-	target = classes_of(moment);
-	if (!target || target->digest.count < TARGETS_TO_COMPARE || !copied->inputs.count)
-		return;
-	if (!wti_recent_find(&copied->inputs, target)) {
+	if (!is_input(copied, target)) {
 		copied->streak = 0;
 		wti_held(account);
 	} else if (++copied->streak >= CALLS_WITH_INPUT) {
@@ -226,9 +271,9 @@ const struct wti_rule wti_rule_target_003 = {
 	.hint = "shift: inputs = tokens[:, :-1], targets = tokens[:, 1:]",
 	.definition =
 		"The classes that cross_entropy or nll_loss is given, 16 or more and not all the "
-		"same, are not the first that a model was just given with gradients on, to the "
-		"bit, three "
-		"times in a row. A case is a call.",
+		"same, are not what a model was just given with gradients on and has passed on "
+		"to a module or an embedding in it, to the bit, three times in a row; where "
+		"nothing inside of it was recorded, not its first argument. A case is a call.",
 	.innocent = "A task that is to copy: an autoencoder of tokens with a narrow middle.",
 	.needs = "no model with an input of integers was followed by a loss with classes",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
