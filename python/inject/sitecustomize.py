@@ -80,13 +80,14 @@ def _complain(variable, problem):
 
 def _leave(variable, line):
     # type: (str, str) -> None
+    """Says to the recorder why there is no agent; nobody hears it if that fails, too."""
     try:
-        _leave(variable.partition(":")[2], line.replace("\n", " ")[:250].encode("utf-8", "replace") + b"\n")
+        _write(variable.partition(":")[2], line.replace("\n", " ")[:250].encode("utf-8", "replace") + b"\n")
     except (OSError, IOError, UnicodeError):
         pass
 
 
-def _leave(folder, line):
+def _write(folder, line):
     # type: (str, bytes) -> None
     """The variable may outlive the recorder, and somebody else may make a folder of that name: the folder must be our
     own and closed to others, and the file must not be there yet, whatever it is."""

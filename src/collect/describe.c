@@ -328,12 +328,14 @@ void wti_describe(const struct wti_recorder *recorder, bool is_short, struct wti
 	describe_machine(&recorder->environment, &json);
 	describe_git(&recorder->environment.git, &json);
 	describe_config(recorder, &json);
-	wti_json_key(&json, "environment");
-	wti_json_variables(&json, recorder->options->environment);
-	if (is_short)
+	if (is_short) {
+		text(&json, "environment", NULL);
 		text(&json, "seeds", NULL);
-	else
+	} else {
+		wti_json_key(&json, "environment");
+		wti_json_variables(&json, recorder->options->environment);
 		describe_seeds(&recorder->seeds, &json);
+	}
 	describe_trace(recorder, is_short, &json);
 	if (is_short)
 		text(&json, "loaded", NULL);

@@ -161,6 +161,8 @@ static int write_first(struct wti_recorder *recorder, struct wt_err *err)
 	uint64_t bytes;
 	int r = write_as(recorder, false, &bytes, err);
 
+	if (r)
+		r = write_as(recorder, true, &bytes, err);
 	return r ? r : wti_runfile_reserve(&recorder->runfile, bytes + RUN_JSON_GROWTH, err);
 }
 

@@ -100,7 +100,7 @@ void wti_loop_run(struct wti_recorder *recorder);
 void wti_python_look(struct wti_recorder *recorder);
 
 /* describe.c */
-/* The short one leaves out the lists that grow with the run. */
+/* The short one omits the environment, and the lists that grow with the run. */
 void wti_describe(const struct wti_recorder *recorder, bool is_short, struct wti_buf *out);
 void wti_describe_outcome(struct wti_recorder *recorder);
 

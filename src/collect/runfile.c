@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -213,9 +214,22 @@ static bool set_aside(int fd, uint64_t bytes)
 	return ftruncate(fd, 0) && false; /* what it got of it is needed by others */
 }
 
+/* A file cannot become larger, whatever room there is. */
+static uint64_t largest_file(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX
+										  : limit.rlim_cur;
+}
+
 int wti_runfile_reserve(struct wti_runfile *runfile, uint64_t bytes, struct wt_err *err)
 {
 	uint64_t more = free_bytes(runfile->folder_fd) / 4; /* the trace needs room, too */
+	uint64_t most = largest_file();
+
+	if (bytes > most)
+		bytes = most;
 
 	if (runfile->spare_fd < 0)
 		runfile->spare_fd = create(runfile, SPARE_NAME, O_RDWR);
@@ -223,6 +237,8 @@ int wti_runfile_reserve(struct wti_runfile *runfile, uint64_t bytes, struct wt_e
 		return wti_err_errno(err, "cannot write in the folder", runfile->folder);
 	if (more > bytes + SPARE_BYTES)
 		more = bytes + SPARE_BYTES;
+	if (more > most)
+		more = most;
 	if (more > bytes && set_aside(runfile->spare_fd, more))
 		return 0;
 	return set_aside(runfile->spare_fd, bytes) ? 0 : no_room(runfile, err);
