@@ -44,6 +44,13 @@ class Found(unittest.TestCase):
         self.ends_well("export --to chrome -o chrome many.wt")
         self.ends_well("export --to perfetto -o perfetto many.wt")
 
+    def test_an_imported_extent_is_the_greatest_number(self) -> None:
+        trace = (SEEDS / "trace.jsonl").read_text().replace("[2,3]", "[9223372036854775807,3]")
+        self.assertIn("[9223372036854775807,3]", trace)
+        (self.folder / "trace.jsonl").write_text(trace)
+        self.assertEqual(self.ends_well("import traincheck trace.jsonl -o run").status, 0)
+        self.assertIn(b"9223372036854775807x3", self.ends_well("view --json run", "json").stdout)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

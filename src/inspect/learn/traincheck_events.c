@@ -97,7 +97,7 @@ static uint64_t shape_of(const struct wti_doc *attributes, char *out, size_t byt
 
 		at += (size_t)snprintf(out + at, bytes - at, "%s%lld", at ? "x" : "",
 				       (long long)number);
-		count = count > UINT64_MAX / 4 / (uint64_t)(number + 1) ? count
+		count = count > UINT64_MAX / 4 / ((uint64_t)number + 1) ? count
 									: count * (uint64_t)number;
 	}
 	return count;
