@@ -30,8 +30,9 @@ def main() -> int:
         env = os.environ | {"WHEELTAP_HOME": folder}
         recorder = subprocess.Popen([program, "record", "-o", f"{folder}/run", "--", slow_marks], env=env,
                                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        described = Path(folder, "run", "run.json")  # empty at first
         deadline = time.monotonic() + PATIENCE
-        while not list(Path(folder).glob("run/*.wt")) and time.monotonic() < deadline:
+        while not (described.exists() and described.stat().st_size) and time.monotonic() < deadline:
             time.sleep(0.02)
         follower = subprocess.Popen([program, "view", "--follow", "--jsonl", "--kind", "mark", "run"], env=env,
                                     stdout=subprocess.PIPE, text=True)
