@@ -44,6 +44,7 @@ int wti_doc_new(size_t bytes, size_t ceiling, struct wti_doc **ret_root)
 	struct wti_arena arena, *kept;
 	struct wti_doc *root;
 
+	ceiling = ceiling < WTI_DOC_MEMORY_MAX ? ceiling : WTI_DOC_MEMORY_MAX;
 	wti_arena_init(&arena, ceiling + bytes + sizeof(arena));
 	kept = wti_arena_alloc(&arena, sizeof(arena));
 	root = kept ? wti_arena_alloc(&arena, bytes) : NULL;

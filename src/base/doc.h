@@ -20,6 +20,8 @@
 #define WTI_DOC_FILE_MAX ((size_t)1 << 20)  /* a configuration that large is a mistake */
 #define WTI_DOC_TEXT_MAX ((size_t)16 << 20) /* of anything that is parsed */
 
+#define WTI_DOC_MEMORY_MAX ((size_t)256 << 20) /* of what it becomes: "1,1,1,1" is the densest */
+
 enum wti_doc_type {
 	WTI_DOC_TABLE,
 	WTI_DOC_ARRAY,

@@ -165,7 +165,7 @@ static int named_descriptor(const char *path)
 }
 
 /* A name that was given to be read from: a file, or one that says itself that it is a pipe. */
-static int open_input(const char *path, struct wt_err *err)
+int wti_open_input(const char *path, struct wt_err *err)
 {
 	int fd = named_descriptor(path);
 
@@ -181,7 +181,7 @@ static int open_input(const char *path, struct wt_err *err)
 int wti_file_read(const char *path, size_t ceiling, struct wti_buf *out, struct wt_err *err)
 {
 	size_t before = out->bytes;
-	int fd = open_input(path, err);
+	int fd = wti_open_input(path, err);
 	int status;
 
 	if (fd < 0)

@@ -21,9 +21,11 @@ ssize_t wti_pread_all(int fd, void *data, size_t bytes, uint64_t offset);
  */
 int wti_open_regular(const char *path, struct wt_err *err);
 /*
- * All of a file. Of what is not a file only descriptors of our own are read (/dev/stdin, /dev/fd/N,
- * which is what a shell makes of <(...)), and /dev/null.
+ * As wti_open_regular(), of what the user has named. Of what is not a file only descriptors of our
+ * own are opened (/dev/stdin, /dev/fd/N, which is what a shell makes of <(...)), and /dev/null.
  */
+int wti_open_input(const char *path, struct wt_err *err);
+/* All of such an input. */
 int wti_file_read(const char *path, size_t ceiling, struct wti_buf *out, struct wt_err *err);
 /*
  * Through a temporary file and a rename; mode 0600. A link stays and leads to the new file; a

@@ -36,6 +36,10 @@ int wti_scan_fail(struct wti_scan *scan, int code, const char *at, const char *f
 
 int wti_scan_no_memory(struct wti_scan *scan)
 {
+	if (scan->arena && scan->arena->status == WT_E_LIMIT)
+		return wti_scan_fail(scan, WT_E_LIMIT, scan->at,
+				     "too many values: they would take more than %zu MB",
+				     scan->arena->ceiling >> 20);
 	return wti_scan_fail(scan, WT_E_NOMEM, scan->at, "out of memory");
 }
 

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
-#include "base/file.h"
+#include "base/doc.h"
 #include "base/grow.h"
+#include "base/lines.h"
 #include "inspect/learn/traincheck.h"
 #include "packs.h"
 #include "report.h"
 
-#define FILE_MAX ((size_t)4 << 30)
 #define FILES_MAX 10000u
 #define PATH_BYTES 4096
 
@@ -25,7 +25,6 @@ struct import_options {
 struct files {
 	char **paths;
 	size_t count, capacity;
-	struct wti_buf first; /* read already: it may be a pipe, which can be read only once */
 };
 
 static void release_files(struct files *files)
@@ -33,7 +32,6 @@ static void release_files(struct files *files)
 	for (size_t i = 0; i < files->count; i++)
 		free(files->paths[i]);
 	free(files->paths);
-	wti_buf_release(&files->first);
 }
 
 static bool add_file(struct files *files, const char *path)
@@ -99,87 +97,94 @@ static int gather(struct files *files, char **arguments, size_t count, struct wt
 	return r;
 }
 
-/* Once each, in turn. */
-static int read_one(struct files *files, size_t i, struct wti_buf *out, struct wt_err *err)
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+/* A trace or a pack: the first line decides. All in one pass, as a file may be a pipe. */
+struct importing {
+	const char *path;   /* that is being read */
+	const char *output; /* the run that is made of a trace */
+	struct wti_traincheck_import *trace;
+	struct wti_pack *pack;
+	struct wti_traincheck_left_out left_out;
+};
+
+static int begin(struct importing *importing, const char *text, size_t bytes, struct wt_err *err)
 {
-	if (!i && files->first.data) {
-		*out = files->first;
-		files->first = (struct wti_buf){0};
-		return 0;
-	}
-	wti_buf_init(out, FILE_MAX);
-	return wti_file_read(files->paths[i], FILE_MAX, out, err);
+	if (wti_traincheck_is_trace(text, bytes))
+		return wti_traincheck_begin(importing->output, &importing->trace, err);
+	return wti_pack_new(&importing->pack, err);
 }
 
-/* ---- Packs ---------------------------------------------------------------------------------- */
-
-static int import_pack(struct files *files, const char *output, struct wt_result *result,
-		       struct wt_err *err)
+static int take_line(void *self, unsigned line, const char *text, size_t bytes, struct wt_err *err)
 {
-	struct wti_traincheck_left_out left_out = {0};
-	struct wti_pack *pack;
-	int r = wti_pack_new(&pack, err);
+	struct importing *importing = self;
+	int r = importing->trace || importing->pack ? 0 : begin(importing, text, bytes, err);
 
 	if (r)
 		return r;
-	for (size_t i = 0; i < files->count && !r; i++) {
-		struct wti_buf text;
+	if (importing->trace)
+		return wti_traincheck_add_line(importing->trace, importing->path, line, text, bytes,
+					       err);
+	return wti_traincheck_read_line(importing->path, line, text, bytes, importing->pack,
+					&importing->left_out, err);
+}
 
-		r = read_one(files, i, &text, err);
-		r = r ? r
-		      : wti_traincheck_read(files->paths[i], (const char *)text.data, text.bytes,
-					    pack, &left_out, err);
-		wti_buf_release(&text);
+static int read_files(struct importing *importing, const struct files *files, struct wt_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < files->count && !r; i++) {
+		importing->path = files->paths[i];
+		r = wti_file_lines(importing->path, WTI_DOC_TEXT_MAX, take_line, importing, err);
 	}
-	pack->source = strdup("imported from TrainCheck");
-	wti_pack_settle(pack);
-	r = r ? r : wti_pack_save(output, pack, err);
-	wt_result_fact_count(result, "invariants", "invariants", WT_CELL_COUNT, pack->count);
-	wt_result_fact_count(result, "left_out", "left out", WT_CELL_COUNT, left_out.count);
-	if (left_out.count)
-		wt_result_note(result, "%zu invariants were left out; the first: %s",
-			       left_out.count, left_out.first);
-	wti_pack_free(pack);
+	if (!r && !importing->trace && !importing->pack) /* not one line: an empty pack */
+		r = begin(importing, "", 0, err);
 	return r;
 }
 
-/* ---- Traces --------------------------------------------------------------------------------- */
+/* ---- Results -------------------------------------------------------------------------------- */
 
-static int import_trace(struct files *files, const char *output, struct wt_result *result,
-			struct wt_err *err)
+static int finish_pack(struct importing *importing, struct wt_result *result, struct wt_err *err)
 {
-	struct wti_traincheck_import *import = NULL;
-	uint64_t count = 0;
-	int r = wti_traincheck_begin(output, &import, err);
-
-	for (size_t i = 0; i < files->count && !r; i++) {
-		struct wti_buf text;
-
-		r = read_one(files, i, &text, err);
-		r = r ? r
-		      : wti_traincheck_add(import, files->paths[i], (const char *)text.data,
-					   text.bytes, err);
-		wti_buf_release(&text);
-	}
-	r = r ? r : wti_traincheck_finish(import, &count, err);
-	wti_traincheck_free(import);
-	wt_result_fact_count(result, "records", "records", WT_CELL_COUNT, count);
-	wt_result_fact_count(result, "files", "files", WT_CELL_COUNT, files->count);
-	return r;
-}
-
-static int import_files(struct files *files, const char *output, struct wt_result *result,
-			struct wt_err *err)
-{
+	struct wti_pack *pack = importing->pack;
+	const struct wti_traincheck_left_out *left_out = &importing->left_out;
 	int r;
 
-	wti_buf_init(&files->first, FILE_MAX);
-	r = wti_file_read(files->paths[0], FILE_MAX, &files->first, err);
-	if (r)
-		return r;
-	if (wti_traincheck_is_trace(wti_buf_cstr(&files->first), files->first.bytes))
-		return import_trace(files, output, result, err);
-	return import_pack(files, output, result, err);
+	pack->source = strdup("imported from TrainCheck");
+	wti_pack_settle(pack);
+	r = wti_pack_save(importing->output, pack, err);
+	wt_result_fact_count(result, "invariants", "invariants", WT_CELL_COUNT, pack->count);
+	wt_result_fact_count(result, "left_out", "left out", WT_CELL_COUNT, left_out->count);
+	if (left_out->count)
+		wt_result_note(result, "%zu invariants were left out; the first: %s",
+			       left_out->count, left_out->first);
+	return r;
+}
+
+static int finish_trace(struct importing *importing, size_t file_count, struct wt_result *result,
+			struct wt_err *err)
+{
+	uint64_t count = 0;
+	int r = wti_traincheck_finish(importing->trace, &count, err);
+
+	wt_result_fact_count(result, "records", "records", WT_CELL_COUNT, count);
+	wt_result_fact_count(result, "files", "files", WT_CELL_COUNT, file_count);
+	return r;
+}
+
+static int import_files(const struct files *files, const char *output, struct wt_result *result,
+			struct wt_err *err)
+{
+	struct importing importing = {.output = output};
+	int r = read_files(&importing, files, err);
+
+	if (!r && importing.trace)
+		r = finish_trace(&importing, files->count, result, err);
+	else if (!r)
+		r = finish_pack(&importing, result, err);
+	wti_traincheck_free(importing.trace);
+	wti_pack_free(importing.pack);
+	return r;
 }
 
 static int run(const void *opaque, char **arguments, size_t count)

@@ -3,12 +3,12 @@
  */
 #include "python_rules.h"
 
-#include <regex.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/pattern.h"
 
 #define FILE_BYTES_MAX (1u << 20)
 #define WORD_BYTES_MAX 512u
@@ -95,6 +95,7 @@ int wti_python_names(struct wti_buf *out, const char *key, const char *names, st
 static bool is_pattern(const char *word)
 {
 	char expression[2 * WORD_BYTES_MAX + 1];
+	char why[WTI_REGEX_WHY_BYTES];
 	size_t bytes = 0;
 	regex_t compiled;
 
@@ -106,7 +107,7 @@ static bool is_pattern(const char *word)
 		expression[bytes++] = *word;
 	}
 	expression[bytes] = 0;
-	if (regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB))
+	if (wti_regex_compile(expression, &compiled, why))
 		return false;
 	regfree(&compiled);
 	return true;

@@ -2,10 +2,10 @@
 /* Expressions over system calls: cut at commas, each item a set of its own. */
 #include "expr.h"
 
-#include <regex.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/pattern.h"
 #include "base/text.h"
 #include "described.h"
 
@@ -164,16 +164,13 @@ static int apply_regex(enum wti_arch arch, const struct item *item, struct wti_c
 		       struct wt_err *err)
 {
 	bool found = false;
-	char why[128];
+	char why[WTI_REGEX_WHY_BYTES];
 	regex_t regex;
-	int r = regcomp(&regex, item->text, REG_EXTENDED | REG_NOSUB);
 
-	if (r) {
-		regerror(r, &regex, why, sizeof(why));
+	if (wti_regex_compile(item->text, &regex, why))
 		return wti_err_at(err, WT_E_ARG, (int64_t)item->offset,
 				  "bad regular expression '%s' at position %zu: %s", item->text,
 				  item->offset + 1, why);
-	}
 	for (uint32_t nr = 0; nr < wti_named_count(arch); nr++) {
 		const struct wti_named *named = wti_named(arch, nr);
 

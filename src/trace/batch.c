@@ -46,6 +46,7 @@ struct job {
 	struct wt_batch *batch;
 	uint32_t rows;
 	unsigned column_count;
+	size_t text_bytes; /* of all text columns so far */
 	struct column columns[COLUMNS_MAX];
 };
 
@@ -84,6 +85,17 @@ void wt_batch_release(struct wt_batch *batch)
 		free(memory);
 	}
 	*batch = (struct wt_batch){0};
+}
+
+/* Of a batch and all that belongs to it. */
+static size_t bytes_of(const struct memory *memory)
+{
+	size_t bytes = sizeof(*memory) + memory->payload.capacity +
+		       memory->number_capacity * sizeof(uint64_t);
+
+	for (int i = 0; i < WT_FIELDS_MAX; i++)
+		bytes += memory->texts[i].capacity + memory->text_at_capacity[i] * sizeof(uint32_t);
+	return bytes + ZSTD_sizeof_DCtx(memory->zstd);
 }
 
 static int parse_column(struct wti_bytes *in, struct column *column)
@@ -261,6 +273,9 @@ static int unpack_text(struct job *job, int field)
 		end += column->values[i];
 	}
 	text_at[job->rows] = (uint32_t)end;
+	job->text_bytes += end;
+	if (job->text_bytes > WTI_TEXTS_BLOCK_MAX)
+		return WT_E_FORMAT;
 	wti_buf_clear(text);
 	status = wti_chunk_read(&column->body, job->memory->zstd, WTI_TEXT_BLOCK_MAX, text);
 	if (status)
@@ -412,5 +427,6 @@ int wt_reader_decode(const struct wt_reader *reader, size_t index, uint32_t fiel
 				  (unsigned long long)block->offset);
 	}
 	batch->in_time_order = in_order(batch);
+	batch->memory_bytes = bytes_of(job.memory);
 	return 0;
 }

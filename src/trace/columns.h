@@ -15,8 +15,9 @@
 
 #define WTI_ROWS_MAX 65536u  /* of a block, by the format */
 #define WTI_ROWS_SEAL 16384u /* where this writer ends a block: see ARCHITECTURE.md */
-#define WTI_TEXT_BLOCK_MAX ((size_t)16 << 20) /* bytes of one text column in a block */
-#define WTI_TEXT_SEAL_BYTES ((size_t)4 << 20) /* a writer seals a block that has more */
+#define WTI_TEXT_BLOCK_MAX ((size_t)16 << 20)  /* bytes of one text column in a block */
+#define WTI_TEXTS_BLOCK_MAX ((size_t)64 << 20) /* of all text columns of a block together */
+#define WTI_TEXT_SEAL_BYTES ((size_t)4 << 20)  /* a writer seals a block that has more */
 
 struct wti_columns {
 	const struct wt_kind *kind;

@@ -8,6 +8,10 @@
 #include "protocol.h"
 
 #define DEFINITIONS_BYTES_MAX ((size_t)256 << 20)
+/* Of a file, a few definitions in any case, and so many times its size: names do not compress
+ * better than that, and a frame of zeros does. */
+#define DEFINITIONS_BYTES_MIN ((size_t)4 << 20)
+#define DEFINITIONS_RATIO 64u
 #define DEFINITIONS_MAX ((size_t)8 << 20)
 
 void wti_definitions_init(struct wti_definitions *definitions)
@@ -16,6 +20,16 @@ void wti_definitions_init(struct wti_definitions *definitions)
 	wti_arena_init(&definitions->arena, DEFINITIONS_BYTES_MAX);
 	for (int i = 0; i < WTI_DEFINITION_TYPES; i++)
 		wti_map_init(&definitions->ids[i], DEFINITIONS_MAX);
+}
+
+void wti_definitions_bound(struct wti_definitions *definitions, uint64_t file_bytes)
+{
+	size_t ceiling = DEFINITIONS_BYTES_MAX;
+
+	if (file_bytes < (DEFINITIONS_BYTES_MAX - DEFINITIONS_BYTES_MIN) / DEFINITIONS_RATIO)
+		ceiling = DEFINITIONS_BYTES_MIN + DEFINITIONS_RATIO * (size_t)file_bytes;
+	if (ceiling > definitions->arena.ceiling || !definitions->arena.bytes)
+		definitions->arena.ceiling = ceiling;
 }
 
 void wti_definitions_release(struct wti_definitions *definitions)

@@ -22,6 +22,8 @@ struct wti_stack {
 };
 
 void wti_definitions_init(struct wti_definitions *definitions);
+/* Those of a file, which can hold so many. To be called again when it has grown. */
+void wti_definitions_bound(struct wti_definitions *definitions, uint64_t file_bytes);
 void wti_definitions_release(struct wti_definitions *definitions);
 /* Takes in the content of a definitions block. */
 int wti_definitions_read(struct wti_definitions *definitions, const uint8_t *content, size_t bytes,

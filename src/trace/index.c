@@ -114,14 +114,18 @@ int wti_index_read(struct wti_index *index, const uint8_t *payload, size_t bytes
 		   uint64_t end)
 {
 	struct wti_bytes in = {payload, payload + bytes, false};
-	ZSTD_DCtx *zstd = ZSTD_createDCtx();
 	struct wti_buf entries;
+	ZSTD_DCtx *zstd;
 	int status;
 
+	/* Each entry is of a block before the index, so that small files have small ones. */
+	if (rows > end / WTI_BLOCK_HEADER_BYTES)
+		return WT_E_FORMAT;
+	zstd = ZSTD_createDCtx();
 	if (!zstd)
 		return WT_E_NOMEM;
 	wti_buf_init(&entries, WTI_PAYLOAD_MAX);
-	status = wti_chunk_read(&in, zstd, WTI_PAYLOAD_MAX, &entries);
+	status = wti_chunk_read(&in, zstd, (size_t)rows * WTI_INDEX_ENTRY_BYTES, &entries);
 	if (!status && entries.bytes != (uint64_t)rows * WTI_INDEX_ENTRY_BYTES)
 		status = WT_E_FORMAT;
 	if (!status)

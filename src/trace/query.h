@@ -35,4 +35,7 @@ bool wti_selection_block(const struct wti_selection *selection, const struct wt_
 bool wti_selection_row(const struct wti_selection *selection, const struct wt_batch *batch,
 		       int name_field, uint32_t row, int64_t time_ns);
 
+/* For tests: how much a cursor's blocks may take as a whole, and those beyond in parts. */
+void wti_cursor_bound(struct wt_cursor *cursor, size_t whole_bytes, size_t parts_bytes);
+
 #endif

@@ -274,6 +274,7 @@ static int look_at_size(struct wt_reader *reader, struct wt_err *err)
 	if (!S_ISREG(info.st_mode))
 		return wti_err(err, WT_E_FORMAT, "'%s' is not a file", reader->path);
 	reader->file_bytes = (uint64_t)info.st_size;
+	wti_definitions_bound(&reader->definitions, reader->file_bytes);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <wheeltap/trace.h>
 
 #include "base/file.h"
+#include "trace/query.h"
 
 #define ROUNDS 40 /* of one event of each kind */
 
@@ -99,7 +100,8 @@ static int write_stream(const char *path, uint64_t *ret_seq)
 /* ---- Reading ---- */
 
 /* All events of a stream or a run, through a query that looks at everything. */
-static int read_events(const char *path, const char *context_key, uint64_t *ret_count)
+static int read_events(const char *path, const char *context_key, bool in_parts,
+		       uint64_t *ret_count)
 {
 	struct wt_trace *trace = NULL;
 	struct wt_cursor *cursor = NULL;
@@ -115,6 +117,8 @@ static int read_events(const char *path, const char *context_key, uint64_t *ret_
 	query.name = context_key ? "n*" : NULL;
 	if (!status)
 		status = wt_cursor_open(trace, &query, &cursor, &err);
+	if (!status && in_parts)
+		wti_cursor_bound(cursor, 0, 1 << 16);
 	while (!status) {
 		int more = wt_cursor_next(cursor, &event, &err);
 
@@ -173,12 +177,17 @@ static int work_write(uint64_t *ret_found)
 
 static int work_read(uint64_t *ret_found)
 {
-	return read_events(kept_folder, NULL, ret_found);
+	return read_events(kept_folder, NULL, false, ret_found);
+}
+
+static int work_parts(uint64_t *ret_found)
+{
+	return read_events(kept_folder, NULL, true, ret_found);
 }
 
 static int work_query(uint64_t *ret_found)
 {
-	return read_events(kept_folder, "name", ret_found);
+	return read_events(kept_folder, "name", false, ret_found);
 }
 
 static void test_write_memory(void)
@@ -194,6 +203,11 @@ static void test_read_memory(void)
 static void test_trace_memory(void)
 {
 	each_allocation_both(work_read);
+}
+
+static void test_parts_memory(void)
+{
+	each_allocation_both(work_parts);
 }
 
 static void test_query_memory(void)
@@ -217,7 +231,7 @@ static void test_rest_after_memory(void)
 		CHECK_INT(status, fired ? WT_E_NOMEM : 0);
 		if (access(written, F_OK))
 			continue;
-		CHECK_INT(read_events(written, NULL, &count), 0);
+		CHECK_INT(read_events(written, NULL, false, &count), 0);
 		CHECK(count <= seq);
 		if (!fired) {
 			CHECK_INT(count, seq);
@@ -244,7 +258,7 @@ static void test_disk_full(void)
 		fired = inject_stop();
 		CHECK_INT(status, fired ? WT_E_IO : 0);
 		CHECK_INT(inject_live(), 0);
-		status = read_events(written, NULL, &count);
+		status = read_events(written, NULL, false, &count);
 		CHECK(status == 0 || (nth == 1 && status == WT_E_MISSING)); /* not even a header */
 		CHECK(count >= best); /* the later it fails, the more is there */
 		best = count;
@@ -297,22 +311,18 @@ static void test_file_limit(void)
 		status = write_stream(written, &seq);
 		REQUIRE(!setrlimit(RLIMIT_FSIZE, &before));
 		CHECK_INT(status, WT_E_IO);
-		status = read_events(written, NULL, &count);
+		status = read_events(written, NULL, false, &count);
 		CHECK(status == 0 || (bytes < 128 && status == WT_E_MISSING));
 	}
 	wti_buf_release(&whole);
 }
 
 static const struct test tests[] = {
-	{"write_memory", test_write_memory},
-	{"read_memory", test_read_memory},
-	{"trace_memory", test_trace_memory},
-	{"query_memory", test_query_memory},
-	{"rest_after_memory", test_rest_after_memory},
-	{"disk_full", test_disk_full},
-	{"short_writes", test_short_writes},
-	{"file_limit", test_file_limit},
-	{NULL, NULL},
+	{"write_memory", test_write_memory}, {"read_memory", test_read_memory},
+	{"trace_memory", test_trace_memory}, {"parts_memory", test_parts_memory},
+	{"query_memory", test_query_memory}, {"rest_after_memory", test_rest_after_memory},
+	{"disk_full", test_disk_full},       {"short_writes", test_short_writes},
+	{"file_limit", test_file_limit},     {NULL, NULL},
 };
 
 int main(int argc, char **argv)

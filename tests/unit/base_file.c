@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/lines.h"
 
 static char folder[] = "/tmp/wheeltap-test-XXXXXX";
 
@@ -235,10 +236,89 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 	return remove(path);
 }
 
+struct seen {
+	struct wti_buf all; /* "LINE:TEXT|" of each */
+	unsigned stop_at;
+};
+
+static int see_line(void *self, unsigned line, const char *text, size_t bytes, struct wt_err *err)
+{
+	struct seen *seen = self;
+
+	if (bytes < 100)
+		wti_buf_printf(&seen->all, "%u:%.*s|", line, (int)bytes, text);
+	else
+		wti_buf_printf(&seen->all, "%u:%zu|", line, bytes);
+	return line == seen->stop_at ? wti_err(err, WT_E_FORMAT, "enough") : 0;
+}
+
+static int lines_of(const char *text, size_t bytes, size_t line_max, struct seen *seen,
+		    struct wt_err *err)
+{
+	wti_buf_clear(&seen->all);
+	CHECK_INT(wti_file_replace(in_folder("lines"), text, bytes, NULL), 0);
+	return wti_file_lines(in_folder("lines"), line_max, see_line, seen, err);
+}
+
+static void test_lines(void)
+{
+	struct seen seen = {0};
+	struct wt_err err = {0};
+
+	wti_buf_init(&seen.all, 1 << 20);
+	CHECK_INT(lines_of("", 0, 10, &seen, &err), 0);
+	CHECK_TEXT(wti_buf_cstr(&seen.all), "");
+	CHECK_INT(lines_of("a\n\nbc\n", 6, 10, &seen, &err), 0);
+	CHECK_TEXT(wti_buf_cstr(&seen.all), "1:a|2:|3:bc|");
+	CHECK_INT(lines_of("a\nb", 3, 1, &seen, &err), 0);
+	CHECK_TEXT(wti_buf_cstr(&seen.all), "1:a|2:b|");
+	CHECK_INT(lines_of("a\nbb\nc", 6, 1, &seen, &err), WT_E_LIMIT);
+	CHECK_TEXT(wti_buf_cstr(&seen.all), "1:a|");
+	CHECK(strstr(err.message, ":2: this line is longer than the 1 bytes"));
+	seen.stop_at = 1;
+	CHECK_INT(lines_of("a\nb", 3, 1, &seen, &err), WT_E_FORMAT);
+	CHECK_TEXT(wti_buf_cstr(&seen.all), "1:a|");
+	CHECK_INT(wti_file_lines(in_folder("none"), 1, see_line, &seen, &err), WT_E_MISSING);
+	wti_buf_release(&seen.all);
+}
+
+/* Longer than what is read at a time, ending at, before and behind the end of a piece. */
+static void test_long_lines(void)
+{
+	static char text[300000];
+	struct seen seen = {0};
+	struct wt_err err = {0};
+	char expected[64];
+
+	wti_buf_init(&seen.all, 1 << 20);
+	memset(text, 'x', sizeof(text));
+	for (size_t stop = (1 << 17) - 2; stop < (1 << 17) + 2; stop++) {
+		text[stop] = '\n';
+		CHECK_INT(lines_of(text, sizeof(text), sizeof(text), &seen, &err), 0);
+		snprintf(expected, sizeof(expected), "1:%zu|2:%zu|", stop, sizeof(text) - stop - 1);
+		CHECK_TEXT(wti_buf_cstr(&seen.all), expected);
+		CHECK_INT(lines_of(text, sizeof(text), stop, &seen, &err), WT_E_LIMIT);
+		text[stop] = 'x';
+	}
+	wti_buf_release(&seen.all);
+}
+
+/* The line is refused while it is read: a device has no end to wait for. */
+static void test_endless_line(void)
+{
+	struct seen seen = {0};
+	struct wt_err err = {0};
+
+	CHECK_INT(wti_file_lines("/dev/zero", 1 << 20, see_line, &seen, &err), WT_E_LIMIT);
+}
+
 static const struct test tests[] = {
 	{"replace_and_read", test_replace_and_read},
 	{"read_tight", test_read_tight},
 	{"read_without_size", test_read_without_size},
+	{"lines", test_lines},
+	{"long_lines", test_long_lines},
+	{"endless_line", test_endless_line},
 	{"failures", test_failures},
 	{"mkdirs", test_mkdirs},
 	{"write_all", test_write_all},

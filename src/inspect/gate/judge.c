@@ -2,13 +2,13 @@
 /* Judges what is one number against its limits: time, counts, bytes, memory; and how long runs
  * take.
  */
-#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/pattern.h"
 #include "base/text.h"
 #include "judge.h"
 #include "ratio.h"
@@ -129,6 +129,7 @@ bool wti_was_recorded(const struct wti_gate_run *run, const char *calls,
 
 bool wti_gate_matches(const char *pattern, bool is_regex, const char *text)
 {
+	char why[WTI_REGEX_WHY_BYTES];
 	regex_t regex;
 	bool matches;
 
@@ -136,7 +137,7 @@ bool wti_gate_matches(const char *pattern, bool is_regex, const char *text)
 		return true;
 	if (!is_regex)
 		return wti_glob(pattern, text, strlen(text));
-	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
+	if (wti_regex_compile(pattern, &regex, why))
 		return false;
 	matches = !regexec(&regex, text, 0, NULL, 0);
 	regfree(&regex);

@@ -3,9 +3,9 @@
  * [[assertion]] as renacer.toml has it. Renacer reads its five types and evaluates none of them on
  * a run; here each is told in words of ours, with the same keys.
  */
-#include <regex.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "read.h"
 
 #define AT(member) offsetof(struct wti_assertion, member)
@@ -44,20 +44,17 @@ static const struct wti_gate_key keys[] = {
 static int check_regex(const struct wti_gate_reading *reading, const struct wti_doc *table,
 		       const struct wti_assertion *a)
 {
-	char message[128];
+	char why[WTI_REGEX_WHY_BYTES];
 	regex_t regex;
-	int r;
 
 	if (!a->span)
 		return 0;
-	r = regcomp(&regex, a->span, REG_EXTENDED | REG_NOSUB);
-	if (!r) {
-		regfree(&regex);
-		return 0;
-	}
-	regerror(r, &regex, message, sizeof(message));
-	return wti_gate_fail(reading, table, "'%.100s' is no regular expression: %s", a->span,
-			     message);
+	if (wti_regex_compile(a->span, &regex, why))
+		return wti_gate_fail(reading, table,
+				     "'%.100s' cannot be used as a regular expression: %s", a->span,
+				     why);
+	regfree(&regex);
+	return 0;
 }
 
 int wti_gate_read_renacer(const struct wti_gate_reading *reading, const struct wti_doc *table,

@@ -16,6 +16,10 @@ struct wti_traincheck_left_out {
 };
 
 /* Adds to the pack; settle it afterwards. */
+int wti_traincheck_read_line(const char *name, unsigned line, const char *text, size_t bytes,
+			     struct wti_pack *pack, struct wti_traincheck_left_out *left_out,
+			     struct wt_err *err);
+/* All lines of a text. */
 int wti_traincheck_read(const char *name, const char *text, size_t bytes, struct wti_pack *pack,
 			struct wti_traincheck_left_out *left_out, struct wt_err *err);
 /* How many have no counterpart there. */
@@ -34,11 +38,14 @@ const char *wti_traincheck_stage(const char *theirs);
 /* Whether a line is one of a trace; otherwise it should be an invariant. */
 bool wti_traincheck_is_trace(const char *text, size_t bytes);
 
-/* Traces: files are added one after the other, then all is finished. */
+/* Traces: files are added one after the other, line by line, then all is finished. */
 struct wti_traincheck_import;
 
 int wti_traincheck_begin(const char *folder, struct wti_traincheck_import **ret_import,
 			 struct wt_err *err);
+int wti_traincheck_add_line(struct wti_traincheck_import *import, const char *name, unsigned line,
+			    const char *text, size_t bytes, struct wt_err *err);
+/* All lines of a text. */
 int wti_traincheck_add(struct wti_traincheck_import *import, const char *name, const char *text,
 		       size_t bytes, struct wt_err *err);
 /* How many records there were. */

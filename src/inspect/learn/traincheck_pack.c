@@ -289,10 +289,18 @@ static bool is_blank(const char *text, size_t bytes)
 	return true;
 }
 
+int wti_traincheck_read_line(const char *name, unsigned line, const char *text, size_t bytes,
+			     struct wti_pack *pack, struct wti_traincheck_left_out *left_out,
+			     struct wt_err *err)
+{
+	struct reading reading = {name, pack, left_out, err};
+
+	return is_blank(text, bytes) ? 0 : read_line(&reading, line, text, bytes);
+}
+
 int wti_traincheck_read(const char *name, const char *text, size_t bytes, struct wti_pack *pack,
 			struct wti_traincheck_left_out *left_out, struct wt_err *err)
 {
-	struct reading reading = {name, pack, left_out, err};
 	const char *end = text + bytes;
 	unsigned line = 0;
 	int r = 0;
@@ -301,9 +309,7 @@ int wti_traincheck_read(const char *name, const char *text, size_t bytes, struct
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		size_t length = (size_t)((stop ? stop : end) - text);
 
-		line++;
-		if (!is_blank(text, length))
-			r = read_line(&reading, line, text, length);
+		r = wti_traincheck_read_line(name, ++line, text, length, pack, left_out, err);
 		text += length + 1;
 	}
 	return r;

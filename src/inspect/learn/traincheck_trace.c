@@ -98,15 +98,15 @@ static struct wti_tc_track *track_of(struct wti_tc_process *process, int64_t tid
 	return &process->tracks[*slot - 1];
 }
 
-static int add_line(struct wti_traincheck_import *import, const char *name, unsigned line,
-		    const char *text, size_t bytes, struct wt_err *err)
+int wti_traincheck_add_line(struct wti_traincheck_import *import, const char *name, unsigned line,
+			    const char *text, size_t bytes, struct wt_err *err)
 {
 	struct wti_tc_row row = {.import = import, .line = text, .line_bytes = bytes, .err = err};
 	struct wti_doc *doc;
 	int64_t pid, time;
-	int r = wti_json_parse_line(name, line, text, bytes, &doc, err);
+	int r = bytes ? wti_json_parse_line(name, line, text, bytes, &doc, err) : 0;
 
-	if (r)
+	if (r || !bytes)
 		return r;
 	pid = wti_tc_number(doc, "process_id", -1);
 	time = wti_tc_number(doc, "time", -1);
@@ -160,9 +160,7 @@ int wti_traincheck_add(struct wti_traincheck_import *import, const char *name, c
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		size_t length = (size_t)((stop ? stop : end) - text);
 
-		line++;
-		if (length)
-			r = add_line(import, name, line, text, length, err);
+		r = wti_traincheck_add_line(import, name, ++line, text, length, err);
 		text += length + 1;
 	}
 	return r;
