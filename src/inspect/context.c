@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "context.h"
 
 #define TRACKS_MAX (1u << 20)
@@ -52,7 +53,7 @@ static bool is(struct wt_text text, const char *word)
 int wti_steps_event(struct wti_steps *steps, const struct wt_event *event, struct wt_err *err)
 {
 	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
-	int64_t value = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
+	int64_t value = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
 	struct wti_step *entry = entry_of(steps, event);
 
 	if (!entry)

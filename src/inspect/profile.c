@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "profile.h"
 
@@ -190,11 +191,11 @@ static void add_spread(struct wt_table *table, const struct wti_profile_row *row
 			wt_table_empty(table);
 		return;
 	}
-	wt_table_ns(table, (int64_t)(mean_of(row) + 0.5));
-	wt_table_ns(table, (int64_t)sketch->min);
+	wt_table_ns(table, wti_i64_of(mean_of(row) + 0.5));
+	wt_table_ns(table, wti_i64(sketch->min));
 	for (int i = 0; i < 3; i++)
-		wt_table_ns(table, (int64_t)wti_sketch_quantile(sketch, shares[i]));
-	wt_table_ns(table, (int64_t)sketch->max);
+		wt_table_ns(table, wti_i64(wti_sketch_quantile(sketch, shares[i])));
+	wt_table_ns(table, wti_i64(sketch->max));
 }
 
 static void add_row(struct wt_table *table, const struct wti_profile *p,

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
 #include "show.h"
 
 #define RESULT_COLUMN 40
@@ -105,7 +106,7 @@ void wti_decode_call(struct wti_buf *out, const struct wti_syscall *call,
 /* -1 ENOENT (No such file or directory) */
 static void show_error(struct wti_show *show)
 {
-	uint32_t number = (uint32_t)-show->call->result;
+	uint32_t number = (uint32_t)wti_magnitude(show->call->result);
 	const char *name = wti_errno_name(number);
 
 	for (size_t i = 0; i < sizeof(restarts) / sizeof(restarts[0]); i++) {

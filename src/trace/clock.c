@@ -8,6 +8,7 @@
 #include <wheeltap/err.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 
 /* Pairs come at most once a second; a week of them is far below this. */
 #define PAIRS_MAX ((size_t)4 << 20)
@@ -73,7 +74,7 @@ static uint64_t error_bound(const struct wti_clock *clock)
 		}
 		worst = off > worst ? off : worst;
 	}
-	return (uint64_t)ceil(worst);
+	return wti_u64_of(ceil(worst));
 }
 
 int wti_clock_ready(struct wti_clock *clock)
@@ -99,13 +100,7 @@ int wti_clock_ready(struct wti_clock *clock)
 /* Moves a number by a distance that may be absurd (damaged files): it stays in range. */
 static int64_t shifted(int64_t base, double distance)
 {
-	double sum = (double)base + distance;
-
-	if (sum >= 9.2e18)
-		return INT64_MAX / 2;
-	if (sum <= -9.2e18)
-		return INT64_MIN / 2;
-	return base + (int64_t)llround(distance);
+	return wti_sum(base, wti_i64_of(round(distance)));
 }
 
 static double signed_distance(uint64_t a, uint64_t b)
@@ -119,7 +114,7 @@ int64_t wti_clock_convert(const struct wti_clock *clock, uint64_t from)
 	size_t high = clock->count;
 
 	if (!clock->count)
-		return (int64_t)(from & INT64_MAX);
+		return wti_i64(from);
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
@@ -131,7 +126,7 @@ int64_t wti_clock_convert(const struct wti_clock *clock, uint64_t from)
 	/* Clocks in ns convert without rounding. */
 	if (clock->slopes[low] == 1.0 && from >= clock->pairs[low].from &&
 	    from - clock->pairs[low].from < (1ull << 62))
-		return clock->pairs[low].to + (int64_t)(from - clock->pairs[low].from);
+		return wti_sum(clock->pairs[low].to, (int64_t)(from - clock->pairs[low].from));
 	return shifted(clock->pairs[low].to,
 		       signed_distance(from, clock->pairs[low].from) * clock->slopes[low]);
 }
@@ -141,6 +136,7 @@ uint64_t wti_clock_invert(const struct wti_clock *clock, int64_t to)
 	size_t low = 0;
 	size_t high = clock->count;
 	double distance;
+	uint64_t away;
 
 	if (!clock->count)
 		return to < 0 ? 0 : (uint64_t)to;
@@ -153,10 +149,9 @@ uint64_t wti_clock_invert(const struct wti_clock *clock, int64_t to)
 			high = middle;
 	}
 	distance = ((double)to - (double)clock->pairs[low].to) / clock->slopes[low];
-	if (distance < 0 && -distance >= (double)clock->pairs[low].from)
-		return 0;
-	if ((double)clock->pairs[low].from + distance >= 1.8e19)
-		return UINT64_MAX;
-	return distance < 0 ? clock->pairs[low].from - (uint64_t)llround(-distance)
-			    : clock->pairs[low].from + (uint64_t)llround(distance);
+	away = wti_u64_of(round(fabs(distance)));
+	if (distance < 0)
+		return away < clock->pairs[low].from ? clock->pairs[low].from - away : 0;
+	return away < UINT64_MAX - clock->pairs[low].from ? clock->pairs[low].from + away
+							  : UINT64_MAX;
 }

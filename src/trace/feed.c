@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "columns.h"
 #include "protocol.h"
 #include "reader.h"
@@ -230,8 +231,8 @@ static int hand_out(struct wti_feed *feed, const struct queue *queue,
 		.track = queue->track,
 		.seq = queue->seq_high | record->seq,
 		.ticks = record->ticks,
-		.time_ns = (int64_t)((double)(int64_t)(record->ticks - feed->start_ticks) *
-				     feed->ns_per_tick),
+		.time_ns = wti_bounded(wti_i64_of(
+			(double)(int64_t)(record->ticks - feed->start_ticks) * feed->ns_per_tick)),
 	};
 	return event(cookie, &told);
 }

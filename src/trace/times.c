@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "trace.h"
 
 void wti_times_release(struct wt_trace *trace)
@@ -174,8 +175,8 @@ static void find_start(struct wt_trace *trace)
 		trace->start_known = true;
 		trace->start_ns = ns;
 		if (realtime->count)
-			trace->start_realtime_ns = wti_clock_convert(
-				realtime, wti_clock_invert(monotonic_of(trace, i), ns));
+			trace->start_realtime_ns = wti_bounded(wti_clock_convert(
+				realtime, wti_clock_invert(monotonic_of(trace, i), ns)));
 	}
 }
 
@@ -200,7 +201,10 @@ int wti_times_fit(struct wt_trace *trace, struct wt_err *err)
 
 int64_t wt_trace_ns(const struct wt_trace *trace, size_t stream, uint64_t ticks)
 {
-	return wti_clock_convert(monotonic_of(trace, stream), ticks) - trace->start_ns;
+	int64_t ns = wti_clock_convert(monotonic_of(trace, stream), ticks);
+
+	/* Bounded, so that whoever subtracts two of them need not think of absurd ones. */
+	return wti_bounded(wti_difference(ns, trace->start_ns));
 }
 
 int64_t wt_trace_domain_ns(const struct wt_trace *trace, size_t stream, uint32_t domain,
@@ -217,7 +221,7 @@ int64_t wt_trace_domain_ns(const struct wt_trace *trace, size_t stream, uint32_t
 				(uint64_t)wti_clock_convert(&from->devices[i].to_stream, ticks));
 	}
 	if (domain == WT_CLOCK_MONOTONIC)
-		return (int64_t)(ticks & INT64_MAX) - trace->start_ns;
+		return wti_bounded(wti_difference(wti_i64(ticks), trace->start_ns));
 	return wt_trace_ns(trace, stream, ticks);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/number.h"
 #include "deeds.h"
 #include "syscall/described.h"
 
@@ -75,7 +76,7 @@ static uint32_t thing_by_arguments(struct wti_effects_state *s, const struct wti
 static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall *call)
 {
 	const char *name = wti_call_name(call->arch, call->nr);
-	uint32_t number = call->result < 0 ? (uint32_t)-call->result : 0;
+	uint32_t number = call->result < 0 ? (uint32_t)wti_magnitude(call->result) : 0;
 	char text[64];
 
 	if (!name)

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "deeds.h"
 #include "inspect/table.h"
 
@@ -122,7 +123,7 @@ static void take_stage(struct wti_effects_state *s, struct wt_text stage)
 
 static void take_step(struct wti_effects_state *s, const struct wt_event *event)
 {
-	int64_t step = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
+	int64_t step = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
 
 	if (s->fx->step_count && s->step == step)
 		return;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "base/err.h"
+#include "base/number.h"
 #include "counts.h"
 #include "inspect/table.h"
 #include "syscall/described.h"
@@ -129,7 +130,7 @@ static void take_context(struct state *s, const struct wt_event *event)
 	if (s->leader_stream != event->stream || s->leader_track != event->track)
 		return;
 	if (is_step) {
-		int64_t step = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
+		int64_t step = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
 
 		if (s->in_step && s->step == step)
 			return;

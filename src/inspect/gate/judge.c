@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/number.h"
 #include "base/pattern.h"
 #include "base/text.h"
 #include "judge.h"
@@ -45,14 +46,14 @@ static void put_number(struct wti_buf *out, double value, enum wti_unit unit)
 	char text[32];
 
 	if (unit == WTI_UNIT_NS)
-		wti_buf_text(out, wti_format_ns(text, (int64_t)value));
+		wti_buf_text(out, wti_format_ns(text, wti_i64_of(value)));
 	else if (unit == WTI_UNIT_BYTES && value >= 10000)
-		wti_buf_printf(out, "%s (%.0f bytes)", wti_format_bytes(text, (uint64_t)value),
+		wti_buf_printf(out, "%s (%.0f bytes)", wti_format_bytes(text, wti_u64_of(value)),
 			       value);
 	else if (unit == WTI_UNIT_BYTES)
 		wti_buf_printf(out, "%.0f bytes", value);
 	else
-		wti_buf_text(out, wti_format_count(text, (uint64_t)value));
+		wti_buf_text(out, wti_format_count(text, wti_u64_of(value)));
 }
 
 static void put_limits(const struct wti_assertion *a, enum wti_unit unit,

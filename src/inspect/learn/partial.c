@@ -105,7 +105,8 @@ static void write_entry(struct writing *writing, const struct wti_entry *entry)
 		writing->out->status = WT_E_NOMEM;
 		return;
 	}
-	memcpy(cells, entry->cells, entry->cell_count * sizeof(*cells));
+	if (entry->cell_count)
+		memcpy(cells, entry->cells, entry->cell_count * sizeof(*cells));
 	qsort_r(cells, entry->cell_count, sizeof(*cells), by_place, writing->places);
 	wti_json_init(&json, writing->out, false);
 	wti_json_object(&json);

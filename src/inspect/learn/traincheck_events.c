@@ -5,6 +5,7 @@
 
 #include <xxhash.h>
 
+#include "base/number.h"
 #include "traincheck_row.h"
 
 #define TEXT_BYTES 512
@@ -65,7 +66,7 @@ int64_t wti_tc_number(const struct wti_doc *table, const char *key, int64_t othe
 	if (doc && doc->type == WTI_DOC_INT)
 		return doc->integer;
 	return doc && doc->type == WTI_DOC_FLOAT && doc->number > -1e15 && doc->number < 1e15
-		       ? (int64_t)doc->number
+		       ? wti_i64_of(doc->number)
 		       : otherwise;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "ties.h"
 
 #define TASKS_MAX (1u << 20)
@@ -389,8 +390,9 @@ static int take_call(struct wti_ties *ties, const struct wt_event *event, struct
 				 .arch = call.arch,
 				 .nr = call.nr,
 				 /* Never without length, so that it leads back in time. */
-				 .begin_ns = event->time_ns - (int64_t)call.duration_ns -
-					     !call.duration_ns,
+				 .begin_ns =
+					 wti_difference(event->time_ns, wti_i64(call.duration_ns)) -
+					 !call.duration_ns,
 				 .end_ns = event->time_ns};
 	r = judge_call(ties, &call, name, &wait, err);
 	r = r ? r : wti_handles_call(&ties->handles, pid, task->tid, &call, err);

@@ -2,6 +2,7 @@
 /* The rule about loops that get nowhere. */
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "patterns.h"
 #include "syscall/decode.h"
@@ -25,7 +26,9 @@ static bool is_tight(const struct wti_case *account, const struct wti_stretch *s
 
 static void say_result(struct wti_buf *out, const struct wti_stretch *stretch)
 {
-	const char *error = stretch->result < 0 ? wti_errno_name((uint32_t)-stretch->result) : NULL;
+	const char *error = stretch->result < 0
+				    ? wti_errno_name((uint32_t)wti_magnitude(stretch->result))
+				    : NULL;
 
 	if (error)
 		wti_buf_printf(out, " = %s", error);

@@ -2,6 +2,7 @@
 /* Rules about sequences: which axis is the time, and where they end. */
 #include <string.h>
 
+#include "base/number.h"
 #include "recent.h"
 #include "rule.h"
 #include "slots.h"
@@ -29,7 +30,7 @@ static void note_fact(struct wti_slots *modules, const struct wti_moment *moment
 		if (!facts)
 			return;
 		facts->is_known[i] = true;
-		facts->values[i] = (int64_t)moment->number;
+		facts->values[i] = wti_i64_of(moment->number);
 	}
 }
 

@@ -2,6 +2,7 @@
 /* Rules about workers of a loader: that each of them draws its own random numbers. */
 #include <string.h>
 
+#include "base/number.h"
 #include "rule.h"
 #include "slots.h"
 
@@ -50,7 +51,7 @@ static void note_worker(struct workers *workers, const struct wti_moment *moment
 		return;
 	worker = wti_slot(&workers->workers, moment->process->stream, sizeof(*worker));
 	if (worker)
-		worker->id = (int64_t)moment->number + 1;
+		worker->id = wti_bounded(wti_i64_of(moment->number)) + 1;
 }
 
 static bool has_drawn(const struct drawn *drawn, uint64_t hash)

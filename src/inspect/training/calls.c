@@ -9,6 +9,7 @@
 #define TRACKS_MAX (1u << 20)
 #define DEPTH_MAX 4096u
 #define VALUES_MAX 1024u /* of one call */
+#define POSITION_MAX (1 << 20)
 
 void wti_calls_init(struct wti_calls *calls, struct wti_symbols *symbols)
 {
@@ -125,12 +126,22 @@ void wti_digest_read(struct wti_digest_row *ret, struct wti_symbols *symbols,
 	};
 }
 
+/* Below 0: what a call returned. No call has so many arguments that the ends matter. */
+static int32_t position_of(const struct wt_event *event, int field)
+{
+	int64_t position = wt_event_i64(event, field);
+
+	return position < -POSITION_MAX  ? -POSITION_MAX
+	       : position > POSITION_MAX ? POSITION_MAX
+					 : (int32_t)position;
+}
+
 static void read_value(struct wti_value_row *ret, struct wti_symbols *symbols,
 		       const struct wt_event *event)
 {
 	if (event->kind->number == WT_KIND_TENSOR) {
 		*ret = (struct wti_value_row){
-			.position = (int32_t)wt_event_i64(event, WT_TENSOR_FIELD_POSITION),
+			.position = position_of(event, WT_TENSOR_FIELD_POSITION),
 			.name = wti_symbol_of(symbols, event, WT_TENSOR_FIELD_NAME),
 			.type = WTI_VALUE_TENSOR,
 		};
@@ -138,7 +149,7 @@ static void read_value(struct wti_value_row *ret, struct wti_symbols *symbols,
 		return;
 	}
 	*ret = (struct wti_value_row){
-		.position = (int32_t)wt_event_i64(event, WT_ARGUMENT_FIELD_POSITION),
+		.position = position_of(event, WT_ARGUMENT_FIELD_POSITION),
 		.name = wti_symbol_of(symbols, event, WT_ARGUMENT_FIELD_NAME),
 		.type = (uint32_t)wt_event_u64(event, WT_ARGUMENT_FIELD_TYPE),
 		.text = wti_symbol_of(symbols, event, WT_ARGUMENT_FIELD_TEXT),

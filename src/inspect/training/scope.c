@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "scope.h"
 
 #define SCOPES_MAX (1u << 20)
@@ -51,9 +52,9 @@ static void take_context(struct wti_scope *scope, struct wti_symbols *symbols,
 		wti_symbol_text(symbols, wti_symbol_of(symbols, event, WT_CONTEXT_FIELD_KEY));
 
 	if (!strcmp(key, "step"))
-		scope->step = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
+		scope->step = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
 	else if (!strcmp(key, "epoch"))
-		scope->epoch = wt_event_i64(event, WT_CONTEXT_FIELD_VALUE);
+		scope->epoch = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
 	else if (!strcmp(key, "stage"))
 		scope->stage = wti_symbol_of(symbols, event, WT_CONTEXT_FIELD_TEXT);
 }

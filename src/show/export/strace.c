@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/number.h"
 
 #include "put.h"
 #include "show/source.h"
@@ -69,7 +70,7 @@ static void put_end(struct strace *strace, const struct wt_event *event)
 
 	if (status < 0)
 		wti_buf_printf(&strace->text, "+++ killed by %s%s +++",
-			       wti_signal_label(label, (uint32_t)-status),
+			       wti_signal_label(label, (uint32_t)wti_magnitude(status)),
 			       dumped ? " (core dumped)" : "");
 	else
 		wti_buf_printf(&strace->text, "+++ exited with %lld +++", (long long)status);
