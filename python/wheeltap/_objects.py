@@ -352,6 +352,9 @@ class Objects:
         name = self._tell_plain(scheduler, SCHEDULER, self.name_of(optimizer) if optimizer is not None else "", how)
         if name:
             self.core.state(name, "last_epoch", own(scheduler, "last_epoch"))
+            for inner in list(own(scheduler, "_schedulers") or ())[:16]:
+                if self.name_of(inner):
+                    self.core.state(self.name_of(inner), "part_of", name)
             for index, rate in enumerate(list(own(scheduler, "_last_lr") or ())[:16]):
                 self.core.state(name, f"_last_lr[{index}]", rate)
 

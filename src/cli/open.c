@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "ending.h"
 #include "inspect/check.h"
 #include "open.h"
 #include "packs.h"
@@ -78,7 +79,16 @@ size_t wti_note_damage(const struct wti_opened *opened, struct wt_result *result
 	return count;
 }
 
-static int print_result(const struct wti_inspection *in, const struct wt_result *result, int code)
+static int64_t last_step(const struct wt_result *result)
+{
+	for (size_t i = 0; i < result->fact_count; i++)
+		if (!strcmp(result->facts[i].key, "last_step"))
+			return (int64_t)result->facts[i].value.count;
+	return -1;
+}
+
+static int print_result(const struct wti_inspection *in, const struct wti_run *run,
+			const struct wt_result *result, int code)
 {
 	struct wti_style style = wti_style_stdout();
 	struct wti_buf out;
@@ -87,6 +97,8 @@ static int print_result(const struct wti_inspection *in, const struct wt_result 
 	if (in->json || (!in->text && !in->other) || wt_result_status(result))
 		return wti_report_result(result, in->json, code);
 	wti_buf_init(&out, 1u << 30);
+	if (in->judging)
+		wti_ending_text(&out, run, last_step(result));
 	if (in->other)
 		in->other(&out, result);
 	else
@@ -172,11 +184,13 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 	wti_verdict_paths(&result, opened.run.directory);
 	suppress(suppressions, &result);
 	whole = !wti_note_damage(&opened, &result) && !r;
+	if (in->judging)
+		wt_result_fact_text(&result, "run_status", "", opened.run.status);
 	if (!whole && result.status && !strcmp(result.status, "clean"))
 		wt_result_set_status(&result, "damaged");
 	if (result.status && !strcmp(result.status, "not_measured"))
 		whole = false;
-	r = print_result(in, &result, exit_code(in, &result, whole));
+	r = print_result(in, &opened.run, &result, exit_code(in, &result, whole));
 	wt_result_release(&result);
 	wti_suppressions_free(suppressions);
 	wti_close(&opened);

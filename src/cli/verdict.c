@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The end of a judgement: findings, then how many rules, and invariants, were violated, held, not
- * measured.
- */
+/* The end of a judgement: findings, then how many there are and how many rules, and invariants,
+ * applied. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "verdict.h"
-
-#define REASONS_SHOWN 2u
 
 bool wti_verdict_fails(enum wt_severity severity, const char *fail_on)
 {
@@ -93,7 +89,6 @@ static void add_findings(struct wti_buf *out, const struct wt_result *result,
 struct counted {
 	const struct wt_table *table;
 	const char *word;
-	const char *column; /* by which one of them is named */
 	uint64_t violated, held, unmeasured;
 };
 
@@ -109,12 +104,10 @@ static uint64_t fact(const struct wt_result *result, const char *word, const cha
 }
 
 /* False: there is nothing of the kind in this result. */
-static bool count(struct counted *counted, const struct wt_result *result, const char *word,
-		  const char *column)
+static bool count(struct counted *counted, const struct wt_result *result, const char *word)
 {
 	*counted = (struct counted){
 		.word = word,
-		.column = column,
 		.violated = fact(result, word, "violated"),
 		.held = fact(result, word, "held"),
 		.unmeasured = fact(result, word, "not_measured"),
@@ -125,74 +118,53 @@ static bool count(struct counted *counted, const struct wt_result *result, const
 	return counted->table;
 }
 
-static size_t column_of(const struct wt_table *table, const char *key)
+/* "25 of 126 rules"; "and 7 of 13 invariants" */
+static void add_applied(struct wti_buf *out, const struct counted *counted, bool is_first)
 {
-	size_t i = 0;
-
-	while (i < table->column_count && strcmp(table->columns[i].key, key))
-		i++;
-	return i;
+	wti_textf(out, "%s%llu of %llu %s", is_first ? "" : " and ",
+		  (unsigned long long)(counted->violated + counted->held),
+		  (unsigned long long)(counted->violated + counted->held + counted->unmeasured),
+		  counted->word);
 }
 
-/* " (WT-RANK-001: one rank; ...; 4 more: --all)" */
-static void add_reasons(struct wti_buf *out, const struct counted *counted)
+/* What was found, and how much was there to find it by. */
+static void add_line(struct wti_buf *out, const struct counted *all, size_t count,
+		     size_t finding_count)
 {
-	const struct wt_table *table = counted->table;
-	size_t code = column_of(table, counted->column), why = column_of(table, "why");
-	uint64_t shown = 0;
+	uint64_t applied = 0, unmeasured = 0;
 
-	for (size_t row = 0; row < table->row_count && shown < REASONS_SHOWN; row++) {
-		const struct wt_cell *cells = &table->cells[row * table->column_count];
-
-		if (!cells[why].text_bytes)
-			continue;
-		wti_textf(out, "%s%s: %s", shown++ ? "; " : " (", cells[code].text,
-			  cells[why].text);
+	for (size_t i = 0; i < count; i++) {
+		applied += all[i].violated + all[i].held;
+		unmeasured += all[i].unmeasured;
 	}
-	if (counted->unmeasured > shown)
-		wti_textf(out, "; %llu more: --all",
-			  (unsigned long long)(counted->unmeasured - shown));
-	if (shown)
-		wti_buf_byte(out, ')');
-}
-
-/* `is_clean`: nothing was found, here or elsewhere. */
-static void add_line(struct wti_buf *out, const struct counted *counted, bool is_clean)
-{
-	unsigned long long violated = counted->violated, held = counted->held;
-	unsigned long long unmeasured = counted->unmeasured;
-
-	if (violated)
-		wti_textf(out, "%llu %s: %llu violated, %llu held, %llu not measured",
-			  violated + held + unmeasured, counted->word, violated, held, unmeasured);
-	else if (held)
-		wti_textf(out, "%s%llu %.*s held, %llu not measured", is_clean ? "clean: " : "",
-			  held, (int)strlen(counted->word) - (held == 1), counted->word,
-			  unmeasured);
+	if (!applied)
+		wti_buf_text(out, "Nothing could be judged: ");
+	else if (!finding_count)
+		wti_buf_text(out, "No problems found. ");
 	else
-		wti_textf(out, "not measured: none of %llu %s found anything to judge", unmeasured,
-			  counted->word);
-	if (unmeasured)
-		add_reasons(out, counted);
-	wti_buf_byte(out, '\n');
+		wti_textf(out, "%zu problem%s found. ", finding_count,
+			  finding_count == 1 ? "" : "s");
+	for (size_t i = 0; i < count; i++)
+		add_applied(out, &all[i], !i);
+	wti_textf(out, " applied%s\n",
+		  !applied     ? "; --all says why."
+		  : unmeasured ? "; --all lists the rest."
+			       : ".");
 }
 
 static void add_closing(struct wti_buf *out, const struct wt_result *result,
 			const struct wti_style *style, bool all)
 {
-	static const char *const words[][2] = {{"rules", "code"}, {"invariants", "id"}};
-	struct counted counted;
-	bool is_clean = true;
+	static const char *const words[] = {"rules", "invariants"};
+	struct counted counted[2];
+	size_t kinds = 0;
 
 	for (size_t i = 0; i < 2; i++)
-		if (count(&counted, result, words[i][0], words[i][1]))
-			is_clean = is_clean && !counted.violated;
-	for (size_t i = 0; i < 2; i++)
-		if (all && count(&counted, result, words[i][0], words[i][1]))
-			wti_show_table(out, counted.table, style);
-	for (size_t i = 0; i < 2; i++)
-		if (count(&counted, result, words[i][0], words[i][1]))
-			add_line(out, &counted, is_clean);
+		kinds += count(&counted[kinds], result, words[i]);
+	for (size_t i = 0; i < kinds && all; i++)
+		wti_show_table(out, counted[i].table, style);
+	if (kinds)
+		add_line(out, counted, kinds, result->finding_count);
 }
 
 void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,

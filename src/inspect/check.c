@@ -87,11 +87,24 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	return r;
 }
 
+/* The step in which the run was last; none: no fact. */
+static void add_last_step(const struct wti_training *training, struct wt_result *result)
+{
+	int64_t last = -1;
+
+	for (size_t i = 0; i < training->process_count; i++)
+		if (training->processes[i].scope.step > last)
+			last = training->processes[i].scope.step;
+	if (last >= 0)
+		wt_result_fact_count(result, "last_step", "", WT_CELL_COUNT, (uint64_t)last);
+}
+
 static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 {
 	struct state *s = opaque;
 
 	wti_training_finish(&s->training);
+	add_last_step(&s->training, result);
 	if (s->options.with_rules) {
 		wti_ledger_finish(&s->ledger);
 		wti_judge_audit(&s->judge, &s->ledger, !s->options.some_calls);

@@ -318,6 +318,29 @@ static void never_scheduled(struct world *w, bool is_wrong)
 	find(w, "StepLR")->call_count = is_wrong ? 0 : 4;
 }
 
+/* The second of a sequence, in a run that ends with the first. */
+static void test_part_of_schedule(void)
+{
+	for (int is_part = 0; is_part < 2; is_part++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		model(&w);
+		scheduler(&w);
+		if (is_part)
+			tell_fact(&w, find(&w, "StepLR"), "part_of", 0);
+		w.training.processes[0].last_epoch = 3;
+		for (int i = 0; i < 4; i++)
+			step(&w, "Adam");
+		wt_result_init(&result, "test");
+		wti_judge_finish(&w.judge, &result);
+		CHECK_INT(case_of(&w, "WT-SCHED-002")->violation_count, !is_part);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 static const struct {
 	const char *code;
 	void (*act)(struct world *w, bool is_wrong);
@@ -353,7 +376,11 @@ static void test_twins(void)
 		twins(all_twins[i].code, all_twins[i].act);
 }
 
-static const struct test tests[] = {{"twins", test_twins}, {NULL, NULL}};
+static const struct test tests[] = {
+	{"twins", test_twins},
+	{"part_of_schedule", test_part_of_schedule},
+	{NULL, NULL},
+};
 
 int main(int argc, char **argv)
 {

@@ -169,6 +169,21 @@ static void remember_about(struct wti_account *account, uint32_t about)
 	account->about_count++;
 }
 
+/* What it is where it should be something else. */
+static uint32_t found_instead(const struct wti_checker *checker, const struct wti_account *account,
+			      const struct wti_occasion *occasion)
+{
+	const struct wti_invariant *invariant = account->invariant;
+	uint32_t a = here(checker, invariant->fact.a);
+
+	if (invariant->fact.form != WTI_FORM_IS)
+		return 0;
+	for (uint32_t i = 0; i < occasion->fact_count; i++)
+		if (occasion->facts[i].form == WTI_FORM_IS && occasion->facts[i].a == a)
+			return occasion->facts[i].b;
+	return 0;
+}
+
 static void violated(struct wti_checker *checker, struct wti_account *account,
 		     const struct wti_occasion *occasion)
 {
@@ -179,6 +194,7 @@ static void violated(struct wti_checker *checker, struct wti_account *account,
 		account->first_step = moment->scope.step;
 		account->where = wti_moment_where(moment);
 		account->actual = account->measured;
+		account->instead = found_instead(checker, account, occasion);
 		account->first = occasion->vector;
 		account->first_facts =
 			account->stamp == checker->occasion_count ? account->true_facts : 0;

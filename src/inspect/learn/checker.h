@@ -29,7 +29,8 @@ struct wti_account {
 	struct wti_where where;
 	uint32_t about[WTI_ABOUT_SHOWN]; /* symbols of the run */
 	uint32_t about_count;
-	double actual;           /* of a range: the first that was outside */
+	double actual;    /* of a range: the first that was outside */
+	uint32_t instead; /* where a is b: what a was at first, a symbol of the run; 0: nothing */
 	struct wti_vector first; /* circumstances of the first violation */
 	bool is_suppressed;
 	bool is_told;

@@ -86,13 +86,29 @@ static void evidence_text(struct wti_buf *out, const struct wti_checker *checker
 	const struct wti_support *support = &account->invariant->support;
 
 	add_about(out, checker, account);
-	if (account->invariant->fact.form == WTI_FORM_RANGE)
-		wti_buf_printf(out, "it was %g; ", account->actual);
 	if (account->invariant->fact.form == WTI_FORM_BEFORE)
 		add_acts(out, checker, account);
-	wti_buf_printf(out, "it held %llu times in %u run%s that it was learned from (%s)",
+	wti_buf_printf(out, "the good runs had it %llu times, in %u run%s (%s)",
 		       (unsigned long long)support->for_count, support->run_count,
 		       support->run_count == 1 ? "" : "s", account->invariant->id);
+}
+
+/* What was observed here, then what the good runs had. */
+static void title_text(struct wti_buf *out, const struct wti_checker *checker,
+		       const struct wti_account *account)
+{
+	const struct wti_invariant *invariant = account->invariant;
+
+	wti_buf_printf(out, "%s: ", wti_relations[invariant->relation]->title);
+	if (invariant->fact.form == WTI_FORM_RANGE)
+		wti_buf_printf(out, "observed %g; in the good runs ", account->actual);
+	else if (account->instead)
+		wti_buf_printf(out, "observed %s %s; in the good runs ",
+			       wti_symbol_text(&checker->pack->symbols, invariant->fact.a),
+			       wti_symbol_text(checker->symbols, account->instead));
+	else
+		wti_buf_text(out, "not so in this run: ");
+	wti_invariant_words(out, checker->pack, invariant);
 }
 
 static void ranks_text(struct wti_buf *out, uint64_t ranks)
@@ -107,7 +123,7 @@ static void follows_text(struct wti_buf *out, const struct wti_checker *checker,
 			 const struct wti_account *const *group, size_t count)
 {
 	for (size_t i = 1; i < count && i <= BENEATH_SHOWN; i++) {
-		wti_buf_text(out, i > 1 ? "; " : "");
+		wti_buf_text(out, i > 1 ? "; " : "not so either: ");
 		wti_invariant_words(out, checker->pack, group[i]->invariant);
 	}
 	if (count > BENEATH_SHOWN + 1)
@@ -135,8 +151,7 @@ static void add_finding(const struct wti_checker *checker, const struct wti_acco
 	wti_buf_init(&evidence, TEXT_MAX);
 	wti_buf_init(&follows, TEXT_MAX);
 	wti_buf_init(&ranks, TEXT_MAX);
-	wti_buf_printf(&title, "%s: ", relation->title);
-	wti_invariant_words(&title, checker->pack, account->invariant);
+	title_text(&title, checker, account);
 	evidence_text(&evidence, checker, account);
 	follows_text(&follows, checker, group, count);
 	ranks_text(&ranks, account->ranks);

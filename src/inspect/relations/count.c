@@ -15,6 +15,9 @@ struct flow { /* of a process */
 	bool has_epoch, has_before;
 	uint64_t now[COUNTED], before[COUNTED], all[COUNTED];
 	uint64_t epochs;
+	/* What a loader has given and no model was given yet: a batch is fetched before it is known
+	 * what for. */
+	uint64_t waiting_batches, waiting_samples;
 	struct wti_moment moment;
 };
 
@@ -58,6 +61,15 @@ static void add(struct flow *flow, enum counted counted, uint64_t number)
 	flow->all[counted] += number;
 }
 
+static void settle(struct flow *flow, const struct wti_moment *moment)
+{
+	if (!wti_stage_is(moment, "eval")) {
+		add(flow, BATCHES, flow->waiting_batches);
+		add(flow, SAMPLES, flow->waiting_samples);
+	}
+	flow->waiting_batches = flow->waiting_samples = 0;
+}
+
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
 	struct state *state = opaque;
@@ -77,12 +89,14 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	flow->moment.event = NULL;
 	if (moment->type == WTI_MOMENT_STEPPED)
 		add(flow, STEPS, 1);
-	if (moment->type != WTI_MOMENT_BATCH || wti_stage_is(moment, "eval"))
+	if (moment->type != WTI_MOMENT_BATCH) {
+		settle(flow, moment);
 		return;
+	}
 	if (!moment->call || moment->call->exception)
 		return;
-	add(flow, BATCHES, 1);
-	add(flow, SAMPLES, samples_of(scene, moment->call));
+	flow->waiting_batches++;
+	flow->waiting_samples += samples_of(scene, moment->call);
 }
 
 /* The last epoch may be cut off by a budget of steps: it counts for the run alone. */
@@ -142,7 +156,7 @@ const struct wti_relation wti_relation_count = {
 	.innocent = "another length of training, on purpose",
 	.needs = "no epoch ended, or no step was taken",
 	.measures = WTI_NEEDS_DATA,
-	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_BATCH,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED | WTI_MOMENT_BATCH,
 	.features = WTI_FEATURES_OF_LOOPS,
 	.state_bytes = sizeof(struct state),
 	.see = see,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about learning-rate schedules. */
 #include <math.h>
+#include <string.h>
 
 #include "rule.h"
 #include "slots.h"
@@ -66,12 +67,27 @@ static bool is_long_enough(const struct wti_training *training, const struct wti
 	return optimizer->step_count >= STEPS_WITHOUT_EPOCHS;
 }
 
+/* One inside of another (SequentialLR) may not have had its turn. */
+static void see_part(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	bool *is_part;
+
+	(void)account;
+	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_SCHEDULER ||
+	    strcmp(wti_moment_text(moment, moment->attribute), "part_of"))
+		return;
+	is_part = wti_slot_of_object(state, moment->object, sizeof(*is_part));
+	if (is_part)
+		*is_part = true;
+}
+
 static void finish_never(struct wti_case *account, void *state, const struct wti_training *training)
 {
 	for (size_t i = 0; i < training->objects.count; i++) {
 		const struct wti_object *scheduler = wti_object_at(training, i);
 		const struct wti_object *optimizer;
 		struct wti_moment moment;
+		const bool *is_part;
 
 		if (scheduler->type != WT_OBJECT_TYPE_SCHEDULER)
 			continue;
@@ -82,7 +98,8 @@ static void finish_never(struct wti_case *account, void *state, const struct wti
 			wti_held(account);
 			continue;
 		}
-		if (!is_long_enough(training, optimizer))
+		is_part = wti_slot_of_object(state, scheduler, sizeof(*is_part));
+		if (!is_long_enough(training, optimizer) || (is_part && *is_part))
 			continue;
 		moment = wti_moment_of_object(training, scheduler);
 		wti_violated(account, &moment, scheduler->name,
@@ -102,13 +119,17 @@ const struct wti_rule wti_rule_sched_002 = {
 	.hint = "call scheduler.step() where the schedule expects it, once a step or once an epoch",
 	.definition =
 		"A scheduler whose optimizer steps is stepped too, in a run of at least two "
-		"epochs, or of fifty steps where epochs are not known. A case is a scheduler.",
-	.innocent =
-		"A scheduler inside another one (SequentialLR, a wrapper) may be driven without "
-		"its step().",
+		"epochs, or of fifty steps where epochs are not known, unless it is part of "
+		"another scheduler, which may not have come to it. A case is a scheduler that is "
+		"stepped.",
+	.innocent = "A scheduler that something else than a scheduler drives without its step().",
 	.needs = "no scheduler was made, or the run was too short to need it",
 	.flags = WTI_RULE_ABSENCE,
+	.moments = WTI_MOMENT_STATE,
+	.state_bytes = sizeof(struct wti_slots),
+	.see = see_part,
 	.finish = finish_never,
+	.release = release_slots,
 };
 
 /* ---- WT-SCHED-003: of an optimizer that is not used any more -------------------------------- */

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from harness import Harness, main
 
 EPOCHS = """
@@ -92,7 +94,44 @@ def test_killed(t: Harness) -> None:
     t.equal("and all calls", (len(run.calls("Net.forward")), len(run.calls("SGD.step"))), (301, 300))
     ends = [end for end in run.of("call_end") if end["callee"] == "Net.forward"]
     t.equal("the last one has no end", len(ends), 300)
+    first, last = told(t)
+    t.check("doctor begins with how it ended", first.startswith("run was killed in step 300 by signal 9 ("), first)
+
+
+FAILS = """
+import torch, torch.nn as nn
+model = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i in range(int(3)):
+    optimizer.zero_grad(); model(torch.randn(8, 4)).pow(2).mean().backward(); optimizer.step()
+"""
+
+
+def told(t: Harness) -> tuple[str, str]:
+    """The first and the last line of doctor on the last run."""
+    done = t.execute([t.wheeltap, "doctor", str(t.folder / f"run{t.runs}")])
+    lines = done.output.splitlines() or [""]
+    return lines[0], lines[-1]
+
+
+def test_verdict(t: Harness) -> None:
+    t.record(FAILS)
+    first, last = told(t)
+    t.equal("a run that ended well", first, "run finished after 3 steps")
+    t.check("and what was asked of it", re.fullmatch(r"No problems found\. \d+ of \d+ rules and \d+ of \d+ invariants applied; "
+                                                    r"--all lists the rest\.", last), last)
+    t.record(FAILS + 'model(torch.randn(3, 5))\n')
+    first, last = told(t)
+    t.check("an exception has its type, its line and its step",
+            re.match(r"run failed in step 3: exit status 1, RuntimeError at \S+\.py:7; what it would have done after that is not "
+                     r"measured$", first), first)
+    t.check("no problem is another matter", last.startswith("No problems found. "), last)
+    t.record(FAILS + 'import sys\nsys.exit(4)\n')
+    t.check("a status alone", told(t)[0].startswith("run failed in step 3: exit status 4; what"), told(t)[0])
+    t.record("print(1)")
+    t.equal("nothing to judge", (told(t)[0], told(t)[1][:25]),
+            ("run finished; no step of a training was recorded", "Nothing could be judged: "))
 
 
 if __name__ == "__main__":
-    main(test_epochs, test_ranks, test_killed, require=("torch",))
+    main(test_epochs, test_ranks, test_killed, test_verdict, require=("torch",))

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a run ended, in one sentence: what verbs that judge it begin with. */
+#ifndef WTI_CLI_ENDING_H
+#define WTI_CLI_ENDING_H
+
+#include "base/buf.h"
+#include "run.h"
+
+/* `step`: the last one that the trace knows of, from 0; negative: none. Nothing but a line. */
+void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step);
+
+#endif
