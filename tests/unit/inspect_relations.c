@@ -546,6 +546,87 @@ static void test_calls(void)
 	differ("loss", "clipping", "finds gradients of the order of its limit", clipped_scaled);
 }
 
+/* A batch is fetched in the stage before the one that it is for. */
+static void fetch_and_call(struct world *w, const char *stage, bool is_training)
+{
+	call(w, "DataLoader.__next__");
+	tensor(w, -1, 1, "8x4");
+	tell(w, WTI_MOMENT_BATCH, find(w, "Loader"));
+	w->scope.stage = word(w, stage);
+	module(w, "Net.forward", "Net", is_training ? TRAINING : WTI_CALL_OUTERMOST);
+	tell_module(w, WTI_MOMENT_MODULE);
+	if (is_training)
+		step(w, "Adam");
+}
+
+static void epochs_with_evaluations(struct world *w, bool is_wrong)
+{
+	model(w);
+	loader(w, "Loader");
+	for (w->scope.epoch = 0; w->scope.epoch < 4; w->scope.epoch++) {
+		call(w, "DataLoader.__iter__");
+		tell(w, WTI_MOMENT_BATCH, find(w, "Loader"));
+		for (int i = is_wrong && w->scope.epoch == 2; i < 3; i++)
+			fetch_and_call(w, "train", true);
+		for (int i = 0; i < 2; i++)
+			fetch_and_call(w, "eval", false);
+	}
+}
+
+/* Measures of a relation: the first is kept, and whether all were equal. */
+struct counting {
+	struct wti_observer observer;
+	struct wti_symbols *symbols;
+	double value;
+	uint32_t count, equal_count;
+};
+
+static void take_count(void *self, const struct wti_occasion *occasion)
+{
+	struct counting *counting = self;
+
+	if (strcmp(wti_relations[occasion->relation]->name, "count") ||
+	    strcmp(wti_symbol_text(counting->symbols, occasion->subject[0]), "epoch"))
+		return;
+	for (uint32_t i = 0; i < occasion->measure_count; i++) {
+		if (strcmp(wti_symbol_text(counting->symbols, occasion->measures[i].name),
+			   "batches"))
+			continue;
+		if (!counting->count++)
+			counting->value = occasion->measures[i].value;
+		counting->equal_count += occasion->measures[i].value == counting->value;
+	}
+}
+
+static void listen_to_counts(void *self, const struct wti_moment *moment)
+{
+	wti_observer_moment(&((struct counting *)self)->observer, moment);
+}
+
+static void test_counts(void)
+{
+	for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
+		struct counting counting = {0};
+		struct wti_sink_of_occasions sink = {&counting, take_count};
+		struct world w;
+
+		begin(&w);
+		counting.symbols = w.training.symbols;
+		CHECK_INT(
+			wti_observer_init(&counting.observer, &w.training, sink, UINT32_MAX, NULL),
+			0);
+		w.listen = listen_to_counts;
+		w.listener = &counting;
+		epochs_with_evaluations(&w, is_wrong);
+		wti_observer_finish(&counting.observer);
+		wti_observer_release(&counting.observer);
+		end(&w);
+		CHECK_INT((int)counting.value, 3);
+		CHECK_INT(counting.count, 3);
+		CHECK_INT(counting.equal_count, is_wrong ? 2 : 3);
+	}
+}
+
 static void test_data(void)
 {
 	const char *is_new = "is new, as all before it were";
@@ -582,6 +663,7 @@ static const struct test tests[] = {
 	{"parts of a step", test_parts},
 	{"arguments and results", test_calls},
 	{"data", test_data},
+	{"counts", test_counts},
 	{"checkpoints and resumes", test_checkpoints},
 	{"modes and losses", test_modes},
 	{"ranks", test_ranks},

@@ -3,6 +3,8 @@
  * Counts: steps, batches and samples of an epoch, and of a run. An epoch is held against the one
  * before; the figures themselves against those of other runs.
  */
+#include <string.h>
+
 #include "inspect/learn/relation.h"
 #include "inspect/rules/slots.h"
 
@@ -44,6 +46,13 @@ static void end_epoch(struct wti_scene *scene, struct flow *flow)
 	}
 	flow->has_before = true;
 	flow->epochs++;
+}
+
+/* A loader is also called to begin. */
+static bool is_batch(const struct wti_scene *scene, const struct wti_call *call)
+{
+	return call && !call->exception &&
+	       !strstr(wti_symbol_text(scene->symbols, call->callee), ".__iter__");
 }
 
 static uint64_t samples_of(struct wti_scene *scene, const struct wti_call *call)
@@ -93,7 +102,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		settle(flow, moment);
 		return;
 	}
-	if (!moment->call || moment->call->exception)
+	if (!is_batch(scene, moment->call))
 		return;
 	flow->waiting_batches++;
 	flow->waiting_samples += samples_of(scene, moment->call);
