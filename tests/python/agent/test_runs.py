@@ -98,7 +98,7 @@ def test_killed(t: Harness) -> None:
     t.check("doctor begins with how it ended", first.startswith("run was killed in step 300 by signal 9 ("), first)
 
 
-FAILS = """
+STEPS = """
 import torch, torch.nn as nn
 model = nn.Linear(4, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -115,23 +115,38 @@ def told(t: Harness) -> tuple[str, str]:
 
 
 def test_verdict(t: Harness) -> None:
-    t.record(FAILS)
+    t.record(STEPS)
     first, last = told(t)
     t.equal("a run that ended well", first, "run finished after 3 steps")
     t.check("and what was asked of it", re.fullmatch(r"No problems found\. \d+ of \d+ rules and \d+ of \d+ invariants applied; "
                                                     r"--all lists the rest\.", last), last)
-    t.record(FAILS + 'model(torch.randn(3, 5))\n')
+    t.record(STEPS + 'model(torch.randn(3, 5))\n')
     first, last = told(t)
     t.check("an exception has its type, its line and its step",
             re.match(r"run failed in step 3: exit status 1, RuntimeError at \S+\.py:7; what it would have done after that is not "
                      r"measured$", first), first)
     t.check("no problem is another matter", last.startswith("No problems found. "), last)
-    t.record(FAILS + 'import sys\nsys.exit(4)\n')
+    t.record(STEPS + 'import sys\nsys.exit(4)\n')
     t.check("a status alone", told(t)[0].startswith("run failed in step 3: exit status 4; what"), told(t)[0])
     t.record("print(1)")
     t.equal("nothing to judge", (told(t)[0], told(t)[1][:25]),
             ("run finished; no step of a training was recorded", "Nothing could be judged: "))
 
 
+def test_observed(t: Harness) -> None:
+    """What was seen comes before what was learned."""
+    folders = []
+    for code in (STEPS, STEPS, STEPS, STEPS.replace("lr=0.1", "lr=0.3")):
+        t.record(code)
+        folders.append(str(t.folder / f"run{t.runs}"))
+    pack = str(t.folder / "pack.json")
+    learned = t.execute([t.wheeltap, "infer", *folders[:3], "-o", pack])
+    t.equal("a pack is learned", learned.status, 0, learned.output, learned.errors)
+    said = t.execute([t.wheeltap, "check", "-i", pack, folders[3]]).output
+    t.check("the rate of this run, then that of the good ones",
+            "goes another way: observed 0.3; in the good runs the rate of step 0 is 0.1\n" in said, said)
+    t.check("and how often those had it", re.search(r"evidence  .*the good runs had it \d+ times, in 3 runs \(", said), said)
+
+
 if __name__ == "__main__":
-    main(test_epochs, test_ranks, test_killed, test_verdict, require=("torch",))
+    main(test_epochs, test_ranks, test_killed, test_verdict, test_observed, require=("torch",))
