@@ -29,16 +29,18 @@ class Counting:
             return lambda *arguments: self._hook(value, *arguments)
         return value
 
-    def _hook(self, hook: Callable[..., Any], function: Any, module: Any = "", name: Any = "", *more: Any) -> Any:
+    def _hook(self, hook: Callable[..., Any], function: Any, *arguments: Any) -> Any:
+        """As it was called: the hooks take a module, most a name, some flags and an action."""
+        module, name, _, action = (*map(str, arguments[:2]), *arguments[2:4], *("", "", 0, 0)[len(arguments):])
         try:
-            result = hook(function, module, name, *more) if module or name else hook(function)
+            result = hook(function, *arguments)
         except (TypeError, MemoryError, ValueError) as problem:
-            self._leave(str(module), str(problem))
+            self._leave(module, str(problem))
             raise
-        row = self.modules.setdefault(str(module), {"c": 0, "python": 0, "actions": []})
+        row = self.modules.setdefault(module, {"c": 0, "python": 0, "actions": []})
         row["python" if isinstance(function, FunctionType) else "c"] += 1
-        if len(more) > 1 and more[1]:
-            row["actions"].append(str(name))
+        if action:
+            row["actions"].append(name)
         return result
 
     def _leave(self, module: str, why: str) -> None:

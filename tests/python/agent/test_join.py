@@ -106,6 +106,20 @@ def dry_run(h: Harness) -> None:
     h.equal("a plan: the interpreter of a script", json.loads(named.output)["interpreter"], h.python, named.errors)
 
 
+def dry_run_torch(h: Harness) -> None:
+    if h.bare("import torch").status:
+        print(f"# skip: {h.python} has no torch")
+        return
+    plan = h.execute([h.wheeltap, "record", "--dry-run", "--json", "--", h.python, "x.py"])
+    said = json.loads(plan.output)
+    h.equal("a plan of torch: nothing fails", [row["problem"] for row in said["tables"]["libraries"]], [""], plan.errors)
+    h.equal("a plan of torch: nothing is refused because of how it was asked",
+            [row["why"] for row in said["tables"].get("left", []) if "argument" in row["why"]], [])
+    modules = {row["name"]: row for row in said["tables"]["modules"]}
+    h.check("a plan of torch: what it hooks", plan.status == 0 and "torch.nn" in modules and
+            "Module.__call__" in modules["torch.nn"]["actions"], list(modules), modules.get("torch.nn"))
+
+
 def rules_and_report(h: Harness) -> None:
     code = """
         import json
@@ -128,4 +142,4 @@ def rules_and_report(h: Harness) -> None:
     h.check("a report that cannot be written", bad.status == 0 and "no report was written" in bad.errors, bad.errors)
 
 
-main(no_python_joined, no_agent_for_it, dry_run, rules_and_report)
+main(no_python_joined, no_agent_for_it, dry_run, dry_run_torch, rules_and_report)
