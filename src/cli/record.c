@@ -408,11 +408,13 @@ static const struct wti_option options[] = {
 	 AT(stacks)},
 	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
 	 "judge the run while it goes on, as doctor does, and say findings on standard error; "
-	 "with a pack, hold it against that instead of the built-in one; rules: against none",
+	 "with a pack, hold it against that instead of the built-in one; rules: against none; the "
+	 "status is 1 if there is an error and the program ended with 0",
 	 AT(check)},
 	{"on-finding", 0, WTI_OPT_TEXT, "WHAT", NULL,
-	 "with --check: warn (the default), stop the program at an error, or a command that gets "
-	 "the finding as JSON",
+	 "with --check: warn (the default); stop: end the program at an error; or a command for "
+	 "the "
+	 "shell, which gets the findings as JSON on its standard input",
 	 AT(on_finding)},
 	{"budget", 0, WTI_OPT_TEXT, "PERCENT", NULL,
 	 "what recording a Python program may cost, in per cent of its own time: tensors, states "
@@ -443,7 +445,10 @@ const struct wti_verb wti_verb_record = {
 		"through; the status of record is the program's, 128 plus the number of the signal "
 		"that killed it, 127 if there is no such program, 126 if it cannot be executed, "
 		"and "
-		"125 if what was asked of record cannot be done.\n\n"
+		"125 if what was asked of record cannot be done. With --check there is one more: 1 "
+		"if an error was found in a program that ended with 0.
+
+"
 		"The program is not disturbed by what happens to the recorder: a full disk, a "
 		"deleted folder or a killed recorder end the trace and not the program. What was "
 		"lost is counted and said. Where limits (ulimit) leave no room to record it, the "
@@ -458,6 +463,10 @@ const struct wti_verb wti_verb_record = {
 		"With --attach they are those of a process that runs already. It is left as it was "
 		"found, at its end, after --duration, or when record gets an interrupt; the status "
 		"is then 0.\n\n"
+		"With --check findings are printed on standard error as soon as they are certain. "
+		"--on-finding 'cat >> findings.json' runs a command for each batch of new ones: "
+		"its standard input is one JSON object, as doctor --json prints it. The program "
+		"does not wait for the command.\n\n"
 		"Runs are private: folders of mode 0700, secrets masked, texts of the program "
 		"replaced by length and hash unless --strings keep.",
 	.examples =

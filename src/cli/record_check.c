@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done about a finding while the program still runs. */
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "inspect/learn/options.h"
 #include "packs.h"
 #include "record_check.h"
@@ -39,34 +43,72 @@ static void print(struct wti_buf *out)
 	wti_print_err(out->data, out->bytes);
 }
 
-/* The shell goes on by itself: the finding must not wait for what is done about it. */
-static void run_command(const char *command, const struct wt_result *result)
+/* A file without a name: whoever reads it cannot hold us up, whoever does not loses nothing. */
+static int hold_json(const struct wt_result *result)
 {
-	char script[] = "( eval \"$1\" ) <&0 &";
-	char *const arguments[] = {"sh", "-c", script, "sh", (char *)command, NULL};
-	posix_spawn_file_actions_t actions;
+	int fd = memfd_create("finding", MFD_CLOEXEC);
 	struct wti_buf json;
-	int ends[2];
-	pid_t pid;
 
-	if (pipe(ends))
-		return;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
-	posix_spawn_file_actions_addclose(&actions, ends[1]);
+	if (fd < 0)
+		return -1;
 	wti_buf_init(&json, TEXT_MAX);
 	wti_show_json(&json, result);
-	if (posix_spawnp(&pid, "sh", &actions, NULL, arguments, environ) == 0) {
-		close(ends[0]);
-		if (write(ends[1], json.data, json.bytes) < 0)
-			wti_warn("the command of --on-finding did not read the finding");
-	} else {
-		close(ends[0]);
-		wti_warn("cannot start the command of --on-finding");
+	if (wti_buf_status(&json) || wti_write_all(fd, json.data, json.bytes) ||
+	    lseek(fd, 0, SEEK_SET)) {
+		close(fd);
+		fd = -1;
 	}
-	close(ends[1]);
 	wti_buf_release(&json);
+	return fd;
+}
+
+/* Our thread has all signals blocked, and SIGPIPE is ignored here: neither is for the command. */
+static void plain_signals(posix_spawnattr_t *attributes)
+{
+	sigset_t none, pipe_only;
+
+	sigemptyset(&none);
+	sigemptyset(&pipe_only);
+	sigaddset(&pipe_only, SIGPIPE);
+	posix_spawnattr_init(attributes);
+	posix_spawnattr_setsigmask(attributes, &none);
+	posix_spawnattr_setsigdefault(attributes, &pipe_only);
+	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+/*
+ * The shell ends at once and its child goes on: the finding must not wait for what is done about
+ * it. What a shell starts in the background reads /dev/null, unless it is given another descriptor.
+ */
+static bool spawn_shell(const char *command, int input)
+{
+	char script[] = "exec 3<&0; ( exec <&3 3<&-; eval \"$1\" ) &";
+	char *const arguments[] = {"sh", "-c", script, "sh", (char *)command, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	pid_t pid;
+
+	plain_signals(&attributes);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	errno = posix_spawnp(&pid, "sh", &actions, &attributes, arguments, environ);
 	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	if (errno)
+		return false;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return true;
+}
+
+static void run_command(const char *command, const struct wt_result *result)
+{
+	int input = hold_json(result);
+
+	if (input < 0 || !spawn_shell(command, input))
+		wti_warn("cannot start the command of --on-finding: %s", strerror(errno));
+	if (input >= 0)
+		close(input);
 }
 
 static bool has_error(const struct wt_result *result)
@@ -104,6 +146,26 @@ static void news(void *cookie, struct wt_result *result)
 		wti_warn("stopping the program because of an error (--on-finding stop)");
 		kill(getpid(), SIGTERM); /* the recorder passes it on */
 	}
+}
+
+static bool names_command(const char *on_finding)
+{
+	return strcmp(on_finding, "warn") != 0 && strcmp(on_finding, "stop") != 0;
+}
+
+/* Some findings can be made only at the end; the command gets those as well, and no other again. */
+static void run_command_last(const struct wti_record_check *check, struct wt_result *result)
+{
+	char key[WTI_TOLD_BYTES];
+
+	for (size_t i = result->finding_count; i-- > 0;) {
+		size_t bytes = wti_verdict_key(key, &result->findings[i]);
+
+		if (wti_map_find_text(&check->told, key, bytes))
+			wt_result_finding_remove(result, i);
+	}
+	if (result->finding_count)
+		run_command(check->on_finding, result);
 }
 
 static bool is_a_pack(const char *word)
@@ -182,6 +244,8 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 		wti_report_notes(&result);
 		if (!code && has_error(&result))
 			code = WTI_EXIT_FINDINGS;
+		if (names_command(check->on_finding))
+			run_command_last(check, &result);
 	}
 	wt_result_release(&result);
 	wti_watch_free(check->watch);

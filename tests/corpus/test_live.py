@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from typing import Any, Iterator
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from patience import PATIENCE  # noqa: E402
@@ -70,6 +72,14 @@ def run(wheeltap: str, folder: str, twin: str, *options: str) -> tuple[int, Line
     return status, out, err
 
 
+def objects(text: str) -> Iterator[dict[str, Any]]:
+    """JSON objects that stand one behind another."""
+    while text.strip():
+        found, end = json.JSONDecoder().raw_decode(text.lstrip())
+        text = text.lstrip()[end:]
+        yield found
+
+
 def main() -> int:
     if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
         print(f"1..0 # skip {PYTHON} has no torch")
@@ -101,6 +111,14 @@ def main() -> int:
         os.unlink(os.path.join(folder, "go"))
         status, out, err = run(wheeltap, folder, "wrong", "--on-finding", "stop")
         check("--on-finding stop ends the program", out.when("done 4") is None and status, (status, out.lines))
+        # The program goes on when the command has made `go`, so it is over before the run is.
+        command = "cat >> got.json; touch go"
+        status, out, err = run(wheeltap, folder, "wrong", "--on-finding", command)
+        with open(os.path.join(folder, "got.json"), encoding="utf-8") as file:
+            text = file.read()
+        codes = [finding["id"] for object in objects(text) for finding in object["findings"]]
+        check("a command of --on-finding gets the finding on its standard input", codes.count("WT-GRAD-001") == 1, repr(text[:500]))
+        check("and the program ran to its end", out.when("done 4"), out.lines)
     print(f"1..{count}")
     return 1 if failed else 0
 
