@@ -2,6 +2,7 @@
 /* Knows what became of a recording and how to put it; standard output is the program's. */
 #include "record_say.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -137,6 +138,26 @@ static const char *short_path(const char *path, char out[PATH_MAX])
 	return path;
 }
 
+/* A program that failed before it emitted anything may have had no chance to. */
+static void say_end(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	if (outcome->signal)
+		wti_textf(
+			out,
+			"wheeltap: signal %d (%s) killed the program before it emitted an event\n",
+			outcome->signal, sigabbrev_np(outcome->signal));
+	else if (outcome->exit_code == 127)
+		wti_buf_text(out,
+			     "wheeltap: the program ended with status 127 before it emitted an "
+			     "event: a shared library or a command was not found; what it "
+			     "printed names it, and so does ldd PROGRAM\n");
+	else
+		wti_textf(out,
+			  "wheeltap: the program ended with status %d before it emitted an event; "
+			  "what it printed should say why\n",
+			  outcome->exit_code);
+}
+
 static void say_next(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
 	char buffer[PATH_MAX];
@@ -168,11 +189,15 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 	}
 	if (outcome->python_why[0] || outcome->syscalls_backend || outcome->limited[0])
 		return;
+	if (outcome->exit_code == 127 || (outcome->exit_code && !outcome->stranger_count))
+		say_end(out, outcome);
 	if (outcome->mismatch_count)
 		wti_textf(out,
 			  "wheeltap: nothing joined: the agent in the program speaks "
 			  "protocol %u, this recorder another; rebuild it with this wheeltap\n",
 			  outcome->mismatch_protocol);
+	else if (outcome->silent_count && !outcome->stranger_count && outcome->exit_code)
+		return;
 	else if (outcome->silent_count && !outcome->stranger_count)
 		wti_buf_text(out, "wheeltap: the program has the agent, but emitted no event; see "
 				  "<wheeltap/wheeltap.h>\n");

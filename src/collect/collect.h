@@ -60,8 +60,8 @@ enum wti_run_status {
 	WTI_RUN_FINISHED,
 	WTI_RUN_FAILED,      /* ended by itself with a status other than 0 */
 	WTI_RUN_KILLED,      /* by a signal */
-	WTI_RUN_INTERRUPTED, /* through the recorder: a signal passed on, or the duration was over
-			      */
+	WTI_RUN_INTERRUPTED, /* by a signal through the recorder, and not with status 0; or the
+				duration was over */
 };
 
 struct wti_stranger { /* a process of the run that is not in the trace */

@@ -66,6 +66,11 @@ static void describe_end(const struct wti_recorder *recorder, struct wti_json *j
 		wti_json_i64(json, outcome->signal);
 	else
 		wti_json_null(json);
+	wti_json_key(json, "signal_passed_on");
+	if (recorder->asked_to_end)
+		wti_json_i64(json, recorder->asked_to_end);
+	else
+		wti_json_null(json);
 	number(json, "cpu_ns", recorder->cpu_ns);
 	number(json, "memory_peak_bytes", recorder->memory_bytes);
 	number(json, "memory_floor_bytes", recorder->memory_floor_bytes);
@@ -350,6 +355,9 @@ static enum wti_run_status status_of(const struct wti_recorder *recorder)
 	int status = recorder->wait_status;
 
 	if (recorder->interrupted || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT))
+		return WTI_RUN_INTERRUPTED;
+	/* One that was asked to end and says that all went well has finished what it wanted. */
+	if (recorder->asked_to_end && status)
 		return WTI_RUN_INTERRUPTED;
 	if (WIFSIGNALED(status))
 		return WTI_RUN_KILLED;

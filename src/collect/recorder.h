@@ -73,7 +73,8 @@ struct wti_recorder {
 	uint64_t memory_floor_bytes;
 	uint64_t fault_count;
 	uint64_t major_fault_count;
-	bool interrupted;          /* a signal to end was passed on, or the duration was over */
+	bool interrupted;          /* the recording ended before the program, as was asked for */
+	int asked_to_end;          /* the signal to end that was passed on last; 0: none was */
 	uint64_t signals_waiting;  /* came before we knew the program's pid: a bit each */
 	bool detached;             /* nothing is recorded any more */
 	bool refused;              /* what was asked for, not for want of room */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -63,6 +64,17 @@ static bool asks_to_end(int number)
 	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
+/* What becomes of it is the program's decision: see status_of() in describe.c. */
+static void note_end(struct wti_recorder *recorder, int number)
+{
+	char text[80];
+
+	recorder->asked_to_end = number;
+	snprintf(text, sizeof(text), "signal %d (%s) was passed on to the program", number,
+		 sigabbrev_np(number));
+	wti_streams_note(&recorder->streams, WT_NOTE_INFO, text);
+}
+
 static void pass_on(struct wti_recorder *recorder, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
@@ -73,12 +85,12 @@ static void pass_on(struct wti_recorder *recorder, const struct signalfd_siginfo
 		wti_launch_terminal(&recorder->launch, true);
 		group = true;
 	}
-	if (asks_to_end(number))
-		recorder->interrupted = true;
 	if (recorder->attach.pid) { /* it is ours to end, and the program's to go on */
-		recorder->attach.let_go |= recorder->interrupted;
+		recorder->attach.let_go |= asks_to_end(number);
 		return;
 	}
+	if (asks_to_end(number))
+		note_end(recorder, number);
 	if (recorder->launch.pid <= 0) {
 		recorder->signals_waiting |= 1ull << (number & 63);
 		return;

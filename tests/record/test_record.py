@@ -113,6 +113,24 @@ class Signals(Recording):
         self.assertEqual(recorder.returncode, 128 + signal.SIGTERM)
         self.assertEqual(self.described()["status"], "interrupted")
 
+    def test_program_that_finishes_all_the_same(self) -> None:
+        """It ignores the signal, or ends well because of it: its status says so, and the signal is noted."""
+        ended = self.folder / "ended"
+        for script in (f'trap "" INT; echo ready; until [ -e {ended} ]; do sleep 0.01; done',
+                       'trap "exit 0" INT; echo ready; while :; do sleep 0.01; done'):
+            recorder = harness.start(self.run_folder, SH, "-c", script)
+            assert recorder.stdout
+            self.assertEqual(recorder.stdout.readline(), b"ready\n")
+            recorder.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+            ended.touch()
+            recorder.communicate(timeout=harness.PATIENCE)
+            run = self.described()
+            self.assertEqual((recorder.returncode, run["status"], run["exit_status"], run["signal"]), (0, "finished", 0, None))
+            self.assertEqual(run["signal_passed_on"], signal.SIGINT)
+            shutil.rmtree(self.run_folder)
+            ended.unlink()
+
     def test_stopped_program_goes_on(self) -> None:
         recorder = harness.start(self.run_folder, harness.TALKER, "50", "3", "300")
         pid = harness.wait_for(lambda: harness.program_of(recorder.pid, "record_talker"))
@@ -506,6 +524,17 @@ class Followed(Recording):
         done = self.record("sleep", "0.05")
         self.assertIn(b"nothing joined", done.stderr)
         self.assertIn(b"-lwheeltap-client", done.stderr)
+
+    def test_program_that_cannot_be_loaded(self) -> None:
+        """It is linked with the agent, and its loader does not find that library from another folder."""
+        copy = self.folder / "copy"
+        shutil.copy(harness.TALKER, copy)
+        if b"not found" not in subprocess.run(["ldd", str(copy)], stdout=subprocess.PIPE).stdout:
+            self.skipTest("the program finds its libraries from anywhere")
+        done = self.record(str(copy), "1", "0")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn(b"ended with status 127 before it emitted an event", done.stderr)
+        self.assertNotIn(b"has the agent, but emitted no event", done.stderr)
 
     def test_child_that_stays_is_told(self) -> None:
         output = self.folder / "output"
