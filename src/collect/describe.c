@@ -135,11 +135,13 @@ static void describe_loaded(const struct wti_loaded *loaded, struct wti_json *js
 
 static void describe_seeds(const struct wti_seeds *seeds, struct wti_json *json)
 {
+	struct wti_seed seed;
+
 	wti_json_key(json, "seeds");
 	wti_json_object(json);
-	for (size_t i = 0; i < seeds->count; i++) {
-		wti_json_key(json, seeds->all[i].name);
-		wti_json_text(json, seeds->all[i].value);
+	for (size_t i = 0; wti_seeds_get(seeds, i, &seed); i++) {
+		wti_json_key(json, seed.name);
+		wti_json_text(json, seed.value);
 	}
 	wti_json_object_end(json);
 }

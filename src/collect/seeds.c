@@ -14,11 +14,40 @@
 #include "seeds.h"
 
 #define IDS_MAX 16
+#define TRACKS_MAX 16
 
-struct process_seeds { /* names of a process that have "seed" in them */
-	uint32_t ids[IDS_MAX];
+/* A call is known by two strings of its process, which come before it. */
+static const struct call {
+	const char *callee, *module;
+	int32_t position; /* of the seed among the arguments */
+	const char *name; /* in run.json */
+} calls[] = {
+	[WTI_SEEDING_TORCH] = {"manual_seed", "torch", 0, "torch.manual_seed"},
+	[WTI_SEEDING_PYTHON] = {"Random.seed", "random", 1, "random.seed"},
+	[WTI_SEEDING_NUMPY] = {"seed", "numpy.random", 0, "numpy.random.seed"},
+};
+
+enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
+
+struct pending { /* a call whose arguments are to come */
+	uint32_t track;
+	uint32_t seq; /* low 32 bits */
+	enum wti_seeding_call call;
+};
+
+struct process_seeds {
+	uint32_t number, pid;
+	uint32_t ids[IDS_MAX]; /* names that have "seed" in them */
 	char names[IDS_MAX][64];
 	unsigned count;
+	uint32_t callees[CALLS], modules[CALLS]; /* ids of the strings; 0: none yet */
+	uint32_t worker;                         /* likewise, of the call that makes a worker */
+	bool is_worker;
+	/* Random(42) seeds a generator of its own, from a line of random.py. */
+	uint32_t library_files[IDS_MAX], library_sites[IDS_MAX];
+	unsigned library_file_count, library_site_count;
+	struct pending pending[TRACKS_MAX];
+	unsigned next_pending;
 };
 
 static bool is_number(const char *text)
@@ -76,11 +105,57 @@ void wti_seeds_environment(struct wti_seeds *seeds, char *const *environment)
 	}
 }
 
-/* ---- What the program tells ----------------------------------------------------------------- */
+/* ---- What the program emits ----------------------------------------------------------------- */
 
 static void *begin(void *self, const struct wti_source *source)
 {
-	return calloc(1, sizeof(struct process_seeds));
+	struct process_seeds *known = calloc(1, sizeof(*known));
+
+	if (known) {
+		known->number = source->number;
+		known->pid = source->identity.pid;
+	}
+	return known;
+}
+
+static bool is_text(const struct wti_definition_view *view, const char *text)
+{
+	return view->payload_bytes == strlen(text) && !memcmp(view->payload, text, strlen(text));
+}
+
+static void define_call(struct process_seeds *known, const struct wti_definition_view *view)
+{
+	static const char library[] = "/random.py";
+	const size_t tail = sizeof(library) - 1;
+
+	for (unsigned i = 0; i < CALLS; i++) {
+		if (is_text(view, calls[i].callee))
+			known->callees[i] = view->id;
+		if (is_text(view, calls[i].module))
+			known->modules[i] = view->id;
+	}
+	if (is_text(view, "DataLoader.worker"))
+		known->worker = view->id;
+	if (view->payload_bytes > tail && known->library_file_count < IDS_MAX &&
+	    !memcmp(view->payload + view->payload_bytes - tail, library, tail))
+		known->library_files[known->library_file_count++] = view->id;
+}
+
+static bool has_id(const uint32_t *ids, unsigned count, uint32_t id)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+static void define_site(struct process_seeds *known, const struct wti_definition_view *view)
+{
+	const struct wti_site_definition *site = (const void *)view->payload;
+
+	if (view->payload_bytes >= sizeof(*site) && known->library_site_count < IDS_MAX &&
+	    has_id(known->library_files, known->library_file_count, site->file))
+		known->library_sites[known->library_site_count++] = view->id;
 }
 
 static void define(void *self, void *stream, const struct wti_definition_view *view)
@@ -88,8 +163,12 @@ static void define(void *self, void *stream, const struct wti_definition_view *v
 	struct process_seeds *known = stream;
 	const char *text = (const char *)view->payload;
 
-	if (!known || view->type != WTI_DEF_STRING || known->count == IDS_MAX ||
-	    !names_a_seed(text, view->payload_bytes))
+	if (known && view->type == WTI_DEF_SITE)
+		define_site(known, view);
+	if (!known || view->type != WTI_DEF_STRING)
+		return;
+	define_call(known, view);
+	if (known->count == IDS_MAX || !names_a_seed(text, view->payload_bytes))
 		return;
 	known->ids[known->count] = view->id;
 	snprintf(known->names[known->count], sizeof(known->names[0]), "%.*s",
@@ -97,12 +176,14 @@ static void define(void *self, void *stream, const struct wti_definition_view *v
 	known->count++;
 }
 
+/* ---- States ---------------------------------------------------------------------------------- */
+
 static void look_at(struct wti_seeds *seeds, const struct process_seeds *known,
 		    const struct wti_record_state *state)
 {
 	char value[32];
 
-	for (unsigned i = 0; i < known->count; i++) {
+	for (unsigned i = 0; i < known->count && !known->is_worker; i++) {
 		if (state->attribute != known->ids[i] && state->owner != known->ids[i])
 			continue;
 		if (state->type != WT_VALUE_TYPE_INT)
@@ -112,21 +193,117 @@ static void look_at(struct wti_seeds *seeds, const struct process_seeds *known,
 	}
 }
 
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+/* What the program had it do before was for the worker, as a spawned one runs all of its module. */
+static void become_worker(struct wti_seeds *seeds, struct process_seeds *known)
+{
+	size_t kept = 0;
+
+	known->is_worker = true;
+	for (size_t i = 0; i < seeds->seeding_count; i++)
+		if (seeds->seedings[i].process != known->number)
+			seeds->seedings[kept++] = seeds->seedings[i];
+	seeds->seeding_count = kept;
+}
+
+static void begin_call(struct wti_seeds *seeds, struct process_seeds *known,
+		       const struct wti_record_call_begin *call, uint32_t track, uint32_t seq)
+{
+	if (known->worker && call->callee == known->worker)
+		become_worker(seeds, known);
+	for (unsigned i = 0; i < CALLS && !known->is_worker; i++) {
+		if (!known->callees[i] || call->callee != known->callees[i] ||
+		    call->module != known->modules[i] ||
+		    (i == WTI_SEEDING_PYTHON &&
+		     has_id(known->library_sites, known->library_site_count, call->site)))
+			continue;
+		known->pending[known->next_pending++ % TRACKS_MAX] =
+			(struct pending){track, seq, (enum wti_seeding_call)i};
+	}
+}
+
+static void note_seed(struct wti_seeds *seeds, const struct process_seeds *known,
+		      enum wti_seeding_call call, int64_t value)
+{
+	size_t i = 0;
+
+	while (i < seeds->seeding_count &&
+	       (seeds->seedings[i].process != known->number || seeds->seedings[i].call != call))
+		i++;
+	if (i == WTI_SEEDINGS_MAX)
+		return;
+	seeds->seedings[i] = (struct wti_seeding){call, known->number, known->pid, value};
+	seeds->seeding_count += i == seeds->seeding_count;
+}
+
+static void take_argument(struct wti_seeds *seeds, const struct process_seeds *known,
+			  const struct wti_record_argument *argument, uint32_t track)
+{
+	for (unsigned i = 0; i < TRACKS_MAX && !known->is_worker; i++) {
+		const struct pending *pending = &known->pending[i];
+
+		if (pending->track == track && pending->seq == argument->call &&
+		    argument->position == calls[pending->call].position &&
+		    argument->type == WT_VALUE_TYPE_INT)
+			note_seed(seeds, known, pending->call, (int64_t)argument->value);
+	}
+}
+
 static void records(void *self, void *stream, const struct wti_run_of_records *run)
 {
-	const struct process_seeds *known = stream;
+	struct process_seeds *known = stream;
 	const uint8_t *at = run->data;
 
-	if (!known || !known->count)
-		return;
-	for (uint32_t i = 0; i < run->count; i++) {
+	for (uint32_t i = 0; known && i < run->count; i++) {
 		const struct wti_record *record = (const void *)at;
+		size_t bytes = record->units * 8u;
 
-		at += record->units * 8u;
-		if (record->kind == WT_KIND_STATE &&
-		    record->units * 8u >= sizeof(struct wti_record_state))
+		at += bytes;
+		if (record->kind == WT_KIND_STATE && bytes >= sizeof(struct wti_record_state))
 			look_at(self, known, (const void *)record);
+		else if (record->kind == WT_KIND_CALL_BEGIN &&
+			 bytes >= sizeof(struct wti_record_call_begin))
+			begin_call(self, known, (const void *)record, run->track,
+				   (uint32_t)(run->first_seq + i));
+		else if (record->kind == WT_KIND_ARGUMENT &&
+			 bytes >= sizeof(struct wti_record_argument))
+			take_argument(self, known, (const void *)record, run->track);
 	}
+}
+
+/* ---- What is known --------------------------------------------------------------------------- */
+
+/* False if another process has told the same before. */
+static bool name_seeding(const struct wti_seeds *seeds, const struct wti_seeding *seeding,
+			 struct wti_seed *ret_seed)
+{
+	const struct wti_seeding *first = seeds->seedings;
+
+	while (first->call != seeding->call)
+		first++;
+	if (first != seeding && first->value == seeding->value)
+		return false;
+	snprintf(ret_seed->value, sizeof(ret_seed->value), "%" PRId64, seeding->value);
+	if (first == seeding)
+		snprintf(ret_seed->name, sizeof(ret_seed->name), "%s", calls[seeding->call].name);
+	else
+		snprintf(ret_seed->name, sizeof(ret_seed->name), "%s of process %u",
+			 calls[seeding->call].name, seeding->pid);
+	return true;
+}
+
+bool wti_seeds_get(const struct wti_seeds *seeds, size_t index, struct wti_seed *ret_seed)
+{
+	if (index < seeds->count) {
+		*ret_seed = seeds->all[index];
+		return true;
+	}
+	index -= seeds->count;
+	for (size_t i = 0; i < seeds->seeding_count; i++)
+		if (name_seeding(seeds, &seeds->seedings[i], ret_seed) && !index--)
+			return true;
+	return false;
 }
 
 static void lost(void *self, void *stream, const struct wti_loss *loss)
