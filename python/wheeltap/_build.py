@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the extension for the interpreter that runs this file; `wheeltap python add PYTHON` does that.
 
-usage: PYTHON -I _build.py HOME
+usage: PYTHON -I _build.py HOME [--no-shim]
        PYTHON -I _build.py --shim INCLUDE:... SOURCES TARGET
 
 HOME/source has the sources, the headers and an archive of all that does not depend on the interpreter. The result
@@ -57,6 +57,11 @@ def compiler() -> "list[str]":
         if words and shutil.which(words[0]):
             return words
     return []
+
+
+def say(what: str) -> None:
+    """What comes next takes long."""
+    print(f"{what} ...", flush=True)
 
 
 def run(command: "list[str]") -> "subprocess.CompletedProcess[str]":
@@ -118,12 +123,15 @@ def build_shim(torch: "dict[str, object]", include: "list[str]", source: str, ta
 
 def add_shim(home: str) -> None:
     """Builds it beside the extension, and says how that went."""
+    say("looking for torch")
     torch = torch_of_interpreter()
     source = os.path.join(home, "source")
     target = os.path.join(destination(home), str(torch.get("file")))
     if not torch["refusal"] and os.path.exists(target):  # the folder is of these sources, the name of this torch
         print(f"the shim for torch {torch['version']} is there: {target}")
         return
+    if not torch["refusal"]:
+        say(f"building the shim for torch {torch['version']}, which takes minutes on a slow machine")
     why = build_shim(torch, [source], os.path.join(source, "shim"), target)
     if why:
         print(f"no shim for torch, so what torch does below Python is not measured: {why}")
@@ -160,8 +168,9 @@ def add_extension(home: str, target: str) -> bool:
         if done.returncode:
             print(f"wheeltap: cannot build the agent for '{sys.executable}':\n{done.stdout[-4000:]}", file=sys.stderr)
             return False
-        shutil.copyfile(built, target + ".new")
-        os.replace(target + ".new", target)
+        new = f"{target}.{os.getpid()}"  # others may do the same at the same time
+        shutil.copyfile(built, new)
+        os.replace(new, target)
     forget_older(home)
     return True
 
@@ -178,11 +187,13 @@ def main() -> int:
     who = f"CPython {platform.python_version()} ({sys.executable})"
     if os.path.exists(target):  # the folder is of these sources and this interpreter
         print(f"{who} is there: {target}", flush=True)
-    elif not add_extension(home, target):
-        return 1
     else:
+        say(f"building the agent for {who} with {compiler()[0]}")
+        if not add_extension(home, target):
+            return 1
         print(f"added {who}: {target}", flush=True)
-    add_shim(home)
+    if "--no-shim" not in sys.argv[2:]:
+        add_shim(home)
     return 0
 
 

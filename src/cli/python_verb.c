@@ -5,15 +5,13 @@
  */
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "python.h"
+#include "python_ask.h"
 #include "report.h"
 
 static const struct word {
@@ -30,32 +28,37 @@ struct python_options {
 	bool json;
 };
 
-/* Its output is the user's to see. Returns its status, or a negative code. */
+/* Anything can be run, and some programs take all that we say for names of files. */
+static int check_python(const char *interpreter, struct wt_err *err)
+{
+	struct wti_python_version version;
+	int r = wti_python_ask_version(interpreter, &version);
+
+	if (!r)
+		return 0;
+	if (r == ENOENT || r == EACCES || r == ENOTDIR)
+		return wti_err(err, WT_E_MISSING,
+			       "cannot run '%.200s': %s; give the path of an interpreter",
+			       interpreter, strerror(r));
+	if (r == ETIMEDOUT)
+		return wti_err(err, WT_E_ARG,
+			       "'%.200s' did not say within %d s which Python it is; give the path "
+			       "of an interpreter, such as ./venv/bin/python",
+			       interpreter, WTI_ANSWER_PATIENCE_S);
+	return wti_err(err, WT_E_ARG,
+		       "'%.200s' is not a Python interpreter; give the path of one, such as "
+		       "./venv/bin/python",
+		       interpreter);
+}
+
 static int run_script(const char *interpreter, const char *home, const char *name, bool json,
 		      struct wt_err *err)
 {
-	char script[PATH_MAX + 64];
-	int status;
-	pid_t pid;
+	const struct wti_python_script script = {
+		.interpreter = interpreter, .home = home, .name = name, .to_errors = json};
+	int r = check_python(interpreter, err);
 
-	snprintf(script, sizeof(script), "%s/%s", home, name);
-	fflush(NULL);
-	pid = fork();
-	if (pid < 0)
-		return wti_err_errno(err, "cannot start", interpreter);
-	if (pid == 0) {
-		if (json) /* standard output is for the object */
-			dup2(STDERR_FILENO, STDOUT_FILENO);
-		execlp(interpreter, interpreter, "-I", script, home, (char *)NULL);
-		_exit(127);
-	}
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return wti_err_errno(err, "cannot wait for", interpreter);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return wti_err(err, WT_E_MISSING,
-			       "cannot run '%.200s'; give the path of an interpreter", interpreter);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	return r ? r : wti_python_script(&script, err);
 }
 
 static const struct word *find_word(const char *name, size_t count, struct wt_err *err)

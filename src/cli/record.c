@@ -12,6 +12,7 @@
 #include "collect/syscalls/syscalls.h"
 #include "config.h"
 #include "python.h"
+#include "record_agent.h"
 #include "record_check.h"
 #include "record_plan.h"
 #include "record_report.h"
@@ -24,6 +25,7 @@ struct record_options {
 	const char *config;
 	bool write_config;
 	bool dry_run;
+	bool no_build;
 	const char *report;
 	const char *directory;
 	const char *folder;
@@ -217,6 +219,23 @@ static int run_unrecorded(const struct wti_record_options *record, const struct 
 	return code;
 }
 
+/* What torch does below Python is told at the full level, or where it is asked for. */
+static void prepare_agent(const struct recording *recording, const struct record_options *options,
+			  char **arguments)
+{
+	const char *operators = options->python.operators;
+	bool is_auto = !strcmp(operators, "auto");
+
+	wti_record_agent_prepare(&(struct wti_record_agent){
+		.argv = arguments,
+		.plan = &recording->plan,
+		.build = !options->no_build,
+		.with_shim = is_auto ? !strcmp(options->python.detail, "full")
+				     : strcmp(operators, "off") != 0,
+		.others_suffice = recording->options.syscalls != NULL,
+	});
+}
+
 /* Runs the program to its end and says what became of it; the exit code. */
 static int record(struct recording *recording, const struct record_options *options,
 		  const struct wti_limits *limits, char **arguments)
@@ -226,7 +245,8 @@ static int record(struct recording *recording, const struct record_options *opti
 
 	recording->options.argv = arguments;
 	recording->options.limits = limits;
-
+	if (!options->attach)
+		prepare_agent(recording, options, arguments);
 	if (wti_record_run(&recording->options, outcome, &err)) {
 		if (outcome->may_run && !options->attach)
 			return run_unrecorded(&recording->options, &err);
@@ -426,6 +446,10 @@ static const struct wti_option options[] = {
 	 AT(python.sample)},
 	{"invariants", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "hook and read only what the invariants of this pack need", AT(python.invariants)},
+	{"no-build", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "do not build the agent for the program's Python where there is none: say so, and run it "
+	 "without",
+	 AT(no_build)},
 	{"quiet", 'q', WTI_OPT_FLAG, NULL, NULL, "say nothing at the end", AT(quiet)},
 	{"json", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "say it as one JSON object, on standard error as the output is the program's", AT(json)},
@@ -446,13 +470,16 @@ const struct wti_verb wti_verb_record = {
 		"that killed it, 127 if there is no such program, 126 if it cannot be executed, "
 		"and "
 		"125 if what was asked of record cannot be done. With --check there is one more: 1 "
-		"if an error was found in a program that ended with 0.
-
-"
+		"if an error was found in a program that ended with 0.\n\n"
 		"The program is not disturbed by what happens to the recorder: a full disk, a "
 		"deleted folder or a killed recorder end the trace and not the program. What was "
 		"lost is counted and said. Where limits (ulimit) leave no room to record it, the "
 		"program runs unrecorded, and a line says why.\n\n"
+		"Each version of Python needs an agent of its own. Where there is none for the "
+		"interpreter that the command line names, it is built before the program starts, "
+		"which takes a C compiler, the interpreter's headers and up to a minute, once. If "
+		"it cannot be built, what is missing is said at once, and the program runs without "
+		"it; --no-build does not try. `wheeltap python add` builds it beforehand.\n\n"
 		"With --syscalls the system calls of the program and of all that it starts are "
 		"recorded, with or without an agent in it: by BPF where that is permitted, else by "
 		"ptrace, which is slower and loses nothing. With ptrace and an EXPR a seccomp "

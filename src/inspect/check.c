@@ -92,9 +92,9 @@ static void add_last_step(const struct wti_training *training, struct wt_result 
 {
 	int64_t last = -1;
 
-	for (size_t i = 0; i < training->process_count; i++)
-		if (training->processes[i].scope.step > last)
-			last = training->processes[i].scope.step;
+	for (size_t i = 0; i < training->processes.count; i++)
+		if (wti_process_at(training, i)->scope.step > last)
+			last = wti_process_at(training, i)->scope.step;
 	if (last >= 0)
 		wt_result_fact_count(result, "last_step", "", WT_CELL_COUNT, (uint64_t)last);
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 from harness import Harness, main
@@ -51,8 +52,8 @@ def test_build(t: Harness) -> None:
     t.equal("the agent can be built and loaded", run.output.strip().splitlines()[-1:], ["loaded False"], run.output, run.errors)
 
 
-def copy_home(t: Harness) -> Path:
-    copy = t.folder / "copy"
+def copy_home(t: Harness, name: str = "copy") -> Path:
+    copy = t.folder / name
     shutil.copytree(Path(t.wheeltap).parent / "python", copy / "python", ignore=shutil.ignore_patterns("added"))
     shutil.copy(t.wheeltap, copy / "wheeltap")
     return copy
@@ -104,5 +105,34 @@ def test_import(t: Harness) -> None:
     t.equal("words that make no sense", [run.status for run in bad], [2, 2, 2])
 
 
+def test_not_python(t: Harness) -> None:
+    """Whatever takes our words for something else is refused, before anything is done."""
+    slow = t.folder / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 1000\n")
+    slow.chmod(0o755)
+    for word, said in (("/bin/ls", "is not a Python interpreter"), ("/bin/true", "is not a Python interpreter"),
+                       (str(slow), "did not say within"), ("/no/such/python", "cannot run '/no/such/python'")):
+        for verb in ("add", "link"):
+            run = t.execute([t.wheeltap, "python", verb, word])
+            t.check(f"{verb} {word} is refused", run.status not in (0, 1) and said in run.errors and not run.output,
+                    run.status, run.output, run.errors)
+
+
+def test_progress(t: Harness) -> None:
+    """A command that takes minutes says what it does, as it does it."""
+    wheeltap = str(copy_home(t, "progress") / "wheeltap")
+    process = subprocess.Popen([wheeltap, "python", "add", t.python], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               env={**t.env, "CC": "sleep"})
+    assert process.stdout
+    first = process.stdout.readline()
+    process.kill()
+    process.communicate()
+    if "Python.h" in first:
+        print(f"# skip: {first.strip()}")
+        return
+    t.check("the first line names the interpreter, before it is built", "building the agent for CPython" in first
+            and t.python in first, first)
+
+
 if __name__ == "__main__":
-    main(test_build, test_apart, test_import)
+    main(test_build, test_apart, test_import, test_not_python, test_progress)

@@ -16,12 +16,12 @@ from harness import Harness, main
 PROGRAM = "import time; print('ran'); time.sleep(0.2)"
 
 
-def last_words(h: Harness, command: list[str], cause: str | None, *words: str) -> None:
+def last_words(h: Harness, command: list[str], cause: str | None, *words: str, options: tuple[str, ...] = ()) -> None:
     """The same cause in the last words, in JSON, in run.json and in the trace."""
     name = " ".join(command)
     folder = h.folder / "joined"
     shutil.rmtree(folder, ignore_errors=True)
-    run = h.execute([h.wheeltap, "record", "-o", str(folder), "--", *command])
+    run = h.execute([h.wheeltap, "record", *options, "-o", str(folder), "--", *command])
     h.check(f"{name}: runs all the same", run.output == "ran\n" and run.status == 0, run.output, run.errors)
     said = [line for line in run.errors.splitlines() if "no Python process joined" in line]
     described: dict[str, Any] = json.loads((folder / "run.json").read_text())["python"]
@@ -36,7 +36,7 @@ def last_words(h: Harness, command: list[str], cause: str | None, *words: str) -
     h.check(f"{name}: run.json and trace know it", described["joined"] == 0 and described["cause"] == cause
             and len(notes) == 1 and described["why"] in notes[0]["text"], described, notes)
     shutil.rmtree(folder)
-    told = h.execute([h.wheeltap, "record", "--json", "-o", str(folder), "--", *command]).errors
+    told = h.execute([h.wheeltap, "record", *options, "--json", "-o", str(folder), "--", *command]).errors
     h.equal(f"{name}: JSON knows it", json.loads(told.splitlines()[-1])["python"]["cause"], cause, told)
 
 
@@ -56,6 +56,34 @@ def no_python_joined(h: Harness) -> None:
     last_words(h, [str(shebang)], "isolated", "-E")
 
 
+def said_at_once(h: Harness) -> None:
+    """Before the program starts, also with -q: what is missing, or that it is being built."""
+    script = h.script("import sys; sys.stderr.write('the program began\\n')")
+    quiet = h.record_command([h.python, script], "-q", "--no-build", view=False)
+    said, began, _ = quiet.errors.partition("the program began")
+    h.check("no agent: it is said before the program begins, also with -q",
+            quiet.status == 0 and began and "will not be recorded" in said and f"python add {h.python}" in said, quiet.errors)
+    shut = h.record_command([h.python, "-I", script], "-q", view=False)
+    said, began, _ = shut.errors.partition("the program began")
+    h.check("-I: it is said before the program begins", bool(began) and "-I keeps the agent out" in said, shut.errors)
+    bare = h.record_command([h.python, script], "-q", view=False, env={"PATH": "/nowhere", "CC": ""})
+    said, began, _ = bare.errors.partition("the program began")
+    if h.execute([h.python, "-c", "import sysconfig, sys; sys.exit('/' in sysconfig.get_config_var('CC'))"]).status == 0:
+        h.check("no compiler: that is said, and the program runs", bare.status == 0 and began and "no C compiler was found" in said
+                and "will not be recorded" in said, bare.errors)
+    asked = h.execute(["sh", "-c", f"echo mine | {h.wheeltap} record -q -o {h.folder}/input -- {h.python} -c 'print(input())'"])
+    said = asked.errors
+    if "Python.h" in said:
+        print(f"# skip building: {said.strip()[-300:]}")
+        return
+    h.equal("no agent: it is built, and the program has its input", (asked.status, asked.output), (0, "mine\n"), said)
+    h.check("no agent: that is said", "building it" in said and "added CPython" in said, said)
+    built = json.loads((h.folder / "input" / "run.json").read_text())["python"]
+    h.equal("no agent: the built one joins", built["joined"], 1, built)
+    again = h.record_command([h.python, script], "-q", view=False)
+    h.equal("the second time there is nothing to say", again.errors, "the program began\n")
+
+
 def no_agent_for_it(h: Harness) -> None:
     """An interpreter without an agent, and one that is not supported: as a copy of the package would tell."""
     home = h.folder / "home"
@@ -65,11 +93,13 @@ def no_agent_for_it(h: Harness) -> None:
     shutil.copytree(built, home / "build" / "python", ignore=shutil.ignore_patterns("_wheeltap*"))
     wheeltap, h.wheeltap = h.wheeltap, str(home / "build" / "wheeltap")
     data, h.env["XDG_DATA_HOME"] = h.env.get("XDG_DATA_HOME"), str(home / "data")
-    last_words(h, [h.python, h.script(PROGRAM)], "no_agent", "no agent", "wheeltap python add")
-    alone = h.record("import wheeltap; wheeltap.step(1); wheeltap.log(x=2); print(wheeltap.start(), wheeltap.recording())")
+    last_words(h, [h.python, h.script(PROGRAM)], "no_agent", "no agent", "wheeltap python add", options=("--no-build",))
+    alone = h.record("import wheeltap; wheeltap.step(1); wheeltap.log(x=2); print(wheeltap.start(), wheeltap.recording())",
+                     "--no-build")
     h.equal("no agent: annotations do nothing", (alone.status, alone.output), (0, "False False\n"), alone.errors)
     plan = h.execute([h.wheeltap, "record", "--dry-run", "--", h.python, "x.py"])
     h.check("no agent: the plan says so", plan.status == 3 and "wheeltap python add" in plan.errors, plan.errors)
+    said_at_once(h)
     h.wheeltap = wheeltap
     del h.env["XDG_DATA_HOME"]
     if data is not None:
