@@ -330,7 +330,7 @@ static void test_part_of_schedule(void)
 		scheduler(&w);
 		if (is_part)
 			tell_fact(&w, find(&w, "StepLR"), "part_of", 0);
-		w.training.processes[0].last_epoch = 3;
+		wti_process_at(&w.training, 0)->last_epoch = 3;
 		for (int i = 0; i < 4; i++)
 			step(&w, "Adam");
 		wt_result_init(&result, "test");
