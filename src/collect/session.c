@@ -2,8 +2,8 @@
 /*
  * Knows the files of the private folder. Its name has the key, and so does not appear in the name
  * that the socket is bound to, as everybody may read that in /proc/net/unix. An address has 108
- * bytes; a temporary folder with a longer name, or one that cannot be written in, gives way to /tmp,
- * and that to /dev/shm.
+ * bytes; a temporary folder with a longer name, or one that cannot be written in, gives way to
+ * /tmp, and that to /dev/shm.
  *
  * The control page is a segment of System V shared memory, which nobody can cut off under those who
  * have it mapped, and which is found without a path. It is marked to be removed as soon as it is
