@@ -13,8 +13,17 @@ static void release_slots(void *state)
 
 /* ---- WT-NUM-001: the first NaN -------------------------------------------------------------- */
 
+/*
+ * What is inside of a module is an origin once the NaN is seen again in the same step: in what the
+ * call around it returns, in a loss, a gradient or a state. One that reaches nothing was masked
+ * out, or the tensor was read before a collective had filled it.
+ */
 struct origin {
 	bool is_found;
+	bool is_waiting; /* for the rest */
+	struct wti_scope scope;
+	struct wti_call call; /* without its values */
+	uint64_t nan, count;
 };
 
 static bool is_bad(const struct wti_digest_row *digest)
@@ -55,11 +64,39 @@ static const struct wti_value_row *nan_return(const struct wti_call *call)
 	return NULL;
 }
 
+static void tell_origin(struct wti_case *account, struct origin *origin, struct wti_moment moment)
+{
+	origin->is_found = true;
+	moment.scope = origin->scope;
+	moment.call = &origin->call;
+	wti_violated(
+		account, &moment, origin->call.callee,
+		"it returned %llu NaN among %llu elements, and none of its arguments had NaN or "
+		"infinity",
+		(unsigned long long)origin->nan, (unsigned long long)origin->count);
+}
+
+static bool is_waiting(const struct origin *origin, const struct wti_moment *moment)
+{
+	return origin->is_waiting && origin->scope.step == moment->scope.step;
+}
+
+/* The call around the one that waits has returned NaN as well. */
+static bool is_passed_on(const struct origin *origin, const struct wti_moment *moment)
+{
+	return is_waiting(origin, moment) && moment->call->track == origin->call.track &&
+	       moment->call->depth + 1 == origin->call.depth && nan_return(moment->call);
+}
+
 static void see_call(struct wti_case *account, struct origin *origin,
 		     const struct wti_moment *moment)
 {
 	const struct wti_value_row *result;
 
+	if (is_passed_on(origin, moment)) {
+		tell_origin(account, origin, *moment);
+		return;
+	}
 	if (!wti_call_tensor(moment->call, true, 0) || only_makes(moment))
 		return;
 	result = nan_return(moment->call);
@@ -67,12 +104,17 @@ static void see_call(struct wti_case *account, struct origin *origin,
 		wti_held(account);
 		return;
 	}
-	origin->is_found = true;
-	wti_violated(
-		account, moment, moment->call->callee,
-		"it returned %llu NaN among %llu elements, and none of its arguments had NaN or "
-		"infinity",
-		(unsigned long long)result->digest.nan, (unsigned long long)result->digest.count);
+	if (is_waiting(origin, moment))
+		return;
+	*origin = (struct origin){.is_waiting = true,
+				  .scope = moment->scope,
+				  .call = *moment->call,
+				  .nan = result->digest.nan,
+				  .count = result->digest.count};
+	origin->call.values = NULL;
+	origin->call.value_count = 0;
+	if (!moment->parent)
+		tell_origin(account, origin, *moment);
 }
 
 static void see_nan(struct wti_case *account, void *state, const struct wti_moment *moment)
@@ -88,8 +130,14 @@ static void see_nan(struct wti_case *account, void *state, const struct wti_mome
 			wti_held(account);
 			return;
 		}
+		if (is_waiting(origin, moment)) {
+			tell_origin(account, origin, *moment);
+			return;
+		}
 		origin->is_found = true;
 		wti_violated(account, moment, 0, "the loss is NaN");
+	} else if (is_nan(&moment->digest) && is_waiting(origin, moment)) {
+		tell_origin(account, origin, *moment);
 	} else if (is_nan(&moment->digest)) {
 		origin->is_found = true;
 		wti_violated(account, moment, moment->attribute, "%llu of %llu elements are NaN",
@@ -106,10 +154,12 @@ const struct wti_rule wti_rule_num_001 = {
 	.hint = "look at the arguments of this call: a logarithm or a division of 0, a square root "
 		"of "
 		"a negative number, an overflow in half precision",
-	.definition = "No call returns NaN when none of its tensors had NaN or infinity; no loss, "
-		      "gradient, parameter or buffer is NaN. The first place counts. A case is a "
-		      "call that takes and returns tensors "
-		      "with tensors, or a loss.",
+	.definition =
+		"No call returns NaN when none of its tensors had NaN or infinity; no loss, "
+		"gradient, parameter or buffer is NaN. The first place counts; one inside of "
+		"another call when the NaN is seen again in the same step, in what that call "
+		"returns, a loss, a gradient or a state. A case is a call that takes and returns "
+		"tensors, or a loss.",
 	.innocent = "NaN that marks missing data on purpose.",
 	.needs = "no call with tensors and no loss was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOSS | WTI_MOMENT_TENSOR,
