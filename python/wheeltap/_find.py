@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs by name, as the command line finds them: a folder, a file, a name below the home of runs, or "latest"."""
+"""Runs by name, as the command line finds them: a folder, a file, a folder below the home of runs, the name of a run there (the
+newest), or "latest"."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ def _age(path: str, content: dict[str, Any]) -> tuple[int, str]:
     return begun, os.path.basename(path)
 
 
-def _latest() -> str:
+def _newest(name: str | None = None) -> str | None:
+    """Of the runs below the home, or of those that are called so."""
     base = home()
     try:
         names = [name for name in os.listdir(base) if not name.startswith(".")]
@@ -84,29 +86,38 @@ def _latest() -> str:
     except OSError as problem:
         raise failure("io", f"cannot open '{base}': {problem.strerror}") from None
     runs = []
-    for name in names:
-        path = os.path.join(base, name)
+    for entry in names:
+        path = os.path.join(base, entry)
         content = info(path)
-        if content:
+        if content and name in (None, content.get("name")):
             runs.append((_age(path, content), path))
-    if not runs:
-        raise failure("missing", f"no runs below '{base}'; make one with 'wheeltap record -- PROGRAM'")
-    return max(runs)[1]
+    return max(runs)[1] if runs else None
+
+
+def _is_no_run(path: str) -> bool:
+    """A folder or file that has the name of a run, such as the program or its data."""
+    return not os.path.lexists(os.path.join(path, "run.json")) if os.path.isdir(path) else not path.endswith(".wt")
 
 
 def find(word: str) -> str:
     """The path of the run that a word means."""
     if word == "latest":
-        return _latest()
+        latest = _newest()
+        if latest is None:
+            raise failure("missing", f"no runs below '{home()}'; make one with 'wheeltap record -- PROGRAM'")
+        return latest
     try:
         os.stat(word)
-        return word
+        return (_newest(word) or word) if "/" not in word and _is_no_run(word) else word
     except FileNotFoundError as problem:
         if "/" in word:
             raise failure("missing", f"cannot open '{word}': {problem.strerror}") from None
     except (OSError, ValueError) as problem:
         raise failure("io", f"cannot open '{word}': {getattr(problem, 'strerror', None) or problem}") from None
     below = os.path.join(home(), word)
-    if not os.path.exists(below):
+    if os.path.exists(below):
+        return below
+    named = _newest(word)
+    if named is None:
         raise failure("missing", f"no run '{word}' here or below '{home()}'; 'wheeltap ls' lists the runs")
-    return below
+    return named

@@ -43,9 +43,9 @@ static int check_empty(int fd, const char *path, struct wt_err *err)
 		return 0;
 	if (!faccessat(fd, "run.json", F_OK, AT_SYMLINK_NOFOLLOW))
 		return wti_err(err, WT_E_EXISTS,
-			       "'%.200s' has a run in it already; give another folder, or remove "
-			       "this one first (rm -r)",
-			       path);
+			       "'%.200s' has a run in it already; give another folder, remove the "
+			       "run with 'wheeltap clean %.200s', or record with --force",
+			       path, path);
 	return wti_err(err, WT_E_EXISTS,
 		       "folder '%.200s' is not empty ('%.64s' is in it); give one that is new or "
 		       "empty",

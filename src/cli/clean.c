@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verb `clean`: removes runs. It only ever touches folders directly below the home that hold a
- * run.json of ours, follows no symbolic link, crosses no file system and leaves running runs alone.
+ * The verb `clean`: removes runs. It only ever touches folders directly below the home, or named by
+ * the user, that hold a run.json of ours, follows no symbolic link, crosses no file system and
+ * leaves running runs alone.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +15,7 @@
 #include "base/text.h"
 #include "report.h"
 #include "run.h"
-
-#define DEPTH_MAX 32
+#include "run_remove.h"
 
 struct clean_options {
 	int64_t older_than_ns;
@@ -29,63 +26,6 @@ struct clean_options {
 };
 
 static const struct clean_options defaults = {.older_than_ns = -1, .keep = UINT64_MAX};
-
-/* Depth is bounded, so that a made-up tree cannot exhaust the stack or the descriptors. */
-static int remove_below(int parent, const char *name, dev_t device, unsigned depth)
-{
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	struct stat st;
-	int r = 0;
-
-	if (!dir || fstat(fd, &st) || st.st_dev != device || depth > DEPTH_MAX) {
-		r = dir && !errno ? -EXDEV : -(errno ? errno : EXDEV);
-		if (dir)
-			closedir(dir);
-		else if (fd >= 0)
-			close(fd);
-		return r;
-	}
-	while (!r && (entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
-			r = -errno;
-		else if (S_ISDIR(st.st_mode))
-			r = remove_below(fd, entry->d_name, device, depth + 1);
-		else if (unlinkat(fd, entry->d_name, 0))
-			r = -errno;
-	}
-	closedir(dir);
-	if (!r && unlinkat(parent, name, AT_REMOVEDIR))
-		r = -errno;
-	return r;
-}
-
-/* Looked at again right before: a link or a run that has started since is left alone. */
-static int remove_run(const struct wti_run *run, struct wt_err *err)
-{
-	struct wti_run now;
-	struct stat st;
-	bool gone;
-	int r;
-
-	if (lstat(run->path, &st) || !S_ISDIR(st.st_mode))
-		return wti_err(err, WT_E_ARG, "cannot remove '%s': it is not a folder", run->path);
-	r = wti_run_find(run->path, &now, err);
-	if (r)
-		return r;
-	gone = !now.has_json || !strcmp(now.status, "running");
-	wti_run_release(&now);
-	if (gone)
-		return wti_err(err, WT_E_BUSY, "cannot remove '%s': it is running", run->path);
-	errno = 0;
-	r = remove_below(AT_FDCWD, run->path, st.st_dev, 0);
-	if (r)
-		return wti_err(err, WT_E_IO, "cannot remove '%s': %s", run->path, strerror(-r));
-	return 0;
-}
 
 static int64_t ended_ns(const struct wti_run *run)
 {
@@ -153,7 +93,7 @@ static int remove_all(struct wti_run **chosen, size_t count, struct wt_result *r
 	for (size_t i = 0; i < count; i++) {
 		struct wt_err err = {.offset = -1};
 
-		if (remove_run(chosen[i], &err))
+		if (wti_run_remove(chosen[i], &err))
 			wt_result_note(result, "%s", err.message);
 		else
 			removed++;
@@ -197,6 +137,34 @@ static int clean(const struct clean_options *o, struct wti_run **chosen, size_t 
 	return code;
 }
 
+/* Exactly those that were named; none if one of them is not a run that may be removed. */
+static int clean_named(const struct clean_options *o, char **words, size_t count)
+{
+	struct wti_run *runs = calloc(count, sizeof(*runs));
+	struct wti_run **chosen = calloc(count, sizeof(*chosen));
+	struct wt_err err = {.offset = -1};
+	size_t found = 0;
+	int r = runs && chosen ? 0 : wti_err(&err, WT_E_NOMEM, "out of memory");
+	int code;
+
+	while (!r && found < count) {
+		r = wti_run_find(words[found], &runs[found], &err);
+		if (r)
+			break;
+		chosen[found] = &runs[found];
+		if (!runs[found].has_json)
+			r = wti_err(&err, WT_E_ARG, "'%.200s' is not a run of wheeltap's",
+				    words[found]);
+		else
+			r = wti_run_holds_only_ours(runs[found].path, &err);
+		found++;
+	}
+	code = r ? wti_report_error("clean", o->json, &err) : clean(o, chosen, found);
+	wti_runs_free(runs, runs ? found : 0);
+	free(chosen);
+	return code;
+}
+
 static int run(const void *opaque, char **arguments, size_t argument_count)
 {
 	const struct clean_options *o = opaque;
@@ -206,12 +174,16 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 	size_t count, picked;
 	int code;
 
-	if (o->older_than_ns < 0 && o->keep == UINT64_MAX) {
+	if (argument_count && (o->older_than_ns >= 0 || o->keep != UINT64_MAX))
+		wti_err(&err, WT_E_ARG, "give runs by name, or --older-than and --keep, not both");
+	else if (!argument_count && o->older_than_ns < 0 && o->keep == UINT64_MAX)
 		wti_err(&err, WT_E_ARG,
-			"say which runs: --older-than 7d, --keep 10, or --keep 0 "
+			"say which runs: their names, --older-than 7d, --keep 10, or --keep 0 "
 			"for all of them");
+	if (err.code)
 		return wti_report_error("clean", o->json, &err);
-	}
+	if (argument_count)
+		return clean_named(o, arguments, argument_count);
 	if (wti_runs_list(&runs, &count, &err)) {
 		wti_report_error("clean", o->json, &err);
 		return WTI_EXIT_ENVIRONMENT;
@@ -243,15 +215,19 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_clean = {
 	.name = "clean",
-	.arguments = "",
-	.summary = "remove old runs",
+	.arguments = "[RUN...]",
+	.arguments_max = 1000,
+	.summary = "remove runs, by name or by age",
 	.description =
-		"Removes runs below $WHEELTAP_HOME, or ./wheeltap-runs, after asking. With both "
+		"Removes the runs that are named, wherever they are, or those below "
+		"$WHEELTAP_HOME, "
+		"or ./wheeltap-runs, that --older-than and --keep choose, after asking. With both "
 		"--older-than and --keep a run goes only if it is old and not among the newest "
 		"N.\n\n"
 		"Only folders with a run.json of wheeltap's are ever touched; running runs stay, "
 		"symbolic links are not followed.",
-	.examples = "wheeltap clean --older-than 7d --keep 5\n"
+	.examples = "wheeltap clean run1\tthis one\n"
+		    "wheeltap clean --older-than 7d --keep 5\n"
 		    "wheeltap clean --keep 0 --yes\tall of them, without a question",
 	.options = options,
 	.options_bytes = sizeof(struct clean_options),

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "collect/collect.h"
+#include "collect/launch.h"
 #include "collect/rlimits.h"
 #include "collect/syscalls/syscalls.h"
 #include "config.h"
@@ -18,6 +19,7 @@
 #include "record_report.h"
 #include "record_say.h"
 #include "report.h"
+#include "run_remove.h"
 
 struct record_options {
 	bool json;
@@ -29,6 +31,7 @@ struct record_options {
 	const char *report;
 	const char *directory;
 	const char *folder;
+	bool force;
 	const char *name;
 	uint64_t ring_bytes;
 	uint64_t bytes_max;
@@ -44,6 +47,8 @@ struct record_options {
 	bool stacks;
 	struct wti_python_choice python;
 };
+
+#define RECORD_FAILED 125 /* and the program was not started */
 
 extern char **environ;
 
@@ -219,6 +224,17 @@ static int run_unrecorded(const struct wti_record_options *record, const struct 
 	return code;
 }
 
+/* The old run goes only if there will be a new one: not for a program that cannot be run. */
+static int make_room(const struct wti_record_options *record, bool attach, struct wt_err *err)
+{
+	char executable[PATH_MAX];
+
+	if (!attach && wti_launch_find(record->argv[0], record->environment, executable,
+				       sizeof(executable), NULL))
+		return 0; /* the recording says so */
+	return wti_run_replace(record->folder, err);
+}
+
 /* What torch does below Python is told at the full level, or where it is asked for. */
 static void prepare_agent(const struct recording *recording, const struct record_options *options,
 			  char **arguments)
@@ -247,6 +263,11 @@ static int record(struct recording *recording, const struct record_options *opti
 	recording->options.limits = limits;
 	if (!options->attach)
 		prepare_agent(recording, options, arguments);
+	if (options->force && recording->options.folder &&
+	    make_room(&recording->options, options->attach != 0, &err)) {
+		wti_report_error("record", false, &err);
+		return RECORD_FAILED;
+	}
 	if (wti_record_run(&recording->options, outcome, &err)) {
 		if (outcome->may_run && !options->attach)
 			return run_unrecorded(&recording->options, &err);
@@ -317,7 +338,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 	if (options->write_config)
 		return write_config(options, arguments, count);
-	if (!count && !options->attach)
+	if (options->force && !options->folder)
+		wti_err(&err, WT_E_ARG, "'--force' replaces the run in a folder: give it with -o");
+	else if (!count && !options->attach)
 		wti_err(&err, WT_E_ARG, "nothing to run; say: wheeltap record -- PROGRAM");
 	else if (count && options->attach)
 		wti_err(&err, WT_E_ARG,
@@ -357,7 +380,12 @@ static const struct wti_option options[] = {
 	 AT(report)},
 	{"output", 'o', WTI_OPT_TEXT, "DIR", NULL,
 	 "folder of the run; made if absent, refused if there is anything in it", AT(folder)},
-	{"name", 'n', WTI_OPT_TEXT, "NAME", NULL, "name of the run instead of the program's",
+	{"force", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "with -o: replace the run that is in the folder; one that holds anything else is refused",
+	 AT(force)},
+	{"name", 'n', WTI_OPT_TEXT, "NAME", NULL,
+	 "name of the run instead of the script's or the program's; wherever a RUN is asked for, "
+	 "it means the newest run of that name",
 	 AT(name)},
 	{"directory", 0, WTI_OPT_TEXT, "DIR", NULL, "run the program in this folder",
 	 AT(directory)},
@@ -499,6 +527,7 @@ const struct wti_verb wti_verb_record = {
 	.examples =
 		"wheeltap record -- python train.py\ta Python program, as it is\n"
 		"wheeltap record -- ./train --epochs 3\tinto ./wheeltap-runs/train-DATE-TIME\n"
+		"wheeltap record -n try1 -- python train.py\twheeltap info try1 finds it again\n"
 		"wheeltap record -o run1 --max-size 500M -- ./train\tinto the folder run1\n"
 		"wheeltap record --syscalls=%file -- make\twhat it does to files\n"
 		"wheeltap record --attach 4242 -d 10s\twhat a process does now, for ten seconds\n"

@@ -30,6 +30,7 @@ void wti_run_release(struct wti_run *run)
 	free(run->name);
 	free(run->command);
 	free(run->directory);
+	free(run->label);
 	*run = (struct wti_run){0};
 }
 
@@ -165,6 +166,51 @@ static int find_latest(struct wti_run *ret_run, struct wt_err *err)
 	return 0;
 }
 
+int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *err)
+{
+	return load(path, ret_run, err);
+}
+
+/* The newest run that `record` was told to call so, or has called so after its program. */
+static bool find_named(const char *name, struct wti_run *ret_run)
+{
+	struct wti_run *runs;
+	size_t count, i = 0;
+	bool found;
+
+	if (wti_runs_list(&runs, &count, NULL))
+		return false;
+	while (i < count && (!runs[i].label || strcmp(runs[i].label, name)))
+		i++;
+	found = i < count;
+	if (found) {
+		*ret_run = runs[i];
+		runs[i] = (struct wti_run){0};
+	}
+	wti_runs_free(runs, count);
+	return found;
+}
+
+/* A folder or file beside us that has the name of a run, such as the program or its data. */
+static bool is_no_run(const struct wti_run *run)
+{
+	size_t bytes = strlen(run->path);
+
+	if (run->is_folder)
+		return !run->has_json && !run->json_damage[0];
+	return bytes < 3 || strcmp(run->path + bytes - 3, ".wt") != 0;
+}
+
+static void take_named(const char *word, struct wti_run *run)
+{
+	struct wti_run named;
+
+	if (strchr(word, '/') || !is_no_run(run) || !find_named(word, &named))
+		return;
+	wti_run_release(run);
+	*run = named;
+}
+
 int wti_run_find(const char *word, struct wti_run *ret_run, struct wt_err *err)
 {
 	char *below;
@@ -173,13 +219,15 @@ int wti_run_find(const char *word, struct wti_run *ret_run, struct wt_err *err)
 	if (!word || !strcmp(word, "latest"))
 		return find_latest(ret_run, err);
 	r = load(word, ret_run, err);
+	if (!r)
+		take_named(word, ret_run);
 	if (!r || (err && err->code != WT_E_MISSING) || strchr(word, '/'))
 		return r;
 	if (asprintf(&below, "%s/%s", wti_home(), word) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	r = load(below, ret_run, NULL);
 	free(below);
-	if (r)
+	if (r && !find_named(word, ret_run))
 		return wti_err(err, WT_E_MISSING,
 			       "no run '%s' here or below '%s'; 'wheeltap ls' lists the runs", word,
 			       wti_home());

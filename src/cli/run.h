@@ -15,8 +15,9 @@
 #define WTI_RUNS_MAX 100000u
 
 struct wti_run {
-	char *path; /* folder or file */
-	char *name; /* the last part of the path */
+	char *path;  /* folder or file */
+	char *name;  /* the last part of the path */
+	char *label; /* what the run is called, which several may be; NULL: not known */
 	bool is_folder;
 	bool has_json;         /* there is a run.json of ours */
 	char json_damage[256]; /* why it cannot be read; empty: it can, or there is none */
@@ -34,8 +35,13 @@ struct wti_run {
 
 const char *wti_home(void);
 
-/* `word`: a folder, a file, a name below the home, or "latest" (also NULL). */
+/*
+ * `word`: a folder, a file, a folder below the home, the name of a run there, of which the newest
+ * is taken, or "latest" (also NULL).
+ */
 int wti_run_find(const char *word, struct wti_run *ret_run, struct wt_err *err);
+/* The same of a path alone. */
+int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *err);
 void wti_run_release(struct wti_run *run);
 
 /* All runs below the home, newest first. No home is no error: there are no runs then. */

@@ -66,6 +66,7 @@ static int take(const struct wti_doc *root, const char *folder, struct wti_run *
 		struct wt_err *err)
 {
 	const char *directory = wti_doc_text(root, "directory");
+	const char *label = wti_doc_text(root, "name");
 	int64_t start_ns = wti_doc_count(root, "start_ns");
 	bool over;
 
@@ -75,7 +76,8 @@ static int take(const struct wti_doc *root, const char *folder, struct wti_run *
 	run->start_ns = start_ns > 0 ? start_ns : 0;
 	run->command = command_of(wti_doc_get(root, "command"));
 	run->directory = directory ? strdup(directory) : NULL;
-	if (!run->command || (directory && !run->directory))
+	run->label = label ? strdup(label) : NULL;
+	if (!run->command || (directory && !run->directory) || (label && !run->label))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	run->some_calls = wti_doc_text(wti_doc_get(root, "syscalls"), "expression");
 	if (over) { /* what the recorder has counted */

@@ -55,13 +55,12 @@ static uint64_t ring_bytes_of(const struct wti_record_options *options)
 /* The name of the run: as asked for, or the program's; without what looks secret. */
 static void make_name(struct wti_recorder *recorder)
 {
-	const char *program = recorder->options->argv[0];
-	const char *slash = strrchr(program, '/');
 	const char *name = recorder->options->name;
 
-	if (!name || !name[0])
-		name = slash && slash[1] ? slash + 1 : program;
-	snprintf(recorder->name, sizeof(recorder->name), "%.120s", name);
+	if (name && name[0])
+		wti_name_copy(name, recorder->name);
+	else
+		wti_name_of(recorder->options->argv, recorder->name);
 	recorder->name[wti_secret_mask(recorder->name, strlen(recorder->name))] = 0;
 }
 

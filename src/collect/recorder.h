@@ -17,6 +17,7 @@
 #include "launch.h"
 #include "rlimits.h"
 #include "loaded.h"
+#include "name.h"
 #include "runfile.h"
 #include "seeds.h"
 #include "session.h"
@@ -47,7 +48,7 @@ struct wti_recorder {
 	struct wti_syscalls syscalls;       /* not open: not wanted */
 	struct wti_attach attach;           /* a program that is not started by us */
 	struct wti_record_options attached; /* then: the options, with what that was started with */
-	char name[128];
+	char name[WTI_NAME_BYTES];
 	char executable[PATH_MAX];
 	char **variables; /* of the program */
 

@@ -17,6 +17,7 @@
 #include "base/text.h"
 
 #include "collect.h"
+#include "name.h"
 #include "runfile.h"
 
 #define FILE_NAME "run.json"
@@ -95,7 +96,9 @@ static int lock_and_claim(struct wti_runfile *runfile, const char *path, struct 
 	if (fd < 0 && errno == EEXIST) { /* another recording was faster: it stays private */
 		runfile->made.mode = 0;
 		return wti_err(err, WT_E_EXISTS,
-			       "'%.300s' has a run in it already; give another folder", path);
+			       "'%.300s' has a run in it already; give another folder, or "
+			       "--force to replace it",
+			       path);
 	}
 	if (fd < 0)
 		return wti_err_errno(err, "cannot write in the folder", path);
@@ -114,30 +117,15 @@ static int claim_given(struct wti_runfile *runfile, const char *folder, struct w
 	return r ? r : lock_and_claim(runfile, folder, err);
 }
 
-/* A name of a run as part of a file name. */
-static void plain_stem(const char *stem, char out[64])
-{
-	size_t n = 0;
-
-	for (const char *at = stem; *at && n < 63; at++) {
-		bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-			     (*at >= '0' && *at <= '9') || strchr("._-+", *at);
-
-		out[n] = plain && !(n == 0 && *at == '.') ? *at : '_';
-		n++;
-	}
-	out[n] = 0;
-}
-
 static int claim_new(struct wti_runfile *runfile, const char *base, const char *stem,
 		     struct wt_err *err)
 {
-	char path[PATH_MAX], when[32], plain[64];
+	char path[PATH_MAX], when[32], plain[WTI_NAME_BYTES];
 	time_t now = time(NULL);
 	struct wti_folder *made = &runfile->made;
 	struct tm local;
 
-	plain_stem(stem, plain);
+	wti_name_plain(stem, plain);
 	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
 	for (int i = 1; i <= SAME_SECOND_MAX; i++) {
 		int n = i == 1 ? snprintf(path, sizeof(path), "%s/%s-%s", base, plain, when)

@@ -97,10 +97,10 @@ class Refused(Folders):
         self.assertEqual(self.wheeltap("record", "-o", "run", "--", "true").returncode, 0)
         done = self.wheeltap("record", "-o", "run", "--", "true")
         self.assertEqual(done.returncode, 125)
-        self.assertRegex(done.stderr, "has a run in it already.*another folder.*rm -r")
-        self.assertNotIn("wheeltap clean", done.stderr)  # which does not look there
+        self.assertRegex(done.stderr, "has a run in it already.*another folder.*wheeltap clean.*--force")
         self.assertEqual(self.wheeltap("record", "-o", "run-2", "--", "true").returncode, 0)
-        subprocess.run(["rm", "-r", "run"], cwd=self.folder, check=True)
+        self.assertEqual(self.wheeltap("record", "--force", "-o", "run", "--", "true").returncode, 0)
+        self.assertEqual(self.wheeltap("clean", "--yes", "run").returncode, 0)
         self.assertEqual(self.wheeltap("record", "-o", "run", "--", "true").returncode, 0)
 
     def test_not_a_folder(self) -> None:
