@@ -6,6 +6,7 @@
  *	make_bomb FOLDER overlap BLOCKS    rows of many columns, all predictable
  *	make_bomb FOLDER text BLOCKS       rows with long texts of one letter
  *	make_bomb FOLDER names COUNT       long names of one letter instead of rows
+ *	make_bomb FOLDER ids STREAMS       one row each, of a name that does not exist
  *	make_bomb count FOLDER             how many rows a cursor finds, and whether in their order
  */
 #include <stdio.h>
@@ -72,7 +73,15 @@ static void names(uint32_t count)
 		must(wt_writer_string(out, i, name, sizeof(name)));
 }
 
-static int make(const char *path, const char *what, uint32_t count)
+/* A row that names what nothing defines, by a large number. */
+static void name_unknown(void)
+{
+	uint64_t values[32] = {[WT_CALL_BEGIN_FIELD_CALLEE] = (1 << 22) - 1};
+
+	must(wt_writer_append(out, WT_KIND_CALL_BEGIN, 1, 0, STEP_NS, values, 32, NULL));
+}
+
+static void make(const char *path, const char *what, uint32_t count)
 {
 	struct wt_writer_options options;
 	struct wt_err err = {0};
@@ -84,16 +93,18 @@ static int make(const char *path, const char *what, uint32_t count)
 	must(wt_writer_create(path, &options, &out, &err));
 	if (!strcmp(what, "names"))
 		names(count);
-	for (uint32_t i = 1; i <= count && strcmp(what, "names"); i++) {
-		track(i);
-		if (!strcmp(what, "text"))
-			texts(i);
-		else
-			overlap(i);
-	}
+	else if (!strcmp(what, "ids"))
+		name_unknown();
+	else
+		for (uint32_t i = 1; i <= count; i++) {
+			track(i);
+			if (!strcmp(what, "text"))
+				texts(i);
+			else
+				overlap(i);
+		}
 	must(wt_writer_finish(out, &err));
 	wt_writer_free(out);
-	return 0;
 }
 
 static bool in_order(const struct wt_event *a, const struct wt_event *b)
@@ -134,14 +145,19 @@ static int count_rows(const char *folder)
 int main(int argc, char **argv)
 {
 	char path[4096];
+	int streams;
 
 	if (argc == 3 && !strcmp(argv[1], "count"))
 		return count_rows(argv[2]);
 	if (argc != 4 || mkdir(argv[1], 0700)) {
-		fprintf(stderr, "usage: make_bomb FOLDER overlap|text|names COUNT\n"
+		fprintf(stderr, "usage: make_bomb FOLDER overlap|text|names|ids COUNT\n"
 				"       make_bomb count FOLDER\n");
 		return 2;
 	}
-	snprintf(path, sizeof(path), "%s/0000.wt", argv[1]);
-	return make(path, argv[2], (uint32_t)atoi(argv[3]));
+	streams = strcmp(argv[2], "ids") ? 1 : atoi(argv[3]);
+	for (int i = 0; i < streams; i++) {
+		snprintf(path, sizeof(path), "%s/%04d.wt", argv[1], i);
+		make(path, argv[2], (uint32_t)atoi(argv[3]));
+	}
+	return 0;
 }

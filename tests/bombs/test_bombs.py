@@ -9,6 +9,7 @@ usage: test_bombs.py WHEELTAP MAKE_BOMB
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import subprocess
@@ -24,6 +25,14 @@ MB = 1 << 20
 def bounded(limit: int, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=280,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+
+def peak(*words: str) -> int:
+    """The greatest resident size, of what would do with less if it got less."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) in (0, 3), status
+    return usage.ru_maxrss * 1024
 
 
 class Bombs(unittest.TestCase):
@@ -61,6 +70,11 @@ class Bombs(unittest.TestCase):
         for i in range(1, 4):
             shutil.copy(f"{run}/0000.wt", f"{run}/000{i}.wt")
         self.assertIn("damaged definitions", self.verb(640 * MB, "info", run, code=3))
+
+    def test_unknown_names(self) -> None:
+        """Many streams of one row, whose names have numbers that make a table of megabytes for each."""
+        run = self.make("ids", 200, 10_000)
+        self.assertLess(peak(WHEELTAP, "check", run), 400 * MB)
 
     def test_regular_expressions(self) -> None:
         run = self.make("overlap", 1, 10_000)

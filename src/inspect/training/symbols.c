@@ -7,7 +7,10 @@
 #include "symbols.h"
 
 #define SYMBOLS_MAX (1u << 20)
-#define CACHED_ID_MAX (1u << 22) /* a damaged file may name any id: those beyond are looked up */
+/* A damaged file may name any id: those beyond, and those for which there is no room, are looked up
+ * each time. */
+#define CACHED_ID_MAX (1u << 22)
+#define CACHED_IN_ALL_MAX (1u << 25)
 
 void wti_symbols_init(struct wti_symbols *symbols)
 {
@@ -55,13 +58,18 @@ const char *wti_symbol_text(const struct wti_symbols *symbols, uint32_t symbol)
 static uint32_t *cached(struct wti_symbols *symbols, size_t stream, uint64_t id)
 {
 	struct wti_symbol_cache *cache;
+	size_t before;
 
 	if (id >= CACHED_ID_MAX ||
 	    wti_grow_zeroed(&symbols->caches, stream + 1, &symbols->cache_count, WTI_NO_CEILING))
 		return NULL;
 	cache = &symbols->caches[stream];
+	before = cache->count;
+	if (id >= before && symbols->cached_count + id - before > CACHED_IN_ALL_MAX)
+		return NULL;
 	if (wti_grow_zeroed(&cache->symbols, id + 1, &cache->count, CACHED_ID_MAX))
 		return NULL;
+	symbols->cached_count += cache->count - before;
 	return &cache->symbols[id];
 }
 

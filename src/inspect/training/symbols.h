@@ -26,6 +26,7 @@ struct wti_symbols {
 	struct wti_map texts; /* text: symbol */
 	struct wti_symbol_cache *caches;
 	size_t cache_count;
+	size_t cached_count;  /* entries of all caches, used or not */
 	uint64_t other_count; /* how often there was no room */
 };
 
