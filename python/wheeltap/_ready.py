@@ -13,9 +13,9 @@ import sys
 def answer(home):
     # type: (str) -> str
     import os
-    import platform
 
-    kind, version = platform.python_implementation(), platform.python_version()
+    kind = getattr(getattr(sys, "implementation", None), "name", "cpython").replace("cpython", "CPython")
+    version = "%d.%d.%d" % sys.version_info[:3]
     if kind != "CPython" or not (3, 9) <= sys.version_info[:2] <= (3, 13):
         return "refused %s %s is not supported: CPython 3.9 to 3.13 are" % (kind, version)
     if hasattr(sys, "getobjects"):

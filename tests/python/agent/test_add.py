@@ -125,11 +125,16 @@ def test_progress(t: Harness) -> None:
                                env={**t.env, "CC": "sleep"})
     assert process.stdout
     first = process.stdout.readline()
-    process.kill()
     process.communicate()
     if "Python.h" in first:
         print(f"# skip: {first.strip()}")
         return
+    added = Path(wheeltap).parent / "python" / "wheeltap" / "added"
+    shutil.rmtree(added, ignore_errors=True)
+    added.write_text("in the way")
+    stopped = t.execute([wheeltap, "python", "add", t.python])
+    t.check("a folder that cannot be made is an error of one line", stopped.status and "cannot add" in stopped.errors
+            and "Traceback" not in stopped.errors, stopped.errors)
     t.check("the first line names the interpreter, before it is built", "building the agent for CPython" in first
             and t.python in first, first)
 
