@@ -40,15 +40,15 @@ static const struct export_options defaults = {.from_ns = INT64_MIN, .until_ns =
 static int ask(struct wti_select *select, const struct export_options *o,
 	       const struct wt_trace *trace, struct wt_err *err)
 {
+	int r;
+
 	wti_select_init(select);
 	select->query.from_ns = o->from_ns;
 	select->query.to_ns = o->until_ns;
 	select->query.name = o->name;
 	select->query.track = o->track;
-	wti_select_context(select, "step", o->step);
-	wti_select_context(select, "stage", o->stage);
-	wti_select_context(select, "epoch", o->epoch);
-	return wti_select_kinds(select, &o->kinds, trace, err);
+	r = wti_select_context(select, o->step, o->stage, o->epoch, err);
+	return r ? r : wti_select_kinds(select, &o->kinds, trace, err);
 }
 
 /* RUN.pftrace in the current folder. NULL: out of memory. */

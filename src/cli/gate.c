@@ -46,6 +46,28 @@ struct job {
 
 /* ---- What is asserted ------------------------------------------------------------------------ */
 
+#define A_GATE "a gate file is TOML with [[gate]] tables (docs/gate.md)"
+
+/* Why there is nothing to judge by, and what to give instead. */
+static int not_a_gate(const char *path, bool is_default, int code, struct wt_err *err)
+{
+	struct wt_err cause = *err;
+
+	if (code == WT_E_MISSING && is_default)
+		return wti_err(err, WT_E_ARG,
+			       "no gate file here: '%s' does not exist; write one or name another "
+			       "with -c FILE; " A_GATE,
+			       path);
+	if (code == WT_E_MISSING)
+		return wti_err(err, WT_E_ARG,
+			       "the file '%.200s' does not exist; -c takes a gate file; " A_GATE,
+			       path);
+	if (code == WT_E_NOMEM)
+		return code;
+	return wti_err_at(err, code, cause.offset, "not a gate file: %.380s; " A_GATE,
+			  cause.message);
+}
+
 static int read_config(struct job *job, struct wt_err *err)
 {
 	const char *path = job->options->config,
@@ -60,11 +82,8 @@ static int read_config(struct job *job, struct wt_err *err)
 		path = access(FILE_OWN, F_OK) && !access(FILE_RENACER, F_OK) ? FILE_RENACER
 									     : FILE_OWN;
 	r = wti_toml_load(path, &job->doc, err);
-	if (r == WT_E_MISSING)
-		return wti_err(err, WT_E_ARG,
-			       "no file '%s' that asserts something: write one (docs/gate.md), or "
-			       "name it with -c",
-			       path);
+	if (r)
+		return not_a_gate(path, !job->options->config, r, err);
 	r = r ? r : wti_gate_read(path, job->doc, known, count, &job->gate, err);
 	if (!r && job->gate.ignored.bytes)
 		wt_result_note(&job->result, "of no meaning here: %s",

@@ -44,6 +44,24 @@ struct wti_pack *wti_pack_builtin(void)
 	return pack;
 }
 
+/* Why it cannot be taken for a pack, and what one is. */
+static int not_a_pack(const char *path, int code, struct wt_err *err)
+{
+	struct wt_err cause = *err;
+
+	if (code == WT_E_NOMEM || code == WT_E_VERSION)
+		return code;
+	if (code == WT_E_MISSING)
+		return wti_err(err, code,
+			       "the pack '%.300s' does not exist; give a file that `wheeltap infer "
+			       "RUN... -o FILE` wrote, or " WTI_PACK_BUILTIN,
+			       path);
+	return wti_err_at(err, code, cause.offset,
+			  "not a pack: %.380s; give a file that `wheeltap infer RUN... -o FILE` "
+			  "wrote, or " WTI_PACK_BUILTIN,
+			  cause.message);
+}
+
 int wti_pack_open(const char *path, struct wti_pack **ret_pack, struct wt_err *err)
 {
 	char builtin[PATH_MAX];
@@ -60,7 +78,7 @@ int wti_pack_open(const char *path, struct wti_pack **ret_pack, struct wt_err *e
 	r = wti_file_read(path, WTI_DOC_TEXT_MAX, &text, err);
 	r = r ? r : wti_pack_read(path, (const char *)text.data, text.bytes, ret_pack, err);
 	wti_buf_release(&text);
-	return r;
+	return r ? not_a_pack(path, r, err) : 0;
 }
 
 int wti_packs_open(const char *const *paths, size_t count, struct wti_pack **ret_pack,

@@ -96,7 +96,7 @@ int wti_select_kinds(struct wti_select *select, const struct wti_list *list,
 	return 0;
 }
 
-void wti_select_context(struct wti_select *select, const char *key, const char *value)
+static void add_context(struct wti_select *select, const char *key, const char *value)
 {
 	struct wt_query *query = &select->query;
 
@@ -104,6 +104,29 @@ void wti_select_context(struct wti_select *select, const char *key, const char *
 		return;
 	select->conditions[query->condition_count++] = (struct wt_condition){key, value};
 	query->conditions = select->conditions;
+}
+
+/* Steps and epochs are whole numbers, so that nothing could match another word. */
+static int add_number(struct wti_select *select, const char *key, const char *value,
+		      struct wt_err *err)
+{
+	uint64_t number;
+
+	if (value && !wti_parse_u64(value + (*value == '-'), &number))
+		return wti_err(err, WT_E_ARG,
+			       "bad value '%.64s' for --%s; it takes a whole number such as 100",
+			       value, key);
+	add_context(select, key, value);
+	return 0;
+}
+
+int wti_select_context(struct wti_select *select, const char *step, const char *stage,
+		       const char *epoch, struct wt_err *err)
+{
+	int r = add_number(select, "step", step, err);
+
+	add_context(select, "stage", stage);
+	return r ? r : add_number(select, "epoch", epoch, err);
 }
 
 struct start {

@@ -23,7 +23,9 @@ void wti_select_release(struct wti_select *select);
  * `select`, which must not move from then on. */
 int wti_select_kinds(struct wti_select *select, const struct wti_list *list,
 		     const struct wt_trace *trace, struct wt_err *err);
-void wti_select_context(struct wti_select *select, const char *key, const char *value);
+/* --step N --stage TEXT --epoch N; NULL: not asked for. */
+int wti_select_context(struct wti_select *select, const char *step, const char *stage,
+		       const char *epoch, struct wt_err *err);
 
 /* A moment from which on at least `count` rows of the asked kinds follow; INT64_MIN: all of them.
  */

@@ -78,7 +78,7 @@ static size_t list_names(const char *folder, char *names[NAMES_MAX])
 	return count;
 }
 
-/* What a program says of itself: the text in its first triple quotes. */
+/* What a program says of itself: the first line of the text in its first triple quotes. */
 static void about(const char *folder, const char *name, struct wti_buf *out)
 {
 	char path[PATH_MAX + 300], head[HEAD_BYTES + 1];
@@ -94,9 +94,13 @@ static void about(const char *folder, const char *name, struct wti_buf *out)
 	close(fd);
 	head[bytes > 0 ? bytes : 0] = 0;
 	from = strstr(head, "\"\"\"");
-	to = from ? strpbrk(from + 3, "\n\"") : NULL;
-	if (to)
-		wti_buf_append(out, from + 3, (size_t)(to - from - 3));
+	if (!from)
+		return;
+	from += 3;
+	to = from + strcspn(from, "\n");
+	*to = 0;
+	to = strstr(from, "\"\"\"");
+	wti_buf_append(out, from, to ? (size_t)(to - from) : strlen(from));
 }
 
 static int list(const char *folder, char *const *names, size_t count, bool json)

@@ -30,6 +30,7 @@ struct view_options {
 	int64_t to_ns;
 	uint64_t head;
 	uint64_t tail;
+	bool all;
 	bool follow;
 	bool csv;
 	bool jsonl;
@@ -48,6 +49,7 @@ struct view {
 	uint64_t count;
 	struct wti_buf *last; /* ring of the last `tail` events, rendered */
 	bool failed;          /* standard output is gone */
+	bool hides_own;
 	struct wti_finder *finder;
 	struct wti_sources sources;
 };
@@ -55,9 +57,27 @@ struct view {
 /* ---- What is asked for ------------------------------------------------------------------------
  */
 
+/* A page of text is for a person, who looks for the program's events; machines get all of them. */
+static bool hides_own(const struct view_options *o)
+{
+	return !o->all && !o->kinds.count && !o->track && !o->csv && !o->json && !o->jsonl;
+}
+
+/* What the recorder writes for the readers of the trace: it says nothing about the program. */
+static bool is_own(const struct wt_event *event)
+{
+	return event->kind->number == WT_KIND_WATERMARK || event->kind->number == WT_KIND_CLOCK;
+}
+
+static bool is_wanted(const struct view *v, const struct wt_event *event)
+{
+	return !v->hides_own || !is_own(event);
+}
+
 static int ask(struct view *v, struct wt_err *err)
 {
 	const struct view_options *o = v->options;
+	int r;
 
 	if (o->head && o->tail)
 		return wti_err(err, WT_E_ARG, "--head and --tail exclude each other");
@@ -72,10 +92,9 @@ static int ask(struct view *v, struct wt_err *err)
 	v->select.query.to_ns = o->to_ns;
 	v->select.query.name = o->name;
 	v->select.query.track = o->track;
-	wti_select_context(&v->select, "step", o->step);
-	wti_select_context(&v->select, "stage", o->stage);
-	wti_select_context(&v->select, "epoch", o->epoch);
-	return wti_select_kinds(&v->select, &o->kinds, v->opened.trace, err);
+	v->hides_own = hides_own(o);
+	r = wti_select_context(&v->select, o->step, o->stage, o->epoch, err);
+	return r ? r : wti_select_kinds(&v->select, &o->kinds, v->opened.trace, err);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------
@@ -166,7 +185,8 @@ static int show_all(struct view *v, struct wt_err *err)
 	if (r)
 		return r;
 	while (!is_enough(v) && (r = wt_cursor_next(cursor, &event, err)) > 0)
-		write_event(v, &event);
+		if (is_wanted(v, &event))
+			write_event(v, &event);
 	wt_cursor_free(cursor);
 	return r < 0 ? r : 0;
 }
@@ -187,8 +207,11 @@ static int64_t fill_ring(struct view *v, int64_t from_ns, struct wt_err *err)
 	if (r)
 		return r;
 	while ((r = wt_cursor_next(cursor, &event, err)) > 0) {
-		struct wti_buf *slot = &v->last[count++ % (int64_t)v->options->tail];
+		struct wti_buf *slot = &v->last[count % (int64_t)v->options->tail];
 
+		if (!is_wanted(v, &event))
+			continue;
+		count++;
 		wti_buf_clear(slot);
 		render(v, slot, &event);
 	}
@@ -338,6 +361,8 @@ static int show(struct view *v)
 	if (v->finder)
 		wti_finder_note(v->finder, &notes);
 	write_foot(v, &notes, whole);
+	if (!v->count && whole && !v->options->json && !v->options->jsonl && !v->options->csv)
+		wti_warn("no event of this run matches; `wheeltap info` lists what there is");
 	flush(v);
 	wti_report_notes(&notes);
 	if (!whole && !notes.note_count && !v->failed)
@@ -393,6 +418,9 @@ static const struct wti_option options[] = {
 	{"limit", 'n', WTI_OPT_COUNT, "N", NULL, "stop after N events", AT(head)},
 	{"head", 0, WTI_OPT_COUNT, "N", NULL, "the same as --limit", AT(head)},
 	{"tail", 0, WTI_OPT_COUNT, "N", NULL, "only the last N events", AT(tail)},
+	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
+	 "in text, show what the recorder writes for itself, too (kinds clock and watermark)",
+	 AT(all)},
 	{"follow", 'f', WTI_OPT_FLAG, NULL, NULL, "go on as the run does, until it ends",
 	 AT(follow)},
 	{"csv", 0, WTI_OPT_FLAG, NULL, NULL,
@@ -414,7 +442,10 @@ const struct wti_verb wti_verb_view = {
 		"seconds, "
 		"track, kind, name, fields. Enumerations are shown by name, hashes in hexadecimal, "
 		"time "
-		"stamps as times of the run; fields that say nothing are left out of text.\n\n"
+		"stamps as times of the run; fields that say nothing are left out of text, and so "
+		"are the recorder's "
+		"own events unless --all, --kind or --track asks for them; JSON and CSV have all "
+		"events.\n\n"
 		"Filters narrow it; all of them must hold. Times are those of the run: --from 2s "
 		"is two "
 		"seconds after its start. A track that sets no step or stage of its own, such as a "

@@ -126,3 +126,52 @@ def test_view_usage(b: Bench) -> None:
 def test_view_follow_finished_run_ends(b: Bench) -> None:
     run = b.make_run("done")
     assert b.run("view", "--follow", run).out == b.run("view", run).out
+
+
+def test_view_recorders_own(b: Bench) -> None:
+    """Text leaves out what the recorder writes for itself; machines, and who asks for it, get it."""
+    run = b.make_run("own", trace="watermarks")
+    kinds = [line.split()[2] for line in b.run("view", run).out.splitlines()]
+    assert kinds == ["mark", "mark"], kinds
+    assert [line.split()[2] for line in b.run("view", "--tail", "2", run).out.splitlines()] == ["mark", "mark"]
+    everything = b.run("view", "--all", run).out.splitlines()
+    assert len(everything) == 6 and sum("watermark" in line for line in everything) == 3, everything
+    assert len(b.run("view", "--kind", "watermark", run).out.splitlines()) == 3
+    assert len(b.run("view", "--track", "main", run).out.splitlines()) == 6
+    assert len(events(b, run)) == 6
+
+
+def test_view_numbers(b: Bench) -> None:
+    trace = b.trace("spans")
+    for verb in (["view"], ["export", "--to", "jsonl", "-o", "-"]):
+        for option in ("--step", "--epoch"):
+            for value in ("x", "", "1.5", "-"):
+                said = b.run(*verb, f"{option}={value}", trace, code=2)
+                assert not said.out and f"for {option}; it takes a whole number" in said.err, said.err
+    said = b.run("view", "--step", "77", trace)
+    assert not said.out and "no event of this run matches" in said.err, said.err
+    assert b.run("view", "--step", "1", trace).err == ""
+
+
+def test_not_the_file_that_is_needed(b: Bench) -> None:
+    trace = b.trace("spans")
+    (b.folder / "train.py").write_text("import torch\n")
+    said = b.run("gate", "-c", "nope.toml", trace, code=2).err
+    assert "'nope.toml' does not exist" in said and "[[gate]]" in said, said
+    said = b.run("gate", trace, code=2).err
+    assert "'wheeltap.toml' does not exist" in said and "-c FILE" in said, said
+    said = b.run("gate", "-c", "train.py", trace, code=None).err
+    assert "not a gate file: train.py:1:" in said and "[[gate]]" in said, said
+    for words in (["check", "-i"], ["pack", "show"]):
+        said = b.run(*words, "nope.json", code=None).err
+        assert "'nope.json' does not exist" in said and "wheeltap infer" in said, said
+        said = b.run(*words, "train.py", code=None).err
+        assert "not a pack: train.py:1:" in said and "wheeltap infer" in said, said
+        assert "not a pack: " in b.run(*words, ".", code=None).err
+
+
+def test_try_keeps_quotes(b: Bench) -> None:
+    rows = {row["name"]: row["about"] for row in b.run("try", "--json").json()["tables"]["programs"]}
+    assert rows["plateau_waits_for_a_rise"].startswith('ReduceLROnPlateau(mode="max") is given')
+    for name, about in rows.items():
+        assert about and '"""' not in about and about.count('"') % 2 == 0, (name, about)

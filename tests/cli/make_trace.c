@@ -291,13 +291,26 @@ static void make_unmatched(void)
 	end(1, 200, 1);
 }
 
+/* What the recorder writes for itself, around two marks. */
+static void make_watermarks(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "tick");
+	put(WT_KIND_CLOCK, 1, 0, (uint64_t[WT_FIELDS_MAX]){2, 10, START_NS});
+	for (int i = 0; i < 3; i++) {
+		put(WT_KIND_WATERMARK, 1, 100 * i + 10, (uint64_t[WT_FIELDS_MAX]){START_NS});
+		if (i)
+			put(WT_KIND_MARK, 1, 100 * i + 20, (uint64_t[WT_FIELDS_MAX]){1, 0, 0});
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
 } traces[] = {
-	{"spans", make_spans},         {"calls", make_calls},     {"devices", make_devices},
-	{"quantiles", make_quantiles}, {"hostile", make_hostile}, {"killed", make_killed},
-	{"unmatched", make_unmatched},
+	{"spans", make_spans},         {"calls", make_calls},           {"devices", make_devices},
+	{"quantiles", make_quantiles}, {"hostile", make_hostile},       {"killed", make_killed},
+	{"unmatched", make_unmatched}, {"watermarks", make_watermarks},
 };
 
 int main(int argc, char **argv)
