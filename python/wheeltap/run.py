@@ -17,6 +17,8 @@ from .table import Table, printable
 if TYPE_CHECKING:
     import numpy
 
+    from ._judge import Verdict
+
 __all__ = ["Event", "Field", "Kind", "Process", "Run", "Stream", "Table", "Track", "TraceError", "open_run"]
 
 Value = Union[bool, int, float, str]
@@ -110,6 +112,14 @@ class Run:
         processes = len(self.processes)
         return (f"<wheeltap.Run {printable(self.name)}: {printable(self.status)}, {processes} process{'' if processes == 1 else 'es'}, "
                 f"{events} events>")
+
+    def _repr_html_(self) -> str:
+        from . import _html
+
+        rows = [("run", self.name), ("status", self.status), ("command", " ".join(map(str, self.info.get("command", [])))),
+                ("processes", len(self.processes)), ("events", sum(stream.events for stream in self.streams)),
+                ("complete", self.complete), *(("warning", text) for text in self.warnings)]
+        return _html.table((), rows)
 
     # ---- What is known of it ----
 
@@ -306,6 +316,23 @@ class Run:
     def losses(self) -> Table:
         """The loss over time: the values on which backward() was called, or that were logged as "loss"."""
         return self.counters("loss")
+
+    # ---- Judging ----
+
+    def doctor(self) -> Verdict:
+        """What `wheeltap doctor` finds: the built-in rules, applied to this run."""
+        from . import _judge
+
+        return _judge.judge(self.path, "doctor")
+
+    def check(self, *packs: Union[str, os.PathLike[str]]) -> Verdict:
+        """What `wheeltap check` finds: the packs that `wheeltap infer` wrote, applied to this run. At least one."""
+        from . import _judge
+
+        if not packs:
+            raise _find.failure("argument", "check() needs a pack: a file that 'wheeltap infer' wrote; doctor() needs none")
+        words = [word for pack in packs for word in ("-i", os.fspath(pack))]
+        return _judge.judge(self.path, "check", *words)
 
     # ---- Asking ----
 

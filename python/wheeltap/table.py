@@ -11,6 +11,8 @@ from ._reader import Column, table_schema, table_stream
 
 __all__ = ["Column", "Table"]
 
+HTML_ROWS = 20
+
 
 class Table:
     """Columns by name. `table["time_ns"]` is a column, `table[:10]` the first ten rows; nothing is copied.
@@ -60,17 +62,35 @@ class Table:
             for values in zip(*piece):
                 yield dict(zip(names, values))
 
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame. Numbers share the table's memory, texts are categories, missing whole numbers are <NA>."""
+    def to_pandas(self, suffix: str = "") -> Any:
+        """A pandas.DataFrame. Numbers share the table's memory, texts are categories, missing whole numbers are <NA>.
+
+        suffix: is appended to columns that have the name of something else in a DataFrame, so that frame.count_ is the
+        column where frame.count is a method. frame["count"] needs none.
+        """
         pandas: Any = import_module("pandas")
-        frame = {name: _pandas_column(column) for name, column in self.columns.items()}
+        frame = {self._renamed(name, suffix, pandas.DataFrame): _pandas_column(column)
+                 for name, column in self.columns.items()}
         return pandas.DataFrame(frame, copy=False)
+
+    def _renamed(self, name: str, suffix: str, frame: type) -> str:
+        renamed = name
+        while suffix and (hasattr(frame, renamed) or (renamed != name and renamed in self.columns)):
+            renamed += suffix
+        return renamed
 
     def __arrow_c_schema__(self) -> object:
         return table_schema(list(self.columns.values()))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return table_stream(list(self.columns.values()))
+
+    def _repr_html_(self) -> str:
+        from . import _html
+
+        rows = [list(row.values()) for row in self[:HTML_ROWS].rows()]
+        more = f"{len(self)} rows" + (f", the first {HTML_ROWS} are shown" if len(self) > HTML_ROWS else "")
+        return _html.table(self.names, rows) + f"\n<p>{more}</p>"
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{printable(column.name)} {column.type}" for column in self.columns.values())

@@ -210,6 +210,23 @@ int wti_fill_bits64(struct wti_source *source, const struct wti_rows *rows)
 	return in ? put64(source->column, in, rows) : add_nulls(source->column, rows->count);
 }
 
+/* 64 bits that are null where a flag beside them says that they were not measured. */
+int wti_fill_measured(struct wti_source *source, const struct wti_rows *rows)
+{
+	size_t from = source->column->rows;
+	int r = wti_fill_bits64(source, rows);
+	const struct wt_batch *batch = rows->first.batch;
+	uint64_t flag = source->found_index < 0
+				? 0
+				: wti_event_unread_flag(batch->kind, source->found_index);
+	const uint64_t *flags = flag ? batch->values[WT_TENSOR_FIELD_FLAGS] : NULL;
+
+	for (size_t i = 0; flags && i < rows->count && !r; i++)
+		if (flags[rows->rows[i]] & flag)
+			r = set_null(source->column, from + i);
+	return r;
+}
+
 static double number_of(const struct wti_shown *shown)
 {
 	switch (shown->type) {

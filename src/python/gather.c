@@ -139,6 +139,8 @@ static struct wti_source of_field(const struct wt_kind *kind, const struct wt_fi
 		source.fill = wti_fill_shown;
 	} else if (is_call_text(kind, field)) {
 		source.fill = wti_fill_call;
+	} else if (wti_event_unread_flag(kind, index_of(kind, field))) {
+		source.fill = wti_fill_measured;
 	}
 	return source;
 }
@@ -181,6 +183,8 @@ static void need(struct wti_gather *gather, const struct wt_kind *kind,
 		gather->fields |= 1u << type;
 	if (kind->number == WT_KIND_DEVICE_OP && field->type == WT_TYPE_TICKS)
 		gather->fields |= 1u << WT_DEVICE_OP_FIELD_CLOCK;
+	if (wti_event_unread_flag(kind, index))
+		gather->fields |= 1u << WT_TENSOR_FIELD_FLAGS;
 	if (is_call_text(kind, field))
 		gather->fields = WT_ALL_FIELDS;
 }

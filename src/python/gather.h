@@ -96,6 +96,7 @@ int wti_fill_track_name(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_seq(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_bits32(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_bits64(struct wti_source *source, const struct wti_rows *rows);
+int wti_fill_measured(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_shown(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_name(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_enum(struct wti_source *source, const struct wti_rows *rows);

@@ -36,6 +36,8 @@ void wti_event_field(struct wti_shown *ret, const struct wt_event *event, int fi
 int wti_event_name_field(const struct wt_kind *kind);
 /* The field that says what the 64 bits of `field` are; -1: they are a number. */
 int wti_event_value_type(const struct wt_kind *kind, int field);
+/* The bit of `flags` that says that the field was not measured; 0: it always says something. */
+uint64_t wti_event_unread_flag(const struct wt_kind *kind, int field);
 /* Whether it is the id of a call site. */
 bool wti_event_is_site(const struct wt_kind *kind, int field);
 

@@ -45,6 +45,21 @@ bool wti_event_is_site(const struct wt_kind *kind, int index)
 	       !strcmp(kind->fields[index].name, "site") && ours && !strcmp(ours->name, kind->name);
 }
 
+/* A tensor that was not read has no hash and no statistics, which zeros would pretend. */
+uint64_t wti_event_unread_flag(const struct wt_kind *kind, int index)
+{
+	enum { NO_STATISTICS = 4, NO_HASH = 8 };
+	const struct wt_kind *ours = wt_kind_builtin(WT_KIND_TENSOR);
+
+	if (kind->number != WT_KIND_TENSOR || index < WT_TENSOR_FIELD_HASH ||
+	    index > WT_TENSOR_FIELD_M2 || strcmp(kind->name, ours->name) != 0 ||
+	    strcmp(kind->fields[index].name, ours->fields[index].name) != 0 ||
+	    kind->fields[index].type != ours->fields[index].type ||
+	    strcmp(kind->fields[WT_TENSOR_FIELD_FLAGS].name, "flags") != 0)
+		return 0;
+	return index == WT_TENSOR_FIELD_HASH ? NO_HASH : NO_STATISTICS;
+}
+
 static void typed_value(struct wti_shown *ret, uint64_t type, uint64_t bits)
 {
 	ret->u = bits;
@@ -117,6 +132,13 @@ static void enum_value(struct wti_shown *ret, const struct wt_field *field, uint
 	}
 }
 
+static bool is_unread(const struct wt_event *event, int index)
+{
+	uint64_t flag = wti_event_unread_flag(event->kind, index);
+
+	return flag && wt_event_u64(event, WT_TENSOR_FIELD_FLAGS) & flag;
+}
+
 void wti_event_field(struct wti_shown *ret, const struct wt_event *event, int index)
 {
 	const struct wt_field *field = &event->kind->fields[index];
@@ -125,6 +147,10 @@ void wti_event_field(struct wti_shown *ret, const struct wt_event *event, int in
 
 	ret->type = WTI_SHOWN_UINT;
 	ret->u = bits;
+	if (is_unread(event, index)) {
+		ret->type = WTI_SHOWN_ABSENT;
+		return;
+	}
 	switch (field->type) {
 	case WT_TYPE_I32:
 	case WT_TYPE_I64:

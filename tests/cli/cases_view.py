@@ -141,6 +141,21 @@ def test_view_recorders_own(b: Bench) -> None:
     assert len(events(b, run)) == 6
 
 
+def test_view_unread_tensor(b: Bench) -> None:
+    """What was not read is null, and not a zero that somebody might believe."""
+    trace = b.trace("tensors")
+    read, unread, hashed = (e["fields"] for e in events(b, "--kind", "tensor", trace))
+    statistics = ("nan", "inf", "zeros", "min", "max", "mean", "m2")
+    assert read["hash"] == "000000000000beef" and read["min"] == 1.5 and read["nan"] == 0, read
+    assert unread["hash"] is None and all(unread[key] is None for key in statistics) and unread["count"] == 6, unread
+    assert hashed["hash"] == "000000000000beef" and all(hashed[key] is None for key in statistics), hashed
+    lines = b.run("view", "--kind", "tensor", trace).out.splitlines()
+    assert " min=1.5" in lines[0] and not any(f" {key}=" in lines[1] for key in (*statistics, "hash")), lines
+    rows = list(csv.DictReader(io.StringIO(b.run("view", "--csv", "--kind", "tensor", trace).out)))
+    assert [row["hash"] for row in rows] == ["000000000000beef", "", "000000000000beef"], rows
+    assert [row["min"] for row in rows] == ["1.5", "", ""], rows
+
+
 def test_view_numbers(b: Bench) -> None:
     trace = b.trace("spans")
     for verb in (["view"], ["export", "--to", "jsonl", "-o", "-"]):

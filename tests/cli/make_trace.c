@@ -304,13 +304,33 @@ static void make_watermarks(void)
 	}
 }
 
+/* Three tensors: one that was read, one that was not, one of which there is a hash alone. */
+static void make_tensors(void)
+{
+	static const uint64_t flags[] = {0, 4 | 8, 4};
+	double min = 1.5;
+
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "x");
+	for (int i = 0; i < 3; i++) {
+		uint64_t values[WT_FIELDS_MAX] = {1};
+
+		values[WT_TENSOR_FIELD_FLAGS] = flags[i];
+		values[WT_TENSOR_FIELD_COUNT] = 6;
+		values[WT_TENSOR_FIELD_HASH] = flags[i] & 8 ? 0 : 0xbeef;
+		if (!flags[i])
+			memcpy(&values[WT_TENSOR_FIELD_MIN], &min, sizeof(min));
+		put(WT_KIND_TENSOR, 1, 100 * i, values);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
 } traces[] = {
 	{"spans", make_spans},         {"calls", make_calls},           {"devices", make_devices},
 	{"quantiles", make_quantiles}, {"hostile", make_hostile},       {"killed", make_killed},
-	{"unmatched", make_unmatched}, {"watermarks", make_watermarks},
+	{"unmatched", make_unmatched}, {"watermarks", make_watermarks}, {"tensors", make_tensors},
 };
 
 int main(int argc, char **argv)

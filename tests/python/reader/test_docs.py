@@ -59,7 +59,7 @@ def main() -> None:
     kept = recorded("kept", TRAIN.format(seed=1), "--tensors", "full")
     os.chdir(FOLDER)
     code = examples()
-    equal("six examples", len(code), 6)
+    equal("seven examples", len(code), 7)
     names: "dict[str, Any]" = {"wheeltap": wheeltap}
     losses = said(code["The loss"], names).split()
     equal("the loss at each step", losses[::2], [str(n) for n in range(6)])
@@ -76,10 +76,12 @@ def main() -> None:
     else:
         skip("pandas", f"{sys.executable} has no pandas")
     if has("numpy"):
-        contents = said(code["What a tensor contained"], {"run": wheeltap.open(kept)}).split()
+        contents = said(code["What a tensor contained"], {**names, "run": wheeltap.open(kept)}).split()
         check("contents of weights at each step", len(contents) >= 3 * 6 and set(contents[::3]) >= {"0", "5"}, contents)
     else:
         skip("contents", f"{sys.executable} has no numpy")
+    equal("a verdict", said(code["What is wrong with it"], {**names, "run": wheeltap.open("first")}).split()[-1],
+          wheeltap.open("first").doctor().status)
     test_calls(wheeltap.open("first"))
     finish()
 

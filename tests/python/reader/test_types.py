@@ -18,6 +18,9 @@ table: wheeltap.Table = run.table("counter", step=3, context=["step"])
 column: wheeltap.Column = table["value"]
 for event in run.events(["mark", "log"], time=(0, None)):
     kind: str = event.kind
+verdict: wheeltap.Verdict = run.doctor()
+codes: list[str] = [finding.code for finding in verdict.findings]
+read: bool = not wheeltap.TensorFlags.NO_HASH & 8
 wheeltap.step(3)
 wheeltap.context(fold=3, lr=0.1, name="a")
 with wheeltap.range("augment"):
@@ -35,7 +38,7 @@ def main() -> None:
         skip_all("mypy is not installed (Debian: mypy)")
     (FOLDER / "program.py").write_text(PROGRAM)
     package = SOURCE / "python" / "wheeltap"
-    files = [str(package / name) for name in ("__init__.py", "run.py", "table.py", "_find.py", "_reader.pyi")]
+    files = [str(package / name) for name in ("__init__.py", "run.py", "table.py", "flags.py", "_find.py", "_html.py", "_judge.py", "_reader.pyi")]
     # The agent's own modules speak of the interpreter's insides; they are not what programs import.
     command = [*tool, "--strict", "--follow-imports=silent", "--cache-dir", str(FOLDER / "cache"), *files,
                str(FOLDER / "program.py")]
