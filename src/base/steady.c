@@ -1,41 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Segments double, so that there are few of them, and none is ever moved. */
+/* Segments of one size, none of which is ever moved; only the list of them grows. */
 #include "steady.h"
 
 #include <stdlib.h>
 
 #include <wheeltap/err.h>
 
+#include "grow.h"
+
+#define SEGMENT_ITEMS ((size_t)1 << WTI_STEADY_BITS)
+
 void wti_steady_init(struct wti_steady *array, size_t item_bytes, size_t ceiling)
 {
-	*array = (struct wti_steady){
-		.item_bytes = item_bytes,
-		.ceiling = ceiling < WTI_STEADY_MAX ? ceiling : WTI_STEADY_MAX,
-	};
+	*array = (struct wti_steady){.item_bytes = item_bytes, .ceiling = ceiling};
 }
 
 void wti_steady_release(struct wti_steady *array)
 {
 	if (!array)
 		return;
-	for (size_t i = 0; i < WTI_STEADY_SEGMENTS; i++)
+	for (size_t i = 0; i < array->segment_capacity; i++)
 		free(array->segments[i]);
+	free(array->segments);
 	wti_steady_init(array, array->item_bytes, array->ceiling);
+}
+
+/* The segment for one more item. */
+static int make_room(struct wti_steady *array)
+{
+	size_t segment = array->count / SEGMENT_ITEMS;
+
+	if (array->count >= array->ceiling)
+		return WT_E_LIMIT;
+	if (wti_grow_zeroed(&array->segments, segment + 1, &array->segment_capacity,
+			    WTI_NO_CEILING))
+		return WT_E_NOMEM;
+	if (!array->segments[segment])
+		array->segments[segment] = calloc(SEGMENT_ITEMS, array->item_bytes);
+	return array->segments[segment] ? 0 : WT_E_NOMEM;
 }
 
 void *wti_steady_add(struct wti_steady *array)
 {
-	unsigned segment = 63 - (unsigned)__builtin_clzll((uint64_t)array->count + 1);
+	int r = make_room(array);
 
-	if (array->count >= array->ceiling) {
-		array->status = WT_E_LIMIT;
+	if (r) {
+		array->status = r;
 		return NULL;
 	}
-	if (!array->segments[segment])
-		array->segments[segment] = calloc((size_t)1 << segment, array->item_bytes);
-	if (!array->segments[segment]) {
-		array->status = WT_E_NOMEM;
-		return NULL;
-	}
-	return wti_steady_at(array, array->count++);
+	return wti_steady_at(array, array->count++, array->item_bytes);
 }

@@ -13,13 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WTI_STEADY_SEGMENTS = 24 };
-
-/* No array has more items, whatever its ceiling. */
-#define WTI_STEADY_MAX (((size_t)1 << WTI_STEADY_SEGMENTS) - 1)
+#define WTI_STEADY_BITS 5 /* a segment has 2^5 items: few enough for the smallest of arrays */
 
 struct wti_steady {
-	char *segments[WTI_STEADY_SEGMENTS]; /* number n: the indexes from 2^n - 1, 2^n of them */
+	char **segments;
+	size_t segment_capacity;
 	size_t item_bytes;
 	size_t count;
 	size_t ceiling;
@@ -31,12 +29,11 @@ void wti_steady_release(struct wti_steady *array);
 /* A new last item, all zero. NULL at the ceiling or out of memory, and `status` says which. */
 void *wti_steady_add(struct wti_steady *array);
 
-/* `index` has to be below the count. */
-static inline void *wti_steady_at(const struct wti_steady *array, size_t index)
+/* `index` has to be below the count, and `item_bytes` those of the array: a constant is faster. */
+static inline void *wti_steady_at(const struct wti_steady *array, size_t index, size_t item_bytes)
 {
-	unsigned segment = 63 - (unsigned)__builtin_clzll((uint64_t)index + 1);
-
-	return array->segments[segment] + (index + 1 - ((size_t)1 << segment)) * array->item_bytes;
+	return array->segments[index >> WTI_STEADY_BITS] +
+	       (index & (((size_t)1 << WTI_STEADY_BITS) - 1)) * item_bytes;
 }
 
 #endif

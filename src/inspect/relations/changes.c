@@ -257,8 +257,7 @@ static void see_stepped(struct wti_scene *scene, struct state *state,
 		tell_clear(scene, moment, held);
 	for (size_t i = 0; i < training->parameters.count; i += stride) {
 		const struct wti_parameter *parameter = wti_parameter_at(training, i);
-		bool is_held = parameter->optimizer &&
-			       wti_object_at(training, parameter->optimizer - 1) == moment->object;
+		bool is_held = parameter->optimizer == moment->object->place + 1;
 
 		if (parameter->stream != moment->process->stream)
 			continue;

@@ -8,7 +8,8 @@ void *wti_slot_find(const struct wti_slots *slots, uint64_t key)
 {
 	const uint64_t *place = wti_map_find_number(&slots->index, key);
 
-	return place && *place ? wti_steady_at(&slots->memory, *place - 1) : NULL;
+	return place && *place ? wti_steady_at(&slots->memory, *place - 1, slots->memory.item_bytes)
+			       : NULL;
 }
 
 void *wti_slot(struct wti_slots *slots, uint64_t key, size_t bytes)
@@ -26,7 +27,7 @@ void *wti_slot(struct wti_slots *slots, uint64_t key, size_t bytes)
 	if (!place)
 		return NULL;
 	if (*place)
-		return wti_steady_at(&slots->memory, *place - 1);
+		return wti_steady_at(&slots->memory, *place - 1, bytes);
 	slot = wti_steady_add(&slots->memory);
 	if (slot)
 		*place = ++slots->count;

@@ -213,18 +213,18 @@ void wti_training_finish(struct wti_training *training);
 /* By place, which has to be below the count. */
 static inline struct wti_process *wti_process_at(const struct wti_training *training, size_t place)
 {
-	return wti_steady_at(&training->processes, place);
+	return wti_steady_at(&training->processes, place, sizeof(struct wti_process));
 }
 
 static inline struct wti_object *wti_object_at(const struct wti_training *training, size_t place)
 {
-	return wti_steady_at(&training->objects, place);
+	return wti_steady_at(&training->objects, place, sizeof(struct wti_object));
 }
 
 static inline struct wti_parameter *wti_parameter_at(const struct wti_training *training,
 						     size_t place)
 {
-	return wti_steady_at(&training->parameters, place);
+	return wti_steady_at(&training->parameters, place, sizeof(struct wti_parameter));
 }
 
 /* The end of a run, as a moment of a process; where its last step was called. */
