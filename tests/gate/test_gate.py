@@ -318,7 +318,7 @@ class Gate(unittest.TestCase):
             ('[gate]\ntype = "count"', ":1:", "[[gate]]"),
             ('[[assertion]]\nname = "x"\ntype = "span_counts"\nmax_spans = 1', ":3:", "did you mean 'span_count'"),
             ('[[assertion]]\nname = "x"\ntype = "span_count"', ":1:", "it needs max_spans"),
-            ('[[assertion]]\nname = "x"\ntype = "span_count"\nmax_spans = 1\nspan_name_pattern = "("', ":1:", "no regular"),
+            ('[[assertion]]\nname = "x"\ntype = "span_count"\nmax_spans = 1\nspan_name_pattern = "("', ":1:", "cannot be used as a regular expression"),
             ("", "", "asserts nothing"),
         )
         for text, place, words in cases:

@@ -165,7 +165,8 @@ def explained(run: Path, recorded: Outcome, ample: bool) -> str:
         return f"a run without a description: {problem}"
     if about["status"] == "running":
         return "the description is not that of the end"
-    joined = any(stream["events"] for stream in about["streams"] if stream["file"] != "0000.wt")
+    # Null in the short description, where a limit left no room for the long one.
+    joined = any(stream["events"] for stream in about["streams"] or () if stream["file"] != "0000.wt")
     if ample and not joined:
         return f"no events at the most ample value: {about.get('limited')} {about['python']}"
     if not joined and recorded.status == 0 and not about.get("limited") and not about["trouble"] and not about["lost"]:
