@@ -3,13 +3,15 @@
  * Prints digests for digest_oracle.py: reads (dtype, count, data) from a file, and writes a line
  * for each of them, instruction set and alignment, one for a foreign floating-point mode, which
  * must be left as it was, one for elements that are given bit by bit, and one with the hash that is
- * computed alone.
+ * computed alone. The elements end where memory does: nothing behind them may be read.
  */
 #include <fenv.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -89,6 +91,27 @@ static bool print_other_ways(const uint8_t *data, uint32_t dtype, uint64_t count
 	return !wti_digest_from(&source, &alone) || count == 0;
 }
 
+/* Memory that ends before a page that cannot be read. */
+struct fenced {
+	uint8_t *map;
+	size_t map_bytes;
+	uint8_t *data;
+};
+
+static bool fence(struct fenced *fenced, size_t bytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t room = (bytes + page - 1) / page * page;
+
+	fenced->map_bytes = room + page;
+	fenced->map = mmap(NULL, fenced->map_bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (fenced->map == MAP_FAILED)
+		return false;
+	fenced->data = fenced->map + room - bytes;
+	return mprotect(fenced->map + room, page, PROT_NONE) == 0;
+}
+
 int main(int argc, char **argv)
 {
 	FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
@@ -98,13 +121,17 @@ int main(int argc, char **argv)
 		return 2;
 	while (fread(head, sizeof(head), 1, file) == 1) {
 		size_t bytes = head[1] * wti_dtype_bytes((uint32_t)head[0]);
-		uint8_t *data = malloc(bytes + 1); /* one off: no alignment is promised */
 		struct wt_digest digest;
+		struct fenced fenced;
+		uint8_t *data;
 		unsigned foreign;
 		bool is_kept;
 		fenv_t mode;
 
-		if (!data || (bytes && fread(data + 1, bytes, 1, file) != 1))
+		if (!fence(&fenced, bytes + 1)) /* one off: no alignment is promised */
+			return 2;
+		data = fenced.data;
+		if (bytes && fread(data + 1, bytes, 1, file) != 1)
 			return 2;
 		for (int set = WTI_DIGEST_PLAIN; set <= WTI_DIGEST_AVX512; set++) {
 			wti_digest_on(set, data + 1, (uint32_t)head[0], head[1], &digest);
@@ -123,7 +150,7 @@ int main(int argc, char **argv)
 		print_digest(&digest);
 		if (!is_kept || !print_other_ways(data + 1, (uint32_t)head[0], head[1]))
 			return 2;
-		free(data);
+		munmap(fenced.map, fenced.map_bytes);
 	}
 	fclose(file);
 	return 0;

@@ -24,6 +24,8 @@ SIZE = {"bool": 1, "u8": 1, "i8": 1, "u16": 2, "i16": 2, "u32": 4, "i32": 4, "u6
         "f8e4m3fnuz": 1, "f8e5m2fnuz": 1, "f8e8m0": 1}
 FORMAT = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f16": "e",
           "f32": "f", "f64": "d", "c64": "f", "c128": "d", "c32": "e"}
+REAL = {"c32": "f16", "c64": "f32", "c128": "f64"}
+SMALL = ["bool", "u8", "i8", "u16", "i16", "f16", "bf16", "c32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0"]
 LANES = 16
 BLOCK = 4096
 WAYS = 9  # in which the program is asked for each digest
@@ -137,6 +139,49 @@ def digest(dtype: str, data: bytes) -> str:
             f"{bits(max(finite, default=0.0))} {bits(mean)} {bits(m2)}")
 
 
+def patterns(dtype: str) -> list[bytes]:
+    """Every element of a small type."""
+    size = SIZE[REAL.get(dtype, dtype)]
+    return [value.to_bytes(size, "little") for value in range(256 ** size)]
+
+
+def finite_patterns(dtype: str) -> list[bytes]:
+    real = REAL.get(dtype, dtype)
+    return [pattern for pattern in patterns(dtype) if math.isfinite(reals(real, pattern)[0])]
+
+
+def make_small(rng: random.Random, dtype: str, count: int, style: str, finite: list[bytes]) -> bytes:
+    """`finite`: without NaN and infinities, as most blocks are; `one`: one element in 3000 that is not;
+    `positive` and `negative`: one sign alone; else the byte of which all is made, in hexadecimal."""
+    count = count * SIZE[dtype] // len(finite[0])
+    if style in ("positive", "negative"):
+        finite = [pattern for pattern in finite if (pattern[-1] >= 0x80) == (style == "negative")] or finite
+    elif style not in ("finite", "one"):
+        return bytes.fromhex(style) * (count * len(finite[0]))
+    values = rng.choices(finite, k=count)
+    if style == "one":
+        others = sorted(set(patterns(dtype)) - set(finite)) or finite
+        for i in range(rng.randrange(20), count, 3000):
+            values[i] = rng.choice(others)
+    return b"".join(values)
+
+
+def small_inputs(rng: random.Random) -> list[tuple[tuple[str, int, str], tuple[str, bytes]]]:
+    inputs = []
+    for dtype in SMALL:
+        finite = finite_patterns(dtype)
+        shuffled = rng.sample(finite, len(finite))
+        for style, values in (("every", patterns(dtype)), ("every finite", finite), ("shuffled", shuffled)):
+            inputs.append(((dtype, len(values), style), (dtype, b"".join(values))))
+        cases = [(count, style) for count in (1, 15, 17, 31, 33, 65, 127, 1023, 4095, 4096, 4097, 8209)
+                 for style in ("finite", "one", "positive", "negative")]
+        cases += [(count, f"{byte:02x}") for count in (5, 33, 8200) for byte in (0, 1, 0x7f, 0x80, 0xff)]
+        if SIZE[dtype] == 1:
+            cases += [(67, f"{byte:02x}") for byte in range(256)]
+        inputs += [((dtype, *case), (dtype, make_small(rng, dtype, *case, finite))) for case in cases]
+    return inputs
+
+
 def make(rng: random.Random, dtype: str, count: int, style: str) -> bytes:
     """`bits`: any bytes at all; `normal`: a bell; `special`: NaN, infinities, zeros, denormals among them."""
     if style == "bits" or dtype not in ("f32", "f64", "c64", "c128"):
@@ -160,6 +205,9 @@ def main() -> int:
              for count in (0, 1, 7, 15, 16, 17, 255, 256, 257, 4095, 4096, 4097, 9000)
              for style in (("bits", "normal", "special", "huge", "zeros") if dtype in ("f32", "f64", "c64", "c128") else ("bits",))]
     inputs = [(dtype, make(rng, dtype, count, style)) for dtype, count, style in cases]
+    for case, data in small_inputs(rng):
+        cases.append(case)
+        inputs.append(data)
     with tempfile.NamedTemporaryFile() as file:
         for dtype, data in inputs:
             file.write(struct.pack("<QQ", DTYPES.index(dtype), len(data) // SIZE[dtype]) + data)

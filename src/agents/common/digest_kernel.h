@@ -6,15 +6,12 @@
  * Each block is hashed, summed, and, when its mean is known, squared while it is in the cache.
  * Lanes never meet within a block, so that the width of the vectors cannot change a result, and
  * multiplication and addition are not fused (-ffp-contract=off). Floats and doubles are read where
- * they lie, other types are widened a piece at a time. Blocks are taken for finite first; those
- * that are not are done again, with care.
+ * they lie, types that fit a float are widened once, to a block of floats or, if they have 8 bits,
+ * of tops of doubles, and larger integers a piece at a time. Blocks are taken for finite first;
+ * those that are not are done again, with care.
  */
 #include <stdbool.h>
 #include <string.h>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 /* A page ahead: what fetches memory by itself stops at the end of a page. */
 #define XXH_PREFETCH_DIST 4096
@@ -23,274 +20,18 @@
 
 #include "digest_types.h"
 
+#include "digest_vector.h"
+
 #include "digest_convert.h"
-
-enum {
-	BLOCK = 4096, /* elements */
-	PIECE = 512,  /* elements that are widened at a time; a multiple of LANES */
-	LANES = 16,
-	WIDTH = WTI_WIDTH,
-	VECTORS = LANES / WIDTH, /* of doubles, for all lanes */
-	FLOAT_VECTORS = VECTORS / 2,
-};
-
-typedef double doubles __attribute__((vector_size(8 * WTI_WIDTH)));
-typedef int64_t longs __attribute__((vector_size(8 * WTI_WIDTH)));
-typedef float floats __attribute__((vector_size(8 * WTI_WIDTH)));
-typedef int32_t ints __attribute__((vector_size(8 * WTI_WIDTH)));
-typedef float half_floats __attribute__((vector_size(4 * WTI_WIDTH)));
-
-/* What a block is reduced to in a turn over it. */
-struct lanes {
-	doubles sum[VECTORS]; /* of finite elements; in the second turn, of squared distances */
-	doubles min;          /* over all lanes of the same place in a vector */
-	doubles max;
-	uint64_t nan;
-	uint64_t inf;
-	uint64_t zeros;
-};
-
-/* a < b ? a : b and a > b ? a : b in each lane, which is what the instructions do, to the bit. */
-#if defined(__AVX512F__)
-#define MIN_DOUBLES(a, b) ((doubles)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
-#define MAX_DOUBLES(a, b) ((doubles)_mm512_max_pd((__m512d)(a), (__m512d)(b)))
-#define MIN_FLOATS(a, b) ((floats)_mm512_min_ps((__m512)(a), (__m512)(b)))
-#define MAX_FLOATS(a, b) ((floats)_mm512_max_ps((__m512)(a), (__m512)(b)))
-#define WIDEN(floats) ((doubles)_mm512_cvtps_pd((__m256)(floats)))
-#define LOW_HALF(floats) _mm512_castps512_ps256((__m512)(floats))
-#define HIGH_HALF(floats) _mm512_extractf32x8_ps((__m512)(floats), 1)
-#elif defined(__AVX2__)
-#define MIN_DOUBLES(a, b) ((doubles)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
-#define MAX_DOUBLES(a, b) ((doubles)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
-#define MIN_FLOATS(a, b) ((floats)_mm256_min_ps((__m256)(a), (__m256)(b)))
-#define MAX_FLOATS(a, b) ((floats)_mm256_max_ps((__m256)(a), (__m256)(b)))
-#define WIDEN(floats) ((doubles)_mm256_cvtps_pd((__m128)(floats)))
-#define LOW_HALF(floats) _mm256_castps256_ps128((__m256)(floats))
-#define HIGH_HALF(floats) _mm256_extractf128_ps((__m256)(floats), 1)
-#elif defined(__SSE2__)
-#define MIN_DOUBLES(a, b) ((doubles)_mm_min_pd((__m128d)(a), (__m128d)(b)))
-#define MAX_DOUBLES(a, b) ((doubles)_mm_max_pd((__m128d)(a), (__m128d)(b)))
-#define MIN_FLOATS(a, b) ((floats)_mm_min_ps((__m128)(a), (__m128)(b)))
-#define MAX_FLOATS(a, b) ((floats)_mm_max_ps((__m128)(a), (__m128)(b)))
-#define WIDEN(floats) __builtin_convertvector(floats, doubles)
-#define LOW_HALF(floats) __builtin_shufflevector(floats, floats, 0, 1)
-#define HIGH_HALF(floats) __builtin_shufflevector(floats, floats, 2, 3)
-#else
-#define CHOOSE(type, bits, mask, yes, no) ((type)(((mask) & (bits)(yes)) | (~(mask) & (bits)(no))))
-#define MIN_DOUBLES(a, b) CHOOSE(doubles, longs, (a) < (b), a, b)
-#define MAX_DOUBLES(a, b) CHOOSE(doubles, longs, (a) > (b), a, b)
-#define MIN_FLOATS(a, b) CHOOSE(floats, ints, (a) < (b), a, b)
-#define MAX_FLOATS(a, b) CHOOSE(floats, ints, (a) > (b), a, b)
-#define WIDEN(floats) __builtin_convertvector(floats, doubles)
-#define LOW_HALF(floats) __builtin_shufflevector(floats, floats, 0, 1)
-#define HIGH_HALF(floats) __builtin_shufflevector(floats, floats, 2, 3)
-#endif
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE void lanes_clear(struct lanes *lanes)
-{
-	for (int k = 0; k < VECTORS; k++)
-		lanes->sum[k] = (doubles){0};
-	lanes->min = (doubles){0} + __builtin_inf();
-	lanes->max = (doubles){0} - __builtin_inf();
-	lanes->nan = lanes->inf = lanes->zeros = 0;
-}
-
-/* Place j of the result is place j + step; what comes to the end does not matter. */
-#if WTI_WIDTH == 8
-#define MOVED(v, step)                                                                             \
-	__builtin_shufflevector(v, v, step, (1 + step) % 8, (2 + step) % 8, (3 + step) % 8,        \
-				(4 + step) % 8, (5 + step) % 8, (6 + step) % 8, (7 + step) % 8)
-#elif WTI_WIDTH == 4
-#define MOVED(v, step)                                                                             \
-	__builtin_shufflevector(v, v, step % 4, (1 + step) % 4, (2 + step) % 4, (3 + step) % 4)
-#else
-#define MOVED(v, step) __builtin_shufflevector(v, v, step % 2, (1 + step) % 2)
-#endif
-
-/* Lane j takes in lane j + 8, then j + 4, j + 2, j + 1. */
-INLINE double lanes_fold(const struct lanes *lanes)
-{
-	doubles sum[VECTORS];
-
-	for (int k = 0; k < VECTORS; k++)
-		sum[k] = lanes->sum[k];
-	for (int step = VECTORS / 2; step; step /= 2)
-		for (int k = 0; k < step; k++)
-			sum[k] += sum[k + step];
-	if (WIDTH > 4)
-		sum[0] += MOVED(sum[0], 4);
-	if (WIDTH > 2)
-		sum[0] += MOVED(sum[0], 2);
-	sum[0] += MOVED(sum[0], 1);
-	return sum[0][0];
-}
-
-/* The order does not matter: there are no NaNs, and zeros are made one in the end. */
-INLINE void lanes_extremes(const struct lanes *lanes, struct wti_part *part)
-{
-	doubles min = lanes->min;
-	doubles max = lanes->max;
-
-	min = MIN_DOUBLES(MOVED(min, 4), min); /* in narrower vectors some of this is idle */
-	max = MAX_DOUBLES(MOVED(max, 4), max);
-	min = MIN_DOUBLES(MOVED(min, 2), min);
-	max = MAX_DOUBLES(MOVED(max, 2), max);
-	min = MIN_DOUBLES(MOVED(min, 1), min);
-	max = MAX_DOUBLES(MOVED(max, 1), max);
-	part->min = min[0];
-	part->max = max[0];
-}
-
-/* ---- Finite doubles, at any address; `count` is a multiple of LANES ---------------------------
- */
-
-INLINE doubles load(const void *x, size_t at)
-{
-	doubles vector;
-
-	memcpy(&vector, (const char *)x + at * sizeof(double), sizeof(vector));
-	return vector;
-}
-
-INLINE void add_doubles(struct lanes *lanes, const void *x, size_t count)
-{
-	struct lanes own = *lanes; /* in registers */
-	longs zeros = {0};
-
-	for (size_t i = 0; i < count; i += LANES) {
-		for (int k = 0; k < VECTORS; k++) {
-			doubles value = load(x, i + (size_t)(k * WIDTH));
-
-			own.sum[k] += value;
-			own.min = MIN_DOUBLES(value, own.min);
-			own.max = MAX_DOUBLES(value, own.max);
-			zeros -= value == 0;
-		}
-		/* The next block is on its way meanwhile. */
-		__builtin_prefetch((const char *)x + (i + BLOCK) * sizeof(double), 0, 2);
-		__builtin_prefetch((const char *)x + (i + BLOCK + 8) * sizeof(double), 0, 2);
-	}
-	for (int j = 0; j < WIDTH; j++)
-		own.zeros += (uint64_t)zeros[j];
-	*lanes = own;
-}
-
-INLINE void square_doubles(struct lanes *lanes, const void *x, size_t count, double mean)
-{
-	struct lanes own = *lanes; /* in registers */
-
-	for (size_t i = 0; i < count; i += LANES) {
-		for (int k = 0; k < VECTORS; k++) {
-			doubles distance = load(x, i + (size_t)(k * WIDTH)) - mean;
-
-			own.sum[k] += distance * distance;
-		}
-	}
-	*lanes = own;
-}
-
-/* ---- Finite floats: widened in registers, extremes compared as they are -----------------------
- */
-
-INLINE doubles widen(const void *x, size_t at)
-{
-	half_floats narrow;
-
-	memcpy(&narrow, (const char *)x + at * sizeof(float), sizeof(narrow));
-	return WIDEN(narrow);
-}
-
-INLINE void add_floats(struct lanes *lanes, const void *x, size_t count)
-{
-	struct lanes own = *lanes; /* in registers */
-	floats min = (floats){0} + __builtin_inff();
-	floats max = -min;
-	ints zeros = {0};
-
-	for (size_t i = 0; i < count; i += LANES) {
-		for (int k = 0; k < FLOAT_VECTORS; k++) {
-			floats value;
-
-			memcpy(&value,
-			       (const char *)x + (i + (size_t)(2 * k * WIDTH)) * sizeof(float),
-			       sizeof(value));
-			min = MIN_FLOATS(value, min);
-			max = MAX_FLOATS(value, max);
-			zeros -= value == 0;
-		}
-		for (int k = 0; k < VECTORS; k++)
-			own.sum[k] += widen(x, i + (size_t)(k * WIDTH));
-		__builtin_prefetch((const char *)x + (i + BLOCK) * sizeof(float), 0, 2);
-	}
-	own.min = MIN_DOUBLES(WIDEN(LOW_HALF(min)), MIN_DOUBLES(WIDEN(HIGH_HALF(min)), own.min));
-	own.max = MAX_DOUBLES(WIDEN(LOW_HALF(max)), MAX_DOUBLES(WIDEN(HIGH_HALF(max)), own.max));
-	for (int j = 0; j < 2 * WIDTH; j++)
-		own.zeros += (uint32_t)zeros[j];
-	*lanes = own;
-}
-
-INLINE void square_floats(struct lanes *lanes, const void *x, size_t count, double mean)
-{
-	struct lanes own = *lanes; /* in registers */
-
-	for (size_t i = 0; i < count; i += LANES) {
-		for (int k = 0; k < VECTORS; k++) {
-			doubles distance = widen(x, i + (size_t)(k * WIDTH)) - mean;
-
-			own.sum[k] += distance * distance;
-		}
-	}
-	*lanes = own;
-}
-
-/* ---- Fewer elements than lanes, or some that are not finite -----------------------------------
- */
-
-struct few {
-	double add[LANES]; /* +0 for what is not there: no lane is ever -0, so that it stays */
-	double min;
-	double max;
-	uint32_t nan;
-	uint32_t inf;
-	uint32_t zeros;
-};
-
-static void few_add(struct few *few, const double *x, size_t count)
-{
-	*few = (struct few){.min = __builtin_inf(), .max = -__builtin_inf()};
-	for (size_t j = 0; j < count; j++) {
-		if (__builtin_isnan(x[j])) {
-			few->nan++;
-		} else if (__builtin_isinf(x[j])) {
-			few->inf++;
-		} else {
-			few->add[j] = x[j];
-			few->zeros += x[j] == 0;
-			few->min = x[j] < few->min ? x[j] : few->min;
-			few->max = x[j] > few->max ? x[j] : few->max;
-		}
-	}
-}
-
-static void few_square(struct few *few, const double *x, size_t count, double mean)
-{
-	memset(few->add, 0, sizeof(few->add));
-	for (size_t j = 0; j < count; j++) {
-		double distance = x[j] - mean;
-
-		if (__builtin_isfinite(x[j]))
-			few->add[j] = distance * distance;
-	}
-}
+#include "digest_lanes.h"
+#include "digest_survey.h"
 
 /* ---- A block of any type --------------------------------------------------------------------- */
 
 /* How elements are taken: constants where these functions are called, so that each way is a
  * function of its own, with everything in registers. */
 enum way {
-	FLOATS,  /* where they lie */
+	FLOATS,  /* where they lie, or a block of them that was widened */
 	DOUBLES, /* where they lie */
 	PIECES,  /* of any type: widened first */
 	CARE,    /* the same, and some are not finite */
@@ -301,15 +42,16 @@ struct block {
 	uint32_t dtype;
 	size_t size; /* of an element */
 	size_t count;
-	bool is_second; /* turn: the mean is known */
-	double mean;
+	const char *floats; /* the elements as floats, for FLOATS */
+	double mean;        /* for the second turn */
 };
 
-INLINE void take_few(struct lanes *lanes, const double *x, size_t count, const struct block *block)
+INLINE void take_few(struct lanes *lanes, const double *x, size_t count, const struct block *block,
+		     bool is_second)
 {
 	struct few few;
 
-	if (block->is_second) {
+	if (is_second) {
 		few_square(&few, x, count, block->mean);
 	} else {
 		few_add(&few, x, count);
@@ -324,47 +66,60 @@ INLINE void take_few(struct lanes *lanes, const double *x, size_t count, const s
 }
 
 INLINE void take_doubles(struct lanes *lanes, const char *x, size_t count,
-			 const struct block *block, bool with_care)
+			 const struct block *block, bool is_second, bool with_care)
 {
-	size_t full = with_care ? 0 : count / LANES * LANES;
+	const size_t full = count / LANES * LANES;
 	double few[LANES];
 
-	if (block->is_second)
+	if (is_second && with_care)
+		square_with_care(lanes, x, full, block->mean, false);
+	else if (is_second)
 		square_doubles(lanes, x, full, block->mean);
+	else if (with_care)
+		add_with_care(lanes, x, full, false);
 	else
 		add_doubles(lanes, x, full);
-	for (; full < count; full += LANES) {
-		size_t n = count - full < LANES ? count - full : LANES;
+	if (full == count)
+		return;
+	memcpy(few, x + full * sizeof(double), (count - full) * sizeof(double));
+	take_few(lanes, few, count - full, block, is_second);
+}
 
-		memcpy(few, x + full * sizeof(double), n * sizeof(double));
-		take_few(lanes, few, n, block);
+/* What does not fill the lanes. */
+INLINE void take_last_floats(struct lanes *lanes, const char *x, size_t count,
+			     const struct block *block, bool is_second)
+{
+	double few[LANES];
+
+	for (size_t j = 0; j < count; j++) {
+		float value;
+
+		memcpy(&value, x + j * sizeof(value), sizeof(value));
+		few[j] = value;
 	}
+	if (count)
+		take_few(lanes, few, count, block, is_second);
 }
 
 INLINE void take_floats(struct lanes *lanes, const char *x, size_t count, const struct block *block,
-			bool with_care)
+			bool is_second, bool with_care)
 {
-	size_t full = with_care ? 0 : count / LANES * LANES;
-	double few[LANES];
+	const struct ahead ahead = {block->data + BLOCK * block->size, block->size};
+	const size_t full = count / LANES * LANES;
 
-	if (block->is_second)
-		square_floats(lanes, x, full, block->mean);
+	if (is_second && with_care)
+		square_with_care(lanes, x, full, block->mean, true);
+	else if (is_second)
+		square_floats(lanes, x, full, block->mean, (struct ahead){0});
+	else if (with_care)
+		add_with_care(lanes, x, full, true);
 	else
-		add_floats(lanes, x, full);
-	for (; full < count; full += LANES) {
-		size_t n = count - full < LANES ? count - full : LANES;
-
-		for (size_t j = 0; j < n; j++) {
-			float value;
-
-			memcpy(&value, x + (full + j) * sizeof(value), sizeof(value));
-			few[j] = value;
-		}
-		take_few(lanes, few, n, block);
-	}
+		add_floats(lanes, x, full, ahead);
+	take_last_floats(lanes, x + full * sizeof(float), count - full, block, is_second);
 }
 
-INLINE void take_pieces(struct lanes *lanes, const struct block *block, bool with_care)
+INLINE void take_pieces(struct lanes *lanes, const struct block *block, bool is_second,
+			bool with_care)
 {
 	union {
 		float narrow[PIECE];
@@ -378,22 +133,22 @@ INLINE void take_pieces(struct lanes *lanes, const struct block *block, bool wit
 
 		if (is_narrow(block->dtype)) {
 			to_floats(data, block->dtype, n, piece.narrow);
-			take_floats(lanes, piece.bytes, n, block, with_care);
+			take_floats(lanes, piece.bytes, n, block, is_second, with_care);
 		} else {
 			to_doubles(data, block->dtype, n, piece.wide);
-			take_doubles(lanes, piece.bytes, n, block, with_care);
+			take_doubles(lanes, piece.bytes, n, block, is_second, with_care);
 		}
 	}
 }
 
-INLINE void take(struct lanes *lanes, const struct block *block, enum way way)
+INLINE void take(struct lanes *lanes, const struct block *block, bool is_second, enum way way)
 {
 	if (way == FLOATS)
-		take_floats(lanes, block->data, block->count, block, false);
+		take_floats(lanes, block->floats, block->count, block, is_second, false);
 	else if (way == DOUBLES)
-		take_doubles(lanes, block->data, block->count, block, false);
+		take_doubles(lanes, block->data, block->count, block, is_second, false);
 	else
-		take_pieces(lanes, block, way == CARE);
+		take_pieces(lanes, block, is_second, way == CARE);
 }
 
 INLINE void take_twice(struct block block, struct wti_part *part, enum way way)
@@ -401,7 +156,7 @@ INLINE void take_twice(struct block block, struct wti_part *part, enum way way)
 	struct lanes lanes;
 
 	lanes_clear(&lanes);
-	take(&lanes, &block, way);
+	take(&lanes, &block, false, way);
 	part->nan = lanes.nan;
 	part->inf = lanes.inf;
 	part->zeros = lanes.zeros;
@@ -411,10 +166,14 @@ INLINE void take_twice(struct block block, struct wti_part *part, enum way way)
 		return;
 	lanes_extremes(&lanes, part);
 	lanes_clear(&lanes);
-	block.is_second = true;
 	block.mean = part->mean;
-	take(&lanes, &block, way);
+	take(&lanes, &block, true, way);
 	part->m2 = lanes_fold(&lanes);
+}
+
+static void take_floats_twice(const struct block *block, struct wti_part *part)
+{
+	take_twice(*block, part, FLOATS);
 }
 
 static void take_pieces_twice(const struct block *block, struct wti_part *part)
@@ -427,6 +186,153 @@ static void take_twice_with_care(const struct block *block, struct wti_part *par
 	take_twice(*block, part, CARE);
 }
 
+/* ---- Small elements: known from their bits, but for the squares -------------------------------
+ */
+
+static double squares_of_floats(struct block block, double mean)
+{
+	const struct ahead ahead = {block.data + BLOCK * block.size, block.size};
+	const size_t full = block.count / LANES * LANES;
+	struct lanes lanes;
+
+	lanes_clear(&lanes);
+	block.mean = mean;
+	square_floats(&lanes, block.floats, full, mean, ahead);
+	take_last_floats(&lanes, block.floats + full * sizeof(float), block.count - full, &block,
+			 true);
+	return lanes_fold(&lanes);
+}
+
+static double real_of(uint32_t dtype, const void *element)
+{
+	float value;
+
+	to_floats(element, dtype, 1, &value);
+	return value;
+}
+
+/* False: some element is not finite. */
+static bool survey_of_float8(const struct block *block, struct survey *survey)
+{
+	const bool has_negative_zero =
+		block->dtype == WT_DTYPE_F8E4M3 || block->dtype == WT_DTYPE_F8E5M2;
+	const int most = block->dtype == WT_DTYPE_F8E5M2 ? 0x7b : 0x7e;
+	const uint8_t *data = (const uint8_t *)block->data;
+
+	if (block->dtype == WT_DTYPE_F8E8M0) {
+		survey_bytes(survey, data, block->count, AS_IT_IS);
+		survey->zeros = 0;
+		return survey->max < 0xff;
+	}
+	survey_bytes(survey, data, block->count, SIGN_MAGNITUDE);
+	if (!has_negative_zero)
+		return survey->negative_zeros == 0;
+	survey->zeros += survey->negative_zeros;
+	return survey->max <= (0x80 | most) && survey->min >= 0x7f - most;
+}
+
+/* False: some element is not finite. */
+static bool extremes_of_float8(const struct block *block, struct wti_part *part)
+{
+	const enum key key = block->dtype == WT_DTYPE_F8E8M0 ? AS_IT_IS : SIGN_MAGNITUDE;
+	struct survey survey;
+	uint8_t min, max;
+
+	if (!survey_of_float8(block, &survey))
+		return false;
+	min = byte_of_key(survey.min, key);
+	max = byte_of_key(survey.max, key);
+	part->min = real_of(block->dtype, &min);
+	part->max = real_of(block->dtype, &max);
+	part->zeros = survey.zeros;
+	return true;
+}
+
+static void float8_digest(struct block block, struct wti_part *part)
+{
+	const struct ahead ahead = {block.data + BLOCK * block.size, block.size};
+	const size_t full = block.count / LANES * LANES;
+	uint16_t tops[BLOCK] __attribute__((aligned(64)));
+	struct lanes lanes;
+	float last[LANES];
+
+	part->mean = __builtin_nan("");
+	if (!extremes_of_float8(&block, part))
+		return;
+	to_tops((const uint8_t *)block.data, block.dtype, full, tops);
+	to_floats(block.data + full, block.dtype, block.count - full, last);
+	lanes_clear(&lanes);
+	sum_tops(&lanes, tops, full, ahead);
+	take_last_floats(&lanes, (const char *)last, block.count - full, &block, false);
+	part->mean = block.mean = lanes_fold(&lanes) / (double)block.count;
+	lanes_clear(&lanes);
+	square_tops(&lanes, tops, full, block.mean);
+	take_last_floats(&lanes, (const char *)last, block.count - full, &block, true);
+	part->m2 = lanes_fold(&lanes);
+}
+
+static void mean_of_integers(const struct block *block, struct wti_part *part)
+{
+	const uint8_t *data = (const uint8_t *)block->data;
+	struct survey survey;
+	int first = 0; /* what the key 0 stands for */
+
+	if (block->dtype == WT_DTYPE_I16 || block->dtype == WT_DTYPE_U16)
+		survey_shorts(&survey, block->data, block->count,
+			      block->dtype == WT_DTYPE_U16 ? OTHER_SIGN : AS_IT_IS);
+	else if (block->dtype == WT_DTYPE_I8)
+		survey_bytes(&survey, data, block->count, OTHER_SIGN);
+	else
+		survey_bytes(&survey, data, block->count, AS_IT_IS);
+	if (block->dtype == WT_DTYPE_BOOL) {
+		survey.sum = (int64_t)(block->count - survey.zeros);
+		survey.min = survey.min != 0;
+		survey.max = survey.max != 0;
+	}
+	if (block->dtype == WT_DTYPE_U16)
+		first = 0x8000;
+	if (block->dtype == WT_DTYPE_I8)
+		first = -0x80;
+	part->min = survey.min + first;
+	part->max = survey.max + first;
+	part->zeros = survey.zeros;
+	part->mean = (double)(survey.sum + first * (int64_t)block->count) / (double)block->count;
+}
+
+static void small_integers_digest(struct block block, struct wti_part *part)
+{
+	float wide[BLOCK] __attribute__((aligned(64)));
+
+	mean_of_integers(&block, part);
+	to_floats(block.data, block.dtype, block.count, wide);
+	block.floats = (const char *)wide;
+	part->m2 = squares_of_floats(block, part->mean);
+}
+
+/* Each element is widened once: the floats of a block stay in the nearest cache. */
+static void small_floats_digest(struct block block, struct wti_part *part)
+{
+	float wide[BLOCK] __attribute__((aligned(64)));
+
+	to_finite_floats(block.data, block.dtype, block.count, wide);
+	block.floats = (const char *)wide;
+	take_floats_twice(&block, part);
+	if (block.dtype == WT_DTYPE_F16 && (part->max >= 65536 || part->min <= -65536))
+		part->mean = __builtin_nan("");
+}
+
+static void narrow_digest(const struct block *block, struct wti_part *part)
+{
+	part->count = block->count;
+	part->nan = part->inf = 0;
+	if (is_float8(block->dtype))
+		float8_digest(*block, part);
+	else if (is_integer(block->dtype))
+		small_integers_digest(*block, part);
+	else
+		small_floats_digest(*block, part);
+}
+
 /*
  * Most blocks are finite. A mean that is not tells of an element that is not (or of an overflow),
  * and then the block is taken again, with care.
@@ -434,9 +340,11 @@ static void take_twice_with_care(const struct block *block, struct wti_part *par
 static void block_digest(const struct block *block, struct wti_part *part)
 {
 	if (block->dtype == WT_DTYPE_F32)
-		take_twice(*block, part, FLOATS);
+		take_floats_twice(block, part);
 	else if (block->dtype == WT_DTYPE_F64)
 		take_twice(*block, part, DOUBLES);
+	else if (is_narrow(block->dtype))
+		narrow_digest(block, part);
 	else
 		take_pieces_twice(block, part);
 	if (!__builtin_isfinite(part->mean))
@@ -454,7 +362,8 @@ static bool digest_at_once(const struct wti_reals *reals, struct wti_part *total
 		return false;
 	*ret_hash = XXH3_64bits(data, bytes);
 	if (total && reals->count) {
-		const struct block block = {data, reals->dtype, reals->size, (size_t)reals->count};
+		const struct block block = {data, reals->dtype, reals->size, (size_t)reals->count,
+					    data};
 
 		block_digest(&block, total);
 	}
@@ -479,7 +388,7 @@ bool WTI_KERNEL(const struct wti_reals *reals, struct wti_part *total, uint64_t 
 			return false;
 		XXH3_64bits_update(&state, at, n * reals->size);
 		if (total) {
-			const struct block block = {at, reals->dtype, reals->size, n};
+			const struct block block = {at, reals->dtype, reals->size, n, at};
 
 			block_digest(&block, &part);
 			wti_part_merge(total, &part);

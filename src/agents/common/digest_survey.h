@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of a block of small elements from their bits alone: extremes, zeros, sums of
+ * integers, and whether any element is not finite. vectors of bytes and of 16 bits hold many
+ * elements, so that this costs a part of what the same does on floats. Sums are integers: no order
+ * can change them, and 4096 elements of 16 bits are far from 2^53, so that they are the sums that
+ * docs/digest.md defines. Included by the kernel.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Elements are compared by keys, integers in the order of the elements. */
+struct survey {
+	int64_t sum; /* of the keys */
+	uint64_t zeros;
+	uint64_t negative_zeros; /* sign bit alone */
+	int min;                 /* key */
+	int max;
+};
+
+enum key {
+	AS_IT_IS,
+	OTHER_SIGN,     /* signed bytes as unsigned ones, unsigned shorts as signed ones */
+	SIGN_MAGNITUDE, /* a float */
+};
+
+/* Its own inverse but for SIGN_MAGNITUDE. */
+INLINE uint8_t byte_key(uint8_t x, enum key key)
+{
+	if (key == SIGN_MAGNITUDE)
+		return (uint8_t)(x ^ (x & 0x80 ? 0xff : 0x80));
+	return (uint8_t)(key == OTHER_SIGN ? x ^ 0x80 : x);
+}
+
+INLINE uint8_t byte_of_key(int key_value, enum key key)
+{
+	uint8_t x = (uint8_t)key_value;
+
+	if (key == SIGN_MAGNITUDE)
+		return (uint8_t)(x ^ (x & 0x80 ? 0x80 : 0xff));
+	return byte_key(x, key);
+}
+
+INLINE octets byte_keys(octets x, enum key key)
+{
+	octets negative = (octets)(x >= 0x80);
+
+	if (key == SIGN_MAGNITUDE)
+		return x ^ (negative | 0x80);
+	return key == OTHER_SIGN ? x ^ 0x80 : x;
+}
+
+INLINE int least(octets x, int min)
+{
+	typedef uint8_t sixteen __attribute__((vector_size(16)));
+	sixteen part[sizeof(octets) / 16];
+	uint8_t half[8];
+
+	memcpy(part, &x, sizeof(part));
+	for (size_t j = 1; j < sizeof(octets) / 16; j++)
+		part[0] = CHOOSE(sixteen, sixteen, (sixteen)(part[j] < part[0]), part[j], part[0]);
+	for (size_t j = 0; j < 8; j++)
+		half[j] = part[0][j] < part[0][j + 8] ? part[0][j] : part[0][j + 8];
+	for (size_t j = 0; j < 8; j++)
+		min = half[j] < min ? half[j] : min;
+	return min;
+}
+
+/* At most 255 vectors: then a count may not fit its byte. */
+INLINE void survey_vectors(struct survey *survey, const uint8_t *x, size_t count, enum key key)
+{
+	octets zeros = {0}, negative_zeros = {0};
+	octets min = ~(octets){0}, max = {0};
+	longs sum = {0};
+
+	for (size_t i = 0; i < count; i += sizeof(octets)) {
+		octets value, keys;
+
+		memcpy(&value, x + i, sizeof(value));
+		keys = byte_keys(value, key);
+		min = MIN_BYTES(keys, min);
+		max = MAX_BYTES(keys, max);
+		zeros -= (octets)(value == 0);
+		if (key == SIGN_MAGNITUDE)
+			negative_zeros -= (octets)(value == 0x80);
+		else
+			sum += ADD_BYTES(keys);
+	}
+	survey->sum += (int64_t)sum_of(sum);
+	survey->zeros += sum_of(ADD_BYTES(zeros));
+	survey->negative_zeros += sum_of(ADD_BYTES(negative_zeros));
+	survey->min = least(min, survey->min);
+	survey->max = 255 - least(~max, 255 - survey->max);
+}
+
+INLINE void survey_bytes(struct survey *survey, const uint8_t *x, size_t count, enum key key)
+{
+	const size_t most = 255 * sizeof(octets);
+	size_t at = 0;
+
+	*survey = (struct survey){.min = 255};
+	while (count - at >= sizeof(octets)) {
+		size_t n = (count - at) / sizeof(octets) * sizeof(octets);
+
+		n = n < most ? n : most;
+		survey_vectors(survey, x + at, n, key);
+		at += n;
+	}
+	for (; at < count; at++) {
+		int value = byte_key(x[at], key);
+
+		survey->sum += value;
+		survey->zeros += x[at] == 0;
+		survey->negative_zeros += x[at] == 0x80;
+		survey->min = value < survey->min ? value : survey->min;
+		survey->max = value > survey->max ? value : survey->max;
+	}
+}
+
+INLINE void survey_shorts(struct survey *survey, const char *x, size_t count, enum key key)
+{
+	const int flip = key == OTHER_SIGN ? -0x8000 : 0;
+	shorts zeros = {0}, min = ~(shorts){0} ^ -0x8000, max = (shorts){0} ^ -0x8000;
+	ints sum = {0};
+	size_t at = 0;
+
+	*survey = (struct survey){.min = INT16_MAX, .max = INT16_MIN};
+	for (; count - at >= sizeof(shorts) / 2; at += sizeof(shorts) / 2) {
+		shorts value, keys;
+
+		memcpy(&value, x + 2 * at, sizeof(value));
+		keys = value ^ (int16_t)flip;
+		min = MIN_SHORTS(keys, min);
+		max = MAX_SHORTS(keys, max);
+		zeros -= value == 0;
+		sum += (((ints)keys << 16) >> 16) + ((ints)keys >> 16);
+	}
+	for (size_t j = 0; j < sizeof(shorts) / 2; j++) {
+		survey->zeros += (uint16_t)zeros[j];
+		survey->min = min[j] < survey->min ? min[j] : survey->min;
+		survey->max = max[j] > survey->max ? max[j] : survey->max;
+	}
+	for (size_t j = 0; j < sizeof(ints) / 4; j++)
+		survey->sum += sum[j];
+	for (; at < count; at++) {
+		int16_t value;
+
+		memcpy(&value, x + 2 * at, sizeof(value));
+		survey->zeros += value == 0;
+		value = (int16_t)(value ^ flip);
+		survey->sum += value;
+		survey->min = value < survey->min ? value : survey->min;
+		survey->max = value > survey->max ? value : survey->max;
+	}
+}
