@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verb `diff`: two runs, what they did first, then how often, then in which order. */
+/* The verb `diff`: two runs, what a person changed, where their values part, what they did. */
 #include <string.h>
 
 #include "base/err.h"
 #include "base/text.h"
+#include "diff_setup.h"
 #include "effects.h"
 #include "inspect/effects/diff.h"
+#include "inspect/effects/part.h"
 #include "report.h"
 #include "verb.h"
 
@@ -103,13 +105,54 @@ static void print_title(struct wti_buf *out, const struct wti_style *style, cons
 	wti_buf_byte(out, '\n');
 }
 
+/* "~ argument    --lr  0.1 -> 0.2" */
+static void print_setup(struct wti_buf *out, const struct wt_table *table,
+			const struct wti_style *style)
+{
+	if (!table || !table->row_count)
+		return;
+	print_title(out, style, "setup");
+	for (size_t row = 0; row < table->row_count; row++) {
+		const struct wt_cell *cells = &table->cells[row * table->column_count];
+
+		begin_line(out, style, cells[0].text);
+		wti_textf(out, "%s %-11s %s%s%s%s%s", cells[0].text, cells[1].text, cells[2].text,
+			  cells[2].text_bytes ? "  " : "", cells[3].text,
+			  *cells[0].text == '~' ? " -> " : "", cells[4].text);
+		end_line(out, style, cells[0].text);
+	}
+}
+
+static void print_parting(struct wti_buf *out, const struct wt_table *table,
+			  const struct wti_parting *parting, const struct wti_style *style)
+{
+	if (!table || !parting->is_parted)
+		return;
+	print_title(out, style, "values part");
+	if (parting->step == WTI_PART_BEFORE)
+		wti_buf_text(out, "before the first step: ");
+	else
+		wti_textf(out, "at step %lld: ", (long long)parting->step);
+	wti_textf(out, "%llu of its values differ\n", (unsigned long long)parting->count);
+	for (size_t row = 0; row < table->row_count; row++) {
+		const struct wt_cell *cells = &table->cells[row * table->column_count];
+
+		wti_textf(out, "~ %s  %s -> %s\n", cells[1].text, cells[2].text, cells[3].text);
+	}
+	if (parting->count > table->row_count)
+		wti_textf(out, "  and %llu more\n",
+			  (unsigned long long)(parting->count - table->row_count));
+}
+
 static void print_tables(struct wti_buf *out, const struct wt_result *result, bool all,
-			 const struct wti_style *style)
+			 const struct wti_parting *parting, const struct wti_style *style)
 {
 	static const char *const counts[] = {"effects", "counts", "noise"};
 	const struct wt_table *order = table_of(result, "order");
 	const struct wt_table *values = table_of(result, "values");
 
+	print_setup(out, table_of(result, "setup"), style);
+	print_parting(out, table_of(result, "parting"), parting, style);
 	for (size_t i = 0; i < (all ? 3 : 2); i++) {
 		const struct wt_table *table = table_of(result, counts[i]);
 
@@ -129,7 +172,8 @@ static void print_tables(struct wti_buf *out, const struct wt_result *result, bo
 }
 
 static void print_end(struct wti_buf *out, const struct wt_result *result, bool all,
-		      const struct wti_difference *d, const struct wti_seen_run *runs)
+		      const struct wti_difference *d, bool is_parted,
+		      const struct wti_seen_run *runs)
 {
 	const struct wt_table *noise = table_of(result, "noise");
 
@@ -142,6 +186,9 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 			  runs[0].opened.run.name, runs[1].opened.run.name,
 			  (unsigned long long)d->effects, (unsigned long long)d->counts,
 			  (unsigned long long)d->order, (unsigned long long)d->values);
+	else if (is_parted)
+		wti_textf(out, "'%s' and '%s' differ in their values alone\n",
+			  runs[0].opened.run.name, runs[1].opened.run.name);
 	else
 		wti_textf(out, "'%s' and '%s' did the same\n", runs[0].opened.run.name,
 			  runs[1].opened.run.name);
@@ -187,7 +234,8 @@ static int comparable(const struct wti_seen_run *runs, struct wt_result *result,
 }
 
 static int print(const struct diff_options *options, const struct wt_result *result,
-		 const struct wti_difference *difference, const struct wti_seen_run *runs, int code)
+		 const struct wti_difference *difference, const struct wti_parting *parting,
+		 const struct wti_seen_run *runs, int code)
 {
 	struct wti_style style = wti_style_stdout();
 	struct wti_buf out;
@@ -196,8 +244,8 @@ static int print(const struct diff_options *options, const struct wt_result *res
 	if (options->json || wt_result_status(result))
 		return wti_report_result(result, options->json, code);
 	wti_buf_init(&out, 1u << 30);
-	print_tables(&out, result, options->all, &style);
-	print_end(&out, result, options->all, difference, runs);
+	print_tables(&out, result, options->all, parting, &style);
+	print_end(&out, result, options->all, difference, parting->is_parted, runs);
 	ok = wti_print_buf(&out);
 	wti_buf_release(&out);
 	wti_report_notes(result);
@@ -211,17 +259,23 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	struct wti_diff_options how = {
 		.raw = options->raw, .context = options->context, .a = &a, .b = &b};
 	struct wti_difference d = {0};
+	struct wti_parting parting = {0};
 	bool is_whole = runs[0].is_whole && runs[1].is_whole, differs;
 	int r = comparable(runs, result, err);
 
+	r = r ? r : wti_diff_setup(&runs[0].opened.run, &runs[1].opened.run, result, err);
+	r = r ? r : wti_part(runs[0].opened.trace, runs[1].opened.trace, result, &parting, err);
 	r = r ? r : wti_diff(&runs[0].effects, &runs[1].effects, &how, result, &d, err);
 	if (r)
 		return r;
-	differs = d.effects || d.counts || d.order || d.values;
+	differs = d.effects || d.counts || d.order || d.values || parting.is_parted;
+	if (parting.is_parted)
+		wt_result_fact_number(result, "parting_step", "", WT_CELL_NUMBER,
+				      (double)parting.step);
 	wt_result_fact_text(result, "a", "", runs[0].opened.run.path);
 	wt_result_fact_text(result, "b", "", runs[1].opened.run.path);
 	wt_result_set_status(result, differs ? "different" : is_whole ? "same" : "not_measured");
-	*ret_code = print(options, result, &d, runs,
+	*ret_code = print(options, result, &d, &parting, runs,
 			  differs    ? WTI_EXIT_FINDINGS
 			  : is_whole ? WTI_EXIT_CLEAN
 				     : WTI_EXIT_TRACE);
@@ -271,7 +325,10 @@ const struct wti_verb wti_verb_diff = {
 	.arguments = "RUN RUN",
 	.summary = "say what two runs did differently",
 	.description =
-		"Compares what two runs did, the most important first: effects (files made, "
+		"Compares two runs, what a person asks first at the top: the setup (arguments, "
+		"environment, seeds, commit, versions, machine), the first step at which values "
+		"part (counters, settings, hashes of parameters and gradients), then what the runs "
+		"did: effects (files made, "
 		"changed, "
 		"renamed and removed, bytes by file, programs executed, peers contacted, libraries "
 		"loaded), then counts (system calls by file and peer, in all and by step; calls of "

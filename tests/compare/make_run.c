@@ -3,7 +3,7 @@
  * Writes a run of one process with a few system calls, for what real programs cannot be asked to
  * give: lost events, another architecture.
  *
- *	make_run FOLDER [lost|aarch64|empty]
+ *	make_run FOLDER [lost|aarch64|empty|values STEP]
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,7 +52,22 @@ static void open_file(enum wti_arch arch, const char *path)
 	add(WT_KIND_SYSCALL, values, memory, bytes + 4);
 }
 
-static void write_run(const char *what)
+/* Ten steps with a loss, which is another from step `late` on; 0: it stays as it is. */
+static void write_values(int late)
+{
+	must(wt_writer_string(out, 1, "step", 4));
+	must(wt_writer_string(out, 2, "loss", 4));
+	for (int step = 0; step < 10; step++) {
+		double loss = 1.0 / (1 + step) + (late && step >= late);
+		uint64_t context[32] = {1, WT_VALUE_TYPE_INT, (uint64_t)step}, counter[32] = {2};
+
+		memcpy(&counter[WT_COUNTER_FIELD_VALUE], &loss, sizeof(loss));
+		add(WT_KIND_CONTEXT, context, "", 0);
+		add(WT_KIND_COUNTER, counter, "", 0);
+	}
+}
+
+static void write_run(const char *what, int late)
 {
 	enum wti_arch arch = strcmp(what, "aarch64") ? WTI_ARCH_X86_64 : WTI_ARCH_AARCH64;
 	uint64_t task[32] = {PID, PID, 0, WT_TASK_PROGRAM}, lost[32] = {WT_LOST_RING_FULL, 0, 7};
@@ -68,6 +83,8 @@ static void write_run(const char *what)
 		open_file(arch, "/data/x");
 	if (!strcmp(what, "lost"))
 		add(WT_KIND_LOST, lost, "", 0);
+	if (!strcmp(what, "values"))
+		write_values(late);
 	add(WT_KIND_TASK_END, end, "", 0);
 }
 
@@ -78,7 +95,7 @@ int main(int argc, char **argv)
 	char path[4096];
 
 	if (argc < 2 || mkdir(argv[1], 0700)) {
-		fprintf(stderr, "usage: make_run FOLDER [lost|aarch64|empty]\n");
+		fprintf(stderr, "usage: make_run FOLDER [lost|aarch64|empty|values STEP]\n");
 		return 2;
 	}
 	wt_writer_options_init(&options);
@@ -86,7 +103,7 @@ int main(int argc, char **argv)
 	options.identity.clock = WT_CLOCK_MONOTONIC;
 	snprintf(path, sizeof(path), "%s/syscalls.wt", argv[1]);
 	must(wt_writer_create(path, &options, &out, &err));
-	write_run(argc > 2 ? argv[2] : "");
+	write_run(argc > 2 ? argv[2] : "", argc > 3 ? atoi(argv[3]) : 0);
 	must(wt_writer_finish(out, &err));
 	wt_writer_free(out);
 	return 0;

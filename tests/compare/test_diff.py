@@ -13,7 +13,7 @@ import sys
 import unittest
 from typing import Any
 
-from harness import PATIENCE, Case, need_system_calls, work_folder
+from harness import ENVIRONMENT, PATIENCE, Case, need_system_calls, work_folder
 
 SEEDED = ""
 MAKE_RUN = ""
@@ -65,6 +65,42 @@ class Diff(Case):
         a, b = self.record(), self.record("bigger-checkpoint")
         self.assertIn(f"{self.bench.folder}/here/model.bin", self.bench.call("diff", "--raw", a, b).stdout)
         self.assertNotIn(str(self.bench.folder), self.bench.call("diff", a, b).stdout)
+
+    def test_setup_comes_first(self) -> None:
+        """What a person changed, then where values part, then the rest."""
+        runs = []
+        for seed in ("1", "2"):
+            os.environ["OMP_NUM_THREADS"] = ENVIRONMENT["OMP_NUM_THREADS"] = seed
+            runs.append(str(self.bench.record(TRAINING_LOOP, "--seed", seed, *(["--epochs=3"] if seed == "2" else []),
+                                              cwd=self.bench.folder, options=())))
+        ENVIRONMENT.pop("OMP_NUM_THREADS")
+        code, result = self.bench.json("diff", *runs)
+        setup = rows(result, "setup", "change", "what", "name", "a", "b")
+        self.assertEqual(code, 1)
+        self.assertIn(("~", "argument", "--seed", "1", "2"), setup)
+        self.assertIn(("+", "argument", "--epochs", "", "3"), setup)
+        self.assertIn(("~", "environment", "OMP_NUM_THREADS", "1", "2"), setup)
+        self.assertEqual([row[1] for row in setup[:3]], ["argument", "argument", "environment"], setup)
+        parting = rows(result, "parting", "step", "name", "a", "b")
+        self.assertTrue(parting and len({row[0] for row in parting}) == 1, parting)
+        self.assertEqual(parting[0][0], result["parting_step"])
+        self.assertTrue(all(row[2] != row[3] for row in parting), parting)
+        text = self.bench.call("diff", *runs).stdout
+        self.assertTrue(text.startswith("setup\n~ argument    --seed  1 -> 2\n+ argument    --epochs  3\n"), text)
+        self.assertLess(text.index("setup\n"), text.index("values part\n"), text)
+
+    def test_first_step_that_differs(self) -> None:
+        """A value that differs late is found at its step; the same setup is not mentioned."""
+        a, b, c = (str(self.bench.folder / name) for name in "abc")
+        for run, late in ((a, "0"), (b, "7"), (c, "0")):
+            subprocess.run([MAKE_RUN, run, "values", late], check=True, timeout=PATIENCE)
+        code, result = self.bench.json("diff", a, b)
+        self.assertEqual((code, result["parting_step"]), (1, 7), result)
+        self.assertEqual(rows(result, "parting", "step", "name", "a", "b"), [(7, "loss", "0.125", "1.125")])
+        self.assertEqual(result["tables"]["setup"], [])
+        self.assertIn("at step 7: 1 of its values differ\n~ loss  0.125 -> 1.125\n", self.bench.call("diff", a, b).stdout)
+        code, result = self.bench.json("diff", a, c)
+        self.assertEqual((code, result["tables"]["parting"]), (0, []), result)
 
     def test_without_system_calls(self) -> None:
         """What agents told is compared, and what was not recorded is said."""
