@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/toml.h"
 #include "gate.h"
+#include "gate_init.h"
 #include "inspect/gate/ratio.h"
 #include "report.h"
 #include "verb.h"
@@ -22,6 +23,7 @@
 struct gate_options {
 	bool json;
 	const char *config;
+	bool init;
 	struct wti_list against;
 	const char *junit;
 	const char *fail_on;
@@ -55,8 +57,8 @@ static int not_a_gate(const char *path, bool is_default, int code, struct wt_err
 
 	if (code == WT_E_MISSING && is_default)
 		return wti_err(err, WT_E_ARG,
-			       "no gate file here: '%s' does not exist; write one or name another "
-			       "with -c FILE; " A_GATE,
+			       "no gate file here: '%s' does not exist; `wheeltap gate --init RUN` "
+			       "writes one, -c FILE names another; " A_GATE,
 			       path);
 	if (code == WT_E_MISSING)
 		return wti_err(err, WT_E_ARG,
@@ -324,6 +326,25 @@ static int report(struct job *job, struct wt_err *err)
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
+/* Writes a first file instead of reading one. */
+static int begin_file(const struct gate_options *options, char **arguments, size_t count)
+{
+	struct wt_err err = {.offset = -1};
+	struct wt_result result;
+	int r;
+
+	wt_result_init(&result, "gate");
+	if (count > 1 || options->json || options->junit || options->against.count)
+		r = wti_err(&err, WT_E_ARG,
+			    "--init takes one run, and no option but -c FILE for the new file");
+	else
+		r = wti_gate_init(count ? arguments[0] : "latest",
+				  options->config ? options->config : FILE_OWN, &result, &err);
+	wti_report_notes(&result);
+	wt_result_release(&result);
+	return r ? wti_report_error("gate", options->json, &err) : WTI_EXIT_CLEAN;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	static char *latest[] = {"latest"};
@@ -331,6 +352,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	struct wt_err err = {.offset = -1};
 	int r, code;
 
+	if (job.options->init)
+		return begin_file(opaque, arguments, count);
 	if (!count) {
 		arguments = latest;
 		count = 1;
@@ -356,6 +379,10 @@ static const struct wti_option options[] = {
 	{"config", 'c', WTI_OPT_TEXT, "FILE", NULL,
 	 "what is asserted; default: " FILE_OWN ", or " FILE_RENACER " if only that is there",
 	 offsetof(struct gate_options, config)},
+	{"init", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "write a first gate file from a good run, to -c FILE or " FILE_OWN
+	 ", which must not exist yet",
+	 offsetof(struct gate_options, init)},
 	{"against", 0, WTI_OPT_LIST, "RUN,RUN...", NULL,
 	 "runs from before, for assertions of type slower; may be given again and again",
 	 offsetof(struct gate_options, against)},
@@ -375,7 +402,8 @@ const struct wti_verb wti_verb_gate = {
 	.description =
 		"Assertions are [[gate]] tables of wheeltap.toml, each with a type: duration, "
 		"count, "
-		"bytes, memory, forbidden and required effects, rules of `doctor`, goldens, "
+		"bytes, memory, metrics that the program logged, forbidden and required effects, "
+		"rules of `doctor`, goldens, "
 		"expressions over columns of `stat`, and slower, which compares runs with those "
 		"given by --against and decides only where there are enough of them. "
 		"[[assertion]] of a renacer.toml is taken as well. docs/gate.md has all keys.\n\n"
@@ -386,7 +414,8 @@ const struct wti_verb wti_verb_gate = {
 		"Exit status: 0 all held, 1 an assertion is violated, 2 the file is wrong, 3 the "
 		"run is "
 		"unreadable or something was not measured.",
-	.examples = "wheeltap gate\tthe latest run, by wheeltap.toml\n"
+	.examples = "wheeltap gate --init runs/good\twrite a first wheeltap.toml\n"
+		    "wheeltap gate\tthe latest run, by wheeltap.toml\n"
 		    "wheeltap gate -c ci.toml --junit gate.xml runs/a\tfor CI\n"
 		    "wheeltap gate new1 new2 new3 --against old1,old2,old3\tis it slower?",
 	.options = options,

@@ -66,7 +66,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
     "golden": [("add EVIL RUN", S), ("check EVIL RUN", S), ("check EVIL OTHER", S), ("check EVIL OTHER --json", S),
                ("show EVIL", S), ("show EVIL --json", S), ("accept EVIL OTHER", S), ("add /dev/stdout.toml RUN", False),
                ("check EVIL.toml RUN", S), ("EVIL EVIL", S)],
-    "gate": [("-c gate.toml RUN", S), ("-c gate.toml RUN --json", S), ("-c gate.toml --junit EVIL.xml RUN", S),
+    "gate": [("--init RUN -c /dev/stdout", False), ("-c gate.toml RUN", S), ("-c gate.toml RUN --json", S), ("-c gate.toml --junit EVIL.xml RUN", S),
              ("-c EVIL.toml RUN", S), ("-c EVIL RUN", S), ("-c renacer.toml RUN", S)],
     "try": [("", False), ("EVIL", S), ("left_in_eval --python EVIL", S)],
     "explain": [("", False), ("EVIL", S), ("EVIL --json", S)],

@@ -319,6 +319,9 @@ class Gate(unittest.TestCase):
             ('[[assertion]]\nname = "x"\ntype = "span_counts"\nmax_spans = 1', ":3:", "did you mean 'span_count'"),
             ('[[assertion]]\nname = "x"\ntype = "span_count"', ":1:", "it needs max_spans"),
             ('[[assertion]]\nname = "x"\ntype = "span_count"\nmax_spans = 1\nspan_name_pattern = "("', ":1:", "cannot be used as a regular expression"),
+            ('[[gate]]\ntype = "metric"\nmax = 1', ":1:", "it needs metric"),
+            ('[[gate]]\ntype = "metric"\nmetric = "loss"', ":1:", "it needs max or min"),
+            ('[[gate]]\ntype = "metric"\nmetric = "loss"\nof = "best"\nmax = 1', ":4:", "last, first, min"),
             ("", "", "asserts nothing"),
         )
         for text, place, words in cases:
@@ -328,6 +331,38 @@ class Gate(unittest.TestCase):
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
                 self.assertIn(f"gate.toml{place}" if place else "gate.toml", done.stderr)
                 self.assertIn(words, done.stderr)
+
+    def test_metric(self) -> None:
+        body = 'type = "metric"\nmetric = "loss"\n'
+        self.assertEqual(self.outcome(body + "max = 0.06"), (0, "held", "0.05 (last of 20)"))
+        self.assertEqual(self.outcome(body + "max = 0.04")[:2], (1, "violated"))
+        self.assertEqual(self.outcome(body + 'of = "first"\nmin = 1'), (0, "held", "1 (first of 20)"))
+        self.assertEqual(self.outcome(body + 'of = "min"\nmax = 0.06\nmin = -1')[:2], (0, "held"))
+        self.assertEqual(self.outcome(body + 'of = "max"\nmin = 2')[:2], (1, "violated"))
+        self.assertEqual(self.outcome(body + "max = 1", "nan")[:2], (1, "violated"))
+        self.assertEqual(self.outcome(body + "min = -5", "nan")[:2], (1, "violated"))
+        self.assertEqual(self.outcome(body + 'of = "mean"\nmax = 1', "nan")[:2], (0, "held"))
+        code, outcome, said = self.outcome('type = "metric"\nmetric = "los"\nmax = 1')
+        self.assertEqual((code, outcome), (3, "not_measured"))
+        self.assertIn("did you mean 'loss'?", said)
+
+    def test_first_file(self) -> None:
+        """Made from a run, it holds in that run, says its margins, and fails where the metric is worse."""
+        path = Path(FOLDER.name) / "first.toml"
+        path.unlink(missing_ok=True)
+        done = RECORDER.bench.call("gate", "--init", RECORDER.run(), "-c", str(path))
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        text = path.read_text()
+        self.assertIn('metric = "loss"\nof = "last"\nmax = 0.145  # observed 0.05, margin 10 % of its range\n', text)
+        self.assertIn('of = "step"', text)
+        code, result = RECORDER.bench.json("gate", "-c", str(path), RECORDER.run())
+        self.assertEqual((code, {row["outcome"] for row in result["tables"]["assertions"]}), (0, {"held"}), text)
+        code, result = RECORDER.bench.json("gate", "-c", str(path), RECORDER.run("nan"))
+        self.assertIn("violated", [row["outcome"] for row in result["tables"]["assertions"] if row["type"] == "metric"])
+        again = RECORDER.bench.call("gate", "--init", RECORDER.run(), "-c", str(path))
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("exists already", again.stderr)
+        self.assertEqual(path.read_text(), text)
 
     def test_other_verbs(self) -> None:
         """A file with [[gate]] is still one for record."""

@@ -254,7 +254,7 @@ static void take_counter(struct wti_effects_state *s, const struct wt_event *eve
 	wti_buf_clear(&s->text);
 	wti_buf_append(&s->text, name.data, name.bytes);
 	wti_model_value(s->fx, wti_model_text(s->fx, &s->text),
-			wt_event_f64(event, WT_COUNTER_FIELD_VALUE));
+			wt_event_f64(event, WT_COUNTER_FIELD_VALUE), true);
 }
 
 static void take_state(struct wti_effects_state *s, const struct wt_event *event)
@@ -271,7 +271,8 @@ static void take_state(struct wti_effects_state *s, const struct wt_event *event
 	wti_model_value(s->fx, wti_model_text(s->fx, &s->text),
 			type == WT_VALUE_TYPE_FLOAT
 				? wt_event_f64(event, WT_STATE_FIELD_NEW)
-				: (double)wt_event_i64(event, WT_STATE_FIELD_NEW));
+				: (double)wt_event_i64(event, WT_STATE_FIELD_NEW),
+			false);
 }
 
 static int take_end(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)

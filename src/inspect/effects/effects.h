@@ -138,7 +138,10 @@ struct wti_act {
 struct wti_value {
 	const char *name;
 	uint64_t count;
+	bool is_counter; /* and not a setting */
 	double first, last;
+	double min, max, sum; /* of those that are finite */
+	uint64_t finite_count;
 	uint64_t hash; /* of all in their order */
 };
 

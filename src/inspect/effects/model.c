@@ -3,6 +3,7 @@
 #include "golden.h"
 #include "model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -484,7 +485,18 @@ bool wti_effects_rename(struct wti_effects *fx, uint32_t thing, const char *name
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-void wti_model_value(struct wti_effects *fx, const char *name, double value)
+/* Extremes and mean of what is finite: one NaN must not hide the best of all others. */
+static void add_finite(struct wti_value *it, double value)
+{
+	if (!isfinite(value))
+		return;
+	it->min = it->finite_count && it->min < value ? it->min : value;
+	it->max = it->finite_count && it->max > value ? it->max : value;
+	it->sum += value;
+	it->finite_count++;
+}
+
+void wti_model_value(struct wti_effects *fx, const char *name, double value, bool is_counter)
 {
 	uint64_t *slot = wti_map_text(&fx->value_index, name, strlen(name));
 	struct wti_value *it;
@@ -500,6 +512,7 @@ void wti_model_value(struct wti_effects *fx, const char *name, double value)
 		}
 		it = &fx->values[fx->value_count];
 		*it = (struct wti_value){.name = wti_arena_text(&fx->arena, name, strlen(name)),
+					 .is_counter = is_counter,
 					 .first = value};
 		if (!it->name) {
 			fx->left_out_count++;
@@ -510,6 +523,7 @@ void wti_model_value(struct wti_effects *fx, const char *name, double value)
 	it = &fx->values[*slot - 1];
 	it->count++;
 	it->last = value;
+	add_finite(it, value);
 	it->hash = XXH3_64bits_withSeed(&value, sizeof(value), it->hash);
 }
 

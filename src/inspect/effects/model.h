@@ -57,7 +57,7 @@ void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to);
 /* The step is over (or the run): its counts go into the tallies. */
 void wti_model_end_step(struct wti_effects_state *s, bool is_whole);
 void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed);
-void wti_model_value(struct wti_effects *fx, const char *name, double value);
+void wti_model_value(struct wti_effects *fx, const char *name, double value, bool is_counter);
 /* Each thing becomes the one whose index stands in its place. False: out of memory. */
 bool wti_model_join(struct wti_effects *fx, uint32_t *into);
 /* Many files of a folder that are alike become one thing (crowds.c). */

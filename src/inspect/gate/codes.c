@@ -66,6 +66,12 @@ const struct wti_code wti_gate_codes[WTI_GATE_TYPES] = {
 			     "max. It holds only if the upper bound is not either; otherwise it is "
 			     "undecided.",
 			     "Runs that were not recorded in turns: the machine may have changed."},
+	[WTI_GATE_METRIC] = {"WT-GATE-013", "a metric is not what was asserted",
+			     "training has become worse, or something else was trained",
+			     "look at `wheeltap diff` with a run that was good, " CONFIG,
+			     "The last, first, smallest, greatest or mean value that the program "
+			     "emitted under this name lies within min and max.",
+			     "Another seed: leave a margin that seeds need."},
 	[WTI_GATE_SPANS] = {"WT-GATE-011", "there are more spans than asserted",
 			    "more calls are made than there were",
 			    "look at `wheeltap stat`, " CONFIG,

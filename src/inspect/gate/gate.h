@@ -34,6 +34,7 @@ enum wti_gate_type {
 	WTI_GATE_GOLDEN,
 	WTI_GATE_EXPRESSION,
 	WTI_GATE_SLOWER,
+	WTI_GATE_METRIC,
 	/* Renacer's, where they mean something that ours do not. */
 	WTI_GATE_SPANS,
 	WTI_GATE_PATTERN,
@@ -72,6 +73,7 @@ struct wti_assertion {
 	const char *outside;
 	/* Others */
 	const char *code;
+	const char *metric; /* a counter's or a setting's name */
 	const char *golden;
 	const char *folder;
 	const char *expression;

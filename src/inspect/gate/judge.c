@@ -52,6 +52,8 @@ static void put_number(struct wti_buf *out, double value, enum wti_unit unit)
 			       value);
 	else if (unit == WTI_UNIT_BYTES)
 		wti_buf_printf(out, "%.0f bytes", value);
+	else if (unit == WTI_UNIT_NUMBER)
+		wti_buf_printf(out, "%.9g", value);
 	else
 		wti_buf_text(out, wti_format_count(text, wti_u64_of(value)));
 }
@@ -299,6 +301,66 @@ static void judge_memory(const struct wti_assertion *a, const struct wti_gate_ru
 	}
 }
 
+/* ---- Metrics --------------------------------------------------------------------------------- */
+
+static const struct wti_value *metric_of(const struct wti_effects *effects, const char *name)
+{
+	for (size_t i = 0; i < effects->value_count; i++)
+		if (!strcmp(effects->values[i].name, name))
+			return &effects->values[i];
+	return NULL;
+}
+
+/* The names that there are, for whoever has mistyped one. */
+static void no_metric(const struct wti_assertion *a, const struct wti_effects *effects,
+		      struct wti_outcome *outcome)
+{
+	const char *names[256], *near;
+	size_t count = 0;
+
+	for (size_t i = 0; i < effects->value_count && count < 256; i++)
+		names[count++] = effects->values[i].name;
+	near = wti_suggest(a->metric, names, count);
+	wti_not_evaluated(outcome,
+			  "the run has no metric '%.100s'%s%.100s%s; log it with wt_counter() or "
+			  "wheeltap.log()",
+			  a->metric, near ? "; did you mean '" : "", near ? near : "",
+			  near ? "'?" : "");
+}
+
+static double of_metric(const struct wti_value *value, const char *of)
+{
+	if (!strcmp(of, "first"))
+		return value->first;
+	if (!strcmp(of, "min"))
+		return value->min;
+	if (!strcmp(of, "max"))
+		return value->max;
+	return strcmp(of, "mean") ? value->last : value->sum / (double)value->finite_count;
+}
+
+/* NaN lies within no limits. Of min, max and mean it says nothing, unless there is nothing else. */
+static void judge_metric(const struct wti_assertion *a, const struct wti_gate_run *run,
+			 struct wti_outcome *outcome)
+{
+	const struct wti_value *value = metric_of(run->effects, a->metric);
+	const char *of = a->of ? a->of : "last";
+	bool is_one = !strcmp(of, "last") || !strcmp(of, "first");
+	char text[64];
+
+	if (!value) {
+		no_metric(a, run->effects, outcome);
+		return;
+	}
+	if (!is_one && !value->finite_count) {
+		wti_not_evaluated(outcome, "all %llu values of '%.100s' are NaN or infinite",
+				  (unsigned long long)value->count, a->metric);
+		return;
+	}
+	snprintf(text, sizeof(text), "(%s of %llu)", of, (unsigned long long)value->count);
+	wti_judge_number(a, of_metric(value, of), WTI_UNIT_NUMBER, text, outcome);
+}
+
 /* ---- All of them ----------------------------------------------------------------------------- */
 
 unsigned wti_gate_needs(const struct wti_assertion *a)
@@ -326,6 +388,7 @@ int wti_gate_judge(const struct wti_assertion *a, const struct wti_gate_run *run
 		[WTI_GATE_REQUIRED] = wti_judge_required,
 		[WTI_GATE_RULE] = wti_judge_rule,
 		[WTI_GATE_EXPRESSION] = wti_judge_expression,
+		[WTI_GATE_METRIC] = judge_metric,
 		[WTI_GATE_SPANS] = wti_judge_spans,
 		[WTI_GATE_PATTERN] = wti_judge_pattern,
 	};

@@ -5,7 +5,7 @@
 
 #include "gate.h"
 
-enum wti_unit { WTI_UNIT_COUNT, WTI_UNIT_BYTES, WTI_UNIT_NS };
+enum wti_unit { WTI_UNIT_COUNT, WTI_UNIT_BYTES, WTI_UNIT_NS, WTI_UNIT_NUMBER };
 
 void wti_not_evaluated(struct wti_outcome *outcome, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -15,8 +15,8 @@
 #define LIST_BYTES 512
 
 static const char *const types[WTI_GATE_TYPES] = {
-	"duration", "count",  "bytes",      "memory", "forbidden",  "required",
-	"rule",     "golden", "expression", "slower", "span_count", "anti_pattern",
+	"duration", "count",      "bytes",  "memory", "forbidden",  "required",     "rule",
+	"golden",   "expression", "slower", "metric", "span_count", "anti_pattern",
 };
 #define OWN_TYPES WTI_GATE_SPANS /* those before are ours */
 
@@ -108,7 +108,7 @@ static int take_words(const struct wti_gate_reading *reading, const struct wti_d
 	return r;
 }
 
-static bool number_of(const struct wti_doc *value, double *ret)
+static bool any_number(const struct wti_doc *value, double *ret)
 {
 	if (value->type == WTI_DOC_INT)
 		*ret = (double)value->integer;
@@ -116,7 +116,12 @@ static bool number_of(const struct wti_doc *value, double *ret)
 		*ret = value->number;
 	else
 		return false;
-	return isfinite(*ret) && *ret >= 0;
+	return isfinite(*ret);
+}
+
+static bool number_of(const struct wti_doc *value, double *ret)
+{
+	return any_number(value, ret) && *ret >= 0;
 }
 
 /* Times as on the command line ("1.5s"; a number is seconds), sizes ("10M"), numbers. */
@@ -128,6 +133,11 @@ static int take_limit(const struct wti_gate_reading *reading, const struct wti_d
 	int64_t ns;
 	uint64_t bytes;
 
+	/* A loss or a return may lie below zero. */
+	if (assertion->type == WTI_GATE_METRIC)
+		return any_number(value, ret)
+			       ? 0
+			       : wti_gate_fail(reading, value, "'%s' has to be a number", key);
 	if (number_of(value, ret)) {
 		*ret *= is_time ? 1e9 : 1;
 		return 0;
@@ -243,7 +253,7 @@ int wti_gate_formula(const struct wti_gate_reading *reading, const struct wti_do
 
 #define AT(member) offsetof(struct wti_assertion, member)
 #define IS(type) (1u << WTI_GATE_##type)
-#define MEASURED (IS(DURATION) | IS(COUNT) | IS(BYTES) | IS(MEMORY))
+#define MEASURED (IS(DURATION) | IS(COUNT) | IS(BYTES) | IS(MEMORY) | IS(METRIC))
 
 /* Keys whose choices differ by type come once for each. */
 static const struct wti_gate_key own_keys[] = {
@@ -258,6 +268,8 @@ static const struct wti_gate_key own_keys[] = {
 	{"of", IS(SLOWER), WTI_FORM_TEXT, AT(of), "run|step"},
 	{"of", IS(BYTES), WTI_FORM_TEXT, AT(of), "read|written|all"},
 	{"of", IS(MEMORY), WTI_FORM_TEXT, AT(of), "peak_rss|mapped|faults|major_faults"},
+	{"of", IS(METRIC), WTI_FORM_TEXT, AT(of), "last|first|min|max|mean"},
+	{"metric", IS(METRIC), WTI_FORM_TEXT, AT(metric), NULL},
 	{"per", IS(COUNT) | IS(BYTES), WTI_FORM_TEXT, AT(per), "run|step"},
 	{"quantile", IS(DURATION), WTI_FORM_NUMBER, AT(quantile), NULL},
 	{"span", IS(DURATION), WTI_FORM_TEXT, AT(span), NULL},
@@ -297,6 +309,8 @@ static const char *complaint(const struct wti_assertion *a)
 		return "it needs file = \"...\", a glob such as \"$CWD/model*\"";
 	if (a->type == WTI_GATE_RULE && !a->code)
 		return "it needs code = \"WT-...\"";
+	if (a->type == WTI_GATE_METRIC && !a->metric)
+		return "it needs metric = \"loss\", or another name that `wheeltap stat` shows";
 	if (a->type == WTI_GATE_GOLDEN && !a->golden)
 		return "it needs golden = \"NAME\"";
 	if (a->type == WTI_GATE_EXPRESSION && !a->expression)
@@ -374,7 +388,10 @@ static int read_one(const struct wti_gate_reading *reading, const struct wti_doc
 				     is_renacer ? "assertion" : "gate");
 	r = is_renacer ? wti_gate_read_renacer(reading, table, a) : read_own(reading, table, a);
 	if (!r && !a->name)
-		a->name = a->golden ? a->golden : a->code ? a->code : types[a->type];
+		a->name = a->golden   ? a->golden
+			  : a->metric ? a->metric
+			  : a->code   ? a->code
+				      : types[a->type];
 	return r;
 }
 
