@@ -156,6 +156,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 		.by = (enum wti_stat_by)choice(BY, o->by),
 		.order = (enum wti_profile_order)choice(SORT, o->sort),
 		.limit = whole && o->limit == defaults.limit ? 0 : o->limit,
+		/* CSV is one table, and that of names is what programs expect in it. */
+		.phases = !strcmp(o->by, defaults.by) && !o->name && !o->track && !o->csv,
 	};
 	/* Rows that are weighed need every event; the name then chooses among them. */
 	bool weighs = wti_stat_weighs(inspector.by);
@@ -242,7 +244,10 @@ const struct wti_verb wti_verb_stat = {
 		"time "
 		"in total and without what they called (self), mean, percentiles and extremes. "
 		"Counters "
-		"and marks get a table of their own.\n\n"
+		"and marks get a table of their own. Of a training run the first table is where a "
+		"step's time goes, by process or rank: data wait (calls of a DataLoader), forward "
+		"(modules and torch.nn.functional), backward, optimizer, other. Workers of "
+		"DataLoaders that wait for something to load are no work, and are a note.\n\n"
 		"Total counts a span that calls itself once. Self is the time that is not spent in "
 		"spans directly inside; the share is that of self among all threads or all "
 		"devices. "

@@ -16,12 +16,15 @@
 
 #include "context.h"
 #include "label.h"
+#include "phases.h"
 #include "spans.h"
 #include "stat.h"
 #include "stat_rows.h"
 #include "table.h"
 #include "values.h"
 #include "weights.h"
+
+#define WORKER (WTI_STAT_NO_ROW - 1) /* as the row of a call that is no work of its own */
 
 struct state {
 	const struct wt_trace *trace;
@@ -32,7 +35,10 @@ struct state {
 	struct wti_steps steps;
 	struct wti_values values;
 	struct wti_weights weights;
+	struct wti_phases phases;
 	bool weighs;
+	uint64_t waited_ns; /* by workers that load data, for something to do */
+	uint64_t worker_count;
 	double outside_bytes; /* of events that belong to no row */
 	uint64_t lost_count;
 	uint64_t reversed_count; /* operations that end before they start */
@@ -45,10 +51,10 @@ struct state {
 
 static void ask(struct wt_query *query, const void *opaque)
 {
-	static const char *const kinds[] = {"span_begin", "span_end",       "call_begin",
-					    "call_end",   "device_op",      "syscall",
-					    "counter",    "mark",           "context",
-					    "lost",       "operator_begin", "operator_end"};
+	static const char *const kinds[] = {
+		"span_begin",     "span_end",     "call_begin", "call_end", "device_op",
+		"syscall",        "counter",      "mark",       "context",  "lost",
+		"operator_begin", "operator_end", "rank"};
 	const struct wti_stat_options *options = opaque;
 
 	query->fields = FIELDS;
@@ -74,6 +80,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	wti_steps_init(&s->steps);
 	wti_stat_rows_init(&s->rows, trace, s->options.by, &s->profile, &s->steps);
 	wti_values_init(&s->values);
+	wti_phases_init(&s->phases);
 	if (s->weighs && wti_weights_init(&s->weights, trace))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return 0;
@@ -88,6 +95,7 @@ static void release(void *opaque)
 	wti_stat_rows_release(&s->rows);
 	wti_steps_release(&s->steps);
 	wti_values_release(&s->values);
+	wti_phases_release(&s->phases);
 	wti_weights_release(&s->weights);
 }
 
@@ -125,6 +133,16 @@ static const char *kind_of(const struct wt_event *event)
 	return scope < sizeof(scopes) / sizeof(scopes[0]) ? scopes[scope] : "operator";
 }
 
+/* A worker that loads data is in this call all its life: what it does are the calls inside. */
+static bool is_worker(const struct wt_event *event)
+{
+	static const char name[] = "DataLoader.worker";
+	struct wt_text callee = wt_event_text(event, 0);
+
+	return event->kind->number == WT_KIND_CALL_BEGIN && callee.bytes == sizeof(name) - 1 &&
+	       !memcmp(callee.data, name, callee.bytes);
+}
+
 static int span_begin(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	bool call = event->kind->number == WT_KIND_CALL_BEGIN;
@@ -140,6 +158,8 @@ static int span_begin(struct state *s, const struct wt_event *event, struct wt_e
 		subject.module = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_MODULE);
 		subject.site = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_SITE);
 	}
+	if (is_worker(event))
+		return wti_spans_begin(&s->spans, event, WORKER, err);
 	if (wti_stat_row(&s->rows, event, &subject, &row))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return wti_spans_begin(&s->spans, event, row, err);
@@ -155,6 +175,11 @@ static int span_end(struct state *s, const struct wt_event *event, struct wt_err
 		return r;
 	length = (uint64_t)span.end_ns - (uint64_t)span.begin_ns;
 	inside = span.children_ns < length ? span.children_ns : length;
+	if (span.tag == WORKER) {
+		s->waited_ns += length - inside;
+		s->worker_count++;
+		return 0;
+	}
 	return add(s, span.tag, length, length - inside, !span.nested, err);
 }
 
@@ -228,7 +253,7 @@ static int weigh(struct state *s, const struct wt_event *event, struct wt_err *e
 			return wti_err(err, WT_E_NOMEM, "out of memory");
 	} else {
 		span = wti_spans_around(&s->spans, event, call_of(event));
-		row = span ? span->tag : WTI_STAT_NO_ROW;
+		row = span && span->tag != WORKER ? span->tag : WTI_STAT_NO_ROW;
 	}
 	if (row == WTI_STAT_NO_ROW)
 		s->outside_bytes += bytes;
@@ -273,6 +298,8 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	bool ends = wti_spans_is_end(event->kind->number);
 	int r = 0;
 
+	if (s->options.phases && wti_phases_event(&s->phases, event))
+		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (s->weighs && ends)
 		r = weigh(s, event, err);
 	if (!r)
@@ -285,9 +312,18 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 static void add_notes(const struct state *s, struct wt_result *result)
 {
 	uint64_t open_count = 0;
+	char text[32];
 
 	for (size_t i = 0; i < s->spans.track_count; i++)
 		open_count += s->spans.tracks[i].open_count;
+	if (s->worker_count) {
+		wt_result_fact_count(result, "workers_waited_ns", "", WT_CELL_NS, s->waited_ns);
+		wt_result_note(result,
+			       "%llu worker%s of DataLoaders waited %s for something to load: "
+			       "not counted",
+			       (unsigned long long)s->worker_count, s->worker_count == 1 ? "" : "s",
+			       wti_format_ns(text, (int64_t)s->waited_ns));
+	}
 	if (s->lost_count)
 		wt_result_note(result, "%llu events were lost: counts and times may be too low",
 			       (unsigned long long)s->lost_count);
@@ -338,6 +374,8 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 
 	wt_result_fact_number(result, "quantile_error_percent", "", WT_CELL_NUMBER,
 			      WTI_SKETCH_ERROR_PERCENT);
+	if (s->options.phases)
+		wti_phases_table(&s->phases, s->trace, result);
 	rows = wti_profile_table(&s->profile, result, &view);
 	if (s->weighs)
 		note_outside(s, result);

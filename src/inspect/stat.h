@@ -24,6 +24,7 @@ struct wti_stat_options {
 	enum wti_profile_order order;
 	uint64_t limit;   /* rows of a table; 0: all */
 	const char *rows; /* a glob: only rows with such a label; NULL: all */
+	bool phases;      /* first of all, where the time of training steps goes */
 };
 
 /* Whether the rows say what they take in the trace: those that an agent's events belong to. */

@@ -221,3 +221,25 @@ def test_info_several_streams(b: Bench) -> None:
     assert said["events"] == 18 + 8, said["events"]
     assert len(said["tables"]["streams"]) == 2 and said["status"] == "unknown"
     assert sum(row["events"] for row in said["tables"]["tracks"]) == 26
+
+
+def test_stat_training_steps(b: Bench) -> None:
+    """Where a step's time goes comes first; a worker that waits does no work."""
+    trace = b.trace("training")
+    said = b.run("stat", "--json", trace).json()
+    assert list(said["tables"])[0] == "steps", list(said["tables"])
+    rows = {row["part"]: row for row in said["tables"]["steps"]}
+    totals = {part: row["total_ns"] for part, row in rows.items()}
+    assert totals == {"whole step": 3_000_000, "data wait": 300_000, "forward": 900_000, "backward": 600_000,
+                      "optimizer": 350_000, "other": 850_000}, totals
+    assert all(row["steps"] == 3 and row["process"] == "main" for row in rows.values()), rows
+    assert near(rows["forward"]["share"], 30) and rows["forward"]["mean_ns"] == 300_000, rows
+    assert near(rows["whole step"]["p50_ns"], 1_000_000, 0.01) and rows["optimizer"]["max_ns"] == 150_000, rows
+    names = {row["name"] for row in said["tables"]["profile"]}
+    assert "DataLoader.fetch" in names and "DataLoader.worker" not in names, names
+    assert said["workers_waited_ns"] == 2_700_000, said["notes"]
+    text = b.run("stat", trace)
+    assert text.out.startswith("where a step's time goes\n"), text.out
+    assert "1 worker of DataLoaders waited 2.7 ms" in text.err, text.err
+    assert b.run("stat", "--csv", trace).out.startswith("name,")
+    assert "steps" not in b.run("stat", "--json", b.trace("spans")).json()["tables"]

@@ -324,6 +324,51 @@ static void make_tensors(void)
 	}
 }
 
+/* Three whole steps of training of 1 ms each, and a worker that loads for 300 of 3000 us. */
+static void make_training(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	track(2, WT_TRACK_THREAD, 0, "worker");
+	name(1, "DataLoader.__next__");
+	name(2, "torch.utils.data");
+	name(3, "Net.forward");
+	name(4, "torch.nn.modules.container");
+	name(5, "Tensor.backward");
+	name(6, "torch");
+	name(7, "SGD.step");
+	name(8, "torch.optim.sgd");
+	name(9, "step");
+	name(10, "DataLoader.worker");
+	name(11, "DataLoader.fetch");
+	name(12, "print");
+	put(WT_KIND_CALL_BEGIN, 2, 0, (uint64_t[WT_FIELDS_MAX]){10, 2, 0});
+	put(WT_KIND_CALL_BEGIN, 2, 100, (uint64_t[WT_FIELDS_MAX]){11, 2, 0});
+	put(WT_KIND_CALL_END, 2, 400, (uint64_t[WT_FIELDS_MAX]){11});
+	for (int i = 0; i < 3; i++) {
+		double at = 1000 * i;
+
+		context_int(1, at, 9, i);
+		call(at + 50, 1, 2, 0);
+		call_over(at + 150, 1);
+		call(at + 200, 3, 4, 0);
+		call(at + 210, 3, 4, 0); /* inside: counted once */
+		call_over(at + 400, 3);
+		call_over(at + 500, 3);
+		call(at + 500, 5, 6, 0);
+		call_over(at + 700, 5);
+		call(at + 700, 12, 0, 0);
+		call_over(at + 800, 12);
+		call(at + 850, 7, 8, 0);
+		if (i < 2) {
+			call_over(at + 950, 7);
+		} else { /* the step ends within the call */
+			context_int(1, at + 1000, 9, 3);
+			call_over(at + 1100, 7);
+		}
+	}
+	put(WT_KIND_CALL_END, 2, 3000, (uint64_t[WT_FIELDS_MAX]){10});
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -331,6 +376,7 @@ static const struct {
 	{"spans", make_spans},         {"calls", make_calls},           {"devices", make_devices},
 	{"quantiles", make_quantiles}, {"hostile", make_hostile},       {"killed", make_killed},
 	{"unmatched", make_unmatched}, {"watermarks", make_watermarks}, {"tensors", make_tensors},
+	{"training", make_training},
 };
 
 int main(int argc, char **argv)
