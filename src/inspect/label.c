@@ -91,3 +91,14 @@ bool wti_device_op_is_work(uint32_t op)
 		return false;
 	}
 }
+
+bool wti_is_worker(const struct wt_event *event)
+{
+	static const char name[] = "DataLoader.worker";
+	struct wt_text callee;
+
+	if (event->kind->number != WT_KIND_CALL_BEGIN)
+		return false;
+	callee = wt_event_text(event, WT_CALL_BEGIN_FIELD_CALLEE);
+	return callee.bytes == sizeof(name) - 1 && !memcmp(callee.data, name, callee.bytes);
+}

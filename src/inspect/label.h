@@ -12,6 +12,12 @@ struct wt_text wti_label_track(char out[WTI_LABEL_BYTES], const struct wt_trace 
 			       size_t stream, uint32_t track);
 struct wt_text wti_label_number(char out[WTI_LABEL_BYTES], const char *what, uint64_t number);
 
+/*
+ * The begin of the call in which a worker process of a DataLoader spends all its life: what it does
+ * are the calls inside, the rest is waiting.
+ */
+bool wti_is_worker(const struct wt_event *event);
+
 struct wti_device_op {
 	uint32_t op;      /* enum wt_op */
 	const char *type; /* its name, "?" if this build does not know it */

@@ -133,16 +133,6 @@ static const char *kind_of(const struct wt_event *event)
 	return scope < sizeof(scopes) / sizeof(scopes[0]) ? scopes[scope] : "operator";
 }
 
-/* A worker that loads data is in this call all its life: what it does are the calls inside. */
-static bool is_worker(const struct wt_event *event)
-{
-	static const char name[] = "DataLoader.worker";
-	struct wt_text callee = wt_event_text(event, 0);
-
-	return event->kind->number == WT_KIND_CALL_BEGIN && callee.bytes == sizeof(name) - 1 &&
-	       !memcmp(callee.data, name, callee.bytes);
-}
-
 static int span_begin(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	bool call = event->kind->number == WT_KIND_CALL_BEGIN;
@@ -158,7 +148,7 @@ static int span_begin(struct state *s, const struct wt_event *event, struct wt_e
 		subject.module = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_MODULE);
 		subject.site = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_SITE);
 	}
-	if (is_worker(event))
+	if (wti_is_worker(event))
 		return wti_spans_begin(&s->spans, event, WORKER, err);
 	if (wti_stat_row(&s->rows, event, &subject, &row))
 		return wti_err(err, WT_E_NOMEM, "out of memory");

@@ -6,7 +6,8 @@
  * A thread is busy while a span or call is open on it, a queue while an operation that does work
  * runs on it, a device while one of its queues is busy. Busy time is the length of the union of
  * those intervals: two operations side by side count once. Waiting and bookkeeping (sync, wait,
- * record, alloc, free) is no work.
+ * record, alloc, free) is no work, nor is a worker of a DataLoader that waits for something to
+ * load.
  *
  * Utilisation is busy time over the window. Without --from and --to the window of threads is that
  * of the whole picture, and that of queues and devices reaches from the beginning of the first
@@ -29,13 +30,16 @@
 #define INTERVALS_MAX (1u << 14) /* kept a row before the older half is settled */
 #define MOMENTS_MAX (1u << 19)   /* of beginnings and ends that wait to be put in order */
 #define COLUMNS_DEFAULT 60
+#define WORKERS_MAX (1u << 16)
+#define WORKER 1 /* tag of its call */
 
 struct row {
 	size_t stream;
 	uint32_t track; /* 0: a device as a whole */
 	uint32_t device;
 	bool is_queue;
-	uint64_t count; /* spans or operations */
+	uint32_t worker; /* of DataLoaders: its place, from 1; 0: it is none */
+	uint64_t count;  /* spans or operations */
 	struct wti_busy busy;
 	struct wti_concurrency *concurrency; /* of devices */
 };
@@ -47,6 +51,9 @@ struct state {
 	struct wti_map index; /* stream and track, or device: row plus one */
 	struct row *rows;
 	size_t row_count, row_capacity;
+	struct wti_map workers; /* stream: its place among workers */
+	struct wti_map inside;  /* stream and track: 1 while it is in its call of a worker */
+	bool places[ROWS_MAX];  /* taken by a worker that lives */
 	struct wti_concurrency all;
 	int64_t last_ns; /* of anything that was seen */
 	int64_t device_from_ns, device_to_ns;
@@ -67,6 +74,64 @@ static void ask(struct wt_query *query, const void *options)
 	query->fields = 0x61f; /* op, name, device, queue, clock, started, ended */
 }
 
+/* ---- Workers ---------------------------------------------------------------------------------
+ *
+ * A DataLoader may have new ones in every epoch. They get the places of those that have ended, so
+ * that there are as many rows as there were workers at once. Who is one is looked for first, as
+ * a process does something before it is a worker.
+ */
+
+static int take_worker(struct state *s, const struct wt_event *event)
+{
+	uint64_t *place = wti_map_number(&s->workers, event->stream);
+
+	if (!place)
+		return s->workers.failed ? WT_E_NOMEM : 0;
+	if (event->kind->number == WT_KIND_CALL_END) {
+		s->places[*place] = false;
+		return 0;
+	}
+	for (uint32_t i = 1; i < ROWS_MAX && !*place; i++) {
+		if (s->places[i])
+			continue;
+		s->places[i] = true;
+		*place = i;
+	}
+	return 0;
+}
+
+/* What is damaged is reported by the way through all events. */
+static int find_workers(struct state *s, struct wt_err *err)
+{
+	static const char *const kinds[] = {"call_begin", "call_end"};
+	struct wt_cursor *cursor;
+	struct wt_query query;
+	struct wt_event event;
+	int r;
+
+	wt_query_init(&query);
+	query.kinds = kinds;
+	query.kind_count = sizeof(kinds) / sizeof(kinds[0]);
+	query.name = "DataLoader.worker";
+	query.fields = 1;
+	r = wt_cursor_open(s->trace, &query, &cursor, err);
+	if (r)
+		return r;
+	while (!r && wt_cursor_next(cursor, &event, NULL) > 0)
+		r = take_worker(s, &event);
+	wt_cursor_free(cursor);
+	return r ? wti_err(err, r, "out of memory") : 0;
+}
+
+/* All threads of a worker are one row. */
+static struct row row_like(const struct state *s, size_t stream, uint32_t track)
+{
+	const uint64_t *place = wti_map_find_number(&s->workers, stream);
+
+	return (struct row){
+		.stream = stream, .track = track, .worker = place ? (uint32_t)*place : 0};
+}
+
 static int begin(void *opaque, const struct wt_trace *trace, const void *options,
 		 struct wt_err *err)
 {
@@ -81,8 +146,10 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	s->last_ns = INT64_MIN;
 	wti_spans_init(&s->spans);
 	wti_map_init(&s->index, 2 * ROWS_MAX);
+	wti_map_init(&s->workers, WORKERS_MAX);
+	wti_map_init(&s->inside, WORKERS_MAX);
 	wti_concurrency_init(&s->all, MOMENTS_MAX);
-	return 0;
+	return find_workers(s, err);
 }
 
 static void release(void *opaque)
@@ -98,6 +165,8 @@ static void release(void *opaque)
 	free(s->rows);
 	wti_spans_release(&s->spans);
 	wti_map_release(&s->index);
+	wti_map_release(&s->workers);
+	wti_map_release(&s->inside);
 	wti_concurrency_release(&s->all);
 }
 
@@ -115,8 +184,9 @@ static int init_row(struct state *s, struct row *row)
 /* NULL when there are too many, or no memory is left. */
 static struct row *row_of(struct state *s, struct row like)
 {
-	uint64_t key =
-		like.track ? (uint64_t)like.stream << 32 | like.track : 1ull << 63 | like.device;
+	uint64_t key = like.worker  ? 1ull << 62 | like.worker
+		       : like.track ? (uint64_t)like.stream << 32 | like.track
+				    : 1ull << 63 | like.device;
 	uint64_t *slot = wti_map_number(&s->index, key);
 
 	if (!slot)
@@ -197,15 +267,39 @@ static int device_op(struct state *s, const struct wt_event *event, struct wt_er
 		   op.ended_ns, err);
 }
 
+static uint64_t *inside_of(struct state *s, const struct wt_event *event)
+{
+	return wti_map_number(&s->inside, (uint64_t)event->stream << 32 | event->track);
+}
+
+static int span_begin(struct state *s, const struct wt_event *event, struct wt_err *err)
+{
+	bool is_worker = wti_is_worker(event);
+	uint64_t *inside = is_worker ? inside_of(s, event) : NULL;
+
+	if (inside)
+		*inside = 1;
+	return wti_spans_begin(&s->spans, event, is_worker ? WORKER : 0, err);
+}
+
+/* Of a worker, what counts is what stands in its call. */
 static int span_end(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
+	uint64_t key = (uint64_t)event->stream << 32 | event->track;
+	const uint64_t *inside = wti_map_find_number(&s->inside, key);
 	struct wti_span span;
 	int r = wti_spans_end(&s->spans, event, &span, err);
 
-	if (r <= 0 || span.depth)
+	if (r > 0 && span.tag == WORKER) {
+		uint64_t *is_inside = inside_of(s, event);
+
+		if (is_inside)
+			*is_inside = 0;
+		return 0;
+	}
+	if (r <= 0 || span.depth != (inside && *inside ? 1 : 0))
 		return r < 0 ? r : 0;
-	return add(s, (struct row){.stream = event->stream, .track = event->track}, span.begin_ns,
-		   span.end_ns, err);
+	return add(s, row_like(s, event->stream, event->track), span.begin_ns, span.end_ns, err);
 }
 
 static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
@@ -220,7 +314,7 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 		return device_op(s, event, err);
 	see(s, event->time_ns);
 	if (wti_spans_is_begin(event->kind->number))
-		return wti_spans_begin(&s->spans, event, 0, err);
+		return span_begin(s, event, err);
 	return span_end(s, event, err);
 }
 
@@ -229,12 +323,13 @@ static int close_open(struct state *s, struct wt_err *err)
 {
 	for (size_t i = 0; i < s->spans.track_count; i++) {
 		const struct wti_span_track *t = &s->spans.tracks[i];
+		size_t first = t->open_count && t->open[0].tag == WORKER;
 		int r;
 
-		if (!t->open_count)
+		if (t->open_count <= first)
 			continue;
-		r = add(s, (struct row){.stream = t->stream, .track = t->track},
-			t->open[0].begin_ns, s->last_ns, err);
+		r = add(s, row_like(s, t->stream, t->track), t->open[first].begin_ns, s->last_ns,
+			err);
 		if (r)
 			return r;
 	}
@@ -289,6 +384,8 @@ static double percent(uint64_t busy_ns, int64_t from_ns, int64_t to_ns)
 static struct wt_text row_label(const struct state *s, const struct row *row,
 				char out[WTI_LABEL_BYTES])
 {
+	if (row->worker)
+		return wti_label_number(out, "data worker ", row->worker);
 	if (!row->track)
 		return wti_label_number(out, "device ", row->device);
 	return wti_label_track(out, s->trace, row->stream, row->track);

@@ -243,3 +243,14 @@ def test_stat_training_steps(b: Bench) -> None:
     assert "1 worker of DataLoaders waited 2.7 ms" in text.err, text.err
     assert b.run("stat", "--csv", trace).out.startswith("name,")
     assert "steps" not in b.run("stat", "--json", b.trace("spans")).json()["tables"]
+
+
+def test_timeline_workers(b: Bench) -> None:
+    """A worker is busy while it loads, and new workers of a later epoch take the rows of those that have ended."""
+    run = b.make_run("workers")
+    for number in (1, 2, 3):
+        b.trace(f"worker{number}", run / f"000{number + 1}.wt")
+    said = b.run("timeline", "--json", run).json()
+    rows = {row["track"]: row["busy_ns"] for row in said["tables"]["tracks"]}
+    assert set(rows) == {"main", "data worker 1", "data worker 2"}, rows
+    assert rows["data worker 1"] == 620_000 and rows["data worker 2"] == 310_000, rows

@@ -369,6 +369,38 @@ static void make_training(void)
 	put(WT_KIND_CALL_END, 2, 3000, (uint64_t[WT_FIELDS_MAX]){10});
 }
 
+/* A worker that loads for 300 us of its life. */
+static void worker(double from_us)
+{
+	track(2, WT_TRACK_THREAD, 0, "worker");
+	name(2, "torch.utils.data");
+	name(10, "DataLoader.worker");
+	name(11, "DataLoader.fetch");
+	name(12, "manual_seed");
+	put(WT_KIND_CALL_BEGIN, 2, from_us - 20, (uint64_t[WT_FIELDS_MAX]){12, 2, 0});
+	put(WT_KIND_CALL_END, 2, from_us - 10, (uint64_t[WT_FIELDS_MAX]){12});
+	put(WT_KIND_CALL_BEGIN, 2, from_us, (uint64_t[WT_FIELDS_MAX]){10, 2, 0});
+	put(WT_KIND_CALL_BEGIN, 2, from_us + 100, (uint64_t[WT_FIELDS_MAX]){11, 2, 0});
+	put(WT_KIND_CALL_END, 2, from_us + 400, (uint64_t[WT_FIELDS_MAX]){11});
+	put(WT_KIND_CALL_END, 2, from_us + 1000, (uint64_t[WT_FIELDS_MAX]){10});
+}
+
+/* Two beside each other, and one after them. */
+static void make_worker1(void)
+{
+	worker(1000);
+}
+
+static void make_worker2(void)
+{
+	worker(1500);
+}
+
+static void make_worker3(void)
+{
+	worker(4000);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -376,7 +408,8 @@ static const struct {
 	{"spans", make_spans},         {"calls", make_calls},           {"devices", make_devices},
 	{"quantiles", make_quantiles}, {"hostile", make_hostile},       {"killed", make_killed},
 	{"unmatched", make_unmatched}, {"watermarks", make_watermarks}, {"tensors", make_tensors},
-	{"training", make_training},
+	{"training", make_training},   {"worker1", make_worker1},       {"worker2", make_worker2},
+	{"worker3", make_worker3},
 };
 
 int main(int argc, char **argv)
