@@ -59,7 +59,8 @@ static int count_calls(struct wti_measured *m, const struct wti_gate *gate, stru
 	m->counters = calloc(gate->counter_count + 1, sizeof(*m->counters));
 	if (!m->counters)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	memcpy(m->counters, gate->counters, gate->counter_count * sizeof(*m->counters));
+	if (gate->counter_count)
+		memcpy(m->counters, gate->counters, gate->counter_count * sizeof(*m->counters));
 	m->counts.counters = m->counters;
 	m->counts.counter_count = gate->counter_count;
 	r = inspect(m, "counts", &options, &nothing, err);
