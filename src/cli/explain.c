@@ -59,17 +59,16 @@ static void add_paragraph(struct wti_buf *out, const char *label, const char *te
 	while (*text) {
 		size_t bytes = strcspn(text, " ");
 
+		/* A space stands before a word of the same line, never at an end. */
 		if (column > INDENT_COLUMNS && column + bytes > LINE_COLUMNS) {
 			wti_buf_printf(out, "\n%*s", (int)INDENT_COLUMNS, "");
 			column = INDENT_COLUMNS;
+		} else if (column > INDENT_COLUMNS) {
+			wti_buf_byte(out, ' ');
 		}
 		wti_buf_append(out, text, bytes);
 		column += bytes + 1;
-		text += bytes;
-		if (*text == ' ') {
-			wti_buf_byte(out, ' ');
-			text++;
-		}
+		text += bytes + (text[bytes] == ' ');
 	}
 	wti_buf_byte(out, '\n');
 }

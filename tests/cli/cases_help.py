@@ -147,3 +147,9 @@ def test_terminal_colour_and_width(b: Bench) -> None:
         assert "\x1b[" not in on_terminal(b, words, {"TERM": "xterm", "NO_COLOR": "1"}), words
         assert "\x1b[" not in on_terminal(b, words, {"TERM": "dumb"}), words
         assert "\x1b[" not in b.run(*words, env={"TERM": "xterm"}).out, words
+
+
+def test_explain_ends_lines_without_spaces(b: Bench) -> None:
+    for code in ("WT-NUM-001", "WT-OPT-005", "WT-GATE-013"):
+        lines = b.run("explain", code).out.splitlines()
+        assert len(lines) > 5 and not [line for line in lines if line.endswith(" ")], lines
