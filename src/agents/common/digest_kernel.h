@@ -65,9 +65,11 @@ INLINE void take_few(struct lanes *lanes, const double *x, size_t count, const s
 		lanes->sum[k] += load(few.add, (size_t)(k * WIDTH));
 }
 
-INLINE void take_doubles(struct lanes *lanes, const char *x, size_t count,
+/* `data`: the elements that x was made of. */
+INLINE void take_doubles(struct lanes *lanes, const char *x, size_t count, const char *data,
 			 const struct block *block, bool is_second, bool with_care)
 {
+	const struct ahead ahead = {data + BLOCK * block->size, block->size};
 	const size_t full = count / LANES * LANES;
 	double few[LANES];
 
@@ -78,7 +80,7 @@ INLINE void take_doubles(struct lanes *lanes, const char *x, size_t count,
 	else if (with_care)
 		add_with_care(lanes, x, full, false);
 	else
-		add_doubles(lanes, x, full);
+		add_doubles(lanes, x, full, ahead);
 	if (full == count)
 		return;
 	memcpy(few, x + full * sizeof(double), (count - full) * sizeof(double));
@@ -136,7 +138,7 @@ INLINE void take_pieces(struct lanes *lanes, const struct block *block, bool is_
 			take_floats(lanes, piece.bytes, n, block, is_second, with_care);
 		} else {
 			to_doubles(data, block->dtype, n, piece.wide);
-			take_doubles(lanes, piece.bytes, n, block, is_second, with_care);
+			take_doubles(lanes, piece.bytes, n, data, block, is_second, with_care);
 		}
 	}
 }
@@ -146,7 +148,8 @@ INLINE void take(struct lanes *lanes, const struct block *block, bool is_second,
 	if (way == FLOATS)
 		take_floats(lanes, block->floats, block->count, block, is_second, false);
 	else if (way == DOUBLES)
-		take_doubles(lanes, block->data, block->count, block, is_second, false);
+		take_doubles(lanes, block->data, block->count, block->data, block, is_second,
+			     false);
 	else
 		take_pieces(lanes, block, is_second, way == CARE);
 }

@@ -87,7 +87,18 @@ INLINE doubles load(const void *x, size_t at)
 	return vector;
 }
 
-INLINE void add_doubles(struct lanes *lanes, const void *x, size_t count)
+/* What is on its way while a block is taken: the elements that the next block is made of. */
+struct ahead {
+	const char *data;
+	size_t size; /* of an element */
+};
+
+INLINE void fetch_ahead(struct ahead ahead, size_t i)
+{
+	__builtin_prefetch(ahead.data + i * ahead.size, 0, 2);
+}
+
+INLINE void add_doubles(struct lanes *lanes, const void *x, size_t count, struct ahead ahead)
 {
 	doubles sum[VECTORS]; /* in registers */
 	longs zeros = {0};
@@ -103,9 +114,8 @@ INLINE void add_doubles(struct lanes *lanes, const void *x, size_t count)
 			max = MAX_DOUBLES(value, max);
 			zeros -= value == 0;
 		}
-		/* The next block is on its way meanwhile. */
-		__builtin_prefetch((const char *)x + (i + BLOCK) * sizeof(double), 0, 2);
-		__builtin_prefetch((const char *)x + (i + BLOCK + 8) * sizeof(double), 0, 2);
+		fetch_ahead(ahead, i);
+		fetch_ahead(ahead, i + LANES / 2); /* the lanes of doubles are two lines */
 	}
 	for (int j = 0; j < WIDTH; j++)
 		lanes->zeros += (uint64_t)zeros[j];
@@ -143,17 +153,6 @@ INLINE doubles widen(const void *x, size_t at)
 	memcpy(&narrow, (const char *)x + at * sizeof(float), sizeof(narrow));
 	return WIDEN(narrow);
 #endif
-}
-
-/* What is on its way while floats are taken: the elements that the next block is made of. */
-struct ahead {
-	const char *data;
-	size_t size; /* of an element */
-};
-
-INLINE void fetch_ahead(struct ahead ahead, size_t i)
-{
-	__builtin_prefetch(ahead.data + i * ahead.size, 0, 2);
 }
 
 INLINE void add_floats(struct lanes *lanes, const void *x, size_t count, struct ahead ahead)
