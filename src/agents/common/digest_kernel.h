@@ -174,17 +174,20 @@ INLINE void take_twice(struct block block, struct wti_part *part, enum way way)
 	part->m2 = lanes_fold(&lanes);
 }
 
-static void take_floats_twice(const struct block *block, struct wti_part *part)
+static __attribute__((noinline)) void take_floats_twice(const struct block *block,
+							struct wti_part *part)
 {
 	take_twice(*block, part, FLOATS);
 }
 
-static void take_pieces_twice(const struct block *block, struct wti_part *part)
+static __attribute__((noinline)) void take_pieces_twice(const struct block *block,
+							struct wti_part *part)
 {
 	take_twice(*block, part, PIECES);
 }
 
-static void take_twice_with_care(const struct block *block, struct wti_part *part)
+static __attribute__((noinline)) void take_twice_with_care(const struct block *block,
+							   struct wti_part *part)
 {
 	take_twice(*block, part, CARE);
 }
@@ -324,7 +327,9 @@ static void small_floats_digest(struct block block, struct wti_part *part)
 		part->mean = __builtin_nan("");
 }
 
-static void narrow_digest(const struct block *block, struct wti_part *part)
+/* On its own, so that floats and doubles, most often few of them, have a small frame. */
+static __attribute__((noinline)) void narrow_digest(const struct block *block,
+						    struct wti_part *part)
 {
 	part->count = block->count;
 	part->nan = part->inf = 0;
@@ -343,7 +348,7 @@ static void narrow_digest(const struct block *block, struct wti_part *part)
 static void block_digest(const struct block *block, struct wti_part *part)
 {
 	if (block->dtype == WT_DTYPE_F32)
-		take_floats_twice(block, part);
+		take_twice(*block, part, FLOATS);
 	else if (block->dtype == WT_DTYPE_F64)
 		take_twice(*block, part, DOUBLES);
 	else if (is_narrow(block->dtype))
