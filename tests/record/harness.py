@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 from pathlib import Path
 from typing import Any, Callable
 
@@ -142,3 +143,18 @@ def kill(pid: int, number: int = signal.SIGKILL) -> None:
 def skip(why: str) -> None:
     print(f"skipped: {why}")
     sys.exit(77)
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own, and a place for a run in it."""
+
+    def setUp(self) -> None:
+        self.scratch = Scratch()
+        self.folder = self.scratch.__enter__()
+        self.run_folder = self.folder / "run"
+
+    def tearDown(self) -> None:
+        self.scratch.__exit__()
+
+    def described(self) -> dict[str, object]:
+        return described(self.run_folder)

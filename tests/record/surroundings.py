@@ -35,18 +35,7 @@ def shell_status(code: int) -> int:
     return code if code >= 0 else 128 - code
 
 
-class Surroundings(unittest.TestCase):
-    def setUp(self) -> None:
-        self.scratch = harness.Scratch()
-        self.folder = self.scratch.__enter__()
-        self.run_folder = self.folder / "run"
-
-    def tearDown(self) -> None:
-        self.scratch.__exit__()
-
-    def described(self) -> dict[str, object]:
-        return harness.described(self.run_folder)
-
+class Surroundings(harness.Case):
     def events(self) -> int:
         return sum(stream["events"] for stream in self.described()["streams"]  # type: ignore[index, attr-defined]
                    if stream["file"] != "0000.wt")

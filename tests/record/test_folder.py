@@ -21,15 +21,7 @@ os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
 import harness  # noqa: E402
 
 
-class Folders(unittest.TestCase):
-    def setUp(self) -> None:
-        self.scratch = harness.Scratch()
-        self.folder = self.scratch.__enter__()
-        self.run_folder = self.folder / "run"
-
-    def tearDown(self) -> None:
-        self.scratch.__exit__()
-
+class Folders(harness.Case):
     def wheeltap(self, *words: str, **more: object) -> subprocess.CompletedProcess[str]:
         more.setdefault("cwd", self.folder)
         return subprocess.run([harness.WHEELTAP, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

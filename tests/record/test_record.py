@@ -27,20 +27,9 @@ import harness  # noqa: E402
 SH = "/bin/sh"
 
 
-class Recording(unittest.TestCase):
-    def setUp(self) -> None:
-        self.scratch = harness.Scratch()
-        self.folder = self.scratch.__enter__()
-        self.run_folder = self.folder / "run"
-
-    def tearDown(self) -> None:
-        self.scratch.__exit__()
-
+class Recording(harness.Case):
     def record(self, *words: str, **more: object) -> subprocess.CompletedProcess[bytes]:
         return harness.record(self.run_folder, *words, **more)  # type: ignore[arg-type]
-
-    def described(self) -> dict[str, object]:
-        return harness.described(self.run_folder)
 
 
 class Status(Recording):
