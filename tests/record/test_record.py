@@ -25,6 +25,8 @@ os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
 import harness  # noqa: E402
 
 SH = "/bin/sh"
+# Python without an agent. Behind env, because `record` prints a line about -I where it sees it, also with -q.
+ISOLATED = ("/usr/bin/env", "/usr/bin/python3", "-I", "-c")
 
 
 class Recording(harness.Case):
@@ -145,7 +147,7 @@ class Streams(Recording):
     def test_output_is_untouched(self) -> None:
         program = "import os,sys; d=bytes(range(256))*4096; " \
                   "[os.write(1,d) for _ in range(8)]; [os.write(2,d[::-1]) for _ in range(4)]"
-        done = self.record("/usr/bin/python3", "-I", "-c", program, options=("--quiet",))
+        done = self.record(*ISOLATED, program, options=("--quiet",))
         data = bytes(range(256)) * 4096
         self.assertEqual(hashlib.sha256(done.stdout).digest(), hashlib.sha256(data * 8).digest())
         self.assertEqual(hashlib.sha256(done.stderr).digest(), hashlib.sha256(data[::-1] * 4).digest())
@@ -185,7 +187,7 @@ class Streams(Recording):
     def test_sleeping_reader_of_output_does_not_hold_up_errors(self) -> None:
         program = "import os,threading; threading.Thread(target=lambda: os.write(1, b'x' * (1 << 20))).start(); " \
                   "os.write(2, b'heard')"
-        recorder = harness.start(self.run_folder, "/usr/bin/python3", "-I", "-c", program, options=("-q",))
+        recorder = harness.start(self.run_folder, *ISOLATED, program, options=("-q",))
         assert recorder.stderr
         ready, _, _ = select.select([recorder.stderr], [], [], harness.PATIENCE)
         self.assertTrue(ready)
