@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "ending.h"
 #include "runjson.h"
 
@@ -27,22 +31,24 @@ struct thrown {
 static char *read_tail(const char *folder)
 {
 	char *path = NULL, *text = NULL;
-	FILE *file = NULL;
-	size_t bytes;
+	struct stat info;
+	ssize_t bytes = -1;
+	int fd;
 
 	if (asprintf(&path, "%s/console.log", folder) < 0)
 		return NULL;
-	file = fopen(path, "rbe");
+	fd = wti_open_regular(path, NULL);
 	free(path);
-	if (!file)
+	if (fd < 0)
 		return NULL;
-	if (fseek(file, -TAIL_BYTES, SEEK_END))
-		rewind(file);
-	text = malloc(TAIL_BYTES + 1);
-	bytes = text ? fread(text, 1, TAIL_BYTES, file) : 0;
+	text = fstat(fd, &info) ? NULL : malloc(TAIL_BYTES + 1);
 	if (text)
-		text[bytes] = '\0';
-	fclose(file);
+		bytes = wti_pread_all(
+			fd, text, TAIL_BYTES,
+			info.st_size > TAIL_BYTES ? (uint64_t)info.st_size - TAIL_BYTES : 0);
+	if (text)
+		text[bytes > 0 ? bytes : 0] = '\0';
+	close(fd);
 	return text;
 }
 
@@ -129,9 +135,9 @@ static void add_thrown(struct wti_buf *out, const struct wti_run *run)
 	file = thrown.file;
 	if (bytes && !strncmp(file, run->directory, bytes) && file[bytes] == '/')
 		file += bytes + 1;
-	wti_buf_printf(out, ", %s", thrown.type);
+	wti_textf(out, ", %s", thrown.type);
 	if (*file)
-		wti_buf_printf(out, " at %s:%ld", file, thrown.line);
+		wti_textf(out, " at %s:%ld", file, thrown.line);
 }
 
 /* ---- The sentence --------------------------------------------------------------------------- */
@@ -139,7 +145,7 @@ static void add_thrown(struct wti_buf *out, const struct wti_run *run)
 static void add_step(struct wti_buf *out, int64_t step)
 {
 	if (step >= 0)
-		wti_buf_printf(out, " in step %lld", (long long)step);
+		wti_textf(out, " in step %lld", (long long)step);
 }
 
 static const char rest[] = "; what it would have done after that is not measured\n";
@@ -150,7 +156,7 @@ static void add_failed(struct wti_buf *out, const struct wti_run *run, int64_t e
 	wti_buf_text(out, "run failed");
 	add_step(out, step);
 	if (exit_status >= 0)
-		wti_buf_printf(out, ": exit status %lld", (long long)exit_status);
+		wti_textf(out, ": exit status %lld", (long long)exit_status);
 	if (exit_status == EXIT_OF_EXCEPTION)
 		add_thrown(out, run);
 	wti_buf_text(out, rest);
@@ -160,17 +166,17 @@ static void add_killed(struct wti_buf *out, const char *how, int64_t number, int
 {
 	const char *name = number > 0 ? strsignal((int)number) : NULL;
 
-	wti_buf_printf(out, "run was %s", how);
+	wti_textf(out, "run was %s", how);
 	add_step(out, step);
 	if (name)
-		wti_buf_printf(out, " by signal %lld (%s)", (long long)number, name);
+		wti_textf(out, " by signal %lld (%s)", (long long)number, name);
 	wti_buf_text(out, rest);
 }
 
 static void add_finished(struct wti_buf *out, int64_t step)
 {
 	if (step > 0)
-		wti_buf_printf(out, "run finished after %lld steps\n", (long long)step);
+		wti_textf(out, "run finished after %lld steps\n", (long long)step);
 	else
 		wti_buf_text(out, "run finished; no step of a training was recorded\n");
 }
@@ -182,7 +188,7 @@ static void add_unrecorded(struct wti_buf *out, const struct wti_doc *root)
 	const char *why = wti_doc_text(python, "why");
 
 	if (python && !wti_doc_count(python, "joined") && why)
-		wti_buf_printf(out, "no Python of it was recorded: %s\n", why);
+		wti_textf(out, "no Python of it was recorded: %s\n", why);
 }
 
 void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step)
@@ -201,9 +207,8 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 	else if (!strcmp(run->status, "killed") || !strcmp(run->status, "interrupted"))
 		add_killed(out, run->status, wti_doc_count(root, "signal"), step);
 	else if (!strcmp(run->status, "running"))
-		wti_buf_printf(out,
-			       "run is still going on: this is what is known up to step %lld\n",
-			       (long long)(step > 0 ? step : 0));
+		wti_textf(out, "run is still going on: this is what is known up to step %lld\n",
+			  (long long)(step > 0 ? step : 0));
 	else
 		wti_buf_text(out, "the recorder of the run ended before it did; what came after "
 				  "that is not measured\n");

@@ -102,6 +102,12 @@ class Refused(Special):
             self.assertNotEqual(self.wheeltap("doctor", run).returncode, 0)
             self.assertNotEqual(self.wheeltap("gate", run).returncode, 0)
 
+    def test_console_of_a_run_that_failed(self) -> None:
+        """doctor looks there for the exception."""
+        self.assertEqual(self.wheeltap("record", "-q", "-o", "run", "--", "/bin/sh", "-c", "exit 1").returncode, 1)
+        for _ in self.each_kind(self.folder / "run" / "console.log"):
+            self.assertIn("run failed: exit status 1", self.wheeltap("doctor", "run").stdout)
+
     def test_module_of_a_stack(self) -> None:
         """A program that was recorded, and is something else when its names are looked up."""
         program = self.folder / "program"

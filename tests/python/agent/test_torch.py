@@ -87,7 +87,7 @@ def test_levels(t: Harness) -> None:
     t.check("each level has more", len(lean.events) < len(normal.events) < len(full.events))
     t.equal("all print the same", {lean.output, normal.output, full.output}, {normal.output})
     off = t.record(NET, "--tensors", "off")
-    t.equal("tensors off: none is read", [tensor for tensor in off.of("tensor") if int(tensor["hash"], 16)], [])
+    t.equal("tensors off: none is read", [tensor for tensor in off.of("tensor") if tensor["hash"] is not None], [])
     some = t.record(NET, "--only", "torch.re*,torch.randn", "--skip", "torch.relu")
     t.equal("--only and --skip", (len(some.calls("randn")), some.calls("relu"), some.calls("randint")), (1, [], []))
 

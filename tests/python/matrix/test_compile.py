@@ -210,7 +210,7 @@ def test_graphs(t: Harness) -> None:
                     any("not_measured" in line["text"] for line in run.of("log")), run.of("log"))
             t.check(f"{backend}, {level}: compiling is told", any("compile" in c["callee"] for c in run.of("call_begin")))
             fakes = [c for c in run.of("tensor") if "Fake" in str(c) or "meta" in str(c["device"])]
-            t.equal(f"{backend}, {level}: no stand-in was looked at", [f for f in fakes if int(f["hash"], 16)], [])
+            t.equal(f"{backend}, {level}: no stand-in was looked at", [f for f in fakes if f["hash"] is not None], [])
 
 
 if __name__ == "__main__":
