@@ -16,8 +16,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE  # noqa: E402
+
 WHEELTAP = str(Path(sys.argv.pop(1)).resolve())
-PATIENCE = 60.0
 RECORD = '{"process_id": 7, "thread_id": 7, "time": 1, "type": "function_call (pre)", "function": "f", ' \
          '"func_call_id": "1", "meta_vars": {}}\n'
 

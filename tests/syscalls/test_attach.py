@@ -110,8 +110,8 @@ class Attach:
             self.assertTrue(described(run)["syscalls"]["attached"])
             born = [e["fields"]["how"] for e in events(run, "task")]
             self.assertEqual(sorted(set(born)), ["attached", "process"])
-            # The program itself, its two threads, its child.
-            self.assertEqual(born.count("attached"), 4)
+            # The program itself, its two threads, its child; and one of those that come and go, if it is there just then.
+            self.assertIn(born.count("attached"), (4, 5))
 
     def test_descriptors_from_before(self) -> None:
         with Scratch() as scratch, Program("family") as program:
