@@ -70,7 +70,8 @@ static int add_folder(struct files *files, const char *path, struct wt_err *err)
 		done = add_file(files, name);
 	}
 	closedir(folder);
-	qsort(files->paths + before, files->count - before, sizeof(*files->paths), by_path);
+	if (files->count > before)
+		qsort(files->paths + before, files->count - before, sizeof(*files->paths), by_path);
 	if (!done)
 		return wti_err(err, WT_E_LIMIT, "too many files");
 	return files->count > before

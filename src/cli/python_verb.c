@@ -86,6 +86,7 @@ static bool print_json(const struct word *word, const char *home, char **interpr
 {
 	struct wti_buf out;
 	struct wti_json json;
+	bool ok;
 
 	wti_buf_init(&out, 1u << 20);
 	wti_json_init(&json, &out, false);
@@ -105,16 +106,21 @@ static bool print_json(const struct word *word, const char *home, char **interpr
 		wti_json_array_end(&json);
 	wti_json_object_end(&json);
 	wti_buf_byte(&out, '\n');
-	return wti_print_buf(&out);
+	ok = wti_print_buf(&out);
+	wti_buf_release(&out);
+	return ok;
 }
 
 static int print_path(const char *home)
 {
 	struct wti_buf out;
+	bool ok;
 
 	wti_buf_init(&out, PATH_MAX + 2);
 	wti_buf_printf(&out, "%s\n", home);
-	return wti_print_buf(&out) ? 0 : WTI_EXIT_ENVIRONMENT;
+	ok = wti_print_buf(&out);
+	wti_buf_release(&out);
+	return ok ? 0 : WTI_EXIT_ENVIRONMENT;
 }
 
 static int serve(const struct word *word, const char *home, char **interpreters, size_t count,

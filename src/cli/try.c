@@ -74,7 +74,8 @@ static size_t list_names(const char *folder, char *names[NAMES_MAX])
 	}
 	if (dir)
 		closedir(dir);
-	qsort(names, count, sizeof(*names), by_text);
+	if (count)
+		qsort(names, count, sizeof(*names), by_text);
 	return count;
 }
 
