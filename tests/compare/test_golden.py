@@ -51,28 +51,28 @@ LINES = {
 }
 
 CHANGES = (
-    Change("open-every-step", "WT-GOLD-005", "openat", "'$CWD/settings.txt' is opened 41 times instead of 1; 1 a step"),
-    Change("no-fsync", "WT-GOLD-003", "fsync", "'$CWD/model.bin' is not synced any more: 0 times instead of 4"),
+    Change("open-every-step", "WT-GOLD-005", "openat", "'$CWD/settings.txt' is opened 41 times instead of once; 1 a step"),
+    Change("no-fsync", "WT-GOLD-003", "fsync", "'$CWD/model.bin' is not synced any more (4 times before)"),
     Change("in-place", "WT-GOLD-003", "openat", "'$CWD/model.bin' is written in place"),
     Change("retry", "WT-GOLD-001", "openat ENOENT", "looks at '$CWD/ready', which it did not"),
     Change("connection", "WT-GOLD-007", "connect", "connects to '127.0.0.1:9', which it did not"),
-    Change("leak", "WT-GOLD-006", "openat", "'$CWD/settings.txt' is left open 1 times instead of 0"),
+    Change("leak", "WT-GOLD-006", "openat", "'$CWD/settings.txt' is left open once instead of never"),
     Change("doubled-writes", "WT-GOLD-004", "write", "'$CWD/log.txt' is written 1,040 bytes instead of 520 bytes"),
     Change("library", "WT-GOLD-009", "mmap", "loads '$LIB/libanl.so.1', which it did not"),
-    Change("left-behind", "WT-GOLD-003", "unlink", "'$TMP/seeded-<temp>' is left behind: removed 0 times instead of 1"),
+    Change("left-behind", "WT-GOLD-003", "unlink", "'$TMP/seeded-<temp>' is left behind: it is not removed any more (once before)"),
     Change("permissions", "WT-GOLD-003", "openat", "'$CWD/model.bin' gets permissions 0600 instead of 0644"),
-    Change("child", "WT-GOLD-008", None, "'seeded > seeded' is started 2 times instead of 1"),
+    Change("child", "WT-GOLD-008", None, "'seeded > seeded' is started twice instead of once"),
     Change("program", "WT-GOLD-008", None, "starts process 'seeded > true', which it did not"),
     Change("order", "WT-GOLD-010", None, "another order in a step: 'make $CWD/model.bin.tmp' comes where 'write $CWD/log.txt' was"),
     Change("other-input", "WT-GOLD-001", "openat", "reads '$CWD/data2.bin' instead of '$CWD/data.bin'"),
     Change("bigger-checkpoint", "WT-GOLD-004", "write", "'$CWD/model.bin' is written 36,864 bytes instead of 32,768 bytes"),
     Change("no-metrics", "WT-GOLD-002", None, "does not make '$CWD/metrics.json' any more"),
-    Change("stat-every-step", "WT-GOLD-005", "newfstatat", "newfstatat of '$CWD/settings.txt' is called 40 times instead of 0"),
-    Change("small-writes", "WT-GOLD-005", "write", "write of '$CWD/model.bin' is called 512 times instead of 8"),
+    Change("stat-every-step", "WT-GOLD-005", "newfstatat", "newfstatat of '$CWD/settings.txt' is called 40 times instead of never"),
+    Change("small-writes", "WT-GOLD-005", "write", "write of '$CWD/model.bin' is called 512 times instead of 8 times"),
     Change("half-batch", "WT-GOLD-004", "pread64", "'$CWD/data.bin' is read 81,920 bytes instead of 163,840 bytes"),
     Change("more-steps", "WT-GOLD-012", None, "the run has 45 steps, the golden 40"),
     Change("folder", "WT-GOLD-001", "mkdir", "makes '$CWD/extra', which it did not"),
-    Change("thread", "WT-GOLD-008", None, "'seeded' is given threads 1 times instead of 0", "warning"),
+    Change("thread", "WT-GOLD-008", None, "'seeded' is given threads once instead of never", "warning"),
     Change("churn", "WT-GOLD-013", "mmap", "'memory'", "warning"),
 )
 
@@ -88,12 +88,12 @@ if __name__ == "__main__":
 """
 PYTHON_CHANGES = (
     Change("in-place", "WT-GOLD-003", "openat", "'$CWD/model.json' is written in place"),
-    Change("no-fsync", "WT-GOLD-003", "fsync", "'$CWD/model.json' is not synced any more: 0 times instead of 3"),
+    Change("no-fsync", "WT-GOLD-003", "fsync", "'$CWD/model.json' is not synced any more (3 times before)"),
     Change("doubled-writes", "WT-GOLD-004", "write", "'$CWD/model.json' is written 384 bytes instead of 192 bytes"),
     Change("left-behind", "WT-GOLD-001", "openat", "makes '$CWD/model.json.old', which it did not"),
-    Change("open-every-step", "WT-GOLD-005", "openat", "'$CWD/settings.txt' is opened 31 times instead of 1"),
+    Change("open-every-step", "WT-GOLD-005", "openat", "'$CWD/settings.txt' is opened 31 times instead of once"),
     Change("import", "WT-GOLD-009", "openat", "reads '$PYTHON/wave.py', which it did not", "warning"),
-    Change("program", "WT-GOLD-008", None, "'python3 > true' is started 2 times instead of 1"),
+    Change("program", "WT-GOLD-008", None, "'python3 > true' is started twice instead of once"),
 )
 
 

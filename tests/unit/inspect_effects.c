@@ -258,7 +258,7 @@ static void test_golden_is_checked(void)
 {
 	CHECK(refused("", "is no golden"));
 	CHECK(refused("name = 1\n", "is no golden"));
-	CHECK(refused("format = 2\n", "format 2"));
+	CHECK(refused("format = 3\n", "format 3"));
 	CHECK(refused("format = 1\nfrom = 2\n", "g:2:1: unknown key 'from'"));
 	CHECK(refused("format = 1\nsteps = \"5..3\"\n", "a range"));
 	CHECK(refused("format = 1\nsteps = -1\n", "a count"));

@@ -71,7 +71,7 @@ static const char *class_of_digits(const struct wti_names *names, const char *te
 
 /* Where a part of a name stands within it. */
 struct stand {
-	bool is_temp; /* below a folder for temporary files */
+	enum wti_temp temp;
 	bool is_head; /* nothing before it */
 	bool is_tail; /* nothing behind it but an extension */
 };
@@ -84,7 +84,7 @@ static bool is_random(struct traits t, size_t bytes, struct stand stand)
 {
 	bool is_mixed = t.digits + t.lower + t.upper > 1;
 
-	if (!stand.is_temp)
+	if (!stand.temp)
 		return false;
 	if ((bytes == TEMP_LIBC || bytes == TEMP_PYTHON) && stand.is_tail &&
 	    (!stand.is_head || is_mixed))
@@ -184,25 +184,31 @@ static size_t moment(const char *text, size_t bytes)
 	return clock_after(text, bytes, end);
 }
 
-/* Eight letters, digits and underscores up to the end of a name, as Python ends temporary ones. */
-static size_t python_tail(const char *text, size_t bytes)
+/*
+ * Eight letters, digits and underscores up to the end of a name, as Python ends temporary ones.
+ * Outside of folders for such files, eight letters with nothing before them are rather a word.
+ */
+static size_t python_tail(const char *text, size_t bytes, struct stand stand)
 {
+	bool is_mixed = false;
 	size_t i = 0;
 
 	while (i < bytes && (islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) ||
 			     text[i] == '_'))
-		i++;
+		is_mixed |= !islower((unsigned char)text[i++]);
+	if (stand.temp != WTI_TEMP_FOLDER && stand.is_head && !is_mixed)
+		return 0;
 	return i == TEMP_PYTHON && (i == bytes || text[i] == '/' || text[i] == '.') ? i : 0;
 }
 
-static size_t special(const char *text, size_t bytes, bool is_temp, const char **ret_class)
+static size_t special(const char *text, size_t bytes, struct stand stand, const char **ret_class)
 {
 	size_t end;
 
 	*ret_class = "<temp>";
 	end = python_temp(text, bytes);
-	if (!end && is_temp)
-		end = python_tail(text, bytes);
+	if (!end && stand.temp)
+		end = python_tail(text, bytes, stand);
 	if (end)
 		return end;
 	*ret_class = "<uuid>";
@@ -213,20 +219,21 @@ static size_t special(const char *text, size_t bytes, bool is_temp, const char *
 	return moment(text, bytes);
 }
 
-void wti_names_classes(const struct wti_names *names, const char *text, size_t bytes, bool is_temp,
-		       struct wti_buf *out)
+void wti_names_classes(const struct wti_names *names, const char *text, size_t bytes,
+		       enum wti_temp temp, struct wti_buf *out)
 {
 	const char *class;
 	size_t at = 0, end;
 
 	while (at < bytes) {
-		bool is_word = isalnum((unsigned char)text[at]) || (is_temp && text[at] == '_');
+		bool is_word = isalnum((unsigned char)text[at]) || (temp && text[at] == '_');
+		struct stand stand = {.temp = temp, .is_head = !at || text[at - 1] == '/'};
 
 		if (!is_word) {
 			wti_buf_byte(out, (uint8_t)text[at++]);
 			continue;
 		}
-		end = special(text + at, bytes - at, is_temp, &class);
+		end = special(text + at, bytes - at, stand, &class);
 		if (end) {
 			wti_buf_text(out, class);
 			at += end;
@@ -238,11 +245,8 @@ void wti_names_classes(const struct wti_names *names, const char *text, size_t b
 		}
 		for (end = at; end < bytes && isalnum((unsigned char)text[end]);)
 			end++;
-		class = class_of(names, text + at, end - at,
-				 (struct stand){.is_temp = is_temp,
-						.is_head = !at || text[at - 1] == '/',
-						.is_tail = end == bytes || text[end] == '/' ||
-							   text[end] == '.'});
+		stand.is_tail = end == bytes || text[end] == '/' || text[end] == '.';
+		class = class_of(names, text + at, end - at, stand);
 		if (class)
 			wti_buf_text(out, class);
 		else

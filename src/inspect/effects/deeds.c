@@ -71,6 +71,14 @@ static uint32_t thing_by_arguments(struct wti_effects_state *s, const struct wti
 	return thing_by_class(s, what);
 }
 
+static bool is_by_path(const struct wti_described *what)
+{
+	for (unsigned i = 0; what && i < what->arg_count; i++)
+		if (what->args[i].type == WTI_TYPE_PATH)
+			return true;
+	return false;
+}
+
 /* ---- Counting -------------------------------------------------------------------------------- */
 
 static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall *call)
@@ -95,6 +103,7 @@ void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 	const struct wti_described *what = wti_described(call->arch, call->nr);
 	const struct wti_deed_row *row = wti_deed_row(s, call);
 	struct wti_doing doing = {.s = s, .call = call, .thing = UINT32_MAX, .deed = UINT32_MAX};
+	uint32_t deed;
 
 	if (call->flags & WTI_SYSCALL_JOINED || is_momentary(call->result))
 		return;
@@ -108,14 +117,17 @@ void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 		doing.thing = thing_by_class(s, what);
 	if (doing.thing == UINT32_MAX)
 		return; /* beyond the ceiling: it is counted */
-	wti_model_add(s, doing.thing, call_deed(s, call), 1);
-	wti_model_stage(s, doing.thing, call_deed(s, call));
+	deed = call_deed(s, call);
+	wti_model_add(s, doing.thing, deed, 1);
+	wti_model_stage(s, doing.thing, deed);
+	if (is_by_path(what) && (call->result >= 0 || call->result == -ENOENT))
+		wti_searches_look(s, doing.thing, call->result >= 0);
 	if (call->flags & WTI_SYSCALL_UNFINISHED || call->result < 0) {
-		wti_model_act(s, doing.thing, call_deed(s, call));
+		wti_model_act(s, doing.thing, deed);
 		return;
 	}
 	if (row && row->act)
 		row->act(&doing);
 	wti_model_act(s, wti_thing_now(s->fx, doing.thing),
-		      doing.deed == UINT32_MAX ? call_deed(s, call) : doing.deed);
+		      doing.deed == UINT32_MAX ? deed : doing.deed);
 }

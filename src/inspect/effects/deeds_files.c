@@ -38,6 +38,26 @@ uint32_t wti_thing_of_path(struct wti_effects_state *s, const char *path)
 	return thing;
 }
 
+uint32_t wti_thing_of_program(struct wti_effects_state *s, struct wt_text path, int32_t dirfd)
+{
+	struct wti_buf raw;
+	uint32_t thing;
+
+	wti_buf_init(&raw, 8192);
+	if (path.bytes) {
+		wti_handles_path(&s->handles, s->pid, dirfd, path, &raw);
+	} else { /* AT_EMPTY_PATH: the descriptor itself */
+		thing = wti_thing_of_fd(s, dirfd);
+		wti_buf_text(&raw, thing == UINT32_MAX ? "?" : s->fx->things[thing].raw);
+	}
+	wti_buf_clear(&s->text);
+	wti_names_program(&s->names, wti_model_text(s->fx, &raw), s->pid, &s->text);
+	thing = wti_model_thing(s->fx, WTI_THING_PROGRAM, wti_model_text(s->fx, &s->text),
+				wti_buf_cstr(&raw));
+	wti_buf_release(&raw);
+	return thing;
+}
+
 static uint32_t thing_of_socket(struct wti_effects_state *s, const struct wti_handle *handle)
 {
 	/* Whoever connects from outside comes from anywhere: what counts is where we wait. */
@@ -94,6 +114,19 @@ uint32_t wti_thing_of_fd(struct wti_effects_state *s, int32_t fd)
 	return wti_thing_now(s->fx, thing);
 }
 
+/* If it succeeds, the thing has a name with what is random in it left out from now on. */
+static void made_as_temp(struct wti_doing *d, unsigned path, int32_t dirfd)
+{
+	struct wti_effects_state *s = d->s;
+	struct wt_text text;
+
+	if (d->call->result < 0 || !wti_syscall_text(d->call, path, &text) || !text.bytes)
+		return;
+	wti_buf_clear(&s->text);
+	wti_handles_path(&s->handles, s->pid, dirfd, text, &s->text);
+	wti_names_temp(&s->names, wti_model_text(s->fx, &s->text));
+}
+
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
 static uint32_t open_flags(const struct wti_doing *d, uint32_t *ret_mode)
@@ -121,6 +154,16 @@ static uint32_t open_flags(const struct wti_doing *d, uint32_t *ret_mode)
 static void begin_anew(struct wti_doing *d)
 {
 	d->s->fx->things[d->thing].moved_to = 0;
+}
+
+/* mkstemp() and Python's tempfile make files that are new and theirs alone. */
+static void prepare_open(struct wti_doing *d)
+{
+	uint32_t mode, flags = open_flags(d, &mode);
+	bool is_at = !strncmp(wti_call_name(d->call->arch, d->call->nr), "openat", 6);
+
+	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) && (mode & 07777) == 0600)
+		made_as_temp(d, is_at ? 1 : 0, is_at ? arg(d, 0) : AT_FDCWD);
 }
 
 static void act_open(struct wti_doing *d)
@@ -231,6 +274,23 @@ static void act_copy(struct wti_doing *d)
 	copied(d, 0, 2);
 }
 
+/* A folder on the way to the program's is looked at all the time, by whom is no matter; but who
+ * syncs it does that for the names in it. */
+static void prepare_sync(struct wti_doing *d)
+{
+	struct wti_buf name;
+
+	d->thing = wti_thing_of_fd(d->s, arg(d, 0));
+	if (d->thing == UINT32_MAX || d->s->fx->things[d->thing].type != WTI_THING_SYSTEM ||
+	    *d->s->fx->things[d->thing].name != '$')
+		return;
+	wti_buf_init(&name, 8192);
+	wti_buf_printf(&name, "%s/.", d->s->fx->things[d->thing].name);
+	d->thing = wti_model_thing(d->s->fx, WTI_THING_FILE, wti_model_text(d->s->fx, &name),
+				   d->s->fx->things[d->thing].raw);
+	wti_buf_release(&name);
+}
+
 static void act_sync(struct wti_doing *d)
 {
 	d->s->fx->things[d->thing].is_dirty = false;
@@ -318,12 +378,27 @@ static void act_remove(struct wti_doing *d)
 	wti_did(d, WTI_DEED_REMOVED, 1);
 }
 
+static bool is_mkdirat(const struct wti_doing *d)
+{
+	return !strcmp(wti_call_name(d->call->arch, d->call->nr), "mkdirat");
+}
+
+static uint32_t mkdir_mode(const struct wti_doing *d)
+{
+	return (uint32_t)arg(d, is_mkdirat(d) ? 2 : 1) & 07777;
+}
+
+/* As mkdtemp() makes folders. */
+static void prepare_mkdir(struct wti_doing *d)
+{
+	if (mkdir_mode(d) == 0700)
+		made_as_temp(d, is_mkdirat(d) ? 1 : 0, is_mkdirat(d) ? arg(d, 0) : AT_FDCWD);
+}
+
 static void act_mkdir(struct wti_doing *d)
 {
-	bool is_at = !strcmp(wti_call_name(d->call->arch, d->call->nr), "mkdirat");
-
 	begin_anew(d);
-	d->s->fx->things[d->thing].permissions = (uint32_t)arg(d, is_at ? 2 : 1) & 07777;
+	d->s->fx->things[d->thing].permissions = mkdir_mode(d);
 	wti_did(d, WTI_DEED_MADE, 1);
 }
 
@@ -363,9 +438,9 @@ static void act_chown(struct wti_doing *d)
 }
 
 const struct wti_deed_row wti_deed_files[] = {
-	{"open", NULL, act_open},
-	{"openat", NULL, act_open},
-	{"openat2", NULL, act_open},
+	{"open", prepare_open, act_open},
+	{"openat", prepare_open, act_open},
+	{"openat2", prepare_open, act_open},
 	{"creat", NULL, act_open},
 	{"close", prepare_close, NULL},
 	{"write", NULL, act_write},
@@ -381,8 +456,8 @@ const struct wti_deed_row wti_deed_files[] = {
 	{"sendfile", NULL, act_sendfile},
 	{"copy_file_range", NULL, act_copy},
 	{"splice", NULL, act_copy},
-	{"fsync", NULL, act_sync},
-	{"fdatasync", NULL, act_sync},
+	{"fsync", prepare_sync, act_sync},
+	{"fdatasync", prepare_sync, act_sync},
 	{"sync_file_range", NULL, act_sync},
 	{"truncate", NULL, act_truncate},
 	{"ftruncate", NULL, act_truncate},
@@ -394,8 +469,8 @@ const struct wti_deed_row wti_deed_files[] = {
 	{"unlink", NULL, act_remove},
 	{"unlinkat", NULL, act_remove},
 	{"rmdir", NULL, act_remove},
-	{"mkdir", NULL, act_mkdir},
-	{"mkdirat", NULL, act_mkdir},
+	{"mkdir", prepare_mkdir, act_mkdir},
+	{"mkdirat", prepare_mkdir, act_mkdir},
 	{"mknod", NULL, act_made},
 	{"mknodat", NULL, act_made},
 	{"link", prepare_second, act_link},

@@ -8,36 +8,28 @@
 /* ---- Programs -------------------------------------------------------------------------------- */
 
 /*
- * By its name alone: where it was found depends on the machine. Failed attempts are a search
- * through $PATH. That the first process became the program is the recorder's doing.
+ * Failed attempts are a search through $PATH. That the first process became the program is the
+ * recorder's doing.
  */
-static void prepare_exec(struct wti_doing *d, unsigned path)
+static void prepare_exec(struct wti_doing *d, unsigned path, int32_t dirfd)
 {
 	const struct wti_actor *actor = &d->s->fx->actors[d->s->process - 1];
 	struct wt_text text;
-	char name[256];
-	size_t begin;
 
 	d->is_ignored = d->call->result < 0 || !wti_syscall_text(d->call, path, &text) ||
 			(!actor->parent && !d->s->fx->syscall_count);
-	if (d->is_ignored)
-		return;
-	for (begin = text.bytes; begin && text.data[begin - 1] != '/';)
-		begin--;
-	text.bytes = text.bytes - begin < sizeof(name) - 1 ? text.bytes - begin : sizeof(name) - 1;
-	memcpy(name, text.data + begin, text.bytes);
-	name[text.bytes] = 0;
-	d->thing = wti_model_thing(d->s->fx, WTI_THING_PROGRAM, name, name);
+	if (!d->is_ignored)
+		d->thing = wti_thing_of_program(d->s, text, dirfd);
 }
 
 static void prepare_execve(struct wti_doing *d)
 {
-	prepare_exec(d, 0);
+	prepare_exec(d, 0, AT_FDCWD);
 }
 
 static void prepare_execveat(struct wti_doing *d)
 {
-	prepare_exec(d, 1);
+	prepare_exec(d, 1, (int32_t)d->call->args[0]);
 }
 
 static void act_exec(struct wti_doing *d)

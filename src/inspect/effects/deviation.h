@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between golden_check.c, which finds what deviates, and golden_tell.c, which says it. */
+/* Between golden_check.c, which finds what deviates, golden_causes.c, which finds what has one
+ * cause, and golden_tell.c, which says it. */
 #ifndef WTI_EFFECTS_DEVIATION_H
 #define WTI_EFFECTS_DEVIATION_H
 
@@ -24,7 +25,7 @@ struct wti_deviation {
 	const struct wti_thing *instead;       /* of a missing thing: what is there in its place */
 	bool is_mode;                          /* other permissions */
 	bool is_via;                           /* renamed from something else, or not any more */
-	bool follows;                          /* what a new process did: said with that */
+	size_t leader; /* index plus one of the one that it is said with; 0: none */
 	struct wti_off offs[WTI_OFFS_MAX];
 	size_t off_count;
 	size_t off_more;
@@ -40,6 +41,16 @@ struct wti_checking {
 	bool other_steps; /* the number of steps is not the golden's */
 	bool *is_surplus; /* of each actor: a process that the golden does not have */
 };
+
+/* What varied may vary a little more: by as much as it did already. */
+bool wti_golden_is_within(enum wti_thing_type type, struct wti_range range, uint64_t value);
+/* How often the run did to the thing what the word says. */
+uint64_t wti_golden_total(const struct wti_effects *run, const struct wti_thing *thing,
+			  const char *word);
+int wti_golden_find_causes(struct wti_checking *checking);
+/* Whether `deviation` is said with `leader`. */
+bool wti_golden_leads(const struct wti_checking *checking, const struct wti_deviation *leader,
+		      const struct wti_deviation *deviation);
 
 /* The codes of what goldens find; ends with a code of NULL. */
 extern const struct wti_code wti_golden_codes[];

@@ -347,27 +347,6 @@ static void end_others(struct wti_effects_state *s)
 	}
 }
 
-static bool only_failed(const struct wti_effects *fx, uint32_t thing)
-{
-	for (const struct wti_tally *t = wti_effects_first(fx, thing); t;
-	     t = wti_effects_next(fx, t))
-		if (t->total && !strstr(wti_deed_word(fx, t->deed), " ENOENT"))
-			return false;
-	return true;
-}
-
-/* Where a program was looked for and not found is a matter of $PATH, not of the program. */
-static void drop_searches(struct wti_effects *fx)
-{
-	for (size_t i = 0; i < fx->thing_count; i++) {
-		const char *base = strrchr(fx->things[i].name, '/');
-
-		if (fx->things[i].type == WTI_THING_FILE && base && only_failed(fx, (uint32_t)i) &&
-		    wti_effects_thing(fx, WTI_THING_PROGRAM, base + 1))
-			fx->things[i].type = WTI_THING_CACHE;
-	}
-}
-
 /* What was left out for a ceiling is counted and said; for want of memory there is no answer. */
 static bool ran_out(const struct wti_effects_state *s)
 {
@@ -375,7 +354,7 @@ static bool ran_out(const struct wti_effects_state *s)
 	const struct wti_map *maps[] = {&fx->thing_index, &fx->tally_index, &fx->calls,
 					&fx->staged,      &fx->value_index, &s->raw_names,
 					&s->actor_of,     &s->process_of,   &s->tid_of,
-					&s->calls.of_tid, &s->names.pids};
+					&s->calls.of_tid, &s->names.pids,   &s->names.temps};
 	bool failed = fx->failed || fx->arena.status == WT_E_NOMEM || s->handles.failed;
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
@@ -392,7 +371,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	end_others(s);
 	wti_actors_finish(s);
 	wti_model_end_step(s, false);
-	drop_searches(s->fx);
+	wti_searches_drop(s->fx);
 	wti_model_crowds(s);
 	wti_model_finish(s->fx);
 	s->fx->duration_ns = s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0;
@@ -417,6 +396,7 @@ static void release(void *opaque)
 	wti_map_release(&s->process_of);
 	wti_map_release(&s->tid_of);
 	free(s->touched);
+	free(s->lookups);
 	wti_inside_release(&s->calls);
 	wti_buf_release(&s->text);
 }

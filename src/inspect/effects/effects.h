@@ -105,8 +105,9 @@ struct wti_thing {
 	uint32_t process;     /* index plus one of the only process that touched it; 0: several */
 	uint32_t first_tally; /* index plus one */
 	/* While the run goes by: */
-	uint32_t moved_to; /* index plus one */
-	bool is_dirty;     /* written and not synced */
+	uint32_t moved_to;       /* index plus one */
+	uint32_t searched_count; /* times that a search for a program came by */
+	bool is_dirty;           /* written and not synced */
 	bool is_touched;
 };
 
@@ -120,6 +121,7 @@ struct wti_actor {
 	uint32_t thread_count;
 	uint32_t ordinal; /* among its parent's children, or its process's threads, from 1 */
 	uint32_t thing;   /* of a process: index plus one */
+	uint32_t lookup;  /* of a process that searches: the last, index plus one (searches.c) */
 	bool ended;
 	char command[32]; /* of a process: the last program that it became */
 	/* What it did, in order. */

@@ -12,7 +12,10 @@
 
 void wti_golden_init(struct wti_golden *golden)
 {
-	*golden = (struct wti_golden){.slower = WTI_GOLDEN_SLOWER, .recorded = "all", .name = ""};
+	*golden = (struct wti_golden){.format = WTI_GOLDEN_FORMAT,
+				      .slower = WTI_GOLDEN_SLOWER,
+				      .recorded = "all",
+				      .name = ""};
 	wti_arena_init(&golden->arena, MEMORY_MAX);
 	wti_order_init(&golden->order);
 }

@@ -16,7 +16,8 @@
 #include "effects.h"
 #include "order.h"
 
-#define WTI_GOLDEN_FORMAT 1
+/* Format 1 has programs without their folders, wherever they are, and no syncs of $CWD itself. */
+#define WTI_GOLDEN_FORMAT 2
 #define WTI_GOLDEN_BYTES_MAX ((size_t)8 << 20)
 #define WTI_GOLDEN_THINGS_MAX (1u << 16)
 #define WTI_GOLDEN_RUNS_MAX 64
@@ -47,6 +48,7 @@ struct wti_golden_thing {
 
 struct wti_golden {
 	struct wti_arena arena;
+	int format;
 	const char *name;
 	const char *arch;
 	const char *recorded; /* "all", or the expression by which calls were chosen */
@@ -80,7 +82,8 @@ void wti_golden_write(const struct wti_golden *golden, struct wti_buf *out);
 /* `path` is for error messages, which say line and column. */
 int wti_golden_read(const char *path, const char *text, size_t bytes, struct wti_golden *ret_golden,
 		    struct wt_err *err);
-/* Before a run is checked: what has a name with <varies> in the golden gets that name. */
+/* Before a run is checked: what has a name with <varies> in the golden gets that name, and what
+ * the golden's format names otherwise is named so. */
 int wti_golden_adapt(const struct wti_golden *golden, struct wti_effects *run, struct wt_err *err);
 const struct wti_golden_thing *wti_golden_thing(const struct wti_golden *golden,
 						enum wti_thing_type type, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds what deviates from a golden, and puts together what has one cause. */
+/* Finds what deviates from a golden. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,7 @@
 
 /* ---- Counts ---------------------------------------------------------------------------------- */
 
-/* What varied may vary a little more: by as much as it did already. */
-static bool is_within(enum wti_thing_type type, struct wti_range range, uint64_t value)
+bool wti_golden_is_within(enum wti_thing_type type, struct wti_range range, uint64_t value)
 {
 	uint64_t slack = range.high - range.low;
 
@@ -55,9 +54,10 @@ static void compare_fact(const struct wti_checking *c, struct wti_deviation *dev
 
 	if (wti_golden_compares(type) == WTI_COMPARE_PRESENCE)
 		return;
-	off.is_total = !is_within(type, off.total, total - surplus);
+	off.is_total = !wti_golden_is_within(type, off.total, total - surplus);
 	if (wti_golden_compares(type) == WTI_COMPARE_EXACT && c->run->step_count > 1 && !surplus)
-		off.is_step = !is_within(type, off.step, low) || !is_within(type, off.step, high);
+		off.is_step = !wti_golden_is_within(type, off.step, low) ||
+			      !wti_golden_is_within(type, off.step, high);
 	/* Of what happens in steps there is more or less if there are more or fewer of them. */
 	if (c->other_steps && !off.is_step && off.step.high)
 		off.is_total = false;
@@ -75,6 +75,14 @@ static const struct wti_tally *tally_by_word(const struct wti_effects *fx, uint3
 		return wti_effects_tally(fx, thing, (uint32_t)deed);
 	slot = wti_map_find_text(&fx->calls, word, strlen(word));
 	return slot ? wti_effects_tally(fx, thing, WTI_DEED_CALL + (uint32_t)*slot - 1) : NULL;
+}
+
+uint64_t wti_golden_total(const struct wti_effects *run, const struct wti_thing *thing,
+			  const char *word)
+{
+	const struct wti_tally *tally = tally_by_word(run, (uint32_t)(thing - run->things), word);
+
+	return tally ? tally->total : 0;
 }
 
 static bool has_fact(const struct wti_golden_thing *golden, const char *word)
@@ -236,81 +244,6 @@ static int check_things(struct wti_checking *c)
 	for (size_t i = 0; i < c->golden->thing_count && !r && c->count < DEVIATIONS_MAX; i++)
 		r = check_missing(c, &c->golden->things[i]);
 	return r;
-}
-
-/* ---- One cause ------------------------------------------------------------------------------- */
-
-/* The new thing is used as the missing one was: it has taken its place. */
-static bool is_stand_in(const struct wti_checking *c, const struct wti_deviation *missing,
-			const struct wti_deviation *new)
-{
-	const struct wti_golden_thing *golden = missing->golden;
-	uint32_t index = (uint32_t)(new->thing - c->run->things);
-	size_t same = 0, words = 0;
-
-	if (golden->type != new->thing->type)
-		return false;
-	for (size_t i = 0; i < golden->fact_count; i++) {
-		const struct wti_tally *tally = tally_by_word(c->run, index, golden->facts[i].word);
-
-		if (strstr(golden->facts[i].word, "_bytes"))
-			continue;
-		words++;
-		same += is_within(golden->type, golden->facts[i].total, tally ? tally->total : 0);
-	}
-	return words && same == words;
-}
-
-static void pair_up(struct wti_checking *c)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		struct wti_deviation *missing = &c->all[i];
-
-		if (missing->thing ||
-		    wti_golden_compares(missing->golden->type) != WTI_COMPARE_EXACT)
-			continue;
-		for (size_t j = 0; j < c->count && !missing->instead; j++) {
-			struct wti_deviation *new = &c->all[j];
-
-			if (new->golden || new->follows || !is_stand_in(c, missing, new))
-				continue;
-			missing->instead = new->thing;
-			new->follows = true;
-		}
-	}
-}
-
-/* What only a new process touched, and the program that it became, is said with the process. */
-static void follow_processes(struct wti_checking *c)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		const struct wti_thing *thing = c->all[i].thing;
-
-		if (thing && !c->all[i].golden && thing->type != WTI_THING_PROCESS &&
-		    thing->process && c->is_surplus[thing->process - 1])
-			c->all[i].follows = true;
-	}
-}
-
-static enum wti_thing_type type_of(const struct wti_deviation *d)
-{
-	return d->thing ? d->thing->type : d->golden->type;
-}
-
-/* A package brings others along, and a library those that it needs: the first is the cause. */
-static void follow_first(struct wti_checking *c)
-{
-	bool told[2][WTI_THING_TYPES] = {{false}};
-
-	for (size_t i = 0; i < c->count; i++) {
-		enum wti_thing_type type = type_of(&c->all[i]);
-		bool is_missing = !c->all[i].thing;
-
-		if (wti_golden_compares(type) != WTI_COMPARE_PRESENCE || c->all[i].follows)
-			continue;
-		c->all[i].follows = told[is_missing][type];
-		told[is_missing][type] = true;
-	}
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -542,7 +475,7 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 		.golden = golden, .run = run, .locator = locator, .result = result};
 	int r;
 
-	c.other_steps = !is_within(WTI_THING_FILE, golden->steps, run->step_count);
+	c.other_steps = !wti_golden_is_within(WTI_THING_FILE, golden->steps, run->step_count);
 	if (c.other_steps) {
 		wti_golden_tell_steps(&c);
 		if (ret_deviating)
@@ -550,12 +483,10 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 	}
 	r = find_surplus(&c);
 	r = r ? r : check_things(&c);
+	r = r ? r : wti_golden_find_causes(&c);
 	if (!r) {
-		follow_processes(&c);
-		pair_up(&c);
-		follow_first(&c);
 		for (size_t i = 0; i < c.count; i++)
-			if (!c.all[i].follows)
+			if (!c.all[i].leader)
 				wti_golden_tell(&c, &c.all[i]);
 		note_deviating(&c, ret_deviating);
 		r = run->order_is_cut ? 0 : check_order(&c, ret_deviating);

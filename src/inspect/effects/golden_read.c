@@ -322,12 +322,13 @@ static int check_format(const struct reading *in, const struct wti_doc *root)
 	if (!format || format->type != WTI_DOC_INT)
 		return wti_err(in->err, WT_E_FORMAT,
 			       "'%s' is no golden: it does not begin with its format", in->path);
-	if (format->integer != WTI_GOLDEN_FORMAT)
+	if (format->integer < 1 || format->integer > WTI_GOLDEN_FORMAT)
 		return wti_err(
 			in->err, WT_E_VERSION,
-			"'%s' has format %lld, and this wheeltap reads %d: make it again with "
+			"'%s' has format %lld, and this wheeltap reads 1 to %d: make it again with "
 			"`wheeltap golden add --force`",
 			in->path, (long long)format->integer, WTI_GOLDEN_FORMAT);
+	in->golden->format = (int)format->integer;
 	return 0;
 }
 

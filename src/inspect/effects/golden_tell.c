@@ -28,7 +28,8 @@ const struct wti_off *wti_deviation_off(const struct wti_deviation *d, const cha
 	return NULL;
 }
 
-static const struct wti_off *cause_of(const struct wti_checking *c, const struct wti_deviation *d)
+const struct wti_off *wti_deviation_cause(const struct wti_checking *c,
+					  const struct wti_deviation *d)
 {
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
 		const struct wti_off *off = wti_deviation_off(d, wti_deed_word(c->run, causes[i]));
@@ -212,7 +213,7 @@ static const char *code_of(const struct wti_deviation *d, const struct wti_off *
 									     : "WT-GOLD-003";
 }
 
-static enum wt_severity severity_of(const struct wti_deviation *d, const struct wti_off *cause)
+enum wt_severity wti_deviation_severity(const struct wti_deviation *d)
 {
 	switch (d->thing ? d->thing->type : d->golden->type) {
 	case WTI_THING_CONSOLE:
@@ -224,7 +225,10 @@ static enum wt_severity severity_of(const struct wti_deviation *d, const struct 
 	case WTI_THING_LIBRARY:
 		return d->thing ? WT_ERROR : WT_WARNING;
 	case WTI_THING_PROCESS:
-		return cause && !strcmp(cause->word, "threads") ? WT_WARNING : WT_ERROR;
+		return d->off_count && wti_deviation_off(d, "threads") &&
+				       !wti_deviation_off(d, "started")
+			       ? WT_WARNING
+			       : WT_ERROR;
 	default:
 		return WT_ERROR;
 	}
@@ -265,23 +269,6 @@ static void say_new(const struct wti_checking *c, const struct wti_thing *thing,
 				       wti_format_count(count, t->total));
 }
 
-/* Whether `other` is said with `d`: done by a process that `d` is about, or loaded with it. */
-static bool is_follower(const struct wti_checking *c, const struct wti_deviation *d,
-			const struct wti_deviation *other)
-{
-	uint32_t process = other->thing ? other->thing->process : 0;
-	enum wti_thing_type type = d->thing ? d->thing->type : d->golden->type;
-
-	if (!other->follows || other == d)
-		return false;
-	if (type == WTI_THING_PROCESS)
-		return process && c->run->actors[process - 1].thing &&
-		       &c->run->things[c->run->actors[process - 1].thing - 1] == d->thing;
-	return wti_golden_compares(type) == WTI_COMPARE_PRESENCE &&
-	       type == (other->thing ? other->thing->type : other->golden->type) &&
-	       !d->thing == !other->thing;
-}
-
 static void say_followers(const struct wti_checking *c, const struct wti_deviation *d,
 			  struct wti_buf *out)
 {
@@ -290,10 +277,12 @@ static void say_followers(const struct wti_checking *c, const struct wti_deviati
 	for (size_t i = 0; i < c->count; i++) {
 		const struct wti_deviation *other = &c->all[i];
 
-		if (!is_follower(c, d, other) || count++ >= ALSO_SHOWN)
+		if (!wti_golden_leads(c, d, other) || count++ >= ALSO_SHOWN)
 			continue;
 		wti_buf_printf(out, "%s%s '%s'", count > 1 ? ", " : "",
-			       other->thing ? wti_say_verb(c->run, other->thing) : "no longer",
+			       !other->thing   ? "no longer"
+			       : other->golden ? "also"
+					       : wti_say_verb(c->run, other->thing),
 			       other->thing ? other->thing->name : other->golden->name);
 	}
 	if (count > ALSO_SHOWN)
@@ -328,7 +317,7 @@ static const char *word_of(const struct wti_checking *c, const struct wti_deviat
 
 void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d)
 {
-	const struct wti_off *cause = cause_of(c, d);
+	const struct wti_off *cause = wti_deviation_cause(c, d);
 	const struct wti_thing *thing = d->thing ? d->thing : d->instead;
 	const struct wti_tally *tally = cause ? cause->tally : thing ? first_tally(c, thing) : NULL;
 	const struct wti_code *code = wti_golden_code(code_of(d, cause));
@@ -356,7 +345,7 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 		c->result,
 		&(struct wt_finding){
 			.code = code->code,
-			.severity = severity_of(d, cause),
+			.severity = wti_deviation_severity(d),
 			.title = wti_buf_cstr(&title),
 			.step = -1,
 			.rank = -1,

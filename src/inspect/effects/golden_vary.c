@@ -203,8 +203,34 @@ static int adapt_to(const struct wti_golden *golden, const struct wti_golden_thi
 	return 0;
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+	size_t bytes = strlen(name), tail = strlen(end);
+
+	return bytes >= tail && !strcmp(name + bytes - tail, end);
+}
+
+/* Format 1 has programs without their folders, and no syncs of the folders of the run. */
+static bool name_as_format_1(struct wti_effects *run)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < run->thing_count && ok; i++) {
+		struct wti_thing *thing = &run->things[i];
+		const char *slash = strrchr(thing->name, '/');
+
+		if (thing->type == WTI_THING_PROGRAM && slash)
+			ok = wti_effects_rename(run, i, slash + 1);
+		else if (thing->type == WTI_THING_FILE && ends_with(thing->name, "/."))
+			thing->type = WTI_THING_CACHE;
+	}
+	return ok;
+}
+
 int wti_golden_adapt(const struct wti_golden *golden, struct wti_effects *run, struct wt_err *err)
 {
+	if (golden->format == 1 && !name_as_format_1(run))
+		return wti_err(err, WT_E_NOMEM, "out of memory");
 	for (size_t i = 0; i < golden->thing_count; i++)
 		if (strstr(golden->things[i].name, WTI_VARIES) &&
 		    adapt_to(golden, &golden->things[i], run))

@@ -23,17 +23,28 @@ static struct wti_range one(uint64_t value)
 	return (struct wti_range){value, value};
 }
 
-/* "101 times instead of 1", or by step if that is what is off. */
+/* "never", "once", "3 to 5 times", "520 bytes". */
+static void add_times(struct wti_buf *out, const char *word, struct wti_range range)
+{
+	static const char *const few[] = {"never", "once", "twice"};
+
+	if (!strstr(word, "_bytes") && range.low == range.high && range.low < 3) {
+		wti_buf_text(out, few[range.low]);
+		return;
+	}
+	add_count(out, word, range);
+	wti_buf_text(out, strstr(word, "_bytes") ? "" : " times");
+}
+
+/* "101 times instead of once", or by step if that is what is off. */
 void wti_say_instead(struct wti_buf *out, const struct wti_off *off)
 {
-	bool is_bytes = strstr(off->word, "_bytes");
-	const char *times = is_bytes ? "" : " times";
 	struct wti_range steps = {off->tally ? off->tally->step_min : 0,
 				  off->tally ? off->tally->step_max : 0};
 
-	add_count(out, off->word, one(off->tally ? off->tally->total : 0));
-	wti_buf_printf(out, "%s instead of ", times);
-	add_count(out, off->word, off->total);
+	add_times(out, off->word, one(off->tally ? off->tally->total : 0));
+	wti_buf_text(out, " instead of ");
+	add_times(out, off->word, off->total);
 	if (!off->is_step)
 		return;
 	wti_buf_text(out, "; ");
@@ -70,16 +81,28 @@ static const char *said(int deed)
 	return deed >= 0 && deed < WTI_DEED_COUNT ? words[deed] : "";
 }
 
+/* What does not happen any more. */
+static void say_gone(struct wti_buf *out, const char *name, const struct wti_off *off, int deed)
+{
+	wti_buf_printf(out,
+		       deed == WTI_DEED_REMOVED ? "'%s' is left behind: it is not %s any more"
+						: "'%s' is not %s any more",
+		       name, said(deed));
+	wti_buf_text(out, " (");
+	add_times(out, off->word, off->total);
+	wti_buf_text(out, " before)");
+}
+
 static void say_off(struct wti_buf *out, const char *name, const struct wti_off *off)
 {
 	int deed = wti_deed_by_word(off->word);
 	const char *failure = strchr(off->word, ' ');
 
-	if (deed == WTI_DEED_SYNCED && (!off->tally || !off->tally->total))
-		wti_buf_printf(out, "'%s' is not synced any more", name);
-	else if (deed == WTI_DEED_REMOVED && off->tally && off->tally->total < off->total.low)
-		wti_buf_printf(out, "'%s' is left behind: removed ", name);
-	else if (deed == WTI_DEED_REMOVED && !off->tally)
+	if (deed >= 0 && (!off->tally || !off->tally->total)) {
+		say_gone(out, name, off, deed);
+		return;
+	}
+	if (deed == WTI_DEED_REMOVED && off->tally->total < off->total.low)
 		wti_buf_printf(out, "'%s' is left behind: removed ", name);
 	else if (deed >= 0)
 		wti_buf_printf(out, "'%s' is %s ", name, said(deed));
@@ -88,8 +111,6 @@ static void say_off(struct wti_buf *out, const char *name, const struct wti_off 
 			       off->word, name, failure);
 	else
 		wti_buf_printf(out, "%s of '%s' is called ", off->word, name);
-	if (deed == WTI_DEED_SYNCED && (!off->tally || !off->tally->total))
-		wti_buf_text(out, ": ");
 	wti_say_instead(out, off);
 }
 
@@ -108,7 +129,8 @@ const char *wti_say_verb(const struct wti_effects *fx, const struct wti_thing *t
 		     {WTI_DEED_CHANGED, "writes to"},
 		     {WTI_DEED_REMOVED, "removes"},
 		     {WTI_DEED_WRITTEN_BYTES, "writes to"},
-		     {WTI_DEED_OPENED, "reads"}};
+		     {WTI_DEED_OPENED, "reads"},
+		     {WTI_DEED_SYNCED, "syncs"}};
 	uint32_t index = (uint32_t)(thing - fx->things);
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
@@ -126,7 +148,7 @@ static const char *past_verb(const struct wti_golden_thing *thing)
 		{"executed", "execute"},   {"started", "start"},    {"connected", "connect to"},
 		{"listened", "listen at"}, {"loaded", "load"},      {"replaced", "write"},
 		{"made", "make"},          {"changed", "write to"}, {"removed", "remove"},
-		{"opened", "read"}};
+		{"opened", "read"},        {"synced", "sync"}};
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		for (size_t j = 0; j < thing->fact_count; j++)

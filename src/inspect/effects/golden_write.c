@@ -181,7 +181,7 @@ void wti_golden_write(const struct wti_golden *golden, struct wti_buf *out)
 		     "# What this program does, as `wheeltap golden add` has learned it. Review "
 		     "changes as you\n# review code; `wheeltap help golden` says what it "
 		     "means.\n");
-	wti_buf_printf(out, "format = %d\nname = ", WTI_GOLDEN_FORMAT);
+	wti_buf_printf(out, "format = %d\nname = ", golden->format);
 	add_quoted(out, golden->name);
 	wti_buf_text(out, "\narch = ");
 	add_quoted(out, golden->arch ? golden->arch : "");

@@ -10,6 +10,12 @@
 
 struct wti_deed_row;
 
+/* A look-up of a name that was not there, and the one before it of the same search. */
+struct wti_lookup {
+	uint32_t thing;
+	uint32_t before; /* index plus one */
+};
+
 /* Where we are: the process and call that something is told of. */
 struct wti_effects_state {
 	struct wti_effects *fx;
@@ -34,7 +40,10 @@ struct wti_effects_state {
 	uint32_t stack;
 	struct wti_inside calls;
 	bool has_call_stream;
-	struct wti_buf text; /* for names */
+	struct wti_lookup *lookups; /* failed ones of searches that go on (searches.c) */
+	size_t lookup_count, lookup_capacity;
+	uint32_t free_lookup; /* index plus one */
+	struct wti_buf text;  /* for names */
 	struct wti_effects_options options;
 	const struct wti_deed_row *const *rows[2]; /* by architecture and number of the call */
 };
@@ -77,6 +86,7 @@ void wti_actors_finish(struct wti_effects_state *s);
  * ----------------------------------------------------------------- */
 
 uint32_t wti_thing_of_path(struct wti_effects_state *s, const char *path);
+uint32_t wti_thing_of_program(struct wti_effects_state *s, struct wt_text path, int32_t dirfd);
 /* UINT32_MAX if the descriptor is not open. */
 uint32_t wti_thing_of_fd(struct wti_effects_state *s, int32_t fd);
 /* Follows renames. */
@@ -85,5 +95,12 @@ void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 /* After the handles know it: what an open has opened. */
 void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call);
 void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid);
+
+/* ---- Looking for programs (searches.c) ------------------------------------------------------- */
+
+/* The process asked for the thing by its path. */
+void wti_searches_look(struct wti_effects_state *s, uint32_t thing, bool is_there);
+/* Things that were only looked at in searches for programs are none of the program's. */
+void wti_searches_drop(struct wti_effects *fx);
 
 #endif

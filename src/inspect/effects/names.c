@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 #define PIDS_MAX (1u << 16)
+#define TEMPS_MAX (1u << 16)
 #define CACHE "__pycache__/"
 
 const char *wti_thing_word(enum wti_thing_type type)
@@ -30,6 +31,7 @@ int wti_names_init(struct wti_names *names, const struct wti_root *roots, size_t
 
 	*names = (struct wti_names){0};
 	wti_map_init(&names->pids, PIDS_MAX);
+	wti_map_init(&names->temps, TEMPS_MAX);
 	count = count < WTI_ROOTS_MAX ? count : WTI_ROOTS_MAX;
 	for (size_t i = 0; i < count; i++)
 		bytes += strlen(roots[i].path) + strlen(roots[i].variable) + 2;
@@ -54,6 +56,7 @@ int wti_names_init(struct wti_names *names, const struct wti_root *roots, size_t
 void wti_names_release(struct wti_names *names)
 {
 	wti_map_release(&names->pids);
+	wti_map_release(&names->temps);
 	free(names->memory);
 	*names = (struct wti_names){0};
 }
@@ -61,6 +64,11 @@ void wti_names_release(struct wti_names *names)
 void wti_names_pid(struct wti_names *names, uint32_t pid)
 {
 	wti_map_number(&names->pids, pid);
+}
+
+void wti_names_temp(struct wti_names *names, const char *path)
+{
+	wti_map_text(&names->temps, path, strlen(path));
 }
 
 /* ---- Parts of paths -------------------------------------------------------------------------- */
@@ -301,6 +309,26 @@ static size_t add_beside(const struct wti_names *names, struct wti_buf *out, con
 	return common;
 }
 
+/* The path from byte `at` on, with classes in place of what is random. */
+static void add_parts(const struct wti_names *names, const char *path, size_t at,
+		      enum wti_temp temp, struct wti_buf *out)
+{
+	size_t begin = at;
+
+	while (names->temps.count && path[at]) {
+		size_t end = at + 1 + strcspn(path + at + 1, "/");
+
+		if (wti_map_find_text(&names->temps, path, end)) {
+			wti_names_classes(names, path + begin, at - begin, temp, out);
+			wti_names_classes(names, path + at, end - at, temp ? temp : WTI_TEMP_MADE,
+					  out);
+			begin = end;
+		}
+		at = end;
+	}
+	wti_names_classes(names, path + begin, strlen(path + begin), temp, out);
+}
+
 static void add_file(const struct wti_names *names, struct wti_buf *out, const char *path)
 {
 	const char *variable;
@@ -310,8 +338,8 @@ static void add_file(const struct wti_names *names, struct wti_buf *out, const c
 		wti_buf_text(out, variable);
 	else
 		covered = add_beside(names, out, path);
-	wti_names_classes(names, path + covered, strlen(path + covered),
-			  covered && !strcmp(variable, "$TMP"), out);
+	add_parts(names, path, covered,
+		  covered && !strcmp(variable, "$TMP") ? WTI_TEMP_FOLDER : WTI_TEMP_NOT, out);
 }
 
 enum wti_thing_type wti_names_path(const struct wti_names *names, const char *path, uint32_t pid,
@@ -350,6 +378,18 @@ enum wti_thing_type wti_names_path(const struct wti_names *names, const char *pa
 	return WTI_THING_SYSTEM;
 }
 
+/* In which of the system's folders it was found depends on the machine; elsewhere it is another
+ * program of that name. */
+void wti_names_program(const struct wti_names *names, const char *path, uint32_t pid,
+		       struct wti_buf *out)
+{
+	if (is_system(path) && !below(path, "/proc") && !below(path, "/dev") &&
+	    !below(path, "/run"))
+		wti_buf_text(out, strrchr(path, '/') + 1);
+	else
+		wti_names_path(names, path, pid, out);
+}
+
 /* ---- Peers ----------------------------------------------------------------------------------- */
 
 enum { EPHEMERAL_FIRST = 32768, EPHEMERAL_LAST = 60999, DNS = 53 };
@@ -365,7 +405,7 @@ enum wti_thing_type wti_names_peer(const struct wti_names *names, const char *ad
 		if (wti_names_path(names, address + 5, pid, out) == WTI_THING_CACHE)
 			return WTI_THING_CACHE;
 	} else if (!strncmp(address, "unix:", 5)) {
-		wti_names_classes(names, address, strlen(address), true, out);
+		wti_names_classes(names, address, strlen(address), WTI_TEMP_FOLDER, out);
 	} else if (!colon || !wti_parse_u64(colon + 1, &port)) {
 		wti_buf_text(out, address);
 	} else if (port == DNS) {

@@ -41,12 +41,20 @@ struct wti_root {
 	const char *variable; /* "$CWD" */
 };
 
+/* How likely it is that a name is random. */
+enum wti_temp {
+	WTI_TEMP_NOT,
+	WTI_TEMP_MADE,   /* it was made as temporary files are */
+	WTI_TEMP_FOLDER, /* it is in a folder for temporary files */
+};
+
 struct wti_names {
 	struct wti_root roots[WTI_ROOTS_MAX];
 	size_t root_count;
-	const char *cwd;     /* of the roots; NULL: not known */
-	struct wti_map pids; /* numbers of the run's processes and threads */
-	char *memory;        /* of the roots' paths */
+	const char *cwd;      /* of the roots; NULL: not known */
+	struct wti_map pids;  /* numbers of the run's processes and threads */
+	struct wti_map temps; /* paths that were made as mkstemp() and mkdtemp() make theirs */
+	char *memory;         /* of the roots' paths */
 };
 
 /* The roots are copied; the first that is called $CWD is what others may be relative to. */
@@ -55,14 +63,22 @@ int wti_names_init(struct wti_names *names, const struct wti_root *roots, size_t
 void wti_names_release(struct wti_names *names);
 /* A process or thread of the run has this number. */
 void wti_names_pid(struct wti_names *names, uint32_t pid);
+/*
+ * The path was made as temporary ones are: the last part of its name may be random, wherever it
+ * lies, and in the names of all that is below it.
+ */
+void wti_names_temp(struct wti_names *names, const char *path);
 /* Appends the name of an absolute path, used by process `pid`. */
 enum wti_thing_type wti_names_path(const struct wti_names *names, const char *path, uint32_t pid,
 				   struct wti_buf *out);
+/* Appends the name of a program: without its folder if it is the system's. */
+void wti_names_program(const struct wti_names *names, const char *path, uint32_t pid,
+		       struct wti_buf *out);
 /* Appends the name of an address as wti_address_text() gives it. */
 enum wti_thing_type wti_names_peer(const struct wti_names *names, const char *address, uint32_t pid,
 				   struct wti_buf *out);
 /* Appends `text` with what is made anew each time as classes. */
-void wti_names_classes(const struct wti_names *names, const char *text, size_t bytes, bool is_temp,
-		       struct wti_buf *out);
+void wti_names_classes(const struct wti_names *names, const char *text, size_t bytes,
+		       enum wti_temp temp, struct wti_buf *out);
 
 #endif

@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Goldens of programs that start others, name files at random and change several files at once: what is unchanged is clean, and one
+cause is one finding.
+
+usage: test_causes.py WHEELTAP
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+from harness import Case, need_system_calls
+
+PYTHON = "/usr/bin/python3"
+LEARN_RUNS = 2
+
+TEMPORARY = """
+import os, tempfile
+for prefix, suffix in (("tmp", ""), ("ckpt-", ".pt"), ("part_", "")):
+    fd, path = tempfile.mkstemp(dir=".", prefix=prefix, suffix=suffix)
+    os.write(fd, b"x")
+    os.close(fd)
+    os.replace(path, "model.pt")
+folder = tempfile.mkdtemp(dir=".", prefix="work-")
+open(folder + "/training", "w").close()
+os.unlink(folder + "/training")
+os.rmdir(folder)
+"""
+
+SYNCING = """
+import os, sys
+with open("model.new", "w") as file:
+    file.write("x" * 100)
+    file.flush()
+    os.fsync(file.fileno())
+os.replace("model.new", "model")
+fd = os.open(".", os.O_RDONLY)
+if "no-folder" not in sys.argv:
+    os.fsync(fd)
+os.close(fd)
+"""
+
+DATABASE = """
+import os, sqlite3, sys
+for name in os.listdir("."):
+    if name.startswith("app.db"):
+        os.unlink(name)
+db = sqlite3.connect("app.db")
+db.execute("pragma journal_mode=" + (sys.argv[1] if len(sys.argv) > 1 else "delete"))
+db.execute("create table t(a)")
+for i in range(5):
+    db.execute("insert into t values (?)", (i,))
+    db.commit()
+db.close()
+"""
+
+MAKEFILE = """
+all: one.o two.o three.o
+\tgcc -o all one.o two.o three.o
+\tstrip all
+%.o: %.c
+\tgcc $(CFLAGS) -c -o $@ $<
+"""
+
+
+class Causes(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        self.here = self.bench.folder / "here"
+        self.here.mkdir()
+
+    def script(self, text: str) -> tuple[str, ...]:
+        (self.here / "program.py").write_text(text)
+        return (PYTHON, "program.py")
+
+    def learn(self, *program: str) -> None:
+        runs = [str(self.bench.record(*program, cwd=self.here)) for _ in range(LEARN_RUNS)]
+        done = self.bench.call("golden", "add", "it", *runs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def check(self, *program: str) -> list[str]:
+        """Titles of all findings but notes."""
+        run = self.bench.record(*program, cwd=self.here)
+        code, result = self.bench.json("golden", "check", "it", str(run))
+        found: list[dict[str, Any]] = [f for f in result["findings"] if f["severity"] != "note"]
+        self.assertEqual(code, 1 if any(f["severity"] == "error" for f in found) else 0)
+        return [f["title"] for f in found]
+
+    def found(self, words: str, *program: str) -> None:
+        titles = self.check(*program)
+        self.assertEqual(len(titles), 1, titles)
+        self.assertIn(words, titles[0])
+
+    def test_random_names_outside_of_tmp(self) -> None:
+        """However they are named: they are made as tempfile makes its files. Several runs, as names differ in which characters they have."""
+        program = self.script(TEMPORARY)
+        self.learn(*program)
+        for _ in range(6):
+            self.assertEqual(self.check(*program), [])
+        runs = [str(self.bench.record(*program, cwd=self.here)) for _ in range(2)]
+        done = self.bench.call("diff", *runs)
+        self.assertEqual((done.returncode, done.stdout.count("\n")), (0, 1), done.stdout)
+
+    def test_words_are_no_random_names(self) -> None:
+        """A private file with a name of eight letters keeps its name."""
+        program = self.script("import os\nos.close(os.open('settings.json', os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))\n"
+                              "os.unlink('settings.json')\n")
+        self.learn(*program)
+        self.assertIn('"$CWD/settings.json"', (self.bench.folder / "goldens" / "it.toml").read_text())
+
+    def test_sync_of_the_folder(self) -> None:
+        program = self.script(SYNCING)
+        self.learn(*program)
+        self.assertEqual(self.check(*program), [])
+        self.found("'$CWD/.'", *program, "no-folder")
+
+    def shell(self, text: str) -> tuple[str, ...]:
+        (self.here / "bin").mkdir(exist_ok=True)
+        (self.here / "program.sh").write_text('PATH="$PWD/bin:/usr/bin:/bin"\n' + text)
+        return ("/bin/sh", "program.sh")
+
+    def test_search_for_a_program(self) -> None:
+        """Where a program is looked for and not found is $PATH's matter, whether it is executed or not, now or before."""
+        self.learn(*self.shell("command -v gzip >found\n"))
+        titles = self.check(*self.shell("command -v gzip >found\ngzip <found >packed\n"))
+        self.assertFalse([t for t in titles if "bin/gzip" in t], titles)
+        self.assertTrue(titles)
+        shutil.rmtree(self.bench.folder / "goldens")
+        self.learn(*self.shell("command -v gzip >found\ngzip <found >packed\n"))
+        titles = self.check(*self.shell("command -v gzip >found\n"))
+        self.assertFalse([t for t in titles if "bin/gzip" in t], titles)
+        self.assertTrue(titles)
+
+    def test_another_program_of_that_name(self) -> None:
+        program = self.shell("echo x | gzip >packed\n")
+        self.learn(*program)
+        self.assertEqual(self.check(*program), [])
+        shutil.copy(shutil.which("gzip", path="/usr/bin:/bin") or "", self.here / "bin" / "gzip")
+        titles = self.check(*program)
+        self.assertTrue([t for t in titles if "executes '$CWD/bin/gzip' instead of 'gzip'" in t], titles)
+
+    def test_goldens_of_format_1(self) -> None:
+        """They have programs without folders: such a program in a folder of one's own is still the same."""
+        program = self.shell("gzip -1 <program.sh >packed\n")
+        shutil.copy(shutil.which("gzip", path="/usr/bin:/bin") or "", self.here / "bin" / "gzip")
+        self.learn(*program)
+        golden = self.bench.folder / "goldens" / "it.toml"
+        text = golden.read_text()
+        self.assertIn('[program."$CWD/bin/gzip"]', text)
+        text = text.replace("format = 2", "format = 1").replace('[program."$CWD/bin/gzip"]', "[program.gzip]")
+        golden.write_text(text.replace("execute $CWD/bin/gzip", "execute gzip"))
+        self.assertEqual(self.check(*program), [])
+
+    def test_a_database(self) -> None:
+        program = self.script(DATABASE)
+        self.learn(*program)
+        self.assertEqual(self.check(*program), [])
+        self.found("'$CWD/app.db'", *program, "wal")
+
+    def build(self, flags: str) -> tuple[str, ...]:
+        for name in ("one", "two", "three"):
+            (self.here / f"{name}.c").write_text(f"int {name}(int x) {{ int y = 0; while (x--) y += x % 3; return y; }}\n"
+                                                 + ("int main(void) { return 0; }\n" if name == "one" else ""))
+        for made in [*self.here.glob("*.o"), *self.here.glob("*.d"), self.here / "all"]:
+            made.unlink(missing_ok=True)
+        (self.here / "Makefile").write_text(MAKEFILE)
+        return ("make", f"CFLAGS={flags}")
+
+    def test_a_build(self) -> None:
+        """A flag of the compiler changes every file that is built."""
+        self.learn_builds()
+        self.assertEqual(self.check(*self.build("-O1")), [])
+        for flags, words in (("-O1 -g", ".s'"), ("-O2", ".s'"), ("-O1 -MMD", ".d'"), ("-O1 -flto", "lto-wrapper'")):
+            with self.subTest(flags):
+                self.found(words, *self.build(flags))
+
+    def learn_builds(self) -> None:
+        runs = [str(self.bench.record(*self.build("-O1"), cwd=self.here)) for _ in range(LEARN_RUNS)]
+        done = self.bench.call("golden", "add", "it", *runs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_names_that_vary_in_a_gate(self) -> None:
+        """A gate compares with a golden as `golden check` does."""
+        program = self.script("import os, time\nname = 'out-%s' % os.environ['RUN_NAME']\nopen(name, 'w').close()\nos.unlink(name)\n")
+        runs = []
+        for word in ("alpha", "bravo"):
+            runs.append(str(self.bench.record("/usr/bin/env", f"RUN_NAME={word}", *program, cwd=self.here)))
+        self.assertEqual(self.bench.call("golden", "add", "it", *runs).returncode, 0)
+        self.assertTrue(re.search("out-<varies>", (self.bench.folder / "goldens" / "it.toml").read_text()))
+        (self.bench.folder / "gate.toml").write_text('[[gate]]\nname = "as before"\ntype = "golden"\ngolden = "it"\n')
+        run = self.bench.record("/usr/bin/env", "RUN_NAME=charlie", *program, cwd=self.here)
+        done = self.bench.call("gate", "-c", "gate.toml", str(run))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+def main() -> None:
+    Case.wheeltap = os.path.abspath(sys.argv.pop(1))
+    need_system_calls(Case.wheeltap)
+    unittest.main(verbosity=0)
+
+
+if __name__ == "__main__":
+    main()
