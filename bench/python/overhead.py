@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs a torch program, measured inside one process.
+"""What recording costs a torch program, on any number of interpreters side by side.
 
-usage: overhead.py WHEELTAP [--pairs N] [--cases lean,normal,full,selective,budget] [--workloads mlp,cnn,transformer]
+usage: overhead.py WHEELTAP [--python PATH ...] [--pairs N] [--cases lean,normal,full,selective,budget]
+                   [--workloads mlp,cnn,transformer]
 
 Machines are noisy: unchanged programs differ by 8 % between runs. So recording is switched on and off for short
 blocks of steps within one process, in random order, and each block with recording is compared with the one beside
 it without. Beside it stands a control: blocks without recording against others without. Prints the median ratio and
 the 95 % interval of it, from a bootstrap over the pairs.
+
+There is one process for each interpreter and case, and they take turns, so that whatever else the machine does meets
+all of them alike. Times are CPU times of the thread that trains, which waits for nothing: on a busy machine the time on
+the clock is mostly that of others. It is printed as well.
+
+Hooks stay while recording is stopped. What they cost then is in "stopped": the blocks without recording against those
+of a process that is not recorded at all, in turns. Two processes differ by a few percent anyway.
 
 selective: --invariants with a pack of 100 entries about the order of calls, what functions return, modes, losses and
 the settings of optimizers. budget: --budget 2 at the normal level, which thins until it costs no more than 2 %.
@@ -15,6 +23,7 @@ the settings of optimizers. budget: --budget 2 at the normal level, which thins 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -102,61 +111,129 @@ def interval(ratios: list[float]) -> tuple[float, float, float]:
     return statistics.median(ratios), medians[25], medians[975]
 
 
-def measure(name: str, case: str, pairs: int) -> None:
+BLOCK_SECONDS = 0.015
+TURN_PAIRS = 5
+
+
+def block(step: Callable[[], None], steps: int) -> tuple[float, float]:
+    """CPU time of this thread, and time on the clock."""
+    wall, cpu = time.perf_counter(), time.thread_time()
+    for _ in range(steps):
+        step()
+    return time.thread_time() - cpu, time.perf_counter() - wall
+
+
+def turn(step: Callable[[], None], switch: dict[str, Callable[[], object]], steps: int, rng: random.Random) -> list[Any]:
+    """Pairs of blocks, the first of which only warms up."""
+    found = []
+    for i in range(TURN_PAIRS + 1):
+        times: dict[str, Any] = {"steps": steps}
+        for kind in rng.sample(["on", "off", "other"], 3):
+            switch[kind]()
+            times[kind] = block(step, steps)
+        if i:
+            found.append(times)
+    switch["off"]()
+    return found
+
+
+def work(name: str, is_recorded: bool) -> None:
+    """Measures as often as a line comes in."""
     import torch
-    import wheeltap
 
     torch.set_num_threads(1)
     step = stepper(name)
+    switch: dict[str, Callable[[], object]] = dict.fromkeys(("on", "off", "other"), lambda: None)
+    if is_recorded:
+        import wheeltap
+        switch = {"on": wheeltap.start, "off": wheeltap.stop, "other": wheeltap.stop}
+    switch["off"]()
+    once = min(block(step, 20)[0] / 20 for _ in range(5))
     rng = random.Random(0)
+    print(json.dumps(torch.__version__), flush=True)
+    for _ in sys.stdin:
+        print(json.dumps(turn(step, switch, max(1, round(BLOCK_SECONDS / once)), rng)), flush=True)
 
-    def block(is_on: bool, steps: int) -> float:
-        if is_on:
-            wheeltap.start()
-        else:
-            wheeltap.stop()
-        begin = time.perf_counter()
-        for _ in range(steps):
-            step()
-        return time.perf_counter() - begin
 
-    once = min(block(is_on, 5) / 5 for is_on in (True, False, True, False, True))
-    steps = max(1, round(0.015 / once))
-    recorded, control = [], []
-    for _ in range(pairs):
-        kinds = ["on", "off", "other"]
-        rng.shuffle(kinds)
-        times = {kind: block(kind == "on", steps) for kind in kinds}
-        recorded.append(times["on"] / times["off"])
-        control.append(times["other"] / times["off"])
-    wheeltap.stop()
-    print(f"{name:12} {case:9} {once * 1e3:8.2f} ms a step   recorded / bare "
-          "{:.3f} [{:.3f}, {:.3f}]".format(*interval(recorded)) + "   bare / bare "
-          "{:.3f} [{:.3f}, {:.3f}]".format(*interval(control)) + f"   {pairs} pairs of {steps} steps", flush=True)
+class Worker:
+    def __init__(self, tool: str, python: str, case: str, name: str, folder: str) -> None:
+        self.case = case
+        self.times: list[Any] = []
+        command = [python, os.path.abspath(__file__), tool, "--workloads", name, "--inside", case]
+        if case:
+            write_pack(folder + "/pack.json")
+            command = [tool, "record", "-q", *CASES[case], "-o", folder + "/run", "--", *command]
+        self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.torch = self.answer()
+
+    def answer(self) -> Any:
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"overhead.py: a measured process ended early, with {self.process.wait()}")
+        return json.loads(line)
+
+    def turn(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.write("turn\n")
+        self.process.stdin.flush()
+        self.times.append(self.answer())
+
+    def end(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait()
+
+    def ratios(self, kind: str, clock: int) -> list[float]:
+        return [times[kind][clock] / times["off"][clock] for turn in self.times for times in turn]
+
+    def step_us(self, kind: str) -> list[float]:
+        """CPU time of a step, by turn."""
+        return [statistics.median(times[kind][0] / times["steps"] for times in turn) * 1e6 for turn in self.times]
+
+
+def report(name: str, worker: Worker, bare: Worker) -> None:
+    on, off, none = (statistics.median(times) for times in (worker.step_us("on"), worker.step_us("off"), bare.step_us("off")))
+    stopped = [mine / other for mine, other in zip(worker.step_us("off"), bare.step_us("off"))]
+    print(f"{name:12} torch {worker.torch:14} {worker.case:9}"
+          "  recorded {:.3f} [{:.3f}, {:.3f}]".format(*interval(worker.ratios("on", 0))) +
+          "  control {:.3f} [{:.3f}, {:.3f}]".format(*interval(worker.ratios("other", 0))) +
+          "  stopped {:.3f} [{:.3f}, {:.3f}]".format(*interval(stopped)) +
+          f"  clock {statistics.median(worker.ratios('on', 1)):.3f}"
+          f"  a step {on:.0f} {off:.0f} {none:.0f} us  {len(worker.ratios('on', 0))} pairs", flush=True)
+
+
+def compare(options: argparse.Namespace, name: str) -> None:
+    """All interpreters and cases of one workload, in turns."""
+    tool, rng = os.path.abspath(options.wheeltap), random.Random(0)
+    with contextlib.ExitStack() as stack:
+        workers = [[Worker(tool, python, case, name, stack.enter_context(tempfile.TemporaryDirectory(prefix="wheeltap-bench-")))
+                    for case in ["", *options.cases.split(",")]] for python in options.python or [sys.executable]]
+        everyone = [worker for row in workers for worker in row]
+        for _ in range(-(-options.pairs // TURN_PAIRS)):
+            for worker in rng.sample(everyone, len(everyone)):
+                worker.turn()
+        for worker in everyone:
+            worker.end()
+        for bare, *row in workers:
+            for worker in row:
+                report(name, worker, bare)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("wheeltap")
+    parser.add_argument("--python", action="append", help="an interpreter with torch; may be given several times")
     parser.add_argument("--pairs", type=int, default=200)
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--workloads", default="mlp,cnn,transformer")
-    parser.add_argument("--inside", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.inside:
-        for name in options.workloads.split(","):
-            measure(name, options.inside, options.pairs)
-        return 0
-    tool = os.path.abspath(options.wheeltap)
-    for case in options.cases.split(","):
-        with tempfile.TemporaryDirectory(prefix="wheeltap-bench-") as folder:
-            write_pack(folder + "/pack.json")
-            command = [tool, "record", "-q", *CASES[case], "-o", folder + "/run", "--", sys.executable,
-                       os.path.abspath(__file__), tool, "--pairs", str(options.pairs), "--workloads", options.workloads,
-                       "--inside", case]
-            status = subprocess.run(command, cwd=folder).returncode
-            if status:
-                return status
+    for name in options.workloads.split(","):
+        if options.inside is None:
+            compare(options, name)
+        else:
+            work(name, bool(options.inside))
     return 0
 
 
