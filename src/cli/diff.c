@@ -246,7 +246,7 @@ static int print(const struct diff_options *options, const struct wt_result *res
 	wti_buf_init(&out, 1u << 30);
 	print_tables(&out, result, options->all, parting, &style);
 	print_end(&out, result, options->all, difference, parting->is_parted, runs);
-	ok = wti_print_buf(&out);
+	ok = wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	wti_report_notes(result);
 	return ok ? code : WTI_EXIT_ENVIRONMENT;

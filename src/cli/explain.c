@@ -9,9 +9,10 @@
 #include "inspect/learn/relation.h"
 #include "inspect/rules/rule.h"
 #include "report.h"
+#include "show/wrap.h"
 
 #define CODES_MAX 512u
-#define LINE_COLUMNS 80u
+#define LINE_COLUMNS 80u /* what is read with ease; a narrower terminal has fewer */
 #define INDENT_COLUMNS 12u
 
 struct explain_options {
@@ -48,29 +49,11 @@ static int list(bool json)
 
 /* ---- One of them ---------------------------------------------------------------------------- */
 
-/* A label, and a paragraph beside it, broken at spaces. */
+/* A label, and a paragraph beside it. */
 static void add_paragraph(struct wti_buf *out, const char *label, const char *text)
 {
-	size_t column = INDENT_COLUMNS;
-
-	if (!text)
-		return;
-	wti_buf_printf(out, "\n%-*s", (int)INDENT_COLUMNS, label);
-	while (*text) {
-		size_t bytes = strcspn(text, " ");
-
-		/* A space stands before a word of the same line, never at an end. */
-		if (column > INDENT_COLUMNS && column + bytes > LINE_COLUMNS) {
-			wti_buf_printf(out, "\n%*s", (int)INDENT_COLUMNS, "");
-			column = INDENT_COLUMNS;
-		} else if (column > INDENT_COLUMNS) {
-			wti_buf_byte(out, ' ');
-		}
-		wti_buf_append(out, text, bytes);
-		column += bytes + 1;
-		text += bytes + (text[bytes] == ' ');
-	}
-	wti_buf_byte(out, '\n');
+	if (text)
+		wti_buf_printf(out, "\n%-*s%s\n", (int)INDENT_COLUMNS, label, text);
 }
 
 /* "calls = 1000: fewer take ..." for each. False: it has none. */
@@ -85,10 +68,12 @@ static bool say_thresholds(struct wti_buf *out, const struct wti_rule *rule)
 
 static int print_rule(const struct wti_rule *rule)
 {
-	struct wti_buf out, thresholds;
+	struct wti_style style = wti_style_stdout();
+	struct wti_buf out, lines, thresholds;
 	bool ok;
 
 	wti_buf_init(&out, 1u << 16);
+	wti_buf_init(&lines, 1u << 16);
 	wti_buf_init(&thresholds, 1u << 16);
 	wti_textf(&out, "%s (%s)  %s\n", rule->code, severities[rule->severity], rule->title);
 	add_paragraph(&out, "what holds", rule->definition);
@@ -98,8 +83,12 @@ static int print_rule(const struct wti_rule *rule)
 	add_paragraph(&out, "unmeasured", rule->needs);
 	if (say_thresholds(&thresholds, rule))
 		add_paragraph(&out, "thresholds", wti_buf_cstr(&thresholds));
-	ok = wti_print_buf(&out);
+	wti_wrap(&lines, wti_buf_cstr(&out), out.bytes,
+		 style.width && style.width < LINE_COLUMNS ? style.width : LINE_COLUMNS);
+	wti_buf_inherit(&lines, &out);
+	ok = wti_print_buf(&lines);
 	wti_buf_release(&out);
+	wti_buf_release(&lines);
 	wti_buf_release(&thresholds);
 	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
 }

@@ -304,7 +304,7 @@ static int print_text(const struct job *job, const size_t counts[4], int code)
 	if (counts[WTI_DISABLED])
 		wti_textf(&out, ", %zu disabled", counts[WTI_DISABLED]);
 	wti_buf_byte(&out, '\n');
-	ok = wti_print_buf(&out);
+	ok = wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	wti_report_notes(&job->result);
 	return ok ? code : WTI_EXIT_ENVIRONMENT;

@@ -392,7 +392,7 @@ static int print_text(const struct job *job, const struct action *action)
 		wti_textf(&out, "%s: %zu deviation%s taken over into '%s'\n", job->result->status,
 			  job->result->finding_count, job->result->finding_count == 1 ? "" : "s",
 			  job->path);
-	ok = wti_print_buf(&out);
+	ok = wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	wti_report_notes(job->result);
 	return ok ? job->code : WTI_EXIT_ENVIRONMENT;

@@ -24,16 +24,23 @@ const char *wti_help_group_title(const char *group)
 	return !strcmp(group, "keep") ? "Housekeeping" : "";
 }
 
+static size_t help_columns(void)
+{
+	unsigned width = wti_style_stdout().width;
+
+	return width && width < HELP_COLUMNS ? width : HELP_COLUMNS;
+}
+
 /* Words of `text` filled into lines from column `indent` on, the first line already there. */
 static void fill(struct wti_buf *out, const char *text, size_t indent)
 {
-	size_t column = indent;
+	size_t column = indent, columns = help_columns();
 	bool first = true;
 
 	while (*text) {
 		size_t bytes = strcspn(text, " \n");
 
-		if (!first && column + 1 + bytes > HELP_COLUMNS) {
+		if (!first && column + 1 + bytes > columns) {
 			wti_buf_printf(out, "\n%*s", (int)indent, "");
 			column = indent;
 		} else if (!first) {
@@ -102,6 +109,7 @@ static void add_examples(struct wti_buf *out, const char *lines)
 
 int wti_help_verb(const struct wti_verb *verb)
 {
+	struct wti_style style = wti_style_stdout();
 	struct wti_buf out;
 	bool ok;
 
@@ -118,7 +126,7 @@ int wti_help_verb(const struct wti_verb *verb)
 		wti_buf_text(&out, "\nexamples:\n");
 		add_examples(&out, verb->examples);
 	}
-	ok = wti_print_buf(&out);
+	ok = wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
 }
@@ -148,7 +156,7 @@ int wti_help_all(void)
 		&out,
 		"\nA run is named by its folder, by its name, or by 'latest', which is also the "
 		"default.\n'wheeltap VERB --help' tells about a verb; every verb has --json.\n");
-	ok = wti_print_buf(&out);
+	ok = wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
 }

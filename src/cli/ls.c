@@ -18,14 +18,18 @@ static void add_columns(struct wt_table *table)
 	wt_table_column(table, "name", "run", WT_CELL_TEXT);
 	wt_table_column(table, "status", "status", WT_CELL_TEXT);
 	wt_table_column(table, "start", "started", WT_CELL_TEXT);
-	wt_table_hide(table, 1);
+	wt_table_hide(table, 5);
 	wt_table_column(table, "start_ns", "", WT_CELL_NS);
 	wt_table_column(table, "duration_ns", "duration", WT_CELL_NS);
+	wt_table_hide(table, 1);
 	wt_table_column(table, "events", "events", WT_CELL_COUNT);
+	wt_table_hide(table, 3);
 	wt_table_column(table, "bytes", "size", WT_CELL_BYTES);
+	wt_table_hide(table, 4);
 	wt_table_column(table, "lost", "lost", WT_CELL_COUNT);
-	wt_table_column(table, "command", "command", WT_CELL_TEXT);
 	wt_table_hide(table, 2);
+	wt_table_column(table, "command", "command", WT_CELL_TEXT);
+	wt_table_hide(table, 6);
 }
 
 static void add_count(struct wt_table *table, int64_t count)

@@ -112,11 +112,16 @@ static void main_page(struct wti_buf *out)
 		escape(out, wti_verbs[i]->summary);
 		wti_buf_text(out, "\n\n");
 	}
-	wti_buf_text(out,
-		     "# ENVIRONMENT\n\n"
-		     "*WHEELTAP\\_HOME*\n\twhere the runs are; without it \\./wheeltap-runs\n\n"
-		     "*NO\\_COLOR*\n\twhen set and not empty: no colours\n\n"
-		     "*COLUMNS*\n\tthe width to fill when standard output is no terminal\n\n");
+	wti_buf_text(
+		out,
+		"# ENVIRONMENT\n\n"
+		"*WHEELTAP\\_HOME*\n\twhere the runs are; without it \\./wheeltap-runs\n\n"
+		"*NO\\_COLOR*\n\twhen set and not empty: no colours\n\n"
+		"*COLUMNS*\n\tthe width to fill when standard output is no terminal; without it "
+		"lines are as long as they need to be\n\n"
+		"*LC\\_ALL*, *LC\\_CTYPE*, *LANG*\n\twhere the first of them that is set does not "
+		"name UTF-8, bars and ellipses are ASCII; names from the trace stay as they "
+		"are\n\n");
 	add_exit(out);
 }
 

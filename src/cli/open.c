@@ -103,7 +103,7 @@ static int print_result(const struct wti_inspection *in, const struct wti_run *r
 		in->other(&out, result);
 	else
 		in->text(&out, result, &style);
-	ok = wti_print_buf(&out);
+	ok = in->other || in->is_fixed ? wti_print_buf(&out) : wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	wti_report_notes(result);
 	return ok ? code : WTI_EXIT_ENVIRONMENT;

@@ -38,6 +38,7 @@ struct wti_inspection {
 	const char
 		*fail_on; /* findings of this severity or above give exit code 1; NULL: none do */
 	void (*before)(const struct wti_opened *opened, struct wt_result *result);
+	bool is_fixed; /* the columns are those of another tool: lines are not wrapped */
 	/* Renders the result as text; NULL: as all results. */
 	void (*text)(struct wti_buf *out, const struct wt_result *result,
 		     const struct wti_style *style);

@@ -40,7 +40,7 @@ struct wti_record_check {
 
 static void print(struct wti_buf *out)
 {
-	wti_print_err(out->data, out->bytes);
+	wti_print_err_lines(out->data, out->bytes);
 }
 
 /* A file without a name: whoever reads it cannot hold us up, whoever does not loses nothing. */

@@ -272,10 +272,11 @@ void wti_record_say(const struct wti_record_outcome *outcome, bool json)
 	wti_buf_init(&out, 64u << 10);
 	if (json) {
 		say_json(&out, outcome);
+		wti_print_err(out.data, out.bytes);
 	} else {
 		say_what(&out, outcome);
 		say_next(&out, outcome);
+		wti_print_err_lines(out.data, out.bytes);
 	}
-	wti_print_err(out.data, out.bytes);
 	wti_buf_release(&out);
 }

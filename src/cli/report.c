@@ -12,21 +12,42 @@
 #include "base/text.h"
 #include "report.h"
 #include "show/terminal.h"
+#include "show/wrap.h"
 
 #define OUTPUT_MAX (1u << 30)
 
-static unsigned terminal_width(bool tty)
+/* 0: it is no terminal. */
+static unsigned terminal_width(int fd)
+{
+	struct winsize size;
+
+	if (!isatty(fd))
+		return 0;
+	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+}
+
+/* A pipe has no width, unless somebody has said which. */
+static unsigned output_width(void)
 {
 	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	unsigned long width;
+	unsigned width = terminal_width(STDOUT_FILENO);
+	unsigned long wanted = !width && columns ? strtoul(columns, NULL, 10) : 0;
 
-	if (tty && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
-		return size.ws_col;
-	width = columns ? strtoul(columns, NULL, 10) : 0;
-	if (width >= 20 && width <= 10000)
-		return (unsigned)width;
-	return tty ? 80 : 0;
+	return wanted >= 20 && wanted <= 10000 ? (unsigned)wanted : width;
+}
+
+/* By the names of locales, which need not be installed: most machines have no more than C.UTF-8. */
+static bool has_utf8(void)
+{
+	static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *locale = getenv(variables[i]);
+
+		if (locale && *locale)
+			return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
+	}
+	return false;
 }
 
 static bool has_colour(int fd)
@@ -38,10 +59,15 @@ static bool has_colour(int fd)
 	return !plain && isatty(fd);
 }
 
+unsigned wti_terminal_columns(void)
+{
+	return terminal_width(STDOUT_FILENO);
+}
+
 struct wti_style wti_style_stdout(void)
 {
-	return (struct wti_style){.colour = has_colour(STDOUT_FILENO),
-				  .width = terminal_width(isatty(STDOUT_FILENO))};
+	return (struct wti_style){
+		.colour = has_colour(STDOUT_FILENO), .width = output_width(), .ascii = !has_utf8()};
 }
 
 /* ---- The two ways out ------------------------------------------------------------------------ */
@@ -79,6 +105,34 @@ bool wti_print(const void *data, size_t bytes)
 	return r >= 0;
 }
 
+bool wti_print_lines(struct wti_buf *buf, unsigned width)
+{
+	struct wti_buf lines;
+	bool ok;
+
+	wti_buf_init(&lines, OUTPUT_MAX);
+	wti_buf_inherit(&lines, buf);
+	if (!wti_buf_status(buf))
+		wti_wrap(&lines, (const char *)buf->data, buf->bytes, width);
+	wti_buf_clear(buf);
+	ok = wti_print_buf(&lines);
+	wti_buf_release(&lines);
+	return ok;
+}
+
+void wti_print_err_lines(const void *data, size_t bytes)
+{
+	struct wti_buf lines;
+
+	wti_buf_init(&lines, OUTPUT_MAX);
+	wti_wrap(&lines, data, bytes, terminal_width(STDERR_FILENO));
+	if (wti_buf_status(&lines))
+		wti_print_err(data, bytes);
+	else
+		wti_print_err(lines.data, lines.bytes);
+	wti_buf_release(&lines);
+}
+
 bool wti_print_buf(struct wti_buf *buf)
 {
 	bool ok = wti_buf_status(buf) == 0;
@@ -108,7 +162,7 @@ void wti_warn(const char *format, ...)
 	if (wti_buf_status(&line))
 		wti_print_err(failed, sizeof(failed) - 1);
 	else
-		wti_print_err(line.data, line.bytes);
+		wti_print_err_lines(line.data, line.bytes);
 	wti_buf_release(&line);
 }
 
@@ -167,7 +221,7 @@ int wti_report_error(const char *verb, bool json, const struct wt_err *err)
 		json = false;
 	} else {
 		wti_buf_byte(&line, '\n');
-		wti_print_err(line.data, line.bytes--);
+		wti_print_err_lines(line.data, line.bytes--);
 	}
 	if (json) {
 		struct wti_json j;
@@ -221,7 +275,7 @@ int wti_report_result(const struct wt_result *result, bool json, int code)
 		wti_show_json(&out, result);
 	else
 		wti_show_text(&out, result, &style);
-	ok = wti_print_buf(&out);
+	ok = json ? wti_print_buf(&out) : wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	wti_report_notes(result);
 	return ok ? code : WTI_EXIT_ENVIRONMENT;

@@ -18,15 +18,25 @@
 #include "show/show.h"
 #include "verb.h"
 
-/* What standard output is: colours and width. NO_COLOR, TERM and COLUMNS are looked at. */
+/*
+ * What standard output is: colours, width, and whether it takes more than ASCII. This is the one
+ * place that knows: NO_COLOR and TERM say whether there are colours; the terminal has a width, a
+ * pipe that of COLUMNS, or any; LC_ALL, LC_CTYPE and LANG say what it takes.
+ */
 struct wti_style wti_style_stdout(void);
+/* Of its terminal; 0: it is none, whatever COLUMNS says. */
+unsigned wti_terminal_columns(void);
 
 /* Writes all of it to standard output. False, said on standard error, if that failed. */
 bool wti_print(const void *data, size_t bytes);
 bool wti_print_buf(struct wti_buf *buf); /* and empties it */
+/* The same of text for people: lines are wrapped at that width, if it is not 0 (show/wrap.h). */
+bool wti_print_lines(struct wti_buf *buf, unsigned width);
 
 /* The same to standard error, where nobody can be asked whether it arrived. */
 void wti_print_err(const void *data, size_t bytes);
+/* Wrapped, if it is a terminal: in a file a message is a line. */
+void wti_print_err_lines(const void *data, size_t bytes);
 /* In place of the line that standard error's terminal is at. */
 void wti_print_err_over(const char *text);
 

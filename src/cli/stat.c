@@ -109,6 +109,7 @@ static int syscalls(const struct stat_options *o, const char *run)
 	struct wti_inspection in = {.inspector = "syscalls",
 				    .verb = "stat",
 				    .text = wti_show_syscalls,
+				    .is_fixed = true,
 				    .query = &query,
 				    .options = &view,
 				    .json = o->json,

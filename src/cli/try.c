@@ -159,7 +159,7 @@ static int judge_twin(char *self, char *python, char *program, const char *name,
 	wti_buf_init(&text, TEXT_MAX);
 	wti_textf(&text, "\nThe %s one:\n\n$ wheeltap record -- %s %s %s\n", twin, python, program,
 		  twin);
-	wti_print_buf(&text);
+	wti_print_lines(&text, wti_style_stdout().width);
 	wti_buf_release(&text);
 	status = spawn(record);
 	if (status)
@@ -189,7 +189,7 @@ static int try_one(const struct try_options *options, char *self, const char *fo
 	about(folder, name, &text);
 	wti_buf_text(&text,
 		     "\nTwice: once with a fault that no error message shows, once without.\n");
-	wti_print_buf(&text);
+	wti_print_lines(&text, wti_style_stdout().width);
 	wti_buf_release(&text);
 	r = judge_twin(self, python, program, name, "wrong", err);
 	return r ? r : judge_twin(self, python, program, name, "right", err);

@@ -102,7 +102,12 @@ static int ask(struct view *v, struct wt_err *err)
 
 static void flush(struct view *v)
 {
-	if ((v->out.bytes || wti_buf_status(&v->out)) && !wti_print_buf(&v->out))
+	/* On a pipe an event is a line, whatever COLUMNS says: it ends in grep and awk. */
+	bool is_text = !v->options->csv && !v->options->json && !v->options->jsonl;
+
+	if (!v->out.bytes && !wti_buf_status(&v->out))
+		return;
+	if (!(is_text ? wti_print_lines(&v->out, wti_terminal_columns()) : wti_print_buf(&v->out)))
 		v->failed = true;
 }
 

@@ -245,13 +245,18 @@ void wti_phases_table(const struct wti_phases *phases, const struct wt_trace *tr
 			wt_table_column(table, "process", "process", WT_CELL_TEXT);
 			wt_table_column(table, "part", "part", WT_CELL_TEXT);
 			wt_table_column(table, "steps", "steps", WT_CELL_COUNT);
+			wt_table_hide(table, 4);
 			wt_table_column(table, "total_ns", "total", WT_CELL_NS);
+			wt_table_hide(table, 3);
 			wt_table_column(table, "share", "share", WT_CELL_PERCENT);
 			wt_table_column(table, "mean_ns", "mean", WT_CELL_NS);
 			wt_table_column(table, "p50_ns", "p50", WT_CELL_NS);
 			wt_table_column(table, "p90_ns", "p90", WT_CELL_NS);
+			wt_table_hide(table, 1);
 			wt_table_column(table, "p99_ns", "p99", WT_CELL_NS);
+			wt_table_hide(table, 2);
 			wt_table_column(table, "max_ns", "max", WT_CELL_NS);
+			wt_table_hide(table, 5);
 		}
 		add_track(table, phases, &phases->tracks[i], trace);
 	}

@@ -45,7 +45,7 @@ static void add_cut(struct wti_buf *out, struct wt_text text)
 	bytes = wti_text_fit((const char *)line.data, line.bytes, TEXT_MAX);
 	wti_buf_append(out, line.data, bytes);
 	if (bytes < line.bytes || text.bytes > 4 * TEXT_MAX)
-		wti_buf_text(out, "…");
+		wti_buf_text(out, "...");
 	wti_buf_inherit(out, &line);
 	wti_buf_release(&line);
 }

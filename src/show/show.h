@@ -15,6 +15,7 @@
 struct wti_style {
 	bool colour;    /* ANSI sequences */
 	unsigned width; /* columns; 0: as wide as it needs to be */
+	bool ascii;     /* the locale has no UTF-8: no blocks, no ellipsis */
 };
 
 /* Facts, findings, tables; what has no title is for machines. Notes are left to the caller: they

@@ -12,9 +12,11 @@ static void pad(struct wti_buf *out, size_t columns)
 }
 
 /* Anything that is not idle shows at least the lowest bar. */
-static void add_bar(struct wti_buf *out, const struct wt_series *series)
+static void add_bar(struct wti_buf *out, const struct wt_series *series, bool ascii)
 {
-	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const all[2][9] = {{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+					      {" ", ".", ":", "-", "=", "+", "*", "%", "#"}};
+	const char *const *bars = all[ascii];
 
 	for (size_t i = 0; i < series->count; i++) {
 		int height = (int)(series->y[i] * 8 / 100 + 0.5);
@@ -25,7 +27,7 @@ static void add_bar(struct wti_buf *out, const struct wt_series *series)
 	}
 }
 
-static void add_label(struct wti_buf *out, const char *title, bool indented)
+static void add_label(struct wti_buf *out, const char *title, bool indented, const char *mark)
 {
 	struct wti_buf label;
 	size_t columns = WTI_TIMELINE_LABEL - (indented ? 2 : 0);
@@ -37,15 +39,17 @@ static void add_label(struct wti_buf *out, const char *title, bool indented)
 	text = wti_buf_cstr(&label);
 	bytes = strlen(text);
 	if (wti_text_width(text, bytes) > columns) {
-		bytes = wti_text_fit(text, bytes, columns - 1);
-		width = wti_text_width(text, bytes) + 1;
+		size_t marked = wti_text_width(mark, strlen(mark));
+
+		bytes = wti_text_fit(text, bytes, columns - marked);
+		width = wti_text_width(text, bytes) + marked;
 	} else {
 		width = wti_text_width(text, bytes);
 	}
 	pad(out, indented ? 2 : 0);
 	wti_buf_append(out, text, bytes);
 	if (bytes < strlen(text))
-		wti_buf_text(out, "…");
+		wti_buf_text(out, mark);
 	pad(out, columns - width);
 	wti_buf_inherit(out, &label);
 	wti_buf_release(&label);
@@ -107,10 +111,11 @@ void wti_show_timeline(struct wti_buf *out, const struct wt_result *result,
 					: utilisation(tracks, track++, "utilisation");
 
 		below_device |= is_device;
-		add_label(out, series->title, below_device && !is_device);
+		add_label(out, series->title, below_device && !is_device,
+			  style->ascii ? "..." : "…");
 		wti_buf_byte(out, ' ');
 		wti_ink(out, style, is_device ? WTI_INK_GREEN : WTI_INK_END);
-		add_bar(out, series);
+		add_bar(out, series, style->ascii);
 		wti_ink(out, style, WTI_INK_END);
 		wti_buf_printf(out, " %6.1f%%\n", busy);
 	}

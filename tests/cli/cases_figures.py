@@ -179,7 +179,7 @@ def test_timeline_series(b: Bench) -> None:
 
 def test_timeline_picture(b: Bench) -> None:
     for width in (80, 120):
-        said = b.run("timeline", "--width", str(width), b.trace("devices", f"{width}.wt"))
+        said = b.run("timeline", "--width", str(width), b.trace("devices", f"{width}.wt"), env={"LC_ALL": "C.UTF-8"})
         lines = said.out.splitlines()
         assert any("█" in line for line in lines)
         assert max(map(len, lines)) <= width, (width, said.out)

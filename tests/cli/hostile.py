@@ -30,6 +30,13 @@ EVIL_SHORT = b"Q\x1b[31mZ\x07\n"  # of 15 bytes at most
 # What is left of EVIL in each way of escaping: text, JSON, the octal of strace, what replaces.
 MARKS = (b"Q\\x1b[31mZ", b"Q\\\\33[31mZ", b"Q\\u001b[31mZ", b"Q\\33[31mZ", b"Q\\033[31mZ", "Q\ufffd[31mZ".encode(), b"Q\\\\x1b\\[31mZ", b"Q\\\\x1b[31mZ")
 
+
+def say(text: str, short: str) -> None:
+    """Lets all that is made from now on have `text` for its texts, which need not be hostile, and `short` of 15 bytes at most."""
+    global EVIL, EVIL_TEXT, EVIL_UTF8, EVIL_SHORT
+    EVIL_TEXT, EVIL, EVIL_UTF8, EVIL_SHORT = text, text.encode(), text.encode(), short.encode()
+
+
 ALLOWED_CONTROLS = "\n\t"
 HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 OUR_COLOURS = re.compile("\x1b\\[(0|1|2|31|32|33)m")
@@ -99,8 +106,8 @@ def value_of(field: dict[str, Any], row: int) -> int:
 
 
 class Stream:
-    def __init__(self, command: bytes = EVIL_SHORT, pid: int = 42) -> None:
-        self.trace = t.Trace(header=header(command, pid))
+    def __init__(self, command: bytes | None = None, pid: int = 42) -> None:
+        self.trace = t.Trace(header=header(EVIL_SHORT if command is None else command, pid))
         self.trace.blocks.append(definitions())
         self.seq = 0
         self.time = 1000
@@ -121,8 +128,9 @@ class Stream:
         path.write_bytes(self.trace.finished())
 
 
-def every_kind(schema: Path, hostile_names: bool, evil: bytes = EVIL) -> Stream:
+def every_kind(schema: Path, hostile_names: bool, evil: bytes | None = None) -> Stream:
     """Three rows of each kind; with `hostile_names` kinds, fields and values of enumerations are called so, too."""
+    evil = evil or EVIL
     raw = tomllib.loads(schema.read_text())
     stream = Stream()
     for name, kind in sorted(raw["kind"].items(), key=lambda item: int(item[1]["number"])):

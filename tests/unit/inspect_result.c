@@ -6,6 +6,7 @@
 
 #include "show/show.h"
 #include "show/terminal.h"
+#include "show/wrap.h"
 #include "test.h"
 
 static void fill(struct wt_result *result)
@@ -259,6 +260,87 @@ static void test_narrow(void)
 	wt_result_release(&result);
 }
 
+static void show_long(struct wti_buf *out, unsigned width, bool ascii)
+{
+	struct wti_style style = {.width = width, .ascii = ascii};
+	struct wt_result result;
+	struct wt_table *table;
+
+	wt_result_init(&result, "test");
+	table = wt_result_table(&result, "t", "");
+	wt_table_column(table, "name", "name", WT_CELL_TEXT);
+	for (int i = 0; i < 9; i++)
+		wt_table_column(table, "number", "number", WT_CELL_COUNT);
+	wt_table_column(table, "what", "what", WT_CELL_TEXT);
+	wt_table_column(table, "command", "command", WT_CELL_TEXT);
+	wt_table_hide(table, 1);
+	wt_table_row(table);
+	wt_table_text(table, "a-run-of-a-name-that-is-longer-than-a-line", 42);
+	for (int i = 0; i < 9; i++)
+		wt_table_count(table, 123456);
+	wt_table_text(table, "all of these words", 18);
+	wt_table_text(table,
+		      "a-command-that-is-one-word-and-too-long-to-be-shown-as-a-whole-"
+		      "because-it-has-more-than-a-hundred-columns",
+		      105);
+	wti_buf_init(out, 1 << 20);
+	wti_show_text(out, &result, &style);
+	wt_result_release(&result);
+}
+
+/* What somebody types is whole, lines fit all the same; what may be hidden is cut. */
+static void test_nothing_cut(void)
+{
+	struct wti_buf out;
+	const char *text;
+
+	show_long(&out, 40, true);
+	text = wti_buf_cstr(&out);
+	CHECK(strstr(text, "\na-run-of-a-name-that-is-longer-than-a-line\n") != NULL);
+	CHECK(strstr(text, "number") != NULL && strstr(text, "command") == NULL);
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+		size_t bytes = strcspn(line, "\n");
+
+		CHECK(bytes <= 40 || !memchr(line, ' ', bytes));
+		CHECK(!bytes || line[bytes - 1] != ' ');
+	}
+	wti_buf_release(&out);
+	show_long(&out, 0, true);
+	CHECK(strstr(wti_buf_cstr(&out), "le-because-it-has-more-than-a-hundred...\n") != NULL);
+	wti_buf_release(&out);
+	show_long(&out, 0, false);
+	CHECK(strstr(wti_buf_cstr(&out), "le-because-it-has-more-than-a-hundred-c…\n") != NULL);
+	wti_buf_release(&out);
+}
+
+static void check_wrapped(const char *text, unsigned width, const char *expected)
+{
+	struct wti_buf out;
+
+	wti_buf_init(&out, 1 << 20);
+	wti_wrap(&out, text, strlen(text), width);
+	CHECK_TEXT(wti_buf_cstr(&out), expected);
+	wti_buf_release(&out);
+}
+
+static void test_wrap(void)
+{
+	check_wrapped("one two three\n", 0, "one two three\n");
+	check_wrapped("one two three  \n\n  \n", 0, "one two three\n\n\n");
+	check_wrapped("one two three\n", 13, "one two three\n");
+	check_wrapped("one two three\n", 12, "one two\n  three\n");
+	/* Under the text behind the label, unless that is far to the right. */
+	check_wrapped("  try  one two three\n", 15, "  try  one two\n       three\n");
+	check_wrapped("a longer label  one two\n", 20, "a longer label  one\n  two\n");
+	/* A word stays whole, and stands alone. */
+	check_wrapped("at /a/path/that/is/long.py now", 12, "at\n  /a/path/that/is/long.py\n  now");
+	/* Colours take no room, and stay where they are. */
+	check_wrapped("\033[1mone\033[0m two", 7, "\033[1mone\033[0m two");
+	check_wrapped("\033[1mone \033[0m\n", 7, "\033[1mone\033[0m\n");
+	check_wrapped("\033[1mone two\033[0m\n", 6, "\033[1mone\n  two\033[0m\n");
+	check_wrapped("日本 日本 日本\n", 9, "日本 日本\n  日本\n");
+}
+
 /* Too many cells, cells without a row, columns after the first row: nothing happens. */
 static void test_misuse(void)
 {
@@ -298,6 +380,8 @@ static const struct test tests[] = {
 	{"csv_numbers", test_csv_numbers},
 	{"terminal", test_terminal},
 	{"text", test_as_text},
+	{"nothing_cut", test_nothing_cut},
+	{"wrap", test_wrap},
 	{"markdown", test_markdown},
 	{"narrow", test_narrow},
 	{"misuse", test_misuse},

@@ -422,7 +422,9 @@ static void add_rules(const struct wti_judge *judge, struct wt_result *result)
 	wt_table_column(table, "code", "rule", WT_CELL_TEXT);
 	wt_table_column(table, "outcome", "outcome", WT_CELL_TEXT);
 	wt_table_column(table, "held", "held", WT_CELL_COUNT);
+	wt_table_hide(table, 2);
 	wt_table_column(table, "violated", "violated", WT_CELL_COUNT);
+	wt_table_hide(table, 1);
 	wt_table_column(table, "title", "what would be found", WT_CELL_TEXT);
 	wt_table_column(table, "why", "why not measured", WT_CELL_TEXT);
 	for (size_t i = 0; i < judge->count; i++) {
