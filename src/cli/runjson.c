@@ -128,10 +128,10 @@ int wti_runjson_read(const char *folder, struct wti_doc **ret_root, struct wt_er
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	wti_buf_init(&text, RUNJSON_MAX);
 	r = wti_file_read(path, RUNJSON_MAX, &text, err);
-	if (!r)
-		r = parse(path, &text, ret_root, err);
-	else if (r == WT_E_MISSING)
+	if (r == WT_E_MISSING) /* or a recorder has claimed the folder, and not described it yet */
 		r = 0;
+	else if (!r && (text.bytes || !wti_run_is_recording(folder)))
+		r = parse(path, &text, ret_root, err);
 	wti_buf_release(&text);
 	free(path);
 	return r;
@@ -164,6 +164,8 @@ int wti_runjson_load(const char *folder, struct wti_run *run, struct wt_err *err
 	run->written_ns = written_ns(folder);
 	if (root)
 		r = take(root, folder, run, err);
+	else if (!run->json_damage[0] && wti_run_is_recording(folder))
+		snprintf(run->status, sizeof(run->status), "running");
 	wti_doc_free(root);
 	return r;
 }

@@ -389,13 +389,31 @@ static void release(struct view *v)
 	wti_close(&v->opened);
 }
 
+/* A recording that has just begun has no stream yet: who follows waits for the first. */
+static int open_run(struct view *v, const char *word, struct wt_err *err)
+{
+	const struct timespec pause = {0, POLL_NS};
+	struct wti_run run;
+	bool begins = v->options->follow;
+	int r;
+
+	while ((r = wti_open(word, &v->opened, err)) && begins) {
+		if (r == WT_E_NOMEM || wti_run_find(word, &run, NULL))
+			break;
+		begins = !strcmp(run.status, "running");
+		wti_run_release(&run);
+		nanosleep(&pause, NULL);
+	}
+	return r;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	struct view v = {.options = opaque};
 	struct wt_err err = {.offset = -1};
 	int code;
 
-	if (wti_open(count ? arguments[0] : NULL, &v.opened, &err))
+	if (open_run(&v, count ? arguments[0] : NULL, &err))
 		return wti_report_error("view", v.options->json, &err);
 	if (ask(&v, &err))
 		code = wti_report_error("view", v.options->json, &err);

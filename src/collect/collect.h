@@ -79,6 +79,7 @@ enum wti_python_cause {
 	WTI_PYTHON_NO_AGENT,    /* for this interpreter, or it could not be loaded */
 	WTI_PYTHON_VERSION,     /* the agent speaks another protocol */
 	WTI_PYTHON_UNKNOWN,
+	WTI_PYTHON_LIMITED, /* a limit leaves no room for the agent; `limited` says which */
 };
 
 struct wti_record_outcome {

@@ -92,6 +92,11 @@ void wti_python_look(struct wti_recorder *recorder)
 	outcome->python_count = counts.python_count;
 	if (outcome->python_count || (!node && !outcome->agent_trouble[0]))
 		return;
+	if (recorder->python_kept_out[0]) {
+		outcome->python_cause = WTI_PYTHON_LIMITED;
+		wti_record_limited(recorder, recorder->python_kept_out);
+		return;
+	}
 	outcome->python_cause = cause_of(recorder, node);
 	put_why(outcome->python_why, sizeof(outcome->python_why), outcome->python_cause, node,
 		outcome->agent_trouble);
@@ -102,7 +107,7 @@ void wti_python_look(struct wti_recorder *recorder)
 const char *wti_python_cause_name(enum wti_python_cause cause)
 {
 	static const char *const names[] = {"none",     "isolated", "environment", "path",
-					    "no_agent", "version",  "unknown"};
+					    "no_agent", "version",  "unknown",     "limited"};
 
 	return names[cause];
 }

@@ -223,8 +223,6 @@ static int open_streams(struct wti_recorder *recorder, struct wt_err *err)
 	r = wti_streams_init(&recorder->streams, &streams, err);
 	if (r)
 		return r;
-	if (recorder->python_kept_out[0])
-		wti_record_limited(recorder, recorder->python_kept_out);
 	r = wti_drain_init(&recorder->drain, recorder->clock.domain);
 	if (r)
 		return wti_err(err, r, "out of memory for draining");

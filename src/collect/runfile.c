@@ -92,6 +92,8 @@ static int lock_and_claim(struct wti_runfile *runfile, const char *path, struct 
 		return wti_err_errno(err, "cannot open the folder", path);
 	if (free_bytes(runfile->folder_fd) < ROOM_BYTES_MIN)
 		return no_room(runfile, err);
+	lock(runfile->folder_fd); /* first: a run.json that is empty is of a recording that begins
+				   */
 	fd = create(runfile, FILE_NAME, O_WRONLY);
 	if (fd < 0 && errno == EEXIST) { /* another recording was faster: it stays private */
 		runfile->made.mode = 0;
@@ -103,7 +105,6 @@ static int lock_and_claim(struct wti_runfile *runfile, const char *path, struct 
 	if (fd < 0)
 		return wti_err_errno(err, "cannot write in the folder", path);
 	close(fd);
-	lock(runfile->folder_fd);
 	runfile->spare_fd = create(runfile, SPARE_NAME, O_RDWR);
 	if (runfile->spare_fd < 0)
 		return wti_err_errno(err, "cannot write in the folder", path);

@@ -9,6 +9,7 @@ usage: test_follow.py WHEELTAP SLOW_MARKS
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -24,9 +25,44 @@ from patience import PATIENCE  # noqa: E402
 EARLY = 40  # of the 52 events that are emitted before the run goes on
 
 
+def check_beginning(program: Path, folder: str) -> None:
+    """Followed from the moment on in which the recorder has claimed the folder: an empty run.json, and no stream yet."""
+    run = Path(folder, "begins")
+    subprocess.run([program, "sim", "-n", "200", "-o", run], check=True, capture_output=True, timeout=PATIENCE)
+    streams = {path: path.read_bytes() for path in run.glob("*.wt")}
+    described = (run / "run.json").read_text()
+    assert '"finished"' in described, described
+    running = described.replace('"finished"', '"running"')
+    for path in streams:
+        path.unlink()
+    (run / "run.json").write_text("")
+    recorder = os.open(run, os.O_RDONLY)
+    fcntl.flock(recorder, fcntl.LOCK_EX)
+    follower = subprocess.Popen([program, "view", "--follow", "--jsonl", "--all", run], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)  # of no importance, but that it comes first
+    for text in ("", running):
+        for path, data in streams.items():
+            path.write_bytes(data)
+        time.sleep(0.5)
+        (run / "run.json.next").write_text(text)
+        (run / "run.json.next").rename(run / "run.json")
+    (run / "run.json.next").write_text(described)
+    (run / "run.json.next").rename(run / "run.json")
+    os.close(recorder)
+    out, err = follower.communicate(timeout=PATIENCE)
+    assert follower.returncode == 0 and not err, (follower.returncode, err)
+    assert len(out.splitlines()) >= 200, out
+    # Without a recorder it is damage, which is said.
+    (run / "run.json").write_text("")
+    done = subprocess.run([program, "view", "--follow", run], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 3 and "run.json" in done.stderr, done
+
+
 def main() -> int:
     program, slow_marks = (Path(word).resolve() for word in sys.argv[1:3])
     with tempfile.TemporaryDirectory(prefix="wheeltap-follow-") as folder:
+        check_beginning(program, folder)
         env = os.environ | {"WHEELTAP_HOME": folder}
         recorder = subprocess.Popen([program, "record", "-o", f"{folder}/run", "--", slow_marks], env=env,
                                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -171,6 +171,23 @@ class Limited(Surroundings):
         self.assertEqual(self.described()["exit_status"], 9)
         self.assertIn("CPU time", str(self.described()["trouble"]))
 
+    def test_no_room_for_python_is_said_of_python(self) -> None:
+        def confine() -> None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
+
+        said = "no agent enters Python: the limit of open files (ulimit -n) is below 64"
+        python = [sys.executable, "-c", "import time; time.sleep(1)"]
+        for i, (words, is_python) in enumerate(((["/bin/sleep", "0.1"], False), (python, True), (["/bin/sh", "-c", '"$@"; true', "sh", *python], True))):
+            with self.subTest(words=words):
+                folder = self.folder / str(i)
+                done = harness.record(folder, *words, preexec_fn=confine)
+                described = json.loads((folder / "run.json").read_text())
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(described["limited"], said if is_python else None)
+                self.assertEqual(described["python"]["cause"], "limited" if is_python else None)
+                self.assertEqual(str(done.stderr).count(said), is_python)
+                self.assertNotIn("no Python process joined", str(done.stderr))
+
     def test_small_file_limit_leaves_a_description(self) -> None:
         def confine() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (12 << 10, 12 << 10))
