@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, Iterator
 
-ENTRIES_MAX = 100_000
+ENTRIES_MAX = 1 << 20  # tensors, numbers and containers: more than the largest models have
 DEPTH_MAX = 32
+CUT = "..."  # the path under which it is told that there is more
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,200}\Z")  # keys that may be told
 
 
@@ -31,14 +32,19 @@ def _children(torch: Any, thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def contents(torch: Any, thing: Any) -> Iterator[tuple[str, Any]]:
-    """(path, tensor or number), in order."""
+    """(path, tensor or number), in order; (CUT, None) at the end if that is not all."""
     waiting: list[tuple[str, Any, int]] = [("", thing, 0)]
+    is_cut = False
     for _ in range(ENTRIES_MAX):
         if not waiting:
-            return
+            break
         path, at, depth = waiting.pop()
         if issubclass(type(at), torch.Tensor) or type(at) in (bool, int, float):
             yield path, at
         elif depth < DEPTH_MAX:
             waiting.extend((f"{path}.{key}" if path else key, value, depth + 1)
                            for key, value in reversed(list(_children(torch, at))))
+        else:
+            is_cut = is_cut or any(True for _ in _children(torch, at))
+    if waiting or is_cut:
+        yield CUT, None

@@ -11,10 +11,11 @@
 enum {
 	DEPTH_MAX = 6, /* of containers in containers */
 	WAITING_MAX = 64,
-	TENSORS_MAX = 64,   /* of one batch */
-	ROWS_MAX = 4096,    /* of a tensor that are looked at */
-	ROW_KEPT = 4,       /* one of so many */
-	ROW_KEPT_LEAN = 16, /* at lean: a part of the others */
+	ELEMENTS_MAX = 4096, /* of a sequence that are looked at */
+	TENSORS_MAX = 64,    /* of one batch */
+	ROWS_MAX = 4096,     /* of a tensor that are looked at */
+	ROW_KEPT = 4,        /* one of so many */
+	ROW_KEPT_LEAN = 16,  /* at lean: a part of the others */
 	ROW_BYTES_MIN = 8,
 	KEPT_MAX = 512, /* of a tensor that are told */
 	RECENT = 8,
@@ -30,6 +31,7 @@ struct walk {
 	const struct wti_data_place *place;
 	uint32_t tensor_count;
 	uint32_t waiting_count;
+	bool is_cut; /* something was left out */
 	struct waiting waiting[WAITING_MAX];
 };
 
@@ -157,7 +159,11 @@ static void tell_tensor(struct walk *walk, const struct waiting *at)
 	Py_buffer room;
 	bool is_read;
 
-	if (++walk->tensor_count > TENSORS_MAX || !wti_tensor_look(at->object, &tensor, &room))
+	if (++walk->tensor_count > TENSORS_MAX) {
+		walk->is_cut = true;
+		return;
+	}
+	if (!wti_tensor_look(at->object, &tensor, &room))
 		return;
 	is_read = tensor.data && wti_python.tensors != WTI_TENSORS_OFF;
 	if (is_read && wti_state_turn_of_all())
@@ -176,20 +182,45 @@ static void tell_tensor(struct walk *walk, const struct waiting *at)
 /* ---- Containers -------------------------------------------------------------------------------
  */
 
+/* Numbers and texts hold no tensors, and take no place of something that does. */
+static bool is_plain(PyObject *object)
+{
+	return object == Py_None || PyUnicode_Check(object) || PyLong_Check(object) ||
+	       PyFloat_Check(object) || PyBytes_Check(object);
+}
+
 static void wait(struct walk *walk, PyObject *object, struct wt_name *name, uint32_t depth)
 {
+	if (is_plain(object))
+		return;
 	if (walk->waiting_count < WAITING_MAX && depth <= DEPTH_MAX)
 		walk->waiting[walk->waiting_count++] = (struct waiting){object, name, depth};
+	else
+		walk->is_cut = true;
+}
+
+/* How many elements from the first on are looked into. */
+static Py_ssize_t reach(struct walk *walk, PyObject *sequence)
+{
+	Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence), end = 0;
+	uint32_t found = walk->waiting_count;
+
+	for (Py_ssize_t i = 0; i < count && i < ELEMENTS_MAX; i++) {
+		if (is_plain(PySequence_Fast_GET_ITEM(sequence, i)))
+			continue;
+		if (found++ == WAITING_MAX) {
+			walk->is_cut = true;
+			break;
+		}
+		end = i + 1;
+	}
+	return end;
 }
 
 /* The last first: they are taken from the end. */
 static void wait_sequence(struct walk *walk, const struct waiting *at)
 {
-	Py_ssize_t count = PySequence_Fast_GET_SIZE(at->object);
-
-	if (count > WAITING_MAX)
-		count = WAITING_MAX;
-	for (Py_ssize_t i = count; i-- > 0;)
+	for (Py_ssize_t i = reach(walk, at->object); i-- > 0;)
 		wait(walk, PySequence_Fast_GET_ITEM(at->object, i),
 		     wti_name_joined(at->name, Py_None, (int32_t)i), at->depth + 1);
 }
@@ -244,6 +275,15 @@ static void take(struct walk *walk, const struct waiting *at)
 		wait_attributes(walk, at);
 }
 
+/* So that nobody takes what was told for all that there is. */
+static void tell_cut(const struct wti_data_place *place)
+{
+	const struct wti_value_place cut = {
+		.call = place->call, .position = place->position, .name = WT_NAME("...")};
+
+	wti_value_tell(&cut, Py_None, 0);
+}
+
 void wti_data_tell(const struct wti_data_place *place, PyObject *object)
 {
 	struct walk walk;
@@ -252,6 +292,7 @@ void wti_data_tell(const struct wti_data_place *place, PyObject *object)
 		return;
 	walk.place = place;
 	walk.tensor_count = walk.waiting_count = 0;
+	walk.is_cut = false;
 	wait(&walk, object, place->name, 0);
 	while (walk.waiting_count) {
 		struct waiting at = walk.waiting[--walk.waiting_count];
@@ -260,4 +301,6 @@ void wti_data_tell(const struct wti_data_place *place, PyObject *object)
 		take(&walk, &at);
 		Py_DECREF(at.object);
 	}
+	if (walk.is_cut)
+		tell_cut(place);
 }

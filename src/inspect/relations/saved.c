@@ -96,6 +96,8 @@ static void tell_parameter(struct wti_scene *scene, const struct wti_moment *mom
 {
 	const struct wti_value_row *value = find(scene, moment->call, parameter);
 
+	if (!value && moment->call->is_cut)
+		return; /* it may be among what the trace does not have */
 	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "checkpoint"), 0);
 	wti_occasion_parameter(scene, parameter);
 	if (value)

@@ -3,78 +3,16 @@
 #include <string.h>
 
 #include "rule.h"
+#include "saved.h"
 #include "slots.h"
 
-/* ---- Tensors in a checkpoint, and the live ones that they should be ------------------------- */
+/* What is not in the trace may be in the file. */
+static const char cut_off[] =
+	"what was saved or loaded has more entries, or other keys, than the trace has";
 
-struct match {
-	uint32_t equal, different, missing;
-	const struct wti_parameter *first_different;
-	const struct wti_parameter *first_missing;
-};
-
-/* "model.fc1.weight" ends with "fc1.weight" at a dot, or is it. */
-static bool ends_with(const char *path, const char *name)
-{
-	size_t path_bytes = strlen(path), name_bytes = strlen(name);
-
-	if (name_bytes > path_bytes || strcmp(path + path_bytes - name_bytes, name))
-		return false;
-	return path_bytes == name_bytes || path[path_bytes - name_bytes - 1] == '.';
-}
-
-static bool could_be(const struct wti_moment *moment, const struct wti_value_row *value,
-		     const struct wti_parameter *parameter)
-{
-	return value->type == WTI_VALUE_TENSOR && !(value->digest.flags & WTI_TENSOR_NO_HASH) &&
-	       value->digest.dtype == parameter->dtype && value->digest.shape == parameter->shape &&
-	       ends_with(wti_moment_text(moment, value->name),
-			 wti_moment_text(moment, parameter->name));
-}
-
-/* The parameter among what is saved; several paths may end with its name (a model and its EMA). */
-static void match_parameter(struct match *match, const struct wti_moment *moment,
-			    const struct wti_parameter *parameter)
-{
-	bool is_there = false, is_equal = false;
-
-	for (uint32_t i = 0; i < moment->call->value_count; i++) {
-		const struct wti_value_row *value = &moment->call->values[i];
-
-		if (!could_be(moment, value, parameter))
-			continue;
-		is_there = true;
-		is_equal |= value->digest.hash == parameter->hash;
-	}
-	if (!is_there) {
-		match->missing++;
-		if (parameter->requires_grad && !match->first_missing)
-			match->first_missing = parameter;
-	} else if (is_equal) {
-		match->equal++;
-	} else {
-		match->different++;
-		if (!match->first_different)
-			match->first_different = parameter;
-	}
-}
-
-/* All parameters of one owner whose value is known, and which training has moved. */
-static struct match match_owner(const struct wti_moment *moment, uint32_t owner)
-{
-	const struct wti_training *training = moment->training;
-	struct match match = {0};
-
-	for (size_t i = 0; i < training->parameters.count; i++) {
-		const struct wti_parameter *parameter = wti_parameter_at(training, i);
-
-		if (parameter->stream == moment->process->stream && parameter->owner == owner &&
-		    parameter->is_member && !parameter->is_buffer && parameter->has_hash &&
-		    !parameter->placement && parameter->moved_count)
-			match_parameter(&match, moment, parameter);
-	}
-	return match;
-}
+/* The models of the process that saves, each beside what is saved. */
+typedef void judge_model(struct wti_case *account, void *state, const struct wti_saved *saved,
+			 const struct wti_object *model);
 
 static bool is_a_model(const struct wti_moment *moment, size_t object)
 {
@@ -84,41 +22,41 @@ static bool is_a_model(const struct wti_moment *moment, size_t object)
 	       candidate->type == WT_OBJECT_TYPE_MODULE;
 }
 
+static void see_models(struct wti_case *account, void *state, const struct wti_moment *moment,
+		       judge_model *judge)
+{
+	struct wti_saved saved;
+
+	if (!wti_saved_init(&saved, moment))
+		return;
+	for (size_t i = 0; i < moment->training->objects.count; i++)
+		if (is_a_model(moment, i))
+			judge(account, state, &saved, wti_object_at(moment->training, i));
+	wti_saved_release(&saved);
+}
+
 /* ---- WT-CKPT-001: of two moments ------------------------------------------------------------ */
 
-/* A copy of it that lives, such as an average, is saved under the same names. */
-static bool has_copy(const struct wti_training *training, const struct wti_object *model)
+static void judge_mixed(struct wti_case *account, void *state, const struct wti_saved *saved,
+			const struct wti_object *model)
 {
-	for (size_t i = 0; i < training->objects.count; i++) {
-		const struct wti_object *other = wti_object_at(training, i);
+	struct wti_saved_match match;
 
-		if (other->stream == model->stream && other->how == WT_FOUND_COPIED &&
-		    other->of == model->name && other->type == WT_OBJECT_TYPE_MODULE)
-			return true;
-	}
-	return false;
+	(void)state;
+	if (!wti_saved_match_own(saved, model, &match))
+		return;
+	if (match.equal && match.different)
+		wti_violated(account, saved->moment, match.first_different->name,
+			     "%u of %u parameters in the checkpoint are what the model held, "
+			     "%u are not",
+			     match.equal, match.equal + match.different, match.different);
+	else if (match.equal)
+		wti_held(account);
 }
 
 static void see_mixed(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	for (size_t i = 0; i < moment->training->objects.count; i++) {
-		struct match match;
-
-		if (!is_a_model(moment, i))
-			continue;
-		match = match_owner(moment, wti_object_at(moment->training, i)->name);
-		if (match.equal && match.different &&
-		    has_copy(moment->training, wti_object_at(moment->training, i)))
-			continue; /* some parameters of an average are those of its model */
-		if (match.equal && match.different)
-			wti_violated(
-				account, moment, match.first_different->name,
-				"%u of %u parameters in the checkpoint are what the model held, "
-				"%u are not",
-				match.equal, match.equal + match.different, match.different);
-		else if (match.equal)
-			wti_held(account);
-	}
+	see_models(account, state, moment, judge_mixed);
 }
 
 const struct wti_rule wti_rule_ckpt_001 = {
@@ -132,8 +70,8 @@ const struct wti_rule wti_rule_ckpt_001 = {
 	.definition =
 		"Of the parameters of a model that are in what torch.save() writes, found by "
 		"name, type and shape, either all have the bytes that the model held or none. "
-		"Where a copy of the model lives, some may be the copy's. A case is a model in a "
-		"checkpoint.",
+		"What a checkpoint has of a copy of the model, such as an average, is compared "
+		"with the copy. A case is a model in a checkpoint.",
 	.innocent = "A checkpoint of an earlier moment (the best so far) has none of the present "
 		    "bytes, unless some parameters never change.",
 	.needs = "nothing was saved that has a trained model's parameters",
@@ -143,25 +81,28 @@ const struct wti_rule wti_rule_ckpt_001 = {
 
 /* ---- WT-CKPT-002: incomplete ---------------------------------------------------------------- */
 
+static void judge_incomplete(struct wti_case *account, void *state, const struct wti_saved *saved,
+			     const struct wti_object *model)
+{
+	struct wti_saved_match match = wti_saved_match(saved, model->name);
+
+	(void)state;
+	if (match.equal + match.different < 2)
+		return;
+	if (match.first_missing && saved->is_cut)
+		wti_not_measured(account, cut_off);
+	else if (match.first_missing)
+		wti_violated(account, saved->moment, match.first_missing->name,
+			     "%u parameters of the model are in the checkpoint, %u that are "
+			     "trained are not",
+			     match.equal + match.different, match.missing);
+	else
+		wti_held(account);
+}
+
 static void see_incomplete(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	for (size_t i = 0; i < moment->training->objects.count; i++) {
-		struct match match;
-
-		if (!is_a_model(moment, i))
-			continue;
-		match = match_owner(moment, wti_object_at(moment->training, i)->name);
-		if (match.equal + match.different < 2)
-			continue;
-		if (match.first_missing)
-			wti_violated(
-				account, moment, match.first_missing->name,
-				"%u parameters of the model are in the checkpoint, %u that are "
-				"trained are not",
-				match.equal + match.different, match.missing);
-		else
-			wti_held(account);
-	}
+	see_models(account, state, moment, judge_incomplete);
 }
 
 const struct wti_rule wti_rule_ckpt_002 = {
@@ -206,8 +147,13 @@ struct taken {
 /* Whether all that is loaded is what the model holds, and at least one of it moves. */
 static bool changes_nothing(const struct wti_moment *moment)
 {
-	struct match match = match_owner(moment, moment->object->name);
+	struct wti_saved_match match;
+	struct wti_saved loaded;
 
+	if (!wti_saved_init(&loaded, moment))
+		return false;
+	match = wti_saved_match(&loaded, moment->object->name);
+	wti_saved_release(&loaded);
 	return match.equal && !match.different;
 }
 
@@ -226,7 +172,9 @@ static void see_alias(struct wti_case *account, void *state, const struct wti_mo
 	}
 	if (!taken->is_set || taken->step_count == moment->process->step_count)
 		return;
-	if (changes_nothing(moment))
+	if (moment->call->is_cut)
+		wti_not_measured(account, cut_off);
+	else if (changes_nothing(moment))
 		wti_violated(account, moment, moment->object->name,
 			     "its state was taken %llu steps ago, and what is loaded now is what "
 			     "it holds already",
@@ -256,14 +204,13 @@ const struct wti_rule wti_rule_ckpt_003 = {
 
 /* ---- WT-CKPT-004: nothing matches ----------------------------------------------------------- */
 
-/* "state_dict[module.conv1.weight]" -> whether it ends in ".NAME]" or is NAME. */
-static bool is_key_of(const struct wti_moment *moment, uint32_t object, const char *key)
+static bool is_key_of(const struct wti_moment *moment, uint32_t object, uint32_t key)
 {
 	for (size_t i = 0; i < moment->training->parameters.count; i++) {
 		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
 
-		if (parameter->stream == moment->process->stream && parameter->owner == object &&
-		    !strcmp(wti_moment_text(moment, parameter->name), key))
+		if (parameter->name == key && parameter->owner == object &&
+		    parameter->stream == moment->process->stream)
 			return true;
 	}
 	return false;
@@ -271,23 +218,24 @@ static bool is_key_of(const struct wti_moment *moment, uint32_t object, const ch
 
 static void see_unmatched(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	uint32_t matching = 0, others = 0;
+	uint32_t others = 0;
 
 	if (!is_load_of_model(moment))
 		return;
 	for (uint32_t i = 0; i < moment->call->value_count; i++) {
 		const struct wti_value_row *value = &moment->call->values[i];
-		const char *key = wti_moment_text(moment, value->name);
 
-		if (value->type != WTI_VALUE_TENSOR || value->position < 0 || strchr(key, '['))
+		if (value->type != WTI_VALUE_TENSOR || value->position < 0 ||
+		    strchr(wti_moment_text(moment, value->name), '['))
 			continue;
-		if (is_key_of(moment, moment->object->name, key))
-			matching++;
-		else
-			others++;
+		if (is_key_of(moment, moment->object->name, value->name)) {
+			wti_held(account);
+			return;
+		}
+		others++;
 	}
-	if (matching)
-		wti_held(account);
+	if (others && moment->call->is_cut)
+		wti_not_measured(account, cut_off);
 	else if (others)
 		wti_violated(account, moment, moment->object->name,
 			     "none of %u names in what is loaded is one of the model's", others);
@@ -310,11 +258,12 @@ const struct wti_rule wti_rule_ckpt_004 = {
 
 /* ---- WT-CKPT-005: has moved on since it was taken ------------------------------------------- */
 
-static void judge_saved(struct wti_case *account, struct wti_slots *slots,
-			const struct wti_moment *moment, const struct wti_object *model)
+static void judge_moved_on(struct wti_case *account, void *state, const struct wti_saved *saved,
+			   const struct wti_object *model)
 {
-	struct match match = match_owner(moment, model->name);
-	struct taken *taken = wti_slot_of_object(slots, model, sizeof(*taken));
+	const struct wti_moment *moment = saved->moment;
+	struct wti_saved_match match = wti_saved_match(saved, model->name);
+	struct taken *taken = wti_slot_of_object(state, model, sizeof(*taken));
 	uint64_t ago;
 
 	if (!taken || !taken->is_set || match.equal + match.different < 2)
@@ -334,10 +283,7 @@ static void see_moved_on(struct wti_case *account, void *state, const struct wti
 	struct taken *taken;
 
 	if (moment->type == WTI_MOMENT_SAVE) {
-		for (size_t i = 0; i < moment->training->objects.count; i++)
-			if (is_a_model(moment, i))
-				judge_saved(account, state, moment,
-					    wti_object_at(moment->training, i));
+		see_models(account, state, moment, judge_moved_on);
 		return;
 	}
 	if (moment->call->what != WTI_CALLEE_STATE_DICT)
@@ -368,35 +314,33 @@ const struct wti_rule wti_rule_ckpt_005 = {
 
 /* ---- WT-CKPT-006: what is frozen is nowhere ------------------------------------------------- */
 
-static bool is_saved(const struct wti_moment *moment, const struct wti_parameter *parameter)
+static void judge_frozen(struct wti_case *account, void *state, const struct wti_saved *saved,
+			 const struct wti_object *model)
 {
-	for (uint32_t i = 0; i < moment->call->value_count; i++)
-		if (could_be(moment, &moment->call->values[i], parameter))
-			return true;
-	return false;
-}
-
-static void judge_frozen(struct wti_case *account, const struct wti_moment *moment, uint32_t owner)
-{
+	const struct wti_moment *moment = saved->moment;
 	const struct wti_parameter *missing = NULL;
 	uint32_t there = 0, lost = 0;
 
 	for (size_t i = 0; i < moment->training->parameters.count; i++) {
 		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
 
-		if (parameter->stream != moment->process->stream || parameter->owner != owner ||
-		    !parameter->is_member || parameter->is_buffer || parameter->placement)
+		if (parameter->stream != moment->process->stream ||
+		    parameter->owner != model->name || !parameter->is_member ||
+		    parameter->is_buffer || parameter->placement)
 			continue;
-		if (is_saved(moment, parameter)) {
+		if (wti_saved_has(saved, parameter)) {
 			there++;
 		} else if (!parameter->requires_grad && !parameter->moved) { /* an average moves */
 			lost++;
 			missing = parameter;
 		}
 	}
+	(void)state;
 	if (there < 2)
 		return;
-	if (missing)
+	if (missing && saved->is_cut)
+		wti_not_measured(account, cut_off);
+	else if (missing)
 		wti_violated(account, moment, missing->name,
 			     "%u parameters of the model are in the checkpoint; %u that are frozen "
 			     "are not, and were not loaded from anywhere either",
@@ -415,9 +359,7 @@ static void see_frozen(struct wti_case *account, void *state, const struct wti_m
 		*is_loaded = true;
 	if (moment->type != WTI_MOMENT_SAVE || *is_loaded)
 		return;
-	for (size_t i = 0; i < moment->training->objects.count; i++)
-		if (is_a_model(moment, i))
-			judge_frozen(account, moment, wti_object_at(moment->training, i)->name);
+	see_models(account, state, moment, judge_frozen);
 }
 
 const struct wti_rule wti_rule_ckpt_006 = {

@@ -46,9 +46,9 @@ static bool is_iter(const struct wti_moment *moment)
 /* Batches of one value say nothing when they are the same. */
 static bool is_varied(const struct wti_call *call)
 {
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 
-	for (uint32_t n = 0; (value = wti_call_tensor(call, true, n)); n++)
+	while ((value = wti_call_next_tensor(call, true, value)))
 		if (!(value->digest.flags & WTI_TENSOR_NO_STATISTICS) && value->digest.count >= 4 &&
 		    value->digest.min < value->digest.max)
 			return true;
@@ -58,10 +58,10 @@ static bool is_varied(const struct wti_call *call)
 /* The largest first extent among the tensors of a batch. */
 static uint64_t rows_of(const struct wti_moment *moment)
 {
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 	uint64_t rows = 0;
 
-	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, true, n)); n++) {
+	while ((value = wti_call_next_tensor(moment->call, true, value))) {
 		struct wti_shape shape =
 			wti_shape_read(wti_moment_text(moment, value->digest.shape));
 

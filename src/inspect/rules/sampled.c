@@ -156,9 +156,9 @@ static bool is_of_integers(const struct wti_digest_row *digest)
 
 static void take_numbers(struct wti_sampled_model *model, const struct wti_call *call)
 {
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 
-	for (uint32_t n = 0; (value = wti_call_tensor(call, false, n)); n++)
+	while ((value = wti_call_next_tensor(call, false, value)))
 		for (uint32_t i = 0; i < model->input_count; i++)
 			model->inputs[i].is_continuous |=
 				model->inputs[i].name == value->name &&

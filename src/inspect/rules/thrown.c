@@ -107,12 +107,12 @@ static void note_call(struct throwing *throwing, const struct wti_moment *moment
 		      struct last_backward *last)
 {
 	const struct wti_call *call = moment->call;
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 
 	if (call->tag != WTI_MOMENT_CALL)
 		return;
 	last->has_calls = true;
-	for (uint32_t n = 0; !last->is_looked_at && (value = wti_call_tensor(call, false, n)); n++)
+	while (!last->is_looked_at && (value = wti_call_next_tensor(call, false, value)))
 		last->is_looked_at =
 			value->digest.count > 1 &&
 			wti_map_find_number(&throwing->shapes.index,

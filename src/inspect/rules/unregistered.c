@@ -22,6 +22,7 @@ struct watched {
 struct watching {
 	struct wti_slots arguments; /* stream, line and position: struct watched */
 	struct wti_slots made;      /* stream and hash: step plus one in which it came to be */
+	uint64_t forgotten;         /* step plus one of a process in which those were too many */
 };
 
 static void release_watching(void *state)
@@ -39,12 +40,14 @@ static uint64_t made_key(size_t stream, uint64_t hash)
 
 static void note_made(struct watching *watching, const struct wti_moment *moment, bool is_return)
 {
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 	uint64_t *step;
 
-	if (watching->made.count > MADE_MAX)
+	if (watching->made.count > MADE_MAX) {
 		wti_slots_release(&watching->made);
-	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, is_return, n)); n++) {
+		watching->forgotten = moment->process->step_count + 1;
+	}
+	while ((value = wti_call_next_tensor(moment->call, is_return, value))) {
 		if (value->digest.flags & WTI_TENSOR_NO_HASH)
 			continue;
 		step = wti_slot(&watching->made, made_key(moment->call->stream, value->digest.hash),
@@ -58,7 +61,8 @@ static bool is_made(struct watching *watching, const struct wti_moment *moment, 
 {
 	const uint64_t *step = wti_slot_find(&watching->made, made_key(moment->call->stream, hash));
 
-	return step && *step == moment->process->step_count + 1;
+	return watching->forgotten == moment->process->step_count + 1 ||
+	       (step && *step == moment->process->step_count + 1);
 }
 
 static bool is_parameter(const struct wti_moment *moment, uint64_t hash)

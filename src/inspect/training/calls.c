@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls put together from their rows, track by track. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/grow.h"
@@ -8,7 +9,7 @@
 
 #define TRACKS_MAX (1u << 20)
 #define DEPTH_MAX 4096u
-#define VALUES_MAX 1024u /* of one call */
+#define VALUES_MAX (1u << 20) /* of one call: the entries of a checkpoint */
 #define POSITION_MAX (1 << 20)
 
 void wti_calls_init(struct wti_calls *calls, struct wti_symbols *symbols)
@@ -172,18 +173,34 @@ static struct wti_call *open_call(struct wti_call_track *track, uint32_t seq)
 	return NULL;
 }
 
+/* An agent that stops in the midst of a container says so (docs/events.md, argument). */
+static bool is_mark_of_cut(const struct wti_calls *calls, const struct wti_value_row *value)
+{
+	return value->type == WT_VALUE_TYPE_NONE && value->name &&
+	       !strcmp(wti_symbol_text(calls->symbols, value->name), "...");
+}
+
 static bool add_value(struct wti_calls *calls, struct wti_call_track *track,
 		      const struct wt_event *event)
 {
 	struct wti_call *call = open_call(track, call_field_of(event));
 
+	struct wti_value_row value;
+
 	if (!call || call->value_count >= VALUES_MAX) {
 		calls->dropped_values++;
+		if (call)
+			call->is_cut = true;
+		return true;
+	}
+	read_value(&value, calls->symbols, event);
+	if (is_mark_of_cut(calls, &value)) {
+		call->is_cut = true;
 		return true;
 	}
 	if (wti_grow(&call->values, call->value_count + 1, &call->value_capacity, VALUES_MAX))
 		return false;
-	read_value(&call->values[call->value_count++], calls->symbols, event);
+	call->values[call->value_count++] = value;
 	return true;
 }
 
@@ -301,6 +318,18 @@ const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is
 	return NULL;
 }
 
+const struct wti_value_row *wti_call_next_tensor(const struct wti_call *call, bool is_return,
+						 const struct wti_value_row *after)
+{
+	uint32_t i = after ? (uint32_t)(after - call->values) + 1 : 0;
+
+	for (; i < call->value_count; i++)
+		if (call->values[i].type == WTI_VALUE_TENSOR &&
+		    (call->values[i].position < 0) == is_return)
+			return &call->values[i];
+	return NULL;
+}
+
 bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret)
 {
 	const struct wti_value_row *value = wti_call_argument(call, name, position);
@@ -331,10 +360,12 @@ bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t posi
 
 uint64_t wti_call_hash(const struct wti_call *call, bool is_return)
 {
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 	uint64_t hash = 0;
 
-	for (uint32_t n = 0; (value = wti_call_tensor(call, is_return, n)); n++) {
+	if (call->is_cut)
+		return 0;
+	while ((value = wti_call_next_tensor(call, is_return, value))) {
 		if (value->digest.flags & WTI_TENSOR_NO_HASH)
 			return 0;
 		hash = (hash ^ value->digest.hash) * 0x9e3779b97f4a7c15u + 1;

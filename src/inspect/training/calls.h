@@ -61,6 +61,7 @@ struct wti_call {
 	size_t value_capacity;
 	uint32_t value_count;
 	bool is_announced;
+	bool is_cut; /* it had more values: what is not among them may be one of those */
 	/* The listener's, for the time of the call. */
 	uint64_t tag;
 	uint32_t what; /* enum wti_callee */
@@ -111,9 +112,12 @@ const struct wti_value_row *wti_call_argument(const struct wti_call *call, uint3
 /* The n-th tensor among the arguments, or among the returns. */
 const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is_return,
 					    uint32_t n);
+/* The next one after that one; NULL: the first. */
+const struct wti_value_row *wti_call_next_tensor(const struct wti_call *call, bool is_return,
+						 const struct wti_value_row *after);
 /* A number among the arguments, by name or position; false: there is none. */
 bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret);
-/* All tensors of one side as one number; 0: there is none, or one was not read. */
+/* All tensors of one side as one number; 0: there is none, or one was not read or is cut off. */
 uint64_t wti_call_hash(const struct wti_call *call, bool is_return);
 void wti_digest_read(struct wti_digest_row *ret, struct wti_symbols *symbols,
 		     const struct wt_event *event);

@@ -32,6 +32,21 @@ whole = torch.load("whole.pt", weights_only=False)
 whole(torch.ones(2, 3))
 """
 
+MANY = """
+import torch
+deep = {"weight": torch.ones(2)}
+for i in range(40):
+    deep = {"in": deep}
+torch.save({"rows": [torch.full((1,), float(i)) for i in range(3000)]}, "many.pt")
+torch.save({"weight": torch.ones(2), "deep": deep}, "deep.pt")
+model = torch.nn.Linear(2, 1)
+class Sum(torch.nn.Module):
+    def forward(self, rows, words):
+        return sum(rows)
+Sum()([torch.full((1,), float(i)) for i in range(60)], [str(i) for i in range(3000)])
+Sum()([torch.full((1,), float(i)) for i in range(100)], [])
+"""
+
 
 def of_call(run: Run, kind: str, callee: str, which: int = 0) -> dict[str, Any]:
     begins = [e["seq"] for e in run.events if e["kind"] == "call_begin" and e["fields"]["callee"] == callee]
@@ -82,5 +97,17 @@ def test_saved(t: Harness) -> None:
     t.equal("a model that came out of a file", [o["how"] for o in run.of("object") if o["name"] == "Sequential#2"], ["unpickled"])
 
 
+def test_many(t: Harness) -> None:
+    """What is cut off is marked as such."""
+    run = t.record(MANY)
+    t.equal("the program runs", run.status, 0, run.errors)
+    t.equal("all entries of a checkpoint are told", len(of_call(run, "tensor", "save")), 3000)
+    t.check("and nothing else", "..." not in of_call(run, "argument", "save"))
+    t.check("of one that is too deep it is told that there is more", "..." in of_call(run, "argument", "save", 1))
+    t.check("words take no place of tensors", "..." not in of_call(run, "argument", "Sum.forward"))
+    t.equal("of a large input 64 tensors are told", len(of_call(run, "tensor", "Sum.forward", 1)), 65)
+    t.check("and that there are more", "..." in of_call(run, "argument", "Sum.forward", 1))
+
+
 if __name__ == "__main__":
-    main(test_saved, require=("torch",))
+    main(test_saved, test_many, require=("torch",))
