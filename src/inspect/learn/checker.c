@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "checker.h"
+#include "example.h"
 
 /* ---- The index ------------------------------------------------------------------------------ */
 
@@ -85,6 +86,7 @@ static bool index_invariant(struct wti_checker *checker, uint32_t number, const 
 	*account = (struct wti_account){.invariant = invariant, .first_step = -1, .last_step = -1};
 	checker->when[number] = when_here(checker, &invariant->when);
 	account->is_suppressed = wti_pack_suppressed(checker->pack, invariant, today);
+	account->is_of_chance = wti_invariant_is_of_chance(checker->pack, invariant);
 	checker->suppressed_count += account->is_suppressed;
 	checker->relations |= 1u << invariant->relation;
 	return chain(&checker->subjects, &key, offsetof(struct wti_entry_key, form), number,
@@ -140,23 +142,6 @@ static void mark(struct wti_checker *checker, const struct wti_entry_key *key, d
 	}
 }
 
-static void mark_facts(struct wti_checker *checker, struct wti_entry_key *key,
-		       const struct wti_occasion *occasion)
-{
-	for (uint32_t i = 0; i < occasion->fact_count; i++) {
-		key->form = occasion->facts[i].form;
-		key->a = occasion->facts[i].a;
-		key->b = occasion->facts[i].b;
-		mark(checker, key, 0);
-	}
-	key->form = WTI_FORM_RANGE;
-	key->b = 0;
-	for (uint32_t i = 0; i < occasion->measure_count; i++) {
-		key->a = occasion->measures[i].name;
-		mark(checker, key, occasion->measures[i].value);
-	}
-}
-
 static void remember_about(struct wti_account *account, uint32_t about)
 {
 	for (uint32_t i = 0; i < account->about_count && i < WTI_ABOUT_SHOWN; i++)
@@ -189,6 +174,9 @@ static void violated(struct wti_checker *checker, struct wti_account *account,
 {
 	const struct wti_moment *moment = occasion->moment;
 
+	/* Of chance only many are news. */
+	if (account->is_of_chance)
+		checker->has_news = true;
 	if (!account->violation_count++) {
 		checker->has_news = true;
 		account->first_step = moment->scope.step;
@@ -205,46 +193,85 @@ static void violated(struct wti_checker *checker, struct wti_account *account,
 	remember_about(account, occasion->about);
 }
 
+bool wti_account_is_violated(const struct wti_account *account)
+{
+	const struct wti_support *support = &account->invariant->support;
+
+	if (!account->violation_count || !account->is_of_chance)
+		return account->violation_count;
+	return wti_is_beyond_chance(
+		account->violation_count, account->violation_count + account->held_count,
+		wti_units_of_support(support->run_count, support->program_count));
+}
+
+static bool is_within(const struct wti_account *account)
+{
+	return account->measured >= account->invariant->low &&
+	       account->measured <= account->invariant->high;
+}
+
 static void judge(struct wti_checker *checker, uint32_t number, const struct wti_occasion *occasion)
 {
 	struct wti_account *account = &checker->accounts[number];
-	const struct wti_invariant *invariant = account->invariant;
-	bool is_true = account->stamp == checker->occasion_count &&
+	bool is_said = account->stamp == checker->occasion_count &&
 		       account->true_facts == account->all_facts;
 
 	if (!wti_precondition_holds(&checker->when[number], &occasion->vector))
 		return;
-	if (invariant->fact.form == WTI_FORM_RANGE) {
-		if (!is_true)
-			return; /* not measured on this occasion */
-		is_true =
-			account->measured >= invariant->low && account->measured <= invariant->high;
-	}
-	if (is_true)
+	switch (wti_outcome_of(account->invariant->fact.form, is_said, is_within(account))) {
+	case WTI_OUTCOME_FOR:
 		account->held_count++;
-	else
+		break;
+	case WTI_OUTCOME_AGAINST:
 		violated(checker, account, occasion);
+		break;
+	default:
+		break;
+	}
 }
 
-/* What is known of a subject, asked of an occasion. */
-static void ask(struct wti_checker *checker, const struct wti_occasion *occasion, uint32_t second)
+struct judging {
+	struct wti_checker *checker;
+	const struct wti_occasion *occasion;
+	uint32_t first; /* account of the subject, plus one */
+};
+
+/* Whether anything is known of the subject. */
+static bool begin_subject(void *opaque, const struct wti_entry_key *subject)
 {
-	struct wti_entry_key key = {.relation = occasion->relation,
-				    .subject = {occasion->subject[0], second}};
-	const uint64_t *slot = wti_map_find_text(&checker->subjects, (const char *)&key,
+	struct judging *judging = opaque;
+	const uint64_t *slot = wti_map_find_text(&judging->checker->subjects, (const char *)subject,
 						 offsetof(struct wti_entry_key, form));
 
-	if (!slot)
-		return;
-	checker->occasion_count++;
-	mark_facts(checker, &key, occasion);
-	for (uint32_t at = (uint32_t)*slot; at; at = checker->accounts[at - 1].next)
-		judge(checker, at - 1, occasion);
+	judging->checker->occasion_count += slot != NULL;
+	judging->first = slot ? (uint32_t)*slot : 0;
+	return slot;
+}
+
+static void mark_said(void *opaque, const struct wti_entry_key *key, double measure)
+{
+	const struct judging *judging = opaque;
+
+	mark(judging->checker, key, measure);
+}
+
+static void judge_subject(void *opaque, const struct wti_entry_key *subject)
+{
+	const struct judging *judging = opaque;
+
+	for (uint32_t at = judging->first; at; at = judging->checker->accounts[at - 1].next)
+		judge(judging->checker, at - 1, judging->occasion);
 }
 
 void wti_checker_take(void *opaque, const struct wti_occasion *occasion)
 {
-	ask(opaque, occasion, occasion->subject[1]);
-	if (occasion->subject[1] && wti_relations[occasion->relation]->is_by_signature)
-		ask(opaque, occasion, 0);
+	struct judging judging = {.checker = opaque, .occasion = occasion};
+
+	wti_examples(occasion, &(struct wti_example_taker){
+				       .self = &judging,
+				       .begin = begin_subject,
+				       .said = mark_said,
+				       .end = judge_subject,
+				       .with_general = true,
+			       });
 }

@@ -33,6 +33,7 @@ struct wti_account {
 	uint32_t instead; /* where a is b: what a was at first, a symbol of the run; 0: nothing */
 	struct wti_vector first; /* circumstances of the first violation */
 	bool is_suppressed;
+	bool is_of_chance; /* a few occasions against it are no violation */
 	bool is_told;
 };
 
@@ -67,6 +68,8 @@ int wti_checker_init(struct wti_checker *checker, const struct wti_pack *pack,
 		     struct wti_symbols *symbols, const char *today, struct wt_err *err);
 void wti_checker_release(struct wti_checker *checker);
 void wti_checker_take(void *checker, const struct wti_occasion *occasion);
+/* Whether what was against it is more than may be in a good run. */
+bool wti_account_is_violated(const struct wti_account *account);
 /* Findings, the table of invariants and the figures. */
 void wti_checker_finish(struct wti_checker *checker, struct wt_result *result);
 /* Live: findings that are new since the last time; how many. */

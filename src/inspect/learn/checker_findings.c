@@ -15,7 +15,7 @@
 /* Whether it seems violated because the run was recorded at another level. */
 static bool is_of_level(const struct wti_checker *checker, const struct wti_account *account)
 {
-	return account->violation_count &&
+	return wti_account_is_violated(account) &&
 	       wti_levels_explain(checker->pack, checker->levels, account->invariant);
 }
 
@@ -31,7 +31,7 @@ static bool is_measured(const struct wti_checker *checker, const struct wti_acco
 
 static bool is_violated(const struct wti_checker *checker, const struct wti_account *account)
 {
-	return account->violation_count && is_measured(checker, account);
+	return wti_account_is_violated(account) && is_measured(checker, account);
 }
 
 /* Sooner, then more often right before, then more general, then by name. */
@@ -262,10 +262,11 @@ static void add_row(const struct wti_checker *checker, const struct wti_account 
 		    struct wt_table *table)
 {
 	bool measured = is_measured(checker, account);
-	const char *outcome = !measured                  ? "not measured"
-			      : account->violation_count ? "violated"
-							 : "held";
-	const char *why = measured ? "" : why_not(checker, account);
+	bool violated = wti_account_is_violated(account);
+	const char *outcome = !measured ? "not measured" : violated ? "violated" : "held";
+	const char *why = !measured                               ? why_not(checker, account)
+			  : !violated && account->violation_count ? "so few may be chance"
+								  : "";
 	struct wti_buf words;
 
 	wti_buf_init(&words, TEXT_MAX);
@@ -313,14 +314,14 @@ static void add_table(const struct wti_checker *checker, struct wt_result *resul
 	wt_table_column(table, "violated", "violated", WT_CELL_COUNT);
 	wt_table_hide(table, 1);
 	wt_table_column(table, "title", "what holds", WT_CELL_TEXT);
-	wt_table_column(table, "why", "why not measured", WT_CELL_TEXT);
+	wt_table_column(table, "why", "why", WT_CELL_TEXT);
 	for (size_t i = 0; i < checker->pack->count; i++) {
 		const struct wti_account *account = &checker->accounts[i];
 
 		add_row(checker, account, table);
 		if (!is_measured(checker, account))
 			unmeasured++;
-		else if (account->violation_count)
+		else if (wti_account_is_violated(account))
 			violated++;
 		else
 			held++;

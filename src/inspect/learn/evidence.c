@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "evidence.h"
+#include "example.h"
 #include "relation.h"
 
 #define STEPS_A_UNIT 5.0
@@ -20,6 +21,19 @@
 #define SHARE_MAX 0.9
 #define TOLERANT_FROM 10.0 /* observations from which on an exception can be told from a rule */
 #define SORTS_MAX 65536u
+
+double wti_wilson(uint64_t for_count, uint64_t against_count)
+{
+	double n = (double)for_count + (double)against_count, z = 1.96;
+	double share, centre, spread;
+
+	if (n == 0)
+		return 0;
+	share = (double)for_count / n;
+	centre = share + z * z / (2 * n);
+	spread = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+	return (centre - spread) / (1 + z * z / n);
+}
 
 enum wti_unit wti_unit_of(const struct wti_tables *tables)
 {
@@ -49,14 +63,15 @@ double wti_units(enum wti_unit unit, const struct wti_sources *programs,
 }
 
 /* Those that never were for it in one circumstance, and those that were not always. */
-static void add_against(const struct wti_cell *of_total, const struct wti_cell *of_fact,
-			struct wti_sources *programs, struct wti_sources *runs, uint64_t *steps)
+static void add_against(uint32_t form, const struct wti_cell *of_total,
+			const struct wti_cell *of_fact, struct wti_sources *programs,
+			struct wti_sources *runs, uint64_t *steps)
 {
 	static const struct wti_sources none;
-	uint64_t for_count = of_fact ? of_fact->count : 0;
+	uint64_t against = wti_against_count(form, of_total->count, of_fact ? of_fact->count : 0);
 	struct wti_sources more;
 
-	if (of_total->count <= for_count)
+	if (!against)
 		return;
 	more = wti_sources_without(&of_total->programs, of_fact ? &of_fact->programs : &none);
 	wti_sources_merge(programs, &more);
@@ -66,17 +81,16 @@ static void add_against(const struct wti_cell *of_total, const struct wti_cell *
 		wti_sources_merge(programs, &of_fact->against_programs);
 		wti_sources_merge(runs, &of_fact->against_runs);
 	}
-	*steps += of_total->count - for_count < of_total->step_count ? of_total->count - for_count
-								     : of_total->step_count;
+	*steps += against < of_total->step_count ? against : of_total->step_count;
 }
 
-void wti_weighing_add(struct wti_weighing *weighing, const struct wti_cell *of_total,
+void wti_weighing_add(struct wti_weighing *weighing, uint32_t form, const struct wti_cell *of_total,
 		      const struct wti_cell *of_fact)
 {
 	wti_sources_merge(&weighing->programs, &of_total->programs);
 	wti_sources_merge(&weighing->runs, &of_total->runs);
 	weighing->steps += of_total->step_count;
-	add_against(of_total, of_fact, &weighing->against_programs, &weighing->against_runs,
+	add_against(form, of_total, of_fact, &weighing->against_programs, &weighing->against_runs,
 		    &weighing->against_steps);
 }
 
@@ -98,7 +112,7 @@ struct wti_evidence wti_evidence_of(const struct wti_tables *tables, enum wti_un
 
 	for (uint32_t i = 0; i < total->cell_count; i++) {
 		all += total->cells[i].count;
-		wti_weighing_add(&weighing, &total->cells[i],
+		wti_weighing_add(&weighing, entry->key.form, &total->cells[i],
 				 total->is_blurred
 					 ? &total->cells[i]
 					 : wti_entry_cell(tables, entry, total->cells[i].vector));
@@ -106,7 +120,7 @@ struct wti_evidence wti_evidence_of(const struct wti_tables *tables, enum wti_un
 	for (uint32_t i = 0; i < entry->cell_count; i++)
 		for_count += entry->cells[i].count;
 	evidence = wti_weighing_end(&weighing, unit);
-	if (for_count < all && evidence.against < 1)
+	if (wti_against_count(entry->key.form, all, for_count) && evidence.against < 1)
 		evidence.against = 1;
 	return evidence;
 }
@@ -210,6 +224,16 @@ bool wti_is_tolerable(const struct wti_evidence *evidence, double risk)
 {
 	return evidence->all >= TOLERANT_FROM &&
 	       (evidence->against + 0.5) / (evidence->all + 1) <= risk;
+}
+
+bool wti_is_beyond_chance(uint64_t against_count, uint64_t all_count, uint32_t units)
+{
+	return wti_wilson(against_count, all_count - against_count) > 1.0 / (units + 1.0);
+}
+
+uint32_t wti_units_of_support(uint32_t run_count, uint32_t program_count)
+{
+	return program_count >= PROGRAMS_MIN ? program_count : run_count;
 }
 
 double wti_units_needed(const struct wti_priors *priors, const struct wti_tables *tables,

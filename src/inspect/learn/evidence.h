@@ -18,6 +18,9 @@
 
 enum wti_unit { WTI_UNIT_STEPS, WTI_UNIT_RUN, WTI_UNIT_PROGRAM };
 
+/* Lower bound of the share, with 95 % confidence (Wilson). */
+double wti_wilson(uint64_t for_count, uint64_t against_count);
+
 /* What the tables allow to count by. */
 enum wti_unit wti_unit_of(const struct wti_tables *tables);
 double wti_units(enum wti_unit unit, const struct wti_sources *programs,
@@ -37,7 +40,7 @@ struct wti_weighing {
 	uint64_t steps, against_steps;
 };
 
-void wti_weighing_add(struct wti_weighing *weighing, const struct wti_cell *of_total,
+void wti_weighing_add(struct wti_weighing *weighing, uint32_t form, const struct wti_cell *of_total,
 		      const struct wti_cell *of_fact);
 struct wti_evidence wti_weighing_end(const struct wti_weighing *weighing, enum wti_unit unit);
 
@@ -65,6 +68,15 @@ double wti_units_needed(const struct wti_priors *priors, const struct wti_tables
  * has to be surer. */
 double wti_risk(const struct wti_priors *priors, const struct wti_tables *tables,
 		const struct wti_entry *entry);
+/*
+ * Of what chance decides: whether so many occasions against it, of all that a run has, are more
+ * than a good run may have. `units` runs, or programs, had none. By the rule of succession the next
+ * one is like none of them with 1 / (units + 1); a share of its occasions that is surely larger
+ * than that is not one of those that happen to be against it.
+ */
+bool wti_is_beyond_chance(uint64_t against_count, uint64_t all_count, uint32_t units);
+/* What support counts as such units. */
+uint32_t wti_units_of_support(uint32_t run_count, uint32_t program_count);
 /* Whether those against it are so few among many that they are exceptions. */
 bool wti_is_tolerable(const struct wti_evidence *evidence, double risk);
 

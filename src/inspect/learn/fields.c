@@ -170,6 +170,8 @@ uint32_t wti_call_signature(struct wti_scene *scene, const struct wti_call *call
 		return WTI_SYMBOL_OTHER;
 	if (!*slot) {
 		name_signature(scene, call, with_results, text, sizeof(text));
+		if (!*text)
+			snprintf(text, sizeof(text), "%s", WTI_SIGNATURE_NONE);
 		*slot = (uint64_t)wti_symbol_word(scene->symbols, text) + 1;
 	}
 	return (uint32_t)*slot - 1;
@@ -205,6 +207,19 @@ const char *wti_field_sort(const char *name)
 			return parts[i];
 	}
 	return "";
+}
+
+bool wti_field_is_of_contents(const char *name)
+{
+	static const enum wti_part contents[] = {WTI_PART_VARIED, WTI_PART_NEGATIVE,
+						 WTI_PART_NONZERO, WTI_PART_SPARSE,
+						 WTI_PART_NOT_DISTRIBUTION};
+	const char *part = wti_field_sort(name);
+
+	for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++)
+		if (!strcmp(part, parts[contents[i]]))
+			return true;
+	return false;
 }
 
 /* ---- Consequences --------------------------------------------------------------------------- */

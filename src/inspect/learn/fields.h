@@ -38,8 +38,10 @@ void wti_say_tensors(struct wti_scene *scene, const struct wti_value_row *a,
 /*
  * Which tensors a call was given, and with `with_results` which it gave back: a symbol. What a call
  * is not given can be neither for nor against what is known of it, so that calls of a function with
- * other tensors are occasions of another subject.
+ * other tensors are occasions of another subject. Never empty: a call without tensors has a
+ * signature too, and is not all calls.
  */
+#define WTI_SIGNATURE_NONE "no tensor"
 uint32_t wti_call_signature(struct wti_scene *scene, const struct wti_call *call,
 			    bool with_results);
 /* A number, a flag or a word, as a symbol; 0: it is none. */
@@ -47,6 +49,8 @@ uint32_t wti_value_word(struct wti_scene *scene, const struct wti_value_row *val
 
 /* The part of such a name: ".dtype" of "input.dtype". */
 const char *wti_field_sort(const char *name);
+/* Whether such a name says what a tensor happens to contain. That it is finite is no chance. */
+bool wti_field_is_of_contents(const char *name);
 /* Whether what is said of a tensor follows from something else that is: what is finite has no NaN.
  */
 bool wti_fact_implies(const struct wti_symbols *symbols, const struct wti_fact *fact,

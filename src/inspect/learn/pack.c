@@ -81,6 +81,16 @@ void wti_invariant_words(struct wti_buf *out, const struct wti_pack *pack,
 	wti_precondition_words(out, &pack->symbols, &invariant->when);
 }
 
+/* Who wrote down an invariant without programs means it as it stands. */
+bool wti_invariant_is_of_chance(const struct wti_pack *pack, const struct wti_invariant *invariant)
+{
+	const struct wti_relation *relation = wti_relations[invariant->relation];
+	struct wti_words words = words_of(pack, invariant);
+
+	return invariant->support.program_count && relation->is_of_chance &&
+	       relation->is_of_chance(&words);
+}
+
 /* What it says, not how well it is supported. */
 static void name_invariant(const struct wti_pack *pack, struct wti_invariant *invariant)
 {

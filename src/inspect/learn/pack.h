@@ -65,6 +65,9 @@ const struct wti_suppression *wti_pack_suppressed(const struct wti_pack *pack,
 						  const struct wti_invariant *invariant,
 						  const char *today);
 
+/* Whether it was learned here and speaks of what another seed draws anew. */
+bool wti_invariant_is_of_chance(const struct wti_pack *pack, const struct wti_invariant *invariant);
+
 void wti_pack_write(struct wti_buf *out, const struct wti_pack *pack);
 /* `name` is for errors. */
 int wti_pack_read(const char *name, const char *text, size_t bytes, struct wti_pack **ret_pack,

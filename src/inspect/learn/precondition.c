@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "example.h"
 #include "precondition.h"
 
 #define CANDIDATES_MAX 96u
@@ -68,19 +69,6 @@ bool wti_precondition_holds(const struct wti_precondition *precondition,
 		if (conjunction_holds(&precondition->any[i], vector))
 			return !precondition->is_inverted;
 	return !precondition->count || precondition->is_inverted;
-}
-
-double wti_wilson(uint64_t for_count, uint64_t against_count)
-{
-	double n = (double)for_count + (double)against_count, z = 1.96;
-	double share, centre, spread;
-
-	if (n == 0)
-		return 0;
-	share = (double)for_count / n;
-	centre = share + z * z / (2 * n);
-	spread = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-	return (centre - spread) / (1 + z * z / n);
 }
 
 /* ---- Examples ------------------------------------------------------------------------------- */
@@ -158,7 +146,7 @@ static void gather(struct search *search, const struct wti_tables *tables,
 		example->of_fact = wti_entry_cell(tables, entry, all->vector);
 		example->for_count = example->of_fact ? example->of_fact->count : 0;
 		example->against_count =
-			all->count > example->for_count ? all->count - example->for_count : 0;
+			wti_against_count(entry->key.form, all->count, example->for_count);
 	}
 	qsort_r(search->examples, search->count, sizeof(struct example), by_vector,
 		(void *)search->symbols);
@@ -317,8 +305,8 @@ static bool is_tolerable(const struct search *search, const struct set *covers)
 		return false;
 	for (uint32_t i = 0; i < search->count; i++)
 		if (in_set(covers, i))
-			wti_weighing_add(&weighing, search->examples[i].of_total,
-					 search->examples[i].of_fact);
+			wti_weighing_add(&weighing, search->entry->key.form,
+					 search->examples[i].of_total, search->examples[i].of_fact);
 	evidence = wti_weighing_end(&weighing, search->demand->unit);
 	return wti_is_tolerable(&evidence, search->risk);
 }
@@ -443,11 +431,9 @@ static bool find_unconditional(const struct wti_tables *tables, const struct wti
 
 	for (uint32_t i = 0; i < total->cell_count; i++)
 		all += total->cells[i].count;
-	if (entry->key.form != WTI_FORM_RANGE && support.for_count < all &&
-	    !is_nearly_always(tables, entry, total, demand))
+	support.against_count = wti_against_count(entry->key.form, all, support.for_count);
+	if (support.against_count && !is_nearly_always(tables, entry, total, demand))
 		return false;
-	if (entry->key.form != WTI_FORM_RANGE)
-		support.against_count = support.for_count < all ? all - support.for_count : 0;
 	if (!is_enough(&support, demand, 1))
 		return false;
 	if (demand->unit == WTI_UNIT_PROGRAM &&

@@ -73,7 +73,5 @@ bool wti_precondition_find(const struct wti_tables *tables, const struct wti_ent
 /* "where the stage is train and autocast is on"; nothing for always. */
 void wti_precondition_words(struct wti_buf *out, const struct wti_symbols *symbols,
 			    const struct wti_precondition *precondition);
-/* Lower bound of the share, with 95 % confidence (Wilson). */
-double wti_wilson(uint64_t for_count, uint64_t against_count);
 
 #endif

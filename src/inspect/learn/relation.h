@@ -63,6 +63,9 @@ struct wti_relation {
 	void (*describe)(struct wti_buf *out, const struct wti_words *words);
 	/* Hypotheses of one sort are equally believable: by what they say. May be NULL: all are. */
 	const char *(*sort)(const struct wti_words *words);
+	/* Whether what is said depends on contents, which another seed draws anew: a good run may
+	 * have a few occasions against it (wti_is_beyond_chance()). May be NULL: nothing does. */
+	bool (*is_of_chance)(const struct wti_words *words);
 	/* Packs leave out what follows; ends with an empty row. May be NULL. */
 	const struct wti_consequence *consequences;
 	/* It judges by what did not happen: where events were lost it is not measured. */
@@ -90,6 +93,10 @@ void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 const char *wti_sort_by_fact(const struct wti_words *words);
 /* What is said of the same field of whatever argument or result is of one sort. */
 const char *wti_sort_by_field(const struct wti_words *words);
+
+/* For relations of which all is of chance, and for those that speak of fields of tensors. */
+bool wti_chance_always(const struct wti_words *words);
+bool wti_chance_by_field(const struct wti_words *words);
 
 /* "the call of torch.add is ..." for the forms that most relations share. */
 void wti_describe_fact(struct wti_buf *out, const struct wti_words *words);

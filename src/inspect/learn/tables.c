@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "example.h"
 #include "relation.h"
 #include "tables.h"
 
@@ -371,41 +372,51 @@ static void tally(struct wti_tables *tables, const struct wti_entry_key *key, ui
 	cell->last_step = step;
 }
 
+struct counting {
+	struct wti_tables *tables;
+	uint32_t vector;
+	int64_t step;
+};
+
+static bool count_occasion(void *opaque, const struct wti_entry_key *subject)
+{
+	const struct counting *counting = opaque;
+
+	counting->tables->occasion_count++;
+	tally(counting->tables, subject, counting->vector, counting->step, 0);
+	return true;
+}
+
+static void count_said(void *opaque, const struct wti_entry_key *key, double measure)
+{
+	const struct counting *counting = opaque;
+
+	tally(counting->tables, key, counting->vector, counting->step, measure);
+}
+
 void wti_tables_take(struct wti_tables *tables, const struct wti_occasion *occasion)
 {
-	uint32_t vector = vector_of(tables, &occasion->vector);
-	struct wti_entry_key key = {.relation = occasion->relation,
-				    .subject = {occasion->subject[0], occasion->subject[1]},
-				    .form = WTI_FORM_TOTAL};
-	int64_t step = occasion->moment->scope.step;
+	struct counting counting = {tables, vector_of(tables, &occasion->vector),
+				    occasion->moment->scope.step};
 
-	tables->occasion_count++;
-	tally(tables, &key, vector, step, 0);
-	for (uint32_t i = 0; i < occasion->fact_count; i++) {
-		key.form = occasion->facts[i].form;
-		key.a = occasion->facts[i].a;
-		key.b = occasion->facts[i].b;
-		tally(tables, &key, vector, step, 0);
-	}
-	key.form = WTI_FORM_RANGE;
-	key.b = 0;
-	for (uint32_t i = 0; i < occasion->measure_count; i++) {
-		key.a = occasion->measures[i].name;
-		tally(tables, &key, vector, step, occasion->measures[i].value);
-	}
+	wti_examples(occasion, &(struct wti_example_taker){
+				       .self = &counting,
+				       .begin = count_occasion,
+				       .said = count_said,
+			       });
 }
 
 /* ---- Many runs ------------------------------------------------------------------------------ */
 
 /* Of one run only: whether each held always, in each of its circumstances. */
-static void mark_cell(const struct wti_tables *tables, const struct wti_entry *total,
+static void mark_cell(const struct wti_tables *tables, const struct wti_entry *total, uint32_t form,
 		      struct wti_cell *cell, uint32_t run, uint32_t program)
 {
 	const struct wti_cell *all = total ? wti_entry_cell(tables, total, cell->vector) : NULL;
 
 	wti_sources_add(&cell->runs, run);
 	wti_sources_add(&cell->programs, program);
-	if (!all || all->count <= cell->count)
+	if (!all || !wti_against_count(form, all->count, cell->count))
 		return;
 	wti_sources_add(&cell->against_runs, run);
 	wti_sources_add(&cell->against_programs, program);
@@ -416,12 +427,10 @@ void wti_tables_source(struct wti_tables *tables, uint32_t run, uint32_t program
 	for (size_t i = 0; i < tables->entry_count; i++) {
 		struct wti_entry *entry = &tables->entries[i];
 		const struct wti_entry *total =
-			entry->key.form == WTI_FORM_TOTAL || entry->key.form == WTI_FORM_RANGE
-				? NULL
-				: wti_tables_total(tables, entry);
+			entry->key.form == WTI_FORM_TOTAL ? NULL : wti_tables_total(tables, entry);
 
 		for (uint32_t j = 0; j < entry->cell_count; j++)
-			mark_cell(tables, total, &entry->cells[j], run, program);
+			mark_cell(tables, total, entry->key.form, &entry->cells[j], run, program);
 	}
 	tables->run_count = 1;
 }

@@ -131,5 +131,6 @@ const struct wti_relation wti_relation_argument = {
 	.see = see,
 	.describe = describe,
 	.sort = sort,
+	.is_of_chance = wti_chance_by_field,
 	.is_by_signature = true,
 };

@@ -5,6 +5,8 @@
  * occasion is a parameter when an optimizer of its process has stepped; its circumstances are what
  * it is (trained, frozen, used, held), what gradient it had and at which rate.
  */
+#include <string.h>
+
 #include "inspect/learn/relation.h"
 #include "inspect/rules/slots.h"
 
@@ -365,6 +367,12 @@ static const struct wti_consequence consequences[] = {
 	{0},
 };
 
+/* Some batches do not reach every parameter. */
+static bool is_of_chance(const struct wti_words *words)
+{
+	return !strcmp(words->a, "changes") || !strcmp(words->a, "is not zero");
+}
+
 const struct wti_relation wti_relation_changes = {
 	.name = "changes",
 	.code = "WT-LEARN-CHANGE",
@@ -391,4 +399,5 @@ const struct wti_relation wti_relation_changes = {
 	.describe = describe,
 	.consequences = consequences,
 	.sort = wti_sort_by_fact,
+	.is_of_chance = is_of_chance,
 };

@@ -5,6 +5,7 @@
  * states have come.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "inspect/learn/bag.h"
@@ -128,6 +129,12 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 		wti_buf_printf(out, "in each %s %s", words->subject[0], words->a);
 }
 
+/* Some batches do not reach every parameter. */
+static bool is_of_chance(const struct wti_words *words)
+{
+	return !strcmp(words->a, "every parameter changes");
+}
+
 const struct wti_relation wti_relation_contain = {
 	.name = "contain",
 	.code = "WT-LEARN-CONTAIN",
@@ -147,5 +154,6 @@ const struct wti_relation wti_relation_contain = {
 	.see = see,
 	.release = release,
 	.describe = describe,
+	.is_of_chance = is_of_chance,
 	.needs_all = true,
 };

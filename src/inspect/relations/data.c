@@ -431,6 +431,13 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	}
 }
 
+/* What a row, a batch or an input is like. Its type is no chance, nor is a dataset that stays. */
+static bool is_of_chance(const struct wti_words *words)
+{
+	return strncmp(words->a, "argument 1", 10) ? strcmp(words->subject[0], "dataset")
+						   : wti_chance_by_field(words);
+}
+
 const struct wti_relation wti_relation_data = {
 	.name = "data",
 	.code = "WT-LEARN-DATA",
@@ -459,4 +466,5 @@ const struct wti_relation wti_relation_data = {
 	.release = release,
 	.describe = describe,
 	.sort = wti_sort_by_fact,
+	.is_of_chance = is_of_chance,
 };

@@ -176,4 +176,5 @@ const struct wti_relation wti_relation_distinct = {
 	.release = release,
 	.describe = describe,
 	.sort = sort,
+	.is_of_chance = wti_chance_always,
 };

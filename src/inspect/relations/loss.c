@@ -293,6 +293,14 @@ static const char *sort(const struct wti_words *words)
 	return *part ? part : words->a;
 }
 
+static bool is_of_chance(const struct wti_words *words)
+{
+	return wti_chance_by_field(words) || !strcmp(words->a, "is not zero") ||
+	       !strcmp(words->a, "finds gradients") ||
+	       !strcmp(words->a, "finds gradients of the order of its limit") ||
+	       !strcmp(words->a, "argument 1 is not always within 0 and 1");
+}
+
 const struct wti_relation wti_relation_loss = {
 	.name = "loss",
 	.code = "WT-LEARN-LOSS",
@@ -322,4 +330,5 @@ const struct wti_relation wti_relation_loss = {
 	.release = release,
 	.describe = describe,
 	.sort = sort,
+	.is_of_chance = is_of_chance,
 };

@@ -9,6 +9,7 @@
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
 
+#define ADDITION "addition in place"
 #define RETURNS_MAX 2u
 #define ARGUMENTS_MAX 3u
 #define LOST_MAX 0.01 /* of the size of what is added */
@@ -95,8 +96,7 @@ static void see_addition(struct wti_scene *scene, const struct wti_moment *momen
 	size = fabs(alpha) * sqrt(added->digest.mean * added->digest.mean +
 				  added->digest.m2 / (double)added->digest.count);
 	lost = fabs(after->digest.mean - before->digest.mean - sign * alpha * added->digest.mean);
-	wti_occasion(scene, &wti_relation_output, moment,
-		     wti_scene_word(scene, "addition in place"), 0);
+	wti_occasion(scene, &wti_relation_output, moment, wti_scene_word(scene, ADDITION), 0);
 	wti_occasion_inside(scene, moment);
 	if (lost <= LOST_MAX * size)
 		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "adds what it is given"), 0);
@@ -121,14 +121,24 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	wti_tell(scene);
 }
 
+static bool is_addition(const struct wti_words *words)
+{
+	return !strcmp(words->subject[0], ADDITION);
+}
+
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	if (words->subject[0][0] == 'a') {
+	if (is_addition(words)) {
 		wti_buf_printf(out, "an %s %s", words->subject[0], words->a);
 		return;
 	}
 	wti_buf_printf(out, "of what %s returns, ", words->subject[0]);
 	wti_describe_fact(out, words);
+}
+
+static bool is_of_chance(const struct wti_words *words)
+{
+	return is_addition(words) || wti_chance_by_field(words);
 }
 
 const struct wti_relation wti_relation_output = {
@@ -153,5 +163,6 @@ const struct wti_relation wti_relation_output = {
 	.see = see,
 	.describe = describe,
 	.sort = wti_sort_by_field,
+	.is_of_chance = is_of_chance,
 	.is_by_signature = true,
 };

@@ -56,6 +56,16 @@ const char *wti_sort_by_field(const struct wti_words *words)
 	return wti_field_sort(words->a);
 }
 
+bool wti_chance_always(const struct wti_words *words)
+{
+	return true;
+}
+
+bool wti_chance_by_field(const struct wti_words *words)
+{
+	return words->form == WTI_FORM_TRUE && wti_field_is_of_contents(words->a);
+}
+
 void wti_describe_fact(struct wti_buf *out, const struct wti_words *words)
 {
 	switch (words->form) {
