@@ -44,6 +44,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (options->packs.count &&
 	    wti_packs_open(options->packs.items, options->packs.count, &pack, &err))
 		return wti_report_error("check", options->json, &err);
+	how.pack_names = options->packs.items;
+	how.pack_count = options->packs.count;
 	how.with_rules = !pack;
 	how.is_builtin = !pack || is_builtin(&options->packs);
 	if (!pack && !options->no_builtin)

@@ -87,10 +87,14 @@ int wti_packs_open(const char *const *paths, size_t count, struct wti_pack **ret
 	struct wti_pack *pack = NULL;
 	int r = wti_pack_open(paths[0], &pack, err);
 
+	if (!r)
+		wti_pack_mark(pack, 0);
 	for (size_t i = 1; i < count && !r; i++) {
 		struct wti_pack *other = NULL;
 
 		r = wti_pack_open(paths[i], &other, err);
+		if (!r)
+			wti_pack_mark(other, i);
 		r = r ? r : wti_pack_merge(pack, other, err);
 		wti_pack_free(other);
 	}

@@ -2,6 +2,7 @@
 /* The end of a judgement: findings, then how many there are and how many rules, and invariants,
  * applied. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -127,6 +128,69 @@ static void add_applied(struct wti_buf *out, const struct counted *counted, bool
 		  counted->word);
 }
 
+enum { REASONS_SHOWN = 5, REASONS_MAX = 64 };
+
+struct reason {
+	const char *text;
+	uint64_t count;
+};
+
+static int by_count(const void *a, const void *b)
+{
+	const struct reason *left = a, *right = b;
+
+	return (left->count < right->count) - (left->count > right->count);
+}
+
+static size_t column_of(const struct wt_table *table, const char *key)
+{
+	size_t column = 0;
+
+	while (column < table->column_count && strcmp(table->columns[column].key, key))
+		column++;
+	return column;
+}
+
+/* Why rules, or invariants, were not measured, by how many of them; how many reasons. */
+static size_t gather_reasons(const struct wt_table *table, struct reason reasons[REASONS_MAX])
+{
+	size_t why = column_of(table, "why"), count = 0;
+
+	if (why == table->column_count)
+		return 0;
+	for (size_t row = 0; row < table->row_count; row++) {
+		const struct wt_cell *cell = &table->cells[row * table->column_count + why];
+		size_t at = 0;
+
+		while (at < count && strcmp(reasons[at].text, cell->text))
+			at++;
+		if (at == REASONS_MAX)
+			continue;
+		if (at == count)
+			reasons[count++] = (struct reason){cell->text};
+		reasons[at].count++;
+	}
+	qsort(reasons, count, sizeof(*reasons), by_count);
+	return count;
+}
+
+/* Where nothing applied, that is all there is to say. */
+static void add_reasons(struct wti_buf *out, const struct counted *counted)
+{
+	struct reason reasons[REASONS_MAX];
+	size_t count = gather_reasons(counted->table, reasons);
+
+	if (!count)
+		wti_textf(out, "There are no %s.\n", counted->word);
+	else
+		wti_textf(out, "Why %s were not measured:\n", counted->word);
+	for (size_t i = 0; i < count && i < REASONS_SHOWN; i++)
+		wti_textf(out, "  %5llu  %s\n", (unsigned long long)reasons[i].count,
+			  reasons[i].text);
+	if (count > REASONS_SHOWN)
+		wti_textf(out, "         and %zu more reasons\n", count - REASONS_SHOWN);
+}
+
 /* What was found, and how much was there to find it by. */
 static void add_line(struct wti_buf *out, const struct counted *all, size_t count,
 		     size_t finding_count)
@@ -137,6 +201,8 @@ static void add_line(struct wti_buf *out, const struct counted *all, size_t coun
 		applied += all[i].violated + all[i].held;
 		unmeasured += all[i].unmeasured;
 	}
+	for (size_t i = 0; i < count && !applied; i++)
+		add_reasons(out, &all[i]);
 	if (!applied)
 		wti_buf_text(out, "Nothing could be judged: ");
 	else if (!finding_count)

@@ -62,6 +62,9 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 		r = wti_checker_init(&s->checker, s->options.pack, s->training.symbols,
 				     s->options.today ? s->options.today : "", err);
 	s->checker.is_builtin = s->options.is_builtin;
+	s->checker.beside_rules = s->options.with_rules;
+	s->checker.pack_names = s->options.pack_names;
+	s->checker.pack_count = s->options.pack_count;
 	if (!r && s->has_pack)
 		r = wti_observer_init(&s->observer, &s->training,
 				      (struct wti_sink_of_occasions){&s->checker, wti_checker_take},

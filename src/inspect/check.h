@@ -10,10 +10,12 @@ struct wti_pack;
 struct wti_setting;
 
 struct wti_check_options {
-	const struct wti_pack *pack; /* NULL: none */
-	bool is_builtin;             /* the pack: it warns at most, and only where no rule has */
-	bool with_rules;             /* those of doctor, too */
-	const char *today;           /* "2026-03-01" */
+	const struct wti_pack *pack;   /* NULL: none */
+	const char *const *pack_names; /* of which it is made */
+	size_t pack_count;
+	bool is_builtin;   /* the pack: it warns at most, and only where no rule has */
+	bool with_rules;   /* those of doctor, too */
+	const char *today; /* "2026-03-01" */
 	/* Of the rules about system calls: */
 	const struct wti_setting *settings; /* other thresholds */
 	size_t setting_count;

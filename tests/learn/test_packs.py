@@ -128,10 +128,38 @@ def traincheck(bench: Bench) -> None:
     assert "trace_bad.log:2:" in error, error
 
 
+def nothing_is_no_pass(bench: Bench) -> None:
+    """A pack of which nothing could be measured gives 3 and says why, alone or beside one that holds."""
+    lines = [theirs(rank, step, 7 * step) for step in range(8) for rank in range(2)]
+    run = os.path.join(bench.folder, "equal")
+    bench.run("import", "traincheck", bench.write("trace_EQUAL.log", "\n".join(lines) + "\n"), "-o", run)
+    holds = os.path.join(bench.folder, "holds.json")
+    bench.run("import", "traincheck", bench.write("theirs.json", json.dumps(CONSISTENCY) + "\n"), "-o", holds)
+    never = bench.write("never.json", json.dumps(pack(relation="mode", subject=["Module.forward"], holds=["true", "trains"])))
+    empty = bench.write("empty.json", json.dumps({"wheeltap": "pack", "version": 1, "invariants": []}))
+    assert json.loads(bench.run("check", "--json", "-i", holds, run)[0])["status"] == "clean"
+    for packs, reason in (((never,), "no such module was called"), ((empty,), "no invariants"),
+                          ((never, empty), "no such module was called"), ((empty, never), "no invariants")):
+        options = [word for path in packs for word in ("-i", path)]
+        said = json.loads(bench.run("check", "--json", *options, run, code=3)[0])
+        assert said["status"] == "not_measured" and not said["findings"], said
+        for path in packs:
+            assert any(f"nothing of the pack '{path}'" in note for note in said["notes"]), said["notes"]
+        text, errors = bench.run("check", *options, run, code=3)
+        assert text.splitlines()[-1].startswith("Nothing could be judged: "), text
+        assert reason in text + errors, (text, errors)
+    for packs in ((holds, never), (never, holds), (holds, empty)):
+        options = [word for path in packs for word in ("-i", path)]
+        said = json.loads(bench.run("check", "--json", *options, run, code=3)[0])
+        assert said["status"] == "not_measured" and len(said["notes"]) == 1 and holds not in said["notes"][0], said
+    # The same said twice is one invariant of both.
+    assert not json.loads(bench.run("check", "--json", "-i", holds, "-i", holds, run)[0])["notes"]
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="wheeltap-packs-") as folder:
         bench = Bench(os.path.abspath(sys.argv[1]), folder)
-        for test in (broken_packs, actions, traincheck):
+        for test in (broken_packs, actions, traincheck, nothing_is_no_pass):
             test(bench)
             print("ok", test.__name__, flush=True)
     return 0

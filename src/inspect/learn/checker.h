@@ -57,6 +57,9 @@ struct wti_checker {
 	uint64_t lost_count;
 	bool has_news; /* an invariant was violated that had not been before */
 	uint64_t suppressed_count;
+	bool beside_rules;             /* rules have been asked before, and have set a status */
+	const char *const *pack_names; /* of which the pack is made */
+	size_t pack_count;
 	bool is_builtin;     /* the pack: it warns at most */
 	uint32_t levels;     /* at which the run was recorded, enum wti_level */
 	int64_t rules_since; /* the step from which on a rule has spoken; INT64_MAX: none has */

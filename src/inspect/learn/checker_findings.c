@@ -302,6 +302,56 @@ static void note_levels(const struct wti_checker *checker, struct wt_result *res
 	wti_buf_release(&text);
 }
 
+/* The first reason why nothing of a pack was measured; NULL: something was. */
+static const char *why_nothing(const struct wti_checker *checker, size_t number)
+{
+	const char *why = "it has no invariants";
+	bool any = false;
+
+	for (size_t i = 0; i < checker->pack->count; i++) {
+		const struct wti_account *account = &checker->accounts[i];
+
+		if (!(account->invariant->origins >> number & 1))
+			continue;
+		if (is_measured(checker, account))
+			return NULL;
+		if (!any)
+			why = why_not(checker, account);
+		any = true;
+	}
+	return why;
+}
+
+/* Of several packs that were given, each has to be measured: one that says nothing is no pass. */
+static bool note_packs(const struct wti_checker *checker, struct wt_result *result)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < checker->pack_count && i < 64; i++) {
+		const char *why = why_nothing(checker, i);
+
+		if (!why)
+			continue;
+		all = false;
+		wt_result_note(result, "nothing of the pack '%s' could be measured: %s",
+			       checker->pack_names[i], why);
+	}
+	return all;
+}
+
+static void set_status(const struct wti_checker *checker, struct wt_result *result,
+		       uint64_t violated, uint64_t held)
+{
+	bool has_packs = note_packs(checker, result);
+
+	if (violated || (checker->beside_rules && !strcmp(result->status, "findings")))
+		wt_result_set_status(result, "findings");
+	else if (held && has_packs)
+		wt_result_set_status(result, "clean");
+	else if (!checker->beside_rules)
+		wt_result_set_status(result, "not_measured");
+}
+
 static void add_table(const struct wti_checker *checker, struct wt_result *result)
 {
 	struct wt_table *table = wt_result_table(result, "invariants", "Invariants");
@@ -333,12 +383,7 @@ static void add_table(const struct wti_checker *checker, struct wt_result *resul
 	if (checker->suppressed_count)
 		wt_result_note(result, "%llu invariants are suppressed by the pack",
 			       (unsigned long long)checker->suppressed_count);
-	if (violated || held || !result->status)
-		wt_result_set_status(
-			result, violated || (result->status && !strcmp(result->status, "findings"))
-					? "findings"
-				: held ? "clean"
-				       : "not_measured");
+	set_status(checker, result, violated, held);
 }
 
 void wti_checker_finish(struct wti_checker *checker, struct wt_result *result)

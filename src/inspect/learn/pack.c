@@ -144,9 +144,12 @@ void wti_pack_settle(struct wti_pack *pack)
 	if (pack->count)
 		qsort_r(pack->invariants, pack->count, sizeof(*pack->invariants), by_name,
 			&pack->symbols);
-	for (size_t i = 0; i < pack->count; i++)
+	for (size_t i = 0; i < pack->count; i++) {
 		if (!kept || strcmp(pack->invariants[kept - 1].id, pack->invariants[i].id))
 			pack->invariants[kept++] = pack->invariants[i];
+		else
+			pack->invariants[kept - 1].origins |= pack->invariants[i].origins;
+	}
 	pack->count = kept;
 }
 
@@ -269,6 +272,12 @@ int wti_pack_learn(struct wti_pack *pack, struct wti_tables *tables,
 }
 
 /* ---- Merging and suppressing ---------------------------------------------------------------- */
+
+void wti_pack_mark(struct wti_pack *pack, size_t number)
+{
+	for (size_t i = 0; i < pack->count && number < 64; i++)
+		pack->invariants[i].origins |= 1ull << number;
+}
 
 int wti_pack_merge(struct wti_pack *pack, const struct wti_pack *other, struct wt_err *err)
 {

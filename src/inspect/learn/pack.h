@@ -27,6 +27,7 @@ struct wti_invariant {
 	struct wti_precondition when;
 	struct wti_support support;
 	double confidence;
+	uint64_t origins; /* bits of the packs that it, or what it stands for, comes from */
 };
 
 struct wti_suppression {
@@ -57,6 +58,8 @@ int wti_pack_learn(struct wti_pack *pack, struct wti_tables *tables,
 struct wti_invariant *wti_pack_add(struct wti_pack *pack);
 /* Gives ids, sorts, and leaves of the same invariant the one with the most support. */
 void wti_pack_settle(struct wti_pack *pack);
+/* Marks all as coming from the pack of this number, below 64. */
+void wti_pack_mark(struct wti_pack *pack, size_t number);
 int wti_pack_merge(struct wti_pack *pack, const struct wti_pack *other, struct wt_err *err);
 int wti_pack_suppress(struct wti_pack *pack, const char *pattern, const char *reason,
 		      const char *until, struct wt_err *err);

@@ -14,6 +14,7 @@ struct reducing {
 	uint32_t *next;       /* with the same key, plus one */
 	bool *is_gone;
 	bool *is_suppressed; /* it may not be asked, so that nothing can rest on it */
+	uint32_t last;       /* on which something was found to rest, plus one */
 };
 
 static struct wti_entry_key key_of(const struct wti_invariant *invariant)
@@ -81,7 +82,7 @@ static bool covers(const struct wti_precondition *general, const struct wti_prec
 }
 
 /* An invariant with that key on which a consequence can rest. */
-static const struct wti_invariant *premise(const struct reducing *reducing,
+static const struct wti_invariant *premise(struct reducing *reducing,
 					   const struct wti_entry_key *key,
 					   const struct wti_invariant *consequence)
 {
@@ -92,13 +93,15 @@ static const struct wti_invariant *premise(const struct reducing *reducing,
 
 		if (other != consequence && !reducing->is_gone[at - 1] &&
 		    !reducing->is_suppressed[at - 1] && covers(&other->when, &consequence->when) &&
-		    other->support.against_count <= consequence->support.against_count)
+		    other->support.against_count <= consequence->support.against_count) {
+			reducing->last = at;
 			return other;
+		}
 	}
 	return NULL;
 }
 
-static bool has_premise(const struct reducing *reducing, const struct wti_invariant *consequence,
+static bool has_premise(struct reducing *reducing, const struct wti_invariant *consequence,
 			uint32_t form, uint32_t a, uint32_t b)
 {
 	struct wti_entry_key key = key_of(consequence);
@@ -168,7 +171,7 @@ static bool follows_by_field(struct reducing *reducing, size_t number)
 }
 
 /* Two that are both the same value are the same. */
-static bool follows_by_values(const struct reducing *reducing, size_t number)
+static bool follows_by_values(struct reducing *reducing, size_t number)
 {
 	const struct wti_invariant *invariant = &reducing->pack->invariants[number];
 	size_t from, to;
@@ -216,7 +219,7 @@ static bool says_nothing(const struct reducing *reducing, const struct wti_invar
 /* ---- Calls and orders ----------------------------------------------------------------------- */
 
 /* Y is called because B is, and B calls Y. What B does it does wherever it is called. */
-static bool follows_by_call(const struct reducing *reducing, size_t number)
+static bool follows_by_call(struct reducing *reducing, size_t number)
 {
 	const struct wti_invariant *invariant = &reducing->pack->invariants[number];
 	struct wti_entry_key inner = {.relation = (uint32_t)wti_relation_by_name("contain"),
@@ -244,7 +247,7 @@ static bool follows_by_call(const struct reducing *reducing, size_t number)
 }
 
 /* Whatever has a place in an order is there; an order of three is two orders of two. */
-static bool follows_by_order(const struct reducing *reducing, size_t number)
+static bool follows_by_order(struct reducing *reducing, size_t number)
 {
 	const struct wti_invariant *invariant = &reducing->pack->invariants[number];
 	const struct wti_fact *fact = &invariant->fact;
@@ -316,6 +319,7 @@ static bool lengthen(struct reducing *reducing, size_t number, size_t from, size
 		    !can_join(chain, pair))
 			continue;
 		chain->then[chain->then_count++] = pair->fact.b;
+		chain->origins |= pair->origins;
 		reducing->is_gone[i] = true;
 		return true;
 	}
@@ -384,6 +388,17 @@ static bool follows(struct reducing *reducing, size_t number)
 	       follows_by_call(reducing, number) || follows_by_order(reducing, number);
 }
 
+/* What it rests on stands for it, whichever pack it comes from. */
+static void leave_out(struct reducing *reducing, size_t number)
+{
+	struct wti_invariant *all = reducing->pack->invariants;
+
+	reducing->last = 0;
+	reducing->is_gone[number] = follows(reducing, number);
+	if (reducing->is_gone[number] && reducing->last)
+		all[reducing->last - 1].origins |= all[number].origins;
+}
+
 static bool begin(struct reducing *reducing, struct wti_pack *pack)
 {
 	size_t count = pack->count + 1;
@@ -431,7 +446,7 @@ int wti_pack_reduce(struct wti_pack *pack, struct wt_err *err)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	}
 	for (size_t i = 0; i < pack->count; i++)
-		reducing.is_gone[i] = follows(&reducing, i);
+		leave_out(&reducing, i);
 	join_orders(&reducing);
 	for (size_t i = 0; i < pack->count; i++)
 		if (!reducing.is_gone[i])
