@@ -190,8 +190,9 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 		wti_textf(out, "'%s' and '%s' differ in their values alone\n",
 			  runs[0].opened.run.name, runs[1].opened.run.name);
 	else
-		wti_textf(out, "'%s' and '%s' did the same\n", runs[0].opened.run.name,
-			  runs[1].opened.run.name);
+		wti_textf(out, "'%s' and '%s' did the same%s\n", runs[0].opened.run.name,
+			  runs[1].opened.run.name,
+			  strcmp(result->status, "not_measured") ? "" : ", as far as was seen");
 	if (noise && noise->row_count && !all)
 		wti_textf(out, "%zu counts that depend on the moment differ too (--all)\n",
 			  noise->row_count);
@@ -261,6 +262,7 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	struct wti_difference d = {0};
 	struct wti_parting parting = {0};
 	bool is_whole = runs[0].is_whole && runs[1].is_whole, differs;
+	bool is_doubtful[2];
 	int r = comparable(runs, result, err);
 
 	r = r ? r : wti_diff_setup(&runs[0].opened.run, &runs[1].opened.run, result, err);
@@ -269,6 +271,9 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	if (r)
 		return r;
 	differs = d.effects || d.counts || d.order || d.values || parting.is_parted;
+	for (size_t i = 0; i < 2; i++)
+		is_doubtful[i] = wti_seen_doubt(&runs[i], result);
+	is_whole &= !is_doubtful[0] && !is_doubtful[1];
 	if (parting.is_parted)
 		wt_result_fact_number(result, "parting_step", "", WT_CELL_NUMBER,
 				      (double)parting.step);

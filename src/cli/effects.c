@@ -199,6 +199,17 @@ int wti_seen_fit(const struct wti_seen_run *seen, struct wt_err *err)
 	return 0;
 }
 
+bool wti_seen_doubt(const struct wti_seen_run *seen, struct wt_result *result)
+{
+	char why[512];
+
+	if (!wti_unseen(&seen->effects.unseen, WTI_ABOUT_ALL & ~WTI_ABOUT_PLACES, why, sizeof(why)))
+		return false;
+	wt_result_note(result, "'%s' may have done more than was seen: %s", seen->opened.run.name,
+		       why);
+	return true;
+}
+
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 static bool locate(const void *opaque, uint32_t stack, char *ret_file, size_t file_bytes,

@@ -21,6 +21,8 @@ int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_res
 void wti_seen_close(struct wti_seen_run *seen);
 /* Finds the place of a stack in the source of the run; valid as long as `seen`. */
 struct wti_locator wti_seen_locator(const struct wti_seen_run *seen);
+/* True, with a note that says why, if the run may have done more than was seen. */
+bool wti_seen_doubt(const struct wti_seen_run *seen, struct wt_result *result);
 /* An error that says what to do if goldens cannot be made of or held against this run. */
 int wti_seen_fit(const struct wti_seen_run *seen, struct wt_err *err);
 

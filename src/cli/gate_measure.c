@@ -245,6 +245,8 @@ static int check(const char *path, const struct wti_golden *golden, const struct
 	}
 	if (!r)
 		tell(&found, outcome);
+	if (!r)
+		wti_doubt(&m->run, WTI_ABOUT_ALL, outcome->verdict == WTI_HELD, outcome);
 	wt_result_release(&found);
 	return r;
 }

@@ -34,7 +34,8 @@ struct job {
 	char **runs;
 	size_t run_count;
 	struct wt_result *result;
-	int code; /* to end with */
+	int code;         /* to end with */
+	bool is_doubtful; /* the run may have done more than was seen */
 };
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -312,11 +313,16 @@ static int check(struct job *job, struct wt_err *err)
 		wt_result_fact_count(job->result, "calls", "", WT_CELL_COUNT,
 				     runs[0].effects.syscall_count);
 		wti_verdict_paths(job->result, runs[0].opened.run.directory);
+		job->is_doubtful = wti_seen_doubt(&runs[0], job->result);
 		close_runs(runs, job->run_count);
 	}
 	wti_golden_release(&golden);
-	wt_result_set_status(job->result, job->result->finding_count ? "findings" : "clean");
-	job->code = fails(job) ? WTI_EXIT_FINDINGS : WTI_EXIT_CLEAN;
+	wt_result_set_status(job->result, job->result->finding_count ? "findings"
+					  : job->is_doubtful         ? "not_measured"
+								     : "clean");
+	job->code = fails(job)         ? WTI_EXIT_FINDINGS
+		    : job->is_doubtful ? WTI_EXIT_TRACE
+				       : WTI_EXIT_CLEAN;
 	return r;
 }
 
@@ -380,7 +386,10 @@ static int print_text(const struct job *job, const struct action *action)
 
 	wti_buf_init(&out, 1u << 30);
 	wti_show_findings(&out, job->result, &style);
-	if (action->run == check && !job->result->finding_count)
+	if (action->run == check && !job->result->finding_count && job->is_doubtful)
+		wti_textf(&out, "not measured: nothing that was seen deviates from golden '%s'\n",
+			  job->name);
+	else if (action->run == check && !job->result->finding_count)
 		wti_textf(&out,
 			  "clean: %s things of golden '%s' are as they were, in %s system calls\n",
 			  wti_format_count(things, job->result->facts[0].value.count), job->name,
@@ -469,7 +478,9 @@ const struct wti_verb wti_verb_golden = {
 		"the file.\n\n"
 		"Exit status: 0 clean, 1 deviations, 2 usage, 3 the golden or the run cannot be "
 		"read or "
-		"compared: another format, no system calls, lost events.",
+		"compared: another format, no system calls, lost events; or nothing deviates and "
+		"something may have happened unseen: a process outlived the recording, or the "
+		"program uses io_uring.",
 	.examples = "wheeltap golden add train runs/1 runs/2 runs/3\tlearn from three runs\n"
 		    "wheeltap golden check train\tthe latest run against it\n"
 		    "wheeltap golden accept train latest\ttake a reviewed change over",

@@ -38,6 +38,7 @@ struct record_options {
 	uint64_t blobs_bytes_max;
 	const char *on_full;
 	int64_t duration_ns;
+	const char *wait; /* for all that outlive the program: a time, or yes: to their end */
 	const char *strings;
 	const char *check; /* a pack, or yes: the built-in rules */
 	const char *on_finding;
@@ -73,6 +74,21 @@ static int read_on_full(const char *text, struct wti_record_options *record, str
 	return 0;
 }
 
+/* Seconds where there is no unit, as with flight=SECONDS. */
+static int read_wait(const char *text, struct wti_record_options *record, struct wt_err *err)
+{
+	if (!text || !strcmp(text, "no") || !strcmp(text, "false"))
+		return 0;
+	if (!strcmp(text, "yes") || !strcmp(text, "true"))
+		record->wait_ns = INT64_MAX;
+	else if (!wti_parse_duration(text, &record->wait_ns) || record->wait_ns < 0)
+		return wti_err(err, WT_E_ARG,
+			       "bad value '%.64s' for '--wait'; give no value to wait for all "
+			       "processes, or a time such as 30s",
+			       text);
+	return 0;
+}
+
 static int read_options(const struct record_options *options, struct wti_record_options *record,
 			struct wt_err *err)
 {
@@ -95,6 +111,8 @@ static int read_options(const struct record_options *options, struct wti_record_
 		record->temporary = temporary;
 	if (options->duration_ns < 0)
 		return wti_err(err, WT_E_ARG, "'--duration' must not be negative");
+	if (read_wait(options->wait, record, err))
+		return err->code;
 	return read_on_full(options->on_full, record, err);
 }
 
@@ -400,6 +418,11 @@ static const struct wti_option options[] = {
 	 AT(on_full)},
 	{"duration", 'd', WTI_OPT_DURATION, "TIME", NULL,
 	 "stop recording after this long; the program goes on", AT(duration_ns)},
+	{"wait", 0, WTI_OPT_MAYBE, "[=SECONDS]", NULL,
+	 "when the program has ended, wait for all processes that it has left: to their end, or so "
+	 "long; 2 s if not given. Who is left then is named, and verdicts on what it may have done "
+	 "are not measured",
+	 AT(wait)},
 	{"strings", 0, WTI_OPT_CHOICE, "HOW", "keep|private",
 	 "whether texts that may be private are kept or replaced by length and hash", AT(strings)},
 	{"detail", 0, WTI_OPT_CHOICE, "LEVEL", "lean|normal|full",
@@ -515,6 +538,10 @@ const struct wti_verb wti_verb_record = {
 		"stops only the chosen calls, which then fail should the recorder be killed.\n\n"
 		"With --stacks the source line of each call is known to all that shows calls, also "
 		"of programs without frame pointers; it takes some more time a call.\n\n"
+		"A process that outlives the program (a daemon, a background job) is recorded for "
+		"2 s more and then let go; it is named at the end, in run.json and by info. With "
+		"--wait record waits until all of them have ended; an interrupt ends the waiting."
+		"\n\n"
 		"With --attach they are those of a process that runs already. It is left as it was "
 		"found, at its end, after --duration, or when record gets an interrupt; the status "
 		"is then 0.\n\n"
@@ -530,6 +557,7 @@ const struct wti_verb wti_verb_record = {
 		"wheeltap record -n try1 -- python train.py\twheeltap info try1 finds it again\n"
 		"wheeltap record -o run1 --max-size 500M -- ./train\tinto the folder run1\n"
 		"wheeltap record --syscalls=%file -- make\twhat it does to files\n"
+		"wheeltap record --syscalls --wait -- ./start-server\tand what it leaves running\n"
 		"wheeltap record --attach 4242 -d 10s\twhat a process does now, for ten seconds\n"
 		"wheeltap record --on-full flight=60 -- ./serve\tkeep the last minute only",
 	.options = options,

@@ -158,6 +158,27 @@ static void say_end(struct wti_buf *out, const struct wti_record_outcome *outcom
 			  outcome->exit_code);
 }
 
+/* What they do from now on is in no verdict. */
+static void say_left(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	uint32_t shown = outcome->still_running < WTI_RECORD_LEFT_SHOWN ? outcome->still_running
+									: WTI_RECORD_LEFT_SHOWN;
+
+	if (!shown)
+		return;
+	wti_buf_text(out, "wheeltap: left running: ");
+	for (uint32_t i = 0; i < shown; i++) {
+		wti_textf(out, "%s%u (", i ? ", " : "", outcome->left[i].pid);
+		wti_printable(out, outcome->left[i].command, strlen(outcome->left[i].command));
+		wti_buf_byte(out, ')');
+	}
+	if (outcome->still_running > shown)
+		wti_textf(out, " and %u more", outcome->still_running - shown);
+	wti_buf_text(out, outcome->status == WTI_RUN_INTERRUPTED
+				  ? "\n"
+				  : "; record with --wait to have what they do later, too\n");
+}
+
 static void say_next(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
 	char buffer[PATH_MAX];
@@ -243,6 +264,19 @@ static void say_json(struct wti_buf *out, const struct wti_record_outcome *outco
 	wti_json_u64(&json, outcome->process_count);
 	wti_json_key(&json, "not_followed");
 	wti_json_u64(&json, outcome->stranger_count);
+	wti_json_key(&json, "still_running");
+	wti_json_u64(&json, outcome->still_running);
+	wti_json_key(&json, "left_running");
+	wti_json_array(&json);
+	for (uint32_t i = 0; i < outcome->still_running && i < WTI_RECORD_LEFT_SHOWN; i++) {
+		wti_json_object(&json);
+		wti_json_key(&json, "pid");
+		wti_json_u64(&json, outcome->left[i].pid);
+		wti_json_key(&json, "command");
+		wti_json_text(&json, outcome->left[i].command);
+		wti_json_object_end(&json);
+	}
+	wti_json_array_end(&json);
 	wti_json_key(&json, "python");
 	wti_json_object(&json);
 	wti_json_key(&json, "joined");
@@ -275,6 +309,7 @@ void wti_record_say(const struct wti_record_outcome *outcome, bool json)
 		wti_print_err(out.data, out.bytes);
 	} else {
 		say_what(&out, outcome);
+		say_left(&out, outcome);
 		say_next(&out, outcome);
 		wti_print_err_lines(out.data, out.bytes);
 	}

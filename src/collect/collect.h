@@ -21,6 +21,8 @@
 #define WTI_RECORD_FLIGHT_NS (30ll * 1000000000)
 #define WTI_RECORD_RINGS_BYTES_MAX (1ull << 30) /* all rings of a run together */
 #define WTI_RECORD_STRANGERS_SHOWN 8
+#define WTI_RECORD_LEFT_SHOWN 8
+#define WTI_RECORD_GRACE_NS (2ll * 1000000000) /* for processes that outlive the program */
 
 enum wti_record_on_full {
 	WTI_RECORD_BLOCK,
@@ -48,6 +50,7 @@ struct wti_record_options {
 	enum wti_record_on_full on_full;
 	int64_t flight_ns;
 	int64_t duration_ns; /* detach after this long; 0: never */
+	int64_t wait_ns;     /* for processes that outlive the program; INT64_MAX: to their end */
 	bool strings_keep;
 	uint64_t blobs_bytes_max; /* of tensors' bytes that are kept; 0: none are */
 	struct wti_sink *watch;   /* looks on while the program runs; or NULL */
@@ -67,6 +70,11 @@ enum wti_run_status {
 struct wti_stranger { /* a process of the run that is not in the trace */
 	uint32_t pid;
 	uint32_t reason; /* enum wt_not_followed */
+	char command[64];
+};
+
+struct wti_left { /* a process that outlived the recording */
+	uint32_t pid;
 	char command[64];
 };
 
@@ -94,10 +102,11 @@ struct wti_record_outcome {
 	uint64_t bytes;
 	uint64_t lost; /* all reasons together */
 	uint64_t lost_by[WT_LOST_GAP + 1];
-	uint32_t process_count;  /* that joined */
-	uint32_t silent_count;   /* have the agent, but emitted nothing */
-	uint32_t still_running;  /* followed, alive when the recording ended */
-	uint32_t mismatch_count; /* agents of another protocol version */
+	uint32_t process_count; /* that joined */
+	uint32_t silent_count;  /* have the agent, but emitted nothing */
+	uint32_t still_running; /* alive when the recording ended, the program among them */
+	struct wti_left left[WTI_RECORD_LEFT_SHOWN]; /* the first of these */
+	uint32_t mismatch_count;                     /* agents of another protocol version */
 	uint32_t mismatch_protocol;
 	uint32_t stranger_count;
 	struct wti_stranger strangers[WTI_RECORD_STRANGERS_SHOWN];

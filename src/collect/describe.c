@@ -160,6 +160,11 @@ static void describe_config(const struct wti_recorder *recorder, struct wti_json
 	number(json, "flight_ns",
 	       options->on_full == WTI_RECORD_FLIGHT ? (uint64_t)options->flight_ns : 0);
 	number(json, "record_ns", (uint64_t)options->duration_ns);
+	wti_json_key(json, "wait_ns");
+	if (options->wait_ns == INT64_MAX)
+		wti_json_null(json);
+	else
+		wti_json_i64(json, options->wait_ns);
 	text(json, "strings", options->strings_keep ? "keep" : "private");
 	number(json, "blobs_bytes_max", options->blobs_bytes_max);
 	text(json, "clock", recorder->clock.domain == WT_CLOCK_TSC ? "tsc" : "monotonic");
@@ -220,6 +225,20 @@ static void describe_strangers(const struct wti_recorder *recorder, struct wti_j
 		number(json, "pid", stranger->pid);
 		text(json, "command", stranger->command);
 		text(json, "reason", kind->fields[1].enum_names[stranger->reason]);
+		wti_json_object_end(json);
+	}
+	wti_json_array_end(json);
+}
+
+static void describe_left(const struct wti_record_outcome *outcome, struct wti_json *json)
+{
+	number(json, "still_running", outcome->still_running);
+	wti_json_key(json, "left_running");
+	wti_json_array(json);
+	for (uint32_t i = 0; i < outcome->still_running && i < WTI_RECORD_LEFT_SHOWN; i++) {
+		wti_json_object(json);
+		number(json, "pid", outcome->left[i].pid);
+		text(json, "command", outcome->left[i].command);
 		wti_json_object_end(json);
 	}
 	wti_json_array_end(json);
@@ -308,7 +327,7 @@ static void describe_trace(const struct wti_recorder *recorder, bool is_short,
 	describe_strangers(recorder, json);
 	describe_python(outcome, json);
 	describe_syscalls(recorder, json);
-	number(json, "still_running", outcome->still_running);
+	describe_left(outcome, json);
 	wti_json_key(json, "console");
 	wti_json_object(json);
 	number(json, "bytes", outcome->console_bytes);

@@ -29,8 +29,7 @@
 #define WATCHED_NS (50 * MS_NS) /* the same while somebody looks on */
 #define LOADED_FIRST_NS (20 * MS_NS)
 #define LOADED_PAUSE_NS_MAX (64000 * MS_NS)
-#define GRACE_NS (2000 * MS_NS)     /* for processes with an agent that outlive the program */
-#define JOIN_GRACE_NS (100 * MS_NS) /* for others, which may be about to join */
+#define JOIN_GRACE_NS (100 * MS_NS) /* for processes that may be about to join */
 #define DRAIN_NS (5000 * MS_NS)
 #define EVENTS 64
 
@@ -322,9 +321,7 @@ static void detach(struct wti_recorder *recorder)
 	wti_syscalls_stop(&recorder->syscalls);
 	if (recorder->attach.pid && recorder->ended_ns)
 		read_status(recorder);
-	recorder->outcome->still_running =
-		count_alive(recorder) +
-		wti_tree_guests(&recorder->tree, wti_clock_ns(CLOCK_MONOTONIC));
+	wti_left_look(recorder);
 	for (size_t i = 0; i < recorder->join.process_count; i++)
 		end_process(recorder, recorder->join.processes[i]);
 	tell_strangers(recorder, true);
@@ -393,11 +390,11 @@ static bool is_over(struct wti_recorder *recorder, uint64_t now_ns)
 		look_for_end(recorder, now_ns);
 	if (!recorder->ended_ns)
 		return false;
-	if (recorder->detached || now_ns - recorder->heard_ns >= GRACE_NS)
+	if (recorder->detached || now_ns - recorder->heard_ns >= (uint64_t)recorder->wait_ns)
 		return true;
 	if (count_alive(recorder) || wti_syscalls_alive(&recorder->syscalls))
 		return false;
-	if (now_ns - recorder->heard_ns < JOIN_GRACE_NS)
+	if (recorder->wait_ns > WTI_RECORD_GRACE_NS || now_ns - recorder->heard_ns < JOIN_GRACE_NS)
 		return !strangers_alive(recorder);
 	return !wti_tree_guests(&recorder->tree, now_ns);
 }
@@ -433,6 +430,7 @@ void wti_loop_run(struct wti_recorder *recorder)
 	int pause = ACTIVE_MS;
 
 	recorder->loaded_pause_ns = LOADED_FIRST_NS;
+	recorder->wait_ns = recorder->options->wait_ns;
 	for (;;) {
 		struct epoll_event events[EVENTS];
 		int n = epoll_wait(recorder->epoll, events, EVENTS, pause);

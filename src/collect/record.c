@@ -30,6 +30,7 @@ void wti_record_options_init(struct wti_record_options *options)
 		.rings_bytes_max = WTI_RECORD_RINGS_BYTES_MAX,
 		.bytes_max = WTI_RECORD_BYTES_MAX,
 		.flight_ns = WTI_RECORD_FLIGHT_NS,
+		.wait_ns = WTI_RECORD_GRACE_NS,
 	};
 }
 

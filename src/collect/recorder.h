@@ -66,6 +66,7 @@ struct wti_recorder {
 	uint64_t watermark_ns;
 	uint64_t ended_ns; /* MONOTONIC moment of the program's end; 0: it runs */
 	uint64_t heard_ns; /* when we heard of it: a recorder that was stopped hears late */
+	int64_t wait_ns;   /* for processes that outlive it */
 	int wait_status;
 	int exec_errno;        /* the program could not be started */
 	struct wt_err refusal; /* or was not, as its calls could not be recorded; code 0: it was */
@@ -96,6 +97,11 @@ void wti_record_limited(struct wti_recorder *recorder, const char *why);
 
 /* loop.c */
 void wti_loop_run(struct wti_recorder *recorder);
+
+/* left.c */
+/* When nothing is recorded any more: who of the run is still alive, into the outcome and the run.
+ */
+void wti_left_look(struct wti_recorder *recorder);
 
 /* python.c */
 /* When all have joined who will: says why no Python process has, where one was. */

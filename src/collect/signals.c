@@ -91,6 +91,11 @@ static void pass_on(struct wti_recorder *recorder, const struct signalfd_siginfo
 	}
 	if (asks_to_end(number))
 		note_end(recorder, number);
+	/* The program is over: what it has left gets the time to end that it always has. */
+	if (asks_to_end(number) && recorder->ended_ns && recorder->wait_ns > WTI_RECORD_GRACE_NS) {
+		recorder->heard_ns = wti_clock_ns(CLOCK_MONOTONIC);
+		recorder->wait_ns = WTI_RECORD_GRACE_NS;
+	}
 	if (recorder->launch.pid <= 0) {
 		recorder->signals_waiting |= 1ull << (number & 63);
 		return;

@@ -56,6 +56,12 @@ bool wti_golden_leads(const struct wti_checking *checking, const struct wti_devi
 extern const struct wti_code wti_golden_codes[];
 const struct wti_code *wti_golden_code(const char *code); /* or NULL */
 
+/* True: what is missing may have happened unseen. */
+bool wti_golden_in_doubt(const struct wti_checking *checking,
+			 const struct wti_deviation *deviation);
+/* The same, and a note says so. */
+bool wti_golden_doubtful(const struct wti_checking *checking,
+			 const struct wti_deviation *deviation);
 /* The finding of a deviation, into the result. */
 void wti_golden_tell(const struct wti_checking *checking, const struct wti_deviation *deviation);
 void wti_golden_tell_steps(const struct wti_checking *checking);

@@ -60,9 +60,9 @@ static void find_rows(struct state *state)
 
 static void ask(struct wt_query *query, const void *options)
 {
-	static const char *const kinds[] = {"context", "task",       "task_end",
-					    "syscall", "call_begin", "call_end",
-					    "counter", "state",      "lost"};
+	static const char *const kinds[] = {"context",    "task",      "task_end", "syscall",
+					    "call_begin", "call_end",  "counter",  "state",
+					    "lost",       "descriptor"};
 
 	(void)options;
 	query->kinds = kinds;
@@ -222,6 +222,7 @@ static int take_call(struct wti_effects_state *s, const struct wt_event *event, 
 		s->fx->own_count++;
 	} else {
 		s->fx->unread_count += (call.flags & WTI_SYSCALL_UNREAD) != 0;
+		wti_unseen_call(&s->fx->unseen, &call);
 		wti_deeds_call(s, &call);
 		s->fx->syscall_count++;
 	}
@@ -369,6 +370,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 
 	(void)result;
 	end_others(s);
+	wti_unseen_finish(s->fx);
 	wti_actors_finish(s);
 	wti_model_end_step(s, false);
 	wti_searches_drop(s->fx);

@@ -23,6 +23,7 @@
 
 #include "base/arena.h"
 #include "names.h"
+#include "unseen.h"
 
 enum wti_deed {
 	WTI_DEED_MADE,     /* created, or emptied to be written anew */
@@ -168,8 +169,9 @@ struct wti_effects {
 	uint64_t lost_count;    /* events that are missing */
 	uint64_t unread_count;  /* calls whose memory could not be read */
 	uint64_t left_out_count;
-	bool has_tasks;  /* system calls were recorded, be there some or none */
-	bool has_stacks; /* of at least one call */
+	struct wti_unseen unseen; /* what it may have done besides */
+	bool has_tasks;           /* system calls were recorded, be there some or none */
+	bool has_stacks;          /* of at least one call */
 	bool order_is_cut;
 	size_t stream;      /* of system calls */
 	size_t call_stream; /* the first whose agent told calls with their sites */

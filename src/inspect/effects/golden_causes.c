@@ -35,13 +35,15 @@ bool wti_golden_leads(const struct wti_checking *c, const struct wti_deviation *
 	       &c->all[root_of(c, (size_t)(d - c->all))] == leader;
 }
 
-/* What is worse is never hidden behind what is not so bad. */
+/* What is worse is never hidden behind what is not so bad, nor what is sure behind what is in doubt
+ * and therefore not reported. */
 static bool follow(struct wti_checking *c, size_t i, size_t leader)
 {
 	size_t root = root_of(c, leader);
 
 	if (c->all[i].leader || root == i ||
-	    wti_deviation_severity(&c->all[root]) < wti_deviation_severity(&c->all[i]))
+	    wti_deviation_severity(&c->all[root]) < wti_deviation_severity(&c->all[i]) ||
+	    (wti_golden_in_doubt(c, &c->all[root]) && !wti_golden_in_doubt(c, &c->all[i])))
 		return false;
 	c->all[i].leader = root + 1;
 	return true;
@@ -92,10 +94,13 @@ static void pair_up(struct wti_checking *c)
 		if (missing->thing ||
 		    wti_golden_compares(missing->golden->type) != WTI_COMPARE_EXACT)
 			continue;
-		for (size_t j = 0; j < c->count && !missing->instead; j++)
-			if (!c->all[j].golden && is_stand_in(c, missing, &c->all[j]) &&
-			    follow(c, j, i))
-				missing->instead = c->all[j].thing;
+		for (size_t j = 0; j < c->count && !missing->instead; j++) {
+			if (c->all[j].golden || !is_stand_in(c, missing, &c->all[j]))
+				continue;
+			missing->instead = c->all[j].thing;
+			if (!follow(c, j, i))
+				missing->instead = NULL;
+		}
 	}
 }
 

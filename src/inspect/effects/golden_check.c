@@ -382,6 +382,9 @@ static int check_way(const struct wti_checking *c, struct comparing *k, const st
 	}
 	if (r || !any || !k->mine.count)
 		return r;
+	/* What should have come next may have come unseen. */
+	if (best == k->mine.count && c->run->unseen.alive_count)
+		return 0;
 	*ret_off = true;
 	actual = best < k->mine.count ? wti_order_text(&k->common, k->mine.tokens[best])
 				      : "nothing more";
@@ -486,7 +489,7 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 	r = r ? r : wti_golden_find_causes(&c);
 	if (!r) {
 		for (size_t i = 0; i < c.count; i++)
-			if (!c.all[i].leader)
+			if (!c.all[i].leader && !wti_golden_doubtful(\&c, \&c.all[i]))
 				wti_golden_tell(&c, &c.all[i]);
 		note_deviating(&c, ret_deviating);
 		r = run->order_is_cut ? 0 : check_order(&c, ret_deviating);

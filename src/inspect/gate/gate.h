@@ -128,6 +128,7 @@ enum wti_verdict { WTI_HELD, WTI_VIOLATED, WTI_NOT_MEASURED, WTI_DISABLED };
 
 struct wti_outcome {
 	enum wti_verdict verdict;
+	bool is_below; /* violated, as it is less than asked for */
 	char expected[256];
 	char actual[512];
 	char why[512]; /* it was not measured */

@@ -89,6 +89,7 @@ void wti_judge_number(const struct wti_assertion *a, double value, enum wti_unit
 		 *of ? " " : "", of);
 	wti_buf_release(&text);
 	outcome->verdict = is_within ? WTI_HELD : WTI_VIOLATED;
+	outcome->is_below = a->has_min && value < a->min;
 }
 
 /* ---- What a recording has -------------------------------------------------------------------- */
@@ -128,6 +129,28 @@ bool wti_was_recorded(const struct wti_gate_run *run, const char *calls,
 		return false;
 	}
 	return true;
+}
+
+void wti_doubt(const struct wti_gate_run *run, unsigned about, bool is_doubtful,
+	       struct wti_outcome *outcome)
+{
+	char why[sizeof(outcome->why)];
+
+	if (is_doubtful && outcome->verdict != WTI_NOT_MEASURED &&
+	    wti_unseen(&run->effects->unseen, about, why, sizeof(why)))
+		wti_not_evaluated(outcome, "%s", why);
+}
+
+/* More than was counted may have happened: what is too much is so anyway, and what is enough. */
+static void doubt_count(const struct wti_assertion *a, const struct wti_gate_run *run,
+			struct wti_outcome *outcome)
+{
+	unsigned about = a->file || a->type == WTI_GATE_BYTES ? WTI_ABOUT_FILES | WTI_ABOUT_NETWORK
+							      : WTI_ABOUT_CALLS;
+	bool too_few = outcome->verdict == WTI_VIOLATED && outcome->is_below;
+	bool not_too_many = outcome->verdict == WTI_HELD && (a->has_max || a->may_be_absent);
+
+	wti_doubt(run, about, too_few || not_too_many, outcome);
 }
 
 bool wti_gate_matches(const char *pattern, bool is_regex, const char *text)
@@ -211,7 +234,7 @@ static void judge_duration(const struct wti_assertion *a, const struct wti_gate_
 
 /* ---- Counts, bytes --------------------------------------------------------------------------- */
 
-static void judge_count(const struct wti_assertion *a, const struct wti_gate_run *run,
+static void count_calls(const struct wti_assertion *a, const struct wti_gate_run *run,
 			struct wti_outcome *outcome)
 {
 	const struct wti_counter *counter = a->counter;
@@ -255,6 +278,13 @@ static void judge_count(const struct wti_assertion *a, const struct wti_gate_run
 	if (outcome->verdict == WTI_HELD)
 		wti_judge_number(a, (double)(a->has_min ? counter->step_min : counter->step_max),
 				 unit, of, outcome);
+}
+
+static void judge_count(const struct wti_assertion *a, const struct wti_gate_run *run,
+			struct wti_outcome *outcome)
+{
+	count_calls(a, run, outcome);
+	doubt_count(a, run, outcome);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -19,6 +19,10 @@ void wti_judge_number(const struct wti_assertion *assertion, double value, enum 
  * expression, NULL: all. */
 bool wti_was_recorded(const struct wti_gate_run *run, const char *calls,
 		      struct wti_outcome *outcome);
+/* What was not seen is no proof: nothing that was found false by what is missing stays so, nor true
+ * where more may have happened. `about`: enum wti_about. */
+void wti_doubt(const struct wti_gate_run *run, unsigned about, bool is_doubtful,
+	       struct wti_outcome *outcome);
 /* Of what matches a glob or a regular expression; NULL matches all. */
 bool wti_gate_matches(const char *pattern, bool is_regex, const char *text);
 

@@ -143,12 +143,23 @@ static const char *calls_of(const char *effect)
 	return "%file,%desc";
 }
 
+static unsigned about_of(const struct wti_assertion *a, const char *effect)
+{
+	if (!strcmp(effect, "network"))
+		return WTI_ABOUT_NETWORK;
+	if (!strcmp(effect, "exec"))
+		return WTI_ABOUT_PROGRAMS;
+	/* Without a folder or a name any file will do. */
+	return a->outside || a->allow.count ? WTI_ABOUT_FILES | WTI_ABOUT_PLACES : WTI_ABOUT_FILES;
+}
+
 void wti_judge_forbidden(const struct wti_assertion *a, const struct wti_gate_run *run,
 			 struct wti_outcome *outcome)
 {
 	struct named named = {.count = 0};
 	struct wti_buf expected;
 	bool may_be_unseen = false;
+	unsigned about = 0;
 
 	wti_buf_init(&expected, sizeof(outcome->expected));
 	wti_buf_text(&expected, "no");
@@ -172,11 +183,13 @@ void wti_judge_forbidden(const struct wti_assertion *a, const struct wti_gate_ru
 		if (is_violation && !is_allowed(a, &run->effects->things[i]))
 			name_thing(&named, run->effects->things[i].name);
 	}
-	for (size_t j = 0; j < a->effects.count; j++)
+	for (size_t j = 0; j < a->effects.count; j++) {
+		about |= about_of(a, a->effects.items[j]);
 		if (!strcmp(a->effects.items[j], "exec"))
 			name_programs(a, run, &named);
 		else
 			may_be_unseen |= run->counts->unread_count;
+	}
 	outcome->verdict = named.count ? WTI_VIOLATED : WTI_HELD;
 	if (!named.count)
 		name_thing(&named, "none");
@@ -186,9 +199,20 @@ void wti_judge_forbidden(const struct wti_assertion *a, const struct wti_gate_ru
 				  "the arguments of %llu calls about files or peers could not be "
 				  "read: record it again, with --backend ptrace",
 				  (unsigned long long)run->counts->unread_count);
+	wti_doubt(run, about, outcome->verdict == WTI_HELD, outcome);
 }
 
 /* ---- Required -------------------------------------------------------------------------------- */
+
+static const char never_renamed[] = "never renamed into place";
+static const char never_synced[] = "never synced";
+static const char not_synced_again[] = "written to after it was synced";
+
+/* What it lacks somebody may have done unseen. */
+static bool is_absence(const char *wrong)
+{
+	return wrong == never_renamed || wrong == never_synced || wrong == not_synced_again;
+}
 
 /* What is wrong with how the file was written; NULL: nothing. */
 static const char *wrong_with(const struct wti_gate_run *run, size_t i, const char *effect)
@@ -198,13 +222,13 @@ static const char *wrong_with(const struct wti_gate_run *run, size_t i, const ch
 	if (!strcmp(effect, "atomic_rename")) {
 		if (done(run, i, WTI_DEED_MADE) || done(run, i, WTI_DEED_CHANGED))
 			return "written in place";
-		return done(run, i, WTI_DEED_REPLACED) ? NULL : "never renamed into place";
+		return done(run, i, WTI_DEED_REPLACED) ? NULL : never_renamed;
 	}
 	if (done(run, i, WTI_DEED_UNSYNCED))
 		return "renamed before it was synced";
 	if (!done(run, i, WTI_DEED_SYNCED))
-		return "never synced";
-	return thing->is_dirty ? "written to after it was synced" : NULL;
+		return never_synced;
+	return thing->is_dirty ? not_synced_again : NULL;
 }
 
 void wti_judge_required(const struct wti_assertion *a, const struct wti_gate_run *run,
@@ -212,6 +236,7 @@ void wti_judge_required(const struct wti_assertion *a, const struct wti_gate_run
 {
 	struct named named = {.count = 0};
 	size_t file_count = 0;
+	bool is_proved = false;
 
 	if (!wti_was_recorded(run, "%file,%desc", outcome))
 		return;
@@ -231,6 +256,7 @@ void wti_judge_required(const struct wti_assertion *a, const struct wti_gate_run
 
 			if (!wrong)
 				continue;
+			is_proved |= !is_absence(wrong);
 			snprintf(text, sizeof(text), "%.100s %s", thing->name, wrong);
 			name_thing(&named, text);
 		}
@@ -245,6 +271,7 @@ void wti_judge_required(const struct wti_assertion *a, const struct wti_gate_run
 		wti_buf_printf(&named.text, "of %zu file%s", file_count,
 			       file_count == 1 ? "" : "s");
 	tell_named(&named, outcome);
+	wti_doubt(run, WTI_ABOUT_FILES, !is_proved, outcome);
 }
 
 /* ---- Counts of files ------------------------------------------------------------------------- */

@@ -376,6 +376,7 @@ void wti_judge_pattern(const struct wti_assertion *a, const struct wti_gate_run 
 	if (!strcmp(a->of, "TightLoop")) {
 		judge_share(a, (double)run->counts->repeated_count / calls,
 			    "of the calls repeat the one before", outcome);
+		wti_doubt(run, WTI_ABOUT_CALLS, true, outcome);
 		return;
 	}
 	snprintf(of, sizeof(of), "of the calls are made by '%s', one of %zu processes",
@@ -384,4 +385,5 @@ void wti_judge_pattern(const struct wti_assertion *a, const struct wti_gate_run 
 	if (run->counts->process_count < 2 ||
 	    !wti_gate_matches(a->span, a->span_is_regex, run->counts->busiest))
 		outcome->verdict = WTI_HELD;
+	wti_doubt(run, WTI_ABOUT_CALLS, true, outcome);
 }

@@ -357,8 +357,18 @@ int wti_ledger_event(struct wti_ledger *ledger, const struct wt_event *event, st
 	}
 }
 
+/* Where the first goes on, it was the recording that ended, as was asked for. */
+static void count_alive(struct wti_ledger *ledger)
+{
+	bool is_over = ledger->process_count && ledger->processes[0].has_ended;
+
+	for (size_t i = 1; is_over && i < ledger->process_count; i++)
+		ledger->alive_count += !ledger->processes[i].has_ended;
+}
+
 void wti_ledger_finish(struct wti_ledger *ledger)
 {
+	count_alive(ledger);
 	for (size_t i = 0; i < ledger->thread_count; i++)
 		end_thread(ledger, &ledger->threads[i], ledger->threads[i].last_ns);
 }

@@ -95,7 +95,8 @@ struct wti_ledger {
 	uint64_t call_count;
 	uint64_t lost_count; /* in the stream of system calls */
 	uint64_t left_out_count;
-	uint32_t stream; /* of system calls */
+	uint64_t alive_count; /* processes that outlived the program and the recording */
+	uint32_t stream;      /* of system calls */
 };
 
 /* `calls` goes along: it has to have taken an event before the ledger does. */

@@ -381,8 +381,11 @@ static const char *why_not(const struct wti_judge *judge, const struct wti_case 
 	if (has_too_few_calls(judge, account))
 		return "only some system calls were recorded (--syscalls=EXPR)";
 	if (has_lost(judge, account))
-		return account->rule->audit ? "system calls were lost, or too many to be kept apart"
-					    : "events were lost";
+		return !account->rule->audit ? "events were lost"
+		       : judge->has_alive    ? "a process outlived the recording, and what it did "
+					       "later was not seen: record with --wait"
+					     : "system calls were lost, or too many to be kept "
+					       "apart";
 	if (judge->lacked & account->needs)
 		return LACKS_TEXT;
 	return account->why_not ? account->why_not : account->rule->needs;
@@ -455,7 +458,8 @@ void wti_judge_set(struct wti_judge *judge, const struct wti_setting *settings, 
 
 void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger, bool is_whole)
 {
-	judge->lost_call_count = ledger->lost_count + ledger->left_out_count;
+	judge->lost_call_count = ledger->lost_count + ledger->left_out_count + ledger->alive_count;
+	judge->has_alive = ledger->alive_count;
 	judge->has_some_calls = !is_whole;
 	for (size_t i = 0; i < judge->count && ledger->call_count; i++)
 		if (judge->cases[i].rule->audit)

@@ -36,7 +36,8 @@ struct wti_judge {
 	uint32_t listener_counts[WTI_MOMENT_TYPES];
 	uint64_t lost_count;
 	uint32_t lacked;          /* enum wti_lack, in any process */
-	uint64_t lost_call_count; /* of system calls, lost or beyond what is kept */
+	uint64_t lost_call_count; /* of system calls, lost, beyond what is kept, or unseen */
+	bool has_alive;           /* somebody outlived the recording */
 	bool has_some_calls;      /* only some of them were recorded */
 };
 

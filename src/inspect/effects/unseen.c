@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows what a trace of system calls cannot show, and by what it is recognised there. */
+#include "unseen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "effects.h"
+#include "syscall/record.h"
+
+void wti_unseen_call(struct wti_unseen *unseen, const struct wti_syscall *call)
+{
+	const char *name = wti_call_name((enum wti_arch)call->arch, call->nr);
+
+	/* A number that the table of this architecture does not have is no secret: no kernel that
+	 * the table is of does anything for it but fail. */
+	if (call->arch != WTI_ARCH_X86_64 && call->arch != WTI_ARCH_AARCH64)
+		unseen->foreign_count++;
+	else if (name && call->result >= 0 && !strcmp(name, "io_uring_setup"))
+		unseen->uring_count++;
+}
+
+void wti_unseen_finish(struct wti_effects *fx)
+{
+	struct wti_unseen *unseen = &fx->unseen;
+
+	for (size_t i = 0; i < fx->actor_count; i++) {
+		const struct wti_actor *actor = &fx->actors[i];
+
+		if (actor->process || actor->ended)
+			continue;
+		if (!unseen->alive_count++) {
+			unseen->alive_pid = actor->pid;
+			memcpy(unseen->alive_command, actor->command,
+			       sizeof(unseen->alive_command));
+		}
+	}
+}
+
+static void name_alive(const struct wti_unseen *unseen, char *why, size_t bytes)
+{
+	char others[48] = "";
+
+	if (unseen->alive_count > 1)
+		snprintf(others, sizeof(others), " and %llu more",
+			 (unsigned long long)unseen->alive_count - 1);
+	snprintf(why, bytes,
+		 "process %u (%s)%s outlived the recording, and what it did later was not seen: "
+		 "record with --wait",
+		 unseen->alive_pid, unseen->alive_command, others);
+}
+
+bool wti_unseen(const struct wti_unseen *unseen, unsigned about, char *why, size_t bytes)
+{
+	if (unseen->alive_count)
+		name_alive(unseen, why, bytes);
+	else if (unseen->foreign_count)
+		snprintf(why, bytes,
+			 "%llu system calls are those of another architecture, which are not "
+			 "decoded: what they did is not known",
+			 (unsigned long long)unseen->foreign_count);
+	else if (unseen->uring_count && about & (WTI_ABOUT_FILES | WTI_ABOUT_NETWORK))
+		snprintf(why, bytes,
+			 "the program uses io_uring, and what it did through it is not seen: "
+			 "record it with io_uring switched off (sysctl kernel.io_uring_disabled=2, "
+			 "or an option of the program)");
+	else if (unseen->unplaced_count && about & WTI_ABOUT_PLACES)
+		snprintf(why, bytes,
+			 "where %llu files are that were written to is not known, such as %s",
+			 (unsigned long long)unseen->unplaced_count, unseen->unplaced);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""No verdict without evidence: what may have happened unseen is not measured, and what is easily overlooked is seen.
+
+usage: test_unseen.py WHEELTAP UNSEEN
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "compare"))
+from harness import ENVIRONMENT, PATIENCE, Bench, need_system_calls  # noqa: E402
+
+WHEELTAP, UNSEEN = (str(Path(word).resolve()) for word in sys.argv[1:3])
+LATE_MS = "4000"  # after which nobody waits any more who was not asked to
+
+NO_WRITE = '[[gate]]\nname = "it"\ntype = "forbidden"\neffect = ["write"]\n'
+OUTSIDE = NO_WRITE + 'outside = "$CWD"\n'
+NO_NETWORK = '[[gate]]\nname = "it"\ntype = "forbidden"\neffect = ["network"]\n'
+NO_EXEC = '[[gate]]\nname = "it"\ntype = "forbidden"\neffect = ["exec"]\n'
+
+
+def backends() -> list[str]:
+    """Those that can be used here."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="wheeltap-unseen-") as folder:
+        for backend in ("bpf", "ptrace"):
+            done = Bench(WHEELTAP, Path(folder)).call("record", "--syscalls", "--backend", backend, "-o",
+                                                      f"{folder}/{backend}", "--", "/bin/true")
+            if done.returncode:
+                print(f"skipped: {backend}: {done.stderr.strip().splitlines()[-1]}")
+            else:
+                found.append(backend)
+    return found
+
+
+class Unseen(unittest.TestCase):
+    def setUp(self) -> None:
+        # Not below /tmp, where everything is called $TMP/...
+        temporary = tempfile.TemporaryDirectory(prefix="wheeltap-unseen-", dir=Path.cwd())
+        self.addCleanup(temporary.cleanup)
+        self.bench = Bench(WHEELTAP, Path(temporary.name))
+        self.work = self.bench.folder / "work"
+        self.work.mkdir()
+        self.outside = self.bench.folder / "outside"
+        self.outside.mkdir()
+
+    def record(self, *words: str, options: tuple[str, ...] = (), backend: str = "auto", pass_fds: tuple[int, ...] = ()
+               ) -> str:
+        """The folder of a run of the program; the test is skipped where its kernel cannot do it."""
+        self.bench.count += 1
+        run = self.bench.folder / f"run{self.bench.count}"
+        done = subprocess.run([WHEELTAP, "record", "--syscalls", "--backend", backend, *options, "-o", str(run), "--",
+                               UNSEEN, *words], capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT,
+                              cwd=self.work, pass_fds=pass_fds)
+        if done.returncode == 77:
+            self.skipTest(f"this kernel has no {words[0]}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (run / "said").write_text(done.stderr)
+        return str(run)
+
+    def said(self, run: str) -> str:
+        return (Path(run) / "said").read_text()
+
+    def described(self, run: str) -> dict[str, Any]:
+        described: dict[str, Any] = json.loads((Path(run) / "run.json").read_text())
+        return described
+
+    def gate(self, run: str, text: str) -> tuple[int, str, str]:
+        """Exit code, outcome and what is said of one assertion."""
+        path = self.bench.folder / "gate.toml"
+        path.write_text(text)
+        code, result = self.bench.json("gate", "-c", str(path), run)
+        self.assertNotEqual(result["status"], "error", result)
+        row = result["tables"]["assertions"][0]
+        return code, row["outcome"], json.dumps(row)
+
+    def expect(self, run: str, text: str, outcome: str, *words: str) -> None:
+        code, got, row = self.gate(run, text)
+        self.assertEqual((got, code), (outcome, {"held": 0, "violated": 1, "not_measured": 3}[outcome]), row)
+        for word in words:
+            self.assertIn(word, row)
+
+
+class LeftRunning(Unseen):
+    """A process outlives the program."""
+
+    def test_who_is_left_is_named(self) -> None:
+        for backend in BACKENDS:
+            run = self.record("daemon", LATE_MS, "late.txt", backend=backend)
+            described = self.described(run)
+            self.assertEqual(described["still_running"], 1)
+            left = described["left_running"][0]
+            self.assertIn("daemon", left["command"])
+            self.assertRegex(self.said(run), rf"left running: {left['pid']} \(.*daemon")
+            info = self.bench.call("info", run)
+            self.assertIn(f"process {left['pid']} (", info.stdout + info.stderr)
+            self.assertIn("outlived the recording", info.stdout + info.stderr)
+
+    def test_verdicts_are_not_measured(self) -> None:
+        for backend in BACKENDS:
+            run = self.record("daemon", LATE_MS, "late.txt", backend=backend)
+            self.expect(run, NO_WRITE, "not_measured", "outlived the recording", "--wait")
+            self.expect(run, NO_NETWORK, "not_measured", "outlived the recording")
+            self.expect(run, NO_EXEC, "not_measured", "outlived the recording")
+            self.expect(run, '[[gate]]\nname = "it"\ntype = "count"\ncall = "fsync"\nmax = 0\nmay_be_absent = true\n',
+                        "not_measured", "outlived")
+            self.expect(run, '[[gate]]\nname = "it"\ntype = "count"\ncall = "all"\nmin = 1000000\n', "not_measured",
+                        "outlived")
+            # What was seen is enough for these.
+            self.expect(run, '[[gate]]\nname = "it"\ntype = "count"\ncall = "all"\nmin = 3\n', "held")
+            self.expect(run, '[[gate]]\nname = "it"\ntype = "count"\ncall = "all"\nmax = 1\n', "violated")
+
+    def test_synced_later_is_not_never_synced(self) -> None:
+        """The file is written in time, and synced when nobody looks any more."""
+        script = "import os, sys, time\nfd = os.open('f', os.O_WRONLY | os.O_CREAT)\nos.write(fd, b'x')\n" \
+                 "if os.fork(): os._exit(0)\ntime.sleep(4)\nos.fsync(fd)\n"
+        (self.work / "late.py").write_text(script)
+        required = '[[gate]]\nname = "it"\ntype = "required"\neffect = ["fsync"]\nfile = "$CWD/f"\n'
+        run = str(self.bench.record("/usr/bin/python3", "late.py", cwd=self.work))
+        self.expect(run, required, "not_measured", "outlived the recording")
+        run = str(self.bench.record("/usr/bin/python3", "late.py", cwd=self.work, options=("--syscalls", "--wait")))
+        self.expect(run, required, "held")
+
+    def test_waited_for(self) -> None:
+        for backend in BACKENDS:
+            run = self.record("daemon", LATE_MS, "late.txt", backend=backend, options=("--wait",))
+            self.assertEqual((self.described(run)["still_running"], self.described(run)["left_running"]), (0, []))
+            self.assertNotIn("left running", self.said(run))
+            self.expect(run, NO_WRITE, "violated", "late.txt")
+            self.expect(run, NO_NETWORK, "held")
+
+    def test_waited_for_so_long(self) -> None:
+        run = self.record("daemon", "60000", "late.txt", options=("--wait=0.1",))
+        left = self.described(run)["left_running"]
+        self.assertEqual(len(left), 1)
+        os.kill(left[0]["pid"], 9)
+        for word in ("soon", "-1s"):
+            done = self.bench.call("record", f"--wait={word}", "--", "/bin/true")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("--wait", done.stderr)
+
+    def test_goldens_and_diffs(self) -> None:
+        whole = [self.record("daemon", "1", "late.txt", options=("--wait",)) for _ in range(3)]
+        cut = self.record("daemon", LATE_MS, "late.txt")
+        goldens = str(self.bench.folder / "goldens")
+        done = self.bench.call("golden", "add", "it", "-d", goldens, *whole)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        code, result = self.bench.json("golden", "check", "it", "-d", goldens, whole[0])
+        self.assertEqual((code, result["status"]), (0, "clean"))
+        code, result = self.bench.json("golden", "check", "it", "-d", goldens, cut)
+        self.assertEqual((code, result["status"]), (3, "not_measured"), result)
+        self.assertIn("outlived the recording", json.dumps(result["notes"]))
+        self.expect(cut, f'[[gate]]\nname = "it"\ntype = "golden"\ngolden = "it"\nfolder = "{goldens}"\n',
+                    "not_measured", "outlived")
+        code, result = self.bench.json("diff", cut, cut)
+        self.assertEqual((code, result["status"]), (3, "not_measured"))
+
+    def test_habits(self) -> None:
+        run = self.record("daemon", LATE_MS, "late.txt")
+        _, result = self.bench.json("doctor", run)
+        rows = {row["code"]: row for row in result["tables"]["rules"]}
+        self.assertEqual(rows["WT-SYS-003"]["outcome"], "not measured")
+        self.assertIn("outlived", rows["WT-SYS-003"]["why"])
+
+
+class OtherDoors(Unseen):
+    """Calls that are made without the usual system calls."""
+
+    def test_io_uring(self) -> None:
+        for backend in BACKENDS:
+            run = self.record("uring", backend=backend)
+            self.expect(run, NO_WRITE, "not_measured", "io_uring")
+            self.expect(run, NO_NETWORK, "not_measured", "io_uring")
+            self.expect(run, NO_EXEC, "held")  # it cannot do that
+
+
+if __name__ == "__main__":
+    need_system_calls(WHEELTAP)
+    BACKENDS = backends()
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

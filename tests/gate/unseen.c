@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does things in ways that are easily overlooked, for test_unseen.py: late, through other doors of
+ * the kernel, under other names.
+ *
+ *	unseen DEED [ARGUMENT...]
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void must(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	perror(what);
+	exit(1);
+}
+
+static void put(int fd)
+{
+	must(write(fd, "x", 1) == 1, "write");
+}
+
+/* MILLISECONDS FILE: a process that the program does not wait for, and that syncs what it writes.
+ */
+static void leave_daemon(char **words)
+{
+	long ms = strtol(words[0], NULL, 10);
+	struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+	pid_t child = fork();
+	int fd;
+
+	must(child >= 0, "fork");
+	if (child)
+		return;
+	setsid();
+	for (fd = 0; fd < 3; fd++)
+		close(fd);
+	nanosleep(&pause, NULL);
+	fd = open(words[1], O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (fd < 0 || write(fd, "x", 1) != 1 || fsync(fd))
+		_exit(1);
+	_exit(0);
+}
+
+static void make_uring(char **words)
+{
+	struct io_uring_params params;
+
+	(void)words;
+	memset(&params, 0, sizeof(params));
+	if (syscall(SYS_io_uring_setup, 4, &params) < 0)
+		exit(77);
+}
+
+#ifdef __x86_64__
+/* A 32-bit system call from a 64-bit program: its pointers have to be below 4 GB. */
+static long call32(long nr, long a, long b, long c)
+{
+	long result;
+
+	__asm__ volatile("int $0x80"
+			 : "=a"(result)
+			 : "a"(nr), "b"(a), "c"(b), "d"(c)
+			 : "memory", "r8", "r9", "r10", "r11");
+	return (int)result;
+}
+
+/* FILE: made and written to by 32-bit calls. */
+static void write32(char **words)
+{
+	enum { WRITE32 = 4, OPEN32 = 5, CLOSE32 = 6 };
+	char *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	long fd;
+
+	must(low != MAP_FAILED, "mmap");
+	snprintf(low, 4096, "%s", words[0]);
+	fd = call32(OPEN32, (long)low, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (fd == -ENOSYS)
+		exit(77);
+	must(fd >= 0 && call32(WRITE32, fd, (long)low, 1) == 1, words[0]);
+	call32(CLOSE32, fd, 0, 0);
+}
+#else
+static void write32(char **words)
+{
+	(void)words;
+	exit(77);
+}
+#endif
+
+/* FILE... */
+static void write_files(char **words)
+{
+	for (; *words; words++) {
+		int fd = open(*words, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+		must(fd >= 0, *words);
+		put(fd);
+		close(fd);
+	}
+}
+
+/* FOLDER FILE: from within the folder. */
+static void write_in(char **words)
+{
+	must(!chdir(words[0]), words[0]);
+	write_files(words + 1);
+}
+
+/* TARGET LINK FILE: through a link that the program makes and takes away. */
+static void write_by_own_link(char **words)
+{
+	must(!symlink(words[0], words[1]), words[1]);
+	write_files(words + 2);
+	must(!unlink(words[1]), words[1]);
+}
+
+static void make_folder(char **words)
+{
+	must(!mkdir(words[0], 0755), words[0]);
+}
+
+static void remove_file(char **words)
+{
+	must(!unlink(words[0]), words[0]);
+}
+
+static void write_inherited(char **words)
+{
+	put(atoi(words[0]));
+}
+
+/* SOCKET: writes to what is passed over it. */
+static void write_passed(char **words)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr head;
+	} control;
+	char byte;
+	struct iovec part = {&byte, 1};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	int fd;
+
+	must(recvmsg(atoi(words[0]), &message, 0) == 1, "recvmsg");
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
+	put(fd);
+	usleep(200000); /* it is still open when somebody looks at it */
+}
+
+static struct sockaddr_in somewhere(int port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return address;
+}
+
+/* HOW: sendto, sendmsg, sendmmsg or fastopen */
+static void send_unconnected(char **words)
+{
+	struct sockaddr_in to = somewhere(9);
+	struct iovec part = {"x", 1};
+	struct mmsghdr many = {.msg_hdr = {.msg_name = &to,
+					   .msg_namelen = sizeof(to),
+					   .msg_iov = &part,
+					   .msg_iovlen = 1}};
+	bool is_fast = !strcmp(words[0], "fastopen");
+	int fd = socket(AF_INET, is_fast ? SOCK_STREAM : SOCK_DGRAM, 0);
+
+	must(fd >= 0, "socket");
+	if (!strcmp(words[0], "sendmsg"))
+		must(sendmsg(fd, &many.msg_hdr, 0) == 1, "sendmsg");
+	else if (!strcmp(words[0], "sendmmsg"))
+		must(sendmmsg(fd, &many, 1, 0) == 1, "sendmmsg");
+	else if (is_fast) /* nobody listens: that it was tried is what counts */
+		sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&to, sizeof(to));
+	else
+		must(sendto(fd, "x", 1, 0, (struct sockaddr *)&to, sizeof(to)) == 1, "sendto");
+}
+
+/* Calls that no kernel has. */
+static void call_unknown(char **words)
+{
+	for (; *words; words++)
+		syscall(strtol(*words, NULL, 0), 1, 2, 3, 4, 5, 6);
+}
+
+/* PROGRAM ARGUMENT...: by fork and exec, as a shell does. */
+static void execute(char **words)
+{
+	pid_t child = fork();
+
+	must(child >= 0, "fork");
+	if (!child) {
+		execv(words[0], words);
+		_exit(127);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static const struct {
+	const char *name;
+	int least; /* arguments */
+	void (*act)(char **words);
+} deeds[] = {
+	{"daemon", 2, leave_daemon},       {"uring", 0, make_uring},
+	{"write32", 1, write32},           {"write", 1, write_files},
+	{"write-in", 2, write_in},         {"own-link", 3, write_by_own_link},
+	{"mkdir", 1, make_folder},         {"remove", 1, remove_file},
+	{"inherited", 1, write_inherited}, {"passed", 1, write_passed},
+	{"send", 1, send_unconnected},     {"unknown", 1, call_unknown},
+	{"execute", 1, execute},
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(deeds) / sizeof(*deeds); i++) {
+		if (strcmp(deeds[i].name, argv[1]) != 0 || argc - 2 < deeds[i].least)
+			continue;
+		deeds[i].act(argv + 2);
+		return 0;
+	}
+	fprintf(stderr, "usage: unseen DEED [ARGUMENT...]\n");
+	return 2;
+}
