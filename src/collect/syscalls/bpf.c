@@ -8,7 +8,9 @@
  * would cost more than the record.
  */
 #include <errno.h>
+#include <linux/bpf.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,9 +18,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "base/err.h"
 #include "collect/clock.h"
@@ -51,41 +50,75 @@ _Static_assert(sizeof(((struct wti_tap_plan *)0)->reads) >= WTI_READS_MAX * size
 #define LATE_NS 1000000000u
 #define PRIORITY (-15) /* of the thread that reads the ring, where that is permitted */
 
+#define FIRST_BYTES (4u << 20) /* of the ring are mapped at first: most programs need no more */
+#define CPUS_MAX 8192
+
 struct bpf_capture {
 	struct wti_tap *tap;
 	unsigned long *consumer; /* how far we have read */
 	const uint8_t *producer; /* how far there is something to read; a page on, the data */
 	size_t page_bytes;
+	size_t data_bytes;     /* of the data that are mapped */
+	bool is_blind;         /* the rest of it could not be */
+	uint32_t ended_count;  /* threads whose end was handed over */
 	struct wti_maps *maps; /* for stacks; NULL: none are wanted */
 };
 
 /* ---- The ring -------------------------------------------------------------------------------- */
 
+/* What children get of it is of no use to them, and costs each of them a table of all pages. */
+static void *map_pages(const struct bpf_capture *capture, size_t bytes, int protection, off_t at)
+{
+	void *map = mmap(NULL, bytes, protection, MAP_SHARED, capture->tap->maps.ring.map_fd, at);
+
+	if (map == MAP_FAILED)
+		return NULL;
+	madvise(map, bytes, MADV_DONTFORK);
+	return map;
+}
+
+static void unmap_data(struct bpf_capture *capture)
+{
+	if (capture->producer)
+		munmap((void *)(uintptr_t)capture->producer,
+		       capture->page_bytes + capture->data_bytes);
+}
+
+static int map_data(struct bpf_capture *capture, size_t bytes)
+{
+	void *map = map_pages(capture, capture->page_bytes + bytes, PROT_READ,
+			      (off_t)capture->page_bytes);
+
+	if (!map)
+		return -1;
+	unmap_data(capture);
+	capture->producer = map;
+	capture->data_bytes = bytes;
+	return 0;
+}
+
 static int map_ring(struct bpf_capture *capture)
 {
-	int fd = bpf_map__fd(capture->tap->maps.ring);
-	void *map;
-
 	capture->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	map = mmap(NULL, capture->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		return -1;
-	capture->consumer = map;
-	map = mmap(NULL, capture->page_bytes + 2 * (size_t)WTI_TAP_RING_BYTES, PROT_READ,
-		   MAP_SHARED, fd, (off_t)capture->page_bytes);
-	if (map == MAP_FAILED)
-		return -1;
-	capture->producer = map;
-	return 0;
+	capture->consumer = map_pages(capture, capture->page_bytes, PROT_READ | PROT_WRITE, 0);
+	return capture->consumer ? map_data(capture, FIRST_BYTES) : -1;
 }
 
 static void unmap_ring(struct bpf_capture *capture)
 {
 	if (capture->consumer)
 		munmap(capture->consumer, capture->page_bytes);
-	if (capture->producer)
-		munmap((void *)(uintptr_t)capture->producer,
-		       capture->page_bytes + 2 * (size_t)WTI_TAP_RING_BYTES);
+	unmap_data(capture);
+}
+
+/* True if what was written up to `end` can be read. All of the ring is mapped when more than its
+ * beginning is in use, as that takes longer than the whole of a short program. */
+static bool is_mapped(struct bpf_capture *capture, unsigned long end)
+{
+	if (end <= capture->data_bytes || capture->data_bytes == 2 * (size_t)WTI_TAP_RING_BYTES)
+		return true;
+	capture->is_blind = map_data(capture, 2 * (size_t)WTI_TAP_RING_BYTES) != 0;
+	return !capture->is_blind;
 }
 
 static unsigned long written(const struct bpf_capture *capture)
@@ -99,12 +132,14 @@ static const struct sock_fprog *filter(void *self)
 	return NULL; /* it filters in the kernel as it is */
 }
 
-static void tell_maps(struct bpf_capture *capture, const struct wti_raw *raw,
+static void hand_over(struct bpf_capture *capture, const struct wti_raw *raw, size_t bytes,
 		      void (*take)(void *context, const struct wti_raw *raw, size_t bytes),
 		      void *context)
 {
-	if (raw->type == WTI_RAW_STACK)
+	if (capture->maps && raw->type == WTI_RAW_STACK)
 		wti_maps_until(capture->maps, raw->time_ns, take, context);
+	capture->ended_count += raw->type == WTI_RAW_END;
+	take(context, raw, bytes);
 }
 
 static bool drain(void *self, size_t count_max,
@@ -112,9 +147,12 @@ static bool drain(void *self, size_t count_max,
 		  void *context)
 {
 	struct bpf_capture *capture = self;
-	const uint8_t *data = capture->producer + capture->page_bytes;
 	unsigned long at = *capture->consumer, end = written(capture);
+	const uint8_t *data;
 
+	if (!is_mapped(capture, end))
+		return false;
+	data = capture->producer + capture->page_bytes;
 	if (capture->maps) /* what was mapped before these records is there by now */
 		wti_maps_gather(capture->maps);
 	if (capture->maps && at == end) /* no record of a time so long ago can still come */
@@ -128,11 +166,9 @@ static bool drain(void *self, size_t count_max,
 
 		if (length & BPF_RINGBUF_BUSY_BIT) /* is being written */
 			return false;
-		if (capture->maps)
-			tell_maps(capture, (const void *)(head + BPF_RINGBUF_HDR_SZ), take,
-				  context);
 		if (!(length & BPF_RINGBUF_DISCARD_BIT))
-			take(context, (const void *)(head + BPF_RINGBUF_HDR_SZ), bytes);
+			hand_over(capture, (const void *)(head + BPF_RINGBUF_HDR_SZ), bytes, take,
+				  context);
 		at += (bytes + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
 		__atomic_store_n(capture->consumer, at, __ATOMIC_RELEASE);
 	}
@@ -151,7 +187,8 @@ static unsigned fill(void *self)
 /* Runs the program that walks through all threads of the machine. */
 static void walk(struct bpf_capture *capture, enum wti_tap_walk why)
 {
-	int fd = bpf_iter_create(bpf_link__fd(capture->tap->links.walk_all));
+	union bpf_attr attr = {.iter_create.link_fd = (uint32_t)capture->tap->links.walk_all_fd};
+	int fd = skel_sys_bpf(BPF_ITER_CREATE, &attr, sizeof(attr.iter_create));
 	char nothing[16];
 	ssize_t n = fd < 0 ? 0 : 1;
 
@@ -166,13 +203,9 @@ static int add_root(struct bpf_capture *capture, pid_t pid, enum wti_root_mode m
 		    struct wt_err *err)
 {
 	uint32_t key = (uint32_t)pid, value = mode;
-	int r = bpf_map__update_elem(capture->tap->maps.roots, &key, sizeof(key), &value,
-				     sizeof(value), BPF_NOEXIST);
 
-	if (r == -EEXIST)
-		return 0;
-	if (r)
-		return wti_err_errno(err, "cannot follow", "the program");
+	if (skel_map_update_elem(capture->tap->maps.roots.map_fd, &key, &value, BPF_NOEXIST))
+		return errno == EEXIST ? 0 : wti_err_errno(err, "cannot follow", "the program");
 	__atomic_fetch_add(&capture->tap->bss->root_count, 1, __ATOMIC_SEQ_CST);
 	return 1;
 }
@@ -230,7 +263,8 @@ static uint64_t lost(void *self)
 {
 	const struct bpf_capture *capture = self;
 
-	return __atomic_load_n(&capture->tap->bss->lost_records, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&capture->tap->bss->lost_records, __ATOMIC_SEQ_CST) +
+	       capture->is_blind; /* one stands for all that are still in the ring */
 }
 
 static uint64_t lost_stacks(void *self)
@@ -241,16 +275,33 @@ static uint64_t lost_stacks(void *self)
 	       (capture->maps ? wti_maps_lost(capture->maps) : 0);
 }
 
+/* Every thread that ever was followed has ended, and nothing was lost: no more can come. */
+static bool all_ended(const struct bpf_capture *capture)
+{
+	uint32_t followed = __atomic_load_n(&capture->tap->bss->last_track, __ATOMIC_SEQ_CST);
+
+	return followed && capture->ended_count == followed &&
+	       *capture->consumer == written(capture);
+}
+
+static void detach(struct bpf_capture *capture)
+{
+	wti_tap__detach(capture->tap);
+	memset(&capture->tap->links, 0, sizeof(capture->tap->links)); /* nor a second time */
+}
+
 static void stop(void *self)
 {
 	struct bpf_capture *capture = self;
 
 	__atomic_store_n(&capture->tap->bss->stopped, 1, __ATOMIC_SEQ_CST);
-	/* Waits for those that are just making a record. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-	walk(capture, WTI_TAP_WALK_END);
+	if (!all_ended(capture)) {
+		/* Waits for those that are just making a record, which takes some 20 ms. */
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+		walk(capture, WTI_TAP_WALK_END);
+	}
 	setpriority(PRIO_PROCESS, 0, 0);
-	wti_tap__detach(capture->tap);
+	detach(capture);
 }
 
 static void free_capture(void *self)
@@ -263,11 +314,6 @@ static void free_capture(void *self)
 	wti_maps_free(capture->maps);
 	wti_tap__destroy(capture->tap);
 	free(capture);
-}
-
-static int silence(enum libbpf_print_level level, const char *format, va_list arguments)
-{
-	return 0;
 }
 
 static int refused(struct wt_err *err, int code)
@@ -288,7 +334,7 @@ static int refused(struct wt_err *err, int code)
 /* For each number what there is to read. */
 static int put_plans(struct bpf_capture *capture, const struct wti_capture_options *options)
 {
-	int fd = bpf_map__fd(capture->tap->maps.plans), r = 0;
+	int fd = capture->tap->maps.plans.map_fd, r = 0;
 	struct wti_plans *plans = malloc(sizeof(*plans));
 
 	if (!plans)
@@ -308,10 +354,29 @@ static int put_plans(struct bpf_capture *capture, const struct wti_capture_optio
 			to.at_exit |= late;
 			to.at_entry |= !late;
 		}
-		r = bpf_map_update_elem(fd, &nr, &to, BPF_ANY);
+		r = skel_map_update_elem(fd, &nr, &to, BPF_ANY) ? -errno : 0;
 	}
 	free(plans);
 	return r;
+}
+
+/* Processors that there may ever be: one more than the last number of "0-7" or "0,2-3". */
+static uint32_t cpu_count(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
+	long highest = sysconf(_SC_NPROCESSORS_CONF) - 1;
+	char text[256];
+
+	if (file && fgets(text, sizeof(text), file)) {
+		size_t at = strlen(text);
+
+		while (at && !strchr(",-", text[at - 1]))
+			at--;
+		highest = strtol(text + at, NULL, 10);
+	}
+	if (file)
+		fclose(file);
+	return highest >= 0 && highest < CPUS_MAX ? (uint32_t)highest + 1 : CPUS_MAX;
 }
 
 static int load(struct bpf_capture *capture, const struct wti_capture_options *options)
@@ -325,14 +390,13 @@ static int load(struct bpf_capture *capture, const struct wti_capture_options *o
 		capture->tap->rodata->wanted[nr] = wti_call_set_has(&options->wanted, nr);
 	capture->tap->rodata->contents = options->contents;
 	capture->tap->rodata->stacks = options->stacks;
-	if (options->stacks && libbpf_num_possible_cpus() > 0)
-		bpf_map__set_max_entries(capture->tap->maps.stack_scratches,
-					 (uint32_t)libbpf_num_possible_cpus());
+	if (options->stacks)
+		capture->tap->maps.stack_scratches.max_entries = cpu_count();
 	r = wti_tap__load(capture->tap);
 	if (!r)
 		r = put_plans(capture, options);
-	if (!r)
-		r = wti_tap__attach(capture->tap);
+	if (!r && wti_tap__attach(capture->tap))
+		r = -errno;
 	if (!r && map_ring(capture))
 		r = -errno;
 	return r;
@@ -353,7 +417,6 @@ int wti_capture_bpf(const struct wti_capture_options *options, struct wti_captur
 			return r;
 		}
 	}
-	libbpf_set_print(silence);
 	r = load(capture, options);
 	if (r) {
 		free_capture(capture);

@@ -69,8 +69,11 @@ static __always_inline bool has_room(struct wti_tap_scratch *s, __u32 bytes)
 	return s->bytes + PIECE_HEAD_BYTES + sizeof(__u64) + bytes < WTI_TAP_MEMORY_MAX;
 }
 
-static __noinline int add_bytes(struct wti_tap_scratch *s, __u64 address, __u64 whole,
-				__u32 bytes_max)
+/*
+ * Functions that are not static are checked by the kernel's verifier once, by themselves, and not
+ * again wherever they are called from: that is most of the time that loading takes.
+ */
+__noinline int add_bytes(struct wti_tap_scratch *s, __u64 address, __u64 whole, __u32 bytes_max)
 {
 	__u32 bytes = whole < bytes_max ? (__u32)whole : bytes_max, data;
 
@@ -94,7 +97,7 @@ static __noinline int add_bytes(struct wti_tap_scratch *s, __u64 address, __u64 
 	return (int)bytes;
 }
 
-static __noinline int add_string(struct wti_tap_scratch *s, __u64 address, __u32 bytes_max)
+__noinline int add_string(struct wti_tap_scratch *s, __u64 address, __u32 bytes_max)
 {
 	__u32 data;
 	long got;
@@ -159,7 +162,7 @@ static long add_one_string(__u32 i, void *opaque)
 }
 
 /* Pointers up to NULL, and what the first of them point to. */
-static __noinline int add_strings(__u64 address, __u32 bytes_max, __u32 each)
+__noinline int add_strings(__u64 address, __u32 bytes_max, __u32 each)
 {
 	struct vector vector = {.address = address, .most = bytes_max / 8, .bytes = each};
 
@@ -187,7 +190,7 @@ static long add_one_range(__u32 i, void *opaque)
 	return 0;
 }
 
-static __noinline int add_ranges(__u64 address, __u64 length, __u32 contents_max)
+__noinline int add_ranges(__u64 address, __u64 length, __u32 contents_max)
 {
 	struct vector vector = {.address = address};
 	struct wti_tap_scratch *s = scratch();
@@ -203,7 +206,7 @@ static __noinline int add_ranges(__u64 address, __u64 length, __u32 contents_max
 	return 0;
 }
 
-static __noinline int add_message(__u64 address, __u32 contents_max)
+__noinline int add_message(__u64 address, __u32 contents_max)
 {
 	__u64 head[MSGHDR_BYTES / 8] = {0};
 	struct wti_tap_scratch *s = scratch();
