@@ -434,7 +434,9 @@ int ended(__u64 *ctx)
 	record->tid = task->pid;
 	record->pid = task->tgid;
 	record->status = task->exit_code;
-	record->flags = task->signal->live.counter == 0;
+	/* Not by following the pointers: to prove that safe the kernel searches all its types,
+	 * which takes two milliseconds each time that this is loaded. */
+	record->flags = BPF_CORE_READ(task, signal, live.counter) == 0;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	state->seq++;
 	return 0;
