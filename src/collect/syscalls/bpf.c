@@ -52,12 +52,15 @@ _Static_assert(sizeof(((struct wti_tap_plan *)0)->reads) >= WTI_READS_MAX * size
 
 #define FIRST_BYTES (4u << 20) /* of the ring are mapped at first: most programs need no more */
 #define CPUS_MAX 8192
+#define RING_BYTES_MIN (16u << 20)
+#define RING_BYTES_OF_CPU (8u << 20) /* what it writes in 60 ms of nothing but calls */
 
 struct bpf_capture {
 	struct wti_tap *tap;
 	unsigned long *consumer; /* how far we have read */
 	const uint8_t *producer; /* how far there is something to read; a page on, the data */
 	size_t page_bytes;
+	size_t ring_bytes;
 	size_t data_bytes;     /* of the data that are mapped */
 	bool is_blind;         /* the rest of it could not be */
 	uint32_t ended_count;  /* threads whose end was handed over */
@@ -115,9 +118,9 @@ static void unmap_ring(struct bpf_capture *capture)
  * beginning is in use, as that takes longer than the whole of a short program. */
 static bool is_mapped(struct bpf_capture *capture, unsigned long end)
 {
-	if (end <= capture->data_bytes || capture->data_bytes == 2 * (size_t)WTI_TAP_RING_BYTES)
+	if (end <= capture->data_bytes || capture->data_bytes == 2 * capture->ring_bytes)
 		return true;
-	capture->is_blind = map_data(capture, 2 * (size_t)WTI_TAP_RING_BYTES) != 0;
+	capture->is_blind = map_data(capture, 2 * capture->ring_bytes) != 0;
 	return !capture->is_blind;
 }
 
@@ -159,7 +162,7 @@ static bool drain(void *self, size_t count_max,
 		wti_maps_until(capture->maps, wti_clock_ns(CLOCK_MONOTONIC) - LATE_NS, take,
 			       context);
 	while (at < end && count_max--) {
-		const uint8_t *head = data + (at & (WTI_TAP_RING_BYTES - 1));
+		const uint8_t *head = data + (at & (capture->ring_bytes - 1));
 		uint32_t length =
 			__atomic_load_n((const uint32_t *)(const void *)head, __ATOMIC_ACQUIRE);
 		size_t bytes = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
@@ -179,7 +182,7 @@ static unsigned fill(void *self)
 {
 	const struct bpf_capture *capture = self;
 
-	return (unsigned)((written(capture) - *capture->consumer) / (WTI_TAP_RING_BYTES / 100));
+	return (unsigned)((written(capture) - *capture->consumer) / (capture->ring_bytes / 100));
 }
 
 /* ---- Its life -------------------------------------------------------------------------------- */
@@ -379,6 +382,20 @@ static uint32_t cpu_count(void)
 	return highest >= 0 && highest < CPUS_MAX ? (uint32_t)highest + 1 : CPUS_MAX;
 }
 
+/*
+ * Making the ring takes 1 ms for 8 MB, and what fills it are the processors. Where nobody can be
+ * held back, and where records have stacks, it is as large as it may be.
+ */
+static size_t choose_ring_bytes(const struct wti_capture_options *options)
+{
+	size_t bytes = RING_BYTES_MIN, wanted = (size_t)cpu_count() * RING_BYTES_OF_CPU;
+
+	while (bytes < WTI_TAP_RING_BYTES_MAX &&
+	       (bytes < wanted || options->running || options->stacks))
+		bytes *= 2;
+	return bytes;
+}
+
 static int load(struct bpf_capture *capture, const struct wti_capture_options *options)
 {
 	int r;
@@ -390,6 +407,8 @@ static int load(struct bpf_capture *capture, const struct wti_capture_options *o
 		capture->tap->rodata->wanted[nr] = wti_call_set_has(&options->wanted, nr);
 	capture->tap->rodata->contents = options->contents;
 	capture->tap->rodata->stacks = options->stacks;
+	capture->ring_bytes = choose_ring_bytes(options);
+	capture->tap->maps.ring.max_entries = (uint32_t)capture->ring_bytes;
 	if (options->stacks)
 		capture->tap->maps.stack_scratches.max_entries = cpu_count();
 	r = wti_tap__load(capture->tap);

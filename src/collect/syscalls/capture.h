@@ -23,6 +23,7 @@ struct wti_capture_options {
 	bool narrow;   /* they are few: all others are to be left alone */
 	bool contents; /* what is read and written is kept, too, not only names */
 	bool stacks;   /* where calls come from */
+	bool running;  /* the program is there already, and cannot be held back */
 };
 
 struct wti_capture {

@@ -33,7 +33,8 @@ static int open_capture(struct wti_syscalls *syscalls, const struct wti_syscalls
 	struct wti_capture_options capture = {.wanted = options->wanted,
 					      .narrow = options->expression && !options->attach,
 					      .contents = options->contents,
-					      .stacks = options->stacks};
+					      .stacks = options->stacks,
+					      .running = options->attach != 0};
 	struct wt_err refused = {0};
 	int r;
 

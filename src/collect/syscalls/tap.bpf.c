@@ -65,7 +65,7 @@ struct task_struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, WTI_TAP_RING_BYTES);
+	__uint(max_entries, WTI_TAP_RING_BYTES_MAX); /* is set by bpf.c */
 } ring SEC(".maps");
 
 struct {

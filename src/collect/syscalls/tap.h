@@ -9,7 +9,7 @@
 
 #include "raw.h"
 
-#define WTI_TAP_RING_BYTES (64u << 20)
+#define WTI_TAP_RING_BYTES_MAX (64u << 20) /* a power of two, as all that bpf.c may choose */
 #define WTI_TAP_CALLS_MAX 1024
 #define WTI_TAP_ROOTS_MAX 4096
 
