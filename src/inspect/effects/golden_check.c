@@ -489,7 +489,7 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 	r = r ? r : wti_golden_find_causes(&c);
 	if (!r) {
 		for (size_t i = 0; i < c.count; i++)
-			if (!c.all[i].leader && !wti_golden_doubtful(\&c, \&c.all[i]))
+			if (!c.all[i].leader && !wti_golden_doubtful(&c, &c.all[i]))
 				wti_golden_tell(&c, &c.all[i]);
 		note_deviating(&c, ret_deviating);
 		r = run->order_is_cut ? 0 : check_order(&c, ret_deviating);
