@@ -123,7 +123,7 @@ class Signals(Recording):
             ended.unlink()
 
     def test_stopped_program_goes_on(self) -> None:
-        recorder = harness.start(self.run_folder, harness.TALKER, "50", "3", "300")
+        recorder = harness.start(self.run_folder, harness.TALKER, "50", "3", "3000")
         pid = harness.wait_for(lambda: harness.program_of(recorder.pid, "record_talker"))
         os.kill(pid, signal.SIGSTOP)
         time.sleep(0.1)
