@@ -11,9 +11,12 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "context.h"
+#include "info_groups.h"
 #include "label.h"
+#include "roles.h"
 #include "spans.h"
 #include "table.h"
+#include "trace/query.h"
 
 #define KINDS_MAX 65536u
 #define TRACKS_MAX (1u << 20)
@@ -50,6 +53,8 @@ struct state {
 	struct lost_count lost[LOST_REASONS];
 	struct wt_text lost_names[LOST_REASONS];
 	struct wti_steps steps;
+	struct wti_roles roles;
+	struct wti_groups groups;
 	struct wti_map not_followed; /* reason and command: how often */
 	char *notes[NOTES_SHOWN];
 	size_t note_count;
@@ -178,7 +183,12 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	for (size_t i = 0; i < wt_trace_stream_count(trace) && !r; i++)
 		r = count_stream(s, i, &batch);
 	wt_batch_release(&batch);
-	return r ? wti_err(err, r, "out of memory") : 0;
+	if (r)
+		return wti_err(err, r, "out of memory");
+	r = wti_roles_init(&s->roles, trace, err);
+	if (!r && wti_groups_init(&s->groups, &s->roles))
+		r = wti_err(err, WT_E_NOMEM, "out of memory");
+	return r;
 }
 
 static void release(void *opaque)
@@ -190,6 +200,8 @@ static void release(void *opaque)
 	wti_map_release(&s->track_index);
 	wti_map_release(&s->not_followed);
 	wti_steps_release(&s->steps);
+	wti_roles_release(&s->roles);
+	wti_groups_release(&s->groups);
 	for (size_t i = 0; i < s->note_count; i++)
 		free(s->notes[i]);
 }
@@ -299,80 +311,152 @@ static int by_track(const void *a, const void *b)
 	return x->track < y->track ? -1 : x->track > y->track;
 }
 
-static void tracks_table(const struct state *s, struct wt_result *result)
+/* Where workers are grouped, all rows are for machines, and those of a second table for people. */
+static void track_columns(struct wt_table *table, bool is_shown, bool is_grouped)
+{
+	wt_table_column(table, "track", is_shown ? "track" : "", WT_CELL_TEXT);
+	wt_table_column(table, "type", is_shown ? "type" : "", WT_CELL_TEXT);
+	wt_table_column(table, "stream", is_shown ? "stream" : "", WT_CELL_ID);
+	wt_table_column(table, "id", is_shown ? "id" : "", WT_CELL_ID);
+	if (is_grouped)
+		wt_table_column(table, "processes", "processes", WT_CELL_COUNT);
+	wt_table_column(table, "events", is_shown ? "events" : "", WT_CELL_COUNT);
+}
+
+static void add_track(const struct state *s, struct wt_table *table,
+		      const struct track_count *count, bool is_grouped)
 {
 	static const char *const types[] = {"-", "thread", "queue", "rank", "recorder"};
-	struct wt_table *table = wt_result_table(result, "tracks", "by track");
+	const struct wt_reader *reader = wt_trace_stream(s->trace, count->stream);
+	const struct wt_track *track = wt_reader_track(reader, count->track);
+	const char *type = !count->track              ? "process"
+			   : track && track->type < 5 ? types[track->type]
+						      : types[0];
+	char label[WTI_LABEL_BYTES];
+	struct wt_text text = wti_role_label(label, &s->roles, count->stream, count->track);
+
+	wt_table_row(table);
+	wt_table_text(table, text.data, text.bytes);
+	wt_table_text(table, type, strlen(type));
+	wt_table_count(table, count->stream);
+	wt_table_count(table, count->track);
+	if (is_grouped)
+		wt_table_empty(table);
+	wt_table_count(table, count->events);
+}
+
+static void add_worker(const struct state *s, struct wt_table *table, const struct wti_group *group)
+{
+	char label[WTI_LABEL_BYTES];
+	struct wt_text text = wti_role_label(label, &s->roles, group->stream, 0);
+
+	wt_table_row(table);
+	wt_table_text(table, text.data, text.bytes);
+	wt_table_text(table, "worker", 6);
+	wt_table_empty(table);
+	wt_table_empty(table);
+	wt_table_count(table, group->streams);
+	wt_table_count(table, group->events);
+}
+
+static void track_groups(const struct state *s, const struct track_count *sorted, size_t count,
+			 struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(result, "track_groups", "by track");
+
+	track_columns(table, true, true);
+	for (size_t i = 0; i < count; i++)
+		if (!wti_groups_has(&s->roles, sorted[i].stream))
+			add_track(s, table, &sorted[i], true);
+	for (size_t i = 0; i < s->groups.count && i < TRACKS_SHOWN; i++)
+		add_worker(s, table, &s->groups.all[i]);
+}
+
+static void tracks_table(const struct state *s, struct wt_result *result)
+{
+	bool is_grouped = s->groups.count;
+	struct wt_table *table = wt_result_table(result, "tracks", is_grouped ? "" : "by track");
 	size_t count = s->track_index.count;
 	struct track_count *sorted = calloc(count + 1, sizeof(*sorted));
-	char label[WTI_LABEL_BYTES];
 
-	wt_table_column(table, "track", "track", WT_CELL_TEXT);
-	wt_table_column(table, "type", "type", WT_CELL_TEXT);
-	wt_table_column(table, "stream", "stream", WT_CELL_ID);
-	wt_table_column(table, "id", "id", WT_CELL_ID);
-	wt_table_column(table, "events", "events", WT_CELL_COUNT);
+	track_columns(table, !is_grouped, false);
 	for (size_t i = 0; sorted && i < count; i++) {
 		const struct wti_map_entry *e = &s->track_index.entries[i];
 
 		sorted[i] = (struct track_count){e->key >> 32, (uint32_t)e->key, e->value};
 	}
-	if (!sorted)
+	if (!sorted) {
 		result->failed = WT_E_NOMEM;
-	else
-		qsort(sorted, count, sizeof(*sorted), by_track);
-	for (size_t i = 0; sorted && i < count && i < TRACKS_SHOWN; i++) {
-		const struct wt_reader *reader = wt_trace_stream(s->trace, sorted[i].stream);
-		const struct wt_track *track = wt_reader_track(reader, sorted[i].track);
-		struct wt_text text =
-			wti_label_track(label, s->trace, sorted[i].stream, sorted[i].track);
-		const char *type = !sorted[i].track           ? "process"
-				   : track && track->type < 5 ? types[track->type]
-							      : types[0];
-
-		wt_table_row(table);
-		wt_table_text(table, text.data, text.bytes);
-		wt_table_text(table, type, strlen(type));
-		wt_table_count(table, sorted[i].stream);
-		wt_table_count(table, sorted[i].track);
-		wt_table_count(table, sorted[i].events);
+		return;
 	}
+	qsort(sorted, count, sizeof(*sorted), by_track);
+	for (size_t i = 0; i < count && i < TRACKS_SHOWN; i++)
+		add_track(s, table, &sorted[i], false);
+	if (is_grouped)
+		track_groups(s, sorted, count < TRACKS_SHOWN ? count : TRACKS_SHOWN, result);
 	if (count > TRACKS_SHOWN)
 		wt_result_note(result, "%zu tracks; the first %u are shown", count, TRACKS_SHOWN);
 	free(sorted);
 }
 
+static void stream_columns(struct wt_table *table, bool is_shown)
+{
+	wt_table_column(table, "file", is_shown ? "file" : "", WT_CELL_TEXT);
+	wt_table_column(table, "command", is_shown ? "command" : "", WT_CELL_TEXT);
+	wt_table_column(table, "pid", is_shown ? "pid" : "", WT_CELL_ID);
+	wt_table_column(table, "events", is_shown ? "events" : "", WT_CELL_COUNT);
+	wt_table_column(table, "bytes", is_shown ? "bytes" : "", WT_CELL_BYTES);
+	wt_table_column(table, "state", is_shown ? "state" : "", WT_CELL_TEXT);
+}
+
+static void add_stream(struct wt_table *table, const struct wt_reader *reader)
+{
+	const struct wt_identity *who = wt_reader_identity(reader);
+	const char *path = wt_reader_path(reader);
+	const char *slash = strrchr(path, '/');
+	const char *state = wti_reader_state(reader);
+
+	path = slash ? slash + 1 : path;
+	wt_table_row(table);
+	wt_table_text(table, path, strlen(path));
+	wt_table_text(table, who->command, strnlen(who->command, sizeof(who->command)));
+	wt_table_count(table, who->pid);
+	wt_table_count(table, wti_reader_events(reader));
+	wt_table_count(table, wt_reader_file_bytes(reader));
+	wt_table_text(table, state, strlen(state));
+}
+
+static void stream_groups(const struct state *s, struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(result, "stream_groups", "streams");
+	const struct wti_group *sum = &s->groups.sum;
+	char files[32];
+
+	stream_columns(table, true);
+	for (size_t i = 0; i < wt_trace_stream_count(s->trace); i++)
+		if (!wti_groups_has(&s->roles, i))
+			add_stream(table, wt_trace_stream(s->trace, i));
+	snprintf(files, sizeof(files), "%llu file%s", (unsigned long long)sum->streams,
+		 sum->streams == 1 ? "" : "s");
+	wt_table_row(table);
+	wt_table_text(table, files, strlen(files));
+	wt_table_text(table, "data workers", 12);
+	wt_table_empty(table);
+	wt_table_count(table, sum->events);
+	wt_table_count(table, sum->bytes);
+	wt_table_text(table, "complete", 8);
+}
+
 static void streams_table(const struct state *s, struct wt_result *result)
 {
-	struct wt_table *table = wt_result_table(result, "streams", "streams");
+	bool is_grouped = s->groups.count;
+	struct wt_table *table = wt_result_table(result, "streams", is_grouped ? "" : "streams");
 
-	wt_table_column(table, "file", "file", WT_CELL_TEXT);
-	wt_table_column(table, "command", "command", WT_CELL_TEXT);
-	wt_table_column(table, "pid", "pid", WT_CELL_ID);
-	wt_table_column(table, "events", "events", WT_CELL_COUNT);
-	wt_table_column(table, "bytes", "bytes", WT_CELL_BYTES);
-	wt_table_column(table, "state", "state", WT_CELL_TEXT);
-	for (size_t i = 0; i < wt_trace_stream_count(s->trace); i++) {
-		const struct wt_reader *reader = wt_trace_stream(s->trace, i);
-		const struct wt_identity *who = wt_reader_identity(reader);
-		const char *path = wt_reader_path(reader);
-		const char *slash = strrchr(path, '/');
-		const char *state = wt_reader_damage(reader)->code ? "damaged"
-				    : wt_reader_finished(reader)   ? "complete"
-								   : "open";
-		uint64_t events = 0;
-
-		for (size_t j = 0; j < wt_reader_block_count(reader); j++)
-			events += wt_reader_block(reader, j)->rows;
-		path = slash ? slash + 1 : path;
-		wt_table_row(table);
-		wt_table_text(table, path, strlen(path));
-		wt_table_text(table, who->command, strnlen(who->command, sizeof(who->command)));
-		wt_table_count(table, who->pid);
-		wt_table_count(table, events);
-		wt_table_count(table, wt_reader_file_bytes(reader));
-		wt_table_text(table, state, strlen(state));
-	}
+	stream_columns(table, !is_grouped);
+	for (size_t i = 0; i < wt_trace_stream_count(s->trace); i++)
+		add_stream(table, wt_trace_stream(s->trace, i));
+	if (is_grouped)
+		stream_groups(s, result);
 }
 
 static void lost_table(const struct state *s, struct wt_result *result)
@@ -397,18 +481,13 @@ static void lost_table(const struct state *s, struct wt_result *result)
 static int match_spans(const struct state *s, struct wti_spans *spans, struct wt_err *err)
 {
 	static const char *const kinds[] = {"span_begin", "span_end",       "call_begin",
-					    "call_end",   "operator_begin", "operator_end"};
+					    "call_end",   "operator_begin", "operator_end",
+					    NULL};
 	struct wt_cursor *cursor;
 	struct wt_event event;
-	struct wt_query query;
 	struct wti_span closed;
-	int r;
+	int r = wti_cursor_of(s->trace, kinds, NULL, 1, &cursor, err);
 
-	wt_query_init(&query);
-	query.kinds = kinds;
-	query.kind_count = sizeof(kinds) / sizeof(kinds[0]);
-	query.fields = 1;
-	r = wt_cursor_open(s->trace, &query, &cursor, err);
 	if (r)
 		return r;
 	while ((r = wt_cursor_next(cursor, &event, err)) > 0) {
@@ -428,7 +507,7 @@ static void add_open(const struct state *s, struct wt_table *table,
 {
 	const struct wt_reader *reader = wt_trace_stream(s->trace, track->stream);
 	char label[WTI_LABEL_BYTES];
-	struct wt_text text = wti_label_track(label, s->trace, track->stream, track->track);
+	struct wt_text text = wti_role_label(label, &s->roles, track->stream, track->track);
 
 	for (size_t i = 0; i < track->open_count && table->row_count < OPEN_SHOWN; i++) {
 		struct wt_text name = wt_reader_string(reader, track->open[i].name);

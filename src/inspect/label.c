@@ -94,7 +94,7 @@ bool wti_device_op_is_work(uint32_t op)
 
 bool wti_is_worker(const struct wt_event *event)
 {
-	static const char name[] = "DataLoader.worker";
+	static const char name[] = WTI_WORKER_NAME;
 	struct wt_text callee;
 
 	if (event->kind->number != WT_KIND_CALL_BEGIN)

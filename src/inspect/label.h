@@ -16,6 +16,7 @@ struct wt_text wti_label_number(char out[WTI_LABEL_BYTES], const char *what, uin
  * The begin of the call in which a worker process of a DataLoader spends all its life: what it does
  * are the calls inside, the rest is waiting.
  */
+#define WTI_WORKER_NAME "DataLoader.worker"
 bool wti_is_worker(const struct wt_event *event);
 
 struct wti_device_op {

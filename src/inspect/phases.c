@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "label.h"
 #include "phases.h"
+#include "samples.h"
 
 #define TRACKS_MAX ((size_t)1 << 16)
 
@@ -14,6 +15,7 @@ struct wti_phase_track {
 	size_t stream;
 	uint32_t track;
 	bool in_step;
+	bool has_begun;  /* to load or to train */
 	int64_t step_ns; /* when it began */
 	unsigned depth;  /* of calls */
 	/* The outermost call that is part of a phase: calls inside it are a part of it. */
@@ -23,13 +25,14 @@ struct wti_phase_track {
 	uint64_t now_ns[WTI_PHASES];
 	uint64_t total_ns[WTI_PHASES], step_total_ns;
 	struct wti_sketch sketches[WTI_PHASES], steps;
+	struct wti_samples samples;
+	uint64_t sample_count, sample_ns; /* and the time of the steps that they are of */
 };
 
 void wti_phases_init(struct wti_phases *phases)
 {
 	*phases = (struct wti_phases){0};
 	wti_map_init(&phases->index, TRACKS_MAX);
-	wti_map_init(&phases->ranks, TRACKS_MAX);
 }
 
 void wti_phases_release(struct wti_phases *phases)
@@ -41,7 +44,6 @@ void wti_phases_release(struct wti_phases *phases)
 	}
 	free(phases->tracks);
 	wti_map_release(&phases->index);
-	wti_map_release(&phases->ranks);
 }
 
 /* ---- What a call is -------------------------------------------------------------------------- */
@@ -69,6 +71,8 @@ static enum wti_phase phase_of(const struct wt_event *event)
 		return WTI_PHASE_BACKWARD;
 	if (begins(module, "torch.optim") || ends(callee, ".zero_grad"))
 		return WTI_PHASE_OPTIMIZER;
+	if (begins(module, "torch.nn.init"))
+		return WTI_PHASES;
 	if (ends(callee, ".forward") || begins(module, "torch.nn"))
 		return WTI_PHASE_FORWARD;
 	return WTI_PHASES;
@@ -104,11 +108,23 @@ static void settle(struct wti_phase_track *track, int64_t now_ns)
 	track->phase_ns = now_ns;
 }
 
+/* An input may be read in some steps only; a batch is described whenever there is one. */
+static void count_samples(struct wti_phase_track *track, uint64_t length_ns)
+{
+	uint64_t rows = wti_samples_step(&track->samples);
+
+	track->sample_count += rows;
+	if (rows || track->samples.has_loader)
+		track->sample_ns += length_ns;
+}
+
 static int end_step(struct wti_phase_track *track, int64_t now_ns)
 {
 	uint64_t length = now_ns > track->step_ns ? (uint64_t)(now_ns - track->step_ns) : 0;
 	uint64_t known = 0;
 	int r = wti_sketch_add(&track->steps, length);
+
+	count_samples(track, length);
 
 	for (size_t i = 0; i < WTI_PHASE_OTHER; i++)
 		known += track->now_ns[i];
@@ -129,7 +145,7 @@ static int take_context(struct wti_phase_track *track, const struct wt_event *ev
 	if (key.bytes != 4 || memcmp(key.data, "step", 4) != 0)
 		return 0;
 	settle(track, event->time_ns);
-	if (track->in_step)
+	if (track->in_step && track->has_begun)
 		r = end_step(track, event->time_ns);
 	memset(track->now_ns, 0, sizeof(track->now_ns));
 	track->in_step = true;
@@ -145,6 +161,11 @@ static void take_begin(struct wti_phase_track *track, const struct wt_event *eve
 	track->phase = phase_of(event);
 	track->phase_depth = track->depth;
 	track->phase_ns = event->time_ns;
+	if (!track->has_begun && track->phase < WTI_PHASE_OPTIMIZER) {
+		track->has_begun = true;
+		track->step_ns = event->time_ns;
+		memset(track->now_ns, 0, sizeof(track->now_ns));
+	}
 }
 
 static void take_end(struct wti_phase_track *track, const struct wt_event *event)
@@ -156,33 +177,23 @@ static void take_end(struct wti_phase_track *track, const struct wt_event *event
 	track->depth -= track->depth > 0;
 }
 
-static int take_rank(struct wti_phases *phases, const struct wt_event *event)
-{
-	uint64_t *slot = wti_map_number(&phases->ranks, event->stream);
-
-	if (slot)
-		*slot = wt_event_u64(event, WT_RANK_FIELD_RANK) + 1;
-	return phases->ranks.failed ? WT_E_NOMEM : 0;
-}
-
 int wti_phases_event(struct wti_phases *phases, const struct wt_event *event)
 {
 	struct wti_phase_track *track;
 	bool is_full;
 
-	if (event->kind->number == WT_KIND_RANK)
-		return take_rank(phases, event);
 	if (event->kind->number != WT_KIND_CONTEXT && event->kind->number != WT_KIND_CALL_BEGIN &&
-	    event->kind->number != WT_KIND_CALL_END)
+	    event->kind->number != WT_KIND_CALL_END && event->kind->number != WT_KIND_TENSOR)
 		return 0;
 	track = track_of(phases, event, &is_full);
 	if (!track)
 		return is_full ? 0 : WT_E_NOMEM;
+	wti_samples_event(&track->samples, event);
 	if (event->kind->number == WT_KIND_CONTEXT)
 		return take_context(track, event);
 	if (event->kind->number == WT_KIND_CALL_BEGIN)
 		take_begin(track, event);
-	else
+	else if (event->kind->number == WT_KIND_CALL_END)
 		take_end(track, event);
 	return 0;
 }
@@ -206,16 +217,13 @@ static void add_row(struct wt_table *table, struct wt_text who, const char *part
 	wt_table_ns(table, (int64_t)sketch->max);
 }
 
-static void add_track(struct wt_table *table, const struct wti_phases *phases,
-		      const struct wti_phase_track *track, const struct wt_trace *trace)
+static void add_track(struct wt_table *table, const struct wti_phase_track *track,
+		      const struct wti_roles *roles)
 {
 	static const char *const parts[WTI_PHASES] = {"data wait", "forward", "backward",
 						      "optimizer", "other"};
-	const uint64_t *rank = wti_map_find_number(&phases->ranks, track->stream);
 	char label[WTI_LABEL_BYTES];
-	struct wt_text who = rank && *rank
-				     ? wti_label_number(label, "rank ", *rank - 1)
-				     : wti_label_track(label, trace, track->stream, track->track);
+	struct wt_text who = wti_role_label(label, roles, track->stream, track->track);
 
 	add_row(table, who, "whole step", track->step_total_ns, &track->steps,
 		track->step_total_ns);
@@ -232,32 +240,105 @@ static bool trains(const struct wti_phase_track *track)
 	       0;
 }
 
-void wti_phases_table(const struct wti_phases *phases, const struct wt_trace *trace,
-		      struct wt_result *result)
+static struct wt_table *steps_table(struct wt_result *result)
 {
-	struct wt_table *table = NULL;
+	struct wt_table *table = wt_result_table(result, "steps", "where a step's time goes");
 
+	wt_table_column(table, "process", "process", WT_CELL_TEXT);
+	wt_table_column(table, "part", "part", WT_CELL_TEXT);
+	wt_table_column(table, "steps", "steps", WT_CELL_COUNT);
+	wt_table_hide(table, 4);
+	wt_table_column(table, "total_ns", "total", WT_CELL_NS);
+	wt_table_hide(table, 3);
+	wt_table_column(table, "share", "share", WT_CELL_PERCENT);
+	wt_table_column(table, "mean_ns", "mean", WT_CELL_NS);
+	wt_table_column(table, "p50_ns", "p50", WT_CELL_NS);
+	wt_table_column(table, "p90_ns", "p90", WT_CELL_NS);
+	wt_table_hide(table, 1);
+	wt_table_column(table, "p99_ns", "p99", WT_CELL_NS);
+	wt_table_hide(table, 2);
+	wt_table_column(table, "max_ns", "max", WT_CELL_NS);
+	wt_table_hide(table, 5);
+	return table;
+}
+
+static struct wt_table *speed_table(struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(result, "speed", "how fast it trains");
+
+	wt_table_column(table, "process", "process", WT_CELL_TEXT);
+	wt_table_column(table, "steps", "steps", WT_CELL_COUNT);
+	wt_table_column(table, "steps_per_s", "steps/s", WT_CELL_NUMBER);
+	wt_table_column(table, "samples", "samples", WT_CELL_COUNT);
+	wt_table_column(table, "samples_per_s", "samples/s", WT_CELL_NUMBER);
+	return table;
+}
+
+/* To three digits: more are not meant. */
+static double per_second(uint64_t count, uint64_t ns)
+{
+	double rate = ns ? (double)count * 1e9 / (double)ns : 0;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.3g", rate);
+	return strtod(text, NULL);
+}
+
+static void add_speed(struct wt_table *table, const struct wti_phase_track *track,
+		      const struct wti_roles *roles, struct wt_result *result)
+{
+	char label[WTI_LABEL_BYTES];
+	struct wt_text who = wti_role_label(label, roles, track->stream, track->track);
+
+	wt_table_row(table);
+	wt_table_text(table, who.data, who.bytes);
+	wt_table_count(table, track->steps.count);
+	wt_table_number(table, per_second(track->steps.count, track->step_total_ns));
+	if (track->sample_count) {
+		wt_table_count(table, track->sample_count);
+		wt_table_number(table, per_second(track->sample_count, track->sample_ns));
+		return;
+	}
+	wt_table_empty(table);
+	wt_table_empty(table);
+	wt_result_note(result,
+		       "samples a second of %.*s: not measured, as the trace has no batch of a "
+		       "DataLoader and no input of a model",
+		       (int)who.bytes, who.data);
+}
+
+/* By rank; the order of streams is that in which processes joined. */
+static int by_rank(const void *a, const void *b, void *opaque)
+{
+	const struct wti_phase_track *x = a, *y = b;
+	uint32_t x_rank = wti_role_of(opaque, x->stream).rank;
+	uint32_t y_rank = wti_role_of(opaque, y->stream).rank;
+
+	if (x_rank != y_rank)
+		return x_rank < y_rank ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return x->track < y->track ? -1 : x->track > y->track;
+}
+
+void wti_phases_tables(struct wti_phases *phases, const struct wti_roles *roles,
+		       struct wt_result *result)
+{
+	struct wt_table *steps = NULL, *speed = NULL;
+
+	if (phases->count) /* nothing is looked up any more */
+		qsort_r(phases->tracks, phases->count, sizeof(*phases->tracks), by_rank,
+			(void *)(uintptr_t)roles);
 	for (size_t i = 0; i < phases->count; i++) {
 		if (!trains(&phases->tracks[i]))
 			continue;
-		if (!table) {
-			table = wt_result_table(result, "steps", "where a step's time goes");
-			wt_table_column(table, "process", "process", WT_CELL_TEXT);
-			wt_table_column(table, "part", "part", WT_CELL_TEXT);
-			wt_table_column(table, "steps", "steps", WT_CELL_COUNT);
-			wt_table_hide(table, 4);
-			wt_table_column(table, "total_ns", "total", WT_CELL_NS);
-			wt_table_hide(table, 3);
-			wt_table_column(table, "share", "share", WT_CELL_PERCENT);
-			wt_table_column(table, "mean_ns", "mean", WT_CELL_NS);
-			wt_table_column(table, "p50_ns", "p50", WT_CELL_NS);
-			wt_table_column(table, "p90_ns", "p90", WT_CELL_NS);
-			wt_table_hide(table, 1);
-			wt_table_column(table, "p99_ns", "p99", WT_CELL_NS);
-			wt_table_hide(table, 2);
-			wt_table_column(table, "max_ns", "max", WT_CELL_NS);
-			wt_table_hide(table, 5);
-		}
-		add_track(table, phases, &phases->tracks[i], trace);
+		steps = steps ? steps : steps_table(result);
+		add_track(steps, &phases->tracks[i], roles);
+	}
+	for (size_t i = 0; i < phases->count; i++) {
+		if (!trains(&phases->tracks[i]))
+			continue;
+		speed = speed ? speed : speed_table(result);
+		add_speed(speed, &phases->tracks[i], roles, result);
 	}
 }

@@ -2,7 +2,8 @@
 /*
  * Where the time of training steps goes: waiting for data, forward, backward, optimizer, the rest.
  * A step of a track is the time between two of its contexts `step`; the calls that say what it is
- * about are those that the Python agent emits.
+ * about are those that the Python agent emits. The first step begins with the first of them: before
+ * that a program imports, builds and reads.
  */
 #ifndef WTI_INSPECT_PHASES_H
 #define WTI_INSPECT_PHASES_H
@@ -11,6 +12,7 @@
 #include <wheeltap/trace.h>
 
 #include "base/map.h"
+#include "roles.h"
 #include "sketch.h"
 
 enum wti_phase {
@@ -28,15 +30,15 @@ struct wti_phases {
 	struct wti_map index; /* stream and track: entry plus one */
 	struct wti_phase_track *tracks;
 	size_t count, capacity;
-	struct wti_map ranks; /* stream: rank plus one */
 };
 
 void wti_phases_init(struct wti_phases *phases);
 void wti_phases_release(struct wti_phases *phases);
-/* Takes context, rank and the begin and end of calls; ignores others. 0 or WT_E_NOMEM. */
+/* Takes context, tensors and the begin and end of calls; ignores others. 0 or WT_E_NOMEM. */
 int wti_phases_event(struct wti_phases *phases, const struct wt_event *event);
-/* A table `steps`, if there were whole steps in which something of that happened. */
-void wti_phases_table(const struct wti_phases *phases, const struct wt_trace *trace,
-		      struct wt_result *result);
+/* A table `steps` and one `speed`, if there were whole steps in which something of that happened;
+ * by rank. */
+void wti_phases_tables(struct wti_phases *phases, const struct wti_roles *roles,
+		       struct wt_result *result);
 
 #endif

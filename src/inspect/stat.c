@@ -36,6 +36,7 @@ struct state {
 	struct wti_values values;
 	struct wti_weights weights;
 	struct wti_phases phases;
+	struct wti_roles roles;
 	bool weighs;
 	uint64_t waited_ns; /* by workers that load data, for something to do */
 	uint64_t worker_count;
@@ -45,25 +46,24 @@ struct state {
 };
 
 /* Names, numbers and texts stand in the first five fields; 9 and 10 are times of device_op, 11 is
- * the architecture of a system call, 15 the call that a tensor belongs to. */
+ * the architecture of a system call, 15 and 16 the call that a tensor belongs to and its place. */
 #define FIELDS (0x61fu | 1u << WT_SYSCALL_FIELD_ARCH)
-#define FIELD_TENSOR_CALL (1u << WT_TENSOR_FIELD_CALL)
+#define FIELDS_TENSOR (1u << WT_TENSOR_FIELD_CALL | 1u << WT_TENSOR_FIELD_POSITION)
 
 static void ask(struct wt_query *query, const void *opaque)
 {
 	static const char *const kinds[] = {
 		"span_begin",     "span_end",     "call_begin", "call_end", "device_op",
 		"syscall",        "counter",      "mark",       "context",  "lost",
-		"operator_begin", "operator_end", "rank"};
+		"operator_begin", "operator_end", "tensor"};
 	const struct wti_stat_options *options = opaque;
+	bool has_tensors = options && (options->phases || wti_stat_weighs(options->by));
 
-	query->fields = FIELDS;
-	if (options && wti_stat_weighs(options->by)) { /* every event weighs something */
-		query->fields |= FIELD_TENSOR_CALL;
+	query->fields = FIELDS | (has_tensors ? FIELDS_TENSOR : 0);
+	if (options && wti_stat_weighs(options->by)) /* every event weighs something */
 		return;
-	}
 	query->kinds = kinds;
-	query->kind_count = sizeof(kinds) / sizeof(kinds[0]);
+	query->kind_count = sizeof(kinds) / sizeof(kinds[0]) - !has_tensors;
 }
 
 static int begin(void *opaque, const struct wt_trace *trace, const void *options,
@@ -78,12 +78,12 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	wti_spans_init(&s->spans);
 	wti_profile_init(&s->profile);
 	wti_steps_init(&s->steps);
-	wti_stat_rows_init(&s->rows, trace, s->options.by, &s->profile, &s->steps);
+	wti_stat_rows_init(&s->rows, &s->roles, s->options.by, &s->profile, &s->steps);
 	wti_values_init(&s->values);
 	wti_phases_init(&s->phases);
 	if (s->weighs && wti_weights_init(&s->weights, trace))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	return 0;
+	return wti_roles_init(&s->roles, trace, err);
 }
 
 static void release(void *opaque)
@@ -96,6 +96,7 @@ static void release(void *opaque)
 	wti_steps_release(&s->steps);
 	wti_values_release(&s->values);
 	wti_phases_release(&s->phases);
+	wti_roles_release(&s->roles);
 	wti_weights_release(&s->weights);
 }
 
@@ -365,7 +366,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	wt_result_fact_number(result, "quantile_error_percent", "", WT_CELL_NUMBER,
 			      WTI_SKETCH_ERROR_PERCENT);
 	if (s->options.phases)
-		wti_phases_table(&s->phases, s->trace, result);
+		wti_phases_tables(&s->phases, &s->roles, result);
 	rows = wti_profile_table(&s->profile, result, &view);
 	if (s->weighs)
 		note_outside(s, result);

@@ -10,12 +10,12 @@
 #define CACHE_MAX (1u << 20)
 #define LABEL_BYTES 1024 /* of modules and files; longer ones are cut */
 
-void wti_stat_rows_init(struct wti_stat_rows *rows, const struct wt_trace *trace,
+void wti_stat_rows_init(struct wti_stat_rows *rows, const struct wti_roles *roles,
 			enum wti_stat_by by, struct wti_profile *profile,
 			const struct wti_steps *steps)
 {
 	*rows = (struct wti_stat_rows){
-		.trace = trace, .by = by, .profile = profile, .steps = steps};
+		.roles = roles, .by = by, .profile = profile, .steps = steps};
 	wti_map_init(&rows->cache, CACHE_MAX);
 }
 
@@ -70,7 +70,7 @@ static struct wt_text label_of(const struct wti_stat_rows *rows, char out[LABEL_
 	case WTI_STAT_BY_KIND:
 		return (struct wt_text){subject->kind, strlen(subject->kind)};
 	case WTI_STAT_BY_TRACK:
-		return wti_label_track(out, rows->trace, event->stream, subject->track);
+		return wti_role_label(out, rows->roles, event->stream, subject->track);
 	case WTI_STAT_BY_STEP:
 		return wti_steps_label(rows->steps, out, event);
 	case WTI_STAT_BY_MODULE:

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "context.h"
 #include "profile.h"
+#include "roles.h"
 #include "stat.h"
 
 #define WTI_STAT_NO_ROW UINT64_MAX
@@ -26,14 +27,14 @@ struct wti_subject {
 };
 
 struct wti_stat_rows {
-	const struct wt_trace *trace;
+	const struct wti_roles *roles;
 	enum wti_stat_by by;
 	struct wti_profile *profile;
 	const struct wti_steps *steps;
 	struct wti_map cache; /* what a subject's ids meant last time: row plus one */
 };
 
-void wti_stat_rows_init(struct wti_stat_rows *rows, const struct wt_trace *trace,
+void wti_stat_rows_init(struct wti_stat_rows *rows, const struct wti_roles *roles,
 			enum wti_stat_by by, struct wti_profile *profile,
 			const struct wti_steps *steps);
 void wti_stat_rows_release(struct wti_stat_rows *rows);

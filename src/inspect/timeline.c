@@ -22,6 +22,7 @@
 #include "busy.h"
 #include "concurrency.h"
 #include "label.h"
+#include "roles.h"
 #include "spans.h"
 #include "table.h"
 #include "timeline.h"
@@ -38,8 +39,8 @@ struct row {
 	uint32_t track; /* 0: a device as a whole */
 	uint32_t device;
 	bool is_queue;
-	uint32_t worker; /* of DataLoaders: its place, from 1; 0: it is none */
-	uint64_t count;  /* spans or operations */
+	struct wti_role role; /* of a thread */
+	uint64_t count;       /* spans or operations */
 	struct wti_busy busy;
 	struct wti_concurrency *concurrency; /* of devices */
 };
@@ -51,9 +52,8 @@ struct state {
 	struct wti_map index; /* stream and track, or device: row plus one */
 	struct row *rows;
 	size_t row_count, row_capacity;
-	struct wti_map workers; /* stream: its place among workers */
-	struct wti_map inside;  /* stream and track: 1 while it is in its call of a worker */
-	bool places[ROWS_MAX];  /* taken by a worker that lives */
+	struct wti_roles roles;
+	struct wti_map inside; /* stream and track: 1 while it is in its call of a worker */
 	struct wti_concurrency all;
 	int64_t last_ns; /* of anything that was seen */
 	int64_t device_from_ns, device_to_ns;
@@ -74,62 +74,11 @@ static void ask(struct wt_query *query, const void *options)
 	query->fields = 0x61f; /* op, name, device, queue, clock, started, ended */
 }
 
-/* ---- Workers ---------------------------------------------------------------------------------
- *
- * A DataLoader may have new ones in every epoch. They get the places of those that have ended, so
- * that there are as many rows as there were workers at once. Who is one is looked for first, as
- * a process does something before it is a worker.
- */
-
-static int take_worker(struct state *s, const struct wt_event *event)
-{
-	uint64_t *place = wti_map_number(&s->workers, event->stream);
-
-	if (!place)
-		return s->workers.failed ? WT_E_NOMEM : 0;
-	if (event->kind->number == WT_KIND_CALL_END) {
-		s->places[*place] = false;
-		return 0;
-	}
-	for (uint32_t i = 1; i < ROWS_MAX && !*place; i++) {
-		if (s->places[i])
-			continue;
-		s->places[i] = true;
-		*place = i;
-	}
-	return 0;
-}
-
-/* What is damaged is reported by the way through all events. */
-static int find_workers(struct state *s, struct wt_err *err)
-{
-	static const char *const kinds[] = {"call_begin", "call_end"};
-	struct wt_cursor *cursor;
-	struct wt_query query;
-	struct wt_event event;
-	int r;
-
-	wt_query_init(&query);
-	query.kinds = kinds;
-	query.kind_count = sizeof(kinds) / sizeof(kinds[0]);
-	query.name = "DataLoader.worker";
-	query.fields = 1;
-	r = wt_cursor_open(s->trace, &query, &cursor, err);
-	if (r)
-		return r;
-	while (!r && wt_cursor_next(cursor, &event, NULL) > 0)
-		r = take_worker(s, &event);
-	wt_cursor_free(cursor);
-	return r ? wti_err(err, r, "out of memory") : 0;
-}
-
 /* All threads of a worker are one row. */
 static struct row row_like(const struct state *s, size_t stream, uint32_t track)
 {
-	const uint64_t *place = wti_map_find_number(&s->workers, stream);
-
 	return (struct row){
-		.stream = stream, .track = track, .worker = place ? (uint32_t)*place : 0};
+		.stream = stream, .track = track, .role = wti_role_of(&s->roles, stream)};
 }
 
 static int begin(void *opaque, const struct wt_trace *trace, const void *options,
@@ -146,10 +95,9 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	s->last_ns = INT64_MIN;
 	wti_spans_init(&s->spans);
 	wti_map_init(&s->index, 2 * ROWS_MAX);
-	wti_map_init(&s->workers, WORKERS_MAX);
 	wti_map_init(&s->inside, WORKERS_MAX);
 	wti_concurrency_init(&s->all, MOMENTS_MAX);
-	return find_workers(s, err);
+	return wti_roles_init(&s->roles, trace, err);
 }
 
 static void release(void *opaque)
@@ -165,7 +113,7 @@ static void release(void *opaque)
 	free(s->rows);
 	wti_spans_release(&s->spans);
 	wti_map_release(&s->index);
-	wti_map_release(&s->workers);
+	wti_roles_release(&s->roles);
 	wti_map_release(&s->inside);
 	wti_concurrency_release(&s->all);
 }
@@ -184,7 +132,8 @@ static int init_row(struct state *s, struct row *row)
 /* NULL when there are too many, or no memory is left. */
 static struct row *row_of(struct state *s, struct row like)
 {
-	uint64_t key = like.worker  ? 1ull << 62 | like.worker
+	uint64_t key = like.role.worker
+			       ? 1ull << 62 | (uint64_t)like.role.rank << 32 | like.role.worker
 		       : like.track ? (uint64_t)like.stream << 32 | like.track
 				    : 1ull << 63 | like.device;
 	uint64_t *slot = wti_map_number(&s->index, key);
@@ -346,6 +295,10 @@ static int by_place(const void *a, const void *b)
 		return x->device < y->device ? -1 : 1;
 	if (x->is_queue && !x->track != !y->track) /* the device before its queues */
 		return x->track ? 1 : -1;
+	if (x->role.rank != y->role.rank) /* what has none, such as a launcher, comes first */
+		return x->role.rank < y->role.rank ? -1 : 1;
+	if (x->role.worker != y->role.worker)
+		return x->role.worker < y->role.worker ? -1 : 1;
 	if (x->stream != y->stream)
 		return x->stream < y->stream ? -1 : 1;
 	return x->track < y->track ? -1 : x->track > y->track;
@@ -384,11 +337,9 @@ static double percent(uint64_t busy_ns, int64_t from_ns, int64_t to_ns)
 static struct wt_text row_label(const struct state *s, const struct row *row,
 				char out[WTI_LABEL_BYTES])
 {
-	if (row->worker)
-		return wti_label_number(out, "data worker ", row->worker);
 	if (!row->track)
 		return wti_label_number(out, "device ", row->device);
-	return wti_label_track(out, s->trace, row->stream, row->track);
+	return wti_role_label(out, &s->roles, row->stream, row->track);
 }
 
 static void add_series(const struct state *s, struct wt_result *result, const struct row *row,

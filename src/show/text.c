@@ -495,6 +495,15 @@ void wti_show_findings(struct wti_buf *out, const struct wt_result *result,
 		add_finding(out, &result->findings[i], style);
 }
 
+/* None of its columns has a title. */
+static bool is_for_machines(const struct wt_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (*table->columns[i].title)
+			return false;
+	return true;
+}
+
 void wti_show_text(struct wti_buf *out, const struct wt_result *result,
 		   const struct wti_style *style)
 {
@@ -507,7 +516,7 @@ void wti_show_text(struct wti_buf *out, const struct wt_result *result,
 	for (size_t i = 0; i < result->table_count; i++) {
 		const struct wt_table *table = result->tables[i];
 
-		if (!table->row_count)
+		if (!table->row_count || is_for_machines(table))
 			continue;
 		if (out->bytes > start)
 			wti_buf_byte(out, '\n');

@@ -25,6 +25,20 @@ void wt_query_init(struct wt_query *query)
 	};
 }
 
+int wti_cursor_of(const struct wt_trace *trace, const char *const *kinds, const char *name,
+		  uint32_t fields, struct wt_cursor **ret_cursor, struct wt_err *err)
+{
+	struct wt_query query;
+
+	wt_query_init(&query);
+	query.kinds = kinds;
+	while (kinds[query.kind_count])
+		query.kind_count++;
+	query.name = name;
+	query.fields = fields;
+	return wt_cursor_open(trace, &query, ret_cursor, err);
+}
+
 static int want(struct wti_map *map, uint64_t id, uint64_t *filter)
 {
 	uint64_t *slot = wti_map_number(map, id);

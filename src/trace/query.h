@@ -35,6 +35,11 @@ bool wti_selection_block(const struct wti_selection *selection, const struct wt_
 bool wti_selection_row(const struct wti_selection *selection, const struct wt_batch *batch,
 		       int name_field, uint32_t row, int64_t time_ns);
 
+/* A cursor over the whole trace: events of these kinds (the list ends with NULL) whose first name
+ * matches the glob `name` (NULL: all), with these fields decoded. */
+int wti_cursor_of(const struct wt_trace *trace, const char *const *kinds, const char *name,
+		  uint32_t fields, struct wt_cursor **ret_cursor, struct wt_err *err);
+
 /* For tests: how much a cursor's blocks may take as a whole, and those beyond in parts. */
 void wti_cursor_bound(struct wt_cursor *cursor, size_t whole_bytes, size_t parts_bytes);
 

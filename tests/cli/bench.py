@@ -52,10 +52,10 @@ class Bench:
             raise AssertionError(f"{words}: exit {said.code}, not {code}\n{said.out[:2000]}\n{said.err[:2000]}")
         return said
 
-    def trace(self, name: str, path: str | Path | None = None) -> Path:
+    def trace(self, name: str, path: str | Path | None = None, later_us: int = 0) -> Path:
         file = self.folder / (path or f"{name}.wt")
         file.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run([self.make_trace, name, file], check=True, timeout=PATIENCE)
+        subprocess.run([self.make_trace, name, file, str(later_us)], check=True, timeout=PATIENCE)
         return file
 
     def make_run(self, name: str, trace: str = "spans", **keys: Any) -> Path:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from bench import Bench, near
@@ -223,26 +224,91 @@ def test_info_several_streams(b: Bench) -> None:
     assert sum(row["events"] for row in said["tables"]["tracks"]) == 26
 
 
+def training_run(b: Bench, *names: str) -> Path:
+    """A run whose processes are those traces of make_trace."""
+    run = b.make_run("-".join(names), names[0])
+    for number, name in enumerate(names[1:]):
+        b.trace(name, run / f"{number + 2:04}.wt")
+    return run
+
+
 def test_stat_training_steps(b: Bench) -> None:
-    """Where a step's time goes comes first; a worker that waits does no work."""
-    trace = b.trace("training")
-    said = b.run("stat", "--json", trace).json()
-    assert list(said["tables"])[0] == "steps", list(said["tables"])
+    """Where a step's time goes comes first; a worker that waits does no work, and the first step begins with its first batch."""
+    run = training_run(b, "training", "worker1")
+    said = b.run("stat", "--json", run).json()
+    assert list(said["tables"])[:2] == ["steps", "speed"], list(said["tables"])
     rows = {row["part"]: row for row in said["tables"]["steps"]}
     totals = {part: row["total_ns"] for part, row in rows.items()}
-    assert totals == {"whole step": 3_000_000, "data wait": 300_000, "forward": 900_000, "backward": 600_000,
-                      "optimizer": 350_000, "other": 850_000}, totals
+    assert totals == {"whole step": 2_950_000, "data wait": 310_000, "forward": 910_000, "backward": 600_000,
+                      "optimizer": 350_000, "other": 780_000}, totals
     assert all(row["steps"] == 3 and row["process"] == "main" for row in rows.values()), rows
-    assert near(rows["forward"]["share"], 30) and rows["forward"]["mean_ns"] == 300_000, rows
+    assert near(rows["backward"]["share"], 100 * 600 / 2950) and rows["backward"]["mean_ns"] == 200_000, rows
     assert near(rows["whole step"]["p50_ns"], 1_000_000, 0.01) and rows["optimizer"]["max_ns"] == 150_000, rows
+    assert all(row[key] is not None for row in rows.values() for key in ("p50_ns", "p90_ns", "p99_ns")), rows
     names = {row["name"] for row in said["tables"]["profile"]}
     assert "DataLoader.fetch" in names and "DataLoader.worker" not in names, names
-    assert said["workers_waited_ns"] == 2_700_000, said["notes"]
-    text = b.run("stat", trace)
+    assert said["workers_waited_ns"] == 700_000, said["notes"]
+    text = b.run("stat", run)
     assert text.out.startswith("where a step's time goes\n"), text.out
-    assert "1 worker of DataLoaders waited 2.7 ms" in text.err, text.err
-    assert b.run("stat", "--csv", trace).out.startswith("name,")
+    assert "1 worker of DataLoaders waited 700.0 us" in text.err, text.err
+    assert b.run("stat", "--csv", run).out.startswith("name,")
     assert "steps" not in b.run("stat", "--json", b.trace("spans")).json()["tables"]
+
+
+def test_stat_samples_a_second(b: Bench) -> None:
+    """By the rows of the batches that were trained on; not those of an evaluation, and not guessed."""
+    speed = lambda name: b.run("stat", "--json", b.trace(name)).json()["tables"]["speed"]  # noqa: E731
+    assert speed("training") == [{"process": "main", "steps": 3, "steps_per_s": 1020, "samples": 20, "samples_per_s": 6780}]
+    assert speed("own_batches") == [{"process": "main", "steps": 2, "steps_per_s": 1000, "samples": 20, "samples_per_s": 10000}]
+    unknown = speed("unknown_batches")[0]
+    assert (unknown["steps"], unknown["samples"], unknown["samples_per_s"]) == (2, None, None), unknown
+    said = b.run("stat", b.folder / "unknown_batches.wt")
+    assert "samples a second of main: not measured" in said.err and "how fast it trains" in said.out, said
+    assert "not measured" not in b.run("stat", b.folder / "training.wt").err
+
+
+RANKS = ("rank1", "rank0", "rank0_worker1", "rank1_worker1", "rank1_worker2")
+
+
+def test_ranks_and_workers_have_their_names(b: Bench) -> None:
+    run = training_run(b, *RANKS)
+    said = b.run("stat", "--json", run).json()["tables"]
+    assert [row["process"] for row in said["steps"]] == ["rank 0"] * 6 + ["rank 1"] * 6, said["steps"]
+    assert [(row["process"], row["samples"]) for row in said["speed"]] == [("rank 0", 20), ("rank 1", 20)], said["speed"]
+    names = ["rank 0", "rank 0 data worker 1", "rank 1", "rank 1 data worker 1"]
+    tracks = [row["track"] for row in b.run("timeline", "--json", run).json()["tables"]["tracks"]]
+    assert tracks == names, tracks
+    assert {row["name"] for row in b.run("stat", "--json", "--by", "track", run).json()["tables"]["profile"]} == set(names)
+    text = b.run("timeline", run).out
+    assert all(f"\n{name} " in text for name in names), text
+
+
+def test_info_groups_workers(b: Bench) -> None:
+    """However many there were: a row for each that there was at once. Machines get all of them."""
+    run = training_run(b, *RANKS)
+    for number in range(100):
+        b.trace("rank1_worker2", run / f"{number + 100:04}.wt", later_us=5000 + 500 * number)  # two or three at once
+    said = b.run("info", "--json", run).json()["tables"]
+    assert len(said["streams"]) == 105 and len(said["tracks"]) >= 105, said["tracks"]
+    groups = {row["track"]: row for row in said["track_groups"]}
+    workers = [f"rank 1 data worker {i}" for i in (1, 2, 3)]
+    assert list(groups) == ["rank 1", "rank 0", "rank 0 data worker 1", *workers[:len(groups) - 3]], list(groups)
+    assert sum(row["processes"] or 0 for row in groups.values()) == 103, groups
+    assert sum(row["events"] for row in groups.values()) == sum(row["events"] for row in said["tracks"]), groups
+    files = [row["file"] for row in said["stream_groups"]]
+    assert files == ["0001.wt", "0002.wt", "103 files"], files
+    assert sum(row["events"] for row in said["stream_groups"]) == sum(row["events"] for row in said["streams"])
+    text = b.run("info", run).out
+    assert "103 files  data workers" in text and "0005.wt" not in text, text
+
+
+def test_info_of_damaged_worker(b: Bench) -> None:
+    """What is not whole is not hidden in a group."""
+    run = training_run(b, *RANKS)
+    whole = (run / "0005.wt").read_bytes()
+    (run / "0005.wt").write_bytes(whole[:len(whole) - 100])
+    said = b.run("info", "--json", run, code=3).json()["tables"]
+    assert [row["file"] for row in said["stream_groups"]] == ["0001.wt", "0002.wt", "0005.wt", "2 files"], said["stream_groups"]
 
 
 def test_timeline_workers(b: Bench) -> None:

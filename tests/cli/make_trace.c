@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes small traces whose figures are known: make_trace NAME FILE. test_cli.py knows what must
- * come out of each; the times here are in microseconds after the start.
+ * Makes small traces whose figures are known: make_trace NAME FILE [LATER]. test_cli.py knows what
+ * must come out of each; the times here are in microseconds after the start, and so is LATER, by
+ * which all of them come later.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +10,19 @@
 
 #include <wheeltap/trace.h>
 
-#define START_NS 5000000000ull
+#define START_NS (5000000000ull + 1000 * later_us)
 #define LONG_BYTES 65535u /* the longest name that a trace holds */
 #define LONG_TEXT_BYTES (1u << 20)
 
 static struct wt_writer *writer;
+static uint64_t later_us;
 static uint64_t seqs[64];
+
+/* The process that a trace is of, as the table below has it. */
+static struct {
+	uint32_t pid, ppid;
+	uint32_t rank; /* plus one; 0: it is none */
+} who = {.pid = 100};
 
 static void must(int r)
 {
@@ -46,7 +54,7 @@ static void name(uint32_t id, const char *text)
 
 static void track(uint32_t id, uint32_t type, uint32_t device, const char *text)
 {
-	struct wt_track t = {id,     type, type == WT_TRACK_THREAD ? 99 + id : 0,
+	struct wt_track t = {id,     type, type == WT_TRACK_THREAD ? who.pid - 1 + id : 0,
 			     device, text, strlen(text)};
 
 	must(wt_writer_track(writer, &t));
@@ -324,40 +332,105 @@ static void make_tensors(void)
 	}
 }
 
-/* Three whole steps of training of 1 ms each, and a worker that loads for 300 of 3000 us. */
-static void make_training(void)
+/* ---- Training -------------------------------------------------------------------------------- */
+
+enum { GRAD = 4, OUTERMOST = 32 }; /* flags of a call of a model */
+
+static void introduce(uint32_t on)
+{
+	struct wt_text command = {"python", 6};
+
+	put_texts(WT_KIND_PROCESS, on, 0, (uint64_t[WT_FIELDS_MAX]){who.pid, who.ppid, 0, 0},
+		  &command);
+	if (who.rank)
+		put(WT_KIND_RANK, on, 0, (uint64_t[WT_FIELDS_MAX]){who.rank - 1, 2, who.rank - 1});
+}
+
+static void name_training(void)
+{
+	static const char *const names[] = {"DataLoader.__next__",
+					    "torch.utils.data",
+					    "Net.forward",
+					    "torch.nn.modules.container",
+					    "Tensor.backward",
+					    "torch",
+					    "SGD.step",
+					    "torch.optim.sgd",
+					    "step",
+					    "DataLoader.worker",
+					    "DataLoader.fetch",
+					    "manual_seed",
+					    "8x10",
+					    "4x10",
+					    "16x10",
+					    "5x10"};
+
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		name(i + 1, names[i]);
+}
+
+/* Of the call that began last: a result, or an argument. */
+static void described(double us, uint32_t shape, int64_t position)
+{
+	static uint64_t call_seq;
+	uint64_t values[WT_FIELDS_MAX] = {0};
+
+	if (shape == UINT32_MAX) { /* it begins now */
+		call_seq = seqs[1];
+		return;
+	}
+	values[WT_TENSOR_FIELD_SHAPE] = shape;
+	values[WT_TENSOR_FIELD_CALL] = call_seq;
+	values[WT_TENSOR_FIELD_POSITION] = (uint64_t)position;
+	put(WT_KIND_TENSOR, 1, us, values);
+}
+
+static void load_batch(double from_us, double to_us, uint32_t shape)
+{
+	described(0, UINT32_MAX, 0);
+	call(from_us, 1, 2, 0);
+	described(to_us, 0, -1); /* a number that comes with the batch */
+	described(to_us, shape, -1);
+	described(to_us, 15, -1); /* the second tensor does not count */
+	call_over(to_us, 1);
+}
+
+/* A model that calls another. */
+static void forward(double from_us, double to_us, uint64_t flags, uint32_t shape)
+{
+	described(0, UINT32_MAX, 0);
+	put(WT_KIND_CALL_BEGIN, 1, from_us, (uint64_t[WT_FIELDS_MAX]){3, 4, 0, flags});
+	if (shape)
+		described(from_us, shape, 1);
+	put(WT_KIND_CALL_BEGIN, 1, from_us, (uint64_t[WT_FIELDS_MAX]){3, 4, 0, flags & ~OUTERMOST});
+	call_over(from_us + (to_us - from_us) / 2, 3);
+	call_over(to_us, 3);
+}
+
+static void begin_training(void)
 {
 	track(1, WT_TRACK_THREAD, 0, "main");
-	track(2, WT_TRACK_THREAD, 0, "worker");
-	name(1, "DataLoader.__next__");
-	name(2, "torch.utils.data");
-	name(3, "Net.forward");
-	name(4, "torch.nn.modules.container");
-	name(5, "Tensor.backward");
-	name(6, "torch");
-	name(7, "SGD.step");
-	name(8, "torch.optim.sgd");
-	name(9, "step");
-	name(10, "DataLoader.worker");
-	name(11, "DataLoader.fetch");
-	name(12, "print");
-	put(WT_KIND_CALL_BEGIN, 2, 0, (uint64_t[WT_FIELDS_MAX]){10, 2, 0});
-	put(WT_KIND_CALL_BEGIN, 2, 100, (uint64_t[WT_FIELDS_MAX]){11, 2, 0});
-	put(WT_KIND_CALL_END, 2, 400, (uint64_t[WT_FIELDS_MAX]){11});
+	name_training();
+	introduce(1);
+}
+
+/* Three whole steps of 1 ms each, with 20 samples; in the second 16 rows are evaluated. Before its
+ * first batch the program does something else for 50 us. */
+static void make_training(void)
+{
+	begin_training();
 	for (int i = 0; i < 3; i++) {
 		double at = 1000 * i;
 
 		context_int(1, at, 9, i);
-		call(at + 50, 1, 2, 0);
-		call_over(at + 150, 1);
-		call(at + 200, 3, 4, 0);
-		call(at + 210, 3, 4, 0); /* inside: counted once */
-		call_over(at + 400, 3);
-		call_over(at + 500, 3);
+		load_batch(at + 50, at + 150, i < 2 ? 13 : 14);
+		forward(at + 200, at + 500, GRAD | OUTERMOST, 13);
 		call(at + 500, 5, 6, 0);
 		call_over(at + 700, 5);
-		call(at + 700, 12, 0, 0);
-		call_over(at + 800, 12);
+		if (i == 1) {
+			load_batch(at + 700, at + 710, 15);
+			forward(at + 720, at + 730, OUTERMOST, 15);
+		}
 		call(at + 850, 7, 8, 0);
 		if (i < 2) {
 			call_over(at + 950, 7);
@@ -366,22 +439,48 @@ static void make_training(void)
 			call_over(at + 1100, 7);
 		}
 	}
-	put(WT_KIND_CALL_END, 2, 3000, (uint64_t[WT_FIELDS_MAX]){10});
+}
+
+/* Without a DataLoader: two steps, of two batches of 5 each, whose gradients are added up. */
+static void train_without_loader(uint32_t shape)
+{
+	begin_training();
+	for (int i = 0; i < 3; i++) {
+		double at = 1000 * i;
+
+		context_int(1, at, 9, i);
+		for (int j = 0; j < 2; j++, at += 200) {
+			forward(at, at + 100, GRAD | OUTERMOST, shape);
+			forward(at + 100, at + 120, GRAD | OUTERMOST, shape); /* a loss */
+			call(at + 120, 5, 6, 0);
+			call_over(at + 150, 5);
+		}
+	}
+}
+
+static void make_own_batches(void)
+{
+	train_without_loader(16);
+}
+
+static void make_unknown_batches(void)
+{
+	train_without_loader(0);
 }
 
 /* A worker that loads for 300 us of its life. */
 static void worker(double from_us)
 {
 	track(2, WT_TRACK_THREAD, 0, "worker");
-	name(2, "torch.utils.data");
-	name(10, "DataLoader.worker");
-	name(11, "DataLoader.fetch");
-	name(12, "manual_seed");
+	track(3, WT_TRACK_THREAD, 0, "pin_memory");
+	name_training();
+	introduce(2);
 	put(WT_KIND_CALL_BEGIN, 2, from_us - 20, (uint64_t[WT_FIELDS_MAX]){12, 2, 0});
 	put(WT_KIND_CALL_END, 2, from_us - 10, (uint64_t[WT_FIELDS_MAX]){12});
 	put(WT_KIND_CALL_BEGIN, 2, from_us, (uint64_t[WT_FIELDS_MAX]){10, 2, 0});
 	put(WT_KIND_CALL_BEGIN, 2, from_us + 100, (uint64_t[WT_FIELDS_MAX]){11, 2, 0});
 	put(WT_KIND_CALL_END, 2, from_us + 400, (uint64_t[WT_FIELDS_MAX]){11});
+	put(WT_KIND_MARK, 3, from_us + 500, (uint64_t[WT_FIELDS_MAX]){12});
 	put(WT_KIND_CALL_END, 2, from_us + 1000, (uint64_t[WT_FIELDS_MAX]){10});
 }
 
@@ -404,12 +503,28 @@ static void make_worker3(void)
 static const struct {
 	const char *name;
 	void (*make)(void);
+	uint32_t pid, ppid, rank; /* plus one; 0: as all others */
 } traces[] = {
-	{"spans", make_spans},         {"calls", make_calls},           {"devices", make_devices},
-	{"quantiles", make_quantiles}, {"hostile", make_hostile},       {"killed", make_killed},
-	{"unmatched", make_unmatched}, {"watermarks", make_watermarks}, {"tensors", make_tensors},
-	{"training", make_training},   {"worker1", make_worker1},       {"worker2", make_worker2},
-	{"worker3", make_worker3},
+	{"spans", make_spans},
+	{"calls", make_calls},
+	{"devices", make_devices},
+	{"quantiles", make_quantiles},
+	{"hostile", make_hostile},
+	{"killed", make_killed},
+	{"unmatched", make_unmatched},
+	{"watermarks", make_watermarks},
+	{"tensors", make_tensors},
+	{"training", make_training},
+	{"own_batches", make_own_batches},
+	{"unknown_batches", make_unknown_batches},
+	{"worker1", make_worker1, 201, 100},
+	{"worker2", make_worker2, 202, 100},
+	{"worker3", make_worker3, 203, 100},
+	{"rank0", make_training, 110, 100, 1},
+	{"rank1", make_training, 111, 100, 2},
+	{"rank0_worker1", make_worker1, 301, 110},
+	{"rank1_worker1", make_worker1, 302, 111},
+	{"rank1_worker2", make_worker3, 303, 111},
 };
 
 int main(int argc, char **argv)
@@ -417,11 +532,19 @@ int main(int argc, char **argv)
 	struct wt_writer_options options;
 	struct wt_err err = {0};
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 2;
+	later_us = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	wt_writer_options_init(&options);
 	options.identity.clock = WT_CLOCK_MONOTONIC;
-	options.identity.pid = 100;
+	options.identity.pid = who.pid;
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		if (strcmp(traces[i].name, argv[1]) != 0 || !traces[i].pid)
+			continue;
+		options.identity.pid = who.pid = traces[i].pid;
+		who.ppid = traces[i].ppid;
+		who.rank = traces[i].rank;
+	}
 	memcpy(options.identity.command, "known", sizeof("known"));
 	if (wt_writer_create(argv[2], &options, &writer, &err)) {
 		fprintf(stderr, "make_trace: %s\n", err.message);

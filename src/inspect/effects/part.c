@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "part.h"
+#include "trace/query.h"
 
 #define MOMENTS_MAX ((size_t)1 << 20)
 #define STREAMS_MAX ((size_t)1 << 20)
@@ -172,16 +173,11 @@ static int take(struct values *values, const struct wt_event *event)
 /* What is damaged has been noted by whoever opened the run; all before it is compared. */
 static int read_values(const struct wt_trace *trace, struct values *values, struct wt_err *err)
 {
-	static const char *const kinds[] = {"context", "counter", "state"};
+	static const char *const kinds[] = {"context", "counter", "state", NULL};
 	struct wt_cursor *cursor;
-	struct wt_query query;
 	struct wt_event event;
-	int r;
+	int r = wti_cursor_of(trace, kinds, NULL, WT_ALL_FIELDS, &cursor, err);
 
-	wt_query_init(&query);
-	query.kinds = kinds;
-	query.kind_count = sizeof(kinds) / sizeof(kinds[0]);
-	r = wt_cursor_open(trace, &query, &cursor, err);
 	if (r)
 		return r;
 	while (!r && wt_cursor_next(cursor, &event, NULL) > 0)
