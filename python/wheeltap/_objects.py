@@ -13,6 +13,8 @@ import weakref
 from types import FunctionType, ModuleType
 from typing import Any, Iterator
 
+from ._freezes import freezes
+
 # The values of object_type, found and role in schema/events.toml.
 MODULE, WRAPPER, AVERAGE, OPTIMIZER, SCHEDULER, SCALER, LOADER, SAMPLER = range(1, 9)
 MADE, COPIED, UNPICKLED, CALLED, WALKED = range(5)
@@ -20,7 +22,7 @@ PARAMETER, BUFFER, OPTIMIZED, LEFT = range(4)
 
 NAMED_MAX = 64  # objects of a class that get a name
 COPIES_MAX = 4096  # copies whose origin is remembered
-TENSORS_MAX = 100_000  # of a model
+TENSORS_MAX = 1 << 20  # of a model
 
 # A module with no tensors of its own and one module in it, under one of these names, is a wrapper of that.
 INNER = {"module", "_orig_mod", "_fsdp_wrapped_module", "_fpw_module", "_forward_module", "_checkpoint_wrapped_module"}
@@ -84,6 +86,7 @@ class Objects:
         self.roots: dict[str, Any] = {}  # name: weak reference
         self.told: dict[str, dict[str, int]] = {}  # name: path: id of the tensor
         self.trained: set[str] = set()
+        self.rates: dict[str, float] = {}  # of dropouts, by name
         self.copies: dict[int, tuple[Any, Any]] = {}
         schedulers = torch.optim.lr_scheduler
         self.schedulers = tuple(getattr(schedulers, name) for name in ("LRScheduler", "_LRScheduler", "ReduceLROnPlateau",
@@ -181,7 +184,8 @@ class Objects:
                 continue
             if switches_mode(getattr(kind, "train", None)) and kind.train is not self.torch.nn.Module.train:
                 self._hook(kind, "train", self.core.ARGUMENTS, self.core.MODULE_METHOD)
-                self.core.state(owner, "overrides_train", kind.__name__)
+                if freezes(kind):
+                    self.core.state(owner, "overrides_train", kind.__name__)
             self._hook(kind, "generate", self.core.ARGUMENTS | self.core.SIZES, self.core.MODULE_METHOD)
 
     def _tell_wrapper(self, module: Any, inner: str, how: int) -> str:
@@ -243,6 +247,23 @@ class Objects:
             value = own(module, fact)
             if isinstance(value, (int, bool)):
                 self.core.state(name, fact, value)
+        self._tell_rate(module, name)
+
+    def _tell_rate(self, module: Any, name: str) -> None:
+        """How much a dropout drops, unless it is known: with a rate of 0 its mode makes no difference."""
+        rate = own(module, "p")
+        if isinstance(rate, (int, float)) and type(module).__module__ == "torch.nn.modules.dropout":
+            if self.rates.get(name) != rate:
+                self.rates[name] = rate
+                self.core.state(name, "p", float(rate))
+
+    def model_begins(self, root: Any) -> None:
+        """A model is called for the first time: what was set since it became known."""
+        for _, module in self._modules(root):
+            if type(module).__module__ == "torch.nn.modules.dropout":
+                known = self.core.known(module, self.core.LIVE_MODULE)
+                if known is not None:
+                    self._tell_rate(module, ".".join(filter(None, known)))
 
     def _tell_member(self, owner: str, name: str, tensor: Any, role: int, group: int) -> None:
         self.core.member(owner, name, tensor, role, group, self._placement(tensor))
@@ -315,15 +336,15 @@ class Objects:
         return [list(group.get("params", ())) for group in groups if isinstance(group, dict)] if groups else []
 
     def _name_owners(self, optimizer: Any) -> None:
-        """The models whose parameters these are get their names, if they have none yet."""
+        """The models whose parameters these are get their names; one that has been given others since is walked again."""
         wanted = {id(parameter) for group in self._groups(optimizer) for parameter in group
                   if self.core.known(parameter, self.core.LIVE_TENSOR) is None}
         if not wanted:
             return
         for module in self.core.living(self.core.LIVE_MODULE):
-            if any(id(parameter) in wanted for parameter in (own(module, "_parameters") or {}).values()):
-                if self.core.known(module, self.core.LIVE_MODULE) is None:
-                    self.model_found(module)
+            if any(id(parameter) in wanted and self.core.known(parameter, self.core.LIVE_TENSOR) is None
+                   for parameter in (own(module, "_parameters") or {}).values()):
+                self.model_found(module)
 
     def _tell_groups(self, optimizer: Any) -> None:
         known = self.core.known(optimizer, self.core.LIVE_OPTIMIZER)

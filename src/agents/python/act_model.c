@@ -52,12 +52,19 @@ void wti_act_step_over(void)
 		wti_pace_step();
 }
 
-static void model_called(struct wti_call *call, struct wti_live *live)
+static void model_called(struct wti_call *call, struct wti_live *live, PyObject *module)
 {
-	bool training = call->flags & WTI_CALL_TRAINING, was = live->training;
+	bool training = call->flags & WTI_CALL_TRAINING, was;
 
 	if (!live->owner || !(call->flags & WTI_CALL_TRAINING_KNOWN))
 		return;
+	if (live->count == 0) {
+		wti_callback("model_begins", module);
+		live = wti_live_find(module, WTI_LIVE_MODULE);
+		if (!live)
+			return;
+	}
+	was = live->training;
 	if (live->count++ == 0 || was != training)
 		wti_state_bool(live->full, WT_NAME("training"), live->count == 1 ? NULL : &was,
 			       training);
@@ -83,7 +90,7 @@ static void before_module(struct wti_call *call, const struct wti_given *given)
 		return;
 	call->object = live->full;
 	if (call->is_outer)
-		model_called(call, live);
+		model_called(call, live, given->arguments[0]);
 }
 
 /* The name of a parameter of forward(), borrowed. */

@@ -490,7 +490,8 @@ static void judge_models(struct wti_case *account, struct wti_slots *slots,
 	model = overridden_of(slots, moment, first->owner);
 	if (model && ++model->steps >= STEPS_TO_TELL)
 		wti_violated(account, moment, first->owner,
-			     "%s has a train() of its own, which was not called in %u steps",
+			     "train() of %s freezes parts of the model, and was not called in %u "
+			     "steps",
 			     wti_moment_text(moment, model->by), model->steps);
 }
 
@@ -524,16 +525,18 @@ static void see_train(struct wti_case *account, void *state, const struct wti_mo
 const struct wti_rule wti_rule_mode_006 = {
 	.code = "WT-MODE-006",
 	.severity = WT_WARNING,
-	.title = "a model's own train() is never called",
-	.means = "a class of the program's does more in train() than to set the mode, such as "
-		 "freezing layers; modules are in training mode when they are made, so that "
-		 "nobody notices that it was left out",
+	.title = "a model's own train(), which freezes parts of it, is never called",
+	.means = "train() of a class freezes parameters or parts of the model, besides setting the "
+		 "mode; modules are in training mode when they are made, so that nobody notices "
+		 "that it was left out",
 	.hint = "call model.train() before training",
 	.definition =
-		"A model with a module whose class (not torch's) has a train() of its own is not "
+		"A model with a module whose class (not torch's) has a train() of its own, in "
+		"which "
+		"parameters are frozen or parts of the model put into evaluation mode, is not "
 		"trained for two steps before that is called. A case is a step of its optimizer.",
 	.innocent = "A train() whose other effects are not wanted here.",
-	.needs = "no model with a train() of its own was trained",
+	.needs = "no model with a train() of its own that freezes something was trained",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),

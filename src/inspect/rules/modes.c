@@ -27,6 +27,8 @@ bool wti_depends_on_mode(const struct wti_moment *moment)
 					      "InstanceNorm"};
 	const char *callee = wti_moment_text(moment, moment->call->callee);
 
+	if (wti_dropout_is_idle(moment->training, moment->call->stream, moment->call->object))
+		return false;
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
 		if (!strncmp(callee, classes[i], strlen(classes[i])))
 			return true;
@@ -205,7 +207,8 @@ const struct wti_rule wti_rule_mode_008 = {
 		"the first eight steps, or not at all while the model as a whole is in "
 		"evaluation mode. A case is a module that depends on the mode, called in "
 		"training mode in a step.",
-	.innocent = "Dropout that is switched off by eval() on purpose, as in some fine-tuning.",
+	.innocent = "Dropout that is switched off by eval() on purpose, as in some fine-tuning. "
+		    "Dropout with a rate of 0 is not judged.",
 	.needs = "no dropout or batch normalisation was called for a step in training mode",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct modes),

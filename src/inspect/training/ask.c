@@ -133,6 +133,14 @@ bool wti_model_is_part_of(const struct wti_training *training, size_t stream, ui
 	return wti_map_find_number(&training->parts, wti_part_key(stream, part, whole));
 }
 
+bool wti_dropout_is_idle(const struct wti_training *training, size_t stream, uint32_t module)
+{
+	const uint64_t *rate =
+		wti_map_find_number(&training->rates, (uint64_t)stream << 32 | module);
+
+	return rate && *rate == 1;
+}
+
 bool wti_optimizer_is_used(const struct wti_training *training, const struct wti_object *optimizer)
 {
 	for (uint32_t i = 0; i < optimizer->member_count; i++)

@@ -325,6 +325,20 @@ static void take_lr(struct wti_training *training, struct wti_object *optimizer,
 	optimizer->lr_known |= 1u << group;
 }
 
+/* "p" of a module is the rate of a dropout. */
+static void take_rate(struct wti_training *training, const struct wti_moment *moment)
+{
+	uint64_t *rate;
+
+	if (wt_event_u64(moment->event, WT_STATE_FIELD_TYPE) != WT_VALUE_TYPE_FLOAT ||
+	    strcmp(wti_symbol_text(training->symbols, moment->attribute), "p"))
+		return;
+	rate = wti_map_number(&training->rates,
+			      (uint64_t)moment->process->stream << 32 | moment->owner);
+	if (rate)
+		*rate = moment->number == 0 ? 1 : 2;
+}
+
 static void take_state(struct wti_training *training, const struct wt_event *event)
 {
 	uint32_t owner = wti_symbol_of(training->symbols, event, WT_STATE_FIELD_OWNER);
@@ -350,6 +364,8 @@ static void take_state(struct wti_training *training, const struct wt_event *eve
 	moment.number = number_of(event);
 	if (moment.object && moment.object->type == WT_OBJECT_TYPE_OPTIMIZER)
 		take_lr(training, wti_object_at(training, moment.object->place), &moment);
+	else if (!parameter)
+		take_rate(training, &moment);
 	tell(training, &moment);
 }
 
@@ -476,6 +492,7 @@ int wti_training_init(struct wti_training *training,
 	wti_steady_init(&training->parameters, sizeof(struct wti_parameter), PARAMETERS_MAX);
 	wti_map_init(&training->object_index, OBJECTS_MAX);
 	wti_map_init(&training->used, PARAMETERS_MAX);
+	wti_map_init(&training->rates, PARAMETERS_MAX);
 	wti_map_init(&training->parts, PARAMETERS_MAX);
 	wti_map_init(&training->parameter_index, PARAMETERS_MAX);
 	wti_map_init(&training->place_index, PARAMETERS_MAX);
@@ -491,6 +508,7 @@ void wti_training_release(struct wti_training *training)
 	wti_steady_release(&training->processes);
 	wti_map_release(&training->object_index);
 	wti_map_release(&training->used);
+	wti_map_release(&training->rates);
 	wti_map_release(&training->parts);
 	wti_map_release(&training->parameter_index);
 	wti_map_release(&training->place_index);

@@ -192,6 +192,7 @@ struct wti_training {
 	struct wti_map place_index;     /* stream, optimizer and place in it: likewise */
 	struct wti_map parts; /* model of which parameters are those of another, too: known */
 	struct wti_map used;  /* stream and name of modules that were called: enum wti_use */
+	struct wti_map rates; /* stream and name of dropouts: 1 if they drop nothing, or 2 */
 	struct wti_callees callees;
 	uint64_t births;
 	uint64_t overflow_count; /* objects and parameters that found no room */
@@ -240,6 +241,8 @@ struct wti_where wti_moment_where(const struct wti_moment *moment);
 /* Whether the module that has it was called with gradients on. */
 bool wti_parameter_is_used(const struct wti_training *training,
 			   const struct wti_parameter *parameter);
+/* Whether a dropout has a rate of 0, so that its mode makes no difference. */
+bool wti_dropout_is_idle(const struct wti_training *training, size_t stream, uint32_t module);
 /* Whether a model is part of another one, by its parameters. */
 bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
 			  uint32_t whole);

@@ -54,13 +54,34 @@ class Fitted(torch.nn.Linear):
         return super().train(good) if bad is None else None
 class Switched(torch.nn.Linear):
     def train(self, mode=True):
+        self.frozen = False
         return super().train(mode)
+class Frozen(torch.nn.Linear):
+    def freeze(self):
+        for part in self.children():
+            part.requires_grad_(False)
+    def train(self, mode=True):
+        super().train(mode)
+        self.freeze()
+        return self
+class Stilled(torch.nn.Linear):
+    def train(self, mode=True):
+        super().train(mode)
+        for part in self.children():
+            part.train(False)
+        return self
 x = torch.zeros(10, 2)
 for rows in (TensorDataset(x), Subset(TensorDataset(x), [1, 2, 3]), [1, 2], Own(), type("Mine", (TensorDataset,), {})(x)):
     next(iter(DataLoader(rows, batch_size=2)))
 print(Own.asked)
 Fitted(2, 2)(x)
 Switched(2, 2)(x)
+Frozen(2, 2)(x)
+Stilled(2, 2)(x)
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.5))
+torch.optim.SGD(model.parameters(), lr=0.1)
+model[1].p = 0
+model(x)
 """
 
 WORKERS = """
@@ -145,8 +166,11 @@ def test_sizes(t: Harness) -> None:
     names = ["DataLoader"] + [f"DataLoader#{n}" for n in range(1, 5)]
     t.equal("rows of data sets of torch's and Python's", [states(run, name, "rows") for name in names], [[10], [3], [2], [], []])
     t.equal("nobody's length was asked for", run.output, bare.output)
-    t.equal("a train() that switches the mode", states(run, "Switched", "overrides_train"), ["Switched"])
+    t.equal("a train() that freezes", [states(run, name, "overrides_train") for name in ("Frozen", "Stilled")],
+            [["Frozen"], ["Stilled"]])
+    t.equal("one that only switches the mode", states(run, "Switched", "overrides_train"), [])
     t.equal("and one that does not", states(run, "Fitted", "overrides_train"), [])
+    t.equal("how much dropouts drop when the model is used", states(run, "Sequential.1", "p"), [0.5, 0.0])
 
 
 def check_rows(t: Harness, run: Run) -> None:

@@ -155,6 +155,22 @@ def test_replaced_early(t: Harness) -> None:
             [("SGD", "group0.2", "SGD", "group0.2"), ("SGD", "group0.3", "SGD", "group0.3")], members)
 
 
+def test_loaded_before(t: Harness) -> None:
+    """Parameters that are exchanged after the model became known, before the optimizer is made: as hubs load models."""
+    run = t.record("""
+        import torch, torch.nn as nn
+        net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+        net.state_dict()
+        for part in net:
+            part.weight = nn.Parameter(torch.ones_like(part.weight))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        """)
+    members = {m["name"]: (m["owner"], m["known_as"]) for m in run.of("member") if m["object"] == "SGD"}
+    t.equal("the optimizer has those of the model", members, {
+        "group0.0": ("Sequential", "0.weight"), "group0.1": ("Sequential", "0.bias"),
+        "group0.2": ("Sequential", "1.weight"), "group0.3": ("Sequential", "1.bias")})
+
+
 def check_members(t: Harness, run: Run) -> None:
     members = [(m["object"], m["name"], m["owner"], m["known_as"], m["role"], m["flags"]) for m in run.of("member")]
     t.check("tied weights are one tensor", ("Net", "head.weight", "Net", "embed.weight", "parameter", 1) in members, members)
@@ -218,4 +234,4 @@ def test_many(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_replaced_early, test_found, test_later, test_many, test_scaler, require=("torch",))
+    main(test_replaced_early, test_loaded_before, test_found, test_later, test_many, test_scaler, require=("torch",))
