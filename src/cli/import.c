@@ -42,9 +42,21 @@ static bool add_file(struct files *files, const char *path)
 	return files->paths[files->count++];
 }
 
+/* Calls before variables: what a variable is to the program depends on whether there are calls. */
+static bool is_of_variables(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return !strncmp(name, "trace_VAR", 9) || !strcmp(name, "proxy_log.json");
+}
+
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	const char *left = *(char *const *)a, *right = *(char *const *)b;
+	int order = is_of_variables(left) - is_of_variables(right);
+
+	return order ? order : strcmp(left, right);
 }
 
 /* What TrainCheck calls its traces, in a folder of it. */
@@ -106,7 +118,7 @@ struct importing {
 	const char *output; /* the run that is made of a trace */
 	struct wti_traincheck_import *trace;
 	struct wti_pack *pack;
-	struct wti_traincheck_left_out left_out;
+	struct wti_traincheck_count count;
 };
 
 static int begin(struct importing *importing, const char *text, size_t bytes, struct wt_err *err)
@@ -127,7 +139,7 @@ static int take_line(void *self, unsigned line, const char *text, size_t bytes, 
 		return wti_traincheck_add_line(importing->trace, importing->path, line, text, bytes,
 					       err);
 	return wti_traincheck_read_line(importing->path, line, text, bytes, importing->pack,
-					&importing->left_out, err);
+					&importing->count, err);
 }
 
 static int read_files(struct importing *importing, const struct files *files, struct wt_err *err)
@@ -145,20 +157,35 @@ static int read_files(struct importing *importing, const struct files *files, st
 
 /* ---- Results -------------------------------------------------------------------------------- */
 
+static void add_reasons(const struct wti_traincheck_count *count, struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(result, "left_out", "Left out");
+
+	wt_table_column(table, "reason", "reason", WT_CELL_TEXT);
+	wt_table_column(table, "count", "invariants", WT_CELL_COUNT);
+	for (size_t i = 0; i < count->reason_count; i++) {
+		wt_table_row(table);
+		wt_table_text(table, count->reasons[i].why, strlen(count->reasons[i].why));
+		wt_table_count(table, count->reasons[i].count);
+	}
+}
+
 static int finish_pack(struct importing *importing, struct wt_result *result, struct wt_err *err)
 {
 	struct wti_pack *pack = importing->pack;
-	const struct wti_traincheck_left_out *left_out = &importing->left_out;
+	const struct wti_traincheck_count *count = &importing->count;
 	int r;
 
 	pack->source = strdup("imported from TrainCheck");
 	wti_pack_settle(pack);
 	r = wti_pack_save(importing->output, pack, err);
 	wt_result_fact_count(result, "invariants", "invariants", WT_CELL_COUNT, pack->count);
-	wt_result_fact_count(result, "left_out", "left out", WT_CELL_COUNT, left_out->count);
-	if (left_out->count)
-		wt_result_note(result, "%zu invariants were left out; the first: %s",
-			       left_out->count, left_out->first);
+	wt_result_fact_count(result, "entries", "entries", WT_CELL_COUNT, count->entries);
+	wt_result_fact_count(result, "left_out", "left out", WT_CELL_COUNT, count->left_out);
+	wt_result_fact_count(result, "repeated", "repeated", WT_CELL_COUNT,
+			     count->entries - count->left_out - pack->count);
+	if (count->left_out)
+		add_reasons(count, result);
 	return r;
 }
 

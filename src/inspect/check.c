@@ -12,6 +12,7 @@
 #include "patterns/patterns.h"
 #include "rules/judge.h"
 #include "table.h"
+#include "traincheck/judge.h"
 
 struct state {
 	struct wti_check_options options;
@@ -20,6 +21,7 @@ struct state {
 	struct wti_checker checker;
 	struct wti_judge judge;
 	struct wti_ledger ledger;
+	struct wti_tc_judge *published; /* invariants of TrainCheck's; NULL: the pack has none */
 	bool has_pack;
 };
 
@@ -29,6 +31,8 @@ static void tell(void *self, const struct wti_moment *moment)
 
 	if (s->has_pack)
 		wti_observer_moment(&s->observer, moment);
+	if (s->published)
+		wti_tc_judge_moment(s->published, moment);
 	if (s->options.with_rules)
 		wti_judge_moment(&s->judge, moment);
 }
@@ -69,6 +73,10 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 		r = wti_observer_init(&s->observer, &s->training,
 				      (struct wti_sink_of_occasions){&s->checker, wti_checker_take},
 				      s->checker.relations, err);
+	if (!r && s->has_pack)
+		r = wti_tc_judge_open(&s->published, s->options.pack, &s->training,
+				      (struct wti_sink_of_occasions){&s->checker, wti_checker_take},
+				      &s->checker.levels, err);
 	if (!r && s->options.with_rules)
 		r = wti_judge_init(&s->judge, &s->training, err);
 	if (r || !s->options.with_rules)
@@ -85,6 +93,8 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	if (s->has_pack)
 		wti_levels_take(&s->checker.levels, event);
 	r = wti_training_event(&s->training, event, err);
+	if (!r && s->published)
+		r = wti_tc_judge_event(s->published, event, err);
 	if (!r && s->options.with_rules)
 		r = wti_ledger_event(&s->ledger, event, err);
 	return r;
@@ -115,6 +125,8 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	}
 	if (s->has_pack) {
 		wti_observer_finish(&s->observer);
+		if (s->published && wti_tc_judge_finish(s->published, err))
+			return err->code;
 		s->checker.lost_count = s->observer.scene.lost_count;
 		s->checker.rules_since = rules_since(s);
 		wti_checker_finish(&s->checker, result);
@@ -136,6 +148,7 @@ static void release(void *opaque)
 	struct state *s = opaque;
 
 	if (s->has_pack) {
+		wti_tc_judge_free(s->published);
 		wti_observer_release(&s->observer);
 		wti_checker_release(&s->checker);
 	}

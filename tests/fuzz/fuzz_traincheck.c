@@ -15,14 +15,14 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
 
 static void try_invariants(const char *text, size_t bytes)
 {
-	struct wti_traincheck_left_out left_out = {0};
+	struct wti_traincheck_count count = {0};
 	struct wt_err err = {.offset = -1};
 	struct wti_pack *pack;
 	struct wti_buf out;
 	int r;
 
 	PROMISE(!wti_pack_new(&pack, &err));
-	r = wti_traincheck_read("input", text, bytes, pack, &left_out, &err);
+	r = wti_traincheck_read("input", text, bytes, pack, &count, &err);
 	PROMISE(!r || err.message[0]);
 	wti_pack_settle(pack);
 	wti_buf_init(&out, (size_t)1 << 26);

@@ -115,7 +115,7 @@ def traincheck(bench: Bench) -> None:
     bench.run("import", "traincheck", invariants, "-o", imported)
     out, _ = bench.run("check", "--json", "-i", imported, os.path.join(bench.folder, "run"), code=1)
     findings = json.loads(out)["findings"]
-    assert [f["id"] for f in findings] == ["WT-LEARN-CONSISTENT"] and findings[0]["evidence"]["first_step"] == 4, findings
+    assert [f["id"] for f in findings] == ["WT-LEARN-TRAINCHECK"] and findings[0]["evidence"]["first_step"] == 4, findings
     back = os.path.join(bench.folder, "back.json")
     bench.run("pack", "export", imported, "--to", "traincheck", "-o", back)
     relations = sorted(json.loads(line)["relation"] for line in open(back))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "inspect/traincheck/entry.h"
 #include "pack.h"
 #include "relation.h"
 
@@ -70,6 +71,11 @@ static void write_call(struct wti_json *json, const char *name)
 	}
 }
 
+static void write_function(void *self, const char *function)
+{
+	write_call(self, function);
+}
+
 void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 		     const struct wti_invariant *invariant)
 {
@@ -85,6 +91,9 @@ void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 		if (names[i])
 			write_call(json, wti_symbol_text(&pack->symbols, names[i]));
 	write_group(json, wti_symbol_text(&pack->symbols, invariant->subject[0]));
+	if (wti_relations[invariant->relation] == &wti_relation_traincheck)
+		wti_tc_functions(wti_symbol_text(&pack->symbols, invariant->subject[1]),
+				 write_function, json);
 	for (uint32_t i = 0; i < invariant->then_count; i++)
 		write_call(json, wti_symbol_text(&pack->symbols, invariant->then[i]));
 	wti_json_array_end(json);

@@ -1,33 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TrainCheck's files: invariants, a JSON object a line, to a pack and back; traces, a JSON object a
- * line, to streams of ours. Nothing in them is ever evaluated. What has no counterpart is counted
- * and left out, never bent until it fits.
+ * line, to streams of ours. Nothing in them is ever evaluated. Invariants stay what they are
+ * (src/inspect/traincheck/); what cannot be judged is left out, and counted by reason.
  */
 #ifndef WTI_LEARN_TRAINCHECK_H
 #define WTI_LEARN_TRAINCHECK_H
 
 #include "pack.h"
 
-/* Invariants that have no counterpart here, and why the first of them has none. */
-struct wti_traincheck_left_out {
-	size_t count;
-	char first[256];
+enum { WTI_TRAINCHECK_REASONS_MAX = 32 };
+
+/* Invariants that were read, and those of them that cannot be judged, by reason. */
+struct wti_traincheck_count {
+	size_t entries;
+	size_t left_out;
+	struct {
+		const char *why; /* the same for all of the kind */
+		size_t count;
+	} reasons[WTI_TRAINCHECK_REASONS_MAX];
+	size_t reason_count;
 };
 
 /* Adds to the pack; settle it afterwards. */
 int wti_traincheck_read_line(const char *name, unsigned line, const char *text, size_t bytes,
-			     struct wti_pack *pack, struct wti_traincheck_left_out *left_out,
+			     struct wti_pack *pack, struct wti_traincheck_count *count,
 			     struct wt_err *err);
 /* All lines of a text. */
 int wti_traincheck_read(const char *name, const char *text, size_t bytes, struct wti_pack *pack,
-			struct wti_traincheck_left_out *left_out, struct wt_err *err);
+			struct wti_traincheck_count *count, struct wt_err *err);
 /* How many have no counterpart there. */
 size_t wti_traincheck_write(struct wti_buf *out, const struct wti_pack *pack);
 
 /* "torch.optim.adam.Adam.step" <-> "Optimizer.step" */
 void wti_traincheck_function(char *out, size_t bytes, const char *path);
 void wti_traincheck_path(char *out, size_t bytes, const char *function);
+
+/* "torch.optim.adam" and "Adam.step" of the path, as our events name them. */
+void wti_traincheck_split(const char *path, char *module, char *callee, size_t bytes);
+/* Both, joined by a dot. */
+void wti_traincheck_canonical(char *out, size_t bytes, const char *path);
 
 /* "torch.float32" -> "f32"; "f32" -> "float32"; what is not known stays. */
 const char *wti_traincheck_dtype(const char *theirs);

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of TrainCheck's as our events: context, calls with their values, variables. */
+/* Records of TrainCheck's as our events: calls with their values, variables. */
 #include <stdio.h>
 #include <string.h>
 
 #include <xxhash.h>
 
+#include "base/json.h"
 #include "base/number.h"
+#include "inspect/traincheck/value.h"
 #include "traincheck_row.h"
 
 #define TEXT_BYTES 512
+#define ATTRIBUTES_MAX (16u << 10)
 #define MODEL "model"
 #define OPTIMIZER "optimizer"
 #define REPLICAS "DistributedDataParallel" /* what keeps a model equal on ranks is called so */
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-static uint32_t string_of(struct wti_tc_row *row, const char *text)
+uint32_t wti_tc_string(struct wti_tc_row *row, const char *text)
 {
 	struct wti_map *strings = &row->process->strings;
 	size_t before = strings->count;
@@ -31,7 +34,7 @@ static uint32_t string_of(struct wti_tc_row *row, const char *text)
 }
 
 /* The sequence number that it got. */
-static uint64_t append(struct wti_tc_row *row, uint16_t kind, const uint64_t *values, size_t count,
+uint64_t wti_tc_append(struct wti_tc_row *row, uint16_t kind, const uint64_t *values, size_t count,
 		       const char *text)
 {
 	struct wt_text texts[1] = {{text, strlen(text)}};
@@ -50,7 +53,7 @@ static uint64_t append(struct wti_tc_row *row, uint16_t kind, const uint64_t *va
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static const char *text_in(const struct wti_doc *table, const char *key)
+const char *wti_tc_text_in(const struct wti_doc *table, const char *key)
 {
 	const struct wti_doc *doc = wti_doc_get(table, key);
 
@@ -72,7 +75,7 @@ int64_t wti_tc_number(const struct wti_doc *table, const char *key, int64_t othe
 
 static uint64_t dtype_of(const struct wti_doc *attributes)
 {
-	const char *name = wti_traincheck_dtype(text_in(attributes, "dtype"));
+	const char *name = wti_traincheck_dtype(wti_tc_text_in(attributes, "dtype"));
 	const struct wt_field *field =
 		&wt_kind_builtin(WT_KIND_TENSOR)->fields[WT_TENSOR_FIELD_DTYPE];
 
@@ -111,94 +114,20 @@ static bool is_true(const struct wti_doc *table, const char *key)
 	return doc && doc->type == WTI_DOC_BOOL && doc->boolean;
 }
 
-/* ---- Context -------------------------------------------------------------------------------- */
-
-static void tell_context(struct wti_tc_row *row, const char *key, uint32_t type, uint64_t value,
-			 const char *text)
-{
-	uint64_t values[] = {string_of(row, key), type, value, 0};
-
-	append(row, WT_KIND_CONTEXT, values, 4, text);
-}
-
-/* Scripts set ranks by hand, under names of their own. */
-static int64_t rank_of(const struct wti_doc *meta)
-{
-	for (const struct wti_doc *value = meta ? meta->first : NULL; value; value = value->next)
-		if (value->key && strstr(value->key, "RANK") && value->type == WTI_DOC_INT)
-			return value->integer;
-	return -1;
-}
-
-/* Data-parallel ranks hold the same model, unless another sort of rank says that they share it. */
-static bool is_replica(const struct wti_doc *meta)
-{
-	bool replica = false;
-
-	for (const struct wti_doc *value = meta ? meta->first : NULL; value; value = value->next) {
-		if (!value->key || !strstr(value->key, "RANK"))
-			continue;
-		if (!strstr(value->key, "DATA_PARALLEL"))
-			return false;
-		replica = true;
-	}
-	return replica;
-}
-
-static void tell_where(struct wti_tc_row *row)
-{
-	const struct wti_doc *meta = wti_doc_get(row->doc, "meta_vars");
-	int64_t step = wti_tc_number(meta, "step", -1), rank = rank_of(meta);
-	const char *stage = wti_traincheck_stage(text_in(meta, "stage"));
-
-	if (rank >= 0 && rank < INT32_MAX && rank != row->process->rank) {
-		uint64_t values[] = {(uint64_t)rank, (uint64_t)(rank > 0 ? rank + 1 : 2),
-				     (uint64_t)rank, 0};
-
-		append(row, WT_KIND_RANK, values, 4, "");
-		row->process->rank = rank;
-	}
-	if (*stage && strcmp(stage, row->process->stage)) {
-		snprintf(row->process->stage, sizeof(row->process->stage), "%s", stage);
-		tell_context(row, "stage", WT_VALUE_TYPE_TEXT, 0, stage);
-	}
-	if (step >= 0 && step != row->process->step)
-		tell_context(row, "step", WT_VALUE_TYPE_INT, (uint64_t)step, "");
-}
-
 /* ---- Calls ---------------------------------------------------------------------------------- */
-
-/* "torch.optim.adam" and "Adam.step" of the path. */
-static void split(const char *path, char *module, char *callee, size_t bytes)
-{
-	const char *at = path, *last = strrchr(path, '.');
-
-	while (at && !(*at >= 'A' && *at <= 'Z')) {
-		at = strchr(at, '.');
-		at = at ? at + 1 : NULL;
-	}
-	if (!at)
-		at = last ? last + 1 : path;
-	snprintf(module, bytes, "%.*s", at > path ? (int)(at - path - 1) : 0, path);
-	snprintf(callee, bytes, "%s", at);
-	if (!strncmp(callee, "TensorBase.", 11))
-		snprintf(callee, bytes, "Tensor%s", strchr(at, '.'));
-	if (!strcmp(module, "torch._C") || !strcmp(module, "torch._tensor"))
-		snprintf(module, bytes, "torch");
-}
 
 static uint64_t begin_call(struct wti_tc_row *row, const char *path, const char *object)
 {
 	char module[TEXT_BYTES], callee[TEXT_BYTES];
 	uint64_t values[5];
 
-	split(path, module, callee, sizeof(module));
-	values[WT_CALL_BEGIN_FIELD_CALLEE] = string_of(row, callee);
-	values[WT_CALL_BEGIN_FIELD_MODULE] = string_of(row, module);
+	wti_traincheck_split(path, module, callee, sizeof(module));
+	values[WT_CALL_BEGIN_FIELD_CALLEE] = wti_tc_string(row, callee);
+	values[WT_CALL_BEGIN_FIELD_MODULE] = wti_tc_string(row, module);
 	values[WT_CALL_BEGIN_FIELD_SITE] = 0;
 	values[WT_CALL_BEGIN_FIELD_FLAGS] = 0;
-	values[WT_CALL_BEGIN_FIELD_OBJECT] = string_of(row, object);
-	return append(row, WT_KIND_CALL_BEGIN, values, 5, "");
+	values[WT_CALL_BEGIN_FIELD_OBJECT] = wti_tc_string(row, object);
+	return wti_tc_append(row, WT_KIND_CALL_BEGIN, values, 5, "");
 }
 
 static void end_call(struct wti_tc_row *row, const char *path, const char *exception)
@@ -206,10 +135,46 @@ static void end_call(struct wti_tc_row *row, const char *path, const char *excep
 	char module[TEXT_BYTES], callee[TEXT_BYTES];
 	uint64_t values[2];
 
-	split(path, module, callee, sizeof(module));
-	values[WT_CALL_END_FIELD_CALLEE] = string_of(row, callee);
-	values[WT_CALL_END_FIELD_EXCEPTION] = string_of(row, exception);
-	append(row, WT_KIND_CALL_END, values, 2, "");
+	wti_traincheck_split(path, module, callee, sizeof(module));
+	values[WT_CALL_END_FIELD_CALLEE] = wti_tc_string(row, callee);
+	values[WT_CALL_END_FIELD_EXCEPTION] = wti_tc_string(row, exception);
+	wti_tc_append(row, WT_KIND_CALL_END, values, 2, "");
+}
+
+/* All that the record says of a tensor or a variable but its contents, as a text; 0: too long. */
+static uint32_t attributes_of(struct wti_tc_row *row, const char *type,
+			      const struct wti_doc *attributes)
+{
+	struct wti_json json;
+	struct wti_buf text;
+	uint32_t id;
+
+	wti_buf_init(&text, ATTRIBUTES_MAX);
+	wti_json_init(&json, &text, false);
+	wti_json_object(&json);
+	if (*type) {
+		wti_json_key(&json, "var_type");
+		wti_json_text(&json, type);
+	}
+	for (const struct wti_doc *child = attributes->first; child; child = child->next) {
+		if (*type && (!strcmp(child->key, "data") || !strcmp(child->key, "grad") ||
+			      !strcmp(child->key, "var_type")))
+			continue; /* a key may be there only once */
+		wti_json_key(&json, child->key);
+		wti_tc_write_into(&json, child);
+	}
+	wti_json_object_end(&json);
+	id = wti_tc_string(row, wti_buf_cstr(&text));
+	wti_buf_release(&text);
+	return id;
+}
+
+static void tell_attributes(struct wti_tc_row *row, uint32_t owner, uint64_t call, uint32_t text)
+{
+	uint64_t values[WT_ATTRIBUTES_FIELD_TEXT + 1] = {owner, (uint32_t)call, text};
+
+	if (text)
+		wti_tc_append(row, WT_KIND_ATTRIBUTES, values, WT_ATTRIBUTES_FIELD_TEXT + 1, "");
 }
 
 /* What stands for a tensor's contents: the text that describes the call's arguments. */
@@ -228,22 +193,24 @@ static void tell_tensor(struct wti_tc_row *row, uint64_t call, int32_t position,
 	uint64_t hash = position >= 0 ? description_hash(row) : 0;
 	char shape[256];
 
-	values[WT_TENSOR_FIELD_NAME] = string_of(row, name);
+	values[WT_TENSOR_FIELD_NAME] = wti_tc_string(row, name);
 	values[WT_TENSOR_FIELD_DTYPE] = dtype_of(attributes);
 	values[WT_TENSOR_FIELD_COUNT] = shape_of(attributes, shape, sizeof(shape));
-	values[WT_TENSOR_FIELD_SHAPE] = string_of(row, shape);
+	values[WT_TENSOR_FIELD_SHAPE] = wti_tc_string(row, shape);
 	values[WT_TENSOR_FIELD_FLAGS] =
 		4u | (is_true(attributes, "requires_grad") ? 1u : 0u) | (hash ? 0u : 8u);
 	values[WT_TENSOR_FIELD_HASH] = hash;
 	values[WT_TENSOR_FIELD_CALL] = (uint32_t)call;
 	values[WT_TENSOR_FIELD_POSITION] = (uint64_t)(int64_t)position;
-	append(row, WT_KIND_TENSOR, values, WT_TENSOR_FIELD_POSITION + 1, "");
+	wti_tc_append(row, WT_KIND_TENSOR, values, WT_TENSOR_FIELD_POSITION + 1, "");
+	tell_attributes(row, 0, call, attributes_of(row, "", attributes));
 }
 
 static void tell_scalar(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
 			const struct wti_doc *value)
 {
-	uint64_t values[6] = {(uint32_t)call, (uint64_t)(int64_t)position, string_of(row, name)};
+	uint64_t values[6] = {(uint32_t)call, (uint64_t)(int64_t)position,
+			      wti_tc_string(row, name)};
 	const char *text = "";
 
 	switch (value->type) {
@@ -266,7 +233,35 @@ static void tell_scalar(struct wti_tc_row *row, uint64_t call, int32_t position,
 	default:
 		break;
 	}
-	append(row, WT_KIND_ARGUMENT, values, 6, text);
+	wti_tc_append(row, WT_KIND_ARGUMENT, values, 6, text);
+}
+
+/* As the text that it is. */
+static void tell_list(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+		      const struct wti_doc *list)
+{
+	struct wti_doc value = {.type = WTI_DOC_STRING};
+	struct wti_buf text;
+
+	wti_buf_init(&text, TEXT_BYTES);
+	wti_tc_write(&text, list);
+	value.string.data = wti_buf_cstr(&text);
+	value.string.bytes = text.bytes;
+	if (!wti_buf_status(&text))
+		tell_scalar(row, call, position, name, &value);
+	wti_buf_release(&text);
+}
+
+/* By its type, and what is said of it. */
+static void tell_object(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+			const struct wti_doc *object)
+{
+	struct wti_doc value = {.type = WTI_DOC_STRING};
+
+	value.string.data = object->key;
+	value.string.bytes = strlen(object->key);
+	tell_scalar(row, call, position, name, &value);
+	tell_attributes(row, 0, call, attributes_of(row, "", object));
 }
 
 /* {"torch.Tensor": {...}} or {"float": 0.1} */
@@ -279,22 +274,27 @@ static void tell_value(struct wti_tc_row *row, uint64_t call, int32_t position, 
 		return;
 	if (value->type == WTI_DOC_TABLE && wti_doc_get(value, "shape"))
 		tell_tensor(row, call, position, name, value);
-	else if (value->type != WTI_DOC_TABLE && value->type != WTI_DOC_ARRAY)
+	else if (value->type == WTI_DOC_ARRAY)
+		tell_list(row, call, position, name, value);
+	else if (value->type == WTI_DOC_TABLE)
+		tell_object(row, call, position, name, value);
+	else
 		tell_scalar(row, call, position, name, value);
 }
 
 static void take_begin(struct wti_tc_row *row)
 {
-	const char *path = text_in(row->doc, "function");
+	const char *path = wti_tc_text_in(row->doc, "function");
 	const struct wti_doc *args = wti_doc_get(row->doc, "args");
 	const struct wti_doc *kwargs = wti_doc_get(row->doc, "kwargs");
-	const char *id = text_in(row->doc, "func_call_id");
+	const char *id = wti_tc_text_in(row->doc, "func_call_id");
 	bool is_optimizer = !strncmp(path, "torch.optim.", 12) && !strstr(path, "lr_scheduler");
 	uint64_t call = begin_call(row, path, is_optimizer ? OPTIMIZER : "");
 	uint64_t *slot = *id ? wti_map_text(&row->process->calls, id, strlen(id)) : NULL;
 	int32_t position = 0;
 
 	row->process->has_calls = true;
+	wti_tc_manager(row, path, true);
 	if (slot)
 		*slot = call;
 	for (const struct wti_doc *value = args ? args->first : NULL; value; value = value->next)
@@ -307,7 +307,7 @@ static void take_begin(struct wti_tc_row *row)
 static void take_end(struct wti_tc_row *row, const char *exception)
 {
 	const struct wti_doc *returned = wti_doc_get(row->doc, "return_values");
-	const char *id = text_in(row->doc, "func_call_id");
+	const char *id = wti_tc_text_in(row->doc, "func_call_id");
 	const uint64_t *call = wti_map_find_text(&row->process->calls, id, strlen(id));
 
 	if (!call)
@@ -317,21 +317,22 @@ static void take_end(struct wti_tc_row *row, const char *exception)
 			tell_value(row, *call, -1, "", value);
 	else
 		tell_value(row, *call, -1, "", returned);
-	end_call(row, text_in(row->doc, "function"), exception);
+	end_call(row, wti_tc_text_in(row->doc, "function"), exception);
+	wti_tc_manager(row, wti_tc_text_in(row->doc, "function"), false);
 }
 
 /* ---- Variables ------------------------------------------------------------------------------ */
 
-static void tell_object(struct wti_tc_row *row, const char *name, const char *class_name,
-			const char *of, uint32_t type)
+static void tell_thing(struct wti_tc_row *row, const char *name, const char *class_name,
+		       const char *of, uint32_t type)
 {
 	uint64_t values[WT_OBJECT_FIELD_SITE + 1] = {0};
 
-	values[WT_OBJECT_FIELD_NAME] = string_of(row, name);
-	values[WT_OBJECT_FIELD_CLASS] = string_of(row, class_name);
-	values[WT_OBJECT_FIELD_OF] = string_of(row, of);
+	values[WT_OBJECT_FIELD_NAME] = wti_tc_string(row, name);
+	values[WT_OBJECT_FIELD_CLASS] = wti_tc_string(row, class_name);
+	values[WT_OBJECT_FIELD_OF] = wti_tc_string(row, of);
 	values[WT_OBJECT_FIELD_TYPE] = type;
-	append(row, WT_KIND_OBJECT, values, WT_OBJECT_FIELD_SITE + 1, "");
+	wti_tc_append(row, WT_KIND_OBJECT, values, WT_OBJECT_FIELD_SITE + 1, "");
 }
 
 static void tell_member(struct wti_tc_row *row, const char *object, const char *name, uint32_t role,
@@ -341,20 +342,20 @@ static void tell_member(struct wti_tc_row *row, const char *object, const char *
 	char shape[256];
 
 	shape_of(attributes, shape, sizeof(shape));
-	values[WT_MEMBER_FIELD_OBJECT] = string_of(row, object);
-	values[WT_MEMBER_FIELD_NAME] = values[WT_MEMBER_FIELD_KNOWN_AS] = string_of(row, name);
-	values[WT_MEMBER_FIELD_OWNER] = string_of(row, MODEL);
+	values[WT_MEMBER_FIELD_OBJECT] = wti_tc_string(row, object);
+	values[WT_MEMBER_FIELD_NAME] = values[WT_MEMBER_FIELD_KNOWN_AS] = wti_tc_string(row, name);
+	values[WT_MEMBER_FIELD_OWNER] = wti_tc_string(row, MODEL);
 	values[WT_MEMBER_FIELD_ROLE] = role;
 	values[WT_MEMBER_FIELD_DTYPE] = dtype_of(attributes);
-	values[WT_MEMBER_FIELD_SHAPE] = string_of(row, shape);
+	values[WT_MEMBER_FIELD_SHAPE] = wti_tc_string(row, shape);
 	values[WT_MEMBER_FIELD_FLAGS] = is_true(attributes, "requires_grad");
-	append(row, WT_KIND_MEMBER, values, WT_MEMBER_FIELD_FLAGS + 1, "");
+	wti_tc_append(row, WT_KIND_MEMBER, values, WT_MEMBER_FIELD_FLAGS + 1, "");
 }
 
 static void tell_state(struct wti_tc_row *row, const char *name, const struct wti_doc *value,
 		       bool first)
 {
-	uint64_t values[7] = {string_of(row, MODEL), string_of(row, name)};
+	uint64_t values[7] = {wti_tc_string(row, MODEL), wti_tc_string(row, name)};
 
 	values[WT_STATE_FIELD_TYPE] = WT_VALUE_TYPE_HASH;
 	values[WT_STATE_FIELD_FLAGS] = first;
@@ -364,7 +365,36 @@ static void tell_state(struct wti_tc_row *row, const char *name, const struct wt
 		values[WT_STATE_FIELD_NEW] = (uint64_t)value->integer;
 	else if (value->type == WTI_DOC_FLOAT)
 		memcpy(&values[WT_STATE_FIELD_NEW], &value->number, 8);
-	append(row, WT_KIND_STATE, values, 7, "");
+	wti_tc_append(row, WT_KIND_STATE, values, 7, "");
+}
+
+/* Most of what is said of a variable never changes. */
+static void tell_about(struct wti_tc_row *row, const char *name, const struct wti_doc *attributes)
+{
+	const char *type = wti_tc_text_in(row->doc, "var_type");
+	uint32_t id = attributes_of(row, *type ? type : "torch.nn.Parameter", attributes);
+	uint64_t *last = wti_map_text(&row->process->attributes, name, strlen(name));
+
+	if (last && *last == id)
+		return;
+	if (last)
+		*last = id;
+	tell_attributes(row, wti_tc_string(row, name), 0, id);
+}
+
+/* Data-parallel ranks hold the same model, unless another sort of rank says that they share it. */
+static bool is_replica(const struct wti_doc *meta)
+{
+	bool replica = false;
+
+	for (const struct wti_doc *value = meta ? meta->first : NULL; value; value = value->next) {
+		if (!value->key || !strstr(value->key, "RANK"))
+			continue;
+		if (!strstr(value->key, "DATA_PARALLEL"))
+			return false;
+		replica = true;
+	}
+	return replica;
 }
 
 static void take_variable(struct wti_tc_row *row)
@@ -372,7 +402,7 @@ static void take_variable(struct wti_tc_row *row)
 	const struct wti_doc *attributes = wti_doc_get(row->doc, "attributes");
 	const struct wti_doc *data = wti_doc_get(attributes, "data");
 	const struct wti_doc *grad = wti_doc_get(attributes, "grad");
-	const char *name = text_in(row->doc, "var_name");
+	const char *name = wti_tc_text_in(row->doc, "var_name");
 	size_t before = row->process->members.count;
 	char of_grad[TEXT_BYTES + 8];
 	bool is_new;
@@ -382,13 +412,13 @@ static void take_variable(struct wti_tc_row *row)
 	wti_map_text(&row->process->members, name, strlen(name));
 	is_new = row->process->members.count > before;
 	if (!row->process->has_objects) {
-		tell_object(row, MODEL, MODEL, "", WT_OBJECT_TYPE_MODULE);
-		tell_object(row, OPTIMIZER, OPTIMIZER, "", WT_OBJECT_TYPE_OPTIMIZER);
+		tell_thing(row, MODEL, MODEL, "", WT_OBJECT_TYPE_MODULE);
+		tell_thing(row, OPTIMIZER, OPTIMIZER, "", WT_OBJECT_TYPE_OPTIMIZER);
 		row->process->has_objects = true;
 	}
 	/* Scripts say their rank after they have made the model. */
 	if (!row->process->says_replica && is_replica(wti_doc_get(row->doc, "meta_vars"))) {
-		tell_object(row, REPLICAS, REPLICAS, MODEL, WT_OBJECT_TYPE_WRAPPER);
+		tell_thing(row, REPLICAS, REPLICAS, MODEL, WT_OBJECT_TYPE_WRAPPER);
 		row->process->says_replica = true;
 	}
 	if (is_new) {
@@ -396,6 +426,7 @@ static void take_variable(struct wti_tc_row *row)
 		if (row->process->has_calls || is_true(attributes, "requires_grad"))
 			tell_member(row, OPTIMIZER, name, WT_ROLE_OPTIMIZED, attributes);
 	}
+	tell_about(row, name, attributes);
 	snprintf(of_grad, sizeof(of_grad), "%s.grad", name);
 	if (grad)
 		tell_state(row, of_grad, grad, is_new);
@@ -412,17 +443,17 @@ static void tell_lost(struct wti_tc_row *row)
 	values[WT_LOST_FIELD_REASON] = WT_LOST_GAP;
 	values[WT_LOST_FIELD_OF] = WT_KIND_CALL_BEGIN;
 	values[WT_LOST_FIELD_COUNT] = 1;
-	append(row, WT_KIND_LOST, values, 7, "");
+	wti_tc_append(row, WT_KIND_LOST, values, 7, "");
 	row->process->says_lost = true;
 }
 
 void wti_tc_take(struct wti_tc_row *row)
 {
-	const char *type = text_in(row->doc, "type");
+	const char *type = wti_tc_text_in(row->doc, "type");
 	const struct wti_doc *meta = wti_doc_get(row->doc, "meta_vars");
 	int64_t step = wti_tc_number(meta, "step", -1);
 
-	tell_where(row);
+	wti_tc_where(row);
 	/* Variables alone: they were dumped because the optimizer had stepped. */
 	if (!strcmp(type, "state_change") && !row->process->has_calls && step >= 0 &&
 	    step != row->process->step && row->process->has_objects) {
@@ -440,5 +471,5 @@ void wti_tc_take(struct wti_tc_row *row)
 	else if (!strcmp(type, "function_call (post)"))
 		take_end(row, "");
 	else if (!strcmp(type, "function_call (post) (exception)"))
-		take_end(row, text_in(row->doc, "exception"));
+		take_end(row, wti_tc_text_in(row->doc, "exception"));
 }

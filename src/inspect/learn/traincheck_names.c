@@ -23,18 +23,31 @@ static const char *callee_of(const char *path)
 	return last ? last + 1 : path;
 }
 
+void wti_traincheck_split(const char *path, char *module, char *callee, size_t bytes)
+{
+	const char *at = callee_of(path);
+
+	snprintf(module, bytes, "%.*s", at > path ? (int)(at - path - 1) : 0, path);
+	snprintf(callee, bytes, "%s", at);
+	if (!strncmp(at, "TensorBase.", 11) || !strncmp(at, "_TensorBase.", 12))
+		snprintf(callee, bytes, "Tensor%s", strchr(at, '.'));
+	if (!strcmp(module, "torch._C") || !strcmp(module, "torch._tensor"))
+		snprintf(module, bytes, "torch");
+}
+
+void wti_traincheck_canonical(char *out, size_t bytes, const char *path)
+{
+	char module[PATH_BYTES], callee[PATH_BYTES];
+
+	wti_traincheck_split(path, module, callee, sizeof(module));
+	snprintf(out, bytes, "%s%s%s", module, *module ? "." : "", callee);
+}
+
 void wti_traincheck_function(char *out, size_t bytes, const char *path)
 {
-	const char *callee = callee_of(path);
 	char module[PATH_BYTES], method[PATH_BYTES];
 
-	snprintf(module, sizeof(module), "%.*s", callee > path ? (int)(callee - path - 1) : 0,
-		 path);
-	snprintf(method, sizeof(method), "%s", callee);
-	if (!strncmp(callee, "TensorBase.", 11) || !strncmp(callee, "_TensorBase.", 12))
-		snprintf(method, sizeof(method), "Tensor%s", strchr(callee, '.'));
-	if (!strcmp(module, "torch._C") || !strcmp(module, "torch._tensor"))
-		snprintf(module, sizeof(module), "torch");
+	wti_traincheck_split(path, module, method, sizeof(module));
 	wti_name_function(out, bytes, module, method, 0);
 }
 

@@ -15,19 +15,26 @@ struct wti_tc_track {
 	uint32_t id;
 	uint64_t seq;
 	uint64_t last_ns; /* times of a track never go back */
+	int64_t step;     /* INT64_MIN: not told yet */
+	char stage[64];
+	struct wti_map meta; /* other meta variables that were told: hash of the value */
 };
 
 struct wti_tc_process {
 	int64_t pid;
 	struct wt_writer *writer;
 	struct wti_map strings; /* text: id, plus one */
-	struct wti_map tids;    /* place in tracks, plus one */
-	struct wti_map members; /* variables that were told; the last value's hash */
-	struct wti_map calls;   /* func_call_id: sequence number */
+	/* Place in tracks, plus one. Variables have tracks of their own, as they come from files of
+	 * their own: all of one file may lie before all of the other, and the times of a track
+	 * never go back. */
+	struct wti_map tids, variable_tids;
+	struct wti_map managers;   /* context managers: what they were made with, which is active */
+	struct wti_map attributes; /* variables: what was last said of them, an id of a text */
+	struct wti_map members;    /* variables that were told; the last value's hash */
+	struct wti_map calls;      /* func_call_id: sequence number */
 	struct wti_tc_track *tracks;
 	size_t track_count, track_capacity;
 	int64_t step;
-	char stage[64];
 	int64_t rank;
 	bool has_objects;
 	bool has_calls;
@@ -56,6 +63,17 @@ struct wti_tc_row {
 	struct wt_err *err;
 	int failed;
 };
+
+/* Events, as traincheck_events.c writes them. */
+uint32_t wti_tc_string(struct wti_tc_row *row, const char *text);
+uint64_t wti_tc_append(struct wti_tc_row *row, uint16_t kind, const uint64_t *values, size_t count,
+		       const char *text);
+const char *wti_tc_text_in(const struct wti_doc *table, const char *key);
+
+/* Where the record stands: step, stage, rank and every other meta variable (traincheck_meta.c). */
+void wti_tc_where(struct wti_tc_row *row);
+/* Context managers are meta variables while they are active. */
+void wti_tc_manager(struct wti_tc_row *row, const char *function, bool is_begin);
 
 /* Tells what the record says. */
 void wti_tc_take(struct wti_tc_row *row);

@@ -19,6 +19,7 @@
 #define PROCESSES_MAX 4096u
 #define STRINGS_MAX (1u << 20)
 #define TRACKS_MAX 4096u
+#define META_MAX 4096u /* meta variables of a track */
 #define STREAM_PATH_BYTES (WTI_TRAINCHECK_PATH_BYTES + 32)
 
 /* ---- Files ---------------------------------------------------------------------------------- */
@@ -43,6 +44,9 @@ static int open_stream(struct wti_traincheck_import *import, struct wti_tc_proce
 	stream_path(import, import->count, path);
 	wti_map_init(&process->strings, STRINGS_MAX);
 	wti_map_init(&process->tids, TRACKS_MAX);
+	wti_map_init(&process->variable_tids, TRACKS_MAX);
+	wti_map_init(&process->managers, STRINGS_MAX);
+	wti_map_init(&process->attributes, STRINGS_MAX);
 	wti_map_init(&process->members, STRINGS_MAX);
 	wti_map_init(&process->calls, 1u << 24);
 	process->step = process->rank = -1;
@@ -73,10 +77,11 @@ static struct wti_tc_process *process_of(struct wti_traincheck_import *import, i
 	return process;
 }
 
-static struct wti_tc_track *track_of(struct wti_tc_process *process, int64_t tid,
+static struct wti_tc_track *track_of(struct wti_tc_process *process, int64_t tid, bool of_variables,
 				     struct wt_err *err)
 {
-	uint64_t *slot = wti_map_number(&process->tids, (uint64_t)tid);
+	uint64_t *slot = wti_map_number(of_variables ? &process->variable_tids : &process->tids,
+					(uint64_t)tid);
 	struct wt_track track;
 
 	if (slot && *slot)
@@ -87,12 +92,13 @@ static struct wti_tc_track *track_of(struct wti_tc_process *process, int64_t tid
 		return NULL;
 	}
 	process->tracks[process->track_count] =
-		(struct wti_tc_track){.id = (uint32_t)process->track_count + 1};
+		(struct wti_tc_track){.id = (uint32_t)process->track_count + 1, .step = INT64_MIN};
+	wti_map_init(&process->tracks[process->track_count].meta, META_MAX);
 	track = (struct wt_track){.id = (uint32_t)process->track_count + 1,
 				  .type = WT_TRACK_THREAD,
 				  .tid = (uint32_t)tid,
-				  .name = "thread",
-				  .name_bytes = 6};
+				  .name = of_variables ? "variables" : "thread",
+				  .name_bytes = of_variables ? 9 : 6};
 	*slot = ++process->track_count;
 	wt_writer_track(process->writer, &track);
 	return &process->tracks[*slot - 1];
@@ -103,6 +109,7 @@ int wti_traincheck_add_line(struct wti_traincheck_import *import, const char *na
 {
 	struct wti_tc_row row = {.import = import, .line = text, .line_bytes = bytes, .err = err};
 	struct wti_doc *doc;
+	const char *type;
 	int64_t pid, time;
 	int r = bytes ? wti_json_parse_line(name, line, text, bytes, &doc, err) : 0;
 
@@ -120,8 +127,10 @@ int wti_traincheck_add_line(struct wti_traincheck_import *import, const char *na
 	row.doc = doc;
 	row.time_ns = (uint64_t)time;
 	row.process = process_of(import, pid, err);
-	row.track =
-		row.process ? track_of(row.process, wti_tc_number(doc, "thread_id", 0), err) : NULL;
+	type = wti_tc_text_in(doc, "type");
+	row.track = row.process ? track_of(row.process, wti_tc_number(doc, "thread_id", 0),
+					   !strcmp(type, "state_change"), err)
+				: NULL;
 	if (row.track)
 		wti_tc_take(&row);
 	import->record_count++;
@@ -204,6 +213,11 @@ void wti_traincheck_free(struct wti_traincheck_import *import)
 		wti_map_release(&process->tids);
 		wti_map_release(&process->members);
 		wti_map_release(&process->calls);
+		wti_map_release(&process->variable_tids);
+		wti_map_release(&process->managers);
+		wti_map_release(&process->attributes);
+		for (size_t j = 0; j < process->track_count; j++)
+			wti_map_release(&process->tracks[j].meta);
 		free(process->tracks);
 	}
 	free(import->processes);

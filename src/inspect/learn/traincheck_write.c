@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_read.h"
+#include "inspect/traincheck/entry.h"
 #include "relation.h"
 #include "traincheck.h"
 
@@ -201,6 +203,37 @@ static void write_invariant(struct wti_buf *out, const struct wti_pack *pack,
 	wti_buf_release(&sentence);
 }
 
+/* One that came from there, as it came. */
+static void write_published(struct wti_buf *out, const struct wti_pack *pack,
+			    const struct wti_invariant *invariant)
+{
+	const char *text = text_of(pack, invariant->subject[1]);
+	struct wti_buf sentence;
+	struct wti_json json;
+	struct wti_doc *doc;
+
+	if (wti_json_parse("entry", text, strlen(text), &doc, NULL))
+		return;
+	wti_buf_init(&sentence, SENTENCE_MAX);
+	wti_invariant_words(&sentence, pack, invariant);
+	wti_json_init(&json, out, false);
+	wti_json_object(&json);
+	wti_json_key(&json, "text_description");
+	wti_json_text(&json, wti_buf_cstr(&sentence));
+	for (const struct wti_doc *child = doc->first; child; child = child->next) {
+		wti_json_key(&json, child->key);
+		wti_tc_write_into(&json, child);
+	}
+	wti_json_key(&json, "num_positive_examples");
+	wti_json_u64(&json, invariant->support.for_count);
+	wti_json_key(&json, "num_negative_examples");
+	wti_json_u64(&json, invariant->support.against_count);
+	wti_json_object_end(&json);
+	wti_buf_byte(out, '\n');
+	wti_buf_release(&sentence);
+	wti_doc_free(doc);
+}
+
 /* An order of several acts: each of them leads, which is all that they can say of it. */
 static void write_others(struct wti_buf *out, const struct wti_pack *pack,
 			 const struct wti_invariant *invariant, struct words *words)
@@ -222,6 +255,10 @@ size_t wti_traincheck_write(struct wti_buf *out, const struct wti_pack *pack)
 	for (size_t i = 0; i < pack->count; i++) {
 		struct words words;
 
+		if (wti_relations[pack->invariants[i].relation] == &wti_relation_traincheck) {
+			write_published(out, pack, &pack->invariants[i]);
+			continue;
+		}
 		if (!can_say(&pack->invariants[i].when) ||
 		    !translate(pack, &pack->invariants[i], &words)) {
 			left_out++;

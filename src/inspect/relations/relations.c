@@ -25,6 +25,7 @@ const struct wti_relation *const wti_relations[] = {
 	&wti_relation_ranks,
 	&wti_relation_saved,
 	&wti_relation_count,
+	&wti_relation_traincheck,
 	NULL,
 };
 /* clang-format on */

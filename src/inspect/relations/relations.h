@@ -26,5 +26,6 @@ extern const struct wti_relation wti_relation_parts;
 extern const struct wti_relation wti_relation_ranks;
 extern const struct wti_relation wti_relation_saved;
 extern const struct wti_relation wti_relation_schedule;
+extern const struct wti_relation wti_relation_traincheck;
 
 #endif

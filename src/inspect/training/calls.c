@@ -204,6 +204,18 @@ static bool add_value(struct wti_calls *calls, struct wti_call_track *track,
 	return true;
 }
 
+/* They follow the value that they are of. */
+static void add_attributes(struct wti_calls *calls, struct wti_call_track *track,
+			   const struct wt_event *event)
+{
+	uint32_t seq = (uint32_t)wt_event_u64(event, WT_ATTRIBUTES_FIELD_CALL);
+	struct wti_call *call = open_call(track, seq);
+
+	if (call && call->value_count)
+		call->values[call->value_count - 1].attributes =
+			wti_symbol_of(calls->symbols, event, WT_ATTRIBUTES_FIELD_TEXT);
+}
+
 /* ---- End ------------------------------------------------------------------------------------ */
 
 /* Where events were lost an end closes the innermost call of its name. */
@@ -258,6 +270,9 @@ int wti_calls_event(struct wti_calls *calls, const struct wt_event *event,
 
 	if (done && is_of_a_call(event)) {
 		done = add_value(calls, track, event);
+	} else if (done && event->kind->number == WT_KIND_ATTRIBUTES &&
+		   wt_event_u64(event, WT_ATTRIBUTES_FIELD_CALL)) {
+		add_attributes(calls, track, event);
 	} else if (done && is_row_of_a_call(track, event)) {
 		listener->event(listener->self, event, innermost(track));
 	} else if (done) {

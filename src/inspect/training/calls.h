@@ -39,6 +39,7 @@ struct wti_value_row {
 	uint32_t type; /* enum wt_value_type, or WTI_VALUE_TENSOR */
 	uint32_t text; /* symbol */
 	uint64_t bits;
+	uint32_t attributes; /* symbol of a JSON object: what else another tool said of it */
 	struct wti_digest_row digest;
 };
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariants that TrainCheck has learned, as they were published. They are imported and never
+ * learned here, and src/inspect/traincheck/ judges them: this is how packs, sentences and findings
+ * name them.
+ */
+#include "inspect/learn/relation.h"
+#include "inspect/traincheck/entry.h"
+
+static void see(struct wti_scene *scene, void *state, const struct wti_moment *moment)
+{
+	(void)scene;
+	(void)state;
+	(void)moment;
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	wti_tc_describe(out, words->subject[1]);
+}
+
+const struct wti_relation wti_relation_traincheck = {
+	.name = "traincheck",
+	.code = "WT-LEARN-TRAINCHECK",
+	.title = "an invariant of TrainCheck's is violated",
+	.definition = "hypothesis: what TrainCheck published, in its own relations: a call "
+		      "contains another call or "
+		      "a change of a variable; two variables are equal; a result has an attribute, "
+		      "or one of an "
+		      "input; a number stays below an argument; a call comes before another; "
+		      "arguments are "
+		      "distinct in a step. For and against: each time that its condition is true, "
+		      "as TrainCheck "
+		      "would count it.",
+	.means = "the run does not do what the runs did that TrainCheck learned it from",
+	.hint = "compare with a run of which TrainCheck learned it; suppress it if that was the "
+		"accident",
+	.innocent = "another program, another version of a library, or a condition that held by "
+		    "chance in the few "
+		    "traces that it was learned from",
+	.needs = "its functions or variables are not in the run, or its condition was never true, "
+		 "or what it "
+		 "asks for was not recorded",
+	.measures = WTI_NEEDS_PARAMETERS | WTI_NEEDS_GRADIENTS | WTI_NEEDS_ARGUMENTS,
+	.see = see,
+	.describe = describe,
+};
