@@ -190,6 +190,9 @@ int wt_writer_flush(struct wt_writer *writer, struct wt_err *err);
 int wt_writer_finish(struct wt_writer *writer, struct wt_err *err);
 uint64_t wt_writer_bytes(const struct wt_writer *writer);
 uint64_t wt_writer_events(const struct wt_writer *writer);
+/* The next event of that kind is the recorder's own: counted apart, once it is written. */
+void wt_writer_own(struct wt_writer *writer, uint16_t kind);
+uint64_t wt_writer_own_events(const struct wt_writer *writer);
 
 /* ---- Reading a stream --------------------------------------------------------------------- */
 

@@ -58,17 +58,13 @@ int wti_stream_open(struct wti_stream *stream, struct wt_err *err)
 	return 0;
 }
 
-/* Rows that the writer had taken but could not write any more. */
+/* Records of the program that the writer had taken but could not write any more. */
 static void count_unwritten(struct wti_stream *stream)
 {
-	const struct wti_stream_segment *segment = &stream->segment;
-	uint64_t own = segment->own;
+	uint64_t written = stream->segment.events - wt_writer_own_events(stream->writer);
 
-	if (stream->end == WTI_STREAM_DONE || stream->end == WTI_STREAM_OPEN)
-		own += stream->own_pending;
-	if (segment->given + own > segment->events)
-		stream->unwritten += segment->given + own - segment->events;
-	stream->own_pending = 0;
+	if (stream->segment.given > written)
+		stream->unwritten += stream->segment.given - written;
 }
 
 static void close_segment(struct wti_stream *stream)
@@ -255,7 +251,7 @@ void wti_stream_lost(struct wti_stream *stream, const struct wti_loss *loss)
 		seq = stream->own_seq++;
 		ticks = wti_clock_ticks(stream->clock);
 	}
-	stream->own_pending++;
+	wt_writer_own(stream->writer, WT_KIND_LOST);
 	check(stream, wt_writer_append(stream->writer, WT_KIND_LOST, track, seq, ticks, values,
 				       WTI_COUNT(values), NULL));
 }
@@ -265,7 +261,7 @@ void wti_stream_own_at(struct wti_stream *stream, uint16_t kind, uint64_t ticks,
 {
 	if (!stream->writer)
 		return;
-	stream->own_pending++;
+	wt_writer_own(stream->writer, kind);
 	check(stream, wt_writer_append(stream->writer, kind, stream->own_track, stream->own_seq++,
 				       ticks, values, value_count, texts));
 }
@@ -282,7 +278,7 @@ void wti_stream_clock(struct wti_stream *stream)
 	size_t count = wti_clock_moments(stream->clock, moments);
 
 	for (size_t i = 0; i < count && stream->writer; i++) {
-		stream->own_pending++;
+		wt_writer_own(stream->writer, WT_KIND_CLOCK);
 		check(stream, wt_writer_clock(stream->writer, stream->own_track, stream->own_seq++,
 					      moments[i].ticks, moments[i].domain, moments[i].value,
 					      moments[i].error_ns));
@@ -297,12 +293,8 @@ void wti_stream_flush(struct wti_stream *stream)
 	if (!stream->writer)
 		return;
 	r = wt_writer_flush(stream->writer, &err);
-	if (r < 0) {
+	if (r < 0)
 		fail(stream, r, &err);
-		return;
-	}
-	stream->segment.own += stream->own_pending;
-	stream->own_pending = 0;
 }
 
 static void replay_definition(void *self, const struct wti_definition_view *view)
@@ -319,7 +311,7 @@ static void replay_record(void *self, uint32_t track, uint64_t seq, const struct
 
 	if (!stream->writer)
 		return;
-	stream->own_pending++;
+	wt_writer_own(stream->writer, record->kind);
 	check(stream, wt_writer_record(stream->writer, track, seq, record));
 }
 

@@ -33,7 +33,6 @@ struct wti_stream_segment {
 	uint64_t carried; /* losses told in it: they must be told again when it is deleted */
 	uint64_t bytes;
 	uint64_t given; /* records of the program handed to the writer */
-	uint64_t own;   /* events of the recorder's own that are certainly written */
 	uint64_t from_ticks;
 	uint64_t to_ticks;
 	uint64_t ended_ns;
@@ -53,7 +52,6 @@ struct wti_stream {
 	uint64_t bytes_max;
 	uint32_t own_track; /* WTI_STREAM_OWN_TRACK, but in the recorder's own stream */
 	uint64_t own_seq;
-	uint64_t own_pending; /* handed to the writer since the last flush */
 	uint64_t opened_ns;
 	uint64_t last_ticks;
 	uint64_t events; /* of closed and deleted segments; see wti_stream_events() */

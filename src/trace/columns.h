@@ -22,6 +22,7 @@
 struct wti_columns {
 	const struct wt_kind *kind;
 	uint32_t rows;
+	uint32_t own_rows; /* of them, the recorder's own (wt_writer_own()) */
 	uint32_t capacity;
 	size_t stride; /* from one column to the next: time, track, seq, then the fields */
 	uint64_t *time;

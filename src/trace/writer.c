@@ -41,6 +41,7 @@ struct wt_writer {
 	struct wti_index index;
 	uint64_t offset; /* end of the last whole block */
 	uint64_t events;
+	uint64_t own_events;   /* of them, the recorder's own */
 	struct wt_err failure; /* code 0: none */
 };
 
@@ -153,9 +154,12 @@ __attribute__((noinline)) static int seal(struct wt_writer *writer, struct wti_c
 			fail(writer, status, "out of memory for a block");
 		else
 			status = put_block(writer, &header);
-		if (!status)
+		if (!status) {
 			writer->events += columns->rows;
+			writer->own_events += columns->own_rows;
+		}
 	}
+	columns->own_rows = 0;
 	wti_columns_clear(columns);
 	return status;
 }
@@ -465,4 +469,14 @@ uint64_t wt_writer_bytes(const struct wt_writer *writer)
 uint64_t wt_writer_events(const struct wt_writer *writer)
 {
 	return writer->events;
+}
+
+void wt_writer_own(struct wt_writer *writer, uint16_t kind)
+{
+	writer->columns[kind < WT_KIND_END ? kind : 0].own_rows++;
+}
+
+uint64_t wt_writer_own_events(const struct wt_writer *writer)
+{
+	return writer->own_events;
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a stream could not write is counted to the last event, wherever the room ends. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collect/clock.h"
+#include "collect/stream.h"
+#include "records.h"
+
+#define ROUNDS 40
+#define MARKS 500
+
+static char folder[] = "/tmp/wheeltap-stream-XXXXXX";
+static struct wti_clock clock_now;
+
+/* Marks whose values do not compress, so that blocks have some size. */
+static void give(struct wti_stream *stream, uint64_t first)
+{
+	static struct wti_record_mark marks[MARKS];
+	struct wti_run_of_records run = {.track = 1,
+					 .count = MARKS,
+					 .first_seq = first,
+					 .data = (const uint8_t *)marks,
+					 .bytes = sizeof(marks)};
+
+	for (uint64_t i = 0; i < MARKS; i++)
+		marks[i] =
+			(struct wti_record_mark){.record = {.kind = WT_KIND_MARK,
+							    .units = sizeof(*marks) / 8,
+							    .ticks = wti_clock_ticks(&clock_now)},
+						 .value = (first + i) * 0x9e3779b97f4a7c15u};
+	run.last_ticks = marks[MARKS - 1].record.ticks;
+	wti_stream_records(stream, &run);
+}
+
+static void lose(struct wti_stream *stream)
+{
+	struct wti_loss loss = {.track = 1, .reason = WT_LOST_RING_FULL, .count = 1};
+
+	wti_stream_lost(stream, &loss);
+}
+
+/* The recorder's own events are between the program's, flushed with them and not. */
+static void fill(struct wti_stream *stream)
+{
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		give(stream, i * MARKS);
+		if (i % 3 == 1)
+			wti_stream_clock(stream);
+		if (i % 4 == 2)
+			lose(stream);
+		if (i % 5 == 4)
+			wti_stream_flush(stream);
+	}
+}
+
+static void count_marks(const char *path, uint64_t *ret_count)
+{
+	struct wt_trace *trace = NULL;
+	struct wt_cursor *cursor = NULL;
+	const char *kind = "mark";
+	struct wt_query query;
+	struct wt_event event;
+	struct wt_err err;
+
+	*ret_count = 0;
+	wt_query_init(&query);
+	query.kinds = &kind;
+	query.kind_count = 1;
+	REQUIRE(!wt_trace_open(path, &trace, &err));
+	REQUIRE(!wt_cursor_open(trace, &query, &cursor, &err));
+	while (wt_cursor_next(cursor, &event, &err) > 0)
+		++*ret_count;
+	wt_cursor_free(cursor);
+	wt_trace_free(trace);
+}
+
+static void test_each_ceiling(void)
+{
+	uint64_t cut = 0, written;
+
+	for (uint64_t bytes = 600; bytes < 200000; bytes += 1 + bytes / 24) {
+		struct wti_stream stream = {
+			.folder = folder, .clock = &clock_now, .bytes_max = bytes};
+		struct wt_err err;
+
+		if (wti_stream_open(&stream, &err))
+			continue;
+		fill(&stream);
+		wti_stream_close(&stream, WTI_STREAM_DONE);
+		count_marks(stream.path, &written);
+		CHECK_INT(written + stream.unwritten, ROUNDS * MARKS);
+		cut += stream.unwritten != 0;
+		wti_stream_release(&stream);
+		unlink(stream.path);
+	}
+	CHECK(cut > 20); /* most of the ceilings were met */
+}
+
+static const struct test tests[] = {{"each_ceiling", test_each_ceiling}, {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+	int r;
+
+	wti_clock_init(&clock_now);
+	if (!mkdtemp(folder))
+		return 1;
+	r = test_main(tests, argc, argv);
+	rmdir(folder);
+	return r;
+}
