@@ -65,8 +65,8 @@ class Table:
     def to_pandas(self, suffix: str = "") -> Any:
         """A pandas.DataFrame. Numbers share the table's memory, texts are categories, missing whole numbers are <NA>.
 
-        suffix: is appended to columns that have the name of something else in a DataFrame, so that frame.count_ is the
-        column where frame.count is a method. frame["count"] needs none.
+        Columns keep their names: frame["count"] and frame["shape"] are columns, while frame.count and frame.shape are what
+        every DataFrame has. suffix: is appended to such names, so that frame.count_ and frame.shape_ are the columns.
         """
         pandas: Any = import_module("pandas")
         frame = {self._renamed(name, suffix, pandas.DataFrame): _pandas_column(column)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from common import FOLDER, SOURCE, check, cli, equal, finish, has, recorded
+from common import FOLDER, SOURCE, check, cli, equal, finish, has, recorded, simulated, skip
 
 import wheeltap
 from wheeltap import flags
@@ -92,6 +94,65 @@ def test_unread() -> None:
     equal("without asking for flags", table["hash"].to_list(), [row["hash"] for row in rows])
 
 
+def test_unread_in_frames() -> None:
+    """In pandas and Arrow, too."""
+    if not has("torch") or not has("pandas"):
+        return skip("unread tensors in pandas and Arrow", "no torch or no pandas")
+    table = wheeltap.open(recorded("unread_frame", UNREAD, "--tensors", "off")).table("tensor")
+    unread = [bool(flags.TensorFlags(bits) & flags.TensorFlags.NO_HASH) for bits in table["flags"].to_list()]
+    check("some were not read", any(unread), len(unread))
+    frame = table.to_pandas()
+    for name in ("hash", "nan", "inf", "zeros", "min", "max", "mean", "m2"):
+        equal(f"{name} is missing in pandas", frame[name].isna().tolist(), unread)
+        equal(f"{name} is null in Arrow", table[name].null_count, sum(unread))
+    check("flags by name in pandas", ((frame["flags"] & flags.TensorFlags.NO_HASH) != 0).tolist() == unread)
+
+
+def test_frames() -> None:
+    """With the real one: columns by their names, and by attributes with a suffix; the documentation names all that need it."""
+    if not has("pandas"):
+        return skip("names of DataFrames", "no pandas")
+    pandas: Any = import_module("pandas")
+    run = wheeltap.open(simulated("every_kind", "-n", "3000", "--kinds", "all"))
+    colliding = set()
+    for kind in run.kinds:
+        table = run.table(kind)
+        frame, marked = table.to_pandas(), table.to_pandas(suffix="_")
+        own = {name for name in table.names if hasattr(pandas.DataFrame, name)}
+        colliding |= own
+        equal(f"{kind}: names stay", list(frame), table.names)
+        wrong = [name for name in table.names if not getattr(marked, f"{name}_" if name in own else name).equals(frame[name])]
+        equal(f"{kind}: attributes with a suffix", wrong, [])
+    documented = re.search(r"DataFrame has an attribute of that name:\n *((?:`\w+`(?:, )?)+)\.", (SOURCE / "docs" / "python-reading.md").read_text())
+    check("they are documented", documented is not None)
+    equal("all of them", sorted(re.findall(r"\w+", documented[1] if documented else "")), sorted(colliding))
+
+
+def test_findings() -> None:
+    """run.doctor() and run.check(PACK) say what the command line says."""
+    if not has("torch"):
+        return skip("findings of a training run", "no torch")
+    wrong = UNREAD.replace("optimizer.zero_grad()", "pass").replace("range(3)", "range(6)")
+    path = recorded("wrong", wrong)
+    run = wheeltap.open(path)
+    verdict = run.doctor()
+    told = json.loads(cli("doctor", "--json", path).stdout)
+    equal("codes", [f.code for f in verdict.findings], [row["id"] for row in told["findings"]])
+    first = next((f for f in verdict.findings if f.code == "WT-GRAD-001"), None)
+    check("gradients that are not cleared", first is not None and verdict.status == "findings" and not verdict.clean, verdict)
+    check("with its place", first is not None and first.line and str(first.file).endswith("wrong.py") and first.hint, first)
+    check("as HTML", "WT-GRAD-001" in verdict._repr_html_() and "<table>" in verdict._repr_html_(), verdict._repr_html_())
+    pack = FOLDER / "good.json"
+    good = [recorded(f"good{n}", UNREAD.replace("range(3)", "range(6)").replace("lr=0.1", f"lr=0.{n}")) for n in (1, 2, 3)]
+    inferred = cli("infer", *good, "-o", str(pack))
+    equal("a pack", inferred.returncode, 0)
+    checked = run.check(pack)
+    told = json.loads(cli("check", "--json", "-i", str(pack), path).stdout)
+    equal("what the pack finds", [(f.code, f.title) for f in checked.findings], [(row["id"], row["title"]) for row in told["findings"]])
+    equal("how many held", checked.held, told.get("invariants_held", 0) + told.get("rules_held", 0))
+    check("something was measured", checked.held > 0, checked)
+
+
 def test_frame_names(path: str) -> None:
     class DataFrame(dict):  # type: ignore[type-arg]
         def __init__(self, columns: Any, copy: bool) -> None:
@@ -122,6 +183,9 @@ def main() -> None:
     test_html(path)
     test_verdict(path)
     test_unread()
+    test_unread_in_frames()
+    test_findings()
+    test_frames()
     test_frame_names(path)
     finish()
 
