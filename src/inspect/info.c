@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "context.h"
-#include "info_groups.h"
+#include "info_tables.h"
 #include "label.h"
 #include "roles.h"
 #include "spans.h"
@@ -20,7 +20,6 @@
 
 #define KINDS_MAX 65536u
 #define TRACKS_MAX (1u << 20)
-#define TRACKS_SHOWN 1000u
 #define OPEN_SHOWN 100u
 #define NOTES_SHOWN 20u
 #define LOST_REASONS 32u
@@ -29,12 +28,6 @@ struct kind_count {
 	const struct wt_kind *kind;
 	uint64_t events;
 	uint64_t bytes;
-};
-
-struct track_count {
-	size_t stream;
-	uint32_t track;
-	uint64_t events;
 };
 
 struct lost_count {
@@ -302,163 +295,6 @@ static void kinds_table(const struct state *s, struct wt_result *result)
 	}
 }
 
-static int by_track(const void *a, const void *b)
-{
-	const struct track_count *x = a, *y = b;
-
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return x->track < y->track ? -1 : x->track > y->track;
-}
-
-/* Where workers are grouped, all rows are for machines, and those of a second table for people. */
-static void track_columns(struct wt_table *table, bool is_shown, bool is_grouped)
-{
-	wt_table_column(table, "track", is_shown ? "track" : "", WT_CELL_TEXT);
-	wt_table_column(table, "type", is_shown ? "type" : "", WT_CELL_TEXT);
-	wt_table_column(table, "stream", is_shown ? "stream" : "", WT_CELL_ID);
-	wt_table_column(table, "id", is_shown ? "id" : "", WT_CELL_ID);
-	if (is_grouped)
-		wt_table_column(table, "processes", "processes", WT_CELL_COUNT);
-	wt_table_column(table, "events", is_shown ? "events" : "", WT_CELL_COUNT);
-}
-
-static void add_track(const struct state *s, struct wt_table *table,
-		      const struct track_count *count, bool is_grouped)
-{
-	static const char *const types[] = {"-", "thread", "queue", "rank", "recorder"};
-	const struct wt_reader *reader = wt_trace_stream(s->trace, count->stream);
-	const struct wt_track *track = wt_reader_track(reader, count->track);
-	const char *type = !count->track              ? "process"
-			   : track && track->type < 5 ? types[track->type]
-						      : types[0];
-	char label[WTI_LABEL_BYTES];
-	struct wt_text text = wti_role_label(label, &s->roles, count->stream, count->track);
-
-	wt_table_row(table);
-	wt_table_text(table, text.data, text.bytes);
-	wt_table_text(table, type, strlen(type));
-	wt_table_count(table, count->stream);
-	wt_table_count(table, count->track);
-	if (is_grouped)
-		wt_table_empty(table);
-	wt_table_count(table, count->events);
-}
-
-static void add_worker(const struct state *s, struct wt_table *table, const struct wti_group *group)
-{
-	char label[WTI_LABEL_BYTES];
-	struct wt_text text = wti_role_label(label, &s->roles, group->stream, 0);
-
-	wt_table_row(table);
-	wt_table_text(table, text.data, text.bytes);
-	wt_table_text(table, "worker", 6);
-	wt_table_empty(table);
-	wt_table_empty(table);
-	wt_table_count(table, group->streams);
-	wt_table_count(table, group->events);
-}
-
-static void track_groups(const struct state *s, const struct track_count *sorted, size_t count,
-			 struct wt_result *result)
-{
-	struct wt_table *table = wt_result_table(result, "track_groups", "by track");
-
-	track_columns(table, true, true);
-	for (size_t i = 0; i < count; i++)
-		if (!wti_groups_has(&s->roles, sorted[i].stream))
-			add_track(s, table, &sorted[i], true);
-	for (size_t i = 0; i < s->groups.count && i < TRACKS_SHOWN; i++)
-		add_worker(s, table, &s->groups.all[i]);
-}
-
-static void tracks_table(const struct state *s, struct wt_result *result)
-{
-	bool is_grouped = s->groups.count;
-	struct wt_table *table = wt_result_table(result, "tracks", is_grouped ? "" : "by track");
-	size_t count = s->track_index.count;
-	struct track_count *sorted = calloc(count + 1, sizeof(*sorted));
-
-	track_columns(table, !is_grouped, false);
-	for (size_t i = 0; sorted && i < count; i++) {
-		const struct wti_map_entry *e = &s->track_index.entries[i];
-
-		sorted[i] = (struct track_count){e->key >> 32, (uint32_t)e->key, e->value};
-	}
-	if (!sorted) {
-		result->failed = WT_E_NOMEM;
-		return;
-	}
-	qsort(sorted, count, sizeof(*sorted), by_track);
-	for (size_t i = 0; i < count && i < TRACKS_SHOWN; i++)
-		add_track(s, table, &sorted[i], false);
-	if (is_grouped)
-		track_groups(s, sorted, count < TRACKS_SHOWN ? count : TRACKS_SHOWN, result);
-	if (count > TRACKS_SHOWN)
-		wt_result_note(result, "%zu tracks; the first %u are shown", count, TRACKS_SHOWN);
-	free(sorted);
-}
-
-static void stream_columns(struct wt_table *table, bool is_shown)
-{
-	wt_table_column(table, "file", is_shown ? "file" : "", WT_CELL_TEXT);
-	wt_table_column(table, "command", is_shown ? "command" : "", WT_CELL_TEXT);
-	wt_table_column(table, "pid", is_shown ? "pid" : "", WT_CELL_ID);
-	wt_table_column(table, "events", is_shown ? "events" : "", WT_CELL_COUNT);
-	wt_table_column(table, "bytes", is_shown ? "bytes" : "", WT_CELL_BYTES);
-	wt_table_column(table, "state", is_shown ? "state" : "", WT_CELL_TEXT);
-}
-
-static void add_stream(struct wt_table *table, const struct wt_reader *reader)
-{
-	const struct wt_identity *who = wt_reader_identity(reader);
-	const char *path = wt_reader_path(reader);
-	const char *slash = strrchr(path, '/');
-	const char *state = wti_reader_state(reader);
-
-	path = slash ? slash + 1 : path;
-	wt_table_row(table);
-	wt_table_text(table, path, strlen(path));
-	wt_table_text(table, who->command, strnlen(who->command, sizeof(who->command)));
-	wt_table_count(table, who->pid);
-	wt_table_count(table, wti_reader_events(reader));
-	wt_table_count(table, wt_reader_file_bytes(reader));
-	wt_table_text(table, state, strlen(state));
-}
-
-static void stream_groups(const struct state *s, struct wt_result *result)
-{
-	struct wt_table *table = wt_result_table(result, "stream_groups", "streams");
-	const struct wti_group *sum = &s->groups.sum;
-	char files[32];
-
-	stream_columns(table, true);
-	for (size_t i = 0; i < wt_trace_stream_count(s->trace); i++)
-		if (!wti_groups_has(&s->roles, i))
-			add_stream(table, wt_trace_stream(s->trace, i));
-	snprintf(files, sizeof(files), "%llu file%s", (unsigned long long)sum->streams,
-		 sum->streams == 1 ? "" : "s");
-	wt_table_row(table);
-	wt_table_text(table, files, strlen(files));
-	wt_table_text(table, "data workers", 12);
-	wt_table_empty(table);
-	wt_table_count(table, sum->events);
-	wt_table_count(table, sum->bytes);
-	wt_table_text(table, "complete", 8);
-}
-
-static void streams_table(const struct state *s, struct wt_result *result)
-{
-	bool is_grouped = s->groups.count;
-	struct wt_table *table = wt_result_table(result, "streams", is_grouped ? "" : "streams");
-
-	stream_columns(table, !is_grouped);
-	for (size_t i = 0; i < wt_trace_stream_count(s->trace); i++)
-		add_stream(table, wt_trace_stream(s->trace, i));
-	if (is_grouped)
-		stream_groups(s, result);
-}
-
 static void lost_table(const struct state *s, struct wt_result *result)
 {
 	struct wt_table *table = wt_result_table(result, "lost", "lost");
@@ -625,8 +461,8 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	lost_table(s, result);
 	r = open_table(s, result, err);
 	kinds_table(s, result);
-	tracks_table(s, result);
-	streams_table(s, result);
+	wti_info_tracks(result, &s->roles, &s->groups, &s->track_index);
+	wti_info_streams(result, &s->roles, &s->groups);
 	add_notes(s, result);
 	return r;
 }
