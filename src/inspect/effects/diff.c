@@ -283,9 +283,13 @@ static void compare_values(struct diffing *d, struct wt_result *result)
 
 	wt_table_column(table, "name", "value", WT_CELL_TEXT);
 	wt_table_column(table, "count_a", "times in A", WT_CELL_COUNT);
+	wt_table_hide(table, 3);
 	wt_table_column(table, "count_b", "in B", WT_CELL_COUNT);
+	wt_table_hide(table, 4);
 	wt_table_column(table, "first_a", "first in A", WT_CELL_NUMBER);
+	wt_table_hide(table, 1);
 	wt_table_column(table, "first_b", "in B", WT_CELL_NUMBER);
+	wt_table_hide(table, 2);
 	wt_table_column(table, "last_a", "last in A", WT_CELL_NUMBER);
 	wt_table_column(table, "last_b", "in B", WT_CELL_NUMBER);
 	for (size_t i = 0; i < d->a->value_count; i++) {
