@@ -17,6 +17,7 @@
 #define OUTPUT_MAX ((size_t)1 << 30)
 #define PARTIAL_MAX ((size_t)1 << 30)
 #define THREADS_MAX 64
+#define STEPS_WANTED 5
 
 struct infer_options {
 	bool json;
@@ -28,7 +29,7 @@ struct infer_options {
 	uint64_t programs;
 };
 
-static const struct infer_options defaults = {.examples = 10, .steps = 5, .programs = 1};
+static const struct infer_options defaults = {.examples = 10, .programs = 1};
 
 struct job {
 	char **runs;
@@ -157,10 +158,32 @@ static void report_pack(const struct wti_pack *pack, struct wt_result *result)
 	wt_result_fact_count(result, "invariants", "invariants", WT_CELL_COUNT, pack->count);
 }
 
+/*
+ * What happens in a short run happens in a few of its steps: from less than twice the steps that
+ * are wanted, half of them are enough. What is learned from so little may be chance, so that is
+ * said.
+ */
+static uint64_t steps_needed(const struct job *job, const struct infer_options *options)
+{
+	uint64_t longest = wti_tables_steps(&job->tables);
+
+	if (options->steps)
+		return options->steps;
+	if (!longest || longest >= 2 * STEPS_WANTED || job->tables.run_count > 1)
+		return STEPS_WANTED;
+	wt_result_note(job->result,
+		       "a run of %llu steps is short: what held in %llu of them is learned, and "
+		       "may be chance; "
+		       "more runs, or longer ones, make it surer",
+		       (unsigned long long)longest, (unsigned long long)(longest + 1) / 2);
+	return (longest + 1) / 2;
+}
+
 static int make_pack(struct job *job, const struct infer_options *options, struct wti_buf *text,
 		     struct wt_err *err)
 {
-	struct wti_demand demand = {options->examples, options->steps, (uint32_t)options->programs};
+	struct wti_demand demand = {options->examples, steps_needed(job, options),
+				    (uint32_t)options->programs};
 	struct wti_pack *pack;
 	int r = wti_pack_new(&pack, err);
 
@@ -260,7 +283,8 @@ static const struct wti_option options[] = {
 	 "examples that an invariant of a single run needs; default 10",
 	 offsetof(struct infer_options, examples)},
 	{"steps", 0, WTI_OPT_COUNT, "N", NULL,
-	 "different steps that they must come from; default 5",
+	 "different steps that they must come from; default 5, or half of the steps of a run that "
+	 "has fewer than ten",
 	 offsetof(struct infer_options, steps)},
 	WTI_OPTION_JSON(struct infer_options),
 	WTI_OPTIONS_END,

@@ -517,3 +517,14 @@ int wti_tables_merge(struct wti_tables *tables, const struct wti_tables *other, 
 	tables->left_out_count += other->left_out_count;
 	return tables->failed ? wti_err(err, WT_E_NOMEM, "out of memory") : 0;
 }
+
+uint64_t wti_tables_steps(const struct wti_tables *tables)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < tables->entry_count; i++)
+		for (uint32_t j = 0; j < tables->entries[i].cell_count; j++)
+			if (tables->entries[i].cells[j].step_count > most)
+				most = tables->entries[i].cells[j].step_count;
+	return most;
+}

@@ -97,6 +97,8 @@ void wti_tables_source(struct wti_tables *tables, uint32_t run, uint32_t program
 int wti_tables_merge(struct wti_tables *tables, const struct wti_tables *other, struct wt_err *err);
 /* Of relations that had too many hypotheses once, the same number stays in the end. */
 void wti_tables_settle(struct wti_tables *tables);
+/* The most different steps in which one thing was seen in the same circumstances. */
+uint64_t wti_tables_steps(const struct wti_tables *tables);
 /* The entry that counts the occasions of the same subject; NULL: there is none. */
 const struct wti_entry *wti_tables_total(const struct wti_tables *tables,
 					 const struct wti_entry *entry);

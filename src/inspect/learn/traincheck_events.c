@@ -252,15 +252,16 @@ static void tell_list(struct wti_tc_row *row, uint64_t call, int32_t position, c
 	wti_buf_release(&text);
 }
 
-/* By its type, and what is said of it. */
+/* By its type, as our own agent tells what is no value; and what is said of it. */
 static void tell_object(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
 			const struct wti_doc *object)
 {
-	struct wti_doc value = {.type = WTI_DOC_STRING};
+	uint64_t values[6] = {(uint32_t)call, (uint64_t)(int64_t)position, wti_tc_string(row, name),
+			      WT_VALUE_TYPE_NONE};
+	char type[TEXT_BYTES];
 
-	value.string.data = object->key;
-	value.string.bytes = strlen(object->key);
-	tell_scalar(row, call, position, name, &value);
+	snprintf(type, sizeof(type), "<%s>", object->key);
+	wti_tc_append(row, WT_KIND_ARGUMENT, values, 6, type);
 	tell_attributes(row, 0, call, attributes_of(row, "", object));
 }
 

@@ -113,7 +113,10 @@ static struct wti_tc_value scalar_of(const struct wti_value_row *row)
 		value.symbol = row->text;
 		break;
 	default:
-		break;
+		if (row->text) { /* an object, told by its type */
+			value.type = WTI_TC_OTHER;
+			value.symbol = row->text;
+		}
 	}
 	return value;
 }
@@ -339,7 +342,7 @@ static void begin_waiting(struct wti_tc_judge *judge, const struct wti_tc_role *
 	if (!flow || is_lost(judge, call) ||
 	    wti_tc_condition(judge, &judge->items[role->item], &record) != WTI_TC_YES)
 		return;
-	if (flow->is_ready)
+	if ((is_cover || flow->count) && flow->is_ready)
 		tell(judge, role->item, call, true);
 	else if (is_cover || flow->count)
 		miss(judge, role->item, call);
