@@ -127,6 +127,10 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 		wti_observer_finish(&s->observer);
 		if (s->published && wti_tc_judge_finish(s->published, err))
 			return err->code;
+		if (s->published && wti_tc_judge_is_cut(s->published))
+			wt_result_note(result,
+				       "variables have more values than can be compared: "
+				       "TrainCheck's invariants were judged on a part of them");
 		s->checker.lost_count = s->observer.scene.lost_count;
 		s->checker.rules_since = rules_since(s);
 		wti_checker_finish(&s->checker, result);

@@ -13,6 +13,22 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
 	return remove(path);
 }
 
+/* What was taken is a pack that can be read. */
+static void try_pack(const struct wti_pack *pack)
+{
+	struct wt_err err = {.offset = -1};
+	struct wti_pack *again = NULL;
+	struct wti_buf out;
+	int r;
+
+	wti_buf_init(&out, (size_t)1 << 26);
+	wti_pack_write(&out, pack);
+	r = wti_pack_read("pack", (const char *)out.data, out.bytes, &again, &err);
+	PROMISE(!r && again->count == pack->count);
+	wti_pack_free(again);
+	wti_buf_release(&out);
+}
+
 static void try_invariants(const char *text, size_t bytes)
 {
 	struct wti_traincheck_count count = {0};
@@ -28,6 +44,7 @@ static void try_invariants(const char *text, size_t bytes)
 	wti_buf_init(&out, (size_t)1 << 26);
 	PROMISE(wti_traincheck_write(&out, pack) <= pack->count);
 	wti_buf_release(&out);
+	try_pack(pack);
 	wti_pack_free(pack);
 }
 

@@ -10,6 +10,8 @@
 #include "inspect/learn/traincheck.h"
 
 #define NAME_BYTES 1024
+#define INDEX_MAX 4096
+#define DEPTH_MAX 32
 #define ENTRY_MAX ((size_t)4 << 20)
 
 static const struct {
@@ -134,6 +136,8 @@ static bool read_field(struct reading *reading, const struct wti_doc *doc,
 	param->type = WTI_TC_FIELD;
 	param->name = text_in(doc, "name");
 	param->index = index && index->type == WTI_DOC_INT ? index->integer : -1;
+	if (param->index > INDEX_MAX)
+		return refuse(reading, "an input or output beyond all that a call has");
 	param->path = list_in(doc, "additional_path");
 	param->is_input = is_input && is_input->type == WTI_DOC_BOOL && is_input->boolean;
 	if (!is_input || is_input->type != WTI_DOC_BOOL)
@@ -350,6 +354,28 @@ static const char *subject_of(struct reading *reading)
 	return wti_arena_text(&reading->entry->arena, name, strlen(name));
 }
 
+/* A pack has it some levels deeper than its own line. */
+static bool is_shallow(const struct wti_doc *doc)
+{
+	const struct wti_doc *open[DEPTH_MAX];
+	const struct wti_doc *at = doc->first;
+	unsigned depth = 0;
+
+	while (at || depth) {
+		if (!at) {
+			at = open[--depth]->next;
+		} else if (at->type == WTI_DOC_TABLE || at->type == WTI_DOC_ARRAY) {
+			if (depth == DEPTH_MAX)
+				return false;
+			open[depth++] = at;
+			at = at->first;
+		} else {
+			at = at->next;
+		}
+	}
+	return true;
+}
+
 int wti_tc_entry_read(struct wti_tc_entry *entry, struct wti_symbols *symbols,
 		      const struct wti_doc *doc, const char **ret_why)
 {
@@ -357,8 +383,10 @@ int wti_tc_entry_read(struct wti_tc_entry *entry, struct wti_symbols *symbols,
 
 	*entry = (struct wti_tc_entry){0};
 	wti_arena_init(&entry->arena, ENTRY_MAX);
-	if (read_relation(&reading, doc) && read_params(&reading, doc) &&
-	    read_when(&reading, doc) && (entry->subject = subject_of(&reading)))
+	if (!is_shallow(doc))
+		refuse(&reading, "it is nested too deep");
+	else if (read_relation(&reading, doc) && read_params(&reading, doc) &&
+		 read_when(&reading, doc) && (entry->subject = subject_of(&reading)))
 		return 0;
 	*ret_why = reading.why ? reading.why : "it is too large";
 	wti_tc_entry_release(entry);

@@ -12,7 +12,7 @@
 
 #define ROLES_MAX (1u << 21)
 #define FLOWS_MAX (1u << 22)
-#define DOCUMENTS_MAX (1u << 18)
+#define DOCUMENTS_MAX (1u << 14)
 #define SEEN_MAX (1u << 22)
 
 /* Recordings of ours say at which level they were made. */
@@ -62,12 +62,25 @@ struct wti_tc_flow *wti_tc_flow(struct wti_tc_judge *judge, uint32_t item, uint3
 	return &judge->flows[*slot - 1];
 }
 
+static void release_documents(struct wti_tc_judge *judge)
+{
+	for (size_t i = 0; i < judge->documents.count; i++)
+		wti_doc_free((struct wti_doc *)(uintptr_t)judge->documents.entries[i].value);
+	wti_map_release(&judge->documents);
+}
+
+/* Nobody keeps one over the next question, so that all can go when there are too many. */
 const struct wti_doc *wti_tc_document(struct wti_tc_judge *judge, uint32_t symbol)
 {
-	uint64_t *slot = symbol ? wti_map_number(&judge->documents, symbol) : NULL;
 	const char *text = wti_symbol_text(judge->symbols, symbol);
 	struct wti_doc *doc = NULL;
+	uint64_t *slot;
 
+	if (judge->documents.count == DOCUMENTS_MAX) {
+		release_documents(judge);
+		wti_map_init(&judge->documents, DOCUMENTS_MAX);
+	}
+	slot = symbol ? wti_map_number(&judge->documents, symbol) : NULL;
 	if (!slot)
 		return NULL;
 	if (!*slot && !wti_json_parse("attributes", text, strlen(text), &doc, NULL))
@@ -213,9 +226,7 @@ static void release_maps(struct wti_tc_judge *judge)
 	wti_map_release(&judge->functions);
 	wti_map_release(&judge->flow_index);
 	wti_map_release(&judge->contexts);
-	for (size_t i = 0; i < judge->documents.count; i++)
-		wti_doc_free((struct wti_doc *)(uintptr_t)judge->documents.entries[i].value);
-	wti_map_release(&judge->documents);
+	release_documents(judge);
 	wti_map_release(&judge->seen);
 	wti_map_release(&judge->variable_index);
 	wti_map_release(&judge->last);
@@ -242,6 +253,7 @@ void wti_tc_judge_free(struct wti_tc_judge *judge)
 	free(judge->variables);
 	free(judge->series);
 	free(judge->properties);
+	free(judge->changes);
 	free(judge->changing);
 	free(judge->said);
 	free(judge->lasting);
@@ -319,16 +331,20 @@ void wti_tc_judge_moment(struct wti_tc_judge *judge, const struct wti_moment *mo
 		 wti_symbol_text(judge->symbols, moment->call->callee));
 	for (uint32_t i = 0; i < moment->object->member_count; i++)
 		moved += wti_object_member(judge->training, moment->object, i)->moved;
-	for (uint32_t i = 0; i < judge->item_count; i++) {
-		const struct wti_tc_param *params = judge->items[i].entry.params;
+	for (size_t i = 0; i < judge->change_count; i++) {
+		const struct wti_tc_item *item = &judge->items[judge->changes[i]];
 
-		if (judge->items[i].entry.relation == WTI_TC_CONTAIN &&
-		    params[1].type == WTI_TC_VARIABLE && !strcmp(params[1].attribute, "data") &&
-		    !strcmp(params[0].function, name) &&
-		    wti_tc_condition(judge, &judge->items[i], &record) == WTI_TC_YES)
-			wti_tc_tell(judge, i, record.stream, &moment->scope, moment->call, 0,
-				    moved);
+		if (!strcmp(item->entry.params[1].attribute, "data") &&
+		    !strcmp(item->entry.params[0].function, name) &&
+		    wti_tc_condition(judge, item, &record) == WTI_TC_YES)
+			wti_tc_tell(judge, judge->changes[i], record.stream, &moment->scope,
+				    moment->call, 0, moved);
 	}
+}
+
+bool wti_tc_judge_is_cut(const struct wti_tc_judge *judge)
+{
+	return judge->is_cut;
 }
 
 int wti_tc_judge_finish(struct wti_tc_judge *judge, struct wt_err *err)

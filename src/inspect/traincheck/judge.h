@@ -24,6 +24,8 @@ int wti_tc_judge_event(struct wti_tc_judge *judge, const struct wt_event *event,
 		       struct wt_err *err);
 /* Optimizer steps of our own recordings: which parameters moved. */
 void wti_tc_judge_moment(struct wti_tc_judge *judge, const struct wti_moment *moment);
+/* There were more values of variables than could be kept or compared: not all were judged. */
+bool wti_tc_judge_is_cut(const struct wti_tc_judge *judge);
 int wti_tc_judge_finish(struct wti_tc_judge *judge, struct wt_err *err);
 
 #endif

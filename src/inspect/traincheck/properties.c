@@ -205,7 +205,8 @@ static struct wti_tc_value shape_of(struct wti_tc_judge *judge, const char *shap
 	size_t at = 1;
 
 	if (path)
-		return path->type == WTI_DOC_INT && extent_at(shape, path->integer) >= 0
+		return path->type == WTI_DOC_INT && path->integer >= 0 &&
+				       extent_at(shape, path->integer) >= 0
 			       ? wti_tc_int(extent_at(shape, path->integer))
 			       : absent;
 	list[0] = '[';
@@ -235,8 +236,9 @@ static struct wti_tc_value derived(struct wti_tc_judge *judge, const char *name,
 		return (struct wti_tc_value){.type = WTI_TC_BOOL, .integer = requires_grad};
 	if (!strcmp(name, "itemsize") && bytes)
 		return wti_tc_int(bytes);
-	if (!strcmp(name, "nbytes") && bytes && count >= 0)
-		return wti_tc_int(bytes * count);
+	if (!strcmp(name, "nbytes") && bytes && count >= 0 &&
+	    !__builtin_mul_overflow(bytes, count, &bytes))
+		return wti_tc_int(bytes);
 	if (strcmp(name, "dtype") || dtype >= field->enum_count)
 		return missing(judge);
 	snprintf(text, sizeof(text), "torch.%s",

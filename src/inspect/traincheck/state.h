@@ -127,6 +127,8 @@ struct wti_tc_judge {
 	size_t series_count, series_capacity;
 	struct wti_tc_property *properties;
 	size_t property_count, property_capacity;
+	uint32_t *changes; /* items about changes */
+	size_t change_count, change_capacity;
 	const char **changing; /* attributes whose changes calls contain */
 	size_t changing_count, changing_capacity;
 	struct wti_map said_index; /* variable and place in changing: place plus one */
@@ -142,6 +144,7 @@ struct wti_tc_judge {
 	uint64_t holds; /* a word */
 	uint32_t relation;
 	bool has_variables; /* some invariant is about them */
+	bool is_cut;        /* there was more than could be kept or compared */
 	bool failed;        /* out of memory */
 	struct wti_occasion occasion;
 };

@@ -11,8 +11,8 @@
 #include "state.h"
 
 #define VARIABLES_MAX (1u << 20)
-#define LASTING_MAX (1u << 23)
-#define HASHES_MAX (1u << 27)
+#define LASTING_MAX (1u << 21)
+#define HASHES_MAX (1u << 25)
 #define PAIRS_MAX                                                                                  \
 	(1ull << 28)     /* compared for one invariant; beyond that it is not judged further */
 #define SHARE_LEAST 0.01 /* of the time of both that two values last together: TrainCheck's own */
@@ -63,9 +63,16 @@ static uint32_t place_of(struct wti_tc_judge *judge, const struct wti_tc_clause 
 	return (uint32_t)judge->property_count++;
 }
 
-static void add_changing(struct wti_tc_judge *judge, const char *attribute)
+/* An invariant about changes, and the attribute that changes. */
+static void add_changing(struct wti_tc_judge *judge, uint32_t item, const char *attribute)
 {
 	judge->has_variables = true;
+	if (wti_grow(&judge->changes, judge->change_count + 1, &judge->change_capacity,
+		     WTI_INVARIANTS_MAX)) {
+		judge->failed = true;
+		return;
+	}
+	judge->changes[judge->change_count++] = item;
 	for (size_t i = 0; i < judge->changing_count; i++)
 		if (!strcmp(judge->changing[i], attribute))
 			return;
@@ -76,12 +83,13 @@ static void add_changing(struct wti_tc_judge *judge, const char *attribute)
 		judge->changing[judge->changing_count++] = attribute;
 }
 
-static void prepare(struct wti_tc_judge *judge, struct wti_tc_item *item)
+static void prepare(struct wti_tc_judge *judge, uint32_t number)
 {
+	struct wti_tc_item *item = &judge->items[number];
 	const struct wti_tc_condition *condition = &item->entry.condition;
 
 	if (item->entry.relation == WTI_TC_CONTAIN && item->entry.params[1].type == WTI_TC_VARIABLE)
-		add_changing(judge, item->entry.params[1].attribute);
+		add_changing(judge, number, item->entry.params[1].attribute);
 	if (item->entry.relation != WTI_TC_CONSISTENCY)
 		return;
 	judge->has_variables = true;
@@ -96,7 +104,7 @@ static void prepare(struct wti_tc_judge *judge, struct wti_tc_item *item)
 bool wti_tc_prepare_variables(struct wti_tc_judge *judge)
 {
 	for (uint32_t i = 0; i < judge->item_count; i++)
-		prepare(judge, &judge->items[i]);
+		prepare(judge, i);
 	return !judge->failed;
 }
 
@@ -148,14 +156,12 @@ static void note_change(struct wti_tc_judge *judge, const struct wti_tc_variable
 {
 	if (before->type == WTI_TC_ABSENT || wti_tc_equal(before, after))
 		return;
-	for (uint32_t i = 0; i < judge->item_count; i++) {
-		const struct wti_tc_entry *entry = &judge->items[i].entry;
+	for (size_t i = 0; i < judge->change_count; i++) {
 		const struct wti_tc_param *wanted =
-			entry->relation == WTI_TC_CONTAIN ? &entry->params[1] : NULL;
+			&judge->items[judge->changes[i]].entry.params[1];
 		struct wti_tc_flow *flow;
 
-		if (!wanted || wanted->type != WTI_TC_VARIABLE ||
-		    strcmp(wanted->attribute, attribute) ||
+		if (strcmp(wanted->attribute, attribute) ||
 		    strcmp(wanted->variable_type,
 			   wti_symbol_text(judge->symbols, variable->type)) ||
 		    (wanted->variable_name &&
@@ -164,7 +170,7 @@ static void note_change(struct wti_tc_judge *judge, const struct wti_tc_variable
 		    !is_value(wanted->before, before, judge) ||
 		    !is_value(wanted->after, after, judge))
 			continue;
-		flow = wti_tc_flow(judge, i, 0, variable->stream, 0);
+		flow = wti_tc_flow(judge, judge->changes[i], 0, variable->stream, 0);
 		if (flow) {
 			flow->changed_ns = judge->now_ns;
 			flow->has_changed = true;
@@ -267,8 +273,10 @@ static void note_value(struct wti_tc_judge *judge, uint32_t series, uint32_t var
 		lasting->to_ns = judge->now_ns;
 	if (!lasting || lasting->value != hash) {
 		lasting = add_lasting(judge);
-		if (!lasting)
-			return; /* more than can be kept */
+		if (!lasting) {
+			judge->is_cut = true;
+			return;
+		}
 		lasting->from_ns = judge->now_ns;
 		lasting->value = hash;
 		lasting->variable = variable;
@@ -399,7 +407,8 @@ static bool overlap(const struct wti_tc_judge *judge, const struct wti_tc_lastin
 	int64_t first = a->from_ns < b->from_ns ? a->from_ns : b->from_ns;
 	int64_t to = a_to < b_to ? a_to : b_to, last = a_to > b_to ? a_to : b_to;
 
-	return to > from && (double)(to - from) > SHARE_LEAST * (double)(last - first);
+	return to > from &&
+	       (double)to - (double)from > SHARE_LEAST * ((double)last - (double)first);
 }
 
 static bool is_pair(const struct wti_tc_item *item, const struct wti_tc_lasting *a,
@@ -508,8 +517,10 @@ static bool compare(struct wti_tc_judge *judge, struct comparing *comparing,
 			const struct wti_tc_lasting *a = &judge->lasting[candidates[i].lasting];
 			const struct wti_tc_lasting *b = &judge->lasting[candidates[j].lasting];
 
-			if (++comparing->count > PAIRS_MAX)
+			if (++comparing->count > PAIRS_MAX) {
+				judge->is_cut = true;
 				return false;
+			}
 			if (!is_pair(item, a, b) || !overlap(judge, a, b))
 				continue;
 			if ((all ? conjunction_holds(judge, all, a, b)
