@@ -251,18 +251,16 @@ const struct wti_verb wti_verb_import = {
 	.name = "import",
 	.arguments = "traincheck FILE... -o PATH",
 	.summary = "take over traces and invariants of other tools",
-	.description = "traincheck: its traces (a folder of them, or files of JSON lines) become a "
-		       "run, its files "
-		       "of invariants become a pack; which of the two a file is, is seen from its "
-		       "first line. "
-		       "A file may be a pipe: -, /dev/stdin, or <(...) of a shell. "
-		       "Nothing in a file is evaluated. What has no counterpart here is left out, "
-		       "counted, and "
-		       "said.\n\n"
-		       "TrainCheck keeps no contents of arguments: what it says of them stands for "
-		       "that. A trace "
-		       "that holds variables alone was dumped after each optimizer step, and that "
-		       "step is told.",
+	.description =
+		"traincheck: its traces (a folder of them, or files of JSON lines) become a "
+		"run, its files of invariants become a pack; which of the two a file is, is "
+		"seen from its first line. A file may be a pipe: -, /dev/stdin, or <(...) of "
+		"a shell. Nothing in a file is evaluated. Invariants stay what they are, and "
+		"are judged as TrainCheck judges them; what cannot be judged is left out and "
+		"counted by reason.\n\n"
+		"TrainCheck keeps no contents of arguments: what it says of them stands for "
+		"that. A trace that holds variables alone was dumped after each optimizer "
+		"step, and that step is added. docs/coming-from-traincheck.md has more.",
 	.examples = "wheeltap import traincheck trace_folder -o runs/theirs\ta trace\n"
 		    "wheeltap import traincheck invariants.json -o pack.json\tinvariants",
 	.options = options,
