@@ -327,10 +327,34 @@ def there_and_back(bench: Bench) -> None:
     bench.run("pack", "show", bench.folder / "broken.pack", codes=(3,))
 
 
+def ranks(bench: Bench) -> None:
+    """The rules know the ranks, too, whatever they are written as."""
+    folder, run = bench.folder / "ranks.trace", bench.folder / "ranks.run"
+    replicas(True).write(folder)
+    bench.run("import", "traincheck", folder, "-o", run)
+    found = json.loads(bench.run("check", "--json", run, codes=(1,)))["findings"]
+    assert [finding["id"] for finding in found] == ["WT-RANK-001"] and found[0]["evidence"]["first_step"] == 4, found
+
+
+def short(bench: Bench) -> None:
+    """From a run of four steps what holds in two of them is learned, and said; five steps can be asked for."""
+    trace = Trace()
+    for step in range(4):
+        for _ in range(5):
+            trace.call("models.Net.embed", training(step), [tensor([4, 2])], tensor([4, 2]))
+    folder, run, pack = bench.folder / "short.trace", bench.folder / "short.run", bench.folder / "short.pack"
+    trace.write(folder)
+    bench.run("import", "traincheck", folder, "-o", run)
+    bench.run("infer", run, "--steps", "5", "-o", pack, codes=(3,))
+    said = json.loads(bench.run("infer", run, "-o", pack, "--json"))
+    assert said["invariants"] >= 3 and any("is short" in note for note in said["notes"]), said
+    bench.run("check", "-i", pack, run)
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="wheeltap-traincheck-") as folder:
         bench = Bench(os.path.abspath(sys.argv[1]), Path(folder))
-        for test in (judged, conditions, left_out, there_and_back):
+        for test in (judged, conditions, left_out, there_and_back, ranks, short):
             test(bench)
             print("ok", test.__name__, flush=True)
     return 0
