@@ -98,8 +98,9 @@ static wti_digest_kernel *kernel_for(enum wti_digest_set set)
 	return wti_digest_plain;
 }
 
+/* `hash` NULL: it is to be computed. */
 static bool digest_with(enum wti_digest_set set, const struct wti_digest_source *source,
-			const void *data, struct wt_digest *ret)
+			const void *data, const uint64_t *hash, struct wt_digest *ret)
 {
 	const size_t size = wti_dtype_bytes(source->dtype);
 	const uint32_t real = wti_dtype_real(source->dtype);
@@ -114,10 +115,11 @@ static bool digest_with(enum wti_digest_set set, const struct wti_digest_source 
 	};
 	struct wti_part total = {0};
 
-	*ret = (struct wt_digest){.count = source->count};
+	*ret = (struct wt_digest){.count = source->count, .hash = hash ? *hash : 0};
 	if (size == 0)
 		return true;
-	if (!kernel_for(set)(&reals, source->is_hash_alone ? NULL : &total, &ret->hash))
+	if (!kernel_for(set)(&reals, source->is_hash_alone ? NULL : &total,
+			     hash ? NULL : &ret->hash))
 		return false;
 	if (total.count == 0) /* the extremes of nothing are infinite */
 		total.min = total.max = 0;
@@ -137,7 +139,7 @@ static bool digest_with(enum wti_digest_set set, const struct wti_digest_source 
  * it.
  */
 static bool digest_in_own_mode(enum wti_digest_set set, const struct wti_digest_source *source,
-			       const void *data, struct wt_digest *ret)
+			       const void *data, const uint64_t *hash, struct wt_digest *ret)
 {
 	bool done;
 #if defined(__x86_64__)
@@ -145,7 +147,7 @@ static bool digest_in_own_mode(enum wti_digest_set set, const struct wti_digest_
 
 	if ((mode & ~0x3fu) != 0x1f80)
 		_mm_setcsr(0x1f80);
-	done = digest_with(set, source, data, ret);
+	done = digest_with(set, source, data, hash, ret);
 	if (_mm_getcsr() != mode)
 		_mm_setcsr(mode);
 #else
@@ -153,7 +155,7 @@ static bool digest_in_own_mode(enum wti_digest_set set, const struct wti_digest_
 
 	fegetenv(&mode);
 	fesetenv(FE_DFL_ENV);
-	done = digest_with(set, source, data, ret);
+	done = digest_with(set, source, data, hash, ret);
 	fesetenv(&mode);
 #endif
 	return done;
@@ -164,7 +166,7 @@ void wti_digest_on(enum wti_digest_set set, const void *data, uint32_t dtype, ui
 {
 	const struct wti_digest_source source = {.dtype = dtype, .count = count};
 
-	digest_in_own_mode(set, &source, count ? data : "", ret);
+	digest_in_own_mode(set, &source, count ? data : "", NULL, ret);
 }
 
 uint64_t wti_digest_hash_on(enum wti_digest_set set, const void *data, size_t bytes)
@@ -192,6 +194,14 @@ void wti_digest(const void *data, uint32_t dtype, uint64_t count, struct wt_dige
 	wti_digest_on(set_for(count * wti_dtype_bytes(dtype)), data, dtype, count, ret);
 }
 
+void wti_digest_hashed(const void *data, uint32_t dtype, uint64_t count, uint64_t hash,
+		       struct wt_digest *ret)
+{
+	const struct wti_digest_source source = {.dtype = dtype, .count = count};
+
+	digest_in_own_mode(WTI_DIGEST_AVX2, &source, count ? data : "", &hash, ret);
+}
+
 uint64_t wti_digest_hash(const void *data, size_t bytes)
 {
 	return wti_digest_hash_on(set_for(bytes), data, bytes);
@@ -201,5 +211,5 @@ bool wti_digest_from(const struct wti_digest_source *source, struct wt_digest *r
 {
 	const enum wti_digest_set set = set_for(source->count * wti_dtype_bytes(source->dtype));
 
-	return digest_in_own_mode(set, source, NULL, ret);
+	return digest_in_own_mode(set, source, NULL, NULL, ret);
 }

@@ -21,6 +21,10 @@ uint32_t wti_dtype_real(uint32_t dtype);
 /* Elements that lie packed. */
 void wti_digest(const void *data, uint32_t dtype, uint64_t count, struct wt_digest *ret);
 uint64_t wti_digest_hash(const void *data, size_t bytes);
+/* The same digest, of which the hash is known already; of at most WTI_DIGEST_AT_ONCE elements. */
+#define WTI_DIGEST_AT_ONCE 4096u
+void wti_digest_hashed(const void *data, uint32_t dtype, uint64_t count, uint64_t hash,
+		       struct wt_digest *ret);
 
 /*
  * Elements that lie elsewhere: they are asked for from the first to the last, `bytes` at a time, at

@@ -368,7 +368,8 @@ static bool digest_at_once(const struct wti_reals *reals, struct wti_part *total
 
 	if (bytes && !data)
 		return false;
-	*ret_hash = XXH3_64bits(data, bytes);
+	if (ret_hash)
+		*ret_hash = XXH3_64bits(data, bytes);
 	if (total && reals->count) {
 		const struct block block = {data, reals->dtype, reals->size, (size_t)reals->count,
 					    data};

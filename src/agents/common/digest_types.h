@@ -33,7 +33,7 @@ struct wti_reals {
 	uint64_t count;
 };
 
-/* `total` NULL: the hash alone. False: `next` gave up. */
+/* `total` NULL: the hash alone; `ret_hash` NULL, of one block: no hash. False: `next` gave up. */
 typedef bool wti_digest_kernel(const struct wti_reals *reals, struct wti_part *total,
 			       uint64_t *ret_hash);
 wti_digest_kernel wti_digest_plain;

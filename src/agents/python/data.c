@@ -167,7 +167,7 @@ static void tell_tensor(struct walk *walk, const struct waiting *at)
 		return;
 	is_read = tensor.data && wti_python.tensors != WTI_TENSORS_OFF;
 	if (is_read && wti_state_turn_of_all())
-		is_read = wti_tensor_digest(&tensor, &digest);
+		is_read = wti_recent_digest(&tensor, &digest);
 	else if (is_read)
 		is_read = hash_alone(&tensor, &digest);
 	if (is_read) {

@@ -401,8 +401,9 @@ static bool read_shape(const char *impl, struct wti_tensor *ret)
 		return fetch(ret->sizes, at, rank * 8, ret->is_guarded) &&
 		       fetch(ret->strides, at + rank * 8, rank * 8, ret->is_guarded);
 	}
-	memcpy(ret->sizes, at, rank * 8);
-	memcpy(ret->strides, at + INLINE_RANK * 8, rank * 8);
+	/* All there is room for: so many are copied without a call. */
+	memcpy(ret->sizes, at, INLINE_RANK * 8);
+	memcpy(ret->strides, at + INLINE_RANK * 8, INLINE_RANK * 8);
 	return true;
 }
 

@@ -146,12 +146,15 @@ struct wti_live *wti_live_next(const struct wti_live *at, uint32_t type)
 
 struct wt_name *wti_live_name(PyObject *object)
 {
-	for (uint32_t type = WTI_LIVE_MODULE; type < WTI_LIVE_END; type++) {
-		const struct wti_live *live =
-			type == WTI_LIVE_TENSOR ? NULL : wti_live_find(object, type);
+	const struct wti_live *found = NULL;
 
-		if (live && live->full)
-			return live->full;
+	for (struct entry *entry = buckets[bucket_of(object)]; entry; entry = entry->next) {
+		const struct wti_live *live = &entry->live;
+
+		if (live->object != object || live->type == WTI_LIVE_TENSOR || !live->full ||
+		    (found && found->type < live->type) || !is_alive(live))
+			continue;
+		found = live;
 	}
-	return NULL;
+	return found ? found->full : NULL;
 }

@@ -282,7 +282,7 @@ static PyObject *digest(PyObject *self, PyObject *object)
 	if (!wti_tensor_look(object, &tensor, &room))
 		Py_RETURN_NONE;
 	readable = (tensor.data || tensor.count == 0) && wti_dtype_bytes(tensor.dtype) &&
-		   wti_tensor_digest(&tensor, &told);
+		   wti_recent_digest(&tensor, &told);
 	wti_tensor_release(&tensor);
 	return Py_BuildValue("(OIKKKKKdddd)", readable ? Py_True : Py_False, tensor.dtype,
 			     (unsigned long long)tensor.count, (unsigned long long)told.hash,

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/text.h"
+
 enum {
 	PLACES = 1024, /* a power of two */
 	TEXT_BYTES = 256,
@@ -27,7 +29,7 @@ static struct shape {
 	struct wt_name *name;
 	uint32_t rank;
 	int64_t sizes[SHAPE_RANK];
-} shapes[PLACES];
+} shapes[PLACES] __attribute__((aligned(64))); /* each has a line of the cache */
 
 static struct wt_name *shape_text(const struct wti_tensor *tensor)
 {
@@ -120,6 +122,73 @@ struct wt_name *wti_name_joined(const struct wt_name *left, PyObject *right, int
 	Py_INCREF(right);
 	Py_XSETREF(joined->right, right);
 	return joined->name;
+}
+
+/* ---- Parts of a container ---------------------------------------------------------------------
+ */
+
+enum { CONTAINER_BYTES = 64, KEY_BYTES = 100 }; /* of their names that are shown */
+
+static struct wt_name *part_text(const struct wt_name *container, const char *key)
+{
+	char text[TEXT_BYTES];
+	int used = snprintf(text, sizeof(text), "%.*s[%.*s]", CONTAINER_BYTES,
+			    container ? container->text : "", KEY_BYTES, key);
+
+	return wti_name_find(text, (size_t)used);
+}
+
+static struct element {
+	const struct wt_name *container;
+	struct wt_name *name; /* NULL: none yet */
+	Py_ssize_t index;
+} elements[PLACES];
+
+struct wt_name *wti_name_element(const struct wt_name *container, Py_ssize_t index)
+{
+	uint64_t key = (uint64_t)(uintptr_t)container ^ (uint64_t)index;
+	struct element *element = &elements[place_of(key)];
+	char text[24];
+
+	if (wti_likely(element->name && element->container == container && element->index == index))
+		return element->name;
+	snprintf(text, sizeof(text), "%zd", index);
+	element->name = part_text(container, text);
+	element->container = container;
+	element->index = index;
+	return element->name;
+}
+
+static struct item {
+	const struct wt_name *container;
+	PyObject *key;        /* kept, so that its address stays its own; NULL: none yet */
+	struct wt_name *name; /* NULL: its key is not to be told */
+} items[PLACES];
+
+static struct wt_name *item_name(const struct wt_name *container, PyObject *key)
+{
+	const char *text = PyUnicode_AsUTF8(key);
+
+	PyErr_Clear();
+	return text && wti_private_may_keep(text, strlen(text)) ? part_text(container, text) : NULL;
+}
+
+struct wt_name *wti_name_item(const struct wt_name *container, PyObject *key)
+{
+	struct item *item;
+
+	if (!PyUnicode_CheckExact(key))
+		return NULL;
+	if (!PyUnicode_CHECK_INTERNED(key)) /* perhaps data of the program's: not to be kept */
+		return item_name(container, key);
+	item = &items[place_of((uint64_t)(uintptr_t)container ^ (uint64_t)(uintptr_t)key << 7)];
+	if (wti_likely(item->key == key && item->container == container))
+		return item->name;
+	item->name = item_name(container, key);
+	item->container = container;
+	Py_INCREF(key);
+	Py_XSETREF(item->key, key);
+	return item->name;
 }
 
 /* ---- Methods of a type ------------------------------------------------------------------------

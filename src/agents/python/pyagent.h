@@ -13,6 +13,7 @@
  *	layout.c   where torch keeps that, found by trial and checked
  *	array.c    the same of arrays: numpy, buffers, DLPack
  *	read.c     the elements of a tensor in order, and their digest
+ *	recent.c   statistics of contents that were digested a moment ago
  *	guarded.c  memory that may go away while it is read
  *	late.c     tensors on an accelerator, told when they have been copied
  *	names.c    names that are put together from parts
@@ -268,6 +269,10 @@ struct wt_name *wti_shape_name(const struct wti_tensor *tensor);
 struct wt_name *wti_name_of_word(PyObject *text);
 /* "left.right", or "left.right[2]" for an element; left may be NULL. */
 struct wt_name *wti_name_joined(const struct wt_name *left, PyObject *right, int32_t element);
+/* "params[2]"; the container's name may be NULL. */
+struct wt_name *wti_name_element(const struct wt_name *container, Py_ssize_t index);
+/* "group[lr]"; NULL: the key is no text, or one that is not to be told. */
+struct wt_name *wti_name_item(const struct wt_name *container, PyObject *key);
 /* "Linear.forward" and its module; suffix is a literal. */
 void wti_method_names(PyTypeObject *type, const char *suffix, struct wt_name **ret_module,
 		      struct wt_name **ret_callee);

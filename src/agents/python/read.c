@@ -226,8 +226,7 @@ static const void *give(void *self, size_t bytes)
 /* ---- Digests ----------------------------------------------------------------------------------
  */
 
-/* Where it lies and as it lies: nothing has to be copied. */
-static bool is_direct(const struct wti_tensor *tensor)
+bool wti_tensor_is_direct(const struct wti_tensor *tensor)
 {
 	return tensor->is_packed && !tensor->is_guarded && !tensor->is_conjugate &&
 	       !tensor->is_negative;
@@ -257,7 +256,7 @@ bool wti_tensor_digest(const struct wti_tensor *tensor, struct wt_digest *ret)
 {
 	if (tensor->count && !tensor->data)
 		return false;
-	if (!is_direct(tensor) && tensor->count)
+	if (!wti_tensor_is_direct(tensor) && tensor->count)
 		return digest_from(tensor, false, ret);
 	wti_digest(tensor->data, tensor->dtype, tensor->count, ret);
 	return true;
@@ -269,7 +268,7 @@ bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash)
 
 	if (tensor->count && !tensor->data)
 		return false;
-	if (!is_direct(tensor) && tensor->count) {
+	if (!wti_tensor_is_direct(tensor) && tensor->count) {
 		if (!digest_from(tensor, true, &digest))
 			return false;
 		*ret_hash = digest.hash;
@@ -286,7 +285,7 @@ bool wti_tensor_bytes(const struct wti_tensor *tensor, wti_take_bytes *take, voi
 
 	if (!tensor->data)
 		return tensor->count == 0;
-	if (is_direct(tensor))
+	if (wti_tensor_is_direct(tensor))
 		return take(self, tensor->data, tensor->count * tensor->item_bytes);
 	if (!reader_begin(&reader, tensor))
 		return false;

@@ -87,7 +87,7 @@ struct wti_reading wti_state_read_looked(const struct wti_tensor *tensor, struct
 
 	if (wti_python.tensors == WTI_TENSORS_OFF)
 		return reading;
-	if (its_turn && tensor->data && wti_tensor_digest(tensor, &digest)) {
+	if (its_turn && tensor->data && wti_recent_digest(tensor, &digest)) {
 		wti_tensor_tell(tensor, &names, &digest);
 		reading.is_done = true;
 		reading.hash = digest.hash;

@@ -247,7 +247,7 @@ static void tell_part(PyObject *part, const struct wti_tensor_names *names, uint
 	if (!wti_tensor_look(part, &tensor, &room))
 		return;
 	is_read = tensor.data && tensor.count <= bytes_max / tensor.item_bytes &&
-		  wti_tensor_digest(&tensor, &digest);
+		  wti_recent_digest(&tensor, &digest);
 	wti_tensor_tell(&tensor, names, is_read ? &digest : NULL);
 	wti_tensor_release(&tensor);
 }

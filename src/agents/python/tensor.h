@@ -49,6 +49,10 @@ bool wti_tensor_requires_grad(PyObject *object, bool *ret);
 bool wti_tensor_is_packed(const struct wti_tensor *tensor);
 /* Reads it. False: it cannot be read. Needs no lock, as the next two. */
 bool wti_tensor_digest(const struct wti_tensor *tensor, struct wt_digest *ret);
+/* The same, with statistics that are kept for a while; needs the lock. */
+bool wti_recent_digest(const struct wti_tensor *tensor, struct wt_digest *ret);
+/* Its elements are digested where they lie and as they lie: nothing has to be copied. */
+bool wti_tensor_is_direct(const struct wti_tensor *tensor);
 bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash);
 /* Elements from first to last, a piece at a time; false of `take` ends it. */
 typedef bool wti_take_bytes(void *self, const void *bytes, size_t count);

@@ -136,7 +136,7 @@ static bool tell_tensor(const struct wti_value_place *place, PyObject *object, u
 	if (!wti_tensor_look(object, &tensor, &room))
 		return false;
 	is_read = tensor.data && tensor.count <= bytes_max / tensor.item_bytes &&
-		  wti_tensor_digest(&tensor, &digest);
+		  wti_recent_digest(&tensor, &digest);
 	wti_tensor_tell(&tensor, &names, is_read ? &digest : NULL);
 	if (tensor.sort)
 		wti_tensor_tell_parts(object, &tensor, &names, bytes_max);
@@ -193,9 +193,7 @@ static void tell_sequence(const struct wti_value_place *place, PyObject *object,
 
 		if (!is_simple(items[i]))
 			continue;
-		snprintf(words, sizeof(words), "%.64s[%zd]", place->name ? place->name->text : "",
-			 i);
-		inner.name = wti_name_find(words, strlen(words));
+		inner.name = wti_name_element(place->name, i);
 		tell_simple(&inner, items[i], bytes_max);
 	}
 }
@@ -210,15 +208,9 @@ static void tell_dict(const struct wti_value_place *place, PyObject *object, uin
 	snprintf(words, sizeof(words), "<dict of %zd>", PyDict_GET_SIZE(object));
 	tell_words(place, WT_VALUE_TYPE_NONE, words);
 	for (int i = 0; i < ELEMENTS_MAX && PyDict_Next(object, &at, &key, &value); i++) {
-		const char *text = PyUnicode_CheckExact(key) ? PyUnicode_AsUTF8(key) : NULL;
-
-		PyErr_Clear();
-		if (!text || !is_simple(value) || !wti_private_may_keep(text, strlen(text)))
-			continue;
-		snprintf(words, sizeof(words), "%.64s[%.100s]",
-			 place->name ? place->name->text : "", text);
-		inner.name = wti_name_find(words, strlen(words));
-		tell_simple(&inner, value, bytes_max);
+		inner.name = is_simple(value) ? wti_name_item(place->name, key) : NULL;
+		if (inner.name)
+			tell_simple(&inner, value, bytes_max);
 	}
 }
 

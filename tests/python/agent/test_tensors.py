@@ -92,6 +92,15 @@ big = torch.randn(300, 301)
 check("large", big)
 check("large, transposed", big.t())
 
+# The same bytes and as many elements, of one type after another.
+bits = torch.randn(64, dtype=torch.float64)
+for dtype in (torch.float64, torch.int64, torch.complex64, torch.float64):
+    check(f"the same bytes as {{dtype}}", bits.view(dtype))
+    check(f"the first of the same bytes as {{dtype}}", bits.view(dtype)[:3])
+for count in (2, 63, 64, 2048, 2049, 4096, 4097):
+    for _ in range(2):
+        check(f"{{count}} elements that were seen before", torch.arange(count, dtype=torch.float32))
+
 # The value at this moment, by whatever way it was written.
 x = torch.zeros(4)
 seen = [core.digest(x)[9]]
