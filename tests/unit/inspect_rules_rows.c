@@ -223,6 +223,96 @@ static void never_iterated(struct world *w, bool is_wrong)
 	tell_module(w, WTI_MOMENT_MODULE);
 }
 
+/* ---- Contents that are lost ----------------------------------------------------------------- */
+
+static void give_batch(struct world *w, uint64_t hash)
+{
+	call(w, "DataLoader.__next__");
+	tensor(w, -1, hash, "8x4");
+	tell(w, WTI_MOMENT_BATCH, find(w, "DataLoader"));
+}
+
+static void train_on(struct world *w, uint64_t hash, uint64_t zeros)
+{
+	module(w, "Net.forward", "Net", TRAINING);
+	tensor(w, 0, hash, "8x4")->zeros = zeros;
+	tell_module(w, WTI_MOMENT_MODULE);
+	step(w, "Adam");
+}
+
+static void lost_model(struct world *w)
+{
+	optimizer(w, "Adam", "Adam");
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+}
+
+/* All of a batch, and then the half of one, does not arrive. */
+static void lost_batch(struct world *w, bool is_wrong)
+{
+	lost_model(w);
+	for (uint64_t i = 1; i < 12; i++) {
+		give_batch(w, i);
+		train_on(w, is_wrong && i == 6 ? 99 : i, is_wrong && i == 6 ? 32 : 0);
+	}
+}
+
+static void lost_half(struct world *w, bool is_wrong)
+{
+	lost_model(w);
+	for (uint64_t i = 1; i < 16; i++) {
+		bool is_lost = is_wrong && i > 10 && i % 3 == 0;
+
+		give_batch(w, i);
+		train_on(w, is_lost ? 99 : i, is_lost ? 16 : 0);
+	}
+}
+
+/* Without a loader. */
+static void lost_by_hand(struct world *w, bool is_wrong)
+{
+	lost_model(w);
+	for (uint64_t i = 1; i < 12; i++)
+		train_on(w, i, is_wrong && i == 8 ? 32 : 0);
+	give_batch(w, 1); /* so that there is a case */
+	train_on(w, 1, 0);
+}
+
+static void lost_copy(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 3; i++) {
+		call(w, "Tensor.to");
+		tensor(w, 0, 7, "8x4");
+		tensor(w, -1, is_wrong ? 8 : 7, "8x4");
+		tell_call(w);
+	}
+}
+
+/* A mask in every other step, a model that is called with zeros first: both are meant. */
+static void test_zeros_on_purpose(void)
+{
+	struct world w;
+
+	begin(&w);
+	lost_model(&w);
+	for (uint64_t i = 1; i < 40; i++) {
+		give_batch(&w, i);
+		train_on(&w, i % 2 ? i : 100 + i, i % 2 ? 0 : 12);
+	}
+	CHECK_INT(case_of(&w, "WT-DATA-007")->violation_count, 0);
+	end(&w);
+	begin(&w);
+	lost_model(&w);
+	for (uint64_t i = 1; i < 40; i++) {
+		module(&w, "Net.forward", "Net", TRAINING);
+		tensor(&w, 0, 9, "8x4")->zeros = 32;
+		tell_module(&w, WTI_MOMENT_MODULE);
+		train_on(&w, i, 0);
+	}
+	CHECK_INT(case_of(&w, "WT-DATA-007")->violation_count, 0);
+	end(&w);
+}
+
 /* A model that freezes something in a train() of its own. */
 static void train_not_called(struct world *w, bool is_wrong)
 {
@@ -295,6 +385,10 @@ static void test_twins(void)
 		{"WT-ROWS-002", tokens_given_away},
 		{"WT-ROWS-003", no_tokens_held_out},
 		{"WT-ROWS-003", nothing_held_out},
+		{"WT-DATA-007", lost_batch},
+		{"WT-DATA-007", lost_half},
+		{"WT-DATA-007", lost_by_hand},
+		{"WT-DATA-008", lost_copy},
 		{"WT-LEARN-001", guesses},
 		{"WT-CKPT-006", frozen_is_not_saved},
 		{"WT-EMA-003", stale_copy},
@@ -310,6 +404,7 @@ static void test_twins(void)
 }
 
 static const struct test tests[] = {
+	{"zeros_on_purpose", test_zeros_on_purpose},
 	{"twins", test_twins},
 	{"training set", test_training_set},
 	{"copies of numbers", test_copies_of_numbers},

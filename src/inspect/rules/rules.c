@@ -22,6 +22,8 @@ extern const struct wti_rule wti_rule_data_003;
 extern const struct wti_rule wti_rule_data_004;
 extern const struct wti_rule wti_rule_data_005;
 extern const struct wti_rule wti_rule_data_006;
+extern const struct wti_rule wti_rule_data_007;
+extern const struct wti_rule wti_rule_data_008;
 extern const struct wti_rule wti_rule_ema_001;
 extern const struct wti_rule wti_rule_ema_002;
 extern const struct wti_rule wti_rule_ema_003;
@@ -223,6 +225,8 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_target_003,
 	&wti_rule_mask_002,
 	&wti_rule_target_004,
+	&wti_rule_data_008,
+	&wti_rule_data_007,
 	&wti_rule_input_003,
 	&wti_rule_input_004,
 	&wti_rule_input_002,
