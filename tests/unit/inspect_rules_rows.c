@@ -90,6 +90,22 @@ static void repeated_by_themselves(struct world *w, bool is_wrong)
 	give_names(w, EVALUATION, 200);
 }
 
+/* Integers of which some were copied, before or after others were held out. */
+static void copied_then_split(struct world *w, bool is_wrong)
+{
+	w->scope.epoch = 0;
+	module(w, "Net.forward", "Net", TRAINING | WTI_CALL_OUTERMOST);
+	for (uint64_t i = 0; i < 60; i++)
+		tell_row(w, "codes", 1000 + i);
+	for (uint64_t i = 0; i < 12 * 8; i++)
+		tell_row(w, "codes", 2000 + i % 12);
+	tell_module(w, WTI_MOMENT_MODULE_END);
+	module(w, "Net.forward", "Net", EVALUATION);
+	for (uint64_t i = 0; i < 40; i++)
+		tell_row(w, "codes", is_wrong && i < 24 ? 2000 + i % 12 : 3000 + i);
+	tell_module(w, WTI_MOMENT_MODULE_END);
+}
+
 /* The same repetitions, of numbers that are none by themselves: copies were made of rows. */
 static void test_copies_of_numbers(void)
 {
@@ -381,6 +397,7 @@ static void test_twins(void)
 		{"WT-ROWS-001", overlap},
 		{"WT-ROWS-001", overlap_of_all_inputs},
 		{"WT-ROWS-001", repeated_by_themselves},
+		{"WT-ROWS-001", copied_then_split},
 		{"WT-ROWS-002", given_away},
 		{"WT-ROWS-002", tokens_given_away},
 		{"WT-ROWS-003", no_tokens_held_out},

@@ -71,7 +71,8 @@ static void judge_evaluation(struct wti_case *account, struct wti_sampled_model 
 	moment.scope = evaluation->scope;
 	moment.call = &evaluation->call;
 	if (least->all.seen >= ROWS_TO_TELL &&
-	    wti_input_exceeds(least, least->all.seen, least->all.rows))
+	    (wti_input_exceeds(least, least->all.seen, least->all.rows) ||
+	     wti_input_is_copied(least)))
 		wti_violated(account, &moment, evaluation->name,
 			     "of %llu rows of the evaluation that the trace has a sample of, %llu "
 			     "had been trained on",
@@ -140,7 +141,9 @@ const struct wti_rule wti_rule_rows_001 = {
 		"Of the rows that a model is given in evaluation mode between two trainings, "
 		"hardly any (fewer than three of the sample) have been trained on, or not more "
 		"than rows repeat inside of an epoch of training by themselves (by three standard "
-		"deviations). A row is all its inputs together: the input that was trained on "
+		"deviations) and are not set apart as copies are: many contents that come several "
+		"times, hardly any that come twice or three times, many that come once, or pairs "
+		"without triples. A row is all its inputs together: the input that was trained on "
 		"least "
 		"decides, so that a mask that is the same in most rows proves nothing. Numbers "
 		"that are no integers do not repeat by themselves. Calls of which nearly all rows "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sample of rows that a model was given. */
 #include <math.h>
+#include <string.h>
 
 #include "sampled.h"
 
@@ -59,6 +60,11 @@ static double share(const struct wti_input *input)
 	return input->trained ? (double)input->repeated / (double)input->trained : 0;
 }
 
+static uint32_t bin_of(uint32_t times)
+{
+	return times < WTI_TIMES ? times : WTI_TIMES - 1;
+}
+
 /* Each row comes once in an epoch; one that comes again has an equal. Where epochs are not known
  * the run is one. */
 static void train_row(struct wti_input *input, struct count *count, int32_t epoch)
@@ -67,11 +73,15 @@ static void train_row(struct wti_input *input, struct count *count, int32_t epoc
 		input->rate = fmax(input->rate, share(input));
 		input->epoch = epoch;
 		input->trained = input->repeated = 0;
+		memset(input->contents, 0, sizeof(input->contents));
 	}
 	if (count->epoch != epoch)
 		count->count = 0;
 	count->epoch = epoch;
 	input->trained++;
+	if (count->count)
+		input->contents[bin_of(count->count)]--;
+	input->contents[bin_of(count->count + 1)]++;
 	if (++count->count > 1)
 		input->repeated += count->count == 2 ? 2 : 1; /* the first as well */
 	if (count->is_held_out && !count->is_given_away)
@@ -81,8 +91,14 @@ static void train_row(struct wti_input *input, struct count *count, int32_t epoc
 
 static void evaluate_row(struct wti_input *input, struct count *count, bool is_trained)
 {
+	if (!input->all.rows && !input->call.rows) {
+		memcpy(input->settled, input->contents, sizeof(input->settled));
+		input->settled_rows = input->trained;
+	}
 	input->call.rows++;
 	input->call.seen += is_trained;
+	if (is_trained && count->epoch == input->epoch)
+		input->call.seen_at[bin_of(count->count)]++;
 	if (is_trained || count->is_held_out)
 		return;
 	count->is_held_out = true;
@@ -99,6 +115,72 @@ bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t a
 		rate = 0;
 	deviation = sqrt(rows * rate * (1 - rate) * (1 + rows / fmax((double)input->trained, 1)));
 	return (double)found > rows * rate + 3 * deviation;
+}
+
+/* ---- Copies --------------------------------------------------------------------------------- */
+
+enum { CONTENTS_MIN = 8, ONE_IN = 20, TIMES_FEWER = 3, TIMES_MIN = 4 };
+
+static uint64_t sum(const uint32_t *counts, uint32_t from, uint32_t to, bool is_weighed)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = from; i <= to; i++)
+		total += is_weighed ? (uint64_t)counts[i] * i : counts[i];
+	return total;
+}
+
+/*
+ * Many contents that come `from` times or more, hardly any that come a few times, and as many or
+ * more that come once: rows that were multiplied beside rows that were not. Contents that repeat by
+ * themselves come a few times more often than many times.
+ */
+static bool is_set_apart(const struct wti_input *input, uint32_t from, uint32_t to)
+{
+	uint64_t many = sum(input->settled, from, to, false);
+	uint64_t few = sum(input->settled, 2, from - 1, false);
+	uint64_t all = sum(input->settled, 1, WTI_TIMES - 1, false);
+
+	return many >= CONTENTS_MIN && few * TIMES_FEWER <= many && many * ONE_IN >= all &&
+	       input->settled[1] >= many;
+}
+
+/*
+ * Where contents are drawn, whatever their distribution, k! times the number of those that come k
+ * times are moments, of which the square of one is not more than the product of its neighbours. So
+ * pairs come with triples. Copies do not: beyond two standard deviations below what is expected.
+ */
+static bool ends_at(const struct wti_input *input, uint32_t times)
+{
+	double less = fmax(input->settled[times - 1], 1), at = input->settled[times];
+	double more = input->settled[times + 1];
+	double expected = at * at / less * times / (times + 1);
+	double deviation = at ? expected * sqrt(4 / at + 1 / less) : 0;
+
+	return more + 3 * sqrt(more + 1) < expected - 2 * deviation;
+}
+
+bool wti_input_is_copied(const struct wti_input *input)
+{
+	const struct wti_tally *all = &input->all;
+	uint64_t repeated = sum(input->settled, 2, WTI_TIMES - 1, true);
+
+	if (input->epoch < 0 || !input->settled_rows)
+		return false; /* each epoch is a copy */
+	for (uint32_t from = TIMES_MIN; from < WTI_TIMES / 2; from *= 2) {
+		uint32_t to = from * 4 < WTI_TIMES ? from * 4 - 1 : WTI_TIMES - 2;
+		uint64_t seen = sum(all->seen_at, from, to, false);
+		uint64_t rows = sum(input->settled, from, to, true);
+
+		if (is_set_apart(input, from, to) &&
+		    seen * 2 * input->settled_rows >= rows * all->rows)
+			return true;
+	}
+	for (uint32_t times = 2; times < TIMES_MIN; times++)
+		if (ends_at(input, times) &&
+		    all->seen * 2 * input->settled_rows >= repeated * all->rows)
+			return true;
+	return false;
 }
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
@@ -189,6 +271,8 @@ void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept)
 		if (is_kept) {
 			input->all.rows += input->call.rows;
 			input->all.seen += input->call.seen;
+			for (uint32_t j = 0; j < WTI_TIMES; j++)
+				input->all.seen_at[j] += input->call.seen_at[j];
 		}
 		input->call = (struct wti_tally){0};
 	}
