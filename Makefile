@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus suites matrix mutate help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus seeds suites matrix mutate help
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -58,6 +58,9 @@ bench: everything ## measure speed and cost
 
 corpus: all ## record all programs of corpus/, right and wrong
 	@corpus/run --wheeltap $(BUILD)/wheeltap --seeds 3 --configs ABC --jobs 2
+
+seeds: all ## learn from the good runs of all programs of corpus/, and check those of other seeds
+	@corpus/seeds --wheeltap $(BUILD)/wheeltap
 
 soak: everything ## kill, stop and starve recordings at random moments, many times
 	@tests/record/soak $(BUILD)

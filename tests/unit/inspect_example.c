@@ -10,6 +10,7 @@
 #include "inspect/learn/checker.h"
 #include "inspect/learn/example.h"
 #include "inspect/learn/fields.h"
+#include "inspect/learn/partial.h"
 #include "test.h"
 
 #define RUNS 3u
@@ -270,8 +271,70 @@ static void chance_has_bounds(void)
 	CHECK(wti_is_beyond_chance(40, 60, 2));
 	CHECK(!wti_is_beyond_chance(11, 60, 5));
 	CHECK(wti_is_beyond_chance(11, 60, 20));
+	CHECK(!wti_is_sure_of_next(7));
+	CHECK(wti_is_sure_of_next(8));
 	CHECK_INT(wti_units_of_support(3, 1), 3);
 	CHECK_INT(wti_units_of_support(40, 20), 20);
+}
+
+/* ---- Calls that come more or less often ----------------------------------------------------- */
+
+static void take_call(struct wti_tables *tables, int64_t step, uint32_t times)
+{
+	static struct wti_occasion occasion;
+	struct wti_moment moment = {.scope = {.step = step}};
+
+	memset(&occasion, 0, sizeof(occasion));
+	occasion.relation = (uint32_t)wti_relation_by_name("contain");
+	occasion.subject[0] = wti_symbol_word(tables->symbols, "Loader.__next__");
+	occasion.moment = &moment;
+	occasion.facts[occasion.fact_count++] = (struct wti_fact){
+		WTI_FORM_CALLS, wti_symbol_word(tables->symbols, "torch.flip"), .times = times};
+	wti_tables_take(tables, &occasion);
+}
+
+/* What is learned of a call that came so often, after its counts have been a partial result. */
+static bool is_of_chance(uint32_t low, uint32_t high)
+{
+	struct wti_demand demand = {.examples = 10, .steps = 5, .programs = 1};
+	struct wti_symbols symbols, names;
+	struct wti_tables tables, back;
+	struct wti_pack *pack = NULL;
+	struct wti_buf text;
+	bool result;
+
+	wti_symbols_init(&symbols);
+	wti_symbols_init(&names);
+	CHECK_INT(wti_tables_init(&tables, &symbols, NULL), 0);
+	CHECK_INT(wti_tables_init(&back, &names, NULL), 0);
+	for (uint32_t i = 0; i < 40; i++)
+		take_call(&tables, i, i % 2 ? low : high);
+	wti_tables_source(&tables, 1, 1);
+	wti_buf_init(&text, 1u << 20);
+	CHECK_INT(wti_partial_write(&text, &tables, NULL), 0);
+	CHECK_INT(wti_partial_read("p", (const char *)text.data, text.bytes, &back, NULL), 0);
+	CHECK_INT(wti_pack_new(&pack, NULL), 0);
+	CHECK_INT(wti_pack_learn(pack, &back, &demand, NULL), 0);
+	pack = write_and_read(pack);
+	CHECK_INT(pack->count, 1);
+	result = pack->count && wti_invariant_is_of_chance(pack, &pack->invariants[0]);
+	wti_buf_release(&text);
+	wti_pack_free(pack);
+	wti_tables_release(&tables);
+	wti_tables_release(&back);
+	wti_symbols_release(&symbols);
+	wti_symbols_release(&names);
+	return result;
+}
+
+static void calls_may_reach_zero(void)
+{
+	CHECK(!is_of_chance(1, 1));
+	CHECK(!is_of_chance(16, 16));
+	CHECK(is_of_chance(1, 2));
+	CHECK(is_of_chance(1, 9));
+	CHECK(is_of_chance(2, 6));
+	CHECK(!is_of_chance(12, 16));
 }
 
 static const struct test tests[] = {
@@ -279,6 +342,7 @@ static const struct test tests[] = {
 	{"general_is_asked_for", general_is_asked_for},
 	{"outcomes_add_up", outcomes_add_up},
 	{"chance_has_bounds", chance_has_bounds},
+	{"calls_may_reach_zero", calls_may_reach_zero},
 	{NULL, NULL},
 };
 

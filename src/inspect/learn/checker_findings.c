@@ -9,7 +9,6 @@
 #include "level.h"
 
 #define TEXT_MAX 4096u
-#define SURE 0.9 /* from this confidence on a violation is an error */
 #define BENEATH_SHOWN 3u
 
 /* Whether it seems violated because the run was recorded at another level. */
@@ -130,12 +129,33 @@ static void follows_text(struct wti_buf *out, const struct wti_checker *checker,
 		wti_buf_printf(out, "; and %zu more", count - 1 - BENEATH_SHOWN);
 }
 
+/*
+ * Whether the good runs are evidence enough for an error. What chance decides may be another in the
+ * next run as a whole, so that it takes many of them. What the program decides takes two: of what
+ * happens now and then, one run alone does not tell that it can. Who wrote down an invariant
+ * without runs is believed.
+ */
+static bool is_grave(const struct wti_account *account)
+{
+	const struct wti_support *support = &account->invariant->support;
+	uint32_t units = wti_units_of_support(support->run_count, support->program_count);
+	uint64_t all = account->violation_count + account->held_count;
+
+	if (account->invariant->confidence < WTI_SURE)
+		return false;
+	if (!support->program_count)
+		return true;
+	if (account->is_of_chance)
+		return wti_is_sure_of_next(units);
+	return units > 1 || wti_is_beyond_chance(account->violation_count, all, units);
+}
+
 /* As grave as the gravest of what has the same cause. */
 static enum wt_severity severity_of(const struct wti_checker *checker,
 				    const struct wti_account *const *group, size_t count)
 {
 	for (size_t i = 0; i < count && !checker->is_builtin; i++)
-		if (group[i]->invariant->confidence >= SURE)
+		if (is_grave(group[i]))
 			return WT_ERROR;
 	return WT_WARNING;
 }

@@ -231,6 +231,17 @@ bool wti_is_beyond_chance(uint64_t against_count, uint64_t all_count, uint32_t u
 	return wti_wilson(against_count, all_count - against_count) > 1.0 / (units + 1.0);
 }
 
+bool wti_times_reach_zero(uint64_t low, uint64_t high)
+{
+	return high > low && high - low >= low;
+}
+
+/* By the rule of succession. */
+bool wti_is_sure_of_next(uint32_t units)
+{
+	return (units + 1.0) / (units + 2.0) >= WTI_SURE;
+}
+
 uint32_t wti_units_of_support(uint32_t run_count, uint32_t program_count)
 {
 	return program_count >= PROGRAMS_MIN ? program_count : run_count;

@@ -16,6 +16,8 @@
 
 #include "tables.h"
 
+#define WTI_SURE 0.9 /* from this confidence on a violation is an error */
+
 enum wti_unit { WTI_UNIT_STEPS, WTI_UNIT_RUN, WTI_UNIT_PROGRAM };
 
 /* Lower bound of the share, with 95 % confidence (Wilson). */
@@ -75,6 +77,11 @@ double wti_risk(const struct wti_priors *priors, const struct wti_tables *tables
  * than that is not one of those that happen to be against it.
  */
 bool wti_is_beyond_chance(uint64_t against_count, uint64_t all_count, uint32_t units);
+/* Whether what was called so often, on one occasion at least, may as well not be called at all: the
+ * number varies by no less than the least of it. */
+bool wti_times_reach_zero(uint64_t low, uint64_t high);
+/* Whether so many runs, or programs, are enough to be sure of the next one. */
+bool wti_is_sure_of_next(uint32_t units);
 /* What support counts as such units. */
 uint32_t wti_units_of_support(uint32_t run_count, uint32_t program_count);
 /* Whether those against it are so few among many that they are exceptions. */

@@ -17,7 +17,7 @@ static void visit(const struct wti_occasion *occasion, uint32_t second,
 		key.form = occasion->facts[i].form;
 		key.a = occasion->facts[i].a;
 		key.b = occasion->facts[i].b;
-		taker->said(taker->self, &key, 0);
+		taker->said(taker->self, &key, occasion->facts[i].times);
 	}
 	key.form = WTI_FORM_RANGE;
 	key.b = 0;

@@ -14,8 +14,8 @@ struct wti_example_taker {
 	void *self;
 	/* There was an occasion of this subject; the form is WTI_FORM_TOTAL. False: not wanted. */
 	bool (*begin)(void *self, const struct wti_entry_key *subject);
-	/* It was said of it, maybe not for the first time; what was measured, if it is a measure.
-	 */
+	/* It was said of it, maybe not for the first time. What was measured, if it is a
+	 * measure; how often, if it is a call. */
 	void (*said)(void *self, const struct wti_entry_key *key, double measure);
 	/* Nothing else was said of it. May be NULL. */
 	void (*end)(void *self, const struct wti_entry_key *subject);

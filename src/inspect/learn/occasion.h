@@ -31,7 +31,8 @@ int wti_form_by_name(const char *name); /* or -1 */
 
 struct wti_fact {
 	uint32_t form;
-	uint32_t a, b; /* symbols */
+	uint32_t a, b;  /* symbols */
+	uint32_t times; /* of calls: how often, on one occasion; otherwise 0 */
 };
 
 struct wti_measure {

@@ -14,6 +14,7 @@
 #include "relation.h"
 
 #define NAME_MAX_BYTES 65536u
+#define TIMES_MAX 4294967295.0 /* calls on one occasion: a partial result may name any number */
 
 int wti_pack_new(struct wti_pack **ret_pack, struct wt_err *err)
 {
@@ -87,8 +88,10 @@ bool wti_invariant_is_of_chance(const struct wti_pack *pack, const struct wti_in
 	const struct wti_relation *relation = wti_relations[invariant->relation];
 	struct wti_words words = words_of(pack, invariant);
 
-	return invariant->support.program_count && relation->is_of_chance &&
-	       relation->is_of_chance(&words);
+	if (!invariant->support.program_count)
+		return false;
+	return wti_times_reach_zero(invariant->support.times_low, invariant->support.times_high) ||
+	       (relation->is_of_chance && relation->is_of_chance(&words));
 }
 
 /* What it says, not how well it is supported. */
@@ -206,12 +209,20 @@ static bool learn_one(struct wti_pack *pack, const struct wti_tables *tables,
 		.fact = {entry->key.form, entry->key.a, entry->key.b},
 	};
 	struct wti_invariant *place;
+	double low, high;
 
 	if (!total || !entry->cell_count ||
 	    !wti_precondition_find(tables, entry, total, demand, &learned.when, &learned.support))
 		return true;
-	if (entry->key.form == WTI_FORM_RANGE)
-		bounds_of(entry, &learned.low, &learned.high);
+	bounds_of(entry, &low, &high);
+	if (entry->key.form == WTI_FORM_RANGE) {
+		learned.low = low;
+		learned.high = high;
+	} else if (entry->key.form == WTI_FORM_CALLS && low >= 0 && low < high &&
+		   high <= TIMES_MAX) {
+		learned.support.times_low = (uint64_t)low;
+		learned.support.times_high = (uint64_t)high;
+	}
 	if (learned.low < learned.high && !wti_relations[entry->key.relation]->keeps_ranges)
 		return true;
 	learned.confidence = wti_wilson(learned.support.for_count, learned.support.against_count);

@@ -236,11 +236,18 @@ static uint64_t count_in(const struct wti_doc *table, const char *key)
 
 static void read_support(const struct wti_doc *doc, struct wti_support *support)
 {
+	const struct wti_doc *times = wti_doc_get(doc, "times");
+
 	support->for_count = count_in(doc, "for");
 	support->against_count = count_in(doc, "against");
 	support->step_count = count_in(doc, "steps");
 	support->run_count = (uint32_t)count_in(doc, "runs");
 	support->program_count = (uint32_t)count_in(doc, "programs");
+	if (times && times->type == WTI_DOC_ARRAY && is_count(times->first) &&
+	    is_count(times->first->next)) {
+		support->times_low = (uint64_t)times->first->integer;
+		support->times_high = (uint64_t)times->first->next->integer;
+	}
 }
 
 static int read_invariant(struct reading *reading, const struct wti_doc *doc)

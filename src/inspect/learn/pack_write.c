@@ -85,6 +85,13 @@ static void write_support(struct wti_json *json, const struct wti_support *suppo
 	wti_json_u64(json, support->run_count);
 	wti_json_key(json, "programs");
 	wti_json_u64(json, support->program_count);
+	if (support->times_high) {
+		wti_json_key(json, "times");
+		wti_json_array(json);
+		wti_json_u64(json, support->times_low);
+		wti_json_u64(json, support->times_high);
+		wti_json_array_end(json);
+	}
 	wti_json_object_end(json);
 }
 

@@ -127,7 +127,8 @@ static void write_entry(struct writing *writing, const struct wti_entry *entry)
 	wti_json_key(&json, entry->is_dropped ? "dropped" : "cells");
 	wti_json_array(&json);
 	for (uint32_t i = 0; i < entry->cell_count; i++)
-		write_cell(writing, &json, &cells[i], entry->key.form == WTI_FORM_RANGE);
+		write_cell(writing, &json, &cells[i],
+			   entry->key.form == WTI_FORM_RANGE || entry->key.form == WTI_FORM_CALLS);
 	wti_json_array_end(&json);
 	wti_json_object_end(&json);
 	wti_buf_byte(writing->out, '\n');

@@ -8,6 +8,7 @@
 #include "precondition.h"
 
 #define CANDIDATES_MAX 96u
+#define FEW 3u /* examples of several runs: that two numbers are the same may be chance */
 #define TOLERANT_RISK 0.01 /* relations that may not take more have no exceptions */
 #define WORDS ((WTI_VECTORS_MAX + 63) / 64)
 
@@ -189,7 +190,7 @@ static struct wti_support support_of(const struct search *search, const struct s
 static bool is_enough(const struct wti_support *support, const struct wti_demand *demand,
 		      uint64_t factor)
 {
-	bool of_runs = support->run_count >= 2 && support->for_count >= 2 * factor;
+	bool of_runs = support->run_count >= 2 && support->for_count >= FEW * factor;
 	bool of_steps = support->for_count >= demand->examples * factor &&
 			support->step_count >= demand->steps * factor;
 

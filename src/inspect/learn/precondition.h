@@ -51,6 +51,7 @@ struct wti_support {
 	uint64_t for_count, against_count; /* within the precondition */
 	uint64_t step_count;
 	uint32_t run_count, program_count; /* at least */
+	uint64_t times_low, times_high;    /* of calls: how often on one occasion, if that varies */
 };
 
 bool wti_clause_holds(const struct wti_clause *clause, const struct wti_vector *vector);

@@ -81,7 +81,8 @@ static bool covers(const struct wti_precondition *general, const struct wti_prec
 	return true;
 }
 
-/* An invariant with that key on which a consequence can rest. */
+/* An invariant with that key on which a consequence can rest. What chance decides is violated by
+ * many occasions only, so that nothing rests on it that one occasion violates. */
 static const struct wti_invariant *premise(struct reducing *reducing,
 					   const struct wti_entry_key *key,
 					   const struct wti_invariant *consequence)
@@ -93,7 +94,9 @@ static const struct wti_invariant *premise(struct reducing *reducing,
 
 		if (other != consequence && !reducing->is_gone[at - 1] &&
 		    !reducing->is_suppressed[at - 1] && covers(&other->when, &consequence->when) &&
-		    other->support.against_count <= consequence->support.against_count) {
+		    other->support.against_count <= consequence->support.against_count &&
+		    (!wti_invariant_is_of_chance(reducing->pack, other) ||
+		     wti_invariant_is_of_chance(reducing->pack, consequence))) {
 			reducing->last = at;
 			return other;
 		}

@@ -511,12 +511,20 @@ void wti_occasion_parameter(struct wti_scene *scene, const struct wti_parameter 
 }
 
 /* Beyond the ceiling facts are left out, in check as in learning. */
+static void say(struct wti_occasion *occasion, struct wti_fact fact)
+{
+	if (occasion->fact_count < WTI_FACTS_MAX)
+		occasion->facts[occasion->fact_count++] = fact;
+}
+
 void wti_say(struct wti_scene *scene, enum wti_form form, uint32_t a, uint32_t b)
 {
-	struct wti_occasion *occasion = &scene->occasion;
+	say(&scene->occasion, (struct wti_fact){form, a, b});
+}
 
-	if (occasion->fact_count < WTI_FACTS_MAX)
-		occasion->facts[occasion->fact_count++] = (struct wti_fact){form, a, b};
+void wti_say_called(struct wti_scene *scene, uint32_t function, uint32_t times)
+{
+	say(&scene->occasion, (struct wti_fact){WTI_FORM_CALLS, function, .times = times});
 }
 
 void wti_measure(struct wti_scene *scene, uint32_t name, double value)

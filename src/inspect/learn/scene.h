@@ -112,6 +112,8 @@ void wti_occasion_inside(struct wti_scene *scene, const struct wti_moment *momen
 void wti_occasion_number(struct wti_scene *scene, enum wti_feature feature, uint32_t number);
 void wti_occasion_parameter(struct wti_scene *scene, const struct wti_parameter *parameter);
 void wti_say(struct wti_scene *scene, enum wti_form form, uint32_t a, uint32_t b);
+/* That it was called, and how often. */
+void wti_say_called(struct wti_scene *scene, uint32_t function, uint32_t times);
 void wti_measure(struct wti_scene *scene, uint32_t name, double value);
 void wti_tell(struct wti_scene *scene);
 

@@ -52,7 +52,7 @@ static void tell_call(struct wti_scene *scene, const struct wti_moment *moment, 
 {
 	wti_occasion(scene, &wti_relation_contain, moment, function, 0);
 	for (uint32_t i = 0; i < inside->count; i++)
-		wti_say(scene, WTI_FORM_CALLS, inside->items[i].symbol, 0);
+		wti_say_called(scene, inside->items[i].symbol, inside->items[i].count);
 	wti_tell(scene);
 }
 
@@ -61,7 +61,7 @@ static void pass_on(struct wti_bag *outer, const struct wti_bag *inner, uint32_t
 {
 	wti_bag_add(outer, function, 1, 0, INSIDE_MAX);
 	for (uint32_t i = 0; i < inner->count; i++)
-		wti_bag_add(outer, inner->items[i].symbol, 1, 0, INSIDE_MAX);
+		wti_bag_add(outer, inner->items[i].symbol, inner->items[i].count, 0, INSIDE_MAX);
 }
 
 static void see_call(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)

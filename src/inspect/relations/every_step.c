@@ -66,7 +66,7 @@ static void end_window(struct wti_scene *scene, struct flow *flow, struct window
 	for (uint32_t i = 0; i < window->calls.count; i++) {
 		const struct wti_bag_item *item = &window->calls.items[i];
 
-		wti_say(scene, WTI_FORM_CALLS, item->symbol, 0);
+		wti_say_called(scene, item->symbol, item->count);
 		if (wti_scene_is_act(scene, item->symbol))
 			wti_measure(scene, item->symbol, item->count);
 	}

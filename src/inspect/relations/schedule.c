@@ -98,6 +98,12 @@ static void tell_continuity(struct wti_scene *scene, const struct wti_moment *mo
 	flow->moment.event = NULL;
 }
 
+/* When such a scheduler lowers the rate depends on what is learned: another seed, another step. */
+static bool follows_a_metric(const struct wti_scene *scene, const struct wti_object *optimizer)
+{
+	return wti_scheduler_of(scene->training, optimizer, "ReduceLROnPlateau");
+}
+
 static void tell_step(struct wti_scene *scene, struct last *last, const struct wti_moment *moment)
 {
 	double rate = moment->object->lr[0];
@@ -108,7 +114,7 @@ static void tell_step(struct wti_scene *scene, struct last *last, const struct w
 	wti_occasion_flag(scene, WTI_FEATURE_FIRST, !last->is_set);
 	wti_occasion_flag(scene, WTI_FEATURE_OTHER, last->was_scheduled);
 	say_rate(scene, last, rate);
-	if (last->step_count < STEPS_KEPT) {
+	if (last->step_count < STEPS_KEPT && !follows_a_metric(scene, moment->object)) {
 		snprintf(name, sizeof(name), "the rate of step %u", (unsigned)last->step_count);
 		wti_measure(scene, wti_scene_word(scene, name), rate);
 	}
