@@ -337,12 +337,73 @@ static void calls_may_reach_zero(void)
 	CHECK(!is_of_chance(12, 16));
 }
 
+/* ---- Names that find no room ---------------------------------------------------------------- */
+
+static void ignore(void *self, const struct wti_occasion *occasion)
+{
+}
+
+/* Very many numbers: those that a pack names are still known, the others are one and no constant.
+ */
+static void numbers_without_room(void)
+{
+	static struct wti_training training;
+	struct wti_symbols symbols;
+	struct wti_scene scene;
+	uint32_t known;
+
+	wti_symbols_init(&symbols);
+	training.symbols = &symbols;
+	wti_scene_init(&scene, &training, (struct wti_sink_of_occasions){NULL, ignore});
+	known = wti_symbol_word(&symbols, "123456789");
+	for (uint64_t i = 0; i < 100000; i++)
+		wti_scene_number(&scene, WT_VALUE_TYPE_INT, i);
+	CHECK_INT(wti_scene_number(&scene, WT_VALUE_TYPE_INT, 123456789), known);
+	CHECK_INT(wti_scene_number(&scene, WT_VALUE_TYPE_INT, 987654321), WTI_SYMBOL_OTHER);
+	CHECK(wti_scene_number(&scene, WT_VALUE_TYPE_INT, 17) != WTI_SYMBOL_OTHER);
+	wti_scene_release(&scene);
+	wti_symbols_release(&symbols);
+}
+
+static void nameless_is_not_learned(void)
+{
+	struct wti_demand demand = {.examples = 10, .steps = 5, .programs = 1};
+	static struct wti_occasion occasion;
+	struct wti_symbols symbols;
+	struct wti_tables tables;
+	struct wti_pack *pack = NULL;
+
+	wti_symbols_init(&symbols);
+	CHECK_INT(wti_tables_init(&tables, &symbols, NULL), 0);
+	for (int64_t i = 0; i < 40; i++) {
+		struct wti_moment moment = {.scope = {.step = i}};
+
+		memset(&occasion, 0, sizeof(occasion));
+		occasion.relation = (uint32_t)wti_relation_by_name("argument");
+		occasion.subject[0] = wti_symbol_word(&symbols, "f");
+		occasion.subject[1] = wti_symbol_word(&symbols, WTI_SIGNATURE_NONE);
+		occasion.moment = &moment;
+		occasion.facts[occasion.fact_count++] = (struct wti_fact){
+			WTI_FORM_IS, wti_symbol_word(&symbols, "argument 0"), WTI_SYMBOL_OTHER};
+		wti_tables_take(&tables, &occasion);
+	}
+	wti_tables_source(&tables, 1, 1);
+	CHECK_INT(wti_pack_new(&pack, NULL), 0);
+	CHECK_INT(wti_pack_learn(pack, &tables, &demand, NULL), 0);
+	CHECK_INT(pack->count, 0);
+	wti_pack_free(pack);
+	wti_tables_release(&tables);
+	wti_symbols_release(&symbols);
+}
+
 static const struct test tests[] = {
 	{"counted_is_judged", counted_is_judged},
 	{"general_is_asked_for", general_is_asked_for},
 	{"outcomes_add_up", outcomes_add_up},
 	{"chance_has_bounds", chance_has_bounds},
 	{"calls_may_reach_zero", calls_may_reach_zero},
+	{"numbers_without_room", numbers_without_room},
+	{"nameless_is_not_learned", nameless_is_not_learned},
 	{NULL, NULL},
 };
 

@@ -199,6 +199,13 @@ static void bounds_of(const struct wti_entry *entry, double *ret_low, double *re
 	}
 }
 
+/* What found no room for its name is not one thing: nothing is known of it. */
+static bool is_nameless(const struct wti_entry_key *key)
+{
+	return key->subject[0] == WTI_SYMBOL_OTHER || key->subject[1] == WTI_SYMBOL_OTHER ||
+	       key->a == WTI_SYMBOL_OTHER || key->b == WTI_SYMBOL_OTHER;
+}
+
 static bool learn_one(struct wti_pack *pack, const struct wti_tables *tables,
 		      const struct wti_entry *entry, const struct wti_demand *demand)
 {
@@ -211,7 +218,7 @@ static bool learn_one(struct wti_pack *pack, const struct wti_tables *tables,
 	struct wti_invariant *place;
 	double low, high;
 
-	if (!total || !entry->cell_count ||
+	if (!total || !entry->cell_count || is_nameless(&entry->key) ||
 	    !wti_precondition_find(tables, entry, total, demand, &learned.when, &learned.support))
 		return true;
 	bounds_of(entry, &low, &high);

@@ -346,8 +346,10 @@ uint32_t wti_scene_number(struct wti_scene *scene, uint32_t type, uint64_t bits)
 	default:
 		snprintf(text, sizeof(text), "none");
 	}
+	/* Of very many numbers those stay that have a name already: what a pack says of them is
+	 * judged by it, and names of functions find room. */
 	if (!slot)
-		return WTI_SYMBOL_OTHER;
+		return wti_symbol_known(scene->symbols, text);
 	*slot = wti_symbol_word(scene->symbols, text) + 1;
 	return (uint32_t)*slot - 1;
 }

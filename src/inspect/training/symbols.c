@@ -49,6 +49,13 @@ uint32_t wti_symbol_word(struct wti_symbols *symbols, const char *word)
 	return wti_symbol(symbols, word, strlen(word));
 }
 
+uint32_t wti_symbol_known(const struct wti_symbols *symbols, const char *word)
+{
+	const uint64_t *slot = wti_map_find_text(&symbols->texts, word, strlen(word));
+
+	return slot ? (uint32_t)*slot : WTI_SYMBOL_OTHER;
+}
+
 const char *wti_symbol_text(const struct wti_symbols *symbols, uint32_t symbol)
 {
 	return symbol < symbols->texts.count ? symbols->texts.entries[symbol].text : "";

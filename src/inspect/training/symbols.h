@@ -37,6 +37,8 @@ uint32_t wti_symbol_of(struct wti_symbols *symbols, const struct wt_event *event
 uint32_t wti_symbol(struct wti_symbols *symbols, const char *text, size_t bytes);
 /* As above, for literals. */
 uint32_t wti_symbol_word(struct wti_symbols *symbols, const char *word);
+/* As above, without adding it: WTI_SYMBOL_OTHER if there is none. */
+uint32_t wti_symbol_known(const struct wti_symbols *symbols, const char *word);
 /* NUL-terminated; valid as long as the symbols. */
 const char *wti_symbol_text(const struct wti_symbols *symbols, uint32_t symbol);
 
