@@ -301,6 +301,19 @@ static void tell_descriptor(void *context, const struct wti_open_descriptor *ope
 	wti_streams_descriptor(teller->streams, teller->ticks, open);
 }
 
+static void tell_inherited(void *context, const struct wti_open_descriptor *open)
+{
+	if (open->fd > STDERR_FILENO && !(open->flags & O_CLOEXEC))
+		tell_descriptor(context, open);
+}
+
+void wti_record_inherited(struct wti_recorder *recorder)
+{
+	struct teller teller = {&recorder->streams, wti_clock_ticks(&recorder->clock)};
+
+	wti_descriptors_list(recorder->launch.pid, tell_inherited, &teller);
+}
+
 /*
  * Descriptors are looked at when calls are recorded already, so that none falls between, and told
  * as of before: where a call says otherwise, it comes later and is believed.

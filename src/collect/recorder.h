@@ -95,6 +95,9 @@ void wti_signals_heard(struct wti_recorder *recorder, const struct wti_monitor_n
 /* Something is not recorded because of a limit: in the run, and said at the end. */
 void wti_record_limited(struct wti_recorder *recorder, const char *why);
 
+/* The program is about to begin: what it inherits besides its standard descriptors. */
+void wti_record_inherited(struct wti_recorder *recorder);
+
 /* loop.c */
 void wti_loop_run(struct wti_recorder *recorder);
 

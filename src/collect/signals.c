@@ -175,6 +175,7 @@ static void open_gate(struct wti_recorder *recorder)
 
 	if (!recorder->syscalls.is_open)
 		return;
+	wti_record_inherited(recorder);
 	r = wti_syscalls_program(&recorder->syscalls, recorder->launch.pid, &err);
 	if (r && r != WT_E_MISSING) { /* it was killed meanwhile: that is told anyway */
 		refuse(recorder, &err);

@@ -289,11 +289,9 @@ static void close_on_exec(struct wti_handles *h, uint32_t pid)
 			wti_descriptor_set(h, process, (int32_t)i, 0, false);
 }
 
-static void take_task(struct wti_handles *h, const struct wt_event *event)
+void wti_handles_task(struct wti_handles *h, uint32_t tid, uint32_t pid, uint32_t how,
+		      uint32_t parent_tid)
 {
-	uint32_t tid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_TID);
-	uint32_t pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
-	uint32_t how = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_HOW);
 	uint64_t *slot = wti_map_number(&h->by_tid, tid);
 
 	if (slot)
@@ -303,13 +301,31 @@ static void take_task(struct wti_handles *h, const struct wt_event *event)
 	if (how == WT_TASK_EXEC)
 		close_on_exec(h, pid);
 	else if (how == WT_TASK_PROCESS)
-		birth(h, pid, (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PARENT));
-	else if (how == WT_TASK_PROGRAM)
+		birth(h, pid, parent_tid);
+	else if (how == WT_TASK_PROGRAM && !find_process(h, pid)) /* what it inherits is known */
 		birth(h, pid, 0);
 }
 
+static void take_task(struct wti_handles *h, const struct wt_event *event)
+{
+	wti_handles_task(h, (uint32_t)wt_event_u64(event, WT_TASK_FIELD_TID),
+			 (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID),
+			 (uint32_t)wt_event_u64(event, WT_TASK_FIELD_HOW),
+			 (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PARENT));
+}
+
+void wti_handles_end(struct wti_handles *h, uint32_t pid)
+{
+	struct wti_process *process = find_process(h, pid);
+
+	if (!process)
+		return;
+	empty_process(h, process);
+	process->ended = true;
+}
+
 /* "socket:[8901]", "pipe:[8902]", "anon_inode:[eventfd]", "anon_inode:inotify", or a path. */
-static uint32_t handle_of_target(struct wti_handles *h, struct wt_text target)
+uint32_t wti_handle_of_target(struct wti_handles *h, struct wt_text target)
 {
 	static const char kernel[] = "anon_inode:";
 	char name[DESCRIPTOR_NAME_MAX];
@@ -349,7 +365,7 @@ static void take_descriptor(struct wti_handles *h, const struct wt_event *event)
 		return;
 	}
 	entry = entry_of(h, process, fd);
-	handle = entry && entry->is_unknown && !entry->handle ? handle_of_target(h, target) : 0;
+	handle = entry && entry->is_unknown && !entry->handle ? wti_handle_of_target(h, target) : 0;
 	if (!handle) /* calls have told it better */
 		return;
 	h->all[handle - 1].flags = flags;
@@ -364,7 +380,6 @@ static int status_of(const struct wti_handles *h, struct wt_err *err)
 int wti_handles_event(struct wti_handles *h, const struct wt_event *event, struct wt_err *err)
 {
 	uint64_t flags;
-	struct wti_process *process;
 
 	if (event->kind->number == WT_KIND_TASK) {
 		take_task(h, event);
@@ -372,11 +387,8 @@ int wti_handles_event(struct wti_handles *h, const struct wt_event *event, struc
 		take_descriptor(h, event);
 	} else if (event->kind->number == WT_KIND_TASK_END) {
 		flags = wt_event_u64(event, WT_TASK_END_FIELD_FLAGS);
-		process = find_process(h, (uint32_t)wt_event_u64(event, WT_TASK_END_FIELD_PID));
-		if (process && flags & 1) {
-			empty_process(h, process);
-			process->ended = true;
-		}
+		if (flags & 1)
+			wti_handles_end(h, (uint32_t)wt_event_u64(event, WT_TASK_END_FIELD_PID));
 	}
 	return status_of(h, err);
 }

@@ -15,7 +15,7 @@
 #include "record.h"
 
 enum wti_handle_type {
-	WTI_HANDLE_BEFORE, /* it was open before the recording, or its opening was not seen */
+	WTI_HANDLE_BEFORE, /* it was open before the recording, or came from somebody else */
 	WTI_HANDLE_FILE,   /* anything that has a path */
 	WTI_HANDLE_PIPE,
 	WTI_HANDLE_SOCKET,
@@ -78,6 +78,12 @@ void wti_handles_release(struct wti_handles *handles);
 /* Events of the kinds task, task_end and descriptor; others are passed over. */
 int wti_handles_event(struct wti_handles *handles, const struct wt_event *event,
 		      struct wt_err *err);
+/* The same without an event. */
+void wti_handles_task(struct wti_handles *handles, uint32_t tid, uint32_t pid, uint32_t how,
+		      uint32_t parent_tid);
+void wti_handles_end(struct wti_handles *handles, uint32_t pid);
+/* Whether wti_handles_call() has anything to do for such a call. */
+bool wti_handles_changes(const struct wti_handles *handles, uint32_t arch, uint32_t nr);
 /* The call is over: what it did to the descriptors of process `pid`. */
 int wti_handles_call(struct wti_handles *handles, uint32_t pid, uint32_t tid,
 		     const struct wti_syscall *call, struct wt_err *err);
@@ -98,6 +104,8 @@ bool wti_syscall_text(const struct wti_syscall *call, unsigned arg, struct wt_te
 /* `bytes` at the beginning of what argument `arg` points to; NULL if so much was not captured. */
 const uint8_t *wti_syscall_memory(const struct wti_syscall *call, unsigned arg, uint8_t when,
 				  size_t bytes);
+/* Descriptors that a recvmsg() has brought; how many. */
+size_t wti_syscall_received(const struct wti_syscall *call, int32_t *fds, size_t count_max);
 /* "127.0.0.1:80", "[::1]:80", "unix:/run/x", "unix:@x", "netlink". False: not an address. */
 bool wti_address_text(const uint8_t *data, size_t bytes, struct wti_buf *out);
 

@@ -226,6 +226,64 @@ static void do_socket(const struct change *c)
 		handle->domain = (uint32_t)arg(c, 0);
 }
 
+/* ---- Descriptors from others ----------------------------------------------------------------- */
+
+/* From somebody else: what it is the recorder may have found out. */
+static void receive(const struct change *c, int32_t fd, bool cloexec)
+{
+	struct wt_text place;
+	uint32_t handle = wti_syscall_place(c->call, -1, fd, &place)
+				  ? wti_handle_of_target(c->h, place)
+				  : wti_handle_new(c->h, WTI_HANDLE_BEFORE, NULL);
+
+	if (!handle)
+		return;
+	c->h->all[handle - 1].before = (uint32_t)fd;
+	c->h->all[handle - 1].flags = O_RDWR; /* it may be written to */
+	wti_descriptor_set(c->h, c->process, fd, handle, cloexec);
+}
+
+size_t wti_syscall_received(const struct wti_syscall *call, int32_t *fds, size_t count_max)
+{
+	const uint8_t *message = wti_syscall_memory(call, 1, WTI_AT_EXIT, sizeof(struct msghdr));
+	const struct wti_piece *control = NULL;
+	struct cmsghdr head;
+	struct msghdr msg;
+	size_t count = 0;
+
+	if (!message)
+		return 0;
+	memcpy(&msg, message, sizeof(msg));
+	for (size_t i = 0; msg.msg_control && i < call->piece_count; i++)
+		if (call->pieces[i].address == (uint64_t)(uintptr_t)msg.msg_control &&
+		    call->pieces[i].when == WTI_AT_EXIT)
+			control = &call->pieces[i];
+	for (size_t at = 0; control && control->bytes - at >= sizeof(head);) {
+		size_t end;
+
+		memcpy(&head, control->data + at, sizeof(head));
+		if (head.cmsg_len < sizeof(head) || head.cmsg_len > control->bytes - at)
+			break;
+		end = at + head.cmsg_len;
+		if (head.cmsg_level == SOL_SOCKET && head.cmsg_type == SCM_RIGHTS)
+			for (at += sizeof(head); end - at >= 4 && count < count_max; at += 4)
+				memcpy(&fds[count++], control->data + at, 4);
+		at = (end + sizeof(size_t) - 1) & ~(sizeof(size_t) - 1);
+		if (at > control->bytes)
+			break;
+	}
+	return count;
+}
+
+static void do_receive(const struct change *c)
+{
+	int32_t fds[WTI_SYSCALL_PLACES_MAX];
+	size_t count = wti_syscall_received(c->call, fds, WTI_SYSCALL_PLACES_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		receive(c, fds[i], arg(c, 2) & MSG_CMSG_CLOEXEC);
+}
+
 /* ---- Which call does what -------------------------------------------------------------------- */
 
 enum action {
@@ -251,6 +309,8 @@ enum action {
 	BIND,
 	ACCEPT,
 	ACCEPT4,
+	RECVMSG,
+	GETFD,
 	KERNEL0, /* kernel objects, by the position of their flags; 7: none */
 	KERNEL1,
 	KERNEL2,
@@ -298,7 +358,8 @@ static const struct row {
 	{"signalfd4", KERNEL3, "signalfd"},
 	{"userfaultfd", KERNEL0, "userfaultfd"},
 	{"pidfd_open", KERNEL_PLAIN, "pidfd"},
-	{"pidfd_getfd", KERNEL_PLAIN, "pidfd_getfd"},
+	{"pidfd_getfd", GETFD, NULL},
+	{"recvmsg", RECVMSG, NULL},
 	{"perf_event_open", KERNEL_PLAIN, "perf_event"},
 	{"io_uring_setup", KERNEL_PLAIN, "io_uring"},
 	{"bpf", KERNEL_PLAIN, "bpf"},
@@ -398,6 +459,10 @@ static void act(struct change *c, uint8_t action)
 		do_pair(c, 0, WTI_HANDLE_PIPE);
 	else if (action <= ACCEPT4)
 		do_sockets(c, action);
+	else if (action == RECVMSG)
+		do_receive(c);
+	else if (action == GETFD)
+		receive(c, (int32_t)c->call->result, true);
 	else
 		do_kernel(c, action);
 }
@@ -412,15 +477,19 @@ static bool has_happened(const struct wti_syscall *call, uint8_t action)
 	       (action == CONNECT && call->result == -115);
 }
 
+bool wti_handles_changes(const struct wti_handles *h, uint32_t arch, uint32_t nr)
+{
+	return (arch == WTI_ARCH_X86_64 || arch == WTI_ARCH_AARCH64) && nr < WTI_CALLS_MAX &&
+	       h->actions[arch - 1][nr];
+}
+
 void wti_handles_change(struct wti_handles *h, uint32_t pid, uint32_t tid,
 			const struct wti_syscall *call)
 {
 	const struct row *row;
 	struct change c = {.h = h, .pid = pid, .tid = tid, .call = call};
 
-	if (call->nr >= WTI_CALLS_MAX ||
-	    (call->arch != WTI_ARCH_X86_64 && call->arch != WTI_ARCH_AARCH64) ||
-	    !h->actions[call->arch - 1][call->nr])
+	if (!wti_handles_changes(h, call->arch, call->nr))
 		return;
 	row = &rows[h->actions[call->arch - 1][call->nr] - 1];
 	c.process = wti_process_of(h, pid);

@@ -15,6 +15,8 @@ void wti_folder_change(struct wti_handles *handles, struct wti_process *process,
 		       size_t bytes);
 /* Nobody holds it yet. Index plus one; 0: out of memory. */
 uint32_t wti_handle_new(struct wti_handles *handles, uint8_t type, const char *name);
+/* The same of what /proc/PID/fd has: a path, "socket:[8901]", "anon_inode:[eventfd]". */
+uint32_t wti_handle_of_target(struct wti_handles *handles, struct wt_text target);
 /* `fd` refers to `handle` (index plus one; 0: it is closed) from now on. */
 void wti_descriptor_set(struct wti_handles *handles, struct wti_process *process, int32_t fd,
 			uint32_t handle, bool close_on_exec);

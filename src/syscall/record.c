@@ -5,6 +5,30 @@
 #include "base/bytes.h"
 #include "record.h"
 
+static void add_place(struct wti_syscall *call, uint8_t arg, uint64_t fd, const char *path,
+		      size_t bytes)
+{
+	bool is_arg = arg < WTI_CALL_ARGS;
+
+	if (call->place_count < WTI_SYSCALL_PLACES_MAX)
+		call->places[call->place_count++] = (struct wti_real){
+			is_arg ? arg : -1, is_arg ? 0 : (int32_t)fd, {path, bytes}};
+}
+
+bool wti_syscall_place(const struct wti_syscall *call, int32_t arg, int32_t fd,
+		       struct wt_text *ret_path)
+{
+	for (size_t i = 0; i < call->place_count; i++) {
+		const struct wti_real *place = &call->places[i];
+
+		if (place->arg != arg || (arg < 0 && place->fd != fd))
+			continue;
+		*ret_path = place->path;
+		return true;
+	}
+	return false;
+}
+
 /* The piece at `at`; false if there is none, or none that is whole. */
 static bool take_piece(struct wti_syscall *call, struct wt_text memory, size_t *at)
 {
@@ -26,6 +50,11 @@ static bool take_piece(struct wti_syscall *call, struct wt_text memory, size_t *
 	}
 	if (bytes > left - head)
 		return false;
+	if (data[3] & WTI_PIECE_PLACE) {
+		add_place(call, data[2], piece->address, (const char *)data + head, bytes);
+		*at += head + bytes;
+		return true;
+	}
 	piece->data = data + head;
 	piece->bytes = bytes;
 	piece->when = data[3] & WTI_PIECE_EXIT ? WTI_AT_EXIT : WTI_AT_ENTRY;
@@ -34,12 +63,20 @@ static bool take_piece(struct wti_syscall *call, struct wt_text memory, size_t *
 	return true;
 }
 
+void wti_syscall_split(struct wti_syscall *call, struct wt_text memory)
+{
+	size_t at = 0;
+
+	call->piece_count = call->place_count = 0;
+	while (take_piece(call, memory, &at))
+		;
+}
+
 void wti_syscall_read(const struct wt_event *event, struct wti_syscall *ret_call)
 {
 	struct wt_text memory = wt_event_text(event, WT_SYSCALL_FIELD_TEXT);
 	uint64_t ticks = wt_event_u64(event, WT_SYSCALL_FIELD_DURATION);
 	struct wti_syscall *call = ret_call;
-	size_t at = 0;
 
 	call->arch = (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_ARCH);
 	call->nr = (uint32_t)wt_event_u64(event, WT_SYSCALL_FIELD_NR);
@@ -56,7 +93,5 @@ void wti_syscall_read(const struct wt_event *event, struct wti_syscall *ret_call
 	call->start_ns = wt_trace_ns(event->trace, event->stream, event->ticks - ticks);
 	call->duration_ns =
 		event->time_ns > call->start_ns ? (uint64_t)(event->time_ns - call->start_ns) : 0;
-	call->piece_count = 0;
-	while (take_piece(call, memory, &at))
-		;
+	wti_syscall_split(call, memory);
 }

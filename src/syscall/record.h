@@ -29,12 +29,23 @@ enum wti_piece_flags {
 	WTI_PIECE_EXIT = 1,
 	WTI_PIECE_CUT = 2,
 	WTI_PIECE_PRIVATE = 4, /* the bytes are not the program's: a stand-in of another length */
+	/* Not memory: the path at which the file really is that the argument names or, if the
+	 * address is no argument, the descriptor of that number that the call has brought. */
+	WTI_PIECE_PLACE = 8,
 };
 
 #define WTI_SYSCALL_PIECES_MAX 128
+#define WTI_SYSCALL_PLACES_MAX 16
 #define WTI_SYSCALL_MEMORY_MAX (16u << 10) /* of all pieces of a call with their heads */
 #define WTI_PIECE_OTHER 0xff               /* its address is no argument, but follows */
 #define WTI_PIECE_HEAD_BYTES 4
+
+/* Where a file really is, as the recorder found it. */
+struct wti_real {
+	int32_t arg; /* whose path it is; -1: of the descriptor */
+	int32_t fd;
+	struct wt_text path;
+};
 
 struct wti_syscall {
 	uint32_t arch; /* enum wti_arch, or another of enum wt_arch that has no table */
@@ -50,7 +61,16 @@ struct wti_syscall {
 	uint64_t duration_ns;
 	size_t piece_count;
 	struct wti_piece pieces[WTI_SYSCALL_PIECES_MAX]; /* point into the event's batch */
+	size_t place_count;
+	struct wti_real places[WTI_SYSCALL_PLACES_MAX]; /* likewise */
 };
+
+/* Finds pieces and places in memory as the trace has it; arguments are known. */
+void wti_syscall_split(struct wti_syscall *call, struct wt_text memory);
+/* Where the file really is that the path of argument `arg` names, or the descriptor `fd` if `arg`
+ * is -1. False: nothing else is known of it than the call says. */
+bool wti_syscall_place(const struct wti_syscall *call, int32_t arg, int32_t fd,
+		       struct wt_text *ret_path);
 
 /*
  * Takes an event of kind syscall apart. Pieces that are not what the format allows end the list:

@@ -259,6 +259,12 @@ bool wti_type_msghdr(struct wti_show *show, unsigned i)
 	return true;
 }
 
+/* Only the first was read, for whom it goes to. */
+bool wti_type_mmsghdr(struct wti_show *show, unsigned i)
+{
+	return wti_type_addr(show, i);
+}
+
 bool wti_type_msghdr_out(struct wti_show *show, unsigned i)
 {
 	const uint8_t *before = wti_memory(show, wti_arg64(show, i), 56, WTI_AT_ENTRY);

@@ -186,6 +186,79 @@ class OtherDoors(Unseen):
             self.expect(run, NO_EXEC, "held")  # it cannot do that
 
 
+class Places(Unseen):
+    """What is written lies where it really is, whatever it is called."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        (self.work / "in").mkdir()
+        (self.work / "link").symlink_to(self.outside)
+        (self.work / "inner").symlink_to("in")
+
+    def test_inside(self) -> None:
+        for backend in BACKENDS:
+            for words in (("write", "a", "in/b", "inner/c", "./in/../d"), ("write-in", "in", "e"), ("mkdir", f"in/{backend}"),
+                          ("write-in", "inner", "../f"), ("own-link", "in", "mine", "mine/g")):
+                self.expect(self.record(*words, backend=backend), OUTSIDE, "held")
+
+    def test_linked_folder(self) -> None:
+        for backend in BACKENDS:
+            for words in (("write", "link/a"), ("write", "in/../link/b"), ("write-in", "link", "c"),
+                          ("mkdir", f"link/{backend}"), ("own-link", "../outside", "mine", "mine/d"),
+                          ("own-link", str(self.outside / "new"), "file", "file"), ("write-in", "link", "../e"),
+                          ("write", str(self.work / "link" / "f"))):
+                run = self.record(*words, backend=backend)
+                self.expect(run, OUTSIDE, "violated", "really")
+                self.expect(run, NO_WRITE + 'allow = ["$CWD/*"]\n', "violated")
+
+    def test_linked_file(self) -> None:
+        (self.outside / "real").write_text("")
+        (self.work / "name").symlink_to(self.outside / "real")
+        self.expect(self.record("write", "name"), OUTSIDE, "violated", "outside/real")
+        gate = OUTSIDE.replace("write", "remove")
+        self.expect(self.record("remove", "name"), gate, "held")  # the link, not the file
+        self.expect(self.record("remove", "link/real"), gate, "violated", "outside/real")
+
+    def test_inherited_descriptor(self) -> None:
+        for backend in BACKENDS:
+            with (self.outside / "there").open("w") as there, (self.work / "here").open("w") as here:
+                run = self.record("inherited", str(there.fileno()), backend=backend, pass_fds=(there.fileno(),))
+                self.expect(run, OUTSIDE, "violated", "outside/there")
+                run = self.record("inherited", str(here.fileno()), backend=backend, pass_fds=(here.fileno(),))
+                self.expect(run, OUTSIDE, "held")
+
+    def test_passed_descriptor(self) -> None:
+        for backend in BACKENDS:
+            for folder, outcome in ((self.outside, "violated"), (self.work, "held")):
+                ours, theirs = socket.socketpair()
+                with ours, theirs, (folder / "passed").open("w") as file:
+                    socket.send_fds(ours, [b"x"], [file.fileno()])
+                    run = self.record("passed", str(theirs.fileno()), backend=backend, pass_fds=(theirs.fileno(),))
+                    self.expect(run, OUTSIDE, outcome)
+
+
+class Network(Unseen):
+    """Messages to somebody, without a connection."""
+
+    def test_sends(self) -> None:
+        for backend in BACKENDS:
+            for how in ("sendto", "sendmsg", "sendmmsg", "fastopen"):
+                run = self.record("send", how, backend=backend)
+                self.expect(run, NO_NETWORK, "violated", "127.0.0.1:9")
+                self.expect(run, NO_NETWORK + 'allow = ["127.0.0.1:*"]\n', "held")
+
+    def test_goldens_and_diffs(self) -> None:
+        quiet = [self.record("write", "a") for _ in range(2)]
+        loud = self.record("send", "sendto")
+        goldens = str(self.bench.folder / "goldens")
+        self.assertEqual(self.bench.call("golden", "add", "it", "-d", goldens, *quiet).returncode, 0)
+        code, result = self.bench.json("golden", "check", "it", "-d", goldens, loud)
+        self.assertEqual(code, 1)
+        self.assertTrue(any("127.0.0.1:9" in finding["title"] for finding in result["findings"]), result["findings"])
+        _, result = self.bench.json("diff", quiet[0], loud)
+        self.assertIn("127.0.0.1:9", json.dumps(result["tables"]))
+
+
 if __name__ == "__main__":
     need_system_calls(WHEELTAP)
     BACKENDS = backends()

@@ -20,7 +20,7 @@
 #define UNITS(bytes) ((uint16_t)(((bytes) + 7) / 8))
 
 void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *program,
-		   const uint8_t boot[16])
+		   const uint8_t boot[16], const char *folder)
 {
 	const char *slash = strrchr(program, '/');
 	struct wti_source source = {
@@ -35,6 +35,7 @@ void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *pro
 	snprintf(feed->program, sizeof(feed->program), "%.15s", slash ? slash + 1 : program);
 	memcpy(source.identity.boot, boot, sizeof(source.identity.boot));
 	wti_own_init(&feed->own);
+	feed->places = wti_places_new(folder);
 	feed->stream = sink->begin(sink->self, &source);
 }
 
@@ -44,6 +45,8 @@ void wti_feed_release(struct wti_feed *feed)
 		free(feed->tracks[i].entry);
 	free(feed->tracks);
 	feed->tracks = NULL;
+	wti_places_free(feed->places);
+	feed->places = NULL;
 }
 
 static struct wti_feed_track *track_of(struct wti_feed *feed, uint32_t number)
@@ -185,6 +188,8 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 		call->flags |= WTI_SYSCALL_OWN;
 	if (feed->is_private && has_words(raw))
 		call->text_bytes = (uint32_t)wti_private_pieces(record.memory, call->text_bytes);
+	call->text_bytes =
+		wti_places_call(feed->places, track->pid, raw, record.memory, call->text_bytes);
 	feed->call_count++;
 	feed->foreign_count += raw->arch != WTI_ARCH_HERE;
 	feed->own_count += (call->flags & WTI_SYSCALL_OWN) != 0;
@@ -212,6 +217,7 @@ static void take_task(struct wti_feed *feed, struct wti_feed_track *track,
 	track->alive = true;
 	track->tid = raw->tid;
 	track->pid = raw->pid;
+	wti_places_task(feed->places, raw);
 	if (feed->stacks && raw->how == WT_TASK_PROGRAM)
 		wti_spaces_begin(&feed->stacks->spaces, raw->pid);
 	memcpy(record.command, command, bytes);
@@ -234,6 +240,7 @@ static void take_end(struct wti_feed *feed, struct wti_feed_track *track,
 		feed->watched_ended = true;
 		feed->watched_status = raw->status;
 	}
+	wti_places_end(feed->places, raw);
 	feed->alive_count -= track->alive;
 	track->alive = false;
 	free(track->entry);

@@ -9,6 +9,7 @@
 #include "collect/sink.h"
 
 #include "own.h"
+#include "places.h"
 #include "raw.h"
 
 struct wti_stacks; /* stacks.h */
@@ -31,6 +32,7 @@ struct wti_feed {
 	struct wti_sink *sink;
 	void *stream;
 	struct wti_own own;            /* has no folders: there is nothing of ours to find */
+	struct wti_places *places;     /* of files that are changed; NULL: not known */
 	struct wti_stacks *stacks;     /* of calls; NULL: not wanted */
 	bool is_private;               /* words that look secret are masked */
 	char program[16];              /* short name of what the first process is about to become */
@@ -48,9 +50,10 @@ struct wti_feed {
 	uint64_t refused; /* records that are not what they should be, or of too many threads */
 };
 
-/* `program`: its path; `boot` as in struct wt_identity. */
+/* `program`: its path; `boot` as in struct wt_identity; `folder`: that it is started in, or NULL.
+ */
 void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *program,
-		   const uint8_t boot[16]);
+		   const uint8_t boot[16], const char *folder);
 void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t bytes);
 /* No more will come; `lost` records found no room, as the capture counted them. */
 void wti_feed_end(struct wti_feed *feed, uint64_t lost);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 
@@ -60,6 +61,8 @@ int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_o
 		      struct wti_sink *sink, const char *program, const uint8_t boot[16],
 		      struct wt_err *err)
 {
+	char folder[PATH_MAX];
+	bool has_folder;
 	int r;
 
 	*syscalls = (struct wti_syscalls){0};
@@ -67,7 +70,8 @@ int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_o
 	if (r)
 		return r;
 	wti_freezer_init(&syscalls->freezer);
-	wti_feed_init(&syscalls->feed, sink, program, boot);
+	has_folder = !options->attach && getcwd(folder, sizeof(folder));
+	wti_feed_init(&syscalls->feed, sink, program, boot, has_folder ? folder : NULL);
 	syscalls->feed.is_private = !options->contents;
 	if (options->stacks) {
 		wti_stacks_init(&syscalls->stacks, sink, syscalls->feed.stream);

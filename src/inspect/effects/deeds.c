@@ -41,10 +41,34 @@ static uint32_t thing_by_class(struct wti_effects_state *s, const struct wti_des
 	return kernel_thing(s, "other");
 }
 
+/* The first is kept: where a link led elsewhere later, it is said that not all is known. */
+static void set_place(struct wti_effects_state *s, struct wti_thing *thing, struct wt_text path)
+{
+	const char *raw = wti_arena_text(&s->fx->arena, path.data, path.bytes), *name;
+	struct wti_buf text;
+
+	if (!raw || (thing->place_raw && !strcmp(thing->place_raw, raw)))
+		return;
+	if (thing->place && !s->fx->unseen.unplaced_count++)
+		snprintf(s->fx->unseen.unplaced, sizeof(s->fx->unseen.unplaced),
+			 "%.40s is in several places", thing->name);
+	if (thing->place)
+		return;
+	wti_buf_init(&text, 8192);
+	wti_names_path(&s->names, raw, s->pid, &text);
+	name = wti_arena_text(&s->fx->arena, text.data, text.bytes);
+	if (name) {
+		thing->place = name;
+		thing->place_raw = raw;
+	}
+	wti_buf_release(&text);
+}
+
 uint32_t wti_thing_at(struct wti_effects_state *s, const struct wti_syscall *call, unsigned path,
 		      int32_t dirfd)
 {
 	struct wt_text text;
+	uint32_t thing;
 
 	if (!wti_syscall_text(call, path, &text))
 		return UINT32_MAX;
@@ -52,7 +76,10 @@ uint32_t wti_thing_at(struct wti_effects_state *s, const struct wti_syscall *cal
 		return wti_thing_of_fd(s, dirfd);
 	wti_buf_clear(&s->text);
 	wti_handles_path(&s->handles, s->pid, dirfd, text, &s->text);
-	return wti_thing_of_path(s, wti_model_text(s->fx, &s->text));
+	thing = wti_thing_of_path(s, wti_model_text(s->fx, &s->text));
+	if (thing != UINT32_MAX && wti_syscall_place(call, (int32_t)path, 0, &text))
+		set_place(s, &s->fx->things[thing], text);
+	return thing;
 }
 
 /* The first descriptor or path among the arguments, as they are described. */

@@ -229,12 +229,25 @@ void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid)
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
+/* Through a descriptor of which nobody knows what it is. Standard output is the caller's. */
+static void changed_unknown(const struct wti_doing *d, const struct wti_handle *handle)
+{
+	struct wti_unseen *unseen = &d->s->fx->unseen;
+
+	if (!handle || handle->type != WTI_HANDLE_BEFORE || handle->before <= 2)
+		return;
+	if (!unseen->unplaced_count++)
+		snprintf(unseen->unplaced, sizeof(unseen->unplaced),
+			 "descriptor %u, which another process opened", handle->before);
+}
+
 static void written(struct wti_doing *d, int32_t fd)
 {
 	struct wti_handle *handle = wti_handles_of(&d->s->handles, d->s->pid, fd);
 
 	if (!d->call->result)
 		return;
+	changed_unknown(d, handle);
 	if (handle && handle->attached & MAY_CHANGE) {
 		handle->attached &= ~MAY_CHANGE;
 		wti_model_add(d->s, d->thing, WTI_DEED_CHANGED, 1);
@@ -299,6 +312,8 @@ static void act_sync(struct wti_doing *d)
 
 static void act_truncate(struct wti_doing *d)
 {
+	if (strcmp(wti_call_name(d->call->arch, d->call->nr), "truncate") != 0)
+		changed_unknown(d, wti_handles_of(&d->s->handles, d->s->pid, arg(d, 0)));
 	d->s->fx->things[d->thing].is_dirty = true;
 	wti_did(d, WTI_DEED_CHANGED, 1);
 }
@@ -340,6 +355,10 @@ static void renamed(struct wti_doing *d, uint32_t from, uint32_t to)
 		wti_model_add(d->s, to, WTI_DEED_UNSYNCED, 1);
 	fx->things[to].is_dirty = false;
 	fx->things[to].via = fx->things[from].name;
+	if (fx->things[from].place && !fx->things[to].place) { /* it was written there */
+		fx->things[to].place = fx->things[from].place;
+		fx->things[to].place_raw = fx->things[from].place_raw;
+	}
 	if (fx->things[from].permissions)
 		fx->things[to].permissions = fx->things[from].permissions;
 	wti_model_move(d->s, from, to);

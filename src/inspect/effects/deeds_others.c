@@ -39,27 +39,59 @@ static void act_exec(struct wti_doing *d)
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
-/* Also when it failed: whom one tried to reach is what matters. */
-static void prepare_address(struct wti_doing *d)
+static const struct wti_piece *piece_at(const struct wti_syscall *call, uint64_t address)
 {
-	const uint8_t *memory = NULL;
-	uint64_t bytes = d->call->args[2];
+	for (size_t i = 0; address && i < call->piece_count; i++)
+		if (call->pieces[i].address == address)
+			return &call->pieces[i];
+	return NULL;
+}
+
+/* Whom the call names at `address` is what it is about. */
+static void prepare_peer(struct wti_doing *d, uint64_t address)
+{
+	const struct wti_piece *piece = piece_at(d->call, address);
 	enum wti_thing_type type;
 	struct wti_buf text;
 
-	for (size_t i = 0; i < d->call->piece_count && !memory; i++)
-		if (d->call->pieces[i].address == d->call->args[1]) {
-			memory = d->call->pieces[i].data;
-			bytes = d->call->pieces[i].bytes;
-		}
 	wti_buf_init(&text, 4096);
-	if (memory && wti_address_text(memory, bytes, &text)) {
+	if (piece && wti_address_text(piece->data, piece->bytes, &text)) {
 		wti_buf_clear(&d->s->text);
 		type = wti_names_peer(&d->s->names, wti_buf_cstr(&text), d->s->pid, &d->s->text);
 		d->thing = wti_model_thing(d->s->fx, type, wti_model_text(d->s->fx, &d->s->text),
 					   wti_buf_cstr(&text));
 	}
 	wti_buf_release(&text);
+}
+
+/* Also when it failed: whom one tried to reach is what matters. */
+static void prepare_address(struct wti_doing *d)
+{
+	prepare_peer(d, d->call->args[1]);
+}
+
+/* Without a connection each message names whom it goes to. */
+static void prepare_sendto(struct wti_doing *d)
+{
+	prepare_peer(d, d->call->args[4]);
+}
+
+/* msg_name is the first member of a message, and a message of an entry for sendmmsg(). */
+static void prepare_sendmsg(struct wti_doing *d)
+{
+	const uint8_t *message = wti_syscall_memory(d->call, 1, 0, sizeof(uint64_t));
+	uint64_t name = 0;
+
+	if (message)
+		memcpy(&name, message, sizeof(name));
+	prepare_peer(d, name);
+}
+
+/* Of several only the first is known: the others may go elsewhere, if not all go to one peer. */
+static void prepare_sendmmsg(struct wti_doing *d)
+{
+	prepare_sendmsg(d);
+	d->s->fx->unseen.message_count += d->thing != UINT32_MAX && (uint32_t)d->call->args[2] > 1;
 }
 
 static void act_connect(struct wti_doing *d)
@@ -108,8 +140,9 @@ const struct wti_deed_row wti_deed_others[] = {
 	{"listen", NULL, act_listen},
 	{"accept", NULL, act_accept},
 	{"accept4", NULL, act_accept},
-	{"sendto", NULL, act_send},
-	{"sendmsg", NULL, act_send},
+	{"sendto", prepare_sendto, act_send},
+	{"sendmsg", prepare_sendmsg, act_send},
+	{"sendmmsg", prepare_sendmmsg, NULL},
 	{"recvfrom", NULL, act_receive},
 	{"recvmsg", NULL, act_receive},
 	{"futex", prepare_waiting, NULL},

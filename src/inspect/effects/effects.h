@@ -100,8 +100,10 @@ struct wti_tally {
 struct wti_thing {
 	enum wti_thing_type type;
 	const char *name;
-	const char *raw;      /* the first raw name that it had */
-	const char *via;      /* the name from which it was renamed; NULL: never */
+	const char *raw;   /* the first raw name that it had */
+	const char *via;   /* the name from which it was renamed; NULL: never */
+	const char *place; /* where it really is, as a name; NULL: where its name says */
+	const char *place_raw;
 	uint32_t permissions; /* as last given; 0: never */
 	uint32_t process;     /* index plus one of the only process that touched it; 0: several */
 	uint32_t first_tally; /* index plus one */

@@ -424,6 +424,15 @@ static void merge_tally(struct wti_effects *fx, uint32_t from, uint32_t to)
 	merge_origins(into, mine);
 }
 
+/* One of several that is elsewhere must not be forgotten. */
+static void keep_place(struct wti_thing *thing, const struct wti_thing *other)
+{
+	if (thing->place || !other->place)
+		return;
+	thing->place = other->place;
+	thing->place_raw = other->place_raw;
+}
+
 static void merge_things(struct wti_effects *fx, uint32_t from, uint32_t to)
 {
 	for (uint32_t index = fx->things[from].first_tally; index;) {
@@ -435,6 +444,7 @@ static void merge_things(struct wti_effects *fx, uint32_t from, uint32_t to)
 	}
 	if (fx->things[to].process != fx->things[from].process)
 		fx->things[to].process = 0;
+	keep_place(&fx->things[to], &fx->things[from]);
 	for (size_t i = 0; i < fx->actor_count; i++)
 		for (size_t j = 0; j < fx->actors[i].act_count; j++)
 			if (fx->actors[i].acts[j].thing == from)
@@ -456,6 +466,7 @@ bool wti_model_join(struct wti_effects *fx, uint32_t *into)
 		}
 		if (!fx->things[into[i]].permissions)
 			fx->things[into[i]].permissions = fx->things[i].permissions;
+		keep_place(&fx->things[into[i]], &fx->things[i]);
 	}
 	for (size_t i = 0; i < fx->actor_count; i++)
 		for (size_t j = 0; j < fx->actors[i].act_count; j++)

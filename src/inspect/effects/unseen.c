@@ -2,11 +2,20 @@
 /* Knows what a trace of system calls cannot show, and by what it is recognised there. */
 #include "unseen.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "effects.h"
 #include "syscall/record.h"
+
+/* Paths of the process mean other files from now on. */
+static bool moves_root(const struct wti_syscall *call, const char *name)
+{
+	if (!strcmp(name, "unshare"))
+		return call->args[0] & CLONE_NEWNS;
+	return !strcmp(name, "chroot") || !strcmp(name, "pivot_root") || !strcmp(name, "setns");
+}
 
 void wti_unseen_call(struct wti_unseen *unseen, const struct wti_syscall *call)
 {
@@ -18,6 +27,8 @@ void wti_unseen_call(struct wti_unseen *unseen, const struct wti_syscall *call)
 		unseen->foreign_count++;
 	else if (name && call->result >= 0 && !strcmp(name, "io_uring_setup"))
 		unseen->uring_count++;
+	else if (name && call->result >= 0 && moves_root(call, name) && !unseen->unplaced_count++)
+		snprintf(unseen->unplaced, sizeof(unseen->unplaced), "those behind %s", name);
 }
 
 void wti_unseen_finish(struct wti_effects *fx)
@@ -64,10 +75,14 @@ bool wti_unseen(const struct wti_unseen *unseen, unsigned about, char *why, size
 			 "the program uses io_uring, and what it did through it is not seen: "
 			 "record it with io_uring switched off (sysctl kernel.io_uring_disabled=2, "
 			 "or an option of the program)");
-	else if (unseen->unplaced_count && about & WTI_ABOUT_PLACES)
+	else if (unseen->message_count && about & WTI_ABOUT_NETWORK)
 		snprintf(why, bytes,
-			 "where %llu files are that were written to is not known, such as %s",
-			 (unsigned long long)unseen->unplaced_count, unseen->unplaced);
+			 "%llu calls of sendmmsg sent several messages, and only whom the first of "
+			 "each goes to is known",
+			 (unsigned long long)unseen->message_count);
+	else if (unseen->unplaced_count && about & WTI_ABOUT_PLACES)
+		snprintf(why, bytes, "where files really are that were written to is not known: %s",
+			 unseen->unplaced);
 	else
 		return false;
 	return true;

@@ -26,6 +26,8 @@ struct wti_unseen {
 	char alive_command[32];  /* its short name */
 	uint64_t uring_count;    /* queues of io_uring that were made */
 	uint64_t foreign_count;  /* calls of an architecture without a table here */
+	uint64_t message_count;  /* calls that sent several messages, of which only the first is
+				    known */
 	uint64_t unplaced_count; /* changes of files whose place is not known */
 	char unplaced[64];       /* the first of these: what is known of it */
 };

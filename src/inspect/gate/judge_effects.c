@@ -32,9 +32,12 @@ static bool is_written(const struct wti_gate_run *run, size_t thing)
 	       done(run, thing, WTI_DEED_CHANGED) || done(run, thing, WTI_DEED_WRITTEN_BYTES);
 }
 
+/* "$CWD/../data" is not what "$CWD/?*" means. */
 static bool is_named(const struct wti_thing *thing, const char *pattern)
 {
-	return wti_glob(pattern, thing->name, strlen(thing->name)) ||
+	bool is_beside = strstr(thing->name, "/../") && !strstr(pattern, "..");
+
+	return (!is_beside && wti_glob(pattern, thing->name, strlen(thing->name))) ||
 	       wti_glob(pattern, thing->raw, strlen(thing->raw));
 }
 
@@ -47,8 +50,17 @@ struct named {
 static void name_thing(struct named *named, const char *name)
 {
 	if (named->count < NAMED_MAX)
-		wti_buf_printf(&named->text, "%s%.120s", named->count ? ", " : "", name);
+		wti_buf_printf(&named->text, "%s%.200s", named->count ? ", " : "", name);
 	named->count++;
+}
+
+static void name_placed(struct named *named, const struct wti_thing *thing)
+{
+	char text[256];
+
+	if (thing->place)
+		snprintf(text, sizeof(text), "%.90s (really %.90s)", thing->name, thing->place);
+	name_thing(named, thing->place ? text : thing->name);
 }
 
 static void tell_named(struct named *named, struct wti_outcome *outcome)
@@ -77,6 +89,8 @@ static bool is_below(const char *name, const char *folder)
 static bool is_inside(const struct wti_thing *thing, const char *folder)
 {
 	if (!folder)
+		return false;
+	if (thing->place && !is_below(thing->place, folder) && !is_below(thing->place_raw, folder))
 		return false;
 	return (is_below(thing->name, folder) || is_below(thing->raw, folder)) &&
 	       (!thing->via || *folder != '$' || is_below(thing->via, folder));
@@ -109,10 +123,17 @@ static bool is_done(const struct wti_assertion *a, const struct wti_gate_run *ru
 	return is_written(run, i) || done(run, i, WTI_DEED_LINKED) || done(run, i, WTI_DEED_MOVED);
 }
 
+/* By where it really is, should its name say otherwise. */
 static bool is_allowed(const struct wti_assertion *a, const struct wti_thing *thing)
 {
+	struct wti_thing real = *thing;
+
+	if (thing->place) {
+		real.name = thing->place;
+		real.raw = thing->place_raw;
+	}
 	for (size_t i = 0; i < a->allow.count; i++)
-		if (is_named(thing, a->allow.items[i]))
+		if (is_named(&real, a->allow.items[i]))
 			return true;
 	return false;
 }
@@ -181,7 +202,7 @@ void wti_judge_forbidden(const struct wti_assertion *a, const struct wti_gate_ru
 		for (size_t j = 0; j < a->effects.count; j++)
 			is_violation |= is_done(a, run, i, a->effects.items[j]);
 		if (is_violation && !is_allowed(a, &run->effects->things[i]))
-			name_thing(&named, run->effects->things[i].name);
+			name_placed(&named, &run->effects->things[i]);
 	}
 	for (size_t j = 0; j < a->effects.count; j++) {
 		about |= about_of(a, a->effects.items[j]);
