@@ -15,14 +15,16 @@
 
 #include "table.h"
 
-/* Bit nr % 64 of word nr / 64. Numbers beyond are in no set. */
+/* Bit nr % 64 of word nr / 64. The last, which no kernel has, stands for all numbers beyond. */
 struct wti_call_set {
 	uint64_t bits[WTI_CALLS_MAX / 64];
 };
 
 static inline bool wti_call_set_has(const struct wti_call_set *set, uint32_t nr)
 {
-	return nr < WTI_CALLS_MAX && (set->bits[nr / 64] >> (nr % 64) & 1);
+	if (nr >= WTI_CALLS_MAX)
+		nr = WTI_CALLS_MAX - 1;
+	return set->bits[nr / 64] >> (nr % 64) & 1;
 }
 
 /* Every number, also those that the build did not know. */

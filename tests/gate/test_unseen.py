@@ -186,6 +186,22 @@ class OtherDoors(Unseen):
             self.expect(run, NO_EXEC, "held")  # it cannot do that
 
 
+    def test_unknown_numbers(self) -> None:
+        """Numbers that no table has are calls like others: in the trace, its exports and its counts."""
+        for backend in BACKENDS:
+            run = self.record("unknown", "1023", "1024", "1500", "0x12345", backend=backend)
+            self.assertEqual(self.described(run)["lost"], 0)
+            text = self.bench.call("export", "--to", "strace", "-o", "-", run).stdout
+            for number in ("3ff", "400", "5dc", "12345"):
+                self.assertEqual(len(re.findall(rf"syscall_0x{number}\(0x1, 0x2, 0x3, 0x4, 0x5, 0x6\) += -1 ENOSYS", text)),
+                                 1, f"{backend}: {number} in {text}")
+            counted = '[[gate]]\nname = "it"\ntype = "count"\nerrors = true\ncall = "!access,openat"\nmin = 4\n'
+            self.expect(run, counted, "held")
+            # Who asks for a name does not get them.
+            run = self.record("unknown", "1500", backend=backend, options=("--syscalls=openat",))
+            self.assertNotIn("syscall_0x", self.bench.call("export", "--to", "strace", "-o", "-", run).stdout)
+
+
 class Places(Unseen):
     """What is written lies where it really is, whatever it is called."""
 

@@ -291,9 +291,11 @@ static __always_inline struct wti_tap_task *state_of(struct task_struct *task, _
 
 static __always_inline bool is_wanted(__u32 arch, __u32 nr)
 {
-	if (arch != ARCH_NATIVE || nr >= WTI_TAP_CALLS_MAX)
+	if (arch != ARCH_NATIVE)
 		return true; /* there is no name by which it could be left out */
-	barrier_var(nr);     /* the verifier is to see the bound where it is used */
+	if (nr >= WTI_TAP_CALLS_MAX)
+		nr = WTI_TAP_CALLS_MAX - 1; /* stands for all beyond */
+	barrier_var(nr); /* the verifier is to see the bound where it is used */
 	return wanted[nr & (WTI_TAP_CALLS_MAX - 1)];
 }
 
