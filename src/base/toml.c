@@ -461,5 +461,11 @@ int wti_toml_load(const char *path, struct wti_doc **ret_root, struct wt_err *er
 	if (!status)
 		status = wti_toml_parse(path, (char *)text.data, text.bytes, ret_root, err);
 	wti_buf_release(&text);
+	/* It is somebody's own words that are wrong, as on the command line. */
+	if (status == WT_E_FORMAT) {
+		status = WT_E_ARG;
+		if (err)
+			err->code = WT_E_ARG;
+	}
 	return status;
 }

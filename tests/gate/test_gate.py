@@ -372,6 +372,28 @@ class Gate(unittest.TestCase):
         explained = RECORDER.bench.call("explain", "WT-GATE-005")
         self.assertIn("must not", explained.stdout)
 
+    # ---- What is said, and what is refused
+
+    def refused(self, text: str) -> str:
+        code, result = RECORDER.bench.json("gate", "-c", self.write(text), RECORDER.run())
+        self.assertEqual((code, result["status"]), (2, "error"), result)
+        return str(result["error"]["message"])
+
+    def test_half_a_call(self) -> None:
+        for body in ('type = "count"\ncall = "openat"\nmax = 1.5', 'type = "bytes"\nmin = 0.5',
+                     'type = "memory"\nmax = 1000.25'):
+            self.assertIn("whole number", self.refused(f"[[gate]]\n{body}\n"))
+        self.assertEqual(self.outcome('type = "count"\ncall = "openat"\nmax = 100000.0')[1], "held")
+
+    def test_not_toml(self) -> None:
+        self.assertIn("gate.toml:2", self.refused('[[gate]]\ntype = "count\n'))
+
+    def test_almost_all_is_not_all(self) -> None:
+        _, outcome, row = self.outcome('type = "anti_pattern"\npattern = "GodProcess"\nthreshold = 0.8', "helper",
+                                       kind="assertion")
+        self.assertEqual(outcome, "violated")
+        self.assertRegex(row, r"\b\d\d\.\d+ % of the calls")
+
 
 if __name__ == "__main__":
     need_system_calls(WHEELTAP)

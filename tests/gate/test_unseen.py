@@ -202,6 +202,19 @@ class OtherDoors(Unseen):
             self.assertNotIn("syscall_0x", self.bench.call("export", "--to", "strace", "-o", "-", run).stdout)
 
 
+    def test_program_after_fork(self) -> None:
+        """Path and words of a program, from pages that nobody has touched in the child."""
+        (self.work / "script").write_text("#!/bin/sh -e\n:\n")
+        (self.work / "script").chmod(0o755)
+        for backend in BACKENDS:
+            run = self.record("own-words", backend=backend)
+            text = self.bench.call("export", "--to", "strace", "-o", "-", run).stdout
+            for call in ('execve("/nonexistent/program", ["program", "one"], ', 'execve("/bin/echo", ["echo", "one", "two words"], '):
+                self.assertIn(call, text)
+            # What a script calls itself is not on its stack: its interpreter's name is there instead.
+            self.assertRegex(text, r'execve\("./script", \[("script"|0x[0-9a-f]+), "three"\], ')
+
+
 class Places(Unseen):
     """What is written lies where it really is, whatever it is called."""
 

@@ -218,6 +218,27 @@ static void execute(char **words)
 	waitpid(child, NULL, 0);
 }
 
+/* By fork and exec with words of the program's own file, which its child has not touched yet; the
+ * first does not exist, the last is a script. */
+static void execute_own_words(char **words)
+{
+	(void)words;
+	for (int i = 0; i < 3; i++) {
+		pid_t child = fork();
+
+		must(child >= 0, "fork");
+		if (!child && i == 0)
+			execl("/nonexistent/program", "program", "one", (char *)NULL);
+		if (!child && i == 1)
+			execl("/bin/echo", "echo", "one", "two words", (char *)NULL);
+		if (!child && i == 2)
+			execl("./script", "script", "three", (char *)NULL);
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+}
+
 static const struct {
 	const char *name;
 	int least; /* arguments */
@@ -229,7 +250,7 @@ static const struct {
 	{"mkdir", 1, make_folder},         {"remove", 1, remove_file},
 	{"inherited", 1, write_inherited}, {"passed", 1, write_passed},
 	{"send", 1, send_unconnected},     {"unknown", 1, call_unknown},
-	{"execute", 1, execute},
+	{"execute", 1, execute},           {"own-words", 0, execute_own_words},
 };
 
 int main(int argc, char **argv)

@@ -13,6 +13,7 @@
 
 #include "feed.h"
 #include "private.h"
+#include "program.h"
 #include "stacks.h"
 
 #define TRACKS_MAX (1u << 20)
@@ -183,6 +184,9 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 	call->arch = raw->arch;
 	call->flags = raw->flags;
 	call->text_bytes = join_memory(track, raw, record.memory);
+	if (raw->arch == WTI_ARCH_HERE)
+		call->text_bytes =
+			wti_program_pieces(raw, record.memory, call->text_bytes, &call->flags);
 	if (feed->own.folder_count &&
 	    wti_own_is(&feed->own, track->pid, raw, record.memory, call->text_bytes))
 		call->flags |= WTI_SYSCALL_OWN;

@@ -22,6 +22,9 @@ enum wti_raw_type {
 	WTI_RAW_SIGNAL,
 };
 
+/* In the flags of a piece, on the way to program.c: what a program was executed with. */
+#define WTI_RAW_PIECE_PROGRAM 16
+
 struct wti_raw {
 	__u32 type; /* enum wti_raw_type */
 	__u32 track;

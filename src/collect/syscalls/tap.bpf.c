@@ -37,6 +37,7 @@ struct signal_struct {
 
 struct mm_struct {
 	unsigned long start_stack;
+	unsigned long arg_start, arg_end, env_end;
 } PLACED;
 
 struct sigaction {
@@ -191,6 +192,48 @@ static __always_inline bool tell_call_with_memory(struct wti_tap_task *state, __
 	return true;
 }
 
+/*
+ * A program that could not be read about before it began: its words, and its path behind them, are
+ * on the stack that it begins with. False: they are known, or it is not such a call.
+ */
+static __always_inline bool tell_program(struct task_struct *task, struct wti_tap_task *state,
+					 __s64 result)
+{
+	struct mm_struct *mm = task->mm;
+	struct wti_tap_scratch *s;
+	__u32 bytes;
+
+	if (!(state->flags & WTI_TAP_UNREAD) || !mm || state->arch != ARCH_NATIVE ||
+	    (state->nr != NR_EXECVE && state->nr != NR_EXECVEAT))
+		return false;
+	s = scratch();
+	if (!s)
+		return false;
+	fill_call(&s->call, state, result, state->flags);
+	if (!state->execed) { /* it failed, and the kernel has looked at it all */
+		read_memory(s, state, result, false);
+		if (!s->unread)
+			s->call.flags &= ~WTI_TAP_UNREAD;
+	} else {
+		for (int i = 0; i < 6; i++)
+			s->args[i] = 0; /* none of the pieces is where an argument points to */
+		s->bytes = 0;
+		s->unread = false;
+		s->mark = WTI_RAW_PIECE_PROGRAM;
+		add_bytes(s, mm->arg_start, mm->arg_end - mm->arg_start, WTI_TAP_PIECE_MAX - 16);
+		if (s->bytes)
+			add_string(s, mm->env_end, WTI_TAP_PIECE_MAX - 16);
+	}
+	bytes = s->bytes;
+	barrier_var(bytes);
+	bytes &= WTI_TAP_MEMORY_MAX - 1;
+	s->call.memory_bytes = bytes;
+	if (bpf_ringbuf_output(&ring, &s->call, sizeof(s->call) + bytes, BPF_RB_NO_WAKEUP))
+		lose();
+	state->seq++;
+	return true;
+}
+
 /* What may be different when the call is over goes ahead of it. */
 static __always_inline void tell_entry(struct wti_tap_task *state)
 {
@@ -295,7 +338,7 @@ static __always_inline bool is_wanted(__u32 arch, __u32 nr)
 		return true; /* there is no name by which it could be left out */
 	if (nr >= WTI_TAP_CALLS_MAX)
 		nr = WTI_TAP_CALLS_MAX - 1; /* stands for all beyond */
-	barrier_var(nr); /* the verifier is to see the bound where it is used */
+	barrier_var(nr);                    /* the verifier is to see the bound where it is used */
 	return wanted[nr & (WTI_TAP_CALLS_MAX - 1)];
 }
 
@@ -375,7 +418,8 @@ int leave(__u64 *ctx)
 		state->in_call = false;
 		if (result <= -512 && result >= -516)
 			state->flags |= WTI_TAP_RESTARTS;
-		if (!tell_call_with_memory(state, result, state->flags))
+		if (!tell_program(task, state, result) &&
+		    !tell_call_with_memory(state, result, state->flags))
 			tell_call(state, result, state->flags);
 	} else if (state->joined) {
 		tell_joined(state, task, regs);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Judges by what other inspectors found: rules of `doctor`, columns of `stat`, spans; and Renacer's
  * anti-patterns, whose definitions docs/gate.md gives. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -332,11 +333,17 @@ void wti_judge_spans(const struct wti_assertion *a, const struct wti_gate_run *r
 
 /* ---- Renacer's anti-patterns ----------------------------------------------------------------- */
 
+/* Cut, not rounded: almost all is not all. */
+static double percent(double share)
+{
+	return floor(share * 1e4) / 1e2;
+}
+
 static void judge_share(const struct wti_assertion *a, double share, const char *of,
 			struct wti_outcome *outcome)
 {
-	snprintf(outcome->expected, sizeof(outcome->expected), "at most %.3g", a->threshold);
-	snprintf(outcome->actual, sizeof(outcome->actual), "%.3g %s", share, of);
+	snprintf(outcome->expected, sizeof(outcome->expected), "at most %g %%", 100 * a->threshold);
+	snprintf(outcome->actual, sizeof(outcome->actual), "%g %% %s", percent(share), of);
 	outcome->verdict = share > a->threshold ? WTI_VIOLATED : WTI_HELD;
 }
 

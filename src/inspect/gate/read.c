@@ -139,6 +139,8 @@ static int take_limit(const struct wti_gate_reading *reading, const struct wti_d
 			       ? 0
 			       : wti_gate_fail(reading, value, "'%s' has to be a number", key);
 	if (number_of(value, ret)) {
+		if ((is_size || assertion->type == WTI_GATE_COUNT) && *ret != trunc(*ret))
+			return wti_gate_fail(reading, value, "'%s' has to be a whole number", key);
 		*ret *= is_time ? 1e9 : 1;
 		return 0;
 	}
