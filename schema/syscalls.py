@@ -23,6 +23,7 @@ HEAD = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by schema/syscalls.py
 # The architecture's own header where we are at home, the generic one for aarch64 elsewhere: that kernel uses it as it is.
 # What it asks for stands in the kernel's arch/arm64/include/uapi/asm/unistd.h, which no package for other machines has.
 X86_64 = "#include <asm/unistd_64.h>\n"
+I386 = "#include <asm/unistd_32.h>\n"  # names only: what they mean is in src/syscall/compat.c
 AARCH64 = """#ifdef __aarch64__
 #include <asm/unistd.h>
 #else
@@ -161,12 +162,15 @@ def numbers(macros: dict[str, str], prefix: str) -> dict[int, str]:
 def names_c(compiler: list[str], calls: list[Call]) -> str:
     index = {call.name: i for i, call in enumerate(calls)}
     out = HEAD + '#include "syscall/described.h"\n'
-    for arch, text in (("x86_64", X86_64), ("aarch64", AARCH64)):
+    native: dict[str, int] = {}
+    for arch, text in (("x86_64", X86_64), ("aarch64", AARCH64), ("i386", I386)):
         found = {number: name.removeprefix("__NR_") for number, name in numbers(defined(compiler, text), "__NR_").items()}
         out += f"\nconst struct wti_named wti_named_{arch}[] = {{\n"
         for number, name in sorted(found.items()):
             if name not in NOT_CALLS:
-                out += f'\t[{number}] = {{"{name}", {index.get(name, -1)}}},\n'
+                out += f'\t[{number}] = {{"{name}", {(native if arch == "i386" else index).get(name, -1)}}},\n'
+        if arch == "x86_64":
+            native = {name: number for number, name in found.items()}
         # Where the headers of the other architecture are missing there is one entry, without a name.
         out += "\t{NULL, -1},\n" if not found else ""
         out += f"}};\nconst uint32_t wti_named_{arch}_count = sizeof(wti_named_{arch}) / sizeof(wti_named_{arch}[0]);\n"

@@ -199,7 +199,7 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 				  "it: record it as root, or without --syscalls\n");
 	if (outcome->syscalls_foreign_count)
 		wti_textf(out,
-			  "wheeltap: %llu system calls are those of a 32-bit program: they "
+			  "wheeltap: %llu system calls are those of another architecture: they "
 			  "have numbers and arguments, but no names\n",
 			  (unsigned long long)outcome->syscalls_foreign_count);
 	if (outcome->syscalls_backend)

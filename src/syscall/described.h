@@ -36,7 +36,8 @@ struct wti_described {
 /* A number that the headers know. */
 struct wti_named {
 	const char *name; /* NULL: a hole in the numbers */
-	int16_t call;     /* in wti_calls, or -1: shown raw */
+	int16_t call; /* in wti_calls, or -1: shown raw. Of i386: the number of this name on x86_64
+		       */
 };
 
 extern const struct wti_described wti_calls[];
@@ -45,6 +46,8 @@ extern const struct wti_named wti_named_x86_64[];
 extern const uint32_t wti_named_x86_64_count;
 extern const struct wti_named wti_named_aarch64[];
 extern const uint32_t wti_named_aarch64_count;
+extern const struct wti_named wti_named_i386[];
+extern const uint32_t wti_named_i386_count;
 extern const char *const wti_errno_names[];
 extern const uint32_t wti_errno_count;
 extern const char *const wti_signal_names[];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "compat.h"
 #include "record.h"
 
 static void add_place(struct wti_syscall *call, uint8_t arg, uint64_t fd, const char *path,
@@ -94,4 +95,5 @@ void wti_syscall_read(const struct wt_event *event, struct wti_syscall *ret_call
 	call->duration_ns =
 		event->time_ns > call->start_ns ? (uint64_t)(event->time_ns - call->start_ns) : 0;
 	wti_syscall_split(call, memory);
+	wti_compat_translate(call); /* when pieces have found the addresses of their arguments */
 }

@@ -48,7 +48,8 @@ struct wti_real {
 };
 
 struct wti_syscall {
-	uint32_t arch; /* enum wti_arch, or another of enum wt_arch that has no table */
+	uint32_t arch; /* enum wti_arch, or another of enum wt_arch that has no table. What i386 has
+			  in common with x86_64 is the latter's (compat.h) */
 	uint32_t nr;
 	uint64_t args[WTI_CALL_ARGS];
 	int64_t result;

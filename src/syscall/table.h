@@ -19,6 +19,7 @@
 enum wti_arch {
 	WTI_ARCH_X86_64 = 1,
 	WTI_ARCH_AARCH64 = 2,
+	WTI_ARCH_I386 = 3, /* names only; see compat.h */
 };
 
 #if defined(__x86_64__)

@@ -186,6 +186,19 @@ class OtherDoors(Unseen):
             self.expect(run, NO_EXEC, "held")  # it cannot do that
 
 
+    def test_32_bit_calls(self) -> None:
+        """They have names, paths and places as others have."""
+        (self.work / "link").symlink_to(self.outside)
+        for backend in BACKENDS:
+            run = self.record("write32", "a", backend=backend)
+            text = self.bench.call("export", "--to", "strace", "-o", "-", run).stdout
+            self.assertRegex(text, r'open\("a", O_WRONLY\|O_CREAT\|O_TRUNC, 0644\) += \d+')
+            self.assertNotIn("syscall_0x", text)
+            self.expect(run, NO_WRITE, "violated", "$CWD/a")
+            self.expect(run, OUTSIDE, "held")
+            self.expect(run, NO_NETWORK, "held")
+            self.expect(self.record("write32", "link/b", backend=backend), OUTSIDE, "violated", "really")
+
     def test_unknown_numbers(self) -> None:
         """Numbers that no table has are calls like others: in the trace, its exports and its counts."""
         for backend in BACKENDS:

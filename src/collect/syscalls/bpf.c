@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "collect/clock.h"
+#include "syscall/compat.h"
 #include "syscall/record.h"
 
 #include "capture.h"
@@ -43,6 +44,7 @@ _Static_assert(WTI_TAP_RESTARTS == WTI_SYSCALL_RESTARTS, "as in the schema");
 _Static_assert(WTI_TAP_GOES_ON == WTI_SYSCALL_GOES_ON, "as in the schema");
 _Static_assert(WTI_TAP_ROOTS_MAX >= WTI_FAMILY_MAX, "a process that runs, and all below it");
 _Static_assert(WTI_TAP_CALLS_MAX == WTI_CALLS_MAX, "as in the table");
+_Static_assert(WTI_TAP_COMPAT_MAX == WTI_COMPAT_MAX, "as in the table");
 _Static_assert(WTI_TAP_MEMORY_MAX == WTI_SYSCALL_MEMORY_MAX, "as in the trace");
 _Static_assert(sizeof(((struct wti_tap_plan *)0)->reads) >= WTI_READS_MAX * sizeof(struct wti_read),
 	       "all reads of a call have a place");
@@ -405,6 +407,8 @@ static int load(struct bpf_capture *capture, const struct wti_capture_options *o
 		return -errno;
 	for (uint32_t nr = 0; nr < WTI_TAP_CALLS_MAX; nr++)
 		capture->tap->rodata->wanted[nr] = wti_call_set_has(&options->wanted, nr);
+	for (uint32_t nr = 0; nr < WTI_TAP_COMPAT_MAX; nr++)
+		capture->tap->rodata->compat[nr] = wti_compat_plan(nr);
 	capture->tap->rodata->contents = options->contents;
 	capture->tap->rodata->stacks = options->stacks;
 	capture->ring_bytes = choose_ring_bytes(options);

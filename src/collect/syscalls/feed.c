@@ -195,7 +195,8 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 	call->text_bytes =
 		wti_places_call(feed->places, track->pid, raw, record.memory, call->text_bytes);
 	feed->call_count++;
-	feed->foreign_count += raw->arch != WTI_ARCH_HERE;
+	feed->foreign_count +=
+		raw->arch != WTI_ARCH_HERE && !wti_call_name((enum wti_arch)raw->arch, raw->nr);
 	feed->own_count += (call->flags & WTI_SYSCALL_OWN) != 0;
 	hand_over(feed, track, &raw->raw, &call->record, WT_KIND_SYSCALL,
 		  sizeof(*call) + call->text_bytes);

@@ -25,6 +25,8 @@ struct reading {
 void wti_plans_init(struct wti_plans *plans, bool contents)
 {
 	memset(plans, 0, sizeof(*plans));
+	for (uint32_t nr = 0; nr < WTI_COMPAT_MAX; nr++)
+		plans->compat[nr] = wti_compat_plan(nr);
 	for (uint32_t nr = 0; nr < WTI_CALLS_MAX; nr++) {
 		struct wti_plan *plan = &plans->by_number[nr];
 		struct wti_read reads[WTI_READS_MAX];

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "syscall/compat.h"
 #include "syscall/record.h"
 #include "syscall/table.h"
 
@@ -24,6 +25,8 @@ struct wti_plan {
 
 struct wti_plans {
 	struct wti_plan by_number[WTI_CALLS_MAX];
+	uint16_t compat[WTI_COMPAT_MAX]; /* of i386: the native number, whose reads it has, plus one
+					  */
 };
 
 /* Without `contents`, what the program reads and writes is left out. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "syscall/compat.h"
 #include "syscall/handles.h"
 #include "syscall/record.h"
 
@@ -379,19 +380,25 @@ uint32_t wti_places_call(struct wti_places *places, uint32_t pid, const struct w
 	const struct row *row;
 	bool changes;
 
-	if (!places || raw->arch != WTI_ARCH_HERE || raw->nr >= WTI_CALLS_MAX)
-		return bytes;
-	changes = wti_handles_changes(&places->handles, raw->arch, raw->nr);
-	row = places->rows[raw->nr] ? &rows[places->rows[raw->nr] - 1] : NULL;
-	if (!changes && !row)
-		return bytes;
 	l.bytes = bytes;
 	call.arch = raw->arch;
+	call.nr = raw->nr;
+	if (places && raw->arch == WT_ARCH_I386)
+		call.nr = (uint32_t)wti_compat_number(raw->nr);
+	else if (raw->arch != WTI_ARCH_HERE)
+		return bytes;
+	if (!places || call.nr >= WTI_CALLS_MAX)
+		return bytes;
+	changes = wti_handles_changes(&places->handles, WTI_ARCH_HERE, call.nr);
+	row = places->rows[call.nr] ? &rows[places->rows[call.nr] - 1] : NULL;
+	if (!changes && !row)
+		return bytes;
 	call.nr = raw->nr;
 	memcpy(call.args, raw->args, sizeof(call.args));
 	call.result = raw->result;
 	call.flags = raw->flags;
 	wti_syscall_split(&call, (struct wt_text){(const char *)memory, bytes});
+	wti_compat_translate(&call);
 	if (row && raw->result >= 0 && !(raw->flags & WTI_SYSCALL_UNFINISHED))
 		look(&l, row);
 	if (changes && raw->result >= 0)

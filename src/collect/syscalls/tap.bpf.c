@@ -98,8 +98,9 @@ struct {
 	__type(value, struct wti_tap_scratch);
 } scratches SEC(".maps");
 
-const volatile bool wanted[WTI_TAP_CALLS_MAX]; /* by number of the native table */
-const volatile bool contents;                  /* what is read and written is wanted, too */
+const volatile bool wanted[WTI_TAP_CALLS_MAX];   /* by number of the native table */
+const volatile __u16 compat[WTI_TAP_COMPAT_MAX]; /* of the 32-bit table: whose plan, plus one */
+const volatile bool contents;                    /* what is read and written is wanted, too */
 
 __u32 root_count;   /* entries of `roots`: usually nobody has to look */
 __u32 last_track;   /* given out so far */

@@ -11,6 +11,7 @@
 
 #define WTI_TAP_RING_BYTES_MAX (64u << 20) /* a power of two, as all that bpf.c may choose */
 #define WTI_TAP_CALLS_MAX 1024
+#define WTI_TAP_COMPAT_MAX 512
 #define WTI_TAP_ROOTS_MAX 4096
 
 /* Numbers of the generated enum wt_task and of enum wti_syscall_flags; bpf.c proves it. */

@@ -27,11 +27,24 @@ static __always_inline struct wti_tap_scratch *scratch(void)
 	return bpf_map_lookup_elem(&scratches, &zero);
 }
 
-static __always_inline struct wti_tap_plan *plan_of(struct wti_tap_task *state)
+/* The number whose plan the call has; one that no call has: none. */
+static __always_inline __u32 plan_number(struct wti_tap_task *state)
 {
 	__u32 nr = state->nr;
 
-	return state->arch == ARCH_NATIVE ? bpf_map_lookup_elem(&plans, &nr) : NULL;
+	if (state->arch == ARCH_NATIVE)
+		return nr;
+	if (state->arch != ARCH_COMPAT || nr >= WTI_TAP_COMPAT_MAX)
+		return WTI_TAP_CALLS_MAX;
+	barrier_var(nr);
+	return (__u32)compat[nr & (WTI_TAP_COMPAT_MAX - 1)] - 1;
+}
+
+static __always_inline struct wti_tap_plan *plan_of(struct wti_tap_task *state)
+{
+	__u32 nr = plan_number(state);
+
+	return bpf_map_lookup_elem(&plans, &nr);
 }
 
 /* Begins a piece; where its bytes go. */
@@ -298,7 +311,7 @@ static __always_inline void read_memory(struct wti_tap_scratch *s, struct wti_ta
 {
 	for (int i = 0; i < 6; i++)
 		s->args[i] = state->args[i];
-	s->nr = state->nr;
+	s->nr = plan_number(state);
 	s->result = result;
 	s->bytes = 0;
 	s->unread = false;

@@ -233,6 +233,9 @@ static uint32_t arch_of(uint32_t audit, uint64_t nr)
 static const struct wti_plan *plan_of(const struct wti_tracer *tracer,
 				      const struct wti_tracee *tracee)
 {
+	if (tracee->arch == WT_ARCH_I386 && tracee->nr < WTI_COMPAT_MAX &&
+	    tracer->plans->compat[tracee->nr])
+		return &tracer->plans->by_number[tracer->plans->compat[tracee->nr] - 1];
 	if (tracee->arch != WTI_ARCH_HERE || tracee->nr >= WTI_CALLS_MAX)
 		return NULL;
 	return &tracer->plans->by_number[tracee->nr];

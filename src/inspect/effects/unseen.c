@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "effects.h"
-#include "syscall/record.h"
+#include "syscall/compat.h"
 
 /* Paths of the process mean other files from now on. */
 static bool moves_root(const struct wti_syscall *call, const char *name)
@@ -23,7 +23,9 @@ void wti_unseen_call(struct wti_unseen *unseen, const struct wti_syscall *call)
 
 	/* A number that the table of this architecture does not have is no secret: no kernel that
 	 * the table is of does anything for it but fail. */
-	if (call->arch != WTI_ARCH_X86_64 && call->arch != WTI_ARCH_AARCH64)
+	if (call->arch == WTI_ARCH_I386)
+		unseen->foreign_count += !wti_compat_is_harmless(call->nr);
+	else if (call->arch != WTI_ARCH_X86_64 && call->arch != WTI_ARCH_AARCH64)
 		unseen->foreign_count++;
 	else if (name && call->result >= 0 && !strcmp(name, "io_uring_setup"))
 		unseen->uring_count++;
