@@ -140,24 +140,38 @@ static int wait_in_time(const struct wti_git_asker *asker, pid_t pid)
 	}
 }
 
-bool wti_git_ask(const struct wti_git_asker *asker, const char *const *words, struct wti_buf *out)
+bool wti_git_ask_begin(const struct wti_git_asker *asker, const char *const *words,
+		       struct wti_git_asking *ret_asking)
 {
-	int ends[2], status = -1;
-	pid_t pid;
+	int ends[2], r;
 
 	if (wti_git_late(asker) || pipe2(ends, O_CLOEXEC))
 		return false;
-	if (spawn_git(asker, words, ends[1], &pid)) {
-		close(ends[0]);
-		close(ends[1]);
-		return false;
-	}
+	r = spawn_git(asker, words, ends[1], &ret_asking->pid);
 	close(ends[1]);
-	if (read_answer(asker, ends[0], out))
-		status = wait_in_time(asker, pid);
-	close(ends[0]);
-	kill(-pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	if (r)
+		close(ends[0]);
+	ret_asking->from = ends[0];
+	return !r;
+}
+
+bool wti_git_ask_end(const struct wti_git_asker *asker, const struct wti_git_asking *asking,
+		     struct wti_buf *out)
+{
+	int status = -1;
+
+	if (read_answer(asker, asking->from, out))
+		status = wait_in_time(asker, asking->pid);
+	close(asking->from);
+	kill(-asking->pid, SIGKILL);
+	while (waitpid(asking->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return status == 0;
+}
+
+bool wti_git_ask(const struct wti_git_asker *asker, const char *const *words, struct wti_buf *out)
+{
+	struct wti_git_asking asking;
+
+	return wti_git_ask_begin(asker, words, &asking) && wti_git_ask_end(asker, &asking, out);
 }

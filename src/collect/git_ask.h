@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 
@@ -26,5 +27,17 @@ bool wti_git_late(const struct wti_git_asker *asker);
  * those after `git`, and end with NULL. All that was started has ended when this returns.
  */
 bool wti_git_ask(const struct wti_git_asker *asker, const char *const *words, struct wti_buf *out);
+
+/* The same in two parts, with something else to do in between. */
+struct wti_git_asking {
+	pid_t pid;
+	int from;
+};
+
+/* False: git could not be started, and there is nothing to end. */
+bool wti_git_ask_begin(const struct wti_git_asker *asker, const char *const *words,
+		       struct wti_git_asking *ret_asking);
+bool wti_git_ask_end(const struct wti_git_asker *asker, const struct wti_git_asking *asking,
+		     struct wti_buf *out);
 
 #endif

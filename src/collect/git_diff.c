@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/sha.h"
+#include "base/thread.h"
 
 #include "git_index.h"
 
@@ -31,6 +33,10 @@
 #define STAGED_MAX (1u << 20)
 #define PIECE_BYTES (256u << 10)
 #define SUBMODULES_MAX 64
+#define SCOUTS_MAX 4
+#define SCOUT_ENTRIES 64u
+#define SCOUT_BYTES_MIN (128u << 10) /* of an index: below, one is enough */
+#define SCOUT_STACK_BYTES (128u << 10)
 
 #define MODE_FILE 0100644u
 #define MODE_PROGRAM 0100755u
@@ -58,6 +64,8 @@ struct looker {
 	struct staged *staged;
 	struct timespec index_time;
 	uint8_t *piece;
+	bool *is_unchanged; /* by number of the entry, as far as was looked ahead; or NULL */
+	size_t number;      /* of the entry that is looked at */
 	unsigned submodule_count;
 	int trusts_modes;        /* -1: not asked yet */
 	char unmerged[PATH_MAX]; /* the last path that was taken for that */
@@ -173,7 +181,7 @@ static size_t count_zeros(const struct wti_buf *text)
 	return count;
 }
 
-static bool look_at_staged(struct looker *looker)
+static bool ask_for_staged(struct looker *looker, struct wti_git_asking *ret_asking)
 {
 	static const char *const words[] = {"diff-index",
 					    "--cached",
@@ -186,12 +194,18 @@ static bool look_at_staged(struct looker *looker)
 					    "HEAD",
 					    "--",
 					    NULL};
+
+	return wti_git_ask_begin(looker->asker, words, ret_asking);
+}
+
+static bool look_at_staged(struct looker *looker, const struct wti_git_asking *asking)
+{
 	struct wti_buf out;
 	const char *at, *end;
 	bool ok;
 
 	wti_buf_init(&out, STAGED_BYTES_MAX);
-	ok = wti_git_ask(looker->asker, words, &out);
+	ok = wti_git_ask_end(looker->asker, asking, &out);
 	at = (const char *)out.data;
 	end = at + out.bytes;
 	looker->staged = ok ? calloc(count_zeros(&out) + 1, sizeof(*looker->staged)) : NULL;
@@ -316,6 +330,70 @@ static uint32_t mode_of(const struct stat *info)
 	return S_ISLNK(info->st_mode) ? MODE_LINK : 0;
 }
 
+static bool may_look_the_same(const struct wti_git_entry *entry)
+{
+	return !entry->stage && !entry->is_intended && entry->mode != MODE_SUBMODULE;
+}
+
+struct scout { /* looks at every so many files */
+	const struct looker *looker;
+	const struct wti_buf *data;
+	unsigned number, count;
+	pthread_t thread;
+	bool is_thread;
+};
+
+static void *scout(void *opaque)
+{
+	const struct scout *scout = opaque;
+	const struct looker *looker = scout->looker;
+	struct wti_git_index index;
+	struct wti_git_entry entry;
+	struct stat info;
+
+	if (!wti_git_index_open(&index, scout->data->data, scout->data->bytes, looker->id_bytes))
+		index.left = 0;
+	for (size_t i = 0; index.left && wti_git_index_next(&index, &entry) > 0; i++) {
+		if (i / SCOUT_ENTRIES % scout->count != scout->number)
+			continue;
+		if (i % SCOUT_ENTRIES == 0 && wti_git_late(looker->asker))
+			break;
+		looker->is_unchanged[i] =
+			may_look_the_same(&entry) && !entry.is_untouched &&
+			!fstatat(looker->top_fd, entry.path, &info, AT_SYMLINK_NOFOLLOW) &&
+			looks_the_same(looker, &entry, &info, mode_of(&info));
+	}
+	wti_git_index_release(&index);
+	return NULL;
+}
+
+/*
+ * Most files are as the index has them. To see that takes most of the time, and so it is done by
+ * several threads, and while git looks for what is staged.
+ */
+static void look_ahead(struct looker *looker, const struct wti_buf *data)
+{
+	struct scout scouts[SCOUTS_MAX];
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned count = data->bytes < SCOUT_BYTES_MIN || cpus < 2 ? 1
+			 : cpus < SCOUTS_MAX                       ? (unsigned)cpus
+								   : SCOUTS_MAX;
+
+	looker->is_unchanged = calloc(data->bytes / WTI_GIT_ENTRY_BYTES_MIN + 1, sizeof(bool));
+	if (!looker->is_unchanged)
+		return;
+	for (unsigned i = count; i-- > 0;) {
+		scouts[i] = (struct scout){looker, data, i, count, 0, false};
+		scouts[i].is_thread = i && !wti_thread_start(&scouts[i].thread, SCOUT_STACK_BYTES,
+							     scout, &scouts[i]);
+		if (!scouts[i].is_thread)
+			scout(&scouts[i]);
+	}
+	for (unsigned i = 1; i < count; i++)
+		if (scouts[i].is_thread)
+			pthread_join(scouts[i].thread, NULL);
+}
+
 /* The file as it is. False: it could not be found out. */
 static bool look_at_file(struct looker *looker, const struct wti_git_entry *entry,
 			 struct version *ret_now)
@@ -328,12 +406,13 @@ static bool look_at_file(struct looker *looker, const struct wti_git_entry *entr
 		return true;
 	if (entry->mode == MODE_SUBMODULE)
 		return look_at_submodule(looker, entry, ret_now);
+	if (looker->is_unchanged && looker->is_unchanged[looker->number])
+		return true;
 	if (fstatat(looker->top_fd, entry->path, &info, AT_SYMLINK_NOFOLLOW)) {
 		ret_now->mode = 0;
 		return errno == ENOENT || errno == ENOTDIR;
 	}
-	if (!entry->stage && !entry->is_intended &&
-	    looks_the_same(looker, entry, &info, mode_of(&info)))
+	if (may_look_the_same(entry) && looks_the_same(looker, entry, &info, mode_of(&info)))
 		return true;
 	ret_now->mode = mode_of(&info);
 	if (ret_now->mode == MODE_LINK)
@@ -383,6 +462,7 @@ static bool look_at_all(struct looker *looker, struct wti_git_index *index)
 		if (i % 64 == 0 && wti_git_late(looker->asker))
 			return false;
 		r = wti_git_index_next(index, &entry);
+		looker->number = i;
 		if (r > 0)
 			look_at_entry(looker, &entry);
 	}
@@ -405,6 +485,7 @@ static void add_removed(struct looker *looker)
 
 static bool look(struct looker *looker, const char *index_path)
 {
+	struct wti_git_asking asking;
 	struct wti_git_index index;
 	struct wti_buf data;
 	struct stat info;
@@ -418,7 +499,11 @@ static bool look(struct looker *looker, const char *index_path)
 		return false;
 	}
 	ok = wti_git_index_open(&index, data.data, data.bytes, looker->id_bytes) &&
-	     look_at_staged(looker) && look_at_all(looker, &index);
+	     ask_for_staged(looker, &asking);
+	if (ok) {
+		look_ahead(looker, &data);
+		ok = look_at_staged(looker, &asking) && look_at_all(looker, &index);
+	}
 	if (ok)
 		add_removed(looker);
 	wti_git_index_release(&index);
@@ -444,6 +529,7 @@ void wti_git_diff_look(struct wti_git_diff *diff, const struct wti_git_asker *as
 	if (looker.top_fd >= 0)
 		close(looker.top_fd);
 	wti_map_release(&looker.paths);
+	free(looker.is_unchanged);
 	free(looker.staged);
 	free(looker.piece);
 }

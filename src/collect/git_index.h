@@ -13,6 +13,8 @@
 
 #include "base/buf.h"
 
+#define WTI_GIT_ENTRY_BYTES_MIN 62u /* of an entry in the file */
+
 struct wti_git_entry {
 	const char *path; /* NUL-terminated, good until the next entry */
 	size_t path_bytes;

@@ -255,6 +255,23 @@ class Answers(Repository):
             answers.add(expected)
         self.assertEqual(answers, {True, False})
 
+    def test_few_of_many(self) -> None:
+        """Many files are looked at by several threads; what differs is the same as where there are no others."""
+        changed = [0, 63, 64, 65, 127, 128, 255, 256, 2999]
+        hashes = []
+        for numbers in (list(range(3000)), changed):
+            shutil.rmtree(self.tree)
+            self.tree.mkdir()
+            self.begin(**{f"f{i:04}": f"{i}\n" for i in numbers})
+            self.assertEqual(self.seen(), self.clean())
+            for i in changed[1:]:
+                (self.tree / f"f{i:04}").write_text(f"not {i}\n")
+            (self.tree / f"f{changed[0]:04}").unlink()
+            (self.tree / "staged").write_text("new\n")
+            self.git("add", "staged")
+            hashes.append(self.assert_dirty())
+        self.assertEqual(hashes[0], hashes[1])
+
 
 class NothingIsRun(Repository):
     """Each leaves a mark if it is run at all."""
