@@ -241,9 +241,8 @@ static int open_syscalls(struct wti_recorder *recorder, struct wt_err *err)
 
 	if (!recorder->options->syscalls)
 		return 0;
-	r = wti_syscalls_open(&recorder->syscalls, recorder->options->syscalls,
-			      &recorder->streams.sink, recorder->executable, recorder->join.boot,
-			      err);
+	r = wti_syscalls_open(&recorder->syscalls, &recorder->streams.sink, recorder->executable,
+			      recorder->join.boot, err);
 	recorder->refused = r && r != WT_E_NOMEM && r != WT_E_LIMIT;
 	if (r)
 		return r;
@@ -364,6 +363,8 @@ static int prepare(struct wti_recorder *recorder, struct wt_err *err)
 	const struct wti_record_options *options = recorder->options;
 	int r;
 
+	if (options->syscalls)
+		wti_syscalls_begin(&recorder->syscalls, options->syscalls);
 	wti_clock_init(&recorder->clock);
 	wti_watermark_init(&recorder->watermark);
 	wti_seeds_init(&recorder->seeds);

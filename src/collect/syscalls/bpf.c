@@ -54,6 +54,7 @@ _Static_assert(sizeof(((struct wti_tap_plan *)0)->reads) >= WTI_READS_MAX * size
 
 #define FIRST_BYTES (4u << 20) /* of the ring are mapped at first: most programs need no more */
 #define CPUS_MAX 8192
+#define TRIES_MAX 10
 #define RING_BYTES_MIN (16u << 20)
 #define RING_BYTES_OF_CPU (8u << 20) /* what it writes in 60 ms of nothing but calls */
 
@@ -398,10 +399,8 @@ static size_t choose_ring_bytes(const struct wti_capture_options *options)
 	return bytes;
 }
 
-static int load(struct bpf_capture *capture, const struct wti_capture_options *options)
+static int put_into_kernel(struct bpf_capture *capture, const struct wti_capture_options *options)
 {
-	int r;
-
 	capture->tap = wti_tap__open();
 	if (!capture->tap)
 		return -errno;
@@ -415,7 +414,18 @@ static int load(struct bpf_capture *capture, const struct wti_capture_options *o
 	capture->tap->maps.ring.max_entries = (uint32_t)capture->ring_bytes;
 	if (options->stacks)
 		capture->tap->maps.stack_scratches.max_entries = cpu_count();
-	r = wti_tap__load(capture->tap);
+	return wti_tap__load(capture->tap);
+}
+
+static int load(struct bpf_capture *capture, const struct wti_capture_options *options)
+{
+	int r = put_into_kernel(capture, options);
+
+	/* The verifier gives up when a signal comes, whatever it is. */
+	for (int i = 0; r == -EAGAIN && i < TRIES_MAX; i++) {
+		wti_tap__destroy(capture->tap);
+		r = put_into_kernel(capture, options);
+	}
 	if (!r)
 		r = put_plans(capture, options);
 	if (!r && wti_tap__attach(capture->tap))

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows which way of capturing comes first and when the next one is tried. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/thread.h"
 
 #include "syscalls.h"
 
 #define HOLD_PERCENT 20 /* of the ring: the recorder may be late, and freezing takes a moment */
 #define GO_ON_PERCENT 2
 #define PIDS_MAX 4096
+#define OPENER_STACK_BYTES (256u << 10)
 #define DRAIN_MAX (64u << 10) /* records at a time: others want to be looked after, too */
 
 const char *wti_syscalls_backend_name(enum wti_syscalls_backend backend)
@@ -57,18 +60,47 @@ static int open_capture(struct wti_syscalls *syscalls, const struct wti_syscalls
 	return r;
 }
 
-int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_options *options,
-		      struct wti_sink *sink, const char *program, const uint8_t boot[16],
-		      struct wt_err *err)
+static void *open_beside(void *opaque)
 {
+	struct wti_syscalls *syscalls = opaque;
+
+	syscalls->opened = open_capture(syscalls, syscalls->options, &syscalls->refusal);
+	return NULL;
+}
+
+void wti_syscalls_begin(struct wti_syscalls *syscalls, const struct wti_syscalls_options *options)
+{
+	sigset_t all, before;
+
+	*syscalls = (struct wti_syscalls){.options = options};
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the main thread's */
+	syscalls->is_opening =
+		!wti_thread_start(&syscalls->opener, OPENER_STACK_BYTES, open_beside, syscalls);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!syscalls->is_opening) /* no room for a thread: then one after the other */
+		open_beside(syscalls);
+}
+
+static void wait_for_opener(struct wti_syscalls *syscalls)
+{
+	if (syscalls->is_opening)
+		pthread_join(syscalls->opener, NULL);
+	syscalls->is_opening = false;
+}
+
+int wti_syscalls_open(struct wti_syscalls *syscalls, struct wti_sink *sink, const char *program,
+		      const uint8_t boot[16], struct wt_err *err)
+{
+	const struct wti_syscalls_options *options = syscalls->options;
 	char folder[PATH_MAX];
 	bool has_folder;
-	int r;
 
-	*syscalls = (struct wti_syscalls){0};
-	r = open_capture(syscalls, options, err);
-	if (r)
-		return r;
+	wait_for_opener(syscalls);
+	if (syscalls->opened && err)
+		*err = syscalls->refusal;
+	if (syscalls->opened)
+		return syscalls->opened;
 	wti_freezer_init(&syscalls->freezer);
 	has_folder = !options->attach && getcwd(folder, sizeof(folder));
 	wti_feed_init(&syscalls->feed, sink, program, boot, has_folder ? folder : NULL);
@@ -166,9 +198,12 @@ void wti_syscalls_stop(struct wti_syscalls *syscalls)
 
 void wti_syscalls_close(struct wti_syscalls *syscalls)
 {
+	wait_for_opener(syscalls);
+	if (syscalls->capture.free) /* also one that was got ready for nothing */
+		syscalls->capture.free(syscalls->capture.self);
+	syscalls->capture = (struct wti_capture){0};
 	if (!syscalls->is_open)
 		return;
-	syscalls->capture.free(syscalls->capture.self);
 	wti_feed_release(&syscalls->feed);
 	if (syscalls->feed.stacks)
 		wti_stacks_release(&syscalls->stacks);

@@ -6,6 +6,7 @@
 #ifndef WTI_SYSCALLS_SYSCALLS_H
 #define WTI_SYSCALLS_SYSCALLS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,11 +45,20 @@ struct wti_syscalls {
 	bool is_open;
 	bool is_over;
 	char why[300]; /* this backend */
+
+	pthread_t opener; /* gets the capture ready while others make the rest ready */
+	bool is_opening;
+	const struct wti_syscalls_options *options;
+	int opened; /* what opening it has come to, and then */
+	struct wt_err refusal;
 };
 
-int wti_syscalls_open(struct wti_syscalls *syscalls, const struct wti_syscalls_options *options,
-		      struct wti_sink *sink, const char *program, const uint8_t boot[16],
-		      struct wt_err *err);
+/* Begins with what takes longest; wti_syscalls_open() waits for it. The options stay where they
+ * are. */
+void wti_syscalls_begin(struct wti_syscalls *syscalls, const struct wti_syscalls_options *options);
+
+int wti_syscalls_open(struct wti_syscalls *syscalls, struct wti_sink *sink, const char *program,
+		      const uint8_t boot[16], struct wt_err *err);
 /* The program, which waits for us before it calls exec. */
 int wti_syscalls_program(struct wti_syscalls *syscalls, pid_t pid, struct wt_err *err);
 /* A process that runs already, with all that descend from it. */
