@@ -120,6 +120,9 @@ static enum wti_fill drain_syscalls(struct wti_recorder *recorder)
 	wti_streams_limit(&recorder->streams);
 	if (more)
 		return WTI_FILL_HIGH;
+	/* Whoever is traced waits for room: to look often would only take a processor from it. */
+	if (recorder->syscalls.backend == WTI_SYSCALLS_PTRACE)
+		return WTI_FILL_LOW;
 	return events ? WTI_FILL_MIDDLE : WTI_FILL_LOW;
 }
 
@@ -447,7 +450,9 @@ void wti_loop_run(struct wti_recorder *recorder)
 		}
 		if (is_over(recorder, now_ns))
 			break;
-		pause = recorder->detached ? DETACHED_MS : next_pause(pause, fill);
+		pause = recorder->detached   ? DETACHED_MS
+			: recorder->ended_ns ? ACTIVE_MS
+					     : next_pause(pause, fill);
 	}
 	receive(recorder);
 	detach(recorder);
