@@ -180,6 +180,8 @@ static int choose_syscalls(struct recording *recording, const struct record_opti
 		syscalls->backend = WTI_SYSCALLS_BPF;
 	else if (!strcmp(options->backend, "ptrace"))
 		syscalls->backend = WTI_SYSCALLS_PTRACE;
+	else if (!strcmp(options->backend, "fastest"))
+		syscalls->backend = WTI_SYSCALLS_FASTEST;
 	recording->options.syscalls = syscalls;
 	syscalls->contents = !strcmp(options->strings, "keep");
 	syscalls->stacks = options->stacks;
@@ -468,10 +470,9 @@ static const struct wti_option options[] = {
 	 "record the system calls of a process that runs, of its threads and of all that descend "
 	 "from it, until it ends or this is interrupted; it goes on",
 	 AT(attach)},
-	{"backend", 0, WTI_OPT_CHOICE, "HOW", "auto|bpf|ptrace",
-	 "how system calls are captured: by BPF, which needs privileges, or else by ptrace; or "
-	 "only "
-	 "so",
+	{"backend", 0, WTI_OPT_CHOICE, "HOW", "auto|bpf|ptrace|fastest",
+	 "how system calls are captured: by BPF, which needs privileges, or else by ptrace; only "
+	 "so; or fastest: by ptrace where all calls of EXPR are rare, which the program can notice",
 	 AT(backend)},
 	{"stacks", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "with --syscalls: record where each call comes from, for source lines in all that is "

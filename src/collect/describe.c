@@ -435,7 +435,7 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 		memcpy(outcome->syscalls_why, recorder->syscalls.why,
 		       sizeof(outcome->syscalls_why));
 		outcome->syscalls_is_second =
-			recorder->options->syscalls->backend == WTI_SYSCALLS_AUTO &&
+			recorder->options->syscalls->backend != WTI_SYSCALLS_PTRACE &&
 			recorder->syscalls.backend == WTI_SYSCALLS_PTRACE;
 		outcome->syscalls_count = recorder->syscalls.feed.call_count;
 		outcome->syscalls_foreign_count = recorder->syscalls.feed.foreign_count;

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,14 +323,27 @@ static void free_capture(void *self)
 	free(capture);
 }
 
+/* Helpers that need a capability do not exist for those who have not got it, says the verifier. */
+static bool has_capabilities(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+	uint64_t all;
+
+	if (syscall(SYS_capget, &head, data))
+		return true; /* not known: then what the kernel says is all that there is */
+	all = (uint64_t)data[1].effective << 32 | data[0].effective;
+	return all >> CAP_SYS_ADMIN & 1 || (all >> CAP_BPF & 1 && all >> CAP_PERFMON & 1);
+}
+
 static int refused(struct wt_err *err, int code)
 {
 	code = code < 0 ? -code : code;
-	if (code == EPERM || code == EACCES)
+	if (code == EPERM || code == EACCES || (code == EINVAL && !has_capabilities()))
 		return wti_err(err, WT_E_IO,
 			       "the kernel does not permit BPF here; run as root, or with "
 			       "CAP_BPF and CAP_PERFMON");
-	if (code == ESRCH || code == ENOENT || code == EINVAL || code == ENOTSUP)
+	if (code == ESRCH || code == ENOENT || code == EINVAL || code == ENOTSUP || code == E2BIG)
 		return wti_err(err, WT_E_IO,
 			       "the kernel cannot run the BPF capture (%s); it needs Linux 5.17 "
 			       "with BTF",

@@ -24,6 +24,7 @@ enum wti_syscalls_backend {
 	WTI_SYSCALLS_AUTO,
 	WTI_SYSCALLS_BPF,
 	WTI_SYSCALLS_PTRACE,
+	WTI_SYSCALLS_FASTEST, /* for the calls that are wanted, whatever it does to the program */
 };
 
 struct wti_syscalls_options {
