@@ -172,22 +172,6 @@ static void count_one(struct count *count, const struct wti_live *live, bool zer
 		count->example = live;
 }
 
-/* As it is now: of two models that are trained in turns, one is often frozen meanwhile. */
-static bool is_to_be_trained(PyObject *parameter, struct wti_live *live)
-{
-	struct wti_tensor tensor;
-	Py_buffer room;
-	bool is_now;
-
-	if (!wti_tensor_requires_grad(parameter, &is_now) || is_now == live->requires_grad)
-		return live->requires_grad;
-	if (wti_tensor_look(parameter, &tensor, &room)) {
-		wti_object_changed(parameter, live, &tensor);
-		wti_tensor_release(&tensor);
-	}
-	return is_now;
-}
-
 /* ---- Before a backward ------------------------------------------------------------------------
  */
 
@@ -198,7 +182,7 @@ static void look_only(PyObject *parameter, struct wti_live *live, void *with)
 	enum sort sort;
 	bool zero;
 
-	if (!is_to_be_trained(parameter, live))
+	if (!wti_object_requires_grad(parameter, live))
 		return;
 	sort = look(parameter, &gradient);
 	if (sort == NONE)
@@ -219,7 +203,7 @@ static void look_for_unused(PyObject *parameter, struct wti_live *live, void *wi
 	enum sort sort;
 	bool zero;
 
-	if (count->is_decided || !is_to_be_trained(parameter, live))
+	if (count->is_decided || !wti_object_requires_grad(parameter, live))
 		return;
 	sort = look(parameter, &gradient);
 	if (sort == NONE) {
@@ -306,7 +290,7 @@ static void read_gradient(PyObject *parameter, struct wti_live *live, void *with
 	struct count *count = with;
 	struct wti_reading reading = {0};
 	struct gradient gradient;
-	bool is_trained = is_to_be_trained(parameter, live);
+	bool is_trained = wti_object_requires_grad(parameter, live);
 	enum sort sort = look(parameter, &gradient);
 
 	if (sort == NONE) {

@@ -71,6 +71,11 @@ void wti_object_module_new(PyObject *module, uint32_t how);
 /* A parameter no longer is as it was told: tells it again. */
 void wti_object_changed(PyObject *parameter, struct wti_live *live,
 			const struct wti_tensor *tensor);
+/*
+ * As it is now, told if that has changed: of two models that are trained in turns, one is often
+ * frozen meanwhile.
+ */
+bool wti_object_requires_grad(PyObject *parameter, struct wti_live *live);
 /* The module, named; asks the Python side the first time. NULL: it cannot be followed. */
 struct wti_live *wti_object_module(PyObject *module);
 /* An attribute from the dictionary of the instance, borrowed: no code runs. NULL: none there. */

@@ -168,6 +168,21 @@ void wti_object_changed(PyObject *parameter, struct wti_live *live, const struct
 	tell_member(&member, live, tensor);
 }
 
+bool wti_object_requires_grad(PyObject *parameter, struct wti_live *live)
+{
+	struct wti_tensor tensor;
+	Py_buffer room;
+	bool is_now;
+
+	if (!wti_tensor_requires_grad(parameter, &is_now) || is_now == live->requires_grad)
+		return live->requires_grad;
+	if (wti_tensor_look(parameter, &tensor, &room)) {
+		wti_object_changed(parameter, live, &tensor);
+		wti_tensor_release(&tensor);
+	}
+	return is_now;
+}
+
 /* ---- What the Python side says ----------------------------------------------------------------
  */
 

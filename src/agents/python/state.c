@@ -434,8 +434,11 @@ static bool read_parameters(struct wti_live *module, enum which which)
 		if (which == IN_TURN && live->read_step == wti_python.step)
 			continue;
 		module->is_busy = true;
-		if (which == IN_TURN && !is_turn_of(live))
+		/* What is frozen is known at once, what it holds in its turn. */
+		if (which == IN_TURN && !is_turn_of(live)) {
+			wti_object_requires_grad(value, live);
 			continue;
+		}
 		Py_INCREF(value);
 		read_parameter(value, live);
 		Py_DECREF(value);

@@ -171,6 +171,26 @@ def test_loaded_before(t: Harness) -> None:
         "group0.2": ("Sequential", "1.weight"), "group0.3": ("Sequential", "1.bias")})
 
 
+def test_frozen_at_once(t: Harness) -> None:
+    """What no optimizer has is read in turns; that it was frozen is known after two steps all the same."""
+    run = t.record("""
+        import torch, torch.nn as nn
+        nets = [nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2)) for _ in range(2)]
+        nets[1].load_state_dict(nets[0].state_dict())
+        nets[1][0].requires_grad_(False)
+        optimizer = torch.optim.SGD(nets[1][1].parameters(), lr=0.1)
+        for _ in range(3):
+            nets[1](torch.ones(3, 4)).sum().backward()
+            optimizer.step()
+        """)
+    names = [(i, e["kind"], e["fields"]) for i, e in enumerate(run.events)]
+    steps = [i for i, kind, fields in names if kind == "call_begin" and fields["callee"] == "SGD.step"]
+    frozen = [i for i, kind, fields in names if kind == "member" and fields["known_as"] in ("0.weight", "0.bias")
+              and not fields["flags"]]
+    t.equal("both are told as frozen", len(frozen), 2, run.of("member"))
+    t.check("before the third step", len(steps) == 3 and all(i < steps[2] for i in frozen), frozen, steps)
+
+
 def check_members(t: Harness, run: Run) -> None:
     members = [(m["object"], m["name"], m["owner"], m["known_as"], m["role"], m["flags"]) for m in run.of("member")]
     t.check("tied weights are one tensor", ("Net", "head.weight", "Net", "embed.weight", "parameter", 1) in members, members)
@@ -234,4 +254,5 @@ def test_many(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_replaced_early, test_loaded_before, test_found, test_later, test_many, test_scaler, require=("torch",))
+    main(test_replaced_early, test_loaded_before, test_frozen_at_once, test_found, test_later, test_many, test_scaler,
+         require=("torch",))
