@@ -161,6 +161,23 @@ static void does_not_move(struct world *w, bool is_wrong)
 		step(w, "Adam");
 }
 
+/* What has a tolerance may stop once it has moved, and not before. */
+static void test_stops_by_itself(void)
+{
+	for (int moved = 0; moved < 2; moved++) {
+		struct world w;
+
+		begin(&w);
+		model(&w)->moved_count = moved;
+		wti_parameter_at(&w.training, 0)->moved = false;
+		tell_fact(&w, find(&w, "Adam"), "tolerance_change", 1e-9);
+		for (int i = 0; i < 3; i++)
+			step(&w, "Adam");
+		CHECK_INT(case_of(&w, "WT-OPT-001")->violation_count > 0, !moved);
+		end(&w);
+	}
+}
+
 static void left_outside(struct world *w, bool is_wrong)
 {
 	struct wti_parameter *other;
@@ -377,6 +394,7 @@ static void test_twins(void)
 }
 
 static const struct test tests[] = {
+	{"stops_by_itself", test_stops_by_itself},
 	{"twins", test_twins},
 	{"part_of_schedule", test_part_of_schedule},
 	{NULL, NULL},

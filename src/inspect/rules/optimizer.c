@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about optimizers: that they hold what is to be trained, and that it moves. */
 #include <math.h>
+#include <string.h>
 
 #include "rule.h"
 #include "slots.h"
@@ -42,16 +43,50 @@ static bool must_move(const struct wti_training *training, const struct wti_para
 	       0x1p-20 * magnitude(&parameter->statistics);
 }
 
+struct moves {
+	struct wti_slots still; /* of parameters: steps in a row without change */
+	struct wti_slots stops; /* of optimizers: whether they may stop by themselves */
+};
+
+static void release_moves(void *state)
+{
+	struct moves *moves = state;
+
+	wti_slots_release(&moves->still);
+	wti_slots_release(&moves->stops);
+}
+
+/* L-BFGS and its like have tolerances among their settings, below which they leave all as it is. */
+static void note_tolerance(struct moves *moves, const struct wti_moment *moment)
+{
+	bool *stops;
+
+	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_OPTIMIZER ||
+	    !strstr(wti_moment_text(moment, moment->attribute), "tolerance"))
+		return;
+	stops = wti_slot_of_object(&moves->stops, moment->object, sizeof(*stops));
+	if (stops)
+		*stops = true;
+}
+
 static void see_moves(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
+	struct moves *moves = state;
+	const bool *stops;
 
+	if (moment->type == WTI_MOMENT_STATE) {
+		note_tolerance(moves, moment);
+		return;
+	}
+	stops = wti_slot_of_object(&moves->stops, optimizer, sizeof(*stops));
 	for (uint32_t i = 0; i < optimizer->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, optimizer, i);
-		uint32_t *still = wti_slot_of_parameter(state, parameter, sizeof(*still));
+		uint32_t *still = wti_slot_of_parameter(&moves->still, parameter, sizeof(*still));
 
-		if (!still || !must_move(moment->training, parameter))
+		if (!still || !must_move(moment->training, parameter) ||
+		    (stops && *stops && !parameter->moved && parameter->moved_count))
 			continue;
 		*still = parameter->moved ? 0 : *still + 1;
 		if (parameter->moved)
@@ -75,14 +110,16 @@ const struct wti_rule wti_rule_opt_001 = {
 	.definition =
 		"A parameter with a gradient other than zero changes in its optimizer's step, when "
 		"learning rate times gradient is more than a millionth of the parameter. Two steps "
-		"in a row without change are a violation. A case is a parameter in a step.",
+		"in a row without change are a violation. An optimizer with a tolerance among its "
+		"settings may stop by itself: of its parameters only those that it never moved "
+		"are judged. A case is a parameter in a step.",
 	.innocent = "A loss scaler that skips a step does not call it. Updates that half precision "
 		    "rounds away are WT-NUM rules.",
 	.needs = "no parameter had a gradient, a learning rate and statistics at a step",
-	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
+	.state_bytes = sizeof(struct moves),
 	.see = see_moves,
-	.release = release_slots,
+	.release = release_moves,
 };
 
 /* ---- WT-OPT-002: trainable, and in no optimizer --------------------------------------------- */
