@@ -28,6 +28,7 @@ TENSORS_MAX = 1 << 20  # of a model
 INNER = {"module", "_orig_mod", "_fsdp_wrapped_module", "_fpw_module", "_forward_module", "_checkpoint_wrapped_module"}
 LOADER_FACTS = ("batch_size", "num_workers", "drop_last", "prefetch_factor", "persistent_workers")
 MODULE_FACTS = ("batch_first", "padding_idx", "ignore_index")  # of torch's own modules
+SCHEDULER_FACTS = ("total_iters", "total_steps", "T_max")  # after how many of its steps it has reached its end
 SAMPLER_FACTS = ("epoch", "seed", "rank", "num_replicas", "shuffle", "drop_last", "replacement")
 
 
@@ -373,6 +374,9 @@ class Objects:
         name = self._tell_plain(scheduler, SCHEDULER, self.name_of(optimizer) if optimizer is not None else "", how)
         if name:
             self.core.state(name, "last_epoch", own(scheduler, "last_epoch"))
+            for fact in SCHEDULER_FACTS:
+                if isinstance(own(scheduler, fact), int):
+                    self.core.state(name, fact, own(scheduler, fact))
             for inner in list(own(scheduler, "_schedulers") or ())[:16]:
                 if self.name_of(inner):
                     self.core.state(self.name_of(inner), "part_of", name)

@@ -337,6 +337,19 @@ static void vanished_rate(struct world *w, bool is_wrong)
 	}
 }
 
+/* A schedule that says how long it is ends where it says, whatever the rate is there. */
+static void planned_end(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1;
+	object(w, "LinearLR", "LinearLR", WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "Adam");
+	tell_fact(w, find(w, "LinearLR"), "total_iters", is_wrong ? 60 : 30);
+	for (int i = 0; i < 30; i++) {
+		find(w, "Adam")->lr[0] = 1 - i / 60.0;
+		step(w, "Adam");
+		tell_fact(w, find(w, "LinearLR"), "last_epoch", i + 1);
+	}
+}
+
 static void cut_short(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Adam", "Adam")->lr_known = 1;
@@ -491,6 +504,7 @@ static const struct {
 	{"WT-SCHED-003", old_scheduler},
 	{"WT-SCHED-004", vanished_rate},
 	{"WT-SCHED-005", cut_short},
+	{"WT-SCHED-005", planned_end},
 	{"WT-OPT-006", rebuilt},
 	{"WT-OPT-007", stepped_twice},
 	{"WT-OPT-008", frozen_moves},

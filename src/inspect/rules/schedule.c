@@ -269,10 +269,55 @@ struct descent {
 	struct wti_scope scope;
 };
 
+/* Of a scheduler, in steps of its own. */
+struct plan {
+	double total; /* 0: not known */
+	double done;
+	bool is_part; /* of another scheduler */
+};
+
+struct descents {
+	struct wti_slots rates; /* of optimizers */
+	struct wti_slots plans; /* of schedulers */
+};
+
+static void release_descents(void *state)
+{
+	struct descents *descents = state;
+
+	wti_slots_release(&descents->rates);
+	wti_slots_release(&descents->plans);
+}
+
+static void note_plan(struct descents *descents, const struct wti_moment *moment)
+{
+	const char *attribute = wti_moment_text(moment, moment->attribute);
+	struct plan *plan;
+
+	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_SCHEDULER)
+		return;
+	plan = wti_slot_of_object(&descents->plans, moment->object, sizeof(*plan));
+	if (!plan)
+		return;
+	if (!strcmp(attribute, "last_epoch"))
+		plan->done = moment->number;
+	else if (!strcmp(attribute, "part_of"))
+		plan->is_part = true;
+	else if (!strcmp(attribute, "total_iters") || !strcmp(attribute, "total_steps") ||
+		 !strcmp(attribute, "T_max"))
+		plan->total = moment->number;
+}
+
 static void see_descent(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	struct descent *descent = wti_slot_of_object(state, moment->object, sizeof(*descent));
+	struct descents *descents = state;
+	struct descent *descent;
 
+	if (moment->type == WTI_MOMENT_STATE) {
+		note_plan(descents, moment);
+		return;
+	}
+	descent = wti_slot_of_object(&descents->rates, moment->object, sizeof(*descent));
 	if (!descent || !(moment->object->lr_known & 1))
 		return;
 	for (size_t i = 0; i + 1 < RATES; i++)
@@ -281,6 +326,37 @@ static void see_descent(struct wti_case *account, void *state, const struct wti_
 	descent->highest = fmax(descent->highest, moment->object->lr[0]);
 	descent->count++;
 	descent->scope = moment->scope;
+}
+
+/*
+ * What an optimizer's schedulers have left of their plans, as the one with most. False: one of them
+ * has none, and is not only made of others.
+ */
+static bool plan_of(struct descents *descents, const struct wti_training *training,
+		    const struct wti_object *optimizer, struct plan *ret_plan)
+{
+	struct plan most = {0};
+	bool has_parts = false;
+	size_t free_count = 0;
+
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *scheduler = wti_object_at(training, i);
+		const struct plan *plan;
+
+		if (scheduler->type != WT_OBJECT_TYPE_SCHEDULER ||
+		    optimizer_of(training, scheduler) != optimizer)
+			continue;
+		plan = wti_slot_of_object(&descents->plans, scheduler, sizeof(*plan));
+		if (!plan)
+			return false;
+		has_parts |= plan->is_part;
+		free_count += plan->total <= 0;
+		if (plan->total > 0 &&
+		    (most.total <= 0 || plan->total - plan->done > most.total - most.done))
+			most = *plan;
+	}
+	*ret_plan = most;
+	return most.total > 0 && free_count <= (has_parts ? 1 : 0);
 }
 
 /* How many more steps until zero, if the last rates lie on a falling line; -1: they do not. */
@@ -299,20 +375,29 @@ static double steps_left(const struct descent *descent)
 	return descent->rates[RATES - 1] / fall;
 }
 
-static void judge_end(struct wti_case *account, const struct descent *descent,
+static void judge_end(struct wti_case *account, struct descents *descents,
 		      const struct wti_training *training, const struct wti_object *optimizer)
 {
+	const struct descent *descent =
+		wti_slot_of_object(&descents->rates, optimizer, sizeof(*descent));
 	struct wti_moment moment = wti_moment_of_end(training, optimizer->stream);
-	double left = steps_left(descent);
+	double left = descent ? steps_left(descent) : -1;
+	bool is_at_end;
+	struct plan plan;
 
 	if (left < 0)
 		return;
-	if (descent->rates[RATES - 1] <= far_from_end * descent->highest)
+	is_at_end = descent->rates[RATES - 1] <= far_from_end * descent->highest;
+	if (plan_of(descents, training, optimizer, &plan)) {
+		left = plan.total - plan.done;
+		is_at_end = left <= far_from_end * plan.total;
+	}
+	if (is_at_end)
 		wti_held(account);
 	else
 		wti_violated(account, &moment, optimizer->name,
 			     "its learning rate fell along a line and was at %.3g of %.3g when "
-			     "training ended: %.0f steps are missing after %llu",
+			     "training ended: %.0f steps of the schedule are missing after %llu",
 			     descent->rates[RATES - 1], descent->highest, left,
 			     (unsigned long long)optimizer->step_count);
 }
@@ -322,13 +407,9 @@ static void finish_descent(struct wti_case *account, void *state,
 {
 	for (size_t i = 0; i < training->objects.count; i++) {
 		const struct wti_object *optimizer = wti_object_at(training, i);
-		const struct descent *descent;
 
-		if (optimizer->type != WT_OBJECT_TYPE_OPTIMIZER || !optimizer->step_count)
-			continue;
-		descent = wti_slot_of_object(state, optimizer, sizeof(*descent));
-		if (descent)
-			judge_end(account, descent, training, optimizer);
+		if (optimizer->type == WT_OBJECT_TYPE_OPTIMIZER && optimizer->step_count)
+			judge_end(account, state, training, optimizer);
 	}
 }
 
@@ -341,12 +422,15 @@ const struct wti_rule wti_rule_sched_005 = {
 	.hint = "compute the number of steps once, and give the same to loop and schedule",
 	.definition =
 		"If the learning rate of an optimizer fell along a straight line in its last eight "
-		"steps, it ended below a tenth of its highest value. A case is such an optimizer.",
-	.innocent = "Early stopping; a run that was cut short; a line that ends above zero.",
+		"steps, its schedulers had less than a tenth of their steps left (total_iters, "
+		"total_steps, T_max); where they do not say how many these are, it ended below a "
+		"tenth of its highest value. A case is such an optimizer.",
+	.innocent = "Early stopping; a run that was cut short; a line that ends above zero, of a "
+		    "scheduler that does not say when.",
 	.needs = "no learning rate fell along a line until the end",
-	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
+	.state_bytes = sizeof(struct descents),
 	.see = see_descent,
 	.finish = finish_descent,
-	.release = release_slots,
+	.release = release_descents,
 };
