@@ -423,6 +423,47 @@ static void load_into(struct world *w, const char *callee, const char *name)
 	tell(w, WTI_MOMENT_CALL, find(w, name));
 }
 
+/* The saved optimizer had a parameter of another shape: this one trains something else. */
+static void test_transfer(void)
+{
+	for (int other = 0; other < 2; other++) {
+		struct world w;
+
+		begin(&w);
+		model(&w);
+		call(&w, "load");
+		named(&w, -1, "optimizer.state.0.exp_avg", 1);
+		named(&w, -1, "optimizer.state.1.exp_avg", 2);
+		w.values[1].digest.shape = word(&w, other ? "9x9" : "4x4");
+		tell(&w, WTI_MOMENT_LOAD, NULL);
+		load_into(&w, "Net.load_state_dict", "Net");
+		step(&w, "Adam");
+		CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, !other);
+		end(&w);
+	}
+}
+
+/* A copy follows one model; another model is trained after that, and the first one rests. */
+static void test_copy_may_rest(void)
+{
+	struct world w;
+
+	begin(&w);
+	model(&w);
+	for (uint64_t i = 1; i <= 20; i++) {
+		first(&w)->hash = 1000 + i;
+		step(&w, "Adam");
+		blend(&w, i, 1000 + i, i + 1);
+	}
+	optimizer(&w, "SGD", "SGD");
+	parameter(&w, "Head", "weight", find(&w, "SGD"))->moved = true;
+	for (int i = 0; i < 8; i++)
+		step(&w, "SGD");
+	CHECK_INT(case_of(&w, "WT-EMA-001")->violation_count, 0);
+	CHECK(case_of(&w, "WT-EMA-001")->held_count);
+	end(&w);
+}
+
 static void resumed_without(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -589,6 +630,8 @@ static void test_twins(void)
 }
 
 static const struct test tests[] = {
+	{"copy_may_rest", test_copy_may_rest},
+	{"transfer", test_transfer},
 	{"twins", test_twins},
 	{"one_batch", test_one_batch},
 	{"saved_average", test_saved_average},

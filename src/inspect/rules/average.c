@@ -27,8 +27,13 @@ static bool is_blend(const struct wti_moment *moment, const struct wti_value_row
 
 /* What parameters hold, by hash, as of the last step: is this one that the step has moved? */
 struct live {
-	struct wti_slots hashes; /* stream and hash: number of the step plus one */
+	struct wti_slots hashes; /* stream and hash: struct moved */
 	uint64_t step;
+};
+
+struct moved {
+	uint64_t step;      /* in which it was, from 1 */
+	uint32_t parameter; /* place plus one; 0: not known */
 };
 
 static uint64_t live_key(size_t stream, uint64_t hash)
@@ -44,23 +49,25 @@ static void note_live(struct live *live, const struct wti_moment *moment)
 	for (uint32_t i = 0; i < moment->object->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, moment->object, i);
-		uint64_t *step;
+		struct moved *moved;
 
 		if (!parameter->moved || !parameter->has_hash)
 			continue;
-		step = wti_slot(&live->hashes, live_key(parameter->stream, parameter->hash),
-				sizeof(*step));
-		if (step)
-			*step = live->step;
+		moved = wti_slot(&live->hashes, live_key(parameter->stream, parameter->hash),
+				 sizeof(*moved));
+		if (moved)
+			*moved = (struct moved){live->step, parameter->place + 1};
 	}
 }
 
-static bool is_live(struct live *live, const struct wti_moment *moment, uint64_t hash)
+/* NULL: the last step did not move what has this hash. */
+static const struct moved *find_live(const struct live *live, const struct wti_moment *moment,
+				     uint64_t hash)
 {
-	uint64_t *step =
-		wti_slot(&live->hashes, live_key(moment->process->stream, hash), sizeof(*step));
+	const struct moved *moved =
+		wti_slot_find(&live->hashes, live_key(moment->process->stream, hash));
 
-	return step && *step && *step == live->step;
+	return moved && moved->step == live->step ? moved : NULL;
 }
 
 /* ---- WT-EMA-001: stops following ------------------------------------------------------------ */
@@ -72,10 +79,11 @@ struct following {
 
 struct line {
 	uint32_t site;
-	bool is_seen;     /* since the last step */
-	bool is_idle;     /* likewise, but it left the copy as it was */
-	uint32_t with;    /* steps in a row */
-	uint32_t in_vain; /* steps in a row in which it changed nothing */
+	uint32_t parameter; /* that it last wrote into a copy: place plus one */
+	bool is_seen;       /* since the last step */
+	bool is_idle;       /* likewise, but it left the copy as it was */
+	uint32_t with;      /* steps in a row */
+	uint32_t in_vain;   /* steps in a row in which it changed nothing */
 	struct wti_where where;
 };
 
@@ -117,30 +125,52 @@ static void judge_line(struct wti_case *account, struct line *line, const struct
 		     line->with, (long long)line->where.line);
 }
 
+/* Whether this step has moved what the line last wrote: what rests need not be followed. */
+static bool is_due(const struct line *line, const struct wti_moment *moment)
+{
+	const struct wti_parameter *parameter;
+
+	if (!line || !line->parameter)
+		return false;
+	parameter = wti_parameter_at(moment->training, line->parameter - 1);
+	return parameter->stream == moment->process->stream && parameter->moved &&
+	       parameter->optimizer == moment->object->place + 1;
+}
+
+static void judge_lines(struct wti_case *account, struct following *following,
+			const struct wti_moment *moment)
+{
+	for (size_t i = 0; i < following->lines.count; i++) {
+		uint64_t key = following->lines.index.entries[i].key;
+		struct line *line = wti_slot_find(&following->lines, key);
+
+		if (is_due(line, moment))
+			judge_line(account, line, moment);
+	}
+}
+
 static void see_following(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct following *following = state;
 	const struct wti_value_row *to, *from, *after;
+	const struct moved *moved;
 	struct line *line;
 
 	if (moment->type == WTI_MOMENT_STEPPED) {
-		for (size_t i = 0; i < following->lines.count; i++) {
-			uint64_t key = following->lines.index.entries[i].key;
-
-			if (key >> 32 == moment->process->stream)
-				judge_line(account, wti_slot(&following->lines, key, sizeof(*line)),
-					   moment);
-		}
+		judge_lines(account, following, moment);
 		note_live(&following->live, moment);
 		return;
 	}
-	if (!is_blend(moment, &to, &from) || to->digest.hash == from->digest.hash ||
-	    !is_live(&following->live, moment, from->digest.hash))
+	if (!is_blend(moment, &to, &from) || to->digest.hash == from->digest.hash)
+		return;
+	moved = find_live(&following->live, moment, from->digest.hash);
+	if (!moved)
 		return;
 	line = wti_slot(&following->lines,
 			(uint64_t)moment->call->stream << 32 | moment->call->site, sizeof(*line));
 	if (!line)
 		return;
+	line->parameter = moved->parameter;
 	after = wti_call_tensor(moment->call, true, 0);
 	if (after && !(after->digest.flags & WTI_TENSOR_NO_HASH) &&
 	    after->digest.hash == to->digest.hash)
@@ -164,8 +194,8 @@ const struct wti_rule wti_rule_ema_001 = {
 	.definition =
 		"If a line writes parameters that the optimizer has just moved into other tensors "
 		"(add_, lerp_, copy_) after sixteen steps in a row, it does so after the next "
-		"too; and in one of sixteen it changes one of them. A case is a step with such "
-		"an update.",
+		"that moves them too; and in one of sixteen it changes one of them. A case is a "
+		"step with such an update.",
 	.innocent = "Averaging that ends on purpose before the training does.",
 	.needs = "no line wrote parameters into a copy after a step",
 	.flags = WTI_RULE_ABSENCE,
@@ -195,16 +225,16 @@ static void note_scaled(struct itself *itself, const struct wti_moment *moment)
 {
 	const struct wti_value_row *before = wti_call_tensor(moment->call, false, 0);
 	const struct wti_value_row *after = wti_call_tensor(moment->call, true, 0);
-	uint64_t *step;
+	struct moved *moved;
 
 	if (!before || !after || before->digest.count < 2 ||
 	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH ||
-	    !is_live(&itself->live, moment, before->digest.hash))
+	    !find_live(&itself->live, moment, before->digest.hash))
 		return;
-	step = wti_slot(&itself->live.hashes, live_key(moment->process->stream, after->digest.hash),
-			sizeof(*step));
-	if (step)
-		*step = itself->live.step;
+	moved = wti_slot(&itself->live.hashes,
+			 live_key(moment->process->stream, after->digest.hash), sizeof(*moved));
+	if (moved)
+		*moved = (struct moved){.step = itself->live.step};
 }
 
 static void see_itself(struct wti_case *account, void *state, const struct wti_moment *moment)
@@ -220,7 +250,7 @@ static void see_itself(struct wti_case *account, void *state, const struct wti_m
 		note_scaled(itself, moment);
 		return;
 	}
-	if (!is_blend(moment, &to, &from) || !is_live(&itself->live, moment, from->digest.hash))
+	if (!is_blend(moment, &to, &from) || !find_live(&itself->live, moment, from->digest.hash))
 		return;
 	if (to->digest.hash != from->digest.hash) {
 		wti_held(account);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about going on from a checkpoint: with all of it, and where it stood. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "rule.h"
 #include "slots.h"
 
@@ -31,19 +33,27 @@ struct restored {
 	uint64_t step_count; /* at that step */
 };
 
-/* Whether what was read from a file holds the state of an optimizer. */
-static bool holds_optimizer(const struct wti_moment *moment)
+/* "optimizer.state.0.exp_avg" -> where the word begins; NULL: it is not of an optimizer's state. */
+static const char *word_of_state(const char *name)
 {
 	static const char *const words[] = {".exp_avg", ".momentum_buffer", ".square_avg",
 					    ".exp_inf", ".acc_delta"};
 
-	for (uint32_t i = 0; i < moment->call->value_count; i++) {
-		const char *name = wti_moment_text(moment, moment->call->values[i].name);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *word = strstr(name, words[i]);
 
-		for (size_t j = 0; j < sizeof(words) / sizeof(words[0]); j++)
-			if (strstr(name, words[j]))
-				return true;
+		if (word)
+			return word;
 	}
+	return NULL;
+}
+
+/* Whether what was read from a file holds the state of an optimizer. */
+static bool holds_optimizer(const struct wti_moment *moment)
+{
+	for (uint32_t i = 0; i < moment->call->value_count; i++)
+		if (word_of_state(wti_moment_text(moment, moment->call->values[i].name)))
+			return true;
 	return false;
 }
 
@@ -82,24 +92,125 @@ static bool model_is_loaded(struct wti_slots *slots, const struct wti_moment *mo
 	return false;
 }
 
+enum { SAVED_MAX = 1 << 16 };
+
+/* A tensor of an optimizer's state in the last file that was read. */
+struct saved {
+	size_t stream;
+	uint64_t optimizer; /* print of what stands before ".state" in its name */
+	uint32_t shape;
+};
+
+struct resumed {
+	struct wti_slots slots; /* struct restored */
+	struct saved *saved;
+	size_t saved_count;
+	size_t capacity;
+};
+
+static void release_resumed(void *state)
+{
+	struct resumed *resumed = state;
+
+	wti_slots_release(&resumed->slots);
+	free(resumed->saved);
+}
+
+/* A checkpoint may hold several optimizers: the key of each comes before its ".state". */
+static uint64_t print_of_optimizer(const char *name, const char *word)
+{
+	const char *end = strstr(name, "state");
+	uint64_t print = 0xcbf29ce484222325u;
+
+	for (const char *next = end; next && next < word; next = strstr(next + 1, ".state"))
+		end = next;
+	for (const char *at = name; end && at < end; at++)
+		print = (print ^ (unsigned char)*at) * 0x100000001b3u;
+	return print;
+}
+
+static void note_saved(struct resumed *resumed, const struct wti_moment *moment)
+{
+	resumed->saved_count = 0;
+	for (uint32_t i = 0; i < moment->call->value_count; i++) {
+		const struct wti_value_row *value = &moment->call->values[i];
+		const char *name = wti_moment_text(moment, value->name);
+		const char *word = word_of_state(name);
+
+		if (!word || value->type != WTI_VALUE_TENSOR || strstr(word, "_sq") ||
+		    wti_grow(&resumed->saved, resumed->saved_count + 1, &resumed->capacity,
+			     SAVED_MAX))
+			continue;
+		resumed->saved[resumed->saved_count++] =
+			(struct saved){.stream = moment->process->stream,
+				       .optimizer = print_of_optimizer(name, word),
+				       .shape = value->digest.shape};
+	}
+}
+
+/* Each tensor of that saved optimizer fits a parameter of this one, and they are not too many. */
+static bool fits(const struct resumed *resumed, const struct saved *of,
+		 const struct wti_map *shapes, const struct wti_object *optimizer)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < resumed->saved_count; i++) {
+		const struct saved *saved = &resumed->saved[i];
+
+		if (saved->stream != of->stream || saved->optimizer != of->optimizer)
+			continue;
+		if (!wti_map_find_number(shapes, saved->shape))
+			return false;
+		count++;
+	}
+	return count <= optimizer->member_count;
+}
+
+/*
+ * Whether one of the saved optimizers trained what this one trains. A new one over other parameters
+ * (a head on a frozen body) has nothing to restore: that is a transfer, and no resume.
+ */
+static bool is_resumed(const struct resumed *resumed, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	bool is = false;
+	struct wti_map shapes;
+
+	wti_map_init(&shapes, optimizer->member_count + 1u);
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		wti_map_number(&shapes, wti_object_member(moment->training, optimizer, i)->shape);
+	for (size_t i = 0; i < resumed->saved_count && !is; i++) {
+		const struct saved *saved = &resumed->saved[i];
+
+		if (i && saved->optimizer == saved[-1].optimizer)
+			continue; /* has been looked at */
+		is = saved->stream == moment->process->stream &&
+		     fits(resumed, saved, &shapes, optimizer);
+	}
+	wti_map_release(&shapes);
+	return is;
+}
+
 static void see_state(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
+	struct resumed *resumed = state;
 	struct restored *restored;
-	bool is_loaded;
 
-	if (moment->type == WTI_MOMENT_LOAD ||
-	    (moment->type == WTI_MOMENT_CALL && is_load(moment))) {
-		note_load(state, moment);
+	if (moment->type == WTI_MOMENT_LOAD) {
+		note_load(&resumed->slots, moment);
+		note_saved(resumed, moment);
 		return;
 	}
+	if (moment->type == WTI_MOMENT_CALL && is_load(moment))
+		note_load(&resumed->slots, moment);
 	if (moment->type != WTI_MOMENT_STEPPED || moment->object->step_count != 1)
 		return;
-	restored = restored_of(state, moment->process->stream, 0);
-	if (!restored || !restored->has_optimizer || !model_is_loaded(state, moment))
+	restored = restored_of(&resumed->slots, moment->process->stream, 0);
+	if (!restored || !restored->has_optimizer || !model_is_loaded(&resumed->slots, moment) ||
+	    !is_resumed(resumed, moment))
 		return;
-	restored = restored_of(state, moment->process->stream, moment->object->name);
-	is_loaded = restored && restored->is_loaded;
-	if (is_loaded)
+	restored = restored_of(&resumed->slots, moment->process->stream, moment->object->name);
+	if (restored && restored->is_loaded)
 		wti_held(account);
 	else
 		wti_violated(account, moment, moment->object->name,
@@ -116,14 +227,16 @@ const struct wti_rule wti_rule_resume_001 = {
 	.hint = "optimizer.load_state_dict(checkpoint[...]) before the first step",
 	.definition =
 		"If torch.load() gave an optimizer's tensors, and a model was loaded after it, the "
-		"optimizer of that model is loaded before its first step. A case is the first "
-		"step of such an optimizer.",
-	.innocent = "Fine-tuning from a checkpoint that happens to hold an optimizer too.",
+		"optimizer of that model is loaded before its first step, unless it trains other "
+		"parameters than the saved one, by number and shapes. A case is the first step of "
+		"such an optimizer.",
+	.innocent = "Fine-tuning of all parameters from a checkpoint that happens to hold an "
+		    "optimizer too.",
 	.needs = "no model was loaded from a checkpoint with an optimizer's state, and stepped",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOAD | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.state_bytes = sizeof(struct resumed),
 	.see = see_state,
-	.release = release_slots,
+	.release = release_resumed,
 };
 
 /* ---- WT-RESUME-002: the schedule begins anew ------------------------------------------------ */
