@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What recording costs a torch program, on any number of interpreters side by side.
 
-usage: overhead.py WHEELTAP [--python PATH ...] [--pairs N] [--cases lean,normal,full,selective,budget]
+usage: overhead.py WHEELTAP [--python PATH ...] [--pairs N] [--seconds N] [--cases lean,normal,full,selective,budget]
                    [--workloads mlp,cnn,transformer]
 
 Machines are noisy: unchanged programs differ by 8 % between runs. So recording is switched on and off for short
@@ -164,7 +164,7 @@ class Worker:
             write_pack(folder + "/pack.json")
             command = [tool, "record", "-q", *CASES[case], "-o", folder + "/run", "--", *command]
         self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.torch = self.answer()
+        self.torch = ""
 
     def answer(self) -> Any:
         assert self.process.stdout
@@ -210,7 +210,12 @@ def compare(options: argparse.Namespace, name: str) -> None:
         workers = [[Worker(tool, python, case, name, stack.enter_context(tempfile.TemporaryDirectory(prefix="wheeltap-bench-")))
                     for case in ["", *options.cases.split(",")]] for python in options.python or [sys.executable]]
         everyone = [worker for row in workers for worker in row]
+        for worker in everyone:
+            worker.torch = worker.answer()
+        end = time.monotonic() + options.seconds
         for _ in range(-(-options.pairs // TURN_PAIRS)):
+            if time.monotonic() > end and everyone[0].times:
+                break
             for worker in rng.sample(everyone, len(everyone)):
                 worker.turn()
         for worker in everyone:
@@ -225,6 +230,7 @@ def main() -> int:
     parser.add_argument("wheeltap")
     parser.add_argument("--python", action="append", help="an interpreter with torch; may be given several times")
     parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="no more pairs of a workload after so long")
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--workloads", default="mlp,cnn,transformer")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
