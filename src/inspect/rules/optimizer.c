@@ -44,8 +44,8 @@ static bool must_move(const struct wti_training *training, const struct wti_para
 }
 
 struct moves {
-	struct wti_slots still; /* of parameters: steps in a row without change */
-	struct wti_slots stops; /* of optimizers: whether they may stop by themselves */
+	struct wti_slots still;    /* of parameters: steps in a row */
+	struct wti_slots closures; /* of optimizers: that backward() runs inside of their steps */
 };
 
 static void release_moves(void *state)
@@ -53,50 +53,62 @@ static void release_moves(void *state)
 	struct moves *moves = state;
 
 	wti_slots_release(&moves->still);
-	wti_slots_release(&moves->stops);
+	wti_slots_release(&moves->closures);
 }
 
-/* L-BFGS and its like have tolerances among their settings, below which they leave all as it is. */
-static void note_tolerance(struct moves *moves, const struct wti_moment *moment)
+static uint64_t closure_key(size_t stream, uint32_t optimizer)
 {
-	bool *stops;
+	return (uint64_t)stream << 32 | optimizer;
+}
 
-	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_OPTIMIZER ||
-	    !strstr(wti_moment_text(moment, moment->attribute), "tolerance"))
+static void note_closure(struct moves *moves, const struct wti_call *around)
+{
+	uint8_t *closure;
+
+	if (!around || around->tag != WTI_MOMENT_STEP || !around->object)
 		return;
-	stops = wti_slot_of_object(&moves->stops, moment->object, sizeof(*stops));
-	if (stops)
-		*stops = true;
+	closure = wti_slot(&moves->closures, closure_key(around->stream, around->object), 1);
+	if (closure)
+		*closure = 1;
+}
+
+static void judge_move(struct wti_case *account, struct moves *moves,
+		       const struct wti_moment *moment, const struct wti_parameter *parameter)
+{
+	uint32_t *still = wti_slot_of_parameter(&moves->still, parameter, sizeof(*still));
+
+	if (!still)
+		return;
+	*still = parameter->moved ? 0 : *still + 1;
+	if (parameter->moved)
+		wti_held(account);
+	else if (*still >= 2)
+		wti_violated(account, moment, parameter->name,
+			     "%u steps in a row left it as it was, with a gradient of up to %.3g",
+			     *still, magnitude(&parameter->grad_statistics));
 }
 
 static void see_moves(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
 	struct moves *moves = state;
-	const bool *stops;
+	bool has_closure;
 
-	if (moment->type == WTI_MOMENT_STATE) {
-		note_tolerance(moves, moment);
+	if (moment->type == WTI_MOMENT_BACKWARD) {
+		note_closure(moves, moment->parent);
 		return;
 	}
-	stops = wti_slot_of_object(&moves->stops, optimizer, sizeof(*stops));
+	has_closure = wti_slot_find(&moves->closures,
+				    closure_key(optimizer->stream, optimizer->name)) != NULL;
 	for (uint32_t i = 0; i < optimizer->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, optimizer, i);
-		uint32_t *still = wti_slot_of_parameter(&moves->still, parameter, sizeof(*still));
 
-		if (!still || !must_move(moment->training, parameter) ||
-		    (stops && *stops && !parameter->moved && parameter->moved_count))
+		/* Who searches for the best step by itself may find none: it has converged. */
+		if (has_closure && !parameter->moved && parameter->moved_count)
 			continue;
-		*still = parameter->moved ? 0 : *still + 1;
-		if (parameter->moved)
-			wti_held(account);
-		else if (*still >= 2)
-			wti_violated(
-				account, moment, parameter->name,
-				"%u steps in a row left it as it was, with a gradient of up to "
-				"%.3g",
-				*still, magnitude(&parameter->grad_statistics));
+		if (must_move(moment->training, parameter))
+			judge_move(account, moves, moment, parameter);
 	}
 }
 
@@ -110,13 +122,13 @@ const struct wti_rule wti_rule_opt_001 = {
 	.definition =
 		"A parameter with a gradient other than zero changes in its optimizer's step, when "
 		"learning rate times gradient is more than a millionth of the parameter. Two steps "
-		"in a row without change are a violation. An optimizer with a tolerance among its "
-		"settings may stop by itself: of its parameters only those that it never moved "
-		"are judged. A case is a parameter in a step.",
-	.innocent = "A loss scaler that skips a step does not call it. Updates that half precision "
+		"in a row without change are a violation. A case is a parameter in a step.",
+	.innocent = "An optimizer that is given a closure and has converged (LBFGS) is not judged "
+		    "any more, once it has moved a parameter. A loss scaler that skips a step does "
+		    "not call it. Updates that half precision "
 		    "rounds away are WT-NUM rules.",
 	.needs = "no parameter had a gradient, a learning rate and statistics at a step",
-	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
+	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_BACKWARD,
 	.state_bytes = sizeof(struct moves),
 	.see = see_moves,
 	.release = release_moves,
