@@ -11,6 +11,7 @@
 #include "inspect/learn/example.h"
 #include "inspect/learn/fields.h"
 #include "inspect/learn/partial.h"
+#include "inspect/rules/compare.h"
 #include "test.h"
 
 #define RUNS 3u
@@ -337,6 +338,36 @@ static void calls_may_reach_zero(void)
 	CHECK(!is_of_chance(12, 16));
 }
 
+/* ---- Ranks ---------------------------------------------------------------------------------- */
+
+/* The n-th call of a function in a step is compared with that of another rank and with no other,
+ * whatever the numbers of their names are. */
+static void ranks_meet_in_pairs(void)
+{
+	static struct wti_process processes[2];
+	struct wti_repeated repeated = {0};
+	struct wti_repeated_value other;
+	uint64_t met = 0, wrong = 0;
+
+	processes[1].stream = 1;
+	for (int64_t step = 0; step < 100; step++)
+		for (uint32_t rank = 0; rank < 2; rank++)
+			for (uint64_t subject = 1000; subject < 1300; subject++) {
+				struct wti_moment moment = {
+					.process = &processes[rank],
+					.scope = {.step = step, .rank = (int32_t)rank, .world = 2}};
+
+				if (!wti_repeated_compare(&repeated, &moment, subject, subject,
+							  (uint64_t)step, &other))
+					continue;
+				met++;
+				wrong += other.first != subject || other.second != (uint64_t)step;
+			}
+	CHECK_INT(met, 30000);
+	CHECK_INT(wrong, 0);
+	wti_repeated_release(&repeated);
+}
+
 /* ---- Names that find no room ---------------------------------------------------------------- */
 
 static void ignore(void *self, const struct wti_occasion *occasion)
@@ -402,6 +433,7 @@ static const struct test tests[] = {
 	{"outcomes_add_up", outcomes_add_up},
 	{"chance_has_bounds", chance_has_bounds},
 	{"calls_may_reach_zero", calls_may_reach_zero},
+	{"ranks_meet_in_pairs", ranks_meet_in_pairs},
 	{"numbers_without_room", numbers_without_room},
 	{"nameless_is_not_learned", nameless_is_not_learned},
 	{NULL, NULL},

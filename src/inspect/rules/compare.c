@@ -27,9 +27,14 @@ struct count {
 	uint64_t ordinal; /* in that step */
 };
 
+/* Two numbers as one. Both are small (symbols, steps, ordinals): they are spread over all bits
+ * before they meet, or many pairs would give the same. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
-	return (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdu;
+	a ^= b * 0x9e3779b97f4a7c15u;
+	a = (a ^ a >> 32) * 0xff51afd7ed558ccdu;
+	a = (a ^ a >> 29) * 0xc4ceb9fe1a85ec53u;
+	return a ^ a >> 32;
 }
 
 static uint64_t ordinal_of(struct wti_repeated *repeated, const struct wti_moment *moment,
