@@ -46,7 +46,8 @@ width, batch, keeps_optimizer = {"A": (32, 32, False), "B": (24, 16, True), "C":
 torch.set_num_threads(1)
 torch.manual_seed(args.seed)
 first = Tagger(width)
-optimizer = train(first, first.parameters(), args.steps, batch, torch.randn(4, 20))
+centres = 2 * torch.randn(4, 20)
+optimizer = train(first, first.parameters(), args.steps, batch, centres)
 file = io.BytesIO()
 torch.save({"model": first.state_dict(), "optimizer": optimizer.state_dict()} if keeps_optimizer else {"model": first.state_dict()}, file)
 file.seek(0)
@@ -54,4 +55,4 @@ second = Tagger(width)
 second.load_state_dict(torch.load(file)["model"])
 for parameter in second.body.parameters():
     parameter.requires_grad = False
-train(second, [p for p in second.parameters() if p.requires_grad], args.steps, batch, torch.randn(4, 20))
+train(second, [p for p in second.parameters() if p.requires_grad], 2 * args.steps, batch, centres[[2, 0, 3, 1]])

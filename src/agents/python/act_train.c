@@ -71,8 +71,11 @@ static void before_step(struct wti_call *call, const struct wti_given *given)
 		return;
 	}
 	call->object = live->owner;
-	if (call->is_outer)
-		wti_gradient_before_step(live);
+	if (!call->is_outer)
+		return;
+	wti_gradient_before_step(live);
+	if (!(live->count & (live->count + 1))) /* the steps 1, 2, 4, 8 ... of it */
+		wti_state_frozen();
 }
 
 static void after_step(struct wti_call *call, const struct wti_given *given, PyObject *result)

@@ -148,6 +148,8 @@ void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own);
 void wti_state_models(void);
 /* All parameters of a model, or with NULL of all. */
 void wti_state_model(const struct wt_name *owner);
+/* Of parameters that no optimizer has: which are frozen now. What they hold is read in turns. */
+void wti_state_frozen(void);
 void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is);
 
 /* The gradients that an optimizer is about to use, and that a backward will add to. */

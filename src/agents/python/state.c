@@ -434,11 +434,8 @@ static bool read_parameters(struct wti_live *module, enum which which)
 		if (which == IN_TURN && live->read_step == wti_python.step)
 			continue;
 		module->is_busy = true;
-		/* What is frozen is known at once, what it holds in its turn. */
-		if (which == IN_TURN && !is_turn_of(live)) {
-			wti_object_requires_grad(value, live);
+		if (which == IN_TURN && !is_turn_of(live))
 			continue;
-		}
 		Py_INCREF(value);
 		read_parameter(value, live);
 		Py_DECREF(value);
@@ -505,4 +502,21 @@ void wti_state_models(void)
 void wti_state_model(const struct wt_name *owner)
 {
 	read_modules(owner, ALL);
+}
+
+void wti_state_frozen(void)
+{
+	struct wti_live *live = NULL;
+	PyObject *object;
+
+	if (wti_lacks(WTI_LACKS_PARAMETERS))
+		return;
+	while ((live = wti_live_next(live, WTI_LIVE_TENSOR))) {
+		if (!live->owner || live->is_optimized)
+			continue;
+		object = live->object; /* kept, so that the place in the list is */
+		Py_INCREF(object);
+		wti_object_requires_grad(object, live);
+		Py_DECREF(object);
+	}
 }
