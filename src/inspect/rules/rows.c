@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about rows that are in two places: in evaluation and in training. */
+#include <string.h>
+
 #include "rule.h"
 #include "sampled.h"
 
@@ -41,16 +43,30 @@ static const struct wti_input *least_seen(const struct wti_sampled_model *model)
 
 /* ---- WT-ROWS-001: some evaluation rows were trained on -------------------------------------- */
 
+/* The last call of several. */
+struct last_call {
+	uint32_t name; /* of the model; 0: there was none */
+	struct wti_scope scope;
+	struct wti_call call; /* without its values */
+};
+
 /* An evaluation: the calls of a model between two trainings. */
 struct evaluation {
-	uint32_t name;
-	struct wti_scope scope; /* of its last call */
-	struct wti_call call;   /* without its values */
+	struct last_call kept;
+	struct last_call pending; /* in the present round of a loader */
+	uint64_t batches;         /* that had been given when it was last called */
+};
+
+/* What a process reads from. */
+struct source {
+	uint32_t loader;
+	uint64_t batches;
 };
 
 struct overlap {
 	struct wti_sampled sampled;
 	struct wti_slots evaluations; /* of models */
+	struct wti_slots sources;     /* by stream */
 };
 
 static void release_overlap(void *state)
@@ -59,60 +75,143 @@ static void release_overlap(void *state)
 
 	wti_sampled_release(&overlap->sampled);
 	wti_slots_release(&overlap->evaluations);
+	wti_slots_release(&overlap->sources);
+}
+
+static struct last_call last_call_of(const struct wti_moment *moment)
+{
+	struct last_call last = {moment->object->name, moment->scope, *moment->call};
+
+	last.call.values = NULL;
+	last.call.value_count = 0;
+	return last;
+}
+
+/*
+ * Where nearly all rows are known it is the training set that is evaluated, and no part of the
+ * evaluation. That is said of a round of a loader as a whole: rows that have leaked may all be in
+ * the first of its batches. Without a loader it is said of each call.
+ */
+static void end_round(struct wti_sampled_model *model, struct evaluation *evaluation)
+{
+	bool is_kept = evaluation->pending.name && !is_training_set(model);
+
+	if (is_kept)
+		evaluation->kept = evaluation->pending;
+	evaluation->pending.name = 0;
+	wti_sampled_keep_call(model, is_kept);
 }
 
 static void judge_evaluation(struct wti_case *account, struct wti_sampled_model *model,
 			     struct evaluation *evaluation, struct wti_moment moment)
 {
-	const struct wti_input *least = least_seen(model);
+	const struct wti_input *least;
 
-	if (!evaluation->name || !least)
+	end_round(model, evaluation);
+	least = least_seen(model);
+	if (!evaluation->kept.name || !least)
 		return;
-	moment.scope = evaluation->scope;
-	moment.call = &evaluation->call;
+	moment.scope = evaluation->kept.scope;
+	moment.call = &evaluation->kept.call;
 	if (least->all.seen >= ROWS_TO_TELL &&
 	    (wti_input_exceeds(least, least->all.seen, least->all.rows) ||
 	     wti_input_is_copied(least)))
-		wti_violated(account, &moment, evaluation->name,
+		wti_violated(account, &moment, evaluation->kept.name,
 			     "of %llu rows of the evaluation that the trace has a sample of, %llu "
 			     "had been trained on",
 			     (unsigned long long)least->all.rows,
 			     (unsigned long long)least->all.seen);
 	else
 		wti_held(account);
-	evaluation->name = 0;
+	evaluation->kept.name = 0;
 	for (uint32_t i = 0; i < model->input_count; i++)
 		model->inputs[i].all = (struct wti_tally){0};
 }
 
-/* A call whose rows are all known is one of the training set, and no part of it. */
-static void end_call(struct wti_case *account, struct wti_sampled_model *model,
-		     struct evaluation *evaluation, const struct wti_moment *moment)
+static struct source *source_of(struct overlap *overlap, const struct wti_moment *moment)
 {
-	bool is_kept = wti_is_evaluation_call(moment->call) && model->is_trained &&
-		       !is_training_set(model);
+	return wti_slot(&overlap->sources, moment->process->stream, sizeof(struct source));
+}
 
+static void end_rounds(struct overlap *overlap, size_t stream)
+{
+	for (size_t i = 0; i < overlap->evaluations.count; i++) {
+		uint64_t key = overlap->evaluations.index.entries[i].key;
+		struct evaluation *evaluation = wti_slot_find(&overlap->evaluations, key);
+		struct wti_sampled_model *model = wti_slot_find(&overlap->sampled.models, key);
+
+		if (key >> 32 == stream && evaluation && model && evaluation->pending.name)
+			end_round(model, evaluation);
+	}
+}
+
+/* Another loader, or the same one anew. */
+static void see_source(struct overlap *overlap, const struct wti_moment *moment)
+{
+	const char *callee = wti_moment_text(moment, moment->call->callee);
+	struct source *source = source_of(overlap, moment);
+
+	if (!source || !moment->object)
+		return;
+	if (source->loader != moment->object->name || strstr(callee, "__iter__"))
+		end_rounds(overlap, moment->process->stream);
+	source->loader = moment->object->name;
+	source->batches++;
+}
+
+static struct evaluation *evaluation_of(struct overlap *overlap, const struct wti_moment *moment)
+{
+	return wti_slot_of_object(&overlap->evaluations, moment->object, sizeof(struct evaluation));
+}
+
+/* A call that no new batch came before is given something else than the loader's rows. */
+static void begin_call(struct overlap *overlap, const struct wti_moment *moment)
+{
+	struct evaluation *evaluation = evaluation_of(overlap, moment);
+	const struct source *source = source_of(overlap, moment);
+
+	if (evaluation && source && evaluation->pending.name &&
+	    evaluation->batches == source->batches)
+		end_rounds(overlap, moment->process->stream);
+}
+
+static void end_call(struct wti_case *account, struct overlap *overlap,
+		     struct wti_sampled_model *model, const struct wti_moment *moment)
+{
+	struct evaluation *evaluation = evaluation_of(overlap, moment);
+	const struct source *source = source_of(overlap, moment);
+	bool is_given;
+
+	if (!evaluation || !source)
+		return;
+	is_given = evaluation->batches != source->batches;
+	evaluation->batches = source->batches;
 	if (wti_is_training_call(moment->call))
 		judge_evaluation(account, model, evaluation, *moment);
-	wti_sampled_keep_call(model, is_kept);
-	if (!is_kept)
+	if (!wti_is_evaluation_call(moment->call) || !model->is_trained) {
+		wti_sampled_keep_call(model, false);
 		return;
-	*evaluation = (struct evaluation){moment->object->name, moment->scope, *moment->call};
-	evaluation->call.values = NULL;
-	evaluation->call.value_count = 0;
+	}
+	evaluation->pending = last_call_of(moment);
+	if (!is_given)
+		end_round(model, evaluation);
 }
 
 static void see_overlap(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct overlap *overlap = state;
-	struct wti_sampled_model *model = wti_sampled_take(&overlap->sampled, moment);
-	struct evaluation *evaluation;
+	struct wti_sampled_model *model;
 
-	if (!model || moment->type == WTI_MOMENT_ROW)
-		return;
-	evaluation = wti_slot_of_object(&overlap->evaluations, moment->object, sizeof(*evaluation));
-	if (evaluation)
-		end_call(account, model, evaluation, moment);
+	if (moment->type == WTI_MOMENT_BATCH) {
+		see_source(overlap, moment);
+	} else if (moment->type == WTI_MOMENT_MODULE) {
+		if (moment->call->flags & WTI_CALL_OUTERMOST && moment->object)
+			begin_call(overlap, moment);
+	} else {
+		model = wti_sampled_take(&overlap->sampled, moment);
+		if (model && moment->type != WTI_MOMENT_ROW)
+			end_call(account, overlap, model, moment);
+	}
 }
 
 static void finish_overlap(struct wti_case *account, void *state,
@@ -146,13 +245,13 @@ const struct wti_rule wti_rule_rows_001 = {
 		"without triples. A row is all its inputs together: the input that was trained on "
 		"least "
 		"decides, so that a mask that is the same in most rows proves nothing. Numbers "
-		"that are no integers do not repeat by themselves. Calls of which nearly all rows "
-		"(19 in 20) were trained on evaluate the training set, and are left out. A case "
-		"is an evaluation.",
+		"that are no integers do not repeat by themselves. A round of a loader, or a call "
+		"without a loader, of which nearly all rows (19 in 20) were trained on evaluates "
+		"the training set, and is left out. A case is an evaluation.",
 	.innocent = "Evaluating all data at once, of which some is trained on (graphs). Rows of "
 		    "few numbers that are scaled and equal by chance.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
-	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
+	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH,
 	.state_bytes = sizeof(struct overlap),
 	.see = see_overlap,
 	.finish = finish_overlap,
@@ -227,9 +326,9 @@ const struct wti_rule wti_rule_rows_002 = {
 
 /* Of a model: whether its evaluations were of training inputs as a whole. */
 struct judged {
-	uint64_t whole;  /* the last training input */
-	uint64_t wholes; /* calls that were given just that */
-	uint32_t name;
+	uint64_t whole;        /* the last training input */
+	uint64_t wholes;       /* calls that were given just that */
+	struct last_call last; /* of its evaluations */
 };
 
 struct kept {
@@ -265,24 +364,27 @@ static void see_kept(struct wti_case *account, void *state, const struct wti_mom
 	judged = wti_slot_of_object(&kept->judged, moment->object, sizeof(*judged));
 	if (!judged)
 		return;
-	judged->name = moment->object->name;
 	is_kept = wti_is_evaluation_call(moment->call) && model->is_trained;
 	if (wti_is_training_call(moment->call))
 		judged->whole = whole_of(moment->call);
-	else if (is_kept)
+	if (is_kept) {
+		judged->last = last_call_of(moment);
 		judged->wholes += judged->whole && judged->whole == whole_of(moment->call);
+	}
 	wti_sampled_keep_call(model, is_kept);
 }
 
 static void judge_kept(struct wti_case *account, const struct wti_sampled_model *model,
-		       const struct judged *judged, const struct wti_moment *end)
+		       const struct judged *judged, struct wti_moment moment)
 {
 	const struct wti_input *least = least_seen(model);
 
-	if (!least || least->all.rows < ROWS_TO_NOTE || judged->wholes)
+	moment.scope = judged->last.scope;
+	moment.call = &judged->last.call;
+	if (!judged->last.name || !least || least->all.rows < ROWS_TO_NOTE || judged->wholes)
 		return;
 	if (is_most(&least->all) && wti_input_exceeds(least, least->all.seen, least->all.rows))
-		wti_violated(account, end, judged->name,
+		wti_violated(account, &moment, judged->last.name,
 			     "of %llu rows of all evaluations that the trace has a sample of, "
 			     "%llu had been trained on",
 			     (unsigned long long)least->all.rows,
@@ -299,10 +401,9 @@ static void finish_kept(struct wti_case *account, void *state, const struct wti_
 		uint64_t key = kept->judged.index.entries[i].key;
 		const struct judged *judged = wti_slot_find(&kept->judged, key);
 		const struct wti_sampled_model *model = wti_slot_find(&kept->sampled.models, key);
-		struct wti_moment end = wti_moment_of_end(training, key >> 32);
 
 		if (judged && model)
-			judge_kept(account, model, judged, &end);
+			judge_kept(account, model, judged, wti_moment_of_end(training, key >> 32));
 	}
 }
 
