@@ -56,10 +56,10 @@ COLLECTIVES = ("all_gather", "all_gather_coalesced", "all_gather_into_tensor", "
 # Python functions that the program itself calls. Others are seen by what they call.
 FUNCTIONS = {"torch": ("manual_seed", "use_deterministic_algorithms", "set_default_dtype", "stack", "einsum", "norm"),
              "torch.nn.utils": ("clip_grad_norm_", "clip_grad_value_"),
-             "torch.nn.functional": ("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "softmax", "log_softmax",
+             "torch.nn.functional": ("cross_entropy", "softmax", "log_softmax",
                                      "relu", "gelu", "dropout", "layer_norm", "batch_norm", "embedding",
                                      "max_pool2d", "binary_cross_entropy", "binary_cross_entropy_with_logits",
-                                     "kl_div", "smooth_l1_loss", "interpolate", "pad", "normalize")}
+                                     "kl_div", "interpolate", "pad", "normalize")}
 
 
 class Callbacks(Describer, Objects):
@@ -128,7 +128,8 @@ def _hook_c(torch: ModuleType, core: ModuleType, settings: Settings) -> None:
 def _hook_functions(core: ModuleType, settings: Settings) -> None:
     for module, names in FUNCTIONS.items():
         holder = sys.modules.get(module)
-        for name in names:
+        losses = [name for name in vars(holder or sys) if name.endswith("_loss") and module == "torch.nn.functional"]
+        for name in (*names, *losses):
             function = getattr(holder, name, None)
             if isinstance(function, FunctionType) and settings.wants(module, name):
                 core.hook(function, module, name)

@@ -136,6 +136,21 @@ static void divergence(struct world *w, bool is_wrong)
 	}
 }
 
+/* Another loss on the same line, which is given what it expects. */
+static void divergence_beside(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 4; i++) {
+		struct wti_digest_row *input;
+
+		call(w, i % 2 ? "cross_entropy" : "kl_div");
+		input = tensor(w, 0, 1, "8x4");
+		input->min = is_wrong && i % 2 == 0 ? 0.1 : -3;
+		input->max = is_wrong && i % 2 == 0 ? 0.7 : -0.1;
+		input->mean = is_wrong && i % 2 == 0 ? 0.25 : -1.5;
+		tell_call(w);
+	}
+}
+
 static void over_rows(struct world *w, bool is_wrong)
 {
 	for (uint64_t i = 1; i <= 3; i++) {
@@ -618,6 +633,7 @@ static const struct {
 	{"WT-RESUME-002", schedule_anew},
 	{"WT-RESUME-003", data_again},
 	{"WT-LOSS-001", divergence},
+	{"WT-LOSS-001", divergence_beside},
 	{"WT-LOSS-006", over_rows},
 	{"WT-MODE-008", never_in_training},
 	{"WT-INIT-001", untied},

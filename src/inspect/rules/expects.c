@@ -9,11 +9,6 @@ static void release_slots(void *state)
 	wti_slots_release(state);
 }
 
-static uint64_t line_of(const struct wti_call *call)
-{
-	return (uint64_t)call->stream << 32 | call->site;
-}
-
 static bool is_measured(const struct wti_value_row *value)
 {
 	return value && value->digest.count && !(value->digest.flags & WTI_TENSOR_NO_STATISTICS);
@@ -32,7 +27,7 @@ static void see_outside(struct wti_case *account, void *state, const struct wti_
 	if (moment->call->what != WTI_CALLEE_BINARY)
 		return;
 	target = wti_call_tensor(moment->call, false, 1);
-	streak = wti_slot(state, line_of(moment->call), sizeof(*streak));
+	streak = wti_slot(state, wti_line_of(moment->call), sizeof(*streak));
 	if (!is_measured(target) || !streak)
 		return;
 	if (target->digest.min >= -beyond && target->digest.max <= 1 + beyond) {
@@ -145,7 +140,7 @@ static void see_itself(struct wti_case *account, void *state, const struct wti_m
 	    a->digest.shape != b->digest.shape || a->digest.min == a->digest.max ||
 	    (a->digest.flags | b->digest.flags) & WTI_TENSOR_NO_HASH)
 		return;
-	streak = wti_slot(state, line_of(call), sizeof(*streak));
+	streak = wti_slot(state, wti_line_of(call), sizeof(*streak));
 	if (!streak)
 		return;
 	if (a->digest.hash != b->digest.hash) {

@@ -265,8 +265,7 @@ static void see_collapsed(struct wti_case *account, void *state, const struct wt
 	if (!before || !after || before->digest.count < 16 ||
 	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_STATISTICS)
 		return;
-	streak = wti_slot(&collapsed->lines, (uint64_t)call->stream << 32 | call->site,
-			  sizeof(*streak));
+	streak = wti_slot(&collapsed->lines, wti_line_of(call), sizeof(*streak));
 	if (!streak)
 		return;
 	if (!is_lost(before->digest.zeros, after->digest.zeros, after->digest.count)) {

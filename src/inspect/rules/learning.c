@@ -40,7 +40,7 @@ static void see_loss(struct wti_case *account, void *state, const struct wti_mom
 	    loss->digest.flags & WTI_TENSOR_NO_STATISTICS)
 		return;
 	shape = wti_shape_read(wti_moment_text(moment, input->digest.shape));
-	guessing = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*guessing));
+	guessing = wti_slot(state, wti_line_of(call), sizeof(*guessing));
 	if (!guessing || shape.rank < 2 || shape.extents[1] < 2)
 		return;
 	guessing->losses[guessing->count++ % LAST_LOSSES] = loss->digest.mean;

@@ -58,7 +58,7 @@ static void see_probabilities(struct wti_case *account, void *state,
 	input = wti_call_tensor(call, false, 0);
 	if (!is_measured(input))
 		return;
-	streak = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*streak));
+	streak = wti_slot(state, wti_line_of(call), sizeof(*streak));
 	if (!streak)
 		return;
 	if (!are_probabilities(moment, input, call->what == WTI_CALLEE_DIVERGENCE)) {
@@ -228,7 +228,7 @@ static void see_logarithms(struct wti_case *account, void *state, const struct w
 	/* Probabilities are another rule's. */
 	if (!is_measured(input) || are_probabilities(moment, input, false))
 		return;
-	streak = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*streak));
+	streak = wti_slot(state, wti_line_of(call), sizeof(*streak));
 	if (!streak)
 		return;
 	if (input->digest.max <= 1e-3) {

@@ -338,7 +338,7 @@ static void see_addition(struct wti_case *account, void *state, const struct wti
 	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "alpha"), -2, &alpha);
 	added = fabs(alpha) * root_mean_square(&what->digest);
 	least = unit_of(to->digest.dtype) * root_mean_square(&to->digest);
-	additions = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*additions));
+	additions = wti_slot(state, wti_line_of(call), sizeof(*additions));
 	if (!additions || added == 0)
 		return;
 	if (added >= least) {

@@ -52,6 +52,11 @@ void *wti_slot_of_parameter(struct wti_slots *slots, const struct wti_parameter 
 			bytes);
 }
 
+uint64_t wti_line_of(const struct wti_call *call)
+{
+	return ((uint64_t)call->stream << 32 | call->site) ^ (uint64_t)call->callee << 40;
+}
+
 void wti_slots_release(struct wti_slots *slots)
 {
 	wti_steady_release(&slots->memory);

@@ -22,6 +22,8 @@ void *wti_slot(struct wti_slots *slots, uint64_t key, size_t bytes);
 void *wti_slot_of_object(struct wti_slots *slots, const struct wti_object *object, size_t bytes);
 void *wti_slot_of_parameter(struct wti_slots *slots, const struct wti_parameter *parameter,
 			    size_t bytes);
+/* A function on a line: two that stand on one line are not to be confused. */
+uint64_t wti_line_of(const struct wti_call *call);
 void wti_slots_release(struct wti_slots *slots);
 
 #endif
