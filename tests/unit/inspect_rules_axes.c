@@ -201,6 +201,7 @@ static void test_rare_class(void)
 	}
 	CHECK_INT(case_of(&w, "WT-TARGET-005")->violation_count, 0);
 	CHECK(case_of(&w, "WT-TARGET-005")->held_count);
+	CHECK_INT(case_of(&w, "WT-TARGET-001")->violation_count, 0);
 	end(&w);
 }
 

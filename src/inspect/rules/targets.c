@@ -27,12 +27,16 @@ static const struct wti_value_row *classes_of(const struct wti_moment *moment)
 
 /* ---- WT-TARGET-001: one class --------------------------------------------------------------- */
 
-enum { CONSTANTS_MAX = 32, TARGETS_TO_TELL = 64, CALLS_TO_TELL = 2 };
+enum { CONSTANTS_MAX = 32, TARGETS_TO_TELL = 64, CALLS_TO_TELL = 2, CALLS_TO_WAIT = 1024 };
 
 struct line {
 	bool is_varied;
+	bool is_told;
 	double value;
-	uint64_t calls, targets;
+	uint64_t calls, targets, classes;
+	size_t stream;
+	struct wti_scope scope; /* of the first call by which it could be told */
+	struct wti_call call;   /* likewise, without its values */
 };
 
 struct constant {
@@ -65,6 +69,29 @@ static bool is_meant(const struct constant *constant, uint64_t hash)
 	return false;
 }
 
+static void note_suspicion(struct line *line, const struct wti_moment *moment)
+{
+	line->stream = moment->process->stream;
+	line->scope = moment->scope;
+	line->call = *moment->call;
+	line->call.values = NULL;
+	line->call.value_count = 0;
+}
+
+static void tell_line(struct wti_case *account, struct line *line, struct wti_moment moment)
+{
+	if (!line->is_told) {
+		moment.scope = line->scope;
+		moment.call = &line->call;
+	}
+	line->is_told = true;
+	wti_violated(account, &moment, line->call.callee,
+		     "all of %llu targets so far were %.0f, of %llu classes",
+		     (unsigned long long)line->targets, line->value,
+		     (unsigned long long)line->classes);
+}
+
+/* Sorted data begin with one class too: the others come before the epoch ends. */
 static void judge_line(struct wti_case *account, struct line *line, const struct wti_moment *moment,
 		       const struct wti_value_row *target)
 {
@@ -79,11 +106,28 @@ static void judge_line(struct wti_case *account, struct line *line, const struct
 	}
 	line->value = target->digest.min;
 	line->targets += target->digest.count;
-	if (++line->calls >= CALLS_TO_TELL && line->targets >= TARGETS_TO_TELL && shape.rank >= 2)
-		wti_violated(account, moment, moment->call->callee,
-			     "all of %llu targets so far were %.0f, of %llu classes",
-			     (unsigned long long)line->targets, line->value,
-			     (unsigned long long)shape.extents[1]);
+	if (++line->calls < CALLS_TO_TELL || line->targets < TARGETS_TO_TELL || shape.rank < 2)
+		return;
+	line->classes = shape.extents[1];
+	if (!line->call.callee)
+		note_suspicion(line, moment);
+	if (line->is_told || line->calls >= CALLS_TO_WAIT ||
+	    line->scope.epoch != moment->scope.epoch)
+		tell_line(account, line, *moment);
+}
+
+static void finish_constant(struct wti_case *account, void *state,
+			    const struct wti_training *training)
+{
+	struct constant *constant = state;
+
+	for (size_t i = 0; i < constant->lines.count; i++) {
+		struct line *line =
+			wti_slot_find(&constant->lines, constant->lines.index.entries[i].key);
+
+		if (line && line->call.callee && !line->is_varied && !line->is_told)
+			tell_line(account, line, wti_moment_of_end(training, line->stream));
+	}
 }
 
 static void see_constant(struct wti_case *account, void *state, const struct wti_moment *moment)
@@ -100,7 +144,7 @@ static void see_constant(struct wti_case *account, void *state, const struct wti
 	target = classes_of(moment);
 	if (!target || !wti_stage_is(moment, "train") || is_meant(constant, target->digest.hash))
 		return;
-	line = wti_slot(&constant->lines, (uint64_t)call->stream << 32 | call->site, sizeof(*line));
+	line = wti_slot(&constant->lines, wti_line_of(call), sizeof(*line));
 	if (line)
 		judge_line(account, line, moment, target);
 }
@@ -114,14 +158,15 @@ const struct wti_rule wti_rule_target_001 = {
 	.hint = "print a few labels as they come out of the loader",
 	.definition =
 		"The classes that one line gives to cross_entropy or nll_loss in training are not "
-		"all the same in two calls with 64 targets or more. Tensors that were made of one "
-		"value (zeros, ones, full) are left out. A case is a call.",
+		"all the same in two calls with 64 targets or more, until the epoch ends. Tensors "
+		"that were made of one value (zeros, ones, full) are left out. A case is a call.",
 	.innocent = "A part of the data that holds one class only; contrastive losses whose target "
 		    "is always the first.",
 	.needs = "no cross_entropy or nll_loss with measured classes was called in training",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct constant),
 	.see = see_constant,
+	.finish = finish_constant,
 	.release = release_constant,
 };
 
@@ -321,8 +366,7 @@ static void see_sorted(struct wti_case *account, void *state, const struct wti_m
 
 	if (!target || target->digest.count < TARGETS_OF_BATCH || !wti_stage_is(moment, "train"))
 		return;
-	sorted = wti_slot(state, (uint64_t)moment->call->stream << 32 | moment->call->site,
-			  sizeof(*sorted));
+	sorted = wti_slot(state, wti_line_of(moment->call), sizeof(*sorted));
 	if (sorted)
 		judge_batch(account, sorted, moment, target);
 }
