@@ -169,7 +169,8 @@ static int open_file(struct wt_writer *writer, const char *path, struct wt_err *
 	uint8_t header[WTI_FILE_HEADER_BYTES];
 	int status;
 
-	writer->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	/* Appending: after a half block was taken back, the next one stands where that began. */
+	writer->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
 	if (writer->fd < 0)
 		return wti_err_errno(err, "cannot create stream", path);
 	wti_file_header_write(&writer->options.identity, header);

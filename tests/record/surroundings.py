@@ -199,6 +199,12 @@ class Limited(Surroundings):
         self.assertIn("size of files (ulimit -f)", str(self.described()["limited"]))
 
 
+def own_view() -> None:
+    """What is mounted from now on is seen by this process and its children alone."""
+    if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
+        os._exit(99)
+
+
 class Places(Surroundings):
     """Folders and file systems that are missing."""
 
@@ -218,10 +224,11 @@ class Places(Surroundings):
         """In a view of the file systems of its own, these folders are empty."""
         if os.getuid():
             self.skipTest("only root can hide a file system")
+        if subprocess.run(["/bin/true"], preexec_fn=own_view).returncode:
+            self.skipTest("no view of the file systems of its own can be made: the root is no mount point, as in a chroot")
 
         def unshare() -> None:
-            if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
-                os._exit(99)
+            own_view()
             for folder in folders:
                 if LIBC.mount(b"none", folder.encode(), b"tmpfs", 0, None):
                     os._exit(98)

@@ -3,7 +3,9 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -267,6 +269,45 @@ static void test_ceiling(void)
 	end();
 }
 
+/* Wherever the file system refuses, what was written before is a valid stream, and its index
+ * follows if there is room again. */
+static void test_no_room(void)
+{
+	struct rlimit before, limit;
+	unsigned cut = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	for (unsigned room = 700; room < 100000; room += 1 + room / 16) {
+		struct wt_writer *writer;
+		struct wt_trace *trace = NULL;
+
+		begin();
+		writer = create("1.wt", 0);
+		define(writer);
+		limit = (struct rlimit){room, before.rlim_max};
+		setrlimit(RLIMIT_FSIZE, &limit);
+		for (uint64_t i = 0; i < 10000; i++) {
+			uint64_t values[] = {1, 0, i * 0x9e3779b97f4a7c15u};
+
+			wt_writer_append(writer, WT_KIND_MARK, 1, i, i * 3, values,
+					 WTI_COUNT(values), NULL);
+			if (i % 512 == 511)
+				wt_writer_flush(writer, NULL);
+		}
+		setrlimit(RLIMIT_FSIZE, &before);
+		cut += wt_writer_finish(writer, NULL) != 0;
+		REQUIRE(!wt_trace_open(folder, &trace, NULL));
+		CHECK_INT(count(trace, NULL, NULL), wt_writer_events(writer));
+		CHECK_INT(wt_reader_damage(wt_trace_stream(trace, 0))->code, 0);
+		CHECK(wt_reader_finished(wt_trace_stream(trace, 0)));
+		wt_writer_free(writer);
+		wt_trace_free(trace);
+		end();
+	}
+	CHECK(cut > 20);
+}
+
 /* A flipped bit in one block costs that block, is said, and hides nothing else. */
 static void test_damaged_block(void)
 {
@@ -384,6 +425,7 @@ static const struct test tests[] = {
 	{"text_and_fields", test_text_and_fields},
 	{"unfinished_and_growing", test_unfinished_and_growing},
 	{"ceiling", test_ceiling},
+	{"no_room", test_no_room},
 	{"damaged_block", test_damaged_block},
 	{"clocks", test_clocks},
 	{"refuses", test_refuses},
