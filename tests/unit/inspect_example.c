@@ -68,8 +68,10 @@ static void make_occasion(struct wti_occasion *occasion, struct wti_symbols *sym
 	const struct wti_relation *relation;
 
 	memset(occasion, 0, sizeof(*occasion));
-	occasion->relation = draw(chance, (uint32_t)wti_relation_count_all());
-	relation = wti_relations[occasion->relation];
+	do { /* of those that are learned, not only imported */
+		occasion->relation = draw(chance, (uint32_t)wti_relation_count_all());
+		relation = wti_relations[occasion->relation];
+	} while (!relation->moments);
 	occasion->subject[0] = wti_symbol_word(symbols, one_of(chance, subjects, 3));
 	if (relation->is_by_signature || draw(chance, 2))
 		occasion->subject[1] = wti_symbol_word(symbols, one_of(chance, seconds, 3));
