@@ -148,6 +148,16 @@ static void add_step(struct wti_buf *out, int64_t step)
 		wti_textf(out, " in step %lld", (long long)step);
 }
 
+bool wti_ended_early(const struct wti_run *run)
+{
+	static const char *const early[] = {"failed", "killed", "interrupted", "abandoned"};
+
+	for (size_t i = 0; i < sizeof(early) / sizeof(*early); i++)
+		if (!strcmp(run->status, early[i]))
+			return true;
+	return false;
+}
+
 static const char rest[] = "; what it would have done after that is not measured\n";
 
 static void add_failed(struct wti_buf *out, const struct wti_run *run, int64_t exit_status,

@@ -410,7 +410,9 @@ const struct wti_verb wti_verb_gate = {
 		"Nothing passes for lack of evidence: an assertion about a file, call, stage or "
 		"span "
 		"that does not occur, about calls that were not recorded, or of a run that lost "
-		"events is NOT MEASURED, unless it says may_be_absent = true.\n\n"
+		"events is NOT MEASURED, unless it says may_be_absent = true. Nor does what holds "
+		"of a run that ended early: of one whose program failed, unless the assertion says "
+		"may_fail = true.\n\n"
 		"Exit status: 0 all held, 1 an assertion is violated, 2 the file is wrong, 3 the "
 		"run is "
 		"unreadable or something was not measured.",

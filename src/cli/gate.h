@@ -12,7 +12,7 @@ struct wti_measured {
 	struct wti_counts counts;
 	struct wti_counter *counters; /* as of the gate, in the same order */
 	struct wt_result doctor, syscalls, profile, path;
-	char broken[256];
+	char broken[256], failed[320];
 	struct wt_err unfit;     /* code 0: it is fit */
 	struct wti_gate_run run; /* points into the others */
 };

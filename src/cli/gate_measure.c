@@ -130,9 +130,22 @@ static bool is_broken(struct wti_measured *m)
 	return *m->broken;
 }
 
+/* Some programs end with an error by design, a linter for one: the gate file can say so. */
+static bool has_failed(struct wti_measured *m)
+{
+	if (strcmp(m->seen.opened.run.status, "failed") != 0)
+		return false;
+	snprintf(m->failed, sizeof(m->failed),
+		 "'%.100s' did not come to its end: its program ended with an error; if that is "
+		 "right, say may_fail = true",
+		 m->seen.opened.run.name);
+	return true;
+}
+
 static void connect_parts(struct wti_measured *m)
 {
 	m->run.broken = is_broken(m) ? m->broken : NULL;
+	m->run.failed = has_failed(m) ? m->failed : NULL;
 	m->run.effects = &m->seen.effects;
 	m->run.counts = &m->counts;
 	m->run.recorded = m->seen.recorded;
@@ -279,6 +292,7 @@ int wti_gate_golden(const struct wti_assertion *a, const struct wti_measured *m,
 		r = 0;
 	} else {
 		r = check(path, &golden, m, ret_outcome, err);
+		wti_doubt_failed(a, &m->run, ret_outcome);
 		wti_golden_release(&golden);
 	}
 	free(path);

@@ -188,6 +188,8 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 		wt_result_fact_text(&result, "run_status", "", opened.run.status);
 	if (!whole && result.status && !strcmp(result.status, "clean"))
 		wt_result_set_status(&result, "damaged");
+	if (in->judging && wti_ended_early(&opened.run) && !strcmp(result.status, "clean"))
+		wt_result_set_status(&result, "not_measured");
 	if (result.status && !strcmp(result.status, "not_measured"))
 		whole = false;
 	r = print_result(in, &opened.run, &result, exit_code(in, &result, whole));

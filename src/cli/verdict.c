@@ -193,8 +193,10 @@ static void add_reasons(struct wti_buf *out, const struct counted *counted)
 
 /* What was found, and how much was there to find it by. */
 static void add_line(struct wti_buf *out, const struct counted *all, size_t count,
-		     size_t finding_count)
+		     const struct wt_result *result)
 {
+	bool is_whole = !result->status || strcmp(result->status, "not_measured");
+	size_t finding_count = result->finding_count;
 	uint64_t applied = 0, unmeasured = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -206,7 +208,8 @@ static void add_line(struct wti_buf *out, const struct counted *all, size_t coun
 	if (!applied)
 		wti_buf_text(out, "Nothing could be judged: ");
 	else if (!finding_count)
-		wti_buf_text(out, "No problems found. ");
+		wti_buf_text(out, is_whole ? "No problems found. "
+					   : "No problems found before it ended. ");
 	else
 		wti_textf(out, "%zu problem%s found. ", finding_count,
 			  finding_count == 1 ? "" : "s");
@@ -230,7 +233,7 @@ static void add_closing(struct wti_buf *out, const struct wt_result *result,
 	for (size_t i = 0; i < kinds && all; i++)
 		wti_show_table(out, counted[i].table, style);
 	if (kinds)
-		add_line(out, counted, kinds, result->finding_count);
+		add_line(out, counted, kinds, result);
 }
 
 void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,

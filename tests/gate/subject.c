@@ -129,6 +129,8 @@ static void train_step(int step, int data_fd)
 		connect_somewhere();
 	if (step == 5 && does("die"))
 		raise(SIGKILL);
+	if (step == 5 && does("crash"))
+		exit(1);
 	if (step == 5 && does("execute"))
 		execute("/bin/true");
 	if (step == 5 && does("outside"))

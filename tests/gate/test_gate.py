@@ -168,6 +168,28 @@ class Gate(unittest.TestCase):
         self.assertEqual((code, [row["outcome"] for row in rows]), (3, ["not_measured"] * 2), rows)
         self.assertIn("killed", rows[0]["why"])
 
+    def test_program_that_failed(self) -> None:
+        """What holds after an error in the middle may hold because of it, but what is violated is."""
+        run = f"{FOLDER.name}/crashed"
+        done = RECORDER.bench.call("record", "--syscalls", "-o", run, "--", SUBJECT, "crash", cwd=RECORDER.work)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        bodies = ('type = "duration"\nmax = 3600\n', 'type = "forbidden"\neffect = "network"\n', 'type = "rule"\ncode = "WT-*"\n',
+                  'type = "metric"\nmetric = "loss"\nmax = 1\n', 'type = "expression"\nexpression = "duration_ns > 0"\n',
+                  f'type = "golden"\ngolden = "crashed"\nfolder = "{FOLDER.name}/goldens"\n', 'type = "count"\ncall = "preadv"\nmin = 20\n')
+        made = RECORDER.bench.call("golden", "add", "crashed", "-f", "-d", f"{FOLDER.name}/goldens", run, run, run)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        expected = ["not_measured"] * (len(bodies) - 1) + ["violated"]
+        code, rows = self.gate("".join(f"[[gate]]\n{body}" for body in bodies), run)
+        self.assertEqual((code, [row["outcome"] for row in rows]), (1, expected), rows)
+        self.assertIn("ended with an error; if that is right, say may_fail = true", rows[0]["why"])
+        code, rows = self.gate(f"[[gate]]\n{bodies[0]}", run)
+        self.assertEqual(code, 3, rows)
+        code, rows = self.gate("".join(f"[[gate]]\n{body}may_fail = true\n" for body in bodies[:-1]), run)
+        self.assertEqual((code, [row["outcome"] for row in rows]), (0, ["held"] * len(rows)), rows)
+        slower = '[[gate]]\ntype = "slower"\nof = "run"\nmax = 1000\n'
+        code, result = RECORDER.bench.json("gate", "-c", self.write(slower), run, "--against", RECORDER.run())
+        self.assertIn("ended with an error", result["tables"]["assertions"][0]["why"])
+
     # ---- Others
 
     def test_rule(self) -> None:

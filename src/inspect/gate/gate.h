@@ -52,6 +52,7 @@ struct wti_assertion {
 	const char *severity_word; /* as it stands there; NULL: not said */
 	bool is_enabled;
 	bool may_be_absent;
+	bool may_fail; /* that the program ends with an error is no early end */
 	unsigned line, column;
 	const char *name;
 	/* What is measured; NULL and 0: not said. Texts are the document's. */
@@ -112,6 +113,7 @@ struct wti_gate_run {
 	const struct wti_counts *counts;
 	const char *recorded;   /* which system calls: an expression, or "all" */
 	const char *broken;     /* why nothing can be said of it at all; NULL: it is whole */
+	const char *failed;     /* its program ended with an error, in words; NULL: it did not */
 	const char *unfit;      /* why nothing can be said of system calls; NULL: it can */
 	int64_t duration_ns;    /* -1: not known */
 	int64_t peak_rss_bytes; /* -1: not known */

@@ -141,6 +141,13 @@ void wti_doubt(const struct wti_gate_run *run, unsigned about, bool is_doubtful,
 		wti_not_evaluated(outcome, "%s", why);
 }
 
+void wti_doubt_failed(const struct wti_assertion *a, const struct wti_gate_run *run,
+		      struct wti_outcome *outcome)
+{
+	if (run->failed && !a->may_fail && outcome->verdict == WTI_HELD)
+		wti_not_evaluated(outcome, "%s", run->failed);
+}
+
 /* More than was counted may have happened: what is too much is so anyway, and what is enough. */
 static void doubt_count(const struct wti_assertion *a, const struct wti_gate_run *run,
 			struct wti_outcome *outcome)
@@ -433,6 +440,7 @@ int wti_gate_judge(const struct wti_assertion *a, const struct wti_gate_run *run
 	else
 		return wti_err(err, WT_E_ARG, "'%s' is not about one run alone",
 			       wti_gate_word(a->type));
+	wti_doubt_failed(a, run, ret_outcome);
 	return 0;
 }
 
@@ -494,7 +502,8 @@ void wti_gate_slower(const struct wti_assertion *a, const struct wti_gate_run *n
 		return;
 	}
 	for (size_t i = 0; i < now_count + before_count; i++) {
-		const char *broken = i < now_count ? now[i].broken : before[i - now_count].broken;
+		const struct wti_gate_run *run = i < now_count ? &now[i] : &before[i - now_count];
+		const char *broken = run->broken ? run->broken : a->may_fail ? NULL : run->failed;
 
 		if (!broken)
 			continue;

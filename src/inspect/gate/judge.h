@@ -23,6 +23,10 @@ bool wti_was_recorded(const struct wti_gate_run *run, const char *calls,
  * where more may have happened. `about`: enum wti_about. */
 void wti_doubt(const struct wti_gate_run *run, unsigned about, bool is_doubtful,
 	       struct wti_outcome *outcome);
+/* A program that failed may have done less than it would have: what holds so far is not measured.
+ */
+void wti_doubt_failed(const struct wti_assertion *assertion, const struct wti_gate_run *run,
+		      struct wti_outcome *outcome);
 /* Of what matches a glob or a regular expression; NULL matches all. */
 bool wti_gate_matches(const char *pattern, bool is_regex, const char *text);
 

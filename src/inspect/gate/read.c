@@ -262,6 +262,7 @@ static const struct wti_gate_key own_keys[] = {
 	{"name", WTI_GATE_ALL_TYPES, WTI_FORM_TEXT, AT(name), NULL},
 	{"severity", WTI_GATE_ALL_TYPES, WTI_FORM_TEXT, AT(severity_word), "error|warning|note"},
 	{"enabled", WTI_GATE_ALL_TYPES, WTI_FORM_TRUTH, AT(is_enabled), NULL},
+	{"may_fail", WTI_GATE_ALL_TYPES, WTI_FORM_TRUTH, AT(may_fail), NULL},
 	{"may_be_absent", IS(DURATION) | IS(COUNT) | IS(BYTES) | IS(REQUIRED) | IS(EXPRESSION),
 	 WTI_FORM_TRUTH, AT(may_be_absent), NULL},
 	{"max", MEASURED | IS(SLOWER), WTI_FORM_MAX, 0, NULL},

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from harness import Harness, main
@@ -125,7 +126,9 @@ def test_verdict(t: Harness) -> None:
     t.check("an exception has its type, its line and its step",
             re.match(r"run failed in step 3: exit status 1, RuntimeError at \S+\.py:7; what it would have done after that is not "
                      r"measured$", first), first)
-    t.check("no problem is another matter", last.startswith("No problems found. "), last)
+    t.check("no problem is another matter", last.startswith("No problems found before it ended. "), last)
+    done = t.execute([t.wheeltap, "doctor", "--json", str(t.folder / f"run{t.runs}")])
+    t.equal("but it is no clean run", (done.status, json.loads(done.output)["status"]), (3, "not_measured"))
     t.record(STEPS + 'import sys\nsys.exit(4)\n')
     t.check("a status alone", told(t)[0].startswith("run failed in step 3: exit status 4; what"), told(t)[0])
     t.record("print(1)")
