@@ -88,7 +88,7 @@ static void after_step(struct wti_call *call, const struct wti_given *given, PyO
 	if (!live)
 		return;
 	wti_state_after_step(live, false);
-	if (live->count >= wti_python.step)
+	if (wti_context_begins_step(live))
 		wti_state_models();
 	is_new = wti_context_stepped(live);
 	wti_random_read();

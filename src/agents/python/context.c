@@ -5,9 +5,11 @@
  * They belong to the process, not to the thread on which they were noticed: a thread that has
  * something to tell says them first if they have changed since it last did.
  *
- * step: how often the optimizer that steps most has stepped. In a program without one, a step is
- * over when a model is called after a backward to train it, when that which was trained is called
- * at all, and when the program ends.
+ * step: an optimizer that steps begins a new one if it has stepped in this one already. Several
+ * that step in turn, as those of a GAN, so count as the one that steps most; those of phases that
+ * follow one another, as of folds, add up: one that was made after the last step begins a step,
+ * too. In a program without optimizers, a step is over when a model is called after a backward to
+ * train it, when that which was trained is called at all, and when the program ends.
  *
  * epoch: how often the loader that feeds training has been begun before.
  *
@@ -32,8 +34,9 @@ static struct {
 	const struct wt_name *training_loader;
 	struct wti_live *model; /* called last; believed only if it is found again */
 	PyObject *model_object;
-	PyObject *trained;     /* called last before the last backward; only compared */
-	bool has_stepped;      /* an optimizer */
+	PyObject *trained; /* called last before the last backward; only compared */
+	bool has_stepped;  /* an optimizer */
+	uint64_t newest;   /* of optimizers, by its order, when the last step began or was joined */
 	bool is_backward_done; /* since the last step */
 	uint64_t backward_count;
 } seen;
@@ -174,14 +177,27 @@ void wti_context_catch_up(void)
 /* ---- What happens -----------------------------------------------------------------------------
  */
 
+bool wti_context_begins_step(const struct wti_live *optimizer)
+{
+	if (!seen.has_stepped || optimizer->count == wti_python.step)
+		return true;
+	return !optimizer->count && optimizer->how == WT_FOUND_MADE &&
+	       optimizer->order > seen.newest;
+}
+
 bool wti_context_stepped(struct wti_live *optimizer)
 {
+	const struct wti_live *newest = wti_live_next(NULL, WTI_LIVE_OPTIMIZER);
+	bool is_new = wti_context_begins_step(optimizer);
+
 	seen.has_stepped = true;
 	seen.is_backward_done = false;
-	if (++optimizer->count <= wti_python.step)
-		return false;
-	step_set(optimizer->count);
-	return true;
+	if (newest && newest->order > seen.newest)
+		seen.newest = newest->order;
+	if (is_new)
+		step_set(wti_python.step + 1);
+	optimizer->count = wti_python.step;
+	return is_new;
 }
 
 void wti_context_loader_begun(struct wti_live *loader)

@@ -154,7 +154,7 @@ struct wti_python {
 	PyTypeObject *module_type;  /* torch.nn.Module, or NULL */
 	PyObject *modes[WTI_MODES]; /* functions that say whether a mode is on, or NULL */
 	bool is_missed;             /* something may have been made while we were stopped */
-	uint64_t step;              /* how often the optimizer that steps most has stepped */
+	uint64_t step;              /* see context.c */
 	uint64_t epoch;
 	const char *stage;       /* a literal */
 	uint64_t context_change; /* counts changes of the three */
@@ -193,6 +193,8 @@ extern __thread struct wti_python_thread wti_python_thread
 /* ---- context.c ------------------------------------------------------------------------------ */
 
 void wti_stage_set(const char *stage);
+/* Whether an optimizer that steps now begins a new step of the run. */
+bool wti_context_begins_step(const struct wti_live *optimizer);
 /* An optimizer has stepped; true if that began a new step of the run. */
 bool wti_context_stepped(struct wti_live *optimizer);
 /* A loader begins, and gives a batch. */

@@ -49,6 +49,28 @@ for i in range(2):
         second.zero_grad(); judge(maker(torch.ones(2, 3)).detach()).sum().backward(); second.step()
     first.zero_grad(); judge(maker(torch.ones(2, 3))).sum().backward(); first.step()
 """, ["train", "step 1", "step 2", "step 3", "step 4"]),
+    "one optimizer after another": ("""
+for fold in range(2):
+    model = Net(); optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for i in range(3):
+        optimizer.zero_grad(); loss_of(model, (torch.randn(2, 3), torch.randn(2, 1))).backward(); optimizer.step()
+""", ["train", "step 1", "step 2", "step 3", "step 4", "step 5", "step 6"]),
+    "two that were made at once, one after the other": ("""
+models = [Net(), Net()]; optimizers = [torch.optim.SGD(model.parameters(), lr=0.1) for model in models]
+for model, optimizer in zip(models, optimizers):
+    for i in range(3):
+        optimizer.zero_grad(); loss_of(model, (torch.randn(2, 3), torch.randn(2, 1))).backward(); optimizer.step()
+""", ["train", "step 1", "step 2", "step 3", "step 4", "step 5"]),
+    "a phase, then two optimizers in turn": ("""
+def made():
+    model = Net(); return model, torch.optim.SGD(model.parameters(), lr=0.1)
+def train(model, optimizer):
+    optimizer.zero_grad(); loss_of(model, (torch.randn(2, 3), torch.randn(2, 1))).backward(); optimizer.step()
+alone = made(); train(*alone); train(*alone)
+pair = made(), made()
+for i in range(3):
+    train(*pair[0]); train(*pair[1])
+""", ["train", "step 1", "step 2", "step 3", "step 4", "step 5"]),
     "closures": ("""
 model = Net(); optimizer = torch.optim.LBFGS(model.parameters(), max_iter=3)
 x, y = torch.randn(4, 3), torch.randn(4, 1)
