@@ -15,6 +15,7 @@ from ._reader import TraceError
 from .table import printable
 
 RUN_JSON_BYTES_MAX = 64 << 20
+ELSEWHERE = ".elsewhere"  # below the home: a link to the run that was last recorded into a folder of its own
 
 
 def home() -> str:
@@ -86,8 +87,10 @@ def _newest(name: str | None = None) -> str | None:
     except OSError as problem:
         raise failure("io", f"cannot open '{base}': {problem.strerror}") from None
     runs = []
-    for entry in names:
-        path = os.path.join(base, entry)
+    paths = [os.path.join(base, entry) for entry in names]
+    if name is None:
+        paths.append(os.path.realpath(os.path.join(base, ELSEWHERE)))
+    for path in paths:
         content = info(path)
         if content and name in (None, content.get("name")):
             runs.append((_age(path, content), path))
@@ -104,7 +107,7 @@ def find(word: str) -> str:
     if word == "latest":
         latest = _newest()
         if latest is None:
-            raise failure("missing", f"no runs below '{home()}'; make one with 'wheeltap record -- PROGRAM'")
+            raise failure("missing", f"no runs below '{home()}'; make one with 'wheeltap record -- PROGRAM', or name the folder of one")
         return latest
     try:
         os.stat(word)

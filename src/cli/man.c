@@ -104,7 +104,8 @@ static void main_page(struct wti_buf *out)
 		"wheeltap records a training run, whatever the program is written in, into one "
 		"compact trace and answers questions about it.\n\n"
 		"A run is a folder. It is named by its path, by its name below the home of the "
-		"runs, or by *latest*, the one that was started last, which is also the default. "
+		"runs, or by *latest*, the one that was started last, which is also the default; "
+		"also one that *record -o* put elsewhere, if there is a home of runs. "
 		"A single stream, a file that ends in \\.wt, will do in most places.\n\n"
 		"# VERBS\n\n");
 	for (size_t i = 0; wti_verbs[i]; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `record`: its options, and how they become those of a recording. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #include "record_report.h"
 #include "record_say.h"
 #include "report.h"
+#include "run.h"
 #include "run_remove.h"
 
 struct record_options {
@@ -138,6 +141,7 @@ struct recording {
 	struct wti_record_outcome outcome;
 	struct wti_record_check *check; /* or NULL */
 	const char *report;             /* or NULL */
+	int came_from;                  /* the folder we were started in; -1: we are there */
 	char base[PATH_MAX]; /* of runs, the folder of this one, the report, when we go elsewhere */
 	char folder[PATH_MAX];
 	char report_path[PATH_MAX];
@@ -152,6 +156,7 @@ static int enter(struct recording *recording, const char *directory, struct wt_e
 		r = anchor(&recording->options.folder, recording->folder, err);
 	if (!r)
 		r = anchor(&recording->report, recording->report_path, err);
+	recording->came_from = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (!r && chdir(directory))
 		r = wti_err_errno(err, "cannot enter the folder", directory);
 	return r;
@@ -272,6 +277,17 @@ static void prepare_agent(const struct recording *recording, const struct record
 	});
 }
 
+/* What is printed in the end is read where we were started. */
+static void go_back(struct recording *recording)
+{
+	if (recording->came_from < 0)
+		return;
+	if (fchdir(recording->came_from))
+		wti_warn("cannot go back to the folder of the start: %s", strerror(errno));
+	close(recording->came_from);
+	recording->came_from = -1;
+}
+
 /* Runs the program to its end and says what became of it; the exit code. */
 static int record(struct recording *recording, const struct record_options *options,
 		  const struct wti_limits *limits, char **arguments)
@@ -288,12 +304,15 @@ static int record(struct recording *recording, const struct record_options *opti
 		wti_report_error("record", false, &err);
 		return RECORD_FAILED;
 	}
+	if (recording->options.folder)
+		wti_run_remember(recording->options.base, recording->options.folder);
 	if (wti_record_run(&recording->options, outcome, &err)) {
 		if (outcome->may_run && !options->attach)
 			return run_unrecorded(&recording->options, &err);
 		wti_report_error("record", false, &err);
 		return outcome->exit_code;
 	}
+	go_back(recording);
 	if (!options->quiet)
 		wti_record_say(outcome, options->json);
 	if (recording->report && wti_record_report(outcome->folder, recording->report, &err))
@@ -337,6 +356,7 @@ static int run_here(const struct record_options *options, const struct wti_limit
 		wti_err(&err, WT_E_NOMEM, "out of memory");
 		return not_prepared(options, limits, arguments, &err);
 	}
+	recording->came_from = -1;
 	if (prepare(recording, options, &err))
 		code = not_prepared(options, limits, arguments, &err);
 	else

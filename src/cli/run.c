@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #include "runjson.h"
 
 #define DEPTH_MAX 8 /* of folders in a run */
+/* Below the home: a link to the run that was last recorded into a folder of its own (-o). */
+#define ELSEWHERE ".elsewhere"
 
 const char *wti_home(void)
 {
@@ -146,18 +149,63 @@ void wti_runs_free(struct wti_run *runs, size_t count)
 	free(runs);
 }
 
+/* A link, as that needs no room in a file; where there is no home, nothing older would be found. */
+void wti_run_remember(const char *home, const char *folder)
+{
+	char whole[PATH_MAX], link[PATH_MAX], temporary[PATH_MAX];
+
+	if (*folder == '/')
+		snprintf(whole, sizeof(whole), "%s", folder);
+	else if (!getcwd(link, sizeof(link)) ||
+		 snprintf(whole, sizeof(whole), "%s/%s", link, folder) >= (int)sizeof(whole))
+		return;
+	if (snprintf(link, sizeof(link), "%s/" ELSEWHERE, home) >= (int)sizeof(link) ||
+	    snprintf(temporary, sizeof(temporary), "%s.%d", link, (int)getpid()) >=
+		    (int)sizeof(temporary) ||
+	    symlink(whole, temporary))
+		return;
+	if (rename(temporary, link))
+		unlink(temporary);
+}
+
+/* False: there is none, or it is gone. */
+static bool find_elsewhere(struct wti_run *ret_run)
+{
+	char link[PATH_MAX], path[PATH_MAX];
+	struct wti_run run;
+
+	if (snprintf(link, sizeof(link), "%s/" ELSEWHERE, wti_home()) >= (int)sizeof(link) ||
+	    !realpath(link, path) || load(path, &run, NULL))
+		return false;
+	if (run.has_json)
+		*ret_run = run;
+	else
+		wti_run_release(&run);
+	return run.has_json;
+}
+
 static int find_latest(struct wti_run *ret_run, struct wt_err *err)
 {
+	struct wti_run elsewhere;
 	struct wti_run *runs;
 	size_t count;
 	int r = wti_runs_list(&runs, &count, err);
 
 	if (r)
 		return r;
+	if (find_elsewhere(&elsewhere)) {
+		if (!count || newest_first(&elsewhere, &runs[0]) < 0) {
+			wti_runs_free(runs, count);
+			*ret_run = elsewhere;
+			return 0;
+		}
+		wti_run_release(&elsewhere);
+	}
 	if (!count) {
 		wti_runs_free(runs, count);
 		return wti_err(err, WT_E_MISSING,
-			       "no runs below '%s'; make one with 'wheeltap record -- PROGRAM'",
+			       "no runs below '%s'; make one with 'wheeltap record -- PROGRAM', or "
+			       "name the folder of one",
 			       wti_home());
 	}
 	*ret_run = runs[0];

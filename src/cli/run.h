@@ -40,7 +40,9 @@ const char *wti_home(void);
  * is taken, or "latest" (also NULL).
  */
 int wti_run_find(const char *word, struct wti_run *ret_run, struct wt_err *err);
-/* The same of a path alone. */
+/* That a run is recorded into a folder of its own, for "latest". */
+void wti_run_remember(const char *home, const char *folder);
+/* The same as wti_run_find() of a path alone. */
 int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *err);
 void wti_run_release(struct wti_run *run);
 

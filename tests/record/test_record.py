@@ -331,6 +331,37 @@ class Folder(Recording):
         self.assertEqual(len(made), 2)
         self.assertTrue(all(name.startswith("a_b_c-") for name in made), made)
 
+    def test_latest_is_elsewhere(self) -> None:
+        """-o: what was recorded last is the latest, also if it does not lie below the home."""
+        env = {k: v for k, v in os.environ.items() if k != "WHEELTAP_HOME"}
+
+        def said(*words: str) -> subprocess.CompletedProcess[str]:
+            return subprocess.run([harness.WHEELTAP, *words], cwd=self.folder, env=env, timeout=harness.PATIENCE, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+        def latest() -> str:
+            return str(json.loads(said("info", "--json").stdout)["run"])
+
+        said("record", "-q", "--name", "first", "--", "true")
+        self.assertTrue(latest().startswith("first-"), latest())
+        said("record", "-q", "-o", "deep/second", "--", "true")
+        self.assertEqual(latest(), "second")
+        self.assertEqual(len(said("ls", "--names").stdout.split()), 1)
+        said("record", "-q", "--name", "third", "--", "true")
+        self.assertTrue(latest().startswith("third-"), latest())
+        said("record", "-q", "-o", "fourth", "--", "true")
+        shutil.rmtree(self.folder / "fourth")
+        self.assertTrue(latest().startswith("third-"), latest())
+
+    def test_path_after_directory(self) -> None:
+        """The path to look at is one from where the recorder was started."""
+        (self.folder / "here").mkdir()
+        done = subprocess.run([harness.WHEELTAP, "record", "--directory", str(self.folder), "--", harness.TALKER, "1", "0"],
+                              cwd=self.folder / "here", timeout=harness.PATIENCE, text=True, stderr=subprocess.PIPE, check=True,
+                              stdout=subprocess.DEVNULL, env={k: v for k, v in os.environ.items() if k != "WHEELTAP_HOME"})
+        path = done.stderr.split("wheeltap info ")[1].strip()
+        self.assertTrue((self.folder / "here" / path / "run.json").exists(), done.stderr)
+
     def test_running_and_abandoned(self) -> None:
         recorder = harness.start(self.run_folder, "sleep", str(harness.PATIENCE))
         program = harness.wait_for(lambda: harness.program_of(recorder.pid, "sleep"))
