@@ -295,6 +295,18 @@ static void evaluated_in_training(struct world *w, bool is_wrong)
 	tell_module(w, WTI_MOMENT_MODULE);
 }
 
+/* The evaluation is where the program calls the model, not where the model calls its parts. */
+static void test_evaluated_where(void)
+{
+	struct world w;
+
+	begin(&w);
+	evaluated_in_training(&w, true);
+	CHECK_TEXT(case_of(&w, "WT-MODE-003")->where.op, "Net.forward");
+	CHECK(strstr(case_of(&w, "WT-MODE-003")->evidence, "after 8 steps"));
+	end(&w);
+}
+
 static void frozen_norm(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Adam", "Adam");
@@ -579,9 +591,13 @@ static void test_rows(void)
 }
 
 static const struct test tests[] = {
-	{"twins", test_twins},     {"wrapped_optimizer", test_wrapped_optimizer},
-	{"callees", test_callees}, {"shapes", test_shapes},
-	{"rows", test_rows},       {NULL, NULL},
+	{"evaluated_where", test_evaluated_where},
+	{"twins", test_twins},
+	{"wrapped_optimizer", test_wrapped_optimizer},
+	{"callees", test_callees},
+	{"shapes", test_shapes},
+	{"rows", test_rows},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

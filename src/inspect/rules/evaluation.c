@@ -18,7 +18,8 @@ struct running {
 	bool is_open;
 	uint32_t flags;
 	uint32_t object;
-	bool is_counted; /* in the present gap between two steps */
+	bool is_counted;      /* in the present gap between two steps */
+	struct wti_call call; /* without its values */
 };
 
 static struct running *follow(struct wti_slots *slots, const struct wti_moment *moment)
@@ -29,13 +30,17 @@ static struct running *follow(struct wti_slots *slots, const struct wti_moment *
 
 	if (!running || !(call->flags & WTI_CALL_OUTERMOST))
 		return running;
-	if (moment->type == WTI_MOMENT_MODULE)
+	if (moment->type == WTI_MOMENT_MODULE) {
 		*running = (struct running){.is_open = true,
 					    .flags = call->flags,
 					    .object = call->object,
-					    .is_counted = running->is_counted};
-	else if (moment->type == WTI_MOMENT_MODULE_END)
+					    .is_counted = running->is_counted,
+					    .call = *call};
+		running->call.values = NULL;
+		running->call.value_count = 0;
+	} else if (moment->type == WTI_MOMENT_MODULE_END) {
 		running->is_open = false;
+	}
 	return running;
 }
 
@@ -139,18 +144,20 @@ static bool is_trained(const struct wti_moment *moment, uint32_t model)
 static void judge_call(struct wti_case *account, struct evaluation *evaluation,
 		       struct running *running, const struct wti_moment *moment)
 {
+	struct wti_moment outermost = *moment; /* where the program evaluates */
+
 	if (evaluation->is_with || !is_trained(moment, running->object))
 		return;
 	evaluation->is_with = true;
+	outermost.call = &running->call;
 	if (evaluation->gaps < GAPS_TO_JUDGE)
 		return;
 	if (moment->call->flags & WTI_CALL_TRAINING) {
 		if (evaluation->gaps_with * 4 < evaluation->gaps)
-			wti_violated(account, moment, moment->call->object,
-				     "it is in training mode in a call without gradients, %u steps "
-				     "after the beginning; such calls came in %u of the gaps "
-				     "between steps",
-				     evaluation->gaps, evaluation->gaps_with);
+			wti_violated(account, &outermost, moment->call->object,
+				     "it is in training mode while %s is called without gradients, "
+				     "after %u steps",
+				     wti_moment_text(moment, running->object), evaluation->gaps);
 	} else {
 		wti_held(account);
 	}
