@@ -250,6 +250,23 @@ static void stale_copy(struct world *w, bool is_wrong)
 	}
 }
 
+/* One that is frozen may be meant to stay: that is why, and not that there was none. */
+static void test_frozen_copy(void)
+{
+	struct world w;
+
+	begin(&w);
+	stale_copy(&w, true);
+	CHECK_INT(case_of(&w, "WT-EMA-003")->violation_count > 0, 1);
+	end(&w);
+	begin(&w);
+	parameter(&w, "Target", "bias", NULL)->requires_grad = false;
+	stale_copy(&w, true);
+	CHECK_INT(case_of(&w, "WT-EMA-003")->violation_count, 0);
+	CHECK(case_of(&w, "WT-EMA-003")->why_not);
+	end(&w);
+}
+
 static void never_iterated(struct world *w, bool is_wrong)
 {
 	struct wti_parameter *direction;
@@ -445,6 +462,7 @@ static void test_twins(void)
 }
 
 static const struct test tests[] = {
+	{"frozen_copy", test_frozen_copy},
 	{"zeros_on_purpose", test_zeros_on_purpose},
 	{"twins", test_twins},
 	{"training set", test_training_set},

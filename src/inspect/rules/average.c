@@ -324,6 +324,12 @@ static bool is_trainable_and_free(const struct wti_training *training, size_t st
 	return has_any;
 }
 
+static const char meant_to_stay[] = "the copies of a model that were called without gradients are "
+				    "frozen, in an optimizer, or in "
+				    "evaluation mode: they may be meant to stay";
+static const char too_short[] =
+	"no copy of a model was called without gradients thirty steps before the end";
+
 static void judge_copies(struct wti_case *account, struct wti_slots *slots,
 			 const struct wti_moment *moment)
 {
@@ -335,9 +341,12 @@ static void judge_copies(struct wti_case *account, struct wti_slots *slots,
 			continue;
 		if (stale->is_changed)
 			wti_held(account);
-		else if (++stale->steps >= STEPS_TO_TELL &&
-			 is_trainable_and_free(moment->training, moment->process->stream,
-					       stale->object))
+		else if (++stale->steps < STEPS_TO_TELL)
+			wti_not_measured(account, too_short);
+		else if (!is_trainable_and_free(moment->training, moment->process->stream,
+						stale->object))
+			wti_not_measured(account, meant_to_stay);
+		else
 			wti_violated(account, moment, stale->object,
 				     "a copy that is asked in training has not changed in %llu "
 				     "steps, while the model trains",
@@ -364,11 +373,14 @@ static void see_stale(struct wti_case *account, void *state, const struct wti_mo
 	if (!stale)
 		return;
 	stale->object = moment->object->name;
-	if (moment->type == WTI_MOMENT_MODULE)
-		stale->is_used |= !(moment->call->flags & WTI_CALL_GRAD) &&
-				  moment->call->flags & WTI_CALL_TRAINING;
-	else
+	if (moment->type != WTI_MOMENT_MODULE)
 		stale->is_changed = true;
+	else if (moment->call->flags & WTI_CALL_GRAD)
+		return;
+	else if (moment->call->flags & WTI_CALL_TRAINING)
+		stale->is_used = true;
+	else
+		wti_not_measured(account, meant_to_stay);
 }
 
 const struct wti_rule wti_rule_ema_003 = {

@@ -146,6 +146,10 @@ static void finish_course(struct wti_case *account, void *state,
 				     "was at its highest, %.3g, when training ended",
 				     (unsigned long long)course->steps, course->changes,
 				     course->last);
+		else
+			wti_not_measured(account, "the learning rate rose in nearly every step "
+						  "until the end, as in a run that is shorter than "
+						  "its warm-up");
 	}
 }
 
@@ -164,7 +168,8 @@ const struct wti_rule wti_rule_sched_007 = {
 		"class steps in the same process. A case is such an optimizer, but for the last "
 		"kind.",
 	.innocent = "A search for the largest rate that works; a run that was cut short.",
-	.needs = "no optimizer with a scheduler had a learning rate that changed three times",
+	.needs = "no optimizer with a scheduler had a learning rate that changed three times in "
+		 "twenty steps or more",
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
 	.see = see_course,
