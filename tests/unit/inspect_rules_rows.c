@@ -208,6 +208,26 @@ static void guesses(struct world *w, bool is_wrong)
 	}
 }
 
+/* That most of the model is frozen is said beside it. */
+static void test_guesses_frozen(void)
+{
+	struct wt_result result;
+	struct world w;
+
+	begin(&w);
+	optimizer(&w, "Adam", "Adam");
+	parameter(&w, "Net", "fc.weight", find(&w, "Adam"));
+	parameter(&w, "Net", "conv.weight", NULL)->requires_grad = false;
+	parameter(&w, "Net", "conv.bias", NULL)->requires_grad = false;
+	step(&w, "Adam");
+	guesses(&w, true);
+	wt_result_init(&result, "test");
+	wti_judge_finish(&w.judge, &result);
+	CHECK(strstr(case_of(&w, "WT-LEARN-001")->evidence, "only 1 of 3 parameters are trained"));
+	wt_result_release(&result);
+	end(&w);
+}
+
 /* ---- Parts of models ------------------------------------------------------------------------ */
 
 static void saved(struct world *w, const char *name, uint64_t hash)
@@ -462,6 +482,7 @@ static void test_twins(void)
 }
 
 static const struct test tests[] = {
+	{"guesses_frozen", test_guesses_frozen},
 	{"frozen_copy", test_frozen_copy},
 	{"zeros_on_purpose", test_zeros_on_purpose},
 	{"twins", test_twins},
