@@ -130,7 +130,7 @@ static void see_chained(struct wti_case *account, void *state, const struct wti_
 	if (call->what != WTI_CALLEE_ADD || !result || !has_graph(result) ||
 	    !moment->process->backward_count)
 		return;
-	chained = wti_slot(state, wti_line_of(call), sizeof(*chained));
+	chained = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*chained));
 	if (!chained)
 		return;
 	/* Tensors are known by their content: where nothing was added, what went in came out. */
