@@ -46,7 +46,7 @@ static int64_t rules_since(const struct state *s)
 		const struct wti_case *account = &s->judge.cases[i];
 
 		if (account->violation_count && !account->rule->audit &&
-		    account->rule->severity >= WT_WARNING && account->first_step < since)
+		    account->severity >= WT_WARNING && account->first_step < since)
 			since = account->first_step;
 	}
 	return since;

@@ -149,6 +149,31 @@ static void leaked_first(struct world *w, bool is_wrong)
 	give_rows(w, EVALUATION, is_wrong ? 300 : 100, ROWS);
 }
 
+/* A loader of its own that gives a part of what was trained on; all of it is a look at the fit. */
+static void test_split_inside(void)
+{
+	for (int all = 0; all < 2; all++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		for (uint64_t i = 0; i < 4; i++) {
+			give_batch(&w, "train");
+			give_rows(&w, TRAINING, 100 + i * ROWS, ROWS);
+		}
+		for (uint64_t i = 0; i < (all ? 4 : 1); i++) {
+			give_batch(&w, "held_out");
+			give_rows(&w, EVALUATION, 101 + i * ROWS, ROWS - 1);
+		}
+		wt_result_init(&result, "test");
+		wti_judge_finish(&w.judge, &result);
+		CHECK_INT(case_of(&w, "WT-ROWS-003")->violation_count, 1);
+		CHECK_INT(case_of(&w, "WT-ROWS-003")->severity, all ? WT_NOTE : WT_WARNING);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 /* The training set and then the held-out rows: what is evaluated together is judged apart. */
 static void test_both_sets(void)
 {
@@ -482,6 +507,7 @@ static void test_twins(void)
 }
 
 static const struct test tests[] = {
+	{"split_inside", test_split_inside},
 	{"guesses_frozen", test_guesses_frozen},
 	{"frozen_copy", test_frozen_copy},
 	{"zeros_on_purpose", test_zeros_on_purpose},

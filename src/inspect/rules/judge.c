@@ -77,6 +77,7 @@ int wti_judge_init(struct wti_judge *judge, const struct wti_training *training,
 		struct wti_case *account = &judge->cases[i];
 
 		account->rule = wti_rules[i];
+		account->severity = wti_rules[i]->severity;
 		account->training = training;
 		account->needs = needs_of(account->rule);
 		account->first_step = account->last_step = -1;
@@ -132,6 +133,12 @@ void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment)
 void wti_held(struct wti_case *account)
 {
 	account->held_count++;
+}
+
+void wti_raise(struct wti_case *account, enum wt_severity severity)
+{
+	if (severity > account->severity)
+		account->severity = severity;
 }
 
 void wti_not_measured(struct wti_case *account, const char *why)
@@ -333,7 +340,7 @@ static void add_finding(const struct wti_judge *judge, const struct wti_case *ac
 		result,
 		&(struct wt_finding){
 			.code = rule->code,
-			.severity = rule->severity,
+			.severity = account->severity,
 			.title = rule->title,
 			.step = account->first_step,
 			.rank = account->ranks.count ? (int64_t)account->ranks.entries[0].key : -1,
@@ -477,7 +484,7 @@ void wti_judge_finish(struct wti_judge *judge, struct wt_result *result)
 		for (size_t i = 0; i < judge->count; i++) {
 			const struct wti_case *account = &judge->cases[i];
 
-			if ((int)account->rule->severity == severity && account->violation_count &&
+			if ((int)account->severity == severity && account->violation_count &&
 			    is_measured(judge, account) && !cause_of(judge, account))
 				add_finding(judge, account, result);
 		}

@@ -15,6 +15,7 @@ struct wti_case {
 	const struct wti_training *training;
 	void *state;
 	uint32_t needs; /* enum wti_lack: from where that lacks it is not asked any more */
+	enum wt_severity severity; /* the rule's, or graver */
 	uint64_t held_count;
 	uint64_t violation_count;
 	struct wti_map subjects; /* symbol: how often */

@@ -329,11 +329,16 @@ struct judged {
 	uint64_t whole;        /* the last training input */
 	uint64_t wholes;       /* calls that were given just that */
 	struct last_call last; /* of its evaluations */
+	uint32_t loader;       /* of the last training call */
+	bool is_shared;        /* a batch was evaluated that no other loader gave */
+	uint64_t before;       /* rows of all evaluations before the present one */
+	uint64_t largest;      /* rows of one evaluation */
 };
 
 struct kept {
 	struct wti_sampled sampled;
 	struct wti_slots judged;
+	struct wti_slots sources; /* by stream */
 };
 
 static void release_kept(void *state)
@@ -342,6 +347,7 @@ static void release_kept(void *state)
 
 	wti_sampled_release(&kept->sampled);
 	wti_slots_release(&kept->judged);
+	wti_slots_release(&kept->sources);
 }
 
 static uint64_t whole_of(const struct wti_call *call)
@@ -351,31 +357,61 @@ static uint64_t whole_of(const struct wti_call *call)
 	return input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
 }
 
-static void see_kept(struct wti_case *account, void *state, const struct wti_moment *moment)
+static void see_call(struct judged *judged, const struct source *source,
+		     struct wti_sampled_model *model, const struct wti_moment *moment)
 {
-	struct kept *kept = state;
-	struct wti_sampled_model *model = wti_sampled_take(&kept->sampled, moment);
-	struct judged *judged;
-	bool is_kept;
+	bool is_kept = wti_is_evaluation_call(moment->call) && model->is_trained;
+	const struct wti_input *least;
 
-	(void)account;
-	if (!model || moment->type == WTI_MOMENT_ROW)
-		return;
-	judged = wti_slot_of_object(&kept->judged, moment->object, sizeof(*judged));
-	if (!judged)
-		return;
-	is_kept = wti_is_evaluation_call(moment->call) && model->is_trained;
-	if (wti_is_training_call(moment->call))
-		judged->whole = whole_of(moment->call);
 	if (is_kept) {
 		judged->last = last_call_of(moment);
 		judged->wholes += judged->whole && judged->whole == whole_of(moment->call);
+		judged->is_shared |= !source->loader || source->loader == judged->loader;
 	}
 	wti_sampled_keep_call(model, is_kept);
+	least = least_seen(model);
+	if (least && least->all.rows - judged->before > judged->largest)
+		judged->largest = least->all.rows - judged->before;
+	if (!wti_is_training_call(moment->call))
+		return;
+	judged->whole = whole_of(moment->call);
+	judged->loader = source->loader;
+	judged->before = least ? least->all.rows : 0;
 }
 
-static void judge_kept(struct wti_case *account, const struct wti_sampled_model *model,
-		       const struct judged *judged, struct wti_moment moment)
+static void see_kept(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct kept *kept = state;
+	struct source *source = wti_slot(&kept->sources, moment->process->stream, sizeof(*source));
+	struct wti_sampled_model *model;
+	struct judged *judged;
+
+	(void)account;
+	if (source && moment->type == WTI_MOMENT_BATCH) {
+		source->loader = moment->object ? moment->object->name : 0;
+		return;
+	}
+	model = wti_sampled_take(&kept->sampled, moment);
+	if (!source || !model || moment->type == WTI_MOMENT_ROW)
+		return;
+	judged = wti_slot_of_object(&kept->judged, moment->object, sizeof(*judged));
+	if (judged)
+		see_call(judged, source, model, moment);
+}
+
+/*
+ * A loader of its own that gives at most half of what was trained on was meant to give something
+ * else. All of it again is how one looks at how well a model fits.
+ */
+static bool is_split(const struct kept *kept, const struct judged *judged)
+{
+	return !judged->is_shared && kept->sampled.models.count == 1 &&
+	       judged->largest * 2 <= kept->sampled.trained.count;
+}
+
+static void judge_kept(struct wti_case *account, const struct kept *kept,
+		       const struct wti_sampled_model *model, const struct judged *judged,
+		       struct wti_moment moment)
 {
 	const struct wti_input *least = least_seen(model);
 
@@ -383,14 +419,16 @@ static void judge_kept(struct wti_case *account, const struct wti_sampled_model 
 	moment.call = &judged->last.call;
 	if (!judged->last.name || !least || least->all.rows < ROWS_TO_NOTE || judged->wholes)
 		return;
-	if (is_most(&least->all) && wti_input_exceeds(least, least->all.seen, least->all.rows))
-		wti_violated(account, &moment, judged->last.name,
-			     "of %llu rows of all evaluations that the trace has a sample of, "
-			     "%llu had been trained on",
-			     (unsigned long long)least->all.rows,
-			     (unsigned long long)least->all.seen);
-	else
+	if (!is_most(&least->all) || !wti_input_exceeds(least, least->all.seen, least->all.rows)) {
 		wti_held(account);
+		return;
+	}
+	if (is_split(kept, judged))
+		wti_raise(account, WT_WARNING);
+	wti_violated(account, &moment, judged->last.name,
+		     "of %llu rows of all evaluations that the trace has a sample of, %llu had "
+		     "been trained on",
+		     (unsigned long long)least->all.rows, (unsigned long long)least->all.seen);
 }
 
 static void finish_kept(struct wti_case *account, void *state, const struct wti_training *training)
@@ -403,7 +441,8 @@ static void finish_kept(struct wti_case *account, void *state, const struct wti_
 		const struct wti_sampled_model *model = wti_slot_find(&kept->sampled.models, key);
 
 		if (judged && model)
-			judge_kept(account, model, judged, wti_moment_of_end(training, key >> 32));
+			judge_kept(account, kept, model, judged,
+				   wti_moment_of_end(training, key >> 32));
 	}
 }
 
@@ -419,11 +458,12 @@ const struct wti_rule wti_rule_rows_003 = {
 		"whole run, 19 in 20 are not ones that it was trained on, or rows of training "
 		"repeat "
 		"as often by themselves; at least 16 of the sample. Inputs that are the training's "
-		"as a whole (graphs) are not judged. A "
-		"case is a model.",
+		"as a whole (graphs) are not judged. It is a warning where a loader that does not "
+		"give the training its batches gives at most half of what was trained on. A case "
+		"is a model.",
 	.innocent = "A run that is to show how well the model fits.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
-	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
+	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH,
 	.state_bytes = sizeof(struct kept),
 	.see = see_kept,
 	.finish = finish_kept,

@@ -94,6 +94,8 @@ uint64_t wti_threshold(const struct wti_case *account, unsigned which);
 /* Said in the finding, as what it is not, and why. */
 void wti_not_this(struct wti_case *account, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* What was found is graver than the rule's severity says. */
+void wti_raise(struct wti_case *account, enum wt_severity severity);
 /* It saw something that it needed, but what it would have judged by was not recorded. */
 void wti_not_measured(struct wti_case *account, const char *why);
 uint64_t wti_violation_count(const struct wti_case *account);
