@@ -158,11 +158,11 @@ static void test_split_inside(void)
 
 		begin(&w);
 		for (uint64_t i = 0; i < 4; i++) {
-			give_batch(&w, "train");
+			take_from(&w, "train");
 			give_rows(&w, TRAINING, 100 + i * ROWS, ROWS);
 		}
 		for (uint64_t i = 0; i < (all ? 4 : 1); i++) {
-			give_batch(&w, "held_out");
+			take_from(&w, "held_out");
 			give_rows(&w, EVALUATION, 101 + i * ROWS, ROWS - 1);
 		}
 		wt_result_init(&result, "test");
