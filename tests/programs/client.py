@@ -138,7 +138,8 @@ def test_overflow() -> None:
 
 
 def test_many() -> None:
-    seen = record([str(BUILD / "many"), "20000"], budget_ns=60_000_000_000, ring_bytes=1 << 18)
+    # Threads share the budget: on a busy machine 64 of them wait for a minute within a second.
+    seen = record([str(BUILD / "many"), "20000"], budget_ns=3_600_000_000_000, ring_bytes=1 << 18)
     said = re.search(r"expect processes (\d+) rings (\d+) marks (\d+)", seen.text)
     expect(seen.status == 0 and said is not None, seen.text[-2000:])
     assert said
