@@ -24,6 +24,7 @@ struct thrown {
 	char type[96]; /* empty: none is known */
 	char file[512];
 	long line;
+	long rank;   /* that the line was printed for; -1: not known */
 	bool is_own; /* the file is the program's, not a library's */
 };
 
@@ -96,25 +97,64 @@ static bool take_type(struct thrown *thrown, const char *line)
 	return true;
 }
 
-/* The last traceback of what a console showed. */
+/* The rank that torchrun says failed first; -1: it says nothing. */
+static long root_rank(const char *text)
+{
+	const char *at = NULL;
+
+	for (const char *next = text; (next = strstr(next, "Root Cause (first observed failure)"));)
+		at = next++;
+	at = at ? strstr(at, "\n  rank ") : NULL;
+	at = at ? strchr(at, ':') : NULL;
+	return at ? strtol(at + 1, NULL, 10) : -1;
+}
+
+/* `[rank1]: `: which torch puts before each line of a traceback; -1: it is not there. */
+static long take_rank(char **line)
+{
+	char *end = strncmp(*line, "[rank", 5) ? NULL : strstr(*line, "]: ");
+	long rank = end ? strtol(*line + 5, NULL, 10) : -1;
+
+	if (end)
+		*line = end + 3;
+	return rank;
+}
+
+/* What starts a program and fails because that did, which has its own traceback further up. */
+static bool is_launcher(const struct thrown *thrown)
+{
+	static const char *const types[] = {"ChildFailedError", "CalledProcessError"};
+	size_t bytes = strlen(thrown->type);
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && !thrown->is_own; i++)
+		if (bytes >= strlen(types[i]) &&
+		    !strcmp(thrown->type + bytes - strlen(types[i]), types[i]))
+			return true;
+	return false;
+}
+
+/* The last traceback of what a console showed, or that of the rank which failed first. */
 static void find_thrown(struct thrown *ret, char *text, const char *directory)
 {
 	struct thrown open = {0};
 	bool is_open = false;
+	long rank, root = root_rank(text);
 
 	for (char *line = text, *next; line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
 		line[strcspn(line, "\r")] = '\0';
-		if (!strncmp(line, "[rank", 5) && strstr(line, "]: "))
-			line = strstr(line, "]: ") + 3;
+		rank = take_rank(&line);
+		if (rank >= 0 && root >= 0 && rank != root)
+			continue;
 		if (!strncmp(line, "Traceback (most recent", 22)) {
-			open = (struct thrown){0};
+			open = (struct thrown){.rank = rank};
 			is_open = true;
 		} else if (is_open && !take_frame(&open, line, directory) &&
 			   take_type(&open, line)) {
-			*ret = open;
+			if (!*ret->type || !is_launcher(&open))
+				*ret = open;
 			is_open = false;
 		}
 	}
@@ -136,6 +176,8 @@ static void add_thrown(struct wti_buf *out, const struct wti_run *run)
 	if (bytes && !strncmp(file, run->directory, bytes) && file[bytes] == '/')
 		file += bytes + 1;
 	wti_textf(out, ", %s", thrown.type);
+	if (thrown.rank >= 0)
+		wti_textf(out, " of rank %ld", thrown.rank);
 	if (*file)
 		wti_textf(out, " at %s:%ld", file, thrown.line);
 }

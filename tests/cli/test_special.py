@@ -110,6 +110,37 @@ class Refused(Special):
         for _ in self.each_kind(self.folder / "run" / "console.log"):
             self.assertIn("run failed: exit status 1", self.wheeltap("doctor", "run").stdout)
 
+    def test_exception_below_a_launcher(self) -> None:
+        """Of a distributed run the exception of the rank that failed first counts, not the launcher's."""
+        shown = """\
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "{0}/train.py", line 15, in <module>
+[rank0]: Traceback (most recent call last):
+[rank1]: ValueError: bad shard
+[rank0]:   File "{0}/train.py", line 16, in <module>
+[rank0]: RuntimeError: Connection closed by peer
+Traceback (most recent call last):
+  File "/opt/bin/torchrun", line 8, in <module>
+    sys.exit(main())
+  File "/opt/lib/site-packages/torch/distributed/launcher/api.py", line 386, in launch_agent
+    raise ChildFailedError(
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============
+train.py FAILED
+Failures:
+[1]:
+  rank      : 0 (local_rank: 0)
+Root Cause (first observed failure):
+[0]:
+  rank      : 1 (local_rank: 1)
+"""
+        (self.folder / "shown").write_text(shown.format(self.folder))
+        self.assertEqual(self.wheeltap("record", "-q", "-o", "run", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
+        self.assertIn("exit status 1, ValueError of rank 1 at train.py:15;", self.wheeltap("doctor", "run").stdout)
+        (self.folder / "shown").write_text("Traceback (most recent call last):\n" + shown.split("Traceback (most recent call last):\n")[-1])
+        self.assertEqual(self.wheeltap("record", "-q", "-o", "other", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
+        self.assertIn("errors.ChildFailedError at /opt/lib/", self.wheeltap("doctor", "other").stdout)
+
     def test_module_of_a_stack(self) -> None:
         """A program that was recorded, and is something else when its names are looked up."""
         program = self.folder / "program"
