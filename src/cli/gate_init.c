@@ -62,6 +62,12 @@ static void add_times(struct draft *draft, const struct wti_gate_run *run)
 			  wti_format_ns(observed, run->duration_ns), 100 * TIME_MARGIN);
 		end(draft);
 	}
+	if (step_ns < 0) { /* which is then said, with the reason */
+		begin(draft);
+		wti_buf_text(&draft->text, "name = \"a step takes no longer\"\ntype = "
+					   "\"duration\"\nof = \"step\"\nmax = 1\n");
+		end(draft);
+	}
 	if (step_ns > 0) {
 		begin(draft);
 		wti_textf(&draft->text,

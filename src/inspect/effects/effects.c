@@ -60,9 +60,9 @@ static void find_rows(struct state *state)
 
 static void ask(struct wt_query *query, const void *options)
 {
-	static const char *const kinds[] = {"context",    "task",      "task_end", "syscall",
-					    "call_begin", "call_end",  "counter",  "state",
-					    "lost",       "descriptor"};
+	static const char *const kinds[] = {"context",    "task",       "task_end", "syscall",
+					    "call_begin", "call_end",   "counter",  "state",
+					    "lost",       "descriptor", "rank"};
 
 	(void)options;
 	query->kinds = kinds;
@@ -135,21 +135,30 @@ static void take_step(struct wti_effects_state *s, const struct wt_event *event)
 	s->step_began_ns = event->time_ns;
 }
 
-/* The first track that tells steps tells them, and stages, for all: ranks go in step with it. */
+/* All that a launcher saw before its first rank stepped came before the first step. */
+static void give_way(struct wti_effects_state *s)
+{
+	s->fx->step_count = 0;
+	wti_model_end_step(s, false);
+	s->leader.is_known = false;
+}
+
+/* The track that leads tells steps, and stages, for all: ranks go in step with it. */
 static void take_context(struct wti_effects_state *s, const struct wt_event *event)
 {
 	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
 	bool is_step = is(key, "step");
 
-	if (s->has_leader && (s->leader_stream != event->stream || s->leader_track != event->track))
+	if (is_step && s->fx->step_count <= 1 && wti_leader_yields(&s->leader, event))
+		give_way(s);
+	if (s->leader.is_known && !wti_leads(&s->leader, event))
 		return;
 	if (is(key, "stage"))
 		take_stage(s, wt_event_text(event, WT_CONTEXT_FIELD_TEXT));
 	if (!is_step)
 		return;
-	s->has_leader = true;
-	s->leader_stream = event->stream;
-	s->leader_track = event->track;
+	if (!s->leader.is_known)
+		wti_leader_set(&s->leader, event);
 	take_step(s, event);
 }
 
@@ -307,6 +316,9 @@ static int take(void *opaque, const struct wt_event *event, struct wt_err *err)
 		return 0;
 	case WT_KIND_TASK:
 		return take_birth(s, event, err);
+	case WT_KIND_RANK:
+		wti_leader_rank(&s->leader, event);
+		return 0;
 	case WT_KIND_TASK_END:
 		return take_end(s, event, err);
 	case WT_KIND_DESCRIPTOR:

@@ -6,6 +6,7 @@
 
 #include "effects.h"
 #include "inspect/inside.h"
+#include "inspect/leader.h"
 #include "syscall/handles.h"
 
 struct wti_deed_row;
@@ -27,9 +28,7 @@ struct wti_effects_state {
 	struct wti_map tid_of;     /* tid: actor plus one */
 	uint64_t *touched;         /* tallies of this step */
 	size_t touched_count, touched_capacity;
-	size_t leader_stream; /* who tells the steps */
-	uint32_t leader_track;
-	bool has_leader;
+	struct wti_leader leader; /* who tells the steps */
 	int64_t step;
 	char stage[WTI_STAGE_BYTES]; /* "": none yet */
 	int64_t step_began_ns;

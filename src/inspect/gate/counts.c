@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "counts.h"
+#include "inspect/leader.h"
 #include "inspect/table.h"
 #include "syscall/described.h"
 #include "syscall/record.h"
@@ -23,16 +24,15 @@ struct state {
 	struct wti_map heaps;  /* process: the end of its heap */
 	struct wti_map last;   /* thread: a hash of its last call */
 	uint32_t starting_pid; /* that has yet to become the program */
-	bool has_leader, in_step;
-	size_t leader_stream;
-	uint32_t leader_track;
+	bool in_step;
+	struct wti_leader leader;
 	int64_t step;
 	char stage[STAGE_BYTES];
 };
 
 static void ask(struct wt_query *query, const void *options)
 {
-	static const char *const kinds[] = {"syscall", "task", "task_end", "context"};
+	static const char *const kinds[] = {"syscall", "task", "task_end", "context", "rank"};
 
 	(void)options;
 	query->kinds = kinds;
@@ -122,12 +122,13 @@ static void take_context(struct state *s, const struct wt_event *event)
 
 	if (!is_step && !is(key, "stage"))
 		return;
-	if (!s->has_leader) {
-		s->has_leader = true;
-		s->leader_stream = event->stream;
-		s->leader_track = event->track;
+	if (is_step && !s->counts->step_count && wti_leader_yields(&s->leader, event)) {
+		s->in_step = false; /* what came before was no step of a rank */
+		s->leader.is_known = false;
 	}
-	if (s->leader_stream != event->stream || s->leader_track != event->track)
+	if (!s->leader.is_known)
+		wti_leader_set(&s->leader, event);
+	if (!wti_leads(&s->leader, event))
 		return;
 	if (is_step) {
 		int64_t step = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
@@ -307,6 +308,10 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 		return take_call(s, event, err);
 	if (event->kind->number == WT_KIND_CONTEXT) {
 		take_context(s, event);
+		return 0;
+	}
+	if (event->kind->number == WT_KIND_RANK) {
+		wti_leader_rank(&s->leader, event);
 		return 0;
 	}
 	if (event->kind->number == WT_KIND_TASK)

@@ -229,7 +229,7 @@ static void judge_duration(const struct wti_assertion *a, const struct wti_gate_
 		return;
 	}
 	if (ns < 0) {
-		wti_not_evaluated(outcome, is_step(a) ? "the program tells no steps, or only one"
+		wti_not_evaluated(outcome, is_step(a) ? "the program emits no steps, or only one"
 						      : "the run does not say how long it took");
 		return;
 	}
@@ -256,7 +256,7 @@ static void count_calls(const struct wti_assertion *a, const struct wti_gate_run
 	if (!wti_was_recorded(run, counter->call, outcome))
 		return;
 	if (per_step && !run->counts->step_count) {
-		wti_not_evaluated(outcome, "the program tells no steps, or only one");
+		wti_not_evaluated(outcome, "the program emits no steps, or only one");
 		return;
 	}
 	if (a->stage && !run->counts->saw_stage) {

@@ -354,7 +354,7 @@ static void judge_steps(const struct wti_assertion *a, const struct wti_gate_run
 	bool surely = !a->has_max || sum->step_high <= a->max;
 
 	if (!run->effects->step_time_count) {
-		wti_not_evaluated(outcome, "the program tells no steps, or only one");
+		wti_not_evaluated(outcome, "the program emits no steps, or only one");
 		return;
 	}
 	if (a->has_min && sum->tally_count > 1) {

@@ -85,6 +85,10 @@ def test_ranks(t: Harness) -> None:
     streams = {event["stream"] for event in run.events if event["kind"] == "counter"}
     t.equal("both ranks are in the trace", len(streams), 2)
     t.equal("and each says which it is", sorted((r["rank"], r["world"]) for r in run.of("rank")), [(0, 2), (1, 2)])
+    gate = t.folder / "gate.toml"
+    gate.write_text('[[gate]]\ntype = "duration"\nof = "step"\nmax = 3600\n')
+    said = t.execute([t.wheeltap, "gate", "-c", str(gate), str(t.folder / f"run{t.runs}")])
+    t.check("steps are those of a rank, not of who started them", said.status == 0 and "held" in said.output, said.output)
 
 
 def test_killed(t: Harness) -> None:
