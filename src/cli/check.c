@@ -87,8 +87,9 @@ const struct wti_verb wti_verb_check = {
 		"in your program, how often it held when it was learned; what else the same cause "
 		"violates stands beneath. Without a pack the built-in rules and the built-in pack "
 		"are asked, as in `wheeltap doctor`; -i builtin asks that pack alone.\n\n"
-		"Exit status: 0 clean, 1 findings, 3 nothing could be measured or the trace is "
-		"damaged.",
+		"Exit status: 0 no findings at or above --fail-on, which is error unless given, 1 "
+		"findings of that severity, 3 nothing could be measured, the trace is damaged, or "
+		"nothing was found in a run that ended early.",
 	.examples = "wheeltap check -i pack.json\tthe latest run\n"
 		    "wheeltap check -i pack.json --all runs/a\tand every invariant",
 	.options = options,

@@ -182,7 +182,7 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 	if (d->effects || d->counts || d->order || d->values)
 		wti_textf(out,
 			  "'%s' and '%s' differ: %llu effects, %llu counts, %llu places in "
-			  "the order, %llu values\n",
+			  "the order, %llu counters or settings\n",
 			  runs[0].opened.run.name, runs[1].opened.run.name,
 			  (unsigned long long)d->effects, (unsigned long long)d->counts,
 			  (unsigned long long)d->order, (unsigned long long)d->values);
@@ -193,6 +193,9 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 		wti_textf(out, "'%s' and '%s' did the same%s\n", runs[0].opened.run.name,
 			  runs[1].opened.run.name,
 			  strcmp(result->status, "not_measured") ? "" : ", as far as was seen");
+	if (d->effects || d->counts || d->order || d->values || is_parted)
+		wti_buf_text(out, "of the environment only some variables are recorded and "
+				  "compared (docs/private.md)\n");
 	if (noise && noise->row_count && !all)
 		wti_textf(out, "%zu counts that depend on the moment differ too (--all)\n",
 			  noise->row_count);

@@ -75,8 +75,9 @@ const struct wti_verb wti_verb_doctor = {
 		"wheeltap.toml "
 		"of the working directory: [[suppress]] with code, reason and, if wanted, path and "
 		"until.\n\n"
-		"Exit status: 0 clean, 1 findings, 3 nothing could be measured or the trace is "
-		"damaged.",
+		"Exit status: 0 no findings at or above --fail-on, which is error unless given, 1 "
+		"findings of that severity, 3 nothing could be measured, the trace is damaged, or "
+		"nothing was found in a run that ended early.",
 	.examples = "wheeltap doctor\tthe latest run\n"
 		    "wheeltap doctor --all runs/a\tand every rule, with what it needs",
 	.options = options,

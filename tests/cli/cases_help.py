@@ -58,6 +58,13 @@ def test_every_option_is_explained(b: Bench) -> None:
             assert len(words) >= 2, (verb, block)
 
 
+def test_exit_status_names_severity(b: Bench) -> None:
+    """A warning alone is 0, so "1 findings" would be wrong."""
+    for verb in ("doctor", "check"):
+        text = " ".join(b.run(verb, "--help").out.split())
+        assert "0 no findings at or above --fail-on" in text.split("Exit status:")[1], verb
+
+
 def test_manual_pages_are_valid(b: Bench) -> None:
     scdoc = shutil.which("scdoc")
     if not scdoc:

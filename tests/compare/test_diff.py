@@ -98,7 +98,10 @@ class Diff(Case):
         self.assertEqual((code, result["parting_step"]), (1, 7), result)
         self.assertEqual(rows(result, "parting", "step", "name", "a", "b"), [(7, "loss", "0.125", "1.125")])
         self.assertEqual(result["tables"]["setup"], [])
-        self.assertIn("at step 7: 1 of its values differ\n~ loss  0.125 -> 1.125\n", self.bench.call("diff", a, b).stdout)
+        shown = self.bench.call("diff", a, b).stdout
+        self.assertIn("at step 7: 1 of its values differ\n~ loss  0.125 -> 1.125\n", shown)
+        self.assertNotRegex(shown, r"differ: .* \d+ values")
+        self.assertIn("of the environment only some variables are recorded", shown)
         code, result = self.bench.json("diff", a, c)
         self.assertEqual((code, result["tables"]["parting"]), (0, []), result)
 
