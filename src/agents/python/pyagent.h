@@ -231,6 +231,9 @@ void wti_counter(struct wt_name *name, double value);
 /* ---- site.c --------------------------------------------------------------------------------- */
 
 bool wti_site_init(void);
+/* What a cell of a notebook is known by, of the file that it was compiled under; NULL: it is none.
+ */
+struct wt_name *wti_cell_name(PyObject *file); /* cell.c */
 /* True if this place is in a library: under one of the prefixes. */
 bool wti_site_in_library(PyCodeObject *code);
 /* The same, kept in mind for wti_site_in_same_library(). */

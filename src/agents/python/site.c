@@ -63,7 +63,9 @@ static struct note *make_note(PyCodeObject *code)
 #endif
 	note->unit_count = (uint32_t)units;
 	note->in_library = under_library(code->co_filename);
-	note->file = wti_name_of_text(code->co_filename);
+	note->file = wti_cell_name(code->co_filename);
+	if (!note->file)
+		note->file = wti_name_of_text(code->co_filename);
 	note->function = wti_name_of_text(function);
 	if (wti_code_extra_set(code, wti_python.code_extra, note) < 0) {
 		PyErr_Clear();

@@ -140,6 +140,27 @@ def test_verdict(t: Harness) -> None:
             ("run finished; no step of a training was recorded", "Nothing could be judged: "))
 
 
+CELLS = """
+import sys, types
+shell = types.ModuleType("IPython.core.interactiveshell")
+class InteractiveShell: pass
+InteractiveShell._instance = InteractiveShell()
+InteractiveShell._instance.compile = types.SimpleNamespace(_filename_map={"/tmp/ipykernel_4711/3141592653.py": 7})
+shell.InteractiveShell = InteractiveShell
+sys.modules[shell.__name__] = shell
+import torch
+for name in ("/tmp/ipykernel_4711/3141592653.py", "<ipython-input-12-0a1b2c3d4e5f>"):
+    exec(compile("import torch\\ntorch.nn.Linear(2, 2)(torch.ones(1, 2))", name, "exec"), {})
+"""
+
+
+def test_cells(t: Harness) -> None:
+    """A cell of a notebook is known by its number, not by the hash that its file is called."""
+    run = t.record(CELLS)
+    sites = {call["site"] for call in run.calls("Linear.forward")}
+    t.equal("two cells, each with its line", sites, {"Cell In[7]:2", "Cell In[12]:2"}, run.errors)
+
+
 def test_observed(t: Harness) -> None:
     """What was seen comes before what was learned."""
     folders = []
@@ -156,4 +177,4 @@ def test_observed(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_epochs, test_ranks, test_killed, test_verdict, test_observed, require=("torch",))
+    main(test_epochs, test_ranks, test_killed, test_verdict, test_cells, test_observed, require=("torch",))
