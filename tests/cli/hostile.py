@@ -204,9 +204,9 @@ def their_state(rank: int, step: int, value: int) -> str:
                        "process_id": 10 + rank, "time": 100 * step + rank, "meta_vars": meta, "attributes": attributes})
 
 
-def their_invariant(parameter: dict[str, str]) -> str:
+def their_invariant(parameter: dict[str, str], group: str = EVIL_TEXT) -> str:
     clause = {"type": "unequal", "prop_name": "process_id", "prop_dtype": "int"}
-    condition = {EVIL_TEXT: {"inverted": False, "preconditions": [{"clauses": [clause]}]}}
+    condition = {group: {"inverted": False, "preconditions": [{"clauses": [clause]}]}}
     return json.dumps({"relation": "ConsistencyRelation", "params": [parameter] * 2, "precondition": condition,
                        "num_positive_examples": 100, "text_description": EVIL_TEXT})
 

@@ -166,7 +166,7 @@ def prepare(folder: Path, schema: Path) -> None:
     name("broken_EVIL.log").write_text(states[0] + "\n{" + EVIL_TEXT)
     parameters = [{"param_type": "VarTypeParam", "var_type": EVIL_TEXT, "attr_name": "data"},
                   {"param_type": "APIParam", "api_full_name": EVIL_TEXT}]
-    name("EVIL.inv").write_text("".join(their_invariant(parameter) + "\n" for parameter in parameters))
+    name("EVIL.inv").write_text("".join(their_invariant(parameter, group) + "\n" for parameter in parameters for group in ("var", EVIL_TEXT)))
     evil = toml(EVIL_TEXT)
     name("EVIL.toml").write_text(f"[record]\nname = 3\n{evil} = {evil}\n")
     name("EVIL.yaml").write_bytes(b"pytorch_path: 3\n" + json.dumps(EVIL_TEXT).encode() + b": 1\n" + EVIL_UTF8)

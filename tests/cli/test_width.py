@@ -143,7 +143,7 @@ def prepare(bench: Bench, schema: Path) -> None:
     states = [hostile.their_state(rank, step, 7 * step + (rank if step > 3 else 0)) for step in range(8) for rank in range(2)]
     (folder / "trace_theirs.log").write_text("\n".join(states) + "\n")
     parameter = {"param_type": "VarTypeParam", "var_type": TEXT, "attr_name": "data"}
-    (folder / "theirs.inv").write_text(hostile.their_invariant(parameter) + "\n")
+    (folder / "theirs.inv").write_text(hostile.their_invariant(parameter, "var") + "\n")
     name = hostile.toml(TEXT)
     (folder / "gate.toml").write_text(
         f"[[gate]]\nname = {name}\ntype = 'count'\ncall = 'openat'\nmax = 0\n"
