@@ -153,12 +153,15 @@ static const struct wti_object *successor(const struct wti_training *training,
 struct idle {
 	uint64_t step_count; /* of its optimizer, at the scheduler's last step */
 	uint32_t streak;
+	struct wti_scope scope; /* in which that began */
 };
 
+/* Reported at the second in a row, and placed at the first. */
 static void see_idle(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = optimizer_of(moment->training, moment->object);
 	struct idle *idle = wti_slot_of_object(state, moment->object, sizeof(*idle));
+	struct wti_moment first = *moment;
 	const struct wti_object *other;
 
 	if (!optimizer || !idle)
@@ -169,12 +172,16 @@ static void see_idle(struct wti_case *account, void *state, const struct wti_mom
 	if (!other) {
 		idle->streak = 0;
 		wti_held(account);
-	} else if (++idle->streak >= 2) {
-		wti_violated(account, moment, moment->object->name,
+		return;
+	}
+	if (!idle->streak++)
+		idle->scope = moment->scope;
+	first.scope = idle->streak == 2 ? idle->scope : moment->scope;
+	if (idle->streak >= 2)
+		wti_violated(account, &first, moment->object->name,
 			     "it belongs to %s, which no longer steps; %s steps its parameters now",
 			     wti_moment_text(moment, optimizer->name),
 			     wti_moment_text(moment, other->name));
-	}
 }
 
 const struct wti_rule wti_rule_sched_003 = {
