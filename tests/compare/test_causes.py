@@ -108,10 +108,29 @@ class Causes(Case):
         done = self.bench.call("diff", *runs)
         self.assertEqual((done.returncode, done.stdout.count("\n")), (0, 1), done.stdout)
 
+    def test_random_names_that_look_like_words(self) -> None:
+        """Six letters that mkstemp() drew: the file was made as such files are, and is gone at the end."""
+        program = self.script("import os, sys\nfor name, end in (('st' + sys.argv[1], os.unlink), ('in' + sys.argv[1], lambda n: os.rename(n, 'x'))):\n"
+                              "    os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))\n    end(name)\n")
+        self.learn(*program, "vwmwwu")
+        self.assertEqual(self.check(*program, "gwwrfv"), [])
+
+    def test_an_edited_source(self) -> None:
+        """That the program is longer than it was is a note; what it does is what counts."""
+        program = self.script("open('out', 'w').write('x')\n")
+        self.learn(*program)
+        self.assertEqual(self.check(*self.script("# longer\nopen('out', 'w').write('x')\n")), [])
+        self.found("'$CWD/out' is written 2 bytes", *self.script("# longer\nopen('out', 'w').write('xy')\n"))
+
+    def test_a_program_that_is_missing(self) -> None:
+        both = "cp program.sh a\ncp a b\nrm a\n"
+        self.learn(*self.shell(both))
+        self.found("'sh > rm'", *self.shell(both.replace("rm a\n", "")))
+
     def test_words_are_no_random_names(self) -> None:
         """A private file with a name of eight letters keeps its name."""
-        program = self.script("import os\nos.close(os.open('settings.json', os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))\n"
-                              "os.unlink('settings.json')\n")
+        program = self.script("import os\nif os.path.exists('settings.json'):\n    os.unlink('settings.json')\n"
+                              "os.close(os.open('settings.json', os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))\n")
         self.learn(*program)
         self.assertIn('"$CWD/settings.json"', (self.bench.folder / "goldens" / "it.toml").read_text())
 

@@ -154,15 +154,21 @@ static uint32_t open_flags(const struct wti_doing *d, uint32_t *ret_mode)
 static void begin_anew(struct wti_doing *d)
 {
 	d->s->fx->things[d->thing].moved_to = 0;
+	d->s->fx->things[d->thing].is_gone = false;
 }
 
 /* mkstemp() and Python's tempfile make files that are new and theirs alone. */
+static bool is_as_temp(uint32_t flags, uint32_t mode)
+{
+	return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) && (mode & 07777) == 0600;
+}
+
 static void prepare_open(struct wti_doing *d)
 {
 	uint32_t mode, flags = open_flags(d, &mode);
 	bool is_at = !strncmp(wti_call_name(d->call->arch, d->call->nr), "openat", 6);
 
-	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) && (mode & 07777) == 0600)
+	if (is_as_temp(flags, mode))
 		made_as_temp(d, is_at ? 1 : 0, is_at ? arg(d, 0) : AT_FDCWD);
 }
 
@@ -174,6 +180,7 @@ static void act_open(struct wti_doing *d)
 
 	if (flags & O_CREAT || is_new)
 		begin_anew(d);
+	d->s->fx->things[d->thing].is_made_as_temp |= is_as_temp(flags, mode);
 	wti_model_add(d->s, d->thing, WTI_DEED_OPENED, 1);
 	d->deed = WTI_DEED_OPENED;
 	if (is_new && may_write)
@@ -394,6 +401,7 @@ static void prepare_renameat(struct wti_doing *d)
 static void act_remove(struct wti_doing *d)
 {
 	d->s->fx->things[d->thing].is_dirty = false;
+	d->s->fx->things[d->thing].is_gone = true;
 	wti_did(d, WTI_DEED_REMOVED, 1);
 }
 
@@ -418,6 +426,7 @@ static void act_mkdir(struct wti_doing *d)
 {
 	begin_anew(d);
 	d->s->fx->things[d->thing].permissions = mkdir_mode(d);
+	d->s->fx->things[d->thing].is_made_as_temp |= mkdir_mode(d) == 0700;
 	wti_did(d, WTI_DEED_MADE, 1);
 }
 

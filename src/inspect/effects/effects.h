@@ -111,6 +111,8 @@ struct wti_thing {
 	uint32_t moved_to;       /* index plus one */
 	uint32_t searched_count; /* times that a search for a program came by */
 	bool is_dirty;           /* written and not synced */
+	bool is_gone;            /* removed, and not made again */
+	bool is_made_as_temp;    /* as mkstemp() and mkdtemp() make theirs */
 	bool is_touched;
 };
 

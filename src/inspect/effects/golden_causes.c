@@ -4,10 +4,12 @@
  *
  *   a thing that took the place of another         said with the one that is missing
  *   what a new process did, or did in addition     said with the first new process
+ *   what happens less often, without a process     said with the process that is missing
  *   what a package or library brings along         said with the first
  *   files beside a file (x.db-wal), its folder     said with the file
  *   what is computed from a file that differs      said with that file
  *   the same of other files of the sort            said with the first
+ *   what one program only looks at                 said with what it does else
  */
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +155,24 @@ static void follow_parents(struct causes *k, size_t i)
 	}
 }
 
+/* A program that is not executed any more goes with the process that is not started any more. */
+static void follow_missing_process(struct causes *k, size_t i)
+{
+	const char *program = name_of(&k->c->all[i]);
+	const char *slash = strrchr(program, '/');
+
+	program = slash ? slash + 1 : program;
+	for (size_t j = 0; j < k->c->count; j++) {
+		const char *role = name_of(&k->c->all[j]), *last = strstr(role, " > ");
+
+		while (last && strstr(last + 3, " > "))
+			last = strstr(last + 3, " > ");
+		if (type_of(&k->c->all[j]) == WTI_THING_PROCESS && k->c->all[j].golden && last &&
+		    !strcmp(last + 3, program) && follow(k->c, i, j))
+			return;
+	}
+}
+
 static void follow_processes(struct causes *k)
 {
 	struct wti_checking *c = k->c;
@@ -161,6 +181,8 @@ static void follow_processes(struct causes *k)
 		struct wti_deviation *d = &c->all[i];
 		uint32_t leader = 0;
 
+		if (type_of(d) == WTI_THING_PROGRAM && d->golden)
+			follow_missing_process(k, i);
 		if (!d->thing)
 			continue;
 		if (d->thing->type == WTI_THING_PROCESS) {
@@ -174,6 +196,56 @@ static void follow_processes(struct causes *k)
 			leader = k->busy[index_of(c, d->thing)];
 		if (leader)
 			follow(c, i, leader - 1);
+	}
+}
+
+/* ---- Processes that are missing -------------------------------------------------------------- */
+
+static bool is_only_less(const struct wti_deviation *d)
+{
+	if (!d->thing)
+		return !d->instead;
+	for (size_t i = 0; i < d->off_count; i++)
+		if (d->offs[i].tally && d->offs[i].tally->total >= d->offs[i].total.low)
+			return false;
+	return d->off_count && d->golden && !d->off_more && !d->is_mode && !d->is_via;
+}
+
+static size_t parent_bytes(const char *role)
+{
+	size_t bytes = 0;
+
+	for (const char *at = strstr(role, " > "); at; at = strstr(at + 3, " > "))
+		bytes = (size_t)(at - role);
+	return bytes;
+}
+
+static bool are_siblings(const char *a, const char *b)
+{
+	size_t bytes = parent_bytes(a);
+
+	return bytes && bytes == parent_bytes(b) && !memcmp(a, b, bytes);
+}
+
+/*
+ * What a process did that is not started any more is not in the golden by process: whatever
+ * happens less often is taken for its part. A sibling that is started in addition took its place.
+ */
+static void follow_missing(struct wti_checking *c)
+{
+	size_t first = SIZE_MAX;
+
+	for (size_t i = 0; i < c->count && first == SIZE_MAX; i++)
+		if (type_of(&c->all[i]) == WTI_THING_PROCESS && is_only_less(&c->all[i]))
+			first = i;
+	for (size_t i = 0; i < c->count && first != SIZE_MAX; i++) {
+		struct wti_deviation *d = &c->all[i];
+		bool is_process = type_of(d) == WTI_THING_PROCESS;
+
+		if (i != first &&
+		    (is_only_less(d) || (is_process && is_only_more(d) &&
+					 are_siblings(name_of(d), name_of(&c->all[first])))))
+			follow(c, i, first);
 	}
 }
 
@@ -212,13 +284,25 @@ static bool is_beside(const char *name, const char *file)
 	       !strchr(name + bytes, '/');
 }
 
+/* Whether it is a folder that is synced more or less often, with `file` in it. */
+static bool is_folder_of(const struct wti_checking *c, const struct wti_deviation *d,
+			 const char *file)
+{
+	const struct wti_off *cause = wti_deviation_cause(c, d);
+	size_t bytes = strlen(name_of(d));
+
+	return cause && !strcmp(cause->word, "synced") && !strncmp(file, name_of(d), bytes) &&
+	       file[bytes] == '/' && !strchr(file + bytes + 1, '/');
+}
+
 static void follow_files(struct wti_checking *c)
 {
 	for (size_t i = 0; i < c->count; i++)
 		for (size_t j = 0; j < c->count && !c->all[i].leader; j++)
 			if (i != j && type_of(&c->all[i]) == WTI_THING_FILE &&
 			    type_of(&c->all[j]) == WTI_THING_FILE &&
-			    is_beside(name_of(&c->all[i]), name_of(&c->all[j])))
+			    (is_beside(name_of(&c->all[i]), name_of(&c->all[j])) ||
+			     is_folder_of(c, &c->all[i], name_of(&c->all[j]))))
 				follow(c, i, j);
 }
 
@@ -328,6 +412,38 @@ static void follow_alike(struct wti_checking *c)
 				follow(c, i, j);
 }
 
+/* ---- Only looked at -------------------------------------------------------------------------- */
+
+/* Nothing was done to it, and nothing found in it: other names were asked for, or more often. */
+static bool is_only_looked_at(const struct wti_checking *c, const struct wti_deviation *d)
+{
+	const struct wti_off *cause = wti_deviation_cause(c, d);
+
+	if (type_of(d) != WTI_THING_FILE || !d->thing || d->is_mode || d->is_via)
+		return false;
+	if (cause)
+		return wti_deed_by_word(cause->word) < 0;
+	for (const struct wti_tally *t = wti_effects_first(c->run, index_of(c, d->thing)); t;
+	     t = wti_effects_next(c->run, t))
+		if (t->total && t->deed < WTI_DEED_COUNT)
+			return false;
+	return true;
+}
+
+/* A program that does something else looks elsewhere for it: at one look, all are said. */
+static void follow_looks(struct wti_checking *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->all[i].leader || !is_only_looked_at(c, &c->all[i]))
+			continue;
+		for (size_t j = 0; j < c->count && !c->all[i].leader; j++)
+			if (i != j && c->all[j].thing && type_of(&c->all[j]) == WTI_THING_FILE &&
+			    role_of(c, &c->all[i]) == role_of(c, &c->all[j]) &&
+			    (j < i || !is_only_looked_at(c, &c->all[j])))
+				follow(c, i, j);
+	}
+}
+
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 int wti_golden_find_causes(struct wti_checking *c)
@@ -347,10 +463,12 @@ int wti_golden_find_causes(struct wti_checking *c)
 	find_busy(&k);
 	follow_processes(&k);
 	pair_up(c);
+	follow_missing(c);
 	follow_first(c);
 	follow_files(c);
 	follow_flow(c);
 	follow_alike(c);
+	follow_looks(c);
 	free(k.of_thing);
 	free(k.busy);
 	return 0;

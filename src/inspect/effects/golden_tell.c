@@ -213,8 +213,50 @@ static const char *code_of(const struct wti_deviation *d, const struct wti_off *
 									     : "WT-GOLD-003";
 }
 
+/* What programmers write and edit, and interpreters, compilers and make read. */
+static bool is_source(const char *name)
+{
+	static const char *const ends[] = {
+		".py",         ".sh",       ".bash",     ".pl",          ".pm",
+		".rb",         ".js",       ".ts",       ".lua",         ".R",
+		".jl",         ".c",        ".h",        ".cc",          ".cpp",
+		".hpp",        ".cu",       ".rs",       ".go",          ".java",
+		".mk",         ".in",       ".toml",     ".yaml",        ".yml",
+		".cmake",      "/Makefile", "/makefile", "/GNUmakefile", "/CMakeLists.txt",
+		"/meson.build"};
+	size_t bytes = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t end = strlen(ends[i]);
+
+		if (bytes > end && !strcmp(name + bytes - end, ends[i]))
+			return true;
+	}
+	return false;
+}
+
+/* How long a source is, is not what the program does: who edits it knows that. */
+static bool is_edited_source(const struct wti_deviation *d)
+{
+	static const char *const reading = "read_bytes read pread64 readv lseek mmap munmap";
+
+	if (!d->thing || !d->golden || d->is_mode || d->is_via || d->off_more || !d->off_count ||
+	    !is_source(d->thing->name))
+		return false;
+	for (size_t i = 0; i < d->off_count; i++) {
+		const char *at = strstr(reading, d->offs[i].word);
+		size_t bytes = strlen(d->offs[i].word);
+
+		if (!at || (at > reading && at[-1] != ' ') || (at[bytes] && at[bytes] != ' '))
+			return false;
+	}
+	return true;
+}
+
 enum wt_severity wti_deviation_severity(const struct wti_deviation *d)
 {
+	if (is_edited_source(d))
+		return WT_NOTE;
 	switch (d->thing ? d->thing->type : d->golden->type) {
 	case WTI_THING_CONSOLE:
 	case WTI_THING_SYSTEM:
