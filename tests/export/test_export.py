@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every export format, read back by something that shares no code with the exporters.
 
+One file, though a long one: all formats are read back from the same trace and compared with the same rows.
+
 usage: test_export.py WHEELTAP MAKE_TRACE GOLDEN_FOLDER
 """
 

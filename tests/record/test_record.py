@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `wheeltap record` promises to the program, to the terminal and to whoever reads the run later.
 
+One file, though a long one: a list of promises, a short test each; folders, names, limits, git and sessions have their own files.
+
 usage: test_record.py BUILD [NAME...]
 """
 

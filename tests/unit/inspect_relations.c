@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What relations tell, each with a run in a few lines of which a fact is always true and one of
- * which it is not. How occasions become invariants is tested in inspect_learn.c.
+ * which it is not. How occasions become invariants is tested in inspect_learn.c. One file, though a
+ * long one: it is a list of cases that share a dozen lines of setting and nothing else.
  */
 #include <stdio.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules about what models and losses are given, their modes, copies of them, and checkpoints, each
- * with a run in a few lines that violates it and one that does not.
+ * with a run in a few lines that violates it and one that does not. One file, though a long one: a
+ * list of short cases about one model, which all of them begin with.
  */
 #include "rules_world.h"
 

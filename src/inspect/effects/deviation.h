@@ -25,7 +25,11 @@ struct wti_deviation {
 	const struct wti_thing *instead;       /* of a missing thing: what is there in its place */
 	bool is_mode;                          /* other permissions */
 	bool is_via;                           /* renamed from something else, or not any more */
-	size_t leader; /* index plus one of the one that it is said with; 0: none */
+	/* Once all are found (golden_causes.c): */
+	const struct wti_off
+		*cause; /* the count that explains the others; NULL: it is not a count */
+	uint32_t role;  /* thing plus one: the process that did it; 0: not known */
+	size_t leader;  /* index plus one of the one that it is said with; 0: none */
 	struct wti_off offs[WTI_OFFS_MAX];
 	size_t off_count;
 	size_t off_more;

@@ -360,47 +360,6 @@ static void end_others(struct wti_effects_state *s)
 	}
 }
 
-/* Six letters and more, as mkstemp() may draw them, with no mark of being drawn. */
-static bool may_be_random(const char *base)
-{
-	size_t bytes = strcspn(base, ".");
-
-	return bytes >= 6 && bytes <= 16 &&
-	       strspn(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-		       bytes;
-}
-
-/* Made as temporary files are, and gone at the end: that it is none by its name was chance. */
-static bool was_temporary(const struct wti_thing *thing)
-{
-	const char *slash = strrchr(thing->name, '/');
-
-	return thing->type == WTI_THING_FILE && slash && may_be_random(slash + 1) &&
-	       thing->is_made_as_temp && (thing->is_gone || thing->moved_to);
-}
-
-static void name_temporary(struct wti_effects_state *s)
-{
-	struct wti_effects *fx = s->fx;
-
-	for (uint32_t i = 0; i < fx->thing_count; i++) {
-		const char *old = fx->things[i].name, *slash = strrchr(old, '/'), *dot;
-
-		if (!was_temporary(&fx->things[i]))
-			continue;
-		dot = strchr(slash, '.');
-		wti_buf_clear(&s->text);
-		wti_buf_append(&s->text, old, (size_t)(slash - old) + 1);
-		wti_buf_printf(&s->text, "<temp>%s", dot ? dot : "");
-		if (!wti_effects_rename(fx, i, wti_model_text(fx, &s->text)))
-			fx->failed = WT_E_NOMEM;
-		for (uint32_t j = 0; j < fx->thing_count; j++)
-			if (fx->things[j].via == old)
-				fx->things[j].via = wti_arena_text(
-					&fx->arena, wti_buf_cstr(&s->text), s->text.bytes);
-	}
-}
-
 /* What was left out for a ceiling is counted and said; for want of memory there is no answer. */
 static bool ran_out(const struct wti_effects_state *s)
 {
@@ -427,7 +386,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	wti_actors_finish(s);
 	wti_model_end_step(s, false);
 	wti_searches_drop(s->fx);
-	name_temporary(s);
+	wti_model_temporary(s);
 	wti_model_crowds(s);
 	wti_model_finish(s->fx);
 	s->fx->duration_ns = s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0;

@@ -2,8 +2,8 @@
 /*
  * Knows which deviations have one cause: one of them is reported, and names the others. In order:
  *
- *   a thing that took the place of another         said with the one that is missing
  *   what a new process did, or did in addition     said with the first new process
+ *   a thing that took the place of another         said with the one that is missing
  *   what happens less often, without a process     said with the process that is missing
  *   what a package or library brings along         said with the first
  *   files beside a file (x.db-wal), its folder     said with the file
@@ -22,6 +22,16 @@ struct causes {
 	uint32_t *of_thing; /* by thing of the run: its deviation plus one */
 	uint32_t *busy;     /* by thing: the new process that touched it, its deviation plus one */
 };
+
+/* The place in a role from which its last program stands: behind "make > " in "make > cc". */
+static size_t last_of(const char *role)
+{
+	size_t at = 0;
+
+	for (const char *next = strstr(role, " > "); next; next = strstr(next + 3, " > "))
+		at = (size_t)(next - role) + 3;
+	return at;
+}
 
 static size_t root_of(const struct wti_checking *c, size_t i)
 {
@@ -163,12 +173,10 @@ static void follow_missing_process(struct causes *k, size_t i)
 
 	program = slash ? slash + 1 : program;
 	for (size_t j = 0; j < k->c->count; j++) {
-		const char *role = name_of(&k->c->all[j]), *last = strstr(role, " > ");
+		const char *role = name_of(&k->c->all[j]);
 
-		while (last && strstr(last + 3, " > "))
-			last = strstr(last + 3, " > ");
-		if (type_of(&k->c->all[j]) == WTI_THING_PROCESS && k->c->all[j].golden && last &&
-		    !strcmp(last + 3, program) && follow(k->c, i, j))
+		if (type_of(&k->c->all[j]) == WTI_THING_PROCESS && k->c->all[j].golden &&
+		    last_of(role) && !strcmp(role + last_of(role), program) && follow(k->c, i, j))
 			return;
 	}
 }
@@ -211,20 +219,11 @@ static bool is_only_less(const struct wti_deviation *d)
 	return d->off_count && d->golden && !d->off_more && !d->is_mode && !d->is_via;
 }
 
-static size_t parent_bytes(const char *role)
-{
-	size_t bytes = 0;
-
-	for (const char *at = strstr(role, " > "); at; at = strstr(at + 3, " > "))
-		bytes = (size_t)(at - role);
-	return bytes;
-}
-
 static bool are_siblings(const char *a, const char *b)
 {
-	size_t bytes = parent_bytes(a);
+	size_t bytes = last_of(a);
 
-	return bytes && bytes == parent_bytes(b) && !memcmp(a, b, bytes);
+	return bytes && bytes == last_of(b) && !memcmp(a, b, bytes);
 }
 
 /*
@@ -285,13 +284,11 @@ static bool is_beside(const char *name, const char *file)
 }
 
 /* Whether it is a folder that is synced more or less often, with `file` in it. */
-static bool is_folder_of(const struct wti_checking *c, const struct wti_deviation *d,
-			 const char *file)
+static bool is_folder_of(const struct wti_deviation *d, const char *file)
 {
-	const struct wti_off *cause = wti_deviation_cause(c, d);
 	size_t bytes = strlen(name_of(d));
 
-	return cause && !strcmp(cause->word, "synced") && !strncmp(file, name_of(d), bytes) &&
+	return d->cause && !strcmp(d->cause->word, "synced") && !strncmp(file, name_of(d), bytes) &&
 	       file[bytes] == '/' && !strchr(file + bytes + 1, '/');
 }
 
@@ -302,7 +299,7 @@ static void follow_files(struct wti_checking *c)
 			if (i != j && type_of(&c->all[i]) == WTI_THING_FILE &&
 			    type_of(&c->all[j]) == WTI_THING_FILE &&
 			    (is_beside(name_of(&c->all[i]), name_of(&c->all[j])) ||
-			     is_folder_of(c, &c->all[i], name_of(&c->all[j]))))
+			     is_folder_of(&c->all[i], name_of(&c->all[j]))))
 				follow(c, i, j);
 }
 
@@ -314,6 +311,17 @@ static uint32_t role_at(const struct wti_checking *c, const struct wti_tally *ta
 	if (!tally || i >= WTI_SHARES_MAX || !tally->shares[i].count || !tally->shares[i].process)
 		return 0;
 	return c->run->actors[tally->shares[i].process - 1].thing;
+}
+
+static uint32_t role_of(const struct wti_checking *c, const struct wti_deviation *d)
+{
+	const struct wti_tally *tally = NULL;
+
+	if (d->cause)
+		tally = d->cause->tally;
+	else if (d->thing)
+		tally = wti_effects_first(c->run, index_of(c, d->thing));
+	return role_at(c, tally, 0);
 }
 
 static bool has_role(const struct wti_checking *c, const struct wti_tally *tally, uint32_t role)
@@ -355,7 +363,7 @@ static bool is_made_from(const struct wti_checking *c, const struct wti_deviatio
 static void follow_flow(struct wti_checking *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		const struct wti_off *cause = wti_deviation_cause(c, &c->all[i]);
+		const struct wti_off *cause = c->all[i].cause;
 
 		if (!c->all[i].thing || !cause || strcmp(cause->word, "written_bytes") != 0)
 			continue;
@@ -366,17 +374,6 @@ static void follow_flow(struct wti_checking *c)
 }
 
 /* ---- The same of others ---------------------------------------------------------------------- */
-
-static uint32_t role_of(const struct wti_checking *c, const struct wti_deviation *d)
-{
-	const struct wti_off *cause = wti_deviation_cause(c, d);
-	const struct wti_tally *tally = cause ? cause->tally
-					: d->thing
-						? wti_effects_first(c->run, index_of(c, d->thing))
-						: NULL;
-
-	return role_at(c, tally, 0);
-}
 
 /* In one folder, and with the same extension. */
 static bool are_of_a_sort(const char *a, const char *b)
@@ -392,14 +389,11 @@ static bool are_of_a_sort(const char *a, const char *b)
 	return dot_a && dot_b && !strcmp(dot_a, dot_b);
 }
 
-static bool are_alike(const struct wti_checking *c, const struct wti_deviation *a,
-		      const struct wti_deviation *b)
+static bool are_alike(const struct wti_deviation *a, const struct wti_deviation *b)
 {
-	const struct wti_off *of_a = wti_deviation_cause(c, a), *of_b = wti_deviation_cause(c, b);
-
-	return type_of(a) == WTI_THING_FILE && type_of(b) == WTI_THING_FILE &&
-	       !a->thing == !b->thing && !a->golden == !b->golden && !of_a == !of_b &&
-	       (!of_a || !strcmp(of_a->word, of_b->word)) && role_of(c, a) == role_of(c, b) &&
+	return type_of(a) == WTI_THING_FILE && type_of(b) == WTI_THING_FILE && a->role == b->role &&
+	       !a->thing == !b->thing && !a->golden == !b->golden && !a->cause == !b->cause &&
+	       (!a->cause || !strcmp(a->cause->word, b->cause->word)) &&
 	       are_of_a_sort(name_of(a), name_of(b));
 }
 
@@ -408,7 +402,7 @@ static void follow_alike(struct wti_checking *c)
 	for (size_t i = 0; i < c->count; i++)
 		for (size_t j = 0; j < i && !c->all[i].leader; j++)
 			if (!c->all[i].instead && !c->all[j].instead &&
-			    are_alike(c, &c->all[j], &c->all[i]))
+			    are_alike(&c->all[j], &c->all[i]))
 				follow(c, i, j);
 }
 
@@ -417,12 +411,10 @@ static void follow_alike(struct wti_checking *c)
 /* Nothing was done to it, and nothing found in it: other names were asked for, or more often. */
 static bool is_only_looked_at(const struct wti_checking *c, const struct wti_deviation *d)
 {
-	const struct wti_off *cause = wti_deviation_cause(c, d);
-
 	if (type_of(d) != WTI_THING_FILE || !d->thing || d->is_mode || d->is_via)
 		return false;
-	if (cause)
-		return wti_deed_by_word(cause->word) < 0;
+	if (d->cause)
+		return wti_deed_by_word(d->cause->word) < 0;
 	for (const struct wti_tally *t = wti_effects_first(c->run, index_of(c, d->thing)); t;
 	     t = wti_effects_next(c->run, t))
 		if (t->total && t->deed < WTI_DEED_COUNT)
@@ -438,7 +430,7 @@ static void follow_looks(struct wti_checking *c)
 			continue;
 		for (size_t j = 0; j < c->count && !c->all[i].leader; j++)
 			if (i != j && c->all[j].thing && type_of(&c->all[j]) == WTI_THING_FILE &&
-			    role_of(c, &c->all[i]) == role_of(c, &c->all[j]) &&
+			    c->all[i].role == c->all[j].role &&
 			    (j < i || !is_only_looked_at(c, &c->all[j])))
 				follow(c, i, j);
 	}
@@ -457,9 +449,12 @@ int wti_golden_find_causes(struct wti_checking *c)
 		free(k.busy);
 		return WT_E_NOMEM;
 	}
-	for (size_t i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++) {
+		c->all[i].cause = wti_deviation_cause(c, &c->all[i]);
+		c->all[i].role = role_of(c, &c->all[i]);
 		if (c->all[i].thing)
 			k.of_thing[index_of(c, c->all[i].thing)] = (uint32_t)i + 1;
+	}
 	find_busy(&k);
 	follow_processes(&k);
 	pair_up(c);

@@ -359,7 +359,7 @@ static const char *word_of(const struct wti_checking *c, const struct wti_deviat
 
 void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d)
 {
-	const struct wti_off *cause = wti_deviation_cause(c, d);
+	const struct wti_off *cause = d->cause;
 	const struct wti_thing *thing = d->thing ? d->thing : d->instead;
 	const struct wti_tally *tally = cause ? cause->tally : thing ? first_tally(c, thing) : NULL;
 	const struct wti_code *code = wti_golden_code(code_of(d, cause));

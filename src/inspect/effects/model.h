@@ -68,6 +68,8 @@ void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed);
 void wti_model_value(struct wti_effects *fx, const char *name, double value, bool is_counter);
 /* Each thing becomes the one whose index stands in its place. False: out of memory. */
 bool wti_model_join(struct wti_effects *fx, uint32_t *into);
+/* Files that were temporary, whatever they were called, are called <temp> (temporary.c). */
+void wti_model_temporary(struct wti_effects_state *s);
 /* Many files of a folder that are alike become one thing (crowds.c). */
 void wti_model_crowds(struct wti_effects_state *s);
 /* Steps at which nothing happened count too. */

@@ -178,29 +178,42 @@ static void write_when(struct wti_json *json, const struct wti_pack *pack,
 	wti_json_object_end(json);
 }
 
-static void write_invariant(struct wti_buf *out, const struct wti_pack *pack,
-			    const struct wti_invariant *invariant, const struct words *words)
+static void begin_entry(struct wti_json *json, struct wti_buf *out, const struct wti_pack *pack,
+			const struct wti_invariant *invariant)
 {
 	struct wti_buf sentence;
-	struct wti_json json;
 
 	wti_buf_init(&sentence, SENTENCE_MAX);
 	wti_invariant_words(&sentence, pack, invariant);
-	wti_json_init(&json, out, false);
-	wti_json_object(&json);
-	wti_json_key(&json, "text_description");
-	wti_json_text(&json, wti_buf_cstr(&sentence));
+	wti_json_init(json, out, false);
+	wti_json_object(json);
+	wti_json_key(json, "text_description");
+	wti_json_text(json, wti_buf_cstr(&sentence));
+	wti_buf_release(&sentence);
+}
+
+static void end_entry(struct wti_json *json, struct wti_buf *out,
+		      const struct wti_invariant *invariant)
+{
+	wti_json_key(json, "num_positive_examples");
+	wti_json_u64(json, invariant->support.for_count);
+	wti_json_key(json, "num_negative_examples");
+	wti_json_u64(json, invariant->support.against_count);
+	wti_json_object_end(json);
+	wti_buf_byte(out, '\n');
+}
+
+static void write_invariant(struct wti_buf *out, const struct wti_pack *pack,
+			    const struct wti_invariant *invariant, const struct words *words)
+{
+	struct wti_json json;
+
+	begin_entry(&json, out, pack, invariant);
 	wti_json_key(&json, "relation");
 	wti_json_text(&json, words->relation);
 	write_params(&json, words);
 	write_when(&json, pack, &invariant->when, words);
-	wti_json_key(&json, "num_positive_examples");
-	wti_json_u64(&json, invariant->support.for_count);
-	wti_json_key(&json, "num_negative_examples");
-	wti_json_u64(&json, invariant->support.against_count);
-	wti_json_object_end(&json);
-	wti_buf_byte(out, '\n');
-	wti_buf_release(&sentence);
+	end_entry(&json, out, invariant);
 }
 
 /* One that came from there, as it came. */
@@ -208,29 +221,17 @@ static void write_published(struct wti_buf *out, const struct wti_pack *pack,
 			    const struct wti_invariant *invariant)
 {
 	const char *text = text_of(pack, invariant->subject[1]);
-	struct wti_buf sentence;
 	struct wti_json json;
 	struct wti_doc *doc;
 
 	if (wti_json_parse("entry", text, strlen(text), &doc, NULL))
 		return;
-	wti_buf_init(&sentence, SENTENCE_MAX);
-	wti_invariant_words(&sentence, pack, invariant);
-	wti_json_init(&json, out, false);
-	wti_json_object(&json);
-	wti_json_key(&json, "text_description");
-	wti_json_text(&json, wti_buf_cstr(&sentence));
+	begin_entry(&json, out, pack, invariant);
 	for (const struct wti_doc *child = doc->first; child; child = child->next) {
 		wti_json_key(&json, child->key);
 		wti_tc_write_into(&json, child);
 	}
-	wti_json_key(&json, "num_positive_examples");
-	wti_json_u64(&json, invariant->support.for_count);
-	wti_json_key(&json, "num_negative_examples");
-	wti_json_u64(&json, invariant->support.against_count);
-	wti_json_object_end(&json);
-	wti_buf_byte(out, '\n');
-	wti_buf_release(&sentence);
+	end_entry(&json, out, invariant);
 	wti_doc_free(doc);
 }
 
