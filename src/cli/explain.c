@@ -60,9 +60,8 @@ static void add_paragraph(struct wti_buf *out, const char *label, const char *te
 static bool say_thresholds(struct wti_buf *out, const struct wti_rule *rule)
 {
 	for (size_t i = 0; rule->thresholds[i].name; i++)
-		wti_buf_printf(out, "%s`%s` = %llu (%s)", i ? "; " : "", rule->thresholds[i].name,
-			       (unsigned long long)rule->thresholds[i].value,
-			       rule->thresholds[i].why);
+		wti_buf_printf(out, "%s`%s` = %.10g (%s)", i ? "; " : "", rule->thresholds[i].name,
+			       rule->thresholds[i].value, rule->thresholds[i].why);
 	return out->bytes;
 }
 

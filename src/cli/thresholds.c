@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading [thresholds.CODE] of wheeltap.toml. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,6 +31,8 @@ static int read_value(struct reading *reading, const struct wti_rule *rule,
 		      const struct wti_doc *value)
 {
 	unsigned i = 0;
+	bool is_whole;
+	double number;
 
 	while (i < WTI_THRESHOLDS_MAX && rule->thresholds[i].name &&
 	       strcmp(rule->thresholds[i].name, value->key))
@@ -37,11 +40,19 @@ static int read_value(struct reading *reading, const struct wti_rule *rule,
 	if (i == WTI_THRESHOLDS_MAX || !rule->thresholds[i].name)
 		return fail(reading, value,
 			    "no such threshold; see `wheeltap explain` of the rule:", value->key);
-	if (value->type != WTI_DOC_INT || value->integer < 0)
+	is_whole = rule->thresholds[i].value == floor(rule->thresholds[i].value);
+	if (value->type == WTI_DOC_INT)
+		number = (double)value->integer;
+	else if (value->type == WTI_DOC_FLOAT && !is_whole)
+		number = value->number;
+	else
+		number = -1;
+	if (!(number >= 0 && isfinite(number)))
 		return fail(reading, value,
-			    "this has to be a whole number, 0 or above:", value->key);
-	reading->settings[reading->count++] =
-		(struct wti_setting){rule, i, (uint64_t)value->integer};
+			    is_whole ? "this has to be a whole number, 0 or above:"
+				     : "this has to be a number, 0 or above:",
+			    value->key);
+	reading->settings[reading->count++] = (struct wti_setting){rule, i, number};
 	return 0;
 }
 

@@ -50,7 +50,7 @@ const struct wti_rule wti_rule_acc_001 = {
 	.moments =
 		WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_undivided,
+	.watch = see_undivided,
 	.release = release_slots,
 };
 
@@ -94,6 +94,6 @@ const struct wti_rule wti_rule_acc_002 = {
 	.moments =
 		WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_unequal,
+	.watch = see_unequal,
 	.release = release_slots,
 };

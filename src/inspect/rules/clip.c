@@ -66,7 +66,7 @@ const struct wti_rule wti_rule_clip_001 = {
 		    "that also calls backward().",
 	.needs = "nothing was clipped in a process with an optimizer",
 	.moments = WTI_MOMENT_CALL,
-	.see = see_time,
+	.watch = see_time,
 };
 
 /* ---- What was clipped, and what was then used ----------------------------------------------- */
@@ -178,7 +178,7 @@ const struct wti_rule wti_rule_clip_002 = {
 	.needs = "no norm above its limit was clipped before a step with measured gradients",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEP,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_used,
+	.watch = see_used,
 	.release = release_slots,
 };
 
@@ -230,6 +230,6 @@ const struct wti_rule wti_rule_clip_003 = {
 	.needs = "no norm was clipped before a step",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_GRADIENTS,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_nothing,
+	.watch = see_nothing,
 	.release = release_slots,
 };

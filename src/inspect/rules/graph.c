@@ -94,7 +94,7 @@ const struct wti_rule wti_rule_graph_001 = {
 	.needs = "no model was called again after a backward()",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_carried,
+	.watch = see_carried,
 	.release = release_slots,
 };
 
@@ -161,7 +161,7 @@ const struct wti_rule wti_rule_graph_002 = {
 	.needs = "no line added up tensors that require a gradient after a backward()",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_chained,
+	.watch = see_chained,
 	.release = release_slots,
 };
 
@@ -268,6 +268,6 @@ const struct wti_rule wti_rule_graph_003 = {
 	.moments =
 		WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_twice,
+	.watch = see_twice,
 	.release = release_slots,
 };

@@ -113,6 +113,6 @@ const struct wti_rule wti_rule_graph_004 = {
 	.needs = "no layer was called inside of a model in training",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_trip,
+	.watch = see_trip,
 	.release = release_slots,
 };

@@ -164,6 +164,6 @@ const struct wti_rule wti_rule_grad_008 = {
 	.moments =
 		WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct turns),
-	.see = see_turns,
+	.watch = see_turns,
 	.release = release_turns,
 };

@@ -148,7 +148,7 @@ const struct wti_rule wti_rule_mode_001 = {
 	.explains = (const char *const[]){"WT-ROWS-001", "WT-ROWS-002", "WT-ROWS-003", NULL},
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct modes),
-	.see = see_modes,
+	.watch = see_modes,
 	.release = release_modes,
 };
 
@@ -212,7 +212,7 @@ const struct wti_rule wti_rule_mode_008 = {
 	.needs = "no dropout or batch normalisation was called for a step in training mode",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct modes),
-	.see = see_beginning,
+	.watch = see_beginning,
 	.release = release_modes,
 };
 
@@ -336,7 +336,7 @@ const struct wti_rule wti_rule_mode_007 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE,
 	.state_bytes = sizeof(struct asking),
-	.see = see_asked,
-	.finish = finish_asked,
+	.watch = see_asked,
+	.conclude = finish_asked,
 	.release = release_asking,
 };

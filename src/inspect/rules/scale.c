@@ -125,6 +125,6 @@ const struct wti_rule wti_rule_scale_001 = {
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_SCALER | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP |
 		   WTI_MOMENT_ZERO_GRAD,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_skipping,
+	.watch = see_skipping,
 	.release = release_slots,
 };

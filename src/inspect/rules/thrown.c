@@ -198,6 +198,6 @@ const struct wti_rule wti_rule_grad_007 = {
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS |
 		   WTI_MOMENT_STEPPED | WTI_MOMENT_CALL | WTI_MOMENT_SCALER,
 	.state_bytes = sizeof(struct throwing),
-	.see = see_thrown,
+	.watch = see_thrown,
 	.release = release_throwing,
 };
