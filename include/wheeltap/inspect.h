@@ -3,7 +3,7 @@
  * An inspector turns the events of a run, in the defined order, into a result. It keeps bounded
  * state, and does not know whether the events come from files or from a run that goes on.
  *
- * Adding one: a file in src/inspect/ and a row in src/inspect/table.c
+ * Adding one: a file in a room of src/inspect/ and a row in src/inspect/inspectors.c
  * (docs/howto-add-inspector.md).
  */
 #ifndef WHEELTAP_INSPECT_H

@@ -2,7 +2,7 @@
 /* The verb `check`. */
 #include <string.h>
 
-#include "inspect/learn/options.h"
+#include "inspect/check/check.h"
 #include "open.h"
 #include "packs.h"
 #include "report.h"

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "diff_setup.h"
 #include "effects.h"
-#include "inspect/effects/diff.h"
-#include "inspect/effects/part.h"
+#include "inspect/diff/diff.h"
+#include "inspect/diff/parting.h"
 #include "report.h"
 #include "verb.h"
 

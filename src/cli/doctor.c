@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `doctor`. */
-#include "inspect/learn/options.h"
+#include "inspect/check/check.h"
 #include "open.h"
 #include "packs.h"
 #include "verb.h"

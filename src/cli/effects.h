@@ -3,8 +3,8 @@
 #ifndef WTI_CLI_EFFECTS_H
 #define WTI_CLI_EFFECTS_H
 
-#include "inspect/effects/golden.h"
 #include "finder.h"
+#include "inspect/golden/golden.h"
 #include "open.h"
 
 struct wti_seen_run {

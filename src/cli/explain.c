@@ -4,10 +4,10 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "inspect/effects/deviation.h"
 #include "inspect/gate/gate.h"
+#include "inspect/golden/deviation.h"
+#include "inspect/judge/rule.h"
 #include "inspect/learn/relation.h"
-#include "inspect/rules/rule.h"
 #include "report.h"
 #include "show/wrap.h"
 

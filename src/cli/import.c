@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/err.h"
 #include "base/doc.h"
+#include "base/err.h"
 #include "base/grow.h"
 #include "base/lines.h"
-#include "inspect/learn/traincheck.h"
+#include "convert/traincheck.h"
 #include "packs.h"
 #include "report.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "inspect/learn/options.h"
+#include "inspect/learn/infer.h"
 #include "inspect/learn/partial.h"
 #include "inspect/learn/relation.h"
 #include "open.h"

@@ -5,14 +5,14 @@
 
 #include "base/text.h"
 #include "ending.h"
-#include "inspect/check.h"
+#include "inspect/check/check.h"
 #include "open.h"
 #include "packs.h"
+#include "progress.h"
+#include "report.h"
 #include "suppress.h"
 #include "thresholds.h"
 #include "verdict.h"
-#include "progress.h"
-#include "report.h"
 
 #define NOTE_MAX 4096u
 

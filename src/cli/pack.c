@@ -5,8 +5,8 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "convert/traincheck.h"
 #include "inspect/learn/relation.h"
-#include "inspect/learn/traincheck.h"
 #include "pack_lint.h"
 #include "packs.h"
 #include "report.h"

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "inspect/learn/options.h"
+#include "inspect/check/check.h"
 #include "packs.h"
 #include "record_check.h"
 #include "report.h"

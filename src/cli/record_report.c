@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "inspect/stat.h"
+#include "inspect/time/stat.h"
 #include "show/show.h"
 
 #define REPORT_BYTES_MAX (256u << 20)

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "inspect/path/path.h"
-#include "inspect/stat.h"
-#include "inspect/syscalls.h"
-#include "open.h"
 #include "finder.h"
+#include "inspect/time/path.h"
+#include "inspect/time/stat.h"
+#include "inspect/time/syscalls.h"
+#include "open.h"
 #include "report.h"
 #include "verb.h"
 

@@ -8,7 +8,7 @@
 #include "base/doc.h"
 #include "base/err.h"
 #include "base/toml.h"
-#include "inspect/rules/rule.h"
+#include "inspect/judge/rule.h"
 #include "thresholds.h"
 
 #define SETTINGS_MAX 1024u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `timeline`. */
-#include "inspect/timeline.h"
+#include "inspect/time/timeline.h"
 #include "open.h"
 #include "report.h"
 #include "show/timeline.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "inspect/spans.h"
+#include "inspect/core/spans.h"
 
 #define UNWANTED UINT64_MAX /* as tag of a span: it has no row */
 #define RUN_ROWS 1024u

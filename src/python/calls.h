@@ -2,7 +2,7 @@
 /*
  * Calls, or spans, as one row each: the columns of their begin, and how long they took, how long
  * without what they called, who called them, how they ended. Begins and ends are matched as
- * everywhere (src/inspect/spans.h). What has no end has no duration.
+ * everywhere (src/inspect/core/spans.h). What has no end has no duration.
  */
 #ifndef WTI_PYTHON_CALLS_H
 #define WTI_PYTHON_CALLS_H

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gather.h"
-#include "inspect/label.h"
+#include "inspect/core/label.h"
 #include "show/call.h"
 #include "show/event.h"
 #include "show/headings.h"

@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "call.h"
 #include "cell.h"
-#include "headings.h"
 #include "event.h"
-#include "inspect/label.h"
+#include "headings.h"
+#include "inspect/core/label.h"
 #include "source.h"
 #include "words.h"
 

@@ -8,7 +8,7 @@
 #define WTI_SHOW_SOURCE_H
 
 #include "base/buf.h"
-#include "inspect/inside.h"
+#include "inspect/core/inside.h"
 #include "symbols/native.h"
 
 struct wti_sources {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "inspect/effects/golden.h"
+#include "inspect/golden/golden.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

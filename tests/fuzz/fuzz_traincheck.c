@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "convert/traincheck.h"
 #include "fuzz.h"
-#include "inspect/learn/traincheck.h"
 
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *walk)
 {

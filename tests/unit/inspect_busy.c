@@ -2,8 +2,8 @@
 /* Unions and concurrency against counting every moment. */
 #include <stdlib.h>
 
-#include "inspect/busy.h"
-#include "inspect/concurrency.h"
+#include "inspect/time/busy.h"
+#include "inspect/time/concurrency.h"
 #include "test.h"
 
 #define MOMENTS 5000

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/effects/align.h"
-#include "inspect/effects/golden.h"
+#include "inspect/diff/align.h"
+#include "inspect/golden/golden.h"
 #include "test.h"
 
 /* ---- Names ----------------------------------------------------------------------------------- */

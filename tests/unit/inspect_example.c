@@ -11,7 +11,7 @@
 #include "inspect/learn/example.h"
 #include "inspect/learn/fields.h"
 #include "inspect/learn/partial.h"
-#include "inspect/rules/compare.h"
+#include "inspect/training/compare.h"
 #include "test.h"
 
 #define RUNS 3u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What rules about system calls say where some calls were lost or not recorded. */
-#include "inspect/patterns/ledger.h"
+#include "inspect/habits/ledger.h"
 #include "rules_world.h"
 
 /* One process that drew so many random numbers, one by one, in a tenth of a second. */

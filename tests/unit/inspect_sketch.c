@@ -2,7 +2,7 @@
 /* Quantiles against sorted values. */
 #include <stdlib.h>
 
-#include "inspect/sketch.h"
+#include "inspect/core/sketch.h"
 #include "test.h"
 
 static int by_value(const void *a, const void *b)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/rules/judge.h"
+#include "inspect/judge/judge.h"
 #include "inspect/training/members.h"
 #include "inspect/training/shape.h"
 #include "test.h"

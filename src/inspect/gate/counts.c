@@ -6,8 +6,8 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "counts.h"
-#include "inspect/leader.h"
-#include "inspect/table.h"
+#include "inspect/core/inspectors.h"
+#include "inspect/core/leader.h"
 #include "syscall/described.h"
 #include "syscall/record.h"
 

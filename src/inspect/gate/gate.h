@@ -17,8 +17,8 @@
 #include "base/doc.h"
 #include "counts.h"
 #include "formula.h"
-#include "inspect/code.h"
-#include "inspect/effects/effects.h"
+#include "inspect/core/code.h"
+#include "inspect/world/effects.h"
 
 #define WTI_GATE_ASSERTIONS_MAX 256
 #define WTI_GATE_WORDS_MAX 32

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/pattern.h"
-#include "read.h"
+#include "gate_read.h"
 
 #define AT(member) offsetof(struct wti_assertion, member)
 #define IS(type) (1u << WTI_GATE_##type)

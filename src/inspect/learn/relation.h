@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A relation: a file in src/inspect/relations/ and a row in relations.c. It sees the moments that
- * it asks for and tells occasions; tables, preconditions, packs and findings are the engine's
+ * A relation: a file in learn/relations/ and a row in src/inspect/relations.c. It sees the moments
+ * that it asks for and tells occasions; tables, preconditions, packs and findings are the engine's
  * business (docs/invariants.md defines each relation).
  */
 #ifndef WTI_LEARN_RELATION_H
 #define WTI_LEARN_RELATION_H
 
 #include "base/buf.h"
-#include "inspect/relations/relations.h"
+#include "inspect/learn/relations/relations.h"
 #include "scene.h"
 
 /* An invariant's texts, for its sentence. Absent ones are "". */

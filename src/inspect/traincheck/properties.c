@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "base/json_read.h"
 #include "inspect/learn/scene.h"
-#include "inspect/learn/traincheck.h"
+#include "names.h"
 #include "state.h"
 
 #define CONTEXTS_MAX (1u << 20)

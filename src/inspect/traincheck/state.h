@@ -5,7 +5,7 @@
 
 #include "entry.h"
 #include "inspect/training/training.h"
-#include "judge.h"
+#include "traincheck.h"
 
 /* What a function is to an invariant. */
 enum wti_tc_role_type {

@@ -15,7 +15,7 @@
 #include "export.h"
 #include "fields.h"
 #include "heads.h"
-#include "inspect/label.h"
+#include "inspect/core/label.h"
 #include "kinds.h"
 #include "put.h"
 #include "show/call.h"

@@ -14,7 +14,7 @@
 #include "export.h"
 #include "fields.h"
 #include "heads.h"
-#include "inspect/label.h"
+#include "inspect/core/label.h"
 #include "put.h"
 
 struct jsonl {

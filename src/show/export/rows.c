@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "inspect/label.h"
+#include "inspect/core/label.h"
 
 #define ROWS_MAX ((size_t)1 << 20)
 #define NAME_KEPT 200 /* bytes of a track's name that go into the name of another row */

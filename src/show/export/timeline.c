@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "inspect/label.h"
+#include "inspect/core/label.h"
 #include "rows.h"
 #include "show/call.h"
 #include "value.h"

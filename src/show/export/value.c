@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "inspect/label.h"
+#include "inspect/core/label.h"
 #include "show/call.h"
 
 static struct wt_text scratch_text(struct wti_buf *scratch)

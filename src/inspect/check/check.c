@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inspectors that judge a run: `check` holds it against a pack, against the rules, or both, as
+ * it is told; `doctor` is told nothing, and asks the rules alone.
+ */
+#include "base/err.h"
+#include "check.h"
+#include "inspect/core/inspectors.h"
+#include "inspect/habits/habits.h"
+#include "inspect/habits/ledger.h"
+#include "inspect/judge/judge.h"
+#include "inspect/learn/checker.h"
+#include "inspect/learn/level.h"
+#include "inspect/learn/observer.h"
+#include "inspect/traincheck/traincheck.h"
+
+struct state {
+	struct wti_check_options options;
+	struct wti_training training;
+	struct wti_observer observer;
+	struct wti_checker checker;
+	struct wti_judge judge;
+	struct wti_ledger ledger;
+	struct wti_tc_judge *published; /* invariants of TrainCheck's; NULL: the pack has none */
+	bool has_pack;
+};
+
+static void tell(void *self, const struct wti_moment *moment)
+{
+	struct state *s = self;
+
+	if (s->has_pack)
+		wti_observer_moment(&s->observer, moment);
+	if (s->published)
+		wti_tc_judge_moment(s->published, moment);
+	if (s->options.with_rules)
+		wti_judge_moment(&s->judge, moment);
+}
+
+/* The step in which a rule about training had something to say first; INT64_MAX: none had. */
+static int64_t rules_since(const struct state *s)
+{
+	int64_t since = INT64_MAX;
+
+	for (size_t i = 0; s->options.with_rules && i < s->judge.count; i++) {
+		const struct wti_case *account = &s->judge.cases[i];
+
+		if (account->violation_count && !account->rule->audit &&
+		    account->severity >= WT_WARNING && account->first_step < since)
+			since = account->first_step;
+	}
+	return since;
+}
+
+static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_options,
+		 struct wt_err *err)
+{
+	static const struct wti_check_options rules_alone = {.with_rules = true};
+	struct state *s = opaque;
+	int r = wti_training_init(&s->training, tell, s, err);
+
+	s->options =
+		*(opaque_options ? (const struct wti_check_options *)opaque_options : &rules_alone);
+	s->has_pack = s->options.pack;
+	if (!r && s->has_pack)
+		r = wti_checker_init(&s->checker, s->options.pack, s->training.symbols,
+				     s->options.today ? s->options.today : "", err);
+	s->checker.is_builtin = s->options.is_builtin;
+	s->checker.beside_rules = s->options.with_rules;
+	s->checker.pack_names = s->options.pack_names;
+	s->checker.pack_count = s->options.pack_count;
+	if (!r && s->has_pack)
+		r = wti_observer_init(&s->observer, &s->training,
+				      (struct wti_sink_of_occasions){&s->checker, wti_checker_take},
+				      s->checker.relations, err);
+	if (!r && s->has_pack)
+		r = wti_tc_judge_open(&s->published, s->options.pack, &s->training,
+				      (struct wti_sink_of_occasions){&s->checker, wti_checker_take},
+				      &s->checker.levels, err);
+	if (!r && s->options.with_rules)
+		r = wti_judge_init(&s->judge, &s->training, err);
+	if (r || !s->options.with_rules)
+		return r;
+	wti_judge_set(&s->judge, s->options.settings, s->options.setting_count);
+	return wti_ledger_init(&s->ledger, wti_blocked_percent(&s->judge), &s->training.calls, err);
+}
+
+static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
+{
+	struct state *s = opaque;
+	int r;
+
+	if (s->has_pack)
+		wti_levels_take(&s->checker.levels, event);
+	r = wti_training_event(&s->training, event, err);
+	if (!r && s->published)
+		r = wti_tc_judge_event(s->published, event, err);
+	if (!r && s->options.with_rules)
+		r = wti_ledger_event(&s->ledger, event, err);
+	return r;
+}
+
+/* The step in which the run was last; none: no fact. */
+static void add_last_step(const struct wti_training *training, struct wt_result *result)
+{
+	int64_t last = -1;
+
+	for (size_t i = 0; i < training->processes.count; i++)
+		if (wti_process_at(training, i)->scope.step > last)
+			last = wti_process_at(training, i)->scope.step;
+	if (last >= 0)
+		wt_result_fact_count(result, "last_step", "", WT_CELL_COUNT, (uint64_t)last);
+}
+
+static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
+{
+	struct state *s = opaque;
+
+	wti_training_finish(&s->training);
+	add_last_step(&s->training, result);
+	if (s->options.with_rules) {
+		wti_ledger_finish(&s->ledger);
+		wti_judge_audit(&s->judge, &s->ledger, !s->options.some_calls);
+		wti_judge_finish(&s->judge, result);
+	}
+	if (s->has_pack) {
+		wti_observer_finish(&s->observer);
+		if (s->published && wti_tc_judge_finish(s->published, err))
+			return err->code;
+		if (s->published && wti_tc_judge_is_cut(s->published))
+			wt_result_note(result,
+				       "variables have more values than can be compared: "
+				       "TrainCheck's invariants were judged on a part of them");
+		s->checker.lost_count = s->observer.scene.lost_count;
+		s->checker.rules_since = rules_since(s);
+		wti_checker_finish(&s->checker, result);
+	}
+	return wt_result_status(result);
+}
+
+static size_t news(void *opaque, struct wt_result *result)
+{
+	struct state *s = opaque;
+	size_t count = s->options.with_rules ? wti_judge_news(&s->judge, result) : 0;
+
+	s->checker.rules_since = rules_since(s);
+	return count + (s->has_pack ? wti_checker_news(&s->checker, result) : 0);
+}
+
+static void release(void *opaque)
+{
+	struct state *s = opaque;
+
+	if (s->has_pack) {
+		wti_tc_judge_free(s->published);
+		wti_observer_release(&s->observer);
+		wti_checker_release(&s->checker);
+	}
+	if (s->options.with_rules) {
+		wti_judge_release(&s->judge);
+		wti_ledger_release(&s->ledger);
+	}
+	wti_training_release(&s->training);
+}
+
+const struct wt_inspector wti_inspector_doctor = {
+	.name = "doctor",
+	.summary = "find silent errors by rules that hold for every training run",
+	.state_bytes = sizeof(struct state),
+	.begin = begin,
+	.event = event,
+	.finish = finish,
+	.news = news,
+	.release = release,
+};
+
+const struct wt_inspector wti_inspector_check = {
+	.name = "check",
+	.summary = "hold a run against what was learned from others",
+	.state_bytes = sizeof(struct state),
+	.begin = begin,
+	.event = event,
+	.finish = finish,
+	.news = news,
+	.release = release,
+};

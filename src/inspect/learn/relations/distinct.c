@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Distinct: results that are another value each time, and arguments that are not results of the
+ * same function before (what was initialised is not initialised again). The occasion is a call that
+ * returned a tensor.
+ */
+#include <string.h>
+
+#include "inspect/learn/fields.h"
+#include "inspect/learn/relation.h"
+#include "inspect/training/slots.h"
+
+#define RESULTS_MAX (1u << 18)
+#define ANOTHER_VALUE "returns another value each time"
+#define NOT_ITS_OWN "is not given its own result"
+#define SOMETHING_ELSE "is given something else each time in a step"
+
+struct last {
+	uint64_t result, argument;
+	bool is_set;
+};
+
+struct state {
+	struct wti_slots lasts; /* by stream and function */
+	struct wti_map results; /* hash of a result, its function and stream */
+	struct wti_map given;   /* the same of arguments: the step, plus one */
+	bool is_ready;
+};
+
+static uint64_t key_of(const struct wti_moment *moment, uint32_t function, uint64_t hash)
+{
+	return hash ^ (uint64_t)function << 44 ^ (uint64_t)moment->process->stream << 38;
+}
+
+static bool is_usable(const struct wti_value_row *value)
+{
+	return value && !(value->digest.flags & WTI_TENSOR_NO_HASH) && value->digest.count > 1;
+}
+
+static void begin_occasion(struct wti_scene *scene, const struct wti_moment *moment,
+			   uint32_t function, const char *of)
+{
+	wti_occasion(scene, &wti_relation_distinct, moment, function,
+		     of ? wti_scene_word(scene, of) : 0);
+	wti_occasion_inside(scene, moment);
+}
+
+/* That the same of the same is the same says nothing: only what was given something else is
+ * expected to return something else. */
+static void see_result(struct wti_scene *scene, struct state *state,
+		       const struct wti_moment *moment, uint32_t function,
+		       const struct wti_value_row *result, const struct wti_value_row *argument)
+{
+	struct last *last = wti_slot(
+		&state->lasts, (uint64_t)moment->process->stream << 32 | function, sizeof(*last));
+	uint64_t given = is_usable(argument) ? argument->digest.hash : 0;
+
+	if (!last)
+		return;
+	if (last->is_set && (!is_usable(argument) || given != last->argument)) {
+		begin_occasion(scene, moment, function, "results");
+		if (last->result != result->digest.hash)
+			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, ANOTHER_VALUE), 0);
+		wti_tell(scene);
+	}
+	*last = (struct last){result->digest.hash, given, true};
+}
+
+static void see_argument(struct wti_scene *scene, struct state *state,
+			 const struct wti_moment *moment, uint32_t function,
+			 const struct wti_value_row *argument)
+{
+	uint64_t now = (uint64_t)moment->scope.step + 2;
+	uint64_t key = key_of(moment, function, argument->digest.hash);
+	uint64_t *given = wti_map_number(&state->given, key);
+
+	begin_occasion(scene, moment, function, NULL);
+	if (!wti_map_find_number(&state->results, key))
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, NOT_ITS_OWN), 0);
+	if (!given || *given != now)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, SOMETHING_ELSE), 0);
+	wti_tell(scene);
+	if (given)
+		*given = now;
+}
+
+/* Whatever fills a tensor with random numbers: that it does so once is one thing to learn. */
+bool wti_initialises(const char *name)
+{
+	return !strncmp(name, "torch.nn.init.", 14) || !strcmp(name, "torch.Tensor.normal_") ||
+	       !strcmp(name, "torch.Tensor.uniform_");
+}
+
+/* An update in place of a tensor by itself changes nothing that it should. */
+static void see_update(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function)
+{
+	const char *name = wti_symbol_text(scene->symbols, function);
+	const struct wti_value_row *a = wti_call_tensor(moment->call, false, 0);
+	const struct wti_value_row *b = wti_call_tensor(moment->call, false, 1);
+	size_t bytes = strlen(name);
+
+	if (!is_usable(a) || !is_usable(b) || name[bytes - 1] != '_' || name[bytes - 2] == '_' ||
+	    a->digest.zeros == a->digest.count)
+		return;
+	wti_occasion(scene, &wti_relation_distinct, moment,
+		     wti_scene_word(scene, "update in place"), 0);
+	if (a->digest.hash != b->digest.hash)
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "is given two different tensors"), 0);
+	wti_tell(scene);
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	struct state *state = opaque;
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+	const struct wti_value_row *argument = wti_call_tensor(moment->call, false, 0);
+	uint32_t function;
+
+	if (moment->call->exception || (!is_usable(result) && !is_usable(argument)))
+		return;
+	if (!state->is_ready) {
+		wti_map_init(&state->results, RESULTS_MAX);
+		wti_map_init(&state->given, RESULTS_MAX);
+	}
+	state->is_ready = true;
+	function = wti_scene_function(scene, moment->call);
+	see_update(scene, moment, function);
+	if (wti_initialises(wti_symbol_text(scene->symbols, function)))
+		function = wti_scene_word(scene, "initialisation");
+	if (is_usable(result))
+		see_result(scene, state, moment, function, result, argument);
+	if (is_usable(argument))
+		see_argument(scene, state, moment, function, argument);
+	if (is_usable(result))
+		wti_map_number(&state->results, key_of(moment, function, result->digest.hash));
+}
+
+static void release(void *opaque)
+{
+	struct state *state = opaque;
+
+	wti_slots_release(&state->lasts);
+	wti_map_release(&state->results);
+	wti_map_release(&state->given);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	wti_buf_printf(out, "%s %s", words->subject[0], words->a);
+}
+
+static const char *sort(const struct wti_words *words)
+{
+	return strcmp(words->subject[0], "initialisation") ? words->a : words->subject[0];
+}
+
+const struct wti_relation wti_relation_distinct = {
+	.name = "distinct",
+	.code = "WT-LEARN-DISTINCT",
+	.title = "the same again",
+	.definition = "hypothesis: X, given something else than the last time or no tensor at all, "
+		      "returns another value; X is not given what it "
+		      "returned before, nor the same "
+		      "twice in a step. For and against: each call of X with a tensor, by the hash "
+		      "of all bytes.",
+	.means = "random numbers are repeated, or the same work is done again",
+	.hint = "look at seeds, and at what is called in a loop",
+	.innocent = "overfitting one batch on purpose",
+	.needs = "that function never returned a tensor in these circumstances",
+	.measures = WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
+	.moments = WTI_MOMENT_CALL,
+	.features = WTI_FEATURES_OF_CALLS,
+	.state_bytes = sizeof(struct state),
+	.see = see,
+	.release = release,
+	.describe = describe,
+	.sort = sort,
+	.is_of_chance = wti_chance_always,
+};

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mode of modules against the grad mode. The occasion is the call of a model, or of a layer
+ * that behaves differently in training; true is whether it trains. Stage and training flag are what
+ * is asked about, and no circumstances here.
+ */
+#include <string.h>
+
+#include "inspect/learn/relation.h"
+#include "inspect/training/modal.h"
+
+static bool has_modes(const char *name)
+{
+	return strstr(name, "dropout") || strstr(name, "batch_norm");
+}
+
+/* A layer that has modes is in that of the module around it; a function is told. */
+static void tell_around(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
+			bool trains)
+{
+	const struct wti_call *around = moment->parent;
+
+	for (uint32_t k = 2; around && !(around->flags & WTI_CALL_SAYS_TRAINING); k++)
+		around = wti_call_around(moment, k);
+	if (!around)
+		return;
+	wti_occasion(scene, &wti_relation_mode, moment, function,
+		     wti_scene_word(scene, "module around"));
+	if (trains == !!(around->flags & WTI_CALL_TRAINING))
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "is in the mode of the module around it"), 0);
+	wti_tell(scene);
+}
+
+/* Whether an optimizer holds a parameter of this model. */
+static bool is_trained(const struct wti_scene *scene, const struct wti_call *model)
+{
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
+
+		if (parameter->stream == model->stream && parameter->owner == model->object &&
+		    parameter->optimizer)
+			return true;
+	}
+	return false;
+}
+
+/* A model that is trained elsewhere, called without gradients: its layers that have modes evaluate.
+ * What decides is the outermost call: gradients are switched off further inside for other reasons.
+ */
+static void tell_evaluation(struct wti_scene *scene, const struct wti_moment *moment, bool trains)
+{
+	const struct wti_call *model = moment->parent;
+
+	for (uint32_t k = 2; model && !(model->flags & WTI_CALL_OUTERMOST); k++)
+		model = wti_call_around(moment, k);
+	if (!model || model->flags & WTI_CALL_GRAD || !is_trained(scene, model))
+		return;
+	wti_occasion(scene, &wti_relation_mode, moment, wti_scene_word(scene, "layer with modes"),
+		     wti_scene_word(scene, "without gradients"));
+	if (!trains)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "evaluates"), 0);
+	wti_tell(scene);
+}
+
+/* Whether a module has parameters, and none of them is trained. */
+static bool is_frozen(const struct wti_scene *scene, const struct wti_call *module)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
+
+		if (parameter->stream != module->stream || parameter->module != module->object ||
+		    parameter->is_buffer)
+			continue;
+		if (parameter->requires_grad)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* A normalisation whose parameters stay, within a model that is being trained: its statistics stay
+ * too, unless it is the average of one that is trained. */
+static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
+			bool trains)
+{
+	const struct wti_call *call = moment->call;
+
+	if ((!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) ||
+	    !strstr(wti_symbol_text(scene->symbols, function), "batch_norm") ||
+	    !is_frozen(scene, call) ||
+	    (call->is_shut_off && wti_has_trained_twin(moment, call->object)))
+		return;
+	wti_occasion(scene, &wti_relation_mode, moment, wti_scene_word(scene, "layer with modes"),
+		     wti_scene_word(scene, "frozen"));
+	if (!trains)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "evaluates"), 0);
+	wti_tell(scene);
+}
+
+static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	bool is_model = call->flags & WTI_CALL_OUTERMOST;
+	bool trains = call->flags & WTI_CALL_TRAINING;
+	uint32_t function;
+
+	if (!(call->flags & WTI_CALL_SAYS_TRAINING))
+		return;
+	function = is_model ? scene->words[WTI_WORD_FORWARD] : wti_scene_function(scene, call);
+	if (!is_model && !has_modes(wti_symbol_text(scene->symbols, function)))
+		return;
+	wti_occasion(scene, &wti_relation_mode, moment, function, 0);
+	wti_occasion_word(scene, WTI_FEATURE_GRAD_MODE,
+			  scene->words[call->flags & WTI_CALL_GRAD ? WTI_WORD_ON : WTI_WORD_OFF]);
+	wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, trains ? "trains" : "evaluates"), 0);
+	wti_tell(scene);
+	if (is_model)
+		return;
+	tell_around(scene, moment, function, trains);
+	tell_evaluation(scene, moment, trains);
+	tell_frozen(scene, moment, function, trains);
+}
+
+static void see_function(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	uint32_t name = wti_scene_word(scene, "training");
+	uint32_t function;
+	bool trains;
+
+	if (call->flags & WTI_CALL_SAYS_TRAINING || call->exception)
+		return;
+	function = wti_scene_function(scene, call);
+	if (!has_modes(wti_symbol_text(scene->symbols, function)))
+		return;
+	/* Dropout that is not told the mode trains; batch norm does not. */
+	trains = strstr(wti_symbol_text(scene->symbols, function), "dropout");
+	for (uint32_t i = 0; i < call->value_count; i++)
+		if (call->values[i].name == name && call->values[i].type == WT_VALUE_TYPE_BOOL)
+			trains = call->values[i].bits;
+	tell_around(scene, moment, function, trains);
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	if (moment->type == WTI_MOMENT_MODULE)
+		see_module(scene, moment);
+	else
+		see_function(scene, moment);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	if (words->subject[1][0] == 'f') {
+		wti_buf_printf(out, "each frozen %s %s while others are trained", words->subject[0],
+			       words->a);
+		return;
+	}
+	wti_buf_printf(out, "each %s %s%s%s", words->subject[0], words->a,
+		       words->subject[1][0] == 'w' ? " when a trained model is called " : "",
+		       words->subject[1][0] == 'w' ? words->subject[1] : "");
+}
+
+static const char *sort(const struct wti_words *words)
+{
+	return *words->subject[1] ? words->subject[1] : words->a;
+}
+
+const struct wti_relation wti_relation_mode = {
+	.name = "mode",
+	.code = "WT-LEARN-MODE",
+	.title = "a module in another mode",
+	.definition =
+		"hypothesis: a model, or a layer that has modes (dropout, batch norm), is in "
+		"training mode, or in "
+		"evaluation mode, when it is called, or in the mode of the module around it; a "
+		"batch norm whose parameters are frozen evaluates while others are "
+		"trained. "
+		"For and against: each call, by grad "
+		"mode and by the call "
+		"around it.",
+	.means = "train() or eval() is missing",
+	.hint = "call model.train() before training and model.eval() before evaluation",
+	.innocent = "layers that are kept in evaluation mode, Monte-Carlo dropout",
+	.needs = "no such module was called in these circumstances",
+	.measures = WTI_NEEDS_MODES,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
+	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_AVERAGE,
+	.see = see,
+	.describe = describe,
+	.sort = sort,
+};

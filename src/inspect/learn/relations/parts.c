@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a step is made of: the backward passes since the one before. Occasions are a step after
+ * several passes of one line (micro-batches), whose losses are parts of one mean, and the clearing
+ * of gradients after a pass, which a step should have used by then.
+ */
+#include "inspect/learn/relation.h"
+#include "inspect/training/window.h"
+
+struct state {
+	struct wti_slots windows;
+	struct wti_slots unused; /* of a process: passes since the last step or clearing, and all */
+};
+
+struct passes {
+	uint64_t unused_count; /* by any optimizer */
+	uint64_t count;        /* since gradients were cleared */
+};
+
+static void tell_window(struct wti_scene *scene, const struct wti_moment *moment,
+			const struct wti_window *window)
+{
+	if (window->known_count == window->count) {
+		wti_occasion(scene, &wti_relation_parts, moment,
+			     wti_scene_word(scene, "loss of a micro-batch"), 0);
+		if (window->mean_count < window->count)
+			wti_say(scene, WTI_FORM_TRUE,
+				wti_scene_word(scene, "is a part of the mean"), 0);
+		wti_tell(scene);
+	}
+	if (window->weighed_count == window->count) {
+		wti_occasion(scene, &wti_relation_parts, moment,
+			     wti_scene_word(scene, "micro-batch"), 0);
+		if (window->largest <= 2 * window->smallest)
+			wti_say(scene, WTI_FORM_TRUE,
+				wti_scene_word(scene, "has as many targets as the others"), 0);
+		wti_tell(scene);
+	}
+}
+
+/* Whether what a pass gave was used is known when it is thrown away. */
+static void see_passes(struct wti_scene *scene, struct passes *passes,
+		       const struct wti_moment *moment)
+{
+	switch (moment->type) {
+	case WTI_MOMENT_BACKWARD:
+		if (moment->parent && moment->parent->tag == WTI_MOMENT_STEP)
+			break; /* a closure: the step is there already */
+		passes->unused_count++;
+		passes->count++;
+		break;
+	case WTI_MOMENT_STEP:
+		passes->unused_count = 0;
+		break;
+	default:
+		if (passes->count) {
+			wti_occasion(scene, &wti_relation_parts, moment,
+				     wti_scene_word(scene, "backward pass"), 0);
+			if (!passes->unused_count)
+				wti_say(scene, WTI_FORM_TRUE,
+					wti_scene_word(scene, "is used by a step"), 0);
+			wti_tell(scene);
+		}
+		*passes = (struct passes){0};
+	}
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	struct state *state = opaque;
+	struct passes *passes = wti_slot(&state->unused, moment->process->stream, sizeof(*passes));
+	struct wti_window *window;
+
+	if (passes && moment->type & (WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP | WTI_MOMENT_ZERO_GRAD))
+		see_passes(scene, passes, moment);
+	if (moment->type == WTI_MOMENT_STEP)
+		return;
+	window = wti_window_see(&state->windows, moment);
+	if (!window)
+		return;
+	if (wti_window_is_accumulation(window))
+		tell_window(scene, moment, window);
+	wti_window_begin(window);
+}
+
+static void release(void *opaque)
+{
+	struct state *state = opaque;
+
+	wti_slots_release(&state->windows);
+	wti_slots_release(&state->unused);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	if (words->subject[0][0] == 'b')
+		wti_buf_printf(out, "each %s %s before gradients are cleared", words->subject[0],
+			       words->a);
+	else
+		wti_buf_printf(out, "of the backward passes of one step, each %s %s",
+			       words->subject[0], words->a);
+}
+
+const struct wti_relation wti_relation_parts = {
+	.name = "parts",
+	.code = "WT-LEARN-PARTS",
+	.title = "a step is not made of what went backward",
+	.definition = "hypothesis: where a step follows several backward passes of one line, each "
+		      "loss is a part of a mean (divided, "
+		      "or a sum) rather than a mean of its own, and each mean goes over about as "
+		      "many targets as the others, "
+		      "within a factor of two; what a backward pass gives is used by a step before "
+		      "gradients are cleared. For "
+		      "and against: each such step; each clearing after a backward pass.",
+	.means = "micro-batches are weighed wrongly, or gradients are thrown away",
+	.hint = "look at how the loss of a micro-batch is divided, and at where gradients are "
+		"cleared",
+	.innocent = "losses that are meant to be added up; steps that a loss scaler skips",
+	.needs = "no step after several backward passes of one line, and no clearing after one",
+	.measures =
+		WTI_NEEDS_LOSSES | WTI_NEEDS_OPTIMIZER | WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
+	.moments = WTI_WINDOW_MOMENTS | WTI_MOMENT_STEP,
+	.features = 1u << WTI_FEATURE_SCALER | 1u << WTI_FEATURE_OPTIMIZERS,
+	.state_bytes = sizeof(struct state),
+	.see = see,
+	.release = release,
+	.describe = describe,
+	.sort = wti_sort_by_fact,
+	.needs_all = true,
+};

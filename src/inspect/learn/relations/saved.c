@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Saved = live: what a checkpoint holds is what the model held. The occasion is each parameter of a
+ * model when something is saved, and what was loaded when the next step begins.
+ */
+#include <string.h>
+
+#include "inspect/learn/relation.h"
+#include "inspect/training/slots.h"
+
+enum { COLLECTED_MAX = 1 << 18 }; /* contents of parameters; beyond, it begins anew */
+
+struct flow { /* of a process */
+	bool loaded;
+	bool loaded_optimizer; /* its state was among it */
+	bool restored_model, restored_optimizer;
+	bool saved_optimizer;
+};
+
+struct state {
+	struct wti_slots flows;
+	struct wti_slots collected; /* by contents of a parameter: 1, by a state_dict() */
+};
+
+/* "model.fc1.weight" ends with "fc1.weight" at a dot, or is it. */
+static bool ends_with(const char *path, const char *name)
+{
+	size_t path_bytes = strlen(path), name_bytes = strlen(name);
+
+	if (name_bytes > path_bytes || strcmp(path + path_bytes - name_bytes, name))
+		return false;
+	return path_bytes == name_bytes || path[path_bytes - name_bytes - 1] == '.';
+}
+
+/* "fc1.weight", or "state_dict[fc1.weight]": the name itself, nothing in front of it. */
+static bool is_named(const struct wti_scene *scene, const struct wti_value_row *value,
+		     const struct wti_parameter *parameter)
+{
+	const char *path = wti_symbol_text(scene->symbols, value->name);
+	const char *name = wti_symbol_text(scene->symbols, parameter->name);
+	const char *bracket = strchr(path, '[');
+	size_t bytes = strlen(name);
+
+	if (value->name == parameter->name)
+		return true;
+	return bracket && !strncmp(bracket + 1, name, bytes) && !strcmp(bracket + 1 + bytes, "]");
+}
+
+static const struct wti_value_row *find(const struct wti_scene *scene, const struct wti_call *call,
+					const struct wti_parameter *parameter)
+{
+	const struct wti_value_row *found = NULL;
+	const char *name = wti_symbol_text(scene->symbols, parameter->name);
+
+	for (uint32_t i = 0; i < call->value_count; i++) {
+		const struct wti_value_row *value = &call->values[i];
+
+		if (value->type != WTI_VALUE_TENSOR || value->digest.flags & WTI_TENSOR_NO_HASH ||
+		    value->digest.shape != parameter->shape ||
+		    !ends_with(wti_symbol_text(scene->symbols, value->name), name))
+			continue;
+		found = value;
+		if (value->digest.hash == parameter->hash)
+			break;
+	}
+	return found;
+}
+
+/* By name alone: a run that is resumed has the same model under another name. */
+static uint64_t contents_key(const struct wti_parameter *parameter, uint64_t hash)
+{
+	return hash ^ (parameter->name + ((uint64_t)parameter->stream << 32)) * 0x9e3779b97f4a7c15u;
+}
+
+/* What state_dict() gave, of whichever step, is what a checkpoint is made of. Buffers move between
+ * steps, and are told later. */
+static void tell_collected(struct wti_scene *scene, struct state *state,
+			   const struct wti_moment *moment, const struct wti_parameter *parameter)
+{
+	const struct wti_value_row *value = find(scene, moment->call, parameter);
+
+	if (!value || parameter->is_buffer ||
+	    !wti_slot_find(&state->collected, contents_key(parameter, 0)))
+		return;
+	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "checkpoint"),
+		     wti_scene_word(scene, "collected"));
+	wti_occasion_parameter(scene, parameter);
+	if (wti_slot_find(&state->collected, contents_key(parameter, value->digest.hash)))
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds what state_dict() gave"),
+			0);
+	wti_tell(scene);
+}
+
+static void tell_parameter(struct wti_scene *scene, const struct wti_moment *moment,
+			   const struct wti_parameter *parameter, bool any)
+{
+	const struct wti_value_row *value = find(scene, moment->call, parameter);
+
+	if (!value && moment->call->is_cut)
+		return; /* it may be among what the trace does not have */
+	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "checkpoint"), 0);
+	wti_occasion_parameter(scene, parameter);
+	if (value)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds each parameter"), 0);
+	if (!value || value->digest.hash == parameter->hash)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds what is live"), 0);
+	if (any)
+		wti_tell(scene);
+}
+
+static bool is_candidate(const struct wti_moment *moment, const struct wti_parameter *parameter)
+{
+	return parameter->stream == moment->process->stream && parameter->is_member &&
+	       parameter->has_hash && !parameter->placement;
+}
+
+struct held {
+	uint32_t found; /* parameters of a model, by name and shape */
+	uint32_t equal; /* and by what they hold now */
+};
+
+static struct held held_of(struct wti_scene *scene, const struct wti_moment *moment, uint32_t owner)
+{
+	struct held held = {0};
+
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
+		const struct wti_value_row *value;
+
+		if (parameter->owner != owner || !is_candidate(moment, parameter))
+			continue;
+		value = find(scene, moment->call, parameter);
+		held.found += value != NULL;
+		held.equal += value && value->digest.hash == parameter->hash;
+	}
+	return held;
+}
+
+/* Models of the same names are many: what holds nothing of this one, and all of another that is
+ * live, is a checkpoint of the other. */
+static bool is_of_another(struct wti_scene *scene, const struct wti_moment *moment, uint32_t owner)
+{
+	for (size_t i = 0; i < scene->training->objects.count; i++) {
+		const struct wti_object *other = wti_object_at(scene->training, i);
+		struct held held;
+
+		if (other->name == owner || other->stream != moment->process->stream ||
+		    other->type != WT_OBJECT_TYPE_MODULE)
+			continue;
+		held = held_of(scene, moment, other->name);
+		if (held.found && held.equal == held.found)
+			return true;
+	}
+	return false;
+}
+
+/* A checkpoint of a model holds at least one of its parameters by name. */
+static bool is_of_model(struct wti_scene *scene, const struct wti_moment *moment, uint32_t owner)
+{
+	struct held held = held_of(scene, moment, owner);
+
+	return held.found && (held.equal || !is_of_another(scene, moment, owner));
+}
+
+static void see_save(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
+{
+	const struct wti_training *training = scene->training;
+	uint32_t owner = 0;
+	bool holds = false;
+
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
+
+		if (!is_candidate(moment, parameter))
+			continue;
+		if (parameter->owner != owner)
+			holds = is_of_model(scene, moment, parameter->owner);
+		owner = parameter->owner;
+		if (!holds)
+			continue;
+		tell_parameter(scene, moment, parameter, true);
+		tell_collected(scene, state, moment, parameter);
+	}
+}
+
+static bool has_optimizer_state(const struct wti_scene *scene, const struct wti_call *call)
+{
+	for (uint32_t i = 0; i < call->value_count; i++)
+		if (strstr(wti_symbol_text(scene->symbols, call->values[i].name), "exp_avg") ||
+		    strstr(wti_symbol_text(scene->symbols, call->values[i].name), "momentum") ||
+		    strstr(wti_symbol_text(scene->symbols, call->values[i].name), "state."))
+			return true;
+	return false;
+}
+
+/* What was loaded has been given back when training goes on: models, and what else was in it. */
+static void see_step(struct wti_scene *scene, struct flow *flow, const struct wti_moment *moment)
+{
+	if (flow->loaded) {
+		wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "resume"),
+			     0);
+		if (flow->restored_model)
+			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "restores the model"),
+				0);
+		wti_tell(scene);
+	}
+	if (flow->loaded_optimizer && flow->restored_model) {
+		wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "resume"),
+			     wti_scene_word(scene, "an optimizer's state"));
+		if (flow->restored_optimizer)
+			wti_say(scene, WTI_FORM_TRUE,
+				wti_scene_word(scene, "restores the optimizer"), 0);
+		wti_tell(scene);
+	}
+	*flow = (struct flow){0};
+}
+
+/* What a model is given back belongs to it by name, and is not what it has already. */
+static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
+{
+	bool matches = false, differs = false;
+
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
+		const struct wti_value_row *value;
+
+		if (parameter->owner != moment->object->name || !parameter->is_member ||
+		    parameter->stream != moment->process->stream)
+			continue; /* what it held may not be known yet */
+		value = find(scene, moment->call, parameter);
+		matches |= value && is_named(scene, value, parameter);
+		differs |= value && value->digest.hash != parameter->hash;
+	}
+	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "load"), 0);
+	if (matches)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "matches the model by name"),
+			0);
+	if (differs || !matches)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "brings other contents"), 0);
+	wti_tell(scene);
+}
+
+/* Remembers what the parameters of a model hold when its state is collected. */
+static void note_collection(struct wti_scene *scene, struct state *state,
+			    const struct wti_moment *moment)
+{
+	for (size_t i = 0; i < scene->training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
+
+		if (parameter->owner != moment->object->name || !is_candidate(moment, parameter))
+			continue;
+		if (state->collected.count >= COLLECTED_MAX)
+			wti_slots_release(&state->collected);
+		wti_slot(&state->collected, contents_key(parameter, 0), 1);
+		wti_slot(&state->collected, contents_key(parameter, parameter->hash), 1);
+	}
+}
+
+static void see_call(struct wti_scene *scene, struct state *state, struct flow *flow,
+		     const struct wti_moment *moment)
+{
+	const char *callee = wti_symbol_text(scene->symbols, moment->call->callee);
+
+	if (moment->call->what == WTI_CALLEE_STATE_DICT && moment->object)
+		note_collection(scene, state, moment);
+
+	if (!ends_with(callee, "load_state_dict") || !moment->object)
+		return;
+	if (moment->object->type == WT_OBJECT_TYPE_MODULE && !moment->call->exception)
+		tell_load(scene, moment);
+	flow->restored_optimizer |= moment->object->type == WT_OBJECT_TYPE_OPTIMIZER;
+	flow->restored_model |= moment->object->type == WT_OBJECT_TYPE_MODULE;
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	struct state *state = opaque;
+	struct flow *flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
+
+	if (!flow)
+		return;
+	switch (moment->type) {
+	case WTI_MOMENT_SAVE:
+		see_save(scene, state, moment);
+		break;
+	case WTI_MOMENT_LOAD:
+		flow->loaded = true;
+		flow->loaded_optimizer |= has_optimizer_state(scene, moment->call);
+		break;
+	case WTI_MOMENT_STEP:
+		see_step(scene, flow, moment);
+		break;
+	default:
+		see_call(scene, state, flow, moment);
+	}
+}
+
+static void release(void *opaque)
+{
+	struct state *state = opaque;
+
+	wti_slots_release(&state->flows);
+	wti_slots_release(&state->collected);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	bool is_of_state = words->subject[1][0] == 'a';
+
+	wti_buf_printf(out, "a %s%s%s %s", words->subject[0], is_of_state ? " from " : "",
+		       is_of_state ? words->subject[1] : "", words->a);
+}
+
+const struct wti_relation wti_relation_saved = {
+	.name = "saved",
+	.code = "WT-LEARN-SAVED",
+	.title = "a checkpoint is not what was live",
+	.definition = "hypothesis: a checkpoint that holds a model holds each of its parameters, "
+		      "with the contents that "
+		      "they have when it is saved, and that they had when state_dict() was called, "
+		      "if it was; what is loaded is given back before the next "
+		      "step. For and against: "
+		      "each parameter of each save, by the hash of all bytes; each load.",
+	.means = "the checkpoint is incomplete or of another moment, or is not restored",
+	.hint = "look at how the state is collected before it is saved, and at what is done with "
+		"it afterwards",
+	.innocent = "checkpoints of a part of the model, on purpose",
+	.needs = "nothing was saved or loaded in these circumstances",
+	.measures =
+		WTI_NEEDS_PARAMETERS | WTI_NEEDS_BUFFERS | WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
+	.moments = WTI_MOMENT_SAVE | WTI_MOMENT_LOAD | WTI_MOMENT_STEP | WTI_MOMENT_CALL,
+	.features = WTI_FEATURES_OF_STATES,
+	.state_bytes = sizeof(struct state),
+	.see = see,
+	.release = release,
+	.describe = describe,
+	.sort = wti_sort_by_fact,
+};

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The learning rate against steps. The occasion is a step of an optimizer: whether its rate is
+ * positive, moved since the step before, did not rise, goes on where it was; and the end of a run:
+ * whether a schedule that was made was ever used.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "inspect/learn/relation.h"
+#include "inspect/training/slots.h"
+
+#define STEPS_KEPT 64u      /* of which the rate itself is compared with other runs */
+#define STEPS_AFTER_LOAD 5u /* within which a schedule shows that it begins anew */
+#define RATE_KEPT 1.5
+
+struct last {
+	double rate;
+	uint64_t step_count;
+	bool is_set;
+	bool was_scheduled; /* a scheduler stepped since the step before */
+};
+
+struct flow { /* of a process */
+	double rate;
+	bool is_set;
+	bool loaded;         /* something was loaded since the last step */
+	uint32_t since_load; /* steps; 0: nothing was loaded, or long ago */
+	double rate_at_load; /* of the first of them */
+	uint64_t scheduler_steps;
+	uint64_t changes;
+	uint64_t steps;
+	struct wti_moment moment;
+};
+
+struct state {
+	struct wti_slots optimizers;
+	struct wti_slots schedulers; /* steps of the optimizer when it stepped last */
+	struct wti_slots flows;
+};
+
+static void say_rate(struct wti_scene *scene, const struct last *last, double rate)
+{
+	if (rate > 0)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is positive"), 0);
+	if (!last->is_set)
+		return;
+	wti_say(scene, WTI_FORM_TRUE,
+		wti_scene_word(scene, rate == last->rate ? "stays" : "changes"), 0);
+	if (rate <= last->rate)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "does not rise"), 0);
+}
+
+/* A schedule that begins anew after a load moves away from where the rate was: by half, within a
+ * few steps. */
+static void tell_resumed(struct wti_scene *scene, const struct wti_moment *moment,
+			 struct flow *flow, double rate)
+{
+	if (flow->loaded) {
+		flow->since_load = 1;
+		flow->rate_at_load = rate;
+		return;
+	}
+	if (!flow->since_load || flow->rate_at_load <= 0)
+		return;
+	wti_occasion(scene, &wti_relation_schedule, moment,
+		     wti_scene_word(scene, "learning rate after a load"), 0);
+	if (rate < flow->rate_at_load * RATE_KEPT && flow->rate_at_load < rate * RATE_KEPT)
+		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "goes on from where it was"),
+			0);
+	wti_tell(scene);
+	flow->since_load = flow->since_load < STEPS_AFTER_LOAD ? flow->since_load + 1 : 0;
+}
+
+/* Within a factor of two of the step before, of whichever optimizer of the process. */
+static void tell_continuity(struct wti_scene *scene, const struct wti_moment *moment,
+			    struct flow *flow, double rate)
+{
+	if (flow->is_set && flow->rate > 0 && rate > 0) {
+		double ratio = rate / flow->rate;
+
+		wti_occasion(scene, &wti_relation_schedule, moment,
+			     wti_scene_word(scene, "course of the learning rate"), 0);
+		wti_occasion_flag(scene, WTI_FEATURE_OTHER, flow->loaded);
+		if (ratio >= 0.5 && ratio <= 2)
+			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is steady"), 0);
+		wti_tell(scene);
+	}
+	tell_resumed(scene, moment, flow, rate);
+	flow->changes += flow->is_set && rate != flow->rate;
+	flow->rate = rate;
+	flow->is_set = true;
+	flow->loaded = false;
+	flow->steps++;
+	flow->moment = *moment;
+	flow->moment.parent = NULL;
+	flow->moment.call = NULL;
+	flow->moment.event = NULL;
+}
+
+/* When such a scheduler lowers the rate depends on what is learned: another seed, another step. */
+static bool follows_a_metric(const struct wti_scene *scene, const struct wti_object *optimizer)
+{
+	return wti_scheduler_of(scene->training, optimizer, "ReduceLROnPlateau");
+}
+
+static void tell_step(struct wti_scene *scene, struct last *last, const struct wti_moment *moment)
+{
+	double rate = moment->object->lr[0];
+	char name[32];
+
+	wti_occasion(scene, &wti_relation_schedule, moment, wti_scene_word(scene, "learning rate"),
+		     0);
+	wti_occasion_flag(scene, WTI_FEATURE_FIRST, !last->is_set);
+	wti_occasion_flag(scene, WTI_FEATURE_OTHER, last->was_scheduled);
+	say_rate(scene, last, rate);
+	if (last->step_count < STEPS_KEPT && !follows_a_metric(scene, moment->object)) {
+		snprintf(name, sizeof(name), "the rate of step %u", (unsigned)last->step_count);
+		wti_measure(scene, wti_scene_word(scene, name), rate);
+	}
+	wti_tell(scene);
+	*last = (struct last){rate, last->step_count + 1, true, false};
+}
+
+/* What a scheduler schedules steps, and steps first. */
+static void tell_scheduler(struct wti_scene *scene, struct state *state,
+			   const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer =
+		moment->object && moment->object->of
+			? wti_training_object(scene->training, moment->process->stream,
+					      moment->object->of)
+			: NULL;
+	uint64_t *last = wti_slot_of_object(&state->schedulers, moment->object, sizeof(*last));
+	uint64_t steps;
+
+	if (!optimizer || !last)
+		return;
+	/* A step whose states are still coming in has been taken. */
+	steps = optimizer->step_count +
+		(moment->process->stepping &&
+		 wti_object_at(scene->training, moment->process->stepping - 1) == optimizer);
+	wti_occasion(scene, &wti_relation_schedule, moment, wti_scene_word(scene, "scheduler"), 0);
+	if (steps > *last)
+		wti_say(scene, WTI_FORM_TRUE,
+			wti_scene_word(scene, "follows a step of its optimizer"), 0);
+	wti_tell(scene);
+	*last = steps;
+}
+
+static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
+{
+	struct state *state = opaque;
+	struct flow *flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
+	struct last *last;
+
+	if (!flow)
+		return;
+	switch (moment->type) {
+	case WTI_MOMENT_LOAD:
+		flow->loaded = true;
+		break;
+	case WTI_MOMENT_SCHEDULER:
+		flow->scheduler_steps++;
+		tell_scheduler(scene, state, moment);
+		for (size_t i = 0; i < scene->training->objects.count; i++) {
+			const struct wti_object *optimizer = wti_object_at(scene->training, i);
+
+			if (optimizer->stream != moment->process->stream ||
+			    optimizer->type != WT_OBJECT_TYPE_OPTIMIZER ||
+			    (moment->object && moment->object->of &&
+			     moment->object->of != optimizer->name))
+				continue;
+			last = wti_slot_of_object(&state->optimizers, optimizer, sizeof(*last));
+			if (last)
+				last->was_scheduled = true;
+		}
+		break;
+	default:
+		last = wti_slot_of_object(&state->optimizers, moment->object, sizeof(*last));
+		if (!last || !(moment->object->lr_known & 1))
+			return;
+		tell_continuity(scene, moment, flow, moment->object->lr[0]);
+		tell_step(scene, last, moment);
+	}
+}
+
+/* A schedule that was made, and what became of it. */
+static void finish(struct wti_scene *scene, void *opaque)
+{
+	struct state *state = opaque;
+
+	for (size_t i = 0; i < scene->training->processes.count; i++) {
+		struct flow *flow = wti_slot(&state->flows, i, sizeof(*flow));
+
+		if (!flow || flow->steps < 3 ||
+		    !wti_scene_objects(scene, i, WT_OBJECT_TYPE_SCHEDULER))
+			continue;
+		wti_occasion(scene, &wti_relation_schedule, &flow->moment,
+			     wti_scene_word(scene, "schedule"), 0);
+		if (flow->scheduler_steps)
+			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is used"), 0);
+		if (flow->changes)
+			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "moves the rate"), 0);
+		wti_tell(scene);
+	}
+}
+
+static void release(void *opaque)
+{
+	struct state *state = opaque;
+
+	wti_slots_release(&state->optimizers);
+	wti_slots_release(&state->schedulers);
+	wti_slots_release(&state->flows);
+}
+
+static void describe(struct wti_buf *out, const struct wti_words *words)
+{
+	if (words->form == WTI_FORM_RANGE)
+		wti_describe_fact(out, words);
+	else
+		wti_buf_printf(out, "the %s %s%s", words->subject[0], words->a,
+			       strcmp(words->subject[0], "learning rate")
+				       ? ""
+				       : " at each optimizer step");
+}
+
+static const struct wti_consequence consequences[] = {
+	{"stays", "does not rise"},
+	{0},
+};
+
+const struct wti_relation wti_relation_schedule = {
+	.name = "schedule",
+	.code = "WT-LEARN-SCHEDULE",
+	.title = "the learning rate goes another way",
+	.definition = "hypothesis: at an optimizer step the learning rate is positive, moved, "
+		      "stayed or did not rise since "
+		      "the step before, is within a factor of two of it, or is what it was at the "
+		      "same step in every run; within five steps after a load it changes by less "
+		      "than half; "
+		      "a scheduler that was made is stepped and moves the rate. For and against: "
+		      "each step; each run.",
+	.means = "the schedule is not followed, restarts, or reaches zero",
+	.hint = "look at where the scheduler steps, which optimizer it has, and whether it is "
+		"restored",
+	.innocent = "another schedule, on purpose",
+	.needs = "no optimizer step with a known learning rate in these circumstances",
+	.measures = WTI_NEEDS_OPTIMIZER,
+	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_SCHEDULER | WTI_MOMENT_LOAD,
+	.features = 1u << WTI_FEATURE_FIRST | 1u << WTI_FEATURE_SCHEDULER | 1u << WTI_FEATURE_OTHER,
+	.state_bytes = sizeof(struct state),
+	.see = see,
+	.finish = finish,
+	.release = release,
+	.describe = describe,
+	.consequences = consequences,
+	.sort = wti_sort_by_fact,
+};

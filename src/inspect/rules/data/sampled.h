@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sample of rows that a model was given: which of them were trained on, and how often rows of
+ * an input repeat in the training data by themselves. A row of a batch is all its inputs together:
+ * masks, positions and short texts are the same in many rows, so that the input that overlaps least
+ * decides, and counts only with more than its own repetitions explain.
+ *
+ * A trace keeps one content in four (sixteen), the same ones everywhere: a sample is compared with
+ * a sample.
+ */
+#ifndef WTI_INSPECT_SAMPLED_H
+#define WTI_INSPECT_SAMPLED_H
+
+#include "inspect/training/slots.h"
+
+enum { WTI_INPUTS_MAX = 16 }; /* of a model; more are not judged by */
+
+enum { WTI_TIMES = 64 }; /* how often a content comes in an epoch; the last stands for more */
+
+struct wti_tally {
+	uint64_t rows, seen;         /* seen: trained on before */
+	uint32_t seen_at[WTI_TIMES]; /* those by how often they came in the last epoch */
+};
+
+/* One tensor among the inputs of a model. */
+struct wti_input {
+	uint32_t name;
+	bool is_continuous;         /* its numbers are no integers: rows are not equal by chance */
+	int32_t epoch;              /* of which the next two are */
+	uint64_t trained, repeated; /* rows in training; those that occur in the epoch again */
+	uint32_t contents[WTI_TIMES]; /* different ones, by how often they came in this epoch */
+	double rate;                  /* the highest share of repeated rows in an epoch before */
+	struct wti_tally call, all;   /* of this evaluation call; of those that were kept */
+	/* As training stood when this evaluation began. */
+	uint32_t settled[WTI_TIMES]; /* contents */
+	uint64_t settled_rows;
+	uint64_t held_out;   /* contents that were evaluated first */
+	uint64_t given_away; /* and trained on later */
+};
+
+struct wti_sampled_model {
+	uint32_t input_count;
+	bool is_trained;
+	struct wti_input inputs[WTI_INPUTS_MAX];
+};
+
+struct wti_sampled {
+	struct wti_slots models;  /* by object: struct wti_sampled_model */
+	struct wti_slots trained; /* model and hash: that it was trained on */
+	struct wti_slots counts;  /* model, input and hash: how often in this epoch */
+};
+
+void wti_sampled_release(struct wti_sampled *sampled);
+/* Takes a moment of a row, or the end of a module's call. The model that it was of; NULL: of none,
+ * or neither in training nor in evaluation. */
+struct wti_sampled_model *wti_sampled_take(struct wti_sampled *sampled,
+					   const struct wti_moment *moment);
+bool wti_is_training_call(const struct wti_call *call);
+bool wti_is_evaluation_call(const struct wti_call *call);
+/* The evaluation call that has ended is added to all, or forgotten. */
+void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept);
+/*
+ * Whether rows of training were copied before some of them were held out: contents that come
+ * several times are set apart from those that come once, as no content of itself is, and they are
+ * in the evaluation as often as a split of all copies would put them there.
+ */
+bool wti_input_is_copied(const struct wti_input *input);
+/* Whether `found` of `among` are more than repetitions inside the training data explain. */
+bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t among);
+
+#endif

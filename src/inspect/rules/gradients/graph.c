@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about the graph of a loss: that it ends with the step, and is gone through once. */
+#include "inspect/judge/rule.h"
+#include "inspect/training/lineage.h"
+#include "inspect/training/slots.h"
+
+enum { TIMES_TO_TELL = 2 };
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+/* A tensor with a graph behind it. */
+static bool has_graph(const struct wti_value_row *value)
+{
+	return value->type == WTI_VALUE_TENSOR && value->digest.flags & WTI_TENSOR_REQUIRES_GRAD &&
+	       !(value->digest.flags & WTI_TENSOR_NO_HASH);
+}
+
+/* ---- WT-GRAPH-001: the graph of the last step is carried on --------------------------------- */
+
+enum { RETURNS_MAX = 16 };
+
+/* Of a model: what it returned before the last backward(). */
+struct carried {
+	uint64_t backward_count; /* when it last returned */
+	uint64_t returns[RETURNS_MAX];
+	uint32_t count;
+	uint32_t streak;
+};
+
+static bool takes_its_own(const struct carried *carried, const struct wti_call *call)
+{
+	for (uint32_t i = 0; i < call->value_count; i++) {
+		if (call->values[i].position < 0 || !has_graph(&call->values[i]))
+			continue;
+		for (uint32_t j = 0; j < carried->count; j++)
+			if (carried->returns[j] == call->values[i].digest.hash)
+				return true;
+	}
+	return false;
+}
+
+static void note_returns(struct carried *carried, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+
+	carried->backward_count = moment->process->backward_count;
+	carried->count = 0;
+	for (uint32_t i = 0; i < call->value_count && carried->count < RETURNS_MAX; i++)
+		if (call->values[i].position < 0 && has_graph(&call->values[i]))
+			carried->returns[carried->count++] = call->values[i].digest.hash;
+}
+
+static void see_carried(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct carried *carried;
+
+	if (!moment->object || !(moment->call->flags & WTI_CALL_OUTERMOST) ||
+	    !(moment->call->flags & WTI_CALL_GRAD))
+		return;
+	carried = wti_slot_of_object(state, moment->object, sizeof(*carried));
+	if (!carried)
+		return;
+	if (moment->type == WTI_MOMENT_MODULE_END) {
+		note_returns(carried, moment);
+		return;
+	}
+	if (!carried->count || carried->backward_count == moment->process->backward_count)
+		return; /* no backward() between the two calls */
+	if (!takes_its_own(carried, moment->call)) {
+		carried->streak = 0;
+		wti_held(account);
+	} else if (++carried->streak >= TIMES_TO_TELL) {
+		wti_violated(account, moment, moment->object->name,
+			     "it is given what it returned before the last backward(), with the "
+			     "graph behind it");
+	}
+}
+
+const struct wti_rule wti_rule_graph_001 = {
+	.code = "WT-GRAPH-001",
+	.severity = WT_ERROR,
+	.title = "the graph is carried from step to step",
+	.means = "every backward() goes back to the first step: time and memory grow, and "
+		 "gradients flow through parameters of long ago",
+	.hint = "detach the state between steps: state = state.detach()",
+	.definition =
+		"A model that is called again after a backward() is not given a tensor that it "
+		"returned before it and that still requires a gradient. Two calls in a row are a "
+		"violation. A case is a call after a backward().",
+	.innocent = "Backpropagation through several windows on purpose, with retain_graph=True.",
+	.needs = "no model was called again after a backward()",
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END,
+	.state_bytes = sizeof(struct wti_slots),
+	.watch = see_carried,
+	.release = release_slots,
+};
+
+/* ---- WT-GRAPH-002: a sum keeps all graphs --------------------------------------------------- */
+
+/* Of a line: what it returned last. */
+struct chained {
+	uint64_t returned;
+	uint64_t progress; /* then */
+};
+
+/* Steps of optimizers, or where there are none, calls of backward(). */
+static uint64_t progress_of(const struct wti_process *process)
+{
+	return process->step_count ? process->step_count : process->backward_count;
+}
+
+static bool takes(const struct wti_call *call, uint64_t hash)
+{
+	for (uint32_t i = 0; i < call->value_count; i++)
+		if (call->values[i].position >= 0 && has_graph(&call->values[i]) &&
+		    call->values[i].digest.hash == hash)
+			return true;
+	return false;
+}
+
+static void see_chained(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *result = wti_call_tensor(call, true, 0);
+	struct chained *chained;
+
+	if (call->what != WTI_CALLEE_ADD || !result || !has_graph(result) ||
+	    !moment->process->backward_count)
+		return;
+	chained = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*chained));
+	if (!chained)
+		return;
+	/* Tensors are known by their content: where nothing was added, what went in came out. */
+	if (chained->returned && chained->progress < progress_of(moment->process) &&
+	    !takes(call, result->digest.hash)) {
+		if (!takes(call, chained->returned))
+			wti_held(account);
+		else
+			wti_violated(account, moment, 0,
+				     "the sum takes what it was before the last step, with the "
+				     "graph behind it");
+	}
+	chained->returned = result->digest.hash;
+	chained->progress = progress_of(moment->process);
+}
+
+const struct wti_rule wti_rule_graph_002 = {
+	.code = "WT-GRAPH-002",
+	.severity = WT_WARNING,
+	.title = "a running sum keeps the graphs of all steps alive",
+	.means = "memory grows with every step, until there is none left",
+	.hint = "add numbers, not tensors: total += loss.item(), or loss.detach()",
+	.definition =
+		"A sum does not take, after a step, what the same line returned before it and what "
+		"still requires a gradient. A case is a sum that requires a gradient, of a line "
+		"that has made one before the last step (or backward(), where nothing steps).",
+	.innocent = "A sum over a few steps that is then thrown away.",
+	.needs = "no line added up tensors that require a gradient after a backward()",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct wti_slots),
+	.watch = see_chained,
+	.release = release_slots,
+};
+
+/* ---- WT-GRAPH-003: one loss twice ----------------------------------------------------------- */
+
+enum { LOSSES_MAX = 16, ANCESTORS_MAX = 64 };
+
+struct twice {
+	struct wti_lineage lineage;
+	uint64_t losses[LOSSES_MAX]; /* that went backward since gradients were cleared */
+	uint32_t count;
+	bool is_found;   /* since gradients were cleared */
+	uint32_t streak; /* clearings in a row */
+};
+
+static void end_window(struct twice *twice)
+{
+	if (!twice->count)
+		return;
+	twice->streak = twice->is_found ? twice->streak + 1 : 0;
+	twice->is_found = false;
+	twice->count = 0;
+}
+
+static bool went_backward(const struct twice *twice, uint64_t hash)
+{
+	for (uint32_t i = 0; i < twice->count; i++)
+		if (twice->losses[i] == hash)
+			return true;
+	return false;
+}
+
+/* Whether one of what a loss is made of has gone backward by itself. */
+static bool holds_another(const struct twice *twice, uint64_t hash)
+{
+	uint64_t open[ANCESTORS_MAX] = {hash};
+	uint32_t count = 1;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct wti_scalar *scalar = wti_lineage_find(&twice->lineage, open[i]);
+
+		for (uint32_t j = 0; scalar && j < scalar->parent_count; j++) {
+			if (went_backward(twice, scalar->parents[j]))
+				return true;
+			if (count < ANCESTORS_MAX)
+				open[count++] = scalar->parents[j];
+		}
+	}
+	return false;
+}
+
+static void judge_loss(struct wti_case *account, struct twice *twice,
+		       const struct wti_moment *moment)
+{
+	const struct wti_digest_row *loss = wti_backward_loss(moment->call);
+
+	if (!loss || loss->count != 1 || loss->mean == 0)
+		return;
+	if (twice->count && holds_another(twice, loss->hash)) {
+		twice->is_found = true;
+		if (twice->streak)
+			wti_violated(account, moment, 0,
+				     "it holds a loss on which backward() has been called already, "
+				     "and gradients were not cleared between");
+	} else if (twice->count) {
+		wti_held(account);
+	}
+	if (twice->count < LOSSES_MAX)
+		twice->losses[twice->count++] = loss->hash;
+}
+
+static void see_twice(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct twice *twice = wti_slot(state, moment->process->stream, sizeof(*twice));
+
+	if (!twice)
+		return;
+	switch (moment->type) {
+	case WTI_MOMENT_BACKWARD:
+		judge_loss(account, twice, moment);
+		break;
+	case WTI_MOMENT_ZERO_GRAD:
+	case WTI_MOMENT_STEPPED:
+		end_window(twice);
+		break;
+	default:
+		wti_lineage_call(&twice->lineage, moment);
+	}
+}
+
+const struct wti_rule wti_rule_graph_003 = {
+	.code = "WT-GRAPH-003",
+	.severity = WT_ERROR,
+	.title = "a loss goes backward twice",
+	.means = "its gradients count double: once by itself, once as part of the total",
+	.hint = "call backward() on the total only",
+	.definition =
+		"Between two clearings of gradients, backward() is not called on a loss that is a "
+		"sum or another function of one on which it has been called already. Losses are "
+		"known by their value; the second time in a row is a violation. A case is a "
+		"backward() after another one.",
+	.innocent = "Losses that are equal to the bit, twice in a row.",
+	.needs = "no step followed several backward() calls with recorded losses",
+	.moments =
+		WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.watch = see_twice,
+	.release = release_slots,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about loss scaling. */
+#include <math.h>
+
+#include "inspect/judge/rule.h"
+#include "inspect/training/lineage.h"
+#include "inspect/training/slots.h"
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+/* ---- WT-SCALE-001: keeps skipping ----------------------------------------------------------- */
+
+enum { LOOKED_AT = 16, LEAST_SCALE = 64, TIMES_STUCK = 2 };
+
+struct skipping {
+	struct wti_lineage lineage;
+	bool is_scaled;  /* the last loss */
+	bool is_waiting; /* a backward() that no step has used yet */
+	uint32_t count;  /* of the last backward() calls, up to LOOKED_AT */
+	uint32_t used;   /* a bit for each: was it used */
+	double scale;    /* of the last loss; 0: not known */
+	bool was_skipped;
+	uint32_t stuck; /* skipped in a row, and the scale has not come down */
+};
+
+/* Multiplied by a power of two, as scalers do: by torch's own, or by one of the program's. */
+static bool is_scaled(const struct skipping *skipping, const struct wti_moment *moment,
+		      double *ret_scale)
+{
+	const struct wti_digest_row *loss = wti_backward_loss(moment->call);
+	const struct wti_scalar *from =
+		loss ? wti_lineage_find(&skipping->lineage, loss->hash) : NULL;
+	int exponent;
+
+	*ret_scale = from ? from->factor : 0;
+	return *ret_scale >= LEAST_SCALE && frexp(*ret_scale, &exponent) == 0.5;
+}
+
+/* After a skipped step a scaler takes a smaller scale. */
+static void note_scaled(struct wti_case *account, struct skipping *skipping,
+			const struct wti_moment *moment)
+{
+	double scale;
+
+	if (!is_scaled(skipping, moment, &scale) && !skipping->is_scaled)
+		return;
+	skipping->is_waiting = true;
+	if (!skipping->was_skipped || scale <= 0 || scale < skipping->scale)
+		skipping->stuck = 0;
+	else if (++skipping->stuck >= TIMES_STUCK)
+		wti_violated(account, moment, 0,
+			     "%u steps in a row were skipped, and the scale of %g has not come "
+			     "down",
+			     skipping->stuck, scale);
+	skipping->scale = scale;
+}
+
+static void close_window(struct wti_case *account, struct skipping *skipping,
+			 const struct wti_moment *moment, bool was_used)
+{
+	uint32_t used;
+
+	if (!skipping->is_waiting)
+		return;
+	skipping->is_waiting = false;
+	skipping->was_skipped = !was_used;
+	skipping->used = (skipping->used << 1 | was_used) & ((1u << LOOKED_AT) - 1);
+	if (++skipping->count < LOOKED_AT)
+		return;
+	used = (uint32_t)__builtin_popcount(skipping->used);
+	if (used * 2 >= LOOKED_AT)
+		wti_held(account);
+	else
+		wti_violated(account, moment, 0,
+			     "of the last %u scaled losses that went backward, %u were not "
+			     "followed by a step",
+			     LOOKED_AT, LOOKED_AT - used);
+}
+
+static void see_skipping(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct skipping *skipping = wti_slot(state, moment->process->stream, sizeof(*skipping));
+
+	if (!skipping)
+		return;
+	switch (moment->type) {
+	case WTI_MOMENT_BACKWARD:
+		note_scaled(account, skipping, moment);
+		skipping->is_scaled = false;
+		break;
+	case WTI_MOMENT_ZERO_GRAD:
+		close_window(account, skipping, moment, false);
+		break;
+	case WTI_MOMENT_SCALER:
+		skipping->is_scaled |= wti_call_tensor(moment->call, true, 0) != NULL;
+		break;
+	case WTI_MOMENT_STEP:
+		close_window(account, skipping, moment, true);
+		break;
+	default:
+		wti_lineage_call(&skipping->lineage, moment);
+	}
+}
+
+const struct wti_rule wti_rule_scale_001 = {
+	.code = "WT-SCALE-001",
+	.severity = WT_ERROR,
+	.title = "a loss scaler keeps skipping steps",
+	.means = "the scale does not come down: gradients overflow again and again, and most "
+		 "batches train nothing",
+	.hint = "call scaler.update() after scaler.step(); begin with a smaller scale; look for "
+		"infinity in the activations",
+	.definition =
+		"Of the last sixteen losses that were multiplied by a scale (a loss scaler, or a "
+		"power of two from 64 on) and went backward, at least half were followed by an "
+		"optimizer's step before gradients were cleared; and after a skipped step the "
+		"scale, where it is known, is smaller, unless it was the first of two. A case is "
+		"such a loss from the sixteenth on.",
+	.innocent = "A few skipped steps in the beginning, while the scale is found.",
+	.needs = "fewer than sixteen scaled losses went backward",
+	.flags = WTI_RULE_ABSENCE,
+	.moments = WTI_MOMENT_CALL | WTI_MOMENT_SCALER | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP |
+		   WTI_MOMENT_ZERO_GRAD,
+	.state_bytes = sizeof(struct wti_slots),
+	.watch = see_skipping,
+	.release = release_slots,
+};

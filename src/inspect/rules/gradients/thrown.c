@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rule about gradients that nobody uses. A backward() of another line after the clearing is a
+ * second loss. The same line again is a micro-batch, or else a step that was skipped now and then
+ * (a loss scaler, a loss that was not finite), or gradients that were taken elsewhere first (of
+ * each sample or task, or to go uphill once): so it is asked for more of those, and for
+ * gradients that nothing has looked at.
+ */
+#include "inspect/judge/rule.h"
+#include "inspect/training/slots.h"
+
+enum { STEPS_TO_TELL = 2, STEPS_TO_TELL_SAME_LINE = 4 };
+
+struct thrown {
+	uint32_t cleared_site; /* of the backward() whose gradients were cleared; 0: of none */
+	bool is_looked_at;     /* those gradients were */
+	bool is_seen;          /* since the last step, and another line went backward after it */
+	bool is_seen_again;    /* likewise, and the same line did */
+	uint32_t streak;       /* steps in a row */
+	uint32_t streak_again;
+};
+
+struct throwing {
+	struct wti_slots optimizers; /* struct thrown */
+	struct wti_slots last;       /* of processes: struct last_backward */
+	struct wti_slots shapes;     /* stream and symbol: that a parameter has it */
+};
+
+struct last_backward {
+	uint32_t site;
+	bool is_of_input; /* the model was given an input that requires a gradient */
+	bool is_next_of_input;
+	bool is_looked_at; /* a call since was given something of the shape of a parameter */
+	bool has_scaler;
+	bool has_calls; /* of functions: looking would have been seen */
+};
+
+static void release_throwing(void *state)
+{
+	struct throwing *throwing = state;
+
+	wti_slots_release(&throwing->optimizers);
+	wti_slots_release(&throwing->last);
+	wti_slots_release(&throwing->shapes);
+}
+
+/* A closure clears inside of the step, which has used them. */
+static bool is_thrown_away(const struct wti_moment *moment)
+{
+	return wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) == WT_MOMENT_CLEAR &&
+	       wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO) &&
+	       !(moment->call && moment->call->tag == WTI_MOMENT_STEP);
+}
+
+static void note_backward(struct throwing *throwing, const struct wti_moment *moment,
+			  struct last_backward *last)
+{
+	size_t stream = moment->process->stream;
+
+	for (size_t i = 0; i < throwing->optimizers.count; i++) {
+		uint64_t key = throwing->optimizers.index.entries[i].key;
+		struct thrown *thrown = wti_slot(&throwing->optimizers, key, sizeof(struct thrown));
+
+		if (key >> 32 != stream || !thrown || !thrown->cleared_site)
+			continue;
+		if (thrown->cleared_site != moment->call->site)
+			thrown->is_seen |= !thrown->is_looked_at;
+		else
+			thrown->is_seen_again |=
+				!thrown->is_looked_at && !last->has_scaler && last->has_calls;
+		thrown->cleared_site = 0;
+	}
+	last->site = moment->call->site;
+	last->is_of_input = last->is_next_of_input;
+	last->is_looked_at = false;
+}
+
+/* Gradients of an input are wanted for themselves: adversarial examples, saliency. */
+static void note_input(const struct wti_moment *moment, struct last_backward *last)
+{
+	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
+
+	if (moment->call->flags & WTI_CALL_OUTERMOST && moment->call->what == WTI_CALLEE_OTHER)
+		last->is_next_of_input = input && input->digest.flags & WTI_TENSOR_REQUIRES_GRAD;
+}
+
+static uint64_t shape_key(size_t stream, uint32_t shape)
+{
+	return (uint64_t)stream << 32 | shape;
+}
+
+static void note_shapes(struct throwing *throwing, const struct wti_moment *moment)
+{
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		const struct wti_parameter *parameter =
+			wti_object_member(moment->training, moment->object, i);
+		uint8_t *has = wti_slot(&throwing->shapes,
+					shape_key(parameter->stream, parameter->shape), 1);
+
+		if (has)
+			*has = 1;
+	}
+}
+
+/* A gradient has the shape of its parameter; what has it by chance lets a fault pass. */
+static void note_call(struct throwing *throwing, const struct wti_moment *moment,
+		      struct last_backward *last)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *value = NULL;
+
+	if (call->tag != WTI_MOMENT_CALL)
+		return;
+	last->has_calls = true;
+	while (!last->is_looked_at && (value = wti_call_next_tensor(call, false, value)))
+		last->is_looked_at =
+			value->digest.count > 1 &&
+			wti_map_find_number(&throwing->shapes.index,
+					    shape_key(call->stream, value->digest.shape));
+}
+
+static void judge_thrown(struct wti_case *account, struct thrown *thrown,
+			 const struct wti_moment *moment)
+{
+	thrown->streak = thrown->is_seen ? thrown->streak + 1 : 0;
+	thrown->streak_again = thrown->is_seen_again ? thrown->streak_again + 1 : 0;
+	thrown->is_seen = thrown->is_seen_again = false;
+	thrown->cleared_site = 0;
+	if (thrown->streak >= STEPS_TO_TELL || thrown->streak_again >= STEPS_TO_TELL_SAME_LINE)
+		wti_violated(account, moment, moment->object->name,
+			     "before each of the last %u steps zero_grad() cleared gradients of a "
+			     "backward() that no step had used",
+			     thrown->streak > thrown->streak_again ? thrown->streak
+								   : thrown->streak_again);
+	else if (!thrown->streak && !thrown->streak_again)
+		wti_held(account);
+}
+
+/* Of an optimizer: it has stepped, or its gradients were counted before they are cleared. */
+static void see_optimizer(struct wti_case *account, struct throwing *throwing,
+			  const struct wti_moment *moment, const struct last_backward *last)
+{
+	struct thrown *thrown =
+		wti_slot_of_object(&throwing->optimizers, moment->object, sizeof(*thrown));
+
+	if (!thrown)
+		return;
+	if (moment->type == WTI_MOMENT_STEPPED) {
+		judge_thrown(account, thrown, moment);
+		note_shapes(throwing, moment);
+	} else if (!last->is_of_input && is_thrown_away(moment)) {
+		thrown->cleared_site = last->site;
+		thrown->is_looked_at = last->is_looked_at;
+	}
+}
+
+static void see_thrown(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct throwing *throwing = state;
+	struct last_backward *last =
+		wti_slot(&throwing->last, moment->process->stream, sizeof(*last));
+
+	if (!last)
+		return;
+	switch (moment->type) {
+	case WTI_MOMENT_MODULE:
+		note_input(moment, last);
+		break;
+	case WTI_MOMENT_BACKWARD:
+		note_backward(throwing, moment, last);
+		break;
+	case WTI_MOMENT_CALL:
+		note_call(throwing, moment, last);
+		break;
+	case WTI_MOMENT_SCALER:
+		last->has_scaler = true;
+		break;
+	default:
+		see_optimizer(account, throwing, moment, last);
+	}
+}
+
+const struct wti_rule wti_rule_grad_007 = {
+	.code = "WT-GRAD-007",
+	.severity = WT_WARNING,
+	.title = "gradients are computed and thrown away",
+	.means = "zero_grad() stands between two backward() calls: only the last loss, or the last "
+		 "micro-batch, is trained on",
+	.hint = "call zero_grad() once, before the first backward() of a step",
+	.definition =
+		"Before a step of an optimizer, its zero_grad() does not clear gradients of a "
+		"backward() that no step has used, and that no call was given in between, with "
+		"another backward() after it. Two steps in a row are a violation, four if it is a "
+		"backward() of the same line and there is no loss scaler. A case is a step.",
+	.innocent = "Gradients that are only looked at, if that was not recorded. Those of an "
+		    "input are not judged.",
+	.needs = "no optimizer stepped",
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS |
+		   WTI_MOMENT_STEPPED | WTI_MOMENT_CALL | WTI_MOMENT_SCALER,
+	.state_bytes = sizeof(struct throwing),
+	.watch = see_thrown,
+	.release = release_throwing,
+};

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules about copies of a model that live beside it: that they are copies, and that all of them is
+ * kept up, statistics of normalisation included.
+ */
+#include <string.h>
+
+#include "inspect/judge/rule.h"
+#include "inspect/training/members.h"
+#include "inspect/training/slots.h"
+
+/* ---- WT-EMA-004: loaded with its own state -------------------------------------------------- */
+
+enum { LOADS_TO_TELL = 2 };
+
+/* Of a process: whose state was taken last, and in which line. */
+struct taken {
+	uint32_t object;
+	const char *file; /* a symbol's text */
+	int64_t line;
+	uint64_t steps;
+};
+
+struct loads {
+	struct wti_slots taken; /* by process */
+	struct wti_slots own;   /* of objects: after which step they were last given their own */
+};
+
+static void release_loads(void *state)
+{
+	struct loads *loads = state;
+
+	wti_slots_release(&loads->taken);
+	wti_slots_release(&loads->own);
+}
+
+/* Calls of one line have sites of their own. */
+static bool is_same_line(const struct taken *taken, const struct wti_where *where)
+{
+	if (!taken->file || !where->file)
+		return taken->file == where->file;
+	return taken->line == where->line && !strcmp(taken->file, where->file);
+}
+
+struct own_loads {
+	uint64_t count, steps;
+};
+
+/* target.load_state_dict(model.state_dict()), with target being the model. */
+static void judge_load(struct wti_case *account, struct loads *loads, struct taken *taken,
+		       const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	struct wti_where where = wti_moment_where(moment);
+	uint64_t steps = moment->process->step_count;
+	struct own_loads *own;
+
+	if (!taken->object || !is_same_line(taken, &where) || taken->steps != steps)
+		return;
+	own = wti_slot(&loads->own, (uint64_t)call->stream << 32 | call->object, sizeof(*own));
+	if (!own)
+		return;
+	if (taken->object != call->object) {
+		wti_held(account);
+	} else if (!own->count || own->steps != steps) {
+		own->steps = steps;
+		if (++own->count >= LOADS_TO_TELL)
+			wti_violated(account, moment, call->object,
+				     "it was given its own state %llu times, with training between",
+				     (unsigned long long)own->count);
+	}
+	taken->object = 0;
+}
+
+static void see_own_state(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct loads *loads = state;
+	struct taken *taken = wti_slot(&loads->taken, moment->process->stream, sizeof(*taken));
+	struct wti_where where;
+
+	if (!taken || !moment->call->object || !moment->call->site)
+		return;
+	if (moment->call->what == WTI_CALLEE_STATE_DICT) {
+		where = wti_moment_where(moment);
+		*taken = (struct taken){.object = moment->call->object,
+					.file = where.file,
+					.line = where.line,
+					.steps = moment->process->step_count};
+	} else if (moment->call->what == WTI_CALLEE_LOAD_STATE_DICT) {
+		judge_load(account, loads, taken, moment);
+	}
+}
+
+const struct wti_rule wti_rule_ema_004 = {
+	.code = "WT-EMA-004",
+	.severity = WT_ERROR,
+	.title = "a model is given its own state, as if it were another",
+	.means =
+		"the target network or the copy was assigned and not copied: there is one network, "
+		"and it chases itself",
+	.hint = "make the copy with copy.deepcopy(model)",
+	.definition =
+		"A line that takes a state with state_dict() and loads it in one go does not load "
+		"it into the object that it came from, twice with a step of an optimizer between. "
+		"A case is such a line that loads another object.",
+	.innocent = "None is known: it changes nothing.",
+	.needs = "no line took a state and loaded it",
+	.moments = WTI_MOMENT_CALL,
+	.state_bytes = sizeof(struct loads),
+	.watch = see_own_state,
+	.release = release_loads,
+};
+
+/* ---- WT-MODE-009: statistics of another model ----------------------------------------------- */
+
+struct statistics {
+	struct wti_slots owners;  /* objects: whether a parameter of theirs has changed */
+	struct wti_slots buffers; /* whether they have changed */
+	struct wti_slots modules; /* that are called */
+};
+
+struct normalisation {
+	uint32_t place;     /* of its running mean, plus one */
+	bool has_estimated; /* it was called in training mode */
+};
+
+static void release_statistics(void *state)
+{
+	struct statistics *statistics = state;
+
+	wti_slots_release(&statistics->owners);
+	wti_slots_release(&statistics->buffers);
+	wti_slots_release(&statistics->modules);
+}
+
+static uint64_t owner_key(const struct wti_parameter *parameter)
+{
+	return (uint64_t)parameter->stream << 32 | parameter->owner;
+}
+
+static void note_change(struct statistics *statistics, const struct wti_moment *moment)
+{
+	const struct wti_parameter *parameter = moment->parameter;
+	uint8_t *changed;
+
+	if (!parameter || wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1)
+		return; /* it is told for the first time */
+	changed = parameter->is_buffer ? wti_slot_of_parameter(&statistics->buffers, parameter, 1)
+				       : wti_slot(&statistics->owners, owner_key(parameter), 1);
+	if (changed)
+		*changed = 1;
+}
+
+static bool has_changed(struct wti_slots *slots, const struct wti_parameter *parameter)
+{
+	const uint8_t *changed = wti_slot_of_parameter(slots, parameter, 1);
+
+	return changed && *changed;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), wanted = strlen(end);
+
+	return length >= wanted && !strcmp(text + length - wanted, end);
+}
+
+static bool is_mean_of(const struct wti_moment *moment, const struct wti_parameter *parameter)
+{
+	return parameter->is_buffer && parameter->stream == moment->call->stream &&
+	       parameter->module == moment->call->object &&
+	       ends_with(wti_moment_text(moment, parameter->name), "running_mean");
+}
+
+/* The running mean of a module that is called; NULL: it has none. */
+static const struct wti_parameter *mean_of(struct normalisation *module,
+					   const struct wti_moment *moment)
+{
+	const struct wti_training *training = moment->training;
+
+	for (size_t i = 0; !module->place && i < training->parameters.count; i++)
+		if (is_mean_of(moment, wti_parameter_at(training, i)))
+			module->place = (uint32_t)i + 1;
+	return module->place ? wti_parameter_at(training, module->place - 1) : NULL;
+}
+
+static void judge_statistics(struct wti_case *account, struct statistics *statistics,
+			     const struct wti_moment *moment, struct normalisation *module)
+{
+	const struct wti_parameter *mean = mean_of(module, moment), *original;
+	const struct wti_object *copy;
+	const uint8_t *changed;
+
+	copy = mean ? wti_training_object(moment->training, mean->stream, mean->owner) : NULL;
+	if (!copy || copy->how != WT_FOUND_COPIED)
+		return;
+	original = wti_parameter_find(moment->training, mean->stream, copy->of, mean->name);
+	changed = wti_slot(&statistics->owners, owner_key(mean), 1);
+	if (!original || !changed || !*changed || !has_changed(&statistics->buffers, original))
+		return;
+	if (module->has_estimated || has_changed(&statistics->buffers, mean)) {
+		wti_held(account);
+	} else {
+		struct wti_moment end = wti_moment_of_object(moment->training, copy);
+
+		end.scope = moment->scope;
+		wti_violated(account, &end, mean->name,
+			     "it is evaluated with the running mean that it was copied with, while "
+			     "its parameters and the running mean of the model have changed");
+	}
+}
+
+static void see_statistics(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct statistics *statistics = state;
+	const struct wti_call *call = moment->call;
+	struct normalisation *module;
+
+	if (moment->type == WTI_MOMENT_STATE) {
+		note_change(statistics, moment);
+		return;
+	}
+	if (!(call->flags & WTI_CALL_SAYS_TRAINING) ||
+	    !strstr(wti_moment_text(moment, call->callee), "Norm"))
+		return;
+	module = wti_slot(&statistics->modules, (uint64_t)call->stream << 32 | call->object,
+			  sizeof(*module));
+	if (!module)
+		return;
+	if (call->flags & WTI_CALL_TRAINING)
+		module->has_estimated = true;
+	else
+		judge_statistics(account, statistics, moment, module);
+}
+
+const struct wti_rule wti_rule_mode_009 = {
+	.code = "WT-MODE-009",
+	.severity = WT_WARNING,
+	.title = "an averaged copy normalises with statistics that are not its own",
+	.means =
+		"only the parameters of the copy are kept up: the running mean and variance of its "
+		"batch normalisation are those of the model that it was copied from, often of one "
+		"that had seen nothing",
+	.hint = "copy the buffers too, or estimate them anew: torch.optim.swa_utils.update_bn()",
+	.definition =
+		"A batch normalisation of a copy of a model that is called in evaluation mode was "
+		"called in training mode before, or its running mean has changed since the copy "
+		"was made, if parameters of the copy have, and the running mean of the model that "
+		"it was copied from. A case is such a call.",
+	.innocent =
+		"A copy that is trained with normalisation frozen, beside a model whose is not.",
+	.needs = "no copy of a model with batch normalisation, that had changed, was evaluated",
+	.flags = WTI_RULE_ABSENCE,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
+	.state_bytes = sizeof(struct statistics),
+	.watch = see_statistics,
+	.release = release_statistics,
+};

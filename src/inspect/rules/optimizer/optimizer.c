@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about optimizers: that they hold what is to be trained, and that it moves. */
+#include <math.h>
+#include <string.h>
+
+#include "inspect/judge/rule.h"
+#include "inspect/training/slots.h"
+
+enum { STEPS_TO_TELL = 2 };
+
+static bool is_half(uint32_t dtype)
+{
+	return dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16 || dtype == WT_DTYPE_F8E4M3 ||
+	       dtype == WT_DTYPE_F8E5M2;
+}
+
+static void release_slots(void *state)
+{
+	wti_slots_release(state);
+}
+
+/* ---- WT-OPT-001: does not move -------------------------------------------------------------- */
+
+static double magnitude(const struct wti_digest_row *row)
+{
+	return fmax(fabs(row->min), fabs(row->max));
+}
+
+/*
+ * Whether the plainest update, learning rate times gradient, is larger than what rounding can
+ * swallow. Half precision has a rule of its own.
+ */
+static bool must_move(const struct wti_training *training, const struct wti_parameter *parameter)
+{
+	double lr;
+
+	if (parameter->grad != WTI_GRAD_NONZERO || parameter->placement ||
+	    is_half(parameter->dtype) || !wti_parameter_lr(training, parameter, &lr))
+		return false;
+	if (!parameter->has_statistics || !parameter->has_grad_statistics)
+		return false;
+	return lr * magnitude(&parameter->grad_statistics) >
+	       0x1p-20 * magnitude(&parameter->statistics);
+}
+
+struct moves {
+	struct wti_slots still;    /* of parameters: steps in a row */
+	struct wti_slots closures; /* of optimizers: that backward() runs inside of their steps */
+};
+
+static void release_moves(void *state)
+{
+	struct moves *moves = state;
+
+	wti_slots_release(&moves->still);
+	wti_slots_release(&moves->closures);
+}
+
+static uint64_t closure_key(size_t stream, uint32_t optimizer)
+{
+	return (uint64_t)stream << 32 | optimizer;
+}
+
+static void note_closure(struct moves *moves, const struct wti_call *around)
+{
+	uint8_t *closure;
+
+	if (!around || around->tag != WTI_MOMENT_STEP || !around->object)
+		return;
+	closure = wti_slot(&moves->closures, closure_key(around->stream, around->object), 1);
+	if (closure)
+		*closure = 1;
+}
+
+static void judge_move(struct wti_case *account, struct moves *moves,
+		       const struct wti_moment *moment, const struct wti_parameter *parameter)
+{
+	uint32_t *still = wti_slot_of_parameter(&moves->still, parameter, sizeof(*still));
+
+	if (!still)
+		return;
+	*still = parameter->moved ? 0 : *still + 1;
+	if (parameter->moved)
+		wti_held(account);
+	else if (*still >= 2)
+		wti_violated(account, moment, parameter->name,
+			     "%u steps in a row left it as it was, with a gradient of up to %.3g",
+			     *still, magnitude(&parameter->grad_statistics));
+}
+
+static void see_moves(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	struct moves *moves = state;
+	bool has_closure;
+
+	if (moment->type == WTI_MOMENT_BACKWARD) {
+		note_closure(moves, moment->parent);
+		return;
+	}
+	has_closure = wti_slot_find(&moves->closures,
+				    closure_key(optimizer->stream, optimizer->name)) != NULL;
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const struct wti_parameter *parameter =
+			wti_object_member(moment->training, optimizer, i);
+
+		/* Who searches for the best step by itself may find none: it has converged. */
+		if (has_closure && !parameter->moved && parameter->moved_count)
+			continue;
+		if (must_move(moment->training, parameter))
+			judge_move(account, moves, moment, parameter);
+	}
+}
+
+const struct wti_rule wti_rule_opt_001 = {
+	.code = "WT-OPT-001",
+	.severity = WT_ERROR,
+	.title = "parameters do not move although they have gradients",
+	.means = "the optimizer updates something else: copies made before the model was moved, "
+		 "converted or wrapped, or an empty list",
+	.hint = "make the optimizer after the model has its final form, from model.parameters()",
+	.definition =
+		"A parameter with a gradient other than zero changes in its optimizer's step, when "
+		"learning rate times gradient is more than a millionth of the parameter. Two steps "
+		"in a row without change are a violation. A case is a parameter in a step.",
+	.innocent = "An optimizer that is given a closure and has converged (LBFGS) is not judged "
+		    "any more, once it has moved a parameter. A loss scaler that skips a step does "
+		    "not call it. Updates that half precision "
+		    "rounds away are WT-NUM rules.",
+	.needs = "no parameter had a gradient, a learning rate and statistics at a step",
+	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_BACKWARD,
+	.state_bytes = sizeof(struct moves),
+	.watch = see_moves,
+	.release = release_moves,
+};
+
+/* ---- WT-OPT-002: trainable, and in no optimizer --------------------------------------------- */
+
+/* What needs a look at all parameters is looked at in steps 2, 4, 8, 16 ... of an optimizer. */
+static bool is_time(const struct wti_object *optimizer)
+{
+	uint64_t count = optimizer->step_count;
+
+	return count >= STEPS_TO_TELL && !(count & (count - 1));
+}
+
+/* The owners, such as models, of what an optimizer trains. */
+static void collect_owners(struct wti_map *owners, const struct wti_training *training,
+			   const struct wti_object *optimizer)
+{
+	wti_map_init(owners, optimizer->member_count + 1u);
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		wti_map_number(owners, wti_object_member(training, optimizer, i)->owner);
+}
+
+static void see_outside(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_training *training = moment->training;
+	struct wti_map owners;
+
+	if (!is_time(moment->object))
+		return;
+	collect_owners(&owners, training, moment->object);
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
+
+		if (parameter->stream != moment->object->stream || !parameter->is_member ||
+		    parameter->is_buffer || !parameter->requires_grad ||
+		    !wti_parameter_is_used(training, parameter) ||
+		    !wti_map_find_number(&owners, parameter->owner))
+			continue;
+		if (parameter->optimizer || parameter->step_count)
+			wti_held(account);
+		else
+			wti_violated(
+				account, moment, parameter->name,
+				"requires a gradient and is used in training, but no optimizer "
+				"has it, while others of the same model are in one");
+	}
+	wti_map_release(&owners);
+}
+
+const struct wti_rule wti_rule_opt_002 = {
+	.code = "WT-OPT-002",
+	.severity = WT_WARNING,
+	.title = "trainable parameters are in no optimizer",
+	.means =
+		"a part of the model stays as it was initialised; gradients for it are computed in "
+		"vain",
+	.hint = "give the optimizer all of model.parameters(), or freeze what is not to be trained "
+		"(requires_grad_(False))",
+	.definition =
+		"Of a model of which an optimizer trains a part, every parameter that requires "
+		"a gradient and whose module is called in training is in an optimizer. A case "
+		"is such a parameter in step 2, 4, 8, 16 ... of the optimizer.",
+	.innocent =
+		"A head trained on features of a network that was not frozen: harmless, but "
+		"freezing it saves the work. Parameters that are added later are counted as in.",
+	.needs = "no optimizer stepped twice",
+	.flags = WTI_RULE_ABSENCE,
+	.moments = WTI_MOMENT_STEPPED,
+	.watch = see_outside,
+};
+
+/* ---- WT-OPT-003: nothing to train ----------------------------------------------------------- */
+
+static void see_frozen(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	uint32_t trainable = 0;
+
+	if (!optimizer || !optimizer->member_count)
+		return;
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		trainable += wti_object_member(moment->training, optimizer, i)->requires_grad;
+	if (trainable)
+		wti_held(account);
+	else
+		wti_violated(account, moment, optimizer->name,
+			     "none of its %u parameters requires a gradient",
+			     optimizer->member_count);
+}
+
+const struct wti_rule wti_rule_opt_003 = {
+	.code = "WT-OPT-003",
+	.severity = WT_ERROR,
+	.title = "the optimizer has only frozen parameters",
+	.means = "its steps change nothing: what was to be trained is somewhere else",
+	.hint = "give the optimizer the parameters that require a gradient",
+	.definition =
+		"When an optimizer steps, at least one of its parameters requires a gradient. "
+		"A case is a step.",
+	.innocent = "Gradients that are set by hand on tensors which do not require them "
+		    "(evolution strategies, meta-learning).",
+	.needs = "no optimizer stepped",
+	.explains = (const char *const[]){"WT-OPT-002", "WT-GRAD-003", NULL},
+	.moments = WTI_MOMENT_STEP,
+	.watch = see_frozen,
+};
+
+/* ---- WT-OPT-004: a learning rate of zero ---------------------------------------------------- */
+
+struct rate {
+	uint64_t steps;
+	bool is_positive; /* it ever was */
+	struct wti_scope first;
+};
+
+static void see_rate(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	struct rate *rate = wti_slot_of_object(state, optimizer, sizeof(*rate));
+
+	if (!rate || !optimizer->lr_known)
+		return;
+	rate->steps++;
+	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++)
+		if (optimizer->lr_known & 1u << i && optimizer->lr[i] > 0)
+			rate->is_positive = true;
+	if (rate->is_positive)
+		wti_held(account);
+	else if (rate->steps >= STEPS_TO_TELL)
+		wti_violated(account, moment, optimizer->name,
+			     "the learning rate of all groups was 0 in each of %llu steps",
+			     (unsigned long long)rate->steps);
+}
+
+const struct wti_rule wti_rule_opt_004 = {
+	.code = "WT-OPT-004",
+	.severity = WT_ERROR,
+	.title = "the learning rate is zero from the beginning",
+	.means = "steps change nothing",
+	.hint = "look at how the learning rate is computed: an integer division, a schedule that "
+		"starts at 0 and is never stepped",
+	.definition = "In its first two steps an optimizer has a learning rate above zero in one "
+		      "group at least. A case is a step.",
+	.innocent =
+		"A warm-up that begins at 0 leaves it after a step. Schedules that end at 0 are "
+		"not judged.",
+	.needs = "no optimizer with a learning rate stepped",
+	.explains = (const char *const[]){"WT-OPT-001", NULL},
+	.moments = WTI_MOMENT_STEPPED,
+	.state_bytes = sizeof(struct wti_slots),
+	.watch = see_rate,
+	.release = release_slots,
+};
+
+/* ---- WT-OPT-005: parameters of nobody ------------------------------------------------------- */
+
+/* A parameter that is used, is in no optimizer, and came after `optimizer` was made. */
+static const struct wti_parameter *latecomer(const struct wti_training *training,
+					     const struct wti_object *optimizer)
+{
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *other = wti_parameter_at(training, i);
+
+		if (other->stream == optimizer->stream && other->born > optimizer->born &&
+		    other->is_member && other->requires_grad && !other->optimizer &&
+		    !other->step_count && wti_parameter_is_used(training, other))
+			return other;
+	}
+	return NULL;
+}
+
+/* No gradient has reached any of them, and no module that has one of them was ever called. */
+static bool is_all_stray(const struct wti_training *training, const struct wti_object *optimizer)
+{
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
+
+		if (parameter->step_count < STEPS_TO_TELL || parameter->any_grad_count ||
+		    !parameter->is_member || wti_parameter_is_used(training, parameter))
+			return false;
+	}
+	return optimizer->member_count &&
+	       wti_process_at(training, optimizer->stream)->backward_count;
+}
+
+static void see_stray(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	const struct wti_training *training = moment->training;
+	const struct wti_object *optimizer = moment->object;
+	struct wti_moment made = wti_moment_of_object(training, optimizer);
+	const struct wti_parameter *late;
+
+	if (!is_time(optimizer))
+		return;
+	late = latecomer(training, optimizer);
+	made.scope = moment->scope;
+	if (optimizer->replaced && !wti_parameter_at(training, optimizer->replaced - 1)->optimizer)
+		wti_violated(account, &made,
+			     wti_parameter_at(training, optimizer->replaced - 1)->name,
+			     "the model has another tensor under this name since the optimizer "
+			     "took it");
+	if (is_all_stray(training, optimizer))
+		wti_violated(account, &made, optimizer->name,
+			     "no gradient reached any of its %u parameters in %llu steps, and no "
+			     "module that has one of them was called",
+			     optimizer->member_count, (unsigned long long)optimizer->step_count);
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
+
+		if (parameter->step_count < STEPS_TO_TELL || !parameter->requires_grad)
+			continue;
+		if (parameter->any_grad_count || !late)
+			wti_held(account);
+		else
+			wti_violated(
+				account, &made, parameter->name,
+				"no gradient ever reached it; %s of %s is used, was made after "
+				"the optimizer, and is in none",
+				wti_symbol_text(training->symbols, late->name),
+				wti_symbol_text(training->symbols, late->owner));
+	}
+}
+
+const struct wti_rule wti_rule_opt_005 = {
+	.code = "WT-OPT-005",
+	.severity = WT_ERROR,
+	.title = "the optimizer trains parameters that the model does not use",
+	.means =
+		"the model was replaced, wrapped, converted or copied after the optimizer had been "
+		"made",
+	.hint = "make the optimizer last, from the parameters of the model that is called",
+	.definition =
+		"No parameter of an optimizer was replaced in its model after the optimizer had "
+		"taken it, and not all of them are without gradients in modules that are never "
+		"called. A parameter of an optimizer that has stepped twice has had a gradient, "
+		"or else no trainable parameter that is used in training and in no optimizer "
+		"came to be after the optimizer. A case is a parameter of an optimizer in its "
+		"step 2, 4, 8, 16 ....",
+	.innocent =
+		"A head that is not used yet, and another part of the model that was added later "
+		"and left out of the optimizer on purpose, look like this together.",
+	.needs = "no optimizer stepped twice",
+	.explains = (const char *const[]){"WT-OPT-001", "WT-OPT-002", "WT-GRAD-003", NULL},
+	.flags = WTI_RULE_ABSENCE,
+	.moments = WTI_MOMENT_STEPPED,
+	.watch = see_stray,
+};
