@@ -253,7 +253,7 @@ void wti_held(struct wti_case *account)
 
 uint32_t wti_streak(const struct wti_case *account)
 {
-	return account->asked ? account->asked->streak : 0;
+	return account->asked ? account->asked->streak + 1 : 1;
 }
 
 void wti_raise(struct wti_case *account, enum wt_severity severity)

@@ -132,7 +132,7 @@ void wti_held(struct wti_case *account);
 enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *moment,
 			     uint32_t subject, const char *evidence, ...)
 	__attribute__((format(printf, 4, 5)));
-/* How many violations in a row this is, of what see() was given. */
+/* How many violations in a row it is with this one, of what see() was given. */
 uint32_t wti_streak(const struct wti_case *account);
 /* Where in a run something was found that is no moment of a training. */
 struct wti_spot {
