@@ -232,11 +232,25 @@ void *wti_kept_of_symbol(struct wti_case *account, unsigned which, size_t stream
 	return memory_of(wti_keep_of_symbol(&account->keeps[which], stream, symbol));
 }
 
-void *wti_kept_at(struct wti_case *account, unsigned which, size_t place)
+const void *wti_kept_find_symbol(const struct wti_case *account, unsigned which, size_t stream,
+				 uint32_t symbol)
+{
+	const struct wti_kept *kept = wti_keep_find_symbol(&account->keeps[which], stream, symbol);
+
+	return kept ? kept->memory : NULL;
+}
+
+void *wti_kept_next(struct wti_case *account, unsigned which, size_t stream, size_t *place)
 {
 	struct wti_keep *keep = &account->keeps[which];
 
-	return place < keep->kept.count ? wti_keep_at(keep, place)->memory : NULL;
+	while (*place < keep->kept.count) {
+		struct wti_kept *kept = wti_keep_at(keep, (*place)++);
+
+		if (kept->stream == stream)
+			return kept->memory;
+	}
+	return NULL;
 }
 
 void *wti_state(struct wti_case *account)

@@ -66,6 +66,13 @@ struct wti_kept *wti_keep_of_symbol(struct wti_keep *keep, size_t stream, uint32
 	return keep_of(keep, stream, symbol);
 }
 
+struct wti_kept *wti_keep_find_symbol(const struct wti_keep *keep, size_t stream, uint32_t symbol)
+{
+	size_t number = wti_pairs_find(&keep->keys, (struct wti_pair){stream, symbol});
+
+	return number && number <= keep->kept.count ? wti_keep_at(keep, number - 1) : NULL;
+}
+
 static struct wti_kept *keep_of_call(struct wti_keep *keep, const struct wti_call *call)
 {
 	if (!call)
@@ -93,6 +100,7 @@ struct wti_kept *wti_keep_of(struct wti_keep *keep, const struct wti_moment *mom
 	case WTI_PER_LINE:
 		return keep_of_call(keep, moment->call);
 	case WTI_PER_NOTHING:
+	case WTI_PER_SYMBOL:
 		break;
 	}
 	return NULL;

@@ -114,8 +114,13 @@ void *wti_kept_of_object(struct wti_case *account, unsigned which, const struct 
 void *wti_kept_of_parameter(struct wti_case *account, unsigned which,
 			    const struct wti_parameter *parameter);
 void *wti_kept_of_symbol(struct wti_case *account, unsigned which, size_t stream, uint32_t symbol);
-/* The place-th of them, in the order in which they were made; NULL: there are no more. */
-void *wti_kept_at(struct wti_case *account, unsigned which, size_t place);
+const void *wti_kept_find_symbol(const struct wti_case *account, unsigned which, size_t stream,
+				 uint32_t symbol);
+/*
+ * All that were made for a process, one after the other, in that order; NULL: there are no more.
+ * `place` is 0 in the beginning.
+ */
+void *wti_kept_next(struct wti_case *account, unsigned which, size_t stream, size_t *place);
 /* Its `state_bytes`. */
 void *wti_state(struct wti_case *account);
 

@@ -179,11 +179,9 @@ static enum wti_answer see_missing(struct wti_case *account, void *kept,
 		return WTI_RULE_HELD;
 	if (!is_missing(account, moment->training, parameter))
 		return WTI_RULE_NO_CASE;
-	if (!missing->is_set) {
-		*missing = (struct missing){moment->scope, *moment->call, true};
-		missing->call.values = NULL;
-		missing->call.value_count = 0;
-	}
+	if (!missing->is_set)
+		*missing = (struct missing){moment->scope, wti_call_without_values(moment->call),
+					    true};
 	if (parameter->step_count == wti_threshold(account, MISSING_UNTIL))
 		return report_missing(account, missing, *moment);
 	return WTI_RULE_NO_CASE;

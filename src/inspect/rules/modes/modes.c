@@ -228,10 +228,7 @@ static void note_whole(struct running *running, const struct wti_call *call)
 	running->is_repeated = hash && hash == running->input && call->object == running->object;
 	running->object = call->object;
 	running->input = hash;
-	running->call = *call;
-	running->call.values = NULL;
-	running->call.value_count = 0;
-	running->call.value_capacity = 0;
+	running->call = wti_call_without_values(call);
 }
 
 static enum wti_answer see_asked(struct wti_case *account, void *kept,
