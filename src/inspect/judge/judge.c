@@ -227,15 +227,15 @@ void *wti_kept_of_parameter(struct wti_case *account, unsigned which,
 	return memory_of(wti_keep_of_parameter(&account->keeps[which], parameter));
 }
 
-void *wti_kept_of_symbol(struct wti_case *account, unsigned which, size_t stream, uint32_t symbol)
+void *wti_kept_of_key(struct wti_case *account, unsigned which, size_t stream, uint64_t key)
 {
-	return memory_of(wti_keep_of_symbol(&account->keeps[which], stream, symbol));
+	return memory_of(wti_keep_of_key(&account->keeps[which], stream, key));
 }
 
-const void *wti_kept_find_symbol(const struct wti_case *account, unsigned which, size_t stream,
-				 uint32_t symbol)
+const void *wti_kept_find_key(const struct wti_case *account, unsigned which, size_t stream,
+			      uint64_t key)
 {
-	const struct wti_kept *kept = wti_keep_find_symbol(&account->keeps[which], stream, symbol);
+	const struct wti_kept *kept = wti_keep_find_key(&account->keeps[which], stream, key);
 
 	return kept ? kept->memory : NULL;
 }
@@ -251,6 +251,14 @@ void *wti_kept_next(struct wti_case *account, unsigned which, size_t stream, siz
 			return kept->memory;
 	}
 	return NULL;
+}
+
+void wti_kept_forget(struct wti_case *account, unsigned which)
+{
+	struct wti_keeps keeps = account->keeps[which].keeps;
+
+	wti_keep_release(&account->keeps[which]);
+	wti_keep_init(&account->keeps[which], keeps);
 }
 
 void *wti_state(struct wti_case *account)

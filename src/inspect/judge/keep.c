@@ -61,14 +61,14 @@ struct wti_kept *wti_keep_of_parameter(struct wti_keep *keep, const struct wti_p
 	return kept;
 }
 
-struct wti_kept *wti_keep_of_symbol(struct wti_keep *keep, size_t stream, uint32_t symbol)
+struct wti_kept *wti_keep_of_key(struct wti_keep *keep, size_t stream, uint64_t key)
 {
-	return keep_of(keep, stream, symbol);
+	return keep_of(keep, stream, key);
 }
 
-struct wti_kept *wti_keep_find_symbol(const struct wti_keep *keep, size_t stream, uint32_t symbol)
+struct wti_kept *wti_keep_find_key(const struct wti_keep *keep, size_t stream, uint64_t key)
 {
-	size_t number = wti_pairs_find(&keep->keys, (struct wti_pair){stream, symbol});
+	size_t number = wti_pairs_find(&keep->keys, (struct wti_pair){stream, key});
 
 	return number && number <= keep->kept.count ? wti_keep_at(keep, number - 1) : NULL;
 }
@@ -100,7 +100,7 @@ struct wti_kept *wti_keep_of(struct wti_keep *keep, const struct wti_moment *mom
 	case WTI_PER_LINE:
 		return keep_of_call(keep, moment->call);
 	case WTI_PER_NOTHING:
-	case WTI_PER_SYMBOL:
+	case WTI_PER_KEY:
 		break;
 	}
 	return NULL;

@@ -21,7 +21,7 @@ enum wti_per {
 	WTI_PER_MODULE,    /* whose method is called, by the call's own word */
 	WTI_PER_PARAMETER, /* of the moment; of an optimizer's moment: each of its parameters */
 	WTI_PER_LINE,      /* and function: two that stand on one line are not to be confused */
-	WTI_PER_SYMBOL,    /* of a process: no moment's, only asked for by wti_kept_of_symbol() */
+	WTI_PER_KEY,       /* a number of the rule's own in a process: wti_kept_of_key() */
 };
 
 struct wti_keeps {
@@ -51,10 +51,10 @@ struct wti_kept *wti_keep_of(struct wti_keep *keep, const struct wti_moment *mom
 struct wti_kept *wti_keep_of_object(struct wti_keep *keep, const struct wti_object *object);
 struct wti_kept *wti_keep_of_parameter(struct wti_keep *keep,
 				       const struct wti_parameter *parameter);
-/* By a symbol of a process: a module, a class. */
-struct wti_kept *wti_keep_of_symbol(struct wti_keep *keep, size_t stream, uint32_t symbol);
+/* By a number that means something in a process: a symbol, the hash of a content. */
+struct wti_kept *wti_keep_of_key(struct wti_keep *keep, size_t stream, uint64_t key);
 /* As that one, but none is made: NULL where there is none. */
-struct wti_kept *wti_keep_find_symbol(const struct wti_keep *keep, size_t stream, uint32_t symbol);
+struct wti_kept *wti_keep_find_key(const struct wti_keep *keep, size_t stream, uint64_t key);
 /* By place, in the order in which they were made. */
 struct wti_kept *wti_keep_at(const struct wti_keep *keep, size_t place);
 

@@ -113,14 +113,16 @@ void *wti_kept(struct wti_case *account, unsigned which, const struct wti_moment
 void *wti_kept_of_object(struct wti_case *account, unsigned which, const struct wti_object *object);
 void *wti_kept_of_parameter(struct wti_case *account, unsigned which,
 			    const struct wti_parameter *parameter);
-void *wti_kept_of_symbol(struct wti_case *account, unsigned which, size_t stream, uint32_t symbol);
-const void *wti_kept_find_symbol(const struct wti_case *account, unsigned which, size_t stream,
-				 uint32_t symbol);
+void *wti_kept_of_key(struct wti_case *account, unsigned which, size_t stream, uint64_t key);
+const void *wti_kept_find_key(const struct wti_case *account, unsigned which, size_t stream,
+			      uint64_t key);
 /*
  * All that were made for a process, one after the other, in that order; NULL: there are no more.
  * `place` is 0 in the beginning.
  */
 void *wti_kept_next(struct wti_case *account, unsigned which, size_t stream, size_t *place);
+/* All of it is gone, as if it had never been made: where it would grow without end. */
+void wti_kept_forget(struct wti_case *account, unsigned which);
 /* Its `state_bytes`. */
 void *wti_state(struct wti_case *account);
 

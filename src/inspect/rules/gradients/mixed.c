@@ -45,8 +45,8 @@ static bool is_called(const struct wti_case *account, const struct wti_moment *m
 	for (uint32_t i = 0; object && i < object->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, object, i);
-		const uint64_t *when = wti_kept_find_symbol(account, OF_MODULE, parameter->stream,
-							    parameter->module);
+		const uint64_t *when =
+			wti_kept_find_key(account, OF_MODULE, parameter->stream, parameter->module);
 
 		if (when && *when >= backward_count)
 			return true;

@@ -73,7 +73,7 @@ static void note_shapes(struct wti_case *account, const struct wti_moment *momen
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, moment->object, i);
 
-		wti_kept_of_symbol(account, OF_SHAPE, parameter->stream, parameter->shape);
+		wti_kept_of_key(account, OF_SHAPE, parameter->stream, parameter->shape);
 	}
 }
 
@@ -90,7 +90,7 @@ static void note_call(const struct wti_case *account, struct last_backward *last
 	while (!last->is_looked_at && (value = wti_call_next_tensor(call, false, value)))
 		last->is_looked_at =
 			value->digest.count > 1 &&
-			wti_kept_find_symbol(account, OF_SHAPE, call->stream, value->digest.shape);
+			wti_kept_find_key(account, OF_SHAPE, call->stream, value->digest.shape);
 }
 
 static enum wti_answer judge_thrown(struct wti_case *account, struct thrown *thrown,
@@ -174,7 +174,7 @@ const struct wti_rule wti_rule_grad_007 = {
 		   WTI_MOMENT_STEPPED | WTI_MOMENT_CALL | WTI_MOMENT_SCALER,
 	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct last_backward)},
 		  [OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct thrown)},
-		  [OF_SHAPE] = {WTI_PER_SYMBOL, 0}}, /* that a parameter has */
+		  [OF_SHAPE] = {WTI_PER_KEY, 0}}, /* that a parameter has */
 	.see = see_thrown,
 	.thresholds = {{"steps", 2, "in a row: once may be a step that was left out"},
 		       {"steps_same_line", 4, "steps are skipped now and then, a few in a row"}},

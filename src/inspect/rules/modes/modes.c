@@ -245,7 +245,7 @@ static enum wti_answer see_asked(struct wti_case *account, void *kept,
 	if (!running->object || running->is_repeated || !(call->flags & WTI_CALL_SAYS_TRAINING) ||
 	    !wti_depends_on_mode(moment))
 		return WTI_RULE_NO_CASE;
-	asked = wti_kept_of_symbol(account, OF_MODEL, call->stream, running->object);
+	asked = wti_kept_of_key(account, OF_MODEL, call->stream, running->object);
 	if (!asked)
 		return WTI_RULE_NO_CASE;
 	asked->object = running->object;
