@@ -6,6 +6,7 @@
  */
 #include "inspect/learn/relation.h"
 #include "inspect/training/window.h"
+#include "relations.h"
 
 struct state {
 	struct wti_slots windows;
