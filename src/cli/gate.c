@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "base/toml.h"
+#include "convert/renacer_gate.h"
 #include "gate.h"
 #include "gate_init.h"
 #include "inspect/gate/ratio.h"
@@ -86,7 +87,7 @@ static int read_config(struct job *job, struct wt_err *err)
 	r = wti_toml_load(path, &job->doc, err);
 	if (r)
 		return not_a_gate(path, !job->options->config, r, err);
-	r = r ? r : wti_gate_read(path, job->doc, known, count, &job->gate, err);
+	r = r ? r : wti_gate_read(path, job->doc, known, count, &wti_renacer_gate, &job->gate, err);
 	if (!r && job->gate.ignored.bytes)
 		wt_result_note(&job->result, "of no meaning here: %s",
 			       wti_buf_cstr(&job->gate.ignored));

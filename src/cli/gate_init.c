@@ -196,7 +196,7 @@ static int try_out(struct draft *draft, const char *word, struct wt_result *resu
 		return wti_err(err, r, "out of memory");
 	r = wti_toml_parse("the new gate file", (const char *)draft->text.data, draft->text.bytes,
 			   &doc, err);
-	r = r ? r : wti_gate_read("the new gate file", doc, NULL, 0, &gate, err);
+	r = r ? r : wti_gate_read("the new gate file", doc, NULL, 0, NULL, &gate, err);
 	r = r ? r : wti_gate_measure(word, &gate, &measured, result, err);
 	if (!r) {
 		r = judge_all(draft, &gate, &measured, err);

@@ -6,6 +6,7 @@
 #include "base/json_read.h"
 #include "inspect/learn/relation.h"
 #include "inspect/traincheck/entry.h"
+#include "inspect/traincheck/traincheck.h"
 #include "traincheck.h"
 
 #define ENTRY_MAX ((size_t)1 << 20)

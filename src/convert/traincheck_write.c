@@ -6,8 +6,10 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "inspect/learn/relation.h"
+#include "inspect/learn/relations/relations.h"
 #include "inspect/traincheck/entry.h"
 #include "inspect/traincheck/names.h"
+#include "inspect/traincheck/traincheck.h"
 #include "traincheck.h"
 
 #define NAME_BYTES 512

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What rules about system calls say where some calls were lost or not recorded. */
-#include "inspect/habits/ledger.h"
+#include "inspect/habits/habits.h"
 #include "rules_world.h"
 
 /* One process that drew so many random numbers, one by one, in a tenth of a second. */
@@ -30,7 +30,7 @@ static const char *outcome_of(uint64_t count, uint64_t lost_count, bool is_whole
 	wt_result_init(&result, "doctor");
 	CHECK(!wti_training_init(&training, ignore, NULL, NULL));
 	CHECK(!wti_judge_init(&judge, &training, NULL));
-	wti_judge_audit(&judge, &ledger, is_whole);
+	wti_habits_audit(&judge, &ledger, is_whole);
 	wti_judge_finish(&judge, &result);
 	for (size_t i = 0; i < result.tables[0]->row_count; i++) {
 		const struct wt_cell *row =

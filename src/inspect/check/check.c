@@ -120,7 +120,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	add_last_step(&s->training, result);
 	if (s->options.with_rules) {
 		wti_ledger_finish(&s->ledger);
-		wti_judge_audit(&s->judge, &s->ledger, !s->options.some_calls);
+		wti_habits_audit(&s->judge, &s->ledger, !s->options.some_calls);
 		wti_judge_finish(&s->judge, result);
 	}
 	if (s->has_pack) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "inspect/world/range.h"
 
 /* A thing of one run, or of both. */
 struct pair {
@@ -118,7 +119,7 @@ static bool differs(enum wti_thing_type type, const struct wti_tally *a, const s
 {
 	uint64_t x = a ? a->total : 0, y = b ? b->total : 0;
 
-	if (wti_golden_compares(type) == WTI_COMPARE_PRESENCE)
+	if (wti_thing_exactness(type) == WTI_COMPARE_PRESENCE)
 		return !x != !y;
 	return x != y || (a && b && (a->step_min != b->step_min || a->step_max != b->step_max));
 }
@@ -141,8 +142,8 @@ static void compare_pair(struct diffing *d, const struct pair *pair)
 
 			if (side && a)
 				continue; /* seen from the other side */
-			if (wti_golden_compares(thing->type) == WTI_COMPARE_PRESENCE &&
-			    !wti_golden_keeps(thing->type, word))
+			if (wti_thing_exactness(thing->type) == WTI_COMPARE_PRESENCE &&
+			    !wti_thing_keeps(thing->type, word))
 				continue;
 			if (differs(thing->type, a, b))
 				add_row(d, pair, word, a, b);

@@ -95,15 +95,28 @@ struct wti_gate {
 	size_t count, capacity;
 	struct wti_counter *counters; /* of those that need one */
 	size_t counter_count;
-	struct wti_buf ignored; /* tables of renacer.toml that mean nothing here, in words */
+	struct wti_buf ignored; /* tables of another program's file, in words */
+};
+
+struct wti_gate_reading;
+
+/* Assertions as another program's files have them, beside ours. */
+struct wti_gate_dialect {
+	const char *table; /* "assertion": a [[table]] is one */
+	int (*read)(const struct wti_gate_reading *reading, const struct wti_doc *table,
+		    struct wti_assertion *assertion);
+	const char *const
+		*ignored; /* tables of such files that mean nothing here; ends with NULL */
 };
 
 /*
  * Assertions of a document that stays as long as they do. `known` are the names of tables that are
- * the business of others; any else is an error. To be released also after a failure.
+ * the business of others; any else is an error. `dialect` is read as well; NULL: none. To be
+ * released also after a failure.
  */
 int wti_gate_read(const char *path, const struct wti_doc *doc, const char *const *known,
-		  size_t known_count, struct wti_gate *ret_gate, struct wt_err *err);
+		  size_t known_count, const struct wti_gate_dialect *dialect,
+		  struct wti_gate *ret_gate, struct wt_err *err);
 void wti_gate_release(struct wti_gate *gate);
 
 /* ---- A run, as far as it was measured -------------------------------------------------------- */

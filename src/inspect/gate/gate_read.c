@@ -376,7 +376,7 @@ static int read_own(const struct wti_gate_reading *reading, const struct wti_doc
 }
 
 static int read_one(const struct wti_gate_reading *reading, const struct wti_doc *table,
-		    bool is_renacer, struct wti_assertion *a)
+		    const struct wti_gate_dialect *dialect, struct wti_assertion *a)
 {
 	int r;
 
@@ -388,8 +388,8 @@ static int read_one(const struct wti_gate_reading *reading, const struct wti_doc
 				    .confidence = 0.95};
 	if (table->type != WTI_DOC_TABLE)
 		return wti_gate_fail(reading, table, "this has to be a table: [[%s]]",
-				     is_renacer ? "assertion" : "gate");
-	r = is_renacer ? wti_gate_read_renacer(reading, table, a) : read_own(reading, table, a);
+				     dialect ? dialect->table : "gate");
+	r = dialect ? dialect->read(reading, table, a) : read_own(reading, table, a);
 	if (!r && !a->name)
 		a->name = a->golden   ? a->golden
 			  : a->metric ? a->metric
@@ -435,7 +435,7 @@ static int add_counters(struct wti_gate *gate, struct wt_err *err)
 }
 
 static int read_list(const struct wti_gate_reading *reading, const struct wti_doc *list,
-		     bool is_renacer, struct wti_gate *gate)
+		     const struct wti_gate_dialect *dialect, struct wti_gate *gate)
 {
 	size_t count = 0;
 	int r = 0;
@@ -452,27 +452,24 @@ static int read_list(const struct wti_gate_reading *reading, const struct wti_do
 		     WTI_GATE_ASSERTIONS_MAX))
 		return wti_err(reading->err, WT_E_NOMEM, "out of memory");
 	for (const struct wti_doc *at = list->first; at && !r; at = at->next)
-		r = read_one(reading, at, is_renacer, &gate->assertions[gate->count++]);
+		r = read_one(reading, at, dialect, &gate->assertions[gate->count++]);
 	return r;
 }
 
-/* Tables that Renacer's users keep in renacer.toml, and that Renacer never reads. */
-static bool is_foreign(const char *key)
+static bool is_ignored(const struct wti_gate_dialect *dialect, const char *key)
 {
-	static const char *const names[] = {"semantic_equivalence", "lamport_clock", "compression",
-					    "otlp", "ci"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(names[i], key))
+	for (size_t i = 0; dialect->ignored[i]; i++)
+		if (!strcmp(dialect->ignored[i], key))
 			return true;
 	return false;
 }
 
 int wti_gate_read(const char *path, const struct wti_doc *doc, const char *const *known,
-		  size_t known_count, struct wti_gate *ret_gate, struct wt_err *err)
+		  size_t known_count, const struct wti_gate_dialect *dialect,
+		  struct wti_gate *ret_gate, struct wt_err *err)
 {
 	struct wti_gate_reading reading = {path, err};
-	bool is_renacer = wti_doc_get(doc, "assertion");
+	bool is_dialect = dialect && wti_doc_get(doc, dialect->table);
 	int r = 0;
 
 	*ret_gate = (struct wti_gate){.count = 0};
@@ -482,9 +479,11 @@ int wti_gate_read(const char *path, const struct wti_doc *doc, const char *const
 
 		for (size_t i = 0; i < known_count; i++)
 			is_known |= !strcmp(known[i], table->key);
-		if (!strcmp(table->key, "gate") || !strcmp(table->key, "assertion"))
-			r = read_list(&reading, table, *table->key == 'a', ret_gate);
-		else if (is_renacer && is_foreign(table->key))
+		if (!strcmp(table->key, "gate"))
+			r = read_list(&reading, table, NULL, ret_gate);
+		else if (is_dialect && !strcmp(table->key, dialect->table))
+			r = read_list(&reading, table, dialect, ret_gate);
+		else if (is_dialect && is_ignored(dialect, table->key))
 			wti_buf_printf(&ret_gate->ignored, "%s[%s]",
 				       ret_gate->ignored.bytes ? ", " : "", table->key);
 		else if (!is_known)

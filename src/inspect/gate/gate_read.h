@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between read.c and read_renacer.c: values of keys into assertions. */
+/* Values of keys into assertions: for gate_read.c, and for dialects (struct wti_gate_dialect). */
 #ifndef WTI_GATE_READ_H
 #define WTI_GATE_READ_H
 
@@ -47,9 +47,5 @@ const char *wti_gate_text(const struct wti_gate_reading *reading, const struct w
 /* A formula that stands in the document; errors say the place within it. */
 int wti_gate_formula(const struct wti_gate_reading *reading, const struct wti_doc *table,
 		     struct wti_assertion *assertion);
-
-/* One table of [[assertion]]. */
-int wti_gate_read_renacer(const struct wti_gate_reading *reading, const struct wti_doc *table,
-			  struct wti_assertion *assertion);
 
 #endif

@@ -14,7 +14,9 @@
 #define WTI_EFFECTS_GOLDEN_H
 
 #include "inspect/world/effects.h"
+#include "inspect/world/exactness.h"
 #include "inspect/world/order.h"
+#include "inspect/world/range.h"
 
 /* Format 1 has programs without their folders, wherever they are, and no syncs of $CWD itself. */
 #define WTI_GOLDEN_FORMAT 2
@@ -23,11 +25,6 @@
 #define WTI_GOLDEN_RUNS_MAX 64
 #define WTI_GOLDEN_SLOWER                                                                          \
 	0.15 /* a step may take so much longer, unless the golden says otherwise */
-
-struct wti_range {
-	uint64_t low;
-	uint64_t high;
-};
 
 /* One deed or call of a thing. */
 struct wti_golden_fact {
@@ -88,13 +85,6 @@ int wti_golden_adapt(const struct wti_golden *golden, struct wti_effects *run, s
 const struct wti_golden_thing *wti_golden_thing(const struct wti_golden *golden,
 						enum wti_thing_type type, const char *name);
 
-/* Where a stack (struct wti_site) stands in the source. False: not known. */
-struct wti_locator {
-	bool (*locate)(const void *opaque, uint32_t stack, char *ret_file, size_t file_bytes,
-		       uint32_t *ret_line);
-	const void *opaque;
-};
-
 /* Findings go into `result`. `ret_names` (may be NULL) gets a key for each thing that deviates. */
 int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *run,
 		     const struct wti_locator *locator, struct wt_result *result,
@@ -103,25 +93,10 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 int wti_golden_accept(struct wti_golden *golden, const struct wti_golden *fresh,
 		      const struct wti_map *deviating, struct wt_err *err);
 
-/* What is compared of a thing of that type: bits of how. */
-enum wti_compare {
-	WTI_COMPARE_NOT,      /* not at all */
-	WTI_COMPARE_PRESENCE, /* whether it was used */
-	WTI_COMPARE_LIMIT,    /* not much more often */
-	WTI_COMPARE_EXACT,    /* everything */
-};
-enum wti_compare wti_golden_compares(enum wti_thing_type type);
-/* Whether this deed of such a thing stands in a golden. */
-bool wti_golden_keeps(enum wti_thing_type type, const char *word);
-
 /* Keys of what may deviate, for ret_deviating: a thing, an order, "steps", "times". */
 #define WTI_GOLDEN_KEY_BYTES 4200
 size_t wti_golden_thing_key(char key[WTI_GOLDEN_KEY_BYTES], enum wti_thing_type type,
 			    const char *name);
 size_t wti_golden_order_key(char key[WTI_GOLDEN_KEY_BYTES], const char *role, enum wti_when when);
-
-/* "3", or "3..5" */
-void wti_range_text(struct wti_buf *out, struct wti_range range);
-bool wti_range_parse(const char *text, struct wti_range *ret_range);
 
 #endif

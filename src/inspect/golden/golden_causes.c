@@ -104,7 +104,7 @@ static void pair_up(struct wti_checking *c)
 		struct wti_deviation *missing = &c->all[i];
 
 		if (missing->thing ||
-		    wti_golden_compares(missing->golden->type) != WTI_COMPARE_EXACT)
+		    wti_thing_exactness(missing->golden->type) != WTI_COMPARE_EXACT)
 			continue;
 		for (size_t j = 0; j < c->count && !missing->instead; j++) {
 			if (c->all[j].golden || !is_stand_in(c, missing, &c->all[j]))
@@ -258,7 +258,7 @@ static void follow_first(struct wti_checking *c)
 	for (size_t i = 0; i < c->count; i++) {
 		size_t *leader = &first[!c->all[i].thing][type_of(&c->all[i])];
 
-		if (wti_golden_compares(type_of(&c->all[i])) != WTI_COMPARE_PRESENCE ||
+		if (wti_thing_exactness(type_of(&c->all[i])) != WTI_COMPARE_PRESENCE ||
 		    c->all[i].leader)
 			continue;
 		if (*leader)

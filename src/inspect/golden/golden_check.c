@@ -17,7 +17,7 @@ bool wti_golden_is_within(enum wti_thing_type type, struct wti_range range, uint
 {
 	uint64_t slack = range.high - range.low;
 
-	if (wti_golden_compares(type) == WTI_COMPARE_LIMIT)
+	if (wti_thing_exactness(type) == WTI_COMPARE_LIMIT)
 		return value / 2 <= range.high || value - range.high <= LIMIT_SLACK;
 	if (slack)
 		slack = slack < 2 ? 2 : slack;
@@ -52,12 +52,12 @@ static void compare_fact(const struct wti_checking *c, struct wti_deviation *dev
 	uint64_t high = off.tally ? off.tally->step_max : 0;
 	uint64_t surplus = type == WTI_THING_PROCESS ? 0 : surplus_in(c, off.tally);
 
-	if (wti_golden_compares(type) == WTI_COMPARE_PRESENCE)
+	if (wti_thing_exactness(type) == WTI_COMPARE_PRESENCE)
 		return;
 	/* As often as before in all: then it is of no interest who did it. */
 	off.is_total = !wti_golden_is_within(type, off.total, total - surplus) &&
 		       !wti_golden_is_within(type, off.total, total);
-	if (wti_golden_compares(type) == WTI_COMPARE_EXACT && c->run->step_count > 1 && !surplus)
+	if (wti_thing_exactness(type) == WTI_COMPARE_EXACT && c->run->step_count > 1 && !surplus)
 		off.is_step = !wti_golden_is_within(type, off.step, low) ||
 			      !wti_golden_is_within(type, off.step, high);
 	/* Of what happens in steps there is more or less if there are more or fewer of them. */
@@ -115,7 +115,7 @@ static void compare_facts(const struct wti_checking *c, struct wti_deviation *de
 	     tally = wti_effects_next(run, tally)) {
 		const char *word = wti_deed_word(run, tally->deed);
 
-		if (tally->total && wti_golden_keeps(golden->type, word) && !has_fact(golden, word))
+		if (tally->total && wti_thing_keeps(golden->type, word) && !has_fact(golden, word))
 			compare_fact(c, deviation, golden->type,
 				     (struct wti_off){.word = word, .tally = tally});
 	}
@@ -173,7 +173,7 @@ static bool was_used(const struct wti_effects *fx, const struct wti_thing *thing
 {
 	for (const struct wti_tally *t = wti_effects_first(fx, (uint32_t)(thing - fx->things)); t;
 	     t = wti_effects_next(fx, t))
-		if (t->total && wti_golden_keeps(thing->type, wti_deed_word(fx, t->deed)))
+		if (t->total && wti_thing_keeps(thing->type, wti_deed_word(fx, t->deed)))
 			return true;
 	return false;
 }
@@ -204,9 +204,9 @@ static int check_thing(struct wti_checking *c, const struct wti_thing *thing)
 	deviation->thing = thing;
 	deviation->golden = wti_golden_thing(c->golden, thing->type, thing->name);
 	if (!deviation->golden) {
-		if (wti_golden_compares(thing->type) == WTI_COMPARE_LIMIT)
+		if (wti_thing_exactness(thing->type) == WTI_COMPARE_LIMIT)
 			compare_new(c, deviation);
-		c->count += wti_golden_compares(thing->type) != WTI_COMPARE_LIMIT ||
+		c->count += wti_thing_exactness(thing->type) != WTI_COMPARE_LIMIT ||
 			    deviation->off_count;
 		return 0;
 	}
@@ -226,7 +226,7 @@ static int check_missing(struct wti_checking *c, const struct wti_golden_thing *
 	struct wti_deviation *deviation;
 
 	if (golden->is_optional || (thing && was_used(c->run, thing)) ||
-	    wti_golden_compares(golden->type) == WTI_COMPARE_LIMIT)
+	    wti_thing_exactness(golden->type) == WTI_COMPARE_LIMIT)
 		return 0;
 	deviation = new_deviation(c);
 	if (!deviation)

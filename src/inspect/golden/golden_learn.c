@@ -52,7 +52,7 @@ static uint32_t deed_of(const struct wti_effects *fx, const char *word)
 static void learn_fact(const struct learning *l, struct wti_golden_fact *fact,
 		       enum wti_thing_type type, const char *name)
 {
-	bool is_presence = wti_golden_compares(type) == WTI_COMPARE_PRESENCE;
+	bool is_presence = wti_thing_exactness(type) == WTI_COMPARE_PRESENCE;
 
 	for (size_t i = 0; i < l->count; i++) {
 		const struct wti_effects *fx = &l->runs[i];
@@ -86,7 +86,7 @@ static int add_word(const struct learning *l, struct wti_golden_thing *thing, co
 {
 	struct wti_golden_fact *fact;
 
-	if (has_word(thing, word) || !wti_golden_keeps(thing->type, word))
+	if (has_word(thing, word) || !wti_thing_keeps(thing->type, word))
 		return 0;
 	if (thing->fact_count == WORDS_MAX)
 		return wti_err(l->err, WT_E_LIMIT, "too many different calls to '%s'", thing->name);
@@ -127,7 +127,7 @@ static bool was_used(const struct wti_effects *fx, const struct wti_thing *thing
 {
 	for (const struct wti_tally *t = wti_effects_first(fx, index_of(fx, thing)); t;
 	     t = wti_effects_next(fx, t))
-		if (t->total && wti_golden_keeps(thing->type, wti_deed_word(fx, t->deed)))
+		if (t->total && wti_thing_keeps(thing->type, wti_deed_word(fx, t->deed)))
 			return true;
 	return false;
 }

@@ -152,7 +152,7 @@ static int take_names(struct reading *in, const struct wti_doc *doc, enum wti_th
 
 static int take_things(struct reading *in, const struct wti_doc *doc, enum wti_thing_type type)
 {
-	bool is_list = wti_golden_compares(type) == WTI_COMPARE_PRESENCE;
+	bool is_list = wti_thing_exactness(type) == WTI_COMPARE_PRESENCE;
 	int r = 0;
 
 	if (doc->type != WTI_DOC_TABLE)
@@ -310,7 +310,7 @@ static int take_top(struct reading *in, const struct wti_doc *doc)
 		return r;
 	}
 	type = type_of(doc->key);
-	if (wti_golden_compares(type) == WTI_COMPARE_NOT)
+	if (wti_thing_exactness(type) == WTI_COMPARE_NOT)
 		return unknown(in, doc);
 	return take_things(in, doc, type);
 }

@@ -102,7 +102,7 @@ static void add_lists(struct wti_buf *out, const struct wti_golden *golden)
 	for (size_t i = 0; i < golden->thing_count; i++) {
 		enum wti_thing_type type = golden->things[i].type;
 
-		if (wti_golden_compares(type) != WTI_COMPARE_PRESENCE || type == told)
+		if (wti_thing_exactness(type) != WTI_COMPARE_PRESENCE || type == told)
 			continue;
 		wti_buf_printf(out, "\n[%s]\n", wti_thing_word(type));
 		add_list(out, golden, type);
@@ -197,7 +197,7 @@ void wti_golden_write(const struct wti_golden *golden, struct wti_buf *out)
 		wti_buf_printf(out, "%.2f\n", golden->slower);
 	}
 	for (size_t i = 0; i < golden->thing_count; i++)
-		if (wti_golden_compares(golden->things[i].type) != WTI_COMPARE_PRESENCE)
+		if (wti_thing_exactness(golden->things[i].type) != WTI_COMPARE_PRESENCE)
 			add_thing(out, &golden->things[i]);
 	add_lists(out, golden);
 	add_order(out, golden);

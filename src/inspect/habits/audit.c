@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "habits.h"
+#include "inspect/judge/judge.h"
 #include "syscall/decode.h"
 
 #define SAID_MAX 4096u
@@ -71,4 +72,16 @@ void wti_audit(struct wti_case *account, const struct wti_ledger *ledger,
 	for (size_t i = 0; i < count; i++)
 		tell(account, ledger, habits[i], audit);
 	free(habits);
+}
+
+void wti_habits_audit(struct wti_judge *judge, const struct wti_ledger *ledger, bool is_whole)
+{
+	const struct wti_coverage coverage = {
+		.call_count = ledger->call_count,
+		.missing_count = ledger->lost_count + ledger->left_out_count + ledger->alive_count,
+		.has_alive = ledger->alive_count,
+		.is_whole = is_whole,
+	};
+
+	wti_judge_audit(judge, ledger, &coverage);
 }

@@ -30,4 +30,8 @@ void wti_audit(struct wti_case *account, const struct wti_ledger *ledger,
 /* From which share of a step on it is blocked: what the ledger has to know beforehand. */
 uint64_t wti_blocked_percent(const struct wti_judge *judge);
 
+/* The run has ended; the ledger is finished. `is_whole`: every system call of the run was recorded.
+ */
+void wti_habits_audit(struct wti_judge *judge, const struct wti_ledger *ledger, bool is_whole);
+
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "inspect/habits/ledger.h"
 #include "judge.h"
 
 #define TEXT_MAX 4096u
@@ -612,12 +611,13 @@ void wti_judge_set(struct wti_judge *judge, const struct wti_setting *settings, 
 			}
 }
 
-void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger, bool is_whole)
+void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger,
+		     const struct wti_coverage *coverage)
 {
-	judge->lost_call_count = ledger->lost_count + ledger->left_out_count + ledger->alive_count;
-	judge->has_alive = ledger->alive_count;
-	judge->has_some_calls = !is_whole;
-	for (size_t i = 0; i < judge->count && ledger->call_count; i++)
+	judge->lost_call_count = coverage->missing_count;
+	judge->has_alive = coverage->has_alive;
+	judge->has_some_calls = !coverage->is_whole;
+	for (size_t i = 0; i < judge->count && coverage->call_count; i++)
 		if (judge->cases[i].rule->audit)
 			judge->cases[i].rule->audit(&judge->cases[i], ledger);
 }

@@ -45,14 +45,23 @@ struct wti_judge {
 	bool has_some_calls;      /* only some of them were recorded */
 };
 
+/* How much of the system calls of a run is in its ledger. */
+struct wti_coverage {
+	uint64_t call_count;
+	uint64_t missing_count; /* lost, beyond what is kept, or unseen */
+	bool has_alive;         /* somebody outlived the recording */
+	bool is_whole;          /* every system call was recorded, not only some */
+};
+
 int wti_judge_init(struct wti_judge *judge, const struct wti_training *training,
 		   struct wt_err *err);
 void wti_judge_release(struct wti_judge *judge);
 void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment);
 /* Before anything is judged: other thresholds. */
 void wti_judge_set(struct wti_judge *judge, const struct wti_setting *settings, size_t count);
-/* The run has ended; the ledger is finished. `is_whole`: it has every system call of the run. */
-void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger, bool is_whole);
+/* The run has ended. The judge does not look into the ledger (wti_habits_audit() does). */
+void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger,
+		     const struct wti_coverage *coverage);
 /* Findings, the table of rules and the closing line. The run has ended. */
 void wti_judge_finish(struct wti_judge *judge, struct wt_result *result);
 /* Live: the findings that are new since the last time. How many. */

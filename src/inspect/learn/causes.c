@@ -153,8 +153,8 @@ static bool join_one(const struct wti_checker *checker, struct joining *joining,
 {
 	const struct wti_invariant *invariant = account->invariant;
 	const struct wti_symbols *symbols = &checker->pack->symbols;
-	/* TrainCheck's have themselves as their second: those of one function have one cause. */
-	const bool is_published = wti_relations[invariant->relation] == &wti_relation_traincheck;
+	/* What is published has itself as its second: those of one function have one cause. */
+	const bool is_published = wti_relations[invariant->relation]->publication;
 	const uint32_t subject[] = {invariant->relation, invariant->subject[0],
 				    is_published ? 0 : invariant->subject[1]};
 	const char *topic;

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "inspect/traincheck/entry.h"
 #include "pack.h"
 #include "relation.h"
 
@@ -79,6 +78,7 @@ static void write_function(void *self, const char *function)
 void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 		     const struct wti_invariant *invariant)
 {
+	const struct wti_publication *publication = wti_relations[invariant->relation]->publication;
 	const uint32_t measures = wti_relations[invariant->relation]->measures;
 	const uint32_t names[] = {invariant->subject[0], invariant->subject[1], invariant->fact.a,
 				  invariant->fact.b};
@@ -91,9 +91,9 @@ void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 		if (names[i])
 			write_call(json, wti_symbol_text(&pack->symbols, names[i]));
 	write_group(json, wti_symbol_text(&pack->symbols, invariant->subject[0]));
-	if (wti_relations[invariant->relation] == &wti_relation_traincheck)
-		wti_tc_functions(wti_symbol_text(&pack->symbols, invariant->subject[1]),
-				 write_function, json);
+	if (publication)
+		publication->functions(wti_symbol_text(&pack->symbols, invariant->subject[1]),
+				       write_function, json);
 	for (uint32_t i = 0; i < invariant->then_count; i++)
 		write_call(json, wti_symbol_text(&pack->symbols, invariant->then[i]));
 	wti_json_array_end(json);

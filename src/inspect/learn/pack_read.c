@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "base/json_read.h"
-#include "inspect/traincheck/entry.h"
 #include "level.h"
 #include "relation.h"
 
@@ -207,24 +206,23 @@ static int read_subject(struct reading *reading, const struct wti_doc *doc,
 	return 0;
 }
 
-/* TrainCheck's is kept whole; what cannot be judged has no place in a pack. */
-static int read_entry(struct reading *reading, const struct wti_doc *doc,
-		      struct wti_invariant *invariant)
+/* What was published is kept whole; what cannot be judged has no place in a pack. */
+static int read_entry(struct reading *reading, const struct wti_publication *publication,
+		      const struct wti_doc *doc, struct wti_invariant *invariant)
 {
-	struct wti_tc_entry entry;
 	struct wti_buf text;
 	const char *why;
+	bool is_read;
 
 	if (!doc)
 		return 0;
-	if (wti_tc_entry_read(&entry, &reading->pack->symbols, doc, &why))
-		return fail(reading, doc, why);
-	wti_tc_entry_release(&entry);
 	wti_buf_init(&text, ENTRY_MAX);
-	wti_tc_entry_text(&text, doc);
-	invariant->subject[1] = wti_symbol_word(&reading->pack->symbols, wti_buf_cstr(&text));
+	is_read = publication->read(&text, &reading->pack->symbols, doc, &why);
+	if (is_read)
+		invariant->subject[1] =
+			wti_symbol_word(&reading->pack->symbols, wti_buf_cstr(&text));
 	wti_buf_release(&text);
-	return 0;
+	return is_read ? 0 : fail(reading, doc, why);
 }
 
 static uint64_t count_in(const struct wti_doc *table, const char *key)
@@ -273,8 +271,9 @@ static int read_invariant(struct reading *reading, const struct wti_doc *doc)
 	invariant.relation = (uint32_t)number;
 	r = read_subject(reading, subject, &invariant);
 	r = r ? r : read_fact(reading, holds, &invariant);
-	if (!r && wti_relations[number] == &wti_relation_traincheck)
-		r = read_entry(reading, wti_doc_get(doc, "entry"), &invariant);
+	if (!r && wti_relations[number]->publication)
+		r = read_entry(reading, wti_relations[number]->publication,
+			       wti_doc_get(doc, "entry"), &invariant);
 	if (!r && (when || unless))
 		r = read_when(reading, when ? when : unless, &invariant.when);
 	if (r)

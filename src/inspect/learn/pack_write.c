@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "base/json_read.h"
-#include "inspect/traincheck/entry.h"
 #include "level.h"
 #include "relation.h"
 
@@ -95,22 +94,23 @@ static void write_support(struct wti_json *json, const struct wti_support *suppo
 	wti_json_object_end(json);
 }
 
-/* TrainCheck's own words for it. */
-static void write_entry(struct wti_json *json, const char *text)
+/* In the words of who published it. */
+static void write_entry(struct wti_json *json, const struct wti_publication *publication,
+			const char *text)
 {
 	struct wti_doc *doc;
 
 	if (wti_json_parse("entry", text, strlen(text), &doc, NULL))
 		return;
 	wti_json_key(json, "entry");
-	wti_tc_write_into(json, doc);
+	publication->write(json, doc);
 	wti_doc_free(doc);
 }
 
 static void write_invariant(struct wti_json *json, const struct wti_pack *pack,
 			    const struct wti_invariant *invariant)
 {
-	const bool is_published = wti_relations[invariant->relation] == &wti_relation_traincheck;
+	const struct wti_publication *publication = wti_relations[invariant->relation]->publication;
 	struct wti_buf sentence;
 
 	wti_json_object(json);
@@ -120,12 +120,13 @@ static void write_invariant(struct wti_json *json, const struct wti_pack *pack,
 	wti_json_text(json, wti_relations[invariant->relation]->name);
 	wti_json_key(json, "subject");
 	wti_json_array(json);
-	for (size_t i = 0; i < (is_published ? 1 : 2) && invariant->subject[i]; i++)
+	for (size_t i = 0; i < (publication ? 1 : 2) && invariant->subject[i]; i++)
 		wti_json_text(json, wti_symbol_text(&pack->symbols, invariant->subject[i]));
 	wti_json_array_end(json);
 	write_fact(json, pack, invariant);
-	if (is_published)
-		write_entry(json, wti_symbol_text(&pack->symbols, invariant->subject[1]));
+	if (publication)
+		write_entry(json, publication,
+			    wti_symbol_text(&pack->symbols, invariant->subject[1]));
 	if (invariant->when.count)
 		write_when(json, pack, &invariant->when);
 	wti_needs_write(json, pack, invariant);

@@ -8,8 +8,10 @@
 #define WTI_LEARN_RELATION_H
 
 #include "base/buf.h"
-#include "inspect/learn/relations/relations.h"
 #include "scene.h"
+
+struct wti_doc;
+struct wti_json;
 
 /* An invariant's texts, for its sentence. Absent ones are "". */
 struct wti_words {
@@ -40,6 +42,21 @@ struct wti_consequence {
 	const char *fact, *follows;
 };
 
+/*
+ * Invariants that others have published, and that packs keep as they are: the second of their
+ * subject is the entry, as a text. Who judges them knows what is in it.
+ */
+struct wti_publication {
+	/* What a pack keeps of an entry. False: it cannot be judged, and why. */
+	bool (*read)(struct wti_buf *out, struct wti_symbols *symbols, const struct wti_doc *doc,
+		     const char **ret_why);
+	/* The entry in a pack, from the document that is kept. */
+	void (*write)(struct wti_json *json, const struct wti_doc *doc);
+	/* Calls each function that has to be recorded for it. */
+	void (*functions)(const char *text, void (*take)(void *self, const char *function),
+			  void *self);
+};
+
 struct wti_relation {
 	const char *name; /* in packs */
 	const char *code; /* of findings; never changes */
@@ -66,6 +83,8 @@ struct wti_relation {
 	/* Whether what is said depends on contents, which another seed draws anew: a good run may
 	 * have a few occasions against it (wti_is_beyond_chance()). May be NULL: nothing does. */
 	bool (*is_of_chance)(const struct wti_words *words);
+	/* NULL: invariants of it are learned here. */
+	const struct wti_publication *publication;
 	/* Packs leave out what follows; ends with an empty row. May be NULL. */
 	const struct wti_consequence *consequences;
 	/* It judges by what did not happen: where events were lost it is not measured. */
@@ -83,7 +102,6 @@ size_t wti_relation_count_all(void);
 int wti_relation_by_name(const char *name); /* or -1 */
 
 /* "needs" of an invariant in a pack. */
-struct wti_json;
 struct wti_pack;
 struct wti_invariant;
 void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,

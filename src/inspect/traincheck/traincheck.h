@@ -11,7 +11,11 @@
 
 #include "inspect/learn/pack.h"
 
+struct wti_relation;
 struct wti_tc_judge;
+
+/* How packs name them. */
+extern const struct wti_relation wti_relation_traincheck;
 
 /* NULL in *ret_judge: the pack has no such invariants. `levels` are those of the run, as far as
  * they are known. */

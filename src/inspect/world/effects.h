@@ -231,4 +231,11 @@ void wti_effects_role(const struct wti_effects *effects, size_t actor, struct wt
 /* The share-th quantile of the duration of whole steps, in ns; -1: there are none. */
 int64_t wti_effects_step_ns(const struct wti_effects *effects, double share);
 
+/* Where a stack (struct wti_site) stands in the source. False: not known. */
+struct wti_locator {
+	bool (*locate)(const void *opaque, uint32_t stack, char *ret_file, size_t file_bytes,
+		       uint32_t *ret_line);
+	const void *opaque;
+};
+
 #endif

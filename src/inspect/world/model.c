@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps things, tallies and acts, and knows their ceilings. */
-#include "inspect/golden/golden.h"
 #include "model.h"
 
 #include <math.h>
@@ -12,6 +11,7 @@
 
 #include "base/grow.h"
 #include "base/secret.h"
+#include "exactness.h"
 
 #define THINGS_MAX (1u << 17)
 #define TALLIES_MAX (1u << 20)
@@ -304,7 +304,7 @@ void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t deed)
 	char key[WTI_STAGE_BYTES + 64];
 	uint64_t *count;
 
-	if (!*s->stage || wti_golden_compares(s->fx->things[thing].type) != WTI_COMPARE_EXACT)
+	if (!*s->stage || wti_thing_exactness(s->fx->things[thing].type) != WTI_COMPARE_EXACT)
 		return;
 	snprintf(key, sizeof(key), "%s\t%s", s->stage, wti_deed_word(s->fx, deed));
 	count = wti_map_text(&s->fx->staged, key, strlen(key));

@@ -8,6 +8,7 @@
 
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
+#include "relations.h"
 
 #define VALUES_MAX 12u
 #define TENSORS_MAX 3u

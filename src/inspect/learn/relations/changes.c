@@ -9,6 +9,7 @@
 
 #include "inspect/learn/relation.h"
 #include "inspect/training/slots.h"
+#include "relations.h"
 
 #define PARAMETERS_MAX 4096u /* looked at in one step; models with more are sampled by name */
 #define PATIENCE 4u          /* steps without any gradient that may be chance */

@@ -9,6 +9,7 @@
 
 #include "inspect/learn/relation.h"
 #include "inspect/training/slots.h"
+#include "relations.h"
 
 enum { STEPS_APART = 16, PAIRS_MAX = 256, PARAMETERS_MAX = 4096 };
 

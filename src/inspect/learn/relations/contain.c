@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "inspect/learn/bag.h"
 #include "inspect/learn/relation.h"
+#include "relations.h"
 
 #define INSIDE_MAX 48u
 #define DEPTH_MAX 64u

@@ -7,6 +7,7 @@
 
 #include "inspect/learn/relation.h"
 #include "inspect/training/slots.h"
+#include "relations.h"
 
 enum counted { STEPS, BATCHES, SAMPLES, COUNTED };
 

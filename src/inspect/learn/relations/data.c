@@ -11,6 +11,7 @@
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
 #include "inspect/training/slots.h"
+#include "relations.h"
 
 enum { ROWS_MAX = 1 << 18, STEPS_APART = 16, EPOCH_KEPT = 8, INPUTS_BEFORE = 8, ROWS_LEAST = 8 };
 

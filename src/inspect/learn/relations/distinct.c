@@ -9,6 +9,7 @@
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
 #include "inspect/training/slots.h"
+#include "relations.h"
 
 #define RESULTS_MAX (1u << 18)
 #define ANOTHER_VALUE "returns another value each time"
@@ -85,7 +86,7 @@ static void see_argument(struct wti_scene *scene, struct state *state,
 }
 
 /* Whatever fills a tensor with random numbers: that it does so once is one thing to learn. */
-bool wti_initialises(const char *name)
+static bool initialises(const char *name)
 {
 	return !strncmp(name, "torch.nn.init.", 14) || !strcmp(name, "torch.Tensor.normal_") ||
 	       !strcmp(name, "torch.Tensor.uniform_");
@@ -126,7 +127,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	state->is_ready = true;
 	function = wti_scene_function(scene, moment->call);
 	see_update(scene, moment, function);
-	if (wti_initialises(wti_symbol_text(scene->symbols, function)))
+	if (initialises(wti_symbol_text(scene->symbols, function)))
 		function = wti_scene_word(scene, "initialisation");
 	if (is_usable(result))
 		see_result(scene, state, moment, function, result, argument);

@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "inspect/learn/bag.h"
 #include "inspect/learn/relation.h"
+#include "relations.h"
 
 #define FUNCTIONS_MAX 192u
 #define STAGES_MAX 6u

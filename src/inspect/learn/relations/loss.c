@@ -9,6 +9,7 @@
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
 #include "inspect/training/slots.h"
+#include "relations.h"
 
 #define ARGUMENTS_MAX 2u
 #define RESULTS_MAX 65536u

@@ -8,6 +8,7 @@
 
 #include "inspect/learn/relation.h"
 #include "inspect/training/modal.h"
+#include "relations.h"
 
 static bool has_modes(const char *name)
 {

@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "inspect/learn/bag.h"
 #include "inspect/learn/relation.h"
+#include "relations.h"
 
 #define ACTS_MAX 24u
 #define FLOWS_MAX 4096u

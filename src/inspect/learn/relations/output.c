@@ -8,6 +8,7 @@
 
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
+#include "relations.h"
 
 #define ADDITION "addition in place"
 #define RETURNS_MAX 2u

@@ -7,6 +7,7 @@
 #include "inspect/learn/relation.h"
 #include "inspect/training/slots.h"
 #include "inspect/training/window.h"
+#include "relations.h"
 
 struct state {
 	struct wti_slots windows;

@@ -7,6 +7,7 @@
  */
 #include "inspect/learn/relation.h"
 #include "inspect/training/compare.h"
+#include "relations.h"
 
 struct state {
 	struct wti_repeated calls;   /* by function: what was given, the shape of what came back */

@@ -3,12 +3,7 @@
 #ifndef WTI_RELATIONS_H
 #define WTI_RELATIONS_H
 
-#include <stdbool.h>
-
 struct wti_relation;
-
-/* Whether a function fills a tensor with random numbers: `distinct` calls them all one. */
-bool wti_initialises(const char *function);
 
 extern const struct wti_relation wti_relation_argument;
 extern const struct wti_relation wti_relation_changes;
@@ -26,6 +21,5 @@ extern const struct wti_relation wti_relation_parts;
 extern const struct wti_relation wti_relation_ranks;
 extern const struct wti_relation wti_relation_saved;
 extern const struct wti_relation wti_relation_schedule;
-extern const struct wti_relation wti_relation_traincheck;
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "inspect/learn/relation.h"
 #include "inspect/training/slots.h"
+#include "relations.h"
 
 enum { COLLECTED_MAX = 1 << 18 }; /* contents of parameters; beyond, it begins anew */
 

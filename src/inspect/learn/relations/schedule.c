@@ -9,6 +9,7 @@
 
 #include "inspect/learn/relation.h"
 #include "inspect/training/slots.h"
+#include "relations.h"
 
 #define STEPS_KEPT 64u      /* of which the rate itself is compared with other runs */
 #define STEPS_AFTER_LOAD 5u /* within which a schedule shows that it begins anew */

@@ -3,10 +3,12 @@
  * [[assertion]] as renacer.toml has it. Renacer reads its five types and evaluates none of them on
  * a run; here each is told in words of ours, with the same keys.
  */
+#include "renacer_gate.h"
+
 #include <string.h>
 
 #include "base/pattern.h"
-#include "gate_read.h"
+#include "inspect/gate/gate_read.h"
 
 #define AT(member) offsetof(struct wti_assertion, member)
 #define IS(type) (1u << WTI_GATE_##type)
@@ -57,7 +59,7 @@ static int check_regex(const struct wti_gate_reading *reading, const struct wti_
 	return 0;
 }
 
-int wti_gate_read_renacer(const struct wti_gate_reading *reading, const struct wti_doc *table,
+static int read_assertion(const struct wti_gate_reading *reading, const struct wti_doc *table,
 			  struct wti_assertion *a)
 {
 	const char *word = wti_gate_text(reading, table, "type");
@@ -92,3 +94,13 @@ int wti_gate_read_renacer(const struct wti_gate_reading *reading, const struct w
 		a->of = "critical_path";
 	return r || !a->expression ? r : wti_gate_formula(reading, table, a);
 }
+
+/* Tables that Renacer's users keep in renacer.toml, and that Renacer never reads. */
+static const char *const ignored[] = {
+	"semantic_equivalence", "lamport_clock", "compression", "otlp", "ci", NULL};
+
+const struct wti_gate_dialect wti_renacer_gate = {
+	.table = "assertion",
+	.read = read_assertion,
+	.ignored = ignored,
+};

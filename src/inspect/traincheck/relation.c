@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariants that TrainCheck has learned, as they were published. They are imported and never
- * learned here, and src/inspect/traincheck/ judges them: this is how packs, sentences and findings
- * name them.
+ * learned here, and traincheck.c judges them: this is how packs, sentences and findings name them.
  */
+#include "entry.h"
 #include "inspect/learn/relation.h"
-#include "inspect/traincheck/entry.h"
+#include "traincheck.h"
 
 static void see(struct wti_scene *scene, void *state, const struct wti_moment *moment)
 {
@@ -18,6 +18,24 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 {
 	wti_tc_describe(out, words->subject[1]);
 }
+
+static bool read_entry(struct wti_buf *out, struct wti_symbols *symbols, const struct wti_doc *doc,
+		       const char **ret_why)
+{
+	struct wti_tc_entry entry;
+
+	if (wti_tc_entry_read(&entry, symbols, doc, ret_why))
+		return false;
+	wti_tc_entry_release(&entry);
+	wti_tc_entry_text(out, doc);
+	return true;
+}
+
+static const struct wti_publication publication = {
+	.read = read_entry,
+	.write = wti_tc_write_into,
+	.functions = wti_tc_functions,
+};
 
 const struct wti_relation wti_relation_traincheck = {
 	.name = "traincheck",
@@ -44,4 +62,5 @@ const struct wti_relation wti_relation_traincheck = {
 	.measures = WTI_NEEDS_PARAMETERS | WTI_NEEDS_GRADIENTS | WTI_NEEDS_ARGUMENTS,
 	.see = see,
 	.describe = describe,
+	.publication = &publication,
 };
