@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "ending.h"
 #include "runjson.h"
+#include "trace/run_folder.h"
 
 enum { TAIL_BYTES = 1 << 16, EXIT_OF_EXCEPTION = 1 };
 
@@ -36,7 +37,7 @@ static char *read_tail(const char *folder)
 	ssize_t bytes = -1;
 	int fd;
 
-	if (asprintf(&path, "%s/console.log", folder) < 0)
+	if (asprintf(&path, "%s/" WTI_RUN_CONSOLE, folder) < 0)
 		return NULL;
 	fd = wti_open_regular(path, NULL);
 	free(path);

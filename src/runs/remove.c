@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "trace/run_folder.h"
 
 #define DEPTH_MAX 32
 
@@ -76,13 +77,13 @@ static bool is_stream(const char *name)
 	size_t bytes = strlen(name), digits = strspn(name, "0123456789.");
 
 	return bytes > 3 && !strcmp(name + bytes - 3, ".wt") &&
-	       (digits == bytes - 2 || !strcmp(name, "syscalls.wt"));
+	       (digits == bytes - 2 || !strcmp(name, WTI_RUN_SYSCALLS ".wt"));
 }
 
 static bool is_ours(const char *name)
 {
-	static const char *const names[] = {".",           "..",    "run.json", ".run.json.next",
-					    "console.log", "blobs", NULL};
+	static const char *const names[] = {
+		".", "..", WTI_RUN_JSON, WTI_RUN_JSON_NEXT, WTI_RUN_CONSOLE, WTI_RUN_BLOBS, NULL};
 
 	for (size_t i = 0; names[i]; i++)
 		if (!strcmp(name, names[i]))

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json_read.h"
-#include "collect/collect.h"
+#include "trace/run_folder.h"
 #include "runjson.h"
 
 #define RUNJSON_MAX (16u << 20)
@@ -124,7 +124,7 @@ int wti_runjson_read(const char *folder, struct wti_doc **ret_root, struct wt_er
 	int r;
 
 	*ret_root = NULL;
-	if (asprintf(&path, "%s/run.json", folder) < 0)
+	if (asprintf(&path, "%s/" WTI_RUN_JSON, folder) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	wti_buf_init(&text, RUNJSON_MAX);
 	r = wti_file_read(path, RUNJSON_MAX, &text, err);
@@ -143,7 +143,7 @@ static int64_t written_ns(const char *folder)
 	char *path;
 	bool is_there;
 
-	if (asprintf(&path, "%s/run.json", folder) < 0)
+	if (asprintf(&path, "%s/" WTI_RUN_JSON, folder) < 0)
 		return 0;
 	is_there = !stat(path, &st);
 	free(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What run.json says about a run (docs/run.md). */
+/* What run.json says about a run (docs/recording.md). */
 #ifndef WTI_RUNS_RUNJSON_H
 #define WTI_RUNS_RUNJSON_H
 

@@ -8,7 +8,7 @@
 
 #include <wheeltap/inspect.h>
 
-#include "collect/sink.h"
+#include "trace/sink.h"
 
 struct wti_watch;
 

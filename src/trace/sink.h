@@ -7,8 +7,8 @@
  *
  * A sink cannot fail towards the drain. One that can go no further keeps why, and counts.
  */
-#ifndef WTI_COLLECT_SINK_H
-#define WTI_COLLECT_SINK_H
+#ifndef WTI_TRACE_SINK_H
+#define WTI_TRACE_SINK_H
 
 #include <stddef.h>
 #include <stdint.h>
