@@ -17,14 +17,15 @@ struct wti_measured {
 	struct wti_gate_run run; /* points into the others */
 };
 
-int wti_gate_measure(const char *word, const struct wti_gate *gate,
+int wti_gate_measure(const struct wti_front *front, const char *word, const struct wti_gate *gate,
 		     struct wti_measured *ret_measured, struct wt_result *result,
 		     struct wt_err *err);
 void wti_measured_release(struct wti_measured *measured);
 /* The assertion, with the counter of this run. */
 struct wti_assertion wti_measured_assertion(const struct wti_measured *measured,
 					    const struct wti_gate *gate, size_t i);
-int wti_gate_golden(const struct wti_assertion *assertion, const struct wti_measured *measured,
-		    struct wti_outcome *ret_outcome, struct wt_err *err);
+int wti_gate_golden(const struct wti_front *front, const struct wti_assertion *assertion,
+		    const struct wti_measured *measured, struct wti_outcome *ret_outcome,
+		    struct wt_err *err);
 
 #endif

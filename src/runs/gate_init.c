@@ -15,7 +15,6 @@
 #include "base/toml.h"
 #include "gate.h"
 #include "gate_init.h"
-#include "cli/report.h"
 
 #define TEXT_MAX (1u << 20)
 #define CANDIDATES_MAX 40u
@@ -184,8 +183,8 @@ static int judge_all(struct draft *draft, const struct wti_gate *gate,
 	return r;
 }
 
-static int try_out(struct draft *draft, const char *word, struct wt_result *result,
-		   struct wt_err *err)
+static int try_out(const struct wti_front *front, struct draft *draft, const char *word,
+		   struct wt_result *result, struct wt_err *err)
 {
 	struct wti_gate gate = {.count = 0};
 	struct wti_measured measured;
@@ -197,7 +196,7 @@ static int try_out(struct draft *draft, const char *word, struct wt_result *resu
 	r = wti_toml_parse("the new gate file", (const char *)draft->text.data, draft->text.bytes,
 			   &doc, err);
 	r = r ? r : wti_gate_read("the new gate file", doc, NULL, 0, &gate, err);
-	r = r ? r : wti_gate_measure(word, &gate, &measured, result, err);
+	r = r ? r : wti_gate_measure(front, word, &gate, &measured, result, err);
 	if (!r) {
 		r = judge_all(draft, &gate, &measured, err);
 		wti_measured_release(&measured);
@@ -235,7 +234,8 @@ static size_t write_text(struct wti_buf *out, const struct draft *draft, const c
 	return kept;
 }
 
-static int save(const struct draft *draft, const char *run, const char *path, struct wt_err *err)
+static int save(const struct draft *draft, const char *run, const char *path, size_t *ret_count,
+		struct wt_err *err)
 {
 	struct wti_buf out;
 	size_t kept;
@@ -255,12 +255,12 @@ static int save(const struct draft *draft, const char *run, const char *path, st
 		r = wti_file_replace(path, out.data, out.bytes, err);
 	wti_buf_release(&out);
 	if (!r)
-		wti_warn("%zu assertions in '%s'; `wheeltap gate -c %s` evaluates them", kept, path,
-			 path);
+		*ret_count = kept;
 	return r;
 }
 
-int wti_gate_init(const char *word, const char *path, struct wt_result *result, struct wt_err *err)
+int wti_gate_init(const struct wti_front *front, const char *word, const char *path,
+		  size_t *ret_count, struct wt_result *result, struct wt_err *err)
 {
 	const struct wti_gate none = {.count = 0};
 	struct wti_measured measured;
@@ -271,7 +271,7 @@ int wti_gate_init(const char *word, const char *path, struct wt_result *result, 
 	if (!access(path, F_OK) && strncmp(path, "/dev/", 5) != 0)
 		return wti_err(err, WT_E_ARG, "'%s' exists already; name another file with -c FILE",
 			       path);
-	r = wti_gate_measure(word, &none, &measured, result, err);
+	r = wti_gate_measure(front, word, &none, &measured, result, err);
 	if (r)
 		return r;
 	draft = calloc(1, sizeof(*draft));
@@ -281,9 +281,9 @@ int wti_gate_init(const char *word, const char *path, struct wt_result *result, 
 		propose(draft, &measured.run);
 	}
 	wti_measured_release(&measured);
-	r = draft && name ? try_out(draft, word, result, err)
+	r = draft && name ? try_out(front, draft, word, result, err)
 			  : wti_err(err, WT_E_NOMEM, "out of memory");
-	r = r ? r : save(draft, name, path, err);
+	r = r ? r : save(draft, name, path, ret_count, err);
 	if (draft)
 		wti_buf_release(&draft->text);
 	free(draft);

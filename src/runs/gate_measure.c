@@ -7,12 +7,12 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "gate.h"
+#include "golden_store.h"
 #include "inspect/check.h"
 #include "inspect/gate/judge.h"
 #include "inspect/stat.h"
 #include "inspect/syscalls.h"
 #include "runjson.h"
-#include "suppress.h"
 #include "thresholds.h"
 
 /* ---- run.json -------------------------------------------------------------------------------- */
@@ -69,12 +69,14 @@ static int count_calls(struct wti_measured *m, const struct wti_gate *gate, stru
 }
 
 /* By the thresholds of wheeltap.toml, as `doctor` itself would judge. */
-static int ask_doctor(struct wti_measured *m, struct wt_err *err)
+static int ask_doctor(const struct wti_front *front, struct wti_measured *m, struct wt_err *err)
 {
 	struct wti_check_options options = {.with_rules = true,
 					    .some_calls = m->seen.opened.run.some_calls};
-	struct wti_setting *settings;
-	int r = wti_thresholds_read(WTI_SUPPRESS_FILE, &settings, &options.setting_count, err);
+	struct wti_setting *settings = NULL;
+	int r = front->config
+			? wti_thresholds_read(front->config, &settings, &options.setting_count, err)
+			: 0;
 
 	if (r)
 		return r;
@@ -85,14 +87,15 @@ static int ask_doctor(struct wti_measured *m, struct wt_err *err)
 	return r;
 }
 
-static int ask_others(struct wti_measured *m, unsigned needs, struct wt_err *err)
+static int ask_others(const struct wti_front *front, struct wti_measured *m, unsigned needs,
+		      struct wt_err *err)
 {
 	struct wti_syscalls_view view = {.percentiles = true};
 	struct wti_stat_options stat = {.limit = 0};
 	int r = 0;
 
 	if (needs & WTI_NEEDS_DOCTOR)
-		r = ask_doctor(m, err);
+		r = ask_doctor(front, m, err);
 	if (!r && needs & WTI_NEEDS_SYSCALLS) {
 		r = inspect(m, "syscalls", &view, &m->syscalls, err);
 		m->run.syscalls = &m->syscalls;
@@ -154,7 +157,7 @@ static void connect_parts(struct wti_measured *m)
 		m->run.unfit = m->unfit.message;
 }
 
-int wti_gate_measure(const char *word, const struct wti_gate *gate,
+int wti_gate_measure(const struct wti_front *front, const char *word, const struct wti_gate *gate,
 		     struct wti_measured *ret_measured, struct wt_result *result,
 		     struct wt_err *err)
 {
@@ -163,7 +166,7 @@ int wti_gate_measure(const char *word, const struct wti_gate *gate,
 	int r;
 
 	*m = (struct wti_measured){.counters = NULL};
-	r = wti_seen_open(word, &m->seen, result, err);
+	r = wti_seen_open(front, word, &m->seen, result, err);
 	if (r)
 		return r;
 	for (size_t i = 0; i < gate->count; i++)
@@ -174,7 +177,7 @@ int wti_gate_measure(const char *word, const struct wti_gate *gate,
 		wt_result_note(result, "the program of '%s' ended with an error",
 			       m->seen.opened.run.name);
 	r = r ? r : count_calls(m, gate, err);
-	r = r ? r : ask_others(m, needs, err);
+	r = r ? r : ask_others(front, m, needs, err);
 	if (r)
 		wti_measured_release(m);
 	return r;
@@ -204,18 +207,6 @@ struct wti_assertion wti_measured_assertion(const struct wti_measured *m,
 
 /* ---- Goldens --------------------------------------------------------------------------------- */
 
-static int load(const char *path, struct wti_golden *ret_golden, struct wt_err *err)
-{
-	struct wti_buf text;
-	int r;
-
-	wti_buf_init(&text, WTI_GOLDEN_BYTES_MAX);
-	r = wti_file_read(path, WTI_GOLDEN_BYTES_MAX, &text, err);
-	r = r ? r : wti_golden_read(path, (const char *)text.data, text.bytes, ret_golden, err);
-	wti_buf_release(&text);
-	return r;
-}
-
 static void tell(const struct wt_result *found, struct wti_outcome *outcome)
 {
 	size_t errors = 0;
@@ -232,8 +223,8 @@ static void tell(const struct wt_result *found, struct wti_outcome *outcome)
 		 first ? first : "");
 }
 
-static int check(const char *path, const struct wti_golden *golden, const struct wti_measured *m,
-		 struct wti_outcome *outcome, struct wt_err *err)
+static int check(const struct wti_front *front, const char *path, const struct wti_golden *golden,
+		 const struct wti_measured *m, struct wti_outcome *outcome, struct wt_err *err)
 {
 	struct wti_seen_run seen;
 	struct wt_result found;
@@ -250,7 +241,7 @@ static int check(const char *path, const struct wti_golden *golden, const struct
 	}
 	wt_result_init(&found, "golden");
 	/* Read once more: the comparison gives things of the run the names that the golden has. */
-	r = wti_seen_open(m->seen.opened.run.path, &seen, &found, err);
+	r = wti_seen_open(front, m->seen.opened.run.path, &seen, &found, err);
 	if (!r) {
 		r = wti_golden_adapt(golden, &seen.effects, err);
 		r = r ? r : wti_golden_check(golden, &seen.effects, NULL, &found, NULL, err);
@@ -264,8 +255,9 @@ static int check(const char *path, const struct wti_golden *golden, const struct
 	return r;
 }
 
-int wti_gate_golden(const struct wti_assertion *a, const struct wti_measured *m,
-		    struct wti_outcome *ret_outcome, struct wt_err *err)
+int wti_gate_golden(const struct wti_front *front, const struct wti_assertion *a,
+		    const struct wti_measured *m, struct wti_outcome *ret_outcome,
+		    struct wt_err *err)
 {
 	struct wt_err unread = {.offset = -1};
 	struct wti_golden golden;
@@ -286,12 +278,12 @@ int wti_gate_golden(const struct wti_assertion *a, const struct wti_measured *m,
 		    : asprintf(&path, "%s/%s.toml", a->folder ? a->folder : "goldens", a->golden);
 	if (r < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	r = load(path, &golden, &unread);
+	r = wti_golden_load(path, &golden, &unread);
 	if (r) {
 		wti_not_evaluated(ret_outcome, "%s", unread.message);
 		r = 0;
 	} else {
-		r = check(path, &golden, m, ret_outcome, err);
+		r = check(front, path, &golden, m, ret_outcome, err);
 		wti_doubt_failed(a, &m->run, ret_outcome);
 		wti_golden_release(&golden);
 	}

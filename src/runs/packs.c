@@ -1,47 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packs read from files and written to them. */
+/* Packs read from files; knows where the built-in one is. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/doc.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "packs.h"
-#include "cli/report.h"
 
-#define OUTPUT_MAX ((size_t)1 << 30)
-
-/* Beside the program that runs: in a build, or as installed. */
-static int find_builtin(char out[PATH_MAX], struct wt_err *err)
+/* Beside the program: in a build, or as installed. */
+static int find_builtin(const struct wti_front *front, char out[PATH_MAX], struct wt_err *err)
 {
 	static const char *const places[] = {"packs/pytorch.json",
 					     "../share/wheeltap/packs/pytorch.json"};
-	char self[PATH_MAX];
-	ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
+	const char *slash = strrchr(front->program, '/');
 
-	self[bytes > 0 ? bytes : 0] = 0;
-	slash = strrchr(self, '/');
 	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++)
-		if (snprintf(out, PATH_MAX, "%.*s/%s", (int)(slash - self), self, places[i]) <
-			    PATH_MAX &&
+		if (snprintf(out, PATH_MAX, "%.*s/%s", (int)(slash - front->program),
+			     front->program, places[i]) < PATH_MAX &&
 		    !access(out, R_OK))
 			return 0;
 	return wti_err(err, WT_E_IO, "the built-in pack is missing: '%s' is not installed whole",
-		       self);
-}
-
-struct wti_pack *wti_pack_builtin(void)
-{
-	struct wt_err err = {.offset = -1};
-	struct wti_pack *pack = NULL;
-
-	if (wti_pack_open(WTI_PACK_BUILTIN, &pack, &err))
-		wti_warn("%s", err.message);
-	return pack;
+		       front->program);
 }
 
 /* Why it cannot be taken for a pack, and what one is. */
@@ -62,14 +44,15 @@ static int not_a_pack(const char *path, int code, struct wt_err *err)
 			  cause.message);
 }
 
-int wti_pack_open(const char *path, struct wti_pack **ret_pack, struct wt_err *err)
+int wti_pack_open(const struct wti_front *front, const char *path, struct wti_pack **ret_pack,
+		  struct wt_err *err)
 {
 	char builtin[PATH_MAX];
 	struct wti_buf text;
 	int r;
 
 	if (!strcmp(path, WTI_PACK_BUILTIN)) {
-		r = find_builtin(builtin, err);
+		r = find_builtin(front, builtin, err);
 		if (r)
 			return r;
 		path = builtin;
@@ -81,18 +64,18 @@ int wti_pack_open(const char *path, struct wti_pack **ret_pack, struct wt_err *e
 	return r ? not_a_pack(path, r, err) : 0;
 }
 
-int wti_packs_open(const char *const *paths, size_t count, struct wti_pack **ret_pack,
-		   struct wt_err *err)
+int wti_packs_open(const struct wti_front *front, const char *const *paths, size_t count,
+		   struct wti_pack **ret_pack, struct wt_err *err)
 {
 	struct wti_pack *pack = NULL;
-	int r = wti_pack_open(paths[0], &pack, err);
+	int r = wti_pack_open(front, paths[0], &pack, err);
 
 	if (!r)
 		wti_pack_mark(pack, 0);
 	for (size_t i = 1; i < count && !r; i++) {
 		struct wti_pack *other = NULL;
 
-		r = wti_pack_open(paths[i], &other, err);
+		r = wti_pack_open(front, paths[i], &other, err);
 		if (!r)
 			wti_pack_mark(other, i);
 		r = r ? r : wti_pack_merge(pack, other, err);
@@ -103,35 +86,4 @@ int wti_packs_open(const char *const *paths, size_t count, struct wti_pack **ret
 	else
 		*ret_pack = pack;
 	return r;
-}
-
-int wti_save_text(const char *path, struct wti_buf *text, struct wt_err *err)
-{
-	if (wti_buf_status(text))
-		return wti_err(err, wti_buf_status(text), "out of memory writing '%s'", path);
-	if (!strcmp(path, "-"))
-		return wti_print_buf(text) ? 0 : wti_err(err, WT_E_IO, "cannot write");
-	return wti_file_replace(path, text->data, text->bytes, err);
-}
-
-int wti_pack_save(const char *path, const struct wti_pack *pack, struct wt_err *err)
-{
-	struct wti_buf text;
-	int r;
-
-	wti_buf_init(&text, OUTPUT_MAX);
-	wti_pack_write(&text, pack);
-	r = wti_save_text(path, &text, err);
-	wti_buf_release(&text);
-	return r;
-}
-
-const char *wti_today(char out[16])
-{
-	time_t now = time(NULL);
-	struct tm day;
-
-	localtime_r(&now, &day);
-	strftime(out, 16, "%Y-%m-%d", &day);
-	return out;
 }

@@ -20,13 +20,6 @@
 /* Below the home: a link to the run that was last recorded into a folder of its own (-o). */
 #define ELSEWHERE ".elsewhere"
 
-const char *wti_home(void)
-{
-	const char *home = getenv("WHEELTAP_HOME");
-
-	return home && *home ? home : "./wheeltap-runs";
-}
-
 void wti_run_release(struct wti_run *run)
 {
 	free(run->path);
@@ -106,9 +99,10 @@ static int add_run(struct wti_run **runs, size_t *count, size_t *capacity, const
 	return 0;
 }
 
-int wti_runs_list(struct wti_run **ret_runs, size_t *ret_count, struct wt_err *err)
+int wti_runs_list(const struct wti_front *front, struct wti_run **ret_runs, size_t *ret_count,
+		  struct wt_err *err)
 {
-	const char *home = wti_home();
+	const char *home = front->home;
 	struct wti_run *runs = NULL;
 	size_t count = 0, capacity = 0;
 	DIR *dir = opendir(home);
@@ -169,12 +163,12 @@ void wti_run_remember(const char *home, const char *folder)
 }
 
 /* False: there is none, or it is gone. */
-static bool find_elsewhere(struct wti_run *ret_run)
+static bool find_elsewhere(const struct wti_front *front, struct wti_run *ret_run)
 {
 	char link[PATH_MAX], path[PATH_MAX];
 	struct wti_run run;
 
-	if (snprintf(link, sizeof(link), "%s/" ELSEWHERE, wti_home()) >= (int)sizeof(link) ||
+	if (snprintf(link, sizeof(link), "%s/" ELSEWHERE, front->home) >= (int)sizeof(link) ||
 	    !realpath(link, path) || load(path, &run, NULL))
 		return false;
 	if (run.has_json)
@@ -184,16 +178,16 @@ static bool find_elsewhere(struct wti_run *ret_run)
 	return run.has_json;
 }
 
-static int find_latest(struct wti_run *ret_run, struct wt_err *err)
+static int find_latest(const struct wti_front *front, struct wti_run *ret_run, struct wt_err *err)
 {
 	struct wti_run elsewhere;
 	struct wti_run *runs;
 	size_t count;
-	int r = wti_runs_list(&runs, &count, err);
+	int r = wti_runs_list(front, &runs, &count, err);
 
 	if (r)
 		return r;
-	if (find_elsewhere(&elsewhere)) {
+	if (find_elsewhere(front, &elsewhere)) {
 		if (!count || newest_first(&elsewhere, &runs[0]) < 0) {
 			wti_runs_free(runs, count);
 			*ret_run = elsewhere;
@@ -206,7 +200,7 @@ static int find_latest(struct wti_run *ret_run, struct wt_err *err)
 		return wti_err(err, WT_E_MISSING,
 			       "no runs below '%s'; make one with 'wheeltap record -- PROGRAM', or "
 			       "name the folder of one",
-			       wti_home());
+			       front->home);
 	}
 	*ret_run = runs[0];
 	runs[0] = (struct wti_run){0};
@@ -220,13 +214,13 @@ int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *
 }
 
 /* The newest run that `record` was told to call so, or has called so after its program. */
-static bool find_named(const char *name, struct wti_run *ret_run)
+static bool find_named(const struct wti_front *front, const char *name, struct wti_run *ret_run)
 {
 	struct wti_run *runs;
 	size_t count, i = 0;
 	bool found;
 
-	if (wti_runs_list(&runs, &count, NULL))
+	if (wti_runs_list(front, &runs, &count, NULL))
 		return false;
 	while (i < count && (!runs[i].label || strcmp(runs[i].label, name)))
 		i++;
@@ -249,36 +243,37 @@ static bool is_no_run(const struct wti_run *run)
 	return bytes < 3 || strcmp(run->path + bytes - 3, ".wt") != 0;
 }
 
-static void take_named(const char *word, struct wti_run *run)
+static void take_named(const struct wti_front *front, const char *word, struct wti_run *run)
 {
 	struct wti_run named;
 
-	if (strchr(word, '/') || !is_no_run(run) || !find_named(word, &named))
+	if (strchr(word, '/') || !is_no_run(run) || !find_named(front, word, &named))
 		return;
 	wti_run_release(run);
 	*run = named;
 }
 
-int wti_run_find(const char *word, struct wti_run *ret_run, struct wt_err *err)
+int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+		 struct wt_err *err)
 {
 	char *below;
 	int r;
 
 	if (!word || !strcmp(word, "latest"))
-		return find_latest(ret_run, err);
+		return find_latest(front, ret_run, err);
 	r = load(word, ret_run, err);
 	if (!r)
-		take_named(word, ret_run);
+		take_named(front, word, ret_run);
 	if (!r || (err && err->code != WT_E_MISSING) || strchr(word, '/'))
 		return r;
-	if (asprintf(&below, "%s/%s", wti_home(), word) < 0)
+	if (asprintf(&below, "%s/%s", front->home, word) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	r = load(below, ret_run, NULL);
 	free(below);
-	if (r && !find_named(word, ret_run))
+	if (r && !find_named(front, word, ret_run))
 		return wti_err(err, WT_E_MISSING,
 			       "no run '%s' here or below '%s'; 'wheeltap ls' lists the runs", word,
-			       wti_home());
+			       front->home);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs by name. A run is a folder with a run.json; a single stream (FILE.wt) serves where only
- * events are wanted. Runs live below $WHEELTAP_HOME, or ./wheeltap-runs.
+ * events are wanted. They live below the home that the front
+ * end names.
  */
 #ifndef WTI_RUNS_RUN_H
 #define WTI_RUNS_RUN_H
@@ -11,6 +12,8 @@
 #include <stdint.h>
 
 #include <wheeltap/err.h>
+
+#include "front.h"
 
 #define WTI_RUNS_MAX 100000u
 
@@ -33,13 +36,12 @@ struct wti_run {
 	bool some_calls; /* only some system calls were recorded: --syscalls=EXPR */
 };
 
-const char *wti_home(void);
-
 /*
  * `word`: a folder, a file, a folder below the home, the name of a run there, of which the newest
  * is taken, or "latest" (also NULL).
  */
-int wti_run_find(const char *word, struct wti_run *ret_run, struct wt_err *err);
+int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+		 struct wt_err *err);
 /* That a run is recorded into a folder of its own, for "latest". */
 void wti_run_remember(const char *home, const char *folder);
 /* The same as wti_run_find() of a path alone. */
@@ -47,7 +49,8 @@ int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *
 void wti_run_release(struct wti_run *run);
 
 /* All runs below the home, newest first. No home is no error: there are no runs then. */
-int wti_runs_list(struct wti_run **ret_runs, size_t *ret_count, struct wt_err *err);
+int wti_runs_list(const struct wti_front *front, struct wti_run **ret_runs, size_t *ret_count,
+		  struct wt_err *err);
 void wti_runs_free(struct wti_run *runs, size_t count);
 
 /* Bytes of all files below a folder, symlinks not followed. */

@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "seen.h"
-#include "cli/progress.h"
 #include "runjson.h"
 
 #define ROOTS 5
@@ -93,35 +92,33 @@ static void add_program(struct folders *folders, const struct wti_doc *root, con
 	}
 }
 
-static void add_roots(struct folders *folders, const struct wti_doc *root)
+static void add_roots(struct folders *folders, const struct wti_doc *root, const char *user_home)
 {
 	const char *directory = wti_doc_text(root, "directory");
-	const char *home = getenv("HOME");
 
 	if (directory)
 		add_root(folders, "$CWD", copy(folders, directory));
 	add_program(folders, root, directory);
-	if (home)
-		add_root(folders, "$HOME", copy(folders, home));
+	if (user_home)
+		add_root(folders, "$HOME", copy(folders, user_home));
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static int look(struct wti_seen_run *seen, const struct folders *folders, struct wt_result *result,
-		struct wt_err *err)
+static int look(const struct wti_front *front, struct wti_seen_run *seen,
+		const struct folders *folders, struct wt_result *result, struct wt_err *err)
 {
 	struct wti_effects_options options = {.roots = folders->roots,
 					      .root_count = folders->count,
 					      .ret_effects = &seen->effects,
 					      .place = wti_finder_place,
 					      .opaque = seen->finder};
-	struct wti_progress progress;
 	int r;
 
-	wti_progress_begin(&progress, "reading");
+	wti_front_progress(front, 0);
 	r = wt_inspect(wt_inspector_by_name("effects"), seen->opened.trace, NULL, &options, result,
-		       wti_progress_share, &progress, err);
-	wti_progress_end(&progress);
+		       front->progress, front->cookie, err);
+	wti_front_progress(front, WTI_PROGRESS_OVER);
 	if (!r && seen->effects.left_out_count)
 		wt_result_note(result, "'%s' does more than can be kept: %llu things were left out",
 			       seen->opened.run.name,
@@ -132,27 +129,27 @@ static int look(struct wti_seen_run *seen, const struct folders *folders, struct
 	return r;
 }
 
-int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_result *result,
-		  struct wt_err *err)
+int wti_seen_open(const struct wti_front *front, const char *word, struct wti_seen_run *ret_seen,
+		  struct wt_result *result, struct wt_err *err)
 {
 	struct wti_seen_run seen = {.is_whole = true};
 	struct folders folders = {.count = 0};
 	const char *expression;
 	struct wti_doc *root = NULL;
-	int r = wti_open(word, &seen.opened, err);
+	int r = wti_open(front, word, &seen.opened, err);
 
 	if (r)
 		return r;
 	seen.finder = wti_finder_new();
 	if (seen.opened.run.is_folder)
 		r = wti_runjson_read(seen.opened.run.path, &root, err);
-	add_roots(&folders, root);
+	add_roots(&folders, root, front->user_home);
 	expression = wti_doc_text(wti_doc_get(root, "syscalls"), "expression");
 	seen.recorded = strdup(expression ? expression : "all");
 	wti_doc_free(root);
 	if (!r && (folders.failed || !seen.recorded || !seen.finder))
 		r = wti_err(err, WT_E_NOMEM, "out of memory");
-	r = r ? r : look(&seen, &folders, result, err);
+	r = r ? r : look(front, &seen, &folders, result, err);
 	if (!r)
 		wti_finder_note(seen.finder, result);
 	for (size_t i = 0; i < folders.count; i++)

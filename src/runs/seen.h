@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run did, for the verbs that compare runs: opens it, and knows which folders have names. */
+/* What a run did, for whoever compares runs: opens it, and knows which folders have names. */
 #ifndef WTI_RUNS_SEEN_H
 #define WTI_RUNS_SEEN_H
 
@@ -16,8 +16,8 @@ struct wti_seen_run {
 };
 
 /* `word` as wti_run_find() takes it. Damage is noted in `result`. */
-int wti_seen_open(const char *word, struct wti_seen_run *ret_seen, struct wt_result *result,
-		  struct wt_err *err);
+int wti_seen_open(const struct wti_front *front, const char *word, struct wti_seen_run *ret_seen,
+		  struct wt_result *result, struct wt_err *err);
 void wti_seen_close(struct wti_seen_run *seen);
 /* Finds the place of a stack in the source of the run; valid as long as `seen`. */
 struct wti_locator wti_seen_locator(const struct wti_seen_run *seen);

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/doc.h"
@@ -131,6 +132,16 @@ void wti_suppressions_free(struct wti_suppressions *suppressions)
 		return;
 	wti_doc_free(suppressions->doc);
 	free(suppressions);
+}
+
+const char *wti_today(char out[16])
+{
+	time_t now = time(NULL);
+	struct tm day;
+
+	localtime_r(&now, &day);
+	strftime(out, 16, "%Y-%m-%d", &day);
+	return out;
 }
 
 /* ---- Findings ------------------------------------------------------------------------------- */

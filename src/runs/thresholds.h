@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thresholds of rules: [thresholds.CODE] in the wheeltap.toml of the working directory. */
+/* Thresholds of rules: [thresholds.CODE] in a wheeltap.toml. */
 #ifndef WTI_RUNS_THRESHOLDS_H
 #define WTI_RUNS_THRESHOLDS_H
 

@@ -15,8 +15,6 @@ struct wti_judged {
 	bool fails; /* violated, at or above --fail-on */
 };
 
-/* `path` is replaced. */
-int wti_gate_junit(const char *path, const struct wti_judged *judged, size_t count,
-		   struct wt_err *err);
+void wti_show_junit(struct wti_buf *out, const struct wti_judged *judged, size_t count);
 
 #endif

@@ -18,19 +18,15 @@ bool wti_verdict_fails(enum wt_severity severity, const char *fail_on)
 	return false;
 }
 
-/* ---- Findings ------------------------------------------------------------------------------- */
-
-void wti_verdict_paths(struct wt_result *result, const char *directory)
+bool wti_verdict_any_fails(const struct wt_result *result, const char *fail_on)
 {
-	size_t bytes = directory ? strlen(directory) : 0;
-
-	for (size_t i = 0; bytes > 1 && i < result->finding_count; i++) {
-		char *file = (char *)(uintptr_t)result->findings[i].file; /* the result's own */
-
-		if (file && !strncmp(file, directory, bytes) && file[bytes] == '/')
-			memmove(file, file + bytes + 1, strlen(file + bytes + 1) + 1);
-	}
+	for (size_t i = 0; i < result->finding_count; i++)
+		if (wti_verdict_fails(result->findings[i].severity, fail_on))
+			return true;
+	return false;
 }
+
+/* ---- Findings ------------------------------------------------------------------------------- */
 
 /* "WT-GRAD-001, told above: since step 2, 1,199 of 1,199" */
 static void add_told(struct wti_buf *out, const struct wt_finding *finding)
@@ -95,13 +91,12 @@ struct counted {
 
 static uint64_t fact(const struct wt_result *result, const char *word, const char *outcome)
 {
+	const struct wt_fact *found;
 	char key[64];
 
 	snprintf(key, sizeof(key), "%s_%s", word, outcome);
-	for (size_t i = 0; i < result->fact_count; i++)
-		if (!strcmp(result->facts[i].key, key))
-			return result->facts[i].value.count;
-	return 0;
+	found = wt_result_fact(result, key);
+	return found ? found->value.count : 0;
 }
 
 /* False: there is nothing of the kind in this result. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How verbs that judge a run (doctor, check) end: findings, then one line on all rules. */
+/* How a judgement of a run (doctor, check) ends: findings, then one line on all rules. */
 #ifndef WTI_SHOW_VERDICT_H
 #define WTI_SHOW_VERDICT_H
 
@@ -9,9 +9,8 @@
 #define WTI_FAIL_ON "error|warning|note"
 /* Whether a finding of this severity is at or above that one of WTI_FAIL_ON. */
 bool wti_verdict_fails(enum wt_severity severity, const char *fail_on);
+bool wti_verdict_any_fails(const struct wt_result *result, const char *fail_on);
 
-/* Files below the directory in which the program was started (NULL: not known) lose that part. */
-void wti_verdict_paths(struct wt_result *result, const char *directory);
 /* Findings and the closing line. */
 void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,
 		      const struct wti_style *style);

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "inspect/learn/options.h"
-#include "runs/open.h"
-#include "runs/packs.h"
+#include "cli/front.h"
+#include "cli/inspect.h"
+#include "cli/packs.h"
+#include "runs/suppress.h"
 #include "cli/report.h"
 #include "cli/verb.h"
 #include "show/verdict.h"
@@ -28,6 +30,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct check_options *options = opaque;
 	struct wt_err err = {.offset = -1};
+	struct wti_front front = wti_front_here(NULL);
 	struct wti_pack *pack = NULL;
 	char today[16];
 	struct wti_check_options how = {.today = wti_today(today)};
@@ -42,7 +45,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	int code;
 
 	if (options->packs.count &&
-	    wti_packs_open(options->packs.items, options->packs.count, &pack, &err))
+	    wti_packs_open(&front, options->packs.items, options->packs.count, &pack, &err))
 		return wti_report_error("check", options->json, &err);
 	how.pack_names = options->packs.items;
 	how.pack_count = options->packs.count;

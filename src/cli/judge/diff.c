@@ -8,6 +8,7 @@
 #include "runs/seen.h"
 #include "inspect/effects/diff.h"
 #include "inspect/effects/part.h"
+#include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
 
@@ -294,15 +295,17 @@ static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct diff_options *options = opaque;
 	struct wti_seen_run runs[2] = {{.is_whole = false}, {.is_whole = false}};
+	struct wti_progress progress;
+	struct wti_front front = wti_front_here(&progress);
 	struct wt_err err = {.offset = -1};
 	struct wt_result result;
 	int code = WTI_EXIT_TRACE, r;
 
 	(void)count;
 	wt_result_init(&result, "diff");
-	r = wti_seen_open(arguments[0], &runs[0], &result, &err);
+	r = wti_seen_open(&front, arguments[0], &runs[0], &result, &err);
 	if (!r) {
-		r = wti_seen_open(arguments[1], &runs[1], &result, &err);
+		r = wti_seen_open(&front, arguments[1], &runs[1], &result, &err);
 		r = r ? r : compare(options, runs, &result, &code, &err);
 		wti_seen_close(&runs[0]);
 		if (runs[1].opened.trace)

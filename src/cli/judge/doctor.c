@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `doctor`. */
 #include "inspect/learn/options.h"
-#include "runs/open.h"
-#include "runs/packs.h"
+#include "cli/inspect.h"
+#include "cli/packs.h"
+#include "runs/suppress.h"
 #include "cli/verb.h"
 #include "show/verdict.h"
 

@@ -3,14 +3,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/toml.h"
 #include "runs/gate.h"
 #include "runs/gate_init.h"
 #include "inspect/gate/ratio.h"
+#include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
 #include "show/junit.h"
@@ -19,6 +22,7 @@
 #define FILE_OWN "wheeltap.toml"
 #define FILE_RENACER "renacer.toml"
 #define KNOWN_MAX 64
+#define XML_MAX ((size_t)16 << 20)
 #define RUNS_MAX WTI_RATIO_RUNS_MAX
 
 struct gate_options {
@@ -39,6 +43,7 @@ struct runs {
 
 struct job {
 	const struct gate_options *options;
+	struct wti_front front;
 	struct wti_doc *doc;
 	struct wti_gate gate;
 	struct runs now, before;
@@ -106,7 +111,8 @@ static int add_run(struct job *job, struct runs *runs, const char *word, struct 
 		runs->items = calloc(RUNS_MAX, sizeof(*runs->items));
 	if (!runs->items)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	r = wti_gate_measure(word, &job->gate, &runs->items[runs->count], &job->result, err);
+	r = wti_gate_measure(&job->front, word, &job->gate, &runs->items[runs->count], &job->result,
+			     err);
 	runs->count += !r;
 	return r;
 }
@@ -171,7 +177,8 @@ static int judge_each(struct job *job, size_t i, struct wt_err *err)
 		struct wti_judged *judged = next_judged(job, i, measured->seen.opened.run.name);
 
 		if (assertion.type == WTI_GATE_GOLDEN)
-			r = wti_gate_golden(&assertion, measured, &judged->outcome, err);
+			r = wti_gate_golden(&job->front, &assertion, measured, &judged->outcome,
+					    err);
 		else
 			r = wti_gate_judge(&assertion, &measured->run, &judged->outcome, err);
 	}
@@ -311,14 +318,33 @@ static int print_text(const struct job *job, const size_t counts[4], int code)
 	return ok ? code : WTI_EXIT_ENVIRONMENT;
 }
 
+/* Others read it: whoever collects the artifacts of CI. */
+static int save_junit(const struct job *job, struct wt_err *err)
+{
+	const char *path = job->options->junit;
+	mode_t mask = umask(0);
+	struct wti_buf out;
+	int r;
+
+	umask(mask);
+	wti_buf_init(&out, XML_MAX);
+	wti_show_junit(&out, job->judged, job->judged_count);
+	r = wti_buf_status(&out);
+	r = r ? wti_err(err, r, "the report is too large")
+	      : wti_file_replace(path, out.data, out.bytes, err);
+	if (!r)
+		chmod(path, 0666 & ~mask);
+	wti_buf_release(&out);
+	return r;
+}
+
 static int report(struct job *job, struct wt_err *err)
 {
 	size_t counts[4] = {0};
 	int code = conclude(job, counts);
 
 	fill_table(job);
-	if (job->options->junit &&
-	    wti_gate_junit(job->options->junit, job->judged, job->judged_count, err))
+	if (job->options->junit && save_junit(job, err))
 		return wti_report_error("gate", job->options->json, err);
 	if (job->options->json || wt_result_status(&job->result))
 		return wti_report_result(&job->result, job->options->json, code);
@@ -330,8 +356,12 @@ static int report(struct job *job, struct wt_err *err)
 /* Writes a first file instead of reading one. */
 static int begin_file(const struct gate_options *options, char **arguments, size_t count)
 {
+	const char *path = options->config ? options->config : FILE_OWN;
 	struct wt_err err = {.offset = -1};
+	struct wti_progress progress;
+	struct wti_front front = wti_front_here(&progress);
 	struct wt_result result;
+	size_t kept = 0;
 	int r;
 
 	wt_result_init(&result, "gate");
@@ -339,8 +369,11 @@ static int begin_file(const struct gate_options *options, char **arguments, size
 		r = wti_err(&err, WT_E_ARG,
 			    "--init takes one run, and no option but -c FILE for the new file");
 	else
-		r = wti_gate_init(count ? arguments[0] : "latest",
-				  options->config ? options->config : FILE_OWN, &result, &err);
+		r = wti_gate_init(&front, count ? arguments[0] : "latest", path, &kept, &result,
+				  &err);
+	if (!r)
+		wti_warn("%zu assertions in '%s'; `wheeltap gate -c %s` evaluates them", kept, path,
+			 path);
 	wti_report_notes(&result);
 	wt_result_release(&result);
 	return r ? wti_report_error("gate", options->json, &err) : WTI_EXIT_CLEAN;
@@ -349,7 +382,8 @@ static int begin_file(const struct gate_options *options, char **arguments, size
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	static char *latest[] = {"latest"};
-	struct job job = {.options = opaque};
+	struct wti_progress progress;
+	struct job job = {.options = opaque, .front = wti_front_here(&progress)};
 	struct wt_err err = {.offset = -1};
 	int r, code;
 

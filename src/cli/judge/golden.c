@@ -7,14 +7,15 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/text.h"
+#include "cli/front.h"
+#include "runs/examine.h"
+#include "runs/golden_store.h"
 #include "runs/seen.h"
 #include "cli/report.h"
 #include "cli/verb.h"
 #include "show/verdict.h"
 
-#define FOLDER "goldens"
 #define DEVIATING_MAX (1u << 17)
 
 struct golden_options {
@@ -25,10 +26,11 @@ struct golden_options {
 	const char *fail_on;
 };
 
-static const struct golden_options defaults = {.folder = FOLDER, .fail_on = "error"};
+static const struct golden_options defaults = {.folder = WTI_GOLDEN_FOLDER, .fail_on = "error"};
 
 struct job {
 	const struct golden_options *options;
+	struct wti_front front;
 	char *path;
 	const char *name;
 	char **runs;
@@ -40,36 +42,13 @@ struct job {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static bool is_path(const char *name)
-{
-	size_t bytes = strlen(name);
-
-	return strchr(name, '/') || (bytes > 5 && !strcmp(name + bytes - 5, ".toml"));
-}
-
-static char *path_of(const struct golden_options *options, const char *name)
-{
-	char *path;
-
-	if (is_path(name))
-		return strdup(name);
-	return asprintf(&path, "%s/%s.toml", options->folder, name) < 0 ? NULL : path;
-}
-
 static int load(const struct job *job, struct wti_golden *ret_golden, struct wt_err *err)
 {
-	struct wti_buf text;
-	int r;
+	int r = wti_golden_load(job->path, ret_golden, err);
 
-	wti_buf_init(&text, WTI_GOLDEN_BYTES_MAX);
-	r = wti_file_read(job->path, WTI_GOLDEN_BYTES_MAX, &text, err);
 	if (r == WT_E_MISSING)
 		wti_err(err, r, "no golden '%s': make it with `wheeltap golden add %s RUN...`",
 			job->path, job->name);
-	if (!r)
-		r = wti_golden_read(job->path, (const char *)text.data, text.bytes, ret_golden,
-				    err);
-	wti_buf_release(&text);
 	return r;
 }
 
@@ -77,25 +56,9 @@ static int load(const struct job *job, struct wti_golden *ret_golden, struct wt_
 static int save(const struct job *job, const struct wti_golden *golden, struct wt_err *err)
 {
 	mode_t mask = umask(0);
-	char *slash = strrchr(job->path, '/');
-	struct wti_buf text;
-	int r = 0;
 
 	umask(mask);
-	if (slash && slash != job->path) {
-		*slash = 0;
-		r = wti_mkdirs(job->path, 0777 & ~mask, err);
-		*slash = '/';
-	}
-	wti_buf_init(&text, WTI_GOLDEN_BYTES_MAX);
-	wti_golden_write(golden, &text);
-	if (!r && wti_buf_status(&text))
-		r = wti_err(err, wti_buf_status(&text), "the golden is too large to be reviewed");
-	r = r ? r : wti_file_replace(job->path, text.data, text.bytes, err);
-	if (!r)
-		chmod(job->path, 0666 & ~mask);
-	wti_buf_release(&text);
-	return r;
+	return wti_golden_save(job->path, golden, mask, err);
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
@@ -114,7 +77,7 @@ static int open_runs(const struct job *job, struct wti_seen_run **ret_runs, stru
 	int r = runs ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
 
 	while (!r && count < job->run_count) {
-		r = wti_seen_open(job->runs[count], &runs[count], job->result, err);
+		r = wti_seen_open(&job->front, job->runs[count], &runs[count], job->result, err);
 		count += !r;
 		r = r ? r : wti_seen_fit(&runs[count - 1], err);
 		if (!r && strcmp(runs[count - 1].recorded, runs[0].recorded))
@@ -290,14 +253,6 @@ static int accept(struct job *job, struct wt_err *err)
 
 /* ---- check, show ----------------------------------------------------------------------------- */
 
-static bool fails(const struct job *job)
-{
-	for (size_t i = 0; i < job->result->finding_count; i++)
-		if (wti_verdict_fails(job->result->findings[i].severity, job->options->fail_on))
-			return true;
-	return false;
-}
-
 static int check(struct job *job, struct wt_err *err)
 {
 	struct wti_golden golden;
@@ -312,7 +267,7 @@ static int check(struct job *job, struct wt_err *err)
 		wt_result_fact_count(job->result, "things", "", WT_CELL_COUNT, golden.thing_count);
 		wt_result_fact_count(job->result, "calls", "", WT_CELL_COUNT,
 				     runs[0].effects.syscall_count);
-		wti_verdict_paths(job->result, runs[0].opened.run.directory);
+		wti_shorten_paths(job->result, runs[0].opened.run.directory);
 		job->is_doubtful = wti_seen_doubt(&runs[0], job->result);
 		close_runs(runs, job->run_count);
 	}
@@ -320,9 +275,9 @@ static int check(struct job *job, struct wt_err *err)
 	wt_result_set_status(job->result, job->result->finding_count ? "findings"
 					  : job->is_doubtful         ? "not_measured"
 								     : "clean");
-	job->code = fails(job)         ? WTI_EXIT_FINDINGS
-		    : job->is_doubtful ? WTI_EXIT_TRACE
-				       : WTI_EXIT_CLEAN;
+	job->code = wti_verdict_any_fails(job->result, job->options->fail_on) ? WTI_EXIT_FINDINGS
+		    : job->is_doubtful                                        ? WTI_EXIT_TRACE
+									      : WTI_EXIT_CLEAN;
 	return r;
 }
 
@@ -377,6 +332,13 @@ static int usage(const struct action *action, char **arguments, size_t count, st
 	return 0;
 }
 
+static uint64_t count_of(const struct job *job, const char *key)
+{
+	const struct wt_fact *fact = wt_result_fact(job->result, key);
+
+	return fact ? fact->value.count : 0;
+}
+
 static int print_text(const struct job *job, const struct action *action)
 {
 	struct wti_style style = wti_style_stdout();
@@ -392,8 +354,8 @@ static int print_text(const struct job *job, const struct action *action)
 	else if (action->run == check && !job->result->finding_count)
 		wti_textf(&out,
 			  "clean: %s things of golden '%s' are as they were, in %s system calls\n",
-			  wti_format_count(things, job->result->facts[0].value.count), job->name,
-			  wti_format_count(calls, job->result->facts[1].value.count));
+			  wti_format_count(things, count_of(job, "things")), job->name,
+			  wti_format_count(calls, count_of(job, "calls")));
 	else if (action->run == check)
 		wti_textf(&out, "%zu deviation%s from golden '%s'\n", job->result->finding_count,
 			  job->result->finding_count == 1 ? "" : "s", job->name);
@@ -414,7 +376,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 	static char *latest[] = {"latest"};
 	struct wt_err err = {.offset = -1};
 	struct wt_result result;
-	struct job job = {.options = options, .result = &result};
+	struct wti_progress progress;
+	struct job job = {
+		.options = options, .front = wti_front_here(&progress), .result = &result};
 	int code;
 
 	if (usage(action, arguments, count, &err))
@@ -422,7 +386,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	job.name = arguments[1];
 	job.runs = count > 2 ? arguments + 2 : latest;
 	job.run_count = count > 2 ? count - 2 : 1;
-	job.path = path_of(options, job.name);
+	job.path = wti_golden_path(options->folder, job.name);
 	wt_result_init(&result, "golden");
 	if (!job.path)
 		wti_err(&err, WT_E_NOMEM, "out of memory");
@@ -440,7 +404,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"dir", 'd', WTI_OPT_TEXT, "FOLDER", NULL,
-	 "where goldens are kept; default: " FOLDER ", below the current folder",
+	 "where goldens are kept; default: " WTI_GOLDEN_FOLDER ", below the current folder",
 	 offsetof(struct golden_options, folder)},
 	{"times", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "add: keep how long steps take, too; such a golden is good on one machine only",

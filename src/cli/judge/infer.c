@@ -10,8 +10,8 @@
 #include "inspect/learn/partial.h"
 #include "inspect/learn/relation.h"
 #include "runs/open.h"
-#include "runs/packs.h"
-#include "cli/progress.h"
+#include "cli/packs.h"
+#include "cli/front.h"
 #include "cli/report.h"
 
 #define OUTPUT_MAX ((size_t)1 << 30)
@@ -44,6 +44,7 @@ struct job {
 	struct wt_err err;
 	struct wt_result *result;
 	struct wti_progress progress;
+	struct wti_front front;
 };
 
 /* ---- One run -------------------------------------------------------------------------------- */
@@ -54,7 +55,7 @@ static int learn_run(struct job *job, const char *word, struct wt_err *err)
 	struct wti_infer_options options = {.ret_learned = &learned};
 	struct wti_opened opened;
 	struct wt_result notes;
-	int r = wti_open(word, &opened, err);
+	int r = wti_open(&job->front, word, &opened, err);
 
 	if (r)
 		return r;
@@ -220,7 +221,8 @@ static int finish(struct job *job, const struct infer_options *options, struct w
 static int infer(const struct infer_options *options, char **arguments, size_t count,
 		 struct wt_result *result, struct wt_err *err)
 {
-	struct job job = {.runs = arguments,
+	struct job job = {.front = wti_front_here(NULL),
+			  .runs = arguments,
 			  .count = count,
 			  .is_merge = options->merge,
 			  .lock = PTHREAD_MUTEX_INITIALIZER,

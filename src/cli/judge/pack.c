@@ -8,7 +8,9 @@
 #include "inspect/learn/relation.h"
 #include "inspect/learn/traincheck.h"
 #include "runs/pack_lint.h"
-#include "runs/packs.h"
+#include "cli/front.h"
+#include "cli/packs.h"
+#include "runs/suppress.h"
 #include "cli/report.h"
 
 #define TEXT_MAX 8192u
@@ -55,13 +57,28 @@ static void add_row(struct wt_table *table, const struct wti_pack *pack,
 	wti_buf_release(&words);
 }
 
+static int open_pack(const char *path, struct wti_pack **ret_pack, struct wt_err *err)
+{
+	struct wti_front front = wti_front_here(NULL);
+
+	return wti_pack_open(&front, path, ret_pack, err);
+}
+
+/* All of them as one. */
+static int open_packs(char **paths, size_t count, struct wti_pack **ret_pack, struct wt_err *err)
+{
+	struct wti_front front = wti_front_here(NULL);
+
+	return wti_packs_open(&front, (const char *const *)paths, count, ret_pack, err);
+}
+
 static int show(const struct pack_options *options, char **arguments, size_t count,
 		struct wt_result *result, struct wt_err *err)
 {
 	struct wt_table *table = wt_result_table(result, "invariants", "");
 	struct wti_pack *pack;
 	char today[16];
-	int r = wti_packs_open((const char *const *)arguments, count, &pack, err);
+	int r = open_packs(arguments, count, &pack, err);
 
 	if (r)
 		return r;
@@ -105,7 +122,7 @@ static int merge(const struct pack_options *options, char **arguments, size_t co
 	struct wti_pack *pack;
 	int r = need_output(options, err);
 
-	r = r ? r : wti_packs_open((const char *const *)arguments, count, &pack, err);
+	r = r ? r : open_packs(arguments, count, &pack, err);
 	if (r)
 		return r;
 	r = wti_pack_save(options->output, pack, err);
@@ -147,7 +164,7 @@ static int filter(const struct pack_options *options, char **arguments, size_t c
 	if (!r && options->relation && wti_relation_by_name(options->relation) < 0)
 		r = wti_err(err, WT_E_ARG, "no relation '%s'; docs/invariants.md lists them",
 			    options->relation);
-	r = r ? r : wti_packs_open((const char *const *)arguments, count, &pack, err);
+	r = r ? r : open_packs(arguments, count, &pack, err);
 	if (r)
 		return r;
 	for (size_t i = 0; i < pack->count; i++)
@@ -183,7 +200,7 @@ static int suppress(const struct pack_options *options, char **arguments, size_t
 
 	if (!options->reason)
 		return wti_err(err, WT_E_ARG, "no reason given: say why with --reason TEXT");
-	r = wti_pack_open(arguments[0], &pack, err);
+	r = open_pack(arguments[0], &pack, err);
 	for (size_t i = 1; i < count && !r; i++) {
 		if (!matches_any(pack, arguments[i]))
 			r = wti_err(err, WT_E_ARG,
@@ -236,7 +253,7 @@ static int explain(const struct pack_options *options, char **arguments, size_t 
 		   struct wt_result *result, struct wt_err *err)
 {
 	struct wti_pack *pack;
-	int r = wti_pack_open(arguments[0], &pack, err);
+	int r = open_pack(arguments[0], &pack, err);
 	size_t i = 0;
 
 	if (r)
@@ -265,7 +282,7 @@ static int lint(const struct pack_options *options, char **arguments, size_t cou
 	for (size_t i = 0; i < count && !r; i++) {
 		struct wti_pack *pack;
 
-		r = wti_pack_open(arguments[i], &pack, err);
+		r = open_pack(arguments[i], &pack, err);
 		if (r)
 			break;
 		wti_pack_lint(pack, arguments[i], wti_today(today), result);
@@ -285,7 +302,7 @@ static int export_pack(const struct pack_options *options, char **arguments, siz
 
 	if (!r && (!options->to || strcmp(options->to, "traincheck")))
 		r = wti_err(err, WT_E_ARG, "no format given: say --to traincheck");
-	r = r ? r : wti_packs_open((const char *const *)arguments, count, &pack, err);
+	r = r ? r : open_packs(arguments, count, &pack, err);
 	if (r)
 		return r;
 	wti_buf_init(&text, OUTPUT_MAX);

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/report.h"
-#include "runs/run.h"
+#include "cli/front.h"
 
 #define HEAD_BYTES 4096u
 #define TEXT_MAX (64u << 10)

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cli/front.h"
 #include "cli/report.h"
 #include "runs/run.h"
 #include "runs/remove.h"
@@ -142,13 +143,14 @@ static int clean_named(const struct clean_options *o, char **words, size_t count
 {
 	struct wti_run *runs = calloc(count, sizeof(*runs));
 	struct wti_run **chosen = calloc(count, sizeof(*chosen));
+	struct wti_front front = wti_front_here(NULL);
 	struct wt_err err = {.offset = -1};
 	size_t found = 0;
 	int r = runs && chosen ? 0 : wti_err(&err, WT_E_NOMEM, "out of memory");
 	int code;
 
 	while (!r && found < count) {
-		r = wti_run_find(words[found], &runs[found], &err);
+		r = wti_run_find(&front, words[found], &runs[found], &err);
 		if (r)
 			break;
 		chosen[found] = &runs[found];
@@ -168,6 +170,7 @@ static int clean_named(const struct clean_options *o, char **words, size_t count
 static int run(const void *opaque, char **arguments, size_t argument_count)
 {
 	const struct clean_options *o = opaque;
+	struct wti_front front = wti_front_here(NULL);
 	struct wt_err err = {.offset = -1};
 	struct wti_run **chosen;
 	struct wti_run *runs;
@@ -184,7 +187,7 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 		return wti_report_error("clean", o->json, &err);
 	if (argument_count)
 		return clean_named(o, arguments, argument_count);
-	if (wti_runs_list(&runs, &count, &err)) {
+	if (wti_runs_list(&front, &runs, &count, &err)) {
 		wti_report_error("clean", o->json, &err);
 		return WTI_EXIT_ENVIRONMENT;
 	}

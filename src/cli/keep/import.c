@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "base/lines.h"
 #include "inspect/learn/traincheck.h"
-#include "runs/packs.h"
+#include "cli/packs.h"
 #include "cli/report.h"
 
 #define FILES_MAX 10000u

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "probe.h"
-#include "runs/run.h"
+#include "cli/front.h"
 
 #define SPACE_MIN (2ull << 30)
 #define FILES_MIN 1024u

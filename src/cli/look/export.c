@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "runs/open.h"
-#include "cli/progress.h"
+#include "cli/front.h"
 #include "cli/report.h"
 #include "select.h"
 #include "show/export/export.h"
@@ -210,6 +210,7 @@ static int write_all(const struct export_options *o, const struct wti_opened *op
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct export_options *o = opaque;
+	struct wti_front front = wti_front_here(NULL);
 	struct wti_opened opened;
 	struct wt_err err = {.offset = -1};
 	char *path;
@@ -219,7 +220,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 		wti_err(&err, WT_E_ARG, "which format? give one of %s with --to", FORMATS);
 		return wti_report_error("export", o->json, &err);
 	}
-	if (wti_open(count ? arguments[0] : NULL, &opened, &err))
+	if (wti_open(&front, count ? arguments[0] : NULL, &opened, &err))
 		return wti_report_error("export", o->json, &err);
 	path = o->output ? strdup(o->output)
 			 : default_output(&opened.run, wti_exporter_by_name(o->format));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `info`. */
-#include "runs/open.h"
+#include "cli/inspect.h"
 #include "cli/verb.h"
 
 struct info_options {

@@ -5,6 +5,7 @@
 #include <wheeltap/trace.h>
 
 #include "base/text.h"
+#include "cli/front.h"
 #include "cli/report.h"
 #include "runs/run.h"
 
@@ -98,6 +99,7 @@ static int print_names(const struct wti_run *runs, size_t count)
 static int run(const void *opaque, char **arguments, size_t argument_count)
 {
 	const struct ls_options *options = opaque;
+	struct wti_front front = wti_front_here(NULL);
 	struct wt_err err = {.offset = -1};
 	struct wt_result result;
 	struct wt_table *table;
@@ -105,7 +107,7 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 	size_t count;
 	int code;
 
-	if (wti_runs_list(&runs, &count, &err)) {
+	if (wti_runs_list(&front, &runs, &count, &err)) {
 		wti_report_error("ls", options->json, &err);
 		return WTI_EXIT_ENVIRONMENT;
 	}
@@ -115,7 +117,7 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 		return code;
 	}
 	wt_result_init(&result, "ls");
-	wt_result_fact_text(&result, "home", "", wti_home());
+	wt_result_fact_text(&result, "home", "", front.home);
 	table = wt_result_table(&result, "runs", "");
 	add_columns(table);
 	for (size_t i = 0; i < count; i++)
@@ -123,7 +125,7 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 	if (!count)
 		wt_result_note(&result,
 			       "no runs below '%s'; make one with 'wheeltap record -- PROGRAM'",
-			       wti_home());
+			       front.home);
 	code = wti_report_result(&result, options->json, WTI_EXIT_CLEAN);
 	wt_result_release(&result);
 	wti_runs_free(runs, count);

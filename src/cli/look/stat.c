@@ -6,7 +6,7 @@
 #include "inspect/path/path.h"
 #include "inspect/stat.h"
 #include "inspect/syscalls.h"
-#include "runs/open.h"
+#include "cli/inspect.h"
 #include "runs/finder.h"
 #include "cli/report.h"
 #include "cli/verb.h"

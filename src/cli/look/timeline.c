@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `timeline`. */
 #include "inspect/timeline.h"
-#include "runs/open.h"
+#include "cli/inspect.h"
 #include "cli/report.h"
 #include "show/timeline.h"
 #include "cli/verb.h"

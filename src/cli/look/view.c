@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "runs/finder.h"
 #include "runs/open.h"
+#include "cli/front.h"
 #include "cli/report.h"
 #include "select.h"
 #include "show/event.h"
@@ -289,7 +290,7 @@ static bool goes_on(struct view *v)
 	struct wti_run again;
 	bool running;
 
-	if (wti_run_find(v->opened.run.path, &again, NULL))
+	if (wti_run_find_path(v->opened.run.path, &again, NULL))
 		return false;
 	running = !strcmp(again.status, "running");
 	wti_run_release(&again);
@@ -393,12 +394,13 @@ static void release(struct view *v)
 static int open_run(struct view *v, const char *word, struct wt_err *err)
 {
 	const struct timespec pause = {0, POLL_NS};
+	struct wti_front front = wti_front_here(NULL);
 	struct wti_run run;
 	bool begins = v->options->follow;
 	int r;
 
-	while ((r = wti_open(word, &v->opened, err)) && begins) {
-		if (r == WT_E_NOMEM || wti_run_find(word, &run, NULL))
+	while ((r = wti_open(&front, word, &v->opened, err)) && begins) {
+		if (r == WT_E_NOMEM || wti_run_find(&front, word, &run, NULL))
 			break;
 		begins = !strcmp(run.status, "running");
 		wti_run_release(&run);

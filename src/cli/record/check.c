@@ -14,9 +14,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "inspect/learn/options.h"
-#include "runs/packs.h"
+#include "cli/packs.h"
 #include "check.h"
+#include "cli/front.h"
 #include "cli/report.h"
+#include "runs/examine.h"
 #include "runs/suppress.h"
 #include "runs/thresholds.h"
 #include "show/verdict.h"
@@ -127,7 +129,7 @@ static void news(void *cookie, struct wt_result *result)
 	char key[WTI_TOLD_BYTES];
 	struct wti_buf out;
 
-	wti_verdict_paths(result, check->directory);
+	wti_shorten_paths(result, check->directory);
 	wti_suppress(check->suppressions, result, check->today);
 	if (!result->finding_count)
 		return;
@@ -179,19 +181,20 @@ int wti_record_check_start(const char *pack, const char *on_finding, bool some_c
 	struct wti_record_check *check = calloc(1, sizeof(*check));
 	struct wti_watch_options options = {
 		.inspector = wt_inspector_by_name("check"), .news = news, .cookie = check};
+	struct wti_front front = wti_front_here(NULL);
 	size_t setting_count = 0;
 	int r = 0;
 
 	if (!check)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (is_a_pack(pack))
-		r = wti_pack_open(pack, &check->pack, err);
+		r = wti_pack_open(&front, pack, &check->pack, err);
 	else if (strcmp(pack, "rules"))
 		check->pack = wti_pack_builtin();
 	if (!r)
-		r = wti_suppressions_read(WTI_SUPPRESS_FILE, &check->suppressions, err);
+		r = wti_suppressions_read(front.config, &check->suppressions, err);
 	if (!r)
-		r = wti_thresholds_read(WTI_SUPPRESS_FILE, &check->settings, &setting_count, err);
+		r = wti_thresholds_read(front.config, &check->settings, &setting_count, err);
 	check->on_finding = on_finding;
 	wti_map_init(&check->told, CODES_MAX);
 	if (!getcwd(check->directory, sizeof(check->directory)))
@@ -235,7 +238,7 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 		wti_warn("the run could not be judged: %s", err.message);
 	} else {
 		wti_buf_init(&out, TEXT_MAX);
-		wti_verdict_paths(&result, check->directory);
+		wti_shorten_paths(&result, check->directory);
 		wti_suppress(check->suppressions, &result, check->today);
 		wti_suppress_say(check->suppressions, &result, check->today);
 		wti_verdict_text_told(&out, &result, &check->told, &plain);
