@@ -19,15 +19,15 @@ static void show_progress(void *cookie, double share)
 
 	if (share < 0) {
 		wti_progress_end(progress);
-		progress->what = NULL;
-	} else if (!progress->what) {
-		wti_progress_begin(progress, "reading");
+		progress->begin_ns = 0;
+	} else if (!progress->begin_ns) {
+		wti_progress_begin(progress, progress->what);
 	} else {
 		wti_progress_share(progress, share);
 	}
 }
 
-struct wti_front wti_front_here(struct wti_progress *progress)
+struct wti_front wti_front_doing(const char *what, struct wti_progress *progress)
 {
 	struct wti_front front = {.home = wti_home(),
 				  .user_home = getenv("HOME"),
@@ -38,6 +38,11 @@ struct wti_front wti_front_here(struct wti_progress *progress)
 
 	front.program[bytes > 0 ? bytes : 0] = 0;
 	if (progress)
-		*progress = (struct wti_progress){.what = NULL};
+		*progress = (struct wti_progress){.what = what};
 	return front;
+}
+
+struct wti_front wti_front_here(struct wti_progress *progress)
+{
+	return wti_front_doing("reading", progress);
 }

@@ -11,5 +11,7 @@ const char *wti_home(void);
 
 /* `progress`: the bar that is shown while a run is read, which has to stay; NULL: none. */
 struct wti_front wti_front_here(struct wti_progress *progress);
+/* The same, where the bar says something else than "reading". */
+struct wti_front wti_front_doing(const char *what, struct wti_progress *progress);
 
 #endif

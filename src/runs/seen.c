@@ -207,6 +207,41 @@ bool wti_seen_doubt(const struct wti_seen_run *seen, struct wt_result *result)
 	return true;
 }
 
+/* ---- Several -------------------------------------------------------------------------------- */
+
+void wti_seen_close_all(struct wti_seen_run *runs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		wti_seen_close(&runs[i]);
+	free(runs);
+}
+
+int wti_seen_open_all(const struct wti_front *front, const char *const *words, size_t count,
+		      struct wti_seen_run **ret_runs, struct wt_result *result, struct wt_err *err)
+{
+	struct wti_seen_run *runs = calloc(count, sizeof(*runs));
+	size_t opened = 0;
+	int r = runs ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
+
+	while (!r && opened < count) {
+		r = wti_seen_open(front, words[opened], &runs[opened], result, err);
+		opened += !r;
+		r = r ? r : wti_seen_fit(&runs[opened - 1], err);
+		if (!r && strcmp(runs[opened - 1].recorded, runs[0].recorded))
+			r = wti_err(err, WT_E_ARG,
+				    "'%s' was recorded with --syscalls=%s and '%s' with %s: record "
+				    "all in the same way",
+				    runs[0].opened.run.name, runs[0].recorded,
+				    runs[opened - 1].opened.run.name, runs[opened - 1].recorded);
+	}
+	if (r) {
+		wti_seen_close_all(runs, opened);
+		return r;
+	}
+	*ret_runs = runs;
+	return 0;
+}
+
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 static bool locate(const void *opaque, uint32_t stack, char *ret_file, size_t file_bytes,

@@ -19,6 +19,11 @@ struct wti_seen_run {
 int wti_seen_open(const struct wti_front *front, const char *word, struct wti_seen_run *ret_seen,
 		  struct wt_result *result, struct wt_err *err);
 void wti_seen_close(struct wti_seen_run *seen);
+/* Several at once, that can be made a golden of: fit, and recorded in the same way. To be closed
+ * and freed by wti_seen_close_all(). */
+int wti_seen_open_all(const struct wti_front *front, const char *const *words, size_t count,
+		      struct wti_seen_run **ret_runs, struct wt_result *result, struct wt_err *err);
+void wti_seen_close_all(struct wti_seen_run *runs, size_t count);
 /* Finds the place of a stack in the source of the run; valid as long as `seen`. */
 struct wti_locator wti_seen_locator(const struct wti_seen_run *seen);
 /* True, with a note that says why, if the run may have done more than was seen. */

@@ -10,9 +10,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/toml.h"
-#include "runs/gate.h"
+#include "runs/gate_evaluate.h"
 #include "runs/gate_init.h"
-#include "inspect/gate/ratio.h"
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
@@ -23,7 +22,6 @@
 #define FILE_RENACER "renacer.toml"
 #define KNOWN_MAX 64
 #define XML_MAX ((size_t)16 << 20)
-#define RUNS_MAX WTI_RATIO_RUNS_MAX
 
 struct gate_options {
 	bool json;
@@ -36,17 +34,12 @@ struct gate_options {
 
 static const struct gate_options defaults = {.fail_on = "error"};
 
-struct runs {
-	struct wti_measured *items;
-	size_t count;
-};
-
 struct job {
 	const struct gate_options *options;
 	struct wti_front front;
 	struct wti_doc *doc;
 	struct wti_gate gate;
-	struct runs now, before;
+	struct wti_gate_runs now, before;
 	struct wti_judged *judged;
 	size_t judged_count;
 	struct wt_result result;
@@ -101,22 +94,6 @@ static int read_config(struct job *job, struct wt_err *err)
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-static int add_run(struct job *job, struct runs *runs, const char *word, struct wt_err *err)
-{
-	int r;
-
-	if (runs->count == RUNS_MAX)
-		return wti_err(err, WT_E_ARG, "more than %d runs", RUNS_MAX);
-	if (!runs->items)
-		runs->items = calloc(RUNS_MAX, sizeof(*runs->items));
-	if (!runs->items)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	r = wti_gate_measure(&job->front, word, &job->gate, &runs->items[runs->count], &job->result,
-			     err);
-	runs->count += !r;
-	return r;
-}
-
 /* --against a,b --against c */
 static int add_against(struct job *job, struct wt_err *err)
 {
@@ -129,73 +106,21 @@ static int add_against(struct job *job, struct wt_err *err)
 			return wti_err(err, WT_E_NOMEM, "out of memory");
 		while (!r && (word = strsep(&at, ",")))
 			if (*word)
-				r = add_run(job, &job->before, word, err);
+				r = wti_gate_add_run(&job->front, &job->gate, word, &job->before,
+						     &job->result, err);
 		free(words);
 	}
 	return r;
 }
 
-static void release_runs(struct runs *runs)
-{
-	for (size_t i = 0; i < runs->count; i++)
-		wti_measured_release(&runs->items[i]);
-	free(runs->items);
-}
-
 /* ---- Judging --------------------------------------------------------------------------------- */
-
-static struct wti_judged *next_judged(struct job *job, size_t i, const char *run)
-{
-	struct wti_judged *judged = &job->judged[job->judged_count++];
-
-	*judged = (struct wti_judged){.assertion = &job->gate.assertions[i], .run = run};
-	return judged;
-}
-
-static int judge_slower(struct job *job, size_t i, struct wt_err *err)
-{
-	struct wti_judged *judged = next_judged(job, i, job->now.items[0].seen.opened.run.name);
-	size_t now = job->now.count, before = job->before.count;
-	struct wti_gate_run *runs = calloc(now + before, sizeof(*runs));
-
-	if (!runs)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	for (size_t j = 0; j < now + before; j++)
-		runs[j] = j < now ? job->now.items[j].run : job->before.items[j - now].run;
-	wti_gate_slower(judged->assertion, runs, now, runs + now, before, &judged->outcome);
-	free(runs);
-	return 0;
-}
-
-static int judge_each(struct job *job, size_t i, struct wt_err *err)
-{
-	int r = 0;
-
-	for (size_t j = 0; j < job->now.count && !r; j++) {
-		const struct wti_measured *measured = &job->now.items[j];
-		struct wti_assertion assertion = wti_measured_assertion(measured, &job->gate, i);
-		struct wti_judged *judged = next_judged(job, i, measured->seen.opened.run.name);
-
-		if (assertion.type == WTI_GATE_GOLDEN)
-			r = wti_gate_golden(&job->front, &assertion, measured, &judged->outcome,
-					    err);
-		else
-			r = wti_gate_judge(&assertion, &measured->run, &judged->outcome, err);
-	}
-	return r;
-}
 
 static int judge(struct job *job, struct wt_err *err)
 {
-	int r = 0;
+	const struct wti_gate_question question = {&job->gate, &job->now, &job->before};
+	int r = wti_gate_evaluate(&job->front, &question, &job->judged, &job->judged_count, err);
 
-	job->judged = calloc(job->gate.count * job->now.count + 1, sizeof(*job->judged));
-	if (!job->judged)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	for (size_t i = 0; i < job->gate.count && !r; i++)
-		r = job->gate.assertions[i].type == WTI_GATE_SLOWER ? judge_slower(job, i, err)
-								    : judge_each(job, i, err);
-	for (size_t i = 0; i < job->judged_count; i++)
+	for (size_t i = 0; !r && i < job->judged_count; i++)
 		job->judged[i].fails = job->judged[i].outcome.verdict == WTI_VIOLATED &&
 				       wti_verdict_fails(job->judged[i].assertion->severity,
 							 job->options->fail_on);
@@ -204,87 +129,15 @@ static int judge(struct job *job, struct wt_err *err)
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-static const char *const words[] = {"held", "violated", "not_measured", "disabled"};
-
-static void put(struct wt_table *table, const char *text)
+/* A violation weighs more than what could not be evaluated beside it. */
+static int exit_code(const struct job *job, const size_t counts[4])
 {
-	wt_table_text(table, text, strlen(text));
-}
+	bool is_measured = !counts[WTI_NOT_MEASURED] && counts[WTI_HELD] + counts[WTI_VIOLATED];
 
-static void tell_finding(struct job *job, const struct wti_judged *judged)
-{
-	const struct wti_code *code = &wti_gate_codes[judged->assertion->type];
-	struct wti_buf title;
-
-	wti_buf_init(&title, 4096);
-	wti_buf_printf(&title, "%s: %s instead of %s", judged->assertion->name,
-		       judged->outcome.actual, judged->outcome.expected);
-	wt_result_finding(&job->result,
-			  &(struct wt_finding){.code = code->code,
-					       .severity = judged->assertion->severity,
-					       .title = wti_buf_cstr(&title),
-					       .step = -1,
-					       .rank = -1,
-					       .line = -1,
-					       .first_step = -1,
-					       .last_step = -1,
-					       .expected = judged->outcome.expected,
-					       .actual = judged->outcome.actual,
-					       .count = 1,
-					       .means = code->means,
-					       .hint = code->hint});
-	wti_buf_release(&title);
-}
-
-static void fill_table(struct job *job)
-{
-	struct wt_table *table = wt_result_table(&job->result, "assertions", "");
-
-	wt_table_column(table, "name", "assertion", WT_CELL_TEXT);
-	wt_table_column(table, "type", "type", WT_CELL_TEXT);
-	wt_table_column(table, "run", "run", WT_CELL_TEXT);
-	wt_table_column(table, "outcome", "outcome", WT_CELL_TEXT);
-	wt_table_column(table, "expected", "expected", WT_CELL_TEXT);
-	wt_table_column(table, "actual", "actual", WT_CELL_TEXT);
-	wt_table_column(table, "why", "why not measured", WT_CELL_TEXT);
-	wt_table_column(table, "line", "line", WT_CELL_ID);
-	for (size_t i = 0; i < job->judged_count; i++) {
-		const struct wti_judged *judged = &job->judged[i];
-
-		wt_table_row(table);
-		put(table, judged->assertion->name);
-		put(table, wti_gate_word(judged->assertion->type));
-		put(table, judged->run);
-		put(table, words[judged->outcome.verdict]);
-		put(table, judged->outcome.expected);
-		put(table, judged->outcome.actual);
-		put(table, judged->outcome.why);
-		wt_table_count(table, judged->assertion->line);
-	}
-}
-
-/* The exit code. A violation weighs more than what could not be evaluated beside it. */
-static int conclude(struct job *job, size_t counts[4])
-{
-	bool fails = false, measured;
-
-	for (size_t i = 0; i < job->judged_count; i++) {
-		counts[job->judged[i].outcome.verdict]++;
-		fails |= job->judged[i].fails;
-		if (job->judged[i].outcome.verdict == WTI_VIOLATED)
-			tell_finding(job, &job->judged[i]);
-	}
-	for (size_t i = 0; i < 4; i++) {
-		char key[32];
-
-		snprintf(key, sizeof(key), "assertions_%s", words[i]);
-		wt_result_fact_count(&job->result, key, "", WT_CELL_COUNT, counts[i]);
-	}
-	measured = !counts[WTI_NOT_MEASURED] && counts[WTI_HELD] + counts[WTI_VIOLATED];
-	wt_result_set_status(&job->result, counts[WTI_VIOLATED] ? "findings"
-					   : measured           ? "clean"
-								: "not_measured");
-	return fails ? WTI_EXIT_FINDINGS : measured ? WTI_EXIT_CLEAN : WTI_EXIT_TRACE;
+	for (size_t i = 0; i < job->judged_count; i++)
+		if (job->judged[i].fails)
+			return WTI_EXIT_FINDINGS;
+	return is_measured ? WTI_EXIT_CLEAN : WTI_EXIT_TRACE;
 }
 
 static int print_text(const struct job *job, const size_t counts[4], int code)
@@ -341,9 +194,10 @@ static int save_junit(const struct job *job, struct wt_err *err)
 static int report(struct job *job, struct wt_err *err)
 {
 	size_t counts[4] = {0};
-	int code = conclude(job, counts);
+	int code;
 
-	fill_table(job);
+	wti_gate_result(job->judged, job->judged_count, counts, &job->result);
+	code = exit_code(job, counts);
 	if (job->options->junit && save_junit(job, err))
 		return wti_report_error("gate", job->options->json, err);
 	if (job->options->json || wt_result_status(&job->result))
@@ -397,13 +251,14 @@ static int run(const void *opaque, char **arguments, size_t count)
 	wti_buf_init(&job.gate.ignored, 1);
 	r = read_config(&job, &err);
 	for (size_t i = 0; i < count && !r; i++)
-		r = add_run(&job, &job.now, arguments[i], &err);
+		r = wti_gate_add_run(&job.front, &job.gate, arguments[i], &job.now, &job.result,
+				     &err);
 	r = r ? r : add_against(&job, &err);
 	r = r ? r : judge(&job, &err);
 	code = r ? wti_report_error("gate", job.options->json, &err) : report(&job, &err);
 	free(job.judged);
-	release_runs(&job.now);
-	release_runs(&job.before);
+	wti_gate_runs_release(&job.now);
+	wti_gate_runs_release(&job.before);
 	wti_gate_release(&job.gate);
 	wti_doc_free(job.doc);
 	wt_result_release(&job.result);
@@ -457,7 +312,7 @@ const struct wti_verb wti_verb_gate = {
 		    "wheeltap gate new1 new2 new3 --against old1,old2,old3\tis it slower?",
 	.options = options,
 	.options_bytes = sizeof(struct gate_options),
-	.arguments_max = RUNS_MAX,
+	.arguments_max = WTI_GATE_RUNS_MAX,
 	.group = "judge",
 	.run = run,
 	.defaults = &defaults,

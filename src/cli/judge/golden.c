@@ -10,13 +10,11 @@
 #include "base/text.h"
 #include "cli/front.h"
 #include "runs/examine.h"
+#include "runs/golden_runs.h"
 #include "runs/golden_store.h"
-#include "runs/seen.h"
 #include "cli/report.h"
 #include "cli/verb.h"
 #include "show/verdict.h"
-
-#define DEVIATING_MAX (1u << 17)
 
 struct golden_options {
 	bool json;
@@ -61,57 +59,12 @@ static int save(const struct job *job, const struct wti_golden *golden, struct w
 	return wti_golden_save(job->path, golden, mask, err);
 }
 
-/* ---- Runs ------------------------------------------------------------------------------------ */
-
-static void close_runs(struct wti_seen_run *runs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		wti_seen_close(&runs[i]);
-	free(runs);
-}
+/* ---- add, accept ----------------------------------------------------------------------------- */
 
 static int open_runs(const struct job *job, struct wti_seen_run **ret_runs, struct wt_err *err)
 {
-	struct wti_seen_run *runs = calloc(job->run_count, sizeof(*runs));
-	size_t count = 0;
-	int r = runs ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
-
-	while (!r && count < job->run_count) {
-		r = wti_seen_open(&job->front, job->runs[count], &runs[count], job->result, err);
-		count += !r;
-		r = r ? r : wti_seen_fit(&runs[count - 1], err);
-		if (!r && strcmp(runs[count - 1].recorded, runs[0].recorded))
-			r = wti_err(err, WT_E_ARG,
-				    "'%s' was recorded with --syscalls=%s and '%s' with %s: record "
-				    "all in the same way",
-				    runs[0].opened.run.name, runs[0].recorded,
-				    runs[count - 1].opened.run.name, runs[count - 1].recorded);
-	}
-	if (r) {
-		close_runs(runs, count);
-		return r;
-	}
-	*ret_runs = runs;
-	return 0;
-}
-
-static int learn(const struct job *job, struct wti_seen_run *runs, bool with_times,
-		 struct wti_golden *golden, struct wt_err *err)
-{
-	struct wti_golden_options options = {
-		.name = job->name, .recorded = runs[0].recorded, .with_times = with_times};
-	struct wti_effects *effects = calloc(job->run_count, sizeof(*effects));
-	int r;
-
-	if (!effects)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	for (size_t i = 0; i < job->run_count; i++)
-		effects[i] = runs[i].effects;
-	r = wti_golden_learn(golden, effects, job->run_count, &options, err);
-	for (size_t i = 0; i < job->run_count; i++) /* things may have got other names */
-		runs[i].effects = effects[i];
-	free(effects);
-	return r;
+	return wti_seen_open_all(&job->front, (const char *const *)job->runs, job->run_count,
+				 ret_runs, job->result, err);
 }
 
 static void report_golden(const struct job *job, const struct wti_golden *golden)
@@ -145,8 +98,6 @@ static void report_golden(const struct job *job, const struct wti_golden *golden
 	}
 }
 
-/* ---- add, accept ----------------------------------------------------------------------------- */
-
 static int add(struct job *job, struct wt_err *err)
 {
 	struct wti_seen_run *runs;
@@ -166,7 +117,7 @@ static int add(struct job *job, struct wt_err *err)
 		wt_result_note(job->result, "learned from one run: what varies between runs is not "
 					    "known; give three or more");
 	wti_golden_init(&golden);
-	r = learn(job, runs, job->options->times, &golden, err);
+	r = wti_golden_of_runs(&golden, job->name, runs, job->run_count, job->options->times, err);
 	if (!r && job->options->times && !golden.has_times)
 		r = wti_err(err, WT_E_FORMAT,
 			    "the runs tell no steps, so there are no times of steps "
@@ -177,60 +128,7 @@ static int add(struct job *job, struct wt_err *err)
 		wt_result_set_status(job->result, "added");
 	}
 	wti_golden_release(&golden);
-	close_runs(runs, job->run_count);
-	return r;
-}
-
-/* A golden that speaks of other calls or another machine cannot be compared with. */
-static int fits(const struct job *job, const struct wti_golden *golden,
-		const struct wti_seen_run *run, struct wt_err *err)
-{
-	if (golden->arch && *golden->arch && strcmp(golden->arch, run->effects.arch))
-		return wti_err(
-			err, WT_E_FORMAT,
-			"'%s' was made on %s and '%s' recorded on %s: make a golden for this "
-			"machine",
-			job->path, golden->arch, run->opened.run.name, run->effects.arch);
-	if (strcmp(golden->recorded, run->recorded))
-		return wti_err(
-			err, WT_E_FORMAT,
-			"'%s' was made of runs recorded with --syscalls=%s and '%s' with %s: "
-			"record it in the same way",
-			job->path, golden->recorded, run->opened.run.name, run->recorded);
-	return 0;
-}
-
-static int compare(struct job *job, const struct wti_golden *golden, struct wti_seen_run *run,
-		   struct wti_map *ret_deviating, struct wt_err *err)
-{
-	struct wti_locator locator = wti_seen_locator(run);
-	int r = fits(job, golden, run, err);
-
-	r = r ? r : wti_golden_adapt(golden, &run->effects, err);
-	return r ? r
-		 : wti_golden_check(golden, &run->effects, &locator, job->result, ret_deviating,
-				    err);
-}
-
-static int accept_into(struct job *job, struct wti_golden *golden, struct wti_seen_run *runs,
-		       struct wt_err *err)
-{
-	struct wti_map deviating;
-	struct wti_golden fresh;
-	int r = 0;
-
-	wti_map_init(&deviating, DEVIATING_MAX);
-	wti_golden_init(&fresh);
-	for (size_t i = 0; i < job->run_count && !r; i++)
-		r = compare(job, golden, &runs[i], &deviating, err);
-	r = r ? r : learn(job, runs, golden->has_times, &fresh, err);
-	r = r ? r : wti_golden_accept(golden, &fresh, &deviating, err);
-	if (!r && deviating.count)
-		r = save(job, golden, err);
-	if (!r)
-		wt_result_set_status(job->result, deviating.count ? "accepted" : "unchanged");
-	wti_golden_release(&fresh);
-	wti_map_release(&deviating);
+	wti_seen_close_all(runs, job->run_count);
 	return r;
 }
 
@@ -238,14 +136,20 @@ static int accept(struct job *job, struct wt_err *err)
 {
 	struct wti_golden golden;
 	struct wti_seen_run *runs;
+	size_t count = 0;
 	int r = load(job, &golden, err);
 
 	if (r)
 		return r;
 	r = open_runs(job, &runs, err);
 	if (!r) {
-		r = accept_into(job, &golden, runs, err);
-		close_runs(runs, job->run_count);
+		r = wti_golden_accept_runs(&golden, job->path, runs, job->run_count, &count,
+					   job->result, err);
+		if (!r && count)
+			r = save(job, &golden, err);
+		if (!r)
+			wt_result_set_status(job->result, count ? "accepted" : "unchanged");
+		wti_seen_close_all(runs, job->run_count);
 	}
 	wti_golden_release(&golden);
 	return r;
@@ -263,13 +167,13 @@ static int check(struct job *job, struct wt_err *err)
 		return r;
 	r = open_runs(job, &runs, err);
 	if (!r) {
-		r = compare(job, &golden, &runs[0], NULL, err);
+		r = wti_golden_compare(&golden, job->path, &runs[0], NULL, job->result, err);
 		wt_result_fact_count(job->result, "things", "", WT_CELL_COUNT, golden.thing_count);
 		wt_result_fact_count(job->result, "calls", "", WT_CELL_COUNT,
 				     runs[0].effects.syscall_count);
 		wti_shorten_paths(job->result, runs[0].opened.run.directory);
 		job->is_doubtful = wti_seen_doubt(&runs[0], job->result);
-		close_runs(runs, job->run_count);
+		wti_seen_close_all(runs, job->run_count);
 	}
 	wti_golden_release(&golden);
 	wt_result_set_status(job->result, job->result->finding_count ? "findings"

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verb `infer`: runs, or partial results, to a pack. A thread a core, a run a thread. */
-#include <pthread.h>
+/* The verb `infer`: runs, or partial results, to a pack. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
-#include "inspect/learn/options.h"
 #include "inspect/learn/partial.h"
 #include "inspect/learn/relation.h"
-#include "runs/open.h"
 #include "cli/packs.h"
 #include "cli/front.h"
 #include "cli/report.h"
+#include "runs/learn.h"
 
 #define OUTPUT_MAX ((size_t)1 << 30)
-#define PARTIAL_MAX ((size_t)1 << 30)
-#define THREADS_MAX 64
-#define STEPS_WANTED 5
 
 struct infer_options {
 	bool json;
@@ -30,108 +23,6 @@ struct infer_options {
 };
 
 static const struct infer_options defaults = {.examples = 10, .programs = 1};
-
-struct job {
-	char **runs;
-	size_t count;
-	bool is_merge;
-	pthread_mutex_t lock; /* of what follows */
-	size_t next;
-	size_t done;
-	struct wti_symbols symbols;
-	struct wti_tables tables;
-	int failed;
-	struct wt_err err;
-	struct wt_result *result;
-	struct wti_progress progress;
-	struct wti_front front;
-};
-
-/* ---- One run -------------------------------------------------------------------------------- */
-
-static int learn_run(struct job *job, const char *word, struct wt_err *err)
-{
-	struct wti_learned learned = {0};
-	struct wti_infer_options options = {.ret_learned = &learned};
-	struct wti_opened opened;
-	struct wt_result notes;
-	int r = wti_open(&job->front, word, &opened, err);
-
-	if (r)
-		return r;
-	wt_result_init(&notes, "infer");
-	r = wt_inspect(wt_inspector_by_name("infer"), opened.trace, NULL, &options, &notes, NULL,
-		       NULL, err);
-	pthread_mutex_lock(&job->lock);
-	if (!r)
-		r = wti_tables_merge(&job->tables, &learned.tables, err);
-	for (size_t i = 0; i < notes.note_count; i++)
-		wt_result_note(job->result, "'%s': %s", word, notes.notes[i]);
-	if (wti_note_damage(&opened, job->result) && !r)
-		wt_result_note(job->result, "'%s' is damaged: learned from what is whole", word);
-	pthread_mutex_unlock(&job->lock);
-	wti_learned_release(&learned);
-	wt_result_release(&notes);
-	wti_close(&opened);
-	return r;
-}
-
-static int merge_file(struct job *job, const char *path, struct wt_err *err)
-{
-	struct wti_buf text;
-	int r;
-
-	wti_buf_init(&text, PARTIAL_MAX);
-	r = wti_file_read(path, PARTIAL_MAX, &text, err);
-	if (!r) {
-		pthread_mutex_lock(&job->lock);
-		r = wti_partial_read(path, (const char *)text.data, text.bytes, &job->tables, err);
-		pthread_mutex_unlock(&job->lock);
-	}
-	wti_buf_release(&text);
-	return r;
-}
-
-static void *work(void *opaque)
-{
-	struct job *job = opaque;
-
-	for (;;) {
-		struct wt_err err = {.offset = -1};
-		size_t mine;
-		int r;
-
-		pthread_mutex_lock(&job->lock);
-		mine = job->failed ? job->count : job->next++;
-		pthread_mutex_unlock(&job->lock);
-		if (mine >= job->count)
-			return NULL;
-		r = job->is_merge ? merge_file(job, job->runs[mine], &err)
-				  : learn_run(job, job->runs[mine], &err);
-		pthread_mutex_lock(&job->lock);
-		if (r && !job->failed) {
-			job->failed = r;
-			job->err = err;
-		}
-		wti_progress_share(&job->progress, (double)++job->done / (double)job->count);
-		pthread_mutex_unlock(&job->lock);
-	}
-}
-
-static void work_all(struct job *job)
-{
-	pthread_t threads[THREADS_MAX];
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t wanted = cores > 1 ? (size_t)cores : 1, started = 0;
-
-	wanted = wanted < job->count ? wanted : job->count;
-	while (started + 1 < wanted && started < THREADS_MAX &&
-	       !pthread_create(&threads[started], NULL, work, job))
-		started++;
-	work(job);
-	for (size_t i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
-}
 
 /* ---- The outcome ---------------------------------------------------------------------------- */
 
@@ -159,60 +50,36 @@ static void report_pack(const struct wti_pack *pack, struct wt_result *result)
 	wt_result_fact_count(result, "invariants", "invariants", WT_CELL_COUNT, pack->count);
 }
 
-/*
- * What happens in a short run happens in a few of its steps: from less than twice the steps that
- * are wanted, half of them are enough. What is learned from so little may be chance, so that is
- * said.
- */
-static uint64_t steps_needed(const struct job *job, const struct infer_options *options)
+static int make_pack(struct wti_tables *tables, const struct infer_options *options,
+		     struct wti_buf *text, struct wt_result *result, struct wt_err *err)
 {
-	uint64_t longest = wti_tables_steps(&job->tables);
-
-	if (options->steps)
-		return options->steps;
-	if (!longest || longest >= 2 * STEPS_WANTED || job->tables.run_count > 1)
-		return STEPS_WANTED;
-	wt_result_note(job->result,
-		       "a run of %llu steps is short: what held in %llu of them is learned, and "
-		       "may be chance; "
-		       "more runs, or longer ones, make it surer",
-		       (unsigned long long)longest, (unsigned long long)(longest + 1) / 2);
-	return (longest + 1) / 2;
-}
-
-static int make_pack(struct job *job, const struct infer_options *options, struct wti_buf *text,
-		     struct wt_err *err)
-{
-	struct wti_demand demand = {options->examples, steps_needed(job, options),
-				    (uint32_t)options->programs};
+	struct wti_demand demand = {options->examples, options->steps, (uint32_t)options->programs};
 	struct wti_pack *pack;
-	int r = wti_pack_new(&pack, err);
+	int r = wti_learn_pack(tables, &demand, &pack, result, err);
 
 	if (r)
 		return r;
-	r = wti_pack_learn(pack, &job->tables, &demand, err);
-	if (!r) {
-		wti_pack_write(text, pack);
-		report_pack(pack, job->result);
-		wt_result_set_status(job->result, pack->count ? "learned" : "not_measured");
-	}
+	wti_pack_write(text, pack);
+	report_pack(pack, result);
+	wt_result_set_status(result, pack->count ? "learned" : "not_measured");
 	wti_pack_free(pack);
-	return r;
+	return 0;
 }
 
-static int finish(struct job *job, const struct infer_options *options, struct wt_err *err)
+static int finish(struct wti_tables *tables, const struct infer_options *options,
+		  struct wt_result *result, struct wt_err *err)
 {
 	struct wti_buf text;
 	int r;
 
-	if (job->tables.left_out_count)
-		wt_result_note(job->result, "%llu hypotheses were left out: there are too many",
-			       (unsigned long long)job->tables.left_out_count);
+	if (tables->left_out_count)
+		wt_result_note(result, "%llu hypotheses were left out: there are too many",
+			       (unsigned long long)tables->left_out_count);
 	wti_buf_init(&text, OUTPUT_MAX);
 	if (options->partial)
-		r = wti_partial_write(&text, &job->tables, err);
+		r = wti_partial_write(&text, tables, err);
 	else
-		r = make_pack(job, options, &text, err);
+		r = make_pack(tables, options, &text, result, err);
 	r = r ? r : wti_save_text(options->output, &text, err);
 	wti_buf_release(&text);
 	return r;
@@ -221,27 +88,20 @@ static int finish(struct job *job, const struct infer_options *options, struct w
 static int infer(const struct infer_options *options, char **arguments, size_t count,
 		 struct wt_result *result, struct wt_err *err)
 {
-	struct job job = {.front = wti_front_here(NULL),
-			  .runs = arguments,
-			  .count = count,
-			  .is_merge = options->merge,
-			  .lock = PTHREAD_MUTEX_INITIALIZER,
-			  .result = result};
+	struct wti_progress progress;
+	struct wti_front front = wti_front_doing("learning", &progress);
+	struct wti_symbols symbols;
+	struct wti_tables tables;
 	int r;
 
-	wti_symbols_init(&job.symbols);
-	r = wti_tables_init(&job.tables, &job.symbols, err);
-	if (!r) {
-		wti_progress_begin(&job.progress, "learning");
-		work_all(&job);
-		wti_progress_end(&job.progress);
-		r = job.failed;
-		if (r)
-			*err = job.err;
-	}
-	r = r ? r : finish(&job, options, err);
-	wti_tables_release(&job.tables);
-	wti_symbols_release(&job.symbols);
+	wti_symbols_init(&symbols);
+	r = wti_tables_init(&tables, &symbols, err);
+	if (!r)
+		r = wti_learn(&front, (const char *const *)arguments, count, options->merge,
+			      &tables, result, err);
+	r = r ? r : finish(&tables, options, result, err);
+	wti_tables_release(&tables);
+	wti_symbols_release(&symbols);
 	return r;
 }
 
