@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 
-#include "sink.h"
+#include "trace/sink.h"
 
 struct wti_kept; /* a record that is still valid */
 
