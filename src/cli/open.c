@@ -16,9 +16,9 @@
 
 #define NOTE_MAX 4096u
 
-int wti_open(const char *word, struct wti_opened *ret_opened, struct wt_err *err)
+int wti_open(const char *word, struct wti_opened_run *ret_opened, struct wt_err *err)
 {
-	struct wti_opened opened = {0};
+	struct wti_opened_run opened = {0};
 	int r = wti_run_find(word, &opened.run, err);
 
 	if (r)
@@ -32,11 +32,11 @@ int wti_open(const char *word, struct wti_opened *ret_opened, struct wt_err *err
 	return 0;
 }
 
-void wti_close(struct wti_opened *opened)
+void wti_close(struct wti_opened_run *opened)
 {
 	wt_trace_free(opened->trace);
 	wti_run_release(&opened->run);
-	*opened = (struct wti_opened){0};
+	*opened = (struct wti_opened_run){0};
 }
 
 static void note_error(struct wt_result *result, const char *path, const struct wt_err *err)
@@ -53,7 +53,7 @@ static void note_error(struct wt_result *result, const char *path, const struct 
 	wti_buf_release(&line);
 }
 
-size_t wti_note_damage(const struct wti_opened *opened, struct wt_result *result)
+size_t wti_note_damage(const struct wti_opened_run *opened, struct wt_result *result)
 {
 	const struct wt_trace *trace = opened->trace;
 	size_t failed = wt_trace_failed_count(trace), count = failed;
@@ -149,7 +149,7 @@ int wti_inspect_run(const struct wti_inspection *in, const char *word)
 	struct wti_progress progress;
 	struct wti_suppressions *suppressions = NULL;
 	struct wti_setting *settings = NULL;
-	struct wti_opened opened;
+	struct wti_opened_run opened;
 	struct wt_result result;
 	struct wt_err err = {.offset = -1};
 	bool whole;

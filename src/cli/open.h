@@ -10,17 +10,17 @@
 
 struct wti_check_options;
 
-struct wti_opened {
+struct wti_opened_run {
 	struct wti_run run;
 	struct wt_trace *trace;
 };
 
 /* `word` as wti_run_find() takes it. */
-int wti_open(const char *word, struct wti_opened *ret_opened, struct wt_err *err);
-void wti_close(struct wti_opened *opened);
+int wti_open(const char *word, struct wti_opened_run *ret_opened, struct wt_err *err);
+void wti_close(struct wti_opened_run *opened);
 
 /* A note for each stream that is damaged or could not be opened; how many that were. */
-size_t wti_note_damage(const struct wti_opened *opened, struct wt_result *result);
+size_t wti_note_damage(const struct wti_opened_run *opened, struct wt_result *result);
 
 /*
  * Opens the run that the first argument names, feeds the inspector, lets `before` add what only the
@@ -37,7 +37,7 @@ struct wti_inspection {
 	bool json;
 	const char
 		*fail_on; /* findings of this severity or above give exit code 1; NULL: none do */
-	void (*before)(const struct wti_opened *opened, struct wt_result *result);
+	void (*before)(const struct wti_opened_run *opened, struct wt_result *result);
 	bool is_fixed; /* the columns are those of another tool: lines are not wrapped */
 	/* Renders the result as text; NULL: as all results. */
 	void (*text)(struct wti_buf *out, const struct wt_result *result,

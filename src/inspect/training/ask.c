@@ -6,7 +6,7 @@
 
 struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream)
 {
-	const struct wti_process *process = wti_process_at(training, stream);
+	const struct wti_trained_process *process = wti_process_at(training, stream);
 
 	return (struct wti_moment){
 		.training = training,
