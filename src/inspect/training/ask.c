@@ -179,3 +179,32 @@ bool wti_stage_is(const struct wti_moment *moment, const char *stage)
 {
 	return !strcmp(wti_moment_text(moment, moment->scope.stage), stage);
 }
+
+bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model)
+{
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
+
+		if (parameter->stream == stream && parameter->owner == model &&
+		    parameter->step_count)
+			return true;
+	}
+	return false;
+}
+
+bool wti_module_is_frozen(const struct wti_training *training, size_t stream, uint32_t module)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
+
+		if (parameter->stream != stream || parameter->module != module ||
+		    parameter->is_buffer)
+			continue;
+		if (parameter->requires_grad)
+			return false;
+		has_any = true;
+	}
+	return has_any;
+}

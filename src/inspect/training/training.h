@@ -263,4 +263,9 @@ const struct wti_object *wti_training_object(const struct wti_training *training
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol);
 bool wti_stage_is(const struct wti_moment *moment, const char *stage);
 
+/* Whether an optimizer has stepped parameters of this model. */
+bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model);
+/* All its own parameters, at least one, do not require a gradient. */
+bool wti_module_is_frozen(const struct wti_training *training, size_t stream, uint32_t module);
+
 #endif

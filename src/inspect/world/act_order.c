@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows which acts matter to the world, and folds repetitions. */
-#include "order.h"
+#include "act_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
