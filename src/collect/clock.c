@@ -38,12 +38,12 @@ uint64_t wti_clock_ns(int id)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t wti_clock_ticks(const struct wti_clock *clock)
+uint64_t wti_clock_ticks(const struct wti_recording_clock *clock)
 {
 	return wti_ticks(clock->ring_flags);
 }
 
-void wti_clock_init(struct wti_clock *clock)
+void wti_clock_init(struct wti_recording_clock *clock)
 {
 	struct timespec pause = {0, CALIBRATION_NS};
 	bool tsc = tsc_is_invariant();
@@ -57,7 +57,7 @@ void wti_clock_init(struct wti_clock *clock)
 		nanosleep(&pause, NULL);
 }
 
-void wti_clock_init_monotonic(struct wti_clock *clock)
+void wti_clock_init_monotonic(struct wti_recording_clock *clock)
 {
 	clock->ring_flags = 1;
 	clock->domain = WT_CLOCK_MONOTONIC;
@@ -65,7 +65,7 @@ void wti_clock_init_monotonic(struct wti_clock *clock)
 	clock->base_ns = wti_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static uint32_t width_ns(const struct wti_clock *clock, uint64_t ticks)
+static uint32_t width_ns(const struct wti_recording_clock *clock, uint64_t ticks)
 {
 	uint64_t passed_ticks = wti_clock_ticks(clock) - clock->base_ticks;
 	uint64_t passed_ns = wti_clock_ns(CLOCK_MONOTONIC_RAW) - clock->base_ns;
@@ -76,9 +76,10 @@ static uint32_t width_ns(const struct wti_clock *clock, uint64_t ticks)
 	return ns < UINT32_MAX - 1 ? (uint32_t)ns + 1 : UINT32_MAX;
 }
 
-static struct wti_moment bracket(const struct wti_clock *clock, int id, uint32_t domain)
+static struct wti_clock_reading bracket(const struct wti_recording_clock *clock, int id,
+					uint32_t domain)
 {
-	struct wti_moment best = {.domain = domain};
+	struct wti_clock_reading best = {.domain = domain};
 	uint64_t narrowest = UINT64_MAX;
 
 	for (int i = 0; i < BRACKETS; i++) {
@@ -96,7 +97,8 @@ static struct wti_moment bracket(const struct wti_clock *clock, int id, uint32_t
 	return best;
 }
 
-size_t wti_clock_moments(const struct wti_clock *clock, struct wti_moment out[WTI_MOMENTS_MAX])
+size_t wti_clock_moments(const struct wti_recording_clock *clock,
+			 struct wti_clock_reading out[WTI_MOMENTS_MAX])
 {
 	size_t count = 0;
 

@@ -60,7 +60,7 @@ static void name_left(struct wti_recorder *recorder, uint32_t pid)
 /* Of a crowd each is counted once: by its system calls, or else by its agent, or else by /proc. */
 void wti_left_look(struct wti_recorder *recorder)
 {
-	const struct wti_feed *feed = &recorder->syscalls.feed;
+	const struct wti_syscall_feed *feed = &recorder->syscalls.feed;
 	struct wti_map seen;
 	uint64_t *slot;
 

@@ -298,7 +298,7 @@ static void tell_unjoined(struct wti_recorder *recorder)
 /* How a program has ended that is not our child. */
 static void read_status(struct wti_recorder *recorder)
 {
-	const struct wti_feed *feed = &recorder->syscalls.feed;
+	const struct wti_syscall_feed *feed = &recorder->syscalls.feed;
 	int32_t status;
 
 	if (feed->watched_ended) {

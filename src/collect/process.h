@@ -48,7 +48,7 @@ struct wti_chunk_view {
 struct wti_link;
 
 struct wti_process {
-	struct wti_source source;
+	struct wti_recorded_source source;
 	struct wti_link *link; /* the connection, NULL when closed */
 	int pidfd;             /* -1: the process is gone, or the kernel cannot tell */
 	bool pid_is_known;     /* and not only what it calls itself */

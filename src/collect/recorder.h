@@ -31,7 +31,7 @@ struct wti_recorder {
 	struct wti_record_outcome *outcome;
 	uint64_t ring_bytes;
 
-	struct wti_clock clock;
+	struct wti_recording_clock clock;
 	struct wti_runfile runfile;
 	struct wti_environment environment;
 	struct wti_session session;

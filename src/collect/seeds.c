@@ -107,7 +107,7 @@ void wti_seeds_environment(struct wti_seeds *seeds, char *const *environment)
 
 /* ---- What the program emits ----------------------------------------------------------------- */
 
-static void *begin(void *self, const struct wti_source *source)
+static void *begin(void *self, const struct wti_recorded_source *source)
 {
 	struct process_seeds *known = calloc(1, sizeof(*known));
 

@@ -274,7 +274,7 @@ void wti_stream_own(struct wti_stream *stream, uint16_t kind, const uint64_t *va
 
 void wti_stream_clock(struct wti_stream *stream)
 {
-	struct wti_moment moments[WTI_MOMENTS_MAX];
+	struct wti_clock_reading moments[WTI_MOMENTS_MAX];
 	size_t count = wti_clock_moments(stream->clock, moments);
 
 	for (size_t i = 0; i < count && stream->writer; i++) {

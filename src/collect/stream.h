@@ -41,9 +41,9 @@ struct wti_stream_segment {
 #define WTI_SEGMENTS_MAX 16
 
 struct wti_stream {
-	struct wti_source source;
+	struct wti_recorded_source source;
 	const char *folder;
-	const struct wti_clock *clock;
+	const struct wti_recording_clock *clock;
 	struct wt_writer *writer; /* NULL: not open (any more) */
 	enum wti_stream_end end;
 	bool flight;

@@ -23,8 +23,8 @@
 /* Kept free under the ceiling: what streams still have in memory, and their index. */
 #define RESERVE_BYTES (256u << 10)
 
-static struct wti_stream *new_stream(struct wti_streams *streams, const struct wti_source *source,
-				     struct wt_err *err)
+static struct wti_stream *new_stream(struct wti_streams *streams,
+				     const struct wti_recorded_source *source, struct wt_err *err)
 {
 	struct wti_stream *stream = calloc(1, sizeof(*stream));
 
@@ -47,7 +47,7 @@ static struct wti_stream *new_stream(struct wti_streams *streams, const struct w
 	return stream;
 }
 
-static void *begin(void *self, const struct wti_source *source)
+static void *begin(void *self, const struct wti_recorded_source *source)
 {
 	struct wti_streams *streams = self;
 	struct wt_err err = {0};
@@ -112,7 +112,7 @@ int wti_streams_init(struct wti_streams *streams, const struct wti_streams_optio
 		     struct wt_err *err)
 {
 	static const char name[] = "recorder";
-	struct wti_source source = {.identity = options->recorder};
+	struct wti_recorded_source source = {.identity = options->recorder};
 	struct wt_track track = {.id = 1,
 				 .type = WT_TRACK_RECORDER,
 				 .tid = options->recorder.pid,

@@ -16,10 +16,11 @@ struct wti_streams {
 	struct wti_sink sink;
 	const char *folder;
 	int folder_fd;
-	const struct wti_clock *clock;
-	struct wti_clock monotonic; /* of streams that count in it where `clock` does not */
-	uint64_t bytes_max;         /* of all streams together; 0: none */
-	uint64_t flight_ns;         /* 0: not a flight recording */
+	const struct wti_recording_clock *clock;
+	struct wti_recording_clock
+		monotonic;  /* of streams that count in it where `clock` does not */
+	uint64_t bytes_max; /* of all streams together; 0: none */
+	uint64_t flight_ns; /* 0: not a flight recording */
 	uint64_t ticked_ns;
 	enum wti_stream_end end; /* of all of them at once: ceiling, folder gone */
 	struct wti_stream *own;
@@ -33,7 +34,7 @@ struct wti_streams {
 struct wti_streams_options {
 	const char *folder;
 	int folder_fd;
-	const struct wti_clock *clock;
+	const struct wti_recording_clock *clock;
 	uint64_t bytes_max;
 	uint64_t flight_ns;
 	struct wt_identity recorder;

@@ -28,7 +28,7 @@ void wti_watermark_init(struct wti_watermark *watermark)
 		.barrier = supported > 0 && (supported & MEMBARRIER_CMD_GLOBAL_EXPEDITED)};
 }
 
-void wti_watermark_begin(struct wti_watermark *watermark, const struct wti_clock *clock)
+void wti_watermark_begin(struct wti_watermark *watermark, const struct wti_recording_clock *clock)
 {
 	uint64_t set_back = WITHOUT_BARRIER_NS;
 	uint64_t now = wti_clock_ticks(clock);

@@ -24,7 +24,7 @@ struct wti_watermark {
 
 void wti_watermark_init(struct wti_watermark *watermark);
 /* Before messages are received. */
-void wti_watermark_begin(struct wti_watermark *watermark, const struct wti_clock *clock);
+void wti_watermark_begin(struct wti_watermark *watermark, const struct wti_recording_clock *clock);
 /* For each process, when its messages were received and before its heads are looked at. */
 void wti_watermark_consider(struct wti_watermark *watermark, const struct wti_process *process);
 /* When all that was published by then is drained: how far it is. */

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
-#include "inspect/traincheck/names.h"
+#include "inspect/traincheck/traincheck_names.h"
 #include "inspect/traincheck/value.h"
 #include "traincheck_row.h"
 

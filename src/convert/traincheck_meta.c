@@ -12,7 +12,7 @@
 #include <xxhash.h>
 
 #include "base/json.h"
-#include "inspect/traincheck/names.h"
+#include "inspect/traincheck/traincheck_names.h"
 #include "inspect/traincheck/value.h"
 #include "traincheck_row.h"
 

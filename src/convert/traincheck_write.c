@@ -8,8 +8,8 @@
 #include "inspect/learn/relation.h"
 #include "inspect/learn/relations/relations.h"
 #include "inspect/traincheck/entry.h"
-#include "inspect/traincheck/names.h"
 #include "inspect/traincheck/traincheck.h"
+#include "inspect/traincheck/traincheck_names.h"
 #include "traincheck.h"
 
 #define NAME_BYTES 512

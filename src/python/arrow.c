@@ -48,7 +48,7 @@ static int failed_schema(struct ArrowSchema *ret)
 	return WT_E_NOMEM;
 }
 
-int wti_arrow_schema(const struct wti_slice *slice, struct ArrowSchema *ret)
+int wti_arrow_schema(const struct wti_column_slice *slice, struct ArrowSchema *ret)
 {
 	const struct wti_column *column = slice->column;
 
@@ -62,7 +62,8 @@ int wti_arrow_schema(const struct wti_slice *slice, struct ArrowSchema *ret)
 	return 0;
 }
 
-int wti_arrow_table_schema(const struct wti_slice *slices, size_t count, struct ArrowSchema *ret)
+int wti_arrow_table_schema(const struct wti_column_slice *slices, size_t count,
+			   struct ArrowSchema *ret)
 {
 	if (schema_init(ret, "+s", ""))
 		return failed_schema(ret);
@@ -143,7 +144,7 @@ static int dictionary_array(struct wti_column *column, struct ArrowArray *ret)
 	return 0;
 }
 
-int wti_arrow_array(const struct wti_slice *slice, struct ArrowArray *ret)
+int wti_arrow_array(const struct wti_column_slice *slice, struct ArrowArray *ret)
 {
 	struct wti_column *column = slice->column;
 	bool whole = slice->rows == column->rows;
@@ -164,7 +165,7 @@ int wti_arrow_array(const struct wti_slice *slice, struct ArrowArray *ret)
 	return 0;
 }
 
-static int table_array(const struct wti_slice *slices, size_t count, struct ArrowArray *ret)
+static int table_array(const struct wti_column_slice *slices, size_t count, struct ArrowArray *ret)
 {
 	if (array_init(ret, NULL))
 		return failed_array(ret);
@@ -192,7 +193,7 @@ struct chunk {
 	bool is_table;
 	bool told; /* the chunk has been handed out */
 	size_t count;
-	struct wti_slice slices[];
+	struct wti_column_slice slices[];
 };
 
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ret)
@@ -233,7 +234,7 @@ static void stream_release(struct ArrowArrayStream *stream)
 	stream->release = NULL;
 }
 
-int wti_arrow_stream(const struct wti_slice *slices, size_t count, bool is_table,
+int wti_arrow_stream(const struct wti_column_slice *slices, size_t count, bool is_table,
 		     struct ArrowArrayStream *ret)
 {
 	struct chunk *chunk = calloc(1, sizeof(*chunk) + (count + 1) * sizeof(chunk->slices[0]));

@@ -47,7 +47,7 @@ struct ArrowArrayStream {
 };
 
 /* A part of a column. */
-struct wti_slice {
+struct wti_column_slice {
 	struct wti_column *column;
 	size_t offset;
 	size_t rows;
@@ -55,12 +55,13 @@ struct wti_slice {
 };
 
 /* 0, or WT_E_NOMEM. The structs are empty on failure. */
-int wti_arrow_schema(const struct wti_slice *slice, struct ArrowSchema *ret);
-int wti_arrow_array(const struct wti_slice *slice, struct ArrowArray *ret);
+int wti_arrow_schema(const struct wti_column_slice *slice, struct ArrowSchema *ret);
+int wti_arrow_array(const struct wti_column_slice *slice, struct ArrowArray *ret);
 /* A record batch: all slices have as many rows. */
-int wti_arrow_table_schema(const struct wti_slice *slices, size_t count, struct ArrowSchema *ret);
+int wti_arrow_table_schema(const struct wti_column_slice *slices, size_t count,
+			   struct ArrowSchema *ret);
 /* A stream with one chunk: of a table, or (`is_table` false) of one column. */
-int wti_arrow_stream(const struct wti_slice *slices, size_t count, bool is_table,
+int wti_arrow_stream(const struct wti_column_slice *slices, size_t count, bool is_table,
 		     struct ArrowArrayStream *ret);
 
 #endif

@@ -14,7 +14,7 @@
 #define RUN_ROWS 1024u
 
 struct job {
-	struct wti_calls *calls;
+	struct wti_call_table *calls;
 	struct wti_spans spans;
 	struct wt_cursor *all;
 	struct wt_cursor *wanted;
@@ -28,7 +28,7 @@ struct job {
 /* ---- Columns ----------------------------------------------------------------------------------
  */
 
-static int make_columns(struct wti_calls *calls, bool with_exception, struct wt_err *err)
+static int make_columns(struct wti_call_table *calls, bool with_exception, struct wt_err *err)
 {
 	calls->duration = wti_column_new(WTI_COLUMN_I64, "duration_ns", "ns",
 					 "from begin to end; null: it has no end");
@@ -46,7 +46,7 @@ static int make_columns(struct wti_calls *calls, bool with_exception, struct wt_
 	return wti_err(err, WT_E_NOMEM, "out of memory for a table");
 }
 
-void wti_calls_release(struct wti_calls *calls)
+void wti_calls_release(struct wti_call_table *calls)
 {
 	wti_column_unref(calls->duration);
 	wti_column_unref(calls->self);
@@ -67,7 +67,7 @@ static int add_i64(struct wti_column *column, int64_t value)
 	return value == WTI_NULL_I64 ? wti_column_null(column, column->rows - 1) : 0;
 }
 
-static int add_row(struct wti_calls *calls, int64_t parent, uint32_t depth)
+static int add_row(struct wti_call_table *calls, int64_t parent, uint32_t depth)
 {
 	uint32_t *out = wti_column_reserve(calls->depth, 1);
 	int32_t *code = calls->exception ? wti_column_reserve(calls->exception, 1) : NULL;
@@ -137,7 +137,7 @@ static int begin_one(struct job *job, const struct wt_event *event, struct wt_er
 {
 	struct wti_rows rows = {
 		.first = *event, .rows = &event->row, .times_ns = &event->time_ns, .count = 1};
-	struct wti_calls *calls = job->calls;
+	struct wti_call_table *calls = job->calls;
 	uint64_t row = wti_gather_count(&calls->gather);
 	int wanted = is_wanted(job, event, err);
 	uint32_t depth;
@@ -158,7 +158,7 @@ static int begin_one(struct job *job, const struct wt_event *event, struct wt_er
 
 static int end_one(struct job *job, const struct wt_event *event, struct wt_err *err)
 {
-	struct wti_calls *calls = job->calls;
+	struct wti_call_table *calls = job->calls;
 	struct wti_span span;
 	int64_t duration;
 	int32_t code;
@@ -247,7 +247,7 @@ static int run(struct job *job, struct wt_err *err)
 	return count < 0 ? count : r;
 }
 
-static void seal(struct wti_calls *calls)
+static void seal(struct wti_call_table *calls)
 {
 	wti_gather_seal(&calls->gather);
 	wti_column_seal(calls->duration);
@@ -258,7 +258,7 @@ static void seal(struct wti_calls *calls)
 		wti_column_seal(calls->exception);
 }
 
-int wti_calls_read(struct wti_calls *calls, const struct wt_query *query, struct wt_err *err)
+int wti_calls_read(struct wti_call_table *calls, const struct wt_query *query, struct wt_err *err)
 {
 	static const char *const call_kinds[] = {"call_begin", "call_end"};
 	static const char *const span_kinds[] = {"span_begin", "span_end"};

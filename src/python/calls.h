@@ -9,7 +9,7 @@
 
 #include "gather.h"
 
-struct wti_calls {
+struct wti_call_table {
 	struct wti_gather gather; /* of the begins */
 	struct wti_column *duration;
 	struct wti_column *self;
@@ -22,7 +22,7 @@ struct wti_calls {
  * `query` says which begins are wanted; its kinds are set here. `calls->gather` has been made for
  * "call_begin" or "span_begin"; on failure the columns are released, the gather is not.
  */
-int wti_calls_read(struct wti_calls *calls, const struct wt_query *query, struct wt_err *err);
-void wti_calls_release(struct wti_calls *calls);
+int wti_calls_read(struct wti_call_table *calls, const struct wt_query *query, struct wt_err *err);
+void wti_calls_release(struct wti_call_table *calls);
 
 #endif

@@ -37,7 +37,7 @@ CAPSULE(ArrowSchema, "arrow_schema")
 CAPSULE(ArrowArray, "arrow_array")
 CAPSULE(ArrowArrayStream, "arrow_array_stream")
 
-static const struct wti_slice *slice_of(PyObject *self)
+static const struct wti_column_slice *slice_of(PyObject *self)
 {
 	return &((struct series *)self)->slice;
 }
@@ -91,11 +91,11 @@ PyObject *wti_series_arrow_stream(PyObject *self, PyObject *args, PyObject *keyw
  */
 
 /* The slices of a list of columns that have equally many rows; to be freed. NULL: raised. */
-static struct wti_slice *slices_of(PyObject *module, PyObject *columns, size_t *ret_count)
+static struct wti_column_slice *slices_of(PyObject *module, PyObject *columns, size_t *ret_count)
 {
 	const struct wti_module *state = PyModule_GetState(module);
 	Py_ssize_t count = PyList_Size(columns);
-	struct wti_slice *slices;
+	struct wti_column_slice *slices;
 
 	if (count < 0)
 		return NULL;
@@ -127,7 +127,7 @@ PyObject *wti_table_stream(PyObject *module, PyObject *columns)
 {
 	struct ArrowArrayStream stream;
 	size_t count;
-	struct wti_slice *slices = slices_of(module, columns, &count);
+	struct wti_column_slice *slices = slices_of(module, columns, &count);
 	int r;
 
 	if (!slices)
@@ -141,7 +141,7 @@ PyObject *wti_table_schema(PyObject *module, PyObject *columns)
 {
 	struct ArrowSchema schema;
 	size_t count;
-	struct wti_slice *slices = slices_of(module, columns, &count);
+	struct wti_column_slice *slices = slices_of(module, columns, &count);
 	int r;
 
 	if (!slices)

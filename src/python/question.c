@@ -7,12 +7,12 @@
 
 #define WORDS_MAX 4096
 
-static void words_release(struct wti_words *words)
+static void words_release(struct wti_question_words *words)
 {
 	for (size_t i = 0; i < words->count; i++)
 		free(words->items[i]);
 	free(words->items);
-	*words = (struct wti_words){0};
+	*words = (struct wti_question_words){0};
 }
 
 /* A copy; texts with a NUL inside cannot be meant. NULL: raised. */
@@ -34,7 +34,7 @@ static char *copy_text(PyObject *object)
 	return copy;
 }
 
-static int take_words(struct wti_words *words, PyObject *sequence)
+static int take_words(struct wti_question_words *words, PyObject *sequence)
 {
 	Py_ssize_t count = PySequence_Size(sequence);
 

@@ -5,16 +5,16 @@
 
 #include "reader.h"
 
-struct wti_words {
+struct wti_question_words {
 	char **items;
 	size_t count;
 };
 
 struct wti_question {
-	struct wti_words kinds;    /* none: all */
-	struct wti_words fields;   /* columns; `all_fields`: those that a kind always has */
-	struct wti_words contexts; /* context variables as columns */
-	struct wti_words where;    /* key, value, key, value: what the context has to be */
+	struct wti_question_words kinds;  /* none: all */
+	struct wti_question_words fields; /* columns; `all_fields`: those that a kind always has */
+	struct wti_question_words contexts; /* context variables as columns */
+	struct wti_question_words where;    /* key, value, key, value: what the context has to be */
 	bool all_fields;
 	char *name;
 	char *track;

@@ -22,7 +22,7 @@ void wti_row_keys_release(struct wti_row_keys *keys)
 		forget(&keys->kinds[i]);
 }
 
-static bool is_wanted(const struct wti_words *wanted, const char *name)
+static bool is_wanted(const struct wti_question_words *wanted, const char *name)
 {
 	for (size_t i = 0; wanted && i < wanted->count; i++) {
 		if (!strcmp(wanted->items[i], name))
@@ -33,7 +33,7 @@ static bool is_wanted(const struct wti_words *wanted, const char *name)
 
 /* A dictionary has each name once; a kind may have it twice. */
 static bool name_fields(struct wti_row_kind *row, const struct wt_kind *kind,
-			const struct wti_words *wanted)
+			const struct wti_question_words *wanted)
 {
 	struct wti_headings headings;
 	bool ok;
@@ -55,7 +55,7 @@ static bool name_fields(struct wti_row_kind *row, const struct wt_kind *kind,
 }
 
 static struct wti_row_kind *keys_of(struct wti_row_keys *keys, const struct wt_kind *kind,
-				    const struct wti_words *wanted)
+				    const struct wti_question_words *wanted)
 {
 	struct wti_row_kind *found = &keys->kinds[kind->number % WTI_ROW_KINDS];
 
@@ -140,7 +140,7 @@ static PyObject *row_of(const struct wti_row_kind *keys, const struct wt_event *
 }
 
 PyObject *wti_rows_list(struct wti_row_keys *keys, const struct wti_rows *rows,
-			const struct wti_words *wanted)
+			const struct wti_question_words *wanted)
 {
 	PyObject *list = PyList_New((Py_ssize_t)rows->count);
 	struct wt_event event = rows->first;

@@ -23,6 +23,6 @@ struct wti_row_keys {
 void wti_row_keys_release(struct wti_row_keys *keys);
 /* `wanted`: names of fields; NULL: all. */
 PyObject *wti_rows_list(struct wti_row_keys *keys, const struct wti_rows *rows,
-			const struct wti_words *wanted);
+			const struct wti_question_words *wanted);
 
 #endif

@@ -273,7 +273,7 @@ static int append_column(const struct wti_module *module, PyObject *list, struct
 	return r;
 }
 
-static PyObject *calls_columns(const struct wti_module *module, const struct wti_calls *calls)
+static PyObject *calls_columns(const struct wti_module *module, const struct wti_call_table *calls)
 {
 	struct wti_column *more[] = {calls->duration, calls->self, calls->parent, calls->depth,
 				     calls->exception};
@@ -294,7 +294,7 @@ PyObject *wti_calls_table(const struct wti_module *module, PyObject *object, PyO
 	const struct wt_trace *trace = ((struct wti_trace_object *)object)->trace;
 	struct wt_err err = {.offset = -1};
 	struct wti_question question;
-	struct wti_calls calls = {0};
+	struct wti_call_table calls = {0};
 	PyObject *list = NULL;
 	int r;
 

@@ -17,7 +17,7 @@ static const struct wti_module *module_of(PyObject *self)
 	return PyType_GetModuleState(Py_TYPE(self));
 }
 
-PyObject *wti_series_new(const struct wti_module *module, const struct wti_slice *slice)
+PyObject *wti_series_new(const struct wti_module *module, const struct wti_column_slice *slice)
 {
 	struct series *series = PyObject_New(struct series, module->column_type);
 	size_t width;
@@ -34,7 +34,7 @@ PyObject *wti_series_new(const struct wti_module *module, const struct wti_slice
 
 PyObject *wti_column_object(const struct wti_module *module, struct wti_column *column)
 {
-	struct wti_slice slice = {.column = column, .rows = column->rows};
+	struct wti_column_slice slice = {.column = column, .rows = column->rows};
 
 	return wti_series_new(module, &slice);
 }
@@ -151,7 +151,7 @@ static PyObject *series_item(PyObject *self, Py_ssize_t index)
 /* A part of the column, without copying. */
 static PyObject *part(PyObject *self, PyObject *key)
 {
-	struct wti_slice slice = series_of(self)->slice;
+	struct wti_column_slice slice = series_of(self)->slice;
 	Py_ssize_t begin, end, step;
 
 	if (PySlice_Unpack(key, &begin, &end, &step))
@@ -243,7 +243,7 @@ static PyObject *get_type(PyObject *self, void *unused)
 					    : wti_column_format(series->slice.column->type)->name);
 }
 
-static size_t nulls_of(const struct wti_slice *slice)
+static size_t nulls_of(const struct wti_column_slice *slice)
 {
 	size_t count = 0;
 
@@ -268,7 +268,7 @@ static PyObject *get_nbytes(PyObject *self, void *unused)
 
 static PyObject *get_codes(PyObject *self, void *unused)
 {
-	struct wti_slice slice = series_of(self)->slice;
+	struct wti_column_slice slice = series_of(self)->slice;
 
 	if (!is_text(series_of(self))) {
 		PyErr_SetString(PyExc_TypeError, "only columns of texts have codes");
@@ -289,7 +289,7 @@ static PyObject *get_categories(PyObject *self, void *unused)
 
 static PyObject *get_valid(PyObject *self, void *unused)
 {
-	const struct wti_slice *slice = &series_of(self)->slice;
+	const struct wti_column_slice *slice = &series_of(self)->slice;
 	struct wti_column *flags = wti_column_new(WTI_COLUMN_FLAG, slice->column->name, "", "");
 	uint8_t *out = flags ? wti_column_reserve(flags, slice->rows) : NULL;
 	PyObject *object = NULL;

@@ -7,13 +7,13 @@
 #include "reader.h"
 
 struct series {
-	PyObject_HEAD struct wti_slice slice;
+	PyObject_HEAD struct wti_column_slice slice;
 	Py_ssize_t shape; /* rows and bytes a row: where buffers point to */
 	Py_ssize_t stride;
 };
 
 /* Takes a reference to the column of its own. */
-PyObject *wti_series_new(const struct wti_module *module, const struct wti_slice *slice);
+PyObject *wti_series_new(const struct wti_module *module, const struct wti_column_slice *slice);
 
 /* capsules.c */
 PyObject *wti_series_arrow_schema(PyObject *self, PyObject *unused);

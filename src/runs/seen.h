@@ -8,7 +8,7 @@
 #include "open.h"
 
 struct wti_seen_run {
-	struct wti_opened opened;
+	struct wti_opened_run opened;
 	struct wti_effects effects;
 	char *recorded;            /* the expression by which system calls were chosen, or "all" */
 	bool is_whole;             /* nothing damaged, nothing lost */

@@ -79,7 +79,7 @@ static void hand_over(struct wti_watch *watch, struct message *message, const vo
 }
 
 /* A stream is known by its number, plus one. */
-static void *begin(void *self, const struct wti_source *source)
+static void *begin(void *self, const struct wti_recorded_source *source)
 {
 	struct wti_watch *watch = self;
 	struct message message = {.type = MESSAGE_BEGIN, .stream = watch->stream_count++};

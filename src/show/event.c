@@ -133,7 +133,7 @@ static void add_call(struct wti_buf *out, const struct wt_event *event, struct w
 {
 	struct wti_shown length;
 	struct wti_buf call;
-	struct wti_place source;
+	struct wti_source_place source;
 
 	wti_buf_init(&call, WTI_CALL_TEXT_MAX);
 	wti_put_call(&call, event);
@@ -255,7 +255,7 @@ static void json_value(struct wti_json *j, const struct wti_shown *v)
 static void json_source(struct wti_json *j, const struct wt_event *event,
 			struct wti_sources *sources)
 {
-	struct wti_place source;
+	struct wti_source_place source;
 
 	if (!wti_sources_of(sources, event, &source))
 		return;
@@ -390,7 +390,7 @@ static void csv_mixed(struct wti_buf *out, const struct wt_event *event,
 static void csv_source(struct wti_buf *out, const struct wt_event *event,
 		       struct wti_sources *sources)
 {
-	struct wti_place source;
+	struct wti_source_place source;
 	struct wti_buf text;
 
 	wti_buf_init(&text, 16384);

@@ -38,7 +38,7 @@ static struct wt_text text_of(const char *text)
 }
 
 static bool agent_knows(const struct wti_sources *sources, const struct wt_event *event,
-			struct wti_place *ret)
+			struct wti_source_place *ret)
 {
 	const struct wt_track *track = wt_reader_track(event->reader, event->track);
 	struct wti_inside_site inside = wti_inside_of(&sources->inside, track ? track->tid : 0);
@@ -55,7 +55,7 @@ static bool agent_knows(const struct wti_sources *sources, const struct wt_event
 }
 
 bool wti_sources_of(struct wti_sources *sources, const struct wt_event *event,
-		    struct wti_place *ret)
+		    struct wti_source_place *ret)
 {
 	const struct wti_frame *frame;
 
@@ -88,7 +88,7 @@ size_t wti_sources_frames(struct wti_sources *sources, const struct wt_event *ev
 				(uint32_t)wt_event_u64(event, field), ret_frames);
 }
 
-void wti_put_source(struct wti_buf *out, const struct wti_place *source)
+void wti_put_source(struct wti_buf *out, const struct wti_source_place *source)
 {
 	wti_buf_append(out, source->file.data, source->file.bytes);
 	wti_buf_printf(out, ":%u", source->line);

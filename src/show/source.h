@@ -16,7 +16,7 @@ struct wti_sources {
 	struct wti_inside inside;
 };
 
-struct wti_place {
+struct wti_source_place {
 	struct wt_text file;
 	struct wt_text function; /* may be empty */
 	uint32_t line;
@@ -30,13 +30,13 @@ void wti_sources_again(struct wti_sources *sources);
 void wti_sources_event(struct wti_sources *sources, const struct wt_event *event);
 /* Of a system call. False: not known. */
 bool wti_sources_of(struct wti_sources *sources, const struct wt_event *event,
-		    struct wti_place *ret);
+		    struct wti_source_place *ret);
 /* The frames of a system call or of an event `stack`, innermost first; 0: none were recorded. */
 size_t wti_sources_frames(struct wti_sources *sources, const struct wt_event *event,
 			  const struct wti_frame **ret_frames);
 
 /* "train.c:12 (step)", as it is: whoever shows it escapes it. */
-void wti_put_source(struct wti_buf *out, const struct wti_place *source);
+void wti_put_source(struct wti_buf *out, const struct wti_source_place *source);
 /* As strace -k has it, and printable: "/usr/lib/libc.so.6(write+0x10) [0xf8350] write.c:26". */
 void wti_put_frame(struct wti_buf *out, const struct wti_frame *frame);
 

@@ -23,14 +23,14 @@
 
 /* ---- Processes ------------------------------------------------------------------------------- */
 
-static struct wti_process *find_process(const struct wti_handles *h, uint32_t pid)
+static struct wti_handles_of_process *find_process(const struct wti_handles *h, uint32_t pid)
 {
 	const uint64_t *slot = wti_map_find_number(&h->by_pid, pid);
 
 	return slot && *slot ? &h->processes[*slot - 1] : NULL;
 }
 
-const struct wti_process *wti_handles_process(const struct wti_handles *h, uint32_t pid)
+const struct wti_handles_of_process *wti_handles_process(const struct wti_handles *h, uint32_t pid)
 {
 	return find_process(h, pid);
 }
@@ -45,9 +45,9 @@ char *wti_handles_copy(struct wti_handles *h, const char *text)
 
 /* ---- Folders --------------------------------------------------------------------------------- */
 
-static struct wti_folder *make_folder(struct wti_handles *h, const char *path, size_t bytes)
+static struct wti_working_folder *make_folder(struct wti_handles *h, const char *path, size_t bytes)
 {
-	struct wti_folder *folder;
+	struct wti_working_folder *folder;
 
 	bytes = bytes < FOLDER_BYTES_MAX ? bytes : FOLDER_BYTES_MAX;
 	folder = malloc(sizeof(*folder) + bytes + 1);
@@ -61,13 +61,13 @@ static struct wti_folder *make_folder(struct wti_handles *h, const char *path, s
 	return folder;
 }
 
-static void drop_folder(struct wti_folder *folder)
+static void drop_folder(struct wti_working_folder *folder)
 {
 	if (folder && !--folder->holder_count)
 		free(folder);
 }
 
-void wti_folder_set(struct wti_process *process, struct wti_folder *folder)
+void wti_folder_set(struct wti_handles_of_process *process, struct wti_working_folder *folder)
 {
 	if (folder)
 		folder->holder_count++;
@@ -75,15 +75,15 @@ void wti_folder_set(struct wti_process *process, struct wti_folder *folder)
 	process->folder = folder;
 }
 
-void wti_folder_change(struct wti_handles *h, struct wti_process *process, const char *path,
-		       size_t bytes)
+void wti_folder_change(struct wti_handles *h, struct wti_handles_of_process *process,
+		       const char *path, size_t bytes)
 {
 	wti_folder_set(process, path ? make_folder(h, path, bytes) : NULL);
 }
 
 /* ---- New processes --------------------------------------------------------------------------- */
 
-static struct wti_process *new_process(struct wti_handles *h, uint32_t pid)
+static struct wti_handles_of_process *new_process(struct wti_handles *h, uint32_t pid)
 {
 	uint64_t *slot = wti_map_number(&h->by_pid, pid);
 
@@ -93,14 +93,14 @@ static struct wti_process *new_process(struct wti_handles *h, uint32_t pid)
 		return &h->processes[*slot - 1];
 	if (wti_grow(&h->processes, h->process_count + 1, &h->process_capacity, PROCESSES_MAX))
 		return NULL;
-	h->processes[h->process_count] = (struct wti_process){.pid = pid};
+	h->processes[h->process_count] = (struct wti_handles_of_process){.pid = pid};
 	*slot = ++h->process_count;
 	return &h->processes[h->process_count - 1];
 }
 
-struct wti_process *wti_process_of(struct wti_handles *h, uint32_t pid)
+struct wti_handles_of_process *wti_process_of(struct wti_handles *h, uint32_t pid)
 {
-	struct wti_process *process = find_process(h, pid);
+	struct wti_handles_of_process *process = find_process(h, pid);
 
 	if (process)
 		return process;
@@ -164,8 +164,8 @@ static void drop(struct wti_handles *h, uint32_t index)
 	forget_unheld(h, index);
 }
 
-static struct wti_descriptor *entry_of(struct wti_handles *h, struct wti_process *process,
-				       int32_t fd)
+static struct wti_descriptor *entry_of(struct wti_handles *h,
+				       struct wti_handles_of_process *process, int32_t fd)
 {
 	size_t before = process->descriptor_count;
 	int r;
@@ -186,7 +186,7 @@ static struct wti_descriptor *entry_of(struct wti_handles *h, struct wti_process
 	return &process->descriptors[fd];
 }
 
-void wti_descriptor_set(struct wti_handles *h, struct wti_process *process, int32_t fd,
+void wti_descriptor_set(struct wti_handles *h, struct wti_handles_of_process *process, int32_t fd,
 			uint32_t handle, bool close_on_exec)
 {
 	struct wti_descriptor *entry = entry_of(h, process, fd);
@@ -201,7 +201,8 @@ void wti_descriptor_set(struct wti_handles *h, struct wti_process *process, int3
 	*entry = (struct wti_descriptor){.handle = handle, .close_on_exec = close_on_exec};
 }
 
-uint32_t wti_descriptor_handle(struct wti_handles *h, struct wti_process *process, int32_t fd)
+uint32_t wti_descriptor_handle(struct wti_handles *h, struct wti_handles_of_process *process,
+			       int32_t fd)
 {
 	struct wti_descriptor *entry = entry_of(h, process, fd);
 
@@ -220,7 +221,7 @@ uint32_t wti_descriptor_handle(struct wti_handles *h, struct wti_process *proces
 
 struct wti_handle *wti_handles_of(struct wti_handles *h, uint32_t pid, int32_t fd)
 {
-	struct wti_process *process = wti_process_of(h, pid);
+	struct wti_handles_of_process *process = wti_process_of(h, pid);
 	uint32_t handle = process ? wti_descriptor_handle(h, process, fd) : 0;
 
 	return handle ? &h->all[handle - 1] : NULL;
@@ -228,7 +229,7 @@ struct wti_handle *wti_handles_of(struct wti_handles *h, uint32_t pid, int32_t f
 
 /* ---- Births, exec and ends ------------------------------------------------------------------- */
 
-static void empty_process(struct wti_handles *h, struct wti_process *process)
+static void empty_process(struct wti_handles *h, struct wti_handles_of_process *process)
 {
 	for (size_t i = 0; i < process->descriptor_count; i++)
 		drop(h, process->descriptors[i].handle);
@@ -239,9 +240,10 @@ static void empty_process(struct wti_handles *h, struct wti_process *process)
 	wti_folder_set(process, NULL);
 }
 
-static void inherit(struct wti_handles *h, struct wti_process *child, uint32_t parent_pid)
+static void inherit(struct wti_handles *h, struct wti_handles_of_process *child,
+		    uint32_t parent_pid)
 {
-	const struct wti_process *parent = find_process(h, parent_pid);
+	const struct wti_handles_of_process *parent = find_process(h, parent_pid);
 
 	if (!parent || parent == child) {
 		wti_folder_set(child, h->folder);
@@ -269,7 +271,7 @@ static void birth(struct wti_handles *h, uint32_t pid, uint32_t parent_tid)
 {
 	const uint64_t *parent = wti_map_find_number(&h->by_tid, parent_tid);
 	uint32_t parent_pid = parent ? (uint32_t)*parent : parent_tid;
-	struct wti_process *process = new_process(h, pid);
+	struct wti_handles_of_process *process = new_process(h, pid);
 
 	if (!process) {
 		h->failed = true;
@@ -282,7 +284,7 @@ static void birth(struct wti_handles *h, uint32_t pid, uint32_t parent_tid)
 
 static void close_on_exec(struct wti_handles *h, uint32_t pid)
 {
-	struct wti_process *process = wti_process_of(h, pid);
+	struct wti_handles_of_process *process = wti_process_of(h, pid);
 
 	for (size_t i = 0; process && i < process->descriptor_count; i++)
 		if (process->descriptors[i].close_on_exec)
@@ -316,7 +318,7 @@ static void take_task(struct wti_handles *h, const struct wt_event *event)
 
 void wti_handles_end(struct wti_handles *h, uint32_t pid)
 {
-	struct wti_process *process = find_process(h, pid);
+	struct wti_handles_of_process *process = find_process(h, pid);
 
 	if (!process)
 		return;
@@ -353,7 +355,7 @@ static void take_descriptor(struct wti_handles *h, const struct wt_event *event)
 	int32_t fd = (int32_t)wt_event_i64(event, WT_DESCRIPTOR_FIELD_FD);
 	uint32_t flags = (uint32_t)wt_event_u64(event, WT_DESCRIPTOR_FIELD_FLAGS);
 	struct wt_text target = wt_event_text(event, WT_DESCRIPTOR_FIELD_TARGET);
-	struct wti_process *process = wti_process_of(h, pid);
+	struct wti_handles_of_process *process = wti_process_of(h, pid);
 	uint32_t handle;
 
 	const struct wti_descriptor *entry;
@@ -426,7 +428,7 @@ static void add_parts(struct wti_buf *out, size_t begin, const char *path, size_
 bool wti_handles_path(struct wti_handles *h, uint32_t pid, int32_t dirfd, struct wt_text path,
 		      struct wti_buf *out)
 {
-	const struct wti_process *process = wti_process_of(h, pid);
+	const struct wti_handles_of_process *process = wti_process_of(h, pid);
 	const struct wti_handle *folder = NULL;
 	const char *from = NULL;
 	size_t begin = out->bytes;

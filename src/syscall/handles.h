@@ -44,32 +44,32 @@ struct wti_descriptor {
 };
 
 /* A working directory, of all processes that have it from one another. */
-struct wti_folder {
+struct wti_working_folder {
 	uint32_t holder_count;
 	char path[];
 };
 
-struct wti_process {
+struct wti_handles_of_process {
 	uint32_t pid;
 	bool ended;
 	struct wti_descriptor *descriptors;
 	size_t descriptor_count;
-	struct wti_folder *folder; /* NULL: not known */
+	struct wti_working_folder *folder; /* NULL: not known */
 };
 
 struct wti_handles {
 	struct wti_map by_pid; /* index plus one in `processes` */
 	struct wti_map by_tid; /* pid */
-	struct wti_process *processes;
+	struct wti_handles_of_process *processes;
 	size_t process_count, process_capacity;
 	struct wti_handle *all;
 	size_t count, capacity;
 	size_t name_bytes; /* of all handles */
 	size_t free_hint;  /* no free entry before it */
 	uint8_t *actions[2];
-	size_t descriptor_count;   /* room for them, of all processes */
-	struct wti_folder *folder; /* in which the program was started; NULL: not known */
-	bool failed;               /* memory ran out */
+	size_t descriptor_count;           /* room for them, of all processes */
+	struct wti_working_folder *folder; /* in which the program was started; NULL: not known */
+	bool failed;                       /* memory ran out */
 };
 
 /* `folder`: the working directory of the first process; NULL: not known. */
@@ -97,7 +97,8 @@ struct wti_handle *wti_handles_of(struct wti_handles *handles, uint32_t pid, int
 bool wti_handles_path(struct wti_handles *handles, uint32_t pid, int32_t dirfd, struct wt_text path,
 		      struct wti_buf *out);
 /* Descriptors that the process still has, for whoever asks at its end. NULL: no such process. */
-const struct wti_process *wti_handles_process(const struct wti_handles *handles, uint32_t pid);
+const struct wti_handles_of_process *wti_handles_process(const struct wti_handles *handles,
+							 uint32_t pid);
 
 /* The text that argument `arg` points to, up to its NUL. False if it was not captured. */
 bool wti_syscall_text(const struct wti_syscall *call, unsigned arg, struct wt_text *ret_text);

@@ -48,7 +48,7 @@ const uint8_t *wti_syscall_memory(const struct wti_syscall *call, unsigned arg, 
 
 struct change {
 	struct wti_handles *h;
-	struct wti_process *process;
+	struct wti_handles_of_process *process;
 	uint32_t pid;
 	uint32_t tid;
 	const struct wti_syscall *call;

@@ -18,9 +18,9 @@
 #define WTI_SINKS_MAX 4
 #define WTI_SOURCE_SYSCALLS 10000u /* a number that no process has */
 
-struct wti_source {       /* a followed process; or what else has a stream of its own */
-	uint32_t number;  /* from 1, in the order of joining */
-	const char *file; /* name of its file without the end; NULL: the number */
+struct wti_recorded_source { /* a followed process; or what else has a stream of its own */
+	uint32_t number;     /* from 1, in the order of joining */
+	const char *file;    /* name of its file without the end; NULL: the number */
 	uint32_t ppid;
 	struct wt_identity identity;
 };
@@ -54,7 +54,7 @@ struct wti_loss {
 struct wti_sink {
 	void *self;
 	/* What comes back stands for the process in all other calls; NULL is allowed. */
-	void *(*begin)(void *self, const struct wti_source *source);
+	void *(*begin)(void *self, const struct wti_recorded_source *source);
 	void (*define)(void *self, void *stream, const struct wti_definition_view *definition);
 	void (*records)(void *self, void *stream, const struct wti_run_of_records *run);
 	void (*lost)(void *self, void *stream, const struct wti_loss *loss);

@@ -18,7 +18,7 @@ void wti_times_release(struct wt_trace *trace)
 	trace->groups = NULL;
 	trace->group_count = trace->group_capacity = 0;
 	for (size_t i = 0; i < trace->stream_count; i++) {
-		struct wti_stream *stream = &trace->streams[i];
+		struct wti_trace_stream *stream = &trace->streams[i];
 
 		for (size_t j = 0; j < stream->device_count; j++)
 			wti_clock_release(&stream->devices[j].to_stream);
@@ -29,7 +29,7 @@ void wti_times_release(struct wt_trace *trace)
 }
 
 /* The group of a stream, made if it is the first of its kind. */
-static int join_group(struct wt_trace *trace, struct wti_stream *stream)
+static int join_group(struct wt_trace *trace, struct wti_trace_stream *stream)
 {
 	const struct wt_identity *identity = wt_reader_identity(stream->reader);
 	struct wti_clock_group *group;
@@ -56,7 +56,7 @@ static const struct wti_clock *monotonic_of(const struct wt_trace *trace, size_t
 	return &trace->groups[trace->streams[stream].group].to_monotonic;
 }
 
-static struct wti_clock *device_clock(struct wti_stream *stream, uint32_t domain)
+static struct wti_clock *device_clock(struct wti_trace_stream *stream, uint32_t domain)
 {
 	for (size_t i = 0; i < stream->device_count; i++) {
 		if (stream->devices[i].domain == domain)
@@ -70,7 +70,7 @@ static struct wti_clock *device_clock(struct wti_stream *stream, uint32_t domain
 }
 
 /* One pair: the stream's `ticks` were `value` in `domain`. */
-static int take_pair(struct wti_clock_group *group, struct wti_stream *stream, uint64_t ticks,
+static int take_pair(struct wti_clock_group *group, struct wti_trace_stream *stream, uint64_t ticks,
 		     uint32_t domain, uint64_t value, uint32_t error)
 {
 	struct wti_clock *clock;
@@ -88,7 +88,7 @@ static int take_pair(struct wti_clock_group *group, struct wti_stream *stream, u
 	return clock ? wti_clock_add(clock, value, (int64_t)ticks, error) : 0;
 }
 
-static int take_batch(struct wti_clock_group *group, struct wti_stream *stream,
+static int take_batch(struct wti_clock_group *group, struct wti_trace_stream *stream,
 		      const struct wt_batch *batch)
 {
 	int status = 0;
@@ -103,7 +103,8 @@ static int take_batch(struct wti_clock_group *group, struct wti_stream *stream,
 	return status;
 }
 
-static int take_pairs(struct wt_trace *trace, struct wti_stream *stream, struct wt_batch *batch)
+static int take_pairs(struct wt_trace *trace, struct wti_trace_stream *stream,
+		      struct wt_batch *batch)
 {
 	const struct wt_reader *reader = stream->reader;
 	int status = join_group(trace, stream);
@@ -133,7 +134,7 @@ static int make_ready(struct wt_trace *trace)
 			trace->clock_error_ns = group->to_monotonic.error_ns;
 	}
 	for (size_t i = 0; i < trace->stream_count && !status; i++) {
-		struct wti_stream *stream = &trace->streams[i];
+		struct wti_trace_stream *stream = &trace->streams[i];
 
 		for (size_t j = 0; j < stream->device_count && !status; j++)
 			status = wti_clock_ready(&stream->devices[j].to_stream);
@@ -210,7 +211,7 @@ int64_t wt_trace_ns(const struct wt_trace *trace, size_t stream, uint64_t ticks)
 int64_t wt_trace_domain_ns(const struct wt_trace *trace, size_t stream, uint32_t domain,
 			   uint64_t ticks)
 {
-	const struct wti_stream *from = &trace->streams[stream];
+	const struct wti_trace_stream *from = &trace->streams[stream];
 
 	if (domain == WT_CLOCK_STREAM || domain == wt_reader_identity(from->reader)->clock)
 		return wt_trace_ns(trace, stream, ticks);

@@ -30,7 +30,7 @@ static bool is_open(const struct wt_trace *trace, const char *path)
 
 static int add_stream(struct wt_trace *trace, const char *path, struct wt_err *err)
 {
-	struct wti_stream stream = {0};
+	struct wti_trace_stream stream = {0};
 	struct wt_err cause = {0};
 	int status = wt_reader_open(path, &stream.reader, &cause);
 

@@ -26,7 +26,7 @@ struct wti_clock_group {
 	struct wti_clock to_realtime;
 };
 
-struct wti_stream {
+struct wti_trace_stream {
 	struct wt_reader *reader;
 	size_t group;
 	struct wti_device_clock *devices;
@@ -37,7 +37,7 @@ struct wti_stream {
 struct wt_trace {
 	char *path;
 	bool is_folder;
-	struct wti_stream *streams;
+	struct wti_trace_stream *streams;
 	size_t stream_count;
 	size_t stream_capacity;
 	struct wti_clock_group *groups;

@@ -21,7 +21,7 @@ static struct {
 	struct wti_keyframe keyframe;
 } seen;
 
-static void *begin(void *self, const struct wti_source *source)
+static void *begin(void *self, const struct wti_recorded_source *source)
 {
 	(void)source;
 	return self;

@@ -31,7 +31,7 @@ CLEAN = {
     "src/agents/python/python.h": HEADER,
     "src/collect/drain.h": SPDX + '#include "trace/reader.h"\n#include "trace/ring.h"\n',
     "src/inspect/core/spans.h": HEADER,
-    "src/inspect/judge/rule.h": SPDX + '#include "inspect/core/spans.h"\n',
+    "src/inspect/judge/rule.h": SPDX + '#include "inspect/core/spans.h"\nstruct wti_rule {\n\tint code;\n};\n',
     "src/inspect/rules/loss/shared.h": SPDX + '#include "inspect/judge/rule.h"\n',
     "src/inspect/rules/loss/loss.c": SPDX + '#include "shared.h"\n',
     "src/inspect/learn/relation.h": HEADER,
@@ -44,6 +44,9 @@ CLEAN = {
     "src/serve/http.h": SPDX + '#include "show/text.h"\n#include "runs/open.h"\n',
     "src/cli/main.c": SPDX + '#include "collect/drain.h"\n#include "serve/http.h"\n'
                              'int main(void)\n{\n\twti_print(getenv("HOME"), 1);\n\texit(0);\n}\n',
+    # Not a second definition: declared, used, and bare ones, which are a file's own.
+    "src/base/tags.c": SPDX + "struct wti_rule;\nstruct wti_rule *one;\nstruct state {\n\tint a;\n};\n",
+    "src/trace/tags.c": SPDX + "struct state {\n\tint a;\n};\n",
     "src/base/words.c": SPDX + 'const char *word = "strcpy(a, b) getenv(x)"; /* strcpy(a, b), stdout */\n'
                                "int my_strcpy(void);\nint (*g)(void);\n",
     "examples/train.c": SPDX + '#include <wheeltap/public.h>\nint main(void)\n{\n\tprintf("x");\n}\n',
@@ -90,6 +93,7 @@ VIOLATIONS = [
     ("include/wheeltap/bad.h", including("../../src/base/err.h"), "include/wheeltap/bad.h:3: layer"),
     ("examples/bad.c", including("../src/base/err.h"), "examples/bad.c:3: layer"),
     ("src/base/bad.c", including("no/such.h"), "src/base/bad.c:3: layer"),
+    ("src/show/bad.c", SPDX + "enum wti_rule {\n\tWTI_ONE,\n};\n", "src/show/bad.c:3: tag: 'wti_rule'"),
     ("src/cli/bad.c", calling("strcpy(a, b)"), "src/cli/bad.c:5: call: 'strcpy'"),
     ("src/cli/bad.c", calling("sprintf(a, b)"), "src/cli/bad.c:5: call: 'sprintf'"),
     ("src/cli/bad.c", calling("system(a)"), "src/cli/bad.c:5: call: 'system'"),

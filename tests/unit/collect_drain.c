@@ -19,7 +19,7 @@ static struct {
 	uint32_t ended;
 } seen;
 
-static void *begin(void *self, const struct wti_source *source)
+static void *begin(void *self, const struct wti_recorded_source *source)
 {
 	return self;
 }

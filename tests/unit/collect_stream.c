@@ -14,7 +14,7 @@
 #define MARKS 500
 
 static char folder[] = "/tmp/wheeltap-stream-XXXXXX";
-static struct wti_clock clock_now;
+static struct wti_recording_clock clock_now;
 
 /* Marks whose values do not compress, so that blocks have some size. */
 static void give(struct wti_stream *stream, uint64_t first)

@@ -21,7 +21,7 @@ static struct {
 
 static _Atomic bool over;
 
-static void *begin(void *self, const struct wti_source *source)
+static void *begin(void *self, const struct wti_recorded_source *source)
 {
 	return self;
 }
@@ -69,7 +69,7 @@ static void test_nothing_too_late(void)
 	struct wti_process process = {.pidfd = -1, .definition_id_max = 1000};
 	struct wti_ring *rings[PRODUCERS];
 	struct wti_watermark watermark;
-	struct wti_clock clock;
+	struct wti_recording_clock clock;
 	struct wti_drain drain;
 	pthread_t threads[PRODUCERS];
 	bool registered = !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);

@@ -346,7 +346,7 @@ static void calls_may_reach_zero(void)
  * whatever the numbers of their names are. */
 static void ranks_meet_in_pairs(void)
 {
-	static struct wti_process processes[2];
+	static struct wti_trained_process processes[2];
 	struct wti_repeated repeated = {0};
 	struct wti_repeated_value other;
 	uint64_t met = 0, wrong = 0;

@@ -256,7 +256,7 @@ static void packs_come_back(void)
 
 static void sources_are_counted(void)
 {
-	struct wti_sources sources = {0}, none = {0}, rest;
+	struct wti_origins sources = {0}, none = {0}, rest;
 
 	for (uint32_t i = 0; i < 10; i++)
 		wti_sources_add(&sources, i * 13);

@@ -5,8 +5,8 @@
  * and the generated records.h, and nothing else of wheeltap.
  *
  * An agent is a guest. All that belongs to one process lives in memory that the kernel wipes on
- * fork (struct wti_process and the slots), so that a child, however it was made, starts afresh and
- * no lock can be inherited locked. What may be kept over a fork is in struct wti_agent.
+ * fork (struct wti_agent_process and the slots), so that a child, however it was made, starts
+ * afresh and no lock can be inherited locked. What may be kept over a fork is in struct wti_agent.
  *
  * Slow paths (joining, a thread's first emit, a name's first use) run with all signals blocked: a
  * signal handler never finds a lock taken by the thread that it interrupted. They keep errno.
@@ -56,7 +56,7 @@ enum wti_process_state {
 };
 
 /* One process's part in the recording. Wiped on fork. */
-struct wti_process {
+struct wti_agent_process {
 	_Atomic uint32_t state; /* enum wti_process_state */
 	_Atomic uint32_t lock;  /* of all below that is not atomic */
 	uint32_t generation;
@@ -88,7 +88,7 @@ struct wti_process {
 /* The one state of the agent. Kept over a fork. */
 struct wti_agent {
 	struct wti_control *control; /* NULL: nobody records us, nor our children */
-	struct wti_process *process;
+	struct wti_agent_process *process;
 	struct wti_meeting meeting;
 	bool own_page;       /* the control page is not the recorder's, but our own */
 	uint32_t ring_bytes; /* as the control page said it first: others may write there */
@@ -119,19 +119,20 @@ extern __thread struct wti_slot *wti_slot_of_thread __attribute__((tls_model("in
 /* Once, when the agent is loaded. */
 void wti_join_first(void);
 /* Joins if that has not been done in this process. With the lock held. */
-bool wti_join(struct wti_process *process);
+bool wti_join(struct wti_agent_process *process);
 /* There was no way to the recorder a moment ago: events are counted, and nothing is tried. */
-bool wti_join_waits(struct wti_process *process);
+bool wti_join_waits(struct wti_agent_process *process);
 /* Lets go of a socket that is the parent's, so that its end can be seen. */
 void wti_leave_inherited(void);
 /* The program's short name, masked if it has to be. */
 void wti_command(char command[16]);
 /* Hands a descriptor over. Never waits. */
-bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t track, int fd);
+bool wti_send(struct wti_agent_process *process, uint32_t type, uint32_t tid, uint32_t track,
+	      int fd);
 /* Tells the recorder that a ring is full, if that was not done a moment ago. */
-void wti_wake(struct wti_process *process, uint64_t now_ns);
+void wti_wake(struct wti_agent_process *process, uint64_t now_ns);
 /* Asks the system whether the recorder has gone; if so, recording is over in this process. */
-bool wti_recorder_gone(struct wti_process *process);
+bool wti_recorder_gone(struct wti_agent_process *process);
 
 /* ---- slots.c ------------------------------------------------------------------------------- */
 
@@ -147,7 +148,7 @@ void wti_slots_init(void);
 /* ---- ring.c -------------------------------------------------------------------------------- */
 
 /* Makes the ring of this thread and hands it over, with its first records in it. */
-bool wti_ring_make(struct wti_process *process, struct wti_slot *slot);
+bool wti_ring_make(struct wti_agent_process *process, struct wti_slot *slot);
 void wti_ring_unmap(struct wti_ring *ring, uint64_t data_bytes);
 /* A shared memory of our own, allocated in full. -1 if there is none. */
 int wti_memory_make(const char *name, uint64_t bytes);
@@ -159,8 +160,8 @@ bool wti_room_join(void);
 /* For a file, or memory that is one, of this size. */
 bool wti_room_file(uint64_t bytes);
 /* For memory that is shared, to be given back when it is unmapped. */
-bool wti_room_take(struct wti_process *process, uint64_t bytes);
-void wti_room_give(struct wti_process *process, uint64_t bytes);
+bool wti_room_take(struct wti_agent_process *process, uint64_t bytes);
+void wti_room_give(struct wti_agent_process *process, uint64_t bytes);
 /* How much of what is wanted for names. */
 size_t wti_room_names(size_t wanted);
 
@@ -176,7 +177,7 @@ bool wti_room_wait(struct wti_here here, uint32_t bytes);
 /* Makes room for names. */
 bool wti_intern_init(void);
 /* Maps and hands over chunk 0. With the lock held. */
-bool wti_definitions_begin(struct wti_process *process);
+bool wti_definitions_begin(struct wti_agent_process *process);
 uint32_t wti_name_slow(struct wt_name *name);
 /* The name with this text, for good. */
 struct wt_name *wti_name_find(const char *text, size_t bytes);
@@ -187,7 +188,7 @@ struct wt_name *wti_name_find(const char *text, size_t bytes);
 uint32_t wti_define(uint32_t type, const void *key, size_t key_bytes, const void *payload,
 		    size_t payload_bytes);
 /* A new definition, without looking for an equal one. With the lock held. */
-uint32_t wti_define_new(struct wti_process *process, uint32_t type, const void *payload,
+uint32_t wti_define_new(struct wti_agent_process *process, uint32_t type, const void *payload,
 			size_t payload_bytes);
 
 /* ---- guard.c ------------------------------------------------------------------------------- */
@@ -202,8 +203,8 @@ void wti_own_begin(void);
 void wti_own_end(void);
 void wti_guard_begin(struct wti_guard *guard);
 void wti_guard_end(const struct wti_guard *guard);
-void wti_lock(struct wti_process *process);
-void wti_unlock(struct wti_process *process);
+void wti_lock(struct wti_agent_process *process);
+void wti_unlock(struct wti_agent_process *process);
 
 #pragma GCC visibility pop
 

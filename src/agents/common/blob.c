@@ -80,7 +80,7 @@ static bool put(void *self, const void *data, size_t bytes)
 
 static bool hand_over(const struct wti_blob *blob, int fd)
 {
-	struct wti_process *process = wti_agent.process;
+	struct wti_agent_process *process = wti_agent.process;
 	struct wti_guard guard;
 	bool done = blob->give(blob->self, put, &fd);
 

@@ -50,7 +50,7 @@ void wti_guard_end(const struct wti_guard *guard)
 }
 
 /* 0: free; 1: taken; 2: taken and somebody waits. */
-void wti_lock(struct wti_process *process)
+void wti_lock(struct wti_agent_process *process)
 {
 	const struct timespec nap = {.tv_nsec = 10000000};
 	uint32_t free = 0;
@@ -61,7 +61,7 @@ void wti_lock(struct wti_process *process)
 		syscall(SYS_futex, &process->lock, FUTEX_WAIT_PRIVATE, 2, &nap, NULL, 0);
 }
 
-void wti_unlock(struct wti_process *process)
+void wti_unlock(struct wti_agent_process *process)
 {
 	if (atomic_exchange(&process->lock, 0) == 2)
 		syscall(SYS_futex, &process->lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);

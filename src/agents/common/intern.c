@@ -58,14 +58,14 @@ bool wti_intern_init(void)
 
 /* ---- Chunks --------------------------------------------------------------------------------- */
 
-static void count_overflow(struct wti_process *process)
+static void count_overflow(struct wti_agent_process *process)
 {
 	if (process->first_chunk)
 		atomic_fetch_add(&process->first_chunk->overflow_count, 1);
 }
 
 /* With the lock held. */
-static bool chunk_begin(struct wti_process *process, uint32_t message)
+static bool chunk_begin(struct wti_agent_process *process, uint32_t message)
 {
 	struct wti_chunk *chunk = MAP_FAILED;
 	bool sent = false;
@@ -103,7 +103,7 @@ static bool chunk_begin(struct wti_process *process, uint32_t message)
 	return true;
 }
 
-bool wti_definitions_begin(struct wti_process *process)
+bool wti_definitions_begin(struct wti_agent_process *process)
 {
 	if (!chunk_begin(process, WTI_MSG_HELLO))
 		return false;
@@ -112,14 +112,14 @@ bool wti_definitions_begin(struct wti_process *process)
 }
 
 /* No further chunk is allowed. */
-static bool is_full(const struct wti_process *process)
+static bool is_full(const struct wti_agent_process *process)
 {
 	return (uint64_t)WTI_CHUNK_BYTES * (process->chunk_count + 1) >
 	       wti_agent.control->definitions_bytes_max;
 }
 
 /* Room for a definition with so many bytes of payload, not committed. */
-static struct wti_definition *chunk_room(struct wti_process *process, size_t payload_bytes)
+static struct wti_definition *chunk_room(struct wti_agent_process *process, size_t payload_bytes)
 {
 	uint32_t size = (uint32_t)sizeof(struct wti_definition) + wti_round8(payload_bytes);
 
@@ -131,7 +131,7 @@ static struct wti_definition *chunk_room(struct wti_process *process, size_t pay
 	return (struct wti_definition *)((uint8_t *)process->chunk + process->chunk_used);
 }
 
-static uint32_t chunk_commit(struct wti_process *process, struct wti_definition *definition,
+static uint32_t chunk_commit(struct wti_agent_process *process, struct wti_definition *definition,
 			     uint32_t type, size_t payload_bytes)
 {
 	uint32_t size = (uint32_t)sizeof(*definition) + wti_round8(payload_bytes);
@@ -144,7 +144,7 @@ static uint32_t chunk_commit(struct wti_process *process, struct wti_definition 
 	return definition->id;
 }
 
-uint32_t wti_define_new(struct wti_process *process, uint32_t type, const void *payload,
+uint32_t wti_define_new(struct wti_agent_process *process, uint32_t type, const void *payload,
 			size_t payload_bytes)
 {
 	struct wti_definition *definition = chunk_room(process, payload_bytes);
@@ -159,7 +159,7 @@ uint32_t wti_define_new(struct wti_process *process, uint32_t type, const void *
 }
 
 /* Written in place, masked, cut, and the rest wiped: the size that follows must read 0. */
-static uint32_t define_string(struct wti_process *process, const char *text, size_t bytes)
+static uint32_t define_string(struct wti_agent_process *process, const char *text, size_t bytes)
 {
 	size_t written =
 		bytes < WTI_TEXT_MAX + MASK_AHEAD_BYTES ? bytes : WTI_TEXT_MAX + MASK_AHEAD_BYTES;
@@ -237,14 +237,14 @@ static struct entry *entry_get(uint32_t type, const void *key, size_t bytes)
 	return entry ? entry : entry_add(type, hash, key, bytes);
 }
 
-static uint32_t number_of(struct wti_process *process, struct entry *entry)
+static uint32_t number_of(struct wti_agent_process *process, struct entry *entry)
 {
 	uint64_t cached = __atomic_load_n(&entry->name.cached, __ATOMIC_ACQUIRE);
 
 	return cached >> 32 == process->generation ? (uint32_t)cached : 0;
 }
 
-static uint32_t define_locked(struct wti_process *process, uint32_t type, const void *key,
+static uint32_t define_locked(struct wti_agent_process *process, uint32_t type, const void *key,
 			      size_t key_bytes, const void *payload, size_t payload_bytes)
 {
 	struct entry *entry = entry_get(type, key, key_bytes);
@@ -267,7 +267,7 @@ static uint32_t define_locked(struct wti_process *process, uint32_t type, const 
 uint32_t wti_define(uint32_t type, const void *key, size_t key_bytes, const void *payload,
 		    size_t payload_bytes)
 {
-	struct wti_process *process = wti_agent.process;
+	struct wti_agent_process *process = wti_agent.process;
 	struct wti_guard guard;
 	uint32_t id;
 
@@ -305,7 +305,7 @@ uint32_t wti_name_slow(struct wt_name *name)
 
 struct wt_name *wti_name_find(const char *text, size_t bytes)
 {
-	struct wti_process *process = wti_agent.process;
+	struct wti_agent_process *process = wti_agent.process;
 	struct wti_guard guard;
 	struct entry *entry;
 

@@ -58,7 +58,7 @@ static bool control_fits(const struct wti_meeting *meeting, struct wti_control *
 	       (bytes & (bytes - 1)) == 0 && atomic_load(&control->state) == WTI_RECORDING_ON;
 }
 
-static struct wti_process *map_wiped(size_t bytes)
+static struct wti_agent_process *map_wiped(size_t bytes)
 {
 	void *memory =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -185,8 +185,8 @@ void wti_leave_inherited(void)
 	wti_agent.socket = -1;
 }
 
-static bool send_on(int socket, const struct wti_process *process, uint32_t type, uint32_t tid,
-		    uint32_t track, int fd)
+static bool send_on(int socket, const struct wti_agent_process *process, uint32_t type,
+		    uint32_t tid, uint32_t track, int fd)
 {
 	struct wti_message message = {
 		.type = type,
@@ -219,7 +219,8 @@ static bool send_on(int socket, const struct wti_process *process, uint32_t type
 	return sendmsg(socket, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(message);
 }
 
-bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t track, int fd)
+bool wti_send(struct wti_agent_process *process, uint32_t type, uint32_t tid, uint32_t track,
+	      int fd)
 {
 	return socket_is_ours(wti_agent.socket, wti_agent.socket_inode) &&
 	       send_on(wti_agent.socket, process, type, tid, track, fd);
@@ -229,7 +230,7 @@ bool wti_send(struct wti_process *process, uint32_t type, uint32_t tid, uint32_t
  * A child has its parent's socket until it joins or closes it, whatever it has done to its user,
  * its root or its namespaces since. It hands over a new one through it, once.
  */
-static int connect_through_parent(const struct wti_process *process)
+static int connect_through_parent(const struct wti_agent_process *process)
 {
 	int ends[2];
 	bool sent;
@@ -247,7 +248,7 @@ static int connect_through_parent(const struct wti_process *process)
 }
 
 /* False and errno. A process that was held up after this keeps its socket for the next attempt. */
-static bool connect_recorder(struct wti_process *process)
+static bool connect_recorder(struct wti_agent_process *process)
 {
 	struct stat about;
 	int fd;
@@ -266,7 +267,7 @@ static bool connect_recorder(struct wti_process *process)
 	return true;
 }
 
-bool wti_join_waits(struct wti_process *process)
+bool wti_join_waits(struct wti_agent_process *process)
 {
 	uint64_t retry_ns = atomic_load_explicit(&process->retry_ns, memory_order_relaxed);
 
@@ -284,7 +285,7 @@ static bool is_over(bool connected)
  * True: has joined. Otherwise off for good, if the recorder has gone; or there is no way to it,
  * from here or for now: then events are counted, and a later attempt may be worth it.
  */
-bool wti_join(struct wti_process *process)
+bool wti_join(struct wti_agent_process *process)
 {
 	bool connected;
 
@@ -311,7 +312,7 @@ bool wti_join(struct wti_process *process)
 	return false;
 }
 
-void wti_wake(struct wti_process *process, uint64_t now_ns)
+void wti_wake(struct wti_agent_process *process, uint64_t now_ns)
 {
 	const struct wti_message message = {.type = WTI_MSG_WAKE, .protocol = WTI_PROTOCOL};
 	uint64_t woken_ns = atomic_load(&process->woken_ns);
@@ -324,7 +325,7 @@ void wti_wake(struct wti_process *process, uint64_t now_ns)
 	(void)!send(wti_agent.socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-bool wti_recorder_gone(struct wti_process *process)
+bool wti_recorder_gone(struct wti_agent_process *process)
 {
 	struct pollfd look = {.fd = wti_agent.socket};
 	uint32_t joined = WTI_PROCESS_JOINED;

@@ -104,7 +104,7 @@ static void thread_name(char name[16])
 		name[wti_secret_mask(name, strlen(name))] = 0;
 }
 
-static uint32_t define_thread(struct wti_process *process, uint32_t tid, const char *name)
+static uint32_t define_thread(struct wti_agent_process *process, uint32_t tid, const char *name)
 {
 	struct {
 		struct wti_track_definition track;
@@ -120,7 +120,7 @@ static uint32_t define_thread(struct wti_process *process, uint32_t tid, const c
 	return id;
 }
 
-static void write_process(struct wti_ring *ring, const struct wti_process *process)
+static void write_process(struct wti_ring *ring, const struct wti_agent_process *process)
 {
 	const uint32_t bytes = sizeof(struct wti_record_process) + 16;
 	struct wti_record_process *record;
@@ -167,7 +167,7 @@ static struct wti_ring *ring_map(const struct wti_slot *slot, int fd, uint32_t d
 }
 
 /* Fills in who it belongs to, with the first records, and hands it over. */
-static bool ring_hand_over(struct wti_process *process, struct wti_slot *slot,
+static bool ring_hand_over(struct wti_agent_process *process, struct wti_slot *slot,
 			   struct wti_ring *ring, int fd)
 {
 	char *name = slot->name;
@@ -186,7 +186,7 @@ static bool ring_hand_over(struct wti_process *process, struct wti_slot *slot,
 	return false;
 }
 
-bool wti_ring_make(struct wti_process *process, struct wti_slot *slot)
+bool wti_ring_make(struct wti_agent_process *process, struct wti_slot *slot)
 {
 	const uint32_t data_bytes = wti_agent.ring_bytes;
 	const uint64_t bytes = WTI_RING_HEADER_BYTES + (uint64_t)data_bytes;

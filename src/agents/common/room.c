@@ -63,7 +63,7 @@ bool wti_room_file(uint64_t bytes)
 	return stay_out(WTI_STAYED_OUT_FILE_SIZE);
 }
 
-bool wti_room_take(struct wti_process *process, uint64_t bytes)
+bool wti_room_take(struct wti_agent_process *process, uint64_t bytes)
 {
 	uint64_t share = half_share();
 
@@ -73,7 +73,7 @@ bool wti_room_take(struct wti_process *process, uint64_t bytes)
 	return stay_out(WTI_STAYED_OUT_MEMORY);
 }
 
-void wti_room_give(struct wti_process *process, uint64_t bytes)
+void wti_room_give(struct wti_agent_process *process, uint64_t bytes)
 {
 	atomic_fetch_sub(&process->mapped_bytes, bytes);
 }

@@ -25,7 +25,7 @@ __thread struct wti_slot *wti_slot_of_thread __attribute__((tls_model("initial-e
 static __thread struct wti_ring *forking_ring __attribute__((tls_model("initial-exec")));
 static __thread uint64_t forking_bytes __attribute__((tls_model("initial-exec")));
 
-static void count_lost(struct wti_process *process)
+static void count_lost(struct wti_agent_process *process)
 {
 	if (process->first_chunk)
 		atomic_fetch_add_explicit(&process->first_chunk->lost_no_ring, 1,
@@ -50,7 +50,7 @@ static struct wti_slot *map_page(void)
 }
 
 /* With the lock held. */
-static struct wti_slot *find_free(struct wti_process *process)
+static struct wti_slot *find_free(struct wti_agent_process *process)
 {
 	for (size_t i = 0; i < WTI_SLOT_PAGES_MAX; i++) {
 		struct wti_slot *page = process->slot_pages[i];
@@ -66,7 +66,7 @@ static struct wti_slot *find_free(struct wti_process *process)
 	return NULL;
 }
 
-static struct wti_slot *slot_take(struct wti_process *process)
+static struct wti_slot *slot_take(struct wti_agent_process *process)
 {
 	struct wti_slot *slot;
 
@@ -82,7 +82,7 @@ static struct wti_slot *slot_take(struct wti_process *process)
 	return slot;
 }
 
-static void slot_give_back(struct wti_process *process, struct wti_slot *slot)
+static void slot_give_back(struct wti_agent_process *process, struct wti_slot *slot)
 {
 	wti_lock(process);
 	slot->used = 0;
@@ -90,13 +90,13 @@ static void slot_give_back(struct wti_process *process, struct wti_slot *slot)
 }
 
 /* A child of vfork, or of clone with shared memory, is not the process that joined. */
-static bool is_other_process(const struct wti_process *process)
+static bool is_other_process(const struct wti_agent_process *process)
 {
 	return atomic_load(&process->state) == WTI_PROCESS_JOINED &&
 	       process->pid != (uint32_t)syscall(SYS_getpid);
 }
 
-static bool slot_fill(struct wti_process *process, struct wti_slot *slot)
+static bool slot_fill(struct wti_agent_process *process, struct wti_slot *slot)
 {
 	if (slot->retry_ns && wti_clock_monotonic_ns() < slot->retry_ns)
 		return false;
@@ -106,7 +106,7 @@ static bool slot_fill(struct wti_process *process, struct wti_slot *slot)
 	return false;
 }
 
-static struct wti_slot *slot_open_guarded(struct wti_process *process)
+static struct wti_slot *slot_open_guarded(struct wti_agent_process *process)
 {
 	struct wti_slot *slot = wti_slot_of_thread;
 
@@ -125,7 +125,7 @@ static struct wti_slot *slot_open_guarded(struct wti_process *process)
 
 struct wti_slot *wti_slot_open_slow(void)
 {
-	struct wti_process *process = wti_agent.process;
+	struct wti_agent_process *process = wti_agent.process;
 	struct wti_slot *slot;
 	struct wti_guard guard;
 
@@ -143,7 +143,7 @@ struct wti_slot *wti_slot_open_slow(void)
 
 bool wti_recording(void)
 {
-	struct wti_process *process = wti_agent.process;
+	struct wti_agent_process *process = wti_agent.process;
 	struct wti_guard guard;
 	uint32_t state;
 
@@ -164,7 +164,7 @@ bool wti_recording(void)
 
 void wti_slot_close(struct wti_slot *slot)
 {
-	struct wti_process *process = wti_agent.process;
+	struct wti_agent_process *process = wti_agent.process;
 	struct wti_ring *ring = slot->ring;
 	struct wti_guard guard;
 

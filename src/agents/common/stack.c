@@ -153,7 +153,7 @@ static int read_counters(struct dl_phdr_info *info, size_t info_bytes, void *coo
 	return 1; /* the first module knows all that we ask */
 }
 
-static void tell_modules(struct wti_process *process)
+static void tell_modules(struct wti_agent_process *process)
 {
 	struct loader_counters now = {0};
 

@@ -18,7 +18,7 @@ enum {
 static const uint64_t minute_ns = UINT64_C(60000000000);
 
 /* What is left of this minute's budget, for all threads together. */
-static uint64_t budget_left(struct wti_process *process, uint64_t now_ns)
+static uint64_t budget_left(struct wti_agent_process *process, uint64_t now_ns)
 {
 	uint64_t begin_ns = atomic_load(&process->window_ns);
 	uint64_t budget_ns = wti_agent.control->block_budget_ns;
@@ -49,7 +49,7 @@ static void turn_off(struct wti_slot *slot, struct wti_ring *ring)
 }
 
 /* Not at each of millions of drops. */
-static bool is_time_to_look(struct wti_process *process, uint64_t now_ns)
+static bool is_time_to_look(struct wti_agent_process *process, uint64_t now_ns)
 {
 	uint64_t looked_ns = atomic_load_explicit(&process->looked_ns, memory_order_relaxed);
 
@@ -57,7 +57,7 @@ static bool is_time_to_look(struct wti_process *process, uint64_t now_ns)
 	       atomic_compare_exchange_strong(&process->looked_ns, &looked_ns, now_ns);
 }
 
-static bool is_over(struct wti_process *process, uint64_t now_ns, bool look)
+static bool is_over(struct wti_agent_process *process, uint64_t now_ns, bool look)
 {
 	if (atomic_load_explicit(&process->state, memory_order_relaxed) == WTI_PROCESS_OFF)
 		return true;
@@ -82,8 +82,8 @@ static bool enter_with_room(struct wti_slot *slot, struct wti_ring *ring, uint32
  * Comes with the ring left, so that the recorder's watermark moves on and signal handlers can emit.
  * After a fork in a signal handler the slot is empty, and the child does nothing more here.
  */
-static bool wait_left(struct wti_process *process, struct wti_slot *slot, struct wti_ring *ring,
-		      uint32_t bytes)
+static bool wait_left(struct wti_agent_process *process, struct wti_slot *slot,
+		      struct wti_ring *ring, uint32_t bytes)
 {
 	const bool may_wait = wti_agent.control->on_full == WTI_ON_FULL_BLOCK;
 	uint64_t nap_ns = NAP_FIRST_NS;

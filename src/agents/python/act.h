@@ -26,11 +26,12 @@ struct wti_given {
 };
 
 struct wti_act {
-	void (*before)(struct wti_call *call, const struct wti_given *given);
+	void (*before)(struct wti_hooked_call *call, const struct wti_given *given);
 	/* True: it has told them all. */
-	bool (*arguments)(const struct wti_call *call, const struct wti_given *given);
-	bool (*result)(const struct wti_call *call, PyObject *result);
-	void (*after)(struct wti_call *call, const struct wti_given *given, PyObject *result);
+	bool (*arguments)(const struct wti_hooked_call *call, const struct wti_given *given);
+	bool (*result)(const struct wti_hooked_call *call, PyObject *result);
+	void (*after)(struct wti_hooked_call *call, const struct wti_given *given,
+		      PyObject *result);
 	Py_ssize_t given_min; /* arguments without which nothing is done */
 };
 
@@ -49,7 +50,7 @@ uint32_t wti_act_modes_asked(void);
 /* A step of a program without an optimizer is over; act_model.c. */
 void wti_act_step_over(void);
 /* Every tensor and number of what is saved or was loaded; act_model.c. */
-void wti_act_contents(const struct wti_call *call, int position, PyObject *object);
-bool wti_act_contents_given(const struct wti_call *call, const struct wti_given *given);
+void wti_act_contents(const struct wti_hooked_call *call, int position, PyObject *object);
+bool wti_act_contents_given(const struct wti_hooked_call *call, const struct wti_given *given);
 
 #endif

@@ -15,7 +15,7 @@ static struct wti_live *loader_of(PyObject *object)
 	return live && live->owner ? live : NULL;
 }
 
-static void before_epoch(struct wti_call *call, const struct wti_given *given)
+static void before_epoch(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	struct wti_live *loader = loader_of(given->arguments[0]);
 
@@ -27,7 +27,8 @@ static void before_epoch(struct wti_call *call, const struct wti_given *given)
 }
 
 /* The iterator gives batches in the name of its loader. */
-static void after_epoch(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_epoch(struct wti_hooked_call *call, const struct wti_given *given,
+			PyObject *result)
 {
 	struct wti_live *loader = wti_live_find(given->arguments[0], WTI_LIVE_LOADER);
 	struct wti_live *iterator =
@@ -40,7 +41,7 @@ static void after_epoch(struct wti_call *call, const struct wti_given *given, Py
 	wti_callback("loader_begun", given->arguments[0]);
 }
 
-static void before_batch(struct wti_call *call, const struct wti_given *given)
+static void before_batch(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	struct wti_live *iterator = wti_live_find(given->arguments[0], WTI_LIVE_ITERATOR);
 
@@ -48,7 +49,7 @@ static void before_batch(struct wti_call *call, const struct wti_given *given)
 	call->object = iterator ? iterator->owner : NULL;
 }
 
-static bool tell_batch(const struct wti_call *call, PyObject *result)
+static bool tell_batch(const struct wti_hooked_call *call, PyObject *result)
 {
 	const struct wti_data_place place = {
 		.call = call->seq, .position = -1, .owner = call->object};
@@ -57,7 +58,8 @@ static bool tell_batch(const struct wti_call *call, PyObject *result)
 	return true;
 }
 
-static void after_batch(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_batch(struct wti_hooked_call *call, const struct wti_given *given,
+			PyObject *result)
 {
 	struct wti_live *iterator = wti_live_find(given->arguments[0], WTI_LIVE_ITERATOR);
 
@@ -66,14 +68,14 @@ static void after_batch(struct wti_call *call, const struct wti_given *given, Py
 }
 
 /* In the process that also takes the batch it is told there. */
-static void before_fetch(struct wti_call *call, const struct wti_given *given)
+static void before_fetch(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	call->is_hidden = wti_python_thread.depths[WTI_ACTION_BATCH] > 0;
 	if (!call->is_hidden)
 		wti_random_read();
 }
 
-static bool tell_fetched(const struct wti_call *call, PyObject *result)
+static bool tell_fetched(const struct wti_hooked_call *call, PyObject *result)
 {
 	const struct wti_data_place place = {.call = call->seq, .position = -1};
 
@@ -81,7 +83,7 @@ static bool tell_fetched(const struct wti_call *call, PyObject *result)
 	return true;
 }
 
-static bool tell_worker(const struct wti_call *call, const struct wti_given *given)
+static bool tell_worker(const struct wti_hooked_call *call, const struct wti_given *given)
 {
 	PyObject *all = PyTuple_New(given->count);
 

@@ -52,7 +52,7 @@ void wti_act_step_over(void)
 		wti_pace_step();
 }
 
-static void model_called(struct wti_call *call, struct wti_live *live, PyObject *module)
+static void model_called(struct wti_hooked_call *call, struct wti_live *live, PyObject *module)
 {
 	bool training = call->flags & WTI_CALL_TRAINING, was;
 
@@ -74,7 +74,7 @@ static void model_called(struct wti_call *call, struct wti_live *live, PyObject 
 	wti_context_model(live, call->flags);
 }
 
-static void before_module(struct wti_call *call, const struct wti_given *given)
+static void before_module(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	struct wti_live *live;
 
@@ -107,7 +107,7 @@ static PyObject *parameter_of_forward(PyObject *module, Py_ssize_t position)
 	return PyTuple_GET_ITEM(wti_code_parameters(code), position);
 }
 
-static bool tell_inputs(const struct wti_call *call, const struct wti_given *given)
+static bool tell_inputs(const struct wti_hooked_call *call, const struct wti_given *given)
 {
 	Py_ssize_t name_count = given->names ? PyTuple_GET_SIZE(given->names) : 0;
 	struct wti_data_place place = {.call = call->seq, .owner = call->object};
@@ -126,7 +126,7 @@ static bool tell_inputs(const struct wti_call *call, const struct wti_given *giv
 	return true;
 }
 
-static bool tell_outputs(const struct wti_call *call, PyObject *result)
+static bool tell_outputs(const struct wti_hooked_call *call, PyObject *result)
 {
 	const struct wti_data_place place = {.call = call->seq, .position = -1};
 
@@ -136,12 +136,12 @@ static bool tell_outputs(const struct wti_call *call, PyObject *result)
 	return true;
 }
 
-static void before_module_made(struct wti_call *call, const struct wti_given *given)
+static void before_module_made(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	wti_object_module_new(given->arguments[0], WT_FOUND_MADE);
 }
 
-static void before_module_restored(struct wti_call *call, const struct wti_given *given)
+static void before_module_restored(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	bool is_copied = wti_python_thread.depths[WTI_ACTION_COPY] > 0;
 
@@ -149,7 +149,7 @@ static void before_module_restored(struct wti_call *call, const struct wti_given
 			      is_copied ? WT_FOUND_COPIED : WT_FOUND_UNPICKLED);
 }
 
-static void before_module_method(struct wti_call *call, const struct wti_given *given)
+static void before_module_method(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	struct wti_live *live = call->is_outer ? wti_object_module(given->arguments[0]) : NULL;
 
@@ -165,7 +165,7 @@ static bool is_module(PyObject *object)
 /* ---- Whole models: copied, saved, loaded -------------------------------------------------------
  */
 
-void wti_act_contents(const struct wti_call *call, int position, PyObject *object)
+void wti_act_contents(const struct wti_hooked_call *call, int position, PyObject *object)
 {
 	PyObject *told = Py_BuildValue("(IiO)", call->seq, position, object);
 
@@ -188,7 +188,7 @@ static PyObject *argument_of(const struct wti_given *given, Py_ssize_t position,
 	return NULL;
 }
 
-bool wti_act_contents_given(const struct wti_call *call, const struct wti_given *given)
+bool wti_act_contents_given(const struct wti_hooked_call *call, const struct wti_given *given)
 {
 	PyObject *state = argument_of(given, 1, "state_dict");
 
@@ -197,7 +197,7 @@ bool wti_act_contents_given(const struct wti_call *call, const struct wti_given 
 	return false;
 }
 
-static void after_module_loaded(struct wti_call *call, const struct wti_given *given,
+static void after_module_loaded(struct wti_hooked_call *call, const struct wti_given *given,
 				PyObject *result)
 {
 	struct wti_live *live = wti_live_find(given->arguments[0], WTI_LIVE_MODULE);
@@ -206,7 +206,8 @@ static void after_module_loaded(struct wti_call *call, const struct wti_given *g
 		wti_state_model(live->inner ? live->inner : live->owner);
 }
 
-static void after_copy(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_copy(struct wti_hooked_call *call, const struct wti_given *given,
+		       PyObject *result)
 {
 	PyObject *pair;
 
@@ -219,7 +220,7 @@ static void after_copy(struct wti_call *call, const struct wti_given *given, PyO
 	Py_XDECREF(pair);
 }
 
-static void before_save(struct wti_call *call, const struct wti_given *given)
+static void before_save(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	call->stage = wti_python.stage;
 	wti_stage_set("save");
@@ -227,7 +228,7 @@ static void before_save(struct wti_call *call, const struct wti_given *given)
 	wti_random_read();
 }
 
-static bool tell_saved(const struct wti_call *call, const struct wti_given *given)
+static bool tell_saved(const struct wti_hooked_call *call, const struct wti_given *given)
 {
 	PyObject *saved = argument_of(given, 0, "obj");
 
@@ -236,19 +237,20 @@ static bool tell_saved(const struct wti_call *call, const struct wti_given *give
 	return false;
 }
 
-static void before_load(struct wti_call *call, const struct wti_given *given)
+static void before_load(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	call->stage = wti_python.stage;
 	wti_stage_set("load");
 }
 
-static bool tell_found(const struct wti_call *call, PyObject *result)
+static bool tell_found(const struct wti_hooked_call *call, PyObject *result)
 {
 	wti_act_contents(call, -1, result);
 	return true;
 }
 
-static void after_stage(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_stage(struct wti_hooked_call *call, const struct wti_given *given,
+			PyObject *result)
 {
 	if (call->stage)
 		wti_stage_set(call->stage);

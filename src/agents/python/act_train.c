@@ -10,7 +10,8 @@
 /* ---- Objects -----------------------------------------------------------------------------------
  */
 
-static void after_made(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_made(struct wti_hooked_call *call, const struct wti_given *given,
+		       PyObject *result)
 {
 	struct wti_live *live;
 
@@ -36,14 +37,14 @@ static struct wti_live *optimizer_of(PyObject *object)
 	return live && live->owner ? live : NULL;
 }
 
-static void before_method(struct wti_call *call, const struct wti_given *given)
+static void before_method(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	/* Whatever a scheduler does while it is being made is not the program's step. */
 	call->is_hidden = wti_python_thread.depths[WTI_ACTION_MADE] > 0;
 	call->object = wti_live_name(given->arguments[0]);
 }
 
-static void before_clear(struct wti_call *call, const struct wti_given *given)
+static void before_clear(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	struct wti_live *live = optimizer_of(given->arguments[0]);
 
@@ -53,14 +54,14 @@ static void before_clear(struct wti_call *call, const struct wti_given *given)
 }
 
 /* What wraps an optimizer has no groups of its own: the first one inside that has some steps. */
-static void pass_on(struct wti_call *call)
+static void pass_on(struct wti_hooked_call *call)
 {
 	call->is_outer = false;
 	call->is_passed_on = true;
 	wti_python_thread.depths[WTI_ACTION_STEP]--;
 }
 
-static void before_step(struct wti_call *call, const struct wti_given *given)
+static void before_step(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	struct wti_live *live = optimizer_of(given->arguments[0]);
 
@@ -78,7 +79,8 @@ static void before_step(struct wti_call *call, const struct wti_given *given)
 		wti_state_frozen();
 }
 
-static void after_step(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_step(struct wti_hooked_call *call, const struct wti_given *given,
+		       PyObject *result)
 {
 	struct wti_live *live = call->is_outer && result ? optimizer_of(given->arguments[0]) : NULL;
 	bool is_new;
@@ -96,14 +98,14 @@ static void after_step(struct wti_call *call, const struct wti_given *given, PyO
 		wti_pace_step();
 }
 
-static void after_group_added(struct wti_call *call, const struct wti_given *given,
+static void after_group_added(struct wti_hooked_call *call, const struct wti_given *given,
 			      PyObject *result)
 {
 	if (result && wti_live_find(given->arguments[0], WTI_LIVE_OPTIMIZER))
 		wti_callback("group_added", given->arguments[0]);
 }
 
-static void after_optimizer_loaded(struct wti_call *call, const struct wti_given *given,
+static void after_optimizer_loaded(struct wti_hooked_call *call, const struct wti_given *given,
 				   PyObject *result)
 {
 	struct wti_live *live = result ? optimizer_of(given->arguments[0]) : NULL;
@@ -112,7 +114,8 @@ static void after_optimizer_loaded(struct wti_call *call, const struct wti_given
 		wti_state_after_step(live, true);
 }
 
-static void after_schedule(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_schedule(struct wti_hooked_call *call, const struct wti_given *given,
+			   PyObject *result)
 {
 	PyObject *scheduler = given->arguments[0];
 	PyObject *epoch = wti_own_attribute(scheduler, wti_python.words.last_epoch);
@@ -204,7 +207,8 @@ static void tell_found_inf(struct wt_name *owner, PyObject *states)
 		wti_known_set(owner, WT_NAME("found_inf"), WT_VALUE_TYPE_BOOL, is_found, 0);
 }
 
-static void after_scale(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_scale(struct wti_hooked_call *call, const struct wti_given *given,
+			PyObject *result)
 {
 	PyObject *scaler = given->arguments[0];
 	PyObject *states = wti_own_attribute(scaler, wti_python.words.per_optimizer_states);
@@ -233,7 +237,7 @@ static bool is_leaf(PyObject *loss)
 	return is;
 }
 
-static void before_backward(struct wti_call *call, const struct wti_given *given)
+static void before_backward(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	PyObject *loss = given->arguments[0];
 	double value;

@@ -9,7 +9,8 @@
 /* ---- Settings, ranks, graphs -------------------------------------------------------------------
  */
 
-static void after_setter(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_setter(struct wti_hooked_call *call, const struct wti_given *given,
+			 PyObject *result)
 {
 	struct wti_python_thread *thread = &wti_python_thread;
 	PyObject *value = given->arguments[0];
@@ -27,18 +28,20 @@ static void after_setter(struct wti_call *call, const struct wti_given *given, P
 	thread->settings = is ? thread->settings | bit : thread->settings & ~bit;
 }
 
-static void after_set(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_set(struct wti_hooked_call *call, const struct wti_given *given, PyObject *result)
 {
 	if (result)
 		wti_known_object(WT_NAME("torch"), call->hook->callee, given->arguments[0]);
 }
 
-static void after_modes(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_modes(struct wti_hooked_call *call, const struct wti_given *given,
+			PyObject *result)
 {
 	wti_python_thread.modes_known = false;
 }
 
-static void after_group(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_group(struct wti_hooked_call *call, const struct wti_given *given,
+			PyObject *result)
 {
 	if (result)
 		wti_callback("group_made", result);
@@ -48,7 +51,7 @@ static void after_group(struct wti_call *call, const struct wti_given *given, Py
  * torch.compile, fx and the like run a program on stand-ins for tensors. What it calls then is no
  * part of the run, and to look at a stand-in can change what becomes of the graph.
  */
-static void before_trace(struct wti_call *call, const struct wti_given *given)
+static void before_trace(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	if (!wti_python.is_trace_said)
 		wti_callback("graph_traced", Py_None);
@@ -56,12 +59,14 @@ static void before_trace(struct wti_call *call, const struct wti_given *given)
 	wti_python_thread.inside++;
 }
 
-static void after_trace(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_trace(struct wti_hooked_call *call, const struct wti_given *given,
+			PyObject *result)
 {
 	wti_python_thread.inside--;
 }
 
-static void after_overrides(struct wti_call *call, const struct wti_given *given, PyObject *result)
+static void after_overrides(struct wti_hooked_call *call, const struct wti_given *given,
+			    PyObject *result)
 {
 	wti_overrides_changed();
 }
@@ -107,12 +112,12 @@ static const struct wti_act *const actions[WTI_ACTION_END] = {
 	[WTI_ACTION_OVERRIDES] = &row_overrides,
 };
 
-static bool is_enough(const struct wti_call *call, Py_ssize_t count)
+static bool is_enough(const struct wti_hooked_call *call, Py_ssize_t count)
 {
 	return count >= actions[call->hook->action]->given_min;
 }
 
-void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count)
+void wti_action_before(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count)
 {
 	const struct wti_act *action = actions[call->hook->action];
 	const struct wti_given given = {arguments, count, NULL};
@@ -125,8 +130,8 @@ void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssi
 		action->before(call, &given);
 }
 
-bool wti_action_arguments(const struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
-			  PyObject *names)
+bool wti_action_arguments(const struct wti_hooked_call *call, PyObject *const *arguments,
+			  Py_ssize_t count, PyObject *names)
 {
 	const struct wti_act *action = actions[call->hook->action];
 	const struct wti_given given = {arguments, count, names};
@@ -134,14 +139,14 @@ bool wti_action_arguments(const struct wti_call *call, PyObject *const *argument
 	return action->arguments && is_enough(call, count) && action->arguments(call, &given);
 }
 
-bool wti_action_result(const struct wti_call *call, PyObject *result)
+bool wti_action_result(const struct wti_hooked_call *call, PyObject *result)
 {
 	const struct wti_act *action = actions[call->hook->action];
 
 	return action->result && action->result(call, result);
 }
 
-void wti_action_after(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+void wti_action_after(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
 		      PyObject *result)
 {
 	const struct wti_act *action = actions[call->hook->action];

@@ -36,7 +36,7 @@ bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place)
 }
 
 /* Most calls mean nothing but themselves: they are not taken through the table of actions. */
-static bool acts(const struct wti_call *call)
+static bool acts(const struct wti_hooked_call *call)
 {
 	return call->hook->action != WTI_ACTION_NONE;
 }
@@ -52,7 +52,7 @@ static uint64_t bytes_max(void)
  * A module is called by the name of its class, whose forward() it is; a method of another object of
  * the run, though it may be inherited, by that of the object's class.
  */
-static void name_call(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count)
+static void name_call(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count)
 {
 	call->callee = call->hook->callee;
 	call->module = call->hook->module;
@@ -65,7 +65,7 @@ static void name_call(struct wti_call *call, PyObject *const *arguments, Py_ssiz
 				 &call->callee);
 }
 
-static void tell_begin(struct wti_call *call)
+static void tell_begin(struct wti_hooked_call *call)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_call_begin *record;
@@ -114,7 +114,7 @@ static uint64_t bytes_max_of(const struct wti_hook *hook)
 										    : bytes_max();
 }
 
-static void tell_arguments(const struct wti_call *call, PyObject *const *arguments,
+static void tell_arguments(const struct wti_hooked_call *call, PyObject *const *arguments,
 			   Py_ssize_t count, PyObject *names)
 {
 	Py_ssize_t name_count = names ? PyTuple_GET_SIZE(names) : 0;
@@ -139,7 +139,7 @@ static bool is_among(PyObject *names, PyObject *name)
 }
 
 /* Flags and numbers that were not given but count: set_to_none=False. */
-static void tell_defaults(const struct wti_call *call, Py_ssize_t count, PyObject *names)
+static void tell_defaults(const struct wti_hooked_call *call, Py_ssize_t count, PyObject *names)
 {
 	const struct wti_hook *hook = call->hook;
 	/* Of Python functions alone the parameters are known. */
@@ -164,8 +164,8 @@ static void tell_defaults(const struct wti_call *call, Py_ssize_t count, PyObjec
 	PyErr_Clear();
 }
 
-static void tell_given(const struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
-		       PyObject *names)
+static void tell_given(const struct wti_hooked_call *call, PyObject *const *arguments,
+		       Py_ssize_t count, PyObject *names)
 {
 	bool is_short_told = call->hook->flags & (WTI_HOOK_ARGUMENTS | WTI_HOOK_SIZES) &&
 			     !wti_is_thinned(WTI_LACKS_ARGUMENTS);
@@ -180,7 +180,7 @@ static void tell_given(const struct wti_call *call, PyObject *const *arguments, 
 		tell_defaults(call, count, names);
 }
 
-void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+void wti_call_begin(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
 		    PyObject *names)
 {
 	PyObject *overrides = wti_python_thread.has_overrides ? wti_overrides_off() : NULL;
@@ -200,7 +200,7 @@ void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_
 }
 
 /* Nodes of the autograd graph: when they run, an edge leads back to this call. */
-static void nodes_made(const struct wti_call *call)
+static void nodes_made(const struct wti_hooked_call *call)
 {
 	uint64_t nodes = wti_shim_sequence();
 
@@ -208,7 +208,7 @@ static void nodes_made(const struct wti_call *call)
 		wti_threads_made(call->nodes, nodes, call->seq);
 }
 
-static void tell_end(const struct wti_call *call, PyObject *exception)
+static void tell_end(const struct wti_hooked_call *call, PyObject *exception)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_call_end *record;
@@ -239,7 +239,7 @@ static bool tells_result(const struct wti_hook *hook, PyObject *result)
  * The exception is put aside only when something is done that could raise another; its type alone
  * is told, as its text may be private.
  */
-void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+void wti_call_end(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
 		  PyObject *result)
 {
 	struct wti_value_place place = {.call = call->seq, .position = -1};

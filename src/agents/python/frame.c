@@ -141,7 +141,7 @@ enum { DEPTH_MAX = 2000 };
 
 static PyObject *told(PyThreadState *thread, wti_frame *frame, const struct note *note)
 {
-	struct wti_call call = {.hook = &note->hook, .place = wti_place_here()};
+	struct wti_hooked_call call = {.hook = &note->hook, .place = wti_place_here()};
 	PyObject *const *locals = wti_frame_locals(frame);
 	Py_ssize_t count = argument_count(note, locals);
 	uint64_t from = meter_begin();
@@ -199,7 +199,7 @@ enum {
 /* Functions under way on this thread that have been told. */
 struct open {
 	PyCodeObject *code; /* borrowed: it runs */
-	struct wti_call call;
+	struct wti_hooked_call call;
 };
 
 static __thread struct open *opens __attribute__((tls_model("initial-exec")));

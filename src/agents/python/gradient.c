@@ -259,10 +259,10 @@ void wti_gradient_before_clear(struct wti_live *optimizer)
 
 static void tell_none(struct wti_live *live)
 {
-	const struct wti_change change = {.type = WT_VALUE_TYPE_NONE,
-					  .flags = live->grad == WTI_GRAD_UNKNOWN ? WTI_STATE_FIRST
-										  : 0,
-					  .old_value = live->last_grad};
+	const struct wti_live_change change = {
+		.type = WT_VALUE_TYPE_NONE,
+		.flags = live->grad == WTI_GRAD_UNKNOWN ? WTI_STATE_FIRST : 0,
+		.old_value = live->last_grad};
 
 	if (live->grad != WTI_GRAD_NONE)
 		wti_state_tell(live->owner, live->grad_name, &change);
@@ -271,7 +271,7 @@ static void tell_none(struct wti_live *live)
 
 static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
 {
-	const struct wti_change change = {
+	const struct wti_live_change change = {
 		.type = WT_VALUE_TYPE_HASH,
 		.flags = (live->grad == WTI_GRAD_UNKNOWN ? WTI_STATE_FIRST : 0) |
 			 (reading->is_zero ? WTI_STATE_ZERO : 0),

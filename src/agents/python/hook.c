@@ -74,8 +74,8 @@ static inline PyObject *call_original(const struct wti_hook *hook, PyObject *cal
 }
 
 /* The same, with our own part of the time on the bill. */
-static PyObject *call_metered(struct wti_call *call, PyObject *callable, PyObject *const *arguments,
-			      size_t flagged_count, PyObject *names)
+static PyObject *call_metered(struct wti_hooked_call *call, PyObject *callable,
+			      PyObject *const *arguments, size_t flagged_count, PyObject *names)
 {
 	Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
 	uint64_t from = wti_ticks(wti_agent.ring_flags), to;
@@ -99,7 +99,7 @@ static PyObject *call_told(const struct wti_hook *hook, struct wti_place place, 
 			   PyObject *const *arguments, size_t flagged_count, PyObject *names)
 {
 	Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
-	struct wti_call call = {.hook = hook, .place = place};
+	struct wti_hooked_call call = {.hook = hook, .place = place};
 	int saved_errno = errno;
 	PyObject *result;
 

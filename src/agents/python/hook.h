@@ -74,7 +74,7 @@ struct wti_hook {
 };
 
 /* One call under way. */
-struct wti_call {
+struct wti_hooked_call {
 	const struct wti_hook *hook;
 	struct wti_place place;
 	struct wt_name *callee;
@@ -111,22 +111,22 @@ bool wti_hook_init(void);
 
 /* True if this call is to be told or acted upon. */
 bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place);
-void wti_call_begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+void wti_call_begin(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
 		    PyObject *names);
 /* With the exception of the call pending if result is NULL; it stays pending. */
-void wti_call_end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+void wti_call_end(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
 		  PyObject *result);
 
 /* ---- action.c ------------------------------------------------------------------------------- */
 
 /* Of calls with an action. In this order: before the call is told, with its arguments, with its
  * result, when it is over. */
-void wti_action_before(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count);
+void wti_action_before(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count);
 /* False: it has nothing to say about them. */
-bool wti_action_arguments(const struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
-			  PyObject *names);
-bool wti_action_result(const struct wti_call *call, PyObject *result);
-void wti_action_after(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+bool wti_action_arguments(const struct wti_hooked_call *call, PyObject *const *arguments,
+			  Py_ssize_t count, PyObject *names);
+bool wti_action_result(const struct wti_hooked_call *call, PyObject *result);
+void wti_action_after(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
 		      PyObject *result);
 
 /* ---- slot.c --------------------------------------------------------------------------------- */

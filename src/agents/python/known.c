@@ -50,7 +50,7 @@ void wti_known_forget(void)
 }
 
 void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
-		    const struct wti_change *change)
+		    const struct wti_live_change *change)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_state *record;
@@ -79,7 +79,7 @@ void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
 	wti_commit(here, bytes);
 }
 
-static void set(struct wt_name *owner, struct wt_name *attribute, struct wti_change change)
+static void set(struct wt_name *owner, struct wt_name *attribute, struct wti_live_change change)
 {
 	struct known *known = find(owner, attribute);
 	uint64_t value =
@@ -103,12 +103,12 @@ void wti_known_set(struct wt_name *owner, struct wt_name *attribute, uint32_t ty
 		   uint32_t flags)
 {
 	set(owner, attribute,
-	    (struct wti_change){.type = type, .flags = flags, .new_value = value});
+	    (struct wti_live_change){.type = type, .flags = flags, .new_value = value});
 }
 
 void wti_known_text(struct wt_name *owner, struct wt_name *attribute, const char *text)
 {
-	set(owner, attribute, (struct wti_change){.type = WT_VALUE_TYPE_TEXT, .text = text});
+	set(owner, attribute, (struct wti_live_change){.type = WT_VALUE_TYPE_TEXT, .text = text});
 }
 
 /* dtypes and devices: their str() is C and short. */

@@ -89,7 +89,7 @@ enum {
 	WTI_STATE_ZERO = 2,
 };
 
-struct wti_change {
+struct wti_live_change {
 	uint32_t type;  /* enum wt_value_type */
 	uint32_t flags; /* WTI_STATE_ */
 	uint64_t old_value;
@@ -105,7 +105,7 @@ static inline uint64_t wti_mix(uint64_t print, uint64_t word)
 	return print ^ print >> 29;
 }
 void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
-		    const struct wti_change *change);
+		    const struct wti_live_change *change);
 /* Told if it is another one than the last time. */
 void wti_known_set(struct wt_name *owner, struct wt_name *attribute, uint32_t type, uint64_t value,
 		   uint32_t flags);

@@ -39,7 +39,7 @@ static uint32_t attribute_count;
 /* ---- Calls ------------------------------------------------------------------------------------
  */
 
-static void begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count)
+static void begin(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count)
 {
 	int saved_errno = errno;
 
@@ -47,7 +47,7 @@ static void begin(struct wti_call *call, PyObject *const *arguments, Py_ssize_t 
 	errno = saved_errno;
 }
 
-static void end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t count,
+static void end(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
 		PyObject *result)
 {
 	int saved_errno = errno;
@@ -62,7 +62,7 @@ static void end(struct wti_call *call, PyObject *const *arguments, Py_ssize_t co
 static PyObject *get_item(PyObject *self, PyObject *index)
 {
 	PyObject *arguments[] = {self, index}, *result;
-	struct wti_call call = {.hook = &indexing.get_hook};
+	struct wti_hooked_call call = {.hook = &indexing.get_hook};
 
 	if (wti_likely(!wti_call_wanted(call.hook, &call.place)))
 		return indexing.get(self, index);
@@ -75,7 +75,7 @@ static PyObject *get_item(PyObject *self, PyObject *index)
 static int set_item(PyObject *self, PyObject *index, PyObject *value)
 {
 	PyObject *arguments[] = {self, index, value};
-	struct wti_call call = {.hook = value ? &indexing.set_hook : &indexing.delete_hook};
+	struct wti_hooked_call call = {.hook = value ? &indexing.set_hook : &indexing.delete_hook};
 	Py_ssize_t count = value ? 3 : 2;
 	int status;
 
@@ -167,7 +167,7 @@ bool wti_slot_index(PyTypeObject *type, struct wt_name *module)
 static PyObject *get_attribute(PyObject *self, void *closure)
 {
 	const struct attribute *attribute = closure;
-	struct wti_call call = {.hook = &attribute->get};
+	struct wti_hooked_call call = {.hook = &attribute->get};
 	PyObject *result;
 
 	if (wti_likely(!wti_call_wanted(call.hook, &call.place)))
@@ -182,7 +182,7 @@ static int set_attribute(PyObject *self, PyObject *value, void *closure)
 {
 	const struct attribute *attribute = closure;
 	PyObject *arguments[] = {self, value ? value : Py_None};
-	struct wti_call call = {.hook = &attribute->set};
+	struct wti_hooked_call call = {.hook = &attribute->set};
 	int status;
 
 	if (wti_likely(!wti_call_wanted(call.hook, &call.place)))

@@ -67,10 +67,10 @@ static bool is_turn_of_own(const struct wti_live *live)
 
 void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is)
 {
-	const struct wti_change change = {.type = WT_VALUE_TYPE_BOOL,
-					  .flags = was ? 0 : WTI_STATE_FIRST,
-					  .old_value = was && *was,
-					  .new_value = is};
+	const struct wti_live_change change = {.type = WT_VALUE_TYPE_BOOL,
+					       .flags = was ? 0 : WTI_STATE_FIRST,
+					       .old_value = was && *was,
+					       .new_value = is};
 
 	wti_state_tell(owner, attribute, &change);
 }
@@ -117,11 +117,11 @@ struct wti_reading wti_state_read(PyObject *object, struct wt_name *owner, struc
 
 static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
 {
-	const struct wti_change change = {.type = WT_VALUE_TYPE_HASH,
-					  .flags = (live->has_last ? 0 : WTI_STATE_FIRST) |
-						   (reading->is_zero ? WTI_STATE_ZERO : 0),
-					  .old_value = live->has_last ? live->last_hash : 0,
-					  .new_value = reading->hash};
+	const struct wti_live_change change = {.type = WT_VALUE_TYPE_HASH,
+					       .flags = (live->has_last ? 0 : WTI_STATE_FIRST) |
+							(reading->is_zero ? WTI_STATE_ZERO : 0),
+					       .old_value = live->has_last ? live->last_hash : 0,
+					       .new_value = reading->hash};
 
 	if (!live->has_last || live->last_hash != reading->hash)
 		wti_state_tell(live->owner, live->name, &change);

@@ -143,7 +143,7 @@ static void note_changed(const struct wti_native *native, struct wt_result *resu
 			       path);
 }
 
-static int report(const struct export_options *o, const struct wti_opened *opened,
+static int report(const struct export_options *o, const struct wti_opened_run *opened,
 		  const struct wti_export_job *job)
 {
 	const struct wti_export *export = &job->export;
@@ -172,7 +172,7 @@ static int report(const struct export_options *o, const struct wti_opened *opene
 	return code;
 }
 
-static int write_all(const struct export_options *o, const struct wti_opened *opened,
+static int write_all(const struct export_options *o, const struct wti_opened_run *opened,
 		     const char *path)
 {
 	struct wti_export_job job = {0};

@@ -7,7 +7,7 @@ struct info_options {
 	bool json;
 };
 
-static void before(const struct wti_opened *opened, struct wt_result *result)
+static void before(const struct wti_opened_run *opened, struct wt_result *result)
 {
 	const struct wti_run *run = &opened->run;
 	char moment[32];

@@ -42,7 +42,7 @@ static const struct view_options defaults = {.from_ns = INT64_MIN, .to_ns = INT6
 
 struct view {
 	const struct view_options *options;
-	struct wti_opened opened;
+	struct wti_opened_run opened;
 	struct wti_select select;
 	const struct wt_kind *csv_kind;
 	struct wti_style style;

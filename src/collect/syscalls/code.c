@@ -77,8 +77,9 @@ static int64_t read_vdso(const void *opaque, void *out, size_t bytes, uint64_t o
 }
 
 /* Calls `use` with the bytes of the file, if it can be read. */
-static void with_bytes(struct wti_code *code,
-		       void (*use)(struct wti_code *code, const struct wti_cfi_source *source))
+static void with_bytes(struct wti_mapped_code *code,
+		       void (*use)(struct wti_mapped_code *code,
+				   const struct wti_cfi_source *source))
 {
 	const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
 	struct stat status;
@@ -99,22 +100,22 @@ static void with_bytes(struct wti_code *code,
 	close(fd);
 }
 
-static void open_code(struct wti_code *code, const struct wti_cfi_source *source)
+static void open_code(struct wti_mapped_code *code, const struct wti_cfi_source *source)
 {
 	code->is_elf = wti_cfi_open(&code->cfi, source);
 }
 
-static void load_code(struct wti_code *code, const struct wti_cfi_source *source)
+static void load_code(struct wti_mapped_code *code, const struct wti_cfi_source *source)
 {
 	wti_cfi_load(&code->cfi, source, FILE_FRAMES_MAX);
 }
 
 /* ---- Which file ------------------------------------------------------------------------------ */
 
-static struct wti_code *new_code(struct wti_codes *codes, const char *path,
-				 const struct stat *status)
+static struct wti_mapped_code *new_code(struct wti_codes *codes, const char *path,
+					const struct stat *status)
 {
-	struct wti_code *code;
+	struct wti_mapped_code *code;
 
 	if (wti_grow(&codes->all, codes->count + 1, &codes->capacity, CODES_MAX))
 		return NULL;
@@ -162,14 +163,14 @@ uint32_t wti_codes_find(struct wti_codes *codes, const char *path, size_t path_b
 	return (uint32_t)*slot;
 }
 
-struct wti_code *wti_codes_at(const struct wti_codes *codes, uint32_t number)
+struct wti_mapped_code *wti_codes_at(const struct wti_codes *codes, uint32_t number)
 {
 	return codes->all[number - 1];
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void load(struct wti_codes *codes, struct wti_code *code)
+static void load(struct wti_codes *codes, struct wti_mapped_code *code)
 {
 	code->is_loaded = true;
 	if (codes->frame_bytes < ALL_FRAMES_MAX)
@@ -180,7 +181,7 @@ static void load(struct wti_codes *codes, struct wti_code *code)
 
 const struct wti_cfi_row *wti_codes_row(struct wti_codes *codes, uint32_t number, uint64_t address)
 {
-	struct wti_code *code = wti_codes_at(codes, number);
+	struct wti_mapped_code *code = wti_codes_at(codes, number);
 	struct wti_cfi_row row, *kept;
 	uint64_t *slot;
 

@@ -14,7 +14,7 @@
 
 #include "cfi.h"
 
-struct wti_code {
+struct wti_mapped_code {
 	char *path;
 	uint64_t base; /* in the trace's address space */
 	uint64_t bytes;
@@ -27,7 +27,7 @@ struct wti_code {
 };
 
 struct wti_codes {
-	struct wti_code **all;
+	struct wti_mapped_code **all;
 	size_t count, capacity;
 	struct wti_map by_identity;
 	struct wti_map rows; /* number and address: a row */
@@ -41,7 +41,7 @@ void wti_codes_init(struct wti_codes *codes);
 void wti_codes_release(struct wti_codes *codes);
 /* The number of the file that is at `path` now; 0: there are too many. */
 uint32_t wti_codes_find(struct wti_codes *codes, const char *path, size_t path_bytes);
-struct wti_code *wti_codes_at(const struct wti_codes *codes, uint32_t number);
+struct wti_mapped_code *wti_codes_at(const struct wti_codes *codes, uint32_t number);
 /* What is known of an address of the file; NULL: nothing. */
 const struct wti_cfi_row *wti_codes_row(struct wti_codes *codes, uint32_t number, uint64_t address);
 

@@ -21,11 +21,11 @@
 #define CODE_AT 8 /* si_code in a siginfo */
 #define UNITS(bytes) ((uint16_t)(((bytes) + 7) / 8))
 
-void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *program,
+void wti_feed_init(struct wti_syscall_feed *feed, struct wti_sink *sink, const char *program,
 		   const uint8_t boot[16], const char *folder)
 {
 	const char *slash = strrchr(program, '/');
-	struct wti_source source = {
+	struct wti_recorded_source source = {
 		.number = WTI_SOURCE_SYSCALLS,
 		.file = WTI_RUN_SYSCALLS,
 		.identity = {.pid = (uint32_t)getpid(),
@@ -33,7 +33,7 @@ void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *pro
 			     .command = "system calls"},
 	};
 
-	*feed = (struct wti_feed){.sink = sink};
+	*feed = (struct wti_syscall_feed){.sink = sink};
 	snprintf(feed->program, sizeof(feed->program), "%.15s", slash ? slash + 1 : program);
 	memcpy(source.identity.boot, boot, sizeof(source.identity.boot));
 	wti_own_init(&feed->own);
@@ -41,7 +41,7 @@ void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *pro
 	feed->stream = sink->begin(sink->self, &source);
 }
 
-void wti_feed_release(struct wti_feed *feed)
+void wti_feed_release(struct wti_syscall_feed *feed)
 {
 	for (size_t i = 0; i < feed->track_capacity; i++)
 		free(feed->tracks[i].entry);
@@ -51,7 +51,7 @@ void wti_feed_release(struct wti_feed *feed)
 	feed->places = NULL;
 }
 
-static struct wti_feed_track *track_of(struct wti_feed *feed, uint32_t number)
+static struct wti_feed_track *track_of(struct wti_syscall_feed *feed, uint32_t number)
 {
 	if (wti_grow_zeroed(&feed->tracks, number + (size_t)1, &feed->track_capacity, TRACKS_MAX))
 		return NULL;
@@ -59,7 +59,8 @@ static struct wti_feed_track *track_of(struct wti_feed *feed, uint32_t number)
 }
 
 /* What lies between the number that should come and the one that does. */
-static void tell_gap(struct wti_feed *feed, struct wti_feed_track *track, const struct wti_raw *raw)
+static void tell_gap(struct wti_syscall_feed *feed, struct wti_feed_track *track,
+		     const struct wti_raw *raw)
 {
 	struct wti_loss loss = {.track = raw->track,
 				.reason = WT_LOST_RING_FULL,
@@ -76,7 +77,7 @@ static void tell_gap(struct wti_feed *feed, struct wti_feed_track *track, const 
 	track->next_seq = raw->seq;
 }
 
-static void define(struct wti_feed *feed, struct wti_feed_track *track, uint32_t number,
+static void define(struct wti_syscall_feed *feed, struct wti_feed_track *track, uint32_t number,
 		   const char *name, size_t name_bytes)
 {
 	struct {
@@ -94,7 +95,7 @@ static void define(struct wti_feed *feed, struct wti_feed_track *track, uint32_t
 	track->is_defined = true;
 }
 
-static void hand_over(struct wti_feed *feed, struct wti_feed_track *track,
+static void hand_over(struct wti_syscall_feed *feed, struct wti_feed_track *track,
 		      const struct wti_raw *raw, struct wti_record *record, uint16_t kind,
 		      size_t bytes)
 {
@@ -115,7 +116,7 @@ static void hand_over(struct wti_feed *feed, struct wti_feed_track *track,
 	track->next_seq = raw->seq + 1;
 }
 
-static void take_entry(struct wti_feed *feed, struct wti_feed_track *track,
+static void take_entry(struct wti_syscall_feed *feed, struct wti_feed_track *track,
 		       const struct wti_raw_entry *raw)
 {
 	free(track->entry);
@@ -129,7 +130,7 @@ static void take_entry(struct wti_feed *feed, struct wti_feed_track *track,
 	track->entry_seq = raw->raw.seq;
 }
 
-static void take_stack(struct wti_feed *feed, struct wti_feed_track *track,
+static void take_stack(struct wti_syscall_feed *feed, struct wti_feed_track *track,
 		       const struct wti_raw_stack *raw)
 {
 	track->stack = wti_stacks_take(feed->stacks, raw);
@@ -161,7 +162,7 @@ static bool has_words(const struct wti_raw_call *raw)
 	       (raw->nr == SYS_execve || raw->nr == SYS_execveat || raw->nr == SYS_mount);
 }
 
-static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
+static void take_call(struct wti_syscall_feed *feed, struct wti_feed_track *track,
 		      const struct wti_raw_call *raw)
 {
 	struct {
@@ -203,7 +204,7 @@ static void take_call(struct wti_feed *feed, struct wti_feed_track *track,
 		  sizeof(*call) + call->text_bytes);
 }
 
-static void take_task(struct wti_feed *feed, struct wti_feed_track *track,
+static void take_task(struct wti_syscall_feed *feed, struct wti_feed_track *track,
 		      const struct wti_raw_task *raw)
 {
 	/* Until its exec the program is called as we are. */
@@ -233,7 +234,7 @@ static void take_task(struct wti_feed *feed, struct wti_feed_track *track,
 		  sizeof(record.task) + bytes);
 }
 
-static void take_end(struct wti_feed *feed, struct wti_feed_track *track,
+static void take_end(struct wti_syscall_feed *feed, struct wti_feed_track *track,
 		     const struct wti_raw_end *raw)
 {
 	struct wti_record_task_end record = {
@@ -254,7 +255,7 @@ static void take_end(struct wti_feed *feed, struct wti_feed_track *track,
 	hand_over(feed, track, &raw->raw, &record.record, WT_KIND_TASK_END, sizeof(record));
 }
 
-static void take_signal(struct wti_feed *feed, struct wti_feed_track *track,
+static void take_signal(struct wti_syscall_feed *feed, struct wti_feed_track *track,
 			const struct wti_raw_signal *raw)
 {
 	bool has_info = !(raw->flags & WTI_RAW_SIGNAL_STOPPED);
@@ -304,7 +305,7 @@ static bool is_whole(const struct wti_raw *raw, size_t bytes)
 	}
 }
 
-void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t bytes)
+void wti_feed_take(struct wti_syscall_feed *feed, const struct wti_raw *raw, size_t bytes)
 {
 	struct wti_feed_track *track = NULL;
 
@@ -339,7 +340,7 @@ void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t byte
 		take_end(feed, track, (const void *)raw);
 }
 
-void wti_feed_end(struct wti_feed *feed, uint64_t lost)
+void wti_feed_end(struct wti_syscall_feed *feed, uint64_t lost)
 {
 	struct wti_loss full = {.reason = WT_LOST_RING_FULL, .count = lost - feed->gaps};
 	struct wti_loss refused = {.reason = WT_LOST_DAMAGED, .count = feed->refused};

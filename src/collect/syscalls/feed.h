@@ -28,7 +28,7 @@ struct wti_feed_track {
 	bool alive;
 };
 
-struct wti_feed {
+struct wti_syscall_feed {
 	struct wti_sink *sink;
 	void *stream;
 	struct wti_own own;            /* has no folders: there is nothing of ours to find */
@@ -52,11 +52,11 @@ struct wti_feed {
 
 /* `program`: its path; `boot` as in struct wt_identity; `folder`: that it is started in, or NULL.
  */
-void wti_feed_init(struct wti_feed *feed, struct wti_sink *sink, const char *program,
+void wti_feed_init(struct wti_syscall_feed *feed, struct wti_sink *sink, const char *program,
 		   const uint8_t boot[16], const char *folder);
-void wti_feed_take(struct wti_feed *feed, const struct wti_raw *raw, size_t bytes);
+void wti_feed_take(struct wti_syscall_feed *feed, const struct wti_raw *raw, size_t bytes);
 /* No more will come; `lost` records found no room, as the capture counted them. */
-void wti_feed_end(struct wti_feed *feed, uint64_t lost);
-void wti_feed_release(struct wti_feed *feed);
+void wti_feed_end(struct wti_syscall_feed *feed, uint64_t lost);
+void wti_feed_release(struct wti_syscall_feed *feed);
 
 #endif

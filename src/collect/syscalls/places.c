@@ -244,7 +244,8 @@ static bool read_proc(uint32_t pid, const char *what, int32_t fd, char out[PATH_
 /* Before the path: the folder that it begins at. False: not known. */
 static bool begin(struct looking *l, int32_t dirfd, char out[PATH_MAX])
 {
-	const struct wti_process *process = wti_handles_process(&l->places->handles, l->pid);
+	const struct wti_handles_of_process *process =
+		wti_handles_process(&l->places->handles, l->pid);
 	const struct wti_handle *folder = NULL;
 	const char *from = NULL;
 

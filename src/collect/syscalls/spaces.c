@@ -195,7 +195,7 @@ uint32_t wti_spaces_place(const struct wti_spaces *spaces, const struct wti_spac
 {
 	size_t at = first_behind(space, address);
 	const struct wti_mapping *mapping = &space->mappings[at];
-	const struct wti_code *code;
+	const struct wti_mapped_code *code;
 	uint64_t offset;
 
 	if (at == space->count || mapping->begin > address)

@@ -28,7 +28,7 @@ static uint8_t digit(char c)
 	return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-static void tell_code(struct wti_stacks *stacks, struct wti_code *code)
+static void tell_code(struct wti_stacks *stacks, struct wti_mapped_code *code)
 {
 	struct {
 		struct wti_module_definition head;
@@ -56,7 +56,7 @@ static void tell_code(struct wti_stacks *stacks, struct wti_code *code)
 static void tell_stack(struct wti_stacks *stacks, const struct wti_unwound *unwound)
 {
 	for (unsigned i = 0; i < unwound->count; i++) {
-		struct wti_code *code =
+		struct wti_mapped_code *code =
 			unwound->codes[i] ? wti_codes_at(&stacks->spaces.codes, unwound->codes[i])
 					  : NULL;
 

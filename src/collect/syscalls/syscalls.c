@@ -173,7 +173,7 @@ static void take(void *context, const struct wti_raw *raw, size_t bytes)
 }
 
 /* The processes of all threads that live, as far as we know. */
-static size_t list_alive(const struct wti_feed *feed, uint32_t pids[PIDS_MAX])
+static size_t list_alive(const struct wti_syscall_feed *feed, uint32_t pids[PIDS_MAX])
 {
 	size_t count = 0;
 

@@ -38,7 +38,7 @@ struct wti_syscalls_options {
 
 struct wti_syscalls {
 	struct wti_capture capture;
-	struct wti_feed feed;
+	struct wti_syscall_feed feed;
 	struct wti_stacks stacks;          /* if they are wanted */
 	uint64_t lost_stacks;              /* that found no room, when all is over */
 	struct wti_freezer freezer;        /* for when the ring fills faster than we read */

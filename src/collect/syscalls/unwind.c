@@ -264,7 +264,7 @@ static const struct wti_cfi_row *take_frame(struct walk *w, bool was_interrupted
 	uint64_t pc = w->regs[WTI_RAW_PC], address = 0;
 	uint64_t sought = was_interrupted ? pc : pc - 1;
 	uint32_t number = wti_spaces_place(w->spaces, w->space, sought, &address);
-	struct wti_code *code = number ? wti_codes_at(&w->spaces->codes, number) : NULL;
+	struct wti_mapped_code *code = number ? wti_codes_at(&w->spaces->codes, number) : NULL;
 
 	out->codes[out->count] = number;
 	out->frames[out->count++] =

@@ -50,22 +50,32 @@ static bool is(struct wt_text text, const char *word)
 	return text.bytes == strlen(word) && !memcmp(text.data, word, text.bytes);
 }
 
-int wti_steps_event(struct wti_steps *steps, const struct wt_event *event, struct wt_err *err)
+enum wti_context_key wti_context_key(const struct wt_event *event)
 {
 	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
+
+	return is(key, "step")    ? WTI_CONTEXT_STEP
+	       : is(key, "epoch") ? WTI_CONTEXT_EPOCH
+	       : is(key, "stage") ? WTI_CONTEXT_STAGE
+				  : WTI_CONTEXT_OTHER;
+}
+
+int wti_steps_event(struct wti_steps *steps, const struct wt_event *event, struct wt_err *err)
+{
+	enum wti_context_key key = wti_context_key(event);
 	int64_t value = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
 	struct wti_step *entry = entry_of(steps, event);
 
 	if (!entry)
 		return wti_map_failed(&steps->index, err, "tracks to follow their steps");
 	entry->time_ns = event->time_ns;
-	if (is(key, "step")) {
+	if (key == WTI_CONTEXT_STEP) {
 		entry->has_step = true;
 		entry->step = value;
-	} else if (is(key, "epoch")) {
+	} else if (key == WTI_CONTEXT_EPOCH) {
 		entry->has_epoch = true;
 		entry->epoch = value;
-	} else if (is(key, "stage")) {
+	} else if (key == WTI_CONTEXT_STAGE) {
 		struct wt_text text = wt_event_text(event, WT_CONTEXT_FIELD_TEXT);
 
 		snprintf(entry->stage, sizeof(entry->stage), "%.*s",

@@ -8,6 +8,15 @@
 #include "base/map.h"
 #include "label.h"
 
+/* What an event of kind context sets, as far as everybody asks. */
+enum wti_context_key {
+	WTI_CONTEXT_OTHER,
+	WTI_CONTEXT_STEP,
+	WTI_CONTEXT_EPOCH,
+	WTI_CONTEXT_STAGE,
+};
+enum wti_context_key wti_context_key(const struct wt_event *event);
+
 struct wti_step {
 	size_t stream;
 	uint32_t track;

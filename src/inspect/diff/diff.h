@@ -7,9 +7,9 @@
 #ifndef WTI_EFFECTS_DIFF_H
 #define WTI_EFFECTS_DIFF_H
 
+#include "inspect/world/act_order.h"
 #include "inspect/world/effects.h"
 #include "inspect/world/exactness.h"
-#include "inspect/world/order.h"
 
 struct wti_diff_options {
 	bool raw;                        /* names as they were, not as they are in every run */

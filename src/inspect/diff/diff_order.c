@@ -40,7 +40,8 @@ static bool is_told(const struct wti_thing *thing)
 	       thing->type == WTI_THING_PROGRAM;
 }
 
-static uint32_t token_of(struct patch *p, const struct wti_effects *fx, const struct wti_act *act)
+static uint32_t token_of(struct patch *p, const struct wti_effects *fx,
+			 const struct wti_world_act *act)
 {
 	const struct wti_thing *thing = &fx->things[act->thing];
 	uint64_t *slot;
@@ -77,7 +78,7 @@ static void take_part(struct patch *p, struct part *part, const struct wti_effec
 		return;
 	}
 	for (; *at < end; ++*at) {
-		const struct wti_act *act = &actor->acts[*at];
+		const struct wti_world_act *act = &actor->acts[*at];
 
 		if (!is_told(&fx->things[act->thing]))
 			continue;

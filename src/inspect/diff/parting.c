@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "inspect/core/steps.h"
 #include "parting.h"
 #include "trace/query.h"
 
@@ -62,10 +63,9 @@ static void release(struct values *values)
 
 static int take_context(struct values *values, const struct wt_event *event)
 {
-	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
 	uint64_t *slot;
 
-	if (key.bytes != 4 || memcmp(key.data, "step", 4) != 0 ||
+	if (wti_context_key(event) != WTI_CONTEXT_STEP ||
 	    wt_event_u64(event, WT_CONTEXT_FIELD_TYPE) != WT_VALUE_TYPE_INT)
 		return 0;
 	slot = wti_map_number(&values->steps, event->stream);

@@ -8,6 +8,7 @@
 #include "counts.h"
 #include "inspect/core/inspectors.h"
 #include "inspect/core/leader.h"
+#include "inspect/core/steps.h"
 #include "syscall/described.h"
 #include "syscall/record.h"
 
@@ -96,11 +97,6 @@ static void release(void *opaque)
 
 /* ---- Steps and stages ------------------------------------------------------------------------ */
 
-static bool is(struct wt_text text, const char *word)
-{
-	return text.bytes == strlen(word) && !memcmp(text.data, word, text.bytes);
-}
-
 static void end_step(struct state *s)
 {
 	for (size_t i = 0; i < s->counts->counter_count; i++) {
@@ -117,10 +113,10 @@ static void end_step(struct state *s)
 
 static void take_context(struct state *s, const struct wt_event *event)
 {
-	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
-	bool is_step = is(key, "step");
+	enum wti_context_key key = wti_context_key(event);
+	bool is_step = key == WTI_CONTEXT_STEP;
 
-	if (!is_step && !is(key, "stage"))
+	if (!is_step && key != WTI_CONTEXT_STAGE)
 		return;
 	if (is_step && !s->counts->step_count && wti_leader_yields(&s->leader, event)) {
 		s->in_step = false; /* what came before was no step of a rank */

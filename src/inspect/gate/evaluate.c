@@ -41,7 +41,7 @@ void wti_absent(const struct wti_assertion *assertion, struct wti_outcome *outco
 			  what, name);
 }
 
-static void put_number(struct wti_buf *out, double value, enum wti_unit unit)
+static void put_number(struct wti_buf *out, double value, enum wti_gate_unit unit)
 {
 	char text[32];
 
@@ -58,7 +58,7 @@ static void put_number(struct wti_buf *out, double value, enum wti_unit unit)
 		wti_buf_text(out, wti_format_count(text, wti_u64_of(value)));
 }
 
-static void put_limits(const struct wti_assertion *a, enum wti_unit unit,
+static void put_limits(const struct wti_assertion *a, enum wti_gate_unit unit,
 		       struct wti_outcome *outcome)
 {
 	struct wti_buf text;
@@ -76,7 +76,7 @@ static void put_limits(const struct wti_assertion *a, enum wti_unit unit,
 	wti_buf_release(&text);
 }
 
-void wti_judge_number(const struct wti_assertion *a, double value, enum wti_unit unit,
+void wti_judge_number(const struct wti_assertion *a, double value, enum wti_gate_unit unit,
 		      const char *of, struct wti_outcome *outcome)
 {
 	bool is_within = (!a->has_max || value <= a->max) && (!a->has_min || value >= a->min);
@@ -246,7 +246,7 @@ static void count_calls(const struct wti_assertion *a, const struct wti_gate_run
 {
 	const struct wti_counter *counter = a->counter;
 	bool per_step = a->per && !strcmp(a->per, "step");
-	enum wti_unit unit = a->type == WTI_GATE_BYTES ? WTI_UNIT_BYTES : WTI_UNIT_COUNT;
+	enum wti_gate_unit unit = a->type == WTI_GATE_BYTES ? WTI_UNIT_BYTES : WTI_UNIT_COUNT;
 	char of[128];
 
 	if (a->file) {

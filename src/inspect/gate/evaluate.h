@@ -5,7 +5,7 @@
 
 #include "gate.h"
 
-enum wti_unit { WTI_UNIT_COUNT, WTI_UNIT_BYTES, WTI_UNIT_NS, WTI_UNIT_NUMBER };
+enum wti_gate_unit { WTI_UNIT_COUNT, WTI_UNIT_BYTES, WTI_UNIT_NS, WTI_UNIT_NUMBER };
 
 void wti_not_evaluated(struct wti_outcome *outcome, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -13,7 +13,7 @@ void wti_not_evaluated(struct wti_outcome *outcome, const char *format, ...)
 void wti_absent(const struct wti_assertion *assertion, struct wti_outcome *outcome,
 		const char *what, const char *name);
 /* A measured number against min and max. */
-void wti_judge_number(const struct wti_assertion *assertion, double value, enum wti_unit unit,
+void wti_judge_number(const struct wti_assertion *assertion, double value, enum wti_gate_unit unit,
 		      const char *of, struct wti_outcome *outcome);
 /* False, and the outcome says why, if these system calls were not all recorded. `calls` is an
  * expression, NULL: all. */

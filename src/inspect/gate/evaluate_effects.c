@@ -349,7 +349,7 @@ static void add_tallies(const struct wti_assertion *a, const struct wti_gate_run
 
 /* The model keeps extremes of each count, so sums of several lie between bounds. */
 static void judge_steps(const struct wti_assertion *a, const struct wti_gate_run *run,
-			const struct sum *sum, enum wti_unit unit, struct wti_outcome *outcome)
+			const struct sum *sum, enum wti_gate_unit unit, struct wti_outcome *outcome)
 {
 	bool surely = !a->has_max || sum->step_high <= a->max;
 
@@ -379,7 +379,7 @@ void wti_judge_file(const struct wti_assertion *a, const struct wti_gate_run *ru
 {
 	enum wti_arch arch =
 		strcmp(run->effects->arch, "aarch64") ? WTI_ARCH_X86_64 : WTI_ARCH_AARCH64;
-	enum wti_unit unit = a->type == WTI_GATE_BYTES ? WTI_UNIT_BYTES : WTI_UNIT_COUNT;
+	enum wti_gate_unit unit = a->type == WTI_GATE_BYTES ? WTI_UNIT_BYTES : WTI_UNIT_COUNT;
 	struct sum sum = {0};
 	struct wti_call_set calls;
 

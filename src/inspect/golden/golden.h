@@ -13,9 +13,9 @@
 #ifndef WTI_EFFECTS_GOLDEN_H
 #define WTI_EFFECTS_GOLDEN_H
 
+#include "inspect/world/act_order.h"
 #include "inspect/world/effects.h"
 #include "inspect/world/exactness.h"
-#include "inspect/world/order.h"
 #include "inspect/world/range.h"
 
 /* Format 1 has programs without their folders, wherever they are, and no syncs of $CWD itself. */

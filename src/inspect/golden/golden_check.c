@@ -306,10 +306,10 @@ static size_t common_part(const struct wti_sequence *a, const struct wti_sequenc
 }
 
 /* The act of the run that is not where it was; for its place in the source. */
-static const struct wti_act *find_act(const struct wti_checking *c, const struct wti_way *way,
-				      const char *text)
+static const struct wti_world_act *find_act(const struct wti_checking *c, const struct wti_way *way,
+					    const char *text)
 {
-	const struct wti_act *found = NULL;
+	const struct wti_world_act *found = NULL;
 	struct wti_buf words;
 
 	wti_buf_init(&words, 16384);

@@ -466,7 +466,8 @@ void wti_golden_tell_times(const struct wti_checking *c, int64_t quiet_ns)
 }
 
 void wti_golden_tell_order(const struct wti_checking *c, const struct wti_way *way,
-			   const char *expected, const char *actual, const struct wti_act *act)
+			   const char *expected, const char *actual,
+			   const struct wti_world_act *act)
 {
 	struct place place = {.line = 0};
 	bool has_place = act && locate(c, act->stack, &place);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/number.h"
+#include "inspect/core/steps.h"
 #include "inspect/training/calls.h"
 #include "ledger_calls.h"
 #include "syscall/handles.h"
@@ -311,13 +312,12 @@ static void end_step(struct wti_ledger *ledger, struct wti_ledger_process *proce
 
 static void take_context(struct wti_ledger *ledger, const struct wt_event *event)
 {
-	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
 	int64_t step = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
 	uint32_t place = find(&ledger->process_of, wt_reader_identity(event->reader)->pid);
 	const struct wt_track *track = wt_reader_track(event->reader, event->track);
 	struct wti_ledger_process *process;
 
-	if (!place || !track || key.bytes != 4 || memcmp(key.data, "step", 4))
+	if (!place || !track || wti_context_key(event) != WTI_CONTEXT_STEP)
 		return;
 	process = &ledger->processes[place - 1];
 	if (process->step_tid && (process->step_tid != track->tid || process->step == step))

@@ -37,7 +37,7 @@ double wti_wilson(uint64_t for_count, uint64_t against_count)
 
 enum wti_unit wti_unit_of(const struct wti_tables *tables)
 {
-	struct wti_sources programs = {0}, runs = {0};
+	struct wti_origins programs = {0}, runs = {0};
 
 	for (size_t i = 0; i < tables->entry_count; i++)
 		for (uint32_t j = 0; j < tables->entries[i].cell_count; j++) {
@@ -49,8 +49,8 @@ enum wti_unit wti_unit_of(const struct wti_tables *tables)
 	return wti_sources_count(&runs) > 1 ? WTI_UNIT_RUN : WTI_UNIT_STEPS;
 }
 
-double wti_units(enum wti_unit unit, const struct wti_sources *programs,
-		 const struct wti_sources *runs, uint64_t step_count)
+double wti_units(enum wti_unit unit, const struct wti_origins *programs,
+		 const struct wti_origins *runs, uint64_t step_count)
 {
 	switch (unit) {
 	case WTI_UNIT_PROGRAM:
@@ -64,12 +64,12 @@ double wti_units(enum wti_unit unit, const struct wti_sources *programs,
 
 /* Those that never were for it in one circumstance, and those that were not always. */
 static void add_against(uint32_t form, const struct wti_cell *of_total,
-			const struct wti_cell *of_fact, struct wti_sources *programs,
-			struct wti_sources *runs, uint64_t *steps)
+			const struct wti_cell *of_fact, struct wti_origins *programs,
+			struct wti_origins *runs, uint64_t *steps)
 {
-	static const struct wti_sources none;
+	static const struct wti_origins none;
 	uint64_t against = wti_against_count(form, of_total->count, of_fact ? of_fact->count : 0);
-	struct wti_sources more;
+	struct wti_origins more;
 
 	if (!against)
 		return;

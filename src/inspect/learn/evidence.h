@@ -25,8 +25,8 @@ double wti_wilson(uint64_t for_count, uint64_t against_count);
 
 /* What the tables allow to count by. */
 enum wti_unit wti_unit_of(const struct wti_tables *tables);
-double wti_units(enum wti_unit unit, const struct wti_sources *programs,
-		 const struct wti_sources *runs, uint64_t step_count);
+double wti_units(enum wti_unit unit, const struct wti_origins *programs,
+		 const struct wti_origins *runs, uint64_t step_count);
 
 struct wti_evidence {
 	double all;     /* observations with such an occasion */
@@ -38,7 +38,7 @@ struct wti_evidence wti_evidence_of(const struct wti_tables *tables, enum wti_un
 
 /* The same of some circumstances: add them one by one. */
 struct wti_weighing {
-	struct wti_sources programs, runs, against_programs, against_runs;
+	struct wti_origins programs, runs, against_programs, against_runs;
 	uint64_t steps, against_steps;
 };
 

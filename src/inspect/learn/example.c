@@ -43,7 +43,7 @@ static bool can_be_missing(uint32_t form)
 	return form != WTI_FORM_RANGE;
 }
 
-enum wti_outcome wti_outcome_of(uint32_t form, bool is_said, bool is_within)
+enum wti_example_outcome wti_outcome_of(uint32_t form, bool is_said, bool is_within)
 {
 	if (can_be_missing(form))
 		return is_said ? WTI_OUTCOME_FOR : WTI_OUTCOME_AGAINST;

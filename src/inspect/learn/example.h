@@ -26,7 +26,7 @@ struct wti_example_taker {
 
 void wti_examples(const struct wti_occasion *occasion, const struct wti_example_taker *taker);
 
-enum wti_outcome {
+enum wti_example_outcome {
 	WTI_OUTCOME_NONE, /* it says nothing about the hypothesis */
 	WTI_OUTCOME_FOR,
 	WTI_OUTCOME_AGAINST,
@@ -34,7 +34,7 @@ enum wti_outcome {
 
 /* Of one occasion of the subject, in the circumstances of the hypothesis. `is_within`: of a
  * measure, whether it lies within the bounds. */
-enum wti_outcome wti_outcome_of(uint32_t form, bool is_said, bool is_within);
+enum wti_example_outcome wti_outcome_of(uint32_t form, bool is_said, bool is_within);
 /* The same of many, for who has counted them: how many of `all` occasions are against what was said
  * of `said_count` of them. */
 uint64_t wti_against_count(uint32_t form, uint64_t all, uint64_t said_count);

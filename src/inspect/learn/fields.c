@@ -28,7 +28,7 @@ static const char *const parts[WTI_PART_COUNT] = {
 };
 
 static uint32_t name_field(struct wti_scene *scene, const struct wti_value_row *value,
-			   enum wti_part part)
+			   enum wti_field_part part)
 {
 	const char *name = wti_symbol_text(scene->symbols, value->name);
 	const char *side = value->position < 0 ? "result" : "";
@@ -43,7 +43,8 @@ static uint32_t name_field(struct wti_scene *scene, const struct wti_value_row *
 	return wti_symbol_word(scene->symbols, text);
 }
 
-uint32_t wti_field(struct wti_scene *scene, const struct wti_value_row *value, enum wti_part part)
+uint32_t wti_field(struct wti_scene *scene, const struct wti_value_row *value,
+		   enum wti_field_part part)
 {
 	uint32_t position = (uint32_t)(value->position + 1) & 0xfff;
 	uint64_t *slot = wti_map_number(&scene->fields, (uint64_t)value->name << 24 |
@@ -57,7 +58,7 @@ uint32_t wti_field(struct wti_scene *scene, const struct wti_value_row *value, e
 }
 
 static void say_if(struct wti_scene *scene, bool is, const struct wti_value_row *value,
-		   enum wti_part part)
+		   enum wti_field_part part)
 {
 	if (is)
 		wti_say(scene, WTI_FORM_TRUE, wti_field(scene, value, part), 0);
@@ -211,9 +212,9 @@ const char *wti_field_sort(const char *name)
 
 bool wti_field_is_of_contents(const char *name)
 {
-	static const enum wti_part contents[] = {WTI_PART_VARIED, WTI_PART_NEGATIVE,
-						 WTI_PART_NONZERO, WTI_PART_SPARSE,
-						 WTI_PART_NOT_DISTRIBUTION};
+	static const enum wti_field_part contents[] = {WTI_PART_VARIED, WTI_PART_NEGATIVE,
+						       WTI_PART_NONZERO, WTI_PART_SPARSE,
+						       WTI_PART_NOT_DISTRIBUTION};
 	const char *part = wti_field_sort(name);
 
 	for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++)
@@ -224,7 +225,7 @@ bool wti_field_is_of_contents(const char *name)
 
 /* ---- Consequences --------------------------------------------------------------------------- */
 
-static bool is_part(const char *part, enum wti_part of)
+static bool is_part(const char *part, enum wti_field_part of)
 {
 	return !strcmp(part, parts[of]);
 }
@@ -237,7 +238,7 @@ static bool is_exact(const char *dtype)
 
 static bool part_implies(const char *part, const char *value, const char *follows)
 {
-	static const enum wti_part known[][2] = {
+	static const enum wti_field_part known[][2] = {
 		{WTI_PART_FINITE, WTI_PART_NO_NAN},
 		{WTI_PART_SPARSE, WTI_PART_NONZERO},
 		{WTI_PART_NEGATIVE, WTI_PART_NONZERO},

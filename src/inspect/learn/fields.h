@@ -9,7 +9,7 @@
 
 #include "scene.h"
 
-enum wti_part {
+enum wti_field_part {
 	WTI_PART_ITSELF,
 	WTI_PART_DTYPE,
 	WTI_PART_NDIM,
@@ -29,7 +29,8 @@ enum wti_part {
 };
 
 /* The name of a part of an argument (or a return); a symbol. */
-uint32_t wti_field(struct wti_scene *scene, const struct wti_value_row *value, enum wti_part part);
+uint32_t wti_field(struct wti_scene *scene, const struct wti_value_row *value,
+		   enum wti_field_part part);
 /* What is true of a tensor. */
 void wti_say_tensor(struct wti_scene *scene, const struct wti_value_row *value, bool with_contents);
 /* What two tensors have in common. */

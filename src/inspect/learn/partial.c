@@ -54,7 +54,7 @@ static void write_vector(struct writing *writing, const struct wti_vector *vecto
 	wti_buf_byte(writing->out, '\n');
 }
 
-static void write_sources(struct wti_json *json, const struct wti_sources *sources)
+static void write_sources(struct wti_json *json, const struct wti_origins *sources)
 {
 	wti_json_array(json);
 	for (uint32_t i = 0; i < WTI_SOURCE_BITS; i++)
@@ -248,7 +248,7 @@ static int read_vector(struct reading *reading, const struct wti_doc *doc)
 	return 0;
 }
 
-static bool read_sources(const struct wti_doc *doc, struct wti_sources *sources)
+static bool read_sources(const struct wti_doc *doc, struct wti_origins *sources)
 {
 	if (!doc || doc->type != WTI_DOC_ARRAY)
 		return false;

@@ -170,7 +170,7 @@ static void add_support(struct wti_support *support, const struct example *examp
 static struct wti_support support_of(const struct search *search, const struct set *set)
 {
 	struct wti_support support = {0};
-	struct wti_sources runs = {0}, programs = {0};
+	struct wti_origins runs = {0}, programs = {0};
 
 	for (uint32_t i = 0; i < search->count; i++) {
 		if (!in_set(set, i))
@@ -199,7 +199,7 @@ static bool is_enough(const struct wti_support *support, const struct wti_demand
 
 static double units_of(const struct search *search, const struct set *set)
 {
-	struct wti_sources runs = {0}, programs = {0};
+	struct wti_origins runs = {0}, programs = {0};
 	uint64_t steps = 0;
 
 	for (uint32_t i = 0; i < search->count; i++) {
@@ -397,7 +397,7 @@ static struct wti_support whole_support(const struct wti_entry *entry,
 					const struct wti_demand *demand, double *ret_units)
 {
 	struct wti_support support = {0};
-	struct wti_sources runs = {0}, programs = {0};
+	struct wti_origins runs = {0}, programs = {0};
 
 	for (uint32_t i = 0; i < entry->cell_count; i++) {
 		support.for_count += entry->cells[i].count;

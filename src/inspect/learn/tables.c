@@ -16,23 +16,23 @@
 
 /* ---- Sets of sources ------------------------------------------------------------------------ */
 
-void wti_sources_add(struct wti_sources *sources, uint32_t hash)
+void wti_sources_add(struct wti_origins *sources, uint32_t hash)
 {
 	uint32_t bit = hash % WTI_SOURCE_BITS;
 
 	sources->bits[bit / 64] |= 1ull << (bit % 64);
 }
 
-void wti_sources_merge(struct wti_sources *sources, const struct wti_sources *other)
+void wti_sources_merge(struct wti_origins *sources, const struct wti_origins *other)
 {
 	for (size_t i = 0; i < WTI_SOURCE_BITS / 64; i++)
 		sources->bits[i] |= other->bits[i];
 }
 
-struct wti_sources wti_sources_without(const struct wti_sources *sources,
-				       const struct wti_sources *other)
+struct wti_origins wti_sources_without(const struct wti_origins *sources,
+				       const struct wti_origins *other)
 {
-	struct wti_sources result;
+	struct wti_origins result;
 
 	for (size_t i = 0; i < WTI_SOURCE_BITS / 64; i++)
 		result.bits[i] = sources->bits[i] & ~other->bits[i];
@@ -40,7 +40,7 @@ struct wti_sources wti_sources_without(const struct wti_sources *sources,
 }
 
 /* Linear counting. */
-uint32_t wti_sources_count(const struct wti_sources *sources)
+uint32_t wti_sources_count(const struct wti_origins *sources)
 {
 	double clear = WTI_SOURCE_BITS;
 

@@ -27,16 +27,16 @@ enum {
  * How many different runs, or programs, without remembering which: a bit for each hash. The number
  * is estimated from the bits that are still clear; up to a dozen it is nearly always exact.
  */
-struct wti_sources {
+struct wti_origins {
 	uint64_t bits[WTI_SOURCE_BITS / 64];
 };
 
-void wti_sources_add(struct wti_sources *sources, uint32_t hash);
-void wti_sources_merge(struct wti_sources *sources, const struct wti_sources *other);
-uint32_t wti_sources_count(const struct wti_sources *sources);
+void wti_sources_add(struct wti_origins *sources, uint32_t hash);
+void wti_sources_merge(struct wti_origins *sources, const struct wti_origins *other);
+uint32_t wti_sources_count(const struct wti_origins *sources);
 /* Those that are in the one and not in the other. */
-struct wti_sources wti_sources_without(const struct wti_sources *sources,
-				       const struct wti_sources *other);
+struct wti_origins wti_sources_without(const struct wti_origins *sources,
+				       const struct wti_origins *other);
 
 struct wti_cell {
 	uint32_t vector; /* place in vectors */
@@ -44,8 +44,8 @@ struct wti_cell {
 	uint64_t step_count; /* different steps, as far as one after the other tells */
 	int64_t last_step;
 	double low, high; /* of measures */
-	struct wti_sources runs, programs;
-	struct wti_sources against_runs, against_programs; /* where it did not always hold */
+	struct wti_origins runs, programs;
+	struct wti_origins against_runs, against_programs; /* where it did not always hold */
 };
 
 struct wti_entry_key {

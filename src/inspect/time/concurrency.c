@@ -21,13 +21,13 @@ void wti_concurrency_release(struct wti_concurrency *c)
 	*c = (struct wti_concurrency){0};
 }
 
-static bool before(struct wti_moment a, struct wti_moment b)
+static bool before(struct wti_concurrency_change a, struct wti_concurrency_change b)
 {
 	return a.ns < b.ns || (a.ns == b.ns && a.change < b.change);
 }
 
 /* Looked for from the end: moments come nearly in order. */
-static size_t place_of(const struct wti_concurrency *c, struct wti_moment moment)
+static size_t place_of(const struct wti_concurrency *c, struct wti_concurrency_change moment)
 {
 	size_t low = 0, high = c->count;
 
@@ -51,7 +51,7 @@ static size_t place_of(const struct wti_concurrency *c, struct wti_moment moment
 	return low;
 }
 
-static void insert(struct wti_concurrency *c, struct wti_moment moment)
+static void insert(struct wti_concurrency *c, struct wti_concurrency_change moment)
 {
 	size_t at = place_of(c, moment);
 
@@ -100,8 +100,8 @@ int wti_concurrency_add(struct wti_concurrency *c, int64_t from_ns, int64_t to_n
 		if (from_ns >= to_ns)
 			return 0;
 	}
-	insert(c, (struct wti_moment){from_ns, 1});
-	insert(c, (struct wti_moment){to_ns, -1});
+	insert(c, (struct wti_concurrency_change){from_ns, 1});
+	insert(c, (struct wti_concurrency_change){to_ns, -1});
 	return 0;
 }
 

@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct wti_moment {
+struct wti_concurrency_change {
 	int64_t ns;
 	int32_t change; /* ends sort before beginnings */
 };
 
 struct wti_concurrency {
-	struct wti_moment *moments; /* sorted */
+	struct wti_concurrency_change *moments; /* sorted */
 	size_t count;
 	size_t capacity;
 	size_t ceiling;

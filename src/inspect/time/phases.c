@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "inspect/core/label.h"
+#include "inspect/core/steps.h"
 #include "phases.h"
 #include "samples.h"
 
@@ -139,10 +140,9 @@ static int end_step(struct wti_phase_track *track, int64_t now_ns)
 
 static int take_context(struct wti_phase_track *track, const struct wt_event *event)
 {
-	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
 	int r = 0;
 
-	if (key.bytes != 4 || memcmp(key.data, "step", 4) != 0)
+	if (wti_context_key(event) != WTI_CONTEXT_STEP)
 		return 0;
 	settle(track, event->time_ns);
 	if (track->in_step && track->has_begun)

@@ -19,6 +19,7 @@
 #include "inspect/core/inspectors.h"
 #include "inspect/core/label.h"
 #include "inspect/core/sketch.h"
+#include "inspect/core/steps.h"
 #include "syscalls.h"
 
 #define ROWS_MAX 100000u
@@ -116,10 +117,9 @@ static struct wt_text name_of(uint32_t arch, uint32_t nr, char out[WTI_LABEL_BYT
 
 static void take_step(struct state *s, const struct wt_event *event)
 {
-	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
 	uint64_t *step;
 
-	if (key.bytes != 4 || memcmp(key.data, "step", 4))
+	if (wti_context_key(event) != WTI_CONTEXT_STEP)
 		return;
 	step = wti_map_number(&s->steps, wt_reader_identity(event->reader)->pid);
 	if (step) /* one process too many has none */

@@ -32,7 +32,7 @@ static uint64_t *slot_of(struct wti_map *map, struct wt_text name)
 			    name.bytes < NAME_BYTES_MAX ? name.bytes : NAME_BYTES_MAX);
 }
 
-static struct wti_value *entry_of(struct wti_values *values, const struct wt_event *event)
+static struct wti_named_value *entry_of(struct wti_values *values, const struct wt_event *event)
 {
 	uint64_t *slot = slot_of(&values->counters, wt_event_text(event, WT_COUNTER_FIELD_NAME));
 	struct wt_text unit;
@@ -44,7 +44,7 @@ static struct wti_value *entry_of(struct wti_values *values, const struct wt_eve
 	if (wti_grow(&values->entries, values->entry_count + 1, &values->entry_capacity, NAMES_MAX))
 		return NULL;
 	unit = wt_event_text(event, WT_COUNTER_FIELD_UNIT);
-	values->entries[values->entry_count] = (struct wti_value){0};
+	values->entries[values->entry_count] = (struct wti_named_value){0};
 	snprintf(values->entries[values->entry_count].unit, sizeof(values->entries->unit), "%.*s",
 		 (int)(unit.bytes < 31 ? unit.bytes : 31), unit.data);
 	*slot = ++values->entry_count;
@@ -53,7 +53,7 @@ static struct wti_value *entry_of(struct wti_values *values, const struct wt_eve
 
 int wti_values_counter(struct wti_values *values, const struct wt_event *event, struct wt_err *err)
 {
-	struct wti_value *v = entry_of(values, event);
+	struct wti_named_value *v = entry_of(values, event);
 	double number = wt_event_f64(event, WT_COUNTER_FIELD_VALUE);
 
 	if (!v) {
@@ -107,7 +107,7 @@ static void counters_table(const struct wti_values *values, struct wt_result *re
 	wt_table_column(table, "max", "max", WT_CELL_NUMBER);
 	for (size_t i = 0; i < values->counters.count && (!limit || i < limit); i++) {
 		const struct wti_map_entry *name = &values->counters.entries[i];
-		const struct wti_value *v;
+		const struct wti_named_value *v;
 
 		if (!name->value)
 			continue;

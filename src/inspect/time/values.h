@@ -10,7 +10,7 @@
 
 #include "base/map.h"
 
-struct wti_value {
+struct wti_named_value {
 	uint64_t count;
 	uint64_t finite_count;
 	double first, last, min, max, mean; /* min, max and mean of the finite ones */
@@ -20,7 +20,7 @@ struct wti_value {
 
 struct wti_values {
 	struct wti_map counters; /* name: entry plus one */
-	struct wti_value *entries;
+	struct wti_named_value *entries;
 	size_t entry_count, entry_capacity;
 	struct wti_map marks;    /* name: how often */
 	uint64_t overflow_count; /* events of names that found no room */

@@ -7,8 +7,8 @@
 #include <xxhash.h>
 
 #include "base/grow.h"
-#include "names.h"
 #include "state.h"
+#include "traincheck_names.h"
 
 #define NAME_BYTES 1024
 #define PENDING_MAX (1u << 22)

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "entry.h"
-#include "names.h"
+#include "traincheck_names.h"
 
 #define NAME_BYTES 1024
 #define INDEX_MAX 4096

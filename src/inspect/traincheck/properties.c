@@ -7,8 +7,8 @@
 #include "base/grow.h"
 #include "base/json_read.h"
 #include "inspect/learn/scene.h"
-#include "names.h"
 #include "state.h"
+#include "traincheck_names.h"
 
 #define CONTEXTS_MAX (1u << 20)
 #define KEY_BYTES 1024

@@ -6,7 +6,7 @@
 
 struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream)
 {
-	const struct wti_process *process = wti_process_at(training, stream);
+	const struct wti_trained_process *process = wti_process_at(training, stream);
 
 	return (struct wti_moment){
 		.training = training,
@@ -178,4 +178,33 @@ const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol)
 bool wti_stage_is(const struct wti_moment *moment, const char *stage)
 {
 	return !strcmp(wti_moment_text(moment, moment->scope.stage), stage);
+}
+
+bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model)
+{
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
+
+		if (parameter->stream == stream && parameter->owner == model &&
+		    parameter->step_count)
+			return true;
+	}
+	return false;
+}
+
+bool wti_module_is_frozen(const struct wti_training *training, size_t stream, uint32_t module)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
+
+		if (parameter->stream != stream || parameter->module != module ||
+		    parameter->is_buffer)
+			continue;
+		if (parameter->requires_grad)
+			return false;
+		has_any = true;
+	}
+	return has_any;
 }

@@ -125,4 +125,10 @@ uint64_t wti_call_hash(const struct wti_call *call, bool is_return);
 void wti_digest_read(struct wti_digest_row *ret, struct wti_symbols *symbols,
 		     const struct wt_event *event);
 
+/* A tensor of which the statistics were recorded, and that has elements. */
+static inline bool wti_value_is_measured(const struct wti_value_row *value)
+{
+	return value && value->digest.count && !(value->digest.flags & WTI_TENSOR_NO_STATISTICS);
+}
+
 #endif

@@ -9,10 +9,10 @@
 #define MEMBERS_MAX (1u << 20) /* of one optimizer */
 #define NAME_BYTES 1024
 
-struct wti_process *wti_training_process(struct wti_training *training, size_t stream)
+struct wti_trained_process *wti_training_process(struct wti_training *training, size_t stream)
 {
 	while (stream >= training->processes.count) {
-		struct wti_process *process = wti_steady_add(&training->processes);
+		struct wti_trained_process *process = wti_steady_add(&training->processes);
 
 		if (!process)
 			return NULL;

@@ -6,7 +6,7 @@
 #include "training.h"
 
 /* Made when first asked for; NULL: no room. */
-struct wti_process *wti_training_process(struct wti_training *training, size_t stream);
+struct wti_trained_process *wti_training_process(struct wti_training *training, size_t stream);
 struct wti_object *wti_object_of(struct wti_training *training, size_t stream, uint32_t name);
 struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t stream, uint32_t owner,
 				       uint32_t name);

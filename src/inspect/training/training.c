@@ -125,7 +125,7 @@ static void step_begins(struct wti_training *training, struct wti_object *optimi
 /* Which optimizer's a call of backward() serves is known only later: all get it. */
 static void count_backward(struct wti_training *training, const struct wti_call *call)
 {
-	struct wti_process *process = wti_training_process(training, call->stream);
+	struct wti_trained_process *process = wti_training_process(training, call->stream);
 
 	if (process)
 		process->backward_count++;
@@ -158,7 +158,7 @@ static void note_use(struct wti_training *training, struct wti_call *call,
 static void begun(void *self, struct wti_call *call, const struct wti_call *parent)
 {
 	struct wti_training *training = self;
-	struct wti_process *process = wti_training_process(training, call->stream);
+	struct wti_trained_process *process = wti_training_process(training, call->stream);
 	struct wti_object *object = object_of_call(training, call);
 	enum wti_moment_type type = type_of(training, call, object);
 
@@ -183,7 +183,7 @@ static void begun(void *self, struct wti_call *call, const struct wti_call *pare
 static void step_ended(struct wti_training *training, const struct wti_call *call,
 		       const struct wti_object *optimizer)
 {
-	struct wti_process *process = wti_training_process(training, call->stream);
+	struct wti_trained_process *process = wti_training_process(training, call->stream);
 
 	if (!process || call->exception)
 		return;
@@ -242,7 +242,7 @@ static void ended(void *self, struct wti_call *call, const struct wti_call *pare
 
 /* ---- States --------------------------------------------------------------------------------- */
 
-static void stepped(struct wti_training *training, struct wti_process *process)
+static void stepped(struct wti_training *training, struct wti_trained_process *process)
 {
 	struct wti_object *optimizer = wti_object_at(training, process->stepping - 1);
 
@@ -401,7 +401,7 @@ static void take_counter(struct wti_training *training, const struct wt_event *e
 {
 	struct wti_moment moment =
 		moment_of(training, WTI_MOMENT_LOSS, event->stream, event->track);
-	struct wti_process *process = wti_training_process(training, event->stream);
+	struct wti_trained_process *process = wti_training_process(training, event->stream);
 	uint32_t name = wti_symbol_of(training->symbols, event, WT_COUNTER_FIELD_NAME);
 
 	if (strcmp(wti_symbol_text(training->symbols, name), "loss") || !process)
@@ -487,7 +487,7 @@ int wti_training_init(struct wti_training *training,
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	wti_symbols_init(training->symbols);
 	wti_calls_init(&training->calls, training->symbols);
-	wti_steady_init(&training->processes, sizeof(struct wti_process), STREAMS_MAX);
+	wti_steady_init(&training->processes, sizeof(struct wti_trained_process), STREAMS_MAX);
 	wti_steady_init(&training->objects, sizeof(struct wti_object), OBJECTS_MAX);
 	wti_steady_init(&training->parameters, sizeof(struct wti_parameter), PARAMETERS_MAX);
 	wti_map_init(&training->object_index, OBJECTS_MAX);
@@ -531,7 +531,7 @@ int wti_training_event(struct wti_training *training, const struct wt_event *eve
 		       struct wt_err *err)
 {
 	struct wti_listener listener = listener_of(training);
-	struct wti_process *process = wti_training_process(training, event->stream);
+	struct wti_trained_process *process = wti_training_process(training, event->stream);
 
 	if (!process)
 		return wti_err(err, WT_E_NOMEM, "out of memory");

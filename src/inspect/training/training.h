@@ -112,7 +112,7 @@ struct wti_parameter {
 	struct wti_digest_row grad_statistics;
 };
 
-struct wti_process {
+struct wti_trained_process {
 	size_t stream;
 	const struct wt_reader *reader; /* its definitions */
 	struct wti_scope scope;         /* where it last was */
@@ -159,7 +159,7 @@ struct wti_training;
 struct wti_moment {
 	enum wti_moment_type type;
 	const struct wti_training *training;
-	const struct wti_process *process;
+	const struct wti_trained_process *process;
 	struct wti_scope scope;
 	const struct wti_call *call;   /* of which it is a moment */
 	const struct wti_call *parent; /* around that */
@@ -184,7 +184,7 @@ struct wti_training {
 	struct wti_symbols *symbols;
 	struct wti_calls calls;
 	/* Moments and rules keep pointers to what is in these three. */
-	struct wti_steady processes; /* struct wti_process, by stream */
+	struct wti_steady processes; /* struct wti_trained_process, by stream */
 	struct wti_steady objects;
 	struct wti_steady parameters;
 	struct wti_map object_index;    /* stream and name: place plus one */
@@ -212,9 +212,10 @@ void wti_training_finish(struct wti_training *training);
 /* ---- Asking --------------------------------------------------------------------------------- */
 
 /* By place, which has to be below the count. */
-static inline struct wti_process *wti_process_at(const struct wti_training *training, size_t place)
+static inline struct wti_trained_process *wti_process_at(const struct wti_training *training,
+							 size_t place)
 {
-	return wti_steady_at(&training->processes, place, sizeof(struct wti_process));
+	return wti_steady_at(&training->processes, place, sizeof(struct wti_trained_process));
 }
 
 static inline struct wti_object *wti_object_at(const struct wti_training *training, size_t place)
@@ -261,5 +262,10 @@ const struct wti_object *wti_training_object(const struct wti_training *training
 					     uint32_t name);
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol);
 bool wti_stage_is(const struct wti_moment *moment, const char *stage);
+
+/* Whether an optimizer has stepped parameters of this model. */
+bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model);
+/* All its own parameters, at least one, do not require a gradient. */
+bool wti_module_is_frozen(const struct wti_training *training, size_t stream, uint32_t module);
 
 #endif

@@ -216,7 +216,7 @@ static void prepare_close(struct wti_doing *d)
 
 void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid)
 {
-	const struct wti_process *process = wti_handles_process(&s->handles, pid);
+	const struct wti_handles_of_process *process = wti_handles_process(&s->handles, pid);
 
 	for (size_t fd = 0; process && fd < process->descriptor_count; fd++) {
 		uint32_t index = process->descriptors[fd].handle;

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "deeds.h"
 #include "inspect/core/inspectors.h"
+#include "inspect/core/steps.h"
 
 #define RAW_NAMES_MAX (1u << 18)
 #define TRACKS_MAX (1u << 20)
@@ -146,14 +147,14 @@ static void give_way(struct wti_effects_state *s)
 /* The track that leads tells steps, and stages, for all: ranks go in step with it. */
 static void take_context(struct wti_effects_state *s, const struct wt_event *event)
 {
-	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
-	bool is_step = is(key, "step");
+	enum wti_context_key key = wti_context_key(event);
+	bool is_step = key == WTI_CONTEXT_STEP;
 
 	if (is_step && s->fx->step_count <= 1 && wti_leader_yields(&s->leader, event))
 		give_way(s);
 	if (s->leader.is_known && !wti_leads(&s->leader, event))
 		return;
-	if (is(key, "stage"))
+	if (key == WTI_CONTEXT_STAGE)
 		take_stage(s, wt_event_text(event, WT_CONTEXT_FIELD_TEXT));
 	if (!is_step)
 		return;

@@ -130,11 +130,11 @@ struct wti_actor {
 	bool ended;
 	char command[32]; /* of a process: the last program that it became */
 	/* What it did, in order. */
-	struct wti_act *acts;
+	struct wti_world_act *acts;
 	size_t act_count, act_capacity;
 };
 
-struct wti_act {
+struct wti_world_act {
 	uint32_t thing;
 	uint32_t deed;  /* WTI_DEED_CALL and above, or a deed that matters more than its call */
 	uint32_t stack; /* as in struct wti_site; 0: not known */

@@ -555,7 +555,7 @@ void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed)
 		return;
 	}
 	actor->acts[actor->act_count++] =
-		(struct wti_act){thing, deed, s->stack, (uint32_t)s->fx->step_count};
+		(struct wti_world_act){thing, deed, s->stack, (uint32_t)s->fx->step_count};
 	s->fx->act_count++;
 }
 

@@ -30,7 +30,7 @@
 struct csv_file {
 	uint16_t kind;
 	uint16_t field_count;
-	struct wti_sink sink;
+	struct wti_export_sink sink;
 };
 
 struct csv {
@@ -40,7 +40,7 @@ struct csv {
 	struct wti_field_keys keys;
 	struct wti_heads heads;
 	bool folder;
-	struct wti_sink sink; /* of the one file */
+	struct wti_export_sink sink; /* of the one file */
 	struct csv_file *files;
 	size_t file_count;
 };
@@ -185,7 +185,7 @@ static int file_of(struct csv *csv, uint16_t kind, struct csv_file **ret_file, s
 /* ,train.c:41 (step) */
 static void put_source(struct csv *csv, struct wti_buf *out, const struct wt_event *event)
 {
-	struct wti_place place;
+	struct wti_source_place place;
 
 	WTI_PUT(out, ",");
 	if (!wti_sources_of(csv->export->sources, event, &place))

@@ -22,7 +22,7 @@ struct wti_sources; /* show/source.h */
 struct wti_export {
 	const struct wt_trace *trace;
 	const struct wt_query *query; /* what of it is wanted */
-	struct wti_sink *sink;        /* open, unless the exporter opens files of its own */
+	struct wti_export_sink *sink; /* open, unless the exporter opens files of its own */
 	const char *path;             /* what is to be made; "-": standard output */
 	bool force;                   /* may replace what is there */
 	bool fd_names;                /* of system calls: what descriptors refer to */
@@ -62,7 +62,7 @@ const struct wti_exporter *wti_exporter_by_name(const char *name);
 struct wti_export_job {
 	const struct wti_exporter *exporter;
 	struct wti_export export;
-	struct wti_sink sink;
+	struct wti_export_sink sink;
 	void *state;
 	struct wti_sources *sources;
 	struct wti_native *native;

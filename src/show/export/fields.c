@@ -57,7 +57,7 @@ static const struct wti_kind_keys *keys_of(struct wti_field_keys *keys, const st
 static void put_source(struct wti_buf *out, const struct wt_event *event,
 		       struct wti_sources *sources)
 {
-	struct wti_place place;
+	struct wti_source_place place;
 
 	if (!wti_sources_of(sources, event, &place))
 		return;

@@ -24,7 +24,7 @@ struct wti_edge {
 	bool ended;
 };
 
-struct wti_launch {
+struct wti_flow_launch {
 	uint64_t correlation;
 	uint64_t id; /* 0: the slot is free */
 	int64_t time_ns;
@@ -324,13 +324,13 @@ static size_t launch_slot(const struct wti_flows *flows, size_t stream, uint64_t
 }
 
 /* The slot that has it, or the free one where it would be. */
-static struct wti_launch *find_launch(const struct wti_flows *flows, size_t stream,
-				      uint64_t correlation)
+static struct wti_flow_launch *find_launch(const struct wti_flows *flows, size_t stream,
+					   uint64_t correlation)
 {
 	size_t at = launch_slot(flows, stream, correlation);
 
 	for (;; at = (at + 1) & (flows->launch_slots - 1)) {
-		struct wti_launch *launch = &flows->launches[at];
+		struct wti_flow_launch *launch = &flows->launches[at];
 
 		if (!launch->id || (launch->correlation == correlation && launch->stream == stream))
 			return launch;
@@ -350,7 +350,7 @@ static bool grow_launches(struct wti_flows *flows)
 	if (!bigger.launches)
 		return false;
 	for (size_t i = 0; i < flows->launch_slots; i++) {
-		const struct wti_launch *old = &flows->launches[i];
+		const struct wti_flow_launch *old = &flows->launches[i];
 
 		if (old->id)
 			*find_launch(&bigger, old->stream, old->correlation) = *old;
@@ -363,7 +363,7 @@ static bool grow_launches(struct wti_flows *flows)
 uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t correlation,
 			  int64_t time_ns)
 {
-	struct wti_launch *launch;
+	struct wti_flow_launch *launch;
 
 	if (!grow_launches(flows)) {
 		flows->left_out_count++;
@@ -373,19 +373,19 @@ uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t corre
 	if (launch->id)
 		return 0; /* told twice: one arrow is enough */
 	flows->launch_count++;
-	*launch = (struct wti_launch){correlation, LAUNCH_IDS + flows->launch_next++, time_ns,
-				      (uint32_t)stream};
+	*launch = (struct wti_flow_launch){correlation, LAUNCH_IDS + flows->launch_next++, time_ns,
+					   (uint32_t)stream};
 	return launch->id;
 }
 
 /* Frees the slot and closes the gap, so that what follows is still found. */
-static void forget_launch(struct wti_flows *flows, struct wti_launch *launch)
+static void forget_launch(struct wti_flows *flows, struct wti_flow_launch *launch)
 {
 	size_t mask = flows->launch_slots - 1;
 	size_t gap = (size_t)(launch - flows->launches);
 
 	for (size_t at = (gap + 1) & mask; flows->launches[at].id; at = (at + 1) & mask) {
-		const struct wti_launch *next = &flows->launches[at];
+		const struct wti_flow_launch *next = &flows->launches[at];
 		size_t home = launch_slot(flows, next->stream, next->correlation);
 
 		if (((at - home) & mask) < ((at - gap) & mask))
@@ -400,7 +400,7 @@ static void forget_launch(struct wti_flows *flows, struct wti_launch *launch)
 void wti_flows_of(struct wti_flows *flows, size_t stream, uint64_t correlation, int64_t time_ns,
 		  struct wti_flow_ends *ret_ends)
 {
-	struct wti_launch *launch = find_launch(flows, stream, correlation);
+	struct wti_flow_launch *launch = find_launch(flows, stream, correlation);
 
 	ret_ends->out_count = 0;
 	ret_ends->in_count = 0;

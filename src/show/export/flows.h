@@ -34,7 +34,7 @@ struct wti_flow_ends {
 };
 
 struct wti_edge;
-struct wti_launch;
+struct wti_flow_launch;
 
 struct wti_flows {
 	struct wti_edge *edges;
@@ -44,8 +44,8 @@ struct wti_flows {
 	size_t edge_capacity;
 	size_t near_from; /* where the last search ended: the next is near */
 	size_t near_to;
-	struct wti_launch *launches; /* a hash table */
-	size_t launch_slots;         /* a power of two */
+	struct wti_flow_launch *launches; /* a hash table */
+	size_t launch_slots;              /* a power of two */
 	size_t launch_count;
 	uint64_t launch_next;    /* number of the next arrow */
 	uint64_t left_out_count; /* arrows beyond a ceiling */

@@ -108,7 +108,7 @@ static int event(void *state, const struct wt_event *event, struct wt_err *err)
 {
 	struct html *html = state;
 	const struct wti_syscall *call = &html->calls.call;
-	struct wti_place source;
+	struct wti_source_place source;
 	int r = wti_traced_take(&html->calls, event, err);
 	bool failed = call->result < 0 && call->result >= -4095;
 

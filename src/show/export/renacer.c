@@ -61,7 +61,7 @@ static void put_arguments(struct renacer *renacer)
 static void put_source(struct renacer *renacer, const struct wt_event *event)
 {
 	struct wti_json *json = &renacer->json;
-	struct wti_place source;
+	struct wti_source_place source;
 
 	if (!wti_sources_of(renacer->calls.export->sources, event, &source))
 		return;

@@ -53,11 +53,11 @@ int wti_put_in_place(const char *temporary, const char *path, bool force, struct
 	return rename(temporary, path) ? wti_err_errno(err, "cannot write", path) : 0;
 }
 
-int wti_sink_open(struct wti_sink *sink, const char *path, bool force, struct wt_err *err)
+int wti_sink_open(struct wti_export_sink *sink, const char *path, bool force, struct wt_err *err)
 {
 	int status;
 
-	*sink = (struct wti_sink){.fd = -1, .spill_bytes = WTI_SINK_BUFFER};
+	*sink = (struct wti_export_sink){.fd = -1, .spill_bytes = WTI_SINK_BUFFER};
 	wti_buf_init(&sink->buf, WTI_SINK_CEILING);
 	if (!strcmp(path, "-")) {
 		sink->fd = STDOUT_FILENO;
@@ -82,7 +82,7 @@ int wti_sink_open(struct wti_sink *sink, const char *path, bool force, struct wt
 	return 0;
 }
 
-static int write_out(struct wti_sink *sink)
+static int write_out(struct wti_export_sink *sink)
 {
 	const char *text = (const char *)sink->buf.data;
 	size_t bytes = sink->buf.bytes;
@@ -101,7 +101,7 @@ static int write_out(struct wti_sink *sink)
 	return r;
 }
 
-int wti_sink_flush(struct wti_sink *sink, struct wt_err *err)
+int wti_sink_flush(struct wti_export_sink *sink, struct wt_err *err)
 {
 	int status = wti_buf_status(&sink->buf);
 
@@ -120,7 +120,7 @@ int wti_sink_flush(struct wti_sink *sink, struct wt_err *err)
 	return 0;
 }
 
-int wti_sink_commit(struct wti_sink *sink, bool force, struct wt_err *err)
+int wti_sink_commit(struct wti_export_sink *sink, bool force, struct wt_err *err)
 {
 	int status = wti_sink_flush(sink, err);
 
@@ -138,7 +138,7 @@ int wti_sink_commit(struct wti_sink *sink, bool force, struct wt_err *err)
 	return 0;
 }
 
-void wti_sink_release(struct wti_sink *sink)
+void wti_sink_release(struct wti_export_sink *sink)
 {
 	if (sink->path && sink->fd >= 0)
 		close(sink->fd);
@@ -147,5 +147,5 @@ void wti_sink_release(struct wti_sink *sink)
 	free(sink->temporary);
 	free(sink->path);
 	wti_buf_release(&sink->buf);
-	*sink = (struct wti_sink){.fd = -1};
+	*sink = (struct wti_export_sink){.fd = -1};
 }

@@ -18,7 +18,7 @@
 /* One event with texts of the largest size, escaped, fits. */
 #define WTI_SINK_CEILING (1u << 28)
 
-struct wti_sink {
+struct wti_export_sink {
 	struct wti_buf buf; /* what is written next; append to it */
 	int fd;
 	char *path;      /* NULL: standard output */
@@ -35,15 +35,15 @@ int wti_check_absent(const char *path, bool force, struct wt_err *err);
 /* Gives a finished file its name. */
 int wti_put_in_place(const char *temporary, const char *path, bool force, struct wt_err *err);
 
-int wti_sink_open(struct wti_sink *sink, const char *path, bool force, struct wt_err *err);
+int wti_sink_open(struct wti_export_sink *sink, const char *path, bool force, struct wt_err *err);
 /* Writes everything that is in the buffer. */
-int wti_sink_flush(struct wti_sink *sink, struct wt_err *err);
-int wti_sink_commit(struct wti_sink *sink, bool force, struct wt_err *err);
+int wti_sink_flush(struct wti_export_sink *sink, struct wt_err *err);
+int wti_sink_commit(struct wti_export_sink *sink, bool force, struct wt_err *err);
 /* Whatever is not committed is gone. Zeroed memory is fine, too. */
-void wti_sink_release(struct wti_sink *sink);
+void wti_sink_release(struct wti_export_sink *sink);
 
 /* To be called after each event: writes the buffer when it is full enough. */
-static inline int wti_sink_spill(struct wti_sink *sink, struct wt_err *err)
+static inline int wti_sink_spill(struct wti_export_sink *sink, struct wt_err *err)
 {
 	if (sink->buf.bytes < sink->spill_bytes && !sink->buf.status)
 		return 0;

@@ -22,7 +22,7 @@ struct text { /* of a call, or of another line; freed with the last line that ha
 	char data[]; /* the call or the line, then the result */
 };
 
-struct wti_line {
+struct wti_strace_line {
 	int64_t time_ns;
 	struct text *text;
 	uint32_t tid;
@@ -57,14 +57,14 @@ void wti_lines_release(struct wti_lines *lines)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static void write_result(struct wti_buf *out, size_t begin, const struct wti_line *line)
+static void write_result(struct wti_buf *out, size_t begin, const struct wti_strace_line *line)
 {
 	wti_decode_pad(out, begin);
 	wti_buf_append(out, line->text->data + line->text->bytes, line->result_bytes);
 }
 
 /* `is_last`: nothing follows, so that nothing has cut it. */
-static void write_begin(struct wti_buf *out, const struct wti_line *line, bool is_last)
+static void write_begin(struct wti_buf *out, const struct wti_strace_line *line, bool is_last)
 {
 	wti_buf_append(out, line->text->data, line->text->entry_bytes);
 	wti_buf_text(out, is_last && line->text->goes_on ? " <detached ...>" : " <unfinished ...>");
@@ -72,7 +72,7 @@ static void write_begin(struct wti_buf *out, const struct wti_line *line, bool i
 		wti_buf_append(out, line->text->data + line->text->bytes, line->result_bytes);
 }
 
-static void write_end(struct wti_buf *out, size_t begin, const struct wti_line *line)
+static void write_end(struct wti_buf *out, size_t begin, const struct wti_strace_line *line)
 {
 	const struct text *text = line->text;
 	const char *paren = memchr(text->data, '(', text->bytes);
@@ -87,7 +87,7 @@ static void write_end(struct wti_buf *out, size_t begin, const struct wti_line *
 /* The oldest line; and the next, if that is the other half of the same call. */
 static void write_oldest(struct wti_lines *lines)
 {
-	const struct wti_line *line = &lines->all[lines->first], *next = line + 1;
+	const struct wti_strace_line *line = &lines->all[lines->first], *next = line + 1;
 	bool is_whole = line->type == LINE_BEGIN && lines->count > 1 && next->text == line->text;
 	struct wti_buf *out = lines->out;
 	size_t begin = out->bytes;
@@ -113,9 +113,9 @@ static void write_oldest(struct wti_lines *lines)
 /* ---- Keeping order --------------------------------------------------------------------------- */
 
 /* Behind all that are not later. */
-static void insert(struct wti_lines *lines, const struct wti_line *line)
+static void insert(struct wti_lines *lines, const struct wti_strace_line *line)
 {
-	struct wti_line *at;
+	struct wti_strace_line *at;
 
 	while (lines->count >= WTI_LINES_MAX ||
 	       (lines->count && lines->bytes > WTI_LINES_BYTES_MAX))
@@ -155,11 +155,11 @@ void wti_lines_call(struct wti_lines *lines, const struct wti_line_call *call)
 {
 	struct text *text =
 		keep(lines, call->text, call->text_bytes, call->result, call->result_bytes);
-	struct wti_line line = {.time_ns = call->start_ns,
-				.text = text,
-				.tid = call->tid,
-				.type = LINE_BEGIN,
-				.result_bytes = (uint32_t)call->result_bytes};
+	struct wti_strace_line line = {.time_ns = call->start_ns,
+				       .text = text,
+				       .tid = call->tid,
+				       .type = LINE_BEGIN,
+				       .result_bytes = (uint32_t)call->result_bytes};
 
 	if (!text)
 		return;
@@ -181,7 +181,7 @@ void wti_lines_put(struct wti_lines *lines, uint32_t tid, int64_t time_ns, const
 		   size_t bytes)
 {
 	struct text *text = keep(lines, data, bytes, NULL, 0);
-	struct wti_line line = {.time_ns = time_ns, .text = text, .tid = tid};
+	struct wti_strace_line line = {.time_ns = time_ns, .text = text, .tid = tid};
 
 	if (!text)
 		return;

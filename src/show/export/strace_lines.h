@@ -23,14 +23,14 @@
 #define WTI_LINES_MAX 65536
 #define WTI_LINES_BYTES_MAX (64u << 20)
 
-struct wti_line; /* strace_lines.c */
+struct wti_strace_line; /* strace_lines.c */
 
 struct wti_lines {
 	struct wti_buf *out;
 	/* What stands before each line. */
 	void (*lead)(void *context, struct wti_buf *out, uint32_t tid, int64_t time_ns);
 	void *context;
-	struct wti_line *all; /* in order; from `first` on */
+	struct wti_strace_line *all; /* in order; from `first` on */
 	size_t first, count;
 	size_t bytes;       /* of their texts */
 	int64_t written_ns; /* of the last line that is written */

@@ -40,7 +40,8 @@ static void put_handle(struct wti_buf *out, const struct wti_handle *handle)
 static bool name_of(const void *opaque, int32_t fd, struct wt_text *ret_name)
 {
 	struct wti_traced *calls = (struct wti_traced *)opaque;
-	const struct wti_process *process = wti_handles_process(&calls->handles, calls->pid);
+	const struct wti_handles_of_process *process =
+		wti_handles_process(&calls->handles, calls->pid);
 	const struct wti_handle *handle = NULL;
 
 	if (fd >= 0)

@@ -58,7 +58,7 @@ static struct wt_text stack_text(const struct wt_event *event, struct wti_buf *s
 {
 	const struct wti_frame *frames = NULL;
 	size_t count = wti_sources_frames(sources, event, &frames);
-	struct wti_place source;
+	struct wti_source_place source;
 
 	wti_buf_clear(scratch);
 	for (size_t i = 0; i < count; i++) {

@@ -64,24 +64,6 @@ static void tell_evaluation(struct wti_scene *scene, const struct wti_moment *mo
 	wti_tell(scene);
 }
 
-/* Whether a module has parameters, and none of them is trained. */
-static bool is_frozen(const struct wti_scene *scene, const struct wti_call *module)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < scene->training->parameters.count; i++) {
-		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
-
-		if (parameter->stream != module->stream || parameter->module != module->object ||
-		    parameter->is_buffer)
-			continue;
-		if (parameter->requires_grad)
-			return false;
-		any = true;
-	}
-	return any;
-}
-
 /* A normalisation whose parameters stay, within a model that is being trained: its statistics stay
  * too, unless it is the average of one that is trained. */
 static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
@@ -91,7 +73,7 @@ static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment
 
 	if ((!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) ||
 	    !strstr(wti_symbol_text(scene->symbols, function), "batch_norm") ||
-	    !is_frozen(scene, call) ||
+	    !wti_module_is_frozen(scene->training, call->stream, call->object) ||
 	    (call->is_shut_off && wti_has_trained_twin(moment, call->object)))
 		return;
 	wti_occasion(scene, &wti_relation_mode, moment, wti_scene_word(scene, "layer with modes"),

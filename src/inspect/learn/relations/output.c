@@ -8,6 +8,7 @@
 
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
+#include "inspect/training/dtype.h"
 #include "relations.h"
 
 #define ADDITION "addition in place"
@@ -64,15 +65,9 @@ static int added_sign(const struct wti_call *call, const struct wti_symbols *sym
 	return !strcmp(callee, "Tensor.add_") || !strcmp(callee, "Tensor.__iadd__");
 }
 
-static bool is_float(uint32_t dtype)
-{
-	return dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16 || dtype == WT_DTYPE_F32 ||
-	       dtype == WT_DTYPE_F64;
-}
-
 static bool is_read(const struct wti_value_row *value)
 {
-	return value && is_float(value->digest.dtype) && value->digest.count > 1 &&
+	return value && wti_dtype_is_float(value->digest.dtype) && value->digest.count > 1 &&
 	       !(value->digest.flags & WTI_TENSOR_NO_STATISTICS) && !value->digest.nan &&
 	       !value->digest.inf;
 }

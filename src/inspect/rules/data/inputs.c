@@ -4,17 +4,12 @@
 #include <math.h>
 
 #include "inspect/judge/rule.h"
+#include "inspect/training/dtype.h"
 #include "inspect/training/slots.h"
 
 static void release_slots(void *state)
 {
 	wti_slots_release(state);
-}
-
-static bool is_float(uint32_t dtype)
-{
-	return dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16 || dtype == WT_DTYPE_F32 ||
-	       dtype == WT_DTYPE_F64;
 }
 
 /* The first input of a model that is called by itself; NULL: not measured. */
@@ -77,12 +72,13 @@ static void judge_range(struct wti_case *account, const struct range *range,
 	double here = sqrt(input->m2 / (double)input->count);
 	double shift = fabs(input->mean - range->mean);
 
-	if (is_float(input->dtype) != is_float(range->dtype))
+	if (wti_dtype_is_float(input->dtype) != wti_dtype_is_float(range->dtype))
 		wti_violated(account, moment, moment->object->name,
 			     "in training its input was %s, here it is %s",
-			     is_float(range->dtype) ? "of floating point" : "of integers",
-			     is_float(input->dtype) ? "of floating point" : "of integers");
-	else if (!is_float(input->dtype) || spread == 0)
+			     wti_dtype_is_float(range->dtype) ? "of floating point" : "of integers",
+			     wti_dtype_is_float(input->dtype) ? "of floating point"
+							      : "of integers");
+	else if (!wti_dtype_is_float(input->dtype) || spread == 0)
 		return;
 	else if (here > times_apart * spread || here * times_apart < spread ||
 		 shift > times_apart * spread || is_aside(input, spread, here, shift))
@@ -142,7 +138,7 @@ static void see_zeros(struct wti_case *account, void *state, const struct wti_mo
 	const struct wti_digest_row *input = input_of(moment);
 	struct zeros *zeros;
 
-	if (!input || !is_training(moment) || !is_float(input->dtype))
+	if (!input || !is_training(moment) || !wti_dtype_is_float(input->dtype))
 		return;
 	zeros = wti_slot_of_object(state, moment->object, sizeof(*zeros));
 	if (!zeros)

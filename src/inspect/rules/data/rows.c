@@ -8,7 +8,7 @@
 enum { ROWS_TO_TELL = 3, ROWS_TO_NOTE = 16 };
 
 /* Nearly all of them. */
-static bool is_most(const struct wti_tally *tally)
+static bool is_most(const struct wti_sampled_tally *tally)
 {
 	return tally->seen * 20 >= tally->rows * 19;
 }
@@ -125,7 +125,7 @@ static void judge_evaluation(struct wti_case *account, struct wti_sampled_model 
 		wti_held(account);
 	evaluation->kept.name = 0;
 	for (uint32_t i = 0; i < model->input_count; i++)
-		model->inputs[i].all = (struct wti_tally){0};
+		model->inputs[i].all = (struct wti_sampled_tally){0};
 }
 
 static struct source *source_of(struct overlap *overlap, const struct wti_moment *moment)

@@ -162,7 +162,7 @@ static bool ends_at(const struct wti_input *input, uint32_t times)
 
 bool wti_input_is_copied(const struct wti_input *input)
 {
-	const struct wti_tally *all = &input->all;
+	const struct wti_sampled_tally *all = &input->all;
 	uint64_t repeated = sum(input->settled, 2, WTI_TIMES - 1, true);
 
 	if (input->epoch < 0 || !input->settled_rows)
@@ -274,6 +274,6 @@ void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept)
 			for (uint32_t j = 0; j < WTI_TIMES; j++)
 				input->all.seen_at[j] += input->call.seen_at[j];
 		}
-		input->call = (struct wti_tally){0};
+		input->call = (struct wti_sampled_tally){0};
 	}
 }

@@ -17,7 +17,7 @@ enum { WTI_INPUTS_MAX = 16 }; /* of a model; more are not judged by */
 
 enum { WTI_TIMES = 64 }; /* how often a content comes in an epoch; the last stands for more */
 
-struct wti_tally {
+struct wti_sampled_tally {
 	uint64_t rows, seen;         /* seen: trained on before */
 	uint32_t seen_at[WTI_TIMES]; /* those by how often they came in the last epoch */
 };
@@ -30,7 +30,7 @@ struct wti_input {
 	uint64_t trained, repeated; /* rows in training; those that occur in the epoch again */
 	uint32_t contents[WTI_TIMES]; /* different ones, by how often they came in this epoch */
 	double rate;                  /* the highest share of repeated rows in an epoch before */
-	struct wti_tally call, all;   /* of this evaluation call; of those that were kept */
+	struct wti_sampled_tally call, all; /* of this evaluation call; of those that were kept */
 	/* As training stood when this evaluation began. */
 	uint32_t settled[WTI_TIMES]; /* contents */
 	uint64_t settled_rows;

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
+#include "inspect/training/dtype.h"
 #include "inspect/training/slots.h"
 
 /* Facts of a module: what torch's own attributes say. */
@@ -166,11 +167,6 @@ struct padded {
 	uint32_t streak;
 };
 
-static bool is_integer(uint32_t dtype)
-{
-	return dtype >= WT_DTYPE_U8 && dtype <= WT_DTYPE_I64;
-}
-
 static uint64_t words_of(const struct wti_moment *moment)
 {
 	const struct wti_training *training = moment->training;
@@ -191,7 +187,8 @@ static void note_embedding(struct axes *axes, struct padded *padded,
 	const struct facts *facts = facts_of(&axes->modules, moment->call);
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 
-	if (!has_fact(facts, FACT_PADDING, 0) || !input || !is_integer(input->digest.dtype) ||
+	if (!has_fact(facts, FACT_PADDING, 0) || !input ||
+	    !wti_dtype_is_integer(input->digest.dtype) ||
 	    input->digest.flags & WTI_TENSOR_NO_STATISTICS)
 		return;
 	if (!padded->words)
@@ -221,7 +218,7 @@ static const struct wti_value_row *words_in(const struct padded *padded,
 	const struct wti_value_row *target = wti_call_tensor(moment->call, false, 1);
 	struct wti_shape shape;
 
-	if (!input || !target || !is_integer(target->digest.dtype) ||
+	if (!input || !target || !wti_dtype_is_integer(target->digest.dtype) ||
 	    target->digest.flags & WTI_TENSOR_NO_STATISTICS || !padded->has_padding)
 		return NULL;
 	shape = wti_value_shape(moment, input);

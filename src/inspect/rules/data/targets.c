@@ -3,13 +3,9 @@
  */
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
+#include "inspect/training/dtype.h"
 #include "inspect/training/shape.h"
 #include "inspect/training/slots.h"
-
-static bool is_integer(uint32_t dtype)
-{
-	return dtype >= WT_DTYPE_U8 && dtype <= WT_DTYPE_I64;
-}
 
 /* Classes in a loss that expects them; NULL: not measured. */
 static const struct wti_value_row *classes_of(const struct wti_moment *moment)
@@ -19,7 +15,7 @@ static const struct wti_value_row *classes_of(const struct wti_moment *moment)
 	if (moment->call->what != WTI_CALLEE_CROSS_ENTROPY && moment->call->what != WTI_CALLEE_NLL)
 		return NULL;
 	target = wti_call_tensor(moment->call, false, 1);
-	if (!target || !is_integer(target->digest.dtype) || !target->digest.count ||
+	if (!target || !wti_dtype_is_integer(target->digest.dtype) || !target->digest.count ||
 	    target->digest.flags & WTI_TENSOR_NO_STATISTICS)
 		return NULL;
 	return target;
@@ -238,7 +234,7 @@ static void note_given(struct copied *copied, const struct wti_call *call)
 		return;
 	copied->is_any_used = false;
 	for (uint32_t n = 0; (value = wti_call_tensor(call, false, n)); n++)
-		if (is_integer(value->digest.dtype))
+		if (wti_dtype_is_integer(value->digest.dtype))
 			wti_recent_add(&copied->given, call, value, !n);
 }
 
@@ -246,8 +242,8 @@ static void note_used(struct copied *copied, const struct wti_call *call)
 {
 	const struct wti_value_row *value = wti_call_tensor(call, false, 0);
 
-	if (!value || !is_integer(value->digest.dtype) || call->what != WTI_CALLEE_OTHER ||
-	    !wti_recent_find(&copied->given, value))
+	if (!value || !wti_dtype_is_integer(value->digest.dtype) ||
+	    call->what != WTI_CALLEE_OTHER || !wti_recent_find(&copied->given, value))
 		return;
 	wti_recent_add(&copied->used, call, value, 0);
 	copied->is_any_used = true;

@@ -92,7 +92,7 @@ struct chained {
 };
 
 /* Steps of optimizers, or where there are none, calls of backward(). */
-static uint64_t progress_of(const struct wti_process *process)
+static uint64_t progress_of(const struct wti_trained_process *process)
 {
 	return process->step_count ? process->step_count : process->backward_count;
 }

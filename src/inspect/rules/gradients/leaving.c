@@ -2,6 +2,7 @@
 /* Rules about tensors that leave torch and come back: gradients do not follow. */
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
+#include "inspect/training/dtype.h"
 
 /* ---- WT-GRAPH-004: through numpy ------------------------------------------------------------ */
 
@@ -19,12 +20,6 @@ struct trip {
 static bool is_training(const struct wti_call *call)
 {
 	return call && call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
-}
-
-static bool is_float(uint32_t dtype)
-{
-	return dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16 || dtype == WT_DTYPE_F32 ||
-	       dtype == WT_DTYPE_F64;
 }
 
 static void note_call(struct trip *trip, const struct wti_moment *moment)
@@ -45,7 +40,7 @@ static void note_call(struct trip *trip, const struct wti_moment *moment)
 	else if (call->what == WTI_CALLEE_TO_NUMPY)
 		trip->has_left |= wti_recent_find(&trip->cut, given) != NULL;
 	else if (call->what == WTI_CALLEE_FROM_NUMPY && trip->has_left && result &&
-		 is_float(result->digest.dtype))
+		 wti_dtype_is_float(result->digest.dtype))
 		wti_recent_add(&trip->rebuilt, call, result, 0);
 }
 

@@ -9,11 +9,6 @@ static void release_slots(void *state)
 	wti_slots_release(state);
 }
 
-static bool is_measured(const struct wti_value_row *value)
-{
-	return value && value->digest.count && !(value->digest.flags & WTI_TENSOR_NO_STATISTICS);
-}
-
 /* ---- WT-LOSS-009: targets that are no probabilities ----------------------------------------- */
 
 enum { CALLS_TO_TELL = 2 };
@@ -28,7 +23,7 @@ static void see_outside(struct wti_case *account, void *state, const struct wti_
 		return;
 	target = wti_call_tensor(moment->call, false, 1);
 	streak = wti_slot(state, wti_line_of(moment->call), sizeof(*streak));
-	if (!is_measured(target) || !streak)
+	if (!wti_value_is_measured(target) || !streak)
 		return;
 	if (target->digest.min >= -beyond && target->digest.max <= 1 + beyond) {
 		*streak = 0;
@@ -81,7 +76,7 @@ static void see_cut(struct wti_case *account, void *state, const struct wti_mome
 	if (call->what != WTI_CALLEE_CROSS_ENTROPY)
 		return;
 	input = wti_call_tensor(call, false, 0);
-	if (!is_measured(input))
+	if (!wti_value_is_measured(input))
 		return;
 	made = wti_recent_find(&cut->results, input);
 	if (!made) {
@@ -136,8 +131,9 @@ static void see_itself(struct wti_case *account, void *state, const struct wti_m
 		return;
 	a = wti_call_tensor(call, false, 0);
 	b = wti_call_tensor(call, false, 1);
-	if (!is_measured(a) || !is_measured(b) || !are_in_graph(a, b) || a->digest.count < 2 ||
-	    a->digest.shape != b->digest.shape || a->digest.min == a->digest.max ||
+	if (!wti_value_is_measured(a) || !wti_value_is_measured(b) || !are_in_graph(a, b) ||
+	    a->digest.count < 2 || a->digest.shape != b->digest.shape ||
+	    a->digest.min == a->digest.max ||
 	    (a->digest.flags | b->digest.flags) & WTI_TENSOR_NO_HASH)
 		return;
 	streak = wti_slot(state, wti_line_of(call), sizeof(*streak));

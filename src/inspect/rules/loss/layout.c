@@ -8,6 +8,7 @@
 
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
+#include "inspect/training/dtype.h"
 #include "inspect/training/slots.h"
 
 static void release_slots(void *state)
@@ -125,19 +126,15 @@ struct orders {
 	struct wti_recent targets; /* integers that were flattened: the shape before */
 };
 
-static bool is_integer(uint32_t dtype)
-{
-	return dtype >= WT_DTYPE_U8 && dtype <= WT_DTYPE_I64;
-}
-
 /* A matrix of integers becomes a vector with the same bytes. */
 static void note_flattened(struct orders *orders, const struct wti_moment *moment)
 {
 	const struct wti_value_row *from = wti_call_tensor(moment->call, false, 0);
 	const struct wti_value_row *to = wti_call_tensor(moment->call, true, 0);
 
-	if (from && to && is_integer(from->digest.dtype) && from->digest.hash == to->digest.hash &&
-	    wti_value_shape(moment, from).rank == 2 && wti_value_shape(moment, to).rank == 1)
+	if (from && to && wti_dtype_is_integer(from->digest.dtype) &&
+	    from->digest.hash == to->digest.hash && wti_value_shape(moment, from).rank == 2 &&
+	    wti_value_shape(moment, to).rank == 1)
 		wti_recent_add(&orders->targets, moment->call, from, 0);
 }
 

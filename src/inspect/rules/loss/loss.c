@@ -11,11 +11,6 @@ static void release_slots(void *state)
 	wti_slots_release(state);
 }
 
-static bool is_measured(const struct wti_value_row *value)
-{
-	return value && !(value->digest.flags & WTI_TENSOR_NO_STATISTICS) && value->digest.count;
-}
-
 static struct wti_shape shape_of(const struct wti_moment *moment, const struct wti_value_row *value)
 {
 	return wti_shape_read(wti_moment_text(moment, value->digest.shape));
@@ -56,7 +51,7 @@ static void see_probabilities(struct wti_case *account, void *state,
 	    call->what != WTI_CALLEE_DIVERGENCE)
 		return;
 	input = wti_call_tensor(call, false, 0);
-	if (!is_measured(input))
+	if (!wti_value_is_measured(input))
 		return;
 	streak = wti_slot(state, wti_line_of(call), sizeof(*streak));
 	if (!streak)
@@ -226,7 +221,7 @@ static void see_logarithms(struct wti_case *account, void *state, const struct w
 		return;
 	input = wti_call_tensor(call, false, 0);
 	/* Probabilities are another rule's. */
-	if (!is_measured(input) || are_probabilities(moment, input, false))
+	if (!wti_value_is_measured(input) || are_probabilities(moment, input, false))
 		return;
 	streak = wti_slot(state, wti_line_of(call), sizeof(*streak));
 	if (!streak)

@@ -4,6 +4,7 @@
 
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
+#include "inspect/training/dtype.h"
 #include "inspect/training/slots.h"
 
 /* ---- WT-MASK-001: the wrong way round ------------------------------------------------------- */
@@ -168,17 +169,12 @@ struct tokens {
 	uint32_t streak;
 };
 
-static bool is_integer(uint32_t dtype)
-{
-	return dtype >= WT_DTYPE_U8 && dtype <= WT_DTYPE_I64;
-}
-
 static void note_slice(struct tokens *tokens, const struct wti_call *call)
 {
 	const struct wti_value_row *whole = wti_call_tensor(call, false, 0);
 	const struct wti_value_row *part = wti_call_tensor(call, true, 0);
 
-	if (whole && part && is_integer(whole->digest.dtype) &&
+	if (whole && part && wti_dtype_is_integer(whole->digest.dtype) &&
 	    part->digest.count < whole->digest.count)
 		wti_recent_add(&tokens->slices, call, part, (uint32_t)whole->digest.hash | 1);
 }

@@ -124,19 +124,6 @@ static void release_evaluation(void *state)
 	wti_slots_release(&evaluation->running);
 }
 
-/* Whether an optimizer has stepped parameters of this model. */
-static bool is_trained(const struct wti_moment *moment, uint32_t model)
-{
-	for (size_t i = 0; i < moment->training->parameters.count; i++) {
-		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
-
-		if (parameter->stream == moment->process->stream && parameter->owner == model &&
-		    parameter->step_count)
-			return true;
-	}
-	return false;
-}
-
 /*
  * What happens around every step without gradients belongs to the training: targets of a slow
  * copy, samples of a generator. What happens now and then is an evaluation.
@@ -146,7 +133,8 @@ static void judge_call(struct wti_case *account, struct evaluation *evaluation,
 {
 	struct wti_moment outermost = *moment; /* where the program evaluates */
 
-	if (evaluation->is_with || !is_trained(moment, running->object))
+	if (evaluation->is_with ||
+	    !wti_model_is_trained(moment->training, moment->process->stream, running->object))
 		return;
 	evaluation->is_with = true;
 	outermost.call = &running->call;
@@ -213,24 +201,6 @@ struct norm {
 	uint32_t steps;    /* in a row, frozen and in training mode */
 };
 
-/* All its own parameters, at least one, do not require a gradient. */
-static bool is_frozen(const struct wti_moment *moment, uint32_t module)
-{
-	bool has_any = false;
-
-	for (size_t i = 0; i < moment->training->parameters.count; i++) {
-		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
-
-		if (parameter->stream != moment->process->stream || parameter->module != module ||
-		    parameter->is_buffer)
-			continue;
-		if (parameter->requires_grad)
-			return false;
-		has_any = true;
-	}
-	return has_any;
-}
-
 /* "key.1.weight" -> "1.weight" */
 static const char *name_below(const struct wti_moment *moment,
 			      const struct wti_parameter *parameter)
@@ -278,7 +248,7 @@ static void judge_norm(struct wti_case *account, struct norm *norm, const struct
 	norm->called_train = false;
 	if (norm->is_shut_off && wti_has_trained_twin(moment, norm->object))
 		return;
-	if (!is_frozen(moment, norm->object)) {
+	if (!wti_module_is_frozen(moment->training, moment->process->stream, norm->object)) {
 		norm->steps = 0;
 		wti_held(account);
 	} else if (++norm->steps >= STEPS_TO_TELL) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "inspect/judge/rule.h"
+#include "inspect/training/dtype.h"
 #include "inspect/training/slots.h"
 
 static void release_slots(void *state)
@@ -172,11 +173,6 @@ const struct wti_rule wti_rule_num_001 = {
 
 enum { STEPS_TO_TELL = 3 };
 
-static bool is_half(uint32_t dtype)
-{
-	return dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16;
-}
-
 /* In half precision, with a gradient, and yet unchanged. */
 static void see_rounding(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
@@ -188,7 +184,8 @@ static void see_rounding(struct wti_case *account, void *state, const struct wti
 		uint32_t *still = wti_slot_of_parameter(state, parameter, sizeof(*still));
 		double lr;
 
-		if (!still || !is_half(parameter->dtype) || parameter->grad != WTI_GRAD_NONZERO ||
+		if (!still || !wti_dtype_is_half(parameter->dtype) ||
+		    parameter->grad != WTI_GRAD_NONZERO ||
 		    !wti_parameter_lr(moment->training, parameter, &lr) || lr <= 0)
 			continue;
 		*still = parameter->moved ? 0 : *still + 1;
@@ -263,7 +260,8 @@ static void see_autocast(struct wti_case *account, void *state, const struct wti
 		return;
 	input = wti_call_tensor(call, false, 0);
 	result = wti_call_tensor(call, true, 0);
-	if (!input || !result || !is_half(input->digest.dtype) || !has_matrix(state, moment))
+	if (!input || !result || !wti_dtype_is_half(input->digest.dtype) ||
+	    !has_matrix(state, moment))
 		return;
 	if (result->digest.dtype == WT_DTYPE_F32 || result->digest.dtype == WT_DTYPE_F64)
 		wti_violated(account, moment, call->object,
@@ -331,7 +329,7 @@ static void see_addition(struct wti_case *account, void *state, const struct wti
 		return;
 	to = wti_call_tensor(call, false, 0);
 	what = wti_call_tensor(call, false, 1);
-	if (!to || !what || !is_half(to->digest.dtype) || to->digest.count < 2 ||
+	if (!to || !what || !wti_dtype_is_half(to->digest.dtype) || to->digest.count < 2 ||
 	    what->digest.count != to->digest.count ||
 	    (to->digest.flags | what->digest.flags) & WTI_TENSOR_NO_STATISTICS)
 		return;

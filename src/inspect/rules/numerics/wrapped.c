@@ -20,11 +20,6 @@ static double values_of(uint32_t dtype)
 	}
 }
 
-static bool is_measured(const struct wti_value_row *value)
-{
-	return value && value->digest.count && !(value->digest.flags & WTI_TENSOR_NO_STATISTICS);
-}
-
 /* The mean of the other operand: of a tensor of the same shape, or a number. */
 static bool operand_of(const struct wti_call *call, const struct wti_value_row *first,
 		       double *ret_mean)
@@ -33,7 +28,7 @@ static bool operand_of(const struct wti_call *call, const struct wti_value_row *
 
 	if (!other)
 		return wti_call_as_number(call, WTI_SYMBOL_NONE, 1, ret_mean);
-	if (!is_measured(other) || other->digest.shape != first->digest.shape)
+	if (!wti_value_is_measured(other) || other->digest.shape != first->digest.shape)
 		return false;
 	*ret_mean = other->digest.mean;
 	return true;
@@ -71,7 +66,7 @@ static void see_wrapped(struct wti_case *account, void *state, const struct wti_
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
 	double expected, values;
 
-	if (!is_measured(first) || !is_measured(result) ||
+	if (!wti_value_is_measured(first) || !wti_value_is_measured(result) ||
 	    first->digest.count != result->digest.count)
 		return;
 	values = values_of(result->digest.dtype);

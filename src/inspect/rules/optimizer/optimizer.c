@@ -4,15 +4,10 @@
 #include <string.h>
 
 #include "inspect/judge/rule.h"
+#include "inspect/training/dtype.h"
 #include "inspect/training/slots.h"
 
 enum { STEPS_TO_TELL = 2 };
-
-static bool is_half(uint32_t dtype)
-{
-	return dtype == WT_DTYPE_F16 || dtype == WT_DTYPE_BF16 || dtype == WT_DTYPE_F8E4M3 ||
-	       dtype == WT_DTYPE_F8E5M2;
-}
 
 static void release_slots(void *state)
 {
@@ -35,7 +30,7 @@ static bool must_move(const struct wti_training *training, const struct wti_para
 	double lr;
 
 	if (parameter->grad != WTI_GRAD_NONZERO || parameter->placement ||
-	    is_half(parameter->dtype) || !wti_parameter_lr(training, parameter, &lr))
+	    wti_dtype_is_narrow(parameter->dtype) || !wti_parameter_lr(training, parameter, &lr))
 		return false;
 	if (!parameter->has_statistics || !parameter->has_grad_statistics)
 		return false;

@@ -358,18 +358,6 @@ struct stranger {
 	bool is_called; /* since the last step */
 };
 
-static bool is_trained(const struct wti_training *training, size_t stream, uint32_t owner)
-{
-	for (size_t i = 0; i < training->parameters.count; i++) {
-		const struct wti_parameter *parameter = wti_parameter_at(training, i);
-
-		if (parameter->stream == stream && parameter->owner == owner &&
-		    parameter->step_count)
-			return true;
-	}
-	return false;
-}
-
 /* A parameter of it that requires a gradient; NULL: none, or one is in an optimizer. */
 static const struct wti_parameter *free_parameter(const struct wti_training *training,
 						  size_t stream, uint32_t owner)
@@ -435,7 +423,7 @@ static void see_strangers(struct wti_case *account, void *state, const struct wt
 			continue;
 		stranger->is_called = false;
 		parameter = free_parameter(moment->training, stream, stranger->name);
-		if (!parameter || !is_trained(moment->training, stream, stranger->host) ||
+		if (!parameter || !wti_model_is_trained(moment->training, stream, stranger->host) ||
 		    wti_model_is_part_of(moment->training, stream, stranger->name, stranger->host))
 			wti_held(account);
 		else if (++stranger->steps >= CALLS_TO_TELL)

@@ -57,7 +57,8 @@ bool wti_sequence_add(struct wti_sequence *sequence, uint32_t token);
 bool wti_sequence_equal(const struct wti_sequence *a, const struct wti_sequence *b);
 
 /* "write $CWD/log.txt"; false if that act does not matter to the world. */
-bool wti_act_text(const struct wti_effects *fx, const struct wti_act *act, struct wti_buf *out);
+bool wti_act_text(const struct wti_effects *fx, const struct wti_world_act *act,
+		  struct wti_buf *out);
 /* "make", "write": the deed as an act. */
 const char *wti_act_word(const struct wti_effects *fx, uint32_t deed);
 

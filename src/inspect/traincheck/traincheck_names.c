@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What TrainCheck calls functions, and what we do. */
-#include "names.h"
+#include "traincheck_names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows which acts matter to the world, and folds repetitions. */
-#include "order.h"
+#include "act_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,8 @@ const char *wti_act_word(const struct wti_effects *fx, uint32_t deed)
 	return deed < WTI_DEED_COUNT ? words[deed] : wti_deed_word(fx, deed);
 }
 
-bool wti_act_text(const struct wti_effects *fx, const struct wti_act *act, struct wti_buf *out)
+bool wti_act_text(const struct wti_effects *fx, const struct wti_world_act *act,
+		  struct wti_buf *out)
 {
 	const struct wti_thing *thing = &fx->things[act->thing];
 
@@ -236,7 +237,7 @@ static int add_actor(struct wti_order *order, const struct wti_effects *fx, size
 	wti_buf_init(&text, 16384);
 	name_role(fx, index, &role);
 	for (size_t i = 0; i < actor->act_count && !order->failed; i++) {
-		const struct wti_act *act = &actor->acts[i];
+		const struct wti_world_act *act = &actor->acts[i];
 
 		wti_buf_clear(&text);
 		if (!wti_act_text(fx, act, &text))
