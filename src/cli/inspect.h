@@ -14,7 +14,7 @@ struct wti_inspection {
 	const void *options;          /* of the inspector */
 	/* Of one that judges: gets thresholds of wheeltap.toml, and what was recorded. Or NULL. */
 	struct wti_check_options *judging;
-	void (*before)(const struct wti_opened *opened, struct wt_result *result);
+	void (*before)(const struct wti_opened_run *opened, struct wt_result *result);
 
 	bool json;
 	/* Findings of this severity or above give exit code 1, suppressions apply; NULL: none do.

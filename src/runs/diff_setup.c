@@ -2,6 +2,7 @@
 /* Compares two documents run.json, as far as they say how a run was started. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -223,14 +224,22 @@ static void compare_libraries(struct wt_table *table, const struct wti_doc *a,
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-static void compare_documents(struct wt_table *table, const struct wti_doc *a,
-			      const struct wti_doc *b)
+static int compare_commands(struct wt_table *table, const struct wti_doc *a,
+			    const struct wti_doc *b, struct wt_err *err)
 {
-	static struct arguments mine, other; /* too large for a stack; one thread compares */
+	struct arguments *both = calloc(2, sizeof(*both)); /* too large for a stack */
 
-	read_arguments(a, &mine);
-	read_arguments(b, &other);
-	compare_arguments(table, &mine, &other);
+	if (!both)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	read_arguments(a, &both[0]);
+	read_arguments(b, &both[1]);
+	compare_arguments(table, &both[0], &both[1]);
+	free(both);
+	return 0;
+}
+
+static void compare_rest(struct wt_table *table, const struct wti_doc *a, const struct wti_doc *b)
+{
 	compare_all(table, "environment", table_of(a, "environment"), table_of(b, "environment"));
 	compare_all(table, "seed", table_of(a, "seeds"), table_of(b, "seeds"));
 	compare_all(table, "git", table_of(a, "git"), table_of(b, "git"));
@@ -258,8 +267,10 @@ int wti_diff_setup(const struct wti_run *a, const struct wti_run *b, struct wt_r
 	r = wti_runjson_read(a->path, &mine, err);
 	r = r ? r : wti_runjson_read(b->path, &other, err);
 	/* A description that is damaged was noted when the run was opened. */
-	if (!r && mine && other)
-		compare_documents(table, mine, other);
+	if (!r && mine && other) {
+		r = compare_commands(table, mine, other, err);
+		compare_rest(table, mine, other);
+	}
 	wti_doc_free(mine);
 	wti_doc_free(other);
 	return r == WT_E_NOMEM ? r : 0;

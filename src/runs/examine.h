@@ -19,11 +19,11 @@ struct wti_examination { /* what is asked */
 	struct wti_check_options *judging;
 	bool suppress; /* findings, by the suppressions */
 	/* Adds what the inspector does not know; or NULL. */
-	void (*before)(const struct wti_opened *opened, struct wt_result *result);
+	void (*before)(const struct wti_opened_run *opened, struct wt_result *result);
 };
 
 struct wti_examined {
-	struct wti_opened opened;
+	struct wti_opened_run opened;
 	struct wt_result result;
 	bool is_whole; /* nothing is damaged, and something was measured */
 };

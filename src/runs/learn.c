@@ -34,7 +34,7 @@ static int learn_run(struct learning *all, const char *word, struct wt_err *err)
 {
 	struct wti_learned learned = {0};
 	struct wti_infer_options options = {.ret_learned = &learned};
-	struct wti_opened opened;
+	struct wti_opened_run opened;
 	struct wt_result notes;
 	int r = wti_open(all->front, word, &opened, err);
 

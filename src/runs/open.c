@@ -7,10 +7,10 @@
 
 #define NOTE_MAX 4096u
 
-int wti_open(const struct wti_front *front, const char *word, struct wti_opened *ret_opened,
+int wti_open(const struct wti_front *front, const char *word, struct wti_opened_run *ret_opened,
 	     struct wt_err *err)
 {
-	struct wti_opened opened = {0};
+	struct wti_opened_run opened = {0};
 	int r = wti_run_find(front, word, &opened.run, err);
 
 	if (r)
@@ -24,11 +24,11 @@ int wti_open(const struct wti_front *front, const char *word, struct wti_opened 
 	return 0;
 }
 
-void wti_close(struct wti_opened *opened)
+void wti_close(struct wti_opened_run *opened)
 {
 	wt_trace_free(opened->trace);
 	wti_run_release(&opened->run);
-	*opened = (struct wti_opened){0};
+	*opened = (struct wti_opened_run){0};
 }
 
 void wti_note_error(struct wt_result *result, const char *path, const struct wt_err *err)
@@ -45,7 +45,7 @@ void wti_note_error(struct wt_result *result, const char *path, const struct wt_
 	wti_buf_release(&line);
 }
 
-size_t wti_note_damage(const struct wti_opened *opened, struct wt_result *result)
+size_t wti_note_damage(const struct wti_opened_run *opened, struct wt_result *result)
 {
 	const struct wt_trace *trace = opened->trace;
 	size_t failed = wt_trace_failed_count(trace), count = failed;

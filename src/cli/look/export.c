@@ -211,7 +211,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct export_options *o = opaque;
 	struct wti_front front = wti_front_here(NULL);
-	struct wti_opened opened;
+	struct wti_opened_run opened;
 	struct wt_err err = {.offset = -1};
 	char *path;
 	int code;

@@ -13,14 +13,11 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "inspect/check/check.h"
 #include "cli/packs.h"
 #include "check.h"
 #include "cli/front.h"
 #include "cli/report.h"
-#include "runs/examine.h"
-#include "runs/suppress.h"
-#include "runs/thresholds.h"
+#include "runs/live.h"
 #include "show/verdict.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -29,14 +26,10 @@
 extern char **environ;
 
 struct wti_record_check {
-	struct wti_watch *watch;
+	struct wti_live_check *live;
 	const char *on_finding;
-	struct wti_pack *pack;                 /* or NULL */
-	struct wti_suppressions *suppressions; /* or NULL */
-	struct wti_setting *settings;          /* or NULL */
-	struct wti_check_options options;
-	char today[16];
-	struct wti_map told; /* codes of findings that were shown */
+	struct wti_pack *pack; /* or NULL */
+	struct wti_map told;   /* codes of findings that were shown */
 	char directory[PATH_MAX];
 };
 
@@ -129,10 +122,6 @@ static void news(void *cookie, struct wt_result *result)
 	char key[WTI_TOLD_BYTES];
 	struct wti_buf out;
 
-	wti_shorten_paths(result, check->directory);
-	wti_suppress(check->suppressions, result, check->today);
-	if (!result->finding_count)
-		return;
 	for (size_t i = 0; i < result->finding_count; i++)
 		wti_map_text(&check->told, key, wti_verdict_key(key, &result->findings[i]));
 	wti_buf_init(&out, TEXT_MAX);
@@ -175,14 +164,20 @@ static bool is_a_pack(const char *word)
 	return strcmp(word, "yes") && strcmp(word, "true") && strcmp(word, "rules");
 }
 
+static void free_check(struct wti_record_check *check)
+{
+	wti_live_free(check->live);
+	wti_pack_free(check->pack);
+	wti_map_release(&check->told);
+	free(check);
+}
+
 int wti_record_check_start(const char *pack, const char *on_finding, bool some_calls,
 			   struct wti_record_check **ret_check, struct wt_err *err)
 {
 	struct wti_record_check *check = calloc(1, sizeof(*check));
-	struct wti_watch_options options = {
-		.inspector = wt_inspector_by_name("check"), .news = news, .cookie = check};
 	struct wti_front front = wti_front_here(NULL);
-	size_t setting_count = 0;
+	struct wti_live_options options = {.some_calls = some_calls, .news = news, .cookie = check};
 	int r = 0;
 
 	if (!check)
@@ -191,37 +186,24 @@ int wti_record_check_start(const char *pack, const char *on_finding, bool some_c
 		r = wti_pack_open(&front, pack, &check->pack, err);
 	else if (strcmp(pack, "rules"))
 		check->pack = wti_pack_builtin();
-	if (!r)
-		r = wti_suppressions_read(front.config, &check->suppressions, err);
-	if (!r)
-		r = wti_thresholds_read(front.config, &check->settings, &setting_count, err);
 	check->on_finding = on_finding;
 	wti_map_init(&check->told, CODES_MAX);
 	if (!getcwd(check->directory, sizeof(check->directory)))
 		check->directory[0] = 0;
-	check->options = (struct wti_check_options){.pack = check->pack,
-						    .is_builtin = !is_a_pack(pack),
-						    .with_rules = true,
-						    .settings = check->settings,
-						    .setting_count = setting_count,
-						    .some_calls = some_calls,
-						    .today = wti_today(check->today)};
-	options.inspector_options = &check->options;
-	r = r ? r : wti_watch_start(&options, &check->watch, err);
-	if (r) {
-		wti_pack_free(check->pack);
-		wti_suppressions_free(check->suppressions);
-		free(check->settings);
-		free(check);
-		return r;
-	}
-	*ret_check = check;
-	return 0;
+	options.pack = check->pack;
+	options.is_builtin = !is_a_pack(pack);
+	options.directory = check->directory;
+	r = r ? r : wti_live_start(&front, &options, &check->live, err);
+	if (r)
+		free_check(check);
+	else
+		*ret_check = check;
+	return r;
 }
 
 struct wti_sink *wti_record_check_sink(struct wti_record_check *check)
 {
-	return wti_watch_sink(check->watch);
+	return wti_live_sink(check->live);
 }
 
 /* Findings that could be told only now, and the closing line; those before were told. */
@@ -234,13 +216,10 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 	int code = program_code;
 
 	wt_result_init(&result, "check");
-	if (wti_watch_finish(check->watch, &result, &err)) {
+	if (wti_live_finish(check->live, &result, &err)) {
 		wti_warn("the run could not be judged: %s", err.message);
 	} else {
 		wti_buf_init(&out, TEXT_MAX);
-		wti_shorten_paths(&result, check->directory);
-		wti_suppress(check->suppressions, &result, check->today);
-		wti_suppress_say(check->suppressions, &result, check->today);
 		wti_verdict_text_told(&out, &result, &check->told, &plain);
 		print(&out);
 		wti_buf_release(&out);
@@ -251,11 +230,6 @@ int wti_record_check_finish(struct wti_record_check *check, int program_code)
 			run_command_last(check, &result);
 	}
 	wt_result_release(&result);
-	wti_watch_free(check->watch);
-	wti_pack_free(check->pack);
-	wti_suppressions_free(check->suppressions);
-	free(check->settings);
-	wti_map_release(&check->told);
-	free(check);
+	free_check(check);
 	return code;
 }

@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 
-#include "runs/watch.h"
+#include <wheeltap/err.h>
+
+#include "trace/sink.h"
 
 struct wti_record_check;
 

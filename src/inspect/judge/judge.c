@@ -136,7 +136,7 @@ static void take_answer(struct wti_case *account, enum wti_answer answer)
 	account->asked = NULL;
 }
 
-static void ask_with(struct wti_case *account, struct wti_kept *kept,
+static void ask_with(struct wti_case *account, struct wti_kept_memory *kept,
 		     const struct wti_moment *moment)
 {
 	if (!kept)
@@ -205,7 +205,7 @@ void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment)
 
 /* ---- What rules call ------------------------------------------------------------------------ */
 
-static void *memory_of(struct wti_kept *kept)
+static void *memory_of(struct wti_kept_memory *kept)
 {
 	return kept ? kept->memory : NULL;
 }
@@ -234,7 +234,7 @@ void *wti_kept_of_key(struct wti_case *account, unsigned which, size_t stream, u
 const void *wti_kept_find_key(const struct wti_case *account, unsigned which, size_t stream,
 			      uint64_t key)
 {
-	const struct wti_kept *kept = wti_keep_find_key(&account->keeps[which], stream, key);
+	const struct wti_kept_memory *kept = wti_keep_find_key(&account->keeps[which], stream, key);
 
 	return kept ? kept->memory : NULL;
 }
@@ -244,7 +244,7 @@ void *wti_kept_next(struct wti_case *account, unsigned which, size_t stream, siz
 	struct wti_keep *keep = &account->keeps[which];
 
 	while (*place < keep->kept.count) {
-		struct wti_kept *kept = wti_keep_at(keep, (*place)++);
+		struct wti_kept_memory *kept = wti_keep_at(keep, (*place)++);
 
 		if (kept->stream == stream)
 			return kept->memory;
@@ -630,7 +630,7 @@ static void finish_case(struct wti_judge *judge, struct wti_case *account)
 	if (rule->conclude)
 		rule->conclude(account, account->state, judge->training);
 	for (size_t i = 0; rule->finish && i < keep->kept.count; i++) {
-		struct wti_kept *kept = wti_keep_at(keep, i);
+		struct wti_kept_memory *kept = wti_keep_at(keep, i);
 		struct wti_moment end = wti_moment_of_end(judge->training, kept->stream);
 
 		end.object = kept->object ? kept->object : end.object;

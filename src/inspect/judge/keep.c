@@ -13,7 +13,8 @@ void wti_keep_init(struct wti_keep *keep, struct wti_keeps keeps)
 {
 	*keep = (struct wti_keep){.keeps = keeps};
 	wti_pairs_init(&keep->keys, KEPT_MAX);
-	wti_steady_init(&keep->kept, sizeof(struct wti_kept) + aligned(keeps.bytes), KEPT_MAX);
+	wti_steady_init(&keep->kept, sizeof(struct wti_kept_memory) + aligned(keeps.bytes),
+			KEPT_MAX);
 }
 
 void wti_keep_release(struct wti_keep *keep)
@@ -22,15 +23,15 @@ void wti_keep_release(struct wti_keep *keep)
 	wti_steady_release(&keep->kept);
 }
 
-struct wti_kept *wti_keep_at(const struct wti_keep *keep, size_t place)
+struct wti_kept_memory *wti_keep_at(const struct wti_keep *keep, size_t place)
 {
 	return wti_steady_at(&keep->kept, place, keep->kept.item_bytes);
 }
 
-static struct wti_kept *keep_of(struct wti_keep *keep, size_t stream, uint64_t which)
+static struct wti_kept_memory *keep_of(struct wti_keep *keep, size_t stream, uint64_t which)
 {
 	size_t number = wti_pairs_add(&keep->keys, (struct wti_pair){stream, which});
-	struct wti_kept *kept;
+	struct wti_kept_memory *kept;
 
 	if (!number || number > keep->kept.count + 1) /* one before it found no memory */
 		return NULL;
@@ -42,18 +43,19 @@ static struct wti_kept *keep_of(struct wti_keep *keep, size_t stream, uint64_t w
 	return kept;
 }
 
-struct wti_kept *wti_keep_of_object(struct wti_keep *keep, const struct wti_object *object)
+struct wti_kept_memory *wti_keep_of_object(struct wti_keep *keep, const struct wti_object *object)
 {
-	struct wti_kept *kept = object ? keep_of(keep, object->stream, object->place) : NULL;
+	struct wti_kept_memory *kept = object ? keep_of(keep, object->stream, object->place) : NULL;
 
 	if (kept)
 		kept->object = object;
 	return kept;
 }
 
-struct wti_kept *wti_keep_of_parameter(struct wti_keep *keep, const struct wti_parameter *parameter)
+struct wti_kept_memory *wti_keep_of_parameter(struct wti_keep *keep,
+					      const struct wti_parameter *parameter)
 {
-	struct wti_kept *kept =
+	struct wti_kept_memory *kept =
 		parameter ? keep_of(keep, parameter->stream, parameter->place) : NULL;
 
 	if (kept)
@@ -61,19 +63,19 @@ struct wti_kept *wti_keep_of_parameter(struct wti_keep *keep, const struct wti_p
 	return kept;
 }
 
-struct wti_kept *wti_keep_of_key(struct wti_keep *keep, size_t stream, uint64_t key)
+struct wti_kept_memory *wti_keep_of_key(struct wti_keep *keep, size_t stream, uint64_t key)
 {
 	return keep_of(keep, stream, key);
 }
 
-struct wti_kept *wti_keep_find_key(const struct wti_keep *keep, size_t stream, uint64_t key)
+struct wti_kept_memory *wti_keep_find_key(const struct wti_keep *keep, size_t stream, uint64_t key)
 {
 	size_t number = wti_pairs_find(&keep->keys, (struct wti_pair){stream, key});
 
 	return number && number <= keep->kept.count ? wti_keep_at(keep, number - 1) : NULL;
 }
 
-static struct wti_kept *keep_of_call(struct wti_keep *keep, const struct wti_call *call)
+static struct wti_kept_memory *keep_of_call(struct wti_keep *keep, const struct wti_call *call)
 {
 	if (!call)
 		return NULL;
@@ -84,7 +86,7 @@ static struct wti_kept *keep_of_call(struct wti_keep *keep, const struct wti_cal
 	return keep_of(keep, call->stream, call->track);
 }
 
-struct wti_kept *wti_keep_of(struct wti_keep *keep, const struct wti_moment *moment)
+struct wti_kept_memory *wti_keep_of(struct wti_keep *keep, const struct wti_moment *moment)
 {
 	switch (keep->keeps.per) {
 	case WTI_PER_RUN:

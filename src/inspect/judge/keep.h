@@ -30,7 +30,7 @@ struct wti_keeps {
 };
 
 /* Of one object, parameter, line ... */
-struct wti_kept {
+struct wti_kept_memory {
 	size_t stream;
 	const struct wti_object *object;       /* per object */
 	const struct wti_parameter *parameter; /* per parameter */
@@ -41,21 +41,22 @@ struct wti_kept {
 struct wti_keep {
 	struct wti_keeps keeps;
 	struct wti_pairs keys;
-	struct wti_steady kept; /* struct wti_kept and the rule's bytes, by the number of the key */
+	struct wti_steady
+		kept; /* struct wti_kept_memory and the rule's bytes, by the number of the key */
 };
 
 void wti_keep_init(struct wti_keep *keep, struct wti_keeps keeps);
 void wti_keep_release(struct wti_keep *keep);
 /* NULL: the moment is about nothing of that kind, or there is no room. */
-struct wti_kept *wti_keep_of(struct wti_keep *keep, const struct wti_moment *moment);
-struct wti_kept *wti_keep_of_object(struct wti_keep *keep, const struct wti_object *object);
-struct wti_kept *wti_keep_of_parameter(struct wti_keep *keep,
-				       const struct wti_parameter *parameter);
+struct wti_kept_memory *wti_keep_of(struct wti_keep *keep, const struct wti_moment *moment);
+struct wti_kept_memory *wti_keep_of_object(struct wti_keep *keep, const struct wti_object *object);
+struct wti_kept_memory *wti_keep_of_parameter(struct wti_keep *keep,
+					      const struct wti_parameter *parameter);
 /* By a number that means something in a process: a symbol, the hash of a content. */
-struct wti_kept *wti_keep_of_key(struct wti_keep *keep, size_t stream, uint64_t key);
+struct wti_kept_memory *wti_keep_of_key(struct wti_keep *keep, size_t stream, uint64_t key);
 /* As that one, but none is made: NULL where there is none. */
-struct wti_kept *wti_keep_find_key(const struct wti_keep *keep, size_t stream, uint64_t key);
+struct wti_kept_memory *wti_keep_find_key(const struct wti_keep *keep, size_t stream, uint64_t key);
 /* By place, in the order in which they were made. */
-struct wti_kept *wti_keep_at(const struct wti_keep *keep, size_t place);
+struct wti_kept_memory *wti_keep_at(const struct wti_keep *keep, size_t place);
 
 #endif

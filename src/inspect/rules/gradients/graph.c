@@ -85,7 +85,9 @@ const struct wti_rule wti_rule_graph_001 = {
 
 /* ---- WT-GRAPH-002: a sum keeps all graphs --------------------------------------------------- */
 
-/* Of a line: what it returned last. */
+enum { OF_PROCESS, OF_LINE }; /* keeps */
+
+/* Of a line, whichever function it adds with: what it returned last. */
 struct chained {
 	uint64_t returned;
 	uint64_t progress; /* then */
@@ -124,10 +126,11 @@ static enum wti_answer see_chained(struct wti_case *account, void *kept,
 				   const struct wti_moment *moment)
 {
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
-	struct chained *chained = kept;
+	struct chained *chained =
+		wti_kept_of_key(account, OF_LINE, moment->call->stream, moment->call->site);
 	enum wti_answer answer;
 
-	if (!result || !has_graph(result) || !moment->process->backward_count)
+	if (!chained || !result || !has_graph(result) || !moment->process->backward_count)
 		return WTI_RULE_NO_CASE;
 	answer = judge_sum(account, chained, moment, result->digest.hash);
 	chained->returned = result->digest.hash;
@@ -149,7 +152,8 @@ const struct wti_rule wti_rule_graph_002 = {
 	.needs = "no line added up tensors that require a gradient after a backward()",
 	.moments = WTI_MOMENT_CALL,
 	.callees = WTI_CALLEE_SET(WTI_CALLEE_ADD),
-	.keeps = {{WTI_PER_LINE, sizeof(struct chained)}},
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, 0},
+		  [OF_LINE] = {WTI_PER_KEY, sizeof(struct chained)}},
 	.see = see_chained,
 };
 
