@@ -33,6 +33,7 @@ static const struct {
 	{"changes", "", "movement"},
 	{"contain", "parameter changes", "movement"},
 	{"loss", "leads to a step", "Optimizer.step"},
+	{"parts", "is used by a step", "Optimizer.step"},
 	{"loss", "is made from parameters", "gradients"},
 	{NULL, ".requires_grad", "gradients"},
 	{NULL, "has no NaN", "numbers"},
