@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Takes the plans of schedulers from their states; which attributes those are is known here alone.
+ */
 #include <string.h>
 
 #include "plan.h"
