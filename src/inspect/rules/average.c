@@ -454,8 +454,10 @@ static void see_stale(struct wti_case *account, void *state, const struct wti_mo
 		return;
 	if (!is_copy(moment->object))
 		return;
+	/* Statistics of normalisation move whenever it is called. */
 	if (moment->type == WTI_MOMENT_STATE &&
-	    (!moment->parameter || wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1))
+	    (!moment->parameter || moment->parameter->is_buffer ||
+	     wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1))
 		return;
 	stale = wti_slot_of_object(state, moment->object, sizeof(*stale));
 	if (!stale)
@@ -484,6 +486,7 @@ const struct wti_rule wti_rule_ema_003 = {
 		"or is loaded. A case is such a copy in a step.",
 	.innocent = "A copy that is meant to stay (a reference model), and was not frozen.",
 	.needs = "no copy of a model was called without gradients in training",
+	.explains = (const char *const[]){"WT-EMA-005", NULL},
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE | WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),

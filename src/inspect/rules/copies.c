@@ -428,7 +428,6 @@ const struct wti_rule wti_rule_ema_005 = {
 	.innocent = "A random teacher on purpose; a target network that is refreshed more rarely "
 		    "than every two epochs.",
 	.needs = "no copy of a trained weight, as it was in the beginning, was asked in every step",
-	.explains = (const char *const[]){"WT-EMA-003", NULL},
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
 	.state_bytes = sizeof(struct teachers),
