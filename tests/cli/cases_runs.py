@@ -50,6 +50,19 @@ def test_ls(b: Bench) -> None:
     assert b.run("ls", "--names").out == "c\nb\na\n"
 
 
+def test_sizes(b: Bench) -> None:
+    """The same two for one run wherever they are printed: all streams, and all files."""
+    run = b.make_run("a", start="2026-01-01T00:00:00Z")
+    (run / "console.log").write_text("x" * 5000)
+    (run / "blobs").mkdir()
+    (run / "blobs" / "one.wt").write_bytes(bytes(7000))
+    row, = b.run("ls", "--json").json()["tables"]["runs"]
+    said = b.run("info", "--json", "a").json()
+    files = [f for f in run.rglob("*") if f.is_file()]
+    assert row["bytes"] == said["bytes"] == sum(f.stat().st_size for f in run.glob("*.wt")), (row, said["bytes"])
+    assert row["disk_bytes"] == said["disk_bytes"] == sum(f.stat().st_size for f in files), (row, said)
+
+
 def test_ls_without_runs(b: Bench) -> None:
     said = b.run("ls")
     assert said.out == "" and "no runs" in said.err
