@@ -8,6 +8,7 @@
 #include "learn/level.h"
 #include "learn/observer.h"
 #include "learn/options.h"
+#include "missing.h"
 #include "patterns/ledger.h"
 #include "patterns/patterns.h"
 #include "rules/judge.h"
@@ -22,6 +23,7 @@ struct state {
 	struct wti_judge judge;
 	struct wti_ledger ledger;
 	struct wti_tc_judge *published; /* invariants of TrainCheck's; NULL: the pack has none */
+	struct wti_missing missing;
 	bool has_pack;
 };
 
@@ -90,6 +92,7 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	struct state *s = opaque;
 	int r;
 
+	wti_missing_take(&s->missing, event);
 	if (s->has_pack)
 		wti_levels_take(&s->checker.levels, event);
 	r = wti_training_event(&s->training, event, err);
@@ -118,6 +121,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 
 	wti_training_finish(&s->training);
 	add_last_step(&s->training, result);
+	wti_missing_note(&s->missing, result);
 	if (s->options.with_rules) {
 		wti_ledger_finish(&s->ledger);
 		wti_judge_audit(&s->judge, &s->ledger, !s->options.some_calls);
@@ -160,6 +164,7 @@ static void release(void *opaque)
 		wti_judge_release(&s->judge);
 		wti_ledger_release(&s->ledger);
 	}
+	wti_missing_release(&s->missing);
 	wti_training_release(&s->training);
 }
 
