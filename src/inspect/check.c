@@ -24,6 +24,7 @@ struct state {
 	struct wti_ledger ledger;
 	struct wti_tc_judge *published; /* invariants of TrainCheck's; NULL: the pack has none */
 	struct wti_missing missing;
+	int64_t last_trained; /* the last step in which an optimizer stepped; -1: none */
 	bool has_pack;
 };
 
@@ -31,6 +32,8 @@ static void tell(void *self, const struct wti_moment *moment)
 {
 	struct state *s = self;
 
+	if (moment->type & WTI_MOMENT_STEP && moment->scope.step > s->last_trained)
+		s->last_trained = moment->scope.step;
 	if (s->has_pack)
 		wti_observer_moment(&s->observer, moment);
 	if (s->published)
@@ -61,6 +64,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 	struct state *s = opaque;
 	int r = wti_training_init(&s->training, tell, s, err);
 
+	s->last_trained = -1;
 	s->options =
 		*(opaque_options ? (const struct wti_check_options *)opaque_options : &rules_alone);
 	s->has_pack = s->options.pack;
@@ -115,6 +119,13 @@ static void add_last_step(const struct wti_training *training, struct wt_result 
 		wt_result_fact_count(result, "last_step", "", WT_CELL_COUNT, (uint64_t)last);
 }
 
+/* The step that a program is in when it ends is one more, if it was to begin after the last. */
+static void mark_to_end(const struct state *s, struct wt_result *result)
+{
+	for (size_t i = 0; s->last_trained >= 0 && i < result->finding_count; i++)
+		result->findings[i].is_to_end = result->findings[i].last_step >= s->last_trained;
+}
+
 static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 {
 	struct state *s = opaque;
@@ -139,6 +150,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 		s->checker.rules_since = rules_since(s);
 		wti_checker_finish(&s->checker, result);
 	}
+	mark_to_end(s, result);
 	return wt_result_status(result);
 }
 
