@@ -47,15 +47,19 @@ static __always_inline struct wti_tap_plan *plan_of(struct wti_tap_task *state)
 	return bpf_map_lookup_elem(&plans, &nr);
 }
 
-/* Begins a piece; where its bytes go. */
+/* Begins a piece; where its bytes go. Which argument it is goes through memory, of which the
+ * verifier knows nothing: it would go through the rest for each of them. */
 static __always_inline __u32 open_piece(struct wti_tap_scratch *s, __u64 address)
 {
-	__u8 argument = PIECE_OTHER;
+	volatile __u8 *found = &s->argument;
 	__u32 at = s->bytes & (WTI_TAP_MEMORY_MAX - 1);
+	__u8 argument;
 
+	*found = PIECE_OTHER;
 	for (int i = 5; i >= 0; i--)
 		if (s->args[i] == address)
-			argument = i;
+			*found = i;
+	argument = *found;
 	s->memory[at + 2] = argument;
 	s->memory[at + 3] = s->mark;
 	if (argument != PIECE_OTHER)
@@ -262,12 +266,14 @@ static __always_inline __u64 length_of(struct wti_tap_scratch *s, struct wti_rea
 	}
 }
 
-/* At its end a call is asked for all but what it may have changed. */
+/* At its end a call is asked for all but what it may have changed, unless nobody saw its begin. */
 static __always_inline bool applies(struct wti_tap_scratch *s, struct wti_read *read)
 {
 	bool late = read->when == WTI_AT_EXIT;
 
-	if (s->is_exit != (late || (read->flags & WTI_READ_CONSTANT)) || !argument(s, read->arg))
+	if (!s->all && s->is_exit != (late || (read->flags & WTI_READ_CONSTANT)))
+		return false;
+	if (!argument(s, read->arg))
 		return false;
 	if (late && s->result < 0 && s->result >= -4095 && !(read->flags & WTI_READ_ON_ERROR))
 		return false;
@@ -275,7 +281,14 @@ static __always_inline bool applies(struct wti_tap_scratch *s, struct wti_read *
 	       ((__u32)argument(s, read->if_arg) & read->if_mask) == read->if_value;
 }
 
-static long do_read(__u32 i, void *opaque)
+/* Whether reads of this kind can be; of those that cannot the verifier looks at nothing, as long as
+ * it sees the number, and not a copy of it, where it is asked for. */
+static __always_inline bool are_there(bool is_entry, __u32 kind)
+{
+	return (is_entry ? kinds_at_entry : kinds) >> kind & 1;
+}
+
+static __always_inline long do_read(__u32 i, bool is_entry)
 {
 	struct wti_tap_scratch *s = scratch();
 	struct wti_tap_plan *plan;
@@ -297,17 +310,39 @@ static long do_read(__u32 i, void *opaque)
 		add_bytes(s, address, length_of(s, read), read->bytes_max);
 	else if (read->kind == WTI_READ_STRING)
 		add_string(s, address, read->bytes_max);
-	else if (read->kind == WTI_READ_STRINGS)
+	else if (read->kind == WTI_READ_STRINGS && are_there(is_entry, WTI_READ_STRINGS))
 		add_strings(address, read->bytes_max, read->unit_bytes);
-	else if (read->kind == WTI_READ_IOVEC)
+	else if (read->kind == WTI_READ_IOVEC && are_there(is_entry, WTI_READ_IOVEC))
 		add_ranges(address, length_of(s, read), read->bytes_max);
-	else if (read->kind == WTI_READ_MSGHDR)
+	else if (read->kind == WTI_READ_MSGHDR && are_there(is_entry, WTI_READ_MSGHDR))
 		add_message(address, read->bytes_max);
+	else
+		s->unread = true;
 	return 0;
 }
 
+static long do_read_first(__u32 i, void *opaque)
+{
+	return do_read(i, true);
+}
+
+static long do_read_last(__u32 i, void *opaque)
+{
+	return do_read(i, false);
+}
+
+__noinline int read_first(void)
+{
+	return (int)bpf_loop(WTI_READS_MAX, do_read_first, NULL, 0);
+}
+
+__noinline int read_last(void)
+{
+	return (int)bpf_loop(WTI_READS_MAX, do_read_last, NULL, 0);
+}
+
 static __always_inline void read_memory(struct wti_tap_scratch *s, struct wti_tap_task *state,
-					__s64 result, bool is_exit)
+					__s64 result, bool is_exit, bool is_entry)
 {
 	for (int i = 0; i < 6; i++)
 		s->args[i] = state->args[i];
@@ -316,7 +351,10 @@ static __always_inline void read_memory(struct wti_tap_scratch *s, struct wti_ta
 	s->bytes = 0;
 	s->unread = false;
 	s->is_exit = is_exit;
-	bpf_loop(WTI_READS_MAX, do_read, NULL, 0);
+	if (is_entry)
+		read_first();
+	else
+		read_last();
 }
 
 #endif
