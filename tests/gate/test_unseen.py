@@ -199,6 +199,7 @@ class OtherDoors(Unseen):
             self.expect(run, OUTSIDE, "held")
             self.expect(run, NO_NETWORK, "held")
             self.expect(self.record("write32", "link/b", backend=backend), OUTSIDE, "violated", "really")
+            self.expect(self.record("send32", backend=backend), NO_NETWORK, "violated", "127.0.0.1:9")
 
     def test_unknown_numbers(self) -> None:
         """Numbers that no table has are calls like others: in the trace, its exports and its counts."""

@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,11 +105,42 @@ static void write32(char **words)
 	must(fd >= 0 && call32(WRITE32, fd, (long)low, 1) == 1, words[0]);
 	call32(CLOSE32, fd, 0, 0);
 }
+/* A message to somebody by a 32-bit call, whose structures are those of i386. */
+static void send32(char **words)
+{
+	enum { SOCKET32 = 359, SENDMSG32 = 370 };
+	struct message {
+		uint32_t name, name_bytes, parts, part_count, control, control_bytes, flags;
+		uint32_t part[2];
+		struct sockaddr_in to;
+	} *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT,
+		      -1, 0);
+	uint32_t at = (uint32_t)(uintptr_t)low;
+	long fd = call32(SOCKET32, AF_INET, SOCK_DGRAM, 0);
+
+	(void)words;
+	if (fd == -ENOSYS)
+		exit(77);
+	must(low != MAP_FAILED && fd >= 0, "socket");
+	*low = (struct message){.name = at + (uint32_t)offsetof(struct message, to),
+				.name_bytes = sizeof(low->to),
+				.parts = at + (uint32_t)offsetof(struct message, part),
+				.part_count = 1,
+				.part = {at, 1},
+				.to = {.sin_family = AF_INET, .sin_port = htons(9)}};
+	low->to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	must(call32(SENDMSG32, fd, (long)at, 0) == 1, "sendmsg");
+}
 #else
 static void write32(char **words)
 {
 	(void)words;
 	exit(77);
+}
+
+static void send32(char **words)
+{
+	write32(words);
 }
 #endif
 
@@ -422,6 +454,7 @@ static const struct {
 	{"unknown", 1, call_unknown},
 	{"execute", 1, execute},
 	{"own-words", 0, execute_own_words},
+	{"send32", 0, send32},
 	{"filtered", 1, connect_behind_filter},
 	{"later", 1, connect_later},
 	{"killed", 2, kill_connecting},

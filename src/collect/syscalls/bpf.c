@@ -356,19 +356,6 @@ static bool is_late(const struct wti_read *read)
 	return read->when == WTI_AT_EXIT || (read->flags & WTI_READ_CONSTANT);
 }
 
-/* Whether somebody may ask for the plan of this number: a call that is wanted, or one of 32 bits,
- * which always is. */
-static bool is_planned(const struct wti_plans *plans, const struct wti_capture_options *options,
-		       uint32_t nr)
-{
-	if (wti_call_set_has(&options->wanted, nr))
-		return true;
-	for (uint32_t i = 0; i < WTI_TAP_COMPAT_MAX; i++)
-		if (plans->compat[i] == nr + 1)
-			return true;
-	return false;
-}
-
 /* For each number what there is to read. */
 static int put_plans(struct bpf_capture *capture, const struct wti_plans *plans,
 		     const struct wti_capture_options *options)
@@ -379,8 +366,9 @@ static int put_plans(struct bpf_capture *capture, const struct wti_plans *plans,
 		const struct wti_plan *from = &plans->by_number[nr];
 		struct wti_tap_plan to = {.count = from->count};
 
-		if (!from->count || !is_planned(plans, options, nr))
-			continue;
+		if (!from->count ||
+		    (nr < WTI_PLANS_COMPAT && !wti_call_set_has(&options->wanted, nr)))
+			continue; /* nobody asks for it; calls of 32 bits are always recorded */
 		for (uint8_t i = 0; i < from->count; i++) {
 			bool late = is_late(&from->reads[i]);
 
@@ -393,16 +381,17 @@ static int put_plans(struct bpf_capture *capture, const struct wti_plans *plans,
 	return r;
 }
 
-/* What kinds of reads there will be, so that the kernel need not verify others. */
+/* What kinds of reads there will be, so that the kernel need not verify others. Calls of 32 bits
+ * that nobody has asked for get no more than those that somebody has. */
 static void put_kinds(struct bpf_capture *capture, const struct wti_plans *plans,
 		      const struct wti_capture_options *options)
 {
 	uint32_t all = 0, first = 0;
 
-	for (uint32_t nr = 0; nr < WTI_CALLS_MAX; nr++) {
+	for (uint32_t nr = 0; nr < WTI_PLANS_COMPAT; nr++) {
 		const struct wti_plan *plan = &plans->by_number[nr];
 
-		if (!plan->count || !is_planned(plans, options, nr))
+		if (!wti_call_set_has(&options->wanted, nr))
 			continue;
 		for (uint8_t i = 0; i < plan->count; i++) {
 			all |= 1u << plan->reads[i].kind;
@@ -457,6 +446,7 @@ static int put_into_kernel(struct bpf_capture *capture, const struct wti_plans *
 	for (uint32_t nr = 0; nr < WTI_TAP_COMPAT_MAX; nr++)
 		capture->tap->rodata->compat[nr] = plans->compat[nr];
 	put_kinds(capture, plans, options);
+	capture->tap->rodata->narrow = options->narrow;
 	capture->tap->rodata->contents = options->contents;
 	capture->tap->rodata->stacks = options->stacks;
 	capture->ring_bytes = choose_ring_bytes(options);

@@ -112,6 +112,7 @@ struct {
 
 const volatile bool wanted[WTI_TAP_CALLS_MAX];   /* by number of the native table */
 const volatile __u16 compat[WTI_TAP_COMPAT_MAX]; /* of the 32-bit table: whose plan, plus one */
+const volatile bool narrow;                      /* few are, and nobody is joined in a call */
 const volatile bool contents;                    /* what is read and written is wanted, too */
 /* Bits of enum wti_read_kind: those that the plans have, at all and before calls. The verifier
  * knows these numbers and passes over what cannot happen. */
@@ -399,18 +400,30 @@ static __always_inline bool begin_call(struct task_struct *task, struct wti_tap_
 	return state->in_call;
 }
 
+/*
+ * With an EXPR most calls are of no interest, whoever makes them: they cost two looks into a table.
+ * An exec is, as it makes another program of its thread; so is what a guest says about itself.
+ */
+static __always_inline bool is_passed_over(struct task_struct *task, __u32 nr)
+{
+	return narrow && nr != NR_EXECVE && nr != NR_EXECVEAT && nr != NR_PRCTL &&
+	       !is_wanted(arch_of(task, nr), nr);
+}
+
 SEC("tp_btf/sys_enter")
 int enter(__u64 *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)ctx[0];
 	__u32 nr = (__u32)ctx[1];
-	struct wti_tap_task *state = state_of(task, nr, true);
+	struct wti_tap_task *state;
 
+	if (is_passed_over(task, nr))
+		return 0;
+	state = state_of(task, nr, true);
 	if (!state)
 		return 0;
 	state->entered = true;
-	state->signalled = false;
 	if (!begin_call(task, state, regs, nr))
 		return 0;
 	if (stacks && !state->flags)
@@ -462,9 +475,12 @@ int leave(__u64 *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)ctx[0];
-	struct wti_tap_task *state = state_of(task, 0, false);
+	struct wti_tap_task *state;
 	bool answered, trapped;
 
+	if (is_passed_over(task, number_of(regs)))
+		return 0;
+	state = state_of(task, 0, false);
 	if (!state)
 		return 0;
 	answered = was_answered(state, regs);
@@ -508,7 +524,9 @@ int forked(__u64 *ctx)
 	is_thread = child->tgid == parent->tgid;
 	state = adopt(child, parent->pid, is_thread ? WTI_TAP_TASK_THREAD : WTI_TAP_TASK_PROCESS);
 	if (state)
-		state->entered = CHILD_LEAVES;
+		state->entered =
+			CHILD_LEAVES &&
+			!is_passed_over(parent, number_of((void *)bpf_task_pt_regs(parent)));
 	return 0;
 }
 
@@ -521,6 +539,15 @@ int execed(__u64 *ctx)
 	if (state)
 		state->execed = true;
 	return 0;
+}
+
+/* By a filter, without a signal that would have been delivered to it. */
+static __always_inline bool was_killed(struct task_struct *task, struct wti_tap_task *state)
+{
+	__u32 number = task->exit_code & 0x7f;
+
+	return (number == SIGSYS || number == SIGKILL) && state->signal != number &&
+	       state->signal != SIGKILL;
 }
 
 /* Its memory is gone by now. */
@@ -549,8 +576,7 @@ int ended(__u64 *ctx)
 
 	if (!state || !state->track || stopped)
 		return 0;
-	/* Nobody ends without a call of its own or a signal, unless a filter has ended it. */
-	if (!state->entered && !state->signalled && !state->joined)
+	if (!state->entered && !state->joined && was_killed(task, state))
 		begin_killed(task, state);
 	if (state->in_call)
 		tell_call(state, 0, state->flags | WTI_TAP_UNFINISHED);
@@ -603,7 +629,7 @@ int signalled(__u64 *ctx)
 
 	if (!state)
 		return 0;
-	state->signalled = true;
+	state->signal = (__u8)number;
 	if (number == SIGKILL) /* it reaches nobody: the end tells it */
 		return 0;
 	tell_signal(state, number, 0, (const void *)ctx[1]);

@@ -75,15 +75,15 @@ struct wti_tap_task {
 	__u64 args[6];
 	__u32 nr;
 	__u32 arch;
-	__u32 track;     /* 0: it is about to be adopted */
-	__u32 claims;    /* who was the first to adopt it */
-	__u32 flags;     /* of the call that it is in */
-	_Bool entered;   /* the begin of a call was seen, its end was not */
-	_Bool in_call;   /* one that is wanted */
-	_Bool signalled; /* a signal has come since its last call began */
-	_Bool joined;    /* it was found in the middle of a call */
-	__u8 own;        /* a guest works for itself: how many layers deep */
-	_Bool execed;    /* it has become another program and not yet said so */
+	__u32 track;   /* 0: it is about to be adopted */
+	__u32 claims;  /* who was the first to adopt it */
+	__u32 flags;   /* of the call that it is in */
+	_Bool entered; /* the begin of a call was seen, its end was not */
+	_Bool in_call; /* one that is wanted */
+	_Bool joined;  /* it was found in the middle of a call */
+	__u8 signal;   /* the last that was delivered */
+	__u8 own;      /* a guest works for itself: how many layers deep */
+	_Bool execed;  /* it has become another program and not yet said so */
 };
 
 #endif

@@ -241,7 +241,7 @@ static const struct wti_plan *plan_of(const struct wti_tracer *tracer,
 	if (tracee->arch == WT_ARCH_I386 && tracee->nr < WTI_COMPAT_MAX &&
 	    tracer->plans->compat[tracee->nr])
 		return &tracer->plans->by_number[tracer->plans->compat[tracee->nr] - 1];
-	if (tracee->arch != WTI_ARCH_HERE || tracee->nr >= WTI_CALLS_MAX)
+	if (tracee->arch != WTI_ARCH_HERE || tracee->nr >= WTI_PLANS_COMPAT)
 		return NULL;
 	return &tracer->plans->by_number[tracee->nr];
 }
