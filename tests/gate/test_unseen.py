@@ -255,6 +255,7 @@ class NotLetThrough(Unseen):
             text = self.bench.call("export", "--to", "strace", "-o", "-", run).stdout
             self.assertRegex(text, r"connect\(3, .*\) += \?\n")
             self.assertNotRegex(text, r"connect\(3, .*\) += \d")
+            self.assertRegex(text, r"SIGSYS \{si_signo=SIGSYS, si_code=SYS_SECCOMP, si_call_addr=0x\w+, si_syscall=__NR_connect, si_arch=AUDIT_ARCH_\w+\}")
 
     def test_nothing_is_seen_twice(self) -> None:
         """Behind a filter each call stops before it and again for ours."""
