@@ -345,7 +345,7 @@ static void take_hiding(struct wti_tracer *tracer, struct wti_tracee *tracee, in
 		if (tracer->filtered)
 			atomic_fetch_add(&tracer->hidden, others);
 	}
-	/* With CLONE_PTRACE besides it is traced, but its birth is not told. */
+	/* With CLONE_PTRACE besides it is traced, but its birth is not reported. */
 	if (hides == WTI_HIDES_CHILD && result > 0 && wti_tracee_clone_flags(tracee) & CLONE_PTRACE)
 		born(tracer, tracee, (pid_t)result, PTRACE_EVENT_CLONE);
 }
