@@ -248,6 +248,15 @@ static int take_process(struct state *s, const struct wti_task *task, struct wt_
 	return 0;
 }
 
+/* The end of a thread is no call that others would count. */
+static bool never_returns(const struct wti_syscall *call)
+{
+	const char *name = wti_call_name((enum wti_arch)call->arch, call->nr);
+
+	return call->flags & WTI_SYSCALL_UNFINISHED && name &&
+	       (!strcmp(name, "exit") || !strcmp(name, "exit_group"));
+}
+
 static int take_call(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	const struct wti_task *task = wti_tasks_of(&s->tasks, event);
@@ -256,10 +265,11 @@ static int take_call(struct state *s, const struct wt_event *event, struct wt_er
 	int r;
 
 	wti_syscall_read(event, &call);
-	if (call.flags & (WTI_SYSCALL_OWN | WTI_SYSCALL_UNFINISHED) ||
+	if (call.flags & WTI_SYSCALL_OWN || never_returns(&call) ||
 	    (call.arch != WTI_ARCH_X86_64 && call.arch != WTI_ARCH_AARCH64))
 		return 0;
-	failed = call.result < 0 && call.result >= -4095;
+	/* What a signal or a filter has ended was tried, and came to nothing. */
+	failed = call.flags & WTI_SYSCALL_UNFINISHED || (call.result < 0 && call.result >= -4095);
 	s->counts->call_count++;
 	s->counts->error_count += failed;
 	s->counts->unread_count += is_unread(&call, failed);

@@ -125,6 +125,16 @@ static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall 
 	return wti_model_call(s->fx, text);
 }
 
+/* Whoever is killed in such a call does not come again, and has reached out all the same. */
+static void try_to_reach(const struct wti_deed_row *row, struct wti_doing *doing)
+{
+	if (!row || !row->reaches)
+		return;
+	row->prepare(doing);
+	if (doing->thing != UINT32_MAX)
+		doing->s->fx->things[doing->thing].is_tried = true;
+}
+
 void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 {
 	const struct wti_described *what = wti_described(call->arch, call->nr);
@@ -132,8 +142,12 @@ void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 	struct wti_doing doing = {.s = s, .call = call, .thing = UINT32_MAX, .deed = UINT32_MAX};
 	uint32_t deed;
 
-	if (call->flags & WTI_SYSCALL_JOINED || is_momentary(call->result))
+	if (call->flags & WTI_SYSCALL_JOINED)
 		return;
+	if (is_momentary(call->result)) {
+		try_to_reach(row, &doing);
+		return;
+	}
 	if (row && row->prepare)
 		row->prepare(&doing);
 	if (doing.is_ignored)

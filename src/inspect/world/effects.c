@@ -232,7 +232,7 @@ static int take_call(struct wti_effects_state *s, const struct wt_event *event, 
 		s->fx->own_count++;
 	} else {
 		s->fx->unread_count += (call.flags & WTI_SYSCALL_UNREAD) != 0;
-		wti_unseen_call(&s->fx->unseen, &call);
+		wti_unseen_call(&s->fx->unseen, &call, &s->tid_of);
 		wti_deeds_call(s, &call);
 		s->fx->syscall_count++;
 	}

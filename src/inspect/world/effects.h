@@ -107,6 +107,7 @@ struct wti_thing {
 	uint32_t permissions; /* as last given; 0: never */
 	uint32_t process;     /* index plus one of the only process that touched it; 0: several */
 	uint32_t first_tally; /* index plus one */
+	bool is_tried;        /* a peer that somebody wanted to reach, whatever came of it */
 	/* While the run goes by: */
 	uint32_t moved_to;       /* index plus one */
 	uint32_t searched_count; /* times that a search for a program came by */
