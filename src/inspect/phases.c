@@ -60,7 +60,7 @@ static bool ends(struct wt_text text, const char *word)
 	return text.bytes >= bytes && !memcmp(text.data + text.bytes - bytes, word, bytes);
 }
 
-static enum wti_phase phase_of(const struct wt_event *event)
+enum wti_phase wti_phase_of(const struct wt_event *event)
 {
 	struct wt_text callee = wt_event_text(event, WT_CALL_BEGIN_FIELD_CALLEE);
 	struct wt_text module = wt_event_text(event, WT_CALL_BEGIN_FIELD_MODULE);
@@ -158,7 +158,7 @@ static void take_begin(struct wti_phase_track *track, const struct wt_event *eve
 	track->depth++;
 	if (track->phase != WTI_PHASES)
 		return;
-	track->phase = phase_of(event);
+	track->phase = wti_phase_of(event);
 	track->phase_depth = track->depth;
 	track->phase_ns = event->time_ns;
 	if (!track->has_begun && track->phase < WTI_PHASE_OPTIMIZER) {

@@ -34,6 +34,8 @@ struct wti_phases {
 
 void wti_phases_init(struct wti_phases *phases);
 void wti_phases_release(struct wti_phases *phases);
+/* The part of a step that a call (an event of kind call_begin) is; WTI_PHASES: none. */
+enum wti_phase wti_phase_of(const struct wt_event *event);
 /* Takes context, tensors and the begin and end of calls; ignores others. 0 or WT_E_NOMEM. */
 int wti_phases_event(struct wti_phases *phases, const struct wt_event *event);
 /* A table `steps` and one `speed`, if there were whole steps in which something of that happened;

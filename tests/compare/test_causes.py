@@ -173,7 +173,7 @@ class Causes(Case):
         golden = self.bench.folder / "goldens" / "it.toml"
         text = golden.read_text()
         self.assertIn('[program."$CWD/bin/gzip"]', text)
-        text = text.replace("format = 2", "format = 1").replace('[program."$CWD/bin/gzip"]', "[program.gzip]")
+        text = text.replace("format = 3", "format = 1").replace('[program."$CWD/bin/gzip"]', "[program.gzip]")
         golden.write_text(text.replace("execute $CWD/bin/gzip", "execute gzip"))
         self.assertEqual(self.check(*program), [])
 

@@ -108,7 +108,7 @@ static bool is_by_path(const struct wti_described *what)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall *call)
+static uint32_t new_deed(struct wti_effects_state *s, const struct wti_syscall *call)
 {
 	const char *name = wti_call_name(call->arch, call->nr);
 	uint32_t number = call->result < 0 ? (uint32_t)wti_magnitude(call->result) : 0;
@@ -123,6 +123,20 @@ static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall 
 	else
 		snprintf(text, sizeof(text), "%s", name);
 	return wti_model_call(s->fx, text);
+}
+
+/* Most calls succeed, and are then known by their number. */
+static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall *call)
+{
+	bool is_known = (call->arch == WTI_ARCH_X86_64 || call->arch == WTI_ARCH_AARCH64) &&
+			call->nr < WTI_CALLS_MAX && call->result >= 0;
+	uint32_t *deed = is_known ? &s->successes[call->arch - 1][call->nr] : NULL;
+
+	if (!deed)
+		return new_deed(s, call);
+	if (!*deed)
+		*deed = new_deed(s, call);
+	return *deed;
 }
 
 void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)

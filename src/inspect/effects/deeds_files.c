@@ -207,6 +207,18 @@ void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call
 	wti_thing_of_fd(s, (int32_t)call->result);
 }
 
+/* Whether it was opened anew, nobody knows: what is written to it changes what was there. */
+void wti_deeds_open_before(struct wti_effects_state *s, const struct wt_event *event)
+{
+	uint32_t pid = (uint32_t)wt_event_u64(event, WT_DESCRIPTOR_FIELD_PID);
+	int32_t fd = (int32_t)wt_event_i64(event, WT_DESCRIPTOR_FIELD_FD);
+	uint64_t flags = wt_event_u64(event, WT_DESCRIPTOR_FIELD_FLAGS);
+	struct wti_handle *handle = fd > 2 ? wti_handles_of(&s->handles, pid, fd) : NULL;
+
+	if (handle && handle->type == WTI_HANDLE_FILE && (flags & O_ACCMODE) != O_RDONLY)
+		handle->attached |= MAY_CHANGE;
+}
+
 /* Closing what is not open says nothing of any thing. */
 static void prepare_close(struct wti_doing *d)
 {

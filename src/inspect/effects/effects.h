@@ -185,8 +185,10 @@ struct wti_effects {
 	size_t value_count, value_capacity;
 	struct wti_map value_index; /* name: index plus one */
 
-	uint64_t step_count; /* begun */
-	int64_t *step_ns;    /* of whole steps */
+	uint64_t step_count;  /* begun, if the program says where; else ended (leader.h) */
+	uint64_t whole_count; /* ended */
+	bool has_start;       /* an agent was there before the first */
+	int64_t *step_ns;     /* of whole steps */
 	size_t step_time_count, step_time_capacity;
 	int64_t duration_ns; /* from the first to the last event */
 	int failed;          /* WT_E_NOMEM once memory ran out */

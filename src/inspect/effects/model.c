@@ -321,6 +321,7 @@ void wti_model_end_step(struct wti_effects_state *s, bool is_whole)
 
 		if (!s->fx->step_count) {
 			tally->before += tally->current;
+			tally->first_step = WTI_NO_STEP;
 		} else if (!is_whole) {
 			tally->after += tally->current;
 		} else if (tally->current) {
@@ -338,10 +339,9 @@ void wti_model_end_step(struct wti_effects_state *s, bool is_whole)
 
 void wti_model_finish(struct wti_effects *fx)
 {
-	uint64_t whole = fx->step_count ? fx->step_count - 1 : 0;
-
 	for (size_t i = 0; i < fx->tally_count; i++)
-		if (fx->tallies[i].step_count < whole || fx->tallies[i].step_min == UINT64_MAX)
+		if (fx->tallies[i].step_count < fx->whole_count ||
+		    fx->tallies[i].step_min == UINT64_MAX)
 			fx->tallies[i].step_min = 0;
 }
 

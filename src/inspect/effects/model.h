@@ -45,6 +45,7 @@ struct wti_effects_state {
 	struct wti_buf text;  /* for names */
 	struct wti_effects_options options;
 	const struct wti_deed_row *const *rows[2]; /* by architecture and number of the call */
+	uint32_t *successes[2];                    /* its deed, if it succeeds; 0: not yet */
 };
 
 /* ---- Storage (model.c) ----------------------------------------------------------------------- */
@@ -95,6 +96,8 @@ uint32_t wti_thing_now(const struct wti_effects *fx, uint32_t thing);
 void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call);
 /* After the handles know it: what an open has opened. */
 void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call);
+/* Of an event of kind descriptor, once the handles know it. */
+void wti_deeds_open_before(struct wti_effects_state *s, const struct wt_event *event);
 void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid);
 
 /* ---- Looking for programs (searches.c) ------------------------------------------------------- */

@@ -214,7 +214,7 @@ static enum wti_when when_of(const struct wti_effects *fx, uint32_t step)
 {
 	if (!step)
 		return WTI_WHEN_START;
-	return step == fx->step_count ? WTI_WHEN_END : WTI_WHEN_STEP;
+	return step > fx->whole_count ? WTI_WHEN_END : WTI_WHEN_STEP;
 }
 
 /* Threads of a process that are not its first are one sort. */
