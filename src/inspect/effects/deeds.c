@@ -146,6 +146,7 @@ void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 	struct wti_doing doing = {.s = s, .call = call, .thing = UINT32_MAX, .deed = UINT32_MAX};
 	uint32_t deed;
 
+	s->fx->actors[s->process - 1].call_count++;
 	if (call->flags & WTI_SYSCALL_JOINED || is_momentary(call->result))
 		return;
 	if (row && row->prepare)

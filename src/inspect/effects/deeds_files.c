@@ -458,6 +458,13 @@ static void act_link(struct wti_doing *d)
 	wti_did(d, WTI_DEED_LINKED, 1);
 }
 
+static void act_symlink(struct wti_doing *d)
+{
+	begin_anew(d);
+	wti_model_add(d->s, d->thing, WTI_DEED_SYMLINKED, 1);
+	wti_did(d, WTI_DEED_MADE, 1);
+}
+
 static void act_made(struct wti_doing *d)
 {
 	begin_anew(d);
@@ -515,8 +522,8 @@ const struct wti_deed_row wti_deed_files[] = {
 	{"mknodat", NULL, act_made},
 	{"link", prepare_second, act_link},
 	{"linkat", prepare_renameat, act_link},
-	{"symlink", prepare_second, act_made},
-	{"symlinkat", prepare_symlinkat, act_made},
+	{"symlink", prepare_second, act_symlink},
+	{"symlinkat", prepare_symlinkat, act_symlink},
 	{"chmod", NULL, act_chmod},
 	{"fchmod", NULL, act_chmod},
 	{"fchmodat", NULL, act_chmod},

@@ -22,10 +22,10 @@
 #define VALUES_MAX (1u << 14)
 
 static const char *const words[WTI_DEED_COUNT] = {
-	"made",          "replaced",   "changed",   "removed",  "moved",    "linked",
-	"permissions",   "executed",   "connected", "listened", "accepted", "loaded",
-	"started",       "threads",    "synced",    "unsynced", "opened",   "left_open",
-	"written_bytes", "read_bytes", "called",    "files",
+	"made",          "replaced",   "changed",   "removed",  "moved",     "linked",
+	"permissions",   "executed",   "connected", "listened", "accepted",  "loaded",
+	"started",       "threads",    "synced",    "unsynced", "opened",    "left_open",
+	"written_bytes", "read_bytes", "called",    "files",    "symlinked", "at_once",
 };
 
 const char *wti_deed_word(const struct wti_effects *fx, uint32_t deed)

@@ -81,6 +81,8 @@ void wti_model_finish(struct wti_effects *fx);
 int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err);
 /* True if the event ends a process; its descriptors are still there. */
 bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event);
+/* The process has waited for one of its children. */
+void wti_actors_waited(struct wti_effects_state *s);
 bool wti_actors_find(struct wti_effects_state *s, const struct wt_event *event);
 void wti_actors_finish(struct wti_effects_state *s);
 

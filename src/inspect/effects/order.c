@@ -46,6 +46,8 @@ const char *wti_act_word(const struct wti_effects *fx, uint32_t deed)
 		"read",
 		"call",
 		"",
+		"link",
+		"",
 	};
 
 	return deed < WTI_DEED_COUNT ? words[deed] : wti_deed_word(fx, deed);
@@ -59,7 +61,8 @@ bool wti_act_text(const struct wti_effects *fx, const struct wti_act *act, struc
 	    act->deed == WTI_DEED_READ_BYTES || act->deed == WTI_DEED_LOADED)
 		return false;
 	if (thing->type != WTI_THING_FILE && thing->type != WTI_THING_PEER &&
-	    thing->type != WTI_THING_PROGRAM)
+	    thing->type != WTI_THING_PROGRAM &&
+	    (thing->type != WTI_THING_PROCESS || act->deed != WTI_DEED_STARTED))
 		return false;
 	wti_buf_printf(out, "%s %s", wti_act_word(fx, act->deed), thing->name);
 	return true;
