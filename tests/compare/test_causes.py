@@ -115,6 +115,21 @@ class Causes(Case):
         self.learn(*program, "vwmwwu")
         self.assertEqual(self.check(*program, "gwwrfv"), [])
 
+    def test_random_names_with_other_permissions(self) -> None:
+        """As git makes objects: looked for in a folder that is not there yet, made for all to read, and renamed."""
+        program = self.script("import os, shutil, sys\nshutil.rmtree('objects', ignore_errors=True)\nname = 'objects/tmp_obj_' + sys.argv[1]\n"
+                              "for _ in range(2):\n    try:\n        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o444))\n"
+                              "        break\n    except FileNotFoundError:\n        os.mkdir('objects')\nos.rename(name, 'objects/it')\n")
+        self.learn(*program, "WhbPrR")
+        for word in ("rDd5BW", "abcdef", "142089"):
+            self.assertEqual(self.check(*program, word), [])
+
+    def test_files_that_are_not_synced(self) -> None:
+        program = ("import os\ndef put(name):\n    fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)\n    os.write(fd, b'x')\n    os.fsync(fd)\n"
+                   "os.makedirs('sub', exist_ok=True)\nput('a.txt')\nput('sub/b')\nput('c.log')\n")
+        self.learn(*self.script(program))
+        self.found("'$CWD/a.txt' is not synced any more", *self.script(program.replace("    os.fsync(fd)\n", "")))
+
     def test_an_edited_source(self) -> None:
         """That the program is longer than it was is a note; what it does is what counts."""
         program = self.script("open('out', 'w').write('x')\n")

@@ -117,6 +117,7 @@ struct wti_thing {
 	bool is_dirty;           /* written and not synced */
 	bool is_gone;            /* removed, and not made again */
 	bool is_made_as_temp;    /* as mkstemp() and mkdtemp() make theirs */
+	bool is_made_alone;      /* it must not have been there */
 	bool is_touched;
 };
 

@@ -532,11 +532,13 @@ static bool is_inside(const char *name, const char *folder)
 	return !strncmp(name, folder, bytes) && name[bytes] == '/';
 }
 
-/* Both are removed more or less often, or it comes out of a folder that was not there. */
+/* Both are new or missing, or removed more or less often, or it comes out of a new folder. */
 static bool is_in_folder(const struct wti_deviation *d, const struct wti_deviation *folder)
 {
 	if (d->is_via && !d->off_count && d->thing->via && !folder->golden)
 		return is_inside(d->thing->via, name_of(folder));
+	if (d->golden == folder->golden || d->thing == folder->thing) /* both NULL */
+		return is_inside(name_of(d), name_of(folder));
 	return is_inside(name_of(d), name_of(folder)) && d->cause && folder->cause &&
 	       !strcmp(d->cause->word, folder->cause->word);
 }
@@ -659,8 +661,17 @@ static bool are_of_a_sort(const char *a, const char *b)
 	return !dot_a && !dot_b && are_numbered(slash_a + 1, slash_b + 1);
 }
 
+/* Who leaves the syncs out does that for all that it writes. */
+static bool is_unsynced(const struct wti_deviation *d)
+{
+	return type_of(d) == WTI_THING_FILE && d->cause && !strcmp(d->cause->word, "synced") &&
+	       (!d->cause->tally || !d->cause->tally->total);
+}
+
 static bool are_alike(const struct wti_deviation *a, const struct wti_deviation *b)
 {
+	if (is_unsynced(a) && is_unsynced(b))
+		return true;
 	return type_of(a) == WTI_THING_FILE && type_of(b) == WTI_THING_FILE && a->role == b->role &&
 	       !a->thing == !b->thing && !a->golden == !b->golden && !a->cause == !b->cause &&
 	       (!a->cause || !strcmp(a->cause->word, b->cause->word)) &&
