@@ -55,39 +55,6 @@ void wti_phases_release(struct wti_phases *phases)
 	wti_map_release(&phases->index);
 }
 
-/* ---- What a call is -------------------------------------------------------------------------- */
-
-static bool begins(struct wt_text text, const char *word)
-{
-	return text.bytes >= strlen(word) && !memcmp(text.data, word, strlen(word));
-}
-
-static bool ends(struct wt_text text, const char *word)
-{
-	size_t bytes = strlen(word);
-
-	return text.bytes >= bytes && !memcmp(text.data + text.bytes - bytes, word, bytes);
-}
-
-static enum wti_phase phase_of(const struct wt_event *event)
-{
-	struct wt_text callee = wt_event_text(event, WT_CALL_BEGIN_FIELD_CALLEE);
-	struct wt_text module = wt_event_text(event, WT_CALL_BEGIN_FIELD_MODULE);
-
-	if (begins(module, "torch.utils.data"))
-		return WTI_PHASE_DATA;
-	if (ends(callee, ".backward") && begins(module, "torch"))
-		return WTI_PHASE_BACKWARD;
-	if (begins(module, "torch.optim") || ends(callee, ".zero_grad") ||
-	    begins(module, "torch.nn.utils.clip_grad"))
-		return WTI_PHASE_OPTIMIZER;
-	if (begins(module, "torch.nn.init"))
-		return WTI_PHASES;
-	if (ends(callee, ".forward") || begins(module, "torch.nn"))
-		return WTI_PHASE_FORWARD;
-	return WTI_PHASES;
-}
-
 /* ---- As events go by ------------------------------------------------------------------------- */
 
 /* NULL with *ret_full: too many tracks; without: out of memory. */
@@ -191,7 +158,7 @@ static int take_context(struct wti_phase_track *track, const struct wt_event *ev
 
 static void take_begin(struct wti_phase_track *track, const struct wt_event *event)
 {
-	enum wti_phase phase = phase_of(event);
+	enum wti_phase phase = wti_phase_of(event);
 
 	track->depth++;
 	if (track->nested_count == NESTED_MAX || !is_own_phase(phase, phase_now(track)))
