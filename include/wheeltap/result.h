@@ -138,6 +138,10 @@ void wt_result_note(struct wt_result *result, const char *format, ...)
 void wt_result_finding(struct wt_result *result, const struct wt_finding *finding);
 /* Takes one out again; those behind it move up. */
 void wt_result_finding_remove(struct wt_result *result, size_t index);
+/* Another name for the file that a finding is about. */
+void wt_result_finding_file(struct wt_result *result, size_t index, const char *file);
+/* NULL: there is no fact of that key. */
+const struct wt_fact *wt_result_fact(const struct wt_result *result, const char *key);
 void wt_result_fact_text(struct wt_result *result, const char *key, const char *title,
 			 const char *text);
 void wt_result_fact_count(struct wt_result *result, const char *key, const char *title,

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "help.h"
+#include "cli/keep/help.h"
 #include "parse.h"
 #include "report.h"
 #include "verb.h"

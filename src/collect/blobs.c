@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "trace/protocol.h"
+#include "trace/run_folder.h"
 
 #define NEW_NAME ".new"
 
@@ -36,8 +37,8 @@ void wti_blobs_release(struct wti_blobs *blobs)
 /* A folder of ours: one that somebody else has put there could lead anywhere. */
 static bool open_folder(struct wti_blobs *blobs)
 {
-	if (blobs->folder_fd < 0 && !mkdirat(blobs->run_fd, "blobs", 0700))
-		blobs->folder_fd = openat(blobs->run_fd, "blobs",
+	if (blobs->folder_fd < 0 && !mkdirat(blobs->run_fd, WTI_RUN_BLOBS, 0700))
+		blobs->folder_fd = openat(blobs->run_fd, WTI_RUN_BLOBS,
 					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return blobs->folder_fd >= 0;
 }

@@ -17,6 +17,8 @@
 #include <wheeltap/err.h>
 #include <wheeltap/kinds.h>
 
+#include "trace/run_folder.h"
+
 #define WTI_RECORD_BYTES_MAX (2ull << 30) /* default ceiling of a trace */
 #define WTI_RECORD_FLIGHT_NS (30ll * 1000000000)
 #define WTI_RECORD_RINGS_BYTES_MAX (1ull << 30) /* all rings of a run together */
@@ -56,15 +58,6 @@ struct wti_record_options {
 	struct wti_sink *watch;   /* looks on while the program runs; or NULL */
 	const struct wti_syscalls_options *syscalls; /* record them; or NULL */
 	const struct wti_limits *limits;             /* taken already, to be given to the program */
-};
-
-enum wti_run_status {
-	WTI_RUN_RUNNING,
-	WTI_RUN_FINISHED,
-	WTI_RUN_FAILED,      /* ended by itself with a status other than 0 */
-	WTI_RUN_KILLED,      /* by a signal */
-	WTI_RUN_INTERRUPTED, /* by a signal through the recorder, and not with status 0; or the
-				duration was over */
 };
 
 struct wti_stranger { /* a process of the run that is not in the trace */
@@ -148,8 +141,5 @@ int wti_record_run(const struct wti_record_options *options, struct wti_record_o
 int wti_record_unrecorded(const struct wti_record_options *options, struct wt_err *err);
 
 const char *wti_python_cause_name(enum wti_python_cause cause);
-const char *wti_run_status_name(enum wti_run_status status);
-/* True while a recorder holds the run's lock: tells `running` from `abandoned`. */
-bool wti_run_is_recording(const char *folder);
 
 #endif

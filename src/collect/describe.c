@@ -448,11 +448,3 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 	}
 	snprintf(outcome->trouble, sizeof(outcome->trouble), "%s", recorder->streams.why);
 }
-
-const char *wti_run_status_name(enum wti_run_status status)
-{
-	static const char *const names[] = {"running", "finished", "failed", "killed",
-					    "interrupted"};
-
-	return names[status];
-}

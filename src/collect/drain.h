@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "process.h"
-#include "sink.h"
+#include "trace/sink.h"
 
 struct wti_drain {
 	struct wti_sink *sinks[WTI_SINKS_MAX];

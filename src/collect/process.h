@@ -16,7 +16,7 @@
 #include "trace/protocol.h"
 #include "trace/ring.h"
 
-#include "sink.h"
+#include "trace/sink.h"
 
 #define WTI_RINGS_MAX 16384u /* of a process */
 #define WTI_CHUNKS_MAX 4096u

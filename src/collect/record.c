@@ -268,7 +268,7 @@ static int launch(struct wti_recorder *recorder, struct wt_err *err)
 	recorder->launch.environment = recorder->variables;
 	recorder->launch.executable = recorder->executable;
 	recorder->launch.session = &recorder->session;
-	recorder->launch.console = wti_runfile_create(&recorder->runfile, "console.log");
+	recorder->launch.console = wti_runfile_create(&recorder->runfile, WTI_RUN_CONSOLE);
 	recorder->launch.mask = recorder->old_mask;
 	recorder->launch.sigpipe = recorder->old_sigpipe;
 	recorder->launch.gated = recorder->syscalls.is_open;

@@ -15,13 +15,12 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "trace/run_folder.h"
 
 #include "collect.h"
 #include "name.h"
 #include "runfile.h"
 
-#define FILE_NAME "run.json"
-#define SPARE_NAME ".run.json.next"
 #define SPARE_BYTES (256u << 10)
 #define ROOM_BYTES_MIN (32u << 10) /* a beginning of a trace, and run.json twice */
 #define SAME_SECOND_MAX 1000
@@ -94,7 +93,7 @@ static int lock_and_claim(struct wti_runfile *runfile, const char *path, struct 
 		return no_room(runfile, err);
 	lock(runfile->folder_fd); /* first: a run.json that is empty is of a recording that begins
 				   */
-	fd = create(runfile, FILE_NAME, O_WRONLY);
+	fd = create(runfile, WTI_RUN_JSON, O_WRONLY);
 	if (fd < 0 && errno == EEXIST) { /* another recording was faster: it stays private */
 		runfile->made.mode = 0;
 		return wti_err(err, WT_E_EXISTS,
@@ -105,7 +104,7 @@ static int lock_and_claim(struct wti_runfile *runfile, const char *path, struct 
 	if (fd < 0)
 		return wti_err_errno(err, "cannot write in the folder", path);
 	close(fd);
-	runfile->spare_fd = create(runfile, SPARE_NAME, O_RDWR);
+	runfile->spare_fd = create(runfile, WTI_RUN_JSON_NEXT, O_RDWR);
 	if (runfile->spare_fd < 0)
 		return wti_err_errno(err, "cannot write in the folder", path);
 	return 0;
@@ -179,7 +178,7 @@ static int write_spare(struct wti_runfile *runfile, const struct wti_buf *text)
 	}
 	if (ftruncate(fd, (off_t)text->bytes))
 		return -1;
-	return renameat(runfile->folder_fd, SPARE_NAME, runfile->folder_fd, FILE_NAME);
+	return renameat(runfile->folder_fd, WTI_RUN_JSON_NEXT, runfile->folder_fd, WTI_RUN_JSON);
 }
 
 int wti_runfile_write(struct wti_runfile *runfile, const struct wti_buf *text, struct wt_err *err)
@@ -221,7 +220,7 @@ int wti_runfile_reserve(struct wti_runfile *runfile, uint64_t bytes, struct wt_e
 		bytes = most;
 
 	if (runfile->spare_fd < 0)
-		runfile->spare_fd = create(runfile, SPARE_NAME, O_RDWR);
+		runfile->spare_fd = create(runfile, WTI_RUN_JSON_NEXT, O_RDWR);
 	if (runfile->spare_fd < 0)
 		return wti_err_errno(err, "cannot write in the folder", runfile->folder);
 	if (more > bytes + SPARE_BYTES)
@@ -247,16 +246,4 @@ void wti_runfile_release(struct wti_runfile *runfile)
 	if (runfile->folder_fd >= 0)
 		close(runfile->folder_fd);
 	runfile->spare_fd = runfile->folder_fd = -1;
-}
-
-bool wti_run_is_recording(const char *folder)
-{
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool locked;
-
-	if (fd < 0)
-		return false;
-	locked = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
-	close(fd);
-	return locked;
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sink.h"
+#include "trace/sink.h"
 
 #define WTI_SEEDS_MAX 64
 #define WTI_SEEDINGS_MAX 256 /* three a rank */

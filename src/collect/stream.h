@@ -15,7 +15,7 @@
 
 #include "clock.h"
 #include "keyframe.h"
-#include "sink.h"
+#include "trace/sink.h"
 
 #define WTI_STREAM_OWN_TRACK 0u
 

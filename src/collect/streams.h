@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "clock.h"
-#include "sink.h"
+#include "trace/sink.h"
 #include "stream.h"
 
 struct wti_open_descriptor; /* syscalls/descriptors.h */

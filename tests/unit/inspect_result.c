@@ -46,6 +46,31 @@ static void fill(struct wt_result *result)
 	wt_result_note(result, "%d notes", 1);
 }
 
+static void test_found_facts(void)
+{
+	struct wt_result result;
+
+	fill(&result);
+	REQUIRE(wt_result_fact(&result, "events"));
+	CHECK_INT(wt_result_fact(&result, "events")->value.count, 1234567);
+	CHECK_TEXT(wt_result_fact(&result, "hidden")->value.text, "for machines");
+	CHECK(!wt_result_fact(&result, "event"));
+	wt_result_release(&result);
+}
+
+static void test_renamed_files(void)
+{
+	struct wt_result result;
+
+	fill(&result);
+	wt_result_finding(&result, &(struct wt_finding){.code = "WT-TEST-002", .file = "/a/b.py"});
+	wt_result_finding_file(&result, 1, result.findings[1].file + 3);
+	CHECK_TEXT(result.findings[1].file, "b.py");
+	wt_result_finding_file(&result, 2, "c.py"); /* there is none */
+	CHECK_INT(result.finding_count, 2);
+	wt_result_release(&result);
+}
+
 /* Each is freed once: under a sanitizer nothing is left behind. */
 static void test_removed_findings(void)
 {
@@ -373,6 +398,8 @@ static void test_misuse(void)
 }
 
 static const struct test tests[] = {
+	{"found_facts", test_found_facts},
+	{"renamed_files", test_renamed_files},
 	{"removed_findings", test_removed_findings},
 	{"json", test_json},
 	{"csv", test_csv},

@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "records.h"
 #include "syscall/record.h"
+#include "trace/run_folder.h"
 
 #include "feed.h"
 #include "private.h"
@@ -26,7 +27,7 @@ void wti_feed_init(struct wti_syscall_feed *feed, struct wti_sink *sink, const c
 	const char *slash = strrchr(program, '/');
 	struct wti_recorded_source source = {
 		.number = WTI_SOURCE_SYSCALLS,
-		.file = "syscalls",
+		.file = WTI_RUN_SYSCALLS,
 		.identity = {.pid = (uint32_t)getpid(),
 			     .clock = WT_CLOCK_MONOTONIC,
 			     .command = "system calls"},

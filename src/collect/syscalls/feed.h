@@ -6,7 +6,7 @@
 #ifndef WTI_SYSCALLS_FEED_H
 #define WTI_SYSCALLS_FEED_H
 
-#include "collect/sink.h"
+#include "trace/sink.h"
 
 #include "own.h"
 #include "places.h"

@@ -6,7 +6,7 @@
 #ifndef WTI_SYSCALLS_STACKS_H
 #define WTI_SYSCALLS_STACKS_H
 
-#include "collect/sink.h"
+#include "trace/sink.h"
 
 #include "unwind.h"
 

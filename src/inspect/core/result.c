@@ -138,6 +138,24 @@ void wt_result_finding_remove(struct wt_result *result, size_t index)
 		(result->finding_count - index) * sizeof(*result->findings));
 }
 
+void wt_result_finding_file(struct wt_result *result, size_t index, const char *file)
+{
+	char *mine = index < result->finding_count ? copy(result, file) : NULL;
+
+	if (!mine)
+		return;
+	free((char *)result->findings[index].file);
+	result->findings[index].file = mine;
+}
+
+const struct wt_fact *wt_result_fact(const struct wt_result *result, const char *key)
+{
+	for (size_t i = 0; i < result->fact_count; i++)
+		if (result->facts[i].key && !strcmp(result->facts[i].key, key))
+			return &result->facts[i];
+	return NULL;
+}
+
 static struct wt_cell *add_fact(struct wt_result *result, const char *key, const char *title)
 {
 	struct wt_fact *fact;

@@ -13,8 +13,8 @@ uint64_t wti_blocked_percent(const struct wti_judge *judge)
 {
 	for (size_t i = 0; i < judge->count; i++)
 		if (judge->cases[i].rule == &wti_rule_sys_006)
-			return judge->cases[i].thresholds[PERCENT];
-	return wti_rule_sys_006.thresholds[PERCENT].value;
+			return wti_threshold(&judge->cases[i], PERCENT);
+	return (uint64_t)wti_rule_sys_006.thresholds[PERCENT].value;
 }
 
 /* What it waited for most. */

@@ -62,6 +62,17 @@ static bool list_listeners(struct wti_judge *judge)
 	return judge->listeners;
 }
 
+/* A threshold like any other, but the judge itself goes by it. */
+static void set_in_a_row(struct wti_case *account)
+{
+	const struct wti_threshold *thresholds = account->rule->thresholds;
+
+	account->in_a_row = 1;
+	for (unsigned i = 0; i < WTI_THRESHOLDS_MAX && thresholds[i].name; i++)
+		if (!strcmp(thresholds[i].name, WTI_IN_A_ROW))
+			account->in_a_row = (uint64_t)account->thresholds[i];
+}
+
 int wti_judge_init(struct wti_judge *judge, const struct wti_training *training, struct wt_err *err)
 {
 	size_t count = 0;
@@ -84,6 +95,9 @@ int wti_judge_init(struct wti_judge *judge, const struct wti_training *training,
 			account->thresholds[j] = account->rule->thresholds[j].value;
 		wti_map_init(&account->subjects, WTI_SUBJECTS_MAX);
 		wti_map_init(&account->ranks, RANKS_MAX);
+		set_in_a_row(account);
+		for (unsigned j = 0; j < WTI_KEEPS_MAX; j++)
+			wti_keep_init(&account->keeps[j], account->rule->keeps[j]);
 		account->state = calloc(1, account->rule->state_bytes + 1);
 		if (!account->state) {
 			wti_judge_release(judge);
@@ -101,6 +115,8 @@ void wti_judge_release(struct wti_judge *judge)
 		if (account->state && account->rule->release)
 			account->rule->release(account->state);
 		free(account->state);
+		for (unsigned j = 0; j < WTI_KEEPS_MAX; j++)
+			wti_keep_release(&account->keeps[j]);
 		free(account->evidence);
 		free(account->not_this);
 		wti_map_release(&account->subjects);
@@ -109,6 +125,66 @@ void wti_judge_release(struct wti_judge *judge)
 	free(judge->cases);
 	free(judge->listeners);
 	*judge = (struct wti_judge){0};
+}
+
+/* ---- Asking --------------------------------------------------------------------------------- */
+
+static void take_answer(struct wti_case *account, enum wti_answer answer)
+{
+	if (answer == WTI_RULE_HELD)
+		wti_held(account);
+	account->asked = NULL;
+}
+
+static void ask_with(struct wti_case *account, struct wti_kept *kept,
+		     const struct wti_moment *moment)
+{
+	if (!kept)
+		return;
+	account->asked = kept;
+	take_answer(account, account->rule->see(account, kept->memory, moment));
+}
+
+/* An optimizer's moment is one of each of its parameters. */
+static void ask_members(struct wti_case *account, const struct wti_moment *moment)
+{
+	struct wti_moment of_member = *moment;
+
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		of_member.parameter = wti_object_member(moment->training, moment->object, i);
+		ask_with(account, wti_keep_of(&account->keeps[0], &of_member), &of_member);
+	}
+}
+
+/* With all of the process that there is by now. */
+static void sweep(struct wti_case *account, const struct wti_moment *moment)
+{
+	struct wti_keep *keep = &account->keeps[0];
+	size_t count = keep->kept.count;
+
+	for (size_t i = 0; i < count; i++)
+		if (wti_keep_at(keep, i)->stream == moment->process->stream)
+			ask_with(account, wti_keep_at(keep, i), moment);
+}
+
+static void ask(struct wti_case *account, const struct wti_moment *moment)
+{
+	const struct wti_rule *rule = account->rule;
+	enum wti_per per = rule->keeps[0].per;
+
+	if (rule->watch)
+		rule->watch(account, account->state, moment);
+	else if (rule->callees && moment->type == WTI_MOMENT_CALL &&
+		 !(rule->callees & WTI_CALLEE_SET(moment->call->what)))
+		return;
+	else if (rule->sweeps & moment->type)
+		sweep(account, moment);
+	else if (per == WTI_PER_NOTHING)
+		take_answer(account, rule->see(account, NULL, moment));
+	else if (per == WTI_PER_PARAMETER && !moment->parameter && moment->object)
+		ask_members(account, moment);
+	else
+		ask_with(account, wti_keep_of(&account->keeps[0], moment), moment);
 }
 
 void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment)
@@ -123,15 +199,82 @@ void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment)
 		struct wti_case *account = &judge->cases[listeners[i]];
 
 		if (!(account->needs & moment->process->lacked))
-			account->rule->see(account, account->state, moment);
+			ask(account, moment);
 	}
 }
 
-/* ---- What rules tell ------------------------------------------------------------------------ */
+/* ---- What rules call ------------------------------------------------------------------------ */
+
+static void *memory_of(struct wti_kept *kept)
+{
+	return kept ? kept->memory : NULL;
+}
+
+void *wti_kept(struct wti_case *account, unsigned which, const struct wti_moment *moment)
+{
+	return memory_of(wti_keep_of(&account->keeps[which], moment));
+}
+
+void *wti_kept_of_object(struct wti_case *account, unsigned which, const struct wti_object *object)
+{
+	return memory_of(wti_keep_of_object(&account->keeps[which], object));
+}
+
+void *wti_kept_of_parameter(struct wti_case *account, unsigned which,
+			    const struct wti_parameter *parameter)
+{
+	return memory_of(wti_keep_of_parameter(&account->keeps[which], parameter));
+}
+
+void *wti_kept_of_key(struct wti_case *account, unsigned which, size_t stream, uint64_t key)
+{
+	return memory_of(wti_keep_of_key(&account->keeps[which], stream, key));
+}
+
+const void *wti_kept_find_key(const struct wti_case *account, unsigned which, size_t stream,
+			      uint64_t key)
+{
+	const struct wti_kept *kept = wti_keep_find_key(&account->keeps[which], stream, key);
+
+	return kept ? kept->memory : NULL;
+}
+
+void *wti_kept_next(struct wti_case *account, unsigned which, size_t stream, size_t *place)
+{
+	struct wti_keep *keep = &account->keeps[which];
+
+	while (*place < keep->kept.count) {
+		struct wti_kept *kept = wti_keep_at(keep, (*place)++);
+
+		if (kept->stream == stream)
+			return kept->memory;
+	}
+	return NULL;
+}
+
+void wti_kept_forget(struct wti_case *account, unsigned which)
+{
+	struct wti_keeps keeps = account->keeps[which].keeps;
+
+	wti_keep_release(&account->keeps[which]);
+	wti_keep_init(&account->keeps[which], keeps);
+}
+
+void *wti_state(struct wti_case *account)
+{
+	return account->state;
+}
 
 void wti_held(struct wti_case *account)
 {
 	account->held_count++;
+	if (account->asked)
+		account->asked->streak = 0;
+}
+
+uint32_t wti_streak(const struct wti_case *account)
+{
+	return account->asked ? account->asked->streak + 1 : 1;
 }
 
 void wti_raise(struct wti_case *account, enum wt_severity severity)
@@ -145,11 +288,6 @@ void wti_not_measured(struct wti_case *account, const char *why)
 	account->why_not = why;
 }
 
-uint64_t wti_violation_count(const struct wti_case *account)
-{
-	return account->violation_count;
-}
-
 static char *format_text(const char *format, va_list args)
 {
 	char *text = NULL;
@@ -157,24 +295,28 @@ static char *format_text(const char *format, va_list args)
 	return vasprintf(&text, format, args) < 0 ? NULL : text;
 }
 
-void wti_violated(struct wti_case *account, const struct wti_moment *moment, uint32_t subject,
-		  const char *evidence, ...)
+enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *moment,
+			     uint32_t subject, const char *evidence, ...)
 {
-	uint64_t *count = subject ? wti_map_number(&account->subjects, subject) : NULL;
+	uint64_t *count;
 	va_list args;
 
+	if (account->asked && ++account->asked->streak < account->in_a_row)
+		return WTI_RULE_VIOLATED;
+	count = subject ? wti_map_number(&account->subjects, subject) : NULL;
 	if (count)
 		++*count;
 	if (moment->scope.rank >= 0)
 		wti_map_number(&account->ranks, (uint64_t)moment->scope.rank);
 	account->last_step = moment->scope.step;
 	if (account->violation_count++)
-		return;
+		return WTI_RULE_VIOLATED;
 	account->first_step = moment->scope.step;
 	account->where = wti_moment_where(moment);
 	va_start(args, evidence);
 	account->evidence = format_text(evidence, args);
 	va_end(args);
+	return WTI_RULE_VIOLATED;
 }
 
 /* The innermost line that an agent told of the thread. */
@@ -219,6 +361,11 @@ void wti_found(struct wti_case *account, const struct wti_spot *spot, const char
 }
 
 uint64_t wti_threshold(const struct wti_case *account, unsigned which)
+{
+	return (uint64_t)account->thresholds[which];
+}
+
+double wti_threshold_real(const struct wti_case *account, unsigned which)
 {
 	return account->thresholds[which];
 }
@@ -457,9 +604,11 @@ void wti_judge_set(struct wti_judge *judge, const struct wti_setting *settings, 
 {
 	for (size_t i = 0; i < judge->count; i++)
 		for (size_t j = 0; j < count; j++)
-			if (settings[j].rule == judge->cases[i].rule)
+			if (settings[j].rule == judge->cases[i].rule) {
 				judge->cases[i].thresholds[settings[j].threshold] =
 					settings[j].value;
+				set_in_a_row(&judge->cases[i]);
+			}
 }
 
 void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger,
@@ -473,13 +622,30 @@ void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger,
 			judge->cases[i].rule->audit(&judge->cases[i], ledger);
 }
 
+static void finish_case(struct wti_judge *judge, struct wti_case *account)
+{
+	const struct wti_rule *rule = account->rule;
+	struct wti_keep *keep = &account->keeps[0];
+
+	if (rule->conclude)
+		rule->conclude(account, account->state, judge->training);
+	for (size_t i = 0; rule->finish && i < keep->kept.count; i++) {
+		struct wti_kept *kept = wti_keep_at(keep, i);
+		struct wti_moment end = wti_moment_of_end(judge->training, kept->stream);
+
+		end.object = kept->object ? kept->object : end.object;
+		end.parameter = kept->parameter;
+		account->asked = kept;
+		take_answer(account, rule->finish(account, kept->memory, &end));
+	}
+}
+
 /* Errors first; among them in the order of the table, which has causes first. */
 void wti_judge_finish(struct wti_judge *judge, struct wt_result *result)
 {
 	for (size_t i = 0; i < judge->count; i++)
-		if (judge->cases[i].rule->finish && !(judge->lacked & judge->cases[i].needs))
-			judge->cases[i].rule->finish(&judge->cases[i], judge->cases[i].state,
-						     judge->training);
+		if (!(judge->lacked & judge->cases[i].needs))
+			finish_case(judge, &judge->cases[i]);
 	for (int severity = WT_ERROR; severity >= WT_NOTE; severity--) {
 		for (size_t i = 0; i < judge->count; i++) {
 			const struct wti_case *account = &judge->cases[i];

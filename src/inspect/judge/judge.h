@@ -14,7 +14,10 @@ struct wti_case {
 	const struct wti_rule *rule;
 	const struct wti_training *training;
 	void *state;
-	uint32_t needs; /* enum wti_lack: from where that lacks it is not asked any more */
+	struct wti_keep keeps[WTI_KEEPS_MAX];
+	struct wti_kept *asked; /* what see() is called with */
+	uint64_t in_a_row;      /* violations of one that was kept, before the rule speaks */
+	uint32_t needs;         /* enum wti_lack: from where that lacks it is not asked any more */
 	enum wt_severity severity; /* the rule's, or graver */
 	uint64_t held_count;
 	uint64_t violation_count;
@@ -26,7 +29,7 @@ struct wti_case {
 	char *not_this;
 	const char *why_not; /* measured */
 	bool is_told;        /* live: its finding has been shown */
-	uint64_t thresholds[WTI_THRESHOLDS_MAX];
+	double thresholds[WTI_THRESHOLDS_MAX];
 };
 
 struct wti_judge {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A rule: something that holds in every correct training run. It sees the moments that it asks for
- * (training/training.h), counts each case in which it held, and tells each in which it did not.
+ * A rule: something that holds in every correct training run. It is a row and a function. The row
+ * has everything that `explain` prints, and declares which moments the rule sees
+ * (training/training.h), what it keeps between them (keep.h) and the numbers that decide
+ * (thresholds). The function, see(), gets a moment and what was kept for it, and answers whether
+ * the rule held there, was violated, or did not apply.
  *
- * Adding one: a row in a file of this folder, named after what the rule is about, and the row's
- * name in rules.c (docs/howto-add-rule.md). Everything that `explain` says stands in the row.
+ * Adding one: docs/howto-add-rule.md.
  *
  * A rule that never saw a case is NOT MEASURED, never held.
  */
@@ -14,7 +16,7 @@
 #include <wheeltap/result.h>
 
 #include "inspect/core/sorts.h"
-#include "inspect/training/training.h"
+#include "inspect/judge/keep.h"
 
 enum wti_rule_flag {
 	/* It judges by what did not happen: where events were lost it is not measured. */
@@ -28,14 +30,29 @@ enum wti_rule_flag {
 struct wti_case;
 struct wti_ledger;
 
-enum { WTI_THRESHOLDS_MAX = 4 };
+enum { WTI_THRESHOLDS_MAX = 6, WTI_KEEPS_MAX = 4 };
+
+/* What see() answers: whether this was a case of the rule, and how it went. */
+enum wti_answer {
+	WTI_RULE_NO_CASE,
+	WTI_RULE_HELD,
+	WTI_RULE_VIOLATED, /* wti_violated() has been called */
+};
+
+/* The threshold of this name is the judge's: a rule speaks from that many violations of the same
+ * kept memory in a row on. */
+#define WTI_IN_A_ROW "in_a_row"
 
 /* A number that decides, and that whoever runs the program may know better. */
 struct wti_threshold {
 	const char *name; /* NULL: there are no more */
-	uint64_t value;   /* unless wheeltap.toml says otherwise */
+	double value;     /* unless wheeltap.toml says otherwise; if it is whole, only whole ones */
 	const char *why;  /* what it is, and why that much */
 };
+
+/* A set of callees, for `callees` of a row. */
+#define WTI_CALLEE_SET(callee) (UINT64_C(1) << (callee))
+_Static_assert(WTI_CALLEE_COUNT <= 64, "sets of callees are 64 bits");
 
 struct wti_rule {
 	const char *code; /* never changes: WT-GRAD-001 */
@@ -49,11 +66,30 @@ struct wti_rule {
 	const char *const *explains; /* codes of what follows from it; ends with NULL */
 	uint32_t flags;
 	uint32_t moments; /* enum wti_moment_type, bits */
+	/* Of calls, those of these callees alone (WTI_CALLEE_SET); 0: all. */
+	uint64_t callees;
+	/*
+	 * What it keeps. see() gets the first; wti_kept() gives the others. Where the moment is
+	 * about nothing of that kind (per object, and the moment has none) see() is not called.
+	 */
+	struct wti_keeps keeps[WTI_KEEPS_MAX];
+	/* Moments, of `moments`, at which see() is called with everything that was kept so far for
+	 * the process, one after the other. */
+	uint32_t sweeps;
+	/* Of the moment; NULL in a rule that keeps nothing. */
+	enum wti_answer (*see)(struct wti_case *account, void *kept,
+			       const struct wti_moment *moment);
+	/* The run has ended: called for each that was kept, with the end of its process as the
+	 * moment and the object or parameter that it was kept for. May be NULL. */
+	enum wti_answer (*finish)(struct wti_case *account, void *kept,
+				  const struct wti_moment *end);
+	/* For memory that is not in what is kept; wti_state(). */
 	size_t state_bytes;
-	void (*see)(struct wti_case *account, void *state, const struct wti_moment *moment);
-	/* The run has ended: what can only be said then. May be NULL. */
-	void (*finish)(struct wti_case *account, void *state, const struct wti_training *training);
-	void (*release)(void *state); /* of memory of its own; may be NULL */
+	void (*release)(void *state);
+	/* As see() and finish() were, for rules that are not rewritten yet. */
+	void (*watch)(struct wti_case *account, void *state, const struct wti_moment *moment);
+	void (*conclude)(struct wti_case *account, void *state,
+			 const struct wti_training *training);
 	/* The run has ended, and had system calls (habits/ledger.h). May be NULL. */
 	void (*audit)(struct wti_case *account, const struct wti_ledger *ledger);
 	struct wti_threshold thresholds[WTI_THRESHOLDS_MAX + 1];
@@ -67,19 +103,44 @@ const struct wti_rule *wti_rule_by_code(const char *code);
 struct wti_setting {
 	const struct wti_rule *rule;
 	unsigned threshold; /* which */
-	uint64_t value;
+	double value;
 };
 
-/* ---- What a rule tells --------------------------------------------------------------------- */
+/* ---- What a rule calls ---------------------------------------------------------------------- */
 
-/* It held, in one more case. */
+/* The memory that its row declares as `keeps[which]`, for a moment; NULL: there is none. */
+void *wti_kept(struct wti_case *account, unsigned which, const struct wti_moment *moment);
+void *wti_kept_of_object(struct wti_case *account, unsigned which, const struct wti_object *object);
+void *wti_kept_of_parameter(struct wti_case *account, unsigned which,
+			    const struct wti_parameter *parameter);
+void *wti_kept_of_key(struct wti_case *account, unsigned which, size_t stream, uint64_t key);
+const void *wti_kept_find_key(const struct wti_case *account, unsigned which, size_t stream,
+			      uint64_t key);
+/*
+ * All that were made for a process, one after the other, in that order; NULL: there are no more.
+ * `place` is 0 in the beginning.
+ */
+void *wti_kept_next(struct wti_case *account, unsigned which, size_t stream, size_t *place);
+/* All of it is gone, as if it had never been made: where it would grow without end. */
+void wti_kept_forget(struct wti_case *account, unsigned which);
+/* Its `state_bytes`. */
+void *wti_state(struct wti_case *account);
+
+/*
+ * One more case in which it held. For a rule that judges several cases at one moment: usually
+ * see() returns WTI_RULE_HELD instead.
+ */
 void wti_held(struct wti_case *account);
 /*
- * It did not hold. `subject` is what is concerned, a symbol (a parameter, an optimizer): each
- * subject is named once. The evidence is kept of the first violation.
+ * It was violated; returns what see() has to return. `subject` is what is concerned, a symbol (a
+ * parameter, an optimizer): each subject is named once. The evidence of the first violation is
+ * shown. Where the rule has a threshold `in_a_row`, earlier ones only count.
  */
-void wti_violated(struct wti_case *account, const struct wti_moment *moment, uint32_t subject,
-		  const char *evidence, ...) __attribute__((format(printf, 4, 5)));
+enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *moment,
+			     uint32_t subject, const char *evidence, ...)
+	__attribute__((format(printf, 4, 5)));
+/* How many violations in a row it is with this one, of what see() was given. */
+uint32_t wti_streak(const struct wti_case *account);
 /* Where in a run something was found that is no moment of a training. */
 struct wti_spot {
 	const char *subject;
@@ -90,14 +151,15 @@ struct wti_spot {
 /* As wti_violated(), for rules that audit. */
 void wti_found(struct wti_case *account, const struct wti_spot *spot, const char *evidence, ...)
 	__attribute__((format(printf, 3, 4)));
+/* A threshold of the row, by place: as a count, or as it is. */
 uint64_t wti_threshold(const struct wti_case *account, unsigned which);
-/* Said in the finding, as what it is not, and why. */
+double wti_threshold_real(const struct wti_case *account, unsigned which);
+/* Shown in the finding: what it is not, and why. */
 void wti_not_this(struct wti_case *account, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* What was found is graver than the rule's severity says. */
 void wti_raise(struct wti_case *account, enum wt_severity severity);
 /* It saw something that it needed, but what it would have judged by was not recorded. */
 void wti_not_measured(struct wti_case *account, const char *why);
-uint64_t wti_violation_count(const struct wti_case *account);
 
 #endif

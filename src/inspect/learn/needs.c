@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What has to be recorded for an invariant to be judged: `record --invariants` hooks and reads that
- * alone (src/cli/python_needs.c). States and values are a relation's own business; calls are those
- * that the invariant names, as patterns over full names, because one name in a pack stands for all
- * functions that do the same (scene.c).
+ * alone (src/cli/record/python_needs.c). States and values are a relation's own business; calls are
+ * those that the invariant names, as patterns over full names, because one name in a pack stands
+ * for all functions that do the same (scene.c).
  */
 #include <stdio.h>
 #include <string.h>

@@ -304,6 +304,16 @@ void wti_calls_finish(struct wti_calls *calls, const struct wti_listener *listen
 
 /* ---- Asking --------------------------------------------------------------------------------- */
 
+struct wti_call wti_call_without_values(const struct wti_call *call)
+{
+	struct wti_call kept = *call;
+
+	kept.values = NULL;
+	kept.value_count = 0;
+	kept.value_capacity = 0;
+	return kept;
+}
+
 const struct wti_value_row *wti_call_argument(const struct wti_call *call, uint32_t name,
 					      int32_t position)
 {

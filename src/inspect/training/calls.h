@@ -107,6 +107,8 @@ int wti_calls_event(struct wti_calls *calls, const struct wt_event *event,
 /* Announces what is still pending: the trace ends here, open calls have no end. */
 void wti_calls_finish(struct wti_calls *calls, const struct wti_listener *listener);
 
+/* Where and what a call was, without its values: may be kept after its end. */
+struct wti_call wti_call_without_values(const struct wti_call *call);
 /* An argument by its name, by its position if it has none; NULL: there is none. */
 const struct wti_value_row *wti_call_argument(const struct wti_call *call, uint32_t name,
 					      int32_t position);

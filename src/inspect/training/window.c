@@ -57,12 +57,10 @@ static void note_backward(struct wti_window *window, const struct wti_moment *mo
 	window->has_loss = false;
 }
 
-struct wti_window *wti_window_see(struct wti_slots *slots, const struct wti_moment *moment)
+bool wti_window_see(struct wti_window *window, const struct wti_moment *moment)
 {
-	struct wti_window *window = wti_slot(slots, moment->process->stream, sizeof(*window));
-
-	if (!window || moment->type == WTI_MOMENT_STEPPED)
-		return window;
+	if (moment->type == WTI_MOMENT_STEPPED)
+		return true;
 	if (moment->type == WTI_MOMENT_BACKWARD) {
 		note_backward(window, moment);
 	} else if (moment->type == WTI_MOMENT_ZERO_GRAD) {
@@ -72,7 +70,7 @@ struct wti_window *wti_window_see(struct wti_slots *slots, const struct wti_mome
 		note_loss(window, moment);
 		window->is_rescaled |= moment->call->what == WTI_CALLEE_SCALE_IN_PLACE;
 	}
-	return NULL;
+	return false;
 }
 
 bool wti_window_is_accumulation(const struct wti_window *window)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The backward() calls that a step is made of: from which line they come, whether what they go
- * back from is a mean as it is, over how many targets. Kept for each process; a clearing of
+ * back from is a mean as it is, over how many targets. One for each process; a clearing of
  * gradients begins anew.
  */
 #ifndef WTI_INSPECT_WINDOW_H
 #define WTI_INSPECT_WINDOW_H
 
 #include "lineage.h"
-#include "slots.h"
 
 /* What wti_window_see() wants to be given. */
 #define WTI_WINDOW_MOMENTS                                                                         \
@@ -28,11 +27,10 @@ struct wti_window {
 	/* Over the window, of those with a loss function that takes the mean. */
 	double smallest, largest;
 	uint32_t weighed_count;
-	uint32_t streak; /* the user's */
 };
 
-/* The window that ends here; NULL: none does. Whoever gets one begins the next. */
-struct wti_window *wti_window_see(struct wti_slots *slots, const struct wti_moment *moment);
+/* Whether it ends here, with a step. Whoever has judged it begins the next. */
+bool wti_window_see(struct wti_window *window, const struct wti_moment *moment);
 void wti_window_begin(struct wti_window *window);
 /* Several calls from one line: parts of one batch. */
 bool wti_window_is_accumulation(const struct wti_window *window);

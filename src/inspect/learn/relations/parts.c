@@ -5,6 +5,7 @@
  * of gradients after a pass, which a step should have used by then.
  */
 #include "inspect/learn/relation.h"
+#include "inspect/training/slots.h"
 #include "inspect/training/window.h"
 #include "relations.h"
 
@@ -70,14 +71,14 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 {
 	struct state *state = opaque;
 	struct passes *passes = wti_slot(&state->unused, moment->process->stream, sizeof(*passes));
-	struct wti_window *window;
+	struct wti_window *window =
+		wti_slot(&state->windows, moment->process->stream, sizeof(*window));
 
 	if (passes && moment->type & (WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP | WTI_MOMENT_ZERO_GRAD))
 		see_passes(scene, passes, moment);
 	if (moment->type == WTI_MOMENT_STEP)
 		return;
-	window = wti_window_see(&state->windows, moment);
-	if (!window)
+	if (!window || !wti_window_see(window, moment))
 		return;
 	if (wti_window_is_accumulation(window))
 		tell_window(scene, moment, window);

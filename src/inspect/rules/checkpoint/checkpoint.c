@@ -76,7 +76,7 @@ const struct wti_rule wti_rule_ckpt_001 = {
 		    "bytes, unless some parameters never change.",
 	.needs = "nothing was saved that has a trained model's parameters",
 	.moments = WTI_MOMENT_SAVE,
-	.see = see_mixed,
+	.watch = see_mixed,
 };
 
 /* ---- WT-CKPT-002: incomplete ---------------------------------------------------------------- */
@@ -120,7 +120,7 @@ const struct wti_rule wti_rule_ckpt_002 = {
 		    "part that is saved on purpose, such as the encoder alone.",
 	.needs = "nothing was saved that has a trained model's parameters",
 	.moments = WTI_MOMENT_SAVE,
-	.see = see_incomplete,
+	.watch = see_incomplete,
 };
 
 /* ---- Loading -------------------------------------------------------------------------------- */
@@ -198,7 +198,7 @@ const struct wti_rule wti_rule_ckpt_003 = {
 	.needs = "no state was taken, trained past and loaded again",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_alias,
+	.watch = see_alias,
 	.release = release_slots,
 };
 
@@ -253,7 +253,7 @@ const struct wti_rule wti_rule_ckpt_004 = {
 	.innocent = "None is known.",
 	.needs = "no model was loaded",
 	.moments = WTI_MOMENT_CALL,
-	.see = see_unmatched,
+	.watch = see_unmatched,
 };
 
 /* ---- WT-CKPT-005: has moved on since it was taken ------------------------------------------- */
@@ -308,7 +308,7 @@ const struct wti_rule wti_rule_ckpt_005 = {
 	.needs = "nothing was saved that has the parameters of a model whose state was taken",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_SAVE,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_moved_on,
+	.watch = see_moved_on,
 	.release = release_slots,
 };
 
@@ -379,6 +379,6 @@ const struct wti_rule wti_rule_ckpt_006 = {
 	.needs = "nothing was saved that has a model's parameters, or something was loaded before",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOAD | WTI_MOMENT_SAVE,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_frozen,
+	.watch = see_frozen,
 	.release = release_slots,
 };

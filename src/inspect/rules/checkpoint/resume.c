@@ -235,7 +235,7 @@ const struct wti_rule wti_rule_resume_001 = {
 	.needs = "no model was loaded from a checkpoint with an optimizer's state, and stepped",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOAD | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct resumed),
-	.see = see_state,
+	.watch = see_state,
 	.release = release_resumed,
 };
 
@@ -305,7 +305,7 @@ const struct wti_rule wti_rule_resume_002 = {
 	.needs = "no optimizer with a scheduler was loaded and stepped",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_schedule,
+	.watch = see_schedule,
 	.release = release_slots,
 };
 
@@ -401,6 +401,6 @@ const struct wti_rule wti_rule_resume_003 = {
 	.needs = "nothing was loaded in the middle of a training, or batches came twice before",
 	.moments = WTI_MOMENT_LOAD | WTI_MOMENT_MODULE,
 	.state_bytes = sizeof(struct replay),
-	.see = see_replay,
+	.watch = see_replay,
 	.release = release_replay,
 };

@@ -249,7 +249,7 @@ const struct wti_rule wti_rule_data_007 = {
 					  "WT-DATA-001", "WT-INPUT-001", "WT-INPUT-002", NULL},
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_MODULE | WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct lost),
-	.see = see_lost,
+	.watch = see_lost,
 	.release = release_lost,
 };
 
@@ -327,6 +327,6 @@ const struct wti_rule wti_rule_data_008 = {
 					  "WT-ROWS-003", NULL},
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_copy,
+	.watch = see_copy,
 	.release = release_slots,
 };

@@ -176,7 +176,7 @@ const struct wti_rule wti_rule_data_001 = {
 	.needs = "no loader gave two batches in an epoch",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD,
 	.state_bytes = sizeof(struct loaders),
-	.see = see_repeated,
+	.watch = see_repeated,
 	.release = release_loaders,
 };
 
@@ -252,7 +252,7 @@ const struct wti_rule wti_rule_data_002 = {
 	.needs = "no loader was begun twice",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STATE,
 	.state_bytes = sizeof(struct loaders),
-	.see = see_first,
+	.watch = see_first,
 	.release = release_loaders,
 };
 
@@ -377,7 +377,7 @@ const struct wti_rule wti_rule_data_003 = {
 	.needs = "no loader with a sampler that shuffles gave two batches in two epochs",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct orders),
-	.see = see_order,
+	.watch = see_order,
 	.release = release_orders,
 };
 
@@ -431,7 +431,7 @@ const struct wti_rule wti_rule_data_004 = {
 	.needs = "no loader with a batch_size gave a batch of tensors",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_STATE,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_size,
+	.watch = see_size,
 	.release = release_slots,
 };
 
@@ -535,6 +535,6 @@ const struct wti_rule wti_rule_data_005 = {
 	.needs = "no operation in place was recorded while a loader fetched in its own process",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct written),
-	.see = see_written,
+	.watch = see_written,
 	.release = release_written,
 };

@@ -166,6 +166,6 @@ const struct wti_rule wti_rule_data_006 = {
 	.needs = "no model was given a batch of a loader as it is before a step",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_feeding,
+	.watch = see_feeding,
 	.release = release_slots,
 };

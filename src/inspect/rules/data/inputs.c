@@ -120,7 +120,7 @@ const struct wti_rule wti_rule_input_001 = {
 	.needs = "no model was called in both modes with measured inputs",
 	.moments = WTI_MOMENT_MODULE,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_range,
+	.watch = see_range,
 	.release = release_slots,
 };
 
@@ -173,7 +173,7 @@ const struct wti_rule wti_rule_input_002 = {
 	.needs = "no model was called in training with measured inputs without zeros",
 	.moments = WTI_MOMENT_MODULE,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_zeros,
+	.watch = see_zeros,
 	.release = release_slots,
 };
 
@@ -292,6 +292,6 @@ const struct wti_rule wti_rule_input_003 = {
 	.needs = "no floor division, conversion to integers or first layer was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE,
 	.state_bytes = sizeof(struct collapsed),
-	.see = see_collapsed,
+	.watch = see_collapsed,
 	.release = release_collapsed,
 };

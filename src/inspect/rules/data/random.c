@@ -64,6 +64,6 @@ const struct wti_rule wti_rule_rng_001 = {
 	.needs = "torch.manual_seed() was not called",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_seed,
+	.watch = see_seed,
 	.release = release_slots,
 };

@@ -253,8 +253,8 @@ const struct wti_rule wti_rule_rows_001 = {
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH,
 	.state_bytes = sizeof(struct overlap),
-	.see = see_overlap,
-	.finish = finish_overlap,
+	.watch = see_overlap,
+	.conclude = finish_overlap,
 	.release = release_overlap,
 };
 
@@ -318,7 +318,7 @@ const struct wti_rule wti_rule_rows_002 = {
 	.needs = "no model was trained after an evaluation on rows of which the trace has a sample",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
 	.state_bytes = sizeof(struct wti_sampled),
-	.see = see_given_away,
+	.watch = see_given_away,
 	.release = release_sampled,
 };
 
@@ -465,7 +465,7 @@ const struct wti_rule wti_rule_rows_003 = {
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH,
 	.state_bytes = sizeof(struct kept),
-	.see = see_kept,
-	.finish = finish_kept,
+	.watch = see_kept,
+	.conclude = finish_kept,
 	.release = release_kept,
 };

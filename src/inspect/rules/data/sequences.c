@@ -152,7 +152,7 @@ const struct wti_rule wti_rule_input_004 = {
 	.needs = "no loss followed a layer with batch_first=False and an input of three axes",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct axes),
-	.see = see_axes,
+	.watch = see_axes,
 	.release = release_axes,
 };
 
@@ -281,6 +281,6 @@ const struct wti_rule wti_rule_target_004 = {
 	.needs = "no loss over the words of an embedding with padding_idx=0 was recorded",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct axes),
-	.see = see_padding,
+	.watch = see_padding,
 	.release = release_axes,
 };

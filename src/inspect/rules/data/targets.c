@@ -161,8 +161,8 @@ const struct wti_rule wti_rule_target_001 = {
 	.needs = "no cross_entropy or nll_loss with measured classes was called in training",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct constant),
-	.see = see_constant,
-	.finish = finish_constant,
+	.watch = see_constant,
+	.conclude = finish_constant,
 	.release = release_constant,
 };
 
@@ -207,7 +207,7 @@ const struct wti_rule wti_rule_target_002 = {
 	.needs = "no cross_entropy or nll_loss with measured classes was called",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct ignored),
-	.see = see_ignored,
+	.watch = see_ignored,
 };
 
 /* ---- WT-TARGET-003: the input itself -------------------------------------------------------- */
@@ -319,7 +319,7 @@ const struct wti_rule wti_rule_target_003 = {
 	.needs = "no model with an input of integers was followed by a loss with classes",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_copied,
+	.watch = see_copied,
 	.release = release_copied,
 };
 
@@ -382,6 +382,6 @@ const struct wti_rule wti_rule_target_005 = {
 	.needs = "fewer than eight batches with measured classes were trained on",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_sorted,
+	.watch = see_sorted,
 	.release = release_copied,
 };

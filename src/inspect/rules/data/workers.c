@@ -139,6 +139,6 @@ const struct wti_rule wti_rule_rng_002 = {
 	.needs = "no two workers made tensors of numbers in one line",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STATE,
 	.state_bytes = sizeof(struct workers),
-	.see = see_drawn,
+	.watch = see_drawn,
 	.release = release_workers,
 };

@@ -3,33 +3,31 @@
 #include "inspect/judge/rule.h"
 #include "inspect/training/window.h"
 
-enum { WINDOWS_TO_TELL = 2 };
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
-
 /* ---- WT-ACC-001: summed where a mean was meant ---------------------------------------------- */
 
-static void see_undivided(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer judge_undivided(struct wti_case *account, const struct wti_window *window,
+				       const struct wti_moment *moment)
 {
-	struct wti_window *window = wti_window_see(state, moment);
+	if (!wti_window_is_accumulation(window))
+		return WTI_RULE_NO_CASE;
+	if (window->mean_count < window->count)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "%u backward() calls of one line before the step, each on a mean that "
+			    "was not divided",
+			    window->count);
+}
 
-	if (!window)
-		return;
-	if (wti_window_is_accumulation(window)) {
-		if (window->mean_count < window->count) {
-			window->streak = 0;
-			wti_held(account);
-		} else if (++window->streak >= WINDOWS_TO_TELL) {
-			wti_violated(account, moment, moment->object->name,
-				     "%u backward() calls of one line before the step, each on a "
-				     "mean that was not divided",
-				     window->count);
-		}
+static enum wti_answer see_undivided(struct wti_case *account, void *kept,
+				     const struct wti_moment *moment)
+{
+	enum wti_answer answer = WTI_RULE_NO_CASE;
+
+	if (wti_window_see(kept, moment)) {
+		answer = judge_undivided(account, kept, moment);
+		wti_window_begin(kept);
 	}
-	wti_window_begin(window);
+	return answer;
 }
 
 const struct wti_rule wti_rule_acc_001 = {
@@ -47,33 +45,39 @@ const struct wti_rule wti_rule_acc_001 = {
 	.innocent = "A learning rate that was chosen for the sum; tasks whose losses are meant to "
 		    "be added up.",
 	.needs = "no step followed several backward() calls of one line with a recorded loss",
-	.moments =
-		WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.moments = WTI_WINDOW_MOMENTS,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct wti_window)}},
 	.see = see_undivided,
-	.release = release_slots,
+	.thresholds = {{WTI_IN_A_ROW, 2, "one step in an epoch may be made of what was left over"}},
 };
 
 /* ---- WT-ACC-002: of unequal weight ---------------------------------------------------------- */
 
-static void see_unequal(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	struct wti_window *window = wti_window_see(state, moment);
+enum { UNEQUAL_IN_A_ROW, UNEQUAL_TIMES };
 
-	if (!window)
-		return;
-	if (wti_window_is_accumulation(window) && window->weighed_count == window->count) {
-		if (window->largest <= 2 * window->smallest) {
-			window->streak = 0;
-			wti_held(account);
-		} else if (++window->streak >= WINDOWS_TO_TELL) {
-			wti_violated(account, moment, moment->object->name,
-				     "each of %u micro-batches was averaged by itself, over %.0f "
-				     "to %.0f targets",
-				     window->count, window->smallest, window->largest);
-		}
+static enum wti_answer judge_unequal(struct wti_case *account, const struct wti_window *window,
+				     const struct wti_moment *moment)
+{
+	if (!wti_window_is_accumulation(window) || window->weighed_count != window->count)
+		return WTI_RULE_NO_CASE;
+	if (window->largest <= wti_threshold_real(account, UNEQUAL_TIMES) * window->smallest)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "each of %u micro-batches was averaged by itself, over %.0f to %.0f "
+			    "targets",
+			    window->count, window->smallest, window->largest);
+}
+
+static enum wti_answer see_unequal(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
+{
+	enum wti_answer answer = WTI_RULE_NO_CASE;
+
+	if (wti_window_see(kept, moment)) {
+		answer = judge_unequal(account, kept, moment);
+		wti_window_begin(kept);
 	}
-	wti_window_begin(window);
+	return answer;
 }
 
 const struct wti_rule wti_rule_acc_002 = {
@@ -91,9 +95,10 @@ const struct wti_rule wti_rule_acc_002 = {
 		"steps in a row are a violation. A case is such a step.",
 	.innocent = "The last batch of a loader may be small; that is one step in an epoch.",
 	.needs = "no step followed several backward() calls of one line with known targets",
-	.moments =
-		WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.moments = WTI_WINDOW_MOMENTS,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct wti_window)}},
 	.see = see_unequal,
-	.release = release_slots,
+	.thresholds = {{WTI_IN_A_ROW, 2,
+			"the last batch of a loader may be small, once in an epoch"},
+		       {"times", 2, "sequences of one batch differ that much in length by nature"}},
 };

@@ -3,18 +3,8 @@
 #include <math.h>
 
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
 
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
-
-static bool is_clip(const struct wti_moment *moment)
-{
-	return moment->call->what == WTI_CALLEE_CLIP_NORM ||
-	       moment->call->what == WTI_CALLEE_CLIP_VALUE;
-}
+#define CLIPS (WTI_CALLEE_SET(WTI_CALLEE_CLIP_NORM) | WTI_CALLEE_SET(WTI_CALLEE_CLIP_VALUE))
 
 /* ---- WT-CLIP-001: at the wrong time --------------------------------------------------------- */
 
@@ -36,21 +26,21 @@ static uint32_t count_waiting(const struct wti_training *training, size_t stream
 	return waiting;
 }
 
-static void see_time(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_time(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
 	uint32_t optimizers, waiting;
 
-	if (!is_clip(moment) || moment->call->exception || !moment->process->backward_count)
-		return;
+	if (moment->call->exception || !moment->process->backward_count)
+		return WTI_RULE_NO_CASE;
 	waiting = count_waiting(moment->training, moment->process->stream, &optimizers);
 	if (!optimizers)
-		return;
+		return WTI_RULE_NO_CASE;
 	if (waiting)
-		wti_held(account);
-	else
-		wti_violated(account, moment, moment->call->callee,
-			     "since the last step() or zero_grad() there was no backward(): it "
-			     "clips gradients that have been used, or none");
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->call->callee,
+			    "since the last step() or zero_grad() there was no backward(): it "
+			    "clips gradients that have been used, or none");
 }
 
 const struct wti_rule wti_rule_clip_001 = {
@@ -66,6 +56,7 @@ const struct wti_rule wti_rule_clip_001 = {
 		    "that also calls backward().",
 	.needs = "nothing was clipped in a process with an optimizer",
 	.moments = WTI_MOMENT_CALL,
+	.callees = CLIPS,
 	.see = see_time,
 };
 
@@ -74,7 +65,6 @@ const struct wti_rule wti_rule_clip_001 = {
 struct clipped {
 	bool is_pending;
 	double total, limit;
-	uint32_t streak;
 };
 
 static bool read_clip(const struct wti_moment *moment, double *ret_total, double *ret_limit)
@@ -128,39 +118,37 @@ static bool is_only_optimizer(const struct wti_moment *moment)
 	return count == 1;
 }
 
-enum { TIMES_TO_TELL = 2, TIMES_SMALLER = 8 };
+enum { USED_IN_A_ROW, USED_ABOVE, USED_SMALLER };
 
-static void judge_used(struct wti_case *account, struct clipped *clipped,
-		       const struct wti_moment *moment)
+static enum wti_answer judge_used(struct wti_case *account, const struct clipped *clipped,
+				  const struct wti_moment *moment)
 {
-	double norm;
+	double above = wti_threshold_real(account, USED_ABOVE), norm;
 
-	if (!clipped->is_pending || clipped->total <= clipped->limit * 2 ||
+	if (!clipped->is_pending || clipped->total <= clipped->limit * above ||
 	    !is_only_optimizer(moment) || !norm_of_gradients(moment, &norm))
-		return;
-	if (norm * TIMES_SMALLER >= clipped->limit) {
-		clipped->streak = 0;
-		wti_held(account);
-	} else if (++clipped->streak >= TIMES_TO_TELL) {
-		wti_violated(account, moment, moment->object->name,
-			     "a norm of %.4g was clipped to %.4g, and the step was made with one "
-			     "of %.3g",
-			     clipped->total, clipped->limit, norm);
-	}
+		return WTI_RULE_NO_CASE;
+	if (norm * wti_threshold_real(account, USED_SMALLER) >= clipped->limit)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "a norm of %.4g was clipped to %.4g, and the step was made with one of "
+			    "%.3g",
+			    clipped->total, clipped->limit, norm);
 }
 
-static void see_used(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_used(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	struct clipped *clipped = wti_slot(state, moment->process->stream, sizeof(*clipped));
+	struct clipped *clipped = kept;
+	enum wti_answer answer;
 
-	if (!clipped)
-		return;
-	if (moment->type == WTI_MOMENT_STEP) {
-		judge_used(account, clipped, moment);
-		clipped->is_pending = false;
-	} else if (is_clip(moment)) {
+	if (moment->type == WTI_MOMENT_CALL) {
 		note_clip(clipped, moment);
+		return WTI_RULE_NO_CASE;
 	}
+	answer = judge_used(account, clipped, moment);
+	clipped->is_pending = false;
+	return answer;
 }
 
 const struct wti_rule wti_rule_clip_002 = {
@@ -177,43 +165,41 @@ const struct wti_rule wti_rule_clip_002 = {
 	.innocent = "Gradients divided by a number of micro-batches above eight after clipping.",
 	.needs = "no norm above its limit was clipped before a step with measured gradients",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEP,
-	.state_bytes = sizeof(struct wti_slots),
+	.callees = CLIPS,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct clipped)}},
 	.see = see_used,
-	.release = release_slots,
+	.thresholds = {{WTI_IN_A_ROW, 2, "a single step may have been left out by a loss scaler"},
+		       {"above", 2, "times the limit: nearer to it, clipping changes little"},
+		       {"smaller", 8,
+			"times smaller than the limit: more than micro-batches make it"}},
 };
 
 /* ---- WT-CLIP-003: nothing at all ------------------------------------------------------------ */
 
-static void judge_nothing(struct wti_case *account, struct clipped *clipped,
-			  const struct wti_moment *moment)
+static enum wti_answer judge_nothing(struct wti_case *account, struct clipped *clipped,
+				     const struct wti_moment *moment)
 {
 	uint64_t nonzero = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO);
 
 	if (!clipped->is_pending || !nonzero ||
 	    wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) != WT_MOMENT_STEP)
-		return;
+		return WTI_RULE_NO_CASE;
 	clipped->is_pending = false;
-	if (clipped->total != 0) {
-		clipped->streak = 0;
-		wti_held(account);
-	} else if (++clipped->streak >= TIMES_TO_TELL) {
-		wti_violated(account, moment, moment->object ? moment->object->name : 0,
-			     "clip_grad_norm_ found a norm of 0, and %llu parameters had gradients "
-			     "other than zero at the step",
-			     (unsigned long long)nonzero);
-	}
+	if (clipped->total != 0)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object ? moment->object->name : 0,
+			    "clip_grad_norm_ found a norm of 0, and %llu parameters had gradients "
+			    "other than zero at the step",
+			    (unsigned long long)nonzero);
 }
 
-static void see_nothing(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_nothing(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
-	struct clipped *clipped = wti_slot(state, moment->process->stream, sizeof(*clipped));
-
-	if (!clipped)
-		return;
 	if (moment->type == WTI_MOMENT_GRADIENTS)
-		judge_nothing(account, clipped, moment);
-	else if (is_clip(moment))
-		note_clip(clipped, moment);
+		return judge_nothing(account, kept, moment);
+	note_clip(kept, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_clip_003 = {
@@ -229,7 +215,8 @@ const struct wti_rule wti_rule_clip_003 = {
 	.innocent = "Clipping only a part of the model that happens to have no gradients.",
 	.needs = "no norm was clipped before a step",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_GRADIENTS,
-	.state_bytes = sizeof(struct wti_slots),
+	.callees = CLIPS,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct clipped)}},
 	.see = see_nothing,
-	.release = release_slots,
+	.thresholds = {{WTI_IN_A_ROW, 2, "a part of the model may have no gradients for a step"}},
 };

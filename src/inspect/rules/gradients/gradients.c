@@ -3,12 +3,6 @@
 #include <string.h>
 
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* ---- WT-GRAD-001: never cleared ------------------------------------------------------------- */
 
@@ -35,8 +29,8 @@ static void note_gradients(struct clearing *clearing, const struct wt_event *eve
 	clearing->among = nonzero + none + zero;
 }
 
-static void judge_clearing(struct wti_case *account, const struct clearing *clearing,
-			   const struct wti_moment *moment)
+static enum wti_answer judge_clearing(struct wti_case *account, const struct clearing *clearing,
+				      const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
 
@@ -46,40 +40,39 @@ static void judge_clearing(struct wti_case *account, const struct clearing *clea
 	 */
 	if (!optimizer->step_count || !optimizer->backward_count || !clearing->is_counted ||
 	    !wti_optimizer_is_used(moment->training, optimizer))
-		return;
-	if (clearing->is_cleared) {
-		wti_held(account);
-		return;
-	}
-	wti_violated(account, moment, optimizer->name,
-		     "before backward(), .grad was non-zero in %u of %u parameters; zero_grad() "
-		     "calls so far: %llu",
-		     clearing->nonzero, clearing->among,
-		     (unsigned long long)optimizer->zero_grad_count);
+		return WTI_RULE_NO_CASE;
+	if (clearing->is_cleared)
+		return WTI_RULE_HELD;
 	if (optimizer->backward_count == 1)
 		wti_not_this(account, "gradient accumulation: backward() and step() are 1:1");
+	return wti_violated(
+		account, moment, optimizer->name,
+		"before backward(), .grad was non-zero in %u of %u parameters; zero_grad() "
+		"calls so far: %llu",
+		clearing->nonzero, clearing->among, (unsigned long long)optimizer->zero_grad_count);
 }
 
-static void see_clearing(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_clearing(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
-	struct clearing *clearing = wti_slot_of_object(state, moment->object, sizeof(*clearing));
+	struct clearing *clearing = kept;
+	enum wti_answer answer;
 
-	if (!clearing)
-		return;
 	switch (moment->type) {
 	case WTI_MOMENT_ZERO_GRAD:
 		clearing->is_cleared = true;
-		break;
+		return WTI_RULE_NO_CASE;
 	case WTI_MOMENT_GRADIENTS:
 		note_gradients(clearing, moment->event);
-		break;
+		return WTI_RULE_NO_CASE;
 	case WTI_MOMENT_STEP:
-		judge_clearing(account, clearing, moment);
+		answer = judge_clearing(account, clearing, moment);
 		*clearing = (struct clearing){0};
-		break;
+		return answer;
 	default: /* a closure has run backward() inside of the step: it must clear, too */
-		judge_clearing(account, clearing, moment);
+		answer = judge_clearing(account, clearing, moment);
 		clearing->is_counted = false;
+		return answer;
 	}
 }
 
@@ -102,29 +95,28 @@ const struct wti_rule wti_rule_grad_001 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments =
 		WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEP | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct clearing)}},
 	.see = see_clearing,
-	.release = release_slots,
 };
 
 /* ---- WT-GRAD-002: cleared too late ---------------------------------------------------------- */
 
-static void see_late(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_late(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
 	uint64_t nonzero = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO);
 	uint64_t unknown = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_UNKNOWN);
 
 	if (wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) != WT_MOMENT_STEP)
-		return;
+		return WTI_RULE_NO_CASE;
 	if (!optimizer || !optimizer->backward_count || unknown)
-		return;
+		return WTI_RULE_NO_CASE;
 	if (nonzero || !optimizer->zero_grad_count_after_backward)
-		wti_held(account);
-	else
-		wti_violated(account, moment, optimizer->name,
-			     "zero_grad() was called after backward() and before step(): at the "
-			     "step no parameter had a gradient other than zero");
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, optimizer->name,
+			    "zero_grad() was called after backward() and before step(): at the "
+			    "step no parameter had a gradient other than zero");
 }
 
 const struct wti_rule wti_rule_grad_002 = {
@@ -145,71 +137,63 @@ const struct wti_rule wti_rule_grad_002 = {
 
 /* ---- WT-GRAD-003: none comes ---------------------------------------------------------------- */
 
-enum { STEPS_TO_TELL = 2, STEPS_TO_WAIT = 8 };
+enum { MISSING_FROM, MISSING_UNTIL };
 
-/* The scope of its second step, kept until it is certain. */
-struct lacking {
+/* Where it was first missing, kept until it is certain. */
+struct missing {
 	struct wti_scope since;
 	struct wti_call call; /* without its values */
 	bool is_set;
 };
 
-static bool lacks_gradient(const struct wti_training *training,
-			   const struct wti_parameter *parameter)
+static bool is_missing(const struct wti_case *account, const struct wti_training *training,
+		       const struct wti_parameter *parameter)
 {
 	return parameter->requires_grad && !parameter->placement && !parameter->is_empty &&
-	       parameter->step_count >= STEPS_TO_TELL && !parameter->any_grad_count &&
-	       wti_parameter_is_used(training, parameter);
+	       parameter->step_count >= wti_threshold(account, MISSING_FROM) &&
+	       !parameter->any_grad_count && wti_parameter_is_used(training, parameter);
 }
 
-static void tell_lacking(struct wti_case *account, struct wti_slots *slots,
-			 const struct wti_parameter *parameter, struct wti_moment moment)
+static enum wti_answer report_missing(struct wti_case *account, const struct missing *missing,
+				      struct wti_moment moment)
 {
-	struct lacking *lacking = wti_slot_of_parameter(slots, parameter, sizeof(*lacking));
-
-	if (lacking && lacking->is_set) {
-		moment.scope = lacking->since;
-		moment.call = &lacking->call;
+	if (missing->is_set) {
+		moment.scope = missing->since;
+		moment.call = &missing->call;
 	}
-	wti_violated(account, &moment, parameter->name,
-		     "in %llu steps .grad was always None, though the module that has it was "
-		     "called with gradients on",
-		     (unsigned long long)parameter->step_count);
+	return wti_violated(
+		account, &moment, moment.parameter->name,
+		"in %llu steps .grad was always None, though the module that has it was "
+		"called with gradients on",
+		(unsigned long long)moment.parameter->step_count);
 }
 
-/* Heads may take turns: it is told after some steps, and when the run has ended before them. */
-static void see_missing(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* Heads may take turns: it is reported after some steps, or when the run ended before them. */
+static enum wti_answer see_missing(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
-	for (uint32_t i = 0; i < moment->object->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, moment->object, i);
-		struct lacking *lacking;
+	const struct wti_parameter *parameter = moment->parameter;
+	struct missing *missing = kept;
 
-		if (parameter->any_grad_count && parameter->requires_grad)
-			wti_held(account);
-		if (!lacks_gradient(moment->training, parameter))
-			continue;
-		lacking = wti_slot_of_parameter(state, parameter, sizeof(*lacking));
-		if (lacking && !lacking->is_set) {
-			*lacking = (struct lacking){moment->scope, *moment->call, true};
-			lacking->call.values = NULL;
-			lacking->call.value_count = 0;
-		}
-		if (parameter->step_count == STEPS_TO_WAIT)
-			tell_lacking(account, state, parameter, *moment);
-	}
+	if (parameter->any_grad_count && parameter->requires_grad)
+		return WTI_RULE_HELD;
+	if (!is_missing(account, moment->training, parameter))
+		return WTI_RULE_NO_CASE;
+	if (!missing->is_set)
+		*missing = (struct missing){moment->scope, wti_call_without_values(moment->call),
+					    true};
+	if (parameter->step_count == wti_threshold(account, MISSING_UNTIL))
+		return report_missing(account, missing, *moment);
+	return WTI_RULE_NO_CASE;
 }
 
-static void finish_missing(struct wti_case *account, void *state,
-			   const struct wti_training *training)
+static enum wti_answer finish_missing(struct wti_case *account, void *kept,
+				      const struct wti_moment *end)
 {
-	for (size_t i = 0; i < training->parameters.count; i++) {
-		const struct wti_parameter *parameter = wti_parameter_at(training, i);
-
-		if (parameter->step_count < STEPS_TO_WAIT && lacks_gradient(training, parameter))
-			tell_lacking(account, state, parameter,
-				     wti_moment_of_end(training, parameter->stream));
-	}
+	if (end->parameter->step_count < wti_threshold(account, MISSING_UNTIL) &&
+	    is_missing(account, end->training, end->parameter))
+		return report_missing(account, kept, *end);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_grad_003 = {
@@ -231,21 +215,22 @@ const struct wti_rule wti_rule_grad_003 = {
 	.needs = "no parameter of a module was in an optimizer for two steps",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.keeps = {{WTI_PER_PARAMETER, sizeof(struct missing)}},
 	.see = see_missing,
 	.finish = finish_missing,
-	.release = release_slots,
+	.thresholds = {{"from", 2, "the first step may be made before the graph is complete"},
+		       {"until", 8, "parts of a model may take turns, a few steps each"}},
 };
 
 /* ---- WT-GRAD-004: the loss is a leaf -------------------------------------------------------- */
 
-static void see_leaf(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_leaf(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	if (moment->call->flags & WTI_CALL_LOSS_IS_LEAF)
-		wti_violated(account, moment, 0,
-			     "backward() was called on a tensor that nothing stands behind");
-	else
-		wti_held(account);
+	if (!(moment->call->flags & WTI_CALL_LOSS_IS_LEAF))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, 0,
+			    "backward() was called on a tensor that nothing stands behind");
 }
 
 const struct wti_rule wti_rule_grad_004 = {
@@ -267,44 +252,67 @@ const struct wti_rule wti_rule_grad_004 = {
 
 /* ---- WT-GRAD-005: always zero --------------------------------------------------------------- */
 
-/* What follows a factor of zero has no gradient until a step has moved that factor. */
-static bool has_moved(struct wti_slots *slots, const struct wti_moment *moment)
-{
-	bool *has_moved = wti_slot_of_object(slots, moment->object, sizeof(*has_moved));
-	bool had_moved = has_moved && *has_moved;
+enum { ZERO_FROM, ZERO_WAIT };
+enum { OF_PARAMETER, OF_OPTIMIZER }; /* keeps */
 
-	for (uint32_t i = 0; has_moved && !*has_moved && i < moment->object->member_count; i++)
-		*has_moved = wti_object_member(moment->training, moment->object, i)->moved;
-	return had_moved || moment->object->step_count >= STEPS_TO_WAIT;
+/* Of an optimizer: in its last step, and before that. */
+struct zero {
+	uint64_t step; /* that the rest is about */
+	bool has_any;  /* gradient other than zero */
+	bool has_moved, had_moved;
+};
+
+/*
+ * What follows a factor of zero has no gradient until a step has moved that factor. One look at all
+ * members serves each of them.
+ */
+static const struct zero *zero_of(struct wti_case *account, const struct wti_moment *moment)
+{
+	struct zero *zero = wti_kept_of_object(account, OF_OPTIMIZER, moment->object);
+
+	if (!zero || zero->step == moment->object->step_count)
+		return zero;
+	zero->step = moment->object->step_count;
+	zero->has_any = false;
+	zero->had_moved = zero->has_moved;
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		const struct wti_parameter *member =
+			wti_object_member(moment->training, moment->object, i);
+
+		zero->has_any |= member->grad == WTI_GRAD_NONZERO;
+		zero->has_moved |= member->moved;
+	}
+	return zero;
+}
+
+static bool is_judged(const struct wti_case *account, const struct wti_moment *moment)
+{
+	const struct wti_parameter *parameter = moment->parameter;
+
+	return parameter->requires_grad && !parameter->placement &&
+	       parameter->step_count >= wti_threshold(account, ZERO_FROM) &&
+	       parameter->any_grad_count && strchr(wti_moment_text(moment, parameter->shape), 'x');
 }
 
 /* While others of the same optimizer have gradients, or for long. */
-static void see_zero(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_zero(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	const struct wti_object *optimizer = moment->object;
-	bool has_any = false, is_time = has_moved(state, moment);
+	const struct wti_parameter *parameter = moment->parameter;
+	const struct zero *zero = zero_of(account, moment);
+	bool is_late = moment->object->step_count >= wti_threshold(account, ZERO_WAIT);
 
-	for (uint32_t i = 0; i < optimizer->member_count; i++)
-		has_any |=
-			wti_object_member(moment->training, optimizer, i)->grad == WTI_GRAD_NONZERO;
-	has_any |= optimizer->step_count >= STEPS_TO_WAIT;
-	for (uint32_t i = 0; has_any && i < optimizer->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, optimizer, i);
-
-		if (!parameter->requires_grad || parameter->placement ||
-		    parameter->step_count < STEPS_TO_TELL || !parameter->any_grad_count ||
-		    !strchr(wti_moment_text(moment, parameter->shape), 'x'))
-			continue;
-		if (parameter->with_grad_count)
-			wti_held(account);
-		else if (is_time && parameter->grad == WTI_GRAD_ZERO && /* and not unknown */
-			 parameter->any_grad_count == parameter->step_count &&
-			 wti_parameter_is_used(moment->training, parameter))
-			wti_violated(account, moment, parameter->name,
-				     "in each of %llu steps its gradient was all zeros",
-				     (unsigned long long)parameter->step_count);
-	}
+	if (!zero || !(zero->has_any || is_late) || !is_judged(account, moment))
+		return WTI_RULE_NO_CASE;
+	if (parameter->with_grad_count)
+		return WTI_RULE_HELD;
+	if (!(zero->had_moved || is_late) || parameter->grad != WTI_GRAD_ZERO || /* or unknown */
+	    parameter->any_grad_count != parameter->step_count ||
+	    !wti_parameter_is_used(moment->training, parameter))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, parameter->name,
+			    "in each of %llu steps its gradient was all zeros",
+			    (unsigned long long)parameter->step_count);
 }
 
 const struct wti_rule wti_rule_grad_005 = {
@@ -324,32 +332,28 @@ const struct wti_rule wti_rule_grad_005 = {
 		    "rate of 0 puts off. A bias that cancels out is not judged.",
 	.needs = "no parameter of a module was in an optimizer for two steps",
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.keeps = {[OF_PARAMETER] = {WTI_PER_PARAMETER, 0},
+		  [OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct zero)}},
 	.see = see_zero,
-	.release = release_slots,
+	.thresholds = {{"from", 2, "in the first step a factor may still be zero"},
+		       {"wait", 8, "a warm-up from a rate of 0 moves nothing in its first steps"}},
 };
 
 /* ---- WT-GRAD-006: run without gradients ----------------------------------------------------- */
 
-static void see_shut_off(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_shut_off(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
-	for (uint32_t i = 0; i < moment->object->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, moment->object, i);
-		uint32_t *streak = wti_slot_of_parameter(state, parameter, sizeof(*streak));
+	const struct wti_parameter *parameter = moment->parameter;
 
-		if (!streak || !parameter->requires_grad || parameter->placement)
-			continue;
-		if (parameter->grad != WTI_GRAD_NONE ||
-		    !wti_parameter_is_shut_off(moment->training, parameter)) {
-			*streak = 0;
-			wti_held(account);
-		} else if (++*streak >= STEPS_TO_TELL) {
-			wti_violated(account, moment, parameter->name,
-				     "it is in the optimizer and requires a gradient, and its "
-				     "module is run under no_grad() inside of the model");
-		}
-	}
+	if (!parameter->requires_grad || parameter->placement)
+		return WTI_RULE_NO_CASE;
+	if (parameter->grad != WTI_GRAD_NONE ||
+	    !wti_parameter_is_shut_off(moment->training, parameter))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, parameter->name,
+			    "it is in the optimizer and requires a gradient, and its "
+			    "module is run under no_grad() inside of the model");
 }
 
 const struct wti_rule wti_rule_grad_006 = {
@@ -366,7 +370,7 @@ const struct wti_rule wti_rule_grad_006 = {
 	.innocent = "None is known: what is meant to stay need not require gradients.",
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.keeps = {{WTI_PER_PARAMETER, 0}},
 	.see = see_shut_off,
-	.release = release_slots,
+	.thresholds = {{WTI_IN_A_ROW, 2, "one step may be made while the model is being unfrozen"}},
 };

@@ -2,14 +2,6 @@
 /* Rules about the graph of a loss: that it ends with the step, and is gone through once. */
 #include "inspect/judge/rule.h"
 #include "inspect/training/lineage.h"
-#include "inspect/training/slots.h"
-
-enum { TIMES_TO_TELL = 2 };
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* A tensor with a graph behind it. */
 static bool has_graph(const struct wti_value_row *value)
@@ -27,7 +19,6 @@ struct carried {
 	uint64_t backward_count; /* when it last returned */
 	uint64_t returns[RETURNS_MAX];
 	uint32_t count;
-	uint32_t streak;
 };
 
 static bool takes_its_own(const struct carried *carried, const struct wti_call *call)
@@ -53,30 +44,24 @@ static void note_returns(struct carried *carried, const struct wti_moment *momen
 			carried->returns[carried->count++] = call->values[i].digest.hash;
 }
 
-static void see_carried(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_carried(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
-	struct carried *carried;
+	struct carried *carried = kept;
 
-	if (!moment->object || !(moment->call->flags & WTI_CALL_OUTERMOST) ||
-	    !(moment->call->flags & WTI_CALL_GRAD))
-		return;
-	carried = wti_slot_of_object(state, moment->object, sizeof(*carried));
-	if (!carried)
-		return;
+	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || !(moment->call->flags & WTI_CALL_GRAD))
+		return WTI_RULE_NO_CASE;
 	if (moment->type == WTI_MOMENT_MODULE_END) {
 		note_returns(carried, moment);
-		return;
+		return WTI_RULE_NO_CASE;
 	}
 	if (!carried->count || carried->backward_count == moment->process->backward_count)
-		return; /* no backward() between the two calls */
-	if (!takes_its_own(carried, moment->call)) {
-		carried->streak = 0;
-		wti_held(account);
-	} else if (++carried->streak >= TIMES_TO_TELL) {
-		wti_violated(account, moment, moment->object->name,
-			     "it is given what it returned before the last backward(), with the "
-			     "graph behind it");
-	}
+		return WTI_RULE_NO_CASE; /* no backward() between the two calls */
+	if (!takes_its_own(carried, moment->call))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "it is given what it returned before the last backward(), with the "
+			    "graph behind it");
 }
 
 const struct wti_rule wti_rule_graph_001 = {
@@ -93,9 +78,9 @@ const struct wti_rule wti_rule_graph_001 = {
 	.innocent = "Backpropagation through several windows on purpose, with retain_graph=True.",
 	.needs = "no model was called again after a backward()",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END,
-	.state_bytes = sizeof(struct wti_slots),
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct carried)}},
 	.see = see_carried,
-	.release = release_slots,
+	.thresholds = {{WTI_IN_A_ROW, 2, "two windows may be joined on purpose"}},
 };
 
 /* ---- WT-GRAPH-002: a sum keeps all graphs --------------------------------------------------- */
@@ -121,30 +106,33 @@ static bool takes(const struct wti_call *call, uint64_t hash)
 	return false;
 }
 
-static void see_chained(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer judge_sum(struct wti_case *account, const struct chained *chained,
+				 const struct wti_moment *moment, uint64_t result)
 {
-	const struct wti_call *call = moment->call;
-	const struct wti_value_row *result = wti_call_tensor(call, true, 0);
-	struct chained *chained;
-
-	if (call->what != WTI_CALLEE_ADD || !result || !has_graph(result) ||
-	    !moment->process->backward_count)
-		return;
-	chained = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*chained));
-	if (!chained)
-		return;
 	/* Tensors are known by their content: where nothing was added, what went in came out. */
-	if (chained->returned && chained->progress < progress_of(moment->process) &&
-	    !takes(call, result->digest.hash)) {
-		if (!takes(call, chained->returned))
-			wti_held(account);
-		else
-			wti_violated(account, moment, 0,
-				     "the sum takes what it was before the last step, with the "
-				     "graph behind it");
-	}
+	if (!chained->returned || chained->progress >= progress_of(moment->process) ||
+	    takes(moment->call, result))
+		return WTI_RULE_NO_CASE;
+	if (!takes(moment->call, chained->returned))
+		return WTI_RULE_HELD;
+	return wti_violated(
+		account, moment, 0,
+		"the sum takes what it was before the last step, with the graph behind it");
+}
+
+static enum wti_answer see_chained(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
+{
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+	struct chained *chained = kept;
+	enum wti_answer answer;
+
+	if (!result || !has_graph(result) || !moment->process->backward_count)
+		return WTI_RULE_NO_CASE;
+	answer = judge_sum(account, chained, moment, result->digest.hash);
 	chained->returned = result->digest.hash;
 	chained->progress = progress_of(moment->process);
+	return answer;
 }
 
 const struct wti_rule wti_rule_graph_002 = {
@@ -160,13 +148,14 @@ const struct wti_rule wti_rule_graph_002 = {
 	.innocent = "A sum over a few steps that is then thrown away.",
 	.needs = "no line added up tensors that require a gradient after a backward()",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_ADD),
+	.keeps = {{WTI_PER_LINE, sizeof(struct chained)}},
 	.see = see_chained,
-	.release = release_slots,
 };
 
 /* ---- WT-GRAPH-003: one loss twice ----------------------------------------------------------- */
 
+enum { CLEARINGS };
 enum { LOSSES_MAX = 16, ANCESTORS_MAX = 64 };
 
 struct twice {
@@ -213,36 +202,43 @@ static bool holds_another(const struct twice *twice, uint64_t hash)
 	return false;
 }
 
-static void judge_loss(struct wti_case *account, struct twice *twice,
-		       const struct wti_moment *moment)
+static enum wti_answer judge_loss(struct wti_case *account, struct twice *twice,
+				  const struct wti_moment *moment, uint64_t hash)
 {
-	const struct wti_digest_row *loss = wti_backward_loss(moment->call);
-
-	if (!loss || loss->count != 1 || loss->mean == 0)
-		return;
-	if (twice->count && holds_another(twice, loss->hash)) {
-		twice->is_found = true;
-		if (twice->streak)
-			wti_violated(account, moment, 0,
-				     "it holds a loss on which backward() has been called already, "
-				     "and gradients were not cleared between");
-	} else if (twice->count) {
-		wti_held(account);
-	}
-	if (twice->count < LOSSES_MAX)
-		twice->losses[twice->count++] = loss->hash;
+	if (!twice->count)
+		return WTI_RULE_NO_CASE;
+	if (!holds_another(twice, hash))
+		return WTI_RULE_HELD;
+	twice->is_found = true;
+	if (twice->streak + 1 < wti_threshold(account, CLEARINGS))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, 0,
+			    "it holds a loss on which backward() has been called already, and "
+			    "gradients were not cleared between");
 }
 
-static void see_twice(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_backward(struct wti_case *account, struct twice *twice,
+				    const struct wti_moment *moment)
 {
-	struct twice *twice = wti_slot(state, moment->process->stream, sizeof(*twice));
+	const struct wti_digest_row *loss = wti_backward_loss(moment->call);
+	enum wti_answer answer;
 
-	if (!twice)
-		return;
+	if (!loss || loss->count != 1 || loss->mean == 0)
+		return WTI_RULE_NO_CASE;
+	answer = judge_loss(account, twice, moment, loss->hash);
+	if (twice->count < LOSSES_MAX)
+		twice->losses[twice->count++] = loss->hash;
+	return answer;
+}
+
+static enum wti_answer see_twice(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	struct twice *twice = kept;
+
 	switch (moment->type) {
 	case WTI_MOMENT_BACKWARD:
-		judge_loss(account, twice, moment);
-		break;
+		return see_backward(account, twice, moment);
 	case WTI_MOMENT_ZERO_GRAD:
 	case WTI_MOMENT_STEPPED:
 		end_window(twice);
@@ -250,12 +246,13 @@ static void see_twice(struct wti_case *account, void *state, const struct wti_mo
 	default:
 		wti_lineage_call(&twice->lineage, moment);
 	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_graph_003 = {
 	.code = "WT-GRAPH-003",
 	.severity = WT_ERROR,
-	.title = "a loss goes backward twice",
+	.title = "backward() runs twice through the same loss",
 	.means = "its gradients count double: once by itself, once as part of the total",
 	.hint = "call backward() on the total only",
 	.definition =
@@ -267,7 +264,7 @@ const struct wti_rule wti_rule_graph_003 = {
 	.needs = "no step followed several backward() calls with recorded losses",
 	.moments =
 		WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct twice)}},
 	.see = see_twice,
-	.release = release_slots,
+	.thresholds = {{"clearings", 2, "in a row: two losses may be equal by chance once"}},
 };

@@ -3,11 +3,10 @@
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
-#include "inspect/training/slots.h"
 
 /* ---- WT-GRAPH-004: through numpy ------------------------------------------------------------ */
 
-enum { STEPS_TO_TELL = 2 };
+enum { STEPS };
 
 struct trip {
 	struct wti_recent cut;     /* what was detached and had a gradient to give */
@@ -15,13 +14,8 @@ struct trip {
 	uint64_t forward;          /* the call that this is about, plus one */
 	bool has_left;
 	int64_t last_step;
-	uint32_t streak;
+	uint32_t steps; /* in which it happened */
 };
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 static bool is_training(const struct wti_call *call)
 {
@@ -50,8 +44,8 @@ static void note_call(struct trip *trip, const struct wti_moment *moment)
 		wti_recent_add(&trip->rebuilt, call, result, 0);
 }
 
-static void judge_module(struct wti_case *account, struct trip *trip,
-			 const struct wti_moment *moment)
+static enum wti_answer judge_module(struct wti_case *account, struct trip *trip,
+				    const struct wti_moment *moment)
 {
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 	const struct wti_recent_tensor *rebuilt;
@@ -59,36 +53,32 @@ static void judge_module(struct wti_case *account, struct trip *trip,
 	struct wti_moment there = *moment;
 
 	if (!input || !is_training(moment->parent) || !is_training(moment->call))
-		return;
+		return WTI_RULE_NO_CASE;
 	rebuilt = wti_recent_find(&trip->rebuilt, input);
-	if (!rebuilt || trip->forward != moment->parent->ordinal + 1) {
-		wti_held(account);
-		return;
-	}
+	if (!rebuilt || trip->forward != moment->parent->ordinal + 1)
+		return WTI_RULE_HELD;
 	if (trip->last_step == moment->scope.step + 1)
-		return;
+		return WTI_RULE_NO_CASE;
 	trip->last_step = moment->scope.step + 1;
-	if (++trip->streak < STEPS_TO_TELL)
-		return;
+	if (++trip->steps < wti_threshold(account, STEPS))
+		return WTI_RULE_NO_CASE;
 	call.site = rebuilt->site;
 	call.callee = rebuilt->callee;
 	there.call = &call;
-	wti_violated(account, &there, moment->call->object,
-		     "in the forward pass a tensor with a gradient to give was detached and taken "
-		     "out of torch, and %s is given what was made of it",
-		     wti_moment_text(moment, moment->call->object));
+	return wti_violated(
+		account, &there, moment->call->object,
+		"in the forward pass a tensor with a gradient to give was detached and taken "
+		"out of torch, and %s is given what was made of it",
+		wti_moment_text(moment, moment->call->object));
 }
 
-static void see_trip(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_trip(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	struct trip *trip = wti_slot(state, moment->process->stream, sizeof(*trip));
-
-	if (!trip)
-		return;
-	if (moment->type == WTI_MOMENT_CALL)
-		note_call(trip, moment);
-	else
-		judge_module(account, trip, moment);
+	if (moment->type != WTI_MOMENT_CALL)
+		return judge_module(account, kept, moment);
+	note_call(kept, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_graph_004 = {
@@ -107,7 +97,9 @@ const struct wti_rule wti_rule_graph_004 = {
 		    "computed by another library.",
 	.needs = "no layer was called inside of a model in training",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_DETACH) | WTI_CALLEE_SET(WTI_CALLEE_TO_NUMPY) |
+		   WTI_CALLEE_SET(WTI_CALLEE_FROM_NUMPY),
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct trip)}},
 	.see = see_trip,
-	.release = release_slots,
+	.thresholds = {{"steps", 2, "once may be a look at the data before training"}},
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about gradients of several losses that meet in one parameter. */
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
 
 /* ---- WT-GRAD-008: left over from the loss of another optimizer ------------------------------ */
 
-enum { STEPS_TO_TELL = 2 };
+enum { STEPS };
+enum { OF_PROCESS, OF_OPTIMIZER, OF_MODULE }; /* keeps */
 
 /*
  * Of an optimizer, in this order: a backward() leaves it gradients, another optimizer steps with
@@ -16,7 +16,7 @@ struct turn {
 	bool has_left_over; /* just before the coming backward() */
 	bool is_mixed;      /* and all the above */
 	uint32_t other;     /* the optimizer that had stepped between */
-	uint32_t streak;
+	uint32_t streak;    /* of steps */
 	uint32_t name;
 };
 
@@ -27,36 +27,17 @@ struct last_backward {
 	struct wti_call before; /* the one before that */
 };
 
-struct turns {
-	struct wti_slots optimizers;
-	struct wti_slots last;   /* by process */
-	struct wti_slots called; /* modules: after how many backward() calls, plus one */
-};
-
-static void release_turns(void *state)
+static void note_module(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct turns *turns = state;
+	uint64_t *when = wti_kept(account, OF_MODULE, moment);
 
-	wti_slots_release(&turns->optimizers);
-	wti_slots_release(&turns->last);
-	wti_slots_release(&turns->called);
-}
-
-static void note_module(struct turns *turns, const struct wti_moment *moment)
-{
-	const struct wti_call *call = moment->call;
-	uint64_t *when;
-
-	if (!(call->flags & WTI_CALL_GRAD) || !call->object)
-		return;
-	when = wti_slot(&turns->called, (uint64_t)call->stream << 32 | call->object, sizeof(*when));
-	if (when)
+	if (when && moment->call->flags & WTI_CALL_GRAD)
 		*when = moment->process->backward_count + 1;
 }
 
 /* Whether a module of an optimizer's was called since the last backward(). */
-static bool is_called(struct turns *turns, const struct wti_moment *moment, uint32_t optimizer,
-		      uint64_t backward_count)
+static bool is_called(const struct wti_case *account, const struct wti_moment *moment,
+		      uint32_t optimizer, uint64_t backward_count)
 {
 	const struct wti_object *object =
 		wti_training_object(moment->training, moment->process->stream, optimizer);
@@ -64,8 +45,8 @@ static bool is_called(struct turns *turns, const struct wti_moment *moment, uint
 	for (uint32_t i = 0; object && i < object->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, object, i);
-		const uint64_t *when = wti_slot_find(
-			&turns->called, (uint64_t)parameter->stream << 32 | parameter->module);
+		const uint64_t *when =
+			wti_kept_find_key(account, OF_MODULE, parameter->stream, parameter->module);
 
 		if (when && *when >= backward_count)
 			return true;
@@ -73,76 +54,76 @@ static bool is_called(struct turns *turns, const struct wti_moment *moment, uint
 	return false;
 }
 
-static void see_backward(struct turns *turns, struct last_backward *last,
+static void see_backward(struct wti_case *account, struct last_backward *last,
 			 const struct wti_moment *moment)
 {
+	size_t stream = moment->process->stream, place = 0;
 	bool is_other_line = last->site && last->site != moment->call->site;
 	bool is_alternating =
 		is_other_line && last->stepped &&
-		is_called(turns, moment, last->stepped, moment->process->backward_count);
+		is_called(account, moment, last->stepped, moment->process->backward_count);
+	struct turn *turn;
 
-	for (size_t i = 0; i < turns->optimizers.count; i++) {
-		uint64_t key = turns->optimizers.index.entries[i].key;
-		struct turn *turn = wti_slot(&turns->optimizers, key, sizeof(*turn));
-
-		if (!turn || key >> 32 != moment->process->stream)
-			continue;
+	while ((turn = wti_kept_next(account, OF_OPTIMIZER, stream, &place))) {
 		turn->is_mixed =
 			turn->has_left_over && is_alternating && last->stepped != turn->name;
 		turn->other = last->stepped;
 		turn->has_left_over = false;
 	}
 	last->before = last->call;
-	last->call = *moment->call;
-	last->call.values = NULL;
-	last->call.value_count = 0;
+	last->call = wti_call_without_values(moment->call);
 	last->site = moment->call->site;
 	last->stepped = 0;
 }
 
-static void see_step(struct wti_case *account, struct turn *turn, struct last_backward *last,
-		     const struct wti_moment *moment)
+static enum wti_answer judge_step(struct wti_case *account, struct turn *turn,
+				  const struct last_backward *last, const struct wti_moment *moment)
 {
 	struct wti_moment there = *moment;
 
-	there.call = &last->before;
 	if (!turn->is_mixed) {
 		turn->streak = 0;
-		wti_held(account);
-	} else if (++turn->streak >= STEPS_TO_TELL) {
-		wti_violated(account, &there, turn->name,
-			     "it steps with gradients of this backward() too, after which %s had "
-			     "stepped; nothing cleared them",
-			     wti_moment_text(moment, turn->other));
+		return WTI_RULE_HELD;
 	}
 	turn->is_mixed = false;
-	last->stepped = turn->name;
+	if (++turn->streak < wti_threshold(account, STEPS))
+		return WTI_RULE_NO_CASE;
+	there.call = &last->before;
+	return wti_violated(account, &there, turn->name,
+			    "it steps with gradients of this backward() too, after which %s had "
+			    "stepped; nothing cleared them",
+			    wti_moment_text(moment, turn->other));
 }
 
-static void see_turns(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_optimizer(struct wti_case *account, struct last_backward *last,
+				     const struct wti_moment *moment)
 {
-	struct turns *turns = state;
-	struct last_backward *last = wti_slot(&turns->last, moment->process->stream, sizeof(*last));
-	struct turn *turn;
+	struct turn *turn = wti_kept(account, OF_OPTIMIZER, moment);
+	enum wti_answer answer;
 
-	if (!last)
-		return;
-	if (moment->type == WTI_MOMENT_MODULE) {
-		note_module(turns, moment);
-		return;
-	}
-	if (moment->type == WTI_MOMENT_BACKWARD) {
-		see_backward(turns, last, moment);
-		return;
-	}
-	turn = wti_slot_of_object(&turns->optimizers, moment->object, sizeof(*turn));
 	if (!turn)
-		return;
+		return WTI_RULE_NO_CASE;
 	turn->name = moment->object->name;
-	if (moment->type == WTI_MOMENT_STEPPED)
-		see_step(account, turn, last, moment);
-	else if (wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) == WT_MOMENT_BACKWARD)
+	if (moment->type == WTI_MOMENT_STEPPED) {
+		answer = judge_step(account, turn, last, moment);
+		last->stepped = turn->name;
+		return answer;
+	}
+	if (wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) == WT_MOMENT_BACKWARD)
 		turn->has_left_over = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO);
+	return WTI_RULE_NO_CASE;
+}
+
+static enum wti_answer see_turns(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	if (moment->type == WTI_MOMENT_MODULE)
+		note_module(account, moment);
+	else if (moment->type == WTI_MOMENT_BACKWARD)
+		see_backward(account, kept, moment);
+	else
+		return see_optimizer(account, kept, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_grad_008 = {
@@ -163,7 +144,10 @@ const struct wti_rule wti_rule_grad_008 = {
 	.needs = "no optimizer stepped",
 	.moments =
 		WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct turns),
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct last_backward)},
+		  [OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct turn)},
+		  [OF_MODULE] = {WTI_PER_MODULE,
+				 sizeof(uint64_t)}}, /* backward() calls before it */
 	.see = see_turns,
-	.release = release_turns,
+	.thresholds = {{"steps", 2, "in a row: the first may belong to a warm-up of one network"}},
 };

@@ -4,22 +4,17 @@
 
 #include "inspect/judge/rule.h"
 #include "inspect/training/lineage.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* ---- WT-SCALE-001: keeps skipping ----------------------------------------------------------- */
 
-enum { LOOKED_AT = 16, LEAST_SCALE = 64, TIMES_STUCK = 2 };
+enum { LOOKED_AT, LEAST_SCALE, TIMES_STUCK };
+enum { LOOKED_AT_MAX = 32 }; /* bits */
 
 struct skipping {
 	struct wti_lineage lineage;
 	bool is_scaled;  /* the last loss */
 	bool is_waiting; /* a backward() that no step has used yet */
-	uint32_t count;  /* of the last backward() calls, up to LOOKED_AT */
+	uint32_t count;  /* of backward() calls with a scaled loss */
 	uint32_t used;   /* a bit for each: was it used */
 	double scale;    /* of the last loss; 0: not known */
 	bool was_skipped;
@@ -27,8 +22,8 @@ struct skipping {
 };
 
 /* Multiplied by a power of two, as scalers do: by torch's own, or by one of the program's. */
-static bool is_scaled(const struct skipping *skipping, const struct wti_moment *moment,
-		      double *ret_scale)
+static bool is_scaled(const struct wti_case *account, const struct skipping *skipping,
+		      const struct wti_moment *moment, double *ret_scale)
 {
 	const struct wti_digest_row *loss = wti_backward_loss(moment->call);
 	const struct wti_scalar *from =
@@ -36,73 +31,78 @@ static bool is_scaled(const struct skipping *skipping, const struct wti_moment *
 	int exponent;
 
 	*ret_scale = from ? from->factor : 0;
-	return *ret_scale >= LEAST_SCALE && frexp(*ret_scale, &exponent) == 0.5;
+	return *ret_scale >= wti_threshold_real(account, LEAST_SCALE) &&
+	       frexp(*ret_scale, &exponent) == 0.5;
 }
 
 /* After a skipped step a scaler takes a smaller scale. */
-static void note_scaled(struct wti_case *account, struct skipping *skipping,
-			const struct wti_moment *moment)
+static enum wti_answer judge_scale(struct wti_case *account, struct skipping *skipping,
+				   const struct wti_moment *moment)
 {
-	double scale;
+	double scale, before = skipping->scale;
 
-	if (!is_scaled(skipping, moment, &scale) && !skipping->is_scaled)
-		return;
+	if (!is_scaled(account, skipping, moment, &scale) && !skipping->is_scaled)
+		return WTI_RULE_NO_CASE;
 	skipping->is_waiting = true;
-	if (!skipping->was_skipped || scale <= 0 || scale < skipping->scale)
-		skipping->stuck = 0;
-	else if (++skipping->stuck >= TIMES_STUCK)
-		wti_violated(account, moment, 0,
-			     "%u steps in a row were skipped, and the scale of %g has not come "
-			     "down",
-			     skipping->stuck, scale);
 	skipping->scale = scale;
+	if (!skipping->was_skipped || scale <= 0 || scale < before) {
+		skipping->stuck = 0;
+		return WTI_RULE_NO_CASE;
+	}
+	if (++skipping->stuck < wti_threshold(account, TIMES_STUCK))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, 0,
+			    "%u steps in a row were skipped, and the scale of %g has not come down",
+			    skipping->stuck, scale);
 }
 
-static void close_window(struct wti_case *account, struct skipping *skipping,
-			 const struct wti_moment *moment, bool was_used)
+static enum wti_answer close_window(struct wti_case *account, struct skipping *skipping,
+				    const struct wti_moment *moment, bool was_used)
 {
-	uint32_t used;
+	uint32_t among = (uint32_t)wti_threshold(account, LOOKED_AT), used;
 
 	if (!skipping->is_waiting)
-		return;
+		return WTI_RULE_NO_CASE;
+	if (among > LOOKED_AT_MAX)
+		among = LOOKED_AT_MAX;
 	skipping->is_waiting = false;
 	skipping->was_skipped = !was_used;
-	skipping->used = (skipping->used << 1 | was_used) & ((1u << LOOKED_AT) - 1);
-	if (++skipping->count < LOOKED_AT)
-		return;
-	used = (uint32_t)__builtin_popcount(skipping->used);
-	if (used * 2 >= LOOKED_AT)
-		wti_held(account);
-	else
-		wti_violated(account, moment, 0,
-			     "of the last %u scaled losses that went backward, %u were not "
-			     "followed by a step",
-			     LOOKED_AT, LOOKED_AT - used);
+	skipping->used = skipping->used << 1 | was_used;
+	if (++skipping->count < among)
+		return WTI_RULE_NO_CASE;
+	used = (uint32_t)__builtin_popcountll(skipping->used & ((UINT64_C(1) << among) - 1));
+	if (used * 2 >= among)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, 0,
+			    "of the last %u scaled losses that went backward, %u were not followed "
+			    "by a step",
+			    among, among - used);
 }
 
-static void see_skipping(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_skipping(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
-	struct skipping *skipping = wti_slot(state, moment->process->stream, sizeof(*skipping));
+	struct skipping *skipping = kept;
+	enum wti_answer answer = WTI_RULE_NO_CASE;
 
-	if (!skipping)
-		return;
 	switch (moment->type) {
 	case WTI_MOMENT_BACKWARD:
-		note_scaled(account, skipping, moment);
+		answer = judge_scale(account, skipping, moment);
 		skipping->is_scaled = false;
 		break;
 	case WTI_MOMENT_ZERO_GRAD:
-		close_window(account, skipping, moment, false);
+		answer = close_window(account, skipping, moment, false);
 		break;
 	case WTI_MOMENT_SCALER:
 		skipping->is_scaled |= wti_call_tensor(moment->call, true, 0) != NULL;
 		break;
 	case WTI_MOMENT_STEP:
-		close_window(account, skipping, moment, true);
+		answer = close_window(account, skipping, moment, true);
 		break;
 	default:
 		wti_lineage_call(&skipping->lineage, moment);
 	}
+	return answer;
 }
 
 const struct wti_rule wti_rule_scale_001 = {
@@ -124,7 +124,11 @@ const struct wti_rule wti_rule_scale_001 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_SCALER | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP |
 		   WTI_MOMENT_ZERO_GRAD,
-	.state_bytes = sizeof(struct wti_slots),
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct skipping)}},
 	.see = see_skipping,
-	.release = release_slots,
+	.thresholds = {{"losses", 16,
+			"the scale may be halved a dozen times before it fits; at most 32"},
+		       {"scale", 64, "smaller powers of two are weights of losses, not scales"},
+		       {"stuck", 2,
+			"the scale is changed after the step, so the first has the old one"}},
 };

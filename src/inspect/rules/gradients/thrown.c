@@ -7,9 +7,9 @@
  * gradients that nothing has looked at.
  */
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
 
-enum { STEPS_TO_TELL = 2, STEPS_TO_TELL_SAME_LINE = 4 };
+enum { STEPS, STEPS_SAME_LINE };
+enum { OF_PROCESS, OF_OPTIMIZER, OF_SHAPE }; /* keeps */
 
 struct thrown {
 	uint32_t cleared_site; /* of the backward() whose gradients were cleared; 0: of none */
@@ -18,12 +18,6 @@ struct thrown {
 	bool is_seen_again;    /* likewise, and the same line did */
 	uint32_t streak;       /* steps in a row */
 	uint32_t streak_again;
-};
-
-struct throwing {
-	struct wti_slots optimizers; /* struct thrown */
-	struct wti_slots last;       /* of processes: struct last_backward */
-	struct wti_slots shapes;     /* stream and symbol: that a parameter has it */
 };
 
 struct last_backward {
@@ -35,15 +29,6 @@ struct last_backward {
 	bool has_calls; /* of functions: looking would have been seen */
 };
 
-static void release_throwing(void *state)
-{
-	struct throwing *throwing = state;
-
-	wti_slots_release(&throwing->optimizers);
-	wti_slots_release(&throwing->last);
-	wti_slots_release(&throwing->shapes);
-}
-
 /* A closure clears inside of the step, which has used them. */
 static bool is_thrown_away(const struct wti_moment *moment)
 {
@@ -52,16 +37,14 @@ static bool is_thrown_away(const struct wti_moment *moment)
 	       !(moment->call && moment->call->tag == WTI_MOMENT_STEP);
 }
 
-static void note_backward(struct throwing *throwing, const struct wti_moment *moment,
-			  struct last_backward *last)
+static void note_backward(struct wti_case *account, struct last_backward *last,
+			  const struct wti_moment *moment)
 {
-	size_t stream = moment->process->stream;
+	struct thrown *thrown;
+	size_t place = 0;
 
-	for (size_t i = 0; i < throwing->optimizers.count; i++) {
-		uint64_t key = throwing->optimizers.index.entries[i].key;
-		struct thrown *thrown = wti_slot(&throwing->optimizers, key, sizeof(struct thrown));
-
-		if (key >> 32 != stream || !thrown || !thrown->cleared_site)
+	while ((thrown = wti_kept_next(account, OF_OPTIMIZER, moment->process->stream, &place))) {
+		if (!thrown->cleared_site)
 			continue;
 		if (thrown->cleared_site != moment->call->site)
 			thrown->is_seen |= !thrown->is_looked_at;
@@ -76,7 +59,7 @@ static void note_backward(struct throwing *throwing, const struct wti_moment *mo
 }
 
 /* Gradients of an input are wanted for themselves: adversarial examples, saliency. */
-static void note_input(const struct wti_moment *moment, struct last_backward *last)
+static void note_input(struct last_backward *last, const struct wti_moment *moment)
 {
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 
@@ -84,27 +67,19 @@ static void note_input(const struct wti_moment *moment, struct last_backward *la
 		last->is_next_of_input = input && input->digest.flags & WTI_TENSOR_REQUIRES_GRAD;
 }
 
-static uint64_t shape_key(size_t stream, uint32_t shape)
-{
-	return (uint64_t)stream << 32 | shape;
-}
-
-static void note_shapes(struct throwing *throwing, const struct wti_moment *moment)
+static void note_shapes(struct wti_case *account, const struct wti_moment *moment)
 {
 	for (uint32_t i = 0; i < moment->object->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, moment->object, i);
-		uint8_t *has = wti_slot(&throwing->shapes,
-					shape_key(parameter->stream, parameter->shape), 1);
 
-		if (has)
-			*has = 1;
+		wti_kept_of_key(account, OF_SHAPE, parameter->stream, parameter->shape);
 	}
 }
 
 /* A gradient has the shape of its parameter; what has it by chance lets a fault pass. */
-static void note_call(struct throwing *throwing, const struct wti_moment *moment,
-		      struct last_backward *last)
+static void note_call(const struct wti_case *account, struct last_backward *last,
+		      const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *value = NULL;
@@ -115,69 +90,69 @@ static void note_call(struct throwing *throwing, const struct wti_moment *moment
 	while (!last->is_looked_at && (value = wti_call_next_tensor(call, false, value)))
 		last->is_looked_at =
 			value->digest.count > 1 &&
-			wti_map_find_number(&throwing->shapes.index,
-					    shape_key(call->stream, value->digest.shape));
+			wti_kept_find_key(account, OF_SHAPE, call->stream, value->digest.shape);
 }
 
-static void judge_thrown(struct wti_case *account, struct thrown *thrown,
-			 const struct wti_moment *moment)
+static enum wti_answer judge_thrown(struct wti_case *account, struct thrown *thrown,
+				    const struct wti_moment *moment)
 {
 	thrown->streak = thrown->is_seen ? thrown->streak + 1 : 0;
 	thrown->streak_again = thrown->is_seen_again ? thrown->streak_again + 1 : 0;
 	thrown->is_seen = thrown->is_seen_again = false;
 	thrown->cleared_site = 0;
-	if (thrown->streak >= STEPS_TO_TELL || thrown->streak_again >= STEPS_TO_TELL_SAME_LINE)
-		wti_violated(account, moment, moment->object->name,
-			     "before each of the last %u steps zero_grad() cleared gradients of a "
-			     "backward() that no step had used",
-			     thrown->streak > thrown->streak_again ? thrown->streak
-								   : thrown->streak_again);
-	else if (!thrown->streak && !thrown->streak_again)
-		wti_held(account);
+	if (!thrown->streak && !thrown->streak_again)
+		return WTI_RULE_HELD;
+	if (thrown->streak < wti_threshold(account, STEPS) &&
+	    thrown->streak_again < wti_threshold(account, STEPS_SAME_LINE))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->object->name,
+			    "before each of the last %u steps zero_grad() cleared gradients of a "
+			    "backward() that no step had used",
+			    thrown->streak > thrown->streak_again ? thrown->streak
+								  : thrown->streak_again);
 }
 
 /* Of an optimizer: it has stepped, or its gradients were counted before they are cleared. */
-static void see_optimizer(struct wti_case *account, struct throwing *throwing,
-			  const struct wti_moment *moment, const struct last_backward *last)
+static enum wti_answer see_optimizer(struct wti_case *account, const struct last_backward *last,
+				     const struct wti_moment *moment)
 {
-	struct thrown *thrown =
-		wti_slot_of_object(&throwing->optimizers, moment->object, sizeof(*thrown));
+	struct thrown *thrown = wti_kept(account, OF_OPTIMIZER, moment);
 
 	if (!thrown)
-		return;
+		return WTI_RULE_NO_CASE;
 	if (moment->type == WTI_MOMENT_STEPPED) {
-		judge_thrown(account, thrown, moment);
-		note_shapes(throwing, moment);
-	} else if (!last->is_of_input && is_thrown_away(moment)) {
+		note_shapes(account, moment);
+		return judge_thrown(account, thrown, moment);
+	}
+	if (!last->is_of_input && is_thrown_away(moment)) {
 		thrown->cleared_site = last->site;
 		thrown->is_looked_at = last->is_looked_at;
 	}
+	return WTI_RULE_NO_CASE;
 }
 
-static void see_thrown(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_thrown(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
-	struct throwing *throwing = state;
-	struct last_backward *last =
-		wti_slot(&throwing->last, moment->process->stream, sizeof(*last));
+	struct last_backward *last = kept;
 
-	if (!last)
-		return;
 	switch (moment->type) {
 	case WTI_MOMENT_MODULE:
-		note_input(moment, last);
+		note_input(last, moment);
 		break;
 	case WTI_MOMENT_BACKWARD:
-		note_backward(throwing, moment, last);
+		note_backward(account, last, moment);
 		break;
 	case WTI_MOMENT_CALL:
-		note_call(throwing, moment, last);
+		note_call(account, last, moment);
 		break;
 	case WTI_MOMENT_SCALER:
 		last->has_scaler = true;
 		break;
 	default:
-		see_optimizer(account, throwing, moment, last);
+		return see_optimizer(account, last, moment);
 	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_grad_007 = {
@@ -197,7 +172,10 @@ const struct wti_rule wti_rule_grad_007 = {
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS |
 		   WTI_MOMENT_STEPPED | WTI_MOMENT_CALL | WTI_MOMENT_SCALER,
-	.state_bytes = sizeof(struct throwing),
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct last_backward)},
+		  [OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct thrown)},
+		  [OF_SHAPE] = {WTI_PER_KEY, 0}}, /* that a parameter has */
 	.see = see_thrown,
-	.release = release_throwing,
+	.thresholds = {{"steps", 2, "in a row: once may be a step that was left out"},
+		       {"steps_same_line", 4, "steps are skipped now and then, a few in a row"}},
 };

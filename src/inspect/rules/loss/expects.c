@@ -49,7 +49,7 @@ const struct wti_rule wti_rule_loss_009 = {
 	.needs = "no binary_cross_entropy_with_logits with measured targets was called",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_outside,
+	.watch = see_outside,
 	.release = release_slots,
 };
 
@@ -106,7 +106,7 @@ const struct wti_rule wti_rule_loss_010 = {
 	.needs = "no cross_entropy with a measured input was called",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_cut,
+	.watch = see_cut,
 	.release = release_slots,
 };
 
@@ -165,6 +165,6 @@ const struct wti_rule wti_rule_loss_011 = {
 	.needs = "no two tensors that require gradients were compared",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_itself,
+	.watch = see_itself,
 	.release = release_slots,
 };

@@ -115,7 +115,7 @@ const struct wti_rule wti_rule_loss_007 = {
 	.needs = "no loss with classes was given a model's result of three axes or more",
 	.moments = WTI_MOMENT_MODULE_END | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_torn,
+	.watch = see_torn,
 	.release = release_slots,
 };
 
@@ -194,7 +194,7 @@ const struct wti_rule wti_rule_loss_008 = {
 	.needs = "no loss was given a model's result of three axes and flattened targets",
 	.moments = WTI_MOMENT_MODULE_END | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_order,
+	.watch = see_order,
 	.release = release_slots,
 };
 
@@ -315,6 +315,6 @@ const struct wti_rule wti_rule_out_002 = {
 	.needs = "no model returned rows of probabilities, or of length 1, in training",
 	.moments = WTI_MOMENT_MODULE_END | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_along,
+	.watch = see_along,
 	.release = release_slots,
 };

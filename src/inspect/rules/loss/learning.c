@@ -145,7 +145,7 @@ const struct wti_rule wti_rule_learn_001 = {
 	.needs = "no line computed sixty cross entropies in training",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_loss,
-	.finish = finish_loss,
+	.watch = see_loss,
+	.conclude = finish_loss,
 	.release = release_slots,
 };

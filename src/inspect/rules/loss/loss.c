@@ -82,7 +82,7 @@ const struct wti_rule wti_rule_loss_001 = {
 	.needs = "no cross_entropy, nll_loss or kl_div with a measured input was called",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_probabilities,
+	.watch = see_probabilities,
 	.release = release_slots,
 };
 
@@ -175,7 +175,7 @@ const struct wti_rule wti_rule_loss_002 = {
 	.needs = "no difference of a prediction and a target was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE_END,
 	.state_bytes = sizeof(struct predictions),
-	.see = see_broadcast,
+	.watch = see_broadcast,
 };
 
 /* ---- WT-LOSS-003: in half precision --------------------------------------------------------- */
@@ -206,7 +206,7 @@ const struct wti_rule wti_rule_loss_003 = {
 	.innocent = "Models that are in half precision as a whole, on purpose.",
 	.needs = "backward() was never called on a recorded loss",
 	.moments = WTI_MOMENT_BACKWARD,
-	.see = see_half,
+	.watch = see_half,
 };
 
 /* ---- WT-LOSS-004: no logarithms of probabilities -------------------------------------------- */
@@ -250,7 +250,7 @@ const struct wti_rule wti_rule_loss_004 = {
 	.needs = "no nll_loss with a measured input was called",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_logarithms,
+	.watch = see_logarithms,
 	.release = release_slots,
 };
 
@@ -320,7 +320,7 @@ const struct wti_rule wti_rule_loss_005 = {
 	.needs = "no binary_cross_entropy_with_logits with a measured input was called",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_squashed,
+	.watch = see_squashed,
 	.release = release_slots,
 };
 
@@ -380,6 +380,6 @@ const struct wti_rule wti_rule_loss_006 = {
 	.needs = "no nll_loss with a measured input of two axes was called",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_over_rows,
+	.watch = see_over_rows,
 	.release = release_slots,
 };

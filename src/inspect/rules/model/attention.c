@@ -151,7 +151,7 @@ const struct wti_rule wti_rule_mask_001 = {
 	.needs = "no module was given a key_padding_mask that a recorded comparison had made",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_mask,
+	.watch = see_mask,
 	.release = release_slots,
 };
 
@@ -263,6 +263,6 @@ const struct wti_rule wti_rule_mask_002 = {
 	.needs = "no model with attention of torch's was trained on parts of one tensor",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_sight,
+	.watch = see_sight,
 	.release = release_slots,
 };

@@ -201,7 +201,7 @@ const struct wti_rule wti_rule_ema_001 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct following),
-	.see = see_following,
+	.watch = see_following,
 	.release = release_following,
 };
 
@@ -279,7 +279,7 @@ const struct wti_rule wti_rule_ema_002 = {
 	.needs = "no line wrote parameters into a copy after a step",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct itself),
-	.see = see_itself,
+	.watch = see_itself,
 	.release = release_itself,
 };
 
@@ -399,6 +399,6 @@ const struct wti_rule wti_rule_ema_003 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE | WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_stale,
+	.watch = see_stale,
 	.release = release_slots,
 };

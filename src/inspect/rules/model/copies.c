@@ -107,7 +107,7 @@ const struct wti_rule wti_rule_ema_004 = {
 	.needs = "no line took a state and loaded it",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct loads),
-	.see = see_own_state,
+	.watch = see_own_state,
 	.release = release_loads,
 };
 
@@ -253,6 +253,6 @@ const struct wti_rule wti_rule_mode_009 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
 	.state_bytes = sizeof(struct statistics),
-	.see = see_statistics,
+	.watch = see_statistics,
 	.release = release_statistics,
 };

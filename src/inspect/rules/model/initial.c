@@ -136,7 +136,7 @@ const struct wti_rule wti_rule_init_001 = {
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEP | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct tied),
-	.see = see_tied,
+	.watch = see_tied,
 	.release = release_tied,
 };
 
@@ -203,6 +203,6 @@ const struct wti_rule wti_rule_init_002 = {
 	.needs = "no tensor was filled with random numbers by a recorded call",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct drawn),
-	.see = see_drawn,
+	.watch = see_drawn,
 	.release = release_drawn,
 };

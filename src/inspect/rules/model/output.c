@@ -57,5 +57,5 @@ const struct wti_rule wti_rule_out_001 = {
 	.innocent = "A start and an end token may be counted apart: two more are no violation.",
 	.needs = "no generate() with max_new_tokens of a model was called",
 	.moments = WTI_MOMENT_CALL,
-	.see = see_length,
+	.watch = see_length,
 };

@@ -73,6 +73,6 @@ const struct wti_rule wti_rule_init_003 = {
 	.needs = "no vector with statistics of it and of its gradient was moved",
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_units,
+	.watch = see_units,
 	.release = release_slots,
 };

@@ -71,6 +71,6 @@ const struct wti_rule wti_rule_mode_010 = {
 	.needs = "no dropout with a measured input dropped anything",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_dropped,
+	.watch = see_dropped,
 	.release = release_slots,
 };

@@ -102,7 +102,7 @@ const struct wti_rule wti_rule_mode_002 = {
 	.needs = "the function dropout was not called in evaluation mode",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_dropout,
+	.watch = see_dropout,
 	.release = release_slots,
 };
 
@@ -186,7 +186,7 @@ const struct wti_rule wti_rule_mode_003 = {
 		 "between steps",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct evaluation),
-	.see = see_evaluation,
+	.watch = see_evaluation,
 	.release = release_evaluation,
 };
 
@@ -304,7 +304,7 @@ const struct wti_rule wti_rule_mode_004 = {
 	.needs = "no batch normalisation was in training mode in a step",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_norm,
+	.watch = see_norm,
 	.release = release_slots,
 };
 
@@ -386,7 +386,7 @@ const struct wti_rule wti_rule_mode_005 = {
 	.needs = "no module has spectral normalisation",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_iterated,
+	.watch = see_iterated,
 	.release = release_slots,
 };
 
@@ -517,6 +517,6 @@ const struct wti_rule wti_rule_mode_006 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_train,
+	.watch = see_train,
 	.release = release_slots,
 };

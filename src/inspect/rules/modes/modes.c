@@ -4,20 +4,6 @@
 
 #include "inspect/judge/rule.h"
 #include "inspect/training/modal.h"
-#include "inspect/training/slots.h"
-
-struct modes {
-	struct wti_slots modules; /* struct mode of each that depends on the mode */
-	struct wti_slots wholes;  /* struct whole of each track */
-};
-
-static void release_modes(void *state)
-{
-	struct modes *modes = state;
-
-	wti_slots_release(&modes->modules);
-	wti_slots_release(&modes->wholes);
-}
 
 /* Modules whose forward depends on the mode; the callee is "Dropout.forward". */
 bool wti_depends_on_mode(const struct wti_moment *moment)
@@ -37,7 +23,7 @@ bool wti_depends_on_mode(const struct wti_moment *moment)
 
 /* ---- WT-MODE-001: trained in evaluation mode ------------------------------------------------ */
 
-enum { STEPS_TO_TELL = 2 };
+enum { OF_MODULE, OF_TRACK }; /* keeps */
 
 /* Of a track: the outermost module that was called last. */
 struct whole {
@@ -45,10 +31,9 @@ struct whole {
 };
 
 struct mode {
-	bool has_trained;    /* called in training mode in a step that was made */
-	bool called_train;   /* since the last step */
-	bool called_eval;    /* with gradients on, since the last step */
-	uint32_t eval_steps; /* in a row */
+	bool has_trained;  /* called in training mode in a step that was made */
+	bool called_train; /* since the last step */
+	bool called_eval;  /* with gradients on, since the last step */
 	uint32_t name;
 	bool is_dropout;
 };
@@ -57,29 +42,24 @@ struct mode {
  * The mode of the outermost module around a call. Parts may be frozen on purpose; it is the whole
  * that is forgotten.
  */
-static bool whole_trains(struct wti_slots *wholes, const struct wti_call *call)
+static bool whole_trains(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct whole *whole =
-		wti_slot(wholes, (uint64_t)call->stream << 32 | call->track, sizeof(*whole));
+	struct whole *whole = wti_kept(account, OF_TRACK, moment);
 
 	if (!whole)
 		return true;
-	if (call->flags & WTI_CALL_OUTERMOST)
-		whole->is_training = call->flags & WTI_CALL_TRAINING;
+	if (moment->call->flags & WTI_CALL_OUTERMOST)
+		whole->is_training = moment->call->flags & WTI_CALL_TRAINING;
 	return whole->is_training;
 }
 
-static void note_mode(struct wti_slots *modules, const struct wti_moment *moment,
-		      bool is_whole_training)
+static void note_mode(struct wti_case *account, struct mode *mode, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
-	struct mode *mode;
+	bool is_whole_training = whole_trains(account, moment);
 
-	if (!call->object || !(call->flags & WTI_CALL_SAYS_TRAINING) ||
-	    !(call->flags & WTI_CALL_GRAD) || !wti_depends_on_mode(moment))
-		return;
-	mode = wti_slot(modules, (uint64_t)call->stream << 32 | call->object, sizeof(*mode));
-	if (!mode)
+	if (!(call->flags & WTI_CALL_SAYS_TRAINING) || !(call->flags & WTI_CALL_GRAD) ||
+	    !wti_depends_on_mode(moment))
 		return;
 	mode->name = call->object;
 	mode->is_dropout = strstr(wti_moment_text(moment, call->callee), "Dropout");
@@ -89,44 +69,34 @@ static void note_mode(struct wti_slots *modules, const struct wti_moment *moment
 		mode->called_eval = true;
 }
 
-static void judge_mode(struct wti_case *account, struct mode *mode, const struct wti_moment *moment)
+static enum wti_answer judge_mode(struct wti_case *account, struct mode *mode,
+				  const struct wti_moment *moment)
 {
 	if (mode->called_train) {
 		mode->has_trained = true;
-		mode->eval_steps = 0;
-		wti_held(account);
-	} else if (mode->called_eval && mode->has_trained && ++mode->eval_steps >= STEPS_TO_TELL) {
-		wti_violated(
-			account, moment, mode->name,
-			"it was in training mode in earlier steps, and is in evaluation mode in "
-			"the last %u",
-			mode->eval_steps);
+		return WTI_RULE_HELD;
 	}
-	mode->called_train = mode->called_eval = false;
+	if (!mode->called_eval || !mode->has_trained)
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, mode->name,
+			    "it was in training mode in earlier steps, and is in evaluation mode "
+			    "in the last %u",
+			    wti_streak(account));
 }
 
-typedef void judge_fn(struct wti_case *account, struct mode *mode, const struct wti_moment *moment);
-
-static void see_each(struct wti_case *account, struct modes *modes, const struct wti_moment *moment,
-		     judge_fn *judge)
+static enum wti_answer see_modes(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	struct wti_slots *modules = &modes->modules;
+	struct mode *mode = kept;
+	enum wti_answer answer;
 
 	if (moment->type == WTI_MOMENT_MODULE) {
-		note_mode(modules, moment, whole_trains(&modes->wholes, moment->call));
-		return;
+		note_mode(account, mode, moment);
+		return WTI_RULE_NO_CASE;
 	}
-	for (size_t i = 0; i < modules->index.count; i++) {
-		const struct wti_map_entry *entry = &modules->index.entries[i];
-
-		if (entry->key >> 32 == moment->call->stream && entry->value)
-			judge(account, wti_slot(modules, entry->key, sizeof(struct mode)), moment);
-	}
-}
-
-static void see_modes(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	see_each(account, state, moment, judge_mode);
+	answer = judge_mode(account, mode, moment);
+	mode->called_train = mode->called_eval = false;
+	return answer;
 }
 
 const struct wti_rule wti_rule_mode_001 = {
@@ -147,14 +117,14 @@ const struct wti_rule wti_rule_mode_001 = {
 	/* What is trained on in evaluation mode is taken for an evaluation. */
 	.explains = (const char *const[]){"WT-ROWS-001", "WT-ROWS-002", "WT-ROWS-003", NULL},
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct modes),
+	.keeps = {[OF_MODULE] = {WTI_PER_MODULE, sizeof(struct mode)},
+		  [OF_TRACK] = {WTI_PER_TRACK, sizeof(struct whole)}},
+	.sweeps = WTI_MOMENT_STEPPED,
 	.see = see_modes,
-	.release = release_modes,
+	.thresholds = {{WTI_IN_A_ROW, 2, "a single step may belong to the evaluation before it"}},
 };
 
 /* ---- WT-MODE-008: in evaluation mode from the beginning -------------------------------------- */
-
-enum { STEPS_IN_EVALUATION = 8 };
 
 /* Whether the optimizer that steps has a parameter of the model that this is a part of. */
 static bool is_part_of_trained(const struct wti_moment *moment, uint32_t name)
@@ -173,26 +143,35 @@ static bool is_part_of_trained(const struct wti_moment *moment, uint32_t name)
 }
 
 /* Normalisation may be meant to stay as it is; dropout that never drops anything is not. */
-static void judge_beginning(struct wti_case *account, struct mode *mode,
-			    const struct wti_moment *moment)
+static enum wti_answer judge_beginning(struct wti_case *account, struct mode *mode,
+				       const struct wti_moment *moment)
 {
 	if (mode->called_train) {
 		mode->has_trained = true;
-		wti_held(account);
-	} else if (mode->called_eval && !mode->has_trained && mode->is_dropout &&
-		   is_part_of_trained(moment, mode->name) &&
-		   ++mode->eval_steps >= STEPS_IN_EVALUATION) {
-		wti_violated(account, moment, mode->name,
-			     "the model was in evaluation mode in all of the first %u steps, and "
-			     "this part of it does nothing then",
-			     mode->eval_steps);
+		return WTI_RULE_HELD;
 	}
-	mode->called_train = mode->called_eval = false;
+	if (!mode->called_eval || mode->has_trained || !mode->is_dropout ||
+	    !is_part_of_trained(moment, mode->name))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, mode->name,
+			    "the model was in evaluation mode in all of the first %u steps, and "
+			    "this part of it does nothing then",
+			    wti_streak(account));
 }
 
-static void see_beginning(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_beginning(struct wti_case *account, void *kept,
+				     const struct wti_moment *moment)
 {
-	see_each(account, state, moment, judge_beginning);
+	struct mode *mode = kept;
+	enum wti_answer answer;
+
+	if (moment->type == WTI_MOMENT_MODULE) {
+		note_mode(account, mode, moment);
+		return WTI_RULE_NO_CASE;
+	}
+	answer = judge_beginning(account, mode, moment);
+	mode->called_train = mode->called_eval = false;
+	return answer;
 }
 
 const struct wti_rule wti_rule_mode_008 = {
@@ -211,14 +190,17 @@ const struct wti_rule wti_rule_mode_008 = {
 		    "Dropout with a rate of 0 is not judged.",
 	.needs = "no dropout or batch normalisation was called for a step in training mode",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct modes),
+	.keeps = {[OF_MODULE] = {WTI_PER_MODULE, sizeof(struct mode)},
+		  [OF_TRACK] = {WTI_PER_TRACK, sizeof(struct whole)}},
+	.sweeps = WTI_MOMENT_STEPPED,
 	.see = see_beginning,
-	.release = release_modes,
+	.thresholds = {{WTI_IN_A_ROW, 8, "some programs set the mode after a few steps"}},
 };
 
 /* ---- WT-MODE-007: nothing is trained, and all is in training mode --------------------------- */
 
-enum { CALLS_TO_TELL = 4 };
+enum { CALLS };
+enum { OF_MODEL, OF_RUNNING }; /* keeps */
 
 /* Of a track: the model that is running, and the input that it was given last. */
 struct running {
@@ -237,19 +219,6 @@ struct asked {
 	struct wti_call call; /* the first in training mode */
 };
 
-struct asking {
-	struct wti_slots running;
-	struct wti_slots models;
-};
-
-static void release_asking(void *state)
-{
-	struct asking *asking = state;
-
-	wti_slots_release(&asking->running);
-	wti_slots_release(&asking->models);
-}
-
 static void note_whole(struct running *running, const struct wti_call *call)
 {
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
@@ -259,63 +228,54 @@ static void note_whole(struct running *running, const struct wti_call *call)
 	running->is_repeated = hash && hash == running->input && call->object == running->object;
 	running->object = call->object;
 	running->input = hash;
-	running->call = *call;
-	running->call.values = NULL;
-	running->call.value_count = 0;
-	running->call.value_capacity = 0;
+	running->call = wti_call_without_values(call);
 }
 
-static void see_asked(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_asked(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	struct asking *asking = state;
 	const struct wti_call *call = moment->call;
-	struct running *running = wti_slot(
-		&asking->running, (uint64_t)call->stream << 32 | call->track, sizeof(*running));
+	struct running *running = wti_kept(account, OF_RUNNING, moment);
 	struct asked *asked;
 
 	if (!running || call->flags & WTI_CALL_GRAD)
-		return;
+		return WTI_RULE_NO_CASE;
 	if (call->flags & WTI_CALL_OUTERMOST)
 		note_whole(running, call);
 	if (!running->object || running->is_repeated || !(call->flags & WTI_CALL_SAYS_TRAINING) ||
 	    !wti_depends_on_mode(moment))
-		return;
-	asked = wti_slot(&asking->models, (uint64_t)call->stream << 32 | running->object,
-			 sizeof(*asked));
+		return WTI_RULE_NO_CASE;
+	asked = wti_kept_of_key(account, OF_MODEL, call->stream, running->object);
 	if (!asked)
-		return;
+		return WTI_RULE_NO_CASE;
 	asked->object = running->object;
 	if (!(call->flags & WTI_CALL_TRAINING)) {
 		asked->calls_evaluating++;
-		wti_held(account);
-		return;
+		return WTI_RULE_HELD;
 	}
 	if (!asked->calls_training++) {
 		asked->part = call->object;
 		asked->call = running->call;
 	}
+	return WTI_RULE_NO_CASE;
 }
 
-static void finish_asked(struct wti_case *account, void *state, const struct wti_training *training)
+static enum wti_answer finish_asked(struct wti_case *account, void *kept,
+				    const struct wti_moment *end)
 {
-	struct wti_slots *models = &((struct asking *)state)->models;
+	const struct asked *asked = kept;
+	struct wti_moment at = *end;
 
-	for (size_t i = 0; i < models->count; i++) {
-		uint64_t key = models->index.entries[i].key;
-		struct asked *asked = wti_slot(models, key, sizeof(*asked));
-		struct wti_moment end = wti_moment_of_end(training, key >> 32);
-
-		if (!asked || asked->calls_training < CALLS_TO_TELL || asked->calls_evaluating ||
-		    !end.process || end.process->step_count || end.process->backward_count)
-			continue;
-		end.call = &asked->call;
-		end.scope = asked->call.scope;
-		wti_violated(account, &end, asked->object,
-			     "%s was in training mode in all of %llu calls, and nothing is trained "
-			     "here",
-			     wti_moment_text(&end, asked->part),
-			     (unsigned long long)asked->calls_training);
-	}
+	if (asked->calls_training < wti_threshold(account, CALLS) || asked->calls_evaluating ||
+	    !end->process || end->process->step_count || end->process->backward_count)
+		return WTI_RULE_NO_CASE;
+	at.call = &asked->call;
+	at.scope = asked->call.scope;
+	return wti_violated(account, &at, asked->object,
+			    "%s was in training mode in all of %llu calls, and nothing is trained "
+			    "here",
+			    wti_moment_text(&at, asked->part),
+			    (unsigned long long)asked->calls_training);
 }
 
 const struct wti_rule wti_rule_mode_007 = {
@@ -335,8 +295,9 @@ const struct wti_rule wti_rule_mode_007 = {
 	.needs = "no model with dropout or batch normalisation was called without gradients",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE,
-	.state_bytes = sizeof(struct asking),
+	.keeps = {[OF_MODEL] = {WTI_PER_MODULE, sizeof(struct asked)},
+		  [OF_RUNNING] = {WTI_PER_TRACK, sizeof(struct running)}},
 	.see = see_asked,
 	.finish = finish_asked,
-	.release = release_asking,
+	.thresholds = {{"calls", 4, "a model may be tried out before its mode is set"}},
 };

@@ -165,7 +165,7 @@ const struct wti_rule wti_rule_num_001 = {
 	.needs = "no call with tensors and no loss was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOSS | WTI_MOMENT_TENSOR,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_nan,
+	.watch = see_nan,
 	.release = release_slots,
 };
 
@@ -218,7 +218,7 @@ const struct wti_rule wti_rule_num_002 = {
 	.explains = (const char *const[]){"WT-OPT-001", NULL},
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_rounding,
+	.watch = see_rounding,
 	.release = release_slots,
 };
 
@@ -288,7 +288,7 @@ const struct wti_rule wti_rule_num_003 = {
 		"no module with a matrix was called under autocast with an input in half precision",
 	.moments = WTI_MOMENT_MODULE_END,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_autocast,
+	.watch = see_autocast,
 	.release = release_slots,
 };
 
@@ -369,6 +369,6 @@ const struct wti_rule wti_rule_num_004 = {
 	.needs = "nothing was added in place to a tensor in half precision by a recorded call",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_addition,
+	.watch = see_addition,
 	.release = release_slots,
 };

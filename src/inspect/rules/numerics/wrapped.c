@@ -98,5 +98,5 @@ const struct wti_rule wti_rule_num_005 = {
 	.innocent = "Checksums, random numbers and differences that are meant to wrap.",
 	.needs = "nothing was added, subtracted or multiplied in a small integer type",
 	.moments = WTI_MOMENT_CALL,
-	.see = see_wrapped,
+	.watch = see_wrapped,
 };

@@ -120,6 +120,6 @@ const struct wti_rule wti_rule_opt_013 = {
 	.needs = "no step was recorded that adds gradients in place",
 	.moments = WTI_MOMENT_STEP | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct buffers),
-	.see = see_buffers,
+	.watch = see_buffers,
 	.release = release_buffers,
 };

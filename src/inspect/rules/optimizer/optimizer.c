@@ -125,7 +125,7 @@ const struct wti_rule wti_rule_opt_001 = {
 	.needs = "no parameter had a gradient, a learning rate and statistics at a step",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_BACKWARD,
 	.state_bytes = sizeof(struct moves),
-	.see = see_moves,
+	.watch = see_moves,
 	.release = release_moves,
 };
 
@@ -194,7 +194,7 @@ const struct wti_rule wti_rule_opt_002 = {
 	.needs = "no optimizer stepped twice",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
-	.see = see_outside,
+	.watch = see_outside,
 };
 
 /* ---- WT-OPT-003: nothing to train ----------------------------------------------------------- */
@@ -230,7 +230,7 @@ const struct wti_rule wti_rule_opt_003 = {
 	.needs = "no optimizer stepped",
 	.explains = (const char *const[]){"WT-OPT-002", "WT-GRAD-003", NULL},
 	.moments = WTI_MOMENT_STEP,
-	.see = see_frozen,
+	.watch = see_frozen,
 };
 
 /* ---- WT-OPT-004: a learning rate of zero ---------------------------------------------------- */
@@ -276,7 +276,7 @@ const struct wti_rule wti_rule_opt_004 = {
 	.explains = (const char *const[]){"WT-OPT-001", NULL},
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_rate,
+	.watch = see_rate,
 	.release = release_slots,
 };
 
@@ -371,5 +371,5 @@ const struct wti_rule wti_rule_opt_005 = {
 	.explains = (const char *const[]){"WT-OPT-001", "WT-OPT-002", "WT-GRAD-003", NULL},
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
-	.see = see_stray,
+	.watch = see_stray,
 };

@@ -140,7 +140,7 @@ const struct wti_rule wti_rule_opt_014 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct siblings),
-	.see = see_loaded,
-	.finish = finish_siblings,
+	.watch = see_loaded,
+	.conclude = finish_siblings,
 	.release = release_siblings,
 };

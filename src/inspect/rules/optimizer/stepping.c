@@ -104,7 +104,7 @@ const struct wti_rule wti_rule_opt_006 = {
 	.needs = "no optimizer stepped twice",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct rebuilding),
-	.see = see_rebuilt,
+	.watch = see_rebuilt,
 	.release = release_rebuilding,
 };
 
@@ -153,7 +153,7 @@ const struct wti_rule wti_rule_opt_007 = {
 	.innocent = "A closure that runs backward() inside of step() changes the gradients there.",
 	.needs = "no optimizer stepped twice",
 	.moments = WTI_MOMENT_STEPPED,
-	.see = see_again,
+	.watch = see_again,
 };
 
 /* ---- WT-OPT-008: frozen, and moved ---------------------------------------------------------- */
@@ -188,7 +188,7 @@ const struct wti_rule wti_rule_opt_008 = {
 	.innocent = "None is known.",
 	.needs = "no optimizer with a frozen parameter stepped",
 	.moments = WTI_MOMENT_STEPPED,
-	.see = see_frozen,
+	.watch = see_frozen,
 };
 
 /* ---- WT-OPT-009: a group without parameters ------------------------------------------------- */
@@ -343,7 +343,7 @@ const struct wti_rule wti_rule_opt_009 = {
 	.needs = "no optimizer with known groups stepped",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_groups,
+	.watch = see_groups,
 	.release = release_slots,
 };
 
@@ -451,7 +451,7 @@ const struct wti_rule wti_rule_opt_010 = {
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_strangers,
+	.watch = see_strangers,
 	.release = release_slots,
 };
 
@@ -508,6 +508,6 @@ const struct wti_rule wti_rule_opt_011 = {
 	.needs = "no optimizer with known learning rates stepped twice",
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_rest,
+	.watch = see_rest,
 	.release = release_slots,
 };

@@ -161,6 +161,6 @@ const struct wti_rule wti_rule_opt_012 = {
 		 "that no recorded call had made",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct watching),
-	.see = see_unregistered,
+	.watch = see_unregistered,
 	.release = release_watching,
 };

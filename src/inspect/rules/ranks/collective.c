@@ -79,7 +79,7 @@ const struct wti_rule wti_rule_rank_005 = {
 	.needs = "no replicated model evaluated the same input on two ranks",
 	.moments = WTI_MOMENT_MODULE_END,
 	.state_bytes = sizeof(struct modules),
-	.see = see_evaluation,
+	.watch = see_evaluation,
 	.release = release_modules,
 };
 
@@ -123,7 +123,7 @@ const struct wti_rule wti_rule_rank_006 = {
 	.needs = "no module was given the same input on two ranks",
 	.moments = WTI_MOMENT_MODULE_END,
 	.state_bytes = sizeof(struct modules),
-	.see = see_computed,
+	.watch = see_computed,
 	.release = release_modules,
 };
 
@@ -241,6 +241,6 @@ const struct wti_rule wti_rule_rank_008 = {
 	.needs = "no slice of what was exchanged was taken on two ranks",
 	.moments = WTI_MOMENT_CALL,
 	.state_bytes = sizeof(struct parts),
-	.see = see_parts,
+	.watch = see_parts,
 	.release = release_parts,
 };

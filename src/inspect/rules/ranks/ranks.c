@@ -123,7 +123,7 @@ const struct wti_rule wti_rule_rank_001 = {
 	.needs = "no parameter was kept equal on two ranks by a wrapper or by the program",
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_replicas,
+	.watch = see_replicas,
 	.release = release_slots,
 };
 
@@ -158,7 +158,7 @@ const struct wti_rule wti_rule_rank_002 = {
 	.explains = (const char *const[]){"WT-RANK-001", "WT-RANK-005", "WT-RANK-006", NULL},
 	.moments = WTI_MOMENT_STEP,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_gradients,
+	.watch = see_gradients,
 	.release = release_slots,
 };
 
@@ -258,7 +258,7 @@ const struct wti_rule wti_rule_rank_003 = {
 	.needs = "no replicated model was called on two ranks in training",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_inputs,
+	.watch = see_inputs,
 	.release = release_slots,
 };
 
@@ -348,7 +348,7 @@ const struct wti_rule wti_rule_rank_004 = {
 	.needs = "no parameter was stepped with the same gradient on two ranks",
 	.moments = WTI_MOMENT_STEP | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_apart,
+	.watch = see_apart,
 	.release = release_slots,
 };
 
@@ -441,7 +441,7 @@ const struct wti_rule wti_rule_rank_009 = {
 					  "WT-RANK-006", NULL},
 	.moments = WTI_MOMENT_STEP,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_scaled,
+	.watch = see_scaled,
 	.release = release_slots,
 };
 
@@ -497,6 +497,6 @@ const struct wti_rule wti_rule_rank_007 = {
 	.explains = (const char *const[]){"WT-RANK-001", "WT-RANK-005", "WT-RANK-006", NULL},
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_rates,
+	.watch = see_rates,
 	.release = release_slots,
 };

@@ -92,7 +92,7 @@ const struct wti_rule wti_rule_sched_006 = {
 	.needs = "no optimizer with a CosineAnnealingLR stepped with a rate that falls",
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_again,
+	.watch = see_again,
 	.release = release_slots,
 };
 
@@ -172,8 +172,8 @@ const struct wti_rule wti_rule_sched_007 = {
 		 "twenty steps or more",
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_course,
-	.finish = finish_course,
+	.watch = see_course,
+	.conclude = finish_course,
 	.release = release_slots,
 };
 
@@ -271,6 +271,6 @@ const struct wti_rule wti_rule_sched_008 = {
 	.needs = "no ReduceLROnPlateau lowered the rate",
 	.moments = WTI_MOMENT_SCHEDULER | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_plateau,
+	.watch = see_plateau,
 	.release = release_slots,
 };

@@ -49,7 +49,7 @@ const struct wti_rule wti_rule_sched_001 = {
 	.needs = "no scheduler was stepped",
 	.moments = WTI_MOMENT_SCHEDULER,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_first,
+	.watch = see_first,
 	.release = release_slots,
 };
 
@@ -127,8 +127,8 @@ const struct wti_rule wti_rule_sched_002 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STATE,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_part,
-	.finish = finish_never,
+	.watch = see_part,
+	.conclude = finish_never,
 	.release = release_slots,
 };
 
@@ -198,7 +198,7 @@ const struct wti_rule wti_rule_sched_003 = {
 	.needs = "no scheduler was stepped",
 	.moments = WTI_MOMENT_SCHEDULER,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_idle,
+	.watch = see_idle,
 	.release = release_slots,
 };
 
@@ -260,7 +260,7 @@ const struct wti_rule wti_rule_sched_004 = {
 	.needs = "no optimizer with a learning rate stepped",
 	.moments = WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
-	.see = see_height,
+	.watch = see_height,
 	.release = release_slots,
 };
 
@@ -437,7 +437,7 @@ const struct wti_rule wti_rule_sched_005 = {
 	.needs = "no learning rate fell along a line until the end",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
 	.state_bytes = sizeof(struct descents),
-	.see = see_descent,
-	.finish = finish_descent,
+	.watch = see_descent,
+	.conclude = finish_descent,
 	.release = release_descents,
 };

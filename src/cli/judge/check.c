@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `check`. */
+#include <string.h>
+
+#include "inspect/check/check.h"
+#include "cli/front.h"
+#include "cli/inspect.h"
+#include "cli/packs.h"
+#include "runs/suppress.h"
+#include "cli/report.h"
+#include "cli/verb.h"
+#include "show/verdict.h"
+
+struct check_options {
+	bool json;
+	bool all;
+	bool no_builtin;
+	const char *fail_on;
+	struct wti_list packs;
+};
+
+static const struct check_options defaults = {.fail_on = "error"};
+
+static bool is_builtin(const struct wti_list *packs)
+{
+	return packs->count == 1 && !strcmp(packs->items[0], WTI_PACK_BUILTIN);
+}
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	const struct check_options *options = opaque;
+	struct wt_err err = {.offset = -1};
+	struct wti_front front = wti_front_here(NULL);
+	struct wti_pack *pack = NULL;
+	char today[16];
+	struct wti_check_options how = {.today = wti_today(today)};
+	struct wti_inspection in = {
+		.inspector = "check",
+		.options = &how,
+		.judging = &how,
+		.json = options->json,
+		.fail_on = options->fail_on,
+		.text = options->all ? wti_verdict_text_all : wti_verdict_text,
+	};
+	int code;
+
+	if (options->packs.count &&
+	    wti_packs_open(&front, options->packs.items, options->packs.count, &pack, &err))
+		return wti_report_error("check", options->json, &err);
+	how.pack_names = options->packs.items;
+	how.pack_count = options->packs.count;
+	how.with_rules = !pack;
+	how.is_builtin = !pack || is_builtin(&options->packs);
+	if (!pack && !options->no_builtin)
+		pack = wti_pack_builtin();
+	how.pack = pack;
+	code = wti_inspect_run(&in, count ? arguments[0] : NULL);
+	wti_pack_free(pack);
+	return code;
+}
+
+static const struct wti_option options[] = {
+	{"invariants", 'i', WTI_OPT_LIST, "PACK", NULL,
+	 "hold the run against this pack; may be given again; without it the built-in rules and "
+	 "the built-in pack are asked",
+	 offsetof(struct check_options, packs)},
+	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
+	 "show every invariant: how often it held, or why it was not measured",
+	 offsetof(struct check_options, all)},
+	{"no-builtin", 0, WTI_OPT_FLAG, NULL, NULL, "without -i: ask the rules alone, no pack",
+	 offsetof(struct check_options, no_builtin)},
+	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
+	 "exit with 1 if there is a finding of this severity or above; error is the default",
+	 offsetof(struct check_options, fail_on)},
+	WTI_OPTION_JSON(struct check_options),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_check = {
+	.name = "check",
+	.arguments = "[RUN]",
+	.summary = "hold a run against what was learned from good ones",
+	.description =
+		"Holds a recorded run against a pack that `wheeltap infer` has learned from good "
+		"runs. "
+		"Each invariant was violated, held, or was never asked because nothing like it "
+		"happened: that is not measured, which is not the same as held.\n\n"
+		"A finding is one cause: the invariant that is violated first, since which step, "
+		"where "
+		"in your program, how often it held when it was learned; what else the same cause "
+		"violates stands beneath. Without a pack the built-in rules and the built-in pack "
+		"are asked, as in `wheeltap doctor`; -i builtin asks that pack alone.\n\n"
+		"Exit status: 0 no findings at or above --fail-on, which is error unless given, 1 "
+		"findings of that severity, 3 nothing could be measured, the trace is damaged, or "
+		"nothing was found in a run that ended early.",
+	.examples = "wheeltap check -i pack.json\tthe latest run\n"
+		    "wheeltap check -i pack.json --all runs/a\tand every invariant",
+	.options = options,
+	.options_bytes = sizeof(struct check_options),
+	.arguments_max = 1,
+	.group = "judge",
+	.run = run,
+	.defaults = &defaults,
+};

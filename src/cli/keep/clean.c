@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verb `clean`: removes runs. It only ever touches folders directly below the home, or named by
+ * the user, that hold a run.json of ours, follows no symbolic link, crosses no file system and
+ * leaves running runs alone.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "cli/front.h"
+#include "cli/report.h"
+#include "runs/run.h"
+#include "runs/remove.h"
+
+struct clean_options {
+	int64_t older_than_ns;
+	uint64_t keep;
+	bool yes;
+	bool dry_run;
+	bool json;
+};
+
+static const struct clean_options defaults = {.older_than_ns = -1, .keep = UINT64_MAX};
+
+static int64_t ended_ns(const struct wti_run *run)
+{
+	if (!run->start_ns)
+		return run->written_ns;
+	return run->start_ns + (run->duration_ns > 0 ? run->duration_ns : 0);
+}
+
+/* Runs come newest first: the first `keep` of those that are not running stay. */
+static size_t choose(const struct clean_options *o, struct wti_run *runs, size_t count,
+		     struct wti_run **chosen)
+{
+	int64_t now_ns = (int64_t)time(NULL) * 1000000000;
+	size_t picked = 0;
+	uint64_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct wti_run *run = &runs[i];
+		struct stat st;
+
+		if (!strcmp(run->status, "running") || lstat(run->path, &st) ||
+		    !S_ISDIR(st.st_mode))
+			continue;
+		if (o->keep != UINT64_MAX && kept < o->keep) {
+			kept++;
+			continue;
+		}
+		if (o->older_than_ns >= 0 && now_ns - ended_ns(run) < o->older_than_ns)
+			continue;
+		chosen[picked++] = run;
+	}
+	return picked;
+}
+
+static bool confirm(size_t count, uint64_t bytes)
+{
+	char size[16], answer[16], question[80];
+
+	if (!isatty(STDIN_FILENO)) {
+		wti_warn("not asked for on a terminal: say --yes to remove %zu runs", count);
+		return false;
+	}
+	snprintf(question, sizeof(question), "remove %zu runs (%s)? [y/N] ", count,
+		 wti_format_bytes(size, bytes));
+	wti_print_err(question, strlen(question));
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static void add_row(struct wt_table *table, const struct wti_run *run, uint64_t bytes)
+{
+	char moment[32];
+
+	wti_format_moment(moment, run->start_ns);
+	wt_table_row(table);
+	wt_table_text(table, run->name, strlen(run->name));
+	wt_table_text(table, run->status, strlen(run->status));
+	wt_table_text(table, moment, strlen(moment));
+	wt_table_count(table, bytes);
+}
+
+static int remove_all(struct wti_run **chosen, size_t count, struct wt_result *result)
+{
+	size_t removed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct wt_err err = {.offset = -1};
+
+		if (wti_run_remove(chosen[i], &err))
+			wt_result_note(result, "%s", err.message);
+		else
+			removed++;
+	}
+	wt_result_fact_count(result, "removed", "removed", WT_CELL_COUNT, removed);
+	return removed == count ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
+}
+
+static int clean(const struct clean_options *o, struct wti_run **chosen, size_t count)
+{
+	struct wt_result result;
+	struct wt_table *table;
+	uint64_t bytes = 0;
+	int code = WTI_EXIT_CLEAN;
+
+	wt_result_init(&result, "clean");
+	table = wt_result_table(&result, "runs", "");
+	wt_table_column(table, "name", "run", WT_CELL_TEXT);
+	wt_table_column(table, "status", "status", WT_CELL_TEXT);
+	wt_table_column(table, "start", "started", WT_CELL_TEXT);
+	wt_table_column(table, "bytes", "size", WT_CELL_BYTES);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t size = wti_run_bytes(chosen[i]->path);
+
+		add_row(table, chosen[i], size);
+		bytes += size;
+	}
+	wt_result_fact_count(&result, "chosen", o->dry_run ? "would remove" : "", WT_CELL_COUNT,
+			     count);
+	wt_result_fact_count(&result, "bytes", "size", WT_CELL_BYTES, bytes);
+	if (!count) {
+		wt_result_note(&result, "nothing to remove below '%s'", wti_home());
+	} else if (!o->dry_run && (o->yes || confirm(count, bytes))) {
+		code = remove_all(chosen, count, &result);
+	} else if (!o->dry_run) {
+		wt_result_fact_count(&result, "removed", "removed", WT_CELL_COUNT, 0);
+		code = WTI_EXIT_USAGE;
+	}
+	code = wti_report_result(&result, o->json, code);
+	wt_result_release(&result);
+	return code;
+}
+
+/* Exactly those that were named; none if one of them is not a run that may be removed. */
+static int clean_named(const struct clean_options *o, char **words, size_t count)
+{
+	struct wti_run *runs = calloc(count, sizeof(*runs));
+	struct wti_run **chosen = calloc(count, sizeof(*chosen));
+	struct wti_front front = wti_front_here(NULL);
+	struct wt_err err = {.offset = -1};
+	size_t found = 0;
+	int r = runs && chosen ? 0 : wti_err(&err, WT_E_NOMEM, "out of memory");
+	int code;
+
+	while (!r && found < count) {
+		r = wti_run_find(&front, words[found], &runs[found], &err);
+		if (r)
+			break;
+		chosen[found] = &runs[found];
+		if (!runs[found].has_json)
+			r = wti_err(&err, WT_E_ARG, "'%.200s' is not a run of wheeltap's",
+				    words[found]);
+		else
+			r = wti_run_holds_only_ours(runs[found].path, &err);
+		found++;
+	}
+	code = r ? wti_report_error("clean", o->json, &err) : clean(o, chosen, found);
+	wti_runs_free(runs, runs ? found : 0);
+	free(chosen);
+	return code;
+}
+
+static int run(const void *opaque, char **arguments, size_t argument_count)
+{
+	const struct clean_options *o = opaque;
+	struct wti_front front = wti_front_here(NULL);
+	struct wt_err err = {.offset = -1};
+	struct wti_run **chosen;
+	struct wti_run *runs;
+	size_t count, picked;
+	int code;
+
+	if (argument_count && (o->older_than_ns >= 0 || o->keep != UINT64_MAX))
+		wti_err(&err, WT_E_ARG, "give runs by name, or --older-than and --keep, not both");
+	else if (!argument_count && o->older_than_ns < 0 && o->keep == UINT64_MAX)
+		wti_err(&err, WT_E_ARG,
+			"say which runs: their names, --older-than 7d, --keep 10, or --keep 0 "
+			"for all of them");
+	if (err.code)
+		return wti_report_error("clean", o->json, &err);
+	if (argument_count)
+		return clean_named(o, arguments, argument_count);
+	if (wti_runs_list(&front, &runs, &count, &err)) {
+		wti_report_error("clean", o->json, &err);
+		return WTI_EXIT_ENVIRONMENT;
+	}
+	chosen = calloc(count + 1, sizeof(*chosen));
+	if (!chosen) {
+		wti_runs_free(runs, count);
+		return WTI_EXIT_ENVIRONMENT;
+	}
+	picked = choose(o, runs, count, chosen);
+	code = clean(o, chosen, picked);
+	free(chosen);
+	wti_runs_free(runs, count);
+	return code;
+}
+
+static const struct wti_option options[] = {
+	{"older-than", 0, WTI_OPT_DURATION, "TIME", NULL,
+	 "only runs that ended longer ago than this, such as 36h or 7d",
+	 offsetof(struct clean_options, older_than_ns)},
+	{"keep", 0, WTI_OPT_COUNT, "N", NULL, "keep the N newest runs",
+	 offsetof(struct clean_options, keep)},
+	{"yes", 'y', WTI_OPT_FLAG, NULL, NULL, "do not ask", offsetof(struct clean_options, yes)},
+	{"dry-run", 0, WTI_OPT_FLAG, NULL, NULL, "only show what would be removed",
+	 offsetof(struct clean_options, dry_run)},
+	WTI_OPTION_JSON(struct clean_options),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_clean = {
+	.name = "clean",
+	.arguments = "[RUN...]",
+	.arguments_max = 1000,
+	.summary = "remove runs, by name or by age",
+	.description =
+		"Removes the runs that are named, wherever they are, or those below "
+		"$WHEELTAP_HOME, "
+		"or ./wheeltap-runs, that --older-than and --keep choose, after asking. With both "
+		"--older-than and --keep a run goes only if it is old and not among the newest "
+		"N.\n\n"
+		"Only folders with a run.json of wheeltap's are ever touched; running runs stay, "
+		"symbolic links are not followed.",
+	.examples = "wheeltap clean run1\tthis one\n"
+		    "wheeltap clean --older-than 7d --keep 5\n"
+		    "wheeltap clean --keep 0 --yes\tall of them, without a question",
+	.options = options,
+	.options_bytes = sizeof(struct clean_options),
+	.group = "keep",
+	.run = run,
+	.defaults = &defaults,
+};

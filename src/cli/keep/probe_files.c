@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Permissions and libraries: what is there to be used. Nothing is loaded or run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "probe.h"
+#include "cli/front.h"
+
+#define SPACE_MIN (2ull << 30)
+#define FILES_MIN 1024u
+
+/* ---- Permissions ------------------------------------------------------------------------------
+ */
+
+static void look_home(struct wti_probed *ret)
+{
+	const char *home = wti_home();
+	bool exists = !access(home, F_OK);
+	const char *asked = exists ? home : getenv("WHEELTAP_HOME") ? home : ".";
+
+	if (!access(asked, W_OK | X_OK))
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "runs go to '%.200s'", home);
+	else if (!exists && getenv("WHEELTAP_HOME"))
+		wti_probed_say(ret, WTI_PROBE_LIMITED, NULL, "'%.200s' will be made", home);
+	else
+		wti_probed_say(ret, WTI_PROBE_MISSING,
+			       "set WHEELTAP_HOME to a folder that is yours",
+			       "cannot write to '%.200s'", asked);
+}
+
+static void look_space(struct wti_probed *ret)
+{
+	struct statvfs fs;
+	char size[16];
+	uint64_t bytes;
+
+	if (statvfs(wti_home(), &fs) && statvfs(".", &fs)) {
+		wti_probed_say(ret, WTI_PROBE_LIMITED, NULL, "not known");
+		return;
+	}
+	bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	wti_format_bytes(size, bytes);
+	if (bytes < SPACE_MIN)
+		wti_probed_say(ret, WTI_PROBE_LIMITED,
+			       "wheeltap clean --older-than 7d, or set "
+			       "WHEELTAP_HOME",
+			       "%s free, the ceiling of a trace is 2 GB", size);
+	else
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%s free", size);
+}
+
+static void look_files(struct wti_probed *ret)
+{
+	struct rlimit limit = {0};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur < FILES_MIN)
+		wti_probed_say(ret, WTI_PROBE_LIMITED, "ulimit -n 4096",
+			       "%llu open files: one is needed for each thread that records",
+			       (unsigned long long)limit.rlim_cur);
+	else
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%llu", (unsigned long long)limit.rlim_cur);
+}
+
+const struct wti_probe wti_probes_permission[] = {
+	{"permission", "runs", false, look_home},
+	{"permission", "disk space", false, look_space},
+	{"permission", "open files", false, look_files},
+	{0},
+};
+
+/* ---- Libraries --------------------------------------------------------------------------------
+ */
+
+static bool find_in(const char *folder, size_t bytes, const char *library, char *path, size_t size)
+{
+	int n = snprintf(path, size, "%.*s/%s", (int)bytes, folder, library);
+
+	return n > 0 && (size_t)n < size && !access(path, R_OK);
+}
+
+static bool find_library(const char *library, char *path, size_t size)
+{
+	static const char folders[] =
+		"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
+		"/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/usr/lib:/usr/local/lib:"
+		"/usr/local/cuda/lib64:/usr/local/cuda/extras/CUPTI/lib64:/opt/rocm/lib";
+	const char *lists[] = {getenv("LD_LIBRARY_PATH"), folders};
+
+	for (size_t i = 0; i < 2; i++) {
+		for (const char *at = lists[i]; at && *at;) {
+			size_t bytes = strcspn(at, ":");
+
+			if (bytes && find_in(at, bytes, library, path, size))
+				return true;
+			at += bytes + (at[bytes] == ':');
+		}
+	}
+	return false;
+}
+
+static void look_library(struct wti_probed *ret, const char *library, const char *without,
+			 const char *cure)
+{
+	char path[200];
+
+	if (find_library(library, path, sizeof(path)))
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%s", path);
+	else
+		wti_probed_say(ret, WTI_PROBE_MISSING, cure, "%s", without);
+}
+
+static void look_opencl(struct wti_probed *ret)
+{
+	look_library(ret, "libOpenCL.so.1", "no OpenCL programs can be seen",
+		     "apt install ocl-icd-libopencl1 (and a driver, e.g. pocl-opencl-icd)");
+}
+
+static void look_cuda(struct wti_probed *ret)
+{
+	look_library(ret, "libcuda.so.1", "no CUDA device can be seen",
+		     "only with an NVIDIA device: install its driver");
+}
+
+static void look_cupti(struct wti_probed *ret)
+{
+	look_library(ret, "libcupti.so", "no CUDA kernels can be seen",
+		     "only with an NVIDIA device: install the CUDA toolkit's CUPTI");
+}
+
+static void look_rocm(struct wti_probed *ret)
+{
+	look_library(ret, "librocprofiler-sdk.so", "no ROCm kernels can be seen",
+		     "only with an AMD device: install rocprofiler-sdk");
+}
+
+static void look_dw(struct wti_probed *ret)
+{
+	look_library(ret, "libdw.so.1", "native stacks stay addresses", "apt install libdw1");
+}
+
+const struct wti_probe wti_probes_library[] = {
+	{"library", "OpenCL", false, look_opencl}, {"library", "CUDA", false, look_cuda},
+	{"library", "CUPTI", false, look_cupti},   {"library", "ROCm profiler", false, look_rocm},
+	{"library", "libdw", false, look_dw},      {0},
+};

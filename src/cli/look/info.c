@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `info`. */
+#include "cli/inspect.h"
+#include "cli/verb.h"
+
+struct info_options {
+	bool json;
+};
+
+static void before(const struct wti_opened_run *opened, struct wt_result *result)
+{
+	const struct wti_run *run = &opened->run;
+	char moment[32];
+
+	wt_result_set_status(result, run->status);
+	wt_result_fact_text(result, "run", "run", run->name);
+	wt_result_fact_text(result, "path", "path", run->path);
+	if (*run->command)
+		wt_result_fact_text(result, "command", "command", run->command);
+	wt_result_fact_text(result, "run_status", "status", run->status);
+	if (run->start_ns) {
+		wt_result_fact_text(result, "start", "started",
+				    wti_format_moment(moment, run->start_ns));
+		wt_result_fact_count(result, "start_ns", "", WT_CELL_NS, (uint64_t)run->start_ns);
+	}
+	if (run->duration_ns >= 0)
+		wt_result_fact_count(result, "duration_ns", "duration", WT_CELL_NS,
+				     (uint64_t)run->duration_ns);
+}
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	const struct info_options *options = opaque;
+	struct wti_inspection in = {.inspector = "info", .json = options->json, .before = before};
+
+	return wti_inspect_run(&in, count ? arguments[0] : NULL);
+}
+
+static const struct wti_option options[] = {
+	WTI_OPTION_JSON(struct info_options),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_info = {
+	.name = "info",
+	.arguments = "[RUN]",
+	.summary = "tell what is in a trace: kinds, tracks, losses, size",
+	.description =
+		"Tells what a trace holds: events by kind and by track, how many were lost and "
+		"why, how "
+		"well its clocks agree, bytes per event, its streams and their state, and what is "
+		"damaged. Of a run that did not end well it tells the last step and the spans that "
+		"were still open.\n\n"
+		"Tracks of a distributed run have their ranks in front. Workers of DataLoaders, of "
+		"which there are new ones in each epoch, share a row with those whose place they "
+		"took; --json has all of them as well.\n\n"
+		"The status is that of the run: running, abandoned (the recorder is gone), "
+		"finished, "
+		"failed, killed, interrupted, or unknown for a single stream.\n\n"
+		"Most of it comes from the heads of the blocks, so that it is quick on large "
+		"traces.",
+	.examples = "wheeltap info\tthe latest run\n"
+		    "wheeltap info --json runs/a | jq .lost\thow many events were lost",
+	.options = options,
+	.options_bytes = sizeof(struct info_options),
+	.arguments_max = 1,
+	.group = "look",
+	.run = run,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `timeline`. */
+#include "inspect/time/timeline.h"
+#include "cli/inspect.h"
+#include "cli/report.h"
+#include "show/timeline.h"
+#include "cli/verb.h"
+
+#define WIDTH_MIN 40u
+#define WIDTH_MAX 2000u
+#define WIDTH_PIPE 100u
+
+struct timeline_options {
+	int64_t from_ns;
+	int64_t to_ns;
+	uint64_t width;
+	bool json;
+};
+
+static const struct timeline_options defaults = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	const struct timeline_options *o = opaque;
+	struct wti_style style = wti_style_stdout();
+	uint64_t width = o->width ? o->width : style.width ? style.width : WIDTH_PIPE;
+	struct wti_timeline_options inspector = {o->from_ns, o->to_ns, 0};
+	struct wti_inspection in = {.inspector = "timeline",
+				    .options = &inspector,
+				    .json = o->json,
+				    .text = wti_show_timeline};
+
+	if (o->from_ns >= o->to_ns) {
+		struct wt_err err = {.code = WT_E_ARG,
+				     .offset = -1,
+				     .message = "the window is empty: --from must be before --to"};
+
+		return wti_report_error("timeline", o->json, &err);
+	}
+	width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
+	inspector.columns = (uint32_t)width - WTI_TIMELINE_MARGIN;
+	return wti_inspect_run(&in, count ? arguments[0] : NULL);
+}
+
+static const struct wti_option options[] = {
+	{"from", 0, WTI_OPT_DURATION, "TIME", NULL, "draw from this time of the run on",
+	 offsetof(struct timeline_options, from_ns)},
+	{"to", 0, WTI_OPT_DURATION, "TIME", NULL, "draw up to this time of the run",
+	 offsetof(struct timeline_options, to_ns)},
+	{"width", 'w', WTI_OPT_COUNT, "COLUMNS", NULL,
+	 "columns to fill; otherwise those of the terminal, or 100",
+	 offsetof(struct timeline_options, width)},
+	WTI_OPTION_JSON(struct timeline_options),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_timeline = {
+	.name = "timeline",
+	.arguments = "[RUN]",
+	.summary = "draw which threads, queues and devices were busy when",
+	.description =
+		"Draws a line for each thread that has spans and each queue that has operations; "
+		"the "
+		"height of the bar is the share of that piece of time in which it was busy.\n\n"
+		"A thread is busy while a span or call is open on it, a queue while an operation "
+		"runs "
+		"on it, a device while any of its queues is busy. Utilisation is the length of the "
+		"union of those times divided by the window: operations side by side count once. "
+		"Waiting and bookkeeping (sync, wait, record, alloc, free) is not work. A worker "
+		"of a DataLoader is busy while it loads; workers of a later epoch share the lines "
+		"of those that have ended. Threads of a distributed run have their rank in "
+		"front.\n\n"
+		"The window is what --from and --to say. Without them it is the whole picture for "
+		"threads; for queues and devices it begins with their first operation and ends "
+		"with "
+		"their last, so that the start of the program does not dilute the figure.",
+	.examples = "wheeltap timeline --from 1.2s --to 1.3s\ta hundred milliseconds\n"
+		    "wheeltap timeline --json | jq .tables.devices\tthe figures",
+	.options = options,
+	.options_bytes = sizeof(struct timeline_options),
+	.arguments_max = 1,
+	.group = "look",
+	.run = run,
+	.defaults = &defaults,
+};

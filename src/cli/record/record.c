@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `record`: its options, and how they become those of a recording. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "collect/collect.h"
+#include "collect/launch.h"
+#include "collect/rlimits.h"
+#include "collect/syscalls/syscalls.h"
+#include "cli/config.h"
+#include "python.h"
+#include "agent.h"
+#include "check.h"
+#include "plan.h"
+#include "report.h"
+#include "say.h"
+#include "cli/report.h"
+#include "runs/run.h"
+#include "runs/remove.h"
+
+struct record_options {
+	bool json;
+	bool quiet;
+	const char *config;
+	bool write_config;
+	bool dry_run;
+	bool no_build;
+	const char *report;
+	const char *directory;
+	const char *folder;
+	bool force;
+	const char *name;
+	uint64_t ring_bytes;
+	uint64_t bytes_max;
+	uint64_t blobs_bytes_max;
+	const char *on_full;
+	int64_t duration_ns;
+	const char *wait; /* for all that outlive the program: a time, or yes: to their end */
+	const char *strings;
+	const char *check; /* a pack, or yes: the built-in rules */
+	const char *on_finding;
+	const char *syscalls; /* an expression, or yes: all */
+	const char *backend;
+	uint64_t attach; /* to this process; 0: to none */
+	bool stacks;
+	struct wti_python_choice python;
+};
+
+#define RECORD_FAILED 125 /* and the program was not started */
+
+extern char **environ;
+
+static int read_on_full(const char *text, struct wti_record_options *record, struct wt_err *err)
+{
+	const char *equals = strchr(text, '=');
+
+	if (!strcmp(text, "block"))
+		record->on_full = WTI_RECORD_BLOCK;
+	else if (!strcmp(text, "drop"))
+		record->on_full = WTI_RECORD_DROP;
+	else if (!strncmp(text, "flight", 6))
+		record->on_full = WTI_RECORD_FLIGHT;
+	if (!equals)
+		return 0;
+	if (record->on_full != WTI_RECORD_FLIGHT ||
+	    !wti_parse_duration(equals + 1, &record->flight_ns) || record->flight_ns < 1000000000)
+		return wti_err(err, WT_E_ARG,
+			       "bad value '%.64s' for '--on-full'; give block, drop, or "
+			       "flight=SECONDS with at least one second",
+			       text);
+	return 0;
+}
+
+/* Seconds where there is no unit, as with flight=SECONDS. */
+static int read_wait(const char *text, struct wti_record_options *record, struct wt_err *err)
+{
+	if (!text || !strcmp(text, "no") || !strcmp(text, "false"))
+		return 0;
+	if (!strcmp(text, "yes") || !strcmp(text, "true"))
+		record->wait_ns = INT64_MAX;
+	else if (!wti_parse_duration(text, &record->wait_ns) || record->wait_ns < 0)
+		return wti_err(err, WT_E_ARG,
+			       "bad value '%.64s' for '--wait'; give no value to wait for all "
+			       "processes, or a time such as 30s",
+			       text);
+	return 0;
+}
+
+static int read_options(const struct record_options *options, struct wti_record_options *record,
+			struct wt_err *err)
+{
+	const char *home = getenv("WHEELTAP_HOME");
+	const char *temporary = getenv("TMPDIR");
+
+	wti_record_options_init(record);
+	record->environment = environ;
+	record->folder = options->folder;
+	record->name = options->name;
+	record->ring_bytes = options->ring_bytes;
+	record->bytes_max = options->bytes_max;
+	record->duration_ns = options->duration_ns;
+	record->strings_keep = !strcmp(options->strings, "keep");
+	if (!strcmp(options->python.tensors, "full"))
+		record->blobs_bytes_max = options->blobs_bytes_max;
+	if (home && home[0])
+		record->base = home;
+	if (temporary && temporary[0])
+		record->temporary = temporary;
+	if (options->duration_ns < 0)
+		return wti_err(err, WT_E_ARG, "'--duration' must not be negative");
+	if (read_wait(options->wait, record, err))
+		return err->code;
+	return read_on_full(options->on_full, record, err);
+}
+
+/* A path that is still the same one in another folder. */
+static int anchor(const char **path, char whole[PATH_MAX], struct wt_err *err)
+{
+	char here[PATH_MAX];
+
+	if (!*path || (*path)[0] == '/')
+		return 0;
+	if (!getcwd(here, sizeof(here)))
+		return wti_err_errno(err, "cannot tell", "the current folder");
+	if (snprintf(whole, PATH_MAX, "%s/%s", here, *path) >= PATH_MAX)
+		return wti_err(err, WT_E_ARG, "the path '%.64s...' is too long", *path);
+	*path = whole;
+	return 0;
+}
+
+struct recording {
+	struct wti_record_options options;
+	struct wti_syscalls_options syscalls;
+	struct wti_python_plan plan;
+	struct wti_record_outcome outcome;
+	struct wti_record_check *check; /* or NULL */
+	const char *report;             /* or NULL */
+	int came_from;                  /* the folder we were started in; -1: we are there */
+	char base[PATH_MAX]; /* of runs, the folder of this one, the report, when we go elsewhere */
+	char folder[PATH_MAX];
+	char report_path[PATH_MAX];
+};
+
+/* Into the folder that the program is to run in. */
+static int enter(struct recording *recording, const char *directory, struct wt_err *err)
+{
+	int r = anchor(&recording->options.base, recording->base, err);
+
+	if (!r)
+		r = anchor(&recording->options.folder, recording->folder, err);
+	if (!r)
+		r = anchor(&recording->report, recording->report_path, err);
+	recording->came_from = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!r && chdir(directory))
+		r = wti_err_errno(err, "cannot enter the folder", directory);
+	return r;
+}
+
+static int choose_syscalls(struct recording *recording, const struct record_options *options,
+			   struct wt_err *err)
+{
+	struct wti_syscalls_options *syscalls = &recording->syscalls;
+	const char *which = options->syscalls;
+
+	if (options->attach && !which) /* there is nothing else to record of it */
+		which = "yes";
+	if (!which || !strcmp(which, "no") || !strcmp(which, "false"))
+		return options->attach   ? wti_err(err, WT_E_ARG,
+						   "'--attach' records system calls; leave "
+						     "'--syscalls=no' away")
+		       : options->stacks ? wti_err(err, WT_E_ARG,
+						   "--stacks are those of system calls: give "
+						   "--syscalls, too")
+					 : 0;
+	if (options->attach > INT32_MAX)
+		return wti_err(err, WT_E_ARG, "'--attach' takes the number of a process");
+	syscalls->attach = (pid_t)options->attach;
+	if (!strcmp(options->backend, "bpf"))
+		syscalls->backend = WTI_SYSCALLS_BPF;
+	else if (!strcmp(options->backend, "ptrace"))
+		syscalls->backend = WTI_SYSCALLS_PTRACE;
+	else if (!strcmp(options->backend, "fastest"))
+		syscalls->backend = WTI_SYSCALLS_FASTEST;
+	recording->options.syscalls = syscalls;
+	syscalls->contents = !strcmp(options->strings, "keep");
+	syscalls->stacks = options->stacks;
+	if (!strcmp(which, "yes") || !strcmp(which, "true")) {
+		wti_call_set_all(&syscalls->wanted);
+		return 0;
+	}
+	syscalls->expression = which;
+	return wti_expr_compile(WTI_ARCH_HERE, which, &syscalls->wanted, err);
+}
+
+static bool names_output(const char *path)
+{
+	return path && (!strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") ||
+			!strcmp(path, "/proc/self/fd/1"));
+}
+
+static int prepare(struct recording *recording, const struct record_options *options,
+		   struct wt_err *err)
+{
+	struct wti_record_options *record = &recording->options;
+	struct wti_python_choice python = options->python;
+	int r = read_options(options, record, err);
+
+	if (!r)
+		r = choose_syscalls(recording, options, err);
+	python.with_system = options->stacks;
+	if (!r)
+		r = wti_python_plan(&recording->plan, &python, err);
+	if (r)
+		return r;
+	record->additions = recording->plan.additions;
+	record->settings = recording->plan.settings;
+	record->entrance = recording->plan.entrance[0] ? recording->plan.entrance : NULL;
+	if (options->check && strcmp(options->check, "no") && strcmp(options->check, "false")) {
+		r = wti_record_check_start(options->check, options->on_finding,
+					   recording->syscalls.expression, &recording->check, err);
+		if (r)
+			return r;
+		record->watch = wti_record_check_sink(recording->check);
+	}
+	recording->report = options->report;
+	if (names_output(options->report))
+		return wti_err(err, WT_E_ARG,
+			       "no report can go to '%s': standard output is the program's; give a "
+			       "file, or /dev/stderr",
+			       options->report);
+	return options->directory ? enter(recording, options->directory, err) : 0;
+}
+
+/* The program comes first: where there is no room to record it, it runs all the same. */
+static int run_unrecorded(const struct wti_record_options *record, const struct wt_err *why)
+{
+	struct wt_err err = {0};
+	int code;
+
+	wti_warn("the program runs unrecorded: %s", why->message);
+	code = wti_record_unrecorded(record, &err);
+	wti_report_error("record", false, &err);
+	return code;
+}
+
+/* The old run goes only if there will be a new one: not for a program that cannot be run. */
+static int make_room(const struct wti_record_options *record, bool attach, struct wt_err *err)
+{
+	char executable[PATH_MAX];
+
+	if (!attach && wti_launch_find(record->argv[0], record->environment, executable,
+				       sizeof(executable), NULL))
+		return 0; /* the recording says so */
+	return wti_run_replace(record->folder, err);
+}
+
+/* What torch does below Python is told at the full level, or where it is asked for. */
+static void prepare_agent(const struct recording *recording, const struct record_options *options,
+			  char **arguments)
+{
+	const char *operators = options->python.operators;
+	bool is_auto = !strcmp(operators, "auto");
+
+	wti_record_agent_prepare(&(struct wti_record_agent){
+		.argv = arguments,
+		.plan = &recording->plan,
+		.build = !options->no_build,
+		.with_shim = is_auto ? !strcmp(options->python.detail, "full")
+				     : strcmp(operators, "off") != 0,
+		.others_suffice = recording->options.syscalls != NULL,
+	});
+}
+
+/* What is printed in the end is read where we were started. */
+static void go_back(struct recording *recording)
+{
+	if (recording->came_from < 0)
+		return;
+	if (fchdir(recording->came_from))
+		wti_warn("cannot go back to the folder of the start: %s", strerror(errno));
+	close(recording->came_from);
+	recording->came_from = -1;
+}
+
+/* Runs the program to its end and says what became of it; the exit code. */
+static int record(struct recording *recording, const struct record_options *options,
+		  const struct wti_limits *limits, char **arguments)
+{
+	struct wti_record_outcome *outcome = &recording->outcome;
+	struct wt_err err = {0};
+
+	recording->options.argv = arguments;
+	recording->options.limits = limits;
+	if (!options->attach)
+		prepare_agent(recording, options, arguments);
+	if (options->force && recording->options.folder &&
+	    make_room(&recording->options, options->attach != 0, &err)) {
+		wti_report_error("record", false, &err);
+		return RECORD_FAILED;
+	}
+	if (recording->options.folder)
+		wti_run_remember(recording->options.base, recording->options.folder);
+	if (wti_record_run(&recording->options, outcome, &err)) {
+		if (outcome->may_run && !options->attach)
+			return run_unrecorded(&recording->options, &err);
+		wti_report_error("record", false, &err);
+		return outcome->exit_code;
+	}
+	go_back(recording);
+	if (!options->quiet)
+		wti_record_say(outcome, options->json);
+	if (recording->report && wti_record_report(outcome->folder, recording->report, &err))
+		wti_warn("no report was written: %s", err.message);
+	return outcome->exit_code;
+}
+
+static int write_config(const struct record_options *options, char **program, size_t count)
+{
+	struct wti_buf out;
+	bool ok;
+
+	wti_buf_init(&out, 1u << 20);
+	wti_config_write(&out, &wti_verb_record, options, program, count);
+	ok = wti_print_buf(&out);
+	wti_buf_release(&out);
+	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
+}
+
+/* What was asked for cannot be prepared: for want of memory, or because it makes no sense. */
+static int not_prepared(const struct record_options *options, const struct wti_limits *limits,
+			char **arguments, const struct wt_err *err)
+{
+	const struct wti_record_options record = {
+		.argv = arguments, .environment = environ, .limits = limits};
+
+	if ((err->code != WT_E_NOMEM && err->code != WT_E_LIMIT) || options->attach ||
+	    options->dry_run || (options->directory && chdir(options->directory)))
+		return wti_report_error("record", false, err);
+	return run_unrecorded(&record, err);
+}
+
+static int run_here(const struct record_options *options, const struct wti_limits *limits,
+		    char **arguments)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	struct wt_err err = {0};
+	int code;
+
+	if (!recording) {
+		wti_err(&err, WT_E_NOMEM, "out of memory");
+		return not_prepared(options, limits, arguments, &err);
+	}
+	recording->came_from = -1;
+	if (prepare(recording, options, &err))
+		code = not_prepared(options, limits, arguments, &err);
+	else
+		code = options->dry_run
+			       ? wti_record_plan(arguments, &recording->plan, options->json)
+			       : record(recording, options, limits, arguments);
+	if (recording->check)
+		code = wti_record_check_finish(recording->check, code);
+	wti_python_plan_release(&recording->plan);
+	free(recording);
+	return code;
+}
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	const struct record_options *options = opaque;
+	struct wti_limits limits;
+	struct wt_err err = {0};
+
+	if (options->write_config)
+		return write_config(options, arguments, count);
+	if (options->force && !options->folder)
+		wti_err(&err, WT_E_ARG, "'--force' replaces the run in a folder: give it with -o");
+	else if (!count && !options->attach)
+		wti_err(&err, WT_E_ARG, "nothing to run; say: wheeltap record -- PROGRAM");
+	else if (count && options->attach)
+		wti_err(&err, WT_E_ARG,
+			"'--attach' records a program that runs; leave '-- %.64s' away, or "
+			"'--attach'",
+			arguments[0]);
+	if (err.code)
+		return wti_report_error("record", options->json, &err);
+	wti_limits_take(&limits);
+	return run_here(options, &limits, arguments);
+}
+
+static const struct record_options defaults = {
+	.bytes_max = WTI_RECORD_BYTES_MAX,
+	.blobs_bytes_max = 1ull << 30,
+	.on_full = "block",
+	.strings = "private",
+	.on_finding = "warn",
+	.backend = "auto",
+	.python = {.detail = "normal", .tensors = "digest", .operators = "auto", .arguments = "on"},
+};
+
+#define AT(field) offsetof(struct record_options, field)
+
+static const struct wti_option options[] = {
+	{"config", 'c', WTI_OPT_CONFIG, "FILE", NULL,
+	 "options from a file: our TOML, TrainCheck's YAML or Pytracer's JSON; the command line "
+	 "wins",
+	 AT(config)},
+	{"write-config", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "print a file with all options as they are now, and run nothing", AT(write_config)},
+	{"dry-run", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "say what would be hooked in the program's Python, and do not run the program",
+	 AT(dry_run)},
+	{"report", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "write calls and bytes of each function there afterwards, as .json, .csv, .md or text",
+	 AT(report)},
+	{"output", 'o', WTI_OPT_TEXT, "DIR", NULL,
+	 "folder of the run; made if absent, refused if there is anything in it", AT(folder)},
+	{"force", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "with -o: replace the run that is in the folder; one that holds anything else is refused",
+	 AT(force)},
+	{"name", 'n', WTI_OPT_TEXT, "NAME", NULL,
+	 "name of the run instead of the script's or the program's; wherever a RUN is asked for, "
+	 "it means the newest run of that name",
+	 AT(name)},
+	{"directory", 0, WTI_OPT_TEXT, "DIR", NULL, "run the program in this folder",
+	 AT(directory)},
+	{"ring-size", 0, WTI_OPT_BYTES, "SIZE", NULL,
+	 "shared memory of each thread, 64k to 256M; 1M if not given", AT(ring_bytes)},
+	{"max-size", 0, WTI_OPT_BYTES, "BYTES", NULL,
+	 "end the trace at this size, the program goes on; 2G if not given, 0 for no end",
+	 AT(bytes_max)},
+	{"on-full", 0, WTI_OPT_CHOICE, "HOW", "block|drop|flight",
+	 "when a ring is full: wait a little, drop and count, or keep only the last "
+	 "flight[=SECONDS] of the run",
+	 AT(on_full)},
+	{"duration", 'd', WTI_OPT_DURATION, "TIME", NULL,
+	 "stop recording after this long; the program goes on", AT(duration_ns)},
+	{"wait", 0, WTI_OPT_MAYBE, "[=SECONDS]", NULL,
+	 "when the program has ended, wait for all processes that it has left: to their end, or so "
+	 "long; 2 s if not given. Who is left then is named, and verdicts on what it may have done "
+	 "are not measured",
+	 AT(wait)},
+	{"strings", 0, WTI_OPT_CHOICE, "HOW", "keep|private",
+	 "whether texts that may be private are kept or replaced by length and hash", AT(strings)},
+	{"detail", 0, WTI_OPT_CHOICE, "LEVEL", "lean|normal|full",
+	 "of Python programs: steps, modules and states; and calls from your code into "
+	 "libraries; and calls within libraries",
+	 AT(python.detail)},
+	{"tensors", 0, WTI_OPT_CHOICE, "HOW", "digest|stats|full|off",
+	 "what is kept of tensors of Python programs: digests as the level has them, of all at "
+	 "every "
+	 "step, and their bytes too, or a description only",
+	 AT(python.tensors)},
+	{"arguments", 0, WTI_OPT_CHOICE, "WHICH", "on|off",
+	 "whether arguments and returns of calls of Python programs are told",
+	 AT(python.arguments)},
+	{"blobs-max", 0, WTI_OPT_BYTES, "BYTES", NULL,
+	 "with --tensors full, keep no more bytes of tensors than this; 1G if not given",
+	 AT(blobs_bytes_max)},
+	{"operators", 0, WTI_OPT_CHOICE, "WHICH", "auto|backward|all|outputs|off",
+	 "of what torch runs below Python: nothing, or with --detail full the nodes of backward; "
+	 "these; and every operator; and what those within backward return; nothing",
+	 AT(python.operators)},
+	{"modules", 0, WTI_OPT_TEXT, "NAMES", NULL,
+	 "Python libraries that are hooked when they are imported, or @FILE with one a line; torch "
+	 "if "
+	 "not given",
+	 AT(python.modules)},
+	{"only", 0, WTI_OPT_TEXT, "PATTERNS", NULL,
+	 "hook only functions whose full name is like torch.nn.functional.*; comma separated, or "
+	 "@FILE",
+	 AT(python.only)},
+	{"skip", 0, WTI_OPT_TEXT, "PATTERNS", NULL, "do not hook functions with such names",
+	 AT(python.skip)},
+	{"include-file", 0, WTI_OPT_LIST, "FILE", NULL,
+	 "rules of what to hook, a module and a function a line, as Pytracer has them",
+	 AT(python.include_files)},
+	{"exclude-file", 0, WTI_OPT_LIST, "FILE", NULL, "rules of what not to hook",
+	 AT(python.exclude_files)},
+	{"syscalls", 0, WTI_OPT_MAYBE, "[=EXPR]", NULL,
+	 "record system calls of the program and all that it starts; EXPR as strace has it: "
+	 "openat,read or !futex or %file or /^pwrite/",
+	 AT(syscalls)},
+	{"attach", 'p', WTI_OPT_COUNT, "PID", NULL,
+	 "record the system calls of a process that runs, of its threads and of all that descend "
+	 "from it, until it ends or this is interrupted; it goes on",
+	 AT(attach)},
+	{"backend", 0, WTI_OPT_CHOICE, "HOW", "auto|bpf|ptrace|fastest",
+	 "how system calls are captured: by BPF, which needs privileges, or else by ptrace; only "
+	 "so; or fastest: by ptrace where all calls of EXPR are rare, which the program can notice",
+	 AT(backend)},
+	{"stacks", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "with --syscalls: record where each call comes from, for source lines in all that is "
+	 "shown",
+	 AT(stacks)},
+	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
+	 "judge the run while it goes on, as doctor does, and say findings on standard error; "
+	 "with a pack, hold it against that instead of the built-in one; rules: against none; the "
+	 "status is 1 if there is an error and the program ended with 0",
+	 AT(check)},
+	{"on-finding", 0, WTI_OPT_TEXT, "WHAT", NULL,
+	 "with --check: warn (the default); stop: end the program at an error; or a command for "
+	 "the "
+	 "shell, which gets the findings as JSON on its standard input",
+	 AT(on_finding)},
+	{"budget", 0, WTI_OPT_TEXT, "PERCENT", NULL,
+	 "what recording a Python program may cost, in per cent of its own time: tensors, states "
+	 "and arguments are thinned to keep to it, which the trace tells",
+	 AT(python.budget)},
+	{"sample", 0, WTI_OPT_TEXT, "HOW", NULL,
+	 "every=N: record one step in N as --detail says, and the others lean; warmup=K: the first "
+	 "K",
+	 AT(python.sample)},
+	{"invariants", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "hook and read only what the invariants of this pack need", AT(python.invariants)},
+	{"no-build", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "do not build the agent for the program's Python where there is none: say so, and run it "
+	 "without",
+	 AT(no_build)},
+	{"quiet", 'q', WTI_OPT_FLAG, NULL, NULL, "say nothing at the end", AT(quiet)},
+	{"json", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "say it as one JSON object, on standard error as the output is the program's", AT(json)},
+	WTI_OPTIONS_END,
+};
+
+static const struct wti_dialect *const dialects[] = {&wti_dialect_traincheck, &wti_dialect_pytracer,
+						     NULL};
+
+const struct wti_verb wti_verb_record = {
+	.name = "record",
+	.arguments = "[-- PROGRAM [ARGS...]]",
+	.summary = "run a program and record it",
+	.description =
+		"Runs the program, follows its children, and keeps what their agents tell in a run "
+		"folder. The program's terminal, input, output, signals and exit status are passed "
+		"through; the status of record is the program's, 128 plus the number of the signal "
+		"that killed it, 127 if there is no such program, 126 if it cannot be executed, "
+		"and "
+		"125 if what was asked of record cannot be done. With --check there is one more: 1 "
+		"if an error was found in a program that ended with 0.\n\n"
+		"The program is not disturbed by what happens to the recorder: a full disk, a "
+		"deleted folder or a killed recorder end the trace and not the program. What was "
+		"lost is counted and said. Where limits (ulimit) leave no room to record it, the "
+		"program runs unrecorded, and a line says why.\n\n"
+		"Each version of Python needs an agent of its own. Where there is none for the "
+		"interpreter that the command line names, it is built before the program starts, "
+		"which takes a C compiler, the interpreter's headers and up to a minute, once. If "
+		"it cannot be built, what is missing is said at once, and the program runs without "
+		"it; --no-build does not try. `wheeltap python add` builds it beforehand.\n\n"
+		"With --syscalls the system calls of the program and of all that it starts are "
+		"recorded, with or without an agent in it: by BPF where that is permitted, else by "
+		"ptrace, which is slower and loses nothing. With ptrace and an EXPR a seccomp "
+		"filter "
+		"stops only the chosen calls, which then fail should the recorder be killed.\n\n"
+		"With --stacks the source line of each call is known to all that shows calls, also "
+		"of programs without frame pointers; it takes some more time a call.\n\n"
+		"A process that outlives the program (a daemon, a background job) is recorded for "
+		"2 s more and then let go; it is named at the end, in run.json and by info. With "
+		"--wait record waits until all of them have ended; an interrupt ends the waiting."
+		"\n\n"
+		"With --attach they are those of a process that runs already. It is left as it was "
+		"found, at its end, after --duration, or when record gets an interrupt; the status "
+		"is then 0.\n\n"
+		"With --check findings are printed on standard error as soon as they are certain. "
+		"--on-finding 'cat >> findings.json' runs a command for each batch of new ones: "
+		"its standard input is one JSON object, as doctor --json prints it. The program "
+		"does not wait for the command.\n\n"
+		"Runs are private: folders of mode 0700, secrets masked, texts of the program "
+		"replaced by length and hash unless --strings keep.",
+	.examples =
+		"wheeltap record -- python train.py\ta Python program, as it is\n"
+		"wheeltap record -- ./train --epochs 3\tinto ./wheeltap-runs/train-DATE-TIME\n"
+		"wheeltap record -n try1 -- python train.py\twheeltap info try1 finds it again\n"
+		"wheeltap record -o run1 --max-size 500M -- ./train\tinto the folder run1\n"
+		"wheeltap record --syscalls=%file -- make\twhat it does to files\n"
+		"wheeltap record --syscalls --wait -- ./start-server\tand what it leaves running\n"
+		"wheeltap record --attach 4242 -d 10s\twhat a process does now, for ten seconds\n"
+		"wheeltap record --on-full flight=60 -- ./serve\tkeep the last minute only",
+	.options = options,
+	.options_bytes = sizeof(struct record_options),
+	.defaults = &defaults,
+	.arguments_max = 1u << 20,
+	.rest_is_program = true,
+	.dialects = dialects,
+	.group = "record",
+	.run = run,
+};

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows what became of a recording and how to put it; standard output is the program's. */
+#include "say.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <wheeltap/trace.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/report.h"
+
+static void say_losses(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	const struct wt_kind *kind = wt_kind_builtin(WT_KIND_LOST);
+	const char *between = " (";
+	char count[32];
+
+	if (!outcome->lost) {
+		wti_buf_text(out, ", nothing lost");
+		return;
+	}
+	wti_textf(out, ", %s lost", wti_format_count(count, outcome->lost));
+	for (int reason = 0; reason <= WT_LOST_GAP; reason++) {
+		if (!outcome->lost_by[reason])
+			continue;
+		wti_textf(out, "%s%s %s", between,
+			  wti_format_count(count, outcome->lost_by[reason]),
+			  kind->fields[0].enum_names[reason]);
+		between = ", ";
+	}
+	wti_buf_byte(out, ')');
+}
+
+static const char *why_not(const struct wti_stranger *stranger)
+{
+	switch (stranger->reason) {
+	case WT_NOT_FOLLOWED_NO_AGENT:
+		return "no agent in it";
+	case WT_NOT_FOLLOWED_VERSION:
+		return "its agent is of another version";
+	case WT_NOT_FOLLOWED_ENVIRONMENT:
+		return "its environment was cleared";
+	case WT_NOT_FOLLOWED_REFUSED:
+		return "refused: it runs as another user, or cannot reach the recorder";
+	default:
+		return "it ended too soon to tell why";
+	}
+}
+
+/* The one to be named: rather one that should have been recorded than one that has no agent. */
+static const struct wti_stranger *worst_stranger(const struct wti_record_outcome *outcome)
+{
+	uint32_t shown = outcome->stranger_count < WTI_RECORD_STRANGERS_SHOWN
+				 ? outcome->stranger_count
+				 : WTI_RECORD_STRANGERS_SHOWN;
+
+	for (uint32_t i = 0; i < shown; i++)
+		if (outcome->strangers[i].reason == WT_NOT_FOLLOWED_REFUSED)
+			return &outcome->strangers[i];
+	/* Where system calls are recorded that is what was wanted of a program without an agent. */
+	return shown && !outcome->syscalls_backend ? &outcome->strangers[0] : NULL;
+}
+
+static void say_strangers(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	const struct wti_stranger *first = worst_stranger(outcome);
+
+	if (!first)
+		return;
+	wti_buf_text(out, "; not followed: ");
+	wti_printable(out, first->command, strlen(first->command));
+	wti_textf(out, " (%s)", why_not(first));
+	if (outcome->stranger_count > 1)
+		wti_textf(out, " and %u more", outcome->stranger_count - 1);
+}
+
+/* "1,204 events of 3 processes", of those that have an agent or whose system calls were seen. */
+static void say_events(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	uint32_t processes = outcome->process_count;
+	char count[32];
+
+	if (processes < outcome->syscalls_process_count)
+		processes = outcome->syscalls_process_count;
+	if (!processes) { /* what there is are the recorder's own words */
+		wti_buf_text(out, "no events of the program");
+		return;
+	}
+	wti_textf(out, "%s events of %u process%s", wti_format_count(count, outcome->events),
+		  processes, processes == 1 ? "" : "es");
+}
+
+static void say_what(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	char count[32], bytes[16], cpu[16], time[16];
+
+	wti_textf(out, "wheeltap: %s: ", wti_run_status_name(outcome->status));
+	say_events(out, outcome);
+	wti_textf(out, " in %s, %s", wti_format_ns(time, (int64_t)outcome->duration_ns),
+		  wti_format_bytes(bytes, outcome->bytes));
+	say_losses(out, outcome);
+	if (outcome->syscalls_backend)
+		wti_textf(out, "; %s system calls by %s",
+			  wti_format_count(count, outcome->syscalls_count),
+			  outcome->syscalls_backend);
+	if (outcome->syscalls_is_second)
+		wti_textf(out, " (%s)", outcome->syscalls_why);
+	wti_textf(out, "; recorder %s of CPU",
+		  wti_format_ns(cpu, (int64_t)outcome->recorder_cpu_ns));
+	say_strangers(out, outcome);
+	if (outcome->still_running)
+		wti_textf(out, "; %u still running, not recorded any more", outcome->still_running);
+	if (outcome->console_dropped)
+		wti_textf(out, "; console.log lacks %s",
+			  wti_format_bytes(bytes, outcome->console_dropped));
+	if (outcome->limited[0])
+		wti_textf(out, "; %s", outcome->limited);
+	if (outcome->trouble[0])
+		wti_textf(out, "; the trace ends early: %s", outcome->trouble);
+	wti_buf_byte(out, '\n');
+}
+
+/* A path as one would type it from here. */
+static const char *short_path(const char *path, char out[PATH_MAX])
+{
+	size_t bytes;
+
+	if (!getcwd(out, PATH_MAX))
+		return path;
+	bytes = strlen(out);
+	if (bytes > 1 && !strncmp(path, out, bytes) && path[bytes] == '/')
+		return path + bytes + 1;
+	return path;
+}
+
+/* A program that failed before it emitted anything may have had no chance to. */
+static void say_end(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	if (outcome->signal)
+		wti_textf(
+			out,
+			"wheeltap: signal %d (%s) killed the program before it emitted an event\n",
+			outcome->signal, sigabbrev_np(outcome->signal));
+	else if (outcome->exit_code == 127)
+		wti_buf_text(out,
+			     "wheeltap: the program ended with status 127 before it emitted an "
+			     "event: a shared library or a command was not found; what it "
+			     "printed names it, and so does ldd PROGRAM\n");
+	else
+		wti_textf(out,
+			  "wheeltap: the program ended with status %d before it emitted an event; "
+			  "what it printed should say why\n",
+			  outcome->exit_code);
+}
+
+/* What they do from now on is in no verdict. */
+static void say_left(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	uint32_t shown = outcome->still_running < WTI_RECORD_LEFT_SHOWN ? outcome->still_running
+									: WTI_RECORD_LEFT_SHOWN;
+
+	if (!shown)
+		return;
+	wti_buf_text(out, "wheeltap: left running: ");
+	for (uint32_t i = 0; i < shown; i++) {
+		wti_textf(out, "%s%u (", i ? ", " : "", outcome->left[i].pid);
+		wti_printable(out, outcome->left[i].command, strlen(outcome->left[i].command));
+		wti_buf_byte(out, ')');
+	}
+	if (outcome->still_running > shown)
+		wti_textf(out, " and %u more", outcome->still_running - shown);
+	wti_buf_text(out, outcome->status == WTI_RUN_INTERRUPTED
+				  ? "\n"
+				  : "; record with --wait to have what they do later, too\n");
+}
+
+static void say_next(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	char buffer[PATH_MAX];
+	const char *path = short_path(outcome->folder, buffer);
+
+	if (outcome->python_why[0]) {
+		wti_buf_text(out, "wheeltap: no Python process joined: ");
+		wti_printable(out, outcome->python_why, strlen(outcome->python_why));
+		wti_buf_byte(out, '\n');
+	}
+	if (outcome->syscalls_backend && !outcome->syscalls_process_count)
+		wti_buf_printf(out,
+			       "wheeltap: no process was seen by %s: system calls were not "
+			       "recorded\n",
+			       outcome->syscalls_backend);
+	if (outcome->syscalls_without_setuid)
+		wti_buf_text(out, "wheeltap: a setuid program has no privileges while you trace "
+				  "it: record it as root, or without --syscalls\n");
+	if (outcome->syscalls_foreign_count)
+		wti_textf(out,
+			  "wheeltap: %llu system calls are those of another architecture: they "
+			  "have numbers and arguments, but no names\n",
+			  (unsigned long long)outcome->syscalls_foreign_count);
+	if (outcome->syscalls_backend)
+		wti_textf(out, "wheeltap: look at it with: wheeltap stat --syscalls %s\n", path);
+	if (outcome->process_count) {
+		wti_textf(out, "wheeltap: look at it with: wheeltap info %s\n", path);
+		return;
+	}
+	if (outcome->python_why[0] || outcome->syscalls_backend || outcome->limited[0])
+		return;
+	if (outcome->exit_code == 127 || (outcome->exit_code && !outcome->stranger_count))
+		say_end(out, outcome);
+	if (outcome->mismatch_count)
+		wti_textf(out,
+			  "wheeltap: nothing joined: the agent in the program speaks "
+			  "protocol %u, this recorder another; rebuild it with this wheeltap\n",
+			  outcome->mismatch_protocol);
+	else if (outcome->silent_count && !outcome->stranger_count && outcome->exit_code)
+		return;
+	else if (outcome->silent_count && !outcome->stranger_count)
+		wti_buf_text(out, "wheeltap: the program has the agent, but emitted no event; see "
+				  "<wheeltap/wheeltap.h>\n");
+	else
+		wti_textf(out,
+			  "wheeltap: nothing joined: link the program with "
+			  "-lwheeltap-client and let it emit events (static programs and cleared "
+			  "environments are not followed); console and environment are in %s\n",
+			  path);
+}
+
+static void say_json(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	const struct wt_kind *kind = wt_kind_builtin(WT_KIND_LOST);
+	struct wti_json json;
+
+	wti_json_init(&json, out, false);
+	wti_json_object(&json);
+	wti_json_key(&json, "verb");
+	wti_json_text(&json, "record");
+	wti_json_key(&json, "status");
+	wti_json_text(&json, wti_run_status_name(outcome->status));
+	wti_json_key(&json, "run");
+	wti_json_text(&json, outcome->folder);
+	wti_json_key(&json, "exit_status");
+	wti_json_i64(&json, outcome->exit_code);
+	wti_json_key(&json, "events");
+	wti_json_u64(&json, outcome->events);
+	wti_json_key(&json, "bytes");
+	wti_json_u64(&json, outcome->bytes);
+	wti_json_key(&json, "lost");
+	wti_json_u64(&json, outcome->lost);
+	wti_json_key(&json, "losses");
+	wti_json_object(&json);
+	for (int reason = 0; reason <= WT_LOST_GAP; reason++) {
+		if (!outcome->lost_by[reason])
+			continue;
+		wti_json_key(&json, kind->fields[0].enum_names[reason]);
+		wti_json_u64(&json, outcome->lost_by[reason]);
+	}
+	wti_json_object_end(&json);
+	wti_json_key(&json, "processes");
+	wti_json_u64(&json, outcome->process_count);
+	wti_json_key(&json, "not_followed");
+	wti_json_u64(&json, outcome->stranger_count);
+	wti_json_key(&json, "still_running");
+	wti_json_u64(&json, outcome->still_running);
+	wti_json_key(&json, "left_running");
+	wti_json_array(&json);
+	for (uint32_t i = 0; i < outcome->still_running && i < WTI_RECORD_LEFT_SHOWN; i++) {
+		wti_json_object(&json);
+		wti_json_key(&json, "pid");
+		wti_json_u64(&json, outcome->left[i].pid);
+		wti_json_key(&json, "command");
+		wti_json_text(&json, outcome->left[i].command);
+		wti_json_object_end(&json);
+	}
+	wti_json_array_end(&json);
+	wti_json_key(&json, "python");
+	wti_json_object(&json);
+	wti_json_key(&json, "joined");
+	wti_json_u64(&json, outcome->python_count);
+	wti_json_key(&json, "cause");
+	wti_json_text(&json,
+		      outcome->python_cause ? wti_python_cause_name(outcome->python_cause) : NULL);
+	wti_json_key(&json, "why");
+	wti_json_text(&json, outcome->python_why[0] ? outcome->python_why : NULL);
+	wti_json_object_end(&json);
+	wti_json_key(&json, "duration_ns");
+	wti_json_u64(&json, outcome->duration_ns);
+	wti_json_key(&json, "recorder_cpu_ns");
+	wti_json_u64(&json, outcome->recorder_cpu_ns);
+	wti_json_key(&json, "limited");
+	wti_json_text(&json, outcome->limited[0] ? outcome->limited : NULL);
+	wti_json_key(&json, "trouble");
+	wti_json_text(&json, outcome->trouble[0] ? outcome->trouble : NULL);
+	wti_json_object_end(&json);
+	wti_buf_byte(out, '\n');
+}
+
+void wti_record_say(const struct wti_record_outcome *outcome, bool json)
+{
+	struct wti_buf out;
+
+	wti_buf_init(&out, 64u << 10);
+	if (json) {
+		say_json(&out, outcome);
+		wti_print_err(out.data, out.bytes);
+	} else {
+		say_what(&out, outcome);
+		say_left(&out, outcome);
+		say_next(&out, outcome);
+		wti_print_err_lines(out.data, out.bytes);
+	}
+	wti_buf_release(&out);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a run ended. A judgement of a run that crashed is one of its beginning, which a reader has to
+ * know before anything else. run.json has the status; the exception is only on the console, which
+ * the run folder has a copy of: of that the type and the line are taken, not the message.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "ending.h"
+#include "runjson.h"
+#include "trace/run_folder.h"
+
+enum { TAIL_BYTES = 1 << 16, EXIT_OF_EXCEPTION = 1 };
+
+/* ---- The exception -------------------------------------------------------------------------- */
+
+struct thrown {
+	char type[96]; /* empty: none is known */
+	char file[512];
+	long line;
+	long rank;   /* that the line was printed for; -1: not known */
+	bool is_own; /* the file is the program's, not a library's */
+};
+
+/* The end of console.log, to be freed; NULL: there is none. */
+static char *read_tail(const char *folder)
+{
+	char *path = NULL, *text = NULL;
+	struct stat info;
+	ssize_t bytes = -1;
+	int fd;
+
+	if (asprintf(&path, "%s/" WTI_RUN_CONSOLE, folder) < 0)
+		return NULL;
+	fd = wti_open_regular(path, NULL);
+	free(path);
+	if (fd < 0)
+		return NULL;
+	text = fstat(fd, &info) ? NULL : malloc(TAIL_BYTES + 1);
+	if (text)
+		bytes = wti_pread_all(
+			fd, text, TAIL_BYTES,
+			info.st_size > TAIL_BYTES ? (uint64_t)info.st_size - TAIL_BYTES : 0);
+	if (text)
+		text[bytes > 0 ? bytes : 0] = '\0';
+	close(fd);
+	return text;
+}
+
+static bool is_below(const char *file, const char *directory)
+{
+	size_t bytes = directory ? strlen(directory) : 0;
+
+	return *file != '/' || (bytes && !strncmp(file, directory, bytes) && file[bytes] == '/');
+}
+
+/* `  File "train.py", line 12, in main`: the innermost of the program's own counts. */
+static bool take_frame(struct thrown *thrown, const char *line, const char *directory)
+{
+	const char *begin = strstr(line, "File \""), *end;
+	bool is_own;
+	int bytes;
+
+	if (!begin || line[strspn(line, " |+")] != 'F')
+		return false;
+	begin += strlen("File \"");
+	end = strstr(begin, "\", line ");
+	if (!end)
+		return false;
+	is_own = is_below(begin, directory) && !strstr(begin, "site-packages");
+	if (thrown->is_own && !is_own)
+		return true;
+	bytes = (int)(end - begin);
+	snprintf(thrown->file, sizeof(thrown->file), "%.*s", bytes, begin);
+	thrown->line = strtol(end + strlen("\", line "), NULL, 10);
+	thrown->is_own = is_own;
+	return true;
+}
+
+/* `ValueError: ...` or `torch.cuda.OutOfMemoryError`, at the margin. */
+static bool take_type(struct thrown *thrown, const char *line)
+{
+	size_t bytes = 0;
+
+	while (isalnum((unsigned char)line[bytes]) || line[bytes] == '_' || line[bytes] == '.')
+		bytes++;
+	if (!bytes || (line[bytes] && line[bytes] != ':') || !isalpha((unsigned char)line[0]) ||
+	    bytes >= sizeof(thrown->type))
+		return false;
+	snprintf(thrown->type, sizeof(thrown->type), "%.*s", (int)bytes, line);
+	return true;
+}
+
+/* The rank that torchrun says failed first; -1: it says nothing. */
+static long root_rank(const char *text)
+{
+	const char *at = NULL;
+
+	for (const char *next = text; (next = strstr(next, "Root Cause (first observed failure)"));)
+		at = next++;
+	at = at ? strstr(at, "\n  rank ") : NULL;
+	at = at ? strchr(at, ':') : NULL;
+	return at ? strtol(at + 1, NULL, 10) : -1;
+}
+
+/* `[rank1]: `: which torch puts before each line of a traceback; -1: it is not there. */
+static long take_rank(char **line)
+{
+	char *end = strncmp(*line, "[rank", 5) ? NULL : strstr(*line, "]: ");
+	long rank = end ? strtol(*line + 5, NULL, 10) : -1;
+
+	if (end)
+		*line = end + 3;
+	return rank;
+}
+
+/* What starts a program and fails because that did, which has its own traceback further up. */
+static bool is_launcher(const struct thrown *thrown)
+{
+	static const char *const types[] = {"ChildFailedError", "CalledProcessError"};
+	size_t bytes = strlen(thrown->type);
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && !thrown->is_own; i++)
+		if (bytes >= strlen(types[i]) &&
+		    !strcmp(thrown->type + bytes - strlen(types[i]), types[i]))
+			return true;
+	return false;
+}
+
+/* The last traceback of what a console showed, or that of the rank which failed first. */
+static void find_thrown(struct thrown *ret, char *text, const char *directory)
+{
+	struct thrown open = {0};
+	bool is_open = false;
+	long rank, root = root_rank(text);
+
+	for (char *line = text, *next; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		line[strcspn(line, "\r")] = '\0';
+		rank = take_rank(&line);
+		if (rank >= 0 && root >= 0 && rank != root)
+			continue;
+		if (!strncmp(line, "Traceback (most recent", 22)) {
+			open = (struct thrown){.rank = rank};
+			is_open = true;
+		} else if (is_open && !take_frame(&open, line, directory) &&
+			   take_type(&open, line)) {
+			if (!*ret->type || !is_launcher(&open))
+				*ret = open;
+			is_open = false;
+		}
+	}
+}
+
+static void add_thrown(struct wti_buf *out, const struct wti_run *run)
+{
+	size_t bytes = run->directory ? strlen(run->directory) : 0;
+	struct thrown thrown = {0};
+	char *text = read_tail(run->path);
+	const char *file;
+
+	if (text)
+		find_thrown(&thrown, text, run->directory);
+	free(text);
+	if (!*thrown.type)
+		return;
+	file = thrown.file;
+	if (bytes && !strncmp(file, run->directory, bytes) && file[bytes] == '/')
+		file += bytes + 1;
+	wti_textf(out, ", %s", thrown.type);
+	if (thrown.rank >= 0)
+		wti_textf(out, " of rank %ld", thrown.rank);
+	if (*file)
+		wti_textf(out, " at %s:%ld", file, thrown.line);
+}
+
+/* ---- The sentence --------------------------------------------------------------------------- */
+
+static void add_step(struct wti_buf *out, int64_t step)
+{
+	if (step >= 0)
+		wti_textf(out, " in step %lld", (long long)step);
+}
+
+bool wti_ended_early(const struct wti_run *run)
+{
+	static const char *const early[] = {"failed", "killed", "interrupted", "abandoned"};
+
+	for (size_t i = 0; i < sizeof(early) / sizeof(*early); i++)
+		if (!strcmp(run->status, early[i]))
+			return true;
+	return false;
+}
+
+static const char rest[] = "; what it would have done after that is not measured\n";
+
+static void add_failed(struct wti_buf *out, const struct wti_run *run, int64_t exit_status,
+		       int64_t step)
+{
+	wti_buf_text(out, "run failed");
+	add_step(out, step);
+	if (exit_status >= 0)
+		wti_textf(out, ": exit status %lld", (long long)exit_status);
+	if (exit_status == EXIT_OF_EXCEPTION)
+		add_thrown(out, run);
+	wti_buf_text(out, rest);
+}
+
+static void add_killed(struct wti_buf *out, const char *how, int64_t number, int64_t step)
+{
+	const char *name = number > 0 ? strsignal((int)number) : NULL;
+
+	wti_textf(out, "run was %s", how);
+	add_step(out, step);
+	if (name)
+		wti_textf(out, " by signal %lld (%s)", (long long)number, name);
+	wti_buf_text(out, rest);
+}
+
+static void add_finished(struct wti_buf *out, int64_t step)
+{
+	if (step > 0)
+		wti_textf(out, "run finished after %lld steps\n", (long long)step);
+	else
+		wti_buf_text(out, "run finished; no step of a training was recorded\n");
+}
+
+/* No Python of it was recorded: why. */
+static void add_unrecorded(struct wti_buf *out, const struct wti_doc *root)
+{
+	const struct wti_doc *python = wti_doc_get(root, "python");
+	const char *why = wti_doc_text(python, "why");
+
+	if (python && !wti_doc_count(python, "joined") && why)
+		wti_textf(out, "no Python of it was recorded: %s\n", why);
+}
+
+void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step)
+{
+	struct wt_err err = {.offset = -1};
+	struct wti_doc *root = NULL;
+
+	if (!run->has_json || wti_runjson_read(run->path, &root, &err) || !root) {
+		wti_buf_text(out, "how the run ended is not known: it has no run.json\n");
+		return;
+	}
+	if (!strcmp(run->status, "finished"))
+		add_finished(out, step);
+	else if (!strcmp(run->status, "failed"))
+		add_failed(out, run, wti_doc_count(root, "exit_status"), step);
+	else if (!strcmp(run->status, "killed") || !strcmp(run->status, "interrupted"))
+		add_killed(out, run->status, wti_doc_count(root, "signal"), step);
+	else if (!strcmp(run->status, "running"))
+		wti_textf(out, "run is still going on: this is what is known up to step %lld\n",
+			  (long long)(step > 0 ? step : 0));
+	else
+		wti_buf_text(out, "the recorder of the run ended before it did; what came after "
+				  "that is not measured\n");
+	add_unrecorded(out, root);
+	wti_doc_free(root);
+}

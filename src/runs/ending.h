@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a run ended, in one sentence: what verbs that judge it begin with. */
+#ifndef WTI_RUNS_ENDING_H
+#define WTI_RUNS_ENDING_H
+
+#include "base/buf.h"
+#include "run.h"
+
+/* `step`: the last one that the trace knows of, from 0; negative: none. Nothing but a line. */
+void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step);
+/* Whether it did less than it would have: what was not found until then is no clean run. One that
+ * still goes on has not ended. */
+bool wti_ended_early(const struct wti_run *run);
+
+#endif

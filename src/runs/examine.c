@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows the order: wishes, the run, the inspector, suppressions, damage, the ending. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "ending.h"
+#include "examine.h"
+#include "inspect/check/check.h"
+#include "suppress.h"
+#include "thresholds.h"
+
+/* What people have said in wheeltap.toml about how to judge. */
+struct wishes {
+	struct wti_suppressions *suppressions;
+	struct wti_setting *settings;
+};
+
+static int read_wishes(const struct wti_front *front, const struct wti_examination *in,
+		       struct wishes *wishes, struct wt_err *err)
+{
+	int r = 0;
+
+	if (in->suppress && front->config)
+		r = wti_suppressions_read(front->config, &wishes->suppressions, err);
+	if (!r && in->judging && front->config)
+		r = wti_thresholds_read(front->config, &wishes->settings,
+					&in->judging->setting_count, err);
+	if (in->judging)
+		in->judging->settings = wishes->settings;
+	return r;
+}
+
+static void release_wishes(struct wishes *wishes)
+{
+	wti_suppressions_free(wishes->suppressions);
+	free(wishes->settings);
+}
+
+int64_t wti_last_step(const struct wt_result *result)
+{
+	const struct wt_fact *fact = wt_result_fact(result, "last_step");
+
+	return fact ? (int64_t)fact->value.count : -1;
+}
+
+void wti_shorten_paths(struct wt_result *result, const char *directory)
+{
+	size_t bytes = directory ? strlen(directory) : 0;
+
+	for (size_t i = 0; bytes > 1 && i < result->finding_count; i++) {
+		const char *file = result->findings[i].file;
+
+		if (file && !strncmp(file, directory, bytes) && file[bytes] == '/')
+			wt_result_finding_file(result, i, file + bytes + 1);
+	}
+}
+
+static int feed(const struct wti_front *front, const struct wti_examination *in,
+		struct wti_examined *examined, struct wt_err *err)
+{
+	int r;
+
+	if (in->judging)
+		in->judging->some_calls = examined->opened.run.some_calls;
+	if (in->before)
+		in->before(&examined->opened, &examined->result);
+	wti_front_progress(front, 0);
+	r = wt_inspect(wt_inspector_by_name(in->inspector), examined->opened.trace, in->query,
+		       in->options, &examined->result, front->progress, front->cookie, err);
+	wti_front_progress(front, WTI_PROGRESS_OVER);
+	return r;
+}
+
+static void suppress(struct wti_suppressions *suppressions, struct wt_result *result)
+{
+	char day[16];
+	const char *today = wti_today(day);
+
+	wti_suppress(suppressions, result, today);
+	wti_suppress_say(suppressions, result, today);
+}
+
+/* `failed`: why the run could not be read to its end, or NULL. */
+static void conclude(const struct wti_examination *in, struct wti_suppressions *suppressions,
+		     const struct wt_err *failed, struct wti_examined *examined)
+{
+	const struct wti_run *run = &examined->opened.run;
+	struct wt_result *result = &examined->result;
+
+	if (failed)
+		wti_note_error(result, NULL, failed);
+	wti_shorten_paths(result, run->directory);
+	suppress(suppressions, result);
+	examined->is_whole = !wti_note_damage(&examined->opened, result) && !failed;
+	if (in->judging)
+		wt_result_fact_text(result, "run_status", "", run->status);
+	if (!examined->is_whole && result->status && !strcmp(result->status, "clean"))
+		wt_result_set_status(result, "damaged");
+	if (in->judging && wti_ended_early(run) && result->status &&
+	    !strcmp(result->status, "clean"))
+		wt_result_set_status(result, "not_measured");
+	if (result->status && !strcmp(result->status, "not_measured"))
+		examined->is_whole = false;
+}
+
+int wti_examine(const struct wti_front *front, const struct wti_examination *in, const char *word,
+		struct wti_examined *ret_examined, struct wt_err *err)
+{
+	struct wti_examined examined = {.is_whole = false};
+	struct wt_err failed = {.offset = -1};
+	struct wishes wishes = {NULL};
+	int r = read_wishes(front, in, &wishes, err), read;
+
+	wt_result_init(&examined.result, in->verb ? in->verb : in->inspector);
+	r = r ? r : wti_open(front, word, &examined.opened, err);
+	read = r ? r : feed(front, in, &examined, &failed);
+	if (!r && read == WT_E_NOMEM)
+		r = wti_err(err, read, "%s", failed.message);
+	if (!r)
+		conclude(in, wishes.suppressions, read ? &failed : NULL, &examined);
+	if (in->judging)
+		in->judging->settings = NULL;
+	release_wishes(&wishes);
+	if (r)
+		wti_examined_release(&examined);
+	else
+		*ret_examined = examined;
+	return r;
+}
+
+void wti_examined_release(struct wti_examined *examined)
+{
+	wt_result_release(&examined->result);
+	wti_close(&examined->opened);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows which files a recorder makes. Follows no symbolic link and crosses no file system. */
+#include "remove.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "trace/run_folder.h"
+
+#define DEPTH_MAX 32
+
+/* Depth is bounded, so that a made-up tree cannot exhaust the stack or the descriptors. */
+static int remove_below(int parent, const char *name, dev_t device, unsigned depth)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	struct stat st;
+	int r = 0;
+
+	if (!dir || fstat(fd, &st) || st.st_dev != device || depth > DEPTH_MAX) {
+		r = dir && !errno ? -EXDEV : -(errno ? errno : EXDEV);
+		if (dir)
+			closedir(dir);
+		else if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	while (!r && (entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			r = -errno;
+		else if (S_ISDIR(st.st_mode))
+			r = remove_below(fd, entry->d_name, device, depth + 1);
+		else if (unlinkat(fd, entry->d_name, 0))
+			r = -errno;
+	}
+	closedir(dir);
+	if (!r && unlinkat(parent, name, AT_REMOVEDIR))
+		r = -errno;
+	return r;
+}
+
+int wti_run_remove(const struct wti_run *run, struct wt_err *err)
+{
+	struct wti_run now;
+	struct stat st;
+	bool gone;
+	int r;
+
+	if (lstat(run->path, &st) || !S_ISDIR(st.st_mode))
+		return wti_err(err, WT_E_ARG, "cannot remove '%s': it is not a folder", run->path);
+	r = wti_run_find_path(run->path, &now, err);
+	if (r)
+		return r;
+	gone = !now.has_json || !strcmp(now.status, "running");
+	wti_run_release(&now);
+	if (gone)
+		return wti_err(err, WT_E_BUSY, "cannot remove '%s': it is running", run->path);
+	errno = 0;
+	r = remove_below(AT_FDCWD, run->path, st.st_dev, 0);
+	if (r)
+		return wti_err(err, WT_E_IO, "cannot remove '%s': %s", run->path, strerror(-r));
+	return 0;
+}
+
+/* ---- What a run holds ------------------------------------------------------------------------ */
+
+static bool is_stream(const char *name)
+{
+	size_t bytes = strlen(name), digits = strspn(name, "0123456789.");
+
+	return bytes > 3 && !strcmp(name + bytes - 3, ".wt") &&
+	       (digits == bytes - 2 || !strcmp(name, WTI_RUN_SYSCALLS ".wt"));
+}
+
+static bool is_ours(const char *name)
+{
+	static const char *const names[] = {
+		".", "..", WTI_RUN_JSON, WTI_RUN_JSON_NEXT, WTI_RUN_CONSOLE, WTI_RUN_BLOBS, NULL};
+
+	for (size_t i = 0; names[i]; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return is_stream(name);
+}
+
+int wti_run_holds_only_ours(const char *folder, struct wt_err *err)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!dir)
+		return wti_err_errno(err, "cannot open", folder);
+	while (!r && (entry = readdir(dir)))
+		if (!is_ours(entry->d_name))
+			r = wti_err(err, WT_E_ARG,
+				    "cannot remove the run '%.200s': '%.64s' in it is not the "
+				    "recorder's; move that elsewhere first",
+				    folder, entry->d_name);
+	closedir(dir);
+	return r;
+}
+
+int wti_run_replace(const char *folder, struct wt_err *err)
+{
+	struct wti_run run;
+	struct stat st;
+	int r;
+
+	if (lstat(folder, &st))
+		return errno == ENOENT ? 0 : wti_err_errno(err, "cannot open", folder);
+	r = wti_run_find_path(folder, &run, err);
+	if (r)
+		return r;
+	if (!run.has_json)
+		r = rmdir(folder)
+			    ? wti_err(err, WT_E_EXISTS,
+				      "'%.200s' is not a run of wheeltap's, so --force does not "
+				      "replace it; give another folder",
+				      folder)
+			    : 0;
+	else
+		r = wti_run_holds_only_ours(folder, err);
+	if (!r && run.has_json)
+		r = wti_run_remove(&run, err);
+	wti_run_release(&run);
+	return r;
+}

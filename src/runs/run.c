@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where runs are, and which one a word means. What stands in run.json is runjson.c's business. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "run.h"
+#include "runjson.h"
+
+#define DEPTH_MAX 8 /* of folders in a run */
+/* Below the home: a link to the run that was last recorded into a folder of its own (-o). */
+#define ELSEWHERE ".elsewhere"
+
+void wti_run_release(struct wti_run *run)
+{
+	free(run->path);
+	free(run->name);
+	free(run->command);
+	free(run->directory);
+	free(run->label);
+	*run = (struct wti_run){0};
+}
+
+static char *last_part(const char *path)
+{
+	size_t bytes = strlen(path);
+	const char *end, *begin;
+
+	while (bytes > 1 && path[bytes - 1] == '/')
+		bytes--;
+	end = begin = path + bytes;
+	while (begin > path && begin[-1] != '/')
+		begin--;
+	return strndup(begin, (size_t)(end - begin));
+}
+
+/* WT_E_MISSING if there is nothing at that path. */
+static int load(const char *path, struct wti_run *ret_run, struct wt_err *err)
+{
+	struct wti_run run = {.duration_ns = -1, .events = -1, .lost = -1};
+	struct stat st;
+	int r = 0;
+
+	if (stat(path, &st))
+		return wti_err_errno(err, "cannot open", path);
+	run.is_folder = S_ISDIR(st.st_mode);
+	snprintf(run.status, sizeof(run.status), "unknown");
+	run.path = strdup(path);
+	run.name = last_part(path);
+	if (run.is_folder)
+		r = wti_runjson_load(path, &run, err);
+	if (!run.command)
+		run.command = strdup("");
+	if (r || !run.path || !run.name || !run.command) {
+		wti_run_release(&run);
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	}
+	*ret_run = run;
+	return 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct wti_run *x = a, *y = b;
+
+	int64_t x_ns = x->start_ns ? x->start_ns : x->written_ns;
+	int64_t y_ns = y->start_ns ? y->start_ns : y->written_ns;
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
+	return -strcmp(x->name, y->name);
+}
+
+static int add_run(struct wti_run **runs, size_t *count, size_t *capacity, const char *path,
+		   struct wt_err *err)
+{
+	struct wti_run run;
+
+	if (load(path, &run, NULL))
+		return 0;
+	if (!run.has_json || *count >= WTI_RUNS_MAX) {
+		wti_run_release(&run);
+		return 0;
+	}
+	if (wti_grow(runs, *count + 1, capacity, WTI_RUNS_MAX)) {
+		wti_run_release(&run);
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	}
+	(*runs)[(*count)++] = run;
+	return 0;
+}
+
+int wti_runs_list(const struct wti_front *front, struct wti_run **ret_runs, size_t *ret_count,
+		  struct wt_err *err)
+{
+	const char *home = front->home;
+	struct wti_run *runs = NULL;
+	size_t count = 0, capacity = 0;
+	DIR *dir = opendir(home);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!dir && errno != ENOENT)
+		return wti_err_errno(err, "cannot open", home);
+	while (dir && !r && (entry = readdir(dir))) {
+		char *path;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		if (asprintf(&path, "%s/%s", home, entry->d_name) < 0) {
+			r = wti_err(err, WT_E_NOMEM, "out of memory");
+			break;
+		}
+		r = add_run(&runs, &count, &capacity, path, err);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	if (r) {
+		wti_runs_free(runs, count);
+		return r;
+	}
+	if (count)
+		qsort(runs, count, sizeof(*runs), newest_first);
+	*ret_runs = runs;
+	*ret_count = count;
+	return 0;
+}
+
+void wti_runs_free(struct wti_run *runs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		wti_run_release(&runs[i]);
+	free(runs);
+}
+
+/* A link, as that needs no room in a file; where there is no home, nothing older would be found. */
+void wti_run_remember(const char *home, const char *folder)
+{
+	char whole[PATH_MAX], link[PATH_MAX], temporary[PATH_MAX];
+
+	if (*folder == '/')
+		snprintf(whole, sizeof(whole), "%s", folder);
+	else if (!getcwd(link, sizeof(link)) ||
+		 snprintf(whole, sizeof(whole), "%s/%s", link, folder) >= (int)sizeof(whole))
+		return;
+	if (snprintf(link, sizeof(link), "%s/" ELSEWHERE, home) >= (int)sizeof(link) ||
+	    snprintf(temporary, sizeof(temporary), "%s.%d", link, (int)getpid()) >=
+		    (int)sizeof(temporary) ||
+	    symlink(whole, temporary))
+		return;
+	if (rename(temporary, link))
+		unlink(temporary);
+}
+
+/* False: there is none, or it is gone. */
+static bool find_elsewhere(const struct wti_front *front, struct wti_run *ret_run)
+{
+	char link[PATH_MAX], path[PATH_MAX];
+	struct wti_run run;
+
+	if (snprintf(link, sizeof(link), "%s/" ELSEWHERE, front->home) >= (int)sizeof(link) ||
+	    !realpath(link, path) || load(path, &run, NULL))
+		return false;
+	if (run.has_json)
+		*ret_run = run;
+	else
+		wti_run_release(&run);
+	return run.has_json;
+}
+
+static int find_latest(const struct wti_front *front, struct wti_run *ret_run, struct wt_err *err)
+{
+	struct wti_run elsewhere;
+	struct wti_run *runs;
+	size_t count;
+	int r = wti_runs_list(front, &runs, &count, err);
+
+	if (r)
+		return r;
+	if (find_elsewhere(front, &elsewhere)) {
+		if (!count || newest_first(&elsewhere, &runs[0]) < 0) {
+			wti_runs_free(runs, count);
+			*ret_run = elsewhere;
+			return 0;
+		}
+		wti_run_release(&elsewhere);
+	}
+	if (!count) {
+		wti_runs_free(runs, count);
+		return wti_err(err, WT_E_MISSING,
+			       "no runs below '%s'; make one with 'wheeltap record -- PROGRAM', or "
+			       "name the folder of one",
+			       front->home);
+	}
+	*ret_run = runs[0];
+	runs[0] = (struct wti_run){0};
+	wti_runs_free(runs, count);
+	return 0;
+}
+
+int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *err)
+{
+	return load(path, ret_run, err);
+}
+
+/* The newest run that `record` was told to call so, or has called so after its program. */
+static bool find_named(const struct wti_front *front, const char *name, struct wti_run *ret_run)
+{
+	struct wti_run *runs;
+	size_t count, i = 0;
+	bool found;
+
+	if (wti_runs_list(front, &runs, &count, NULL))
+		return false;
+	while (i < count && (!runs[i].label || strcmp(runs[i].label, name)))
+		i++;
+	found = i < count;
+	if (found) {
+		*ret_run = runs[i];
+		runs[i] = (struct wti_run){0};
+	}
+	wti_runs_free(runs, count);
+	return found;
+}
+
+/* A folder or file beside us that has the name of a run, such as the program or its data. */
+static bool is_no_run(const struct wti_run *run)
+{
+	size_t bytes = strlen(run->path);
+
+	if (run->is_folder)
+		return !run->has_json && !run->json_damage[0];
+	return bytes < 3 || strcmp(run->path + bytes - 3, ".wt") != 0;
+}
+
+static void take_named(const struct wti_front *front, const char *word, struct wti_run *run)
+{
+	struct wti_run named;
+
+	if (strchr(word, '/') || !is_no_run(run) || !find_named(front, word, &named))
+		return;
+	wti_run_release(run);
+	*run = named;
+}
+
+int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+		 struct wt_err *err)
+{
+	char *below;
+	int r;
+
+	if (!word || !strcmp(word, "latest"))
+		return find_latest(front, ret_run, err);
+	r = load(word, ret_run, err);
+	if (!r)
+		take_named(front, word, ret_run);
+	if (!r || (err && err->code != WT_E_MISSING) || strchr(word, '/'))
+		return r;
+	if (asprintf(&below, "%s/%s", front->home, word) < 0)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	r = load(below, ret_run, NULL);
+	free(below);
+	if (r && !find_named(front, word, ret_run))
+		return wti_err(err, WT_E_MISSING,
+			       "no run '%s' here or below '%s'; 'wheeltap ls' lists the runs", word,
+			       front->home);
+	return 0;
+}
+
+static uint64_t bytes_below(int parent, const char *name, unsigned depth)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	uint64_t bytes = 0;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((entry = readdir(dir))) {
+		struct stat st;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+		else if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+			bytes += bytes_below(fd, entry->d_name, depth + 1);
+	}
+	closedir(dir);
+	return bytes;
+}
+
+uint64_t wti_run_bytes(const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISREG(st.st_mode))
+		return (uint64_t)st.st_size;
+	return bytes_below(AT_FDCWD, path, 0);
+}
+
+const char *wti_format_moment(char out[32], int64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	if (!ns || !localtime_r(&seconds, &tm) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(out, 32, "-");
+	return out;
+}

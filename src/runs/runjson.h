@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What run.json says about a run (docs/recording.md). */
+#ifndef WTI_RUNS_RUNJSON_H
+#define WTI_RUNS_RUNJSON_H
+
+#include "base/doc.h"
+#include "run.h"
+
+/* The whole of it; NULL if there is none. */
+int wti_runjson_read(const char *folder, struct wti_doc **ret_root, struct wt_err *err);
+/* Fills in what is there. One that is damaged or none of ours leaves `run` as it is: its events may
+ * still be read. */
+int wti_runjson_load(const char *folder, struct wti_run *run, struct wt_err *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a judgement of a run (doctor, check) ends: findings, then one line on all rules. */
+#ifndef WTI_SHOW_VERDICT_H
+#define WTI_SHOW_VERDICT_H
+
+#include "base/map.h"
+#include "show.h"
+
+#define WTI_FAIL_ON "error|warning|note"
+/* Whether a finding of this severity is at or above that one of WTI_FAIL_ON. */
+bool wti_verdict_fails(enum wt_severity severity, const char *fail_on);
+bool wti_verdict_any_fails(const struct wt_result *result, const char *fail_on);
+
+/* Findings and the closing line. */
+void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,
+		      const struct wti_style *style);
+/* What a finding is known by: its code, and its title, as invariants share theirs. Its length. */
+enum { WTI_TOLD_BYTES = 512 };
+size_t wti_verdict_key(char out[WTI_TOLD_BYTES], const struct wt_finding *finding);
+/* The same when findings were told before: those with a key in `told` get one line. */
+void wti_verdict_text_told(struct wti_buf *out, const struct wt_result *result,
+			   const struct wti_map *told, const struct wti_style *style);
+/* And a table of all rules. */
+void wti_verdict_text_all(struct wti_buf *out, const struct wt_result *result,
+			  const struct wti_style *style);
+
+#endif
