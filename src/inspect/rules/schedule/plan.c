@@ -5,7 +5,7 @@
 
 #include "plan.h"
 
-static void begin(struct wti_plan *plan, const struct wti_moment *moment)
+static void begin(struct wti_schedule_plan *plan, const struct wti_moment *moment)
 {
 	const struct wti_object *scheduler = moment->object;
 	const struct wti_object *optimizer =
@@ -20,7 +20,7 @@ static void begin(struct wti_plan *plan, const struct wti_moment *moment)
 void wti_plan_note(struct wti_slots *plans, const struct wti_moment *moment)
 {
 	const char *attribute = wti_moment_text(moment, moment->attribute);
-	struct wti_plan *plan;
+	struct wti_schedule_plan *plan;
 
 	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_SCHEDULER)
 		return;
@@ -38,7 +38,7 @@ void wti_plan_note(struct wti_slots *plans, const struct wti_moment *moment)
 		plan->total = moment->number;
 }
 
-struct wti_plan *wti_plan_of(struct wti_slots *plans, const struct wti_object *scheduler)
+struct wti_schedule_plan *wti_plan_of(struct wti_slots *plans, const struct wti_object *scheduler)
 {
-	return wti_slot_of_object(plans, scheduler, sizeof(struct wti_plan));
+	return wti_slot_of_object(plans, scheduler, sizeof(struct wti_schedule_plan));
 }

@@ -5,7 +5,7 @@
 
 #include "inspect/training/slots.h"
 
-struct wti_plan {
+struct wti_schedule_plan {
 	double total; /* 0: not known */
 	double done;
 	bool is_part; /* of another scheduler */
@@ -17,6 +17,6 @@ struct wti_plan {
 /* Takes a state of a scheduler; ignores every other one. `plans`: of schedulers. */
 void wti_plan_note(struct wti_slots *plans, const struct wti_moment *moment);
 /* NULL: nothing is known of it. */
-struct wti_plan *wti_plan_of(struct wti_slots *plans, const struct wti_object *scheduler);
+struct wti_schedule_plan *wti_plan_of(struct wti_slots *plans, const struct wti_object *scheduler);
 
 #endif

@@ -80,7 +80,7 @@ static void release_swings(void *state)
  * then no objection. */
 static bool is_past_its_end(struct swings *swings, const struct wti_object *cosine)
 {
-	const struct wti_plan *plan = wti_plan_of(&swings->plans, cosine);
+	const struct wti_schedule_plan *plan = wti_plan_of(&swings->plans, cosine);
 
 	return plan && plan->total > 0 && plan->done >= plan->total + RISES_TO_TELL;
 }
@@ -335,7 +335,7 @@ static void see_lengths(struct wti_case *account, void *state, const struct wti_
 {
 	struct lengths *lengths = state;
 	const struct wti_object *scheduler;
-	const struct wti_plan *plan;
+	const struct wti_schedule_plan *plan;
 	struct slope *slope;
 	double fall;
 
@@ -366,7 +366,7 @@ static double total_of_parts(struct lengths *lengths, const struct wti_training 
 
 	for (size_t i = 0; i < training->objects.count; i++) {
 		const struct wti_object *part = wti_object_at(training, i);
-		const struct wti_plan *plan;
+		const struct wti_schedule_plan *plan;
 
 		if (part->type != WT_OBJECT_TYPE_SCHEDULER || part->of != optimizer->name ||
 		    part->stream != optimizer->stream)
@@ -383,7 +383,7 @@ static double total_of_parts(struct lengths *lengths, const struct wti_training 
 static double planned(struct lengths *lengths, const struct wti_training *training,
 		      const struct wti_object *scheduler, const struct wti_object *optimizer)
 {
-	const struct wti_plan *plan = wti_plan_of(&lengths->plans, scheduler);
+	const struct wti_schedule_plan *plan = wti_plan_of(&lengths->plans, scheduler);
 	const struct slope *slope;
 
 	if (plan && plan->total > 0)
@@ -400,7 +400,7 @@ static double planned(struct lengths *lengths, const struct wti_training *traini
 static void judge_length(struct wti_case *account, struct lengths *lengths,
 			 const struct wti_training *training, const struct wti_object *scheduler)
 {
-	const struct wti_plan *plan = wti_plan_of(&lengths->plans, scheduler);
+	const struct wti_schedule_plan *plan = wti_plan_of(&lengths->plans, scheduler);
 	const struct wti_object *optimizer =
 		wti_training_object(training, scheduler->stream, scheduler->of);
 	struct wti_moment moment = wti_moment_of_object(training, scheduler);

@@ -315,15 +315,15 @@ static void see_descent(struct wti_case *account, void *state, const struct wti_
  * has none, and is not only made of others.
  */
 static bool plan_of(struct descents *descents, const struct wti_training *training,
-		    const struct wti_object *optimizer, struct wti_plan *ret_plan)
+		    const struct wti_object *optimizer, struct wti_schedule_plan *ret_plan)
 {
-	struct wti_plan most = {0};
+	struct wti_schedule_plan most = {0};
 	bool has_parts = false;
 	size_t free_count = 0;
 
 	for (size_t i = 0; i < training->objects.count; i++) {
 		const struct wti_object *scheduler = wti_object_at(training, i);
-		const struct wti_plan *plan;
+		const struct wti_schedule_plan *plan;
 
 		if (scheduler->type != WT_OBJECT_TYPE_SCHEDULER ||
 		    optimizer_of(training, scheduler) != optimizer)
@@ -365,7 +365,7 @@ static void judge_end(struct wti_case *account, struct descents *descents,
 	struct wti_moment moment = wti_moment_of_end(training, optimizer->stream);
 	double left = descent ? steps_left(descent) : -1;
 	bool is_at_end;
-	struct wti_plan plan;
+	struct wti_schedule_plan plan;
 
 	if (left < 0)
 		return;
