@@ -277,7 +277,8 @@ static void float8_digest(struct block block, struct wti_part *part)
 	part->m2 = lanes_fold(&lanes);
 }
 
-static void mean_of_integers(const struct block *block, struct wti_part *part)
+/* Returns the sum. */
+static int64_t mean_of_integers(const struct block *block, struct wti_part *part)
 {
 	const uint8_t *data = (const uint8_t *)block->data;
 	struct survey survey;
@@ -299,17 +300,46 @@ static void mean_of_integers(const struct block *block, struct wti_part *part)
 		first = 0x8000;
 	if (block->dtype == WT_DTYPE_I8)
 		first = -0x80;
+	survey.sum += first * (int64_t)block->count;
 	part->min = survey.min + first;
 	part->max = survey.max + first;
 	part->zeros = survey.zeros;
-	part->mean = (double)(survey.sum + first * (int64_t)block->count) / (double)block->count;
+	part->mean = (double)survey.sum / (double)block->count;
+	return survey.sum;
+}
+
+/*
+ * Where the count is a power of two, the mean of integers of 8 bits is exact and has at most 12 bits
+ * after the point; then no distance, square or sum of the definition is rounded (at most 52 bits), and
+ * any other way to the same number is as good: the sum of x^2, less the square of the sum over the
+ * count.
+ */
+static bool has_exact_squares(const struct block *block)
+{
+	return block->size == 1 && (block->count & (block->count - 1)) == 0;
+}
+
+static double exact_squares(const struct block *block, int64_t sum)
+{
+	const int64_t count = (int64_t)block->count;
+	int64_t squares = sum; /* of flags */
+
+	if (block->dtype == WT_DTYPE_U8)
+		squares = squares_of_bytes(block->data, block->count, false);
+	else if (block->dtype == WT_DTYPE_I8)
+		squares = squares_of_bytes(block->data, block->count, true);
+	return (double)(squares * count - sum * sum) / (double)count;
 }
 
 static void small_integers_digest(struct block block, struct wti_part *part)
 {
 	float wide[BLOCK] __attribute__((aligned(64)));
+	const int64_t sum = mean_of_integers(&block, part);
 
-	mean_of_integers(&block, part);
+	if (has_exact_squares(&block)) {
+		part->m2 = exact_squares(&block, sum);
+		return;
+	}
 	to_floats(block.data, block.dtype, block.count, wide);
 	block.floats = (const char *)wide;
 	part->m2 = squares_of_floats(block, part->mean);

@@ -118,6 +118,19 @@ INLINE void survey_bytes(struct survey *survey, const uint8_t *x, size_t count, 
 	}
 }
 
+/* The sum of the squares of at most 4096 integers. */
+INLINE int64_t squares_of_bytes(const char *x, size_t count, bool is_signed)
+{
+	int32_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int16_t value = is_signed ? (int16_t)(int8_t)x[i] : (int16_t)(uint8_t)x[i];
+
+		sum += value * value;
+	}
+	return sum;
+}
+
 INLINE void survey_shorts(struct survey *survey, const char *x, size_t count, enum key key)
 {
 	const int flip = key == OTHER_SIGN ? -0x8000 : 0;
