@@ -72,6 +72,7 @@ struct wti_object {
 	uint64_t backward_count;                 /* since its last step */
 	uint64_t zero_grad_count_after_backward; /* since the last backward() of its process */
 	uint32_t replaced; /* a parameter that its module has replaced since: place plus one */
+	bool has_closure;  /* it runs backward() inside of its steps */
 	double lr[WTI_GROUPS_MAX];
 	uint32_t lr_known; /* a bit for each group */
 	uint32_t *members; /* places in parameters */
