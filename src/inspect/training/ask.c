@@ -127,6 +127,12 @@ bool wti_parameter_is_shut_off(const struct wti_training *training,
 	return use_of(training, parameter) & WTI_USE_SHUT_OFF;
 }
 
+bool wti_parameter_is_matrix(const struct wti_training *training,
+			     const struct wti_parameter *parameter)
+{
+	return strchr(wti_symbol_text(training->symbols, parameter->shape), 'x');
+}
+
 bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
 			  uint32_t whole)
 {

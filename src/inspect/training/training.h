@@ -248,6 +248,9 @@ bool wti_dropout_is_idle(const struct wti_training *training, size_t stream, uin
 /* Whether a model is part of another one, by its parameters. */
 bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
 			  uint32_t whole);
+/* Whether it has two dimensions or more: a bias and the scale of a normalisation have one. */
+bool wti_parameter_is_matrix(const struct wti_training *training,
+			     const struct wti_parameter *parameter);
 /* Whether it was last called without, inside of a module that had them on. */
 bool wti_parameter_is_shut_off(const struct wti_training *training,
 			       const struct wti_parameter *parameter);

@@ -238,7 +238,7 @@ static struct filling filling_of(const struct wti_moment *moment)
 	for (uint32_t i = 0; i < moment->object->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, moment->object, i);
-		bool is_matrix = strchr(wti_moment_text(moment, parameter->shape), 'x');
+		bool is_matrix = wti_parameter_is_matrix(moment->training, parameter);
 
 		filling.has_matrices |= is_matrix;
 		filling.has_vectors |= !is_matrix;
