@@ -9,8 +9,8 @@
 enum { REBUILDS };
 enum { OF_OPTIMIZER, OF_PARAMETER }; /* keeps */
 
-struct memory { /* of an optimizer */
-	bool has_momentum;
+struct momentum { /* of an optimizer */
+	bool is_on;
 };
 
 struct rebuilt {
@@ -20,17 +20,17 @@ struct rebuilt {
 };
 
 /* LBFGS keeps what it needs within a step; plain SGD keeps nothing. */
-static bool has_state(const struct memory *memory, const struct wti_moment *moment)
+static bool has_state(const struct momentum *momentum, const struct wti_moment *moment)
 {
 	const char *class_name = wti_moment_text(moment, moment->object->class_name);
 
 	if (!strcmp(class_name, "LBFGS"))
 		return false;
-	return strcmp(class_name, "SGD") || memory->has_momentum;
+	return strcmp(class_name, "SGD") || momentum->is_on;
 }
 
 /* It has stepped. One parameter stands for all: the first of the optimizer. */
-static enum wti_answer judge_rebuilt(struct wti_case *account, const struct memory *memory,
+static enum wti_answer judge_rebuilt(struct wti_case *account, const struct momentum *momentum,
 				     const struct wti_moment *moment)
 {
 	struct rebuilt *rebuilt = wti_kept_of_parameter(
@@ -48,7 +48,7 @@ static enum wti_answer judge_rebuilt(struct wti_case *account, const struct memo
 		rebuilt->steps == 1 && moment->object->step_count == 1 ? rebuilt->streak + 1 : 0;
 	rebuilt->optimizer = moment->object->name;
 	rebuilt->steps = 1;
-	if (rebuilt->streak < wti_threshold(account, REBUILDS) || !has_state(memory, moment))
+	if (rebuilt->streak < wti_threshold(account, REBUILDS) || !has_state(momentum, moment))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, moment->object->class_name,
 			    "%u optimizers in a row were made for the same parameters and stepped "
@@ -59,13 +59,13 @@ static enum wti_answer judge_rebuilt(struct wti_case *account, const struct memo
 static enum wti_answer see_rebuilt(struct wti_case *account, void *kept,
 				   const struct wti_moment *moment)
 {
-	struct memory *memory = kept;
+	struct momentum *momentum = kept;
 
 	if (moment->type == WTI_MOMENT_STEPPED)
-		return judge_rebuilt(account, memory, moment);
+		return judge_rebuilt(account, momentum, moment);
 	if (moment->object->type == WT_OBJECT_TYPE_OPTIMIZER &&
 	    !strcmp(wti_moment_text(moment, moment->attribute), "momentum"))
-		memory->has_momentum = moment->number > 0;
+		momentum->is_on = moment->number > 0;
 	return WTI_RULE_NO_CASE;
 }
 
@@ -82,7 +82,7 @@ const struct wti_rule wti_rule_opt_006 = {
 	.innocent = "SGD without momentum and LBFGS have no state to lose, and are not judged.",
 	.needs = "no optimizer stepped twice",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
-	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct memory)},
+	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct momentum)},
 		  [OF_PARAMETER] = {WTI_PER_PARAMETER, sizeof(struct rebuilt)}},
 	.see = see_rebuilt,
 	.thresholds =

@@ -20,7 +20,7 @@ struct watched {
 	bool is_known;   /* it is a parameter */
 };
 
-struct line {
+struct watched_line {
 	struct watched arguments[ARGUMENTS_MAX];
 };
 
@@ -121,7 +121,7 @@ static void watch_arguments(struct wti_case *account, const struct making *makin
 			    const struct wti_moment *moment)
 {
 	const struct wti_value_row *value = NULL;
-	struct line *line;
+	struct watched_line *line;
 
 	for (uint32_t n = 0; n < ARGUMENTS_MAX; n++) {
 		value = wti_call_next_tensor(moment->call, false, value);
@@ -170,7 +170,7 @@ const struct wti_rule wti_rule_opt_012 = {
 		 "that no recorded call had made",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.keeps = {[OF_RUN] = {WTI_PER_RUN, sizeof(struct making)},
-		  [OF_LINE] = {WTI_PER_LINE, sizeof(struct line)},
+		  [OF_LINE] = {WTI_PER_LINE, sizeof(struct watched_line)},
 		  [OF_CONTENT] = {WTI_PER_KEY, sizeof(struct made)}},
 	.see = see_unregistered,
 	.thresholds =
