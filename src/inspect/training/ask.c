@@ -198,6 +198,25 @@ bool wti_model_is_trained(const struct wti_training *training, size_t stream, ui
 	return false;
 }
 
+bool wti_object_replicates(const struct wti_training *training, const struct wti_object *object)
+{
+	return object->type == WT_OBJECT_TYPE_WRAPPER &&
+	       strstr(wti_symbol_text(training->symbols, object->class_name),
+		      "DistributedDataParallel");
+}
+
+bool wti_model_is_replicated(const struct wti_training *training, size_t stream, uint32_t model)
+{
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(training, i);
+
+		if (object->stream == stream && object->of == model &&
+		    wti_object_replicates(training, object))
+			return true;
+	}
+	return false;
+}
+
 bool wti_module_is_frozen(const struct wti_training *training, size_t stream, uint32_t module)
 {
 	bool has_any = false;

@@ -269,6 +269,9 @@ bool wti_stage_is(const struct wti_moment *moment, const char *stage);
 
 /* Whether an optimizer has stepped parameters of this model. */
 bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model);
+/* Whether a wrapper keeps replicas of this model equal on all ranks, and whether this is one. */
+bool wti_model_is_replicated(const struct wti_training *training, size_t stream, uint32_t model);
+bool wti_object_replicates(const struct wti_training *training, const struct wti_object *object);
 /* All its own parameters, at least one, do not require a gradient. */
 bool wti_module_is_frozen(const struct wti_training *training, size_t stream, uint32_t module);
 
