@@ -104,7 +104,7 @@ struct wti_kept_memory *wti_keep_of(struct wti_keep *keep, const struct wti_mome
 {
 	switch (keep->keeps.per) {
 	case WTI_PER_RUN:
-		return keep_of(keep, 0, 0);
+		return keep->kept.count ? wti_keep_at(keep, 0) : keep_of(keep, 0, 0);
 	case WTI_PER_PROCESS:
 		return keep_of(keep, moment->process->stream, 0);
 	case WTI_PER_OBJECT:
