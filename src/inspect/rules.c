@@ -28,6 +28,7 @@ extern const struct wti_rule wti_rule_ema_001;
 extern const struct wti_rule wti_rule_ema_002;
 extern const struct wti_rule wti_rule_ema_003;
 extern const struct wti_rule wti_rule_ema_004;
+extern const struct wti_rule wti_rule_ema_005;
 extern const struct wti_rule wti_rule_grad_001;
 extern const struct wti_rule wti_rule_grad_002;
 extern const struct wti_rule wti_rule_grad_003;
@@ -118,6 +119,7 @@ extern const struct wti_rule wti_rule_sched_005;
 extern const struct wti_rule wti_rule_sched_006;
 extern const struct wti_rule wti_rule_sched_007;
 extern const struct wti_rule wti_rule_sched_008;
+extern const struct wti_rule wti_rule_sched_009;
 extern const struct wti_rule wti_rule_sys_001;
 extern const struct wti_rule wti_rule_sys_002;
 extern const struct wti_rule wti_rule_sys_003;
@@ -196,6 +198,7 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_sched_001,
 	&wti_rule_sched_004,
 	&wti_rule_sched_006,
+	&wti_rule_sched_009,
 	&wti_rule_sched_005,
 	&wti_rule_sched_007,
 	&wti_rule_sched_008,
@@ -252,6 +255,7 @@ const struct wti_rule *const wti_rules[] = {
 	&wti_rule_ckpt_006,
 	&wti_rule_ema_001,
 	&wti_rule_ema_003,
+	&wti_rule_ema_005,
 	&wti_rule_grad_005,
 	&wti_rule_rows_003,
 	&wti_rule_learn_001,

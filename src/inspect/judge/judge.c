@@ -309,10 +309,10 @@ enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *
 		++*count;
 	if (moment->scope.rank >= 0)
 		wti_map_number(&account->ranks, (uint64_t)moment->scope.rank);
-	account->last_step = moment->scope.step;
+	wti_scope_widen(&account->first_step, &account->last_step, moment->scope.step,
+			!account->violation_count);
 	if (account->violation_count++)
 		return WTI_RULE_VIOLATED;
-	account->first_step = moment->scope.step;
 	account->where = wti_moment_where(moment);
 	va_start(args, evidence);
 	account->evidence = format_text(evidence, args);
@@ -350,11 +350,10 @@ void wti_found(struct wti_case *account, const struct wti_spot *spot, const char
 
 	if (count)
 		++*count;
-	if (spot->step > account->last_step)
-		account->last_step = spot->step;
+	wti_scope_widen(&account->first_step, &account->last_step, spot->step,
+			!account->violation_count);
 	if (account->violation_count++)
 		return;
-	account->first_step = spot->step;
 	account->where = where_of_spot(account, spot);
 	va_start(args, evidence);
 	account->evidence = format_text(evidence, args);
