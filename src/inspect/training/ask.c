@@ -176,6 +176,14 @@ const struct wti_parameter *wti_object_member(const struct wti_training *trainin
 					    : NULL;
 }
 
+uint32_t wti_root_of(const struct wti_training *training, uint32_t module)
+{
+	const char *text = wti_symbol_text(training->symbols, module);
+	const char *dot = strchr(text, '.');
+
+	return dot ? wti_symbol(training->symbols, text, (size_t)(dot - text)) : module;
+}
+
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol)
 {
 	return wti_symbol_text(moment->training->symbols, symbol);

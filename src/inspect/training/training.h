@@ -264,6 +264,8 @@ const struct wti_parameter *wti_object_member(const struct wti_training *trainin
 					      const struct wti_object *object, uint32_t index);
 const struct wti_object *wti_training_object(const struct wti_training *training, size_t stream,
 					     uint32_t name);
+/* "Net.fc1" -> "Net": an object that was found by itself. */
+uint32_t wti_root_of(const struct wti_training *training, uint32_t module);
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol);
 bool wti_stage_is(const struct wti_moment *moment, const char *stage);
 

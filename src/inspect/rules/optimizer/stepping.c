@@ -73,13 +73,13 @@ const struct wti_rule wti_rule_opt_006 = {
 	.code = "WT-OPT-006",
 	.severity = WT_ERROR,
 	.title = "a new optimizer is made for every step",
-	.means = "momentum and second moments are lost after every step: what Adam then does is "
-		 "to follow the sign of the gradient",
+	.means = "momentum and second moments are lost after every step: Adam is reduced to "
+		 "the sign of the gradient",
 	.hint = "make the optimizer once, before the loop",
 	.definition =
 		"A parameter is not stepped by three optimizers in a row that step once each. A "
 		"case is a second or later step of an optimizer.",
-	.innocent = "SGD without momentum and LBFGS have no state to lose, and are not judged.",
+	.innocent = "SGD without momentum and LBFGS have no state to lose, and are not checked.",
 	.needs = "no optimizer stepped twice",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct momentum)},
@@ -311,8 +311,8 @@ const struct wti_rule wti_rule_opt_009 = {
 	.code = "WT-OPT-009",
 	.severity = WT_WARNING,
 	.title = "a parameter group of the optimizer is empty",
-	.means = "the names that should choose its parameters match nothing: what was to be spared "
-		 "from weight decay, or to learn at another rate, is in another group",
+	.means = "the names that should choose its parameters match nothing: what was to be "
+		 "exempt from weight decay, or to learn at another rate, is in another group",
 	.hint = "print the names of both groups; compare with model.named_parameters()",
 	.definition =
 		"After its first step every parameter group of an optimizer that has settings has "
@@ -358,15 +358,6 @@ static const struct wti_parameter *free_parameter(const struct wti_training *tra
 	return found;
 }
 
-/* "Net.fc1" -> "Net": an object that was found by itself. */
-static uint32_t root_of(const struct wti_moment *moment, uint32_t object)
-{
-	const char *text = wti_moment_text(moment, object);
-	const char *dot = strchr(text, '.');
-
-	return dot ? wti_symbol(moment->training->symbols, text, (size_t)(dot - text)) : object;
-}
-
 static void note_stranger(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call, *parent = moment->parent;
@@ -379,7 +370,7 @@ static void note_stranger(struct wti_case *account, const struct wti_moment *mom
 	if (!stranger)
 		return;
 	stranger->name = moment->object->name;
-	stranger->host = root_of(moment, parent->object);
+	stranger->host = wti_root_of(moment->training, parent->object);
 	stranger->is_called = stranger->host != stranger->name;
 }
 
