@@ -169,8 +169,8 @@ const struct wti_rule wti_rule_num_002 = {
 	.title = "updates are rounded away in half precision",
 	.means = "learning rate times gradient is smaller than half the distance between two "
 		 "numbers of this type: the parameter stays where it is",
-	.hint = "keep the parameters in float32 (autocast does), or let the optimizer have float32 "
-		"masters of them",
+	.hint = "keep the parameters in float32 (autocast does), or let the optimizer keep "
+		"float32 copies of them",
 	.definition =
 		"A float16 or bfloat16 parameter with a gradient other than zero and a learning "
 		"rate above zero changes at least once in three steps. A case is such a "
@@ -237,7 +237,8 @@ const struct wti_rule wti_rule_num_003 = {
 	.title = "a layer computes in full precision under autocast",
 	.means = "the layer has an operator that autocast does not know, or converts its input: it "
 		 "is slower, takes more memory, and what follows differs in type",
-	.hint = "let the operator join in: torch.cuda.amp.custom_fwd(cast_inputs=...), or convert "
+	.hint = "make the operator follow autocast: torch.cuda.amp.custom_fwd(cast_inputs=...), or "
+		"convert "
 		"its arguments",
 	.definition =
 		"A module with a matrix among its own parameters that is called under autocast "
@@ -317,12 +318,13 @@ const struct wti_rule wti_rule_num_004 = {
 	.title = "what is added in half precision is too small to be kept",
 	.means = "most of the updates are rounded away: weights stay where they are, or move only "
 		 "where a gradient is large",
-	.hint = "keep masters of the weights in float32, and copy them over",
+	.hint = "update copies of the weights in float32, and copy those over",
 	.definition =
 		"What is added in place to a float16 or bfloat16 tensor of its size has a root "
-		"mean square of at least a unit of that of the tensor: of what is half as large, "
-		"most is rounded away. Two additions of a line that are smaller, and are a `share` "
-		"of a third of all its additions, are a violation. A case is such an addition.",
+		"mean square of at least one rounding unit of the tensor's: of what is half as "
+		"large, most is rounded away. Two smaller additions by the same line are a "
+		"violation, if they are at least a third (`share`) of its additions. A case is "
+		"such an addition.",
 	.innocent = "The last steps of a model that has converged.",
 	.needs = "nothing was added in place to a tensor in half precision by a recorded call",
 	.moments = WTI_MOMENT_CALL,

@@ -137,9 +137,9 @@ const struct wti_rule wti_rule_opt_002 = {
 	.code = "WT-OPT-002",
 	.severity = WT_WARNING,
 	.title = "trainable parameters are in no optimizer",
-	.means =
-		"a part of the model stays as it was initialised; gradients for it are computed in "
-		"vain",
+	.means = "a part of the model stays as it was initialised; gradients for it are computed "
+		 "and "
+		 "not used",
 	.hint = "give the optimizer all of model.parameters(), or freeze what is not to be trained "
 		"(requires_grad_(False))",
 	.definition =
@@ -148,7 +148,8 @@ const struct wti_rule wti_rule_opt_002 = {
 		"is such a parameter in step 2, 4, 8, 16 ... of the optimizer.",
 	.innocent =
 		"A head trained on features of a network that was not frozen: harmless, but "
-		"freezing it saves the work. Parameters that are added later are counted as in.",
+		"freezing it saves the work. A parameter that was in an optimizer before counts as "
+		"one that is.",
 	.needs = "no optimizer stepped twice",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
@@ -227,7 +228,7 @@ const struct wti_rule wti_rule_opt_004 = {
 		      "group at least. A case is a step.",
 	.innocent =
 		"A warm-up that begins at 0 leaves it after a step. Schedules that end at 0 are "
-		"not judged.",
+		"not checked.",
 	.needs = "no optimizer with a learning rate stepped",
 	.explains = (const char *const[]){"WT-OPT-001", NULL},
 	.moments = WTI_MOMENT_STEPPED,
@@ -335,7 +336,7 @@ const struct wti_rule wti_rule_opt_005 = {
 		"taken it, and not all of them are without gradients in modules that are never "
 		"called. A parameter of an optimizer that has stepped twice has had a gradient, "
 		"or else no trainable parameter that is used in training and in no optimizer "
-		"came to be after the optimizer. A case is a parameter of an optimizer in its "
+		"was made after the optimizer. A case is a parameter of an optimizer in its "
 		"step 2, 4, 8, 16 ....",
 	.innocent =
 		"A head that is not used yet, and another part of the model that was added later "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about models of one build that are used side by side: ensembles, pairs of generators. */
+/* Rules about models of one architecture that are used side by side: ensembles, pairs of
+ * generators. */
 #include "inspect/judge/rule.h"
 
 /* ---- WT-OPT-014: one of them was forgotten -------------------------------------------------- */
@@ -93,8 +94,8 @@ static void judge_model(struct wti_case *account, const struct wti_moment *end,
 			wti_held(account);
 		else if (other->is_free && is_own(account, end, other))
 			wti_violated(account, end, other->owner,
-				     "it is called with gradients on, is built as %s, which is "
-				     "trained, and is in no optimizer",
+				     "it is called with gradients on, has the architecture of %s, "
+				     "which is trained, and is in no optimizer",
 				     wti_moment_text(end, trained->owner));
 	}
 }
@@ -118,7 +119,7 @@ static enum wti_answer finish_siblings(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_opt_014 = {
 	.code = "WT-OPT-014",
 	.severity = WT_WARNING,
-	.title = "of several models of one build, not all are trained",
+	.title = "of several models of the same architecture, not all are trained",
 	.means =
 		"the optimizer was made from one of them: the others of the ensemble, or the other "
 		"generator, stay as they were initialised",
@@ -129,9 +130,10 @@ const struct wti_rule wti_rule_opt_014 = {
 		"require gradients and are used with gradients on, is in an optimizer too, unless "
 		"it is a copy, a state was loaded into it, or its parameters change all the same. "
 		"A case is a pair of models that are both in one.",
-	.innocent = "A fixed random network of the same build that is not frozen (random network "
+	.innocent = "A fixed random network of the same architecture that is not frozen (random "
+		    "network "
 		    "distillation).",
-	.needs = "no two models of one build were trained",
+	.needs = "no two models of the same architecture were trained",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
 	.callees = WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),

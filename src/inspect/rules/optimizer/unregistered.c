@@ -165,7 +165,9 @@ const struct wti_rule wti_rule_opt_012 = {
 		"a gradient, was neither returned by a call in this step nor given to the model, "
 		"is not the content of a parameter, and has been the same for eight steps. A "
 		"case is such a tensor that differs from the step before.",
-	.innocent = "A constant that requires a gradient because derivatives by it are wanted.",
+	.innocent =
+		"A constant that requires a gradient because derivatives with respect to it are "
+		"wanted.",
 	.needs = "no call inside of a model was given a tensor that changes from step to step and "
 		 "that no recorded call had made",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,

@@ -85,7 +85,7 @@ static enum wti_answer see_evaluation(struct wti_case *account, void *kept,
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, call->object,
 			    "in evaluation mode, from the same input, ranks %d and %d compute "
-			    "something else",
+			    "different results",
 			    other, moment->scope.rank);
 }
 
@@ -133,15 +133,15 @@ static enum wti_answer see_computed(struct wti_case *account, void *kept,
 	if (!computed->same_count)
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, moment->call->object,
-			    "from the same input it computes something else on ranks %d and %d; "
-			    "it has computed the same %u times",
+			    "from the same input it computes different results on ranks %d and %d; "
+			    "before that it computed the same %u times",
 			    other, moment->scope.rank, computed->same_count);
 }
 
 const struct wti_rule wti_rule_rank_006 = {
 	.code = "WT-RANK-006",
 	.severity = WT_WARNING,
-	.title = "a layer that is replicated on all ranks no longer computes the same",
+	.title = "a layer that is replicated on all ranks no longer computes the same result",
 	.means = "its parameters have drifted apart: something was done to them, or to their "
 		 "gradients, on one rank only",
 	.hint = "look at code that asks for the rank, such as clipping or weight decay for some "
@@ -258,7 +258,7 @@ const struct wti_rule wti_rule_rank_008 = {
 	.definition =
 		"If the same line takes a slice of a tensor of the shape that was exchanged last "
 		"(gathered, received, broadcast), its length is the same on two ranks in the same "
-		"step. Two times are a violation. A case is such a slice on two ranks.",
+		"step. The second time is a violation. A case is such a slice on two ranks.",
 	.innocent = "Ranks that take only their own part of what was gathered, of different size.",
 	.needs = "no slice of what was exchanged was taken on two ranks",
 	.moments = WTI_MOMENT_CALL,

@@ -207,7 +207,7 @@ const struct wti_rule wti_rule_rank_003 = {
 	.code = "WT-RANK-003",
 	.severity = WT_ERROR,
 	.title = "all ranks train on the same data",
-	.means = "the ranks repeat each other's work: more of them do not train on more data",
+	.means = "the ranks repeat each other's work: with more ranks, no more data is trained on",
 	.hint = "give the loader a DistributedSampler, or seed each rank's data differently",
 	.definition =
 		"In training, the inputs of a model are not the same on two ranks in two calls in "
@@ -284,9 +284,8 @@ static enum wti_answer see_apart(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_rank_004 = {
 	.code = "WT-RANK-004",
 	.severity = WT_ERROR,
-	.title = "replicas begin with different weights and stay apart",
-	.means = "gradients are averaged over models that are not the same: none of them is "
-		 "trained well",
+	.title = "replicas begin with different weights and stay different",
+	.means = "gradients are averaged over models that are not the same, and fit none of them",
 	.hint = "broadcast the parameters from rank 0 before training, or seed all ranks alike "
 		"while the model is made",
 	.definition =
