@@ -115,7 +115,7 @@ const struct wti_rule wti_rule_opt_013 = {
 		  [OF_GRADIENT] = {WTI_PER_KEY, sizeof(struct whose)},
 		  [OF_WRITTEN] = {WTI_PER_KEY, sizeof(struct whose)}},
 	.see = see_buffers,
-	.thresholds = {[STEPS] = {"steps", 2,
-				  "in a row: in one step two tensors may have the same content by "
-				  "chance, such as buffers that begin with zeros"}},
+	.thresholds =
+		{[STEPS] = {"steps", 2,
+			    "in a row: two tensors may have the same content by chance once"}},
 };

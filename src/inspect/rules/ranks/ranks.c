@@ -383,8 +383,8 @@ const struct wti_rule wti_rule_rank_009 = {
 	.see = see_scaled,
 	.thresholds =
 		{[TOLERANCE] = {"tolerance", 1e-4,
-				"of smallest, largest and mean: a product is rounded, in half "
-				"precision too"},
+				"of smallest and mean: what float32 rounds off a product is far "
+				"less"},
 		 [LEAST_FACTOR] = {"factor", 1e-3,
 				   "how far from 1, at least: gradients that are summed in "
 				   "another order differ by less"},
