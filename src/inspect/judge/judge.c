@@ -189,7 +189,8 @@ static void ask(struct wti_case *account, const struct wti_moment *moment)
 		sweep(account, moment);
 	else if (per == WTI_PER_NOTHING)
 		take_answer(account, rule->see(account, NULL, moment));
-	else if (per == WTI_PER_PARAMETER && !moment->parameter && moment->object)
+	else if ((per == WTI_PER_PARAMETER || per == WTI_PER_REPLICA) && !moment->parameter &&
+		 moment->object)
 		ask_members(account, moment);
 	else
 		ask_with(account, wti_keep_of(&account->keeps[0], moment), moment);
