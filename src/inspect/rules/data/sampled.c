@@ -20,16 +20,6 @@ void wti_sampled_release(struct wti_sampled *sampled)
 	wti_slots_release(&sampled->counts);
 }
 
-bool wti_is_training_call(const struct wti_call *call)
-{
-	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
-}
-
-bool wti_is_evaluation_call(const struct wti_call *call)
-{
-	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
-}
-
 /* A model's own inputs; a loader's rows are not known to be one or the other. */
 static struct wti_sampled_model *model_of(struct wti_sampled *sampled,
 					  const struct wti_moment *moment, uint32_t name)

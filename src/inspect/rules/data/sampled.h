@@ -55,8 +55,6 @@ void wti_sampled_release(struct wti_sampled *sampled);
  * or neither in training nor in evaluation. */
 struct wti_sampled_model *wti_sampled_take(struct wti_sampled *sampled,
 					   const struct wti_moment *moment);
-bool wti_is_training_call(const struct wti_call *call);
-bool wti_is_evaluation_call(const struct wti_call *call);
 /* The evaluation call that has ended is added to all, or forgotten. */
 void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept);
 /*
