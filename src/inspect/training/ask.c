@@ -190,6 +190,15 @@ bool wti_is_evaluation_call(const struct wti_call *call)
 	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
 }
 
+bool wti_loader_is_begun(const struct wti_moment *moment)
+{
+	static const char method[] = "__iter__";
+	const char *callee = wti_moment_text(moment, moment->call->callee);
+	size_t bytes = strlen(callee), method_bytes = strlen(method);
+
+	return bytes >= method_bytes && !strcmp(callee + bytes - method_bytes, method);
+}
+
 double wti_ignored_class(const struct wti_moment *moment)
 {
 	uint32_t name = wti_symbol_word(moment->training->symbols, "ignore_index");

@@ -266,6 +266,8 @@ bool wti_stage_is(const struct wti_moment *moment, const char *stage);
  * not known, or nothing is learned from it. */
 bool wti_is_training_call(const struct wti_call *call);
 bool wti_is_evaluation_call(const struct wti_call *call);
+/* Of a moment of a loader: it is begun anew, iter(loader), and gives no batch yet. */
+bool wti_loader_is_begun(const struct wti_moment *moment);
 /* The class that a loss leaves out where its call says so: ignore_index. */
 double wti_ignored_class(const struct wti_moment *moment);
 
