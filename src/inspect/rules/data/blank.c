@@ -206,17 +206,17 @@ const struct wti_rule wti_rule_data_007 = {
 	.severity = WT_WARNING,
 	.title = "batches arrive as zeros",
 	.means = "the contents of a batch are lost on its way to the model: a copy to the device "
-		 "that fails, a buffer that is overwritten or not filled yet, a branch that drops "
-		 "the input",
-	.hint = "look at each step between the loader and the model; compare the batch before and "
-		"after .to(device); try without non_blocking=True",
+		 "that fails, a buffer that is overwritten or not filled yet, a branch that "
+		 "drops the input",
+	.hint = "look at each step between the loader and the model; compare the batch before "
+		"and after .to(device); try without non_blocking=True",
 	.definition =
-		"If a loader gave a batch, then the first input of a model of the same shape, or a "
-		"target of that shape other than classes, is not all zeros unless the batch is. "
-		"Nor do an eighth more of its elements than of the batch's become zero, where "
-		"eight or more batches came before and fewer than one in four of them got more "
-		"zeros on the way. Where no loader is known, the only input of a model in a step "
-		"of training is not all zeros if those of most steps are not. The first four times "
+		"If a loader gave a batch, then the first input of a model of the same shape, or "
+		"a target of that shape other than classes, is not all zeros unless the batch "
+		"is. Nor has it zeros in an eighth more of its elements than the batch, if eight "
+		"or more batches came before and fewer than one in four of those gained zeros on "
+		"the way. Where no loader is known, the only input of a model in a step of "
+		"training is not all zeros if those of most steps are not. The first four times "
 		"are not judged. A case is a batch of a loader that is used.",
 	.innocent = "A condition that is left out at random for whole batches (classifier-free "
 		    "guidance), if it is the first input of the model.",
@@ -242,11 +242,11 @@ const struct wti_rule wti_rule_data_007 = {
 			      "a part is one element in this many: fewer may be masked or "
 			      "cropped"},
 		 [FEW_IN] = {"few_in", 100,
-			     "a batch gets zeros on the way if one element in this many, or "
-			     "more, becomes one: rounding makes fewer"},
+			     "a batch gains zeros on the way if more than one element in this "
+			     "many becomes zero: rounding makes fewer"},
 		 [RARE_IN] = {"rare_in", 4,
-			      "batches that may have got zeros before: a program that makes "
-			      "them more often masks, or cuts off negative numbers"}},
+			      "at most one batch in this many has gained zeros before: a program "
+			      "that makes them more often masks, or cuts off negative numbers"}},
 };
 
 /* ---- WT-DATA-008: a copy of something else -------------------------------------------------- */
@@ -315,13 +315,13 @@ const struct wti_rule wti_rule_data_008 = {
 	.title = "copies of tensors are not what was copied",
 	.means = "data is lost or changed between two memories: a fault of a device, a driver or "
 		 "the link between devices, or another thread writes into the tensor meanwhile",
-	.hint = "copy through the host (.cpu().to(device)); look at the driver, the IOMMU and peer "
-		"access between devices; do not write into a tensor that another thread copies",
-	.definition =
-		"A tensor that .to(), .cuda(), .cpu() or .pin_memory() returns, of the type of the "
-		"one that it was called on, has the same bytes. Calls with non_blocking=True are "
-		"not judged. Two are a violation. A case is such a call of which both tensors were "
-		"read.",
+	.hint = "copy through the host (.cpu().to(device)); look at the driver, the IOMMU and "
+		"peer access between devices; do not write into a tensor that another thread "
+		"copies",
+	.definition = "A tensor that .to(), .cuda(), .cpu() or .pin_memory() returns has the same "
+		      "bytes as the one that it was called on, if both are of one type. Calls with "
+		      "non_blocking=True are not judged. Two copies that differ are a violation. A "
+		      "case is such a call of which both tensors were read.",
 	.innocent = "A tensor that other threads or processes write into all the time (Hogwild).",
 	.needs = "no tensor was copied by .to() of which both sides were read",
 	.explains = (const char *const[]){"WT-DATA-007", "WT-ROWS-001", "WT-ROWS-002",

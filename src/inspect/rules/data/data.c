@@ -115,11 +115,11 @@ const struct wti_rule wti_rule_data_001 = {
 	.title = "a loader gives the same batch again within an epoch",
 	.means = "its workers do the same work: they start from one seed, or each of them reads "
 		 "the whole stream",
-	.hint = "seed each worker differently (torch.initial_seed() in worker_init_fn), and let an "
-		"IterableDataset give each worker its share (get_worker_info())",
+	.hint = "seed each worker differently (torch.initial_seed() in worker_init_fn), and let "
+		"an IterableDataset give each worker its share (get_worker_info())",
 	.definition = "No two batches that come one after the other from a loader, in one epoch, "
-		      "have the same bytes. Two such pairs, and one in eight, are a violation. A "
-		      "case is a batch after another.",
+		      "have the same bytes. Two such pairs or more are a violation, if they are "
+		      "at least one in eight. A case is a batch after another.",
 	.innocent = "A data set of one row, repeated.",
 	.needs = "no loader gave two batches in an epoch",
 	.moments = WTI_MOMENT_BATCH,
@@ -218,9 +218,9 @@ const struct wti_rule wti_rule_data_002 = {
 		 "batch every time",
 	.hint = "make the iterator once, before the loop: batches = iter(loader); next(batches)",
 	.definition =
-		"A loader whose batches are trained on, which has not come to its end and has more "
-		"than one batch as far as is known, is not begun three times in a row to give one "
-		"batch with the same bytes. A case is a second and later beginning.",
+		"A loader whose batches are trained on, which has never run to its end and has "
+		"more than one batch as far as is known, is not begun three times in a row to "
+		"give one batch with the same bytes. A case is a beginning after the first.",
 	.innocent = "Overfitting one batch on purpose, as a test.",
 	.needs = "no loader was begun twice",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STATE,
@@ -352,15 +352,15 @@ const struct wti_rule wti_rule_data_003 = {
 	.code = "WT-DATA-003",
 	.severity = WT_WARNING,
 	.title = "a sampler that shuffles gives the same order in every epoch",
-	.means = "the sampler does not know the epoch, or its seed is set anew each time: batches "
-		 "are always made of the same rows",
+	.means = "the sampler does not know the epoch, or its seed is set anew each time: "
+		 "batches are always made of the same rows",
 	.hint = "call sampler.set_epoch(epoch) at the beginning of each epoch; seed a generator "
 		"once, before the first",
 	.definition =
-		"A loader with a RandomSampler or a DistributedSampler, whose batches are trained "
-		"on, does not begin two epochs in a row with the same two batches; nor do loaders "
-		"that one line makes, while the same optimizer steps. A case is the second batch "
-		"of an epoch after the first.",
+		"A loader with a RandomSampler or a DistributedSampler, whose batches are "
+		"trained on, does not begin two epochs in a row with the same two batches; nor "
+		"do loaders that one line makes, while the same optimizer steps. A case is the "
+		"second batch of an epoch after the first.",
 	.innocent = "A DistributedSampler with shuffle=False.",
 	.needs = "no loader with a sampler that shuffles gave two batches in two epochs",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEPPED,
@@ -369,8 +369,8 @@ const struct wti_rule wti_rule_data_003 = {
 		  [OF_SITE] = {WTI_PER_KEY, sizeof(struct line)}},
 	.see = see_order,
 	.thresholds = {[FIRST_BATCHES] = {"batches", 2,
-					  "at the beginning of an epoch: with few rows, one may be "
-					  "the same by chance"},
+					  "at the beginning of an epoch: with few rows, one may "
+					  "be the same by chance"},
 		       [ORDER_ELEMENTS] = {"elements", 4, WHY_ELEMENTS}},
 };
 
@@ -413,8 +413,8 @@ const struct wti_rule wti_rule_data_004 = {
 	.means = "the collate function drops rows: most of the data is never trained on",
 	.hint = "look at collate_fn: does it return all samples that it is given?",
 	.definition =
-		"Of two batches of a loader in one epoch that come one after the other, one has a "
-		"tensor with at least half of batch_size rows. A case is a batch.",
+		"Of two batches of a loader in one epoch that come one after the other, one has "
+		"a tensor with at least half of batch_size rows. A case is a batch.",
 	.innocent = "Batches whose rows are packed, or stand along another axis than the first.",
 	.needs = "no loader with a batch_size gave a batch of tensors",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_STATE,
@@ -509,14 +509,14 @@ const struct wti_rule wti_rule_data_005 = {
 	.code = "WT-DATA-005",
 	.severity = WT_ERROR,
 	.title = "the data set is changed by reading it",
-	.means = "an augmentation writes into the rows that the data set keeps: its effects add up "
-		 "from epoch to epoch",
+	.means = "an augmentation writes into the rows that the data set keeps: its effects add "
+		 "up from epoch to epoch",
 	.hint = "copy the row first: row = self.rows[index].clone()",
 	.definition =
-		"While a loader fetches a batch, no operation in place changes a tensor that still "
-		"is as another one left it in an earlier epoch. Tensors of one value are left out. "
-		"Three rows are a violation. A case is an operation in place while a batch is "
-		"fetched.",
+		"While a loader fetches a batch, no operation in place changes a tensor as one "
+		"had left it in an earlier epoch: it would be changed a second time. Tensors of "
+		"one value are left out. Three rows are a violation. A case is an operation in "
+		"place while a batch is fetched.",
 	.innocent = "Rows that are meant to age.",
 	.needs = "no operation in place was recorded while a loader fetched in its own process",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_CALL,

@@ -155,13 +155,13 @@ const struct wti_rule wti_rule_data_006 = {
 	.code = "WT-DATA-006",
 	.severity = WT_ERROR,
 	.title = "every step trains on the same batch, whatever the loader gives",
-	.means =
-		"the batch that the loop draws is not the one that goes into the model: a variable "
-		"of another name or from before the loop, or next(iter(loader)) inside of it",
+	.means = "the batch that the loop draws is not the one that goes into the model: a "
+		 "variable of another name or from before the loop, or next(iter(loader)) inside "
+		 "of it",
 	.hint = "give the model what the loop over the loader has just drawn",
 	.definition =
-		"Models are not called, with gradients on, with the same first inputs in five "
-		"steps in a row, one of them from a batch of a loader, while that loader gave "
+		"In no five steps in a row are models called, with gradients on, with the same "
+		"first inputs, one of which is from a batch of a loader, while that loader gave "
 		"another batch before each of these steps. A case is a step on a batch of a "
 		"loader.",
 	.innocent = "None is known: a test that overfits one batch draws no others.",

@@ -111,13 +111,13 @@ const struct wti_rule wti_rule_input_001 = {
 		 "evaluated on something that it has never seen",
 	.hint = "use the same transforms for both; only augmentation belongs to training alone",
 	.definition =
-		"After four calls in training mode, the first input of a model in evaluation mode "
-		"has a standard deviation between an eighth and eight times that of its training "
-		"inputs, and its mean is within eight of their standard deviations of theirs. An "
-		"input of 64 elements or more is a violation, too, if its standard deviation is "
-		"less than a quarter of theirs and its mean more than two of their standard "
-		"deviations away. Integers where training had floating point, or the reverse, are "
-		"a violation. A case is a call in evaluation mode.",
+		"After four calls in training mode, the first input of a model in evaluation "
+		"mode has a standard deviation between an eighth and eight times that of its "
+		"training inputs, and a mean at most eight of their standard deviations away "
+		"from theirs. An input of 64 elements or more is a violation, too, if its "
+		"standard deviation is less than a quarter of theirs and its mean more than two "
+		"of their standard deviations away. Integers where training had floating point, "
+		"or the reverse, are a violation. A case is a call in evaluation mode.",
 	.innocent = "A test of how the model copes with inputs of another kind.",
 	.needs = "no model was called in both modes with measured inputs",
 	.moments = WTI_MOMENT_MODULE,
@@ -128,16 +128,13 @@ const struct wti_rule wti_rule_input_001 = {
 		 [CALLS] = {"calls", 4,
 			    "in training mode: the range of the first few may be a narrow one"},
 		 [TIMES] = {"times", 8,
-			    "wider, narrower or beside: a single row may be that unlike all "
-			    "others; numbers from 0 to 255 that are not normalised are farther "
-			    "away"},
+			    "wider, narrower or farther away: batches differ by less, and "
+			    "numbers from 0 to 255 that were not normalised by more"},
 		 [NARROWER] = {"narrower", 4,
-			       "times, if it is beside as well: what is normalised twice is "
-			       "both"},
+			       "times, if it is aside as well: what is normalised twice is both"},
 		 [ASIDE] = {"aside", 2, "standard deviations, if it is narrower as well"},
 		 [ASIDE_ELEMENTS] = {"aside_elements", 64,
-				     "for the two before this: a few elements may lie there by "
-				     "chance"}},
+				     "for both of these: a few elements may lie there by chance"}},
 };
 
 /* ---- WT-INPUT-002: zeros appear ------------------------------------------------------------- */
@@ -177,13 +174,13 @@ const struct wti_rule wti_rule_input_002 = {
 	.code = "WT-INPUT-002",
 	.severity = WT_WARNING,
 	.title = "a large part of the model's input has become zero",
-	.means = "from here on it trains on padding: rows are missing, or whoever sends them and "
-		 "whoever receives them do not agree on how many there are",
+	.means = "from here on it trains on padding: rows are missing, or sender and receiver do "
+		 "not agree on how many there are",
 	.hint = "look at where the input comes from, and at what changed in this step",
 	.definition =
-		"Once at most one in a hundred elements of a model's first input was zero, in "
-		"eight or more calls in training, it does not happen that one in four is in two "
-		"calls in a row. A case is a call with hardly any zeros.",
+		"If a model was called in training eight times or more with a first input of "
+		"which at most one in a hundred elements was zero, it is not called twice in a "
+		"row with one of which one in four is. A case is a call with hardly any zeros.",
 	.innocent = "A curriculum that begins to mask or pad its inputs.",
 	.needs = "no model was called in training with measured inputs without zeros",
 	.moments = WTI_MOMENT_MODULE,
@@ -192,14 +189,14 @@ const struct wti_rule wti_rule_input_002 = {
 	.thresholds = {[WITH_ZEROS] = {WTI_IN_A_ROW, 2,
 				       "the last batch of an epoch may be filled up with zeros"},
 		       [WITHOUT] = {"calls", 8,
-				    "with hardly any zeros: inputs that have some are not padded "
-				    "all the time"},
+				    "with hardly any zeros first: fewer do not show that inputs "
+				    "have none"},
 		       [FEW_IN] = {"few_in", 100,
 				   "hardly any is one element in this many: single zeros are data"},
 		       [MANY_IN] = {"many_in", 4,
 				    "a large part is one element in this many: less may be data"},
 		       [ZERO_ELEMENTS] = {"elements", 8,
-					  "of an input: of fewer, one in four is one or two"}},
+					  "of an input: of fewer, a quarter is one element"}},
 };
 
 /* ---- WT-INPUT-003: made integers, nothing is left ------------------------------------------- */
@@ -285,8 +282,8 @@ const struct wti_rule wti_rule_input_003 = {
 	.definition =
 		"A floor division or a conversion to integers does not make nine in ten elements "
 		"of a tensor zero if at most one in ten was before; nor does a model, on the way "
-		"from its input to its first layer. Two calls of a line in a row are a violation. "
-		"A case is such a call with 16 elements or more.",
+		"from its input to its first layer. Two calls of a line in a row are a "
+		"violation. A case is such a call with 16 elements or more.",
 	.innocent = "Finding rare events by dividing by a threshold.",
 	.needs = "no floor division, conversion to integers or first layer was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE,
@@ -299,8 +296,8 @@ const struct wti_rule wti_rule_input_003 = {
 		       [COLLAPSED_ELEMENTS] = {"elements", 16,
 					       "of a tensor: small ones are indexes and sizes"},
 		       [LEFT_IN] = {"left_in", 10,
-				    "nearly all is lost if one element in this many is left, or "
-				    "fewer: quotients that matter are not that rare"},
+				    "nearly all is lost if at most one element in this many is "
+				    "left: numbers that are rounded on purpose keep more"},
 		       [ZEROS_IN] = {"zeros_in", 10,
 				     "at most one element in this many was zero before: what is "
 				     "sparse may stay sparse"}},

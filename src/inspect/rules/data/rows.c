@@ -220,20 +220,23 @@ const struct wti_rule wti_rule_rows_001 = {
 	.code = "WT-ROWS-001",
 	.severity = WT_WARNING,
 	.title = "rows of the evaluation are in the training data too",
-	.means = "the result of the evaluation is too good: the model has seen part of the answers",
+	.means = "the result of the evaluation is too good: the model has seen part of the "
+		 "answers",
 	.hint = "split first; duplicate, augment and oversample the training part afterwards",
 	.definition =
-		"Of the rows that a model is given in evaluation mode between two trainings, fewer "
-		"than three of the sample were trained on before, or no more than repetitions "
-		"explain: as many as rows repeat by themselves inside of an epoch of training, and "
-		"three standard deviations more. Rows that were copied before the split repeat "
-		"inside of the training, too, and do not count as repetitions of that kind: they "
-		"stand out where many contents come several times, hardly any two or three times, "
-		"and many once, or where there are pairs without triples. A row is all its inputs "
-		"together: the input of which least was trained on decides, so that a mask that is "
-		"the same in most rows proves nothing. Only integers repeat by themselves. A round "
-		"of a loader, or a call without a loader, of which nearly all rows (19 in 20) were "
-		"trained on evaluates the training set, and is left out. A case is an evaluation.",
+		"Of the rows that a model is given in evaluation mode between two trainings, "
+		"fewer than three of the sample were trained on before, or no more than "
+		"repetitions explain: the share of rows that repeat by themselves inside of an "
+		"epoch of training, and three standard deviations more. Rows that were copied "
+		"before the split repeat inside of the training, too, and do not count as "
+		"repetitions of that kind: they stand out where many contents come several "
+		"times, hardly any two or three times, and many once, or where there are pairs "
+		"without triples. A row is all its inputs together: the input of which least was "
+		"trained on decides, so that a mask that is the same in most rows proves "
+		"nothing. Numbers with fractions are not expected to repeat by themselves. A "
+		"round of a loader, or a call without a loader, of which nearly all rows (19 in "
+		"20) were trained on evaluates the training set, and is left out. A case is an "
+		"evaluation.",
 	.innocent = "Evaluating all data at once, of which some is trained on (graphs). Rows of "
 		    "few numbers that are scaled and equal by chance.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
@@ -249,7 +252,8 @@ const struct wti_rule wti_rule_rows_001 = {
 			     "contents that come four times or more in an epoch, if they were "
 			     "copied: a few may do so by themselves"},
 		 [COPIED_IN] = {"copied_in", 20,
-				"contents: at least one in this many comes that often"},
+				"at least one content in this many comes that often: fewer "
+				"hardly change a result"},
 		 [COPIED_FEWER] = {"copied_fewer", 3,
 				   "times fewer come two or three times: of what repeats by "
 				   "itself, more do"}},
@@ -304,13 +308,14 @@ const struct wti_rule wti_rule_rows_002 = {
 		 "data: folds share a model, or the splits are drawn anew",
 	.hint = "make a new model for each fold; draw the split once",
 	.definition =
-		"Rows that a model was given in evaluation mode, and had not been trained on, are "
-		"not trained on later. Three of the sample are a violation, if they are more than "
-		"rows repeat by themselves inside of an epoch of training; the input that has "
-		"fewest of them decides. A case is a call in training after an evaluation.",
+		"Rows that a model was given in evaluation mode, and had not been trained on, "
+		"are not trained on later. Three of the sample are a violation, if they are more "
+		"than rows repeat by themselves inside of an epoch of training; the input that "
+		"has fewest of them decides. A case is a call in training after an evaluation.",
 	.innocent = "Learning from a stream, where each row is predicted before it is learned; "
 		    "a last training on all data; active learning.",
-	.needs = "no model was trained after an evaluation on rows of which the trace has a sample",
+	.needs = "no model was trained after an evaluation on rows of which the trace has a "
+		 "sample",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
 	.keeps = {WTI_SAMPLED_KEEPS(0, sizeof(struct wti_sampled_model))},
 	.see = see_given_away,
@@ -447,9 +452,9 @@ const struct wti_rule wti_rule_rows_003 = {
 		"than one in 20 was not trained on before, unless rows of training repeat that "
 		"often by themselves (WT-ROWS-001). Fewer than 16 rows of the sample are not "
 		"judged, nor is a model that is given its last training input as a whole again "
-		"(graphs). It is a warning where the loader of the evaluation is another one than "
-		"that of the training, and gives at most half as many rows as were trained on. A "
-		"case is a model.",
+		"(graphs). It is a warning where the loader of the evaluation is another one "
+		"than that of the training, and gives at most half as many rows as were trained "
+		"on. A case is a model.",
 	.innocent = "A run that is to show how well the model fits.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH,
@@ -461,6 +466,6 @@ const struct wti_rule wti_rule_rows_003 = {
 		       [JUDGED_ALL_BUT] = {"all_but", 20, WHY_ALL_BUT},
 		       [JUDGED_DEVIATIONS] = {"deviations", 3, WHY_DEVIATIONS},
 		       [SPLIT] = {"split", 2,
-				  "times fewer rows than were trained on, where it is a warning: a "
-				  "part that is held out is smaller than what is left"}},
+				  "times fewer rows than were trained on, where it is a warning: "
+				  "a part that is held out is smaller than what is left"}},
 };

@@ -125,15 +125,15 @@ const struct wti_rule wti_rule_target_001 = {
 	.severity = WT_WARNING,
 	.title = "all targets are of one class",
 	.means = "the labels were lost on the way, by an integer division or a wrong column: the "
-		 "model learns to say one thing",
+		 "model learns to give one answer always",
 	.hint = "print a few labels as they come out of the loader",
 	.definition =
-		"The classes that one line gives to cross_entropy or nll_loss in training, in two "
-		"calls or more with 64 targets or more, are not all the same until the epoch ends. "
-		"Tensors that were made of one value (zeros, ones, full) are left out. A case is a "
-		"call.",
-	.innocent = "A part of the data that holds one class only; contrastive losses whose target "
-		    "is always the first.",
+		"The classes that one line gives to cross_entropy or nll_loss in training, in "
+		"two calls or more with 64 targets or more together, are not all the same until "
+		"the epoch ends. Tensors that were made of one value (zeros, ones, full) are "
+		"left out. A case is a call.",
+	.innocent = "A part of the data that holds one class only; contrastive losses whose "
+		    "target is always the first.",
 	.needs = "no cross_entropy or nll_loss with measured classes was called in training",
 	.moments = WTI_MOMENT_CALL,
 	.callees = WTI_CLASS_LOSSES | WTI_CALLEE_SET(WTI_CALLEE_CONSTANT),
@@ -145,8 +145,8 @@ const struct wti_rule wti_rule_target_001 = {
 				    "in all calls: fewer may be of one class by chance"},
 		       [CALLS] = {"calls", 2, "one batch may be a special one"},
 		       [WAIT] = {"wait", 1024,
-				 "calls at most, if the epoch does not end: sorted data have other "
-				 "classes by then"}},
+				 "calls at most, if the epoch does not end: sorted data have "
+				 "other classes by then"}},
 };
 
 /* ---- WT-TARGET-002: all ignored ------------------------------------------------------------- */
@@ -187,7 +187,8 @@ const struct wti_rule wti_rule_target_002 = {
 	.hint = "cut the prompt, not the answer; leave out batches without targets",
 	.definition =
 		"From the fourth call of cross_entropy or nll_loss on, fewer than one call in "
-		"eight was given classes that are all equal to ignore_index. A case is a call.",
+		"eight so far was given classes that are all equal to ignore_index. A case is a "
+		"call.",
 	.innocent = "Rare batches of a data set in which many rows have no target.",
 	.needs = "no cross_entropy or nll_loss with measured classes was called",
 	.moments = WTI_MOMENT_CALL,
@@ -289,14 +290,14 @@ const struct wti_rule wti_rule_target_003 = {
 	.code = "WT-TARGET-003",
 	.severity = WT_WARNING,
 	.title = "the targets are what the model is given",
-	.means = "it learns to copy its input: in a language model the targets were not shifted by "
-		 "one, so that each token is to predict itself",
+	.means = "it learns to copy its input: in a language model the targets were not shifted "
+		 "by one, so that each token is to predict itself",
 	.hint = "shift: inputs = tokens[:, :-1], targets = tokens[:, 1:]",
 	.definition =
 		"The classes that cross_entropy or nll_loss is given, 16 or more and not all the "
-		"same, are not the bytes that a model was just given, with gradients on, and has "
-		"passed on to a module or an embedding in it; where nothing inside of the model "
-		"was recorded, not those of its first argument. Three losses in a row are a "
+		"same, are not, to the bit, what a model was just given with gradients on and "
+		"has passed on to a module or an embedding in it; where nothing inside of the "
+		"model was recorded, not its first argument. Three losses in a row are a "
 		"violation. A case is a call.",
 	.innocent = "A task that is to copy: an autoencoder of tokens with a narrow middle.",
 	.needs = "no model with an input of integers was followed by a loss with classes",
@@ -304,7 +305,8 @@ const struct wti_rule wti_rule_target_003 = {
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct copied)}},
 	.see = see_copied,
 	.thresholds = {[COPIED_CALLS] = {WTI_IN_A_ROW, 3,
-					 "a sequence may be equal to its successor by chance"},
+					 "where sequences repeat themselves, targets and inputs "
+					 "may be equal by chance"},
 		       [COPIED_TARGETS] = {"targets", 16, "fewer may be equal by chance"}},
 };
 
@@ -358,9 +360,9 @@ const struct wti_rule wti_rule_target_005 = {
 		 "unteaches the others",
 	.hint = "shuffle: DataLoader(..., shuffle=True)",
 	.definition =
-		"From the eighth batch of eight targets or more that one line gives to "
-		"cross_entropy or nll_loss in training, more than one batch in four has several "
-		"classes, or all others are of the same class. A case is a batch.",
+		"Of the batches of eight targets or more that one line gives to cross_entropy or "
+		"nll_loss in training, from the eighth on, more than one in four has several "
+		"classes, or those of one class are all of the same. A case is a batch.",
 	.innocent = "Classes that are learned one after the other on purpose.",
 	.needs = "fewer than eight batches with measured classes were trained on",
 	.moments = WTI_MOMENT_CALL,
@@ -371,6 +373,6 @@ const struct wti_rule wti_rule_target_005 = {
 					  "of a batch: fewer may be of one class by chance"},
 		       [BATCHES] = {"batches", 8, "the first few may be of one class by chance"},
 		       [MIXED_IN] = {"mixed_in", 4,
-				     "batches: of sorted data only those at the end of a class are "
-				     "mixed"}},
+				     "batches: of sorted data only those at the end of a class "
+				     "are mixed"}},
 };
