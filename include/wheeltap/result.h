@@ -47,6 +47,7 @@ struct wt_finding {
 	const char *hint;     /* what to try */
 	const char *not_this; /* what would have been innocent, and why it is not that */
 	const char *follows;  /* other findings that this one explains */
+	bool is_to_end;       /* last_step is the last step of the run */
 };
 
 enum wt_cell_type {

@@ -262,6 +262,12 @@ class Framework:
             yield torch.is_autocast_cpu_enabled
 
 
+def _unmeasured(core: ModuleType, what: str) -> None:
+    """A line where it happened, and a setting, which `info` and `doctor` read."""
+    core.own_line(2, f"not_measured: {what}")
+    core.settings({"not_measured": what})
+
+
 def instrument(core: ModuleType, settings: Settings) -> None:
     """Hooks torch, which has just been imported."""
     torch: Any = sys.modules["torch"]
@@ -273,11 +279,11 @@ def instrument(core: ModuleType, settings: Settings) -> None:
         probed = probes(torch)
         core.learn_layout(probed)
     except Exception:
-        core.own_line(2, "not_measured: tensors are described and not read, as the layout of this torch is not known")
+        _unmeasured(core, "contents of tensors, as the layout of this torch is not known")
     try:
         _generators.learn(torch, core)
     except Exception:
-        core.own_line(2, "not_measured: states of random generators, as the layout of this torch is not known")
+        _unmeasured(core, "states of random generators, as the layout of this torch is not known")
     _shim.attach(torch, core, settings, probed)
     core.begin()
     Framework(torch, core).hook_all()

@@ -311,6 +311,28 @@ static void describe_streams(const struct wti_streams *streams, struct wti_json 
 	wti_json_array_end(json);
 }
 
+/* What the program wrote to by itself; `kept_bytes` is null where console.log can have nothing. */
+static void describe_redirects(const struct wti_redirect redirects[2], struct wti_json *json)
+{
+	static const char *const names[] = {"stdout", "stderr"};
+
+	wti_json_key(json, "redirected");
+	wti_json_array(json);
+	for (int i = 0; i < 2; i++) {
+		if (!redirects[i].to)
+			continue;
+		wti_json_object(json);
+		text(json, "stream", names[i]);
+		text(json, "to", redirects[i].to);
+		if (redirects[i].is_readable)
+			number(json, "kept_bytes", redirects[i].kept_bytes);
+		else
+			text(json, "kept_bytes", NULL);
+		wti_json_object_end(json);
+	}
+	wti_json_array_end(json);
+}
+
 static void describe_trace(const struct wti_recorder *recorder, bool is_short,
 			   struct wti_json *json)
 {
@@ -332,6 +354,7 @@ static void describe_trace(const struct wti_recorder *recorder, bool is_short,
 	wti_json_object(json);
 	number(json, "bytes", outcome->console_bytes);
 	number(json, "dropped_bytes", outcome->console_dropped);
+	describe_redirects(recorder->launch.redirects, json);
 	wti_json_object_end(json);
 	text(json, "limited", outcome->limited);
 	text(json, "trouble", outcome->trouble);

@@ -19,7 +19,7 @@
 #define DEFINITIONS_BYTES_MAX (96u << 20)
 #define DEPTH_MAX 128
 
-struct wti_kept {
+struct wti_kept_frame {
 	uint32_t track;
 	uint16_t valid;
 	uint16_t bytes;
@@ -68,7 +68,7 @@ void wti_keyframe_define(struct wti_keyframe *keyframe, const struct wti_definit
 }
 
 /* The slot of a thing that a track says again and again; NULL when there is no room. */
-static struct wti_kept *slot_of(struct wti_keyframe *keyframe, const char *key, size_t bytes)
+static struct wti_kept_frame *slot_of(struct wti_keyframe *keyframe, const char *key, size_t bytes)
 {
 	uint64_t *number = wti_map_text(&keyframe->index, key, bytes);
 
@@ -78,7 +78,7 @@ static struct wti_kept *slot_of(struct wti_keyframe *keyframe, const char *key, 
 		return &keyframe->kept[*number - 1];
 	if (wti_grow(&keyframe->kept, keyframe->kept_count + 1, &keyframe->kept_capacity, KEPT_MAX))
 		return NULL;
-	keyframe->kept[keyframe->kept_count] = (struct wti_kept){0};
+	keyframe->kept[keyframe->kept_count] = (struct wti_kept_frame){0};
 	*number = ++keyframe->kept_count;
 	return &keyframe->kept[*number - 1];
 }
@@ -86,7 +86,7 @@ static struct wti_kept *slot_of(struct wti_keyframe *keyframe, const char *key, 
 static void keep(struct wti_keyframe *keyframe, const uint32_t key[4], uint64_t seq,
 		 const struct wti_record *record)
 {
-	struct wti_kept *slot = slot_of(keyframe, (const char *)key, 4 * sizeof(key[0]));
+	struct wti_kept_frame *slot = slot_of(keyframe, (const char *)key, 4 * sizeof(key[0]));
 	size_t bytes = record->units * 8u;
 
 	if (!slot)
@@ -126,7 +126,7 @@ static void keep_span(struct wti_keyframe *keyframe, uint32_t track, uint64_t se
 		return;
 	key[2] = (uint32_t)-- * depth;
 	if (*depth < DEPTH_MAX) {
-		struct wti_kept *slot = slot_of(keyframe, (const char *)key, sizeof(key));
+		struct wti_kept_frame *slot = slot_of(keyframe, (const char *)key, sizeof(key));
 
 		if (slot)
 			slot->valid = 0;
@@ -204,12 +204,12 @@ static void replay_definitions(struct wti_keyframe *keyframe, const struct wti_k
 
 static int by_seq(const void *a, const void *b)
 {
-	const struct wti_kept *const *x = a, *const *y = b;
+	const struct wti_kept_frame *const *x = a, *const *y = b;
 
 	return ((*x)->seq > (*y)->seq) - ((*x)->seq < (*y)->seq);
 }
 
-static void replay_record(struct wti_keyframe *keyframe, struct wti_kept *kept,
+static void replay_record(struct wti_keyframe *keyframe, struct wti_kept_frame *kept,
 			  const struct wti_keyframe_out *out)
 {
 	const uint64_t *last = wti_map_find_number(&keyframe->last_ticks, kept->track);
@@ -222,7 +222,7 @@ static void replay_record(struct wti_keyframe *keyframe, struct wti_kept *kept,
 
 void wti_keyframe_replay(struct wti_keyframe *keyframe, const struct wti_keyframe_out *out)
 {
-	struct wti_kept **valid = calloc(keyframe->kept_count + 1, sizeof(*valid));
+	struct wti_kept_frame **valid = calloc(keyframe->kept_count + 1, sizeof(*valid));
 	size_t count = 0;
 
 	replay_definitions(keyframe, out);

@@ -14,14 +14,14 @@
 
 #include "trace/sink.h"
 
-struct wti_kept; /* a record that is still valid */
+struct wti_kept_frame; /* a record that is still valid */
 
 struct wti_keyframe {
 	struct wti_buf definitions; /* type, id, payload after payload */
 	struct wti_map index;      /* what it says about which track -> number of the kept record */
 	struct wti_map depths;     /* track -> open spans */
 	struct wti_map last_ticks; /* track -> time of its last record */
-	struct wti_kept *kept;
+	struct wti_kept_frame *kept;
 	size_t kept_count;
 	size_t kept_capacity;
 };

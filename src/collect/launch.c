@@ -21,6 +21,7 @@
 
 #include "clock.h"
 #include "launch.h"
+#include "redirect.h"
 #include "rlimits.h"
 
 struct ends { /* made here, given to relay and monitor, closed here */
@@ -119,6 +120,11 @@ static bool same_file(int a, int b)
 	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+static bool gets_pipe(int fd)
+{
+	return wti_descriptor_given(fd) && wti_redirect_is_pipe(fd);
+}
+
 static int open_ends(struct ends *ends, bool gated, struct wt_err *err)
 {
 	*ends = (struct ends){-1,       -1,       {-1, -1}, {-1, -1}, {-1, -1},
@@ -132,18 +138,18 @@ static int open_ends(struct ends *ends, bool gated, struct wt_err *err)
 static bool open_console(struct wti_launch *launch, struct ends *ends)
 {
 	bool out_tty = isatty(STDOUT_FILENO), err_tty = isatty(STDERR_FILENO);
+	bool out_pipe = gets_pipe(STDOUT_FILENO), err_pipe = gets_pipe(STDERR_FILENO);
 	char *why = launch->unrelayed;
 
 	launch->pty = out_tty || err_tty;
 	ends->keys = launch->pty && isatty(STDIN_FILENO);
-	if (!wti_limits_relay(launch->limits, STDOUT_FILENO, why, sizeof(launch->unrelayed)) ||
-	    !wti_limits_relay(launch->limits, STDERR_FILENO, why, sizeof(launch->unrelayed)))
+	if (!wti_limits_relay(launch->limits, why, sizeof(launch->unrelayed)))
 		return false;
 	if ((!launch->pty || !open_pty(ends, out_tty ? STDOUT_FILENO : STDERR_FILENO)) &&
 	    !pipe2(ends->life, O_CLOEXEC | O_NONBLOCK) && !pipe2(ends->held, O_CLOEXEC) &&
-	    (out_tty || !wti_descriptor_given(STDOUT_FILENO) || !pipe2(ends->out, O_CLOEXEC)) &&
-	    (err_tty || !wti_descriptor_given(STDERR_FILENO) ||
-	     (!out_tty && same_file(STDOUT_FILENO, STDERR_FILENO)) || !pipe2(ends->err, O_CLOEXEC)))
+	    (!out_pipe || !pipe2(ends->out, O_CLOEXEC)) &&
+	    (!err_pipe || (out_pipe && same_file(STDOUT_FILENO, STDERR_FILENO)) ||
+	     !pipe2(ends->err, O_CLOEXEC)))
 		return true;
 	snprintf(why, sizeof(launch->unrelayed),
 		 "console.log is not kept: no %s for the program's output: %s",
@@ -186,9 +192,9 @@ static struct wti_relay relay_of(const struct wti_launch *launch, const struct e
 	bool out_tty = launch->pty && isatty(STDOUT_FILENO);
 	struct wti_relay relay = {
 		.out_from = ends->out[0],
-		.out_to = STDOUT_FILENO,
+		.out_to = ends->out[0] >= 0 ? STDOUT_FILENO : -1,
 		.err_from = ends->err[0],
-		.err_to = STDERR_FILENO,
+		.err_to = ends->err[0] >= 0 ? STDERR_FILENO : -1,
 		.keys_from = ends->keys ? STDIN_FILENO : -1,
 		.keys_to = ends->master,
 		.window = -1,
@@ -204,10 +210,13 @@ static struct wti_relay relay_of(const struct wti_launch *launch, const struct e
 		return relay;
 	/* One pty serves whichever of the two is a terminal; the other keeps its pipe. */
 	relay.window = out_tty ? STDOUT_FILENO : STDERR_FILENO;
-	if (out_tty)
+	if (out_tty) {
 		relay.out_from = ends->master;
-	else
+		relay.out_to = STDOUT_FILENO;
+	} else {
 		relay.err_from = ends->master;
+		relay.err_to = STDERR_FILENO;
+	}
 	return relay;
 }
 
@@ -233,8 +242,8 @@ static struct wti_monitor monitor_of(const struct wti_launch *launch, const stru
 		.limits = launch->limits,
 	};
 
-	if (!err_tty && monitor.err < 0 && wti_descriptor_given(STDERR_FILENO))
-		monitor.err = monitor.out; /* the same file as standard output */
+	if (!err_tty && monitor.err < 0 && gets_pipe(STDERR_FILENO))
+		monitor.err = monitor.out; /* the same pipe as standard output */
 	return monitor;
 }
 
@@ -266,8 +275,10 @@ static bool start_relay(struct wti_launch *launch, const struct ends *ends)
 
 static void start_console(struct wti_launch *launch, struct ends *ends)
 {
-	if (open_console(launch, ends) && start_relay(launch, ends))
+	if (open_console(launch, ends) && start_relay(launch, ends)) {
+		launch->relay_is_idle = !launch->pty && ends->out[0] < 0 && ends->err[0] < 0;
 		return;
+	}
 	if (!launch->unrelayed[0])
 		snprintf(launch->unrelayed, sizeof(launch->unrelayed),
 			 "console.log is not kept: no process, thread or memory for the relay");
@@ -338,6 +349,7 @@ int wti_launch(struct wti_launch *launch, struct wt_err *err)
 	int r;
 
 	launch->terminal = launch->news = launch->life = launch->gate = -1;
+	wti_redirects_note(launch->redirects);
 	launch->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (launch->page == MAP_FAILED) {
 		launch->page = NULL;
@@ -428,6 +440,9 @@ void wti_launch_release(struct wti_launch *launch)
 	close_one(&launch->terminal);
 	close_one(&launch->news);
 	close_one(&launch->life);
+	if (launch->relay_is_idle)
+		waitpid(launch->relay_pid, NULL, 0);
+	wti_redirects_release(launch->redirects);
 	if (launch->page)
 		munmap(launch->page, 4096);
 	launch->page = NULL;

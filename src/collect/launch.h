@@ -3,8 +3,9 @@
  * Starting the program, with the relay between it and the caller's terminal or pipes.
  *
  * Where standard output or error is a terminal the program gets a terminal of its own (a pty) in a
- * session of its own; otherwise pipes, in a process group of its own, which is put in the
- * foreground of the terminal if we were. Either way a signal reaches it once: from the terminal, or
+ * session of its own; otherwise it is in a process group of its own, which is put in the foreground
+ * of the terminal if we were. A pipe is replaced by a pipe; what is neither is the caller's own
+ * (redirect.h). Either way a signal reaches it once: from the terminal, or
  * from us.
  */
 #ifndef WTI_COLLECT_LAUNCH_H
@@ -20,6 +21,7 @@
 #include <wheeltap/err.h>
 
 #include "monitor.h"
+#include "redirect.h"
 #include "relay.h"
 
 struct wti_launch {
@@ -37,13 +39,15 @@ struct wti_launch {
 	/* Out. */
 	pid_t pid; /* of the program; 0 until the monitor has told */
 	pid_t monitor_pid;
-	pid_t relay_pid; /* 0: there is none */
+	pid_t relay_pid;    /* 0: there is none */
+	bool relay_is_idle; /* it passes nothing on, and ends with us */
 	bool pty;
 	int terminal; /* the controlling terminal whose foreground we share; -1: none */
 	int news;     /* struct wti_monitor_news */
 	int life;     /* the relay knows by its end that we are dead */
 	int gate;     /* where the program waits; -1: nowhere, or not any more */
 	struct wti_relay_page *page;
+	struct wti_redirect redirects[2]; /* standard output and error */
 	struct wti_monitor_news first; /* that the program was started: to be heard like others */
 	char unrelayed[160]; /* why the program has the caller's own output; empty if it has not */
 };

@@ -205,9 +205,11 @@ static void tell_stranger(struct wti_recorder *recorder, struct wti_tree_node *n
 	outcome->stranger_count++;
 }
 
-static bool is_untold(const struct wti_tree_node *node, bool all)
+static bool is_untold(struct wti_recorder *recorder, struct wti_tree_node *node, bool all)
 {
-	return !node->joined && !node->told && (node->gone || all);
+	if (node->joined || node->told)
+		return false;
+	return all || (node->gone && !wti_tree_is_undecided(&recorder->tree, node));
 }
 
 /* Processes that have our variable and may not join say so. */
@@ -226,13 +228,13 @@ static void tell_strangers(struct wti_recorder *recorder, bool all)
 	bool any = false;
 
 	for (size_t i = 0; i < recorder->tree.count; i++)
-		any |= is_untold(&recorder->tree.nodes[i], all);
+		any |= is_untold(recorder, &recorder->tree.nodes[i], all);
 	if (any) /* what they said before they went may still be waiting */
 		receive(recorder);
 	for (size_t i = 0; i < recorder->tree.count; i++) {
 		struct wti_tree_node *node = &recorder->tree.nodes[i];
 
-		if (is_untold(node, all))
+		if (is_untold(recorder, node, all))
 			tell_stranger(recorder, node);
 	}
 }

@@ -417,6 +417,18 @@ static void take_back(struct wti_recorder *recorder)
 	wti_runfile_abandon(&recorder->runfile);
 }
 
+static void keep_redirected(struct wti_recorder *recorder)
+{
+	int fd = -1;
+
+	if (!recorder->launch.unrelayed[0])
+		fd = openat(recorder->runfile.folder_fd, "console.log",
+			    O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	wti_redirects_keep(recorder->launch.redirects, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
 static int finish(struct wti_recorder *recorder, struct wt_err *err)
 {
 	struct wti_record_outcome *outcome = recorder->outcome;
@@ -434,6 +446,7 @@ static int finish(struct wti_recorder *recorder, struct wt_err *err)
 			*err = recorder->refusal;
 		return recorder->refusal.code;
 	}
+	keep_redirected(recorder);
 	wti_describe_outcome(recorder);
 	if (write_last(recorder, &later) && !outcome->trouble[0])
 		snprintf(outcome->trouble, sizeof(outcome->trouble), "%.250s", later.message);
@@ -515,6 +528,7 @@ int wti_record_run(const struct wti_record_options *options, struct wti_record_o
 	recorder->session.listener = recorder->session.knocker = -1;
 	recorder->launch.news = recorder->launch.life = -1;
 	recorder->launch.terminal = recorder->launch.gate = -1;
+	recorder->launch.redirects[0].fd = recorder->launch.redirects[1].fd = -1;
 	recorder->ring_bytes = ring_bytes_of(options);
 	recorder->start_real_ns = wti_clock_ns(CLOCK_REALTIME);
 	sigprocmask(SIG_SETMASK, NULL, &recorder->old_mask);

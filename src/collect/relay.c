@@ -275,6 +275,8 @@ static int progress(struct relay_state *state)
 		ended &= state->pumps[i].ended;
 	}
 	pthread_mutex_unlock(&state->lock);
+	if (!state->pump_count) /* here only to end the session for a recorder that is killed */
+		return state->recorder_dead ? 2 : 1;
 	return ended ? 2 : drained;
 }
 

@@ -34,15 +34,15 @@ struct wti_relay_page {
 struct wti_relay {
 	int out_from; /* the program's standard output: a pipe or the pty; -1: none */
 	int out_to;
-	int err_from; /* its standard error, where that is another pipe; -1: none */
-	int err_to;
-	int keys_from;               /* the terminal that keys come from; -1: none */
-	int keys_to;                 /* the pty */
-	int window;                  /* a terminal whose size the pty follows; -1: none */
-	int console;                 /* console.log; -1: not kept */
-	int life;                    /* ends when the recorder dies */
-	int held;                    /* kept open as long as the relay lives */
-	int ready;                   /* gets a byte when all is at work; ends without if it fails */
+	int err_from;  /* its standard error, where that is another pipe; -1: none */
+	int err_to;    /* with neither the relay only watches whether the recorder lives */
+	int keys_from; /* the terminal that keys come from; -1: none */
+	int keys_to;   /* the pty */
+	int window;    /* a terminal whose size the pty follows; -1: none */
+	int console;   /* console.log; -1: not kept */
+	int life;      /* ends when the recorder dies */
+	int held;      /* kept open as long as the relay lives */
+	int ready;     /* gets a byte when all is at work; ends without if it fails */
 	struct wti_session *session; /* to be ended for a recorder that cannot any more */
 	struct wti_relay_page *page;
 };

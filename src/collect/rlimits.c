@@ -170,22 +170,12 @@ bool wti_limits_python(const struct wti_limits *limits, char *ret_why, size_t by
 
 /* ---- Output --------------------------------------------------------------------------------- */
 
-bool wti_limits_relay(const struct wti_limits *limits, int fd, char *ret_why, size_t bytes)
+bool wti_limits_relay(const struct wti_limits *limits, char *ret_why, size_t bytes)
 {
-	struct stat st;
-
-	if (limits->given[RLIMIT_CPU].rlim_max != RLIM_INFINITY) {
-		snprintf(ret_why, bytes,
-			 "console.log is not kept: the limit of CPU time (ulimit -t) would end the "
-			 "relay");
-		return false;
-	}
-	if (limits->given[RLIMIT_FSIZE].rlim_cur == RLIM_INFINITY || fstat(fd, &st) ||
-	    !S_ISREG(st.st_mode))
+	if (limits->given[RLIMIT_CPU].rlim_max == RLIM_INFINITY)
 		return true;
 	snprintf(ret_why, bytes,
-		 "console.log is not kept: output goes to a file, whose size is limited (ulimit "
-		 "-f)");
+		 "console.log is not kept: the limit of CPU time (ulimit -t) would end the relay");
 	return false;
 }
 

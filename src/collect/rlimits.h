@@ -40,8 +40,8 @@ int wti_limits_check(const struct wti_limits *limits, struct wt_err *err);
 uint64_t wti_limits_ring_bytes(const struct wti_limits *limits, uint64_t wanted);
 /* False, and why, if a Python agent would take too much of what the program is allowed. */
 bool wti_limits_python(const struct wti_limits *limits, char *ret_why, size_t bytes);
-/* False, and why, if the program may write to this file only itself, or not through us for long. */
-bool wti_limits_relay(const struct wti_limits *limits, int fd, char *ret_why, size_t bytes);
+/* False, and why, if the program could not write through us for long. */
+bool wti_limits_relay(const struct wti_limits *limits, char *ret_why, size_t bytes);
 /* True if our own CPU time is nearly used up: after that the kernel kills us. */
 bool wti_limits_exhausted(const struct wti_limits *limits);
 /* What agents have said by WTI_STAYED_OUT bits, in words. */

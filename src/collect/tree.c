@@ -21,6 +21,7 @@
 
 #define NODES_MAX 65536
 #define NEW_PIDS_MAX 4096 /* more of them at once, or a wrap: list /proc instead */
+#define DEPTH_MAX 64      /* of ancestors that are looked at */
 #define PAUSE_NS_MIN 2000000ull
 #define PAUSE_NS_MAX 1000000000ull
 #define EXEC_NS 500000000ull               /* from exec to the agent's first word */
@@ -286,14 +287,68 @@ void wti_tree_root(struct wti_tree *tree, uint32_t pid, char *const *argv, bool 
 	wti_mask_command(argv, node->command, sizeof(node->command));
 }
 
+/* Nothing that could have been recorded. */
+static bool is_plain(const struct wti_tree_node *node)
+{
+	return !node->joined && !node->refused && !node->has_agent && !node->takes_part &&
+	       !node->copy && !node->is_python;
+}
+
+static bool is_below(const struct wti_tree *tree, const struct wti_tree_node *node,
+		     const struct wti_tree_node *top)
+{
+	const struct wti_tree_node *above = node;
+
+	for (int depth = 0; depth < DEPTH_MAX && above; depth++) {
+		above = find(tree, above->ppid);
+		if (above == top)
+			return true;
+	}
+	return false;
+}
+
+/* Those that a script had started and waited for before it became the program that has joined. */
+static void forget_helpers(struct wti_tree *tree, const struct wti_tree_node *top)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		struct wti_tree_node *node = &tree->nodes[i];
+
+		if (!node->told && is_plain(node) && is_below(tree, node, top) &&
+		    (node->gone || !wti_proc_is_alive(node->pid, node->start_time)))
+			node->told = node->gone = true;
+	}
+}
+
+bool wti_tree_is_undecided(struct wti_tree *tree, struct wti_tree_node *node)
+{
+	struct wti_tree_node *above = node->above ? &tree->nodes[node->above - 1] : node;
+
+	if (!is_plain(node))
+		return false;
+	if (node->above && !above->joined && !above->gone)
+		return true;
+	for (int depth = 0; depth < DEPTH_MAX; depth++) {
+		above = find(tree, above->ppid);
+		if (!above || above->joined)
+			return false;
+		if (!above->gone) {
+			node->above = (size_t)(above - tree->nodes) + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
 void wti_tree_joined(struct wti_tree *tree, uint32_t pid)
 {
 	struct wti_tree_node *node;
 
 	consider(tree, pid);
 	node = find(tree, pid);
-	if (node)
-		node->joined = true;
+	if (!node || node->joined)
+		return;
+	node->joined = true;
+	forget_helpers(tree, node);
 }
 
 void wti_tree_refused(struct wti_tree *tree, uint32_t pid, const char *command)

@@ -25,10 +25,11 @@ struct wti_tree_node {
 	uint64_t look_ns; /* when to look at it again */
 	uint64_t pause_ns;
 	uint64_t left_ns; /* when it was seen to take part no more; 0: never */
+	size_t above;     /* index + 1 of an ancestor that may still join; 0: not looked for */
 	bool is_root;     /* the program itself */
 	bool joined;
 	bool gone;
-	bool told;         /* that it was not followed */
+	bool told;         /* that it was not followed; or nobody needs to know */
 	bool has_agent;    /* as far as is known */
 	bool agent_seen;   /* in its memory, not only in its file */
 	bool takes_part;   /* its agent has the control page: it joins when it emits, or counts */
@@ -63,6 +64,12 @@ void wti_tree_root(struct wti_tree *tree, uint32_t pid, char *const *argv, bool 
 void wti_tree_joined(struct wti_tree *tree, uint32_t pid);
 /* A process said that it may not join. */
 void wti_tree_refused(struct wti_tree *tree, uint32_t pid, const char *command);
+/*
+ * True of a process that has gone while one above it may still join. A script that ends in exec
+ * starts others to find out what to become; when it has become that and joins, they were a part of
+ * starting it, and none of them is told as not followed.
+ */
+bool wti_tree_is_undecided(struct wti_tree *tree, struct wti_tree_node *node);
 /* Processes that are alive now, take part, and have not joined, as they have not emitted yet. */
 uint32_t wti_tree_guests(struct wti_tree *tree, uint64_t now_ns);
 /* Looks for new processes, and again at those that have not joined, ever less often. */

@@ -17,7 +17,8 @@
 #include "runjson.h"
 #include "trace/run_folder.h"
 
-enum { TAIL_BYTES = 1 << 16, EXIT_OF_EXCEPTION = 1 };
+/* The last of it may be the ends of two files (collect/redirect.c), of which one has no error. */
+enum { TAIL_BYTES = 1 << 20, EXIT_OF_EXCEPTION = 1 };
 
 /* ---- The exception -------------------------------------------------------------------------- */
 
@@ -161,7 +162,21 @@ static void find_thrown(struct thrown *ret, char *text, const char *directory)
 	}
 }
 
-static void add_thrown(struct wti_buf *out, const struct wti_run *run)
+/* Where standard error went if console.log cannot have any of it; NULL: it can. */
+static const char *unkept_errors(const struct wti_doc *root)
+{
+	const struct wti_doc *list = wti_doc_get(wti_doc_get(root, "console"), "redirected");
+
+	for (const struct wti_doc *one = list ? list->first : NULL; one; one = one->next) {
+		const char *stream = wti_doc_text(one, "stream");
+
+		if (stream && !strcmp(stream, "stderr") && wti_doc_count(one, "kept_bytes") < 0)
+			return wti_doc_text(one, "to");
+	}
+	return NULL;
+}
+
+static void add_thrown(struct wti_buf *out, const struct wti_run *run, const struct wti_doc *root)
 {
 	size_t bytes = run->directory ? strlen(run->directory) : 0;
 	struct thrown thrown = {0};
@@ -171,6 +186,11 @@ static void add_thrown(struct wti_buf *out, const struct wti_run *run)
 	if (text)
 		find_thrown(&thrown, text, run->directory);
 	free(text);
+	if (!*thrown.type && unkept_errors(root)) {
+		wti_textf(out, ", error output went to '%s' and was not recorded",
+			  unkept_errors(root));
+		return;
+	}
 	if (!*thrown.type)
 		return;
 	file = thrown.file;
@@ -203,15 +223,17 @@ bool wti_ended_early(const struct wti_run *run)
 
 static const char rest[] = "; what it would have done after that is not measured\n";
 
-static void add_failed(struct wti_buf *out, const struct wti_run *run, int64_t exit_status,
+static void add_failed(struct wti_buf *out, const struct wti_run *run, const struct wti_doc *root,
 		       int64_t step)
 {
+	int64_t exit_status = wti_doc_count(root, "exit_status");
+
 	wti_buf_text(out, "run failed");
 	add_step(out, step);
 	if (exit_status >= 0)
 		wti_textf(out, ": exit status %lld", (long long)exit_status);
 	if (exit_status == EXIT_OF_EXCEPTION)
-		add_thrown(out, run);
+		add_thrown(out, run, root);
 	wti_buf_text(out, rest);
 }
 
@@ -256,7 +278,7 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 	if (!strcmp(run->status, "finished"))
 		add_finished(out, step);
 	else if (!strcmp(run->status, "failed"))
-		add_failed(out, run, wti_doc_count(root, "exit_status"), step);
+		add_failed(out, run, root, step);
 	else if (!strcmp(run->status, "killed") || !strcmp(run->status, "interrupted"))
 		add_killed(out, run->status, wti_doc_count(root, "signal"), step);
 	else if (!strcmp(run->status, "running"))

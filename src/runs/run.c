@@ -30,6 +30,13 @@ void wti_run_release(struct wti_run *run)
 	*run = (struct wti_run){0};
 }
 
+static bool is_stream(const char *name)
+{
+	size_t bytes = strlen(name);
+
+	return bytes > 3 && !strcmp(name + bytes - 3, ".wt");
+}
+
 static char *last_part(const char *path)
 {
 	size_t bytes = strlen(path);
@@ -236,11 +243,9 @@ static bool find_named(const struct wti_front *front, const char *name, struct w
 /* A folder or file beside us that has the name of a run, such as the program or its data. */
 static bool is_no_run(const struct wti_run *run)
 {
-	size_t bytes = strlen(run->path);
-
 	if (run->is_folder)
 		return !run->has_json && !run->json_damage[0];
-	return bytes < 3 || strcmp(run->path + bytes - 3, ".wt") != 0;
+	return !is_stream(run->path);
 }
 
 static void take_named(const struct wti_front *front, const char *word, struct wti_run *run)
@@ -277,17 +282,16 @@ int wti_run_find(const struct wti_front *front, const char *word, struct wti_run
 	return 0;
 }
 
-static uint64_t bytes_below(int parent, const char *name, unsigned depth)
+static void add_below(int parent, const char *name, unsigned depth, struct wti_run_size *size)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
-	uint64_t bytes = 0;
 
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
-		return 0;
+		return;
 	}
 	while ((entry = readdir(dir))) {
 		struct stat st;
@@ -296,21 +300,25 @@ static uint64_t bytes_below(int parent, const char *name, unsigned depth)
 		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		if (S_ISREG(st.st_mode))
-			bytes += (uint64_t)st.st_size;
-		else if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
-			bytes += bytes_below(fd, entry->d_name, depth + 1);
+			size->disk_bytes += (uint64_t)st.st_size;
+		if (S_ISREG(st.st_mode) && !depth && is_stream(entry->d_name))
+			size->stream_bytes += (uint64_t)st.st_size;
+		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+			add_below(fd, entry->d_name, depth + 1, size);
 	}
 	closedir(dir);
-	return bytes;
 }
 
-uint64_t wti_run_bytes(const char *path)
+struct wti_run_size wti_run_size(const char *path)
 {
+	struct wti_run_size size = {0};
 	struct stat st;
 
 	if (!stat(path, &st) && S_ISREG(st.st_mode))
-		return (uint64_t)st.st_size;
-	return bytes_below(AT_FDCWD, path, 0);
+		size.stream_bytes = size.disk_bytes = (uint64_t)st.st_size;
+	else
+		add_below(AT_FDCWD, path, 0, &size);
+	return size;
 }
 
 const char *wti_format_moment(char out[32], int64_t ns)

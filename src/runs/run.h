@@ -53,8 +53,16 @@ int wti_runs_list(const struct wti_front *front, struct wti_run **ret_runs, size
 		  struct wt_err *err);
 void wti_runs_free(struct wti_run *runs, size_t count);
 
-/* Bytes of all files below a folder, symlinks not followed. */
-uint64_t wti_run_bytes(const char *path);
+/*
+ * What `size` and `on disk` mean, wherever they are printed: the bytes of all streams, as in
+ * run.json, and of all files of the run. Symlinks are not followed.
+ */
+struct wti_run_size {
+	uint64_t stream_bytes;
+	uint64_t disk_bytes;
+};
+
+struct wti_run_size wti_run_size(const char *path);
 /* "2026-03-01 12:30:00" in the zone of whoever looks; "-" for 0. */
 const char *wti_format_moment(char out[32], int64_t ns);
 

@@ -66,6 +66,10 @@ static void add_finding(struct wti_json *j, const struct wt_finding *f)
 	add_text(j, "actual", f->actual);
 	add_number(j, "first_step", f->first_step);
 	add_number(j, "last_step", f->last_step);
+	if (f->first_step >= 0) {
+		wti_json_key(j, "to_end");
+		wti_json_bool(j, f->is_to_end);
+	}
 	if (f->case_count) {
 		wti_json_key(j, "cases");
 		wti_json_u64(j, f->case_count);

@@ -20,6 +20,8 @@ struct wti_style {
 
 /* Facts, findings, tables; what has no title is for machines. Notes are left to the caller: they
  * belong on standard error. */
+/* When a finding was made: "steps 13-59, to the end; 188 of 236 checks failed". */
+void wti_show_when(struct wti_buf *out, const struct wt_finding *finding);
 /* The findings alone, a block each. */
 void wti_show_findings(struct wti_buf *out, const struct wt_result *result,
 		       const struct wti_style *style);

@@ -439,29 +439,34 @@ static void add_where(struct wti_buf *out, const struct wt_finding *f)
 	wti_buf_release(&where);
 }
 
-/* "step 2, to step 1200 (1,199 of 1,199)" */
-static void add_since(struct wti_buf *out, const struct wt_finding *f)
+void wti_show_when(struct wti_buf *out, const struct wt_finding *f)
 {
-	struct wti_buf since;
-	char text[32];
+	bool is_range = f->last_step > f->first_step;
+	char count[32], cases[32];
+
+	wti_buf_printf(out, "step%s %lld", is_range ? "s" : "", (long long)f->first_step);
+	if (is_range)
+		wti_buf_printf(out, "-%lld%s", (long long)f->last_step,
+			       f->is_to_end ? ", to the end" : "");
+	wti_format_count(count, f->count);
+	if (f->case_count > 1)
+		wti_buf_printf(out, "; %s of %s checks failed", count,
+			       wti_format_count(cases, f->case_count));
+	else if (f->count > 1)
+		wti_buf_printf(out, "; %s times", count);
+}
+
+static void add_when(struct wti_buf *out, const struct wt_finding *f)
+{
+	struct wti_buf when;
 
 	if (f->first_step < 0)
 		return;
-	wti_buf_init(&since, CELL_MAX);
-	wti_buf_printf(&since, "step %lld", (long long)f->first_step);
-	if (f->last_step > f->first_step)
-		wti_buf_printf(&since, ", last in step %lld", (long long)f->last_step);
-	if (f->count > 1 || f->case_count > 1) {
-		wti_buf_printf(&since, " (%s", wti_format_count(text, f->count));
-		if (f->case_count)
-			wti_buf_printf(&since, " of %s", wti_format_count(text, f->case_count));
-		else
-			wti_buf_text(&since, " times");
-		wti_buf_byte(&since, ')');
-	}
-	add_line(out, "since", wti_buf_cstr(&since));
-	wti_buf_inherit(out, &since);
-	wti_buf_release(&since);
+	wti_buf_init(&when, CELL_MAX);
+	wti_show_when(&when, f);
+	add_line(out, "when", wti_buf_cstr(&when));
+	wti_buf_inherit(out, &when);
+	wti_buf_release(&when);
 }
 
 static void add_finding(struct wti_buf *out, const struct wt_finding *f,
@@ -477,7 +482,7 @@ static void add_finding(struct wti_buf *out, const struct wt_finding *f,
 	wti_printable(out, f->title, strlen(f->title));
 	wti_buf_byte(out, '\n');
 	add_where(out, f);
-	add_since(out, f);
+	add_when(out, f);
 	add_line(out, "evidence", f->evidence);
 	add_line(out, "expected", f->expected);
 	add_line(out, "actual", f->actual);

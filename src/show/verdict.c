@@ -28,19 +28,14 @@ bool wti_verdict_any_fails(const struct wt_result *result, const char *fail_on)
 
 /* ---- Findings ------------------------------------------------------------------------------- */
 
-/* "WT-GRAD-001, told above: since step 2, 1,199 of 1,199" */
+/* "WT-GRAD-001, shown above: steps 2-1200, to the end; 1,199 of 1,199 checks failed" */
 static void add_told(struct wti_buf *out, const struct wt_finding *finding)
 {
-	char count[32], among[32];
-
-	wti_textf(out, "%s, told above", finding->code);
-	if (finding->first_step >= 0)
-		wti_textf(out, ": since step %lld", (long long)finding->first_step);
-	if (finding->last_step > finding->first_step)
-		wti_textf(out, ", last in step %lld", (long long)finding->last_step);
-	if (finding->case_count)
-		wti_textf(out, " (%s of %s)", wti_format_count(count, finding->count),
-			  wti_format_count(among, finding->case_count));
+	wti_textf(out, "%s, shown above", finding->code);
+	if (finding->first_step >= 0) {
+		wti_buf_text(out, ": ");
+		wti_show_when(out, finding);
+	}
 	wti_buf_byte(out, '\n');
 }
 

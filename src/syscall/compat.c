@@ -2,9 +2,13 @@
 /* Knows how the calls of i386 differ from those of x86_64. */
 #include "compat.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "described.h"
+
+/* Commands of fcntl64() for locks of large files: F_GETLK and the two behind it on x86_64. */
+enum { GETLK64 = 12, SETLKW64 = 14 };
 
 /* Arguments of 64 bits come in two, and others have another order or another unit. */
 enum shape {
@@ -13,6 +17,7 @@ enum shape {
 	OFFSET1,
 	RANGE2, /* 2 and 3, 4 and 5 */
 	PAGES5, /* argument 5 counts pages */
+	LOCKS,  /* argument 1 is one of three commands more */
 	OTHER,  /* no such call there */
 };
 
@@ -22,7 +27,31 @@ static const struct row {
 	const char *native;
 	enum shape shape;
 } rows[] = {
-	{"fcntl64", "fcntl", SAME},
+	{"fcntl64", "fcntl", LOCKS},
+	{"stat64", "stat", SAME},
+	{"lstat64", "lstat", SAME},
+	{"fstat64", "fstat", SAME},
+	{"fstatat64", "newfstatat", SAME},
+	{"ugetrlimit", "getrlimit", SAME},
+	{"_newselect", "select", SAME},
+	{"clock_gettime64", "clock_gettime", SAME},
+	{"clock_settime64", "clock_settime", SAME},
+	{"clock_getres_time64", "clock_getres", SAME},
+	{"clock_nanosleep_time64", "clock_nanosleep", SAME},
+	{"futex_time64", "futex", SAME},
+	{"ppoll_time64", "ppoll", SAME},
+	{"pselect6_time64", "pselect6", SAME},
+	{"utimensat_time64", "utimensat", SAME},
+	{"recvmmsg_time64", "recvmmsg", SAME},
+	{"mq_timedsend_time64", "mq_timedsend", SAME},
+	{"mq_timedreceive_time64", "mq_timedreceive", SAME},
+	{"rt_sigtimedwait_time64", "rt_sigtimedwait", SAME},
+	{"timerfd_gettime64", "timerfd_gettime", SAME},
+	{"timerfd_settime64", "timerfd_settime", SAME},
+	{"timer_gettime64", "timer_gettime", SAME},
+	{"timer_settime64", "timer_settime", SAME},
+	{"semtimedop_time64", "semtimedop", SAME},
+	{"sched_rr_get_interval_time64", "sched_rr_get_interval", SAME},
 	{"pread64", "pread64", OFFSET3},
 	{"pwrite64", "pwrite64", OFFSET3},
 	{"truncate64", "truncate", OFFSET1},
@@ -144,51 +173,6 @@ int wti_compat_number(uint32_t nr)
 	return row ? wti_call_number(WTI_ARCH_X86_64, row->native) : named->call;
 }
 
-/* Strings and bytes whose number is said are the same everywhere. */
-static bool is_plain(const struct wti_read *read)
-{
-	if (read->kind == WTI_READ_STRING)
-		return true;
-	return read->kind == WTI_READ_BYTES && read->length != WTI_LENGTH_FIXED &&
-	       read->length != WTI_LENGTH_BITS &&
-	       (read->length == WTI_LENGTH_POINTED || read->unit_bytes == 1);
-}
-
-/* Structures that are laid out alike: they were made when both were there. */
-static bool is_alike(uint32_t nr)
-{
-	static const char *const names[] = {"statx", "openat2", "io_uring_setup"};
-	const char *name = wti_call_name(WTI_ARCH_I386, nr);
-
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
-/* Whether all that the native call has read for it can be read for this one. */
-static bool is_readable(uint32_t nr, uint32_t native, size_t *ret_count)
-{
-	struct wti_read reads[WTI_READS_MAX];
-	size_t count = wti_call_reads(WTI_ARCH_X86_64, native, reads);
-
-	*ret_count = count;
-	for (size_t i = 0; i < count; i++)
-		if (!is_plain(&reads[i]) && !is_alike(nr))
-			return false;
-	return true;
-}
-
-uint16_t wti_compat_plan(uint32_t nr)
-{
-	int native = WTI_ARCH_HERE == WTI_ARCH_X86_64 ? wti_compat_number(nr) : -1;
-	size_t count = 0;
-
-	if (native < 0 || !is_readable(nr, (uint32_t)native, &count) || !count)
-		return 0;
-	return (uint16_t)(native + 1);
-}
-
 static uint64_t joined(const struct wti_syscall *call, unsigned low)
 {
 	return (uint32_t)call->args[low] | call->args[low + 1] << 32;
@@ -205,6 +189,8 @@ static void move_arguments(struct wti_syscall *call, enum shape shape)
 		call->args[3] = joined(call, 4);
 	} else if (shape == PAGES5) {
 		call->args[5] *= 4096;
+	} else if (shape == LOCKS && call->args[1] >= GETLK64 && call->args[1] <= SETLKW64) {
+		call->args[1] = call->args[1] - GETLK64 + F_GETLK;
 	}
 }
 
@@ -212,12 +198,9 @@ void wti_compat_translate(struct wti_syscall *call)
 {
 	int native = call->arch == WTI_ARCH_I386 ? wti_compat_number(call->nr) : -1;
 	const struct row *row;
-	size_t count;
 
 	if (native < 0)
 		return;
-	if (!is_readable(call->nr, (uint32_t)native, &count))
-		call->flags |= WTI_SYSCALL_UNREAD;
 	row = row_of(wti_call_name(WTI_ARCH_I386, call->nr));
 	move_arguments(call, row ? row->shape : SAME);
 	call->arch = WTI_ARCH_X86_64;

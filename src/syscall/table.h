@@ -84,6 +84,8 @@ enum wti_read_flags {
 	 * files and messages. A capture that keeps such things private leaves these out; of
 	 * WTI_READ_IOVEC and WTI_READ_MSGHDR only what iov_base points to is meant. */
 	WTI_READ_CONTENT = 4,
+	/* Pointers, and the entries of vectors and messages, are those of a 32-bit program. */
+	WTI_READ_NARROW = 8,
 };
 
 struct wti_read {

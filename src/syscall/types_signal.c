@@ -142,7 +142,7 @@ static const struct {
 	{SIGCHLD, &wti_flags_siginfo_child}, {SIGSEGV, &wti_flags_siginfo_segv},
 	{SIGBUS, &wti_flags_siginfo_bus},    {SIGFPE, &wti_flags_siginfo_fpe},
 	{SIGILL, &wti_flags_siginfo_ill},    {SIGTRAP, &wti_flags_siginfo_trap},
-	{SIGPOLL, &wti_flags_siginfo_poll},
+	{SIGPOLL, &wti_flags_siginfo_poll},  {SIGSYS, &wti_flags_siginfo_sys},
 };
 
 static void show_code(struct wti_show *show, int32_t signal, int32_t code)
@@ -169,6 +169,31 @@ static void show_child(struct wti_show *show, const uint8_t *at, int32_t code)
 		wti_say_signal(show, wti_get32(at + 24));
 	WTI_SHOW(show, ", si_utime=%lld, si_stime=%lld}", (long long)wti_get64(at + 32),
 		 (long long)wti_get64(at + 40));
+}
+
+/* The call that a filter, or the program's own dispatcher, has answered with the signal. */
+static void show_answered(struct wti_show *show, const uint8_t *at)
+{
+	static const struct {
+		uint32_t audit;
+		enum wti_arch arch;
+	} archs[] = {{0xc000003e, WTI_ARCH_X86_64},
+		     {0x40000003, WTI_ARCH_I386},
+		     {0xc00000b7, WTI_ARCH_AARCH64}};
+	uint32_t nr = wti_get32(at + 24), audit = wti_get32(at + 28);
+	const char *name = NULL;
+
+	for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++)
+		if (archs[i].audit == audit)
+			name = wti_call_name(archs[i].arch, nr);
+	WTI_SHOW(show, ", si_call_addr=");
+	wti_say_address(show, wti_get64(at + 16));
+	if (name)
+		WTI_SHOW(show, ", si_syscall=__NR_%s", name);
+	else
+		WTI_SHOW(show, ", si_syscall=%#x /* __NR_??? */", nr);
+	WTI_SHOW(show, ", si_arch=");
+	wti_say_enum(show, &wti_flags_siginfo_arch, audit);
 }
 
 /* The first 48 bytes of the kernel's siginfo_t: all that is used of it. */
@@ -206,6 +231,8 @@ void wti_say_siginfo(struct wti_show *show, const uint8_t *at)
 		WTI_SHOW(show, ", si_addr=");
 		wti_say_address(show, wti_get64(at + 16));
 	}
+	if (code > 0 && signal == SIGSYS)
+		show_answered(show, at);
 	WTI_SHOW(show, "}");
 }
 

@@ -255,6 +255,13 @@ def test_stat_training_steps(b: Bench) -> None:
     assert "steps" not in b.run("stat", "--json", b.trace("spans")).json()["tables"]
 
 
+def test_stat_closure(b: Bench) -> None:
+    """What an optimizer's closure computes is forward and backward; what a data set or backward() computes stays theirs."""
+    rows = b.run("stat", "--json", b.trace("closure")).json()["tables"]["steps"]
+    assert {row["part"]: row["total_ns"] for row in rows} == {"whole step": 2_000_000, "data wait": 200_000, "forward": 800_000,
+                                                              "backward": 400_000, "optimizer": 400_000, "other": 200_000}, rows
+
+
 def test_stat_samples_a_second(b: Bench) -> None:
     """By the rows of the batches that were trained on; not those of an evaluation, and not guessed."""
     speed = lambda name: b.run("stat", "--json", b.trace(name)).json()["tables"]["speed"]  # noqa: E731

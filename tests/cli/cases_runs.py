@@ -50,6 +50,19 @@ def test_ls(b: Bench) -> None:
     assert b.run("ls", "--names").out == "c\nb\na\n"
 
 
+def test_sizes(b: Bench) -> None:
+    """The same two for one run wherever they are printed: all streams, and all files."""
+    run = b.make_run("a", start="2026-01-01T00:00:00Z")
+    (run / "console.log").write_text("x" * 5000)
+    (run / "blobs").mkdir()
+    (run / "blobs" / "one.wt").write_bytes(bytes(7000))
+    row, = b.run("ls", "--json").json()["tables"]["runs"]
+    said = b.run("info", "--json", "a").json()
+    files = [f for f in run.rglob("*") if f.is_file()]
+    assert row["bytes"] == said["bytes"] == sum(f.stat().st_size for f in run.glob("*.wt")), (row, said["bytes"])
+    assert row["disk_bytes"] == said["disk_bytes"] == sum(f.stat().st_size for f in files), (row, said)
+
+
 def test_ls_without_runs(b: Bench) -> None:
     said = b.run("ls")
     assert said.out == "" and "no runs" in said.err
@@ -119,6 +132,7 @@ FAKE = """#!/usr/bin/python3
 import sys
 sys.version_info = {version!r}
 sys.implementation.name = {name!r}
+sys.executable = sys.argv[0]
 exec(sys.argv[sys.argv.index("-c") + 1])
 """
 
@@ -136,7 +150,7 @@ def test_env_interpreters(b: Bench) -> None:
         "python3.10": FAKE.format(version=(3, 10, 0), name="pypy"),
         "python3.11": "#!/bin/sh\necho hello\n",
         "python3.12": f"#!/bin/sh\necho $$ >{b.folder}/hanging; /bin/sleep 1000; /bin/sleep 1000\n",
-        "python3.7": "#!/bin/sh\nexit 3\n",
+        "python3.7": "#!/bin/sh\nexec /bin/cat\n",
         "python3.8": "#!/nowhere/sh\n",
         "python3.5": "#!/bin/sh\nexec /usr/bin/yes\n",
     }
@@ -149,12 +163,15 @@ def test_env_interpreters(b: Bench) -> None:
     (folder / "python3.3").write_text("not executable")
     tables = b.run("env", "--json", env={"PATH": str(folder)}, code=None).json()["tables"]
     rows = {row["name"]: (row["state"], row["detail"]) for row in tables["features"] if row["group"] == "interpreter"}
+    scripts = rows.pop("scripts")
+    assert scripts == ("limited", "1 start no interpreter here: python3.7"), scripts
+    fakes.pop("python3.7")
     assert sorted(rows) == sorted(fakes), rows
     assert {name for name, row in rows.items() if row[0] == "ok"} == {"python3.9", "python3.13"}, rows
     assert all(detail.startswith(f"{folder}/{name}: ") for name, (_, detail) in rows.items()), rows
     for name, words in {"python3.9": "CPython 3.9.2", "python2.7": "2.7.18 is not supported", "python3.6": "3.6.15 is not supported",
                         "python3.14": "3.14.0 is not supported", "python3.10": "pypy 3.10.0 is not supported",
-                        "python3.11": "not a Python interpreter", "python3.12": "no answer within", "python3.7": "not a Python interpreter",
+                        "python3.11": "not a Python interpreter", "python3.12": "no answer within",
                         "python3.8": "cannot be run", "python3.5": "not a Python interpreter"}.items():
         assert words in rows[name][1], (name, rows[name])
     bad = {name for name, row in rows.items() if row[0] != "ok"}
@@ -165,6 +182,26 @@ def test_env_interpreters(b: Bench) -> None:
         (folder / name).unlink()
     rest = b.run("env", "--json", env={"PATH": str(folder)}, code=None).json()["tables"]["features"]
     assert ("python", "missing") in {(row["name"], row["state"]) for row in rest}, rest
+
+
+def test_env_wrappers(b: Bench) -> None:
+    """A script that starts an interpreter is none: what it starts is listed, once, under its own path."""
+    folder = b.folder / "bin"
+    folder.mkdir()
+    (b.folder / "start").write_text('#!/bin/sh\nexec /usr/bin/python3 "$@"\n')
+    (b.folder / "start").chmod(0o755)
+    for name in ("python", "python3", "python3.11"):
+        (folder / name).write_text(f'#!/bin/sh\nexec {b.folder}/start "$@"\n')
+        (folder / name).chmod(0o755)
+    for name in ("python3.8", "python3.9"):
+        (folder / name).write_text("#!/bin/sh\necho not installed >&2\nexit 127\n")
+        (folder / name).chmod(0o755)
+    features = b.run("env", "--json", env={"PATH": f"{folder}:/usr/bin"}, code=None).json()["tables"]["features"]
+    rows = [row for row in features if row["group"] == "interpreter"]
+    assert [row["detail"].split(":")[0] for row in rows].count("/usr/bin/python3") == 1, rows
+    assert not any(str(b.folder) in row["detail"] for row in rows), rows
+    assert [row["detail"] for row in rows if row["name"] == "scripts"] == \
+        ["2 start no interpreter here: python3.8, python3.9"], rows
 
 
 def test_json_everywhere(b: Bench) -> None:

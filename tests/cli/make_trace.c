@@ -468,6 +468,34 @@ static void make_unknown_batches(void)
 	train_without_loader(0);
 }
 
+/*
+ * Two whole steps of 1 ms, in which the optimizer calls a closure twice: forward 200 us and
+ * backward 100 us of it, in which a piece of the model is computed once more. Before that, a batch
+ * is loaded in 100 us, for which a module is called.
+ */
+static void make_closure(void)
+{
+	begin_training();
+	for (int i = 0; i < 3; i++) {
+		double at = 1000 * i;
+
+		context_int(1, at, 9, i);
+		call(at, 1, 2, 0);
+		forward(at + 20, at + 80, 0, 0);
+		call_over(at + 100, 1);
+		call(at + 100, 7, 8, 0);
+		for (int j = 0; j < 2; j++) {
+			double turn = at + 150 + 350 * j;
+
+			forward(turn, turn + 200, GRAD | OUTERMOST, 13);
+			call(turn + 200, 5, 6, 0);
+			forward(turn + 220, turn + 260, GRAD, 0);
+			call_over(turn + 300, 5);
+		}
+		call_over(at + 900, 7);
+	}
+}
+
 /* A worker that loads for 300 us of its life. */
 static void worker(double from_us)
 {
@@ -515,6 +543,7 @@ static const struct {
 	{"watermarks", make_watermarks},
 	{"tensors", make_tensors},
 	{"training", make_training},
+	{"closure", make_closure},
 	{"own_batches", make_own_batches},
 	{"unknown_batches", make_unknown_batches},
 	{"worker1", make_worker1, 201, 100},

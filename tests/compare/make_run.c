@@ -3,9 +3,10 @@
  * Writes a run of one process with a few system calls, for what real programs cannot be asked to
  * give: lost events, another architecture.
  *
- *	make_run FOLDER [lost|aarch64|empty|values STEP]
+ *	make_run FOLDER [lost|aarch64|empty|values STEP|trains STEPS|says STEPS]
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,48 @@ static void write_values(int late)
 	}
 }
 
-static void write_run(const char *what, int late)
+enum { STEP = 1, STAGE = 2, FORWARD = 3, BACKWARD = 4, TORCH = 5, NN = 6 };
+
+static void say_step(int step)
+{
+	add(WT_KIND_CONTEXT, (uint64_t[32]){STEP, WT_VALUE_TYPE_INT, (uint64_t)step}, "", 0);
+}
+
+static void call(uint64_t callee, uint64_t module)
+{
+	uint64_t values[32] = {0};
+
+	values[WT_CALL_BEGIN_FIELD_CALLEE] = callee;
+	values[WT_CALL_BEGIN_FIELD_MODULE] = module;
+	add(WT_KIND_CALL_BEGIN, values, "", 0);
+	add(WT_KIND_CALL_END, (uint64_t[32]){callee}, "", 0);
+}
+
+/* As the Python agent writes a training: it counts steps where they end, unless the program says
+ * where they begin. */
+static void write_training(int steps, bool is_said)
+{
+	static const char *const strings[] = {
+		"step", "stage", "Linear.forward", "Tensor.backward", "torch", "torch.nn"};
+
+	for (uint32_t i = 0; i < sizeof(strings) / sizeof(*strings); i++)
+		must(wt_writer_string(out, i + 1, strings[i], strlen(strings[i])));
+	say_step(0);
+	add(WT_KIND_CONTEXT, (uint64_t[32]){STAGE, WT_VALUE_TYPE_TEXT}, "init", 4);
+	open_file(WTI_ARCH_X86_64, "/data/before");
+	for (int step = 0; step < steps; step++) {
+		if (is_said)
+			say_step(step + 1);
+		call(FORWARD, NN);
+		call(BACKWARD, TORCH);
+		open_file(WTI_ARCH_X86_64, "/data/step");
+		if (!is_said)
+			say_step(step + 1);
+	}
+	open_file(WTI_ARCH_X86_64, "/data/after");
+}
+
+static void write_run(const char *what, int number)
 {
 	enum wti_arch arch = strcmp(what, "aarch64") ? WTI_ARCH_X86_64 : WTI_ARCH_AARCH64;
 	uint64_t task[32] = {PID, PID, 0, WT_TASK_PROGRAM}, lost[32] = {WT_LOST_RING_FULL, 0, 7};
@@ -84,7 +126,9 @@ static void write_run(const char *what, int late)
 	if (!strcmp(what, "lost"))
 		add(WT_KIND_LOST, lost, "", 0);
 	if (!strcmp(what, "values"))
-		write_values(late);
+		write_values(number);
+	if (!strcmp(what, "trains") || !strcmp(what, "says"))
+		write_training(number, !strcmp(what, "says"));
 	add(WT_KIND_TASK_END, end, "", 0);
 }
 
@@ -95,7 +139,9 @@ int main(int argc, char **argv)
 	char path[4096];
 
 	if (argc < 2 || mkdir(argv[1], 0700)) {
-		fprintf(stderr, "usage: make_run FOLDER [lost|aarch64|empty|values STEP]\n");
+		fprintf(stderr,
+			"usage: make_run FOLDER [lost|aarch64|empty|values STEP|trains STEPS|"
+			"says STEPS]\n");
 		return 2;
 	}
 	wt_writer_options_init(&options);

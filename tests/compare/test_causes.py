@@ -115,6 +115,21 @@ class Causes(Case):
         self.learn(*program, "vwmwwu")
         self.assertEqual(self.check(*program, "gwwrfv"), [])
 
+    def test_random_names_with_other_permissions(self) -> None:
+        """As git makes objects: looked for in a folder that is not there yet, made for all to read, and renamed."""
+        program = self.script("import os, shutil, sys\nshutil.rmtree('objects', ignore_errors=True)\nname = 'objects/tmp_obj_' + sys.argv[1]\n"
+                              "for _ in range(2):\n    try:\n        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o444))\n"
+                              "        break\n    except FileNotFoundError:\n        os.mkdir('objects')\nos.rename(name, 'objects/it')\n")
+        self.learn(*program, "WhbPrR")
+        for word in ("rDd5BW", "abcdef", "142089"):
+            self.assertEqual(self.check(*program, word), [])
+
+    def test_files_that_are_not_synced(self) -> None:
+        program = ("import os\ndef put(name):\n    fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)\n    os.write(fd, b'x')\n    os.fsync(fd)\n"
+                   "os.makedirs('sub', exist_ok=True)\nput('a.txt')\nput('sub/b')\nput('c.log')\n")
+        self.learn(*self.script(program))
+        self.found("'$CWD/a.txt' is not synced any more", *self.script(program.replace("    os.fsync(fd)\n", "")))
+
     def test_an_edited_source(self) -> None:
         """That the program is longer than it was is a note; what it does is what counts."""
         program = self.script("open('out', 'w').write('x')\n")
@@ -173,7 +188,7 @@ class Causes(Case):
         golden = self.bench.folder / "goldens" / "it.toml"
         text = golden.read_text()
         self.assertIn('[program."$CWD/bin/gzip"]', text)
-        text = text.replace("format = 2", "format = 1").replace('[program."$CWD/bin/gzip"]', "[program.gzip]")
+        text = text.replace("format = 3", "format = 1").replace('[program."$CWD/bin/gzip"]', "[program.gzip]")
         golden.write_text(text.replace("execute $CWD/bin/gzip", "execute gzip"))
         self.assertEqual(self.check(*program), [])
 
@@ -204,6 +219,60 @@ class Causes(Case):
         runs = [str(self.bench.record(*self.build("-O1"), cwd=self.here)) for _ in range(LEARN_RUNS)]
         done = self.bench.call("golden", "add", "it", *runs)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_build_in_parallel(self) -> None:
+        """That children run at once is seen where they ran one after the other; where they do, it may vary."""
+        self.learn_builds()
+        self.found("process 'make' runs 2 children at once", *self.build("-O1"), "-j2")
+        shutil.rmtree(self.bench.folder / "goldens")
+        runs = [str(self.bench.record(*self.build("-O1"), "-j2", cwd=self.here)) for _ in range(LEARN_RUNS)]
+        self.assertEqual(self.bench.call("golden", "add", "it", *runs).returncode, 0)
+        self.assertEqual(self.check(*self.build("-O1"), "-j2"), [])
+
+    def test_children(self) -> None:
+        """How they end, which umask they have, in which order they are started, and what follows from that."""
+        (self.here / "words").write_text("one\ntwo\nthree\n")
+        script = "umask 022\nsort words >a\ngrep -q two words\nwc a >b\ncut -c1 a | tr a b >c\ncp a d; chmod 600 d\n"
+        self.learn(*self.shell(script))
+        self.assertEqual(self.check(*self.shell(script)), [])
+        for before, after, words in (("umask 022", "umask 077", "process 'sh' has umask 0077 instead of 0022"),
+                                     ("umask 022\n", "", "process 'sh' does not set its umask any more (0022 before)"),
+                                     ("-q two", "-q four", "process 'sh > grep' ends with status 1 once instead of never"),
+                                     ("cut -c1 a", "sh -c 'kill -9 $$' | cut -c1 a", "'sh > sh'"),
+                                     ("sort words >a\ngrep -q two words\n", "grep -q two words\nsort words >a\n", "another order"),
+                                     ("wc a >b\n", "wc a >b & wait\n", "another order"),
+                                     ("wc a >b\n", "wc a >b & ls a >/dev/null; wait\n", "'sh > ls'"),
+                                     ("; chmod 600 d", "", "'sh > chmod'"),
+                                     ("cp a d", "ln -f a d", "starts 'sh > ln' instead of 'sh > cp'")):
+            with self.subTest(after or before):
+                self.clear()
+                self.found(words, *self.shell(script.replace(before, after)))
+
+    def clear(self) -> None:
+        for name in "abcd":
+            (self.here / name).unlink(missing_ok=True)
+
+    def test_files_that_belong_together(self) -> None:
+        """One cause that shows in several files: numbered files, a folder, a copy, what is read to be written, the code for it."""
+        program = ("import os, shutil, tempfile\nshutil.rmtree('out', ignore_errors=True)\nos.mkdir('out')\n"
+                   "for i in range(3):\n    fd = os.open(f'out/m{i}.tmp', os.O_WRONLY | os.O_CREAT, 0o600)\n    os.write(fd, open('program.py', 'rb').read(64))\n"
+                   "    os.close(fd)\n    os.rename(f'out/m{i}.tmp', f'out/m{i}')\n"
+                   "os.chmod('out/m0', 0o640)\nshutil.copy('out/m0', 'copy')\nwork = tempfile.mkdtemp()\nopen(work + '/x', 'w').close()\n"
+                   "shutil.copyfile('out/m1', work + '/y')\nshutil.rmtree(work)\nshutil.copyfile('out/m2', 'last')\nos.rename('last', 'final')\n"
+                   "for name in ('copy', 'final'):\n    os.unlink(name)\n")
+        self.learn(*self.script(program))
+        self.assertEqual(self.check(*self.script(program)), [])
+        for before, after, words in (("    os.rename(f'out/m{i}.tmp', f'out/m{i}')\n", "",
+                                      "'$CWD/out/m0' is written in place"),
+                                     ("0o640", "0o644", "'$CWD/out/m0' gets permissions 0644 instead of 0640"),
+                                     ("shutil.rmtree(work)\n", "", "is left behind"),
+                                     ("shutil.copyfile('out/m2', 'last')", "os.symlink('out/m2', 'last')", "symbolic link"),
+                                     ("work = ", "import socket; socket.socket().connect_ex(('127.0.0.1', 9))\nwork = ", "'127.0.0.1:9'")):
+            with self.subTest(after or before):
+                changed = program.replace(before, after)
+                if "in place" in words:
+                    changed = changed.replace("f'out/m{i}.tmp'", "f'out/m{i}'")
+                self.found(words, *self.script(changed))
 
     def test_names_that_vary_in_a_gate(self) -> None:
         """A gate compares with a golden as `golden check` does."""

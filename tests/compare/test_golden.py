@@ -11,11 +11,12 @@ import os
 import re
 import subprocess
 import sys
+import time
 import unittest
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import PATIENCE, Case, need_system_calls, work_folder
+from harness import ENVIRONMENT, PATIENCE, Case, need_system_calls, work_folder
 
 SEEDED = ""
 MAKE_RUN = ""
@@ -288,6 +289,44 @@ class Golden(Case):
         self.refused(3, "has no system calls", "check", "x", str(self.bench.folder / "made-empty"))
         self.refused(3, "recorded on aarch64", "check", "x", self.made("aarch64"))
         self.assertEqual(self.bench.call("golden", "check", "x", good).returncode, 0)
+
+    def test_steps_are_counted_where_they_end_or_begin(self) -> None:
+        """An agent that counts the ends of steps, and a program that says where they begin, have as many steps as were made."""
+        gate = self.bench.folder / "gate.toml"
+        gate.write_text('[[gate]]\ntype = "expression"\nexpression = "steps == 5"\n\n'
+                        '[[gate]]\ntype = "count"\ncall = "openat"\nper = "step"\nmin = 1\nmax = 1\n')
+        for what in ("trains", "says"):
+            with self.subTest(what):
+                run = str(self.bench.folder / f"made-{what}")
+                subprocess.run([MAKE_RUN, run, what, "5"], check=True, timeout=PATIENCE)
+                self.assertEqual(self.bench.call("golden", "add", what, run).returncode, 0)
+                text = (self.bench.folder / "goldens" / f"{what}.toml").read_text()
+                self.assertIn("\nsteps = 5\n", text)
+                of = dict(re.findall(r'\[file."/data/(\w+)"\]\n((?:[^\n]+\n)+)', text))
+                self.assertIn("openat = { total = 5, step = 1 }", of["step"])
+                self.assertIn("openat = 1\n", of["before"])
+                self.assertIn("openat = 1\n", of["after"])
+                done = self.bench.call("gate", "-c", str(gate), run)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_files_that_were_open_before_are_known(self) -> None:
+        """Of a program that is attached to, a file that it opened before is changed where it stands."""
+        folder = work_folder(self.bench)
+        program = ("import os, sys\nout = os.open('log.txt', os.O_WRONLY | os.O_CREAT | os.O_APPEND)\nprint('ready', flush=True)\n"
+                   "sys.stdin.readline()\nos.write(out, b'more')\nos.close(out)\n")
+        run = self.bench.folder / "attached"
+        with subprocess.Popen(["/usr/bin/python3", "-c", program], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as it:
+            assert it.stdin and it.stdout
+            it.stdout.readline()
+            with subprocess.Popen([self.bench.wheeltap, "record", "--syscalls", "--attach", str(it.pid), "-o", str(run)], cwd=folder,
+                                  stderr=subprocess.PIPE, env=ENVIRONMENT) as recorder:
+                until = time.monotonic() + PATIENCE
+                while "task" not in self.bench.call("view", str(run), "--kind", "task").stdout and time.monotonic() < until:
+                    time.sleep(0.05)
+                it.communicate(b"\n", timeout=PATIENCE)
+                recorder.communicate(timeout=PATIENCE)
+        self.assertEqual(self.bench.call("golden", "add", "seeded", str(run)).returncode, 0)
+        self.assertIn('[file."$CWD/log.txt"]\nchanged = 1\nwritten_bytes = 4\n', self.text())
 
     def test_other_selection_of_calls_is_not_compared(self) -> None:
         self.learn(count=1)

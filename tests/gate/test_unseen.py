@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -198,6 +199,7 @@ class OtherDoors(Unseen):
             self.expect(run, OUTSIDE, "held")
             self.expect(run, NO_NETWORK, "held")
             self.expect(self.record("write32", "link/b", backend=backend), OUTSIDE, "violated", "really")
+            self.expect(self.record("send32", backend=backend), NO_NETWORK, "violated", "127.0.0.1:9")
 
     def test_unknown_numbers(self) -> None:
         """Numbers that no table has are calls like others: in the trace, its exports and its counts."""
@@ -226,6 +228,84 @@ class OtherDoors(Unseen):
                 self.assertIn(call, text)
             # What a script calls itself is not on its stack: its interpreter's name is there instead.
             self.assertRegex(text, r'execve\("./script", \[("script"|0x[0-9a-f]+), "three"\], ')
+
+
+NO_CONNECT = '[[gate]]\nname = "it"\ntype = "count"\ncall = "connect"\nmax = 0\nmay_be_absent = true\n'
+
+
+class NotLetThrough(Unseen):
+    """Calls that come to nothing: a filter of the program's own answers them, or a signal ends them. They were tried."""
+
+    def test_own_filter(self) -> None:
+        """All calls, and only some by a filter of ours, which comes after the program's."""
+        for backend in BACKENDS:
+            for options in ((), ("--syscalls=%network",)):
+                for how in ("errno", "trap", "kill", "kill-thread", "notify"):
+                    run = self.record("filtered", how, backend=backend, options=options)
+                    self.expect(run, NO_CONNECT, "violated")
+                    if how == "kill-thread" and backend == "bpf":  # the address went with the thread
+                        self.expect(run, NO_NETWORK, "not_measured", "could not be read", "--backend ptrace")
+                    else:
+                        self.expect(run, NO_NETWORK, "violated", "127.0.0.1:9")
+
+    def test_trapped_calls_have_no_result(self) -> None:
+        """The kernel puts the registers back: what stands there is the number of the call."""
+        for backend in BACKENDS:
+            run = self.record("filtered", "trap", backend=backend)
+            text = self.bench.call("export", "--to", "strace", "-o", "-", run).stdout
+            self.assertRegex(text, r"connect\(3, .*\) += \?\n")
+            self.assertNotRegex(text, r"connect\(3, .*\) += \d")
+            self.assertRegex(text, r"SIGSYS \{si_signo=SIGSYS, si_code=SYS_SECCOMP, si_call_addr=0x\w+, si_syscall=__NR_connect, si_arch=AUDIT_ARCH_\w+\}")
+
+    def test_nothing_is_seen_twice(self) -> None:
+        """Behind a filter each call stops before it and again for ours."""
+        for backend in BACKENDS:
+            run = self.record("filtered", "errno", backend=backend, options=("--syscalls=socket,connect,close",))
+            text = self.bench.call("export", "--to", "strace", "-o", "-", run).stdout
+            for call in ("socket(", "connect("):
+                self.assertEqual(text.count(call), 1, text)
+
+    def full_port(self) -> int:
+        """A port at which nobody is let in any more."""
+        listener = socket.socket()
+        self.addCleanup(listener.close)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(3):
+            waiting = socket.socket()
+            self.addCleanup(waiting.close)
+            waiting.setblocking(False)
+            waiting.connect_ex(listener.getsockname())
+        port: int = listener.getsockname()[1]
+        return port
+
+    def test_killed_in_a_call(self) -> None:
+        port = self.full_port()
+        for backend in BACKENDS:
+            for number in (signal.SIGKILL, signal.SIGTERM):
+                run = self.record("killed", str(port), str(int(number)), backend=backend)
+                self.expect(run, NO_NETWORK, "violated", "127.0.0.1:")
+                self.expect(run, NO_CONNECT, "violated")
+
+    def test_not_waited_for(self) -> None:
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(8)
+            for backend in BACKENDS:
+                run = self.record("later", str(listener.getsockname()[1]), backend=backend)
+                self.expect(run, NO_NETWORK, "violated", "127.0.0.1:")
+
+    def test_untraced_child(self) -> None:
+        """BPF follows it all the same; a tracer cannot, and says so."""
+        for backend in BACKENDS:
+            for options in ((), ("--syscalls=%file,%desc",)):
+                run = self.record("untraced", "a", backend=backend, options=options)
+                if backend == "bpf":
+                    self.expect(run, NO_WRITE, "violated", "$CWD/a")
+                else:
+                    self.expect(run, NO_WRITE, "not_measured", "CLONE_UNTRACED", "--backend bpf")
+                run = self.record("untraced", "a", "ptraced", backend=backend, options=options)  # and so it is
+                self.expect(run, NO_WRITE, "violated", "$CWD/a")
 
 
 class Places(Unseen):

@@ -8,12 +8,21 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/io_uring.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -96,11 +105,42 @@ static void write32(char **words)
 	must(fd >= 0 && call32(WRITE32, fd, (long)low, 1) == 1, words[0]);
 	call32(CLOSE32, fd, 0, 0);
 }
+/* A message to somebody by a 32-bit call, whose structures are those of i386. */
+static void send32(char **words)
+{
+	enum { SOCKET32 = 359, SENDMSG32 = 370 };
+	struct message {
+		uint32_t name, name_bytes, parts, part_count, control, control_bytes, flags;
+		uint32_t part[2];
+		struct sockaddr_in to;
+	} *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT,
+		      -1, 0);
+	uint32_t at = (uint32_t)(uintptr_t)low;
+	long fd = call32(SOCKET32, AF_INET, SOCK_DGRAM, 0);
+
+	(void)words;
+	if (fd == -ENOSYS)
+		exit(77);
+	must(low != MAP_FAILED && fd >= 0, "socket");
+	*low = (struct message){.name = at + (uint32_t)offsetof(struct message, to),
+				.name_bytes = sizeof(low->to),
+				.parts = at + (uint32_t)offsetof(struct message, part),
+				.part_count = 1,
+				.part = {at, 1},
+				.to = {.sin_family = AF_INET, .sin_port = htons(9)}};
+	low->to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	must(call32(SENDMSG32, fd, (long)at, 0) == 1, "sendmsg");
+}
 #else
 static void write32(char **words)
 {
 	(void)words;
 	exit(77);
+}
+
+static void send32(char **words)
+{
+	write32(words);
 }
 #endif
 
@@ -198,6 +238,162 @@ static void send_unconnected(char **words)
 		must(sendto(fd, "x", 1, 0, (struct sockaddr *)&to, sizeof(to)) == 1, "sendto");
 }
 
+/* ---- Calls that are not let through, or not finished ------------------------------------------
+ */
+
+static void try_connect(void)
+{
+	struct sockaddr_in to = somewhere(9);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	must(fd >= 0, "socket");
+	connect(fd, (struct sockaddr *)&to, sizeof(to));
+	close(fd);
+}
+
+/* A filter that answers connect() so, and the descriptor through which it asks, if it asks. */
+static int answer_connect(uint32_t action)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
+	bool asks = action == SECCOMP_RET_USER_NOTIF;
+	long fd;
+
+	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl");
+	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		     asks ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0, &program);
+	if (fd < 0)
+		exit(77);
+	return (int)fd;
+}
+
+static void *connect_beside(void *opaque)
+{
+	(void)opaque;
+	try_connect();
+	return NULL;
+}
+
+/* Says EPERM to who asks, instead of the kernel. */
+static void *answer(void *opaque)
+{
+	int fd = *(int *)opaque;
+	struct seccomp_notif asked;
+	struct seccomp_notif_resp said = {.error = -EPERM};
+
+	memset(&asked, 0, sizeof(asked));
+	must(!ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &asked), "SECCOMP_IOCTL_NOTIF_RECV");
+	said.id = asked.id;
+	must(!ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &said), "SECCOMP_IOCTL_NOTIF_SEND");
+	return NULL;
+}
+
+static void ignore(int number)
+{
+	(void)number;
+}
+
+static void connect_filtered(const char *how)
+{
+	pthread_t thread;
+	int fd;
+
+	if (!strcmp(how, "errno")) {
+		answer_connect(SECCOMP_RET_ERRNO | EPERM);
+	} else if (!strcmp(how, "trap")) {
+		signal(SIGSYS, ignore);
+		answer_connect(SECCOMP_RET_TRAP);
+	} else if (!strcmp(how, "kill")) {
+		answer_connect(SECCOMP_RET_KILL_PROCESS);
+	} else if (!strcmp(how, "kill-thread")) {
+		answer_connect(SECCOMP_RET_KILL_THREAD);
+		must(!pthread_create(&thread, NULL, connect_beside, NULL), "pthread_create");
+		pthread_join(thread, NULL);
+		return;
+	} else {
+		fd = answer_connect(SECCOMP_RET_USER_NOTIF);
+		must(!pthread_create(&thread, NULL, answer, &fd), "pthread_create");
+		try_connect();
+		pthread_join(thread, NULL);
+		return;
+	}
+	try_connect();
+}
+
+/* HOW: connects behind a filter of its own, in a child as that may be killed. */
+static void connect_behind_filter(char **words)
+{
+	pid_t child = fork();
+
+	must(child >= 0, "fork");
+	if (!child) {
+		connect_filtered(words[0]);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+/* PORT: connects and does not wait until that has come to anything. */
+static void connect_later(char **words)
+{
+	struct sockaddr_in to = somewhere(atoi(words[0]));
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	must(connect(fd, (struct sockaddr *)&to, sizeof(to)) && errno == EINPROGRESS, "connect");
+}
+
+/* Whether it sleeps in connect(); without a /proc that says so, after a while. */
+static bool is_connecting(pid_t pid)
+{
+	char path[64], text[16] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(text, sizeof(text), file))
+		sleep(1);
+	if (file)
+		fclose(file);
+	return !*text || strtol(text, NULL, 10) == SYS_connect;
+}
+
+/* PORT SIGNAL: kills a child that waits in connect(), as nobody there accepts. */
+static void kill_connecting(char **words)
+{
+	struct sockaddr_in to = somewhere(atoi(words[0]));
+	pid_t child = fork();
+
+	must(child >= 0, "fork");
+	if (!child) {
+		connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&to, sizeof(to));
+		_exit(1);
+	}
+	for (int calm = 0; calm < 5; usleep(20000))
+		calm = is_connecting(child) ? calm + 1 : 0;
+	kill(child, atoi(words[1]));
+	waitpid(child, NULL, 0);
+}
+
+/* FILE [ptraced]: written by a child that asks not to be traced, or to be and not to be. */
+static void write_untraced(char **words)
+{
+	long flags = CLONE_UNTRACED | (words[1] ? CLONE_PTRACE : 0);
+	long child = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+
+	must(child >= 0, "clone");
+	if (!child) {
+		int fd = open(words[0], O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+		_exit(fd < 0 || write(fd, "x", 1) != 1);
+	}
+	waitpid((pid_t)child, NULL, 0);
+}
+
 /* Calls that no kernel has. */
 static void call_unknown(char **words)
 {
@@ -244,13 +440,25 @@ static const struct {
 	int least; /* arguments */
 	void (*act)(char **words);
 } deeds[] = {
-	{"daemon", 2, leave_daemon},       {"uring", 0, make_uring},
-	{"write32", 1, write32},           {"write", 1, write_files},
-	{"write-in", 2, write_in},         {"own-link", 3, write_by_own_link},
-	{"mkdir", 1, make_folder},         {"remove", 1, remove_file},
-	{"inherited", 1, write_inherited}, {"passed", 1, write_passed},
-	{"send", 1, send_unconnected},     {"unknown", 1, call_unknown},
-	{"execute", 1, execute},           {"own-words", 0, execute_own_words},
+	{"daemon", 2, leave_daemon},
+	{"uring", 0, make_uring},
+	{"write32", 1, write32},
+	{"write", 1, write_files},
+	{"write-in", 2, write_in},
+	{"own-link", 3, write_by_own_link},
+	{"mkdir", 1, make_folder},
+	{"remove", 1, remove_file},
+	{"inherited", 1, write_inherited},
+	{"passed", 1, write_passed},
+	{"send", 1, send_unconnected},
+	{"unknown", 1, call_unknown},
+	{"execute", 1, execute},
+	{"own-words", 0, execute_own_words},
+	{"send32", 0, send32},
+	{"filtered", 1, connect_behind_filter},
+	{"later", 1, connect_later},
+	{"killed", 2, kill_connecting},
+	{"untraced", 1, write_untraced},
 };
 
 int main(int argc, char **argv)

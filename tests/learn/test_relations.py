@@ -19,6 +19,7 @@ from patience import PATIENCE  # noqa: E402
 PYTHON = "/usr/bin/python3"
 FAULTS = ["argument", "changes", "contain", "count", "data", "distinct", "every-step", "loss", "mode", "order", "output", "parts",
           "saved", "schedule"]
+ONE_LINE = ["every-step", "mode", "order", "schedule"]  # of the program differs
 GOOD = 3
 
 
@@ -78,6 +79,11 @@ def levels_are_no_faults(bench: Bench, pack: str, alarms: list[str]) -> list[str
     return failed
 
 
+def findings(bench: Bench, run: str, pack: str) -> list[str]:
+    done = subprocess.run([bench.wheeltap, "check", "--json", "-i", pack, run], stdout=subprocess.PIPE)
+    return [finding["title"] for finding in json.loads(done.stdout)["findings"]]
+
+
 def main() -> int:
     if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
         print("skipped: no torch for", PYTHON)
@@ -103,6 +109,10 @@ def main() -> int:
             print(f"{'ok' if own else 'NOT OK'} {fault}: {len(own)} of its own, {len(new)} in all", flush=True)
             if not own:
                 failed.append(fault)
+        for fault in ONE_LINE:
+            titles = findings(bench, bench.path(fault), pack)
+            print(f"{'ok' if len(titles) == 1 else 'NOT OK'} one line, one finding: {fault} {titles}", flush=True)
+            failed += [fault] if len(titles) != 1 else []
         # A finding gives 1, and suppressing what was found gives 0.
         if not failed:
             bench.run("check", "-i", pack, bench.path("order"), code=1)

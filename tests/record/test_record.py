@@ -531,6 +531,26 @@ class Followed(Recording):
         self.assertEqual(({t["exec"] for t in first}, {t["exec"] for t in second}), ({"0"}, {"1"}))
         self.assertEqual([t["marks"] for t in [*first, *second] if t["track"] == "1"], ["5", "5"])
 
+    def not_followed(self) -> list[str]:
+        return [n["command"] for n in self.described()["not_followed"]]  # type: ignore[union-attr,index]
+
+    def test_helpers_of_a_script_that_becomes_the_program(self) -> None:
+        """As of the scripts that choose a version: what they start to find out is a part of starting the program."""
+        script = f"n=$(/bin/sleep 0.4; echo 3); : $(sh -c 'sleep 0.4; :'); exec {harness.FAMILY} exec $n"
+        around = f"sh -c '{script.replace(chr(39), chr(34))}'; exit 0"
+        for line, count in ((script, 0), (around, 1)):
+            self.record(SH, "-c", line)
+            self.assertEqual(len(self.not_followed()), count, self.not_followed())
+            shutil.rmtree(self.run_folder)
+
+    def test_others_beside_the_program_are_told(self) -> None:
+        script = f"sleep 0.5 & exec {harness.FAMILY} exec 3"
+        self.record(SH, "-c", script, options=("--wait",))
+        self.assertIn("sleep 0.5", self.not_followed())
+        shutil.rmtree(self.run_folder)
+        self.record(SH, "-c", f"sleep 0.5; {harness.FAMILY} exec 3; exit 0")
+        self.assertIn("sleep 0.5", self.not_followed())
+
     def test_cleared_environment_is_told(self) -> None:
         done = self.record(SH, "-c", f"env -i {harness.TALKER} 20 0 1000 >/dev/null; exit 0")
         self.assertIn(b"not followed", done.stderr)

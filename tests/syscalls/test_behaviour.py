@@ -51,6 +51,10 @@ class Behaviour:
     def test_threads(self) -> None:
         self.assertEqual(self.same("threads", "16", "300")["getppid"], (4800, 0))
 
+    def test_many_threads(self) -> None:
+        """More than the times of all can be asked for at each stop."""
+        self.assertEqual(self.same("threads", "64", "50")["getppid"], (3200, 0))
+
     def test_restarted_calls(self) -> None:
         self.same("restart")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import struct
 import subprocess
@@ -13,11 +14,16 @@ import sys
 import unittest
 from pathlib import Path
 
-from harness import PATIENCE, WHEELTAP, Scratch, events, permitted, skip
+from harness import BUILD, PATIENCE, STRACE, WHEELTAP, Scratch, events, permitted, skip
 
 BACKENDS = permitted()
 GETPPID_OF_I386 = bytes.fromhex("b840000000cd80")  # mov $64, %eax; int $0x80
 NOBODY = 65534
+CALLS32 = str(BUILD / "tests" / "syscalls" / "calls32")
+# What strace calls as i386 does is shown as the call of x86-64 that it is, with its constants and its control messages.
+AS_OF_X86_64 = [(r"^(l|f|)stat64\(", r"\1stat("), (r"^fstatat64\(", "newfstatat("), (r"^fcntl64\(", "fcntl("), (r"F_(GETLK|SETLKW?)64", r"F_\1"),
+                (r"^(\w+)_time64\(", r"\1("), (r"^_newselect\(", "select("), (r"^ugetrlimit\(", "getrlimit("), (r"RLIM_INFINITY", "RLIM64_INFINITY"),
+                (r"(cmsg_len|msg_controllen)=\d+", r"\1=N"), (r"^getppid\(\) += \d+", "getppid()"), (r" +=", " =")]
 
 
 def make(path: Path, code: bytes, bits: int) -> Path:
@@ -70,6 +76,52 @@ class Foreign(unittest.TestCase):
 
     def test_32_bit_calls_of_a_64_bit_program(self) -> None:
         self.check(64, GETPPID_OF_I386 + bytes.fromhex("bf2b000000b83c0000000f05"), 43, 1)
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "i386 is a part of x86-64")
+@unittest.skipUnless(STRACE, "there is no strace")
+class Structures(unittest.TestCase):
+    """What arguments of 32-bit calls point to, as strace shows it."""
+
+    def shown(self, text: str) -> list[str]:
+        """The lines of the calls in question."""
+        lines = [re.sub(r"^\d+ +", "", re.sub(r" <[0-9.]+>$", "", line)) for line in text.splitlines()]
+        lines = [line for line in lines if not line.startswith(("strace: ", "["))]
+        for pattern, other in AS_OF_X86_64:
+            lines = [re.sub(pattern, other, line) for line in lines]
+        marks = [i for i, line in enumerate(lines) if line.startswith("getppid()")]
+        self.assertEqual(len(marks), 2, text)
+        return lines[marks[0]:marks[1]]
+
+    def test_as_strace_shows_them(self) -> None:
+        with Scratch() as scratch:
+            done = subprocess.run([str(STRACE), "-f", "-o", str(scratch / "strace"), CALLS32], timeout=PATIENCE, check=False)
+            if done.returncode == 77:
+                self.skipTest("the kernel has no 32-bit calls")
+            self.assertEqual(done.returncode, 0)
+            wanted = self.shown((scratch / "strace").read_text())
+            self.assertGreater(len(wanted), 40)
+            for backend in BACKENDS:
+                run = str(scratch / backend)
+                subprocess.run([WHEELTAP, "record", "-q", "--syscalls", "--strings", "keep", "--backend", backend, "-o", run, "--", CALLS32],
+                               timeout=PATIENCE, check=True)
+                text = subprocess.run([WHEELTAP, "export", "--to", "strace", "-o", "-", run], capture_output=True, text=True,
+                                      timeout=PATIENCE, check=True).stdout
+                self.assertEqual(self.shown(text), wanted, backend)
+
+    def test_words_are_masked(self) -> None:
+        """Those of a 32-bit exec are as private as others."""
+        with Scratch() as scratch:
+            for backend in BACKENDS:
+                run = str(scratch / backend)
+                done = subprocess.run([WHEELTAP, "record", "-q", "--syscalls", "--backend", backend, "-o", run, "--", CALLS32, "--password=tulip"],
+                                      timeout=PATIENCE, check=False)
+                if done.returncode == 77:
+                    self.skipTest("the kernel has no 32-bit calls")
+                text = subprocess.run([WHEELTAP, "export", "--to", "strace", "-o", "-", run], capture_output=True, text=True,
+                                      timeout=PATIENCE, check=True).stdout
+                self.assertRegex(text, r'execve\("/nonexistent/file", \["word", ')
+                self.assertNotIn("tulip", text)
 
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "to make a setuid program, and to become another user, takes root and setpriv")

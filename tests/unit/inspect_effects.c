@@ -60,6 +60,8 @@ static void test_classes(void)
 	CHECK(named("/tmp/run-abcdef/x", "$TMP/run-<temp>/x", WTI_THING_FILE));
 	CHECK(named("/tmp/seeded/x", "$TMP/seeded/x", WTI_THING_FILE));
 	CHECK(named("/tmp/tmpab12_x9z/step-1", "$TMP/<temp>/step-1", WTI_THING_FILE));
+	CHECK(named("/tmp/UqZ_a7_k2B", "$TMP/<temp>", WTI_THING_FILE)); /* of Perl's File::Temp */
+	CHECK(named("/tmp/data_of_me", "$TMP/data_of_me", WTI_THING_FILE));
 	CHECK(named("/tmp/dxpq2fs_", "$TMP/<temp>", WTI_THING_FILE));
 	CHECK(named("/home/user/here/tmpab12_x9z", "$CWD/<temp>", WTI_THING_FILE));
 	CHECK(named("/home/user/here/log.4242", "$CWD/log.<pid>", WTI_THING_FILE));
@@ -212,6 +214,7 @@ static const char golden_text[] =
 	"[times]\nstep_ns = \"10..20\"\nslower = 0.30\n"
 	"[file.\"$CWD/a \\\"b\\\"\"]\nvia = \"$CWD/t\"\nmode = \"0644\"\nmade = 2\n"
 	"written_bytes = { total = \"3..5\", step = 1 }\n\"openat ENOENT\" = 1\n"
+	"[process.p]\numask = \"0000\"\nstarted = 1\n\"exit 1\" = 1\nat_once = 2\n"
 	"[library]\nalways = [\"$LIB/x.so\"]\nsometimes = [\"$LIB/y.so\"]\n"
 	"[[order]]\nof = \"p\"\nwhen = \"step\"\nacts = [\"make $CWD/a\", \"sync $CWD/a\"]\n"
 	"[[order]]\nof = \"p\"\nwhen = \"end\"\nvaries = true\n";
@@ -229,6 +232,8 @@ static void test_golden_comes_back(void)
 	thing = wti_golden_thing(&golden, WTI_THING_FILE, "$CWD/a \"b\"");
 	CHECK(thing && thing->permissions == 0644 && !strcmp(thing->via, "$CWD/t"));
 	CHECK(thing && thing->fact_count == 3 && thing->facts[1].total.high == 5);
+	thing = wti_golden_thing(&golden, WTI_THING_PROCESS, "p");
+	CHECK(thing && thing->permissions == WTI_UMASK && thing->fact_count == 3);
 	CHECK(wti_golden_thing(&golden, WTI_THING_LIBRARY, "$LIB/y.so")->is_optional);
 	CHECK(wti_order_varies(&golden.order, "p", WTI_WHEN_END));
 	CHECK(golden.has_times && golden.step_ns.high == 20 && golden.slower > 0.29);
@@ -258,11 +263,12 @@ static void test_golden_is_checked(void)
 {
 	CHECK(refused("", "is no golden"));
 	CHECK(refused("name = 1\n", "is no golden"));
-	CHECK(refused("format = 3\n", "format 3"));
+	CHECK(refused("format = 4\n", "format 4"));
 	CHECK(refused("format = 1\nfrom = 2\n", "g:2:1: unknown key 'from'"));
 	CHECK(refused("format = 1\nsteps = \"5..3\"\n", "a range"));
 	CHECK(refused("format = 1\nsteps = -1\n", "a count"));
 	CHECK(refused("format = 1\n[file.a]\nmode = \"abc\"\n", "permissions"));
+	CHECK(refused("format = 3\n[process.a]\numask = \"abc\"\n", "permissions"));
 	CHECK(refused("format = 1\n[file.a]\nmade = true\n", "a count"));
 	CHECK(refused("format = 1\n[file.a]\nmade = {sum = 1}\n", "unknown key 'sum'"));
 	CHECK(refused("format = 1\n[library]\nnever = []\n", "unknown key 'never'"));

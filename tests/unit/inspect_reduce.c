@@ -310,6 +310,14 @@ static const struct row chains[] = {
 	{"loss", "[\"loss\"]", "[\"true\", \"is finite\"]", NULL},
 };
 
+static const struct row consequences[] = {
+	{"changes", "[\"parameter\"]", "[\"true\", \"has a small gradient\"]", NULL},
+	{"order", "[\"step\"]",
+	 "[\"before\", \"Optimizer.step\", \"Optimizer.zero_grad\", \"backward\"]", NULL},
+	{"every-step", "[\"step\"]", "[\"calls\", \"Module.zero_grad\"]", NULL},
+	{"loss", "[\"loss\"]", "[\"true\", \"is finite\"]", NULL},
+};
+
 static void a_chain_holds_or_not(void)
 {
 	struct checking checking;
@@ -346,15 +354,46 @@ static void one_cause_is_one_finding(void)
 	CHECK(strstr(evidence, "a missing or not in its place"));
 }
 
+/* Values are bad before an act is missing, and after it came back: they do not follow from it. */
 static void two_causes_are_two_findings(void)
 {
+	struct wti_fact done, finite;
 	struct checking checking;
 	char evidence[256];
 
 	begin(&checking, chains, 4);
-	happens(&checking, "every-step", "step", 1, NULL, 0);
 	happens(&checking, "loss", "loss", 1, NULL, 0);
+	happens(&checking, "every-step", "step", 2, NULL, 0);
 	CHECK_INT(judge(&checking, evidence, sizeof(evidence)), 2);
+
+	begin(&checking, chains, 4);
+	done = fact(&checking, WTI_FORM_CALLS, "a", "");
+	finite = fact(&checking, WTI_FORM_TRUE, "is finite", "");
+	happens(&checking, "every-step", "step", 1, NULL, 0);
+	happens(&checking, "loss", "loss", 1, &finite, 1);
+	happens(&checking, "every-step", "step", 2, &done, 1);
+	happens(&checking, "every-step", "step", 3, &done, 1);
+	happens(&checking, "loss", "loss", 3, NULL, 0);
+	CHECK_INT(judge(&checking, evidence, sizeof(evidence)), 2);
+}
+
+/* The act is shown, whichever is noticed first in a step; and an order that it breaks is part of
+ * it, even if another act of its name is in its place. */
+static void values_follow_from_acts(void)
+{
+	struct checking checking;
+	struct wti_fact right;
+	char evidence[256];
+
+	begin(&checking, consequences, 4);
+	right = fact(&checking, WTI_FORM_BEFORE, "Optimizer.zero_grad", "backward");
+	happens(&checking, "changes", "parameter", 1, NULL, 0);
+	happens(&checking, "order", "step", 2, &right, 1);
+	happens(&checking, "every-step", "step", 1, NULL, 0);
+	happens(&checking, "every-step", "step", 9, NULL, 0);
+	happens(&checking, "loss", "loss", 7, NULL, 0);
+	CHECK_INT(judge(&checking, evidence, sizeof(evidence)), 1);
+	CHECK(strstr(evidence, "every-step"));
 }
 
 static const struct test tests[] = {
@@ -369,6 +408,7 @@ static const struct test tests[] = {
 	{"a_chain_holds_or_not", a_chain_holds_or_not},
 	{"one_cause_is_one_finding", one_cause_is_one_finding},
 	{"two_causes_are_two_findings", two_causes_are_two_findings},
+	{"values_follow_from_acts", values_follow_from_acts},
 	{NULL, NULL},
 };
 

@@ -231,10 +231,38 @@ static void test_as_text(void)
 	CHECK(strstr(text, "events  1,234,567\n") != NULL);
 	CHECK(strstr(text, "hidden") == NULL);
 	CHECK(strstr(text, "ERROR WT-TEST-001  a \"title\"\n") != NULL);
-	CHECK(strstr(text, "where     train.py:41\n  since     step ") != NULL);
+	CHECK(strstr(text, "where     train.py:41\n  when      steps 3-9; 7 times\n") != NULL);
 	CHECK(strstr(text, "a,\\n|b") != NULL);
 	wti_buf_release(&out);
 	wt_result_release(&result);
+}
+
+static void when_is(const char *expected, struct wt_finding finding)
+{
+	struct wti_buf out;
+
+	wti_buf_init(&out, 1 << 10);
+	wti_show_when(&out, &finding);
+	CHECK(!strcmp(wti_buf_cstr(&out), expected));
+	wti_buf_release(&out);
+}
+
+static void test_when(void)
+{
+	struct wt_finding finding = {.first_step = 13, .last_step = 13, .count = 1};
+
+	when_is("step 13", finding);
+	finding.case_count = 1;
+	when_is("step 13", finding);
+	finding.case_count = 236;
+	when_is("step 13; 1 of 236 checks failed", finding);
+	finding.last_step = 59;
+	finding.count = 188;
+	when_is("steps 13-59; 188 of 236 checks failed", finding);
+	finding.is_to_end = true;
+	when_is("steps 13-59, to the end; 188 of 236 checks failed", finding);
+	finding.case_count = 0;
+	when_is("steps 13-59, to the end; 188 times", finding);
 }
 
 static void test_markdown(void)
@@ -407,6 +435,7 @@ static const struct test tests[] = {
 	{"csv_numbers", test_csv_numbers},
 	{"terminal", test_terminal},
 	{"text", test_as_text},
+	{"when", test_when},
 	{"nothing_cut", test_nothing_cut},
 	{"wrap", test_wrap},
 	{"markdown", test_markdown},

@@ -201,7 +201,29 @@ static void test_twins(void)
 		twins(all_twins[i].code, all_twins[i].act);
 }
 
+/* A rank that is behind comes after one that is ahead. */
+static void test_steps(void)
+{
+	static const int64_t steps[] = {5, 3, 9, 7, -1};
+	struct wti_case *account;
+	struct world w;
+
+	begin(&w);
+	account = &w.judge.cases[0];
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct wti_moment moment = {.training = &w.training,
+					    .process = wti_process_at(&w.training, i % 2),
+					    .scope = {.step = steps[i], .rank = (int32_t)(i % 2)}};
+
+		wti_violated(account, &moment, 0, "it is so");
+	}
+	CHECK_INT(account->first_step, 3);
+	CHECK_INT(account->last_step, 9);
+	end(&w);
+}
+
 static const struct test tests[] = {
+	{"steps", test_steps},
 	{"twins", test_twins},
 	{"sharded", test_sharded},
 	{NULL, NULL},

@@ -117,7 +117,7 @@ static int clean(const struct clean_options *o, struct wti_run **chosen, size_t 
 	wt_table_column(table, "start", "started", WT_CELL_TEXT);
 	wt_table_column(table, "bytes", "size", WT_CELL_BYTES);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t size = wti_run_bytes(chosen[i]->path);
+		uint64_t size = wti_run_size(chosen[i]->path).disk_bytes;
 
 		add_row(table, chosen[i], size);
 		bytes += size;

@@ -99,7 +99,8 @@ const struct wti_verb wti_verb_env = {
 	.arguments = "",
 	.summary = "tell what works here and what to do about the rest",
 	.description = "Looks at the kernel, at permissions and libraries, and runs each Python "
-		       "interpreter in the PATH to ask for its version. What is "
+		       "interpreter in the PATH to ask for its version. Of a script that starts an "
+		       "interpreter, that one is listed. What is "
 		       "limited or missing comes with one line of cure. The exit status is 4 only "
 		       "where nothing could be recorded at all.",
 	.options = options,

@@ -2,7 +2,7 @@
 /*
  * Interpreters in the PATH. A name says nothing: a folder may be called python, a script may hang,
  * and a version may be one that the agent does not know. So each is run, with a limit of time, and
- * asked what it is.
+ * asked what it is. A script that only starts an interpreter is none: the one that answered is.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "probe.h"
 #include "cli/record/python_ask.h"
 
@@ -41,17 +42,13 @@ static void judge(const char *path, const struct wti_python_version *found, stru
 			       found->major, found->minor, found->micro);
 }
 
-static void ask(const char *path, struct wti_probed *ret)
+static void complain(const char *path, int r, struct wti_probed *ret)
 {
 	static const char repair[] = "repair it, or take it out of the PATH";
-	struct wti_python_version found;
-	int r = wti_python_ask_version(path, &found);
 
-	if (!r)
-		judge(path, &found, ret);
-	else if (r == EMFILE || r == ENFILE)
+	if (r == EMFILE || r == ENFILE)
 		wti_probed_say(ret, WTI_PROBE_LIMITED, "ulimit -n 4096", "%.160s: not known", path);
-	else if (r == ENOEXEC)
+	else if (r == ENOEXEC || r == ENODATA)
 		wti_probed_say(ret, WTI_PROBE_LIMITED, repair,
 			       "%.160s: not a Python interpreter that works", path);
 	else if (r == ETIMEDOUT)
@@ -83,6 +80,8 @@ static bool is_program(const char *path)
 struct search {
 	char *paths[INTERPRETERS_MAX]; /* seen, under their real names */
 	size_t count;
+	char names[256]; /* of scripts that start none */
+	size_t script_count;
 	wti_interpreter_fn *found;
 	void *cookie;
 };
@@ -104,18 +103,87 @@ static int python_only(const struct dirent *entry)
 	return is_python(entry->d_name);
 }
 
-static void look_at(struct search *search, const char *path)
+static const char *last_part(const char *path)
 {
-	char *real = is_program(path) ? realpath(path, NULL) : NULL;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_script(const char *path)
+{
+	int fd = wti_open_regular(path, NULL);
+	char begin[2] = "";
+	bool is = fd >= 0 && wti_pread_all(fd, begin, 2, 0) == 2 && !memcmp(begin, "#!", 2);
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* One for another version than the one that is chosen is no fault. */
+static void note_script(struct search *search, const char *path)
+{
+	size_t used = strlen(search->names);
+
+	snprintf(search->names + used, sizeof(search->names) - used, "%s%s", used ? ", " : "",
+		 last_part(path));
+	search->script_count++;
+}
+
+/* `path` is a script and `found` what it has started. */
+static void look_behind(struct search *search, const char *path,
+			const struct wti_python_version *found)
+{
+	char *real = realpath(found->executable, NULL);
 	struct wti_probed probed = {0};
 
 	if (real && is_new(search, real)) {
-		const char *slash = strrchr(real, '/');
-
-		ask(path, &probed);
-		search->found(search->cookie, slash ? slash + 1 : real, &probed);
+		judge(found->executable, found, &probed);
+		search->found(search->cookie, last_part(real), &probed);
+	} else if (!real) {
+		judge(path, found, &probed);
+		search->found(search->cookie, last_part(path), &probed);
 	}
 	free(real);
+}
+
+static void look_at(struct search *search, const char *path)
+{
+	char *real = is_program(path) ? realpath(path, NULL) : NULL;
+	struct wti_python_version found = {0};
+	struct wti_probed probed = {0};
+	int r;
+
+	if (!real || !is_new(search, real)) {
+		free(real);
+		return;
+	}
+	r = wti_python_ask_version(path, &found);
+	if (r == ENODATA && is_script(real)) {
+		note_script(search, path);
+	} else if (!r && is_script(real) && strcmp(found.executable, path)) {
+		look_behind(search, path, &found);
+	} else {
+		if (r)
+			complain(path, r, &probed);
+		else
+			judge(path, &found, &probed);
+		search->found(search->cookie, last_part(real), &probed);
+	}
+	free(real);
+}
+
+static void tell_scripts(const struct search *search)
+{
+	struct wti_probed probed = {0};
+
+	if (!search->script_count)
+		return;
+	wti_probed_say(&probed, WTI_PROBE_LIMITED, "run one of them to see why, if you need it",
+		       "%zu start no interpreter here: %.120s%s", search->script_count,
+		       search->names, strlen(search->names) > 120 ? " ..." : "");
+	search->found(search->cookie, "scripts", &probed);
 }
 
 static void look_in(struct search *search, const char *folder)
@@ -150,6 +218,7 @@ void wti_probe_interpreters(wti_interpreter_fn *found, void *cookie)
 		free(folder);
 		at += bytes + (at[bytes] == ':');
 	}
+	tell_scripts(&search);
 	for (size_t i = 0; i < search.count; i++)
 		free(search.paths[i]);
 }

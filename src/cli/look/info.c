@@ -26,6 +26,8 @@ static void before(const struct wti_opened_run *opened, struct wt_result *result
 	if (run->duration_ns >= 0)
 		wt_result_fact_count(result, "duration_ns", "duration", WT_CELL_NS,
 				     (uint64_t)run->duration_ns);
+	wt_result_fact_count(result, "disk_bytes", "on disk", WT_CELL_BYTES,
+			     wti_run_size(run->path).disk_bytes);
 }
 
 static int run(const void *opaque, char **arguments, size_t count)
@@ -46,7 +48,8 @@ const struct wti_verb wti_verb_info = {
 	.arguments = "[RUN]",
 	.summary = "tell what is in a trace: kinds, tracks, losses, size",
 	.description =
-		"Tells what a trace holds: events by kind and by track, how many were lost and "
+		"Tells what a trace holds: events by kind and by track, its size (all streams) "
+		"and that of all files of the run (on disk), how many were lost and "
 		"why, how "
 		"well its clocks agree, bytes per event, its streams and their state, and what is "
 		"damaged. Of a run that did not end well it tells the last step and the spans that "

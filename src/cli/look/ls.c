@@ -27,6 +27,8 @@ static void add_columns(struct wt_table *table)
 	wt_table_hide(table, 3);
 	wt_table_column(table, "bytes", "size", WT_CELL_BYTES);
 	wt_table_hide(table, 4);
+	wt_table_column(table, "disk_bytes", "on disk", WT_CELL_BYTES);
+	wt_table_hide(table, 7);
 	wt_table_column(table, "lost", "lost", WT_CELL_COUNT);
 	wt_table_hide(table, 2);
 	wt_table_column(table, "command", "command", WT_CELL_TEXT);
@@ -61,6 +63,7 @@ static int64_t count_events(const char *path)
 
 static void add_run(struct wt_table *table, const struct wti_run *run)
 {
+	struct wti_run_size size = wti_run_size(run->path);
 	char moment[32];
 
 	wt_table_row(table);
@@ -77,7 +80,8 @@ static void add_run(struct wt_table *table, const struct wti_run *run)
 	else
 		wt_table_ns(table, run->duration_ns);
 	add_count(table, run->events >= 0 ? run->events : count_events(run->path));
-	wt_table_count(table, wti_run_bytes(run->path));
+	wt_table_count(table, size.stream_bytes);
+	wt_table_count(table, size.disk_bytes);
 	add_count(table, run->lost);
 	wt_table_text(table, run->command, strlen(run->command));
 }
@@ -145,7 +149,8 @@ const struct wti_verb wti_verb_ls = {
 	.summary = "list the runs, the newest first",
 	.description =
 		"Lists the runs below $WHEELTAP_HOME, or ./wheeltap-runs: name, status, start, "
-		"duration, events, size on disk, lost events, command.\n\n"
+		"duration, events, size of the trace, size of all files of the run, lost events, "
+		"command.\n\n"
 		"A run is running while its recorder lives; abandoned when the recorder died "
 		"without "
 		"a word; otherwise finished, failed (an exit status other than 0), killed (by a "

@@ -113,18 +113,22 @@ int wti_python_ask_version(const char *interpreter, struct wti_python_version *r
 	static const char question[] =
 		"import sys\n"
 		"name = getattr(getattr(sys, 'implementation', None), 'name', 'cpython')\n"
-		"sys.stdout.write('wheeltap %d %d %d %s\\n' % (tuple(sys.version_info[:3]) + "
-		"(name,)))\n";
+		"sys.stdout.write('wheeltap %d %d %d %s %s\\n' % (tuple(sys.version_info[:3]) + "
+		"(name, sys.executable)))\n";
 	static const char *const words[] = {"-E", "-S", "-c", question, NULL};
 	char line[WTI_ANSWER_BYTES];
-	int r = wti_python_ask(interpreter, words, line);
+	int r = wti_python_ask(interpreter, words, line), at = 0;
 
 	if (r)
 		return r;
-	return sscanf(line, "wheeltap %d %d %d %31s", &ret_version->major, &ret_version->minor,
-		      &ret_version->micro, ret_version->name) == 4
-		       ? 0
-		       : ENOEXEC;
+	if (!line[0])
+		return ENODATA;
+	if (sscanf(line, "wheeltap %d %d %d %31s %n", &ret_version->major, &ret_version->minor,
+		   &ret_version->micro, ret_version->name, &at) != 4)
+		return ENOEXEC;
+	line[strcspn(line, "\n")] = 0;
+	snprintf(ret_version->executable, sizeof(ret_version->executable), "%s", line + at);
+	return 0;
 }
 
 /* ---- A script -------------------------------------------------------------------------------- */

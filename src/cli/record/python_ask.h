@@ -19,10 +19,11 @@ int wti_python_ask(const char *interpreter, const char *const *words,
 
 struct wti_python_version {
 	int major, minor, micro;
-	char name[32]; /* of the implementation: cpython, pypy */
+	char name[32];                     /* of the implementation: cpython, pypy */
+	char executable[WTI_ANSWER_BYTES]; /* which one answered, behind a script that starts it */
 };
 
-/* 0; an errno as above; ENOEXEC: what answered is no Python. */
+/* 0; an errno as above; ENOEXEC: what answered is no Python; ENODATA: there was no answer. */
 int wti_python_ask_version(const char *interpreter, struct wti_python_version *ret_version);
 
 struct wti_python_script {

@@ -351,33 +351,55 @@ static int refused(struct wt_err *err, int code)
 	return wti_err(err, WT_E_IO, "the BPF capture could not be loaded: %s", strerror(code));
 }
 
+static bool is_late(const struct wti_read *read)
+{
+	return read->when == WTI_AT_EXIT || (read->flags & WTI_READ_CONSTANT);
+}
+
 /* For each number what there is to read. */
-static int put_plans(struct bpf_capture *capture, const struct wti_capture_options *options)
+static int put_plans(struct bpf_capture *capture, const struct wti_plans *plans,
+		     const struct wti_capture_options *options)
 {
 	int fd = capture->tap->maps.plans.map_fd, r = 0;
-	struct wti_plans *plans = malloc(sizeof(*plans));
 
-	if (!plans)
-		return -ENOMEM;
-	wti_plans_init(plans, options->contents);
 	for (uint32_t nr = 0; nr < WTI_CALLS_MAX && !r; nr++) {
 		const struct wti_plan *from = &plans->by_number[nr];
 		struct wti_tap_plan to = {.count = from->count};
 
-		if (!from->count || !wti_call_set_has(&options->wanted, nr))
-			continue;
+		if (!from->count ||
+		    (nr < WTI_PLANS_COMPAT && !wti_call_set_has(&options->wanted, nr)))
+			continue; /* nobody asks for it; calls of 32 bits are always recorded */
 		for (uint8_t i = 0; i < from->count; i++) {
-			const struct wti_read *read = &from->reads[i];
-			bool late = read->when == WTI_AT_EXIT || (read->flags & WTI_READ_CONSTANT);
+			bool late = is_late(&from->reads[i]);
 
-			to.reads[i] = *read;
+			to.reads[i] = from->reads[i];
 			to.at_exit |= late;
 			to.at_entry |= !late;
 		}
 		r = skel_map_update_elem(fd, &nr, &to, BPF_ANY) ? -errno : 0;
 	}
-	free(plans);
 	return r;
+}
+
+/* What kinds of reads there will be, so that the kernel need not verify others. Calls of 32 bits
+ * that nobody has asked for get no more than those that somebody has. */
+static void put_kinds(struct bpf_capture *capture, const struct wti_plans *plans,
+		      const struct wti_capture_options *options)
+{
+	uint32_t all = 0, first = 0;
+
+	for (uint32_t nr = 0; nr < WTI_PLANS_COMPAT; nr++) {
+		const struct wti_plan *plan = &plans->by_number[nr];
+
+		if (!wti_call_set_has(&options->wanted, nr))
+			continue;
+		for (uint8_t i = 0; i < plan->count; i++) {
+			all |= 1u << plan->reads[i].kind;
+			first |= is_late(&plan->reads[i]) ? 0 : 1u << plan->reads[i].kind;
+		}
+	}
+	capture->tap->rodata->kinds = all;
+	capture->tap->rodata->kinds_at_entry = first;
 }
 
 /* Processors that there may ever be: one more than the last number of "0-7" or "0,2-3". */
@@ -413,7 +435,8 @@ static size_t choose_ring_bytes(const struct wti_capture_options *options)
 	return bytes;
 }
 
-static int put_into_kernel(struct bpf_capture *capture, const struct wti_capture_options *options)
+static int put_into_kernel(struct bpf_capture *capture, const struct wti_plans *plans,
+			   const struct wti_capture_options *options)
 {
 	capture->tap = wti_tap__open();
 	if (!capture->tap)
@@ -421,7 +444,9 @@ static int put_into_kernel(struct bpf_capture *capture, const struct wti_capture
 	for (uint32_t nr = 0; nr < WTI_TAP_CALLS_MAX; nr++)
 		capture->tap->rodata->wanted[nr] = wti_call_set_has(&options->wanted, nr);
 	for (uint32_t nr = 0; nr < WTI_TAP_COMPAT_MAX; nr++)
-		capture->tap->rodata->compat[nr] = wti_compat_plan(nr);
+		capture->tap->rodata->compat[nr] = plans->compat[nr];
+	put_kinds(capture, plans, options);
+	capture->tap->rodata->narrow = options->narrow;
 	capture->tap->rodata->contents = options->contents;
 	capture->tap->rodata->stacks = options->stacks;
 	capture->ring_bytes = choose_ring_bytes(options);
@@ -431,17 +456,18 @@ static int put_into_kernel(struct bpf_capture *capture, const struct wti_capture
 	return wti_tap__load(capture->tap);
 }
 
-static int load(struct bpf_capture *capture, const struct wti_capture_options *options)
+static int load(struct bpf_capture *capture, const struct wti_plans *plans,
+		const struct wti_capture_options *options)
 {
-	int r = put_into_kernel(capture, options);
+	int r = put_into_kernel(capture, plans, options);
 
 	/* The verifier gives up when a signal comes, whatever it is. */
 	for (int i = 0; r == -EAGAIN && i < TRIES_MAX; i++) {
 		wti_tap__destroy(capture->tap);
-		r = put_into_kernel(capture, options);
+		r = put_into_kernel(capture, plans, options);
 	}
 	if (!r)
-		r = put_plans(capture, options);
+		r = put_plans(capture, plans, options);
 	if (!r && wti_tap__attach(capture->tap))
 		r = -errno;
 	if (!r && map_ring(capture))
@@ -453,18 +479,25 @@ int wti_capture_bpf(const struct wti_capture_options *options, struct wti_captur
 		    struct wt_err *err)
 {
 	struct bpf_capture *capture = calloc(1, sizeof(*capture));
+	struct wti_plans *plans = malloc(sizeof(*plans));
 	int r;
 
-	if (!capture)
+	if (!capture || !plans) {
+		free(capture);
+		free(plans);
 		return wti_err(err, WT_E_NOMEM, "out of memory");
+	}
 	if (options->stacks) {
 		r = wti_maps_open(&capture->maps, err);
 		if (r) {
+			free(plans);
 			free_capture(capture);
 			return r;
 		}
 	}
-	r = load(capture, options);
+	wti_plans_init(plans, options->contents);
+	r = load(capture, plans, options);
+	free(plans);
 	if (r) {
 		free_capture(capture);
 		return refused(err, r);

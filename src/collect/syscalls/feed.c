@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "records.h"
+#include "syscall/compat.h"
 #include "syscall/record.h"
 #include "trace/run_folder.h"
 
@@ -158,8 +159,22 @@ static uint32_t join_memory(struct wti_feed_track *track, const struct wti_raw_c
 /* Calls whose texts are more than names of files. */
 static bool has_words(const struct wti_raw_call *raw)
 {
-	return raw->arch == WTI_ARCH_HERE &&
-	       (raw->nr == SYS_execve || raw->nr == SYS_execveat || raw->nr == SYS_mount);
+	int nr = raw->arch == WTI_ARCH_HERE   ? (int)raw->nr
+		 : raw->arch == WTI_ARCH_I386 ? wti_compat_number(raw->nr)
+					      : -1;
+
+	return nr == SYS_execve || nr == SYS_execveat || nr == SYS_mount;
+}
+
+/* From here on nobody has to know how i386 lays out its structures. */
+static void widen(struct wti_record_syscall *call, const struct wti_raw_call *raw,
+		  uint8_t memory[WTI_SYSCALL_MEMORY_MAX])
+{
+	const uint64_t *args = (const uint64_t *)raw->args;
+
+	call->text_bytes = wti_compat_widen(raw->nr, args, memory, call->text_bytes);
+	if (wti_compat_is_unread(raw->nr, args, memory, call->text_bytes))
+		call->flags |= WTI_SYSCALL_UNREAD;
 }
 
 static void take_call(struct wti_syscall_feed *feed, struct wti_feed_track *track,
@@ -186,6 +201,8 @@ static void take_call(struct wti_syscall_feed *feed, struct wti_feed_track *trac
 	call->arch = raw->arch;
 	call->flags = raw->flags;
 	call->text_bytes = join_memory(track, raw, record.memory);
+	if (raw->arch == WTI_ARCH_I386)
+		widen(call, raw, record.memory);
 	if (raw->arch == WTI_ARCH_HERE)
 		call->text_bytes =
 			wti_program_pieces(raw, record.memory, call->text_bytes, &call->flags);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -39,11 +40,17 @@ static void put_head(struct wti_filter *filter)
 	load(filter, offsetof(struct seccomp_data, arch));
 	put(filter, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, AUDIT_HERE);
 	give(filter, SECCOMP_RET_TRACE);
-	/* What guests of the recorder say about themselves. */
+	/* What guests of the recorder say about themselves, and what gets out of sight. */
 	load(filter, offsetof(struct seccomp_data, nr));
-	put(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_prctl);
+	put(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, SYS_prctl);
 	load(filter, offsetof(struct seccomp_data, args[0]));
-	put(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, WTI_OWN_PRCTL);
+	put(filter, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, WTI_OWN_PRCTL);
+	put(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, PR_SET_SECCOMP);
+	give(filter, SECCOMP_RET_TRACE);
+	load(filter, offsetof(struct seccomp_data, nr));
+	put(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_clone);
+	load(filter, offsetof(struct seccomp_data, args[0]));
+	put(filter, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_UNTRACED);
 	give(filter, SECCOMP_RET_TRACE);
 	load(filter, offsetof(struct seccomp_data, nr));
 }

@@ -7,8 +7,6 @@
 
 #define PAGE_BYTES 4096u
 #define POINTER_BYTES 8u
-#define IOVEC_BYTES 16u
-#define MSGHDR_BYTES 56u
 #define NAME_BYTES_MAX 128u
 #define CONTROL_BYTES_MAX 256u
 
@@ -22,24 +20,33 @@ struct reading {
 	bool contents;
 };
 
+static void make_plan(struct wti_plan *plan, const struct wti_read *reads, size_t count,
+		      bool contents)
+{
+	for (size_t i = 0; i < count; i++) {
+		/* Where contents stand behind a vector, the vector itself is none. */
+		if (!contents && (reads[i].flags & WTI_READ_CONTENT) &&
+		    reads[i].kind == WTI_READ_BYTES)
+			continue;
+		plan->reads[plan->count++] = reads[i];
+		plan->at_entry |= reads[i].when == WTI_AT_ENTRY;
+	}
+}
+
 void wti_plans_init(struct wti_plans *plans, bool contents)
 {
-	memset(plans, 0, sizeof(*plans));
-	for (uint32_t nr = 0; nr < WTI_COMPAT_MAX; nr++)
-		plans->compat[nr] = wti_compat_plan(nr);
-	for (uint32_t nr = 0; nr < WTI_CALLS_MAX; nr++) {
-		struct wti_plan *plan = &plans->by_number[nr];
-		struct wti_read reads[WTI_READS_MAX];
-		size_t count = wti_call_reads(WTI_ARCH_HERE, nr, reads);
+	struct wti_read reads[WTI_READS_MAX];
 
-		for (size_t i = 0; i < count; i++) {
-			/* Where contents stand behind a vector, the vector itself is none. */
-			if (!contents && (reads[i].flags & WTI_READ_CONTENT) &&
-			    reads[i].kind == WTI_READ_BYTES)
-				continue;
-			plan->reads[plan->count++] = reads[i];
-			plan->at_entry |= reads[i].when == WTI_AT_ENTRY;
-		}
+	memset(plans, 0, sizeof(*plans));
+	for (uint32_t nr = 0; nr < WTI_PLANS_COMPAT; nr++)
+		make_plan(&plans->by_number[nr], reads, wti_call_reads(WTI_ARCH_HERE, nr, reads),
+			  contents);
+	for (uint32_t nr = 0; nr < WTI_COMPAT_MAX && WTI_ARCH_HERE == WTI_ARCH_X86_64; nr++) {
+		struct wti_plan *plan = &plans->by_number[WTI_PLANS_COMPAT + nr];
+
+		make_plan(plan, reads, wti_compat_reads(nr, reads), contents);
+		if (plan->count)
+			plans->compat[nr] = (uint16_t)(WTI_PLANS_COMPAT + nr + 1);
 	}
 }
 
@@ -164,18 +171,42 @@ static uint64_t length_of(const struct reading *r)
 	}
 }
 
+static bool is_narrow(const struct reading *r)
+{
+	return r->read->flags & WTI_READ_NARROW;
+}
+
+/* Words of the program, of 4 or 8 bytes; how many could be read. */
+static size_t fetch_words(const struct reading *r, uint64_t address, uint64_t *out, size_t count)
+{
+	const uint8_t *narrow = (const uint8_t *)out;
+	size_t got;
+
+	if (!is_narrow(r))
+		return fetch(r->tid, address, out, count * sizeof(*out)) / sizeof(*out);
+	got = fetch(r->tid, address, out, count * sizeof(uint32_t)) / sizeof(uint32_t);
+	for (size_t i = got; i--;) {
+		uint32_t word;
+
+		memcpy(&word, narrow + i * sizeof(word), sizeof(word));
+		out[i] = word;
+	}
+	return got;
+}
+
 /* A vector of pointers up to NULL, and the strings that they point to. */
 static void add_strings(const struct reading *r, uint64_t address)
 {
 	uint64_t pointers[WTI_READ_PATH_MAX / POINTER_BYTES];
-	size_t most = r->read->bytes_max / POINTER_BYTES, count = 0, got;
+	size_t each = is_narrow(r) ? POINTER_BYTES / 2 : POINTER_BYTES;
+	size_t most = r->read->bytes_max / each, count = 0, got;
 
 	if (most > WTI_READ_PATH_MAX / POINTER_BYTES)
 		most = WTI_READ_PATH_MAX / POINTER_BYTES;
-	got = fetch(r->tid, address, pointers, most * POINTER_BYTES) / POINTER_BYTES;
+	got = fetch_words(r, address, pointers, most);
 	while (count < got && pointers[count])
 		count++;
-	if (!add_bytes(r, address, (count + (count < got)) * POINTER_BYTES, most * POINTER_BYTES) ||
+	if (!add_bytes(r, address, (count + (count < got)) * each, most * each) ||
 	    !r->read->unit_bytes)
 		return;
 	for (size_t i = 0; i < count && i < WTI_READ_STRINGS_MAX; i++)
@@ -184,37 +215,38 @@ static void add_strings(const struct reading *r, uint64_t address)
 
 static void add_vector(const struct reading *r, uint64_t address, uint64_t length)
 {
-	uint64_t entries[WTI_READ_IOVECS_MAX][2];
+	uint64_t entries[WTI_READ_IOVECS_MAX * 2];
 	uint64_t left = r->read->bytes_max;
-	size_t got = add_bytes(r, address, length, sizeof(entries));
+	size_t word = is_narrow(r) ? POINTER_BYTES / 2 : POINTER_BYTES;
+	size_t got = add_bytes(r, address, length, WTI_READ_IOVECS_MAX * 2 * word);
 
 	if (!r->contents)
 		return;
 	if (r->at_exit && (uint64_t)(r->result > 0 ? r->result : 0) < left)
 		left = r->result > 0 ? (uint64_t)r->result : 0;
-	got = fetch(r->tid, address, entries, got) / IOVEC_BYTES;
+	got = fetch_words(r, address, entries, got / word) / 2;
 	for (size_t i = 0; i < got && left; i++) {
-		uint64_t bytes = entries[i][1] < left ? entries[i][1] : left;
+		const uint64_t *entry = &entries[i * 2];
+		uint64_t bytes = entry[1] < left ? entry[1] : left;
 
-		add_bytes(r, entries[i][0], entries[i][1], (size_t)bytes);
+		add_bytes(r, entry[0], entry[1], (size_t)bytes);
 		left -= bytes;
 	}
 }
 
 static void add_message(const struct reading *r, uint64_t address)
 {
-	struct {
-		uint64_t name, name_bytes, vector, vector_count, control, control_bytes, flags;
-	} head = {0};
+	enum { NAME, NAME_BYTES, VECTOR, VECTOR_COUNT, CONTROL, CONTROL_BYTES, FLAGS, COUNT };
+	size_t word = is_narrow(r) ? POINTER_BYTES / 2 : POINTER_BYTES;
+	uint64_t head[COUNT];
 
-	_Static_assert(sizeof(head) == MSGHDR_BYTES, "as the kernel has it");
-	if (add_bytes(r, address, MSGHDR_BYTES, MSGHDR_BYTES) < MSGHDR_BYTES ||
-	    fetch(r->tid, address, &head, sizeof(head)) < sizeof(head))
+	if (add_bytes(r, address, COUNT * word, COUNT * word) < COUNT * word ||
+	    fetch_words(r, address, head, COUNT) < COUNT)
 		return;
-	add_bytes(r, head.name, (uint32_t)head.name_bytes, NAME_BYTES_MAX);
-	if (head.vector_count <= UINT32_MAX)
-		add_vector(r, head.vector, head.vector_count * IOVEC_BYTES);
-	add_bytes(r, head.control, head.control_bytes, CONTROL_BYTES_MAX);
+	add_bytes(r, head[NAME], (uint32_t)head[NAME_BYTES], NAME_BYTES_MAX);
+	if (head[VECTOR_COUNT] <= UINT32_MAX)
+		add_vector(r, head[VECTOR], head[VECTOR_COUNT] * 2 * word);
+	add_bytes(r, head[CONTROL], head[CONTROL_BYTES], CONTROL_BYTES_MAX);
 }
 
 static void add(const struct reading *r)

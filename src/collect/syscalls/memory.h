@@ -25,9 +25,11 @@ struct wti_plan {
 
 struct wti_plans {
 	struct wti_plan by_number[WTI_CALLS_MAX];
-	uint16_t compat[WTI_COMPAT_MAX]; /* of i386: the native number, whose reads it has, plus one
-					  */
+	uint16_t compat[WTI_COMPAT_MAX]; /* of i386: where its plan is, plus one; 0: it has none */
 };
+
+/* Plans of i386 stand behind those of our own calls, whose numbers are all below. */
+#define WTI_PLANS_COMPAT (WTI_CALLS_MAX - WTI_COMPAT_MAX)
 
 /* Without `contents`, what the program reads and writes is left out. */
 void wti_plans_init(struct wti_plans *plans, bool contents);

@@ -18,6 +18,7 @@
 #include "capture.h"
 #include "filter.h"
 #include "tracer.h"
+#include "tracer_hidden.h"
 #include "tracer_stack.h"
 
 #define KNOCK_NS 1000000
@@ -107,9 +108,17 @@ static unsigned fill(void *self)
 	return wti_queue_fill(&capture->queue);
 }
 
+/* Who is traced waits; but of some not all calls stop, and how many is not known. */
 static uint64_t lost(void *self)
 {
-	return 0; /* who is traced waits */
+	struct ptrace_capture *capture = self;
+
+	return atomic_load(&capture->tracer.hidden);
+}
+
+static uint64_t lost_stacks(void *self)
+{
+	return 0;
 }
 
 static const struct sock_fprog *filter(void *self)
@@ -172,6 +181,7 @@ int wti_capture_ptrace(const struct wti_capture_options *options, struct wti_cap
 	capture->tracer.stacks = options->stacks;
 	if (options->stacks)
 		wti_tracer_add_mapping_calls(&stopping);
+	wti_tracer_add_hiding_calls(&stopping);
 	capture->tracer.filtered = options->narrow && wti_filter_make(&capture->filter, &stopping);
 	r = wti_queue_init(&capture->queue);
 	if (r)
@@ -188,7 +198,7 @@ int wti_capture_ptrace(const struct wti_capture_options *options, struct wti_cap
 					    .drain = drain,
 					    .fill = fill,
 					    .lost = lost,
-					    .lost_stacks = lost,
+					    .lost_stacks = lost_stacks,
 					    .stop = stop,
 					    .free = free_capture};
 	return 0;

@@ -18,6 +18,9 @@
 #include "raw.h"
 #include "tap.h"
 
+#define SIGKILL 9
+#define SIGSYS 31
+
 #define PLACED __attribute__((preserve_access_index))
 
 char LICENSE[] SEC("license") = "GPL";
@@ -48,6 +51,14 @@ struct k_sigaction {
 	struct sigaction sa;
 } PLACED;
 
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+
+struct sigpending {
+	sigset_t signal;
+} PLACED;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* 0: it runs, or is about to */
@@ -58,6 +69,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	struct mm_struct *mm;
+	struct sigpending pending; /* of this thread alone */
 } PLACED;
 
 #include "tap_arch.h"
@@ -100,7 +112,12 @@ struct {
 
 const volatile bool wanted[WTI_TAP_CALLS_MAX];   /* by number of the native table */
 const volatile __u16 compat[WTI_TAP_COMPAT_MAX]; /* of the 32-bit table: whose plan, plus one */
+const volatile bool narrow;                      /* few are, and nobody is joined in a call */
 const volatile bool contents;                    /* what is read and written is wanted, too */
+/* Bits of enum wti_read_kind: those that the plans have, at all and before calls. The verifier
+ * knows these numbers and passes over what cannot happen. */
+const volatile __u32 kinds;
+const volatile __u32 kinds_at_entry;
 
 __u32 root_count;   /* entries of `roots`: usually nobody has to look */
 __u32 last_track;   /* given out so far */
@@ -164,21 +181,24 @@ static __always_inline void fill_call(struct wti_raw_call *record, struct wti_ta
 	record->flags = flags;
 }
 
-/* With what its arguments point to. False: there is nothing to read, or no place for it. */
+/* With what its arguments point to, `all` of it or what was not read at its begin. False: there is
+ * nothing to read, or no place for it. */
 static __always_inline bool tell_call_with_memory(struct wti_tap_task *state, __s64 result,
-						  __u32 flags)
+						  __u32 flags, bool all)
 {
 	struct wti_tap_plan *plan = plan_of(state);
 	struct wti_tap_scratch *s;
 	__u32 bytes;
 
-	if (!plan || !plan->at_exit)
+	if (!plan || !(all || plan->at_exit))
 		return false;
 	s = scratch();
 	if (!s)
 		return false;
 	fill_call(&s->call, state, result, flags);
-	read_memory(s, state, result, true);
+	s->all = all;
+	read_memory(s, state, result, true, false);
+	s->all = false;
 	if (!s->bytes && !s->unread)
 		return false;
 	if (s->unread)
@@ -200,11 +220,11 @@ static __always_inline bool tell_call_with_memory(struct wti_tap_task *state, __
 static __always_inline bool tell_program(struct task_struct *task, struct wti_tap_task *state,
 					 __s64 result)
 {
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm;
 	struct wti_tap_scratch *s;
 	__u32 bytes;
 
-	if (!(state->flags & WTI_TAP_UNREAD) || !mm || state->arch != ARCH_NATIVE ||
+	if (!(state->flags & WTI_TAP_UNREAD) || state->arch != ARCH_NATIVE ||
 	    (state->nr != NR_EXECVE && state->nr != NR_EXECVEAT))
 		return false;
 	s = scratch();
@@ -212,18 +232,24 @@ static __always_inline bool tell_program(struct task_struct *task, struct wti_ta
 		return false;
 	fill_call(&s->call, state, result, state->flags);
 	if (!state->execed) { /* it failed, and the kernel has looked at it all */
-		read_memory(s, state, result, false);
+		read_memory(s, state, result, false, false);
 		if (!s->unread)
 			s->call.flags &= ~WTI_TAP_UNREAD;
 	} else {
+		__u64 words;
+
+		/* Not by following the pointers: to prove that safe the kernel searches all its
+		 * types, which takes milliseconds each time that this is loaded. */
+		mm = BPF_CORE_READ(task, mm);
+		words = BPF_CORE_READ(mm, arg_start);
 		for (int i = 0; i < 6; i++)
 			s->args[i] = 0; /* none of the pieces is where an argument points to */
 		s->bytes = 0;
 		s->unread = false;
 		s->mark = WTI_RAW_PIECE_PROGRAM;
-		add_bytes(s, mm->arg_start, mm->arg_end - mm->arg_start, WTI_TAP_PIECE_MAX - 16);
+		add_bytes(s, words, BPF_CORE_READ(mm, arg_end) - words, WTI_TAP_PIECE_MAX - 16);
 		if (s->bytes)
-			add_string(s, mm->env_end, WTI_TAP_PIECE_MAX - 16);
+			add_string(s, BPF_CORE_READ(mm, env_end), WTI_TAP_PIECE_MAX - 16);
 	}
 	bytes = s->bytes;
 	barrier_var(bytes);
@@ -248,7 +274,7 @@ static __always_inline void tell_entry(struct wti_tap_task *state)
 	s = scratch();
 	if (!s)
 		return;
-	read_memory(s, state, 0, false);
+	read_memory(s, state, 0, false, true);
 	if (s->unread)
 		state->flags |= WTI_TAP_UNREAD;
 	bytes = s->bytes;
@@ -355,33 +381,73 @@ static __always_inline bool take_own(struct wti_tap_task *state)
 	return true;
 }
 
+/* What is known of a call before anything is read for it. False: nobody wants it. */
+static __always_inline bool begin_call(struct task_struct *task, struct wti_tap_task *state,
+				       struct pt_regs *regs, __u32 nr)
+{
+	state->arch = arch_of(task, nr);
+	state->nr = nr;
+	state->joined = false;
+	state->in_call = is_wanted(state->arch, nr);
+	if (!state->in_call && nr != NR_PRCTL)
+		return false;
+	take_args(state, regs);
+	state->flags = state->own ? WTI_TAP_OWN : 0;
+	if (take_own(state))
+		state->flags = WTI_TAP_OWN;
+	state->away_ns = 0;
+	state->start_ns = bpf_ktime_get_ns();
+	return state->in_call;
+}
+
+/*
+ * With an EXPR most calls are of no interest, whoever makes them: they cost two looks into a table.
+ * An exec is, as it makes another program of its thread; so is what a guest says about itself.
+ */
+static __always_inline bool is_passed_over(struct task_struct *task, __u32 nr)
+{
+	return narrow && nr != NR_EXECVE && nr != NR_EXECVEAT && nr != NR_PRCTL &&
+	       !is_wanted(arch_of(task, nr), nr);
+}
+
 SEC("tp_btf/sys_enter")
 int enter(__u64 *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)ctx[0];
 	__u32 nr = (__u32)ctx[1];
-	struct wti_tap_task *state = state_of(task, nr, true);
+	struct wti_tap_task *state;
 
+	if (is_passed_over(task, nr))
+		return 0;
+	state = state_of(task, nr, true);
 	if (!state)
 		return 0;
-	state->arch = arch_of(task, nr);
-	state->nr = nr;
-	state->joined = false;
-	state->in_call = is_wanted(state->arch, nr);
-	if (!state->in_call && nr != NR_PRCTL)
+	state->entered = true;
+	if (!begin_call(task, state, regs, nr))
 		return 0;
-	take_args(state, regs);
-	state->flags = state->own ? WTI_TAP_OWN : 0;
-	if (take_own(state))
-		state->flags = WTI_TAP_OWN;
-	if (state->in_call && stacks && !state->flags)
+	if (stacks && !state->flags)
 		tell_stack(task, state, regs);
-	if (state->in_call)
+	if (kinds_at_entry)
 		tell_entry(state);
-	state->away_ns = 0;
 	state->start_ns = bpf_ktime_get_ns();
 	return 0;
+}
+
+/*
+ * A seccomp filter of the program comes before sys_enter, and what it answers itself gets no
+ * further: such a call has an end only, or none if its thread is killed. Its registers are still
+ * those that it got.
+ */
+static __always_inline bool was_answered(struct wti_tap_task *state, struct pt_regs *regs)
+{
+	return !state->entered && !state->joined && (__s32)number_of(regs) >= 0;
+}
+
+/* The kernel has put the registers back as they were and sends a signal: there is no result. */
+static __always_inline bool is_trapped(struct task_struct *task)
+{
+	return task->pending.signal.sig[0] >> (SIGSYS - 1) & 1;
 }
 
 /* A call that began before the recording: its registers are still those that it got. */
@@ -409,18 +475,29 @@ int leave(__u64 *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)ctx[0];
-	struct wti_tap_task *state = state_of(task, 0, false);
+	struct wti_tap_task *state;
+	bool answered, trapped;
 
+	if (is_passed_over(task, number_of(regs)))
+		return 0;
+	state = state_of(task, 0, false);
 	if (!state)
 		return 0;
+	answered = was_answered(state, regs);
+	trapped = answered && is_trapped(task);
+	if (answered)
+		begin_call(task, state, regs, number_of(regs));
+	state->entered = false;
 	if (state->in_call) {
-		__s64 result = result_of(regs, state->arch);
+		__s64 result = trapped ? 0 : result_of(regs, state->arch);
 
 		state->in_call = false;
+		if (trapped)
+			state->flags |= WTI_TAP_UNFINISHED;
 		if (result <= -512 && result >= -516)
 			state->flags |= WTI_TAP_RESTARTS;
 		if (!tell_program(task, state, result) &&
-		    !tell_call_with_memory(state, result, state->flags))
+		    !tell_call_with_memory(state, result, state->flags, answered))
 			tell_call(state, result, state->flags);
 	} else if (state->joined) {
 		tell_joined(state, task, regs);
@@ -445,7 +522,11 @@ int forked(__u64 *ctx)
 	if (!state)
 		return 0;
 	is_thread = child->tgid == parent->tgid;
-	adopt(child, parent->pid, is_thread ? WTI_TAP_TASK_THREAD : WTI_TAP_TASK_PROCESS);
+	state = adopt(child, parent->pid, is_thread ? WTI_TAP_TASK_THREAD : WTI_TAP_TASK_PROCESS);
+	if (state)
+		state->entered =
+			CHILD_LEAVES &&
+			!is_passed_over(parent, number_of((void *)bpf_task_pt_regs(parent)));
 	return 0;
 }
 
@@ -460,6 +541,32 @@ int execed(__u64 *ctx)
 	return 0;
 }
 
+/* By a filter, without a signal that would have been delivered to it. */
+static __always_inline bool was_killed(struct task_struct *task, struct wti_tap_task *state)
+{
+	__u32 number = task->exit_code & 0x7f;
+
+	return (number == SIGSYS || number == SIGKILL) && state->signal != number &&
+	       state->signal != SIGKILL;
+}
+
+/* Its memory is gone by now. */
+static __always_inline void begin_killed(struct task_struct *task, struct wti_tap_task *state)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	__u32 nr = number_of(regs);
+
+	if ((__s32)nr < 0)
+		return;
+	state->arch = arch_of(task, nr);
+	state->nr = nr;
+	state->in_call = is_wanted(state->arch, nr);
+	take_args(state, regs);
+	state->flags = WTI_TAP_UNREAD | (state->own ? WTI_TAP_OWN : 0);
+	state->away_ns = 0;
+	state->start_ns = bpf_ktime_get_ns();
+}
+
 SEC("tp_btf/sched_process_exit")
 int ended(__u64 *ctx)
 {
@@ -469,6 +576,8 @@ int ended(__u64 *ctx)
 
 	if (!state || !state->track || stopped)
 		return 0;
+	if (!state->entered && !state->joined && was_killed(task, state))
+		begin_killed(task, state);
 	if (state->in_call)
 		tell_call(state, 0, state->flags | WTI_TAP_UNFINISHED);
 	state->in_call = false;
@@ -481,8 +590,6 @@ int ended(__u64 *ctx)
 	record->tid = task->pid;
 	record->pid = task->tgid;
 	record->status = task->exit_code;
-	/* Not by following the pointers: to prove that safe the kernel searches all its types,
-	 * which takes two milliseconds each time that this is loaded. */
 	record->flags = BPF_CORE_READ(task, signal, live.counter) == 0;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	state->seq++;
@@ -491,7 +598,6 @@ int ended(__u64 *ctx)
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-#define SIGKILL 9
 #define SIGSTOP 19
 #define SIGTTOU 22 /* SIGTSTP and SIGTTIN are between the two */
 
@@ -521,7 +627,10 @@ int signalled(__u64 *ctx)
 	struct wti_tap_task *state = state_of(task, 0, false);
 	__u32 number = (__u32)ctx[0];
 
-	if (!state || number == SIGKILL) /* it reaches nobody: the end tells it */
+	if (!state)
+		return 0;
+	state->signal = (__u8)number;
+	if (number == SIGKILL) /* it reaches nobody: the end tells it */
 		return 0;
 	tell_signal(state, number, 0, (const void *)ctx[1]);
 	if (number == SIGSTOP || (number > SIGSTOP && number <= SIGTTOU && !action->sa.sa_handler))

@@ -50,9 +50,11 @@ struct wti_tap_scratch {
 	__u8 memory[WTI_TAP_MEMORY_MAX + WTI_TAP_PIECE_MAX];
 	__u32 bytes; /* of memory that are used */
 	__u32 nr;
-	__u32 left; /* of contents */
-	__u8 mark;  /* of the pieces that come: 0, or WTI_PIECE_EXIT */
+	__u32 left;    /* of contents */
+	__u8 mark;     /* of the pieces that come: 0, or WTI_PIECE_EXIT */
+	__u8 argument; /* that points to the piece */
 	_Bool is_exit;
+	_Bool all; /* at exit also what is otherwise read before */
 	_Bool unread;
 	__u64 args[6];
 	__s64 result;
@@ -76,8 +78,10 @@ struct wti_tap_task {
 	__u32 track;   /* 0: it is about to be adopted */
 	__u32 claims;  /* who was the first to adopt it */
 	__u32 flags;   /* of the call that it is in */
+	_Bool entered; /* the begin of a call was seen, its end was not */
 	_Bool in_call; /* one that is wanted */
 	_Bool joined;  /* it was found in the middle of a call */
+	__u8 signal;   /* the last that was delivered */
 	__u8 own;      /* a guest works for itself: how many layers deep */
 	_Bool execed;  /* it has become another program and not yet said so */
 };

@@ -18,6 +18,7 @@ struct pt_regs {
 #define TS_COMPAT 2u
 #define X32_BIT 0x40000000u
 #define NR_PRCTL 157
+#define CHILD_LEAVES 1 /* a new thread is first seen at the end of its parent's call */
 #define NR_EXECVE 59
 #define NR_EXECVEAT 322
 
@@ -94,6 +95,7 @@ struct pt_regs {
 #define ARCH_COMPAT 5 /* WT_ARCH_ARM */
 #define TIF_32BIT (1ul << 22)
 #define NR_PRCTL 167
+#define CHILD_LEAVES 0
 #define NR_EXECVE 221
 #define NR_EXECVEAT 281
 

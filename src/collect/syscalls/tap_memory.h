@@ -33,7 +33,7 @@ static __always_inline __u32 plan_number(struct wti_tap_task *state)
 	__u32 nr = state->nr;
 
 	if (state->arch == ARCH_NATIVE)
-		return nr;
+		return nr < WTI_TAP_CALLS_MAX - WTI_TAP_COMPAT_MAX ? nr : WTI_TAP_CALLS_MAX;
 	if (state->arch != ARCH_COMPAT || nr >= WTI_TAP_COMPAT_MAX)
 		return WTI_TAP_CALLS_MAX;
 	barrier_var(nr);
@@ -47,15 +47,19 @@ static __always_inline struct wti_tap_plan *plan_of(struct wti_tap_task *state)
 	return bpf_map_lookup_elem(&plans, &nr);
 }
 
-/* Begins a piece; where its bytes go. */
+/* Begins a piece; where its bytes go. Which argument it is goes through memory, of which the
+ * verifier knows nothing: it would go through the rest for each of them. */
 static __always_inline __u32 open_piece(struct wti_tap_scratch *s, __u64 address)
 {
-	__u8 argument = PIECE_OTHER;
+	volatile __u8 *found = &s->argument;
 	__u32 at = s->bytes & (WTI_TAP_MEMORY_MAX - 1);
+	__u8 argument;
 
+	*found = PIECE_OTHER;
 	for (int i = 5; i >= 0; i--)
 		if (s->args[i] == address)
-			argument = i;
+			*found = i;
+	argument = *found;
 	s->memory[at + 2] = argument;
 	s->memory[at + 3] = s->mark;
 	if (argument != PIECE_OTHER)
@@ -147,40 +151,56 @@ struct vector {
 	__u32 most;  /* entries */
 	__u32 count; /* that were found */
 	__u32 bytes; /* of each string */
+	bool narrow; /* its words have 4 bytes */
 };
+
+/* The word of that number; 0 also if it cannot be read. */
+static __always_inline __u64 word_at(struct vector *vector, __u32 i)
+{
+	__u64 word = 0;
+
+	if (vector->narrow)
+		bpf_probe_read_user(&word, 4, (void *)(vector->address + i * 4ull));
+	else
+		bpf_probe_read_user(&word, 8, (void *)(vector->address + i * 8ull));
+	return word;
+}
 
 static long find_null(__u32 i, void *opaque)
 {
 	struct vector *vector = opaque;
-	__u64 pointer = 0;
 
-	if (i >= vector->most ||
-	    bpf_probe_read_user(&pointer, sizeof(pointer), (void *)(vector->address + i * 8ull)))
+	if (i >= vector->most)
 		return 1;
 	vector->count = i + 1;
-	return !pointer;
+	return !word_at(vector, i);
 }
 
 static long add_one_string(__u32 i, void *opaque)
 {
 	struct vector *vector = opaque;
-	__u64 pointer = 0;
+	__u64 pointer;
 
-	if (i >= vector->count ||
-	    bpf_probe_read_user(&pointer, sizeof(pointer), (void *)(vector->address + i * 8ull)) ||
-	    !pointer)
+	if (i >= vector->count)
+		return 1;
+	pointer = word_at(vector, i);
+	if (!pointer)
 		return 1;
 	add_string(scratch(), pointer, vector->bytes);
 	return 0;
 }
 
 /* Pointers up to NULL, and what the first of them point to. */
-__noinline int add_strings(__u64 address, __u32 bytes_max, __u32 each)
+__noinline int add_strings(__u64 address, __u32 bytes_max, __u32 each, bool narrow_words)
 {
-	struct vector vector = {.address = address, .most = bytes_max / 8, .bytes = each};
+	__u32 word = narrow_words ? 4 : 8;
+	struct vector vector = {.address = address,
+				.most = bytes_max / word,
+				.bytes = each,
+				.narrow = narrow_words};
 
 	bpf_loop(WTI_READ_PATH_MAX / 8, find_null, &vector, 0);
-	add_bytes(scratch(), address, vector.count * 8ull, bytes_max);
+	add_bytes(scratch(), address, (__u64)vector.count * word, bytes_max);
 	if (each)
 		bpf_loop(WTI_READ_STRINGS_MAX, add_one_string, &vector, 0);
 	return 0;
@@ -190,28 +210,29 @@ static long add_one_range(__u32 i, void *opaque)
 {
 	struct vector *vector = opaque;
 	struct wti_tap_scratch *s = scratch();
-	__u64 entry[2] = {0, 0};
+	__u64 base, length;
 	__u32 bytes;
 
-	if (!s || i >= vector->count || !s->left ||
-	    bpf_probe_read_user(entry, sizeof(entry),
-				(void *)(vector->address + (__u64)i * IOVEC_BYTES)))
+	if (!s || i >= vector->count || !s->left)
 		return 1;
-	bytes = entry[1] < s->left ? (__u32)entry[1] : s->left;
-	add_bytes(s, entry[0], entry[1], bytes);
+	base = word_at(vector, i * 2);
+	length = word_at(vector, i * 2 + 1);
+	bytes = length < s->left ? (__u32)length : s->left;
+	add_bytes(s, base, length, bytes);
 	s->left -= bytes;
 	return 0;
 }
 
-__noinline int add_ranges(__u64 address, __u64 length, __u32 contents_max)
+__noinline int add_ranges(__u64 address, __u64 count, __u32 contents_max, bool narrow_words)
 {
-	struct vector vector = {.address = address};
+	struct vector vector = {.address = address, .narrow = narrow_words};
+	__u32 entry = narrow_words ? IOVEC_BYTES / 2 : IOVEC_BYTES;
 	struct wti_tap_scratch *s = scratch();
-	int got = add_bytes(s, address, length, WTI_READ_IOVECS_MAX * IOVEC_BYTES);
+	int got = add_bytes(s, address, count * entry, WTI_READ_IOVECS_MAX * entry);
 
 	if (!s || !contents || got <= 0)
 		return 0;
-	vector.count = (__u32)got / IOVEC_BYTES;
+	vector.count = (__u32)got / entry;
 	s->left = contents_max;
 	if (s->mark && s->result < s->left)
 		s->left = s->result > 0 ? (__u32)s->result : 0;
@@ -219,18 +240,19 @@ __noinline int add_ranges(__u64 address, __u64 length, __u32 contents_max)
 	return 0;
 }
 
-__noinline int add_message(__u64 address, __u32 contents_max)
+__noinline int add_message(__u64 address, __u32 contents_max, bool narrow_words)
 {
-	__u64 head[MSGHDR_BYTES / 8] = {0};
-	struct wti_tap_scratch *s = scratch();
+	struct vector head = {.address = address, .narrow = narrow_words};
+	__u32 bytes = narrow_words ? MSGHDR_BYTES / 2 : MSGHDR_BYTES;
+	__u64 count;
 
-	if (add_bytes(s, address, MSGHDR_BYTES, MSGHDR_BYTES) < (int)MSGHDR_BYTES ||
-	    bpf_probe_read_user(head, sizeof(head), (void *)address))
+	if (add_bytes(scratch(), address, bytes, bytes) < (int)bytes)
 		return 0;
-	add_bytes(s, head[0], (__u32)head[1], NAME_BYTES_MAX);
-	if (head[3] < ENDLESS)
-		add_ranges(head[2], head[3] * IOVEC_BYTES, contents_max);
-	add_bytes(scratch(), head[4], head[5], CONTROL_BYTES_MAX);
+	add_bytes(scratch(), word_at(&head, 0), (__u32)word_at(&head, 1), NAME_BYTES_MAX);
+	count = word_at(&head, 3);
+	if (count < ENDLESS)
+		add_ranges(word_at(&head, 2), count, contents_max, narrow_words);
+	add_bytes(scratch(), word_at(&head, 4), word_at(&head, 5), CONTROL_BYTES_MAX);
 	return 0;
 }
 
@@ -262,12 +284,14 @@ static __always_inline __u64 length_of(struct wti_tap_scratch *s, struct wti_rea
 	}
 }
 
-/* At its end a call is asked for all but what it may have changed. */
+/* At its end a call is asked for all but what it may have changed, unless nobody saw its begin. */
 static __always_inline bool applies(struct wti_tap_scratch *s, struct wti_read *read)
 {
 	bool late = read->when == WTI_AT_EXIT;
 
-	if (s->is_exit != (late || (read->flags & WTI_READ_CONSTANT)) || !argument(s, read->arg))
+	if (!s->all && s->is_exit != (late || (read->flags & WTI_READ_CONSTANT)))
+		return false;
+	if (!argument(s, read->arg))
 		return false;
 	if (late && s->result < 0 && s->result >= -4095 && !(read->flags & WTI_READ_ON_ERROR))
 		return false;
@@ -275,11 +299,19 @@ static __always_inline bool applies(struct wti_tap_scratch *s, struct wti_read *
 	       ((__u32)argument(s, read->if_arg) & read->if_mask) == read->if_value;
 }
 
-static long do_read(__u32 i, void *opaque)
+/* Whether reads of this kind can be; of those that cannot the verifier looks at nothing, as long as
+ * it sees the number, and not a copy of it, where it is asked for. */
+static __always_inline bool are_there(bool is_entry, __u32 kind)
+{
+	return (is_entry ? kinds_at_entry : kinds) >> kind & 1;
+}
+
+static __always_inline long do_read(__u32 i, bool is_entry)
 {
 	struct wti_tap_scratch *s = scratch();
 	struct wti_tap_plan *plan;
 	struct wti_read *read;
+	bool narrow_words;
 	__u64 address;
 
 	if (!s)
@@ -293,21 +325,44 @@ static long do_read(__u32 i, void *opaque)
 	s->mark =
 		read->when == WTI_AT_EXIT ? PIECE_EXIT : 0; /* what is read late may be as it was */
 	address = argument(s, read->arg);
+	narrow_words = read->flags & WTI_READ_NARROW;
 	if (read->kind == WTI_READ_BYTES)
 		add_bytes(s, address, length_of(s, read), read->bytes_max);
 	else if (read->kind == WTI_READ_STRING)
 		add_string(s, address, read->bytes_max);
-	else if (read->kind == WTI_READ_STRINGS)
-		add_strings(address, read->bytes_max, read->unit_bytes);
-	else if (read->kind == WTI_READ_IOVEC)
-		add_ranges(address, length_of(s, read), read->bytes_max);
-	else if (read->kind == WTI_READ_MSGHDR)
-		add_message(address, read->bytes_max);
+	else if (read->kind == WTI_READ_STRINGS && are_there(is_entry, WTI_READ_STRINGS))
+		add_strings(address, read->bytes_max, read->unit_bytes, narrow_words);
+	else if (read->kind == WTI_READ_IOVEC && are_there(is_entry, WTI_READ_IOVEC))
+		add_ranges(address, argument(s, read->length_arg), read->bytes_max, narrow_words);
+	else if (read->kind == WTI_READ_MSGHDR && are_there(is_entry, WTI_READ_MSGHDR))
+		add_message(address, read->bytes_max, narrow_words);
+	else
+		s->unread = true;
 	return 0;
 }
 
+static long do_read_first(__u32 i, void *opaque)
+{
+	return do_read(i, true);
+}
+
+static long do_read_last(__u32 i, void *opaque)
+{
+	return do_read(i, false);
+}
+
+__noinline int read_first(void)
+{
+	return (int)bpf_loop(WTI_READS_MAX, do_read_first, NULL, 0);
+}
+
+__noinline int read_last(void)
+{
+	return (int)bpf_loop(WTI_READS_MAX, do_read_last, NULL, 0);
+}
+
 static __always_inline void read_memory(struct wti_tap_scratch *s, struct wti_tap_task *state,
-					__s64 result, bool is_exit)
+					__s64 result, bool is_exit, bool is_entry)
 {
 	for (int i = 0; i < 6; i++)
 		s->args[i] = state->args[i];
@@ -316,7 +371,10 @@ static __always_inline void read_memory(struct wti_tap_scratch *s, struct wti_ta
 	s->bytes = 0;
 	s->unread = false;
 	s->is_exit = is_exit;
-	bpf_loop(WTI_READS_MAX, do_read, NULL, 0);
+	if (is_entry)
+		read_first();
+	else
+		read_last();
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,10 +33,13 @@
 
 #include "tracer.h"
 #include "tracer_attach.h"
+#include "tracer_hidden.h"
 #include "tracer_stack.h"
 
 #define X32_BIT 0x40000000u
 #define SYSCALL_STOP (SIGTRAP | 0x80)
+/* Up to so many threads wait4() may add up the time that all of a process have used, each time. */
+#define SUMMED_MAX 64
 
 /* ---- Who is traced --------------------------------------------------------------------------- */
 
@@ -168,7 +172,8 @@ static void tell_call(struct wti_tracer *tracer, struct wti_tracee *tracee, int6
 	record.raw = head(tracee, WTI_RAW_CALL);
 	memcpy(record.args, tracee->args, sizeof(record.args));
 	record.duration_ns = record.raw.time_ns - tracee->start_ns;
-	record.system_ns = tracee->cpu_ns - tracee->start_cpu_ns;
+	record.system_ns =
+		tracee->cpu_ns > tracee->start_cpu_ns ? tracee->cpu_ns - tracee->start_cpu_ns : 0;
 	if (record.system_ns > record.duration_ns) /* other threads have worked, too */
 		record.system_ns = record.duration_ns;
 	if (memory) {
@@ -236,7 +241,7 @@ static const struct wti_plan *plan_of(const struct wti_tracer *tracer,
 	if (tracee->arch == WT_ARCH_I386 && tracee->nr < WTI_COMPAT_MAX &&
 	    tracer->plans->compat[tracee->nr])
 		return &tracer->plans->by_number[tracer->plans->compat[tracee->nr] - 1];
-	if (tracee->arch != WTI_ARCH_HERE || tracee->nr >= WTI_CALLS_MAX)
+	if (tracee->arch != WTI_ARCH_HERE || tracee->nr >= WTI_PLANS_COMPAT)
 		return NULL;
 	return &tracer->plans->by_number[tracee->nr];
 }
@@ -274,6 +279,25 @@ static void take_own(struct wti_tracee *tracee)
 	tracee->flags = WTI_SYSCALL_OWN;
 }
 
+/* With many threads a thread's own time is looked up, and only for calls that are recorded. */
+static uint64_t own_cpu_ns(pid_t tid)
+{
+	char text[64];
+
+	return wti_proc_file((uint32_t)tid, "schedstat", text, sizeof(text)) > 0
+		       ? strtoull(text, NULL, 10)
+		       : 0;
+}
+
+static void time_begins(struct wti_tracer *tracer, struct wti_tracee *tracee)
+{
+	tracee->by_thread = tracer->count > SUMMED_MAX;
+	if (tracee->by_thread)
+		tracee->cpu_ns = own_cpu_ns(tracee->tid);
+	tracee->start_cpu_ns = tracee->cpu_ns;
+	tracee->start_ns = wti_clock_ns(CLOCK_MONOTONIC);
+}
+
 static void call_begins(struct wti_tracer *tracer, struct wti_tracee *tracee,
 			const struct __ptrace_syscall_info *info)
 {
@@ -292,6 +316,9 @@ static void call_begins(struct wti_tracer *tracer, struct wti_tracee *tracee,
 	tracee->in_call = tracee->known && (tracee->arch != WTI_ARCH_HERE ||
 					    wti_call_set_has(&tracer->wanted, tracee->nr));
 	tracee->remaps = wti_tracee_maps_code(tracer, tracee);
+	tracee->hides = (uint8_t)wti_tracee_hides(tracee);
+	/* Without it nobody could say later that there is somebody who was not seen. */
+	tracee->in_call |= tracee->known && tracee->hides == WTI_HIDES_CHILD;
 	if (!tracee->in_call)
 		return;
 	if (!is_ours)
@@ -301,8 +328,26 @@ static void call_begins(struct wti_tracer *tracer, struct wti_tracee *tracee,
 	if (memory && plan->at_entry)
 		wti_memory_read(memory, plan, false, tracee->tid, tracee->args, 0,
 				tracer->contents);
-	tracee->start_cpu_ns = tracee->cpu_ns;
-	tracee->start_ns = wti_clock_ns(CLOCK_MONOTONIC);
+	time_begins(tracer, tracee);
+}
+
+static void born(struct wti_tracer *tracer, struct wti_tracee *parent, pid_t tid, int event);
+
+/* What a program does to get out of sight, as far as something can be done about it. */
+static void take_hiding(struct wti_tracer *tracer, struct wti_tracee *tracee, int64_t result)
+{
+	enum wti_hiding hides = (enum wti_hiding)tracee->hides;
+
+	tracee->hides = WTI_HIDES_NOTHING;
+	if (hides == WTI_HIDES_CALLS && result >= 0) {
+		unsigned others = wti_tracer_hidden(tracer, tracee);
+
+		if (tracer->filtered)
+			atomic_fetch_add(&tracer->hidden, others);
+	}
+	/* With CLONE_PTRACE besides it is traced, but its birth is not reported. */
+	if (hides == WTI_HIDES_CHILD && result > 0 && wti_tracee_clone_flags(tracee) & CLONE_PTRACE)
+		born(tracer, tracee, (pid_t)result, PTRACE_EVENT_CLONE);
 }
 
 static void call_ends(struct wti_tracer *tracer, struct wti_tracee *tracee,
@@ -315,8 +360,14 @@ static void call_ends(struct wti_tracer *tracer, struct wti_tracee *tracee,
 	if (tracee->remaps || tracee->execed)
 		wti_tracer_remapped(tracer, tracee->pid);
 	tracee->remaps = false;
+	if (tracee->hides)
+		take_hiding(tracer, tracee, result);
+	if (tracee->in_call && tracee->by_thread)
+		tracee->cpu_ns = own_cpu_ns(tracee->tid);
 	/* The end of a call whose begin was not seen is passed over. */
-	if (tracee->in_call) {
+	if (tracee->in_call && wti_tracee_is_trapped(tracee, result)) {
+		tell_call(tracer, tracee, 0, WTI_SYSCALL_UNFINISHED);
+	} else if (tracee->in_call) {
 		if (tracee->memory && plan && plan->count && !tracee->execed)
 			wti_memory_read(tracee->memory, plan, true, tracee->tid, tracee->args,
 					result, tracer->contents);
@@ -327,12 +378,16 @@ static void call_ends(struct wti_tracer *tracer, struct wti_tracee *tracee,
 	tracee->execed = false;
 }
 
-/* What the next stop is to be: of a filtered program only the end of a call that it is in. */
+/* What the next stop is to be: of a filtered program only the end of a call that it is in. Before
+ * any filter a call stops for PTRACE_SYSCALL, so one that the program's own would answer does. */
 static int next_request(const struct wti_tracer *tracer, const struct wti_tracee *tracee)
 {
 	if (!tracer->filtered)
 		return PTRACE_SYSCALL;
-	return tracee->in_call || tracee->execed || tracee->remaps ? PTRACE_SYSCALL : PTRACE_CONT;
+	return tracee->in_call || tracee->execed || tracee->remaps || tracee->hides ||
+			       tracee->behind
+		       ? PTRACE_SYSCALL
+		       : PTRACE_CONT;
 }
 
 void wti_tracee_go(const struct wti_tracer *tracer, const struct wti_tracee *tracee, int number)
@@ -346,10 +401,14 @@ static void syscall_stop(struct wti_tracer *tracer, struct wti_tracee *tracee)
 	struct __ptrace_syscall_info info;
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, (void *)sizeof(info), &info) > 0) {
-		if (info.op == PTRACE_SYSCALL_INFO_ENTRY || info.op == PTRACE_SYSCALL_INFO_SECCOMP)
+		bool again = info.op == PTRACE_SYSCALL_INFO_SECCOMP && tracee->entered;
+
+		if (info.op == PTRACE_SYSCALL_INFO_ENTRY ||
+		    (info.op == PTRACE_SYSCALL_INFO_SECCOMP && !again))
 			call_begins(tracer, tracee, &info);
 		else if (info.op == PTRACE_SYSCALL_INFO_EXIT)
 			call_ends(tracer, tracee, &info);
+		tracee->entered = info.op == PTRACE_SYSCALL_INFO_ENTRY;
 	}
 	wti_tracee_go(tracer, tracee, 0);
 }
@@ -377,6 +436,7 @@ static void born(struct wti_tracer *tracer, struct wti_tracee *parent, pid_t tid
 		return;
 	}
 	child->pid = is_thread ? parent->pid : tid;
+	child->behind = parent->behind;
 	if (!is_thread)
 		wti_tracer_remapped(tracer, tid);
 	if (parent->known)
@@ -482,7 +542,7 @@ void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status, const str
 {
 	struct wti_tracee *tracee = wti_tracee_of(tracer, tid);
 
-	if (tracee)
+	if (tracee && usage && !(tracee->in_call && tracee->by_thread))
 		tracee->cpu_ns = cpu_ns_of(usage);
 	if (WIFSTOPPED(status)) {
 		take_stop(tracer, tid, status);
@@ -514,13 +574,15 @@ void wti_tracer_run(struct wti_tracer *tracer)
 {
 	while (tracer->count) {
 		struct rusage usage;
+		/* The kernel adds it up over all threads of the process, at every stop. */
+		struct rusage *asked = tracer->count > SUMMED_MAX ? NULL : &usage;
 		int status;
 		/* Not the children of other threads: these wait for them themselves. */
-		pid_t tid = wait4(-1, &status, __WALL | __WNOTHREAD, &usage);
+		pid_t tid = wait4(-1, &status, __WALL | __WNOTHREAD, asked);
 
 		/* Whoever was waited for has to be told to go on: its signal is with us. */
 		if (tid > 0)
-			wti_tracer_take(tracer, tid, status, &usage);
+			wti_tracer_take(tracer, tid, status, asked);
 		else if (errno != EINTR)
 			return;
 		if (atomic_load(&tracer->stop)) {

@@ -34,8 +34,9 @@ struct wti_tracer {
 	size_t by_tid_count;
 	uint32_t count; /* of tracees */
 	uint32_t last_track;
-	struct wti_map mapped; /* by process: whether what it has mapped was told */
-	_Atomic bool stop;     /* lets go of all and ends */
+	_Atomic uint64_t hidden; /* threads that may have made calls unseen */
+	struct wti_map mapped;   /* by process: whether what it has mapped was told */
+	_Atomic bool stop;       /* lets go of all and ends */
 };
 
 int wti_tracer_init(struct wti_tracer *tracer, struct wt_err *err);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "check.h"
 #include "inspect/core/inspectors.h"
+#include "inspect/core/missing.h"
 #include "inspect/habits/habits.h"
 #include "inspect/habits/ledger.h"
 #include "inspect/judge/judge.h"
@@ -22,6 +23,8 @@ struct state {
 	struct wti_judge judge;
 	struct wti_ledger ledger;
 	struct wti_tc_judge *published; /* invariants of TrainCheck's; NULL: the pack has none */
+	struct wti_missing missing;
+	int64_t last_trained; /* the last step in which an optimizer stepped; -1: none */
 	bool has_pack;
 };
 
@@ -29,6 +32,8 @@ static void tell(void *self, const struct wti_moment *moment)
 {
 	struct state *s = self;
 
+	if (moment->type & WTI_MOMENT_STEP && moment->scope.step > s->last_trained)
+		s->last_trained = moment->scope.step;
 	if (s->has_pack)
 		wti_observer_moment(&s->observer, moment);
 	if (s->published)
@@ -59,6 +64,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 	struct state *s = opaque;
 	int r = wti_training_init(&s->training, tell, s, err);
 
+	s->last_trained = -1;
 	s->options =
 		*(opaque_options ? (const struct wti_check_options *)opaque_options : &rules_alone);
 	s->has_pack = s->options.pack;
@@ -90,6 +96,7 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	struct state *s = opaque;
 	int r;
 
+	wti_missing_take(&s->missing, event);
 	if (s->has_pack)
 		wti_levels_take(&s->checker.levels, event);
 	r = wti_training_event(&s->training, event, err);
@@ -112,12 +119,20 @@ static void add_last_step(const struct wti_training *training, struct wt_result 
 		wt_result_fact_count(result, "last_step", "", WT_CELL_COUNT, (uint64_t)last);
 }
 
+/* The step that a program is in when it ends is one more, if it was to begin after the last. */
+static void mark_to_end(const struct state *s, struct wt_result *result)
+{
+	for (size_t i = 0; s->last_trained >= 0 && i < result->finding_count; i++)
+		result->findings[i].is_to_end = result->findings[i].last_step >= s->last_trained;
+}
+
 static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 {
 	struct state *s = opaque;
 
 	wti_training_finish(&s->training);
 	add_last_step(&s->training, result);
+	wti_missing_note(&s->missing, result);
 	if (s->options.with_rules) {
 		wti_ledger_finish(&s->ledger);
 		wti_habits_audit(&s->judge, &s->ledger, !s->options.some_calls);
@@ -135,6 +150,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 		s->checker.rules_since = rules_since(s);
 		wti_checker_finish(&s->checker, result);
 	}
+	mark_to_end(s, result);
 	return wt_result_status(result);
 }
 
@@ -160,6 +176,7 @@ static void release(void *opaque)
 		wti_judge_release(&s->judge);
 		wti_ledger_release(&s->ledger);
 	}
+	wti_missing_release(&s->missing);
 	wti_training_release(&s->training);
 }
 

@@ -145,6 +145,9 @@ static void compare_pair(struct diffing *d, const struct pair *pair)
 			if (wti_thing_exactness(thing->type) == WTI_COMPARE_PRESENCE &&
 			    !wti_thing_keeps(thing->type, word))
 				continue;
+			/* How many run at once depends on the moment, unless it is one. */
+			if (t->deed == WTI_DEED_AT_ONCE && a && b && a->total > 1 && b->total > 1)
+				continue;
 			if (differs(thing->type, a, b))
 				add_row(d, pair, word, a, b);
 		}
@@ -154,17 +157,17 @@ static void compare_pair(struct diffing *d, const struct pair *pair)
 static void compare_traits(struct diffing *d, const struct pair *pair)
 {
 	if (!pair->a || !pair->b || !pair->a->permissions || !pair->b->permissions ||
-	    pair->a->permissions == pair->b->permissions)
+	    !((pair->a->permissions ^ pair->b->permissions) & 07777))
 		return;
 	d->difference.effects++;
 	wt_table_row(d->effects);
 	add_text(d->effects, "~");
 	add_text(d->effects, wti_thing_word(pair->a->type));
 	add_text(d->effects, name_of(d, pair));
-	add_text(d->effects, "mode");
+	add_text(d->effects, pair->a->type == WTI_THING_PROCESS ? "umask" : "mode");
 	/* Octal digits read as such in decimal. */
 	for (int side = 0; side < 2; side++) {
-		uint32_t mode = side ? pair->b->permissions : pair->a->permissions;
+		uint32_t mode = (side ? pair->b : pair->a)->permissions & 07777;
 
 		wt_table_count(d->effects, (mode >> 9) * 1000 + (mode >> 6 & 7) * 100 +
 						   (mode >> 3 & 7) * 10 + (mode & 7));

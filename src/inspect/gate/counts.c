@@ -25,15 +25,14 @@ struct state {
 	struct wti_map heaps;  /* process: the end of its heap */
 	struct wti_map last;   /* thread: a hash of its last call */
 	uint32_t starting_pid; /* that has yet to become the program */
-	bool in_step;
 	struct wti_leader leader;
-	int64_t step;
 	char stage[STAGE_BYTES];
 };
 
 static void ask(struct wt_query *query, const void *options)
 {
-	static const char *const kinds[] = {"syscall", "task", "task_end", "context", "rank"};
+	static const char *const kinds[] = {"syscall", "task", "task_end",
+					    "context", "rank", "call_begin"};
 
 	(void)options;
 	query->kinds = kinds;
@@ -97,56 +96,41 @@ static void release(void *opaque)
 
 /* ---- Steps and stages ------------------------------------------------------------------------ */
 
-static void end_step(struct state *s)
+static void begin_step(struct state *s, unsigned change)
 {
-	for (size_t i = 0; i < s->counts->counter_count; i++) {
+	bool is_whole = change & WTI_STEP_ENDS;
+
+	for (size_t i = 0; change && i < s->counts->counter_count; i++) {
 		struct wti_counter *counter = &s->counts->counters[i];
 
-		if (s->in_step && counter->current > counter->step_max)
+		if (is_whole && counter->current > counter->step_max)
 			counter->step_max = counter->current;
-		if (s->in_step && (!s->counts->step_count || counter->current < counter->step_min))
+		if (is_whole && (!s->counts->step_count || counter->current < counter->step_min))
 			counter->step_min = counter->current;
 		counter->current = 0;
 	}
-	s->counts->step_count += s->in_step;
+	s->counts->step_count += is_whole;
+}
+
+static void take_stage(struct state *s, struct wt_text text)
+{
+	size_t bytes = text.bytes < STAGE_BYTES ? text.bytes : STAGE_BYTES - 1;
+
+	memcpy(s->stage, text.data, bytes);
+	s->stage[bytes] = 0;
+	s->counts->saw_stage = true;
+	for (size_t i = 0; i < s->counts->counter_count; i++) {
+		const char *wanted = s->counts->counters[i].stage;
+
+		s->counts->counters[i].saw_stage |= wanted && !strcmp(wanted, s->stage);
+	}
 }
 
 static void take_context(struct state *s, const struct wt_event *event)
 {
-	enum wti_context_key key = wti_context_key(event);
-	bool is_step = key == WTI_CONTEXT_STEP;
-
-	if (!is_step && key != WTI_CONTEXT_STAGE)
-		return;
-	if (is_step && !s->counts->step_count && wti_leader_yields(&s->leader, event)) {
-		s->in_step = false; /* what came before was no step of a rank */
-		s->leader.is_known = false;
-	}
-	if (!s->leader.is_known)
-		wti_leader_set(&s->leader, event);
-	if (!wti_leads(&s->leader, event))
-		return;
-	if (is_step) {
-		int64_t step = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
-
-		if (s->in_step && s->step == step)
-			return;
-		end_step(s);
-		s->in_step = true;
-		s->step = step;
-	} else {
-		struct wt_text text = wt_event_text(event, WT_CONTEXT_FIELD_TEXT);
-		size_t bytes = text.bytes < STAGE_BYTES ? text.bytes : STAGE_BYTES - 1;
-
-		memcpy(s->stage, text.data, bytes);
-		s->stage[bytes] = 0;
-		s->counts->saw_stage = true;
-		for (size_t i = 0; i < s->counts->counter_count; i++) {
-			const char *wanted = s->counts->counters[i].stage;
-
-			s->counts->counters[i].saw_stage |= wanted && !strcmp(wanted, s->stage);
-		}
-	}
+	begin_step(s, wti_leader_event(&s->leader, event));
+	if (wti_context_key(event) == WTI_CONTEXT_STAGE && wti_may_lead(&s->leader, event))
+		take_stage(s, wt_event_text(event, WT_CONTEXT_FIELD_TEXT));
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
@@ -248,6 +232,15 @@ static int take_process(struct state *s, const struct wti_task *task, struct wt_
 	return 0;
 }
 
+/* The end of a thread is no call that others would count. */
+static bool never_returns(const struct wti_syscall *call)
+{
+	const char *name = wti_call_name((enum wti_arch)call->arch, call->nr);
+
+	return call->flags & WTI_SYSCALL_UNFINISHED && name &&
+	       (!strcmp(name, "exit") || !strcmp(name, "exit_group"));
+}
+
 static int take_call(struct state *s, const struct wt_event *event, struct wt_err *err)
 {
 	const struct wti_task *task = wti_tasks_of(&s->tasks, event);
@@ -256,10 +249,11 @@ static int take_call(struct state *s, const struct wt_event *event, struct wt_er
 	int r;
 
 	wti_syscall_read(event, &call);
-	if (call.flags & (WTI_SYSCALL_OWN | WTI_SYSCALL_UNFINISHED) ||
+	if (call.flags & WTI_SYSCALL_OWN || never_returns(&call) ||
 	    (call.arch != WTI_ARCH_X86_64 && call.arch != WTI_ARCH_AARCH64))
 		return 0;
-	failed = call.result < 0 && call.result >= -4095;
+	/* What a signal or a filter has ended was tried, and came to nothing. */
+	failed = call.flags & WTI_SYSCALL_UNFINISHED || (call.result < 0 && call.result >= -4095);
 	s->counts->call_count++;
 	s->counts->error_count += failed;
 	s->counts->unread_count += is_unread(&call, failed);
@@ -304,6 +298,10 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 		return take_call(s, event, err);
 	if (event->kind->number == WT_KIND_CONTEXT) {
 		take_context(s, event);
+		return 0;
+	}
+	if (event->kind->number == WT_KIND_CALL_BEGIN) {
+		begin_step(s, wti_leader_event(&s->leader, event));
 		return 0;
 	}
 	if (event->kind->number == WT_KIND_RANK) {

@@ -104,7 +104,7 @@ static bool is_device(const char *name)
 static bool is_peer(const struct wti_thing *thing)
 {
 	return thing->type == WTI_THING_PEER && strncmp(thing->name, "unix:", 5) != 0 &&
-	       strcmp(thing->name, "netlink") != 0 && thing->first_tally;
+	       strcmp(thing->name, "netlink") != 0 && (thing->first_tally || thing->is_tried);
 }
 
 static bool is_done(const struct wti_assertion *a, const struct wti_gate_run *run, size_t i,

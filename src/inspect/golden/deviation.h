@@ -71,7 +71,7 @@ void wti_golden_tell(const struct wti_checking *checking, const struct wti_devia
 void wti_golden_tell_steps(const struct wti_checking *checking);
 void wti_golden_tell_times(const struct wti_checking *checking, int64_t quiet_ns);
 void wti_golden_tell_order(const struct wti_checking *checking, const struct wti_way *way,
-			   const char *expected, const char *actual,
+			   const char *expected, const char *actual, const char *follows,
 			   const struct wti_world_act *act);
 
 #endif

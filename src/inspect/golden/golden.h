@@ -18,8 +18,9 @@
 #include "inspect/world/exactness.h"
 #include "inspect/world/range.h"
 
-/* Format 1 has programs without their folders, wherever they are, and no syncs of $CWD itself. */
-#define WTI_GOLDEN_FORMAT 2
+/* Format 1 has programs without their folders, wherever they are, and no syncs of $CWD itself.
+ * Formats 1 and 2 count what is before or after the steps that an agent counts as one more. */
+#define WTI_GOLDEN_FORMAT 3
 #define WTI_GOLDEN_BYTES_MAX ((size_t)8 << 20)
 #define WTI_GOLDEN_THINGS_MAX (1u << 16)
 #define WTI_GOLDEN_RUNS_MAX 64

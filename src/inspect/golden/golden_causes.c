@@ -4,13 +4,21 @@
  *
  *   what a new process did, or did in addition     said with the first new process
  *   a thing that took the place of another         said with the one that is missing
- *   what happens less often, without a process     said with the process that is missing
+ *   that a process fails                           said with what it read, if another wrote that
+ *   what happens less often, or in another way     said with the process that is missing, or fails
+ *   files of which there is less                   said with one that is missing
+ *   permissions, and the umask of children         said with the process whose umask differs
+ *   the same change of permissions                 said with the first
  *   what a package or library brings along         said with the first
  *   files beside a file (x.db-wal), its folder     said with the file
+ *   what is in a folder                            said with the folder
  *   what is computed from a file that differs      said with that file
  *   the same of other files of the sort            said with the first
+ *   what one program reads for it                  said with what it writes
  *   what one program only looks at                 said with what it does else
+ *   code that it loads for it                      said with what it does else
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +82,82 @@ static const char *name_of(const struct wti_deviation *d)
 static uint32_t index_of(const struct wti_checking *c, const struct wti_thing *thing)
 {
 	return (uint32_t)(thing - c->run->things);
+}
+
+/* ---- What is known of each ------------------------------------------------------------------- */
+
+/* The sort of process of one of the first that did this to the thing; 0: no more. */
+static uint32_t role_at(const struct wti_checking *c, const struct wti_tally *tally, size_t i)
+{
+	if (!tally || i >= WTI_SHARES_MAX || !tally->shares[i].count || !tally->shares[i].process)
+		return 0;
+	return c->run->actors[tally->shares[i].process - 1].thing;
+}
+
+static bool has_role(const struct wti_checking *c, const struct wti_tally *tally, uint32_t role)
+{
+	for (size_t i = 0; role_at(c, tally, i); i++)
+		if (role_at(c, tally, i) == role)
+			return true;
+	return false;
+}
+
+static bool is_writing(const char *word)
+{
+	static const enum wti_deed deeds[] = {
+		WTI_DEED_MADE,     WTI_DEED_REPLACED,  WTI_DEED_CHANGED,      WTI_DEED_REMOVED,
+		WTI_DEED_MOVED,    WTI_DEED_LINKED,    WTI_DEED_PERMISSIONS,  WTI_DEED_SYNCED,
+		WTI_DEED_UNSYNCED, WTI_DEED_SYMLINKED, WTI_DEED_WRITTEN_BYTES};
+	int deed = wti_deed_by_word(word);
+
+	for (size_t i = 0; i < sizeof(deeds) / sizeof(*deeds); i++)
+		if (deed == (int)deeds[i])
+			return true;
+	return false;
+}
+
+/* It is written in another way, or was written before, or is now. */
+static bool is_written(const struct wti_checking *c, const struct wti_deviation *d)
+{
+	if (type_of(d) != WTI_THING_FILE)
+		return false;
+	if (d->cause)
+		return is_writing(d->cause->word);
+	for (size_t i = 0; !d->thing && i < d->golden->fact_count; i++)
+		if (is_writing(d->golden->facts[i].word))
+			return true;
+	for (const struct wti_tally *t = d->thing ? wti_effects_first(c->run, index_of(c, d->thing))
+						  : NULL;
+	     t; t = wti_effects_next(c->run, t))
+		if (t->total && is_writing(wti_deed_word(c->run, t->deed)))
+			return true;
+	return false;
+}
+
+/* Nothing was done to it, and nothing found in it: other names were asked for, or more often. */
+static bool is_only_looked_at(const struct wti_checking *c, const struct wti_deviation *d)
+{
+	if (type_of(d) != WTI_THING_FILE || d->is_mode || d->is_via)
+		return false;
+	if (d->cause)
+		return wti_deed_by_word(d->cause->word) < 0;
+	for (size_t i = 0; !d->thing && i < d->golden->fact_count; i++)
+		if (wti_deed_by_word(d->golden->facts[i].word) >= 0)
+			return false;
+	for (const struct wti_tally *t = d->thing ? wti_effects_first(c->run, index_of(c, d->thing))
+						  : NULL;
+	     t; t = wti_effects_next(c->run, t))
+		if (t->total && t->deed < WTI_DEED_COUNT)
+			return false;
+	return true;
+}
+
+/* `role` is that of a process that the process of `ancestor` started, itself or by others. */
+static bool is_below(const char *role, const char *ancestor)
+{
+	size_t bytes = strlen(ancestor);
+
+	return !strncmp(role, ancestor, bytes) && !strncmp(role + bytes, " > ", 3);
 }
 
 /* ---- One in the place of another ------------------------------------------------------------- */
@@ -165,6 +249,19 @@ static void follow_parents(struct causes *k, size_t i)
 	}
 }
 
+/* Who starts a new process may start it beside another. */
+static void follow_new_child(struct causes *k, size_t i)
+{
+	const struct wti_deviation *d = &k->c->all[i];
+
+	for (size_t j = 0; d->off_count == 1 && !strcmp(d->offs[0].word, "at_once") &&
+			   !d->is_mode && j < k->c->count;
+	     j++)
+		if (type_of(&k->c->all[j]) == WTI_THING_PROCESS && !k->c->all[j].golden &&
+		    is_below(name_of(&k->c->all[j]), name_of(d)) && follow(k->c, i, j))
+			return;
+}
+
 /* A program that is not executed any more goes with the process that is not started any more. */
 static void follow_missing_process(struct causes *k, size_t i)
 {
@@ -181,6 +278,24 @@ static void follow_missing_process(struct causes *k, size_t i)
 	}
 }
 
+/* Which of several processes of a sort is the one too many, nobody knows. */
+static bool is_started_more(const struct causes *k, uint32_t role)
+{
+	const struct wti_deviation *d =
+		k->of_thing[role - 1] ? &k->c->all[k->of_thing[role - 1] - 1] : NULL;
+
+	return d && d->cause && !strcmp(d->cause->word, "started") && is_only_more(d);
+}
+
+/* A script is read by who runs it. */
+static void follow_program(struct causes *k, size_t i)
+{
+	for (size_t j = 0; j < k->c->count; j++)
+		if (type_of(&k->c->all[j]) == WTI_THING_PROGRAM && !k->c->all[j].golden &&
+		    !strcmp(name_of(&k->c->all[j]), name_of(&k->c->all[i])) && follow(k->c, i, j))
+			return;
+}
+
 static void follow_processes(struct causes *k)
 {
 	struct wti_checking *c = k->c;
@@ -191,17 +306,23 @@ static void follow_processes(struct causes *k)
 
 		if (type_of(d) == WTI_THING_PROGRAM && d->golden)
 			follow_missing_process(k, i);
-		if (!d->thing)
+		if (type_of(d) == WTI_THING_FILE && !d->golden)
+			follow_program(k, i);
+		if (!d->thing || d->leader)
 			continue;
 		if (d->thing->type == WTI_THING_PROCESS) {
 			if (!d->golden)
 				follow_parents(k, i);
+			else
+				follow_new_child(k, i);
 			continue;
 		}
 		if (!d->golden)
 			leader = process_deviation(k, d->thing->process);
 		if (!leader && (!d->golden || is_only_more(d)))
 			leader = k->busy[index_of(c, d->thing)];
+		if (!leader && !d->golden && d->role && is_started_more(k, d->role))
+			leader = k->of_thing[d->role - 1];
 		if (leader)
 			follow(c, i, leader - 1);
 	}
@@ -226,26 +347,138 @@ static bool are_siblings(const char *a, const char *b)
 	return bytes && bytes == last_of(b) && !memcmp(a, b, bytes);
 }
 
+static bool ends_otherwise(const struct wti_deviation *d)
+{
+	return type_of(d) == WTI_THING_PROCESS && d->cause && wti_off_is_end(d->cause);
+}
+
+/* A process that is missing, or else the innermost that ends otherwise: who started it may only
+ * pass that on. SIZE_MAX: there is none. */
+static size_t find_failing(const struct wti_checking *c)
+{
+	size_t found = SIZE_MAX;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (type_of(&c->all[i]) == WTI_THING_PROCESS &&
+		    (is_only_less(&c->all[i]) || c->all[i].instead) && !ends_otherwise(&c->all[i]))
+			return i;
+	for (size_t i = 0; i < c->count; i++)
+		if (ends_otherwise(&c->all[i]) && !c->all[i].leader &&
+		    (found == SIZE_MAX || is_below(name_of(&c->all[i]), name_of(&c->all[found]))))
+			found = i;
+	return found;
+}
+
 /*
- * What a process did that is not started any more is not in the golden by process: whatever
- * happens less often is taken for its part. A sibling that is started in addition took its place.
+ * What a process did that is not started any more, or that fails, is not in the golden by process:
+ * whatever happens less often, or in another way, is taken for its part. A sibling that is started
+ * in addition took its place, and who started it may end otherwise for it.
  */
+static bool is_part_of(const struct wti_checking *c, const struct wti_deviation *d,
+		       const struct wti_deviation *failing)
+{
+	if (type_of(d) == WTI_THING_PROCESS)
+		return is_only_less(d) || ends_otherwise(d) ||
+		       (is_only_more(d) && are_siblings(name_of(d), name_of(failing)));
+	if (is_only_less(d) || (failing->thing && d->role == index_of(c, failing->thing) + 1))
+		return true;
+	return type_of(d) == WTI_THING_FILE && d->golden && !is_only_more(d);
+}
+
+/* Who fails has read what another wrote otherwise. */
+static void follow_inputs(struct wti_checking *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		for (size_t j = 0; j < c->count && ends_otherwise(&c->all[i]); j++)
+			if (c->all[i].thing && c->all[j].thing && is_written(c, &c->all[j]) &&
+			    has_role(c,
+				     wti_effects_tally(c->run, index_of(c, c->all[j].thing),
+						       WTI_DEED_OPENED),
+				     index_of(c, c->all[i].thing) + 1) &&
+			    c->all[j].role != index_of(c, c->all[i].thing) + 1 && follow(c, i, j))
+				break;
+}
+
 static void follow_missing(struct wti_checking *c)
+{
+	size_t first = find_failing(c);
+
+	for (size_t i = 0; i < c->count && first != SIZE_MAX; i++)
+		if (i != first && is_part_of(c, &c->all[i], &c->all[first]))
+			follow(c, i, first);
+}
+
+static bool is_input(const struct wti_deviation *d)
+{
+	for (size_t i = 0; i < d->golden->fact_count; i++)
+		if (is_writing(d->golden->facts[i].word))
+			return false;
+	return true;
+}
+
+/* Nothing is done to it more often than before, but for attempts that fail. */
+static bool is_done_less(const struct wti_deviation *d)
+{
+	bool any = !d->thing && !d->instead;
+
+	for (size_t i = 0; d->thing && d->golden && i < d->off_count; i++) {
+		const struct wti_off *off = &d->offs[i];
+		bool is_less = !off->tally || off->tally->total < off->total.low;
+
+		if (!is_less && !strchr(off->word, ' '))
+			return false;
+		any |= is_less;
+	}
+	return any && !d->off_more && !d->is_mode;
+}
+
+/* One round less: a file that is not used any more, rather one that was read, and all that there
+ * is less of besides. */
+static void follow_absent(struct wti_checking *c)
 {
 	size_t first = SIZE_MAX;
 
-	for (size_t i = 0; i < c->count && first == SIZE_MAX; i++)
-		if (type_of(&c->all[i]) == WTI_THING_PROCESS && is_only_less(&c->all[i]))
-			first = i;
-	for (size_t i = 0; i < c->count && first != SIZE_MAX; i++) {
-		struct wti_deviation *d = &c->all[i];
-		bool is_process = type_of(d) == WTI_THING_PROCESS;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct wti_deviation *d = &c->all[i];
 
-		if (i != first &&
-		    (is_only_less(d) || (is_process && is_only_more(d) &&
-					 are_siblings(name_of(d), name_of(&c->all[first])))))
-			follow(c, i, first);
+		if (type_of(d) == WTI_THING_FILE && !d->thing && !d->instead && !d->leader &&
+		    !is_only_looked_at(c, d) &&
+		    (first == SIZE_MAX || (is_input(d) && !is_input(&c->all[first]))))
+			first = i;
 	}
+	for (size_t i = 0; i < c->count && first != SIZE_MAX; i++)
+		if (i != first && type_of(&c->all[i]) == WTI_THING_FILE && is_done_less(&c->all[i]))
+			follow(c, i, first);
+}
+
+/* ---- Permissions ----------------------------------------------------------------------------- */
+
+static bool is_only_mode(const struct wti_deviation *d)
+{
+	return d->is_mode && !d->off_count && !d->is_via;
+}
+
+static bool is_same_mode(const struct wti_deviation *a, const struct wti_deviation *b)
+{
+	return is_only_mode(a) && a->is_mode && b->is_mode && type_of(a) == type_of(b) &&
+	       a->golden->permissions == b->golden->permissions &&
+	       a->thing->permissions == b->thing->permissions;
+}
+
+static void follow_modes(struct wti_checking *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		for (size_t j = 0; j < c->count && !c->all[i].leader; j++) {
+			const struct wti_deviation *d = &c->all[i], *other = &c->all[j];
+			bool is_umask = other->is_mode && type_of(other) == WTI_THING_PROCESS;
+
+			if (i != j && is_only_mode(d) && is_umask &&
+			    (type_of(d) != WTI_THING_PROCESS ||
+			     is_below(name_of(d), name_of(other))))
+				follow(c, i, j);
+			else if (j < i && is_same_mode(d, other))
+				follow(c, i, j);
+		}
 }
 
 /* ---- Brought along --------------------------------------------------------------------------- */
@@ -292,6 +525,33 @@ static bool is_folder_of(const struct wti_deviation *d, const char *file)
 	       file[bytes] == '/' && !strchr(file + bytes + 1, '/');
 }
 
+static bool is_inside(const char *name, const char *folder)
+{
+	size_t bytes = strlen(folder);
+
+	return !strncmp(name, folder, bytes) && name[bytes] == '/';
+}
+
+/* Both are new or missing, or removed more or less often, or it comes out of a new folder. */
+static bool is_in_folder(const struct wti_deviation *d, const struct wti_deviation *folder)
+{
+	if (d->is_via && !d->off_count && d->thing->via && !folder->golden)
+		return is_inside(d->thing->via, name_of(folder));
+	if (d->golden == folder->golden || d->thing == folder->thing) /* both NULL */
+		return is_inside(name_of(d), name_of(folder));
+	return is_inside(name_of(d), name_of(folder)) && d->cause && folder->cause &&
+	       !strcmp(d->cause->word, folder->cause->word);
+}
+
+/* It is renamed to the other now, or it was and stays. */
+static bool is_renamed_to(const struct wti_deviation *d, const struct wti_deviation *other)
+{
+	if (!d->thing)
+		return other->thing && other->thing->via && !strcmp(other->thing->via, name_of(d));
+	return !d->golden && other->golden && other->golden->via &&
+	       !strcmp(other->golden->via, name_of(d));
+}
+
 static void follow_files(struct wti_checking *c)
 {
 	for (size_t i = 0; i < c->count; i++)
@@ -299,19 +559,13 @@ static void follow_files(struct wti_checking *c)
 			if (i != j && type_of(&c->all[i]) == WTI_THING_FILE &&
 			    type_of(&c->all[j]) == WTI_THING_FILE &&
 			    (is_beside(name_of(&c->all[i]), name_of(&c->all[j])) ||
-			     is_folder_of(&c->all[i], name_of(&c->all[j]))))
+			     is_folder_of(&c->all[i], name_of(&c->all[j])) ||
+			     is_in_folder(&c->all[i], &c->all[j]) ||
+			     is_renamed_to(&c->all[i], &c->all[j])))
 				follow(c, i, j);
 }
 
 /* ---- Computed from it ------------------------------------------------------------------------ */
-
-/* The sort of process of one of the first that did this to the thing; 0: no more. */
-static uint32_t role_at(const struct wti_checking *c, const struct wti_tally *tally, size_t i)
-{
-	if (!tally || i >= WTI_SHARES_MAX || !tally->shares[i].count || !tally->shares[i].process)
-		return 0;
-	return c->run->actors[tally->shares[i].process - 1].thing;
-}
 
 static uint32_t role_of(const struct wti_checking *c, const struct wti_deviation *d)
 {
@@ -322,14 +576,6 @@ static uint32_t role_of(const struct wti_checking *c, const struct wti_deviation
 	else if (d->thing)
 		tally = wti_effects_first(c->run, index_of(c, d->thing));
 	return role_at(c, tally, 0);
-}
-
-static bool has_role(const struct wti_checking *c, const struct wti_tally *tally, uint32_t role)
-{
-	for (size_t i = 0; role_at(c, tally, i); i++)
-		if (role_at(c, tally, i) == role)
-			return true;
-	return false;
 }
 
 static bool has_other_role(const struct wti_checking *c, const struct wti_tally *tally,
@@ -360,6 +606,13 @@ static bool is_made_from(const struct wti_checking *c, const struct wti_deviatio
 	return false;
 }
 
+/* What a program writes to a temporary file is on its way to another. */
+static bool is_on_the_way(const struct wti_deviation *d, const struct wti_deviation *to)
+{
+	return to->thing && to->golden && type_of(to) == WTI_THING_FILE && d->role == to->role &&
+	       strstr(name_of(d), "<temp>") && !strstr(name_of(to), "<temp>");
+}
+
 static void follow_flow(struct wti_checking *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
@@ -368,14 +621,31 @@ static void follow_flow(struct wti_checking *c)
 		if (!c->all[i].thing || !cause || strcmp(cause->word, "written_bytes") != 0)
 			continue;
 		for (size_t j = 0; j < c->count && !c->all[i].leader; j++)
-			if (i != j && is_made_from(c, &c->all[i], &c->all[j]))
+			if (i != j && (is_made_from(c, &c->all[i], &c->all[j]) ||
+				       is_on_the_way(&c->all[i], &c->all[j])))
 				follow(c, i, j);
 	}
 }
 
 /* ---- The same of others ---------------------------------------------------------------------- */
 
-/* In one folder, and with the same extension. */
+/* "part-aa" and "part-ab", "m9" and "m10": the same up to a number or two letters at the end. */
+static bool are_numbered(const char *a, const char *b)
+{
+	size_t same = 0, bytes_a = strlen(a), bytes_b = strlen(b);
+
+	while (a[same] && a[same] == b[same])
+		same++;
+	while (same && isdigit((unsigned char)a[same - 1]))
+		same--;
+	if (!same)
+		return false;
+	return (strspn(a + same, "0123456789") == bytes_a - same &&
+		strspn(b + same, "0123456789") == bytes_b - same) ||
+	       (bytes_a == bytes_b && bytes_a - same <= 2 && same > 2);
+}
+
+/* In one folder, and with the same extension, or numbered. */
 static bool are_of_a_sort(const char *a, const char *b)
 {
 	const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
@@ -386,11 +656,22 @@ static bool are_of_a_sort(const char *a, const char *b)
 		return false;
 	dot_a = strrchr(slash_a, '.');
 	dot_b = strrchr(slash_b, '.');
-	return dot_a && dot_b && !strcmp(dot_a, dot_b);
+	if (dot_a && dot_b)
+		return !strcmp(dot_a, dot_b);
+	return !dot_a && !dot_b && are_numbered(slash_a + 1, slash_b + 1);
+}
+
+/* Who leaves the syncs out does that for all that it writes. */
+static bool is_unsynced(const struct wti_deviation *d)
+{
+	return type_of(d) == WTI_THING_FILE && d->cause && !strcmp(d->cause->word, "synced") &&
+	       (!d->cause->tally || !d->cause->tally->total);
 }
 
 static bool are_alike(const struct wti_deviation *a, const struct wti_deviation *b)
 {
+	if (is_unsynced(a) && is_unsynced(b))
+		return true;
 	return type_of(a) == WTI_THING_FILE && type_of(b) == WTI_THING_FILE && a->role == b->role &&
 	       !a->thing == !b->thing && !a->golden == !b->golden && !a->cause == !b->cause &&
 	       (!a->cause || !strcmp(a->cause->word, b->cause->word)) &&
@@ -406,34 +687,73 @@ static void follow_alike(struct wti_checking *c)
 				follow(c, i, j);
 }
 
-/* ---- Only looked at -------------------------------------------------------------------------- */
+/* ---- Read for it ----------------------------------------------------------------------------- */
 
-/* Nothing was done to it, and nothing found in it: other names were asked for, or more often. */
-static bool is_only_looked_at(const struct wti_checking *c, const struct wti_deviation *d)
+static bool is_only_read(const struct wti_deviation *d)
 {
-	if (type_of(d) != WTI_THING_FILE || !d->thing || d->is_mode || d->is_via)
+	if (type_of(d) != WTI_THING_FILE || !d->thing || !d->golden || d->is_mode || d->is_via)
 		return false;
-	if (d->cause)
-		return wti_deed_by_word(d->cause->word) < 0;
-	for (const struct wti_tally *t = wti_effects_first(c->run, index_of(c, d->thing)); t;
-	     t = wti_effects_next(c->run, t))
-		if (t->total && t->deed < WTI_DEED_COUNT)
+	for (size_t i = 0; i < d->off_count; i++)
+		if (is_writing(d->offs[i].word))
 			return false;
 	return true;
 }
 
+/* One of those who did it is of that role. */
+static bool is_by(const struct wti_checking *c, const struct wti_deviation *d, uint32_t role)
+{
+	return d->role == role || (d->cause && has_role(c, d->cause->tally, role));
+}
+
+static void follow_writes(struct wti_checking *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		for (size_t j = 0; j < c->count && !c->all[i].leader; j++)
+			if (i != j && is_only_read(&c->all[i]) && is_written(c, &c->all[j]) &&
+			    (!c->all[j].role || is_by(c, &c->all[i], c->all[j].role)))
+				follow(c, i, j);
+}
+
+/* ---- Only looked at -------------------------------------------------------------------------- */
+
 /* A program that does something else looks elsewhere for it: at one look, all are said. */
+static bool is_looked_at_for(const struct wti_checking *c, size_t i, size_t j)
+{
+	if (i == j || type_of(&c->all[j]) != WTI_THING_FILE ||
+	    (j > i && is_only_looked_at(c, &c->all[j])))
+		return false;
+	return c->all[i].role == c->all[j].role && c->all[j].thing;
+}
+
 static void follow_looks(struct wti_checking *c)
 {
-	for (size_t i = 0; i < c->count; i++) {
-		if (c->all[i].leader || !is_only_looked_at(c, &c->all[i]))
-			continue;
-		for (size_t j = 0; j < c->count && !c->all[i].leader; j++)
-			if (i != j && c->all[j].thing && type_of(&c->all[j]) == WTI_THING_FILE &&
-			    c->all[i].role == c->all[j].role &&
-			    (j < i || !is_only_looked_at(c, &c->all[j])))
+	for (size_t i = 0; i < c->count; i++)
+		for (size_t j = 0;
+		     is_only_looked_at(c, &c->all[i]) && j < c->count && !c->all[i].leader; j++)
+			if (is_looked_at_for(c, i, j))
 				follow(c, i, j);
-	}
+	for (size_t i = 0; i < c->count; i++) /* the programs that it starts look, too */
+		for (size_t j = 0;
+		     is_only_looked_at(c, &c->all[i]) && j < c->count && !c->all[i].leader; j++)
+			if (i != j && !is_only_looked_at(c, &c->all[j]) &&
+			    wti_thing_exactness(type_of(&c->all[j])) == WTI_COMPARE_EXACT)
+				follow(c, i, j);
+}
+
+/* ---- Loaded for it --------------------------------------------------------------------------- */
+
+/* Who does something new needs other code for it. */
+static void follow_doing(struct wti_checking *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		for (size_t j = 0;
+		     type_of(&c->all[i]) == WTI_THING_CODE && j < c->count && !c->all[i].leader;
+		     j++)
+			if (type_of(&c->all[j]) != WTI_THING_CODE &&
+			    (!c->all[j].golden || !c->all[j].thing) &&
+			    wti_deviation_severity(&c->all[j]) == WT_ERROR &&
+			    (c->all[i].role == c->all[j].role || !c->all[j].role))
+				follow(c, i, j);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -458,12 +778,17 @@ int wti_golden_find_causes(struct wti_checking *c)
 	find_busy(&k);
 	follow_processes(&k);
 	pair_up(c);
+	follow_inputs(c);
 	follow_missing(c);
+	follow_absent(c);
+	follow_modes(c);
 	follow_first(c);
 	follow_files(c);
 	follow_flow(c);
 	follow_alike(c);
+	follow_writes(c);
 	follow_looks(c);
+	follow_doing(c);
 	free(k.of_thing);
 	free(k.busy);
 	return 0;

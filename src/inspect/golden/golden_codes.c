@@ -50,10 +50,13 @@ const struct wti_code wti_golden_codes[] = {
 	 "Peers to which the run connects, or at which it listens, stand in the golden.",
 	 "Name servers and time servers of another machine."},
 	{"WT-GOLD-008", "other programs or processes run",
-	 "a child more or less, another program executed, more threads",
+	 "a child more or less, one that fails, another program executed, another umask, children "
+	 "at "
+	 "once",
 	 "look for the call that starts it; " ACCEPT,
 	 "Programs executed and processes started, by their place in the spawn tree, are those of "
-	 "the golden.",
+	 "the golden; they end with the same status, have the same umask, and run one after the "
+	 "other where they did.",
 	 "Numbers of threads that follow the number of processors."},
 	{"WT-GOLD-009", "other code is loaded",
 	 "a library or package is loaded that was not, or not any more",

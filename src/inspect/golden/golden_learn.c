@@ -113,10 +113,12 @@ static int by_word(const void *a, const void *b)
 static void learn_traits(struct wti_golden_thing *thing, const struct wti_thing *seen,
 			 bool is_first)
 {
+	uint32_t permissions = seen->permissions & ~WTI_UMASK_SET;
+
 	if (is_first) {
-		thing->permissions = seen->permissions;
+		thing->permissions = permissions;
 		thing->via = seen->via;
-	} else if (thing->permissions != seen->permissions) {
+	} else if (thing->permissions != permissions) {
 		thing->permissions = 0;
 	}
 	if (!is_first && thing->via && (!seen->via || strcmp(thing->via, seen->via)))

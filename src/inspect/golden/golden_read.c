@@ -106,6 +106,12 @@ static int take_trait(const struct reading *in, const struct wti_doc *doc,
 		return take_text(in, doc, &thing->via);
 	if (!strcmp(doc->key, "mode"))
 		return take_mode(in, doc, &thing->permissions);
+	if (!strcmp(doc->key, "umask") && thing->type == WTI_THING_PROCESS) {
+		int r = take_mode(in, doc, &thing->permissions);
+
+		thing->permissions |= WTI_UMASK;
+		return r;
+	}
 	if (strcmp(doc->key, "optional"))
 		return take_fact(in, doc, thing);
 	if (doc->type != WTI_DOC_BOOL)

@@ -13,11 +13,12 @@
 
 /* Deeds in the order in which they explain others: who opens more often closes more often. */
 static const enum wti_deed causes[] = {
-	WTI_DEED_MADE,     WTI_DEED_REPLACED,      WTI_DEED_REMOVED,    WTI_DEED_CHANGED,
-	WTI_DEED_MOVED,    WTI_DEED_LINKED,        WTI_DEED_EXECUTED,   WTI_DEED_CONNECTED,
-	WTI_DEED_LISTENED, WTI_DEED_ACCEPTED,      WTI_DEED_STARTED,    WTI_DEED_THREADS,
-	WTI_DEED_SYNCED,   WTI_DEED_PERMISSIONS,   WTI_DEED_LEFT_OPEN,  WTI_DEED_OPENED,
-	WTI_DEED_LOADED,   WTI_DEED_WRITTEN_BYTES, WTI_DEED_READ_BYTES, WTI_DEED_UNSYNCED,
+	WTI_DEED_SYMLINKED, WTI_DEED_MADE,     WTI_DEED_REPLACED,      WTI_DEED_REMOVED,
+	WTI_DEED_CHANGED,   WTI_DEED_MOVED,    WTI_DEED_LINKED,        WTI_DEED_EXECUTED,
+	WTI_DEED_CONNECTED, WTI_DEED_LISTENED, WTI_DEED_ACCEPTED,      WTI_DEED_STARTED,
+	WTI_DEED_THREADS,   WTI_DEED_SYNCED,   WTI_DEED_PERMISSIONS,   WTI_DEED_LEFT_OPEN,
+	WTI_DEED_OPENED,    WTI_DEED_LOADED,   WTI_DEED_WRITTEN_BYTES, WTI_DEED_READ_BYTES,
+	WTI_DEED_UNSYNCED,  WTI_DEED_AT_ONCE,
 };
 
 const struct wti_off *wti_deviation_off(const struct wti_deviation *d, const char *word)
@@ -51,6 +52,8 @@ static const char *calls_for(int deed)
 	switch (deed) {
 	case WTI_DEED_MADE:
 		return "open creat mkdir mknod symlink";
+	case WTI_DEED_SYMLINKED:
+		return "symlink";
 	case WTI_DEED_OPENED:
 	case WTI_DEED_LEFT_OPEN:
 		return "open creat connect accept";
@@ -235,10 +238,11 @@ static bool is_source(const char *name)
 	return false;
 }
 
-/* How long a source is, is not what the program does: who edits it knows that. */
+/* How long a source is, is not what the program does: who edits it knows that. Nor is it how many
+ * children of a shell close the script that it reads. */
 static bool is_edited_source(const struct wti_deviation *d)
 {
-	static const char *const reading = "read_bytes read pread64 readv lseek mmap munmap";
+	static const char *const reading = "read_bytes read pread64 readv lseek mmap munmap close";
 
 	if (!d->thing || !d->golden || d->is_mode || d->is_via || d->off_more || !d->off_count ||
 	    !is_source(d->thing->name))
@@ -417,7 +421,7 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 
 static void tell_plain(const struct wti_checking *c, const char *which, const char *title,
 		       const char *expected, const char *actual, int64_t step,
-		       const struct place *place)
+		       const struct place *place, const char *follows)
 {
 	const struct wti_code *code = wti_golden_code(which);
 
@@ -434,7 +438,8 @@ static void tell_plain(const struct wti_checking *c, const char *which, const ch
 							  .last_step = -1,
 							  .count = 1,
 							  .means = code->means,
-							  .hint = code->hint});
+							  .hint = code->hint,
+							  .follows = follows});
 }
 
 void wti_golden_tell_steps(const struct wti_checking *c)
@@ -447,7 +452,7 @@ void wti_golden_tell_steps(const struct wti_checking *c)
 	snprintf(actual, sizeof(actual), "%llu", (unsigned long long)c->run->step_count);
 	snprintf(title, sizeof(title), "the run has %s steps, the golden %s",
 		 wti_format_count(low, c->run->step_count), wti_buf_cstr(&expected));
-	tell_plain(c, "WT-GOLD-012", title, wti_buf_cstr(&expected), actual, -1, NULL);
+	tell_plain(c, "WT-GOLD-012", title, wti_buf_cstr(&expected), actual, -1, NULL, NULL);
 	wti_buf_release(&expected);
 }
 
@@ -462,11 +467,11 @@ void wti_golden_tell_times(const struct wti_checking *c, int64_t quiet_ns)
 	snprintf(title, sizeof(title), "steps take %.0f %% longer: %s instead of %s at most", more,
 		 actual, high);
 	snprintf(expected, sizeof(expected), "%s to %s", low, high);
-	tell_plain(c, "WT-GOLD-011", title, expected, actual, -1, NULL);
+	tell_plain(c, "WT-GOLD-011", title, expected, actual, -1, NULL, NULL);
 }
 
 void wti_golden_tell_order(const struct wti_checking *c, const struct wti_way *way,
-			   const char *expected, const char *actual,
+			   const char *expected, const char *actual, const char *follows,
 			   const struct wti_world_act *act)
 {
 	struct place place = {.line = 0};
@@ -478,6 +483,6 @@ void wti_golden_tell_order(const struct wti_checking *c, const struct wti_way *w
 		       way->when == WTI_WHEN_STEP ? " in a step" : "", actual, expected);
 	tell_plain(c, "WT-GOLD-010", wti_buf_cstr(&title), expected, actual,
 		   way->when == WTI_WHEN_STEP ? (int64_t)way->first_step - 1 : -1,
-		   has_place ? &place : NULL);
+		   has_place ? &place : NULL, *follows ? follows : NULL);
 	wti_buf_release(&title);
 }

@@ -76,7 +76,9 @@ static const char *said(int deed)
 							  "written",
 							  "read",
 							  "called",
-							  "made of so many files:"};
+							  "made of so many files:",
+							  "made as a symbolic link",
+							  "starting children at once:"};
 
 	return deed >= 0 && deed < WTI_DEED_COUNT ? words[deed] : "";
 }
@@ -93,11 +95,69 @@ static void say_gone(struct wti_buf *out, const char *name, const struct wti_off
 	wti_buf_text(out, " before)");
 }
 
+/* "exit 1" or "signal 9": how processes end. */
+static void say_end(struct wti_buf *out, const char *name, const struct wti_off *off)
+{
+	bool is_killed = !strncmp(off->word, "signal ", 7),
+	     is_gone = !off->tally || !off->tally->total;
+	const char *number = strchr(off->word, ' ');
+
+	if (is_gone)
+		wti_buf_printf(out, "process '%s' %s%s any more (", name,
+			       is_killed ? "is not killed by signal" : "does not end with status",
+			       number);
+	else
+		wti_buf_printf(out, "process '%s' %s%s ", name,
+			       is_killed ? "is killed by signal" : "ends with status", number);
+	if (is_gone) {
+		add_times(out, off->word, off->total);
+		wti_buf_text(out, " before)");
+	} else {
+		wti_say_instead(out, off);
+	}
+}
+
+bool wti_off_is_end(const struct wti_off *off)
+{
+	return !strncmp(off->word, "exit ", 5) || !strncmp(off->word, "signal ", 7);
+}
+
+static void say_umask(struct wti_buf *out, const struct wti_deviation *d)
+{
+	uint32_t now = d->thing->permissions, before = d->golden->permissions;
+
+	if (now && before)
+		wti_buf_printf(out, "process '%s' has umask %04o instead of %04o", d->thing->name,
+			       now & 0777, before & 0777);
+	else if (now)
+		wti_buf_printf(out, "process '%s' sets its umask to %04o, which it did not",
+			       d->thing->name, now & 0777);
+	else
+		wti_buf_printf(out, "process '%s' does not set its umask any more (%04o before)",
+			       d->thing->name, before & 0777);
+}
+
 static void say_off(struct wti_buf *out, const char *name, const struct wti_off *off)
 {
 	int deed = wti_deed_by_word(off->word);
 	const char *failure = strchr(off->word, ' ');
 
+	if (wti_off_is_end(off)) {
+		say_end(out, name, off);
+		return;
+	}
+	if (deed == WTI_DEED_AT_ONCE && off->tally->total == 1) {
+		wti_buf_printf(out,
+			       "process '%s' runs its children one after the other, not at once",
+			       name);
+		return;
+	}
+	if (deed == WTI_DEED_AT_ONCE) {
+		wti_buf_printf(out,
+			       "process '%s' runs %llu children at once, not one after the other",
+			       name, (unsigned long long)off->tally->total);
+		return;
+	}
 	if (deed >= 0 && (!off->tally || !off->tally->total)) {
 		say_gone(out, name, off, deed);
 		return;
@@ -161,6 +221,8 @@ static bool is_in_place(const struct wti_deviation *d)
 {
 	const struct wti_off *replaced = wti_deviation_off(d, "replaced");
 
+	if (wti_deviation_off(d, "symlinked"))
+		return false;
 	return replaced && (!replaced->tally || !replaced->tally->total) && replaced->total.low &&
 	       (wti_deviation_off(d, "made") || wti_deviation_off(d, "changed"));
 }
@@ -185,6 +247,8 @@ void wti_say_title(const struct wti_checking *c, const struct wti_deviation *d,
 			       d->thing->name);
 	else if (cause && (!d->is_mode || wti_deed_by_word(cause->word) < WTI_DEED_PERMISSIONS))
 		say_off(out, d->thing->name, cause);
+	else if (d->is_mode && d->thing->type == WTI_THING_PROCESS)
+		say_umask(out, d);
 	else if (d->is_mode)
 		wti_buf_printf(out, "'%s' gets permissions %04o instead of %04o", d->thing->name,
 			       d->thing->permissions, d->golden->permissions);

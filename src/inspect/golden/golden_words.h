@@ -19,4 +19,7 @@ void wti_say_instead(struct wti_buf *out, const struct wti_off *off);
 /* "reads", "connects to": what the run does with it, the most important first. */
 const char *wti_say_verb(const struct wti_effects *run, const struct wti_thing *thing);
 
+/* The count is of processes that ended with some status, or by some signal. */
+bool wti_off_is_end(const struct wti_off *off);
+
 #endif

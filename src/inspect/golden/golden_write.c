@@ -67,7 +67,9 @@ static void add_thing(struct wti_buf *out, const struct wti_golden_thing *thing)
 		wti_buf_byte(out, '\n');
 	}
 	if (thing->permissions)
-		wti_buf_printf(out, "mode = \"%04o\"\n", thing->permissions);
+		wti_buf_printf(out, "%s = \"%04o\"\n",
+			       thing->type == WTI_THING_PROCESS ? "umask" : "mode",
+			       thing->permissions & 07777);
 	for (size_t i = 0; i < thing->fact_count; i++)
 		add_fact(out, &thing->facts[i]);
 }

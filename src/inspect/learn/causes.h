@@ -2,7 +2,8 @@
 /*
  * Which violations have one cause. Those of the same relation and subject have; and those that are
  * about the same thing: the same act that is missing, wherever it is missed; a NaN, a type, a shape
- * that goes from one function to the next; a mode; data that is the same again.
+ * that goes from one function to the next; a mode; data that is the same again. What is about
+ * values follows from an act that is missing meanwhile, and what a stage calls from a mode.
  */
 #ifndef WTI_LEARN_CAUSES_H
 #define WTI_LEARN_CAUSES_H
@@ -20,7 +21,7 @@ struct wti_cause {
 };
 
 /* A row for each of the violated, which are sorted by weight; rows of one cause lie together, the
- * first in front. False: out of memory. */
+ * one to be shown in front. False: out of memory. */
 bool wti_causes_find(const struct wti_checker *checker, struct wti_account *const *violated,
 		     size_t count, struct wti_cause *ret_causes);
 

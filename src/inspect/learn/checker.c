@@ -177,9 +177,10 @@ static void violated(struct wti_checker *checker, struct wti_account *account,
 	/* Of chance only many are news. */
 	if (account->is_of_chance)
 		checker->has_news = true;
+	wti_scope_widen(&account->first_step, &account->last_step, moment->scope.step,
+			!account->violation_count);
 	if (!account->violation_count++) {
 		checker->has_news = true;
-		account->first_step = moment->scope.step;
 		account->where = wti_moment_where(moment);
 		account->actual = account->measured;
 		account->instead = found_instead(checker, account, occasion);
@@ -187,7 +188,6 @@ static void violated(struct wti_checker *checker, struct wti_account *account,
 		account->first_facts =
 			account->stamp == checker->occasion_count ? account->true_facts : 0;
 	}
-	account->last_step = moment->scope.step;
 	if (moment->scope.rank >= 0 && moment->scope.rank < 64)
 		account->ranks |= 1ull << moment->scope.rank;
 	remember_about(account, occasion->about);

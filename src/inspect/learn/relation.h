@@ -91,6 +91,8 @@ struct wti_relation {
 	bool needs_all;
 	/* The second of its subject is which tensors a call has; invariants without are of all. */
 	bool is_by_signature;
+	/* The second of its subject is the stage in which something is done. */
+	bool is_by_stage;
 	/* A number that is not the same everywhere is held against the range that was seen. */
 	bool keeps_ranges;
 };

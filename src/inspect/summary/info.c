@@ -13,6 +13,7 @@
 #include "info_tables.h"
 #include "inspect/core/inspectors.h"
 #include "inspect/core/label.h"
+#include "inspect/core/missing.h"
 #include "inspect/core/roles.h"
 #include "inspect/core/spans.h"
 #include "inspect/core/steps.h"
@@ -48,6 +49,7 @@ struct state {
 	struct wti_steps steps;
 	struct wti_roles roles;
 	struct wti_groups groups;
+	struct wti_missing missing;
 	struct wti_map not_followed; /* reason and command: how often */
 	char *notes[NOTES_SHOWN];
 	size_t note_count;
@@ -59,7 +61,7 @@ struct state {
 
 static void ask(struct wt_query *query, const void *options)
 {
-	static const char *const kinds[] = {"lost", "context", "not_followed", "note"};
+	static const char *const kinds[] = {"lost", "context", "not_followed", "note", "setting"};
 
 	query->kinds = kinds;
 	query->kind_count = sizeof(kinds) / sizeof(kinds[0]);
@@ -195,6 +197,7 @@ static void release(void *opaque)
 	wti_steps_release(&s->steps);
 	wti_roles_release(&s->roles);
 	wti_groups_release(&s->groups);
+	wti_missing_release(&s->missing);
 	for (size_t i = 0; i < s->note_count; i++)
 		free(s->notes[i]);
 }
@@ -251,6 +254,9 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	struct state *s = opaque;
 
 	switch (event->kind->number) {
+	case WT_KIND_SETTING:
+		wti_missing_take(&s->missing, event);
+		return 0;
 	case WT_KIND_LOST:
 		take_lost(s, event);
 		return 0;
@@ -440,6 +446,7 @@ static void add_notes(const struct state *s, struct wt_result *result)
 		wt_result_note(result, "not followed: '%s' (%.*s), %llu times", newline + 1,
 			       (int)(newline - e->text), e->text, (unsigned long long)e->value);
 	}
+	wti_missing_note(&s->missing, result);
 	for (size_t i = 0; i < s->note_count; i++)
 		wt_result_note(result, "recorder: %s", s->notes[i]);
 	if (s->notes_left_out)

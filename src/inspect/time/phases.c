@@ -12,6 +12,14 @@
 
 #define TRACKS_MAX ((size_t)1 << 16)
 
+enum { NESTED_MAX = 16 }; /* phases: what is deeper counts for the one around it */
+
+/* A call that is part of a phase. */
+struct nested {
+	enum wti_phase phase;
+	unsigned depth;
+};
+
 struct wti_phase_track {
 	size_t stream;
 	uint32_t track;
@@ -19,10 +27,10 @@ struct wti_phase_track {
 	bool has_begun;  /* to load or to train */
 	int64_t step_ns; /* when it began */
 	unsigned depth;  /* of calls */
-	/* The outermost call that is part of a phase: calls inside it are a part of it. */
-	enum wti_phase phase; /* WTI_PHASES: there is none */
-	unsigned phase_depth;
-	int64_t phase_ns; /* since when it counts */
+	/* Calls inside of one another that each began another phase; time counts for the last. */
+	struct nested nested[NESTED_MAX];
+	unsigned nested_count;
+	int64_t phase_ns; /* since when that counts */
 	uint64_t now_ns[WTI_PHASES];
 	uint64_t total_ns[WTI_PHASES], step_total_ns;
 	struct wti_sketch sketches[WTI_PHASES], steps;
@@ -47,38 +55,6 @@ void wti_phases_release(struct wti_phases *phases)
 	wti_map_release(&phases->index);
 }
 
-/* ---- What a call is -------------------------------------------------------------------------- */
-
-static bool begins(struct wt_text text, const char *word)
-{
-	return text.bytes >= strlen(word) && !memcmp(text.data, word, strlen(word));
-}
-
-static bool ends(struct wt_text text, const char *word)
-{
-	size_t bytes = strlen(word);
-
-	return text.bytes >= bytes && !memcmp(text.data + text.bytes - bytes, word, bytes);
-}
-
-static enum wti_phase phase_of(const struct wt_event *event)
-{
-	struct wt_text callee = wt_event_text(event, WT_CALL_BEGIN_FIELD_CALLEE);
-	struct wt_text module = wt_event_text(event, WT_CALL_BEGIN_FIELD_MODULE);
-
-	if (begins(module, "torch.utils.data"))
-		return WTI_PHASE_DATA;
-	if (ends(callee, ".backward") && begins(module, "torch"))
-		return WTI_PHASE_BACKWARD;
-	if (begins(module, "torch.optim") || ends(callee, ".zero_grad"))
-		return WTI_PHASE_OPTIMIZER;
-	if (begins(module, "torch.nn.init"))
-		return WTI_PHASES;
-	if (ends(callee, ".forward") || begins(module, "torch.nn"))
-		return WTI_PHASE_FORWARD;
-	return WTI_PHASES;
-}
-
 /* ---- As events go by ------------------------------------------------------------------------- */
 
 /* NULL with *ret_full: too many tracks; without: out of memory. */
@@ -95,17 +71,44 @@ static struct wti_phase_track *track_of(struct wti_phases *phases, const struct 
 		return &phases->tracks[*slot - 1];
 	if (wti_grow(&phases->tracks, phases->count + 1, &phases->capacity, TRACKS_MAX))
 		return NULL;
-	phases->tracks[phases->count] = (struct wti_phase_track){
-		.stream = event->stream, .track = event->track, .phase = WTI_PHASES};
+	phases->tracks[phases->count] =
+		(struct wti_phase_track){.stream = event->stream, .track = event->track};
 	*slot = ++phases->count;
 	return &phases->tracks[*slot - 1];
+}
+
+/* WTI_PHASES: none. */
+static enum wti_phase phase_now(const struct wti_phase_track *track)
+{
+	return track->nested_count ? track->nested[track->nested_count - 1].phase : WTI_PHASES;
+}
+
+/*
+ * Whether a call inside of another phase is a phase of its own. A closure that an optimizer calls
+ * goes forward and backward; a module may go backward and step. But what a data set calls is
+ * loading, whatever it is, and what backward() computes once more is a part of it.
+ */
+static bool is_own_phase(enum wti_phase inner, enum wti_phase outer)
+{
+	if (inner == WTI_PHASES || inner == outer)
+		return false;
+	switch (outer) {
+	case WTI_PHASE_DATA:
+		return false;
+	case WTI_PHASE_BACKWARD:
+		return inner == WTI_PHASE_OPTIMIZER;
+	default:
+		return true;
+	}
 }
 
 /* What the phase has taken until now counts for the step that is running. */
 static void settle(struct wti_phase_track *track, int64_t now_ns)
 {
-	if (track->phase != WTI_PHASES && now_ns > track->phase_ns)
-		track->now_ns[track->phase] += (uint64_t)(now_ns - track->phase_ns);
+	enum wti_phase phase = phase_now(track);
+
+	if (phase != WTI_PHASES && now_ns > track->phase_ns)
+		track->now_ns[phase] += (uint64_t)(now_ns - track->phase_ns);
 	track->phase_ns = now_ns;
 }
 
@@ -155,13 +158,14 @@ static int take_context(struct wti_phase_track *track, const struct wt_event *ev
 
 static void take_begin(struct wti_phase_track *track, const struct wt_event *event)
 {
+	enum wti_phase phase = wti_phase_of(event);
+
 	track->depth++;
-	if (track->phase != WTI_PHASES)
+	if (track->nested_count == NESTED_MAX || !is_own_phase(phase, phase_now(track)))
 		return;
-	track->phase = phase_of(event);
-	track->phase_depth = track->depth;
-	track->phase_ns = event->time_ns;
-	if (!track->has_begun && track->phase < WTI_PHASE_OPTIMIZER) {
+	settle(track, event->time_ns);
+	track->nested[track->nested_count++] = (struct nested){phase, track->depth};
+	if (!track->has_begun && phase < WTI_PHASE_OPTIMIZER) {
 		track->has_begun = true;
 		track->step_ns = event->time_ns;
 		memset(track->now_ns, 0, sizeof(track->now_ns));
@@ -170,9 +174,9 @@ static void take_begin(struct wti_phase_track *track, const struct wt_event *eve
 
 static void take_end(struct wti_phase_track *track, const struct wt_event *event)
 {
-	if (track->phase != WTI_PHASES && track->depth <= track->phase_depth) {
+	if (track->nested_count && track->depth <= track->nested[track->nested_count - 1].depth) {
 		settle(track, event->time_ns);
-		track->phase = WTI_PHASES;
+		track->nested_count--;
 	}
 	track->depth -= track->depth > 0;
 }

@@ -12,17 +12,9 @@
 #include <wheeltap/trace.h>
 
 #include "base/map.h"
+#include "inspect/core/phase.h"
 #include "inspect/core/roles.h"
 #include "inspect/core/sketch.h"
-
-enum wti_phase {
-	WTI_PHASE_DATA,
-	WTI_PHASE_FORWARD,
-	WTI_PHASE_BACKWARD,
-	WTI_PHASE_OPTIMIZER,
-	WTI_PHASE_OTHER, /* what is left of the step */
-	WTI_PHASES,
-};
 
 struct wti_phase_track; /* what a track does now, and what its whole steps took */
 

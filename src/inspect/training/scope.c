@@ -100,3 +100,11 @@ struct wti_scope wti_scope_of(const struct wti_scopes *scopes, size_t stream, ui
 	}
 	return scope;
 }
+
+void wti_scope_widen(int64_t *first, int64_t *last, int64_t step, bool is_first_time)
+{
+	if (is_first_time || (step >= 0 && step < *first))
+		*first = step;
+	if (is_first_time || step > *last)
+		*last = step;
+}

@@ -34,4 +34,10 @@ bool wti_scopes_event(struct wti_scopes *scopes, struct wti_symbols *symbols,
 		      const struct wt_event *event);
 struct wti_scope wti_scope_of(const struct wti_scopes *scopes, size_t stream, uint32_t track);
 
+/*
+ * The first and the last step of what is found in one more. Ranks are not in the same step at the
+ * same time, so that the one that comes later may be the earlier.
+ */
+void wti_scope_widen(int64_t *first, int64_t *last, int64_t step, bool is_first_time);
+
 #endif

@@ -46,6 +46,8 @@ const char *wti_act_word(const struct wti_effects *fx, uint32_t deed)
 		"read",
 		"call",
 		"",
+		"link",
+		"",
 	};
 
 	return deed < WTI_DEED_COUNT ? words[deed] : wti_deed_word(fx, deed);
@@ -60,7 +62,8 @@ bool wti_act_text(const struct wti_effects *fx, const struct wti_world_act *act,
 	    act->deed == WTI_DEED_READ_BYTES || act->deed == WTI_DEED_LOADED)
 		return false;
 	if (thing->type != WTI_THING_FILE && thing->type != WTI_THING_PEER &&
-	    thing->type != WTI_THING_PROGRAM)
+	    thing->type != WTI_THING_PROGRAM &&
+	    (thing->type != WTI_THING_PROCESS || act->deed != WTI_DEED_STARTED))
 		return false;
 	wti_buf_printf(out, "%s %s", wti_act_word(fx, act->deed), thing->name);
 	return true;
@@ -215,7 +218,7 @@ static enum wti_when when_of(const struct wti_effects *fx, uint32_t step)
 {
 	if (!step)
 		return WTI_WHEN_START;
-	return step == fx->step_count ? WTI_WHEN_END : WTI_WHEN_STEP;
+	return step > fx->whole_count ? WTI_WHEN_END : WTI_WHEN_STEP;
 }
 
 /* Threads of a process that are not its first are one sort. */

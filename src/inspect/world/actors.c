@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows who is who: processes and threads by their place in the spawn tree. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "model.h"
 
 #define ACTORS_MAX (1u << 20)
+#define PIPE_CALLS_MAX 6  /* between a pipe and who is started for it */
 #define ROLE_DEPTH_MAX 16 /* programs on the way; what is deeper is named by the last of them */
 
 static uint32_t new_actor(struct wti_effects *fx, uint32_t pid, uint32_t tid)
@@ -74,6 +77,41 @@ static uint32_t birth(struct wti_effects_state *s, const struct wt_event *event,
 	return index;
 }
 
+/* Children that pipes connect are one step of a script; other children beside each other come and
+ * go as it happens, and in no order. */
+static void started(struct wti_effects_state *s, uint32_t child, uint32_t by_tid)
+{
+	uint32_t parent = s->fx->actors[child - 1].parent;
+	struct wti_actor *actor = parent ? &s->fx->actors[parent - 1] : NULL;
+
+	if (!actor)
+		return;
+	if (!actor->unwaited)
+		actor->batch_count = actor->pipe_count = 0;
+	actor->batch_count++;
+	if (actor->pipe_call && actor->call_count - actor->pipe_call <= PIPE_CALLS_MAX)
+		actor->pipe_count++;
+	actor->pipe_call = 0;
+	actor->unwaited++;
+	actor->at_once = actor->at_once ? actor->at_once : 1;
+	if (actor->batch_count > actor->pipe_count + 1) {
+		actor->is_parallel = true;
+		if (actor->unwaited > actor->at_once)
+			actor->at_once = actor->unwaited;
+	}
+	s->fx->actors[child - 1].umask = actor->umask;
+	s->actor = find(&s->tid_of, by_tid);
+	s->stack = 0;
+	wti_model_act(s, child - 1, WTI_DEED_STARTED); /* named in wti_actors_finish() */
+}
+
+void wti_actors_waited(struct wti_effects_state *s)
+{
+	struct wti_actor *actor = &s->fx->actors[s->process - 1];
+
+	actor->unwaited -= actor->unwaited > 0;
+}
+
 int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
 {
 	uint32_t tid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_TID);
@@ -91,6 +129,8 @@ int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, s
 	actor = birth(s, event, pid, tid, how == WT_TASK_THREAD ? process : 0);
 	if (actor)
 		put(&s->actor_of, event->track, actor);
+	if (actor && !s->fx->actors[actor - 1].process)
+		started(s, actor, (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PARENT));
 	return actor ? 0 : wti_err(err, WT_E_LIMIT, "too many threads to follow");
 }
 
@@ -113,6 +153,8 @@ bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event)
 	if (!wti_actors_find(s, event) || !(wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & 1))
 		return false;
 	s->fx->actors[s->process - 1].ended = true;
+	s->fx->actors[s->process - 1].status =
+		(int32_t)wt_event_i64(event, WT_TASK_END_FIELD_STATUS);
 	return true;
 }
 
@@ -144,9 +186,31 @@ void wti_effects_role(const struct wti_effects *fx, size_t index, struct wti_buf
 			       depth ? " > " : "");
 }
 
+/* Who writes to a pipe that nobody reads is killed for it or not: it depends on who comes first. */
+static void count_status(struct wti_effects_state *s, const struct wti_actor *actor, uint32_t thing)
+{
+	char word[32];
+
+	if (!actor->ended || !actor->status || actor->status == -SIGPIPE)
+		return;
+	snprintf(word, sizeof(word), "%s %u", actor->status < 0 ? "signal" : "exit",
+		 (uint32_t)wti_magnitude(actor->status));
+	wti_model_add(s, thing, wti_model_call(s->fx, word), 1);
+}
+
+static void count_at_once(struct wti_effects_state *s, const struct wti_actor *actor,
+			  uint32_t thing)
+{
+	const struct wti_tally *most = wti_effects_tally(s->fx, thing, WTI_DEED_AT_ONCE);
+	uint64_t known = most ? most->total : 0;
+
+	if (actor->at_once > known)
+		wti_model_add(s, thing, WTI_DEED_AT_ONCE, actor->at_once - known);
+}
+
 static void count_process(struct wti_effects_state *s, size_t index)
 {
-	const struct wti_actor *actor = &s->fx->actors[index];
+	struct wti_actor *actor = &s->fx->actors[index];
 	uint32_t threads = actor->thread_count, thing;
 
 	wti_buf_clear(&s->text);
@@ -158,6 +222,32 @@ static void count_process(struct wti_effects_state *s, size_t index)
 	s->stack = 0;
 	wti_model_add(s, thing, WTI_DEED_STARTED, 1);
 	wti_model_add(s, thing, WTI_DEED_THREADS, threads);
+	if (thing == UINT32_MAX)
+		return;
+	count_status(s, actor, thing);
+	count_at_once(s, actor, thing);
+	if (s->fx->things[thing].permissions < actor->umask)
+		s->fx->things[thing].permissions = actor->umask;
+}
+
+/* Children are named now. Those that come and go as it happens are in no order. */
+static void name_started(struct wti_effects *fx, struct wti_actor *actor)
+{
+	const struct wti_actor *process = actor->process ? &fx->actors[actor->process - 1] : actor;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < actor->act_count; i++) {
+		struct wti_world_act act = actor->acts[i];
+
+		if (act.deed == WTI_DEED_STARTED) {
+			act.thing = fx->actors[act.thing].thing - 1;
+			if (process->is_parallel || act.thing == UINT32_MAX)
+				continue;
+		}
+		actor->acts[kept++] = act;
+	}
+	fx->act_count -= actor->act_count - kept;
+	actor->act_count = kept;
 }
 
 /* Names are known at the end: a child becomes another program after it was born. */
@@ -166,4 +256,6 @@ void wti_actors_finish(struct wti_effects_state *s)
 	for (size_t i = 0; i < s->fx->actor_count; i++)
 		if (!s->fx->actors[i].process)
 			count_process(s, i);
+	for (size_t i = 0; i < s->fx->actor_count; i++)
+		name_started(s->fx, &s->fx->actors[i]);
 }

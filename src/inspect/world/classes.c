@@ -5,7 +5,7 @@
 
 #include "names.h"
 
-enum { TEMP_PYTHON = 8, TEMP_LIBC = 6, HASH_MIN = 12 };
+enum { TEMP_PYTHON = 8, TEMP_LIBC = 6, TEMP_PERL = 10, HASH_MIN = 12 };
 
 struct traits {
 	bool digits, lower, upper, others;
@@ -201,6 +201,20 @@ static size_t python_tail(const char *text, size_t bytes, struct stand stand)
 	return i == TEMP_PYTHON && (i == bytes || text[i] == '/' || text[i] == '.') ? i : 0;
 }
 
+/* Ten letters of both cases, digits and underscores, as Perl ends temporary names. */
+static size_t perl_tail(const char *text, size_t bytes)
+{
+	struct traits t;
+	size_t i = 0;
+
+	while (i < bytes && (isalnum((unsigned char)text[i]) || text[i] == '_'))
+		i++;
+	if (i != TEMP_PERL || (i < bytes && text[i] != '/' && text[i] != '.'))
+		return 0;
+	t = traits_of(text, i);
+	return t.upper && (t.lower || t.digits) ? i : 0;
+}
+
 static size_t special(const char *text, size_t bytes, struct stand stand, const char **ret_class)
 {
 	size_t end;
@@ -209,6 +223,8 @@ static size_t special(const char *text, size_t bytes, struct stand stand, const 
 	end = python_temp(text, bytes);
 	if (!end && stand.temp)
 		end = python_tail(text, bytes, stand);
+	if (!end && stand.temp)
+		end = perl_tail(text, bytes);
 	if (end)
 		return end;
 	*ret_class = "<uuid>";

@@ -108,7 +108,7 @@ static bool is_by_path(const struct wti_described *what)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall *call)
+static uint32_t new_deed(struct wti_effects_state *s, const struct wti_syscall *call)
 {
 	const char *name = wti_call_name(call->arch, call->nr);
 	uint32_t number = call->result < 0 ? (uint32_t)wti_magnitude(call->result) : 0;
@@ -125,6 +125,30 @@ static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall 
 	return wti_model_call(s->fx, text);
 }
 
+/* Whoever is killed in such a call does not come again, and has reached out all the same. */
+static void try_to_reach(const struct wti_deed_row *row, struct wti_doing *doing)
+{
+	if (!row || !row->reaches)
+		return;
+	row->prepare(doing);
+	if (doing->thing != UINT32_MAX)
+		doing->s->fx->things[doing->thing].is_tried = true;
+}
+
+/* Most calls succeed, and are then known by their number. */
+static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall *call)
+{
+	bool is_known = (call->arch == WTI_ARCH_X86_64 || call->arch == WTI_ARCH_AARCH64) &&
+			call->nr < WTI_CALLS_MAX && call->result >= 0;
+	uint32_t *deed = is_known ? &s->successes[call->arch - 1][call->nr] : NULL;
+
+	if (!deed)
+		return new_deed(s, call);
+	if (!*deed)
+		*deed = new_deed(s, call);
+	return *deed;
+}
+
 void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 {
 	const struct wti_described *what = wti_described(call->arch, call->nr);
@@ -132,8 +156,13 @@ void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 	struct wti_doing doing = {.s = s, .call = call, .thing = UINT32_MAX, .deed = UINT32_MAX};
 	uint32_t deed;
 
-	if (call->flags & WTI_SYSCALL_JOINED || is_momentary(call->result))
+	s->fx->actors[s->process - 1].call_count++;
+	if (call->flags & WTI_SYSCALL_JOINED)
 		return;
+	if (is_momentary(call->result)) {
+		try_to_reach(row, &doing);
+		return;
+	}
 	if (row && row->prepare)
 		row->prepare(&doing);
 	if (doing.is_ignored)

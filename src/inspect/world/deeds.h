@@ -19,6 +19,7 @@ struct wti_deed_row {
 	const char *call;
 	void (*prepare)(struct wti_doing *doing); /* finds the thing; may be NULL */
 	void (*act)(struct wti_doing *doing);     /* of calls that succeeded; may be NULL */
+	bool reaches; /* prepare() finds whom it is to reach, which counts even if it does not */
 };
 
 /* NULL: nothing special. */

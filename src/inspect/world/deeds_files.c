@@ -181,6 +181,8 @@ static void act_open(struct wti_doing *d)
 	if (flags & O_CREAT || is_new)
 		begin_anew(d);
 	d->s->fx->things[d->thing].is_made_as_temp |= is_as_temp(flags, mode);
+	d->s->fx->things[d->thing].is_made_alone |=
+		(flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	wti_model_add(d->s, d->thing, WTI_DEED_OPENED, 1);
 	d->deed = WTI_DEED_OPENED;
 	if (is_new && may_write)
@@ -205,6 +207,18 @@ void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call
 	    (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL))
 		handle->attached |= MAY_CHANGE;
 	wti_thing_of_fd(s, (int32_t)call->result);
+}
+
+/* Whether it was opened anew, nobody knows: what is written to it changes what was there. */
+void wti_deeds_open_before(struct wti_effects_state *s, const struct wt_event *event)
+{
+	uint32_t pid = (uint32_t)wt_event_u64(event, WT_DESCRIPTOR_FIELD_PID);
+	int32_t fd = (int32_t)wt_event_i64(event, WT_DESCRIPTOR_FIELD_FD);
+	uint64_t flags = wt_event_u64(event, WT_DESCRIPTOR_FIELD_FLAGS);
+	struct wti_handle *handle = fd > 2 ? wti_handles_of(&s->handles, pid, fd) : NULL;
+
+	if (handle && handle->type == WTI_HANDLE_FILE && (flags & O_ACCMODE) != O_RDONLY)
+		handle->attached |= MAY_CHANGE;
 }
 
 /* Closing what is not open says nothing of any thing. */
@@ -446,6 +460,13 @@ static void act_link(struct wti_doing *d)
 	wti_did(d, WTI_DEED_LINKED, 1);
 }
 
+static void act_symlink(struct wti_doing *d)
+{
+	begin_anew(d);
+	wti_model_add(d->s, d->thing, WTI_DEED_SYMLINKED, 1);
+	wti_did(d, WTI_DEED_MADE, 1);
+}
+
 static void act_made(struct wti_doing *d)
 {
 	begin_anew(d);
@@ -503,8 +524,8 @@ const struct wti_deed_row wti_deed_files[] = {
 	{"mknodat", NULL, act_made},
 	{"link", prepare_second, act_link},
 	{"linkat", prepare_renameat, act_link},
-	{"symlink", prepare_second, act_made},
-	{"symlinkat", prepare_symlinkat, act_made},
+	{"symlink", prepare_second, act_symlink},
+	{"symlinkat", prepare_symlinkat, act_symlink},
 	{"chmod", NULL, act_chmod},
 	{"fchmod", NULL, act_chmod},
 	{"fchmodat", NULL, act_chmod},

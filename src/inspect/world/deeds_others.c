@@ -2,6 +2,7 @@
 /* Knows the calls about programs, connections and what the moment decides. */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "deeds.h"
 
@@ -132,17 +133,55 @@ static void prepare_random(struct wti_doing *d)
 	d->thing = wti_model_thing(d->s->fx, WTI_THING_KERNEL, "random numbers", "random numbers");
 }
 
+static void act_wait4(struct wti_doing *d)
+{
+	if (d->call->result > 0)
+		wti_actors_waited(d->s);
+}
+
+/* Whom it has found, if it did not wait, is not known. */
+static void act_waitid(struct wti_doing *d)
+{
+	if (!(d->call->args[3] & (WNOHANG | WNOWAIT)))
+		wti_actors_waited(d->s);
+}
+
+/* Of pipes that are closed on exec, many are for the starting alone. */
+static void act_pipe(struct wti_doing *d)
+{
+	const char *name = wti_call_name(d->call->arch, d->call->nr);
+
+	if (!strcmp(name, "pipe2") && d->call->args[1] & O_CLOEXEC)
+		return;
+	d->s->fx->actors[d->s->process - 1].pipe_call =
+		d->s->fx->actors[d->s->process - 1].call_count;
+}
+
+/* The result is the mask that was valid before. */
+static void act_umask(struct wti_doing *d)
+{
+	struct wti_actor *actor = &d->s->fx->actors[d->s->process - 1];
+	uint32_t mask = (uint32_t)d->call->args[0] & 0777, before = actor->umask;
+
+	if (!before)
+		before = (uint32_t)d->call->result | WTI_UMASK;
+	actor->first_umask = actor->first_umask ? actor->first_umask : before;
+	actor->umask = mask | WTI_UMASK;
+	if ((actor->first_umask & 0777) != mask || actor->first_umask & WTI_UMASK_SET)
+		actor->umask |= WTI_UMASK_SET;
+}
+
 const struct wti_deed_row wti_deed_others[] = {
 	{"execve", prepare_execve, act_exec},
 	{"execveat", prepare_execveat, act_exec},
-	{"connect", prepare_address, act_connect},
+	{"connect", prepare_address, act_connect, true},
 	{"bind", prepare_address, NULL},
 	{"listen", NULL, act_listen},
 	{"accept", NULL, act_accept},
 	{"accept4", NULL, act_accept},
-	{"sendto", prepare_sendto, act_send},
-	{"sendmsg", prepare_sendmsg, act_send},
-	{"sendmmsg", prepare_sendmmsg, NULL},
+	{"sendto", prepare_sendto, act_send, true},
+	{"sendmsg", prepare_sendmsg, act_send, true},
+	{"sendmmsg", prepare_sendmmsg, NULL, true},
 	{"recvfrom", NULL, act_receive},
 	{"recvmsg", NULL, act_receive},
 	{"futex", prepare_waiting, NULL},
@@ -157,8 +196,11 @@ const struct wti_deed_row wti_deed_others[] = {
 	{"epoll_pwait2", prepare_waiting, NULL},
 	{"epoll_ctl", prepare_waiting, NULL},
 	{"restart_syscall", prepare_waiting, NULL},
-	{"wait4", prepare_waiting, NULL},
-	{"waitid", prepare_waiting, NULL},
+	{"wait4", prepare_waiting, act_wait4},
+	{"waitid", prepare_waiting, act_waitid},
+	{"pipe", NULL, act_pipe},
+	{"pipe2", NULL, act_pipe},
+	{"umask", NULL, act_umask},
 	{"getrandom", prepare_random, NULL},
 };
 const size_t wti_deed_other_count = sizeof(wti_deed_others) / sizeof(*wti_deed_others);

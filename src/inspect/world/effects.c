@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/number.h"
 #include "deeds.h"
 #include "inspect/core/inspectors.h"
 #include "inspect/core/steps.h"
@@ -31,6 +30,7 @@ static const struct wti_deed_row *row_of(const char *name)
 struct state {
 	struct wti_effects_state s;
 	const struct wti_deed_row *rows[2][WTI_CALLS_MAX];
+	uint32_t successes[2][WTI_CALLS_MAX];
 	struct wti_effects fx;
 	bool is_ready;
 };
@@ -54,21 +54,11 @@ static void find_rows(struct state *state)
 
 			state->rows[i][nr] = name ? row_of(name) : NULL;
 			state->s.rows[i] = state->rows[i];
+			state->s.successes[i] = state->successes[i];
 		}
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
-
-static void ask(struct wt_query *query, const void *options)
-{
-	static const char *const kinds[] = {"context",    "task",       "task_end", "syscall",
-					    "call_begin", "call_end",   "counter",  "state",
-					    "lost",       "descriptor", "rank"};
-
-	(void)options;
-	query->kinds = kinds;
-	query->kind_count = sizeof(kinds) / sizeof(*kinds);
-}
 
 static int begin(void *opaque, const struct wt_trace *trace, const void *options,
 		 struct wt_err *err)
@@ -122,45 +112,54 @@ static void take_stage(struct wti_effects_state *s, struct wt_text stage)
 		 stage.data);
 }
 
-static void take_step(struct wti_effects_state *s, const struct wt_event *event)
-{
-	int64_t step = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
-
-	if (s->fx->step_count && s->step == step)
-		return;
-	wti_model_end_step(s, true);
-	if (s->fx->step_count)
-		keep_time(s->fx, event->time_ns - s->step_began_ns);
-	s->fx->step_count++;
-	s->step = step;
-	s->step_began_ns = event->time_ns;
-}
-
-/* All that a launcher saw before its first rank stepped came before the first step. */
-static void give_way(struct wti_effects_state *s)
+/* All that was done came before the first step: as by a launcher whose first rank steps now. */
+static void forget_steps(struct wti_effects_state *s)
 {
 	s->fx->step_count = 0;
 	wti_model_end_step(s, false);
-	s->leader.is_known = false;
+	for (size_t i = 0; i < s->fx->actor_count; i++)
+		for (size_t j = s->fx->actors[i].act_count; j && s->fx->actors[i].acts[j - 1].step;
+		     j--)
+			s->fx->actors[i].acts[j - 1].step = 0;
+}
+
+static void take_steps(struct wti_effects_state *s, const struct wt_event *event)
+{
+	unsigned change = wti_leader_event(&s->leader, event);
+
+	if (change & WTI_STEP_FORGET)
+		forget_steps(s);
+	if (!(change & WTI_STEP_BEGINS))
+		return;
+	wti_model_end_step(s, true);
+	if (change & WTI_STEP_ENDS) {
+		keep_time(s->fx, event->time_ns - s->step_began_ns);
+		s->fx->whole_count++;
+	}
+	s->fx->step_count++;
+	s->step = s->leader.step;
+	s->step_began_ns = event->time_ns;
 }
 
 /* The track that leads tells steps, and stages, for all: ranks go in step with it. */
-static void take_context(struct wti_effects_state *s, const struct wt_event *event)
+static int take_context(struct wti_effects_state *s, const struct wt_event *event,
+			struct wt_err *err)
 {
-	enum wti_context_key key = wti_context_key(event);
-	bool is_step = key == WTI_CONTEXT_STEP;
-
-	if (is_step && s->fx->step_count <= 1 && wti_leader_yields(&s->leader, event))
-		give_way(s);
-	if (s->leader.is_known && !wti_leads(&s->leader, event))
-		return;
-	if (key == WTI_CONTEXT_STAGE)
+	(void)err;
+	take_steps(s, event);
+	if (wti_context_key(event) == WTI_CONTEXT_STAGE && wti_may_lead(&s->leader, event))
 		take_stage(s, wt_event_text(event, WT_CONTEXT_FIELD_TEXT));
-	if (!is_step)
-		return;
-	if (!s->leader.is_known)
-		wti_leader_set(&s->leader, event);
-	take_step(s, event);
+	return 0;
+}
+
+/* What follows the last step of which an agent saw the end is none. */
+static void end_steps(struct wti_effects_state *s)
+{
+	if (!wti_leader_steps(&s->leader))
+		forget_steps(s);
+	wti_model_end_step(s, false);
+	s->fx->step_count = wti_leader_steps(&s->leader);
+	s->fx->has_start = s->leader.had_start;
 }
 
 static const char *arch_word(uint32_t arch)
@@ -232,7 +231,7 @@ static int take_call(struct wti_effects_state *s, const struct wt_event *event, 
 		s->fx->own_count++;
 	} else {
 		s->fx->unread_count += (call.flags & WTI_SYSCALL_UNREAD) != 0;
-		wti_unseen_call(&s->fx->unseen, &call);
+		wti_unseen_call(&s->fx->unseen, &call, &s->tid_of);
 		wti_deeds_call(s, &call);
 		s->fx->syscall_count++;
 	}
@@ -258,24 +257,28 @@ static void take_function(struct wti_effects_state *s, const struct wt_event *ev
 		      WTI_DEED_CALLED, 1);
 }
 
-static void take_counter(struct wti_effects_state *s, const struct wt_event *event)
+static int take_counter(struct wti_effects_state *s, const struct wt_event *event,
+			struct wt_err *err)
 {
 	struct wt_text name = wt_event_text(event, WT_COUNTER_FIELD_NAME);
 
+	(void)err;
 	wti_buf_clear(&s->text);
 	wti_buf_append(&s->text, name.data, name.bytes);
 	wti_model_value(s->fx, wti_model_text(s->fx, &s->text),
 			wt_event_f64(event, WT_COUNTER_FIELD_VALUE), true);
+	return 0;
 }
 
-static void take_state(struct wti_effects_state *s, const struct wt_event *event)
+static int take_state(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
 {
 	struct wt_text owner = wt_event_text(event, WT_STATE_FIELD_OWNER);
 	struct wt_text name = wt_event_text(event, WT_STATE_FIELD_ATTRIBUTE);
 	uint64_t type = wt_event_u64(event, WT_STATE_FIELD_TYPE);
 
+	(void)err;
 	if (type != WT_VALUE_TYPE_INT && type != WT_VALUE_TYPE_FLOAT && type != WT_VALUE_TYPE_BOOL)
-		return;
+		return 0;
 	wti_buf_clear(&s->text);
 	wti_buf_printf(&s->text, "%.*s.%.*s", (int)owner.bytes, owner.data, (int)name.bytes,
 		       name.data);
@@ -284,6 +287,7 @@ static void take_state(struct wti_effects_state *s, const struct wt_event *event
 				? wt_event_f64(event, WT_STATE_FIELD_NEW)
 				: (double)wt_event_i64(event, WT_STATE_FIELD_NEW),
 			false);
+	return 0;
 }
 
 static int take_end(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
@@ -303,6 +307,74 @@ static int take_birth(struct wti_effects_state *s, const struct wt_event *event,
 	return r ? r : wti_handles_event(&s->handles, event, err);
 }
 
+static int take_call_begin(struct wti_effects_state *s, const struct wt_event *event,
+			   struct wt_err *err)
+{
+	(void)err;
+	take_steps(s, event);
+	take_function(s, event);
+	wti_inside_event(&s->calls, event);
+	return 0;
+}
+
+static int take_call_end(struct wti_effects_state *s, const struct wt_event *event,
+			 struct wt_err *err)
+{
+	(void)err;
+	wti_inside_event(&s->calls, event);
+	return 0;
+}
+
+static int take_rank(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
+{
+	(void)err;
+	wti_leader_rank(&s->leader, event);
+	return 0;
+}
+
+static int take_lost(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
+{
+	(void)err;
+	s->fx->lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);
+	return 0;
+}
+
+/* Opened before the recording: by --attach they are known. */
+static int take_descriptor(struct wti_effects_state *s, const struct wt_event *event,
+			   struct wt_err *err)
+{
+	int r = wti_handles_event(&s->handles, event, err);
+
+	if (!r)
+		wti_deeds_open_before(s, event);
+	return r;
+}
+
+/* What is taken of a trace: the kinds that are asked for, and who takes each. */
+#define KINDS(X)                                                                                   \
+	X(context, CONTEXT, take_context)                                                          \
+	X(task, TASK, take_birth)                                                                  \
+	X(task_end, TASK_END, take_end)                                                            \
+	X(syscall, SYSCALL, take_call)                                                             \
+	X(call_begin, CALL_BEGIN, take_call_begin)                                                 \
+	X(call_end, CALL_END, take_call_end)                                                       \
+	X(counter, COUNTER, take_counter)                                                          \
+	X(state, STATE, take_state)                                                                \
+	X(lost, LOST, take_lost)                                                                   \
+	X(descriptor, DESCRIPTOR, take_descriptor)                                                 \
+	X(rank, RANK, take_rank)
+
+static void ask(struct wt_query *query, const void *options)
+{
+#define NAME(name, number, taker) #name,
+	static const char *const kinds[] = {KINDS(NAME)};
+#undef NAME
+
+	(void)options;
+	query->kinds = kinds;
+	query->kind_count = sizeof(kinds) / sizeof(*kinds);
+}
+
 static int take(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *state = opaque;
@@ -312,36 +384,11 @@ static int take(void *opaque, const struct wt_event *event, struct wt_err *err)
 		s->first_ns = event->time_ns;
 	s->last_ns = event->time_ns;
 	switch (event->kind->number) {
-	case WT_KIND_CONTEXT:
-		take_context(s, event);
-		return 0;
-	case WT_KIND_TASK:
-		return take_birth(s, event, err);
-	case WT_KIND_RANK:
-		wti_leader_rank(&s->leader, event);
-		return 0;
-	case WT_KIND_TASK_END:
-		return take_end(s, event, err);
-	case WT_KIND_DESCRIPTOR:
-		return wti_handles_event(&s->handles, event, err);
-	case WT_KIND_SYSCALL:
-		return take_call(s, event, err);
-	case WT_KIND_CALL_BEGIN:
-		take_function(s, event);
-		wti_inside_event(&s->calls, event);
-		return 0;
-	case WT_KIND_CALL_END:
-		wti_inside_event(&s->calls, event);
-		return 0;
-	case WT_KIND_COUNTER:
-		take_counter(s, event);
-		return 0;
-	case WT_KIND_STATE:
-		take_state(s, event);
-		return 0;
-	case WT_KIND_LOST:
-		s->fx->lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);
-		return 0;
+#define TAKE(name, number, taker)                                                                  \
+	case WT_KIND_##number:                                                                     \
+		return taker(s, event, err);
+		KINDS(TAKE)
+#undef TAKE
 	default:
 		return 0;
 	}
@@ -385,7 +432,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	end_others(s);
 	wti_unseen_finish(s->fx);
 	wti_actors_finish(s);
-	wti_model_end_step(s, false);
+	end_steps(s);
 	wti_searches_drop(s->fx);
 	wti_model_temporary(s);
 	wti_model_crowds(s);

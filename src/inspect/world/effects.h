@@ -48,6 +48,8 @@ enum wti_deed {
 	WTI_DEED_READ_BYTES,
 	WTI_DEED_CALLED, /* functions of the program, by agents */
 	WTI_DEED_FILES,  /* so many files are this one thing */
+	WTI_DEED_SYMLINKED,
+	WTI_DEED_AT_ONCE, /* children of a process that no pipe connects, at most */
 	WTI_DEED_COUNT,
 	/* From here on system calls: WTI_DEED_CALL plus an index into effects->calls. */
 	WTI_DEED_CALL = 64,
@@ -63,6 +65,8 @@ int wti_deed_by_word(const char *word);
 #define WTI_STAGE_BYTES 128
 #define WTI_SHARES_MAX 4
 #define WTI_NO_STEP INT64_MIN
+#define WTI_UMASK ((uint32_t)1 << 16)     /* in the permissions of a process: its umask is known */
+#define WTI_UMASK_SET ((uint32_t)1 << 17) /* and it, or who started it, has changed it */
 
 /* In a stack's number: it is the number of a call site of effects->call_stream instead. */
 #define WTI_STACK_IS_SITE ((uint32_t)1 << 31)
@@ -104,15 +108,17 @@ struct wti_thing {
 	const char *via;   /* the name from which it was renamed; NULL: never */
 	const char *place; /* where it really is, as a name; NULL: where its name says */
 	const char *place_raw;
-	uint32_t permissions; /* as last given; 0: never */
+	uint32_t permissions; /* as last given; 0: never; of a process: its umask */
 	uint32_t process;     /* index plus one of the only process that touched it; 0: several */
 	uint32_t first_tally; /* index plus one */
+	bool is_tried;        /* a peer that somebody wanted to reach, whatever came of it */
 	/* While the run goes by: */
 	uint32_t moved_to;       /* index plus one */
 	uint32_t searched_count; /* times that a search for a program came by */
 	bool is_dirty;           /* written and not synced */
 	bool is_gone;            /* removed, and not made again */
 	bool is_made_as_temp;    /* as mkstemp() and mkdtemp() make theirs */
+	bool is_made_alone;      /* it must not have been there */
 	bool is_touched;
 };
 
@@ -127,7 +133,17 @@ struct wti_actor {
 	uint32_t ordinal; /* among its parent's children, or its process's threads, from 1 */
 	uint32_t thing;   /* of a process: index plus one */
 	uint32_t lookup;  /* of a process that searches: the last, index plus one (searches.c) */
+	uint32_t first_umask; /* before it asked for it the first time; 0: it did not */
+	uint32_t umask;       /* of a process: WTI_UMASK and the mask; 0: not known */
+	uint32_t unwaited;    /* its children that it has not waited for */
+	uint32_t at_once;     /* the most that there were and no pipe connects */
+	uint32_t batch_count; /* children since it had none */
+	uint32_t pipe_count;  /* of these: started right after a pipe was made */
+	uint64_t call_count;  /* of a process, and of its last pipe; 0: it served */
+	uint64_t pipe_call;
+	bool is_parallel; /* it starts children beside others that no pipe connects */
 	bool ended;
+	int32_t status;   /* of a process that ended, or minus the signal that killed it */
 	char command[32]; /* of a process: the last program that it became */
 	/* What it did, in order. */
 	struct wti_world_act *acts;
@@ -185,8 +201,10 @@ struct wti_effects {
 	size_t value_count, value_capacity;
 	struct wti_map value_index; /* name: index plus one */
 
-	uint64_t step_count; /* begun */
-	int64_t *step_ns;    /* of whole steps */
+	uint64_t step_count;  /* begun, if the program says where; else ended (leader.h) */
+	uint64_t whole_count; /* ended */
+	bool has_start;       /* an agent was there before the first */
+	int64_t *step_ns;     /* of whole steps */
 	size_t step_time_count, step_time_capacity;
 	int64_t duration_ns; /* from the first to the last event */
 	int failed;          /* WT_E_NOMEM once memory ran out */

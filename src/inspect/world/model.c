@@ -22,10 +22,10 @@
 #define VALUES_MAX (1u << 14)
 
 static const char *const words[WTI_DEED_COUNT] = {
-	"made",          "replaced",   "changed",   "removed",  "moved",    "linked",
-	"permissions",   "executed",   "connected", "listened", "accepted", "loaded",
-	"started",       "threads",    "synced",    "unsynced", "opened",   "left_open",
-	"written_bytes", "read_bytes", "called",    "files",
+	"made",          "replaced",   "changed",   "removed",  "moved",     "linked",
+	"permissions",   "executed",   "connected", "listened", "accepted",  "loaded",
+	"started",       "threads",    "synced",    "unsynced", "opened",    "left_open",
+	"written_bytes", "read_bytes", "called",    "files",    "symlinked", "at_once",
 };
 
 const char *wti_deed_word(const struct wti_effects *fx, uint32_t deed)
@@ -321,6 +321,7 @@ void wti_model_end_step(struct wti_effects_state *s, bool is_whole)
 
 		if (!s->fx->step_count) {
 			tally->before += tally->current;
+			tally->first_step = WTI_NO_STEP;
 		} else if (!is_whole) {
 			tally->after += tally->current;
 		} else if (tally->current) {
@@ -338,10 +339,9 @@ void wti_model_end_step(struct wti_effects_state *s, bool is_whole)
 
 void wti_model_finish(struct wti_effects *fx)
 {
-	uint64_t whole = fx->step_count ? fx->step_count - 1 : 0;
-
 	for (size_t i = 0; i < fx->tally_count; i++)
-		if (fx->tallies[i].step_count < whole || fx->tallies[i].step_min == UINT64_MAX)
+		if (fx->tallies[i].step_count < fx->whole_count ||
+		    fx->tallies[i].step_min == UINT64_MAX)
 			fx->tallies[i].step_min = 0;
 }
 

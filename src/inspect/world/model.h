@@ -45,6 +45,7 @@ struct wti_effects_state {
 	struct wti_buf text;  /* for names */
 	struct wti_effects_options options;
 	const struct wti_deed_row *const *rows[2]; /* by architecture and number of the call */
+	uint32_t *successes[2];                    /* its deed, if it succeeds; 0: not yet */
 };
 
 /* ---- Storage (model.c) ----------------------------------------------------------------------- */
@@ -80,6 +81,8 @@ void wti_model_finish(struct wti_effects *fx);
 int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err);
 /* True if the event ends a process; its descriptors are still there. */
 bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event);
+/* The process has waited for one of its children. */
+void wti_actors_waited(struct wti_effects_state *s);
 bool wti_actors_find(struct wti_effects_state *s, const struct wt_event *event);
 void wti_actors_finish(struct wti_effects_state *s);
 
@@ -95,6 +98,8 @@ uint32_t wti_thing_now(const struct wti_effects *fx, uint32_t thing);
 void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call);
 /* After the handles know it: what an open has opened. */
 void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call);
+/* Of an event of kind descriptor, once the handles know it. */
+void wti_deeds_open_before(struct wti_effects_state *s, const struct wt_event *event);
 void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid);
 
 /* ---- Looking for programs (searches.c) ------------------------------------------------------- */

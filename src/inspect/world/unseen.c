@@ -8,6 +8,7 @@
 
 #include "effects.h"
 #include "syscall/compat.h"
+#include "syscall/handles.h"
 
 /* Paths of the process mean other files from now on. */
 static bool moves_root(const struct wti_syscall *call, const char *name)
@@ -17,9 +18,31 @@ static bool moves_root(const struct wti_syscall *call, const char *name)
 	return !strcmp(name, "chroot") || !strcmp(name, "pivot_root") || !strcmp(name, "setns");
 }
 
-void wti_unseen_call(struct wti_unseen *unseen, const struct wti_syscall *call)
+/* A child that a tracer is not to follow. BPF does, and then it is among the threads. */
+static bool is_untraced(const struct wti_syscall *call, const char *name,
+			const struct wti_map *threads)
+{
+	const uint8_t *memory;
+	uint64_t flags = call->args[0];
+
+	if (strncmp(name, "clone", 5) != 0 || call->result <= 0)
+		return false;
+	if (!strcmp(name, "clone3")) {
+		memory = wti_syscall_memory(call, 0, WTI_AT_ENTRY, sizeof(flags));
+		if (!memory)
+			return false;
+		memcpy(&flags, memory, sizeof(flags));
+	}
+	return flags & CLONE_UNTRACED && !wti_map_find_number(threads, (uint64_t)call->result);
+}
+
+void wti_unseen_call(struct wti_unseen *unseen, const struct wti_syscall *call,
+		     const struct wti_map *threads)
 {
 	const char *name = wti_call_name((enum wti_arch)call->arch, call->nr);
+
+	if (name && is_untraced(call, name, threads) && !unseen->untraced_count++)
+		unseen->untraced_tid = (uint32_t)call->result;
 
 	/* A number that the table of this architecture does not have is no secret: no kernel that
 	 * the table is of does anything for it but fail. */
@@ -67,6 +90,12 @@ bool wti_unseen(const struct wti_unseen *unseen, unsigned about, char *why, size
 {
 	if (unseen->alive_count)
 		name_alive(unseen, why, bytes);
+	else if (unseen->untraced_count)
+		snprintf(why, bytes,
+			 "process %u asked not to be traced (CLONE_UNTRACED), and what it did is "
+			 "not "
+			 "seen: record it with --backend bpf",
+			 unseen->untraced_tid);
 	else if (unseen->foreign_count)
 		snprintf(why, bytes,
 			 "%llu system calls are those of another architecture, which are not "

@@ -25,6 +25,8 @@ struct wti_unseen {
 	uint32_t alive_pid;      /* the first of them */
 	char alive_command[32];  /* its short name */
 	uint64_t uring_count;    /* queues of io_uring that were made */
+	uint64_t untraced_count; /* children that a tracer could not follow */
+	uint32_t untraced_tid;   /* the first of them */
 	uint64_t foreign_count;  /* calls of an architecture without a table here */
 	uint64_t message_count;  /* calls that sent several messages, of which only the first is
 				    known */
@@ -33,10 +35,13 @@ struct wti_unseen {
 };
 
 struct wti_effects;
+struct wti_map;
 struct wti_syscall;
 
-/* A call that succeeded and lets other things happen unseen. */
-void wti_unseen_call(struct wti_unseen *unseen, const struct wti_syscall *call);
+/* A call that succeeded and lets other things happen unseen; `threads` has those that are followed.
+ */
+void wti_unseen_call(struct wti_unseen *unseen, const struct wti_syscall *call,
+		     const struct wti_map *threads);
 /* At the end: who is still alive. */
 void wti_unseen_finish(struct wti_effects *effects);
 /* True: something that the claim is about may have happened unseen, and `why` says what, and what

@@ -248,6 +248,20 @@ def test_ranks(t: Harness) -> None:
     t.check("the reducer's collectives begin and end", phases.count("begin") == phases.count("end") >= 4, phases)
 
 
+def test_missing(t: Harness) -> None:
+    """Where it was asked for and is missing, info and doctor say so, and how to build it."""
+    hide = "import wheeltap._shim as s\ns.file_name = lambda torch: 'none.so'\n"
+    run = t.record(hide + NET, "--operators", "backward")
+    t.equal("nothing of backward", (run.status, operators(run, "backward")), (0, []), run.errors)
+    for verb in ("info", "doctor"):
+        said = t.execute([t.wheeltap, verb, str(t.folder / f"run{t.runs}")])
+        t.check(f"{verb} says what is not measured", "not measured: what torch" in said.errors and
+                f"build it with: wheeltap python add {t.python}" in said.errors, said.errors)
+    normal = t.record(hide + NET)
+    said = t.execute([t.wheeltap, "info", str(t.folder / f"run{t.runs}")])
+    t.check("nothing where it was not asked for", "not measured" not in said.errors, said.errors)
+
+
 def skip_without(t: Harness) -> None:
     if not is_built(t):
         print(f"1..0 # skip {t.python} has no shim for its torch: torch's headers are missing (Debian: libtorch-dev)")
@@ -256,4 +270,4 @@ def skip_without(t: Harness) -> None:
 
 if __name__ == "__main__":
     main(skip_without, test_backward, test_operators, test_origin_of_nan, test_retained, test_threads, test_stop, test_guest,
-         test_ranks, require=("torch",))
+         test_ranks, test_missing, require=("torch",))

@@ -139,6 +139,8 @@ else:
     print("numpy", same and core.digest(array.astype(">f4"))[0] is False)
 """
 
+NO_HASH = 8
+
 
 def test_digests(t: Harness) -> None:
     helpers = str(Path(__file__).resolve().parents[1])
@@ -148,5 +150,38 @@ def test_digests(t: Harness) -> None:
     t.equal("every type and layout", (run.status, run.output.splitlines()), (0, expected), run.errors[-2000:])
 
 
+FREED = """
+import torch
+
+class Attention(torch.nn.Module):
+    def forward(self, x):
+        return x.detach()
+
+nan = float("nan")
+whole = torch.full((1000,), nan)
+middle = whole[3:9]
+end = torch.full((8,), nan)[6:]
+step = torch.full((40,), nan)[::13]
+whole.storage().resize_(0)
+end.storage().resize_(7)
+step.storage().resize_(39)
+attention = Attention()
+for tensor in (whole, middle, end, step):
+    attention(tensor)
+attention(torch.full((5,), nan))
+"""
+
+
+def test_freed(t: Harness) -> None:
+    """As FSDP leaves parameters behind: what a call is given and returns is not read beyond its storage, by whichever way it is seen."""
+    for options in ((), ("--detail", "full", "--operators", "all")):
+        run = t.record(FREED, *options)
+        calls = [event["fields"].get("callee") for event in run.events]
+        tensors = [event["fields"] for event in run.events[calls.index("Attention.forward"):] if event["kind"] == "tensor"]
+        seen = {(tensor["shape"], tensor["flags"] & NO_HASH, tensor["nan"]) for tensor in tensors}
+        expected = {(shape, NO_HASH, None) for shape in ("1000", "6", "2", "4")} | {("5", 0, 5)}
+        t.equal(f"not read {options}", (run.status, seen), (0, expected), run.errors[-2000:])
+
+
 if __name__ == "__main__":
-    main(test_digests, require=("torch",))
+    main(test_digests, test_freed, require=("torch",))

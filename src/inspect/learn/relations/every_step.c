@@ -149,6 +149,7 @@ const struct wti_relation wti_relation_every_step = {
 	.moments = WTI_MOMENT_CALL,
 	.features = 1u << WTI_FEATURE_FIRST,
 	.state_bytes = sizeof(struct state),
+	.is_by_stage = true,
 	.see = see,
 	.release = release,
 	.describe = describe,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about copies of a model that follow it: averages, teachers, target networks. */
+#include <math.h>
+
 #include "inspect/judge/rule.h"
 #include "inspect/training/slots.h"
 
@@ -207,10 +209,20 @@ const struct wti_rule wti_rule_ema_001 = {
 
 /* ---- WT-EMA-002: it is the model itself ----------------------------------------------------- */
 
+enum { WEIGHED_MAX = 1 << 14 };
+
 struct itself {
 	struct live live;
+	struct wti_slots weighed; /* products by their hash: struct weight */
 	uint64_t last_step;
 	uint32_t tensors; /* after that step */
+};
+
+/* A live parameter, and what it was multiplied with. */
+struct weight {
+	uint64_t of; /* hash */
+	double factor;
+	uint64_t step;
 };
 
 static void release_itself(void *state)
@@ -218,6 +230,7 @@ static void release_itself(void *state)
 	struct itself *itself = state;
 
 	wti_slots_release(&itself->live.hashes);
+	wti_slots_release(&itself->weighed);
 }
 
 /* slow.mul_(decay) comes before slow.add_(fast): if both are one, both have been scaled. */
@@ -237,6 +250,70 @@ static void note_scaled(struct itself *itself, const struct wti_moment *moment)
 		*moved = (struct moved){.step = itself->live.step};
 }
 
+/* decay * parameter */
+static void note_weighed(struct itself *itself, const struct wti_moment *moment)
+{
+	const struct wti_value_row *given = wti_call_tensor(moment->call, false, 0);
+	const struct wti_value_row *product = wti_call_tensor(moment->call, true, 0);
+	struct weight *weight;
+	double factor;
+
+	if (!given || !product || given->digest.count < 2 ||
+	    given->digest.shape != product->digest.shape ||
+	    (given->digest.flags | product->digest.flags) & WTI_TENSOR_NO_HASH ||
+	    !find_live(&itself->live, moment, given->digest.hash) ||
+	    !wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "other"),
+				1, &factor))
+		return;
+	weight = wti_slot(&itself->weighed, live_key(moment->process->stream, product->digest.hash),
+			  sizeof(*weight));
+	if (weight)
+		*weight = (struct weight){given->digest.hash, factor, itself->live.step};
+}
+
+/* What one side of a sum is of a live parameter; false: it is none. */
+static bool weight_of(const struct itself *itself, const struct wti_moment *moment,
+		      const struct wti_value_row *side, struct weight *ret)
+{
+	const struct weight *weight;
+
+	if (!side || side->digest.flags & WTI_TENSOR_NO_HASH)
+		return false;
+	weight = wti_slot_find(&itself->weighed,
+			       live_key(moment->process->stream, side->digest.hash));
+	if (weight && weight->step == itself->live.step) {
+		*ret = *weight;
+		return true;
+	}
+	*ret = (struct weight){side->digest.hash, 1, itself->live.step};
+	return find_live(&itself->live, moment, side->digest.hash);
+}
+
+/* decay * slow + (1 - decay) * fast, of which both are one. */
+static bool is_mean_with_itself(const struct itself *itself, const struct wti_moment *moment)
+{
+	struct weight one, other;
+	double alpha = 1;
+
+	if (!weight_of(itself, moment, wti_call_tensor(moment->call, false, 0), &one) ||
+	    !weight_of(itself, moment, wti_call_tensor(moment->call, false, 1), &other))
+		return false;
+	wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "alpha"), -2,
+			   &alpha);
+	other.factor *= alpha;
+	return one.of == other.of && one.factor > 0 && other.factor > 0 &&
+	       fabs(one.factor + other.factor - 1) < 1e-6;
+}
+
+/* One may hold the same by chance, as what is all zeros. */
+static bool is_second_of_step(struct itself *itself)
+{
+	if (itself->last_step != itself->live.step)
+		itself->tensors = 0;
+	itself->last_step = itself->live.step;
+	return ++itself->tensors >= 2;
+}
+
 static void see_itself(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct itself *itself = state;
@@ -244,6 +321,19 @@ static void see_itself(struct wti_case *account, void *state, const struct wti_m
 
 	if (moment->type == WTI_MOMENT_STEPPED) {
 		note_live(&itself->live, moment);
+		if (itself->weighed.count > WEIGHED_MAX)
+			wti_slots_release(&itself->weighed);
+		return;
+	}
+	if (moment->call->what == WTI_CALLEE_MULTIPLY) {
+		note_weighed(itself, moment);
+		return;
+	}
+	if (moment->call->what == WTI_CALLEE_ADD) {
+		if (is_mean_with_itself(itself, moment) && is_second_of_step(itself))
+			wti_violated(account, moment, moment->call->callee,
+				     "it averages a parameter with itself: the slow copy and the "
+				     "model are the same");
 		return;
 	}
 	if (moment->call->what == WTI_CALLEE_SCALE_IN_PLACE) {
@@ -256,10 +346,7 @@ static void see_itself(struct wti_case *account, void *state, const struct wti_m
 		wti_held(account);
 		return;
 	}
-	if (itself->last_step != itself->live.step)
-		itself->tensors = 0;
-	itself->last_step = itself->live.step;
-	if (++itself->tensors >= 2)
+	if (is_second_of_step(itself))
 		wti_violated(account, moment, moment->call->callee,
 			     "it writes into a tensor what that tensor already holds: both are the "
 			     "same parameter");
@@ -273,8 +360,9 @@ const struct wti_rule wti_rule_ema_002 = {
 	.hint = "make the copy with copy.deepcopy(model)",
 	.definition =
 		"A parameter that the optimizer has just moved is not written (add_, lerp_, copy_) "
-		"into a tensor with the same bytes. Two parameters after one step are a violation. "
-		"A case is such a write.",
+		"into a tensor with the same bytes, and is not averaged with the same bytes "
+		"(factors that add up to 1). Two parameters after one step are a violation. A "
+		"case is such a write.",
 	.innocent = "None is known: a real copy lags behind what has just moved.",
 	.needs = "no line wrote parameters into a copy after a step",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
@@ -366,8 +454,10 @@ static void see_stale(struct wti_case *account, void *state, const struct wti_mo
 		return;
 	if (!is_copy(moment->object))
 		return;
+	/* Statistics of normalisation move whenever it is called. */
 	if (moment->type == WTI_MOMENT_STATE &&
-	    (!moment->parameter || wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1))
+	    (!moment->parameter || moment->parameter->is_buffer ||
+	     wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1))
 		return;
 	stale = wti_slot_of_object(state, moment->object, sizeof(*stale));
 	if (!stale)
@@ -396,6 +486,7 @@ const struct wti_rule wti_rule_ema_003 = {
 		"or is loaded. A case is such a copy in a step.",
 	.innocent = "A copy that is meant to stay (a reference model), and was not frozen.",
 	.needs = "no copy of a model was called without gradients in training",
+	.explains = (const char *const[]){"WT-EMA-005", NULL},
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE | WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),

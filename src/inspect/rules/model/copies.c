@@ -3,6 +3,8 @@
  * Rules about copies of a model that live beside it: that they are copies, and that all of them is
  * kept up, statistics of normalisation included.
  */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "inspect/judge/rule.h"
@@ -255,4 +257,181 @@ const struct wti_rule wti_rule_mode_009 = {
 	.state_bytes = sizeof(struct statistics),
 	.watch = see_statistics,
 	.release = release_statistics,
+};
+
+/* ---- WT-EMA-005: the beginning as a teacher -------------------------------------------------- */
+
+enum { TEACHING_STEPS = 30, TEACHING_EPOCHS = 2, ELEMENTS_TO_TELL = 64 };
+
+struct teachers {
+	struct wti_slots begun; /* stream and hash: a trained parameter, place plus one */
+	struct wti_slots twins; /* of parameters outside of optimizers */
+	struct wti_slots asked; /* modules that are called */
+};
+
+struct twin {
+	uint64_t contents; /* what it was first seen with, as a key of `begun`; 0: it was not */
+	bool has_changed;
+};
+
+struct asked {
+	uint64_t steps;   /* in which it was called */
+	uint64_t last;    /* of them, from 1 */
+	bool has_learned; /* called with gradients on */
+};
+
+static void release_teachers(void *state)
+{
+	struct teachers *teachers = state;
+
+	wti_slots_release(&teachers->begun);
+	wti_slots_release(&teachers->twins);
+	wti_slots_release(&teachers->asked);
+}
+
+static uint64_t contents_key(const struct wti_parameter *parameter)
+{
+	return (parameter->hash ^ (uint64_t)parameter->stream << 48) * 0x9e3779b97f4a7c15u;
+}
+
+/* What is outside of optimizers may be read long after the first step. */
+static void note_contents(struct teachers *teachers, const struct wti_moment *moment)
+{
+	const struct wti_parameter *parameter = moment->parameter;
+	uint32_t *begun;
+	struct twin *twin;
+
+	if (!parameter || parameter->is_buffer || moment->attribute != parameter->name)
+		return;
+	if (parameter->optimizer) {
+		begun = parameter->step_count ? NULL
+					      : wti_slot(&teachers->begun, contents_key(parameter),
+							 sizeof(*begun));
+		if (begun && !*begun)
+			*begun = parameter->place + 1;
+		return;
+	}
+	twin = wti_slot_of_parameter(&teachers->twins, parameter, sizeof(*twin));
+	if (!twin)
+		return;
+	if (!twin->contents)
+		twin->contents = contents_key(parameter);
+	else if (twin->contents != contents_key(parameter))
+		twin->has_changed = true;
+}
+
+static void note_asked(struct teachers *teachers, const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	struct asked *asked = wti_slot(&teachers->asked,
+				       (uint64_t)call->stream << 32 | call->object, sizeof(*asked));
+
+	if (!asked)
+		return;
+	if (call->flags & WTI_CALL_GRAD)
+		asked->has_learned = true;
+	asked->steps += asked->last != moment->process->step_count + 1;
+	asked->last = moment->process->step_count + 1;
+}
+
+static void see_teachers(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	(void)account;
+	if (moment->type == WTI_MOMENT_STATE)
+		note_contents(state, moment);
+	else
+		note_asked(state, moment);
+}
+
+/*
+ * As torch initialises the weights of layers: evenly up to one over the root of what an output is
+ * the sum of. Training, however little, moves some of them beyond.
+ */
+static bool is_untrained(const struct wti_training *training, const struct wti_parameter *parameter)
+{
+	const struct wti_digest_row *digest = &parameter->statistics;
+	const char *shape = wti_symbol_text(training->symbols, parameter->shape);
+	unsigned long rows = strtoul(shape, NULL, 10);
+	double bound;
+
+	if (!parameter->has_statistics || !rows || !strchr(shape, 'x') ||
+	    digest->count < ELEMENTS_TO_TELL)
+		return false;
+	bound = 1 / sqrt((double)digest->count / (double)rows);
+	return digest->max <= bound * (1 + 1e-6) && digest->min >= -bound * (1 + 1e-6) &&
+	       digest->max >= 0.9 * bound && digest->min <= -0.9 * bound;
+}
+
+static void judge_teacher(struct wti_case *account, struct teachers *teachers,
+			  const struct wti_training *training,
+			  const struct wti_parameter *parameter)
+{
+	const struct twin *twin = wti_slot_of_parameter(&teachers->twins, parameter, sizeof(*twin));
+	const struct asked *asked = wti_slot_find(
+		&teachers->asked, (uint64_t)parameter->stream << 32 | parameter->module);
+	const struct wti_parameter *trained;
+	const uint32_t *begun;
+	struct wti_moment end;
+
+	if (!twin || !twin->contents || !asked || asked->has_learned || parameter->optimizer)
+		return;
+	begun = wti_slot_find(&teachers->begun, twin->contents);
+	if (!begun)
+		return;
+	trained = wti_parameter_at(training, *begun - 1);
+	if (trained->moved_count < TEACHING_STEPS || asked->steps * 10 < trained->step_count * 9 ||
+	    trained->shape != parameter->shape)
+		return;
+	if (twin->has_changed) {
+		wti_held(account);
+		return;
+	}
+	if (!is_untrained(training, parameter)) {
+		wti_not_measured(account, "the copies that are asked in every step may be of a "
+					  "model that had been trained: they may be meant to stay");
+		return;
+	}
+	if (wti_process_at(training, parameter->stream)->last_epoch + 1 < TEACHING_EPOCHS) {
+		wti_not_measured(account, "no two epochs are known: a target network may be "
+					  "refreshed later than the run has ended");
+		return;
+	}
+	end = wti_moment_of_end(training, parameter->stream);
+	wti_violated(account, &end, parameter->module,
+		     "its %s is outside of every optimizer, was asked without gradients in %llu of "
+		     "%llu steps, and still holds the random values that the trained %s began with",
+		     wti_symbol_text(training->symbols, parameter->name),
+		     (unsigned long long)asked->steps, (unsigned long long)trained->step_count,
+		     wti_symbol_text(training->symbols, trained->name));
+}
+
+static void finish_teachers(struct wti_case *account, void *state,
+			    const struct wti_training *training)
+{
+	for (size_t i = 0; i < training->parameters.count; i++)
+		judge_teacher(account, state, training, wti_parameter_at(training, i));
+}
+
+const struct wti_rule wti_rule_ema_005 = {
+	.code = "WT-EMA-005",
+	.severity = WT_WARNING,
+	.title = "the teacher is a copy of the untrained model, and never follows it",
+	.means = "a momentum encoder, a mean teacher or a target network is asked in every step "
+		 "and keeps the random weights that the model began with: its update is missing",
+	.hint = "call the update after optimizer.step(): for each pair of parameters "
+		"slow.lerp_(fast, 1 - momentum)",
+	.definition =
+		"A weight outside of every optimizer, whose module is called without gradients in "
+		"nine of ten steps, and which holds what a trained one of the same shape held "
+		"before its first step, changes within two epochs and thirty steps, if these are "
+		"values as torch initialises a layer with. A case is such a weight that changes.",
+	.innocent = "A random teacher on purpose; a target network that is refreshed more rarely "
+		    "than every two epochs.",
+	.needs = "no copy of a trained weight, as it was in the beginning, was asked in every step",
+	.flags = WTI_RULE_ABSENCE,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
+	.state_bytes = sizeof(struct teachers),
+	.watch = see_teachers,
+	.conclude = finish_teachers,
+	.release = release_teachers,
 };

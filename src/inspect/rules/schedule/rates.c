@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about how learning rates go over a run: down at the end, not up again, and for a reason. */
+#include <math.h>
 #include <string.h>
 
+#include "plan.h"
 #include "inspect/judge/rule.h"
 #include "inspect/training/slots.h"
 
@@ -61,15 +63,44 @@ static struct course *follow(struct wti_slots *slots, const struct wti_moment *m
 enum { RISES_TO_TELL = 2 };
 static const double fallen_to = 0.25; /* of the highest */
 
+struct swings {
+	struct wti_slots courses; /* of optimizers */
+	struct wti_slots plans;   /* of schedulers */
+};
+
+static void release_swings(void *state)
+{
+	struct swings *swings = state;
+
+	wti_slots_release(&swings->courses);
+	wti_slots_release(&swings->plans);
+}
+
+/* Its own count of steps says so; a lowest rate that is not far below the highest (eta_min) is
+ * then no objection. */
+static bool is_past_its_end(struct swings *swings, const struct wti_object *cosine)
+{
+	const struct wti_schedule_plan *plan = wti_plan_of(&swings->plans, cosine);
+
+	return plan && plan->total > 0 && plan->done >= plan->total + RISES_TO_TELL;
+}
+
 static void see_again(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
-	struct course *course = follow(state, moment);
+	struct swings *swings = state;
+	const struct wti_object *cosine;
+	struct course *course;
 
-	if (!course || course->changes < RISES_TO_TELL ||
-	    !wti_scheduler_of(moment->training, moment->object, "CosineAnnealingLR"))
+	if (moment->type == WTI_MOMENT_STATE) {
+		wti_plan_note(&swings->plans, moment);
+		return;
+	}
+	course = follow(&swings->courses, moment);
+	cosine = wti_scheduler_of(moment->training, moment->object, "CosineAnnealingLR");
+	if (!course || course->changes < RISES_TO_TELL || !cosine)
 		return;
 	if (course->rises >= RISES_TO_TELL && course->has_risen &&
-	    course->lowest <= fallen_to * course->highest)
+	    (course->lowest <= fallen_to * course->highest || is_past_its_end(swings, cosine)))
 		wti_violated(account, moment, moment->object->name,
 			     "it had come down from %.3g to %.3g and is at %.3g again",
 			     course->highest, course->lowest, course->last);
@@ -86,14 +117,14 @@ const struct wti_rule wti_rule_sched_006 = {
 	.hint = "step it once an epoch, or let T_max be the number of steps",
 	.definition =
 		"The learning rate of an optimizer with a CosineAnnealingLR, once it has come down "
-		"to a quarter of its highest value, does not rise twice in a row. A case is a step "
-		"of such an optimizer after its rate has fallen.",
+		"to a quarter of its highest value, or its scheduler is past T_max, does not rise "
+		"twice in a row. A case is a step of such an optimizer after its rate has fallen.",
 	.innocent = "A swinging rate that is wanted, written with this class.",
 	.needs = "no optimizer with a CosineAnnealingLR stepped with a rate that falls",
-	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
+	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
+	.state_bytes = sizeof(struct swings),
 	.watch = see_again,
-	.release = release_slots,
+	.release = release_swings,
 };
 
 /* ---- WT-SCHED-007: ends in the warm-up ------------------------------------------------------ */
@@ -273,4 +304,167 @@ const struct wti_rule wti_rule_sched_008 = {
 	.state_bytes = sizeof(struct wti_slots),
 	.watch = see_plateau,
 	.release = release_slots,
+};
+
+/* ---- WT-SCHED-009: planned for steps, stepped by epochs -------------------------------------- */
+
+enum { OPTIMIZER_STEPS_MIN = 20, STEPS_OF_A_TURN = 2, EQUAL_FALLS = 3 };
+static const double same_length = 0.05; /* two counts of one length may differ so much */
+
+/* The learning rate of an optimizer as its scheduler goes on. */
+struct slope {
+	double rate, fall; /* the last, and by how much it fell last */
+	double done;       /* steps of the scheduler, at that rate */
+	uint32_t equal_falls;
+};
+
+struct lengths {
+	struct wti_slots slopes; /* of optimizers */
+	struct wti_slots plans;  /* of schedulers */
+};
+
+static void release_lengths(void *state)
+{
+	struct lengths *lengths = state;
+
+	wti_slots_release(&lengths->slopes);
+	wti_slots_release(&lengths->plans);
+}
+
+static void see_lengths(struct wti_case *account, void *state, const struct wti_moment *moment)
+{
+	struct lengths *lengths = state;
+	const struct wti_object *scheduler;
+	const struct wti_schedule_plan *plan;
+	struct slope *slope;
+	double fall;
+
+	(void)account;
+	if (moment->type == WTI_MOMENT_STATE) {
+		wti_plan_note(&lengths->plans, moment);
+		return;
+	}
+	scheduler = wti_scheduler_of(moment->training, moment->object, NULL);
+	plan = scheduler ? wti_plan_of(&lengths->plans, scheduler) : NULL;
+	slope = plan ? wti_slot_of_object(&lengths->slopes, moment->object, sizeof(*slope)) : NULL;
+	if (!slope || !(moment->object->lr_known & 1) || plan->done == slope->done)
+		return;
+	fall = slope->rate - moment->object->lr[0];
+	if (fall > 0 && plan->done == slope->done + 1 &&
+	    fabs(fall - slope->fall) <= 1e-6 * slope->rate)
+		slope->equal_falls++;
+	else
+		slope->equal_falls = 0;
+	*slope = (struct slope){moment->object->lr[0], fall, plan->done, slope->equal_falls};
+}
+
+/* The parts of a SequentialLR come one after the other. 0: one does not say how long it is. */
+static double total_of_parts(struct lengths *lengths, const struct wti_training *training,
+			     const struct wti_object *optimizer)
+{
+	double total = 0;
+
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *part = wti_object_at(training, i);
+		const struct wti_schedule_plan *plan;
+
+		if (part->type != WT_OBJECT_TYPE_SCHEDULER || part->of != optimizer->name ||
+		    part->stream != optimizer->stream)
+			continue;
+		plan = wti_plan_of(&lengths->plans, part);
+		if (!plan || (plan->is_part && plan->total <= 0))
+			return 0;
+		total += plan->is_part ? plan->total : 0;
+	}
+	return total;
+}
+
+/* For how many of its steps a scheduler was written; 0: that is not known. */
+static double planned(struct lengths *lengths, const struct wti_training *training,
+		      const struct wti_object *scheduler, const struct wti_object *optimizer)
+{
+	const struct wti_schedule_plan *plan = wti_plan_of(&lengths->plans, scheduler);
+	const struct slope *slope;
+
+	if (plan && plan->total > 0)
+		return plan->total;
+	if (!strcmp(wti_symbol_text(training->symbols, scheduler->class_name), "SequentialLR"))
+		return total_of_parts(lengths, training, optimizer);
+	slope = wti_slot_of_object(&lengths->slopes, optimizer, sizeof(*slope));
+	if (!slope || slope->equal_falls < EQUAL_FALLS ||
+	    wti_scheduler_of(training, optimizer, NULL) != scheduler)
+		return 0;
+	return slope->done + slope->rate / slope->fall;
+}
+
+static void judge_length(struct wti_case *account, struct lengths *lengths,
+			 const struct wti_training *training, const struct wti_object *scheduler)
+{
+	const struct wti_schedule_plan *plan = wti_plan_of(&lengths->plans, scheduler);
+	const struct wti_object *optimizer =
+		wti_training_object(training, scheduler->stream, scheduler->of);
+	struct wti_moment moment = wti_moment_of_object(training, scheduler);
+	uint64_t steps, turns = scheduler->call_count;
+	double total;
+
+	if (!plan || plan->is_part || !optimizer || !turns ||
+	    optimizer->step_count < plan->steps_before + OPTIMIZER_STEPS_MIN)
+		return;
+	steps = optimizer->step_count - plan->steps_before;
+	total = planned(lengths, training, scheduler, optimizer);
+	if (total <= 0)
+		return;
+	if (turns * STEPS_OF_A_TURN > steps || plan->done >= (1 - same_length) * total)
+		wti_held(account);
+	else if (fabs(total - (double)steps) <= same_length * (double)steps)
+		wti_violated(account, &moment, scheduler->name,
+			     "it is planned for %.0f steps of its own, and %s made %llu, but it "
+			     "was stepped only %llu times: it had come %.0f %% of its way when "
+			     "training ended",
+			     total, wti_symbol_text(training->symbols, optimizer->name),
+			     (unsigned long long)steps, (unsigned long long)turns,
+			     100 * plan->done / total);
+	else
+		wti_not_measured(account, "the schedules that are stepped less often than their "
+					  "optimizers are as long as neither steps nor epochs of "
+					  "the run");
+}
+
+static void finish_lengths(struct wti_case *account, void *state,
+			   const struct wti_training *training)
+{
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(training, i);
+
+		if (object->type == WT_OBJECT_TYPE_SCHEDULER && object->of)
+			judge_length(account, state, training, object);
+	}
+}
+
+const struct wti_rule wti_rule_sched_009 = {
+	.code = "WT-SCHED-009",
+	.severity = WT_WARNING,
+	.title = "a schedule is planned in batches and stepped in epochs",
+	.means = "the length that the scheduler was given is the number of optimizer steps, but "
+		 "its step() is called once for many of them: the learning rate goes only the "
+		 "first part of its way",
+	.hint = "call scheduler.step() after every optimizer.step(), or give it the number of "
+		"epochs",
+	.definition =
+		"A scheduler that is stepped at most once in two steps of its optimizer, and has "
+		"not come to its end, is not planned for as many steps as the optimizer makes "
+		"(within 5 %, twenty steps or more). The plan is total_iters, total_steps or "
+		"T_max, for a SequentialLR the sum of its parts; where there is none, the step at "
+		"which a rate that fell by the same amount four times in a row comes to zero. A "
+		"case is a scheduler that has come to its end or is stepped with its optimizer.",
+	.innocent = "A schedule in epochs of a run that was cut short, if the number of epochs "
+		    "that were planned happens to be the number of steps that were made.",
+	.needs = "no scheduler with a known length was stepped",
+	.explains = (const char *const[]){"WT-SCHED-005", "WT-SCHED-007", NULL},
+	.flags = WTI_RULE_ABSENCE,
+	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
+	.state_bytes = sizeof(struct lengths),
+	.watch = see_lengths,
+	.conclude = finish_lengths,
+	.release = release_lengths,
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan.h"
 #include "inspect/judge/rule.h"
 #include "inspect/training/slots.h"
 
@@ -276,13 +277,6 @@ struct descent {
 	struct wti_scope scope;
 };
 
-/* Of a scheduler, in steps of its own. */
-struct plan {
-	double total; /* 0: not known */
-	double done;
-	bool is_part; /* of another scheduler */
-};
-
 struct descents {
 	struct wti_slots rates; /* of optimizers */
 	struct wti_slots plans; /* of schedulers */
@@ -296,32 +290,13 @@ static void release_descents(void *state)
 	wti_slots_release(&descents->plans);
 }
 
-static void note_plan(struct descents *descents, const struct wti_moment *moment)
-{
-	const char *attribute = wti_moment_text(moment, moment->attribute);
-	struct plan *plan;
-
-	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_SCHEDULER)
-		return;
-	plan = wti_slot_of_object(&descents->plans, moment->object, sizeof(*plan));
-	if (!plan)
-		return;
-	if (!strcmp(attribute, "last_epoch"))
-		plan->done = moment->number;
-	else if (!strcmp(attribute, "part_of"))
-		plan->is_part = true;
-	else if (!strcmp(attribute, "total_iters") || !strcmp(attribute, "total_steps") ||
-		 !strcmp(attribute, "T_max"))
-		plan->total = moment->number;
-}
-
 static void see_descent(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct descents *descents = state;
 	struct descent *descent;
 
 	if (moment->type == WTI_MOMENT_STATE) {
-		note_plan(descents, moment);
+		wti_plan_note(&descents->plans, moment);
 		return;
 	}
 	descent = wti_slot_of_object(&descents->rates, moment->object, sizeof(*descent));
@@ -340,20 +315,20 @@ static void see_descent(struct wti_case *account, void *state, const struct wti_
  * has none, and is not only made of others.
  */
 static bool plan_of(struct descents *descents, const struct wti_training *training,
-		    const struct wti_object *optimizer, struct plan *ret_plan)
+		    const struct wti_object *optimizer, struct wti_schedule_plan *ret_plan)
 {
-	struct plan most = {0};
+	struct wti_schedule_plan most = {0};
 	bool has_parts = false;
 	size_t free_count = 0;
 
 	for (size_t i = 0; i < training->objects.count; i++) {
 		const struct wti_object *scheduler = wti_object_at(training, i);
-		const struct plan *plan;
+		const struct wti_schedule_plan *plan;
 
 		if (scheduler->type != WT_OBJECT_TYPE_SCHEDULER ||
 		    optimizer_of(training, scheduler) != optimizer)
 			continue;
-		plan = wti_slot_of_object(&descents->plans, scheduler, sizeof(*plan));
+		plan = wti_plan_of(&descents->plans, scheduler);
 		if (!plan)
 			return false;
 		has_parts |= plan->is_part;
@@ -390,7 +365,7 @@ static void judge_end(struct wti_case *account, struct descents *descents,
 	struct wti_moment moment = wti_moment_of_end(training, optimizer->stream);
 	double left = descent ? steps_left(descent) : -1;
 	bool is_at_end;
-	struct plan plan;
+	struct wti_schedule_plan plan;
 
 	if (left < 0)
 		return;

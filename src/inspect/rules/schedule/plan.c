@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes the plans of schedulers from their states; which attributes those are is known here alone.
+ */
+#include <string.h>
+
+#include "plan.h"
+
+static void begin(struct wti_schedule_plan *plan, const struct wti_moment *moment)
+{
+	const struct wti_object *scheduler = moment->object;
+	const struct wti_object *optimizer =
+		scheduler->of
+			? wti_training_object(moment->training, scheduler->stream, scheduler->of)
+			: NULL;
+
+	plan->has_begun = true;
+	plan->steps_before = optimizer ? optimizer->step_count : 0;
+}
+
+void wti_plan_note(struct wti_slots *plans, const struct wti_moment *moment)
+{
+	const char *attribute = wti_moment_text(moment, moment->attribute);
+	struct wti_schedule_plan *plan;
+
+	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_SCHEDULER)
+		return;
+	plan = wti_plan_of(plans, moment->object);
+	if (!plan)
+		return;
+	if (!plan->has_begun)
+		begin(plan, moment);
+	if (!strcmp(attribute, "last_epoch"))
+		plan->done = moment->number;
+	else if (!strcmp(attribute, "part_of"))
+		plan->is_part = true;
+	else if (!strcmp(attribute, "total_iters") || !strcmp(attribute, "total_steps") ||
+		 !strcmp(attribute, "T_max"))
+		plan->total = moment->number;
+}
+
+struct wti_schedule_plan *wti_plan_of(struct wti_slots *plans, const struct wti_object *scheduler)
+{
+	return wti_slot_of_object(plans, scheduler, sizeof(struct wti_schedule_plan));
+}
