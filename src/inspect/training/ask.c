@@ -194,6 +194,34 @@ bool wti_stage_is(const struct wti_moment *moment, const char *stage)
 	return !strcmp(wti_moment_text(moment, moment->scope.stage), stage);
 }
 
+bool wti_is_training_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
+}
+
+bool wti_is_evaluation_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
+}
+
+bool wti_loader_is_begun(const struct wti_moment *moment)
+{
+	static const char method[] = "__iter__";
+	const char *callee = wti_moment_text(moment, moment->call->callee);
+	size_t bytes = strlen(callee), method_bytes = strlen(method);
+
+	return bytes >= method_bytes && !strcmp(callee + bytes - method_bytes, method);
+}
+
+double wti_ignored_class(const struct wti_moment *moment)
+{
+	uint32_t name = wti_symbol_word(moment->training->symbols, "ignore_index");
+	double ignored = -100; /* torch's own */
+
+	wti_call_as_number(moment->call, name, -2, &ignored);
+	return ignored;
+}
+
 bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model)
 {
 	for (size_t i = 0; i < training->parameters.count; i++) {

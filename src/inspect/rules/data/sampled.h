@@ -11,7 +11,7 @@
 #ifndef WTI_INSPECT_SAMPLED_H
 #define WTI_INSPECT_SAMPLED_H
 
-#include "inspect/training/slots.h"
+#include "inspect/judge/rule.h"
 
 enum { WTI_INPUTS_MAX = 16 }; /* of a model; more are not judged by */
 
@@ -38,34 +38,62 @@ struct wti_input {
 	uint64_t given_away; /* and trained on later */
 };
 
+/* The first member of what a rule keeps of a model. */
 struct wti_sampled_model {
 	uint32_t input_count;
 	bool is_trained;
+	uint64_t content_count; /* different ones, of all inputs */
 	struct wti_input inputs[WTI_INPUTS_MAX];
 };
 
-struct wti_sampled {
-	struct wti_slots models;  /* by object: struct wti_sampled_model */
-	struct wti_slots trained; /* model and hash: that it was trained on */
-	struct wti_slots counts;  /* model, input and hash: how often in this epoch */
+/* Of a content in an input of a model. */
+struct wti_sampled_count {
+	int32_t epoch;
+	uint32_t count : 30;
+	bool is_held_out : 1; /* evaluated, and not trained on before */
+	bool is_given_away : 1;
 };
 
-void wti_sampled_release(struct wti_sampled *sampled);
+/* Of a model and a content. */
+struct wti_sampled_content {
+	bool is_known;
+	bool is_trained; /* it was trained on */
+	uint32_t input;  /* in which it was first seen: most are in one only, and need no other */
+	struct wti_sampled_count count; /* in that one */
+};
+
+/* What rules about rows keep; of processes and models what they say. */
+enum { WTI_OF_PROCESS, WTI_OF_MODEL, WTI_OF_CONTENT, WTI_OF_COUNT };
+
+#define WTI_SAMPLED_KEEPS(process_bytes, model_bytes)                                              \
+	[WTI_OF_PROCESS] = {WTI_PER_PROCESS, process_bytes},                                       \
+	[WTI_OF_MODEL] = {WTI_PER_OBJECT, model_bytes},                                            \
+	[WTI_OF_CONTENT] = {WTI_PER_KEY, sizeof(struct wti_sampled_content)},                      \
+	[WTI_OF_COUNT] = {WTI_PER_KEY, sizeof(struct wti_sampled_count)}
+
 /* Takes a moment of a row, or the end of a module's call. The model that it was of; NULL: of none,
  * or neither in training nor in evaluation. */
-struct wti_sampled_model *wti_sampled_take(struct wti_sampled *sampled,
+struct wti_sampled_model *wti_sampled_take(struct wti_case *account,
 					   const struct wti_moment *moment);
-bool wti_is_training_call(const struct wti_call *call);
-bool wti_is_evaluation_call(const struct wti_call *call);
 /* The evaluation call that has ended is added to all, or forgotten. */
 void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept);
+
+/* When contents that come several times are set apart from those that come once. */
+struct wti_copying {
+	uint64_t contents; /* at least, that come several times */
+	uint64_t one_in;   /* of all contents, at least */
+	uint64_t fewer;    /* times fewer that come two or three times */
+};
+
 /*
  * Whether rows of training were copied before some of them were held out: contents that come
  * several times are set apart from those that come once, as no content of itself is, and they are
  * in the evaluation as often as a split of all copies would put them there.
  */
-bool wti_input_is_copied(const struct wti_input *input);
-/* Whether `found` of `among` are more than repetitions inside the training data explain. */
-bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t among);
+bool wti_input_is_copied(const struct wti_input *input, const struct wti_copying *copying);
+/* Whether `found` of `among` are more than repetitions inside the training data explain, by that
+ * many standard deviations. */
+bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t among,
+		       double deviations);
 
 #endif
