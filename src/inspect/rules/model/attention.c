@@ -2,6 +2,7 @@
 /* Rules about attention: that it is kept from what it should not see, and from nothing else. */
 #include <string.h>
 
+#include "base/text.h"
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
@@ -73,15 +74,11 @@ static bool is_of_torch(const struct wti_moment *moment)
 /* True means: not to be looked at. */
 static const struct wti_value_row *padding_mask_of(const struct wti_moment *moment)
 {
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 
-	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, false, n)); n++) {
-		const char *name = wti_moment_text(moment, value->name);
-		size_t length = strlen(name), wanted = strlen("key_padding_mask");
-
-		if (length >= wanted && !strcmp(name + length - wanted, "key_padding_mask"))
+	while ((value = wti_call_next_tensor(moment->call, false, value)))
+		if (wti_ends_with(wti_moment_text(moment, value->name), "key_padding_mask"))
 			return value;
-	}
 	return NULL;
 }
 
@@ -174,13 +171,13 @@ static void note_model(struct tokens *tokens, const struct wti_call *call)
 /* A mask of positions, not of padding. */
 static void note_attention(struct tokens *tokens, const struct wti_moment *moment)
 {
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 
 	if (!strstr(wti_moment_text(moment, moment->call->callee), "Attention") &&
 	    !strstr(wti_moment_text(moment, moment->call->callee), "Transformer"))
 		return;
 	tokens->has_attention = true;
-	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, false, n)); n++) {
+	while ((value = wti_call_next_tensor(moment->call, false, value))) {
 		const char *name = wti_moment_text(moment, value->name);
 
 		tokens->has_mask |= strstr(name, "mask") && !strstr(name, "padding");
