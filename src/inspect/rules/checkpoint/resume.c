@@ -4,37 +4,74 @@
 
 #include "inspect/judge/rule.h"
 
-/* "optimizer.state.0.exp_avg" -> where the word begins; NULL: it is not of an optimizer's state. */
-static const char *word_of_state(const char *name)
+/* ---- The state of an optimizer in a file ---------------------------------------------------- */
+
+/*
+ * What state_dict() of an optimizer gives has its groups ("solver.param_groups.0.lr") beside what
+ * it keeps for each parameter ("solver.state.0.exp_avg"). A file may hold several of them.
+ */
+struct part {
+	const char *path; /* its first bytes: "solver." */
+	size_t bytes;
+};
+
+/* The part that a value is in the groups of; false: it is not of any optimizer's groups. */
+static bool part_of_groups(const char *name, struct part *ret)
 {
-	static const char *const words[] = {".exp_avg", ".momentum_buffer", ".square_avg",
-					    ".exp_inf", ".acc_delta"};
+	const char *at = strstr(name, "param_groups.");
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const char *word = strstr(name, words[i]);
-
-		if (word)
-			return word;
-	}
-	return NULL;
+	if (!at || (at != name && at[-1] != '.'))
+		return false;
+	*ret = (struct part){name, (size_t)(at - name)};
+	return true;
 }
 
-/* Whether what was read from a file holds the state of an optimizer. */
+/* The next one, other than this; `place` is 0 in the beginning. */
+static bool next_part(const struct wti_moment *moment, uint32_t *place, struct part *part)
+{
+	struct part found;
+
+	while (*place < moment->call->value_count) {
+		uint32_t name = moment->call->values[(*place)++].name;
+
+		if (part_of_groups(wti_moment_text(moment, name), &found) &&
+		    (found.bytes != part->bytes || !part->path ||
+		     memcmp(found.path, part->path, found.bytes) != 0)) {
+			*part = found;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool holds_optimizer(const struct wti_moment *moment)
 {
-	for (uint32_t i = 0; i < moment->call->value_count; i++)
-		if (word_of_state(wti_moment_text(moment, moment->call->values[i].name)))
-			return true;
-	return false;
+	struct part part = {0};
+	uint32_t place = 0;
+
+	return next_part(moment, &place, &part);
+}
+
+/* Of a value that is kept for a parameter: how many bytes name both; 0: it is not. */
+static size_t bytes_of_parameter(const char *name, const struct part *part)
+{
+	static const char state[] = "state.";
+	const char *end;
+
+	if (strncmp(name, part->path, part->bytes) != 0 ||
+	    strncmp(name + part->bytes, state, strlen(state)) != 0)
+		return 0;
+	end = strrchr(name + part->bytes + strlen(state), '.');
+	return end ? (size_t)(end - name) : 0;
 }
 
 /* ---- WT-RESUME-001: without the optimizer's state ------------------------------------------- */
 
 enum { OF_FILE, OF_SAVED, OF_LOADED }; /* keeps */
 
-/* A tensor of an optimizer's state in the last file that a process read, by its number there. */
+/* What the last file that a process read has for a parameter, by its number there. */
 struct saved {
-	uint64_t optimizer; /* print of what stands before ".state" in its name */
+	uint32_t optimizer; /* which one of the file */
 	uint32_t shape;
 };
 
@@ -57,42 +94,50 @@ static bool model_is_loaded(const struct wti_case *account, const struct wti_mom
 	return false;
 }
 
-/* A checkpoint may hold several optimizers: the key of each comes before its ".state". */
-static uint64_t print_of_optimizer(const char *name, const char *word)
+/* Of each parameter the first tensor: what is kept for it has its shape, but for counts of steps.
+ */
+static uint64_t note_part(struct wti_case *account, const struct wti_moment *moment,
+			  const struct part *part, struct saved saved, uint64_t count)
 {
-	const char *end = strstr(name, "state");
-	uint64_t print = 0xcbf29ce484222325u;
+	const char *last = "";
+	size_t last_bytes = 0;
 
-	for (const char *next = end; next && next < word; next = strstr(next + 1, ".state"))
-		end = next;
-	for (const char *at = name; end && at < end; at++)
-		print = (print ^ (unsigned char)*at) * 0x100000001b3u;
-	return print;
-}
-
-/* `count` is how many tensors of optimizers the file has. */
-static void note_file(struct wti_case *account, uint64_t *count, const struct wti_moment *moment)
-{
-	*count = 0;
 	for (uint32_t i = 0; i < moment->call->value_count; i++) {
 		const struct wti_value_row *value = &moment->call->values[i];
 		const char *name = wti_moment_text(moment, value->name);
-		const char *word = word_of_state(name);
-		struct saved *saved =
-			word && value->type == WTI_VALUE_TENSOR && !strstr(word, "_sq")
-				? wti_kept_of_key(account, OF_SAVED, moment->process->stream,
-						  *count)
-				: NULL;
+		size_t bytes = bytes_of_parameter(name, part);
+		struct saved *kept;
 
-		if (!saved)
+		if (!bytes || value->type != WTI_VALUE_TENSOR || !value->digest.shape ||
+		    (bytes == last_bytes && !memcmp(name, last, bytes)))
 			continue;
-		*saved = (struct saved){print_of_optimizer(name, word), value->digest.shape};
-		++*count;
+		last = name;
+		last_bytes = bytes;
+		saved.shape = value->digest.shape;
+		kept = wti_kept_of_key(account, OF_SAVED, moment->process->stream, count);
+		if (!kept)
+			break;
+		*kept = saved;
+		count++;
 	}
+	return count;
 }
 
-/* Each tensor of that saved optimizer fits a parameter of this one, and they are not too many. */
-static bool fits(const struct wti_case *account, uint64_t count, uint64_t saved_optimizer,
+/* How many it has in all. */
+static uint64_t note_file(struct wti_case *account, const struct wti_moment *moment)
+{
+	struct saved saved = {0};
+	struct part part = {0};
+	uint64_t count = 0;
+	uint32_t place = 0;
+
+	for (; next_part(moment, &place, &part); saved.optimizer++)
+		count = note_part(account, moment, &part, saved, count);
+	return count;
+}
+
+/* All that it has fits a parameter of this one, and is not too much. */
+static bool fits(const struct wti_case *account, uint64_t count, uint32_t saved_optimizer,
 		 const struct wti_map *shapes, const struct wti_object *optimizer)
 {
 	uint32_t tensors = 0;
@@ -113,7 +158,7 @@ static bool fits(const struct wti_case *account, uint64_t count, uint64_t saved_
 static bool any_fits(const struct wti_case *account, uint64_t count, const struct wti_map *shapes,
 		     const struct wti_object *optimizer)
 {
-	uint64_t last = 0;
+	uint32_t last = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
 		const struct saved *saved =
@@ -169,7 +214,7 @@ static enum wti_answer see_state(struct wti_case *account, void *kept,
 	if (moment->type == WTI_MOMENT_STEPPED)
 		return judge_first_step(account, *count, moment);
 	if (moment->type == WTI_MOMENT_LOAD) {
-		note_file(account, count, moment);
+		*count = note_file(account, moment);
 		return WTI_RULE_NO_CASE;
 	}
 	loaded = moment->call->exception ? NULL : wti_kept(account, OF_LOADED, moment);
@@ -186,10 +231,10 @@ const struct wti_rule wti_rule_resume_001 = {
 		 "far too large, or go the wrong way",
 	.hint = "optimizer.load_state_dict(checkpoint[...]) before the first step",
 	.definition =
-		"If torch.load() gave an optimizer's tensors, and a model was loaded after it, the "
-		"optimizer of that model is loaded before its first step, unless it trains other "
-		"parameters than the saved one, by number and shapes. A case is the first step of "
-		"such an optimizer.",
+		"If torch.load() returned the state of an optimizer (`state` and `param_groups`), "
+		"and a model was loaded after it, the optimizer of that model is loaded before its "
+		"first step, unless it trains other parameters than the saved one, by number and "
+		"shapes. A case is the first step of such an optimizer.",
 	.innocent = "Fine-tuning of all parameters from a checkpoint that happens to hold an "
 		    "optimizer too.",
 	.needs = "no model was loaded from a checkpoint with an optimizer's state, and stepped",
