@@ -139,6 +139,11 @@ bool wti_model_is_part_of(const struct wti_training *training, size_t stream, ui
 	return wti_map_find_number(&training->parts, wti_part_key(stream, part, whole));
 }
 
+bool wti_is_model_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_OUTERMOST && call->what == WTI_CALLEE_OTHER;
+}
+
 bool wti_dropout_is_idle(const struct wti_training *training, size_t stream, uint32_t module)
 {
 	const uint64_t *rate =

@@ -251,6 +251,8 @@ bool wti_model_is_part_of(const struct wti_training *training, size_t stream, ui
 /* Whether it has two dimensions or more: a bias and the scale of a normalisation have one. */
 bool wti_parameter_is_matrix(const struct wti_training *training,
 			     const struct wti_parameter *parameter);
+/* Of the call of a module: a model as a whole, rather than a part of one or a loss. */
+bool wti_is_model_call(const struct wti_call *call);
 /* Whether it was last called without, inside of a module that had them on. */
 bool wti_parameter_is_shut_off(const struct wti_training *training,
 			       const struct wti_parameter *parameter);
