@@ -30,7 +30,7 @@ enum wti_rule_flag {
 struct wti_case;
 struct wti_ledger;
 
-enum { WTI_THRESHOLDS_MAX = 6, WTI_KEEPS_MAX = 4 };
+enum { WTI_THRESHOLDS_MAX = 8, WTI_KEEPS_MAX = 4 };
 
 /* What see() answers: whether this was a case of the rule, and how it went. */
 enum wti_answer {

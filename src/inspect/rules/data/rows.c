@@ -55,7 +55,15 @@ static struct wti_moment at_call(struct wti_moment moment, const struct last_cal
 
 /* ---- WT-ROWS-001: some evaluation rows were trained on -------------------------------------- */
 
-enum { OVERLAP_ROWS, OVERLAP_ALL_BUT, OVERLAP_DEVIATIONS, COPIED, COPIED_IN, COPIED_FEWER };
+enum {
+	OVERLAP_ROWS,
+	OVERLAP_ALL_BUT,
+	OVERLAP_DEVIATIONS,
+	COPIED_TIMES,
+	COPIED,
+	COPIED_IN,
+	COPIED_FEWER,
+};
 
 /* Of a model. An evaluation: its calls between two trainings. */
 struct evaluation {
@@ -107,13 +115,14 @@ static void end_rounds(struct wti_case *account, size_t stream)
 
 static bool is_overlap(const struct wti_case *account, const struct wti_input *least)
 {
-	const struct wti_copying copying = {wti_threshold(account, COPIED),
+	double deviations = wti_threshold_real(account, OVERLAP_DEVIATIONS);
+	const struct wti_copying copying = {wti_threshold(account, COPIED_TIMES),
+					    wti_threshold(account, COPIED),
 					    wti_threshold(account, COPIED_IN),
-					    wti_threshold(account, COPIED_FEWER)};
+					    wti_threshold(account, COPIED_FEWER), deviations};
 
 	return least->all.seen >= wti_threshold(account, OVERLAP_ROWS) &&
-	       (wti_input_exceeds(least, least->all.seen, least->all.rows,
-				  wti_threshold_real(account, OVERLAP_DEVIATIONS)) ||
+	       (wti_input_exceeds(least, least->all.seen, least->all.rows, deviations) ||
 		wti_input_is_copied(least, &copying));
 }
 
@@ -248,9 +257,11 @@ const struct wti_rule wti_rule_rows_001 = {
 		{[OVERLAP_ROWS] = {"rows", 3, WHY_ROWS},
 		 [OVERLAP_ALL_BUT] = {"all_but", 20, WHY_ALL_BUT},
 		 [OVERLAP_DEVIATIONS] = {"deviations", 3, WHY_DEVIATIONS},
+		 [COPIED_TIMES] = {"copied_times", 4,
+				   "in an epoch, at least, that a content comes which stands out: "
+				   "pairs are compared with triples instead"},
 		 [COPIED] = {"copied", 8,
-			     "contents that come four times or more in an epoch, if they were "
-			     "copied: a few may do so by themselves"},
+			     "contents that come so often: a few may do so by themselves"},
 		 [COPIED_IN] = {"copied_in", 20,
 				"at least one content in this many comes that often: fewer "
 				"hardly change a result"},

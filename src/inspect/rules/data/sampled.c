@@ -38,7 +38,7 @@ static double share(const struct wti_input *input)
 
 static uint32_t bin_of(uint32_t times)
 {
-	return times < WTI_TIMES ? times : WTI_TIMES - 1;
+	return times < WTI_TIMES_MAX ? times : WTI_TIMES_MAX - 1;
 }
 
 /* Each row comes once in an epoch; one that comes again has an equal. Where epochs are not known
@@ -96,8 +96,6 @@ bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t a
 
 /* ---- Copies --------------------------------------------------------------------------------- */
 
-enum { SEVERAL = 4 }; /* times; contents that come fewer times, twice or three times, are few */
-
 static uint64_t sum(const uint32_t *counts, uint32_t from, uint32_t to, bool is_weighed)
 {
 	uint64_t total = 0;
@@ -117,7 +115,7 @@ static bool is_set_apart(const struct wti_input *input, const struct wti_copying
 {
 	uint64_t many = sum(input->settled, from, to, false);
 	uint64_t few = sum(input->settled, 2, from - 1, false);
-	uint64_t all = sum(input->settled, 1, WTI_TIMES - 1, false);
+	uint64_t all = sum(input->settled, 1, WTI_TIMES_MAX - 1, false);
 
 	return many >= copying->contents && few * copying->fewer <= many &&
 	       many * copying->one_in >= all && input->settled[1] >= many;
@@ -128,25 +126,32 @@ static bool is_set_apart(const struct wti_input *input, const struct wti_copying
  * times are moments, of which the square of one is not more than the product of its neighbours. So
  * pairs come with triples. Copies do not: beyond two standard deviations below what is expected.
  */
-static bool ends_at(const struct wti_input *input, uint32_t times)
+static bool ends_at(const struct wti_input *input, uint32_t times, double deviations)
 {
 	double less = fmax(input->settled[times - 1], 1), at = input->settled[times];
 	double more = input->settled[times + 1];
 	double expected = at * at / less * times / (times + 1);
 	double deviation = at ? expected * sqrt(4 / at + 1 / less) : 0;
 
-	return more + 3 * sqrt(more + 1) < expected - 2 * deviation;
+	return more + deviations * sqrt(more + 1) < expected - 2 * deviation;
 }
 
+static uint32_t smaller(uint64_t a, uint64_t b)
+{
+	return (uint32_t)(a < b ? a : b);
+}
+
+/* The last of WTI_TIMES_MAX stands for more, so it has no known neighbour. */
 bool wti_input_is_copied(const struct wti_input *input, const struct wti_copying *copying)
 {
 	const struct wti_sampled_tally *all = &input->all;
-	uint64_t repeated = sum(input->settled, 2, WTI_TIMES - 1, true);
+	uint64_t repeated = sum(input->settled, 2, WTI_TIMES_MAX - 1, true);
+	uint32_t several = smaller(copying->several > 1 ? copying->several : 2, WTI_TIMES_MAX - 1);
 
 	if (input->epoch < 0 || !input->settled_rows)
 		return false; /* each epoch is a copy */
-	for (uint32_t from = SEVERAL; from < WTI_TIMES / 2; from *= 2) {
-		uint32_t to = from * 4 < WTI_TIMES ? from * 4 - 1 : WTI_TIMES - 2;
+	for (uint32_t from = several; from < WTI_TIMES_MAX / 2; from *= 2) {
+		uint32_t to = smaller(from * 4 - 1, WTI_TIMES_MAX - 2);
 		uint64_t seen = sum(all->seen_at, from, to, false);
 		uint64_t rows = sum(input->settled, from, to, true);
 
@@ -154,8 +159,8 @@ bool wti_input_is_copied(const struct wti_input *input, const struct wti_copying
 		    seen * 2 * input->settled_rows >= rows * all->rows)
 			return true;
 	}
-	for (uint32_t times = 2; times < SEVERAL; times++)
-		if (ends_at(input, times) &&
+	for (uint32_t times = 2; times < several; times++)
+		if (ends_at(input, times, copying->deviations) &&
 		    all->seen * 2 * input->settled_rows >= repeated * all->rows)
 			return true;
 	return false;
@@ -224,9 +229,11 @@ static struct wti_sampled_model *take_row(struct wti_case *account, const struct
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
+enum { EXACT_BITS = 30 }; /* of the 53 of a sum: adding up many elements costs the others */
+
 static bool is_whole(double value)
 {
-	return fabs(value - round(value)) <= 1e-9 * fmax(1, fabs(value));
+	return fabs(value - round(value)) <= ldexp(fmax(1, fabs(value)), -EXACT_BITS);
 }
 
 /* Integers, also as floats: classes, counts, one-hot rows, masks. */
@@ -273,7 +280,7 @@ void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept)
 		if (is_kept) {
 			input->all.rows += input->call.rows;
 			input->all.seen += input->call.seen;
-			for (uint32_t j = 0; j < WTI_TIMES; j++)
+			for (uint32_t j = 0; j < WTI_TIMES_MAX; j++)
 				input->all.seen_at[j] += input->call.seen_at[j];
 		}
 		input->call = (struct wti_sampled_tally){0};

@@ -15,11 +15,11 @@
 
 enum { WTI_INPUTS_MAX = 16 }; /* of a model; more are not judged by */
 
-enum { WTI_TIMES = 64 }; /* how often a content comes in an epoch; the last stands for more */
+enum { WTI_TIMES_MAX = 64 }; /* how often a content comes in an epoch; the last stands for more */
 
 struct wti_sampled_tally {
-	uint64_t rows, seen;         /* seen: trained on before */
-	uint32_t seen_at[WTI_TIMES]; /* those by how often they came in the last epoch */
+	uint64_t rows, seen;             /* seen: trained on before */
+	uint32_t seen_at[WTI_TIMES_MAX]; /* those by how often they came in the last epoch */
 };
 
 /* One tensor among the inputs of a model. */
@@ -28,11 +28,11 @@ struct wti_input {
 	bool is_continuous;         /* its numbers are no integers: rows are not equal by chance */
 	int32_t epoch;              /* of which the next two are */
 	uint64_t trained, repeated; /* rows in training; those that occur in the epoch again */
-	uint32_t contents[WTI_TIMES]; /* different ones, by how often they came in this epoch */
-	double rate;                  /* the highest share of repeated rows in an epoch before */
+	uint32_t contents[WTI_TIMES_MAX]; /* different ones, by how often they came in this epoch */
+	double rate; /* the highest share of repeated rows in an epoch before */
 	struct wti_sampled_tally call, all; /* of this evaluation call; of those that were kept */
 	/* As training stood when this evaluation began. */
-	uint32_t settled[WTI_TIMES]; /* contents */
+	uint32_t settled[WTI_TIMES_MAX]; /* contents */
 	uint64_t settled_rows;
 	uint64_t held_out;   /* contents that were evaluated first */
 	uint64_t given_away; /* and trained on later */
@@ -80,9 +80,11 @@ void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept);
 
 /* When contents that come several times are set apart from those that come once. */
 struct wti_copying {
-	uint64_t contents; /* at least, that come several times */
+	uint64_t several;  /* times, at least */
+	uint64_t contents; /* at least, that come so often */
 	uint64_t one_in;   /* of all contents, at least */
-	uint64_t fewer;    /* times fewer that come two or three times */
+	uint64_t fewer;    /* times fewer that come twice or more, but not so often */
+	double deviations; /* of chance, that come less often than what repeats by itself */
 };
 
 /*

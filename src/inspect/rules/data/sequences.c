@@ -48,7 +48,10 @@ static bool has_fact(const struct facts *facts, enum fact fact, int64_t value)
 
 /* ---- WT-INPUT-004: the batch is taken for the time ------------------------------------------ */
 
-/* Of a process: what a layer with the time first was given since the last loss. */
+/* Of what a layer with batch_first=False is given. */
+enum axis { AXIS_TIME, AXIS_BATCH, AXIS_FEATURES, AXIS_COUNT };
+
+/* Of a process: what such a layer was given since the last loss. */
 struct given {
 	uint64_t time, batch; /* as the layer has it; 0: nothing */
 	struct wti_call call; /* without its values */
@@ -64,8 +67,8 @@ static enum wti_answer note_sequence(struct wti_case *account, struct given *giv
 	    !has_fact(facts_of(account, moment->call), FACT_BATCH_FIRST, false))
 		return WTI_RULE_NO_CASE;
 	shape = wti_value_shape(moment, input);
-	if (shape.rank == 3)
-		*given = (struct given){shape.extents[0], shape.extents[1],
+	if (shape.rank == AXIS_COUNT)
+		*given = (struct given){shape.extents[AXIS_TIME], shape.extents[AXIS_BATCH],
 					wti_call_without_values(moment->call)};
 	return WTI_RULE_NO_CASE;
 }
