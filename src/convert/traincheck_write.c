@@ -44,8 +44,8 @@ static bool translate(const struct wti_pack *pack, const struct wti_invariant *i
 		 !strcmp(text_of(pack, invariant->subject[1]), "ranks") &&
 		 (!strcmp(subject, "parameter") || !strcmp(subject, "gradient")))
 		*ret = (struct words){"ConsistencyRelation", "var",
-				      .attribute = *subject == 'p' ? "data" : "grad"};
-	else if (relation == &wti_relation_distinct && strstr(a, "something else"))
+				      .attribute = strcmp(subject, "gradient") ? "data" : "grad"};
+	else if (relation == &wti_relation_distinct && !strcmp(a, "is_given_something_else"))
 		*ret = (struct words){"DistinctArgumentRelation", "distinct_arg", subject};
 	else if (relation == &wti_relation_output && invariant->fact.form == WTI_FORM_IS &&
 		 !strcmp(a, "result.dtype"))

@@ -31,15 +31,6 @@ const struct wti_relation *const wti_relations[] = {
 };
 /* clang-format on */
 
-size_t wti_relation_count_all(void)
-{
-	size_t count = 0;
-
-	while (wti_relations[count])
-		count++;
-	return count;
-}
-
 int wti_relation_by_name(const char *name)
 {
 	for (int i = 0; wti_relations[i]; i++)

@@ -466,15 +466,6 @@ int wti_gather_rows(struct wti_gather *gather, const struct wti_rows *rows, stru
 	return 0;
 }
 
-struct wti_column *wti_gather_column(const struct wti_gather *gather, const char *name)
-{
-	for (size_t i = 0; i < gather->count; i++) {
-		if (!strcmp(gather->sources[i].name, name))
-			return gather->sources[i].column;
-	}
-	return NULL;
-}
-
 void wti_gather_seal(struct wti_gather *gather)
 {
 	for (size_t i = 0; i < gather->count; i++)

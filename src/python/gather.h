@@ -76,8 +76,6 @@ void wti_gather_expect(struct wti_gather *gather, size_t rows);
 size_t wti_trace_rows(const struct wt_trace *trace, const char *kind);
 int wti_gather_rows(struct wti_gather *gather, const struct wti_rows *rows, struct wt_err *err);
 size_t wti_gather_count(const struct wti_gather *gather); /* rows since the beginning */
-/* The column of that name, or NULL. */
-struct wti_column *wti_gather_column(const struct wti_gather *gather, const char *name);
 /* No more rows: the columns may be taken from the sources, with a reference each. */
 void wti_gather_seal(struct wti_gather *gather);
 

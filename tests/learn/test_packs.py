@@ -103,6 +103,42 @@ def actions(bench: Bench) -> None:
     assert "hypothesis" in bench.run("explain", "WT-LEARN-ORDER")[0]
 
 
+def phrases_of_0_1(bench: Bench) -> None:
+    """Packs of version 1 say in English what later ones have identifiers for: they are the same, id and all."""
+    said = (("parts", ["loss of a micro-batch"], ["true", "is a part of the mean"], ["microbatch_loss"], ["true", "is_part_of_mean"],
+             "parts-ab3fc920", "of the backward passes of one step, each loss of a micro-batch is a part of the mean"),
+            ("output", ["nn.linear", "argument 1, result"], ["true", "result has no NaN"], ["nn.linear", "argument 1, result"],
+             ["true", "result.has_no_nan"], "output-b867d6e0", "of what nn.linear returns, result has no NaN"),
+            ("schedule", ["learning rate"], ["range", "the rate of step 3", 0.5, 0.5], ["learning_rate"], ["range", "rate_of_step.3", 0.5, 0.5],
+             "schedule-c55eeb97", "the rate of step 3 is 0.5"))
+    for relation, subject, holds, subject_now, holds_now, name, text in said:
+        for version, written in ((1, (subject, holds)), (2, (subject_now, holds_now))):
+            made = {**pack(relation=relation, subject=written[0], holds=written[1]), "version": version}
+            path = bench.write("phrases.json", json.dumps(made))
+            bench.run("pack", "merge", path, "-o", path)
+            read = json.load(open(path))
+            assert read["version"] == 2, read
+            found = read["invariants"][0]
+            assert (found["subject"], found["holds"]) == (subject_now, holds_now), (version, found)
+            assert (found["id"], found["text"]) == (name, text), (version, found)
+    # In version 2 a phrase is a word like any other.
+    path = bench.write("phrases.json", json.dumps({**pack(relation="parts", subject=["micro-batch"], holds=["true", "x"]), "version": 2}))
+    bench.run("pack", "merge", path, "-o", path)
+    assert json.load(open(path))["invariants"][0]["subject"] == ["micro-batch"]
+
+
+def needs_are_calls(bench: Bench) -> None:
+    """Fields of arguments and numbers of steps are no calls to record."""
+    for changes, calls in (({"relation": "argument", "subject": ["torch.add", "input"], "holds": ["is", "input.dtype", "f32"]}, ["torch.add"]),
+                           ({"relation": "schedule", "subject": ["learning_rate"], "holds": ["range", "rate_of_step.3", 0.5, 0.5]}, []),
+                           ({"relation": "every-step", "subject": ["step"], "holds": ["range", "Optimizer.step", 1, 1]}, ["*.step"]),
+                           ({"relation": "data", "subject": ["dataset"], "holds": ["true", "stays_while_rows_are_read"]},
+                            ["torch.Tensor.__getitem__"])):
+        path = bench.write("needs.json", json.dumps({**pack(**changes), "version": 2}))
+        bench.run("pack", "merge", path, "-o", path)
+        assert json.load(open(path))["invariants"][0]["needs"]["calls"] == calls, (changes, json.load(open(path)))
+
+
 def traincheck(bench: Bench) -> None:
     """Their trace and their invariant: the step in which the ranks part is found, and nothing before."""
     lines = [theirs(rank, step, 7 * step + (rank if step > 3 else 0)) for step in range(8) for rank in range(2)]
@@ -159,7 +195,7 @@ def nothing_is_no_pass(bench: Bench) -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="wheeltap-packs-") as folder:
         bench = Bench(os.path.abspath(sys.argv[1]), folder)
-        for test in (broken_packs, actions, traincheck, nothing_is_no_pass):
+        for test in (broken_packs, actions, phrases_of_0_1, needs_are_calls, traincheck, nothing_is_no_pass):
             test(bench)
             print("ok", test.__name__, flush=True)
     return 0

@@ -62,6 +62,15 @@ static void make_facts(struct wti_occasion *occasion, struct wti_symbols *symbol
 			(struct wti_measure){wti_symbol_word(symbols, "count"), 0.1 + 0.2};
 }
 
+static uint32_t relation_count(void)
+{
+	uint32_t count = 0;
+
+	while (wti_relations[count])
+		count++;
+	return count;
+}
+
 static void make_occasion(struct wti_occasion *occasion, struct wti_symbols *symbols,
 			  struct chance *chance, const struct wti_moment *moment)
 {
@@ -69,7 +78,7 @@ static void make_occasion(struct wti_occasion *occasion, struct wti_symbols *sym
 
 	memset(occasion, 0, sizeof(*occasion));
 	do { /* of those that are learned, not only imported */
-		occasion->relation = draw(chance, (uint32_t)wti_relation_count_all());
+		occasion->relation = draw(chance, relation_count());
 		relation = wti_relations[occasion->relation];
 	} while (!relation->moments);
 	occasion->subject[0] = wti_symbol_word(symbols, one_of(chance, subjects, 3));
@@ -347,10 +356,12 @@ static void calls_may_reach_zero(void)
 static void ranks_meet_in_pairs(void)
 {
 	static struct wti_trained_process processes[2];
-	struct wti_repeated repeated = {0};
+	struct wti_keep counts, values;
 	struct wti_repeated_value other;
 	uint64_t met = 0, wrong = 0;
 
+	wti_keep_init(&counts, (struct wti_keeps){WTI_PER_KEY, sizeof(struct wti_repeated_count)});
+	wti_keep_init(&values, (struct wti_keeps){WTI_PER_KEY, sizeof(struct wti_repeated_value)});
 	processes[1].stream = 1;
 	for (int64_t step = 0; step < 100; step++)
 		for (uint32_t rank = 0; rank < 2; rank++)
@@ -359,15 +370,16 @@ static void ranks_meet_in_pairs(void)
 					.process = &processes[rank],
 					.scope = {.step = step, .rank = (int32_t)rank, .world = 2}};
 
-				if (!wti_repeated_compare(&repeated, &moment, subject, subject,
-							  (uint64_t)step, &other))
+				if (!wti_repeated_compare(&counts, &values, &moment, subject,
+							  subject, (uint64_t)step, &other))
 					continue;
 				met++;
 				wrong += other.first != subject || other.second != (uint64_t)step;
 			}
 	CHECK_INT(met, 30000);
 	CHECK_INT(wrong, 0);
-	wti_repeated_release(&repeated);
+	wti_keep_release(&counts);
+	wti_keep_release(&values);
 }
 
 /* ---- Names that find no room ---------------------------------------------------------------- */

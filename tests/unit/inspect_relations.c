@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "inspect/learn/observer.h"
+#include "inspect/learn/phrases.h"
 #include "inspect/learn/relation.h"
 #include "rules_world.h"
 
@@ -520,31 +521,31 @@ static void alone(struct world *w, bool is_wrong)
 
 static void test_ranks(void)
 {
-	differ("ranks", "torch.topk", "is given the same numbers", unlike);
-	differ("ranks", "torch.topk", "returns the same shape", unlike);
-	differ("ranks", "module", "makes the same of the same", drifted);
+	differ("ranks", "torch.topk", "is_given_same_numbers", unlike);
+	differ("ranks", "torch.topk", "returns_same_shape", unlike);
+	differ("ranks", "module", "makes_same_of_same", drifted);
 	never("ranks", "module", alone, false);
 }
 
 static void test_parts(void)
 {
-	differ("parts", "loss of a micro-batch", "is a part of the mean", undivided);
-	differ("parts", "micro-batch", "has as many targets as the others", unequal);
-	differ("parts", "backward pass", "is used by a step", thrown_away);
-	never("parts", "loss of a micro-batch", one_pass_a_step, false);
-	never("parts", "backward pass", closure, false);
+	differ("parts", "microbatch_loss", "is_part_of_mean", undivided);
+	differ("parts", "microbatch", "has_as_many_targets", unequal);
+	differ("parts", "backward_pass", "is_used_by_step", thrown_away);
+	never("parts", "microbatch_loss", one_pass_a_step, false);
+	never("parts", "backward_pass", closure, false);
 }
 
 static void test_calls(void)
 {
-	const char *rows = "does not go over the first dimension";
+	const char *rows = "does_not_go_over_first_dimension";
 
 	differ("argument", "softmax", rows, over_rows);
 	differ("argument", "softmax", rows, over_rows_from_the_end);
 	never("argument", "softmax", of_a_vector, false);
-	differ("output", "addition in place", "adds what it is given", rounded_away);
-	differ("output", "addition in place", "adds what it is given", added_in_part);
-	differ("loss", "clipping", "finds gradients of the order of its limit", clipped_scaled);
+	differ("output", "addition_in_place", "adds_what_it_is_given", rounded_away);
+	differ("output", "addition_in_place", "adds_what_it_is_given", added_in_part);
+	differ("loss", "clipping", "finds_gradients_near_limit", clipped_scaled);
 }
 
 /* A batch is fetched in the stage before the one that it is for. */
@@ -630,34 +631,108 @@ static void test_counts(void)
 
 static void test_data(void)
 {
-	const char *is_new = "is new, as all before it were";
+	const char *is_new = "is_new_like_all_before";
 	struct asked asked;
 
-	differ("data", "batch, epochs", "differs from that of the epoch before", shuffled_alike);
-	differ("data", "trained input, those before", is_new, come_again);
-	asked = ask("data", "trained input, those before", is_new, twice_in_a_step, false);
+	differ("data", "batch, epochs", "differs_from_epoch_before", shuffled_alike);
+	differ("data", "trained_input, those_before", is_new, come_again);
+	asked = ask("data", "trained_input, those_before", is_new, twice_in_a_step, false);
 	CHECK(asked.count);
 	CHECK_INT(asked.true_count, asked.count);
-	differ("data", "dataset", "stays as it is while rows are read", written_into);
+	differ("data", "dataset", "stays_while_rows_are_read", written_into);
 }
 
 static void test_checkpoints(void)
 {
-	differ("saved", "checkpoint, collected", "holds what state_dict() gave", saved_late);
+	differ("saved", "checkpoint, collected", "holds_what_state_dict_gave", saved_late);
 	never("saved", "checkpoint, collected", never_collected, false);
-	differ("saved", "checkpoint", "holds what is live", saved_by_the_second);
-	differ("saved", "resume, an optimizer's state", "restores the optimizer", resumed_in_part);
-	differ("schedule", "learning rate after a load", "goes on from where it was",
+	differ("saved", "checkpoint", "holds_what_is_live", saved_by_the_second);
+	differ("saved", "resume, optimizer_state", "restores_optimizer", resumed_in_part);
+	differ("schedule", "learning_rate_after_load", "goes_on_from_where_it_was",
 	       schedule_begins_anew);
 }
 
 static void test_modes(void)
 {
-	differ("mode", "layer with modes, frozen", "evaluates", frozen_norm_trains);
-	never("mode", "layer with modes, frozen", norm_of_an_average, false);
-	never("mode", "layer with modes, frozen", trained_norm, false);
-	differ("loss", "nn.binary_cross_entropy_with_logits",
-	       "argument 1 is not always within 0 and 1", squashed);
+	differ("mode", "layer_with_modes, frozen", "evaluates", frozen_norm_trains);
+	never("mode", "layer_with_modes, frozen", norm_of_an_average, false);
+	never("mode", "layer_with_modes, frozen", trained_norm, false);
+	differ("loss", "nn.binary_cross_entropy_with_logits", "argument_1_leaves_0_and_1",
+	       squashed);
+}
+
+/* ---- Terms ---------------------------------------------------------------------------------- */
+
+static bool is_identifier(const char *word)
+{
+	return *word && word[0] >= 'a' && word[0] <= 'z' &&
+	       !word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
+/* Each term is found by its word, and by the phrase that it had in 0.1. */
+static void terms_are_identifiers(void)
+{
+	struct wti_symbols symbols;
+
+	wti_symbols_init(&symbols);
+	for (size_t i = 0; wti_relations[i]; i++) {
+		const struct wti_relation *relation = wti_relations[i];
+
+		for (int j = 0; relation->terms && relation->terms[j].word; j++) {
+			const struct wti_term *term = &relation->terms[j];
+			char word[64], text[128];
+			const char *phrase;
+
+			CHECK(j < WTI_TERMS_MAX);
+			CHECK(is_identifier(term->word));
+			snprintf(word, sizeof(word), "%s%s", term->word,
+				 term->is_numbered ? ".12" : "");
+			CHECK_INT(wti_term_by_word(relation, word), j);
+			phrase = wti_phrase_of_word(relation->name, word, text, sizeof(text));
+			CHECK_TEXT(wti_symbol_text(
+					   &symbols,
+					   wti_symbol_of_phrase(&symbols, relation->name, phrase)),
+				   word);
+		}
+	}
+	wti_symbols_release(&symbols);
+}
+
+/* A layer is what torch.nn.functional calls the same. */
+static void layers_are_functions(void)
+{
+	static const char *const layers[][3] = {
+		{"activation", "ReLU", "nn.relu"},
+		{"activation", "ReLU6", "nn.relu6"},
+		{"activation", "LeakyReLU", "nn.leaky_relu"},
+		{"activation", "PReLU", "nn.prelu"},
+		{"activation", "RReLU", "nn.rrelu"},
+		{"activation", "SiLU", "nn.silu"},
+		{"activation", "GELU", "nn.gelu"},
+		{"activation", "SELU", "nn.selu"},
+		{"activation", "LogSigmoid", "nn.logsigmoid"},
+		{"activation", "LogSoftmax", "nn.log_softmax"},
+		{"activation", "Hardswish", "nn.hardswish"},
+		{"batchnorm", "BatchNorm2d", "nn.batch_norm"},
+		{"conv", "ConvTranspose2d", "nn.conv_transpose"},
+		{"loss", "BCEWithLogitsLoss", "nn.binary_cross_entropy_with_logits"},
+		{"loss", "KLDivLoss", "nn.kl_div"},
+		{"loss", "MultiLabelMarginLoss", "nn.multilabel_margin"},
+		{"loss", "SmoothL1Loss", "nn.smooth_l1"},
+		{"padding", "ZeroPad2d", "nn.pad"},
+	};
+	char module[64], callee[64], name[128];
+
+	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
+		snprintf(module, sizeof(module), "torch.nn.modules.%s", layers[i][0]);
+		snprintf(callee, sizeof(callee), "%s.forward", layers[i][1]);
+		wti_name_function(name, sizeof(name), module, callee, WT_OBJECT_TYPE_MODULE);
+		CHECK_TEXT(name, layers[i][2]);
+	}
+	wti_name_function(name, sizeof(name), "torch.nn.functional", "leaky_relu", 0);
+	CHECK_TEXT(name, "nn.leaky_relu");
+	wti_name_function(name, sizeof(name), "torch.nn.functional", "smooth_l1_loss", 0);
+	CHECK_TEXT(name, "nn.smooth_l1");
 }
 
 static const struct test tests[] = {
@@ -668,6 +743,8 @@ static const struct test tests[] = {
 	{"checkpoints and resumes", test_checkpoints},
 	{"modes and losses", test_modes},
 	{"ranks", test_ranks},
+	{"terms", terms_are_identifiers},
+	{"layers", layers_are_functions},
 	{NULL, NULL},
 };
 

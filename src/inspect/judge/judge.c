@@ -265,10 +265,7 @@ void *wti_kept_next(struct wti_case *account, unsigned which, size_t stream, siz
 
 void wti_kept_forget(struct wti_case *account, unsigned which)
 {
-	struct wti_keeps keeps = account->keeps[which].keeps;
-
-	wti_keep_release(&account->keeps[which]);
-	wti_keep_init(&account->keeps[which], keeps);
+	wti_keep_forget(&account->keeps[which]);
 }
 
 void *wti_state(struct wti_case *account)

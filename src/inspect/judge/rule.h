@@ -2,7 +2,7 @@
 /*
  * A rule: something that holds in every correct training run. It is a row and a function. The row
  * has everything that `explain` prints, and declares which moments the rule sees
- * (training/training.h), what it keeps between them (keep.h) and the numbers that decide
+ * (training/training.h), what it keeps between them (training/keep.h) and the numbers that decide
  * (thresholds). The function, see(), gets a moment and what was kept for it, and answers whether
  * the rule held there, was violated, or did not apply.
  *
@@ -16,7 +16,7 @@
 #include <wheeltap/result.h>
 
 #include "inspect/core/sorts.h"
-#include "inspect/judge/keep.h"
+#include "inspect/training/keep.h"
 
 enum wti_rule_flag {
 	/* It judges by what did not happen: where events were lost it is not measured. */

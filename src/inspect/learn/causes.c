@@ -7,80 +7,33 @@
 
 #define TOPICS_MAX (4u * WTI_INVARIANTS_MAX)
 
-static const char topic_of_modes[] = "modes";
-static const char topic_of_clearing[] = "Optimizer.zero_grad";
-
-/*
- * What a fact is about, by how its name ends; the first row that fits. What goes from one value to
- * the next (NaN, types) has one topic whoever notices it; what an act is there for has the act as
- * its topic.
- */
-static const struct {
-	const char *relation; /* NULL: any */
-	const char *ending;
-	const char *topic;
-} topics[] = {
-	{"mode", "", topic_of_modes},
-	{"argument", "the training flag of the module around it", topic_of_modes},
-	{"consistent", "is like no other", "beginnings"},
-	{"consistent", "", "ranks"},
-	{"schedule", "is used", "Scheduler.step"},
-	{"schedule", "follows a step of its optimizer", "Scheduler.step"},
-	{"schedule", "", "rates"},
-	{"saved", "", "checkpoints"},
-	{"changes", "are cleared between two steps", topic_of_clearing},
-	{"changes", "has no NaN", "numbers"},
-	{"changes", "", "movement"},
-	{"contain", "parameter changes", "movement"},
-	{"loss", "leads to a step", "Optimizer.step"},
-	{"parts", "is used by a step", "Optimizer.step"},
-	{"loss", "is made from parameters", "gradients"},
-	{NULL, ".requires_grad", "gradients"},
-	{NULL, "has no NaN", "numbers"},
-	{NULL, "is finite", "numbers"},
-	{NULL, "finds finite gradients", "numbers"},
-	{NULL, "dtype", "types"},
-	{NULL, ".shape", "shapes"},
-	{NULL, ".shape[0]", "shapes"},
-	{NULL, ".ndim", "shapes"},
-	{NULL, "is as large as one of its parts", "shapes"},
-	{NULL, "is not constant", "contents"},
-	{NULL, "is not all zeros", "contents"},
-	{NULL, "is not nearly all zeros", "contents"},
-	{NULL, "has negative elements", "contents"},
-	{NULL, "is not within 0 and 1", "contents"},
-	{NULL, "of the trained", "contents"},
-	{NULL, "than the trained", "contents"},
-	{NULL, "differs from the last", "repetition"},
-	{NULL, "differs from that of the epoch before", "repetition"},
-	{NULL, "differs on each rank", "repetition"},
-	{NULL, "is new in its epoch", "repetition"},
-	{NULL, "each time", "repetition"},
-	{NULL, "each time in a step", "repetition"},
+/* Acts are called as in packs, so that what an act is there for and the act itself are one. */
+static const char *const topics[WTI_TOPIC_COUNT] = {
+	[WTI_TOPIC_NONE] = "",
+	[WTI_TOPIC_MODES] = "modes",
+	[WTI_TOPIC_CLEARING] = "Optimizer.zero_grad",
+	[WTI_TOPIC_OPTIMIZER_STEP] = "Optimizer.step",
+	[WTI_TOPIC_SCHEDULER_STEP] = "Scheduler.step",
+	[WTI_TOPIC_BEGINNINGS] = "beginnings",
+	[WTI_TOPIC_CHECKPOINTS] = "checkpoints",
+	[WTI_TOPIC_CONTENTS] = "contents",
+	[WTI_TOPIC_GRADIENTS] = "gradients",
+	[WTI_TOPIC_MOVEMENT] = "movement",
+	[WTI_TOPIC_NUMBERS] = "numbers",
+	[WTI_TOPIC_RANKS] = "ranks",
+	[WTI_TOPIC_RATES] = "rates",
+	[WTI_TOPIC_REPETITION] = "repetition",
+	[WTI_TOPIC_SHAPES] = "shapes",
+	[WTI_TOPIC_TYPES] = "types",
 };
 
-static bool ends_with(const char *text, const char *ending)
+static enum wti_topic topic_of(const struct wti_checker *checker,
+			       const struct wti_invariant *invariant)
 {
-	size_t bytes = strlen(text), of_ending = strlen(ending);
+	struct wti_words words;
 
-	return bytes >= of_ending && !strcmp(text + bytes - of_ending, ending);
-}
-
-static const char *topic_of(const char *relation, const char *fact, const char *other)
-{
-	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
-		if ((!topics[i].relation || !strcmp(topics[i].relation, relation)) &&
-		    (ends_with(fact, topics[i].ending) || ends_with(other, topics[i].ending)))
-			return topics[i].topic;
-	return NULL;
-}
-
-static const char *topic_of_invariant(const struct wti_symbols *symbols,
-				      const struct wti_invariant *invariant)
-{
-	return topic_of(wti_relations[invariant->relation]->name,
-			wti_symbol_text(symbols, invariant->fact.a),
-			wti_symbol_text(symbols, invariant->fact.b));
+	wti_invariant_read(&words, checker->pack, invariant);
+	return wti_topic_of(wti_relations[invariant->relation], &words);
 }
 
 /* ---- Acts ----------------------------------------------------------------------------------- */
@@ -149,7 +102,7 @@ static bool join_setter(struct joining *joining, uint32_t place, const char *act
 {
 	if (strcmp(act, "Module.train") && strcmp(act, "Module.eval"))
 		return true;
-	return join(joining, place, topic_of_modes, strlen(topic_of_modes));
+	return join(joining, place, topics[WTI_TOPIC_MODES], strlen(topics[WTI_TOPIC_MODES]));
 }
 
 static bool note_act(struct joining *joining, uint32_t place, const char *name)
@@ -166,7 +119,7 @@ static const char *act_name(const struct wti_checker *checker, uint32_t act)
 {
 	const char *name = wti_symbol_text(&checker->pack->symbols, act);
 
-	return strcmp(name, "Module.zero_grad") ? name : topic_of_clearing;
+	return strcmp(name, "Module.zero_grad") ? name : topics[WTI_TOPIC_CLEARING];
 }
 
 static bool join_acts(const struct wti_checker *checker, struct joining *joining, uint32_t place,
@@ -210,21 +163,20 @@ static bool join_one(const struct wti_checker *checker, struct joining *joining,
 		     const struct wti_account *account)
 {
 	const struct wti_invariant *invariant = account->invariant;
-	const struct wti_symbols *symbols = &checker->pack->symbols;
 	/* What is published has itself as its second: those of one function have one cause. */
 	const bool is_published = wti_relations[invariant->relation]->publication;
 	const uint32_t subject[] = {invariant->relation, invariant->subject[0],
 				    is_published ? 0 : invariant->subject[1]};
-	const char *topic;
+	enum wti_topic topic;
 
 	if (!join(joining, place, subject, sizeof(subject)))
 		return false;
 	if (invariant->fact.form == WTI_FORM_CALLS || invariant->fact.form == WTI_FORM_SINCE ||
 	    invariant->fact.form == WTI_FORM_BEFORE)
 		return join_acts(checker, joining, place, account);
-	topic = topic_of_invariant(symbols, invariant);
-	return !topic ||
-	       (join(joining, place, topic, strlen(topic)) && note_act(joining, place, topic));
+	topic = topic_of(checker, invariant);
+	return !topic || (join(joining, place, topics[topic], strlen(topics[topic])) &&
+			  note_act(joining, place, topics[topic]));
 }
 
 /* ---- What follows from acts ------------------------------------------------------------------ */
@@ -236,33 +188,32 @@ enum link {
 	LINK_VALUE, /* what comes of it: contents, changes, counts of a run that goes on longer */
 };
 
-static bool is_one_of(const char *word, const char *const *words)
+static enum link link_of(const struct wti_invariant *invariant, enum wti_topic topic)
 {
-	for (; word && *words; words++)
-		if (!strcmp(word, *words))
-			return true;
-	return false;
-}
+	const struct wti_relation *relation = wti_relations[invariant->relation];
 
-static enum link link_of(const struct wti_checker *checker, const struct wti_account *account)
-{
-	static const char *const acts[] = {topic_of_modes, "Scheduler.step", "Optimizer.step",
-					   topic_of_clearing, NULL};
-	static const char *const values[] = {"contents", "numbers",   "movement",
-					     "rates",    "gradients", NULL};
-	static const char *const measures[] = {"output", "loss", "changes", "count", NULL};
-	const struct wti_invariant *invariant = account->invariant;
-	const char *topic = topic_of_invariant(&checker->pack->symbols, invariant);
-
-	if (wti_relations[invariant->relation]->publication)
+	if (relation->publication)
 		return LINK_OTHER;
 	if (invariant->fact.form == WTI_FORM_CALLS || invariant->fact.form == WTI_FORM_SINCE ||
-	    invariant->fact.form == WTI_FORM_BEFORE || is_one_of(topic, acts))
+	    invariant->fact.form == WTI_FORM_BEFORE)
 		return LINK_ACT;
-	if (is_one_of(topic, values) ||
-	    (!topic && is_one_of(wti_relations[invariant->relation]->name, measures)))
+	switch (topic) {
+	case WTI_TOPIC_MODES:
+	case WTI_TOPIC_CLEARING:
+	case WTI_TOPIC_OPTIMIZER_STEP:
+	case WTI_TOPIC_SCHEDULER_STEP:
+		return LINK_ACT;
+	case WTI_TOPIC_CONTENTS:
+	case WTI_TOPIC_GRADIENTS:
+	case WTI_TOPIC_MOVEMENT:
+	case WTI_TOPIC_NUMBERS:
+	case WTI_TOPIC_RATES:
 		return LINK_VALUE;
-	return LINK_OTHER;
+	case WTI_TOPIC_NONE:
+		return relation->is_of_values ? LINK_VALUE : LINK_OTHER;
+	default:
+		return LINK_OTHER;
+	}
 }
 
 /* What was put together so far, at its first place. */
@@ -286,8 +237,8 @@ static bool is_staged(const struct wti_account *account)
 static void add_to_whole(struct whole *whole, const struct wti_checker *checker,
 			 const struct wti_account *account, uint32_t place)
 {
-	enum link link = link_of(checker, account);
-	const char *topic = topic_of_invariant(&checker->pack->symbols, account->invariant);
+	enum wti_topic topic = topic_of(checker, account->invariant);
+	enum link link = link_of(account->invariant, topic);
 	bool is_act = link == LINK_ACT;
 
 	if (!whole->head)
@@ -311,7 +262,7 @@ static void add_to_whole(struct whole *whole, const struct wti_checker *checker,
 		whole->act_first = account->first_step;
 	if (account->last_step > whole->act_last)
 		whole->act_last = account->last_step;
-	if (topic && !strcmp(topic, topic_of_modes) && account->first_step < whole->mode_first)
+	if (topic == WTI_TOPIC_MODES && account->first_step < whole->mode_first)
 		whole->mode_first = account->first_step;
 }
 

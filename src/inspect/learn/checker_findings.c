@@ -97,13 +97,14 @@ static void title_text(struct wti_buf *out, const struct wti_checker *checker,
 		       const struct wti_account *account)
 {
 	const struct wti_invariant *invariant = account->invariant;
+	struct wti_words words;
 
+	wti_invariant_read(&words, checker->pack, invariant);
 	wti_buf_printf(out, "%s: ", wti_relations[invariant->relation]->title);
 	if (invariant->fact.form == WTI_FORM_RANGE)
 		wti_buf_printf(out, "observed %g; in the good runs ", account->actual);
 	else if (account->instead)
-		wti_buf_printf(out, "observed %s %s; in the good runs ",
-			       wti_symbol_text(&checker->pack->symbols, invariant->fact.a),
+		wti_buf_printf(out, "observed %s %s; in the good runs ", words.a,
 			       wti_symbol_text(checker->symbols, account->instead));
 	else
 		wti_buf_text(out, "not so in this run: ");

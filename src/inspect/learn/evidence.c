@@ -132,17 +132,18 @@ static const struct wti_prior *prior_of(const struct wti_priors *priors,
 					const struct wti_entry *entry, uint64_t **ret_slot)
 {
 	const struct wti_relation *relation = wti_relations[entry->key.relation];
-	struct wti_words words = {
-		.subject = {wti_symbol_text(tables->symbols, entry->key.subject[0]),
-			    wti_symbol_text(tables->symbols, entry->key.subject[1])},
-		.form = (enum wti_form)entry->key.form,
-		.a = wti_symbol_text(tables->symbols, entry->key.a),
-		.b = wti_symbol_text(tables->symbols, entry->key.b),
-	};
-	const char *sort = relation->sort ? relation->sort(&words) : "";
+	const char *const subject[] = {wti_symbol_text(tables->symbols, entry->key.subject[0]),
+				       wti_symbol_text(tables->symbols, entry->key.subject[1])};
 	char key[256] = {(char)entry->key.relation, (char)entry->key.form};
-	size_t bytes = strnlen(sort, sizeof(key) - 2);
+	struct wti_words words;
+	const char *sort;
+	size_t bytes;
 
+	wti_words_init(&words, relation, subject, (enum wti_form)entry->key.form,
+		       wti_symbol_text(tables->symbols, entry->key.a),
+		       wti_symbol_text(tables->symbols, entry->key.b));
+	sort = relation->sort ? relation->sort(&words) : "";
+	bytes = strnlen(sort, sizeof(key) - 2);
 	memcpy(key + 2, sort, bytes);
 	*ret_slot = wti_map_text((struct wti_map *)&priors->index, key, bytes + 2);
 	return *ret_slot && **ret_slot ? &priors->priors[**ret_slot - 1] : NULL;

@@ -10,22 +10,28 @@
 #define WORD_BYTES_MAX 24u /* texts longer than that are not modes or names of options */
 #define MOSTLY 0.9         /* zeros of a tensor that is nearly empty */
 
-static const char *const parts[WTI_PART_COUNT] = {
-	[WTI_PART_ITSELF] = "",
-	[WTI_PART_DTYPE] = ".dtype",
-	[WTI_PART_NDIM] = ".ndim",
-	[WTI_PART_SHAPE] = ".shape",
-	[WTI_PART_FIRST_EXTENT] = ".shape[0]",
-	[WTI_PART_NO_NAN] = " has no NaN",
-	[WTI_PART_FINITE] = " is finite",
-	[WTI_PART_VARIED] = " is not constant",
-	[WTI_PART_NEGATIVE] = " has negative elements",
-	[WTI_PART_NONZERO] = " is not all zeros",
-	[WTI_PART_SPARSE] = " is not nearly all zeros",
-	[WTI_PART_REQUIRES_GRAD] = ".requires_grad",
-	[WTI_PART_NOT_DISTRIBUTION] = " is not within 0 and 1",
-	[WTI_PART_SEVERAL] = " has more than one row",
+/* clang-format off */
+static const struct {
+	const char *word; /* in packs, after the name of the argument */
+	const char *text; /* in sentences */
+	enum wti_topic topic;
+} parts[WTI_PART_COUNT] = {
+	[WTI_PART_ITSELF] = {"", ""},
+	[WTI_PART_DTYPE] = {".dtype", ".dtype", WTI_TOPIC_TYPES},
+	[WTI_PART_NDIM] = {".ndim", ".ndim", WTI_TOPIC_SHAPES},
+	[WTI_PART_SHAPE] = {".shape", ".shape", WTI_TOPIC_SHAPES},
+	[WTI_PART_FIRST_EXTENT] = {".shape[0]", ".shape[0]", WTI_TOPIC_SHAPES},
+	[WTI_PART_NO_NAN] = {".has_no_nan", " has no NaN", WTI_TOPIC_NUMBERS},
+	[WTI_PART_FINITE] = {".is_finite", " is finite", WTI_TOPIC_NUMBERS},
+	[WTI_PART_VARIED] = {".is_not_constant", " is not constant", WTI_TOPIC_CONTENTS},
+	[WTI_PART_NEGATIVE] = {".has_negative_elements", " has negative elements", WTI_TOPIC_CONTENTS},
+	[WTI_PART_NONZERO] = {".is_not_all_zeros", " is not all zeros", WTI_TOPIC_CONTENTS},
+	[WTI_PART_SPARSE] = {".is_not_nearly_all_zeros", " is not nearly all zeros", WTI_TOPIC_CONTENTS},
+	[WTI_PART_REQUIRES_GRAD] = {".requires_grad", ".requires_grad", WTI_TOPIC_GRADIENTS},
+	[WTI_PART_NOT_DISTRIBUTION] = {".is_not_within_0_and_1", " is not within 0 and 1", WTI_TOPIC_CONTENTS},
+	[WTI_PART_SEVERAL] = {".has_several_rows", " has more than one row"},
 };
+/* clang-format on */
 
 static uint32_t name_field(struct wti_scene *scene, const struct wti_value_row *value,
 			   enum wti_field_part part)
@@ -35,11 +41,11 @@ static uint32_t name_field(struct wti_scene *scene, const struct wti_value_row *
 	char text[NAME_BYTES];
 
 	if (value->position < 0)
-		snprintf(text, sizeof(text), "%s%s%s", side, name, parts[part]);
+		snprintf(text, sizeof(text), "%s%s%s", side, name, parts[part].word);
 	else if (*name)
-		snprintf(text, sizeof(text), "%s%s", name, parts[part]);
+		snprintf(text, sizeof(text), "%s%s", name, parts[part].word);
 	else
-		snprintf(text, sizeof(text), "argument %d%s", value->position, parts[part]);
+		snprintf(text, sizeof(text), "argument %d%s", value->position, parts[part].word);
 	return wti_symbol_word(scene->symbols, text);
 }
 
@@ -197,38 +203,49 @@ uint32_t wti_value_word(struct wti_scene *scene, const struct wti_value_row *val
 	}
 }
 
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t bytes = strlen(name), of_ending = strlen(ending);
+
+	return bytes >= of_ending && !strcmp(name + bytes - of_ending, ending);
+}
+
+static enum wti_field_part part_of(const char *name)
+{
+	for (size_t i = WTI_PART_ITSELF + 1; i < WTI_PART_COUNT; i++)
+		if (ends_with(name, parts[i].word))
+			return (enum wti_field_part)i;
+	return WTI_PART_ITSELF;
+}
+
 const char *wti_field_sort(const char *name)
 {
-	size_t bytes = strlen(name);
-
-	for (size_t i = 1; i < WTI_PART_COUNT; i++) {
-		size_t part = strlen(parts[i]);
-
-		if (bytes >= part && !strcmp(name + bytes - part, parts[i]))
-			return parts[i];
-	}
-	return "";
+	return parts[part_of(name)].word;
 }
 
 bool wti_field_is_of_contents(const char *name)
 {
-	static const enum wti_field_part contents[] = {WTI_PART_VARIED, WTI_PART_NEGATIVE,
-						       WTI_PART_NONZERO, WTI_PART_SPARSE,
-						       WTI_PART_NOT_DISTRIBUTION};
-	const char *part = wti_field_sort(name);
+	return parts[part_of(name)].topic == WTI_TOPIC_CONTENTS;
+}
 
-	for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++)
-		if (!strcmp(part, parts[contents[i]]))
-			return true;
-	return false;
+const char *wti_field_text(const char *name, char *text, size_t bytes)
+{
+	enum wti_field_part part = part_of(name);
+
+	if (!strcmp(parts[part].word, parts[part].text))
+		return name;
+	snprintf(text, bytes, "%.*s%s", (int)(strlen(name) - strlen(parts[part].word)), name,
+		 parts[part].text);
+	return text;
+}
+
+/* An argument that is a type is about types as well. */
+enum wti_topic wti_field_topic(const char *name)
+{
+	return ends_with(name, "dtype") ? WTI_TOPIC_TYPES : parts[part_of(name)].topic;
 }
 
 /* ---- Consequences --------------------------------------------------------------------------- */
-
-static bool is_part(const char *part, enum wti_field_part of)
-{
-	return !strcmp(part, parts[of]);
-}
 
 /* Integers and flags are finite whatever they are. */
 static bool is_exact(const char *dtype)
@@ -236,7 +253,7 @@ static bool is_exact(const char *dtype)
 	return *dtype == 'i' || *dtype == 'u' || !strcmp(dtype, "bool");
 }
 
-static bool part_implies(const char *part, const char *value, const char *follows)
+static bool part_implies(enum wti_field_part part, const char *value, enum wti_field_part follows)
 {
 	static const enum wti_field_part known[][2] = {
 		{WTI_PART_FINITE, WTI_PART_NO_NAN},
@@ -247,10 +264,10 @@ static bool part_implies(const char *part, const char *value, const char *follow
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (is_part(part, known[i][0]) && is_part(follows, known[i][1]))
+		if (part == known[i][0] && follows == known[i][1])
 			return true;
-	return is_part(part, WTI_PART_DTYPE) && is_exact(value) &&
-	       (is_part(follows, WTI_PART_NO_NAN) || is_part(follows, WTI_PART_FINITE));
+	return part == WTI_PART_DTYPE && is_exact(value) &&
+	       (follows == WTI_PART_NO_NAN || follows == WTI_PART_FINITE);
 }
 
 /* Whether both names are of the same tensor. */
@@ -267,15 +284,15 @@ bool wti_fact_implies(const struct wti_symbols *symbols, const struct wti_fact *
 	const char *a = wti_symbol_text(symbols, fact->a), *b = wti_symbol_text(symbols, fact->b);
 	const char *c = wti_symbol_text(symbols, follows->a);
 	const char *d = wti_symbol_text(symbols, follows->b);
-	const char *part = wti_field_sort(a);
+	enum wti_field_part part = part_of(a);
 
-	if (!*part || !is_same_tensor(a, c))
+	if (part == WTI_PART_ITSELF || !is_same_tensor(a, c))
 		return false;
 	if (fact->form == WTI_FORM_SAME && follows->form == WTI_FORM_SAME)
-		return is_same_tensor(b, d) && part_implies(part, "", wti_field_sort(c));
+		return is_same_tensor(b, d) && part_implies(part, "", part_of(c));
 	if (follows->form != WTI_FORM_TRUE)
 		return false;
 	if (fact->form == WTI_FORM_IS)
-		return part_implies(part, b, wti_field_sort(c));
-	return fact->form == WTI_FORM_TRUE && part_implies(part, "", wti_field_sort(c));
+		return part_implies(part, b, part_of(c));
+	return fact->form == WTI_FORM_TRUE && part_implies(part, "", part_of(c));
 }

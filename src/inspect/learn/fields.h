@@ -7,7 +7,7 @@
 #ifndef WTI_LEARN_FIELDS_H
 #define WTI_LEARN_FIELDS_H
 
-#include "scene.h"
+#include "relation.h"
 
 enum wti_field_part {
 	WTI_PART_ITSELF,
@@ -48,6 +48,11 @@ uint32_t wti_call_signature(struct wti_scene *scene, const struct wti_call *call
 /* A number, a flag or a word, as a symbol; 0: it is none. */
 uint32_t wti_value_word(struct wti_scene *scene, const struct wti_value_row *value);
 
+/* The name for sentences: "input has no NaN" of "input.has_no_nan"; in `text` unless it is the
+ * same. */
+const char *wti_field_text(const char *name, char *text, size_t bytes);
+/* What is said of it is about that; in packs other names are fields of nothing. */
+enum wti_topic wti_field_topic(const char *name);
 /* The part of such a name: ".dtype" of "input.dtype". */
 const char *wti_field_sort(const char *name);
 /* Whether such a name says what a tensor happens to contain. That it is finite is no chance. */

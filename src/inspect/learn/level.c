@@ -69,25 +69,27 @@ bool wti_levels_differ(uint32_t of_pack, uint32_t of_run)
 }
 
 /* The acts of a training loop are told at every level, whatever is picked. */
-static bool is_of_a_level(const struct wti_pack *pack, uint32_t symbol)
+static bool is_of_a_level(const struct wti_pack *pack, const struct wti_invariant *invariant,
+			  uint32_t symbol)
 {
 	const char *name = wti_symbol_text(&pack->symbols, symbol);
 
-	return strchr(name, '.') && !wti_is_act(name);
+	return wti_term_by_word(wti_relations[invariant->relation], name) == WTI_NO_TERM &&
+	       strchr(name, '.') && !wti_is_act(name);
 }
 
 /* It says that a call is there. */
 static bool is_of_presence(const struct wti_pack *pack, const struct wti_invariant *invariant)
 {
-	bool is = is_of_a_level(pack, invariant->fact.a);
+	bool is = is_of_a_level(pack, invariant, invariant->fact.a);
 
 	if (invariant->fact.form != WTI_FORM_CALLS && invariant->fact.form != WTI_FORM_SINCE &&
 	    invariant->fact.form != WTI_FORM_BEFORE)
 		return false;
 	if (invariant->fact.form == WTI_FORM_BEFORE)
-		is = is || is_of_a_level(pack, invariant->fact.b);
+		is = is || is_of_a_level(pack, invariant, invariant->fact.b);
 	for (uint32_t i = 0; i < invariant->then_count; i++)
-		is = is || is_of_a_level(pack, invariant->then[i]);
+		is = is || is_of_a_level(pack, invariant, invariant->then[i]);
 	return is;
 }
 
@@ -102,5 +104,5 @@ bool wti_levels_explain(const struct wti_pack *pack, uint32_t of_run,
 		return true;
 	/* Of calls that all levels tell, they tell arguments that others leave out. */
 	return (tells_less(pack->levels, of_run) || is_of_values) &&
-	       is_of_a_level(pack, invariant->subject[0]);
+	       is_of_a_level(pack, invariant, invariant->subject[0]);
 }

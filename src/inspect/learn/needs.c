@@ -27,27 +27,11 @@ static const struct {
 	{WTI_NEEDS_DATA, "data"},
 };
 
-/* What a relation calls by one word, and the calls that it means. */
-static const struct {
-	const char *word;
-	const char *pattern;
-} groups[] = {
-	{"softmax", "*softmax"},
-	{"initialisation", "torch.nn.init.*"},
-	{"initialisation", "torch.Tensor.normal_"},
-	{"initialisation", "torch.Tensor.uniform_"},
-	{"addition in place", "torch.Tensor.add_"},
-	{"addition in place", "torch.Tensor.__iadd__"},
-	{"addition in place", "torch.Tensor.sub_"},
-	{"addition in place", "torch.Tensor.__isub__"},
-	{"dataset", "torch.Tensor.__getitem__"},
-};
-
-static void write_group(struct wti_json *json, const char *word)
+/* The calls that a term stands for. */
+static void write_term(struct wti_json *json, const struct wti_term *term)
 {
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (!strcmp(groups[i].word, word))
-			wti_json_text(json, groups[i].pattern);
+	for (const char *const *call = term->calls; call && *call; call++)
+		wti_json_text(json, *call);
 }
 
 /* A role and a method, a layer, or a function by its full name; anything else is no call. */
@@ -70,6 +54,33 @@ static void write_call(struct wti_json *json, const char *name)
 	}
 }
 
+/* Facts name functions where they say what is called, or how often. */
+static bool names_functions(const struct wti_invariant *invariant)
+{
+	return invariant->fact.form == WTI_FORM_CALLS || invariant->fact.form == WTI_FORM_SINCE ||
+	       invariant->fact.form == WTI_FORM_BEFORE || invariant->fact.form == WTI_FORM_RANGE;
+}
+
+static void write_calls(struct wti_json *json, const struct wti_pack *pack,
+			const struct wti_invariant *invariant)
+{
+	const struct wti_relation *relation = wti_relations[invariant->relation];
+	struct wti_words words;
+
+	wti_invariant_read(&words, pack, invariant);
+	if (words.subject_term[0] == WTI_NO_TERM)
+		write_call(json, words.subject[0]);
+	else
+		write_term(json, &relation->terms[words.subject_term[0]]);
+	if (!names_functions(invariant))
+		return;
+	if (words.a_term == WTI_NO_TERM)
+		write_call(json, words.a);
+	write_call(json, words.b);
+	for (uint32_t i = 0; i < words.then_count; i++)
+		write_call(json, words.then[i]);
+}
+
 static void write_function(void *self, const char *function)
 {
 	write_call(self, function);
@@ -80,22 +91,15 @@ void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 {
 	const struct wti_publication *publication = wti_relations[invariant->relation]->publication;
 	const uint32_t measures = wti_relations[invariant->relation]->measures;
-	const uint32_t names[] = {invariant->subject[0], invariant->subject[1], invariant->fact.a,
-				  invariant->fact.b};
 
 	wti_json_key(json, "needs");
 	wti_json_object(json);
 	wti_json_key(json, "calls");
 	wti_json_array(json);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i])
-			write_call(json, wti_symbol_text(&pack->symbols, names[i]));
-	write_group(json, wti_symbol_text(&pack->symbols, invariant->subject[0]));
+	write_calls(json, pack, invariant);
 	if (publication)
 		publication->functions(wti_symbol_text(&pack->symbols, invariant->subject[1]),
 				       write_function, json);
-	for (uint32_t i = 0; i < invariant->then_count; i++)
-		write_call(json, wti_symbol_text(&pack->symbols, invariant->then[i]));
 	wti_json_array_end(json);
 	wti_json_key(json, "states");
 	wti_json_array(json);

@@ -14,6 +14,9 @@ int wti_observer_init(struct wti_observer *observer, const struct wti_training *
 		observer->states[i] = calloc(1, wti_relations[i]->state_bytes + 1);
 		if (!observer->states[i])
 			return wti_err(err, WT_E_NOMEM, "out of memory");
+		for (size_t j = 0; j < WTI_MEMORIES_MAX; j++)
+			if (wti_relations[i]->keeps[j].per)
+				wti_keep_init(&observer->keeps[i][j], wti_relations[i]->keeps[j]);
 	}
 	return 0;
 }
@@ -24,6 +27,9 @@ void wti_observer_release(struct wti_observer *observer)
 		if (observer->states[i] && wti_relations[i]->release)
 			wti_relations[i]->release(observer->states[i]);
 		free(observer->states[i]);
+		for (size_t j = 0; j < WTI_MEMORIES_MAX; j++)
+			if (observer->keeps[i][j].keeps.per)
+				wti_keep_release(&observer->keeps[i][j]);
 	}
 	wti_scene_release(&observer->scene);
 	*observer = (struct wti_observer){0};
@@ -72,14 +78,18 @@ void wti_observer_moment(struct wti_observer *observer, const struct wti_moment 
 	wti_scene_moment(&observer->scene, moment);
 	for (size_t i = 0; wti_relations[i]; i++)
 		if (wti_relations[i]->moments & moment->type && observer->wanted >> i & 1 &&
-		    !(lacked && is_blind(wti_relations[i], lacked)))
+		    !(lacked && is_blind(wti_relations[i], lacked))) {
+			observer->scene.keeps = observer->keeps[i];
 			wti_relations[i]->see(&observer->scene, observer->states[i], moment);
+		}
 }
 
 void wti_observer_finish(struct wti_observer *observer)
 {
 	for (size_t i = 0; wti_relations[i]; i++)
 		if (wti_relations[i]->finish && observer->wanted >> i & 1 &&
-		    !is_blind(wti_relations[i], observer->lacked))
+		    !is_blind(wti_relations[i], observer->lacked)) {
+			observer->scene.keeps = observer->keeps[i];
 			wti_relations[i]->finish(&observer->scene, observer->states[i]);
+		}
 }

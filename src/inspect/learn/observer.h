@@ -8,6 +8,7 @@
 struct wti_observer {
 	struct wti_scene scene;
 	void *states[WTI_RELATIONS_MAX];
+	struct wti_keep keeps[WTI_RELATIONS_MAX][WTI_MEMORIES_MAX];
 	uint32_t wanted; /* a bit for each relation; others are not shown anything */
 	uint32_t lacked; /* enum wti_lack, in any process */
 };

@@ -10,10 +10,12 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "pack.h"
+#include "phrases.h"
 #include "reduce.h"
 #include "relation.h"
 
 #define NAME_MAX_BYTES 65536u
+#define PHRASE_BYTES 512
 #define TIMES_MAX 4294967295.0 /* calls on one occasion: a partial result may name any number */
 
 int wti_pack_new(struct wti_pack **ret_pack, struct wt_err *err)
@@ -53,29 +55,28 @@ struct wti_invariant *wti_pack_add(struct wti_pack *pack)
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-static struct wti_words words_of(const struct wti_pack *pack, const struct wti_invariant *invariant)
+void wti_invariant_read(struct wti_words *words, const struct wti_pack *pack,
+			const struct wti_invariant *invariant)
 {
-	struct wti_words words = {
-		.subject = {wti_symbol_text(&pack->symbols, invariant->subject[0]),
-			    wti_symbol_text(&pack->symbols, invariant->subject[1])},
-		.form = invariant->fact.form,
-		.a = wti_symbol_text(&pack->symbols, invariant->fact.a),
-		.b = wti_symbol_text(&pack->symbols, invariant->fact.b),
-		.then_count = invariant->then_count,
-		.low = invariant->low,
-		.high = invariant->high,
-	};
+	const char *const subject[] = {wti_symbol_text(&pack->symbols, invariant->subject[0]),
+				       wti_symbol_text(&pack->symbols, invariant->subject[1])};
 
+	wti_words_init(words, wti_relations[invariant->relation], subject, invariant->fact.form,
+		       wti_symbol_text(&pack->symbols, invariant->fact.a),
+		       wti_symbol_text(&pack->symbols, invariant->fact.b));
+	words->low = invariant->low;
+	words->high = invariant->high;
+	words->then_count = invariant->then_count;
 	for (uint32_t i = 0; i < invariant->then_count; i++)
-		words.then[i] = wti_symbol_text(&pack->symbols, invariant->then[i]);
-	return words;
+		words->then[i] = wti_symbol_text(&pack->symbols, invariant->then[i]);
 }
 
 void wti_invariant_words(struct wti_buf *out, const struct wti_pack *pack,
 			 const struct wti_invariant *invariant)
 {
-	struct wti_words words = words_of(pack, invariant);
+	struct wti_words words;
 
+	wti_invariant_read(&words, pack, invariant);
 	wti_relations[invariant->relation]->describe(out, &words);
 	if (invariant->when.count)
 		wti_buf_text(out, ", ");
@@ -86,26 +87,41 @@ void wti_invariant_words(struct wti_buf *out, const struct wti_pack *pack,
 bool wti_invariant_is_of_chance(const struct wti_pack *pack, const struct wti_invariant *invariant)
 {
 	const struct wti_relation *relation = wti_relations[invariant->relation];
-	struct wti_words words = words_of(pack, invariant);
+	struct wti_words words;
 
 	if (!invariant->support.program_count)
 		return false;
+	wti_invariant_read(&words, pack, invariant);
 	return wti_times_reach_zero(invariant->support.times_low, invariant->support.times_high) ||
 	       (relation->is_of_chance && relation->is_of_chance(&words));
+}
+
+static void add_phrase(struct wti_buf *text, const struct wti_pack *pack,
+		       const struct wti_invariant *invariant, uint32_t symbol)
+{
+	char phrase[PHRASE_BYTES];
+
+	wti_buf_printf(text, "%s\n",
+		       wti_phrase_of_word(wti_relations[invariant->relation]->name,
+					  wti_symbol_text(&pack->symbols, symbol), phrase,
+					  sizeof(phrase)));
 }
 
 /* What it says, not how well it is supported. */
 static void name_invariant(const struct wti_pack *pack, struct wti_invariant *invariant)
 {
-	struct wti_words words = words_of(pack, invariant);
 	struct wti_buf text;
 
 	wti_buf_init(&text, NAME_MAX_BYTES);
-	wti_buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n%.17g\n",
-		       wti_relations[invariant->relation]->name, words.subject[0], words.subject[1],
-		       wti_forms[words.form], words.a, words.b, words.low, words.high);
-	for (uint32_t i = 0; i < words.then_count; i++)
-		wti_buf_printf(&text, "%s\n", words.then[i]);
+	wti_buf_printf(&text, "%s\n", wti_relations[invariant->relation]->name);
+	add_phrase(&text, pack, invariant, invariant->subject[0]);
+	add_phrase(&text, pack, invariant, invariant->subject[1]);
+	wti_buf_printf(&text, "%s\n", wti_forms[invariant->fact.form]);
+	add_phrase(&text, pack, invariant, invariant->fact.a);
+	add_phrase(&text, pack, invariant, invariant->fact.b);
+	wti_buf_printf(&text, "%.17g\n%.17g\n", invariant->low, invariant->high);
+	for (uint32_t i = 0; i < invariant->then_count; i++)
+		wti_buf_printf(&text, "%s\n", wti_symbol_text(&pack->symbols, invariant->then[i]));
 	wti_precondition_words(&text, &pack->symbols, &invariant->when);
 	snprintf(invariant->id, sizeof(invariant->id), "%s-%08x",
 		 wti_relations[invariant->relation]->name,

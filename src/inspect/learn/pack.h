@@ -75,6 +75,10 @@ void wti_pack_write(struct wti_buf *out, const struct wti_pack *pack);
 /* `name` is for errors. */
 int wti_pack_read(const char *name, const char *text, size_t bytes, struct wti_pack **ret_pack,
 		  struct wt_err *err);
+/* Its parts, each as a text and as a term; `words` stays where it is. */
+struct wti_words;
+void wti_invariant_read(struct wti_words *words, const struct wti_pack *pack,
+			const struct wti_invariant *invariant);
 /* "In each step, Optimizer.zero_grad is called, where ..." */
 void wti_invariant_words(struct wti_buf *out, const struct wti_pack *pack,
 			 const struct wti_invariant *invariant);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/json_read.h"
 #include "level.h"
+#include "phrases.h"
 #include "relation.h"
 
 #define TEXT_MAX 4096u
@@ -15,6 +16,7 @@ struct reading {
 	const char *name;
 	struct wti_pack *pack;
 	struct wt_err *err;
+	bool has_phrases; /* of version 1 */
 };
 
 static int fail(struct reading *reading, const struct wti_doc *at, const char *what)
@@ -44,9 +46,13 @@ static double number_of(const struct wti_doc *doc)
 	return doc->type == WTI_DOC_INT ? (double)doc->integer : doc->number;
 }
 
-static uint32_t symbol_of(struct reading *reading, const struct wti_doc *doc)
+/* `relation` is "" for what is of none. */
+static uint32_t symbol_of(struct reading *reading, const char *relation, const struct wti_doc *doc)
 {
-	return wti_symbol(&reading->pack->symbols, doc->string.data, doc->string.bytes);
+	struct wti_symbols *symbols = &reading->pack->symbols;
+
+	return reading->has_phrases ? wti_symbol_of_phrase(symbols, relation, doc->string.data)
+				    : wti_symbol(symbols, doc->string.data, doc->string.bytes);
 }
 
 /* ---- Preconditions -------------------------------------------------------------------------- */
@@ -79,7 +85,7 @@ static int read_clause_value(struct reading *reading, const struct wti_doc *valu
 		if (!is_text(value) || wti_features[clause->feature].is_number)
 			return fail(reading, value,
 				    "here a text should stand, of a feature that is none a number");
-		clause->value = symbol_of(reading, value);
+		clause->value = symbol_of(reading, "", value);
 		return 0;
 	case WTI_CLAUSE_RANGE:
 		if (!wti_features[clause->feature].is_number)
@@ -153,12 +159,14 @@ static int read_when(struct reading *reading, const struct wti_doc *doc,
 static int read_chain(struct reading *reading, const struct wti_doc *next,
 		      struct wti_invariant *invariant)
 {
+	const char *relation = wti_relations[invariant->relation]->name;
+
 	for (; next; next = next->next) {
 		if (!is_text(next))
 			return fail(reading, next, "here a text should stand");
 		if (invariant->then_count == WTI_CHAIN_MAX)
 			return fail(reading, next, "too many acts in one order");
-		invariant->then[invariant->then_count++] = symbol_of(reading, next);
+		invariant->then[invariant->then_count++] = symbol_of(reading, relation, next);
 	}
 	return 0;
 }
@@ -169,6 +177,7 @@ static int read_fact(struct reading *reading, const struct wti_doc *holds,
 	const struct wti_doc *form = holds->type == WTI_DOC_ARRAY ? holds->first : NULL;
 	const struct wti_doc *a = form ? form->next : NULL;
 	const struct wti_doc *b = a ? a->next : NULL;
+	const char *relation = wti_relations[invariant->relation]->name;
 	int number = is_text(form) ? wti_form_by_name(form->string.data) : -1;
 
 	if (number < 0 || !is_text(a))
@@ -176,7 +185,7 @@ static int read_fact(struct reading *reading, const struct wti_doc *holds,
 			    "what holds is a list: true, calls, since, before, is, "
 			    "same or range, and what it says that of");
 	invariant->fact.form = (uint32_t)number;
-	invariant->fact.a = symbol_of(reading, a);
+	invariant->fact.a = symbol_of(reading, relation, a);
 	if (number == WTI_FORM_RANGE) {
 		if (!is_number(b) || !is_number(b->next) || !(number_of(b) <= number_of(b->next)))
 			return fail(reading, holds,
@@ -187,7 +196,7 @@ static int read_fact(struct reading *reading, const struct wti_doc *holds,
 	}
 	if (b && !is_text(b))
 		return fail(reading, b, "here a text should stand");
-	invariant->fact.b = b ? symbol_of(reading, b) : 0;
+	invariant->fact.b = b ? symbol_of(reading, relation, b) : 0;
 	return b && number == WTI_FORM_BEFORE ? read_chain(reading, b->next, invariant) : 0;
 }
 
@@ -201,7 +210,8 @@ static int read_subject(struct reading *reading, const struct wti_doc *doc,
 	for (const struct wti_doc *name = doc->first; name; name = name->next) {
 		if (count == 2 || !is_text(name))
 			return fail(reading, name, "a subject is a list of at most two names");
-		invariant->subject[count++] = symbol_of(reading, name);
+		invariant->subject[count++] =
+			symbol_of(reading, wti_relations[invariant->relation]->name, name);
 	}
 	return 0;
 }
@@ -345,12 +355,14 @@ static int read_pack(struct reading *reading, const struct wti_doc *root)
 		return fail(reading, root,
 			    "this is not a pack: it does not begin with \"wheeltap\": "
 			    "\"pack\"; `wheeltap import traincheck` takes TrainCheck's");
-	if (!is_count(version) || version->integer != 1)
+	if (!is_count(version) || version->integer < WTI_PACK_VERSION_OF_PHRASES ||
+	    version->integer > WTI_PACK_VERSION)
 		return fail(reading, version ? version : root,
 			    "a pack of a version that this wheeltap does "
 			    "not know");
 	if (!invariants)
 		return fail(reading, root, "a pack needs \"invariants\"");
+	reading->has_phrases = version->integer == WTI_PACK_VERSION_OF_PHRASES;
 	reading->pack->run_count = count_in(root, "runs");
 	if (is_text(source))
 		reading->pack->source = strdup(source->string.data);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "level.h"
+#include "phrases.h"
 #include "relation.h"
 
 #define SENTENCE_MAX 4096u
@@ -190,7 +191,7 @@ void wti_pack_write(struct wti_buf *out, const struct wti_pack *pack)
 {
 	struct wti_json json;
 
-	wti_buf_text(out, "{\n  \"wheeltap\": \"pack\",\n  \"version\": 1,\n");
+	wti_buf_printf(out, "{\n  \"wheeltap\": \"pack\",\n  \"version\": %d,\n", WTI_PACK_VERSION);
 	wti_buf_printf(out, "  \"runs\": %llu,\n  ", (unsigned long long)pack->run_count);
 	if (pack->levels)
 		write_levels(out, pack->levels);

@@ -9,6 +9,7 @@
 #include "base/json_read.h"
 #include "level.h"
 #include "partial.h"
+#include "phrases.h"
 #include "relation.h"
 
 #define TEXT_MAX 4096u
@@ -147,8 +148,8 @@ static void write_all(struct writing *writing, const struct wti_entry **sorted)
 	const struct wti_tables *tables = writing->tables;
 
 	wti_buf_printf(writing->out,
-		       "{\"wheeltap\":\"partial\",\"version\":1,\"runs\":%llu,\"levels\":%u}\n",
-		       (unsigned long long)tables->run_count, tables->levels);
+		       "{\"wheeltap\":\"partial\",\"version\":%d,\"runs\":%llu,\"levels\":%u}\n",
+		       WTI_PACK_VERSION, (unsigned long long)tables->run_count, tables->levels);
 	for (size_t i = 0; i < tables->vector_count; i++)
 		writing->order[i] = (uint32_t)i;
 	qsort_r(writing->order, tables->vector_count, sizeof(*writing->order), by_vector,
@@ -191,6 +192,7 @@ struct reading {
 	struct wti_vector *vectors;
 	size_t vector_count;
 	size_t vector_capacity;
+	bool has_phrases; /* of version 1 */
 	struct wt_err *err;
 };
 
@@ -212,6 +214,15 @@ static bool is_count(const struct wti_doc *doc, uint64_t ceiling)
 	       (uint64_t)doc->integer <= ceiling;
 }
 
+/* `relation` is "" for what is of none. */
+static uint32_t symbol_of(struct reading *reading, const char *relation, const struct wti_doc *doc)
+{
+	struct wti_symbols *symbols = reading->tables->symbols;
+
+	return reading->has_phrases ? wti_symbol_of_phrase(symbols, relation, doc->string.data)
+				    : wti_symbol(symbols, doc->string.data, doc->string.bytes);
+}
+
 static int read_feature(struct reading *reading, const struct wti_doc *value,
 			struct wti_vector *vector)
 {
@@ -227,8 +238,7 @@ static int read_feature(struct reading *reading, const struct wti_doc *value,
 	}
 	if (!is_text(value))
 		return fail(reading, value, "here a text should stand");
-	vector->values[feature] =
-		wti_symbol(reading->tables->symbols, value->string.data, value->string.bytes);
+	vector->values[feature] = symbol_of(reading, "", value);
 	return 0;
 }
 
@@ -309,7 +319,6 @@ static int read_entry(struct reading *reading, const struct wti_doc *doc)
 	const struct wti_doc *a = wti_doc_get(doc, "a"), *b = wti_doc_get(doc, "b");
 	const struct wti_doc *cells = wti_doc_get(doc, "cells");
 	const struct wti_doc *second = subject && subject->first ? subject->first->next : NULL;
-	struct wti_symbols *symbols = reading->tables->symbols;
 	struct wti_entry_key key = {0};
 	struct wti_entry *entry;
 	int r = 0;
@@ -324,13 +333,13 @@ static int read_entry(struct reading *reading, const struct wti_doc *doc)
 	if (strcmp(form->string.data, "total") && wti_form_by_name(form->string.data) < 0)
 		return fail(reading, form, "no such form");
 	key.relation = (uint32_t)wti_relation_by_name(relation->string.data);
-	key.subject[0] = wti_symbol_word(symbols, subject->first->string.data);
-	key.subject[1] = wti_symbol_word(symbols, second->string.data);
+	key.subject[0] = symbol_of(reading, relation->string.data, subject->first);
+	key.subject[1] = symbol_of(reading, relation->string.data, second);
 	key.form = strcmp(form->string.data, "total")
 			   ? (uint32_t)wti_form_by_name(form->string.data)
 			   : WTI_FORM_TOTAL;
-	key.a = wti_symbol_word(symbols, a->string.data);
-	key.b = wti_symbol_word(symbols, b->string.data);
+	key.a = symbol_of(reading, relation->string.data, a);
+	key.b = symbol_of(reading, relation->string.data, b);
 	entry = wti_tables_entry(reading->tables, &key);
 	if (!cells) {
 		wti_tables_drop(reading->tables, &key);
@@ -352,9 +361,10 @@ static int read_head(struct reading *reading, const struct wti_doc *doc)
 		return fail(reading, doc,
 			    "this is not a partial result: its first line does not say "
 			    "\"wheeltap\": \"partial\"");
-	if (!is_count(version, 1) || version->integer != 1)
+	if (!is_count(version, WTI_PACK_VERSION) || version->integer < WTI_PACK_VERSION_OF_PHRASES)
 		return fail(reading, doc,
 			    "a partial result of a version that this wheeltap does not know");
+	reading->has_phrases = version->integer == WTI_PACK_VERSION_OF_PHRASES;
 	reading->tables->run_count += is_count(runs, INT32_MAX) ? (uint64_t)runs->integer : 0;
 	if (is_count(levels, (1 << WTI_LEVELS) - 1))
 		reading->tables->levels |= (uint32_t)levels->integer;

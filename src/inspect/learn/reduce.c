@@ -139,16 +139,17 @@ static void span_of(const struct reducing *reducing, size_t number, size_t *ret_
 /* As its relation knows it: a gradient that is not zero is there. */
 static bool follows_by_relation(struct reducing *reducing, const struct wti_invariant *invariant)
 {
-	const struct wti_consequence *known = wti_relations[invariant->relation]->consequences;
+	const struct wti_relation *relation = wti_relations[invariant->relation];
+	int term = wti_term_by_word(relation, text_of(reducing, invariant->fact.a));
 
-	if (invariant->fact.form != WTI_FORM_TRUE)
+	if (invariant->fact.form != WTI_FORM_TRUE || term == WTI_NO_TERM)
 		return false;
-	for (; known && known->fact; known++) {
+	for (size_t i = 0; i < relation->consequence_count; i++) {
+		const struct wti_consequence *known = &relation->consequences[i];
 		struct wti_entry_key key = key_of(invariant);
 
-		key.a = symbol_of(reducing, known->fact);
-		if (!strcmp(known->follows, text_of(reducing, invariant->fact.a)) &&
-		    premise(reducing, &key, invariant))
+		key.a = symbol_of(reducing, relation->terms[known->fact].word);
+		if (known->follows == term && premise(reducing, &key, invariant))
 			return true;
 	}
 	return false;

@@ -13,7 +13,47 @@
 struct wti_doc;
 struct wti_json;
 
-/* An invariant's texts, for its sentence. Absent ones are "". */
+/*
+ * What an invariant is about. What goes from one value to the next (NaN, types) has one topic
+ * whoever notices it; what an act is there for has the act as its topic (causes.c).
+ */
+enum wti_topic {
+	WTI_TOPIC_NONE,
+	WTI_TOPIC_MODES,
+	WTI_TOPIC_CLEARING, /* Optimizer.zero_grad */
+	WTI_TOPIC_OPTIMIZER_STEP,
+	WTI_TOPIC_SCHEDULER_STEP,
+	WTI_TOPIC_BEGINNINGS,
+	WTI_TOPIC_CHECKPOINTS,
+	WTI_TOPIC_CONTENTS,
+	WTI_TOPIC_GRADIENTS,
+	WTI_TOPIC_MOVEMENT,
+	WTI_TOPIC_NUMBERS, /* NaN and infinities */
+	WTI_TOPIC_RANKS,
+	WTI_TOPIC_RATES,
+	WTI_TOPIC_REPETITION,
+	WTI_TOPIC_SHAPES,
+	WTI_TOPIC_TYPES,
+	WTI_TOPIC_COUNT,
+};
+
+/*
+ * A subject or a fact that a relation has a word for: all but functions, arguments and values,
+ * which are called as the program calls them. A relation numbers its terms by an enum of its own.
+ */
+struct wti_term {
+	const char *word; /* in packs, an identifier: "microbatch_loss"; it never changes */
+	const char *text; /* in sentences: "loss of a micro-batch" */
+	enum wti_topic topic;
+	/* It is said of a number, which follows: "rate_of_step.3", "the rate of step 3". */
+	bool is_numbered;
+	/* Patterns of the calls that it stands for, as `record` takes them; ends with NULL. */
+	const char *const *calls;
+};
+
+enum { WTI_NO_TERM = -1 };
+
+/* An invariant's texts, for its sentence, and what they mean. Absent ones are "". */
 struct wti_words {
 	const char *subject[2];
 	enum wti_form form;
@@ -21,6 +61,11 @@ struct wti_words {
 	const char *then[WTI_CHAIN_MAX]; /* of an order: what comes after b */
 	uint32_t then_count;
 	double low, high;
+	/* Which of the relation's terms they are, or WTI_NO_TERM. */
+	int subject_term[2];
+	int a_term, b_term;
+	const char *a_word; /* as packs write it */
+	char text[2][256];  /* of what has no text that stays */
 };
 
 /* What has to be recorded for a relation to be judged, besides the calls that an invariant names.
@@ -37,9 +82,9 @@ enum {
 	WTI_NEEDS_TENSORS = 256,   /* what is in them */
 };
 
-/* Of what is true: what follows from it, about the same subject. */
+/* Of what is true: what follows from it, about the same subject. Both are terms. */
 struct wti_consequence {
-	const char *fact, *follows;
+	int fact, follows;
 };
 
 /*
@@ -71,6 +116,13 @@ struct wti_relation {
 	/* Circumstances that can matter to it, as bits of enum wti_feature. Fewer are better: a
 	 * condition that cannot be the reason can only separate by chance. */
 	uint32_t features;
+	/* Its subjects and facts; ends with an empty row. May be NULL: it has only functions. */
+	const struct wti_term *terms;
+	/* Of what has no topic of its own. */
+	enum wti_topic topic;
+	/* What it keeps between moments: wti_recall() gives it. */
+	struct wti_keeps keeps[WTI_MEMORIES_MAX];
+	/* For memory of other kinds. */
 	size_t state_bytes;
 	void (*see)(struct wti_scene *scene, void *state, const struct wti_moment *moment);
 	/* The run has ended. May be NULL. */
@@ -85,8 +137,9 @@ struct wti_relation {
 	bool (*is_of_chance)(const struct wti_words *words);
 	/* NULL: invariants of it are learned here. */
 	const struct wti_publication *publication;
-	/* Packs leave out what follows; ends with an empty row. May be NULL. */
+	/* Packs leave out what follows. May be NULL. */
 	const struct wti_consequence *consequences;
+	size_t consequence_count;
 	/* It judges by what did not happen: where events were lost it is not measured. */
 	bool needs_all;
 	/* The second of its subject is which tensors a call has; invariants without are of all. */
@@ -95,13 +148,22 @@ struct wti_relation {
 	bool is_by_stage;
 	/* A number that is not the same everywhere is held against the range that was seen. */
 	bool keeps_ranges;
+	/* It is about what comes of acts: contents, changes, counts of a run that goes on longer.
+	 */
+	bool is_of_values;
 };
 
 /* Causes before what follows from them; ends with NULL. */
 extern const struct wti_relation *const wti_relations[];
-enum { WTI_RELATIONS_MAX = 32 };
-size_t wti_relation_count_all(void);
 int wti_relation_by_name(const char *name); /* or -1 */
+
+/* The term of this word, with a number after it where it is numbered; or WTI_NO_TERM. */
+int wti_term_by_word(const struct wti_relation *relation, const char *word);
+/* What was written in a pack, for sentences. `words` stays where it is: it points into itself. */
+void wti_words_init(struct wti_words *words, const struct wti_relation *relation,
+		    const char *const subject[2], enum wti_form form, const char *a, const char *b);
+/* What it is about: of its facts, of the fields that these are, or of the relation. */
+enum wti_topic wti_topic_of(const struct wti_relation *relation, const struct wti_words *words);
 
 /* "needs" of an invariant in a pack. */
 struct wti_pack;

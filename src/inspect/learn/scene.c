@@ -31,9 +31,6 @@ static const char *const words[WTI_WORD_COUNT] = {
 	[WTI_WORD_ZERO_GRAD] = "Optimizer.zero_grad",
 	[WTI_WORD_BACKWARD] = "torch.Tensor.backward",
 	[WTI_WORD_FORWARD] = "Module.forward",
-	[WTI_WORD_STEP] = "step",
-	[WTI_WORD_RUN] = "run",
-	[WTI_WORD_EPOCH] = "epoch",
 	[WTI_WORD_LOADER_NEXT] = "Loader.__next__",
 };
 
@@ -154,16 +151,28 @@ static const char *role_of_module(const char *module)
 	return NULL;
 }
 
+static const char *const roles[] = {
+	[WT_OBJECT_TYPE_MODULE] = "Module",       [WT_OBJECT_TYPE_WRAPPER] = "Wrapper",
+	[WT_OBJECT_TYPE_AVERAGE] = "Average",     [WT_OBJECT_TYPE_OPTIMIZER] = "Optimizer",
+	[WT_OBJECT_TYPE_SCHEDULER] = "Scheduler", [WT_OBJECT_TYPE_SCALER] = "Scaler",
+	[WT_OBJECT_TYPE_LOADER] = "Loader",       [WT_OBJECT_TYPE_SAMPLER] = "Sampler",
+};
+
+#define ROLES (sizeof(roles) / sizeof(roles[0]))
+
+bool wti_is_of_a_role(const char *function)
+{
+	size_t bytes = strcspn(function, ".");
+
+	for (size_t i = 0; i < ROLES && function[bytes]; i++)
+		if (roles[i] && strlen(roles[i]) == bytes && !strncmp(roles[i], function, bytes))
+			return true;
+	return false;
+}
+
 static const char *role_of(uint32_t type, const char *module, const char *method)
 {
-	static const char *const roles[] = {
-		[WT_OBJECT_TYPE_WRAPPER] = "Wrapper",     [WT_OBJECT_TYPE_AVERAGE] = "Average",
-		[WT_OBJECT_TYPE_OPTIMIZER] = "Optimizer", [WT_OBJECT_TYPE_SCHEDULER] = "Scheduler",
-		[WT_OBJECT_TYPE_SCALER] = "Scaler",       [WT_OBJECT_TYPE_LOADER] = "Loader",
-		[WT_OBJECT_TYPE_SAMPLER] = "Sampler",
-	};
-
-	if (type < sizeof(roles) / sizeof(roles[0]) && roles[type])
+	if (type < ROLES && roles[type] && type != WT_OBJECT_TYPE_MODULE)
 		return roles[type];
 	if (role_of_module(module))
 		return role_of_module(module);
@@ -198,13 +207,34 @@ static void name_layer(char *out, size_t bytes, const char *name)
 		out[at - 5] = 0;
 }
 
-/* "nn.bce_with_logits", a layer, is what the function spells out. */
-static void name_in_full(char *out, size_t bytes, const char *layer)
+const char *wti_layer_spelling(const char *layer)
 {
-	bool is_short = !strncmp(layer, "bce", 3) && (!layer[3] || layer[3] == '_');
+	static const char *const spellings[][2] = {
+		{"bce", "binary_cross_entropy"},
+		{"bce_with_logits", "binary_cross_entropy_with_logits"},
+		{"circular_pad", "pad"},
+		{"constant_pad", "pad"},
+		{"leaky_re_lu", "leaky_relu"},
+		{"log_sigmoid", "logsigmoid"},
+		{"multi_label_margin", "multilabel_margin"},
+		{"multi_label_soft_margin", "multilabel_soft_margin"},
+		{"multihead_attention", "multi_head_attention_forward"},
+		{"p_re_lu", "prelu"},
+		{"r_re_lu", "rrelu"},
+		{"re_lu", "relu"},
+		{"re_lu6", "relu6"},
+		{"reflection_pad", "pad"},
+		{"replication_pad", "pad"},
+		{"si_lu", "silu"},
+		{"upsampling_bilinear", "upsample_bilinear"},
+		{"upsampling_nearest", "upsample_nearest"},
+		{"zero_pad", "pad"},
+	};
 
-	snprintf(out, bytes, "nn.%s%s", is_short ? "binary_cross_entropy" : "",
-		 layer + (is_short ? 3 : 0));
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++)
+		if (!strcmp(spellings[i][0], layer))
+			return spellings[i][1];
+	return layer;
 }
 
 static bool is_layer(const char *module, const char *method)
@@ -225,7 +255,7 @@ void wti_name_function(char *out, size_t bytes, const char *module, const char *
 		snprintf(out, bytes, "%s.%s", role, method);
 	} else if (is_layer(module, method)) {
 		name_layer(layer, sizeof(layer), callee);
-		name_in_full(out, bytes, layer);
+		snprintf(out, bytes, "nn.%s", wti_layer_spelling(layer));
 	} else {
 		snprintf(out, bytes, "%s.%s", module, callee);
 	}
@@ -380,6 +410,45 @@ int64_t wti_shape_first(const char *shape)
 	return *shape >= '0' && *shape <= '9' ? strtoll(shape, NULL, 10) : -1;
 }
 
+/* ---- Remembering ---------------------------------------------------------------------------- */
+
+static void *memory_of(struct wti_kept_memory *kept)
+{
+	return kept ? kept->memory : NULL;
+}
+
+void *wti_recall(struct wti_scene *scene, unsigned which, const struct wti_moment *moment)
+{
+	return memory_of(wti_keep_of(&scene->keeps[which], moment));
+}
+
+void *wti_recall_of_process(struct wti_scene *scene, unsigned which, size_t stream)
+{
+	return memory_of(wti_keep_of_process(&scene->keeps[which], stream));
+}
+
+void *wti_recall_of_object(struct wti_scene *scene, unsigned which, const struct wti_object *object)
+{
+	return memory_of(wti_keep_of_object(&scene->keeps[which], object));
+}
+
+void *wti_recall_of_parameter(struct wti_scene *scene, unsigned which,
+			      const struct wti_parameter *parameter)
+{
+	return memory_of(wti_keep_of_parameter(&scene->keeps[which], parameter));
+}
+
+void *wti_recall_of_key(struct wti_scene *scene, unsigned which, size_t stream, uint64_t key)
+{
+	return memory_of(wti_keep_of_key(&scene->keeps[which], stream, key));
+}
+
+const void *wti_recall_find_key(const struct wti_scene *scene, unsigned which, size_t stream,
+				uint64_t key)
+{
+	return memory_of(wti_keep_find_key(&scene->keeps[which], stream, key));
+}
+
 /* ---- Telling -------------------------------------------------------------------------------- */
 
 void wti_occasion_word(struct wti_scene *scene, enum wti_feature feature, uint32_t symbol)
@@ -439,17 +508,48 @@ static void presence(struct wti_scene *scene, size_t stream)
 	wti_occasion_number(scene, WTI_FEATURE_OPTIMIZERS, optimizers < 2 ? optimizers : 2);
 }
 
+static uint32_t place_of(const struct wti_relation *relation)
+{
+	uint32_t place = 0;
+
+	while (wti_relations[place] != relation)
+		place++;
+	return place;
+}
+
+static uint32_t term_at(struct wti_scene *scene, uint32_t relation, int term)
+{
+	uint32_t *symbol = &scene->terms[relation][term];
+
+	if (!*symbol)
+		*symbol =
+			wti_symbol_word(scene->symbols, wti_relations[relation]->terms[term].word);
+	return *symbol;
+}
+
+uint32_t wti_term(struct wti_scene *scene, const struct wti_relation *relation, int term)
+{
+	return term_at(scene, place_of(relation), term);
+}
+
+struct wti_occasion *wti_occasion_of_term(struct wti_scene *scene,
+					  const struct wti_relation *relation,
+					  const struct wti_moment *moment, int subject, int second)
+{
+	uint32_t place = place_of(relation);
+
+	return wti_occasion(scene, relation, moment, term_at(scene, place, subject),
+			    second == WTI_NO_TERM ? 0 : term_at(scene, place, second));
+}
+
 struct wti_occasion *wti_occasion(struct wti_scene *scene, const struct wti_relation *relation,
 				  const struct wti_moment *moment, uint32_t subject,
 				  uint32_t second)
 {
 	struct wti_occasion *occasion = &scene->occasion;
 	struct wti_scene_process *process = wti_scene_process(scene, moment->process->stream);
-	uint32_t place = 0;
 
-	while (wti_relations[place] != relation)
-		place++;
-	occasion->relation = place;
+	occasion->relation = place_of(relation);
 	occasion->subject[0] = subject;
 	occasion->subject[1] = second;
 	occasion->moment = moment;
@@ -522,6 +622,11 @@ static void say(struct wti_occasion *occasion, struct wti_fact fact)
 void wti_say(struct wti_scene *scene, enum wti_form form, uint32_t a, uint32_t b)
 {
 	say(&scene->occasion, (struct wti_fact){form, a, b});
+}
+
+void wti_say_term(struct wti_scene *scene, int term)
+{
+	wti_say(scene, WTI_FORM_TRUE, term_at(scene, scene->occasion.relation, term), 0);
 }
 
 void wti_say_called(struct wti_scene *scene, uint32_t function, uint32_t times)

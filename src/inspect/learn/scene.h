@@ -10,6 +10,7 @@
 #ifndef WTI_LEARN_SCENE_H
 #define WTI_LEARN_SCENE_H
 
+#include "inspect/training/keep.h"
 #include "occasion.h"
 
 /* Words that are used all the time, interned once. */
@@ -32,14 +33,16 @@ enum wti_word {
 	WTI_WORD_ZERO_GRAD,
 	WTI_WORD_BACKWARD,
 	WTI_WORD_FORWARD,
-	WTI_WORD_STEP,
-	WTI_WORD_RUN,
-	WTI_WORD_EPOCH,
 	WTI_WORD_LOADER_NEXT,
 	WTI_WORD_COUNT,
 };
 
-enum { WTI_SCENE_OBJECT_TYPES = 16 };
+enum {
+	WTI_SCENE_OBJECT_TYPES = 16,
+	WTI_RELATIONS_MAX = 32,
+	WTI_TERMS_MAX = 32,   /* of a relation */
+	WTI_MEMORIES_MAX = 8, /* likewise */
+};
 
 struct wti_scene_process {
 	bool grad_is_off;
@@ -60,6 +63,8 @@ struct wti_scene {
 	struct wti_map fields;     /* a part of an argument: its name (fields.h) */
 	struct wti_map signatures; /* the tensors of a call: their names (fields.h) */
 	uint32_t dtypes[64];       /* symbols, plus one */
+	uint32_t terms[WTI_RELATIONS_MAX][WTI_TERMS_MAX]; /* symbols; 0: not asked for yet */
+	struct wti_keep *keeps; /* of the relation that is shown a moment */
 	struct wti_scene_process *processes;
 	size_t process_count;
 	uint32_t self_word; /* the name of the argument that is the object itself */
@@ -79,8 +84,13 @@ void wti_scene_moment(struct wti_scene *scene, const struct wti_moment *moment);
 /* The same by module, callee and sort of object (enum wt_object_type; 0: not known). */
 void wti_name_function(char *out, size_t bytes, const char *module, const char *callee,
 		       uint32_t type);
+/* What torch.nn.functional calls a layer, where that is not its name in lower case with _ between
+ * words: "relu" of "re_lu"; otherwise the name itself. */
+const char *wti_layer_spelling(const char *layer);
 /* The function of a call, by what it is to a run; a symbol. */
 uint32_t wti_scene_function(struct wti_scene *scene, const struct wti_call *call);
+/* Whether it is named by a role, such as Optimizer.step, and not by where it is defined. */
+bool wti_is_of_a_role(const char *function);
 /* Whether it is one of those of which a training loop is made: step, backward, clip, save ... */
 bool wti_is_act(const char *function);
 bool wti_scene_is_act(struct wti_scene *scene, uint32_t function);
@@ -99,12 +109,33 @@ uint32_t wti_shape_ndim(const char *shape);
 /* "48x10x32" -> 48; -1: it has no extent. */
 int64_t wti_shape_first(const char *shape);
 
+/* The symbol of a term of a relation (relation.h). */
+uint32_t wti_term(struct wti_scene *scene, const struct wti_relation *relation, int term);
+
+/* ---- Remembering ---------------------------------------------------------------------------- */
+
+/* The memory that the row of the relation declares as `keeps[which]`, for a moment; NULL: none. */
+void *wti_recall(struct wti_scene *scene, unsigned which, const struct wti_moment *moment);
+void *wti_recall_of_process(struct wti_scene *scene, unsigned which, size_t stream);
+void *wti_recall_of_object(struct wti_scene *scene, unsigned which,
+			   const struct wti_object *object);
+void *wti_recall_of_parameter(struct wti_scene *scene, unsigned which,
+			      const struct wti_parameter *parameter);
+void *wti_recall_of_key(struct wti_scene *scene, unsigned which, size_t stream, uint64_t key);
+/* As that one, but none is made. */
+const void *wti_recall_find_key(const struct wti_scene *scene, unsigned which, size_t stream,
+				uint64_t key);
+
 /* ---- Telling -------------------------------------------------------------------------------- */
 
 /* An occasion with the circumstances of the moment; filled in by the calls below, then told. */
 struct wti_occasion *wti_occasion(struct wti_scene *scene, const struct wti_relation *relation,
 				  const struct wti_moment *moment, uint32_t subject,
 				  uint32_t second);
+/* The same, of terms; the second may be WTI_NO_TERM. */
+struct wti_occasion *wti_occasion_of_term(struct wti_scene *scene,
+					  const struct wti_relation *relation,
+					  const struct wti_moment *moment, int subject, int second);
 void wti_occasion_flag(struct wti_scene *scene, enum wti_feature feature, bool is);
 void wti_occasion_word(struct wti_scene *scene, enum wti_feature feature, uint32_t symbol);
 /* Within which call it is. */
@@ -112,6 +143,8 @@ void wti_occasion_inside(struct wti_scene *scene, const struct wti_moment *momen
 void wti_occasion_number(struct wti_scene *scene, enum wti_feature feature, uint32_t number);
 void wti_occasion_parameter(struct wti_scene *scene, const struct wti_parameter *parameter);
 void wti_say(struct wti_scene *scene, enum wti_form form, uint32_t a, uint32_t b);
+/* That a term of the occasion's relation is true. */
+void wti_say_term(struct wti_scene *scene, int term);
 /* That it was called, and how often. */
 void wti_say_called(struct wti_scene *scene, uint32_t function, uint32_t times);
 void wti_measure(struct wti_scene *scene, uint32_t name, double value);

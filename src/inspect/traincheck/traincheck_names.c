@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/learn/relation.h"
-
 #define PATH_BYTES 512
 
 /* Names of classes begin with a capital: "torch.optim.adam" and "Adam.step". */
@@ -42,14 +40,6 @@ void wti_traincheck_canonical(char *out, size_t bytes, const char *path)
 
 	wti_traincheck_split(path, module, callee, sizeof(module));
 	snprintf(out, bytes, "%s%s%s", module, *module ? "." : "", callee);
-}
-
-void wti_traincheck_function(char *out, size_t bytes, const char *path)
-{
-	char module[PATH_BYTES], method[PATH_BYTES];
-
-	wti_traincheck_split(path, module, method, sizeof(module));
-	wti_name_function(out, bytes, module, method, 0);
 }
 
 void wti_traincheck_path(char *out, size_t bytes, const char *function)

@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-/* "torch.optim.adam.Adam.step" <-> "Optimizer.step" */
-void wti_traincheck_function(char *out, size_t bytes, const char *path);
+/* "torch.optim.optimizer.Optimizer.step" of "Optimizer.step" */
 void wti_traincheck_path(char *out, size_t bytes, const char *function);
 
 /* "torch.optim.adam" and "Adam.step" of the path, as our events name them. */

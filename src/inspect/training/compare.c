@@ -53,28 +53,21 @@ bool wti_repeated_meet(struct wti_repeated_value *value, int32_t rank, uint64_t 
 	return value->rank != rank;
 }
 
-bool wti_repeated_compare(struct wti_repeated *repeated, const struct wti_moment *moment,
-			  uint64_t subject, uint64_t first, uint64_t second,
-			  struct wti_repeated_value *ret_other)
+bool wti_repeated_compare(struct wti_keep *counts, struct wti_keep *values,
+			  const struct wti_moment *moment, uint64_t subject, uint64_t first,
+			  uint64_t second, struct wti_repeated_value *ret_other)
 {
-	struct wti_repeated_count *count =
-		wti_slot(&repeated->counts, mix(subject, moment->process->stream), sizeof(*count));
-	struct wti_repeated_value *value;
+	struct wti_kept_memory *count = wti_keep_of_key(counts, moment->process->stream, subject);
+	struct wti_kept_memory *value;
 	uint64_t ordinal;
 
 	if (!count)
 		return false;
-	ordinal = wti_repeated_next(count, moment->scope.step);
-	if (repeated->values.count > WTI_VALUES_MAX)
-		wti_slots_release(&repeated->values);
-	value = wti_slot(&repeated->values,
-			 wti_mix_three(subject, (uint64_t)moment->scope.step, ordinal),
-			 sizeof(*value));
-	return value && wti_repeated_meet(value, moment->scope.rank, first, second, ret_other);
-}
-
-void wti_repeated_release(struct wti_repeated *repeated)
-{
-	wti_slots_release(&repeated->counts);
-	wti_slots_release(&repeated->values);
+	ordinal = wti_repeated_next((struct wti_repeated_count *)count->memory, moment->scope.step);
+	if (values->kept.count > WTI_REPEATED_MAX)
+		wti_keep_forget(values);
+	value = wti_keep_of_key(values, WTI_ALL_RANKS,
+				wti_mix_three(subject, (uint64_t)moment->scope.step, ordinal));
+	return value && wti_repeated_meet((struct wti_repeated_value *)value->memory,
+					  moment->scope.rank, first, second, ret_other);
 }

@@ -6,11 +6,11 @@
 #ifndef WTI_INSPECT_COMPARE_H
 #define WTI_INSPECT_COMPARE_H
 
-#include "slots.h"
+#include "keep.h"
 
 enum {
 	WTI_STEPS_APART_MAX = 16, /* further apart ranks are not compared */
-	WTI_VALUES_MAX =
+	WTI_REPEATED_MAX =
 		1 << 16, /* of what is repeated: the other ranks are long past older ones */
 };
 
@@ -58,15 +58,9 @@ uint64_t wti_repeated_next(struct wti_repeated_count *count, int64_t step);
 bool wti_repeated_meet(struct wti_repeated_value *value, int32_t rank, uint64_t first,
 		       uint64_t second, struct wti_repeated_value *ret_other);
 
-/* The same, with memory of its own. */
-struct wti_repeated {
-	struct wti_slots counts; /* by stream and subject */
-	struct wti_slots values; /* by subject, step and ordinal */
-};
-
-bool wti_repeated_compare(struct wti_repeated *repeated, const struct wti_moment *moment,
-			  uint64_t subject, uint64_t first, uint64_t second,
-			  struct wti_repeated_value *ret_other);
-void wti_repeated_release(struct wti_repeated *repeated);
+/* Both at once, with memory of these two kinds by key. */
+bool wti_repeated_compare(struct wti_keep *counts, struct wti_keep *values,
+			  const struct wti_moment *moment, uint64_t subject, uint64_t first,
+			  uint64_t second, struct wti_repeated_value *ret_other);
 
 #endif

@@ -17,18 +17,6 @@ void wti_pb_end_long(struct wti_buf *out, size_t begin)
 	out->bytes += more;
 }
 
-void wti_pb_bytes(struct wti_buf *out, unsigned field, const void *data, size_t bytes)
-{
-	uint8_t *at = wti_pb_room(out);
-
-	if (!at)
-		return;
-	at = wti_pb_varint_at(at, field << 3 | 2);
-	at = wti_pb_varint_at(at, bytes);
-	out->bytes = (size_t)(at - out->data);
-	wti_buf_append(out, data, bytes);
-}
-
 void wti_pb_text(struct wti_buf *out, unsigned field, const char *text, size_t bytes)
 {
 	size_t begin = wti_pb_begin(out, field);

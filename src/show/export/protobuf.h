@@ -89,7 +89,6 @@ static inline void wti_pb_end(struct wti_buf *out, size_t begin)
 		wti_pb_end_long(out, begin);
 }
 
-void wti_pb_bytes(struct wti_buf *out, unsigned field, const void *data, size_t bytes);
 /* Any bytes, as valid UTF-8 on one line: a name with a newline would break the row of a viewer. */
 void wti_pb_text(struct wti_buf *out, unsigned field, const char *text, size_t bytes);
 

@@ -13,6 +13,24 @@
 #define VALUES_MAX 12u
 #define TENSORS_MAX 3u
 
+/* clang-format off */
+enum term {
+	/* subjects */
+	SOFTMAX,
+	/* facts */
+	DOES_NOT_GO_OVER_FIRST_DIMENSION, MODULE_TRAINING_FLAG,
+};
+
+static const char *const calls_of_softmax[] = {"*softmax", NULL};
+
+static const struct wti_term terms[] = {
+	[SOFTMAX] = {"softmax", "softmax", .calls = calls_of_softmax},
+	[DOES_NOT_GO_OVER_FIRST_DIMENSION] = {"does_not_go_over_first_dimension", "does not go over the first dimension"},
+	[MODULE_TRAINING_FLAG] = {"module_training_flag", "the training flag of the module around it", WTI_TOPIC_MODES},
+	{0},
+};
+/* clang-format on */
+
 static bool is_of_interest(const struct wti_scene *scene, const struct wti_value_row *value)
 {
 	return value->position >= 0 && value->name != scene->self_word;
@@ -25,7 +43,7 @@ static void say_flag(struct wti_scene *scene, const struct wti_value_row *value)
 
 	if (mode && (mode == scene->words[WTI_WORD_YES]) == (value->bits != 0))
 		wti_say(scene, WTI_FORM_SAME, wti_field(scene, value, WTI_PART_ITSELF),
-			wti_scene_word(scene, "the training flag of the module around it"));
+			wti_term(scene, &wti_relation_argument, MODULE_TRAINING_FLAG));
 }
 
 static void say_value(struct wti_scene *scene, const struct wti_value_row *value)
@@ -52,11 +70,10 @@ static void see_softmax(struct wti_scene *scene, const struct wti_moment *moment
 
 	if (ndim < 2 || !wti_call_as_number(moment->call, wti_scene_word(scene, "dim"), 1, &dim))
 		return;
-	wti_occasion(scene, &wti_relation_argument, moment, wti_scene_word(scene, "softmax"), 0);
+	wti_occasion_of_term(scene, &wti_relation_argument, moment, SOFTMAX, WTI_NO_TERM);
 	wti_occasion_inside(scene, moment);
 	if (dim != 0 && dim != (double)-ndim)
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "does not go over the first dimension"), 0);
+		wti_say_term(scene, DOES_NOT_GO_OVER_FIRST_DIMENSION);
 	wti_tell(scene);
 }
 
@@ -95,7 +112,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	if (!strcmp(words->subject[0], "softmax")) {
+	if (words->subject_term[0] == SOFTMAX) {
 		wti_buf_printf(out, "a softmax %s", words->a);
 		return;
 	}
@@ -107,7 +124,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 
 static const char *sort(const struct wti_words *words)
 {
-	return strcmp(words->subject[0], "softmax") ? wti_field_sort(words->a) : words->subject[0];
+	return words->subject_term[0] == SOFTMAX ? words->subject[0] : wti_sort_by_field(words);
 }
 
 const struct wti_relation wti_relation_argument = {
@@ -129,6 +146,7 @@ const struct wti_relation wti_relation_argument = {
 	.measures = WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_CALL,
 	.features = WTI_FEATURES_OF_CALLS,
+	.terms = terms,
 	.see = see,
 	.describe = describe,
 	.sort = sort,

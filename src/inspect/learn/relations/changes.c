@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "inspect/learn/relation.h"
-#include "inspect/training/slots.h"
 #include "relations.h"
 
 #define PARAMETERS_MAX 4096u /* looked at in one step; models with more are sampled by name */
@@ -16,14 +15,52 @@
 #define COPY_PATIENCE 30u    /* steps that a copy may lag behind */
 #define SETTLED 2u           /* steps from which on it is known what is used */
 
+/* clang-format off */
+enum term {
+	/* subjects */
+	PARAMETER, BUFFER, GRADIENT, FROZEN_PARAMETER, FROZEN_BUFFER, MODEL_COPY,
+	TRAINED_PARAMETER, HELD_PARAMETER, OLD_GRADIENTS, OPTIMIZER,
+	/* the second of a subject */
+	GROUPS,
+	/* facts */
+	CHANGES, STAYS, HAS_NO_NAN, STAYS_AS_IT_IS, FOLLOWS_MODEL, IS_THERE, IS_NOT_ZERO,
+	IS_NOT_ALWAYS_ZERO, IS_HELD_BY_OPTIMIZER, IS_USED, ARE_CLEARED_BETWEEN_STEPS,
+	HAS_NO_EMPTY_GROUP, IS_KEPT_BETWEEN_STEPS,
+};
+
+static const struct wti_term terms[] = {
+	[PARAMETER] = {"parameter", "parameter"},
+	[BUFFER] = {"buffer", "buffer"},
+	[GRADIENT] = {"gradient", "gradient"},
+	[FROZEN_PARAMETER] = {"frozen_parameter", "frozen parameter"},
+	[FROZEN_BUFFER] = {"frozen_buffer", "frozen buffer"},
+	[MODEL_COPY] = {"model_copy", "copy of a model"},
+	[TRAINED_PARAMETER] = {"trained_parameter", "trained parameter"},
+	[HELD_PARAMETER] = {"held_parameter", "held parameter"},
+	[OLD_GRADIENTS] = {"old_gradients", "old gradients"},
+	[OPTIMIZER] = {"optimizer", "optimizer"},
+	[GROUPS] = {"groups", "groups"},
+	[CHANGES] = {"changes", "changes"},
+	[STAYS] = {"stays", "stays"},
+	[HAS_NO_NAN] = {"has_no_nan", "has no NaN", WTI_TOPIC_NUMBERS},
+	[STAYS_AS_IT_IS] = {"stays_as_it_is", "stays as it is"},
+	[FOLLOWS_MODEL] = {"follows_model", "follows it"},
+	[IS_THERE] = {"is_there", "is there"},
+	[IS_NOT_ZERO] = {"is_not_zero", "is not zero"},
+	[IS_NOT_ALWAYS_ZERO] = {"is_not_always_zero", "is not always zero"},
+	[IS_HELD_BY_OPTIMIZER] = {"is_held_by_optimizer", "is held by an optimizer"},
+	[IS_USED] = {"is_used", "is used"},
+	[ARE_CLEARED_BETWEEN_STEPS] = {"are_cleared_between_steps", "are cleared between two steps", WTI_TOPIC_CLEARING},
+	[HAS_NO_EMPTY_GROUP] = {"has_no_empty_group", "has no empty group"},
+	[IS_KEPT_BETWEEN_STEPS] = {"is_kept_between_steps", "is kept from step to step"},
+	{0},
+};
+/* clang-format on */
+
 struct seen {
 	uint64_t hash;
 	bool has_hash;
 	uint32_t still_count; /* steps without a change */
-};
-
-struct use {            /* of a module */
-	uint64_t clock; /* of the process, when it was called last */
 };
 
 struct held {           /* of an optimizer */
@@ -37,21 +74,22 @@ struct flow {           /* of a process */
 	bool was_new;   /* the optimizer of the last step */
 };
 
-struct state {
-	struct wti_slots parameters;
-	struct wti_slots uses;
-	struct wti_slots optimizers;
-	struct wti_slots steps;
-	struct wti_slots flows;
+enum memory {
+	PARAMETERS,
+	USES, /* of modules: the clock of the process when it was called last */
+	OPTIMIZERS,
+	STEPS, /* of optimizers: the clock at the last one */
+	FLOWS,
 };
 
 /* Whether its module was called since the optimizer's last step, with gradients or without. */
-static bool is_used_now(struct state *state, const struct wti_parameter *parameter, uint64_t since)
+static bool is_used_now(const struct wti_scene *scene, const struct wti_parameter *parameter,
+			uint64_t since)
 {
-	struct use *use = wti_slot(
-		&state->uses, (uint64_t)parameter->stream << 32 | parameter->module, sizeof(*use));
+	const uint64_t *used =
+		wti_recall_find_key(scene, USES, parameter->stream, parameter->module);
 
-	return use && use->clock > since;
+	return used && *used > since;
 }
 
 /* Whether no parameter of a buffer's module is trained. */
@@ -82,13 +120,11 @@ static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment
 	if (!takes_part || (parameter->is_buffer ? !is_of_frozen_module(scene->training, parameter)
 						 : parameter->requires_grad))
 		return;
-	wti_occasion(
-		scene, &wti_relation_changes, moment,
-		wti_scene_word(scene, parameter->is_buffer ? "frozen buffer" : "frozen parameter"),
-		0);
+	wti_occasion_of_term(scene, &wti_relation_changes, moment,
+			     parameter->is_buffer ? FROZEN_BUFFER : FROZEN_PARAMETER, WTI_NO_TERM);
 	scene->occasion.about = parameter->name;
 	if (!changed)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "stays as it is"), 0);
+		wti_say_term(scene, STAYS_AS_IT_IS);
 	wti_tell(scene);
 }
 
@@ -101,19 +137,17 @@ static void tell_copy(struct wti_scene *scene, const struct wti_moment *moment,
 
 	if (!owner || owner->how != WT_FOUND_COPIED || parameter->optimizer || parameter->is_buffer)
 		return;
-	wti_occasion(scene, &wti_relation_changes, moment, wti_scene_word(scene, "copy of a model"),
-		     0);
+	wti_occasion_of_term(scene, &wti_relation_changes, moment, MODEL_COPY, WTI_NO_TERM);
 	scene->occasion.about = parameter->name;
 	if (still_count < COPY_PATIENCE)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "follows it"), 0);
+		wti_say_term(scene, FOLLOWS_MODEL);
 	wti_tell(scene);
 }
 
-static void tell_change(struct wti_scene *scene, struct state *state,
-			const struct wti_moment *moment, const struct wti_parameter *parameter,
-			bool is_held, uint64_t since)
+static void tell_change(struct wti_scene *scene, const struct wti_moment *moment,
+			const struct wti_parameter *parameter, bool is_held, uint64_t since)
 {
-	struct seen *seen = wti_slot_of_parameter(&state->parameters, parameter, sizeof(*seen));
+	struct seen *seen = wti_recall_of_parameter(scene, PARAMETERS, parameter);
 	bool is_known, changed;
 
 	if (!seen || !parameter->has_hash)
@@ -124,44 +158,43 @@ static void tell_change(struct wti_scene *scene, struct state *state,
 	if (!is_known)
 		return;
 	tell_copy(scene, moment, parameter, seen->still_count);
-	wti_occasion(scene, &wti_relation_changes, moment,
-		     scene->words[parameter->is_buffer ? WTI_WORD_BUFFER : WTI_WORD_PARAMETER], 0);
+	wti_occasion_of_term(scene, &wti_relation_changes, moment,
+			     parameter->is_buffer ? BUFFER : PARAMETER, WTI_NO_TERM);
 	wti_occasion_parameter(scene, parameter);
 	wti_occasion_flag(scene, WTI_FEATURE_OPTIMIZED, is_held);
-	wti_occasion_flag(scene, WTI_FEATURE_USED, is_used_now(state, parameter, since));
-	wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, changed ? "changes" : "stays"), 0);
+	wti_occasion_flag(scene, WTI_FEATURE_USED, is_used_now(scene, parameter, since));
+	wti_say_term(scene, changed ? CHANGES : STAYS);
 	if (!parameter->has_statistics || !parameter->statistics.nan)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "has no NaN"), 0);
+		wti_say_term(scene, HAS_NO_NAN);
 	wti_tell(scene);
 	tell_frozen(scene, moment, parameter, changed);
 }
 
 /* A parameter that took part in the forward pass has a gradient when it is stepped. */
-static void tell_gradient(struct wti_scene *scene, struct state *state,
-			  const struct wti_moment *moment, const struct wti_parameter *parameter,
-			  uint64_t since)
+static void tell_gradient(struct wti_scene *scene, const struct wti_moment *moment,
+			  const struct wti_parameter *parameter, uint64_t since)
 {
 	if (parameter->grad == WTI_GRAD_UNKNOWN || !parameter->requires_grad ||
-	    !is_used_now(state, parameter, since))
+	    !is_used_now(scene, parameter, since))
 		return;
-	wti_occasion(scene, &wti_relation_changes, moment, wti_scene_word(scene, "gradient"), 0);
+	wti_occasion_of_term(scene, &wti_relation_changes, moment, GRADIENT, WTI_NO_TERM);
 	wti_occasion_parameter(scene, parameter);
 	wti_occasion_word(scene, WTI_FEATURE_GRADIENT, 0);
 	if (parameter->grad != WTI_GRAD_NONE)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is there"), 0);
+		wti_say_term(scene, IS_THERE);
 	if (parameter->grad == WTI_GRAD_NONZERO)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is not zero"), 0);
+		wti_say_term(scene, IS_NOT_ZERO);
 	if (!parameter->has_grad_statistics || !parameter->grad_statistics.nan)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "has no NaN"), 0);
+		wti_say_term(scene, HAS_NO_NAN);
 	if (parameter->with_grad_count || parameter->step_count < PATIENCE)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is not always zero"), 0);
+		wti_say_term(scene, IS_NOT_ALWAYS_ZERO);
 	wti_tell(scene);
 }
 
 static void plain_occasion(struct wti_scene *scene, const struct wti_moment *moment,
-			   const struct wti_parameter *parameter, const char *subject)
+			   const struct wti_parameter *parameter, enum term subject)
 {
-	wti_occasion(scene, &wti_relation_changes, moment, wti_scene_word(scene, subject), 0);
+	wti_occasion_of_term(scene, &wti_relation_changes, moment, subject, WTI_NO_TERM);
 	wti_occasion_parameter(scene, parameter);
 	wti_occasion_word(scene, WTI_FEATURE_OPTIMIZED, 0);
 	wti_occasion_word(scene, WTI_FEATURE_USED, 0);
@@ -178,16 +211,15 @@ static void tell_membership(struct wti_scene *scene, const struct wti_moment *mo
 	if (parameter->is_buffer)
 		return;
 	if (is_used && parameter->requires_grad) {
-		plain_occasion(scene, moment, parameter, "trained parameter");
+		plain_occasion(scene, moment, parameter, TRAINED_PARAMETER);
 		if (parameter->optimizer)
-			wti_say(scene, WTI_FORM_TRUE,
-				wti_scene_word(scene, "is held by an optimizer"), 0);
+			wti_say_term(scene, IS_HELD_BY_OPTIMIZER);
 		wti_tell(scene);
 	}
 	if (parameter->optimizer && parameter->is_member) {
-		plain_occasion(scene, moment, parameter, "held parameter");
+		plain_occasion(scene, moment, parameter, HELD_PARAMETER);
 		if (is_used)
-			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is used"), 0);
+			wti_say_term(scene, IS_USED);
 		wti_tell(scene);
 	}
 }
@@ -195,11 +227,10 @@ static void tell_membership(struct wti_scene *scene, const struct wti_moment *mo
 static void tell_clear(struct wti_scene *scene, const struct wti_moment *moment, struct held *held)
 {
 	if (held->was_looked_at) {
-		wti_occasion(scene, &wti_relation_changes, moment,
-			     wti_scene_word(scene, "old gradients"), 0);
+		wti_occasion_of_term(scene, &wti_relation_changes, moment, OLD_GRADIENTS,
+				     WTI_NO_TERM);
 		if (held->was_clear)
-			wti_say(scene, WTI_FORM_TRUE,
-				wti_scene_word(scene, "are cleared between two steps"), 0);
+			wti_say_term(scene, ARE_CLEARED_BETWEEN_STEPS);
 		wti_tell(scene);
 	}
 	*held = (struct held){0};
@@ -217,10 +248,9 @@ static void tell_groups(struct wti_scene *scene, const struct wti_moment *moment
 	}
 	if (!moment->object->lr_known || !filled)
 		return;
-	wti_occasion(scene, &wti_relation_changes, moment, wti_scene_word(scene, "optimizer"),
-		     wti_scene_word(scene, "groups"));
+	wti_occasion_of_term(scene, &wti_relation_changes, moment, OPTIMIZER, GROUPS);
 	if (!(moment->object->lr_known & ~filled))
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "has no empty group"), 0);
+		wti_say_term(scene, HAS_NO_EMPTY_GROUP);
 	wti_tell(scene);
 }
 
@@ -231,24 +261,21 @@ static void tell_optimizer(struct wti_scene *scene, const struct wti_moment *mom
 	bool is_new = moment->object->step_count < 2;
 
 	if (flow->clock > 2) {
-		wti_occasion(scene, &wti_relation_changes, moment,
-			     wti_scene_word(scene, "optimizer"), 0);
+		wti_occasion_of_term(scene, &wti_relation_changes, moment, OPTIMIZER, WTI_NO_TERM);
 		if (!is_new || !flow->was_new)
-			wti_say(scene, WTI_FORM_TRUE,
-				wti_scene_word(scene, "is kept from step to step"), 0);
+			wti_say_term(scene, IS_KEPT_BETWEEN_STEPS);
 		wti_tell(scene);
 	}
 	flow->was_new = is_new;
 }
 
-static void see_stepped(struct wti_scene *scene, struct state *state,
-			const struct wti_moment *moment)
+static void see_stepped(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_training *training = scene->training;
 	size_t stride = 1 + training->parameters.count / PARAMETERS_MAX;
-	struct flow *flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
-	uint64_t *last = wti_slot_of_object(&state->steps, moment->object, sizeof(*last));
-	struct held *held = wti_slot_of_object(&state->optimizers, moment->object, sizeof(*held));
+	struct flow *flow = wti_recall(scene, FLOWS, moment);
+	uint64_t *last = wti_recall(scene, STEPS, moment);
+	struct held *held = wti_recall(scene, OPTIMIZERS, moment);
 	uint64_t since = last ? *last : 0;
 	bool had_backward = held && held->had_backward;
 
@@ -264,45 +291,40 @@ static void see_stepped(struct wti_scene *scene, struct state *state,
 
 		if (parameter->stream != moment->process->stream)
 			continue;
-		tell_change(scene, state, moment, parameter, is_held, since);
+		tell_change(scene, moment, parameter, is_held, since);
 		if (is_held && had_backward)
-			tell_gradient(scene, state, moment, parameter, since);
+			tell_gradient(scene, moment, parameter, since);
 		if (moment->object->step_count >= SETTLED)
 			tell_membership(scene, moment, parameter);
 	}
-	flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
 	*last = ++flow->clock;
 }
 
-static void see_step(struct state *state, const struct wti_moment *moment)
+static void see_step(struct wti_scene *scene, const struct wti_moment *moment)
 {
-	struct held *held = wti_slot_of_object(&state->optimizers, moment->object, sizeof(*held));
+	struct held *held = wti_recall(scene, OPTIMIZERS, moment);
 
 	if (held)
 		held->had_backward = moment->object->backward_count;
 }
 
-static void see_module(struct state *state, const struct wti_moment *moment)
+static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 {
-	struct flow *flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
-	struct use *use;
+	struct flow *flow = wti_recall(scene, FLOWS, moment);
+	uint64_t *used = wti_recall(scene, USES, moment);
 
-	if (!flow || !moment->call->object)
-		return;
-	use = wti_slot(&state->uses, (uint64_t)moment->process->stream << 32 | moment->call->object,
-		       sizeof(*use));
-	if (use)
-		use->clock = flow->clock + 1;
+	if (flow && used)
+		*used = flow->clock + 1;
 }
 
 /* Just before a backward: what stands in .grad of each optimizer's parameters. */
-static void see_gradients(struct state *state, const struct wti_moment *moment)
+static void see_gradients(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	struct held *held;
 
 	if (wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) != WT_MOMENT_BACKWARD)
 		return;
-	held = wti_slot_of_object(&state->optimizers, moment->object, sizeof(*held));
+	held = wti_recall(scene, OPTIMIZERS, moment);
 	if (!held)
 		return;
 	held->was_looked_at = true;
@@ -313,65 +335,50 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 {
 	switch (moment->type) {
 	case WTI_MOMENT_STEPPED:
-		see_stepped(scene, opaque, moment);
+		see_stepped(scene, moment);
 		break;
 	case WTI_MOMENT_MODULE:
-		see_module(opaque, moment);
+		see_module(scene, moment);
 		break;
 	case WTI_MOMENT_STEP:
-		see_step(opaque, moment);
+		see_step(scene, moment);
 		break;
 	default:
-		see_gradients(opaque, moment);
+		see_gradients(scene, moment);
 	}
-}
-
-static void release(void *opaque)
-{
-	struct state *state = opaque;
-
-	wti_slots_release(&state->parameters);
-	wti_slots_release(&state->uses);
-	wti_slots_release(&state->optimizers);
-	wti_slots_release(&state->steps);
-	wti_slots_release(&state->flows);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	switch (words->subject[0][0]) {
-	case 'o':
-		if (words->subject[0][1] == 'p') {
-			wti_buf_printf(out, "an %s %s", words->subject[0], words->a);
-			break;
-		}
+	switch (words->subject_term[0]) {
+	case OPTIMIZER:
+		wti_buf_printf(out, "an %s %s", words->subject[0], words->a);
+		break;
+	case OLD_GRADIENTS:
 		wti_buf_printf(out, "%s %s of an optimizer", words->subject[0], words->a);
 		break;
-	case 'g':
+	case GRADIENT:
 		wti_buf_printf(out, "when a parameter is stepped, its gradient %s", words->a);
 		break;
-	case 'c':
-	case 'f':
-	case 't':
-	case 'h':
-		wti_buf_printf(out, "a %s %s", words->subject[0], words->a);
-		break;
-	default:
+	case PARAMETER:
+	case BUFFER:
 		wti_buf_printf(out, "from one optimizer step to the next a %s %s",
 			       words->subject[0], words->a);
+		break;
+	default:
+		wti_buf_printf(out, "a %s %s", words->subject[0], words->a);
 	}
 }
 
 static const struct wti_consequence consequences[] = {
-	{"is not zero", "is there"},
-	{"is not zero", "is not always zero"},
-	{0},
+	{IS_NOT_ZERO, IS_THERE},
+	{IS_NOT_ZERO, IS_NOT_ALWAYS_ZERO},
 };
 
 /* Some batches do not reach every parameter. */
 static bool is_of_chance(const struct wti_words *words)
 {
-	return !strcmp(words->a, "changes") || !strcmp(words->a, "is not zero");
+	return words->a_term == CHANGES || words->a_term == IS_NOT_ZERO;
 }
 
 const struct wti_relation wti_relation_changes = {
@@ -394,11 +401,18 @@ const struct wti_relation wti_relation_changes = {
 		    WTI_NEEDS_OPTIMIZER,
 	.moments = WTI_MOMENT_STEP | WTI_MOMENT_STEPPED | WTI_MOMENT_MODULE | WTI_MOMENT_GRADIENTS,
 	.features = WTI_FEATURES_OF_STATES,
-	.state_bytes = sizeof(struct state),
+	.keeps = {[PARAMETERS] = {WTI_PER_PARAMETER, sizeof(struct seen)},
+		  [USES] = {WTI_PER_MODULE, sizeof(uint64_t)},
+		  [OPTIMIZERS] = {WTI_PER_OBJECT, sizeof(struct held)},
+		  [STEPS] = {WTI_PER_OBJECT, sizeof(uint64_t)},
+		  [FLOWS] = {WTI_PER_PROCESS, sizeof(struct flow)}},
+	.terms = terms,
+	.topic = WTI_TOPIC_MOVEMENT,
 	.see = see,
-	.release = release,
 	.describe = describe,
 	.consequences = consequences,
+	.consequence_count = sizeof(consequences) / sizeof(consequences[0]),
 	.sort = wti_sort_by_fact,
 	.is_of_chance = is_of_chance,
+	.is_of_values = true,
 };

@@ -8,8 +8,33 @@
 #include <string.h>
 
 #include "inspect/learn/relation.h"
-#include "inspect/training/slots.h"
+#include "inspect/training/compare.h"
 #include "relations.h"
+
+/* clang-format off */
+enum term {
+	/* subjects */
+	PARAMETER, BUFFER, GRADIENT, LEARNING_RATE,
+	/* the second of a subject */
+	RANKS, RANKS_ONCE_EQUAL, BEGINNINGS, NAMES,
+	/* facts */
+	IS_EQUAL, IS_LIKE_NO_OTHER,
+};
+
+static const struct wti_term terms[] = {
+	[PARAMETER] = {"parameter", "parameter"},
+	[BUFFER] = {"buffer", "buffer"},
+	[GRADIENT] = {"gradient", "gradient"},
+	[LEARNING_RATE] = {"learning_rate", "learning rate"},
+	[RANKS] = {"ranks", "ranks"},
+	[RANKS_ONCE_EQUAL] = {"ranks_once_equal", "ranks, once equal"},
+	[BEGINNINGS] = {"beginnings", "beginnings"},
+	[NAMES] = {"names", "names"},
+	[IS_EQUAL] = {"is_equal", "is equal"},
+	[IS_LIKE_NO_OTHER] = {"is_like_no_other", "is like no other", WTI_TOPIC_BEGINNINGS},
+	{0},
+};
+/* clang-format on */
 
 enum { STEPS_APART = 16, PAIRS_MAX = 256, PARAMETERS_MAX = 4096 };
 
@@ -22,12 +47,13 @@ struct compared {
 	bool was_equal;
 };
 
+enum memory { VALUES, GRADIENTS, RATES }; /* of what ranks call the same */
+
 struct pair {
 	uint32_t a, b; /* places of parameters */
 };
 
 struct state {
-	struct wti_slots values[3]; /* of parameters, gradients, rates */
 	struct pair pairs[PAIRS_MAX];
 	uint32_t pair_count;
 	struct wti_map firsts; /* first contents: place plus one */
@@ -35,10 +61,10 @@ struct state {
 };
 
 /* -1: the other ranks have not come here yet; otherwise whether they agree. */
-static int compare(struct wti_slots *slots, uint64_t key, uint64_t step, int32_t rank,
-		   uint64_t value, bool *ret_was_equal)
+static int compare(struct wti_scene *scene, enum memory of, uint64_t key, uint64_t step,
+		   int32_t rank, uint64_t value, bool *ret_was_equal)
 {
-	struct compared *compared = wti_slot(slots, key, sizeof(*compared));
+	struct compared *compared = wti_recall_of_key(scene, of, WTI_ALL_RANKS, key);
 	size_t place = step % STEPS_APART;
 
 	if (!compared)
@@ -57,60 +83,58 @@ static int compare(struct wti_slots *slots, uint64_t key, uint64_t step, int32_t
 }
 
 static void tell_ranks(struct wti_scene *scene, const struct wti_moment *moment,
-		       const struct wti_parameter *parameter, uint32_t subject, const char *of,
+		       const struct wti_parameter *parameter, enum term subject, enum term of,
 		       bool agree)
 {
-	wti_occasion(scene, &wti_relation_consistent, moment, subject, wti_scene_word(scene, of));
+	wti_occasion_of_term(scene, &wti_relation_consistent, moment, subject, of);
 	wti_occasion_parameter(scene, parameter);
 	if (agree)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is equal"), 0);
+		wti_say_term(scene, IS_EQUAL);
 	wti_tell(scene);
 }
 
-/* What is sharded was never equal: that it is equal, and that it stays so, are two things. */
-static void compare_value(struct wti_scene *scene, struct wti_slots *slots,
-			  const struct wti_moment *moment, const struct wti_parameter *parameter,
-			  uint32_t subject, uint64_t value)
+static uint64_t key_of(const struct wti_parameter *parameter)
 {
-	uint64_t key = (uint64_t)parameter->owner << 20 | parameter->name;
+	return (uint64_t)parameter->owner << 32 | parameter->name;
+}
+
+/* What is sharded was never equal: that it is equal, and that it stays so, are two things. */
+static void compare_value(struct wti_scene *scene, enum memory of, const struct wti_moment *moment,
+			  const struct wti_parameter *parameter, enum term subject, uint64_t value)
+{
 	bool was_equal = false;
-	int agree = compare(slots, key, moment->object->step_count, moment->scope.rank, value,
-			    &was_equal);
+	int agree = compare(scene, of, key_of(parameter), moment->object->step_count,
+			    moment->scope.rank, value, &was_equal);
 
 	if (agree < 0)
 		return;
-	tell_ranks(scene, moment, parameter, subject, "ranks", agree);
+	tell_ranks(scene, moment, parameter, subject, RANKS, agree);
 	if (was_equal)
-		tell_ranks(scene, moment, parameter, subject, "ranks, once equal", agree);
+		tell_ranks(scene, moment, parameter, subject, RANKS_ONCE_EQUAL, agree);
 }
 
 /* Before the first step: nothing is told, but it is known what began equal. */
-static void compare_first(struct state *state, const struct wti_moment *moment)
+static void compare_first(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_parameter *parameter = moment->parameter;
 	bool was_equal;
 
 	if (moment->scope.world > 1 && parameter->has_hash && !parameter->is_buffer)
-		compare(&state->values[0], (uint64_t)parameter->owner << 20 | parameter->name, 0,
-			moment->scope.rank, parameter->hash, &was_equal);
+		compare(scene, VALUES, key_of(parameter), 0, moment->scope.rank, parameter->hash,
+			&was_equal);
 }
 
-static void compare_parameter(struct wti_scene *scene, struct state *state,
-			      const struct wti_moment *moment,
+static void compare_parameter(struct wti_scene *scene, const struct wti_moment *moment,
 			      const struct wti_parameter *parameter)
 {
 	if (parameter->has_hash)
-		compare_value(
-			scene, &state->values[0], moment, parameter,
-			scene->words[parameter->is_buffer ? WTI_WORD_BUFFER : WTI_WORD_PARAMETER],
-			parameter->hash);
+		compare_value(scene, VALUES, moment, parameter,
+			      parameter->is_buffer ? BUFFER : PARAMETER, parameter->hash);
 	if (parameter->grad == WTI_GRAD_NONZERO)
-		compare_value(scene, &state->values[1], moment, parameter,
-			      scene->words[WTI_WORD_GRADIENT], parameter->grad_hash);
+		compare_value(scene, GRADIENTS, moment, parameter, GRADIENT, parameter->grad_hash);
 }
 
-static void compare_rate(struct wti_scene *scene, struct state *state,
-			 const struct wti_moment *moment)
+static void compare_rate(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	union {
 		double number;
@@ -121,14 +145,13 @@ static void compare_rate(struct wti_scene *scene, struct state *state,
 
 	if (!(moment->object->lr_known & 1))
 		return;
-	agree = compare(&state->values[2], moment->object->name, moment->object->step_count,
+	agree = compare(scene, RATES, moment->object->name, moment->object->step_count,
 			moment->scope.rank, rate.bits, &was_equal);
 	if (agree < 0)
 		return;
-	wti_occasion(scene, &wti_relation_consistent, moment,
-		     wti_scene_word(scene, "learning rate"), wti_scene_word(scene, "ranks"));
+	wti_occasion_of_term(scene, &wti_relation_consistent, moment, LEARNING_RATE, RANKS);
 	if (agree)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is equal"), 0);
+		wti_say_term(scene, IS_EQUAL);
 	wti_tell(scene);
 }
 
@@ -156,11 +179,10 @@ static void see_first(struct wti_scene *scene, struct state *state, const struct
 	if (!slot || (*slot && *slot - 1 == place))
 		return;
 	other = *slot ? wti_parameter_at(scene->training, *slot - 1) : NULL;
-	wti_occasion(scene, &wti_relation_consistent, moment, scene->words[WTI_WORD_PARAMETER],
-		     wti_scene_word(scene, "beginnings"));
+	wti_occasion_of_term(scene, &wti_relation_consistent, moment, PARAMETER, BEGINNINGS);
 	wti_occasion_parameter(scene, parameter);
 	if (!other || other->owner != parameter->owner)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is like no other"), 0);
+		wti_say_term(scene, IS_LIKE_NO_OTHER);
 	wti_tell(scene);
 	if (other && state->pair_count < PAIRS_MAX)
 		state->pairs[state->pair_count++] = (struct pair){(uint32_t)*slot - 1, place};
@@ -179,14 +201,13 @@ static void tell_pairs(struct wti_scene *scene, struct state *state,
 
 		if (a->stream != moment->process->stream)
 			continue;
-		wti_occasion(scene, &wti_relation_consistent, moment,
-			     scene->words[WTI_WORD_PARAMETER], wti_scene_word(scene, "names"));
+		wti_occasion_of_term(scene, &wti_relation_consistent, moment, PARAMETER, NAMES);
 		wti_occasion_parameter(scene, b);
 		wti_occasion_word(scene, WTI_FEATURE_OTHER,
 				  wti_scene_word(scene, a->owner == b->owner ? "the same owner"
 									     : "another owner"));
 		if (a->hash == b->hash)
-			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is equal"), 0);
+			wti_say_term(scene, IS_EQUAL);
 		wti_tell(scene);
 	}
 }
@@ -203,7 +224,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 			see_first(scene, state, moment);
 		if (moment->parameter && !moment->process->step_count &&
 		    moment->attribute == moment->parameter->name)
-			compare_first(state, moment);
+			compare_first(scene, moment);
 		return;
 	}
 	if (!moment->object)
@@ -211,33 +232,36 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	tell_pairs(scene, state, moment);
 	if (moment->scope.world < 2)
 		return;
-	compare_rate(scene, state, moment);
+	compare_rate(scene, moment);
 	for (size_t i = 0; i < training->parameters.count; i += stride)
 		if (wti_parameter_at(training, i)->stream == moment->process->stream)
-			compare_parameter(scene, state, moment, wti_parameter_at(training, i));
+			compare_parameter(scene, moment, wti_parameter_at(training, i));
 }
 
 static void release(void *opaque)
 {
 	struct state *state = opaque;
 
-	for (size_t i = 0; i < 3; i++)
-		wti_slots_release(&state->values[i]);
 	wti_map_release(&state->firsts);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	if (strlen(words->subject[1]) > 5 && words->subject[1][0] == 'r')
+	switch (words->subject_term[1]) {
+	case RANKS_ONCE_EQUAL:
 		wti_buf_printf(out, "a %s that was equal on all ranks stays so", words->subject[0]);
-	else if (words->subject[1][0] == 'r')
+		break;
+	case RANKS:
 		wti_buf_printf(out, "at the same step a %s is equal on all ranks",
 			       words->subject[0]);
-	else if (words->subject[1][0] == 'b')
+		break;
+	case BEGINNINGS:
 		wti_buf_text(out, "no two parameters of a model begin with the same contents");
-	else
+		break;
+	default:
 		wti_buf_printf(out, "a %s that began like another stays equal to it",
 			       words->subject[0]);
+	}
 }
 
 static const char *sort(const struct wti_words *words)
@@ -262,7 +286,12 @@ const struct wti_relation wti_relation_consistent = {
 	.measures = WTI_NEEDS_PARAMETERS | WTI_NEEDS_GRADIENTS | WTI_NEEDS_BUFFERS,
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
 	.features = WTI_FEATURES_OF_STATES,
+	.keeps = {[VALUES] = {WTI_PER_KEY, sizeof(struct compared)},
+		  [GRADIENTS] = {WTI_PER_KEY, sizeof(struct compared)},
+		  [RATES] = {WTI_PER_KEY, sizeof(struct compared)}},
 	.state_bytes = sizeof(struct state),
+	.terms = terms,
+	.topic = WTI_TOPIC_RANKS,
 	.see = see,
 	.release = release,
 	.describe = describe,

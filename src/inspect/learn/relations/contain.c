@@ -15,6 +15,22 @@
 #define INSIDE_MAX 48u
 #define DEPTH_MAX 64u
 
+/* clang-format off */
+enum term {
+	/* the second of a subject */
+	PARAMETER,
+	/* facts */
+	SOME_PARAMETER_CHANGES, EVERY_PARAMETER_CHANGES,
+};
+
+static const struct wti_term terms[] = {
+	[PARAMETER] = {"parameter", "parameter"},
+	[SOME_PARAMETER_CHANGES] = {"some_parameter_changes", "some parameter changes", WTI_TOPIC_MOVEMENT},
+	[EVERY_PARAMETER_CHANGES] = {"every_parameter_changes", "every parameter changes", WTI_TOPIC_MOVEMENT},
+	{0},
+};
+/* clang-format on */
+
 struct flow { /* of a track */
 	struct wti_bag inside[DEPTH_MAX];
 };
@@ -94,11 +110,11 @@ static void see_stepped(struct wti_scene *scene, const struct wti_moment *moment
 	for (uint32_t i = 0; i < moment->object->member_count; i++)
 		moved += wti_object_member(scene->training, moment->object, i)->moved;
 	wti_occasion(scene, &wti_relation_contain, moment, scene->words[WTI_WORD_OPTIMIZER_STEP],
-		     scene->words[WTI_WORD_PARAMETER]);
+		     wti_term(scene, &wti_relation_contain, PARAMETER));
 	if (moved)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "some parameter changes"), 0);
+		wti_say_term(scene, SOME_PARAMETER_CHANGES);
 	if (moved && moved == moment->object->member_count)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "every parameter changes"), 0);
+		wti_say_term(scene, EVERY_PARAMETER_CHANGES);
 	wti_tell(scene);
 }
 
@@ -133,7 +149,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 /* Some batches do not reach every parameter. */
 static bool is_of_chance(const struct wti_words *words)
 {
-	return !strcmp(words->a, "every parameter changes");
+	return words->a_term == EVERY_PARAMETER_CHANGES;
 }
 
 const struct wti_relation wti_relation_contain = {
@@ -152,6 +168,7 @@ const struct wti_relation wti_relation_contain = {
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
 	.features = WTI_FEATURES_OF_CALLS | 1u << WTI_FEATURE_SCALER | 1u << WTI_FEATURE_RATE,
 	.state_bytes = sizeof(struct state),
+	.terms = terms,
 	.see = see,
 	.release = release,
 	.describe = describe,

@@ -6,12 +6,31 @@
 #include <string.h>
 
 #include "inspect/learn/relation.h"
-#include "inspect/training/slots.h"
 #include "relations.h"
 
-enum counted { STEPS, BATCHES, SAMPLES, COUNTED };
+/* clang-format off */
+enum term {
+	/* subjects */
+	EPOCH, RUN,
+	/* facts */
+	STEPS, BATCHES, SAMPLES, EPOCHS, EPOCH_BEFORE,
+};
 
-static const char *const what[COUNTED] = {"steps", "batches", "samples"};
+static const struct wti_term terms[] = {
+	[EPOCH] = {"epoch", "epoch"},
+	[RUN] = {"run", "run"},
+	[STEPS] = {"steps", "steps"},
+	[BATCHES] = {"batches", "batches"},
+	[SAMPLES] = {"samples", "samples"},
+	[EPOCHS] = {"epochs", "epochs"},
+	[EPOCH_BEFORE] = {"epoch_before", "those of the epoch before"},
+	{0},
+};
+/* clang-format on */
+
+/* What is counted: the terms from STEPS on. */
+enum { COUNTED = SAMPLES - STEPS + 1 };
+enum memory { FLOWS };
 
 struct flow { /* of a process */
 	int64_t epoch;
@@ -24,20 +43,21 @@ struct flow { /* of a process */
 	struct wti_moment moment;
 };
 
-struct state {
-	struct wti_slots flows;
-};
+static uint32_t word(struct wti_scene *scene, int term)
+{
+	return wti_term(scene, &wti_relation_count, term);
+}
 
 static void end_epoch(struct wti_scene *scene, struct flow *flow)
 {
-	wti_occasion(scene, &wti_relation_count, &flow->moment, scene->words[WTI_WORD_EPOCH], 0);
+	wti_occasion_of_term(scene, &wti_relation_count, &flow->moment, EPOCH, WTI_NO_TERM);
 	for (int i = 0; i < COUNTED; i++) {
 		if (!flow->now[i])
 			continue;
-		wti_measure(scene, wti_scene_word(scene, what[i]), (double)flow->now[i]);
+		wti_measure(scene, word(scene, STEPS + i), (double)flow->now[i]);
 		if (flow->has_before && flow->now[i] == flow->before[i])
-			wti_say(scene, WTI_FORM_SAME, wti_scene_word(scene, what[i]),
-				wti_scene_word(scene, "those of the epoch before"));
+			wti_say(scene, WTI_FORM_SAME, word(scene, STEPS + i),
+				word(scene, EPOCH_BEFORE));
 	}
 	wti_occasion_flag(scene, WTI_FEATURE_FIRST, !flow->has_before);
 	wti_tell(scene);
@@ -65,10 +85,10 @@ static uint64_t samples_of(struct wti_scene *scene, const struct wti_call *call)
 	return first > 0 ? (uint64_t)first : 0;
 }
 
-static void add(struct flow *flow, enum counted counted, uint64_t number)
+static void add(struct flow *flow, enum term what, uint64_t number)
 {
-	flow->now[counted] += number;
-	flow->all[counted] += number;
+	flow->now[what - STEPS] += number;
+	flow->all[what - STEPS] += number;
 }
 
 static void settle(struct flow *flow, const struct wti_moment *moment)
@@ -82,8 +102,7 @@ static void settle(struct flow *flow, const struct wti_moment *moment)
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
-	struct state *state = opaque;
-	struct flow *flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
+	struct flow *flow = wti_recall(scene, FLOWS, moment);
 
 	if (!flow)
 		return;
@@ -112,43 +131,32 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 /* The last epoch may be cut off by a budget of steps: it counts for the run alone. */
 static void finish(struct wti_scene *scene, void *opaque)
 {
-	struct state *state = opaque;
-
 	for (size_t i = 0; i < scene->training->processes.count; i++) {
-		struct flow *flow = wti_slot(&state->flows, i, sizeof(*flow));
+		struct flow *flow = wti_recall_of_process(scene, FLOWS, i);
 
-		if (!flow || !flow->all[STEPS])
-			continue;
-		wti_occasion(scene, &wti_relation_count, &flow->moment, scene->words[WTI_WORD_RUN],
-			     0);
+		if (!flow || !flow->all[0])
+			continue; /* no step was taken */
+		wti_occasion_of_term(scene, &wti_relation_count, &flow->moment, RUN, WTI_NO_TERM);
 		for (int j = 0; j < COUNTED; j++)
 			if (flow->all[j])
-				wti_measure(scene, wti_scene_word(scene, what[j]),
-					    (double)flow->all[j]);
+				wti_measure(scene, word(scene, STEPS + j), (double)flow->all[j]);
 		if (flow->epochs)
-			wti_measure(scene, wti_scene_word(scene, "epochs"),
-				    (double)flow->epochs + 1);
+			wti_measure(scene, word(scene, EPOCHS), (double)flow->epochs + 1);
 		wti_tell(scene);
 	}
 }
 
-static void release(void *opaque)
-{
-	struct state *state = opaque;
-
-	wti_slots_release(&state->flows);
-}
-
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
+	const char *article = words->subject_term[0] == EPOCH ? "an" : "a";
+
 	if (words->form == WTI_FORM_SAME)
 		wti_buf_printf(out, "an epoch has as many %s as the one before", words->a);
 	else if (words->low == words->high)
-		wti_buf_printf(out, "a%s %s has %.0f %s", words->subject[0][0] == 'e' ? "n" : "",
-			       words->subject[0], words->low, words->a);
+		wti_buf_printf(out, "%s %s has %.0f %s", article, words->subject[0], words->low,
+			       words->a);
 	else
-		wti_buf_printf(out, "a%s %s has %.0f to %.0f %s",
-			       words->subject[0][0] == 'e' ? "n" : "", words->subject[0],
+		wti_buf_printf(out, "%s %s has %.0f to %.0f %s", article, words->subject[0],
 			       words->low, words->high, words->a);
 }
 
@@ -168,11 +176,12 @@ const struct wti_relation wti_relation_count = {
 	.measures = WTI_NEEDS_DATA,
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED | WTI_MOMENT_BATCH,
 	.features = WTI_FEATURES_OF_LOOPS,
-	.state_bytes = sizeof(struct state),
+	.keeps = {[FLOWS] = {WTI_PER_PROCESS, sizeof(struct flow)}},
+	.terms = terms,
 	.see = see,
 	.finish = finish,
-	.release = release,
 	.describe = describe,
 	.sort = wti_sort_by_fact,
 	.needs_all = true,
+	.is_of_values = true,
 };

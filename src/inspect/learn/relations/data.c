@@ -10,8 +10,46 @@
 
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
-#include "inspect/training/slots.h"
+#include "inspect/training/compare.h"
 #include "relations.h"
+
+/* clang-format off */
+enum term {
+	/* subjects */
+	BATCH, TRAINED_INPUT, EVALUATED_INPUT, FIRST_LAYER_INPUT, BATCH_ROW, INPUT_ROW, DATASET,
+	/* the second of a subject */
+	RANKS, EPOCHS, THOSE_BEFORE,
+	/* facts */
+	DIFFERS_ON_EACH_RANK, DIFFERS_FROM_LAST, DIFFERS_FROM_EPOCH_BEFORE, IS_IN_TRAINED_RANGE,
+	IS_NOT_MUCH_NARROWER_THAN_TRAINED, IS_NEW_LIKE_ALL_BEFORE, STAYS_WHILE_ROWS_ARE_READ,
+	IS_NEW_IN_EPOCH, IS_OF_ONE_STAGE,
+};
+
+static const char *const calls_of_dataset[] = {"torch.Tensor.__getitem__", NULL};
+
+static const struct wti_term terms[] = {
+	[BATCH] = {"batch", "batch"},
+	[TRAINED_INPUT] = {"trained_input", "trained input"},
+	[EVALUATED_INPUT] = {"evaluated_input", "evaluated input"},
+	[FIRST_LAYER_INPUT] = {"first_layer_input", "input of a first layer"},
+	[BATCH_ROW] = {"batch_row", "row of a batch"},
+	[INPUT_ROW] = {"input_row", "row of an input"},
+	[DATASET] = {"dataset", "dataset", .calls = calls_of_dataset},
+	[RANKS] = {"ranks", "ranks"},
+	[EPOCHS] = {"epochs", "epochs"},
+	[THOSE_BEFORE] = {"those_before", "those before"},
+	[DIFFERS_ON_EACH_RANK] = {"differs_on_each_rank", "differs on each rank", WTI_TOPIC_REPETITION},
+	[DIFFERS_FROM_LAST] = {"differs_from_last", "differs from the last", WTI_TOPIC_REPETITION},
+	[DIFFERS_FROM_EPOCH_BEFORE] = {"differs_from_epoch_before", "differs from that of the epoch before", WTI_TOPIC_REPETITION},
+	[IS_IN_TRAINED_RANGE] = {"is_in_trained_range", "is in the range of the trained", WTI_TOPIC_CONTENTS},
+	[IS_NOT_MUCH_NARROWER_THAN_TRAINED] = {"is_not_much_narrower_than_trained", "is not much narrower than the trained", WTI_TOPIC_CONTENTS},
+	[IS_NEW_LIKE_ALL_BEFORE] = {"is_new_like_all_before", "is new, as all before it were"},
+	[STAYS_WHILE_ROWS_ARE_READ] = {"stays_while_rows_are_read", "stays as it is while rows are read"},
+	[IS_NEW_IN_EPOCH] = {"is_new_in_epoch", "is new in its epoch", WTI_TOPIC_REPETITION},
+	[IS_OF_ONE_STAGE] = {"is_of_one_stage", "is of one stage only"},
+	{0},
+};
+/* clang-format on */
 
 enum { ROWS_MAX = 1 << 18, STEPS_APART = 16, EPOCH_KEPT = 8, INPUTS_BEFORE = 8, ROWS_LEAST = 8 };
 
@@ -44,30 +82,33 @@ struct held { /* what a line takes rows of a dataset from */
 	bool is_set;
 };
 
+enum memory {
+	SOURCES,  /* by subject and name */
+	MAKERS,   /* by line: the last loader made there, a symbol */
+	INPUTS,   /* of a process */
+	DATASETS, /* by line and shape */
+	BY_RANKS, /* by subject */
+	MODELS,   /* of a process: the last call of a model whose first layer was seen */
+};
+
 struct state {
-	struct wti_slots sources;
-	struct wti_slots makers; /* by stream and line: the last loader made there, a symbol */
-	struct wti_slots inputs;
 	struct wti_map trained; /* hash and stream of an input: the step, plus two */
-	struct wti_slots datasets;
-	struct wti_slots ranks;
-	struct wti_slots models; /* the last call of a model whose first layer was seen */
-	struct wti_map rows;     /* hash of a row, its owner and stream: stage and epoch */
+	struct wti_map rows;    /* hash of a row, its owner and stream: stage and epoch */
 	bool is_ready;
 };
 
 /* ---- Batches and inputs --------------------------------------------------------------------- */
 
 /* -1: nothing to compare with yet. */
-static int differs_on_ranks(struct state *state, const struct wti_moment *moment, uint32_t subject,
-			    uint64_t ordinal, uint64_t hash)
+static int differs_on_ranks(struct wti_scene *scene, const struct wti_moment *moment,
+			    enum term subject, uint64_t ordinal, uint64_t hash)
 {
 	struct compared *compared;
 	size_t place = ordinal % STEPS_APART;
 
 	if (moment->scope.world < 2)
 		return -1;
-	compared = wti_slot(&state->ranks, subject, sizeof(*compared));
+	compared = wti_recall_of_key(scene, BY_RANKS, WTI_ALL_RANKS, subject);
 	if (!compared)
 		return -1;
 	if (compared->at[place].ordinal < ordinal + 1) {
@@ -82,17 +123,16 @@ static int differs_on_ranks(struct state *state, const struct wti_moment *moment
 	return compared->at[place].hash != hash;
 }
 
-static void tell_ranks(struct wti_scene *scene, struct state *state,
-		       const struct wti_moment *moment, uint32_t subject, uint64_t ordinal,
-		       uint64_t hash)
+static void tell_ranks(struct wti_scene *scene, const struct wti_moment *moment, enum term subject,
+		       uint64_t ordinal, uint64_t hash)
 {
-	int differs = differs_on_ranks(state, moment, subject, ordinal, hash);
+	int differs = differs_on_ranks(scene, moment, subject, ordinal, hash);
 
 	if (differs < 0)
 		return;
-	wti_occasion(scene, &wti_relation_data, moment, subject, wti_scene_word(scene, "ranks"));
+	wti_occasion_of_term(scene, &wti_relation_data, moment, subject, RANKS);
 	if (differs)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "differs on each rank"), 0);
+		wti_say_term(scene, DIFFERS_ON_EACH_RANK);
 	wti_tell(scene);
 }
 
@@ -117,51 +157,48 @@ static bool is_sequential(const struct wti_scene *scene, uint32_t sampler)
 
 static void tell_batch(struct wti_scene *scene, const struct wti_moment *moment,
 		       const struct source *source, const struct wti_value_row *value,
-		       uint32_t subject)
+		       enum term subject)
 {
 	struct wti_value_row row = *value;
 	uint64_t hash = value->digest.hash;
 
 	row.name = 0;
 	row.position = 1;
-	wti_occasion(scene, &wti_relation_data, moment, subject, 0);
+	wti_occasion_of_term(scene, &wti_relation_data, moment, subject, WTI_NO_TERM);
 	wti_occasion_word(scene, WTI_FEATURE_DTYPE, wti_scene_dtype(scene, value->digest.dtype));
 	wti_occasion_word(scene, WTI_FEATURE_OTHER, sampler_of(scene, moment));
 	wti_say_tensor(scene, &row, true);
 	if (!source->has_last || source->last != hash)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "differs from the last"), 0);
+		wti_say_term(scene, DIFFERS_FROM_LAST);
 	wti_tell(scene);
 	if (!source->has_last || source->place >= source->before_count ||
 	    is_sequential(scene, sampler_of(scene, moment)))
 		return;
-	wti_occasion(scene, &wti_relation_data, moment, subject, wti_scene_word(scene, "epochs"));
+	wti_occasion_of_term(scene, &wti_relation_data, moment, subject, EPOCHS);
 	wti_occasion_word(scene, WTI_FEATURE_OTHER, sampler_of(scene, moment));
 	if (source->before[source->place] != hash)
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "differs from that of the epoch before"), 0);
+		wti_say_term(scene, DIFFERS_FROM_EPOCH_BEFORE);
 	wti_tell(scene);
 }
 
-static struct source *source_of(struct state *state, const struct wti_moment *moment,
-				uint32_t subject, uint32_t name)
+static struct source *source_of(struct wti_scene *scene, const struct wti_moment *moment,
+				enum term subject, uint32_t name)
 {
-	return wti_slot(&state->sources,
-			(uint64_t)moment->process->stream << 48 | (uint64_t)subject << 24 | name,
-			sizeof(struct source));
+	return wti_recall_of_key(scene, SOURCES, moment->process->stream,
+				 (uint64_t)subject << 32 | name);
 }
 
 /* A loader that is made anew for each epoch goes on where the one of the same line was. */
-static void inherit(struct state *state, const struct wti_moment *moment, struct source *source,
-		    uint32_t subject)
+static void inherit(struct wti_scene *scene, const struct wti_moment *moment, struct source *source,
+		    enum term subject)
 {
-	uint32_t *last = wti_slot(&state->makers,
-				  (uint64_t)moment->process->stream << 32 | moment->object->site,
-				  sizeof(*last));
+	uint32_t *last =
+		wti_recall_of_key(scene, MAKERS, moment->process->stream, moment->object->site);
 	const struct source *before;
 
 	if (!last || !moment->object->site)
 		return;
-	before = *last && *last != moment->object->name ? source_of(state, moment, subject, *last)
+	before = *last && *last != moment->object->name ? source_of(scene, moment, subject, *last)
 							: NULL;
 	if (before && !source->is_known) {
 		memcpy(source->now, before->now, sizeof(source->now));
@@ -180,19 +217,18 @@ static void begin_epoch(struct source *source)
 	source->place = 0;
 }
 
-static void see_tensor(struct wti_scene *scene, struct state *state,
-		       const struct wti_moment *moment, const struct wti_value_row *value,
-		       uint32_t subject, uint32_t name)
+static void see_tensor(struct wti_scene *scene, const struct wti_moment *moment,
+		       const struct wti_value_row *value, enum term subject, uint32_t name)
 {
 	struct source *source;
 
 	if (!value || value->digest.flags & WTI_TENSOR_NO_HASH || value->digest.count < 2)
 		return;
-	source = source_of(state, moment, subject, name);
+	source = source_of(scene, moment, subject, name);
 	if (!source)
 		return;
 	tell_batch(scene, moment, source, value, subject);
-	tell_ranks(scene, state, moment, subject, source->ordinal, value->digest.hash);
+	tell_ranks(scene, moment, subject, source->ordinal, value->digest.hash);
 	if (source->place < EPOCH_KEPT)
 		source->now[source->place] = value->digest.hash;
 	source->place++;
@@ -204,26 +240,22 @@ static void see_tensor(struct wti_scene *scene, struct state *state,
 }
 
 /* What is evaluated lies within what was trained on, by half its width on either side. */
-static void tell_range(struct wti_scene *scene, struct state *state,
-		       const struct wti_moment *moment, const struct wti_value_row *value,
-		       uint32_t training)
+static void tell_range(struct wti_scene *scene, const struct wti_moment *moment,
+		       const struct wti_value_row *value)
 {
-	const struct source *source = source_of(state, moment, training, moment->call->object);
+	const struct source *source = source_of(scene, moment, TRAINED_INPUT, moment->call->object);
 	double width;
 
 	if (!value || !source || !source->has_last ||
 	    value->digest.flags & WTI_TENSOR_NO_STATISTICS)
 		return;
 	width = source->high - source->low;
-	wti_occasion(scene, &wti_relation_data, moment, wti_scene_word(scene, "evaluated input"),
-		     0);
+	wti_occasion_of_term(scene, &wti_relation_data, moment, EVALUATED_INPUT, WTI_NO_TERM);
 	if (value->digest.min >= source->low - width / 2 &&
 	    value->digest.max <= source->high + width / 2)
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "is in the range of the trained"), 0);
+		wti_say_term(scene, IS_IN_TRAINED_RANGE);
 	if (value->digest.max - value->digest.min >= width / 8)
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "is not much narrower than the trained"), 0);
+		wti_say_term(scene, IS_NOT_MUCH_NARROWER_THAN_TRAINED);
 	wti_tell(scene);
 }
 
@@ -234,7 +266,7 @@ static void tell_range(struct wti_scene *scene, struct state *state,
 static void tell_new(struct wti_scene *scene, struct state *state, const struct wti_moment *moment,
 		     const struct wti_value_row *value)
 {
-	struct inputs *inputs = wti_slot(&state->inputs, moment->process->stream, sizeof(*inputs));
+	struct inputs *inputs = wti_recall(scene, INPUTS, moment);
 	uint64_t now = (uint64_t)moment->scope.step + 2;
 	uint64_t *when;
 
@@ -247,20 +279,17 @@ static void tell_new(struct wti_scene *scene, struct state *state, const struct 
 		return;
 	inputs->is_over = *when && *when != now;
 	if (inputs->count++ >= INPUTS_BEFORE) {
-		wti_occasion(scene, &wti_relation_data, moment,
-			     wti_scene_word(scene, "trained input"),
-			     wti_scene_word(scene, "those before"));
+		wti_occasion_of_term(scene, &wti_relation_data, moment, TRAINED_INPUT,
+				     THOSE_BEFORE);
 		if (!inputs->is_over)
-			wti_say(scene, WTI_FORM_TRUE,
-				wti_scene_word(scene, "is new, as all before it were"), 0);
+			wti_say_term(scene, IS_NEW_LIKE_ALL_BEFORE);
 		wti_tell(scene);
 	}
 	*when = now;
 }
 
 /* Rows are taken from something that stays as it is: reading does not write. */
-static void tell_dataset(struct wti_scene *scene, struct state *state,
-			 const struct wti_moment *moment)
+static void tell_dataset(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_value_row *from = wti_call_tensor(moment->call, false, 0);
 	const struct wti_value_row *row = wti_call_tensor(moment->call, true, 0);
@@ -269,25 +298,21 @@ static void tell_dataset(struct wti_scene *scene, struct state *state,
 	if (!from || !row || from->digest.flags & WTI_TENSOR_NO_HASH ||
 	    from->digest.count < ROWS_LEAST * row->digest.count)
 		return;
-	held = wti_slot(&state->datasets,
-			(uint64_t)moment->process->stream << 56 |
-				(uint64_t)moment->call->site << 24 | from->digest.shape,
-			sizeof(*held));
+	held = wti_recall_of_key(scene, DATASETS, moment->process->stream,
+				 (uint64_t)moment->call->site << 32 | from->digest.shape);
 	if (!held)
 		return;
 	if (held->is_set) {
-		wti_occasion(scene, &wti_relation_data, moment, wti_scene_word(scene, "dataset"),
-			     0);
+		wti_occasion_of_term(scene, &wti_relation_data, moment, DATASET, WTI_NO_TERM);
 		if (held->hash == from->digest.hash)
-			wti_say(scene, WTI_FORM_TRUE,
-				wti_scene_word(scene, "stays as it is while rows are read"), 0);
+			wti_say_term(scene, STAYS_WHILE_ROWS_ARE_READ);
 		wti_tell(scene);
 	}
 	*held = (struct held){from->digest.hash, true};
 }
 
 /* What the first layer of a model gets, after all that the model does with its input. */
-static void see_layer(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
+static void see_layer(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_value_row *value = wti_call_tensor(moment->call, false, 0);
 	struct wti_value_row row;
@@ -296,15 +321,14 @@ static void see_layer(struct wti_scene *scene, struct state *state, const struct
 	if (!value || !moment->parent || !(moment->parent->flags & WTI_CALL_OUTERMOST) ||
 	    !(moment->call->flags & WTI_CALL_TRAINING))
 		return;
-	last = wti_slot(&state->models, moment->process->stream, sizeof(*last));
+	last = wti_recall(scene, MODELS, moment);
 	if (!last || *last == moment->parent->ordinal + 1)
 		return;
 	*last = moment->parent->ordinal + 1;
 	row = *value;
 	row.name = 0;
 	row.position = 1;
-	wti_occasion(scene, &wti_relation_data, moment,
-		     wti_scene_word(scene, "input of a first layer"), 0);
+	wti_occasion_of_term(scene, &wti_relation_data, moment, FIRST_LAYER_INPUT, WTI_NO_TERM);
 	wti_occasion_word(scene, WTI_FEATURE_DTYPE, wti_scene_dtype(scene, value->digest.dtype));
 	wti_say_tensor(scene, &row, true);
 	wti_tell(scene);
@@ -313,44 +337,42 @@ static void see_layer(struct wti_scene *scene, struct state *state, const struct
 static void see_call(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
-	uint32_t training = wti_scene_word(scene, "trained input");
 	bool trains = call->flags & WTI_CALL_TRAINING;
 
 	if (call->exception)
 		return;
 	if (call->what == WTI_CALLEE_INDEX &&
 	    wti_is_within(scene, moment, scene->words[WTI_WORD_LOADER_NEXT]))
-		tell_dataset(scene, state, moment);
+		tell_dataset(scene, moment);
 	if (!(call->flags & WTI_CALL_OUTERMOST)) {
 		if (call->flags & WTI_CALL_SAYS_TRAINING)
-			see_layer(scene, state, moment);
+			see_layer(scene, moment);
 		return;
 	}
 	if (trains) {
 		tell_new(scene, state, moment, wti_call_tensor(call, false, 0));
-		see_tensor(scene, state, moment, wti_call_tensor(call, false, 0), training,
+		see_tensor(scene, moment, wti_call_tensor(call, false, 0), TRAINED_INPUT,
 			   call->object);
 	} else {
-		tell_range(scene, state, moment, wti_call_tensor(call, false, 0), training);
+		tell_range(scene, moment, wti_call_tensor(call, false, 0));
 	}
 }
 
-static void see_batch(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
+static void see_batch(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const char *callee = wti_symbol_text(scene->symbols, moment->call->callee);
-	uint32_t subject = wti_scene_word(scene, "batch");
 	struct source *source;
 
 	if (!moment->object)
 		return;
 	if (strstr(callee, "__iter__")) {
-		source = source_of(state, moment, subject, moment->object->name);
+		source = source_of(scene, moment, BATCH, moment->object->name);
 		if (!source)
 			return;
-		inherit(state, moment, source, subject);
+		inherit(scene, moment, source, BATCH);
 		begin_epoch(source);
 	} else if (!moment->call->exception) {
-		see_tensor(scene, state, moment, wti_call_tensor(moment->call, true, 0), subject,
+		see_tensor(scene, moment, wti_call_tensor(moment->call, true, 0), BATCH,
 			   moment->object->name);
 	}
 }
@@ -377,12 +399,12 @@ static void see_row(struct wti_scene *scene, struct state *state, const struct w
 	seen = wti_map_number(&state->rows, key);
 	if (!seen)
 		return;
-	wti_occasion(scene, &wti_relation_data, moment,
-		     wti_scene_word(scene, is_loader ? "row of a batch" : "row of an input"), 0);
+	wti_occasion_of_term(scene, &wti_relation_data, moment, is_loader ? BATCH_ROW : INPUT_ROW,
+			     WTI_NO_TERM);
 	if (!*seen || *seen != now)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is new in its epoch"), 0);
+		wti_say_term(scene, IS_NEW_IN_EPOCH);
 	if (!*seen || *seen >> 32 == now >> 32)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is of one stage only"), 0);
+		wti_say_term(scene, IS_OF_ONE_STAGE);
 	wti_tell(scene);
 	*seen = now;
 }
@@ -401,7 +423,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		see_row(scene, opaque, moment);
 		break;
 	case WTI_MOMENT_BATCH:
-		see_batch(scene, opaque, moment);
+		see_batch(scene, moment);
 		break;
 	default:
 		see_call(scene, opaque, moment);
@@ -412,19 +434,13 @@ static void release(void *opaque)
 {
 	struct state *state = opaque;
 
-	wti_slots_release(&state->sources);
-	wti_slots_release(&state->makers);
-	wti_slots_release(&state->inputs);
-	wti_slots_release(&state->datasets);
 	wti_map_release(&state->trained);
-	wti_slots_release(&state->ranks);
-	wti_slots_release(&state->models);
 	wti_map_release(&state->rows);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	if (!strncmp(words->a, "argument 1", 10) || words->form != WTI_FORM_TRUE) {
+	if (words->a_term == WTI_NO_TERM) {
 		wti_buf_printf(out, "of each %s, ", words->subject[0]);
 		wti_describe_fact(out, words);
 	} else {
@@ -435,8 +451,8 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 /* What a row, a batch or an input is like. Its type is no chance, nor is a dataset that stays. */
 static bool is_of_chance(const struct wti_words *words)
 {
-	return strncmp(words->a, "argument 1", 10) ? strcmp(words->subject[0], "dataset")
-						   : wti_chance_by_field(words);
+	return words->a_term == WTI_NO_TERM ? wti_chance_by_field(words)
+					    : words->subject_term[0] != DATASET;
 }
 
 const struct wti_relation wti_relation_data = {
@@ -462,7 +478,14 @@ const struct wti_relation wti_relation_data = {
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_BATCH | WTI_MOMENT_ROW,
 	.features = 1u << WTI_FEATURE_DTYPE | 1u << WTI_FEATURE_OTHER | 1u << WTI_FEATURE_WRAPPER |
 		    1u << WTI_FEATURE_STAGE,
+	.keeps = {[SOURCES] = {WTI_PER_KEY, sizeof(struct source)},
+		  [MAKERS] = {WTI_PER_KEY, sizeof(uint32_t)},
+		  [INPUTS] = {WTI_PER_PROCESS, sizeof(struct inputs)},
+		  [DATASETS] = {WTI_PER_KEY, sizeof(struct held)},
+		  [BY_RANKS] = {WTI_PER_KEY, sizeof(struct compared)},
+		  [MODELS] = {WTI_PER_PROCESS, sizeof(uint64_t)}},
 	.state_bytes = sizeof(struct state),
+	.terms = terms,
 	.see = see,
 	.release = release,
 	.describe = describe,

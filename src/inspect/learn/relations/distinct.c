@@ -8,13 +8,37 @@
 
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
-#include "inspect/training/slots.h"
 #include "relations.h"
 
 #define RESULTS_MAX (1u << 18)
-#define ANOTHER_VALUE "returns another value each time"
-#define NOT_ITS_OWN "is not given its own result"
-#define SOMETHING_ELSE "is given something else each time in a step"
+
+/* clang-format off */
+enum term {
+	/* subjects */
+	INITIALISATION, UPDATE_IN_PLACE,
+	/* the second of a subject */
+	RESULTS,
+	/* facts */
+	RETURNS_ANOTHER_VALUE, IS_NOT_GIVEN_OWN_RESULT, IS_GIVEN_SOMETHING_ELSE,
+	IS_GIVEN_TWO_TENSORS,
+};
+
+static const char *const calls_of_initialisation[] = {"torch.nn.init.*", "torch.Tensor.normal_",
+							  "torch.Tensor.uniform_", NULL};
+
+static const struct wti_term terms[] = {
+	[INITIALISATION] = {"initialisation", "initialisation", .calls = calls_of_initialisation},
+	[UPDATE_IN_PLACE] = {"update_in_place", "update in place"},
+	[RESULTS] = {"results", "results"},
+	[RETURNS_ANOTHER_VALUE] = {"returns_another_value", "returns another value each time", WTI_TOPIC_REPETITION},
+	[IS_NOT_GIVEN_OWN_RESULT] = {"is_not_given_own_result", "is not given its own result"},
+	[IS_GIVEN_SOMETHING_ELSE] = {"is_given_something_else", "is given something else each time in a step", WTI_TOPIC_REPETITION},
+	[IS_GIVEN_TWO_TENSORS] = {"is_given_two_tensors", "is given two different tensors"},
+	{0},
+};
+/* clang-format on */
+
+enum memory { LASTS /* by function */ };
 
 struct last {
 	uint64_t result, argument;
@@ -22,7 +46,6 @@ struct last {
 };
 
 struct state {
-	struct wti_slots lasts; /* by stream and function */
 	struct wti_map results; /* hash of a result, its function and stream */
 	struct wti_map given;   /* the same of arguments: the step, plus one */
 	bool is_ready;
@@ -39,29 +62,27 @@ static bool is_usable(const struct wti_value_row *value)
 }
 
 static void begin_occasion(struct wti_scene *scene, const struct wti_moment *moment,
-			   uint32_t function, const char *of)
+			   uint32_t function, int of)
 {
 	wti_occasion(scene, &wti_relation_distinct, moment, function,
-		     of ? wti_scene_word(scene, of) : 0);
+		     of == WTI_NO_TERM ? 0 : wti_term(scene, &wti_relation_distinct, of));
 	wti_occasion_inside(scene, moment);
 }
 
 /* That the same of the same is the same says nothing: only what was given something else is
  * expected to return something else. */
-static void see_result(struct wti_scene *scene, struct state *state,
-		       const struct wti_moment *moment, uint32_t function,
+static void see_result(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
 		       const struct wti_value_row *result, const struct wti_value_row *argument)
 {
-	struct last *last = wti_slot(
-		&state->lasts, (uint64_t)moment->process->stream << 32 | function, sizeof(*last));
+	struct last *last = wti_recall_of_key(scene, LASTS, moment->process->stream, function);
 	uint64_t given = is_usable(argument) ? argument->digest.hash : 0;
 
 	if (!last)
 		return;
 	if (last->is_set && (!is_usable(argument) || given != last->argument)) {
-		begin_occasion(scene, moment, function, "results");
+		begin_occasion(scene, moment, function, RESULTS);
 		if (last->result != result->digest.hash)
-			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, ANOTHER_VALUE), 0);
+			wti_say_term(scene, RETURNS_ANOTHER_VALUE);
 		wti_tell(scene);
 	}
 	*last = (struct last){result->digest.hash, given, true};
@@ -75,11 +96,11 @@ static void see_argument(struct wti_scene *scene, struct state *state,
 	uint64_t key = key_of(moment, function, argument->digest.hash);
 	uint64_t *given = wti_map_number(&state->given, key);
 
-	begin_occasion(scene, moment, function, NULL);
+	begin_occasion(scene, moment, function, WTI_NO_TERM);
 	if (!wti_map_find_number(&state->results, key))
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, NOT_ITS_OWN), 0);
+		wti_say_term(scene, IS_NOT_GIVEN_OWN_RESULT);
 	if (!given || *given != now)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, SOMETHING_ELSE), 0);
+		wti_say_term(scene, IS_GIVEN_SOMETHING_ELSE);
 	wti_tell(scene);
 	if (given)
 		*given = now;
@@ -103,11 +124,9 @@ static void see_update(struct wti_scene *scene, const struct wti_moment *moment,
 	if (!is_usable(a) || !is_usable(b) || name[bytes - 1] != '_' || name[bytes - 2] == '_' ||
 	    a->digest.zeros == a->digest.count)
 		return;
-	wti_occasion(scene, &wti_relation_distinct, moment,
-		     wti_scene_word(scene, "update in place"), 0);
+	wti_occasion_of_term(scene, &wti_relation_distinct, moment, UPDATE_IN_PLACE, WTI_NO_TERM);
 	if (a->digest.hash != b->digest.hash)
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "is given two different tensors"), 0);
+		wti_say_term(scene, IS_GIVEN_TWO_TENSORS);
 	wti_tell(scene);
 }
 
@@ -128,9 +147,9 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	function = wti_scene_function(scene, moment->call);
 	see_update(scene, moment, function);
 	if (initialises(wti_symbol_text(scene->symbols, function)))
-		function = wti_scene_word(scene, "initialisation");
+		function = wti_term(scene, &wti_relation_distinct, INITIALISATION);
 	if (is_usable(result))
-		see_result(scene, state, moment, function, result, argument);
+		see_result(scene, moment, function, result, argument);
 	if (is_usable(argument))
 		see_argument(scene, state, moment, function, argument);
 	if (is_usable(result))
@@ -141,7 +160,6 @@ static void release(void *opaque)
 {
 	struct state *state = opaque;
 
-	wti_slots_release(&state->lasts);
 	wti_map_release(&state->results);
 	wti_map_release(&state->given);
 }
@@ -153,7 +171,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 
 static const char *sort(const struct wti_words *words)
 {
-	return strcmp(words->subject[0], "initialisation") ? words->a : words->subject[0];
+	return words->subject_term[0] == INITIALISATION ? words->subject[0] : words->a_word;
 }
 
 const struct wti_relation wti_relation_distinct = {
@@ -172,7 +190,9 @@ const struct wti_relation wti_relation_distinct = {
 	.measures = WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_CALL,
 	.features = WTI_FEATURES_OF_CALLS,
+	.keeps = {[LASTS] = {WTI_PER_KEY, sizeof(struct last)}},
 	.state_bytes = sizeof(struct state),
+	.terms = terms,
 	.see = see,
 	.release = release,
 	.describe = describe,

@@ -14,6 +14,18 @@
 #define FUNCTIONS_MAX 192u
 #define STAGES_MAX 6u
 
+/* clang-format off */
+enum term {
+	/* subjects */
+	STEP,
+};
+
+static const struct wti_term terms[] = {
+	[STEP] = {"step", "step"},
+	{0},
+};
+/* clang-format on */
+
 struct window {
 	uint32_t stage;
 	struct wti_bag calls;
@@ -61,8 +73,8 @@ static void end_window(struct wti_scene *scene, struct flow *flow, struct window
 
 	moment.scope.step = flow->step;
 	moment.scope.stage = window->stage;
-	wti_occasion(scene, &wti_relation_every_step, &moment, scene->words[WTI_WORD_STEP],
-		     window->stage);
+	wti_occasion(scene, &wti_relation_every_step, &moment,
+		     wti_term(scene, &wti_relation_every_step, STEP), window->stage);
 	wti_occasion_flag(scene, WTI_FEATURE_FIRST, flow->is_first);
 	for (uint32_t i = 0; i < window->calls.count; i++) {
 		const struct wti_bag_item *item = &window->calls.items[i];
@@ -131,7 +143,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 /* Acts of the loop are few and belong to it; other functions are many. */
 static const char *sort(const struct wti_words *words)
 {
-	return words->a[0] >= 'A' && words->a[0] <= 'Z' ? words->a : "";
+	return wti_is_of_a_role(words->a) ? words->a : "";
 }
 
 /* A step that has begun and did not end says nothing: the last one is left out. */
@@ -150,6 +162,7 @@ const struct wti_relation wti_relation_every_step = {
 	.features = 1u << WTI_FEATURE_FIRST,
 	.state_bytes = sizeof(struct state),
 	.is_by_stage = true,
+	.terms = terms,
 	.see = see,
 	.release = release,
 	.describe = describe,

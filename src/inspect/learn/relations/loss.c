@@ -8,7 +8,6 @@
 
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
-#include "inspect/training/slots.h"
 #include "relations.h"
 
 #define ARGUMENTS_MAX 2u
@@ -17,15 +16,49 @@
 #define RANGE_PATIENCE 32u  /* calls after which values within 0 and 1 are no chance */
 #define BACKWARDS_MAX 16u   /* without a step: more than a window of accumulation has */
 
+/* clang-format off */
+enum term {
+	/* subjects */
+	LOSS, CLIPPING, COMBINATION_OUTSIDE_MODELS, STEP_GRAPH,
+	/* the second of a subject */
+	CONTENTS,
+	/* facts */
+	DTYPE, IS_FINITE, IS_NOT_ZERO, IS_MADE_FROM_PARAMETERS, LEADS_TO_STEP,
+	ARGUMENT_1_LEAVES_0_AND_1, FINDS_GRADIENTS, FINDS_FINITE_GRADIENTS,
+	FINDS_GRADIENTS_NEAR_LIMIT, IS_AS_LARGE_AS_A_PART, IS_NOT_CARRIED_ON,
+};
+
+static const struct wti_term terms[] = {
+	[LOSS] = {"loss", "loss"},
+	[CLIPPING] = {"clipping", "clipping"},
+	[COMBINATION_OUTSIDE_MODELS] = {"combination_outside_models", "combination outside of models"},
+	[STEP_GRAPH] = {"step_graph", "graph of a step"},
+	[CONTENTS] = {"contents", "contents"},
+	[DTYPE] = {"dtype", "dtype", WTI_TOPIC_TYPES},
+	[IS_FINITE] = {"is_finite", "is finite", WTI_TOPIC_NUMBERS},
+	[IS_NOT_ZERO] = {"is_not_zero", "is not zero"},
+	[IS_MADE_FROM_PARAMETERS] = {"is_made_from_parameters", "is made from parameters", WTI_TOPIC_GRADIENTS},
+	[LEADS_TO_STEP] = {"leads_to_step", "leads to a step", WTI_TOPIC_OPTIMIZER_STEP},
+	[ARGUMENT_1_LEAVES_0_AND_1] = {"argument_1_leaves_0_and_1", "argument 1 is not always within 0 and 1"},
+	[FINDS_GRADIENTS] = {"finds_gradients", "finds gradients"},
+	[FINDS_FINITE_GRADIENTS] = {"finds_finite_gradients", "finds finite gradients", WTI_TOPIC_NUMBERS},
+	[FINDS_GRADIENTS_NEAR_LIMIT] = {"finds_gradients_near_limit", "finds gradients of the order of its limit"},
+	[IS_AS_LARGE_AS_A_PART] = {"is_as_large_as_a_part", "is as large as one of its parts", WTI_TOPIC_SHAPES},
+	[IS_NOT_CARRIED_ON] = {"is_not_carried_on", "is not carried into the next"},
+	{0},
+};
+/* clang-format on */
+
 struct range { /* of what a loss function is given */
 	uint32_t count;
 	bool was_left; /* 0 and 1 */
 };
 
+enum memory { RANGES /* by function */ };
+
 struct state {
-	struct wti_slots ranges; /* by stream and function */
-	struct wti_map results;  /* hash of a result with a graph, and its stream: step plus one */
-	struct wti_map carried;  /* stream: the last step into which one was carried, plus one */
+	struct wti_map results; /* hash of a result with a graph, and its stream: step plus one */
+	struct wti_map carried; /* stream: the last step into which one was carried, plus one */
 	bool is_ready;
 };
 
@@ -53,14 +86,13 @@ static void tell_contents(struct wti_scene *scene, const struct wti_moment *mome
 {
 	bool unknown = loss->flags & WTI_TENSOR_NO_STATISTICS;
 
-	wti_occasion(scene, &wti_relation_loss, moment, wti_scene_word(scene, "loss"),
-		     wti_scene_word(scene, "contents"));
-	wti_say(scene, WTI_FORM_IS, wti_scene_word(scene, "dtype"),
+	wti_occasion_of_term(scene, &wti_relation_loss, moment, LOSS, CONTENTS);
+	wti_say(scene, WTI_FORM_IS, wti_term(scene, &wti_relation_loss, DTYPE),
 		wti_scene_dtype(scene, loss->dtype));
 	if (unknown || (!loss->nan && !loss->inf))
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is finite"), 0);
+		wti_say_term(scene, IS_FINITE);
 	if (unknown || loss->zeros < loss->count)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is not zero"), 0);
+		wti_say_term(scene, IS_NOT_ZERO);
 	wti_tell(scene);
 }
 
@@ -68,11 +100,11 @@ static void see_backward(struct wti_scene *scene, const struct wti_moment *momen
 {
 	const struct wti_value_row *loss = wti_call_tensor(moment->call, false, 0);
 
-	wti_occasion(scene, &wti_relation_loss, moment, wti_scene_word(scene, "loss"), 0);
+	wti_occasion_of_term(scene, &wti_relation_loss, moment, LOSS, WTI_NO_TERM);
 	if (!(moment->call->flags & WTI_CALL_LOSS_IS_LEAF))
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is made from parameters"), 0);
+		wti_say_term(scene, IS_MADE_FROM_PARAMETERS);
 	if (leads_to_steps(scene, moment))
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "leads to a step"), 0);
+		wti_say_term(scene, LEADS_TO_STEP);
 	wti_tell(scene);
 	if (loss)
 		tell_contents(scene, moment, &loss->digest);
@@ -98,11 +130,10 @@ static struct wti_value_row at_place(const struct wti_value_row *value, uint32_t
 }
 
 /* Scores take any value sooner or later; what never leaves 0 and 1 are probabilities. */
-static void say_range(struct wti_scene *scene, struct state *state, const struct wti_moment *moment,
-		      uint32_t function, const struct wti_value_row *scores)
+static void say_range(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
+		      const struct wti_value_row *scores)
 {
-	struct range *range = wti_slot(
-		&state->ranges, (uint64_t)moment->process->stream << 32 | function, sizeof(*range));
+	struct range *range = wti_recall_of_key(scene, RANGES, moment->process->stream, function);
 
 	if (!range)
 		return;
@@ -110,12 +141,11 @@ static void say_range(struct wti_scene *scene, struct state *state, const struct
 	    scores->digest.max > 1)
 		range->was_left = true;
 	if (range->was_left || ++range->count < RANGE_PATIENCE)
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "argument 1 is not always within 0 and 1"), 0);
+		wti_say_term(scene, ARGUMENT_1_LEAVES_0_AND_1);
 }
 
-static void see_function(struct wti_scene *scene, struct state *state,
-			 const struct wti_moment *moment, uint32_t function)
+static void see_function(struct wti_scene *scene, const struct wti_moment *moment,
+			 uint32_t function)
 {
 	struct wti_value_row rows[ARGUMENTS_MAX];
 
@@ -125,7 +155,7 @@ static void see_function(struct wti_scene *scene, struct state *state,
 		wti_say_tensor(scene, &rows[i], true);
 	}
 	wti_say_tensors(scene, &rows[0], &rows[1]);
-	say_range(scene, state, moment, function, &rows[0]);
+	say_range(scene, moment, function, &rows[0]);
 	wti_tell(scene);
 }
 
@@ -137,15 +167,14 @@ static void see_clip(struct wti_scene *scene, const struct wti_moment *moment)
 
 	if (!norm || norm->digest.flags & WTI_TENSOR_NO_STATISTICS)
 		return;
-	wti_occasion(scene, &wti_relation_loss, moment, wti_scene_word(scene, "clipping"), 0);
+	wti_occasion_of_term(scene, &wti_relation_loss, moment, CLIPPING, WTI_NO_TERM);
 	if (norm->digest.zeros < norm->digest.count)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "finds gradients"), 0);
+		wti_say_term(scene, FINDS_GRADIENTS);
 	if (!norm->digest.nan && !norm->digest.inf)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "finds finite gradients"), 0);
+		wti_say_term(scene, FINDS_FINITE_GRADIENTS);
 	if (!wti_call_as_number(moment->call, wti_scene_word(scene, "max_norm"), 1, &limit) ||
 	    !(norm->digest.mean > TIMES_THE_LIMIT * limit))
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "finds gradients of the order of its limit"), 0);
+		wti_say_term(scene, FINDS_GRADIENTS_NEAR_LIMIT);
 	wti_tell(scene);
 }
 
@@ -159,11 +188,10 @@ static void see_combination(struct wti_scene *scene, const struct wti_moment *mo
 	if (moment->parent || !a || !b || !result || result->digest.count < 2 ||
 	    !(result->digest.flags & WTI_TENSOR_REQUIRES_GRAD))
 		return;
-	wti_occasion(scene, &wti_relation_loss, moment,
-		     wti_scene_word(scene, "combination outside of models"), 0);
+	wti_occasion_of_term(scene, &wti_relation_loss, moment, COMBINATION_OUTSIDE_MODELS,
+			     WTI_NO_TERM);
 	if (result->digest.count <= a->digest.count || result->digest.count <= b->digest.count)
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "is as large as one of its parts"), 0);
+		wti_say_term(scene, IS_AS_LARGE_AS_A_PART);
 	wti_tell(scene);
 }
 
@@ -226,11 +254,9 @@ static void tell_graph(struct wti_scene *scene, struct state *state,
 {
 	const uint64_t *carried = wti_map_find_number(&state->carried, moment->process->stream);
 
-	wti_occasion(scene, &wti_relation_loss, moment, wti_scene_word(scene, "graph of a step"),
-		     0);
+	wti_occasion_of_term(scene, &wti_relation_loss, moment, STEP_GRAPH, WTI_NO_TERM);
 	if (!carried || *carried != (uint64_t)moment->scope.step + 1)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is not carried into the next"),
-			0);
+		wti_say_term(scene, IS_NOT_CARRIED_ON);
 	wti_tell(scene);
 }
 
@@ -261,7 +287,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (combines(wti_symbol_text(scene->symbols, function)))
 		see_combination(scene, moment);
 	else if (is_a_loss(scene, moment->call, function))
-		see_function(scene, state, moment, function);
+		see_function(scene, moment, function);
 	else if (!strncmp(wti_symbol_text(scene->symbols, function), "torch.nn.utils.clip_grad",
 			  24))
 		see_clip(scene, moment);
@@ -271,14 +297,13 @@ static void release(void *opaque)
 {
 	struct state *state = opaque;
 
-	wti_slots_release(&state->ranges);
 	wti_map_release(&state->results);
 	wti_map_release(&state->carried);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	bool is_function = !strncmp(words->subject[0], "nn.", 3);
+	bool is_function = words->subject_term[0] == WTI_NO_TERM;
 
 	wti_buf_printf(out, is_function ? "in calls of %s, " : "the %s ", words->subject[0]);
 	if (!is_function && words->form == WTI_FORM_IS)
@@ -289,17 +314,20 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 
 static const char *sort(const struct wti_words *words)
 {
-	const char *part = wti_field_sort(words->a);
-
-	return *part ? part : words->a;
+	return words->a_term == WTI_NO_TERM ? wti_sort_by_field(words) : words->a_word;
 }
 
 static bool is_of_chance(const struct wti_words *words)
 {
-	return wti_chance_by_field(words) || !strcmp(words->a, "is not zero") ||
-	       !strcmp(words->a, "finds gradients") ||
-	       !strcmp(words->a, "finds gradients of the order of its limit") ||
-	       !strcmp(words->a, "argument 1 is not always within 0 and 1");
+	switch (words->a_term) {
+	case IS_NOT_ZERO:
+	case FINDS_GRADIENTS:
+	case FINDS_GRADIENTS_NEAR_LIMIT:
+	case ARGUMENT_1_LEAVES_0_AND_1:
+		return true;
+	default:
+		return wti_chance_by_field(words);
+	}
 }
 
 const struct wti_relation wti_relation_loss = {
@@ -326,10 +354,13 @@ const struct wti_relation wti_relation_loss = {
 	.moments = WTI_MOMENT_BACKWARD | WTI_MOMENT_CALL,
 	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_SCALER |
 		    1u << WTI_FEATURE_AUTOCAST | 1u << WTI_FEATURE_TRAINING,
+	.keeps = {[RANGES] = {WTI_PER_KEY, sizeof(struct range)}},
 	.state_bytes = sizeof(struct state),
+	.terms = terms,
 	.see = see,
 	.release = release,
 	.describe = describe,
 	.sort = sort,
 	.is_of_chance = is_of_chance,
+	.is_of_values = true,
 };

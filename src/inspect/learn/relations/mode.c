@@ -10,6 +10,28 @@
 #include "inspect/training/modal.h"
 #include "relations.h"
 
+/* clang-format off */
+enum term {
+	/* subjects */
+	LAYER_WITH_MODES,
+	/* the second of a subject */
+	MODULE_AROUND, WITHOUT_GRADIENTS, FROZEN,
+	/* facts */
+	TRAINS, EVALUATES, IS_IN_MODE_OF_MODULE_AROUND,
+};
+
+static const struct wti_term terms[] = {
+	[LAYER_WITH_MODES] = {"layer_with_modes", "layer with modes"},
+	[MODULE_AROUND] = {"module_around", "module around"},
+	[WITHOUT_GRADIENTS] = {"without_gradients", "without gradients"},
+	[FROZEN] = {"frozen", "frozen"},
+	[TRAINS] = {"trains", "trains"},
+	[EVALUATES] = {"evaluates", "evaluates"},
+	[IS_IN_MODE_OF_MODULE_AROUND] = {"is_in_mode_of_module_around", "is in the mode of the module around it"},
+	{0},
+};
+/* clang-format on */
+
 static bool has_modes(const char *name)
 {
 	return strstr(name, "dropout") || strstr(name, "batch_norm");
@@ -26,10 +48,9 @@ static void tell_around(struct wti_scene *scene, const struct wti_moment *moment
 	if (!around)
 		return;
 	wti_occasion(scene, &wti_relation_mode, moment, function,
-		     wti_scene_word(scene, "module around"));
+		     wti_term(scene, &wti_relation_mode, MODULE_AROUND));
 	if (trains == !!(around->flags & WTI_CALL_TRAINING))
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "is in the mode of the module around it"), 0);
+		wti_say_term(scene, IS_IN_MODE_OF_MODULE_AROUND);
 	wti_tell(scene);
 }
 
@@ -57,10 +78,10 @@ static void tell_evaluation(struct wti_scene *scene, const struct wti_moment *mo
 		model = wti_call_around(moment, k);
 	if (!model || model->flags & WTI_CALL_GRAD || !is_trained(scene, model))
 		return;
-	wti_occasion(scene, &wti_relation_mode, moment, wti_scene_word(scene, "layer with modes"),
-		     wti_scene_word(scene, "without gradients"));
+	wti_occasion_of_term(scene, &wti_relation_mode, moment, LAYER_WITH_MODES,
+			     WITHOUT_GRADIENTS);
 	if (!trains)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "evaluates"), 0);
+		wti_say_term(scene, EVALUATES);
 	wti_tell(scene);
 }
 
@@ -76,10 +97,9 @@ static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment
 	    !wti_module_is_frozen(scene->training, call->stream, call->object) ||
 	    (call->is_shut_off && wti_has_trained_twin(moment, call->object)))
 		return;
-	wti_occasion(scene, &wti_relation_mode, moment, wti_scene_word(scene, "layer with modes"),
-		     wti_scene_word(scene, "frozen"));
+	wti_occasion_of_term(scene, &wti_relation_mode, moment, LAYER_WITH_MODES, FROZEN);
 	if (!trains)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "evaluates"), 0);
+		wti_say_term(scene, EVALUATES);
 	wti_tell(scene);
 }
 
@@ -98,7 +118,7 @@ static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 	wti_occasion(scene, &wti_relation_mode, moment, function, 0);
 	wti_occasion_word(scene, WTI_FEATURE_GRAD_MODE,
 			  scene->words[call->flags & WTI_CALL_GRAD ? WTI_WORD_ON : WTI_WORD_OFF]);
-	wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, trains ? "trains" : "evaluates"), 0);
+	wti_say_term(scene, trains ? TRAINS : EVALUATES);
 	wti_tell(scene);
 	if (is_model)
 		return;
@@ -137,19 +157,20 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	if (words->subject[1][0] == 'f') {
+	bool is_without_gradients = words->subject_term[1] == WITHOUT_GRADIENTS;
+
+	if (words->subject_term[1] == FROZEN)
 		wti_buf_printf(out, "each frozen %s %s while others are trained", words->subject[0],
 			       words->a);
-		return;
-	}
-	wti_buf_printf(out, "each %s %s%s%s", words->subject[0], words->a,
-		       words->subject[1][0] == 'w' ? " when a trained model is called " : "",
-		       words->subject[1][0] == 'w' ? words->subject[1] : "");
+	else
+		wti_buf_printf(out, "each %s %s%s%s", words->subject[0], words->a,
+			       is_without_gradients ? " when a trained model is called " : "",
+			       is_without_gradients ? words->subject[1] : "");
 }
 
 static const char *sort(const struct wti_words *words)
 {
-	return *words->subject[1] ? words->subject[1] : words->a;
+	return *words->subject[1] ? words->subject[1] : words->a_word;
 }
 
 const struct wti_relation wti_relation_mode = {
@@ -172,6 +193,8 @@ const struct wti_relation wti_relation_mode = {
 	.measures = WTI_NEEDS_MODES,
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.features = 1u << WTI_FEATURE_GRAD_MODE | 1u << WTI_FEATURE_AVERAGE,
+	.terms = terms,
+	.topic = WTI_TOPIC_MODES,
 	.see = see,
 	.describe = describe,
 	.sort = sort,

@@ -18,6 +18,18 @@
 #define ACTS_MAX 24u
 #define FLOWS_MAX 4096u
 
+/* clang-format off */
+enum term {
+	/* the second of a subject */
+	FIRST,
+};
+
+static const struct wti_term terms[] = {
+	[FIRST] = {"first", "first"},
+	{0},
+};
+/* clang-format on */
+
 struct act { /* X of one object, since it was there last */
 	uint32_t function;
 	uint32_t object;
@@ -74,7 +86,7 @@ static uint32_t backwards(const struct wti_scene *scene, const struct act *act)
 static void tell_act(struct wti_scene *scene, const struct wti_moment *moment, struct act *act)
 {
 	wti_occasion(scene, &wti_relation_order, moment, act->function,
-		     act->was_there ? 0 : wti_scene_word(scene, "first"));
+		     act->was_there ? 0 : wti_term(scene, &wti_relation_order, FIRST));
 	wti_occasion_number(scene, WTI_FEATURE_BACKWARDS, backwards(scene, act));
 	wti_occasion_inside(scene, moment);
 	for (uint32_t i = 0; i < act->since.count; i++)
@@ -146,15 +158,15 @@ static void release(void *opaque)
 static void describe_chain(struct wti_buf *out, const struct wti_words *words)
 {
 	wti_buf_printf(out, "before %s %s, %s comes before %s",
-		       *words->subject[1] ? "the first" : "each", words->subject[0], words->a,
-		       words->b);
+		       words->subject_term[1] == FIRST ? "the first" : "each", words->subject[0],
+		       words->a, words->b);
 	for (uint32_t i = 0; i < words->then_count; i++)
 		wti_buf_printf(out, ", that before %s", words->then[i]);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	if (words->form == WTI_FORM_SINCE && *words->subject[1])
+	if (words->form == WTI_FORM_SINCE && words->subject_term[1] == FIRST)
 		wti_buf_printf(out, "before the first %s there is a %s", words->subject[0],
 			       words->a);
 	else if (words->form == WTI_FORM_SINCE)
@@ -189,6 +201,7 @@ const struct wti_relation wti_relation_order = {
 	.features = 1u << WTI_FEATURE_INSIDE | 1u << WTI_FEATURE_OPTIMIZERS |
 		    1u << WTI_FEATURE_SCALER | 1u << WTI_FEATURE_BACKWARDS,
 	.state_bytes = sizeof(struct state),
+	.terms = terms,
 	.see = see,
 	.release = release,
 	.describe = describe,

@@ -11,10 +11,28 @@
 #include "inspect/training/dtype.h"
 #include "relations.h"
 
-#define ADDITION "addition in place"
 #define RETURNS_MAX 2u
 #define ARGUMENTS_MAX 3u
 #define LOST_MAX 0.01 /* of the size of what is added */
+
+/* clang-format off */
+enum term {
+	/* subjects */
+	ADDITION_IN_PLACE,
+	/* facts */
+	ADDS_WHAT_IT_IS_GIVEN, LENGTH_AT_MOST,
+};
+
+static const char *const calls_of_addition[] = {"torch.Tensor.add_", "torch.Tensor.__iadd__",
+						    "torch.Tensor.sub_", "torch.Tensor.__isub__", NULL};
+
+static const struct wti_term terms[] = {
+	[ADDITION_IN_PLACE] = {"addition_in_place", "addition in place", .calls = calls_of_addition},
+	[ADDS_WHAT_IT_IS_GIVEN] = {"adds_what_it_is_given", "adds what it is given"},
+	[LENGTH_AT_MOST] = {"length_at_most", "the length, at most"},
+	{0},
+};
+/* clang-format on */
 
 /* The largest extent of a tensor that is returned, against arguments that are called a maximum. */
 static void say_threshold(struct wti_scene *scene, const struct wti_call *call,
@@ -31,7 +49,8 @@ static void say_threshold(struct wti_scene *scene, const struct wti_call *call,
 		    !strstr(wti_symbol_text(scene->symbols, value->name), "max"))
 			continue;
 		if (extent <= (int64_t)value->bits)
-			wti_say(scene, WTI_FORM_SAME, wti_scene_word(scene, "the length, at most"),
+			wti_say(scene, WTI_FORM_SAME,
+				wti_term(scene, &wti_relation_output, LENGTH_AT_MOST),
 				wti_field(scene, value, WTI_PART_ITSELF));
 	}
 }
@@ -92,10 +111,10 @@ static void see_addition(struct wti_scene *scene, const struct wti_moment *momen
 	size = fabs(alpha) * sqrt(added->digest.mean * added->digest.mean +
 				  added->digest.m2 / (double)added->digest.count);
 	lost = fabs(after->digest.mean - before->digest.mean - sign * alpha * added->digest.mean);
-	wti_occasion(scene, &wti_relation_output, moment, wti_scene_word(scene, ADDITION), 0);
+	wti_occasion_of_term(scene, &wti_relation_output, moment, ADDITION_IN_PLACE, WTI_NO_TERM);
 	wti_occasion_inside(scene, moment);
 	if (lost <= LOST_MAX * size)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "adds what it is given"), 0);
+		wti_say_term(scene, ADDS_WHAT_IT_IS_GIVEN);
 	wti_tell(scene);
 }
 
@@ -119,7 +138,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 static bool is_addition(const struct wti_words *words)
 {
-	return !strcmp(words->subject[0], ADDITION);
+	return words->subject_term[0] == ADDITION_IN_PLACE;
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
@@ -156,9 +175,11 @@ const struct wti_relation wti_relation_output = {
 	.measures = WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_CALL,
 	.features = WTI_FEATURES_OF_CALLS,
+	.terms = terms,
 	.see = see,
 	.describe = describe,
 	.sort = wti_sort_by_field,
 	.is_of_chance = is_of_chance,
 	.is_by_signature = true,
+	.is_of_values = true,
 };

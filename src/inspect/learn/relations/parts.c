@@ -5,16 +5,31 @@
  * of gradients after a pass, which a step should have used by then.
  */
 #include "inspect/learn/relation.h"
-#include "inspect/training/slots.h"
 #include "inspect/training/window.h"
 #include "relations.h"
 
-struct state {
-	struct wti_slots windows;
-	struct wti_slots unused; /* of a process: passes since the last step or clearing, and all */
+/* clang-format off */
+enum term {
+	/* subjects */
+	MICROBATCH_LOSS, MICROBATCH, BACKWARD_PASS,
+	/* facts */
+	IS_PART_OF_MEAN, HAS_AS_MANY_TARGETS, IS_USED_BY_STEP,
 };
 
-struct passes {
+static const struct wti_term terms[] = {
+	[MICROBATCH_LOSS] = {"microbatch_loss", "loss of a micro-batch"},
+	[MICROBATCH] = {"microbatch", "micro-batch"},
+	[BACKWARD_PASS] = {"backward_pass", "backward pass"},
+	[IS_PART_OF_MEAN] = {"is_part_of_mean", "is a part of the mean"},
+	[HAS_AS_MANY_TARGETS] = {"has_as_many_targets", "has as many targets as the others"},
+	[IS_USED_BY_STEP] = {"is_used_by_step", "is used by a step", WTI_TOPIC_OPTIMIZER_STEP},
+	{0},
+};
+/* clang-format on */
+
+enum memory { WINDOWS, PASSES };
+
+struct passes {                /* since the last step or clearing, and all */
 	uint64_t unused_count; /* by any optimizer */
 	uint64_t count;        /* since gradients were cleared */
 };
@@ -23,19 +38,16 @@ static void tell_window(struct wti_scene *scene, const struct wti_moment *moment
 			const struct wti_window *window)
 {
 	if (window->known_count == window->count) {
-		wti_occasion(scene, &wti_relation_parts, moment,
-			     wti_scene_word(scene, "loss of a micro-batch"), 0);
+		wti_occasion_of_term(scene, &wti_relation_parts, moment, MICROBATCH_LOSS,
+				     WTI_NO_TERM);
 		if (window->mean_count < window->count)
-			wti_say(scene, WTI_FORM_TRUE,
-				wti_scene_word(scene, "is a part of the mean"), 0);
+			wti_say_term(scene, IS_PART_OF_MEAN);
 		wti_tell(scene);
 	}
 	if (window->weighed_count == window->count) {
-		wti_occasion(scene, &wti_relation_parts, moment,
-			     wti_scene_word(scene, "micro-batch"), 0);
+		wti_occasion_of_term(scene, &wti_relation_parts, moment, MICROBATCH, WTI_NO_TERM);
 		if (window->largest <= 2 * window->smallest)
-			wti_say(scene, WTI_FORM_TRUE,
-				wti_scene_word(scene, "has as many targets as the others"), 0);
+			wti_say_term(scene, HAS_AS_MANY_TARGETS);
 		wti_tell(scene);
 	}
 }
@@ -56,11 +68,10 @@ static void see_passes(struct wti_scene *scene, struct passes *passes,
 		break;
 	default:
 		if (passes->count) {
-			wti_occasion(scene, &wti_relation_parts, moment,
-				     wti_scene_word(scene, "backward pass"), 0);
+			wti_occasion_of_term(scene, &wti_relation_parts, moment, BACKWARD_PASS,
+					     WTI_NO_TERM);
 			if (!passes->unused_count)
-				wti_say(scene, WTI_FORM_TRUE,
-					wti_scene_word(scene, "is used by a step"), 0);
+				wti_say_term(scene, IS_USED_BY_STEP);
 			wti_tell(scene);
 		}
 		*passes = (struct passes){0};
@@ -69,10 +80,8 @@ static void see_passes(struct wti_scene *scene, struct passes *passes,
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
-	struct state *state = opaque;
-	struct passes *passes = wti_slot(&state->unused, moment->process->stream, sizeof(*passes));
-	struct wti_window *window =
-		wti_slot(&state->windows, moment->process->stream, sizeof(*window));
+	struct passes *passes = wti_recall(scene, PASSES, moment);
+	struct wti_window *window = wti_recall(scene, WINDOWS, moment);
 
 	if (passes && moment->type & (WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP | WTI_MOMENT_ZERO_GRAD))
 		see_passes(scene, passes, moment);
@@ -85,17 +94,9 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	wti_window_begin(window);
 }
 
-static void release(void *opaque)
-{
-	struct state *state = opaque;
-
-	wti_slots_release(&state->windows);
-	wti_slots_release(&state->unused);
-}
-
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	if (words->subject[0][0] == 'b')
+	if (words->subject_term[0] == BACKWARD_PASS)
 		wti_buf_printf(out, "each %s %s before gradients are cleared", words->subject[0],
 			       words->a);
 	else
@@ -123,9 +124,10 @@ const struct wti_relation wti_relation_parts = {
 		WTI_NEEDS_LOSSES | WTI_NEEDS_OPTIMIZER | WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_WINDOW_MOMENTS | WTI_MOMENT_STEP,
 	.features = 1u << WTI_FEATURE_SCALER | 1u << WTI_FEATURE_OPTIMIZERS,
-	.state_bytes = sizeof(struct state),
+	.keeps = {[WINDOWS] = {WTI_PER_PROCESS, sizeof(struct wti_window)},
+		  [PASSES] = {WTI_PER_PROCESS, sizeof(struct passes)}},
+	.terms = terms,
 	.see = see,
-	.release = release,
 	.describe = describe,
 	.sort = wti_sort_by_fact,
 	.needs_all = true,

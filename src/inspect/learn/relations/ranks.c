@@ -9,9 +9,28 @@
 #include "inspect/training/compare.h"
 #include "relations.h"
 
-struct state {
-	struct wti_repeated calls;   /* by function: what was given, the shape of what came back */
-	struct wti_repeated modules; /* by module: tensors given, tensors returned */
+/* clang-format off */
+enum term {
+	/* subjects */
+	MODULE,
+	/* facts */
+	IS_GIVEN_SAME_NUMBERS, RETURNS_SAME_SHAPE, MAKES_SAME_OF_SAME,
+};
+
+static const struct wti_term terms[] = {
+	[MODULE] = {"module", "module"},
+	[IS_GIVEN_SAME_NUMBERS] = {"is_given_same_numbers", "is given the same numbers"},
+	[RETURNS_SAME_SHAPE] = {"returns_same_shape", "returns the same shape"},
+	[MAKES_SAME_OF_SAME] = {"makes_same_of_same", "makes the same of the same"},
+	{0},
+};
+/* clang-format on */
+
+enum memory {
+	CALL_COUNTS, /* by function */
+	CALLS, /* likewise, by step and how many it is: what was given, which shape came back */
+	MODULE_COUNTS,
+	MODULES, /* the same by module: tensors given, tensors returned */
 };
 
 /* All that is given and is no tensor, as one number; 0: there is nothing. */
@@ -33,47 +52,44 @@ static uint64_t numbers_of(const struct wti_scene *scene, const struct wti_call 
 	return all;
 }
 
-static void see_call(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
+static void see_call(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
 	uint64_t numbers = numbers_of(scene, moment->call);
 	uint32_t function = wti_scene_function(scene, moment->call);
 	struct wti_repeated_value other;
 
-	if (!wti_repeated_compare(&state->calls, moment, function, numbers,
-				  result ? result->digest.shape : 0, &other))
+	if (!wti_repeated_compare(&scene->keeps[CALL_COUNTS], &scene->keeps[CALLS], moment,
+				  function, numbers, result ? result->digest.shape : 0, &other))
 		return;
 	if (!numbers && !result)
 		return;
 	wti_occasion(scene, &wti_relation_ranks, moment, function, 0);
 	wti_occasion_inside(scene, moment);
 	if (numbers && numbers == other.first)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is given the same numbers"),
-			0);
+		wti_say_term(scene, IS_GIVEN_SAME_NUMBERS);
 	if (result && result->digest.shape == other.second)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "returns the same shape"), 0);
+		wti_say_term(scene, RETURNS_SAME_SHAPE);
 	wti_tell(scene);
 }
 
 /* Dropout and the statistics of a batch are a rank's own: the mode is a circumstance. */
-static void see_module(struct wti_scene *scene, struct state *state,
-		       const struct wti_moment *moment)
+static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	uint64_t given = wti_call_hash(moment->call, false);
 	uint64_t made = wti_call_hash(moment->call, true);
 	struct wti_repeated_value other;
 
 	if (!given || !made ||
-	    !wti_repeated_compare(&state->modules, moment, moment->call->object, given, made,
-				  &other) ||
+	    !wti_repeated_compare(&scene->keeps[MODULE_COUNTS], &scene->keeps[MODULES], moment,
+				  moment->call->object, given, made, &other) ||
 	    other.first != given)
 		return;
-	wti_occasion(scene, &wti_relation_ranks, moment, wti_scene_word(scene, "module"), 0);
+	wti_occasion_of_term(scene, &wti_relation_ranks, moment, MODULE, WTI_NO_TERM);
 	wti_occasion_flag(scene, WTI_FEATURE_TRAINING, moment->call->flags & WTI_CALL_TRAINING);
 	scene->occasion.about = moment->call->object;
 	if (made == other.second)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "makes the same of the same"),
-			0);
+		wti_say_term(scene, MAKES_SAME_OF_SAME);
 	wti_tell(scene);
 }
 
@@ -81,22 +97,14 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 {
 	if (moment->scope.world < 2 || moment->call->exception)
 		return;
-	see_call(scene, opaque, moment);
+	see_call(scene, moment);
 	if (moment->call->object && moment->call->flags & WTI_CALL_SAYS_TRAINING)
-		see_module(scene, opaque, moment);
-}
-
-static void release(void *opaque)
-{
-	struct state *state = opaque;
-
-	wti_repeated_release(&state->calls);
-	wti_repeated_release(&state->modules);
+		see_module(scene, moment);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	if (words->subject[0][0] == 'm')
+	if (words->subject_term[0] == MODULE)
 		wti_buf_printf(out, "on all ranks a module %s", words->a);
 	else
 		wti_buf_printf(out, "in the same step %s %s on all ranks", words->subject[0],
@@ -120,9 +128,12 @@ const struct wti_relation wti_relation_ranks = {
 	.measures = WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_CALL,
 	.features = WTI_FEATURES_OF_CALLS | 1u << WTI_FEATURE_WRAPPER,
-	.state_bytes = sizeof(struct state),
+	.keeps = {[CALL_COUNTS] = {WTI_PER_KEY, sizeof(struct wti_repeated_count)},
+		  [CALLS] = {WTI_PER_KEY, sizeof(struct wti_repeated_value)},
+		  [MODULE_COUNTS] = {WTI_PER_KEY, sizeof(struct wti_repeated_count)},
+		  [MODULES] = {WTI_PER_KEY, sizeof(struct wti_repeated_value)}},
+	.terms = terms,
 	.see = see,
-	.release = release,
 	.describe = describe,
 	.sort = wti_sort_by_fact,
 	.needs_all = true,

@@ -6,8 +6,35 @@
 #include <string.h>
 
 #include "inspect/learn/relation.h"
-#include "inspect/training/slots.h"
 #include "relations.h"
+
+/* clang-format off */
+enum term {
+	/* subjects */
+	CHECKPOINT, RESUME, LOAD,
+	/* the second of a subject */
+	COLLECTED, OPTIMIZER_STATE,
+	/* facts */
+	HOLDS_EACH_PARAMETER, HOLDS_WHAT_IS_LIVE, HOLDS_WHAT_STATE_DICT_GAVE, RESTORES_MODEL,
+	RESTORES_OPTIMIZER, MATCHES_MODEL_BY_NAME, BRINGS_OTHER_CONTENTS,
+};
+
+static const struct wti_term terms[] = {
+	[CHECKPOINT] = {"checkpoint", "checkpoint"},
+	[RESUME] = {"resume", "resume"},
+	[LOAD] = {"load", "load"},
+	[COLLECTED] = {"collected", "collected"},
+	[OPTIMIZER_STATE] = {"optimizer_state", "an optimizer's state"},
+	[HOLDS_EACH_PARAMETER] = {"holds_each_parameter", "holds each parameter"},
+	[HOLDS_WHAT_IS_LIVE] = {"holds_what_is_live", "holds what is live"},
+	[HOLDS_WHAT_STATE_DICT_GAVE] = {"holds_what_state_dict_gave", "holds what state_dict() gave"},
+	[RESTORES_MODEL] = {"restores_model", "restores the model"},
+	[RESTORES_OPTIMIZER] = {"restores_optimizer", "restores the optimizer"},
+	[MATCHES_MODEL_BY_NAME] = {"matches_model_by_name", "matches the model by name"},
+	[BRINGS_OTHER_CONTENTS] = {"brings_other_contents", "brings other contents"},
+	{0},
+};
+/* clang-format on */
 
 enum { COLLECTED_MAX = 1 << 18 }; /* contents of parameters; beyond, it begins anew */
 
@@ -18,9 +45,9 @@ struct flow { /* of a process */
 	bool saved_optimizer;
 };
 
-struct state {
-	struct wti_slots flows;
-	struct wti_slots collected; /* by contents of a parameter: 1, by a state_dict() */
+enum memory {
+	FLOWS,
+	CONTENTS, /* of parameters, that a state_dict() collected */
 };
 
 /* "model.fc1.weight" ends with "fc1.weight" at a dot, or is it. */
@@ -70,25 +97,29 @@ static const struct wti_value_row *find(const struct wti_scene *scene, const str
 /* By name alone: a run that is resumed has the same model under another name. */
 static uint64_t contents_key(const struct wti_parameter *parameter, uint64_t hash)
 {
-	return hash ^ (parameter->name + ((uint64_t)parameter->stream << 32)) * 0x9e3779b97f4a7c15u;
+	return hash ^ parameter->name * 0x9e3779b97f4a7c15u;
+}
+
+static bool is_collected(const struct wti_scene *scene, const struct wti_parameter *parameter,
+			 uint64_t hash)
+{
+	return wti_recall_find_key(scene, CONTENTS, parameter->stream,
+				   contents_key(parameter, hash));
 }
 
 /* What state_dict() gave, of whichever step, is what a checkpoint is made of. Buffers move between
  * steps, and are told later. */
-static void tell_collected(struct wti_scene *scene, struct state *state,
-			   const struct wti_moment *moment, const struct wti_parameter *parameter)
+static void tell_collected(struct wti_scene *scene, const struct wti_moment *moment,
+			   const struct wti_parameter *parameter)
 {
 	const struct wti_value_row *value = find(scene, moment->call, parameter);
 
-	if (!value || parameter->is_buffer ||
-	    !wti_slot_find(&state->collected, contents_key(parameter, 0)))
+	if (!value || parameter->is_buffer || !is_collected(scene, parameter, 0))
 		return;
-	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "checkpoint"),
-		     wti_scene_word(scene, "collected"));
+	wti_occasion_of_term(scene, &wti_relation_saved, moment, CHECKPOINT, COLLECTED);
 	wti_occasion_parameter(scene, parameter);
-	if (wti_slot_find(&state->collected, contents_key(parameter, value->digest.hash)))
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds what state_dict() gave"),
-			0);
+	if (is_collected(scene, parameter, value->digest.hash))
+		wti_say_term(scene, HOLDS_WHAT_STATE_DICT_GAVE);
 	wti_tell(scene);
 }
 
@@ -99,12 +130,12 @@ static void tell_parameter(struct wti_scene *scene, const struct wti_moment *mom
 
 	if (!value && moment->call->is_cut)
 		return; /* it may be among what the trace does not have */
-	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "checkpoint"), 0);
+	wti_occasion_of_term(scene, &wti_relation_saved, moment, CHECKPOINT, WTI_NO_TERM);
 	wti_occasion_parameter(scene, parameter);
 	if (value)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds each parameter"), 0);
+		wti_say_term(scene, HOLDS_EACH_PARAMETER);
 	if (!value || value->digest.hash == parameter->hash)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "holds what is live"), 0);
+		wti_say_term(scene, HOLDS_WHAT_IS_LIVE);
 	if (any)
 		wti_tell(scene);
 }
@@ -163,7 +194,7 @@ static bool is_of_model(struct wti_scene *scene, const struct wti_moment *moment
 	return held.found && (held.equal || !is_of_another(scene, moment, owner));
 }
 
-static void see_save(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
+static void see_save(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_training *training = scene->training;
 	uint32_t owner = 0;
@@ -180,7 +211,7 @@ static void see_save(struct wti_scene *scene, struct state *state, const struct 
 		if (!holds)
 			continue;
 		tell_parameter(scene, moment, parameter, true);
-		tell_collected(scene, state, moment, parameter);
+		tell_collected(scene, moment, parameter);
 	}
 }
 
@@ -198,19 +229,15 @@ static bool has_optimizer_state(const struct wti_scene *scene, const struct wti_
 static void see_step(struct wti_scene *scene, struct flow *flow, const struct wti_moment *moment)
 {
 	if (flow->loaded) {
-		wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "resume"),
-			     0);
+		wti_occasion_of_term(scene, &wti_relation_saved, moment, RESUME, WTI_NO_TERM);
 		if (flow->restored_model)
-			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "restores the model"),
-				0);
+			wti_say_term(scene, RESTORES_MODEL);
 		wti_tell(scene);
 	}
 	if (flow->loaded_optimizer && flow->restored_model) {
-		wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "resume"),
-			     wti_scene_word(scene, "an optimizer's state"));
+		wti_occasion_of_term(scene, &wti_relation_saved, moment, RESUME, OPTIMIZER_STATE);
 		if (flow->restored_optimizer)
-			wti_say(scene, WTI_FORM_TRUE,
-				wti_scene_word(scene, "restores the optimizer"), 0);
+			wti_say_term(scene, RESTORES_OPTIMIZER);
 		wti_tell(scene);
 	}
 	*flow = (struct flow){0};
@@ -232,38 +259,36 @@ static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
 		matches |= value && is_named(scene, value, parameter);
 		differs |= value && value->digest.hash != parameter->hash;
 	}
-	wti_occasion(scene, &wti_relation_saved, moment, wti_scene_word(scene, "load"), 0);
+	wti_occasion_of_term(scene, &wti_relation_saved, moment, LOAD, WTI_NO_TERM);
 	if (matches)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "matches the model by name"),
-			0);
+		wti_say_term(scene, MATCHES_MODEL_BY_NAME);
 	if (differs || !matches)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "brings other contents"), 0);
+		wti_say_term(scene, BRINGS_OTHER_CONTENTS);
 	wti_tell(scene);
 }
 
 /* Remembers what the parameters of a model hold when its state is collected. */
-static void note_collection(struct wti_scene *scene, struct state *state,
-			    const struct wti_moment *moment)
+static void note_collection(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	for (size_t i = 0; i < scene->training->parameters.count; i++) {
 		const struct wti_parameter *parameter = wti_parameter_at(scene->training, i);
 
 		if (parameter->owner != moment->object->name || !is_candidate(moment, parameter))
 			continue;
-		if (state->collected.count >= COLLECTED_MAX)
-			wti_slots_release(&state->collected);
-		wti_slot(&state->collected, contents_key(parameter, 0), 1);
-		wti_slot(&state->collected, contents_key(parameter, parameter->hash), 1);
+		if (scene->keeps[CONTENTS].kept.count >= COLLECTED_MAX)
+			wti_keep_forget(&scene->keeps[CONTENTS]);
+		wti_recall_of_key(scene, CONTENTS, parameter->stream, contents_key(parameter, 0));
+		wti_recall_of_key(scene, CONTENTS, parameter->stream,
+				  contents_key(parameter, parameter->hash));
 	}
 }
 
-static void see_call(struct wti_scene *scene, struct state *state, struct flow *flow,
-		     const struct wti_moment *moment)
+static void see_call(struct wti_scene *scene, struct flow *flow, const struct wti_moment *moment)
 {
 	const char *callee = wti_symbol_text(scene->symbols, moment->call->callee);
 
 	if (moment->call->what == WTI_CALLEE_STATE_DICT && moment->object)
-		note_collection(scene, state, moment);
+		note_collection(scene, moment);
 
 	if (!ends_with(callee, "load_state_dict") || !moment->object)
 		return;
@@ -275,14 +300,13 @@ static void see_call(struct wti_scene *scene, struct state *state, struct flow *
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
-	struct state *state = opaque;
-	struct flow *flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
+	struct flow *flow = wti_recall(scene, FLOWS, moment);
 
 	if (!flow)
 		return;
 	switch (moment->type) {
 	case WTI_MOMENT_SAVE:
-		see_save(scene, state, moment);
+		see_save(scene, moment);
 		break;
 	case WTI_MOMENT_LOAD:
 		flow->loaded = true;
@@ -292,21 +316,13 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		see_step(scene, flow, moment);
 		break;
 	default:
-		see_call(scene, state, flow, moment);
+		see_call(scene, flow, moment);
 	}
-}
-
-static void release(void *opaque)
-{
-	struct state *state = opaque;
-
-	wti_slots_release(&state->flows);
-	wti_slots_release(&state->collected);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
 {
-	bool is_of_state = words->subject[1][0] == 'a';
+	bool is_of_state = words->subject_term[1] == OPTIMIZER_STATE;
 
 	wti_buf_printf(out, "a %s%s%s %s", words->subject[0], is_of_state ? " from " : "",
 		       is_of_state ? words->subject[1] : "", words->a);
@@ -331,9 +347,10 @@ const struct wti_relation wti_relation_saved = {
 		WTI_NEEDS_PARAMETERS | WTI_NEEDS_BUFFERS | WTI_NEEDS_ARGUMENTS | WTI_NEEDS_TENSORS,
 	.moments = WTI_MOMENT_SAVE | WTI_MOMENT_LOAD | WTI_MOMENT_STEP | WTI_MOMENT_CALL,
 	.features = WTI_FEATURES_OF_STATES,
-	.state_bytes = sizeof(struct state),
+	.keeps = {[FLOWS] = {WTI_PER_PROCESS, sizeof(struct flow)}, [CONTENTS] = {WTI_PER_KEY, 1}},
+	.terms = terms,
+	.topic = WTI_TOPIC_CHECKPOINTS,
 	.see = see,
-	.release = release,
 	.describe = describe,
 	.sort = wti_sort_by_fact,
 };

@@ -8,12 +8,40 @@
 #include <string.h>
 
 #include "inspect/learn/relation.h"
-#include "inspect/training/slots.h"
 #include "relations.h"
 
 #define STEPS_KEPT 64u      /* of which the rate itself is compared with other runs */
 #define STEPS_AFTER_LOAD 5u /* within which a schedule shows that it begins anew */
 #define RATE_KEPT 1.5
+
+/* clang-format off */
+enum term {
+	/* subjects */
+	LEARNING_RATE, LEARNING_RATE_AFTER_LOAD, LEARNING_RATE_COURSE, SCHEDULER, SCHEDULE,
+	/* facts */
+	IS_POSITIVE, STAYS, CHANGES, DOES_NOT_RISE, GOES_ON_FROM_WHERE_IT_WAS, IS_STEADY,
+	FOLLOWS_OPTIMIZER_STEP, IS_USED, MOVES_RATE, RATE_OF_STEP,
+};
+
+static const struct wti_term terms[] = {
+	[LEARNING_RATE] = {"learning_rate", "learning rate"},
+	[LEARNING_RATE_AFTER_LOAD] = {"learning_rate_after_load", "learning rate after a load"},
+	[LEARNING_RATE_COURSE] = {"learning_rate_course", "course of the learning rate"},
+	[SCHEDULER] = {"scheduler", "scheduler"},
+	[SCHEDULE] = {"schedule", "schedule"},
+	[IS_POSITIVE] = {"is_positive", "is positive"},
+	[STAYS] = {"stays", "stays"},
+	[CHANGES] = {"changes", "changes"},
+	[DOES_NOT_RISE] = {"does_not_rise", "does not rise"},
+	[GOES_ON_FROM_WHERE_IT_WAS] = {"goes_on_from_where_it_was", "goes on from where it was"},
+	[IS_STEADY] = {"is_steady", "is steady"},
+	[FOLLOWS_OPTIMIZER_STEP] = {"follows_optimizer_step", "follows a step of its optimizer", WTI_TOPIC_SCHEDULER_STEP},
+	[IS_USED] = {"is_used", "is used", WTI_TOPIC_SCHEDULER_STEP},
+	[MOVES_RATE] = {"moves_rate", "moves the rate"},
+	[RATE_OF_STEP] = {"rate_of_step", "the rate of step", .is_numbered = true},
+	{0},
+};
+/* clang-format on */
 
 struct last {
 	double rate;
@@ -34,22 +62,21 @@ struct flow { /* of a process */
 	struct wti_moment moment;
 };
 
-struct state {
-	struct wti_slots optimizers;
-	struct wti_slots schedulers; /* steps of the optimizer when it stepped last */
-	struct wti_slots flows;
+enum memory {
+	OPTIMIZERS,
+	SCHEDULERS, /* steps of the optimizer when it stepped last */
+	FLOWS,
 };
 
 static void say_rate(struct wti_scene *scene, const struct last *last, double rate)
 {
 	if (rate > 0)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is positive"), 0);
+		wti_say_term(scene, IS_POSITIVE);
 	if (!last->is_set)
 		return;
-	wti_say(scene, WTI_FORM_TRUE,
-		wti_scene_word(scene, rate == last->rate ? "stays" : "changes"), 0);
+	wti_say_term(scene, rate == last->rate ? STAYS : CHANGES);
 	if (rate <= last->rate)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "does not rise"), 0);
+		wti_say_term(scene, DOES_NOT_RISE);
 }
 
 /* A schedule that begins anew after a load moves away from where the rate was: by half, within a
@@ -64,11 +91,10 @@ static void tell_resumed(struct wti_scene *scene, const struct wti_moment *momen
 	}
 	if (!flow->since_load || flow->rate_at_load <= 0)
 		return;
-	wti_occasion(scene, &wti_relation_schedule, moment,
-		     wti_scene_word(scene, "learning rate after a load"), 0);
+	wti_occasion_of_term(scene, &wti_relation_schedule, moment, LEARNING_RATE_AFTER_LOAD,
+			     WTI_NO_TERM);
 	if (rate < flow->rate_at_load * RATE_KEPT && flow->rate_at_load < rate * RATE_KEPT)
-		wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "goes on from where it was"),
-			0);
+		wti_say_term(scene, GOES_ON_FROM_WHERE_IT_WAS);
 	wti_tell(scene);
 	flow->since_load = flow->since_load < STEPS_AFTER_LOAD ? flow->since_load + 1 : 0;
 }
@@ -80,11 +106,11 @@ static void tell_continuity(struct wti_scene *scene, const struct wti_moment *mo
 	if (flow->is_set && flow->rate > 0 && rate > 0) {
 		double ratio = rate / flow->rate;
 
-		wti_occasion(scene, &wti_relation_schedule, moment,
-			     wti_scene_word(scene, "course of the learning rate"), 0);
+		wti_occasion_of_term(scene, &wti_relation_schedule, moment, LEARNING_RATE_COURSE,
+				     WTI_NO_TERM);
 		wti_occasion_flag(scene, WTI_FEATURE_OTHER, flow->loaded);
 		if (ratio >= 0.5 && ratio <= 2)
-			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is steady"), 0);
+			wti_say_term(scene, IS_STEADY);
 		wti_tell(scene);
 	}
 	tell_resumed(scene, moment, flow, rate);
@@ -110,13 +136,13 @@ static void tell_step(struct wti_scene *scene, struct last *last, const struct w
 	double rate = moment->object->lr[0];
 	char name[32];
 
-	wti_occasion(scene, &wti_relation_schedule, moment, wti_scene_word(scene, "learning rate"),
-		     0);
+	wti_occasion_of_term(scene, &wti_relation_schedule, moment, LEARNING_RATE, WTI_NO_TERM);
 	wti_occasion_flag(scene, WTI_FEATURE_FIRST, !last->is_set);
 	wti_occasion_flag(scene, WTI_FEATURE_OTHER, last->was_scheduled);
 	say_rate(scene, last, rate);
 	if (last->step_count < STEPS_KEPT && !follows_a_metric(scene, moment->object)) {
-		snprintf(name, sizeof(name), "the rate of step %u", (unsigned)last->step_count);
+		snprintf(name, sizeof(name), "%s.%u", terms[RATE_OF_STEP].word,
+			 (unsigned)last->step_count);
 		wti_measure(scene, wti_scene_word(scene, name), rate);
 	}
 	wti_tell(scene);
@@ -124,15 +150,14 @@ static void tell_step(struct wti_scene *scene, struct last *last, const struct w
 }
 
 /* What a scheduler schedules steps, and steps first. */
-static void tell_scheduler(struct wti_scene *scene, struct state *state,
-			   const struct wti_moment *moment)
+static void tell_scheduler(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer =
 		moment->object && moment->object->of
 			? wti_training_object(scene->training, moment->process->stream,
 					      moment->object->of)
 			: NULL;
-	uint64_t *last = wti_slot_of_object(&state->schedulers, moment->object, sizeof(*last));
+	uint64_t *last = wti_recall(scene, SCHEDULERS, moment);
 	uint64_t steps;
 
 	if (!optimizer || !last)
@@ -141,18 +166,16 @@ static void tell_scheduler(struct wti_scene *scene, struct state *state,
 	steps = optimizer->step_count +
 		(moment->process->stepping &&
 		 wti_object_at(scene->training, moment->process->stepping - 1) == optimizer);
-	wti_occasion(scene, &wti_relation_schedule, moment, wti_scene_word(scene, "scheduler"), 0);
+	wti_occasion_of_term(scene, &wti_relation_schedule, moment, SCHEDULER, WTI_NO_TERM);
 	if (steps > *last)
-		wti_say(scene, WTI_FORM_TRUE,
-			wti_scene_word(scene, "follows a step of its optimizer"), 0);
+		wti_say_term(scene, FOLLOWS_OPTIMIZER_STEP);
 	wti_tell(scene);
 	*last = steps;
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
 {
-	struct state *state = opaque;
-	struct flow *flow = wti_slot(&state->flows, moment->process->stream, sizeof(*flow));
+	struct flow *flow = wti_recall(scene, FLOWS, moment);
 	struct last *last;
 
 	if (!flow)
@@ -163,7 +186,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		break;
 	case WTI_MOMENT_SCHEDULER:
 		flow->scheduler_steps++;
-		tell_scheduler(scene, state, moment);
+		tell_scheduler(scene, moment);
 		for (size_t i = 0; i < scene->training->objects.count; i++) {
 			const struct wti_object *optimizer = wti_object_at(scene->training, i);
 
@@ -172,13 +195,13 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 			    (moment->object && moment->object->of &&
 			     moment->object->of != optimizer->name))
 				continue;
-			last = wti_slot_of_object(&state->optimizers, optimizer, sizeof(*last));
+			last = wti_recall_of_object(scene, OPTIMIZERS, optimizer);
 			if (last)
 				last->was_scheduled = true;
 		}
 		break;
 	default:
-		last = wti_slot_of_object(&state->optimizers, moment->object, sizeof(*last));
+		last = wti_recall(scene, OPTIMIZERS, moment);
 		if (!last || !(moment->object->lr_known & 1))
 			return;
 		tell_continuity(scene, moment, flow, moment->object->lr[0]);
@@ -189,31 +212,20 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 /* A schedule that was made, and what became of it. */
 static void finish(struct wti_scene *scene, void *opaque)
 {
-	struct state *state = opaque;
-
 	for (size_t i = 0; i < scene->training->processes.count; i++) {
-		struct flow *flow = wti_slot(&state->flows, i, sizeof(*flow));
+		struct flow *flow = wti_recall_of_process(scene, FLOWS, i);
 
 		if (!flow || flow->steps < 3 ||
 		    !wti_scene_objects(scene, i, WT_OBJECT_TYPE_SCHEDULER))
 			continue;
-		wti_occasion(scene, &wti_relation_schedule, &flow->moment,
-			     wti_scene_word(scene, "schedule"), 0);
+		wti_occasion_of_term(scene, &wti_relation_schedule, &flow->moment, SCHEDULE,
+				     WTI_NO_TERM);
 		if (flow->scheduler_steps)
-			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "is used"), 0);
+			wti_say_term(scene, IS_USED);
 		if (flow->changes)
-			wti_say(scene, WTI_FORM_TRUE, wti_scene_word(scene, "moves the rate"), 0);
+			wti_say_term(scene, MOVES_RATE);
 		wti_tell(scene);
 	}
-}
-
-static void release(void *opaque)
-{
-	struct state *state = opaque;
-
-	wti_slots_release(&state->optimizers);
-	wti_slots_release(&state->schedulers);
-	wti_slots_release(&state->flows);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)
@@ -222,15 +234,11 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 		wti_describe_fact(out, words);
 	else
 		wti_buf_printf(out, "the %s %s%s", words->subject[0], words->a,
-			       strcmp(words->subject[0], "learning rate")
-				       ? ""
-				       : " at each optimizer step");
+			       words->subject_term[0] == LEARNING_RATE ? " at each optimizer step"
+								       : "");
 }
 
-static const struct wti_consequence consequences[] = {
-	{"stays", "does not rise"},
-	{0},
-};
+static const struct wti_consequence consequences[] = {{STAYS, DOES_NOT_RISE}};
 
 const struct wti_relation wti_relation_schedule = {
 	.name = "schedule",
@@ -251,11 +259,15 @@ const struct wti_relation wti_relation_schedule = {
 	.measures = WTI_NEEDS_OPTIMIZER,
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_SCHEDULER | WTI_MOMENT_LOAD,
 	.features = 1u << WTI_FEATURE_FIRST | 1u << WTI_FEATURE_SCHEDULER | 1u << WTI_FEATURE_OTHER,
-	.state_bytes = sizeof(struct state),
+	.keeps = {[OPTIMIZERS] = {WTI_PER_OBJECT, sizeof(struct last)},
+		  [SCHEDULERS] = {WTI_PER_OBJECT, sizeof(uint64_t)},
+		  [FLOWS] = {WTI_PER_PROCESS, sizeof(struct flow)}},
+	.terms = terms,
+	.topic = WTI_TOPIC_RATES,
 	.see = see,
 	.finish = finish,
-	.release = release,
 	.describe = describe,
 	.consequences = consequences,
+	.consequence_count = sizeof(consequences) / sizeof(consequences[0]),
 	.sort = wti_sort_by_fact,
 };

@@ -34,7 +34,7 @@ static bool compare(struct wti_case *account, struct meeting *meeting,
 		return false;
 	key = wti_mix_three(subject, (uint64_t)moment->scope.step,
 			    wti_repeated_next(count, moment->scope.step));
-	if (meeting->value_count > WTI_VALUES_MAX) {
+	if (meeting->value_count > WTI_REPEATED_MAX) {
 		wti_kept_forget(account, OF_TIME);
 		meeting->value_count = 0;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of rules: which one belongs to a moment. */
-#include "inspect/judge/keep.h"
+/* Memory of rules and relations: which one belongs to a moment. */
+#include "keep.h"
 
 #define KEPT_MAX ((1u << 21) - 1)
 
@@ -21,6 +21,14 @@ void wti_keep_release(struct wti_keep *keep)
 {
 	wti_pairs_release(&keep->keys);
 	wti_steady_release(&keep->kept);
+}
+
+void wti_keep_forget(struct wti_keep *keep)
+{
+	struct wti_keeps keeps = keep->keeps;
+
+	wti_keep_release(keep);
+	wti_keep_init(keep, keeps);
 }
 
 struct wti_kept_memory *wti_keep_at(const struct wti_keep *keep, size_t place)
@@ -77,6 +85,11 @@ static struct wti_kept_memory *keep_of_replica(struct wti_keep *keep,
 	return kept;
 }
 
+struct wti_kept_memory *wti_keep_of_process(struct wti_keep *keep, size_t stream)
+{
+	return keep_of(keep, stream, 0);
+}
+
 struct wti_kept_memory *wti_keep_of_key(struct wti_keep *keep, size_t stream, uint64_t key)
 {
 	return keep_of(keep, stream, key);
@@ -106,7 +119,7 @@ struct wti_kept_memory *wti_keep_of(struct wti_keep *keep, const struct wti_mome
 	case WTI_PER_RUN:
 		return keep->kept.count ? wti_keep_at(keep, 0) : keep_of(keep, 0, 0);
 	case WTI_PER_PROCESS:
-		return keep_of(keep, moment->process->stream, 0);
+		return wti_keep_of_process(keep, moment->process->stream);
 	case WTI_PER_OBJECT:
 		return wti_keep_of_object(keep, moment->object);
 	case WTI_PER_PARAMETER:

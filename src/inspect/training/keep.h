@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a rule keeps between moments: zeroed memory for each object, parameter, line ... of the run,
- * as its row declares (`keeps`). The judge makes it, hands the right one to see(), and releases it;
- * it stays where it is meanwhile, so that a rule may hold two at a time.
+ * What a rule or a relation keeps between moments: zeroed memory for each object, parameter, line
+ * ... of the run, as its row declares (`keeps`). Who shows them moments makes it, hands out the
+ * right one, and releases it; it stays where it is meanwhile, so that a rule may hold two at a
+ * time.
  */
 #ifndef WTI_INSPECT_KEEP_H
 #define WTI_INSPECT_KEEP_H
 
 #include "base/pairs.h"
 #include "base/steady.h"
-#include "inspect/training/training.h"
+#include "training.h"
 
 /* For each of what there is memory of its own. */
 enum wti_per {
@@ -22,7 +23,7 @@ enum wti_per {
 	WTI_PER_PARAMETER, /* of the moment; of an optimizer's moment: each of its parameters */
 	WTI_PER_REPLICA,   /* likewise, but one of all ranks together; none of a single rank */
 	WTI_PER_LINE,      /* and function: two that stand on one line are not to be confused */
-	WTI_PER_KEY,       /* a number of the rule's own in a process: wti_kept_of_key() */
+	WTI_PER_KEY,       /* a number of the rule's own in a process: wti_keep_of_key() */
 };
 
 struct wti_keeps {
@@ -48,11 +49,14 @@ struct wti_keep {
 
 void wti_keep_init(struct wti_keep *keep, struct wti_keeps keeps);
 void wti_keep_release(struct wti_keep *keep);
+/* All of it is gone, as if it had never been made: where it would grow without end. */
+void wti_keep_forget(struct wti_keep *keep);
 /* NULL: the moment is about nothing of that kind, or there is no room. */
 struct wti_kept_memory *wti_keep_of(struct wti_keep *keep, const struct wti_moment *moment);
 struct wti_kept_memory *wti_keep_of_object(struct wti_keep *keep, const struct wti_object *object);
 struct wti_kept_memory *wti_keep_of_parameter(struct wti_keep *keep,
 					      const struct wti_parameter *parameter);
+struct wti_kept_memory *wti_keep_of_process(struct wti_keep *keep, size_t stream);
 /* By a number that means something in a process: a symbol, the hash of a content. */
 struct wti_kept_memory *wti_keep_of_key(struct wti_keep *keep, size_t stream, uint64_t key);
 /* As that one, but none is made: NULL where there is none. */
