@@ -199,7 +199,9 @@ static void tell_tensor(struct wti_tc_row *row, uint64_t call, int32_t position,
 	values[WT_TENSOR_FIELD_COUNT] = shape_of(attributes, shape, sizeof(shape));
 	values[WT_TENSOR_FIELD_SHAPE] = wti_tc_string(row, shape);
 	values[WT_TENSOR_FIELD_FLAGS] =
-		4u | (is_true(attributes, "requires_grad") ? 1u : 0u) | (hash ? 0u : 8u);
+		WT_TENSOR_NO_STATISTICS |
+		(is_true(attributes, "requires_grad") ? WT_TENSOR_REQUIRES_GRAD : 0) |
+		(hash ? 0 : WT_TENSOR_NO_HASH);
 	values[WT_TENSOR_FIELD_HASH] = hash;
 	values[WT_TENSOR_FIELD_CALL] = (uint32_t)call;
 	values[WT_TENSOR_FIELD_POSITION] = (uint64_t)(int64_t)position;
@@ -350,7 +352,8 @@ static void tell_member(struct wti_tc_row *row, const char *object, const char *
 	values[WT_MEMBER_FIELD_ROLE] = role;
 	values[WT_MEMBER_FIELD_DTYPE] = dtype_of(attributes);
 	values[WT_MEMBER_FIELD_SHAPE] = wti_tc_string(row, shape);
-	values[WT_MEMBER_FIELD_FLAGS] = is_true(attributes, "requires_grad");
+	values[WT_MEMBER_FIELD_FLAGS] =
+		is_true(attributes, "requires_grad") ? WT_MEMBER_REQUIRES_GRAD : 0;
 	wti_tc_append(row, WT_KIND_MEMBER, values, WT_MEMBER_FIELD_FLAGS + 1, "");
 }
 
@@ -360,7 +363,7 @@ static void tell_state(struct wti_tc_row *row, const char *name, const struct wt
 	uint64_t values[7] = {wti_tc_string(row, MODEL), wti_tc_string(row, name)};
 
 	values[WT_STATE_FIELD_TYPE] = WT_VALUE_TYPE_HASH;
-	values[WT_STATE_FIELD_FLAGS] = first;
+	values[WT_STATE_FIELD_FLAGS] = first ? WT_STATE_FIRST : 0;
 	if (value->type == WTI_DOC_NULL)
 		values[WT_STATE_FIELD_TYPE] = WT_VALUE_TYPE_NONE;
 	else if (value->type == WTI_DOC_INT)

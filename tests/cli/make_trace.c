@@ -332,6 +332,18 @@ static void make_tensors(void)
 	}
 }
 
+/* Bits that have a name, and one that has none. */
+static void make_flags(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "Net.forward");
+	put(WT_KIND_TASK_END, 1, 0,
+	    (uint64_t[WT_FIELDS_MAX]){1, 1, 0, WT_TASK_END_LAST | WT_TASK_END_DUMPED | 1u << 20});
+	put(WT_KIND_SIGNAL, 1, 100, (uint64_t[WT_FIELDS_MAX]){10, 0, WT_SIGNAL_STOPPED});
+	put(WT_KIND_CALL_BEGIN, 1, 200,
+	    (uint64_t[WT_FIELDS_MAX]){1, 0, 0, WT_CALL_MODE_KNOWN | WT_CALL_GRAD});
+}
+
 /* ---- Training -------------------------------------------------------------------------------- */
 
 enum { GRAD = 4, OUTERMOST = 32 }; /* flags of a call of a model */
@@ -514,6 +526,7 @@ static const struct {
 	{"unmatched", make_unmatched},
 	{"watermarks", make_watermarks},
 	{"tensors", make_tensors},
+	{"flags", make_flags},
 	{"training", make_training},
 	{"own_batches", make_own_batches},
 	{"unknown_batches", make_unknown_batches},

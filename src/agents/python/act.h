@@ -8,17 +8,6 @@
 
 #include "pyagent.h"
 
-/* Bits of call_begin's flags. */
-enum {
-	WTI_CALL_TRAINING_KNOWN = 1,
-	WTI_CALL_TRAINING = 2,
-	WTI_CALL_GRAD = 4,
-	WTI_CALL_AUTOCAST = 8,
-	WTI_CALL_INFERENCE = 16,
-	WTI_CALL_OUTERMOST = 32,
-	WTI_CALL_LEAF = 64,
-};
-
 struct wti_given {
 	PyObject *const *arguments;
 	Py_ssize_t count;

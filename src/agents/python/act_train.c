@@ -249,10 +249,10 @@ static void before_backward(struct wti_hooked_call *call, const struct wti_given
 	wti_gradient_before_backward();
 	if (!wti_tensor_is(loss))
 		return;
-	if (!wti_lacks(WTI_LACKS_LOSSES) && number_in(loss, &value))
+	if (!wti_lacks(WT_THINNED_LOSSES) && number_in(loss, &value))
 		wti_counter(WT_NAME("loss"), value);
 	if (is_leaf(loss))
-		call->flags |= WTI_CALL_LEAF;
+		call->flags |= WT_CALL_LEAF;
 }
 
 /* ---- Rows --------------------------------------------------------------------------------------

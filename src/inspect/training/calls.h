@@ -13,10 +13,10 @@ enum { WTI_VALUE_TENSOR = 100 }; /* beside enum wt_value_type */
 
 /* Bits of a tensor's flags (docs/events.md). */
 enum wti_tensor_flag {
-	WTI_TENSOR_REQUIRES_GRAD = 1,
-	WTI_TENSOR_NOT_CONTIGUOUS = 2,
-	WTI_TENSOR_NO_STATISTICS = 4,
-	WTI_TENSOR_NO_HASH = 8,
+	WTI_TENSOR_REQUIRES_GRAD = WT_TENSOR_REQUIRES_GRAD,
+	WTI_TENSOR_NOT_CONTIGUOUS = WT_TENSOR_STRIDED,
+	WTI_TENSOR_NO_STATISTICS = WT_TENSOR_NO_STATISTICS,
+	WTI_TENSOR_NO_HASH = WT_TENSOR_NO_HASH,
 };
 
 /* What a tensor held: a row of kind tensor. */

@@ -285,8 +285,9 @@ static void take_gradient(struct wti_parameter *parameter, const struct wt_event
 		return;
 	}
 	parameter->grad_hash = wt_event_u64(event, WT_STATE_FIELD_NEW);
-	parameter->grad =
-		wt_event_u64(event, WT_STATE_FIELD_FLAGS) & 2 ? WTI_GRAD_ZERO : WTI_GRAD_NONZERO;
+	parameter->grad = wt_event_u64(event, WT_STATE_FIELD_FLAGS) & WT_STATE_ZEROS
+				  ? WTI_GRAD_ZERO
+				  : WTI_GRAD_NONZERO;
 }
 
 static void take_value(struct wti_parameter *parameter, const struct wt_event *event)
