@@ -259,13 +259,16 @@ static void after_stage(struct wti_hooked_call *call, const struct wti_given *gi
 /* ---- Rows --------------------------------------------------------------------------------------
  */
 
-const struct wti_act wti_act_module = {before_module, tell_inputs, tell_outputs, NULL, 1};
+const struct wti_act wti_act_module = {before_module, tell_inputs, tell_outputs,
+				       NULL,          1,           WT_ACTION_FORWARD};
 const struct wti_act wti_act_module_made = {before_module_made, NULL, NULL, NULL, 1};
 const struct wti_act wti_act_module_restored = {before_module_restored, NULL, NULL, NULL, 1};
 const struct wti_act wti_act_module_method = {before_module_method, NULL, NULL, NULL, 1};
+const struct wti_act wti_act_module_clear = {before_module_method, NULL, NULL, NULL, 1,
+					     WT_ACTION_ZERO_GRAD};
 const struct wti_act wti_act_module_loaded = {before_module_method, wti_act_contents_given, NULL,
 					      after_module_loaded, 1};
 const struct wti_act wti_act_average = {before_module_method, NULL, NULL, after_module_loaded, 1};
 const struct wti_act wti_act_copy = {NULL, NULL, NULL, after_copy, 1};
-const struct wti_act wti_act_save = {before_save, tell_saved, NULL, after_stage, 0};
-const struct wti_act wti_act_load = {before_load, NULL, tell_found, after_stage, 0};
+const struct wti_act wti_act_save = {before_save, tell_saved, NULL, after_stage, 0, WT_ACTION_SAVE};
+const struct wti_act wti_act_load = {before_load, NULL, tell_found, after_stage, 0, WT_ACTION_LOAD};

@@ -88,6 +88,7 @@ static void tell_begin(struct wti_hooked_call *call)
 	record->site = ids[2];
 	record->flags = call->flags;
 	record->object = ids[3];
+	record->action = call->action;
 	wti_commit(here, sizeof(*record));
 }
 

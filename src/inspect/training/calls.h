@@ -7,6 +7,7 @@
 #ifndef WTI_INSPECT_CALLS_H
 #define WTI_INSPECT_CALLS_H
 
+#include "action.h"
 #include "scope.h"
 
 enum { WTI_VALUE_TENSOR = 100 }; /* beside enum wt_value_type */
@@ -62,6 +63,9 @@ struct wti_call {
 	size_t value_capacity;
 	uint32_t value_count;
 	bool is_announced;
+	bool is_recorded; /* its action is what the agent emitted; otherwise the listener derives it
+			   */
+	enum wt_action action;
 	bool is_cut; /* it had more values: what is not among them may be one of those */
 	/* The listener's, for the time of the call. */
 	uint64_t tag;
