@@ -42,13 +42,17 @@ static uint64_t put(struct run *run, uint16_t kind, const uint64_t *values, size
 }
 
 static uint64_t begin(struct run *run, const char *module, const char *callee, const char *object,
-		      uint64_t flags)
+		      uint64_t flags, enum wt_action action)
 {
-	uint64_t values[] = {name(run, callee), name(run, module), 0, flags,
-			     *object ? name(run, object) : 0};
+	uint64_t values[] = {name(run, callee),
+			     name(run, module),
+			     0,
+			     flags,
+			     *object ? name(run, object) : 0,
+			     action};
 
 	run->records++;
-	return put(run, WT_KIND_CALL_BEGIN, values, 5, "");
+	return put(run, WT_KIND_CALL_BEGIN, values, 6, "");
 }
 
 static void end(struct run *run, const char *callee)
@@ -94,7 +98,7 @@ static void layers(struct run *run)
 		uint64_t call;
 
 		snprintf(object, sizeof(object), "Net.layer%d", i);
-		call = begin(run, "torch.nn.modules.layers", callee, object, 7);
+		call = begin(run, "torch.nn.modules.layers", callee, object, 7, WT_ACTION_FORWARD);
 		tensor(run, call, 1);
 		flag(run, call, 2, "training", 1);
 		tensor(run, call, -1);
@@ -149,22 +153,30 @@ static void context(struct run *run, const char *key, uint64_t type, uint64_t va
 	put(run, WT_KIND_CONTEXT, values, 4, text);
 }
 
+static void step_end(struct run *run, const char *optimizer, uint64_t call)
+{
+	uint64_t values[] = {name(run, optimizer), (uint32_t)call};
+
+	put(run, WT_KIND_STEP_END, values, 2, "");
+}
+
 static void one_step(struct run *run, uint64_t step)
 {
-	uint64_t call = begin(run, "__main__", "Net.forward", "Net", 7 | 32);
+	uint64_t call = begin(run, "__main__", "Net.forward", "Net", 7 | 32, WT_ACTION_FORWARD);
 
 	tensor(run, call, 1);
 	layers(run);
 	tensor(run, call, -1);
 	end(run, "Net.forward");
-	begin(run, "torch.optim.adam", "Adam.zero_grad", "Adam", 0);
+	begin(run, "torch.optim.adam", "Adam.zero_grad", "Adam", 0, WT_ACTION_ZERO_GRAD);
 	end(run, "Adam.zero_grad");
-	call = begin(run, "torch", "Tensor.backward", "", 0);
+	call = begin(run, "torch", "Tensor.backward", "", 0, WT_ACTION_BACKWARD);
 	tensor(run, call, 0);
 	end(run, "Tensor.backward");
-	begin(run, "torch.optim.adam", "Adam.step", "Adam", 0);
+	call = begin(run, "torch.optim.adam", "Adam.step", "Adam", 0, WT_ACTION_STEP);
 	end(run, "Adam.step");
 	states(run, step + 1);
+	step_end(run, "Adam", call);
 	context(run, "step", WT_VALUE_TYPE_INT, step + 1, "");
 }
 

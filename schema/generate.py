@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns schema/events.toml into all that must agree with it.
 
-usage: generate.py events.toml kinds.h|records.h|table.c|unpack.c|events.md|kinds.py OUT
+usage: generate.py events.toml kinds.h|records.h|table.c|unpack.c|flag_words.h|events.md|kinds.py|flags.py OUT
 """
 
 from __future__ import annotations
@@ -11,21 +11,24 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-WIDTH = {"u32": 4, "i32": 4, "name": 4, "enum": 4, "str": 4, "u64": 8, "i64": 8, "f64": 8, "hash": 8, "ticks": 8}
-C_TYPE = {"u32": "uint32_t", "i32": "int32_t", "name": "uint32_t", "enum": "uint32_t", "str": "uint32_t",
+WIDTH = {"u32": 4, "i32": 4, "name": 4, "enum": 4, "flags": 4, "str": 4, "u64": 8, "i64": 8, "f64": 8, "hash": 8, "ticks": 8}
+C_TYPE = {"u32": "uint32_t", "i32": "int32_t", "name": "uint32_t", "enum": "uint32_t", "flags": "uint32_t", "str": "uint32_t",
           "u64": "uint64_t", "i64": "int64_t", "f64": "double", "hash": "uint64_t", "ticks": "uint64_t"}
 TRANSFORM = {"plain": "WT_PLAIN", "delta": "WT_DELTA", "xor": "WT_XOR", "rel": "WT_REL", "rel+delta": "WT_REL_DELTA",
              "prev": "WT_REL_PREVIOUS"}
 NOTE = "Made from schema/events.toml by schema/generate.py; do not edit."
 FIELDS_MAX = 32
+BITS_MAX = 32
 
 
 @dataclass
 class Field:
     name: str
     type: str
-    enum: str
+    enum: str  # of type enum
+    flags: str  # of type flags
     unit: str
     doc: str
     transform: str
@@ -50,12 +53,42 @@ class Enum:
     values: list[str]
 
 
+@dataclass
+class Bit:
+    name: str
+    doc: str
+    shown: str
+    unset: str  # printed if the bit is 0 and the one before it 1
+
+
+@dataclass
+class Flags:
+    name: str
+    doc: str
+    bits: list[Bit]
+
+
+@dataclass
+class Schema:
+    kinds: list[Kind]
+    enums: dict[str, Enum]
+    flags: dict[str, Flags]
+
+
 def parse_field(raw: dict[str, str]) -> Field:
-    kind, _, enum = raw["type"].partition(":")
+    kind, _, named = raw["type"].partition(":")
     transform, _, relative_to = raw.get("enc", "plain").partition(":")
     if kind not in WIDTH or transform not in TRANSFORM:
         raise SystemExit(f"generate.py: field '{raw['name']}' has an unknown type or enc")
-    return Field(raw["name"], kind, enum, raw.get("unit", ""), raw.get("doc", ""), transform, relative_to)
+    return Field(raw["name"], kind, named if kind == "enum" else "", named if kind == "flags" else "", raw.get("unit", ""),
+                 raw.get("doc", ""), transform, relative_to)
+
+
+def parse_flags(name: str, raw: dict[str, Any]) -> Flags:
+    bits = [Bit(b["name"], b["doc"], b.get("shown", b["name"]), b.get("unset", "")) for b in raw["bits"]]
+    if len(bits) > BITS_MAX:
+        raise SystemExit(f"generate.py: flags '{name}' have more than {BITS_MAX} bits")
+    return Flags(name, raw["doc"], bits)
 
 
 def check_layout(kind: Kind) -> None:
@@ -70,28 +103,36 @@ def check_layout(kind: Kind) -> None:
         raise SystemExit(f"generate.py: kind '{kind.name}' has more than {FIELDS_MAX} fields")
 
 
-def load(path: Path) -> tuple[list[Kind], dict[str, Enum]]:
+def load(path: Path) -> Schema:
     raw = tomllib.loads(path.read_text())
     enums = {name: Enum(name, e["doc"], e["values"]) for name, e in raw["enum"].items()}
+    flags = {name: parse_flags(name, f) for name, f in raw["flags"].items()}
     kinds = [Kind(name, k["number"], k["doc"], [parse_field(f) for f in k["fields"]]) for name, k in raw["kind"].items()]
     kinds.sort(key=lambda k: k.number)
     if len({k.number for k in kinds}) != len(kinds):
         raise SystemExit("generate.py: a kind number is used twice")
     for kind in kinds:
         check_layout(kind)
-    return kinds, enums
+        for field in kind.fields:
+            if (field.enum and field.enum not in enums) or (field.flags and field.flags not in flags):
+                raise SystemExit(f"generate.py: field '{field.name}' of '{kind.name}' has a type that is not described")
+    return Schema(kinds, enums, flags)
 
 
-def kinds_h(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+def kinds_h(schema: Schema) -> str:
     out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */", "#ifndef WHEELTAP_KINDS_H",
            "#define WHEELTAP_KINDS_H", "", "enum wt_kind_number {"]
-    out += [f"\tWT_KIND_{k.name.upper()} = {k.number}, /* {k.doc} */" for k in kinds]
-    out += [f"\tWT_KIND_END = {kinds[-1].number + 1},", "};"]
-    for enum in enums.values():
+    out += [f"\tWT_KIND_{k.name.upper()} = {k.number}, /* {k.doc} */" for k in schema.kinds]
+    out += [f"\tWT_KIND_END = {schema.kinds[-1].number + 1},", "};"]
+    for enum in schema.enums.values():
         out += ["", f"/* {enum.doc} */", f"enum wt_{enum.name} {{"]
         out += [f"\tWT_{enum.name.upper()}_{v.upper()} = {i}," for i, v in enumerate(enum.values)]
         out += ["};"]
-    for kind in kinds:
+    for flags in schema.flags.values():
+        out += ["", f"/* Bits: {flags.doc}. */", f"enum wt_{flags.name}_flags {{"]
+        out += [f"\tWT_{flags.name.upper()}_{b.name.upper()} = {1 << i}, /* {b.doc} */" for i, b in enumerate(flags.bits)]
+        out += ["};"]
+    for kind in schema.kinds:
         out += ["", f"enum wt_field_of_{kind.name} {{"]
         out += [f"\tWT_{kind.name.upper()}_FIELD_{f.name.upper()} = {i}," for i, f in enumerate(kind.fields)]
         out += ["};"]
@@ -103,11 +144,11 @@ def member(field: Field) -> str:
     return f"{name}_bytes" if field.type == "str" else name
 
 
-def records_h(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+def records_h(schema: Schema) -> str:
     out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */",
            "/* Records as they stand in a ring. The bytes of text fields follow, in order. */",
            "#ifndef WTI_RECORDS_H", "#define WTI_RECORDS_H", "", "#include <stdint.h>", "", '#include "ring.h"']
-    for kind in kinds:
+    for kind in schema.kinds:
         out += ["", f"struct wti_record_{kind.name} {{", "\tstruct wti_record record;"]
         out += [f"\t{C_TYPE[f.type]} {member(f)};" for f in kind.fields]
         out += ["} __attribute__((aligned(8)));"]
@@ -118,32 +159,37 @@ def quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def table_c(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+def in_trace(field: Field) -> str:
+    """The type that a reader of a trace sees."""
+    return "u32" if field.type == "flags" else field.type
+
+
+def table_c(schema: Schema) -> str:
     out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */", "#include <wheeltap/trace.h>", "",
            '#include "table.h"']
-    for enum in enums.values():
+    for enum in schema.enums.values():
         names = ", ".join(quote(v) for v in enum.values)
         out += ["", f"static const char *const names_{enum.name}[] = {{{names}}};"]
-    for kind in kinds:
+    for kind in schema.kinds:
         out += ["", f"static const struct wt_field fields_{kind.name}[] = {{"]
         for f in kind.fields:
             relative = "0"
             if f.relative_to:
                 relative = "WT_FIELD_TIME" if f.relative_to == "time" else str(kind.index(f.relative_to))
-            enum = f"{len(enums[f.enum].values)}, names_{f.enum}" if f.enum else "0, 0"
-            out.append(f"\t{{{quote(f.name)}, {quote(f.unit)}, {quote(f.doc)}, WT_TYPE_{f.type.upper()}, "
+            enum = f"{len(schema.enums[f.enum].values)}, names_{f.enum}" if f.enum else "0, 0"
+            out.append(f"\t{{{quote(f.name)}, {quote(f.unit)}, {quote(f.doc)}, WT_TYPE_{in_trace(f).upper()}, "
                        f"{TRANSFORM[f.transform]}, {relative}, {enum}}},")
         out += ["};"]
     out += ["", "const struct wt_kind wti_kind_table[] = {"]
-    out += [f"\t{{{quote(k.name)}, {quote(k.doc)}, {k.number}, {len(k.fields)}, fields_{k.name}}}," for k in kinds]
-    out += ["};", f"const unsigned wti_kind_table_count = {len(kinds)};", ""]
+    out += [f"\t{{{quote(k.name)}, {quote(k.doc)}, {k.number}, {len(k.fields)}, fields_{k.name}}}," for k in schema.kinds]
+    out += ["};", f"const unsigned wti_kind_table_count = {len(schema.kinds)};", ""]
     return "\n".join(out)
 
 
-def unpack_c(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+def unpack_c(schema: Schema) -> str:
     out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */",
            "/* Spreads a ring record over the columns of its kind. */", '#include "columns.h"', '#include "records.h"', ""]
-    for kind in kinds:
+    for kind in schema.kinds:
         texts = [f for f in kind.fields if f.type == "str"]
         out += [f"static int unpack_{kind.name}(struct wti_columns *columns, uint32_t row,",
                 "\t\t\t  const struct wti_record *record, uint32_t bytes)", "{",
@@ -170,42 +216,87 @@ def unpack_c(kinds: list[Kind], enums: dict[str, Enum]) -> str:
         out += ["\treturn 0;", "}", ""]
     out += ["int wti_unpack(struct wti_columns *columns, uint32_t row, const struct wti_record *record)", "{",
             "\tuint32_t bytes = record->units * 8u;", "", "\tswitch (record->kind) {"]
-    for kind in kinds:
+    for kind in schema.kinds:
         out += [f"\tcase {kind.number}:", f"\t\treturn unpack_{kind.name}(columns, row, record, bytes);"]
     return "\n".join(out + ["\tdefault:", "\t\treturn WT_E_FORMAT;", "\t}", "}", ""])
 
 
-def events_md(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+def flag_words_h(schema: Schema) -> str:
+    out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */", "/* What bits of flags are called where people read them. */",
+           "#ifndef WTI_FLAG_WORDS_H", "#define WTI_FLAG_WORDS_H", "", "#include <stdint.h>", "", "#include <wheeltap/kinds.h>", "",
+           "static const struct wti_flag_word {", "\tuint16_t kind;", "\tuint16_t field;", "\tuint32_t bit;",
+           "\tconst char *word;", "\tconst char *unset; /* if the bit is 0, and the one before it 1 */",
+           "} wti_flag_words[] = {"]
+    for kind in schema.kinds:
+        for f in kind.fields:
+            field = f"WT_KIND_{kind.name.upper()}, WT_{kind.name.upper()}_FIELD_{f.name.upper()}"
+            for i, b in enumerate(schema.flags[f.flags].bits if f.flags else []):
+                out.append(f"\t{{{field}, {1 << i}, {quote(b.shown)}, {quote(b.unset)}}},")
+    return "\n".join(out + ["};", "", "#endif", ""])
+
+
+def type_in_docs(field: Field) -> str:
+    if field.flags:
+        return f"[{field.flags} flags](#{field.flags}-flags)"
+    return f"[{field.enum}](#{field.enum})" if field.enum else field.type
+
+
+def events_md(schema: Schema) -> str:
     out = ["# Events", "", f"<!-- {NOTE} -->", "",
            "Every event has a kind, a time, a track, a sequence number within its track, and the fields below.",
            "The same description stands in each trace, so that any tool can show a kind that it does not know.", ""]
-    for kind in kinds:
+    for kind in schema.kinds:
         out += [f"## {kind.name} ({kind.number})", "", kind.doc[0].upper() + kind.doc[1:] + ".", "",
                 "| field | type | unit | meaning |", "|---|---|---|---|"]
         for f in kind.fields:
-            type_ = f"[{f.enum}](#{f.enum})" if f.enum else f.type
-            out.append(f"| {f.name} | {type_} | {f.unit} | {f.doc} |")
+            out.append(f"| {f.name} | {type_in_docs(f)} | {f.unit} | {f.doc} |")
         out.append("")
     out += ["# Enumerations", ""]
-    for enum in enums.values():
+    for enum in schema.enums.values():
         values = ", ".join(f"{i} {v}" for i, v in enumerate(enum.values))
         out += [f"## {enum.name}", "", f"{enum.doc[0].upper()}{enum.doc[1:]}: {values}.", ""]
+    out += ["# Flags", "", "Fields of these are u32 in a trace. Bits may be appended: a reader leaves those alone that it does not know.", ""]
+    for flags in schema.flags.values():
+        out += [f"## {flags.name} flags", "", f"{flags.doc[0].upper()}{flags.doc[1:]}.", "", "| bit | name | meaning |", "|---|---|---|"]
+        out += [f"| {1 << i} | {b.name} | {b.doc} |" for i, b in enumerate(flags.bits)] + [""]
     return "\n".join(out)
 
 
-def kinds_py(kinds: list[Kind], enums: dict[str, Enum]) -> str:
+def kinds_py(schema: Schema) -> str:
     out = ["# SPDX-License-Identifier: Apache-2.0", f"# {NOTE}", '"""Names of event kinds and enumerations."""', "",
            "KINDS: dict[str, int] = {"]
-    out += [f'    "{k.name}": {k.number},' for k in kinds] + ["}", "", "ENUMS: dict[str, list[str]] = {"]
-    out += [f'    "{e.name}": {e.values!r},'.replace("'", '"') for e in enums.values()]
+    out += [f'    "{k.name}": {k.number},' for k in schema.kinds] + ["}", "", "ENUMS: dict[str, list[str]] = {"]
+    out += [f'    "{e.name}": {e.values!r},'.replace("'", '"') for e in schema.enums.values()]
     return "\n".join(out + ["}", ""])
+
+
+def class_of(flags: Flags) -> str:
+    return "".join(part.capitalize() for part in flags.name.split("_")) + "Flags"
+
+
+def flags_py(schema: Schema) -> str:
+    used: dict[str, list[str]] = {}
+    for kind in schema.kinds:
+        for f in kind.fields:
+            used.setdefault(f.flags, []).append(f"`{f.name}` of `{kind.name}`")
+    classes = sorted(class_of(flags) for flags in schema.flags.values())
+    out = ["# SPDX-License-Identifier: Apache-2.0", f"# {NOTE}",
+           '"""The bits of the fields `flags` and `lacks` by name.', "",
+           '`frame["flags"] & wheeltap.TensorFlags.NO_HASH` and `wheeltap.TensorFlags(row["flags"])` are what they are for.',
+           '"""', "", "from __future__ import annotations", "", "from enum import IntFlag", "", "__all__ = ["]
+    out += [f'    "{name}",' for name in classes] + ["]"]
+    for flags in schema.flags.values():
+        out += ["", "", f"class {class_of(flags)}(IntFlag):",
+                f'    """{flags.doc[0].upper()}{flags.doc[1:]}: {", ".join(used[flags.name])}."""', ""]
+        out += [f"    {b.name.upper()} = {1 << i}  # {b.doc}" for i, b in enumerate(flags.bits)]
+    return "\n".join(out + [""])
 
 
 def main() -> None:
     source, what, target = sys.argv[1:4]
     make = {"kinds.h": kinds_h, "records.h": records_h, "table.c": table_c, "unpack.c": unpack_c,
-            "events.md": events_md, "kinds.py": kinds_py}[what]
-    Path(target).write_text(make(*load(Path(source))))
+            "flag_words.h": flag_words_h, "events.md": events_md, "kinds.py": kinds_py, "flags.py": flags_py}[what]
+    Path(target).write_text(make(load(Path(source))))
 
 
 if __name__ == "__main__":

@@ -174,7 +174,7 @@ class Framework:
         self.hook(module, "__call__", "torch.nn", 0, core.MODULE)
         self.hook(module, "__init__", "torch.nn", quiet, core.MODULE_MADE)
         self.hook(module, "__setstate__", "torch.nn", quiet, core.MODULE_RESTORED)
-        self.hook(module, "zero_grad", "torch.nn", core.ARGUMENTS, core.MODULE_METHOD)
+        self.hook(module, "zero_grad", "torch.nn", core.ARGUMENTS, core.MODULE_CLEAR)
         self.hook(module, "state_dict", "torch.nn", 0, core.MODULE_METHOD)
         self.hook(module, "train", "torch.nn", core.ARGUMENTS, core.MODULE_METHOD)
         self.hook(module, "load_state_dict", "torch.nn", core.ARGUMENTS, core.MODULE_LOADED)

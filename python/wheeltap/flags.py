@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bits of the fields `flags` and `lacks` by name, as `wheeltap view` prints them.
+# Made from schema/events.toml by schema/generate.py; do not edit.
+"""The bits of the fields `flags` and `lacks` by name.
 
 `frame["flags"] & wheeltap.TensorFlags.NO_HASH` and `wheeltap.TensorFlags(row["flags"])` are what they are for.
 """
@@ -8,59 +9,99 @@ from __future__ import annotations
 
 from enum import IntFlag
 
-__all__ = ["CallFlags", "MemberFlags", "StateFlags", "TensorFlags", "ThinnedFlags"]
-
-
-class TensorFlags(IntFlag):
-    """Of `tensor` events."""
-
-    REQUIRES_GRAD = 1
-    STRIDED = 2  # not contiguous
-    NO_STATISTICS = 4  # nan, inf, zeros, min, max, mean and m2 are null
-    NO_HASH = 8  # it was not read: hash is null
-    BLOB = 16  # its bytes were kept: run.array(row)
-    BLOB_LOST = 32
-    LATE = 64
+__all__ = [
+    "CallFlags",
+    "MemberFlags",
+    "OperatorEndFlags",
+    "SignalFlags",
+    "StateFlags",
+    "SyscallFlags",
+    "TaskEndFlags",
+    "TensorFlags",
+    "ThinnedFlags",
+]
 
 
 class StateFlags(IntFlag):
-    """Of `state` events."""
+    """Of a state that has changed: `flags` of `state`."""
 
-    FIRST = 1
-    ZEROS = 2
+    FIRST = 1  # the first value: nothing was known before
+    ZEROS = 2  # of a tensor: all elements are zero
+
+
+class TensorFlags(IntFlag):
+    """Of a tensor, and of what was kept of it: `flags` of `tensor`."""
+
+    REQUIRES_GRAD = 1  # it requires a gradient
+    STRIDED = 2  # it is not contiguous
+    NO_STATISTICS = 4  # nan, inf, zeros, min, max, mean and m2 were not measured
+    NO_HASH = 8  # it was not read: the hash is not known
+    BLOB = 16  # its bytes are kept as blobs/HASH
+    BLOB_LOST = 32  # its bytes were to be kept and were not
+    LATE = 64  # emitted late, when a device had copied it
 
 
 class CallFlags(IntFlag):
-    """Of `call_begin` events, and of run.calls(). TRAIN says something only with MODE_KNOWN."""
+    """In which modes a call runs; all but the last are of modules: `flags` of `call_begin`."""
 
-    MODE_KNOWN = 1
-    TRAIN = 2
-    GRAD = 4
-    AUTOCAST = 8
-    INFERENCE = 16
-    OUTERMOST = 32
-    LEAF = 64
+    MODE_KNOWN = 1  # the module has a mode: the next bit is valid
+    TRAIN = 2  # the module is in training mode
+    GRAD = 4  # gradients are on
+    AUTOCAST = 8  # autocast is on
+    INFERENCE = 16  # inference mode is on
+    OUTERMOST = 32  # no module is called around it
+    LEAF = 64  # of a backward: nothing stands behind the loss
 
 
 class MemberFlags(IntFlag):
-    """Of `member` events."""
+    """Of a tensor that belongs to an object: `flags` of `member`."""
 
-    REQUIRES_GRAD = 1
+    REQUIRES_GRAD = 1  # it requires a gradient
+
+
+class OperatorEndFlags(IntFlag):
+    """How an operator ended: `flags` of `operator_end`."""
+
+    EXCEPTION = 1  # by an exception
 
 
 class ThinnedFlags(IntFlag):
-    """What is not measured from a `thinned` event on: its field `lacks`."""
+    """What is not measured: `lacks` of `thinned`."""
 
-    DIGESTS = 1
-    ARGUMENTS = 2
-    CALLS = 4
-    PARAMETERS = 8
-    GRADIENTS = 16
-    BUFFERS = 32
-    OPTIMIZER = 64
-    MODES = 128
-    RNG = 256
-    LOSSES = 512
-    DATA = 1024
-    STATISTICS = 2048
-    UNNEEDED_CALLS = 4096
+    DIGESTS = 1  # digests of arguments and returns
+    ARGUMENTS = 2  # arguments and returns
+    CALLS = 4  # calls that the level lean does not record
+    PARAMETERS = 8  # parameters
+    GRADIENTS = 16  # gradients
+    BUFFERS = 32  # buffers
+    OPTIMIZER = 64  # settings and tensors of optimizers
+    MODES = 128  # modes
+    RNG = 256  # states of random generators
+    LOSSES = 512  # losses
+    DATA = 1024  # batches and inputs
+    STATISTICS = 2048  # statistics of states
+    UNNEEDED_CALLS = 4096  # calls that no invariant needs
+
+
+class SyscallFlags(IntFlag):
+    """What is special about a system call: `flags` of `syscall`."""
+
+    UNFINISHED = 1  # it did not return: the thread ended in it, or a seccomp filter sent a signal instead
+    JOINED = 2  # it began before the recording: when is not known, nor the memory of its arguments
+    OWN = 4  # made by the recorder's guests, no part of the program
+    UNREAD = 8  # memory could not be read
+    RESTARTS = 16  # it was interrupted and begins again
+    GOES_ON = 32  # with unfinished: not the thread ended, but the recording
+
+
+class TaskEndFlags(IntFlag):
+    """Of a thread that has ended: `flags` of `task_end`."""
+
+    LAST = 1  # the last thread of its process
+    DUMPED = 2  # its memory was dumped
+
+
+class SignalFlags(IntFlag):
+    """Of a signal: `flags` of `signal`."""
+
+    STOPPED = 1  # the thread has stopped for it; emitted besides its delivery

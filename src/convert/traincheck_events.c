@@ -15,6 +15,7 @@
 #define ATTRIBUTES_MAX (16u << 10)
 #define MODEL "model"
 #define OPTIMIZER "optimizer"
+#define STEP "torch.optim.optimizer.Optimizer.step"
 #define REPLICAS "DistributedDataParallel" /* what keeps a model equal on ranks is called so */
 
 /* ---- Writing -------------------------------------------------------------------------------- */
@@ -34,8 +35,7 @@ uint32_t wti_tc_string(struct wti_tc_row *row, const char *text)
 	return (uint32_t)*slot;
 }
 
-/* The sequence number that it got. */
-uint64_t wti_tc_append(struct wti_tc_row *row, uint16_t kind, const uint64_t *values, size_t count,
+static uint64_t append(struct wti_tc_row *row, uint16_t kind, const uint64_t *values, size_t count,
 		       const char *text)
 {
 	struct wt_text texts[1] = {{text, strlen(text)}};
@@ -50,6 +50,28 @@ uint64_t wti_tc_append(struct wti_tc_row *row, uint16_t kind, const uint64_t *va
 	if (r && !row->failed)
 		row->failed = r;
 	return seq;
+}
+
+/* What TrainCheck dumps after a step is its outcome, up to the next thing on the track. */
+static void end_step(struct wti_tc_row *row, uint16_t kind)
+{
+	uint64_t values[WT_STEP_END_FIELD_CALL + 1] = {0};
+
+	if (kind == WT_KIND_STATE || kind == WT_KIND_MEMBER || kind == WT_KIND_OBJECT)
+		return;
+	values[WT_STEP_END_FIELD_OBJECT] = wti_tc_string(row, OPTIMIZER);
+	values[WT_STEP_END_FIELD_CALL] = (uint32_t)row->track->stepped;
+	append(row, WT_KIND_STEP_END, values, WT_STEP_END_FIELD_CALL + 1, "");
+	row->track->stepped = 0;
+}
+
+/* The sequence number that it got. */
+uint64_t wti_tc_append(struct wti_tc_row *row, uint16_t kind, const uint64_t *values, size_t count,
+		       const char *text)
+{
+	if (row->track->stepped)
+		end_step(row, kind);
+	return append(row, kind, values, count, text);
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */
@@ -117,10 +139,32 @@ static bool is_true(const struct wti_doc *table, const char *key)
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
+/* By the name, which is all that TrainCheck has; that of a step and its optimizer by its class. */
+static enum wt_action action_of(const char *module, const char *callee)
+{
+	const char *dot = strrchr(callee, '.');
+	const char *method = dot ? dot + 1 : callee;
+	bool is_scheduler = !strncmp(module, "torch.optim.lr_scheduler", 24);
+	bool is_of_torch = !strcmp(module, "torch") || !strcmp(module, "torch.serialization");
+
+	if (dot && !strcmp(method, "step") && !strncmp(module, "torch.optim", 11))
+		return is_scheduler ? WT_ACTION_SCHEDULER_STEP : WT_ACTION_STEP;
+	if (dot && !strcmp(method, "zero_grad"))
+		return WT_ACTION_ZERO_GRAD;
+	if (dot && !strcmp(method, "forward"))
+		return WT_ACTION_FORWARD;
+	if (!strcmp(callee, "Tensor.backward") ||
+	    (!strcmp(callee, "backward") && !strncmp(module, "torch.autograd", 14)))
+		return WT_ACTION_BACKWARD;
+	if (is_of_torch && !strcmp(callee, "save"))
+		return WT_ACTION_SAVE;
+	return is_of_torch && !strcmp(callee, "load") ? WT_ACTION_LOAD : WT_ACTION_NONE;
+}
+
 static uint64_t begin_call(struct wti_tc_row *row, const char *path, const char *object)
 {
 	char module[TEXT_BYTES], callee[TEXT_BYTES];
-	uint64_t values[5];
+	uint64_t values[WT_CALL_BEGIN_FIELD_ACTION + 1];
 
 	wti_traincheck_split(path, module, callee, sizeof(module));
 	values[WT_CALL_BEGIN_FIELD_CALLEE] = wti_tc_string(row, callee);
@@ -128,10 +172,11 @@ static uint64_t begin_call(struct wti_tc_row *row, const char *path, const char 
 	values[WT_CALL_BEGIN_FIELD_SITE] = 0;
 	values[WT_CALL_BEGIN_FIELD_FLAGS] = 0;
 	values[WT_CALL_BEGIN_FIELD_OBJECT] = wti_tc_string(row, object);
-	return wti_tc_append(row, WT_KIND_CALL_BEGIN, values, 5, "");
+	values[WT_CALL_BEGIN_FIELD_ACTION] = action_of(module, callee);
+	return wti_tc_append(row, WT_KIND_CALL_BEGIN, values, WT_CALL_BEGIN_FIELD_ACTION + 1, "");
 }
 
-static void end_call(struct wti_tc_row *row, const char *path, const char *exception)
+static void end_call(struct wti_tc_row *row, uint64_t call, const char *path, const char *exception)
 {
 	char module[TEXT_BYTES], callee[TEXT_BYTES];
 	uint64_t values[2];
@@ -140,6 +185,8 @@ static void end_call(struct wti_tc_row *row, const char *path, const char *excep
 	values[WT_CALL_END_FIELD_CALLEE] = wti_tc_string(row, callee);
 	values[WT_CALL_END_FIELD_EXCEPTION] = wti_tc_string(row, exception);
 	wti_tc_append(row, WT_KIND_CALL_END, values, 2, "");
+	if (!*exception && action_of(module, callee) == WT_ACTION_STEP)
+		row->track->stepped = call;
 }
 
 /* All that the record says of a tensor or a variable but its contents, as a text; 0: too long. */
@@ -199,7 +246,9 @@ static void tell_tensor(struct wti_tc_row *row, uint64_t call, int32_t position,
 	values[WT_TENSOR_FIELD_COUNT] = shape_of(attributes, shape, sizeof(shape));
 	values[WT_TENSOR_FIELD_SHAPE] = wti_tc_string(row, shape);
 	values[WT_TENSOR_FIELD_FLAGS] =
-		4u | (is_true(attributes, "requires_grad") ? 1u : 0u) | (hash ? 0u : 8u);
+		WT_TENSOR_NO_STATISTICS |
+		(is_true(attributes, "requires_grad") ? WT_TENSOR_REQUIRES_GRAD : 0) |
+		(hash ? 0 : WT_TENSOR_NO_HASH);
 	values[WT_TENSOR_FIELD_HASH] = hash;
 	values[WT_TENSOR_FIELD_CALL] = (uint32_t)call;
 	values[WT_TENSOR_FIELD_POSITION] = (uint64_t)(int64_t)position;
@@ -319,7 +368,7 @@ static void take_end(struct wti_tc_row *row, const char *exception)
 			tell_value(row, *call, -1, "", value);
 	else
 		tell_value(row, *call, -1, "", returned);
-	end_call(row, wti_tc_text_in(row->doc, "function"), exception);
+	end_call(row, *call, wti_tc_text_in(row->doc, "function"), exception);
 	wti_tc_manager(row, wti_tc_text_in(row->doc, "function"), false);
 }
 
@@ -350,7 +399,8 @@ static void tell_member(struct wti_tc_row *row, const char *object, const char *
 	values[WT_MEMBER_FIELD_ROLE] = role;
 	values[WT_MEMBER_FIELD_DTYPE] = dtype_of(attributes);
 	values[WT_MEMBER_FIELD_SHAPE] = wti_tc_string(row, shape);
-	values[WT_MEMBER_FIELD_FLAGS] = is_true(attributes, "requires_grad");
+	values[WT_MEMBER_FIELD_FLAGS] =
+		is_true(attributes, "requires_grad") ? WT_MEMBER_REQUIRES_GRAD : 0;
 	wti_tc_append(row, WT_KIND_MEMBER, values, WT_MEMBER_FIELD_FLAGS + 1, "");
 }
 
@@ -360,7 +410,7 @@ static void tell_state(struct wti_tc_row *row, const char *name, const struct wt
 	uint64_t values[7] = {wti_tc_string(row, MODEL), wti_tc_string(row, name)};
 
 	values[WT_STATE_FIELD_TYPE] = WT_VALUE_TYPE_HASH;
-	values[WT_STATE_FIELD_FLAGS] = first;
+	values[WT_STATE_FIELD_FLAGS] = first ? WT_STATE_FIRST : 0;
 	if (value->type == WTI_DOC_NULL)
 		values[WT_STATE_FIELD_TYPE] = WT_VALUE_TYPE_NONE;
 	else if (value->type == WTI_DOC_INT)
@@ -461,8 +511,7 @@ void wti_tc_take(struct wti_tc_row *row)
 	    step != row->process->step && row->process->has_objects) {
 		if (!row->process->says_lost)
 			tell_lost(row);
-		begin_call(row, "torch.optim.optimizer.Optimizer.step", OPTIMIZER);
-		end_call(row, "torch.optim.optimizer.Optimizer.step", "");
+		end_call(row, begin_call(row, STEP, OPTIMIZER), STEP, "");
 	}
 	if (step >= 0)
 		row->process->step = step;

@@ -17,6 +17,7 @@ struct wti_tc_track {
 	uint64_t last_ns; /* times of a track never go back */
 	int64_t step;     /* INT64_MIN: not told yet */
 	char stage[64];
+	uint64_t stepped;    /* the call_begin of a step whose outcome is coming in; 0: none */
 	struct wti_map meta; /* other meta variables that were told: hash of the value */
 };
 

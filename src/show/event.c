@@ -103,6 +103,8 @@ static bool is_silent(const struct wti_shown *v, const struct wt_event *event, i
 		return true;
 	if (!strcmp(name, "position")) /* within a call */
 		return !wt_event_u64(event, wt_kind_field(event->kind, "call"));
+	if (!strcmp(name, "action"))
+		return !wt_event_u64(event, index);
 	for (size_t i = 0; i < WTI_COUNT(silent); i++) {
 		if (!strcmp(name, silent[i]))
 			return v->type == WTI_SHOWN_UINT && !v->u;

@@ -48,7 +48,6 @@ bool wti_event_is_site(const struct wt_kind *kind, int index)
 /* A tensor that was not read has no hash and no statistics, which zeros would pretend. */
 uint64_t wti_event_unread_flag(const struct wt_kind *kind, int index)
 {
-	enum { NO_STATISTICS = 4, NO_HASH = 8 };
 	const struct wt_kind *ours = wt_kind_builtin(WT_KIND_TENSOR);
 
 	if (kind->number != WT_KIND_TENSOR || index < WT_TENSOR_FIELD_HASH ||
@@ -57,7 +56,7 @@ uint64_t wti_event_unread_flag(const struct wt_kind *kind, int index)
 	    kind->fields[index].type != ours->fields[index].type ||
 	    strcmp(kind->fields[WT_TENSOR_FIELD_FLAGS].name, "flags") != 0)
 		return 0;
-	return index == WT_TENSOR_FIELD_HASH ? NO_HASH : NO_STATISTICS;
+	return index == WT_TENSOR_FIELD_HASH ? WT_TENSOR_NO_HASH : WT_TENSOR_NO_STATISTICS;
 }
 
 static void typed_value(struct wti_shown *ret, uint64_t type, uint64_t bits)

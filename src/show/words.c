@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers of events that people read better as words: bits of flags, the position of what a call
- * returns, values of single precision. Only for lines of text: machines get the numbers.
- * docs/events.md has the bits.
+ * returns, values of single precision. Only for lines of text: machines get the numbers. The words
+ * for bits are generated (schema/events.toml).
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,46 +11,8 @@
 
 #include "base/bytes.h"
 #include "cell.h"
+#include "flag_words.h"
 #include "words.h"
-
-static const struct flag {
-	uint32_t kind;
-	uint32_t bit;
-	const char *word;
-	const char *otherwise; /* if the bit is not set, but that before it is */
-} flags[] = {
-	{WT_KIND_STATE, 1, "first", NULL},
-	{WT_KIND_STATE, 2, "zeros", NULL},
-	{WT_KIND_TENSOR, 1, "requires_grad", NULL},
-	{WT_KIND_TENSOR, 2, "strided", NULL},
-	{WT_KIND_TENSOR, 4, "no_statistics", NULL},
-	{WT_KIND_TENSOR, 8, "no_hash", NULL},
-	{WT_KIND_TENSOR, 16, "blob", NULL},
-	{WT_KIND_TENSOR, 32, "blob_lost", NULL},
-	{WT_KIND_TENSOR, 64, "late", NULL},
-	{WT_KIND_CALL_BEGIN, 1, "", NULL}, /* it is known whether it trains */
-	{WT_KIND_CALL_BEGIN, 2, "train", "eval"},
-	{WT_KIND_CALL_BEGIN, 4, "grad", NULL},
-	{WT_KIND_CALL_BEGIN, 8, "autocast", NULL},
-	{WT_KIND_CALL_BEGIN, 16, "inference", NULL},
-	{WT_KIND_CALL_BEGIN, 32, "outermost", NULL},
-	{WT_KIND_CALL_BEGIN, 64, "leaf", NULL},
-	{WT_KIND_MEMBER, 1, "requires_grad", NULL},
-	{WT_KIND_OPERATOR_END, 1, "exception", NULL},
-	{WT_KIND_THINNED, 1, "digests", NULL},
-	{WT_KIND_THINNED, 2, "arguments", NULL},
-	{WT_KIND_THINNED, 4, "calls", NULL},
-	{WT_KIND_THINNED, 8, "parameters", NULL},
-	{WT_KIND_THINNED, 16, "gradients", NULL},
-	{WT_KIND_THINNED, 32, "buffers", NULL},
-	{WT_KIND_THINNED, 64, "optimizer", NULL},
-	{WT_KIND_THINNED, 128, "modes", NULL},
-	{WT_KIND_THINNED, 256, "rng", NULL},
-	{WT_KIND_THINNED, 512, "losses", NULL},
-	{WT_KIND_THINNED, 1024, "data", NULL},
-	{WT_KIND_THINNED, 2048, "statistics", NULL},
-	{WT_KIND_THINNED, 4096, "unneeded_calls", NULL},
-};
 
 static bool is_ours(const struct wt_kind *kind)
 {
@@ -68,25 +30,30 @@ static void add_word(struct wti_buf *out, size_t start, const char *word)
 	wti_buf_text(out, word);
 }
 
-static void add_flags(struct wti_buf *out, uint32_t kind, uint64_t value)
+/* False: the field has no flags. */
+static bool add_flags(struct wti_buf *out, uint32_t kind, int field, uint64_t value)
 {
 	size_t start = out->bytes;
-	uint64_t rest = value;
+	uint64_t rest = value, known = 0;
 
-	for (size_t i = 0; i < WTI_COUNT(flags); i++) {
-		if (flags[i].kind != kind)
+	for (size_t i = 0; i < WTI_COUNT(wti_flag_words); i++) {
+		const struct wti_flag_word *word = &wti_flag_words[i];
+
+		if (word->kind != kind || word->field != field)
 			continue;
-		if (value & flags[i].bit)
-			add_word(out, start, flags[i].word);
-		else if (value & flags[i].bit >> 1)
-			add_word(out, start, flags[i].otherwise);
-		rest &= ~(uint64_t)flags[i].bit;
+		if (value & word->bit)
+			add_word(out, start, word->word);
+		else if (value & word->bit >> 1)
+			add_word(out, start, word->unset);
+		known |= word->bit;
 	}
-	if (!rest) /* bits that were appended since stay a number */
-		return;
+	rest &= ~known;
+	if (!known || !rest)
+		return known;
 	if (out->bytes > start)
 		wti_buf_byte(out, ',');
-	wti_buf_printf(out, "%llu", (unsigned long long)rest);
+	wti_buf_printf(out, "%llu", (unsigned long long)rest); /* appended since */
+	return true;
 }
 
 bool wti_words(struct wti_buf *out, const struct wt_kind *kind, int index,
@@ -96,10 +63,8 @@ bool wti_words(struct wti_buf *out, const struct wt_kind *kind, int index,
 
 	if (!is_ours(kind))
 		return false;
-	if (value->type == WTI_SHOWN_UINT && (!strcmp(name, "flags") || !strcmp(name, "lacks"))) {
-		add_flags(out, kind->number, value->u);
-		return true;
-	}
+	if (value->type == WTI_SHOWN_UINT)
+		return add_flags(out, kind->number, index, value->u);
 	if (value->type == WTI_SHOWN_INT && value->i == -1 && !strcmp(name, "position")) {
 		wti_buf_text(out, "returned");
 		return true;

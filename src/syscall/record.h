@@ -18,12 +18,16 @@
 
 enum wti_syscall_flags {
 	/* The thread ended in it, or a filter of its own sent a signal instead: no result. */
-	WTI_SYSCALL_UNFINISHED = 1,
-	WTI_SYSCALL_JOINED = 2,    /* began before the recording: start and memory not known */
-	WTI_SYSCALL_OWN = 4,       /* made by a guest of the recorder's: no part of the program */
-	WTI_SYSCALL_UNREAD = 8,    /* some memory that was wanted could not be read */
-	WTI_SYSCALL_RESTARTS = 16, /* the result is one of -ERESTART*: a signal came between */
-	WTI_SYSCALL_GOES_ON = 32,  /* with UNFINISHED: not the thread ended, but the recording */
+	WTI_SYSCALL_UNFINISHED = WT_SYSCALL_UNFINISHED,
+	WTI_SYSCALL_JOINED =
+		WT_SYSCALL_JOINED, /* began before the recording: start and memory not known */
+	WTI_SYSCALL_OWN =
+		WT_SYSCALL_OWN, /* made by a guest of the recorder's: no part of the program */
+	WTI_SYSCALL_UNREAD = WT_SYSCALL_UNREAD, /* some memory that was wanted could not be read */
+	WTI_SYSCALL_RESTARTS =
+		WT_SYSCALL_RESTARTS, /* the result is one of -ERESTART*: a signal came between */
+	WTI_SYSCALL_GOES_ON =
+		WT_SYSCALL_GOES_ON, /* with UNFINISHED: not the thread ended, but the recording */
 };
 
 enum wti_piece_flags {

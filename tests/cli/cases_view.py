@@ -54,6 +54,15 @@ def test_view_context(b: Bench) -> None:
     assert events(b, "--step", "1", "--stage", "nowhere", trace) == []
 
 
+def test_view_words_of_flags(b: Bench) -> None:
+    """A line has the names of bits, and the number of those that have none; JSON has the number."""
+    trace = b.trace("flags")
+    lines = b.run("view", trace).out.splitlines()
+    assert "flags=last,dumped,1048576" in lines[-3], lines
+    assert "flags=stopped" in lines[-2] and "flags=eval,grad" in lines[-1], lines
+    assert [e["fields"]["flags"] for e in events(b, trace)] == [3 | 1 << 20, 1, 5]
+
+
 def test_view_tail(b: Bench) -> None:
     trace = b.trace("quantiles")
     everything = events(b, trace)

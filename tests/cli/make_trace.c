@@ -332,6 +332,18 @@ static void make_tensors(void)
 	}
 }
 
+/* Bits that have a name, and one that has none. */
+static void make_flags(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "Net.forward");
+	put(WT_KIND_TASK_END, 1, 0,
+	    (uint64_t[WT_FIELDS_MAX]){1, 1, 0, WT_TASK_END_LAST | WT_TASK_END_DUMPED | 1u << 20});
+	put(WT_KIND_SIGNAL, 1, 100, (uint64_t[WT_FIELDS_MAX]){10, 0, WT_SIGNAL_STOPPED});
+	put(WT_KIND_CALL_BEGIN, 1, 200,
+	    (uint64_t[WT_FIELDS_MAX]){1, 0, 0, WT_CALL_MODE_KNOWN | WT_CALL_GRAD});
+}
+
 /* ---- Training -------------------------------------------------------------------------------- */
 
 enum { GRAD = 4, OUTERMOST = 32 }; /* flags of a call of a model */
@@ -385,10 +397,16 @@ static void described(double us, uint32_t shape, int64_t position)
 	put(WT_KIND_TENSOR, 1, us, values);
 }
 
+static void act(double us, uint32_t callee, uint32_t module, enum wt_action action)
+{
+	put(WT_KIND_CALL_BEGIN, 1, us,
+	    (uint64_t[WT_FIELDS_MAX]){callee, module, [WT_CALL_BEGIN_FIELD_ACTION] = action});
+}
+
 static void load_batch(double from_us, double to_us, uint32_t shape)
 {
 	described(0, UINT32_MAX, 0);
-	call(from_us, 1, 2, 0);
+	act(from_us, 1, 2, WT_ACTION_BATCH);
 	described(to_us, 0, -1); /* a number that comes with the batch */
 	described(to_us, shape, -1);
 	described(to_us, 15, -1); /* the second tensor does not count */
@@ -399,10 +417,12 @@ static void load_batch(double from_us, double to_us, uint32_t shape)
 static void forward(double from_us, double to_us, uint64_t flags, uint32_t shape)
 {
 	described(0, UINT32_MAX, 0);
-	put(WT_KIND_CALL_BEGIN, 1, from_us, (uint64_t[WT_FIELDS_MAX]){3, 4, 0, flags});
+	put(WT_KIND_CALL_BEGIN, 1, from_us,
+	    (uint64_t[WT_FIELDS_MAX]){3, 4, 0, flags, 0, WT_ACTION_FORWARD});
 	if (shape)
 		described(from_us, shape, 1);
-	put(WT_KIND_CALL_BEGIN, 1, from_us, (uint64_t[WT_FIELDS_MAX]){3, 4, 0, flags & ~OUTERMOST});
+	put(WT_KIND_CALL_BEGIN, 1, from_us,
+	    (uint64_t[WT_FIELDS_MAX]){3, 4, 0, flags & ~OUTERMOST, 0, WT_ACTION_FORWARD});
 	call_over(from_us + (to_us - from_us) / 2, 3);
 	call_over(to_us, 3);
 }
@@ -425,13 +445,13 @@ static void make_training(void)
 		context_int(1, at, 9, i);
 		load_batch(at + 50, at + 150, i < 2 ? 13 : 14);
 		forward(at + 200, at + 500, GRAD | OUTERMOST, 13);
-		call(at + 500, 5, 6, 0);
+		act(at + 500, 5, 6, WT_ACTION_BACKWARD);
 		call_over(at + 700, 5);
 		if (i == 1) {
 			load_batch(at + 700, at + 710, 15);
 			forward(at + 720, at + 730, OUTERMOST, 15);
 		}
-		call(at + 850, 7, 8, 0);
+		act(at + 850, 7, 8, WT_ACTION_STEP);
 		if (i < 2) {
 			call_over(at + 950, 7);
 		} else { /* the step ends within the call */
@@ -452,7 +472,7 @@ static void train_without_loader(uint32_t shape)
 		for (int j = 0; j < 2; j++, at += 200) {
 			forward(at, at + 100, GRAD | OUTERMOST, shape);
 			forward(at + 100, at + 120, GRAD | OUTERMOST, shape); /* a loss */
-			call(at + 120, 5, 6, 0);
+			act(at + 120, 5, 6, WT_ACTION_BACKWARD);
 			call_over(at + 150, 5);
 		}
 	}
@@ -542,6 +562,7 @@ static const struct {
 	{"unmatched", make_unmatched},
 	{"watermarks", make_watermarks},
 	{"tensors", make_tensors},
+	{"flags", make_flags},
 	{"training", make_training},
 	{"closure", make_closure},
 	{"own_batches", make_own_batches},

@@ -157,12 +157,13 @@ static void state(struct stream *s, const char *owner, const char *attribute, ui
 	add(s, 1, WT_KIND_STATE, values, "", 0);
 }
 
-static void call(struct stream *s, const char *callee, const char *of, bool is_batch)
+static uint64_t call(struct stream *s, const char *callee, const char *of, enum wt_action action)
 {
 	uint64_t begin[VALUES] = {[WT_CALL_BEGIN_FIELD_CALLEE] = string(s, callee),
 				  [WT_CALL_BEGIN_FIELD_MODULE] = string(s, "torch"),
 				  [WT_CALL_BEGIN_FIELD_FLAGS] = 7,
-				  [WT_CALL_BEGIN_FIELD_OBJECT] = *of ? string(s, of) : 0};
+				  [WT_CALL_BEGIN_FIELD_OBJECT] = *of ? string(s, of) : 0,
+				  [WT_CALL_BEGIN_FIELD_ACTION] = action};
 	uint64_t end[VALUES] = {[WT_CALL_END_FIELD_CALLEE] = string(s, callee)};
 	uint64_t tensor[VALUES] = {[WT_TENSOR_FIELD_NAME] = string(s, "batch"),
 				   [WT_TENSOR_FIELD_SHAPE] = string(s, "16x8"),
@@ -171,9 +172,10 @@ static void call(struct stream *s, const char *callee, const char *of, bool is_b
 				   [WT_TENSOR_FIELD_POSITION] = (uint64_t)-1};
 
 	tensor[WT_TENSOR_FIELD_CALL] = add(s, 1, WT_KIND_CALL_BEGIN, begin, "", 0);
-	if (is_batch)
+	if (action == WT_ACTION_BATCH)
 		add(s, 1, WT_KIND_TENSOR, tensor, "", 0);
 	add(s, 1, WT_KIND_CALL_END, end, "", 0);
+	return tensor[WT_TENSOR_FIELD_CALL];
 }
 
 static void step(struct stream *s, int number)
@@ -181,22 +183,24 @@ static void step(struct stream *s, int number)
 	char name[32];
 	uint64_t loss[VALUES] = {[WT_COUNTER_FIELD_NAME] = string(s, "loss"),
 				 [WT_COUNTER_FIELD_VALUE] = bits(1.0 / (number + 1))};
+	uint64_t end[VALUES] = {[WT_STEP_END_FIELD_OBJECT] = string(s, "Adam")};
 
 	if (number % STEPS_OF_EPOCH == 0)
 		context(s, "epoch", number / STEPS_OF_EPOCH, "");
 	context(s, "step", number, "");
 	context(s, "stage", 0, "train");
-	call(s, "DataLoader.__next__", "DataLoader", true);
-	call(s, "Net.forward", "Net", false);
-	call(s, "Tensor.backward", "", false);
+	call(s, "DataLoader.__next__", "DataLoader", WT_ACTION_BATCH);
+	call(s, "Net.forward", "Net", WT_ACTION_FORWARD);
+	call(s, "Tensor.backward", "", WT_ACTION_BACKWARD);
 	add(s, 1, WT_KIND_COUNTER, loss, "", 0);
 	state(s, "Adam", "lr", WT_VALUE_TYPE_FLOAT, bits(0.1 / (number + 1)));
-	call(s, "Adam.step", "Adam", false);
+	end[WT_STEP_END_FIELD_CALL] = call(s, "Adam.step", "Adam", WT_ACTION_STEP);
 	for (int i = 0; i < LAYERS; i++) {
 		snprintf(name, sizeof(name), "fc%d.weight", i);
 		state(s, "Net", name, WT_VALUE_TYPE_HASH, now * 31 + seed);
 	}
-	call(s, "StepLR.step", "StepLR", false);
+	add(s, 1, WT_KIND_STEP_END, end, "", 0);
+	call(s, "StepLR.step", "StepLR", WT_ACTION_SCHEDULER_STEP);
 }
 
 static void begin_process(struct stream *s)

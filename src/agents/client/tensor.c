@@ -61,7 +61,7 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 	record->dtype = dtype;
 	record->shape = ids[2];
 	record->device = 0;
-	record->flags = wti_dtype_bytes(dtype) ? 0 : 4 | 8;
+	record->flags = wti_dtype_bytes(dtype) ? 0 : WT_TENSOR_NO_STATISTICS | WT_TENSOR_NO_HASH;
 	record->count = digest.count;
 	record->hash = digest.hash;
 	record->nan = digest.nan;

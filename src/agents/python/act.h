@@ -8,17 +8,6 @@
 
 #include "pyagent.h"
 
-/* Bits of call_begin's flags. */
-enum {
-	WTI_CALL_TRAINING_KNOWN = 1,
-	WTI_CALL_TRAINING = 2,
-	WTI_CALL_GRAD = 4,
-	WTI_CALL_AUTOCAST = 8,
-	WTI_CALL_INFERENCE = 16,
-	WTI_CALL_OUTERMOST = 32,
-	WTI_CALL_LEAF = 64,
-};
-
 struct wti_given {
 	PyObject *const *arguments;
 	Py_ssize_t count;
@@ -33,12 +22,13 @@ struct wti_act {
 	void (*after)(struct wti_hooked_call *call, const struct wti_given *given,
 		      PyObject *result);
 	Py_ssize_t given_min; /* arguments without which nothing is done */
+	uint32_t action;      /* of the call_begin: enum wt_action */
 };
 
 /* Models, and what is done with whole ones: act_model.c */
 extern const struct wti_act wti_act_module, wti_act_module_made, wti_act_module_restored,
-	wti_act_module_method, wti_act_module_loaded, wti_act_average, wti_act_copy, wti_act_save,
-	wti_act_load;
+	wti_act_module_method, wti_act_module_clear, wti_act_module_loaded, wti_act_average,
+	wti_act_copy, wti_act_save, wti_act_load;
 /* What trains them: act_train.c */
 extern const struct wti_act wti_act_made, wti_act_method, wti_act_clear, wti_act_group_added,
 	wti_act_optimizer_loaded, wti_act_step, wti_act_schedule, wti_act_scale, wti_act_backward;

@@ -98,7 +98,8 @@ static bool tell_worker(const struct wti_hooked_call *call, const struct wti_giv
 	return true;
 }
 
-const struct wti_act wti_act_epoch = {before_epoch, NULL, NULL, after_epoch, 1};
-const struct wti_act wti_act_batch = {before_batch, NULL, tell_batch, after_batch, 1};
+const struct wti_act wti_act_epoch = {before_epoch, NULL, NULL, after_epoch, 1, WT_ACTION_ROUND};
+const struct wti_act wti_act_batch = {before_batch, NULL, tell_batch,
+				      after_batch,  1,    WT_ACTION_BATCH};
 const struct wti_act wti_act_fetch = {before_fetch, NULL, tell_fetched, NULL, 1};
 const struct wti_act wti_act_worker = {NULL, tell_worker, NULL, NULL, 1};

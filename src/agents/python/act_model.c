@@ -8,8 +8,8 @@
 /* In the order of set_modes(): some versions of torch have autocast twice. */
 uint32_t wti_act_modes_asked(void)
 {
-	static const uint32_t bits[WTI_MODES] = {WTI_CALL_GRAD, WTI_CALL_AUTOCAST,
-						 WTI_CALL_INFERENCE, WTI_CALL_AUTOCAST};
+	static const uint32_t bits[WTI_MODES] = {WT_CALL_GRAD, WT_CALL_AUTOCAST, WT_CALL_INFERENCE,
+						 WT_CALL_AUTOCAST};
 	uint32_t modes = 0;
 
 	for (int i = 0; i < WTI_MODES && wti_python.modes[i]; i++) {
@@ -39,7 +39,7 @@ static uint32_t training_of(PyObject *module)
 
 	if (value != Py_True && value != Py_False)
 		return 0;
-	return WTI_CALL_TRAINING_KNOWN | (value == Py_True ? WTI_CALL_TRAINING : 0);
+	return WT_CALL_MODE_KNOWN | (value == Py_True ? WT_CALL_TRAIN : 0);
 }
 
 /* In a program without an optimizer: what the step that is over has left, as its own. */
@@ -54,9 +54,9 @@ void wti_act_step_over(void)
 
 static void model_called(struct wti_hooked_call *call, struct wti_live *live, PyObject *module)
 {
-	bool training = call->flags & WTI_CALL_TRAINING, was;
+	bool training = call->flags & WT_CALL_TRAIN, was;
 
-	if (!live->owner || !(call->flags & WTI_CALL_TRAINING_KNOWN))
+	if (!live->owner || !(call->flags & WT_CALL_MODE_KNOWN))
 		return;
 	if (live->count == 0) {
 		wti_callback("model_begins", module);
@@ -85,7 +85,7 @@ static void before_module(struct wti_hooked_call *call, const struct wti_given *
 	if (call->is_outer || !wti_python_thread.modes_known)
 		ask_modes();
 	call->flags = training_of(given->arguments[0]) | wti_python_thread.modes |
-		      (call->is_outer ? WTI_CALL_OUTERMOST : 0);
+		      (call->is_outer ? WT_CALL_OUTERMOST : 0);
 	if (!live)
 		return;
 	call->object = live->full;
@@ -259,13 +259,16 @@ static void after_stage(struct wti_hooked_call *call, const struct wti_given *gi
 /* ---- Rows --------------------------------------------------------------------------------------
  */
 
-const struct wti_act wti_act_module = {before_module, tell_inputs, tell_outputs, NULL, 1};
+const struct wti_act wti_act_module = {before_module, tell_inputs, tell_outputs,
+				       NULL,          1,           WT_ACTION_FORWARD};
 const struct wti_act wti_act_module_made = {before_module_made, NULL, NULL, NULL, 1};
 const struct wti_act wti_act_module_restored = {before_module_restored, NULL, NULL, NULL, 1};
 const struct wti_act wti_act_module_method = {before_module_method, NULL, NULL, NULL, 1};
+const struct wti_act wti_act_module_clear = {before_module_method, NULL, NULL, NULL, 1,
+					     WT_ACTION_ZERO_GRAD};
 const struct wti_act wti_act_module_loaded = {before_module_method, wti_act_contents_given, NULL,
 					      after_module_loaded, 1};
 const struct wti_act wti_act_average = {before_module_method, NULL, NULL, after_module_loaded, 1};
 const struct wti_act wti_act_copy = {NULL, NULL, NULL, after_copy, 1};
-const struct wti_act wti_act_save = {before_save, tell_saved, NULL, after_stage, 0};
-const struct wti_act wti_act_load = {before_load, NULL, tell_found, after_stage, 0};
+const struct wti_act wti_act_save = {before_save, tell_saved, NULL, after_stage, 0, WT_ACTION_SAVE};
+const struct wti_act wti_act_load = {before_load, NULL, tell_found, after_stage, 0, WT_ACTION_LOAD};

@@ -58,6 +58,7 @@ static void pass_on(struct wti_hooked_call *call)
 {
 	call->is_outer = false;
 	call->is_passed_on = true;
+	call->action = WT_ACTION_NONE;
 	wti_python_thread.depths[WTI_ACTION_STEP]--;
 }
 
@@ -65,8 +66,10 @@ static void before_step(struct wti_hooked_call *call, const struct wti_given *gi
 {
 	struct wti_live *live = optimizer_of(given->arguments[0]);
 
-	if (!live)
+	if (!live) {
+		call->action = WT_ACTION_NONE;
 		return;
+	}
 	if (call->is_outer && !wti_state_has_groups(live)) {
 		pass_on(call);
 		return;
@@ -79,6 +82,24 @@ static void before_step(struct wti_hooked_call *call, const struct wti_given *gi
 		wti_state_frozen();
 }
 
+/* What the step changed is in the states before this; rules read them as one. */
+static void tell_step_end(const struct wti_hooked_call *call)
+{
+	const struct wti_here here = wti_here();
+	struct wti_record_step_end *record;
+	uint32_t id;
+
+	if (!here.ring || !call->is_told || call->action != WT_ACTION_STEP)
+		return;
+	id = wti_name(here, call->object);
+	record = wti_open(here, WT_KIND_STEP_END, sizeof(*record));
+	if (!record)
+		return;
+	record->object = id;
+	record->call = call->seq;
+	wti_commit(here, sizeof(*record));
+}
+
 static void after_step(struct wti_hooked_call *call, const struct wti_given *given,
 		       PyObject *result)
 {
@@ -87,11 +108,15 @@ static void after_step(struct wti_hooked_call *call, const struct wti_given *giv
 
 	if (call->is_passed_on)
 		wti_python_thread.depths[WTI_ACTION_STEP]++;
+	if (live) {
+		wti_state_after_step(live, false);
+		if (wti_context_begins_step(live))
+			wti_state_models();
+	}
+	if (result)
+		tell_step_end(call);
 	if (!live)
 		return;
-	wti_state_after_step(live, false);
-	if (wti_context_begins_step(live))
-		wti_state_models();
 	is_new = wti_context_stepped(live);
 	wti_random_read();
 	if (is_new && !wti_python.is_step_said)
@@ -249,10 +274,10 @@ static void before_backward(struct wti_hooked_call *call, const struct wti_given
 	wti_gradient_before_backward();
 	if (!wti_tensor_is(loss))
 		return;
-	if (!wti_lacks(WTI_LACKS_LOSSES) && number_in(loss, &value))
+	if (!wti_lacks(WT_THINNED_LOSSES) && number_in(loss, &value))
 		wti_counter(WT_NAME("loss"), value);
 	if (is_leaf(loss))
-		call->flags |= WTI_CALL_LEAF;
+		call->flags |= WT_CALL_LEAF;
 }
 
 /* ---- Rows --------------------------------------------------------------------------------------
@@ -260,11 +285,12 @@ static void before_backward(struct wti_hooked_call *call, const struct wti_given
 
 const struct wti_act wti_act_made = {NULL, NULL, NULL, after_made, 1};
 const struct wti_act wti_act_method = {before_method, NULL, NULL, NULL, 1};
-const struct wti_act wti_act_clear = {before_clear, NULL, NULL, NULL, 1};
+const struct wti_act wti_act_clear = {before_clear, NULL, NULL, NULL, 1, WT_ACTION_ZERO_GRAD};
 const struct wti_act wti_act_group_added = {before_method, NULL, NULL, after_group_added, 1};
 const struct wti_act wti_act_optimizer_loaded = {before_method, wti_act_contents_given, NULL,
 						 after_optimizer_loaded, 1};
-const struct wti_act wti_act_step = {before_step, NULL, NULL, after_step, 1};
-const struct wti_act wti_act_schedule = {before_method, NULL, NULL, after_schedule, 1};
-const struct wti_act wti_act_scale = {before_method, NULL, NULL, after_scale, 1};
-const struct wti_act wti_act_backward = {before_backward, NULL, NULL, NULL, 1};
+const struct wti_act wti_act_step = {before_step, NULL, NULL, after_step, 1, WT_ACTION_STEP};
+const struct wti_act wti_act_schedule = {before_method,  NULL, NULL,
+					 after_schedule, 1,    WT_ACTION_SCHEDULER_STEP};
+const struct wti_act wti_act_scale = {before_method, NULL, NULL, after_scale, 1, WT_ACTION_SCALER};
+const struct wti_act wti_act_backward = {before_backward, NULL, NULL, NULL, 1, WT_ACTION_BACKWARD};

@@ -86,6 +86,7 @@ static const struct wti_act *const actions[WTI_ACTION_END] = {
 	[WTI_ACTION_MODULE_MADE] = &wti_act_module_made,
 	[WTI_ACTION_MODULE_RESTORED] = &wti_act_module_restored,
 	[WTI_ACTION_MODULE_METHOD] = &wti_act_module_method,
+	[WTI_ACTION_MODULE_CLEAR] = &wti_act_module_clear,
 	[WTI_ACTION_MODULE_LOADED] = &wti_act_module_loaded,
 	[WTI_ACTION_COPY] = &wti_act_copy,
 	[WTI_ACTION_MADE] = &wti_act_made,
@@ -122,6 +123,7 @@ void wti_action_before(struct wti_hooked_call *call, PyObject *const *arguments,
 	const struct wti_act *action = actions[call->hook->action];
 	const struct wti_given given = {arguments, count, NULL};
 
+	call->action = action->action;
 	call->is_outer = wti_python_thread.depths[call->hook->action]++ == 0;
 	if (call->is_outer && call->hook->action != WTI_ACTION_MODULE &&
 	    !(call->hook->flags & WTI_HOOK_QUIET))

@@ -43,7 +43,7 @@ static bool acts(const struct wti_hooked_call *call)
 
 static uint64_t bytes_max(void)
 {
-	return wti_python.tensors == WTI_TENSORS_OFF || wti_lacks(WTI_LACKS_DIGESTS)
+	return wti_python.tensors == WTI_TENSORS_OFF || wti_lacks(WT_THINNED_DIGESTS)
 		       ? 0
 		       : wti_python.digest_bytes_max;
 }
@@ -88,6 +88,7 @@ static void tell_begin(struct wti_hooked_call *call)
 	record->site = ids[2];
 	record->flags = call->flags;
 	record->object = ids[3];
+	record->action = call->action;
 	wti_commit(here, sizeof(*record));
 }
 
@@ -168,11 +169,11 @@ static void tell_given(const struct wti_hooked_call *call, PyObject *const *argu
 		       Py_ssize_t count, PyObject *names)
 {
 	bool is_short_told = call->hook->flags & (WTI_HOOK_ARGUMENTS | WTI_HOOK_SIZES) &&
-			     !wti_is_thinned(WTI_LACKS_ARGUMENTS);
+			     !wti_is_thinned(WT_THINNED_ARGUMENTS);
 
 	if (acts(call) && wti_action_arguments(call, arguments, count, names))
 		return;
-	if (wti_lacks(WTI_LACKS_ARGUMENTS) && !is_short_told)
+	if (wti_lacks(WT_THINNED_ARGUMENTS) && !is_short_told)
 		return;
 	if (wti_python.detail != WTI_DETAIL_LEAN || is_short_told)
 		tell_arguments(call, arguments, count, names);
@@ -230,9 +231,9 @@ static void tell_end(const struct wti_hooked_call *call, PyObject *exception)
 
 static bool tells_result(const struct wti_hook *hook, PyObject *result)
 {
-	return (wti_python.detail != WTI_DETAIL_LEAN && !wti_lacks(WTI_LACKS_ARGUMENTS)) ||
+	return (wti_python.detail != WTI_DETAIL_LEAN && !wti_lacks(WT_THINNED_ARGUMENTS)) ||
 	       (hook->flags & WTI_HOOK_ARGUMENTS && wti_tensor_is(result) &&
-		!wti_is_thinned(WTI_LACKS_ARGUMENTS));
+		!wti_is_thinned(WT_THINNED_ARGUMENTS));
 }
 
 /*

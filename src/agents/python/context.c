@@ -242,7 +242,7 @@ static bool is_evaluated_apart(void)
 
 static bool is_training(const struct wti_live *model, uint32_t modes)
 {
-	return (modes & WTI_CALL_TRAINING || model->trains_in_eval) && modes & WTI_CALL_GRAD;
+	return (modes & WT_CALL_TRAIN || model->trains_in_eval) && modes & WT_CALL_GRAD;
 }
 
 bool wti_context_is_backward_unused(void)

@@ -288,7 +288,7 @@ void wti_data_tell(const struct wti_data_place *place, PyObject *object)
 {
 	struct walk walk;
 
-	if (wti_lacks(WTI_LACKS_DATA))
+	if (wti_lacks(WT_THINNED_DATA))
 		return;
 	walk.place = place;
 	walk.tensor_count = walk.waiting_count = 0;

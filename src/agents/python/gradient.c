@@ -242,7 +242,7 @@ void wti_gradient_before_backward(void)
 {
 	struct wti_live *optimizer = NULL;
 
-	if (wti_lacks(WTI_LACKS_GRADIENTS) || !wti_state_turn_of_all())
+	if (wti_lacks(WT_THINNED_GRADIENTS) || !wti_state_turn_of_all())
 		return;
 	while ((optimizer = wti_live_next(optimizer, WTI_LIVE_OPTIMIZER)))
 		count_all(optimizer, WT_MOMENT_BACKWARD);
@@ -250,7 +250,7 @@ void wti_gradient_before_backward(void)
 
 void wti_gradient_before_clear(struct wti_live *optimizer)
 {
-	if (!wti_lacks(WTI_LACKS_GRADIENTS))
+	if (!wti_lacks(WT_THINNED_GRADIENTS))
 		count_all(optimizer, WT_MOMENT_CLEAR);
 }
 
@@ -261,7 +261,7 @@ static void tell_none(struct wti_live *live)
 {
 	const struct wti_live_change change = {
 		.type = WT_VALUE_TYPE_NONE,
-		.flags = live->grad == WTI_GRAD_UNKNOWN ? WTI_STATE_FIRST : 0,
+		.flags = live->grad == WTI_GRAD_UNKNOWN ? WT_STATE_FIRST : 0,
 		.old_value = live->last_grad};
 
 	if (live->grad != WTI_GRAD_NONE)
@@ -273,8 +273,8 @@ static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
 {
 	const struct wti_live_change change = {
 		.type = WT_VALUE_TYPE_HASH,
-		.flags = (live->grad == WTI_GRAD_UNKNOWN ? WTI_STATE_FIRST : 0) |
-			 (reading->is_zero ? WTI_STATE_ZERO : 0),
+		.flags = (live->grad == WTI_GRAD_UNKNOWN ? WT_STATE_FIRST : 0) |
+			 (reading->is_zero ? WT_STATE_ZEROS : 0),
 		.old_value = live->grad == WTI_GRAD_HASH ? live->last_grad : 0,
 		.new_value = reading->hash,
 	};
@@ -315,7 +315,7 @@ void wti_gradient_before_step(struct wti_live *optimizer)
 {
 	struct count count = {.moment = WT_MOMENT_STEP};
 
-	if (wti_lacks(WTI_LACKS_GRADIENTS))
+	if (wti_lacks(WT_THINNED_GRADIENTS))
 		return;
 	wti_state_parameters(optimizer, read_gradient, &count);
 	tell_count(optimizer, &count);

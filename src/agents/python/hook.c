@@ -444,6 +444,7 @@ static bool is_named_after_class(uint32_t action)
 {
 	switch (action) {
 	case WTI_ACTION_MODULE_METHOD:
+	case WTI_ACTION_MODULE_CLEAR:
 	case WTI_ACTION_MODULE_LOADED:
 	case WTI_ACTION_METHOD:
 	case WTI_ACTION_CLEAR:

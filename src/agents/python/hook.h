@@ -10,13 +10,14 @@
 
 #include "common/agent.h"
 
-/* What a call means, beyond being a call. */
+/* What a call means to the agent: finer than enum wt_action, which the trace has. */
 enum wti_action {
 	WTI_ACTION_NONE,
 	WTI_ACTION_MODULE,          /* a module is called */
 	WTI_ACTION_MODULE_MADE,     /* Module.__init__ */
 	WTI_ACTION_MODULE_RESTORED, /* Module.__setstate__: unpickled or copied */
-	WTI_ACTION_MODULE_METHOD,   /* of a module: zero_grad, state_dict */
+	WTI_ACTION_MODULE_METHOD,   /* of a module: state_dict, train */
+	WTI_ACTION_MODULE_CLEAR,    /* Module.zero_grad */
 	WTI_ACTION_MODULE_LOADED,   /* Module.load_state_dict */
 	WTI_ACTION_COPY,            /* copy.deepcopy */
 	WTI_ACTION_MADE,            /* an optimizer, a scheduler, a scaler or a loader is made */
@@ -81,6 +82,7 @@ struct wti_hooked_call {
 	struct wt_name *module;
 	struct wt_name *object; /* whose method it is, or NULL */
 	uint32_t flags;         /* of its call_begin */
+	uint32_t action;        /* of its call_begin: enum wt_action */
 	uint32_t seq;           /* of its call_begin */
 	uint64_t nodes;         /* how many nodes this thread had made when it began */
 	bool is_told;           /* it has a call_begin */

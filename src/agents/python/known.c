@@ -88,7 +88,7 @@ static void set(struct wt_name *owner, struct wt_name *attribute, struct wti_liv
 	if (known && known->is_set && known->type == change.type && known->value == value)
 		return;
 	if (!known || !known->is_set)
-		change.flags |= WTI_STATE_FIRST;
+		change.flags |= WT_STATE_FIRST;
 	else if (known->type == change.type && !change.text)
 		change.old_value = known->value;
 	if (known) {

@@ -128,7 +128,7 @@ static bool is_wanted(const struct wti_tensor *tensor, const struct wti_tensor_n
 	       wti_dtype_bytes(tensor->dtype) == tensor->item_bytes &&
 	       (!names->call ||
 		(tensor->count <= wti_python.digest_bytes_max / tensor->item_bytes &&
-		 !wti_lacks(WTI_LACKS_DIGESTS)));
+		 !wti_lacks(WT_THINNED_DIGESTS)));
 }
 
 void wti_late_begin(const struct wti_tensor *tensor, const struct wti_tensor_names *names)

@@ -84,14 +84,9 @@ extern PyMethodDef wti_object_methods[];
 
 /* ---- known.c -------------------------------------------------------------------------------- */
 
-enum {
-	WTI_STATE_FIRST = 1,
-	WTI_STATE_ZERO = 2,
-};
-
 struct wti_live_change {
 	uint32_t type;  /* enum wt_value_type */
-	uint32_t flags; /* WTI_STATE_ */
+	uint32_t flags; /* enum wt_state_flags */
 	uint64_t old_value;
 	uint64_t new_value;
 	const char *text; /* or NULL */

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-enum { FLAG_REQUIRES_GRAD = 1 };
-
 PyObject *wti_own_attribute(PyObject *object, PyObject *name)
 {
 	PyObject **dict = _PyObject_GetDictPtr(object);
@@ -154,7 +152,7 @@ static void tell_member(const struct member *member, const struct wti_live *live
 	record->dtype = tensor->dtype;
 	record->shape = ids[4];
 	record->placement = ids[5];
-	record->flags = tensor->requires_grad ? FLAG_REQUIRES_GRAD : 0;
+	record->flags = tensor->requires_grad ? WT_MEMBER_REQUIRES_GRAD : 0;
 	wti_commit(here, sizeof(*record));
 }
 

@@ -16,7 +16,6 @@
 #include "threads.h"
 
 enum {
-	FLAG_THROWN = 1,
 	NAME_BYTES_MAX = 256,
 	SHAPE_BYTES = 256,
 };
@@ -97,7 +96,7 @@ static void operator_ends(const struct wti_shim_told *told, bool is_thrown)
 	if (!record)
 		return;
 	record->operator= id;
-	record->flags = is_thrown ? FLAG_THROWN : 0;
+	record->flags = is_thrown ? WT_OPERATOR_END_EXCEPTION : 0;
 	wti_commit(here, sizeof(*record));
 }
 

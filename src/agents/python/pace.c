@@ -35,9 +35,9 @@ static const double own_max = 0.99;
 
 static const uint32_t rungs[] = {
 	0,
-	WTI_LACKS_DIGESTS | WTI_LACKS_STATES,
-	WTI_LACKS_DIGESTS | WTI_LACKS_STATES | WTI_LACKS_ARGUMENTS,
-	WTI_LACKS_DIGESTS | WTI_LACKS_STATES | WTI_LACKS_ARGUMENTS | WTI_LACKS_CALLS,
+	WT_THINNED_DIGESTS | WTI_LACKS_STATES,
+	WT_THINNED_DIGESTS | WTI_LACKS_STATES | WT_THINNED_ARGUMENTS,
+	WT_THINNED_DIGESTS | WTI_LACKS_STATES | WT_THINNED_ARGUMENTS | WT_THINNED_CALLS,
 };
 
 enum { RUNG_LAST = sizeof(rungs) / sizeof(rungs[0]) - 1 };
@@ -73,7 +73,7 @@ static uint32_t thin_lacks(const struct wti_pace *pace)
 		return rungs[pace->rung];
 	/* The lean level instead of another; in the lean level itself states are left out. */
 	return pace->detail == WTI_DETAIL_LEAN ? WTI_LACKS_STATES
-					       : WTI_LACKS_CALLS | WTI_LACKS_ARGUMENTS;
+					       : WT_THINNED_CALLS | WT_THINNED_ARGUMENTS;
 }
 
 static bool next_is_full(const struct wti_pace *pace)
@@ -89,7 +89,7 @@ static void apply(struct wti_pace *pace, bool is_full)
 
 	pace->is_full = is_full;
 	pace->since_full = is_full ? 0 : pace->since_full + 1;
-	wti_python.detail = lacks & WTI_LACKS_CALLS ? WTI_DETAIL_LEAN : pace->detail;
+	wti_python.detail = lacks & WT_THINNED_CALLS ? WTI_DETAIL_LEAN : pace->detail;
 	if (pace->lacks == lacks)
 		return;
 	pace->lacks = lacks;

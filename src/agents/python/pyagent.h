@@ -71,24 +71,10 @@ enum wti_tensors {
 
 enum { WTI_MODES = 4 };
 
-/* What is not measured, for a while or at all. The bits of `lacks` in the kind `thinned`. */
+/* All that is read from memory at a step; losses and modes cost next to nothing. */
 enum {
-	WTI_LACKS_DIGESTS = 1, /* of arguments and returns */
-	WTI_LACKS_ARGUMENTS = 2,
-	WTI_LACKS_CALLS = 4, /* that the lean level does not tell */
-	WTI_LACKS_PARAMETERS = 8,
-	WTI_LACKS_GRADIENTS = 16,
-	WTI_LACKS_BUFFERS = 32,
-	WTI_LACKS_OPTIMIZER = 64,
-	WTI_LACKS_MODES = 128,
-	WTI_LACKS_RNG = 256,
-	WTI_LACKS_LOSSES = 512,
-	WTI_LACKS_DATA = 1024,
-	WTI_LACKS_STATISTICS = 2048,
-	WTI_LACKS_UNNEEDED = 4096, /* calls that no invariant needs */
-	/* All that is read from memory at a step; losses and modes cost next to nothing. */
-	WTI_LACKS_STATES = WTI_LACKS_PARAMETERS | WTI_LACKS_GRADIENTS | WTI_LACKS_BUFFERS |
-			   WTI_LACKS_OPTIMIZER | WTI_LACKS_RNG | WTI_LACKS_DATA,
+	WTI_LACKS_STATES = WT_THINNED_PARAMETERS | WT_THINNED_GRADIENTS | WT_THINNED_BUFFERS |
+			   WT_THINNED_OPTIMIZER | WT_THINNED_RNG | WT_THINNED_DATA,
 };
 
 /* See pace.c. The first five are what was chosen. */

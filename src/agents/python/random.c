@@ -143,7 +143,7 @@ void wti_random_read(void)
 {
 	const struct wti_here here = wti_here();
 
-	if (wti_lacks(WTI_LACKS_RNG))
+	if (wti_lacks(WT_THINNED_RNG))
 		return;
 	for (uint32_t i = 0; here.ring && i < generator_count; i++) {
 		struct generator *generator = &generators[i];

@@ -211,9 +211,9 @@ static uint32_t modes_now(void)
 {
 	uint32_t modes = state.shim->modes();
 
-	return (modes & WTI_SHIM_GRAD ? WTI_CALL_GRAD : 0) |
-	       (modes & WTI_SHIM_AUTOCAST ? WTI_CALL_AUTOCAST : 0) |
-	       (modes & WTI_SHIM_INFERENCE ? WTI_CALL_INFERENCE : 0);
+	return (modes & WTI_SHIM_GRAD ? WT_CALL_GRAD : 0) |
+	       (modes & WTI_SHIM_AUTOCAST ? WT_CALL_AUTOCAST : 0) |
+	       (modes & WTI_SHIM_INFERENCE ? WT_CALL_INFERENCE : 0);
 }
 
 bool wti_shim_modes(uint32_t *ret)

@@ -46,7 +46,7 @@ static bool is_turn_of(const struct wti_live *live)
 
 bool wti_state_turn(const struct wti_live *live)
 {
-	if (wti_lacks(WTI_LACKS_STATISTICS))
+	if (wti_lacks(WT_THINNED_STATISTICS))
 		return false;
 	return wti_python.detail != WTI_DETAIL_LEAN || wti_python.tensors >= WTI_TENSORS_STATS ||
 	       is_turn_of(live);
@@ -68,7 +68,7 @@ static bool is_turn_of_own(const struct wti_live *live)
 void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool *was, bool is)
 {
 	const struct wti_live_change change = {.type = WT_VALUE_TYPE_BOOL,
-					       .flags = was ? 0 : WTI_STATE_FIRST,
+					       .flags = was ? 0 : WT_STATE_FIRST,
 					       .old_value = was && *was,
 					       .new_value = is};
 
@@ -118,8 +118,8 @@ struct wti_reading wti_state_read(PyObject *object, struct wt_name *owner, struc
 static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
 {
 	const struct wti_live_change change = {.type = WT_VALUE_TYPE_HASH,
-					       .flags = (live->has_last ? 0 : WTI_STATE_FIRST) |
-							(reading->is_zero ? WTI_STATE_ZERO : 0),
+					       .flags = (live->has_last ? 0 : WT_STATE_FIRST) |
+							(reading->is_zero ? WT_STATE_ZEROS : 0),
 					       .old_value = live->has_last ? live->last_hash : 0,
 					       .new_value = reading->hash};
 
@@ -302,7 +302,7 @@ static bool are_settings_new(struct wti_live *optimizer, PyObject *groups)
 
 static void read_all_settings(struct wti_live *optimizer, PyObject *groups)
 {
-	if (wti_lacks(WTI_LACKS_OPTIMIZER) || !are_settings_new(optimizer, groups))
+	if (wti_lacks(WT_THINNED_OPTIMIZER) || !are_settings_new(optimizer, groups))
 		return;
 	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(groups); i++)
 		if (PyDict_Check(PyList_GET_ITEM(groups, i)))
@@ -355,9 +355,9 @@ static void after_parameter(PyObject *parameter, struct wti_live *live, void *wi
 	const struct after *after = with;
 
 	live->is_optimized = true;
-	if (!wti_lacks(WTI_LACKS_PARAMETERS))
+	if (!wti_lacks(WT_THINNED_PARAMETERS))
 		read_parameter(parameter, live);
-	if (after->states && !wti_lacks(WTI_LACKS_OPTIMIZER) &&
+	if (after->states && !wti_lacks(WT_THINNED_OPTIMIZER) &&
 	    (after->is_all_of_own || is_turn_of_own(live)))
 		read_own_state(after, parameter, live);
 }
@@ -365,7 +365,7 @@ static void after_parameter(PyObject *parameter, struct wti_live *live, void *wi
 void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own)
 {
 	PyObject *states = wti_own_attribute(optimizer->object, wti_python.words.state);
-	PyObject *groups = wti_lacks_all(WTI_LACKS_PARAMETERS | WTI_LACKS_OPTIMIZER)
+	PyObject *groups = wti_lacks_all(WT_THINNED_PARAMETERS | WT_THINNED_OPTIMIZER)
 				   ? NULL
 				   : groups_of(optimizer);
 	struct after after = {optimizer, states && PyDict_Check(states) ? states : NULL,
@@ -409,7 +409,7 @@ static void read_buffers(struct wti_live *module)
 		Py_DECREF(value);
 		if (reading.is_done)
 			wti_known_set(module->owner, name, WT_VALUE_TYPE_HASH, reading.hash,
-				      reading.is_zero ? WTI_STATE_ZERO : 0);
+				      reading.is_zero ? WT_STATE_ZEROS : 0);
 	}
 }
 
@@ -471,7 +471,7 @@ static void read_modules(const struct wt_name *owner, enum which which)
 	struct wti_live *module = NULL;
 	PyObject *changed = NULL, *object;
 
-	if (wti_lacks_all(WTI_LACKS_PARAMETERS | WTI_LACKS_BUFFERS) || (!is_turn && !is_any_busy))
+	if (wti_lacks_all(WT_THINNED_PARAMETERS | WT_THINNED_BUFFERS) || (!is_turn && !is_any_busy))
 		return;
 	if (is_turn && !owner)
 		is_any_busy = false;
@@ -482,9 +482,9 @@ static void read_modules(const struct wt_name *owner, enum which which)
 		module->is_busy = false;
 		object = module->object; /* kept, so that the place in the list is */
 		Py_INCREF(object);
-		if (!wti_lacks(WTI_LACKS_PARAMETERS) && !read_parameters(module, which))
+		if (!wti_lacks(WT_THINNED_PARAMETERS) && !read_parameters(module, which))
 			note_changed(&changed, object);
-		if (!wti_lacks(WTI_LACKS_BUFFERS))
+		if (!wti_lacks(WT_THINNED_BUFFERS))
 			read_buffers(module);
 		is_any_busy |= module->is_busy;
 		Py_DECREF(object);
@@ -509,7 +509,7 @@ void wti_state_frozen(void)
 	struct wti_live *live = NULL;
 	PyObject *object;
 
-	if (wti_lacks(WTI_LACKS_PARAMETERS))
+	if (wti_lacks(WT_THINNED_PARAMETERS))
 		return;
 	while ((live = wti_live_next(live, WTI_LIVE_TENSOR))) {
 		if (!live->owner || live->is_optimized)

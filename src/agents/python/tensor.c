@@ -9,16 +9,6 @@
 
 #include "common/blob.h"
 
-enum {
-	FLAG_REQUIRES_GRAD = 1,
-	FLAG_NOT_CONTIGUOUS = 2,
-	FLAG_NO_STATISTICS = 4,
-	FLAG_NO_HASH = 8,
-	FLAG_KEPT = 16,
-	FLAG_NOT_KEPT = 32,
-	FLAG_LATE = 64,
-};
-
 bool wti_tensor_is(PyObject *object)
 {
 	const PyTypeObject *type = Py_TYPE(object);
@@ -154,10 +144,11 @@ void wti_tensor_release(struct wti_tensor *tensor)
 
 static uint32_t flags_of(const struct wti_tensor *tensor, bool is_read)
 {
-	return (tensor->requires_grad ? FLAG_REQUIRES_GRAD : 0) |
-	       (tensor->is_packed ? 0 : FLAG_NOT_CONTIGUOUS) | (tensor->is_late ? FLAG_LATE : 0) |
-	       (is_read && !tensor->is_hash_alone ? 0 : FLAG_NO_STATISTICS) |
-	       (is_read ? 0 : FLAG_NO_HASH);
+	return (tensor->requires_grad ? WT_TENSOR_REQUIRES_GRAD : 0) |
+	       (tensor->is_packed ? 0 : WT_TENSOR_STRIDED) |
+	       (tensor->is_late ? WT_TENSOR_LATE : 0) |
+	       (is_read && !tensor->is_hash_alone ? 0 : WT_TENSOR_NO_STATISTICS) |
+	       (is_read ? 0 : WT_TENSOR_NO_HASH);
 }
 
 static bool give(void *self, wti_blob_put *put, void *with)
@@ -177,7 +168,7 @@ static uint32_t keep(const struct wti_tensor *tensor, const struct wt_digest *di
 
 	if (wti_python.tensors != WTI_TENSORS_FULL || !tensor->data)
 		return 0;
-	return wti_blob_keep(&blob) ? FLAG_KEPT : FLAG_NOT_KEPT;
+	return wti_blob_keep(&blob) ? WT_TENSOR_BLOB : WT_TENSOR_BLOB_LOST;
 }
 
 static void tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,

@@ -255,12 +255,12 @@ static void take_end(struct wti_syscall_feed *feed, struct wti_feed_track *track
 		     const struct wti_raw_end *raw)
 {
 	struct wti_record_task_end record = {
-		.tid = raw->tid, .pid = raw->pid, .flags = raw->flags & 1};
+		.tid = raw->tid, .pid = raw->pid, .flags = raw->flags & WT_TASK_END_LAST};
 
 	record.status =
 		WIFSIGNALED(raw->status) ? -WTERMSIG(raw->status) : WEXITSTATUS(raw->status);
-	record.flags |= WCOREDUMP(raw->status) ? 2 : 0;
-	if (raw->pid == feed->watched_pid && raw->flags & 1) {
+	record.flags |= WCOREDUMP(raw->status) ? WT_TASK_END_DUMPED : 0;
+	if (raw->pid == feed->watched_pid && raw->flags & WT_TASK_END_LAST) {
 		feed->watched_ended = true;
 		feed->watched_status = raw->status;
 	}

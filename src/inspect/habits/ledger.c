@@ -280,7 +280,8 @@ static void take_end(struct wti_ledger *ledger, const struct wt_event *event)
 		return;
 	end_thread(ledger, thread, event->time_ns);
 	process = &ledger->processes[thread->process];
-	if (!(wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & 1) || process->has_ended)
+	if (!(wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & WT_TASK_END_LAST) ||
+	    process->has_ended)
 		return;
 	process->has_ended = true;
 	if (!process->parent)

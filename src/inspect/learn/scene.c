@@ -277,8 +277,11 @@ uint32_t wti_scene_function(struct wti_scene *scene, const struct wti_call *call
 			     : NULL;
 	uint32_t type = object ? object->type & 15 : 0;
 	uint64_t key = (uint64_t)type << 40 | (uint64_t)call->module << 20 | call->callee;
-	uint64_t *slot = wti_map_number(&scene->functions, key);
+	uint64_t *slot;
 
+	if (call->action == WT_ACTION_BACKWARD) /* loss.backward(), torch.autograd.backward(loss) */
+		return scene->words[WTI_WORD_BACKWARD];
+	slot = wti_map_number(&scene->functions, key);
 	if (!slot)
 		return WTI_SYMBOL_OTHER;
 	if (!*slot)

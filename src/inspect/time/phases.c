@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Knows which calls of torch belong to which part of a step. */
+/* Knows which calls belong to which part of a step: by their action, or by the part of torch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

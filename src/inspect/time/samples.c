@@ -2,14 +2,7 @@
 /* Knows which calls hand over a batch, and where its rows stand. */
 #include "samples.h"
 
-#include <string.h>
-
 #include "inspect/training/training.h"
-
-static bool is(struct wt_text text, const char *word)
-{
-	return text.bytes == strlen(word) && !memcmp(text.data, word, text.bytes);
-}
 
 static void await(struct wti_samples *samples, const struct wt_event *event, bool is_batch)
 {
@@ -32,12 +25,12 @@ static void model_called(struct wti_samples *samples, const struct wt_event *eve
 
 static void call_begins(struct wti_samples *samples, const struct wt_event *event)
 {
-	struct wt_text callee = wt_event_text(event, WT_CALL_BEGIN_FIELD_CALLEE);
+	enum wt_action action = wti_action_of(event);
 	uint64_t flags = wt_event_u64(event, WT_CALL_BEGIN_FIELD_FLAGS);
 
-	if (is(callee, "DataLoader.__next__"))
+	if (action == WT_ACTION_BATCH)
 		await(samples, event, true);
-	else if (is(callee, "Tensor.backward"))
+	else if (action == WT_ACTION_BACKWARD)
 		samples->has_input = false;
 	else if (flags & WTI_CALL_OUTERMOST)
 		model_called(samples, event, flags);

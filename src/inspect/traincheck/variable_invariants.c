@@ -309,7 +309,7 @@ static struct wti_tc_value value_of(const struct wt_event *event)
 {
 	if (wt_event_u64(event, WT_STATE_FIELD_TYPE) == WT_VALUE_TYPE_NONE)
 		return (struct wti_tc_value){.type = WTI_TC_NULL};
-	if (wt_event_u64(event, WT_STATE_FIELD_FLAGS) & 2)
+	if (wt_event_u64(event, WT_STATE_FIELD_FLAGS) & WT_STATE_ZEROS)
 		return wti_tc_int(0);
 	return wti_tc_int((int64_t)wt_event_u64(event, WT_STATE_FIELD_NEW));
 }

@@ -7,16 +7,17 @@
 #ifndef WTI_INSPECT_CALLS_H
 #define WTI_INSPECT_CALLS_H
 
+#include "inspect/core/action.h"
 #include "scope.h"
 
 enum { WTI_VALUE_TENSOR = 100 }; /* beside enum wt_value_type */
 
 /* Bits of a tensor's flags (docs/events.md). */
 enum wti_tensor_flag {
-	WTI_TENSOR_REQUIRES_GRAD = 1,
-	WTI_TENSOR_NOT_CONTIGUOUS = 2,
-	WTI_TENSOR_NO_STATISTICS = 4,
-	WTI_TENSOR_NO_HASH = 8,
+	WTI_TENSOR_REQUIRES_GRAD = WT_TENSOR_REQUIRES_GRAD,
+	WTI_TENSOR_NOT_CONTIGUOUS = WT_TENSOR_STRIDED,
+	WTI_TENSOR_NO_STATISTICS = WT_TENSOR_NO_STATISTICS,
+	WTI_TENSOR_NO_HASH = WT_TENSOR_NO_HASH,
 };
 
 /* What a tensor held: a row of kind tensor. */
@@ -62,6 +63,9 @@ struct wti_call {
 	size_t value_capacity;
 	uint32_t value_count;
 	bool is_announced;
+	bool is_recorded; /* its action is what the agent emitted; otherwise the listener derives it
+			   */
+	enum wt_action action;
 	bool is_cut; /* it had more values: what is not among them may be one of those */
 	/* The listener's, for the time of the call. */
 	uint64_t tag;

@@ -236,7 +236,8 @@ struct wti_parameter *wti_take_member(struct wti_training *training, const struc
 	parameter->shape = shape;
 	parameter->is_empty = has_no_element(wti_symbol_text(symbols, shape));
 	parameter->placement = placement;
-	parameter->requires_grad = wt_event_u64(event, WT_MEMBER_FIELD_FLAGS) & 1;
+	parameter->requires_grad =
+		wt_event_u64(event, WT_MEMBER_FIELD_FLAGS) & WT_MEMBER_REQUIRES_GRAD;
 	if (role == WT_ROLE_OPTIMIZED)
 		take_place(training, parameter, object,
 			   wti_symbol_of(symbols, event, WT_MEMBER_FIELD_NAME));

@@ -45,16 +45,6 @@ static void tell_call(struct wti_training *training, enum wti_moment_type type,
 
 /* ---- What a call is ------------------------------------------------------------------------- */
 
-/* "step" of "Adam.step" */
-static bool is_method(const struct wti_training *training, const struct wti_call *call,
-		      const char *method)
-{
-	const char *callee = wti_symbol_text(training->symbols, call->callee);
-	const char *dot = strrchr(callee, '.');
-
-	return !strcmp(dot ? dot + 1 : callee, method);
-}
-
 static struct wti_object *object_of_call(struct wti_training *training, const struct wti_call *call)
 {
 	return call->object ? (struct wti_object *)wti_training_object(training, call->stream,
@@ -62,29 +52,15 @@ static struct wti_object *object_of_call(struct wti_training *training, const st
 			    : NULL;
 }
 
-static enum wti_moment_type type_by_object(const struct wti_training *training,
-					   const struct wti_call *call,
-					   const struct wti_object *object)
+static enum wt_action action_of(const struct wti_training *training, const struct wti_call *call,
+				const struct wti_object *object)
 {
-	switch (object->type) {
-	case WT_OBJECT_TYPE_OPTIMIZER:
-		if (is_method(training, call, "step"))
-			return WTI_MOMENT_STEP;
-		if (is_method(training, call, "zero_grad"))
-			return WTI_MOMENT_ZERO_GRAD;
-		break;
-	case WT_OBJECT_TYPE_SCHEDULER:
-		if (is_method(training, call, "step"))
-			return WTI_MOMENT_SCHEDULER;
-		break;
-	case WT_OBJECT_TYPE_SCALER:
-		return WTI_MOMENT_SCALER;
-	case WT_OBJECT_TYPE_LOADER:
-		return WTI_MOMENT_BATCH;
-	default:
-		break;
-	}
-	return WTI_MOMENT_CALL;
+	const char *callee = wti_symbol_text(training->symbols, call->callee);
+
+	if (call->is_recorded)
+		return call->action;
+	return wti_action_derived((struct wt_text){callee, strlen(callee)},
+				  object ? object->type : WTI_OBJECT_UNKNOWN);
 }
 
 /* Wrappers and averages are called as modules are. */
@@ -94,30 +70,63 @@ static bool is_a_module(const struct wti_object *object)
 	       object->type == WT_OBJECT_TYPE_AVERAGE;
 }
 
-static enum wti_moment_type type_of(const struct wti_training *training,
-				    const struct wti_call *call, const struct wti_object *object)
+/* The moment of an action; rules count on an object of the type that it is about. */
+static enum wti_moment_type type_of(enum wt_action action, const struct wti_object *object)
 {
-	const char *callee = wti_symbol_text(training->symbols, call->callee);
+	static const struct {
+		enum wti_moment_type moment;
+		uint32_t of; /* enum wt_object_type, WTI_OBJECT_UNKNOWN: any or none */
+	} types[] = {
+		[WT_ACTION_FORWARD] = {WTI_MOMENT_MODULE, WTI_OBJECT_UNKNOWN},
+		[WT_ACTION_BACKWARD] = {WTI_MOMENT_BACKWARD, WTI_OBJECT_UNKNOWN},
+		[WT_ACTION_STEP] = {WTI_MOMENT_STEP, WT_OBJECT_TYPE_OPTIMIZER},
+		[WT_ACTION_ZERO_GRAD] = {WTI_MOMENT_ZERO_GRAD, WTI_OBJECT_UNKNOWN},
+		[WT_ACTION_SCHEDULER_STEP] = {WTI_MOMENT_SCHEDULER, WT_OBJECT_TYPE_SCHEDULER},
+		[WT_ACTION_SCALER] = {WTI_MOMENT_SCALER, WT_OBJECT_TYPE_SCALER},
+		[WT_ACTION_ROUND] = {WTI_MOMENT_BATCH, WT_OBJECT_TYPE_LOADER},
+		[WT_ACTION_BATCH] = {WTI_MOMENT_BATCH, WT_OBJECT_TYPE_LOADER},
+		[WT_ACTION_SAVE] = {WTI_MOMENT_SAVE, WTI_OBJECT_UNKNOWN},
+		[WT_ACTION_LOAD] = {WTI_MOMENT_LOAD, WTI_OBJECT_UNKNOWN},
+	};
 
-	if (object && !is_a_module(object))
-		return type_by_object(training, call, object);
-	if (is_method(training, call, "forward"))
-		return WTI_MOMENT_MODULE;
-	if (!strcmp(callee, "Tensor.backward"))
-		return WTI_MOMENT_BACKWARD;
-	if (is_method(training, call, "zero_grad"))
-		return WTI_MOMENT_ZERO_GRAD;
-	if (!strcmp(callee, "save"))
-		return WTI_MOMENT_SAVE;
-	if (!strcmp(callee, "load"))
-		return WTI_MOMENT_LOAD;
-	return WTI_MOMENT_CALL;
+	if (action >= sizeof(types) / sizeof(types[0]) || !types[action].moment)
+		return WTI_MOMENT_CALL; /* none, or appended since */
+	if (types[action].of != WTI_OBJECT_UNKNOWN && (!object || object->type != types[action].of))
+		return WTI_MOMENT_CALL;
+	if (action == WT_ACTION_FORWARD && object && !is_a_module(object))
+		return WTI_MOMENT_CALL;
+	return types[action].moment;
 }
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-static void step_begins(struct wti_training *training, struct wti_object *optimizer)
+static void stepped(struct wti_training *training, struct wti_trained_process *process)
 {
+	struct wti_object *optimizer = wti_object_at(training, process->stepping - 1);
+
+	process->stepping = 0;
+	process->step_count++;
+	optimizer->step_count++;
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		struct wti_parameter *parameter = wti_parameter_at(training, optimizer->members[i]);
+
+		parameter->step_count++;
+		parameter->moved_count += parameter->moved;
+		parameter->with_grad_count += parameter->grad == WTI_GRAD_NONZERO;
+		parameter->any_grad_count += parameter->grad != WTI_GRAD_NONE;
+	}
+	tell_call(training, WTI_MOMENT_STEPPED, &process->step_call, NULL, optimizer);
+	optimizer->backward_count = 0;
+	for (uint32_t i = 0; i < optimizer->member_count; i++)
+		wti_parameter_at(training, optimizer->members[i])->grad_is_new = false;
+}
+
+/* What ends the outcome of the step before may have been lost. */
+static void step_begins(struct wti_training *training, struct wti_trained_process *process,
+			const struct wti_call *call, struct wti_object *optimizer)
+{
+	if (process && process->stepping && call->is_recorded)
+		stepped(training, process);
 	for (uint32_t i = 0; i < optimizer->member_count; i++)
 		wti_parameter_at(training, optimizer->members[i])->moved = false;
 }
@@ -169,8 +178,10 @@ static void begun(void *self, struct wti_call *call, const struct wti_call *pare
 	struct wti_training *training = self;
 	struct wti_trained_process *process = wti_training_process(training, call->stream);
 	struct wti_object *object = object_of_call(training, call);
-	enum wti_moment_type type = type_of(training, call, object);
+	enum wti_moment_type type;
 
+	call->action = action_of(training, call, object);
+	type = type_of(call->action, object);
 	call->tag = type;
 	call->what = wti_callee_of(&training->callees, training->symbols, call->callee,
 				   &call->is_in_place);
@@ -179,7 +190,7 @@ static void begun(void *self, struct wti_call *call, const struct wti_call *pare
 	if (object)
 		object->call_count++;
 	if (type == WTI_MOMENT_STEP)
-		step_begins(training, object);
+		step_begins(training, process, call, object);
 	if (type == WTI_MOMENT_MODULE)
 		note_use(training, call, parent);
 	if (type == WTI_MOMENT_BACKWARD) {
@@ -190,7 +201,7 @@ static void begun(void *self, struct wti_call *call, const struct wti_call *pare
 		tell_call(training, type, call, parent, object);
 }
 
-/* Its states come after its end; they are complete when something else comes. */
+/* Its states come after its end, until wti_action_ends_step(). */
 static void step_ended(struct wti_training *training, const struct wti_call *call,
 		       const struct wti_object *optimizer)
 {
@@ -253,27 +264,6 @@ static void ended(void *self, struct wti_call *call, const struct wti_call *pare
 
 /* ---- States --------------------------------------------------------------------------------- */
 
-static void stepped(struct wti_training *training, struct wti_trained_process *process)
-{
-	struct wti_object *optimizer = wti_object_at(training, process->stepping - 1);
-
-	process->stepping = 0;
-	process->step_count++;
-	optimizer->step_count++;
-	for (uint32_t i = 0; i < optimizer->member_count; i++) {
-		struct wti_parameter *parameter = wti_parameter_at(training, optimizer->members[i]);
-
-		parameter->step_count++;
-		parameter->moved_count += parameter->moved;
-		parameter->with_grad_count += parameter->grad == WTI_GRAD_NONZERO;
-		parameter->any_grad_count += parameter->grad != WTI_GRAD_NONE;
-	}
-	tell_call(training, WTI_MOMENT_STEPPED, &process->step_call, NULL, optimizer);
-	optimizer->backward_count = 0;
-	for (uint32_t i = 0; i < optimizer->member_count; i++)
-		wti_parameter_at(training, optimizer->members[i])->grad_is_new = false;
-}
-
 /* "fc1.weight.grad" -> "fc1.weight"; false: it is not the name of a gradient. */
 static bool without_grad(struct wti_training *training, uint32_t attribute, uint32_t *ret_name)
 {
@@ -296,8 +286,9 @@ static void take_gradient(struct wti_parameter *parameter, const struct wt_event
 		return;
 	}
 	parameter->grad_hash = wt_event_u64(event, WT_STATE_FIELD_NEW);
-	parameter->grad =
-		wt_event_u64(event, WT_STATE_FIELD_FLAGS) & 2 ? WTI_GRAD_ZERO : WTI_GRAD_NONZERO;
+	parameter->grad = wt_event_u64(event, WT_STATE_FIELD_FLAGS) & WT_STATE_ZEROS
+				  ? WTI_GRAD_ZERO
+				  : WTI_GRAD_NONZERO;
 }
 
 static void take_value(struct wti_parameter *parameter, const struct wt_event *event)
@@ -531,13 +522,6 @@ void wti_training_release(struct wti_training *training)
 	*training = (struct wti_training){0};
 }
 
-/* Kinds that tell the outcome of a step; anything else ends it. */
-static bool is_outcome(const struct wt_event *event)
-{
-	return event->kind->number == WT_KIND_STATE || event->kind->number == WT_KIND_TENSOR ||
-	       event->kind->number == WT_KIND_MEMBER || event->kind->number == WT_KIND_OBJECT;
-}
-
 int wti_training_event(struct wti_training *training, const struct wt_event *event,
 		       struct wt_err *err)
 {
@@ -546,7 +530,8 @@ int wti_training_event(struct wti_training *training, const struct wt_event *eve
 
 	if (!process)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	if (process->stepping && process->step_call.track == event->track && !is_outcome(event))
+	if (process->stepping && process->step_call.track == event->track &&
+	    wti_action_ends_step(event, process->step_call.is_recorded))
 		stepped(training, process);
 	process->reader = event->reader;
 	process->scope = wti_scope_of(&training->calls.scopes, event->stream, event->track);

@@ -150,7 +150,8 @@ bool wti_actors_find(struct wti_effects_state *s, const struct wt_event *event)
 
 bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event)
 {
-	if (!wti_actors_find(s, event) || !(wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & 1))
+	if (!wti_actors_find(s, event) ||
+	    !(wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & WT_TASK_END_LAST))
 		return false;
 	s->fx->actors[s->process - 1].ended = true;
 	s->fx->actors[s->process - 1].status =

@@ -65,7 +65,7 @@ static void put_line(struct strace *strace, const struct wt_event *event, uint32
 static void put_end(struct strace *strace, const struct wt_event *event)
 {
 	int64_t status = wt_event_i64(event, WT_TASK_END_FIELD_STATUS);
-	bool dumped = wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & 2;
+	bool dumped = wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & WT_TASK_END_DUMPED;
 	char label[WTI_SIGNAL_LABEL_BYTES];
 
 	if (status < 0)

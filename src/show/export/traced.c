@@ -101,7 +101,7 @@ int wti_traced_begin(struct wti_traced *calls, struct wti_export *export, struct
 static void end_task(struct wti_traced *calls, const struct wt_event *event)
 {
 	if (calls->first_pid != wt_event_u64(event, WT_TASK_END_FIELD_PID) ||
-	    !(wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & 1))
+	    !(wt_event_u64(event, WT_TASK_END_FIELD_FLAGS) & WT_TASK_END_LAST))
 		return;
 	calls->first_ended = true;
 	calls->first_status = (int32_t)wt_event_i64(event, WT_TASK_END_FIELD_STATUS);

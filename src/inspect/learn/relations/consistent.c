@@ -219,7 +219,8 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	size_t stride = 1 + training->parameters.count / PARAMETERS_MAX;
 
 	if (moment->type == WTI_MOMENT_STATE) {
-		if (moment->parameter && wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1 &&
+		if (moment->parameter &&
+		    wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & WT_STATE_FIRST &&
 		    moment->attribute == moment->parameter->name)
 			see_first(scene, state, moment);
 		if (moment->parameter && !moment->process->step_count &&
