@@ -318,6 +318,7 @@ static void clipped_nothing(struct world *w, bool is_wrong)
 static struct wti_object *scheduler(struct world *w)
 {
 	object(w, "StepLR", "StepLR", WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "Adam");
+	tell(w, WTI_MOMENT_OBJECT, find(w, "StepLR"));
 	return find(w, "StepLR");
 }
 
