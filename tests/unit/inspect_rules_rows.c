@@ -324,6 +324,20 @@ static void never_iterated(struct world *w, bool is_wrong)
 	tell_module(w, WTI_MOMENT_MODULE);
 }
 
+/* Two layers, of which the names begin alike: one has a spectral norm. */
+static void iterated_beside(struct world *w, bool is_wrong)
+{
+	struct wti_parameter *direction;
+
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	direction = parameter(w, "Net", "fc10.weight_u", NULL);
+	direction->is_buffer = true;
+	module(w, "Linear.forward", "Net.fc10", is_wrong ? 0 : WTI_CALL_TRAINING);
+	tell_module(w, WTI_MOMENT_MODULE);
+	module(w, "Linear.forward", "Net.fc1", 0);
+	tell_module(w, WTI_MOMENT_MODULE);
+}
+
 /* ---- Contents that are lost ----------------------------------------------------------------- */
 
 static void give_batch(struct world *w, uint64_t hash)
@@ -496,6 +510,7 @@ static void test_twins(void)
 		{"WT-CKPT-006", frozen_is_not_saved},
 		{"WT-EMA-003", stale_copy},
 		{"WT-MODE-005", never_iterated},
+		{"WT-MODE-005", iterated_beside},
 		{"WT-MODE-006", train_not_called},
 		{"WT-CKPT-006", average_is_not_saved},
 		{"WT-OPT-009", empty_group},

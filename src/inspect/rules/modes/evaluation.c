@@ -243,6 +243,16 @@ struct iterated {
 	bool is_loaded;
 };
 
+/* "Net.fc1" and "Net.fc1.parametrizations" are within Net.fc1, and "Net.fc10" is not. */
+static bool is_within(const struct wti_moment *moment, uint32_t part, uint32_t module)
+{
+	const char *inner = wti_moment_text(moment, part);
+	const char *outer = wti_moment_text(moment, module);
+	size_t bytes = strlen(outer);
+
+	return !strncmp(inner, outer, bytes) && (!inner[bytes] || inner[bytes] == '.');
+}
+
 /* A vector of the power iteration that spectral normalisation does in training mode. */
 static bool is_iterated(const struct wti_moment *moment, uint32_t module, uint32_t *ret_owner)
 {
@@ -253,9 +263,7 @@ static bool is_iterated(const struct wti_moment *moment, uint32_t module, uint32
 
 		if (parameter->is_buffer && parameter->stream == moment->process->stream &&
 		    bytes > 2 && !strcmp(name + bytes - 2, "_u") &&
-		    !strncmp(wti_moment_text(moment, parameter->module),
-			     wti_moment_text(moment, module),
-			     strlen(wti_moment_text(moment, module)))) {
+		    is_within(moment, parameter->module, module)) {
 			*ret_owner = parameter->owner;
 			return true;
 		}
