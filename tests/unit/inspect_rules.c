@@ -9,6 +9,8 @@ static void clip_late(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Adam", "Adam");
 	for (int i = 0; i < 2; i++) {
+		call(w, "Adam.zero_grad");
+		tell(w, WTI_MOMENT_ZERO_GRAD, find(w, "Adam"));
 		call(w, "Tensor.backward");
 		backward(w);
 		if (is_wrong)

@@ -161,11 +161,15 @@ static void cleared_between_parts(struct world *w, bool is_wrong)
 
 /* ---- Optimizers ----------------------------------------------------------------------------- */
 
+/* The first step has moved it. */
 static void does_not_move(struct world *w, bool is_wrong)
 {
-	model(w)->moved = !is_wrong;
-	for (int i = 0; i < 3; i++)
+	struct made_parameter *weight = model(w);
+
+	for (int i = 0; i < 4; i++) {
+		weight->moved = !is_wrong || !i;
 		step(w, "Adam");
+	}
 }
 
 /* An optimizer that runs backward() itself has converged, or has never moved anything. */

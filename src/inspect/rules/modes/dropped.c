@@ -6,7 +6,7 @@
 
 /* ---- WT-MODE-010: nearly everything is dropped ---------------------------------------------- */
 
-enum { OF_LINE, OF_MODULE }; /* keeps */
+enum { OF_LINE = 1, OF_MODULE }; /* keeps; of most calls nothing */
 enum { DROPPED_CALLS, DROPPED_ELEMENTS, DROPPED_SHARE };
 
 /* Of a module; of a line that calls the function. */
@@ -26,7 +26,7 @@ static enum wti_answer see_dropped(struct wti_case *account, void *kept,
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *before = wti_call_tensor(call, false, 0);
 	const struct wti_value_row *after = wti_call_tensor(call, true, 0);
-	struct dropping *dropping = kept;
+	struct dropping *dropping;
 	uint64_t elements, dropped;
 
 	if (!wti_value_is_measured(before) || !wti_value_is_measured(after) ||
@@ -35,8 +35,7 @@ static enum wti_answer see_dropped(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	elements = before->digest.count - before->digest.zeros;
 	dropped = after->digest.zeros - before->digest.zeros;
-	if (call->object)
-		dropping = wti_kept(account, OF_MODULE, moment);
+	dropping = wti_kept(account, call->object ? OF_MODULE : OF_LINE, moment);
 	if (!dropping || elements < wti_threshold(account, DROPPED_ELEMENTS))
 		return WTI_RULE_NO_CASE;
 	if ((double)dropped < wti_threshold_real(account, DROPPED_SHARE) * (double)elements) {

@@ -316,7 +316,7 @@ const struct wti_rule wti_rule_mode_005 = {
 
 /* ---- WT-MODE-006: train() with effects, never called ---------------------------------------- */
 
-enum { TRAIN_OF_PROCESS, TRAIN_OF_NAME }; /* keeps */
+enum { TRAIN_OF_NAME = 1 }; /* keeps; of most moments nothing */
 enum { TRAIN_STEPS };
 
 /* Of a model, and, for calls that come before it has a name, of a class. */
@@ -443,8 +443,7 @@ const struct wti_rule wti_rule_mode_006 = {
 	.needs = "no model with a train() of its own that freezes something was trained",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
-	.keeps = {[TRAIN_OF_PROCESS] = {WTI_PER_PROCESS, 0},
-		  [TRAIN_OF_NAME] = {WTI_PER_KEY, sizeof(struct overridden)}},
+	.keeps = {[TRAIN_OF_NAME] = {WTI_PER_KEY, sizeof(struct overridden)}},
 	.see = see_train,
 	.thresholds = {{"steps", 2, "one may be made to try the model out"}},
 };
