@@ -87,7 +87,7 @@ static void stale_statistics(struct world *w, bool is_wrong)
 	running_mean(w, "Net#1");
 	if (!is_wrong)
 		change(w, running_mean(w, "Net#1"));
-	call(w, "BatchNorm1d.forward")->object = word(w, "Net#1.bn");
+	call(w, "Whitening.forward")->object = word(w, "Net#1.bn"); /* a class of one's own */
 	w->call.flags = WTI_CALL_SAYS_TRAINING;
 	tell(w, WTI_MOMENT_MODULE, NULL);
 }

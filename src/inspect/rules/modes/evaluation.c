@@ -326,15 +326,6 @@ struct overridden {
 	uint32_t steps;
 };
 
-/* "Net.backbone" -> "Net" */
-static uint32_t root_of(const struct wti_moment *moment, uint32_t object)
-{
-	const char *text = wti_moment_text(moment, object);
-	const char *dot = strchr(text, '.');
-
-	return dot ? wti_symbol(moment->training->symbols, text, (size_t)(dot - text)) : object;
-}
-
 /* "Net.train" -> the symbol of "Net"; 0: it is another function. */
 static uint32_t trained_class(const struct wti_moment *moment)
 {
@@ -421,7 +412,8 @@ static enum wti_answer see_train(struct wti_case *account, void *kept,
 	if (class_name) {
 		note_called(account, moment, class_name);
 		if (moment->call->object)
-			note_called(account, moment, root_of(moment, moment->call->object));
+			note_called(account, moment,
+				    wti_root_of(moment->training, moment->call->object));
 	}
 	return WTI_RULE_NO_CASE;
 }
