@@ -220,7 +220,32 @@ static void test_steps(void)
 	end(&w);
 }
 
+/* Each rank evaluates for itself, and the steps of one are not those of the other. */
+static void test_evaluated_on_each(void)
+{
+	struct world w;
+
+	begin(&w);
+	w.scope.world = STREAMS;
+	for (w.stream = 0; w.stream < STREAMS; w.stream++) {
+		optimizer(&w, "Adam", "Adam");
+		parameter(&w, "Net", "weight", find(&w, "Adam"));
+		for (w.scope.step = 0; w.scope.step < 8;)
+			step(&w, "Adam");
+	}
+	for (w.stream = 0; w.stream < STREAMS; w.stream++) {
+		module(&w, "Net.forward", "Net", WTI_CALL_OUTERMOST | WTI_CALL_TRAINING);
+		tell_module(&w, WTI_MOMENT_MODULE);
+		module(&w, "Dropout.forward", "Net.drop", WTI_CALL_TRAINING);
+		tell_module(&w, WTI_MOMENT_MODULE);
+	}
+	w.stream = 0;
+	CHECK_INT(case_of(&w, "WT-MODE-003")->violation_count, STREAMS);
+	end(&w);
+}
+
 static const struct test tests[] = {
+	{"evaluated on each", test_evaluated_on_each},
 	{"steps", test_steps},
 	{"twins", test_twins},
 	{"sharded", test_sharded},
