@@ -59,6 +59,7 @@ static struct asked ask(const char *relation, const char *subject, const char *f
 	w.listen = listen;
 	w.listener = &asked;
 	act(&w, is_wrong);
+	finish_training(&w);
 	wti_observer_finish(&asked.observer);
 	wti_observer_release(&asked.observer);
 	end(&w);
@@ -173,11 +174,12 @@ static void thrown_away(struct world *w, bool is_wrong)
 static void closure(struct world *w, bool is_wrong)
 {
 	model(w);
-	w->parent.tag = WTI_MOMENT_STEP;
+	begin_step(w, "Adam");
 	for (uint64_t i = 1; i <= 4; i++) {
 		zero_grad(w);
 		micro_batch(w, 100 * i, "8x1", false);
 	}
+	end_step(w);
 }
 
 /* ---- Arguments and results ------------------------------------------------------------------ */
@@ -314,14 +316,13 @@ static void twice_in_a_step(struct world *w, bool is_wrong)
 
 static void read_row(struct world *w, uint64_t contents)
 {
-	memset(&w->parent, 0, sizeof(w->parent));
-	w->parent.callee = word(w, "DataLoader.__next__");
-	w->parent.object = find(w, "DataLoader")->name;
-	w->parent.tag = WTI_MOMENT_BATCH;
+	call(w, "DataLoader.__next__")->object = find(w, "DataLoader")->name;
+	enter(w);
 	call(w, "Tensor.__getitem__")->module = word(w, "torch");
 	tensor(w, 0, contents, "64x4");
 	tensor(w, -1, 1, "4");
 	tell_call(w);
+	leave(w);
 }
 
 static void written_into(struct world *w, bool is_wrong)
@@ -350,7 +351,7 @@ static void save(struct world *w, uint64_t contents)
 /* What was collected of one step is written after the next. */
 static void saved_late(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *weight;
+	struct made_parameter *weight;
 
 	model(w);
 	parameter(w, "Net", "b.weight", NULL); /* not in the checkpoint */
@@ -417,24 +418,25 @@ static void schedule_begins_anew(struct world *w, bool is_wrong)
 
 static void norm(struct world *w, uint32_t flags, bool is_shut_off)
 {
+	if (is_shut_off) {
+		module(w, "Net.forward", "Net", TRAINING);
+		enter(w);
+	}
 	module(w, "BatchNorm1d.forward", "Net.body.1", flags);
 	w->call.module = word(w, "torch.nn.modules.batchnorm");
-	w->call.is_shut_off = is_shut_off;
-	tell_module(w, WTI_MOMENT_MODULE);
+	tell_module(w, WTI_MOMENT_MODULE_END);
+	leave_modules(w);
 }
 
-static void part(struct world *w, const char *name, const char *of, bool is_trained)
+static void part(struct world *w, const char *name, bool is_trained)
 {
-	struct wti_parameter *made = parameter(w, "Net", name, NULL);
-
-	made->module = word(w, of);
-	made->requires_grad = is_trained;
+	parameter(w, "Net", name, NULL)->requires_grad = is_trained;
 }
 
 static void frozen_norm_trains(struct world *w, bool is_wrong)
 {
 	model(w);
-	part(w, "body.1.weight", "Net.body.1", false);
+	part(w, "body.1.weight", false);
 	for (int i = 0; i < 3; i++)
 		norm(w, (is_wrong ? WTI_CALL_TRAINING : 0) | WTI_CALL_GRAD, false);
 }
@@ -443,15 +445,15 @@ static void frozen_norm_trains(struct world *w, bool is_wrong)
 static void norm_of_an_average(struct world *w, bool is_wrong)
 {
 	model(w);
-	part(w, "body.1.weight", "Net.body.1", false);
-	part(w, "live.1.weight", "Net.live.1", true);
+	part(w, "body.1.weight", false);
+	part(w, "live.1.weight", true);
 	norm(w, WTI_CALL_TRAINING, true);
 }
 
 static void trained_norm(struct world *w, bool is_wrong)
 {
 	model(w);
-	part(w, "body.1.weight", "Net.body.1", true);
+	part(w, "body.1.weight", true);
 	norm(w, WTI_CALL_TRAINING | WTI_CALL_GRAD, false);
 }
 
@@ -620,6 +622,7 @@ static void test_counts(void)
 		w.listen = listen_to_counts;
 		w.listener = &counting;
 		epochs_with_evaluations(&w, is_wrong);
+		finish_training(&w);
 		wti_observer_finish(&counting.observer);
 		wti_observer_release(&counting.observer);
 		end(&w);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules, each with a run in a few lines that violates it and one that does not. The moments are
- * made by hand: what events become is tested with recorded programs (corpus/). A list of short
+ * Rules, each with a run in a few lines that violates it and one that does not. A list of short
  * cases, one after the other; rules that need a setting of their own have their own files.
  */
 #include "rules_world.h"
@@ -10,6 +9,8 @@ static void clip_late(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Adam", "Adam");
 	for (int i = 0; i < 2; i++) {
+		call(w, "Adam.zero_grad");
+		tell(w, WTI_MOMENT_ZERO_GRAD, find(w, "Adam"));
 		call(w, "Tensor.backward");
 		backward(w);
 		if (is_wrong)
@@ -221,7 +222,7 @@ static void first_batch_only(struct world *w, bool is_wrong)
 
 static void same_order(struct world *w, bool is_wrong)
 {
-	struct wti_object *sampler;
+	struct made_object *sampler;
 
 	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
 	sampler = object(w, "S", "DistributedSampler", WT_OBJECT_TYPE_SAMPLER);
@@ -241,15 +242,15 @@ static void written_rows(struct world *w, bool is_wrong)
 	object(w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
 	for (uint64_t epoch = 0; epoch < 3; epoch++) {
 		begin_epoch(w);
-		w->parent = w->call;
-		w->parent.tag = WTI_MOMENT_BATCH;
+		call(w, "DataLoader.__next__")->object = word(w, "DataLoader");
+		enter(w);
 		for (uint64_t i = 1; i <= 4; i++) {
 			call(w, "Tensor.__iadd__");
 			tensor(w, 0, is_wrong ? 10 * i + epoch : 10 * i, "4");
 			tensor(w, -1, is_wrong ? 10 * i + epoch + 1 : 1000 * i + epoch, "4");
 			tell_call(w);
 		}
-		w->parent.tag = 0;
+		leave(w);
 	}
 }
 
@@ -321,19 +322,15 @@ static void frozen_norm(struct world *w, bool is_wrong)
 
 static void old_scheduler(struct world *w, bool is_wrong)
 {
-	struct wti_object *scheduler;
+	struct made_object *scheduler;
 
 	optimizer(w, "Adam", "Adam");
 	parameter(w, "Net", "weight", find(w, "Adam"));
 	scheduler = object(w, "StepLR", "StepLR", WT_OBJECT_TYPE_SCHEDULER);
 	scheduler->of = word(w, "Adam");
 	step(w, "Adam");
-	if (is_wrong) { /* another optimizer takes the parameter over */
-		struct wti_object *other = optimizer(w, "SGD", "SGD");
-
-		wti_parameter_at(&w->training, 0)->optimizer = other->place + 1;
-		wti_object_add_member(other, 0);
-	}
+	if (is_wrong) /* another optimizer takes the parameter over */
+		hold(w, optimizer(w, "SGD", "SGD"), find_parameter(w, "Net", "weight"));
 	for (int i = 0; i < 4; i++) {
 		step(w, is_wrong ? "SGD" : "Adam");
 		call(w, "StepLR.step");
@@ -380,12 +377,12 @@ static void rebuilt(struct world *w, bool is_wrong)
 		const char *name = names[is_wrong ? i : 0];
 
 		if (is_wrong || !i) {
-			struct wti_object *made = optimizer(w, name, "Adam");
+			struct made_object *made = optimizer(w, name, "Adam");
 
 			if (!i)
 				parameter(w, "Net", "weight", made);
 			else
-				wti_object_add_member(made, 0);
+				hold(w, made, find_parameter(w, "Net", "weight"));
 		}
 		step(w, name);
 	}
@@ -405,7 +402,7 @@ static void stepped_twice(struct world *w, bool is_wrong)
 
 static void frozen_moves(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *frozen;
+	struct made_parameter *frozen;
 
 	optimizer(w, "Adam", "Adam");
 	frozen = parameter(w, "Net", "weight", find(w, "Adam"));
@@ -417,14 +414,14 @@ static void frozen_moves(struct world *w, bool is_wrong)
 
 static void resting_group(struct world *w, bool is_wrong)
 {
-	struct wti_object *adam = optimizer(w, "Adam", "Adam");
+	struct made_object *adam = optimizer(w, "Adam", "Adam");
 
 	adam->lr_known = 3;
 	adam->lr[0] = 0.1;
 	adam->lr[1] = is_wrong ? 0 : 0.01;
 	parameter(w, "Net", "a", find(w, "Adam"))->grad = WTI_GRAD_NONZERO;
 	parameter(w, "Net", "b", find(w, "Adam"))->grad = WTI_GRAD_NONZERO;
-	wti_parameter_at(&w->training, 1)->group = 1;
+	find_parameter(w, "Net", "b")->group = 1;
 	step(w, "Adam");
 	step(w, "Adam");
 }
@@ -473,13 +470,13 @@ static void small_additions(struct world *w, bool is_wrong)
 /* A wrapper and the optimizer inside of it step the same parameters in turns. */
 static void test_wrapped_optimizer(void)
 {
-	struct wti_object *inner;
+	struct made_object *inner;
 	struct world w;
 
 	begin(&w);
 	inner = optimizer(&w, "Adam", "Adam");
 	parameter(&w, "Net", "weight", inner);
-	wti_object_add_member(optimizer(&w, "Lookahead", "Lookahead"), 0);
+	hold(&w, optimizer(&w, "Lookahead", "Lookahead"), find_parameter(&w, "Net", "weight"));
 	for (int i = 0; i < 4; i++) {
 		step(&w, "Adam");
 		step(&w, "Lookahead");
@@ -557,10 +554,12 @@ static void test_callees(void)
 	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]);
 	     i++) { /* again, from the cache */
 		size_t at = i % (sizeof(cases) / sizeof(cases[0]));
+		bool is_in_place = false;
 
-		call(&w, cases[at].callee);
-		CHECK_INT(w.call.what, cases[at].what);
-		CHECK_INT(w.call.is_in_place, cases[at].is_in_place);
+		CHECK_INT(wti_callee_of(&w.training.callees, w.training.symbols,
+					word(&w, cases[at].callee), &is_in_place),
+			  cases[at].what);
+		CHECK_INT(is_in_place, cases[at].is_in_place);
 	}
 	end(&w);
 }

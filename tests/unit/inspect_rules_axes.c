@@ -94,7 +94,7 @@ static void unit_columns(struct world *w, bool is_wrong)
 
 static void time_first(struct world *w, bool is_wrong)
 {
-	struct wti_object *of = object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	struct made_object *of = object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
 
 	w->owner = word(w, "Net.rnn");
 	tell_fact(w, of, "batch_first", 0);
@@ -103,7 +103,7 @@ static void time_first(struct world *w, bool is_wrong)
 		call(w, "LSTM.forward")->object = word(w, "Net.rnn");
 		w->call.flags = WTI_CALL_TRAINING | WTI_CALL_GRAD;
 		tensor(w, 0, 10 + i, is_wrong ? "32x7x5" : "7x32x5");
-		tell(w, WTI_MOMENT_MODULE, NULL);
+		tell(w, WTI_MOMENT_MODULE_END, NULL);
 		classes(w, 20 + i, "32x2", 30 + i, "32");
 	}
 }
@@ -115,7 +115,7 @@ static void not_shifted(struct world *w, bool is_wrong)
 	for (uint64_t i = 0; i < 3; i++) {
 		module(w, "Net.forward", "Net", TRAINING);
 		tensor(w, 0, 10 + i, "4x8")->dtype = WT_DTYPE_I64;
-		tell_module(w, WTI_MOMENT_MODULE);
+		tell_module(w, WTI_MOMENT_MODULE_END);
 		classes(w, 20 + i, "32x9", is_wrong ? 10 + i : 40 + i, "32");
 	}
 }
@@ -130,17 +130,16 @@ static void given_targets(struct world *w, bool is_wrong)
 		tell_module(w, WTI_MOMENT_MODULE);
 		module(w, "Embedding.forward", "Net.emb", WTI_CALL_TRAINING | WTI_CALL_GRAD);
 		tensor(w, 0, 20 + i, "4x8")->dtype = WT_DTYPE_I64;
-		tell_module(w, WTI_MOMENT_MODULE);
+		tell_module(w, WTI_MOMENT_MODULE_END);
 		classes(w, 30 + i, "32x9", is_wrong ? 20 + i : 10 + i, "32");
 	}
 }
 
 static void padding(struct world *w, bool is_wrong)
 {
-	struct wti_object *of = object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
-	struct wti_parameter *table = parameter(w, "Net", "emb.weight", NULL);
+	struct made_object *of = object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	struct made_parameter *table = parameter(w, "Net", "emb.weight", NULL);
 
-	table->module = word(w, "Net.emb");
 	table->shape = word(w, "13x24");
 	w->owner = word(w, "Net.emb");
 	tell_fact(w, of, "padding_idx", 0);
@@ -152,7 +151,7 @@ static void padding(struct world *w, bool is_wrong)
 		tokens = tensor(w, 0, 10 + i, "4x8");
 		tokens->dtype = WT_DTYPE_I64;
 		tokens->zeros = 6;
-		tell(w, WTI_MOMENT_MODULE, NULL);
+		tell(w, WTI_MOMENT_MODULE_END, NULL);
 		call(w, "cross_entropy");
 		tensor(w, 0, 20 + i, "32x13");
 		target = tensor(w, 1, 30 + i, "32");
@@ -276,7 +275,7 @@ static void mask(struct world *w, const char *compare, uint64_t hash, bool is_ne
 	w->call.module = word(w, "torch.nn.modules.activation");
 	tensor(w, 5, hash + 1 + is_negated, "4x8")->dtype = WT_DTYPE_BOOL;
 	w->values[w->call.value_count - 1].name = word(w, "key_padding_mask");
-	tell_module(w, WTI_MOMENT_MODULE);
+	tell_module(w, WTI_MOMENT_MODULE_END);
 }
 
 static void hidden_content(struct world *w, bool is_wrong)
@@ -307,14 +306,16 @@ static void next_in_sight(struct world *w, bool is_wrong)
 		module(w, "Net.forward", "Net", TRAINING);
 		tensor(w, 0, 10, "4x8")->dtype = WT_DTYPE_I64;
 		tell_module(w, WTI_MOMENT_MODULE);
-		module(w, "MultiheadAttention.forward", "Net", WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "MultiheadAttention.forward", "Net.attention",
+		       WTI_CALL_TRAINING | WTI_CALL_GRAD);
 		w->call.module = word(w, "torch.nn.modules.activation");
 		tensor(w, 0, 15, "4x8x6");
 		if (!is_wrong) {
 			tensor(w, 5, 16, "8x8");
 			w->values[w->call.value_count - 1].name = word(w, "attn_mask");
 		}
-		tell_module(w, WTI_MOMENT_MODULE);
+		tell_module(w, WTI_MOMENT_MODULE_END);
+		leave(w);
 		classes(w, 20, "32x9", 11, "32");
 	}
 }

@@ -29,7 +29,7 @@ static void wraps(struct world *w, bool is_wrong)
 
 static void equal_units(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *bias;
+	struct made_parameter *bias;
 
 	optimizer(w, "Adam", "Adam");
 	bias = parameter(w, "Net", "fc.bias", find(w, "Adam"));
@@ -59,45 +59,34 @@ static void own_state(struct world *w, bool is_wrong)
 	}
 }
 
-static void change(struct world *w, struct wti_parameter *of)
+static void change(struct world *w, struct made_parameter *of)
 {
-	w->event.kind = wt_kind_builtin(WT_KIND_STATE);
-	w->event.batch = &w->batch;
-	for (int i = 0; i < w->event.kind->field_count; i++) {
-		w->fields[i] = 0;
-		w->batch.values[i] = &w->fields[i];
-	}
-	w->parameter = of;
-	tell(w, WTI_MOMENT_STATE, NULL);
-	w->parameter = NULL;
-	w->event.kind = NULL;
+	flush(w);
+	of->hash++;
+	flush(w);
 }
 
-static struct wti_parameter *running_mean(struct world *w, const char *owner, const char *module_of)
+static struct made_parameter *running_mean(struct world *w, const char *owner)
 {
-	struct wti_parameter *made = parameter(w, owner, "bn.running_mean", NULL);
+	struct made_parameter *made = parameter(w, owner, "bn.running_mean", NULL);
 
 	made->is_buffer = true;
-	made->module = word(w, module_of);
-	w->parameter = made;
-	tell(w, WTI_MOMENT_MEMBER, NULL);
-	w->parameter = NULL;
 	return made;
 }
 
 static void stale_statistics(struct world *w, bool is_wrong)
 {
-	struct wti_object *copy;
+	struct made_object *copy;
 
 	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
 	copy = object(w, "Net#1", "Net", WT_OBJECT_TYPE_MODULE);
 	copy->of = word(w, "Net");
 	copy->how = WT_FOUND_COPIED;
-	change(w, running_mean(w, "Net", "Net.bn"));
+	change(w, running_mean(w, "Net"));
 	change(w, parameter(w, "Net#1", "fc.weight", NULL));
-	running_mean(w, "Net#1", "Net#1.bn");
+	running_mean(w, "Net#1");
 	if (!is_wrong)
-		change(w, running_mean(w, "Net#1", "Net#1.bn"));
+		change(w, running_mean(w, "Net#1"));
 	call(w, "Whitening.forward")->object = word(w, "Net#1.bn"); /* a class of one's own */
 	w->call.flags = WTI_CALL_SAYS_TRAINING;
 	tell(w, WTI_MOMENT_MODULE, NULL);
@@ -159,7 +148,7 @@ static void cut_at_best(struct world *w, bool is_wrong)
 	object(w, "ReduceLROnPlateau", "ReduceLROnPlateau", WT_OBJECT_TYPE_SCHEDULER)->of =
 		word(w, "Adam");
 	for (int i = 0; i < 6; i++) {
-		wti_process_at(&w->training, 0)->loss = 10 - i;
+		tell_loss(w, 10 - i);
 		find(w, "Adam")->lr[0] = 0.1 / (1 + i / 2);
 		step(w, "Adam");
 		call(w, "ReduceLROnPlateau.step");
@@ -180,8 +169,8 @@ static void turns(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Of D", "Adam");
 	optimizer(w, "Of G", "Adam");
-	parameter(w, "D", "weight", find(w, "Of D"))->module = word(w, "D");
-	parameter(w, "G", "weight", find(w, "Of G"))->module = word(w, "G");
+	parameter(w, "D", "weight", find(w, "Of D"));
+	parameter(w, "G", "weight", find(w, "Of G"));
 	for (int i = 0; i < 3; i++) {
 		called(w, "D");
 		tell_gradients(w, find(w, "Of D"), WT_MOMENT_BACKWARD, 1, 0);
@@ -206,9 +195,8 @@ static void test_shared_trunk(void)
 
 	begin(&w);
 	for (int i = 0; i < 2; i++)
-		parameter(&w, i ? "B" : "A", "weight", optimizer(&w, i ? "Of B" : "Of A", "Adam"))
-			->module = word(&w, i ? "B" : "A");
-	parameter(&w, "T", "weight", optimizer(&w, "Of T", "Adam"))->module = word(&w, "T");
+		parameter(&w, i ? "B" : "A", "weight", optimizer(&w, i ? "Of B" : "Of A", "Adam"));
+	parameter(&w, "T", "weight", optimizer(&w, "Of T", "Adam"));
 	for (int i = 0; i < 3; i++) {
 		for (int k = 0; k < 2; k++) {
 			called(&w, "T");
@@ -230,26 +218,24 @@ static void add_gradient(struct world *w, uint64_t before, uint64_t gradient, ui
 	tensor(w, 0, before, "4x4");
 	tensor(w, 1, gradient, "4x4");
 	tensor(w, -1, after, "4x4");
-	w->parent.tag = WTI_MOMENT_STEP;
 	tell_call(w);
-	w->parent.tag = 0;
 }
 
 static void shared_buffer(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Mine", "Mine");
 	for (int i = 0; i < 2; i++) {
-		struct wti_parameter *made =
+		struct made_parameter *made =
 			parameter(w, "Net", i ? "b.weight" : "a.weight", find(w, "Mine"));
 
 		made->grad = WTI_GRAD_NONZERO;
 		made->grad_hash = 50 + (uint64_t)i;
 	}
 	for (int i = 0; i < 2; i++) {
-		call(w, "Mine.step");
-		tell(w, WTI_MOMENT_STEP, find(w, "Mine"));
+		begin_step(w, "Mine");
 		add_gradient(w, 10, 50, 11);
 		add_gradient(w, is_wrong ? 11 : 20, 51, 21);
+		end_step(w);
 	}
 }
 
@@ -258,7 +244,7 @@ static void forgotten(struct world *w, bool is_wrong)
 	optimizer(w, "Adam", "Adam");
 	for (int i = 0; i < 2; i++) {
 		const char *name = i ? "Net#1" : "Net";
-		struct wti_parameter *made;
+		struct made_parameter *made;
 
 		object(w, name, "Net", WT_OBJECT_TYPE_MODULE);
 		made = parameter(w, name, "weight", i && is_wrong ? NULL : find(w, "Adam"));
@@ -276,9 +262,9 @@ static void test_average(void)
 
 	begin(&w);
 	forgotten(&w, true);
-	wti_parameter_of(&w.training, 0, word(&w, "Net#1"), word(&w, "weight"))->moved = true;
+	change(&w, find_parameter(&w, "Net#1", "weight"));
 	wt_result_init(&result, "test");
-	wti_judge_finish(&w.judge, &result);
+	finish(&w, &result);
 	CHECK_INT(case_of(&w, "WT-OPT-014")->violation_count, 0);
 	wt_result_release(&result);
 	end(&w);
@@ -293,7 +279,7 @@ static void test_short_run(void)
 		begin(&w);
 		short_run(&w, is_wrong);
 		wt_result_init(&result, "test");
-		wti_judge_finish(&w.judge, &result);
+		finish(&w, &result);
 		CHECK_INT(case_of(&w, "WT-SCHED-007")->violation_count, is_wrong);
 		wt_result_release(&result);
 		end(&w);
@@ -311,7 +297,7 @@ static void test_loaded_sibling(void)
 	call(&w, "Net.load_state_dict")->object = word(&w, "Net#1");
 	tell_call(&w);
 	wt_result_init(&result, "test");
-	wti_judge_finish(&w.judge, &result);
+	finish(&w, &result);
 	CHECK_INT(case_of(&w, "WT-OPT-014")->violation_count, 0);
 	wt_result_release(&result);
 	end(&w);
@@ -332,8 +318,8 @@ static void dropped(struct world *w, bool is_wrong)
 static void through_numpy(struct world *w, bool is_wrong)
 {
 	for (uint64_t i = 0; i < 2; i++) {
-		w->parent = (struct wti_call){
-			.tag = WTI_MOMENT_MODULE, .ordinal = i, .flags = TRAINING};
+		module(w, "Net.forward", "Net", TRAINING);
+		tell_module(w, WTI_MOMENT_MODULE);
 		call(w, "Tensor.detach");
 		tensor(w, 0, 10 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
 		tensor(w, -1, 10 + i, "8x4");
@@ -344,12 +330,12 @@ static void through_numpy(struct world *w, bool is_wrong)
 		call(w, "from_numpy");
 		tensor(w, -1, 20 + i, "8x4");
 		tell_call(w);
-		module(w, "Linear.forward", "Net", WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "Linear.forward", "Net.fc", WTI_CALL_TRAINING | WTI_CALL_GRAD);
 		tensor(w, 0, is_wrong ? 20 + i : 30 + i, "8x4");
-		tell_module(w, WTI_MOMENT_MODULE);
+		tell_module(w, WTI_MOMENT_MODULE_END);
+		leave(w);
 		w->scope.step++;
 	}
-	w->parent = (struct wti_call){0};
 }
 
 static void same_noise(struct world *w, bool is_wrong)

@@ -8,20 +8,26 @@
 
 enum { TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD };
 
-/* A model of two matrices that an optimizer has moved. */
-static void model(struct world *w)
+/* A model of two matrices. */
+static void new_model(struct world *w)
 {
 	optimizer(w, "Adam", "Adam");
 	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
 	for (int i = 0; i < 2; i++) {
-		struct wti_parameter *made =
+		struct made_parameter *made =
 			parameter(w, "Net", i ? "b.weight" : "a.weight", find(w, "Adam"));
 
 		made->hash = 100 + (uint64_t)i;
 		made->moved = true;
-		made->moved_count = 1;
 		made->grad = WTI_GRAD_NONZERO;
 	}
+}
+
+/* An optimizer has moved it. */
+static void model(struct world *w)
+{
+	new_model(w);
+	step(w, "Adam");
 }
 
 static void forward(struct world *w, uint64_t input, uint32_t flags)
@@ -200,10 +206,11 @@ static void unequal_parts(struct world *w, bool is_wrong)
 static void skipped_steps(struct world *w, bool is_wrong)
 {
 	model(w);
+	object(w, "GradScaler", "GradScaler", WT_OBJECT_TYPE_SCALER);
 	for (uint64_t i = 0; i < 20; i++) {
 		call(w, "GradScaler.scale");
 		tensor(w, -1, 10 * i + 1, "");
-		tell(w, WTI_MOMENT_SCALER, NULL);
+		tell(w, WTI_MOMENT_SCALER, find(w, "GradScaler"));
 		call(w, "Tensor.backward");
 		backward(w);
 		if (!is_wrong)
@@ -236,22 +243,22 @@ static void nan_asked_for(struct world *w, bool is_wrong)
 /* Inside of a module: the wrong one passes it on, the right one was read too early, or masks it. */
 static void nan_inside(struct world *w, bool is_wrong)
 {
-	w->parent = (struct wti_call){.tag = WTI_MOMENT_MODULE, .depth = 0};
-	call(w, "Attention.forward")->depth = 1;
+	module(w, "Block.forward", "Block", TRAINING);
+	tensor(w, 0, 1, "8x8");
+	enter(w);
+	module(w, "Attention.forward", "Block.attention", WTI_CALL_TRAINING | WTI_CALL_GRAD);
 	tensor(w, 0, 1, "8x8");
 	tensor(w, -1, 2, "8x8")->nan = 64;
 	tell_call(w);
-	w->parent = (struct wti_call){0};
-	call(w, "Block.forward")->depth = 0;
-	tensor(w, 0, 1, "8x8");
+	back(w);
 	tensor(w, -1, 3, "8x8")->nan = is_wrong ? 64 : 0;
-	tell_call(w);
+	leave(w);
 }
 
 static void not_cast(struct world *w, bool is_wrong)
 {
 	model(w);
-	parameter(w, "Net", "c.weight", NULL)->module = word(w, "Net.c");
+	parameter(w, "Net", "c.weight", NULL);
 	module(w, "Own.forward", "Net.c", WTI_CALL_AUTOCAST);
 	tensor(w, 0, 1, "8x4")->dtype = WT_DTYPE_BF16;
 	tensor(w, -1, 2, "8x4")->dtype = is_wrong ? WT_DTYPE_F32 : WT_DTYPE_BF16;
@@ -264,10 +271,9 @@ static void untied(struct world *w, bool is_wrong)
 	optimizer(w, "Adam", "Adam");
 	for (int i = 0; i < 2; i++) {
 		const char *name = i ? "Net.out" : "Net.in";
-		struct wti_parameter *made =
+		struct made_parameter *made =
 			parameter(w, "Net", i ? "out.weight" : "in.weight", find(w, "Adam"));
 
-		made->module = word(w, name);
 		made->hash = 77;
 		made->has_statistics = made->moved = true;
 		made->statistics = (struct wti_digest_row){.min = -1, .max = 1};
@@ -276,7 +282,8 @@ static void untied(struct world *w, bool is_wrong)
 	}
 	step(w, "Adam");
 	for (int i = 0; i < 2; i++)
-		wti_parameter_at(&w->training, i)->hash = is_wrong ? 80 + (uint64_t)i : 80;
+		find_parameter(w, "Net", i ? "out.weight" : "in.weight")->hash =
+			is_wrong ? 80 + (uint64_t)i : 80;
 	step(w, "Adam");
 }
 
@@ -336,9 +343,9 @@ static void blend(struct world *w, uint64_t to, uint64_t from, uint64_t after)
 	tell_call(w);
 }
 
-static struct wti_parameter *first(struct world *w)
+static struct made_parameter *first(struct world *w)
 {
-	return wti_parameter_find(&w->training, w->stream, word(w, "Net"), word(w, "a.weight"));
+	return find_parameter(w, "Net", "a.weight");
 }
 
 static void no_longer_follows(struct world *w, bool is_wrong)
@@ -395,12 +402,13 @@ static void saved_mixed(struct world *w, bool is_wrong)
 
 static void saved_in_part(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *more;
+	struct made_parameter *more;
 
 	model(w);
 	more = parameter(w, "Net", "c.weight", find(w, "Adam"));
 	more->hash = 102;
-	more->moved_count = 1;
+	more->moved = true;
+	step(w, "Adam");
 	call(w, "save");
 	named(w, 0, "a.weight", 100);
 	named(w, 0, "b.weight", 101);
@@ -470,7 +478,7 @@ static void test_transfer(void)
 		struct world w;
 
 		begin(&w);
-		model(&w);
+		new_model(&w);
 		call(&w, "load");
 		named(&w, -1, "optimizer.state.0.exp_avg", 1);
 		named(&w, -1, "optimizer.state.1.exp_avg", 2);
@@ -490,7 +498,7 @@ static void test_state_of_a_model(void)
 	struct world w;
 
 	begin(&w);
-	model(&w);
+	new_model(&w);
 	load_model_with_state(&w);
 	load_into(&w, "Net.load_state_dict", "Net");
 	step(&w, "Adam");
@@ -546,7 +554,7 @@ static void test_ranks_at_once(void)
 
 static void resumed_without(struct world *w, bool is_wrong)
 {
-	model(w);
+	new_model(w);
 	load(w);
 	load_into(w, "Net.load_state_dict", "Net");
 	if (!is_wrong)
@@ -594,13 +602,11 @@ static void average_of(struct world *w)
 {
 	object(w, "Net#1", "Net", WT_OBJECT_TYPE_MODULE)->of = word(w, "Net");
 	find(w, "Net#1")->how = WT_FOUND_COPIED;
-	for (uint64_t i = 0; i < 2; i++) {
-		struct wti_parameter *made =
-			parameter(w, "Net#1", i ? "b.weight" : "a.weight", NULL);
-
-		made->hash = 200 + i;
-		made->moved = true;
-	}
+	for (uint64_t i = 0; i < 2; i++)
+		parameter(w, "Net#1", i ? "b.weight" : "a.weight", NULL)->hash = 100 + i;
+	flush(w);
+	for (uint64_t i = 0; i < 2; i++)
+		find_parameter(w, "Net#1", i ? "b.weight" : "a.weight")->hash = 200 + i;
 }
 
 /* Both are saved, and of the model one tensor is of another moment. */
@@ -621,11 +627,13 @@ static void saved_average_mixed(struct world *w, bool is_wrong)
 {
 	model(w);
 	average_of(w);
-	parameter(w, "Net#1", "c.weight", NULL)->moved = true;
+	parameter(w, "Net#1", "c.weight", NULL)->hash = 102;
+	flush(w);
+	find_parameter(w, "Net#1", "c.weight")->hash = 202;
 	call(w, "save");
 	named(w, 0, "a.weight", 200);
 	named(w, 0, "b.weight", is_wrong ? 101 : 201);
-	named(w, 0, "c.weight", word(w, "c.weight"));
+	named(w, 0, "c.weight", 202);
 	tell(w, WTI_MOMENT_SAVE, NULL);
 }
 
@@ -639,7 +647,8 @@ static void test_saved_more(void)
 
 		begin(&w);
 		saved_in_part(&w, false);
-		parameter(&w, "Net", "d.weight", find(&w, "Adam"))->moved_count = 1;
+		parameter(&w, "Net", "d.weight", find(&w, "Adam"))->moved = true;
+		step(&w, "Adam");
 		call(&w, "save");
 		named(&w, 0, "a.weight", 100);
 		named(&w, 0, "b.weight", 101);

@@ -12,8 +12,7 @@ static void ranks(struct world *w, uint64_t steps, void (*change)(struct world *
 	}
 	for (uint64_t i = 0; i < steps; i++) {
 		for (w->stream = 0; w->stream < STREAMS; w->stream++) {
-			struct wti_parameter *of = wti_parameter_find(
-				&w->training, w->stream, word(w, "Net"), word(w, "weight"));
+			struct made_parameter *of = find_parameter(w, "Net", "weight");
 
 			of->grad = WTI_GRAD_NONZERO;
 			of->hash = 10 + i;
@@ -33,9 +32,9 @@ static void ranks(struct world *w, uint64_t steps, void (*change)(struct world *
 	w->stream = 0;
 }
 
-static struct wti_parameter *second(struct world *w)
+static struct made_parameter *second(struct world *w)
 {
-	return wti_parameter_find(&w->training, 1, word(w, "Net"), word(w, "weight"));
+	return find_parameter(w, "Net", "weight");
 }
 
 static void change_nothing(struct world *w, uint64_t i)
@@ -64,7 +63,7 @@ static void change_rate(struct world *w, uint64_t i)
 
 static void change_scale(struct world *w, uint64_t i)
 {
-	struct wti_parameter *of = second(w);
+	struct made_parameter *of = second(w);
 
 	of->grad_hash = of->grad_statistics.hash = 500 + i;
 	of->grad_statistics.min *= 0.5;
@@ -103,11 +102,10 @@ static void same_data(struct world *w, bool is_wrong)
 	w->scope.world = STREAMS;
 	for (uint64_t i = 1; i <= 4; i++) {
 		for (w->stream = 0; w->stream < STREAMS; w->stream++) {
-			struct wti_object *of = object(w, "DDP(Net)", "DistributedDataParallel",
-						       WT_OBJECT_TYPE_WRAPPER);
+			struct made_object *of = object(w, "DDP(Net)", "DistributedDataParallel",
+							WT_OBJECT_TYPE_WRAPPER);
 
 			of->of = word(w, "Net");
-			of->call_count = i;
 			call(w, "DistributedDataParallel.forward")->object = of->name;
 			w->call.flags = WTI_CALL_SAYS_TRAINING | WTI_CALL_OUTERMOST |
 					WTI_CALL_TRAINING | WTI_CALL_GRAD;
@@ -124,7 +122,7 @@ static void compute(struct world *w, const char *name, uint32_t type, uint32_t f
 {
 	w->scope.world = STREAMS;
 	for (w->stream = 0; w->stream < STREAMS; w->stream++) {
-		struct wti_object *of = object(w, name, "DistributedDataParallel", type);
+		struct made_object *of = object(w, name, "DistributedDataParallel", type);
 
 		call(w, "Net.forward")->object = of->name;
 		w->call.flags = WTI_CALL_SAYS_TRAINING | flags;
@@ -222,7 +220,32 @@ static void test_steps(void)
 	end(&w);
 }
 
+/* Each rank evaluates for itself, and the steps of one are not those of the other. */
+static void test_evaluated_on_each(void)
+{
+	struct world w;
+
+	begin(&w);
+	w.scope.world = STREAMS;
+	for (w.stream = 0; w.stream < STREAMS; w.stream++) {
+		optimizer(&w, "Adam", "Adam");
+		parameter(&w, "Net", "weight", find(&w, "Adam"));
+		for (w.scope.step = 0; w.scope.step < 8;)
+			step(&w, "Adam");
+	}
+	for (w.stream = 0; w.stream < STREAMS; w.stream++) {
+		module(&w, "Net.forward", "Net", WTI_CALL_OUTERMOST | WTI_CALL_TRAINING);
+		tell_module(&w, WTI_MOMENT_MODULE);
+		module(&w, "Dropout.forward", "Net.drop", WTI_CALL_TRAINING);
+		tell_module(&w, WTI_MOMENT_MODULE);
+	}
+	w.stream = 0;
+	CHECK_INT(case_of(&w, "WT-MODE-003")->violation_count, STREAMS);
+	end(&w);
+}
+
 static const struct test tests[] = {
+	{"evaluated on each", test_evaluated_on_each},
 	{"steps", test_steps},
 	{"twins", test_twins},
 	{"sharded", test_sharded},

@@ -6,10 +6,10 @@
 #include "rules_world.h"
 
 /* A model of one matrix, used, with gradients, in an optimizer with a learning rate. */
-static struct wti_parameter *model(struct world *w)
+static struct made_parameter *model(struct world *w)
 {
-	struct wti_object *adam = optimizer(w, "Adam", "Adam");
-	struct wti_parameter *weight;
+	struct made_object *adam = optimizer(w, "Adam", "Adam");
+	struct made_parameter *weight;
 
 	adam->lr_known = 1;
 	adam->lr[0] = 0.1;
@@ -30,6 +30,12 @@ static void go_backward(struct world *w, uint32_t site)
 	backward(w);
 }
 
+static void zero_grad(struct world *w)
+{
+	call(w, "Adam.zero_grad");
+	tell(w, WTI_MOMENT_ZERO_GRAD, find(w, "Adam"));
+}
+
 /* ---- Gradients ------------------------------------------------------------------------------ */
 
 static void never_cleared(struct world *w, bool is_wrong)
@@ -37,9 +43,9 @@ static void never_cleared(struct world *w, bool is_wrong)
 	model(w);
 	for (int i = 0; i < 3; i++) {
 		if (!is_wrong)
-			tell(w, WTI_MOMENT_ZERO_GRAD, find(w, "Adam"));
-		go_backward(w, 7);
+			zero_grad(w);
 		tell_gradients(w, find(w, "Adam"), WT_MOMENT_BACKWARD, 0, is_wrong && i);
+		go_backward(w, 7);
 		step(w, "Adam");
 	}
 }
@@ -49,7 +55,8 @@ static void cleared_late(struct world *w, bool is_wrong)
 	model(w);
 	for (int i = 0; i < 2; i++) {
 		go_backward(w, 7);
-		find(w, "Adam")->zero_grad_count_after_backward = is_wrong;
+		if (is_wrong)
+			zero_grad(w);
 		tell_gradients(w, find(w, "Adam"), WT_MOMENT_STEP, is_wrong, !is_wrong);
 		step(w, "Adam");
 	}
@@ -73,7 +80,7 @@ static void detached_loss(struct world *w, bool is_wrong)
 
 static void zero_gradients(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *other;
+	struct made_parameter *other;
 
 	model(w);
 	other = parameter(w, "Net", "dead.weight", find(w, "Adam"));
@@ -86,7 +93,7 @@ static void zero_gradients(struct world *w, bool is_wrong)
 /* Behind a factor of zero; the right one moves in its third step, after a warm-up from nothing. */
 static void zero_while_nothing_moves(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *behind;
+	struct made_parameter *behind;
 
 	model(w)->moved = is_wrong;
 	behind = parameter(w, "Net", "down.weight", find(w, "Adam"));
@@ -107,12 +114,12 @@ static void all_zero(struct world *w, bool is_wrong)
 
 static void shut_off(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *weight = model(w);
+	struct made_parameter *body;
 
-	if (is_wrong) {
-		use(w, weight, "Net.body", WTI_USE_SHUT_OFF);
-		weight->grad = WTI_GRAD_NONE;
-	}
+	model(w);
+	body = parameter(w, "Net", "body.weight", find(w, "Adam"));
+	body->grad = is_wrong ? WTI_GRAD_NONE : WTI_GRAD_NONZERO;
+	use(w, body, "Net.body", is_wrong ? WTI_USE_SHUT_OFF : WTI_USE_GRAD);
 	for (int i = 0; i < 3; i++)
 		step(w, "Adam");
 }
@@ -132,7 +139,7 @@ static void cleared_between_losses(struct world *w, bool is_wrong)
 
 static void see_call_of(struct world *w, const char *shape)
 {
-	call(w, "Tensor.__mul__")->tag = WTI_MOMENT_CALL;
+	call(w, "Tensor.__mul__");
 	tensor(w, 0, 99, shape);
 	tell_call(w);
 }
@@ -154,30 +161,33 @@ static void cleared_between_parts(struct world *w, bool is_wrong)
 
 /* ---- Optimizers ----------------------------------------------------------------------------- */
 
+/* The first step has moved it. */
 static void does_not_move(struct world *w, bool is_wrong)
 {
-	model(w)->moved = !is_wrong;
-	for (int i = 0; i < 3; i++)
+	struct made_parameter *weight = model(w);
+
+	for (int i = 0; i < 4; i++) {
+		weight->moved = !is_wrong || !i;
 		step(w, "Adam");
+	}
 }
 
 /* An optimizer that runs backward() itself has converged, or has never moved anything. */
 static void test_converged(void)
 {
 	for (int has_moved = 0; has_moved < 2; has_moved++) {
-		struct wti_parameter *parameter;
+		struct made_parameter *weight;
 		struct world w;
 
 		begin(&w);
-		parameter = model(&w);
-		parameter->moved = false;
-		parameter->moved_count = (uint64_t)has_moved;
-		w.parent = (struct wti_call){.tag = WTI_MOMENT_STEP, .object = word(&w, "Adam")};
-		call(&w, "Tensor.backward");
-		backward(&w);
-		w.parent = (struct wti_call){0};
-		for (int i = 0; i < 3; i++)
-			step(&w, "Adam");
+		weight = model(&w);
+		for (int i = 0; i < 4; i++) {
+			weight->moved = has_moved && !i;
+			begin_step(&w, "Adam");
+			call(&w, "Tensor.backward");
+			backward(&w);
+			end_step(&w);
+		}
 		CHECK_INT(case_of(&w, "WT-OPT-001")->violation_count > 0, !has_moved);
 		end(&w);
 	}
@@ -185,7 +195,7 @@ static void test_converged(void)
 
 static void left_outside(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *other;
+	struct made_parameter *other;
 
 	model(w);
 	other = parameter(w, "Net", "head.weight", is_wrong ? NULL : find(w, "Adam"));
@@ -210,11 +220,11 @@ static void no_rate(struct world *w, bool is_wrong)
 
 static void replaced(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *weight = model(w);
+	struct made_parameter *weight = model(w);
 
-	if (is_wrong) {
-		weight->optimizer = 0;
-		find(w, "Adam")->replaced = 1;
+	if (is_wrong) { /* the module has a larger one since */
+		weight->optimizer = NULL;
+		weight->shape = word(w, "8x4");
 	}
 	for (int i = 0; i < 3; i++)
 		step(w, "Adam");
@@ -229,13 +239,10 @@ static void unregistered(struct world *w, bool is_wrong)
 		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
 		tensor(w, 0, 100 + i, "8x4");
 		tell_module(w, WTI_MOMENT_MODULE);
-		w->parent = w->call;
-		w->parent.tag = WTI_MOMENT_MODULE;
 		call(w, "Tensor.__mul__");
 		tensor(w, 0, 100 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
 		tensor(w, 1, is_wrong ? 33 : 33 + i, "4")->flags = WTI_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
-		w->parent.tag = 0;
 		step(w, "Adam");
 	}
 }
@@ -249,12 +256,10 @@ static void stranger(struct world *w, bool is_wrong)
 	for (int i = 0; i < 4; i++) {
 		module(w, "Net.forward", "Net",
 		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
-		w->parent = w->call;
-		w->parent.tag = WTI_MOMENT_MODULE;
+		tell_module(w, WTI_MOMENT_MODULE);
 		module(w, "Linear.forward", is_wrong ? "Linear" : "Net.fc",
 		       WTI_CALL_TRAINING | WTI_CALL_GRAD);
 		tell_module(w, WTI_MOMENT_MODULE);
-		w->parent.tag = 0;
 		step(w, "Adam");
 	}
 }
@@ -262,15 +267,17 @@ static void stranger(struct world *w, bool is_wrong)
 /* A model that was called by itself before it became part of another. */
 static void wrapped_later(struct world *w, bool is_wrong)
 {
+	const struct made_parameter *part = parameter(w, "Linear", "weight", NULL);
+
+	flush(w);
 	if (!is_wrong)
-		wti_map_number(&w->training.parts,
-			       wti_part_key(0, word(w, "Linear"), word(w, "Net")));
+		emit_member(w, part, word(w, "Net"), word(w, "0.weight"), WT_ROLE_PARAMETER);
 	stranger(w, true);
 }
 
 static void lost_in_half(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *weight = model(w);
+	struct made_parameter *weight = model(w);
 
 	weight->dtype = WT_DTYPE_BF16;
 	weight->moved = !is_wrong;
@@ -291,7 +298,7 @@ static void clip(struct world *w, double total)
 /* A norm of 100 is clipped to 1; of the model's gradients, or of something else. */
 static void clipped_elsewhere(struct world *w, bool is_wrong)
 {
-	struct wti_parameter *weight = model(w);
+	struct made_parameter *weight = model(w);
 
 	weight->grad_statistics.m2 = is_wrong ? 1e-4 : 0.9;
 	weight->grad_statistics.mean = 0;
@@ -315,7 +322,7 @@ static void clipped_nothing(struct world *w, bool is_wrong)
 
 /* ---- Schedules ------------------------------------------------------------------------------ */
 
-static struct wti_object *scheduler(struct world *w)
+static struct made_object *scheduler(struct world *w)
 {
 	object(w, "StepLR", "StepLR", WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "Adam");
 	return find(w, "StepLR");
@@ -334,10 +341,13 @@ static void never_scheduled(struct world *w, bool is_wrong)
 {
 	model(w);
 	scheduler(w);
-	wti_process_at(&w->training, 0)->last_epoch = 3;
-	for (int i = 0; i < 4; i++)
+	w->scope.epoch = 3;
+	for (int i = 0; i < 4; i++) {
 		step(w, "Adam");
-	find(w, "StepLR")->call_count = is_wrong ? 0 : 4;
+		call(w, "StepLR.step");
+		if (!is_wrong)
+			tell(w, WTI_MOMENT_SCHEDULER, find(w, "StepLR"));
+	}
 }
 
 /* The second of a sequence, in a run that ends with the first. */
@@ -352,11 +362,11 @@ static void test_part_of_schedule(void)
 		scheduler(&w);
 		if (is_part)
 			tell_fact(&w, find(&w, "StepLR"), "part_of", 0);
-		wti_process_at(&w.training, 0)->last_epoch = 3;
+		w.scope.epoch = 3;
 		for (int i = 0; i < 4; i++)
 			step(&w, "Adam");
 		wt_result_init(&result, "test");
-		wti_judge_finish(&w.judge, &result);
+		finish(&w, &result);
 		CHECK_INT(case_of(&w, "WT-SCHED-002")->violation_count, !is_part);
 		wt_result_release(&result);
 		end(&w);

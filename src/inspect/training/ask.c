@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "members.h"
+#include "modal.h"
 
 struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t stream)
 {
@@ -26,20 +27,37 @@ struct wti_moment wti_moment_of_object(const struct wti_training *training,
 	return moment;
 }
 
+const struct wti_object *wti_optimizer_of(const struct wti_training *training,
+					  const struct wti_object *scheduler)
+{
+	return scheduler->of ? wti_training_object(training, scheduler->stream, scheduler->of)
+			     : NULL;
+}
+
+const struct wti_object *wti_scheduler_next(const struct wti_training *training,
+					    const struct wti_object *optimizer, size_t *place)
+{
+	while (*place < training->objects.count) {
+		const struct wti_object *object = wti_object_at(training, (*place)++);
+
+		if (object->type == WT_OBJECT_TYPE_SCHEDULER &&
+		    object->stream == optimizer->stream && object->of == optimizer->name)
+			return object;
+	}
+	return NULL;
+}
+
 const struct wti_object *wti_scheduler_of(const struct wti_training *training,
 					  const struct wti_object *optimizer,
 					  const char *class_name)
 {
-	for (size_t i = 0; i < training->objects.count; i++) {
-		const struct wti_object *object = wti_object_at(training, i);
+	const struct wti_object *scheduler;
+	size_t place = 0;
 
-		if (object->type != WT_OBJECT_TYPE_SCHEDULER ||
-		    object->stream != optimizer->stream || object->of != optimizer->name)
-			continue;
+	while ((scheduler = wti_scheduler_next(training, optimizer, &place)))
 		if (!class_name ||
-		    !strcmp(wti_symbol_text(training->symbols, object->class_name), class_name))
-			return object;
-	}
+		    !strcmp(wti_symbol_text(training->symbols, scheduler->class_name), class_name))
+			return scheduler;
 	return NULL;
 }
 
@@ -273,4 +291,39 @@ bool wti_module_is_frozen(const struct wti_training *training, size_t stream, ui
 		has_any = true;
 	}
 	return has_any;
+}
+
+/* "key.1.weight" -> "1.weight" */
+static const char *name_below(const struct wti_moment *moment,
+			      const struct wti_parameter *parameter)
+{
+	const char *name = wti_moment_text(moment, parameter->name);
+	const char *dot = strchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+static bool has_twin_of(const struct wti_moment *moment, const struct wti_parameter *own)
+{
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *other = wti_parameter_at(moment->training, i);
+
+		if (other->stream == own->stream && other->owner == own->owner &&
+		    other->requires_grad && other->shape == own->shape &&
+		    !strcmp(name_below(moment, other), name_below(moment, own)))
+			return true;
+	}
+	return false;
+}
+
+bool wti_has_trained_twin(const struct wti_moment *moment, uint32_t module)
+{
+	for (size_t i = 0; i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *own = wti_parameter_at(moment->training, i);
+
+		if (own->stream == moment->process->stream && own->module == module &&
+		    !own->is_buffer)
+			return has_twin_of(moment, own);
+	}
+	return false;
 }

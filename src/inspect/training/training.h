@@ -235,6 +235,13 @@ struct wti_moment wti_moment_of_end(const struct wti_training *training, size_t 
 /* The moment at which an object was made. */
 struct wti_moment wti_moment_of_object(const struct wti_training *training,
 				       const struct wti_object *object);
+/* What a scheduler schedules; NULL: that is not known. */
+const struct wti_object *wti_optimizer_of(const struct wti_training *training,
+					  const struct wti_object *scheduler);
+/* All of an optimizer's schedulers, one after the other; NULL: there are no more. `place` is 0 in
+ * the beginning. */
+const struct wti_object *wti_scheduler_next(const struct wti_training *training,
+					    const struct wti_object *optimizer, size_t *place);
 /* The first of the optimizer's schedulers, of that class unless it is NULL; NULL: it has none. */
 const struct wti_object *wti_scheduler_of(const struct wti_training *training,
 					  const struct wti_object *optimizer,

@@ -3,17 +3,16 @@
 #include <string.h>
 
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
 
 /* ---- WT-MODE-010: nearly everything is dropped ---------------------------------------------- */
 
-enum { ELEMENTS_MIN = 64, CALLS_TO_TELL = 4 };
-static const double most = 0.78; /* 0.8, as far as it can be told from some hundreds of elements */
+enum { OF_LINE = 1, OF_MODULE }; /* keeps; of most calls nothing */
+enum { DROPPED_CALLS, DROPPED_ELEMENTS, DROPPED_SHARE };
 
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
+/* Of a module; of a line that calls the function. */
+struct dropping {
+	uint32_t calls; /* in a row */
+};
 
 static bool is_dropout(const struct wti_moment *moment)
 {
@@ -21,46 +20,41 @@ static bool is_dropout(const struct wti_moment *moment)
 	       !strcmp(wti_moment_text(moment, moment->call->callee), "Dropout.forward");
 }
 
-static bool is_measured(const struct wti_value_row *value)
+static enum wti_answer see_dropped(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
-	return value && !(value->digest.flags & WTI_TENSOR_NO_STATISTICS);
-}
-
-static void see_dropped(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	const struct wti_value_row *before = wti_call_tensor(moment->call, false, 0);
-	const struct wti_value_row *after = wti_call_tensor(moment->call, true, 0);
 	const struct wti_call *call = moment->call;
+	const struct wti_value_row *before = wti_call_tensor(call, false, 0);
+	const struct wti_value_row *after = wti_call_tensor(call, true, 0);
+	struct dropping *dropping;
 	uint64_t elements, dropped;
-	uint32_t *streak;
 
-	if (!is_measured(before) || !is_measured(after) || !is_dropout(moment) ||
-	    before->digest.hash == after->digest.hash || after->digest.zeros < before->digest.zeros)
-		return;
+	if (!wti_value_is_measured(before) || !wti_value_is_measured(after) ||
+	    !is_dropout(moment) || before->digest.hash == after->digest.hash ||
+	    after->digest.zeros < before->digest.zeros)
+		return WTI_RULE_NO_CASE;
 	elements = before->digest.count - before->digest.zeros;
 	dropped = after->digest.zeros - before->digest.zeros;
-	streak = wti_slot(state,
-			  (uint64_t)call->stream << 32 | (call->object ? call->object : call->site),
-			  sizeof(*streak));
-	if (elements < ELEMENTS_MIN || !streak)
-		return;
-	if ((double)dropped < most * (double)elements) {
-		*streak = 0;
-		wti_held(account);
-	} else if (++*streak >= CALLS_TO_TELL) {
-		wti_violated(account, moment, call->object ? call->object : call->callee,
-			     "of %llu elements other than zero, %llu were dropped",
-			     (unsigned long long)elements, (unsigned long long)dropped);
+	dropping = wti_kept(account, call->object ? OF_MODULE : OF_LINE, moment);
+	if (!dropping || elements < wti_threshold(account, DROPPED_ELEMENTS))
+		return WTI_RULE_NO_CASE;
+	if ((double)dropped < wti_threshold_real(account, DROPPED_SHARE) * (double)elements) {
+		dropping->calls = 0;
+		return WTI_RULE_HELD;
 	}
+	if (++dropping->calls < wti_threshold(account, DROPPED_CALLS))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, call->object ? call->object : call->callee,
+			    "of %llu elements other than zero, %llu were dropped",
+			    (unsigned long long)elements, (unsigned long long)dropped);
 }
 
 const struct wti_rule wti_rule_mode_010 = {
 	.code = "WT-MODE-010",
 	.severity = WT_WARNING,
 	.title = "dropout leaves hardly anything",
-	.means =
-		"p is the share that is dropped, not the one that is kept: of 0.9, a tenth is left "
-		"for the next layer to learn from",
+	.means = "p is the share that is dropped, not the one that is kept: with 0.9, a tenth is "
+		 "left for the next layer to learn from",
 	.hint = "Dropout(1 - keep)",
 	.definition =
 		"In training, of the elements of a dropout's input that are not zero, 64 or more, "
@@ -70,7 +64,11 @@ const struct wti_rule wti_rule_mode_010 = {
 		"Dropout of that strength on purpose, such as of inputs that repeat themselves.",
 	.needs = "no dropout with a measured input dropped anything",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_dropped,
-	.release = release_slots,
+	.keeps = {[OF_LINE] = {WTI_PER_LINE, sizeof(struct dropping)},
+		  [OF_MODULE] = {WTI_PER_MODULE, sizeof(struct dropping)}},
+	.see = see_dropped,
+	.thresholds = {{"calls", 4, "in a row: of few elements many are dropped by chance"},
+		       {"elements", 64, "other than zero: the share of fewer says little"},
+		       {"share", 0.78,
+			"a rate of 0.8, as far as it can be seen in some hundreds of elements"}},
 };

@@ -4,12 +4,6 @@
 
 #include "inspect/judge/rule.h"
 #include "inspect/training/modal.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* ---- The model that is running -------------------------------------------------------------- */
 
@@ -18,35 +12,27 @@ struct running {
 	bool is_open;
 	uint32_t flags;
 	uint32_t object;
-	bool is_counted;      /* in the present gap between two steps */
 	struct wti_call call; /* without its values */
 };
 
-static struct running *follow(struct wti_slots *slots, const struct wti_moment *moment)
+static void follow(struct running *running, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
-	struct running *running =
-		wti_slot(slots, (uint64_t)call->stream << 32 | call->track, sizeof(*running));
 
-	if (!running || !(call->flags & WTI_CALL_OUTERMOST))
-		return running;
-	if (moment->type == WTI_MOMENT_MODULE) {
+	if (!(call->flags & WTI_CALL_OUTERMOST))
+		return;
+	if (moment->type == WTI_MOMENT_MODULE)
 		*running = (struct running){.is_open = true,
 					    .flags = call->flags,
 					    .object = call->object,
-					    .is_counted = running->is_counted,
-					    .call = *call};
-		running->call.values = NULL;
-		running->call.value_count = 0;
-	} else if (moment->type == WTI_MOMENT_MODULE_END) {
+					    .call = wti_call_without_values(call)};
+	else if (moment->type == WTI_MOMENT_MODULE_END)
 		running->is_open = false;
-	}
-	return running;
 }
 
 /* ---- WT-MODE-002: dropout in evaluation ----------------------------------------------------- */
 
-/* By what it did; where tensors were not read, by what it was told: training=True is the default.
+/* By what it did; where tensors were not read, by its arguments: training=True is the default.
  */
 static bool is_active(const struct wti_moment *moment, bool *ret_is_active)
 {
@@ -68,26 +54,22 @@ static bool is_active(const struct wti_moment *moment, bool *ret_is_active)
 	return true;
 }
 
-static void see_dropout(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_dropout(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
-	const struct wti_call *call = moment->call;
-	struct running *running;
+	struct running *running = kept;
 	bool is_on;
 
-	if (moment->type == WTI_MOMENT_CALL && call->what != WTI_CALLEE_DROPOUT)
-		return;
-	running = follow(state, moment);
-	if (!running || moment->type != WTI_MOMENT_CALL || !running->is_open ||
-	    !(running->flags & WTI_CALL_SAYS_TRAINING) || running->flags & WTI_CALL_TRAINING)
-		return;
-	if (!is_active(moment, &is_on))
-		return;
+	follow(running, moment);
+	if (moment->type != WTI_MOMENT_CALL || !running->is_open ||
+	    !(running->flags & WTI_CALL_SAYS_TRAINING) || running->flags & WTI_CALL_TRAINING ||
+	    !is_active(moment, &is_on))
+		return WTI_RULE_NO_CASE;
 	if (!is_on)
-		wti_held(account);
-	else
-		wti_violated(account, moment, running->object,
-			     "%s is on although the model is in evaluation mode",
-			     wti_moment_text(moment, call->callee));
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, running->object,
+			    "%s is on although the model is in evaluation mode",
+			    wti_moment_text(moment, moment->call->callee));
 }
 
 const struct wti_rule wti_rule_mode_002 = {
@@ -101,72 +83,63 @@ const struct wti_rule wti_rule_mode_002 = {
 	.innocent = "Dropout that stays on to estimate uncertainty (Monte Carlo dropout).",
 	.needs = "the function dropout was not called in evaluation mode",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_dropout,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_DROPOUT),
+	.keeps = {{WTI_PER_TRACK, sizeof(struct running)}},
+	.see = see_dropout,
 };
 
 /* ---- WT-MODE-003: evaluated in training mode ------------------------------------------------ */
 
-enum { GAPS_TO_JUDGE = 4 };
+enum { EVALUATION_OF_PROCESS, EVALUATION_OF_TRACK }; /* keeps */
+enum { EVALUATION_STEPS, EVALUATION_ONE_IN };
 
+/* Of a process. */
 struct evaluation {
-	struct wti_slots running;
 	uint32_t gaps; /* between two steps */
 	uint32_t gaps_with;
 	bool is_with; /* the present one */
 };
 
-static void release_evaluation(void *state)
-{
-	struct evaluation *evaluation = state;
-
-	wti_slots_release(&evaluation->running);
-}
-
-/*
- * What happens around every step without gradients belongs to the training: targets of a slow
- * copy, samples of a generator. What happens now and then is an evaluation.
- */
-static void judge_call(struct wti_case *account, struct evaluation *evaluation,
-		       struct running *running, const struct wti_moment *moment)
+static enum wti_answer judge_call(struct wti_case *account, const struct evaluation *evaluation,
+				  const struct running *running, const struct wti_moment *moment)
 {
 	struct wti_moment outermost = *moment; /* where the program evaluates */
 
-	if (evaluation->is_with ||
-	    !wti_model_is_trained(moment->training, moment->process->stream, running->object))
-		return;
-	evaluation->is_with = true;
+	if (evaluation->gaps < wti_threshold(account, EVALUATION_STEPS))
+		return WTI_RULE_NO_CASE;
+	if (!(moment->call->flags & WTI_CALL_TRAINING))
+		return WTI_RULE_HELD;
+	if (evaluation->gaps_with * wti_threshold(account, EVALUATION_ONE_IN) >= evaluation->gaps)
+		return WTI_RULE_NO_CASE;
 	outermost.call = &running->call;
-	if (evaluation->gaps < GAPS_TO_JUDGE)
-		return;
-	if (moment->call->flags & WTI_CALL_TRAINING) {
-		if (evaluation->gaps_with * 4 < evaluation->gaps)
-			wti_violated(account, &outermost, moment->call->object,
-				     "it is in training mode while %s is called without gradients, "
-				     "after %u steps",
-				     wti_moment_text(moment, running->object), evaluation->gaps);
-	} else {
-		wti_held(account);
-	}
+	return wti_violated(account, &outermost, moment->call->object,
+			    "it is in training mode while %s is called without gradients, after %u "
+			    "steps",
+			    wti_moment_text(moment, running->object), evaluation->gaps);
 }
 
-static void see_evaluation(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_evaluation(struct wti_case *account, void *kept,
+				      const struct wti_moment *moment)
 {
-	struct evaluation *evaluation = state;
+	struct evaluation *evaluation = kept;
 	struct running *running;
 
 	if (moment->type == WTI_MOMENT_STEPPED) {
 		evaluation->gaps++;
 		evaluation->gaps_with += evaluation->is_with;
 		evaluation->is_with = false;
-		return;
+		return WTI_RULE_NO_CASE;
 	}
-	running = follow(&evaluation->running, moment);
-	if (moment->type != WTI_MOMENT_MODULE || !running || !running->is_open ||
-	    running->flags & WTI_CALL_GRAD || !wti_depends_on_mode(moment))
-		return;
-	judge_call(account, evaluation, running, moment);
+	running = wti_kept(account, EVALUATION_OF_TRACK, moment);
+	if (!running)
+		return WTI_RULE_NO_CASE;
+	follow(running, moment);
+	if (moment->type != WTI_MOMENT_MODULE || !running->is_open ||
+	    running->flags & WTI_CALL_GRAD || evaluation->is_with || !wti_depends_on_mode(moment) ||
+	    !wti_model_is_trained(moment->training, moment->process->stream, running->object))
+		return WTI_RULE_NO_CASE;
+	evaluation->is_with = true;
+	return judge_call(account, evaluation, running, moment);
 }
 
 const struct wti_rule wti_rule_mode_003 = {
@@ -185,106 +158,59 @@ const struct wti_rule wti_rule_mode_003 = {
 	.needs = "no model with dropout or batch normalisation was called without gradients "
 		 "between steps",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct evaluation),
-	.watch = see_evaluation,
-	.release = release_evaluation,
+	.keeps = {[EVALUATION_OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct evaluation)},
+		  [EVALUATION_OF_TRACK] = {WTI_PER_TRACK, sizeof(struct running)}},
+	.see = see_evaluation,
+	/* What happens around every step without gradients belongs to the training: targets of a
+	 * slow copy, samples of a generator. What happens now and then is an evaluation. */
+	.thresholds = {{"steps", 4, "before them it is not known what happens around every step"},
+		       {"one_in", 4,
+			"of the gaps between steps: what comes more often belongs to training"}},
 };
 
 /* ---- WT-MODE-004: a frozen normalisation follows -------------------------------------------- */
-
-enum { STEPS_TO_TELL = 2 };
 
 struct norm {
 	uint32_t object;
 	bool called_train; /* by a model with gradients on, since the last step */
 	bool is_shut_off;  /* then, itself with gradients off */
-	uint32_t steps;    /* in a row, frozen and in training mode */
 };
-
-/* "key.1.weight" -> "1.weight" */
-static const char *name_below(const struct wti_moment *moment,
-			      const struct wti_parameter *parameter)
-{
-	const char *name = wti_moment_text(moment, parameter->name);
-	const char *dot = strchr(name, '.');
-
-	return dot ? dot + 1 : name;
-}
-
-static bool has_twin_of(const struct wti_moment *moment, const struct wti_parameter *own)
-{
-	for (size_t i = 0; i < moment->training->parameters.count; i++) {
-		const struct wti_parameter *other = wti_parameter_at(moment->training, i);
-
-		if (other->stream == own->stream && other->owner == own->owner &&
-		    other->requires_grad && other->shape == own->shape &&
-		    !strcmp(name_below(moment, other), name_below(moment, own)))
-			return true;
-	}
-	return false;
-}
-
-bool wti_has_trained_twin(const struct wti_moment *moment, uint32_t module)
-{
-	for (size_t i = 0; i < moment->training->parameters.count; i++) {
-		const struct wti_parameter *own = wti_parameter_at(moment->training, i);
-
-		if (own->stream == moment->process->stream && own->module == module &&
-		    !own->is_buffer)
-			return has_twin_of(moment, own);
-	}
-	return false;
-}
 
 static bool is_batch_norm(const struct wti_moment *moment)
 {
 	return strstr(wti_moment_text(moment, moment->call->callee), "BatchNorm") != NULL;
 }
 
-static void judge_norm(struct wti_case *account, struct norm *norm, const struct wti_moment *moment)
+static void note_norm(struct norm *norm, const struct wti_moment *moment)
 {
-	if (!norm->called_train)
-		return;
-	norm->called_train = false;
-	if (norm->is_shut_off && wti_has_trained_twin(moment, norm->object))
-		return;
-	if (!wti_module_is_frozen(moment->training, moment->process->stream, norm->object)) {
-		norm->steps = 0;
-		wti_held(account);
-	} else if (++norm->steps >= STEPS_TO_TELL) {
-		wti_violated(account, moment, norm->object,
-			     "its parameters are frozen, and it is in training mode: its running "
-			     "statistics follow the data");
-	}
-}
-
-static void see_norm(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	struct wti_slots *norms = state;
 	const struct wti_call *call = moment->call;
 
-	if (moment->type == WTI_MOMENT_MODULE) {
-		struct norm *norm;
-
-		if (!call->object || !(call->flags & WTI_CALL_TRAINING) ||
-		    (!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) ||
-		    !is_batch_norm(moment))
-			return;
-		norm = wti_slot(norms, (uint64_t)call->stream << 32 | call->object, sizeof(*norm));
-		if (norm) {
-			norm->object = call->object;
-			norm->called_train = true;
-			norm->is_shut_off = call->is_shut_off;
-		}
+	if (!(call->flags & WTI_CALL_TRAINING) ||
+	    (!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) || !is_batch_norm(moment))
 		return;
-	}
-	for (size_t i = 0; i < norms->index.count; i++) {
-		const struct wti_map_entry *entry = &norms->index.entries[i];
+	*norm = (struct norm){
+		.object = call->object, .called_train = true, .is_shut_off = call->is_shut_off};
+}
 
-		if (entry->key >> 32 == call->stream && entry->value)
-			judge_norm(account, wti_slot(norms, entry->key, sizeof(struct norm)),
-				   moment);
+static enum wti_answer see_norm(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
+{
+	struct norm *norm = kept;
+
+	if (moment->type == WTI_MOMENT_MODULE) {
+		note_norm(norm, moment);
+		return WTI_RULE_NO_CASE;
 	}
+	if (!norm->called_train)
+		return WTI_RULE_NO_CASE;
+	norm->called_train = false;
+	if (norm->is_shut_off && wti_has_trained_twin(moment, norm->object))
+		return WTI_RULE_NO_CASE;
+	if (!wti_module_is_frozen(moment->training, moment->process->stream, norm->object))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, norm->object,
+			    "its parameters are frozen, and it is in training mode: its running "
+			    "statistics follow the data");
 }
 
 const struct wti_rule wti_rule_mode_004 = {
@@ -303,17 +229,29 @@ const struct wti_rule wti_rule_mode_004 = {
 		    "average, is not judged.",
 	.needs = "no batch normalisation was in training mode in a step",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_norm,
-	.release = release_slots,
+	.keeps = {{WTI_PER_MODULE, sizeof(struct norm)}},
+	.sweeps = WTI_MOMENT_STEPPED,
+	.see = see_norm,
+	.thresholds = {{WTI_IN_A_ROW, 2, "in one step it may be frozen before its mode is set"}},
 };
 
 /* ---- WT-MODE-005: before the first iteration ------------------------------------------------ */
 
+/* Of a module; of a model. */
 struct iterated {
 	bool is_judged;
-	bool has_trained;
+	bool is_loaded;
 };
+
+/* "Net.fc1" and "Net.fc1.parametrizations" are within Net.fc1, and "Net.fc10" is not. */
+static bool is_within(const struct wti_moment *moment, uint32_t part, uint32_t module)
+{
+	const char *inner = wti_moment_text(moment, part);
+	const char *outer = wti_moment_text(moment, module);
+	size_t bytes = strlen(outer);
+
+	return !strncmp(inner, outer, bytes) && (!inner[bytes] || inner[bytes] == '.');
+}
 
 /* A vector of the power iteration that spectral normalisation does in training mode. */
 static bool is_iterated(const struct wti_moment *moment, uint32_t module, uint32_t *ret_owner)
@@ -325,9 +263,7 @@ static bool is_iterated(const struct wti_moment *moment, uint32_t module, uint32
 
 		if (parameter->is_buffer && parameter->stream == moment->process->stream &&
 		    bytes > 2 && !strcmp(name + bytes - 2, "_u") &&
-		    !strncmp(wti_moment_text(moment, parameter->module),
-			     wti_moment_text(moment, module),
-			     strlen(wti_moment_text(moment, module)))) {
+		    is_within(moment, parameter->module, module)) {
 			*ret_owner = parameter->owner;
 			return true;
 		}
@@ -335,42 +271,30 @@ static bool is_iterated(const struct wti_moment *moment, uint32_t module, uint32
 	return false;
 }
 
-static uint64_t loaded_key(size_t stream, uint32_t owner)
-{
-	return 1ull << 63 | (uint64_t)stream << 32 | owner;
-}
-
-static void see_iterated(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_iterated(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
-	struct iterated *iterated, *loaded;
+	struct iterated *iterated = kept;
+	const struct iterated *model;
 	uint32_t owner;
 
 	if (moment->type == WTI_MOMENT_CALL) {
-		if (call->what == WTI_CALLEE_LOAD_STATE_DICT && call->object) {
-			loaded = wti_slot(state, loaded_key(call->stream, call->object),
-					  sizeof(*loaded));
-			if (loaded)
-				loaded->has_trained = true;
-		}
-		return;
+		iterated->is_loaded = true;
+		return WTI_RULE_NO_CASE;
 	}
-	if (!call->object || call->flags & WTI_CALL_OUTERMOST ||
+	if (iterated->is_judged || call->flags & WTI_CALL_OUTERMOST ||
 	    !(call->flags & WTI_CALL_SAYS_TRAINING))
-		return;
-	iterated = wti_slot(state, (uint64_t)call->stream << 32 | call->object, sizeof(*iterated));
-	if (!iterated || iterated->is_judged)
-		return;
+		return WTI_RULE_NO_CASE;
 	iterated->is_judged = true;
 	if (!is_iterated(moment, call->object, &owner))
-		return;
-	loaded = wti_slot(state, loaded_key(call->stream, owner), sizeof(*loaded));
-	if (call->flags & WTI_CALL_TRAINING || (loaded && loaded->has_trained))
-		wti_held(account);
-	else
-		wti_violated(account, moment, call->object,
-			     "its first call is in evaluation mode, which does not iterate: the "
-			     "norm is that of a random direction");
+		return WTI_RULE_NO_CASE;
+	model = wti_kept_find_key(account, 0, call->stream, owner);
+	if (call->flags & WTI_CALL_TRAINING || (model && model->is_loaded))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, call->object,
+			    "its first call is in evaluation mode, which does not iterate: the "
+			    "norm is that of a random direction");
 }
 
 const struct wti_rule wti_rule_mode_005 = {
@@ -385,12 +309,15 @@ const struct wti_rule wti_rule_mode_005 = {
 	.innocent = "A dry run whose results nobody looks at.",
 	.needs = "no module has spectral normalisation",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_iterated,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
+	.keeps = {{WTI_PER_MODULE, sizeof(struct iterated)}},
+	.see = see_iterated,
 };
 
 /* ---- WT-MODE-006: train() with effects, never called ---------------------------------------- */
+
+enum { TRAIN_OF_NAME = 1 }; /* keeps; of most moments nothing */
+enum { TRAIN_STEPS };
 
 /* Of a model, and, for calls that come before it has a name, of a class. */
 struct overridden {
@@ -398,15 +325,6 @@ struct overridden {
 	bool is_called;
 	uint32_t steps;
 };
-
-/* "Net.backbone" -> "Net" */
-static uint32_t root_of(const struct wti_moment *moment, uint32_t object)
-{
-	const char *text = wti_moment_text(moment, object);
-	const char *dot = strchr(text, '.');
-
-	return dot ? wti_symbol(moment->training->symbols, text, (size_t)(dot - text)) : object;
-}
 
 /* "Net.train" -> the symbol of "Net"; 0: it is another function. */
 static uint32_t trained_class(const struct wti_moment *moment)
@@ -419,23 +337,22 @@ static uint32_t trained_class(const struct wti_moment *moment)
 	return wti_symbol(moment->training->symbols, callee, (size_t)(dot - callee));
 }
 
-static struct overridden *overridden_of(struct wti_slots *slots, const struct wti_moment *moment,
+static struct overridden *overridden_of(struct wti_case *account, const struct wti_moment *moment,
 					uint32_t name)
 {
-	return wti_slot(slots, (uint64_t)moment->process->stream << 32 | name,
-			sizeof(struct overridden));
+	return name ? wti_kept_of_key(account, TRAIN_OF_NAME, moment->process->stream, name) : NULL;
 }
 
-static void note_called(struct wti_slots *slots, const struct wti_moment *moment, uint32_t name)
+static void note_called(struct wti_case *account, const struct wti_moment *moment, uint32_t name)
 {
-	struct overridden *model = name ? overridden_of(slots, moment, name) : NULL;
+	struct overridden *model = overridden_of(account, moment, name);
 
 	if (model)
 		model->is_called = true;
 }
 
 /* train() of the model, of one of its parts, or of anything of their classes. */
-static bool is_train_called(struct wti_slots *slots, const struct wti_moment *moment,
+static bool is_train_called(struct wti_case *account, const struct wti_moment *moment,
 			    uint32_t owner, uint32_t by)
 {
 	const struct wti_object *object =
@@ -443,8 +360,7 @@ static bool is_train_called(struct wti_slots *slots, const struct wti_moment *mo
 	const uint32_t names[] = {owner, by, object ? object->class_name : 0};
 
 	for (size_t i = 0; i < 3; i++) {
-		const struct overridden *known =
-			names[i] ? overridden_of(slots, moment, names[i]) : NULL;
+		const struct overridden *known = overridden_of(account, moment, names[i]);
 
 		if (known && known->is_called)
 			return true;
@@ -452,51 +368,54 @@ static bool is_train_called(struct wti_slots *slots, const struct wti_moment *mo
 	return false;
 }
 
-static void judge_models(struct wti_case *account, struct wti_slots *slots,
-			 const struct wti_moment *moment)
+static enum wti_answer judge_model(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_parameter *first = wti_object_member(moment->training, moment->object, 0);
-	struct overridden *model = first ? overridden_of(slots, moment, first->owner) : NULL;
+	struct overridden *model = first ? overridden_of(account, moment, first->owner) : NULL;
 
 	if (!model || !model->by)
-		return;
-	if (is_train_called(slots, moment, first->owner, model->by)) {
-		wti_held(account);
-		return;
-	}
-	model = overridden_of(slots, moment, first->owner);
-	if (model && ++model->steps >= STEPS_TO_TELL)
-		wti_violated(account, moment, first->owner,
-			     "train() of %s freezes parts of the model, and was not called in %u "
-			     "steps",
-			     wti_moment_text(moment, model->by), model->steps);
+		return WTI_RULE_NO_CASE;
+	if (is_train_called(account, moment, first->owner, model->by))
+		return WTI_RULE_HELD;
+	if (++model->steps < wti_threshold(account, TRAIN_STEPS))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, first->owner,
+			    "train() of %s freezes parts of the model, and was not called in %u "
+			    "steps",
+			    wti_moment_text(moment, model->by), model->steps);
 }
 
-static void see_train(struct wti_case *account, void *state, const struct wti_moment *moment)
+static void note_override(struct wti_case *account, const struct wti_moment *moment)
 {
 	struct overridden *model;
+
+	if (strcmp(wti_moment_text(moment, moment->attribute), "overrides_train"))
+		return;
+	model = overridden_of(account, moment, moment->owner);
+	if (model)
+		model->by = wti_symbol_of(moment->training->symbols, moment->event,
+					  WT_STATE_FIELD_TEXT);
+}
+
+static enum wti_answer see_train(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
 	uint32_t class_name;
 
-	switch (moment->type) {
-	case WTI_MOMENT_STEPPED:
-		judge_models(account, state, moment);
-		break;
-	case WTI_MOMENT_STATE:
-		if (strcmp(wti_moment_text(moment, moment->attribute), "overrides_train"))
-			return;
-		model = overridden_of(state, moment, moment->owner);
-		if (model)
-			model->by = wti_symbol_of(moment->training->symbols, moment->event,
-						  WT_STATE_FIELD_TEXT);
-		break;
-	default:
-		class_name = trained_class(moment);
-		if (!class_name)
-			return;
-		note_called(state, moment, class_name);
-		if (moment->call->object)
-			note_called(state, moment, root_of(moment, moment->call->object));
+	if (moment->type == WTI_MOMENT_STEPPED)
+		return judge_model(account, moment);
+	if (moment->type == WTI_MOMENT_STATE) {
+		note_override(account, moment);
+		return WTI_RULE_NO_CASE;
 	}
+	class_name = trained_class(moment);
+	if (class_name) {
+		note_called(account, moment, class_name);
+		if (moment->call->object)
+			note_called(account, moment,
+				    wti_root_of(moment->training, moment->call->object));
+	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_mode_006 = {
@@ -509,14 +428,14 @@ const struct wti_rule wti_rule_mode_006 = {
 	.hint = "call model.train() before training",
 	.definition =
 		"A model with a module whose class (not torch's) has a train() of its own, in "
-		"which "
-		"parameters are frozen or parts of the model put into evaluation mode, is not "
+		"which parameters are frozen or parts of the model put into evaluation mode, is "
+		"not "
 		"trained for two steps before that is called. A case is a step of its optimizer.",
 	.innocent = "A train() whose other effects are not wanted here.",
 	.needs = "no model with a train() of its own that freezes something was trained",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_train,
-	.release = release_slots,
+	.keeps = {[TRAIN_OF_NAME] = {WTI_PER_KEY, sizeof(struct overridden)}},
+	.see = see_train,
+	.thresholds = {{"steps", 2, "one may be made to try the model out"}},
 };

@@ -7,24 +7,21 @@
 
 static void begin(struct wti_schedule_plan *plan, const struct wti_moment *moment)
 {
-	const struct wti_object *scheduler = moment->object;
-	const struct wti_object *optimizer =
-		scheduler->of
-			? wti_training_object(moment->training, scheduler->stream, scheduler->of)
-			: NULL;
+	const struct wti_object *optimizer = wti_optimizer_of(moment->training, moment->object);
 
 	plan->has_begun = true;
 	plan->steps_before = optimizer ? optimizer->step_count : 0;
 }
 
-void wti_plan_note(struct wti_slots *plans, const struct wti_moment *moment)
+void wti_plan_note(struct wti_case *account, unsigned which, const struct wti_moment *moment)
 {
 	const char *attribute = wti_moment_text(moment, moment->attribute);
 	struct wti_schedule_plan *plan;
 
-	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_SCHEDULER)
+	if (moment->type != WTI_MOMENT_STATE || !moment->object ||
+	    moment->object->type != WT_OBJECT_TYPE_SCHEDULER)
 		return;
-	plan = wti_plan_of(plans, moment->object);
+	plan = wti_kept_of_object(account, which, moment->object);
 	if (!plan)
 		return;
 	if (!plan->has_begun)
@@ -36,9 +33,4 @@ void wti_plan_note(struct wti_slots *plans, const struct wti_moment *moment)
 	else if (!strcmp(attribute, "total_iters") || !strcmp(attribute, "total_steps") ||
 		 !strcmp(attribute, "T_max"))
 		plan->total = moment->number;
-}
-
-struct wti_schedule_plan *wti_plan_of(struct wti_slots *plans, const struct wti_object *scheduler)
-{
-	return wti_slot_of_object(plans, scheduler, sizeof(struct wti_schedule_plan));
 }

@@ -3,8 +3,9 @@
 #ifndef WTI_INSPECT_PLAN_H
 #define WTI_INSPECT_PLAN_H
 
-#include "inspect/training/slots.h"
+#include "inspect/judge/rule.h"
 
+/* Kept per object, by rules that go by it. */
 struct wti_schedule_plan {
 	double total; /* 0: not known */
 	double done;
@@ -14,9 +15,8 @@ struct wti_schedule_plan {
 	bool has_begun;
 };
 
-/* Takes a state of a scheduler; ignores every other one. `plans`: of schedulers. */
-void wti_plan_note(struct wti_slots *plans, const struct wti_moment *moment);
-/* NULL: nothing is known of it. */
-struct wti_schedule_plan *wti_plan_of(struct wti_slots *plans, const struct wti_object *scheduler);
+/* Takes a state of a scheduler into what is kept of it, `which` of the rule's; ignores every other
+ * moment. */
+void wti_plan_note(struct wti_case *account, unsigned which, const struct wti_moment *moment);
 
 #endif

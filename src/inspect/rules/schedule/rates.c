@@ -4,13 +4,6 @@
 #include <string.h>
 
 #include "plan.h"
-#include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* Of an optimizer, its first group. */
 struct course {
@@ -24,88 +17,81 @@ struct course {
 	bool has_risen;  /* ever, since it fell */
 };
 
-static struct course *follow(struct wti_slots *slots, const struct wti_moment *moment)
+static void follow_change(struct course *course, double rate)
 {
-	struct course *course = wti_slot_of_object(slots, moment->object, sizeof(*course));
-	double rate = moment->object->lr[0];
-
-	if (!course || !(moment->object->lr_known & 1))
-		return NULL;
-	if (!course->steps++) {
-		course->last = course->highest = course->lowest = rate;
-		return course;
-	}
 	if (rate > course->last) {
 		course->rises++;
 		course->falls = 0;
 		course->has_risen |= course->has_fallen;
-	} else if (rate < course->last) {
+	} else {
 		course->falls++;
 		course->rises = 0;
 		course->has_fallen = true;
 	}
-	course->unchanged++;
-	if (rate != course->last) {
-		if (course->changes++ && course->unchanged > course->unchanged_max)
-			course->unchanged_max = course->unchanged;
-		course->unchanged = 0;
+	if (course->changes++ && course->unchanged > course->unchanged_max)
+		course->unchanged_max = course->unchanged;
+	course->unchanged = 0;
+}
+
+/* False: its rate is not known. */
+static bool follow(struct course *course, const struct wti_object *optimizer)
+{
+	double rate = optimizer->lr[0];
+
+	if (!(optimizer->lr_known & 1))
+		return false;
+	if (!course->steps++) {
+		course->last = course->highest = course->lowest = rate;
+		return true;
 	}
+	course->unchanged++;
+	if (rate != course->last)
+		follow_change(course, rate);
 	course->last = rate;
 	if (rate > course->highest)
 		course->highest = course->lowest = rate;
 	if (rate < course->lowest)
 		course->lowest = rate;
-	return course;
+	return true;
 }
 
 /* ---- WT-SCHED-006: a cosine that goes up again ---------------------------------------------- */
 
-enum { RISES_TO_TELL = 2 };
-static const double fallen_to = 0.25; /* of the highest */
+enum { AGAIN_OF_OPTIMIZER, AGAIN_OF_SCHEDULER }; /* keeps */
+enum { AGAIN_RISES, AGAIN_FALLEN_TO };
 
-struct swings {
-	struct wti_slots courses; /* of optimizers */
-	struct wti_slots plans;   /* of schedulers */
-};
-
-static void release_swings(void *state)
+/* It has come down far; or its scheduler's own count says so, whose lowest rate (eta_min) need not
+ * be far below the highest. */
+static bool is_past_its_end(struct wti_case *account, const struct course *course,
+			    const struct wti_object *cosine)
 {
-	struct swings *swings = state;
+	const struct wti_schedule_plan *plan =
+		wti_kept_of_object(account, AGAIN_OF_SCHEDULER, cosine);
+	double fallen_to = wti_threshold_real(account, AGAIN_FALLEN_TO);
 
-	wti_slots_release(&swings->courses);
-	wti_slots_release(&swings->plans);
+	return course->lowest <= fallen_to * course->highest ||
+	       (plan && plan->total > 0 &&
+		plan->done >= plan->total + wti_threshold_real(account, AGAIN_RISES));
 }
 
-/* Its own count of steps says so; a lowest rate that is not far below the highest (eta_min) is
- * then no objection. */
-static bool is_past_its_end(struct swings *swings, const struct wti_object *cosine)
+static enum wti_answer see_again(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	const struct wti_schedule_plan *plan = wti_plan_of(&swings->plans, cosine);
-
-	return plan && plan->total > 0 && plan->done >= plan->total + RISES_TO_TELL;
-}
-
-static void see_again(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	struct swings *swings = state;
+	uint64_t rises = wti_threshold(account, AGAIN_RISES);
 	const struct wti_object *cosine;
-	struct course *course;
+	struct course *course = kept;
 
-	if (moment->type == WTI_MOMENT_STATE) {
-		wti_plan_note(&swings->plans, moment);
-		return;
-	}
-	course = follow(&swings->courses, moment);
+	wti_plan_note(account, AGAIN_OF_SCHEDULER, moment);
+	if (moment->type != WTI_MOMENT_STEPPED || !follow(course, moment->object))
+		return WTI_RULE_NO_CASE;
 	cosine = wti_scheduler_of(moment->training, moment->object, "CosineAnnealingLR");
-	if (!course || course->changes < RISES_TO_TELL || !cosine)
-		return;
-	if (course->rises >= RISES_TO_TELL && course->has_risen &&
-	    (course->lowest <= fallen_to * course->highest || is_past_its_end(swings, cosine)))
-		wti_violated(account, moment, moment->object->name,
-			     "it had come down from %.3g to %.3g and is at %.3g again",
-			     course->highest, course->lowest, course->last);
-	else if (course->falls)
-		wti_held(account);
+	if (!cosine || course->changes < rises)
+		return WTI_RULE_NO_CASE;
+	if (course->rises >= rises && course->has_risen && is_past_its_end(account, course, cosine))
+		return wti_violated(account, moment, moment->object->name,
+				    "it had come down from %.3g to %.3g and is at %.3g again",
+				    course->highest, course->lowest, course->last);
+	return course->falls ? WTI_RULE_HELD : WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_sched_006 = {
@@ -122,66 +108,61 @@ const struct wti_rule wti_rule_sched_006 = {
 	.innocent = "A swinging rate that is wanted, written with this class.",
 	.needs = "no optimizer with a CosineAnnealingLR stepped with a rate that falls",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
-	.state_bytes = sizeof(struct swings),
-	.watch = see_again,
-	.release = release_swings,
+	.keeps = {[AGAIN_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct course)},
+		  [AGAIN_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)}},
+	.see = see_again,
+	.thresholds = {{"rises", 2, "in a row: one may be the beginning of another schedule"},
+		       {"fallen_to", 0.25, "of the highest rate: most of the way to its end"}},
 };
 
 /* ---- WT-SCHED-007: ends in the warm-up ------------------------------------------------------ */
 
-/* A schedule that is stepped with the optimizer changes the rate in nearly every step of a warm-up:
- * a run that ends there is a short one. */
-enum { CHANGES_MIN = 3, STEPS_MIN = 20, STEPS_OF_CHANGE = 2 };
+enum { RISING_CHANGES, RISING_STEPS, RISING_STEPS_OF_CHANGE };
 
-static void see_course(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_course(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
-	(void)account;
-	follow(state, moment);
+	follow(kept, moment->object);
+	return WTI_RULE_NO_CASE;
 }
 
 /* A later one of the same class has gone on: after a resume, or in the next part of a run. */
-static bool is_followed(const struct wti_training *training, size_t place)
+static bool is_followed(const struct wti_training *training, const struct wti_object *optimizer)
 {
-	const struct wti_object *optimizer = wti_object_at(training, place);
+	for (size_t i = optimizer->place + 1; i < training->objects.count; i++) {
+		const struct wti_object *later = wti_object_at(training, i);
 
-	for (size_t i = place + 1; i < training->objects.count; i++)
-		if (wti_object_at(training, i)->type == WT_OBJECT_TYPE_OPTIMIZER &&
-		    wti_object_at(training, i)->stream == optimizer->stream &&
-		    wti_object_at(training, i)->class_name == optimizer->class_name &&
-		    wti_object_at(training, i)->step_count)
+		if (later->type == WT_OBJECT_TYPE_OPTIMIZER && later->stream == optimizer->stream &&
+		    later->class_name == optimizer->class_name && later->step_count)
 			return true;
+	}
 	return false;
 }
 
-static void finish_course(struct wti_case *account, void *state,
-			  const struct wti_training *training)
+/* A schedule that is stepped with the optimizer changes the rate in nearly every step of a warm-up:
+ * a run that ends there is a short one. */
+static enum wti_answer finish_course(struct wti_case *account, void *kept,
+				     const struct wti_moment *end)
 {
-	for (size_t i = 0; i < training->objects.count; i++) {
-		const struct wti_object *optimizer = wti_object_at(training, i);
-		struct wti_moment end = wti_moment_of_end(training, optimizer->stream);
-		const struct course *course;
+	const struct course *course = kept;
 
-		if (optimizer->type != WT_OBJECT_TYPE_OPTIMIZER || !optimizer->step_count ||
-		    is_followed(training, i))
-			continue;
-		course = wti_slot_of_object(state, optimizer, sizeof(*course));
-		if (!course || course->changes < CHANGES_MIN || course->steps < STEPS_MIN ||
-		    !wti_scheduler_of(training, optimizer, NULL))
-			continue;
-		if (course->has_fallen || course->last < course->highest || !course->rises ||
-		    course->unchanged > course->unchanged_max)
-			wti_held(account);
-		else if (course->changes * STEPS_OF_CHANGE <= course->steps)
-			wti_violated(account, &end, optimizer->name,
-				     "in %llu steps its learning rate only rose, %u times, and it "
-				     "was at its highest, %.3g, when training ended",
-				     (unsigned long long)course->steps, course->changes,
-				     course->last);
-		else
-			wti_not_measured(account, "the learning rate rose in nearly every step "
-						  "until the end, as in a run that is shorter than "
-						  "its warm-up");
-	}
+	if (course->changes < wti_threshold(account, RISING_CHANGES) ||
+	    course->steps < wti_threshold(account, RISING_STEPS) ||
+	    is_followed(end->training, end->object) ||
+	    !wti_scheduler_of(end->training, end->object, NULL))
+		return WTI_RULE_NO_CASE;
+	if (course->has_fallen || course->last < course->highest || !course->rises ||
+	    course->unchanged > course->unchanged_max)
+		return WTI_RULE_HELD;
+	if (course->changes * wti_threshold(account, RISING_STEPS_OF_CHANGE) <= course->steps)
+		return wti_violated(account, end, end->object->name,
+				    "in %llu steps its learning rate only rose, %u times, and it "
+				    "was at its highest, %.3g, when training ended",
+				    (unsigned long long)course->steps, course->changes,
+				    course->last);
+	wti_not_measured(account, "the learning rate rose in nearly every step until the end, as "
+				  "in a run that is shorter than its warm-up");
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_sched_007 = {
@@ -202,15 +183,19 @@ const struct wti_rule wti_rule_sched_007 = {
 	.needs = "no optimizer with a scheduler had a learning rate that changed three times in "
 		 "twenty steps or more",
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_course,
-	.conclude = finish_course,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct course)}},
+	.see = see_course,
+	.finish = finish_course,
+	.thresholds = {{"changes", 3, "a rate that is set once or twice is not a schedule"},
+		       {"steps", 20, "a shorter run is a trial"},
+		       {"steps_of_change", 2,
+			"or more for each change: with fewer, it is stepped with the optimizer, "
+			"and the run is shorter than its warm-up"}},
 };
 
 /* ---- WT-SCHED-008: lowered while all goes well ---------------------------------------------- */
 
-enum { CUTS_TO_TELL = 2 };
+enum { PLATEAU_CUTS, PLATEAU_BELOW };
 
 /* Of a ReduceLROnPlateau. */
 struct plateau {
@@ -223,16 +208,16 @@ struct plateau {
 	uint32_t cuts;
 };
 
-static const double clearly = 0.99;
-
-static void take_metric(struct plateau *plateau, const struct wti_moment *moment)
+static void take_metric(const struct wti_case *account, struct plateau *plateau,
+			const struct wti_moment *moment)
 {
 	double metric;
 
 	if (!wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "metrics"),
 				1, &metric))
 		return;
-	plateau->is_lowest = plateau->count && metric > 0 && metric < clearly * plateau->lowest;
+	plateau->is_lowest = plateau->count && metric > 0 &&
+			     metric < wti_threshold_real(account, PLATEAU_BELOW) * plateau->lowest;
 	if (!plateau->count++) {
 		plateau->lowest = metric;
 		plateau->first_loss = moment->process->loss;
@@ -242,74 +227,70 @@ static void take_metric(struct plateau *plateau, const struct wti_moment *moment
 	plateau->is_new = true;
 }
 
-static void judge_cut(struct wti_case *account, struct plateau *plateau,
-		      const struct wti_moment *moment, const struct wti_object *scheduler)
+static enum wti_answer judge_cut(struct wti_case *account, struct plateau *plateau,
+				 const struct wti_moment *moment,
+				 const struct wti_object *scheduler)
 {
 	double rate = moment->object->lr[0];
-	bool is_cut = plateau->rate > 0 && rate < plateau->rate;
+	bool is_cut = plateau->is_new && plateau->rate > 0 && rate < plateau->rate;
 
 	plateau->rate = rate;
-	if (!plateau->is_new)
-		return;
 	plateau->is_new = false;
 	if (!is_cut)
-		return;
+		return WTI_RULE_NO_CASE;
 	if (!plateau->is_lowest || moment->process->loss >= plateau->first_loss)
-		wti_held(account);
-	else if (++plateau->cuts >= CUTS_TO_TELL)
-		wti_violated(account, moment, scheduler->name,
-			     "it lowered the rate to %.3g when its metric had just reached its "
-			     "lowest, %.4g, for the second time; the loss has fallen too",
-			     rate, plateau->metric);
+		return WTI_RULE_HELD;
+	if (++plateau->cuts < wti_threshold(account, PLATEAU_CUTS))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, scheduler->name,
+			    "it has lowered the rate %u times when its metric had just reached its "
+			    "lowest, now to %.3g at %.4g; the loss has fallen too",
+			    plateau->cuts, rate, plateau->metric);
 }
 
-static void see_plateau(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_plateau(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
 	const struct wti_object *scheduler = moment->object;
 	struct plateau *plateau;
 
-	if (moment->type == WTI_MOMENT_STEPPED) {
-		scheduler = wti_scheduler_of(moment->training, moment->object, "ReduceLROnPlateau");
-		plateau = scheduler && moment->object->lr_known & 1
-				  ? wti_slot_of_object(state, scheduler, sizeof(*plateau))
-				  : NULL;
-		if (plateau)
-			judge_cut(account, plateau, moment, scheduler);
-		return;
+	if (moment->type == WTI_MOMENT_SCHEDULER) {
+		if (!strcmp(wti_moment_text(moment, scheduler->class_name), "ReduceLROnPlateau"))
+			take_metric(account, kept, moment);
+		return WTI_RULE_NO_CASE;
 	}
-	if (!scheduler ||
-	    strcmp(wti_moment_text(moment, scheduler->class_name), "ReduceLROnPlateau"))
-		return;
-	plateau = wti_slot_of_object(state, scheduler, sizeof(*plateau));
-	if (plateau)
-		take_metric(plateau, moment);
+	scheduler = wti_scheduler_of(moment->training, moment->object, "ReduceLROnPlateau");
+	plateau = scheduler && moment->object->lr_known & 1
+			  ? wti_kept_of_object(account, 0, scheduler)
+			  : NULL;
+	return plateau ? judge_cut(account, plateau, moment, scheduler) : WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_sched_008 = {
 	.code = "WT-SCHED-008",
 	.severity = WT_WARNING,
 	.title = "the learning rate is lowered because a metric gets better",
-	.means =
-		"ReduceLROnPlateau waits for a metric to rise that is to fall: mode is \"max\" for "
-		"a loss, and the rate goes down the better training goes",
+	.means = "ReduceLROnPlateau waits for a metric to rise that should fall: mode is \"max\" "
+		 "for a loss, and the rate goes down the better training goes",
 	.hint = "mode=\"min\" for a loss, mode=\"max\" for an accuracy",
 	.definition =
 		"A ReduceLROnPlateau does not lower the rate, twice, when the metric that it was "
 		"given last is lower than all before by one in a hundred, while the loss in "
 		"training is lower than when it was first asked. A case is a rate that it lowers "
 		"at another time.",
-	.innocent = "A metric that is to rise and falls, while the loss falls too.",
+	.innocent = "A metric that should rise and falls, while the loss falls too.",
 	.needs = "no ReduceLROnPlateau lowered the rate",
 	.moments = WTI_MOMENT_SCHEDULER | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_plateau,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct plateau)}},
+	.see = see_plateau,
+	.thresholds = {{"cuts", 2, "one may be the program's own change of the rate"},
+		       {"below", 0.99, "times the lowest before: metrics vary by as much"}},
 };
 
 /* ---- WT-SCHED-009: planned for steps, stepped by epochs -------------------------------------- */
 
-enum { OPTIMIZER_STEPS_MIN = 20, STEPS_OF_A_TURN = 2, EQUAL_FALLS = 3 };
-static const double same_length = 0.05; /* two counts of one length may differ so much */
+enum { LENGTH_OF_SCHEDULER, LENGTH_OF_OPTIMIZER }; /* keeps */
+enum { LENGTH_STEPS, LENGTH_STEPS_OF_TURN, LENGTH_FALLS, LENGTH_SAME, LENGTH_EVEN };
 
 /* The learning rate of an optimizer as its scheduler goes on. */
 struct slope {
@@ -318,60 +299,48 @@ struct slope {
 	uint32_t equal_falls;
 };
 
-struct lengths {
-	struct wti_slots slopes; /* of optimizers */
-	struct wti_slots plans;  /* of schedulers */
-};
-
-static void release_lengths(void *state)
+static void follow_slope(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct lengths *lengths = state;
-
-	wti_slots_release(&lengths->slopes);
-	wti_slots_release(&lengths->plans);
-}
-
-static void see_lengths(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	struct lengths *lengths = state;
-	const struct wti_object *scheduler;
-	const struct wti_schedule_plan *plan;
-	struct slope *slope;
+	const struct wti_object *scheduler =
+		wti_scheduler_of(moment->training, moment->object, NULL);
+	const struct wti_schedule_plan *plan =
+		scheduler ? wti_kept_of_object(account, LENGTH_OF_SCHEDULER, scheduler) : NULL;
+	struct slope *slope =
+		plan ? wti_kept_of_object(account, LENGTH_OF_OPTIMIZER, moment->object) : NULL;
 	double fall;
 
-	(void)account;
-	if (moment->type == WTI_MOMENT_STATE) {
-		wti_plan_note(&lengths->plans, moment);
-		return;
-	}
-	scheduler = wti_scheduler_of(moment->training, moment->object, NULL);
-	plan = scheduler ? wti_plan_of(&lengths->plans, scheduler) : NULL;
-	slope = plan ? wti_slot_of_object(&lengths->slopes, moment->object, sizeof(*slope)) : NULL;
 	if (!slope || !(moment->object->lr_known & 1) || plan->done == slope->done)
 		return;
 	fall = slope->rate - moment->object->lr[0];
 	if (fall > 0 && plan->done == slope->done + 1 &&
-	    fabs(fall - slope->fall) <= 1e-6 * slope->rate)
+	    fabs(fall - slope->fall) <= wti_threshold_real(account, LENGTH_EVEN) * slope->rate)
 		slope->equal_falls++;
 	else
 		slope->equal_falls = 0;
 	*slope = (struct slope){moment->object->lr[0], fall, plan->done, slope->equal_falls};
 }
 
+static enum wti_answer see_lengths(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
+{
+	wti_plan_note(account, LENGTH_OF_SCHEDULER, moment);
+	if (moment->type == WTI_MOMENT_STEPPED)
+		follow_slope(account, moment);
+	return WTI_RULE_NO_CASE;
+}
+
 /* The parts of a SequentialLR come one after the other. 0: one does not say how long it is. */
-static double total_of_parts(struct lengths *lengths, const struct wti_training *training,
+static double total_of_parts(struct wti_case *account, const struct wti_training *training,
 			     const struct wti_object *optimizer)
 {
+	const struct wti_object *part;
+	size_t place = 0;
 	double total = 0;
 
-	for (size_t i = 0; i < training->objects.count; i++) {
-		const struct wti_object *part = wti_object_at(training, i);
-		const struct wti_schedule_plan *plan;
+	while ((part = wti_scheduler_next(training, optimizer, &place))) {
+		const struct wti_schedule_plan *plan =
+			wti_kept_of_object(account, LENGTH_OF_SCHEDULER, part);
 
-		if (part->type != WT_OBJECT_TYPE_SCHEDULER || part->of != optimizer->name ||
-		    part->stream != optimizer->stream)
-			continue;
-		plan = wti_plan_of(&lengths->plans, part);
 		if (!plan || (plan->is_part && plan->total <= 0))
 			return 0;
 		total += plan->is_part ? plan->total : 0;
@@ -380,65 +349,64 @@ static double total_of_parts(struct lengths *lengths, const struct wti_training 
 }
 
 /* For how many of its steps a scheduler was written; 0: that is not known. */
-static double planned(struct lengths *lengths, const struct wti_training *training,
-		      const struct wti_object *scheduler, const struct wti_object *optimizer)
+static double planned(struct wti_case *account, const struct wti_schedule_plan *plan,
+		      const struct wti_moment *end, const struct wti_object *optimizer)
 {
-	const struct wti_schedule_plan *plan = wti_plan_of(&lengths->plans, scheduler);
 	const struct slope *slope;
 
-	if (plan && plan->total > 0)
+	if (plan->total > 0)
 		return plan->total;
-	if (!strcmp(wti_symbol_text(training->symbols, scheduler->class_name), "SequentialLR"))
-		return total_of_parts(lengths, training, optimizer);
-	slope = wti_slot_of_object(&lengths->slopes, optimizer, sizeof(*slope));
-	if (!slope || slope->equal_falls < EQUAL_FALLS ||
-	    wti_scheduler_of(training, optimizer, NULL) != scheduler)
+	if (!strcmp(wti_moment_text(end, end->object->class_name), "SequentialLR"))
+		return total_of_parts(account, end->training, optimizer);
+	slope = wti_kept_of_object(account, LENGTH_OF_OPTIMIZER, optimizer);
+	if (!slope || slope->equal_falls < wti_threshold(account, LENGTH_FALLS) ||
+	    wti_scheduler_of(end->training, optimizer, NULL) != end->object)
 		return 0;
 	return slope->done + slope->rate / slope->fall;
 }
 
-static void judge_length(struct wti_case *account, struct lengths *lengths,
-			 const struct wti_training *training, const struct wti_object *scheduler)
+static enum wti_answer judge_length(struct wti_case *account, const struct wti_schedule_plan *plan,
+				    const struct wti_moment *end,
+				    const struct wti_object *optimizer)
 {
-	const struct wti_schedule_plan *plan = wti_plan_of(&lengths->plans, scheduler);
-	const struct wti_object *optimizer =
-		wti_training_object(training, scheduler->stream, scheduler->of);
-	struct wti_moment moment = wti_moment_of_object(training, scheduler);
-	uint64_t steps, turns = scheduler->call_count;
-	double total;
+	const struct wti_object *scheduler = end->object;
+	struct wti_moment moment = wti_moment_of_object(end->training, scheduler);
+	uint64_t steps = optimizer->step_count - plan->steps_before, turns = scheduler->call_count;
+	double same = wti_threshold_real(account, LENGTH_SAME);
+	double total = planned(account, plan, end, optimizer);
 
-	if (!plan || plan->is_part || !optimizer || !turns ||
-	    optimizer->step_count < plan->steps_before + OPTIMIZER_STEPS_MIN)
-		return;
-	steps = optimizer->step_count - plan->steps_before;
-	total = planned(lengths, training, scheduler, optimizer);
 	if (total <= 0)
-		return;
-	if (turns * STEPS_OF_A_TURN > steps || plan->done >= (1 - same_length) * total)
-		wti_held(account);
-	else if (fabs(total - (double)steps) <= same_length * (double)steps)
-		wti_violated(account, &moment, scheduler->name,
-			     "it is planned for %.0f steps of its own, and %s made %llu, but it "
-			     "was stepped only %llu times: it had come %.0f %% of its way when "
-			     "training ended",
-			     total, wti_symbol_text(training->symbols, optimizer->name),
-			     (unsigned long long)steps, (unsigned long long)turns,
-			     100 * plan->done / total);
-	else
-		wti_not_measured(account, "the schedules that are stepped less often than their "
-					  "optimizers are as long as neither steps nor epochs of "
-					  "the run");
+		return WTI_RULE_NO_CASE;
+	if (turns * wti_threshold(account, LENGTH_STEPS_OF_TURN) > steps ||
+	    plan->done >= (1 - same) * total)
+		return WTI_RULE_HELD;
+	if (fabs(total - (double)steps) <= same * (double)steps)
+		return wti_violated(
+			account, &moment, scheduler->name,
+			"it is planned for %.0f steps of its own, and %s made %llu, but it was "
+			"stepped only %llu times: it had come %.0f %% of its way when training "
+			"ended",
+			total, wti_moment_text(end, optimizer->name), (unsigned long long)steps,
+			(unsigned long long)turns, 100 * plan->done / total);
+	wti_not_measured(account, "the schedules that are stepped less often than their optimizers "
+				  "are as long as neither steps nor epochs of the run");
+	return WTI_RULE_NO_CASE;
 }
 
-static void finish_lengths(struct wti_case *account, void *state,
-			   const struct wti_training *training)
+static enum wti_answer finish_lengths(struct wti_case *account, void *kept,
+				      const struct wti_moment *end)
 {
-	for (size_t i = 0; i < training->objects.count; i++) {
-		const struct wti_object *object = wti_object_at(training, i);
+	const struct wti_schedule_plan *plan = kept;
+	const struct wti_object *optimizer;
 
-		if (object->type == WT_OBJECT_TYPE_SCHEDULER && object->of)
-			judge_length(account, state, training, object);
-	}
+	if (end->object->type != WT_OBJECT_TYPE_SCHEDULER || plan->is_part ||
+	    !end->object->call_count)
+		return WTI_RULE_NO_CASE;
+	optimizer = wti_optimizer_of(end->training, end->object);
+	if (!optimizer ||
+	    optimizer->step_count < plan->steps_before + wti_threshold(account, LENGTH_STEPS))
+		return WTI_RULE_NO_CASE;
+	return judge_length(account, plan, end, optimizer);
 }
 
 const struct wti_rule wti_rule_sched_009 = {
@@ -462,9 +430,15 @@ const struct wti_rule wti_rule_sched_009 = {
 	.needs = "no scheduler with a known length was stepped",
 	.explains = (const char *const[]){"WT-SCHED-005", "WT-SCHED-007", NULL},
 	.flags = WTI_RULE_ABSENCE,
-	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
-	.state_bytes = sizeof(struct lengths),
-	.watch = see_lengths,
-	.conclude = finish_lengths,
-	.release = release_lengths,
+	.moments = WTI_MOMENT_OBJECT | WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
+	.keeps = {[LENGTH_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)},
+		  [LENGTH_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct slope)}},
+	.see = see_lengths,
+	.finish = finish_lengths,
+	.thresholds = {{"steps", 20, "in fewer, steps and epochs may be as many by chance"},
+		       {"steps_of_turn", 2,
+			"of the optimizer for one of the scheduler: with fewer, it goes along"},
+		       {"falls", 3, "in a row, as large as the one before: fewer may be a curve"},
+		       {"same", 0.05, "by which two counts of one length may differ"},
+		       {"even", 1e-6, "of the rate, by which equal falls may differ: rounding"}},
 };

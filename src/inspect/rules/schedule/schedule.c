@@ -4,37 +4,27 @@
 #include <string.h>
 
 #include "plan.h"
-#include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
-
-static const struct wti_object *optimizer_of(const struct wti_training *training,
-					     const struct wti_object *scheduler)
-{
-	return scheduler->of ? wti_training_object(training, scheduler->stream, scheduler->of)
-			     : NULL;
-}
 
 /* ---- WT-SCHED-001: before the optimizer ----------------------------------------------------- */
 
-static void see_first(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	const struct wti_object *optimizer = optimizer_of(moment->training, moment->object);
-	bool *is_judged = wti_slot_of_object(state, moment->object, sizeof(*is_judged));
+struct first {
+	bool is_judged;
+};
 
-	if (!optimizer || !is_judged || *is_judged)
-		return;
-	*is_judged = true;
+static enum wti_answer see_first(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = wti_optimizer_of(moment->training, moment->object);
+	struct first *first = kept;
+
+	if (!optimizer || first->is_judged)
+		return WTI_RULE_NO_CASE;
+	first->is_judged = true;
 	if (optimizer->step_count)
-		wti_held(account);
-	else
-		wti_violated(account, moment, moment->object->name,
-			     "its first step() came before the first of %s",
-			     wti_moment_text(moment, optimizer->name));
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "its first step() came before the first of %s",
+			    wti_moment_text(moment, optimizer->name));
 }
 
 const struct wti_rule wti_rule_sched_001 = {
@@ -49,65 +39,60 @@ const struct wti_rule wti_rule_sched_001 = {
 	.innocent = "A resumed run whose optimizer has stepped in the run before.",
 	.needs = "no scheduler was stepped",
 	.moments = WTI_MOMENT_SCHEDULER,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_first,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct first)}},
+	.see = see_first,
 };
 
 /* ---- WT-SCHED-002: never -------------------------------------------------------------------- */
 
-enum { EPOCHS_TO_TELL = 2, STEPS_WITHOUT_EPOCHS = 50 };
+enum { NEVER_EPOCHS, NEVER_STEPS };
+
+struct made {
+	bool is_part; /* of another one (SequentialLR): it may not have had its turn */
+};
 
 /* Many schedules move once an epoch: a run must have been long enough to need it. */
-static bool is_long_enough(const struct wti_training *training, const struct wti_object *optimizer)
+static bool is_long_enough(const struct wti_case *account, const struct wti_moment *end,
+			   const struct wti_object *optimizer)
 {
-	int64_t epoch = wti_process_at(training, optimizer->stream)->last_epoch;
+	int64_t epoch = end->process->last_epoch;
 
 	if (epoch >= 0)
-		return epoch + 1 >= EPOCHS_TO_TELL;
-	return optimizer->step_count >= STEPS_WITHOUT_EPOCHS;
+		return (uint64_t)epoch + 1 >= wti_threshold(account, NEVER_EPOCHS);
+	return optimizer->step_count >= wti_threshold(account, NEVER_STEPS);
 }
 
-/* One inside of another (SequentialLR) may not have had its turn. */
-static void see_part(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_made(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	bool *is_part;
+	struct made *made = kept;
 
-	(void)account;
-	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_SCHEDULER ||
-	    strcmp(wti_moment_text(moment, moment->attribute), "part_of"))
-		return;
-	is_part = wti_slot_of_object(state, moment->object, sizeof(*is_part));
-	if (is_part)
-		*is_part = true;
+	if (moment->type == WTI_MOMENT_STATE)
+		made->is_part |= !strcmp(wti_moment_text(moment, moment->attribute), "part_of");
+	return WTI_RULE_NO_CASE;
 }
 
-static void finish_never(struct wti_case *account, void *state, const struct wti_training *training)
+static enum wti_answer finish_made(struct wti_case *account, void *kept,
+				   const struct wti_moment *end)
 {
-	for (size_t i = 0; i < training->objects.count; i++) {
-		const struct wti_object *scheduler = wti_object_at(training, i);
-		const struct wti_object *optimizer;
-		struct wti_moment moment;
-		const bool *is_part;
+	const struct made *made = kept;
+	const struct wti_object *scheduler = end->object, *optimizer;
+	struct wti_moment moment;
 
-		if (scheduler->type != WT_OBJECT_TYPE_SCHEDULER)
-			continue;
-		optimizer = optimizer_of(training, scheduler);
-		if (!optimizer || !optimizer->step_count)
-			continue;
-		if (scheduler->call_count) {
-			wti_held(account);
-			continue;
-		}
-		is_part = wti_slot_of_object(state, scheduler, sizeof(*is_part));
-		if (!is_long_enough(training, optimizer) || (is_part && *is_part))
-			continue;
-		moment = wti_moment_of_object(training, scheduler);
-		wti_violated(account, &moment, scheduler->name,
-			     "it was made for %s, which stepped %llu times, and was never stepped",
-			     wti_symbol_text(training->symbols, optimizer->name),
-			     (unsigned long long)optimizer->step_count);
-	}
+	if (scheduler->type != WT_OBJECT_TYPE_SCHEDULER)
+		return WTI_RULE_NO_CASE;
+	optimizer = wti_optimizer_of(end->training, scheduler);
+	if (!optimizer || !optimizer->step_count)
+		return WTI_RULE_NO_CASE;
+	if (scheduler->call_count)
+		return WTI_RULE_HELD;
+	if (made->is_part || !is_long_enough(account, end, optimizer))
+		return WTI_RULE_NO_CASE;
+	moment = wti_moment_of_object(end->training, scheduler);
+	return wti_violated(account, &moment, scheduler->name,
+			    "it was made for %s, which stepped %llu times, and was never stepped",
+			    wti_moment_text(end, optimizer->name),
+			    (unsigned long long)optimizer->step_count);
 }
 
 const struct wti_rule wti_rule_sched_002 = {
@@ -123,17 +108,22 @@ const struct wti_rule wti_rule_sched_002 = {
 		"epochs, or of fifty steps where epochs are not known, unless it is part of "
 		"another scheduler, which may not have come to it. A case is a scheduler that is "
 		"stepped.",
-	.innocent = "A scheduler that something else than a scheduler drives without its step().",
+	.innocent = "A scheduler that is driven without its step(), by something that is not a "
+		    "scheduler.",
 	.needs = "no scheduler was made, or the run was too short to need it",
 	.flags = WTI_RULE_ABSENCE,
-	.moments = WTI_MOMENT_STATE,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_part,
-	.conclude = finish_never,
-	.release = release_slots,
+	.moments = WTI_MOMENT_OBJECT | WTI_MOMENT_STATE,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct made)}},
+	.see = see_made,
+	.finish = finish_made,
+	.thresholds = {{"epochs", 2, "a schedule in epochs first moves after the first of them"},
+		       {"steps", 50,
+			"where epochs are not known: fewer may be a part of the first epoch"}},
 };
 
 /* ---- WT-SCHED-003: of an optimizer that is not used any more -------------------------------- */
+
+enum { IDLE_IN_A_ROW };
 
 /* Whether another optimizer steps what this one held. */
 static const struct wti_object *successor(const struct wti_training *training,
@@ -152,37 +142,34 @@ static const struct wti_object *successor(const struct wti_training *training,
 }
 
 struct idle {
-	uint64_t step_count; /* of its optimizer, at the scheduler's last step */
-	uint32_t streak;
-	struct wti_scope scope; /* in which that began */
+	uint64_t step_count;    /* of its optimizer, at the scheduler's last step */
+	struct wti_scope scope; /* in which it was first idle */
 };
 
-/* Reported at the second in a row, and placed at the first. */
-static void see_idle(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* Reported when it is certain, and placed where it began. */
+static enum wti_answer see_idle(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	const struct wti_object *optimizer = optimizer_of(moment->training, moment->object);
-	struct idle *idle = wti_slot_of_object(state, moment->object, sizeof(*idle));
+	const struct wti_object *optimizer = wti_optimizer_of(moment->training, moment->object);
+	struct idle *idle = kept;
 	struct wti_moment first = *moment;
 	const struct wti_object *other;
 
-	if (!optimizer || !idle)
-		return;
+	if (!optimizer)
+		return WTI_RULE_NO_CASE;
 	other = optimizer->step_count == idle->step_count ? successor(moment->training, optimizer)
 							  : NULL;
 	idle->step_count = optimizer->step_count;
-	if (!other) {
-		idle->streak = 0;
-		wti_held(account);
-		return;
-	}
-	if (!idle->streak++)
+	if (!other)
+		return WTI_RULE_HELD;
+	if (wti_streak(account) == 1)
 		idle->scope = moment->scope;
-	first.scope = idle->streak == 2 ? idle->scope : moment->scope;
-	if (idle->streak >= 2)
-		wti_violated(account, &first, moment->object->name,
-			     "it belongs to %s, which no longer steps; %s steps its parameters now",
-			     wti_moment_text(moment, optimizer->name),
-			     wti_moment_text(moment, other->name));
+	if (wti_streak(account) == wti_threshold(account, IDLE_IN_A_ROW))
+		first.scope = idle->scope;
+	return wti_violated(account, &first, moment->object->name,
+			    "it belongs to %s, which no longer steps; %s steps its parameters now",
+			    wti_moment_text(moment, optimizer->name),
+			    wti_moment_text(moment, other->name));
 }
 
 const struct wti_rule wti_rule_sched_003 = {
@@ -195,18 +182,18 @@ const struct wti_rule wti_rule_sched_003 = {
 		"A scheduler that is stepped twice in a row, while its optimizer does not step, is "
 		"not that of an optimizer whose parameters a later one steps. A case is a step of "
 		"a scheduler.",
-	.innocent = "None is known.",
+	.innocent = "No such case is known.",
 	.needs = "no scheduler was stepped",
 	.moments = WTI_MOMENT_SCHEDULER,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_idle,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct idle)}},
+	.see = see_idle,
+	.thresholds = {{WTI_IN_A_ROW, 2,
+			"the first may close the epoch in which the optimizer was replaced"}},
 };
 
 /* ---- WT-SCHED-004: gone too early ----------------------------------------------------------- */
 
-enum { STEPS_TO_JUDGE = 20 };
-static const double vanished = 1e-4; /* of the highest rate */
+enum { GONE_STEPS, GONE_ONE_IN, GONE_BELOW };
 
 struct height {
 	double highest;
@@ -223,28 +210,30 @@ static double highest_lr(const struct wti_object *optimizer)
 	return highest;
 }
 
-static void see_height(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_height(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
-	struct height *height = wti_slot_of_object(state, moment->object, sizeof(*height));
-	double lr;
+	double lr = highest_lr(moment->object), below;
+	struct height *height = kept;
 
-	if (!height || !moment->object->lr_known)
-		return;
-	lr = highest_lr(moment->object);
+	if (!moment->object->lr_known)
+		return WTI_RULE_NO_CASE;
 	height->highest = fmax(height->highest, lr);
 	height->steps++;
-	if (height->highest <= 0 || lr > vanished * height->highest) {
+	below = wti_threshold_real(account, GONE_BELOW) * height->highest;
+	if (height->highest <= 0 || lr > below) {
 		height->steps_below = 0;
-		wti_held(account);
-		return;
+		return WTI_RULE_HELD;
 	}
-	if (++height->steps_below >= STEPS_TO_JUDGE && height->steps_below * 3 > height->steps)
-		wti_violated(account, moment, moment->object->name,
-			     "for %llu of %llu steps its learning rate has been below %.3g, a "
-			     "ten-thousandth of the highest, %.3g",
-			     (unsigned long long)height->steps_below,
-			     (unsigned long long)height->steps, vanished * height->highest,
-			     height->highest);
+	height->steps_below++;
+	if (height->steps_below < wti_threshold(account, GONE_STEPS) ||
+	    height->steps_below * wti_threshold(account, GONE_ONE_IN) <= height->steps)
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->object->name,
+			    "for %llu of %llu steps its learning rate has been below %.3g; the "
+			    "highest was %.3g",
+			    (unsigned long long)height->steps_below,
+			    (unsigned long long)height->steps, below, height->highest);
 }
 
 const struct wti_rule wti_rule_sched_004 = {
@@ -260,75 +249,58 @@ const struct wti_rule wti_rule_sched_004 = {
 	.innocent = "A run that is left going after its schedule has ended.",
 	.needs = "no optimizer with a learning rate stepped",
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_height,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct height)}},
+	.see = see_height,
+	.thresholds = {{"steps", 20, "in a row: a schedule may end at zero a few steps early"},
+		       {"one_in", 3, "of all steps: schedules spend their last part near zero"},
+		       {"below", 1e-4,
+			"of the highest rate: few schedules that are meant end so low"}},
 };
 
 /* ---- WT-SCHED-005: ends in the middle ------------------------------------------------------- */
 
-enum { RATES = 8 };
-static const double far_from_end = 0.1; /* of the highest rate */
+enum { OF_OPTIMIZER, OF_SCHEDULER }; /* keeps */
+enum { END_STEPS, END_LEFT, END_EVEN };
+enum { RATES_MAX = 64 };
 
 struct descent {
-	double rates[RATES]; /* of the first group in the last steps, the newest last */
+	double rates[RATES_MAX]; /* of the first group in the last steps, the newest last */
 	uint64_t count;
 	double highest;
-	struct wti_scope scope;
 };
 
-struct descents {
-	struct wti_slots rates; /* of optimizers */
-	struct wti_slots plans; /* of schedulers */
-};
-
-static void release_descents(void *state)
+static enum wti_answer see_descent(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
-	struct descents *descents = state;
+	struct descent *descent = kept;
 
-	wti_slots_release(&descents->rates);
-	wti_slots_release(&descents->plans);
-}
-
-static void see_descent(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	struct descents *descents = state;
-	struct descent *descent;
-
-	if (moment->type == WTI_MOMENT_STATE) {
-		wti_plan_note(&descents->plans, moment);
-		return;
-	}
-	descent = wti_slot_of_object(&descents->rates, moment->object, sizeof(*descent));
-	if (!descent || !(moment->object->lr_known & 1))
-		return;
-	for (size_t i = 0; i + 1 < RATES; i++)
-		descent->rates[i] = descent->rates[i + 1];
-	descent->rates[RATES - 1] = moment->object->lr[0];
+	wti_plan_note(account, OF_SCHEDULER, moment);
+	if (moment->type != WTI_MOMENT_STEPPED || !(moment->object->lr_known & 1))
+		return WTI_RULE_NO_CASE;
+	memmove(&descent->rates[0], &descent->rates[1],
+		(RATES_MAX - 1) * sizeof(descent->rates[0]));
+	descent->rates[RATES_MAX - 1] = moment->object->lr[0];
 	descent->highest = fmax(descent->highest, moment->object->lr[0]);
 	descent->count++;
-	descent->scope = moment->scope;
+	return WTI_RULE_NO_CASE;
 }
 
 /*
  * What an optimizer's schedulers have left of their plans, as the one with most. False: one of them
  * has none, and is not only made of others.
  */
-static bool plan_of(struct descents *descents, const struct wti_training *training,
-		    const struct wti_object *optimizer, struct wti_schedule_plan *ret_plan)
+static bool plan_of(struct wti_case *account, const struct wti_moment *end,
+		    struct wti_schedule_plan *ret_plan)
 {
 	struct wti_schedule_plan most = {0};
+	const struct wti_object *scheduler;
 	bool has_parts = false;
-	size_t free_count = 0;
+	size_t free_count = 0, place = 0;
 
-	for (size_t i = 0; i < training->objects.count; i++) {
-		const struct wti_object *scheduler = wti_object_at(training, i);
-		const struct wti_schedule_plan *plan;
+	while ((scheduler = wti_scheduler_next(end->training, end->object, &place))) {
+		const struct wti_schedule_plan *plan =
+			wti_kept_of_object(account, OF_SCHEDULER, scheduler);
 
-		if (scheduler->type != WT_OBJECT_TYPE_SCHEDULER ||
-		    optimizer_of(training, scheduler) != optimizer)
-			continue;
-		plan = wti_plan_of(&descents->plans, scheduler);
 		if (!plan)
 			return false;
 		has_parts |= plan->is_part;
@@ -342,57 +314,46 @@ static bool plan_of(struct descents *descents, const struct wti_training *traini
 }
 
 /* How many more steps until zero, if the last rates lie on a falling line; -1: they do not. */
-static double steps_left(const struct descent *descent)
+static double steps_left(const struct wti_case *account, const struct descent *descent)
 {
-	double fall = descent->rates[0] - descent->rates[1];
+	uint64_t wanted = wti_threshold(account, END_STEPS);
+	size_t count = wanted < 2 ? 2 : wanted > RATES_MAX ? RATES_MAX : (size_t)wanted;
+	const double *rates = &descent->rates[RATES_MAX - count];
+	double fall = rates[0] - rates[1];
+	double even = wti_threshold_real(account, END_EVEN) * descent->highest;
 
-	if (descent->count < RATES || fall <= 0)
+	if (descent->count < count || fall <= 0)
 		return -1;
-	for (size_t i = 1; i + 1 < RATES; i++) {
-		double next = descent->rates[i] - descent->rates[i + 1];
-
-		if (fabs(next - fall) > 1e-6 * descent->highest)
+	for (size_t i = 1; i + 1 < count; i++)
+		if (fabs(rates[i] - rates[i + 1] - fall) > even)
 			return -1;
-	}
-	return descent->rates[RATES - 1] / fall;
+	return rates[count - 1] / fall;
 }
 
-static void judge_end(struct wti_case *account, struct descents *descents,
-		      const struct wti_training *training, const struct wti_object *optimizer)
+static enum wti_answer finish_descent(struct wti_case *account, void *kept,
+				      const struct wti_moment *end)
 {
-	const struct descent *descent =
-		wti_slot_of_object(&descents->rates, optimizer, sizeof(*descent));
-	struct wti_moment moment = wti_moment_of_end(training, optimizer->stream);
-	double left = descent ? steps_left(descent) : -1;
-	bool is_at_end;
+	const struct descent *descent = kept;
+	double left = steps_left(account, descent);
+	double allowed = wti_threshold_real(account, END_LEFT);
+	double last = descent->rates[RATES_MAX - 1];
 	struct wti_schedule_plan plan;
+	bool is_at_end;
 
 	if (left < 0)
-		return;
-	is_at_end = descent->rates[RATES - 1] <= far_from_end * descent->highest;
-	if (plan_of(descents, training, optimizer, &plan)) {
+		return WTI_RULE_NO_CASE;
+	is_at_end = last <= allowed * descent->highest;
+	if (plan_of(account, end, &plan)) {
 		left = plan.total - plan.done;
-		is_at_end = left <= far_from_end * plan.total;
+		is_at_end = left <= allowed * plan.total;
 	}
 	if (is_at_end)
-		wti_held(account);
-	else
-		wti_violated(account, &moment, optimizer->name,
-			     "its learning rate fell along a line and was at %.3g of %.3g when "
-			     "training ended: %.0f steps of the schedule are missing after %llu",
-			     descent->rates[RATES - 1], descent->highest, left,
-			     (unsigned long long)optimizer->step_count);
-}
-
-static void finish_descent(struct wti_case *account, void *state,
-			   const struct wti_training *training)
-{
-	for (size_t i = 0; i < training->objects.count; i++) {
-		const struct wti_object *optimizer = wti_object_at(training, i);
-
-		if (optimizer->type == WT_OBJECT_TYPE_OPTIMIZER && optimizer->step_count)
-			judge_end(account, state, training, optimizer);
-	}
+		return WTI_RULE_HELD;
+	return wti_violated(account, end, end->object->name,
+			    "its learning rate fell along a line and was at %.3g of %.3g when "
+			    "training ended: %.0f steps of the schedule are missing after %llu",
+			    last, descent->highest, left,
+			    (unsigned long long)end->object->step_count);
 }
 
 const struct wti_rule wti_rule_sched_005 = {
@@ -411,8 +372,12 @@ const struct wti_rule wti_rule_sched_005 = {
 		    "scheduler that does not say when.",
 	.needs = "no learning rate fell along a line until the end",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
-	.state_bytes = sizeof(struct descents),
-	.watch = see_descent,
-	.conclude = finish_descent,
-	.release = release_descents,
+	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct descent)},
+		  [OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)}},
+	.see = see_descent,
+	.finish = finish_descent,
+	.thresholds = {{"steps", 8, "fewer lie on a line by chance; at most 64"},
+		       {"left", 0.1, "of the way: loops may round the last epoch off"},
+		       {"even", 1e-6,
+			"of the highest rate, by which falls may differ: a curve bends more"}},
 };
