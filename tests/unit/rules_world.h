@@ -216,6 +216,18 @@ static inline void leave_others(struct world *w)
 	}
 }
 
+/* What the agent would say that the call is to the run. */
+static inline enum wt_action action_of(const struct world *w)
+{
+	const char *callee = wti_symbol_text(w->training.symbols, w->call.callee);
+	uint32_t type = WTI_OBJECT_UNKNOWN;
+
+	for (size_t i = 0; i < w->object_count; i++)
+		if (w->objects[i].stream == w->stream && w->objects[i].name == w->call.object)
+			type = w->objects[i].type;
+	return wti_action_derived((struct wt_text){callee, strlen(callee)}, type);
+}
+
 /* The call that was described begins: what follows is inside of it until it is left. */
 static inline void enter(struct world *w)
 {
@@ -231,6 +243,7 @@ static inline void enter(struct world *w)
 	set_symbol(w, WT_CALL_BEGIN_FIELD_OBJECT, w->call.object);
 	set(w, WT_CALL_BEGIN_FIELD_SITE, w->call.site);
 	set(w, WT_CALL_BEGIN_FIELD_FLAGS, w->call.flags);
+	set(w, WT_CALL_BEGIN_FIELD_ACTION, action_of(w));
 	emit(w);
 	w->open[w->stream][(*depth)++] =
 		(struct open_call){w->call.callee, w->call.object, w->call.seq};
@@ -430,6 +443,9 @@ static inline void end_step(struct world *w)
 {
 	leave(w);
 	emit_outcome(w, w->stepping);
+	begin_event(w, w->stream, WT_KIND_STEP_END);
+	set_symbol(w, WT_STEP_END_FIELD_OBJECT, w->stepping->name);
+	emit(w);
 	w->stepping = NULL;
 	w->has_gone_backward[w->stream] = w->has_counted_gradients[w->stream] = false;
 	w->scope.step++;
