@@ -44,6 +44,36 @@ static void never_cleared(struct world *w, bool is_wrong)
 	}
 }
 
+/* Two micro-batches, the second in the closure of the step. */
+static void never_cleared_before_closure(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 3; i++) {
+		if (!is_wrong)
+			tell(w, WTI_MOMENT_ZERO_GRAD, find(w, "Adam"));
+		go_backward(w, 7);
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_BACKWARD, 0, is_wrong && i);
+		begin_step(w, "Adam");
+		go_backward(w, 7);
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_BACKWARD, 0, 1);
+		end_step(w, "Adam");
+	}
+	CHECK(case_of(w, "WT-GRAD-001")->first_step != 0);
+}
+
+/* The closure finds no gradients in the first step, which says nothing about the second. */
+static void never_cleared_in_closure(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 3; i++) {
+		begin_step(w, "Adam");
+		go_backward(w, 7);
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_BACKWARD, 0, is_wrong && i);
+		end_step(w, "Adam");
+	}
+	CHECK_INT(case_of(w, "WT-GRAD-001")->violation_count, is_wrong ? 2 : 0);
+}
+
 static void cleared_late(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -368,6 +398,8 @@ static const struct {
 	void (*act)(struct world *w, bool is_wrong);
 } all_twins[] = {
 	{"WT-GRAD-001", never_cleared},
+	{"WT-GRAD-001", never_cleared_before_closure},
+	{"WT-GRAD-001", never_cleared_in_closure},
 	{"WT-GRAD-002", cleared_late},
 	{"WT-GRAD-003", never_a_gradient},
 	{"WT-GRAD-004", detached_loss},

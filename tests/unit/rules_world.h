@@ -284,13 +284,17 @@ static inline void backward(struct world *w)
 	tell(w, WTI_MOMENT_BACKWARD, NULL);
 }
 
-/* A step as training.c tells it: before, and with its outcome. */
-static inline void step(struct world *w, const char *name)
+static inline void begin_step(struct world *w, const char *name)
+{
+	call(w, "Adam.step");
+	tell(w, WTI_MOMENT_STEP, find(w, name));
+}
+
+static inline void end_step(struct world *w, const char *name)
 {
 	struct wti_object *of = find(w, name);
 
 	call(w, "Adam.step");
-	tell(w, WTI_MOMENT_STEP, of);
 	of->step_count++;
 	wti_process_at(&w->training, w->stream)->step_count++;
 	for (uint32_t i = 0; i < of->member_count; i++) {
@@ -303,6 +307,13 @@ static inline void step(struct world *w, const char *name)
 	tell(w, WTI_MOMENT_STEPPED, of);
 	of->backward_count = 0;
 	w->scope.step++;
+}
+
+/* A step as training.c tells it: before, and with its outcome. */
+static inline void step(struct world *w, const char *name)
+{
+	begin_step(w, name);
+	end_step(w, name);
 }
 
 /* Violated by the wrong one, measured and not violated in the right one. */
