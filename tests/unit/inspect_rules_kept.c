@@ -490,6 +490,33 @@ static void resumed_without(struct world *w, bool is_wrong)
 	step(w, "Adam");
 }
 
+/* Another optimizer goes on with the parameters that a restored one has stepped. */
+static void test_second_phase(void)
+{
+	for (int is_restored = 0; is_restored < 2; is_restored++) {
+		struct wti_parameter *weight;
+		struct world w;
+
+		begin(&w);
+		model(&w);
+		weight = first(&w);
+		load(&w);
+		load_into(&w, "Net.load_state_dict", "Net");
+		if (is_restored)
+			load_into(&w, "Adam.load_state_dict", "Adam");
+		step(&w, "Adam");
+		wti_object_add_member(optimizer(&w, "SGD", "SGD"), weight->place);
+		step(&w, "SGD");
+		CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, !is_restored);
+		load(&w); /* and another resume */
+		step(&w, "SGD");
+		wti_object_add_member(optimizer(&w, "Lion", "Lion"), weight->place);
+		step(&w, "Lion");
+		CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, !is_restored + 1);
+		end(&w);
+	}
+}
+
 static void schedule_anew(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -649,6 +676,7 @@ static void test_twins(void)
 static const struct test tests[] = {
 	{"copy_may_rest", test_copy_may_rest},
 	{"transfer", test_transfer},
+	{"second_phase", test_second_phase},
 	{"twins", test_twins},
 	{"one_batch", test_one_batch},
 	{"saved_average", test_saved_average},

@@ -31,6 +31,7 @@ struct restored {
 	bool is_judged;
 	double lr;           /* of an optimizer, in its first step after loading */
 	uint64_t step_count; /* at that step */
+	uint64_t load_count; /* of a process: calls of torch.load() */
 };
 
 /* "optimizer.state.0.exp_avg" -> where the word begins; NULL: it is not of an optimizer's state. */
@@ -65,10 +66,12 @@ static void note_load(struct wti_slots *slots, const struct wti_moment *moment)
 
 	if (!restored)
 		return;
-	if (moment->type == WTI_MOMENT_LOAD)
+	if (moment->type == WTI_MOMENT_LOAD) {
 		restored->has_optimizer = holds_optimizer(moment);
-	else
+		restored->load_count++;
+	} else {
 		restored->is_loaded = true;
+	}
 }
 
 static struct restored *restored_of(struct wti_slots *slots, size_t stream, uint32_t name)
@@ -102,7 +105,9 @@ struct saved {
 };
 
 struct resumed {
-	struct wti_slots slots; /* struct restored */
+	struct wti_slots slots;   /* struct restored */
+	struct wti_slots stepped; /* by place of a parameter: after which torch.load() an optimizer
+				   * that has it has stepped, or was restored after steps */
 	struct saved *saved;
 	size_t saved_count;
 	size_t capacity;
@@ -113,6 +118,7 @@ static void release_resumed(void *state)
 	struct resumed *resumed = state;
 
 	wti_slots_release(&resumed->slots);
+	wti_slots_release(&resumed->stepped);
 	free(resumed->saved);
 }
 
@@ -191,31 +197,68 @@ static bool is_resumed(const struct resumed *resumed, const struct wti_moment *m
 	return is;
 }
 
+/* The first optimizer that steps a parameter resumes: another one is a phase of its own. */
+static void note_going_on(struct resumed *resumed, const struct wti_object *optimizer,
+			  uint64_t load_count)
+{
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		uint64_t *after =
+			wti_slot(&resumed->stepped, optimizer->members[i], sizeof(*after));
+
+		if (after)
+			*after = load_count;
+	}
+}
+
+static bool has_gone_on(const struct resumed *resumed, const struct wti_object *optimizer,
+			uint64_t load_count)
+{
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const uint64_t *after = wti_slot_find(&resumed->stepped, optimizer->members[i]);
+
+		if (after && *after == load_count)
+			return true;
+	}
+	return false;
+}
+
+static void judge_state(struct wti_case *account, struct resumed *resumed,
+			const struct wti_moment *moment, uint64_t load_count)
+{
+	const struct restored *restored =
+		restored_of(&resumed->slots, moment->process->stream, moment->object->name);
+
+	if (restored && restored->is_loaded)
+		wti_held(account);
+	else if (!has_gone_on(resumed, moment->object, load_count))
+		wti_violated(account, moment, moment->object->name,
+			     "the checkpoint holds an optimizer's state; the model was loaded "
+			     "from it, and this optimizer steps without");
+	note_going_on(resumed, moment->object, load_count);
+}
+
 static void see_state(struct wti_case *account, void *state, const struct wti_moment *moment)
 {
 	struct resumed *resumed = state;
-	struct restored *restored;
+	const struct wti_object *object = moment->object;
+	struct restored *process = restored_of(&resumed->slots, moment->process->stream, 0);
 
+	if (!process)
+		return;
 	if (moment->type == WTI_MOMENT_LOAD) {
 		note_load(&resumed->slots, moment);
 		note_saved(resumed, moment);
 		return;
 	}
-	if (moment->type == WTI_MOMENT_CALL && is_load(moment))
+	if (moment->type == WTI_MOMENT_CALL && is_load(moment)) {
 		note_load(&resumed->slots, moment);
-	if (moment->type != WTI_MOMENT_STEPPED || moment->object->step_count != 1)
-		return;
-	restored = restored_of(&resumed->slots, moment->process->stream, 0);
-	if (!restored || !restored->has_optimizer || !model_is_loaded(&resumed->slots, moment) ||
-	    !is_resumed(resumed, moment))
-		return;
-	restored = restored_of(&resumed->slots, moment->process->stream, moment->object->name);
-	if (restored && restored->is_loaded)
-		wti_held(account);
-	else
-		wti_violated(account, moment, moment->object->name,
-			     "the checkpoint holds an optimizer's state; the model was loaded "
-			     "from it, and this optimizer steps without");
+		if (object && object->step_count)
+			note_going_on(resumed, object, process->load_count);
+	}
+	if (moment->type == WTI_MOMENT_STEPPED && object->step_count == 1 &&
+	    process->has_optimizer && model_is_loaded(&resumed->slots, moment) &&
+	    is_resumed(resumed, moment))
+		judge_state(account, resumed, moment, process->load_count);
 }
 
 const struct wti_rule wti_rule_resume_001 = {
@@ -228,8 +271,9 @@ const struct wti_rule wti_rule_resume_001 = {
 	.definition =
 		"If torch.load() gave an optimizer's tensors, and a model was loaded after it, the "
 		"optimizer of that model is loaded before its first step, unless it trains other "
-		"parameters than the saved one, by number and shapes. A case is the first step of "
-		"such an optimizer.",
+		"parameters than the saved one, by number and shapes, or a parameter that "
+		"another optimizer has stepped since: that is a second phase. A case is the first "
+		"step of such an optimizer.",
 	.innocent = "Fine-tuning of all parameters from a checkpoint that happens to hold an "
 		    "optimizer too.",
 	.needs = "no model was loaded from a checkpoint with an optimizer's state, and stepped",
