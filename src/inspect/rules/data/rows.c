@@ -332,7 +332,12 @@ struct judged {
 	uint32_t loader;       /* of the last training call */
 	bool is_shared;        /* a batch was evaluated that no other loader gave */
 	uint64_t before;       /* rows of all evaluations before the present one */
+	uint64_t before_seen;  /* those of them that had been trained on */
 	uint64_t largest;      /* rows of one evaluation */
+	/* How many steps its process had made in its last training call, and in the last one before
+	 * that with another number. */
+	int64_t last_step, earlier_step;
+	bool is_teacher; /* it was evaluated while others were trained, and itself no more */
 };
 
 struct kept {
@@ -357,6 +362,33 @@ static uint64_t whole_of(const struct wti_call *call)
 	return input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
 }
 
+static void note_training(struct judged *judged, const struct wti_moment *moment)
+{
+	int64_t step = (int64_t)moment->process->step_count + 1; /* 0: never */
+
+	if (judged->last_step != step)
+		judged->earlier_step = judged->last_step;
+	judged->last_step = step;
+	judged->is_teacher = false;
+}
+
+/* Another model has been trained in two steps or more since this one was for the last time. */
+static bool serves_another(const struct kept *kept, const struct judged *judged,
+			   const struct wti_moment *moment)
+{
+	size_t stream = moment->process->stream;
+
+	for (size_t i = 0; i < kept->judged.count; i++) {
+		uint64_t key = kept->judged.index.entries[i].key;
+		const struct judged *other = wti_slot_find(&kept->judged, key);
+
+		if (other && key >> 32 == stream && other->earlier_step > judged->last_step &&
+		    wti_model_is_trained(moment->training, stream, (uint32_t)key))
+			return true;
+	}
+	return false;
+}
+
 static void see_call(struct judged *judged, const struct source *source,
 		     struct wti_sampled_model *model, const struct wti_moment *moment)
 {
@@ -377,6 +409,8 @@ static void see_call(struct judged *judged, const struct source *source,
 	judged->whole = whole_of(moment->call);
 	judged->loader = source->loader;
 	judged->before = least ? least->all.rows : 0;
+	judged->before_seen = least ? least->all.seen : 0;
+	note_training(judged, moment);
 }
 
 static void see_kept(struct wti_case *account, void *state, const struct wti_moment *moment)
@@ -395,8 +429,11 @@ static void see_kept(struct wti_case *account, void *state, const struct wti_mom
 	if (!source || !model || moment->type == WTI_MOMENT_ROW)
 		return;
 	judged = wti_slot_of_object(&kept->judged, moment->object, sizeof(*judged));
-	if (judged)
-		see_call(judged, source, model, moment);
+	if (!judged)
+		return;
+	judged->is_teacher |=
+		wti_is_evaluation_call(moment->call) && serves_another(kept, judged, moment);
+	see_call(judged, source, model, moment);
 }
 
 /*
@@ -414,12 +451,17 @@ static void judge_kept(struct wti_case *account, const struct kept *kept,
 		       struct wti_moment moment)
 {
 	const struct wti_input *least = least_seen(model);
+	struct wti_sampled_tally all = least ? least->all : (struct wti_sampled_tally){0};
 
 	moment.scope = judged->last.scope;
 	moment.call = &judged->last.call;
-	if (!judged->last.name || !least || least->all.rows < ROWS_TO_NOTE || judged->wholes)
+	if (judged->is_teacher) {
+		all.rows = judged->before;
+		all.seen = judged->before_seen;
+	}
+	if (!judged->last.name || !least || all.rows < ROWS_TO_NOTE || judged->wholes)
 		return;
-	if (!is_most(&least->all) || !wti_input_exceeds(least, least->all.seen, least->all.rows)) {
+	if (!is_most(&all) || !wti_input_exceeds(least, all.seen, all.rows)) {
 		wti_held(account);
 		return;
 	}
@@ -428,7 +470,7 @@ static void judge_kept(struct wti_case *account, const struct kept *kept,
 	wti_violated(account, &moment, judged->last.name,
 		     "of %llu rows of all evaluations that the trace has a sample of, %llu had "
 		     "been trained on",
-		     (unsigned long long)least->all.rows, (unsigned long long)least->all.seen);
+		     (unsigned long long)all.rows, (unsigned long long)all.seen);
 }
 
 static void finish_kept(struct wti_case *account, void *state, const struct wti_training *training)
@@ -458,7 +500,9 @@ const struct wti_rule wti_rule_rows_003 = {
 		"whole run, 19 in 20 are not ones that it was trained on, or rows of training "
 		"repeat "
 		"as often by themselves; at least 16 of the sample. Inputs that are the training's "
-		"as a whole (graphs) are not judged. It is a warning where a loader that does not "
+		"as a whole (graphs) are not judged, nor what a model is given after its own "
+		"training while another one is trained (a teacher). It is a warning where a loader "
+		"that does not "
 		"give the training its batches gives at most half of what was trained on. A case "
 		"is a model.",
 	.innocent = "A run that is to show how well the model fits.",
