@@ -319,6 +319,30 @@ static void frozen_norm(struct world *w, bool is_wrong)
 	}
 }
 
+/* What is said of a part that was frozen, returned nothing to be trained, and now does. */
+static void test_unfrozen_norm(void)
+{
+	struct wti_parameter *weight;
+	struct world w;
+
+	begin(&w);
+	optimizer(&w, "Adam", "Adam");
+	weight = parameter(&w, "Net", "bn.weight", NULL);
+	weight->requires_grad = false;
+	for (int i = 0; i < 14; i++) {
+		module(&w, "BatchNorm1d.forward", "Net.bn",
+		       WTI_CALL_GRAD | (i < 4 ? 0 : WTI_CALL_TRAINING));
+		tell_module(&w, WTI_MOMENT_MODULE);
+		tensor(&w, -1, 100 + (uint64_t)i, "8x4")->flags =
+			i < 4 ? 0 : WTI_TENSOR_REQUIRES_GRAD;
+		tell_module(&w, WTI_MOMENT_MODULE_END);
+		step(&w, "Adam");
+		CHECK_INT(case_of(&w, "WT-MODE-004")->violation_count, i == 13);
+	}
+	CHECK_INT(case_of(&w, "WT-MODE-004")->first_step, 13); /* it has stayed frozen */
+	end(&w);
+}
+
 static void old_scheduler(struct world *w, bool is_wrong)
 {
 	struct wti_object *scheduler;
@@ -593,6 +617,7 @@ static void test_rows(void)
 
 static const struct test tests[] = {
 	{"evaluated_where", test_evaluated_where},
+	{"unfrozen_norm", test_unfrozen_norm},
 	{"twins", test_twins},
 	{"wrapped_optimizer", test_wrapped_optimizer},
 	{"callees", test_callees},

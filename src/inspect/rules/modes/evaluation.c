@@ -192,12 +192,17 @@ const struct wti_rule wti_rule_mode_003 = {
 
 /* ---- WT-MODE-004: a frozen normalisation follows -------------------------------------------- */
 
-enum { STEPS_TO_TELL = 2 };
+enum {
+	STEPS_TO_TELL = 2,
+	STEPS_BETWEEN_LOOKS = 8, /* of an agent at what is in no optimizer */
+};
 
 struct norm {
 	uint32_t object;
 	bool called_train; /* by a model with gradients on, since the last step */
 	bool is_shut_off;  /* then, itself with gradients off */
+	bool is_silent;    /* what it last returned did not require a gradient */
+	uint32_t doubts;   /* steps for which it may have been unfrozen: since it was silent */
 	uint32_t steps;    /* in a row, frozen and in training mode */
 };
 
@@ -241,6 +246,25 @@ static bool is_batch_norm(const struct wti_moment *moment)
 	return strstr(wti_moment_text(moment, moment->call->callee), "BatchNorm") != NULL;
 }
 
+/*
+ * A part that returned nothing that requires a gradient, and now does, may have been unfrozen:
+ * whether a parameter in no optimizer requires one is known some steps later.
+ */
+static void note_returned(struct norm *norm, const struct wti_call *call)
+{
+	const struct wti_value_row *value = wti_call_tensor(call, true, 0);
+
+	if (!value || !(call->flags & WTI_CALL_GRAD))
+		return;
+	if (!(value->digest.flags & WTI_TENSOR_REQUIRES_GRAD)) {
+		norm->is_silent = true;
+		norm->doubts = 0;
+	} else if (norm->is_silent) {
+		norm->is_silent = false;
+		norm->doubts = STEPS_BETWEEN_LOOKS;
+	}
+}
+
 static void judge_norm(struct wti_case *account, struct norm *norm, const struct wti_moment *moment)
 {
 	if (!norm->called_train)
@@ -248,6 +272,10 @@ static void judge_norm(struct wti_case *account, struct norm *norm, const struct
 	norm->called_train = false;
 	if (norm->is_shut_off && wti_has_trained_twin(moment, norm->object))
 		return;
+	if (norm->doubts) {
+		norm->doubts--;
+		return;
+	}
 	if (!wti_module_is_frozen(moment->training, moment->process->stream, norm->object)) {
 		norm->steps = 0;
 		wti_held(account);
@@ -263,15 +291,16 @@ static void see_norm(struct wti_case *account, void *state, const struct wti_mom
 	struct wti_slots *norms = state;
 	const struct wti_call *call = moment->call;
 
-	if (moment->type == WTI_MOMENT_MODULE) {
+	if (moment->type != WTI_MOMENT_STEPPED) {
 		struct norm *norm;
 
-		if (!call->object || !(call->flags & WTI_CALL_TRAINING) ||
-		    (!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) ||
+		if (!call->object || (!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) ||
 		    !is_batch_norm(moment))
 			return;
 		norm = wti_slot(norms, (uint64_t)call->stream << 32 | call->object, sizeof(*norm));
-		if (norm) {
+		if (norm && moment->type == WTI_MOMENT_MODULE_END) {
+			note_returned(norm, call);
+		} else if (norm && call->flags & WTI_CALL_TRAINING) {
 			norm->object = call->object;
 			norm->called_train = true;
 			norm->is_shut_off = call->is_shut_off;
@@ -297,12 +326,14 @@ const struct wti_rule wti_rule_mode_004 = {
 	.definition =
 		"A batch normalisation whose parameters do not require gradients is not called in "
 		"training mode in two steps in a row, with gradients on or by a model that has "
-		"them on. A case is a batch normalisation in training mode in a step.",
+		"them on. A case is a batch normalisation in training mode in a step; for eight "
+		"steps after what it returns has begun to require a gradient it is none, since it "
+		"may have been unfrozen, which is recorded that late.",
 	.innocent = "Statistics that are to adapt to new data while all else stays. A part that "
 		    "runs without gradients beside a trained one of the same structure, its "
 		    "average, is not judged.",
 	.needs = "no batch normalisation was in training mode in a step",
-	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_STEPPED,
 	.state_bytes = sizeof(struct wti_slots),
 	.watch = see_norm,
 	.release = release_slots,
