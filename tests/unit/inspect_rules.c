@@ -319,6 +319,38 @@ static void frozen_norm(struct world *w, bool is_wrong)
 	}
 }
 
+/* Two models have a parameter of one name: evidence says whose it is. */
+static void test_subjects(void)
+{
+	static const char *const expected[] = {"weight: ", "Linear.weight, Linear#1.weight: "};
+
+	for (int several = 0; several < 2; several++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		optimizer(&w, "Adam", "Adam");
+		for (int i = 0; i < 1 + several; i++) {
+			const char *owner = i ? "Linear#1" : "Linear";
+			struct wti_parameter *weight =
+				parameter(&w, owner, "weight", find(&w, "Adam"));
+
+			weight->grad = WTI_GRAD_NONE;
+			use(&w, weight, owner, WTI_USE_GRAD);
+		}
+		for (int i = 0; i < 8; i++)
+			step(&w, "Adam");
+		wt_result_init(&result, "test");
+		wti_judge_finish(&w.judge, &result);
+		CHECK_INT(result.finding_count, 1);
+		CHECK_TEXT(result.findings[0].code, "WT-GRAD-003");
+		CHECK(!strncmp(result.findings[0].evidence, expected[several],
+			       strlen(expected[several])));
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 /* What is said of a part that was frozen, returned nothing to be trained, and now does. */
 static void test_unfrozen_norm(void)
 {
@@ -618,6 +650,7 @@ static void test_rows(void)
 static const struct test tests[] = {
 	{"evaluated_where", test_evaluated_where},
 	{"unfrozen_norm", test_unfrozen_norm},
+	{"subjects", test_subjects},
 	{"twins", test_twins},
 	{"wrapped_optimizer", test_wrapped_optimizer},
 	{"callees", test_callees},
