@@ -223,6 +223,16 @@ static void nan_appears(struct world *w, bool is_wrong)
 	tell_call(w);
 }
 
+/* A fill with NaN was asked for; a function whose name begins alike computes it. */
+static void nan_asked_for(struct world *w, bool is_wrong)
+{
+	nan_appears(w, false);
+	call(w, is_wrong ? "fully_connected" : "full_like");
+	tensor(w, 0, 1, "8");
+	tensor(w, -1, 2, "8")->nan = 8;
+	tell_call(w);
+}
+
 /* Inside of a module: the wrong one passes it on, the right one was read too early, or masks it. */
 static void nan_inside(struct world *w, bool is_wrong)
 {
@@ -643,6 +653,7 @@ static const struct {
 	{"WT-ACC-002", unequal_parts},
 	{"WT-SCALE-001", skipped_steps},
 	{"WT-NUM-001", nan_appears},
+	{"WT-NUM-001", nan_asked_for},
 	{"WT-NUM-001", nan_inside},
 	{"WT-NUM-003", not_cast},
 	{"WT-MODE-001", left_in_evaluation},

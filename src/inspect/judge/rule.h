@@ -95,7 +95,7 @@ struct wti_rule {
 	struct wti_threshold thresholds[WTI_THRESHOLDS_MAX + 1];
 };
 
-/* All rules, causes before what follows from them; ends with NULL. */
+/* All rules, by code; ends with NULL. Made by src/inspect/list_rules.py. */
 extern const struct wti_rule *const wti_rules[];
 const struct wti_rule *wti_rule_by_code(const char *code);
 

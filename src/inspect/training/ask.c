@@ -127,6 +127,12 @@ bool wti_parameter_is_shut_off(const struct wti_training *training,
 	return use_of(training, parameter) & WTI_USE_SHUT_OFF;
 }
 
+bool wti_parameter_is_matrix(const struct wti_training *training,
+			     const struct wti_parameter *parameter)
+{
+	return strchr(wti_symbol_text(training->symbols, parameter->shape), 'x');
+}
+
 bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
 			  uint32_t whole)
 {
@@ -170,6 +176,14 @@ const struct wti_parameter *wti_object_member(const struct wti_training *trainin
 					    : NULL;
 }
 
+uint32_t wti_root_of(const struct wti_training *training, uint32_t module)
+{
+	const char *text = wti_symbol_text(training->symbols, module);
+	const char *dot = strchr(text, '.');
+
+	return dot ? wti_symbol(training->symbols, text, (size_t)(dot - text)) : module;
+}
+
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol)
 {
 	return wti_symbol_text(moment->training->symbols, symbol);
@@ -187,6 +201,25 @@ bool wti_model_is_trained(const struct wti_training *training, size_t stream, ui
 
 		if (parameter->stream == stream && parameter->owner == model &&
 		    parameter->step_count)
+			return true;
+	}
+	return false;
+}
+
+bool wti_object_replicates(const struct wti_training *training, const struct wti_object *object)
+{
+	return object->type == WT_OBJECT_TYPE_WRAPPER &&
+	       strstr(wti_symbol_text(training->symbols, object->class_name),
+		      "DistributedDataParallel");
+}
+
+bool wti_model_is_replicated(const struct wti_training *training, size_t stream, uint32_t model)
+{
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(training, i);
+
+		if (object->stream == stream && object->of == model &&
+		    wti_object_replicates(training, object))
 			return true;
 	}
 	return false;
