@@ -72,6 +72,27 @@ static void running_sum(struct world *w, bool is_wrong)
 	}
 }
 
+/* The sum is written in place; a parameter is written in place, too, and has no graph. */
+static void running_sum_in_place(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (uint64_t i = 1; i <= 4; i++) {
+		call(w, "Tensor.backward");
+		backward(w);
+		step(w, "Adam");
+		call(w, "Tensor.__iadd__");
+		tensor(w, 0, is_wrong ? i : 100 + i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, 200 + i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, i + 1, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+		call(w, "Tensor.add_")->site = 8;
+		tensor(w, 0, 300 + i, "4x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, 400 + i, "4x4");
+		tensor(w, -1, 301 + i, "4x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+	}
+}
+
 static void loss_twice(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Adam", "Adam");
@@ -552,6 +573,7 @@ static const struct {
 	{"WT-ACC-001", micro_batches},
 	{"WT-GRAPH-001", carried_graph},
 	{"WT-GRAPH-002", running_sum},
+	{"WT-GRAPH-002", running_sum_in_place},
 	{"WT-GRAPH-003", loss_twice},
 	{"WT-LOSS-001", probabilities},
 	{"WT-LOSS-002", broadcast_loss},
@@ -599,7 +621,8 @@ static void test_callees(void)
 		bool is_in_place;
 	} cases[] = {
 		{"clip_grad_norm_", WTI_CALLEE_CLIP_NORM, true},
-		{"Tensor.__iadd__", WTI_CALLEE_BLEND, true},
+		{"Tensor.__iadd__", WTI_CALLEE_ADD_IN_PLACE, true},
+		{"Tensor.lerp_", WTI_CALLEE_BLEND, true},
 		{"Tensor.__add__", WTI_CALLEE_ADD, false},
 		{"Tensor.__int__", WTI_CALLEE_OTHER, false},
 		{"CrossEntropyLoss.forward", WTI_CALLEE_CROSS_ENTROPY, false},

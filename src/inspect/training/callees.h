@@ -26,6 +26,7 @@ enum wti_callee {
 	WTI_CALLEE_ADD,
 	WTI_CALLEE_FLOOR, /* makes integers */
 	WTI_CALLEE_BLEND, /* writes another tensor, or part of it, into one */
+	WTI_CALLEE_ADD_IN_PLACE,
 	WTI_CALLEE_SUBTRACT_IN_PLACE,
 	WTI_CALLEE_SCALE_IN_PLACE,
 	WTI_CALLEE_RANDOM_FILL,

@@ -15,7 +15,7 @@ static bool is_blend(const struct wti_moment *moment, const struct wti_value_row
 {
 	const struct wti_value_row *to, *from;
 
-	if (moment->call->what != WTI_CALLEE_BLEND)
+	if (moment->call->what != WTI_CALLEE_BLEND && moment->call->what != WTI_CALLEE_ADD_IN_PLACE)
 		return false;
 	to = wti_call_tensor(moment->call, false, 0);
 	from = wti_call_tensor(moment->call, false, 1);
