@@ -251,6 +251,25 @@ static void replaced(struct world *w, bool is_wrong)
 }
 
 /* Inside of the model a product with a tensor that nobody made, always the same or trained. */
+/* A model is called that was made before the optimizer of another one, and known after it. */
+static void test_other_model(void)
+{
+	struct world w;
+
+	begin(&w);
+	optimizer(&w, "Adam", "Adam");
+	parameter(&w, "Adam", "group0.0", find(&w, "Adam"))->is_member = false;
+	wti_parameter_at(&w.training, 0)->grad = WTI_GRAD_NONE;
+	use(&w, parameter(&w, "Net", "weight", NULL), "Net", WTI_USE_GRAD);
+	step(&w, "Adam");
+	step(&w, "Adam");
+	CHECK_INT(case_of(&w, "WT-OPT-005")->violation_count, 1);
+	CHECK_TEXT(case_of(&w, "WT-OPT-005")->evidence,
+		   "no model that was called has it, and no gradient ever reached it; weight of "
+		   "Net is used in training, and no optimizer has it");
+	end(&w);
+}
+
 static void unregistered(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -434,6 +453,7 @@ static const struct test tests[] = {
 	{"twins", test_twins},
 	{"part_of_schedule", test_part_of_schedule},
 	{"converged", test_converged},
+	{"other_model", test_other_model},
 	{NULL, NULL},
 };
 
