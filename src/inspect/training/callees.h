@@ -37,6 +37,7 @@ enum wti_callee {
 	WTI_CALLEE_LOAD_STATE_DICT,
 	WTI_CALLEE_INDEX,
 	WTI_CALLEE_EXCHANGE, /* between ranks, of data rather than sums */
+	WTI_CALLEE_REDUCE,   /* between ranks: sums, and from one rank to another */
 	WTI_CALLEE_GENERATE,
 	WTI_CALLEE_NORMALIZE, /* vectors to a length */
 	WTI_CALLEE_EQUAL,     /* compares element by element, as the next ones do */
