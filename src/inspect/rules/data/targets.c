@@ -284,6 +284,10 @@ static void see_copied(struct wti_case *account, void *state, const struct wti_m
 
 	if (!copied)
 		return;
+	if (moment->type == WTI_MOMENT_BACKWARD) { /* the next loss is of what is given next */
+		copied->given = copied->used = (struct wti_recent){0};
+		return;
+	}
 	note_tokens(copied, moment);
 	target = moment->type == WTI_MOMENT_CALL ? classes_of(moment) : NULL;
 	if (!target || target->digest.count < TARGETS_TO_COMPARE || !copied->given.count)
@@ -312,12 +316,14 @@ const struct wti_rule wti_rule_target_003 = {
 	.hint = "shift: inputs = tokens[:, :-1], targets = tokens[:, 1:]",
 	.definition =
 		"The classes that cross_entropy or nll_loss is given, 16 or more and not all the "
-		"same, are not what a model was just given with gradients on and has passed on "
-		"to a module or an embedding in it, to the bit, three times in a row; where "
+		"same, are not what a model was given since the last backward() with gradients on "
+		"and "
+		"has passed on to a module or an embedding in it, to the bit, three times in a "
+		"row; where "
 		"nothing inside of it was recorded, not its first argument. A case is a call.",
 	.innocent = "A task that is to copy: an autoencoder of tokens with a narrow middle.",
 	.needs = "no model with an input of integers was followed by a loss with classes",
-	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD,
 	.state_bytes = sizeof(struct wti_slots),
 	.watch = see_copied,
 	.release = release_copied,
