@@ -301,6 +301,25 @@ static void left_in_evaluation(struct world *w, bool is_wrong)
 	}
 }
 
+/* What was trained goes on in evaluation mode under something else that is trained. */
+static void test_probe(void)
+{
+	struct world w;
+
+	begin(&w);
+	model(&w);
+	optimizer(&w, "SGD", "SGD");
+	parameter(&w, "Probe", "weight", find(&w, "SGD"));
+	for (int i = 0; i < 6; i++) {
+		call_part(&w, "Dropout.forward", "Net.drop",
+			  WTI_CALL_OUTERMOST | WTI_CALL_GRAD | (i < 3 ? WTI_CALL_TRAINING : 0));
+		step(&w, i < 3 ? "Adam" : "SGD");
+	}
+	CHECK_INT(case_of(&w, "WT-MODE-001")->violation_count, 0);
+	CHECK(case_of(&w, "WT-MODE-001")->held_count);
+	end(&w);
+}
+
 static void never_in_training(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -688,6 +707,7 @@ static const struct test tests[] = {
 	{"copy_may_rest", test_copy_may_rest},
 	{"transfer", test_transfer},
 	{"second_phase", test_second_phase},
+	{"probe", test_probe},
 	{"twins", test_twins},
 	{"one_batch", test_one_batch},
 	{"saved_average", test_saved_average},
