@@ -317,6 +317,21 @@ static void evaluated_in_training(struct world *w, bool is_wrong)
 	tell_module(w, WTI_MOMENT_MODULE);
 }
 
+/* A part of what is trained is called: generate() of an adapter calls the model inside of it. */
+static void part_evaluated_in_training(struct world *w, bool is_wrong)
+{
+	uint32_t mode = is_wrong ? WTI_CALL_TRAINING : 0;
+
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "body.fc.weight", find(w, "Adam"));
+	for (int i = 0; i < 8; i++)
+		step(w, "Adam");
+	module(w, "Body.forward", "Net.body", WTI_CALL_OUTERMOST | mode);
+	tell_module(w, WTI_MOMENT_MODULE);
+	module(w, "Dropout.forward", "Net.body.drop", mode);
+	tell_module(w, WTI_MOMENT_MODULE);
+}
+
 /* The evaluation is where the program calls the model, not where the model calls its parts. */
 static void test_evaluated_where(void)
 {
@@ -591,6 +606,7 @@ static const struct {
 	{"WT-RNG-001", seeded},
 	{"WT-MODE-002", dropout_in_evaluation},
 	{"WT-MODE-003", evaluated_in_training},
+	{"WT-MODE-003", part_evaluated_in_training},
 	{"WT-MODE-004", frozen_norm},
 	{"WT-SCHED-003", old_scheduler},
 	{"WT-SCHED-004", vanished_rate},

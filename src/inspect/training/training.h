@@ -269,7 +269,7 @@ uint32_t wti_root_of(const struct wti_training *training, uint32_t module);
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol);
 bool wti_stage_is(const struct wti_moment *moment, const char *stage);
 
-/* Whether an optimizer has stepped parameters of this model. */
+/* Whether an optimizer has stepped parameters of this model, or of this part of one (Net.body). */
 bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model);
 /* Whether a wrapper keeps replicas of this model equal on all ranks, and whether this is one. */
 bool wti_model_is_replicated(const struct wti_training *training, size_t stream, uint32_t model);
