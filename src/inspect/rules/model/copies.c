@@ -117,8 +117,13 @@ const struct wti_rule wti_rule_ema_004 = {
 
 struct statistics {
 	struct wti_slots owners;  /* objects: whether a parameter of theirs has changed */
-	struct wti_slots buffers; /* whether they have changed */
+	struct wti_slots buffers; /* enum change */
 	struct wti_slots modules; /* that are called */
+};
+
+enum change {
+	CHANGED = 1,
+	CHANGED_TO_THAT_OF_MODEL, /* of a copy: to what the model that it was copied from has */
 };
 
 struct normalisation {
@@ -140,6 +145,27 @@ static uint64_t owner_key(const struct wti_parameter *parameter)
 	return (uint64_t)parameter->stream << 32 | parameter->owner;
 }
 
+static const struct wti_parameter *original_of(const struct wti_training *training,
+					       const struct wti_parameter *parameter)
+{
+	const struct wti_object *copy =
+		wti_training_object(training, parameter->stream, parameter->owner);
+
+	return copy && copy->how == WT_FOUND_COPIED
+		       ? wti_parameter_find(training, parameter->stream, copy->of, parameter->name)
+		       : NULL;
+}
+
+static enum change change_of(const struct wti_training *training,
+			     const struct wti_parameter *parameter)
+{
+	const struct wti_parameter *original = original_of(training, parameter);
+
+	return original && original->has_hash && original->hash == parameter->hash
+		       ? CHANGED_TO_THAT_OF_MODEL
+		       : CHANGED;
+}
+
 static void note_change(struct statistics *statistics, const struct wti_moment *moment)
 {
 	const struct wti_parameter *parameter = moment->parameter;
@@ -150,7 +176,8 @@ static void note_change(struct statistics *statistics, const struct wti_moment *
 	changed = parameter->is_buffer ? wti_slot_of_parameter(&statistics->buffers, parameter, 1)
 				       : wti_slot(&statistics->owners, owner_key(parameter), 1);
 	if (changed)
-		*changed = 1;
+		*changed = (uint8_t)(parameter->is_buffer ? change_of(moment->training, parameter)
+							  : CHANGED);
 }
 
 static bool has_changed(struct wti_slots *slots, const struct wti_parameter *parameter)
@@ -186,30 +213,49 @@ static const struct wti_parameter *mean_of(struct normalisation *module,
 	return module->place ? wti_parameter_at(training, module->place - 1) : NULL;
 }
 
+/* A mean of the weights of several epochs, far from those of the last: one that follows closely
+ * (an exponential average) may have the statistics of the model. */
+static bool is_equal_average(const struct wti_moment *moment)
+{
+	for (size_t i = 0; i < moment->training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(moment->training, i);
+
+		if (object->stream == moment->process->stream &&
+		    object->type == WT_OBJECT_TYPE_SCHEDULER &&
+		    !strcmp(wti_moment_text(moment, object->class_name), "SWALR"))
+			return true;
+	}
+	return false;
+}
+
 static void judge_statistics(struct wti_case *account, struct statistics *statistics,
 			     const struct wti_moment *moment, struct normalisation *module)
 {
-	const struct wti_parameter *mean = mean_of(module, moment), *original;
-	const struct wti_object *copy;
-	const uint8_t *changed;
+	const struct wti_parameter *mean = mean_of(module, moment);
+	const struct wti_parameter *original = mean ? original_of(moment->training, mean) : NULL;
+	struct wti_moment made;
+	const uint8_t *changed, *change;
 
-	copy = mean ? wti_training_object(moment->training, mean->stream, mean->owner) : NULL;
-	if (!copy || copy->how != WT_FOUND_COPIED)
+	if (!original)
 		return;
-	original = wti_parameter_find(moment->training, mean->stream, copy->of, mean->name);
 	changed = wti_slot(&statistics->owners, owner_key(mean), 1);
-	if (!original || !changed || !*changed || !has_changed(&statistics->buffers, original))
+	change = wti_slot_of_parameter(&statistics->buffers, mean, 1);
+	if (!changed || !*changed || !change || !has_changed(&statistics->buffers, original))
 		return;
-	if (module->has_estimated || has_changed(&statistics->buffers, mean)) {
+	made = wti_moment_of_object(
+		moment->training, wti_training_object(moment->training, mean->stream, mean->owner));
+	made.scope = moment->scope;
+	if (module->has_estimated || *change == CHANGED ||
+	    (*change == CHANGED_TO_THAT_OF_MODEL && !is_equal_average(moment)))
 		wti_held(account);
-	} else {
-		struct wti_moment end = wti_moment_of_object(moment->training, copy);
-
-		end.scope = moment->scope;
-		wti_violated(account, &end, mean->name,
+	else if (*change)
+		wti_violated(account, &made, mean->name,
+			     "it is evaluated with the running mean of the model, which belongs to "
+			     "the weights of the last step and not to their average");
+	else
+		wti_violated(account, &made, mean->name,
 			     "it is evaluated with the running mean that it was copied with, while "
 			     "its parameters and the running mean of the model have changed");
-	}
 }
 
 static void see_statistics(struct wti_case *account, void *state, const struct wti_moment *moment)
@@ -243,12 +289,14 @@ const struct wti_rule wti_rule_mode_009 = {
 		"only the parameters of the copy are kept up: the running mean and variance of its "
 		"batch normalisation are those of the model that it was copied from, often of one "
 		"that had seen nothing",
-	.hint = "copy the buffers too, or estimate them anew: torch.optim.swa_utils.update_bn()",
+	.hint = "estimate them anew: torch.optim.swa_utils.update_bn(); a copy that follows the "
+		"model closely may take over its buffers instead",
 	.definition =
 		"A batch normalisation of a copy of a model that is called in evaluation mode was "
 		"called in training mode before, or its running mean has changed since the copy "
 		"was made, if parameters of the copy have, and the running mean of the model that "
-		"it was copied from. A case is such a call.",
+		"it was copied from; with stochastic weight averaging (SWALR), not to that of the "
+		"model. A case is such a call.",
 	.innocent =
 		"A copy that is trained with normalisation frozen, beside a model whose is not.",
 	.needs = "no copy of a model with batch normalisation, that had changed, was evaluated",
