@@ -366,12 +366,9 @@ static void test_twins(void)
 }
 
 static const struct test tests[] = {
-	{"periodic_text", test_periodic_text},
-	{"twins", test_twins},
-	{"ambiguous_axes", test_ambiguous_axes},
-	{"rare_class", test_rare_class},
-	{"detached_side", test_detached_side},
-	{NULL, NULL},
+	{"periodic_text", test_periodic_text},   {"twins", test_twins},
+	{"ambiguous_axes", test_ambiguous_axes}, {"rare_class", test_rare_class},
+	{"detached_side", test_detached_side},   {NULL, NULL},
 };
 
 int main(int argc, char **argv)

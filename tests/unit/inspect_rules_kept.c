@@ -488,6 +488,50 @@ static void test_transfer(void)
 	}
 }
 
+/* decay * copy + (1 - decay) * live, assigned to a name or written into the copy. */
+static void left_behind(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 10; i++) {
+		uint64_t copy = is_wrong ? 7 : 500 + i;
+
+		first(w)->hash = 1000 + i;
+		step(w, "Adam");
+		call(w, "Tensor.__mul__");
+		tensor(w, 0, copy, "4x4");
+		tensor(w, -1, 2000 + i, "4x4");
+		tell_call(w);
+		call(w, "Tensor.__mul__");
+		tensor(w, 0, 1000 + i, "4x4");
+		tensor(w, -1, 3000 + i, "4x4");
+		tell_call(w);
+		call(w, "Tensor.__add__");
+		tensor(w, 0, 2000 + i, "4x4");
+		tensor(w, 1, 3000 + i, "4x4");
+		tensor(w, -1, 4000 + i, "4x4");
+		tell_call(w);
+	}
+}
+
+/* A result that a call is given is used, though the other side stays: an anchor. */
+static void anchor(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 10; i++) {
+		first(w)->hash = 1000 + i;
+		step(w, "Adam");
+		call(w, "Tensor.lerp");
+		tensor(w, 0, 7, "4x4");
+		tensor(w, 1, 1000 + i, "4x4");
+		tensor(w, -1, 4000 + i, "4x4");
+		tell_call(w);
+		call(w, "linear");
+		tensor(w, 0, 5000 + i, "8x4");
+		tensor(w, 1, is_wrong ? 6000 + i : 4000 + i, "4x4");
+		tell_call(w);
+	}
+}
+
 /* A copy follows one model; another model is trained after that, and the first one rests. */
 static void test_copy_may_rest(void)
 {
@@ -695,6 +739,8 @@ static const struct {
 	{"WT-LOSS-006", over_rows},
 	{"WT-MODE-008", never_in_training},
 	{"WT-INIT-001", untied},
+	{"WT-EMA-006", left_behind},
+	{"WT-EMA-006", anchor},
 };
 
 static void test_twins(void)

@@ -57,6 +57,7 @@ static const struct named functions[] = {
 	{"int", WTI_CALLEE_FLOOR},
 	{"short", WTI_CALLEE_FLOOR},
 	{"byte", WTI_CALLEE_FLOOR},
+	{"lerp", WTI_CALLEE_MIX},
 	{"lerp_", WTI_CALLEE_BLEND},
 	{"copy_", WTI_CALLEE_BLEND},
 	{"add_", WTI_CALLEE_ADD_IN_PLACE},

@@ -25,6 +25,7 @@ enum wti_callee {
 	WTI_CALLEE_MULTIPLY,
 	WTI_CALLEE_ADD,
 	WTI_CALLEE_FLOOR, /* makes integers */
+	WTI_CALLEE_MIX,   /* of two tensors, a new one between them */
 	WTI_CALLEE_BLEND, /* writes another tensor, or part of it, into one */
 	WTI_CALLEE_ADD_IN_PLACE,
 	WTI_CALLEE_SUBTRACT_IN_PLACE,
