@@ -455,10 +455,24 @@ static void saved_later(struct world *w, bool is_wrong)
 	save(w, 100, 101);
 }
 
+/* What an optimizer keeps for a parameter, under whichever name, and its groups. */
 static void load(struct world *w)
 {
 	call(w, "load");
-	named(w, -1, "optimizer.state[0].exp_avg", 1);
+	named(w, -1, "solver.state.0.step", 1);
+	w->values[0].digest.shape = 0;
+	named(w, -1, "solver.state.0.sum", 1);
+	named(w, -1, "solver.state.1.sum", 2);
+	named(w, -1, "solver.param_groups.0.lr", 0);
+	tell(w, WTI_MOMENT_LOAD, NULL);
+}
+
+/* A part of a model may be called so, too. */
+static void load_model_with_state(struct world *w)
+{
+	call(w, "load");
+	named(w, -1, "model.state.0.weight", 1);
+	named(w, -1, "model.state.0.exp_avg", 1);
 	tell(w, WTI_MOMENT_LOAD, NULL);
 }
 
@@ -479,6 +493,8 @@ static void test_transfer(void)
 		call(&w, "load");
 		named(&w, -1, "optimizer.state.0.exp_avg", 1);
 		named(&w, -1, "optimizer.state.1.exp_avg", 2);
+		named(&w, -1, "optimizer.state.1.exp_avg_sq", 2);
+		named(&w, -1, "optimizer.param_groups.0.lr", 0);
 		w.values[1].digest.shape = word(&w, other ? "9x9" : "4x4");
 		tell(&w, WTI_MOMENT_LOAD, NULL);
 		load_into(&w, "Net.load_state_dict", "Net");
@@ -532,6 +548,19 @@ static void anchor(struct world *w, bool is_wrong)
 	}
 }
 
+static void test_state_of_a_model(void)
+{
+	struct world w;
+
+	begin(&w);
+	model(&w);
+	load_model_with_state(&w);
+	load_into(&w, "Net.load_state_dict", "Net");
+	step(&w, "Adam");
+	CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, 0);
+	end(&w);
+}
+
 /* A copy follows one model; another model is trained after that, and the first one rests. */
 static void test_copy_may_rest(void)
 {
@@ -553,6 +582,31 @@ static void test_copy_may_rest(void)
 	end(&w);
 }
 
+/* Ranks do the same at the same time: what one does is not forgotten for another. */
+static void test_ranks_at_once(void)
+{
+	struct world w;
+
+	begin(&w);
+	for (w.stream = 0; w.stream < STREAMS; w.stream++) {
+		model(&w);
+		load(&w);
+		load_into(&w, "Net.load_state_dict", "Net");
+	}
+	for (uint64_t i = 1; i <= 20; i++) {
+		for (w.stream = 0; w.stream < STREAMS; w.stream++) {
+			first(&w)->hash = 1000 + i;
+			step(&w, "Adam");
+		}
+		for (w.stream = 0; w.stream < STREAMS; w.stream++)
+			blend(&w, i, 1000 + i, i + 1);
+	}
+	w.stream = 0;
+	CHECK_INT(case_of(&w, "WT-EMA-001")->held_count, 19 * STREAMS);
+	CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, STREAMS);
+	end(&w);
+}
+
 static void resumed_without(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -563,27 +617,34 @@ static void resumed_without(struct world *w, bool is_wrong)
 	step(w, "Adam");
 }
 
+/* Another optimizer over the same two parameters. */
+static void take_over(struct world *w, const char *name)
+{
+	struct wti_object *made = optimizer(w, name, name);
+
+	for (uint32_t i = 0; i < find(w, "Adam")->member_count; i++)
+		wti_object_add_member(made, find(w, "Adam")->members[i]);
+}
+
 /* Another optimizer goes on with the parameters that a restored one has stepped. */
 static void test_second_phase(void)
 {
 	for (int is_restored = 0; is_restored < 2; is_restored++) {
-		struct wti_parameter *weight;
 		struct world w;
 
 		begin(&w);
 		model(&w);
-		weight = first(&w);
 		load(&w);
 		load_into(&w, "Net.load_state_dict", "Net");
 		if (is_restored)
 			load_into(&w, "Adam.load_state_dict", "Adam");
 		step(&w, "Adam");
-		wti_object_add_member(optimizer(&w, "SGD", "SGD"), weight->place);
+		take_over(&w, "SGD");
 		step(&w, "SGD");
 		CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, !is_restored);
 		load(&w); /* and another resume */
 		step(&w, "SGD");
-		wti_object_add_member(optimizer(&w, "Lion", "Lion"), weight->place);
+		take_over(&w, "Lion");
 		step(&w, "Lion");
 		CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, !is_restored + 1);
 		end(&w);
@@ -751,9 +812,11 @@ static void test_twins(void)
 
 static const struct test tests[] = {
 	{"copy_may_rest", test_copy_may_rest},
+	{"ranks_at_once", test_ranks_at_once},
 	{"transfer", test_transfer},
 	{"second_phase", test_second_phase},
 	{"probe", test_probe},
+	{"state_of_a_model", test_state_of_a_model},
 	{"twins", test_twins},
 	{"one_batch", test_one_batch},
 	{"saved_average", test_saved_average},

@@ -141,6 +141,8 @@ static void take_answer(struct wti_case *account, enum wti_answer answer)
 {
 	if (answer == WTI_RULE_HELD)
 		wti_held(account);
+	if (answer == WTI_RULE_BREAK && account->asked)
+		account->asked->streak = 0;
 	account->asked = NULL;
 }
 

@@ -139,6 +139,11 @@ bool wti_model_is_part_of(const struct wti_training *training, size_t stream, ui
 	return wti_map_find_number(&training->parts, wti_part_key(stream, part, whole));
 }
 
+bool wti_is_model_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_OUTERMOST && call->what == WTI_CALLEE_OTHER;
+}
+
 bool wti_dropout_is_idle(const struct wti_training *training, size_t stream, uint32_t module)
 {
 	const uint64_t *rate =
@@ -201,6 +206,34 @@ static bool is_inside(const struct wti_training *training, uint32_t module, cons
 	size_t bytes = strlen(part);
 
 	return !strncmp(name, part, bytes) && (!name[bytes] || name[bytes] == '.');
+}
+
+bool wti_is_training_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
+}
+
+bool wti_is_evaluation_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
+}
+
+bool wti_loader_is_begun(const struct wti_moment *moment)
+{
+	static const char method[] = "__iter__";
+	const char *callee = wti_moment_text(moment, moment->call->callee);
+	size_t bytes = strlen(callee), method_bytes = strlen(method);
+
+	return bytes >= method_bytes && !strcmp(callee + bytes - method_bytes, method);
+}
+
+double wti_ignored_class(const struct wti_moment *moment)
+{
+	uint32_t name = wti_symbol_word(moment->training->symbols, "ignore_index");
+	double ignored = -100; /* torch's own */
+
+	wti_call_as_number(moment->call, name, -2, &ignored);
+	return ignored;
 }
 
 bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model)

@@ -251,6 +251,8 @@ bool wti_model_is_part_of(const struct wti_training *training, size_t stream, ui
 /* Whether it has two dimensions or more: a bias and the scale of a normalisation have one. */
 bool wti_parameter_is_matrix(const struct wti_training *training,
 			     const struct wti_parameter *parameter);
+/* Of the call of a module: a model as a whole, rather than a part of one or a loss. */
+bool wti_is_model_call(const struct wti_call *call);
 /* Whether it was last called without, inside of a module that had them on. */
 bool wti_parameter_is_shut_off(const struct wti_training *training,
 			       const struct wti_parameter *parameter);
@@ -268,6 +270,14 @@ const struct wti_object *wti_training_object(const struct wti_training *training
 uint32_t wti_root_of(const struct wti_training *training, uint32_t module);
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol);
 bool wti_stage_is(const struct wti_moment *moment, const char *stage);
+/* A module's call in training mode with gradients on; one in evaluation mode. Neither: its mode is
+ * not known, or nothing is learned from it. */
+bool wti_is_training_call(const struct wti_call *call);
+bool wti_is_evaluation_call(const struct wti_call *call);
+/* Of a moment of a loader: it is begun anew, iter(loader), and gives no batch yet. */
+bool wti_loader_is_begun(const struct wti_moment *moment);
+/* The class that a loss leaves out where its call says so: ignore_index. */
+double wti_ignored_class(const struct wti_moment *moment);
 
 /* Whether an optimizer has stepped parameters of this model, or of this part of one (Net.body). */
 bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model);
