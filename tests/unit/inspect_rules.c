@@ -73,6 +73,27 @@ static void running_sum(struct world *w, bool is_wrong)
 	}
 }
 
+/* The sum is written in place; a parameter is written in place, too, and has no graph. */
+static void running_sum_in_place(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (uint64_t i = 1; i <= 4; i++) {
+		call(w, "Tensor.backward");
+		backward(w);
+		step(w, "Adam");
+		call(w, "Tensor.__iadd__");
+		tensor(w, 0, is_wrong ? i : 100 + i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, 200 + i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, i + 1, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+		call(w, "Tensor.add_")->site = 8;
+		tensor(w, 0, 300 + i, "4x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, 400 + i, "4x4");
+		tensor(w, -1, 301 + i, "4x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+	}
+}
+
 static void loss_twice(struct world *w, bool is_wrong)
 {
 	optimizer(w, "Adam", "Adam");
@@ -297,6 +318,21 @@ static void evaluated_in_training(struct world *w, bool is_wrong)
 	tell_module(w, WTI_MOMENT_MODULE);
 }
 
+/* A part of what is trained is called: generate() of an adapter calls the model inside of it. */
+static void part_evaluated_in_training(struct world *w, bool is_wrong)
+{
+	uint32_t mode = is_wrong ? WTI_CALL_TRAINING : 0;
+
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "body.fc.weight", find(w, "Adam"));
+	for (int i = 0; i < 8; i++)
+		step(w, "Adam");
+	module(w, "Body.forward", "Net.body", WTI_CALL_OUTERMOST | mode);
+	tell_module(w, WTI_MOMENT_MODULE);
+	module(w, "Dropout.forward", "Net.body.drop", mode);
+	tell_module(w, WTI_MOMENT_MODULE);
+}
+
 /* The evaluation is where the program calls the model, not where the model calls its parts. */
 static void test_evaluated_where(void)
 {
@@ -318,6 +354,62 @@ static void frozen_norm(struct world *w, bool is_wrong)
 		tell_module(w, WTI_MOMENT_MODULE);
 		step(w, "Adam");
 	}
+}
+
+/* Two models have a parameter of one name: evidence says whose it is. */
+static void test_subjects(void)
+{
+	static const char *const expected[] = {"weight: ", "Linear.weight, Linear#1.weight: "};
+
+	for (int several = 0; several < 2; several++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		optimizer(&w, "Adam", "Adam");
+		for (int i = 0; i < 1 + several; i++) {
+			const char *owner = i ? "Linear#1" : "Linear";
+			struct made_parameter *weight =
+				parameter(&w, owner, "weight", find(&w, "Adam"));
+
+			weight->grad = WTI_GRAD_NONE;
+			use(&w, weight, owner, WTI_USE_GRAD);
+		}
+		for (int i = 0; i < 8; i++)
+			step(&w, "Adam");
+		wt_result_init(&result, "test");
+		finish(&w, &result);
+		CHECK_INT(result.finding_count, 1);
+		CHECK_TEXT(result.findings[0].code, "WT-GRAD-003");
+		CHECK(!strncmp(result.findings[0].evidence, expected[several],
+			       strlen(expected[several])));
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
+/* What is said of a part that was frozen, returned nothing to be trained, and now does. */
+static void test_unfrozen_norm(void)
+{
+	struct made_parameter *weight;
+	struct world w;
+
+	begin(&w);
+	optimizer(&w, "Adam", "Adam");
+	weight = parameter(&w, "Net", "bn.weight", NULL);
+	weight->requires_grad = false;
+	for (int i = 0; i < 14; i++) {
+		module(&w, "BatchNorm1d.forward", "Net.bn",
+		       WTI_CALL_GRAD | (i < 4 ? 0 : WTI_CALL_TRAINING));
+		tell_module(&w, WTI_MOMENT_MODULE);
+		tensor(&w, -1, 100 + (uint64_t)i, "8x4")->flags =
+			i < 4 ? 0 : WTI_TENSOR_REQUIRES_GRAD;
+		tell_module(&w, WTI_MOMENT_MODULE_END);
+		step(&w, "Adam");
+		CHECK_INT(case_of(&w, "WT-MODE-004")->violation_count, i == 13);
+	}
+	CHECK_INT(case_of(&w, "WT-MODE-004")->first_step, 13); /* it has stayed frozen */
+	end(&w);
 }
 
 static void old_scheduler(struct world *w, bool is_wrong)
@@ -493,6 +585,7 @@ static const struct {
 	{"WT-ACC-001", micro_batches},
 	{"WT-GRAPH-001", carried_graph},
 	{"WT-GRAPH-002", running_sum},
+	{"WT-GRAPH-002", running_sum_in_place},
 	{"WT-GRAPH-003", loss_twice},
 	{"WT-LOSS-001", probabilities},
 	{"WT-LOSS-002", broadcast_loss},
@@ -510,6 +603,7 @@ static const struct {
 	{"WT-RNG-001", seeded},
 	{"WT-MODE-002", dropout_in_evaluation},
 	{"WT-MODE-003", evaluated_in_training},
+	{"WT-MODE-003", part_evaluated_in_training},
 	{"WT-MODE-004", frozen_norm},
 	{"WT-SCHED-003", old_scheduler},
 	{"WT-SCHED-004", vanished_rate},
@@ -540,7 +634,8 @@ static void test_callees(void)
 		bool is_in_place;
 	} cases[] = {
 		{"clip_grad_norm_", WTI_CALLEE_CLIP_NORM, true},
-		{"Tensor.__iadd__", WTI_CALLEE_BLEND, true},
+		{"Tensor.__iadd__", WTI_CALLEE_ADD_IN_PLACE, true},
+		{"Tensor.lerp_", WTI_CALLEE_BLEND, true},
 		{"Tensor.__add__", WTI_CALLEE_ADD, false},
 		{"Tensor.__int__", WTI_CALLEE_OTHER, false},
 		{"CrossEntropyLoss.forward", WTI_CALLEE_CROSS_ENTROPY, false},
@@ -592,6 +687,8 @@ static void test_rows(void)
 
 static const struct test tests[] = {
 	{"evaluated_where", test_evaluated_where},
+	{"unfrozen_norm", test_unfrozen_norm},
+	{"subjects", test_subjects},
 	{"twins", test_twins},
 	{"wrapped_optimizer", test_wrapped_optimizer},
 	{"callees", test_callees},

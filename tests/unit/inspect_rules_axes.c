@@ -120,6 +120,25 @@ static void not_shifted(struct world *w, bool is_wrong)
 	}
 }
 
+/* A text that repeats: its targets were inputs some steps ago. */
+static void test_periodic_text(void)
+{
+	struct world w;
+
+	begin(&w);
+	for (uint64_t i = 0; i < 8; i++) {
+		module(&w, "Net.forward", "Net", TRAINING);
+		tensor(&w, 0, 10 + i % 5, "4x8")->dtype = WT_DTYPE_I64;
+		tell_module(&w, WTI_MOMENT_MODULE);
+		classes(&w, 20 + i, "32x9", 10 + (i + 1) % 5, "32");
+		call(&w, "Tensor.backward");
+		backward(&w);
+	}
+	CHECK_INT(case_of(&w, "WT-TARGET-003")->violation_count, 0);
+	CHECK(case_of(&w, "WT-TARGET-003")->held_count);
+	end(&w);
+}
+
 /* The model computes the loss itself: it is given its targets, too, and first. */
 static void given_targets(struct world *w, bool is_wrong)
 {
@@ -348,11 +367,9 @@ static void test_twins(void)
 }
 
 static const struct test tests[] = {
-	{"twins", test_twins},
-	{"ambiguous_axes", test_ambiguous_axes},
-	{"rare_class", test_rare_class},
-	{"detached_side", test_detached_side},
-	{NULL, NULL},
+	{"periodic_text", test_periodic_text},   {"twins", test_twins},
+	{"ambiguous_axes", test_ambiguous_axes}, {"rare_class", test_rare_class},
+	{"detached_side", test_detached_side},   {NULL, NULL},
 };
 
 int main(int argc, char **argv)

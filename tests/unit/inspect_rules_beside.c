@@ -92,6 +92,25 @@ static void stale_statistics(struct world *w, bool is_wrong)
 	tell(w, WTI_MOMENT_MODULE, NULL);
 }
 
+/* The average takes over the statistics of the model with each update, and averages nothing. */
+static void statistics_of_the_model(struct world *w, bool is_wrong)
+{
+	struct made_object *copy;
+
+	object(w, "SWALR", "SWALR", WT_OBJECT_TYPE_SCHEDULER);
+	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
+	copy = object(w, "Net#1", "Net", WT_OBJECT_TYPE_MODULE);
+	copy->of = word(w, "Net");
+	copy->how = WT_FOUND_COPIED;
+	change(w, running_mean(w, "Net"));
+	change(w, parameter(w, "Net#1", "fc.weight", NULL));
+	running_mean(w, "Net#1")->hash += !is_wrong;
+	change(w, running_mean(w, "Net#1"));
+	call(w, "BatchNorm1d.forward")->object = word(w, "Net#1.bn");
+	w->call.flags = WTI_CALL_SAYS_TRAINING;
+	tell(w, WTI_MOMENT_MODULE, NULL);
+}
+
 /* ---- Learning rates ------------------------------------------------------------------------- */
 
 static void rates(struct world *w, const char *class_name, const double *rates, size_t count)
@@ -357,13 +376,21 @@ static const struct {
 	const char *code;
 	void (*act)(struct world *w, bool is_wrong);
 } all_twins[] = {
-	{"WT-NUM-005", wraps},         {"WT-INIT-003", equal_units},
-	{"WT-EMA-004", own_state},     {"WT-MODE-009", stale_statistics},
-	{"WT-SCHED-006", up_again},    {"WT-SCHED-007", only_up},
-	{"WT-SCHED-007", warms_up},    {"WT-GRAD-008", turns},
-	{"WT-OPT-013", shared_buffer}, {"WT-GRAPH-004", through_numpy},
-	{"WT-RNG-002", same_noise},    {"WT-SCHED-008", cut_at_best},
-	{"WT-OPT-014", forgotten},     {"WT-MODE-010", dropped},
+	{"WT-NUM-005", wraps},
+	{"WT-INIT-003", equal_units},
+	{"WT-EMA-004", own_state},
+	{"WT-MODE-009", stale_statistics},
+	{"WT-MODE-009", statistics_of_the_model},
+	{"WT-SCHED-006", up_again},
+	{"WT-SCHED-007", only_up},
+	{"WT-SCHED-007", warms_up},
+	{"WT-GRAD-008", turns},
+	{"WT-OPT-013", shared_buffer},
+	{"WT-GRAPH-004", through_numpy},
+	{"WT-RNG-002", same_noise},
+	{"WT-SCHED-008", cut_at_best},
+	{"WT-OPT-014", forgotten},
+	{"WT-MODE-010", dropped},
 };
 
 static void test_twins(void)

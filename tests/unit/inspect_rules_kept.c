@@ -308,6 +308,25 @@ static void left_in_evaluation(struct world *w, bool is_wrong)
 	}
 }
 
+/* What was trained goes on in evaluation mode under something else that is trained. */
+static void test_probe(void)
+{
+	struct world w;
+
+	begin(&w);
+	model(&w);
+	optimizer(&w, "SGD", "SGD");
+	parameter(&w, "Probe", "weight", find(&w, "SGD"));
+	for (int i = 0; i < 6; i++) {
+		call_part(&w, "Dropout.forward", "Net.drop",
+			  WTI_CALL_OUTERMOST | WTI_CALL_GRAD | (i < 3 ? WTI_CALL_TRAINING : 0));
+		step(&w, i < 3 ? "Adam" : "SGD");
+	}
+	CHECK_INT(case_of(&w, "WT-MODE-001")->violation_count, 0);
+	CHECK(case_of(&w, "WT-MODE-001")->held_count);
+	end(&w);
+}
+
 static void never_in_training(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -493,6 +512,50 @@ static void test_transfer(void)
 	}
 }
 
+/* decay * copy + (1 - decay) * live, assigned to a name or written into the copy. */
+static void left_behind(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 10; i++) {
+		uint64_t copy = is_wrong ? 7 : 500 + i;
+
+		first(w)->hash = 1000 + i;
+		step(w, "Adam");
+		call(w, "Tensor.__mul__");
+		tensor(w, 0, copy, "4x4");
+		tensor(w, -1, 2000 + i, "4x4");
+		tell_call(w);
+		call(w, "Tensor.__mul__");
+		tensor(w, 0, 1000 + i, "4x4");
+		tensor(w, -1, 3000 + i, "4x4");
+		tell_call(w);
+		call(w, "Tensor.__add__");
+		tensor(w, 0, 2000 + i, "4x4");
+		tensor(w, 1, 3000 + i, "4x4");
+		tensor(w, -1, 4000 + i, "4x4");
+		tell_call(w);
+	}
+}
+
+/* A result that a call is given is used, though the other side stays: an anchor. */
+static void anchor(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (uint64_t i = 1; i <= 10; i++) {
+		first(w)->hash = 1000 + i;
+		step(w, "Adam");
+		call(w, "Tensor.lerp");
+		tensor(w, 0, 7, "4x4");
+		tensor(w, 1, 1000 + i, "4x4");
+		tensor(w, -1, 4000 + i, "4x4");
+		tell_call(w);
+		call(w, "linear");
+		tensor(w, 0, 5000 + i, "8x4");
+		tensor(w, 1, is_wrong ? 6000 + i : 4000 + i, "4x4");
+		tell_call(w);
+	}
+}
+
 static void test_state_of_a_model(void)
 {
 	struct world w;
@@ -534,7 +597,7 @@ static void test_ranks_at_once(void)
 
 	begin(&w);
 	for (w.stream = 0; w.stream < STREAMS; w.stream++) {
-		model(&w);
+		new_model(&w);
 		load(&w);
 		load_into(&w, "Net.load_state_dict", "Net");
 	}
@@ -560,6 +623,40 @@ static void resumed_without(struct world *w, bool is_wrong)
 	if (!is_wrong)
 		load_into(w, "Adam.load_state_dict", "Adam");
 	step(w, "Adam");
+}
+
+/* Another optimizer over the same two parameters. */
+static void take_over(struct world *w, const char *name)
+{
+	struct made_object *made = optimizer(w, name, name);
+
+	for (size_t i = 0; i < w->parameter_count; i++)
+		hold(w, made, &w->parameters[i]);
+}
+
+/* Another optimizer goes on with the parameters that a restored one has stepped. */
+static void test_second_phase(void)
+{
+	for (int is_restored = 0; is_restored < 2; is_restored++) {
+		struct world w;
+
+		begin(&w);
+		new_model(&w);
+		load(&w);
+		load_into(&w, "Net.load_state_dict", "Net");
+		if (is_restored)
+			load_into(&w, "Adam.load_state_dict", "Adam");
+		step(&w, "Adam");
+		take_over(&w, "SGD");
+		step(&w, "SGD");
+		CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, !is_restored);
+		load(&w); /* and another resume */
+		step(&w, "SGD");
+		take_over(&w, "Lion");
+		step(&w, "Lion");
+		CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, !is_restored + 1);
+		end(&w);
+	}
 }
 
 static void schedule_anew(struct world *w, bool is_wrong)
@@ -712,6 +809,8 @@ static const struct {
 	{"WT-LOSS-006", over_rows},
 	{"WT-MODE-008", never_in_training},
 	{"WT-INIT-001", untied},
+	{"WT-EMA-006", left_behind},
+	{"WT-EMA-006", anchor},
 };
 
 static void test_twins(void)
@@ -724,6 +823,8 @@ static const struct test tests[] = {
 	{"copy_may_rest", test_copy_may_rest},
 	{"ranks_at_once", test_ranks_at_once},
 	{"transfer", test_transfer},
+	{"second_phase", test_second_phase},
+	{"probe", test_probe},
 	{"state_of_a_model", test_state_of_a_model},
 	{"twins", test_twins},
 	{"one_batch", test_one_batch},

@@ -182,6 +182,56 @@ static void unequal_parts(struct world *w, bool is_wrong)
 	w->stream = 0;
 }
 
+static void change_all(struct world *w, uint64_t i)
+{
+	second(w)->hash += 100;
+	second(w)->grad_hash += 100;
+}
+
+static void share_data(struct world *w)
+{
+	for (w->stream = 0; w->stream < STREAMS; w->stream++)
+		object(w, "Sampler", "DistributedSampler", WT_OBJECT_TYPE_SAMPLER);
+	w->stream = 0;
+}
+
+static void models_of_their_own(struct world *w, bool is_wrong)
+{
+	share_data(w);
+	ranks(w, 10, is_wrong ? change_all : change_nothing);
+}
+
+/* What they send one another: figures, much of anything, or weights. */
+static enum { FIGURES, MUCH, WEIGHTS, SENDINGS } sent;
+
+static void send(struct world *w, uint64_t i)
+{
+	change_all(w, i);
+	call(w, "all_reduce")->module = word(w, "torch.distributed");
+	tensor(w, 0, i == 6 && sent == WEIGHTS ? second(w)->hash : 9999, "2");
+	if (i == 6 && sent == MUCH)
+		w->values[0].digest.count = 65;
+	tell_call(w);
+}
+
+/* Ranks that send one another weights, or much of anything, are not alone; figures are little. */
+static void test_traffic(void)
+{
+	for (sent = FIGURES; sent < SENDINGS; sent++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		share_data(&w);
+		ranks(&w, 10, send);
+		wt_result_init(&result, "test");
+		finish(&w, &result);
+		CHECK_INT(case_of(&w, "WT-RANK-010")->violation_count, sent == FIGURES);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 static void test_twins(void)
 {
 	static const struct {
@@ -192,7 +242,7 @@ static void test_twins(void)
 		{"WT-RANK-004", starts},          {"WT-RANK-007", rates},
 		{"WT-RANK-009", scales},          {"WT-RANK-003", same_data},
 		{"WT-RANK-005", buffers_diverge}, {"WT-RANK-006", layers_diverge},
-		{"WT-RANK-008", unequal_parts},
+		{"WT-RANK-008", unequal_parts},   {"WT-RANK-010", models_of_their_own},
 	};
 
 	for (size_t i = 0; i < sizeof(all_twins) / sizeof(all_twins[0]); i++)
@@ -249,6 +299,7 @@ static const struct test tests[] = {
 	{"steps", test_steps},
 	{"twins", test_twins},
 	{"sharded", test_sharded},
+	{"traffic", test_traffic},
 	{NULL, NULL},
 };
 

@@ -223,6 +223,37 @@ static void nothing_held_out(struct world *w, bool is_wrong)
 	give_rows(w, EVALUATION, is_wrong ? 105 : 205, ROWS / 2);
 }
 
+/* After its own training a model is given each batch of another one's. */
+static void test_teacher(void)
+{
+	for (int has_student = 0; has_student < 2; has_student++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		optimizer(&w, "Adam", "Adam");
+		for (uint64_t i = 0; i < 4; i++) {
+			give_rows(&w, TRAINING, 100 + i * ROWS, ROWS);
+			step(&w, "Adam");
+		}
+		for (uint64_t i = 0; i < 4; i++) {
+			give_rows(&w, EVALUATION, 101 + i * ROWS, ROWS - 1);
+			if (!has_student)
+				continue;
+			if (!i)
+				parameter(&w, "Student", "weight", find(&w, "Adam"));
+			module(&w, "Student.forward", "Student", TRAINING);
+			tell_module(&w, WTI_MOMENT_MODULE_END);
+			step(&w, "Adam");
+		}
+		wt_result_init(&result, "test");
+		wti_judge_finish(&w.judge, &result);
+		CHECK_INT(case_of(&w, "WT-ROWS-003")->violation_count, !has_student);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 /* ---- What was learned ----------------------------------------------------------------------- */
 
 static void guesses(struct world *w, bool is_wrong)
@@ -572,6 +603,7 @@ static void test_twins(void)
 
 static const struct test tests[] = {
 	{"split_inside", test_split_inside},
+	{"teacher", test_teacher},
 	{"guesses_frozen", test_guesses_frozen},
 	{"frozen_copy", test_frozen_copy},
 	{"zeros_on_purpose", test_zeros_on_purpose},

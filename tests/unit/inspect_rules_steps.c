@@ -50,6 +50,36 @@ static void never_cleared(struct world *w, bool is_wrong)
 	}
 }
 
+/* Two micro-batches, the second in the closure of the step. */
+static void never_cleared_before_closure(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 3; i++) {
+		if (!is_wrong)
+			zero_grad(w);
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_BACKWARD, 0, is_wrong && i);
+		go_backward(w, 7);
+		begin_step(w, "Adam");
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_BACKWARD, 0, 1);
+		go_backward(w, 7);
+		end_step(w);
+	}
+	CHECK(case_of(w, "WT-GRAD-001")->first_step != 0);
+}
+
+/* The closure finds no gradients in the first step, which says nothing about the second. */
+static void never_cleared_in_closure(struct world *w, bool is_wrong)
+{
+	model(w);
+	for (int i = 0; i < 3; i++) {
+		begin_step(w, "Adam");
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_BACKWARD, 0, is_wrong && i);
+		go_backward(w, 7);
+		end_step(w);
+	}
+	CHECK_INT(case_of(w, "WT-GRAD-001")->violation_count, is_wrong ? 2 : 0);
+}
+
 static void cleared_late(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -231,6 +261,27 @@ static void replaced(struct world *w, bool is_wrong)
 }
 
 /* Inside of the model a product with a tensor that nobody made, always the same or trained. */
+/* A model is called that was made before the optimizer of another one, and known after it. */
+static void test_other_model(void)
+{
+	struct made_parameter *loose;
+	struct world w;
+
+	begin(&w);
+	optimizer(&w, "Adam", "Adam");
+	loose = parameter(&w, "Adam", "group0.0", find(&w, "Adam"));
+	loose->is_loose = true;
+	loose->grad = WTI_GRAD_NONE;
+	use(&w, parameter(&w, "Net", "weight", NULL), "Net", WTI_USE_GRAD);
+	step(&w, "Adam");
+	step(&w, "Adam");
+	CHECK_INT(case_of(&w, "WT-OPT-005")->violation_count, 1);
+	CHECK_TEXT(case_of(&w, "WT-OPT-005")->evidence,
+		   "no model that was called has it, and no gradient ever reached it; weight of "
+		   "Net is used in training, and no optimizer has it");
+	end(&w);
+}
+
 static void unregistered(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -378,6 +429,8 @@ static const struct {
 	void (*act)(struct world *w, bool is_wrong);
 } all_twins[] = {
 	{"WT-GRAD-001", never_cleared},
+	{"WT-GRAD-001", never_cleared_before_closure},
+	{"WT-GRAD-001", never_cleared_in_closure},
 	{"WT-GRAD-002", cleared_late},
 	{"WT-GRAD-003", never_a_gradient},
 	{"WT-GRAD-004", detached_loss},
@@ -412,6 +465,7 @@ static const struct test tests[] = {
 	{"twins", test_twins},
 	{"part_of_schedule", test_part_of_schedule},
 	{"converged", test_converged},
+	{"other_model", test_other_model},
 	{NULL, NULL},
 };
 

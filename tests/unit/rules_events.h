@@ -40,6 +40,7 @@ struct made_parameter {
 	const struct made_object *optimizer;
 	uint32_t group;
 	bool is_buffer, requires_grad;
+	bool is_loose; /* no module has it */
 	uint64_t hash;
 	bool moved; /* by every step of its optimizer, also if `hash` stays as it is */
 	bool has_statistics, has_grad_statistics;
@@ -327,7 +328,7 @@ static inline void flush_parameter(struct world *w, const struct made_parameter 
 	enum wti_grad grad;
 	char name[32];
 
-	if (is_changed || known->is_buffer != now->is_buffer)
+	if (!now->is_loose && (is_changed || known->is_buffer != now->is_buffer))
 		emit_member(w, now, now->owner, now->name,
 			    now->is_buffer ? WT_ROLE_BUFFER : WT_ROLE_PARAMETER);
 	snprintf(name, sizeof(name), "group%u.%zu", now->group, (size_t)(now - w->parameters));

@@ -303,6 +303,15 @@ static char *format_text(const char *format, va_list args)
 	return vasprintf(&text, format, args) < 0 ? NULL : text;
 }
 
+/* A symbol; of a parameter with its owner above it, since two models may have one of a name. */
+static uint64_t subject_key(const struct wti_moment *moment, uint32_t subject)
+{
+	const struct wti_parameter *parameter = moment->parameter;
+
+	return parameter && parameter->name == subject ? (uint64_t)parameter->owner << 32 | subject
+						       : subject;
+}
+
 enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *moment,
 			     uint32_t subject, const char *evidence, ...)
 {
@@ -311,7 +320,7 @@ enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *
 
 	if (account->asked && ++account->asked->streak < account->in_a_row)
 		return WTI_RULE_VIOLATED;
-	count = subject ? wti_map_number(&account->subjects, subject) : NULL;
+	count = subject ? wti_map_number(&account->subjects, subject_key(moment, subject)) : NULL;
 	if (count)
 		++*count;
 	if (moment->scope.rank >= 0)
@@ -420,15 +429,37 @@ static void ranks_text(struct wti_buf *out, const struct wti_case *account)
 	free(sorted);
 }
 
+/* Another model has a parameter of this name, too. */
+static bool is_ambiguous(const struct wti_training *training, uint32_t owner, uint32_t name)
+{
+	for (size_t i = 0; owner && i < training->parameters.count; i++) {
+		const struct wti_parameter *other = wti_parameter_at(training, i);
+
+		if (other->name == name && other->owner != owner)
+			return true;
+	}
+	return false;
+}
+
+/* "fc1.weight", or "Net#1.fc1.weight" where the name alone could be of several. */
+static void subject_text(struct wti_buf *out, const struct wti_training *training, uint64_t key)
+{
+	uint32_t owner = (uint32_t)(key >> 32), name = (uint32_t)key;
+
+	if (is_ambiguous(training, owner, name))
+		wti_buf_printf(out, "%s.", wti_symbol_text(training->symbols, owner));
+	wti_buf_text(out, wti_symbol_text(training->symbols, name));
+}
+
 /* "fc1.weight, fc1.bias and 6 more: " before the evidence. */
 static void evidence_text(struct wti_buf *out, const struct wti_case *account)
 {
 	size_t count = account->subjects.count;
 
-	for (size_t i = 0; i < count && i < WTI_SUBJECTS_SHOWN; i++)
-		wti_buf_printf(out, "%s%s", i ? ", " : "",
-			       wti_symbol_text(account->training->symbols,
-					       (uint32_t)account->subjects.entries[i].key));
+	for (size_t i = 0; i < count && i < WTI_SUBJECTS_SHOWN; i++) {
+		wti_buf_text(out, i ? ", " : "");
+		subject_text(out, account->training, account->subjects.entries[i].key);
+	}
 	if (count > WTI_SUBJECTS_SHOWN)
 		wti_buf_printf(out, " and %zu more", count - WTI_SUBJECTS_SHOWN);
 	if (count)

@@ -21,7 +21,7 @@ struct wti_case {
 	enum wt_severity severity; /* the rule's, or graver */
 	uint64_t held_count;
 	uint64_t violation_count;
-	struct wti_map subjects; /* symbol: how often */
+	struct wti_map subjects; /* symbol, and above it the owner of a parameter: how often */
 	struct wti_map ranks;
 	int64_t first_step, last_step;
 	struct wti_where where; /* of the first violation */

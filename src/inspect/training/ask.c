@@ -217,6 +217,15 @@ bool wti_stage_is(const struct wti_moment *moment, const char *stage)
 	return !strcmp(wti_moment_text(moment, moment->scope.stage), stage);
 }
 
+/* "Net.body" has what is in "Net.body.0". */
+static bool is_inside(const struct wti_training *training, uint32_t module, const char *part)
+{
+	const char *name = wti_symbol_text(training->symbols, module);
+	size_t bytes = strlen(part);
+
+	return !strncmp(name, part, bytes) && (!name[bytes] || name[bytes] == '.');
+}
+
 bool wti_is_training_call(const struct wti_call *call)
 {
 	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
@@ -247,11 +256,16 @@ double wti_ignored_class(const struct wti_moment *moment)
 
 bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model)
 {
+	const char *name = wti_symbol_text(training->symbols, model);
+	bool is_part = strchr(name, '.');
+
 	for (size_t i = 0; i < training->parameters.count; i++) {
 		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
-		if (parameter->stream == stream && parameter->owner == model &&
-		    parameter->step_count)
+		if (parameter->stream != stream || !parameter->step_count)
+			continue;
+		if (is_part ? is_inside(training, parameter->module, name)
+			    : parameter->owner == model)
 			return true;
 	}
 	return false;

@@ -25,7 +25,9 @@ enum wti_callee {
 	WTI_CALLEE_MULTIPLY,
 	WTI_CALLEE_ADD,
 	WTI_CALLEE_FLOOR, /* makes integers */
+	WTI_CALLEE_MIX,   /* of two tensors, a new one between them */
 	WTI_CALLEE_BLEND, /* writes another tensor, or part of it, into one */
+	WTI_CALLEE_ADD_IN_PLACE,
 	WTI_CALLEE_SUBTRACT_IN_PLACE,
 	WTI_CALLEE_SCALE_IN_PLACE,
 	WTI_CALLEE_RANDOM_FILL,
@@ -36,6 +38,7 @@ enum wti_callee {
 	WTI_CALLEE_LOAD_STATE_DICT,
 	WTI_CALLEE_INDEX,
 	WTI_CALLEE_EXCHANGE, /* between ranks, of data rather than sums */
+	WTI_CALLEE_REDUCE,   /* between ranks: sums, and from one rank to another */
 	WTI_CALLEE_GENERATE,
 	WTI_CALLEE_NORMALIZE, /* vectors to a length */
 	WTI_CALLEE_EQUAL,     /* compares element by element, as the next ones do */

@@ -67,7 +67,13 @@ static size_t bytes_of_parameter(const char *name, const struct part *part)
 
 /* ---- WT-RESUME-001: without the optimizer's state ------------------------------------------- */
 
-enum { OF_FILE, OF_SAVED, OF_LOADED }; /* keeps */
+enum { OF_FILE, OF_SAVED, OF_LOADED, OF_STEPPED }; /* keeps */
+
+/* The last one that a process read. */
+struct file {
+	uint64_t count;   /* of OF_SAVED */
+	uint64_t ordinal; /* of the files that it read, from 1 */
+};
 
 /* What the last file that a process read has for a parameter, by its number there. */
 struct saved {
@@ -192,14 +198,46 @@ static bool is_resumed(const struct wti_case *account, uint64_t count,
 	return is;
 }
 
-static enum wti_answer judge_first_step(struct wti_case *account, uint64_t count,
+/* The first optimizer that steps a parameter resumes: another one is a phase of its own. */
+static bool has_gone_on(const struct wti_case *account, const struct file *file,
+			const struct wti_object *optimizer)
+{
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		const uint64_t *after = wti_kept_find_key(account, OF_STEPPED, optimizer->stream,
+							  optimizer->members[i]);
+
+		if (after && *after == file->ordinal)
+			return true;
+	}
+	return false;
+}
+
+static void note_going_on(struct wti_case *account, const struct file *file,
+			  const struct wti_object *optimizer)
+{
+	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+		uint64_t *after = wti_kept_of_key(account, OF_STEPPED, optimizer->stream,
+						  optimizer->members[i]);
+
+		if (after)
+			*after = file->ordinal;
+	}
+}
+
+static enum wti_answer judge_first_step(struct wti_case *account, const struct file *file,
 					const struct wti_moment *moment)
 {
-	if (moment->object->step_count != 1 || !count || !model_is_loaded(account, moment) ||
-	    !is_resumed(account, count, moment))
+	bool is_second;
+
+	if (moment->object->step_count != 1 || !file->count || !model_is_loaded(account, moment) ||
+	    !is_resumed(account, file->count, moment))
 		return WTI_RULE_NO_CASE;
+	is_second = has_gone_on(account, file, moment->object);
+	note_going_on(account, file, moment->object);
 	if (is_loaded(account, moment->process->stream, moment->object->name))
 		return WTI_RULE_HELD;
+	if (is_second)
+		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, moment->object->name,
 			    "the checkpoint holds an optimizer's state; the model was loaded from "
 			    "it, and this optimizer steps without");
@@ -208,15 +246,18 @@ static enum wti_answer judge_first_step(struct wti_case *account, uint64_t count
 static enum wti_answer see_state(struct wti_case *account, void *kept,
 				 const struct wti_moment *moment)
 {
-	uint64_t *count = kept;
+	struct file *file = kept;
 	bool *loaded;
 
 	if (moment->type == WTI_MOMENT_STEPPED)
-		return judge_first_step(account, *count, moment);
+		return judge_first_step(account, file, moment);
 	if (moment->type == WTI_MOMENT_LOAD) {
-		*count = note_file(account, moment);
+		file->count = note_file(account, moment);
+		file->ordinal++;
 		return WTI_RULE_NO_CASE;
 	}
+	if (moment->object && moment->object->step_count && !moment->call->exception)
+		note_going_on(account, file, moment->object);
 	loaded = moment->call->exception ? NULL : wti_kept(account, OF_LOADED, moment);
 	if (loaded)
 		*loaded = true;
@@ -234,15 +275,18 @@ const struct wti_rule wti_rule_resume_001 = {
 		"If torch.load() returned the state of an optimizer (`state` and `param_groups`), "
 		"and a model was loaded after it, the optimizer of that model is loaded before its "
 		"first step, unless it trains other parameters than the saved one, by number and "
-		"shapes. A case is the first step of such an optimizer.",
+		"shapes, or a parameter that another optimizer has stepped since: that is a second "
+		"phase. A case is the first step of such an optimizer.",
 	.innocent = "Fine-tuning of all parameters from a checkpoint that happens to hold an "
 		    "optimizer too.",
 	.needs = "no model was loaded from a checkpoint with an optimizer's state, and stepped",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOAD | WTI_MOMENT_STEPPED,
 	.callees = WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
-	.keeps = {[OF_FILE] = {WTI_PER_PROCESS, sizeof(uint64_t)}, /* how many of OF_SAVED */
+	.keeps = {[OF_FILE] = {WTI_PER_PROCESS, sizeof(struct file)},
 		  [OF_SAVED] = {WTI_PER_KEY, sizeof(struct saved)},
-		  [OF_LOADED] = {WTI_PER_MODULE, sizeof(bool)}},
+		  [OF_LOADED] = {WTI_PER_MODULE, sizeof(bool)},
+		  /* of a parameter: after which file it was stepped */
+		  [OF_STEPPED] = {WTI_PER_KEY, sizeof(uint64_t)}},
 	.see = see_state,
 };
 

@@ -347,7 +347,13 @@ struct judged {
 	uint32_t loader;       /* of the last training call */
 	bool is_shared;        /* a batch was evaluated that no other loader gave */
 	uint64_t before;       /* rows of all evaluations before the present one */
+	uint64_t before_seen;  /* those of them that had been trained on */
 	uint64_t largest;      /* rows of one evaluation */
+	uint32_t name;
+	/* How many steps its process had made in its last training call, and in the last one before
+	 * that with another number; from 1. */
+	uint64_t last_step, earlier_step;
+	bool is_teacher; /* it was evaluated while others were trained, and itself no more */
 };
 
 static uint64_t whole_of(const struct wti_call *call)
@@ -355,6 +361,31 @@ static uint64_t whole_of(const struct wti_call *call)
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
 
 	return input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
+}
+
+static void note_training(struct judged *judged, const struct wti_moment *moment)
+{
+	uint64_t step = moment->process->step_count + 1;
+
+	if (judged->last_step != step)
+		judged->earlier_step = judged->last_step;
+	judged->last_step = step;
+	judged->name = moment->object->name;
+	judged->is_teacher = false;
+}
+
+/* Another model has been trained in two steps or more since this one was for the last time. */
+static bool serves_another(struct wti_case *account, const struct judged *judged,
+			   const struct wti_moment *moment)
+{
+	size_t stream = moment->process->stream, place = 0;
+	const struct judged *other;
+
+	while ((other = wti_kept_next(account, WTI_OF_MODEL, stream, &place)))
+		if (other->earlier_step > judged->last_step &&
+		    wti_model_is_trained(moment->training, stream, other->name))
+			return true;
+	return false;
 }
 
 static void see_call(struct judged *judged, const struct source *source,
@@ -377,6 +408,8 @@ static void see_call(struct judged *judged, const struct source *source,
 	judged->whole = whole_of(moment->call);
 	judged->loader = source->loader;
 	judged->before = least ? least->all.rows : 0;
+	judged->before_seen = least ? least->all.seen : 0;
+	note_training(judged, moment);
 }
 
 static enum wti_answer see_judged(struct wti_case *account, void *kept,
@@ -384,14 +417,19 @@ static enum wti_answer see_judged(struct wti_case *account, void *kept,
 {
 	struct wti_sampled_model *model;
 	struct source *source = kept;
+	struct judged *judged;
 
 	if (moment->type == WTI_MOMENT_BATCH) {
 		source->loader = moment->object ? moment->object->name : 0;
 		return WTI_RULE_NO_CASE;
 	}
 	model = wti_sampled_take(account, moment);
-	if (model && moment->type != WTI_MOMENT_ROW)
-		see_call((struct judged *)model, source, moment);
+	if (!model || moment->type == WTI_MOMENT_ROW)
+		return WTI_RULE_NO_CASE;
+	judged = (struct judged *)model;
+	judged->is_teacher |=
+		wti_is_evaluation_call(moment->call) && serves_another(account, judged, moment);
+	see_call(judged, source, moment);
 	return WTI_RULE_NO_CASE;
 }
 
@@ -421,13 +459,18 @@ static enum wti_answer judge_model(struct wti_case *account, const struct judged
 				   const struct wti_moment *end)
 {
 	const struct wti_input *least = least_seen(&judged->model);
+	struct wti_sampled_tally all = least ? least->all : (struct wti_sampled_tally){0};
 	struct wti_moment at = at_call(*end, &judged->last);
 
-	if (!judged->last.name || !least || least->all.rows < wti_threshold(account, JUDGED_ROWS) ||
+	if (judged->is_teacher) {
+		all.rows = judged->before;
+		all.seen = judged->before_seen;
+	}
+	if (!judged->last.name || !least || all.rows < wti_threshold(account, JUDGED_ROWS) ||
 	    judged->wholes)
 		return WTI_RULE_NO_CASE;
-	if (!is_most(&least->all, wti_threshold(account, JUDGED_ALL_BUT)) ||
-	    !wti_input_exceeds(least, least->all.seen, least->all.rows,
+	if (!is_most(&all, wti_threshold(account, JUDGED_ALL_BUT)) ||
+	    !wti_input_exceeds(least, all.seen, all.rows,
 			       wti_threshold_real(account, JUDGED_DEVIATIONS)))
 		return WTI_RULE_HELD;
 	if (is_split(account, judged, end->training))
@@ -435,8 +478,7 @@ static enum wti_answer judge_model(struct wti_case *account, const struct judged
 	return wti_violated(account, &at, judged->last.name,
 			    "of %llu rows of all evaluations that the trace has a sample of, %llu "
 			    "had been trained on",
-			    (unsigned long long)least->all.rows,
-			    (unsigned long long)least->all.seen);
+			    (unsigned long long)all.rows, (unsigned long long)all.seen);
 }
 
 static enum wti_answer finish_judged(struct wti_case *account, void *kept,
@@ -463,7 +505,9 @@ const struct wti_rule wti_rule_rows_003 = {
 		"than one in 20 was not trained on before, unless rows of training repeat that "
 		"often by themselves (WT-ROWS-001). Fewer than 16 rows of the sample are not "
 		"judged, nor is a model that is given its last training input as a whole again "
-		"(graphs). It is a warning where the loader of the evaluation is another one "
+		"(graphs), nor what a model is given after its own training while another one is "
+		"trained (a teacher). It is a warning where the loader of the evaluation is "
+		"another one "
 		"than that of the training, and gives at most half as many rows as were trained "
 		"on. A case is a model.",
 	.innocent = "A run that is to show how well the model fits.",

@@ -274,6 +274,10 @@ static enum wti_answer see_copied(struct wti_case *account, void *kept,
 	struct copied *copied = kept;
 	const struct wti_value_row *target;
 
+	if (moment->type == WTI_MOMENT_BACKWARD) { /* the next loss is of what is given next */
+		copied->given = copied->used = (struct wti_recent){0};
+		return WTI_RULE_NO_CASE;
+	}
 	note_tokens(copied, moment);
 	target = moment->type == WTI_MOMENT_CALL ? classes_of(moment) : NULL;
 	if (!target || target->digest.count < wti_threshold(account, COPIED_TARGETS) ||
@@ -295,13 +299,14 @@ const struct wti_rule wti_rule_target_003 = {
 	.hint = "shift: inputs = tokens[:, :-1], targets = tokens[:, 1:]",
 	.definition =
 		"The classes that cross_entropy or nll_loss is given, 16 or more and not all the "
-		"same, are not, to the bit, what a model was just given with gradients on and "
-		"has passed on to a module or an embedding in it; where nothing inside of the "
+		"same, are not, to the bit, what a model was given since the last backward() with "
+		"gradients on and has passed on to a module or an embedding in it; where nothing "
+		"inside of the "
 		"model was recorded, not its first argument. Three losses in a row are a "
 		"violation. A case is a call.",
 	.innocent = "A task that is to copy: an autoencoder of tokens with a narrow middle.",
 	.needs = "no model with an input of integers was followed by a loss with classes",
-	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD,
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct copied)}},
 	.see = see_copied,
 	.thresholds = {[COPIED_CALLS] = {WTI_IN_A_ROW, 3,

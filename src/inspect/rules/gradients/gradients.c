@@ -7,7 +7,9 @@
 /* ---- WT-GRAD-001: never cleared ------------------------------------------------------------- */
 
 struct clearing {
-	bool is_cleared;         /* since the optimizer's last step */
+	bool is_cleared;         /* since the optimizer's last step began */
+	bool was_cleared;        /* between the two steps before that: for its closure */
+	bool is_cleared_again;   /* since the last backward() */
 	bool is_counted;         /* at the first backward since */
 	uint32_t nonzero, among; /* then */
 };
@@ -22,6 +24,7 @@ static void note_gradients(struct clearing *clearing, const struct wt_event *eve
 		return;
 	if (!nonzero)
 		clearing->is_cleared = true;
+	clearing->is_cleared_again = false;
 	if (clearing->is_counted)
 		return;
 	clearing->is_counted = true;
@@ -29,19 +32,31 @@ static void note_gradients(struct clearing *clearing, const struct wt_event *eve
 	clearing->among = nonzero + none + zero;
 }
 
+/*
+ * Of the first step there is nothing to be cleared from. What backward() does not add to, such as
+ * the master copies of half-precision weights, need not be cleared.
+ */
+static bool is_case(const struct clearing *clearing, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	uint64_t earlier = optimizer->step_count - (moment->type == WTI_MOMENT_STEPPED);
+
+	return earlier && optimizer->backward_count && clearing->is_counted &&
+	       wti_optimizer_is_used(moment->training, optimizer);
+}
+
+/*
+ * A closure that runs backward() inside of the step may add to micro-batches from before it, which
+ * were cleared in their turn.
+ */
 static enum wti_answer judge_clearing(struct wti_case *account, const struct clearing *clearing,
 				      const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
 
-	/*
-	 * Of the first step there is nothing to be cleared from. What backward() does not add to,
-	 * such as the master copies of half-precision weights, need not be cleared.
-	 */
-	if (!optimizer->step_count || !optimizer->backward_count || !clearing->is_counted ||
-	    !wti_optimizer_is_used(moment->training, optimizer))
+	if (!is_case(clearing, moment))
 		return WTI_RULE_NO_CASE;
-	if (clearing->is_cleared)
+	if (clearing->is_cleared || clearing->was_cleared)
 		return WTI_RULE_HELD;
 	if (optimizer->backward_count == 1)
 		wti_not_this(account, "gradient accumulation: backward() and step() are 1:1");
@@ -60,18 +75,20 @@ static enum wti_answer see_clearing(struct wti_case *account, void *kept,
 
 	switch (moment->type) {
 	case WTI_MOMENT_ZERO_GRAD:
-		clearing->is_cleared = true;
+		clearing->is_cleared = clearing->is_cleared_again = true;
 		return WTI_RULE_NO_CASE;
 	case WTI_MOMENT_GRADIENTS:
 		note_gradients(clearing, moment->event);
 		return WTI_RULE_NO_CASE;
 	case WTI_MOMENT_STEP:
 		answer = judge_clearing(account, clearing, moment);
-		*clearing = (struct clearing){0};
+		*clearing = (struct clearing){.was_cleared = clearing->is_cleared};
 		return answer;
-	default: /* a closure has run backward() inside of the step: it must clear, too */
+	default: /* if a closure has run backward() inside of the step */
 		answer = judge_clearing(account, clearing, moment);
-		clearing->is_counted = false;
+		if (clearing->is_counted) /* what it cleared, it has filled since */
+			clearing->is_cleared = clearing->is_cleared_again;
+		clearing->was_cleared = clearing->is_counted = false;
 		return answer;
 	}
 }
@@ -90,7 +107,8 @@ const struct wti_rule wti_rule_grad_001 = {
 		"parameters of a module that was called with gradients on.",
 	.innocent = "An optimizer whose parameters get gradients from the backward() of another "
 		    "loss (a GAN's discriminator) is judged at its own steps only. Accumulation "
-		    "over several backward() calls is a clearing less often, and is no violation.",
+		    "over several backward() calls is a clearing less often, and is no violation, "
+		    "even if the last of them runs inside of step(closure).",
 	.needs = "no optimizer stepped twice with a backward() between",
 	.flags = WTI_RULE_ABSENCE,
 	.moments =

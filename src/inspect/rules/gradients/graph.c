@@ -108,6 +108,22 @@ static bool takes(const struct wti_call *call, uint64_t hash)
 	return false;
 }
 
+/*
+ * Whether a graph grows. What is written in place may be a parameter, under no_grad(): one number
+ * to which another with a graph is added is not.
+ */
+static bool is_sum(const struct wti_call *call, const struct wti_value_row *result)
+{
+	uint32_t count = 0;
+
+	if (call->what == WTI_CALLEE_ADD)
+		return true;
+	for (uint32_t i = 0; i < call->value_count; i++)
+		count += call->values[i].position >= 0 && has_graph(&call->values[i]) &&
+			 call->values[i].digest.count == 1;
+	return count >= 2 && result->digest.count == 1;
+}
+
 static enum wti_answer judge_sum(struct wti_case *account, const struct chained *chained,
 				 const struct wti_moment *moment, uint64_t result)
 {
@@ -130,7 +146,8 @@ static enum wti_answer see_chained(struct wti_case *account, void *kept,
 		wti_kept_of_key(account, OF_LINE, moment->call->stream, moment->call->site);
 	enum wti_answer answer;
 
-	if (!chained || !result || !has_graph(result) || !moment->process->backward_count)
+	if (!chained || !result || !has_graph(result) || !is_sum(moment->call, result) ||
+	    !moment->process->backward_count)
 		return WTI_RULE_NO_CASE;
 	answer = judge_sum(account, chained, moment, result->digest.hash);
 	chained->returned = result->digest.hash;
@@ -147,11 +164,12 @@ const struct wti_rule wti_rule_graph_002 = {
 	.definition =
 		"A sum does not take, after a step, what the same line returned before it and what "
 		"still requires a gradient. A case is a sum that requires a gradient, of a line "
-		"that has made one before the last step (or backward(), where nothing steps).",
+		"that has made one before the last step (or backward(), where nothing steps); in "
+		"place (+=), of single numbers that both require one.",
 	.innocent = "A sum over a few steps that is then thrown away.",
 	.needs = "no line added up tensors that require a gradient after a backward()",
 	.moments = WTI_MOMENT_CALL,
-	.callees = WTI_CALLEE_SET(WTI_CALLEE_ADD),
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_ADD) | WTI_CALLEE_SET(WTI_CALLEE_ADD_IN_PLACE),
 	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, 0},
 		  [OF_LINE] = {WTI_PER_KEY, sizeof(struct chained)}},
 	.see = see_chained,

@@ -188,7 +188,7 @@ const struct wti_rule wti_rule_ema_001 = {
 	.needs = "no line wrote parameters into a copy after a step",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
-	.callees = WTI_CALLEE_SET(WTI_CALLEE_BLEND),
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_BLEND) | WTI_CALLEE_SET(WTI_CALLEE_ADD_IN_PLACE),
 	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(uint64_t)}, /* how many contents */
 		  [OF_CONTENT] = {WTI_PER_KEY, sizeof(struct moved)},
 		  [OF_LINE] = {WTI_PER_KEY, sizeof(struct line)}},
@@ -369,8 +369,9 @@ const struct wti_rule wti_rule_ema_002 = {
 	.innocent = "None is known: a real copy lags behind what has just moved.",
 	.needs = "no line wrote parameters into a copy after a step",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
-	.callees = WTI_CALLEE_SET(WTI_CALLEE_BLEND) | WTI_CALLEE_SET(WTI_CALLEE_MULTIPLY) |
-		   WTI_CALLEE_SET(WTI_CALLEE_SCALE_IN_PLACE) | WTI_CALLEE_SET(WTI_CALLEE_ADD),
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_BLEND) | WTI_CALLEE_SET(WTI_CALLEE_ADD_IN_PLACE) |
+		   WTI_CALLEE_SET(WTI_CALLEE_MULTIPLY) | WTI_CALLEE_SET(WTI_CALLEE_SCALE_IN_PLACE) |
+		   WTI_CALLEE_SET(WTI_CALLEE_ADD),
 	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct itself)},
 		  [OF_CONTENT] = {WTI_PER_KEY, sizeof(struct moved)},
 		  [OF_PRODUCT] = {WTI_PER_KEY, sizeof(struct weight)}},

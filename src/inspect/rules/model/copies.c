@@ -111,6 +111,13 @@ struct normalisation {
 	bool has_estimated; /* it was called in training mode */
 };
 
+/* Of a buffer. */
+enum change {
+	UNCHANGED,
+	CHANGED,
+	CHANGED_TO_THAT_OF_MODEL, /* of a copy: to what the model that it was copied from has */
+};
+
 /* What has a running mean normalises with it. */
 static void note_member(struct wti_case *account, const struct wti_moment *moment)
 {
@@ -126,18 +133,38 @@ static void note_member(struct wti_case *account, const struct wti_moment *momen
 		normalisation->mean = parameter->place + 1;
 }
 
+static const struct wti_parameter *original_of(const struct wti_training *training,
+					       const struct wti_parameter *parameter)
+{
+	const struct wti_object *copy =
+		wti_training_object(training, parameter->stream, parameter->owner);
+
+	return copy && copy->how == WT_FOUND_COPIED
+		       ? wti_parameter_find(training, parameter->stream, copy->of, parameter->name)
+		       : NULL;
+}
+
 static void note_change(struct wti_case *account, const struct wti_moment *moment)
 {
-	const struct wti_parameter *parameter = moment->parameter;
+	const struct wti_parameter *parameter = moment->parameter, *original;
+	enum change *change;
 	bool *has_changed;
 
 	if (!parameter || wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1)
 		return; /* its first value is not a change */
-	has_changed = parameter->is_buffer ? wti_kept_of_parameter(account, OF_BUFFER, parameter)
-					   : wti_kept_of_key(account, OF_MODEL, parameter->stream,
-							     parameter->owner);
-	if (has_changed)
-		*has_changed = true;
+	if (!parameter->is_buffer) {
+		has_changed =
+			wti_kept_of_key(account, OF_MODEL, parameter->stream, parameter->owner);
+		if (has_changed)
+			*has_changed = true;
+		return;
+	}
+	original = original_of(moment->training, parameter);
+	change = wti_kept_of_parameter(account, OF_BUFFER, parameter);
+	if (change)
+		*change = original && original->has_hash && original->hash == parameter->hash
+				  ? CHANGED_TO_THAT_OF_MODEL
+				  : CHANGED;
 }
 
 static bool is_set(const bool *flag)
@@ -145,10 +172,27 @@ static bool is_set(const bool *flag)
 	return flag && *flag;
 }
 
-static bool buffer_has_changed(const struct wti_case *account,
-			       const struct wti_parameter *parameter)
+static enum change change_of(const struct wti_case *account, const struct wti_parameter *parameter)
 {
-	return is_set(wti_kept_find_key(account, OF_BUFFER, parameter->stream, parameter->place));
+	const enum change *change =
+		wti_kept_find_key(account, OF_BUFFER, parameter->stream, parameter->place);
+
+	return change ? *change : UNCHANGED;
+}
+
+/* A mean of the weights of several epochs, far from those of the last: one that follows closely
+ * (an exponential average) may have the statistics of the model. */
+static bool is_equal_average(const struct wti_moment *moment)
+{
+	for (size_t i = 0; i < moment->training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(moment->training, i);
+
+		if (object->stream == moment->process->stream &&
+		    object->type == WT_OBJECT_TYPE_SCHEDULER &&
+		    !strcmp(wti_moment_text(moment, object->class_name), "SWALR"))
+			return true;
+	}
+	return false;
 }
 
 static enum wti_answer judge_statistics(struct wti_case *account,
@@ -157,21 +201,24 @@ static enum wti_answer judge_statistics(struct wti_case *account,
 {
 	const struct wti_parameter *mean =
 		wti_parameter_at(moment->training, normalisation->mean - 1);
-	const struct wti_object *copy =
-		wti_training_object(moment->training, mean->stream, mean->owner);
-	const struct wti_parameter *original;
+	const struct wti_parameter *original = original_of(moment->training, mean);
+	enum change change = change_of(account, mean);
 	struct wti_moment made;
 
-	if (!copy || copy->how != WT_FOUND_COPIED)
-		return WTI_RULE_NO_CASE;
-	original = wti_parameter_find(moment->training, mean->stream, copy->of, mean->name);
-	if (!original || !buffer_has_changed(account, original) ||
+	if (!original || !change_of(account, original) ||
 	    !is_set(wti_kept_find_key(account, OF_MODEL, mean->stream, mean->owner)))
 		return WTI_RULE_NO_CASE;
-	if (normalisation->has_estimated || buffer_has_changed(account, mean))
+	if (normalisation->has_estimated || change == CHANGED ||
+	    (change == CHANGED_TO_THAT_OF_MODEL && !is_equal_average(moment)))
 		return WTI_RULE_HELD;
-	made = wti_moment_of_object(moment->training, copy);
+	made = wti_moment_of_object(
+		moment->training, wti_training_object(moment->training, mean->stream, mean->owner));
 	made.scope = moment->scope;
+	if (change)
+		return wti_violated(
+			account, &made, mean->name,
+			"it is evaluated with the running mean of the model, which belongs to the "
+			"weights of the last step and not to their average");
 	return wti_violated(account, &made, mean->name,
 			    "it is evaluated with the running mean that it was copied with, while "
 			    "its parameters and the running mean of the model have changed");
@@ -212,21 +259,22 @@ const struct wti_rule wti_rule_mode_009 = {
 		"only the parameters of the copy are kept up: the running mean and variance of its "
 		"batch normalisation are those of the model that it was copied from, often of one "
 		"that had seen nothing",
-	.hint = "copy the buffers too, or estimate them anew: torch.optim.swa_utils.update_bn()",
+	.hint = "estimate them anew: torch.optim.swa_utils.update_bn(); a copy that follows the "
+		"model closely may take over its buffers instead",
 	.definition =
 		"A normalisation with a running mean, in a copy of a model, that is called in "
 		"evaluation mode was called in training mode before, or its running mean has "
 		"changed since the copy was made, if parameters of the copy have changed and so "
-		"has the running mean of the model that it was copied from. A case is such a "
-		"call.",
+		"has the running mean of the model that it was copied from; with stochastic "
+		"weight averaging (SWALR), not to that of the model. A case is such a call.",
 	.innocent = "A copy that is trained with its normalisation frozen, beside a model whose "
 		    "normalisation is not.",
 	.needs = "no copy of a model with batch normalisation was evaluated after it had changed",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MEMBER | WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
 	.keeps = {[OF_NORMALISATION] = {WTI_PER_MODULE, sizeof(struct normalisation)},
-		  [OF_MODEL] = {WTI_PER_KEY, sizeof(bool)},         /* a parameter has changed */
-		  [OF_BUFFER] = {WTI_PER_PARAMETER, sizeof(bool)}}, /* it has changed */
+		  [OF_MODEL] = {WTI_PER_KEY, sizeof(bool)}, /* a parameter has changed */
+		  [OF_BUFFER] = {WTI_PER_PARAMETER, sizeof(enum change)}},
 	.see = see_statistics,
 };
 

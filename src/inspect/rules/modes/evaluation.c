@@ -170,10 +170,14 @@ const struct wti_rule wti_rule_mode_003 = {
 
 /* ---- WT-MODE-004: a frozen normalisation follows -------------------------------------------- */
 
+enum { FROZEN_IN_A_ROW, FROZEN_LOOKS };
+
 struct norm {
 	uint32_t object;
 	bool called_train; /* by a model with gradients on, since the last step */
 	bool is_shut_off;  /* then, itself with gradients off */
+	bool is_silent;    /* what it last returned did not require a gradient */
+	uint64_t doubts;   /* steps for which it may have been unfrozen: since it was silent */
 };
 
 static bool is_batch_norm(const struct wti_moment *moment)
@@ -181,15 +185,38 @@ static bool is_batch_norm(const struct wti_moment *moment)
 	return strstr(wti_moment_text(moment, moment->call->callee), "BatchNorm") != NULL;
 }
 
-static void note_norm(struct norm *norm, const struct wti_moment *moment)
+/*
+ * A part that returned nothing that requires a gradient, and now does, may have been unfrozen:
+ * whether a parameter in no optimizer requires one is known some steps later.
+ */
+static void note_returned(struct wti_case *account, struct norm *norm, const struct wti_call *call)
+{
+	const struct wti_value_row *value = wti_call_tensor(call, true, 0);
+
+	if (!value || !(call->flags & WTI_CALL_GRAD))
+		return;
+	if (!(value->digest.flags & WTI_TENSOR_REQUIRES_GRAD)) {
+		norm->is_silent = true;
+		norm->doubts = 0;
+	} else if (norm->is_silent) {
+		norm->is_silent = false;
+		norm->doubts = wti_threshold(account, FROZEN_LOOKS);
+	}
+}
+
+static void note_norm(struct wti_case *account, struct norm *norm, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 
-	if (!(call->flags & WTI_CALL_TRAINING) ||
-	    (!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) || !is_batch_norm(moment))
+	if ((!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) || !is_batch_norm(moment))
 		return;
-	*norm = (struct norm){
-		.object = call->object, .called_train = true, .is_shut_off = call->is_shut_off};
+	if (moment->type == WTI_MOMENT_MODULE_END) {
+		note_returned(account, norm, call);
+	} else if (call->flags & WTI_CALL_TRAINING) {
+		norm->object = call->object;
+		norm->called_train = true;
+		norm->is_shut_off = call->is_shut_off;
+	}
 }
 
 static enum wti_answer see_norm(struct wti_case *account, void *kept,
@@ -197,8 +224,8 @@ static enum wti_answer see_norm(struct wti_case *account, void *kept,
 {
 	struct norm *norm = kept;
 
-	if (moment->type == WTI_MOMENT_MODULE) {
-		note_norm(norm, moment);
+	if (moment->type != WTI_MOMENT_STEPPED) {
+		note_norm(account, norm, moment);
 		return WTI_RULE_NO_CASE;
 	}
 	if (!norm->called_train)
@@ -206,6 +233,10 @@ static enum wti_answer see_norm(struct wti_case *account, void *kept,
 	norm->called_train = false;
 	if (norm->is_shut_off && wti_has_trained_twin(moment, norm->object))
 		return WTI_RULE_NO_CASE;
+	if (norm->doubts) {
+		norm->doubts--;
+		return WTI_RULE_NO_CASE;
+	}
 	if (!wti_module_is_frozen(moment->training, moment->process->stream, norm->object))
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, norm->object,
@@ -223,16 +254,20 @@ const struct wti_rule wti_rule_mode_004 = {
 	.definition =
 		"A batch normalisation whose parameters do not require gradients is not called in "
 		"training mode in two steps in a row, with gradients on or by a model that has "
-		"them on. A case is a batch normalisation in training mode in a step.",
+		"them on. A case is a batch normalisation in training mode in a step; for eight "
+		"steps after what it returns has begun to require a gradient it is none, since it "
+		"may have been unfrozen, which is recorded that late.",
 	.innocent = "Statistics that are to adapt to new data while all else stays. A part that "
 		    "runs without gradients beside a trained one of the same structure, its "
 		    "average, is not judged.",
 	.needs = "no batch normalisation was in training mode in a step",
-	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_MODULE, sizeof(struct norm)}},
 	.sweeps = WTI_MOMENT_STEPPED,
 	.see = see_norm,
-	.thresholds = {{WTI_IN_A_ROW, 2, "in one step it may be frozen before its mode is set"}},
+	.thresholds = {{WTI_IN_A_ROW, 2, "in one step it may be frozen before its mode is set"},
+		       {"looks", 8,
+			"steps between two looks of the agent at what no optimizer holds"}},
 };
 
 /* ---- WT-MODE-005: before the first iteration ------------------------------------------------ */

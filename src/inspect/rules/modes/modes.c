@@ -69,6 +69,22 @@ static void note_mode(struct wti_case *account, struct mode *mode, const struct 
 		mode->called_eval = true;
 }
 
+/* Whether the optimizer that steps has a parameter of the model that this is a part of. */
+static bool is_part_of_trained(const struct wti_moment *moment, uint32_t name)
+{
+	const char *part = wti_moment_text(moment, name);
+	size_t bytes = strcspn(part, ".");
+
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
+		const char *owner = wti_moment_text(
+			moment, wti_object_member(moment->training, moment->object, i)->owner);
+
+		if (strlen(owner) == bytes && !memcmp(owner, part, bytes))
+			return true;
+	}
+	return false;
+}
+
 static enum wti_answer judge_mode(struct wti_case *account, struct mode *mode,
 				  const struct wti_moment *moment)
 {
@@ -76,7 +92,7 @@ static enum wti_answer judge_mode(struct wti_case *account, struct mode *mode,
 		mode->has_trained = true;
 		return WTI_RULE_HELD;
 	}
-	if (!mode->called_eval || !mode->has_trained)
+	if (!mode->called_eval || !mode->has_trained || !is_part_of_trained(moment, mode->name))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, mode->name,
 			    "it was in training mode in earlier steps, and is in evaluation mode "
@@ -117,8 +133,8 @@ const struct wti_rule wti_rule_mode_001 = {
 	.hint = "call model.train() at the beginning of each training epoch",
 	.definition = "A module that depends on the mode (dropout, batch normalisation) and was "
 		      "called in training mode for one optimizer step is not called in evaluation "
-		      "mode, with gradients on, for two steps in a row while the model as a whole "
-		      "is. A case is such a module in a "
+		      "mode, with gradients on, for two steps in a row of an optimizer that trains "
+		      "its model, while the model as a whole is. A case is such a module in a "
 		      "step.",
 	.innocent = "Normalisation that is frozen from the beginning is not judged. Freezing it in "
 		    "the middle of a run on purpose looks like this.",
@@ -134,22 +150,6 @@ const struct wti_rule wti_rule_mode_001 = {
 };
 
 /* ---- WT-MODE-008: in evaluation mode from the beginning -------------------------------------- */
-
-/* Whether the optimizer that steps has a parameter of the model that this is a part of. */
-static bool is_part_of_trained(const struct wti_moment *moment, uint32_t name)
-{
-	const char *part = wti_moment_text(moment, name);
-	size_t bytes = strcspn(part, ".");
-
-	for (uint32_t i = 0; i < moment->object->member_count; i++) {
-		const char *owner = wti_moment_text(
-			moment, wti_object_member(moment->training, moment->object, i)->owner);
-
-		if (strlen(owner) == bytes && !memcmp(owner, part, bytes))
-			return true;
-	}
-	return false;
-}
 
 /* Normalisation may be meant to stay as it is; dropout that never drops anything is not. */
 static enum wti_answer judge_beginning(struct wti_case *account, struct mode *mode,

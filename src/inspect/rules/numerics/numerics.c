@@ -328,7 +328,8 @@ const struct wti_rule wti_rule_num_004 = {
 	.innocent = "The last steps of a model that has converged.",
 	.needs = "nothing was added in place to a tensor in half precision by a recorded call",
 	.moments = WTI_MOMENT_CALL,
-	.callees = WTI_CALLEE_SET(WTI_CALLEE_BLEND) | WTI_CALLEE_SET(WTI_CALLEE_SUBTRACT_IN_PLACE),
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_BLEND) | WTI_CALLEE_SET(WTI_CALLEE_ADD_IN_PLACE) |
+		   WTI_CALLEE_SET(WTI_CALLEE_SUBTRACT_IN_PLACE),
 	.keeps = {{WTI_PER_LINE, sizeof(struct additions)}},
 	.see = see_addition,
 	.thresholds =

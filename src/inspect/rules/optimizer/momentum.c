@@ -74,7 +74,7 @@ static enum wti_answer see_write(struct wti_case *account, struct buffers *buffe
 	before = wti_kept_find_key(account, OF_WRITTEN, call->stream, self->digest.hash);
 	added = other ? wti_kept_find_key(account, OF_GRADIENT, call->stream, other->digest.hash)
 		      : NULL;
-	if (added && call->what == WTI_CALLEE_BLEND)
+	if (added && (call->what == WTI_CALLEE_BLEND || call->what == WTI_CALLEE_ADD_IN_PLACE))
 		answer = judge_write(account, buffers, moment, before, added);
 	else
 		added = before;

@@ -109,6 +109,7 @@ static enum wti_answer see_outside(struct wti_case *account, void *kept,
 				   const struct wti_moment *moment)
 {
 	const struct wti_training *training = moment->training;
+	struct wti_moment of_parameter = *moment;
 	struct wti_map owners;
 
 	if (!is_time(account, moment->object))
@@ -121,11 +122,12 @@ static enum wti_answer see_outside(struct wti_case *account, void *kept,
 		    !is_to_be_trained(training, parameter) ||
 		    !wti_map_find_number(&owners, parameter->owner))
 			continue;
+		of_parameter.parameter = parameter;
 		if (parameter->optimizer || parameter->step_count)
 			wti_held(account);
 		else
 			wti_violated(
-				account, moment, parameter->name,
+				account, &of_parameter, parameter->name,
 				"requires a gradient and is used in training, but no optimizer "
 				"has it, while others of the same model are in one");
 	}
@@ -239,7 +241,10 @@ const struct wti_rule wti_rule_opt_004 = {
 
 /* ---- WT-OPT-005: parameters of nobody ------------------------------------------------------- */
 
-/* A parameter that is used, is in no optimizer, and came after `optimizer` was made. */
+/*
+ * A parameter that is used, is in no optimizer, and became known after `optimizer`: it was made
+ * later, or its model was called later.
+ */
 static const struct wti_parameter *latecomer(const struct wti_training *training,
 					     const struct wti_object *optimizer)
 {
@@ -310,15 +315,17 @@ static enum wti_answer see_stray(struct wti_case *account, void *kept,
 		if (parameter->step_count < wti_threshold(account, STEPS) ||
 		    !parameter->requires_grad)
 			continue;
+		made.parameter = parameter;
 		if (parameter->any_grad_count || !late)
 			wti_held(account);
 		else
-			wti_violated(
-				account, &made, parameter->name,
-				"no gradient ever reached it; %s of %s is used, was made after "
-				"the optimizer, and is in none",
-				wti_symbol_text(training->symbols, late->name),
-				wti_symbol_text(training->symbols, late->owner));
+			wti_violated(account, &made, parameter->name,
+				     "%sno gradient ever reached it; %s of %s is used in "
+				     "training, and no optimizer has it",
+				     parameter->is_member ? ""
+							  : "no model that was called has it, and ",
+				     wti_symbol_text(training->symbols, late->name),
+				     wti_symbol_text(training->symbols, late->owner));
 	}
 	return WTI_RULE_NO_CASE;
 }
@@ -327,16 +334,15 @@ const struct wti_rule wti_rule_opt_005 = {
 	.code = "WT-OPT-005",
 	.severity = WT_ERROR,
 	.title = "the optimizer trains parameters that the model does not use",
-	.means =
-		"the model was replaced, wrapped, converted or copied after the optimizer had been "
-		"made",
+	.means = "the optimizer was given the parameters of another model, or the model was "
+		 "replaced, wrapped, converted or copied after the optimizer had been made",
 	.hint = "make the optimizer last, from the parameters of the model that is called",
 	.definition =
 		"No parameter of an optimizer was replaced in its model after the optimizer had "
 		"taken it, and not all of them are without gradients in modules that are never "
 		"called. A parameter of an optimizer that has stepped twice has had a gradient, "
 		"or else no trainable parameter that is used in training and in no optimizer "
-		"was made after the optimizer. A case is a parameter of an optimizer in its "
+		"was first seen after the optimizer. A case is a parameter of an optimizer in its "
 		"step 2, 4, 8, 16 ....",
 	.innocent =
 		"A head that is not used yet, and another part of the model that was added later "
