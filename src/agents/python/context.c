@@ -171,7 +171,8 @@ void wti_context_catch_up(void)
 	const struct wti_here here = wti_here();
 
 	forget_parent(here);
-	if (!wti_python.is_step_said)
+	/* Where nothing that trains was imported there are no steps, not even a first. */
+	if (!wti_python.is_step_said && (wti_python.stage || wti_python.step))
 		wti_context_int(WT_NAME("step"), (int64_t)wti_python.step);
 	if (wti_python.epoch != UINT64_MAX)
 		wti_context_int(WT_NAME("epoch"), (int64_t)wti_python.epoch);

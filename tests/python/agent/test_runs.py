@@ -142,6 +142,10 @@ def test_verdict(t: Harness) -> None:
     t.record("print(1)")
     t.equal("nothing to judge", (told(t)[0], told(t)[1][:25]),
             ("run finished; no step of a training was recorded", "Nothing could be judged: "))
+    run = t.record("import json\njson.loads('1')\n", "--modules", "json")
+    t.check("calls of a program that trains nothing are recorded", run.calls("loads"), run.events[:3])
+    t.equal("and are in no step", ([c for c in run.of("context") if c["key"] == "step"], told(t)[0]),
+            ([], "run finished; no step of a training was recorded"))
 
 
 CELLS = """
