@@ -217,46 +217,59 @@ static double real_of(uint32_t dtype, const void *element)
 	return value;
 }
 
-/* False: some element is not finite. */
-static bool survey_of_float8(const struct block *block, struct survey *survey)
+/* An exponent alone. False: some element is not finite. */
+static bool extremes_of_e8m0(const struct block *block, uint8_t *ret_min, uint8_t *ret_max)
 {
-	const bool has_negative_zero =
-		block->dtype == WT_DTYPE_F8E4M3 || block->dtype == WT_DTYPE_F8E5M2;
-	const int most = block->dtype == WT_DTYPE_F8E5M2 ? 0x7b : 0x7e;
-	const uint8_t *data = (const uint8_t *)block->data;
+	struct survey survey;
 
-	if (block->dtype == WT_DTYPE_F8E8M0) {
-		survey_bytes(survey, data, block->count, AS_IT_IS);
-		survey->zeros = 0;
-		return survey->max < 0xff;
-	}
-	survey_bytes(survey, data, block->count, SIGN_MAGNITUDE);
-	if (!has_negative_zero)
-		return survey->negative_zeros == 0;
-	survey->zeros += survey->negative_zeros;
-	return survey->max <= (0x80 | most) && survey->min >= 0x7f - most;
+	survey_bytes(&survey, (const uint8_t *)block->data, block->count, AS_IT_IS);
+	*ret_min = (uint8_t)survey.min;
+	*ret_max = (uint8_t)survey.max;
+	return survey.max < 0xff;
+}
+
+/* The others. False: some element is not finite. */
+static bool extremes_of_signed(const struct block *block, uint8_t *ret_min, uint8_t *ret_max,
+			       uint64_t *ret_zeros)
+{
+	const bool is_zero_unsigned =
+		block->dtype == WT_DTYPE_F8E4M3FNUZ || block->dtype == WT_DTYPE_F8E5M2FNUZ;
+	const uint8_t most = block->dtype == WT_DTYPE_F8E5M2 ? 0x7b : 0x7e;
+	struct float8_survey survey;
+	bool has_negative, has_positive;
+
+	survey_float8(&survey, (const uint8_t *)block->data, block->count, is_zero_unsigned);
+	has_negative = survey.most >= 0x80;
+	has_positive = survey.flipped_most >= 0x80;
+	*ret_min = has_negative ? survey.most : survey.least;
+	*ret_max = has_positive ? survey.flipped_most ^ 0x80 : survey.least;
+	*ret_zeros = survey.zeros;
+	if (is_zero_unsigned)
+		return survey.flipped_least != 0;
+	return !(has_negative && survey.most > (0x80 | most)) &&
+	       !(has_positive && survey.flipped_most > (0x80 | most));
 }
 
 /* False: some element is not finite. */
 static bool extremes_of_float8(const struct block *block, struct wti_part *part)
 {
-	const enum key key = block->dtype == WT_DTYPE_F8E8M0 ? AS_IT_IS : SIGN_MAGNITUDE;
-	struct survey survey;
 	uint8_t min, max;
 
-	if (!survey_of_float8(block, &survey))
+	part->zeros = 0;
+	if (block->dtype == WT_DTYPE_F8E8M0 ? !extremes_of_e8m0(block, &min, &max)
+					    : !extremes_of_signed(block, &min, &max, &part->zeros))
 		return false;
-	min = byte_of_key(survey.min, key);
-	max = byte_of_key(survey.max, key);
 	part->min = real_of(block->dtype, &min);
 	part->max = real_of(block->dtype, &max);
-	part->zeros = survey.zeros;
 	return true;
 }
 
+/*
+ * With a sign they span at most 33 bits, and a block of them adds 12: their sums are exact. What
+ * comes next is fetched by the hash, which is a page, here a block, ahead.
+ */
 static void float8_digest(struct block block, struct wti_part *part)
 {
-	const struct ahead ahead = {block.data + BLOCK * block.size, block.size};
 	const size_t full = block.count / LANES * LANES;
 	uint16_t tops[BLOCK] __attribute__((aligned(64)));
 	struct lanes lanes;
@@ -268,7 +281,7 @@ static void float8_digest(struct block block, struct wti_part *part)
 	to_tops((const uint8_t *)block.data, block.dtype, full, tops);
 	to_floats(block.data + full, block.dtype, block.count - full, last);
 	lanes_clear(&lanes);
-	sum_tops(&lanes, tops, full, ahead);
+	sum_tops(&lanes, tops, full, block.dtype != WT_DTYPE_F8E8M0);
 	take_last_floats(&lanes, (const char *)last, block.count - full, &block, false);
 	part->mean = block.mean = lanes_fold(&lanes) / (double)block.count;
 	lanes_clear(&lanes);
@@ -277,7 +290,8 @@ static void float8_digest(struct block block, struct wti_part *part)
 	part->m2 = lanes_fold(&lanes);
 }
 
-static void mean_of_integers(const struct block *block, struct wti_part *part)
+/* Returns the sum. */
+static int64_t mean_of_integers(const struct block *block, struct wti_part *part)
 {
 	const uint8_t *data = (const uint8_t *)block->data;
 	struct survey survey;
@@ -299,17 +313,46 @@ static void mean_of_integers(const struct block *block, struct wti_part *part)
 		first = 0x8000;
 	if (block->dtype == WT_DTYPE_I8)
 		first = -0x80;
+	survey.sum += first * (int64_t)block->count;
 	part->min = survey.min + first;
 	part->max = survey.max + first;
 	part->zeros = survey.zeros;
-	part->mean = (double)(survey.sum + first * (int64_t)block->count) / (double)block->count;
+	part->mean = (double)survey.sum / (double)block->count;
+	return survey.sum;
+}
+
+/*
+ * Where the count is a power of two, the mean of integers of 8 bits is exact and has at most 12
+ * bits after the point; then no distance, square or sum of the definition is rounded (at most 52
+ * bits), and any other way to the same number is as good: the sum of x^2, less the square of the
+ * sum over the count.
+ */
+static bool has_exact_squares(const struct block *block)
+{
+	return block->size == 1 && (block->count & (block->count - 1)) == 0;
+}
+
+static double exact_squares(const struct block *block, int64_t sum)
+{
+	const int64_t count = (int64_t)block->count;
+	int64_t squares = sum; /* of flags */
+
+	if (block->dtype == WT_DTYPE_U8)
+		squares = squares_of_bytes(block->data, block->count, false);
+	else if (block->dtype == WT_DTYPE_I8)
+		squares = squares_of_bytes(block->data, block->count, true);
+	return (double)(squares * count - sum * sum) / (double)count;
 }
 
 static void small_integers_digest(struct block block, struct wti_part *part)
 {
 	float wide[BLOCK] __attribute__((aligned(64)));
+	const int64_t sum = mean_of_integers(&block, part);
 
-	mean_of_integers(&block, part);
+	if (has_exact_squares(&block)) {
+		part->m2 = exact_squares(&block, sum);
+		return;
+	}
 	to_floats(block.data, block.dtype, block.count, wide);
 	block.floats = (const char *)wide;
 	part->m2 = squares_of_floats(block, part->mean);

@@ -221,18 +221,30 @@ INLINE void square_floats(struct lanes *lanes, const void *x, size_t count, doub
 /* ---- 8-bit floats as the tops of doubles, their extremes and zeros known ----------------------
  */
 
-INLINE void sum_tops(struct lanes *lanes, const uint16_t *x, size_t count, struct ahead ahead)
+/*
+ * `in_any_order`: no sum of them is rounded. Where all lanes are two vectors, and additions wait
+ * for one another, two elements are then added to each other before they are added to the lane.
+ */
+INLINE void sum_tops(struct lanes *lanes, const uint16_t *x, size_t count, bool in_any_order)
 {
 	doubles sum[VECTORS]; /* in registers */
+	size_t i = 0;
 
 	sums_copy(sum, lanes->sum);
-	for (size_t i = 0; i < count; i += LANES) {
+	for (; in_any_order && VECTORS == 2 && i + 2 * LANES <= count; i += 2 * LANES) {
+		doubles value[VECTORS], after[VECTORS];
+
+		doubles_of_tops(x + i, value);
+		doubles_of_tops(x + i + LANES, after);
+		for (int k = 0; k < VECTORS; k++)
+			sum[k] += value[k] + after[k];
+	}
+	for (; i < count; i += LANES) {
 		doubles value[VECTORS];
 
 		doubles_of_tops(x + i, value);
 		for (int k = 0; k < VECTORS; k++)
 			sum[k] += value[k];
-		fetch_ahead(ahead, i);
 	}
 	sums_copy(lanes->sum, sum);
 }

@@ -110,11 +110,15 @@ INLINE uint64_t sum_of(longs x)
 #if defined(__AVX512F__)
 INLINE void doubles_of_tops(const uint16_t *x, doubles ret[2])
 {
-	for (int k = 0; k < 2; k++) {
-		__m128i tops = _mm_loadu_si128((const void *)(x + 8 * k));
+	const __m512i tops = _mm512_castsi256_si512(_mm256_loadu_si256((const void *)x));
+	/* Which of them comes to the top of each double; nothing to its other places. */
+	const __m512i first = _mm512_set_epi64(7ll << 48, 6ll << 48, 5ll << 48, 4ll << 48,
+					       3ll << 48, 2ll << 48, 1ll << 48, 0);
+	const __m512i second = _mm512_set_epi64(15ll << 48, 14ll << 48, 13ll << 48, 12ll << 48,
+						11ll << 48, 10ll << 48, 9ll << 48, 8ll << 48);
 
-		ret[k] = (doubles)_mm512_slli_epi64(_mm512_cvtepu16_epi64(tops), 48);
-	}
+	ret[0] = (doubles)_mm512_maskz_permutexvar_epi16(0x88888888, first, tops);
+	ret[1] = (doubles)_mm512_maskz_permutexvar_epi16(0x88888888, second, tops);
 }
 #elif defined(__AVX2__)
 INLINE void doubles_of_tops(const uint16_t *x, doubles ret[4])
