@@ -193,15 +193,47 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static const struct wti_doc *library_of(const struct wti_doc *list, const char *name)
+/* The part of a path that is the same wherever an environment lies: below its packages. Elsewhere
+ * the name alone, as systems keep the same library in different folders. */
+static const char *library_name(const char *path)
 {
-	for (const struct wti_doc *it = list ? list->first : NULL; it; it = it->next) {
-		const char *path = it->type == WTI_DOC_TABLE ? wti_doc_text(it, "path") : NULL;
+	static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
 
-		if (path && !strcmp(base_of(path), name))
-			return it;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		const char *found = NULL;
+
+		for (const char *next = path; (next = strstr(next, folders[i]));)
+			found = next++;
+		if (found)
+			return found + strlen(folders[i]);
 	}
+	return base_of(path);
+}
+
+static const char *library_path(const struct wti_doc *library)
+{
+	return library->type == WTI_DOC_TABLE ? wti_doc_text(library, "path") : NULL;
+}
+
+static const struct wti_doc *library_at(const struct wti_doc *list, const char *path)
+{
+	for (const struct wti_doc *it = list ? list->first : NULL; it; it = it->next)
+		if (library_path(it) && !strcmp(library_path(it), path))
+			return it;
 	return NULL;
+}
+
+/* The same file, or one of the same name that the other run does not have as well. */
+static const struct wti_doc *library_of(const struct wti_doc *list, const struct wti_doc *others,
+					const char *path)
+{
+	const struct wti_doc *same = library_at(list, path);
+
+	for (const struct wti_doc *it = list && !same ? list->first : NULL; it; it = it->next)
+		if (library_path(it) && !library_at(others, library_path(it)) &&
+		    !strcmp(library_name(library_path(it)), library_name(path)))
+			return it;
+	return same;
 }
 
 /* Of libraries that both have loaded: which ones were other files. */
@@ -212,13 +244,13 @@ static void compare_libraries(struct wt_table *table, const struct wti_doc *a,
 	const struct wti_doc *list = b ? wti_doc_get(b, "loaded") : NULL;
 
 	for (const struct wti_doc *it = mine ? mine->first : NULL; it; it = it->next) {
-		const char *path = it->type == WTI_DOC_TABLE ? wti_doc_text(it, "path") : NULL;
+		const char *path = library_path(it);
 		const char *build = path ? wti_doc_text(it, "build_id") : NULL;
-		const struct wti_doc *other = build ? library_of(list, base_of(path)) : NULL;
+		const struct wti_doc *other = build ? library_of(list, mine, path) : NULL;
 		const char *theirs = other ? wti_doc_text(other, "build_id") : NULL;
 
 		if (theirs && strcmp(build, theirs) != 0)
-			compare(table, "library", base_of(path), build, theirs);
+			compare(table, "library", library_name(path), build, theirs);
 	}
 }
 

@@ -62,6 +62,18 @@ static bool is_below(const char *file, const char *directory)
 	return *file != '/' || (bytes && !strncmp(file, directory, bytes) && file[bytes] == '/');
 }
 
+/* `v/bin/torchrun`, which calls `v/lib/python3.12/site-packages/torch/...`: a script that belongs
+ * to an environment, also where that lies in the folder of the program. */
+static bool is_of_environment(const char *script, const char *library)
+{
+	const char *bin = NULL;
+
+	for (const char *next = script; (next = strstr(next, "/bin/"));)
+		bin = next++;
+	return bin && !strchr(bin + 5, '/') && !strncmp(script, library, (size_t)(bin - script)) &&
+	       !strncmp(library + (bin - script), "/lib", 4);
+}
+
 /* `  File "train.py", line 12, in main`: the innermost of the program's own counts. */
 static bool take_frame(struct thrown *thrown, const char *line, const char *directory)
 {
@@ -76,7 +88,7 @@ static bool take_frame(struct thrown *thrown, const char *line, const char *dire
 	if (!end)
 		return false;
 	is_own = is_below(begin, directory) && !strstr(begin, "site-packages");
-	if (thrown->is_own && !is_own)
+	if (thrown->is_own && !is_own && !is_of_environment(thrown->file, begin))
 		return true;
 	bytes = (int)(end - begin);
 	snprintf(thrown->file, sizeof(thrown->file), "%.*s", bytes, begin);
@@ -211,12 +223,12 @@ static void add_step(struct wti_buf *out, int64_t step)
 		wti_textf(out, " in step %lld", (long long)step);
 }
 
-bool wti_ended_early(const struct wti_run *run)
+bool wti_ended_early(const char *status)
 {
 	static const char *const early[] = {"failed", "killed", "interrupted", "abandoned"};
 
 	for (size_t i = 0; i < sizeof(early) / sizeof(*early); i++)
-		if (!strcmp(run->status, early[i]))
+		if (!strcmp(status, early[i]))
 			return true;
 	return false;
 }
@@ -248,10 +260,11 @@ static void add_killed(struct wti_buf *out, const char *how, int64_t number, int
 	wti_buf_text(out, rest);
 }
 
-static void add_finished(struct wti_buf *out, int64_t step)
+static void add_finished(struct wti_buf *out, uint64_t steps)
 {
-	if (step > 0)
-		wti_textf(out, "run finished after %lld steps\n", (long long)step);
+	if (steps)
+		wti_textf(out, "run finished after %llu step%s\n", (unsigned long long)steps,
+			  steps == 1 ? "" : "s");
 	else
 		wti_buf_text(out, "run finished; no step of a training was recorded\n");
 }
@@ -266,7 +279,24 @@ static void add_unrecorded(struct wti_buf *out, const struct wti_doc *root)
 		wti_textf(out, "no Python of it was recorded: %s\n", why);
 }
 
-void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step)
+void wti_ending_words(struct wti_buf *out, const struct wti_run *run)
+{
+	struct wt_err err = {.offset = -1};
+	struct wti_doc *root = NULL;
+	int64_t number = -1;
+	bool is_failed = !strcmp(run->status, "failed");
+
+	if (!wti_runjson_read(run->path, &root, &err) && root)
+		number = wti_doc_count(root, is_failed ? "exit_status" : "signal");
+	wti_textf(out, is_failed ? "%s" : "was %s", run->status);
+	if (is_failed && number >= 0)
+		wti_textf(out, " with exit status %lld", (long long)number);
+	else if (number > 0)
+		wti_textf(out, " by signal %lld (%s)", (long long)number, strsignal((int)number));
+	wti_doc_free(root);
+}
+
+void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step, uint64_t steps)
 {
 	struct wt_err err = {.offset = -1};
 	struct wti_doc *root = NULL;
@@ -276,7 +306,7 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 		return;
 	}
 	if (!strcmp(run->status, "finished"))
-		add_finished(out, step);
+		add_finished(out, steps);
 	else if (!strcmp(run->status, "failed"))
 		add_failed(out, run, root, step);
 	else if (!strcmp(run->status, "killed") || !strcmp(run->status, "interrupted"))

@@ -6,10 +6,14 @@
 #include "base/buf.h"
 #include "run.h"
 
-/* `step`: the last one that the trace knows of, from 0; negative: none. Nothing but a line. */
-void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step);
+/* `step`: the last one that the trace knows of, from 0; negative: none. `steps`: how many there
+ * were. Nothing but a line. */
+void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step, uint64_t steps);
 /* Whether it did less than it would have: what was not found until then is no clean run. One that
  * still goes on has not ended. */
-bool wti_ended_early(const struct wti_run *run);
+bool wti_ended_early(const char *status);
+
+/* "failed with exit status 127", "was killed by signal 9 (Killed)": of a run that ended early. */
+void wti_ending_words(struct wti_buf *out, const struct wti_run *run);
 
 #endif

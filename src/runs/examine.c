@@ -44,6 +44,13 @@ int64_t wti_last_step(const struct wt_result *result)
 	return fact ? (int64_t)fact->value.count : -1;
 }
 
+uint64_t wti_step_count(const struct wt_result *result)
+{
+	const struct wt_fact *fact = wt_result_fact(result, "steps");
+
+	return fact ? fact->value.count : 0;
+}
+
 void wti_shorten_paths(struct wt_result *result, const char *directory)
 {
 	size_t bytes = directory ? strlen(directory) : 0;
@@ -81,6 +88,16 @@ static void suppress(struct wti_suppressions *suppressions, struct wt_result *re
 	wti_suppress_say(suppressions, result, today);
 }
 
+bool wti_judged_early(struct wt_result *result, const char *run_status)
+{
+	wt_result_fact_text(result, "run_status", "", run_status);
+	if (!wti_ended_early(run_status))
+		return false;
+	if (result->status && !strcmp(result->status, "clean"))
+		wt_result_set_status(result, "not_measured");
+	return true;
+}
+
 /* `failed`: why the run could not be read to its end, or NULL. */
 static void conclude(const struct wti_examination *in, struct wti_suppressions *suppressions,
 		     const struct wt_err *failed, struct wti_examined *examined)
@@ -93,13 +110,10 @@ static void conclude(const struct wti_examination *in, struct wti_suppressions *
 	wti_shorten_paths(result, run->directory);
 	suppress(suppressions, result);
 	examined->is_whole = !wti_note_damage(&examined->opened, result) && !failed;
-	if (in->judging)
-		wt_result_fact_text(result, "run_status", "", run->status);
 	if (!examined->is_whole && result->status && !strcmp(result->status, "clean"))
 		wt_result_set_status(result, "damaged");
-	if (in->judging && wti_ended_early(run) && result->status &&
-	    !strcmp(result->status, "clean"))
-		wt_result_set_status(result, "not_measured");
+	if (in->judging && wti_judged_early(result, run->status))
+		examined->is_whole = false;
 	if (result->status && !strcmp(result->status, "not_measured"))
 		examined->is_whole = false;
 }

@@ -25,7 +25,8 @@ struct wti_examination { /* what is asked */
 struct wti_examined {
 	struct wti_opened_run opened;
 	struct wt_result result;
-	bool is_whole; /* nothing is damaged, and something was measured */
+	/* Nothing is damaged, something was measured, and what judges saw the run to its end. */
+	bool is_whole;
 };
 
 /* `word` as wti_run_find() takes it. What can be read of a damaged run is examined, with a note. */
@@ -35,6 +36,10 @@ void wti_examined_release(struct wti_examined *examined);
 
 /* The last step that a result of a judgement knows of, from 0; -1: none. */
 int64_t wti_last_step(const struct wt_result *result);
+/* Of a judgement: how the run ended. True: early, so that what was not found is not known. */
+bool wti_judged_early(struct wt_result *result, const char *run_status);
+/* How many steps it had. */
+uint64_t wti_step_count(const struct wt_result *result);
 /* Files below the directory in which the program was started (NULL: not known) lose that part. */
 void wti_shorten_paths(struct wt_result *result, const char *directory);
 

@@ -269,8 +269,8 @@ int wti_gate_init(const struct wti_front *front, const char *word, const char *p
 	int r;
 
 	if (!access(path, F_OK) && strncmp(path, "/dev/", 5) != 0)
-		return wti_err(err, WT_E_ARG, "'%s' exists already; name another file with -c FILE",
-			       path);
+		return wti_err(err, WT_E_EXISTS,
+			       "'%s' exists already; name another file with -c FILE", path);
 	r = wti_gate_measure(front, word, &none, &measured, result, err);
 	if (r)
 		return r;

@@ -68,7 +68,8 @@ struct wti_sink *wti_live_sink(struct wti_live_check *live)
 	return wti_watch_sink(live->watch);
 }
 
-int wti_live_finish(struct wti_live_check *live, struct wt_result *result, struct wt_err *err)
+int wti_live_finish(struct wti_live_check *live, const char *run_status, struct wt_result *result,
+		    struct wt_err *err)
 {
 	int r = wti_watch_finish(live->watch, result, err);
 
@@ -77,6 +78,7 @@ int wti_live_finish(struct wti_live_check *live, struct wt_result *result, struc
 	wti_shorten_paths(result, live->options.directory);
 	wti_suppress(live->suppressions, result, live->today);
 	wti_suppress_say(live->suppressions, result, live->today);
+	wti_judged_early(result, run_status);
 	return 0;
 }
 

@@ -25,7 +25,8 @@ int wti_live_start(const struct wti_front *front, const struct wti_live_options 
 /* What the recording is given. */
 struct wti_sink *wti_live_sink(struct wti_live_check *live);
 /* The recording has ended: waits for the look to be complete and puts all of it into the result. */
-int wti_live_finish(struct wti_live_check *live, struct wt_result *result, struct wt_err *err);
+int wti_live_finish(struct wti_live_check *live, const char *run_status, struct wt_result *result,
+		    struct wt_err *err);
 void wti_live_free(struct wti_live_check *live);
 
 #endif

@@ -269,8 +269,10 @@ int wti_run_find(const struct wti_front *front, const char *word, struct wti_run
 	r = load(word, ret_run, err);
 	if (!r)
 		take_named(front, word, ret_run);
-	if (!r || (err && err->code != WT_E_MISSING) || strchr(word, '/'))
+	if (!r || (err && err->code != WT_E_MISSING))
 		return r;
+	if (strchr(word, '/')) /* a path; `record -n` takes such names, too */
+		return find_named(front, word, ret_run) ? 0 : r;
 	if (asprintf(&below, "%s/%s", front->home, word) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	r = load(below, ret_run, NULL);

@@ -119,42 +119,47 @@ static void add_series(struct wti_json *j, const struct wt_series *series)
 	wti_json_object_end(j);
 }
 
+void wti_show_json_value(struct wti_json *json, const struct wt_result *result)
+{
+	wti_json_object(json);
+	add_text(json, "verb", result->verb);
+	add_text(json, "status", result->status);
+	for (size_t i = 0; i < result->fact_count; i++) {
+		wti_json_key(json, result->facts[i].key);
+		add_cell(json, &result->facts[i].value);
+	}
+	wti_json_key(json, "findings");
+	wti_json_array(json);
+	for (size_t i = 0; i < result->finding_count; i++)
+		add_finding(json, &result->findings[i]);
+	wti_json_array_end(json);
+	wti_json_key(json, "tables");
+	wti_json_object(json);
+	for (size_t i = 0; i < result->table_count; i++) {
+		wti_json_key(json, result->tables[i]->key);
+		add_table(json, result->tables[i]);
+	}
+	wti_json_object_end(json);
+	wti_json_key(json, "series");
+	wti_json_object(json);
+	for (size_t i = 0; i < result->series_count; i++) {
+		wti_json_key(json, result->series[i]->key);
+		add_series(json, result->series[i]);
+	}
+	wti_json_object_end(json);
+	wti_json_key(json, "notes");
+	wti_json_array(json);
+	for (size_t i = 0; i < result->note_count; i++)
+		wti_json_text(json, result->notes[i]);
+	wti_json_array_end(json);
+	wti_json_object_end(json);
+}
+
 void wti_show_json(struct wti_buf *out, const struct wt_result *result)
 {
 	struct wti_json j;
 
 	wti_json_init(&j, out, true);
-	wti_json_object(&j);
-	add_text(&j, "verb", result->verb);
-	add_text(&j, "status", result->status);
-	for (size_t i = 0; i < result->fact_count; i++) {
-		wti_json_key(&j, result->facts[i].key);
-		add_cell(&j, &result->facts[i].value);
-	}
-	wti_json_key(&j, "findings");
-	wti_json_array(&j);
-	for (size_t i = 0; i < result->finding_count; i++)
-		add_finding(&j, &result->findings[i]);
-	wti_json_array_end(&j);
-	wti_json_key(&j, "tables");
-	wti_json_object(&j);
-	for (size_t i = 0; i < result->table_count; i++) {
-		wti_json_key(&j, result->tables[i]->key);
-		add_table(&j, result->tables[i]);
-	}
-	wti_json_object_end(&j);
-	wti_json_key(&j, "series");
-	wti_json_object(&j);
-	for (size_t i = 0; i < result->series_count; i++) {
-		wti_json_key(&j, result->series[i]->key);
-		add_series(&j, result->series[i]);
-	}
-	wti_json_object_end(&j);
-	wti_json_key(&j, "notes");
-	wti_json_array(&j);
-	for (size_t i = 0; i < result->note_count; i++)
-		wti_json_text(&j, result->notes[i]);
-	wti_json_array_end(&j);
-	wti_json_object_end(&j);
+	wti_show_json_value(&j, result);
 	wti_buf_byte(out, '\n');
 }

@@ -11,6 +11,7 @@
 #include <wheeltap/result.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 
 struct wti_style {
 	bool colour;    /* ANSI sequences */
@@ -30,6 +31,8 @@ void wti_show_text(struct wti_buf *out, const struct wt_result *result,
 void wti_show_table(struct wti_buf *out, const struct wt_table *table,
 		    const struct wti_style *style);
 void wti_show_json(struct wti_buf *out, const struct wt_result *result);
+/* The same as a part of something larger. */
+void wti_show_json_value(struct wti_json *json, const struct wt_result *result);
 /* RFC 4180, a header line first. One table, since a CSV file has one. */
 void wti_show_csv(struct wti_buf *out, const struct wt_table *table);
 void wti_show_markdown(struct wti_buf *out, const struct wt_result *result);

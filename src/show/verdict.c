@@ -183,7 +183,7 @@ static void add_reasons(struct wti_buf *out, const struct counted *counted)
 
 /* What was found, and how much was there to find it by. */
 static void add_line(struct wti_buf *out, const struct counted *all, size_t count,
-		     const struct wt_result *result)
+		     const struct wt_result *result, bool is_brief)
 {
 	bool is_whole = !result->status || strcmp(result->status, "not_measured");
 	size_t finding_count = result->finding_count;
@@ -193,7 +193,7 @@ static void add_line(struct wti_buf *out, const struct counted *all, size_t coun
 		applied += all[i].violated + all[i].held;
 		unmeasured += all[i].unmeasured;
 	}
-	for (size_t i = 0; i < count && !applied; i++)
+	for (size_t i = 0; i < count && !applied && !is_brief; i++)
 		add_reasons(out, &all[i]);
 	if (!applied)
 		wti_buf_text(out, "Nothing could be judged: ");
@@ -205,14 +205,17 @@ static void add_line(struct wti_buf *out, const struct counted *all, size_t coun
 			  finding_count == 1 ? "" : "s");
 	for (size_t i = 0; i < count; i++)
 		add_applied(out, &all[i], !i);
-	wti_textf(out, " applied%s\n",
-		  !applied     ? "; --all says why."
-		  : unmeasured ? "; --all lists the rest."
+	wti_textf(out, " applied%s%s%s\n", applied && !unmeasured ? "" : "; ",
+		  applied && !unmeasured ? ""
+		  : is_brief             ? "`wheeltap doctor --all` "
+					 : "--all ",
+		  !applied     ? "says why."
+		  : unmeasured ? "lists the rest."
 			       : ".");
 }
 
 static void add_closing(struct wti_buf *out, const struct wt_result *result,
-			const struct wti_style *style, bool all)
+			const struct wti_style *style, bool all, bool is_brief)
 {
 	static const char *const words[] = {"rules", "invariants"};
 	struct counted counted[2];
@@ -223,26 +226,26 @@ static void add_closing(struct wti_buf *out, const struct wt_result *result,
 	for (size_t i = 0; i < kinds && all; i++)
 		wti_show_table(out, counted[i].table, style);
 	if (kinds)
-		add_line(out, counted, kinds, result);
+		add_line(out, counted, kinds, result, is_brief);
 }
 
 void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,
 		      const struct wti_style *style)
 {
 	wti_show_findings(out, result, style);
-	add_closing(out, result, style, false);
+	add_closing(out, result, style, false, false);
 }
 
 void wti_verdict_text_told(struct wti_buf *out, const struct wt_result *result,
 			   const struct wti_map *told, const struct wti_style *style)
 {
 	add_findings(out, result, told, style);
-	add_closing(out, result, style, false);
+	add_closing(out, result, style, false, true);
 }
 
 void wti_verdict_text_all(struct wti_buf *out, const struct wt_result *result,
 			  const struct wti_style *style)
 {
 	wti_show_findings(out, result, style);
-	add_closing(out, result, style, true);
+	add_closing(out, result, style, true, false);
 }

@@ -163,3 +163,15 @@ def test_hostile_files(b: Bench) -> None:
         assert "\n" not in mistake(b, text, name).rstrip("\n"), text[:20]
     write(b, "big.toml", "# " + "x" * (2 << 20))
     assert "big.toml" in b.run("record", "-c", "big.toml", "--write-config", code=2).err
+
+
+def test_options_without_an_effect_are_refused(b: Bench) -> None:
+    for words, why in ((["--on-finding", "stop"], "give --check, too"), (["--backend", "ptrace"], "give --syscalls, too"),
+                       (["--stacks"], "give --syscalls, too"), (["--backend", "bpf", "--syscalls=no"], "give --syscalls, too"),
+                       (["--name", ""], "'--name' is empty"), (["--modules", ""], "'--modules' is empty")):
+        said = b.run("record", *words, "--", "/bin/true", code=2)
+        assert why in said.err, (words, said.err)
+    assert not (b.folder / "wheeltap-runs").exists()
+    written = b.run("record", "--write-config").out
+    (b.folder / "c.toml").write_text(written)
+    b.run("record", "-c", "c.toml", "-q", "--", "/bin/true")

@@ -156,6 +156,11 @@ def test_terminal_colour_and_width(b: Bench) -> None:
         assert "\x1b[" not in b.run(*words, env={"TERM": "xterm"}).out, words
 
 
+def test_explain_lists_rules_by_code(b: Bench) -> None:
+    codes = [row["code"] for row in b.run("explain", "--json").json()["tables"]["rules"]]
+    assert codes == sorted(codes) and len(codes) > 100, codes
+
+
 def test_explain_ends_lines_without_spaces(b: Bench) -> None:
     for code in ("WT-NUM-001", "WT-OPT-005", "WT-GATE-013"):
         lines = b.run("explain", code).out.splitlines()

@@ -36,6 +36,8 @@ def test_view_filters(b: Bench) -> None:
     assert len(events(b, "--name", "*ward", trace)) == 6
     assert len(events(b, "--name", "forward", "--kind", "span_begin", trace)) == 2
     assert [e["time_ns"] for e in events(b, "--from", "900us", "--to", "930us", trace)] == [900_000, 900_000, 910_000, 920_000]
+    for verb in (["view"], ["stat"], ["timeline"]):
+        assert b.run(*verb, "--until", "930us", trace).out == b.run(*verb, "--to", "930us", trace).out
     assert len(events(b, "--track", "main", trace)) == 18
     assert len(events(b, "--track", "0:1", trace)) == 18
     assert events(b, "--track", "other", trace) == []

@@ -137,6 +137,10 @@ Root Cause (first observed failure):
         (self.folder / "shown").write_text(shown.format(self.folder))
         self.assertEqual(self.wheeltap("record", "-q", "-o", "run", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
         self.assertIn("exit status 1, ValueError of rank 1 at train.py:15;", self.wheeltap("doctor", "run").stdout)
+        inside = shown.replace("/opt/bin", "{0}/v/bin").replace("/opt/lib", "{0}/v/lib/python3.12")  # an environment beside the program
+        (self.folder / "shown").write_text(inside.format(self.folder))
+        self.assertEqual(self.wheeltap("record", "-q", "-o", "inside", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
+        self.assertIn("exit status 1, ValueError of rank 1 at train.py:15;", self.wheeltap("doctor", "inside").stdout)
         (self.folder / "shown").write_text("Traceback (most recent call last):\n" + shown.split("Traceback (most recent call last):\n")[-1])
         self.assertEqual(self.wheeltap("record", "-q", "-o", "other", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
         self.assertIn("errors.ChildFailedError at /opt/lib/", self.wheeltap("doctor", "other").stdout)

@@ -135,7 +135,18 @@ class Causes(Case):
         program = self.script("open('out', 'w').write('x')\n")
         self.learn(*program)
         self.assertEqual(self.check(*self.script("# longer\nopen('out', 'w').write('x')\n")), [])
+        run = self.bench.record(*program, cwd=self.here)
+        note, = self.bench.json("golden", "check", "it", str(run))[1]["findings"]
+        self.assertRegex(note["title"], r"^'\$CWD/program.py' was edited: \d+ bytes of it are read instead of \d+$")
+        self.assertEqual((note["where"]["op"], note["where"]["file"]), (None, None), note)
+        self.assertIn("the source is not the one", note["means"])
         self.found("'$CWD/out' is written 2 bytes", *self.script("# longer\nopen('out', 'w').write('xy')\n"))
+
+    def test_a_file_that_is_only_made(self) -> None:
+        """Whether it was there before is not known, but nobody has read it."""
+        program = "import os\nfor name in ['a']:\n    os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600))\n"
+        self.learn(*self.script(program))
+        self.found("the program opens for writing '$CWD/b', which it did not", *self.script(program.replace("['a']", "['a', 'b']")))
 
     def test_a_program_that_is_missing(self) -> None:
         both = "cp program.sh a\ncp a b\nrm a\n"

@@ -7,6 +7,7 @@ usage: test_diff.py WHEELTAP SEEDED MAKE_RUN TRAINING_LOOP
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -43,14 +44,14 @@ class Diff(Case):
                          [("$CWD/model.bin", "write", 8, 12, "0..2", "0..3")])
         self.assertEqual([row for row in rows(result, "order", "sign", "act") if row[0] != " "],
                          [("+", "write $CWD/model.bin.tmp")])
-        self.assertEqual({row[0] for row in rows(result, "order", "when")}, {"4 steps, 10 to 40"})
+        self.assertEqual({row[0] for row in rows(result, "order", "when")}, {"4 steps, 9 to 39"})
 
     def test_order_is_a_patch(self) -> None:
         a, b = self.record(), self.record("order")
         code, result = self.bench.json("diff", a, b)
         self.assertEqual((code, result["tables"]["effects"], result["tables"]["counts"]), (1, [], []))
         text = self.bench.call("diff", a, b).stdout
-        self.assertIn("@@ 0 seeded: 3 steps, 10 to 30 @@\n  pread64 $CWD/data.bin\n- write $CWD/log.txt\n"
+        self.assertIn("@@ 0 seeded: 3 steps, 9 to 29 @@\n  pread64 $CWD/data.bin\n- write $CWD/log.txt\n"
                       "  make $CWD/model.bin.tmp\n", text)
         self.assertIn("  replace $CWD/model.bin\n+ write $CWD/log.txt\n", text)
 
@@ -60,6 +61,40 @@ class Diff(Case):
         self.assertEqual(code, 1)
         self.assertIn(("-", "peer", "127.0.0.1:9", "connected"), found)
         self.assertIn(("+", "file", "$CWD/extra", "made"), found)
+
+    def test_steps_are_those_of_the_program(self) -> None:
+        """wt_step(0) to wt_step(39) are 40 steps, and the last is 39, whoever speaks of it."""
+        run = self.record()
+        self.assertTrue(self.bench.call("doctor", run).stdout.startswith("run finished after 40 steps\n"))
+        self.assertEqual(self.bench.json("doctor", run)[1]["last_step"], 39)
+
+    def test_one_run_under_two_names(self) -> None:
+        run = self.record()
+        done = self.bench.call("diff", run, run + "/.")
+        self.assertEqual((done.returncode, done.stdout), (0, "nothing is compared: both are the run 'run1'\n"), done.stderr)
+        self.assertIn("nothing is compared: both are the run 'run1'", self.bench.json("diff", run, run)[1]["notes"])
+
+    def test_one_is_singular(self) -> None:
+        text = self.bench.call("diff", self.record(), self.record("bigger-checkpoint")).stdout
+        self.assertRegex(text, r" differ: 1 effect, 1 count, \d+ places in the order, 0 counters or settings\n")
+
+    def loaded(self, name: str, *libraries: tuple[str, str]) -> str:
+        run = self.bench.folder / name
+        subprocess.run([MAKE_RUN, str(run), "values", "0"], check=True, timeout=PATIENCE)
+        (run / "run.json").write_text(json.dumps({"schema": 1, "status": "finished", "command": ["train"], "start_ns": 1,
+                                                  "loaded": [{"path": path, "build_id": build} for path, build in libraries]}))
+        return str(run)
+
+    def test_libraries_of_one_name(self) -> None:
+        """Two of an environment that are called the same are two; those of another environment are paired by their place in it."""
+        one = "/a/v/lib/python3.12/site-packages/cuda/bindings/_internal/runtime.so"
+        two = "/a/v/lib/python3.12/site-packages/cuda/bindings/_v2/runtime.so"
+        libc = "/lib/x86_64-linux-gnu/libc.so.6"
+        a = self.loaded("a", (one, "11"), (two, "22"), (libc, "33"))
+        b = self.loaded("b", (two, "22"), (one, "11"), ("/usr" + libc, "44"))
+        c = self.loaded("c", (two.replace("/a/", "/c/"), "55"), (one.replace("/a/", "/c/"), "11"))
+        self.assertEqual(rows(self.bench.json("diff", a, b)[1], "setup", "name", "a", "b"), [("libc.so.6", "33", "44")])
+        self.assertEqual(rows(self.bench.json("diff", a, c)[1], "setup", "name", "a", "b"), [("cuda/bindings/_v2/runtime.so", "22", "55")])
 
     def test_raw_names(self) -> None:
         a, b = self.record(), self.record("bigger-checkpoint")

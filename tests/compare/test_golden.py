@@ -290,6 +290,19 @@ class Golden(Case):
         self.refused(3, "recorded on aarch64", "check", "x", self.made("aarch64"))
         self.assertEqual(self.bench.call("golden", "check", "x", good).returncode, 0)
 
+    def test_runs_that_failed(self) -> None:
+        """Nothing is learned from them unless that is meant, and how each ended is said."""
+        runs = []
+        for name, code in (("well", "exit 0"), ("fails", "exit 127"), ("dies", "kill -9 $$")):
+            runs.append(str(self.bench.folder / name))
+            self.bench.call("record", "-q", "--syscalls", "-o", runs[-1], "--", "/bin/sh", "-c", code)
+        words = "2 of 3 runs ended early: 'fails' failed with exit status 127, 'dies' was killed by signal 9 (Killed); "
+        self.refused(3, words, "add", "x", *runs)
+        self.assertEqual(self.bench.call("golden", "add", "x", runs[0]).returncode, 0)
+        self.refused(3, "1 of 1 runs ended early: 'fails' failed with exit status 127; ", "accept", "x", runs[1])
+        self.assertEqual(self.bench.call("golden", "accept", "--may-fail", "x", runs[1]).returncode, 0)
+        self.assertEqual(self.bench.call("golden", "add", "--may-fail", "y", *runs).returncode, 0)
+
     def test_steps_are_counted_where_they_end_or_begin(self) -> None:
         """An agent that counts the ends of steps, and a program that says where they begin, have as many steps as were made."""
         gate = self.bench.folder / "gate.toml"

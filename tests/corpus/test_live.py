@@ -28,7 +28,7 @@ def wait():
 model = torch.nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 for step in range(5):
-    if sys.argv[1] == "right" or sys.argv[1] == "mended" and step > 2:
+    if sys.argv[1] in ("right", "fails") or sys.argv[1] == "mended" and step > 2:
         optimizer.zero_grad()
     loss = model(torch.randn(8, 4)).pow(2).mean()
     loss.backward()
@@ -36,6 +36,8 @@ for step in range(5):
     print("done", step, flush=True)
     if step == 1 and sys.argv[1] == "wrong":
         wait()
+if sys.argv[1] == "fails":
+    raise ValueError
 """
 
 
@@ -111,6 +113,17 @@ def main() -> int:
         text = [line for _, line in err.lines]
         check("a right program is left in peace", status == 0 and any(line.startswith("No problems found. ") for line in text), (status, text))
         os.unlink(os.path.join(folder, "go"))
+        text = [line for _, line in run(wheeltap, folder, "fails")[2].lines]
+        check("nor is one that fails called clean", any(line.startswith("No problems found before it ended. ") for line in text), text)
+        status, out, err = run(wheeltap, folder, "mended", "--json")
+        text = "\n".join(line for _, line in err.lines)
+        said = list(objects(text))
+        check("--json is one object, with the findings",
+              status == 1 and [f["id"] for f in said[0]["check"]["findings"]] == ["WT-GRAD-001"] and len(said) == 1, text[:500])
+        done = subprocess.run([wheeltap, "record", "--check", "--", "/bin/true"], cwd=folder, stderr=subprocess.PIPE, text=True)
+        last = done.stderr.splitlines()
+        check("where there is nothing to judge, one line says so",
+              last[-1].startswith("Nothing could be judged: ") and last[-2].startswith("wheeltap: "), last)
         status, out, err = run(wheeltap, folder, "wrong", "--on-finding", "stop")
         check("--on-finding stop ends the program", out.when("done 4") is None and status, (status, out.lines))
         # The program goes on when the command has made `go`, so it is over before the run is.

@@ -153,6 +153,22 @@ class Examples(unittest.TestCase):
         self.assertEqual(len(frozen), 6)
         self.assertGreater(len({r["hash"] for r in tensors if r["name"] == "layer1.adapter.up"}), 290)
 
+    def test_the_program_of_the_readme(self) -> None:
+        """It is built with the lines that the README has for a build folder, and emits what it says."""
+        readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+        body = readme.partition("```c\n")[2].partition("```")[0]
+        include, _, loop = body.partition("\n\n")
+        commands = re.search(r"```\n(export PKG_CONFIG_PATH=.*?)```", readme, re.DOTALL)
+        assert include.startswith("#include") and commands
+        (self.folder / "train.c").write_text(include + "\nstatic float w[640], loss, batch;\nstatic float forward(float x) { return x + 1; }\n"
+                                             "int main(void)\n{\n\tint steps = 3;\n\n" + loop + "\treturn 0;\n}\n")
+        script = commands[1].replace("$PWD/build", str(Path(WHEELTAP).parent))
+        done = call("/bin/sh", "-ec", script, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = call(WHEELTAP, "record", "-q", "-o", "run", "--", "./train", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("run finished after 3 steps\n", call(WHEELTAP, "doctor", "run", cwd=self.folder).stdout)
+
 
 if __name__ == "__main__":
     WHEELTAP, *paths = (str(Path(word).resolve()) for word in sys.argv[1:5])

@@ -48,6 +48,11 @@ class Here(unittest.TestCase):
 
 
 class Names(Here):
+    def test_a_name_with_a_slash_finds_its_run(self) -> None:
+        self.wheeltap("record", "-q", "-n", "lr/0.1", "--", "/bin/true")
+        self.assertEqual(json.loads(self.wheeltap("info", "--json", "lr/0.1").stdout)["command"], "/bin/true")
+        self.assertIn("no/such", self.wheeltap("info", "no/such", status=3).stderr)
+
     def test_after_the_script(self) -> None:
         for path in ("train.py", "pkg/mod.py", "pkg/__init__.py", "torchrun", "tool.py"):
             (self.folder / path).parent.mkdir(exist_ok=True)

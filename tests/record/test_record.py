@@ -567,7 +567,7 @@ class Followed(Recording):
     def test_nothing_joined_says_what_to_do(self) -> None:
         done = self.record("sleep", "0.05")
         self.assertIn(b"nothing joined", done.stderr)
-        self.assertIn(b"-lwheeltap-client", done.stderr)
+        self.assertIn(b"--syscalls records any program", done.stderr)
 
     def test_program_that_cannot_be_loaded(self) -> None:
         """It is linked with the agent, and its loader does not find that library from another folder."""

@@ -163,6 +163,11 @@ static void test_ending(void)
 	CHECK_TEXT(examined.result.status, "not_measured");
 	CHECK(!examined.is_whole);
 	wti_examined_release(&examined);
+	make_run("crashed-bad", "interrupted", 1, NAN); /* a finding makes it no greener */
+	REQUIRE(!examine(&front, "crashed-bad", &examined, &err));
+	CHECK_TEXT(examined.result.status, "findings");
+	CHECK(!examined.is_whole);
+	wti_examined_release(&examined);
 	end();
 }
 

@@ -11,7 +11,8 @@
  * too. In a program without optimizers, a step is over when a model is called after a backward to
  * train it, when that which was trained is called at all, and when the program ends.
  *
- * epoch: how often the loader that feeds training has been begun before.
+ * epoch: how often the loader that feeds training has been begun before. One that was made since
+ * the last epoch began, as by programs that make one for every epoch or fold, counts on from there.
  *
  * stage: training is where gradients are on and the model is in training mode, or where a backward
  * followed on a call in evaluation mode (fine-tuning with frozen statistics). Models that no
@@ -31,6 +32,7 @@
 static struct {
 	const struct wt_name *loader; /* that gave the last batch */
 	uint64_t rounds;              /* of it */
+	uint64_t newest_loader;       /* by its order, plus one, when the last epoch began */
 	const struct wt_name *training_loader;
 	struct wti_live *model; /* called last; believed only if it is found again */
 	PyObject *model_object;
@@ -142,9 +144,13 @@ static void step_set(uint64_t step)
 
 static void epoch_set(uint64_t epoch)
 {
+	const struct wti_live *newest;
+
 	if (epoch == wti_python.epoch)
 		return;
 	changes();
+	newest = wti_live_next(NULL, WTI_LIVE_LOADER);
+	seen.newest_loader = newest ? newest->order + 1 : 0;
 	wti_python.epoch = epoch;
 	wti_context_int(WT_NAME("epoch"), (int64_t)epoch);
 }
@@ -165,7 +171,8 @@ void wti_context_catch_up(void)
 	const struct wti_here here = wti_here();
 
 	forget_parent(here);
-	if (!wti_python.is_step_said)
+	/* Where nothing that trains was imported there are no steps, not even a first. */
+	if (!wti_python.is_step_said && (wti_python.stage || wti_python.step))
 		wti_context_int(WT_NAME("step"), (int64_t)wti_python.step);
 	if (wti_python.epoch != UINT64_MAX)
 		wti_context_int(WT_NAME("epoch"), (int64_t)wti_python.epoch);
@@ -202,6 +209,8 @@ bool wti_context_stepped(struct wti_live *optimizer)
 
 void wti_context_loader_begun(struct wti_live *loader)
 {
+	if (!loader->count && wti_python.epoch != UINT64_MAX && loader->order >= seen.newest_loader)
+		loader->count = wti_python.epoch + 1;
 	loader->count++;
 }
 

@@ -42,7 +42,8 @@ struct wti_live {
 	uint64_t last_hash;    /* of a parameter; of an optimizer the print of its settings */
 	uint64_t last_grad;
 	uint64_t version; /* of an optimizer's groups when its settings were last looked at */
-	uint64_t count; /* of rounds; of an optimizer the step in which it last stepped, 0: none */
+	uint64_t count;   /* of rounds, and of epochs before the first; of an optimizer the step in
+			     which it last stepped, 0: none */
 	uint64_t read_step; /* of a parameter: when it was last read */
 	uint32_t grad;      /* enum wti_live_grad */
 	uint32_t dtype;

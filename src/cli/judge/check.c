@@ -91,8 +91,8 @@ const struct wti_verb wti_verb_check = {
 		"violates stands beneath. Without a pack the built-in rules and the built-in pack "
 		"are asked, as in `wheeltap doctor`; -i builtin asks that pack alone.\n\n"
 		"Exit status: 0 no findings at or above --fail-on, which is error unless given, 1 "
-		"findings of that severity, 3 nothing could be measured, the trace is damaged, or "
-		"nothing was found in a run that ended early.",
+		"findings of that severity, 3 no such findings and: nothing could be measured, the "
+		"trace is damaged, or the run ended early.",
 	.examples = "wheeltap check -i pack.json\tthe latest run\n"
 		    "wheeltap check -i pack.json --all runs/a\tand every invariant",
 	.options = options,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `diff`: two runs, what a person changed, where their values part, what they did. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/text.h"
@@ -172,6 +173,23 @@ static void print_tables(struct wti_buf *out, const struct wt_result *result, bo
 	}
 }
 
+/* The same folder or file, whatever it was called. */
+static bool is_one_run(const struct wti_seen_run *runs)
+{
+	struct stat a, b;
+
+	return !stat(runs[0].opened.run.path, &a) && !stat(runs[1].opened.run.path, &b) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* "1 effect", ", 3 counts" */
+static void print_count(struct wti_buf *out, bool is_first, uint64_t count, const char *one,
+			const char *many)
+{
+	wti_textf(out, "%s%llu %s", is_first ? "" : ", ", (unsigned long long)count,
+		  count == 1 ? one : many);
+}
+
 static void print_end(struct wti_buf *out, const struct wt_result *result, bool all,
 		      const struct wti_difference *d, bool is_parted,
 		      const struct wti_seen_run *runs)
@@ -180,14 +198,20 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 
 	if (out->bytes)
 		wti_buf_byte(out, '\n');
-	if (d->effects || d->counts || d->order || d->values)
-		wti_textf(out,
-			  "'%s' and '%s' differ: %llu effects, %llu counts, %llu places in "
-			  "the order, %llu counters or settings\n",
-			  runs[0].opened.run.name, runs[1].opened.run.name,
-			  (unsigned long long)d->effects, (unsigned long long)d->counts,
-			  (unsigned long long)d->order, (unsigned long long)d->values);
-	else if (is_parted)
+	if (is_one_run(runs)) {
+		wti_textf(out, "nothing is compared: both are the run '%s'\n",
+			  runs[0].opened.run.name);
+		return;
+	}
+	if (d->effects || d->counts || d->order || d->values) {
+		wti_textf(out, "'%s' and '%s' differ: ", runs[0].opened.run.name,
+			  runs[1].opened.run.name);
+		print_count(out, true, d->effects, "effect", "effects");
+		print_count(out, false, d->counts, "count", "counts");
+		print_count(out, false, d->order, "place in the order", "places in the order");
+		print_count(out, false, d->values, "counter or setting", "counters or settings");
+		wti_buf_byte(out, '\n');
+	} else if (is_parted)
 		wti_textf(out, "'%s' and '%s' differ in their values alone\n",
 			  runs[0].opened.run.name, runs[1].opened.run.name);
 	else
@@ -281,6 +305,9 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	if (parting.is_parted)
 		wt_result_fact_number(result, "parting_step", "", WT_CELL_NUMBER,
 				      (double)parting.step);
+	if (options->json && is_one_run(runs))
+		wt_result_note(result, "nothing is compared: both are the run '%s'",
+			       runs[0].opened.run.name);
 	wt_result_fact_text(result, "a", "", runs[0].opened.run.path);
 	wt_result_fact_text(result, "b", "", runs[1].opened.run.path);
 	wt_result_set_status(result, differs ? "different" : is_whole ? "same" : "not_measured");

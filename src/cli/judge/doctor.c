@@ -77,8 +77,8 @@ const struct wti_verb wti_verb_doctor = {
 		"of the working directory: [[suppress]] with code, reason and, if wanted, path and "
 		"until.\n\n"
 		"Exit status: 0 no findings at or above --fail-on, which is error unless given, 1 "
-		"findings of that severity, 3 nothing could be measured, the trace is damaged, or "
-		"nothing was found in a run that ended early.",
+		"findings of that severity, 3 no such findings and: nothing could be measured, the "
+		"trace is damaged, or the run ended early.",
 	.examples = "wheeltap doctor\tthe latest run\n"
 		    "wheeltap doctor --all runs/a\tand every rule, with what it needs",
 	.options = options,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `explain`: what a rule means; everything it says stands in the rule's row. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -24,8 +25,18 @@ static const char *const severities[] = {"note", "warning", "error"};
 
 /* ---- All of them ---------------------------------------------------------------------------- */
 
+/* By family, and by number in it: the rules themselves stand in the order of causes. */
+static int by_code(const void *a, const void *b)
+{
+	const struct wti_rule *const *left = a, *const *right = b;
+
+	return strcmp((*left)->code, (*right)->code);
+}
+
 static int list(bool json)
 {
+	const struct wti_rule *rules[CODES_MAX];
+	size_t count = 0;
 	struct wt_result result;
 	struct wt_table *table;
 	int code;
@@ -35,13 +46,18 @@ static int list(bool json)
 	wt_table_column(table, "code", "rule", WT_CELL_TEXT);
 	wt_table_column(table, "severity", "severity", WT_CELL_TEXT);
 	wt_table_column(table, "title", "what is found", WT_CELL_TEXT);
-	for (size_t i = 0; wti_rules[i]; i++) {
-		const char *severity = severities[wti_rules[i]->severity];
+	while (count < CODES_MAX && wti_rules[count]) {
+		rules[count] = wti_rules[count];
+		count++;
+	}
+	qsort(rules, count, sizeof(*rules), by_code);
+	for (size_t i = 0; i < count; i++) {
+		const char *severity = severities[rules[i]->severity];
 
 		wt_table_row(table);
-		wt_table_text(table, wti_rules[i]->code, strlen(wti_rules[i]->code));
+		wt_table_text(table, rules[i]->code, strlen(rules[i]->code));
 		wt_table_text(table, severity, strlen(severity));
-		wt_table_text(table, wti_rules[i]->title, strlen(wti_rules[i]->title));
+		wt_table_text(table, rules[i]->title, strlen(rules[i]->title));
 	}
 	code = wti_report_result(&result, json, WTI_EXIT_CLEAN);
 	wt_result_release(&result);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cli/front.h"
+#include "runs/ending.h"
 #include "runs/examine.h"
 #include "runs/golden_runs.h"
 #include "runs/golden_store.h"
@@ -16,10 +17,13 @@
 #include "cli/verb.h"
 #include "show/verdict.h"
 
+#define ENDS_MAX 4096u
+
 struct golden_options {
 	bool json;
 	bool times;
 	bool force;
+	bool may_fail;
 	const char *folder;
 	const char *fail_on;
 };
@@ -65,6 +69,30 @@ static int open_runs(const struct job *job, struct wti_seen_run **ret_runs, stru
 {
 	return wti_seen_open_all(&job->front, (const char *const *)job->runs, job->run_count,
 				 ret_runs, job->result, err);
+}
+
+/* A golden of a failure would call every failure clean. */
+static int refuse_early(const struct job *job, const struct wti_seen_run *runs, struct wt_err *err)
+{
+	struct wti_buf ends;
+	size_t count = 0;
+	int r;
+
+	wti_buf_init(&ends, ENDS_MAX);
+	for (size_t i = 0; i < job->run_count; i++) {
+		if (!wti_ended_early(runs[i].opened.run.status))
+			continue;
+		wti_buf_printf(&ends, "%s'%s' ", count++ ? ", " : "", runs[i].opened.run.name);
+		wti_ending_words(&ends, &runs[i].opened.run);
+	}
+	r = !count || job->options->may_fail
+		    ? 0
+		    : wti_err(err, WT_E_FORMAT,
+			      "%zu of %zu runs ended early: %s; record the program again where it "
+			      "works, or give --may-fail if it is meant to end so",
+			      count, job->run_count, wti_buf_cstr(&ends));
+	wti_buf_release(&ends);
+	return r;
 }
 
 static void report_golden(const struct job *job, const struct wti_golden *golden)
@@ -117,7 +145,10 @@ static int add(struct job *job, struct wt_err *err)
 		wt_result_note(job->result, "learned from one run: what varies between runs is not "
 					    "known; give three or more");
 	wti_golden_init(&golden);
-	r = wti_golden_of_runs(&golden, job->name, runs, job->run_count, job->options->times, err);
+	r = refuse_early(job, runs, err);
+	r = r ? r
+	      : wti_golden_of_runs(&golden, job->name, runs, job->run_count, job->options->times,
+				   err);
 	if (!r && job->options->times && !golden.has_times)
 		r = wti_err(err, WT_E_FORMAT,
 			    "the runs tell no steps, so there are no times of steps "
@@ -143,8 +174,10 @@ static int accept(struct job *job, struct wt_err *err)
 		return r;
 	r = open_runs(job, &runs, err);
 	if (!r) {
-		r = wti_golden_accept_runs(&golden, job->path, runs, job->run_count, &count,
-					   job->result, err);
+		r = refuse_early(job, runs, err);
+		r = r ? r
+		      : wti_golden_accept_runs(&golden, job->path, runs, job->run_count, &count,
+					       job->result, err);
 		if (!r && count)
 			r = save(job, &golden, err);
 		if (!r)
@@ -315,6 +348,9 @@ static const struct wti_option options[] = {
 	 offsetof(struct golden_options, times)},
 	{"force", 'f', WTI_OPT_FLAG, NULL, NULL, "add: learn it anew if it is there already",
 	 offsetof(struct golden_options, force)},
+	{"may-fail", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "add, accept: learn from runs that failed or were killed, too",
+	 offsetof(struct golden_options, may_fail)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "check: exit with 1 if there is a finding of this severity or above; error is the default",
 	 offsetof(struct golden_options, fail_on)},
@@ -334,7 +370,8 @@ const struct wti_verb wti_verb_golden = {
 		"step, and in which order. Runs are recorded with `wheeltap record --syscalls`.\n\n"
 		"add NAME RUN... learns a golden from runs of an unchanged program: what is the "
 		"same in "
-		"all of them is exact, what varies is a range. Give three runs or more. "
+		"all of them is exact, what varies is a range. Give three runs or more; runs that "
+		"failed or were killed are refused, unless --may-fail is given. "
 		"check NAME [RUN] holds a run against it: each deviation is one finding, named by "
 		"what it "
 		"is about. accept NAME RUN... takes what the runs deviate in over into the golden, "

@@ -223,6 +223,8 @@ static const struct wti_option options[] = {
 	 offsetof(struct stat_options, from_ns)},
 	{"to", 0, WTI_OPT_DURATION, "TIME", NULL, "only before this time of the run",
 	 offsetof(struct stat_options, to_ns)},
+	{"until", 0, WTI_OPT_DURATION, "TIME", NULL, "the same as --to",
+	 offsetof(struct stat_options, to_ns)},
 	{"limit", 'n', WTI_OPT_COUNT, "N", NULL,
 	 "show at most N rows of a table; 0 shows all, and is the default of --json and --csv",
 	 offsetof(struct stat_options, limit)},

@@ -47,6 +47,8 @@ static const struct wti_option options[] = {
 	 offsetof(struct timeline_options, from_ns)},
 	{"to", 0, WTI_OPT_DURATION, "TIME", NULL, "draw up to this time of the run",
 	 offsetof(struct timeline_options, to_ns)},
+	{"until", 0, WTI_OPT_DURATION, "TIME", NULL, "the same as --to",
+	 offsetof(struct timeline_options, to_ns)},
 	{"width", 'w', WTI_OPT_COUNT, "COLUMNS", NULL,
 	 "columns to fill; otherwise those of the terminal, or 100",
 	 offsetof(struct timeline_options, width)},

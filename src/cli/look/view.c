@@ -437,6 +437,7 @@ static const struct wti_option options[] = {
 	{"from", 0, WTI_OPT_DURATION, "TIME", NULL,
 	 "only from this time of the run on, such as 1.5s or 20ms", AT(from_ns)},
 	{"to", 0, WTI_OPT_DURATION, "TIME", NULL, "only before this time of the run", AT(to_ns)},
+	{"until", 0, WTI_OPT_DURATION, "TIME", NULL, "the same as --to", AT(to_ns)},
 	{"step", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this step", AT(step)},
 	{"stage", 0, WTI_OPT_TEXT, "STAGE", NULL, "only what happened in this stage", AT(stage)},
 	{"epoch", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this epoch", AT(epoch)},

@@ -30,6 +30,7 @@ struct wti_record_check {
 	const char *on_finding;
 	struct wti_pack *pack; /* or NULL */
 	struct wti_map told;   /* codes of findings that were shown */
+	bool json; /* what is found is part of the last words: nothing is shown before */
 	char directory[PATH_MAX];
 };
 
@@ -127,14 +128,16 @@ static void news(void *cookie, struct wt_result *result)
 	wti_buf_init(&out, TEXT_MAX);
 	wti_buf_byte(&out, '\n');
 	wti_show_findings(&out, result, &plain);
-	print(&out);
+	if (!check->json)
+		print(&out);
 	wti_buf_release(&out);
 	if (!strcmp(check->on_finding, "warn"))
 		return;
 	if (strcmp(check->on_finding, "stop")) {
 		run_command(check->on_finding, result);
 	} else if (has_error(result)) {
-		wti_warn("stopping the program because of an error (--on-finding stop)");
+		if (!check->json)
+			wti_warn("stopping the program because of an error (--on-finding stop)");
 		kill(getpid(), SIGTERM); /* the recorder passes it on */
 	}
 }
@@ -164,20 +167,24 @@ static bool is_a_pack(const char *word)
 	return strcmp(word, "yes") && strcmp(word, "true") && strcmp(word, "rules");
 }
 
-static void free_check(struct wti_record_check *check)
+void wti_record_check_free(struct wti_record_check *check)
 {
+	if (!check)
+		return;
 	wti_live_free(check->live);
 	wti_pack_free(check->pack);
 	wti_map_release(&check->told);
 	free(check);
 }
 
-int wti_record_check_start(const char *pack, const char *on_finding, bool some_calls,
+int wti_record_check_start(const struct wti_record_check_options *wanted,
 			   struct wti_record_check **ret_check, struct wt_err *err)
 {
+	const char *pack = wanted->pack;
 	struct wti_record_check *check = calloc(1, sizeof(*check));
 	struct wti_front front = wti_front_here(NULL);
-	struct wti_live_options options = {.some_calls = some_calls, .news = news, .cookie = check};
+	struct wti_live_options options = {
+		.some_calls = wanted->some_calls, .news = news, .cookie = check};
 	int r = 0;
 
 	if (!check)
@@ -186,7 +193,8 @@ int wti_record_check_start(const char *pack, const char *on_finding, bool some_c
 		r = wti_pack_open(&front, pack, &check->pack, err);
 	else if (strcmp(pack, "rules"))
 		check->pack = wti_pack_builtin();
-	check->on_finding = on_finding;
+	check->on_finding = wanted->on_finding;
+	check->json = wanted->json;
 	wti_map_init(&check->told, CODES_MAX);
 	if (!getcwd(check->directory, sizeof(check->directory)))
 		check->directory[0] = 0;
@@ -195,7 +203,7 @@ int wti_record_check_start(const char *pack, const char *on_finding, bool some_c
 	options.directory = check->directory;
 	r = r ? r : wti_live_start(&front, &options, &check->live, err);
 	if (r)
-		free_check(check);
+		wti_record_check_free(check);
 	else
 		*ret_check = check;
 	return r;
@@ -206,30 +214,43 @@ struct wti_sink *wti_record_check_sink(struct wti_record_check *check)
 	return wti_live_sink(check->live);
 }
 
-/* Findings that could be told only now, and the closing line; those before were told. */
-int wti_record_check_finish(struct wti_record_check *check, int program_code)
+bool wti_record_check_finish(struct wti_record_check *check, const char *run_status,
+			     struct wt_result *ret_result)
 {
-	const struct wti_style plain = {0};
 	struct wt_err err = {.offset = -1};
 	struct wt_result result;
-	struct wti_buf out;
-	int code = program_code;
 
 	wt_result_init(&result, "check");
-	if (wti_live_finish(check->live, &result, &err)) {
+	if (wti_live_finish(check->live, run_status, &result, &err)) {
 		wti_warn("the run could not be judged: %s", err.message);
-	} else {
-		wti_buf_init(&out, TEXT_MAX);
-		wti_verdict_text_told(&out, &result, &check->told, &plain);
-		print(&out);
-		wti_buf_release(&out);
-		wti_report_notes(&result);
-		if (!code && has_error(&result))
-			code = WTI_EXIT_FINDINGS;
-		if (names_command(check->on_finding))
-			run_command_last(check, &result);
+		wt_result_release(&result);
+		return false;
 	}
-	wt_result_release(&result);
-	free_check(check);
+	*ret_result = result;
+	return true;
+}
+
+/* Findings that could be made only now, and the closing line; those before were shown. */
+static void print_last(const struct wti_record_check *check, const struct wt_result *result)
+{
+	const struct wti_style plain = {0};
+	struct wti_buf out;
+
+	wti_buf_init(&out, TEXT_MAX);
+	wti_verdict_text_told(&out, result, &check->told, &plain);
+	print(&out);
+	wti_buf_release(&out);
+	wti_report_notes(result);
+}
+
+int wti_record_check_report(struct wti_record_check *check, struct wt_result *result,
+			    int program_code)
+{
+	int code = !program_code && has_error(result) ? WTI_EXIT_FINDINGS : program_code;
+
+	if (!check->json)
+		print_last(check, result);
+	if (names_command(check->on_finding))
+		run_command_last(check, result);
 	return code;
 }

@@ -162,6 +162,32 @@ static int enter(struct recording *recording, const char *directory, struct wt_e
 	return r;
 }
 
+/* Of an option that may have a value, or be taken back with "no". */
+static bool is_on(const char *value)
+{
+	return value && strcmp(value, "no") != 0 && strcmp(value, "false") != 0;
+}
+
+/* What would have no effect is refused: whoever wrote it expects one. */
+static int refuse_idle(const struct record_options *options, struct wt_err *err)
+{
+	bool with_calls = is_on(options->syscalls) || (options->attach && !options->syscalls);
+
+	if (options->attach && !with_calls)
+		return wti_err(err, WT_E_ARG,
+			       "'--attach' records system calls; leave '--syscalls=no' away");
+	if (options->stacks && !with_calls)
+		return wti_err(err, WT_E_ARG,
+			       "--stacks are those of system calls: give --syscalls, too");
+	if (strcmp(options->backend, "auto") != 0 && !with_calls)
+		return wti_err(err, WT_E_ARG,
+			       "'--backend' captures system calls: give --syscalls, too");
+	if (strcmp(options->on_finding, "warn") != 0 && !is_on(options->check))
+		return wti_err(err, WT_E_ARG,
+			       "'--on-finding' needs a judgement of the run: give --check, too");
+	return 0;
+}
+
 static int choose_syscalls(struct recording *recording, const struct record_options *options,
 			   struct wt_err *err)
 {
@@ -170,14 +196,8 @@ static int choose_syscalls(struct recording *recording, const struct record_opti
 
 	if (options->attach && !which) /* there is nothing else to record of it */
 		which = "yes";
-	if (!which || !strcmp(which, "no") || !strcmp(which, "false"))
-		return options->attach   ? wti_err(err, WT_E_ARG,
-						   "'--attach' records system calls; leave "
-						     "'--syscalls=no' away")
-		       : options->stacks ? wti_err(err, WT_E_ARG,
-						   "--stacks are those of system calls: give "
-						   "--syscalls, too")
-					 : 0;
+	if (!is_on(which))
+		return 0;
 	if (options->attach > INT32_MAX)
 		return wti_err(err, WT_E_ARG, "'--attach' takes the number of a process");
 	syscalls->attach = (pid_t)options->attach;
@@ -211,6 +231,7 @@ static int prepare(struct recording *recording, const struct record_options *opt
 	struct wti_python_choice python = options->python;
 	int r = read_options(options, record, err);
 
+	r = r ? r : refuse_idle(options, err);
 	if (!r)
 		r = choose_syscalls(recording, options, err);
 	python.with_system = options->stacks;
@@ -221,9 +242,14 @@ static int prepare(struct recording *recording, const struct record_options *opt
 	record->additions = recording->plan.additions;
 	record->settings = recording->plan.settings;
 	record->entrance = recording->plan.entrance[0] ? recording->plan.entrance : NULL;
-	if (options->check && strcmp(options->check, "no") && strcmp(options->check, "false")) {
-		r = wti_record_check_start(options->check, options->on_finding,
-					   recording->syscalls.expression, &recording->check, err);
+	if (is_on(options->check)) {
+		const struct wti_record_check_options check = {
+			.pack = options->check,
+			.on_finding = options->on_finding,
+			.some_calls = recording->syscalls.expression,
+			.json = options->json};
+
+		r = wti_record_check_start(&check, &recording->check, err);
 		if (r)
 			return r;
 		record->watch = wti_record_check_sink(recording->check);
@@ -288,7 +314,26 @@ static void go_back(struct recording *recording)
 	recording->came_from = -1;
 }
 
-/* Runs the program to its end and says what became of it; the exit code. */
+/* Says what became of the program, and what was found; the exit code. */
+static int conclude(struct recording *recording, const struct record_options *options)
+{
+	const struct wti_record_outcome *outcome = &recording->outcome;
+	const char *status = wti_run_status_name(outcome->status);
+	struct wt_result judged;
+	bool is_judged =
+		recording->check && wti_record_check_finish(recording->check, status, &judged);
+	int code = outcome->exit_code;
+
+	if (!options->quiet || (options->json && is_judged))
+		wti_record_say(outcome, options->json, is_judged ? &judged : NULL);
+	if (!is_judged)
+		return code;
+	code = wti_record_check_report(recording->check, &judged, code);
+	wt_result_release(&judged);
+	return code;
+}
+
+/* Runs the program to its end; the exit code. */
 static int record(struct recording *recording, const struct record_options *options,
 		  const struct wti_limits *limits, char **arguments)
 {
@@ -313,11 +358,9 @@ static int record(struct recording *recording, const struct record_options *opti
 		return outcome->exit_code;
 	}
 	go_back(recording);
-	if (!options->quiet)
-		wti_record_say(outcome, options->json);
 	if (recording->report && wti_record_report(outcome->folder, recording->report, &err))
 		wti_warn("no report was written: %s", err.message);
-	return outcome->exit_code;
+	return conclude(recording, options);
 }
 
 static int write_config(const struct record_options *options, char **program, size_t count)
@@ -363,11 +406,31 @@ static int run_here(const struct record_options *options, const struct wti_limit
 		code = options->dry_run
 			       ? wti_record_plan(arguments, &recording->plan, options->json)
 			       : record(recording, options, limits, arguments);
-	if (recording->check)
-		code = wti_record_check_finish(recording->check, code);
+	wti_record_check_free(recording->check);
 	wti_python_plan_release(&recording->plan);
 	free(recording);
 	return code;
+}
+
+/* A variable of the shell that is not set, most likely: what would be done is not what was meant.
+ */
+static int refuse_empty(const struct record_options *options, struct wt_err *err)
+{
+	const struct {
+		const char *name, *value;
+	} texts[] = {{"name", options->name},
+		     {"output", options->folder},
+		     {"directory", options->directory},
+		     {"report", options->report},
+		     {"on-finding", options->on_finding},
+		     {"modules", options->python.modules},
+		     {"invariants", options->python.invariants}};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].value && !*texts[i].value)
+			return wti_err(err, WT_E_ARG, "the value of '--%s' is empty",
+				       texts[i].name);
+	return 0;
 }
 
 static int run(const void *opaque, char **arguments, size_t count)
@@ -378,11 +441,11 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 	if (options->write_config)
 		return write_config(options, arguments, count);
-	if (options->force && !options->folder)
+	if (!refuse_empty(options, &err) && options->force && !options->folder)
 		wti_err(&err, WT_E_ARG, "'--force' replaces the run in a folder: give it with -o");
-	else if (!count && !options->attach)
+	else if (!err.code && !count && !options->attach)
 		wti_err(&err, WT_E_ARG, "nothing to run; say: wheeltap record -- PROGRAM");
-	else if (count && options->attach)
+	else if (!err.code && count && options->attach)
 		wti_err(&err, WT_E_ARG,
 			"'--attach' records a program that runs; leave '-- %.64s' away, or "
 			"'--attach'",
@@ -524,7 +587,10 @@ static const struct wti_option options[] = {
 	 AT(no_build)},
 	{"quiet", 'q', WTI_OPT_FLAG, NULL, NULL, "say nothing at the end", AT(quiet)},
 	{"json", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "say it as one JSON object, on standard error as the output is the program's", AT(json)},
+	 "say it as one JSON object, with what --check found, on standard error as the output is "
+	 "the "
+	 "program's",
+	 AT(json)},
 	WTI_OPTIONS_END,
 };
 

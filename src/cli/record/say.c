@@ -13,6 +13,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/report.h"
+#include "show/show.h"
+
+#define WORDS_MAX (16u << 20)
 
 static void say_losses(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
@@ -52,31 +55,49 @@ static const char *why_not(const struct wti_stranger *stranger)
 	}
 }
 
-/* The one to be named: rather one that should have been recorded than one that has no agent. */
-static const struct wti_stranger *worst_stranger(const struct wti_record_outcome *outcome)
+/* Beside processes that joined, one of which nothing more is known than that it was short. */
+static bool is_noise(const struct wti_record_outcome *outcome, const struct wti_stranger *stranger)
 {
+	return outcome->process_count && stranger->reason == WT_NOT_FOLLOWED_UNKNOWN;
+}
+
+/* The one to be named: rather one that should have been recorded than one that has no agent. */
+static const struct wti_stranger *worst_stranger(const struct wti_record_outcome *outcome,
+						 uint32_t *ret_count)
+{
+	const struct wti_stranger *first = NULL;
 	uint32_t shown = outcome->stranger_count < WTI_RECORD_STRANGERS_SHOWN
 				 ? outcome->stranger_count
 				 : WTI_RECORD_STRANGERS_SHOWN;
 
-	for (uint32_t i = 0; i < shown; i++)
-		if (outcome->strangers[i].reason == WT_NOT_FOLLOWED_REFUSED)
-			return &outcome->strangers[i];
+	*ret_count = outcome->stranger_count;
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct wti_stranger *one = &outcome->strangers[i];
+
+		if (is_noise(outcome, one))
+			--*ret_count;
+		else if (!first || (one->reason == WT_NOT_FOLLOWED_REFUSED &&
+				    first->reason != WT_NOT_FOLLOWED_REFUSED))
+			first = one;
+	}
 	/* Where system calls are recorded that is what was wanted of a program without an agent. */
-	return shown && !outcome->syscalls_backend ? &outcome->strangers[0] : NULL;
+	return first && (first->reason == WT_NOT_FOLLOWED_REFUSED || !outcome->syscalls_backend)
+		       ? first
+		       : NULL;
 }
 
 static void say_strangers(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
-	const struct wti_stranger *first = worst_stranger(outcome);
+	uint32_t count;
+	const struct wti_stranger *first = worst_stranger(outcome, &count);
 
 	if (!first)
 		return;
 	wti_buf_text(out, "; not followed: ");
 	wti_printable(out, first->command, strlen(first->command));
 	wti_textf(out, " (%s)", why_not(first));
-	if (outcome->stranger_count > 1)
-		wti_textf(out, " and %u more", outcome->stranger_count - 1);
+	if (count > 1)
+		wti_textf(out, " and %u more", count - 1);
 }
 
 /* "1,204 events of 3 processes", of those that have an agent or whose system calls were seen. */
@@ -223,14 +244,17 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 		wti_buf_text(out, "wheeltap: the program has the agent, but emitted no event; see "
 				  "<wheeltap/wheeltap.h>\n");
 	else
-		wti_textf(out,
-			  "wheeltap: nothing joined: link the program with "
-			  "-lwheeltap-client and let it emit events (static programs and cleared "
-			  "environments are not followed); console and environment are in %s\n",
-			  path);
+		wti_textf(
+			out,
+			"wheeltap: nothing joined: there is no agent in the program, or its "
+			"environment was cleared; --syscalls records any program, and one of your "
+			"own can emit events (<wheeltap/wheeltap.h>); console and environment "
+			"are in %s\n",
+			path);
 }
 
-static void say_json(struct wti_buf *out, const struct wti_record_outcome *outcome)
+static void say_json(struct wti_buf *out, const struct wti_record_outcome *outcome,
+		     const struct wt_result *judged)
 {
 	const struct wt_kind *kind = wt_kind_builtin(WT_KIND_LOST);
 	struct wti_json json;
@@ -295,17 +319,22 @@ static void say_json(struct wti_buf *out, const struct wti_record_outcome *outco
 	wti_json_text(&json, outcome->limited[0] ? outcome->limited : NULL);
 	wti_json_key(&json, "trouble");
 	wti_json_text(&json, outcome->trouble[0] ? outcome->trouble : NULL);
+	if (judged) {
+		wti_json_key(&json, "check");
+		wti_show_json_value(&json, judged);
+	}
 	wti_json_object_end(&json);
 	wti_buf_byte(out, '\n');
 }
 
-void wti_record_say(const struct wti_record_outcome *outcome, bool json)
+void wti_record_say(const struct wti_record_outcome *outcome, bool json,
+		    const struct wt_result *judged)
 {
 	struct wti_buf out;
 
-	wti_buf_init(&out, 64u << 10);
+	wti_buf_init(&out, WORDS_MAX);
 	if (json) {
-		say_json(&out, outcome);
+		say_json(&out, outcome, judged);
 		wti_print_err(out.data, out.bytes);
 	} else {
 		say_what(&out, outcome);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "check.h"
 #include "inspect/core/inspectors.h"
+#include "inspect/core/leader.h"
 #include "inspect/core/missing.h"
 #include "inspect/habits/habits.h"
 #include "inspect/habits/ledger.h"
@@ -24,6 +25,7 @@ struct state {
 	struct wti_ledger ledger;
 	struct wti_tc_judge *published; /* invariants of TrainCheck's; NULL: the pack has none */
 	struct wti_missing missing;
+	struct wti_leader leader;
 	int64_t last_trained; /* the last step in which an optimizer stepped; -1: none */
 	bool has_pack;
 };
@@ -91,12 +93,23 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 	return wti_ledger_init(&s->ledger, wti_blocked_percent(&s->judge), &s->training.calls, err);
 }
 
+static void take_steps(struct wti_leader *leader, const struct wt_event *event)
+{
+	uint32_t kind = event->kind->number;
+
+	if (kind == WT_KIND_RANK)
+		wti_leader_rank(leader, event);
+	else if (kind == WT_KIND_CONTEXT || kind == WT_KIND_CALL_BEGIN)
+		wti_leader_event(leader, event);
+}
+
 static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *s = opaque;
 	int r;
 
 	wti_missing_take(&s->missing, event);
+	take_steps(&s->leader, event);
 	if (s->has_pack)
 		wti_levels_take(&s->checker.levels, event);
 	r = wti_training_event(&s->training, event, err);
@@ -107,9 +120,11 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	return r;
 }
 
-/* The step in which the run was last; none: no fact. */
-static void add_last_step(const struct wti_training *training, struct wt_result *result)
+/* How many steps there were, and the one in which the run was last; none: no facts. */
+static void add_steps(const struct state *s, struct wt_result *result)
 {
+	const struct wti_training *training = &s->training;
+	uint64_t count = wti_leader_steps(&s->leader);
 	int64_t last = -1;
 
 	for (size_t i = 0; i < training->processes.count; i++)
@@ -117,6 +132,10 @@ static void add_last_step(const struct wti_training *training, struct wt_result 
 			last = wti_process_at(training, i)->scope.step;
 	if (last >= 0)
 		wt_result_fact_count(result, "last_step", "", WT_CELL_COUNT, (uint64_t)last);
+	if (!count && last > 0) /* those of a process that does not lead */
+		count = (uint64_t)last;
+	if (count)
+		wt_result_fact_count(result, "steps", "", WT_CELL_COUNT, count);
 }
 
 /* The step that a program is in when it ends is one more, if it was to begin after the last. */
@@ -131,7 +150,7 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	struct state *s = opaque;
 
 	wti_training_finish(&s->training);
-	add_last_step(&s->training, result);
+	add_steps(s, result);
 	wti_missing_note(&s->missing, result);
 	if (s->options.with_rules) {
 		wti_ledger_finish(&s->ledger);

@@ -180,7 +180,7 @@ static bool same_lines(const struct lines *a, const struct lines *b)
 /* The lines of one part, or of several parts that have the same. */
 struct held {
 	struct lines lines;
-	uint32_t first, last; /* steps; 0: before them */
+	uint32_t first, last; /* steps, from 1; 0: before them */
 	uint32_t count;
 };
 
@@ -206,21 +206,25 @@ static void add_place(struct patch *p, const struct line *line)
 	}
 }
 
-static void name_part(char out[64], const struct held *held)
+/* Steps are called what the program calls them: in the first run, if the second differs. */
+static void name_part(char out[64], const struct patch *p, const struct held *held)
 {
+	long long first = wti_effects_step_number(p->runs[0], held->first);
+	long long last = wti_effects_step_number(p->runs[0], held->last);
+
 	if (!held->last)
 		snprintf(out, 64, "before the steps");
 	else if (held->count == 1)
-		snprintf(out, 64, "step %u", held->first);
+		snprintf(out, 64, "step %lld", first);
 	else
-		snprintf(out, 64, "%u steps, %u to %u", held->count, held->first, held->last);
+		snprintf(out, 64, "%u steps, %lld to %lld", held->count, first, last);
 }
 
 static void flush(struct patch *p, struct held *held, const char *thread)
 {
 	char where[64];
 
-	name_part(where, held);
+	name_part(where, p, held);
 	for (size_t i = 0; i < held->lines.count; i++) {
 		const struct line *line = &held->lines.all[i];
 		char sign[2] = {line->sign, 0};

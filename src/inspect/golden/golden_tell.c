@@ -8,6 +8,10 @@
 
 #define TEXT_MAX 16384u
 #define ALSO_SHOWN 6u
+#define EDITED_MEANS "the source is not the one that the golden was made with"
+#define EDITED_HINT                                                                                \
+	"nothing, if you edited it: the other findings say what the program does differently; "    \
+	"`wheeltap golden accept NAME RUN` takes the new length over"
 
 /* ---- Which count is the cause ---------------------------------------------------------------- */
 
@@ -89,13 +93,14 @@ static const char *calls_for(int deed)
 	}
 }
 
-/* Only calls: "opened" is none of them. */
+/* Only calls that can have done it: "opened" is none, nor is what failed; readlink reads no file.
+ */
 static bool begins_with_one(const char *word, const char *list)
 {
-	while (*list && wti_deed_by_word(word) < 0) {
+	while (*list && wti_deed_by_word(word) < 0 && !strchr(word, ' ')) {
 		size_t bytes = strcspn(list, " ");
 
-		if (!strncmp(word, list, bytes))
+		if (!strncmp(word, list, bytes) && strncmp(word + bytes, "link", 4) != 0)
 			return true;
 		list += bytes + (list[bytes] == ' ');
 	}
@@ -257,6 +262,22 @@ static bool is_edited_source(const struct wti_deviation *d)
 	return true;
 }
 
+/* "'train.py' was edited: 370 bytes of it are read instead of 316" */
+static void say_edited(const struct wti_deviation *d, struct wti_buf *out)
+{
+	const struct wti_off *read = wti_deviation_off(d, "read_bytes");
+	char now[32], low[32], high[32];
+
+	wti_buf_printf(out, "'%s' was edited", d->thing->name);
+	if (!read)
+		return;
+	wti_buf_printf(out, ": %s bytes of it are read instead of %s",
+		       wti_format_count(now, read->tally ? read->tally->total : 0),
+		       wti_format_count(low, read->total.low));
+	if (read->total.low != read->total.high)
+		wti_buf_printf(out, " to %s", wti_format_count(high, read->total.high));
+}
+
 enum wt_severity wti_deviation_severity(const struct wti_deviation *d)
 {
 	if (is_edited_source(d))
@@ -367,7 +388,8 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 	const struct wti_thing *thing = d->thing ? d->thing : d->instead;
 	const struct wti_tally *tally = cause ? cause->tally : thing ? first_tally(c, thing) : NULL;
 	const struct wti_code *code = wti_golden_code(code_of(d, cause));
-	const struct wti_site *site = site_of(c, thing, cause);
+	bool is_edited = is_edited_source(d);
+	const struct wti_site *site = is_edited ? NULL : site_of(c, thing, cause);
 	const char *word = word_of(c, d, cause, tally);
 	struct place place = {.line = 0};
 	bool has_place = site && locate(c, site->stack, &place);
@@ -378,7 +400,10 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 	wti_buf_init(&expected, TEXT_MAX);
 	wti_buf_init(&actual, TEXT_MAX);
 	wti_buf_init(&follows, TEXT_MAX);
-	wti_say_title(c, d, cause, &title);
+	if (is_edited)
+		say_edited(d, &title);
+	else
+		wti_say_title(c, d, cause, &title);
 	say_followers(c, d, &follows);
 	if (cause) {
 		wti_range_text(&expected, cause->total);
@@ -395,7 +420,7 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 			.title = wti_buf_cstr(&title),
 			.step = -1,
 			.rank = -1,
-			.op = op_of(c, d, word),
+			.op = is_edited ? NULL : op_of(c, d, word),
 			.file = has_place ? place.file : NULL,
 			.line = has_place ? (int64_t)place.line : -1,
 			.expected = expected.bytes ? wti_buf_cstr(&expected) : NULL,
@@ -406,8 +431,8 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 					      : -1,
 			.last_step = -1,
 			.count = tally ? tally->total : 0,
-			.means = code->means,
-			.hint = code->hint,
+			.means = is_edited ? EDITED_MEANS : code->means,
+			.hint = is_edited ? EDITED_HINT : code->hint,
 			.follows = follows.bytes ? wti_buf_cstr(&follows) : NULL,
 		});
 	wti_buf_release(&title);
@@ -450,8 +475,9 @@ void wti_golden_tell_steps(const struct wti_checking *c)
 	wti_buf_init(&expected, TEXT_MAX);
 	wti_range_text(&expected, c->golden->steps);
 	snprintf(actual, sizeof(actual), "%llu", (unsigned long long)c->run->step_count);
-	snprintf(title, sizeof(title), "the run has %s steps, the golden %s",
-		 wti_format_count(low, c->run->step_count), wti_buf_cstr(&expected));
+	snprintf(title, sizeof(title), "the run has %s step%s, the golden %s",
+		 wti_format_count(low, c->run->step_count), c->run->step_count == 1 ? "" : "s",
+		 wti_buf_cstr(&expected));
 	tell_plain(c, "WT-GOLD-012", title, wti_buf_cstr(&expected), actual, -1, NULL, NULL);
 	wti_buf_release(&expected);
 }

@@ -174,6 +174,14 @@ static void say_off(struct wti_buf *out, const char *name, const struct wti_off 
 	wti_say_instead(out, off);
 }
 
+/* To be made or written, and neither was seen: whether it was there before is not known. */
+static bool is_only_opened_to_write(const struct wti_effects *fx, uint32_t index)
+{
+	const struct wti_tally *read = wti_effects_tally(fx, index, WTI_DEED_READ_BYTES);
+
+	return fx->things[index].is_opened_to_write && (!read || !read->total);
+}
+
 const char *wti_say_verb(const struct wti_effects *fx, const struct wti_thing *thing)
 {
 	static const struct {
@@ -196,8 +204,11 @@ const char *wti_say_verb(const struct wti_effects *fx, const struct wti_thing *t
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		const struct wti_tally *tally = wti_effects_tally(fx, index, verbs[i].deed);
 
-		if (tally && tally->total)
-			return verbs[i].words;
+		if (!tally || !tally->total)
+			continue;
+		return verbs[i].deed == WTI_DEED_OPENED && is_only_opened_to_write(fx, index)
+			       ? "opens for writing"
+			       : verbs[i].words;
 	}
 	return thing->type == WTI_THING_PEER ? "tries to reach" : "looks at";
 }

@@ -166,6 +166,7 @@ static void add_finding(const struct wti_checker *checker, const struct wti_acco
 {
 	const struct wti_account *account = group[0];
 	const struct wti_relation *relation = wti_relations[account->invariant->relation];
+	bool is_number = account->invariant->fact.form == WTI_FORM_RANGE && relation->number_means;
 	struct wti_buf title, evidence, follows, ranks;
 
 	wti_buf_init(&title, TEXT_MAX);
@@ -193,8 +194,8 @@ static void add_finding(const struct wti_checker *checker, const struct wti_acco
 				  .last_step = account->last_step,
 				  .count = account->violation_count,
 				  .case_count = account->held_count + account->violation_count,
-				  .means = relation->means,
-				  .hint = relation->hint,
+				  .means = is_number ? relation->number_means : relation->means,
+				  .hint = is_number ? relation->number_hint : relation->hint,
 				  .follows = follows.bytes ? wti_buf_cstr(&follows) : NULL,
 			  });
 	wti_buf_release(&title);

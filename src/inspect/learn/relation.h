@@ -109,6 +109,9 @@ struct wti_relation {
 	const char *definition; /* hypothesis, what counts for and against */
 	const char *means;
 	const char *hint;
+	/* Where it is a number that is not in its range; NULL: the same as of all else. */
+	const char *number_means;
+	const char *number_hint;
 	const char *innocent;
 	const char *needs; /* of a recording, for it to be measured */
 	uint32_t measures; /* WTI_NEEDS_* */

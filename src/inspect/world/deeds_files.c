@@ -183,6 +183,7 @@ static void act_open(struct wti_doing *d)
 	d->s->fx->things[d->thing].is_made_as_temp |= is_as_temp(flags, mode);
 	d->s->fx->things[d->thing].is_made_alone |=
 		(flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+	d->s->fx->things[d->thing].is_opened_to_write |= may_write;
 	wti_model_add(d->s, d->thing, WTI_DEED_OPENED, 1);
 	d->deed = WTI_DEED_OPENED;
 	if (is_new && may_write)

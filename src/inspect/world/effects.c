@@ -105,6 +105,20 @@ static void keep_time(struct wti_effects *fx, int64_t ns)
 	fx->step_ns[fx->step_time_count++] = ns;
 }
 
+/* Of more steps than are kept the numbers go on by one. */
+static void keep_number(struct wti_effects *fx, int64_t number)
+{
+	if (fx->step_count > WTI_STEP_TIMES_MAX)
+		return;
+	if (wti_grow(&fx->step_numbers, fx->step_count, &fx->step_number_capacity,
+		     WTI_STEP_TIMES_MAX)) {
+		fx->failed = WT_E_NOMEM;
+		return;
+	}
+	fx->step_numbers[fx->step_count - 1] = number;
+	fx->step_number_count = fx->step_count;
+}
+
 static void take_stage(struct wti_effects_state *s, struct wt_text stage)
 {
 	snprintf(s->stage, sizeof(s->stage), "%.*s",
@@ -115,7 +129,7 @@ static void take_stage(struct wti_effects_state *s, struct wt_text stage)
 /* All that was done came before the first step: as by a launcher whose first rank steps now. */
 static void forget_steps(struct wti_effects_state *s)
 {
-	s->fx->step_count = 0;
+	s->fx->step_count = s->fx->step_number_count = 0;
 	wti_model_end_step(s, false);
 	for (size_t i = 0; i < s->fx->actor_count; i++)
 		for (size_t j = s->fx->actors[i].act_count; j && s->fx->actors[i].acts[j - 1].step;
@@ -138,6 +152,7 @@ static void take_steps(struct wti_effects_state *s, const struct wt_event *event
 	}
 	s->fx->step_count++;
 	s->step = s->leader.step;
+	keep_number(s->fx, s->step);
 	s->step_began_ns = event->time_ns;
 }
 

@@ -119,6 +119,7 @@ struct wti_thing {
 	bool is_gone;            /* removed, and not made again */
 	bool is_made_as_temp;    /* as mkstemp() and mkdtemp() make theirs */
 	bool is_made_alone;      /* it must not have been there */
+	bool is_opened_to_write; /* at least once */
 	bool is_touched;
 };
 
@@ -201,10 +202,12 @@ struct wti_effects {
 	size_t value_count, value_capacity;
 	struct wti_map value_index; /* name: index plus one */
 
-	uint64_t step_count;  /* begun, if the program says where; else ended (leader.h) */
-	uint64_t whole_count; /* ended */
-	bool has_start;       /* an agent was there before the first */
-	int64_t *step_ns;     /* of whole steps */
+	uint64_t step_count;   /* begun, if the program says where; else ended (leader.h) */
+	uint64_t whole_count;  /* ended */
+	bool has_start;        /* an agent was there before the first */
+	int64_t *step_numbers; /* what the program calls them, in the order they began in */
+	size_t step_number_count, step_number_capacity;
+	int64_t *step_ns; /* of whole steps */
 	size_t step_time_count, step_time_capacity;
 	int64_t duration_ns; /* from the first to the last event */
 	int failed;          /* WT_E_NOMEM once memory ran out */
@@ -246,6 +249,8 @@ const struct wti_tally *wti_effects_next(const struct wti_effects *effects,
 void wti_effects_place(const struct wti_effects *effects, size_t actor, struct wti_buf *out);
 /* "train > sh": the programs on the way from the first process to this one. */
 void wti_effects_role(const struct wti_effects *effects, size_t actor, struct wti_buf *out);
+/* What the program calls the n-th step that began; n from 1. */
+int64_t wti_effects_step_number(const struct wti_effects *effects, uint64_t n);
 /* The share-th quantile of the duration of whole steps, in ns; -1: there are none. */
 int64_t wti_effects_step_ns(const struct wti_effects *effects, double share);
 

@@ -70,6 +70,7 @@ void wti_effects_release(struct wti_effects *fx)
 	free(fx->actors);
 	free(fx->things);
 	free(fx->tallies);
+	free(fx->step_numbers);
 	free(fx->step_ns);
 	free(fx->values);
 	wti_map_release(&fx->thing_index);
@@ -566,6 +567,16 @@ static int by_size(const void *a, const void *b)
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return (x > y) - (x < y);
+}
+
+int64_t wti_effects_step_number(const struct wti_effects *fx, uint64_t n)
+{
+	uint64_t count = fx->step_number_count;
+
+	if (!count || !n)
+		return (int64_t)n;
+	return n <= count ? fx->step_numbers[n - 1]
+			  : fx->step_numbers[count - 1] + (int64_t)(n - count);
 }
 
 int64_t wti_effects_step_ns(const struct wti_effects *fx, double share)

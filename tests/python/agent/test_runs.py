@@ -71,6 +71,10 @@ def test_epochs(t: Harness) -> None:
     run = t.record(EPOCHS)
     context = run.of("context")
     t.equal("epochs of the loader", [c["value"] for c in context if c["key"] == "epoch"], [0, 1, 2], run.errors)
+    made = EPOCHS.replace("for x, y in data:", "for x, y in DataLoader(data.dataset, batch_size=4):")
+    context = t.record(made).of("context")
+    t.equal("epochs of a loader that is made anew for each", [c["value"] for c in context if c["key"] == "epoch"], [0, 1, 2])
+    context = run.of("context")
     t.equal("stages", [c["text"] for c in context if c["key"] == "stage"],
             ["init"] + ["train", "eval", "save", "eval"] * 3)
     t.equal("steps", [c["value"] for c in context if c["key"] == "step"], [0, 1, 2, 3, 4, 5, 6])
@@ -138,6 +142,10 @@ def test_verdict(t: Harness) -> None:
     t.record("print(1)")
     t.equal("nothing to judge", (told(t)[0], told(t)[1][:25]),
             ("run finished; no step of a training was recorded", "Nothing could be judged: "))
+    run = t.record("import json\njson.loads('1')\n", "--modules", "json")
+    t.check("calls of a program that trains nothing are recorded", run.calls("loads"), run.events[:3])
+    t.equal("and are in no step", ([c for c in run.of("context") if c["key"] == "step"], told(t)[0]),
+            ([], "run finished; no step of a training was recorded"))
 
 
 CELLS = """
@@ -173,6 +181,8 @@ def test_observed(t: Harness) -> None:
     said = t.execute([t.wheeltap, "check", "-i", pack, folders[3]]).output
     t.check("the rate of this run, then that of the good ones",
             "goes another way: observed 0.3; in the good runs the rate of step 0 is 0.1\n" in said, said)
+    t.check("and nothing of a scheduler that there is not", "the learning rate that the program sets" in said and
+            "is not followed" not in said, said)
     t.check("and how often those had it", re.search(r"evidence  .*the good runs had it \d+ times, in 3 runs \(", said), said)
 
 

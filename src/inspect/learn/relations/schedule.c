@@ -254,6 +254,10 @@ const struct wti_relation wti_relation_schedule = {
 	.means = "the schedule is not followed, restarts, or reaches zero",
 	.hint = "look at where the scheduler steps, which optimizer it has, and whether it is "
 		"restored",
+	.number_means = "the learning rate that the program sets, or the schedule of it, is not "
+			"that of the good runs",
+	.number_hint = "compare the rate in the program and in its arguments with that of the good "
+		       "runs; if a scheduler moves it, look at where that steps",
 	.innocent = "another schedule, on purpose",
 	.needs = "no optimizer step with a known learning rate in these circumstances",
 	.measures = WTI_NEEDS_OPTIMIZER,
