@@ -231,6 +231,15 @@ static void test_utf8(void)
 	CHECK_INT(wti_utf8_length("\xc3(", 2), 0);
 }
 
+static void test_end(void)
+{
+	CHECK(wti_ends_with("bn.running_mean", "running_mean"));
+	CHECK(wti_ends_with("mean", "mean"));
+	CHECK(wti_ends_with("mean", ""));
+	CHECK(!wti_ends_with("ean", "mean"));
+	CHECK(!wti_ends_with("means", "mean"));
+}
+
 static const struct test tests[] = {
 	{"glob", test_glob},
 	{"glob_sets", test_glob_sets},
@@ -244,6 +253,7 @@ static const struct test tests[] = {
 	{"printable", test_printable},
 	{"textf", test_textf},
 	{"utf8", test_utf8},
+	{"end", test_end},
 	{NULL, NULL},
 };
 

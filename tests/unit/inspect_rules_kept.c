@@ -519,6 +519,31 @@ static void test_copy_may_rest(void)
 	end(&w);
 }
 
+/* Ranks do the same at the same time: what one does is not forgotten for another. */
+static void test_ranks_at_once(void)
+{
+	struct world w;
+
+	begin(&w);
+	for (w.stream = 0; w.stream < STREAMS; w.stream++) {
+		model(&w);
+		load(&w);
+		load_into(&w, "Net.load_state_dict", "Net");
+	}
+	for (uint64_t i = 1; i <= 20; i++) {
+		for (w.stream = 0; w.stream < STREAMS; w.stream++) {
+			first(&w)->hash = 1000 + i;
+			step(&w, "Adam");
+		}
+		for (w.stream = 0; w.stream < STREAMS; w.stream++)
+			blend(&w, i, 1000 + i, i + 1);
+	}
+	w.stream = 0;
+	CHECK_INT(case_of(&w, "WT-EMA-001")->held_count, 19 * STREAMS);
+	CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, STREAMS);
+	end(&w);
+}
+
 static void resumed_without(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -688,6 +713,7 @@ static void test_twins(void)
 
 static const struct test tests[] = {
 	{"copy_may_rest", test_copy_may_rest},
+	{"ranks_at_once", test_ranks_at_once},
 	{"transfer", test_transfer},
 	{"state_of_a_model", test_state_of_a_model},
 	{"twins", test_twins},

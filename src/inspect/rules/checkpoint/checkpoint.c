@@ -67,7 +67,7 @@ static enum wti_answer see_mixed(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ckpt_001 = {
 	.code = "WT-CKPT-001",
 	.severity = WT_ERROR,
-	.title = "a checkpoint is not what the model was",
+	.title = "a checkpoint is not what the model held",
 	.means =
 		"some of its tensors are of another moment or were changed on the way to the file: "
 		"the model that is loaded from it never existed",
@@ -192,7 +192,7 @@ static enum wti_answer see_alias(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ckpt_003 = {
 	.code = "WT-CKPT-003",
 	.severity = WT_ERROR,
-	.title = "the state that is restored is the present one",
+	.title = "the state that is restored is what the model already holds",
 	.means = "state_dict() gives references, not copies: what was kept as the best state has "
 		 "trained on with the model",
 	.hint = "keep copy.deepcopy(model.state_dict())",

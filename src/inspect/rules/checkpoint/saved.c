@@ -43,7 +43,7 @@ bool wti_saved_init(struct wti_saved *saved, const struct wti_moment *moment)
 
 		if (value->type != WTI_VALUE_TENSOR)
 			continue;
-		/* "<3>" stands for a key that is not told. */
+		/* "<3>" stands for a key that is not recorded. */
 		saved->is_cut |= strchr(path, '<') != NULL;
 		if (wti_grow(&saved->entries, saved->count + 1, &capacity, ENTRIES_MAX)) {
 			wti_saved_release(saved);

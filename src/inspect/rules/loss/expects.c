@@ -25,7 +25,7 @@ static enum wti_answer see_outside(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_loss_009 = {
 	.code = "WT-LOSS-009",
 	.severity = WT_ERROR,
-	.title = "targets of a binary loss lie outside of 0 and 1",
+	.title = "targets of a binary loss are below 0 or above 1",
 	.means = "such a loss has no lowest value: it falls below zero and further, as outputs "
 		 "grow without end. Labels are -1 and 1, or 1 and 2, or were never scaled",
 	.hint = "bring the labels to 0 and 1: (labels + 1) / 2",

@@ -127,8 +127,8 @@ static enum wti_answer finish_loss(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_learn_001 = {
 	.code = "WT-LEARN-001",
 	.severity = WT_NOTE,
-	.title = "the model has not learned more than to guess",
-	.means = "the cross entropy is still what equal chances for all classes give",
+	.title = "the model does no better than guessing",
+	.means = "the cross entropy is still that of equal chances for all classes",
 	.hint = "look at the learning rate, at what is frozen, at whether labels belong to their "
 		"rows, and at a few predictions",
 	.definition = "After sixty or more losses of one line the mean of the last twenty is below "

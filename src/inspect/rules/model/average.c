@@ -174,7 +174,7 @@ static enum wti_answer see_following(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ema_001 = {
 	.code = "WT-EMA-001",
 	.severity = WT_WARNING,
-	.title = "a copy that is to follow the model does not, or no longer does",
+	.title = "a copy that should follow the model does not, or no longer does",
 	.means = "an average or a target network is no longer updated, while the model trains on",
 	.hint = "look at the condition under which the update is called, at the decay (1 keeps the "
 		"copy as it is), and at the type of the copy (half precision rounds small "
@@ -437,10 +437,11 @@ static enum wti_answer judge_copy(struct wti_case *account, struct stale *stale,
 		wti_not_measured(account, meant_to_stay);
 		return WTI_RULE_NO_CASE;
 	}
-	return wti_violated(account, moment, stale->object,
-			    "a copy that is asked in training has not changed in %llu steps, while "
-			    "the model trains",
-			    (unsigned long long)stale->steps);
+	return wti_violated(
+		account, moment, stale->object,
+		"a copy that is called in training has not changed in %llu steps, while "
+		"the model trains",
+		(unsigned long long)stale->steps);
 }
 
 /* Statistics of normalisation move whenever it is called. */
@@ -476,7 +477,7 @@ static enum wti_answer see_stale(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ema_003 = {
 	.code = "WT-EMA-003",
 	.severity = WT_WARNING,
-	.title = "a copy of the model is asked again and again, and never refreshed",
+	.title = "a copy of the model is called again and again, and never refreshed",
 	.means = "a target network or a teacher stays what the model was in the beginning",
 	.hint = "copy the parameters over now and then, or freeze the copy (requires_grad_(False)) "
 		"if it is meant to stay",

@@ -232,8 +232,8 @@ const struct wti_rule wti_rule_mode_009 = {
 
 /* ---- WT-EMA-005: the beginning as a teacher -------------------------------------------------- */
 
-enum { STEPS, EPOCHS, ASKED, ELEMENTS, EDGE, ROUNDING };
-enum { OF_TEACHING, OF_BEGINNING, OF_TWIN, OF_ASKED }; /* keeps */
+enum { STEPS, EPOCHS, CALLED, ELEMENTS, EDGE, ROUNDING };
+enum { OF_TEACHING, OF_BEGINNING, OF_TWIN, OF_CALLED }; /* keeps */
 
 /* Of a parameter outside of optimizers. */
 struct twin {
@@ -244,7 +244,7 @@ struct twin {
 };
 
 /* Of a module. */
-struct asked {
+struct called {
 	uint64_t steps;   /* in which it was called */
 	uint64_t last;    /* of them, from 1 */
 	bool has_learned; /* called with gradients on */
@@ -282,16 +282,16 @@ static void note_content(struct wti_case *account, const struct wti_moment *mome
 		twin->has_changed = true;
 }
 
-static void note_asked(struct wti_case *account, const struct wti_moment *moment)
+static void note_called(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct asked *asked = wti_kept(account, OF_ASKED, moment);
+	struct called *called = wti_kept(account, OF_CALLED, moment);
 
-	if (!asked)
+	if (!called)
 		return;
 	if (moment->call->flags & WTI_CALL_GRAD)
-		asked->has_learned = true;
-	asked->steps += asked->last != moment->process->step_count + 1;
-	asked->last = moment->process->step_count + 1;
+		called->has_learned = true;
+	called->steps += called->last != moment->process->step_count + 1;
+	called->last = moment->process->step_count + 1;
 }
 
 static enum wti_answer see_teachers(struct wti_case *account, void *kept,
@@ -300,7 +300,7 @@ static enum wti_answer see_teachers(struct wti_case *account, void *kept,
 	if (moment->type == WTI_MOMENT_STATE)
 		note_content(account, moment);
 	else
-		note_asked(account, moment);
+		note_called(account, moment);
 	return WTI_RULE_NO_CASE;
 }
 
@@ -325,10 +325,11 @@ static bool is_untrained(const struct wti_case *account, const struct wti_moment
 	       digest->min <= -least;
 }
 
-/* What began with the same values, and was trained while this was asked; NULL: nothing did. */
+/* What began with the same values, and was trained while this was called; NULL: nothing did. */
 static const struct wti_parameter *trained_twin(const struct wti_case *account,
 						const struct wti_moment *end,
-						const struct twin *twin, const struct asked *asked)
+						const struct twin *twin,
+						const struct called *called)
 {
 	const uint32_t *begun =
 		wti_kept_find_key(account, OF_BEGINNING, end->process->stream, twin->hash);
@@ -336,8 +337,8 @@ static const struct wti_parameter *trained_twin(const struct wti_case *account,
 		begun ? wti_parameter_at(end->training, *begun - 1) : NULL;
 
 	if (!trained || trained->moved_count < wti_threshold(account, STEPS) ||
-	    (double)asked->steps <
-		    wti_threshold_real(account, ASKED) * (double)trained->step_count ||
+	    (double)called->steps <
+		    wti_threshold_real(account, CALLED) * (double)trained->step_count ||
 	    trained->shape != wti_parameter_at(end->training, twin->parameter)->shape)
 		return NULL;
 	return trained;
@@ -347,19 +348,19 @@ static enum wti_answer judge_teacher(struct wti_case *account, const struct twin
 				     const struct wti_moment *end)
 {
 	const struct wti_parameter *parameter = wti_parameter_at(end->training, twin->parameter);
-	const struct asked *asked =
-		wti_kept_find_key(account, OF_ASKED, parameter->stream, parameter->module);
+	const struct called *called =
+		wti_kept_find_key(account, OF_CALLED, parameter->stream, parameter->module);
 	const struct wti_parameter *trained;
 
-	if (!asked || asked->has_learned || parameter->optimizer)
+	if (!called || called->has_learned || parameter->optimizer)
 		return WTI_RULE_NO_CASE;
-	trained = trained_twin(account, end, twin, asked);
+	trained = trained_twin(account, end, twin, called);
 	if (!trained)
 		return WTI_RULE_NO_CASE;
 	if (twin->has_changed)
 		return WTI_RULE_HELD;
 	if (!is_untrained(account, end, parameter)) {
-		wti_not_measured(account, "the copies that are asked in every step may be of a "
+		wti_not_measured(account, "the copies that are called in every step may be of a "
 					  "model that had been trained: they may be meant to stay");
 		return WTI_RULE_NO_CASE;
 	}
@@ -370,9 +371,9 @@ static enum wti_answer judge_teacher(struct wti_case *account, const struct twin
 	}
 	return wti_violated(
 		account, end, parameter->module,
-		"its %s is outside of every optimizer, was asked without gradients in %llu of "
+		"its %s is outside of every optimizer, was called without gradients in %llu of "
 		"%llu steps, and still holds the random values that the trained %s began with",
-		wti_moment_text(end, parameter->name), (unsigned long long)asked->steps,
+		wti_moment_text(end, parameter->name), (unsigned long long)called->steps,
 		(unsigned long long)trained->step_count, wti_moment_text(end, trained->name));
 }
 
@@ -392,7 +393,7 @@ const struct wti_rule wti_rule_ema_005 = {
 	.code = "WT-EMA-005",
 	.severity = WT_WARNING,
 	.title = "the teacher is a copy of the untrained model, and never follows it",
-	.means = "a momentum encoder, a mean teacher or a target network is asked in every step "
+	.means = "a momentum encoder, a mean teacher or a target network is called in every step "
 		 "and keeps the random weights that the model began with: its update is missing",
 	.hint = "call the update after optimizer.step(): for each pair of parameters "
 		"slow.lerp_(fast, 1 - momentum)",
@@ -404,21 +405,22 @@ const struct wti_rule wti_rule_ema_005 = {
 		"changes.",
 	.innocent = "A random teacher on purpose; a target network that is refreshed more rarely "
 		    "than every two epochs.",
-	.needs = "no copy of a trained weight, as it was in the beginning, was asked in every step",
+	.needs =
+		"no copy of a trained weight, as it was in the beginning, was called in every step",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
 	.keeps = {[OF_TEACHING] = {WTI_PER_PROCESS, 0},
 		  /* What a trained one held, by its hash: its place plus one. */
 		  [OF_BEGINNING] = {WTI_PER_KEY, sizeof(uint32_t)},
 		  [OF_TWIN] = {WTI_PER_PARAMETER, sizeof(struct twin)},
-		  [OF_ASKED] = {WTI_PER_MODULE, sizeof(struct asked)}},
+		  [OF_CALLED] = {WTI_PER_MODULE, sizeof(struct called)}},
 	.see = see_teachers,
 	.finish = finish_teachers,
 	.thresholds = {{"steps", 30,
 			"a run that has only begun may not have come to its first update"},
 		       {"epochs", 2, "a target network may be refreshed once in an epoch"},
-		       {"asked", 0.9,
-			"the share of steps: a teacher is asked in every one, and some of "
+		       {"called", 0.9,
+			"the share of steps: a teacher is called in every one, and some of "
 			"the first may be a warm-up"},
 		       {"elements", 64, "of fewer, the largest may be far from the edge by chance"},
 		       {"edge", 0.9,

@@ -84,19 +84,28 @@ static enum wti_answer judge_mode(struct wti_case *account, struct mode *mode,
 			    wti_streak(account));
 }
 
-static enum wti_answer see_modes(struct wti_case *account, void *kept,
-				 const struct wti_moment *moment)
+typedef enum wti_answer judge_fn(struct wti_case *account, struct mode *mode,
+				 const struct wti_moment *moment);
+
+/* How a module is called is known as it is called, and judged when a step was made. */
+static enum wti_answer see_module(struct wti_case *account, struct mode *mode,
+				  const struct wti_moment *moment, judge_fn *judge)
 {
-	struct mode *mode = kept;
 	enum wti_answer answer;
 
 	if (moment->type == WTI_MOMENT_MODULE) {
 		note_mode(account, mode, moment);
 		return WTI_RULE_NO_CASE;
 	}
-	answer = judge_mode(account, mode, moment);
+	answer = judge(account, mode, moment);
 	mode->called_train = mode->called_eval = false;
 	return answer;
+}
+
+static enum wti_answer see_modes(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	return see_module(account, kept, moment, judge_mode);
 }
 
 const struct wti_rule wti_rule_mode_001 = {
@@ -162,16 +171,7 @@ static enum wti_answer judge_beginning(struct wti_case *account, struct mode *mo
 static enum wti_answer see_beginning(struct wti_case *account, void *kept,
 				     const struct wti_moment *moment)
 {
-	struct mode *mode = kept;
-	enum wti_answer answer;
-
-	if (moment->type == WTI_MOMENT_MODULE) {
-		note_mode(account, mode, moment);
-		return WTI_RULE_NO_CASE;
-	}
-	answer = judge_beginning(account, mode, moment);
-	mode->called_train = mode->called_eval = false;
-	return answer;
+	return see_module(account, kept, moment, judge_beginning);
 }
 
 const struct wti_rule wti_rule_mode_008 = {
