@@ -127,6 +127,20 @@ def phrases_of_0_1(bench: Bench) -> None:
     assert json.load(open(path))["invariants"][0]["subject"] == ["micro-batch"]
 
 
+def sentences_go_by_identifiers(bench: Bench) -> None:
+    """Not by how a name begins: a function that begins with the letter of a term is a function."""
+    for changes, text in (({"relation": "ranks", "subject": ["math.fsum"], "holds": ["true", "is_given_same_numbers"]},
+                           "in the same step math.fsum is given the same numbers on all ranks"),
+                          ({"relation": "ranks", "subject": ["module"], "holds": ["true", "makes_same_of_same"]},
+                           "on all ranks a module makes the same of the same"),
+                          ({"relation": "loss", "subject": ["clipping"], "holds": ["true", "finds_gradients"]}, "the clipping finds gradients"),
+                          ({"relation": "loss", "subject": ["loss", "contents"], "holds": ["is", "dtype", "f32"]}, "the loss is of dtype f32"),
+                          ({"relation": "changes", "subject": ["old_gradients"], "holds": ["true", "are_cleared_between_steps"]},
+                           "old gradients are cleared between two steps of an optimizer")):
+        path = bench.write("sentence.json", json.dumps({**pack(**changes), "version": 2}))
+        assert json.loads(bench.run("pack", "show", "--json", path)[0])["tables"]["invariants"][0]["text"] == text, changes
+
+
 def needs_are_calls(bench: Bench) -> None:
     """Fields of arguments and numbers of steps are no calls to record."""
     for changes, calls in (({"relation": "argument", "subject": ["torch.add", "input"], "holds": ["is", "input.dtype", "f32"]}, ["torch.add"]),
@@ -195,7 +209,7 @@ def nothing_is_no_pass(bench: Bench) -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="wheeltap-packs-") as folder:
         bench = Bench(os.path.abspath(sys.argv[1]), folder)
-        for test in (broken_packs, actions, phrases_of_0_1, needs_are_calls, traincheck, nothing_is_no_pass):
+        for test in (broken_packs, actions, phrases_of_0_1, sentences_go_by_identifiers, needs_are_calls, traincheck, nothing_is_no_pass):
             test(bench)
             print("ok", test.__name__, flush=True)
     return 0

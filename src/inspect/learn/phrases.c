@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "function_names.h"
 #include "phrases.h"
-#include "scene.h"
 
 #define PHRASE_BYTES 512
 #define LONGER_MAX 32 /* bytes by which a word may be longer than its phrase */

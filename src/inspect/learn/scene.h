@@ -10,6 +10,7 @@
 #ifndef WTI_LEARN_SCENE_H
 #define WTI_LEARN_SCENE_H
 
+#include "function_names.h"
 #include "inspect/training/keep.h"
 #include "occasion.h"
 
@@ -28,7 +29,6 @@ enum wti_word {
 	WTI_WORD_AVERAGE,
 	WTI_WORD_PARAMETER,
 	WTI_WORD_BUFFER,
-	WTI_WORD_GRADIENT,
 	WTI_WORD_OPTIMIZER_STEP,
 	WTI_WORD_ZERO_GRAD,
 	WTI_WORD_BACKWARD,
@@ -81,18 +81,9 @@ void wti_scene_moment(struct wti_scene *scene, const struct wti_moment *moment);
 
 /* ---- Asking --------------------------------------------------------------------------------- */
 
-/* The same by module, callee and sort of object (enum wt_object_type; 0: not known). */
-void wti_name_function(char *out, size_t bytes, const char *module, const char *callee,
-		       uint32_t type);
-/* What torch.nn.functional calls a layer, where that is not its name in lower case with _ between
- * words: "relu" of "re_lu"; otherwise the name itself. */
-const char *wti_layer_spelling(const char *layer);
 /* The function of a call, by what it is to a run; a symbol. */
 uint32_t wti_scene_function(struct wti_scene *scene, const struct wti_call *call);
-/* Whether it is named by a role, such as Optimizer.step, and not by where it is defined. */
-bool wti_is_of_a_role(const char *function);
-/* Whether it is one of those of which a training loop is made: step, backward, clip, save ... */
-bool wti_is_act(const char *function);
+/* wti_is_act() of a symbol. */
 bool wti_scene_is_act(struct wti_scene *scene, uint32_t function);
 /* The k-th call around this one (1: its parent), or NULL. Only for calls that are open. */
 const struct wti_call *wti_call_around(const struct wti_moment *moment, uint32_t k);

@@ -4,8 +4,6 @@
  * flag, a word, a number, the type of a tensor), what two arguments have in common, and whether a
  * flag says the same as the module around it.
  */
-#include <string.h>
-
 #include "inspect/learn/fields.h"
 #include "inspect/learn/relation.h"
 #include "relations.h"

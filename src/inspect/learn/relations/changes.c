@@ -5,8 +5,6 @@
  * occasion is a parameter when an optimizer of its process has stepped; its circumstances are what
  * it is (trained, frozen, used, held), what gradient it had and at which rate.
  */
-#include <string.h>
-
 #include "inspect/learn/relation.h"
 #include "relations.h"
 

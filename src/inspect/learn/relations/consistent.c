@@ -5,7 +5,6 @@
  * begin with the same contents (tied, or copied) are followed as a pair.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "inspect/learn/relation.h"
 #include "inspect/training/compare.h"

@@ -5,7 +5,6 @@
  * states have come.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "inspect/learn/bag.h"

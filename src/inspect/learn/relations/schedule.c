@@ -5,7 +5,6 @@
  * whether a schedule that was made was ever used.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "inspect/learn/relation.h"
 #include "relations.h"
