@@ -206,7 +206,7 @@ static void add_line(struct wti_buf *out, const struct counted *all, size_t coun
 	for (size_t i = 0; i < count; i++)
 		add_applied(out, &all[i], !i);
 	wti_textf(out, " applied%s\n",
-		  !applied     ? "; --all says why."
+		  !applied     ? "; --all shows why."
 		  : unmeasured ? "; --all lists the rest."
 			       : ".");
 }

@@ -98,7 +98,7 @@ def actions(bench: Bench) -> None:
     assert "has ended" in bench.run("pack", "lint", both, code=1)[0]
     twice = pack(relation="output", subject=["f"], holds=["is", "result.dtype", "f32"])
     twice["invariants"].append({**twice["invariants"][0], "holds": ["is", "result.dtype", "f64"]})
-    assert "exclude each other" in bench.run("pack", "lint", bench.write("twice.json", json.dumps(twice)), code=1)[0]
+    assert "contradict each other" in bench.run("pack", "lint", bench.write("twice.json", json.dumps(twice)), code=1)[0]
     bench.run("pack", "shwo", path, code=2)
     assert "hypothesis" in bench.run("explain", "WT-LEARN-ORDER")[0]
 

@@ -266,7 +266,7 @@ class Places(Surroundings):
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         self.assertEqual(status, 6, shown)
         self.assertIn(b"terminal hello", shown)
-        self.assertIn("console.log is not kept", str(self.described()["limited"]))
+        self.assertIn("console.log is not written", str(self.described()["limited"]))
 
 
 if __name__ == "__main__":

@@ -215,7 +215,7 @@ class Attach:
     def test_zombie(self) -> None:
         zombie = subprocess.Popen(["true"])
         wait_until(lambda: status_of(zombie.pid, "State") == "Z", "it has ended")
-        self.assertIn("has ended already", self.refused(zombie.pid))
+        self.assertIn("has already ended", self.refused(zombie.pid))
         zombie.wait()
 
     def test_thread(self) -> None:
@@ -255,7 +255,7 @@ class ByPtrace(Attach, unittest.TestCase):
             try:
                 wait_until(lambda: status_of(program.pid, "TracerPid") == str(strace.pid), "strace has it")
                 said = self.refused(program.pid)
-                self.assertIn(f"traced already, by process {strace.pid}", said)
+                self.assertIn(f"already traced by process {strace.pid}", said)
             finally:
                 strace.terminate()
                 strace.wait()

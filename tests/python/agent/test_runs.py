@@ -137,7 +137,7 @@ def test_verdict(t: Harness) -> None:
     t.check("a status alone", told(t)[0].startswith("run failed in step 3: exit status 4; what"), told(t)[0])
     t.record("print(1)")
     t.equal("nothing to judge", (told(t)[0], told(t)[1][:25]),
-            ("run finished; no step of a training was recorded", "Nothing could be judged: "))
+            ("run finished; no training step was recorded", "Nothing could be judged: "))
 
 
 CELLS = """
