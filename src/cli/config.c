@@ -136,7 +136,8 @@ int wti_config_set(struct wti_config *config, const struct wti_doc *value, const
 		return config->err->code;
 	if (!row)
 		return wti_config_fail(config, value,
-				       "this wheeltap has no option --%s, which it needs", option);
+				       "this key needs --%s, which this wheeltap does not have",
+				       option);
 	r = wti_option_store(row, config->options, text, &err);
 	return r ? wti_config_fail(config, value, "%s", err.message) : 0;
 }

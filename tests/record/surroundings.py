@@ -174,7 +174,7 @@ class Limited(Surroundings):
         def confine() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
 
-        said = "no agent enters Python: the limit of open files (ulimit -n) is below 64"
+        said = "no agent joins in Python: the limit of open files (ulimit -n) is below 64"
         python = [sys.executable, "-c", "import time; time.sleep(1)"]
         for i, (words, is_python) in enumerate(((["/bin/sleep", "0.1"], False), (python, True), (["/bin/sh", "-c", '"$@"; true', "sh", *python], True))):
             with self.subTest(words=words):

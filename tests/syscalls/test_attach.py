@@ -270,7 +270,7 @@ class ByPtrace(Attach, unittest.TestCase):
                                        "--backend", "ptrace", "-o", str(scratch / "run"), "--", "touch", str(scratch / "ran")],
                                       stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
                 self.assertEqual(done.returncode, 125, done.stderr)
-                self.assertRegex(done.stderr, b"was not started: process [0-9]+ is traced already, by process [0-9]+")
+                self.assertRegex(done.stderr, b"was not started: process [0-9]+ is already traced by process [0-9]+")
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
                 self.assertEqual(os.listdir(scratch), [])
 

@@ -127,7 +127,7 @@ static int anchor(const char **path, char whole[PATH_MAX], struct wt_err *err)
 	if (!*path || (*path)[0] == '/')
 		return 0;
 	if (!getcwd(here, sizeof(here)))
-		return wti_err_errno(err, "cannot tell", "the current folder");
+		return wti_err_errno(err, "cannot determine", "the current folder");
 	if (snprintf(whole, PATH_MAX, "%s/%s", here, *path) >= PATH_MAX)
 		return wti_err(err, WT_E_ARG, "the path '%.64s...' is too long", *path);
 	*path = whole;

@@ -128,7 +128,7 @@ def test_verdict(t: Harness) -> None:
     t.record(STEPS + 'model(torch.randn(3, 5))\n')
     first, last = told(t)
     t.check("an exception has its type, its line and its step",
-            re.match(r"run failed in step 3: exit status 1, RuntimeError at \S+\.py:7; what it would have done after that is not "
+            re.match(r"run failed in step 3: exit status 1, RuntimeError at \S+\.py:7; what would have come after that is not "
                      r"measured$", first), first)
     t.check("no problem is another matter", last.startswith("No problems found before it ended. "), last)
     done = t.execute([t.wheeltap, "doctor", "--json", str(t.folder / f"run{t.runs}")])
