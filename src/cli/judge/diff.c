@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verb `diff`: two runs, what a person changed, where their values part, what they did. */
+/* The verb `diff`: two runs, what a person changed, where values differ, what they did. */
 #include <string.h>
 
 #include "base/err.h"
@@ -129,7 +129,7 @@ static void print_parting(struct wti_buf *out, const struct wt_table *table,
 {
 	if (!table || !parting->is_parted)
 		return;
-	print_title(out, style, "values part");
+	print_title(out, style, "values differ");
 	if (parting->step == WTI_PART_BEFORE)
 		wti_buf_text(out, "before the first step: ");
 	else
