@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus seeds suites matrix mutate help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus seeds suites matrix mutate help FORCE
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -17,8 +17,14 @@ $(SETUP): tools/setup
 
 setup: $(SETUP) ## install the Debian packages that are missing (as root or through sudo)
 
-$(BUILD)/build.ninja: $(SETUP)
-	@test -f $@ || meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
+# Rules are found, not listed: Meson has to look again where there are other files than the last time.
+RULES = $(BUILD)/.rules
+$(RULES): FORCE
+	@mkdir -p $(BUILD) && ls src/inspect/rules/*/*.c >$@.now && { cmp -s $@.now $@ || mv $@.now $@; } && rm -f $@.now
+FORCE:
+
+$(BUILD)/build.ninja: $(SETUP) $(RULES)
+	@if test -f $@; then meson setup --reconfigure $(BUILD) >/dev/null; else meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null; fi
 	@touch $@
 
 demo: $(BUILD)/build.ninja ## build the recorder, record a training program that is wrong, and print what is found

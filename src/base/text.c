@@ -136,6 +136,13 @@ bool wti_glob(const char *pattern, const char *text, size_t bytes)
 	return pattern == pattern_end;
 }
 
+bool wti_ends_with(const char *text, const char *end)
+{
+	size_t bytes = strlen(text), wanted = strlen(end);
+
+	return bytes >= wanted && !memcmp(text + bytes - wanted, end, wanted);
+}
+
 /* ---- Reading numbers ---- */
 
 struct unit {

@@ -11,6 +11,7 @@
 
 /* Shell-like: * ? [a-z] [!a-z] and \ to quote. Linear in text times stars, never exponential. */
 bool wti_glob(const char *pattern, const char *text, size_t bytes);
+bool wti_ends_with(const char *text, const char *end);
 /* "64k", "2G", "1.5GiB", "100": binary multiples. False if it is not a size. */
 bool wti_parse_bytes(const char *text, uint64_t *ret_bytes);
 /* "250us", "3ms", "1.5s", "2m", "100" (seconds): in nanoseconds, may be negative. */

@@ -79,6 +79,9 @@ static struct wti_parameter *running_mean(struct world *w, const char *owner, co
 
 	made->is_buffer = true;
 	made->module = word(w, module_of);
+	w->parameter = made;
+	tell(w, WTI_MOMENT_MEMBER, NULL);
+	w->parameter = NULL;
 	return made;
 }
 
@@ -95,7 +98,7 @@ static void stale_statistics(struct world *w, bool is_wrong)
 	running_mean(w, "Net#1", "Net#1.bn");
 	if (!is_wrong)
 		change(w, running_mean(w, "Net#1", "Net#1.bn"));
-	call(w, "BatchNorm1d.forward")->object = word(w, "Net#1.bn");
+	call(w, "Whitening.forward")->object = word(w, "Net#1.bn"); /* a class of one's own */
 	w->call.flags = WTI_CALL_SAYS_TRAINING;
 	tell(w, WTI_MOMENT_MODULE, NULL);
 }

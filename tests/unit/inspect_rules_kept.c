@@ -223,6 +223,16 @@ static void nan_appears(struct world *w, bool is_wrong)
 	tell_call(w);
 }
 
+/* A fill with NaN was asked for; a function whose name begins alike computes it. */
+static void nan_asked_for(struct world *w, bool is_wrong)
+{
+	nan_appears(w, false);
+	call(w, is_wrong ? "fully_connected" : "full_like");
+	tensor(w, 0, 1, "8");
+	tensor(w, -1, 2, "8")->nan = 8;
+	tell_call(w);
+}
+
 /* Inside of a module: the wrong one passes it on, the right one was read too early, or masks it. */
 static void nan_inside(struct world *w, bool is_wrong)
 {
@@ -426,10 +436,24 @@ static void saved_later(struct world *w, bool is_wrong)
 	save(w, 100, 101);
 }
 
+/* What an optimizer keeps for a parameter, under whichever name, and its groups. */
 static void load(struct world *w)
 {
 	call(w, "load");
-	named(w, -1, "optimizer.state[0].exp_avg", 1);
+	named(w, -1, "solver.state.0.step", 1);
+	w->values[0].digest.shape = 0;
+	named(w, -1, "solver.state.0.sum", 1);
+	named(w, -1, "solver.state.1.sum", 2);
+	named(w, -1, "solver.param_groups.0.lr", 0);
+	tell(w, WTI_MOMENT_LOAD, NULL);
+}
+
+/* A part of a model may be called so, too. */
+static void load_model_with_state(struct world *w)
+{
+	call(w, "load");
+	named(w, -1, "model.state.0.weight", 1);
+	named(w, -1, "model.state.0.exp_avg", 1);
 	tell(w, WTI_MOMENT_LOAD, NULL);
 }
 
@@ -450,6 +474,8 @@ static void test_transfer(void)
 		call(&w, "load");
 		named(&w, -1, "optimizer.state.0.exp_avg", 1);
 		named(&w, -1, "optimizer.state.1.exp_avg", 2);
+		named(&w, -1, "optimizer.state.1.exp_avg_sq", 2);
+		named(&w, -1, "optimizer.param_groups.0.lr", 0);
 		w.values[1].digest.shape = word(&w, other ? "9x9" : "4x4");
 		tell(&w, WTI_MOMENT_LOAD, NULL);
 		load_into(&w, "Net.load_state_dict", "Net");
@@ -457,6 +483,19 @@ static void test_transfer(void)
 		CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, !other);
 		end(&w);
 	}
+}
+
+static void test_state_of_a_model(void)
+{
+	struct world w;
+
+	begin(&w);
+	model(&w);
+	load_model_with_state(&w);
+	load_into(&w, "Net.load_state_dict", "Net");
+	step(&w, "Adam");
+	CHECK_INT(case_of(&w, "WT-RESUME-001")->violation_count, 0);
+	end(&w);
 }
 
 /* A copy follows one model; another model is trained after that, and the first one rests. */
@@ -616,6 +655,7 @@ static const struct {
 	{"WT-ACC-002", unequal_parts},
 	{"WT-SCALE-001", skipped_steps},
 	{"WT-NUM-001", nan_appears},
+	{"WT-NUM-001", nan_asked_for},
 	{"WT-NUM-001", nan_inside},
 	{"WT-NUM-003", not_cast},
 	{"WT-MODE-001", left_in_evaluation},
@@ -649,6 +689,7 @@ static void test_twins(void)
 static const struct test tests[] = {
 	{"copy_may_rest", test_copy_may_rest},
 	{"transfer", test_transfer},
+	{"state_of_a_model", test_state_of_a_model},
 	{"twins", test_twins},
 	{"one_batch", test_one_batch},
 	{"saved_average", test_saved_average},

@@ -414,6 +414,56 @@ static void test_zeros_on_purpose(void)
 	end(&w);
 }
 
+static void begin_epoch(struct world *w)
+{
+	call(w, "DataLoader.__iter__");
+	tell(w, WTI_MOMENT_BATCH, find(w, "DataLoader"));
+}
+
+static void give_of_shape(struct world *w, uint64_t hash, const char *shape)
+{
+	call(w, "DataLoader.__next__");
+	tensor(w, -1, hash, shape);
+	tell(w, WTI_MOMENT_BATCH, find(w, "DataLoader"));
+}
+
+/* What is left over at the end of two epochs is not two small batches in a row. */
+static void test_left_over(void)
+{
+	struct world w;
+
+	begin(&w);
+	object(&w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	call(&w, "DataLoader.__init__");
+	tell_fact(&w, find(&w, "DataLoader"), "batch_size", 32);
+	for (uint64_t epoch = 0; epoch < 4; epoch++) {
+		begin_epoch(&w);
+		give_of_shape(&w, epoch + 1, "3x4");
+	}
+	CHECK_INT(case_of(&w, "WT-DATA-004")->violation_count, 0);
+	end(&w);
+}
+
+/* The same batches in another order are another order. */
+static void test_batches_swapped(void)
+{
+	struct world w;
+
+	begin(&w);
+	object(&w, "DataLoader", "DataLoader", WT_OBJECT_TYPE_LOADER);
+	object(&w, "S", "RandomSampler", WT_OBJECT_TYPE_SAMPLER)->of = word(&w, "DataLoader");
+	for (uint64_t epoch = 0; epoch < 4; epoch++) {
+		begin_epoch(&w);
+		give_of_shape(&w, 1 + epoch % 2, "8x4");
+		give_of_shape(&w, 2 - epoch % 2, "8x4");
+		call(&w, "Tensor.backward");
+		backward(&w);
+	}
+	CHECK_INT(case_of(&w, "WT-DATA-003")->violation_count, 0);
+	CHECK_INT(case_of(&w, "WT-DATA-003")->held_count, 3);
+	end(&w);
+}
+
 /* A model that freezes something in a train() of its own. */
 static void train_not_called(struct world *w, bool is_wrong)
 {
@@ -511,6 +561,8 @@ static const struct test tests[] = {
 	{"guesses_frozen", test_guesses_frozen},
 	{"frozen_copy", test_frozen_copy},
 	{"zeros_on_purpose", test_zeros_on_purpose},
+	{"left_over", test_left_over},
+	{"batches_swapped", test_batches_swapped},
 	{"twins", test_twins},
 	{"training set", test_training_set},
 	{"copies of numbers", test_copies_of_numbers},

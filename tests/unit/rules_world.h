@@ -281,6 +281,8 @@ static inline void backward(struct world *w)
 		wti_object_at(&w->training, i)->backward_count++;
 		wti_object_at(&w->training, i)->zero_grad_count_after_backward = 0;
 	}
+	if (w->parent.tag == WTI_MOMENT_STEP)
+		wti_object_of(&w->training, w->stream, w->parent.object)->has_closure = true;
 	tell(w, WTI_MOMENT_BACKWARD, NULL);
 }
 

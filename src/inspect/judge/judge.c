@@ -48,6 +48,14 @@ static uint32_t needs_of(const struct wti_rule *rule)
 	return needs;
 }
 
+const struct wti_rule *wti_rule_by_code(const char *code)
+{
+	for (size_t i = 0; wti_rules[i]; i++)
+		if (!strcmp(wti_rules[i]->code, code))
+			return wti_rules[i];
+	return NULL;
+}
+
 /* ---- Accounts ------------------------------------------------------------------------------- */
 
 /* Most moments are wanted by a few: nobody else is asked. */
@@ -133,6 +141,8 @@ static void take_answer(struct wti_case *account, enum wti_answer answer)
 {
 	if (answer == WTI_RULE_HELD)
 		wti_held(account);
+	if (answer == WTI_RULE_BREAK && account->asked)
+		account->asked->streak = 0;
 	account->asked = NULL;
 }
 
@@ -181,7 +191,8 @@ static void ask(struct wti_case *account, const struct wti_moment *moment)
 		sweep(account, moment);
 	else if (per == WTI_PER_NOTHING)
 		take_answer(account, rule->see(account, NULL, moment));
-	else if (per == WTI_PER_PARAMETER && !moment->parameter && moment->object)
+	else if ((per == WTI_PER_PARAMETER || per == WTI_PER_REPLICA) && !moment->parameter &&
+		 moment->object)
 		ask_members(account, moment);
 	else
 		ask_with(account, wti_keep_of(&account->keeps[0], moment), moment);
@@ -449,12 +460,19 @@ static bool explains(const struct wti_case *cause, const struct wti_case *other)
 	return false;
 }
 
+/* Of several causes the one that began first. */
 static const struct wti_case *cause_of(const struct wti_judge *judge, const struct wti_case *other)
 {
-	for (size_t i = 0; i < judge->count; i++)
-		if (explains(&judge->cases[i], other) && !explains(other, &judge->cases[i]))
-			return &judge->cases[i];
-	return NULL;
+	const struct wti_case *first = NULL;
+
+	for (size_t i = 0; i < judge->count; i++) {
+		const struct wti_case *cause = &judge->cases[i];
+
+		if (explains(cause, other) && !explains(other, cause) &&
+		    (!first || cause->first_step < first->first_step))
+			first = cause;
+	}
+	return first;
 }
 
 static void follows_text(struct wti_buf *out, const struct wti_judge *judge,
@@ -639,21 +657,44 @@ static void finish_case(struct wti_judge *judge, struct wti_case *account)
 	}
 }
 
-/* Errors first; among them in the order of the table, which has causes first. */
+/* Errors first; among them what began first, as causes do. */
+static int by_gravity(const void *a, const void *b)
+{
+	const struct wti_case *left = *(const struct wti_case *const *)a;
+	const struct wti_case *right = *(const struct wti_case *const *)b;
+
+	if (left->severity != right->severity)
+		return left->severity > right->severity ? -1 : 1;
+	if (left->first_step != right->first_step)
+		return left->first_step < right->first_step ? -1 : 1;
+	return (left > right) - (left < right); /* by code, as in the table */
+}
+
+static void add_findings(const struct wti_judge *judge, struct wt_result *result)
+{
+	const struct wti_case **shown = calloc(judge->count + 1, sizeof(*shown));
+	size_t count = 0;
+
+	for (size_t i = 0; shown && i < judge->count; i++) {
+		const struct wti_case *account = &judge->cases[i];
+
+		if (account->violation_count && is_measured(judge, account) &&
+		    !cause_of(judge, account))
+			shown[count++] = account;
+	}
+	if (count)
+		qsort(shown, count, sizeof(*shown), by_gravity);
+	for (size_t i = 0; i < count; i++)
+		add_finding(judge, shown[i], result);
+	free(shown);
+}
+
 void wti_judge_finish(struct wti_judge *judge, struct wt_result *result)
 {
 	for (size_t i = 0; i < judge->count; i++)
 		if (!(judge->lacked & judge->cases[i].needs))
 			finish_case(judge, &judge->cases[i]);
-	for (int severity = WT_ERROR; severity >= WT_NOTE; severity--) {
-		for (size_t i = 0; i < judge->count; i++) {
-			const struct wti_case *account = &judge->cases[i];
-
-			if ((int)account->severity == severity && account->violation_count &&
-			    is_measured(judge, account) && !cause_of(judge, account))
-				add_finding(judge, account, result);
-		}
-	}
+	add_findings(judge, result);
 	add_rules(judge, result);
 }
 

@@ -63,6 +63,20 @@ struct wti_kept_memory *wti_keep_of_parameter(struct wti_keep *keep,
 	return kept;
 }
 
+/* Ranks call their replicas alike. */
+static struct wti_kept_memory *keep_of_replica(struct wti_keep *keep,
+					       const struct wti_moment *moment)
+{
+	const struct wti_parameter *parameter = moment->parameter;
+	struct wti_kept_memory *kept = parameter && moment->scope.world > 1
+					       ? keep_of(keep, parameter->owner, parameter->name)
+					       : NULL;
+
+	if (kept)
+		kept->stream = parameter->stream; /* the last of them */
+	return kept;
+}
+
 struct wti_kept_memory *wti_keep_of_key(struct wti_keep *keep, size_t stream, uint64_t key)
 {
 	return keep_of(keep, stream, key);
@@ -90,13 +104,15 @@ struct wti_kept_memory *wti_keep_of(struct wti_keep *keep, const struct wti_mome
 {
 	switch (keep->keeps.per) {
 	case WTI_PER_RUN:
-		return keep_of(keep, 0, 0);
+		return keep->kept.count ? wti_keep_at(keep, 0) : keep_of(keep, 0, 0);
 	case WTI_PER_PROCESS:
 		return keep_of(keep, moment->process->stream, 0);
 	case WTI_PER_OBJECT:
 		return wti_keep_of_object(keep, moment->object);
 	case WTI_PER_PARAMETER:
 		return wti_keep_of_parameter(keep, moment->parameter);
+	case WTI_PER_REPLICA:
+		return keep_of_replica(keep, moment);
 	case WTI_PER_TRACK:
 	case WTI_PER_MODULE:
 	case WTI_PER_LINE:

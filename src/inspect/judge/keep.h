@@ -20,6 +20,7 @@ enum wti_per {
 	WTI_PER_OBJECT,    /* that the moment is about */
 	WTI_PER_MODULE,    /* whose method is called, by the call's own word */
 	WTI_PER_PARAMETER, /* of the moment; of an optimizer's moment: each of its parameters */
+	WTI_PER_REPLICA,   /* likewise, but one of all ranks together; none of a single rank */
 	WTI_PER_LINE,      /* and function: two that stand on one line are not to be confused */
 	WTI_PER_KEY,       /* a number of the rule's own in a process: wti_kept_of_key() */
 };

@@ -30,13 +30,14 @@ enum wti_rule_flag {
 struct wti_case;
 struct wti_ledger;
 
-enum { WTI_THRESHOLDS_MAX = 6, WTI_KEEPS_MAX = 4 };
+enum { WTI_THRESHOLDS_MAX = 8, WTI_KEEPS_MAX = 4 };
 
 /* What see() answers: whether this was a case of the rule, and how it went. */
 enum wti_answer {
 	WTI_RULE_NO_CASE,
 	WTI_RULE_HELD,
 	WTI_RULE_VIOLATED, /* wti_violated() has been called */
+	WTI_RULE_BREAK,    /* no case, but violations before and after it are not in a row */
 };
 
 /* The threshold of this name is the judge's: a rule speaks from that many violations of the same
@@ -53,6 +54,10 @@ struct wti_threshold {
 /* A set of callees, for `callees` of a row. */
 #define WTI_CALLEE_SET(callee) (UINT64_C(1) << (callee))
 _Static_assert(WTI_CALLEE_COUNT <= 64, "sets of callees are 64 bits");
+/* Losses that are given classes as targets, and all that are given targets. */
+#define WTI_CLASS_LOSSES (WTI_CALLEE_SET(WTI_CALLEE_CROSS_ENTROPY) | WTI_CALLEE_SET(WTI_CALLEE_NLL))
+#define WTI_TARGET_LOSSES                                                                          \
+	(WTI_CLASS_LOSSES | WTI_CALLEE_SET(WTI_CALLEE_BINARY) | WTI_CALLEE_SET(WTI_CALLEE_DISTANCE))
 
 struct wti_rule {
 	const char *code; /* never changes: WT-GRAD-001 */
@@ -95,7 +100,7 @@ struct wti_rule {
 	struct wti_threshold thresholds[WTI_THRESHOLDS_MAX + 1];
 };
 
-/* All rules, causes before what follows from them; ends with NULL. */
+/* All rules, by code; ends with NULL. Made by src/inspect/list_rules.py. */
 extern const struct wti_rule *const wti_rules[];
 const struct wti_rule *wti_rule_by_code(const char *code);
 

@@ -127,10 +127,21 @@ bool wti_parameter_is_shut_off(const struct wti_training *training,
 	return use_of(training, parameter) & WTI_USE_SHUT_OFF;
 }
 
+bool wti_parameter_is_matrix(const struct wti_training *training,
+			     const struct wti_parameter *parameter)
+{
+	return strchr(wti_symbol_text(training->symbols, parameter->shape), 'x');
+}
+
 bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
 			  uint32_t whole)
 {
 	return wti_map_find_number(&training->parts, wti_part_key(stream, part, whole));
+}
+
+bool wti_is_model_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_OUTERMOST && call->what == WTI_CALLEE_OTHER;
 }
 
 bool wti_dropout_is_idle(const struct wti_training *training, size_t stream, uint32_t module)
@@ -170,6 +181,14 @@ const struct wti_parameter *wti_object_member(const struct wti_training *trainin
 					    : NULL;
 }
 
+uint32_t wti_root_of(const struct wti_training *training, uint32_t module)
+{
+	const char *text = wti_symbol_text(training->symbols, module);
+	const char *dot = strchr(text, '.');
+
+	return dot ? wti_symbol(training->symbols, text, (size_t)(dot - text)) : module;
+}
+
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol)
 {
 	return wti_symbol_text(moment->training->symbols, symbol);
@@ -180,6 +199,34 @@ bool wti_stage_is(const struct wti_moment *moment, const char *stage)
 	return !strcmp(wti_moment_text(moment, moment->scope.stage), stage);
 }
 
+bool wti_is_training_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
+}
+
+bool wti_is_evaluation_call(const struct wti_call *call)
+{
+	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
+}
+
+bool wti_loader_is_begun(const struct wti_moment *moment)
+{
+	static const char method[] = "__iter__";
+	const char *callee = wti_moment_text(moment, moment->call->callee);
+	size_t bytes = strlen(callee), method_bytes = strlen(method);
+
+	return bytes >= method_bytes && !strcmp(callee + bytes - method_bytes, method);
+}
+
+double wti_ignored_class(const struct wti_moment *moment)
+{
+	uint32_t name = wti_symbol_word(moment->training->symbols, "ignore_index");
+	double ignored = -100; /* torch's own */
+
+	wti_call_as_number(moment->call, name, -2, &ignored);
+	return ignored;
+}
+
 bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model)
 {
 	for (size_t i = 0; i < training->parameters.count; i++) {
@@ -187,6 +234,25 @@ bool wti_model_is_trained(const struct wti_training *training, size_t stream, ui
 
 		if (parameter->stream == stream && parameter->owner == model &&
 		    parameter->step_count)
+			return true;
+	}
+	return false;
+}
+
+bool wti_object_replicates(const struct wti_training *training, const struct wti_object *object)
+{
+	return object->type == WT_OBJECT_TYPE_WRAPPER &&
+	       strstr(wti_symbol_text(training->symbols, object->class_name),
+		      "DistributedDataParallel");
+}
+
+bool wti_model_is_replicated(const struct wti_training *training, size_t stream, uint32_t model)
+{
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(training, i);
+
+		if (object->stream == stream && object->of == model &&
+		    wti_object_replicates(training, object))
 			return true;
 	}
 	return false;

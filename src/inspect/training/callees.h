@@ -30,6 +30,7 @@ enum wti_callee {
 	WTI_CALLEE_SCALE_IN_PLACE,
 	WTI_CALLEE_RANDOM_FILL,
 	WTI_CALLEE_CONSTANT, /* makes a tensor of one value */
+	WTI_CALLEE_UNSET,    /* makes one, or room in one, of memory as it is */
 	WTI_CALLEE_SEED,     /* the global generator */
 	WTI_CALLEE_STATE_DICT,
 	WTI_CALLEE_LOAD_STATE_DICT,

@@ -13,6 +13,12 @@ static inline bool wti_dtype_is_integer(uint32_t dtype)
 	return dtype >= WT_DTYPE_U8 && dtype <= WT_DTYPE_I64;
 }
 
+/* Without fractions: integers, truth values, and types that have no name here. */
+static inline bool wti_dtype_is_whole(uint32_t dtype)
+{
+	return dtype < WT_DTYPE_F16;
+}
+
 /* Of 16 bits. */
 static inline bool wti_dtype_is_half(uint32_t dtype)
 {

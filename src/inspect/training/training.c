@@ -137,6 +137,15 @@ static void count_backward(struct wti_training *training, const struct wti_call 
 		}
 }
 
+static void note_closure(struct wti_training *training, const struct wti_call *around)
+{
+	struct wti_object *optimizer =
+		around && around->tag == WTI_MOMENT_STEP ? object_of_call(training, around) : NULL;
+
+	if (optimizer)
+		optimizer->has_closure = true;
+}
+
 static void note_use(struct wti_training *training, struct wti_call *call,
 		     const struct wti_call *parent)
 {
@@ -173,8 +182,10 @@ static void begun(void *self, struct wti_call *call, const struct wti_call *pare
 		step_begins(training, object);
 	if (type == WTI_MOMENT_MODULE)
 		note_use(training, call, parent);
-	if (type == WTI_MOMENT_BACKWARD)
+	if (type == WTI_MOMENT_BACKWARD) {
 		count_backward(training, call);
+		note_closure(training, parent);
+	}
 	if (type & (WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP))
 		tell_call(training, type, call, parent, object);
 }

@@ -72,6 +72,7 @@ struct wti_object {
 	uint64_t backward_count;                 /* since its last step */
 	uint64_t zero_grad_count_after_backward; /* since the last backward() of its process */
 	uint32_t replaced; /* a parameter that its module has replaced since: place plus one */
+	bool has_closure;  /* it runs backward() inside of its steps */
 	double lr[WTI_GROUPS_MAX];
 	uint32_t lr_known; /* a bit for each group */
 	uint32_t *members; /* places in parameters */
@@ -247,6 +248,11 @@ bool wti_dropout_is_idle(const struct wti_training *training, size_t stream, uin
 /* Whether a model is part of another one, by its parameters. */
 bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
 			  uint32_t whole);
+/* Whether it has two dimensions or more: a bias and the scale of a normalisation have one. */
+bool wti_parameter_is_matrix(const struct wti_training *training,
+			     const struct wti_parameter *parameter);
+/* Of the call of a module: a model as a whole, rather than a part of one or a loss. */
+bool wti_is_model_call(const struct wti_call *call);
 /* Whether it was last called without, inside of a module that had them on. */
 bool wti_parameter_is_shut_off(const struct wti_training *training,
 			       const struct wti_parameter *parameter);
@@ -260,11 +266,24 @@ const struct wti_parameter *wti_object_member(const struct wti_training *trainin
 					      const struct wti_object *object, uint32_t index);
 const struct wti_object *wti_training_object(const struct wti_training *training, size_t stream,
 					     uint32_t name);
+/* "Net.fc1" -> "Net": an object that was found by itself. */
+uint32_t wti_root_of(const struct wti_training *training, uint32_t module);
 const char *wti_moment_text(const struct wti_moment *moment, uint32_t symbol);
 bool wti_stage_is(const struct wti_moment *moment, const char *stage);
+/* A module's call in training mode with gradients on; one in evaluation mode. Neither: its mode is
+ * not known, or nothing is learned from it. */
+bool wti_is_training_call(const struct wti_call *call);
+bool wti_is_evaluation_call(const struct wti_call *call);
+/* Of a moment of a loader: it is begun anew, iter(loader), and gives no batch yet. */
+bool wti_loader_is_begun(const struct wti_moment *moment);
+/* The class that a loss leaves out where its call says so: ignore_index. */
+double wti_ignored_class(const struct wti_moment *moment);
 
 /* Whether an optimizer has stepped parameters of this model. */
 bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model);
+/* Whether a wrapper keeps replicas of this model equal on all ranks, and whether this is one. */
+bool wti_model_is_replicated(const struct wti_training *training, size_t stream, uint32_t model);
+bool wti_object_replicates(const struct wti_training *training, const struct wti_object *object);
 /* All its own parameters, at least one, do not require a gradient. */
 bool wti_module_is_frozen(const struct wti_training *training, size_t stream, uint32_t module);
 

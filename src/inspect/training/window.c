@@ -14,7 +14,6 @@ void wti_window_begin(struct wti_window *window)
 static void note_loss(struct wti_window *window, const struct wti_moment *moment)
 {
 	const struct wti_value_row *target = wti_call_tensor(moment->call, false, 1);
-	double ignored = -100;
 	bool is_classes = moment->call->what == WTI_CALLEE_CROSS_ENTROPY ||
 			  moment->call->what == WTI_CALLEE_NLL;
 
@@ -24,10 +23,8 @@ static void note_loss(struct wti_window *window, const struct wti_moment *moment
 	window->has_loss = false;
 	if (!target || target->digest.flags & WTI_TENSOR_NO_STATISTICS)
 		return;
-	wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "ignore_index"),
-			   -2, &ignored);
 	window->elements = (double)target->digest.count;
-	if (is_classes && ignored == 0)
+	if (is_classes && wti_ignored_class(moment) == 0)
 		window->elements -= (double)target->digest.zeros;
 	window->has_loss =
 		window->lineage.count &&

@@ -3,60 +3,65 @@
 #include <string.h>
 
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
+#include "inspect/training/members.h"
 #include "saved.h"
 
-/* What is not in the trace may be in the file. */
 static const char cut_off[] =
 	"what was saved or loaded has more entries, or other keys, than the trace has";
 
-/* The models of the process that saves, each beside what is saved. */
-typedef void judge_model(struct wti_case *account, void *state, const struct wti_saved *saved,
-			 const struct wti_object *model);
-
-static bool is_a_model(const struct wti_moment *moment, size_t object)
+static bool is_a_model(const struct wti_moment *moment, const struct wti_object *object)
 {
-	const struct wti_object *candidate = wti_object_at(moment->training, object);
-
-	return candidate->stream == moment->process->stream &&
-	       candidate->type == WT_OBJECT_TYPE_MODULE;
+	return object->stream == moment->process->stream && object->type == WT_OBJECT_TYPE_MODULE;
 }
 
-static void see_models(struct wti_case *account, void *state, const struct wti_moment *moment,
-		       judge_model *judge)
+/* The models of the process that saves, each beside what is saved: a case each. */
+static enum wti_answer see_models(struct wti_case *account, const struct wti_moment *moment,
+				  enum wti_answer (*judge)(struct wti_case *account,
+							   const struct wti_saved *saved,
+							   const struct wti_object *model))
 {
 	struct wti_saved saved;
 
 	if (!wti_saved_init(&saved, moment))
-		return;
-	for (size_t i = 0; i < moment->training->objects.count; i++)
-		if (is_a_model(moment, i))
-			judge(account, state, &saved, wti_object_at(moment->training, i));
+		return WTI_RULE_NO_CASE;
+	for (size_t i = 0; i < moment->training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(moment->training, i);
+
+		if (is_a_model(moment, object) && judge(account, &saved, object) == WTI_RULE_HELD)
+			wti_held(account);
+	}
 	wti_saved_release(&saved);
+	return WTI_RULE_NO_CASE;
+}
+
+/* Nothing can be said: what is missing in the trace may be in the file. */
+static enum wti_answer not_in_trace(struct wti_case *account)
+{
+	wti_not_measured(account, cut_off);
+	return WTI_RULE_NO_CASE;
 }
 
 /* ---- WT-CKPT-001: of two moments ------------------------------------------------------------ */
 
-static void judge_mixed(struct wti_case *account, void *state, const struct wti_saved *saved,
-			const struct wti_object *model)
+static enum wti_answer judge_mixed(struct wti_case *account, const struct wti_saved *saved,
+				   const struct wti_object *model)
 {
 	struct wti_saved_match match;
 
-	(void)state;
-	if (!wti_saved_match_own(saved, model, &match))
-		return;
-	if (match.equal && match.different)
-		wti_violated(account, saved->moment, match.first_different->name,
-			     "%u of %u parameters in the checkpoint are what the model held, "
-			     "%u are not",
-			     match.equal, match.equal + match.different, match.different);
-	else if (match.equal)
-		wti_held(account);
+	if (!wti_saved_match_own(saved, model, &match) || !match.equal)
+		return WTI_RULE_NO_CASE;
+	if (!match.different)
+		return WTI_RULE_HELD;
+	return wti_violated(account, saved->moment, match.first_different->name,
+			    "%u of %u parameters in the checkpoint are what the model held, %u are "
+			    "not",
+			    match.equal, match.equal + match.different, match.different);
 }
 
-static void see_mixed(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_mixed(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	see_models(account, state, moment, judge_mixed);
+	return see_models(account, moment, judge_mixed);
 }
 
 const struct wti_rule wti_rule_ckpt_001 = {
@@ -65,7 +70,7 @@ const struct wti_rule wti_rule_ckpt_001 = {
 	.title = "a checkpoint is not what the model was",
 	.means =
 		"some of its tensors are of another moment or were changed on the way to the file: "
-		"the loaded model is none that ever was",
+		"the model that is loaded from it never existed",
 	.hint = "save model.state_dict() as it is, in one piece, when no step is under way",
 	.definition =
 		"Of the parameters of a model that are in what torch.save() writes, found by "
@@ -76,64 +81,64 @@ const struct wti_rule wti_rule_ckpt_001 = {
 		    "bytes, unless some parameters never change.",
 	.needs = "nothing was saved that has a trained model's parameters",
 	.moments = WTI_MOMENT_SAVE,
-	.watch = see_mixed,
+	.see = see_mixed,
 };
 
 /* ---- WT-CKPT-002: incomplete ---------------------------------------------------------------- */
 
-static void judge_incomplete(struct wti_case *account, void *state, const struct wti_saved *saved,
-			     const struct wti_object *model)
+enum { PARAMETERS }; /* of WT-CKPT-005 and WT-CKPT-006, too */
+
+#define PARAMETERS_WHY "a name, type and shape may be that of another model's tensor once"
+
+static enum wti_answer judge_incomplete(struct wti_case *account, const struct wti_saved *saved,
+					const struct wti_object *model)
 {
 	struct wti_saved_match match = wti_saved_match(saved, model->name);
+	uint32_t there = match.equal + match.different;
 
-	(void)state;
-	if (match.equal + match.different < 2)
-		return;
-	if (match.first_missing && saved->is_cut)
-		wti_not_measured(account, cut_off);
-	else if (match.first_missing)
-		wti_violated(account, saved->moment, match.first_missing->name,
-			     "%u parameters of the model are in the checkpoint, %u that are "
-			     "trained are not",
-			     match.equal + match.different, match.missing);
-	else
-		wti_held(account);
+	if (!there || there < wti_threshold(account, PARAMETERS))
+		return WTI_RULE_NO_CASE;
+	if (!match.first_missing)
+		return WTI_RULE_HELD;
+	if (saved->is_cut)
+		return not_in_trace(account);
+	return wti_violated(account, saved->moment, match.first_missing->name,
+			    "%u parameters of the model are in the checkpoint, %u that are trained "
+			    "are not",
+			    there, match.missing);
 }
 
-static void see_incomplete(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_incomplete(struct wti_case *account, void *kept,
+				      const struct wti_moment *moment)
 {
-	see_models(account, state, moment, judge_incomplete);
+	return see_models(account, moment, judge_incomplete);
 }
 
 const struct wti_rule wti_rule_ckpt_002 = {
 	.code = "WT-CKPT-002",
 	.severity = WT_WARNING,
-	.title = "a checkpoint lacks parameters that are trained",
+	.title = "parameters that are trained are missing in a checkpoint",
 	.means = "the model that is loaded from it has untrained values there",
 	.hint = "save model.state_dict() whole; look for filters by requires_grad or by name",
 	.definition =
-		"If at least two parameters of a model are in what torch.save() writes, all of "
-		"its parameters that an optimizer trains are, under one of their names. A case "
-		"is a model in a checkpoint.",
+		"If at least `parameters` parameters of a model are in what torch.save() writes, "
+		"all of its parameters that an optimizer trains are, under one of their names. A "
+		"case is a model in a checkpoint.",
 	.innocent = "Adapters that are saved without the frozen model: what is frozen may be "
-		    "missing. A "
-		    "part that is saved on purpose, such as the encoder alone.",
+		    "missing. A part that is saved on purpose, such as the encoder alone.",
 	.needs = "nothing was saved that has a trained model's parameters",
 	.moments = WTI_MOMENT_SAVE,
-	.watch = see_incomplete,
+	.see = see_incomplete,
+	.thresholds = {{"parameters", 2, PARAMETERS_WHY}},
 };
 
 /* ---- Loading -------------------------------------------------------------------------------- */
 
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
-
+/* Of a call of load_state_dict(). */
 static bool is_load_of_model(const struct wti_moment *moment)
 {
-	return moment->call->what == WTI_CALLEE_LOAD_STATE_DICT && moment->object &&
-	       moment->object->type == WT_OBJECT_TYPE_MODULE && !moment->call->exception;
+	return moment->object && moment->object->type == WT_OBJECT_TYPE_MODULE &&
+	       !moment->call->exception;
 }
 
 /* ---- WT-CKPT-003: what is restored is what is there ----------------------------------------- */
@@ -157,30 +162,31 @@ static bool changes_nothing(const struct wti_moment *moment)
 	return match.equal && !match.different;
 }
 
-static void see_alias(struct wti_case *account, void *state, const struct wti_moment *moment)
+static void note_taken(struct taken *taken, const struct wti_moment *moment)
 {
-	struct taken *taken;
+	*taken = (struct taken){true, moment->process->step_count};
+}
 
-	if (moment->call->what != WTI_CALLEE_STATE_DICT && !is_load_of_model(moment))
-		return;
-	taken = wti_slot_of_object(state, moment->object, sizeof(*taken));
-	if (!taken)
-		return;
+static enum wti_answer see_alias(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	uint64_t step_count = moment->process->step_count;
+	struct taken *taken = kept;
+
 	if (moment->call->what == WTI_CALLEE_STATE_DICT) {
-		*taken = (struct taken){true, moment->process->step_count};
-		return;
+		note_taken(taken, moment);
+		return WTI_RULE_NO_CASE;
 	}
-	if (!taken->is_set || taken->step_count == moment->process->step_count)
-		return;
+	if (!is_load_of_model(moment) || !taken->is_set || taken->step_count == step_count)
+		return WTI_RULE_NO_CASE;
 	if (moment->call->is_cut)
-		wti_not_measured(account, cut_off);
-	else if (changes_nothing(moment))
-		wti_violated(account, moment, moment->object->name,
-			     "its state was taken %llu steps ago, and what is loaded now is what "
-			     "it holds already",
-			     (unsigned long long)(moment->process->step_count - taken->step_count));
-	else
-		wti_held(account);
+		return not_in_trace(account);
+	if (!changes_nothing(moment))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "its state was taken %llu steps ago, and what is loaded now is what it "
+			    "holds already",
+			    (unsigned long long)(step_count - taken->step_count));
 }
 
 const struct wti_rule wti_rule_ckpt_003 = {
@@ -197,48 +203,41 @@ const struct wti_rule wti_rule_ckpt_003 = {
 	.innocent = "None is known.",
 	.needs = "no state was taken, trained past and loaded again",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_alias,
-	.release = release_slots,
+	.callees =
+		WTI_CALLEE_SET(WTI_CALLEE_STATE_DICT) | WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct taken)}},
+	.see = see_alias,
 };
 
 /* ---- WT-CKPT-004: nothing matches ----------------------------------------------------------- */
 
-static bool is_key_of(const struct wti_moment *moment, uint32_t object, uint32_t key)
+static bool is_key_of(const struct wti_moment *moment, uint32_t key)
 {
-	for (size_t i = 0; i < moment->training->parameters.count; i++) {
-		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
-
-		if (parameter->name == key && parameter->owner == object &&
-		    parameter->stream == moment->process->stream)
-			return true;
-	}
-	return false;
+	return wti_parameter_find(moment->training, moment->process->stream, moment->object->name,
+				  key);
 }
 
-static void see_unmatched(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_unmatched(struct wti_case *account, void *kept,
+				     const struct wti_moment *moment)
 {
+	const struct wti_value_row *value = NULL;
 	uint32_t others = 0;
 
 	if (!is_load_of_model(moment))
-		return;
-	for (uint32_t i = 0; i < moment->call->value_count; i++) {
-		const struct wti_value_row *value = &moment->call->values[i];
-
-		if (value->type != WTI_VALUE_TENSOR || value->position < 0 ||
-		    strchr(wti_moment_text(moment, value->name), '['))
+		return WTI_RULE_NO_CASE;
+	while ((value = wti_call_next_tensor(moment->call, false, value))) {
+		if (strchr(wti_moment_text(moment, value->name), '['))
 			continue;
-		if (is_key_of(moment, moment->object->name, value->name)) {
-			wti_held(account);
-			return;
-		}
+		if (is_key_of(moment, value->name))
+			return WTI_RULE_HELD;
 		others++;
 	}
-	if (others && moment->call->is_cut)
-		wti_not_measured(account, cut_off);
-	else if (others)
-		wti_violated(account, moment, moment->object->name,
-			     "none of %u names in what is loaded is one of the model's", others);
+	if (!others)
+		return WTI_RULE_NO_CASE;
+	if (moment->call->is_cut)
+		return not_in_trace(account);
+	return wti_violated(account, moment, moment->object->name,
+			    "none of %u names in what is loaded is one of the model's", others);
 }
 
 const struct wti_rule wti_rule_ckpt_004 = {
@@ -253,50 +252,51 @@ const struct wti_rule wti_rule_ckpt_004 = {
 	.innocent = "None is known.",
 	.needs = "no model was loaded",
 	.moments = WTI_MOMENT_CALL,
-	.watch = see_unmatched,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
+	.see = see_unmatched,
 };
 
 /* ---- WT-CKPT-005: has moved on since it was taken ------------------------------------------- */
 
-static void judge_moved_on(struct wti_case *account, void *state, const struct wti_saved *saved,
-			   const struct wti_object *model)
+enum { OF_PROCESS, OF_MODEL }; /* keeps */
+
+static enum wti_answer judge_moved_on(struct wti_case *account, const struct wti_saved *saved,
+				      const struct wti_object *model)
 {
 	const struct wti_moment *moment = saved->moment;
 	struct wti_saved_match match = wti_saved_match(saved, model->name);
-	struct taken *taken = wti_slot_of_object(state, model, sizeof(*taken));
+	uint32_t there = match.equal + match.different;
+	const struct taken *taken = wti_kept_of_object(account, OF_MODEL, model);
 	uint64_t ago;
 
-	if (!taken || !taken->is_set || match.equal + match.different < 2)
-		return;
+	if (!taken || !taken->is_set || !there || there < wti_threshold(account, PARAMETERS))
+		return WTI_RULE_NO_CASE;
 	ago = moment->process->step_count - taken->step_count;
-	if (ago && match.equal && !match.different)
-		wti_violated(account, moment, model->name,
-			     "its state was taken %llu steps before, and what is written is what "
-			     "it holds now",
-			     (unsigned long long)ago);
-	else
-		wti_held(account);
+	if (!ago || match.different)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, model->name,
+			    "its state was taken %llu steps before, and what is written is what it "
+			    "holds now",
+			    (unsigned long long)ago);
 }
 
-static void see_moved_on(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_moved_on(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
 	struct taken *taken;
 
-	if (moment->type == WTI_MOMENT_SAVE) {
-		see_models(account, state, moment, judge_moved_on);
-		return;
-	}
-	if (moment->call->what != WTI_CALLEE_STATE_DICT)
-		return;
-	taken = wti_slot_of_object(state, moment->object, sizeof(*taken));
+	if (moment->type == WTI_MOMENT_SAVE)
+		return see_models(account, moment, judge_moved_on);
+	taken = wti_kept(account, OF_MODEL, moment);
 	if (taken)
-		*taken = (struct taken){true, moment->process->step_count};
+		note_taken(taken, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_ckpt_005 = {
 	.code = "WT-CKPT-005",
 	.severity = WT_WARNING,
-	.title = "a checkpoint is written later than its state was taken, and has moved on",
+	.title = "a checkpoint is written later than its state was taken, which has moved on",
 	.means = "state_dict() gives references: what is called step N holds the weights of a "
 		 "later one",
 	.hint = "copy the state when it is taken: {k: v.clone() for k, v in "
@@ -307,15 +307,17 @@ const struct wti_rule wti_rule_ckpt_005 = {
 		    "purpose.",
 	.needs = "nothing was saved that has the parameters of a model whose state was taken",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_SAVE,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_moved_on,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_STATE_DICT),
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, 0},
+		  [OF_MODEL] = {WTI_PER_OBJECT, sizeof(struct taken)}},
+	.see = see_moved_on,
+	.thresholds = {{"parameters", 2, PARAMETERS_WHY}},
 };
 
 /* ---- WT-CKPT-006: what is frozen is nowhere ------------------------------------------------- */
 
-static void judge_frozen(struct wti_case *account, void *state, const struct wti_saved *saved,
-			 const struct wti_object *model)
+static enum wti_answer judge_frozen(struct wti_case *account, const struct wti_saved *saved,
+				    const struct wti_object *model)
 {
 	const struct wti_moment *moment = saved->moment;
 	const struct wti_parameter *missing = NULL;
@@ -335,50 +337,47 @@ static void judge_frozen(struct wti_case *account, void *state, const struct wti
 			missing = parameter;
 		}
 	}
-	(void)state;
-	if (there < 2)
-		return;
-	if (missing && saved->is_cut)
-		wti_not_measured(account, cut_off);
-	else if (missing)
-		wti_violated(account, moment, missing->name,
-			     "%u parameters of the model are in the checkpoint; %u that are frozen "
-			     "are not, and were not loaded from anywhere either",
-			     there, lost);
-	else
-		wti_held(account);
+	if (!there || there < wti_threshold(account, PARAMETERS))
+		return WTI_RULE_NO_CASE;
+	if (!missing)
+		return WTI_RULE_HELD;
+	if (saved->is_cut)
+		return not_in_trace(account);
+	return wti_violated(account, moment, missing->name,
+			    "%u parameters of the model are in the checkpoint; %u that are frozen "
+			    "are not, and were not loaded from anywhere either",
+			    there, lost);
 }
 
-static void see_frozen(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* Of a process: whether anything was loaded. */
+static enum wti_answer see_frozen(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
-	bool *is_loaded = wti_slot(state, moment->process->stream, sizeof(*is_loaded));
+	bool *is_loaded = kept;
 
-	if (!is_loaded)
-		return;
-	if (moment->type == WTI_MOMENT_LOAD || is_load_of_model(moment))
-		*is_loaded = true;
-	if (moment->type != WTI_MOMENT_SAVE || *is_loaded)
-		return;
-	see_models(account, state, moment, judge_frozen);
+	if (moment->type == WTI_MOMENT_SAVE)
+		return *is_loaded ? WTI_RULE_NO_CASE : see_models(account, moment, judge_frozen);
+	*is_loaded |= moment->type == WTI_MOMENT_LOAD || is_load_of_model(moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_ckpt_006 = {
 	.code = "WT-CKPT-006",
 	.severity = WT_WARNING,
-	.title = "a checkpoint lacks frozen parameters that exist nowhere else",
+	.title = "frozen parameters that exist nowhere else are missing in a checkpoint",
 	.means = "whoever loads it has other values there: the frozen part was made in this run, "
 		 "and is lost with it",
 	.hint = "save model.state_dict() whole, or load the frozen part from a file too",
 	.definition =
-		"If at least two parameters of a model are in what torch.save() writes, and "
-		"nothing "
-		"was loaded in this process, its frozen parameters are too. A case is a model in "
-		"a checkpoint.",
+		"If at least `parameters` parameters of a model are in what torch.save() writes, "
+		"and nothing was loaded in this process, its frozen parameters are too. A case is "
+		"a model in a checkpoint.",
 	.innocent = "A frozen part that is made from a fixed seed, or read in a way that torch "
 		    "does not see.",
 	.needs = "nothing was saved that has a model's parameters, or something was loaded before",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOAD | WTI_MOMENT_SAVE,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_frozen,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
+	.keeps = {{WTI_PER_PROCESS, sizeof(bool)}},
+	.see = see_frozen,
+	.thresholds = {{"parameters", 2, PARAMETERS_WHY}},
 };

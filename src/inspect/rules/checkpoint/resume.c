@@ -1,221 +1,226 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about going on from a checkpoint: with all of it, and where it stood. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
 
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
+/* ---- The state of an optimizer in a file ---------------------------------------------------- */
 
-static bool is_load(const struct wti_moment *moment)
-{
-	return moment->call->what == WTI_CALLEE_LOAD_STATE_DICT && moment->call->object &&
-	       !moment->call->exception;
-}
-
-static uint64_t object_key(size_t stream, uint32_t name)
-{
-	return (uint64_t)stream << 32 | name;
-}
-
-/* Of a model, an optimizer or a scheduler; of a process under name 0. */
-struct restored {
-	bool is_loaded;     /* load_state_dict() was called */
-	bool has_optimizer; /* of a process: what torch.load() last gave has an optimizer's tensors
-			     */
-	bool is_judged;
-	double lr;           /* of an optimizer, in its first step after loading */
-	uint64_t step_count; /* at that step */
+/*
+ * What state_dict() of an optimizer gives has its groups ("solver.param_groups.0.lr") beside what
+ * it keeps for each parameter ("solver.state.0.exp_avg"). A file may hold several of them.
+ */
+struct part {
+	const char *path; /* its first bytes: "solver." */
+	size_t bytes;
 };
 
-/* "optimizer.state.0.exp_avg" -> where the word begins; NULL: it is not of an optimizer's state. */
-static const char *word_of_state(const char *name)
+/* The part that a value is in the groups of; false: it is not of any optimizer's groups. */
+static bool part_of_groups(const char *name, struct part *ret)
 {
-	static const char *const words[] = {".exp_avg", ".momentum_buffer", ".square_avg",
-					    ".exp_inf", ".acc_delta"};
+	const char *at = strstr(name, "param_groups.");
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const char *word = strstr(name, words[i]);
-
-		if (word)
-			return word;
-	}
-	return NULL;
+	if (!at || (at != name && at[-1] != '.'))
+		return false;
+	*ret = (struct part){name, (size_t)(at - name)};
+	return true;
 }
 
-/* Whether what was read from a file holds the state of an optimizer. */
-static bool holds_optimizer(const struct wti_moment *moment)
+/* The next one, other than this; `place` is 0 in the beginning. */
+static bool next_part(const struct wti_moment *moment, uint32_t *place, struct part *part)
 {
-	for (uint32_t i = 0; i < moment->call->value_count; i++)
-		if (word_of_state(wti_moment_text(moment, moment->call->values[i].name)))
+	struct part found;
+
+	while (*place < moment->call->value_count) {
+		uint32_t name = moment->call->values[(*place)++].name;
+
+		if (part_of_groups(wti_moment_text(moment, name), &found) &&
+		    (found.bytes != part->bytes || !part->path ||
+		     memcmp(found.path, part->path, found.bytes) != 0)) {
+			*part = found;
 			return true;
+		}
+	}
 	return false;
 }
 
-static void note_load(struct wti_slots *slots, const struct wti_moment *moment)
+static bool holds_optimizer(const struct wti_moment *moment)
 {
-	uint32_t name = moment->type == WTI_MOMENT_LOAD ? 0 : moment->call->object;
-	struct restored *restored =
-		wti_slot(slots, object_key(moment->process->stream, name), sizeof(*restored));
+	struct part part = {0};
+	uint32_t place = 0;
 
-	if (!restored)
-		return;
-	if (moment->type == WTI_MOMENT_LOAD)
-		restored->has_optimizer = holds_optimizer(moment);
-	else
-		restored->is_loaded = true;
+	return next_part(moment, &place, &part);
 }
 
-static struct restored *restored_of(struct wti_slots *slots, size_t stream, uint32_t name)
+/* Of a value that is kept for a parameter: how many bytes name both; 0: it is not. */
+static size_t bytes_of_parameter(const char *name, const struct part *part)
 {
-	return wti_slot(slots, object_key(stream, name), sizeof(struct restored));
+	static const char state[] = "state.";
+	const char *end;
+
+	if (strncmp(name, part->path, part->bytes) != 0 ||
+	    strncmp(name + part->bytes, state, strlen(state)) != 0)
+		return 0;
+	end = strrchr(name + part->bytes + strlen(state), '.');
+	return end ? (size_t)(end - name) : 0;
 }
 
 /* ---- WT-RESUME-001: without the optimizer's state ------------------------------------------- */
 
-static bool model_is_loaded(struct wti_slots *slots, const struct wti_moment *moment)
+enum { OF_FILE, OF_SAVED, OF_LOADED }; /* keeps */
+
+/* What the last file that a process read has for a parameter, by its number there. */
+struct saved {
+	uint32_t optimizer; /* which one of the file */
+	uint32_t shape;
+};
+
+static bool is_loaded(const struct wti_case *account, size_t stream, uint32_t name)
+{
+	const bool *loaded = wti_kept_find_key(account, OF_LOADED, stream, name);
+
+	return loaded && *loaded;
+}
+
+static bool model_is_loaded(const struct wti_case *account, const struct wti_moment *moment)
 {
 	for (uint32_t i = 0; i < moment->object->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, moment->object, i);
-		const struct restored *model =
-			restored_of(slots, parameter->stream, parameter->owner);
 
-		if (model && model->is_loaded)
+		if (is_loaded(account, parameter->stream, parameter->owner))
 			return true;
 	}
 	return false;
 }
 
-enum { SAVED_MAX = 1 << 16 };
-
-/* A tensor of an optimizer's state in the last file that was read. */
-struct saved {
-	size_t stream;
-	uint64_t optimizer; /* print of what stands before ".state" in its name */
-	uint32_t shape;
-};
-
-struct resumed {
-	struct wti_slots slots; /* struct restored */
-	struct saved *saved;
-	size_t saved_count;
-	size_t capacity;
-};
-
-static void release_resumed(void *state)
+/* Of each parameter the first tensor: what is kept for it has its shape, but for counts of steps.
+ */
+static uint64_t note_part(struct wti_case *account, const struct wti_moment *moment,
+			  const struct part *part, struct saved saved, uint64_t count)
 {
-	struct resumed *resumed = state;
+	const char *last = "";
+	size_t last_bytes = 0;
 
-	wti_slots_release(&resumed->slots);
-	free(resumed->saved);
-}
-
-/* A checkpoint may hold several optimizers: the key of each comes before its ".state". */
-static uint64_t print_of_optimizer(const char *name, const char *word)
-{
-	const char *end = strstr(name, "state");
-	uint64_t print = 0xcbf29ce484222325u;
-
-	for (const char *next = end; next && next < word; next = strstr(next + 1, ".state"))
-		end = next;
-	for (const char *at = name; end && at < end; at++)
-		print = (print ^ (unsigned char)*at) * 0x100000001b3u;
-	return print;
-}
-
-static void note_saved(struct resumed *resumed, const struct wti_moment *moment)
-{
-	resumed->saved_count = 0;
 	for (uint32_t i = 0; i < moment->call->value_count; i++) {
 		const struct wti_value_row *value = &moment->call->values[i];
 		const char *name = wti_moment_text(moment, value->name);
-		const char *word = word_of_state(name);
+		size_t bytes = bytes_of_parameter(name, part);
+		struct saved *kept;
 
-		if (!word || value->type != WTI_VALUE_TENSOR || strstr(word, "_sq") ||
-		    wti_grow(&resumed->saved, resumed->saved_count + 1, &resumed->capacity,
-			     SAVED_MAX))
+		if (!bytes || value->type != WTI_VALUE_TENSOR || !value->digest.shape ||
+		    (bytes == last_bytes && !memcmp(name, last, bytes)))
 			continue;
-		resumed->saved[resumed->saved_count++] =
-			(struct saved){.stream = moment->process->stream,
-				       .optimizer = print_of_optimizer(name, word),
-				       .shape = value->digest.shape};
+		last = name;
+		last_bytes = bytes;
+		saved.shape = value->digest.shape;
+		kept = wti_kept_of_key(account, OF_SAVED, moment->process->stream, count);
+		if (!kept)
+			break;
+		*kept = saved;
+		count++;
 	}
+	return count;
 }
 
-/* Each tensor of that saved optimizer fits a parameter of this one, and they are not too many. */
-static bool fits(const struct resumed *resumed, const struct saved *of,
+/* How many it has in all. */
+static uint64_t note_file(struct wti_case *account, const struct wti_moment *moment)
+{
+	struct saved saved = {0};
+	struct part part = {0};
+	uint64_t count = 0;
+	uint32_t place = 0;
+
+	for (; next_part(moment, &place, &part); saved.optimizer++)
+		count = note_part(account, moment, &part, saved, count);
+	return count;
+}
+
+/* All that it has fits a parameter of this one, and is not too much. */
+static bool fits(const struct wti_case *account, uint64_t count, uint32_t saved_optimizer,
 		 const struct wti_map *shapes, const struct wti_object *optimizer)
 {
-	uint32_t count = 0;
+	uint32_t tensors = 0;
 
-	for (size_t i = 0; i < resumed->saved_count; i++) {
-		const struct saved *saved = &resumed->saved[i];
+	for (uint64_t i = 0; i < count; i++) {
+		const struct saved *saved =
+			wti_kept_find_key(account, OF_SAVED, optimizer->stream, i);
 
-		if (saved->stream != of->stream || saved->optimizer != of->optimizer)
+		if (saved->optimizer != saved_optimizer)
 			continue;
 		if (!wti_map_find_number(shapes, saved->shape))
 			return false;
-		count++;
+		tensors++;
 	}
-	return count <= optimizer->member_count;
+	return tensors <= optimizer->member_count;
+}
+
+static bool any_fits(const struct wti_case *account, uint64_t count, const struct wti_map *shapes,
+		     const struct wti_object *optimizer)
+{
+	uint32_t last = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const struct saved *saved =
+			wti_kept_find_key(account, OF_SAVED, optimizer->stream, i);
+
+		if (i && saved->optimizer == last)
+			continue; /* has been looked at */
+		if (fits(account, count, saved->optimizer, shapes, optimizer))
+			return true;
+		last = saved->optimizer;
+	}
+	return false;
 }
 
 /*
  * Whether one of the saved optimizers trained what this one trains. A new one over other parameters
  * (a head on a frozen body) has nothing to restore: that is a transfer, and no resume.
  */
-static bool is_resumed(const struct resumed *resumed, const struct wti_moment *moment)
+static bool is_resumed(const struct wti_case *account, uint64_t count,
+		       const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
-	bool is = false;
 	struct wti_map shapes;
+	bool is;
 
 	wti_map_init(&shapes, optimizer->member_count + 1u);
 	for (uint32_t i = 0; i < optimizer->member_count; i++)
 		wti_map_number(&shapes, wti_object_member(moment->training, optimizer, i)->shape);
-	for (size_t i = 0; i < resumed->saved_count && !is; i++) {
-		const struct saved *saved = &resumed->saved[i];
-
-		if (i && saved->optimizer == saved[-1].optimizer)
-			continue; /* has been looked at */
-		is = saved->stream == moment->process->stream &&
-		     fits(resumed, saved, &shapes, optimizer);
-	}
+	is = any_fits(account, count, &shapes, optimizer);
 	wti_map_release(&shapes);
 	return is;
 }
 
-static void see_state(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer judge_first_step(struct wti_case *account, uint64_t count,
+					const struct wti_moment *moment)
 {
-	struct resumed *resumed = state;
-	struct restored *restored;
+	if (moment->object->step_count != 1 || !count || !model_is_loaded(account, moment) ||
+	    !is_resumed(account, count, moment))
+		return WTI_RULE_NO_CASE;
+	if (is_loaded(account, moment->process->stream, moment->object->name))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "the checkpoint holds an optimizer's state; the model was loaded from "
+			    "it, and this optimizer steps without");
+}
 
+static enum wti_answer see_state(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	uint64_t *count = kept;
+	bool *loaded;
+
+	if (moment->type == WTI_MOMENT_STEPPED)
+		return judge_first_step(account, *count, moment);
 	if (moment->type == WTI_MOMENT_LOAD) {
-		note_load(&resumed->slots, moment);
-		note_saved(resumed, moment);
-		return;
+		*count = note_file(account, moment);
+		return WTI_RULE_NO_CASE;
 	}
-	if (moment->type == WTI_MOMENT_CALL && is_load(moment))
-		note_load(&resumed->slots, moment);
-	if (moment->type != WTI_MOMENT_STEPPED || moment->object->step_count != 1)
-		return;
-	restored = restored_of(&resumed->slots, moment->process->stream, 0);
-	if (!restored || !restored->has_optimizer || !model_is_loaded(&resumed->slots, moment) ||
-	    !is_resumed(resumed, moment))
-		return;
-	restored = restored_of(&resumed->slots, moment->process->stream, moment->object->name);
-	if (restored && restored->is_loaded)
-		wti_held(account);
-	else
-		wti_violated(account, moment, moment->object->name,
-			     "the checkpoint holds an optimizer's state; the model was loaded "
-			     "from it, and this optimizer steps without");
+	loaded = moment->call->exception ? NULL : wti_kept(account, OF_LOADED, moment);
+	if (loaded)
+		*loaded = true;
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_resume_001 = {
@@ -226,68 +231,76 @@ const struct wti_rule wti_rule_resume_001 = {
 		 "far too large, or go the wrong way",
 	.hint = "optimizer.load_state_dict(checkpoint[...]) before the first step",
 	.definition =
-		"If torch.load() gave an optimizer's tensors, and a model was loaded after it, the "
-		"optimizer of that model is loaded before its first step, unless it trains other "
-		"parameters than the saved one, by number and shapes. A case is the first step of "
-		"such an optimizer.",
+		"If torch.load() returned the state of an optimizer (`state` and `param_groups`), "
+		"and a model was loaded after it, the optimizer of that model is loaded before its "
+		"first step, unless it trains other parameters than the saved one, by number and "
+		"shapes. A case is the first step of such an optimizer.",
 	.innocent = "Fine-tuning of all parameters from a checkpoint that happens to hold an "
 		    "optimizer too.",
 	.needs = "no model was loaded from a checkpoint with an optimizer's state, and stepped",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOAD | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct resumed),
-	.watch = see_state,
-	.release = release_resumed,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
+	.keeps = {[OF_FILE] = {WTI_PER_PROCESS, sizeof(uint64_t)}, /* how many of OF_SAVED */
+		  [OF_SAVED] = {WTI_PER_KEY, sizeof(struct saved)},
+		  [OF_LOADED] = {WTI_PER_MODULE, sizeof(bool)}},
+	.see = see_state,
 };
 
 /* ---- WT-RESUME-002: the schedule begins anew ------------------------------------------------ */
 
-enum { STEPS_TO_WATCH = 5 };
+enum { STEPS, TIMES };
 
-static void judge_jump(struct wti_case *account, struct wti_slots *slots, struct restored *restored,
-		       const struct wti_moment *moment)
+/* Of an optimizer or a scheduler. */
+struct restored {
+	bool is_loaded;
+	bool is_judged;
+	double lr;           /* of an optimizer, in its first step after loading */
+	uint64_t step_count; /* at that step */
+};
+
+static enum wti_answer judge_jump(struct wti_case *account, struct restored *restored,
+				  const struct wti_moment *moment)
 {
 	const struct wti_object *scheduler =
 		wti_scheduler_of(moment->training, moment->object, NULL);
+	const struct restored *other = wti_kept_of_object(account, 0, scheduler);
 	double before = restored->lr, lr = moment->object->lr[0];
-	struct restored *other;
+	double times = wti_threshold_real(account, TIMES);
 
 	if (!scheduler || before <= 0)
-		return;
-	other = restored_of(slots, scheduler->stream, scheduler->name);
-	if (!other || other->is_loaded || (lr < before * 1.5 && before < lr * 1.5)) {
-		wti_held(account);
-		return;
-	}
+		return WTI_RULE_NO_CASE;
+	if (!other || other->is_loaded || (lr < before * times && before < lr * times))
+		return WTI_RULE_HELD;
 	restored->is_judged = true;
-	wti_violated(account, moment, scheduler->name,
-		     "the optimizer was restored with a learning rate of %.4g, %llu steps later it "
-		     "is %.4g; the scheduler was not restored",
-		     before,
-		     (unsigned long long)(moment->object->step_count - restored->step_count), lr);
+	return wti_violated(
+		account, moment, scheduler->name,
+		"the optimizer was restored with a learning rate of %.4g, %llu steps later it is "
+		"%.4g; the scheduler was not restored",
+		before, (unsigned long long)(moment->object->step_count - restored->step_count),
+		lr);
 }
 
-static void see_schedule(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_schedule(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
-	struct restored *restored;
+	struct restored *restored = kept;
 
 	if (moment->type == WTI_MOMENT_CALL) {
-		if (is_load(moment))
-			note_load(state, moment);
-		return;
+		restored->is_loaded |= !moment->call->exception;
+		return WTI_RULE_NO_CASE;
 	}
-	restored = restored_of(state, moment->process->stream, optimizer->name);
-	if (!restored || !restored->is_loaded || restored->is_judged || !(optimizer->lr_known & 1))
-		return;
+	if (!restored->is_loaded || restored->is_judged || !(optimizer->lr_known & 1))
+		return WTI_RULE_NO_CASE;
 	if (!restored->step_count) {
 		restored->step_count = optimizer->step_count;
 		restored->lr = optimizer->lr[0];
-		return;
+		return WTI_RULE_NO_CASE;
 	}
-	if (optimizer->step_count > restored->step_count + STEPS_TO_WATCH)
-		restored->is_judged = true;
-	else
-		judge_jump(account, state, restored, moment);
+	if (optimizer->step_count <= restored->step_count + wti_threshold(account, STEPS))
+		return judge_jump(account, restored, moment);
+	restored->is_judged = true;
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_resume_002 = {
@@ -299,90 +312,95 @@ const struct wti_rule wti_rule_resume_002 = {
 	.hint = "save and load scheduler.state_dict() too",
 	.definition =
 		"If an optimizer is loaded and has a scheduler that is not, its learning rate does "
-		"not change by half or more within five steps after the first since loading. A "
-		"case is such a step of an optimizer with a scheduler.",
+		"not become `times` as large or as small within `steps` steps after the first "
+		"since loading. A case is such a step of an optimizer with a scheduler.",
 	.innocent = "A new schedule for a second phase of training, with the old optimizer.",
 	.needs = "no optimizer with a scheduler was loaded and stepped",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_schedule,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct restored)}},
+	.see = see_schedule,
+	.thresholds = {{"steps", 5,
+			"a scheduler that begins anew sets its own rate at its first step"},
+		       {"times", 1.5,
+			"a schedule that goes on does not move that far in a few steps"}},
 };
 
 /* ---- WT-RESUME-003: data come again --------------------------------------------------------- */
 
-enum { BATCHES_BEFORE = 8, REPEATS_TO_TELL = 2 };
+enum { BEFORE, REPEATS };
+enum { OF_REPLAY, OF_BATCH }; /* keeps */
 
+/* Of a process. */
 struct replay {
-	struct wti_slots batches; /* stream and hash: which it was, from 1 */
-	uint64_t before;          /* batches, all different */
-	uint64_t after;           /* the resume */
-	uint64_t last;            /* which one the last batch repeated; 0: none */
-	uint32_t repeated;        /* in their order */
-	bool has_repeats;         /* before the resume: then they mean nothing */
+	uint64_t before;   /* batches before the resume */
+	uint64_t after;    /* and after it */
+	uint64_t last;     /* which one the last batch repeated; 0: it is new */
+	uint32_t repeated; /* in their order */
+	bool has_repeats;  /* before the resume: then they mean nothing */
 	bool is_resumed;
 };
-
-static void release_replay(void *state)
-{
-	struct replay *replay = state;
-
-	wti_slots_release(&replay->batches);
-}
 
 static bool is_trained_on(const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 
-	return call->flags & WTI_CALL_OUTERMOST && call->flags & WTI_CALL_TRAINING &&
-	       call->flags & WTI_CALL_GRAD && call->what == WTI_CALLEE_OTHER && moment->object &&
+	return wti_is_model_call(call) && call->flags & WTI_CALL_TRAINING &&
+	       call->flags & WTI_CALL_GRAD && moment->object &&
 	       moment->object->type != WT_OBJECT_TYPE_OTHER;
 }
 
-static void judge_batch(struct wti_case *account, struct replay *replay,
-			const struct wti_moment *moment)
+/* `seen` is which batch of before the resume it was; 0: it is new. */
+static enum wti_answer judge_batch(struct wti_case *account, struct replay *replay, uint64_t seen,
+				   const struct wti_moment *moment)
 {
-	uint64_t hash = wti_call_hash(moment->call, false);
-	uint64_t *seen = hash ? wti_slot(&replay->batches, hash, sizeof(*seen)) : NULL;
-	bool is_repeated = seen && *seen, is_next;
-
-	if (!seen)
-		return;
-	if (!replay->is_resumed) {
-		*seen = ++replay->before;
-		replay->has_repeats |= is_repeated;
-		return;
-	}
 	/* Batches of few rows come again by chance, but not one after the other. */
-	is_next = is_repeated && replay->last && *seen == replay->last + 1;
-	replay->last = is_repeated ? *seen : 0;
-	if (replay->has_repeats || replay->before < BATCHES_BEFORE ||
+	bool is_next = seen && replay->last && seen == replay->last + 1;
+
+	replay->last = seen;
+	if (replay->has_repeats || replay->before < wti_threshold(account, BEFORE) ||
 	    replay->after++ > replay->before)
-		return;
-	if (!is_next)
-		replay->repeated = is_repeated;
-	else
-		replay->repeated++;
-	if (!is_repeated)
-		wti_held(account);
-	else if (replay->repeated >= REPEATS_TO_TELL)
-		wti_violated(
-			account, moment, moment->object->name,
-			"%u batches in a row since the resume had been trained on before it, in "
-			"the same order; none of %llu had come twice until then",
-			replay->repeated, (unsigned long long)replay->before);
+		return WTI_RULE_NO_CASE;
+	if (!seen) {
+		replay->repeated = 0;
+		return WTI_RULE_HELD;
+	}
+	replay->repeated = is_next ? replay->repeated + 1 : 1;
+	if (replay->repeated < wti_threshold(account, REPEATS))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(
+		account, moment, moment->object->name,
+		"%u batches in a row since the resume had been trained on before it, in the same "
+		"order; none of %llu had come twice until then",
+		replay->repeated, (unsigned long long)replay->before);
 }
 
-static void see_replay(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_batch(struct wti_case *account, struct replay *replay,
+				 const struct wti_moment *moment)
 {
-	struct replay *replay = state;
+	uint64_t hash = wti_call_hash(moment->call, false);
+	uint64_t *seen =
+		hash ? wti_kept_of_key(account, OF_BATCH, moment->process->stream, hash) : NULL;
 
-	if (moment->type == WTI_MOMENT_LOAD) {
-		if (replay->before && holds_optimizer(moment))
-			replay->is_resumed = true;
-	} else if (is_trained_on(moment)) {
-		judge_batch(account, replay, moment);
-	}
+	if (!seen)
+		return WTI_RULE_NO_CASE;
+	if (replay->is_resumed)
+		return judge_batch(account, replay, *seen, moment);
+	replay->has_repeats |= *seen > 0;
+	*seen = ++replay->before;
+	return WTI_RULE_NO_CASE;
+}
+
+static enum wti_answer see_replay(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
+{
+	struct replay *replay = kept;
+
+	if (moment->type == WTI_MOMENT_MODULE)
+		return is_trained_on(moment) ? see_batch(account, replay, moment)
+					     : WTI_RULE_NO_CASE;
+	replay->is_resumed |= replay->before && holds_optimizer(moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_resume_003 = {
@@ -393,14 +411,17 @@ const struct wti_rule wti_rule_resume_003 = {
 		 "epoch, others not at all",
 	.hint = "save and restore the position in the epoch, or the sampler's state",
 	.definition =
-		"If no batch came twice before a checkpoint with an optimizer's state was loaded, "
-		"no two of those come again after it, one after the other as before: rows that are "
-		"drawn with replacement may make a batch again by chance. A case is a batch after "
-		"the resume that is new.",
+		"If none of `before` or more batches came twice before a checkpoint with an "
+		"optimizer's state was loaded, no `repeats` of them come again after it, one after "
+		"the other as before: rows that are drawn with replacement may make a batch again "
+		"by chance. A case is a batch after the resume that is new.",
 	.innocent = "A run that is resumed at the end of an epoch and has a fixed order.",
 	.needs = "nothing was loaded in the middle of a training, or batches came twice before",
 	.moments = WTI_MOMENT_LOAD | WTI_MOMENT_MODULE,
-	.state_bytes = sizeof(struct replay),
-	.watch = see_replay,
-	.release = release_replay,
+	.keeps = {[OF_REPLAY] = {WTI_PER_PROCESS, sizeof(struct replay)},
+		  [OF_BATCH] = {WTI_PER_KEY, sizeof(uint64_t)}}, /* which one it was, from 1 */
+	.see = see_replay,
+	.thresholds = {{"before", 8, "of fewer, that none came twice says little"},
+		       {"repeats", 2,
+			"in their order: one batch of few rows may be drawn again by chance"}},
 };

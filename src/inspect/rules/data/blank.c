@@ -8,28 +8,18 @@
 #include <string.h>
 
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
+#include "inspect/training/dtype.h"
 
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
-
-static bool is_measured(const struct wti_value_row *value)
+static bool is_read(const struct wti_value_row *value)
 {
 	return value && !(value->digest.flags & (WTI_TENSOR_NO_HASH | WTI_TENSOR_NO_STATISTICS));
 }
 
 /* ---- WT-DATA-007: zeros instead of a batch -------------------------------------------------- */
 
-enum {
-	ELEMENTS_MIN = 16,
-	TENSORS_MAX = 16,  /* of a batch */
-	TIMES_KNOWN = 4,   /* before a batch of zeros is told */
-	TIMES_CERTAIN = 8, /* before one that is zeros in part */
-	ONE_IN = 8,        /* elements: what a part is at least */
-	FEW_IN = 100,      /* elements: zeros that others may have more than their batch */
-};
+enum { ELEMENTS, KNOWN, CERTAIN, PART_IN, FEW_IN, RARE_IN }; /* thresholds */
+enum { OF_PROCESS, OF_MODEL, OF_LOSS };                      /* keeps; the last two are takers */
+enum { TENSORS_MAX = 16 };                                   /* of a batch */
 
 /* Who takes batches: a model, or a line that computes a loss. */
 struct taker {
@@ -43,31 +33,20 @@ struct taker {
 	bool is_called_often; /* more than once in a step */
 };
 
-struct lost {
-	struct wti_slots batches; /* of processes: struct batch */
-	struct wti_slots takers;  /* stream, and object or line */
-};
-
+/* Of a process: what its loader gave last. */
 struct batch {
 	uint64_t number;
 	uint32_t count;
 	struct wti_digest_row tensors[TENSORS_MAX];
 };
 
-static void release_lost(void *state)
-{
-	struct lost *lost = state;
-
-	wti_slots_release(&lost->batches);
-	wti_slots_release(&lost->takers);
-}
-
 static bool is_blank(const struct wti_digest_row *digest)
 {
 	return digest->zeros == digest->count;
 }
 
-static void note_batch(struct batch *batch, const struct wti_moment *moment)
+static void note_batch(const struct wti_case *account, struct batch *batch,
+		       const struct wti_moment *moment)
 {
 	const struct wti_value_row *value = NULL;
 
@@ -77,7 +56,7 @@ static void note_batch(struct batch *batch, const struct wti_moment *moment)
 	batch->count = 0;
 	while (batch->count < TENSORS_MAX &&
 	       (value = wti_call_next_tensor(moment->call, true, value)))
-		if (is_measured(value) && value->digest.count >= ELEMENTS_MIN)
+		if (is_read(value) && value->digest.count >= wti_threshold(account, ELEMENTS))
 			batch->tensors[batch->count++] = value->digest;
 }
 
@@ -96,131 +75,129 @@ static const struct wti_digest_row *source_of(const struct batch *batch,
 	return alike;
 }
 
-static void tell_lost(struct wti_case *account, struct taker *taker,
-		      const struct wti_moment *moment, const struct wti_digest_row *given,
-		      const char *than)
+static enum wti_answer report_lost(struct wti_case *account, struct taker *taker,
+				   const struct wti_moment *moment,
+				   const struct wti_digest_row *given, const char *than)
 {
 	uint32_t subject = moment->object ? moment->object->name : moment->call->callee;
 
 	taker->blanks++;
-	wti_violated(account, moment, subject,
-		     "%llu of %llu elements that it was given are zero, %s",
-		     (unsigned long long)given->zeros, (unsigned long long)given->count, than);
+	return wti_violated(
+		account, moment, subject, "%llu of %llu elements that it was given are zero, %s",
+		(unsigned long long)given->zeros, (unsigned long long)given->count, than);
 }
 
 /* Beside what the loader gave. */
-static void judge_taken(struct wti_case *account, struct taker *taker,
-			const struct wti_moment *moment, const struct wti_digest_row *source,
-			const struct wti_digest_row *given)
+static enum wti_answer judge_taken(struct wti_case *account, struct taker *taker,
+				   const struct wti_moment *moment,
+				   const struct wti_digest_row *source,
+				   const struct wti_digest_row *given)
 {
 	uint64_t more = given->zeros > source->zeros ? given->zeros - source->zeros : 0;
+	uint64_t rare_in = wti_threshold(account, RARE_IN);
 	bool is_lost = is_blank(given) && !is_blank(source);
-	/* Who makes zeros in more than one step of four masks, or lets negative numbers go. */
-	bool is_lost_in_part = more * ONE_IN >= given->count && taker->masked * 4 < taker->times;
+	/* Who makes zeros more often masks, or lets negative numbers go. */
+	bool is_lost_in_part = more * wti_threshold(account, PART_IN) >= given->count &&
+			       taker->masked * rare_in < taker->times;
 
-	if (is_lost && taker->times >= TIMES_KNOWN && taker->blanks < taker->times) {
-		tell_lost(account, taker, moment, given,
-			  "and of the batch of the loader they are not");
-	} else if (is_lost_in_part && taker->times >= TIMES_CERTAIN &&
-		   taker->blanks * 4 < taker->times) {
-		tell_lost(account, taker, moment, given,
-			  "far more than in the batch of the loader and in other steps");
-	} else if (!is_lost) {
-		taker->times++;
-		taker->masked += more * FEW_IN > given->count;
-		wti_held(account);
-	}
+	if (is_lost && taker->times >= wti_threshold(account, KNOWN) &&
+	    taker->blanks < taker->times)
+		return report_lost(account, taker, moment, given,
+				   "and of the batch of the loader they are not");
+	if (is_lost_in_part && taker->times >= wti_threshold(account, CERTAIN) &&
+	    taker->blanks * rare_in < taker->times)
+		return report_lost(account, taker, moment, given,
+				   "far more than in the batch of the loader and in other steps");
+	if (is_lost)
+		return WTI_RULE_NO_CASE;
+	taker->times++;
+	taker->masked += more * wti_threshold(account, FEW_IN) > given->count;
+	return WTI_RULE_HELD;
 }
 
 /* Where it comes from is not known: the only call of a step is given nothing. */
-static void judge_alone(struct wti_case *account, struct taker *taker,
-			const struct wti_moment *moment, const struct wti_digest_row *given)
+static enum wti_answer judge_alone(struct wti_case *account, struct taker *taker,
+				   const struct wti_moment *moment,
+				   const struct wti_digest_row *given)
 {
-	bool is_lost = is_blank(given) && !taker->is_called_often && taker->calls == 1;
-
-	if (is_lost && taker->steps >= TIMES_KNOWN && taker->blank_steps * 2 < taker->steps) {
-		taker->blank_steps++;
-		tell_lost(account, taker, moment, given, "and in other steps they are not");
-	} else if (!is_blank(given)) {
+	if (!is_blank(given)) {
 		taker->steps++;
+		return WTI_RULE_NO_CASE;
 	}
+	if (taker->is_called_often || taker->calls != 1 ||
+	    taker->steps < wti_threshold(account, KNOWN) || taker->blank_steps * 2 >= taker->steps)
+		return WTI_RULE_NO_CASE;
+	taker->blank_steps++;
+	return report_lost(account, taker, moment, given, "and in other steps they are not");
 }
 
-static void judge_given(struct wti_case *account, struct lost *lost,
-			const struct wti_moment *moment, uint64_t key,
-			const struct wti_value_row *given)
+static enum wti_answer judge_given(struct wti_case *account, const struct batch *batch,
+				   struct taker *taker, const struct wti_moment *moment,
+				   const struct wti_value_row *given)
 {
-	struct batch *batch =
-		wti_slot(&lost->batches, moment->process->stream, sizeof(struct batch));
-	struct taker *taker = wti_slot(&lost->takers, key, sizeof(*taker));
 	const struct wti_digest_row *source;
 
-	if (!batch || !taker)
-		return;
+	if (!taker)
+		return WTI_RULE_NO_CASE;
 	taker->calls++;
-	if (!is_measured(given) || given->digest.count < ELEMENTS_MIN)
-		return;
+	if (!is_read(given) || given->digest.count < wti_threshold(account, ELEMENTS))
+		return WTI_RULE_NO_CASE;
 	source = taker->batch != batch->number ? source_of(batch, &given->digest) : NULL;
 	if (source) {
 		taker->batch = batch->number;
-		judge_taken(account, taker, moment, source, &given->digest);
-	} else if (moment->type == WTI_MOMENT_MODULE && moment->call->flags & WTI_CALL_TRAINING &&
-		   moment->call->flags & WTI_CALL_GRAD && !taker->batch) {
-		judge_alone(account, taker, moment, &given->digest);
+		return judge_taken(account, taker, moment, source, &given->digest);
 	}
+	if (moment->type == WTI_MOMENT_MODULE && wti_is_training_call(moment->call) &&
+	    !taker->batch)
+		return judge_alone(account, taker, moment, &given->digest);
+	return WTI_RULE_NO_CASE;
 }
 
-static bool is_loss(uint32_t what)
+static enum wti_answer judge_model(struct wti_case *account, const struct batch *batch,
+				   const struct wti_moment *moment)
 {
-	return what == WTI_CALLEE_CROSS_ENTROPY || what == WTI_CALLEE_NLL ||
-	       what == WTI_CALLEE_BINARY || what == WTI_CALLEE_DISTANCE;
+	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || moment->call->what != WTI_CALLEE_OTHER)
+		return WTI_RULE_NO_CASE;
+	return judge_given(account, batch, wti_kept(account, OF_MODEL, moment), moment,
+			   wti_call_tensor(moment->call, false, 0));
 }
 
 /* Targets of one class are zeros, too. */
-static bool is_of_classes(const struct wti_value_row *target)
+static enum wti_answer judge_loss(struct wti_case *account, const struct batch *batch,
+				  const struct wti_moment *moment)
 {
-	return !target || target->digest.dtype < WT_DTYPE_F16;
+	const struct wti_value_row *target = wti_call_tensor(moment->call, false, 1);
+
+	if (!target || wti_dtype_is_whole(target->digest.dtype))
+		return WTI_RULE_NO_CASE;
+	return judge_given(account, batch, wti_kept(account, OF_LOSS, moment), moment, target);
 }
 
-static void end_step(struct lost *lost, const struct wti_moment *moment)
+static void end_step(struct wti_case *account, const struct wti_moment *moment)
 {
-	for (size_t i = 0; i < lost->takers.index.count; i++) {
-		uint64_t key = lost->takers.index.entries[i].key;
-		struct taker *taker = wti_slot_find(&lost->takers, key);
+	struct taker *taker;
+	size_t place = 0;
 
-		if (!taker || key >> 33 != moment->process->stream)
-			continue;
+	while ((taker = wti_kept_next(account, OF_MODEL, moment->process->stream, &place))) {
 		taker->is_called_often |= taker->calls > 1;
 		taker->calls = 0;
 	}
 }
 
-static void see_lost(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_lost(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	uint64_t stream = (uint64_t)moment->process->stream << 33;
-	const struct wti_call *call = moment->call;
-	struct lost *lost = state;
-	struct batch *batch;
-
 	switch (moment->type) {
 	case WTI_MOMENT_BATCH:
-		batch = wti_slot(&lost->batches, moment->process->stream, sizeof(*batch));
-		if (batch)
-			note_batch(batch, moment);
-		break;
+		note_batch(account, kept, moment);
+		return WTI_RULE_NO_CASE;
 	case WTI_MOMENT_MODULE:
-		if (moment->object && call->flags & WTI_CALL_OUTERMOST &&
-		    call->what == WTI_CALLEE_OTHER)
-			judge_given(account, lost, moment, stream | moment->object->name,
-				    wti_call_tensor(call, false, 0));
-		break;
+		return judge_model(account, kept, moment);
 	case WTI_MOMENT_CALL:
-		if (is_loss(call->what) && !is_of_classes(wti_call_tensor(call, false, 1)))
-			judge_given(account, lost, moment, stream | 1ull << 32 | call->site,
-				    wti_call_tensor(call, false, 1));
-		break;
+		return judge_loss(account, kept, moment);
 	default:
-		end_step(lost, moment);
+		end_step(account, moment);
+		return WTI_RULE_NO_CASE;
 	}
 }
 
@@ -229,18 +206,18 @@ const struct wti_rule wti_rule_data_007 = {
 	.severity = WT_WARNING,
 	.title = "batches arrive as zeros",
 	.means = "the contents of a batch are lost on its way to the model: a copy to the device "
-		 "that fails, a buffer that is overwritten or not filled yet, a branch that drops "
-		 "the input",
-	.hint = "look at each step between the loader and the model; compare the batch before and "
-		"after .to(device); try without non_blocking=True",
+		 "that fails, a buffer that is overwritten or not filled yet, a branch that "
+		 "drops the input",
+	.hint = "look at each step between the loader and the model; compare the batch before "
+		"and after .to(device); try without non_blocking=True",
 	.definition =
-		"If a loader gives a batch, the first input of a model, or a target of a loss that "
-		"is no class, of the same shape is not all zeros unless the batch is; nor has it "
-		"zeros in an eighth more of its elements than the batch, where at least three in "
-		"four of the batches before, 8 or more, had hardly any more. Where no loader is "
-		"known, the only input of a "
-		"model in a step of training is not all zeros if those of most steps are not. The "
-		"first four times are not judged. A case is a batch of a loader that is used.",
+		"If a loader gave a batch, then the first input of a model of the same shape, or "
+		"a target of that shape other than classes, is not all zeros unless the batch "
+		"is. Nor has it zeros in an eighth more of its elements than the batch, if eight "
+		"or more batches came before and fewer than one in four of those gained zeros on "
+		"the way. Where no loader is known, the only input of a model in a step of "
+		"training is not all zeros if those of most steps are not. The first four times "
+		"are not judged. A case is a batch of a loader that is used.",
 	.innocent = "A condition that is left out at random for whole batches (classifier-free "
 		    "guidance), if it is the first input of the model.",
 	.needs = "no model was given a measured tensor of the shape that its loader gives",
@@ -248,14 +225,37 @@ const struct wti_rule wti_rule_data_007 = {
 	.explains = (const char *const[]){"WT-ROWS-001", "WT-ROWS-002", "WT-ROWS-003",
 					  "WT-DATA-001", "WT-INPUT-001", "WT-INPUT-002", NULL},
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_MODULE | WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct lost),
-	.watch = see_lost,
-	.release = release_lost,
+	.callees = WTI_TARGET_LOSSES,
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct batch)},
+		  [OF_MODEL] = {WTI_PER_OBJECT, sizeof(struct taker)},
+		  [OF_LOSS] = {WTI_PER_LINE, sizeof(struct taker)}},
+	.see = see_lost,
+	.thresholds =
+		{[ELEMENTS] = {"elements", 16, "of a tensor: fewer may all be zero by chance"},
+		 [KNOWN] = {"known", 4,
+			    "times with contents before a batch of zeros is reported: a model "
+			    "may be called with zeros at first to learn its shapes"},
+		 [CERTAIN] = {"certain", 8,
+			      "times before one that is zeros in part is: what the program "
+			      "does with a batch has to be known better"},
+		 [PART_IN] = {"part_in", 8,
+			      "a part is one element in this many: fewer may be masked or "
+			      "cropped"},
+		 [FEW_IN] = {"few_in", 100,
+			     "a batch gains zeros on the way if more than one element in this "
+			     "many becomes zero: rounding makes fewer"},
+		 [RARE_IN] = {"rare_in", 4,
+			      "at most one batch in this many has gained zeros before: a program "
+			      "that makes them more often masks, or cuts off negative numbers"}},
 };
 
 /* ---- WT-DATA-008: a copy of something else -------------------------------------------------- */
 
-enum { COPIES_TO_TELL = 2 };
+enum { COPIES }; /* thresholds */
+
+struct copies {
+	uint64_t wrong;
+};
 
 static bool is_copy(const struct wti_moment *moment)
 {
@@ -284,28 +284,29 @@ static bool is_not_waited_for(const struct wti_moment *moment)
 	return false;
 }
 
-static void see_copy(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_copy(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *source = wti_call_tensor(call, false, 0);
 	const struct wti_value_row *copy = wti_call_tensor(call, true, 0);
-	uint32_t *count;
+	struct copies *copies = kept;
 
-	if (!is_measured(source) || !is_measured(copy) || call->exception ||
+	if (!is_read(source) || !is_read(copy) || call->exception ||
 	    source->digest.dtype != copy->digest.dtype ||
 	    source->digest.count != copy->digest.count || !is_copy(moment) ||
 	    is_not_waited_for(moment))
-		return;
-	count = wti_slot(state, call->stream, sizeof(*count));
+		return WTI_RULE_NO_CASE;
 	if (source->digest.hash == copy->digest.hash)
-		wti_held(account);
-	else if (count && ++*count >= COPIES_TO_TELL)
-		wti_violated(account, moment, call->callee,
-			     "its result differs from what was copied: %llu of %llu elements are "
-			     "zero, %llu were",
-			     (unsigned long long)copy->digest.zeros,
-			     (unsigned long long)copy->digest.count,
-			     (unsigned long long)source->digest.zeros);
+		return WTI_RULE_HELD;
+	if (++copies->wrong < wti_threshold(account, COPIES))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, call->callee,
+			    "its result differs from what was copied: %llu of %llu elements are "
+			    "zero, %llu were",
+			    (unsigned long long)copy->digest.zeros,
+			    (unsigned long long)copy->digest.count,
+			    (unsigned long long)source->digest.zeros);
 }
 
 const struct wti_rule wti_rule_data_008 = {
@@ -313,20 +314,22 @@ const struct wti_rule wti_rule_data_008 = {
 	.severity = WT_WARNING,
 	.title = "copies of tensors are not what was copied",
 	.means = "data is lost or changed between two memories: a fault of a device, a driver or "
-		 "the link between devices, or somebody writes into the tensor meanwhile",
-	.hint = "copy through the host (.cpu().to(device)); look at the driver, the IOMMU and peer "
-		"access between devices; do not write into a tensor that another thread copies",
-	.definition =
-		"A tensor that .to(), .cuda(), .cpu() or .pin_memory() returns, of the type of the "
-		"one that it was called on, has the same bytes. Calls with non_blocking=True are "
-		"not judged. Two are a violation. A case is such a call of which both tensors were "
-		"read.",
+		 "the link between devices, or another thread writes into the tensor meanwhile",
+	.hint = "copy through the host (.cpu().to(device)); look at the driver, the IOMMU and "
+		"peer access between devices; do not write into a tensor that another thread "
+		"copies",
+	.definition = "A tensor that .to(), .cuda(), .cpu() or .pin_memory() returns has the same "
+		      "bytes as the one that it was called on, if both are of one type. Calls with "
+		      "non_blocking=True are not judged. Two copies that differ are a violation. A "
+		      "case is such a call of which both tensors were read.",
 	.innocent = "A tensor that other threads or processes write into all the time (Hogwild).",
 	.needs = "no tensor was copied by .to() of which both sides were read",
 	.explains = (const char *const[]){"WT-DATA-007", "WT-ROWS-001", "WT-ROWS-002",
 					  "WT-ROWS-003", NULL},
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_copy,
-	.release = release_slots,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct copies)}},
+	.see = see_copy,
+	.thresholds =
+		{[COPIES] = {"copies", 2,
+			     "another thread may have written into the tensor meanwhile, once"}},
 };

@@ -5,55 +5,49 @@
 
 #include "inspect/judge/rule.h"
 #include "inspect/training/shape.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* ---- What a loader gives -------------------------------------------------------------------- */
 
-enum { FIRST_BATCHES = 2 };
-
 struct loader {
-	uint64_t epoch;                       /* how often it was begun */
-	uint64_t batch;                       /* in this epoch */
-	uint64_t last;                        /* hash of the last batch */
-	uint64_t first[FIRST_BATCHES];        /* of this epoch */
-	uint64_t first_before[FIRST_BATCHES]; /* of the one before */
-	uint64_t batches_before;
-	bool is_exhausted; /* it has said that there is no more */
-	bool trains;       /* a backward() followed one of its batches */
-	uint32_t streak;
-	uint64_t compared; /* batches with the one before them */
-	double rows;       /* of its data set; 0: not known */
-	double batch_size; /* likewise */
+	uint64_t epoch;          /* how often it was begun */
+	uint64_t batch;          /* in this epoch */
+	uint64_t batches_before; /* in the one before */
+	bool is_exhausted;       /* it has said that there is no more */
 };
 
-static bool ends_with(const char *text, const char *end)
+/* Keeps account of one call of a loader: whether it gave a batch. */
+static bool take_call(struct loader *loader, const struct wti_moment *moment)
 {
-	size_t bytes = strlen(text), end_bytes = strlen(end);
-
-	return bytes >= end_bytes && !strcmp(text + bytes - end_bytes, end);
+	if (wti_loader_is_begun(moment)) {
+		loader->batches_before = loader->batch;
+		loader->epoch++;
+		loader->batch = 0;
+		return false;
+	}
+	loader->is_exhausted |= moment->call->exception != 0;
+	loader->batch += !moment->call->exception;
+	return !moment->call->exception;
 }
 
-static bool is_iter(const struct wti_moment *moment)
-{
-	return ends_with(wti_moment_text(moment, moment->call->callee), "__iter__");
-}
-
-/* Batches of one value say nothing when they are the same. */
-static bool is_varied(const struct wti_call *call)
+/* Batches of one value, or of hardly any elements, say nothing when they are the same. */
+static bool is_varied(const struct wti_call *call, uint64_t elements)
 {
 	const struct wti_value_row *value = NULL;
 
 	while ((value = wti_call_next_tensor(call, true, value)))
-		if (!(value->digest.flags & WTI_TENSOR_NO_STATISTICS) && value->digest.count >= 4 &&
-		    value->digest.min < value->digest.max)
+		if (!(value->digest.flags & WTI_TENSOR_NO_STATISTICS) &&
+		    value->digest.count >= elements && value->digest.min < value->digest.max)
 			return true;
 	return false;
 }
+
+/* Of a batch; 0: it cannot be compared. */
+static uint64_t hash_of(const struct wti_call *call, uint64_t elements)
+{
+	return is_varied(call, elements) ? wti_call_hash(call, true) : 0;
+}
+
+#define WHY_ELEMENTS "of a tensor: batches of fewer may be equal by chance"
 
 /* The largest first extent among the tensors of a batch. */
 static uint64_t rows_of(const struct wti_moment *moment)
@@ -71,94 +65,48 @@ static uint64_t rows_of(const struct wti_moment *moment)
 	return rows;
 }
 
-static void begin_epoch(struct loader *loader)
-{
-	memcpy(loader->first_before, loader->first, sizeof(loader->first));
-	memset(loader->first, 0, sizeof(loader->first));
-	loader->batches_before = loader->batch;
-	loader->epoch++;
-	loader->batch = 0;
-}
-
-enum outcome { NO_BATCH, BEGUN, GIVEN };
-
-/* Keeps account of one call of a loader; *ret_hash is that of a batch that can be compared. */
-static enum outcome take_call(struct loader *loader, const struct wti_moment *moment,
-			      uint64_t *ret_hash)
-{
-	if (is_iter(moment)) {
-		begin_epoch(loader);
-		return BEGUN;
-	}
-	if (moment->call->exception) {
-		loader->is_exhausted = true;
-		return NO_BATCH;
-	}
-	*ret_hash = is_varied(moment->call) ? wti_call_hash(moment->call, true) : 0;
-	if (loader->batch < FIRST_BATCHES)
-		loader->first[loader->batch] = *ret_hash;
-	loader->batch++;
-	return GIVEN;
-}
-
-/* The loader whose batch came last, for backward(). */
-struct loaders {
-	struct wti_slots slots;
-	uint64_t last_key[16]; /* by stream, modulo */
-};
-
-static void release_loaders(void *state)
-{
-	struct loaders *loaders = state;
-
-	wti_slots_release(&loaders->slots);
-}
-
-static uint64_t key_of(const struct wti_object *object)
-{
-	return (uint64_t)object->stream << 32 | object->name;
-}
-
-/* A backward() after a batch: it is one to train on. NULL: nothing to look at. */
-static struct loader *loader_of(struct loaders *loaders, const struct wti_moment *moment)
-{
-	uint64_t *last = &loaders->last_key[moment->process->stream % 16];
-	struct loader *loader;
-
-	if (moment->type == WTI_MOMENT_BACKWARD) {
-		loader = *last ? wti_slot(&loaders->slots, *last, sizeof(*loader)) : NULL;
-		if (loader)
-			loader->trains = true;
-		return NULL;
-	}
-	if (!moment->object)
-		return NULL;
-	*last = key_of(moment->object);
-	return wti_slot(&loaders->slots, *last, sizeof(*loader));
-}
-
 /* ---- WT-DATA-001: the same batch again ------------------------------------------------------ */
 
-enum { REPEATS_TO_TELL = 2, ONE_REPEAT_IN = 8 };
+enum { REPEATS, REPEATED_IN, REPEATED_ELEMENTS }; /* thresholds */
 
-static void see_repeated(struct wti_case *account, void *state, const struct wti_moment *moment)
+struct repeating {
+	struct loader loader;
+	uint64_t last;               /* hash of the last batch */
+	uint64_t compared, repeated; /* batches with the one before them */
+};
+
+static enum wti_answer judge_repeated(struct wti_case *account, struct repeating *repeating,
+				      const struct wti_moment *moment, uint64_t hash)
 {
-	struct loader *loader = loader_of(state, moment);
-	uint64_t hash = 0;
+	if (repeating->loader.batch == 1)
+		return WTI_RULE_NO_CASE;
+	repeating->compared++;
+	if (repeating->last != hash)
+		return WTI_RULE_HELD;
+	repeating->repeated++;
+	if (repeating->repeated < wti_threshold(account, REPEATS) ||
+	    repeating->repeated * wti_threshold(account, REPEATED_IN) < repeating->compared)
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->object->name,
+			    "%llu batches were the same as the one before them, to the bit",
+			    (unsigned long long)repeating->repeated);
+}
 
-	if (!loader || take_call(loader, moment, &hash) != GIVEN || !hash)
-		return;
-	loader->compared += loader->batch > 1;
-	if (loader->batch > 1 && loader->last == hash) {
-		if (++loader->streak >= REPEATS_TO_TELL &&
-		    loader->streak * ONE_REPEAT_IN >= loader->compared)
-			wti_violated(account, moment, moment->object->name,
-				     "%u batches were the same as the one before them, to the bit",
-				     loader->streak);
-	} else if (loader->batch > 1) {
-		wti_held(account);
-	}
-	loader->last = hash;
+static enum wti_answer see_repeated(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
+{
+	struct repeating *repeating = kept;
+	enum wti_answer answer;
+	uint64_t hash;
+
+	if (!take_call(&repeating->loader, moment))
+		return WTI_RULE_NO_CASE;
+	hash = hash_of(moment->call, wti_threshold(account, REPEATED_ELEMENTS));
+	if (!hash)
+		return WTI_RULE_NO_CASE;
+	answer = judge_repeated(account, repeating, moment, hash);
+	repeating->last = hash;
+	return answer;
 }
 
 const struct wti_rule wti_rule_data_001 = {
@@ -167,74 +115,99 @@ const struct wti_rule wti_rule_data_001 = {
 	.title = "a loader gives the same batch again within an epoch",
 	.means = "its workers do the same work: they start from one seed, or each of them reads "
 		 "the whole stream",
-	.hint = "seed each worker differently (torch.initial_seed() in worker_init_fn), and let an "
-		"IterableDataset give each worker its share (get_worker_info())",
+	.hint = "seed each worker differently (torch.initial_seed() in worker_init_fn), and let "
+		"an IterableDataset give each worker its share (get_worker_info())",
 	.definition = "No two batches that come one after the other from a loader, in one epoch, "
-		      "have the same bytes. Two such pairs, and one in eight, are a violation. A "
-		      "case is a batch after another.",
+		      "have the same bytes. Two such pairs or more are a violation, if they are "
+		      "at least one in eight. A case is a batch after another.",
 	.innocent = "A data set of one row, repeated.",
 	.needs = "no loader gave two batches in an epoch",
-	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD,
-	.state_bytes = sizeof(struct loaders),
-	.watch = see_repeated,
-	.release = release_loaders,
+	.moments = WTI_MOMENT_BATCH,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct repeating)}},
+	.see = see_repeated,
+	.thresholds =
+		{[REPEATS] = {"pairs", 2, "a row of the data may be there twice"},
+		 [REPEATED_IN] = {"one_in", 8,
+				  "pairs: workers that do the same make every second pair equal, "
+				  "or most; data that repeat now and then do not"},
+		 [REPEATED_ELEMENTS] = {"elements", 4, WHY_ELEMENTS}},
 };
 
 /* ---- WT-DATA-002: always the first batch ---------------------------------------------------- */
 
-enum { BEGINNINGS_TO_TELL = 2 };
+enum { BEGINNINGS, FIRST_ELEMENTS }; /* thresholds */
+enum { OF_LOADER, OF_PROCESS };      /* keeps */
 
-static struct loader *loader_in_state(struct loaders *loaders, const struct wti_moment *moment)
-{
-	return moment->object && moment->object->type == WT_OBJECT_TYPE_LOADER
-		       ? wti_slot(&loaders->slots, key_of(moment->object), sizeof(struct loader))
-		       : NULL;
-}
+struct beginning {
+	struct loader loader;
+	uint64_t first;    /* hash of the first batch of this epoch, or of the one before */
+	bool trains;       /* a backward() followed one of its batches */
+	double rows;       /* of its data set; 0: not known */
+	double batch_size; /* likewise */
+};
 
-static void note_facts(struct loaders *loaders, const struct wti_moment *moment)
+/* Of a process: the loader that gave the last batch. */
+struct giving {
+	const struct beginning *last;
+};
+
+static void note_size(struct beginning *beginning, const struct wti_moment *moment)
 {
-	struct loader *loader = loader_in_state(loaders, moment);
 	const char *fact = wti_moment_text(moment, moment->attribute);
 
-	if (loader && !strcmp(fact, "rows"))
-		loader->rows = moment->number;
-	if (loader && !strcmp(fact, "batch_size"))
-		loader->batch_size = moment->number;
+	if (moment->object->type != WT_OBJECT_TYPE_LOADER)
+		return;
+	if (!strcmp(fact, "rows"))
+		beginning->rows = moment->number;
+	if (!strcmp(fact, "batch_size"))
+		beginning->batch_size = moment->number;
 }
 
 /* Its first batch is its last. */
-static bool is_all(const struct loader *loader, const struct wti_moment *moment)
+static bool is_all(const struct beginning *beginning, const struct wti_moment *moment)
 {
 	double rows = (double)rows_of(moment);
 
 	return rows > 0 &&
-	       ((loader->rows > 0 && rows >= loader->rows) || rows < loader->batch_size);
+	       ((beginning->rows > 0 && rows >= beginning->rows) || rows < beginning->batch_size);
 }
 
-static void see_first(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer judge_first(struct wti_case *account, struct beginning *beginning,
+				   const struct wti_moment *moment)
 {
-	struct loader *loader;
-	uint64_t hash = 0;
-	bool is_same;
+	const struct loader *loader = &beginning->loader;
+	uint64_t hash = hash_of(moment->call, wti_threshold(account, FIRST_ELEMENTS));
+	bool is_same = hash && hash == beginning->first && loader->batches_before == 1;
 
-	if (moment->type == WTI_MOMENT_STATE) {
-		note_facts(state, moment);
-		return;
+	beginning->first = hash;
+	if (loader->epoch < 2)
+		return WTI_RULE_NO_CASE;
+	if (!is_same || loader->is_exhausted || !beginning->trains || is_all(beginning, moment))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "it was begun %llu times, gave one batch each time, and always the "
+			    "same",
+			    (unsigned long long)loader->epoch);
+}
+
+static enum wti_answer see_first(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	struct giving *giving = wti_kept(account, OF_PROCESS, moment);
+	struct beginning *beginning = kept;
+
+	if (!giving)
+		return WTI_RULE_NO_CASE;
+	if (moment->type == WTI_MOMENT_BACKWARD) {
+		beginning->trains |= giving->last == beginning;
+	} else if (moment->type == WTI_MOMENT_STATE) {
+		note_size(beginning, moment);
+	} else {
+		giving->last = beginning;
+		if (take_call(&beginning->loader, moment) && beginning->loader.batch == 1)
+			return judge_first(account, beginning, moment);
 	}
-	loader = loader_of(state, moment);
-	if (!loader || take_call(loader, moment, &hash) != GIVEN || loader->batch != 1 ||
-	    loader->epoch < 2)
-		return;
-	is_same = hash && hash == loader->first_before[0] && loader->batches_before == 1;
-	if (!is_same || loader->is_exhausted || !loader->trains || is_all(loader, moment)) {
-		loader->streak = 0;
-		wti_held(account);
-	} else if (++loader->streak >= BEGINNINGS_TO_TELL) {
-		wti_violated(account, moment, moment->object->name,
-			     "it was begun %llu times, gave one batch each time, and always the "
-			     "same",
-			     (unsigned long long)loader->epoch);
-	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_data_002 = {
@@ -245,18 +218,48 @@ const struct wti_rule wti_rule_data_002 = {
 		 "batch every time",
 	.hint = "make the iterator once, before the loop: batches = iter(loader); next(batches)",
 	.definition =
-		"A loader whose batches are trained on, which has not come to its end and has more "
-		"than one batch as far as is known, is not begun three times in a row to give one "
-		"batch with the same bytes. A case is a second and later beginning.",
+		"A loader whose batches are trained on, which has never run to its end and has "
+		"more than one batch as far as is known, is not begun three times in a row to "
+		"give one batch with the same bytes. A case is a beginning after the first.",
 	.innocent = "Overfitting one batch on purpose, as a test.",
 	.needs = "no loader was begun twice",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STATE,
-	.state_bytes = sizeof(struct loaders),
-	.watch = see_first,
-	.release = release_loaders,
+	.keeps = {[OF_LOADER] = {WTI_PER_OBJECT, sizeof(struct beginning)},
+		  [OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct giving)}},
+	.sweeps = WTI_MOMENT_BACKWARD,
+	.see = see_first,
+	.thresholds =
+		{[BEGINNINGS] = {WTI_IN_A_ROW, 2,
+				 "beginnings after the first: a program may look at one batch "
+				 "before it trains"},
+		 [FIRST_ELEMENTS] = {"elements", 4, WHY_ELEMENTS}},
 };
 
 /* ---- WT-DATA-003: the same order every epoch ------------------------------------------------ */
+
+enum { FIRST_BATCHES, ORDER_ELEMENTS }; /* thresholds */
+enum { OF_ORDER, OF_ORDERED, OF_SITE }; /* keeps */
+
+/* Epochs of all loaders that one line makes, as long as the same optimizer steps. */
+struct line {
+	uint64_t beginning; /* of the last one */
+	uint64_t epochs;
+	uint32_t loader;    /* the last */
+	uint32_t optimizer; /* that steps; 0: none is known */
+	bool trains;
+};
+
+struct ordered {
+	struct loader loader;
+	uint64_t beginning; /* the first batches of this epoch, in their order */
+	bool is_comparable; /* all of them */
+	struct line line;   /* where it is not known which line has made it */
+};
+
+/* Of a process: the line whose loader gave the last batch. */
+struct order {
+	struct line *line;
+};
 
 static bool is_shuffled(const struct wti_moment *moment)
 {
@@ -272,44 +275,9 @@ static bool is_shuffled(const struct wti_moment *moment)
 	return false;
 }
 
-/* Epochs of all loaders that one line makes, as long as the same optimizer steps. */
-struct line {
-	uint64_t first[FIRST_BATCHES];
-	uint64_t epochs;
-	uint32_t loader;    /* the last */
-	uint32_t optimizer; /* that steps; 0: none is known */
-	bool trains;
-};
-
-struct orders {
-	struct loaders loaders;
-	struct wti_slots lines;
-	uint64_t line_of[16]; /* that gave the last batch, by stream, modulo; 0: none */
-};
-
-static void release_orders(void *state)
-{
-	struct orders *orders = state;
-
-	release_loaders(&orders->loaders);
-	wti_slots_release(&orders->lines);
-}
-
-/* An object without a known line is one of its own. */
-static uint64_t line_key(const struct wti_object *object)
-{
-	return object->site ? 1ull << 63 | (uint64_t)object->stream << 32 | object->site
-			    : key_of(object);
-}
-
 /* A backward() after a batch, or a step. */
-static void note_training(struct orders *orders, const struct wti_moment *moment)
+static void note_training(struct line *line, const struct wti_moment *moment)
 {
-	uint64_t key = orders->line_of[moment->process->stream % 16];
-	struct line *line = key ? wti_slot(&orders->lines, key, sizeof(*line)) : NULL;
-
-	if (!line)
-		return;
 	line->trains = true;
 	if (moment->type != WTI_MOMENT_STEPPED || !moment->object)
 		return;
@@ -318,104 +286,124 @@ static void note_training(struct orders *orders, const struct wti_moment *moment
 	line->optimizer = moment->object->name;
 }
 
-static void judge_order(struct wti_case *account, struct line *line, const struct loader *loader,
-			const struct wti_moment *moment)
+static enum wti_answer judge_order(struct wti_case *account, struct line *line,
+				   const struct ordered *ordered, const struct wti_moment *moment)
 {
-	bool is_same = !memcmp(loader->first, line->first, sizeof(line->first));
+	bool is_same = ordered->beginning == line->beginning;
 
 	if (line->loader != moment->object->name && !line->optimizer)
 		line->epochs = 0;
 	line->loader = moment->object->name;
-	memcpy(line->first, loader->first, sizeof(line->first));
+	line->beginning = ordered->beginning;
 	if (!line->epochs++ || !line->trains)
-		return;
-	if (is_same)
-		wti_violated(account, moment, moment->object->name,
-			     "epoch %llu began with the same %d batches as the one before",
-			     (unsigned long long)line->epochs - 1, FIRST_BATCHES);
-	else
-		wti_held(account);
+		return WTI_RULE_NO_CASE;
+	if (!is_same)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "epoch %llu began with the same %llu batches as the one before",
+			    (unsigned long long)line->epochs - 1,
+			    (unsigned long long)ordered->loader.batch);
 }
 
-static void see_order(struct wti_case *account, void *state, const struct wti_moment *moment)
+static void note_beginning(struct ordered *ordered, uint64_t hash)
 {
-	struct orders *orders = state;
-	struct loader *loader;
-	struct line *line;
-	uint64_t hash = 0;
-
-	if (moment->type != WTI_MOMENT_BATCH) {
-		note_training(orders, moment);
-		return;
+	if (ordered->loader.batch == 1) {
+		ordered->beginning = 0;
+		ordered->is_comparable = true;
 	}
-	loader = loader_of(&orders->loaders, moment);
-	if (!loader || take_call(loader, moment, &hash) != GIVEN)
-		return;
-	orders->line_of[moment->process->stream % 16] = line_key(moment->object);
-	if (loader->batch != FIRST_BATCHES || !loader->first[0] || !loader->first[1] ||
+	ordered->beginning = (ordered->beginning ^ hash) * 0x9e3779b97f4a7c15u;
+	ordered->is_comparable &= hash != 0;
+}
+
+static enum wti_answer see_batch(struct wti_case *account, struct order *order,
+				 const struct wti_moment *moment)
+{
+	struct ordered *ordered = wti_kept(account, OF_ORDERED, moment);
+	uint64_t batches = wti_threshold(account, FIRST_BATCHES);
+
+	if (!ordered || !take_call(&ordered->loader, moment))
+		return WTI_RULE_NO_CASE;
+	order->line = moment->object->site
+			      ? wti_kept_of_key(account, OF_SITE, moment->object->stream,
+						moment->object->site)
+			      : &ordered->line;
+	if (ordered->loader.batch <= batches)
+		note_beginning(ordered,
+			       hash_of(moment->call, wti_threshold(account, ORDER_ELEMENTS)));
+	if (ordered->loader.batch != batches || !ordered->is_comparable || !order->line ||
 	    !is_shuffled(moment))
-		return;
-	line = wti_slot(&orders->lines, line_key(moment->object), sizeof(*line));
-	if (line)
-		judge_order(account, line, loader, moment);
+		return WTI_RULE_NO_CASE;
+	return judge_order(account, order->line, ordered, moment);
+}
+
+static enum wti_answer see_order(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	struct order *order = kept;
+
+	if (moment->type == WTI_MOMENT_BATCH)
+		return see_batch(account, order, moment);
+	if (order->line)
+		note_training(order->line, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_data_003 = {
 	.code = "WT-DATA-003",
 	.severity = WT_WARNING,
 	.title = "a sampler that shuffles gives the same order in every epoch",
-	.means = "the sampler is not told the epoch, or its seed is set anew each time: batches "
-		 "are always made of the same rows",
+	.means = "the sampler does not know the epoch, or its seed is set anew each time: "
+		 "batches are always made of the same rows",
 	.hint = "call sampler.set_epoch(epoch) at the beginning of each epoch; seed a generator "
 		"once, before the first",
 	.definition =
-		"A loader with a RandomSampler or a DistributedSampler, whose batches are trained "
-		"on, does not begin two epochs in a row with the same two batches; nor do loaders "
-		"that one line makes, while the same optimizer steps. A case is the second batch "
-		"of an epoch after the first.",
+		"A loader with a RandomSampler or a DistributedSampler, whose batches are "
+		"trained on, does not begin two epochs in a row with the same two batches; nor "
+		"do loaders that one line makes, while the same optimizer steps. A case is the "
+		"second batch of an epoch after the first.",
 	.innocent = "A DistributedSampler with shuffle=False.",
 	.needs = "no loader with a sampler that shuffles gave two batches in two epochs",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct orders),
-	.watch = see_order,
-	.release = release_orders,
+	.keeps = {[OF_ORDER] = {WTI_PER_PROCESS, sizeof(struct order)},
+		  [OF_ORDERED] = {WTI_PER_OBJECT, sizeof(struct ordered)},
+		  [OF_SITE] = {WTI_PER_KEY, sizeof(struct line)}},
+	.see = see_order,
+	.thresholds = {[FIRST_BATCHES] = {"batches", 2,
+					  "at the beginning of an epoch: with few rows, one may "
+					  "be the same by chance"},
+		       [ORDER_ELEMENTS] = {"elements", 4, WHY_ELEMENTS}},
 };
 
 /* ---- WT-DATA-004: fewer rows than asked for ------------------------------------------------- */
 
+enum { SMALL_BATCHES, FEWER }; /* thresholds */
+
 struct sized {
 	double batch_size; /* 0: not known */
-	uint32_t streak;   /* batches in this epoch that were far too small */
 };
 
-static void see_size(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_size(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	struct sized *sized = wti_slot_of_object(state, moment->object, sizeof(*sized));
+	struct sized *sized = kept;
 	uint64_t rows;
 
-	if (!sized)
-		return;
 	if (moment->type == WTI_MOMENT_STATE) {
 		if (moment->object->type == WT_OBJECT_TYPE_LOADER &&
 		    !strcmp(wti_moment_text(moment, moment->attribute), "batch_size"))
 			sized->batch_size = moment->number;
-		return;
+		return WTI_RULE_NO_CASE;
 	}
-	if (is_iter(moment)) {
-		sized->streak = 0;
-		return;
-	}
+	if (wti_loader_is_begun(moment))
+		return WTI_RULE_BREAK;
 	rows = rows_of(moment);
 	if (moment->call->exception || sized->batch_size < 2 || !rows)
-		return;
-	if ((double)rows * 2 >= sized->batch_size) {
-		sized->streak = 0;
-		wti_held(account);
-	} else if (++sized->streak >= 2) {
-		wti_violated(account, moment, moment->object->name,
-			     "batches have %llu rows where batch_size is %.0f",
-			     (unsigned long long)rows, sized->batch_size);
-	}
+		return WTI_RULE_NO_CASE;
+	if ((double)rows * wti_threshold_real(account, FEWER) >= sized->batch_size)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "batches have %llu rows where batch_size is %.0f",
+			    (unsigned long long)rows, sized->batch_size);
 }
 
 const struct wti_rule wti_rule_data_004 = {
@@ -425,44 +413,33 @@ const struct wti_rule wti_rule_data_004 = {
 	.means = "the collate function drops rows: most of the data is never trained on",
 	.hint = "look at collate_fn: does it return all samples that it is given?",
 	.definition =
-		"Of two batches of a loader in one epoch that come one after the other, one has a "
-		"tensor with at least half of batch_size rows. A case is a batch.",
+		"Of two batches of a loader in one epoch that come one after the other, one has "
+		"a tensor with at least half of batch_size rows. A case is a batch.",
 	.innocent = "Batches whose rows are packed, or stand along another axis than the first.",
 	.needs = "no loader with a batch_size gave a batch of tensors",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_STATE,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_size,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct sized)}},
+	.see = see_size,
+	.thresholds = {[SMALL_BATCHES] = {WTI_IN_A_ROW, 2,
+					  "the last batch of an epoch is what is left over"},
+		       [FEWER] = {"fewer", 2,
+				  "times fewer rows: some rows of a batch may be dropped because "
+				  "they cannot be read"}},
 };
 
 /* ---- WT-DATA-005: the data set is written to ------------------------------------------------ */
 
-enum { ROWS_TO_TELL = 3 };
+enum { ROWS };                        /* thresholds */
+enum { OF_RUN, OF_READ, OF_CONTENT }; /* keeps */
 
-struct written {
-	struct wti_slots epochs;  /* of loaders: how often begun */
-	struct wti_slots results; /* hash: in which epoch it was last written */
-	uint32_t count;
+struct rewritten {
+	uint64_t count; /* rows, of all loaders */
 };
 
-static void release_written(void *state)
-{
-	struct written *written = state;
-
-	wti_slots_release(&written->epochs);
-	wti_slots_release(&written->results);
-}
-
-static uint64_t *epoch_of(struct written *written, const struct wti_call *call)
-{
-	return wti_slot(&written->epochs, (uint64_t)call->stream << 32 | call->object,
-			sizeof(uint64_t));
-}
-
-static uint64_t result_key(const struct wti_call *call, uint64_t hash)
-{
-	return (hash ^ (uint64_t)call->stream << 32) * 0x9e3779b97f4a7c15u;
-}
+/* Of a loader: how often it was begun. Of a content: in which epoch it was last written. */
+struct epoch {
+	uint64_t number;
+};
 
 /* Zeros to be filled are the same in every epoch. */
 static bool is_of_one_value(const struct wti_digest_row *digest)
@@ -470,71 +447,82 @@ static bool is_of_one_value(const struct wti_digest_row *digest)
 	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && digest->min == digest->max;
 }
 
+static enum wti_answer judge_rewritten(struct wti_case *account, struct rewritten *rewritten,
+				       const struct wti_moment *moment)
+{
+	if (++rewritten->count < wti_threshold(account, ROWS))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->call->callee,
+			    "it changes in place what had been written in an epoch before "
+			    "(%llu rows)",
+			    (unsigned long long)rewritten->count);
+}
+
 /* In place, while the loader fetches a batch. */
-static void judge_write(struct wti_case *account, struct written *written,
-			const struct wti_moment *moment, uint64_t epoch)
+static enum wti_answer judge_write(struct wti_case *account, struct rewritten *rewritten,
+				   const struct wti_moment *moment, struct epoch now)
 {
 	const struct wti_value_row *before = wti_call_tensor(moment->call, false, 0);
 	const struct wti_value_row *after = wti_call_tensor(moment->call, true, 0);
-	uint64_t *seen;
+	size_t stream = moment->call->stream;
+	enum wti_answer answer = WTI_RULE_HELD;
+	const struct epoch *then;
+	struct epoch *written;
 
 	if (!before || !after || before->digest.hash == after->digest.hash ||
 	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH ||
 	    is_of_one_value(&before->digest))
-		return;
-	seen = wti_slot(&written->results, result_key(moment->call, before->digest.hash),
-			sizeof(*seen));
-	if (seen && *seen && *seen < epoch) {
-		if (++written->count >= ROWS_TO_TELL)
-			wti_violated(account, moment, moment->call->callee,
-				     "it changes in place what had been written in an epoch before "
-				     "(%u rows)",
-				     written->count);
-	} else {
-		wti_held(account);
-	}
-	seen = wti_slot(&written->results, result_key(moment->call, after->digest.hash),
-			sizeof(*seen));
-	if (seen)
-		*seen = epoch;
+		return WTI_RULE_NO_CASE;
+	then = wti_kept_find_key(account, OF_CONTENT, stream, before->digest.hash);
+	if (then && then->number && then->number < now.number)
+		answer = judge_rewritten(account, rewritten, moment);
+	written = wti_kept_of_key(account, OF_CONTENT, stream, after->digest.hash);
+	if (written)
+		*written = now;
+	return answer;
 }
 
-static void see_written(struct wti_case *account, void *state, const struct wti_moment *moment)
+static struct epoch *epoch_of(struct wti_case *account, const struct wti_call *call)
 {
-	struct written *written = state;
-	uint64_t *epoch;
+	return call->object ? wti_kept_of_key(account, OF_READ, call->stream, call->object) : NULL;
+}
+
+static enum wti_answer see_written(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
+{
+	struct epoch *epoch;
 
 	if (moment->type == WTI_MOMENT_BATCH) {
-		epoch = is_iter(moment) && moment->call->object ? epoch_of(written, moment->call)
-								: NULL;
+		epoch = wti_loader_is_begun(moment) ? epoch_of(account, moment->call) : NULL;
 		if (epoch)
-			++*epoch;
-		return;
+			epoch->number++;
+		return WTI_RULE_NO_CASE;
 	}
 	if (!moment->call->is_in_place || !moment->parent ||
-	    moment->parent->tag != WTI_MOMENT_BATCH || !moment->parent->object)
-		return;
-	epoch = epoch_of(written, moment->parent);
-	if (epoch)
-		judge_write(account, written, moment, *epoch);
+	    moment->parent->tag != WTI_MOMENT_BATCH)
+		return WTI_RULE_NO_CASE;
+	epoch = epoch_of(account, moment->parent);
+	return epoch ? judge_write(account, kept, moment, *epoch) : WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_data_005 = {
 	.code = "WT-DATA-005",
 	.severity = WT_ERROR,
 	.title = "the data set is changed by reading it",
-	.means = "an augmentation writes into the rows that the data set keeps: its effects add up "
-		 "from epoch to epoch",
+	.means = "an augmentation writes into the rows that the data set keeps: its effects add "
+		 "up from epoch to epoch",
 	.hint = "copy the row first: row = self.rows[index].clone()",
 	.definition =
-		"While a loader fetches a batch, no operation in place changes a tensor that one "
-		"had written in an earlier epoch, and none since. Tensors of one value are left "
-		"out. Three rows are a violation. A case is an operation in place while a batch is "
-		"fetched.",
+		"While a loader fetches a batch, no operation in place changes a tensor as one "
+		"had left it in an earlier epoch: it would be changed a second time. Tensors of "
+		"one value are left out. Three rows are a violation. A case is an operation in "
+		"place while a batch is fetched.",
 	.innocent = "Rows that are meant to age.",
 	.needs = "no operation in place was recorded while a loader fetched in its own process",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct written),
-	.watch = see_written,
-	.release = release_written,
+	.keeps = {[OF_RUN] = {WTI_PER_RUN, sizeof(struct rewritten)},
+		  [OF_READ] = {WTI_PER_KEY, sizeof(struct epoch)},
+		  [OF_CONTENT] = {WTI_PER_KEY, sizeof(struct epoch)}},
+	.see = see_written,
+	.thresholds = {[ROWS] = {"rows", 3, "single rows may have equal contents"}},
 };

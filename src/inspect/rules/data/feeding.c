@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rule about what becomes of batches: a model is given what its loader gives. */
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
 
 /* ---- WT-DATA-006: always the same batch ----------------------------------------------------- */
 
-enum { GIVEN_MAX = 64, TENSORS_MAX = 4, STEPS_TO_TELL = 4, ELEMENTS_MIN = 4 };
+enum { SAME_STEPS, ELEMENTS };            /* thresholds */
+enum { GIVEN_MAX = 64, TENSORS_MAX = 4 }; /* of the process; of a batch */
 
 /* A tensor of a batch. */
 struct given {
@@ -30,10 +30,10 @@ struct feeding {
 	uint64_t last_inputs;
 	uint32_t last_count;
 	uint32_t last_loader;
-	uint32_t streak; /* steps in a row with the same, although there was something else */
 };
 
-static void take_batch(struct feeding *feeding, const struct wti_moment *moment)
+static void take_batch(const struct wti_case *account, struct feeding *feeding,
+		       const struct wti_moment *moment)
 {
 	const struct wti_value_row *value;
 
@@ -43,7 +43,7 @@ static void take_batch(struct feeding *feeding, const struct wti_moment *moment)
 	for (uint32_t n = 0; n < TENSORS_MAX && (value = wti_call_tensor(moment->call, true, n));
 	     n++)
 		if (!(value->digest.flags & WTI_TENSOR_NO_HASH) &&
-		    value->digest.count >= ELEMENTS_MIN)
+		    value->digest.count >= wti_threshold(account, ELEMENTS))
 			feeding->given[feeding->given_count++ % GIVEN_MAX] = (struct given){
 				value->digest.hash, feeding->batch_count, moment->object->name};
 }
@@ -98,28 +98,36 @@ static bool gave_another(const struct feeding *feeding, uint32_t loader)
 	return false;
 }
 
-static void judge_step(struct wti_case *account, struct feeding *feeding,
-		       const struct wti_moment *moment)
+/* The loader of what the models were given; 0: it is not known. */
+static uint32_t source_of(const struct feeding *feeding, bool is_same)
+{
+	if (feeding->loader || !is_same)
+		return feeding->loader;
+	return feeding->last_loader; /* it was given long ago */
+}
+
+static enum wti_answer judge_step(struct wti_case *account, const struct feeding *feeding,
+				  const struct wti_moment *moment, bool is_same, uint32_t loader)
+{
+	if (!loader)
+		return WTI_RULE_BREAK;
+	if (!is_same || !gave_another(feeding, loader))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, loader,
+			    "the model was given the same batch in the last %u steps, while "
+			    "the loader gave others",
+			    wti_streak(account) + 1);
+}
+
+static enum wti_answer end_step(struct wti_case *account, struct feeding *feeding,
+				const struct wti_moment *moment)
 {
 	bool is_same = feeding->input_count && !feeding->is_unknown &&
 		       feeding->input_count == feeding->last_count &&
 		       feeding->inputs == feeding->last_inputs;
-	uint32_t loader = feeding->loader;
+	uint32_t loader = source_of(feeding, is_same);
+	enum wti_answer answer = judge_step(account, feeding, moment, is_same, loader);
 
-	if (is_same && !loader) /* it was given long ago */
-		loader = feeding->last_loader;
-	if (is_same && loader && gave_another(feeding, loader)) {
-		if (++feeding->streak >= STEPS_TO_TELL)
-			wti_violated(
-				account, moment, loader,
-				"the model was given the same batch in the last %u steps, while "
-				"the loader gave others",
-				feeding->streak + 1);
-	} else {
-		feeding->streak = 0;
-		if (loader)
-			wti_held(account);
-	}
 	feeding->last_inputs = feeding->inputs;
 	feeding->last_count = feeding->is_unknown ? 0 : feeding->input_count;
 	feeding->last_loader = loader;
@@ -128,44 +136,42 @@ static void judge_step(struct wti_case *account, struct feeding *feeding,
 	feeding->is_unknown = false;
 	feeding->loader = 0;
 	feeding->stepped_at = feeding->batch_count;
+	return answer;
 }
 
-static void see_feeding(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_feeding(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
-	struct feeding *feeding = wti_slot(state, moment->process->stream, sizeof(*feeding));
-
-	if (!feeding)
-		return;
+	if (moment->type == WTI_MOMENT_STEPPED)
+		return end_step(account, kept, moment);
 	if (moment->type == WTI_MOMENT_BATCH)
-		take_batch(feeding, moment);
-	else if (moment->type == WTI_MOMENT_MODULE)
-		take_input(feeding, moment);
+		take_batch(account, kept, moment);
 	else
-		judge_step(account, feeding, moment);
-}
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
+		take_input(kept, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_data_006 = {
 	.code = "WT-DATA-006",
 	.severity = WT_ERROR,
 	.title = "every step trains on the same batch, whatever the loader gives",
-	.means =
-		"the batch that the loop draws is not the one that goes into the model: a variable "
-		"of another name or from before the loop, or next(iter(loader)) inside of it",
+	.means = "the batch that the loop draws is not the one that goes into the model: a "
+		 "variable of another name or from before the loop, or next(iter(loader)) inside "
+		 "of it",
 	.hint = "give the model what the loop over the loader has just drawn",
 	.definition =
-		"Models are not called, with gradients on, with the same first inputs in five "
-		"steps in a row, one of them from a batch of a loader, while that loader gave "
+		"In no five steps in a row are models called, with gradients on, with the same "
+		"first inputs, one of which is from a batch of a loader, while that loader gave "
 		"another batch before each of these steps. A case is a step on a batch of a "
 		"loader.",
-	.innocent = "None is known: who overfits one batch as a test draws no others.",
+	.innocent = "None is known: a test that overfits one batch draws no others.",
 	.needs = "no model was given a batch of a loader as it is before a step",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_feeding,
-	.release = release_slots,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct feeding)}},
+	.see = see_feeding,
+	.thresholds = {[SAME_STEPS] = {WTI_IN_A_ROW, 4,
+				       "steps after the first on that batch: a loop that draws "
+				       "ahead may do a few"},
+		       [ELEMENTS] = {"elements", 4,
+				     "of a tensor: batches of fewer may be equal by chance"}},
 };

@@ -1,44 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about what models are given: in evaluation the same sort as in training, and not nothing.
+/* Rules about what models are given: in evaluation the same kind as in training, and not nothing.
  */
 #include <math.h>
 
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
-#include "inspect/training/slots.h"
 
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
-
-/* The first input of a model that is called by itself; NULL: not measured. */
-static const struct wti_digest_row *input_of(const struct wti_moment *moment)
+/* The first input of a model that is called by itself; NULL: not measured, or too small. */
+static const struct wti_digest_row *input_of(const struct wti_moment *moment, uint64_t elements)
 {
 	const struct wti_value_row *input;
 
-	if (!moment->object || !(moment->call->flags & WTI_CALL_OUTERMOST) ||
+	if (!(moment->call->flags & WTI_CALL_OUTERMOST) ||
 	    !(moment->call->flags & WTI_CALL_SAYS_TRAINING) ||
 	    moment->call->what != WTI_CALLEE_OTHER)
 		return NULL;
 	input = wti_call_tensor(moment->call, false, 0);
-	if (!input || input->digest.flags & WTI_TENSOR_NO_STATISTICS || input->digest.count < 8)
-		return NULL;
-	return &input->digest;
-}
-
-static bool is_training(const struct wti_moment *moment)
-{
-	return moment->call->flags & WTI_CALL_TRAINING && moment->call->flags & WTI_CALL_GRAD;
+	return wti_value_is_measured(input) && input->digest.count >= elements ? &input->digest
+									       : NULL;
 }
 
 /* ---- WT-INPUT-001: another range in evaluation ---------------------------------------------- */
 
-enum { CALLS_TO_COMPARE = 4 };
-static const double times_apart = 8;
-/* Both together are as far apart as one of them with the number above. */
-static const double times_narrower = 4, times_aside = 2;
-enum { ELEMENTS_ASIDE = 64 };
+enum { RANGE_ELEMENTS, CALLS, TIMES, NARROWER, ASIDE, ASIDE_ELEMENTS }; /* thresholds */
 
 struct range {
 	uint32_t dtype;
@@ -59,48 +43,64 @@ static void add(struct range *range, const struct wti_digest_row *input)
 }
 
 /* A narrow band beside the middle: normalised twice. A few elements may lie there by chance. */
-static bool is_aside(const struct wti_digest_row *input, double spread, double here, double shift)
+static bool is_aside(const struct wti_case *account, const struct wti_digest_row *input,
+		     double spread, double here, double shift)
 {
-	return input->count >= ELEMENTS_ASIDE && here * times_narrower < spread &&
-	       shift > times_aside * spread;
+	return input->count >= wti_threshold(account, ASIDE_ELEMENTS) &&
+	       here * wti_threshold_real(account, NARROWER) < spread &&
+	       shift > wti_threshold_real(account, ASIDE) * spread;
 }
 
-static void judge_range(struct wti_case *account, const struct range *range,
-			const struct wti_moment *moment, const struct wti_digest_row *input)
+static bool is_apart(const struct wti_case *account, const struct range *range,
+		     const struct wti_digest_row *input)
 {
+	double times = wti_threshold_real(account, TIMES);
 	double spread = sqrt(range->m2 / range->count);
 	double here = sqrt(input->m2 / (double)input->count);
 	double shift = fabs(input->mean - range->mean);
 
-	if (wti_dtype_is_float(input->dtype) != wti_dtype_is_float(range->dtype))
-		wti_violated(account, moment, moment->object->name,
-			     "in training its input was %s, here it is %s",
-			     wti_dtype_is_float(range->dtype) ? "of floating point" : "of integers",
-			     wti_dtype_is_float(input->dtype) ? "of floating point"
-							      : "of integers");
-	else if (!wti_dtype_is_float(input->dtype) || spread == 0)
-		return;
-	else if (here > times_apart * spread || here * times_apart < spread ||
-		 shift > times_apart * spread || is_aside(input, spread, here, shift))
-		wti_violated(account, moment, moment->object->name,
-			     "in training its input was %.3g +- %.3g, here it is %.3g +- %.3g",
-			     range->mean, spread, input->mean, here);
-	else
-		wti_held(account);
+	return here > times * spread || here * times < spread || shift > times * spread ||
+	       is_aside(account, input, spread, here, shift);
 }
 
-static void see_range(struct wti_case *account, void *state, const struct wti_moment *moment)
+static const char *numbers_of(uint32_t dtype)
 {
-	const struct wti_digest_row *input = input_of(moment);
-	struct range *range =
-		input ? wti_slot_of_object(state, moment->object, sizeof(*range)) : NULL;
+	return wti_dtype_is_float(dtype) ? "of floating point" : "of integers";
+}
 
-	if (!range)
-		return;
-	if (is_training(moment))
+static enum wti_answer judge_range(struct wti_case *account, const struct range *range,
+				   const struct wti_moment *moment,
+				   const struct wti_digest_row *input)
+{
+	if (wti_dtype_is_float(input->dtype) != wti_dtype_is_float(range->dtype))
+		return wti_violated(account, moment, moment->object->name,
+				    "in training its input was %s, here it is %s",
+				    numbers_of(range->dtype), numbers_of(input->dtype));
+	if (!wti_dtype_is_float(input->dtype) || range->m2 == 0)
+		return WTI_RULE_NO_CASE;
+	if (!is_apart(account, range, input))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "in training its input was %.3g +- %.3g, here it is %.3g +- %.3g",
+			    range->mean, sqrt(range->m2 / range->count), input->mean,
+			    sqrt(input->m2 / (double)input->count));
+}
+
+static enum wti_answer see_range(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	const struct wti_digest_row *input =
+		input_of(moment, wti_threshold(account, RANGE_ELEMENTS));
+	struct range *range = kept;
+
+	if (!input)
+		return WTI_RULE_NO_CASE;
+	if (wti_is_training_call(moment->call))
 		add(range, input);
-	else if (!(moment->call->flags & WTI_CALL_TRAINING) && range->calls >= CALLS_TO_COMPARE)
-		judge_range(account, range, moment, input);
+	else if (wti_is_evaluation_call(moment->call) &&
+		 range->calls >= wti_threshold(account, CALLS))
+		return judge_range(account, range, moment, input);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_input_001 = {
@@ -111,170 +111,166 @@ const struct wti_rule wti_rule_input_001 = {
 		 "evaluated on something that it has never seen",
 	.hint = "use the same transforms for both; only augmentation belongs to training alone",
 	.definition =
-		"In evaluation mode, after four calls in training mode, the first input of a model "
-		"has a spread between an eighth and eight times that of its training inputs, and "
-		"a mean within eight times that spread; and of 64 elements or more not both less "
-		"than a quarter of the spread and a mean more than twice the spread away. A case "
-		"is a call in evaluation mode.",
-	.innocent = "A test of how the model bears inputs of another kind.",
+		"After four calls in training mode, the first input of a model in evaluation "
+		"mode has a standard deviation between an eighth and eight times that of its "
+		"training inputs, and a mean at most eight of their standard deviations away "
+		"from theirs. An input of 64 elements or more is a violation, too, if its "
+		"standard deviation is less than a quarter of theirs and its mean more than two "
+		"of their standard deviations away. Integers where training had floating point, "
+		"or the reverse, are a violation. A case is a call in evaluation mode.",
+	.innocent = "A test of how the model copes with inputs of another kind.",
 	.needs = "no model was called in both modes with measured inputs",
 	.moments = WTI_MOMENT_MODULE,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_range,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct range)}},
+	.see = see_range,
+	.thresholds =
+		{[RANGE_ELEMENTS] = {"elements", 8, "of an input: the mean of fewer says little"},
+		 [CALLS] = {"calls", 4,
+			    "in training mode: the range of the first few may be a narrow one"},
+		 [TIMES] = {"times", 8,
+			    "wider, narrower or farther away: batches differ by less, and "
+			    "numbers from 0 to 255 that were not normalised by more"},
+		 [NARROWER] = {"narrower", 4,
+			       "times, if it is aside as well: what is normalised twice is both"},
+		 [ASIDE] = {"aside", 2, "standard deviations, if it is narrower as well"},
+		 [ASIDE_ELEMENTS] = {"aside_elements", 64,
+				     "for both of these: a few elements may lie there by chance"}},
 };
 
 /* ---- WT-INPUT-002: zeros appear ------------------------------------------------------------- */
 
-enum { CALLS_WITHOUT = 8, CALLS_WITH = 2 };
+enum { WITH_ZEROS, WITHOUT, FEW_IN, MANY_IN, ZERO_ELEMENTS }; /* thresholds */
 
 struct zeros {
 	uint64_t without; /* calls with hardly any */
-	uint32_t with;    /* calls in a row with many */
 };
 
-static void see_zeros(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_zeros(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	const struct wti_digest_row *input = input_of(moment);
-	struct zeros *zeros;
+	const struct wti_digest_row *input =
+		input_of(moment, wti_threshold(account, ZERO_ELEMENTS));
+	struct zeros *zeros = kept;
 
-	if (!input || !is_training(moment) || !wti_dtype_is_float(input->dtype))
-		return;
-	zeros = wti_slot_of_object(state, moment->object, sizeof(*zeros));
-	if (!zeros)
-		return;
-	if (input->zeros * 100 <= input->count) {
+	if (!input || !wti_is_training_call(moment->call) || !wti_dtype_is_float(input->dtype))
+		return WTI_RULE_NO_CASE;
+	if (input->zeros * wti_threshold(account, FEW_IN) <= input->count) {
 		zeros->without++;
-		zeros->with = 0;
-		wti_held(account);
-	} else if (zeros->without < CALLS_WITHOUT || input->zeros * 4 < input->count) {
-		zeros->without = zeros->with = 0;
-	} else if (++zeros->with >= CALLS_WITH) {
-		wti_violated(account, moment, moment->object->name,
-			     "%llu of %llu elements of its input are zero; there were hardly any "
-			     "in the first %llu calls",
-			     (unsigned long long)input->zeros, (unsigned long long)input->count,
-			     (unsigned long long)zeros->without);
+		return WTI_RULE_HELD;
 	}
+	if (zeros->without < wti_threshold(account, WITHOUT) ||
+	    input->zeros * wti_threshold(account, MANY_IN) < input->count) {
+		zeros->without = 0;
+		return WTI_RULE_BREAK;
+	}
+	return wti_violated(account, moment, moment->object->name,
+			    "%llu of %llu elements of its input are zero; there were hardly any "
+			    "in the first %llu calls",
+			    (unsigned long long)input->zeros, (unsigned long long)input->count,
+			    (unsigned long long)zeros->without);
 }
 
 const struct wti_rule wti_rule_input_002 = {
 	.code = "WT-INPUT-002",
 	.severity = WT_WARNING,
 	.title = "a large part of the model's input has become zero",
-	.means = "from here on it trains on padding: rows are missing, or whoever sends them and "
-		 "whoever receives them do not agree on how many there are",
+	.means = "from here on it trains on padding: rows are missing, or sender and receiver do "
+		 "not agree on how many there are",
 	.hint = "look at where the input comes from, and at what changed in this step",
 	.definition =
-		"If in eight or more calls in training at most one in a hundred elements of a "
-		"model's first input was zero, it does not happen that in two calls in a row one "
-		"in four is. A case is a call with hardly any zeros.",
+		"If a model was called in training eight times or more with a first input of "
+		"which at most one in a hundred elements was zero, it is not called twice in a "
+		"row with one of which one in four is. A case is a call with hardly any zeros.",
 	.innocent = "A curriculum that begins to mask or pad its inputs.",
 	.needs = "no model was called in training with measured inputs without zeros",
 	.moments = WTI_MOMENT_MODULE,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_zeros,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct zeros)}},
+	.see = see_zeros,
+	.thresholds = {[WITH_ZEROS] = {WTI_IN_A_ROW, 2,
+				       "the last batch of an epoch may be filled up with zeros"},
+		       [WITHOUT] = {"calls", 8,
+				    "with hardly any zeros first: fewer do not show that inputs "
+				    "have none"},
+		       [FEW_IN] = {"few_in", 100,
+				   "hardly any is one element in this many: single zeros are data"},
+		       [MANY_IN] = {"many_in", 4,
+				    "a large part is one element in this many: less may be data"},
+		       [ZERO_ELEMENTS] = {"elements", 8,
+					  "of an input: of fewer, a quarter is one element"}},
 };
 
 /* ---- WT-INPUT-003: made integers, nothing is left ------------------------------------------- */
 
-struct collapsed {
-	struct wti_slots lines;  /* uint32_t, how often in a row */
-	struct wti_slots tracks; /* struct entering */
-};
-
-static void release_collapsed(void *state)
-{
-	struct collapsed *collapsed = state;
-
-	wti_slots_release(&collapsed->lines);
-	wti_slots_release(&collapsed->tracks);
-}
+enum { COLLAPSED_CALLS, COLLAPSED_ELEMENTS, LEFT_IN, ZEROS_IN }; /* thresholds */
+enum { OF_LINE, OF_TRACK };                                      /* keeps */
 
 /* Of a track: the input of the model that is being called, until its first layer is. */
 struct entering {
 	bool is_waiting;
-	uint64_t count, zeros;
-	double min, max;
-	uint32_t streak;
+	struct wti_digest_row input;
 };
 
-static bool is_lost(uint64_t zeros_before, uint64_t zeros_after, uint64_t count)
+static bool is_lost(const struct wti_case *account, const struct wti_digest_row *before,
+		    const struct wti_digest_row *after)
 {
-	return zeros_after * 10 >= count * 9 && zeros_before * 10 <= count;
+	uint64_t left = after->count - after->zeros;
+
+	return left * wti_threshold(account, LEFT_IN) <= after->count &&
+	       before->zeros * wti_threshold(account, ZEROS_IN) <= after->count;
 }
 
 /* What a model does with its input before it comes to its first layer. */
-static void see_layer(struct wti_case *account, struct wti_slots *slots,
-		      const struct wti_moment *moment)
+static enum wti_answer see_layer(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
-	struct entering *entering =
-		wti_slot(slots, (uint64_t)call->stream << 32 | call->track, sizeof(*entering));
+	struct entering *entering = wti_kept(account, OF_TRACK, moment);
+	const struct wti_digest_row *before;
 
 	if (!entering || !input || input->digest.flags & WTI_TENSOR_NO_STATISTICS)
-		return;
+		return WTI_RULE_NO_CASE;
+	before = &entering->input;
 	if (call->flags & WTI_CALL_OUTERMOST) {
-		*entering = (struct entering){true,
-					      input->digest.count,
-					      input->digest.zeros,
-					      input->digest.min,
-					      input->digest.max,
-					      entering->streak};
-		return;
+		*entering = (struct entering){true, input->digest};
+		return WTI_RULE_NO_CASE;
 	}
-	if (!entering->is_waiting || entering->count < 16)
-		return;
+	if (!entering->is_waiting || before->count < wti_threshold(account, COLLAPSED_ELEMENTS))
+		return WTI_RULE_NO_CASE;
 	entering->is_waiting = false;
-	if (input->digest.count != entering->count)
-		return;
-	if (!is_lost(entering->zeros, input->digest.zeros, input->digest.count)) {
-		entering->streak = 0;
-		wti_held(account);
-	} else if (++entering->streak >= 2) {
-		wti_violated(account, moment, call->object,
-			     "%llu of %llu elements that reach it are 0; in the model's input, "
-			     "between %.3g and %.3g, %llu were",
-			     (unsigned long long)input->digest.zeros,
-			     (unsigned long long)input->digest.count, entering->min, entering->max,
-			     (unsigned long long)entering->zeros);
-	}
+	if (input->digest.count != before->count)
+		return WTI_RULE_NO_CASE;
+	if (!is_lost(account, before, &input->digest))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, call->object,
+			    "%llu of %llu elements that reach it are 0; in the model's input, "
+			    "between %.3g and %.3g, %llu were",
+			    (unsigned long long)input->digest.zeros,
+			    (unsigned long long)input->digest.count, before->min, before->max,
+			    (unsigned long long)before->zeros);
 }
 
-static void see_collapsed(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_collapsed(struct wti_case *account, void *kept,
+				     const struct wti_moment *moment)
 {
-	struct collapsed *collapsed = state;
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *before, *after;
-	uint32_t *streak;
 
-	if (moment->type == WTI_MOMENT_MODULE) {
-		see_layer(account, &collapsed->tracks, moment);
-		return;
-	}
-	if (call->what != WTI_CALLEE_FLOOR)
-		return;
+	if (moment->type == WTI_MOMENT_MODULE)
+		return see_layer(account, moment);
 	before = wti_call_tensor(call, false, 0);
 	after = wti_call_tensor(call, true, 0);
-	if (!before || !after || before->digest.count < 16 ||
+	if (!before || !after ||
+	    before->digest.count < wti_threshold(account, COLLAPSED_ELEMENTS) ||
 	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_STATISTICS)
-		return;
-	streak = wti_slot(&collapsed->lines, wti_line_of(call), sizeof(*streak));
-	if (!streak)
-		return;
-	if (!is_lost(before->digest.zeros, after->digest.zeros, after->digest.count)) {
-		*streak = 0;
-		wti_held(account);
-	} else if (++*streak >= 2) {
-		wti_violated(account, moment, call->callee,
-			     "%llu of %llu elements became 0; before, they lay between %.3g and "
-			     "%.3g, and %llu were 0",
-			     (unsigned long long)after->digest.zeros,
-			     (unsigned long long)after->digest.count, before->digest.min,
-			     before->digest.max, (unsigned long long)before->digest.zeros);
-	}
+		return WTI_RULE_NO_CASE;
+	if (!is_lost(account, &before->digest, &after->digest))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, call->callee,
+			    "%llu of %llu elements became 0; before, they lay between %.3g and "
+			    "%.3g, and %llu were 0",
+			    (unsigned long long)after->digest.zeros,
+			    (unsigned long long)after->digest.count, before->digest.min,
+			    before->digest.max, (unsigned long long)before->digest.zeros);
 }
 
 const struct wti_rule wti_rule_input_003 = {
@@ -286,12 +282,23 @@ const struct wti_rule wti_rule_input_003 = {
 	.definition =
 		"A floor division or a conversion to integers does not make nine in ten elements "
 		"of a tensor zero if at most one in ten was before; nor does a model, on the way "
-		"from its input to its first layer. Two calls in a row are a violation. A case "
-		"is such a call with 16 elements or more.",
+		"from its input to its first layer. Two calls of a line in a row are a "
+		"violation. A case is such a call with 16 elements or more.",
 	.innocent = "Finding rare events by dividing by a threshold.",
 	.needs = "no floor division, conversion to integers or first layer was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE,
-	.state_bytes = sizeof(struct collapsed),
-	.watch = see_collapsed,
-	.release = release_collapsed,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_FLOOR),
+	/* Of a line only how often in a row. */
+	.keeps = {[OF_LINE] = {WTI_PER_LINE, 0},
+		  [OF_TRACK] = {WTI_PER_TRACK, sizeof(struct entering)}},
+	.see = see_collapsed,
+	.thresholds = {[COLLAPSED_CALLS] = {WTI_IN_A_ROW, 2, "one tensor may be a special one"},
+		       [COLLAPSED_ELEMENTS] = {"elements", 16,
+					       "of a tensor: small ones are indexes and sizes"},
+		       [LEFT_IN] = {"left_in", 10,
+				    "nearly all is lost if at most one element in this many is "
+				    "left: numbers that are rounded on purpose keep more"},
+		       [ZEROS_IN] = {"zeros_in", 10,
+				     "at most one element in this many was zero before: what is "
+				     "sparse may stay sparse"}},
 };

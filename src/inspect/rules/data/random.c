@@ -1,54 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about random numbers. */
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* ---- WT-RNG-001: seeded in every step ------------------------------------------------------- */
-
-enum { STEPS_TO_TELL = 2 };
 
 struct seeding {
 	uint64_t step_count; /* of the process, at the last call */
 	uint64_t seed;
 	bool is_set;
-	uint32_t streak; /* steps in a row with the same seed */
 };
 
-static void judge_seed(struct wti_case *account, struct seeding *seeding,
-		       const struct wti_moment *moment, uint64_t seed)
+static enum wti_answer judge_seed(struct wti_case *account, const struct seeding *seeding,
+				  const struct wti_moment *moment, uint64_t seed)
 {
 	uint64_t steps = moment->process->step_count;
-	bool is_next = seeding->is_set && steps == seeding->step_count + 1;
 
-	if (is_next && seeding->seed == seed) {
-		if (++seeding->streak >= STEPS_TO_TELL)
-			wti_violated(account, moment, moment->call->callee,
-				     "it is called with the same seed in every step (%u in a row)",
-				     seeding->streak + 1);
-	} else if (steps != seeding->step_count || !seeding->is_set) {
-		seeding->streak = 0;
-		wti_held(account);
-	}
-	*seeding = (struct seeding){steps, seed, true, seeding->streak};
+	if (seeding->is_set && steps == seeding->step_count + 1 && seeding->seed == seed)
+		return wti_violated(account, moment, moment->call->callee,
+				    "it is called with the same seed in every step (%u in a row)",
+				    wti_streak(account) + 1);
+	return seeding->is_set && steps == seeding->step_count ? WTI_RULE_NO_CASE : WTI_RULE_HELD;
 }
 
-static void see_seed(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_seed(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	const struct wti_call *call = moment->call;
-	const struct wti_value_row *seed;
-	struct seeding *seeding;
+	const struct wti_value_row *seed = wti_call_argument(
+		moment->call, wti_symbol_word(moment->training->symbols, "seed"), 0);
+	struct seeding *seeding = kept;
+	enum wti_answer answer;
 
-	if (call->what != WTI_CALLEE_SEED)
-		return;
-	seed = wti_call_argument(call, wti_symbol_word(moment->training->symbols, "seed"), 0);
-	seeding = wti_slot(state, (uint64_t)call->stream << 32 | call->site, sizeof(*seeding));
-	if (seed && seeding)
-		judge_seed(account, seeding, moment, seed->bits);
+	if (!seed)
+		return WTI_RULE_NO_CASE;
+	answer = judge_seed(account, seeding, moment, seed->bits);
+	*seeding = (struct seeding){moment->process->step_count, seed->bits, true};
+	return answer;
 }
 
 const struct wti_rule wti_rule_rng_001 = {
@@ -58,12 +44,15 @@ const struct wti_rule wti_rule_rng_001 = {
 	.means = "noise, dropout masks and samples are the same each time: what should average out "
 		 "does not",
 	.hint = "seed once, before the training; give data a generator of its own",
-	.definition = "A line does not call torch.manual_seed() with one number in three steps in "
-		      "a row. A case is a call.",
+	.definition = "A line does not call torch.manual_seed() with the same number in three "
+		      "steps in a row. A case is a call.",
 	.innocent = "Noise that is kept the same on purpose (common random numbers).",
 	.needs = "torch.manual_seed() was not called",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_seed,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_SEED),
+	.keeps = {{WTI_PER_LINE, sizeof(struct seeding)}},
+	.see = see_seed,
+	.thresholds = {{WTI_IN_A_ROW, 2,
+			"steps after the first with its seed: a function that seeds may be called "
+			"twice, such as by a test before the training"}},
 };

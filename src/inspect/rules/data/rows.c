@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about rows that are in two places: in evaluation and in training. */
-#include <string.h>
-
-#include "inspect/judge/rule.h"
 #include "sampled.h"
 
-enum { ROWS_TO_TELL = 3, ROWS_TO_NOTE = 16 };
-
-/* Nearly all of them. */
-static bool is_most(const struct wti_sampled_tally *tally)
+/* Nearly all of them: all but one in that many. */
+static bool is_most(const struct wti_sampled_tally *tally, uint64_t all_but)
 {
-	return tally->seen * 20 >= tally->rows * 19;
-}
-
-/* Nothing of it but what was trained on: the training set is evaluated. */
-static bool is_training_set(const struct wti_sampled_model *model)
-{
-	for (uint32_t i = 0; i < model->input_count; i++)
-		if (!is_most(&model->inputs[i].call))
-			return false;
-	return true;
+	return (tally->rows - tally->seen) * all_but <= tally->rows;
 }
 
 /*
@@ -41,229 +27,252 @@ static const struct wti_input *least_seen(const struct wti_sampled_model *model)
 	return least;
 }
 
-/* ---- WT-ROWS-001: some evaluation rows were trained on -------------------------------------- */
-
 /* The last call of several. */
 struct last_call {
-	uint32_t name; /* of the model; 0: there was none */
-	struct wti_scope scope;
+	uint32_t name;        /* of the model; 0: there was none */
 	struct wti_call call; /* without its values */
 };
 
-/* An evaluation: the calls of a model between two trainings. */
+static struct last_call last_call_of(const struct wti_moment *moment)
+{
+	return (struct last_call){moment->object->name, wti_call_without_values(moment->call)};
+}
+
+static struct wti_moment at_call(struct wti_moment moment, const struct last_call *last)
+{
+	moment.scope = last->call.scope;
+	moment.call = &last->call;
+	return moment;
+}
+
+#define WHY_ROWS "of the sample: one or two may be equal by chance"
+#define WHY_ALL_BUT                                                                                \
+	"one row in this many may be new, where nearly all were trained on: a part of the "        \
+	"training set may be drawn at random in each epoch"
+#define WHY_DEVIATIONS                                                                             \
+	"standard deviations above what repetitions explain: chance reaches that once in a "       \
+	"thousand evaluations"
+
+/* ---- WT-ROWS-001: some evaluation rows were trained on -------------------------------------- */
+
+enum {
+	OVERLAP_ROWS,
+	OVERLAP_ALL_BUT,
+	OVERLAP_DEVIATIONS,
+	COPIED_TIMES,
+	COPIED,
+	COPIED_IN,
+	COPIED_FEWER,
+};
+
+/* Of a model. An evaluation: its calls between two trainings. */
 struct evaluation {
+	struct wti_sampled_model model;
 	struct last_call kept;
 	struct last_call pending; /* in the present round of a loader */
 	uint64_t batches;         /* that had been given when it was last called */
 };
 
-/* What a process reads from. */
+/* Of a process: what it reads from. */
 struct source {
 	uint32_t loader;
 	uint64_t batches;
 };
 
-struct overlap {
-	struct wti_sampled sampled;
-	struct wti_slots evaluations; /* of models */
-	struct wti_slots sources;     /* by stream */
-};
-
-static void release_overlap(void *state)
+/* Nothing of it but what was trained on: the training set is evaluated. */
+static bool is_training_set(const struct wti_case *account, const struct wti_sampled_model *model)
 {
-	struct overlap *overlap = state;
-
-	wti_sampled_release(&overlap->sampled);
-	wti_slots_release(&overlap->evaluations);
-	wti_slots_release(&overlap->sources);
-}
-
-static struct last_call last_call_of(const struct wti_moment *moment)
-{
-	struct last_call last = {moment->object->name, moment->scope, *moment->call};
-
-	last.call.values = NULL;
-	last.call.value_count = 0;
-	return last;
+	for (uint32_t i = 0; i < model->input_count; i++)
+		if (!is_most(&model->inputs[i].call, wti_threshold(account, OVERLAP_ALL_BUT)))
+			return false;
+	return true;
 }
 
 /*
  * Where nearly all rows are known it is the training set that is evaluated, and no part of the
- * evaluation. That is said of a round of a loader as a whole: rows that have leaked may all be in
- * the first of its batches. Without a loader it is said of each call.
+ * evaluation. That is judged of a round of a loader as a whole: rows that have leaked may all be in
+ * the first of its batches. Without a loader it is judged of each call.
  */
-static void end_round(struct wti_sampled_model *model, struct evaluation *evaluation)
+static void end_round(const struct wti_case *account, struct evaluation *evaluation)
 {
-	bool is_kept = evaluation->pending.name && !is_training_set(model);
+	bool is_kept = evaluation->pending.name && !is_training_set(account, &evaluation->model);
 
 	if (is_kept)
 		evaluation->kept = evaluation->pending;
 	evaluation->pending.name = 0;
-	wti_sampled_keep_call(model, is_kept);
+	wti_sampled_keep_call(&evaluation->model, is_kept);
 }
 
-static void judge_evaluation(struct wti_case *account, struct wti_sampled_model *model,
-			     struct evaluation *evaluation, struct wti_moment moment)
+static void end_rounds(struct wti_case *account, size_t stream)
 {
+	struct evaluation *evaluation;
+	size_t place = 0;
+
+	while ((evaluation = wti_kept_next(account, WTI_OF_MODEL, stream, &place)))
+		if (evaluation->pending.name)
+			end_round(account, evaluation);
+}
+
+static bool is_overlap(const struct wti_case *account, const struct wti_input *least)
+{
+	double deviations = wti_threshold_real(account, OVERLAP_DEVIATIONS);
+	const struct wti_copying copying = {wti_threshold(account, COPIED_TIMES),
+					    wti_threshold(account, COPIED),
+					    wti_threshold(account, COPIED_IN),
+					    wti_threshold(account, COPIED_FEWER), deviations};
+
+	return least->all.seen >= wti_threshold(account, OVERLAP_ROWS) &&
+	       (wti_input_exceeds(least, least->all.seen, least->all.rows, deviations) ||
+		wti_input_is_copied(least, &copying));
+}
+
+static enum wti_answer judge_evaluation(struct wti_case *account, struct evaluation *evaluation,
+					const struct wti_moment *moment)
+{
+	struct wti_moment at;
+	enum wti_answer answer = WTI_RULE_HELD;
 	const struct wti_input *least;
 
-	end_round(model, evaluation);
-	least = least_seen(model);
+	end_round(account, evaluation);
+	least = least_seen(&evaluation->model);
 	if (!evaluation->kept.name || !least)
-		return;
-	moment.scope = evaluation->kept.scope;
-	moment.call = &evaluation->kept.call;
-	if (least->all.seen >= ROWS_TO_TELL &&
-	    (wti_input_exceeds(least, least->all.seen, least->all.rows) ||
-	     wti_input_is_copied(least)))
-		wti_violated(account, &moment, evaluation->kept.name,
-			     "of %llu rows of the evaluation that the trace has a sample of, %llu "
-			     "had been trained on",
-			     (unsigned long long)least->all.rows,
-			     (unsigned long long)least->all.seen);
-	else
-		wti_held(account);
+		return WTI_RULE_NO_CASE;
+	at = at_call(*moment, &evaluation->kept);
+	if (is_overlap(account, least))
+		answer = wti_violated(
+			account, &at, evaluation->kept.name,
+			"of %llu rows of the evaluation that the trace has a sample of, %llu "
+			"had been trained on",
+			(unsigned long long)least->all.rows, (unsigned long long)least->all.seen);
 	evaluation->kept.name = 0;
-	for (uint32_t i = 0; i < model->input_count; i++)
-		model->inputs[i].all = (struct wti_sampled_tally){0};
-}
-
-static struct source *source_of(struct overlap *overlap, const struct wti_moment *moment)
-{
-	return wti_slot(&overlap->sources, moment->process->stream, sizeof(struct source));
-}
-
-static void end_rounds(struct overlap *overlap, size_t stream)
-{
-	for (size_t i = 0; i < overlap->evaluations.count; i++) {
-		uint64_t key = overlap->evaluations.index.entries[i].key;
-		struct evaluation *evaluation = wti_slot_find(&overlap->evaluations, key);
-		struct wti_sampled_model *model = wti_slot_find(&overlap->sampled.models, key);
-
-		if (key >> 32 == stream && evaluation && model && evaluation->pending.name)
-			end_round(model, evaluation);
-	}
+	for (uint32_t i = 0; i < evaluation->model.input_count; i++)
+		evaluation->model.inputs[i].all = (struct wti_sampled_tally){0};
+	return answer;
 }
 
 /* Another loader, or the same one anew. */
-static void see_source(struct overlap *overlap, const struct wti_moment *moment)
+static void see_source(struct wti_case *account, struct source *source,
+		       const struct wti_moment *moment)
 {
-	const char *callee = wti_moment_text(moment, moment->call->callee);
-	struct source *source = source_of(overlap, moment);
-
-	if (!source || !moment->object)
+	if (!moment->object)
 		return;
-	if (source->loader != moment->object->name || strstr(callee, "__iter__"))
-		end_rounds(overlap, moment->process->stream);
+	if (source->loader != moment->object->name || wti_loader_is_begun(moment))
+		end_rounds(account, moment->process->stream);
 	source->loader = moment->object->name;
 	source->batches++;
 }
 
-static struct evaluation *evaluation_of(struct overlap *overlap, const struct wti_moment *moment)
-{
-	return wti_slot_of_object(&overlap->evaluations, moment->object, sizeof(struct evaluation));
-}
-
 /* A call that no new batch came before is given something else than the loader's rows. */
-static void begin_call(struct overlap *overlap, const struct wti_moment *moment)
+static void begin_call(struct wti_case *account, const struct source *source,
+		       const struct wti_moment *moment)
 {
-	struct evaluation *evaluation = evaluation_of(overlap, moment);
-	const struct source *source = source_of(overlap, moment);
+	const struct evaluation *evaluation = moment->call->flags & WTI_CALL_OUTERMOST
+						      ? wti_kept(account, WTI_OF_MODEL, moment)
+						      : NULL;
 
-	if (evaluation && source && evaluation->pending.name &&
-	    evaluation->batches == source->batches)
-		end_rounds(overlap, moment->process->stream);
+	if (evaluation && evaluation->pending.name && evaluation->batches == source->batches)
+		end_rounds(account, moment->process->stream);
 }
 
-static void end_call(struct wti_case *account, struct overlap *overlap,
-		     struct wti_sampled_model *model, const struct wti_moment *moment)
+static enum wti_answer end_call(struct wti_case *account, const struct source *source,
+				struct evaluation *evaluation, const struct wti_moment *moment)
 {
-	struct evaluation *evaluation = evaluation_of(overlap, moment);
-	const struct source *source = source_of(overlap, moment);
-	bool is_given;
+	bool is_given = evaluation->batches != source->batches;
+	enum wti_answer answer = WTI_RULE_NO_CASE;
 
-	if (!evaluation || !source)
-		return;
-	is_given = evaluation->batches != source->batches;
 	evaluation->batches = source->batches;
 	if (wti_is_training_call(moment->call))
-		judge_evaluation(account, model, evaluation, *moment);
-	if (!wti_is_evaluation_call(moment->call) || !model->is_trained) {
-		wti_sampled_keep_call(model, false);
-		return;
+		answer = judge_evaluation(account, evaluation, moment);
+	if (!wti_is_evaluation_call(moment->call) || !evaluation->model.is_trained) {
+		wti_sampled_keep_call(&evaluation->model, false);
+		return answer;
 	}
 	evaluation->pending = last_call_of(moment);
 	if (!is_given)
-		end_round(model, evaluation);
+		end_round(account, evaluation);
+	return answer;
 }
 
-static void see_overlap(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_overlap(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
-	struct overlap *overlap = state;
 	struct wti_sampled_model *model;
 
 	if (moment->type == WTI_MOMENT_BATCH) {
-		see_source(overlap, moment);
-	} else if (moment->type == WTI_MOMENT_MODULE) {
-		if (moment->call->flags & WTI_CALL_OUTERMOST && moment->object)
-			begin_call(overlap, moment);
-	} else {
-		model = wti_sampled_take(&overlap->sampled, moment);
-		if (model && moment->type != WTI_MOMENT_ROW)
-			end_call(account, overlap, model, moment);
+		see_source(account, kept, moment);
+		return WTI_RULE_NO_CASE;
 	}
+	if (moment->type == WTI_MOMENT_MODULE) {
+		begin_call(account, kept, moment);
+		return WTI_RULE_NO_CASE;
+	}
+	model = wti_sampled_take(account, moment);
+	if (!model || moment->type == WTI_MOMENT_ROW)
+		return WTI_RULE_NO_CASE;
+	return end_call(account, kept, (struct evaluation *)model, moment);
 }
 
-static void finish_overlap(struct wti_case *account, void *state,
-			   const struct wti_training *training)
+/* The last evaluation of each model of a process. */
+static enum wti_answer finish_overlap(struct wti_case *account, void *kept,
+				      const struct wti_moment *end)
 {
-	struct overlap *overlap = state;
+	struct evaluation *evaluation;
+	size_t place = 0;
 
-	for (size_t i = 0; i < overlap->evaluations.count; i++) {
-		uint64_t key = overlap->evaluations.index.entries[i].key;
-		struct evaluation *evaluation = wti_slot_find(&overlap->evaluations, key);
-		struct wti_sampled_model *model = wti_slot_find(&overlap->sampled.models, key);
-
-		if (evaluation && model)
-			judge_evaluation(account, model, evaluation,
-					 wti_moment_of_end(training, key >> 32));
-	}
+	while ((evaluation = wti_kept_next(account, WTI_OF_MODEL, end->process->stream, &place)))
+		if (judge_evaluation(account, evaluation, end) == WTI_RULE_HELD)
+			wti_held(account);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_rows_001 = {
 	.code = "WT-ROWS-001",
 	.severity = WT_WARNING,
 	.title = "rows of the evaluation are in the training data too",
-	.means = "the result of the evaluation is too good: the model has seen part of the answers",
+	.means = "the result of the evaluation is too good: the model has seen part of the "
+		 "answers",
 	.hint = "split first; duplicate, augment and oversample the training part afterwards",
 	.definition =
 		"Of the rows that a model is given in evaluation mode between two trainings, "
-		"hardly any (fewer than three of the sample) have been trained on, or not more "
-		"than rows repeat inside of an epoch of training by themselves (by three standard "
-		"deviations) and are not set apart as copies are: many contents that come several "
-		"times, hardly any that come twice or three times, many that come once, or pairs "
-		"without triples. A row is all its inputs together: the input that was trained on "
-		"least "
-		"decides, so that a mask that is the same in most rows proves nothing. Numbers "
-		"that are no integers do not repeat by themselves. A round of a loader, or a call "
-		"without a loader, of which nearly all rows (19 in 20) were trained on evaluates "
-		"the training set, and is left out. A case is an evaluation.",
+		"fewer than three of the sample were trained on before, or no more than "
+		"repetitions explain: the share of rows that repeat by themselves inside of an "
+		"epoch of training, and three standard deviations more. Rows that were copied "
+		"before the split repeat inside of the training, too, and do not count as "
+		"repetitions of that kind: they stand out where many contents come several "
+		"times, hardly any two or three times, and many once, or where there are pairs "
+		"without triples. A row is all its inputs together: the input of which least was "
+		"trained on decides, so that a mask that is the same in most rows proves "
+		"nothing. Numbers with fractions are not expected to repeat by themselves. A "
+		"round of a loader, or a call without a loader, of which nearly all rows (19 in "
+		"20) were trained on evaluates the training set, and is left out. A case is an "
+		"evaluation.",
 	.innocent = "Evaluating all data at once, of which some is trained on (graphs). Rows of "
 		    "few numbers that are scaled and equal by chance.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH,
-	.state_bytes = sizeof(struct overlap),
-	.watch = see_overlap,
-	.conclude = finish_overlap,
-	.release = release_overlap,
+	.keeps = {WTI_SAMPLED_KEEPS(sizeof(struct source), sizeof(struct evaluation))},
+	.see = see_overlap,
+	.finish = finish_overlap,
+	.thresholds =
+		{[OVERLAP_ROWS] = {"rows", 3, WHY_ROWS},
+		 [OVERLAP_ALL_BUT] = {"all_but", 20, WHY_ALL_BUT},
+		 [OVERLAP_DEVIATIONS] = {"deviations", 3, WHY_DEVIATIONS},
+		 [COPIED_TIMES] = {"copied_times", 4,
+				   "in an epoch, at least, that a content comes which stands out: "
+				   "pairs are compared with triples instead"},
+		 [COPIED] = {"copied", 8,
+			     "contents that come so often: a few may do so by themselves"},
+		 [COPIED_IN] = {"copied_in", 20,
+				"at least one content in this many comes that often: fewer "
+				"hardly change a result"},
+		 [COPIED_FEWER] = {"copied_fewer", 3,
+				   "times fewer come two or three times: of what repeats by "
+				   "itself, more do"}},
 };
 
 /* ---- WT-ROWS-002: held out first, trained on later ------------------------------------------ */
 
-static void release_sampled(void *state)
-{
-	wti_sampled_release(state);
-}
+enum { GIVEN_ROWS, GIVEN_DEVIATIONS };
 
 /* As above, of contents that were held out. */
 static const struct wti_input *least_given_away(const struct wti_sampled_model *model)
@@ -282,23 +291,24 @@ static const struct wti_input *least_given_away(const struct wti_sampled_model *
 	return least;
 }
 
-static void see_given_away(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_given_away(struct wti_case *account, void *kept,
+				      const struct wti_moment *moment)
 {
-	struct wti_sampled_model *model = wti_sampled_take(state, moment);
+	const struct wti_sampled_model *model = wti_sampled_take(account, moment);
 	const struct wti_input *least;
 
 	if (!model || moment->type == WTI_MOMENT_ROW || !wti_is_training_call(moment->call))
-		return;
+		return WTI_RULE_NO_CASE;
 	least = least_given_away(model);
 	if (!least)
-		return;
-	if (least->given_away < ROWS_TO_TELL ||
-	    !wti_input_exceeds(least, least->given_away, least->held_out))
-		wti_held(account);
-	else
-		wti_violated(account, moment, moment->object->name,
-			     "%llu rows of the sample were evaluated before they were trained on",
-			     (unsigned long long)least->given_away);
+		return WTI_RULE_NO_CASE;
+	if (least->given_away < wti_threshold(account, GIVEN_ROWS) ||
+	    !wti_input_exceeds(least, least->given_away, least->held_out,
+			       wti_threshold_real(account, GIVEN_DEVIATIONS)))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->object->name,
+			    "%llu rows of the sample were evaluated before they were trained on",
+			    (unsigned long long)least->given_away);
 }
 
 const struct wti_rule wti_rule_rows_002 = {
@@ -309,23 +319,28 @@ const struct wti_rule wti_rule_rows_002 = {
 		 "data: folds share a model, or the splits are drawn anew",
 	.hint = "make a new model for each fold; draw the split once",
 	.definition =
-		"Rows that a model was given in evaluation mode, and had not been trained on, are "
-		"not trained on later. Three of the sample are a violation, if they are more than "
-		"rows repeat inside of an epoch of training by themselves; the input that has "
-		"fewest of them decides. A case is a call in training after an evaluation.",
+		"Rows that a model was given in evaluation mode, and had not been trained on, "
+		"are not trained on later. Three of the sample are a violation, if they are more "
+		"than rows repeat by themselves inside of an epoch of training; the input that "
+		"has fewest of them decides. A case is a call in training after an evaluation.",
 	.innocent = "Learning from a stream, where each row is predicted before it is learned; "
 		    "a last training on all data; active learning.",
-	.needs = "no model was trained after an evaluation on rows of which the trace has a sample",
+	.needs = "no model was trained after an evaluation on rows of which the trace has a "
+		 "sample",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
-	.state_bytes = sizeof(struct wti_sampled),
-	.watch = see_given_away,
-	.release = release_sampled,
+	.keeps = {WTI_SAMPLED_KEEPS(0, sizeof(struct wti_sampled_model))},
+	.see = see_given_away,
+	.thresholds = {[GIVEN_ROWS] = {"rows", 3, WHY_ROWS},
+		       [GIVEN_DEVIATIONS] = {"deviations", 3, WHY_DEVIATIONS}},
 };
 
 /* ---- WT-ROWS-003: nothing was held out ------------------------------------------------------ */
 
+enum { JUDGED_ROWS, JUDGED_ALL_BUT, JUDGED_DEVIATIONS, SPLIT };
+
 /* Of a model: whether its evaluations were of training inputs as a whole. */
 struct judged {
+	struct wti_sampled_model model;
 	uint64_t whole;        /* the last training input */
 	uint64_t wholes;       /* calls that were given just that */
 	struct last_call last; /* of its evaluations */
@@ -335,21 +350,6 @@ struct judged {
 	uint64_t largest;      /* rows of one evaluation */
 };
 
-struct kept {
-	struct wti_sampled sampled;
-	struct wti_slots judged;
-	struct wti_slots sources; /* by stream */
-};
-
-static void release_kept(void *state)
-{
-	struct kept *kept = state;
-
-	wti_sampled_release(&kept->sampled);
-	wti_slots_release(&kept->judged);
-	wti_slots_release(&kept->sources);
-}
-
 static uint64_t whole_of(const struct wti_call *call)
 {
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
@@ -358,9 +358,9 @@ static uint64_t whole_of(const struct wti_call *call)
 }
 
 static void see_call(struct judged *judged, const struct source *source,
-		     struct wti_sampled_model *model, const struct wti_moment *moment)
+		     const struct wti_moment *moment)
 {
-	bool is_kept = wti_is_evaluation_call(moment->call) && model->is_trained;
+	bool is_kept = wti_is_evaluation_call(moment->call) && judged->model.is_trained;
 	const struct wti_input *least;
 
 	if (is_kept) {
@@ -368,8 +368,8 @@ static void see_call(struct judged *judged, const struct source *source,
 		judged->wholes += judged->whole && judged->whole == whole_of(moment->call);
 		judged->is_shared |= !source->loader || source->loader == judged->loader;
 	}
-	wti_sampled_keep_call(model, is_kept);
-	least = least_seen(model);
+	wti_sampled_keep_call(&judged->model, is_kept);
+	least = least_seen(&judged->model);
 	if (least && least->all.rows - judged->before > judged->largest)
 		judged->largest = least->all.rows - judged->before;
 	if (!wti_is_training_call(moment->call))
@@ -379,71 +379,76 @@ static void see_call(struct judged *judged, const struct source *source,
 	judged->before = least ? least->all.rows : 0;
 }
 
-static void see_kept(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_judged(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
-	struct kept *kept = state;
-	struct source *source = wti_slot(&kept->sources, moment->process->stream, sizeof(*source));
 	struct wti_sampled_model *model;
-	struct judged *judged;
+	struct source *source = kept;
 
-	(void)account;
-	if (source && moment->type == WTI_MOMENT_BATCH) {
+	if (moment->type == WTI_MOMENT_BATCH) {
 		source->loader = moment->object ? moment->object->name : 0;
-		return;
+		return WTI_RULE_NO_CASE;
 	}
-	model = wti_sampled_take(&kept->sampled, moment);
-	if (!source || !model || moment->type == WTI_MOMENT_ROW)
-		return;
-	judged = wti_slot_of_object(&kept->judged, moment->object, sizeof(*judged));
-	if (judged)
-		see_call(judged, source, model, moment);
+	model = wti_sampled_take(account, moment);
+	if (model && moment->type != WTI_MOMENT_ROW)
+		see_call((struct judged *)model, source, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 /*
  * A loader of its own that gives at most half of what was trained on was meant to give something
  * else. All of it again is how one looks at how well a model fits.
  */
-static bool is_split(const struct kept *kept, const struct judged *judged)
+static bool is_split(struct wti_case *account, const struct judged *judged,
+		     const struct wti_training *training)
 {
-	return !judged->is_shared && kept->sampled.models.count == 1 &&
-	       judged->largest * 2 <= kept->sampled.trained.count;
+	uint64_t models = 0, contents = 0;
+
+	for (size_t stream = 0; stream < training->processes.count; stream++) {
+		const struct wti_sampled_model *model;
+		size_t place = 0;
+
+		while ((model = wti_kept_next(account, WTI_OF_MODEL, stream, &place))) {
+			models++;
+			contents += model->content_count;
+		}
+	}
+	return !judged->is_shared && models == 1 &&
+	       judged->largest * wti_threshold(account, SPLIT) <= contents;
 }
 
-static void judge_kept(struct wti_case *account, const struct kept *kept,
-		       const struct wti_sampled_model *model, const struct judged *judged,
-		       struct wti_moment moment)
+static enum wti_answer judge_model(struct wti_case *account, const struct judged *judged,
+				   const struct wti_moment *end)
 {
-	const struct wti_input *least = least_seen(model);
+	const struct wti_input *least = least_seen(&judged->model);
+	struct wti_moment at = at_call(*end, &judged->last);
 
-	moment.scope = judged->last.scope;
-	moment.call = &judged->last.call;
-	if (!judged->last.name || !least || least->all.rows < ROWS_TO_NOTE || judged->wholes)
-		return;
-	if (!is_most(&least->all) || !wti_input_exceeds(least, least->all.seen, least->all.rows)) {
-		wti_held(account);
-		return;
-	}
-	if (is_split(kept, judged))
+	if (!judged->last.name || !least || least->all.rows < wti_threshold(account, JUDGED_ROWS) ||
+	    judged->wholes)
+		return WTI_RULE_NO_CASE;
+	if (!is_most(&least->all, wti_threshold(account, JUDGED_ALL_BUT)) ||
+	    !wti_input_exceeds(least, least->all.seen, least->all.rows,
+			       wti_threshold_real(account, JUDGED_DEVIATIONS)))
+		return WTI_RULE_HELD;
+	if (is_split(account, judged, end->training))
 		wti_raise(account, WT_WARNING);
-	wti_violated(account, &moment, judged->last.name,
-		     "of %llu rows of all evaluations that the trace has a sample of, %llu had "
-		     "been trained on",
-		     (unsigned long long)least->all.rows, (unsigned long long)least->all.seen);
+	return wti_violated(account, &at, judged->last.name,
+			    "of %llu rows of all evaluations that the trace has a sample of, %llu "
+			    "had been trained on",
+			    (unsigned long long)least->all.rows,
+			    (unsigned long long)least->all.seen);
 }
 
-static void finish_kept(struct wti_case *account, void *state, const struct wti_training *training)
+static enum wti_answer finish_judged(struct wti_case *account, void *kept,
+				     const struct wti_moment *end)
 {
-	struct kept *kept = state;
+	const struct judged *judged;
+	size_t place = 0;
 
-	for (size_t i = 0; i < kept->judged.count; i++) {
-		uint64_t key = kept->judged.index.entries[i].key;
-		const struct judged *judged = wti_slot_find(&kept->judged, key);
-		const struct wti_sampled_model *model = wti_slot_find(&kept->sampled.models, key);
-
-		if (judged && model)
-			judge_kept(account, kept, model, judged,
-				   wti_moment_of_end(training, key >> 32));
-	}
+	while ((judged = wti_kept_next(account, WTI_OF_MODEL, end->process->stream, &place)))
+		if (judge_model(account, judged, end) == WTI_RULE_HELD)
+			wti_held(account);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_rows_003 = {
@@ -454,18 +459,24 @@ const struct wti_rule wti_rule_rows_003 = {
 		 "out, or the wrong split is loaded for the evaluation",
 	.hint = "evaluate on rows that are not trained on",
 	.definition =
-		"Of the rows that a model is given in evaluation mode after it was trained, in the "
-		"whole run, 19 in 20 are not ones that it was trained on, or rows of training "
-		"repeat "
-		"as often by themselves; at least 16 of the sample. Inputs that are the training's "
-		"as a whole (graphs) are not judged. It is a warning where a loader that does not "
-		"give the training its batches gives at most half of what was trained on. A case "
-		"is a model.",
+		"Of all rows that a model is given in evaluation mode after it was trained, more "
+		"than one in 20 was not trained on before, unless rows of training repeat that "
+		"often by themselves (WT-ROWS-001). Fewer than 16 rows of the sample are not "
+		"judged, nor is a model that is given its last training input as a whole again "
+		"(graphs). It is a warning where the loader of the evaluation is another one "
+		"than that of the training, and gives at most half as many rows as were trained "
+		"on. A case is a model.",
 	.innocent = "A run that is to show how well the model fits.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH,
-	.state_bytes = sizeof(struct kept),
-	.watch = see_kept,
-	.conclude = finish_kept,
-	.release = release_kept,
+	.keeps = {WTI_SAMPLED_KEEPS(sizeof(struct source), sizeof(struct judged))},
+	.see = see_judged,
+	.finish = finish_judged,
+	.thresholds = {[JUDGED_ROWS] = {"rows", 16,
+					"of the sample: fewer may be a look at some examples"},
+		       [JUDGED_ALL_BUT] = {"all_but", 20, WHY_ALL_BUT},
+		       [JUDGED_DEVIATIONS] = {"deviations", 3, WHY_DEVIATIONS},
+		       [SPLIT] = {"split", 2,
+				  "times fewer rows than were trained on, where it is a warning: "
+				  "a part that is held out is smaller than what is left"}},
 };

@@ -3,43 +3,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "inspect/training/dtype.h"
 #include "sampled.h"
 
-/* Of a content in an input. */
-struct count {
-	int32_t epoch;
-	uint32_t count : 30;
-	bool is_held_out : 1; /* evaluated, and not trained on before */
-	bool is_given_away : 1;
-};
-
-void wti_sampled_release(struct wti_sampled *sampled)
-{
-	wti_slots_release(&sampled->models);
-	wti_slots_release(&sampled->trained);
-	wti_slots_release(&sampled->counts);
-}
-
-bool wti_is_training_call(const struct wti_call *call)
-{
-	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
-}
-
-bool wti_is_evaluation_call(const struct wti_call *call)
-{
-	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
-}
-
 /* A model's own inputs; a loader's rows are not known to be one or the other. */
-static struct wti_sampled_model *model_of(struct wti_sampled *sampled,
-					  const struct wti_moment *moment, uint32_t name)
+static struct wti_sampled_model *model_of(struct wti_case *account, const struct wti_moment *moment,
+					  uint32_t name)
 {
 	const struct wti_object *object =
 		wti_training_object(moment->training, moment->process->stream, name);
 
 	if (!object || object->type != WT_OBJECT_TYPE_MODULE)
 		return NULL;
-	return wti_slot_of_object(&sampled->models, object, sizeof(struct wti_sampled_model));
+	return wti_kept_of_object(account, WTI_OF_MODEL, object);
 }
 
 static struct wti_input *input_of(struct wti_sampled_model *model, uint32_t name)
@@ -62,12 +38,12 @@ static double share(const struct wti_input *input)
 
 static uint32_t bin_of(uint32_t times)
 {
-	return times < WTI_TIMES ? times : WTI_TIMES - 1;
+	return times < WTI_TIMES_MAX ? times : WTI_TIMES_MAX - 1;
 }
 
 /* Each row comes once in an epoch; one that comes again has an equal. Where epochs are not known
  * the run is one. */
-static void train_row(struct wti_input *input, struct count *count, int32_t epoch)
+static void train_row(struct wti_input *input, struct wti_sampled_count *count, int32_t epoch)
 {
 	if (input->epoch != epoch) {
 		input->rate = fmax(input->rate, share(input));
@@ -89,7 +65,7 @@ static void train_row(struct wti_input *input, struct count *count, int32_t epoc
 	count->is_given_away = count->is_held_out;
 }
 
-static void evaluate_row(struct wti_input *input, struct count *count, bool is_trained)
+static void evaluate_row(struct wti_input *input, struct wti_sampled_count *count, bool is_trained)
 {
 	if (!input->all.rows && !input->call.rows) {
 		memcpy(input->settled, input->contents, sizeof(input->settled));
@@ -105,8 +81,9 @@ static void evaluate_row(struct wti_input *input, struct count *count, bool is_t
 	input->held_out++;
 }
 
-/* Three standard deviations more, of both samples. */
-bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t among)
+/* The deviation is that of both samples. */
+bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t among,
+		       double deviations)
 {
 	double rate = fmax(input->rate, share(input)), rows = (double)among;
 	double deviation;
@@ -114,12 +91,10 @@ bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t a
 	if (input->is_continuous)
 		rate = 0;
 	deviation = sqrt(rows * rate * (1 - rate) * (1 + rows / fmax((double)input->trained, 1)));
-	return (double)found > rows * rate + 3 * deviation;
+	return (double)found > rows * rate + deviations * deviation;
 }
 
 /* ---- Copies --------------------------------------------------------------------------------- */
-
-enum { CONTENTS_MIN = 8, ONE_IN = 20, TIMES_FEWER = 3, TIMES_MIN = 4 };
 
 static uint64_t sum(const uint32_t *counts, uint32_t from, uint32_t to, bool is_weighed)
 {
@@ -135,14 +110,15 @@ static uint64_t sum(const uint32_t *counts, uint32_t from, uint32_t to, bool is_
  * more that come once: rows that were multiplied beside rows that were not. Contents that repeat by
  * themselves come a few times more often than many times.
  */
-static bool is_set_apart(const struct wti_input *input, uint32_t from, uint32_t to)
+static bool is_set_apart(const struct wti_input *input, const struct wti_copying *copying,
+			 uint32_t from, uint32_t to)
 {
 	uint64_t many = sum(input->settled, from, to, false);
 	uint64_t few = sum(input->settled, 2, from - 1, false);
-	uint64_t all = sum(input->settled, 1, WTI_TIMES - 1, false);
+	uint64_t all = sum(input->settled, 1, WTI_TIMES_MAX - 1, false);
 
-	return many >= CONTENTS_MIN && few * TIMES_FEWER <= many && many * ONE_IN >= all &&
-	       input->settled[1] >= many;
+	return many >= copying->contents && few * copying->fewer <= many &&
+	       many * copying->one_in >= all && input->settled[1] >= many;
 }
 
 /*
@@ -150,34 +126,41 @@ static bool is_set_apart(const struct wti_input *input, uint32_t from, uint32_t 
  * times are moments, of which the square of one is not more than the product of its neighbours. So
  * pairs come with triples. Copies do not: beyond two standard deviations below what is expected.
  */
-static bool ends_at(const struct wti_input *input, uint32_t times)
+static bool ends_at(const struct wti_input *input, uint32_t times, double deviations)
 {
 	double less = fmax(input->settled[times - 1], 1), at = input->settled[times];
 	double more = input->settled[times + 1];
 	double expected = at * at / less * times / (times + 1);
 	double deviation = at ? expected * sqrt(4 / at + 1 / less) : 0;
 
-	return more + 3 * sqrt(more + 1) < expected - 2 * deviation;
+	return more + deviations * sqrt(more + 1) < expected - 2 * deviation;
 }
 
-bool wti_input_is_copied(const struct wti_input *input)
+static uint32_t smaller(uint64_t a, uint64_t b)
+{
+	return (uint32_t)(a < b ? a : b);
+}
+
+/* The last of WTI_TIMES_MAX stands for more, so it has no known neighbour. */
+bool wti_input_is_copied(const struct wti_input *input, const struct wti_copying *copying)
 {
 	const struct wti_sampled_tally *all = &input->all;
-	uint64_t repeated = sum(input->settled, 2, WTI_TIMES - 1, true);
+	uint64_t repeated = sum(input->settled, 2, WTI_TIMES_MAX - 1, true);
+	uint32_t several = smaller(copying->several > 1 ? copying->several : 2, WTI_TIMES_MAX - 1);
 
 	if (input->epoch < 0 || !input->settled_rows)
 		return false; /* each epoch is a copy */
-	for (uint32_t from = TIMES_MIN; from < WTI_TIMES / 2; from *= 2) {
-		uint32_t to = from * 4 < WTI_TIMES ? from * 4 - 1 : WTI_TIMES - 2;
+	for (uint32_t from = several; from < WTI_TIMES_MAX / 2; from *= 2) {
+		uint32_t to = smaller(from * 4 - 1, WTI_TIMES_MAX - 2);
 		uint64_t seen = sum(all->seen_at, from, to, false);
 		uint64_t rows = sum(input->settled, from, to, true);
 
-		if (is_set_apart(input, from, to) &&
+		if (is_set_apart(input, copying, from, to) &&
 		    seen * 2 * input->settled_rows >= rows * all->rows)
 			return true;
 	}
-	for (uint32_t times = 2; times < TIMES_MIN; times++)
-		if (ends_at(input, times) &&
+	for (uint32_t times = 2; times < several; times++)
+		if (ends_at(input, times, copying->deviations) &&
 		    all->seen * 2 * input->settled_rows >= repeated * all->rows)
 			return true;
 	return false;
@@ -190,47 +173,73 @@ static uint64_t mixed(uint64_t hash, uint64_t with)
 	return (hash ^ with) * 0x9e3779b97f4a7c15u;
 }
 
-static struct wti_sampled_model *take_row(struct wti_sampled *sampled,
-					  const struct wti_moment *moment)
+/* What was kept of a content; made in the input in which it is first seen. */
+static struct wti_sampled_content *know_content(struct wti_sampled_content *content,
+						struct wti_sampled_model *model,
+						const struct wti_input *input)
+{
+	if (content && !content->is_known) {
+		model->content_count++;
+		*content = (struct wti_sampled_content){.is_known = true, .input = input->name};
+	}
+	return content;
+}
+
+static void take_content(struct wti_sampled_model *model, struct wti_input *input,
+			 struct wti_sampled_content *content, struct wti_sampled_count *count,
+			 const struct wti_moment *moment)
+{
+	if (wti_is_training_call(moment->call)) {
+		model->is_trained = true;
+		train_row(input, count, (int32_t)moment->scope.epoch);
+		content->is_trained = true;
+	} else {
+		evaluate_row(input, count, content->is_trained);
+	}
+}
+
+static struct wti_sampled_model *take_row(struct wti_case *account, const struct wti_moment *moment)
 {
 	struct wti_symbols *symbols = moment->training->symbols;
 	uint32_t owner = wti_symbol_of(symbols, moment->event, WT_ROW_FIELD_OWNER);
-	struct wti_sampled_model *model = model_of(sampled, moment, owner);
-	uint64_t key = mixed(wt_event_u64(moment->event, WT_ROW_FIELD_HASH),
-			     (uint64_t)moment->process->stream << 40 ^ owner);
+	uint64_t key = mixed(wt_event_u64(moment->event, WT_ROW_FIELD_HASH), owner);
+	struct wti_sampled_model *model = model_of(account, moment, owner);
+	size_t stream = moment->process->stream;
+	struct wti_sampled_content *content;
+	struct wti_sampled_count *count;
 	struct wti_input *input;
-	struct count *count;
-	bool *is_trained;
 
 	if (!model || !moment->call ||
 	    (!wti_is_training_call(moment->call) && !wti_is_evaluation_call(moment->call)))
 		return NULL;
 	input = input_of(model, wti_symbol_of(symbols, moment->event, WT_ROW_FIELD_NAME));
-	is_trained = wti_slot(&sampled->trained, key, sizeof(*is_trained));
-	count = input ? wti_slot(&sampled->counts, mixed(key, input->name), sizeof(*count)) : NULL;
-	if (!is_trained || !count)
+	if (!input)
 		return NULL;
-	if (wti_is_training_call(moment->call)) {
-		model->is_trained = true;
-		train_row(input, count, (int32_t)moment->scope.epoch);
-		*is_trained = true;
-	} else {
-		evaluate_row(input, count, *is_trained);
-	}
+	content = know_content(wti_kept_of_key(account, WTI_OF_CONTENT, stream, key), model, input);
+	if (!content)
+		return NULL;
+	count = content->input == input->name
+			? &content->count
+			: wti_kept_of_key(account, WTI_OF_COUNT, stream, mixed(key, input->name));
+	if (!count)
+		return NULL;
+	take_content(model, input, content, count, moment);
 	return model;
 }
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
+enum { EXACT_BITS = 30 }; /* of the 53 of a sum: adding up many elements costs the others */
+
 static bool is_whole(double value)
 {
-	return fabs(value - round(value)) <= 1e-9 * fmax(1, fabs(value));
+	return fabs(value - round(value)) <= ldexp(fmax(1, fabs(value)), -EXACT_BITS);
 }
 
 /* Integers, also as floats: classes, counts, one-hot rows, masks. */
 static bool is_of_integers(const struct wti_digest_row *digest)
 {
-	if (digest->dtype < WT_DTYPE_F16)
+	if (wti_dtype_is_whole(digest->dtype))
 		return true;
 	return is_whole(digest->min) && is_whole(digest->max) &&
 	       (digest->inf || is_whole(digest->mean * (double)digest->count));
@@ -248,16 +257,16 @@ static void take_numbers(struct wti_sampled_model *model, const struct wti_call 
 				!is_of_integers(&value->digest);
 }
 
-struct wti_sampled_model *wti_sampled_take(struct wti_sampled *sampled,
+struct wti_sampled_model *wti_sampled_take(struct wti_case *account,
 					   const struct wti_moment *moment)
 {
 	struct wti_sampled_model *model;
 
 	if (moment->type == WTI_MOMENT_ROW)
-		return take_row(sampled, moment);
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || !moment->object)
+		return take_row(account, moment);
+	if (!(moment->call->flags & WTI_CALL_OUTERMOST))
 		return NULL;
-	model = wti_slot_of_object(&sampled->models, moment->object, sizeof(*model));
+	model = wti_kept(account, WTI_OF_MODEL, moment);
 	if (model)
 		take_numbers(model, moment->call);
 	return model;
@@ -271,7 +280,7 @@ void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept)
 		if (is_kept) {
 			input->all.rows += input->call.rows;
 			input->all.seen += input->call.seen;
-			for (uint32_t j = 0; j < WTI_TIMES; j++)
+			for (uint32_t j = 0; j < WTI_TIMES_MAX; j++)
 				input->all.seen_at[j] += input->call.seen_at[j];
 		}
 		input->call = (struct wti_sampled_tally){0};

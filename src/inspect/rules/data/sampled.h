@@ -11,15 +11,15 @@
 #ifndef WTI_INSPECT_SAMPLED_H
 #define WTI_INSPECT_SAMPLED_H
 
-#include "inspect/training/slots.h"
+#include "inspect/judge/rule.h"
 
 enum { WTI_INPUTS_MAX = 16 }; /* of a model; more are not judged by */
 
-enum { WTI_TIMES = 64 }; /* how often a content comes in an epoch; the last stands for more */
+enum { WTI_TIMES_MAX = 64 }; /* how often a content comes in an epoch; the last stands for more */
 
 struct wti_sampled_tally {
-	uint64_t rows, seen;         /* seen: trained on before */
-	uint32_t seen_at[WTI_TIMES]; /* those by how often they came in the last epoch */
+	uint64_t rows, seen;             /* seen: trained on before */
+	uint32_t seen_at[WTI_TIMES_MAX]; /* those by how often they came in the last epoch */
 };
 
 /* One tensor among the inputs of a model. */
@@ -28,44 +28,74 @@ struct wti_input {
 	bool is_continuous;         /* its numbers are no integers: rows are not equal by chance */
 	int32_t epoch;              /* of which the next two are */
 	uint64_t trained, repeated; /* rows in training; those that occur in the epoch again */
-	uint32_t contents[WTI_TIMES]; /* different ones, by how often they came in this epoch */
-	double rate;                  /* the highest share of repeated rows in an epoch before */
+	uint32_t contents[WTI_TIMES_MAX]; /* different ones, by how often they came in this epoch */
+	double rate; /* the highest share of repeated rows in an epoch before */
 	struct wti_sampled_tally call, all; /* of this evaluation call; of those that were kept */
 	/* As training stood when this evaluation began. */
-	uint32_t settled[WTI_TIMES]; /* contents */
+	uint32_t settled[WTI_TIMES_MAX]; /* contents */
 	uint64_t settled_rows;
 	uint64_t held_out;   /* contents that were evaluated first */
 	uint64_t given_away; /* and trained on later */
 };
 
+/* The first member of what a rule keeps of a model. */
 struct wti_sampled_model {
 	uint32_t input_count;
 	bool is_trained;
+	uint64_t content_count; /* different ones, of all inputs */
 	struct wti_input inputs[WTI_INPUTS_MAX];
 };
 
-struct wti_sampled {
-	struct wti_slots models;  /* by object: struct wti_sampled_model */
-	struct wti_slots trained; /* model and hash: that it was trained on */
-	struct wti_slots counts;  /* model, input and hash: how often in this epoch */
+/* Of a content in an input of a model. */
+struct wti_sampled_count {
+	int32_t epoch;
+	uint32_t count : 30;
+	bool is_held_out : 1; /* evaluated, and not trained on before */
+	bool is_given_away : 1;
 };
 
-void wti_sampled_release(struct wti_sampled *sampled);
+/* Of a model and a content. */
+struct wti_sampled_content {
+	bool is_known;
+	bool is_trained; /* it was trained on */
+	uint32_t input;  /* in which it was first seen: most are in one only, and need no other */
+	struct wti_sampled_count count; /* in that one */
+};
+
+/* What rules about rows keep; of processes and models what they say. */
+enum { WTI_OF_PROCESS, WTI_OF_MODEL, WTI_OF_CONTENT, WTI_OF_COUNT };
+
+#define WTI_SAMPLED_KEEPS(process_bytes, model_bytes)                                              \
+	[WTI_OF_PROCESS] = {WTI_PER_PROCESS, process_bytes},                                       \
+	[WTI_OF_MODEL] = {WTI_PER_OBJECT, model_bytes},                                            \
+	[WTI_OF_CONTENT] = {WTI_PER_KEY, sizeof(struct wti_sampled_content)},                      \
+	[WTI_OF_COUNT] = {WTI_PER_KEY, sizeof(struct wti_sampled_count)}
+
 /* Takes a moment of a row, or the end of a module's call. The model that it was of; NULL: of none,
  * or neither in training nor in evaluation. */
-struct wti_sampled_model *wti_sampled_take(struct wti_sampled *sampled,
+struct wti_sampled_model *wti_sampled_take(struct wti_case *account,
 					   const struct wti_moment *moment);
-bool wti_is_training_call(const struct wti_call *call);
-bool wti_is_evaluation_call(const struct wti_call *call);
 /* The evaluation call that has ended is added to all, or forgotten. */
 void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept);
+
+/* When contents that come several times are set apart from those that come once. */
+struct wti_copying {
+	uint64_t several;  /* times, at least */
+	uint64_t contents; /* at least, that come so often */
+	uint64_t one_in;   /* of all contents, at least */
+	uint64_t fewer;    /* times fewer that come twice or more, but not so often */
+	double deviations; /* of chance, that come less often than what repeats by itself */
+};
+
 /*
  * Whether rows of training were copied before some of them were held out: contents that come
  * several times are set apart from those that come once, as no content of itself is, and they are
  * in the evaluation as often as a split of all copies would put them there.
  */
-bool wti_input_is_copied(const struct wti_input *input);
-/* Whether `found` of `among` are more than repetitions inside the training data explain. */
-bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t among);
+bool wti_input_is_copied(const struct wti_input *input, const struct wti_copying *copying);
+/* Whether `found` of `among` are more than repetitions inside the training data explain, by that
+ * many standard deviations. */
+bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t among,
+		       double deviations);
 
 #endif

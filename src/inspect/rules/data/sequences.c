@@ -6,7 +6,8 @@
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
-#include "inspect/training/slots.h"
+
+enum { OF_PROCESS, OF_MODULE }; /* keeps of both rules */
 
 /* Facts of a module: what torch's own attributes say. */
 enum fact { FACT_BATCH_FIRST, FACT_PADDING, FACT_IGNORED, FACT_COUNT };
@@ -18,7 +19,7 @@ struct facts {
 	int64_t values[FACT_COUNT];
 };
 
-static void note_fact(struct wti_slots *modules, const struct wti_moment *moment)
+static enum wti_answer note_fact(struct wti_case *account, const struct wti_moment *moment)
 {
 	const char *name = wti_moment_text(moment, moment->attribute);
 	struct facts *facts;
@@ -26,18 +27,18 @@ static void note_fact(struct wti_slots *modules, const struct wti_moment *moment
 	for (int i = 0; i < FACT_COUNT; i++) {
 		if (strcmp(name, fact_names[i]))
 			continue;
-		facts = wti_slot(modules, (uint64_t)moment->process->stream << 32 | moment->owner,
-				 sizeof(*facts));
+		facts = wti_kept_of_key(account, OF_MODULE, moment->process->stream, moment->owner);
 		if (!facts)
-			return;
+			break;
 		facts->is_known[i] = true;
 		facts->values[i] = wti_i64_of(moment->number);
 	}
+	return WTI_RULE_NO_CASE;
 }
 
-static const struct facts *facts_of(const struct wti_slots *modules, const struct wti_call *call)
+static const struct facts *facts_of(const struct wti_case *account, const struct wti_call *call)
 {
-	return wti_slot_find(modules, (uint64_t)call->stream << 32 | call->object);
+	return wti_kept_find_key(account, OF_MODULE, call->stream, call->object);
 }
 
 static bool has_fact(const struct facts *facts, enum fact fact, int64_t value)
@@ -45,94 +46,68 @@ static bool has_fact(const struct facts *facts, enum fact fact, int64_t value)
 	return facts && facts->is_known[fact] && facts->values[fact] == value;
 }
 
-static bool is_loss(const struct wti_call *call)
-{
-	return call->what == WTI_CALLEE_CROSS_ENTROPY || call->what == WTI_CALLEE_NLL ||
-	       call->what == WTI_CALLEE_BINARY || call->what == WTI_CALLEE_DISTANCE;
-}
-
 /* ---- WT-INPUT-004: the batch is taken for the time ------------------------------------------ */
 
-enum { CALLS_TO_TELL = 2 };
+/* Of what a layer with batch_first=False is given. */
+enum axis { AXIS_TIME, AXIS_BATCH, AXIS_FEATURES, AXIS_COUNT };
 
-/* Of a process: what a layer with the time first was given since the last loss. */
+/* Of a process: what such a layer was given since the last loss. */
 struct given {
 	uint64_t time, batch; /* as the layer has it; 0: nothing */
-	uint32_t object;
-	uint32_t streak;
-	struct wti_call call;
+	struct wti_call call; /* without its values */
 };
 
-struct axes {
-	struct wti_slots modules;
-	struct wti_slots given;
-};
-
-static void release_axes(void *state)
+static enum wti_answer note_sequence(struct wti_case *account, struct given *given,
+				     const struct wti_moment *moment)
 {
-	struct axes *axes = state;
-
-	wti_slots_release(&axes->modules);
-	wti_slots_release(&axes->given);
-}
-
-static void note_sequence(struct axes *axes, struct given *given, const struct wti_moment *moment)
-{
-	const struct facts *facts = facts_of(&axes->modules, moment->call);
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 	struct wti_shape shape;
 
-	if (!has_fact(facts, FACT_BATCH_FIRST, false) || !input ||
-	    !(moment->call->flags & WTI_CALL_GRAD))
-		return;
+	if (given->time || !input || !(moment->call->flags & WTI_CALL_GRAD) ||
+	    !has_fact(facts_of(account, moment->call), FACT_BATCH_FIRST, false))
+		return WTI_RULE_NO_CASE;
 	shape = wti_value_shape(moment, input);
-	if (shape.rank != 3 || given->time)
-		return;
-	given->time = shape.extents[0];
-	given->batch = shape.extents[1];
-	given->object = moment->call->object;
-	given->call = *moment->call;
-	given->call.values = NULL;
-	given->call.value_count = 0;
+	if (shape.rank == AXIS_COUNT)
+		*given = (struct given){shape.extents[AXIS_TIME], shape.extents[AXIS_BATCH],
+					wti_call_without_values(moment->call)};
+	return WTI_RULE_NO_CASE;
 }
 
-static void judge_axes(struct wti_case *account, struct given *given,
-		       const struct wti_moment *moment)
+static enum wti_answer judge_axes(struct wti_case *account, const struct given *given,
+				  const struct wti_moment *moment)
 {
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 	struct wti_shape shape = input ? wti_value_shape(moment, input) : (struct wti_shape){0};
 	struct wti_moment there = *moment;
 
-	there.call = &given->call;
 	if (given->time == given->batch || given->batch < 2 || shape.rank < 1 || shape.rank > 2)
-		return;
-	if (shape.extents[0] == given->batch) {
-		given->streak = 0;
-		wti_held(account);
-	} else if (shape.extents[0] == given->time && ++given->streak >= CALLS_TO_TELL) {
-		wti_violated(account, &there, given->object,
-			     "it takes %llu as the time and %llu as the batch, and the loss has "
-			     "%llu rows",
-			     (unsigned long long)given->time, (unsigned long long)given->batch,
-			     (unsigned long long)shape.extents[0]);
-	}
+		return WTI_RULE_NO_CASE;
+	if (shape.extents[0] == given->batch)
+		return WTI_RULE_HELD;
+	if (shape.extents[0] != given->time)
+		return WTI_RULE_NO_CASE;
+	there.call = &given->call;
+	return wti_violated(account, &there, given->call.object,
+			    "it takes %llu as the time and %llu as the batch, and the loss has "
+			    "%llu rows",
+			    (unsigned long long)given->time, (unsigned long long)given->batch,
+			    (unsigned long long)shape.extents[0]);
 }
 
-static void see_axes(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_axes(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	struct axes *axes = state;
-	struct given *given = wti_slot(&axes->given, moment->process->stream, sizeof(*given));
+	struct given *given = kept;
+	enum wti_answer answer = WTI_RULE_NO_CASE;
 
-	if (!given)
-		return;
-	if (moment->type == WTI_MOMENT_STATE) {
-		note_fact(&axes->modules, moment);
-	} else if (moment->type == WTI_MOMENT_MODULE) {
-		note_sequence(axes, given, moment);
-	} else if (is_loss(moment->call) && given->time) {
-		judge_axes(account, given, moment);
-		given->time = 0;
-	}
+	if (moment->type == WTI_MOMENT_STATE)
+		return note_fact(account, moment);
+	if (moment->type == WTI_MOMENT_MODULE)
+		return note_sequence(account, given, moment);
+	if (given->time)
+		answer = judge_axes(account, given, moment);
+	given->time = 0;
+	return answer;
 }
 
 const struct wti_rule wti_rule_input_004 = {
@@ -144,27 +119,29 @@ const struct wti_rule wti_rule_input_004 = {
 		 "each other",
 	.hint = "make the layer with batch_first=True, or give it x.transpose(0, 1)",
 	.definition =
-		"If a layer of torch's with batch_first=False is given three axes, and the loss "
-		"that follows has one or two, the first axis of the loss is not as long as the "
-		"first of the layer and of another length than its second, which is above 1. Two "
-		"losses in a row are a violation. A case is a loss with the length of the second.",
+		"If a layer with batch_first=False is given a tensor of three axes whose first two "
+		"differ in length, and the loss that follows has one or two axes, then the first "
+		"axis of the loss is not as long as the first of that tensor, which the layer "
+		"takes for the time. Two losses in a row are a violation. A batch of one row is "
+		"not judged. A case is a loss that is as long as the second axis, the batch.",
 	.innocent = "Rows that are to attend to each other.",
 	.needs = "no loss followed a layer with batch_first=False and an input of three axes",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct axes),
-	.watch = see_axes,
-	.release = release_axes,
+	.callees = WTI_TARGET_LOSSES,
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct given)},
+		  [OF_MODULE] = {WTI_PER_KEY, sizeof(struct facts)}},
+	.see = see_axes,
+	.thresholds = {{WTI_IN_A_ROW, 2, "a loss may be as long as the time by chance"}},
 };
 
 /* ---- WT-TARGET-004: padding is learned ------------------------------------------------------ */
 
-enum { LOSSES_TO_TELL = 4, ONE_IN = 10 };
+enum { LOSSES, ONE_IN }; /* thresholds */
 
 /* Of a process: an embedding of which 0 is the padding, and how large its table is. */
 struct padded {
 	uint64_t words;
 	bool has_padding; /* it was in the last input */
-	uint32_t streak;
 };
 
 static uint64_t words_of(const struct wti_moment *moment)
@@ -181,32 +158,29 @@ static uint64_t words_of(const struct wti_moment *moment)
 	return 0;
 }
 
-static void note_embedding(struct axes *axes, struct padded *padded,
-			   const struct wti_moment *moment)
+static enum wti_answer note_embedding(struct wti_case *account, struct padded *padded,
+				      const struct wti_moment *moment)
 {
-	const struct facts *facts = facts_of(&axes->modules, moment->call);
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 
-	if (!has_fact(facts, FACT_PADDING, 0) || !input ||
-	    !wti_dtype_is_integer(input->digest.dtype) ||
-	    input->digest.flags & WTI_TENSOR_NO_STATISTICS)
-		return;
+	if (!input || !wti_dtype_is_integer(input->digest.dtype) ||
+	    input->digest.flags & WTI_TENSOR_NO_STATISTICS ||
+	    !has_fact(facts_of(account, moment->call), FACT_PADDING, 0))
+		return WTI_RULE_NO_CASE;
 	if (!padded->words)
 		padded->words = words_of(moment);
 	padded->has_padding |= input->digest.zeros > 0;
+	return WTI_RULE_NO_CASE;
 }
 
-/* A function is told the number that it ignores, a module has it; false: it is not known. */
-static bool ignores_zero(const struct axes *axes, const struct wti_moment *moment, bool *ret)
+/* A function is given the number that it ignores, a module has it; false: it is not known. */
+static bool ignores_zero(const struct wti_case *account, const struct wti_moment *moment, bool *ret)
 {
-	const struct facts *facts = facts_of(&axes->modules, moment->call);
-	double ignored = -100;
+	const struct facts *facts = facts_of(account, moment->call);
 
 	if (moment->call->object && !(facts && facts->is_known[FACT_IGNORED]))
 		return false;
-	wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "ignore_index"),
-			   -2, &ignored);
-	*ret = has_fact(facts, FACT_IGNORED, 0) || ignored == 0;
+	*ret = has_fact(facts, FACT_IGNORED, 0) || wti_ignored_class(moment) == 0;
 	return true;
 }
 
@@ -225,44 +199,37 @@ static const struct wti_value_row *words_in(const struct padded *padded,
 	return shape.rank >= 2 && shape.extents[1] == padded->words ? target : NULL;
 }
 
-static void judge_padding(struct wti_case *account, const struct axes *axes, struct padded *padded,
-			  const struct wti_moment *moment)
+static enum wti_answer judge_padding(struct wti_case *account, const struct padded *padded,
+				     const struct wti_moment *moment)
 {
 	const struct wti_value_row *target = words_in(padded, moment);
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
 	bool is_ignored;
 
-	if (!target || !result || !ignores_zero(axes, moment, &is_ignored))
-		return;
+	if (!target || !result || !ignores_zero(account, moment, &is_ignored))
+		return WTI_RULE_NO_CASE;
 	if (is_ignored || result->digest.count > 1 ||
-	    target->digest.zeros * ONE_IN < target->digest.count) {
-		padded->streak = 0;
-		wti_held(account);
-	} else if (++padded->streak >= LOSSES_TO_TELL) {
-		wti_violated(
-			account, moment, moment->call->callee,
-			"%llu of its %llu targets are 0, which is the padding of the embedding",
-			(unsigned long long)target->digest.zeros,
-			(unsigned long long)target->digest.count);
-	}
+	    target->digest.zeros * wti_threshold(account, ONE_IN) < target->digest.count)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->call->callee,
+			    "%llu of its %llu targets are 0, which is the padding of the embedding",
+			    (unsigned long long)target->digest.zeros,
+			    (unsigned long long)target->digest.count);
 }
 
-static void see_padding(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_padding(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
-	struct axes *axes = state;
-	struct padded *padded = wti_slot(&axes->given, moment->process->stream, sizeof(*padded));
+	struct padded *padded = kept;
+	enum wti_answer answer;
 
-	if (!padded)
-		return;
-	if (moment->type == WTI_MOMENT_STATE) {
-		note_fact(&axes->modules, moment);
-	} else if (moment->type == WTI_MOMENT_MODULE) {
-		note_embedding(axes, padded, moment);
-	} else if (moment->call->what == WTI_CALLEE_CROSS_ENTROPY ||
-		   moment->call->what == WTI_CALLEE_NLL) {
-		judge_padding(account, axes, padded, moment);
-		padded->has_padding = false;
-	}
+	if (moment->type == WTI_MOMENT_STATE)
+		return note_fact(account, moment);
+	if (moment->type == WTI_MOMENT_MODULE)
+		return note_embedding(account, padded, moment);
+	answer = judge_padding(account, padded, moment);
+	padded->has_padding = false;
+	return answer;
 }
 
 const struct wti_rule wti_rule_target_004 = {
@@ -273,14 +240,20 @@ const struct wti_rule wti_rule_target_004 = {
 		 "than it is, and short sequences hardly count",
 	.hint = "CrossEntropyLoss(ignore_index=0), with the number of the padding",
 	.definition =
-		"If an embedding with padding_idx=0 was given zeros, not one in ten or more of the "
-		"targets of the loss that follows is 0, in four losses in a row, unless the loss "
-		"ignores 0 or is not reduced. It must have as many classes as the embedding has "
-		"words. A case is such a loss.",
+		"If an embedding with padding_idx=0 was given zeros, fewer than one in ten targets "
+		"of the loss that follows are 0, unless the loss ignores 0 or is not reduced. The "
+		"loss must have as many classes as the embedding has words. Four losses in a row "
+		"are a violation. A case is such a loss.",
 	.innocent = "Padding that the model is to predict, as a sign of the end.",
 	.needs = "no loss over the words of an embedding with padding_idx=0 was recorded",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct axes),
-	.watch = see_padding,
-	.release = release_axes,
+	.callees = WTI_CLASS_LOSSES,
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct padded)},
+		  [OF_MODULE] = {WTI_PER_KEY, sizeof(struct facts)}},
+	.see = see_padding,
+	.thresholds = {[LOSSES] = {WTI_IN_A_ROW, 4,
+				   "sequences of a few batches may be of very different lengths"},
+		       [ONE_IN] = {"one_in", 10,
+				   "targets: 0 may be a word as well, or one sign of the end in "
+				   "each sequence"}},
 };

@@ -5,144 +5,119 @@
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
 #include "inspect/training/shape.h"
-#include "inspect/training/slots.h"
 
 /* Classes in a loss that expects them; NULL: not measured. */
 static const struct wti_value_row *classes_of(const struct wti_moment *moment)
 {
-	const struct wti_value_row *target;
+	const struct wti_value_row *target = wti_call_tensor(moment->call, false, 1);
 
-	if (moment->call->what != WTI_CALLEE_CROSS_ENTROPY && moment->call->what != WTI_CALLEE_NLL)
-		return NULL;
-	target = wti_call_tensor(moment->call, false, 1);
-	if (!target || !wti_dtype_is_integer(target->digest.dtype) || !target->digest.count ||
-	    target->digest.flags & WTI_TENSOR_NO_STATISTICS)
+	if (!(WTI_CALLEE_SET(moment->call->what) & WTI_CLASS_LOSSES) ||
+	    !wti_value_is_measured(target) || !wti_dtype_is_integer(target->digest.dtype))
 		return NULL;
 	return target;
 }
 
 /* ---- WT-TARGET-001: one class --------------------------------------------------------------- */
 
-enum { CONSTANTS_MAX = 32, TARGETS_TO_TELL = 64, CALLS_TO_TELL = 2, CALLS_TO_WAIT = 1024 };
+enum { TARGETS, CALLS, WAIT }; /* thresholds */
+enum { OF_LINE, OF_PROCESS };  /* keeps */
+enum { CONSTANTS_MAX = 32 };
 
 struct line {
 	bool is_varied;
-	bool is_told;
+	bool is_reported;
 	double value;
 	uint64_t calls, targets, classes;
-	size_t stream;
-	struct wti_scope scope; /* of the first call by which it could be told */
-	struct wti_call call;   /* likewise, without its values */
+	struct wti_call suspect; /* the first call that looked like it, without its values */
 };
 
-struct constant {
-	struct wti_slots lines;
-	uint64_t made[CONSTANTS_MAX]; /* tensors of one value that were made so: a ring */
-	uint64_t made_count;
+/* Tensors of one value that were made so: a ring. */
+struct constants {
+	uint64_t hashes[CONSTANTS_MAX];
+	uint64_t count;
 };
 
-static void release_constant(void *state)
-{
-	struct constant *constant = state;
-
-	wti_slots_release(&constant->lines);
-}
-
-static void note_constant(struct constant *constant, const struct wti_moment *moment)
+static void note_constant(struct constants *constants, const struct wti_moment *moment)
 {
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
 
 	if (result && !(result->digest.flags & WTI_TENSOR_NO_HASH))
-		constant->made[constant->made_count++ % CONSTANTS_MAX] = result->digest.hash;
+		constants->hashes[constants->count++ % CONSTANTS_MAX] = result->digest.hash;
 }
 
 /* "All of these are real": labels of one value that the program made on purpose. */
-static bool is_meant(const struct constant *constant, uint64_t hash)
+static bool is_meant(const struct constants *constants, uint64_t hash)
 {
-	for (uint64_t i = 0; i < CONSTANTS_MAX && i < constant->made_count; i++)
-		if (constant->made[i] == hash)
+	for (uint64_t i = 0; i < CONSTANTS_MAX && i < constants->count; i++)
+		if (constants->hashes[i] == hash)
 			return true;
 	return false;
 }
 
-static void note_suspicion(struct line *line, const struct wti_moment *moment)
+/* The first time as of the call that looked like it. */
+static enum wti_answer report_line(struct wti_case *account, struct line *line,
+				   struct wti_moment moment)
 {
-	line->stream = moment->process->stream;
-	line->scope = moment->scope;
-	line->call = *moment->call;
-	line->call.values = NULL;
-	line->call.value_count = 0;
-}
-
-static void tell_line(struct wti_case *account, struct line *line, struct wti_moment moment)
-{
-	if (!line->is_told) {
-		moment.scope = line->scope;
-		moment.call = &line->call;
+	if (!line->is_reported) {
+		moment.scope = line->suspect.scope;
+		moment.call = &line->suspect;
 	}
-	line->is_told = true;
-	wti_violated(account, &moment, line->call.callee,
-		     "all of %llu targets so far were %.0f, of %llu classes",
-		     (unsigned long long)line->targets, line->value,
-		     (unsigned long long)line->classes);
+	line->is_reported = true;
+	return wti_violated(account, &moment, line->suspect.callee,
+			    "all of %llu targets so far were %.0f, of %llu classes",
+			    (unsigned long long)line->targets, line->value,
+			    (unsigned long long)line->classes);
 }
 
 /* Sorted data begin with one class too: the others come before the epoch ends. */
-static void judge_line(struct wti_case *account, struct line *line, const struct wti_moment *moment,
-		       const struct wti_value_row *target)
+static enum wti_answer judge_line(struct wti_case *account, struct line *line,
+				  const struct wti_moment *moment,
+				  const struct wti_value_row *target)
 {
-	struct wti_shape shape = wti_shape_read(
-		wti_moment_text(moment, wti_call_tensor(moment->call, false, 0)->digest.shape));
+	struct wti_shape shape = wti_value_shape(moment, wti_call_tensor(moment->call, false, 0));
 
 	if (line->is_varied || target->digest.min != target->digest.max ||
 	    (line->calls && line->value != target->digest.min)) {
 		line->is_varied = true;
-		wti_held(account);
-		return;
+		return WTI_RULE_HELD;
 	}
 	line->value = target->digest.min;
 	line->targets += target->digest.count;
-	if (++line->calls < CALLS_TO_TELL || line->targets < TARGETS_TO_TELL || shape.rank < 2)
-		return;
+	if (++line->calls < wti_threshold(account, CALLS) ||
+	    line->targets < wti_threshold(account, TARGETS) || shape.rank < 2)
+		return WTI_RULE_NO_CASE;
 	line->classes = shape.extents[1];
-	if (!line->call.callee)
-		note_suspicion(line, moment);
-	if (line->is_told || line->calls >= CALLS_TO_WAIT ||
-	    line->scope.epoch != moment->scope.epoch)
-		tell_line(account, line, *moment);
+	if (!line->suspect.callee)
+		line->suspect = wti_call_without_values(moment->call);
+	if (line->is_reported || line->calls >= wti_threshold(account, WAIT) ||
+	    line->suspect.scope.epoch != moment->scope.epoch)
+		return report_line(account, line, *moment);
+	return WTI_RULE_NO_CASE;
 }
 
-static void finish_constant(struct wti_case *account, void *state,
-			    const struct wti_training *training)
+static enum wti_answer see_constant(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
-	struct constant *constant = state;
+	struct constants *constants = wti_kept(account, OF_PROCESS, moment);
+	const struct wti_value_row *target = classes_of(moment);
 
-	for (size_t i = 0; i < constant->lines.count; i++) {
-		struct line *line =
-			wti_slot_find(&constant->lines, constant->lines.index.entries[i].key);
-
-		if (line && line->call.callee && !line->is_varied && !line->is_told)
-			tell_line(account, line, wti_moment_of_end(training, line->stream));
-	}
+	if (!constants)
+		return WTI_RULE_NO_CASE;
+	if (moment->call->what == WTI_CALLEE_CONSTANT)
+		note_constant(constants, moment);
+	if (!target || !wti_stage_is(moment, "train") || is_meant(constants, target->digest.hash))
+		return WTI_RULE_NO_CASE;
+	return judge_line(account, kept, moment, target);
 }
 
-static void see_constant(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer finish_constant(struct wti_case *account, void *kept,
+				       const struct wti_moment *end)
 {
-	struct constant *constant = state;
-	const struct wti_call *call = moment->call;
-	const struct wti_value_row *target;
-	struct line *line;
+	struct line *line = kept;
 
-	if (call->what == WTI_CALLEE_CONSTANT) {
-		note_constant(constant, moment);
-		return;
-	}
-	target = classes_of(moment);
-	if (!target || !wti_stage_is(moment, "train") || is_meant(constant, target->digest.hash))
-		return;
-	line = wti_slot(&constant->lines, wti_line_of(call), sizeof(*line));
-	if (line)
-		judge_line(account, line, moment, target);
+	if (!line->suspect.callee || line->is_varied || line->is_reported)
+		return WTI_RULE_NO_CASE;
+	return report_line(account, line, *end);
 }
 
 const struct wti_rule wti_rule_target_001 = {
@@ -150,47 +125,57 @@ const struct wti_rule wti_rule_target_001 = {
 	.severity = WT_WARNING,
 	.title = "all targets are of one class",
 	.means = "the labels were lost on the way, by an integer division or a wrong column: the "
-		 "model learns to say one thing",
+		 "model learns to give one answer always",
 	.hint = "print a few labels as they come out of the loader",
 	.definition =
-		"The classes that one line gives to cross_entropy or nll_loss in training are not "
-		"all the same in two calls with 64 targets or more, until the epoch ends. Tensors "
-		"that were made of one value (zeros, ones, full) are left out. A case is a call.",
-	.innocent = "A part of the data that holds one class only; contrastive losses whose target "
-		    "is always the first.",
+		"The classes that one line gives to cross_entropy or nll_loss in training, in "
+		"two calls or more with 64 targets or more together, are not all the same until "
+		"the epoch ends. Tensors that were made of one value (zeros, ones, full) are "
+		"left out. A case is a call.",
+	.innocent = "A part of the data that holds one class only; contrastive losses whose "
+		    "target is always the first.",
 	.needs = "no cross_entropy or nll_loss with measured classes was called in training",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct constant),
-	.watch = see_constant,
-	.conclude = finish_constant,
-	.release = release_constant,
+	.callees = WTI_CLASS_LOSSES | WTI_CALLEE_SET(WTI_CALLEE_CONSTANT),
+	.keeps = {[OF_LINE] = {WTI_PER_LINE, sizeof(struct line)},
+		  [OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct constants)}},
+	.see = see_constant,
+	.finish = finish_constant,
+	.thresholds = {[TARGETS] = {"targets", 64,
+				    "in all calls: fewer may be of one class by chance"},
+		       [CALLS] = {"calls", 2, "one batch may be a special one"},
+		       [WAIT] = {"wait", 1024,
+				 "calls at most, if the epoch does not end: sorted data have "
+				 "other classes by then"}},
 };
 
 /* ---- WT-TARGET-002: all ignored ------------------------------------------------------------- */
 
-enum { ONE_IN = 8, CALLS_FIRST = 4 };
+enum { IGNORED_IN, IGNORED_CALLS }; /* thresholds */
 
 struct ignored {
 	uint64_t count, empty_count; /* calls, and those without a target */
 };
 
-static void see_ignored(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_ignored(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
 	const struct wti_value_row *target = classes_of(moment);
-	struct ignored *calls = state;
-	double ignored = -100;
+	double ignored = wti_ignored_class(moment);
+	struct ignored *calls = kept;
 
 	if (!target)
-		return;
+		return WTI_RULE_NO_CASE;
 	calls->count++;
-	wti_call_as_number(moment->call, wti_symbol_word(moment->training->symbols, "ignore_index"),
-			   -2, &ignored);
 	if (target->digest.min != ignored || target->digest.max != ignored)
-		wti_held(account);
-	else if (++calls->empty_count * ONE_IN >= calls->count && calls->count >= CALLS_FIRST)
-		wti_violated(account, moment, moment->call->callee,
-			     "all %llu targets are %.0f, which is ignored",
-			     (unsigned long long)target->digest.count, ignored);
+		return WTI_RULE_HELD;
+	calls->empty_count++;
+	if (calls->empty_count * wti_threshold(account, IGNORED_IN) < calls->count ||
+	    calls->count < wti_threshold(account, IGNORED_CALLS))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->call->callee,
+			    "all %llu targets are %.0f, which is ignored",
+			    (unsigned long long)target->digest.count, ignored);
 }
 
 const struct wti_rule wti_rule_target_002 = {
@@ -201,18 +186,25 @@ const struct wti_rule wti_rule_target_002 = {
 		 "taken. Often the answers were cut off behind a long prompt",
 	.hint = "cut the prompt, not the answer; leave out batches without targets",
 	.definition =
-		"Not all classes that cross_entropy or nll_loss is given are equal to "
-		"ignore_index, in one call in eight or more, from the fourth on. A case is a call.",
+		"From the fourth call of cross_entropy or nll_loss on, fewer than one call in "
+		"eight so far was given classes that are all equal to ignore_index. A case is a "
+		"call.",
 	.innocent = "Rare batches of a data set in which many rows have no target.",
 	.needs = "no cross_entropy or nll_loss with measured classes was called",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct ignored),
-	.watch = see_ignored,
+	.callees = WTI_CLASS_LOSSES,
+	.keeps = {{WTI_PER_RUN, sizeof(struct ignored)}},
+	.see = see_ignored,
+	.thresholds =
+		{[IGNORED_IN] = {"one_in", 8,
+				 "calls: where many rows have no target, a batch now and then "
+				 "has none"},
+		 [IGNORED_CALLS] = {"calls", 4, "of fewer calls, one is a large share"}},
 };
 
 /* ---- WT-TARGET-003: the input itself -------------------------------------------------------- */
 
-enum { TARGETS_TO_COMPARE = 16, CALLS_WITH_INPUT = 3 };
+enum { COPIED_CALLS, COPIED_TARGETS }; /* thresholds */
 
 /*
  * A model may be given its targets as well, to compute the loss itself. Its input is what a module
@@ -223,7 +215,6 @@ struct copied {
 	struct wti_recent given; /* to models in training, integers; the note: it was the first */
 	struct wti_recent used;  /* inside of them */
 	bool is_any_used;        /* of what the last model was given */
-	uint32_t streak;
 };
 
 static void note_given(struct copied *copied, const struct wti_call *call)
@@ -277,55 +268,51 @@ static bool is_input(const struct copied *copied, const struct wti_value_row *ta
 	return copied->is_any_used ? wti_recent_find(&copied->used, target) != NULL : given->note;
 }
 
-static void see_copied(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_copied(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
-	struct copied *copied = wti_slot(state, moment->process->stream, sizeof(*copied));
+	struct copied *copied = kept;
 	const struct wti_value_row *target;
 
-	if (!copied)
-		return;
 	note_tokens(copied, moment);
 	target = moment->type == WTI_MOMENT_CALL ? classes_of(moment) : NULL;
-	if (!target || target->digest.count < TARGETS_TO_COMPARE || !copied->given.count)
-		return;
-	if (!is_input(copied, target)) {
-		copied->streak = 0;
-		wti_held(account);
-	} else if (++copied->streak >= CALLS_WITH_INPUT) {
-		wti_violated(account, moment, moment->call->callee,
-			     "its %llu targets are what the model was given, to the bit",
-			     (unsigned long long)target->digest.count);
-	}
-}
-
-static void release_copied(void *state)
-{
-	wti_slots_release(state);
+	if (!target || target->digest.count < wti_threshold(account, COPIED_TARGETS) ||
+	    !copied->given.count)
+		return WTI_RULE_NO_CASE;
+	if (!is_input(copied, target))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->call->callee,
+			    "its %llu targets are what the model was given, to the bit",
+			    (unsigned long long)target->digest.count);
 }
 
 const struct wti_rule wti_rule_target_003 = {
 	.code = "WT-TARGET-003",
 	.severity = WT_WARNING,
 	.title = "the targets are what the model is given",
-	.means = "it learns to copy its input: in a language model the targets were not shifted by "
-		 "one, so that each token is to predict itself",
+	.means = "it learns to copy its input: in a language model the targets were not shifted "
+		 "by one, so that each token is to predict itself",
 	.hint = "shift: inputs = tokens[:, :-1], targets = tokens[:, 1:]",
 	.definition =
 		"The classes that cross_entropy or nll_loss is given, 16 or more and not all the "
-		"same, are not what a model was just given with gradients on and has passed on "
-		"to a module or an embedding in it, to the bit, three times in a row; where "
-		"nothing inside of it was recorded, not its first argument. A case is a call.",
+		"same, are not, to the bit, what a model was just given with gradients on and "
+		"has passed on to a module or an embedding in it; where nothing inside of the "
+		"model was recorded, not its first argument. Three losses in a row are a "
+		"violation. A case is a call.",
 	.innocent = "A task that is to copy: an autoencoder of tokens with a narrow middle.",
 	.needs = "no model with an input of integers was followed by a loss with classes",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_copied,
-	.release = release_copied,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct copied)}},
+	.see = see_copied,
+	.thresholds = {[COPIED_CALLS] = {WTI_IN_A_ROW, 3,
+					 "where sequences repeat themselves, targets and inputs "
+					 "may be equal by chance"},
+		       [COPIED_TARGETS] = {"targets", 16, "fewer may be equal by chance"}},
 };
 
 /* ---- WT-TARGET-005: batches of one class ---------------------------------------------------- */
 
-enum { TARGETS_OF_BATCH = 8, BATCHES_MIN = 8 };
+enum { BATCH_TARGETS, BATCHES, MIXED_IN }; /* thresholds */
 
 struct sorted {
 	uint64_t batches, pure; /* pure: of one class */
@@ -333,38 +320,36 @@ struct sorted {
 	bool is_other;          /* another pure one had another class */
 };
 
-static void judge_batch(struct wti_case *account, struct sorted *sorted,
-			const struct wti_moment *moment, const struct wti_value_row *target)
+static void note_batch(struct sorted *sorted, const struct wti_value_row *target)
 {
-	bool is_pure = target->digest.min == target->digest.max;
-
 	sorted->batches++;
-	if (is_pure) {
-		if (!sorted->pure++)
-			sorted->first = target->digest.min;
-		sorted->is_other |= target->digest.min != sorted->first;
-	}
-	if (sorted->batches < BATCHES_MIN)
+	if (target->digest.min != target->digest.max)
 		return;
-	if (!sorted->is_other || sorted->pure * 4 < sorted->batches * 3)
-		wti_held(account);
-	else
-		wti_violated(account, moment, moment->call->callee,
-			     "of %llu batches, %llu had targets of one class only, not always the "
-			     "same",
-			     (unsigned long long)sorted->batches, (unsigned long long)sorted->pure);
+	if (!sorted->pure++)
+		sorted->first = target->digest.min;
+	sorted->is_other |= target->digest.min != sorted->first;
 }
 
-static void see_sorted(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_sorted(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
 	const struct wti_value_row *target = classes_of(moment);
-	struct sorted *sorted;
+	struct sorted *sorted = kept;
+	uint64_t mixed;
 
-	if (!target || target->digest.count < TARGETS_OF_BATCH || !wti_stage_is(moment, "train"))
-		return;
-	sorted = wti_slot(state, wti_line_of(moment->call), sizeof(*sorted));
-	if (sorted)
-		judge_batch(account, sorted, moment, target);
+	if (!target || target->digest.count < wti_threshold(account, BATCH_TARGETS) ||
+	    !wti_stage_is(moment, "train"))
+		return WTI_RULE_NO_CASE;
+	note_batch(sorted, target);
+	mixed = sorted->batches - sorted->pure;
+	if (sorted->batches < wti_threshold(account, BATCHES))
+		return WTI_RULE_NO_CASE;
+	if (!sorted->is_other || mixed * wti_threshold(account, MIXED_IN) > sorted->batches)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->call->callee,
+			    "of %llu batches, %llu had targets of one class only, not always the "
+			    "same",
+			    (unsigned long long)sorted->batches, (unsigned long long)sorted->pure);
 }
 
 const struct wti_rule wti_rule_target_005 = {
@@ -376,12 +361,18 @@ const struct wti_rule wti_rule_target_005 = {
 	.hint = "shuffle: DataLoader(..., shuffle=True)",
 	.definition =
 		"Of the batches of eight targets or more that one line gives to cross_entropy or "
-		"nll_loss in training, from the eighth on, fewer than three in four are of one "
-		"class, or all of those are of the same. A case is a batch.",
+		"nll_loss in training, from the eighth on, more than one in four has several "
+		"classes, or those of one class are all of the same. A case is a batch.",
 	.innocent = "Classes that are learned one after the other on purpose.",
 	.needs = "fewer than eight batches with measured classes were trained on",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_sorted,
-	.release = release_copied,
+	.callees = WTI_CLASS_LOSSES,
+	.keeps = {{WTI_PER_LINE, sizeof(struct sorted)}},
+	.see = see_sorted,
+	.thresholds = {[BATCH_TARGETS] = {"targets", 8,
+					  "of a batch: fewer may be of one class by chance"},
+		       [BATCHES] = {"batches", 8, "the first few may be of one class by chance"},
+		       [MIXED_IN] = {"mixed_in", 4,
+				     "batches: of sorted data only those at the end of a class "
+				     "are mixed"}},
 };

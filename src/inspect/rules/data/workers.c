@@ -4,53 +4,43 @@
 
 #include "base/number.h"
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
 
 /* ---- WT-RNG-002: workers draw the same ------------------------------------------------------ */
 
-enum { DRAWN = 8 };
-
-/* Of a line in a worker: the first tensors that it made from numbers. */
-struct drawn {
-	uint64_t hashes[DRAWN];
-	uint32_t count;
-	bool is_compared;
-	uint32_t file; /* symbol */
-	int64_t line;
-};
+enum { TENSORS, ELEMENTS };           /* thresholds */
+enum { OF_PROCESS, OF_SITE, OF_RUN }; /* keeps */
+enum { DRAWN_MAX = 64 };
 
 struct worker {
 	int64_t id; /* plus one; 0: not a worker */
 };
 
-struct workers {
-	struct wti_slots workers; /* by stream */
-	struct wti_slots drawn;   /* stream and site */
+/* Of a line in a worker: the first tensors that it made from numbers. */
+struct drawn {
+	uint64_t hashes[DRAWN_MAX];
+	uint32_t count;
+	uint32_t file; /* symbol */
+	int64_t line;
+	int64_t worker;
+	const struct drawn *before; /* that was complete before this one */
 };
 
-static void release_workers(void *state)
-{
-	struct workers *workers = state;
+struct complete {
+	const struct drawn *last;
+};
 
-	wti_slots_release(&workers->workers);
-	wti_slots_release(&workers->drawn);
+/* How many are compared. */
+static uint32_t wanted(const struct wti_case *account)
+{
+	uint64_t count = wti_threshold(account, TENSORS);
+
+	return count < DRAWN_MAX ? (uint32_t)count : DRAWN_MAX;
 }
 
-/* Numbers that came from outside of torch, or from its generator. */
-static bool is_drawn(const struct wti_call *call)
+static void note_worker(struct worker *worker, const struct wti_moment *moment)
 {
-	return call->what == WTI_CALLEE_FROM_NUMPY || call->what == WTI_CALLEE_RANDOM_FILL;
-}
-
-static void note_worker(struct workers *workers, const struct wti_moment *moment)
-{
-	struct worker *worker;
-
-	if (strcmp(wti_moment_text(moment, moment->owner), "worker") ||
-	    strcmp(wti_moment_text(moment, moment->attribute), "id"))
-		return;
-	worker = wti_slot(&workers->workers, moment->process->stream, sizeof(*worker));
-	if (worker)
+	if (!strcmp(wti_moment_text(moment, moment->owner), "worker") &&
+	    !strcmp(wti_moment_text(moment, moment->attribute), "id"))
 		worker->id = wti_bounded(wti_i64_of(moment->number)) + 1;
 }
 
@@ -62,65 +52,67 @@ static bool has_drawn(const struct drawn *drawn, uint64_t hash)
 	return false;
 }
 
-static int64_t worker_id(struct workers *workers, uint64_t stream)
-{
-	const struct worker *worker = wti_slot_find(&workers->workers, stream);
-
-	return worker ? worker->id : 0;
-}
-
-static void compare(struct wti_case *account, struct workers *workers, struct drawn *drawn,
+static void compare(struct wti_case *account, const struct drawn *drawn,
 		    const struct wti_moment *moment)
 {
-	int64_t id = worker_id(workers, moment->process->stream);
-
-	for (size_t i = 0; i < workers->drawn.count; i++) {
-		uint64_t key = workers->drawn.index.entries[i].key;
-		const struct drawn *other = wti_slot_find(&workers->drawn, key);
-
-		if (!other || other == drawn || other->count < DRAWN ||
-		    other->file != drawn->file || other->line != drawn->line ||
-		    worker_id(workers, key >> 32) == id)
+	for (const struct drawn *other = drawn->before; other; other = other->before) {
+		if (other->file != drawn->file || other->line != drawn->line ||
+		    other->worker == drawn->worker)
 			continue;
-		if (memcmp(other->hashes, drawn->hashes, sizeof(drawn->hashes)))
+		if (memcmp(other->hashes, drawn->hashes, drawn->count * sizeof(*drawn->hashes)))
 			wti_held(account);
 		else
 			wti_violated(
 				account, moment, moment->call->callee,
-				"workers %lld and %lld made the same %d tensors here, one after "
+				"workers %lld and %lld made the same %u tensors here, one after "
 				"the other",
-				(long long)worker_id(workers, key >> 32) - 1, (long long)id - 1,
-				DRAWN);
+				(long long)other->worker - 1, (long long)drawn->worker - 1,
+				drawn->count);
 	}
 }
 
-static void see_drawn(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* Several cases at once: one for each worker that has been here. */
+static void complete(struct wti_case *account, struct drawn *drawn, const struct wti_moment *moment)
 {
-	struct workers *workers = state;
-	const struct wti_value_row *result;
-	struct wti_where where;
-	struct drawn *drawn;
+	struct complete *complete = wti_kept(account, OF_RUN, moment);
+	struct wti_where where = wti_moment_where(moment);
 
-	if (moment->type == WTI_MOMENT_STATE) {
-		note_worker(workers, moment);
+	if (!complete)
 		return;
-	}
-	if (!is_drawn(moment->call) || !worker_id(workers, moment->process->stream))
-		return;
-	result = wti_call_tensor(moment->call, true, 0);
-	drawn = wti_slot(&workers->drawn,
-			 (uint64_t)moment->process->stream << 32 | moment->call->site,
-			 sizeof(*drawn));
-	if (!drawn || !result || drawn->count >= DRAWN || result->digest.count < 2 ||
-	    result->digest.flags & WTI_TENSOR_NO_HASH || has_drawn(drawn, result->digest.hash))
-		return;
-	drawn->hashes[drawn->count++] = result->digest.hash;
-	if (drawn->count < DRAWN)
-		return;
-	where = wti_moment_where(moment);
 	drawn->file = where.file ? wti_symbol_word(moment->training->symbols, where.file) : 0;
 	drawn->line = where.line;
-	compare(account, workers, drawn, moment);
+	drawn->before = complete->last;
+	complete->last = drawn;
+	compare(account, drawn, moment);
+}
+
+static void draw(struct wti_case *account, const struct worker *worker,
+		 const struct wti_moment *moment)
+{
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+	struct drawn *drawn =
+		wti_kept_of_key(account, OF_SITE, moment->process->stream, moment->call->site);
+
+	if (!drawn || !result || drawn->count >= wanted(account) ||
+	    result->digest.count < wti_threshold(account, ELEMENTS) ||
+	    result->digest.flags & WTI_TENSOR_NO_HASH || has_drawn(drawn, result->digest.hash))
+		return;
+	drawn->worker = worker->id;
+	drawn->hashes[drawn->count++] = result->digest.hash;
+	if (drawn->count == wanted(account))
+		complete(account, drawn, moment);
+}
+
+static enum wti_answer see_drawn(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	struct worker *worker = kept;
+
+	if (moment->type == WTI_MOMENT_STATE)
+		note_worker(worker, moment);
+	else if (worker->id)
+		draw(account, worker, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_rng_002 = {
@@ -132,13 +124,22 @@ const struct wti_rule wti_rule_rng_002 = {
 	.hint = "seed numpy and random from torch.initial_seed() in worker_init_fn, which differs "
 		"from worker to worker",
 	.definition =
-		"Two workers of different numbers do not make the same eight tensors of numbers "
-		"from outside of torch, or of random numbers, one after the other in one line. "
-		"Equal tensors of one worker count once. A case is a pair of workers and a line.",
-	.innocent = "A table of eight rows or more that each worker reads for itself.",
-	.needs = "no two workers made tensors of numbers in one line",
+		"On one line, two workers do not make the same eight tensors in the same order, of "
+		"random numbers or of numbers from outside of torch. Equal tensors of one worker "
+		"count once. Workers with the same number, of two loaders or two epochs, are not "
+		"compared. A case is a pair of workers and a line.",
+	.innocent = "A table of eight rows or more that each worker reads in the same order.",
+	.needs = "no two workers made tensors of numbers on the same line",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STATE,
-	.state_bytes = sizeof(struct workers),
-	.watch = see_drawn,
-	.release = release_workers,
+	/* Numbers that came from outside of torch, or from its generator. */
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_FROM_NUMPY) | WTI_CALLEE_SET(WTI_CALLEE_RANDOM_FILL),
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct worker)},
+		  [OF_SITE] = {WTI_PER_KEY, sizeof(struct drawn)},
+		  [OF_RUN] = {WTI_PER_RUN, sizeof(struct complete)}},
+	.see = see_drawn,
+	.thresholds = {[TENSORS] = {"tensors", 8,
+				    "that differ from each other, at most 64: flips and labels of "
+				    "few values may be the same a few times in a row"},
+		       [ELEMENTS] = {"elements", 2,
+				     "of a tensor: a single number is often equal by chance"}},
 };

@@ -9,28 +9,16 @@
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
-#include "inspect/training/slots.h"
 
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
+enum { RETURNS_MAX = 4 }; /* of a model that are looked at */
 
-static bool takes_classes(const struct wti_call *call)
-{
-	return call->what == WTI_CALLEE_CROSS_ENTROPY || call->what == WTI_CALLEE_NLL;
-}
-
-static bool is_model(const struct wti_call *call)
-{
-	return call->flags & WTI_CALL_OUTERMOST && call->what == WTI_CALLEE_OTHER;
-}
+#define TAKE_CLASSES (WTI_CALLEE_SET(WTI_CALLEE_CROSS_ENTROPY) | WTI_CALLEE_SET(WTI_CALLEE_NLL))
 
 static void note_returns(struct wti_recent *recent, const struct wti_call *call)
 {
 	const struct wti_value_row *value;
 
-	for (uint32_t n = 0; n < 4 && (value = wti_call_tensor(call, true, n)); n++)
+	for (uint32_t n = 0; n < RETURNS_MAX && (value = wti_call_tensor(call, true, n)); n++)
 		wti_recent_add(recent, call, value, 0);
 }
 
@@ -64,36 +52,38 @@ static enum fate fate_of_classes(const struct wti_shape *given, const struct wti
 	return fate;
 }
 
-static void see_torn(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer judge_torn(struct wti_case *account, const struct wti_recent *models,
+				  const struct wti_moment *moment)
 {
-	struct wti_recent *models = wti_slot(state, moment->process->stream, sizeof(*models));
-	const struct wti_recent_tensor *given;
-	const struct wti_value_row *input;
+	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
+	const struct wti_recent_tensor *given = wti_recent_find(models, input);
 	struct wti_shape from, to;
 	enum fate fate;
 
-	if (!models)
-		return;
-	if (moment->type == WTI_MOMENT_MODULE_END && is_model(moment->call))
-		note_returns(models, moment->call);
-	if (moment->type != WTI_MOMENT_CALL || !takes_classes(moment->call))
-		return;
-	input = wti_call_tensor(moment->call, false, 0);
-	given = wti_recent_find(models, input);
 	if (!given)
-		return;
+		return WTI_RULE_NO_CASE;
 	from = wti_shape_read(wti_moment_text(moment, given->shape));
 	to = wti_value_shape(moment, input);
 	if (from.rank < 3 || to.rank < 2 || to.extents[1] < 2)
-		return;
+		return WTI_RULE_NO_CASE;
 	fate = fate_of_classes(&from, &to);
-	if (fate == AXIS_KEPT)
-		wti_held(account);
-	else if (fate == AXIS_TORN)
-		wti_violated(account, moment, moment->call->callee,
-			     "the model returned %s, and the loss is given the same bytes as %s",
-			     wti_moment_text(moment, given->shape),
-			     wti_moment_text(moment, input->digest.shape));
+	if (fate != AXIS_TORN)
+		return fate == AXIS_KEPT ? WTI_RULE_HELD : WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->call->callee,
+			    "the model returned %s, and the loss is given the same bytes as %s",
+			    wti_moment_text(moment, given->shape),
+			    wti_moment_text(moment, input->digest.shape));
+}
+
+/* Of a process: what models returned. */
+static enum wti_answer see_torn(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
+{
+	if (moment->type == WTI_MOMENT_CALL)
+		return judge_torn(account, kept, moment);
+	if (wti_is_model_call(moment->call))
+		note_returns(kept, moment->call);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_loss_007 = {
@@ -114,9 +104,9 @@ const struct wti_rule wti_rule_loss_007 = {
 		    "the classes unfolded over other axes.",
 	.needs = "no loss with classes was given a model's result of three axes or more",
 	.moments = WTI_MOMENT_MODULE_END | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_torn,
-	.release = release_slots,
+	.callees = TAKE_CLASSES,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct wti_recent)}},
+	.see = see_torn,
 };
 
 /* ---- WT-LOSS-008: predictions and targets in another order ---------------------------------- */
@@ -138,8 +128,8 @@ static void note_flattened(struct orders *orders, const struct wti_moment *momen
 		wti_recent_add(&orders->targets, moment->call, from, 0);
 }
 
-static void judge_order(struct wti_case *account, const struct orders *orders,
-			const struct wti_moment *moment)
+static enum wti_answer judge_order(struct wti_case *account, const struct orders *orders,
+				   const struct wti_moment *moment)
 {
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 	const struct wti_value_row *target = wti_call_tensor(moment->call, false, 1);
@@ -148,34 +138,34 @@ static void judge_order(struct wti_case *account, const struct orders *orders,
 	struct wti_shape from, rows;
 
 	if (!given || !asked)
-		return;
+		return WTI_RULE_NO_CASE;
 	from = wti_shape_read(wti_moment_text(moment, given->shape));
 	rows = wti_shape_read(wti_moment_text(moment, asked->shape));
 	if (from.rank != 3 || from.extents[0] == from.extents[1])
-		return;
+		return WTI_RULE_NO_CASE;
 	if (from.extents[0] == rows.extents[0] && from.extents[1] == rows.extents[1])
-		wti_held(account);
-	else if (from.extents[0] == rows.extents[1] && from.extents[1] == rows.extents[0])
-		wti_violated(account, moment, moment->call->callee,
-			     "predictions were flattened from %s, targets from %s",
-			     wti_moment_text(moment, given->shape),
-			     wti_moment_text(moment, asked->shape));
+		return WTI_RULE_HELD;
+	if (from.extents[0] != rows.extents[1] || from.extents[1] != rows.extents[0])
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->call->callee,
+			    "predictions were flattened from %s, targets from %s",
+			    wti_moment_text(moment, given->shape),
+			    wti_moment_text(moment, asked->shape));
 }
 
-static void see_order(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_order(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	struct orders *orders = wti_slot(state, moment->process->stream, sizeof(*orders));
+	struct orders *orders = kept;
 
-	if (!orders)
-		return;
-	if (moment->type == WTI_MOMENT_MODULE_END) {
-		if (is_model(moment->call))
-			note_returns(&orders->models, moment->call);
-	} else if (takes_classes(moment->call)) {
-		judge_order(account, orders, moment);
-	} else {
+	if (moment->type == WTI_MOMENT_CALL) {
+		if (TAKE_CLASSES & WTI_CALLEE_SET(moment->call->what))
+			return judge_order(account, orders, moment);
 		note_flattened(orders, moment);
+	} else if (wti_is_model_call(moment->call)) {
+		note_returns(&orders->models, moment->call);
 	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_loss_008 = {
@@ -193,55 +183,46 @@ const struct wti_rule wti_rule_loss_008 = {
 	.innocent = "None is known.",
 	.needs = "no loss was given a model's result of three axes and flattened targets",
 	.moments = WTI_MOMENT_MODULE_END | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_order,
-	.release = release_slots,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct orders)}},
+	.see = see_order,
 };
 
 /* ---- WT-OUT-002: normalised over the batch -------------------------------------------------- */
 
-enum { CALLS_TO_TELL = 2 };
+enum { ALONG_IN_A_ROW, ALONG_ROUNDING };
 
 enum along { ALONG_NEITHER, ALONG_ROWS, ALONG_BATCH };
-
-struct normalised {
-	struct wti_recent functions; /* what softmax and normalize returned */
-	uint32_t streak;
-};
-
-static bool is_near(double value, double expected)
-{
-	return fabs(value - expected) <= 1e-4 * expected;
-}
 
 /*
  * Of a matrix: probabilities have a mean of one by the length of what adds up to 1, and vectors of
  * length 1 a sum of squares that is their number.
  */
-static enum along along_of(const struct wti_moment *moment, const struct wti_value_row *value)
+static enum along along_of(const struct wti_moment *moment, const struct wti_value_row *value,
+			   double rounding)
 {
 	const struct wti_digest_row *digest = &value->digest;
 	struct wti_shape shape = wti_value_shape(moment, value);
-	double rows, columns, squares;
+	double rows, columns, of_rows, of_columns;
 
-	if (shape.rank != 2 || digest->flags & WTI_TENSOR_NO_STATISTICS || !digest->count ||
-	    digest->min == digest->max)
+	if (shape.rank != 2 || !wti_value_is_measured(value) || digest->min == digest->max)
 		return ALONG_NEITHER;
 	rows = (double)shape.extents[0];
 	columns = (double)shape.extents[1];
-	if (rows < 2 || columns < 2 || shape.extents[0] == shape.extents[1])
+	if (rows < 2 || columns < 2 || shape.extents[0] == shape.extents[1] ||
+	    digest->min < -1 - rounding || digest->max > 1 + rounding)
 		return ALONG_NEITHER;
-	if (digest->min >= 0 && digest->max <= 1 + 1e-6) {
-		if (is_near(digest->mean * columns, 1))
-			return ALONG_ROWS;
-		return is_near(digest->mean * rows, 1) ? ALONG_BATCH : ALONG_NEITHER;
+	if (digest->min >= 0) {
+		of_rows = digest->mean * columns;
+		of_columns = digest->mean * rows;
+	} else {
+		double squares = digest->m2 + (double)digest->count * digest->mean * digest->mean;
+
+		of_rows = squares / rows;
+		of_columns = squares / columns;
 	}
-	squares = digest->m2 + (double)digest->count * digest->mean * digest->mean;
-	if (digest->min < -1 - 1e-6 || digest->max > 1 + 1e-6)
-		return ALONG_NEITHER;
-	if (is_near(squares, rows))
+	if (fabs(of_rows - 1) <= rounding)
 		return ALONG_ROWS;
-	return is_near(squares, columns) ? ALONG_BATCH : ALONG_NEITHER;
+	return fabs(of_columns - 1) <= rounding ? ALONG_BATCH : ALONG_NEITHER;
 }
 
 static bool has_rows_of_input(const struct wti_moment *moment, const struct wti_value_row *result)
@@ -252,50 +233,43 @@ static bool has_rows_of_input(const struct wti_moment *moment, const struct wti_
 				wti_value_shape(moment, result).extents[0];
 }
 
-static void judge_along(struct wti_case *account, struct normalised *normalised,
-			const struct wti_moment *moment)
+static enum wti_answer judge_along(struct wti_case *account, const struct wti_recent *functions,
+				   const struct wti_moment *moment)
 {
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
-	const struct wti_recent_tensor *made = wti_recent_find(&normalised->functions, result);
-	enum along along = result ? along_of(moment, result) : ALONG_NEITHER;
-	struct wti_call call = *moment->call;
+	const struct wti_recent_tensor *made = wti_recent_find(functions, result);
+	double rounding = wti_threshold_real(account, ALONG_ROUNDING);
+	enum along along = result ? along_of(moment, result, rounding) : ALONG_NEITHER;
+	struct wti_call call = wti_call_without_values(moment->call);
 	struct wti_moment there = *moment;
 
 	if (along == ALONG_NEITHER || !has_rows_of_input(moment, result))
-		return;
-	if (along == ALONG_ROWS) {
-		normalised->streak = 0;
-		wti_held(account);
-		return;
-	}
-	if (++normalised->streak < CALLS_TO_TELL)
-		return;
+		return WTI_RULE_NO_CASE;
+	if (along == ALONG_ROWS)
+		return WTI_RULE_HELD;
 	if (made) { /* the line that normalised, not the one that called the model */
 		call.site = made->site;
 		call.callee = made->callee;
 	}
 	there.call = &call;
-	wti_violated(account, &there, moment->call->object,
-		     "of what the model returned, %s, each column is normalised, and not each row",
-		     wti_moment_text(moment, result->digest.shape));
+	return wti_violated(account, &there, moment->call->object,
+			    "of what the model returned, %s, each column is normalised, and not "
+			    "each row",
+			    wti_moment_text(moment, result->digest.shape));
 }
 
-static void see_along(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* Of a process: what softmax and normalize returned. */
+static enum wti_answer see_along(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	struct normalised *normalised =
-		wti_slot(state, moment->process->stream, sizeof(*normalised));
+	const struct wti_call *call = moment->call;
 
-	if (!normalised)
-		return;
-	if (moment->type == WTI_MOMENT_CALL) {
-		if (moment->call->what == WTI_CALLEE_SOFTMAX ||
-		    moment->call->what == WTI_CALLEE_NORMALIZE)
-			wti_recent_add(&normalised->functions, moment->call,
-				       wti_call_tensor(moment->call, true, 0), 0);
-	} else if (is_model(moment->call) && moment->call->flags & WTI_CALL_GRAD &&
-		   moment->call->flags & WTI_CALL_TRAINING) {
-		judge_along(account, normalised, moment);
-	}
+	if (moment->type == WTI_MOMENT_CALL)
+		wti_recent_add(kept, call, wti_call_tensor(call, true, 0), 0);
+	else if (wti_is_model_call(call) && call->flags & WTI_CALL_GRAD &&
+		 call->flags & WTI_CALL_TRAINING)
+		return judge_along(account, kept, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_out_002 = {
@@ -314,7 +288,11 @@ const struct wti_rule wti_rule_out_002 = {
 		    "over the nodes of a graph.",
 	.needs = "no model returned rows of probabilities, or of length 1, in training",
 	.moments = WTI_MOMENT_MODULE_END | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_along,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_SOFTMAX) | WTI_CALLEE_SET(WTI_CALLEE_NORMALIZE),
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct wti_recent)}},
+	.see = see_along,
+	.thresholds = {{WTI_IN_A_ROW, 2, "a matrix of few numbers may have such a mean once"},
+		       {"rounding", 1e-4,
+			"how far sums may be from 1: what rounding leaves in the mean of them "
+			"all"}},
 };

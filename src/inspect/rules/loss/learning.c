@@ -5,58 +5,54 @@
 
 #include "inspect/judge/rule.h"
 #include "inspect/training/shape.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* ---- WT-LEARN-001: no better than guessing -------------------------------------------------- */
 
-enum { LAST_LOSSES = 20, CALLS_TO_JUDGE = 60 };
-static const double share_of_guessing = 0.98;
+enum { CALLS, SHARE, SUM };
+enum { LOSSES_MAX = 20 };
 
 /* Of a line with a cross entropy: the last losses, a ring. */
 struct guessing {
-	double losses[LAST_LOSSES];
+	double losses[LOSSES_MAX];
 	uint64_t count;
 	uint64_t classes;
 	uint32_t callee;
-	size_t stream;
 };
 
-static void see_loss(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_loss(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
-	const struct wti_value_row *input, *loss;
-	struct guessing *guessing;
+	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
+	const struct wti_value_row *loss = wti_call_tensor(call, true, 0);
+	struct guessing *guessing = kept;
 	struct wti_shape shape;
 
-	if (call->what != WTI_CALLEE_CROSS_ENTROPY || !wti_stage_is(moment, "train"))
-		return;
-	input = wti_call_tensor(call, false, 0);
-	loss = wti_call_tensor(call, true, 0);
-	if (!input || !loss || loss->digest.count != 1 ||
-	    loss->digest.flags & WTI_TENSOR_NO_STATISTICS)
-		return;
+	if (!wti_stage_is(moment, "train") || !input || !wti_value_is_measured(loss) ||
+	    loss->digest.count != 1)
+		return WTI_RULE_NO_CASE;
 	shape = wti_shape_read(wti_moment_text(moment, input->digest.shape));
-	guessing = wti_slot(state, wti_line_of(call), sizeof(*guessing));
-	if (!guessing || shape.rank < 2 || shape.extents[1] < 2)
-		return;
-	guessing->losses[guessing->count++ % LAST_LOSSES] = loss->digest.mean;
+	if (shape.rank < 2 || shape.extents[1] < 2)
+		return WTI_RULE_NO_CASE;
+	guessing->losses[guessing->count++ % LOSSES_MAX] = loss->digest.mean;
 	guessing->classes = shape.extents[1];
 	guessing->callee = call->callee;
-	guessing->stream = call->stream;
+	return WTI_RULE_NO_CASE;
+}
+
+static int count_of_last(const struct guessing *guessing)
+{
+	return guessing->count < LOSSES_MAX ? (int)guessing->count : LOSSES_MAX;
 }
 
 static double mean_of_last(const struct guessing *guessing)
 {
+	int count = count_of_last(guessing);
 	double sum = 0;
 
-	for (size_t i = 0; i < LAST_LOSSES; i++)
+	for (int i = 0; i < count; i++)
 		sum += guessing->losses[i];
-	return sum / LAST_LOSSES;
+	return sum / count;
 }
 
 struct shares {
@@ -106,30 +102,26 @@ static void say_frozen(char *text, size_t bytes, const struct wti_training *trai
 			 wti_symbol_text(training->symbols, shares.example->name));
 }
 
-static void finish_loss(struct wti_case *account, void *state, const struct wti_training *training)
+static enum wti_answer finish_loss(struct wti_case *account, void *kept,
+				   const struct wti_moment *end)
 {
-	struct wti_slots *slots = state;
+	const struct guessing *guessing = kept;
+	double limit, mean;
+	char frozen[256];
 
-	for (size_t i = 0; i < slots->count; i++) {
-		const struct guessing *guessing =
-			wti_slot(slots, slots->index.entries[i].key, sizeof(*guessing));
-		double limit = log((double)guessing->classes), mean = mean_of_last(guessing);
-		struct wti_moment moment;
-		char frozen[256];
-
-		if (guessing->count < CALLS_TO_JUDGE)
-			continue;
-		say_frozen(frozen, sizeof(frozen), training, guessing->stream);
-		moment = wti_moment_of_end(training, guessing->stream);
-		if (mean < share_of_guessing * limit || mean > 4 * limit)
-			wti_held(account); /* a sum is far above it */
-		else
-			wti_violated(account, &moment, guessing->callee,
-				     "the mean of the last %d losses is %.4g; guessing among %llu "
-				     "classes gives ln %llu = %.4g%s",
-				     LAST_LOSSES, mean, (unsigned long long)guessing->classes,
-				     (unsigned long long)guessing->classes, limit, frozen);
-	}
+	if (!guessing->count || guessing->count < wti_threshold(account, CALLS))
+		return WTI_RULE_NO_CASE;
+	limit = log((double)guessing->classes);
+	mean = mean_of_last(guessing);
+	if (mean < wti_threshold_real(account, SHARE) * limit ||
+	    mean > wti_threshold_real(account, SUM) * limit)
+		return WTI_RULE_HELD;
+	say_frozen(frozen, sizeof(frozen), end->training, end->process->stream);
+	return wti_violated(account, end, guessing->callee,
+			    "the mean of the last %d losses is %.4g; guessing among %llu "
+			    "classes gives ln %llu = %.4g%s",
+			    count_of_last(guessing), mean, (unsigned long long)guessing->classes,
+			    (unsigned long long)guessing->classes, limit, frozen);
 }
 
 const struct wti_rule wti_rule_learn_001 = {
@@ -140,12 +132,17 @@ const struct wti_rule wti_rule_learn_001 = {
 	.hint = "look at the learning rate, at what is frozen, at whether labels belong to their "
 		"rows, and at a few predictions",
 	.definition = "After sixty or more losses of one line the mean of the last twenty is below "
-		      "0.98 ln C. A case is a line with a cross entropy over C classes.",
+		      "`share` of ln C. A case is a line with a cross entropy over C classes.",
 	.innocent = "Targets that cannot be predicted, and runs that have only begun.",
 	.needs = "no line computed sixty cross entropies in training",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_loss,
-	.conclude = finish_loss,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_CROSS_ENTROPY),
+	.keeps = {{WTI_PER_LINE, sizeof(struct guessing)}},
+	.see = see_loss,
+	.finish = finish_loss,
+	.thresholds = {{"calls", 60, "earlier, a slow beginning looks the same"},
+		       {"share", 0.98,
+			"a loss of equal chances varies by that much from batch to batch"},
+		       {"sum", 4,
+			"of ln C, above which it is the sum of several losses or has grown"}},
 };

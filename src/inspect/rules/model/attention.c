@@ -2,27 +2,15 @@
 /* Rules about attention: that it is kept from what it should not see, and from nothing else. */
 #include <string.h>
 
+#include "base/text.h"
 #include "inspect/judge/recent.h"
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
-#include "inspect/training/slots.h"
 
 /* ---- WT-MASK-001: the wrong way round ------------------------------------------------------- */
 
-enum { CALLS_TO_TELL = 2 };
-
-/* What is true in a mask, as far as the way it was made tells. */
+/* What is true in a mask, as far as the way it was made shows. */
 enum sense { SENSE_PADDING = 1, SENSE_CONTENT };
-
-struct masks {
-	struct wti_recent made; /* truth values, and their sense */
-	uint32_t streak;
-};
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* tokens == 0 finds the padding, whatever number that is; tokens != 0 what is not. */
 static uint32_t sense_of_number(const struct wti_call *call)
@@ -56,27 +44,26 @@ static uint32_t sense_of_lengths(const struct wti_moment *moment)
 	return moment->call->what == WTI_CALLEE_NOT_BELOW ? SENSE_PADDING : 0;
 }
 
-static uint32_t sense_of_negation(const struct masks *masks, const struct wti_call *call)
+static uint32_t sense_of_negation(const struct wti_recent *made, const struct wti_call *call)
 {
 	const struct wti_recent_tensor *before =
-		wti_recent_find(&masks->made, wti_call_tensor(call, false, 0));
+		wti_recent_find(made, wti_call_tensor(call, false, 0));
 
 	if (call->what != WTI_CALLEE_NEGATE || !before)
 		return 0;
 	return before->note == SENSE_PADDING ? SENSE_CONTENT : SENSE_PADDING;
 }
 
-static void note_mask(struct masks *masks, const struct wti_moment *moment)
+static void note_mask(struct wti_recent *made, const struct wti_moment *moment)
 {
 	uint32_t sense = sense_of_number(moment->call);
 
 	if (!sense)
 		sense = sense_of_lengths(moment);
 	if (!sense)
-		sense = sense_of_negation(masks, moment->call);
+		sense = sense_of_negation(made, moment->call);
 	if (sense)
-		wti_recent_add(&masks->made, moment->call, wti_call_tensor(moment->call, true, 0),
-			       sense);
+		wti_recent_add(made, moment->call, wti_call_tensor(moment->call, true, 0), sense);
 }
 
 static bool is_of_torch(const struct wti_moment *moment)
@@ -87,53 +74,43 @@ static bool is_of_torch(const struct wti_moment *moment)
 /* True means: not to be looked at. */
 static const struct wti_value_row *padding_mask_of(const struct wti_moment *moment)
 {
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 
-	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, false, n)); n++) {
-		const char *name = wti_moment_text(moment, value->name);
-		size_t length = strlen(name), wanted = strlen("key_padding_mask");
-
-		if (length >= wanted && !strcmp(name + length - wanted, "key_padding_mask"))
+	while ((value = wti_call_next_tensor(moment->call, false, value)))
+		if (wti_ends_with(wti_moment_text(moment, value->name), "key_padding_mask"))
 			return value;
-	}
 	return NULL;
 }
 
-static void judge_mask(struct wti_case *account, struct masks *masks,
-		       const struct wti_moment *moment)
+static enum wti_answer judge_mask(struct wti_case *account, const struct wti_recent *made,
+				  const struct wti_moment *moment)
 {
 	const struct wti_value_row *mask = padding_mask_of(moment);
-	const struct wti_recent_tensor *made = wti_recent_find(&masks->made, mask);
-	struct wti_call call = *moment->call;
+	const struct wti_recent_tensor *from = wti_recent_find(made, mask);
+	struct wti_call call = wti_call_without_values(moment->call);
 	struct wti_moment there = *moment;
 
-	if (!made)
-		return;
-	if (made->note == SENSE_PADDING) {
-		masks->streak = 0;
-		wti_held(account);
-		return;
-	}
-	if (++masks->streak < CALLS_TO_TELL)
-		return;
-	call.site = made->site; /* the line that made the mask */
+	if (!from)
+		return WTI_RULE_NO_CASE;
+	if (from->note == SENSE_PADDING)
+		return WTI_RULE_HELD;
+	call.site = from->site; /* the line that made the mask */
 	there.call = &call;
-	wti_violated(
+	return wti_violated(
 		account, &there, moment->call->object,
 		"%s is true where there is content, in %.0f %% of all places: these are hidden",
 		wti_moment_text(moment, mask->name), 100 * mask->digest.mean);
 }
 
-static void see_mask(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* Of a process: truth values that were made, and their sense. */
+static enum wti_answer see_mask(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
-	struct masks *masks = wti_slot(state, moment->process->stream, sizeof(*masks));
-
-	if (!masks)
-		return;
 	if (moment->type == WTI_MOMENT_CALL)
-		note_mask(masks, moment);
+		note_mask(kept, moment);
 	else if (is_of_torch(moment))
-		judge_mask(account, masks, moment);
+		return judge_mask(account, kept, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_mask_001 = {
@@ -143,21 +120,23 @@ const struct wti_rule wti_rule_mask_001 = {
 	.means = "attention looks at the padding alone, and at nothing of the content",
 	.hint = "torch hides what is true in a key_padding_mask: tokens == padding, not !=",
 	.definition =
-		"A key_padding_mask of a module of torch's is not true where tokens differ from a "
-		"number, or where positions are below a length, nor is it the negation of the "
-		"opposite. Two calls in a row are a violation. A case is a call with a mask that "
-		"was made by such a comparison.",
+		"A key_padding_mask of one of torch's own modules is not true where tokens differ "
+		"from a number, or where positions are below a length, nor is it the negation of "
+		"the opposite. Two calls in a row are a violation. A case is a call with a mask "
+		"that was made by such a comparison.",
 	.innocent = "None is known.",
 	.needs = "no module was given a key_padding_mask that a recorded comparison had made",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_mask,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_EQUAL) | WTI_CALLEE_SET(WTI_CALLEE_UNEQUAL) |
+		   WTI_CALLEE_SET(WTI_CALLEE_BELOW) | WTI_CALLEE_SET(WTI_CALLEE_NOT_BELOW) |
+		   WTI_CALLEE_SET(WTI_CALLEE_NEGATE),
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct wti_recent)}},
+	.see = see_mask,
+	.thresholds = {{WTI_IN_A_ROW, 2,
+			"a small mask may have the bytes of another one once, by chance"}},
 };
 
 /* ---- WT-MASK-002: the next token is in sight ------------------------------------------------ */
-
-enum { LOSSES_TO_TELL = 3 };
 
 /* Of a process: tokens that were cut from others, and what attention did with them. */
 struct tokens {
@@ -166,7 +145,6 @@ struct tokens {
 	uint32_t whole;
 	uint64_t count;
 	bool has_attention, has_mask;
-	uint32_t streak;
 };
 
 static void note_slice(struct tokens *tokens, const struct wti_call *call)
@@ -193,56 +171,50 @@ static void note_model(struct tokens *tokens, const struct wti_call *call)
 /* A mask of positions, not of padding. */
 static void note_attention(struct tokens *tokens, const struct wti_moment *moment)
 {
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
 
 	if (!strstr(wti_moment_text(moment, moment->call->callee), "Attention") &&
 	    !strstr(wti_moment_text(moment, moment->call->callee), "Transformer"))
 		return;
 	tokens->has_attention = true;
-	for (uint32_t n = 0; (value = wti_call_tensor(moment->call, false, n)); n++) {
+	while ((value = wti_call_next_tensor(moment->call, false, value))) {
 		const char *name = wti_moment_text(moment, value->name);
 
 		tokens->has_mask |= strstr(name, "mask") && !strstr(name, "padding");
 	}
 }
 
-static void judge_sight(struct wti_case *account, struct tokens *tokens,
-			const struct wti_moment *moment)
+static enum wti_answer judge_sight(struct wti_case *account, const struct tokens *tokens,
+				   const struct wti_moment *moment)
 {
 	const struct wti_value_row *target = wti_call_tensor(moment->call, false, 1);
 	const struct wti_recent_tensor *slice = wti_recent_find(&tokens->slices, target);
 
 	if (!slice || !tokens->input || !tokens->has_attention || slice->note != tokens->whole ||
 	    slice->hash == tokens->input || target->digest.count != tokens->count)
-		return;
-	if (tokens->has_mask) {
-		tokens->streak = 0;
-		wti_held(account);
-	} else if (++tokens->streak >= LOSSES_TO_TELL) {
-		wti_violated(account, moment, moment->call->callee,
-			     "input and targets, %llu each, are cut from the same tokens, and "
-			     "attention was given no mask",
-			     (unsigned long long)tokens->count);
-	}
+		return WTI_RULE_NO_CASE;
+	if (tokens->has_mask)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->call->callee,
+			    "input and targets, %llu each, are cut from the same tokens, and "
+			    "attention was given no mask",
+			    (unsigned long long)tokens->count);
 }
 
-static void see_sight(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_sight(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	struct tokens *tokens = wti_slot(state, moment->process->stream, sizeof(*tokens));
-
-	if (!tokens)
-		return;
 	if (moment->type == WTI_MOMENT_MODULE) {
 		if (is_of_torch(moment))
-			note_attention(tokens, moment);
+			note_attention(kept, moment);
 		else if (moment->call->flags & WTI_CALL_OUTERMOST)
-			note_model(tokens, moment->call);
+			note_model(kept, moment->call);
 	} else if (moment->call->what == WTI_CALLEE_INDEX) {
-		note_slice(tokens, moment->call);
-	} else if (moment->call->what == WTI_CALLEE_CROSS_ENTROPY ||
-		   moment->call->what == WTI_CALLEE_NLL) {
-		judge_sight(account, tokens, moment);
+		note_slice(kept, moment->call);
+	} else {
+		return judge_sight(account, kept, moment);
 	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_mask_002 = {
@@ -255,14 +227,18 @@ const struct wti_rule wti_rule_mask_002 = {
 		"nn.Transformer.generate_square_subsequent_mask(length)",
 	.definition =
 		"If the tokens that a model is given and the targets of the loss that follows are "
-		"two different parts, of the same length, of one tensor, modules of torch's for "
-		"attention in that model are given a mask other than one for padding. Three losses "
-		"in a row without are a violation. A case is such a loss.",
+		"two different parts, of the same length, of one tensor, torch's own attention "
+		"modules in that model are given a mask other than one for padding. Three losses "
+		"in a row without one are a violation. A case is such a loss.",
 	.innocent = "Input and targets that are parts of one tensor without being shifted, such as "
 		    "questions and answers of one length.",
-	.needs = "no model with attention of torch's was trained on parts of one tensor",
+	.needs = "no model with torch's own attention was trained on parts of one tensor",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_sight,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_INDEX) | WTI_CALLEE_SET(WTI_CALLEE_CROSS_ENTROPY) |
+		   WTI_CALLEE_SET(WTI_CALLEE_NLL),
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct tokens)}},
+	.see = see_sight,
+	.thresholds = {{WTI_IN_A_ROW, 3,
+			"parts of one tensor may be compared once or twice without being a text "
+			"and its continuation"}},
 };

@@ -4,16 +4,17 @@
  * kept up, statistics of normalisation included.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "inspect/judge/rule.h"
 #include "inspect/training/members.h"
-#include "inspect/training/slots.h"
+#include "inspect/training/shape.h"
 
 /* ---- WT-EMA-004: loaded with its own state -------------------------------------------------- */
 
-enum { LOADS_TO_TELL = 2 };
+enum { LOADS };
+enum { OF_PROCESS, OF_OWN }; /* keeps */
 
 /* Of a process: whose state was taken last, and in which line. */
 struct taken {
@@ -23,18 +24,10 @@ struct taken {
 	uint64_t steps;
 };
 
-struct loads {
-	struct wti_slots taken; /* by process */
-	struct wti_slots own;   /* of objects: after which step they were last given their own */
+/* Of an object: loads of its own state, and after which step the last was. */
+struct own_loads {
+	uint64_t count, steps;
 };
-
-static void release_loads(void *state)
-{
-	struct loads *loads = state;
-
-	wti_slots_release(&loads->taken);
-	wti_slots_release(&loads->own);
-}
 
 /* Calls of one line have sites of their own. */
 static bool is_same_line(const struct taken *taken, const struct wti_where *where)
@@ -44,53 +37,45 @@ static bool is_same_line(const struct taken *taken, const struct wti_where *wher
 	return taken->line == where->line && !strcmp(taken->file, where->file);
 }
 
-struct own_loads {
-	uint64_t count, steps;
-};
-
-/* target.load_state_dict(model.state_dict()), with target being the model. */
-static void judge_load(struct wti_case *account, struct loads *loads, struct taken *taken,
-		       const struct wti_moment *moment)
+/* Several of one step are one time. */
+static enum wti_answer judge_own(struct wti_case *account, const struct wti_moment *moment)
 {
-	const struct wti_call *call = moment->call;
-	struct wti_where where = wti_moment_where(moment);
+	struct own_loads *own =
+		wti_kept_of_key(account, OF_OWN, moment->call->stream, moment->call->object);
 	uint64_t steps = moment->process->step_count;
-	struct own_loads *own;
 
-	if (!taken->object || !is_same_line(taken, &where) || taken->steps != steps)
-		return;
-	own = wti_slot(&loads->own, (uint64_t)call->stream << 32 | call->object, sizeof(*own));
-	if (!own)
-		return;
-	if (taken->object != call->object) {
-		wti_held(account);
-	} else if (!own->count || own->steps != steps) {
-		own->steps = steps;
-		if (++own->count >= LOADS_TO_TELL)
-			wti_violated(account, moment, call->object,
-				     "it was given its own state %llu times, with training between",
-				     (unsigned long long)own->count);
-	}
-	taken->object = 0;
+	if (!own || (own->count && own->steps == steps))
+		return WTI_RULE_NO_CASE;
+	own->steps = steps;
+	if (++own->count < wti_threshold(account, LOADS))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->call->object,
+			    "it was given its own state %llu times, with training between",
+			    (unsigned long long)own->count);
 }
 
-static void see_own_state(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* target.load_state_dict(model.state_dict()), with target being the model. */
+static enum wti_answer see_own_state(struct wti_case *account, void *kept,
+				     const struct wti_moment *moment)
 {
-	struct loads *loads = state;
-	struct taken *taken = wti_slot(&loads->taken, moment->process->stream, sizeof(*taken));
+	const struct wti_call *call = moment->call;
+	uint64_t steps = moment->process->step_count;
+	struct taken *taken = kept;
 	struct wti_where where;
+	uint32_t object;
 
-	if (!taken || !moment->call->object || !moment->call->site)
-		return;
-	if (moment->call->what == WTI_CALLEE_STATE_DICT) {
-		where = wti_moment_where(moment);
-		*taken = (struct taken){.object = moment->call->object,
-					.file = where.file,
-					.line = where.line,
-					.steps = moment->process->step_count};
-	} else if (moment->call->what == WTI_CALLEE_LOAD_STATE_DICT) {
-		judge_load(account, loads, taken, moment);
+	if (!call->object || !call->site)
+		return WTI_RULE_NO_CASE;
+	where = wti_moment_where(moment);
+	if (call->what == WTI_CALLEE_STATE_DICT) {
+		*taken = (struct taken){call->object, where.file, where.line, steps};
+		return WTI_RULE_NO_CASE;
 	}
+	if (!taken->object || !is_same_line(taken, &where) || taken->steps != steps)
+		return WTI_RULE_NO_CASE;
+	object = taken->object;
+	taken->object = 0;
+	return object == call->object ? judge_own(account, moment) : WTI_RULE_HELD;
 }
 
 const struct wti_rule wti_rule_ema_004 = {
@@ -102,137 +87,121 @@ const struct wti_rule wti_rule_ema_004 = {
 		"and it chases itself",
 	.hint = "make the copy with copy.deepcopy(model)",
 	.definition =
-		"A line that takes a state with state_dict() and loads it in one go does not load "
-		"it into the object that it came from, twice with a step of an optimizer between. "
-		"A case is such a line that loads another object.",
+		"A line that takes a state with state_dict() and loads it at once does not load it "
+		"into the object that it came from, `loads` times with a step of an optimizer "
+		"between. A case is such a line that loads another object.",
 	.innocent = "None is known: it changes nothing.",
 	.needs = "no line took a state and loaded it",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct loads),
-	.watch = see_own_state,
-	.release = release_loads,
+	.callees =
+		WTI_CALLEE_SET(WTI_CALLEE_STATE_DICT) | WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct taken)},
+		  [OF_OWN] = {WTI_PER_MODULE, sizeof(struct own_loads)}},
+	.see = see_own_state,
+	.thresholds = {{"loads", 2, "one may be made before the copy is"}},
 };
 
 /* ---- WT-MODE-009: statistics of another model ----------------------------------------------- */
 
-struct statistics {
-	struct wti_slots owners;  /* objects: whether a parameter of theirs has changed */
-	struct wti_slots buffers; /* whether they have changed */
-	struct wti_slots modules; /* that are called */
-};
+enum { OF_NOTHING, OF_NORMALISATION, OF_MODEL, OF_BUFFER }; /* keeps */
 
+/* Of a module. */
 struct normalisation {
-	uint32_t place;     /* of its running mean, plus one */
+	uint32_t mean;      /* place of its running mean, plus one; 0: it has none */
 	bool has_estimated; /* it was called in training mode */
 };
 
-static void release_statistics(void *state)
-{
-	struct statistics *statistics = state;
-
-	wti_slots_release(&statistics->owners);
-	wti_slots_release(&statistics->buffers);
-	wti_slots_release(&statistics->modules);
-}
-
-static uint64_t owner_key(const struct wti_parameter *parameter)
-{
-	return (uint64_t)parameter->stream << 32 | parameter->owner;
-}
-
-static void note_change(struct statistics *statistics, const struct wti_moment *moment)
+/* What has a running mean normalises with it. */
+static void note_member(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_parameter *parameter = moment->parameter;
-	uint8_t *changed;
+	struct normalisation *normalisation;
+
+	if (!parameter || !parameter->is_buffer ||
+	    !wti_ends_with(wti_moment_text(moment, parameter->name), "running_mean"))
+		return;
+	normalisation =
+		wti_kept_of_key(account, OF_NORMALISATION, parameter->stream, parameter->module);
+	if (normalisation && !normalisation->mean)
+		normalisation->mean = parameter->place + 1;
+}
+
+static void note_change(struct wti_case *account, const struct wti_moment *moment)
+{
+	const struct wti_parameter *parameter = moment->parameter;
+	bool *has_changed;
 
 	if (!parameter || wt_event_u64(moment->event, WT_STATE_FIELD_FLAGS) & 1)
-		return; /* it is told for the first time */
-	changed = parameter->is_buffer ? wti_slot_of_parameter(&statistics->buffers, parameter, 1)
-				       : wti_slot(&statistics->owners, owner_key(parameter), 1);
-	if (changed)
-		*changed = 1;
+		return; /* its first value is not a change */
+	has_changed = parameter->is_buffer ? wti_kept_of_parameter(account, OF_BUFFER, parameter)
+					   : wti_kept_of_key(account, OF_MODEL, parameter->stream,
+							     parameter->owner);
+	if (has_changed)
+		*has_changed = true;
 }
 
-static bool has_changed(struct wti_slots *slots, const struct wti_parameter *parameter)
+static bool is_set(const bool *flag)
 {
-	const uint8_t *changed = wti_slot_of_parameter(slots, parameter, 1);
-
-	return changed && *changed;
+	return flag && *flag;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool buffer_has_changed(const struct wti_case *account,
+			       const struct wti_parameter *parameter)
 {
-	size_t length = strlen(text), wanted = strlen(end);
-
-	return length >= wanted && !strcmp(text + length - wanted, end);
+	return is_set(wti_kept_find_key(account, OF_BUFFER, parameter->stream, parameter->place));
 }
 
-static bool is_mean_of(const struct wti_moment *moment, const struct wti_parameter *parameter)
+static enum wti_answer judge_statistics(struct wti_case *account,
+					const struct normalisation *normalisation,
+					const struct wti_moment *moment)
 {
-	return parameter->is_buffer && parameter->stream == moment->call->stream &&
-	       parameter->module == moment->call->object &&
-	       ends_with(wti_moment_text(moment, parameter->name), "running_mean");
-}
+	const struct wti_parameter *mean =
+		wti_parameter_at(moment->training, normalisation->mean - 1);
+	const struct wti_object *copy =
+		wti_training_object(moment->training, mean->stream, mean->owner);
+	const struct wti_parameter *original;
+	struct wti_moment made;
 
-/* The running mean of a module that is called; NULL: it has none. */
-static const struct wti_parameter *mean_of(struct normalisation *module,
-					   const struct wti_moment *moment)
-{
-	const struct wti_training *training = moment->training;
-
-	for (size_t i = 0; !module->place && i < training->parameters.count; i++)
-		if (is_mean_of(moment, wti_parameter_at(training, i)))
-			module->place = (uint32_t)i + 1;
-	return module->place ? wti_parameter_at(training, module->place - 1) : NULL;
-}
-
-static void judge_statistics(struct wti_case *account, struct statistics *statistics,
-			     const struct wti_moment *moment, struct normalisation *module)
-{
-	const struct wti_parameter *mean = mean_of(module, moment), *original;
-	const struct wti_object *copy;
-	const uint8_t *changed;
-
-	copy = mean ? wti_training_object(moment->training, mean->stream, mean->owner) : NULL;
 	if (!copy || copy->how != WT_FOUND_COPIED)
-		return;
+		return WTI_RULE_NO_CASE;
 	original = wti_parameter_find(moment->training, mean->stream, copy->of, mean->name);
-	changed = wti_slot(&statistics->owners, owner_key(mean), 1);
-	if (!original || !changed || !*changed || !has_changed(&statistics->buffers, original))
-		return;
-	if (module->has_estimated || has_changed(&statistics->buffers, mean)) {
-		wti_held(account);
-	} else {
-		struct wti_moment end = wti_moment_of_object(moment->training, copy);
-
-		end.scope = moment->scope;
-		wti_violated(account, &end, mean->name,
-			     "it is evaluated with the running mean that it was copied with, while "
-			     "its parameters and the running mean of the model have changed");
-	}
+	if (!original || !buffer_has_changed(account, original) ||
+	    !is_set(wti_kept_find_key(account, OF_MODEL, mean->stream, mean->owner)))
+		return WTI_RULE_NO_CASE;
+	if (normalisation->has_estimated || buffer_has_changed(account, mean))
+		return WTI_RULE_HELD;
+	made = wti_moment_of_object(moment->training, copy);
+	made.scope = moment->scope;
+	return wti_violated(account, &made, mean->name,
+			    "it is evaluated with the running mean that it was copied with, while "
+			    "its parameters and the running mean of the model have changed");
 }
 
-static void see_statistics(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_module(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct statistics *statistics = state;
-	const struct wti_call *call = moment->call;
-	struct normalisation *module;
+	struct normalisation *normalisation = moment->call->flags & WTI_CALL_SAYS_TRAINING
+						      ? wti_kept(account, OF_NORMALISATION, moment)
+						      : NULL;
 
-	if (moment->type == WTI_MOMENT_STATE) {
-		note_change(statistics, moment);
-		return;
-	}
-	if (!(call->flags & WTI_CALL_SAYS_TRAINING) ||
-	    !strstr(wti_moment_text(moment, call->callee), "Norm"))
-		return;
-	module = wti_slot(&statistics->modules, (uint64_t)call->stream << 32 | call->object,
-			  sizeof(*module));
-	if (!module)
-		return;
-	if (call->flags & WTI_CALL_TRAINING)
-		module->has_estimated = true;
+	if (!normalisation)
+		return WTI_RULE_NO_CASE;
+	if (moment->call->flags & WTI_CALL_TRAINING)
+		normalisation->has_estimated = true;
+	else if (normalisation->mean)
+		return judge_statistics(account, normalisation, moment);
+	return WTI_RULE_NO_CASE;
+}
+
+static enum wti_answer see_statistics(struct wti_case *account, void *kept,
+				      const struct wti_moment *moment)
+{
+	if (moment->type == WTI_MOMENT_MODULE)
+		return see_module(account, moment);
+	if (moment->type == WTI_MOMENT_STATE)
+		note_change(account, moment);
 	else
-		judge_statistics(account, statistics, moment, module);
+		note_member(account, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_mode_009 = {
@@ -245,171 +214,178 @@ const struct wti_rule wti_rule_mode_009 = {
 		"that had seen nothing",
 	.hint = "copy the buffers too, or estimate them anew: torch.optim.swa_utils.update_bn()",
 	.definition =
-		"A batch normalisation of a copy of a model that is called in evaluation mode was "
-		"called in training mode before, or its running mean has changed since the copy "
-		"was made, if parameters of the copy have, and the running mean of the model that "
-		"it was copied from. A case is such a call.",
-	.innocent =
-		"A copy that is trained with normalisation frozen, beside a model whose is not.",
-	.needs = "no copy of a model with batch normalisation, that had changed, was evaluated",
+		"A normalisation with a running mean, in a copy of a model, that is called in "
+		"evaluation mode was called in training mode before, or its running mean has "
+		"changed since the copy was made, if parameters of the copy have changed and so "
+		"has the running mean of the model that it was copied from. A case is such a "
+		"call.",
+	.innocent = "A copy that is trained with its normalisation frozen, beside a model whose "
+		    "normalisation is not.",
+	.needs = "no copy of a model with batch normalisation was evaluated after it had changed",
 	.flags = WTI_RULE_ABSENCE,
-	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
-	.state_bytes = sizeof(struct statistics),
-	.watch = see_statistics,
-	.release = release_statistics,
+	.moments = WTI_MOMENT_MEMBER | WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
+	.keeps = {[OF_NORMALISATION] = {WTI_PER_MODULE, sizeof(struct normalisation)},
+		  [OF_MODEL] = {WTI_PER_KEY, sizeof(bool)},         /* a parameter has changed */
+		  [OF_BUFFER] = {WTI_PER_PARAMETER, sizeof(bool)}}, /* it has changed */
+	.see = see_statistics,
 };
 
 /* ---- WT-EMA-005: the beginning as a teacher -------------------------------------------------- */
 
-enum { TEACHING_STEPS = 30, TEACHING_EPOCHS = 2, ELEMENTS_TO_TELL = 64 };
+enum { STEPS, EPOCHS, ASKED, ELEMENTS, EDGE, ROUNDING };
+enum { OF_TEACHING, OF_BEGINNING, OF_TWIN, OF_ASKED }; /* keeps */
 
-struct teachers {
-	struct wti_slots begun; /* stream and hash: a trained parameter, place plus one */
-	struct wti_slots twins; /* of parameters outside of optimizers */
-	struct wti_slots asked; /* modules that are called */
-};
-
+/* Of a parameter outside of optimizers. */
 struct twin {
-	uint64_t contents; /* what it was first seen with, as a key of `begun`; 0: it was not */
+	uint32_t parameter; /* its place */
+	bool is_set;
 	bool has_changed;
+	uint64_t hash; /* what it was first seen with */
 };
 
+/* Of a module. */
 struct asked {
 	uint64_t steps;   /* in which it was called */
 	uint64_t last;    /* of them, from 1 */
 	bool has_learned; /* called with gradients on */
 };
 
-static void release_teachers(void *state)
+static void note_beginning(struct wti_case *account, const struct wti_parameter *parameter)
 {
-	struct teachers *teachers = state;
+	uint32_t *begun = parameter->step_count
+				  ? NULL
+				  : wti_kept_of_key(account, OF_BEGINNING, parameter->stream,
+						    parameter->hash);
 
-	wti_slots_release(&teachers->begun);
-	wti_slots_release(&teachers->twins);
-	wti_slots_release(&teachers->asked);
-}
-
-static uint64_t contents_key(const struct wti_parameter *parameter)
-{
-	return (parameter->hash ^ (uint64_t)parameter->stream << 48) * 0x9e3779b97f4a7c15u;
+	if (begun && !*begun)
+		*begun = parameter->place + 1;
 }
 
 /* What is outside of optimizers may be read long after the first step. */
-static void note_contents(struct teachers *teachers, const struct wti_moment *moment)
+static void note_content(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_parameter *parameter = moment->parameter;
-	uint32_t *begun;
 	struct twin *twin;
 
 	if (!parameter || parameter->is_buffer || moment->attribute != parameter->name)
 		return;
 	if (parameter->optimizer) {
-		begun = parameter->step_count ? NULL
-					      : wti_slot(&teachers->begun, contents_key(parameter),
-							 sizeof(*begun));
-		if (begun && !*begun)
-			*begun = parameter->place + 1;
+		note_beginning(account, parameter);
 		return;
 	}
-	twin = wti_slot_of_parameter(&teachers->twins, parameter, sizeof(*twin));
+	twin = wti_kept_of_parameter(account, OF_TWIN, parameter);
 	if (!twin)
 		return;
-	if (!twin->contents)
-		twin->contents = contents_key(parameter);
-	else if (twin->contents != contents_key(parameter))
+	if (!twin->is_set)
+		*twin = (struct twin){parameter->place, true, false, parameter->hash};
+	else if (twin->hash != parameter->hash)
 		twin->has_changed = true;
 }
 
-static void note_asked(struct teachers *teachers, const struct wti_moment *moment)
+static void note_asked(struct wti_case *account, const struct wti_moment *moment)
 {
-	const struct wti_call *call = moment->call;
-	struct asked *asked = wti_slot(&teachers->asked,
-				       (uint64_t)call->stream << 32 | call->object, sizeof(*asked));
+	struct asked *asked = wti_kept(account, OF_ASKED, moment);
 
 	if (!asked)
 		return;
-	if (call->flags & WTI_CALL_GRAD)
+	if (moment->call->flags & WTI_CALL_GRAD)
 		asked->has_learned = true;
 	asked->steps += asked->last != moment->process->step_count + 1;
 	asked->last = moment->process->step_count + 1;
 }
 
-static void see_teachers(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_teachers(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
-	(void)account;
 	if (moment->type == WTI_MOMENT_STATE)
-		note_contents(state, moment);
+		note_content(account, moment);
 	else
-		note_asked(state, moment);
+		note_asked(account, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 /*
  * As torch initialises the weights of layers: evenly up to one over the root of what an output is
  * the sum of. Training, however little, moves some of them beyond.
  */
-static bool is_untrained(const struct wti_training *training, const struct wti_parameter *parameter)
+static bool is_untrained(const struct wti_case *account, const struct wti_moment *moment,
+			 const struct wti_parameter *parameter)
 {
 	const struct wti_digest_row *digest = &parameter->statistics;
-	const char *shape = wti_symbol_text(training->symbols, parameter->shape);
-	unsigned long rows = strtoul(shape, NULL, 10);
-	double bound;
+	struct wti_shape shape = wti_shape_read(wti_moment_text(moment, parameter->shape));
+	double bound, most, least;
 
-	if (!parameter->has_statistics || !rows || !strchr(shape, 'x') ||
-	    digest->count < ELEMENTS_TO_TELL)
+	if (!parameter->has_statistics || shape.rank < 2 || !shape.extents[0] ||
+	    digest->count < wti_threshold(account, ELEMENTS))
 		return false;
-	bound = 1 / sqrt((double)digest->count / (double)rows);
-	return digest->max <= bound * (1 + 1e-6) && digest->min >= -bound * (1 + 1e-6) &&
-	       digest->max >= 0.9 * bound && digest->min <= -0.9 * bound;
+	bound = 1 / sqrt((double)digest->count / (double)shape.extents[0]);
+	most = bound * (1 + wti_threshold_real(account, ROUNDING));
+	least = bound * wti_threshold_real(account, EDGE);
+	return digest->max <= most && digest->min >= -most && digest->max >= least &&
+	       digest->min <= -least;
 }
 
-static void judge_teacher(struct wti_case *account, struct teachers *teachers,
-			  const struct wti_training *training,
-			  const struct wti_parameter *parameter)
+/* What began with the same values, and was trained while this was asked; NULL: nothing did. */
+static const struct wti_parameter *trained_twin(const struct wti_case *account,
+						const struct wti_moment *end,
+						const struct twin *twin, const struct asked *asked)
 {
-	const struct twin *twin = wti_slot_of_parameter(&teachers->twins, parameter, sizeof(*twin));
-	const struct asked *asked = wti_slot_find(
-		&teachers->asked, (uint64_t)parameter->stream << 32 | parameter->module);
-	const struct wti_parameter *trained;
-	const uint32_t *begun;
-	struct wti_moment end;
+	const uint32_t *begun =
+		wti_kept_find_key(account, OF_BEGINNING, end->process->stream, twin->hash);
+	const struct wti_parameter *trained =
+		begun ? wti_parameter_at(end->training, *begun - 1) : NULL;
 
-	if (!twin || !twin->contents || !asked || asked->has_learned || parameter->optimizer)
-		return;
-	begun = wti_slot_find(&teachers->begun, twin->contents);
-	if (!begun)
-		return;
-	trained = wti_parameter_at(training, *begun - 1);
-	if (trained->moved_count < TEACHING_STEPS || asked->steps * 10 < trained->step_count * 9 ||
-	    trained->shape != parameter->shape)
-		return;
-	if (twin->has_changed) {
-		wti_held(account);
-		return;
-	}
-	if (!is_untrained(training, parameter)) {
+	if (!trained || trained->moved_count < wti_threshold(account, STEPS) ||
+	    (double)asked->steps <
+		    wti_threshold_real(account, ASKED) * (double)trained->step_count ||
+	    trained->shape != wti_parameter_at(end->training, twin->parameter)->shape)
+		return NULL;
+	return trained;
+}
+
+static enum wti_answer judge_teacher(struct wti_case *account, const struct twin *twin,
+				     const struct wti_moment *end)
+{
+	const struct wti_parameter *parameter = wti_parameter_at(end->training, twin->parameter);
+	const struct asked *asked =
+		wti_kept_find_key(account, OF_ASKED, parameter->stream, parameter->module);
+	const struct wti_parameter *trained;
+
+	if (!asked || asked->has_learned || parameter->optimizer)
+		return WTI_RULE_NO_CASE;
+	trained = trained_twin(account, end, twin, asked);
+	if (!trained)
+		return WTI_RULE_NO_CASE;
+	if (twin->has_changed)
+		return WTI_RULE_HELD;
+	if (!is_untrained(account, end, parameter)) {
 		wti_not_measured(account, "the copies that are asked in every step may be of a "
 					  "model that had been trained: they may be meant to stay");
-		return;
+		return WTI_RULE_NO_CASE;
 	}
-	if (wti_process_at(training, parameter->stream)->last_epoch + 1 < TEACHING_EPOCHS) {
-		wti_not_measured(account, "no two epochs are known: a target network may be "
+	if (end->process->last_epoch + 1 < (int64_t)wti_threshold(account, EPOCHS)) {
+		wti_not_measured(account, "too few epochs are known: a target network may be "
 					  "refreshed later than the run has ended");
-		return;
+		return WTI_RULE_NO_CASE;
 	}
-	end = wti_moment_of_end(training, parameter->stream);
-	wti_violated(account, &end, parameter->module,
-		     "its %s is outside of every optimizer, was asked without gradients in %llu of "
-		     "%llu steps, and still holds the random values that the trained %s began with",
-		     wti_symbol_text(training->symbols, parameter->name),
-		     (unsigned long long)asked->steps, (unsigned long long)trained->step_count,
-		     wti_symbol_text(training->symbols, trained->name));
+	return wti_violated(
+		account, end, parameter->module,
+		"its %s is outside of every optimizer, was asked without gradients in %llu of "
+		"%llu steps, and still holds the random values that the trained %s began with",
+		wti_moment_text(end, parameter->name), (unsigned long long)asked->steps,
+		(unsigned long long)trained->step_count, wti_moment_text(end, trained->name));
 }
 
-static void finish_teachers(struct wti_case *account, void *state,
-			    const struct wti_training *training)
+static enum wti_answer finish_teachers(struct wti_case *account, void *kept,
+				       const struct wti_moment *end)
 {
-	for (size_t i = 0; i < training->parameters.count; i++)
-		judge_teacher(account, state, training, wti_parameter_at(training, i));
+	const struct twin *twin;
+	size_t place = 0;
+
+	while ((twin = wti_kept_next(account, OF_TWIN, end->process->stream, &place)))
+		if (judge_teacher(account, twin, end) == WTI_RULE_HELD)
+			wti_held(account);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_ema_005 = {
@@ -423,15 +399,29 @@ const struct wti_rule wti_rule_ema_005 = {
 	.definition =
 		"A weight outside of every optimizer, whose module is called without gradients in "
 		"nine of ten steps, and which holds what a trained one of the same shape held "
-		"before its first step, changes within two epochs and thirty steps, if these are "
-		"values as torch initialises a layer with. A case is such a weight that changes.",
+		"before its first step, changes within `epochs` epochs and `steps` steps, if these "
+		"are values as torch initialises a layer with. A case is such a weight that "
+		"changes.",
 	.innocent = "A random teacher on purpose; a target network that is refreshed more rarely "
 		    "than every two epochs.",
 	.needs = "no copy of a trained weight, as it was in the beginning, was asked in every step",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
-	.state_bytes = sizeof(struct teachers),
-	.watch = see_teachers,
-	.conclude = finish_teachers,
-	.release = release_teachers,
+	.keeps = {[OF_TEACHING] = {WTI_PER_PROCESS, 0},
+		  /* What a trained one held, by its hash: its place plus one. */
+		  [OF_BEGINNING] = {WTI_PER_KEY, sizeof(uint32_t)},
+		  [OF_TWIN] = {WTI_PER_PARAMETER, sizeof(struct twin)},
+		  [OF_ASKED] = {WTI_PER_MODULE, sizeof(struct asked)}},
+	.see = see_teachers,
+	.finish = finish_teachers,
+	.thresholds = {{"steps", 30,
+			"a run that has only begun may not have come to its first update"},
+		       {"epochs", 2, "a target network may be refreshed once in an epoch"},
+		       {"asked", 0.9,
+			"the share of steps: a teacher is asked in every one, and some of "
+			"the first may be a warm-up"},
+		       {"elements", 64, "of fewer, the largest may be far from the edge by chance"},
+		       {"edge", 0.9,
+			"the largest of 64 values, drawn evenly, is above it in 96 of 100 cases"},
+		       {"rounding", 1e-6, "of the edge, in single precision"}},
 };

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about how parameters begin. */
-#include <string.h>
-
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
 
 /* ---- WT-INIT-001: equal copies go separate ways --------------------------------------------- */
 
+enum { OF_PROCESS, OF_MODULE, OF_PAIR }; /* keeps */
+
+/* Of a parameter that began as another one. */
 struct tied {
-	struct wti_slots classes; /* stream and module: the callee of its forward */
-	struct wti_slots pairs;   /* stream and parameter: the other one, plus one */
+	uint32_t parameter, other; /* places */
 };
-
-static void release_tied(void *state)
-{
-	struct tied *tied = state;
-
-	wti_slots_release(&tied->classes);
-	wti_slots_release(&tied->pairs);
-}
 
 static bool is_plain(const struct wti_parameter *parameter)
 {
@@ -27,98 +18,102 @@ static bool is_plain(const struct wti_parameter *parameter)
 	       parameter->statistics.min < parameter->statistics.max;
 }
 
-static uint32_t class_of(struct tied *tied, const struct wti_parameter *parameter)
+/* The callee of its forward; 0: it was not called. */
+static uint32_t class_of(const struct wti_case *account, const struct wti_parameter *parameter)
 {
-	uint32_t *callee =
-		wti_slot(&tied->classes, (uint64_t)parameter->stream << 32 | parameter->module,
-			 sizeof(*callee));
+	const uint32_t *callee =
+		wti_kept_find_key(account, OF_MODULE, parameter->stream, parameter->module);
 
 	return callee ? *callee : 0;
 }
 
 /* Layers of one class may begin equal: nn.TransformerEncoder copies its first one. */
-static bool should_be_one(struct tied *tied, const struct wti_parameter *a,
+static bool should_be_one(const struct wti_case *account, const struct wti_parameter *a,
 			  const struct wti_parameter *b)
 {
-	uint32_t class_a = class_of(tied, a), class_b = class_of(tied, b);
+	uint32_t class_a = class_of(account, a), class_b = class_of(account, b);
 
 	return a->owner == b->owner && a->shape == b->shape && a->dtype == b->dtype && class_a &&
 	       class_b && class_a != class_b;
 }
 
+static void note_pair(struct wti_case *account, const struct wti_parameter *parameter,
+		      const struct wti_parameter *other)
+{
+	struct tied *tied = should_be_one(account, other, parameter)
+				    ? wti_kept_of_parameter(account, OF_PAIR, parameter)
+				    : NULL;
+
+	if (tied)
+		*tied = (struct tied){parameter->place, other->place};
+}
+
 /* Before the first step of an optimizer: which of its parameters have the same bytes? */
-static void find_pairs(struct tied *tied, const struct wti_moment *moment)
+static void find_pairs(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct wti_slots by_hash = {0};
+	struct wti_map by_hash; /* place plus one */
 
+	wti_map_init(&by_hash, moment->object->member_count + 1u);
 	for (uint32_t i = 0; i < moment->object->member_count; i++) {
-		uint32_t number = moment->object->members[i];
-		const struct wti_parameter *parameter = wti_parameter_at(moment->training, number);
-		uint32_t *first, *pair;
+		const struct wti_parameter *parameter =
+			wti_object_member(moment->training, moment->object, i);
+		uint64_t *first =
+			is_plain(parameter) ? wti_map_number(&by_hash, parameter->hash) : NULL;
 
-		if (!is_plain(parameter))
-			continue;
-		first = wti_slot(&by_hash, parameter->hash, sizeof(*first));
-		if (!first)
-			continue;
-		if (!*first)
-			*first = number + 1;
-		else if (should_be_one(tied, wti_parameter_at(moment->training, *first - 1),
-				       parameter)) {
-			pair = wti_slot(&tied->pairs, number, sizeof(*pair));
-			if (pair)
-				*pair = *first;
-		}
+		if (first && *first)
+			note_pair(account, parameter,
+				  wti_parameter_at(moment->training, *first - 1));
+		else if (first)
+			*first = parameter->place + 1;
 	}
-	wti_slots_release(&by_hash);
+	wti_map_release(&by_hash);
 }
 
-static void judge_pairs(struct wti_case *account, struct tied *tied,
-			const struct wti_moment *moment)
+static void judge_pair(struct wti_case *account, const struct tied *tied,
+		       const struct wti_moment *moment)
 {
-	for (size_t i = 0; i < tied->pairs.count; i++) {
-		uint64_t number = tied->pairs.index.entries[i].key;
-		uint32_t *pair = wti_slot(&tied->pairs, number, sizeof(*pair));
-		const struct wti_parameter *a = wti_parameter_at(moment->training, number);
-		const struct wti_parameter *b =
-			pair ? wti_parameter_at(moment->training, *pair - 1) : NULL;
+	const struct wti_parameter *a = wti_parameter_at(moment->training, tied->parameter);
+	const struct wti_parameter *b = wti_parameter_at(moment->training, tied->other);
 
-		if (!b || a->stream != moment->process->stream || !a->moved || !b->moved)
-			continue;
-		if (a->hash == b->hash)
-			wti_held(account);
-		else
-			wti_violated(account, moment, a->name,
-				     "it began with the bytes of %s, in a layer of another kind, "
-				     "and is trained apart from it",
-				     wti_moment_text(moment, b->name));
-	}
+	if (!a->moved || !b->moved)
+		return;
+	if (a->hash == b->hash)
+		wti_held(account);
+	else
+		wti_violated(account, moment, a->name,
+			     "it began with the bytes of %s, in a layer of another kind, "
+			     "and is trained apart from it",
+			     wti_moment_text(moment, b->name));
 }
 
-static void see_tied(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer judge_pairs(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct tied *tied = state;
+	const struct tied *tied;
+	bool has_any = false;
+	size_t place = 0;
+
+	while ((tied = wti_kept_next(account, OF_PAIR, moment->process->stream, &place))) {
+		judge_pair(account, tied, moment);
+		has_any = true;
+	}
+	return has_any ? WTI_RULE_NO_CASE : WTI_RULE_HELD;
+}
+
+static enum wti_answer see_tied(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
+{
 	uint32_t *callee;
 
-	switch (moment->type) {
-	case WTI_MOMENT_MODULE:
-		callee = moment->call->object ? wti_slot(&tied->classes,
-							 (uint64_t)moment->call->stream << 32 |
-								 moment->call->object,
-							 sizeof(*callee))
-					      : NULL;
+	if (moment->type == WTI_MOMENT_STEPPED)
+		return judge_pairs(account, moment);
+	if (moment->type == WTI_MOMENT_MODULE) {
+		callee = wti_kept(account, OF_MODULE, moment);
 		if (callee)
 			*callee = moment->call->callee;
-		break;
-	case WTI_MOMENT_STEP:
-		if (!moment->object->step_count)
-			find_pairs(tied, moment);
-		break;
-	default:
-		judge_pairs(account, tied, moment);
-		if (!tied->pairs.count)
-			wti_held(account);
+	} else if (!moment->object->step_count) {
+		find_pairs(account, moment);
 	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_init_001 = {
@@ -130,63 +125,53 @@ const struct wti_rule wti_rule_init_001 = {
 	.hint = "assign the parameter itself: output.weight = embedding.weight",
 	.definition =
 		"Two parameters of a model in layers of different classes that have the same "
-		"bytes, not all one value, before the first step, still have after a step that "
+		"bytes before the first step, not all of one value, still have after a step that "
 		"moves both. A case is a step.",
 	.innocent = "An output layer that begins as a copy of the embedding on purpose.",
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEP | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct tied),
-	.watch = see_tied,
-	.release = release_tied,
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, 0},
+		  [OF_MODULE] = {WTI_PER_MODULE, sizeof(uint32_t)}, /* the callee of its forward */
+		  [OF_PAIR] = {WTI_PER_PARAMETER, sizeof(struct tied)}},
+	.see = see_tied,
 };
 
 /* ---- WT-INIT-002: drawn again and again ----------------------------------------------------- */
 
-enum { TIMES_TO_TELL = 2 };
+enum { TIMES };
+enum { OF_DRAWING, OF_RESULT }; /* keeps */
 
-struct drawn {
-	struct wti_slots results; /* line and hash: that it was drawn */
-	uint32_t count;
-};
-
-static void release_drawn(void *state)
+/* What this line has left in a tensor; true: it had done so before. */
+static bool *drawn_by(struct wti_case *account, const struct wti_call *call,
+		      const struct wti_value_row *value)
 {
-	struct drawn *drawn = state;
-
-	wti_slots_release(&drawn->results);
+	return wti_kept_of_key(account, OF_RESULT, call->stream, value->digest.hash ^ call->site);
 }
 
-static uint64_t drawn_key(const struct wti_call *call, uint64_t hash)
+/* Of a process: how often it was drawn anew. */
+static enum wti_answer see_drawn(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	return (hash ^ (uint64_t)call->stream << 32 ^ call->site) * 0x9e3779b97f4a7c15u;
-}
-
-static void see_drawn(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	struct drawn *drawn = state;
 	const struct wti_call *call = moment->call;
-	const struct wti_value_row *before, *after;
-	uint8_t *seen;
+	const struct wti_value_row *before = wti_call_tensor(call, false, 0);
+	const struct wti_value_row *after = wti_call_tensor(call, true, 0);
+	bool *had, *has, is_again;
+	uint32_t *count = kept;
 
-	if (call->what != WTI_CALLEE_RANDOM_FILL || moment->process->step_count)
-		return;
-	before = wti_call_tensor(call, false, 0);
-	after = wti_call_tensor(call, true, 0);
-	if (!before || !after || before->digest.count < 2 ||
+	if (moment->process->step_count || !before || !after || before->digest.count < 2 ||
 	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH)
-		return;
-	seen = wti_slot(&drawn->results, drawn_key(call, before->digest.hash), sizeof(*seen));
-	if (seen && *seen) {
-		if (++drawn->count >= TIMES_TO_TELL)
-			wti_violated(account, moment, call->callee,
-				     "this line draws anew what it has drawn before (%u times)",
-				     drawn->count);
-	} else {
-		wti_held(account);
-	}
-	seen = wti_slot(&drawn->results, drawn_key(call, after->digest.hash), sizeof(*seen));
-	if (seen)
-		*seen = 1;
+		return WTI_RULE_NO_CASE;
+	had = drawn_by(account, call, before);
+	is_again = had && *had;
+	has = drawn_by(account, call, after);
+	if (has)
+		*has = true;
+	if (!is_again)
+		return WTI_RULE_HELD;
+	if (++*count < wti_threshold(account, TIMES))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, call->callee,
+			    "this line draws anew what it has drawn before (%u times)", *count);
 }
 
 const struct wti_rule wti_rule_init_002 = {
@@ -198,11 +183,14 @@ const struct wti_rule wti_rule_init_002 = {
 	.hint = "initialise the parameters of the module itself only: "
 		"named_parameters(recurse=False)",
 	.definition = "Before the first step no line fills a tensor with random numbers that it "
-		      "has filled before. Two times are a violation. A case is a tensor filled.",
+		      "has filled before. `times` such fillings are a violation. A case is a "
+		      "tensor that is filled.",
 	.innocent = "A model that is initialised twice, by its parts and as a whole.",
 	.needs = "no tensor was filled with random numbers by a recorded call",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct drawn),
-	.watch = see_drawn,
-	.release = release_drawn,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_RANDOM_FILL),
+	.keeps = {[OF_DRAWING] = {WTI_PER_PROCESS, sizeof(uint32_t)},
+		  [OF_RESULT] = {WTI_PER_KEY, sizeof(bool)}},
+	.see = see_drawn,
+	.thresholds = {{"times", 2, "one tensor may be initialised twice on purpose"}},
 };

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about numbers: where NaN and infinity come from, and updates that rounding swallows. */
 #include <math.h>
-#include <string.h>
 
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* ---- WT-NUM-001: the first NaN -------------------------------------------------------------- */
 
@@ -38,39 +31,24 @@ static bool is_nan(const struct wti_digest_row *digest)
 	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && digest->nan;
 }
 
-static const struct wti_value_row *bad_argument(const struct wti_call *call)
+static const struct wti_value_row *find_value(const struct wti_call *call, bool is_return,
+					      bool (*is)(const struct wti_digest_row *digest))
 {
-	for (uint32_t i = 0; i < call->value_count; i++)
-		if (call->values[i].position >= 0 && call->values[i].type == WTI_VALUE_TENSOR &&
-		    is_bad(&call->values[i].digest))
-			return &call->values[i];
+	const struct wti_value_row *value = NULL;
+
+	while ((value = wti_call_next_tensor(call, is_return, value)))
+		if (is(&value->digest))
+			return value;
 	return NULL;
 }
 
-/* What only makes a tensor, from memory as it is or from a number that was asked for. */
-static bool only_makes(const struct wti_moment *moment)
-{
-	const char *callee = wti_moment_text(moment, moment->call->callee);
-
-	return strstr(callee, "empty") || strstr(callee, "full") || strstr(callee, "resize") ||
-	       !wti_call_tensor(moment->call, false, 0);
-}
-
-static const struct wti_value_row *nan_return(const struct wti_call *call)
-{
-	for (uint32_t i = 0; i < call->value_count; i++)
-		if (call->values[i].position < 0 && call->values[i].type == WTI_VALUE_TENSOR &&
-		    is_nan(&call->values[i].digest))
-			return &call->values[i];
-	return NULL;
-}
-
-static void tell_origin(struct wti_case *account, struct origin *origin, struct wti_moment moment)
+static enum wti_answer report_origin(struct wti_case *account, struct origin *origin,
+				     struct wti_moment moment)
 {
 	origin->is_found = true;
 	moment.scope = origin->scope;
 	moment.call = &origin->call;
-	wti_violated(
+	return wti_violated(
 		account, &moment, origin->call.callee,
 		"it returned %llu NaN among %llu elements, and none of its arguments had NaN or "
 		"infinity",
@@ -86,65 +64,61 @@ static bool is_waiting(const struct origin *origin, const struct wti_moment *mom
 static bool is_passed_on(const struct origin *origin, const struct wti_moment *moment)
 {
 	return is_waiting(origin, moment) && moment->call->track == origin->call.track &&
-	       moment->call->depth + 1 == origin->call.depth && nan_return(moment->call);
+	       moment->call->depth + 1 == origin->call.depth &&
+	       find_value(moment->call, true, is_nan);
 }
 
-static void see_call(struct wti_case *account, struct origin *origin,
-		     const struct wti_moment *moment)
+/* What computes a tensor from tensors; memory as it is may be anything. */
+static bool is_computed(const struct wti_call *call)
 {
+	return call->what != WTI_CALLEE_UNSET && wti_call_tensor(call, false, 0) &&
+	       wti_call_tensor(call, true, 0);
+}
+
+static enum wti_answer see_call(struct wti_case *account, struct origin *origin,
+				const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
 	const struct wti_value_row *result;
 
-	if (is_passed_on(origin, moment)) {
-		tell_origin(account, origin, *moment);
-		return;
-	}
-	if (!wti_call_tensor(moment->call, true, 0) || only_makes(moment))
-		return;
-	result = nan_return(moment->call);
-	if (!result || bad_argument(moment->call)) {
-		wti_held(account);
-		return;
-	}
-	if (is_waiting(origin, moment))
-		return;
+	if (is_passed_on(origin, moment))
+		return report_origin(account, origin, *moment);
+	if (!is_computed(call))
+		return WTI_RULE_NO_CASE;
+	result = find_value(call, true, is_nan);
+	if (!result || find_value(call, false, is_bad))
+		return WTI_RULE_HELD;
+	if (call->what == WTI_CALLEE_CONSTANT || is_waiting(origin, moment))
+		return WTI_RULE_NO_CASE; /* it was asked for, or follows */
 	*origin = (struct origin){.is_waiting = true,
 				  .scope = moment->scope,
-				  .call = *moment->call,
+				  .call = wti_call_without_values(call),
 				  .nan = result->digest.nan,
 				  .count = result->digest.count};
-	origin->call.values = NULL;
-	origin->call.value_count = 0;
-	if (!moment->parent)
-		tell_origin(account, origin, *moment);
+	return moment->parent ? WTI_RULE_NO_CASE : report_origin(account, origin, *moment);
 }
 
-static void see_nan(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_nan(struct wti_case *account, void *kept,
+			       const struct wti_moment *moment)
 {
-	struct origin *origin = wti_slot(state, moment->process->stream, sizeof(*origin));
+	struct origin *origin = kept;
 
-	if (!origin || origin->is_found)
-		return; /* what comes later follows from it */
-	if (moment->type == WTI_MOMENT_CALL) {
-		see_call(account, origin, moment);
-	} else if (moment->type == WTI_MOMENT_LOSS) {
-		if (!isnan(moment->number)) {
-			wti_held(account);
-			return;
-		}
-		if (is_waiting(origin, moment)) {
-			tell_origin(account, origin, *moment);
-			return;
-		}
-		origin->is_found = true;
-		wti_violated(account, moment, 0, "the loss is NaN");
-	} else if (is_nan(&moment->digest) && is_waiting(origin, moment)) {
-		tell_origin(account, origin, *moment);
-	} else if (is_nan(&moment->digest)) {
-		origin->is_found = true;
-		wti_violated(account, moment, moment->attribute, "%llu of %llu elements are NaN",
-			     (unsigned long long)moment->digest.nan,
-			     (unsigned long long)moment->digest.count);
-	}
+	if (origin->is_found)
+		return WTI_RULE_NO_CASE; /* what comes later follows from it */
+	if (moment->type == WTI_MOMENT_CALL)
+		return see_call(account, origin, moment);
+	if (moment->type == WTI_MOMENT_LOSS && !isnan(moment->number))
+		return WTI_RULE_HELD;
+	if (moment->type == WTI_MOMENT_TENSOR && !is_nan(&moment->digest))
+		return WTI_RULE_NO_CASE;
+	if (is_waiting(origin, moment))
+		return report_origin(account, origin, *moment);
+	origin->is_found = true;
+	if (moment->type == WTI_MOMENT_LOSS)
+		return wti_violated(account, moment, 0, "the loss is NaN");
+	return wti_violated(account, moment, moment->attribute, "%llu of %llu elements are NaN",
+			    (unsigned long long)moment->digest.nan,
+			    (unsigned long long)moment->digest.count);
 }
 
 const struct wti_rule wti_rule_num_001 = {
@@ -153,51 +127,40 @@ const struct wti_rule wti_rule_num_001 = {
 	.title = "NaN appears",
 	.means = "from here on every number that depends on it is NaN",
 	.hint = "look at the arguments of this call: a logarithm or a division of 0, a square root "
-		"of "
-		"a negative number, an overflow in half precision",
+		"of a negative number, an overflow in half precision",
 	.definition =
 		"No call returns NaN when none of its tensors had NaN or infinity; no loss, "
 		"gradient, parameter or buffer is NaN. The first place counts; one inside of "
 		"another call when the NaN is seen again in the same step, in what that call "
 		"returns, a loss, a gradient or a state. A case is a call that takes and returns "
 		"tensors, or a loss.",
-	.innocent = "NaN that marks missing data on purpose.",
+	.innocent = "NaN that marks missing data on purpose. What is made of unset memory "
+		    "(torch.empty_like), or filled with a number that was asked for, is not "
+		    "checked.",
 	.needs = "no call with tensors and no loss was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOSS | WTI_MOMENT_TENSOR,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_nan,
-	.release = release_slots,
+	.keeps = {{WTI_PER_PROCESS, sizeof(struct origin)}},
+	.see = see_nan,
 };
 
 /* ---- WT-NUM-002: rounded away --------------------------------------------------------------- */
 
-enum { STEPS_TO_TELL = 3 };
-
 /* In half precision, with a gradient, and yet unchanged. */
-static void see_rounding(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_rounding(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
-	const struct wti_object *optimizer = moment->object;
+	const struct wti_parameter *parameter = moment->parameter;
+	double lr;
 
-	for (uint32_t i = 0; i < optimizer->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, optimizer, i);
-		uint32_t *still = wti_slot_of_parameter(state, parameter, sizeof(*still));
-		double lr;
-
-		if (!still || !wti_dtype_is_half(parameter->dtype) ||
-		    parameter->grad != WTI_GRAD_NONZERO ||
-		    !wti_parameter_lr(moment->training, parameter, &lr) || lr <= 0)
-			continue;
-		*still = parameter->moved ? 0 : *still + 1;
-		if (parameter->moved)
-			wti_held(account);
-		else if (*still >= STEPS_TO_TELL)
-			wti_violated(
-				account, moment, parameter->name,
-				"%u steps in a row with a gradient and a learning rate of %g left "
-				"it as it was",
-				*still, lr);
-	}
+	if (!wti_dtype_is_half(parameter->dtype) || parameter->grad != WTI_GRAD_NONZERO ||
+	    !wti_parameter_lr(moment->training, parameter, &lr) || lr <= 0)
+		return WTI_RULE_NO_CASE;
+	if (parameter->moved)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, parameter->name,
+			    "%u steps in a row with a gradient and a learning rate of %g left it "
+			    "as it was",
+			    wti_streak(account), lr);
 }
 
 const struct wti_rule wti_rule_num_002 = {
@@ -205,10 +168,9 @@ const struct wti_rule wti_rule_num_002 = {
 	.severity = WT_ERROR,
 	.title = "updates are rounded away in half precision",
 	.means = "learning rate times gradient is smaller than half the distance between two "
-		 "numbers "
-		 "of this type: the parameter stays where it is",
-	.hint = "keep the parameters in float32 (autocast does), or let the optimizer have float32 "
-		"masters of them",
+		 "numbers of this type: the parameter stays where it is",
+	.hint = "keep the parameters in float32 (autocast does), or let the optimizer keep "
+		"float32 copies of them",
 	.definition =
 		"A float16 or bfloat16 parameter with a gradient other than zero and a learning "
 		"rate above zero changes at least once in three steps. A case is such a "
@@ -217,9 +179,11 @@ const struct wti_rule wti_rule_num_002 = {
 	.needs = "no parameter in half precision was stepped with a gradient",
 	.explains = (const char *const[]){"WT-OPT-001", NULL},
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_rounding,
-	.release = release_slots,
+	.keeps = {{WTI_PER_PARAMETER, 0}},
+	.see = see_rounding,
+	.thresholds = {{WTI_IN_A_ROW, 3,
+			"a gradient may be too small now and then, and momentum needs a few steps "
+			"to grow"}},
 };
 
 /* ---- WT-NUM-003: outside of autocast -------------------------------------------------------- */
@@ -230,46 +194,41 @@ struct matrix {
 	bool has_one;
 };
 
-static bool has_matrix(struct wti_slots *slots, const struct wti_moment *moment)
+static bool has_matrix(struct matrix *matrix, const struct wti_moment *moment)
 {
-	const struct wti_call *call = moment->call;
-	struct matrix *matrix =
-		wti_slot(slots, (uint64_t)call->stream << 32 | call->object, sizeof(*matrix));
+	const struct wti_training *training = moment->training;
 
-	if (!matrix)
-		return false;
-	if (matrix->is_known)
-		return matrix->has_one;
-	matrix->is_known = true;
-	for (size_t i = 0; i < moment->training->parameters.count; i++) {
-		const struct wti_parameter *parameter = wti_parameter_at(moment->training, i);
+	for (size_t i = 0; !matrix->is_known && i < training->parameters.count; i++) {
+		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
-		matrix->has_one |= parameter->stream == call->stream &&
-				   parameter->module == call->object && !parameter->is_buffer &&
-				   strchr(wti_moment_text(moment, parameter->shape), 'x');
+		matrix->has_one |= parameter->stream == moment->call->stream &&
+				   parameter->module == moment->call->object &&
+				   !parameter->is_buffer &&
+				   wti_parameter_is_matrix(training, parameter);
 	}
+	matrix->is_known = true;
 	return matrix->has_one;
 }
 
-static void see_autocast(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_autocast(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *input, *result;
 
-	if (!(call->flags & WTI_CALL_AUTOCAST) || !call->object)
-		return;
+	if (!(call->flags & WTI_CALL_AUTOCAST))
+		return WTI_RULE_NO_CASE;
 	input = wti_call_tensor(call, false, 0);
 	result = wti_call_tensor(call, true, 0);
 	if (!input || !result || !wti_dtype_is_half(input->digest.dtype) ||
-	    !has_matrix(state, moment))
-		return;
-	if (result->digest.dtype == WT_DTYPE_F32 || result->digest.dtype == WT_DTYPE_F64)
-		wti_violated(account, moment, call->object,
-			     "its input is in half precision, autocast is on, and its result is "
-			     "in %s",
-			     result->digest.dtype == WT_DTYPE_F32 ? "float32" : "float64");
-	else
-		wti_held(account);
+	    !has_matrix(kept, moment))
+		return WTI_RULE_NO_CASE;
+	if (result->digest.dtype != WT_DTYPE_F32 && result->digest.dtype != WT_DTYPE_F64)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, call->object,
+			    "its input is in half precision, autocast is on, and its result is "
+			    "in %s",
+			    result->digest.dtype == WT_DTYPE_F32 ? "float32" : "float64");
 }
 
 const struct wti_rule wti_rule_num_003 = {
@@ -278,7 +237,8 @@ const struct wti_rule wti_rule_num_003 = {
 	.title = "a layer computes in full precision under autocast",
 	.means = "the layer has an operator that autocast does not know, or converts its input: it "
 		 "is slower, takes more memory, and what follows differs in type",
-	.hint = "let the operator join in: torch.cuda.amp.custom_fwd(cast_inputs=...), or convert "
+	.hint = "make the operator follow autocast: torch.cuda.amp.custom_fwd(cast_inputs=...), or "
+		"convert "
 		"its arguments",
 	.definition =
 		"A module with a matrix among its own parameters that is called under autocast "
@@ -287,14 +247,13 @@ const struct wti_rule wti_rule_num_003 = {
 	.needs =
 		"no module with a matrix was called under autocast with an input in half precision",
 	.moments = WTI_MOMENT_MODULE_END,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_autocast,
-	.release = release_slots,
+	.keeps = {{WTI_PER_MODULE, sizeof(struct matrix)}},
+	.see = see_autocast,
 };
 
 /* ---- WT-NUM-004: too small to be added ------------------------------------------------------ */
 
-enum { ADDITIONS_TO_TELL = 2 };
+enum { ADDITIONS, SHARE };
 
 /* Of a line, over all tensors that it adds to. */
 struct additions {
@@ -312,44 +271,45 @@ static double unit_of(uint32_t dtype)
 	return dtype == WT_DTYPE_F16 ? 0x1p-11 : 0x1p-8;
 }
 
-static bool is_addition(const struct wti_call *call)
+static enum wti_answer judge_addition(struct wti_case *account, struct additions *additions,
+				      const struct wti_moment *moment,
+				      const struct wti_digest_row *to, double added)
 {
-	return call->is_in_place &&
-	       (call->what == WTI_CALLEE_BLEND || call->what == WTI_CALLEE_SUBTRACT_IN_PLACE);
-}
+	double least = unit_of(to->dtype) * root_mean_square(to);
 
-static void see_addition(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	const struct wti_call *call = moment->call;
-	const struct wti_value_row *to, *what;
-	double alpha = 1, added, least;
-	struct additions *additions;
-
-	if (!is_addition(call))
-		return;
-	to = wti_call_tensor(call, false, 0);
-	what = wti_call_tensor(call, false, 1);
-	if (!to || !what || !wti_dtype_is_half(to->digest.dtype) || to->digest.count < 2 ||
-	    what->digest.count != to->digest.count ||
-	    (to->digest.flags | what->digest.flags) & WTI_TENSOR_NO_STATISTICS)
-		return;
-	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "alpha"), -2, &alpha);
-	added = fabs(alpha) * root_mean_square(&what->digest);
-	least = unit_of(to->digest.dtype) * root_mean_square(&to->digest);
-	additions = wti_slot(state, wti_line_of(call), sizeof(*additions));
-	if (!additions || added == 0)
-		return;
 	if (added >= least) {
 		additions->kept++;
-		wti_held(account);
-	} else if (++additions->lost >= ADDITIONS_TO_TELL &&
-		   additions->lost * 2 >= additions->kept) {
-		wti_violated(account, moment, call->callee,
-			     "numbers of about %.2g are added to numbers of about %.2g in %s, "
-			     "whose neighbours are %.2g apart",
-			     added, root_mean_square(&to->digest),
-			     to->digest.dtype == WT_DTYPE_F16 ? "float16" : "bfloat16", least);
+		return WTI_RULE_HELD;
 	}
+	additions->lost++;
+	if (additions->lost < wti_threshold(account, ADDITIONS) ||
+	    additions->lost < wti_threshold_real(account, SHARE) *
+				      ((double)additions->lost + (double)additions->kept))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->call->callee,
+			    "numbers of about %.2g are added to numbers of about %.2g in %s, whose "
+			    "neighbours are %.2g apart",
+			    added, root_mean_square(to),
+			    to->dtype == WT_DTYPE_F16 ? "float16" : "bfloat16", least);
+}
+
+static enum wti_answer see_addition(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
+{
+	const struct wti_call *call = moment->call;
+	const struct wti_value_row *to = wti_call_tensor(call, false, 0);
+	const struct wti_value_row *what = wti_call_tensor(call, false, 1);
+	double alpha = 1, added;
+
+	if (!call->is_in_place || !to || !what || !wti_dtype_is_half(to->digest.dtype) ||
+	    to->digest.count < 2 || what->digest.count != to->digest.count ||
+	    (to->digest.flags | what->digest.flags) & WTI_TENSOR_NO_STATISTICS)
+		return WTI_RULE_NO_CASE;
+	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "alpha"), -2, &alpha);
+	added = fabs(alpha) * root_mean_square(&what->digest);
+	if (added == 0)
+		return WTI_RULE_NO_CASE;
+	return judge_addition(account, kept, moment, &to->digest, added);
 }
 
 const struct wti_rule wti_rule_num_004 = {
@@ -358,17 +318,22 @@ const struct wti_rule wti_rule_num_004 = {
 	.title = "what is added in half precision is too small to be kept",
 	.means = "most of the updates are rounded away: weights stay where they are, or move only "
 		 "where a gradient is large",
-	.hint = "keep masters of the weights in float32, and copy them over",
+	.hint = "update copies of the weights in float32, and copy those over",
 	.definition =
 		"What is added in place to a float16 or bfloat16 tensor of its size has a root "
-		"mean "
-		"square of at least a unit of that of the tensor: of what is half as large, most "
-		"is rounded away. Two such additions of a line, and a third of all its additions, "
-		"are a violation. A case is such an addition.",
+		"mean square of at least one rounding unit of the tensor's: of what is half as "
+		"large, most is rounded away. Two smaller additions by the same line are a "
+		"violation, if they are at least a third (`share`) of its additions. A case is "
+		"such an addition.",
 	.innocent = "The last steps of a model that has converged.",
 	.needs = "nothing was added in place to a tensor in half precision by a recorded call",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_addition,
-	.release = release_slots,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_BLEND) | WTI_CALLEE_SET(WTI_CALLEE_SUBTRACT_IN_PLACE),
+	.keeps = {{WTI_PER_LINE, sizeof(struct additions)}},
+	.see = see_addition,
+	.thresholds =
+		{[ADDITIONS] = {"additions", 2, "a single small update is harmless"},
+		 [SHARE] = {"share", 1.0 / 3,
+			    "of the additions of a line, which may be those of all parameters: "
+			    "some of them have small gradients in any run"}},
 };

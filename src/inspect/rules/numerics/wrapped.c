@@ -60,7 +60,8 @@ static bool expected_mean(const struct wti_moment *moment, const struct wti_valu
 	}
 }
 
-static void see_wrapped(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_wrapped(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
 	const struct wti_value_row *first = wti_call_tensor(moment->call, false, 0);
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
@@ -68,20 +69,19 @@ static void see_wrapped(struct wti_case *account, void *state, const struct wti_
 
 	if (!wti_value_is_measured(first) || !wti_value_is_measured(result) ||
 	    first->digest.count != result->digest.count)
-		return;
+		return WTI_RULE_NO_CASE;
 	values = values_of(result->digest.dtype);
 	if (values == 0 || !expected_mean(moment, first, &expected))
-		return;
+		return WTI_RULE_NO_CASE;
 	/* Each element that wraps moves the sum by the number of values; k - x has the sign. */
 	if (fabs(fabs(expected) - fabs(result->digest.mean)) * (double)result->digest.count <
 	    values / 2)
-		wti_held(account);
-	else
-		wti_violated(account, moment, moment->call->callee,
-			     "from %.0f to %.0f it becomes %.0f to %.0f, with a mean of %.4g "
-			     "instead of %.4g",
-			     first->digest.min, first->digest.max, result->digest.min,
-			     result->digest.max, result->digest.mean, expected);
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->call->callee,
+			    "from %.0f to %.0f it becomes %.0f to %.0f, with a mean of %.4g "
+			    "instead of %.4g",
+			    first->digest.min, first->digest.max, result->digest.min,
+			    result->digest.max, result->digest.mean, expected);
 }
 
 const struct wti_rule wti_rule_num_005 = {
@@ -98,5 +98,8 @@ const struct wti_rule wti_rule_num_005 = {
 	.innocent = "Checksums, random numbers and differences that are meant to wrap.",
 	.needs = "nothing was added, subtracted or multiplied in a small integer type",
 	.moments = WTI_MOMENT_CALL,
-	.watch = see_wrapped,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_ADD) | WTI_CALLEE_SET(WTI_CALLEE_SUBTRACT) |
+		   WTI_CALLEE_SET(WTI_CALLEE_SUBTRACT_IN_PLACE) |
+		   WTI_CALLEE_SET(WTI_CALLEE_MULTIPLY),
+	.see = see_wrapped,
 };

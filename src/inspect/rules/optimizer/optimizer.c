@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about optimizers: that they hold what is to be trained, and that it moves. */
 #include <math.h>
-#include <string.h>
 
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
-#include "inspect/training/slots.h"
-
-enum { STEPS_TO_TELL = 2 };
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* ---- WT-OPT-001: does not move -------------------------------------------------------------- */
+
+enum { STILL_IN_A_ROW, LEAST_UPDATE };
 
 static double magnitude(const struct wti_digest_row *row)
 {
@@ -25,86 +18,36 @@ static double magnitude(const struct wti_digest_row *row)
  * Whether the plainest update, learning rate times gradient, is larger than what rounding can
  * swallow. Half precision has a rule of its own.
  */
-static bool must_move(const struct wti_training *training, const struct wti_parameter *parameter)
+static bool must_move(const struct wti_case *account, const struct wti_moment *moment)
 {
+	const struct wti_parameter *parameter = moment->parameter;
 	double lr;
 
+	/* Who searches for the best step by itself may find none: it has converged. */
+	if (moment->object->has_closure && !parameter->moved && parameter->moved_count)
+		return false;
 	if (parameter->grad != WTI_GRAD_NONZERO || parameter->placement ||
-	    wti_dtype_is_narrow(parameter->dtype) || !wti_parameter_lr(training, parameter, &lr))
+	    wti_dtype_is_narrow(parameter->dtype) ||
+	    !wti_parameter_lr(moment->training, parameter, &lr))
 		return false;
 	if (!parameter->has_statistics || !parameter->has_grad_statistics)
 		return false;
 	return lr * magnitude(&parameter->grad_statistics) >
-	       0x1p-20 * magnitude(&parameter->statistics);
+	       wti_threshold_real(account, LEAST_UPDATE) * magnitude(&parameter->statistics);
 }
 
-struct moves {
-	struct wti_slots still;    /* of parameters: steps in a row */
-	struct wti_slots closures; /* of optimizers: that backward() runs inside of their steps */
-};
-
-static void release_moves(void *state)
+static enum wti_answer see_moves(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	struct moves *moves = state;
+	const struct wti_parameter *parameter = moment->parameter;
 
-	wti_slots_release(&moves->still);
-	wti_slots_release(&moves->closures);
-}
-
-static uint64_t closure_key(size_t stream, uint32_t optimizer)
-{
-	return (uint64_t)stream << 32 | optimizer;
-}
-
-static void note_closure(struct moves *moves, const struct wti_call *around)
-{
-	uint8_t *closure;
-
-	if (!around || around->tag != WTI_MOMENT_STEP || !around->object)
-		return;
-	closure = wti_slot(&moves->closures, closure_key(around->stream, around->object), 1);
-	if (closure)
-		*closure = 1;
-}
-
-static void judge_move(struct wti_case *account, struct moves *moves,
-		       const struct wti_moment *moment, const struct wti_parameter *parameter)
-{
-	uint32_t *still = wti_slot_of_parameter(&moves->still, parameter, sizeof(*still));
-
-	if (!still)
-		return;
-	*still = parameter->moved ? 0 : *still + 1;
+	if (!must_move(account, moment))
+		return WTI_RULE_NO_CASE;
 	if (parameter->moved)
-		wti_held(account);
-	else if (*still >= 2)
-		wti_violated(account, moment, parameter->name,
-			     "%u steps in a row left it as it was, with a gradient of up to %.3g",
-			     *still, magnitude(&parameter->grad_statistics));
-}
-
-static void see_moves(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	const struct wti_object *optimizer = moment->object;
-	struct moves *moves = state;
-	bool has_closure;
-
-	if (moment->type == WTI_MOMENT_BACKWARD) {
-		note_closure(moves, moment->parent);
-		return;
-	}
-	has_closure = wti_slot_find(&moves->closures,
-				    closure_key(optimizer->stream, optimizer->name)) != NULL;
-	for (uint32_t i = 0; i < optimizer->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, optimizer, i);
-
-		/* Who searches for the best step by itself may find none: it has converged. */
-		if (has_closure && !parameter->moved && parameter->moved_count)
-			continue;
-		if (must_move(moment->training, parameter))
-			judge_move(account, moves, moment, parameter);
-	}
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, parameter->name,
+			    "%u steps in a row left it as it was, with a gradient of up to %.3g",
+			    wti_streak(account), magnitude(&parameter->grad_statistics));
 }
 
 const struct wti_rule wti_rule_opt_001 = {
@@ -115,28 +58,42 @@ const struct wti_rule wti_rule_opt_001 = {
 		 "converted or wrapped, or an empty list",
 	.hint = "make the optimizer after the model has its final form, from model.parameters()",
 	.definition =
-		"A parameter with a gradient other than zero changes in its optimizer's step, when "
+		"A parameter with a gradient other than zero changes in its optimizer's step when "
 		"learning rate times gradient is more than a millionth of the parameter. Two steps "
 		"in a row without change are a violation. A case is a parameter in a step.",
-	.innocent = "An optimizer that is given a closure and has converged (LBFGS) is not judged "
+	.innocent = "An optimizer that is given a closure and has converged (LBFGS) is not checked "
 		    "any more, once it has moved a parameter. A loss scaler that skips a step does "
-		    "not call it. Updates that half precision "
-		    "rounds away are WT-NUM rules.",
+		    "not call it. Updates that half precision rounds away are for WT-NUM-002.",
 	.needs = "no parameter had a gradient, a learning rate and statistics at a step",
-	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_BACKWARD,
-	.state_bytes = sizeof(struct moves),
-	.watch = see_moves,
-	.release = release_moves,
+	.moments = WTI_MOMENT_STEPPED,
+	.keeps = {{WTI_PER_PARAMETER, 0}},
+	.see = see_moves,
+	.thresholds =
+		{[STILL_IN_A_ROW] = {WTI_IN_A_ROW, 2,
+				     "an optimizer may leave out a single step by itself"},
+		 [LEAST_UPDATE] = {"update", 0x1p-20,
+				   "of the parameter: eight times the distance between two "
+				   "neighbours in float32, so that rounding cannot swallow it"}},
 };
 
 /* ---- WT-OPT-002: trainable, and in no optimizer --------------------------------------------- */
 
+enum { STEPS };
+
 /* What needs a look at all parameters is looked at in steps 2, 4, 8, 16 ... of an optimizer. */
-static bool is_time(const struct wti_object *optimizer)
+static bool is_time(const struct wti_case *account, const struct wti_object *optimizer)
 {
 	uint64_t count = optimizer->step_count;
 
-	return count >= STEPS_TO_TELL && !(count & (count - 1));
+	return count >= wti_threshold(account, STEPS) && !(count & (count - 1));
+}
+
+/* Whether it should be in an optimizer. */
+static bool is_to_be_trained(const struct wti_training *training,
+			     const struct wti_parameter *parameter)
+{
+	return parameter->is_member && !parameter->is_buffer && parameter->requires_grad &&
+	       wti_parameter_is_used(training, parameter);
 }
 
 /* The owners, such as models, of what an optimizer trains. */
@@ -148,20 +105,20 @@ static void collect_owners(struct wti_map *owners, const struct wti_training *tr
 		wti_map_number(owners, wti_object_member(training, optimizer, i)->owner);
 }
 
-static void see_outside(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_outside(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
 {
 	const struct wti_training *training = moment->training;
 	struct wti_map owners;
 
-	if (!is_time(moment->object))
-		return;
+	if (!is_time(account, moment->object))
+		return WTI_RULE_NO_CASE;
 	collect_owners(&owners, training, moment->object);
 	for (size_t i = 0; i < training->parameters.count; i++) {
 		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
-		if (parameter->stream != moment->object->stream || !parameter->is_member ||
-		    parameter->is_buffer || !parameter->requires_grad ||
-		    !wti_parameter_is_used(training, parameter) ||
+		if (parameter->stream != moment->object->stream ||
+		    !is_to_be_trained(training, parameter) ||
 		    !wti_map_find_number(&owners, parameter->owner))
 			continue;
 		if (parameter->optimizer || parameter->step_count)
@@ -173,15 +130,16 @@ static void see_outside(struct wti_case *account, void *state, const struct wti_
 				"has it, while others of the same model are in one");
 	}
 	wti_map_release(&owners);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_opt_002 = {
 	.code = "WT-OPT-002",
 	.severity = WT_WARNING,
 	.title = "trainable parameters are in no optimizer",
-	.means =
-		"a part of the model stays as it was initialised; gradients for it are computed in "
-		"vain",
+	.means = "a part of the model stays as it was initialised; gradients for it are computed "
+		 "and "
+		 "not used",
 	.hint = "give the optimizer all of model.parameters(), or freeze what is not to be trained "
 		"(requires_grad_(False))",
 	.definition =
@@ -190,30 +148,32 @@ const struct wti_rule wti_rule_opt_002 = {
 		"is such a parameter in step 2, 4, 8, 16 ... of the optimizer.",
 	.innocent =
 		"A head trained on features of a network that was not frozen: harmless, but "
-		"freezing it saves the work. Parameters that are added later are counted as in.",
+		"freezing it saves the work. A parameter that was in an optimizer before counts as "
+		"one that is.",
 	.needs = "no optimizer stepped twice",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
-	.watch = see_outside,
+	.see = see_outside,
+	.thresholds = {[STEPS] = {"steps", 2,
+				  "the first step may be made before every part of the model was "
+				  "called, or has its optimizer"}},
 };
 
 /* ---- WT-OPT-003: nothing to train ----------------------------------------------------------- */
 
-static void see_frozen(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_frozen(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
-	uint32_t trainable = 0;
 
 	if (!optimizer || !optimizer->member_count)
-		return;
+		return WTI_RULE_NO_CASE;
 	for (uint32_t i = 0; i < optimizer->member_count; i++)
-		trainable += wti_object_member(moment->training, optimizer, i)->requires_grad;
-	if (trainable)
-		wti_held(account);
-	else
-		wti_violated(account, moment, optimizer->name,
-			     "none of its %u parameters requires a gradient",
-			     optimizer->member_count);
+		if (wti_object_member(moment->training, optimizer, i)->requires_grad)
+			return WTI_RULE_HELD;
+	return wti_violated(account, moment, optimizer->name,
+			    "none of its %u parameters requires a gradient",
+			    optimizer->member_count);
 }
 
 const struct wti_rule wti_rule_opt_003 = {
@@ -230,34 +190,31 @@ const struct wti_rule wti_rule_opt_003 = {
 	.needs = "no optimizer stepped",
 	.explains = (const char *const[]){"WT-OPT-002", "WT-GRAD-003", NULL},
 	.moments = WTI_MOMENT_STEP,
-	.watch = see_frozen,
+	.see = see_frozen,
 };
 
 /* ---- WT-OPT-004: a learning rate of zero ---------------------------------------------------- */
 
 struct rate {
-	uint64_t steps;
-	bool is_positive; /* it ever was */
-	struct wti_scope first;
+	bool is_positive; /* it ever was, in one group at least */
 };
 
-static void see_rate(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_rate(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
-	struct rate *rate = wti_slot_of_object(state, optimizer, sizeof(*rate));
+	struct rate *rate = kept;
 
-	if (!rate || !optimizer->lr_known)
-		return;
-	rate->steps++;
+	if (!optimizer->lr_known)
+		return WTI_RULE_NO_CASE;
 	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++)
 		if (optimizer->lr_known & 1u << i && optimizer->lr[i] > 0)
 			rate->is_positive = true;
 	if (rate->is_positive)
-		wti_held(account);
-	else if (rate->steps >= STEPS_TO_TELL)
-		wti_violated(account, moment, optimizer->name,
-			     "the learning rate of all groups was 0 in each of %llu steps",
-			     (unsigned long long)rate->steps);
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, optimizer->name,
+			    "the learning rate of all groups was 0 in each of %u steps",
+			    wti_streak(account));
 }
 
 const struct wti_rule wti_rule_opt_004 = {
@@ -271,13 +228,13 @@ const struct wti_rule wti_rule_opt_004 = {
 		      "group at least. A case is a step.",
 	.innocent =
 		"A warm-up that begins at 0 leaves it after a step. Schedules that end at 0 are "
-		"not judged.",
+		"not checked.",
 	.needs = "no optimizer with a learning rate stepped",
 	.explains = (const char *const[]){"WT-OPT-001", NULL},
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_rate,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct rate)}},
+	.see = see_rate,
+	.thresholds = {{WTI_IN_A_ROW, 2, "a warm-up may begin at 0, and leaves it after a step"}},
 };
 
 /* ---- WT-OPT-005: parameters of nobody ------------------------------------------------------- */
@@ -298,44 +255,60 @@ static const struct wti_parameter *latecomer(const struct wti_training *training
 }
 
 /* No gradient has reached any of them, and no module that has one of them was ever called. */
-static bool is_all_stray(const struct wti_training *training, const struct wti_object *optimizer)
+static bool is_all_stray(const struct wti_case *account, const struct wti_moment *moment)
 {
+	const struct wti_training *training = moment->training;
+	const struct wti_object *optimizer = moment->object;
+
 	for (uint32_t i = 0; i < optimizer->member_count; i++) {
 		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
 
-		if (parameter->step_count < STEPS_TO_TELL || parameter->any_grad_count ||
-		    !parameter->is_member || wti_parameter_is_used(training, parameter))
+		if (parameter->step_count < wti_threshold(account, STEPS) ||
+		    parameter->any_grad_count || !parameter->is_member ||
+		    wti_parameter_is_used(training, parameter))
 			return false;
 	}
-	return optimizer->member_count &&
-	       wti_process_at(training, optimizer->stream)->backward_count;
+	return optimizer->member_count && moment->process->backward_count;
 }
 
-static void see_stray(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* Of the optimizer as a whole; where it was made is the line to look at. */
+static void judge_optimizer(struct wti_case *account, const struct wti_moment *moment,
+			    const struct wti_moment *made)
+{
+	const struct wti_object *optimizer = moment->object;
+	const struct wti_parameter *replaced =
+		optimizer->replaced ? wti_parameter_at(moment->training, optimizer->replaced - 1)
+				    : NULL;
+
+	if (replaced && !replaced->optimizer)
+		wti_violated(account, made, replaced->name,
+			     "the model has another tensor under this name since the optimizer "
+			     "took it");
+	if (is_all_stray(account, moment))
+		wti_violated(account, made, optimizer->name,
+			     "no gradient reached any of its %u parameters in %llu steps, and no "
+			     "module that has one of them was called",
+			     optimizer->member_count, (unsigned long long)optimizer->step_count);
+}
+
+static enum wti_answer see_stray(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
 	const struct wti_training *training = moment->training;
 	const struct wti_object *optimizer = moment->object;
 	struct wti_moment made = wti_moment_of_object(training, optimizer);
 	const struct wti_parameter *late;
 
-	if (!is_time(optimizer))
-		return;
+	if (!is_time(account, optimizer))
+		return WTI_RULE_NO_CASE;
 	late = latecomer(training, optimizer);
 	made.scope = moment->scope;
-	if (optimizer->replaced && !wti_parameter_at(training, optimizer->replaced - 1)->optimizer)
-		wti_violated(account, &made,
-			     wti_parameter_at(training, optimizer->replaced - 1)->name,
-			     "the model has another tensor under this name since the optimizer "
-			     "took it");
-	if (is_all_stray(training, optimizer))
-		wti_violated(account, &made, optimizer->name,
-			     "no gradient reached any of its %u parameters in %llu steps, and no "
-			     "module that has one of them was called",
-			     optimizer->member_count, (unsigned long long)optimizer->step_count);
+	judge_optimizer(account, moment, &made);
 	for (uint32_t i = 0; i < optimizer->member_count; i++) {
 		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
 
-		if (parameter->step_count < STEPS_TO_TELL || !parameter->requires_grad)
+		if (parameter->step_count < wti_threshold(account, STEPS) ||
+		    !parameter->requires_grad)
 			continue;
 		if (parameter->any_grad_count || !late)
 			wti_held(account);
@@ -347,6 +320,7 @@ static void see_stray(struct wti_case *account, void *state, const struct wti_mo
 				wti_symbol_text(training->symbols, late->name),
 				wti_symbol_text(training->symbols, late->owner));
 	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_opt_005 = {
@@ -362,7 +336,7 @@ const struct wti_rule wti_rule_opt_005 = {
 		"taken it, and not all of them are without gradients in modules that are never "
 		"called. A parameter of an optimizer that has stepped twice has had a gradient, "
 		"or else no trainable parameter that is used in training and in no optimizer "
-		"came to be after the optimizer. A case is a parameter of an optimizer in its "
+		"was made after the optimizer. A case is a parameter of an optimizer in its "
 		"step 2, 4, 8, 16 ....",
 	.innocent =
 		"A head that is not used yet, and another part of the model that was added later "
@@ -371,5 +345,8 @@ const struct wti_rule wti_rule_opt_005 = {
 	.explains = (const char *const[]){"WT-OPT-001", "WT-OPT-002", "WT-GRAD-003", NULL},
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
-	.watch = see_stray,
+	.see = see_stray,
+	.thresholds = {[STEPS] = {"steps", 2,
+				  "the first step may be made before every part of the model was "
+				  "called"}},
 };

@@ -3,16 +3,15 @@
 #include <string.h>
 
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
-
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
 
 /* ---- WT-OPT-006: made anew for every step --------------------------------------------------- */
 
-enum { REBUILDS_TO_TELL = 2 };
+enum { REBUILDS };
+enum { OF_OPTIMIZER, OF_PARAMETER }; /* keeps */
+
+struct momentum { /* of an optimizer */
+	bool is_on;
+};
 
 struct rebuilt {
 	uint32_t optimizer; /* that stepped it last: name */
@@ -20,97 +19,81 @@ struct rebuilt {
 	uint32_t streak;    /* optimizers in a row that stepped it once */
 };
 
-struct rebuilding {
-	struct wti_slots parameters; /* struct rebuilt */
-	struct wti_slots momentum;   /* of optimizers: bool */
-};
-
-static void release_rebuilding(void *state)
-{
-	struct rebuilding *rebuilding = state;
-
-	wti_slots_release(&rebuilding->parameters);
-	wti_slots_release(&rebuilding->momentum);
-}
-
 /* LBFGS keeps what it needs within a step; plain SGD keeps nothing. */
-static bool has_state(struct rebuilding *rebuilding, const struct wti_moment *moment)
+static bool has_state(const struct momentum *momentum, const struct wti_moment *moment)
 {
 	const char *class_name = wti_moment_text(moment, moment->object->class_name);
-	const bool *momentum =
-		wti_slot_of_object(&rebuilding->momentum, moment->object, sizeof(*momentum));
 
 	if (!strcmp(class_name, "LBFGS"))
 		return false;
-	return strcmp(class_name, "SGD") || (momentum && *momentum);
+	return strcmp(class_name, "SGD") || momentum->is_on;
 }
 
-static void note_momentum(struct rebuilding *rebuilding, const struct wti_moment *moment)
+/* It has stepped. One parameter stands for all: the first of the optimizer. */
+static enum wti_answer judge_rebuilt(struct wti_case *account, const struct momentum *momentum,
+				     const struct wti_moment *moment)
 {
-	bool *momentum;
+	struct rebuilt *rebuilt = wti_kept_of_parameter(
+		account, OF_PARAMETER, wti_object_member(moment->training, moment->object, 0));
 
-	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_OPTIMIZER ||
-	    strcmp(wti_moment_text(moment, moment->attribute), "momentum"))
-		return;
-	momentum = wti_slot_of_object(&rebuilding->momentum, moment->object, sizeof(*momentum));
-	if (momentum)
-		*momentum = moment->number > 0;
-}
-
-/* One parameter speaks for all: the first of the optimizer. */
-static void see_rebuilt(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	const struct wti_parameter *first;
-	struct rebuilt *rebuilt;
-
-	if (moment->type == WTI_MOMENT_STATE) {
-		note_momentum(state, moment);
-		return;
-	}
-	first = wti_object_member(moment->training, moment->object, 0);
-	rebuilt = wti_slot_of_parameter(&((struct rebuilding *)state)->parameters, first,
-					sizeof(*rebuilt));
 	if (!rebuilt)
-		return;
+		return WTI_RULE_NO_CASE;
 	if (rebuilt->optimizer == moment->object->name) {
 		rebuilt->steps++;
 		rebuilt->streak = 0;
-		wti_held(account);
-		return;
+		return WTI_RULE_HELD;
 	}
 	/* A wrapper and what it wraps step in turns: those are not new. */
 	rebuilt->streak =
 		rebuilt->steps == 1 && moment->object->step_count == 1 ? rebuilt->streak + 1 : 0;
 	rebuilt->optimizer = moment->object->name;
 	rebuilt->steps = 1;
-	if (rebuilt->streak >= REBUILDS_TO_TELL && has_state(state, moment))
-		wti_violated(account, moment, moment->object->class_name,
-			     "%u optimizers in a row were made for the same parameters and stepped "
-			     "once",
-			     rebuilt->streak + 1);
+	if (rebuilt->streak < wti_threshold(account, REBUILDS) || !has_state(momentum, moment))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->object->class_name,
+			    "%u optimizers in a row were made for the same parameters and stepped "
+			    "once",
+			    rebuilt->streak + 1);
+}
+
+static enum wti_answer see_rebuilt(struct wti_case *account, void *kept,
+				   const struct wti_moment *moment)
+{
+	struct momentum *momentum = kept;
+
+	if (moment->type == WTI_MOMENT_STEPPED)
+		return judge_rebuilt(account, momentum, moment);
+	if (moment->object->type == WT_OBJECT_TYPE_OPTIMIZER &&
+	    !strcmp(wti_moment_text(moment, moment->attribute), "momentum"))
+		momentum->is_on = moment->number > 0;
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_opt_006 = {
 	.code = "WT-OPT-006",
 	.severity = WT_ERROR,
 	.title = "a new optimizer is made for every step",
-	.means = "momentum and second moments never live longer than a step: Adam degenerates to "
+	.means = "momentum and second moments are lost after every step: Adam is reduced to "
 		 "the sign of the gradient",
 	.hint = "make the optimizer once, before the loop",
 	.definition =
 		"A parameter is not stepped by three optimizers in a row that step once each. A "
 		"case is a second or later step of an optimizer.",
-	.innocent = "SGD without momentum and LBFGS have no state to lose, and are not judged.",
+	.innocent = "SGD without momentum and LBFGS have no state to lose, and are not checked.",
 	.needs = "no optimizer stepped twice",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct rebuilding),
-	.watch = see_rebuilt,
-	.release = release_rebuilding,
+	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct momentum)},
+		  [OF_PARAMETER] = {WTI_PER_PARAMETER, sizeof(struct rebuilt)}},
+	.see = see_rebuilt,
+	.thresholds =
+		{[REBUILDS] = {"rebuilds", 2,
+			       "in a row: a program may make its optimizer anew once, after a "
+			       "single step that tries out the model"}},
 };
 
 /* ---- WT-OPT-007: twice with the same gradients ---------------------------------------------- */
 
-/* At least one gradient other than zero, and none told anew since the last step. */
+/* At least one gradient other than zero, and none that was recorded again since the last step. */
 static bool are_old(const struct wti_moment *moment)
 {
 	bool has_any = false;
@@ -126,18 +109,18 @@ static bool are_old(const struct wti_moment *moment)
 	return has_any;
 }
 
-static void see_again(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_again(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
 
 	if (optimizer->step_count < 2)
-		return;
-	if (!optimizer->backward_count && are_old(moment))
-		wti_violated(account, moment, optimizer->name,
-			     "there was no backward() since its last step, and the gradients are "
-			     "the same");
-	else
-		wti_held(account);
+		return WTI_RULE_NO_CASE;
+	if (optimizer->backward_count || !are_old(moment))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, optimizer->name,
+			    "there was no backward() since its last step, and the gradients are "
+			    "the same");
 }
 
 const struct wti_rule wti_rule_opt_007 = {
@@ -153,26 +136,23 @@ const struct wti_rule wti_rule_opt_007 = {
 	.innocent = "A closure that runs backward() inside of step() changes the gradients there.",
 	.needs = "no optimizer stepped twice",
 	.moments = WTI_MOMENT_STEPPED,
-	.watch = see_again,
+	.see = see_again,
 };
 
 /* ---- WT-OPT-008: frozen, and moved ---------------------------------------------------------- */
 
-static void see_frozen(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_frozen(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
-	for (uint32_t i = 0; i < moment->object->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, moment->object, i);
+	const struct wti_parameter *parameter = moment->parameter;
 
-		if (parameter->requires_grad || parameter->grad != WTI_GRAD_ZERO ||
-		    !parameter->is_member)
-			continue; /* without a gradient it is skipped: others may move it */
-		if (!parameter->moved)
-			wti_held(account);
-		else
-			wti_violated(account, moment, parameter->name,
-				     "it does not require a gradient, and the step has changed it");
-	}
+	/* Without a gradient it is skipped: others may move it. */
+	if (parameter->requires_grad || parameter->grad != WTI_GRAD_ZERO || !parameter->is_member)
+		return WTI_RULE_NO_CASE;
+	if (!parameter->moved)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, parameter->name,
+			    "it does not require a gradient, and the step has changed it");
 }
 
 const struct wti_rule wti_rule_opt_008 = {
@@ -183,12 +163,13 @@ const struct wti_rule wti_rule_opt_008 = {
 	.hint = "set p.grad = None when freezing, call zero_grad(set_to_none=True), or take the "
 		"parameters out of the optimizer",
 	.definition = "A parameter of a module that does not require a gradient, and has one of "
-		      "zeros, is "
-		      "not changed by its optimizer's step. A case is such a parameter in a step.",
+		      "zeros, is not changed by its optimizer's step. A case is such a parameter "
+		      "in a step.",
 	.innocent = "None is known.",
 	.needs = "no optimizer with a frozen parameter stepped",
 	.moments = WTI_MOMENT_STEPPED,
-	.watch = see_frozen,
+	.keeps = {{WTI_PER_PARAMETER, 0}},
+	.see = see_frozen,
 };
 
 /* ---- WT-OPT-009: a group without parameters ------------------------------------------------- */
@@ -203,7 +184,7 @@ struct setting {
 };
 
 struct groups {
-	uint32_t told; /* a bit for each group that has settings */
+	uint32_t known; /* a bit for each group that has settings */
 	uint32_t setting_count;
 	struct setting settings[SETTINGS_MAX];
 	bool is_judged;
@@ -233,7 +214,7 @@ static void note_setting(struct groups *groups, const struct wti_moment *moment)
 	if (group < 0)
 		return;
 	if (!strcmp(setting, "lr"))
-		groups->told |= 1u << group;
+		groups->known |= 1u << group;
 	while (i < groups->setting_count && groups->settings[i].name != name)
 		i++;
 	if (i == SETTINGS_MAX)
@@ -257,7 +238,7 @@ static struct filling filling_of(const struct wti_moment *moment)
 	for (uint32_t i = 0; i < moment->object->member_count; i++) {
 		const struct wti_parameter *parameter =
 			wti_object_member(moment->training, moment->object, i);
-		bool is_matrix = strchr(wti_moment_text(moment, parameter->shape), 'x');
+		bool is_matrix = wti_parameter_is_matrix(moment->training, parameter);
 
 		filling.has_matrices |= is_matrix;
 		filling.has_vectors |= !is_matrix;
@@ -297,7 +278,7 @@ static void judge_groups(struct wti_case *account, struct groups *groups,
 	for (int i = 0; i < WTI_GROUPS_MAX; i++) {
 		bool is_meant = filling.filled >> i & 1;
 
-		if (!(groups->told >> i & 1))
+		if (!(groups->known >> i & 1))
 			continue;
 		for (int j = 0; j < WTI_GROUPS_MAX && !is_meant; j++)
 			is_meant = filling.filled >> j & 1 &&
@@ -310,46 +291,45 @@ static void judge_groups(struct wti_case *account, struct groups *groups,
 	}
 }
 
-static void see_groups(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_groups(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
-	struct groups *groups;
+	struct groups *groups = kept;
 
-	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_OPTIMIZER)
-		return;
-	groups = wti_slot_of_object(state, moment->object, sizeof(*groups));
-	if (!groups || groups->is_judged)
-		return;
+	if (moment->object->type != WT_OBJECT_TYPE_OPTIMIZER || groups->is_judged)
+		return WTI_RULE_NO_CASE;
 	if (moment->type == WTI_MOMENT_STATE) {
 		note_setting(groups, moment);
-		return;
+		return WTI_RULE_NO_CASE;
 	}
 	groups->is_judged = true;
 	judge_groups(account, groups, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_opt_009 = {
 	.code = "WT-OPT-009",
 	.severity = WT_WARNING,
 	.title = "a parameter group of the optimizer is empty",
-	.means = "the names that should choose its parameters match nothing: what was to be spared "
-		 "from weight decay, or to learn at another rate, is in another group",
+	.means = "the names that should choose its parameters match nothing: what was to be "
+		 "exempt from weight decay, or to learn at another rate, is in another group",
 	.hint = "print the names of both groups; compare with model.named_parameters()",
 	.definition =
 		"After its first step every parameter group of an optimizer that has settings has "
-		"a "
-		"parameter, unless another group has the same settings, or differs in weight_decay "
-		"alone while the optimizer has only matrices, or only vectors. A case is a group.",
+		"a parameter, unless another group has the same settings, or differs in "
+		"weight_decay alone while the optimizer has only matrices, or only vectors. A case "
+		"is a group.",
 	.innocent = "A model that happens to have no parameter of this kind, such as no head yet.",
 	.needs = "no optimizer with known groups stepped",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_groups,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct groups)}},
+	.see = see_groups,
 };
 
 /* ---- WT-OPT-010: run inside of a model, and not part of it ---------------------------------- */
 
-enum { CALLS_TO_TELL = 2 };
+enum { STEPS_AS_STRANGER };
+enum { OF_NOTHING, OF_STRANGER }; /* keeps */
 
 /* Of a module that is a root of its own, called inside of another. */
 struct stranger {
@@ -378,16 +358,7 @@ static const struct wti_parameter *free_parameter(const struct wti_training *tra
 	return found;
 }
 
-/* "Net.fc1" -> "Net": an object that was found by itself. */
-static uint32_t root_of(const struct wti_moment *moment, uint32_t object)
-{
-	const char *text = wti_moment_text(moment, object);
-	const char *dot = strchr(text, '.');
-
-	return dot ? wti_symbol(moment->training->symbols, text, (size_t)(dot - text)) : object;
-}
-
-static void note_stranger(struct wti_slots *slots, const struct wti_moment *moment)
+static void note_stranger(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call, *parent = moment->parent;
 	struct stranger *stranger;
@@ -395,95 +366,115 @@ static void note_stranger(struct wti_slots *slots, const struct wti_moment *mome
 	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_MODULE || !parent ||
 	    parent->tag != WTI_MOMENT_MODULE || !parent->object || !(call->flags & WTI_CALL_GRAD))
 		return;
-	stranger = wti_slot_of_object(slots, moment->object, sizeof(*stranger));
+	stranger = wti_kept(account, OF_STRANGER, moment);
 	if (!stranger)
 		return;
 	stranger->name = moment->object->name;
-	stranger->host = root_of(moment, parent->object);
+	stranger->host = wti_root_of(moment->training, parent->object);
 	stranger->is_called = stranger->host != stranger->name;
 }
 
-static void see_strangers(struct wti_case *account, void *state, const struct wti_moment *moment)
+static void judge_stranger(struct wti_case *account, struct stranger *stranger,
+			   const struct wti_moment *moment)
 {
-	struct wti_slots *slots = state;
 	size_t stream = moment->process->stream;
+	const struct wti_parameter *parameter;
+
+	if (!stranger->is_called)
+		return;
+	stranger->is_called = false;
+	parameter = free_parameter(moment->training, stream, stranger->name);
+	if (!parameter || !wti_model_is_trained(moment->training, stream, stranger->host) ||
+	    wti_model_is_part_of(moment->training, stream, stranger->name, stranger->host))
+		wti_held(account);
+	else if (++stranger->steps >= wti_threshold(account, STEPS_AS_STRANGER))
+		wti_violated(account, moment, stranger->name,
+			     "it is run inside of %s with gradients on, is not one of its modules, "
+			     "and no optimizer has its %s",
+			     wti_moment_text(moment, stranger->host),
+			     wti_moment_text(moment, parameter->name));
+}
+
+static enum wti_answer see_strangers(struct wti_case *account, void *kept,
+				     const struct wti_moment *moment)
+{
+	struct stranger *stranger;
+	bool has_any = false;
+	size_t place = 0;
 
 	if (moment->type == WTI_MOMENT_MODULE) {
-		note_stranger(slots, moment);
-		return;
+		note_stranger(account, moment);
+		return WTI_RULE_NO_CASE;
 	}
-	if (!slots->count)
-		wti_held(account);
-	for (size_t i = 0; i < slots->count; i++) {
-		uint64_t key = slots->index.entries[i].key;
-		struct stranger *stranger = wti_slot(slots, key, sizeof(*stranger));
-		const struct wti_parameter *parameter;
-
-		if (key >> 32 != stream || !stranger || !stranger->is_called)
-			continue;
-		stranger->is_called = false;
-		parameter = free_parameter(moment->training, stream, stranger->name);
-		if (!parameter || !wti_model_is_trained(moment->training, stream, stranger->host) ||
-		    wti_model_is_part_of(moment->training, stream, stranger->name, stranger->host))
-			wti_held(account);
-		else if (++stranger->steps >= CALLS_TO_TELL)
-			wti_violated(account, moment, stranger->name,
-				     "it is run inside of %s with gradients on, is not one of its "
-				     "modules, and no optimizer has its %s",
-				     wti_moment_text(moment, stranger->host),
-				     wti_moment_text(moment, parameter->name));
+	while ((stranger = wti_kept_next(account, OF_STRANGER, moment->process->stream, &place))) {
+		has_any = true;
+		judge_stranger(account, stranger, moment);
 	}
+	return has_any ? WTI_RULE_NO_CASE : WTI_RULE_HELD;
 }
 
 const struct wti_rule wti_rule_opt_010 = {
 	.code = "WT-OPT-010",
 	.severity = WT_ERROR,
 	.title = "layers of the model are unknown to it and never trained",
-	.means = "they stand in a plain list or dict: parameters() does not find them, so that no "
+	.means = "they are in a plain list or dict: parameters() does not find them, so that no "
 		 "optimizer, no .to(device) and no checkpoint has them",
 	.hint = "use nn.ModuleList or nn.ModuleDict",
 	.definition =
 		"A module that is called with gradients on inside of a model that is trained, and "
 		"has parameters that require gradients, is one of the model's own or in an "
-		"optimizer. Two steps are a violation. A case is such a module in a step.",
+		"optimizer. Two steps are a violation. A case is such a module in a step, or a "
+		"step while no module of that kind was called.",
 	.innocent = "A network that only computes a loss, is hidden from the model on purpose and "
 		    "was not frozen.",
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_strangers,
-	.release = release_slots,
+	.keeps = {[OF_STRANGER] = {WTI_PER_OBJECT, sizeof(struct stranger)}},
+	.see = see_strangers,
+	.thresholds = {[STEPS_AS_STRANGER] = {"steps", 2,
+					      "it may be given to an optimizer after the first"}},
 };
 
 /* ---- WT-OPT-011: a group at rest ------------------------------------------------------------ */
 
-enum { STEPS_AT_REST = 2 };
+enum { STEPS_AT_REST };
 
-static void see_rest(struct wti_case *account, void *state, const struct wti_moment *moment)
+struct rest {
+	uint32_t was_above; /* zero, a bit for each group */
+};
+
+/* Groups whose parameters have gradients, a bit for each. */
+static uint32_t groups_with_gradients(const struct wti_moment *moment)
 {
-	const struct wti_object *optimizer = moment->object;
-	uint32_t *was_above = wti_slot_of_object(state, optimizer, sizeof(*was_above));
-	uint32_t with_gradients = 0, above = 0;
+	uint32_t groups = 0;
 
-	if (!was_above)
-		return;
-	for (uint32_t i = 0; i < optimizer->member_count; i++) {
+	for (uint32_t i = 0; i < moment->object->member_count; i++) {
 		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, optimizer, i);
+			wti_object_member(moment->training, moment->object, i);
 
 		if (parameter->group < WTI_GROUPS_MAX && parameter->requires_grad &&
 		    parameter->grad == WTI_GRAD_NONZERO)
-			with_gradients |= 1u << parameter->group;
+			groups |= 1u << parameter->group;
 	}
+	return groups;
+}
+
+static enum wti_answer see_rest(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	struct rest *rest = kept;
+	uint32_t above = 0, judged = optimizer->lr_known & groups_with_gradients(moment);
+
 	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++)
 		above |= optimizer->lr_known & 1u << i && optimizer->lr[i] != 0 ? 1u << i : 0;
-	*was_above |= above;
-	if (optimizer->step_count < STEPS_AT_REST || !above)
-		return; /* all at rest: WT-OPT-004 */
+	rest->was_above |= above;
+	if (optimizer->step_count < wti_threshold(account, STEPS_AT_REST) || !above)
+		return WTI_RULE_NO_CASE; /* all at rest: WT-OPT-004 */
 	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++) {
-		if (!(optimizer->lr_known & with_gradients & 1u << i))
+		if (!(judged & 1u << i))
 			continue;
-		if (*was_above & 1u << i)
+		if (rest->was_above & 1u << i)
 			wti_held(account);
 		else
 			wti_violated(account, moment, optimizer->name,
@@ -491,6 +482,7 @@ static void see_rest(struct wti_case *account, void *state, const struct wti_mom
 				     "learn; its parameters have gradients",
 				     i);
 	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_opt_011 = {
@@ -507,7 +499,9 @@ const struct wti_rule wti_rule_opt_011 = {
 	.innocent = "Groups that wait to be unfrozen with a rate of 0 instead of requires_grad.",
 	.needs = "no optimizer with known learning rates stepped twice",
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_rest,
-	.release = release_slots,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct rest)}},
+	.see = see_rest,
+	.thresholds = {[STEPS_AT_REST] = {"steps", 2,
+					  "a warm-up of one group may begin at 0, and leaves it "
+					  "after a step"}},
 };

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rule about tensors that look like parameters and are none. A leaf cannot be told from other
- * tensors in a trace; but what is computed from parameters that are trained, or from the input,
- * differs from step to step, and what is computed at all was returned by a call.
+ * The rule about tensors that look like parameters and are not. In a trace a leaf looks like any
+ * other tensor; but what is computed from parameters that are trained, or from the input, differs
+ * from step to step, and what is computed at all was returned by a call.
  */
 #include "inspect/judge/rule.h"
-#include "inspect/training/slots.h"
 
 /* ---- WT-OPT-012: a tensor of the model's own, unknown to it --------------------------------- */
 
-enum { STEPS_TO_TELL = 8, MADE_MAX = 1 << 16 };
+enum { STEPS };
+enum { OF_RUN, OF_LINE, OF_CONTENT }; /* keeps */
+enum { MADE_MAX = 1 << 16, ARGUMENTS_MAX = 16 };
 
 /* Of an argument of a line. */
 struct watched {
@@ -19,50 +20,52 @@ struct watched {
 	bool is_known;   /* it is a parameter */
 };
 
-struct watching {
-	struct wti_slots arguments; /* stream, line and position: struct watched */
-	struct wti_slots made;      /* stream and hash: step plus one in which it came to be */
-	uint64_t forgotten;         /* step plus one of a process in which those were too many */
+struct watched_line {
+	struct watched arguments[ARGUMENTS_MAX];
 };
 
-static void release_watching(void *state)
-{
-	struct watching *watching = state;
+/* Of a content. */
+struct made {
+	uint64_t step; /* plus one, of the process: in which it last came to be */
+};
 
-	wti_slots_release(&watching->arguments);
-	wti_slots_release(&watching->made);
-}
+struct making {
+	uint32_t count;     /* of contents */
+	uint64_t forgotten; /* step plus one of a process in which those were too many */
+};
 
-static uint64_t made_key(size_t stream, uint64_t hash)
-{
-	return (hash ^ (uint64_t)stream << 48) * 0x9e3779b97f4a7c15u;
-}
-
-static void note_made(struct watching *watching, const struct wti_moment *moment, bool is_return)
+static void note_made(struct wti_case *account, struct making *making,
+		      const struct wti_moment *moment, bool is_return)
 {
 	const struct wti_value_row *value = NULL;
-	uint64_t *step;
 
-	if (watching->made.count > MADE_MAX) {
-		wti_slots_release(&watching->made);
-		watching->forgotten = moment->process->step_count + 1;
+	if (making->count > MADE_MAX) {
+		wti_kept_forget(account, OF_CONTENT);
+		making->count = 0;
+		making->forgotten = moment->process->step_count + 1;
 	}
 	while ((value = wti_call_next_tensor(moment->call, is_return, value))) {
-		if (value->digest.flags & WTI_TENSOR_NO_HASH)
+		struct made *made =
+			value->digest.flags & WTI_TENSOR_NO_HASH
+				? NULL
+				: wti_kept_of_key(account, OF_CONTENT, moment->call->stream,
+						  value->digest.hash);
+
+		if (!made)
 			continue;
-		step = wti_slot(&watching->made, made_key(moment->call->stream, value->digest.hash),
-				sizeof(*step));
-		if (step)
-			*step = moment->process->step_count + 1;
+		making->count += !made->step;
+		made->step = moment->process->step_count + 1;
 	}
 }
 
-static bool is_made(struct watching *watching, const struct wti_moment *moment, uint64_t hash)
+static bool is_made(const struct wti_case *account, const struct making *making,
+		    const struct wti_moment *moment, uint64_t hash)
 {
-	const uint64_t *step = wti_slot_find(&watching->made, made_key(moment->call->stream, hash));
+	const struct made *made =
+		wti_kept_find_key(account, OF_CONTENT, moment->call->stream, hash);
 
-	return watching->forgotten == moment->process->step_count + 1 ||
-	       (step && *step == moment->process->step_count + 1);
+	return making->forgotten == moment->process->step_count + 1 ||
+	       (made && made->step == moment->process->step_count + 1);
 }
 
 static bool is_parameter(const struct wti_moment *moment, uint64_t hash)
@@ -91,12 +94,12 @@ static void judge_argument(struct wti_case *account, struct watched *watched,
 	if (watched->is_known || step == watched->step)
 		return;
 	watched->step = step;
-	if (++watched->streak < STEPS_TO_TELL)
+	if (++watched->streak < wti_threshold(account, STEPS))
 		return;
 	watched->is_known = is_parameter(moment, value->digest.hash);
 	if (!watched->is_known)
 		wti_violated(account, moment, moment->parent->object,
-			     "%s is given a tensor of shape %s that requires a gradient, is no "
+			     "%s is given a tensor of shape %s that requires a gradient, is not a "
 			     "parameter of a module, and has been the same for %u steps",
 			     wti_moment_text(moment, moment->call->callee),
 			     *wti_moment_text(moment, value->digest.shape)
@@ -114,41 +117,47 @@ static bool is_inside(const struct wti_moment *moment)
 	       around->flags & WTI_CALL_GRAD && around->flags & WTI_CALL_TRAINING;
 }
 
-static void see_unregistered(struct wti_case *account, void *state, const struct wti_moment *moment)
+static void watch_arguments(struct wti_case *account, const struct making *making,
+			    const struct wti_moment *moment)
 {
-	struct watching *watching = state;
-	const struct wti_call *call = moment->call;
-	const struct wti_value_row *value;
+	const struct wti_value_row *value = NULL;
+	struct watched_line *line;
 
-	if (moment->type == WTI_MOMENT_MODULE) {
-		if (call->flags & WTI_CALL_OUTERMOST)
-			note_made(watching, moment, false);
-		return;
-	}
-	for (uint32_t n = 0; is_inside(moment) && (value = wti_call_tensor(call, false, n)); n++) {
-		uint64_t line = (uint64_t)call->stream << 48 ^ (uint64_t)call->site << 16 ^
-				(uint64_t)(uint32_t)value->position << 8 ^ n;
-		struct watched *watched;
-
+	for (uint32_t n = 0; n < ARGUMENTS_MAX; n++) {
+		value = wti_call_next_tensor(moment->call, false, value);
+		if (!value)
+			break;
 		if (!(value->digest.flags & WTI_TENSOR_REQUIRES_GRAD) ||
 		    value->digest.flags & WTI_TENSOR_NO_HASH ||
-		    is_made(watching, moment, value->digest.hash))
+		    is_made(account, making, moment, value->digest.hash))
 			continue;
-		watched = wti_slot(&watching->arguments, line ^ (uint64_t)call->callee << 32,
-				   sizeof(*watched));
-		if (watched)
-			judge_argument(account, watched, moment, value);
+		line = wti_kept(account, OF_LINE, moment);
+		if (line)
+			judge_argument(account, &line->arguments[n], moment, value);
 	}
-	note_made(watching, moment, true);
+}
+
+static enum wti_answer see_unregistered(struct wti_case *account, void *kept,
+					const struct wti_moment *moment)
+{
+	if (moment->type == WTI_MOMENT_MODULE) {
+		if (moment->call->flags & WTI_CALL_OUTERMOST)
+			note_made(account, kept, moment, false);
+		return WTI_RULE_NO_CASE;
+	}
+	if (is_inside(moment))
+		watch_arguments(account, kept, moment);
+	note_made(account, kept, moment, true);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_opt_012 = {
 	.code = "WT-OPT-012",
 	.severity = WT_WARNING,
 	.title = "a model computes with a tensor of its own that is never trained",
-	.means =
-		"it was made with requires_grad=True, but it is no nn.Parameter: parameters() does "
-		"not know it, so that no optimizer has it, and checkpoints neither",
+	.means = "it was made with requires_grad=True, but is not an nn.Parameter: parameters() "
+		 "does "
+		 "not know it, so that no optimizer and no checkpoint has it",
 	.hint = "self.scale = nn.Parameter(torch.ones(n)); register_buffer() if it is to stay as "
 		"it is",
 	.definition =
@@ -156,11 +165,18 @@ const struct wti_rule wti_rule_opt_012 = {
 		"a gradient, was neither returned by a call in this step nor given to the model, "
 		"is not the content of a parameter, and has been the same for eight steps. A "
 		"case is such a tensor that differs from the step before.",
-	.innocent = "A constant that requires a gradient because derivatives by it are wanted.",
+	.innocent =
+		"A constant that requires a gradient because derivatives with respect to it are "
+		"wanted.",
 	.needs = "no call inside of a model was given a tensor that changes from step to step and "
 		 "that no recorded call had made",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct watching),
-	.watch = see_unregistered,
-	.release = release_watching,
+	.keeps = {[OF_RUN] = {WTI_PER_RUN, sizeof(struct making)},
+		  [OF_LINE] = {WTI_PER_LINE, sizeof(struct watched_line)},
+		  [OF_CONTENT] = {WTI_PER_KEY, sizeof(struct made)}},
+	.see = see_unregistered,
+	.thresholds =
+		{[STEPS] = {"steps", 8,
+			    "what is computed outside of recorded calls may stay the same for "
+			    "a few steps, as while a warm-up begins at 0"}},
 };

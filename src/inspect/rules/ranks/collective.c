@@ -6,62 +6,87 @@
 #include "inspect/training/compare.h"
 #include "inspect/training/shape.h"
 
-/* ---- Modules on all ranks ------------------------------------------------------------------- */
+/* ---- The same on all ranks ------------------------------------------------------------------ */
 
-struct modules {
-	struct wti_repeated calls;
-	struct wti_slots same; /* by module: how often it computed the same from the same */
+enum { OF_RUN, OF_SUBJECT, OF_TIME, OF_MODULE, OF_PROCESS = OF_MODULE }; /* keeps */
+
+struct meeting {
+	uint32_t value_count;
+	uint32_t differ_count; /* parts that were of another length */
 };
 
-static void release_modules(void *state)
-{
-	struct modules *modules = state;
+/* By process and subject it is counted which time it is, by that the ranks meet. */
+#define KEEPS_OF_COMPARISON                                                                        \
+	[OF_RUN] = {WTI_PER_RUN, sizeof(struct meeting)},                                          \
+	[OF_SUBJECT] = {WTI_PER_KEY, sizeof(struct wti_repeated_count)},                           \
+	[OF_TIME] = {WTI_PER_KEY, sizeof(struct wti_repeated_value)}
 
-	wti_repeated_release(&modules->calls);
-	wti_slots_release(&modules->same);
+static bool compare(struct wti_case *account, struct meeting *meeting,
+		    const struct wti_moment *moment, uint64_t subject, const uint64_t numbers[2],
+		    struct wti_repeated_value *ret_other)
+{
+	struct wti_repeated_count *count =
+		wti_kept_of_key(account, OF_SUBJECT, moment->process->stream, subject);
+	struct wti_repeated_value *value;
+	uint64_t key;
+
+	if (!count)
+		return false;
+	key = wti_mix_three(subject, (uint64_t)moment->scope.step,
+			    wti_repeated_next(count, moment->scope.step));
+	if (meeting->value_count > WTI_VALUES_MAX) {
+		wti_kept_forget(account, OF_TIME);
+		meeting->value_count = 0;
+	}
+	value = wti_kept_of_key(account, OF_TIME, WTI_ALL_RANKS, key);
+	if (!value)
+		return false;
+	meeting->value_count += !value->is_set;
+	return wti_repeated_meet(value, moment->scope.rank, numbers[0], numbers[1], ret_other);
 }
 
-/* What another rank made of its input in the same call; false: nothing to compare. */
-static bool compare_call(struct modules *modules, const struct wti_moment *moment,
-			 struct wti_repeated_value *ret_mine, struct wti_repeated_value *ret_other)
+enum { INPUT, RESULT };
+
+/* What another rank made of the same input in the same call; false: nothing to compare. */
+static bool compare_call(struct wti_case *account, struct meeting *meeting,
+			 const struct wti_moment *moment, bool *ret_is_same, int32_t *ret_rank)
 {
 	const struct wti_call *call = moment->call;
+	struct wti_repeated_value other;
+	uint64_t numbers[2];
 
 	if (moment->scope.world < 2 || !call->object || call->exception)
 		return false;
-	ret_mine->first = wti_call_hash(call, false);
-	ret_mine->second = wti_call_hash(call, true);
-	if (!ret_mine->first || !ret_mine->second)
+	numbers[INPUT] = wti_call_hash(call, false);
+	numbers[RESULT] = wti_call_hash(call, true);
+	if (!numbers[INPUT] || !numbers[RESULT] ||
+	    !compare(account, meeting, moment, call->object, numbers, &other) ||
+	    other.first != numbers[INPUT])
 		return false;
-	return wti_repeated_compare(&modules->calls, moment, call->object, ret_mine->first,
-				    ret_mine->second, ret_other) &&
-	       ret_other->first == ret_mine->first;
+	*ret_is_same = other.second == numbers[RESULT];
+	*ret_rank = other.rank;
+	return true;
 }
 
 /* ---- WT-RANK-005: replicas evaluate differently --------------------------------------------- */
 
-static bool is_replicated(const struct wti_moment *moment)
-{
-	return moment->object && moment->object->type == WT_OBJECT_TYPE_WRAPPER &&
-	       strstr(wti_moment_text(moment, moment->object->class_name),
-		      "DistributedDataParallel");
-}
-
-static void see_evaluation(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_evaluation(struct wti_case *account, void *kept,
+				      const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
-	struct wti_repeated_value mine, other;
+	int32_t other;
+	bool is_same;
 
 	if (!(call->flags & WTI_CALL_SAYS_TRAINING) || call->flags & WTI_CALL_TRAINING ||
-	    !is_replicated(moment) || !compare_call(state, moment, &mine, &other))
-		return;
-	if (mine.second == other.second)
-		wti_held(account);
-	else
-		wti_violated(account, moment, call->object,
-			     "in evaluation mode, from the same input, ranks %d and %d compute "
-			     "something else",
-			     other.rank, moment->scope.rank);
+	    !moment->object || !wti_object_replicates(moment->training, moment->object) ||
+	    !compare_call(account, kept, moment, &is_same, &other))
+		return WTI_RULE_NO_CASE;
+	if (is_same)
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, call->object,
+			    "in evaluation mode, from the same input, ranks %d and %d compute "
+			    "different results",
+			    other, moment->scope.rank);
 }
 
 const struct wti_rule wti_rule_rank_005 = {
@@ -78,39 +103,45 @@ const struct wti_rule wti_rule_rank_005 = {
 	.innocent = "None is known.",
 	.needs = "no replicated model evaluated the same input on two ranks",
 	.moments = WTI_MOMENT_MODULE_END,
-	.state_bytes = sizeof(struct modules),
-	.watch = see_evaluation,
-	.release = release_modules,
+	.keeps = {KEEPS_OF_COMPARISON},
+	.see = see_evaluation,
 };
 
 /* ---- WT-RANK-006: no longer the same -------------------------------------------------------- */
 
-static void see_computed(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	struct modules *modules = state;
-	struct wti_repeated_value mine, other;
-	uint32_t *same;
+struct computed { /* by a module, on all ranks */
+	uint32_t same_count;
+};
 
-	if (!(moment->call->flags & WTI_CALL_GRAD) || !compare_call(modules, moment, &mine, &other))
-		return;
-	same = wti_slot(&modules->same, moment->call->object, sizeof(*same));
-	if (!same)
-		return;
-	if (mine.second == other.second) {
-		++*same;
-		wti_held(account);
-	} else if (*same) {
-		wti_violated(account, moment, moment->call->object,
-			     "from the same input it computes something else on ranks %d and %d; "
-			     "it has computed the same %u times",
-			     other.rank, moment->scope.rank, *same);
+static enum wti_answer see_computed(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
+{
+	struct computed *computed;
+	int32_t other;
+	bool is_same;
+
+	if (!(moment->call->flags & WTI_CALL_GRAD) ||
+	    !compare_call(account, kept, moment, &is_same, &other))
+		return WTI_RULE_NO_CASE;
+	computed = wti_kept_of_key(account, OF_MODULE, WTI_ALL_RANKS, moment->call->object);
+	if (!computed)
+		return WTI_RULE_NO_CASE;
+	if (is_same) {
+		computed->same_count++;
+		return WTI_RULE_HELD;
 	}
+	if (!computed->same_count)
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, moment, moment->call->object,
+			    "from the same input it computes different results on ranks %d and %d; "
+			    "before that it computed the same %u times",
+			    other, moment->scope.rank, computed->same_count);
 }
 
 const struct wti_rule wti_rule_rank_006 = {
 	.code = "WT-RANK-006",
 	.severity = WT_WARNING,
-	.title = "a layer that is replicated on all ranks no longer computes the same",
+	.title = "a layer that is replicated on all ranks no longer computes the same result",
 	.means = "its parameters have drifted apart: something was done to them, or to their "
 		 "gradients, on one rank only",
 	.hint = "look at code that asks for the rank, such as clipping or weight decay for some "
@@ -122,14 +153,14 @@ const struct wti_rule wti_rule_rank_006 = {
 	.innocent = "Ranks that begin with one model and train it in different ways on purpose.",
 	.needs = "no module was given the same input on two ranks",
 	.moments = WTI_MOMENT_MODULE_END,
-	.state_bytes = sizeof(struct modules),
-	.watch = see_computed,
-	.release = release_modules,
+	.keeps = {KEEPS_OF_COMPARISON, [OF_MODULE] = {WTI_PER_KEY, sizeof(struct computed)}},
+	.see = see_computed,
 };
 
 /* ---- WT-RANK-008: different parts of the same ----------------------------------------------- */
 
-enum { TIMES_TO_TELL = 2, SHAPES_MAX = 4 };
+enum { TIMES };
+enum { SHAPES_MAX = 4 };
 
 /* Of a process: shapes of what it exchanged last, a ring. */
 struct exchanged {
@@ -137,25 +168,13 @@ struct exchanged {
 	uint32_t count;
 };
 
-struct parts {
-	struct wti_repeated calls;
-	struct wti_slots exchanged;
-	uint32_t count;
-};
-
-static void release_parts(void *state)
-{
-	struct parts *parts = state;
-
-	wti_repeated_release(&parts->calls);
-	wti_slots_release(&parts->exchanged);
-}
-
-static uint64_t line_of(const struct wti_moment *moment)
+/* A line of the program, as all ranks call it, and what it takes a part of. */
+static uint64_t subject_of(const struct wti_moment *moment, uint32_t shape)
 {
 	struct wti_where where = wti_moment_where(moment);
+	uint32_t file = where.file ? wti_symbol_word(moment->training->symbols, where.file) : 0;
 
-	return where.file ? (uint64_t)(uintptr_t)where.file * 31 + (uint64_t)where.line : 0;
+	return wti_mix_three(file, (uint64_t)where.line, shape);
 }
 
 static void note_exchange(struct exchanged *exchanged, const struct wti_call *call)
@@ -190,40 +209,43 @@ static bool differ(const struct wti_moment *moment, uint64_t shape, uint64_t oth
 	return a.rank && a.rank == b.rank && a.extents[0] != b.extents[0];
 }
 
-static void see_parts(struct wti_case *account, void *state, const struct wti_moment *moment)
+/* A slice of what was exchanged. */
+static enum wti_answer judge_part(struct wti_case *account, struct meeting *meeting,
+				  const struct wti_moment *moment,
+				  const struct exchanged *exchanged)
 {
-	struct parts *parts = state;
-	const struct wti_call *call = moment->call;
-	const struct wti_value_row *whole, *part;
+	const struct wti_value_row *whole = wti_call_tensor(moment->call, false, 0);
+	const struct wti_value_row *part = wti_call_tensor(moment->call, true, 0);
 	struct wti_repeated_value other;
-	struct exchanged *exchanged;
 
-	if (moment->scope.world < 2 ||
-	    (call->what != WTI_CALLEE_INDEX && call->what != WTI_CALLEE_EXCHANGE))
-		return;
-	exchanged = wti_slot(&parts->exchanged, call->stream, sizeof(*exchanged));
-	if (!exchanged)
-		return;
-	if (call->what == WTI_CALLEE_EXCHANGE) {
-		note_exchange(exchanged, call);
-		return;
-	}
-	whole = wti_call_tensor(call, false, 0);
-	part = wti_call_tensor(call, true, 0);
 	if (!whole || !part || !is_slice(moment) || !is_exchanged(exchanged, whole->digest.shape) ||
-	    !wti_repeated_compare(&parts->calls, moment, line_of(moment) ^ whole->digest.shape,
-				  part->digest.shape, 0, &other))
-		return;
+	    !compare(account, meeting, moment, subject_of(moment, whole->digest.shape),
+		     (const uint64_t[2]){part->digest.shape}, &other))
+		return WTI_RULE_NO_CASE;
 	if (!differ(moment, part->digest.shape, other.first))
-		wti_held(account);
-	else if (++parts->count >= TIMES_TO_TELL)
-		wti_violated(
-			account, moment, 0,
-			"of what was exchanged, of shape %s, rank %d takes %s here and rank %d "
-			"takes %s",
-			wti_moment_text(moment, whole->digest.shape), moment->scope.rank,
-			wti_moment_text(moment, part->digest.shape), other.rank,
-			wti_moment_text(moment, (uint32_t)other.first));
+		return WTI_RULE_HELD;
+	if (++meeting->differ_count < wti_threshold(account, TIMES))
+		return WTI_RULE_NO_CASE;
+	return wti_violated(
+		account, moment, 0,
+		"of what was exchanged, of shape %s, rank %d takes %s here and rank %d takes %s",
+		wti_moment_text(moment, whole->digest.shape), moment->scope.rank,
+		wti_moment_text(moment, part->digest.shape), other.rank,
+		wti_moment_text(moment, (uint32_t)other.first));
+}
+
+static enum wti_answer see_parts(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	struct exchanged *exchanged =
+		moment->scope.world < 2 ? NULL : wti_kept(account, OF_PROCESS, moment);
+
+	if (!exchanged)
+		return WTI_RULE_NO_CASE;
+	if (moment->call->what == WTI_CALLEE_INDEX)
+		return judge_part(account, kept, moment, exchanged);
+	note_exchange(exchanged, moment->call);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_rank_008 = {
@@ -236,11 +258,13 @@ const struct wti_rule wti_rule_rank_008 = {
 	.definition =
 		"If the same line takes a slice of a tensor of the shape that was exchanged last "
 		"(gathered, received, broadcast), its length is the same on two ranks in the same "
-		"step. Two times are a violation. A case is such a slice on two ranks.",
+		"step. The second time is a violation. A case is such a slice on two ranks.",
 	.innocent = "Ranks that take only their own part of what was gathered, of different size.",
 	.needs = "no slice of what was exchanged was taken on two ranks",
 	.moments = WTI_MOMENT_CALL,
-	.state_bytes = sizeof(struct parts),
-	.watch = see_parts,
-	.release = release_parts,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_INDEX) | WTI_CALLEE_SET(WTI_CALLEE_EXCHANGE),
+	.keeps = {KEEPS_OF_COMPARISON, [OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct exchanged)}},
+	.see = see_parts,
+	.thresholds = {[TIMES] = {"times", 2,
+				  "the last batch of an epoch may be shorter on one of the ranks"}},
 };

@@ -6,26 +6,7 @@
 #include "inspect/judge/rule.h"
 #include "inspect/training/compare.h"
 
-static void release_slots(void *state)
-{
-	wti_slots_release(state);
-}
-
 /* ---- What is a replica ---------------------------------------------------------------------- */
-
-/* Whether a wrapper keeps replicas of this model equal on all ranks. */
-static bool is_wrapped(const struct wti_training *training, size_t stream, uint32_t owner)
-{
-	for (size_t i = 0; i < training->objects.count; i++) {
-		const struct wti_object *object = wti_object_at(training, i);
-		const char *class_name = wti_symbol_text(training->symbols, object->class_name);
-
-		if (object->stream == stream && object->type == WT_OBJECT_TYPE_WRAPPER &&
-		    object->of == owner && strstr(class_name, "DistributedDataParallel"))
-			return true;
-	}
-	return false;
-}
 
 /*
  * Of a parameter, over all ranks. Who averages gradients by hand has no wrapper: what was found
@@ -37,74 +18,53 @@ struct replica {
 	bool was_equal;
 };
 
-static struct replica *replica_of(struct wti_slots *slots, const struct wti_moment *moment,
-				  const struct wti_parameter *parameter)
+static bool is_kept_equal(struct replica *replica, const struct wti_moment *moment)
 {
-	struct replica *replica = wti_slot(
-		slots, (uint64_t)parameter->owner << 20 | parameter->name, sizeof(*replica));
+	const struct wti_parameter *parameter = moment->parameter;
 
-	if (replica && !replica->is_wrapped_known) {
+	if (!replica->is_wrapped_known) {
 		replica->is_wrapped_known = true;
-		replica->is_wrapped =
-			is_wrapped(moment->training, parameter->stream, parameter->owner);
+		replica->is_wrapped = wti_model_is_replicated(moment->training, parameter->stream,
+							      parameter->owner);
 	}
-	return replica;
+	return replica->is_wrapped || replica->was_equal;
 }
 
-static void judge_parameter(struct wti_case *account, struct wti_slots *slots,
-			    const struct wti_moment *moment, const struct wti_parameter *parameter,
-			    uint64_t value, const char *what)
+/* Compares a value of a parameter, in a step, with that of the other ranks. */
+static enum wti_answer judge_replica(struct wti_case *account, struct replica *replica,
+				     const struct wti_moment *moment, uint64_t value,
+				     const char *what)
 {
-	struct replica *replica = replica_of(slots, moment, parameter);
-	enum wti_comparison outcome;
+	const struct wti_parameter *parameter = moment->parameter;
 	int32_t other;
 
-	if (!replica)
-		return;
-	outcome = wti_compare(&replica->compared, (int64_t)moment->object->step_count,
-			      moment->scope.rank, value, &other);
-	if (outcome == WTI_EQUAL) {
+	switch (wti_compare(&replica->compared, (int64_t)moment->object->step_count,
+			    moment->scope.rank, value, &other)) {
+	case WTI_EQUAL:
 		replica->was_equal |= parameter->grad == WTI_GRAD_NONZERO;
-		if (replica->is_wrapped || replica->was_equal)
-			wti_held(account);
-	} else if (outcome == WTI_DIFFERENT && (replica->is_wrapped || replica->was_equal)) {
-		wti_violated(account, moment, parameter->name,
-			     "%s is not the same on ranks %d and %d", what, other,
-			     moment->scope.rank);
+		return is_kept_equal(replica, moment) ? WTI_RULE_HELD : WTI_RULE_NO_CASE;
+	case WTI_DIFFERENT:
+		if (!is_kept_equal(replica, moment))
+			break;
+		return wti_violated(account, moment, parameter->name,
+				    "%s is not the same on ranks %d and %d", what, other,
+				    moment->scope.rank);
+	case WTI_NOTHING_YET:
+		break;
 	}
-}
-
-/* Compares a value of each of an optimizer's parameters with that of the other ranks. */
-static void compare_members(struct wti_case *account, struct wti_slots *slots,
-			    const struct wti_moment *moment,
-			    bool (*read)(const struct wti_parameter *, uint64_t *),
-			    const char *what)
-{
-	const struct wti_object *optimizer = moment->object;
-
-	if (moment->scope.world < 2 || !optimizer)
-		return;
-	for (uint32_t i = 0; i < optimizer->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, optimizer, i);
-		uint64_t value;
-
-		if (!parameter->placement && read(parameter, &value))
-			judge_parameter(account, slots, moment, parameter, value, what);
-	}
+	return WTI_RULE_NO_CASE;
 }
 
 /* ---- WT-RANK-001: replicas drift apart ------------------------------------------------------ */
 
-static bool value_of(const struct wti_parameter *parameter, uint64_t *ret_value)
+static enum wti_answer see_replicas(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
 {
-	*ret_value = parameter->hash;
-	return parameter->has_hash;
-}
+	const struct wti_parameter *parameter = moment->parameter;
 
-static void see_replicas(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	compare_members(account, state, moment, value_of, "after the same step it");
+	if (parameter->placement || !parameter->has_hash)
+		return WTI_RULE_NO_CASE;
+	return judge_replica(account, kept, moment, parameter->hash, "after the same step it");
 }
 
 const struct wti_rule wti_rule_rank_001 = {
@@ -122,22 +82,22 @@ const struct wti_rule wti_rule_rank_001 = {
 	.innocent = "Local SGD, where ranks are averaged every few steps on purpose.",
 	.needs = "no parameter was kept equal on two ranks by a wrapper or by the program",
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_replicas,
-	.release = release_slots,
+	.keeps = {{WTI_PER_REPLICA, sizeof(struct replica)}},
+	.see = see_replicas,
 };
 
 /* ---- WT-RANK-002: gradients were not averaged ----------------------------------------------- */
 
-static bool gradient_of(const struct wti_parameter *parameter, uint64_t *ret_value)
+static enum wti_answer see_gradients(struct wti_case *account, void *kept,
+				     const struct wti_moment *moment)
 {
-	*ret_value = parameter->grad_hash;
-	return parameter->grad == WTI_GRAD_NONZERO || parameter->grad == WTI_GRAD_ZERO;
-}
+	const struct wti_parameter *parameter = moment->parameter;
 
-static void see_gradients(struct wti_case *account, void *state, const struct wti_moment *moment)
-{
-	compare_members(account, state, moment, gradient_of, "before the same step its gradient");
+	if (parameter->placement ||
+	    (parameter->grad != WTI_GRAD_NONZERO && parameter->grad != WTI_GRAD_ZERO))
+		return WTI_RULE_NO_CASE;
+	return judge_replica(account, kept, moment, parameter->grad_hash,
+			     "before the same step its gradient");
 }
 
 const struct wti_rule wti_rule_rank_002 = {
@@ -157,29 +117,34 @@ const struct wti_rule wti_rule_rank_002 = {
 	.needs = "no gradient was kept equal on two ranks by a wrapper or by the program",
 	.explains = (const char *const[]){"WT-RANK-001", "WT-RANK-005", "WT-RANK-006", NULL},
 	.moments = WTI_MOMENT_STEP,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_gradients,
-	.release = release_slots,
+	.keeps = {{WTI_PER_REPLICA, sizeof(struct replica)}},
+	.see = see_gradients,
 };
 
 /* ---- WT-RANK-003: the same data everywhere -------------------------------------------------- */
 
-enum { SAME_TO_TELL = 2 }; /* batches in a row that are the same on two ranks */
+enum { BATCHES };
+enum { OF_NOTHING, OF_MODEL }; /* keeps; of a model, on all ranks */
 
 struct inputs {
 	struct wti_compared inputs;
 	struct wti_compared values; /* of all parameters together */
 	bool is_replicated;
-	uint32_t same_count; /* in a row */
+	uint32_t same_count; /* batches in a row that are the same on two ranks */
 };
 
+static struct inputs *inputs_of(struct wti_case *account, uint32_t model)
+{
+	return wti_kept_of_key(account, OF_MODEL, WTI_ALL_RANKS, model);
+}
+
 /* Models whose parameters all have the same bytes after a step do the same work. */
-static void note_values(struct wti_slots *slots, const struct wti_moment *moment)
+static void note_values(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_parameter *parameter =
 		wti_object_member(moment->training, moment->object, 0);
-	struct inputs *inputs =
-		parameter ? wti_slot(slots, parameter->owner, sizeof(*inputs)) : NULL;
+	struct inputs *inputs = parameter ? inputs_of(account, parameter->owner) : NULL;
+	enum wti_comparison outcome;
 	uint64_t hash = 0;
 	int32_t other;
 
@@ -189,66 +154,60 @@ static void note_values(struct wti_slots *slots, const struct wti_moment *moment
 		parameter = wti_object_member(moment->training, moment->object, i);
 		hash = (hash ^ parameter->hash) * 0x9e3779b97f4a7c15u;
 	}
-	switch (wti_compare(&inputs->values, (int64_t)moment->object->step_count,
-			    moment->scope.rank, hash, &other)) {
-	case WTI_EQUAL:
-		inputs->is_replicated = true;
-		break;
-	case WTI_DIFFERENT:
-		inputs->is_replicated = false;
-		break;
-	case WTI_NOTHING_YET:
-		break;
-	}
+	outcome = wti_compare(&inputs->values, (int64_t)moment->object->step_count,
+			      moment->scope.rank, hash, &other);
+	if (outcome != WTI_NOTHING_YET)
+		inputs->is_replicated = outcome == WTI_EQUAL;
 }
 
-static void judge_input(struct wti_case *account, struct wti_slots *slots,
-			const struct wti_moment *moment)
+static enum wti_answer judge_input(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_object *object = moment->object;
 	bool is_wrapper = object->type == WT_OBJECT_TYPE_WRAPPER;
 	uint64_t hash = wti_call_hash(moment->call, false);
 	struct inputs *inputs =
-		hash ? wti_slot(slots, is_wrapper ? object->of : object->name, sizeof(*inputs))
-		     : NULL;
+		hash ? inputs_of(account, is_wrapper ? object->of : object->name) : NULL;
 	int32_t other;
 
 	if (!inputs)
-		return;
+		return WTI_RULE_NO_CASE;
 	switch (wti_compare(&inputs->inputs, (int64_t)object->call_count, moment->scope.rank, hash,
 			    &other)) {
 	case WTI_DIFFERENT:
 		inputs->same_count = 0;
-		wti_held(account);
-		break;
+		return WTI_RULE_HELD;
 	case WTI_EQUAL:
-		if (++inputs->same_count >= SAME_TO_TELL && (is_wrapper || inputs->is_replicated))
-			wti_violated(account, moment, object->name,
-				     "the last %u batches were the same on ranks %d and %d",
-				     inputs->same_count, other, moment->scope.rank);
-		break;
+		if (++inputs->same_count < wti_threshold(account, BATCHES) ||
+		    (!is_wrapper && !inputs->is_replicated))
+			break;
+		return wti_violated(account, moment, object->name,
+				    "the last %u batches were the same on ranks %d and %d",
+				    inputs->same_count, other, moment->scope.rank);
 	case WTI_NOTHING_YET:
 		break;
 	}
+	return WTI_RULE_NO_CASE;
 }
 
-static void see_inputs(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_inputs(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
+	uint32_t trains = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD;
+
 	if (moment->scope.world < 2 || !moment->object)
-		return;
+		return WTI_RULE_NO_CASE;
 	if (moment->type == WTI_MOMENT_STEPPED)
-		note_values(state, moment);
-	else if (moment->call->flags & WTI_CALL_OUTERMOST &&
-		 moment->call->flags & WTI_CALL_TRAINING && moment->call->flags & WTI_CALL_GRAD &&
-		 moment->call->what == WTI_CALLEE_OTHER)
-		judge_input(account, state, moment);
+		note_values(account, moment);
+	else if ((moment->call->flags & trains) == trains && moment->call->what == WTI_CALLEE_OTHER)
+		return judge_input(account, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_rank_003 = {
 	.code = "WT-RANK-003",
 	.severity = WT_ERROR,
 	.title = "all ranks train on the same data",
-	.means = "the ranks repeat each other's work: more of them do not train on more data",
+	.means = "the ranks repeat each other's work: with more ranks, no more data is trained on",
 	.hint = "give the loader a DistributedSampler, or seed each rank's data differently",
 	.definition =
 		"In training, the inputs of a model are not the same on two ranks in two calls in "
@@ -257,9 +216,11 @@ const struct wti_rule wti_rule_rank_003 = {
 	.innocent = "A test of a distributed program with the same data everywhere.",
 	.needs = "no replicated model was called on two ranks in training",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_inputs,
-	.release = release_slots,
+	.keeps = {[OF_MODEL] = {WTI_PER_KEY, sizeof(struct inputs)}},
+	.see = see_inputs,
+	.thresholds = {[BATCHES] = {"batches", 2,
+				    "in a row: ranks may try out the model with one batch that is "
+				    "the same for all"}},
 };
 
 /* ---- WT-RANK-004: apart from the beginning -------------------------------------------------- */
@@ -270,74 +231,61 @@ struct apart {
 	bool is_gradient_equal;
 };
 
-static void note_gradient(struct apart *apart, const struct wti_moment *moment,
-			  const struct wti_parameter *parameter)
+static void note_gradient(struct apart *apart, const struct wti_moment *moment)
 {
+	const struct wti_parameter *parameter = moment->parameter;
+	enum wti_comparison outcome;
 	int32_t other;
 
 	if (parameter->grad != WTI_GRAD_NONZERO)
 		return;
-	switch (wti_compare(&apart->gradients, (int64_t)moment->object->step_count,
-			    moment->scope.rank, parameter->grad_hash, &other)) {
-	case WTI_EQUAL:
-		apart->is_gradient_equal = true;
-		break;
-	case WTI_DIFFERENT:
-		apart->is_gradient_equal = false;
-		break;
-	case WTI_NOTHING_YET:
-		break;
-	}
+	outcome = wti_compare(&apart->gradients, (int64_t)moment->object->step_count,
+			      moment->scope.rank, parameter->grad_hash, &other);
+	if (outcome != WTI_NOTHING_YET)
+		apart->is_gradient_equal = outcome == WTI_EQUAL;
 }
 
-static void judge_apart(struct wti_case *account, struct apart *apart,
-			const struct wti_moment *moment, const struct wti_parameter *parameter)
+static enum wti_answer judge_apart(struct wti_case *account, struct apart *apart,
+				   const struct wti_moment *moment)
 {
+	const struct wti_parameter *parameter = moment->parameter;
 	int32_t other;
 
 	switch (wti_compare(&apart->values, (int64_t)moment->object->step_count, moment->scope.rank,
 			    parameter->hash, &other)) {
 	case WTI_EQUAL:
 		apart->was_equal = true;
-		wti_held(account);
-		break;
+		return WTI_RULE_HELD;
 	case WTI_DIFFERENT:
-		if (!apart->was_equal && apart->is_gradient_equal)
-			wti_violated(account, moment, parameter->name,
-				     "ranks %d and %d step it with the same gradient, and it was "
-				     "never the same on both",
-				     other, moment->scope.rank);
-		break;
+		if (apart->was_equal || !apart->is_gradient_equal)
+			break;
+		return wti_violated(account, moment, parameter->name,
+				    "ranks %d and %d step it with the same gradient, and it was "
+				    "never the same on both",
+				    other, moment->scope.rank);
 	case WTI_NOTHING_YET:
 		break;
 	}
+	return WTI_RULE_NO_CASE;
 }
 
-static void see_apart(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_apart(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
-	if (moment->scope.world < 2 || !moment->object)
-		return;
-	for (uint32_t i = 0; i < moment->object->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, moment->object, i);
-		struct apart *apart = wti_slot(
-			state, (uint64_t)parameter->owner << 20 | parameter->name, sizeof(*apart));
-
-		if (!apart || parameter->placement || !parameter->has_hash)
-			continue;
-		if (moment->type == WTI_MOMENT_STEP)
-			note_gradient(apart, moment, parameter);
-		if (moment->type == WTI_MOMENT_STEPPED || !moment->object->step_count)
-			judge_apart(account, apart, moment, parameter);
-	}
+	if (moment->parameter->placement || !moment->parameter->has_hash)
+		return WTI_RULE_NO_CASE;
+	if (moment->type == WTI_MOMENT_STEP)
+		note_gradient(kept, moment);
+	if (moment->type == WTI_MOMENT_STEPPED || !moment->object->step_count)
+		return judge_apart(account, kept, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_rank_004 = {
 	.code = "WT-RANK-004",
 	.severity = WT_ERROR,
-	.title = "replicas begin with different weights and stay apart",
-	.means = "gradients are averaged over models that are not the same: none of them is "
-		 "trained well",
+	.title = "replicas begin with different weights and stay different",
+	.means = "gradients are averaged over models that are not the same, and fit none of them",
 	.hint = "broadcast the parameters from rank 0 before training, or seed all ranks alike "
 		"while the model is made",
 	.definition =
@@ -347,12 +295,13 @@ const struct wti_rule wti_rule_rank_004 = {
 	.innocent = "None is known.",
 	.needs = "no parameter was stepped with the same gradient on two ranks",
 	.moments = WTI_MOMENT_STEP | WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_apart,
-	.release = release_slots,
+	.keeps = {{WTI_PER_REPLICA, sizeof(struct apart)}},
+	.see = see_apart,
 };
 
 /* ---- WT-RANK-009: the same up to a factor --------------------------------------------------- */
+
+enum { TOLERANCE, LEAST_FACTOR, ELEMENTS };
 
 /* Of a gradient, by step: what the first rank to come there has. */
 struct scaled {
@@ -363,63 +312,53 @@ struct scaled {
 	double min, max, mean;
 };
 
-static const double tolerance = 1e-4;
-
-static bool is_ratio(double a, double b, double factor)
-{
-	return a != 0 && b != 0 && fabs(a - factor * b) <= tolerance * fabs(a);
-}
-
 /* Smallest, largest and mean differ by one factor: one of the two was multiplied by it. */
-static bool is_multiple(const struct scaled *a, const struct wti_digest_row *b, double *ret_factor)
+static bool is_multiple(const struct wti_case *account, const struct scaled *a,
+			const struct wti_digest_row *b, double *ret_factor)
 {
-	if (b->max == 0 || b->min == b->max)
+	double tolerance = wti_threshold_real(account, TOLERANCE), factor;
+
+	if (b->max == 0 || b->min == 0 || b->mean == 0 || a->min == 0 || a->mean == 0 ||
+	    b->min == b->max)
 		return false;
-	*ret_factor = a->max / b->max;
-	return *ret_factor > 0 && fabs(*ret_factor - 1) > 10 * tolerance &&
-	       is_ratio(a->min, b->min, *ret_factor) && is_ratio(a->mean, b->mean, *ret_factor);
+	*ret_factor = factor = a->max / b->max;
+	return factor > 0 && fabs(factor - 1) > wti_threshold_real(account, LEAST_FACTOR) &&
+	       fabs(a->min - factor * b->min) <= tolerance * fabs(a->min) &&
+	       fabs(a->mean - factor * b->mean) <= tolerance * fabs(a->mean);
 }
 
-static void judge_scaled(struct wti_case *account, struct scaled *scaled,
-			 const struct wti_moment *moment, const struct wti_parameter *parameter)
+static enum wti_answer judge_scaled(struct wti_case *account, struct scaled *scaled,
+				    const struct wti_moment *moment)
 {
-	const struct wti_digest_row *row = &parameter->grad_statistics;
+	const struct wti_digest_row *row = &moment->parameter->grad_statistics;
 	int64_t step = (int64_t)moment->object->step_count;
 	double factor;
 
 	if (!scaled->is_set || scaled->step < step) {
 		*scaled = (struct scaled){step,     moment->scope.rank, true,     row->hash,
 					  row->min, row->max,           row->mean};
-		return;
+		return WTI_RULE_NO_CASE;
 	}
 	if (scaled->step > step || scaled->rank == moment->scope.rank)
-		return;
-	if (scaled->hash == row->hash || !is_multiple(scaled, row, &factor))
-		wti_held(account);
-	else
-		wti_violated(account, moment, parameter->name,
-			     "its gradient on rank %d is %.4g times that on rank %d", scaled->rank,
-			     factor, moment->scope.rank);
+		return WTI_RULE_NO_CASE;
+	if (scaled->hash == row->hash || !is_multiple(account, scaled, row, &factor))
+		return WTI_RULE_HELD;
+	return wti_violated(account, moment, moment->parameter->name,
+			    "its gradient on rank %d is %.4g times that on rank %d", scaled->rank,
+			    factor, moment->scope.rank);
 }
 
-static void see_scaled(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_scaled(struct wti_case *account, void *kept,
+				  const struct wti_moment *moment)
 {
-	if (moment->scope.world < 2 || !moment->object)
-		return;
-	for (uint32_t i = 0; i < moment->object->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, moment->object, i);
-		struct scaled *scaled;
+	const struct wti_parameter *parameter = moment->parameter;
 
-		if (parameter->placement || parameter->grad != WTI_GRAD_NONZERO ||
-		    !parameter->has_grad_statistics || parameter->grad_statistics.count < 4 ||
-		    parameter->grad_statistics.hash != parameter->grad_hash)
-			continue;
-		scaled = wti_slot(state, (uint64_t)parameter->owner << 20 | parameter->name,
-				  sizeof(*scaled));
-		if (scaled)
-			judge_scaled(account, scaled, moment, parameter);
-	}
+	if (parameter->placement || parameter->grad != WTI_GRAD_NONZERO ||
+	    !parameter->has_grad_statistics ||
+	    parameter->grad_statistics.count < wti_threshold(account, ELEMENTS) ||
+	    parameter->grad_statistics.hash != parameter->grad_hash)
+		return WTI_RULE_NO_CASE;
+	return judge_scaled(account, kept, moment);
 }
 
 const struct wti_rule wti_rule_rank_009 = {
@@ -435,24 +374,36 @@ const struct wti_rule wti_rule_rank_009 = {
 		"Before the same step, the gradients of a parameter on two ranks are equal, or not "
 		"multiples of each other (smallest, largest and mean by the same factor). A case "
 		"is a gradient of four elements or more on two ranks.",
-	.innocent = "None is known: gradients of different data are no multiples of each other.",
+	.innocent = "None is known: gradients of different data are not multiples of each other.",
 	.needs = "no gradient with statistics was known on two ranks before the same step",
 	.explains = (const char *const[]){"WT-RANK-001", "WT-RANK-002", "WT-RANK-004",
 					  "WT-RANK-006", NULL},
 	.moments = WTI_MOMENT_STEP,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_scaled,
-	.release = release_slots,
+	.keeps = {{WTI_PER_REPLICA, sizeof(struct scaled)}},
+	.see = see_scaled,
+	.thresholds =
+		{[TOLERANCE] = {"tolerance", 1e-4,
+				"of smallest and mean: what float32 rounds off a product is far "
+				"less"},
+		 [LEAST_FACTOR] = {"factor", 1e-3,
+				   "how far from 1, at least: gradients that are summed in "
+				   "another order differ by less"},
+		 [ELEMENTS] = {"elements", 4,
+			       "of one, two or three, smallest, largest and mean may differ by "
+			       "one factor by chance"}},
 };
 
 /* ---- WT-RANK-007: other settings ------------------------------------------------------------ */
+
+enum { OF_OPTIMIZER = 1 }; /* keeps; on all ranks */
 
 struct rates {
 	struct wti_compared compared;
 	bool was_equal;
 };
 
-static void see_rates(struct wti_case *account, void *state, const struct wti_moment *moment)
+static enum wti_answer see_rates(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
 	struct rates *rates;
@@ -460,27 +411,27 @@ static void see_rates(struct wti_case *account, void *state, const struct wti_mo
 	int32_t other;
 
 	if (moment->scope.world < 2 || !optimizer || !(optimizer->lr_known & 1))
-		return;
-	rates = wti_slot(state, optimizer->name, sizeof(*rates));
+		return WTI_RULE_NO_CASE;
+	rates = wti_kept_of_key(account, OF_OPTIMIZER, WTI_ALL_RANKS, optimizer->name);
 	if (!rates)
-		return;
+		return WTI_RULE_NO_CASE;
 	memcpy(&bits, &optimizer->lr[0], sizeof(bits));
 	switch (wti_compare(&rates->compared, (int64_t)optimizer->step_count, moment->scope.rank,
 			    bits, &other)) {
 	case WTI_EQUAL:
 		rates->was_equal = true;
-		wti_held(account);
-		break;
+		return WTI_RULE_HELD;
 	case WTI_DIFFERENT:
-		if (rates->was_equal)
-			wti_violated(account, moment, optimizer->name,
-				     "in the same step its learning rate is not the same on ranks "
-				     "%d and %d (%.4g here)",
-				     other, moment->scope.rank, optimizer->lr[0]);
-		break;
+		if (!rates->was_equal)
+			break;
+		return wti_violated(account, moment, optimizer->name,
+				    "in the same step its learning rate is not the same on ranks "
+				    "%d and %d (%.4g here)",
+				    other, moment->scope.rank, optimizer->lr[0]);
 	case WTI_NOTHING_YET:
 		break;
 	}
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_rank_007 = {
@@ -496,7 +447,6 @@ const struct wti_rule wti_rule_rank_007 = {
 	.needs = "no optimizer with a learning rate stepped on two ranks",
 	.explains = (const char *const[]){"WT-RANK-001", "WT-RANK-005", "WT-RANK-006", NULL},
 	.moments = WTI_MOMENT_STEPPED,
-	.state_bytes = sizeof(struct wti_slots),
-	.watch = see_rates,
-	.release = release_slots,
+	.keeps = {[OF_OPTIMIZER] = {WTI_PER_KEY, sizeof(struct rates)}},
+	.see = see_rates,
 };
