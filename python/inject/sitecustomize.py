@@ -72,7 +72,7 @@ def _complain(variable, problem):
     if kind != "CPython" or not (3, 9) <= sys.version_info[:2] <= (3, 13):
         line = "%s is not supported: CPython 3.9 to 3.13 are" % name
     elif isinstance(problem, ImportError):
-        line = "there is no agent for %s; make it with: wheeltap python add %s" % (name, sys.executable)
+        line = "there is no agent for %s; build it with: wheeltap python add %s" % (name, sys.executable)
     else:
         line = "the agent failed in %s: %s: %s" % (name, type(problem).__name__, problem)
     _leave(variable, line)

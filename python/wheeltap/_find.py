@@ -107,7 +107,7 @@ def find(word: str) -> str:
     if word == "latest":
         latest = _newest()
         if latest is None:
-            raise failure("missing", f"no runs below '{home()}'; make one with 'wheeltap record -- PROGRAM', or name the folder of one")
+            raise failure("missing", f"no runs below '{home()}'; record one with 'wheeltap record -- PROGRAM', or give the folder of a run")
         return latest
     try:
         os.stat(word)

@@ -82,7 +82,7 @@ def _plan(home: str, folder: str) -> dict[str, Any]:
         from wheeltap import _agent
         from wheeltap import _wheeltap as core  # type: ignore[attr-defined]
     except (ImportError, SyntaxError):
-        return {**answer, "problem": f"there is no agent for it; make it with: wheeltap python add {sys.executable}"}
+        return {**answer, "problem": f"there is no agent for it; build it with: wheeltap python add {sys.executable}"}
     with open(os.path.join(folder, "settings"), encoding="utf-8") as file:
         settings = _agent.Settings(file.read())
     counting = Counting(core)

@@ -93,7 +93,7 @@ def attach(torch: Any, core: ModuleType, settings: Settings, probes: list[tuple[
     core.settings({"operators": told if what and not why else "off"})
     if why:
         core.own_line(1, f"no shim for torch {torch.__version__}: {why}; what torch does below Python (backward) is "
-                         f"not measured; make it with: wheeltap python add {sys.executable}")
+                         f"not measured; build it with: wheeltap python add {sys.executable}")
     if why and what:
         core.settings({"not_measured": f"what torch {torch.__version__} runs below Python (backward), as its shim "
                                        f"cannot be used: {why}; build it with: wheeltap python add {sys.executable}"})

@@ -43,7 +43,7 @@ static int check_empty(int fd, const char *path, struct wt_err *err)
 		return 0;
 	if (!faccessat(fd, "run.json", F_OK, AT_SYMLINK_NOFOLLOW))
 		return wti_err(err, WT_E_EXISTS,
-			       "'%.200s' has a run in it already; give another folder, remove the "
+			       "'%.200s' already contains a run; give another folder, remove the "
 			       "run with 'wheeltap clean %.200s', or record with --force",
 			       path, path);
 	return wti_err(err, WT_E_EXISTS,

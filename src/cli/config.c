@@ -93,8 +93,8 @@ const char *wti_config_text(struct wti_config *config, const struct wti_doc *val
 	wti_buf_init(&text, TEXTS_BYTES_MAX);
 	if (!put_value(&text, value))
 		wti_config_fail(config, value,
-				"bad value for '%s'; give a text, a number, true or "
-				"false, or a list of them",
+				"bad value for '%s'; expected text, a number, true or false, or a "
+				"list of these",
 				value->key ? value->key : "");
 	else if (!wti_buf_status(&text))
 		copy = wti_arena_text(&config->texts, text.data, text.bytes);
@@ -135,7 +135,8 @@ int wti_config_set(struct wti_config *config, const struct wti_doc *value, const
 	if (!text)
 		return config->err->code;
 	if (!row)
-		return wti_config_fail(config, value, "this wheeltap has no option --%s for it",
+		return wti_config_fail(config, value,
+				       "this key needs --%s, which this wheeltap does not have",
 				       option);
 	r = wti_option_store(row, config->options, text, &err);
 	return r ? wti_config_fail(config, value, "%s", err.message) : 0;
@@ -163,7 +164,7 @@ int wti_config_program(struct wti_config *config, const struct wti_doc *value,
 		return wti_err(config->err, WT_E_NOMEM, "out of memory reading '%s'", config->path);
 	for (size_t i = 0; i < count; i++) {
 		if (!words[i] || !words[i][0])
-			return words[i] ? wti_config_fail(config, value, "an empty program")
+			return words[i] ? wti_config_fail(config, value, "the program is empty")
 					: config->err->code;
 		program[i] = (char *)words[i];
 	}
@@ -235,17 +236,16 @@ static int own_document(struct wti_config *config)
 		bool ours = !strcmp(table->key, config->verb->name);
 
 		if (!wti_verb_by_name(table->key) && option_of_key(config->verb, table->key))
-			return wti_config_fail(
-				config, table,
-				"'%s' stands outside of a table; write [%s] above it", table->key,
-				config->verb->name);
+			return wti_config_fail(config, table,
+					       "'%s' is outside of a table; write [%s] above it",
+					       table->key, config->verb->name);
 		if (!strcmp(table->key, "suppress") || !strcmp(table->key, "gate") ||
 		    !strcmp(table->key, "thresholds"))
 			continue; /* suppress.c, gate.c and thresholds.c read them */
 		if (!wti_verb_by_name(table->key))
 			return unknown_key(config, table, table->key, known, count);
 		if (table->type != WTI_DOC_TABLE)
-			return wti_config_fail(config, table, "'%s' has to be a table: [%s]",
+			return wti_config_fail(config, table, "'%s' must be a table: [%s]",
 					       table->key, table->key);
 		for (const struct wti_doc *value = table->first; value && ours; value = value->next)
 			if (own_key(config, value))
@@ -325,7 +325,7 @@ static int foreign_table(struct wti_config *config, const char *prefix, const st
 		else if (value->type == WTI_DOC_TABLE)
 			r = foreign_table(config, name, value);
 		else if (value->type != WTI_DOC_NULL)
-			r = wti_config_fail(config, value, "bad value for '%s'; give a table",
+			r = wti_config_fail(config, value, "bad value for '%s'; expected a table",
 					    name);
 	}
 	return r;
@@ -364,7 +364,7 @@ static int apply(struct wti_config *config)
 {
 	if (config->doc->type != WTI_DOC_TABLE)
 		return wti_config_fail(config, config->doc,
-				       "not a configuration; it needs keys and values");
+				       "not a configuration; it must have keys and values");
 	config->dialect = whose(config);
 	return config->dialect ? foreign_table(config, "", config->doc) : own_document(config);
 }

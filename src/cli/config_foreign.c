@@ -14,7 +14,7 @@ static int take_flag(struct wti_config *config, const struct wti_dialect_key *ke
 		     const struct wti_doc *value)
 {
 	if (value->type != WTI_DOC_BOOL)
-		return wti_config_fail(config, value, "bad value for '%s'; give true or false",
+		return wti_config_fail(config, value, "bad value for '%s'; expected true or false",
 				       key->name);
 	return value->boolean ? wti_config_set(config, value, key->option, key->with) : 0;
 }
@@ -89,7 +89,8 @@ static int take_interval(struct wti_config *config, const struct wti_dialect_key
 	char *text;
 
 	if (value->type != WTI_DOC_INT || value->integer < 1)
-		return wti_config_fail(config, value, "bad value for '%s'; give a number from 1 on",
+		return wti_config_fail(config, value,
+				       "bad value for '%s'; expected a number of at least 1",
 				       key->name);
 	if (value->integer == 1)
 		return 0;
@@ -138,7 +139,8 @@ static int take_excluded(struct wti_config *config, const struct wti_dialect_key
 	const char *text = NULL;
 
 	if (value->type != WTI_DOC_ARRAY)
-		return wti_config_fail(config, value, "bad value for '%s'; give a list", key->name);
+		return wti_config_fail(config, value, "bad value for '%s'; expected a list",
+				       key->name);
 	wti_buf_init(&patterns, 1u << 20);
 	for (const struct wti_doc *one = value->first; one; one = one->next) {
 		const char *name = wti_config_text(config, one);

@@ -124,10 +124,13 @@ void wti_config_write(struct wti_buf *out, const struct wti_verb *verb, const vo
 
 	wti_buf_printf(out,
 		       "# Options of 'wheeltap %s', for 'wheeltap %s -c FILE'. Those with a # in "
-		       "front are as they are\n# without a file.\n[%s]\n",
+		       "front have\n"
+		       "# their default value.\n"
+		       "[%s]\n",
 		       verb->name, verb->name, verb->name);
 	if (verb->rest_is_program) {
-		wti_buf_text(out, "\n# what to run, where the command line does not say it\n");
+		wti_buf_text(out, "\n"
+				  "# what to run, unless the command line gives it\n");
 		wti_buf_text(out, count ? "program = " : "#program = ");
 		put_list(out, count ? program : usual, count ? count : 2);
 		wti_buf_byte(out, '\n');

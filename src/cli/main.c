@@ -48,7 +48,7 @@ static bool wants_json(char **words, size_t count)
 static void tell_ignored(struct wti_config *config)
 {
 	if (config && config->ignored.bytes)
-		wti_warn("'%s' is a configuration of %s; without meaning here: %s (docs/config.md)",
+		wti_warn("'%s' is a configuration of %s; ignored: %s (docs/config.md)",
 			 config->path, config->dialect->name, wti_buf_cstr(&config->ignored));
 }
 

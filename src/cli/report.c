@@ -140,7 +140,7 @@ bool wti_print_buf(struct wti_buf *buf)
 	if (!ok)
 		wti_warn("%s", wti_buf_status(buf) == WT_E_NOMEM
 				       ? "out of memory"
-				       : "output too large to be made in memory");
+				       : "the output is too large for memory");
 	else
 		ok = wti_print(buf->data, buf->bytes);
 	wti_buf_clear(buf);

@@ -88,21 +88,21 @@ static int check(pid_t pid, const struct wti_proc *proc, struct wt_err *err)
 {
 	if (pid == getpid())
 		return wti_err(err, WT_E_ARG,
-			       "process %d is this recorder itself; give the number of another",
+			       "process %d is this recorder itself; give another process",
 			       (int)pid);
 	if (wti_proc_is_thread((uint32_t)pid))
 		return wti_err(err, WT_E_ARG,
-			       "%d is a thread of process %d; attach to that, all its threads are "
-			       "recorded",
+			       "%d is a thread of process %d; attach to the process, which records "
+			       "all its threads",
 			       (int)pid, (int)wti_proc_process_of((uint32_t)pid));
 	if (proc->state == 'Z' || proc->state == 'X')
 		return wti_err(err, WT_E_ARG,
-			       "process %d (%s) has ended already and waits for its parent %u to "
-			       "notice; there is nothing left to record",
+			       "process %d (%s) has already ended and waits for its parent %u to "
+			       "collect its status; there is nothing left to record",
 			       (int)pid, proc->command, proc->ppid);
 	if (is_of_kernel(pid))
 		return wti_err(err, WT_E_ARG,
-			       "process %d (%s) is the kernel's own and makes no system calls",
+			       "process %d (%s) is a kernel thread and makes no system calls",
 			       (int)pid, proc->command);
 	return 0;
 }
@@ -115,7 +115,7 @@ int wti_attach_look(struct wti_attach *attach, pid_t pid, struct wt_err *err)
 	*attach = (struct wti_attach){.pid = pid, .pidfd = wti_pidfd_open((uint32_t)pid)};
 	if (!wti_proc_read((uint32_t)pid, &proc))
 		r = wti_err(err, WT_E_MISSING,
-			    "there is no process %d; 'ps -e' lists those that run", (int)pid);
+			    "there is no process %d; 'ps -e' lists running processes", (int)pid);
 	else
 		r = check(pid, &proc, err);
 	if (!r) {

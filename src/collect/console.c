@@ -106,7 +106,8 @@ void wti_console_put(struct wti_console *console, unsigned source, const void *d
 static void write_out(struct wti_console *console, const void *data, size_t bytes)
 {
 	if (!console->failed && console->written + bytes > LOG_BYTES_MAX) {
-		static const char end[] = "[wheeltap: the rest is not kept, this file is full]\n";
+		static const char end[] = "[wheeltap: this file has reached its maximum size; "
+					  "further output is not kept]\n";
 
 		wti_write_all(console->fd, end, sizeof(end) - 1);
 		console->failed = true;

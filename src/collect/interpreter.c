@@ -103,8 +103,8 @@ int wti_python_of(char *const *argv, char *const *environment, char ret_path[PAT
 	named = first_line(program, line) ? named_by(line) : NULL;
 	if (!named)
 		return wti_err(err, WT_E_ARG,
-			       "cannot tell which Python '%.200s' starts; name it: wheeltap record "
-			       "--dry-run -- python3",
+			       "cannot find out which Python '%.200s' starts; name it: wheeltap "
+			       "record --dry-run -- python3",
 			       argv[0]);
 	return wti_launch_find(named, environment, ret_path, PATH_MAX, err);
 }

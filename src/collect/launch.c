@@ -152,7 +152,7 @@ static bool open_console(struct wti_launch *launch, struct ends *ends)
 	     !pipe2(ends->err, O_CLOEXEC)))
 		return true;
 	snprintf(why, sizeof(launch->unrelayed),
-		 "console.log is not kept: no %s for the program's output: %s",
+		 "console.log is not written: no %s for the program's output: %s",
 		 launch->pty ? "terminal or pipe" : "pipe", strerror(errno));
 	return false;
 }
@@ -281,7 +281,7 @@ static void start_console(struct wti_launch *launch, struct ends *ends)
 	}
 	if (!launch->unrelayed[0])
 		snprintf(launch->unrelayed, sizeof(launch->unrelayed),
-			 "console.log is not kept: no process, thread or memory for the relay");
+			 "console.log is not written: no process, thread or memory for the relay");
 	close_console(ends);
 	launch->pty = false;
 }

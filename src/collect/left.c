@@ -50,7 +50,8 @@ static void name_left(struct wti_recorder *recorder, uint32_t pid)
 	if (outcome->still_running < WTI_RECORD_LEFT_SHOWN) {
 		outcome->left[outcome->still_running] = left;
 		snprintf(text, sizeof(text),
-			 "process %u (%s) outlived the recording: what it did later is not in it",
+			 "process %u (%s) outlived the recording: what it did later was not "
+			 "recorded",
 			 pid, left.command);
 		wti_streams_note(&recorder->streams, WT_NOTE_LEFT_RUNNING, text);
 	}

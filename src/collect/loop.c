@@ -370,8 +370,8 @@ static void look_for_end(struct wti_recorder *recorder, uint64_t now_ns)
 /* Killed by a limit we could not say how the program ended: better to be quiet from now on. */
 static void let_go_exhausted(struct wti_recorder *recorder)
 {
-	static const char why[] = "the recorder has used up the CPU time that it is allowed "
-				  "(ulimit -t); the program goes on";
+	static const char why[] =
+		"the recorder has used up its CPU time (ulimit -t); the program goes on";
 
 	snprintf(recorder->streams.why, sizeof(recorder->streams.why), "%s", why);
 	wti_streams_note(&recorder->streams, WT_NOTE_RECORDER_STOPPED, why);
@@ -385,12 +385,12 @@ static bool is_over(struct wti_recorder *recorder, uint64_t now_ns)
 
 	if (!recorder->detached && duration_ns > 0 && !recorder->ended_ns &&
 	    now_ns - recorder->start_ns >= (uint64_t)duration_ns)
-		let_go(recorder, "the duration asked for is over; the program goes on");
+		let_go(recorder, "the given duration is over; the program goes on");
 	if (!recorder->detached && !recorder->ended_ns &&
 	    wti_limits_exhausted(recorder->options->limits))
 		let_go_exhausted(recorder);
 	if (!recorder->detached && recorder->attach.let_go)
-		let_go(recorder, "a signal has ended the recording; the program goes on");
+		let_go(recorder, "a signal ended the recording; the program goes on");
 	if (recorder->attach.pid && !recorder->ended_ns)
 		look_for_end(recorder, now_ns);
 	if (!recorder->ended_ns)

@@ -45,8 +45,8 @@ static void put_why(char *out, size_t bytes, enum wti_python_cause cause,
 	switch (cause) {
 	case WTI_PYTHON_ISOLATED:
 		snprintf(out, bytes,
-			 "'%s' was started with %s, which keeps the agent out; start it "
-			 "without",
+			 "'%s' was started with %s, which keeps the agent out; start it without "
+			 "that option",
 			 command, node->shut);
 		break;
 	case WTI_PYTHON_ENVIRONMENT:
@@ -65,15 +65,14 @@ static void put_why(char *out, size_t bytes, enum wti_python_cause cause,
 		break;
 	case WTI_PYTHON_VERSION:
 		snprintf(out, bytes,
-			 "the agent of '%s' is of another version; make it again with "
-			 "'wheeltap python add'",
+			 "the agent of '%s' belongs to another version; rebuild it with 'wheeltap "
+			 "python add'",
 			 command);
 		break;
 	default:
 		snprintf(out, bytes,
 			 "the agent did not start in '%s'; 'wheeltap record --dry-run' with the "
-			 "same "
-			 "command says more",
+			 "same command shows more",
 			 command);
 	}
 }

@@ -119,8 +119,8 @@ static void memory_refused(void *self, struct wti_process *process, const char *
 	struct wti_recorder *recorder = self;
 	char text[120];
 
-	snprintf(text, sizeof(text), "process %u handed over a %s that is damaged",
-		 process->source.identity.pid, what);
+	snprintf(text, sizeof(text), "process %u sent a damaged %s", process->source.identity.pid,
+		 what);
 	wti_streams_note(&recorder->streams, WT_NOTE_INFO, text);
 }
 

@@ -137,7 +137,7 @@ static void keep(struct wti_redirect *redirect, uint64_t end, struct wti_console
 		skipped = whole_line(data, (size_t)n);
 	if (n > 0 && begin + skipped > redirect->begin) {
 		snprintf(says, sizeof(says),
-			 "[wheeltap: %llu bytes of output before this are in '%s' alone]\n",
+			 "[wheeltap: %llu bytes of output before this are only in '%s']\n",
 			 (unsigned long long)(begin + skipped - redirect->begin), redirect->to);
 		put(console, says, strlen(says));
 	}

@@ -125,8 +125,8 @@ int wti_limits_check(const struct wti_limits *limits, struct wt_err *err)
 	if (count + TASKS_LEFT_MIN <= most)
 		return 0;
 	return wti_err(err, WT_E_LIMIT,
-		       "of the %llu processes that you may have (ulimit -u) %llu are in use, and "
-		       "recording must leave the program %d",
+		       "%llu processes are allowed (ulimit -u), %llu are in use, and recording "
+		       "must leave %d to the program",
 		       (unsigned long long)most, (unsigned long long)count, TASKS_LEFT_MIN);
 }
 
@@ -164,7 +164,7 @@ bool wti_limits_python(const struct wti_limits *limits, char *ret_why, size_t by
 	else if (limits->given[RLIMIT_NOFILE].rlim_cur < WTI_FILES_MIN)
 		what = "open files (ulimit -n) is below 64";
 	if (what)
-		snprintf(ret_why, bytes, "no agent enters Python: the limit of %s", what);
+		snprintf(ret_why, bytes, "no agent joins in Python: the limit of %s", what);
 	return !what;
 }
 
@@ -175,7 +175,8 @@ bool wti_limits_relay(const struct wti_limits *limits, char *ret_why, size_t byt
 	if (limits->given[RLIMIT_CPU].rlim_max == RLIM_INFINITY)
 		return true;
 	snprintf(ret_why, bytes,
-		 "console.log is not kept: the limit of CPU time (ulimit -t) would end the relay");
+		 "console.log is not written: the limit of CPU time (ulimit -t) would end the "
+		 "relay");
 	return false;
 }
 
@@ -202,10 +203,10 @@ void wti_limits_words(uint32_t stayed_out, char *ret_text, size_t bytes)
 	for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (!(stayed_out & 1u << i) || used >= bytes)
 			continue;
-		used += (size_t)snprintf(ret_text + used, bytes - used, "%s%s",
-					 used ? ", "
-					      : "the program's events are not recorded, or "
-						"not all: its limit of ",
-					 words[i]);
+		used += (size_t)snprintf(
+			ret_text + used, bytes - used, "%s%s",
+			used ? ", "
+			     : "some or all events of the program are not recorded: its limit of ",
+			words[i]);
 	}
 }

@@ -97,8 +97,8 @@ static int lock_and_claim(struct wti_runfile *runfile, const char *path, struct 
 	if (fd < 0 && errno == EEXIST) { /* another recording was faster: it stays private */
 		runfile->made.mode = 0;
 		return wti_err(err, WT_E_EXISTS,
-			       "'%.300s' has a run in it already; give another folder, or "
-			       "--force to replace it",
+			       "'%.300s' already contains a run; give another folder, or --force "
+			       "to replace it",
 			       path);
 	}
 	if (fd < 0)
@@ -144,9 +144,10 @@ static int claim_new(struct wti_runfile *runfile, const char *base, const char *
 			return lock_and_claim(runfile, path, err);
 		}
 		if (errno != EEXIST && errno != ENOENT)
-			return wti_err_errno(err, "cannot make the folder", path);
+			return wti_err_errno(err, "cannot create the folder", path);
 	}
-	return wti_err(err, WT_E_EXISTS, "too many runs of this second under '%.200s'", base);
+	return wti_err(err, WT_E_EXISTS, "too many runs started in this second under '%.200s'",
+		       base);
 }
 
 int wti_runfile_claim(struct wti_runfile *runfile, const char *folder, const char *base,

@@ -78,8 +78,8 @@ static int check_folder(const char *path, struct wt_err *err)
 	if (about.st_uid == geteuid() && !(about.st_mode & 077))
 		return 0;
 	return wti_err(err, WT_E_IO,
-		       "cannot keep '%s' to ourselves: its file system does not keep owner and "
-		       "mode; set TMPDIR to a folder on another",
+		       "cannot make '%s' private: its file system does not keep owner and mode; "
+		       "set TMPDIR to a folder on another file system",
 		       path);
 }
 
@@ -119,7 +119,7 @@ static int make_folder(struct wti_session *session, const char *temporary, struc
 	}
 	r = check_folder(session->inner, err);
 	if (!r && chmod(session->folder, 0711))
-		r = wti_err_errno(err, "cannot open to others", session->folder);
+		r = wti_err_errno(err, "cannot give access to", session->folder);
 	return r;
 }
 

@@ -86,7 +86,7 @@ static int read_assertion(const struct wti_gate_reading *reading, const struct w
 		r = wti_gate_fail(reading, table, "type \"%s\": it needs pattern", word);
 	if (!r && a->type == WTI_GATE_PATTERN && a->span && strcmp(a->of, "GodProcess") != 0)
 		r = wti_gate_fail(reading, wti_doc_get(table, "process_name_pattern"),
-				  "'process_name_pattern' goes with GodProcess only");
+				  "'process_name_pattern' is only for GodProcess");
 	r = r ? r : check_regex(reading, table, a);
 	if (a->type == WTI_GATE_MEMORY)
 		a->of = a->of && !strcmp(a->of, "rss") ? "peak_rss" : "mapped";

@@ -90,8 +90,7 @@ static int read_line(struct reading *reading, unsigned line, const char *text, s
 		return r;
 	if (doc->type != WTI_DOC_TABLE || !wti_doc_text(doc, "relation")) {
 		r = wti_err(reading->err, WT_E_FORMAT,
-			    "%.200s:%u:1: this is not an invariant of TrainCheck's: it has no "
-			    "\"relation\"",
+			    "%.200s:%u:1: not a TrainCheck invariant: it has no \"relation\"",
 			    reading->name, line);
 	} else if (wti_tc_entry_read(&entry, &reading->pack->symbols, doc, &why)) {
 		reading->count->entries++;

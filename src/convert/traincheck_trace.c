@@ -120,8 +120,8 @@ int wti_traincheck_add_line(struct wti_traincheck_import *import, const char *na
 	if (pid < 0 || pid > UINT32_MAX || time < 0) {
 		wti_doc_free(doc);
 		return wti_err(err, WT_E_FORMAT,
-			       "%.200s:%u:1: this is not a record of TrainCheck's: it has no "
-			       "\"process_id\" or no \"time\"",
+			       "%.200s:%u:1: not a TrainCheck record: it has no \"process_id\" or "
+			       "no \"time\"",
 			       name, line);
 	}
 	row.doc = doc;

@@ -233,7 +233,7 @@ bool wti_ended_early(const char *status)
 	return false;
 }
 
-static const char rest[] = "; what it would have done after that is not measured\n";
+static const char rest[] = "; what would have come after that is not measured\n";
 
 static void add_failed(struct wti_buf *out, const struct wti_run *run, const struct wti_doc *root,
 		       int64_t step)
@@ -266,7 +266,7 @@ static void add_finished(struct wti_buf *out, uint64_t steps)
 		wti_textf(out, "run finished after %llu step%s\n", (unsigned long long)steps,
 			  steps == 1 ? "" : "s");
 	else
-		wti_buf_text(out, "run finished; no step of a training was recorded\n");
+		wti_buf_text(out, "run finished; no training step was recorded\n");
 }
 
 /* No Python of it was recorded: why. */
@@ -276,7 +276,7 @@ static void add_unrecorded(struct wti_buf *out, const struct wti_doc *root)
 	const char *why = wti_doc_text(python, "why");
 
 	if (python && !wti_doc_count(python, "joined") && why)
-		wti_textf(out, "no Python of it was recorded: %s\n", why);
+		wti_textf(out, "its Python was not recorded: %s\n", why);
 }
 
 void wti_ending_words(struct wti_buf *out, const struct wti_run *run)
@@ -302,7 +302,7 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 	struct wti_doc *root = NULL;
 
 	if (!run->has_json || wti_runjson_read(run->path, &root, &err) || !root) {
-		wti_buf_text(out, "how the run ended is not known: it has no run.json\n");
+		wti_buf_text(out, "how the run ended is unknown: it has no run.json\n");
 		return;
 	}
 	if (!strcmp(run->status, "finished"))
@@ -312,11 +312,11 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 	else if (!strcmp(run->status, "killed") || !strcmp(run->status, "interrupted"))
 		add_killed(out, run->status, wti_doc_count(root, "signal"), step);
 	else if (!strcmp(run->status, "running"))
-		wti_textf(out, "run is still going on: this is what is known up to step %lld\n",
+		wti_textf(out, "run is still being recorded: judged up to step %lld\n",
 			  (long long)(step > 0 ? step : 0));
 	else
-		wti_buf_text(out, "the recorder of the run ended before it did; what came after "
-				  "that is not measured\n");
+		wti_buf_text(out, "the recorder ended before the run did; what came after that is "
+				  "not measured\n");
 	add_unrecorded(out, root);
 	wti_doc_free(root);
 }

@@ -83,7 +83,8 @@ void wti_finder_note(const struct wti_finder *finder, struct wt_result *result)
 	const char *path;
 
 	for (size_t i = 0; i < SHOWN_MAX && (path = wti_native_changed(finder->native, i)); i++)
-		wt_result_note(result,
-			       "'%s' has changed since the run: its addresses stay without names",
-			       path);
+		wt_result_note(
+			result,
+			"'%s' has changed since the run: its addresses are shown without names",
+			path);
 }

@@ -229,7 +229,9 @@ static size_t write_text(struct wti_buf *out, const struct draft *draft, const c
 	for (size_t i = 0; i < draft->count; i++)
 		if (*draft->items[i].why)
 			wti_textf(out,
-				  "\n# Left out, as it is not measured or does not hold here: %s\n",
+				  "\n"
+				  "# Left out, because it is not measured or violated in this run: "
+				  "%s\n",
 				  draft->items[i].why);
 	return kept;
 }
@@ -248,8 +250,8 @@ static int save(const struct draft *draft, const char *run, const char *path, si
 		wti_err(err, r, "out of memory");
 	else if (!kept)
 		r = wti_err(err, WT_E_FORMAT,
-			    "nothing was measured in '%s' that could be asserted: record a run "
-			    "that comes to its end",
+			    "nothing that could be asserted was measured in '%s': record a run "
+			    "that completes",
 			    run);
 	else
 		r = wti_file_replace(path, out.data, out.bytes, err);

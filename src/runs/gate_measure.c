@@ -122,8 +122,8 @@ static bool is_broken(struct wti_measured *m)
 		if (!strcmp(run->status, early[i]))
 			what = early[i];
 	if (what)
-		snprintf(m->broken, sizeof(m->broken), "'%.100s' did not come to its end: %s",
-			 run->name, what);
+		snprintf(m->broken, sizeof(m->broken), "'%.100s' did not complete: %s", run->name,
+			 what);
 	else if (m->seen.effects.lost_count)
 		snprintf(m->broken, sizeof(m->broken), "'%.100s' lost %llu events: record it again",
 			 run->name, (unsigned long long)m->seen.effects.lost_count);
@@ -139,8 +139,8 @@ static bool has_failed(struct wti_measured *m)
 	if (strcmp(m->seen.opened.run.status, "failed") != 0)
 		return false;
 	snprintf(m->failed, sizeof(m->failed),
-		 "'%.100s' did not come to its end: its program ended with an error; if that is "
-		 "right, say may_fail = true",
+		 "'%.100s' did not complete: its program ended with an error; if that is intended, "
+		 "set may_fail = true",
 		 m->seen.opened.run.name);
 	return true;
 }

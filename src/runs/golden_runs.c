@@ -32,17 +32,15 @@ static int fits(const struct wti_golden *golden, const char *path, const struct 
 		struct wt_err *err)
 {
 	if (golden->arch && *golden->arch && strcmp(golden->arch, run->effects.arch))
-		return wti_err(
-			err, WT_E_FORMAT,
-			"'%s' was made on %s and '%s' recorded on %s: make a golden for this "
-			"machine",
-			path, golden->arch, run->opened.run.name, run->effects.arch);
+		return wti_err(err, WT_E_FORMAT,
+			       "'%s' was made on %s and '%s' was recorded on %s: make a golden for "
+			       "this machine",
+			       path, golden->arch, run->opened.run.name, run->effects.arch);
 	if (strcmp(golden->recorded, run->recorded))
-		return wti_err(
-			err, WT_E_FORMAT,
-			"'%s' was made of runs recorded with --syscalls=%s and '%s' with %s: "
-			"record it in the same way",
-			path, golden->recorded, run->opened.run.name, run->recorded);
+		return wti_err(err, WT_E_FORMAT,
+			       "'%s' was made from runs recorded with --syscalls=%s, and '%s' was "
+			       "recorded with %s: record it in the same way",
+			       path, golden->recorded, run->opened.run.name, run->recorded);
 	return 0;
 }
 

@@ -49,7 +49,8 @@ static int learn_run(struct learning *all, const char *word, struct wt_err *err)
 	for (size_t i = 0; i < notes.note_count; i++)
 		wt_result_note(all->result, "'%s': %s", word, notes.notes[i]);
 	if (wti_note_damage(&opened, all->result) && !r)
-		wt_result_note(all->result, "'%s' is damaged: learned from what is whole", word);
+		wt_result_note(all->result, "'%s' is damaged: learned from the undamaged part",
+			       word);
 	pthread_mutex_unlock(&all->lock);
 	wti_learned_release(&learned);
 	wt_result_release(&notes);
@@ -148,9 +149,8 @@ static uint64_t steps_needed(const struct wti_tables *tables, struct wt_result *
 	if (!longest || longest >= 2 * STEPS_WANTED || tables->run_count > 1)
 		return STEPS_WANTED;
 	wt_result_note(result,
-		       "a run of %llu steps is short: what held in %llu of them is learned, and "
-		       "may be chance; "
-		       "more runs, or longer ones, make it surer",
+		       "a run of %llu steps is short: what held in %llu of them is learned, but "
+		       "may be chance; more or longer runs give more certainty",
 		       (unsigned long long)longest, (unsigned long long)(longest + 1) / 2);
 	return (longest + 1) / 2;
 }

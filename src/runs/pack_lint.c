@@ -92,7 +92,7 @@ static void lint_pairs(const struct wti_pack *pack, const char *path, struct wt_
 				continue;
 			wti_buf_init(&words, TEXT_MAX);
 			wti_buf_printf(&words, "%s and %s", a->id, b->id);
-			add(result, path, WT_ERROR, "two invariants exclude each other",
+			add(result, path, WT_ERROR, "two invariants contradict each other",
 			    wti_buf_cstr(&words));
 			wti_buf_release(&words);
 		}
@@ -118,10 +118,10 @@ static void lint_suppressions(const struct wti_pack *pack, const char *path, con
 		const struct wti_suppression *suppression = &pack->suppressions[i];
 
 		if (!concerns_any(pack, suppression))
-			add(result, path, WT_WARNING, "a suppression concerns nothing",
+			add(result, path, WT_WARNING, "a suppression matches nothing",
 			    suppression->pattern);
 		else if (suppression->until && strcmp(suppression->until, today) < 0)
-			add(result, path, WT_WARNING, "a suppression has ended",
+			add(result, path, WT_WARNING, "a suppression has expired",
 			    suppression->pattern);
 		if (!*suppression->reason)
 			add(result, path, WT_WARNING, "a suppression has no reason",

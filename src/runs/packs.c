@@ -22,7 +22,8 @@ static int find_builtin(const struct wti_front *front, char out[PATH_MAX], struc
 			     front->program, places[i]) < PATH_MAX &&
 		    !access(out, R_OK))
 			return 0;
-	return wti_err(err, WT_E_IO, "the built-in pack is missing: '%s' is not installed whole",
+	return wti_err(err, WT_E_IO,
+		       "the built-in pack is missing: '%s' is not completely installed",
 		       front->program);
 }
 

@@ -102,8 +102,8 @@ int wti_run_holds_only_ours(const char *folder, struct wt_err *err)
 	while (!r && (entry = readdir(dir)))
 		if (!is_ours(entry->d_name))
 			r = wti_err(err, WT_E_ARG,
-				    "cannot remove the run '%.200s': '%.64s' in it is not the "
-				    "recorder's; move that elsewhere first",
+				    "cannot remove the run '%.200s': it contains '%.64s', which "
+				    "the recorder did not write; move that elsewhere first",
 				    folder, entry->d_name);
 	closedir(dir);
 	return r;
@@ -121,12 +121,11 @@ int wti_run_replace(const char *folder, struct wt_err *err)
 	if (r)
 		return r;
 	if (!run.has_json)
-		r = rmdir(folder)
-			    ? wti_err(err, WT_E_EXISTS,
-				      "'%.200s' is not a run of wheeltap's, so --force does not "
-				      "replace it; give another folder",
-				      folder)
-			    : 0;
+		r = rmdir(folder) ? wti_err(err, WT_E_EXISTS,
+					    "'%.200s' is not a wheeltap run, so --force does not "
+					    "replace it; give another folder",
+					    folder)
+				  : 0;
 	else
 		r = wti_run_holds_only_ours(folder, err);
 	if (!r && run.has_json)

@@ -205,8 +205,8 @@ static int find_latest(const struct wti_front *front, struct wti_run *ret_run, s
 	if (!count) {
 		wti_runs_free(runs, count);
 		return wti_err(err, WT_E_MISSING,
-			       "no runs below '%s'; make one with 'wheeltap record -- PROGRAM', or "
-			       "name the folder of one",
+			       "no runs below '%s'; record one with 'wheeltap record -- PROGRAM', "
+			       "or give the folder of a run",
 			       front->home);
 	}
 	*ret_run = runs[0];

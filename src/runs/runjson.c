@@ -111,7 +111,8 @@ static int parse(const char *path, const struct wti_buf *text, struct wti_doc **
 		return r;
 	if (!is_ours(root)) {
 		wti_doc_free(root);
-		return wti_err(err, WT_E_FORMAT, "'%s' is damaged, or not wheeltap's", path);
+		return wti_err(err, WT_E_FORMAT, "'%s' is damaged, or was not written by wheeltap",
+			       path);
 	}
 	*ret_root = root;
 	return 0;

@@ -120,7 +120,7 @@ static int look(const struct wti_front *front, struct wti_seen_run *seen,
 		       front->progress, front->cookie, err);
 	wti_front_progress(front, WTI_PROGRESS_OVER);
 	if (!r && seen->effects.left_out_count)
-		wt_result_note(result, "'%s' does more than can be kept: %llu things were left out",
+		wt_result_note(result, "'%s' uses more things than can be kept: %llu were left out",
 			       seen->opened.run.name,
 			       (unsigned long long)seen->effects.left_out_count);
 	if (!r && seen->effects.order_is_cut)
@@ -185,8 +185,7 @@ int wti_seen_fit(const struct wti_seen_run *seen, struct wt_err *err)
 	if (seen->effects.lost_count)
 		return wti_err(
 			err, WT_E_FORMAT,
-			"'%s' lost %llu events, so nothing can be said of what it did not do: "
-			"record it again",
+			"'%s' lost %llu events, so what it did not do is unknown: record it again",
 			name, (unsigned long long)seen->effects.lost_count);
 	if (!seen->is_whole)
 		return wti_err(err, WT_E_FORMAT, "'%s' is damaged: record it again", name);

@@ -67,17 +67,17 @@ static int read_entry(const char *path, const struct wti_doc *table, struct entr
 			i++;
 		if (i == key_count)
 			return fail(err, path, value,
-				    "unknown key in [[suppress]]; there are code, path, reason, "
-				    "until");
+				    "unknown key in [[suppress]]; known keys are code, path, "
+				    "reason, until");
 		if (value->type != WTI_DOC_STRING || !value->string.bytes)
-			return fail(err, path, value, "this has to be a text in quotes");
+			return fail(err, path, value, "expected text in quotes");
 		*keys[i].place = value->string.data;
 	}
 	if (!ret->code || !ret->reason)
 		return fail(err, path, table,
 			    "[[suppress]] needs code = \"WT-...\" and reason = \"...\"");
 	if (ret->until && !is_day(ret->until))
-		return fail(err, path, table, "'until' has to be a day such as \"2026-12-31\"");
+		return fail(err, path, table, "'until' must be a day such as \"2026-12-31\"");
 	return 0;
 }
 
@@ -204,7 +204,7 @@ void wti_suppress_say(const struct wti_suppressions *suppressions, struct wt_res
 		else
 			wt_result_note(result,
 				       "the suppression of '%s' in " WTI_SUPPRESS_FILE
-				       " concerns nothing here",
+				       " matches nothing here",
 				       entry->code);
 	}
 }

@@ -49,8 +49,8 @@ static int read_value(struct reading *reading, const struct wti_rule *rule,
 		number = -1;
 	if (!(number >= 0 && isfinite(number)))
 		return fail(reading, value,
-			    is_whole ? "this has to be a whole number, 0 or above:"
-				     : "this has to be a number, 0 or above:",
+			    is_whole ? "expected a whole number, 0 or above:"
+				     : "expected a number, 0 or above:",
 			    value->key);
 	reading->settings[reading->count++] = (struct wti_setting){rule, i, number};
 	return 0;
@@ -64,8 +64,7 @@ static int read_rule(struct reading *reading, const struct wti_doc *table)
 	if (!rule || !rule->thresholds[0].name)
 		return fail(reading, table, "no rule with thresholds has the code", table->key);
 	if (table->type != WTI_DOC_TABLE)
-		return fail(reading, table,
-			    "this has to be a table, [thresholds.CODE]:", table->key);
+		return fail(reading, table, "expected a table, [thresholds.CODE]:", table->key);
 	for (const struct wti_doc *value = table->first; value && !r; value = value->next) {
 		if (reading->count == SETTINGS_MAX)
 			return fail(reading, value, "too many thresholds at", value->key);
@@ -82,7 +81,7 @@ static int read_document(struct reading *reading, const struct wti_doc *doc)
 	if (!all)
 		return 0;
 	if (all->type != WTI_DOC_TABLE)
-		return fail(reading, all, "this has to be tables, [thresholds.CODE]:", all->key);
+		return fail(reading, all, "expected tables, [thresholds.CODE]:", all->key);
 	reading->settings = calloc(SETTINGS_MAX, sizeof(*reading->settings));
 	if (!reading->settings)
 		return wti_err(reading->err, WT_E_NOMEM, "out of memory");

@@ -266,7 +266,7 @@ int wti_watch_start(const struct wti_watch_options *options, struct wti_watch **
 		    ? options->inspector->begin(watch->state, NULL, options->inspector_options, err)
 		    : wti_err(err, WT_E_NOMEM, "out of memory");
 	if (!r && start_thread(watch))
-		r = wti_err(err, WT_E_IO, "cannot start a thread to look on");
+		r = wti_err(err, WT_E_IO, "cannot start a thread to watch the run");
 	watch->has_thread = !r;
 	if (r)
 		wti_watch_free(watch);
@@ -301,8 +301,8 @@ int wti_watch_finish(struct wti_watch *watch, struct wt_result *result, struct w
 		watch->failed = wti_feed_until(watch->feed, UINT64_MAX, see, watch);
 	r = watch->options.inspector->finish(watch->state, result, err);
 	if (watch->dropped_count || wti_feed_dropped(watch->feed))
-		wt_result_note(result, "events were lost: what was judged live is not complete; "
-				       "look at the recorded run");
+		wt_result_note(result, "events were lost: the live verdict is incomplete; judge "
+				       "the recorded run with `wheeltap doctor`");
 	return watch->failed ? watch->failed : r;
 }
 

@@ -209,7 +209,7 @@ static void add_line(struct wti_buf *out, const struct counted *all, size_t coun
 		  applied && !unmeasured ? ""
 		  : is_brief             ? "`wheeltap doctor --all` "
 					 : "--all ",
-		  !applied     ? "says why."
+		  !applied     ? "shows why."
 		  : unmeasured ? "lists the rest."
 			       : ".");
 }

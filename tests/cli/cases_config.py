@@ -130,7 +130,7 @@ def test_format_is_told_by_content(b: Bench) -> None:
 def test_mistakes_say_where_and_what_was_meant(b: Bench) -> None:
     assert "c.toml:2:1: unknown key 'detial'; did you mean 'detail'?" in mistake(b, "[record]\ndetial = 'full'\n")
     assert "c.toml:1:2: unknown key 'recrod'; did you mean 'record'?" in mistake(b, "[recrod]\n")
-    assert "c.toml:1:1: 'detail' stands outside of a table; write [record]" in mistake(b, "detail = 'full'\n")
+    assert "c.toml:1:1: 'detail' is outside of a table; write [record]" in mistake(b, "detail = 'full'\n")
     assert "c.toml:2:1: bad value 'huge' for --detail; it takes one of lean" in mistake(b, "[record]\ndetail='huge'\n")
     assert "c.toml:2:1: bad value for 'name'" in mistake(b, "[record]\nname = {a = 1}\n")
     assert "c.toml:2:1: bad value for 'program'" in mistake(b, "[record]\nprogram = 'x'\n")
@@ -152,7 +152,7 @@ def test_lists_and_rules_from_files(b: Bench) -> None:
         write(b, "r.txt", text)
         assert said in b.run("record", "--exclude-file", "r.txt", "--", "true", code=2).err
     write(b, "m.txt", "torch  # one\nnumpy scipy\n")
-    assert "m.txt:2: give one name a line" in b.run("record", "--modules", "@m.txt", "--", "true", code=2).err
+    assert "m.txt:2: expected one name per line" in b.run("record", "--modules", "@m.txt", "--", "true", code=2).err
     assert "nothing.txt" in b.run("record", "--only", "@nothing.txt", "--", "true", code=2).err
 
 

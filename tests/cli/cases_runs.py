@@ -171,8 +171,8 @@ def test_env_interpreters(b: Bench) -> None:
     assert all(detail.startswith(f"{folder}/{name}: ") for name, (_, detail) in rows.items()), rows
     for name, words in {"python3.9": "CPython 3.9.2", "python2.7": "2.7.18 is not supported", "python3.6": "3.6.15 is not supported",
                         "python3.14": "3.14.0 is not supported", "python3.10": "pypy 3.10.0 is not supported",
-                        "python3.11": "not a Python interpreter", "python3.12": "no answer within",
-                        "python3.8": "cannot be run", "python3.5": "not a Python interpreter"}.items():
+                        "python3.11": "not a working Python interpreter", "python3.12": "no answer within",
+                        "python3.8": "cannot be run", "python3.5": "not a working Python interpreter"}.items():
         assert words in rows[name][1], (name, rows[name])
     bad = {name for name, row in rows.items() if row[0] != "ok"}
     assert bad <= {row["name"] for row in tables["cures"]}, tables["cures"]

@@ -131,7 +131,7 @@ def test_view_usage(b: Bench) -> None:
     trace = b.trace("spans")
     assert "did you mean 'counter'" in b.run("view", "--kind", "countr", trace, code=2).err
     for words in (["--head", "1", "--tail", "1"], ["--csv", "--json"], ["--tail", "1", "--follow"]):
-        assert "exclude each other" in b.run("view", *words, trace, code=2).err, words
+        assert "cannot be combined" in b.run("view", *words, trace, code=2).err, words
 
 
 def test_view_follow_finished_run_ends(b: Bench) -> None:

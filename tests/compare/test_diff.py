@@ -102,7 +102,7 @@ class Diff(Case):
         self.assertNotIn(str(self.bench.folder), self.bench.call("diff", a, b).stdout)
 
     def test_setup_comes_first(self) -> None:
-        """What a person changed, then where values part, then the rest."""
+        """What a person changed, then where values differ, then the rest."""
         runs = []
         for seed in ("1", "2"):
             os.environ["OMP_NUM_THREADS"] = ENVIRONMENT["OMP_NUM_THREADS"] = seed
@@ -122,7 +122,7 @@ class Diff(Case):
         self.assertTrue(all(row[2] != row[3] for row in parting), parting)
         text = self.bench.call("diff", *runs).stdout
         self.assertTrue(text.startswith("setup\n~ argument    --seed  1 -> 2\n+ argument    --epochs  3\n"), text)
-        self.assertLess(text.index("setup\n"), text.index("values part\n"), text)
+        self.assertLess(text.index("setup\n"), text.index("values differ\n"), text)
 
     def test_first_step_that_differs(self) -> None:
         """A value that differs late is found at its step; the same setup is not mentioned."""
@@ -136,7 +136,7 @@ class Diff(Case):
         shown = self.bench.call("diff", a, b).stdout
         self.assertIn("at step 7: 1 of its values differ\n~ loss  0.125 -> 1.125\n", shown)
         self.assertNotRegex(shown, r"differ: .* \d+ values")
-        self.assertIn("of the environment only some variables are recorded", shown)
+        self.assertIn("only some environment variables are recorded", shown)
         code, result = self.bench.json("diff", a, c)
         self.assertEqual((code, result["tables"]["parting"]), (0, []), result)
 

@@ -247,7 +247,7 @@ class Golden(Case):
         before, run = self.text(), self.record("no-fsync")
         done = self.bench.call("golden", "add", "seeded", run)
         self.assertEqual((done.returncode, done.stdout), (4, ""))
-        self.assertIn("is there already", done.stderr)
+        self.assertIn("exists already", done.stderr)
         self.assertEqual(self.text(), before)
         self.assertEqual(self.bench.call("golden", "add", "--force", "seeded", run).returncode, 0)
         self.assertNotEqual(self.text(), before)

@@ -578,7 +578,7 @@ class Files(Case):
             self.assertIn(b"cannot write", done.stderr)
             self.assertFalse(target.parent.exists())
         self.assertIn(b"standard output", run("export", "--to", "sqlite", "-o", "-", self.known, status=2).stderr)
-        self.assertIn(b"which format", run("export", self.known, status=2).stderr)
+        self.assertIn(b"no format given", run("export", self.known, status=2).stderr)
         with open("/dev/full", "wb") as full:
             for fmt in ("perfetto", "jsonl", "csv", "chrome"):
                 words = [WHEELTAP, "export", "--to", fmt, "-o", "-", str(self.work)]

@@ -192,7 +192,7 @@ class Gate(unittest.TestCase):
         expected = ["not_measured"] * (len(bodies) - 1) + ["violated"]
         code, rows = self.gate("".join(f"[[gate]]\n{body}" for body in bodies), run)
         self.assertEqual((code, [row["outcome"] for row in rows]), (1, expected), rows)
-        self.assertIn("ended with an error; if that is right, say may_fail = true", rows[0]["why"])
+        self.assertIn("ended with an error; if that is intended, set may_fail = true", rows[0]["why"])
         code, rows = self.gate(f"[[gate]]\n{bodies[0]}", run)
         self.assertEqual(code, 3, rows)
         code, rows = self.gate("".join(f"[[gate]]\n{body}may_fail = true\n" for body in bodies[:-1]), run)

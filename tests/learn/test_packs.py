@@ -95,10 +95,10 @@ def actions(bench: Bench) -> None:
     assert [i["id"] for i in json.load(open(both))["invariants"]] == [name]
     bench.run("pack", "suppress", both, name, code=2)  # no reason
     bench.run("pack", "suppress", both, name, "--reason", "a test", "--until", "2001-01-01")
-    assert "has ended" in bench.run("pack", "lint", both, code=1)[0]
+    assert "has expired" in bench.run("pack", "lint", both, code=1)[0]
     twice = pack(relation="output", subject=["f"], holds=["is", "result.dtype", "f32"])
     twice["invariants"].append({**twice["invariants"][0], "holds": ["is", "result.dtype", "f64"]})
-    assert "exclude each other" in bench.run("pack", "lint", bench.write("twice.json", json.dumps(twice)), code=1)[0]
+    assert "contradict each other" in bench.run("pack", "lint", bench.write("twice.json", json.dumps(twice)), code=1)[0]
     bench.run("pack", "shwo", path, code=2)
     assert "hypothesis" in bench.run("explain", "WT-LEARN-ORDER")[0]
 

@@ -174,7 +174,7 @@ class Limited(Surroundings):
         def confine() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
 
-        said = "no agent enters Python: the limit of open files (ulimit -n) is below 64"
+        said = "no agent joins in Python: the limit of open files (ulimit -n) is below 64"
         python = [sys.executable, "-c", "import time; time.sleep(1)"]
         for i, (words, is_python) in enumerate(((["/bin/sleep", "0.1"], False), (python, True), (["/bin/sh", "-c", '"$@"; true', "sh", *python], True))):
             with self.subTest(words=words):
@@ -266,7 +266,7 @@ class Places(Surroundings):
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         self.assertEqual(status, 6, shown)
         self.assertIn(b"terminal hello", shown)
-        self.assertIn("console.log is not kept", str(self.described()["limited"]))
+        self.assertIn("console.log is not written", str(self.described()["limited"]))
 
 
 if __name__ == "__main__":

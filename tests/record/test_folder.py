@@ -89,7 +89,7 @@ class Refused(Folders):
         self.assertEqual(self.wheeltap("record", "-o", "run", "--", "true").returncode, 0)
         done = self.wheeltap("record", "-o", "run", "--", "true")
         self.assertEqual(done.returncode, 125)
-        self.assertRegex(done.stderr, "has a run in it already.*another folder.*wheeltap clean.*--force")
+        self.assertRegex(done.stderr, "already contains a run.*another folder.*wheeltap clean.*--force")
         self.assertEqual(self.wheeltap("record", "-o", "run-2", "--", "true").returncode, 0)
         self.assertEqual(self.wheeltap("record", "--force", "-o", "run", "--", "true").returncode, 0)
         self.assertEqual(self.wheeltap("clean", "--yes", "run").returncode, 0)
@@ -199,7 +199,7 @@ class Outputs(Folders):
         for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
             done = self.wheeltap("record", "-o", "run", "--report", name, "--", "true")
             self.assertEqual(done.returncode, 2)
-            self.assertIn("standard output is the program's", done.stderr)
+            self.assertIn("standard output belongs to the program", done.stderr)
 
     def test_link_stays_a_link(self) -> None:
         (self.folder / "real.txt").write_text("old")

@@ -204,7 +204,7 @@ class Streams(Recording):
         done = self.record(harness.TALKER, "1", "0")
         said = done.stderr.splitlines()[1:]
         self.assertEqual(len(said), 2)
-        self.assertIn(b"events of 1 process", said[0])
+        self.assertIn(b"events from 1 process", said[0])
         self.assertIn(b"nothing lost", said[0])
         self.assertIn(b"wheeltap info", said[1])
         self.assertEqual(done.stdout, b"line 0 of the output\n")
@@ -315,7 +315,7 @@ class Folder(Recording):
         before = (self.run_folder / "run.json").read_bytes()
         done = self.record("touch", str(self.folder / "ran"))
         self.assertEqual(done.returncode, 125)
-        self.assertIn(b"has a run in it already", done.stderr)
+        self.assertIn(b"already contains a run", done.stderr)
         self.assertFalse((self.folder / "ran").exists())
         self.assertEqual((self.run_folder / "run.json").read_bytes(), before)
 
@@ -566,7 +566,7 @@ class Followed(Recording):
 
     def test_nothing_joined_says_what_to_do(self) -> None:
         done = self.record("sleep", "0.05")
-        self.assertIn(b"nothing joined", done.stderr)
+        self.assertIn(b"no process joined", done.stderr)
         self.assertIn(b"--syscalls records any program", done.stderr)
 
     def test_program_that_cannot_be_loaded(self) -> None:

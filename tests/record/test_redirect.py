@@ -141,7 +141,7 @@ class Redirected(harness.Case):
         log = self.log()
         self.assertNotIn("hunter2", log)
         self.assertTrue(log.startswith("[wheeltap: "), log[:200])
-        self.assertIn("bytes of output before this are in '", log)
+        self.assertIn("bytes of output before this are only in '", log)
         self.assertTrue(log.endswith("line 998\nline 999\n"))
         self.assertLess(len(log), 300 << 10)
 

@@ -325,7 +325,7 @@ class Mismatch(Place):
                  "&& printf '\\1\\0\\0\\0\\1\\0\\0\\0' | dd of=$F/control bs=1 seek=60 conv=notrunc status=none")
         done, _ = self.record("sh", "-c", older)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("speaks protocol 1, this recorder another", done.stderr)
+        self.assertIn("uses protocol 1, this recorder another", done.stderr)
 
 
 if __name__ == "__main__":

@@ -300,7 +300,7 @@ class Sim(unittest.TestCase):
         before = self.files(run)
         done = self.call("--events", "100", "-o", str(run))
         self.assertEqual(done.returncode, 4)
-        self.assertIn("has a run in it already", done.stderr)
+        self.assertIn("already contains a run", done.stderr)
         self.assertEqual(self.files(run), before)
 
     def test_a_full_disk_leaves_a_stream_that_can_be_read(self) -> None:

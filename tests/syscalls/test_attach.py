@@ -215,7 +215,7 @@ class Attach:
     def test_zombie(self) -> None:
         zombie = subprocess.Popen(["true"])
         wait_until(lambda: status_of(zombie.pid, "State") == "Z", "it has ended")
-        self.assertIn("has ended already", self.refused(zombie.pid))
+        self.assertIn("has already ended", self.refused(zombie.pid))
         zombie.wait()
 
     def test_thread(self) -> None:
@@ -255,7 +255,7 @@ class ByPtrace(Attach, unittest.TestCase):
             try:
                 wait_until(lambda: status_of(program.pid, "TracerPid") == str(strace.pid), "strace has it")
                 said = self.refused(program.pid)
-                self.assertIn(f"traced already, by process {strace.pid}", said)
+                self.assertIn(f"already traced by process {strace.pid}", said)
             finally:
                 strace.terminate()
                 strace.wait()
@@ -270,7 +270,7 @@ class ByPtrace(Attach, unittest.TestCase):
                                        "--backend", "ptrace", "-o", str(scratch / "run"), "--", "touch", str(scratch / "ran")],
                                       stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
                 self.assertEqual(done.returncode, 125, done.stderr)
-                self.assertRegex(done.stderr, b"was not started: process [0-9]+ is traced already, by process [0-9]+")
+                self.assertRegex(done.stderr, b"was not started: process [0-9]+ is already traced by process [0-9]+")
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
                 self.assertEqual(os.listdir(scratch), [])
 

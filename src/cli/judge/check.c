@@ -61,13 +61,13 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"invariants", 'i', WTI_OPT_LIST, "PACK", NULL,
-	 "hold the run against this pack; may be given again; without it the built-in rules and "
-	 "the built-in pack are asked",
+	 "check the run against this pack; may be given several times; without it, the built-in "
+	 "rules and the built-in pack are used",
 	 offsetof(struct check_options, packs)},
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
 	 "show every invariant: how often it held, or why it was not measured",
 	 offsetof(struct check_options, all)},
-	{"no-builtin", 0, WTI_OPT_FLAG, NULL, NULL, "without -i: ask the rules alone, no pack",
+	{"no-builtin", 0, WTI_OPT_FLAG, NULL, NULL, "without -i: check only the rules, no pack",
 	 offsetof(struct check_options, no_builtin)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "exit with 1 if there is a finding of this severity or above; error is the default",
@@ -79,17 +79,16 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_check = {
 	.name = "check",
 	.arguments = "[RUN]",
-	.summary = "hold a run against what was learned from good ones",
+	.summary = "check a run against what was learned from good runs",
 	.description =
-		"Holds a recorded run against a pack that `wheeltap infer` has learned from good "
-		"runs. "
-		"Each invariant was violated, held, or was never asked because nothing like it "
-		"happened: that is not measured, which is not the same as held.\n\n"
-		"A finding is one cause: the invariant that is violated first, since which step, "
-		"where "
-		"in your program, how often it held when it was learned; what else the same cause "
-		"violates stands beneath. Without a pack the built-in rules and the built-in pack "
-		"are asked, as in `wheeltap doctor`; -i builtin asks that pack alone.\n\n"
+		"Checks a recorded run against a pack that `wheeltap infer` has learned from good "
+		"runs. Each invariant is held, violated or not measured. Not measured means that "
+		"nothing happened to which it applies, which is not the same as held.\n\n"
+		"A finding is one cause: the invariant that was violated first, since which step, "
+		"where in your program, and how often it held when it was learned. Other "
+		"invariants that the same cause violates are listed beneath it. Without a pack the "
+		"built-in rules and the built-in pack are checked, as in `wheeltap doctor`; -i "
+		"builtin checks only that pack.\n\n"
 		"Exit status: 0 no findings at or above --fail-on, which is error unless given, 1 "
 		"findings of that severity, 3 no such findings and: nothing could be measured, the "
 		"trace is damaged, or the run ended early.",

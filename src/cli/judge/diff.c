@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verb `diff`: two runs, what a person changed, where their values part, what they did. */
+/* The verb `diff`: two runs, what a person changed, where values differ, what they did. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -130,7 +130,7 @@ static void print_parting(struct wti_buf *out, const struct wt_table *table,
 {
 	if (!table || !parting->is_parted)
 		return;
-	print_title(out, style, "values part");
+	print_title(out, style, "values differ");
 	if (parting->step == WTI_PART_BEFORE)
 		wti_buf_text(out, "before the first step: ");
 	else
@@ -212,17 +212,18 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 		print_count(out, false, d->values, "counter or setting", "counters or settings");
 		wti_buf_byte(out, '\n');
 	} else if (is_parted)
-		wti_textf(out, "'%s' and '%s' differ in their values alone\n",
+		wti_textf(out, "'%s' and '%s' differ only in their values\n",
 			  runs[0].opened.run.name, runs[1].opened.run.name);
 	else
 		wti_textf(out, "'%s' and '%s' did the same%s\n", runs[0].opened.run.name,
 			  runs[1].opened.run.name,
-			  strcmp(result->status, "not_measured") ? "" : ", as far as was seen");
+			  strcmp(result->status, "not_measured") ? ""
+								 : ", as far as could be seen");
 	if (d->effects || d->counts || d->order || d->values || is_parted)
-		wti_buf_text(out, "of the environment only some variables are recorded and "
-				  "compared (docs/private.md)\n");
+		wti_buf_text(out, "only some environment variables are recorded and compared "
+				  "(docs/private.md)\n");
 	if (noise && noise->row_count && !all)
-		wti_textf(out, "%zu counts that depend on the moment differ too (--all)\n",
+		wti_textf(out, "%zu counts that depend on timing also differ (--all shows them)\n",
 			  noise->row_count);
 }
 
@@ -234,10 +235,10 @@ static int comparable(const struct wti_seen_run *runs, struct wt_result *result,
 	bool a = runs[0].effects.syscall_count, b = runs[1].effects.syscall_count;
 
 	if (!a && !b && !runs[0].effects.thing_count && !runs[0].effects.value_count)
-		return wti_err(err, WT_E_FORMAT,
-			       "'%s' holds nothing to compare: record it with `wheeltap record "
-			       "--syscalls`",
-			       runs[0].opened.run.name);
+		return wti_err(
+			err, WT_E_FORMAT,
+			"'%s' has nothing to compare: record it with `wheeltap record --syscalls`",
+			runs[0].opened.run.name);
 	if (a != b)
 		return wti_err(err, WT_E_FORMAT,
 			       "'%s' has no system calls and '%s' has: record both with --syscalls",
@@ -250,15 +251,16 @@ static int comparable(const struct wti_seen_run *runs, struct wt_result *result,
 			runs[0].opened.run.name, runs[0].recorded, runs[1].opened.run.name,
 			runs[1].recorded);
 	if (!a)
-		wt_result_note(result,
-			       "no system calls were recorded: only what agents told is compared");
+		wt_result_note(
+			result,
+			"no system calls were recorded: only what agents emitted is compared");
 	for (size_t i = 0; i < 2; i++)
 		if (runs[i].effects.lost_count)
-			wt_result_note(result,
-				       "'%s' lost %llu events: what it seems not to have done it "
-				       "may have done",
-				       runs[i].opened.run.name,
-				       (unsigned long long)runs[i].effects.lost_count);
+			wt_result_note(
+				result,
+				"'%s' lost %llu events: it may have done more than was recorded",
+				runs[i].opened.run.name,
+				(unsigned long long)runs[i].effects.lost_count);
 	return 0;
 }
 
@@ -349,10 +351,10 @@ static const struct wti_option options[] = {
 	 "acts shown before and after those that differ; default 2",
 	 offsetof(struct diff_options, context)},
 	{"raw", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "show names as they were in the runs, not as they are in every run",
+	 "show the original names of each run instead of the common ones",
 	 offsetof(struct diff_options, raw)},
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
-	 "show counts that depend on the moment, too: memory, waiting, pipes",
+	 "also show counts that depend on timing: memory, waiting, pipes",
 	 offsetof(struct diff_options, all)},
 	WTI_OPTION_JSON(struct diff_options),
 	WTI_OPTIONS_END,
@@ -361,25 +363,20 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_diff = {
 	.name = "diff",
 	.arguments = "RUN RUN",
-	.summary = "say what two runs did differently",
+	.summary = "show how two runs differ",
 	.description =
-		"Compares two runs, what a person asks first at the top: the setup (arguments, "
+		"Compares two runs, with the most likely questions first: the setup (arguments, "
 		"environment, seeds, commit, versions, machine), the first step at which values "
-		"part (counters, settings, hashes of parameters and gradients), then what the runs "
-		"did: effects (files made, "
-		"changed, "
-		"renamed and removed, bytes by file, programs executed, peers contacted, libraries "
-		"loaded), then counts (system calls by file and peer, in all and by step; calls of "
-		"functions that an agent told), then values (counters and settings), then the "
-		"order, thread "
-		"by thread and step by step, as a patch: - only in the first run, + only in the "
-		"second.\n\n"
-		"Before, everything gets the name that it has in every run: processes by their "
-		"place in "
-		"the spawn tree, descriptors by what they refer to, temporary names, process "
-		"numbers and dates by their class, folders as $CWD, $HOME, $TMP, $LIB. What was "
-		"not "
-		"recorded is said, not guessed.\n\n"
+		"differ (counters, settings, hashes of parameters and gradients), then what the "
+		"runs did: effects (files created, changed, renamed and removed, bytes by file, "
+		"programs executed, peers contacted, libraries loaded), then counts (system calls "
+		"by file and peer, in total and by step; calls of functions that an agent "
+		"emitted), then values (counters and settings), then the order, thread by thread "
+		"and step by step, as a patch: - only in the first run, + only in the second.\n\n"
+		"For this, everything gets a name that is the same in every run: processes by "
+		"their place in the spawn tree, descriptors by what they refer to, temporary "
+		"names, process numbers and dates by their class, folders as $CWD, $HOME, $TMP, "
+		"$LIB. What was not recorded is reported as such, not guessed.\n\n"
 		"Exit status: 0 the same, 1 different, 3 a run cannot be read or the two cannot be "
 		"compared.",
 	.examples = "wheeltap diff runs/before runs/after\twhat has changed\n"

@@ -42,8 +42,7 @@ static const struct wti_option options[] = {
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
 	 "show every rule: how often it held, or why it was not measured",
 	 offsetof(struct doctor_options, all)},
-	{"no-builtin", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "ask the rules alone, not the built-in pack as well",
+	{"no-builtin", 0, WTI_OPT_FLAG, NULL, NULL, "check only the rules, not the built-in pack",
 	 offsetof(struct doctor_options, no_builtin)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "exit with 1 if there is a finding of this severity or above; error is the default",
@@ -57,25 +56,21 @@ const struct wti_verb wti_verb_doctor = {
 	.arguments = "[RUN]",
 	.summary = "find silent errors in a training run, without any configuration",
 	.description =
-		"Asks of a recorded training run what holds for every correct one: that gradients "
-		"are "
-		"cleared, that parameters move, that ranks agree, that a checkpoint is what was "
-		"live. Each rule has a code; `wheeltap explain CODE` says what it means, when it "
-		"is "
-		"wrong, and what to do.\n\n"
-		"The first line says how the run ended: a judgement of a run that failed or was "
-		"killed is one of what it did until then. The last line says what was found, and "
-		"how many rules applied.\n\n"
-		"A finding is one cause, with the line of your program, since when, the evidence "
-		"and what to try; what follows from it is named under it. A rule that found "
+		"Checks a recorded training run against rules that every correct run satisfies: "
+		"gradients are cleared, parameters move, ranks agree, a checkpoint contains the "
+		"live values. Each rule has a code; `wheeltap explain CODE` prints what it means, "
+		"when it is wrong, and what to do.\n\n"
+		"The first line shows how the run ended: if it failed or was killed, only what it "
+		"did until then is judged. The last line shows what was found, and how many rules "
+		"applied.\n\n"
+		"A finding is one cause, with the line of your program, the first step, the "
+		"evidence and what to try; its consequences are listed under it. A rule that found "
 		"nothing to judge is not measured, which is not the same as clean.\n\n"
-		"Beside the rules the built-in pack is asked: what held in all correct programs "
-		"that it was learned from (`wheeltap pack show builtin`). It warns at most, and "
-		"only where no rule has found anything.\n\n"
-		"What you have looked at and do not want to see again is suppressed in "
-		"wheeltap.toml "
-		"of the working directory: [[suppress]] with code, reason and, if wanted, path and "
-		"until.\n\n"
+		"In addition to the rules, the built-in pack is checked: what held in all correct "
+		"programs that it was learned from (`wheeltap pack show builtin`). It gives "
+		"warnings at most, and only where no rule has found anything.\n\n"
+		"To suppress a finding that you have reviewed, add [[suppress]] with code, reason "
+		"and optionally path and until to wheeltap.toml in the working directory.\n\n"
 		"Exit status: 0 no findings at or above --fail-on, which is error unless given, 1 "
 		"findings of that severity, 3 no such findings and: nothing could be measured, the "
 		"trace is damaged, or the run ended early.",

@@ -181,11 +181,11 @@ static bool find_relation(const char *code, struct wti_rule *ret_rule)
 static bool find_code(const char *word, struct wti_rule *ret_rule)
 {
 	const struct wti_code *code = wti_golden_code(word);
-	const char *needs = "a golden, and a run recorded with --syscalls that lost nothing";
+	const char *needs = "a golden, and a run recorded with --syscalls without lost events";
 
 	if (!code) {
 		code = wti_gate_code(word);
-		needs = "an assertion (docs/gate.md), and a run that has what it is about";
+		needs = "an assertion (docs/gate.md), and a run with the data that it needs";
 	}
 	if (!code)
 		return false;
@@ -226,13 +226,11 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_explain = {
 	.name = "explain",
 	.arguments = "[CODE]",
-	.summary = "say what a rule means, when it is wrong, and what to do",
-	.description =
-		"Without a code it lists all rules. With one it says what must hold and what "
-		"counts "
-		"as a case, what a violation probably means and what to try, in which known cases "
-		"a correct program looks like one, and what a recording must have for the rule to "
-		"be measured.",
+	.summary = "explain a rule: what it means, when it is wrong, and what to do",
+	.description = "Without a code it lists all rules. With a code it prints what must hold "
+		       "and what counts as a case, what a violation probably means and what to "
+		       "try, in which known cases a correct program violates the rule, and what a "
+		       "recording must contain for the rule to be measured.",
 	.examples = "wheeltap explain WT-GRAD-001\tgradients that are never cleared",
 	.options = options,
 	.options_bytes = sizeof(struct explain_options),

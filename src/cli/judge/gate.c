@@ -88,8 +88,7 @@ static int read_config(struct job *job, struct wt_err *err)
 		return not_a_gate(path, !job->options->config, r, err);
 	r = r ? r : wti_gate_read(path, job->doc, known, count, &wti_renacer_gate, &job->gate, err);
 	if (!r && job->gate.ignored.bytes)
-		wt_result_note(&job->result, "of no meaning here: %s",
-			       wti_buf_cstr(&job->gate.ignored));
+		wt_result_note(&job->result, "ignored: %s", wti_buf_cstr(&job->gate.ignored));
 	return r;
 }
 
@@ -268,16 +267,17 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"config", 'c', WTI_OPT_TEXT, "FILE", NULL,
-	 "what is asserted; default: " FILE_OWN ", or " FILE_RENACER " if only that is there",
+	 "the file with the assertions; default: " FILE_OWN ", or " FILE_RENACER
+	 " if only that is there",
 	 offsetof(struct gate_options, config)},
 	{"init", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "write a first gate file from a good run, to -c FILE or " FILE_OWN
 	 ", which must not exist yet",
 	 offsetof(struct gate_options, init)},
 	{"against", 0, WTI_OPT_LIST, "RUN,RUN...", NULL,
-	 "runs from before, for assertions of type slower; may be given again and again",
+	 "earlier runs, for assertions of type slower; may be given several times",
 	 offsetof(struct gate_options, against)},
-	{"junit", 0, WTI_OPT_TEXT, "FILE", NULL, "write the outcomes as JUnit's XML, too",
+	{"junit", 0, WTI_OPT_TEXT, "FILE", NULL, "also write the outcomes as JUnit XML",
 	 offsetof(struct gate_options, junit)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "exit with 1 if an assertion of this severity or above is violated; error is the default",
@@ -289,26 +289,23 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_gate = {
 	.name = "gate",
 	.arguments = "[RUN...]",
-	.summary = "hold runs against what you assert of them, for CI",
+	.summary = "check runs against your assertions, for CI",
 	.description =
 		"Assertions are [[gate]] tables of wheeltap.toml, each with a type: duration, "
-		"count, "
-		"bytes, memory, metrics that the program logged, forbidden and required effects, "
-		"rules of `doctor`, goldens, "
-		"expressions over columns of `stat`, and slower, which compares runs with those "
-		"given by --against and decides only where there are enough of them. "
-		"[[assertion]] of a renacer.toml is taken as well. docs/gate.md has all keys.\n\n"
-		"Nothing passes for lack of evidence: an assertion about a file, call, stage or "
-		"span "
-		"that does not occur, about calls that were not recorded, or of a run that lost "
-		"events is NOT MEASURED, unless it says may_be_absent = true. Nor does what holds "
-		"of a run that ended early: of one whose program failed, unless the assertion says "
-		"may_fail = true.\n\n"
+		"count, bytes, memory, metrics that the program logged, forbidden and required "
+		"effects, rules of `doctor`, goldens, expressions over columns of `stat`, and "
+		"slower, which compares runs with those given by --against and decides only if "
+		"there are enough of them. [[assertion]] of a renacer.toml is accepted as well. "
+		"docs/gate.md lists all keys.\n\n"
+		"Nothing passes without evidence: an assertion about a file, call, stage or span "
+		"that does not occur, about calls that were not recorded, or about a run that lost "
+		"events is NOT MEASURED, unless it has may_be_absent = true. In a run that ended "
+		"early, an assertion that is not violated is NOT MEASURED; if the run ended early "
+		"because its program failed, may_fail = true in the assertion changes that.\n\n"
 		"Exit status: 0 all held, 1 an assertion is violated, 2 the file is wrong, 3 the "
-		"run is "
-		"unreadable or something was not measured.",
+		"run is unreadable or something was not measured.",
 	.examples = "wheeltap gate --init runs/good\twrite a first wheeltap.toml\n"
-		    "wheeltap gate\tthe latest run, by wheeltap.toml\n"
+		    "wheeltap gate\tthe latest run, with the assertions of wheeltap.toml\n"
 		    "wheeltap gate -c ci.toml --junit gate.xml runs/a\tfor CI\n"
 		    "wheeltap gate new1 new2 new3 --against old1,old2,old3\tis it slower?",
 	.options = options,

@@ -133,17 +133,16 @@ static int add(struct job *job, struct wt_err *err)
 	int r;
 
 	if (!job->options->force && !access(job->path, F_OK))
-		return wti_err(
-			err, WT_E_EXISTS,
-			"'%s' is there already: take changes over with `wheeltap golden accept "
-			"%s RUN`, or learn it anew with --force",
-			job->path, job->name);
+		return wti_err(err, WT_E_EXISTS,
+			       "'%s' exists already: accept changes with `wheeltap golden accept "
+			       "%s RUN`, or learn it again with --force",
+			       job->path, job->name);
 	r = open_runs(job, &runs, err);
 	if (r)
 		return r;
 	if (job->run_count == 1)
-		wt_result_note(job->result, "learned from one run: what varies between runs is not "
-					    "known; give three or more");
+		wt_result_note(job->result, "learned from one run: what varies between runs is "
+					    "unknown; give three or more");
 	wti_golden_init(&golden);
 	r = refuse_early(job, runs, err);
 	r = r ? r
@@ -151,8 +150,8 @@ static int add(struct job *job, struct wt_err *err)
 				   err);
 	if (!r && job->options->times && !golden.has_times)
 		r = wti_err(err, WT_E_FORMAT,
-			    "the runs tell no steps, so there are no times of steps "
-			    "to keep: leave out --times");
+			    "the runs have no steps, so there are no times of steps to keep: leave "
+			    "out --times");
 	r = r ? r : save(job, &golden, err);
 	if (!r) {
 		report_golden(job, &golden);
@@ -290,14 +289,14 @@ static int print_text(const struct job *job, const struct action *action)
 			  job->name);
 	else if (action->run == check && !job->result->finding_count)
 		wti_textf(&out,
-			  "clean: %s things of golden '%s' are as they were, in %s system calls\n",
+			  "clean: %s things of golden '%s' are unchanged, in %s system calls\n",
 			  wti_format_count(things, count_of(job, "things")), job->name,
 			  wti_format_count(calls, count_of(job, "calls")));
 	else if (action->run == check)
 		wti_textf(&out, "%zu deviation%s from golden '%s'\n", job->result->finding_count,
 			  job->result->finding_count == 1 ? "" : "s", job->name);
 	else if (action->run == accept)
-		wti_textf(&out, "%s: %zu deviation%s taken over into '%s'\n", job->result->status,
+		wti_textf(&out, "%s: %zu deviation%s accepted into '%s'\n", job->result->status,
 			  job->result->finding_count, job->result->finding_count == 1 ? "" : "s",
 			  job->path);
 	ok = wti_print_lines(&out, style.width);
@@ -344,9 +343,9 @@ static const struct wti_option options[] = {
 	 "where goldens are kept; default: " WTI_GOLDEN_FOLDER ", below the current folder",
 	 offsetof(struct golden_options, folder)},
 	{"times", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "add: keep how long steps take, too; such a golden is good on one machine only",
+	 "add: also keep how long steps take; such a golden is valid on one machine only",
 	 offsetof(struct golden_options, times)},
-	{"force", 'f', WTI_OPT_FLAG, NULL, NULL, "add: learn it anew if it is there already",
+	{"force", 'f', WTI_OPT_FLAG, NULL, NULL, "add: learn it again if it exists already",
 	 offsetof(struct golden_options, force)},
 	{"may-fail", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "add, accept: learn from runs that failed or were killed, too",
@@ -361,34 +360,29 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_golden = {
 	.name = "golden",
 	.arguments = "ACTION NAME [RUN...]",
-	.summary = "keep what a program does, and say when that changes",
+	.summary = "keep a program's effects as a reference, and report changes",
 	.description =
-		"A golden is a text, meant for your repository: the files that a program reads and "
-		"writes, how it writes them, the peers it contacts, the programs it starts, the "
-		"libraries it loads, how often it calls the system for each of these, in all and "
-		"by "
-		"step, and in which order. Runs are recorded with `wheeltap record --syscalls`.\n\n"
+		"A golden is a text file for your repository. It lists the files that a program "
+		"reads and writes, how it writes them, the peers it contacts, the programs it "
+		"starts, the libraries it loads, how many system calls it makes for each of these, "
+		"in total and by step, and in which order. Runs are recorded with `wheeltap record "
+		"--syscalls`.\n\n"
 		"add NAME RUN... learns a golden from runs of an unchanged program: what is the "
-		"same in "
-		"all of them is exact, what varies is a range. Give three runs or more; runs that "
-		"failed or were killed are refused, unless --may-fail is given. "
-		"check NAME [RUN] holds a run against it: each deviation is one finding, named by "
-		"what it "
-		"is about. accept NAME RUN... takes what the runs deviate in over into the golden, "
-		"for "
-		"you to review and commit, and leaves the rest alone. show NAME says what it "
-		"holds.\n\n"
-		"NAME is kept as goldens/NAME.toml; a name with a slash or with .toml at its end "
-		"is the path of "
-		"the file.\n\n"
+		"same in all of them must stay exactly the same, what varies becomes a range. Give "
+		"three runs or more; runs that failed or were killed are refused, unless "
+		"--may-fail is given. check NAME [RUN] compares a run with it: each deviation is "
+		"one finding, named by what it is about. accept NAME RUN... writes the deviations "
+		"of the runs into the golden, for you to review and commit, and leaves the rest "
+		"unchanged. show NAME prints what it contains.\n\n"
+		"NAME is kept as goldens/NAME.toml; a name that contains a slash or ends in .toml "
+		"is the path of the file.\n\n"
 		"Exit status: 0 clean, 1 deviations, 2 usage, 3 the golden or the run cannot be "
-		"read or "
-		"compared: another format, no system calls, lost events; or nothing deviates and "
-		"something may have happened unseen: a process outlived the recording, or the "
-		"program uses io_uring.",
+		"read or compared: another format, no system calls, lost events; or nothing "
+		"deviates and something may have happened unseen: a process outlived the "
+		"recording, or the program uses io_uring.",
 	.examples = "wheeltap golden add train runs/1 runs/2 runs/3\tlearn from three runs\n"
-		    "wheeltap golden check train\tthe latest run against it\n"
-		    "wheeltap golden accept train latest\ttake a reviewed change over",
+		    "wheeltap golden check train\tcompare the latest run with it\n"
+		    "wheeltap golden accept train latest\taccept a reviewed change",
 	.options = options,
 	.options_bytes = sizeof(struct golden_options),
 	.arguments_min = 1,

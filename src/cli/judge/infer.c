@@ -113,7 +113,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	int code;
 
 	if (!options->output) {
-		wti_err(&err, WT_E_ARG, "no file given: say where the pack goes with -o FILE");
+		wti_err(&err, WT_E_ARG, "no file given: use -o FILE for the pack");
 		return wti_report_error("infer", options->json, &err);
 	}
 	wt_result_init(&result, "infer");
@@ -131,22 +131,23 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL, "where the pack goes; - is standard output",
+	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
+	 "write the pack to this file; - is standard output",
 	 offsetof(struct infer_options, output)},
 	{"partial", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "write what was counted instead of a pack, to be merged later",
+	 "write counts instead of a pack, to be merged later",
 	 offsetof(struct infer_options, partial)},
 	{"merge", 0, WTI_OPT_FLAG, NULL, NULL, "the arguments are partial results, not runs",
 	 offsetof(struct infer_options, merge)},
 	{"programs", 0, WTI_OPT_COUNT, "N", NULL,
-	 "keep only what held in at least so many different programs; default 1",
+	 "keep only what held in at least this many different programs; default 1",
 	 offsetof(struct infer_options, programs)},
 	{"examples", 0, WTI_OPT_COUNT, "N", NULL,
-	 "examples that an invariant of a single run needs; default 10",
+	 "number of examples that an invariant from a single run needs; default 10",
 	 offsetof(struct infer_options, examples)},
 	{"steps", 0, WTI_OPT_COUNT, "N", NULL,
-	 "different steps that they must come from; default 5, or half of the steps of a run that "
-	 "has fewer than ten",
+	 "number of different steps that these must come from; default 5, or half of the steps of "
+	 "a run that has fewer than ten",
 	 offsetof(struct infer_options, steps)},
 	WTI_OPTION_JSON(struct infer_options),
 	WTI_OPTIONS_END,
@@ -155,20 +156,15 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_infer = {
 	.name = "infer",
 	.arguments = "RUN... -o FILE",
-	.summary = "learn from good runs what holds in them",
-	.description = "Looks at recorded runs that are known to be good, and writes a pack: what "
-		       "held in all "
-		       "of them, in which circumstances, how often. `wheeltap check -i PACK` then "
-		       "holds other "
-		       "runs against it.\n\n"
-		       "What is kept of a run are counts, so that memory does not grow with its "
-		       "length, and "
-		       "runs can be given in any order: the pack is the same, byte for byte. "
-		       "--partial writes "
-		       "those counts, --merge adds them up: many runs can be learned piece by "
-		       "piece, on many "
-		       "machines.\n\n"
-		       "docs/invariants.md says what each relation means.",
+	.summary = "learn invariants from good runs",
+	.description = "Reads recorded runs that are known to be good, and writes a pack: what "
+		       "held in all of them, under which conditions, and how often. `wheeltap "
+		       "check -i PACK` then checks other runs against it.\n\n"
+		       "Only counts are kept of a run, so memory does not grow with its length. "
+		       "Runs can be given in any order: the pack is the same, byte for byte. "
+		       "--partial writes those counts, --merge adds them up, so many runs can be "
+		       "learned piece by piece, on many machines.\n\n"
+		       "docs/invariants.md describes each relation.",
 	.examples = "wheeltap infer runs/* -o pack.json\tlearn from all of them\n"
 		    "wheeltap infer --partial a b -o ab.part\tcount, to be merged later\n"
 		    "wheeltap infer --merge *.part -o pack.json\tmerge, and decide",

@@ -108,8 +108,7 @@ static int show(const struct pack_options *options, char **arguments, size_t cou
 static int need_output(const struct pack_options *options, struct wt_err *err)
 {
 	return options->output ? 0
-			       : wti_err(err, WT_E_ARG,
-					 "no file given: say where the pack goes with -o FILE");
+			       : wti_err(err, WT_E_ARG, "no file given: use -o FILE for the pack");
 }
 
 static void report_count(struct wt_result *result, const struct wti_pack *pack)
@@ -200,7 +199,7 @@ static int suppress(const struct pack_options *options, char **arguments, size_t
 	int r;
 
 	if (!options->reason)
-		return wti_err(err, WT_E_ARG, "no reason given: say why with --reason TEXT");
+		return wti_err(err, WT_E_ARG, "no reason given: use --reason TEXT");
 	r = open_pack(arguments[0], &pack, err);
 	for (size_t i = 1; i < count && !r; i++) {
 		if (!matches_any(pack, arguments[i]))
@@ -302,7 +301,7 @@ static int export_pack(const struct pack_options *options, char **arguments, siz
 	int r = need_output(options, err);
 
 	if (!r && (!options->to || strcmp(options->to, "traincheck")))
-		r = wti_err(err, WT_E_ARG, "no format given: say --to traincheck");
+		r = wti_err(err, WT_E_ARG, "no format given: use --to traincheck");
 	r = r ? r : open_packs(arguments, count, &pack, err);
 	if (r)
 		return r;
@@ -374,7 +373,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
-	 "where the result goes; - is standard output; suppress changes the pack itself without it",
+	 "write the result to this file; - is standard output; without it, suppress changes the "
+	 "pack itself",
 	 offsetof(struct pack_options, output)},
 	{"relation", 0, WTI_OPT_TEXT, "NAME", NULL, "filter: only invariants of this relation",
 	 offsetof(struct pack_options, relation)},
@@ -384,7 +384,7 @@ static const struct wti_option options[] = {
 	 "filter: only those of at least this confidence, 0 to 1",
 	 offsetof(struct pack_options, confidence)},
 	{"programs", 0, WTI_OPT_COUNT, "N", NULL,
-	 "filter: only those that held in so many programs",
+	 "filter: only those that held in at least this many programs",
 	 offsetof(struct pack_options, programs)},
 	{"reason", 0, WTI_OPT_TEXT, "TEXT", NULL, "suppress: why",
 	 offsetof(struct pack_options, reason)},
@@ -401,22 +401,17 @@ const struct wti_verb wti_verb_pack = {
 	.arguments = "ACTION PACK...",
 	.summary = "show, merge, filter, suppress, explain, lint or export packs of invariants",
 	.description =
-		"show lists what a pack holds. merge puts packs together; of the same invariant "
-		"the one "
-		"with the most support stays. filter keeps those that match. suppress PACK ID... "
-		"switches "
-		"invariants off, with a reason that stands in the pack and, if wanted, a day on "
-		"which "
-		"that ends; an ID may be a glob, or the code of a relation. explain PACK ID says "
-		"all about "
-		"one. lint looks for what cannot be meant: invariants that exclude each other, "
-		"suppressions that concern nothing or have ended. export writes the pack in "
-		"TrainCheck's "
-		"format, as far as that has the words.",
+		"show lists the contents of a pack. merge combines packs; of identical invariants "
+		"the one with the most support stays. filter keeps those that match. suppress PACK "
+		"ID... switches invariants off, with a reason that is kept in the pack and an "
+		"optional last day; an ID may be a glob, or the code of a relation. explain PACK "
+		"ID prints everything about one invariant. lint finds mistakes: invariants that "
+		"contradict each other, suppressions that match nothing or have expired. export "
+		"writes the pack in TrainCheck's format, as far as that can express it.",
 	.examples =
-		"wheeltap pack show pack.json\twhat it holds\n"
-		"wheeltap pack suppress pack.json order-1a2b3c4d --reason 'two optimizers'\tnot "
-		"here\n"
+		"wheeltap pack show pack.json\tits contents\n"
+		"wheeltap pack suppress pack.json order-1a2b3c4d --reason 'two optimizers'\tswitch "
+		"one off\n"
 		"wheeltap pack export pack.json --to traincheck -o invariants.json\tfor TrainCheck",
 	.options = options,
 	.options_bytes = sizeof(struct pack_options),

@@ -163,11 +163,10 @@ static int judge_twin(char *self, char *python, char *program, const char *name,
 	wti_buf_release(&text);
 	status = spawn(record);
 	if (status)
-		return wti_err(
-			err, WT_E_MISSING,
-			"the program could not be run (status %d): does '%s' have torch? say "
-			"another with --python",
-			status, python);
+		return wti_err(err, WT_E_MISSING,
+			       "the program could not be run (status %d): does '%s' have torch? "
+			       "choose another with --python",
+			       status, python);
 	wti_print("\n$ wheeltap doctor\n", sizeof("\n$ wheeltap doctor\n") - 1);
 	status = spawn(doctor);
 	return status > WTI_EXIT_FINDINGS ? wti_err(err, WT_E_FORMAT, "the run could not be judged")
@@ -248,13 +247,12 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_try = {
 	.name = "try",
 	.arguments = "[NAME]",
-	.summary = "see a silent error being found: bundled right and wrong twins",
+	.summary = "see how a silent error is found: bundled faulty and correct twins",
 	.description = "Records and judges two small training programs that differ in one fault, "
-		       "the wrong one "
-		       "first: its loss falls, and nothing says that anything is wrong. Without a "
-		       "name it lists "
-		       "them. The runs stay where runs live, to be looked at.",
-	.examples = "wheeltap try\twhat there is\n"
+		       "the faulty one first: its loss falls, and no message shows that anything "
+		       "is wrong. Without a name it lists the programs. The runs are kept with "
+		       "your other runs, for you to inspect.",
+	.examples = "wheeltap try\tlist the programs\n"
 		    "wheeltap try left_in_eval\ta model that stays in evaluation mode",
 	.options = options,
 	.options_bytes = sizeof(struct try_options),

@@ -66,7 +66,7 @@ static bool confirm(size_t count, uint64_t bytes)
 	char size[16], answer[16], question[80];
 
 	if (!isatty(STDIN_FILENO)) {
-		wti_warn("not asked for on a terminal: say --yes to remove %zu runs", count);
+		wti_warn("there is no terminal to ask on: use --yes to remove %zu runs", count);
 		return false;
 	}
 	snprintf(question, sizeof(question), "remove %zu runs (%s)? [y/N] ", count,
@@ -155,8 +155,7 @@ static int clean_named(const struct clean_options *o, char **words, size_t count
 			break;
 		chosen[found] = &runs[found];
 		if (!runs[found].has_json)
-			r = wti_err(&err, WT_E_ARG, "'%.200s' is not a run of wheeltap's",
-				    words[found]);
+			r = wti_err(&err, WT_E_ARG, "'%.200s' is not a wheeltap run", words[found]);
 		else
 			r = wti_run_holds_only_ours(runs[found].path, &err);
 		found++;
@@ -181,7 +180,7 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 		wti_err(&err, WT_E_ARG, "give runs by name, or --older-than and --keep, not both");
 	else if (!argument_count && o->older_than_ns < 0 && o->keep == UINT64_MAX)
 		wti_err(&err, WT_E_ARG,
-			"say which runs: their names, --older-than 7d, --keep 10, or --keep 0 "
+			"no runs given: use their names, --older-than 7d, --keep 10, or --keep 0 "
 			"for all of them");
 	if (err.code)
 		return wti_report_error("clean", o->json, &err);
@@ -209,7 +208,8 @@ static const struct wti_option options[] = {
 	 offsetof(struct clean_options, older_than_ns)},
 	{"keep", 0, WTI_OPT_COUNT, "N", NULL, "keep the N newest runs",
 	 offsetof(struct clean_options, keep)},
-	{"yes", 'y', WTI_OPT_FLAG, NULL, NULL, "do not ask", offsetof(struct clean_options, yes)},
+	{"yes", 'y', WTI_OPT_FLAG, NULL, NULL, "do not ask for confirmation",
+	 offsetof(struct clean_options, yes)},
 	{"dry-run", 0, WTI_OPT_FLAG, NULL, NULL, "only show what would be removed",
 	 offsetof(struct clean_options, dry_run)},
 	WTI_OPTION_JSON(struct clean_options),
@@ -221,17 +221,15 @@ const struct wti_verb wti_verb_clean = {
 	.arguments = "[RUN...]",
 	.arguments_max = 1000,
 	.summary = "remove runs, by name or by age",
-	.description =
-		"Removes the runs that are named, wherever they are, or those below "
-		"$WHEELTAP_HOME, "
-		"or ./wheeltap-runs, that --older-than and --keep choose, after asking. With both "
-		"--older-than and --keep a run goes only if it is old and not among the newest "
-		"N.\n\n"
-		"Only folders with a run.json of wheeltap's are ever touched; running runs stay, "
-		"symbolic links are not followed.",
-	.examples = "wheeltap clean run1\tthis one\n"
+	.description = "Removes the given runs, wherever they are, or those below $WHEELTAP_HOME, "
+		       "or ./wheeltap-runs, that --older-than and --keep select. It asks first. "
+		       "With both --older-than and --keep a run is removed only if it is old and "
+		       "not among the newest N.\n\n"
+		       "Only folders with a run.json written by wheeltap are removed. Runs that "
+		       "are being recorded stay, and symbolic links are not followed.",
+	.examples = "wheeltap clean run1\tone run\n"
 		    "wheeltap clean --older-than 7d --keep 5\n"
-		    "wheeltap clean --keep 0 --yes\tall of them, without a question",
+		    "wheeltap clean --keep 0 --yes\tall runs, without asking",
 	.options = options,
 	.options_bytes = sizeof(struct clean_options),
 	.group = "keep",

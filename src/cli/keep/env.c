@@ -81,7 +81,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	wti_probe_interpreters(found, &rows);
 	if (!rows.interpreter_count)
 		add_row(&rows, "interpreter", "python", "missing",
-			"none in the PATH that is supported", "apt install python3");
+			"no supported interpreter in the PATH", "apt install python3");
 	wt_result_set_status(&result, rows.unusable ? "unusable" : "clean");
 	code = wti_report_result(&result, options->json,
 				 rows.unusable ? WTI_EXIT_ENVIRONMENT : WTI_EXIT_CLEAN);
@@ -97,12 +97,12 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_env = {
 	.name = "env",
 	.arguments = "",
-	.summary = "tell what works here and what to do about the rest",
+	.summary = "show what works on this machine and how to fix the rest",
 	.description = "Looks at the kernel, at permissions and libraries, and runs each Python "
-		       "interpreter in the PATH to ask for its version. Of a script that starts an "
-		       "interpreter, that one is listed. What is "
-		       "limited or missing comes with one line of cure. The exit status is 4 only "
-		       "where nothing could be recorded at all.",
+		       "interpreter in the PATH to ask for its version. For a script that starts "
+		       "an interpreter, the interpreter is listed. For whatever is limited or "
+		       "missing, one line shows how to fix it. The exit status is 4 only if "
+		       "nothing can be recorded at all.",
 	.options = options,
 	.options_bytes = sizeof(struct env_options),
 	.group = "keep",

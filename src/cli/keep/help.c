@@ -152,10 +152,10 @@ int wti_help_all(void)
 					       wti_verbs[i]->summary);
 		}
 	}
-	wti_buf_text(
-		&out,
-		"\nA run is named by its folder, by its name, or by 'latest', which is also the "
-		"default.\n'wheeltap VERB --help' tells about a verb; every verb has --json.\n");
+	wti_buf_text(&out, "\n"
+			   "A run is named by its folder, by its name, or by 'latest', which is "
+			   "also the default.\n"
+			   "'wheeltap VERB --help' describes a verb; every verb has --json.\n");
 	ok = wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
@@ -230,9 +230,9 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_help = {
 	.name = "help",
 	.arguments = "[VERB]",
-	.summary = "tell how to use wheeltap or one of its verbs",
-	.description = "Lists the verbs, or tells about one of them. The manual pages and the "
-		       "completion scripts that are installed with wheeltap come from here too.",
+	.summary = "show how to use wheeltap or one of its verbs",
+	.description = "Lists the verbs, or describes one of them. It also generates the manual "
+		       "pages and the completion scripts that are installed with wheeltap.",
 	.examples = "wheeltap help view\twhat view can do\n"
 		    "source <(wheeltap help --completion bash)\tcompletion for this shell",
 	.options = options,

@@ -88,7 +88,7 @@ static int add_folder(struct files *files, const char *path, struct wt_err *err)
 		return wti_err(err, WT_E_LIMIT, "too many files");
 	return files->count > before
 		       ? 0
-		       : wti_err(err, WT_E_MISSING, "no trace of TrainCheck's in '%s'", path);
+		       : wti_err(err, WT_E_MISSING, "no TrainCheck trace in '%s'", path);
 }
 
 static int gather(struct files *files, char **arguments, size_t count, struct wt_err *err)
@@ -227,10 +227,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (strcmp(arguments[0], "traincheck"))
 		r = wti_err(&err, WT_E_ARG, "no format '%s'; there is traincheck", arguments[0]);
 	else if (count < 2)
-		r = wti_err(&err, WT_E_ARG, "no file given: say what is to be imported");
+		r = wti_err(&err, WT_E_ARG, "no file given: name the files to import");
 	else if (!options->output)
-		r = wti_err(&err, WT_E_ARG,
-			    "no place given: say where it goes with -o RUN or -o PACK");
+		r = wti_err(&err, WT_E_ARG, "no output given: use -o RUN or -o PACK");
 	r = r ? r : gather(&files, arguments + 1, count - 1, &err);
 	r = r ? r : import_files(&files, options->output, &result, &err);
 	code = r ? wti_report_error("import", options->json, &err)
@@ -241,7 +240,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	{"output", 'o', WTI_OPT_TEXT, "PATH", NULL, "the run folder, or the pack, that is made",
+	{"output", 'o', WTI_OPT_TEXT, "PATH", NULL, "the run folder, or the pack, to create",
 	 offsetof(struct import_options, output)},
 	WTI_OPTION_JSON(struct import_options),
 	WTI_OPTIONS_END,
@@ -250,17 +249,16 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_import = {
 	.name = "import",
 	.arguments = "traincheck FILE... -o PATH",
-	.summary = "take over traces and invariants of other tools",
+	.summary = "import traces and invariants of other tools",
 	.description =
-		"traincheck: its traces (a folder of them, or files of JSON lines) become a "
-		"run, its files of invariants become a pack; which of the two a file is, is "
-		"seen from its first line. A file may be a pipe: -, /dev/stdin, or <(...) of "
-		"a shell. Nothing in a file is evaluated. Invariants stay what they are, and "
-		"are judged as TrainCheck judges them; what cannot be judged is left out and "
-		"counted by reason.\n\n"
-		"TrainCheck keeps no contents of arguments: what it says of them stands for "
-		"that. A trace that holds variables alone was dumped after each optimizer "
-		"step, and that step is added. docs/coming-from-traincheck.md has more.",
+		"traincheck: its traces (a folder of them, or files of JSON lines) become a run, "
+		"its invariant files become a pack; the first line of a file shows which of the "
+		"two it is. A file may be a pipe: -, /dev/stdin, or <(...) of a shell. Nothing in "
+		"a file is evaluated. Invariants keep their meaning and are judged as TrainCheck "
+		"judges them; those that cannot be judged are left out and counted by reason.\n\n"
+		"TrainCheck keeps no contents of arguments: its description of them is used "
+		"instead. A trace that contains only variables was dumped after each optimizer "
+		"step, so that step is added. docs/coming-from-traincheck.md has more.",
 	.examples = "wheeltap import traincheck trace_folder -o runs/theirs\ta trace\n"
 		    "wheeltap import traincheck invariants.json -o pack.json\tinvariants",
 	.options = options,

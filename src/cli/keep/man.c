@@ -65,16 +65,22 @@ static void add_examples(struct wti_buf *out, const char *lines)
 
 static void add_exit(struct wti_buf *out)
 {
-	wti_buf_text(out,
-		     "# EXIT STATUS\n\n"
-		     "*0*\n\tclean: what was asked for was done\n\n"
-		     "*1*\n\tthere are findings\n\n"
-		     "*2*\n\tthe command line is wrong\n\n"
-		     "*3*\n\tthe trace is missing or damaged (what could be read is shown), or "
-		     "nothing could be measured\n\n"
-		     "*4*\n\tthe environment does not allow it\n\n"
-		     "*125*\n\t*record* itself failed; otherwise it gives the status of the "
-		     "program\n\n");
+	wti_buf_text(
+		out,
+		"# EXIT STATUS\n\n"
+		"*0*\n"
+		"\tclean: the verb did its work and found nothing\n\n"
+		"*1*\n"
+		"\tthere are findings\n\n"
+		"*2*\n"
+		"\tthe command line is wrong\n\n"
+		"*3*\n"
+		"\tthe trace is missing or damaged (what could be read is shown), or nothing could "
+		"be measured\n\n"
+		"*4*\n"
+		"\tthe environment does not allow it\n\n"
+		"*125*\n"
+		"\t*record* itself failed; otherwise its exit status is that of the program\n\n");
 }
 
 static void verb_page(struct wti_buf *out, const struct wti_verb *verb)
@@ -97,32 +103,35 @@ static void main_page(struct wti_buf *out)
 {
 	wti_buf_text(
 		out,
-		"wheeltap(1)\n\n# NAME\n\n"
+		"wheeltap(1)\n\n"
+		"# NAME\n\n"
 		"wheeltap - record training runs and answer questions about them\n\n"
-		"# SYNOPSIS\n\n*wheeltap* VERB \\[OPTIONS\\] \\[ARGUMENTS\\]\n\n"
+		"# SYNOPSIS\n\n"
+		"*wheeltap* VERB \\[OPTIONS\\] \\[ARGUMENTS\\]\n\n"
 		"# DESCRIPTION\n\n"
 		"wheeltap records a training run, whatever the program is written in, into one "
 		"compact trace and answers questions about it.\n\n"
-		"A run is a folder. It is named by its path, by its name below the home of the "
-		"runs, or by *latest*, the one that was started last, which is also the default; "
-		"also one that *record -o* put elsewhere, if there is a home of runs. "
-		"A single stream, a file that ends in \\.wt, will do in most places.\n\n"
+		"A run is a folder. It is given by its path, by its name below the home of the "
+		"runs, or as *latest*, the run that was started last, which is also the default. "
+		"*latest* includes runs that *record -o* put elsewhere, if there is a home of "
+		"runs. Most verbs also accept a single stream, a file that ends in \\.wt.\n\n"
 		"# VERBS\n\n");
 	for (size_t i = 0; wti_verbs[i]; i++) {
 		wti_buf_printf(out, "*wheeltap-%s*(1)\n\t", wti_verbs[i]->name);
 		escape(out, wti_verbs[i]->summary);
 		wti_buf_text(out, "\n\n");
 	}
-	wti_buf_text(
-		out,
-		"# ENVIRONMENT\n\n"
-		"*WHEELTAP\\_HOME*\n\twhere the runs are; without it \\./wheeltap-runs\n\n"
-		"*NO\\_COLOR*\n\twhen set and not empty: no colours\n\n"
-		"*COLUMNS*\n\tthe width to fill when standard output is no terminal; without it "
-		"lines are as long as they need to be\n\n"
-		"*LC\\_ALL*, *LC\\_CTYPE*, *LANG*\n\twhere the first of them that is set does not "
-		"name UTF-8, bars and ellipses are ASCII; names from the trace stay as they "
-		"are\n\n");
+	wti_buf_text(out, "# ENVIRONMENT\n\n"
+			  "*WHEELTAP\\_HOME*\n"
+			  "\twhere the runs are; without it \\./wheeltap-runs\n\n"
+			  "*NO\\_COLOR*\n"
+			  "\twhen set and not empty: no colours\n\n"
+			  "*COLUMNS*\n"
+			  "\tthe width to fill if standard output is not a terminal; without it "
+			  "lines are not wrapped\n\n"
+			  "*LC\\_ALL*, *LC\\_CTYPE*, *LANG*\n"
+			  "\tif the first of these that is set does not name UTF-8, bars and "
+			  "ellipses are ASCII; names from the trace are unchanged\n\n");
 	add_exit(out);
 }
 

@@ -26,10 +26,9 @@ static void look_home(struct wti_probed *ret)
 	if (!access(asked, W_OK | X_OK))
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "runs go to '%.200s'", home);
 	else if (!exists && getenv("WHEELTAP_HOME"))
-		wti_probed_say(ret, WTI_PROBE_LIMITED, NULL, "'%.200s' will be made", home);
+		wti_probed_say(ret, WTI_PROBE_LIMITED, NULL, "'%.200s' will be created", home);
 	else
-		wti_probed_say(ret, WTI_PROBE_MISSING,
-			       "set WHEELTAP_HOME to a folder that is yours",
+		wti_probed_say(ret, WTI_PROBE_MISSING, "set WHEELTAP_HOME to a folder that you own",
 			       "cannot write to '%.200s'", asked);
 }
 
@@ -117,31 +116,32 @@ static void look_library(struct wti_probed *ret, const char *library, const char
 
 static void look_opencl(struct wti_probed *ret)
 {
-	look_library(ret, "libOpenCL.so.1", "no OpenCL programs can be seen",
+	look_library(ret, "libOpenCL.so.1", "OpenCL programs cannot be observed",
 		     "apt install ocl-icd-libopencl1 (and a driver, e.g. pocl-opencl-icd)");
 }
 
 static void look_cuda(struct wti_probed *ret)
 {
-	look_library(ret, "libcuda.so.1", "no CUDA device can be seen",
+	look_library(ret, "libcuda.so.1", "CUDA devices cannot be observed",
 		     "only with an NVIDIA device: install its driver");
 }
 
 static void look_cupti(struct wti_probed *ret)
 {
-	look_library(ret, "libcupti.so", "no CUDA kernels can be seen",
+	look_library(ret, "libcupti.so", "CUDA kernels cannot be observed",
 		     "only with an NVIDIA device: install the CUDA toolkit's CUPTI");
 }
 
 static void look_rocm(struct wti_probed *ret)
 {
-	look_library(ret, "librocprofiler-sdk.so", "no ROCm kernels can be seen",
+	look_library(ret, "librocprofiler-sdk.so", "ROCm kernels cannot be observed",
 		     "only with an AMD device: install rocprofiler-sdk");
 }
 
 static void look_dw(struct wti_probed *ret)
 {
-	look_library(ret, "libdw.so.1", "native stacks stay addresses", "apt install libdw1");
+	look_library(ret, "libdw.so.1", "native stacks have addresses without names",
+		     "apt install libdw1");
 }
 
 const struct wti_probe wti_probes_library[] = {

@@ -44,13 +44,13 @@ static void judge(const char *path, const struct wti_python_version *found, stru
 
 static void complain(const char *path, int r, struct wti_probed *ret)
 {
-	static const char repair[] = "repair it, or take it out of the PATH";
+	static const char repair[] = "repair it, or remove it from the PATH";
 
 	if (r == EMFILE || r == ENFILE)
 		wti_probed_say(ret, WTI_PROBE_LIMITED, "ulimit -n 4096", "%.160s: not known", path);
 	else if (r == ENOEXEC || r == ENODATA)
 		wti_probed_say(ret, WTI_PROBE_LIMITED, repair,
-			       "%.160s: not a Python interpreter that works", path);
+			       "%.160s: not a working Python interpreter", path);
 	else if (r == ETIMEDOUT)
 		wti_probed_say(ret, WTI_PROBE_LIMITED, repair, "%.160s: no answer within %d s",
 			       path, WTI_ANSWER_PATIENCE_S);

@@ -56,7 +56,7 @@ static void look_memfd(struct wti_probed *ret)
 		wti_probed_say(ret, WTI_PROBE_MISSING,
 			       "use a kernel of 3.17 or later, or allow "
 			       "memfd_create in the sandbox",
-			       "memfd_create is refused");
+			       "memfd_create is not permitted");
 	else
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "rings can be shared");
 	if (fd >= 0)
@@ -68,7 +68,7 @@ static void look_membarrier(struct wti_probed *ret)
 	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 
 	if (commands > 0 && (commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED))
-		wti_probed_say(ret, WTI_PROBE_OK, NULL, "live order is exact");
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "the order of a live view is exact");
 	else
 		wti_probed_say(ret, WTI_PROBE_LIMITED,
 			       "allow membarrier in the sandbox, or use a kernel of 4.16 or later",
@@ -81,10 +81,10 @@ static void look_wipeonfork(struct wti_probed *ret)
 	void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory != MAP_FAILED && !madvise(memory, page, MADV_WIPEONFORK))
-		wti_probed_say(ret, WTI_PROBE_OK, NULL, "forked children start afresh");
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "forked children start with empty state");
 	else
 		wti_probed_say(ret, WTI_PROBE_LIMITED, "use a kernel of 4.14 or later",
-			       "children made by raw clone are not told apart");
+			       "children created by raw clone are not distinguished");
 	if (memory != MAP_FAILED)
 		munmap(memory, page);
 }
@@ -179,9 +179,9 @@ static void look_bpf(struct wti_probed *ret)
 		wti_probed_say(
 			ret, WTI_PROBE_LIMITED,
 			"sudo setcap cap_bpf,cap_perfmon+ep $(command -v wheeltap), or run as root",
-			"BTF is there, the permission is not: system calls by ptrace");
+			"BTF is available, but not permitted: system calls by ptrace");
 	else
-		wti_probed_say(ret, WTI_PROBE_OK, NULL, "BTF and permission are there");
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "BTF is available and permitted");
 }
 
 static void look_cgroup(struct wti_probed *ret)

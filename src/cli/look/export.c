@@ -138,9 +138,10 @@ static void note_changed(const struct wti_native *native, struct wt_result *resu
 	const char *path;
 
 	for (size_t i = 0; (path = wti_native_changed(native, i)); i++)
-		wt_result_note(result,
-			       "'%s' has changed since the run: its addresses stay without names",
-			       path);
+		wt_result_note(
+			result,
+			"'%s' has changed since the run: its addresses are shown without names",
+			path);
 }
 
 static int report(const struct export_options *o, const struct wti_opened_run *opened,
@@ -217,7 +218,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	int code;
 
 	if (!o->format) {
-		wti_err(&err, WT_E_ARG, "which format? give one of %s with --to", FORMATS);
+		wti_err(&err, WT_E_ARG, "no format given: use --to with one of %s", FORMATS);
 		return wti_report_error("export", o->json, &err);
 	}
 	if (wti_open(&front, count ? arguments[0] : NULL, &opened, &err))
@@ -239,18 +240,18 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"to", 0, WTI_OPT_CHOICE, "FORMAT", FORMATS,
-	 "the format: perfetto (ui.perfetto.dev), chrome (trace events as JSON), jsonl (an object "
-	 "a line), csv, sqlite; of system calls alone: strace, renacer-json, html",
+	 "the format: perfetto (ui.perfetto.dev), chrome (trace events as JSON), jsonl (one object "
+	 "per line), csv, sqlite; for system calls only: strace, renacer-json, html",
 	 AT(format)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
-	 "write there; - is standard output; for csv a folder gets a file for each kind",
+	 "write to this file; - is standard output; for csv, a folder gets one file per kind",
 	 AT(output)},
-	{"force", 0, WTI_OPT_FLAG, NULL, NULL, "replace what is there already", AT(force)},
+	{"force", 0, WTI_OPT_FLAG, NULL, NULL, "replace an existing file", AT(force)},
 	{"kind", 'k', WTI_OPT_LIST, "KIND", NULL,
-	 "only events of this kind; several with commas or by giving it again", AT(kinds)},
-	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only events with such a name (* ? [a-z])",
+	 "only events of this kind; separate several with commas, or repeat the option", AT(kinds)},
+	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only events whose name matches (* ? [a-z])",
 	 AT(name)},
-	{"track", 0, WTI_OPT_TEXT, "GLOB", NULL, "only tracks of such a name, or STREAM:TRACK",
+	{"track", 0, WTI_OPT_TEXT, "GLOB", NULL, "only tracks whose name matches, or STREAM:TRACK",
 	 AT(track)},
 	{"from", 0, WTI_OPT_DURATION, "TIME", NULL,
 	 "only from this time of the run on, such as 1.5s or 20ms", AT(from_ns)},
@@ -260,15 +261,15 @@ static const struct wti_option options[] = {
 	{"stage", 0, WTI_OPT_TEXT, "STAGE", NULL, "only what happened in this stage", AT(stage)},
 	{"epoch", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this epoch", AT(epoch)},
 	{"syscalls", 'e', WTI_OPT_TEXT, "EXPR", NULL,
-	 "of system calls: only these, as record --syscalls takes them: openat,read or !futex or "
-	 "%file or /^pwrite/",
+	 "only these system calls, as for record --syscalls: openat,read or !futex or %file or "
+	 "/^pwrite/",
 	 AT(calls)},
 	{"decode-fds", 'y', WTI_OPT_FLAG, NULL, NULL,
-	 "of system calls: show what descriptors refer to, as strace -y does", AT(decode_fds)},
+	 "for system calls: show what descriptors refer to, as strace -y does", AT(decode_fds)},
 	{"times", 't', WTI_OPT_FLAG, NULL, NULL,
 	 "with --to strace: show when each call began, as strace -ttt does", AT(times)},
 	{"string-limit", 's', WTI_OPT_COUNT, "N", NULL,
-	 "of system calls: show so many bytes of strings (32), as far as they were recorded",
+	 "for system calls: show this many bytes of strings (32), as far as they were recorded",
 	 AT(string_max)},
 	WTI_OPTION_JSON(struct export_options),
 	WTI_OPTIONS_END,
@@ -279,20 +280,20 @@ const struct wti_verb wti_verb_export = {
 	.arguments = "[RUN]",
 	.summary = "write a run in the format of another tool",
 	.description =
-		"Writes the events of a run, or those that the filters let through, for another "
-		"program to read. Without -o the file is called after the run and stands in the "
-		"current folder. It appears when it is whole; what is there already is replaced "
-		"only with --force.\n\n"
+		"Writes the events of a run, or those that pass the filters, for another program "
+		"to read. Without -o the file is named after the run and written to the current "
+		"folder. It appears only when it is complete; an existing file is replaced only "
+		"with --force.\n\n"
 		"perfetto and chrome are for viewers: spans, device operations and system calls "
 		"become slices, counters become curves, edges become arrows. jsonl, csv and sqlite "
-		"hold every event with all its fields. strace, renacer-json and html are of system "
-		"calls: what strace -f -T would have written, a document with the fields of "
-		"renacer-json-v1, and a page that needs nothing but itself.\n\n"
-		"What is damaged or missing is said on standard error. A damaged run is exported "
-		"as far as it can be read, and the exit status is 3.",
+		"contain every event with all its fields. strace, renacer-json and html contain "
+		"only system calls: what strace -f -T would have written, a document with the "
+		"fields of renacer-json-v1, and a self-contained page.\n\n"
+		"What is damaged or missing is printed on standard error. A damaged run is "
+		"exported as far as it can be read, and the exit status is 3.",
 	.examples = "wheeltap export --to perfetto\tthe latest run for ui.perfetto.dev\n"
-		    "wheeltap export --to jsonl -o - --kind counter | jq .fields.value\tvalues "
-		    "into a pipe\n"
+		    "wheeltap export --to jsonl -o - --kind counter | jq .fields.value\tvalues, "
+		    "through a pipe\n"
 		    "wheeltap export --to strace -y -o - | grep openat\tfiles that were opened\n"
 		    "wheeltap export --to csv -o events/ train\ta file for each kind of event",
 	.options = options,

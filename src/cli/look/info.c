@@ -46,22 +46,19 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_info = {
 	.name = "info",
 	.arguments = "[RUN]",
-	.summary = "tell what is in a trace: kinds, tracks, losses, size",
+	.summary = "show what is in a trace: kinds, tracks, losses, size",
 	.description =
-		"Tells what a trace holds: events by kind and by track, its size (all streams) "
-		"and that of all files of the run (on disk), how many were lost and "
-		"why, how "
-		"well its clocks agree, bytes per event, its streams and their state, and what is "
-		"damaged. Of a run that did not end well it tells the last step and the spans that "
-		"were still open.\n\n"
-		"Tracks of a distributed run have their ranks in front. Workers of DataLoaders, of "
-		"which there are new ones in each epoch, share a row with those whose place they "
-		"took; --json has all of them as well.\n\n"
+		"Shows what a trace contains: events by kind and by track, its size (all streams) "
+		"and that of all files of the run (on disk), how many events were lost and why, "
+		"how well its clocks agree, bytes per event, its streams and their state, and what "
+		"is damaged. For a run that did not end well it shows the last step and the spans "
+		"that were still open.\n\n"
+		"Tracks of a distributed run begin with their rank. DataLoaders start new workers "
+		"in each epoch; each worker shares a row with the one that it replaced. --json "
+		"also has all of them separately.\n\n"
 		"The status is that of the run: running, abandoned (the recorder is gone), "
-		"finished, "
-		"failed, killed, interrupted, or unknown for a single stream.\n\n"
-		"Most of it comes from the heads of the blocks, so that it is quick on large "
-		"traces.",
+		"finished, failed, killed, interrupted, or unknown for a single stream.\n\n"
+		"Most of this comes from the headers of blocks, so it is fast on large traces.",
 	.examples = "wheeltap info\tthe latest run\n"
 		    "wheeltap info --json runs/a | jq .lost\thow many events were lost",
 	.options = options,

@@ -128,7 +128,7 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 		add_run(table, &runs[i]);
 	if (!count)
 		wt_result_note(&result,
-			       "no runs below '%s'; make one with 'wheeltap record -- PROGRAM'",
+			       "no runs below '%s'; record one with 'wheeltap record -- PROGRAM'",
 			       front.home);
 	code = wti_report_result(&result, options->json, WTI_EXIT_CLEAN);
 	wt_result_release(&result);
@@ -137,7 +137,7 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 }
 
 static const struct wti_option options[] = {
-	{"names", 0, WTI_OPT_FLAG, NULL, NULL, "print only the names, one a line",
+	{"names", 0, WTI_OPT_FLAG, NULL, NULL, "print only the names, one per line",
 	 offsetof(struct ls_options, names)},
 	WTI_OPTION_JSON(struct ls_options),
 	WTI_OPTIONS_END,
@@ -147,17 +147,14 @@ const struct wti_verb wti_verb_ls = {
 	.name = "ls",
 	.arguments = "",
 	.summary = "list the runs, the newest first",
-	.description =
-		"Lists the runs below $WHEELTAP_HOME, or ./wheeltap-runs: name, status, start, "
-		"duration, events, size of the trace, size of all files of the run, lost events, "
-		"command.\n\n"
-		"A run is running while its recorder lives; abandoned when the recorder died "
-		"without "
-		"a word; otherwise finished, failed (an exit status other than 0), killed (by a "
-		"signal) "
-		"or interrupted (through the recorder).",
+	.description = "Lists the runs below $WHEELTAP_HOME, or ./wheeltap-runs: name, status, "
+		       "start, duration, events, size of the trace, size of all files of the run, "
+		       "lost events, command.\n\n"
+		       "A run is running while its recorder lives; abandoned if the recorder died; "
+		       "otherwise finished, failed (an exit status other than 0), killed (by a "
+		       "signal) or interrupted (through the recorder).",
 	.examples = "wheeltap ls\n"
-		    "WHEELTAP_HOME=/data/runs wheeltap ls --json\truns of another place",
+		    "WHEELTAP_HOME=/data/runs wheeltap ls --json\truns in another place",
 	.options = options,
 	.options_bytes = sizeof(struct ls_options),
 	.group = "look",

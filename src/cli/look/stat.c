@@ -194,30 +194,29 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"syscalls", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "system calls alone, as strace -c counts them: % of the time, seconds, usecs/call, calls, "
+	 "only system calls, as strace -c counts them: % of the time, seconds, usecs/call, calls, "
 	 "errors",
 	 offsetof(struct stat_options, syscalls)},
 	{"percentiles", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "with --syscalls, also the least, 50th, 90th and 99th percentile and greatest time",
+	 "with --syscalls, also the minimum, 50th, 90th and 99th percentile and maximum time",
 	 offsetof(struct stat_options, percentiles)},
 	{"time", 0, WTI_OPT_CHOICE, "WHICH", "wall|system",
-	 "with --syscalls, the time that passed in calls, which is the default, or that of it in "
-	 "which the thread had a processor, as strace -c has it",
+	 "with --syscalls: wall time of the calls (the default), or only the time in which the "
+	 "thread had a processor, as in strace -c",
 	 offsetof(struct stat_options, time)},
 	{"critical-path", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "from the end of the run back to its beginning, always through the thread that the others "
-	 "waited for; needs system calls",
+	 "show the path from the end of the run back to its beginning, always through the thread "
+	 "that the others waited for; needs system calls",
 	 offsetof(struct stat_options, critical_path)},
 	{"by", 0, WTI_OPT_CHOICE, "WHAT", BY,
-	 "a row for each name (the default), kind, track, step; or, of calls, each module, "
-	 "function "
-	 "or line that calls; with --syscalls, for each name in each process, thread or step",
+	 "one row for each name (the default), kind, track or step; for calls also each module, "
+	 "function or calling line; with --syscalls, for each name in each process, thread or step",
 	 offsetof(struct stat_options, by)},
 	{"sort", 0, WTI_OPT_CHOICE, "COLUMN", SORT, "the column to sort by; total if not given",
 	 offsetof(struct stat_options, sort)},
-	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only what has such a name",
+	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only what has a matching name",
 	 offsetof(struct stat_options, name)},
-	{"track", 0, WTI_OPT_TEXT, "GLOB", NULL, "only tracks of such a name, or STREAM:TRACK",
+	{"track", 0, WTI_OPT_TEXT, "GLOB", NULL, "only tracks whose name matches, or STREAM:TRACK",
 	 offsetof(struct stat_options, track)},
 	{"from", 0, WTI_OPT_DURATION, "TIME", NULL, "only from this time of the run on",
 	 offsetof(struct stat_options, from_ns)},
@@ -244,29 +243,25 @@ const struct wti_verb wti_verb_stat = {
 	.summary = "show where the time went, as a flat profile",
 	.description =
 		"Sums up spans, calls, device operations and system calls by name: how many, their "
-		"time "
-		"in total and without what they called (self), mean, percentiles and extremes. "
-		"Counters "
-		"and marks get a table of their own. Of a training run the first table is where a "
-		"step's time goes, by process or rank: data wait (calls of a DataLoader), forward "
-		"(modules and torch.nn.functional), backward, optimizer (and clipping), other; "
-		"what an "
-		"optimizer's closure computes is forward and backward; the first step "
-		"begins with its first batch or call of a model. The second is how fast it trains: "
-		"samples are the rows of batches of a DataLoader that a model is given with "
-		"gradients on, or of the model's input where there is no DataLoader; where the "
-		"trace has neither, they are not measured. Workers of DataLoaders that wait for "
-		"something to load are no work, and are a note.\n\n"
+		"time in total and without what they called (self), mean, percentiles and "
+		"extremes. Counters and marks have separate tables. For a training run the first "
+		"table shows where the time of a step goes, by process or rank: data wait (calls "
+		"of a DataLoader), forward (modules and torch.nn.functional), backward, optimizer "
+		"(and clipping), other; what an optimizer's closure computes is forward and "
+		"backward; the first step begins with its first batch or call of a model. The "
+		"second table shows how fast it trains: samples are the rows of DataLoader batches "
+		"that a model is called with while gradients are on, or of the model's input if "
+		"there is no DataLoader; if the trace has neither, they are not measured. The time "
+		"in which DataLoader workers wait for something to load does not count as work, "
+		"and is shown in a note.\n\n"
 		"Total counts a span that calls itself once. Self is the time that is not spent in "
-		"spans directly inside; the share is that of self among all threads or all "
-		"devices. "
-		"Percentiles are off by at most 0.8 % of their value; below 64 ns they are "
-		"exact.\n\n"
-		"By step, module, function and site there is also what they take in the trace (the "
-		"mean of the events of a kind, as they are compressed together) and how many "
-		"tensors "
-		"were told. A call counts for itself: a module's bytes are not those of what it "
-		"calls in others.\n\n"
+		"spans directly inside; the share is self divided by that of all threads or all "
+		"devices. Percentiles are off by at most 0.8 % of their value; below 64 ns they "
+		"are exact.\n\n"
+		"By step, module, function and site there are also the bytes that they take in the "
+		"trace (using the mean of each kind of event, because events are compressed "
+		"together) and the number of recorded tensors. Each call counts separately: the "
+		"bytes of a module do not include calls to other modules.\n\n"
 		"On a narrow terminal some columns are left out; --json and --csv have them all.",
 	.examples = "wheeltap stat --by step --sort name\thow long each step took\n"
 		    "wheeltap stat --name 'conv*' --sort self\tthe convolutions\n"

@@ -50,7 +50,7 @@ static const struct wti_option options[] = {
 	{"until", 0, WTI_OPT_DURATION, "TIME", NULL, "the same as --to",
 	 offsetof(struct timeline_options, to_ns)},
 	{"width", 'w', WTI_OPT_COUNT, "COLUMNS", NULL,
-	 "columns to fill; otherwise those of the terminal, or 100",
+	 "width in columns; default: that of the terminal, or 100",
 	 offsetof(struct timeline_options, width)},
 	WTI_OPTION_JSON(struct timeline_options),
 	WTI_OPTIONS_END,
@@ -62,20 +62,17 @@ const struct wti_verb wti_verb_timeline = {
 	.summary = "draw which threads, queues and devices were busy when",
 	.description =
 		"Draws a line for each thread that has spans and each queue that has operations; "
-		"the "
-		"height of the bar is the share of that piece of time in which it was busy.\n\n"
+		"the height of a bar is the share of that time interval in which it was busy.\n\n"
 		"A thread is busy while a span or call is open on it, a queue while an operation "
-		"runs "
-		"on it, a device while any of its queues is busy. Utilisation is the length of the "
-		"union of those times divided by the window: operations side by side count once. "
-		"Waiting and bookkeeping (sync, wait, record, alloc, free) is not work. A worker "
-		"of a DataLoader is busy while it loads; workers of a later epoch share the lines "
-		"of those that have ended. Threads of a distributed run have their rank in "
-		"front.\n\n"
-		"The window is what --from and --to say. Without them it is the whole picture for "
+		"runs on it, a device while any of its queues is busy. Utilisation is the length "
+		"of the union of those times divided by the window: parallel operations count "
+		"once. Waiting and bookkeeping (sync, wait, record, alloc, free) do not count as "
+		"work. A worker of a DataLoader is busy while it loads; workers of a later epoch "
+		"share the lines of those that have ended. Threads of a distributed run begin with "
+		"their rank.\n\n"
+		"The window is given by --from and --to. Without them it is the whole run for "
 		"threads; for queues and devices it begins with their first operation and ends "
-		"with "
-		"their last, so that the start of the program does not dilute the figure.",
+		"with their last, so the start of the program does not lower the figures.",
 	.examples = "wheeltap timeline --from 1.2s --to 1.3s\ta hundred milliseconds\n"
 		    "wheeltap timeline --json | jq .tables.devices\tthe figures",
 	.options = options,

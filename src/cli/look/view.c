@@ -81,11 +81,11 @@ static int ask(struct view *v, struct wt_err *err)
 	int r;
 
 	if (o->head && o->tail)
-		return wti_err(err, WT_E_ARG, "--head and --tail exclude each other");
+		return wti_err(err, WT_E_ARG, "--head and --tail cannot be combined");
 	if (o->tail && o->follow)
-		return wti_err(err, WT_E_ARG, "--tail and --follow exclude each other");
+		return wti_err(err, WT_E_ARG, "--tail and --follow cannot be combined");
 	if (o->csv + o->json + o->jsonl > 1)
-		return wti_err(err, WT_E_ARG, "--json, --jsonl and --csv exclude each other");
+		return wti_err(err, WT_E_ARG, "--json, --jsonl and --csv cannot be combined");
 	if (o->tail > TAIL_MAX)
 		return wti_err(err, WT_E_ARG, "--tail takes at most %u", TAIL_MAX);
 	wti_select_init(&v->select);
@@ -368,7 +368,7 @@ static int show(struct view *v)
 		wti_finder_note(v->finder, &notes);
 	write_foot(v, &notes, whole);
 	if (!v->count && whole && !v->options->json && !v->options->jsonl && !v->options->csv)
-		wti_warn("no event of this run matches; `wheeltap info` lists what there is");
+		wti_warn("no event of this run matches; `wheeltap info` lists its contents");
 	flush(v);
 	wti_report_notes(&notes);
 	if (!whole && !notes.note_count && !v->failed)
@@ -429,10 +429,10 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"kind", 'k', WTI_OPT_LIST, "KIND", NULL,
-	 "only events of this kind; several with commas or by giving it again", AT(kinds)},
-	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only events with such a name (* ? [a-z])",
+	 "only events of this kind; separate several with commas, or repeat the option", AT(kinds)},
+	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only events whose name matches (* ? [a-z])",
 	 AT(name)},
-	{"track", 0, WTI_OPT_TEXT, "GLOB", NULL, "only tracks of such a name, or STREAM:TRACK",
+	{"track", 0, WTI_OPT_TEXT, "GLOB", NULL, "only tracks whose name matches, or STREAM:TRACK",
 	 AT(track)},
 	{"from", 0, WTI_OPT_DURATION, "TIME", NULL,
 	 "only from this time of the run on, such as 1.5s or 20ms", AT(from_ns)},
@@ -445,16 +445,15 @@ static const struct wti_option options[] = {
 	{"head", 0, WTI_OPT_COUNT, "N", NULL, "the same as --limit", AT(head)},
 	{"tail", 0, WTI_OPT_COUNT, "N", NULL, "only the last N events", AT(tail)},
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
-	 "in text, show what the recorder writes for itself, too (kinds clock and watermark)",
-	 AT(all)},
-	{"follow", 'f', WTI_OPT_FLAG, NULL, NULL, "go on as the run does, until it ends",
+	 "in text, also show the recorder's own events (kinds clock and watermark)", AT(all)},
+	{"follow", 'f', WTI_OPT_FLAG, NULL, NULL, "keep printing new events until the run ends",
 	 AT(follow)},
 	{"csv", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "print CSV; with a single --kind its fields are columns, otherwise one JSON object",
 	 AT(csv)},
-	{"jsonl", 0, WTI_OPT_FLAG, NULL, NULL, "print a JSON object a line, one an event",
+	{"jsonl", 0, WTI_OPT_FLAG, NULL, NULL, "print one JSON object per line, one for each event",
 	 AT(jsonl)},
-	{"json", 0, WTI_OPT_FLAG, NULL, NULL, "print one JSON object with all events, one a line",
+	{"json", 0, WTI_OPT_FLAG, NULL, NULL, "print one JSON object with all events, one per line",
 	 AT(json)},
 	WTI_OPTIONS_END,
 };
@@ -463,25 +462,19 @@ const struct wti_verb wti_verb_view = {
 	.name = "view",
 	.arguments = "[RUN]",
 	.summary = "show the events one by one",
-	.description =
-		"Prints the events of a run in their order: time since the start of the run in "
-		"seconds, "
-		"track, kind, name, fields. Enumerations are shown by name, hashes in hexadecimal, "
-		"time "
-		"stamps as times of the run; fields that say nothing are left out of text, and so "
-		"are the recorder's "
-		"own events unless --all, --kind or --track asks for them; JSON and CSV have all "
-		"events.\n\n"
-		"Filters narrow it; all of them must hold. Times are those of the run: --from 2s "
-		"is two "
-		"seconds after its start. A track that sets no step or stage of its own, such as a "
-		"device queue, is in that of its process.\n\n"
-		"--follow shows the events of a run that goes on as soon as nothing earlier can "
-		"arrive, "
-		"and ends with the run.",
+	.description = "Prints the events of a run in their order: time since the start of the run "
+		       "in seconds, track, kind, name, fields. Enumerations are shown by name, "
+		       "hashes in hexadecimal, time stamps as times of the run; text output leaves "
+		       "out empty fields, and the recorder's own events unless --all, --kind or "
+		       "--track selects them; JSON and CSV have all events.\n\n"
+		       "An event must match all filters. Times are those of the run: --from 2s is "
+		       "two seconds after its start. A track that does not set its own step or "
+		       "stage, such as a device queue, has that of its process.\n\n"
+		       "--follow shows the events of a run that is being recorded as soon as no "
+		       "earlier event can arrive, and ends with the run.",
 	.examples = "wheeltap view --kind counter --name loss\tthe loss\n"
 		    "wheeltap view --step 12 --stage train\tall of one step\n"
-		    "wheeltap view --follow --kind log\twhat the program says, as it says it",
+		    "wheeltap view --follow --kind log\tlog lines of the program, live",
 	.options = options,
 	.options_bytes = sizeof(struct view_options),
 	.arguments_max = 1,

@@ -35,7 +35,7 @@ static void build(const struct wti_record_agent *agent, const char *interpreter,
 	if (r < 0)
 		wti_warn("%s", err.message);
 	if (r)
-		wti_warn(NOT_RECORDED ": there is no agent for %s; the cause stands above. Make it "
+		wti_warn(NOT_RECORDED ": there is no agent for %s; the cause is above. Build it "
 				      "with: wheeltap python add %s",
 			 version, interpreter);
 }
@@ -55,7 +55,7 @@ static void judge(const struct wti_record_agent *agent, const char *interpreter,
 		build(agent, interpreter, home, rest);
 	else if (!strcmp(line, "missing"))
 		wti_warn(NOT_RECORDED
-			 ": there is no agent for %s; make it with: wheeltap python add %s",
+			 ": there is no agent for %s; build it with: wheeltap python add %s",
 			 rest, interpreter);
 }
 
@@ -72,7 +72,8 @@ void wti_record_agent_prepare(const struct wti_record_agent *agent)
 	if (wti_is_python(agent->argv[0]))
 		shut = wti_python_shut((const char *const *)agent->argv, letter);
 	if (shut && !agent->others_suffice)
-		wti_warn(NOT_RECORDED ": %s keeps the agent out; start it without", shut);
+		wti_warn(NOT_RECORDED ": %s keeps the agent out; start it without that option",
+			 shut);
 	if (shut)
 		return;
 	snprintf(script, sizeof(script), "%s/" SCRIPT, home);

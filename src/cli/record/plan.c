@@ -115,7 +115,7 @@ static int run(const struct question *question, struct wti_buf *answer, struct w
 		return wti_err_errno(err, "cannot start", question->interpreter);
 	if (r || !WIFEXITED(status) || WEXITSTATUS(status))
 		return wti_err(err, WT_E_IO,
-			       "'%.200s' gave no answer (status %d); what it said is above",
+			       "'%.200s' gave no answer (status %d); its output is above",
 			       question->interpreter,
 			       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
@@ -209,7 +209,7 @@ static uint64_t show_modules(struct wt_result *result, const struct wti_doc *ans
 	wt_table_column(table, "name", "module", WT_CELL_TEXT);
 	wt_table_column(table, "c", "in C", WT_CELL_COUNT);
 	wt_table_column(table, "python", "in Python", WT_CELL_COUNT);
-	wt_table_column(table, "actions", "tell more than their call", WT_CELL_TEXT);
+	wt_table_column(table, "actions", "record more than the call", WT_CELL_TEXT);
 	for (const struct wti_doc *row = rows_of(answer, "modules"); row; row = row->next) {
 		wti_buf_clear(&actions);
 		join_actions(&actions, row);
@@ -261,7 +261,7 @@ static int show(const struct wti_doc *answer, const char *interpreter, const cha
 	wt_result_fact_count(&result, "callables", "callables", WT_CELL_COUNT, whole);
 	wt_result_set_status(&result, problem[0] || !whole ? "not_measured" : "clean");
 	if (problem[0])
-		wt_result_note(&result, "nothing would be recorded of Python: %s", problem);
+		wt_result_note(&result, "no Python would be recorded: %s", problem);
 	else if (!whole)
 		wt_result_note(&result, "nothing would be hooked; see --modules, --only, --skip "
 					"and --detail");
@@ -290,7 +290,8 @@ int wti_record_plan(char *const *argv, const struct wti_python_plan *plan, bool 
 	}
 	if (wti_is_python(argv[0]))
 		shut = wti_python_shut((const char *const *)argv, letter);
-	snprintf(why, sizeof(why), "%s keeps the agent out; start the interpreter without it",
+	snprintf(why, sizeof(why),
+		 "%s keeps the agent out; start the interpreter without that option",
 		 shut ? shut : "");
 	problem = shut ? why : text_of(answer, "problem");
 	r = show(answer, question.interpreter, problem, json);

@@ -99,8 +99,8 @@ static int take_calls(struct pack *pack, const struct wti_doc *entry, const stru
 	for (const struct wti_doc *call = list->first; call; call = call->next) {
 		if (!is_pattern(call))
 			return fail(pack, entry, call,
-				    "has a call that is no name; give full names or patterns such "
-				    "as torch.nn.functional.*");
+				    "has a call that is not a name; give full names or patterns "
+				    "such as torch.nn.functional.*");
 		wti_buf_printf(pack->out, "needs=%s\n", call->string.data);
 	}
 	return 0;
@@ -145,7 +145,7 @@ static int take_entry(struct pack *pack, const struct wti_doc *entry)
 	needs = wti_doc_get(entry, "needs");
 	if (!needs || needs->type != WTI_DOC_TABLE)
 		return fail(pack, entry, entry,
-			    "has no \"needs\", so it cannot be told what to measure for it; add "
+			    "has no \"needs\", so what to measure for it is unknown; add "
 			    "{\"calls\": [...], \"states\": [...], \"arguments\": true or false, "
 			    "\"tensors\": true or false}");
 	calls = wti_doc_get(needs, "calls");

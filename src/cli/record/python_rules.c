@@ -37,7 +37,8 @@ static int each_line(const char *path, take_line *take, struct wti_buf *out, con
 		err->code = r = WT_E_ARG; /* a mistake of the command line, not of a trace */
 	wti_buf_byte(&text, 0);
 	if (!r && strlen((char *)text.data) + 1 != text.bytes)
-		r = wti_err(err, WT_E_ARG, "'%.200s' is not a text: it has a NUL in it", path);
+		r = wti_err(err, WT_E_ARG, "'%.200s' is not a text file: it contains a NUL byte",
+			    path);
 	at = (char *)text.data;
 	while (!r && at && *at) {
 		char *line = strsep(&at, "\n");
@@ -63,8 +64,9 @@ static int take_name(struct wti_buf *out, const struct place *place, const char 
 		     const void *cookie)
 {
 	if (line[strcspn(line, " \t,=")])
-		return wti_err(place->err, WT_E_ARG, "%.200s:%u: give one name a line, not '%.64s'",
-			       place->path, place->line, line);
+		return wti_err(place->err, WT_E_ARG,
+			       "%.200s:%u: expected one name per line, not '%.64s'", place->path,
+			       place->line, line);
 	if (out->bytes && out->data[out->bytes - 1] != '=')
 		wti_buf_byte(out, ',');
 	wti_buf_text(out, line);
@@ -78,7 +80,8 @@ int wti_python_names(struct wti_buf *out, const char *key, const char *names, st
 	if (!names || !names[0])
 		return 0;
 	if (strchr(names, '\n'))
-		return wti_err(err, WT_E_ARG, "bad value for --%s; names have no line ends", key);
+		return wti_err(err, WT_E_ARG,
+			       "bad value for --%s; names cannot contain line breaks", key);
 	wti_buf_printf(out, "%s=", key);
 	if (names[0] == '@')
 		r = each_line(names + 1, take_name, out, NULL, err);
@@ -122,8 +125,8 @@ static int take_rule(struct wti_buf *out, const struct place *place, const char 
 
 	if (bytes > WORD_BYTES_MAX || !*function || function[strcspn(function, " \t")])
 		return wti_err(place->err, WT_E_ARG,
-			       "%.200s:%u: '%.64s' is not a rule; give a module and a function, "
-			       "such as: numpy.linalg *",
+			       "%.200s:%u: '%.64s' is not a rule; expected a module and a "
+			       "function, such as: numpy.linalg *",
 			       place->path, place->line, line);
 	memcpy(module, line, bytes);
 	if (!is_pattern(module) || !is_pattern(function))

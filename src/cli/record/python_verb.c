@@ -42,8 +42,8 @@ static int check_python(const char *interpreter, struct wt_err *err)
 			       interpreter, strerror(r));
 	if (r == ETIMEDOUT)
 		return wti_err(err, WT_E_ARG,
-			       "'%.200s' did not say within %d s which Python it is; give the path "
-			       "of an interpreter, such as ./venv/bin/python",
+			       "'%.200s' did not report its Python version within %d s; give the "
+			       "path of an interpreter, such as ./venv/bin/python",
 			       interpreter, WTI_ANSWER_PATIENCE_S);
 	return wti_err(err, WT_E_ARG,
 		       "'%.200s' is not a Python interpreter; give the path of one, such as "
@@ -68,12 +68,12 @@ static const struct word *find_word(const char *name, size_t count, struct wt_er
 	while (word < words + sizeof(words) / sizeof(words[0]) && strcmp(word->name, name) != 0)
 		word++;
 	if (word == words + sizeof(words) / sizeof(words[0])) {
-		wti_err(err, WT_E_ARG, "unknown word '%.64s'; say add, link or path", name);
+		wti_err(err, WT_E_ARG, "unknown action '%.64s'; use add, link or path", name);
 		return NULL;
 	}
 	if ((count > 1) != (word->script != NULL)) {
-		wti_err(err, WT_E_ARG, "'%s' %s; say: wheeltap python %s%s", name,
-			word->script ? "needs an interpreter" : "takes no more words", name,
+		wti_err(err, WT_E_ARG, "'%s' %s; use: wheeltap python %s%s", name,
+			word->script ? "needs an interpreter" : "takes no more arguments", name,
 			word->script ? " PYTHON" : "");
 		return NULL;
 	}
@@ -171,18 +171,16 @@ static const struct wti_option options_of_python[] = {
 const struct wti_verb wti_verb_python = {
 	.name = "python",
 	.arguments = "add|link|path [PYTHON...]",
-	.summary = "let other Python interpreters be recorded, and import wheeltap",
-	.description =
-		"The Python agent is an extension of the interpreter, and each version needs its "
-		"own. `add` builds it, with the interpreter's own headers and a C compiler, and "
-		"puts it where `record` finds it: beside wheeltap, or in the user's data folder. "
-		"Where a C++ compiler and torch are found it builds what watches torch below "
-		"Python "
-		"as well, which takes minutes. `record` builds a missing agent by itself. "
-		"CPython 3.9 to 3.13. In a program that is recorded `import wheeltap` always "
-		"works; `link` lets it work in the interpreter at any time, by one file "
-		"(wheeltap.pth) in its site-packages, and `path` prints the folder for a "
-		"PYTHONPATH of your own.",
+	.summary = "prepare other Python interpreters for recording and for import wheeltap",
+	.description = "The Python agent is an extension of the interpreter, and each version "
+		       "needs its own. `add` builds it, with the interpreter's own headers and a C "
+		       "compiler, and puts it where `record` finds it: beside wheeltap, or in the "
+		       "user's data folder. If a C++ compiler and torch are found, it also builds "
+		       "the library that observes torch below Python, which takes minutes. "
+		       "`record` builds a missing agent automatically. CPython 3.9 to 3.13. In a "
+		       "recorded program `import wheeltap` always works; `link` makes it work in "
+		       "the interpreter at any time, by one file (wheeltap.pth) in its "
+		       "site-packages, and `path` prints the folder to add to PYTHONPATH.",
 	.examples = "wheeltap python add ./venv/bin/python\tthe interpreter of an environment\n"
 		    "wheeltap python link ./venv/bin/python\tread runs and annotate programs there",
 	.options = options_of_python,

@@ -127,7 +127,7 @@ static int anchor(const char **path, char whole[PATH_MAX], struct wt_err *err)
 	if (!*path || (*path)[0] == '/')
 		return 0;
 	if (!getcwd(here, sizeof(here)))
-		return wti_err_errno(err, "cannot tell", "the current folder");
+		return wti_err_errno(err, "cannot determine", "the current folder");
 	if (snprintf(whole, PATH_MAX, "%s/%s", here, *path) >= PATH_MAX)
 		return wti_err(err, WT_E_ARG, "the path '%.64s...' is too long", *path);
 	*path = whole;
@@ -257,8 +257,8 @@ static int prepare(struct recording *recording, const struct record_options *opt
 	recording->report = options->report;
 	if (names_output(options->report))
 		return wti_err(err, WT_E_ARG,
-			       "no report can go to '%s': standard output is the program's; give a "
-			       "file, or /dev/stderr",
+			       "the report cannot go to '%s': standard output belongs to the "
+			       "program; give a file, or /dev/stderr",
 			       options->report);
 	return options->directory ? enter(recording, options->directory, err) : 0;
 }
@@ -309,7 +309,7 @@ static void go_back(struct recording *recording)
 	if (recording->came_from < 0)
 		return;
 	if (fchdir(recording->came_from))
-		wti_warn("cannot go back to the folder of the start: %s", strerror(errno));
+		wti_warn("cannot return to the starting folder: %s", strerror(errno));
 	close(recording->came_from);
 	recording->came_from = -1;
 }
@@ -442,13 +442,13 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (options->write_config)
 		return write_config(options, arguments, count);
 	if (!refuse_empty(options, &err) && options->force && !options->folder)
-		wti_err(&err, WT_E_ARG, "'--force' replaces the run in a folder: give it with -o");
+		wti_err(&err, WT_E_ARG,
+			"'--force' replaces the run in a folder: give the folder with -o");
 	else if (!err.code && !count && !options->attach)
-		wti_err(&err, WT_E_ARG, "nothing to run; say: wheeltap record -- PROGRAM");
+		wti_err(&err, WT_E_ARG, "nothing to run; use: wheeltap record -- PROGRAM");
 	else if (!err.code && count && options->attach)
 		wti_err(&err, WT_E_ARG,
-			"'--attach' records a program that runs; leave '-- %.64s' away, or "
-			"'--attach'",
+			"'--attach' records a running program; remove '-- %.64s' or '--attach'",
 			arguments[0]);
 	if (err.code)
 		return wti_report_error("record", options->json, &err);
@@ -471,31 +471,33 @@ static const struct record_options defaults = {
 static const struct wti_option options[] = {
 	{"config", 'c', WTI_OPT_CONFIG, "FILE", NULL,
 	 "options from a file: our TOML, TrainCheck's YAML or Pytracer's JSON; the command line "
-	 "wins",
+	 "takes precedence",
 	 AT(config)},
 	{"write-config", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "print a file with all options as they are now, and run nothing", AT(write_config)},
+	 "print a file with all options at their current values, and run nothing",
+	 AT(write_config)},
 	{"dry-run", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "say what would be hooked in the program's Python, and do not run the program",
+	 "print what would be hooked in the program's Python, without running the program",
 	 AT(dry_run)},
 	{"report", 0, WTI_OPT_TEXT, "FILE", NULL,
-	 "write calls and bytes of each function there afterwards, as .json, .csv, .md or text",
+	 "afterwards write calls and bytes of each function to this file, as .json, .csv, .md or "
+	 "text",
 	 AT(report)},
 	{"output", 'o', WTI_OPT_TEXT, "DIR", NULL,
-	 "folder of the run; made if absent, refused if there is anything in it", AT(folder)},
+	 "folder of the run; created if absent, refused if not empty", AT(folder)},
 	{"force", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "with -o: replace the run that is in the folder; one that holds anything else is refused",
+	 "with -o: replace the run in the folder; a folder with anything else in it is refused",
 	 AT(force)},
 	{"name", 'n', WTI_OPT_TEXT, "NAME", NULL,
-	 "name of the run instead of the script's or the program's; wherever a RUN is asked for, "
-	 "it means the newest run of that name",
+	 "name of the run instead of that of the script or program; wherever a RUN is expected, it "
+	 "means the newest run of that name",
 	 AT(name)},
 	{"directory", 0, WTI_OPT_TEXT, "DIR", NULL, "run the program in this folder",
 	 AT(directory)},
 	{"ring-size", 0, WTI_OPT_BYTES, "SIZE", NULL,
-	 "shared memory of each thread, 64k to 256M; 1M if not given", AT(ring_bytes)},
+	 "shared memory of each thread, 64k to 256M; default 1M", AT(ring_bytes)},
 	{"max-size", 0, WTI_OPT_BYTES, "BYTES", NULL,
-	 "end the trace at this size, the program goes on; 2G if not given, 0 for no end",
+	 "end the trace at this size, the program goes on; default 2G, 0 for no limit",
 	 AT(bytes_max)},
 	{"on-full", 0, WTI_OPT_CHOICE, "HOW", "block|drop|flight",
 	 "when a ring is full: wait a little, drop and count, or keep only the last "
@@ -504,67 +506,67 @@ static const struct wti_option options[] = {
 	{"duration", 'd', WTI_OPT_DURATION, "TIME", NULL,
 	 "stop recording after this long; the program goes on", AT(duration_ns)},
 	{"wait", 0, WTI_OPT_MAYBE, "[=SECONDS]", NULL,
-	 "when the program has ended, wait for all processes that it has left: to their end, or so "
-	 "long; 2 s if not given. Who is left then is named, and verdicts on what it may have done "
-	 "are not measured",
+	 "when the program has ended, wait for all processes that it left running: until they end, "
+	 "or for this time; default 2 s. Processes that still run then are listed, and verdicts "
+	 "that depend on them are not measured",
 	 AT(wait)},
 	{"strings", 0, WTI_OPT_CHOICE, "HOW", "keep|private",
-	 "whether texts that may be private are kept or replaced by length and hash", AT(strings)},
+	 "whether text that may be private is kept or replaced by length and hash", AT(strings)},
 	{"detail", 0, WTI_OPT_CHOICE, "LEVEL", "lean|normal|full",
-	 "of Python programs: steps, modules and states; and calls from your code into "
-	 "libraries; and calls within libraries",
+	 "for Python programs. lean: steps, modules and states; normal: also calls from your code "
+	 "into libraries; full: also calls within libraries",
 	 AT(python.detail)},
 	{"tensors", 0, WTI_OPT_CHOICE, "HOW", "digest|stats|full|off",
-	 "what is kept of tensors of Python programs: digests as the level has them, of all at "
-	 "every "
-	 "step, and their bytes too, or a description only",
+	 "what is kept of tensors of Python programs. digest: digests as the level prescribes; "
+	 "stats: digests of all at every step; full: also their bytes; off: only a description",
 	 AT(python.tensors)},
 	{"arguments", 0, WTI_OPT_CHOICE, "WHICH", "on|off",
-	 "whether arguments and returns of calls of Python programs are told",
+	 "whether arguments and returns of calls in Python programs are recorded",
 	 AT(python.arguments)},
 	{"blobs-max", 0, WTI_OPT_BYTES, "BYTES", NULL,
-	 "with --tensors full, keep no more bytes of tensors than this; 1G if not given",
+	 "with --tensors full, keep no more bytes of tensors than this; default 1G",
 	 AT(blobs_bytes_max)},
 	{"operators", 0, WTI_OPT_CHOICE, "WHICH", "auto|backward|all|outputs|off",
-	 "of what torch runs below Python: nothing, or with --detail full the nodes of backward; "
-	 "these; and every operator; and what those within backward return; nothing",
+	 "what to record of what torch runs below Python. auto: with --detail full the nodes of "
+	 "backward, otherwise nothing; backward: these nodes; all: also every operator; outputs: "
+	 "also what operators within backward return; off: nothing",
 	 AT(python.operators)},
 	{"modules", 0, WTI_OPT_TEXT, "NAMES", NULL,
-	 "Python libraries that are hooked when they are imported, or @FILE with one a line; torch "
-	 "if "
-	 "not given",
+	 "Python libraries that are hooked when they are imported, or @FILE with one per line; "
+	 "default torch",
 	 AT(python.modules)},
 	{"only", 0, WTI_OPT_TEXT, "PATTERNS", NULL,
-	 "hook only functions whose full name is like torch.nn.functional.*; comma separated, or "
-	 "@FILE",
+	 "hook only functions whose full name matches a pattern like torch.nn.functional.*; "
+	 "separated by commas, or @FILE",
 	 AT(python.only)},
-	{"skip", 0, WTI_OPT_TEXT, "PATTERNS", NULL, "do not hook functions with such names",
+	{"skip", 0, WTI_OPT_TEXT, "PATTERNS", NULL, "do not hook functions whose full name matches",
 	 AT(python.skip)},
 	{"include-file", 0, WTI_OPT_LIST, "FILE", NULL,
-	 "rules of what to hook, a module and a function a line, as Pytracer has them",
+	 "rules of what to hook, one module and function per line, as in Pytracer",
 	 AT(python.include_files)},
 	{"exclude-file", 0, WTI_OPT_LIST, "FILE", NULL, "rules of what not to hook",
 	 AT(python.exclude_files)},
 	{"syscalls", 0, WTI_OPT_MAYBE, "[=EXPR]", NULL,
-	 "record system calls of the program and all that it starts; EXPR as strace has it: "
+	 "record system calls of the program and all that it starts; EXPR as in strace: "
 	 "openat,read or !futex or %file or /^pwrite/",
 	 AT(syscalls)},
 	{"attach", 'p', WTI_OPT_COUNT, "PID", NULL,
-	 "record the system calls of a process that runs, of its threads and of all that descend "
-	 "from it, until it ends or this is interrupted; it goes on",
+	 "record the system calls of a running process, its threads and all its descendants, until "
+	 "it ends or record is interrupted; the process goes on",
 	 AT(attach)},
 	{"backend", 0, WTI_OPT_CHOICE, "HOW", "auto|bpf|ptrace|fastest",
-	 "how system calls are captured: by BPF, which needs privileges, or else by ptrace; only "
-	 "so; or fastest: by ptrace where all calls of EXPR are rare, which the program can notice",
+	 "how system calls are captured. auto: by BPF, which needs privileges, otherwise by "
+	 "ptrace; bpf, ptrace: only by that; fastest: by ptrace if all calls of EXPR are rare, "
+	 "which the program can notice",
 	 AT(backend)},
 	{"stacks", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "with --syscalls: record where each call comes from, for source lines in all that is "
-	 "shown",
+	 "with --syscalls: record where each call comes from, so that verbs and exports show "
+	 "source lines",
 	 AT(stacks)},
 	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
-	 "judge the run while it goes on, as doctor does, and say findings on standard error; "
-	 "with a pack, hold it against that instead of the built-in one; rules: against none; the "
-	 "status is 1 if there is an error and the program ended with 0",
+	 "judge the run while it runs, as doctor does, and print findings on standard error; with "
+	 "a pack, check that instead of the built-in one; rules: no pack; the status is 1 if there "
+	 "is an error and the program ended with 0",
 	 AT(check)},
 	{"on-finding", 0, WTI_OPT_TEXT, "WHAT", NULL,
 	 "with --check: warn (the default); stop: end the program at an error; or a command for "
@@ -572,24 +574,23 @@ static const struct wti_option options[] = {
 	 "shell, which gets the findings as JSON on its standard input",
 	 AT(on_finding)},
 	{"budget", 0, WTI_OPT_TEXT, "PERCENT", NULL,
-	 "what recording a Python program may cost, in per cent of its own time: tensors, states "
-	 "and arguments are thinned to keep to it, which the trace tells",
+	 "what recording a Python program may cost, in percent of its own time: tensors, states "
+	 "and arguments are omitted as needed, which the trace shows",
 	 AT(python.budget)},
 	{"sample", 0, WTI_OPT_TEXT, "HOW", NULL,
-	 "every=N: record one step in N as --detail says, and the others lean; warmup=K: the first "
-	 "K",
+	 "every=N: record one step in N as --detail prescribes, the others as lean; warmup=K: the "
+	 "first K steps",
 	 AT(python.sample)},
 	{"invariants", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "hook and read only what the invariants of this pack need", AT(python.invariants)},
 	{"no-build", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "do not build the agent for the program's Python where there is none: say so, and run it "
-	 "without",
+	 "do not build a missing agent for the program's Python: print that it is missing, and run "
+	 "the program without it",
 	 AT(no_build)},
-	{"quiet", 'q', WTI_OPT_FLAG, NULL, NULL, "say nothing at the end", AT(quiet)},
+	{"quiet", 'q', WTI_OPT_FLAG, NULL, NULL, "print nothing at the end", AT(quiet)},
 	{"json", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "say it as one JSON object, with what --check found, on standard error as the output is "
-	 "the "
-	 "program's",
+	 "print the summary as one JSON object, with what --check found, on standard error, "
+	 "because standard output belongs to the program",
 	 AT(json)},
 	WTI_OPTIONS_END,
 };
@@ -602,51 +603,51 @@ const struct wti_verb wti_verb_record = {
 	.arguments = "[-- PROGRAM [ARGS...]]",
 	.summary = "run a program and record it",
 	.description =
-		"Runs the program, follows its children, and keeps what their agents tell in a run "
-		"folder. The program's terminal, input, output, signals and exit status are passed "
-		"through; the status of record is the program's, 128 plus the number of the signal "
-		"that killed it, 127 if there is no such program, 126 if it cannot be executed, "
-		"and "
-		"125 if what was asked of record cannot be done. With --check there is one more: 1 "
-		"if an error was found in a program that ended with 0.\n\n"
-		"The program is not disturbed by what happens to the recorder: a full disk, a "
-		"deleted folder or a killed recorder end the trace and not the program. What was "
-		"lost is counted and said. Where limits (ulimit) leave no room to record it, the "
-		"program runs unrecorded, and a line says why.\n\n"
-		"Each version of Python needs an agent of its own. Where there is none for the "
-		"interpreter that the command line names, it is built before the program starts, "
-		"which takes a C compiler, the interpreter's headers and up to a minute, once. If "
-		"it cannot be built, what is missing is said at once, and the program runs without "
-		"it; --no-build does not try. `wheeltap python add` builds it beforehand.\n\n"
+		"Runs the program, follows its children, and records what their agents emit into a "
+		"run folder. The program's terminal, input, output, signals and exit status are "
+		"passed through; the status of record is the program's, 128 plus the number of the "
+		"signal that killed it, 127 if there is no such program, 126 if it cannot be "
+		"executed, and 125 if record cannot do what the options ask for. --check adds one: "
+		"1 if an error was found and the program ended with 0.\n\n"
+		"Trouble with the recorder does not disturb the program: a full disk, a deleted "
+		"folder or a killed recorder ends the trace, not the program. Lost events are "
+		"counted and reported. If limits (ulimit) leave no room to record it, the program "
+		"runs unrecorded, and a line gives the reason.\n\n"
+		"Each version of Python needs its own agent. If there is none for the interpreter "
+		"on the command line, it is built once, before the program starts, which needs a C "
+		"compiler, the interpreter's headers and up to a minute. If it cannot be built, "
+		"record prints what is missing, and the program runs without it; with --no-build "
+		"it is not built. `wheeltap python add` builds it in advance.\n\n"
 		"With --syscalls the system calls of the program and of all that it starts are "
-		"recorded, with or without an agent in it: by BPF where that is permitted, else by "
-		"ptrace, which is slower and loses nothing. With ptrace and an EXPR a seccomp "
-		"filter "
-		"stops only the chosen calls, which then fail should the recorder be killed.\n\n"
-		"With --stacks the source line of each call is known to all that shows calls, also "
-		"of programs without frame pointers; it takes some more time a call.\n\n"
+		"recorded, with or without an agent in it: by BPF if that is permitted, otherwise "
+		"by ptrace, which is slower and loses nothing. With ptrace and an EXPR a seccomp "
+		"filter stops only the selected calls; if the recorder is killed, these calls then "
+		"fail.\n\n"
+		"With --stacks everything that shows calls also shows their source lines, even for "
+		"programs without frame pointers; each call takes somewhat longer.\n\n"
 		"A process that outlives the program (a daemon, a background job) is recorded for "
-		"2 s more and then let go; it is named at the end, in run.json and by info. With "
-		"--wait record waits until all of them have ended; an interrupt ends the waiting."
-		"\n\n"
-		"With --attach they are those of a process that runs already. It is left as it was "
-		"found, at its end, after --duration, or when record gets an interrupt; the status "
-		"is then 0.\n\n"
+		"2 s more and then released; it is listed at the end, in run.json and by info. "
+		"With --wait record waits until all of them have ended; an interrupt ends the "
+		"waiting.\n\n"
+		"With --attach the system calls of a running process are recorded, until it ends, "
+		"after --duration, or when record is interrupted; it is left as it was found, and "
+		"the status is then 0.\n\n"
 		"With --check findings are printed on standard error as soon as they are certain. "
 		"--on-finding 'cat >> findings.json' runs a command for each batch of new ones: "
 		"its standard input is one JSON object, as doctor --json prints it. The program "
 		"does not wait for the command.\n\n"
-		"Runs are private: folders of mode 0700, secrets masked, texts of the program "
-		"replaced by length and hash unless --strings keep.",
+		"Runs are private: folders have mode 0700, secrets are masked, and text of the "
+		"program is replaced by length and hash unless --strings keep is given.",
 	.examples =
-		"wheeltap record -- python train.py\ta Python program, as it is\n"
+		"wheeltap record -- python train.py\ta Python program, unchanged\n"
 		"wheeltap record -- ./train --epochs 3\tinto ./wheeltap-runs/train-DATE-TIME\n"
 		"wheeltap record -n try1 -- python train.py\twheeltap info try1 finds it again\n"
 		"wheeltap record -o run1 --max-size 500M -- ./train\tinto the folder run1\n"
-		"wheeltap record --syscalls=%file -- make\twhat it does to files\n"
-		"wheeltap record --syscalls --wait -- ./start-server\tand what it leaves running\n"
-		"wheeltap record --attach 4242 -d 10s\twhat a process does now, for ten seconds\n"
-		"wheeltap record --on-full flight=60 -- ./serve\tkeep the last minute only",
+		"wheeltap record --syscalls=%file -- make\tits system calls on files\n"
+		"wheeltap record --syscalls --wait -- ./start-server\talso the processes it leaves "
+		"running\n"
+		"wheeltap record --attach 4242 -d 10s\ta running process, for ten seconds\n"
+		"wheeltap record --on-full flight=60 -- ./serve\tkeep only the last minute",
 	.options = options,
 	.options_bytes = sizeof(struct record_options),
 	.defaults = &defaults,

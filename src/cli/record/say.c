@@ -45,13 +45,13 @@ static const char *why_not(const struct wti_stranger *stranger)
 	case WT_NOT_FOLLOWED_NO_AGENT:
 		return "no agent in it";
 	case WT_NOT_FOLLOWED_VERSION:
-		return "its agent is of another version";
+		return "its agent has another version";
 	case WT_NOT_FOLLOWED_ENVIRONMENT:
 		return "its environment was cleared";
 	case WT_NOT_FOLLOWED_REFUSED:
 		return "refused: it runs as another user, or cannot reach the recorder";
 	default:
-		return "it ended too soon to tell why";
+		return "it ended too soon to find out why";
 	}
 }
 
@@ -109,10 +109,10 @@ static void say_events(struct wti_buf *out, const struct wti_record_outcome *out
 	if (processes < outcome->syscalls_process_count)
 		processes = outcome->syscalls_process_count;
 	if (!processes) { /* what there is are the recorder's own words */
-		wti_buf_text(out, "no events of the program");
+		wti_buf_text(out, "the program emitted no events");
 		return;
 	}
-	wti_textf(out, "%s events of %u process%s", wti_format_count(count, outcome->events),
+	wti_textf(out, "%s events from %u process%s", wti_format_count(count, outcome->events),
 		  processes, processes == 1 ? "" : "es");
 }
 
@@ -135,9 +135,9 @@ static void say_what(struct wti_buf *out, const struct wti_record_outcome *outco
 		  wti_format_ns(cpu, (int64_t)outcome->recorder_cpu_ns));
 	say_strangers(out, outcome);
 	if (outcome->still_running)
-		wti_textf(out, "; %u still running, not recorded any more", outcome->still_running);
+		wti_textf(out, "; %u still running, no longer recorded", outcome->still_running);
 	if (outcome->console_dropped)
-		wti_textf(out, "; console.log lacks %s",
+		wti_textf(out, "; %s missing from console.log",
 			  wti_format_bytes(bytes, outcome->console_dropped));
 	if (outcome->limited[0])
 		wti_textf(out, "; %s", outcome->limited);
@@ -168,14 +168,13 @@ static void say_end(struct wti_buf *out, const struct wti_record_outcome *outcom
 			"wheeltap: signal %d (%s) killed the program before it emitted an event\n",
 			outcome->signal, sigabbrev_np(outcome->signal));
 	else if (outcome->exit_code == 127)
-		wti_buf_text(out,
-			     "wheeltap: the program ended with status 127 before it emitted an "
-			     "event: a shared library or a command was not found; what it "
-			     "printed names it, and so does ldd PROGRAM\n");
+		wti_buf_text(out, "wheeltap: the program ended with status 127 before it emitted "
+				  "an event: a shared library or a command was not found; see its "
+				  "output, or run ldd PROGRAM\n");
 	else
 		wti_textf(out,
 			  "wheeltap: the program ended with status %d before it emitted an event; "
-			  "what it printed should say why\n",
+			  "see its output for the reason\n",
 			  outcome->exit_code);
 }
 
@@ -197,7 +196,7 @@ static void say_left(struct wti_buf *out, const struct wti_record_outcome *outco
 		wti_textf(out, " and %u more", outcome->still_running - shown);
 	wti_buf_text(out, outcome->status == WTI_RUN_INTERRUPTED
 				  ? "\n"
-				  : "; record with --wait to have what they do later, too\n");
+				  : "; use record --wait to record them until they end\n");
 }
 
 static void say_next(struct wti_buf *out, const struct wti_record_outcome *outcome)
@@ -216,17 +215,17 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 			       "recorded\n",
 			       outcome->syscalls_backend);
 	if (outcome->syscalls_without_setuid)
-		wti_buf_text(out, "wheeltap: a setuid program has no privileges while you trace "
-				  "it: record it as root, or without --syscalls\n");
+		wti_buf_text(out, "wheeltap: a setuid program has no privileges while it is "
+				  "traced: record it as root, or without --syscalls\n");
 	if (outcome->syscalls_foreign_count)
 		wti_textf(out,
-			  "wheeltap: %llu system calls are those of another architecture: they "
-			  "have numbers and arguments, but no names\n",
+			  "wheeltap: %llu system calls belong to another architecture: they have "
+			  "numbers and arguments, but no names\n",
 			  (unsigned long long)outcome->syscalls_foreign_count);
 	if (outcome->syscalls_backend)
-		wti_textf(out, "wheeltap: look at it with: wheeltap stat --syscalls %s\n", path);
+		wti_textf(out, "wheeltap: inspect it with: wheeltap stat --syscalls %s\n", path);
 	if (outcome->process_count) {
-		wti_textf(out, "wheeltap: look at it with: wheeltap info %s\n", path);
+		wti_textf(out, "wheeltap: inspect it with: wheeltap info %s\n", path);
 		return;
 	}
 	if (outcome->python_why[0] || outcome->syscalls_backend || outcome->limited[0])
@@ -235,8 +234,8 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 		say_end(out, outcome);
 	if (outcome->mismatch_count)
 		wti_textf(out,
-			  "wheeltap: nothing joined: the agent in the program speaks "
-			  "protocol %u, this recorder another; rebuild it with this wheeltap\n",
+			  "wheeltap: no process joined: the agent in the program uses protocol %u, "
+			  "this recorder another; rebuild the program with this wheeltap\n",
 			  outcome->mismatch_protocol);
 	else if (outcome->silent_count && !outcome->stranger_count && outcome->exit_code)
 		return;
@@ -246,7 +245,7 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 	else
 		wti_textf(
 			out,
-			"wheeltap: nothing joined: there is no agent in the program, or its "
+			"wheeltap: no process joined: there is no agent in the program, or its "
 			"environment was cleared; --syscalls records any program, and one of your "
 			"own can emit events (<wheeltap/wheeltap.h>); console and environment "
 			"are in %s\n",

@@ -22,8 +22,7 @@ struct sim_options {
 static int check(const struct sim_options *options, struct wt_err *err)
 {
 	if (!options->output)
-		return wti_err(err, WT_E_ARG,
-			       "no folder given: say where the run goes with -o RUN");
+		return wti_err(err, WT_E_ARG, "no folder given: use -o RUN");
 	if (options->events != NOT_GIVEN &&
 	    (options->events == 0 || options->events > WTI_SIM_EVENTS_MAX))
 		return wti_err(err, WT_E_ARG, "bad value for --events; it takes 1 to %llu",
@@ -106,13 +105,13 @@ static const struct sim_options defaults = {.events = NOT_GIVEN, .seed = NOT_GIV
 static const struct wti_option options[] = {
 	{"events", 'n', WTI_OPT_COUNT, "N", NULL, "how many events, of all kinds (1,000,000)",
 	 offsetof(struct sim_options, events)},
-	{"seed", 's', WTI_OPT_COUNT, "S", NULL, "of all random numbers (1)",
+	{"seed", 's', WTI_OPT_COUNT, "S", NULL, "seed of all random numbers (1)",
 	 offsetof(struct sim_options, seed)},
 	{"config", 'c', WTI_OPT_TEXT, "FILE", NULL, "TOML file that describes the workload",
 	 offsetof(struct sim_options, config)},
 	{"kinds", 0, WTI_OPT_CHOICE, "WHICH", "workload|all",
 	 "a workload, or random rows of all kinds of events", offsetof(struct sim_options, kinds)},
-	{"output", 'o', WTI_OPT_TEXT, "RUN", NULL, "folder of the run; must not hold anything yet",
+	{"output", 'o', WTI_OPT_TEXT, "RUN", NULL, "folder of the run; must be empty or absent",
 	 offsetof(struct sim_options, output)},
 	WTI_OPTION_JSON(struct sim_options),
 	WTI_OPTIONS_END,
@@ -121,17 +120,17 @@ static const struct wti_option options[] = {
 const struct wti_verb wti_verb_sim = {
 	.name = "sim",
 	.arguments = "-o RUN",
-	.summary = "make a deterministic accelerator workload with known ground truth",
+	.summary = "simulate a deterministic accelerator workload with known ground truth",
 	.description =
 		"Simulates data-parallel training on devices with queues: host threads launch "
 		"kernels, copies and collectives, which share devices and links, wait for one "
-		"another and take a time that varies as it does on real ones. The same seed and "
-		"configuration give the same bytes on every machine.\n\n"
-		"Besides the streams the folder holds truth.json: utilisation, concurrency, "
-		"dependencies and totals, counted while simulating, to compare other verbs with. "
-		"docs/sim.md describes the model, the configuration and truth.json.\n\n"
-		"With --kinds all the events are random but valid rows of every kind there is, to "
-		"try out what reads traces.",
+		"another and vary in duration as on real devices. The same seed and configuration "
+		"give the same bytes on every machine.\n\n"
+		"Besides the streams the folder contains truth.json: utilisation, concurrency, "
+		"dependencies and totals, counted during the simulation, as a reference for other "
+		"verbs. docs/sim.md describes the model, the configuration and truth.json.\n\n"
+		"With --kinds all the events are random but valid rows of every kind, to test "
+		"programs that read traces.",
 	.examples = "wheeltap sim -o /tmp/run\tone million events of two devices\n"
 		    "wheeltap sim --events 100000000 --seed 7 -o /tmp/big\ta large trace\n"
 		    "wheeltap sim --config cluster.toml -o /tmp/run\ta workload of your own",

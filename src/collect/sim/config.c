@@ -298,8 +298,8 @@ static int unknown_key(const struct source *source, const struct wti_doc *value,
 			       "unknown key '%s' at %s:%u:%u: did you mean '%s'?", value->key,
 			       source->path, value->line, value->column, meant);
 	return wti_err(source->err, WT_E_FORMAT,
-		       "unknown key '%s' at %s:%u:%u: docs/sim.md lists those there are",
-		       value->key, source->path, value->line, value->column);
+		       "unknown key '%s' at %s:%u:%u: docs/sim.md lists the known keys", value->key,
+		       source->path, value->line, value->column);
 }
 
 static int read_table(const struct source *source, const struct wti_doc *table,
@@ -348,7 +348,7 @@ static int read_kernels(const struct source *source, const struct wti_doc *list,
 
 		if (config->kernel_count == WTI_SIM_KERNELS_MAX)
 			return wti_err(source->err, WT_E_LIMIT,
-				       "too many kernels at %s:%u:%u: there may be %d",
+				       "too many kernels at %s:%u:%u: at most %d are allowed",
 				       source->path, table->line, table->column,
 				       WTI_SIM_KERNELS_MAX);
 		r = read_kernel(source, table, &config->kernels[config->kernel_count]);

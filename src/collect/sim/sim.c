@@ -298,10 +298,9 @@ static int run_steps(struct sim *sim, const struct wti_sim_options *options, str
 
 	for (uint64_t step = 0; step < steps && r == 0; step++) {
 		if (sim->host_ns[0] > TIME_NS_MAX)
-			return wti_err(
-				err, WT_E_LIMIT,
-				"the simulated time does not fit into 62 bits: ask for fewer "
-				"events or shorter operations");
+			return wti_err(err, WT_E_LIMIT,
+				       "the simulated time does not fit into 62 bits: use fewer "
+				       "events or shorter operations");
 		r = run_step(sim, step, sim->program.count);
 		if (options->progress && step % PROGRESS_STEPS == 0)
 			options->progress(options->cookie, (double)step / (double)steps);

@@ -249,7 +249,7 @@ static int follow_running(struct bpf_capture *capture, pid_t pid, struct wt_err 
 	__atomic_store_n(&capture->tap->bss->root_count, 0, __ATOMIC_SEQ_CST);
 	free(family);
 	if (!r && !before)
-		return wti_err(err, WT_E_MISSING, "process %d has ended meanwhile", (int)pid);
+		return wti_err(err, WT_E_MISSING, "process %d has ended in the meantime", (int)pid);
 	return r;
 }
 

@@ -99,7 +99,7 @@ int wti_maps_open(struct wti_maps **ret_maps, struct wt_err *err)
 		wti_maps_free(maps);
 		return wti_err(
 			err, WT_E_IO,
-			"the kernel does not tell what code is mapped, which stacks need: %s",
+			"the kernel does not report what code is mapped, which stacks need: %s",
 			strerror(-r));
 	}
 	*ret_maps = maps;

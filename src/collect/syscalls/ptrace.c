@@ -79,12 +79,12 @@ static int follow(void *self, pid_t pid, enum wti_root_mode mode, struct wt_err 
 	struct sigaction action = {.sa_handler = knocked, .sa_flags = SA_NOCLDSTOP};
 
 	if (capture->is_running)
-		return wti_err(err, WT_E_ARG, "one process at a time can be traced");
+		return wti_err(err, WT_E_ARG, "only one process can be traced at a time");
 	sigaction(SIGCHLD, &action, NULL);
 	capture->pid = pid;
 	capture->mode = mode;
 	if (wti_thread_start(&capture->thread, STACK_BYTES, trace, capture))
-		return wti_err(err, WT_E_NOMEM, "cannot start a thread to trace with");
+		return wti_err(err, WT_E_NOMEM, "cannot start a thread for tracing");
 	capture->is_running = true;
 	wait_for(&capture->ready);
 	if (capture->result && err)

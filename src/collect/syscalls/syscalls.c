@@ -77,8 +77,9 @@ static int open_capture(struct wti_syscalls *syscalls, const struct wti_syscalls
 	}
 	if (options->backend == WTI_SYSCALLS_FASTEST && capture.narrow &&
 	    are_rare(&capture.wanted)) {
-		snprintf(syscalls->why, sizeof(syscalls->why),
-			 "the fastest, as these calls are rare and all others pass its filter");
+		snprintf(
+			syscalls->why, sizeof(syscalls->why),
+			"the fastest, because these calls are rare and all others pass its filter");
 		return open_ptrace(syscalls, &capture, err);
 	}
 	syscalls->backend = WTI_SYSCALLS_BPF;

@@ -44,14 +44,14 @@ static int refused(pid_t pid, struct wt_err *err)
 	int64_t owner = wti_proc_status((uint32_t)pid, "\nUid:");
 
 	if (why == ESRCH)
-		return wti_err(err, WT_E_MISSING, "process %d has ended meanwhile", (int)pid);
+		return wti_err(err, WT_E_MISSING, "process %d has ended in the meantime", (int)pid);
 	if (why != EPERM && why != EACCES)
 		return wti_err(err, WT_E_IO, "cannot trace process %d: %s", (int)pid,
 			       strerror(why));
 	if (tracer > 0)
 		return wti_err(err, WT_E_BUSY,
-			       "process %d is traced already, by process %lld, and there can be "
-			       "only one; end that, or record with '--backend bpf'",
+			       "process %d is already traced by process %lld, and only one tracer "
+			       "is possible; end that one, or record with '--backend bpf'",
 			       (int)pid, (long long)tracer);
 	if (geteuid() && owner >= 0 && owner != geteuid())
 		return wti_err(err, WT_E_IO,
@@ -65,8 +65,8 @@ static int refused(pid_t pid, struct wt_err *err)
 			       (int)pid, scope,
 			       scope < 3 ? "; run as root, or write 0 into it" : "");
 	return wti_err(err, WT_E_IO,
-		       "not permitted to trace process %d: it has privileges that you have not, or "
-		       "forbids it; run as root with CAP_SYS_PTRACE",
+		       "not permitted to trace process %d: it has privileges that you do not have, "
+		       "or forbids tracing; run as root with CAP_SYS_PTRACE",
 		       (int)pid);
 }
 

@@ -298,7 +298,7 @@ static void release(void *state)
 const struct wti_exporter wti_exporter_csv = {
 	.name = "csv",
 	.extension = "csv",
-	.summary = "a line an event; into a folder: a file for each kind",
+	.summary = "one line per event; in a folder: one file per kind",
 	.streams = true,
 	.own_files = true,
 	.state_bytes = sizeof(struct csv),

@@ -21,7 +21,7 @@ int wti_export_begin(struct wti_export_job *job, const struct wti_exporter *expo
 	};
 	if (!exporter->streams && !strcmp(path, "-"))
 		return wti_err(err, WT_E_ARG,
-			       "cannot write %s to standard output; name a file with -o",
+			       "cannot write %s to standard output; give a file with -o",
 			       exporter->name);
 	job->state = calloc(1, exporter->state_bytes);
 	job->sources = calloc(1, sizeof(*job->sources));

@@ -183,7 +183,7 @@ static void release(void *state)
 const struct wti_exporter wti_exporter_html = {
 	.name = "html",
 	.extension = "html",
-	.summary = "system calls as a page that needs nothing but itself",
+	.summary = "system calls as a self-contained page",
 	.streams = true,
 	.state_bytes = sizeof(struct html),
 	.begin = begin,

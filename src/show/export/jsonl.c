@@ -82,7 +82,7 @@ static void release(void *state)
 const struct wti_exporter wti_exporter_jsonl = {
 	.name = "jsonl",
 	.extension = "jsonl",
-	.summary = "a JSON object a line, one an event, for jq and scripts",
+	.summary = "one JSON object per line and event, for jq and scripts",
 	.streams = true,
 	.state_bytes = sizeof(struct jsonl),
 	.begin = begin,

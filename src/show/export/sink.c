@@ -106,7 +106,7 @@ int wti_sink_flush(struct wti_export_sink *sink, struct wt_err *err)
 	int status = wti_buf_status(&sink->buf);
 
 	if (status)
-		return wti_err(err, status, "cannot write '%s': an event is too large for memory",
+		return wti_err(err, status, "cannot write '%s': an event does not fit into memory",
 			       sink->path ? sink->path : "standard output");
 	status = write_out(sink);
 	if (status == -ENOMEM)

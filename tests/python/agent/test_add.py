@@ -111,7 +111,7 @@ def test_not_python(t: Harness) -> None:
     slow.write_text("#!/bin/sh\nexec sleep 1000\n")
     slow.chmod(0o755)
     for word, said in (("/bin/ls", "is not a Python interpreter"), ("/bin/true", "is not a Python interpreter"),
-                       (str(slow), "did not say within"), ("/no/such/python", "cannot run '/no/such/python'")):
+                       (str(slow), "did not report its Python version within"), ("/no/such/python", "cannot run '/no/such/python'")):
         for verb in ("add", "link"):
             run = t.execute([t.wheeltap, "python", verb, word])
             t.check(f"{verb} {word} is refused", run.status not in (0, 1) and said in run.errors and not run.output,

@@ -132,7 +132,7 @@ def test_verdict(t: Harness) -> None:
     t.record(STEPS + 'model(torch.randn(3, 5))\n')
     first, last = told(t)
     t.check("an exception has its type, its line and its step",
-            re.match(r"run failed in step 3: exit status 1, RuntimeError at \S+\.py:7; what it would have done after that is not "
+            re.match(r"run failed in step 3: exit status 1, RuntimeError at \S+\.py:7; what would have come after that is not "
                      r"measured$", first), first)
     t.check("no problem is another matter", last.startswith("No problems found before it ended. "), last)
     done = t.execute([t.wheeltap, "doctor", "--json", str(t.folder / f"run{t.runs}")])
@@ -141,11 +141,11 @@ def test_verdict(t: Harness) -> None:
     t.check("a status alone", told(t)[0].startswith("run failed in step 3: exit status 4; what"), told(t)[0])
     t.record("print(1)")
     t.equal("nothing to judge", (told(t)[0], told(t)[1][:25]),
-            ("run finished; no step of a training was recorded", "Nothing could be judged: "))
+            ("run finished; no training step was recorded", "Nothing could be judged: "))
     run = t.record("import json\njson.loads('1')\n", "--modules", "json")
     t.check("calls of a program that trains nothing are recorded", run.calls("loads"), run.events[:3])
     t.equal("and are in no step", ([c for c in run.of("context") if c["key"] == "step"], told(t)[0]),
-            ([], "run finished; no step of a training was recorded"))
+            ([], "run finished; no training step was recorded"))
 
 
 CELLS = """

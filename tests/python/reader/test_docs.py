@@ -68,9 +68,9 @@ def main() -> None:
     check("time by module", times.splitlines()[0].endswith("Sequential.forward") and "Linear.forward" in times, times)
     same = said(code["Which parameters never moved"], names)
     check("the parameter that is not trained, and no other", "0.bias" in same and len(same.splitlines()) == 1, same)
-    check("two runs that are the same", "bit for bit" in said(code["Where two runs part"], names))
-    parted = said(code["Where two runs part"].replace('"second"', '"other"'), dict(names))
-    check("two runs that part at once", "part at step 0" in parted, parted)
+    check("two runs that are the same", "bit for bit" in said(code["Where two runs begin to differ"], names))
+    parted = said(code["Where two runs begin to differ"].replace('"second"', '"other"'), dict(names))
+    check("two runs that differ at once", "differ at step 0" in parted, parted)
     if has("pandas"):
         check("pandas", "64x16" in said(code["With pandas"], names))
     else:
