@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns schema/events.toml into all that must agree with it.
 
-usage: generate.py events.toml kinds.h|records.h|table.c|unpack.c|flag_words.h|events.md|kinds.py|flags.py OUT
+usage: generate.py events.toml kinds.h|records.h|emit.h|table.c|unpack.c|flag_words.h|events.md|kinds.py|flags.py OUT
 """
 
 from __future__ import annotations
@@ -155,6 +155,54 @@ def records_h(schema: Schema) -> str:
     return "\n".join(out + ["", "#endif", ""])
 
 
+def emit_h(schema: Schema) -> str:
+    out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */",
+           "/*",
+           " * Emitting a record, for agents: open, fill, commit. The values are those of *v but its head, so look",
+           " * names up while making it; what it leaves out is 0. False: lost, and counted. Of a record that was",
+           " * emitted v->record.seq is set.",
+           " *",
+           " * wti_fast_KIND() is for the kinds that are emitted most (agent.h, \"The shortest way\"). The first field,",
+           " * a name, is looked up. False: nothing was done, emit it in the other way.",
+           " */",
+           "#ifndef WTI_EMIT_H", "#define WTI_EMIT_H", "", '#include "common/agent.h"', '#include "common/text.h"', '#include "records.h"']
+    for kind in schema.kinds:
+        texts = [f for f in kind.fields if f.type == "str"]
+        if len(texts) > 1:
+            raise SystemExit(f"generate.py: kind '{kind.name}' has more than one text")
+        out += emit_function(kind, bool(texts))
+        if kind.fields[0].type == "name" and not texts:
+            out += fast_function(kind)
+    return "\n".join(out + ["", "#endif", ""])
+
+
+def emit_function(kind: Kind, has_text: bool) -> list[str]:
+    record = f"struct wti_record_{kind.name}"
+    text = ",\n\t\t\t\tconst struct wti_kept_text *text" if has_text else ""
+    out = ["", f"static inline bool wti_emit_{kind.name}(struct wti_here here, {record} *v{text})", "{"]
+    if has_text:
+        out += ["\tconst uint32_t text_bytes = text ? text->bytes : 0;",
+                "\tconst uint32_t bytes = (uint32_t)sizeof(*v) + wti_round8(text_bytes);"]
+    else:
+        out += ["\tconst uint32_t bytes = sizeof(*v);"]
+    out += [f"\t{record} *record = wti_open(here, WT_KIND_{kind.name.upper()}, bytes);", "",
+            "\tif (wti_unlikely(!record))", "\t\treturn false;", "\tv->record.seq = record->record.seq;"]
+    out += [f"\trecord->{member(f)} = {'text_bytes' if f.type == 'str' else f'v->{member(f)}'};" for f in kind.fields]
+    if has_text:
+        out += ["\tif (text)", "\t\twti_put_text(record + 1, text);"]
+    return out + ["\treturn wti_commit(here, bytes);", "}"]
+
+
+def fast_function(kind: Kind) -> list[str]:
+    record = f"struct wti_record_{kind.name}"
+    out = ["", "static inline __attribute__((always_inline)) bool",
+           f"wti_fast_{kind.name}(struct wt_name *name, const {record} *v)", "{", "\tstruct wti_fast fast;",
+           f"\t{record} *record = wti_fast_open(&fast, name, WT_KIND_{kind.name.upper()}, sizeof(*v));", "",
+           "\tif (wti_unlikely(!record))", "\t\treturn false;", f"\trecord->{member(kind.fields[0])} = fast.id;"]
+    out += [f"\trecord->{member(f)} = v->{member(f)};" for f in kind.fields[1:]]
+    return out + ["\treturn wti_fast_commit(&fast, sizeof(*v));", "}"]
+
+
 def quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -294,9 +342,11 @@ def flags_py(schema: Schema) -> str:
 
 def main() -> None:
     source, what, target = sys.argv[1:4]
-    make = {"kinds.h": kinds_h, "records.h": records_h, "table.c": table_c, "unpack.c": unpack_c,
+    make = {"kinds.h": kinds_h, "records.h": records_h, "emit.h": emit_h, "table.c": table_c, "unpack.c": unpack_c,
             "flag_words.h": flag_words_h, "events.md": events_md, "kinds.py": kinds_py, "flags.py": flags_py}[what]
-    Path(target).write_text(make(load(Path(source))))
+    text, file = make(load(Path(source))), Path(target)
+    if not file.exists() or file.read_text() != text:  # what depends on it need not be built again
+        file.write_text(text)
 
 
 if __name__ == "__main__":

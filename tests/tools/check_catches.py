@@ -121,6 +121,7 @@ VIOLATIONS = [
     ("tools/bad.py", "# SPDX-License-Identifier: Apache-2.0\ndef f(:\n", "tools/bad.py:2: script: Python"),
     ("src/base/bad.h", SPDX.replace("sample", "s\udcffmple"), "src/base/bad.h:1: utf8"),
     ("docs/events.md", "# Something else\n", "docs/events.md:1: generated"),
+    ("python/wheeltap/flags.py", "# SPDX-License-Identifier: Apache-2.0\n", "python/wheeltap/flags.py:1: generated"),
 ]
 WARNINGS = [
     ("src/base/long.c", SPDX + "int f(void);\n" * 600, "src/base/long.c:602: warning: 602 lines"),
@@ -137,8 +138,10 @@ class Tree:
         shutil.copy(SOURCE / ".clang-format", root)
         shutil.copytree(SOURCE / "schema", root / "schema")
         (root / "docs").mkdir()
-        subprocess.run([sys.executable, root / "schema/generate.py", root / "schema/events.toml", "events.md",
-                        root / "docs/events.md"], check=True)
+        for name, path in (("events.md", "docs/events.md"), ("flags.py", "python/wheeltap/flags.py")):
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run([sys.executable, root / "schema/generate.py", root / "schema/events.toml", name, root / path],
+                           check=True)
         for name, text in CLEAN.items():
             self.write(name, text)
 

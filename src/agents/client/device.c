@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/private.h"
+#include "emit.h"
 
 uint32_t wt_queue(uint32_t device, const char *name)
 {
@@ -37,63 +38,42 @@ static void op_copy(struct wt_device_op *copy, const struct wt_device_op *op)
 bool wt_device_op(const struct wt_device_op *given)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_device_op *record;
+	struct wti_record_device_op ran;
 	struct wt_device_op op;
-	uint32_t name;
-	uint32_t geometry;
 
 	if (!here.ring)
 		return false;
 	op_copy(&op, given);
-	name = op.name ? wti_name(here, op.name) : 0;
-	geometry = op.geometry ? wti_name(here, op.geometry) : 0;
-	record = wti_open(here, WT_KIND_DEVICE_OP, sizeof(*record));
-	if (!record)
-		return false;
-	record->op = op.op;
-	record->name = name;
-	record->device = op.device;
-	record->queue = op.queue;
-	record->clock = op.clock;
-	record->geometry = geometry;
-	record->correlation = op.correlation;
-	record->queued = op.queued;
-	record->submitted = op.submitted;
-	record->started = op.started;
-	record->ended = op.ended;
-	record->bytes = op.bytes;
-	return wti_commit(here, sizeof(*record));
+	ran = (struct wti_record_device_op){
+		.op = op.op,
+		.name = op.name ? wti_name(here, op.name) : 0,
+		.device = op.device,
+		.queue = op.queue,
+		.clock = op.clock,
+		.geometry = op.geometry ? wti_name(here, op.geometry) : 0,
+		.correlation = op.correlation,
+		.queued = op.queued,
+		.submitted = op.submitted,
+		.started = op.started,
+		.ended = op.ended,
+		.bytes = op.bytes,
+	};
+	return wti_emit_device_op(here, &ran);
 }
 
 bool wt_edge(uint32_t type, uint64_t from, uint64_t to)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_edge *record;
 
-	if (!here.ring)
-		return false;
-	record = wti_open(here, WT_KIND_EDGE, sizeof(*record));
-	if (!record)
-		return false;
-	record->type = type;
-	record->flags = 0;
-	record->from = from;
-	record->to = to;
-	return wti_commit(here, sizeof(*record));
+	return here.ring &&
+	       wti_emit_edge(here, &(struct wti_record_edge){.type = type, .from = from, .to = to});
 }
 
 bool wt_clock(uint32_t domain, uint64_t value, uint32_t error_ns)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_clock *record;
 
-	if (!here.ring)
-		return false;
-	record = wti_open(here, WT_KIND_CLOCK, sizeof(*record));
-	if (!record)
-		return false;
-	record->domain = domain;
-	record->error = error_ns;
-	record->value = value;
-	return wti_commit(here, sizeof(*record));
+	return here.ring &&
+	       wti_emit_clock(here, &(struct wti_record_clock){
+					    .domain = domain, .error = error_ns, .value = value});
 }

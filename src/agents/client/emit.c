@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points, spans, numbers, lines, context and states. Each function is the same four steps: where am
- * I, what are the names' numbers, open a record, fill and commit it. The four that are called most
- * have a twin for the usual case.
+ * Points, spans, numbers, lines, context and states. Each function is the same three steps: where
+ * am I, what are the names' numbers, emit a record (generated). The four that are called most have
+ * a twin for the usual case.
  */
 #include "common/agent.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "emit.h"
 
 struct wt_name *wt_name_of(const char *text)
 {
@@ -30,161 +31,81 @@ uint64_t wt_now(void)
 static __attribute__((noinline)) bool mark_slow(struct wt_name *name, uint64_t value)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_mark *record;
-	uint32_t id;
 
-	if (!here.ring)
-		return false;
-	id = wti_name(here, name);
-	record = wti_open(here, WT_KIND_MARK, sizeof(*record));
-	if (!record)
-		return false;
-	record->name = id;
-	record->flags = 0;
-	record->value = value;
-	return wti_commit(here, sizeof(*record));
+	return here.ring &&
+	       wti_emit_mark(here, &(struct wti_record_mark){.name = wti_name(here, name),
+							     .value = value});
 }
 
 bool wt_mark(struct wt_name *name, uint64_t value)
 {
-	struct wti_record_mark *record;
-	struct wti_fast fast;
-
-	record = wti_fast_open(&fast, name, WT_KIND_MARK, sizeof(*record));
-	if (wti_unlikely(!record))
-		return !wti_is_off() && mark_slow(name, value);
-	record->name = fast.id;
-	record->flags = 0;
-	record->value = value;
-	return wti_fast_commit(&fast, sizeof(*record));
+	if (wti_likely(wti_fast_mark(name, &(struct wti_record_mark){.value = value})))
+		return true;
+	return !wti_is_off() && mark_slow(name, value);
 }
 
 static __attribute__((noinline)) bool span_begin_slow(struct wt_name *name)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_span_begin *record;
-	uint32_t id;
 
-	if (!here.ring)
-		return false;
-	id = wti_name(here, name);
-	record = wti_open(here, WT_KIND_SPAN_BEGIN, sizeof(*record));
-	if (!record)
-		return false;
-	record->name = id;
-	record->flags = 0;
-	return wti_commit(here, sizeof(*record));
+	return here.ring && wti_emit_span_begin(here, &(struct wti_record_span_begin){
+							      .name = wti_name(here, name)});
 }
 
 bool wt_span_begin(struct wt_name *name)
 {
-	struct wti_record_span_begin *record;
-	struct wti_fast fast;
-
-	record = wti_fast_open(&fast, name, WT_KIND_SPAN_BEGIN, sizeof(*record));
-	if (wti_unlikely(!record))
-		return !wti_is_off() && span_begin_slow(name);
-	record->name = fast.id;
-	record->flags = 0;
-	return wti_fast_commit(&fast, sizeof(*record));
+	if (wti_likely(wti_fast_span_begin(name, &(struct wti_record_span_begin){0})))
+		return true;
+	return !wti_is_off() && span_begin_slow(name);
 }
 
 static __attribute__((noinline)) bool span_end_slow(struct wt_name *name)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_span_end *record;
-	uint32_t id;
 
-	if (!here.ring)
-		return false;
-	id = wti_name(here, name);
-	record = wti_open(here, WT_KIND_SPAN_END, sizeof(*record));
-	if (!record)
-		return false;
-	record->name = id;
-	record->flags = 0;
-	return wti_commit(here, sizeof(*record));
+	return here.ring &&
+	       wti_emit_span_end(here, &(struct wti_record_span_end){.name = wti_name(here, name)});
 }
 
 bool wt_span_end(struct wt_name *name)
 {
-	struct wti_record_span_end *record;
-	struct wti_fast fast;
-
-	record = wti_fast_open(&fast, name, WT_KIND_SPAN_END, sizeof(*record));
-	if (wti_unlikely(!record))
-		return !wti_is_off() && span_end_slow(name);
-	record->name = fast.id;
-	record->flags = 0;
-	return wti_fast_commit(&fast, sizeof(*record));
+	if (wti_likely(wti_fast_span_end(name, &(struct wti_record_span_end){0})))
+		return true;
+	return !wti_is_off() && span_end_slow(name);
 }
 
 static __attribute__((noinline)) bool counter_slow(struct wt_name *name, double value)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_counter *record;
-	uint32_t id;
 
-	if (!here.ring)
-		return false;
-	id = wti_name(here, name);
-	record = wti_open(here, WT_KIND_COUNTER, sizeof(*record));
-	if (!record)
-		return false;
-	record->name = id;
-	record->unit = 0;
-	record->value = value;
-	return wti_commit(here, sizeof(*record));
+	return here.ring &&
+	       wti_emit_counter(here, &(struct wti_record_counter){.name = wti_name(here, name),
+								   .value = value});
 }
 
 bool wt_counter(struct wt_name *name, double value)
 {
-	struct wti_record_counter *record;
-	struct wti_fast fast;
-
-	record = wti_fast_open(&fast, name, WT_KIND_COUNTER, sizeof(*record));
-	if (wti_unlikely(!record))
-		return !wti_is_off() && counter_slow(name, value);
-	record->name = fast.id;
-	record->unit = 0;
-	record->value = value;
-	return wti_fast_commit(&fast, sizeof(*record));
+	if (wti_likely(wti_fast_counter(name, &(struct wti_record_counter){.value = value})))
+		return true;
+	return !wti_is_off() && counter_slow(name, value);
 }
 
 bool wt_counter_unit(struct wt_name *name, struct wt_name *unit, double value)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_counter *record;
-	uint32_t ids[2];
 
-	if (!here.ring)
-		return false;
-	ids[0] = wti_name(here, name);
-	ids[1] = wti_name(here, unit);
-	record = wti_open(here, WT_KIND_COUNTER, sizeof(*record));
-	if (!record)
-		return false;
-	record->name = ids[0];
-	record->unit = ids[1];
-	record->value = value;
-	return wti_commit(here, sizeof(*record));
+	return here.ring &&
+	       wti_emit_counter(here, &(struct wti_record_counter){.name = wti_name(here, name),
+								   .unit = wti_name(here, unit),
+								   .value = value});
 }
 
 static bool emit_log(struct wti_here here, uint32_t level, const char *text)
 {
-	struct wti_record_log *record;
 	struct wti_kept_text kept;
-	uint32_t bytes;
 
 	wti_keep_text(&kept, text);
-	bytes = (uint32_t)sizeof(*record) + wti_round8(kept.bytes);
-	record = wti_open(here, WT_KIND_LOG, bytes);
-	if (!record)
-		return false;
-	record->level = level;
-	record->text_bytes = kept.bytes;
-	wti_put_text(record + 1, &kept);
-	return wti_commit(here, bytes);
+	return wti_emit_log(here, &(struct wti_record_log){.level = level}, &kept);
 }
 
 bool wt_log(uint32_t level, const char *text)
@@ -213,20 +134,10 @@ bool wt_logf(uint32_t level, const char *format, ...)
 static bool emit_context(struct wti_here here, struct wt_name *key, uint32_t type, uint64_t value,
 			 const struct wti_kept_text *kept)
 {
-	struct wti_record_context *record;
-	uint32_t bytes = (uint32_t)sizeof(*record) + wti_round8(kept ? kept->bytes : 0);
-	uint32_t id = wti_name(here, key);
+	struct wti_record_context context = {
+		.key = wti_name(here, key), .type = type, .value = value};
 
-	record = wti_open(here, WT_KIND_CONTEXT, bytes);
-	if (!record)
-		return false;
-	record->key = id;
-	record->type = type;
-	record->value = value;
-	record->text_bytes = kept ? kept->bytes : 0;
-	if (kept)
-		wti_put_text(record + 1, kept);
-	return wti_commit(here, bytes);
+	return wti_emit_context(here, &context, kept);
 }
 
 bool wt_context_int(struct wt_name *key, int64_t value)
@@ -280,18 +191,10 @@ bool wt_stage(const char *stage)
 bool wt_rank(uint32_t rank, uint32_t world, uint32_t local)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_rank *record;
 
-	if (!here.ring)
-		return false;
-	record = wti_open(here, WT_KIND_RANK, sizeof(*record));
-	if (!record)
-		return false;
-	record->rank = rank;
-	record->world = world;
-	record->local = local;
-	record->group = 0;
-	return wti_commit(here, sizeof(*record));
+	return here.ring &&
+	       wti_emit_rank(here, &(struct wti_record_rank){
+					   .rank = rank, .world = world, .local = local});
 }
 
 /* ---- States ---------------------------------------------------------------------------------- */
@@ -306,24 +209,13 @@ struct state {
 static bool emit_state(struct wti_here here, struct wt_name *owner, struct wt_name *attribute,
 		       const struct state *state)
 {
-	struct wti_record_state *record;
-	uint32_t text_bytes = state->kept ? state->kept->bytes : 0;
-	uint32_t bytes = (uint32_t)sizeof(*record) + wti_round8(text_bytes);
-	uint32_t ids[2] = {wti_name(here, owner), wti_name(here, attribute)};
+	struct wti_record_state changed = {.owner = wti_name(here, owner),
+					   .attribute = wti_name(here, attribute),
+					   .type = state->type,
+					   .old = state->old_value,
+					   .new_ = state->new_value};
 
-	record = wti_open(here, WT_KIND_STATE, bytes);
-	if (!record)
-		return false;
-	record->owner = ids[0];
-	record->attribute = ids[1];
-	record->type = state->type;
-	record->flags = 0;
-	record->old = state->old_value;
-	record->new_ = state->new_value;
-	record->text_bytes = text_bytes;
-	if (state->kept)
-		wti_put_text(record + 1, state->kept);
-	return wti_commit(here, bytes);
+	return wti_emit_state(here, &changed, state->kept);
 }
 
 bool wt_state_int(struct wt_name *owner, struct wt_name *attribute, int64_t old_value,

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "emit.h"
+
 /* ---- Objects -----------------------------------------------------------------------------------
  */
 
@@ -86,18 +88,11 @@ static void before_step(struct wti_hooked_call *call, const struct wti_given *gi
 static void tell_step_end(const struct wti_hooked_call *call)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_step_end *record;
-	uint32_t id;
 
 	if (!here.ring || !call->is_told || call->action != WT_ACTION_STEP)
 		return;
-	id = wti_name(here, call->object);
-	record = wti_open(here, WT_KIND_STEP_END, sizeof(*record));
-	if (!record)
-		return;
-	record->object = id;
-	record->call = call->seq;
-	wti_commit(here, sizeof(*record));
+	wti_emit_step_end(here, &(struct wti_record_step_end){
+					.object = wti_name(here, call->object), .call = call->seq});
 }
 
 static void after_step(struct wti_hooked_call *call, const struct wti_given *given,

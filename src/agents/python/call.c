@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "emit.h"
 #include "threads.h"
 
 struct wti_python wti_python = {
@@ -68,28 +69,23 @@ static void name_call(struct wti_hooked_call *call, PyObject *const *arguments, 
 static void tell_begin(struct wti_hooked_call *call)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_call_begin *record;
-	uint32_t ids[4];
+	struct wti_record_call_begin begin;
 
 	if (!here.ring)
 		return;
-	ids[0] = wti_name(here, call->callee);
-	ids[1] = wti_name(here, call->module);
-	ids[2] = wti_site_of(here, call->place);
-	ids[3] = call->object ? wti_name(here, call->object) : 0;
-	record = wti_open(here, WT_KIND_CALL_BEGIN, sizeof(*record));
-	if (!record)
+	begin = (struct wti_record_call_begin){
+		.callee = wti_name(here, call->callee),
+		.module = wti_name(here, call->module),
+		.site = wti_site_of(here, call->place),
+		.flags = call->flags,
+		.object = call->object ? wti_name(here, call->object) : 0,
+		.action = call->action,
+	};
+	if (!wti_emit_call_begin(here, &begin))
 		return;
 	call->is_told = true;
 	call->nodes = wti_shim_sequence();
-	call->seq = record->record.seq;
-	record->callee = ids[0];
-	record->module = ids[1];
-	record->site = ids[2];
-	record->flags = call->flags;
-	record->object = ids[3];
-	record->action = call->action;
-	wti_commit(here, sizeof(*record));
+	call->seq = begin.record.seq;
 }
 
 static struct wt_name *parameter_name(const struct wti_hook *hook, Py_ssize_t position)
@@ -212,21 +208,15 @@ static void nodes_made(const struct wti_hooked_call *call)
 static void tell_end(const struct wti_hooked_call *call, PyObject *exception)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_call_end *record;
 	const char *text = exception ? ((PyTypeObject *)exception)->tp_name : NULL;
-	uint32_t ids[2] = {0};
+	struct wti_record_call_end end;
 
 	if (!here.ring)
 		return;
-	ids[0] = wti_name(here, call->callee);
+	end = (struct wti_record_call_end){.callee = wti_name(here, call->callee)};
 	if (text)
-		ids[1] = wti_name(here, wti_name_find(text, strlen(text)));
-	record = wti_open(here, WT_KIND_CALL_END, sizeof(*record));
-	if (!record)
-		return;
-	record->callee = ids[0];
-	record->exception = ids[1];
-	wti_commit(here, sizeof(*record));
+		end.exception = wti_name(here, wti_name_find(text, strlen(text)));
+	wti_emit_call_end(here, &end);
 }
 
 static bool tells_result(const struct wti_hook *hook, PyObject *result)

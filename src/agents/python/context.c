@@ -25,6 +25,7 @@
 
 #include "common/text.h"
 #include "threads.h"
+#include "emit.h"
 
 #define MICRO_BATCHES_MAX 64
 
@@ -50,25 +51,14 @@ void wti_context_tell(struct wt_name *key, uint32_t type, uint64_t value,
 		      const struct wti_kept_text *kept)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_context *record;
-	uint32_t text_bytes = kept ? kept->bytes : 0;
-	uint32_t bytes = (uint32_t)sizeof(*record) + wti_round8(text_bytes);
-	uint32_t id;
+	struct wti_record_context context;
 
 	if (!here.ring)
 		return;
-	id = wti_name(here, key);
-	record = wti_open(here, WT_KIND_CONTEXT, bytes);
-	if (!record)
-		return;
-	record->key = id;
-	record->type = type;
-	record->value = value;
-	record->text_bytes = text_bytes;
-	if (kept)
-		wti_put_text(record + 1, kept);
-	wti_commit(here, bytes);
-	wti_threads_context(key, type, value, kept);
+	context = (struct wti_record_context){
+		.key = wti_name(here, key), .type = type, .value = value};
+	if (wti_emit_context(here, &context, kept))
+		wti_threads_context(key, type, value, kept);
 }
 
 void wti_context_int(struct wt_name *key, int64_t value)
@@ -97,19 +87,10 @@ void wti_context_text(struct wt_name *key, const char *text)
 void wti_counter(struct wt_name *name, double value)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_counter *record;
-	uint32_t id;
 
-	if (!here.ring)
-		return;
-	id = wti_name(here, name);
-	record = wti_open(here, WT_KIND_COUNTER, sizeof(*record));
-	if (!record)
-		return;
-	record->name = id;
-	record->unit = 0;
-	record->value = value;
-	wti_commit(here, sizeof(*record));
+	if (here.ring)
+		wti_emit_counter(here, &(struct wti_record_counter){.name = wti_name(here, name),
+								    .value = value});
 }
 
 /* ---- The three --------------------------------------------------------------------------------

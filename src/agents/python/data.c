@@ -5,6 +5,7 @@
  * some rows, so that a row can be recognised wherever it turns up again.
  */
 #include "pyagent.h"
+#include "emit.h"
 
 #include <string.h>
 
@@ -60,24 +61,19 @@ static void tell_row(const struct wti_data_place *place, struct wt_name *name, u
 		     uint32_t count, uint64_t hash)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_row *record;
-	uint32_t ids[2];
+	struct wti_record_row row;
 
 	if (!here.ring)
 		return;
-	ids[0] = wti_name(here, place->owner);
-	ids[1] = name ? wti_name(here, name) : 0;
-	record = wti_open(here, WT_KIND_ROW, sizeof(*record));
-	if (!record)
-		return;
-	record->owner = ids[0];
-	record->name = ids[1];
-	record->index = index;
-	record->count = count;
-	record->hash = hash;
-	record->call = place->call;
-	record->flags = 0;
-	wti_commit(here, sizeof(*record));
+	row = (struct wti_record_row){
+		.owner = wti_name(here, place->owner),
+		.name = name ? wti_name(here, name) : 0,
+		.index = index,
+		.count = count,
+		.hash = hash,
+		.call = place->call,
+	};
+	wti_emit_row(here, &row);
 }
 
 /* The tensor without its first extent. */

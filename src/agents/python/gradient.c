@@ -5,6 +5,7 @@
  * that is not, so that it costs nothing when it matters most.
  */
 #include "pyagent.h"
+#include "emit.h"
 
 #include <string.h>
 
@@ -22,28 +23,21 @@ static void tell_count(const struct wti_live *optimizer, const struct count *cou
 {
 	const struct wti_here here = wti_here();
 	const struct wti_live *example = count->example;
-	struct wti_record_gradients *record;
-	uint32_t ids[3] = {0};
+	struct wti_record_gradients gradients;
 
 	if (!here.ring || count->none + count->zero + count->nonzero + count->unknown == 0)
 		return;
-	ids[0] = wti_name(here, optimizer->owner);
-	if (example) {
-		ids[1] = wti_name(here, example->name);
-		ids[2] = wti_name(here, example->owner);
-	}
-	record = wti_open(here, WT_KIND_GRADIENTS, sizeof(*record));
-	if (!record)
-		return;
-	record->object = ids[0];
-	record->moment = count->moment;
-	record->none = count->none;
-	record->zero = count->zero;
-	record->nonzero = count->nonzero;
-	record->unknown = count->unknown;
-	record->example = ids[1];
-	record->owner = ids[2];
-	wti_commit(here, sizeof(*record));
+	gradients = (struct wti_record_gradients){
+		.object = wti_name(here, optimizer->owner),
+		.moment = count->moment,
+		.none = count->none,
+		.zero = count->zero,
+		.nonzero = count->nonzero,
+		.unknown = count->unknown,
+		.example = example ? wti_name(here, example->name) : 0,
+		.owner = example ? wti_name(here, example->owner) : 0,
+	};
+	wti_emit_gradients(here, &gradients);
 }
 
 /* ---- Zeros ------------------------------------------------------------------------------------

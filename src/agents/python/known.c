@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "common/text.h"
+#include "emit.h"
 
 enum {
 	PLACES = 16384, /* a power of two */
@@ -53,30 +54,22 @@ void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
 		    const struct wti_live_change *change)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_state *record;
-	struct wti_kept_text kept = {0};
-	uint32_t ids[2], bytes;
+	struct wti_record_state state;
+	struct wti_kept_text kept;
 
 	if (!here.ring || !wti_python.is_on)
 		return;
 	if (change->text)
 		wti_keep_text(&kept, change->text);
-	ids[0] = wti_name(here, owner);
-	ids[1] = wti_name(here, attribute);
-	bytes = (uint32_t)sizeof(*record) + wti_round8(kept.bytes);
-	record = wti_open(here, WT_KIND_STATE, bytes);
-	if (!record)
-		return;
-	record->owner = ids[0];
-	record->attribute = ids[1];
-	record->type = change->type;
-	record->flags = change->flags;
-	record->old = change->old_value;
-	record->new_ = change->new_value;
-	record->text_bytes = kept.bytes;
-	if (kept.bytes)
-		wti_put_text(record + 1, &kept);
-	wti_commit(here, bytes);
+	state = (struct wti_record_state){
+		.owner = wti_name(here, owner),
+		.attribute = wti_name(here, attribute),
+		.type = change->type,
+		.flags = change->flags,
+		.old = change->old_value,
+		.new_ = change->new_value,
+	};
+	wti_emit_state(here, &state, change->text ? &kept : NULL);
 }
 
 static void set(struct wt_name *owner, struct wt_name *attribute, struct wti_live_change change)

@@ -5,6 +5,7 @@
  * called, is for the Python side to say (wheeltap/_objects.py), when it is first needed.
  */
 #include "act.h"
+#include "emit.h"
 
 #include <string.h>
 
@@ -91,30 +92,23 @@ struct object {
 static void tell_object(const struct object *object)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_object *record;
+	struct wti_record_object found;
 	struct wt_name *module;
 	const char *class;
-	uint32_t ids[4];
 
 	if (!here.ring || !wti_python.is_on)
 		return;
 	wti_type_names(object->type, &module, &class);
-	ids[0] = wti_name(here, object->name);
-	ids[1] = wti_name(here, wti_name_find(class, strlen(class)));
-	ids[2] = wti_name(here, module);
-	ids[3] = wti_name(here, object->of);
-	record = wti_open(here, WT_KIND_OBJECT, sizeof(*record));
-	if (!record)
-		return;
-	record->name = ids[0];
-	record->type = object->object_type;
-	record->class = ids[1];
-	record->module = ids[2];
-	record->of = ids[3];
-	record->how = object->how;
-	record->site = object->site >> 32 == here.slot->generation ? (uint32_t)object->site : 0;
-	record->flags = 0;
-	wti_commit(here, sizeof(*record));
+	found = (struct wti_record_object){
+		.name = wti_name(here, object->name),
+		.type = object->object_type,
+		.class = wti_name(here, wti_name_find(class, strlen(class))),
+		.module = wti_name(here, module),
+		.of = wti_name(here, object->of),
+		.how = object->how,
+		.site = object->site >> 32 == here.slot->generation ? (uint32_t)object->site : 0,
+	};
+	wti_emit_object(here, &found);
 }
 
 struct member {
@@ -129,31 +123,23 @@ static void tell_member(const struct member *member, const struct wti_live *live
 			const struct wti_tensor *tensor)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_member *record;
-	uint32_t ids[6];
+	struct wti_record_member belongs;
 
 	if (!here.ring || !wti_python.is_on)
 		return;
-	ids[0] = wti_name(here, member->object);
-	ids[1] = wti_name(here, member->name);
-	ids[2] = wti_name(here, live ? live->owner : member->object);
-	ids[3] = wti_name(here, live ? live->name : member->name);
-	ids[4] = wti_name(here, wti_shape_name(tensor));
-	ids[5] = wti_name(here, member->placement);
-	record = wti_open(here, WT_KIND_MEMBER, sizeof(*record));
-	if (!record)
-		return;
-	record->object = ids[0];
-	record->name = ids[1];
-	record->owner = ids[2];
-	record->known_as = ids[3];
-	record->role = member->role;
-	record->group = member->group;
-	record->dtype = tensor->dtype;
-	record->shape = ids[4];
-	record->placement = ids[5];
-	record->flags = tensor->requires_grad ? WT_MEMBER_REQUIRES_GRAD : 0;
-	wti_commit(here, sizeof(*record));
+	belongs = (struct wti_record_member){
+		.object = wti_name(here, member->object),
+		.name = wti_name(here, member->name),
+		.owner = wti_name(here, live ? live->owner : member->object),
+		.known_as = wti_name(here, live ? live->name : member->name),
+		.role = member->role,
+		.group = member->group,
+		.dtype = tensor->dtype,
+		.shape = wti_name(here, wti_shape_name(tensor)),
+		.placement = wti_name(here, member->placement),
+		.flags = tensor->requires_grad ? WT_MEMBER_REQUIRES_GRAD : 0,
+	};
+	wti_emit_member(here, &belongs);
 }
 
 void wti_object_changed(PyObject *parameter, struct wti_live *live, const struct wti_tensor *tensor)

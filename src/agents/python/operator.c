@@ -14,6 +14,7 @@
 #include "common/private.h"
 #include "shim/shim.h"
 #include "threads.h"
+#include "emit.h"
 
 enum {
 	NAME_BYTES_MAX = 256,
@@ -35,27 +36,20 @@ static struct wt_name *name_of(const char *text)
 static void tell_edge(struct wti_here here, const struct wti_shim_operator *op, uint32_t seq)
 {
 	uint64_t from = wti_threads_origin(op->thread, (uint64_t)op->sequence);
-	struct wti_record_edge *record;
+	struct wti_record_edge edge = {.type = WT_EDGE_FORWARD_BACKWARD, .from = from};
 
 	if (!from)
 		return;
-	record = wti_open(here, WT_KIND_EDGE, sizeof(*record));
-	if (!record)
-		return;
-	record->type = WT_EDGE_FORWARD_BACKWARD;
-	record->flags = 0;
-	record->from = from;
-	record->to = wti_event_correlation(here.ring->track, seq);
-	wti_commit(here, sizeof(*record));
+	edge.to = wti_event_correlation(here.ring->track, seq);
+	wti_emit_edge(here, &edge);
 }
 
 static void operator_begins(const struct wti_shim_operator *op, struct wti_shim_told *ret)
 {
 	const bool is_node = op->scope == WT_OPERATOR_SCOPE_BACKWARD;
-	struct wti_record_operator_begin *record;
+	struct wti_record_operator_begin begin;
 	struct wti_here here;
 	struct wt_name *name;
-	uint32_t id;
 
 	ret->name = NULL;
 	if (!is_wanted())
@@ -66,18 +60,16 @@ static void operator_begins(const struct wti_shim_operator *op, struct wti_shim_
 	if (is_node)
 		wti_threads_follow(op->thread);
 	name = name_of(op->name);
-	id = wti_name(here, name);
-	record = wti_open(here, WT_KIND_OPERATOR_BEGIN, sizeof(*record));
-	if (!record)
+	begin = (struct wti_record_operator_begin){
+		.operator= wti_name(here, name),
+		.scope = op->scope,
+		.thread = is_node ? (uint32_t)op->thread : 0,
+		.sequence = op->sequence,
+	};
+	if (!wti_emit_operator_begin(here, &begin))
 		return;
 	ret->name = name;
-	ret->seq = record->record.seq;
-	record->operator= id;
-	record->scope = op->scope;
-	record->thread = is_node ? (uint32_t)op->thread : 0;
-	record->flags = 0;
-	record->sequence = op->sequence;
-	wti_commit(here, sizeof(*record));
+	ret->seq = begin.record.seq;
 	if (is_node && op->sequence >= 0)
 		tell_edge(here, op, ret->seq);
 }
@@ -86,39 +78,30 @@ static void operator_begins(const struct wti_shim_operator *op, struct wti_shim_
 static void operator_ends(const struct wti_shim_told *told, bool is_thrown)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_operator_end *record;
-	uint32_t id;
 
-	if (!here.ring)
-		return;
-	id = wti_name(here, told->name);
-	record = wti_open(here, WT_KIND_OPERATOR_END, sizeof(*record));
-	if (!record)
-		return;
-	record->operator= id;
-	record->flags = is_thrown ? WT_OPERATOR_END_EXCEPTION : 0;
-	wti_commit(here, sizeof(*record));
+	if (here.ring)
+		wti_emit_operator_end(here,
+				      &(struct wti_record_operator_end){
+					      .operator= wti_name(here, told->name),
+					      .flags = is_thrown ? WT_OPERATOR_END_EXCEPTION : 0});
 }
 
 static void async_known(const char *name, bool is_end, uint64_t handle)
 {
-	struct wti_record_operator_async *record;
+	struct wti_record_operator_async async;
 	struct wti_here here;
-	uint32_t id;
 
 	if (!is_wanted())
 		return;
 	here = wti_here();
 	if (!here.ring)
 		return;
-	id = wti_name(here, name_of(name));
-	record = wti_open(here, WT_KIND_OPERATOR_ASYNC, sizeof(*record));
-	if (!record)
-		return;
-	record->operator= id;
-	record->phase = is_end ? WT_PHASE_END : WT_PHASE_BEGIN;
-	record->handle = handle;
-	wti_commit(here, sizeof(*record));
+	async = (struct wti_record_operator_async){
+		.operator= wti_name(here, name_of(name)),
+		.phase = is_end ? WT_PHASE_END : WT_PHASE_BEGIN,
+		.handle = handle,
+	};
+	wti_emit_operator_async(here, &async);
 }
 
 static void nodes_made(const struct wti_shim_told *told, uint64_t from, uint64_t to)

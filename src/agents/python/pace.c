@@ -11,6 +11,7 @@
  * out. What is left always stays: the order of calls is never thinned.
  */
 #include "pyagent.h"
+#include "emit.h"
 
 #include <math.h>
 
@@ -48,20 +49,17 @@ enum { RUNG_LAST = sizeof(rungs) / sizeof(rungs[0]) - 1 };
 static void tell(const struct wti_pace *pace)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_thinned *record;
+	struct wti_record_thinned thinned = {
+		.reason = pace->lacks == pace->always && pace->always ? WT_THINNING_SELECTION
+			  : pace->lacks                               ? pace->reason
+								      : WT_THINNING_NONE,
+		.lacks = pace->lacks,
+		.every = pace->warmup ? 0 : pace->every,
+		.cost = pace->cost < 4000 ? (uint32_t)(pace->cost * 1e6) : UINT32_MAX,
+	};
 
-	if (!here.ring)
-		return;
-	record = wti_open(here, WT_KIND_THINNED, sizeof(*record));
-	if (!record)
-		return;
-	record->reason = pace->lacks == pace->always && pace->always ? WT_THINNING_SELECTION
-			 : pace->lacks                               ? pace->reason
-								     : WT_THINNING_NONE;
-	record->lacks = pace->lacks;
-	record->every = pace->warmup ? 0 : pace->every;
-	record->cost = pace->cost < 4000 ? (uint32_t)(pace->cost * 1e6) : UINT32_MAX;
-	wti_commit(here, sizeof(*record));
+	if (here.ring)
+		wti_emit_thinned(here, &thinned);
 }
 
 /* ---- Full and thin ----------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "emit.h"
 
 static PyObject *say_step(PyObject *self, PyObject *argument)
 {
@@ -76,25 +77,14 @@ static PyObject *say_context(PyObject *self, PyObject *arguments)
 static void tell_setting(struct wt_name *key, uint32_t type, uint64_t value, const char *text)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_setting *record;
+	struct wti_record_setting setting = {.type = type, .value = value};
 	struct wti_kept_text kept = {.data = text};
-	uint32_t bytes, id;
 
 	if (!here.ring)
 		return;
 	kept.bytes = text ? (uint32_t)wti_text_cut(text, strlen(text), WTI_TEXT_MAX) : 0;
-	bytes = (uint32_t)sizeof(*record) + wti_round8(kept.bytes);
-	id = wti_name(here, key);
-	record = wti_open(here, WT_KIND_SETTING, bytes);
-	if (!record)
-		return;
-	record->key = id;
-	record->type = type;
-	record->value = value;
-	record->text_bytes = kept.bytes;
-	if (text)
-		wti_put_text(record + 1, &kept);
-	wti_commit(here, bytes);
+	setting.key = wti_name(here, key);
+	wti_emit_setting(here, &setting, &kept);
 }
 
 /* How we were told to record: {key: int, float or str}. Then what lacks because of it. */
@@ -133,24 +123,18 @@ static PyObject *say_lacking(PyObject *self, PyObject *nothing)
 static PyObject *say_rank(PyObject *self, PyObject *arguments)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_rank *record;
 	unsigned rank, world, local;
 	PyObject *group;
-	uint32_t id;
 
 	if (!PyArg_ParseTuple(arguments, "IIIU", &rank, &world, &local, &group))
 		return NULL;
 	if (!wti_python.is_on || !here.ring)
 		Py_RETURN_NONE;
-	id = wti_name(here, wti_name_of_text(group));
-	record = wti_open(here, WT_KIND_RANK, sizeof(*record));
-	if (record) {
-		record->rank = rank;
-		record->world = world;
-		record->local = local;
-		record->group = id;
-		wti_commit(here, sizeof(*record));
-	}
+	wti_emit_rank(here,
+		      &(struct wti_record_rank){.rank = rank,
+						.world = world,
+						.local = local,
+						.group = wti_name(here, wti_name_of_text(group))});
 	Py_RETURN_NONE;
 }
 
@@ -168,19 +152,10 @@ static PyObject *say_counter(PyObject *self, PyObject *arguments)
 
 static void tell_line(unsigned level, const struct wti_kept_text *kept)
 {
-	const uint32_t bytes = (uint32_t)sizeof(struct wti_record_log) + wti_round8(kept->bytes);
 	const struct wti_here here = wti_here();
-	struct wti_record_log *record;
 
-	if (!here.ring || level > WT_LEVEL_ERROR)
-		return;
-	record = wti_open(here, WT_KIND_LOG, bytes);
-	if (!record)
-		return;
-	record->level = level;
-	record->text_bytes = kept->bytes;
-	wti_put_text(record + 1, kept);
-	wti_commit(here, bytes);
+	if (here.ring && level <= WT_LEVEL_ERROR)
+		wti_emit_log(here, &(struct wti_record_log){.level = level}, kept);
 }
 
 void wti_say(unsigned level, const char *text)

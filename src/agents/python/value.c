@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "emit.h"
 
 enum {
 	ELEMENTS_MAX = 16, /* of a container that are told */
@@ -50,26 +51,18 @@ static void tell(const struct wti_value_place *place, uint32_t type, uint64_t va
 		 const struct wti_kept_text *kept)
 {
 	const struct wti_here here = wti_here();
-	struct wti_record_argument *record;
-	uint32_t text_bytes = kept ? kept->bytes : 0;
-	uint32_t bytes = (uint32_t)sizeof(*record) + wti_round8(text_bytes);
-	uint32_t name;
+	struct wti_record_argument argument;
 
 	if (!here.ring)
 		return;
-	name = place->name ? wti_name(here, place->name) : 0;
-	record = wti_open(here, WT_KIND_ARGUMENT, bytes);
-	if (!record)
-		return;
-	record->call = place->call;
-	record->position = place->position;
-	record->name = name;
-	record->type = type;
-	record->value = value;
-	record->text_bytes = text_bytes;
-	if (kept)
-		wti_put_text(record + 1, kept);
-	wti_commit(here, bytes);
+	argument = (struct wti_record_argument){
+		.call = place->call,
+		.position = place->position,
+		.name = place->name ? wti_name(here, place->name) : 0,
+		.type = type,
+		.value = value,
+	};
+	wti_emit_argument(here, &argument, kept);
 }
 
 /* What we say ourselves: names of types, lengths. */

@@ -48,6 +48,7 @@ struct state {
 /* Names, numbers and texts stand in the first five fields; 9 and 10 are times of device_op, 11 is
  * the architecture of a system call, 15 and 16 the call that a tensor belongs to and its place. */
 #define FIELDS (0x61fu | 1u << WT_SYSCALL_FIELD_ARCH)
+#define FIELDS_PHASES (1u << WT_CALL_BEGIN_FIELD_ACTION)
 #define FIELDS_TENSOR (1u << WT_TENSOR_FIELD_CALL | 1u << WT_TENSOR_FIELD_POSITION)
 
 static void ask(struct wt_query *query, const void *opaque)
@@ -59,7 +60,8 @@ static void ask(struct wt_query *query, const void *opaque)
 	const struct wti_stat_options *options = opaque;
 	bool has_tensors = options && (options->phases || wti_stat_weighs(options->by));
 
-	query->fields = FIELDS | (has_tensors ? FIELDS_TENSOR : 0);
+	query->fields = FIELDS | (has_tensors ? FIELDS_TENSOR : 0) |
+			(options && options->phases ? FIELDS_PHASES : 0);
 	if (options && wti_stat_weighs(options->by)) /* every event weighs something */
 		return;
 	query->kinds = kinds;

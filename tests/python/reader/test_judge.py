@@ -35,16 +35,13 @@ for n in range(3):
 
 
 def test_flags() -> None:
-    """The names are those that the command line prints."""
-    source = (SOURCE / "src" / "show" / "words.c").read_text()
-    rows = re.findall(r'\{WT_KIND_(\w+), (\d+), "(\w*)"', source)
-    classes = {"STATE": flags.StateFlags, "TENSOR": flags.TensorFlags, "CALL_BEGIN": flags.CallFlags,
-               "MEMBER": flags.MemberFlags, "THINNED": flags.ThinnedFlags}
-    seen = {(kind, int(bit)): word.upper() for kind, bit, word in rows if kind in classes}
-    check("the command line has words", len(seen) > 20, rows)
-    ours = {(kind, bit.value): bit.name for kind, bits in classes.items() for bit in bits}
-    seen["CALL_BEGIN", 1] = "MODE_KNOWN"  # printed by the bit behind it
-    equal("flags by name", ours, seen)
+    """Every set of flags is a class of the package, with the bits that are documented."""
+    documented = {}
+    for name, rows in re.findall(r"^## (\w+) flags\n(.*?)(?=^## |\Z)", (SOURCE / "docs" / "events.md").read_text(), re.M | re.S):
+        bits = re.findall(r"^\| (\d+) \| (\w+) \|", rows, re.M)
+        documented["".join(map(str.capitalize, name.split("_"))) + "Flags"] = {word.upper(): int(bit) for bit, word in bits}
+    check("flags are documented", len(documented) > 5 and all(documented.values()), documented)
+    equal("flags by name", {name: {bit.name: bit.value for bit in getattr(wheeltap, name)} for name in flags.__all__}, documented)
     equal("of the package", wheeltap.TensorFlags(12), flags.TensorFlags.NO_STATISTICS | flags.TensorFlags.NO_HASH)
 
 
