@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between golden_check.c, which finds what deviates, golden_causes.c, which finds what has one
- * cause, and golden_tell.c, which says it. */
+ * cause, and golden_report.c, which reports it. */
 #ifndef WTI_EFFECTS_DEVIATION_H
 #define WTI_EFFECTS_DEVIATION_H
 
@@ -67,11 +67,11 @@ bool wti_golden_in_doubt(const struct wti_checking *checking,
 bool wti_golden_doubtful(const struct wti_checking *checking,
 			 const struct wti_deviation *deviation);
 /* The finding of a deviation, into the result. */
-void wti_golden_tell(const struct wti_checking *checking, const struct wti_deviation *deviation);
-void wti_golden_tell_steps(const struct wti_checking *checking);
-void wti_golden_tell_times(const struct wti_checking *checking, int64_t quiet_ns);
-void wti_golden_tell_order(const struct wti_checking *checking, const struct wti_way *way,
-			   const char *expected, const char *actual, const char *follows,
-			   const struct wti_world_act *act);
+void wti_golden_report(const struct wti_checking *checking, const struct wti_deviation *deviation);
+void wti_golden_report_steps(const struct wti_checking *checking);
+void wti_golden_report_times(const struct wti_checking *checking, int64_t quiet_ns);
+void wti_golden_report_order(const struct wti_checking *checking, const struct wti_way *way,
+			     const char *expected, const char *actual, const char *follows,
+			     const struct wti_world_act *act);
 
 #endif

@@ -27,9 +27,9 @@
 #define WTI_GOLDEN_SLOWER                                                                          \
 	0.15 /* a step may take so much longer, unless the golden says otherwise */
 
-/* One deed or call of a thing. */
+/* One effect or call on a thing. */
 struct wti_golden_fact {
-	const char *word; /* as wti_deed_word() gives it */
+	const char *word; /* as wti_effect_word() gives it */
 	struct wti_range total;
 	struct wti_range step; /* of whole steps; 0 to 0: never within one */
 };

@@ -13,7 +13,7 @@
  *   files beside a file (x.db-wal), its folder     said with the file
  *   what is in a folder                            said with the folder
  *   what is computed from a file that differs      said with that file
- *   the same of other files of the sort            said with the first
+ *   the same of other files of the kind            said with the first
  *   what one program reads for it                  said with what it writes
  *   what one program only looks at                 said with what it does else
  *   code that it loads for it                      said with what it does else
@@ -86,7 +86,7 @@ static uint32_t index_of(const struct wti_checking *c, const struct wti_thing *t
 
 /* ---- What is known of each ------------------------------------------------------------------- */
 
-/* The sort of process of one of the first that did this to the thing; 0: no more. */
+/* The kind of process of one of the first that did this to the thing; 0: no more. */
 static uint32_t role_at(const struct wti_checking *c, const struct wti_tally *tally, size_t i)
 {
 	if (!tally || i >= WTI_SHARES_MAX || !tally->shares[i].count || !tally->shares[i].process)
@@ -104,14 +104,15 @@ static bool has_role(const struct wti_checking *c, const struct wti_tally *tally
 
 static bool is_writing(const char *word)
 {
-	static const enum wti_deed deeds[] = {
-		WTI_DEED_MADE,     WTI_DEED_REPLACED,  WTI_DEED_CHANGED,      WTI_DEED_REMOVED,
-		WTI_DEED_MOVED,    WTI_DEED_LINKED,    WTI_DEED_PERMISSIONS,  WTI_DEED_SYNCED,
-		WTI_DEED_UNSYNCED, WTI_DEED_SYMLINKED, WTI_DEED_WRITTEN_BYTES};
-	int deed = wti_deed_by_word(word);
+	static const enum wti_effect effects[] = {
+		WTI_EFFECT_MADE,        WTI_EFFECT_REPLACED,     WTI_EFFECT_CHANGED,
+		WTI_EFFECT_REMOVED,     WTI_EFFECT_MOVED,        WTI_EFFECT_LINKED,
+		WTI_EFFECT_PERMISSIONS, WTI_EFFECT_SYNCED,       WTI_EFFECT_UNSYNCED,
+		WTI_EFFECT_SYMLINKED,   WTI_EFFECT_WRITTEN_BYTES};
+	int effect = wti_effect_by_word(word);
 
-	for (size_t i = 0; i < sizeof(deeds) / sizeof(*deeds); i++)
-		if (deed == (int)deeds[i])
+	for (size_t i = 0; i < sizeof(effects) / sizeof(*effects); i++)
+		if (effect == (int)effects[i])
 			return true;
 	return false;
 }
@@ -129,7 +130,7 @@ static bool is_written(const struct wti_checking *c, const struct wti_deviation 
 	for (const struct wti_tally *t = d->thing ? wti_effects_first(c->run, index_of(c, d->thing))
 						  : NULL;
 	     t; t = wti_effects_next(c->run, t))
-		if (t->total && is_writing(wti_deed_word(c->run, t->deed)))
+		if (t->total && is_writing(wti_effect_word(c->run, t->effect)))
 			return true;
 	return false;
 }
@@ -140,14 +141,14 @@ static bool is_only_looked_at(const struct wti_checking *c, const struct wti_dev
 	if (type_of(d) != WTI_THING_FILE || d->is_mode || d->is_via)
 		return false;
 	if (d->cause)
-		return wti_deed_by_word(d->cause->word) < 0;
+		return wti_effect_by_word(d->cause->word) < 0;
 	for (size_t i = 0; !d->thing && i < d->golden->fact_count; i++)
-		if (wti_deed_by_word(d->golden->facts[i].word) >= 0)
+		if (wti_effect_by_word(d->golden->facts[i].word) >= 0)
 			return false;
 	for (const struct wti_tally *t = d->thing ? wti_effects_first(c->run, index_of(c, d->thing))
 						  : NULL;
 	     t; t = wti_effects_next(c->run, t))
-		if (t->total && t->deed < WTI_DEED_COUNT)
+		if (t->total && t->effect < WTI_EFFECT_COUNT)
 			return false;
 	return true;
 }
@@ -202,7 +203,7 @@ static void pair_up(struct wti_checking *c)
 
 /* ---- New processes --------------------------------------------------------------------------- */
 
-/* The deviation plus one of the sort of process that this one is; 0: there is none. */
+/* The deviation plus one of the kind of process that this one is; 0: there is none. */
 static uint32_t process_deviation(const struct causes *k, uint32_t process)
 {
 	uint32_t thing = process ? k->c->run->actors[process - 1].thing : 0;
@@ -278,7 +279,7 @@ static void follow_missing_process(struct causes *k, size_t i)
 	}
 }
 
-/* Which of several processes of a sort is the one too many, nobody knows. */
+/* Which of several processes of a kind is the one too many, nobody knows. */
 static bool is_started_more(const struct causes *k, uint32_t role)
 {
 	const struct wti_deviation *d =
@@ -393,7 +394,7 @@ static void follow_inputs(struct wti_checking *c)
 			if (c->all[i].thing && c->all[j].thing && is_written(c, &c->all[j]) &&
 			    has_role(c,
 				     wti_effects_tally(c->run, index_of(c, c->all[j].thing),
-						       WTI_DEED_OPENED),
+						       WTI_EFFECT_OPENED),
 				     index_of(c, c->all[i].thing) + 1) &&
 			    c->all[j].role != index_of(c, c->all[i].thing) + 1 && follow(c, i, j))
 				break;
@@ -596,9 +597,9 @@ static bool is_made_from(const struct wti_checking *c, const struct wti_deviatio
 
 	if (!from->thing || !wti_deviation_off(from, "written_bytes"))
 		return false;
-	wrote = wti_effects_tally(c->run, index_of(c, from->thing), WTI_DEED_WRITTEN_BYTES);
-	reads = wti_effects_tally(c->run, index_of(c, from->thing), WTI_DEED_OPENED);
-	writes = wti_effects_tally(c->run, index_of(c, to->thing), WTI_DEED_WRITTEN_BYTES);
+	wrote = wti_effects_tally(c->run, index_of(c, from->thing), WTI_EFFECT_WRITTEN_BYTES);
+	reads = wti_effects_tally(c->run, index_of(c, from->thing), WTI_EFFECT_OPENED);
+	writes = wti_effects_tally(c->run, index_of(c, to->thing), WTI_EFFECT_WRITTEN_BYTES);
 	for (size_t i = 0; role_at(c, writes, i); i++)
 		if (has_role(c, reads, role_at(c, writes, i)) &&
 		    has_other_role(c, wrote, role_at(c, writes, i)))
@@ -646,7 +647,7 @@ static bool are_numbered(const char *a, const char *b)
 }
 
 /* In one folder, and with the same extension, or numbered. */
-static bool are_of_a_sort(const char *a, const char *b)
+static bool are_of_a_kind(const char *a, const char *b)
 {
 	const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
 	const char *dot_a, *dot_b;
@@ -675,7 +676,7 @@ static bool are_alike(const struct wti_deviation *a, const struct wti_deviation 
 	return type_of(a) == WTI_THING_FILE && type_of(b) == WTI_THING_FILE && a->role == b->role &&
 	       !a->thing == !b->thing && !a->golden == !b->golden && !a->cause == !b->cause &&
 	       (!a->cause || !strcmp(a->cause->word, b->cause->word)) &&
-	       are_of_a_sort(name_of(a), name_of(b));
+	       are_of_a_kind(name_of(a), name_of(b));
 }
 
 static void follow_alike(struct wti_checking *c)

@@ -85,13 +85,13 @@ static void compare_fact(const struct wti_checking *c, struct wti_deviation *dev
 static const struct wti_tally *tally_by_word(const struct wti_effects *fx, uint32_t thing,
 					     const char *word)
 {
-	int deed = wti_deed_by_word(word);
+	int effect = wti_effect_by_word(word);
 	const uint64_t *slot;
 
-	if (deed >= 0)
-		return wti_effects_tally(fx, thing, (uint32_t)deed);
+	if (effect >= 0)
+		return wti_effects_tally(fx, thing, (uint32_t)effect);
 	slot = wti_map_find_text(&fx->calls, word, strlen(word));
-	return slot ? wti_effects_tally(fx, thing, WTI_DEED_CALL + (uint32_t)*slot - 1) : NULL;
+	return slot ? wti_effects_tally(fx, thing, WTI_EFFECT_CALL + (uint32_t)*slot - 1) : NULL;
 }
 
 uint64_t wti_golden_total(const struct wti_effects *run, const struct wti_thing *thing,
@@ -128,7 +128,7 @@ static void compare_facts(const struct wti_checking *c, struct wti_deviation *de
 	}
 	for (const struct wti_tally *tally = wti_effects_first(run, index); tally;
 	     tally = wti_effects_next(run, tally)) {
-		const char *word = wti_deed_word(run, tally->deed);
+		const char *word = wti_effect_word(run, tally->effect);
 
 		if (tally->total && wti_thing_keeps(golden->type, word) && !has_fact(golden, word))
 			compare_fact(c, deviation, golden->type,
@@ -146,7 +146,7 @@ static uint64_t started_in(const struct wti_golden_thing *golden)
 
 /* ---- Processes ------------------------------------------------------------------------------- */
 
-/* Those of a sort that the golden has no, or not so many of: the last are too many. */
+/* Processes of a kind that the golden does not have, or has fewer of: the last are too many. */
 static int find_surplus(struct wti_checking *c)
 {
 	const struct wti_effects *run = c->run;
@@ -188,7 +188,7 @@ static bool was_used(const struct wti_effects *fx, const struct wti_thing *thing
 {
 	for (const struct wti_tally *t = wti_effects_first(fx, (uint32_t)(thing - fx->things)); t;
 	     t = wti_effects_next(fx, t))
-		if (t->total && wti_thing_keeps(thing->type, wti_deed_word(fx, t->deed)))
+		if (t->total && wti_thing_keeps(thing->type, wti_effect_word(fx, t->effect)))
 			return true;
 	return false;
 }
@@ -201,7 +201,7 @@ static void compare_new(const struct wti_checking *c, struct wti_deviation *devi
 	for (const struct wti_tally *tally = wti_effects_first(c->run, index); tally;
 	     tally = wti_effects_next(c->run, tally))
 		compare_fact(c, deviation, deviation->thing->type,
-			     (struct wti_off){.word = wti_deed_word(c->run, tally->deed),
+			     (struct wti_off){.word = wti_effect_word(c->run, tally->effect),
 					      .tally = tally});
 }
 
@@ -277,27 +277,27 @@ static int check_things(struct wti_checking *c)
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* Names of things that are told already: their acts say nothing more. */
+/* Names of things that are reported already: their acts add nothing. */
 static int known_names(const struct wti_checking *c, struct wti_map *names)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		const struct wti_deviation *d = &c->all[i];
-		const char *told[] = {
+		const char *reported[] = {
 			d->thing ? d->thing->name : NULL, d->thing ? d->thing->via : NULL,
 			d->golden ? d->golden->name : NULL, d->golden ? d->golden->via : NULL};
 
 		for (size_t j = 0; j < 4; j++)
-			if (told[j] && !wti_map_text(names, told[j], strlen(told[j])))
+			if (reported[j] && !wti_map_text(names, reported[j], strlen(reported[j])))
 				return WT_E_NOMEM;
 	}
 	return 0;
 }
 
-/* The name in "write $CWD/x" or "connect to 1.2.3.4:5": behind the words of some deed. */
+/* The name in "write $CWD/x" or "connect to 1.2.3.4:5": behind the words of some effect. */
 static const char *name_in(const struct wti_effects *fx, const char *text)
 {
-	for (uint32_t deed = 0; deed < WTI_DEED_COUNT; deed++) {
-		const char *word = wti_act_word(fx, deed);
+	for (uint32_t effect = 0; effect < WTI_EFFECT_COUNT; effect++) {
+		const char *word = wti_act_word(fx, effect);
 		size_t bytes = strlen(word);
 
 		if (!strncmp(text, word, bytes) && text[bytes] == ' ')
@@ -373,7 +373,7 @@ static const struct wti_world_act *find_act(const struct wti_checking *c, const 
 struct comparing {
 	const struct wti_order *order; /* of the run */
 	struct wti_map known;
-	struct wti_map told; /* what stands where what stood */
+	struct wti_map seen; /* what stands where what stood */
 	const struct wti_way *first;
 	const struct wti_world_act *act;
 	struct wti_buf expected, actual, others;
@@ -390,14 +390,14 @@ static void keep_exchange(const struct wti_checking *c, struct comparing *k,
 
 	wti_buf_init(&pair, 32768);
 	wti_buf_printf(&pair, "'%s' where '%s' was", actual, expected);
-	slot = wti_map_text(&k->told, wti_buf_cstr(&pair), pair.bytes);
+	slot = wti_map_text(&k->seen, wti_buf_cstr(&pair), pair.bytes);
 	if (slot && !*slot) {
 		if (!k->first) {
 			k->first = way;
 			k->act = find_act(c, way, actual);
 			wti_buf_text(&k->expected, expected);
 			wti_buf_text(&k->actual, actual);
-		} else if (k->told.count <= EXCHANGES_SHOWN) {
+		} else if (k->seen.count <= EXCHANGES_SHOWN) {
 			wti_buf_printf(&k->others, "%s%s", k->others.bytes ? ", " : "",
 				       wti_buf_cstr(&pair));
 		}
@@ -487,7 +487,7 @@ static int check_order(const struct wti_checking *c, struct wti_map *ret_deviati
 	wti_order_init(&mine);
 	wti_order_init(&k.common);
 	wti_map_init(&k.known, 4 * DEVIATIONS_MAX);
-	wti_map_init(&k.told, DEVIATIONS_MAX);
+	wti_map_init(&k.seen, DEVIATIONS_MAX);
 	wti_buf_init(&k.expected, 16384);
 	wti_buf_init(&k.actual, 16384);
 	wti_buf_init(&k.others, 65536);
@@ -508,15 +508,15 @@ static int check_order(const struct wti_checking *c, struct wti_map *ret_deviati
 				     wti_golden_order_key(key, way->role, way->when));
 	}
 	if (!r && k.first)
-		wti_golden_tell_order(c, k.first, wti_buf_cstr(&k.expected),
-				      wti_buf_cstr(&k.actual), wti_buf_cstr(&k.others), k.act);
+		wti_golden_report_order(c, k.first, wti_buf_cstr(&k.expected),
+					wti_buf_cstr(&k.actual), wti_buf_cstr(&k.others), k.act);
 	free(k.mine.tokens);
 	free(k.theirs.tokens);
 	wti_buf_release(&k.expected);
 	wti_buf_release(&k.actual);
 	wti_buf_release(&k.others);
 	wti_map_release(&k.known);
-	wti_map_release(&k.told);
+	wti_map_release(&k.seen);
 	wti_order_release(&k.common);
 	wti_order_release(&mine);
 	return r;
@@ -542,7 +542,7 @@ static bool check_times(const struct wti_checking *c)
 	limit += (double)(golden->step_ns.high - golden->step_ns.low);
 	if ((double)quiet_ns <= limit)
 		return false;
-	wti_golden_tell_times(c, quiet_ns);
+	wti_golden_report_times(c, quiet_ns);
 	return true;
 }
 
@@ -585,7 +585,7 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 
 	c.other_steps = has_other_steps(golden, run);
 	if (c.other_steps) {
-		wti_golden_tell_steps(&c);
+		wti_golden_report_steps(&c);
 		if (ret_deviating)
 			wti_map_text(ret_deviating, "steps", 5);
 	}
@@ -595,7 +595,7 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 	if (!r) {
 		for (size_t i = 0; i < c.count; i++)
 			if (!c.all[i].leader && !wti_golden_doubtful(&c, &c.all[i]))
-				wti_golden_tell(&c, &c.all[i]);
+				wti_golden_report(&c, &c.all[i]);
 		note_deviating(&c, ret_deviating);
 		if (!run->order_is_cut && !has_other_parts(golden, run))
 			r = check_order(&c, ret_deviating);

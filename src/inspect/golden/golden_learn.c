@@ -39,14 +39,14 @@ static uint32_t index_of(const struct wti_effects *fx, const struct wti_thing *t
 }
 
 /* A call's number differs from run to run: by its word. */
-static uint32_t deed_of(const struct wti_effects *fx, const char *word)
+static uint32_t effect_of(const struct wti_effects *fx, const char *word)
 {
-	int deed = wti_deed_by_word(word);
+	int effect = wti_effect_by_word(word);
 	const uint64_t *slot = wti_map_find_text(&fx->calls, word, strlen(word));
 
-	if (deed >= 0)
-		return (uint32_t)deed;
-	return slot ? WTI_DEED_CALL + (uint32_t)*slot - 1 : UINT32_MAX;
+	if (effect >= 0)
+		return (uint32_t)effect;
+	return slot ? WTI_EFFECT_CALL + (uint32_t)*slot - 1 : UINT32_MAX;
 }
 
 static void learn_fact(const struct learning *l, struct wti_golden_fact *fact,
@@ -57,10 +57,10 @@ static void learn_fact(const struct learning *l, struct wti_golden_fact *fact,
 	for (size_t i = 0; i < l->count; i++) {
 		const struct wti_effects *fx = &l->runs[i];
 		const struct wti_thing *thing = wti_effects_thing(fx, type, name);
-		uint32_t deed = deed_of(fx, fact->word);
+		uint32_t effect = effect_of(fx, fact->word);
 		const struct wti_tally *tally =
-			thing && deed != UINT32_MAX
-				? wti_effects_tally(fx, index_of(fx, thing), deed)
+			thing && effect != UINT32_MAX
+				? wti_effects_tally(fx, index_of(fx, thing), effect)
 				: NULL;
 		uint64_t total = tally ? tally->total : 0;
 
@@ -102,7 +102,7 @@ static int add_word(const struct learning *l, struct wti_golden_thing *thing, co
 static int by_word(const void *a, const void *b)
 {
 	const struct wti_golden_fact *x = a, *y = b;
-	int i = wti_deed_by_word(x->word), j = wti_deed_by_word(y->word);
+	int i = wti_effect_by_word(x->word), j = wti_effect_by_word(y->word);
 
 	if (i != j)
 		return i < 0 ? 1 : j < 0 ? -1 : i - j;
@@ -129,7 +129,7 @@ static bool was_used(const struct wti_effects *fx, const struct wti_thing *thing
 {
 	for (const struct wti_tally *t = wti_effects_first(fx, index_of(fx, thing)); t;
 	     t = wti_effects_next(fx, t))
-		if (t->total && wti_thing_keeps(thing->type, wti_deed_word(fx, t->deed)))
+		if (t->total && wti_thing_keeps(thing->type, wti_effect_word(fx, t->effect)))
 			return true;
 	return false;
 }
@@ -149,7 +149,7 @@ static int learn_thing(const struct learning *l, struct wti_golden_thing *thing)
 		for (const struct wti_tally *t = wti_effects_first(fx, index_of(fx, seen)); t && !r;
 		     t = wti_effects_next(fx, t))
 			if (t->total)
-				r = add_word(l, thing, wti_deed_word(fx, t->deed));
+				r = add_word(l, thing, wti_effect_word(fx, t->effect));
 	}
 	thing->is_optional = seen_count < l->count;
 	if (thing->via)

@@ -21,9 +21,9 @@ const char *wti_when_word(enum wti_when when)
 	return when < WTI_WHENS ? words[when] : "?";
 }
 
-const char *wti_act_word(const struct wti_effects *fx, uint32_t deed)
+const char *wti_act_word(const struct wti_effects *fx, uint32_t effect)
 {
-	static const char *const words[WTI_DEED_COUNT] = {
+	static const char *const words[WTI_EFFECT_COUNT] = {
 		"make",
 		"replace",
 		"change",
@@ -50,7 +50,7 @@ const char *wti_act_word(const struct wti_effects *fx, uint32_t deed)
 		"",
 	};
 
-	return deed < WTI_DEED_COUNT ? words[deed] : wti_deed_word(fx, deed);
+	return effect < WTI_EFFECT_COUNT ? words[effect] : wti_effect_word(fx, effect);
 }
 
 bool wti_act_text(const struct wti_effects *fx, const struct wti_world_act *act,
@@ -58,14 +58,14 @@ bool wti_act_text(const struct wti_effects *fx, const struct wti_world_act *act,
 {
 	const struct wti_thing *thing = &fx->things[act->thing];
 
-	if (act->deed >= WTI_DEED_COUNT || act->deed == WTI_DEED_OPENED ||
-	    act->deed == WTI_DEED_READ_BYTES || act->deed == WTI_DEED_LOADED)
+	if (act->effect >= WTI_EFFECT_COUNT || act->effect == WTI_EFFECT_OPENED ||
+	    act->effect == WTI_EFFECT_READ_BYTES || act->effect == WTI_EFFECT_LOADED)
 		return false;
 	if (thing->type != WTI_THING_FILE && thing->type != WTI_THING_PEER &&
 	    thing->type != WTI_THING_PROGRAM &&
-	    (thing->type != WTI_THING_PROCESS || act->deed != WTI_DEED_STARTED))
+	    (thing->type != WTI_THING_PROCESS || act->effect != WTI_EFFECT_STARTED))
 		return false;
-	wti_buf_printf(out, "%s %s", wti_act_word(fx, act->deed), thing->name);
+	wti_buf_printf(out, "%s %s", wti_act_word(fx, act->effect), thing->name);
 	return true;
 }
 
@@ -221,7 +221,7 @@ static enum wti_when when_of(const struct wti_effects *fx, uint32_t step)
 	return step > fx->whole_count ? WTI_WHEN_END : WTI_WHEN_STEP;
 }
 
-/* Threads of a process that are not its first are one sort. */
+/* Threads of a process that are not its first are of one kind. */
 static void name_role(const struct wti_effects *fx, size_t actor, struct wti_buf *out)
 {
 	wti_effects_role(fx, actor, out);
