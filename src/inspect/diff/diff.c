@@ -37,19 +37,6 @@ static bool is_outside(enum wti_thing_type type, const char *word)
 	       effect != WTI_EFFECT_CALLED;
 }
 
-static const struct wti_tally *tally_of(const struct wti_effects *fx, const struct wti_thing *thing,
-					const char *word)
-{
-	int effect = wti_effect_by_word(word);
-	const uint64_t *slot = wti_map_find_text(&fx->calls, word, strlen(word));
-
-	if (!thing || (effect < 0 && !slot))
-		return NULL;
-	return wti_effects_tally(fx, (uint32_t)(thing - fx->things),
-				 effect >= 0 ? (uint32_t)effect
-					     : WTI_EFFECT_CALL + (uint32_t)*slot - 1);
-}
-
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static void add_text(struct wt_table *table, const char *text)
@@ -135,11 +122,13 @@ static void compare_pair(struct diffing *d, const struct pair *pair)
 		const struct wti_thing *mine = side ? pair->b : pair->a;
 		const struct wti_tally *t;
 
-		t = mine ? wti_effects_first(fx, (uint32_t)(mine - fx->things)) : NULL;
+		t = mine ? wti_effects_first(fx, wti_effects_index(fx, mine)) : NULL;
 		for (; t; t = wti_effects_next(fx, t)) {
 			const char *word = wti_effect_word(fx, t->effect);
-			const struct wti_tally *a = side ? tally_of(d->a, pair->a, word) : t;
-			const struct wti_tally *b = side ? t : tally_of(d->b, pair->b, word);
+			const struct wti_tally *a =
+				side ? wti_effects_tally_by_word(d->a, pair->a, word) : t;
+			const struct wti_tally *b =
+				side ? t : wti_effects_tally_by_word(d->b, pair->b, word);
 
 			if (side && a)
 				continue; /* seen from the other side */

@@ -109,7 +109,7 @@ static const char *op_of(const struct wti_checking *c, const struct wti_deviatio
 {
 	int effect = wti_effect_by_word(word);
 	const char *list = calls_for(effect);
-	uint32_t index = d->thing ? (uint32_t)(d->thing - c->run->things) : 0;
+	uint32_t index = d->thing ? wti_effects_index(c->run, d->thing) : 0;
 
 	if (effect < 0)
 		return word;
@@ -154,7 +154,7 @@ static const struct wti_site *site_of(const struct wti_checking *c, const struct
 					       WTI_EFFECT_MADE,     WTI_EFFECT_OPENED,
 					       WTI_EFFECT_REMOVED,  WTI_EFFECT_EXECUTED,
 					       WTI_EFFECT_CONNECTED};
-	uint32_t index = thing ? (uint32_t)(thing - c->run->things) : 0;
+	uint32_t index = thing ? wti_effects_index(c->run, thing) : 0;
 
 	if (off && off->tally && site_in(off->tally, off->total.high))
 		return site_in(off->tally, off->total.high);
@@ -186,7 +186,7 @@ static bool locate(const struct wti_checking *c, uint32_t stack, struct place *p
 
 static const char *code_of(const struct wti_deviation *d, const struct wti_off *cause)
 {
-	enum wti_thing_type type = d->thing ? d->thing->type : d->golden->type;
+	enum wti_thing_type type = wti_deviation_type(d);
 	int effect = cause ? wti_effect_by_word(cause->word) : -1;
 
 	switch (type) {
@@ -264,7 +264,7 @@ enum wt_severity wti_deviation_severity(const struct wti_deviation *d)
 {
 	if (is_edited_source(d))
 		return WT_NOTE;
-	switch (d->thing ? d->thing->type : d->golden->type) {
+	switch (wti_deviation_type(d)) {
 	case WTI_THING_CONSOLE:
 	case WTI_THING_SYSTEM:
 		return WT_NOTE;
@@ -310,7 +310,7 @@ static void say_new(const struct wti_checking *c, const struct wti_thing *thing,
 	char count[32];
 
 	for (const struct wti_tally *t =
-		     wti_effects_first(c->run, (uint32_t)(thing - c->run->things));
+		     wti_effects_first(c->run, wti_effects_index(c->run, thing));
 	     t && shown < ALSO_SHOWN; t = wti_effects_next(c->run, t))
 		if (t->total)
 			wti_buf_printf(out, "%s%s %s", shown++ ? ", " : "",
@@ -332,7 +332,7 @@ static void say_followers(const struct wti_checking *c, const struct wti_deviati
 			       !other->thing   ? "no longer"
 			       : other->golden ? "also"
 					       : wti_say_verb(c->run, other->thing),
-			       other->thing ? other->thing->name : other->golden->name);
+			       wti_deviation_name(other));
 	}
 	if (count > ALSO_SHOWN)
 		wti_buf_printf(out, " and %zu more", count - ALSO_SHOWN);
@@ -344,7 +344,7 @@ static const struct wti_tally *first_tally(const struct wti_checking *c,
 	const struct wti_tally *first = NULL;
 
 	for (const struct wti_tally *t =
-		     wti_effects_first(c->run, (uint32_t)(thing - c->run->things));
+		     wti_effects_first(c->run, wti_effects_index(c->run, thing));
 	     t; t = wti_effects_next(c->run, t))
 		if (t->total && (!first || t->effect < first->effect))
 			first = t;

@@ -191,7 +191,7 @@ const char *wti_say_verb(const struct wti_effects *fx, const struct wti_thing *t
 		     {WTI_EFFECT_WRITTEN_BYTES, "writes to"},
 		     {WTI_EFFECT_OPENED, "reads"},
 		     {WTI_EFFECT_SYNCED, "syncs"}};
-	uint32_t index = (uint32_t)(thing - fx->things);
+	uint32_t index = wti_effects_index(fx, thing);
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		const struct wti_tally *tally = wti_effects_tally(fx, index, verbs[i].effect);

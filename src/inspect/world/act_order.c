@@ -21,38 +21,6 @@ const char *wti_when_word(enum wti_when when)
 	return when < WTI_WHENS ? words[when] : "?";
 }
 
-const char *wti_act_word(const struct wti_effects *fx, uint32_t effect)
-{
-	static const char *const words[WTI_EFFECT_COUNT] = {
-		"make",
-		"replace",
-		"change",
-		"remove",
-		"move",
-		"link",
-		"set permissions of",
-		"execute",
-		"connect to",
-		"listen at",
-		"accept at",
-		"load",
-		"start",
-		"start threads of",
-		"sync",
-		"replace unsynced",
-		"open",
-		"leave open",
-		"write",
-		"read",
-		"call",
-		"",
-		"link",
-		"",
-	};
-
-	return effect < WTI_EFFECT_COUNT ? words[effect] : wti_effect_word(fx, effect);
-}
-
 bool wti_act_text(const struct wti_effects *fx, const struct wti_world_act *act,
 		  struct wti_buf *out)
 {

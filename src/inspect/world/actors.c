@@ -158,14 +158,24 @@ bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event)
 	return true;
 }
 
+/* The process of an actor and those above it, as indexes plus one; returns how many. */
+static uint32_t find_chain(const struct wti_effects *fx, size_t index,
+			   uint32_t chain[ROLE_DEPTH_MAX])
+{
+	const struct wti_actor *actor = &fx->actors[index];
+	uint32_t depth = 0, at = actor->process ? actor->process : (uint32_t)index + 1;
+
+	for (; at && depth < ROLE_DEPTH_MAX; at = fx->actors[at - 1].parent)
+		chain[depth++] = at;
+	return depth;
+}
+
 void wti_effects_place(const struct wti_effects *fx, size_t index, struct wti_buf *out)
 {
 	const struct wti_actor *actor = &fx->actors[index];
-	uint32_t chain[ROLE_DEPTH_MAX], depth = 0;
-	uint32_t process = actor->process ? actor->process : (uint32_t)index + 1;
+	uint32_t chain[ROLE_DEPTH_MAX];
+	uint32_t depth = find_chain(fx, index, chain);
 
-	for (uint32_t at = process; at && depth < ROLE_DEPTH_MAX; at = fx->actors[at - 1].parent)
-		chain[depth++] = at;
 	wti_buf_text(out, "0");
 	while (depth-- > 1)
 		wti_buf_printf(out, ".%u", fx->actors[chain[depth - 1] - 1].ordinal);
@@ -175,12 +185,9 @@ void wti_effects_place(const struct wti_effects *fx, size_t index, struct wti_bu
 
 void wti_effects_role(const struct wti_effects *fx, size_t index, struct wti_buf *out)
 {
-	const struct wti_actor *actor = &fx->actors[index];
-	uint32_t chain[ROLE_DEPTH_MAX], depth = 0;
-	uint32_t process = actor->process ? actor->process : (uint32_t)index + 1;
+	uint32_t chain[ROLE_DEPTH_MAX];
+	uint32_t depth = find_chain(fx, index, chain);
 
-	for (uint32_t at = process; at && depth < ROLE_DEPTH_MAX; at = fx->actors[at - 1].parent)
-		chain[depth++] = at;
 	while (depth--)
 		wti_buf_printf(out, "%s%s", fx->actors[chain[depth] - 1].command,
 			       depth ? " > " : "");

@@ -233,11 +233,21 @@ bool wti_effects_rename(struct wti_effects *effects, uint32_t thing, const char 
 
 /* ---- Looking at it --------------------------------------------------------------------------- */
 
+/* Of one of its things. */
+static inline uint32_t wti_effects_index(const struct wti_effects *effects,
+					 const struct wti_thing *thing)
+{
+	return (uint32_t)(thing - effects->things);
+}
+
 /* NULL: never. */
 const struct wti_thing *wti_effects_thing(const struct wti_effects *effects,
 					  enum wti_thing_type type, const char *name);
 const struct wti_tally *wti_effects_tally(const struct wti_effects *effects, uint32_t thing,
 					  uint32_t effect);
+/* The same by its word, as the number of a call differs from run to run. `thing` may be NULL. */
+const struct wti_tally *wti_effects_tally_by_word(const struct wti_effects *effects,
+						  const struct wti_thing *thing, const char *word);
 /* Tallies of a thing, one after the other; NULL after the last. */
 const struct wti_tally *wti_effects_first(const struct wti_effects *effects, uint32_t thing);
 const struct wti_tally *wti_effects_next(const struct wti_effects *effects,

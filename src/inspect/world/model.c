@@ -21,30 +21,6 @@
 #define MOVES_MAX 8
 #define VALUES_MAX (1u << 14)
 
-static const char *const words[WTI_EFFECT_COUNT] = {
-	"made",          "replaced",   "changed",   "removed",  "moved",     "linked",
-	"permissions",   "executed",   "connected", "listened", "accepted",  "loaded",
-	"started",       "threads",    "synced",    "unsynced", "opened",    "left_open",
-	"written_bytes", "read_bytes", "called",    "files",    "symlinked", "at_once",
-};
-
-const char *wti_effect_word(const struct wti_effects *fx, uint32_t effect)
-{
-	if (effect < WTI_EFFECT_COUNT)
-		return words[effect];
-	return effect >= WTI_EFFECT_CALL && effect - WTI_EFFECT_CALL < fx->calls.count
-		       ? fx->calls.entries[effect - WTI_EFFECT_CALL].text
-		       : "?";
-}
-
-int wti_effect_by_word(const char *word)
-{
-	for (int i = 0; i < WTI_EFFECT_COUNT; i++)
-		if (!strcmp(words[i], word))
-			return i;
-	return -1;
-}
-
 const char *wti_model_text(struct wti_effects *fx, struct wti_buf *text)
 {
 	if (wti_buf_status(text) == WT_E_NOMEM)
