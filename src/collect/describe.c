@@ -30,6 +30,15 @@ static void number(struct wti_json *json, const char *key, uint64_t value)
 	wti_json_u64(json, value);
 }
 
+static void number_or_null(struct wti_json *json, const char *key, bool is_known, int64_t value)
+{
+	wti_json_key(json, key);
+	if (is_known)
+		wti_json_i64(json, value);
+	else
+		wti_json_null(json);
+}
+
 static void when(struct wti_json *json, const char *key, uint64_t real_ns)
 {
 	time_t seconds = (time_t)(real_ns / 1000000000u);
@@ -40,11 +49,7 @@ static void when(struct wti_json *json, const char *key, uint64_t real_ns)
 	snprintf(full, sizeof(full), "%s.%09uZ", day, (unsigned)(real_ns % 1000000000u));
 	snprintf(key_ns, sizeof(key_ns), "%s_ns", key);
 	text(json, key, real_ns ? full : NULL);
-	wti_json_key(json, key_ns);
-	if (real_ns)
-		wti_json_u64(json, real_ns);
-	else
-		wti_json_null(json);
+	number_or_null(json, key_ns, real_ns, (int64_t)real_ns);
 }
 
 static void describe_end(const struct wti_recorder *recorder, struct wti_json *json)
@@ -56,21 +61,9 @@ static void describe_end(const struct wti_recorder *recorder, struct wti_json *j
 	wti_json_key(json, "duration");
 	wti_json_f64(json, (double)outcome->duration_ns / 1e9);
 	number(json, "duration_ns", outcome->duration_ns);
-	wti_json_key(json, "exit_status");
-	if (running || outcome->signal)
-		wti_json_null(json);
-	else
-		wti_json_i64(json, outcome->exit_code);
-	wti_json_key(json, "signal");
-	if (outcome->signal)
-		wti_json_i64(json, outcome->signal);
-	else
-		wti_json_null(json);
-	wti_json_key(json, "signal_passed_on");
-	if (recorder->asked_to_end)
-		wti_json_i64(json, recorder->asked_to_end);
-	else
-		wti_json_null(json);
+	number_or_null(json, "exit_status", !running && !outcome->signal, outcome->exit_code);
+	number_or_null(json, "signal", outcome->signal, outcome->signal);
+	number_or_null(json, "signal_passed_on", recorder->asked_to_end, recorder->asked_to_end);
 	number(json, "cpu_ns", recorder->cpu_ns);
 	number(json, "memory_peak_bytes", recorder->memory_bytes);
 	number(json, "memory_floor_bytes", recorder->memory_floor_bytes);
@@ -160,11 +153,7 @@ static void describe_config(const struct wti_recorder *recorder, struct wti_json
 	number(json, "flight_ns",
 	       options->on_full == WTI_RECORD_FLIGHT ? (uint64_t)options->flight_ns : 0);
 	number(json, "record_ns", (uint64_t)options->duration_ns);
-	wti_json_key(json, "wait_ns");
-	if (options->wait_ns == INT64_MAX)
-		wti_json_null(json);
-	else
-		wti_json_i64(json, options->wait_ns);
+	number_or_null(json, "wait_ns", options->wait_ns != INT64_MAX, options->wait_ns);
 	text(json, "strings", options->strings_keep ? "keep" : "private");
 	number(json, "blobs_bytes_max", options->blobs_bytes_max);
 	text(json, "clock", recorder->clock.domain == WT_CLOCK_TSC ? "tsc" : "monotonic");

@@ -28,14 +28,19 @@ _Static_assert(sizeof(struct pidfd_info) == 64, "the kernel's first version of i
 #define PIDFD_INFO_EXIT_BIT (1ull << 3)
 #define PIDFD_GET_INFO_OF _IOWR(0xff, 11, struct pidfd_info)
 
-ssize_t wti_proc_file(uint32_t pid, const char *name, char *out, size_t bytes)
+static int open_file(uint32_t pid, const char *name)
 {
 	char path[64];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+ssize_t wti_proc_file(uint32_t pid, const char *name, char *out, size_t bytes)
+{
+	int fd = open_file(pid, name);
+	ssize_t n;
+
 	if (fd < 0)
 		return -1;
 	n = wti_pread_all(fd, out, bytes - 1, 0);
@@ -104,13 +109,11 @@ bool wti_proc_is_thread(uint32_t pid)
 int wti_proc_mentions(uint32_t pid, const char *name, const char *what)
 {
 	size_t what_bytes = strlen(what), kept = 0, total = 0;
-	char path[64], part[8192];
+	int fd = open_file(pid, name);
+	char part[8192];
 	bool found = false;
 	ssize_t n;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	while (!found && total < MENTION_BYTES_MAX) {

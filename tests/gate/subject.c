@@ -3,7 +3,7 @@
  * A small training program that does on request what an assertion forbids or demands, for
  * test_gate.py. Its data is read in every step, its model written at the end.
  *
- *	subject [DEED...]
+ *	subject [ACT...]
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -24,12 +24,12 @@
 
 enum { STEPS = 20, STEP_NS = 1000000, DATA_BYTES = 4096, MUCH_BYTES = 300 << 20 };
 
-static char **deeds;
+static char **acts;
 
-static bool does(const char *deed)
+static bool does(const char *act)
 {
-	for (char **at = deeds; *at; at++)
-		if (!strcmp(*at, deed))
+	for (char **at = acts; *at; at++)
+		if (!strcmp(*at, act))
 			return true;
 	return false;
 }
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 {
 	int data_fd = open("data.bin", O_RDONLY);
 
-	deeds = argv + 1;
+	acts = argv + 1;
 	must(argc >= 1 && data_fd >= 0, "data.bin");
 	wt_stage("train");
 	if (does("helper") || does("equal-helper"))

@@ -33,8 +33,8 @@ class Recorder:
         self.runs: dict[tuple[str, ...], str] = {}
         self.alike: list[str] = []
 
-    def fresh(self, *deeds: str, options: tuple[str, ...] = ("--syscalls",)) -> str:
-        return str(self.bench.record(SUBJECT, *deeds, cwd=self.work, options=options))
+    def fresh(self, *acts: str, options: tuple[str, ...] = ("--syscalls",)) -> str:
+        return str(self.bench.record(SUBJECT, *acts, cwd=self.work, options=options))
 
     def same(self) -> list[str]:
         """Six runs of the same."""
@@ -42,10 +42,10 @@ class Recorder:
             self.alike.append(self.fresh())
         return self.alike
 
-    def run(self, *deeds: str) -> str:
-        if deeds not in self.runs:
-            self.runs[deeds] = self.fresh(*deeds)
-        return self.runs[deeds]
+    def run(self, *acts: str) -> str:
+        if acts not in self.runs:
+            self.runs[acts] = self.fresh(*acts)
+        return self.runs[acts]
 
 
 # Not below /tmp, where everything is called $TMP/...: what lies beside the working directory is $CWD/../...
@@ -64,15 +64,15 @@ class Gate(unittest.TestCase):
         self.assertNotEqual(result["status"], "error", result)
         return code, result["tables"]["assertions"]
 
-    def outcome(self, body: str, *deeds: str, kind: str = "gate") -> tuple[int, str, str]:
+    def outcome(self, body: str, *acts: str, kind: str = "gate") -> tuple[int, str, str]:
         """Of one assertion about one run: exit code, outcome, what it says."""
-        code, rows = self.gate(f"[[{kind}]]\nname = \"it\"\n{body}", RECORDER.run(*deeds))
+        code, rows = self.gate(f"[[{kind}]]\nname = \"it\"\n{body}", RECORDER.run(*acts))
         self.assertEqual(len(rows), 1)
         return code, rows[0]["outcome"], rows[0]["actual"] + rows[0]["why"]
 
-    def check(self, body: str, deeds: tuple[str, ...], code: int, words: str = "", kind: str = "gate") -> None:
+    def check(self, body: str, acts: tuple[str, ...], code: int, words: str = "", kind: str = "gate") -> None:
         outcomes = {0: "held", 1: "violated", 3: "not_measured"}
-        got = self.outcome(body, *deeds, kind=kind)
+        got = self.outcome(body, *acts, kind=kind)
         self.assertEqual(got[:2], (code, outcomes[code]), got)
         self.assertIn(words, got[2])
 
@@ -283,8 +283,8 @@ class Gate(unittest.TestCase):
 
     # ---- Renacer's
 
-    def renacer(self, body: str, deeds: tuple[str, ...], code: int, words: str = "") -> None:
-        self.check(body, deeds, code, words, kind="assertion")
+    def renacer(self, body: str, acts: tuple[str, ...], code: int, words: str = "") -> None:
+        self.check(body, acts, code, words, kind="assertion")
 
     def test_renacer(self) -> None:
         self.renacer('type = "critical_path"\nmax_duration_ms = 3600000', (), 0)

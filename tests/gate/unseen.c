@@ -3,7 +3,7 @@
  * Does things in ways that are easily overlooked, for test_unseen.py: late, through other doors of
  * the kernel, under other names.
  *
- *	unseen DEED [ARGUMENT...]
+ *	unseen ACT [ARGUMENT...]
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -439,7 +439,7 @@ static const struct {
 	const char *name;
 	int least; /* arguments */
 	void (*act)(char **words);
-} deeds[] = {
+} acts[] = {
 	{"daemon", 2, leave_daemon},
 	{"uring", 0, make_uring},
 	{"write32", 1, write32},
@@ -463,12 +463,12 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; argc > 1 && i < sizeof(deeds) / sizeof(*deeds); i++) {
-		if (strcmp(deeds[i].name, argv[1]) != 0 || argc - 2 < deeds[i].least)
+	for (size_t i = 0; argc > 1 && i < sizeof(acts) / sizeof(*acts); i++) {
+		if (strcmp(acts[i].name, argv[1]) != 0 || argc - 2 < acts[i].least)
 			continue;
-		deeds[i].act(argv + 2);
+		acts[i].act(argv + 2);
 		return 0;
 	}
-	fprintf(stderr, "usage: unseen DEED [ARGUMENT...]\n");
+	fprintf(stderr, "usage: unseen ACT [ARGUMENT...]\n");
 	return 2;
 }

@@ -70,22 +70,28 @@ static void put_run(struct wti_json *json, const struct wti_sim_options *options
 	wti_json_object_end(json);
 }
 
+int wti_sim_json_finish(struct wti_buf *text, const char *path, struct wt_err *err)
+{
+	int r;
+
+	wti_buf_byte(text, '\n');
+	r = wti_buf_status(text);
+	r = r ? wti_err(err, r, "out of memory for '%s'", path)
+	      : wti_file_replace(path, text->data, text->bytes, err);
+	wti_buf_release(text);
+	return r;
+}
+
 int wti_sim_folder_finish(const struct wti_sim_options *options,
 			  const struct wti_sim_summary *summary, struct wt_err *err)
 {
 	char path[PATH_BYTES];
 	struct wti_buf text;
 	struct wti_json json;
-	int r;
 
 	snprintf(path, sizeof(path), "%s/run.json", options->folder);
 	wti_buf_init(&text, 1 << 20);
 	wti_json_init(&json, &text, true);
 	put_run(&json, options, summary);
-	wti_buf_byte(&text, '\n');
-	r = wti_buf_status(&text);
-	r = r ? wti_err(err, r, "out of memory for '%s'", path)
-	      : wti_file_replace(path, text.data, text.bytes, err);
-	wti_buf_release(&text);
-	return r;
+	return wti_sim_json_finish(&text, path, err);
 }

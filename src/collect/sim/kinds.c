@@ -15,9 +15,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/json.h"
 
+#include "folder.h"
 #include "random.h"
 
 #define TRACKS 7
@@ -278,7 +278,6 @@ static int write_truth(const struct maker *maker, const char *folder, struct wt_
 	char path[4096];
 	struct wti_buf text;
 	struct wti_json json;
-	int r;
 
 	snprintf(path, sizeof(path), "%s/truth.json", folder);
 	wti_buf_init(&text, 1 << 20);
@@ -298,12 +297,7 @@ static int write_truth(const struct maker *maker, const char *folder, struct wt_
 	}
 	wti_json_object_end(&json);
 	wti_json_object_end(&json);
-	wti_buf_byte(&text, '\n');
-	r = wti_buf_status(&text);
-	r = r ? wti_err(err, r, "out of memory for '%s'", path)
-	      : wti_file_replace(path, text.data, text.bytes, err);
-	wti_buf_release(&text);
-	return r;
+	return wti_sim_json_finish(&text, path, err);
 }
 
 static int make_stream(struct maker *maker, const struct wti_sim_options *options,

@@ -10,9 +10,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/json.h"
 
+#include "folder.h"
 #include "output.h"
 
 #define JSON_BYTES_MAX (16u << 20)
@@ -254,17 +254,9 @@ int wti_sim_truth_write(const struct wti_sim_truth *truth, const struct wti_sim_
 {
 	struct wti_buf text;
 	struct wti_json json;
-	int r;
 
 	wti_buf_init(&text, JSON_BYTES_MAX);
 	wti_json_init(&json, &text, true);
 	put_truth(&json, truth, config, program);
-	wti_buf_byte(&text, '\n');
-	r = wti_buf_status(&text);
-	if (r < 0)
-		r = wti_err(err, r, "out of memory for '%s'", path);
-	else
-		r = wti_file_replace(path, text.data, text.bytes, err);
-	wti_buf_release(&text);
-	return r;
+	return wti_sim_json_finish(&text, path, err);
 }

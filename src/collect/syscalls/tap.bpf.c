@@ -5,9 +5,8 @@
  * Knows where the kernel keeps arguments and results, and who belongs to the tree: threads have a
  * state in task storage; one whose parent has a state gets one when it is born, and those of a
  * process that runs already get theirs when all threads are walked through. Everybody else costs
- * one look. A call is one record, made at its end; nothing here waits or wakes anybody up.
- *
- * Types of the kernel are declared with the few members that are used, and placed by CO-RE.
+ * one look. A call is one record, made at its end (tap_records.h); nothing here waits or wakes
+ * anybody up.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -21,56 +20,9 @@
 #define SIGKILL 9
 #define SIGSYS 31
 
-#define PLACED __attribute__((preserve_access_index))
-
 char LICENSE[] SEC("license") = "GPL";
 
-struct thread_info {
-	unsigned long flags;
-	__u32 status;
-} PLACED;
-
-typedef struct {
-	int counter;
-} atomic_t;
-
-struct signal_struct {
-	atomic_t live;
-} PLACED;
-
-struct mm_struct {
-	unsigned long start_stack;
-	unsigned long arg_start, arg_end, env_end;
-} PLACED;
-
-struct sigaction {
-	void *sa_handler;
-} PLACED;
-
-struct k_sigaction {
-	struct sigaction sa;
-} PLACED;
-
-typedef struct {
-	unsigned long sig[1];
-} sigset_t;
-
-struct sigpending {
-	sigset_t signal;
-} PLACED;
-
-struct task_struct {
-	struct thread_info thread_info;
-	unsigned int __state; /* 0: it runs, or is about to */
-	int pid;
-	int tgid;
-	int exit_code;
-	char comm[16];
-	struct task_struct *group_leader;
-	struct signal_struct *signal;
-	struct mm_struct *mm;
-	struct sigpending pending; /* of this thread alone */
-} PLACED;
+#include "tap_kernel.h"
 
 #include "tap_arch.h"
 
@@ -125,184 +77,9 @@ __u64 lost_records; /* found no room */
 __u32 stopped;      /* nobody listens any more */
 __u32 walk;         /* enum wti_tap_walk */
 
-/* ---- Records --------------------------------------------------------------------------------- */
-
-static __always_inline void begin(struct wti_raw *raw, struct wti_tap_task *state, __u32 type,
-				  __u64 now_ns)
-{
-	raw->type = type;
-	raw->track = state->track;
-	raw->seq = state->seq;
-	raw->time_ns = now_ns;
-}
-
-static __always_inline void lose(void)
-{
-	__sync_fetch_and_add(&lost_records, 1);
-}
-
-static __always_inline void tell_task(struct task_struct *task, struct wti_tap_task *state,
-				      __u32 track, __u32 parent, __u32 how)
-{
-	struct wti_raw_task *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-
-	if (!record) {
-		lose();
-	} else {
-		begin(&record->raw, state, WTI_RAW_TASK, bpf_ktime_get_ns());
-		record->raw.track = track;
-		record->tid = task->pid;
-		record->pid = task->tgid;
-		record->parent = parent;
-		record->how = how;
-		bpf_probe_read_kernel(record->command, sizeof(record->command), task->comm);
-		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	}
-	state->seq++;
-}
-
 #include "tap_memory.h"
+#include "tap_records.h"
 #include "tap_stack.h"
-
-static __always_inline void fill_call(struct wti_raw_call *record, struct wti_tap_task *state,
-				      __s64 result, __u32 flags)
-{
-	__u64 now_ns = bpf_ktime_get_ns();
-
-	begin(&record->raw, state, WTI_RAW_CALL, now_ns);
-	record->nr = state->nr;
-	record->arch = state->arch;
-	for (int i = 0; i < 6; i++)
-		record->args[i] = state->args[i];
-	record->result = result;
-	record->duration_ns = now_ns - state->start_ns;
-	record->system_ns =
-		record->duration_ns > state->away_ns ? record->duration_ns - state->away_ns : 0;
-	record->flags = flags;
-}
-
-/* With what its arguments point to, `all` of it or what was not read at its begin. False: there is
- * nothing to read, or no place for it. */
-static __always_inline bool tell_call_with_memory(struct wti_tap_task *state, __s64 result,
-						  __u32 flags, bool all)
-{
-	struct wti_tap_plan *plan = plan_of(state);
-	struct wti_tap_scratch *s;
-	__u32 bytes;
-
-	if (!plan || !(all || plan->at_exit))
-		return false;
-	s = scratch();
-	if (!s)
-		return false;
-	fill_call(&s->call, state, result, flags);
-	s->all = all;
-	read_memory(s, state, result, true, false);
-	s->all = false;
-	if (!s->bytes && !s->unread)
-		return false;
-	if (s->unread)
-		s->call.flags |= WTI_TAP_UNREAD;
-	bytes = s->bytes;
-	barrier_var(bytes);
-	bytes &= WTI_TAP_MEMORY_MAX - 1;
-	s->call.memory_bytes = bytes;
-	if (bpf_ringbuf_output(&ring, &s->call, sizeof(s->call) + bytes, BPF_RB_NO_WAKEUP))
-		lose();
-	state->seq++;
-	return true;
-}
-
-/*
- * A program that could not be read about before it began: its words, and its path behind them, are
- * on the stack that it begins with. False: they are known, or it is not such a call.
- */
-static __always_inline bool tell_program(struct task_struct *task, struct wti_tap_task *state,
-					 __s64 result)
-{
-	struct mm_struct *mm;
-	struct wti_tap_scratch *s;
-	__u32 bytes;
-
-	if (!(state->flags & WTI_TAP_UNREAD) || state->arch != ARCH_NATIVE ||
-	    (state->nr != NR_EXECVE && state->nr != NR_EXECVEAT))
-		return false;
-	s = scratch();
-	if (!s)
-		return false;
-	fill_call(&s->call, state, result, state->flags);
-	if (!state->execed) { /* it failed, and the kernel has looked at it all */
-		read_memory(s, state, result, false, false);
-		if (!s->unread)
-			s->call.flags &= ~WTI_TAP_UNREAD;
-	} else {
-		__u64 words;
-
-		/* Not by following the pointers: to prove that safe the kernel searches all its
-		 * types, which takes milliseconds each time that this is loaded. */
-		mm = BPF_CORE_READ(task, mm);
-		words = BPF_CORE_READ(mm, arg_start);
-		for (int i = 0; i < 6; i++)
-			s->args[i] = 0; /* none of the pieces is where an argument points to */
-		s->bytes = 0;
-		s->unread = false;
-		s->mark = WTI_RAW_PIECE_PROGRAM;
-		add_bytes(s, words, BPF_CORE_READ(mm, arg_end) - words, WTI_TAP_PIECE_MAX - 16);
-		if (s->bytes)
-			add_string(s, BPF_CORE_READ(mm, env_end), WTI_TAP_PIECE_MAX - 16);
-	}
-	bytes = s->bytes;
-	barrier_var(bytes);
-	bytes &= WTI_TAP_MEMORY_MAX - 1;
-	s->call.memory_bytes = bytes;
-	if (bpf_ringbuf_output(&ring, &s->call, sizeof(s->call) + bytes, BPF_RB_NO_WAKEUP))
-		lose();
-	state->seq++;
-	return true;
-}
-
-/* What may be different when the call is over goes ahead of it. */
-static __always_inline void tell_entry(struct wti_tap_task *state)
-{
-	struct wti_tap_plan *plan = plan_of(state);
-	struct wti_tap_scratch *s;
-	struct wti_raw_entry *record;
-	__u32 bytes;
-
-	if (!plan || !plan->at_entry)
-		return;
-	s = scratch();
-	if (!s)
-		return;
-	read_memory(s, state, 0, false, true);
-	if (s->unread)
-		state->flags |= WTI_TAP_UNREAD;
-	bytes = s->bytes;
-	barrier_var(bytes);
-	bytes &= WTI_TAP_MEMORY_MAX - 1;
-	if (!bytes)
-		return;
-	record = (void *)s->memory - sizeof(*record);
-	begin(&record->raw, state, WTI_RAW_ENTRY, 0);
-	record->memory_bytes = bytes;
-	record->reserved = 0;
-	if (bpf_ringbuf_output(&ring, record, sizeof(*record) + bytes, BPF_RB_NO_WAKEUP))
-		state->flags |= WTI_TAP_UNREAD;
-}
-
-static __always_inline void tell_call(struct wti_tap_task *state, __s64 result, __u32 flags)
-{
-	struct wti_raw_call *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-
-	if (!record) {
-		lose();
-	} else {
-		fill_call(record, state, result, flags);
-		record->memory_bytes = 0;
-		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	}
-	state->seq++;
-}
 
 /* ---- Who belongs to the tree ----------------------------------------------------------------- */
 
@@ -324,7 +101,7 @@ static __always_inline struct wti_tap_task *adopt(struct task_struct *task, __u3
 		return NULL;
 	track = __sync_fetch_and_add(&last_track, 1) + 1;
 	state->joined = how == WTI_TAP_TASK_ATTACHED; /* if it is in a call, until its next one */
-	tell_task(task, state, track, parent, how);
+	emit_task(task, state, track, parent, how);
 	__sync_fetch_and_add(&state->track, track);
 	return state;
 }
@@ -427,9 +204,9 @@ int enter(__u64 *ctx)
 	if (!begin_call(task, state, regs, nr))
 		return 0;
 	if (stacks && !state->flags)
-		tell_stack(task, state, regs);
+		emit_stack(task, state, regs);
 	if (kinds_at_entry)
-		tell_entry(state);
+		emit_entry(state);
 	state->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -462,12 +239,12 @@ static __always_inline void take_joined(struct wti_tap_task *state, struct task_
 	take_args(state, regs);
 }
 
-static __always_inline void tell_joined(struct wti_tap_task *state, struct task_struct *task,
+static __always_inline void emit_joined(struct wti_tap_task *state, struct task_struct *task,
 					struct pt_regs *regs)
 {
 	take_joined(state, task, regs);
 	if (is_wanted(state->arch, state->nr))
-		tell_call(state, result_of(regs, state->arch), WTI_TAP_JOINED);
+		emit_call(state, result_of(regs, state->arch), WTI_TAP_JOINED);
 }
 
 SEC("tp_btf/sys_exit")
@@ -496,15 +273,15 @@ int leave(__u64 *ctx)
 			state->flags |= WTI_TAP_UNFINISHED;
 		if (result <= -512 && result >= -516)
 			state->flags |= WTI_TAP_RESTARTS;
-		if (!tell_program(task, state, result) &&
-		    !tell_call_with_memory(state, result, state->flags, answered))
-			tell_call(state, result, state->flags);
+		if (!emit_program(task, state, result) &&
+		    !emit_call_with_memory(state, result, state->flags, answered))
+			emit_call(state, result, state->flags);
 	} else if (state->joined) {
-		tell_joined(state, task, regs);
+		emit_joined(state, task, regs);
 	}
 	if (state->execed) {
 		state->execed = false;
-		tell_task(task, state, state->track, 0, WTI_TAP_TASK_EXEC);
+		emit_task(task, state, state->track, 0, WTI_TAP_TASK_EXEC);
 	}
 	return 0;
 }
@@ -572,27 +349,15 @@ int ended(__u64 *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct wti_tap_task *state = bpf_task_storage_get(&tasks, task, 0, 0);
-	struct wti_raw_end *record;
 
 	if (!state || !state->track || stopped)
 		return 0;
 	if (!state->entered && !state->joined && was_killed(task, state))
 		begin_killed(task, state);
 	if (state->in_call)
-		tell_call(state, 0, state->flags | WTI_TAP_UNFINISHED);
+		emit_call(state, 0, state->flags | WTI_TAP_UNFINISHED);
 	state->in_call = false;
-	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-	if (!record) {
-		lose();
-		return 0;
-	}
-	begin(&record->raw, state, WTI_RAW_END, bpf_ktime_get_ns());
-	record->tid = task->pid;
-	record->pid = task->tgid;
-	record->status = task->exit_code;
-	record->flags = BPF_CORE_READ(task, signal, live.counter) == 0;
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	state->seq++;
+	emit_end(task, state);
 	return 0;
 }
 
@@ -600,24 +365,6 @@ int ended(__u64 *ctx)
 
 #define SIGSTOP 19
 #define SIGTTOU 22 /* SIGTSTP and SIGTTIN are between the two */
-
-static __always_inline void tell_signal(struct wti_tap_task *state, __u32 number, __u32 flags,
-					const void *info)
-{
-	struct wti_raw_signal *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-
-	if (!record) {
-		lose();
-	} else {
-		begin(&record->raw, state, WTI_RAW_SIGNAL, bpf_ktime_get_ns());
-		record->number = number;
-		record->flags = flags;
-		/* Of signals without any the pointer is a small number: all bytes become 0. */
-		bpf_probe_read_kernel(record->info, sizeof(record->info), info);
-		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	}
-	state->seq++;
-}
 
 SEC("tp_btf/signal_deliver")
 int signalled(__u64 *ctx)
@@ -630,11 +377,11 @@ int signalled(__u64 *ctx)
 	if (!state)
 		return 0;
 	state->signal = (__u8)number;
-	if (number == SIGKILL) /* it reaches nobody: the end tells it */
+	if (number == SIGKILL) /* it reaches nobody: the end says it */
 		return 0;
-	tell_signal(state, number, 0, (const void *)ctx[1]);
+	emit_signal(state, number, 0, (const void *)ctx[1]);
 	if (number == SIGSTOP || (number > SIGSTOP && number <= SIGTTOU && !action->sa.sa_handler))
-		tell_signal(state, number, WTI_RAW_SIGNAL_STOPPED, NULL);
+		emit_signal(state, number, WTI_RAW_SIGNAL_STOPPED, NULL);
 	return 0;
 }
 
@@ -663,7 +410,7 @@ int switched(__u64 *ctx)
 /* ---- Walks through all threads --------------------------------------------------------------- */
 
 /* The call that it is in when the recording ends. */
-static __always_inline void tell_call_in_flight(struct task_struct *task)
+static __always_inline void emit_call_in_flight(struct task_struct *task)
 {
 	struct wti_tap_task *state = bpf_task_storage_get(&tasks, task, 0, 0);
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
@@ -680,7 +427,7 @@ static __always_inline void tell_call_in_flight(struct task_struct *task)
 	if (state->in_call && state->away_since_ns)
 		state->away_ns += bpf_ktime_get_ns() - state->away_since_ns;
 	if (state->in_call)
-		tell_call(state, 0, state->flags | flags);
+		emit_call(state, 0, state->flags | flags);
 	state->in_call = false;
 }
 
@@ -694,6 +441,6 @@ int walk_all(__u64 *ctx)
 	if (walk == WTI_TAP_WALK_ADOPT)
 		adopt_root(task, 0, false);
 	else if (walk == WTI_TAP_WALK_END)
-		tell_call_in_flight(task);
+		emit_call_in_flight(task);
 	return 0;
 }

@@ -65,7 +65,7 @@ static __always_inline __u32 stack_limit(struct task_struct *task, __u64 sp)
 	return end > sp && end - sp < WTI_RAW_STACK_MAX ? (__u32)(end - sp) : WTI_RAW_STACK_MAX;
 }
 
-static __always_inline void tell_stack(struct task_struct *task, struct wti_tap_task *state,
+static __always_inline void emit_stack(struct task_struct *task, struct wti_tap_task *state,
 				       struct pt_regs *regs)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), bytes;

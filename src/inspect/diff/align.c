@@ -104,8 +104,8 @@ static void backward(const struct search *s, ptrdiff_t d, struct step *steps)
 	}
 }
 
-static void tell(struct job *j, const struct search *s, const struct step *steps, ptrdiff_t d,
-		 size_t a, size_t b)
+static void add_ranges(struct job *j, const struct search *s, const struct step *steps, ptrdiff_t d,
+		       size_t a, size_t b)
 {
 	size_t x = 0, y = 0;
 
@@ -143,7 +143,7 @@ static void compare_part(struct job *j, size_t a, size_t a_count, size_t b, size
 		add(j, false, a, a_count, b, b_count);
 	} else {
 		backward(&s, d, steps);
-		tell(j, &s, steps, d, a, b);
+		add_ranges(j, &s, steps, d, a, b);
 	}
 	free(s.rows);
 }

@@ -26,27 +26,15 @@ static bool is_noise(enum wti_thing_type type)
 	       type == WTI_THING_CONSOLE;
 }
 
-/* Deeds that change the world or reach beyond the program; the others are counts. */
-static bool is_effect(enum wti_thing_type type, const char *word)
+/* Effects that change the world or reach beyond the program; the others are counts. */
+static bool is_outside(enum wti_thing_type type, const char *word)
 {
-	int deed = wti_deed_by_word(word);
+	int effect = wti_effect_by_word(word);
 
 	if (type == WTI_THING_LIBRARY || type == WTI_THING_CODE || type == WTI_THING_SYSTEM)
-		return deed == WTI_DEED_LOADED || deed == WTI_DEED_OPENED;
-	return deed >= 0 && deed != WTI_DEED_READ_BYTES && deed != WTI_DEED_OPENED &&
-	       deed != WTI_DEED_CALLED;
-}
-
-static const struct wti_tally *tally_of(const struct wti_effects *fx, const struct wti_thing *thing,
-					const char *word)
-{
-	int deed = wti_deed_by_word(word);
-	const uint64_t *slot = wti_map_find_text(&fx->calls, word, strlen(word));
-
-	if (!thing || (deed < 0 && !slot))
-		return NULL;
-	return wti_effects_tally(fx, (uint32_t)(thing - fx->things),
-				 deed >= 0 ? (uint32_t)deed : WTI_DEED_CALL + (uint32_t)*slot - 1);
+		return effect == WTI_EFFECT_LOADED || effect == WTI_EFFECT_OPENED;
+	return effect >= 0 && effect != WTI_EFFECT_READ_BYTES && effect != WTI_EFFECT_OPENED &&
+	       effect != WTI_EFFECT_CALLED;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -97,7 +85,7 @@ static void add_row(struct diffing *d, const struct pair *pair, const char *word
 
 	if (is_noise(thing->type)) {
 		table = d->noise;
-	} else if (is_effect(thing->type, word)) {
+	} else if (is_outside(thing->type, word)) {
 		table = d->effects;
 		d->difference.effects++;
 	} else {
@@ -134,11 +122,13 @@ static void compare_pair(struct diffing *d, const struct pair *pair)
 		const struct wti_thing *mine = side ? pair->b : pair->a;
 		const struct wti_tally *t;
 
-		t = mine ? wti_effects_first(fx, (uint32_t)(mine - fx->things)) : NULL;
+		t = mine ? wti_effects_first(fx, wti_effects_index(fx, mine)) : NULL;
 		for (; t; t = wti_effects_next(fx, t)) {
-			const char *word = wti_deed_word(fx, t->deed);
-			const struct wti_tally *a = side ? tally_of(d->a, pair->a, word) : t;
-			const struct wti_tally *b = side ? t : tally_of(d->b, pair->b, word);
+			const char *word = wti_effect_word(fx, t->effect);
+			const struct wti_tally *a =
+				side ? wti_effects_tally_by_word(d->a, pair->a, word) : t;
+			const struct wti_tally *b =
+				side ? t : wti_effects_tally_by_word(d->b, pair->b, word);
 
 			if (side && a)
 				continue; /* seen from the other side */
@@ -146,7 +136,8 @@ static void compare_pair(struct diffing *d, const struct pair *pair)
 			    !wti_thing_keeps(thing->type, word))
 				continue;
 			/* How many run at once depends on the moment, unless it is one. */
-			if (t->deed == WTI_DEED_AT_ONCE && a && b && a->total > 1 && b->total > 1)
+			if (t->effect == WTI_EFFECT_AT_ONCE && a && b && a->total > 1 &&
+			    b->total > 1)
 				continue;
 			if (differs(thing->type, a, b))
 				add_row(d, pair, word, a, b);
@@ -280,7 +271,7 @@ static bool same_value(const struct wti_value *a, const struct wti_value *b)
 	       a->hash == b->hash;
 }
 
-/* Counters and settings: all that were told, not only their ends, must be the same. */
+/* Counters and settings: all that were emitted, not only their ends, must be the same. */
 static void compare_values(struct diffing *d, struct wt_result *result)
 {
 	struct wt_table *table = wt_result_table(result, "values", "values");

@@ -34,7 +34,7 @@ struct patch {
 	int failed;
 };
 
-static bool is_told(const struct wti_thing *thing)
+static bool is_shown(const struct wti_thing *thing)
 {
 	return thing->type == WTI_THING_FILE || thing->type == WTI_THING_PEER ||
 	       thing->type == WTI_THING_PROGRAM;
@@ -47,7 +47,7 @@ static uint32_t token_of(struct patch *p, const struct wti_effects *fx,
 	uint64_t *slot;
 
 	wti_buf_clear(&p->text);
-	wti_buf_printf(&p->text, "%s %s", wti_act_word(fx, act->deed),
+	wti_buf_printf(&p->text, "%s %s", wti_act_word(fx, act->effect),
 		       p->options->raw ? thing->raw : thing->name);
 	slot = wti_buf_status(&p->text)
 		       ? NULL
@@ -80,7 +80,7 @@ static void take_part(struct patch *p, struct part *part, const struct wti_effec
 	for (; *at < end; ++*at) {
 		const struct wti_world_act *act = &actor->acts[*at];
 
-		if (!is_told(&fx->things[act->thing]))
+		if (!is_shown(&fx->things[act->thing]))
 			continue;
 		part->tokens[part->count] = token_of(p, fx, act);
 		part->stacks[part->count++] = act->stack;

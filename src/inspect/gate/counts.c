@@ -72,7 +72,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 
 	(void)trace;
 	if (!options)
-		return wti_err(err, WT_E_ARG, "counts needs to be told what to count");
+		return wti_err(err, WT_E_ARG, "counts needs to know what to count");
 	s->counts = ((const struct wti_counts_options *)options)->counts;
 	wti_tasks_init(&s->tasks);
 	wti_map_init(&s->calls, PROCESSES_MAX);
@@ -181,7 +181,7 @@ static int take_memory(struct state *s, uint32_t pid, const struct wti_syscall *
 	heap = wti_map_number(&s->heaps, pid);
 	if (!heap)
 		return wti_map_failed(&s->heaps, err, "processes");
-	/* The first tells where it is, and so does the first of a new program. */
+	/* The first says where it is, and so does the first of a new program. */
 	if (*heap && call->args[0] && now > *heap)
 		s->counts->asked_bytes += now - *heap;
 	*heap = now;

@@ -5,7 +5,7 @@
  * processes. Exact, as it sees the events: sums over what the model of effects keeps would only be
  * bounds.
  *
- * Steps and stages are those of the first thread that tells them, as in goldens.
+ * Steps and stages are those of the first thread that emits them, as in goldens.
  */
 #ifndef WTI_GATE_COUNTS_H
 #define WTI_GATE_COUNTS_H

@@ -14,7 +14,7 @@
 #include "evaluate.h"
 #include "ratio.h"
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Reporting ------------------------------------------------------------------------------- */
 
 void wti_not_evaluated(struct wti_outcome *outcome, const char *format, ...)
 {
@@ -260,7 +260,7 @@ static void count_calls(const struct wti_assertion *a, const struct wti_gate_run
 		return;
 	}
 	if (a->stage && !run->counts->saw_stage) {
-		wti_not_evaluated(outcome, "the program tells no stages");
+		wti_not_evaluated(outcome, "the program emits no stages");
 		return;
 	}
 	if (a->stage && !counter->saw_stage) {
@@ -463,8 +463,8 @@ static size_t times_of(const struct wti_gate_run *runs, size_t count, bool of_st
 	return kept;
 }
 
-static void tell_ratio(const struct wti_assertion *a, const struct wti_ratio *ratio,
-		       size_t now_count, size_t before_count, struct wti_outcome *outcome)
+static void report_ratio(const struct wti_assertion *a, const struct wti_ratio *ratio,
+			 size_t now_count, size_t before_count, struct wti_outcome *outcome)
 {
 	double bound = 1 + a->max;
 
@@ -523,6 +523,6 @@ void wti_gate_slower(const struct wti_assertion *a, const struct wti_gate_run *n
 				  counts[0], counts[1], 100 * a->confidence,
 				  wti_ratio_runs_needed(a->confidence));
 	} else {
-		tell_ratio(a, &ratio, counts[0], counts[1], ret_outcome);
+		report_ratio(a, &ratio, counts[0], counts[1], ret_outcome);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files that judge: how outcomes are told, and what a recording has to have. */
+/* Between the files that judge: how outcomes are reported, and what a recording has to have. */
 #ifndef WTI_GATE_JUDGE_H
 #define WTI_GATE_JUDGE_H
 

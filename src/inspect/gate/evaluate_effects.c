@@ -19,17 +19,17 @@ static bool is_file(const struct wti_thing *thing)
 	       thing->type == WTI_THING_CACHE;
 }
 
-static uint64_t done(const struct wti_gate_run *run, size_t thing, enum wti_deed deed)
+static uint64_t done(const struct wti_gate_run *run, size_t thing, enum wti_effect effect)
 {
-	const struct wti_tally *tally = wti_effects_tally(run->effects, (uint32_t)thing, deed);
+	const struct wti_tally *tally = wti_effects_tally(run->effects, (uint32_t)thing, effect);
 
 	return tally ? tally->total : 0;
 }
 
 static bool is_written(const struct wti_gate_run *run, size_t thing)
 {
-	return done(run, thing, WTI_DEED_MADE) || done(run, thing, WTI_DEED_REPLACED) ||
-	       done(run, thing, WTI_DEED_CHANGED) || done(run, thing, WTI_DEED_WRITTEN_BYTES);
+	return done(run, thing, WTI_EFFECT_MADE) || done(run, thing, WTI_EFFECT_REPLACED) ||
+	       done(run, thing, WTI_EFFECT_CHANGED) || done(run, thing, WTI_EFFECT_WRITTEN_BYTES);
 }
 
 /* "$CWD/../data" is not what "$CWD/?*" means. */
@@ -63,7 +63,7 @@ static void name_placed(struct named *named, const struct wti_thing *thing)
 	name_thing(named, thing->place ? text : thing->name);
 }
 
-static void tell_named(struct named *named, struct wti_outcome *outcome)
+static void report_named(struct named *named, struct wti_outcome *outcome)
 {
 	if (named->count > NAMED_MAX)
 		wti_buf_printf(&named->text, " and %zu more", named->count - NAMED_MAX);
@@ -119,8 +119,9 @@ static bool is_done(const struct wti_assertion *a, const struct wti_gate_run *ru
 	if (!is_file(thing) || is_inside(thing, a->outside) || is_device(thing->name))
 		return false;
 	if (!strcmp(effect, "remove"))
-		return done(run, i, WTI_DEED_REMOVED);
-	return is_written(run, i) || done(run, i, WTI_DEED_LINKED) || done(run, i, WTI_DEED_MOVED);
+		return done(run, i, WTI_EFFECT_REMOVED);
+	return is_written(run, i) || done(run, i, WTI_EFFECT_LINKED) ||
+	       done(run, i, WTI_EFFECT_MOVED);
 }
 
 /* By where it really is, should its name say otherwise. */
@@ -214,7 +215,7 @@ void wti_judge_forbidden(const struct wti_assertion *a, const struct wti_gate_ru
 	outcome->verdict = named.count ? WTI_VIOLATED : WTI_HELD;
 	if (!named.count)
 		name_thing(&named, "none");
-	tell_named(&named, outcome);
+	report_named(&named, outcome);
 	if (outcome->verdict == WTI_HELD && may_be_unseen)
 		wti_not_evaluated(outcome,
 				  "the arguments of %llu calls about files or peers could not be "
@@ -229,7 +230,7 @@ static const char never_renamed[] = "never renamed into place";
 static const char never_synced[] = "never synced";
 static const char not_synced_again[] = "written to after it was synced";
 
-/* What it lacks somebody may have done unseen. */
+/* What is missing may have been done unseen. */
 static bool is_absence(const char *wrong)
 {
 	return wrong == never_renamed || wrong == never_synced || wrong == not_synced_again;
@@ -241,13 +242,13 @@ static const char *wrong_with(const struct wti_gate_run *run, size_t i, const ch
 	const struct wti_thing *thing = &run->effects->things[i];
 
 	if (!strcmp(effect, "atomic_rename")) {
-		if (done(run, i, WTI_DEED_MADE) || done(run, i, WTI_DEED_CHANGED))
+		if (done(run, i, WTI_EFFECT_MADE) || done(run, i, WTI_EFFECT_CHANGED))
 			return "written in place";
-		return done(run, i, WTI_DEED_REPLACED) ? NULL : never_renamed;
+		return done(run, i, WTI_EFFECT_REPLACED) ? NULL : never_renamed;
 	}
-	if (done(run, i, WTI_DEED_UNSYNCED))
+	if (done(run, i, WTI_EFFECT_UNSYNCED))
 		return "renamed before it was synced";
-	if (!done(run, i, WTI_DEED_SYNCED))
+	if (!done(run, i, WTI_EFFECT_SYNCED))
 		return never_synced;
 	return thing->is_dirty ? not_synced_again : NULL;
 }
@@ -291,7 +292,7 @@ void wti_judge_required(const struct wti_assertion *a, const struct wti_gate_run
 	if (!named.count)
 		wti_buf_printf(&named.text, "of %zu file%s", file_count,
 			       file_count == 1 ? "" : "s");
-	tell_named(&named, outcome);
+	report_named(&named, outcome);
 	wti_doubt(run, WTI_ABOUT_FILES, !is_proved, outcome);
 }
 
@@ -302,18 +303,18 @@ static bool is_counted(const struct wti_assertion *a, const struct wti_effects *
 		       const struct wti_tally *tally, const struct wti_call_set *calls,
 		       enum wti_arch arch)
 {
-	const char *word = wti_deed_word(effects, tally->deed), *space = strchr(word, ' ');
+	const char *word = wti_effect_word(effects, tally->effect), *space = strchr(word, ' ');
 	char name[64];
 	int nr;
 
 	if (a->type == WTI_GATE_BYTES) {
-		bool is_read = tally->deed == WTI_DEED_READ_BYTES;
+		bool is_read = tally->effect == WTI_EFFECT_READ_BYTES;
 
-		if (!is_read && tally->deed != WTI_DEED_WRITTEN_BYTES)
+		if (!is_read && tally->effect != WTI_EFFECT_WRITTEN_BYTES)
 			return false;
 		return !a->of || !strcmp(a->of, "all") || is_read == !strcmp(a->of, "read");
 	}
-	if (tally->deed < WTI_DEED_CALL || (a->errors_only && !space))
+	if (tally->effect < WTI_EFFECT_CALL || (a->errors_only && !space))
 		return false;
 	snprintf(name, sizeof(name), "%.*s", (int)(space ? space - word : (long)strlen(word)),
 		 word);

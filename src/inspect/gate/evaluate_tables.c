@@ -112,12 +112,12 @@ static const struct fact {
 };
 #define FACTS (sizeof(facts) / sizeof(*facts))
 
-static double sum_of(const struct wti_effects *effects, enum wti_deed deed)
+static double sum_of(const struct wti_effects *effects, enum wti_effect effect)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < effects->tally_count; i++)
-		sum += effects->tallies[i].deed == deed ? (double)effects->tallies[i].total : 0;
+		sum += effects->tallies[i].effect == effect ? (double)effects->tallies[i].total : 0;
 	return sum;
 }
 
@@ -135,8 +135,8 @@ static double fact_of(const struct wti_gate_run *run, size_t i)
 		(double)run->counts->error_count,
 		(double)run->counts->process_count,
 		(double)run->counts->asked_bytes,
-		sum_of(run->effects, WTI_DEED_WRITTEN_BYTES),
-		sum_of(run->effects, WTI_DEED_READ_BYTES),
+		sum_of(run->effects, WTI_EFFECT_WRITTEN_BYTES),
+		sum_of(run->effects, WTI_EFFECT_READ_BYTES),
 	};
 
 	return values[i];
@@ -235,7 +235,7 @@ static bool add_row(const struct wti_assertion *a, const struct wt_table *table,
 	return true;
 }
 
-/* Each row has to hold, unless all are summed up; the first that does not is told. */
+/* Each row has to hold, unless all are summed up; the first that does not is reported. */
 static void judge_rows(const struct wti_assertion *a, const struct wt_table *table,
 		       const char *label, struct wti_outcome *outcome)
 {
@@ -251,7 +251,7 @@ static void judge_rows(const struct wti_assertion *a, const struct wt_table *tab
 		if (a->rows && !wti_glob(a->rows, name, strlen(name)))
 			continue;
 		if (!add_row(a, table, row, columns, values)) {
-			wti_not_evaluated(outcome, "'%.100s' lacks a value", name);
+			wti_not_evaluated(outcome, "'%.100s' has no value", name);
 			return;
 		}
 		matched++;

@@ -27,7 +27,7 @@ static size_t outliers(size_t m, size_t n, double risk)
 			ways[u] -= ways[u - n - i];
 		for (size_t u = i; u <= pairs; u++)
 			ways[u] += ways[u - i];
-		/* As shares of all, so that nothing grows beyond what a double can tell. */
+		/* As shares of all, so that nothing grows beyond what a double can hold. */
 		for (size_t u = 0; u <= pairs; u++)
 			ways[u] *= share;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between golden_check.c, which finds what deviates, golden_causes.c, which finds what has one
- * cause, and golden_tell.c, which says it. */
+/* Between golden_check.c and golden_order.c, which find what deviates, golden_causes.c, which finds
+ * what has one cause, and golden_report.c, which reports it. */
 #ifndef WTI_EFFECTS_DEVIATION_H
 #define WTI_EFFECTS_DEVIATION_H
 
@@ -16,6 +16,7 @@ struct wti_off {
 	bool is_total, is_step;        /* which of the two is off */
 };
 
+#define WTI_DEVIATIONS_MAX 2000u
 #define WTI_OFFS_MAX 64 /* of one thing; more are counted */
 
 /* All that deviates of one thing: one finding. */
@@ -46,11 +47,16 @@ struct wti_checking {
 	bool *is_surplus; /* of each actor: a process that the golden does not have */
 };
 
+enum wti_thing_type wti_deviation_type(const struct wti_deviation *deviation);
+const char *wti_deviation_name(const struct wti_deviation *deviation);
 /* What varied may vary a little more: by as much as it did already. */
 bool wti_golden_is_within(enum wti_thing_type type, struct wti_range range, uint64_t value);
 /* How often the run did to the thing what the word says. */
 uint64_t wti_golden_total(const struct wti_effects *run, const struct wti_thing *thing,
 			  const char *word);
+/* Where the order deviates, into the result, and the keys of the roles into ret_deviating, which
+ * may be NULL. Once causes are found. */
+int wti_golden_check_order(const struct wti_checking *checking, struct wti_map *ret_deviating);
 int wti_golden_find_causes(struct wti_checking *checking);
 /* Whether `deviation` is said with `leader`. */
 bool wti_golden_leads(const struct wti_checking *checking, const struct wti_deviation *leader,
@@ -67,11 +73,11 @@ bool wti_golden_in_doubt(const struct wti_checking *checking,
 bool wti_golden_doubtful(const struct wti_checking *checking,
 			 const struct wti_deviation *deviation);
 /* The finding of a deviation, into the result. */
-void wti_golden_tell(const struct wti_checking *checking, const struct wti_deviation *deviation);
-void wti_golden_tell_steps(const struct wti_checking *checking);
-void wti_golden_tell_times(const struct wti_checking *checking, int64_t quiet_ns);
-void wti_golden_tell_order(const struct wti_checking *checking, const struct wti_way *way,
-			   const char *expected, const char *actual, const char *follows,
-			   const struct wti_world_act *act);
+void wti_golden_report(const struct wti_checking *checking, const struct wti_deviation *deviation);
+void wti_golden_report_steps(const struct wti_checking *checking);
+void wti_golden_report_times(const struct wti_checking *checking, int64_t quiet_ns);
+void wti_golden_report_order(const struct wti_checking *checking, const struct wti_way *way,
+			     const char *expected, const char *actual, const char *follows,
+			     const struct wti_world_act *act);
 
 #endif

@@ -28,11 +28,38 @@ void wti_golden_release(struct wti_golden *golden)
 	*golden = (struct wti_golden){0};
 }
 
+const char *wti_golden_keep_bytes(struct wti_golden *golden, const char *text, size_t bytes)
+{
+	const char *copy = text ? wti_arena_text(&golden->arena, text, bytes) : NULL;
+
+	return copy ? copy : "";
+}
+
+const char *wti_golden_keep(struct wti_golden *golden, const char *text)
+{
+	return wti_golden_keep_bytes(golden, text, text ? strlen(text) : 0);
+}
+
+/* ---- Things ---------------------------------------------------------------------------------- */
+
 static int compare(const struct wti_golden_thing *thing, enum wti_thing_type type, const char *name)
 {
 	if (thing->type != type)
 		return thing->type < type ? -1 : 1;
 	return strcmp(thing->name, name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct wti_golden_thing *other = b;
+
+	return compare(a, other->type, other->name);
+}
+
+void wti_golden_sort(struct wti_golden *golden)
+{
+	if (golden->thing_count)
+		qsort(golden->things, golden->thing_count, sizeof(*golden->things), by_name);
 }
 
 const struct wti_golden_thing *wti_golden_thing(const struct wti_golden *golden,
@@ -52,6 +79,15 @@ const struct wti_golden_thing *wti_golden_thing(const struct wti_golden *golden,
 			high = middle;
 	}
 	return NULL;
+}
+
+bool wti_golden_uses(const struct wti_effects *fx, const struct wti_thing *thing)
+{
+	for (const struct wti_tally *t = wti_effects_first(fx, wti_effects_index(fx, thing)); t;
+	     t = wti_effects_next(fx, t))
+		if (t->total && wti_thing_keeps(thing->type, wti_effect_word(fx, t->effect)))
+			return true;
+	return false;
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------ */

@@ -27,9 +27,9 @@
 #define WTI_GOLDEN_SLOWER                                                                          \
 	0.15 /* a step may take so much longer, unless the golden says otherwise */
 
-/* One deed or call of a thing. */
+/* One effect or call on a thing. */
 struct wti_golden_fact {
-	const char *word; /* as wti_deed_word() gives it */
+	const char *word; /* as wti_effect_word() gives it */
 	struct wti_range total;
 	struct wti_range step; /* of whole steps; 0 to 0: never within one */
 };
@@ -63,6 +63,11 @@ struct wti_golden {
 
 void wti_golden_init(struct wti_golden *golden);
 void wti_golden_release(struct wti_golden *golden);
+/* A copy that lives as long as the golden; "" of NULL, or if memory runs out (arena.status). */
+const char *wti_golden_keep(struct wti_golden *golden, const char *text);
+const char *wti_golden_keep_bytes(struct wti_golden *golden, const char *text, size_t bytes);
+/* By type and name, as wti_golden_thing() finds them. */
+void wti_golden_sort(struct wti_golden *golden);
 
 struct wti_golden_options {
 	const char *name;
@@ -86,7 +91,11 @@ int wti_golden_adapt(const struct wti_golden *golden, struct wti_effects *run, s
 const struct wti_golden_thing *wti_golden_thing(const struct wti_golden *golden,
 						enum wti_thing_type type, const char *name);
 
-/* Findings go into `result`. `ret_names` (may be NULL) gets a key for each thing that deviates. */
+/* The run did something to its thing that goldens have a word for. */
+bool wti_golden_uses(const struct wti_effects *run, const struct wti_thing *thing);
+
+/* Findings go into `result`. `ret_deviating` (may be NULL) gets a key for each thing that deviates.
+ */
 int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *run,
 		     const struct wti_locator *locator, struct wt_result *result,
 		     struct wti_map *ret_deviating, struct wt_err *err);

@@ -11,13 +11,6 @@ static bool is_off(const struct wti_map *deviating, const char *key, size_t byte
 	return wti_map_find_text(deviating, key, bytes) != NULL;
 }
 
-static const char *keep(struct wti_golden *golden, const char *text)
-{
-	const char *copy = text ? wti_arena_text(&golden->arena, text, strlen(text)) : NULL;
-
-	return copy ? copy : "";
-}
-
 static int copy_thing(struct wti_golden *golden, struct wti_golden_thing *into,
 		      const struct wti_golden_thing *from)
 {
@@ -26,24 +19,15 @@ static int copy_thing(struct wti_golden *golden, struct wti_golden_thing *into,
 	if (!facts)
 		return WT_E_NOMEM;
 	*into = *from;
-	into->name = keep(golden, from->name);
-	into->via = from->via ? keep(golden, from->via) : NULL;
+	into->name = wti_golden_keep(golden, from->name);
+	into->via = from->via ? wti_golden_keep(golden, from->via) : NULL;
 	into->facts = facts;
 	into->fact_capacity = from->fact_count + 1;
 	for (size_t i = 0; i < from->fact_count; i++) {
 		facts[i] = from->facts[i];
-		facts[i].word = keep(golden, from->facts[i].word);
+		facts[i].word = wti_golden_keep(golden, from->facts[i].word);
 	}
 	return 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct wti_golden_thing *x = a, *y = b;
-
-	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
-	return strcmp(x->name, y->name);
 }
 
 /* Old things that do not deviate, then those of the fresh golden that do. */
@@ -76,8 +60,7 @@ static int accept_things(struct wti_golden *golden, const struct wti_golden *fre
 	golden->things = things;
 	golden->thing_count = count;
 	golden->thing_capacity = most + 1;
-	if (count)
-		qsort(things, count, sizeof(*things), by_name);
+	wti_golden_sort(golden);
 	return r;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds what deviates from a golden. */
+/* Finds what deviates from a golden: which things, in which counts, and the time of steps. Order is
+ * left to golden_order.c, and which of them have one cause to golden_causes.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,10 +8,8 @@
 #include "base/grow.h"
 #include "deviation.h"
 
-#define DEVIATIONS_MAX 2000u
-#define VARIES_SHARE 32 /* what varied at all may vary by this part of it */
-#define LIMIT_SLACK 16  /* of what is only limited: few are too few to speak of */
-#define EXCHANGES_SHOWN 6
+#define VARIES_SHARE 32    /* what varied at all may vary by this part of it */
+#define LIMIT_SLACK 16     /* of what is only limited: few are too few to speak of */
 #define STEPS_FOR_TIMES 20 /* fewer are not measured */
 
 /* ---- Counts ---------------------------------------------------------------------------------- */
@@ -82,22 +81,10 @@ static void compare_fact(const struct wti_checking *c, struct wti_deviation *dev
 		add_off(deviation, &off);
 }
 
-static const struct wti_tally *tally_by_word(const struct wti_effects *fx, uint32_t thing,
-					     const char *word)
-{
-	int deed = wti_deed_by_word(word);
-	const uint64_t *slot;
-
-	if (deed >= 0)
-		return wti_effects_tally(fx, thing, (uint32_t)deed);
-	slot = wti_map_find_text(&fx->calls, word, strlen(word));
-	return slot ? wti_effects_tally(fx, thing, WTI_DEED_CALL + (uint32_t)*slot - 1) : NULL;
-}
-
 uint64_t wti_golden_total(const struct wti_effects *run, const struct wti_thing *thing,
 			  const char *word)
 {
-	const struct wti_tally *tally = tally_by_word(run, (uint32_t)(thing - run->things), word);
+	const struct wti_tally *tally = wti_effects_tally_by_word(run, thing, word);
 
 	return tally ? tally->total : 0;
 }
@@ -115,7 +102,7 @@ static void compare_facts(const struct wti_checking *c, struct wti_deviation *de
 {
 	const struct wti_golden_thing *golden = deviation->golden;
 	const struct wti_effects *run = c->run;
-	uint32_t index = (uint32_t)(deviation->thing - run->things);
+	uint32_t index = wti_effects_index(run, deviation->thing);
 
 	for (size_t i = 0; i < golden->fact_count; i++) {
 		const struct wti_golden_fact *fact = &golden->facts[i];
@@ -124,11 +111,12 @@ static void compare_facts(const struct wti_checking *c, struct wti_deviation *de
 			     (struct wti_off){.word = fact->word,
 					      .total = fact->total,
 					      .step = fact->step,
-					      .tally = tally_by_word(run, index, fact->word)});
+					      .tally = wti_effects_tally_by_word(
+						      run, deviation->thing, fact->word)});
 	}
 	for (const struct wti_tally *tally = wti_effects_first(run, index); tally;
 	     tally = wti_effects_next(run, tally)) {
-		const char *word = wti_deed_word(run, tally->deed);
+		const char *word = wti_effect_word(run, tally->effect);
 
 		if (tally->total && wti_thing_keeps(golden->type, word) && !has_fact(golden, word))
 			compare_fact(c, deviation, golden->type,
@@ -146,7 +134,7 @@ static uint64_t started_in(const struct wti_golden_thing *golden)
 
 /* ---- Processes ------------------------------------------------------------------------------- */
 
-/* Those of a sort that the golden has no, or not so many of: the last are too many. */
+/* Processes of a kind that the golden does not have, or has fewer of: the last are too many. */
 static int find_surplus(struct wti_checking *c)
 {
 	const struct wti_effects *run = c->run;
@@ -184,24 +172,15 @@ static struct wti_deviation *new_deviation(struct wti_checking *c)
 	return &c->all[c->count];
 }
 
-static bool was_used(const struct wti_effects *fx, const struct wti_thing *thing)
-{
-	for (const struct wti_tally *t = wti_effects_first(fx, (uint32_t)(thing - fx->things)); t;
-	     t = wti_effects_next(fx, t))
-		if (t->total && wti_thing_keeps(thing->type, wti_deed_word(fx, t->deed)))
-			return true;
-	return false;
-}
-
 /* A call that waits or asks for memory is none to speak of, unless it is many. */
 static void compare_new(const struct wti_checking *c, struct wti_deviation *deviation)
 {
-	uint32_t index = (uint32_t)(deviation->thing - c->run->things);
+	uint32_t index = wti_effects_index(c->run, deviation->thing);
 
 	for (const struct wti_tally *tally = wti_effects_first(c->run, index); tally;
 	     tally = wti_effects_next(c->run, tally))
 		compare_fact(c, deviation, deviation->thing->type,
-			     (struct wti_off){.word = wti_deed_word(c->run, tally->deed),
+			     (struct wti_off){.word = wti_effect_word(c->run, tally->effect),
 					      .tally = tally});
 }
 
@@ -252,7 +231,7 @@ static int check_missing(struct wti_checking *c, const struct wti_golden_thing *
 	const struct wti_thing *thing = wti_effects_thing(c->run, golden->type, golden->name);
 	struct wti_deviation *deviation;
 
-	if (golden->is_optional || (thing && was_used(c->run, thing)) ||
+	if (golden->is_optional || (thing && wti_golden_uses(c->run, thing)) ||
 	    wti_thing_exactness(golden->type) == WTI_COMPARE_LIMIT)
 		return 0;
 	deviation = new_deviation(c);
@@ -267,258 +246,11 @@ static int check_things(struct wti_checking *c)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < c->run->thing_count && !r && c->count < DEVIATIONS_MAX; i++)
-		if (was_used(c->run, &c->run->things[i]))
+	for (size_t i = 0; i < c->run->thing_count && !r && c->count < WTI_DEVIATIONS_MAX; i++)
+		if (wti_golden_uses(c->run, &c->run->things[i]))
 			r = check_thing(c, &c->run->things[i]);
-	for (size_t i = 0; i < c->golden->thing_count && !r && c->count < DEVIATIONS_MAX; i++)
+	for (size_t i = 0; i < c->golden->thing_count && !r && c->count < WTI_DEVIATIONS_MAX; i++)
 		r = check_missing(c, &c->golden->things[i]);
-	return r;
-}
-
-/* ---- Order ----------------------------------------------------------------------------------- */
-
-/* Names of things that are told already: their acts say nothing more. */
-static int known_names(const struct wti_checking *c, struct wti_map *names)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		const struct wti_deviation *d = &c->all[i];
-		const char *told[] = {
-			d->thing ? d->thing->name : NULL, d->thing ? d->thing->via : NULL,
-			d->golden ? d->golden->name : NULL, d->golden ? d->golden->via : NULL};
-
-		for (size_t j = 0; j < 4; j++)
-			if (told[j] && !wti_map_text(names, told[j], strlen(told[j])))
-				return WT_E_NOMEM;
-	}
-	return 0;
-}
-
-/* The name in "write $CWD/x" or "connect to 1.2.3.4:5": behind the words of some deed. */
-static const char *name_in(const struct wti_effects *fx, const char *text)
-{
-	for (uint32_t deed = 0; deed < WTI_DEED_COUNT; deed++) {
-		const char *word = wti_act_word(fx, deed);
-		size_t bytes = strlen(word);
-
-		if (!strncmp(text, word, bytes) && text[bytes] == ' ')
-			return text + bytes + 1;
-	}
-	return text;
-}
-
-static bool is_start(const char *text)
-{
-	return !strncmp(text, "start ", 6);
-}
-
-static bool has_start(const struct wti_order *order, const struct wti_way *way)
-{
-	for (size_t i = 0; i < way->acts.count; i++)
-		if (is_start(wti_order_text(order, way->acts.tokens[i])))
-			return true;
-	return false;
-}
-
-static int filter(const struct wti_checking *c, const struct wti_order *order,
-		  const struct wti_way *way, const struct wti_map *known, bool with_starts,
-		  struct wti_order *common, struct wti_sequence *ret)
-{
-	ret->count = 0;
-	for (size_t i = 0; i < way->acts.count; i++) {
-		const char *text = wti_order_text(order, way->acts.tokens[i]);
-		const char *name = name_in(c->run, text);
-
-		if (wti_map_find_text(known, name, strlen(name)) ||
-		    (!with_starts && is_start(text)))
-			continue;
-		if (!wti_sequence_add(ret, wti_order_token(common, text)))
-			return WT_E_NOMEM;
-	}
-	return common->failed;
-}
-
-static size_t common_part(const struct wti_sequence *a, const struct wti_sequence *b)
-{
-	size_t i = 0;
-
-	while (i < a->count && i < b->count && a->tokens[i] == b->tokens[i])
-		i++;
-	return i;
-}
-
-/* The act of the run that is not where it was; for its place in the source. */
-static const struct wti_world_act *find_act(const struct wti_checking *c, const struct wti_way *way,
-					    const char *text)
-{
-	const struct wti_world_act *found = NULL;
-	struct wti_buf words;
-
-	wti_buf_init(&words, 16384);
-	for (size_t i = 0; i < c->run->actor_count && !found; i++) {
-		const struct wti_actor *actor = &c->run->actors[i];
-
-		for (size_t j = 0; j < actor->act_count && !found; j++) {
-			if (actor->acts[j].step != way->first_step)
-				continue;
-			wti_buf_clear(&words);
-			if (wti_act_text(c->run, &actor->acts[j], &words) &&
-			    !strcmp(wti_buf_cstr(&words), text))
-				found = &actor->acts[j];
-		}
-	}
-	wti_buf_release(&words);
-	return found;
-}
-
-struct comparing {
-	const struct wti_order *order; /* of the run */
-	struct wti_map known;
-	struct wti_map told; /* what stands where what stood */
-	const struct wti_way *first;
-	const struct wti_world_act *act;
-	struct wti_buf expected, actual, others;
-	struct wti_order common;
-	struct wti_sequence mine, theirs;
-};
-
-/* The first is reported; others, such as the same in another process, with it. */
-static void keep_exchange(const struct wti_checking *c, struct comparing *k,
-			  const struct wti_way *way, const char *expected, const char *actual)
-{
-	struct wti_buf pair;
-	uint64_t *slot;
-
-	wti_buf_init(&pair, 32768);
-	wti_buf_printf(&pair, "'%s' where '%s' was", actual, expected);
-	slot = wti_map_text(&k->told, wti_buf_cstr(&pair), pair.bytes);
-	if (slot && !*slot) {
-		if (!k->first) {
-			k->first = way;
-			k->act = find_act(c, way, actual);
-			wti_buf_text(&k->expected, expected);
-			wti_buf_text(&k->actual, actual);
-		} else if (k->told.count <= EXCHANGES_SHOWN) {
-			wti_buf_printf(&k->others, "%s%s", k->others.bytes ? ", " : "",
-				       wti_buf_cstr(&pair));
-		}
-		*slot = 1;
-	}
-	wti_buf_release(&pair);
-}
-
-/* Where one of the two has no order of children, as they come and go, it is not compared. */
-static int filter_both(const struct wti_checking *c, struct comparing *k, const struct wti_way *way,
-		       const struct wti_way *before)
-{
-	bool with_starts = has_start(k->order, way) && has_start(&c->golden->order, before);
-	int r = filter(c, k->order, way, &k->known, with_starts, &k->common, &k->mine);
-
-	return r ? r
-		 : filter(c, &c->golden->order, before, &k->known, with_starts, &k->common,
-			  &k->theirs);
-}
-
-/* One way of the run against all of the golden's. */
-static int check_way(const struct wti_checking *c, struct comparing *k, const struct wti_way *way,
-		     bool *ret_off)
-{
-	const struct wti_order *golden = &c->golden->order;
-	const char *expected = NULL, *actual = NULL;
-	bool any = false, is_cut = false;
-	size_t best = 0;
-	int r = 0;
-
-	*ret_off = false;
-	for (size_t i = 0; i < golden->way_count && !r; i++) {
-		size_t same;
-
-		if (golden->ways[i].when != way->when || strcmp(golden->ways[i].role, way->role))
-			continue;
-		r = filter_both(c, k, way, &golden->ways[i]);
-		if (r || wti_sequence_equal(&k->mine, &k->theirs) || !k->mine.count)
-			return r;
-		same = common_part(&k->mine, &k->theirs);
-		if (any && same <= best)
-			continue;
-		any = true;
-		best = same;
-		is_cut = same == k->mine.count;
-		expected = same < k->theirs.count
-				   ? wti_order_text(&k->common, k->theirs.tokens[same])
-				   : "nothing more";
-		actual = is_cut ? "nothing more" : wti_order_text(&k->common, k->mine.tokens[same]);
-	}
-	/* What should have come next may have come unseen. */
-	if (r || !any || (is_cut && c->run->unseen.alive_count))
-		return r;
-	*ret_off = true;
-	keep_exchange(c, k, way, expected, actual);
-	return 0;
-}
-
-/* Acts of processes that are started more or less often are said with them; where children run at
- * once, who comes first decides. */
-static bool is_explained(const struct wti_checking *c, const char *role)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		const struct wti_deviation *d = &c->all[i];
-		size_t bytes = d->thing ? strlen(d->thing->name) : 0;
-
-		if (!d->thing || d->thing->type != WTI_THING_PROCESS ||
-		    strncmp(role, d->thing->name, bytes) != 0)
-			continue;
-		for (size_t j = 0; j < d->off_count; j++)
-			if ((!role[bytes] && !strcmp(d->offs[j].word, "started")) ||
-			    ((!role[bytes] || role[bytes] == ' ') &&
-			     !strcmp(d->offs[j].word, "at_once")))
-				return true;
-	}
-	return false;
-}
-
-static int check_order(const struct wti_checking *c, struct wti_map *ret_deviating)
-{
-	struct wti_order mine;
-	struct comparing k = {.order = &mine};
-	struct wt_err err;
-	char key[WTI_GOLDEN_KEY_BYTES];
-	int r;
-
-	wti_order_init(&mine);
-	wti_order_init(&k.common);
-	wti_map_init(&k.known, 4 * DEVIATIONS_MAX);
-	wti_map_init(&k.told, DEVIATIONS_MAX);
-	wti_buf_init(&k.expected, 16384);
-	wti_buf_init(&k.actual, 16384);
-	wti_buf_init(&k.others, 65536);
-	r = wti_order_add(&mine, c->run, &err);
-	r = r ? r : known_names(c, &k.known);
-	for (size_t i = 0; i < mine.way_count && !r; i++) {
-		const struct wti_way *way = &mine.ways[i];
-		bool off = false;
-
-		/* The last step is another one if there are more or fewer. */
-		if (c->other_steps && way->when == WTI_WHEN_END)
-			continue;
-		if (!is_explained(c, way->role) && !wti_order_varies(&mine, way->role, way->when) &&
-		    !wti_order_varies(&c->golden->order, way->role, way->when))
-			r = check_way(c, &k, way, &off);
-		if (off && ret_deviating)
-			wti_map_text(ret_deviating, key,
-				     wti_golden_order_key(key, way->role, way->when));
-	}
-	if (!r && k.first)
-		wti_golden_tell_order(c, k.first, wti_buf_cstr(&k.expected),
-				      wti_buf_cstr(&k.actual), wti_buf_cstr(&k.others), k.act);
-	free(k.mine.tokens);
-	free(k.theirs.tokens);
-	wti_buf_release(&k.expected);
-	wti_buf_release(&k.actual);
-	wti_buf_release(&k.others);
-	wti_map_release(&k.known);
-	wti_map_release(&k.told);
-	wti_order_release(&k.common);
-	wti_order_release(&mine);
 	return r;
 }
 
@@ -542,7 +274,7 @@ static bool check_times(const struct wti_checking *c)
 	limit += (double)(golden->step_ns.high - golden->step_ns.low);
 	if ((double)quiet_ns <= limit)
 		return false;
-	wti_golden_tell_times(c, quiet_ns);
+	wti_golden_report_times(c, quiet_ns);
 	return true;
 }
 
@@ -585,7 +317,7 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 
 	c.other_steps = has_other_steps(golden, run);
 	if (c.other_steps) {
-		wti_golden_tell_steps(&c);
+		wti_golden_report_steps(&c);
 		if (ret_deviating)
 			wti_map_text(ret_deviating, "steps", 5);
 	}
@@ -595,16 +327,16 @@ int wti_golden_check(const struct wti_golden *golden, const struct wti_effects *
 	if (!r) {
 		for (size_t i = 0; i < c.count; i++)
 			if (!c.all[i].leader && !wti_golden_doubtful(&c, &c.all[i]))
-				wti_golden_tell(&c, &c.all[i]);
+				wti_golden_report(&c, &c.all[i]);
 		note_deviating(&c, ret_deviating);
 		if (!run->order_is_cut && !has_other_parts(golden, run))
-			r = check_order(&c, ret_deviating);
+			r = wti_golden_check_order(&c, ret_deviating);
 	}
 	if (!r && check_times(&c) && ret_deviating)
 		wti_map_text(ret_deviating, "times", 5);
-	if (c.count == DEVIATIONS_MAX)
+	if (c.count == WTI_DEVIATIONS_MAX)
 		wt_result_note(result, "more than %u things deviate: the rest is not shown",
-			       DEVIATIONS_MAX);
+			       WTI_DEVIATIONS_MAX);
 	free(c.all);
 	free(c.is_surplus);
 	return r ? wti_err(err, r, "out of memory") : 0;

@@ -67,7 +67,7 @@ const struct wti_code wti_golden_codes[] = {
 	{"WT-GOLD-010", "the same is done in another order",
 	 "a checkpoint is made before the log says so, a rename before the sync",
 	 "compare the order with `wheeltap diff`; " ACCEPT,
-	 "For each sort of thread, before the steps, in each step and after them, acts on files "
+	 "For each kind of thread, before the steps, in each step and after them, acts on files "
 	 "and peers come in an order "
 	 "that some run of the golden had. Repetitions count once.",
 	 "Threads that race: learn from more runs."},

@@ -17,13 +17,6 @@ static void widen(struct wti_range *range, uint64_t value)
 		range->high = value;
 }
 
-static const char *keep(struct wti_golden *golden, const char *text)
-{
-	const char *copy = text ? wti_arena_text(&golden->arena, text, strlen(text)) : NULL;
-
-	return copy ? copy : "";
-}
-
 /* ---- One thing over all runs ----------------------------------------------------------------- */
 
 struct learning {
@@ -33,22 +26,6 @@ struct learning {
 	struct wt_err *err;
 };
 
-static uint32_t index_of(const struct wti_effects *fx, const struct wti_thing *thing)
-{
-	return (uint32_t)(thing - fx->things);
-}
-
-/* A call's number differs from run to run: by its word. */
-static uint32_t deed_of(const struct wti_effects *fx, const char *word)
-{
-	int deed = wti_deed_by_word(word);
-	const uint64_t *slot = wti_map_find_text(&fx->calls, word, strlen(word));
-
-	if (deed >= 0)
-		return (uint32_t)deed;
-	return slot ? WTI_DEED_CALL + (uint32_t)*slot - 1 : UINT32_MAX;
-}
-
 static void learn_fact(const struct learning *l, struct wti_golden_fact *fact,
 		       enum wti_thing_type type, const char *name)
 {
@@ -57,11 +34,7 @@ static void learn_fact(const struct learning *l, struct wti_golden_fact *fact,
 	for (size_t i = 0; i < l->count; i++) {
 		const struct wti_effects *fx = &l->runs[i];
 		const struct wti_thing *thing = wti_effects_thing(fx, type, name);
-		uint32_t deed = deed_of(fx, fact->word);
-		const struct wti_tally *tally =
-			thing && deed != UINT32_MAX
-				? wti_effects_tally(fx, index_of(fx, thing), deed)
-				: NULL;
+		const struct wti_tally *tally = wti_effects_tally_by_word(fx, thing, fact->word);
 		uint64_t total = tally ? tally->total : 0;
 
 		widen(&fact->total, is_presence ? total > 0 : total);
@@ -93,8 +66,9 @@ static int add_word(const struct learning *l, struct wti_golden_thing *thing, co
 	if (wti_grow(&thing->facts, thing->fact_count + 1, &thing->fact_capacity, WORDS_MAX))
 		return wti_err(l->err, WT_E_NOMEM, "out of memory");
 	fact = &thing->facts[thing->fact_count++];
-	*fact = (struct wti_golden_fact){
-		.word = keep(l->golden, word), .total = {UINT64_MAX, 0}, .step = {UINT64_MAX, 0}};
+	*fact = (struct wti_golden_fact){.word = wti_golden_keep(l->golden, word),
+					 .total = {UINT64_MAX, 0},
+					 .step = {UINT64_MAX, 0}};
 	learn_fact(l, fact, thing->type, thing->name);
 	return 0;
 }
@@ -102,7 +76,7 @@ static int add_word(const struct learning *l, struct wti_golden_thing *thing, co
 static int by_word(const void *a, const void *b)
 {
 	const struct wti_golden_fact *x = a, *y = b;
-	int i = wti_deed_by_word(x->word), j = wti_deed_by_word(y->word);
+	int i = wti_effect_by_word(x->word), j = wti_effect_by_word(y->word);
 
 	if (i != j)
 		return i < 0 ? 1 : j < 0 ? -1 : i - j;
@@ -125,15 +99,6 @@ static void learn_traits(struct wti_golden_thing *thing, const struct wti_thing 
 		thing->via = NULL;
 }
 
-static bool was_used(const struct wti_effects *fx, const struct wti_thing *thing)
-{
-	for (const struct wti_tally *t = wti_effects_first(fx, index_of(fx, thing)); t;
-	     t = wti_effects_next(fx, t))
-		if (t->total && wti_thing_keeps(thing->type, wti_deed_word(fx, t->deed)))
-			return true;
-	return false;
-}
-
 static int learn_thing(const struct learning *l, struct wti_golden_thing *thing)
 {
 	size_t seen_count = 0;
@@ -143,32 +108,23 @@ static int learn_thing(const struct learning *l, struct wti_golden_thing *thing)
 		const struct wti_effects *fx = &l->runs[i];
 		const struct wti_thing *seen = wti_effects_thing(fx, thing->type, thing->name);
 
-		if (!seen || !was_used(fx, seen))
+		if (!seen || !wti_golden_uses(fx, seen))
 			continue;
 		learn_traits(thing, seen, !seen_count++);
-		for (const struct wti_tally *t = wti_effects_first(fx, index_of(fx, seen)); t && !r;
-		     t = wti_effects_next(fx, t))
+		for (const struct wti_tally *t = wti_effects_first(fx, wti_effects_index(fx, seen));
+		     t && !r; t = wti_effects_next(fx, t))
 			if (t->total)
-				r = add_word(l, thing, wti_deed_word(fx, t->deed));
+				r = add_word(l, thing, wti_effect_word(fx, t->effect));
 	}
 	thing->is_optional = seen_count < l->count;
 	if (thing->via)
-		thing->via = keep(l->golden, thing->via);
+		thing->via = wti_golden_keep(l->golden, thing->via);
 	if (thing->fact_count)
 		qsort(thing->facts, thing->fact_count, sizeof(*thing->facts), by_word);
 	return r;
 }
 
 /* ---- All things ------------------------------------------------------------------------------ */
-
-static int by_name(const void *a, const void *b)
-{
-	const struct wti_golden_thing *x = a, *y = b;
-
-	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
 
 static int add_things(const struct learning *l, const struct wti_effects *fx, struct wti_map *known)
 {
@@ -179,7 +135,7 @@ static int add_things(const struct learning *l, const struct wti_effects *fx, st
 		const struct wti_thing *thing = &fx->things[i];
 		uint64_t *slot;
 
-		if (!was_used(fx, thing))
+		if (!wti_golden_uses(fx, thing))
 			continue;
 		slot = wti_map_text(known, key,
 				    wti_golden_thing_key(key, thing->type, thing->name));
@@ -192,7 +148,7 @@ static int add_things(const struct learning *l, const struct wti_effects *fx, st
 			     WTI_GOLDEN_THINGS_MAX))
 			return wti_err(l->err, WT_E_NOMEM, "out of memory");
 		golden->things[golden->thing_count++] = (struct wti_golden_thing){
-			.type = thing->type, .name = keep(golden, thing->name)};
+			.type = thing->type, .name = wti_golden_keep(golden, thing->name)};
 	}
 	return 0;
 }
@@ -206,9 +162,7 @@ static int learn_things(const struct learning *l)
 	for (size_t i = 0; i < l->count && !r; i++)
 		r = add_things(l, &l->runs[i], &known);
 	wti_map_release(&known);
-	if (l->golden->thing_count)
-		qsort(l->golden->things, l->golden->thing_count, sizeof(*l->golden->things),
-		      by_name);
+	wti_golden_sort(l->golden);
 	for (size_t i = 0; i < l->golden->thing_count && !r; i++)
 		r = learn_thing(l, &l->golden->things[i]);
 	return r;
@@ -293,9 +247,9 @@ int wti_golden_learn(struct wti_golden *golden, struct wti_effects *runs, size_t
 	bool any = false;
 	int r;
 
-	golden->name = keep(golden, options->name);
-	golden->recorded = keep(golden, options->recorded ? options->recorded : "all");
-	golden->arch = keep(golden, runs[0].arch);
+	golden->name = wti_golden_keep(golden, options->name);
+	golden->recorded = wti_golden_keep(golden, options->recorded ? options->recorded : "all");
+	golden->arch = wti_golden_keep(golden, runs[0].arch);
 	golden->run_count = count;
 	golden->steps = (struct wti_range){UINT64_MAX, 0};
 	for (size_t i = 0; i < count; i++)

@@ -28,18 +28,11 @@ static int unknown(const struct reading *in, const struct wti_doc *at)
 		       at->column, at->key);
 }
 
-static const char *keep(struct wti_golden *golden, const char *text, size_t bytes)
-{
-	const char *copy = wti_arena_text(&golden->arena, text, bytes);
-
-	return copy ? copy : "";
-}
-
 static int take_text(const struct reading *in, const struct wti_doc *doc, const char **ret_text)
 {
 	if (doc->type != WTI_DOC_STRING)
 		return bad(in, doc, "a text is expected here");
-	*ret_text = keep(in->golden, doc->string.data, doc->string.bytes);
+	*ret_text = wti_golden_keep_bytes(in->golden, doc->string.data, doc->string.bytes);
 	return 0;
 }
 
@@ -60,7 +53,7 @@ static int take_range(const struct reading *in, const struct wti_doc *doc,
 static int take_fact(const struct reading *in, const struct wti_doc *doc,
 		     struct wti_golden_thing *thing)
 {
-	struct wti_golden_fact fact = {.word = keep(in->golden, doc->key, strlen(doc->key))};
+	struct wti_golden_fact fact = {.word = wti_golden_keep(in->golden, doc->key)};
 	int r = 0;
 
 	if (doc->type == WTI_DOC_TABLE) {
@@ -130,8 +123,8 @@ static struct wti_golden_thing *new_thing(struct reading *in, enum wti_thing_typ
 		wti_err(in->err, WT_E_LIMIT, "'%s': too many things for one golden", in->path);
 		return NULL;
 	}
-	golden->things[golden->thing_count] =
-		(struct wti_golden_thing){.type = type, .name = keep(golden, name, bytes)};
+	golden->things[golden->thing_count] = (struct wti_golden_thing){
+		.type = type, .name = wti_golden_keep_bytes(golden, name, bytes)};
 	return &golden->things[golden->thing_count++];
 }
 
@@ -338,15 +331,6 @@ static int check_format(const struct reading *in, const struct wti_doc *root)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct wti_golden_thing *x = a, *y = b;
-
-	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
 int wti_golden_read(const char *path, const char *text, size_t bytes, struct wti_golden *ret_golden,
 		    struct wt_err *err)
 {
@@ -368,8 +352,7 @@ int wti_golden_read(const char *path, const char *text, size_t bytes, struct wti
 		wti_golden_release(&golden);
 		return r;
 	}
-	if (golden.thing_count)
-		qsort(golden.things, golden.thing_count, sizeof(*golden.things), by_name);
+	wti_golden_sort(&golden);
 	*ret_golden = golden;
 	return 0;
 }

@@ -162,7 +162,7 @@ static bool fits(const char *pattern, const char *name)
 	       !strcmp(name + bytes - suffix, rest) && !strchr(name + prefix, '/');
 }
 
-/* The same was done to it: at least all that makes it what it is, its deeds. */
+/* The same was done to it: at least all effects, which make it what it is. */
 static bool is_used_so(const struct wti_golden_thing *golden, const struct wti_effects *run,
 		       uint32_t thing)
 {
@@ -170,11 +170,11 @@ static bool is_used_so(const struct wti_golden_thing *golden, const struct wti_e
 
 	for (size_t i = 0; i < golden->fact_count; i++) {
 		const struct wti_golden_fact *fact = &golden->facts[i];
-		int deed = wti_deed_by_word(fact->word);
+		int effect = wti_effect_by_word(fact->word);
 		const struct wti_tally *tally =
-			deed < 0 ? NULL : wti_effects_tally(run, thing, (uint32_t)deed);
+			effect < 0 ? NULL : wti_effects_tally(run, thing, (uint32_t)effect);
 
-		if (deed < 0 || strstr(fact->word, "_bytes"))
+		if (effect < 0 || strstr(fact->word, "_bytes"))
 			continue;
 		if (!tally || !tally->total)
 			return false;

@@ -53,43 +53,43 @@ void wti_say_instead(struct wti_buf *out, const struct wti_off *off)
 	add_count(out, off->word, off->step);
 }
 
-static const char *said(int deed)
+static const char *said(int effect)
 {
-	static const char *const words[WTI_DEED_COUNT] = {"made",
-							  "replaced by a rename",
-							  "written to in place",
-							  "removed",
-							  "renamed away",
-							  "linked",
-							  "given permissions",
-							  "executed",
-							  "connected to",
-							  "listened at",
-							  "accepted at",
-							  "loaded",
-							  "started",
-							  "given threads",
-							  "synced",
-							  "replaced before it is synced",
-							  "opened",
-							  "left open",
-							  "written",
-							  "read",
-							  "called",
-							  "made of so many files:",
-							  "made as a symbolic link",
-							  "starting children at once:"};
+	static const char *const words[WTI_EFFECT_COUNT] = {"made",
+							    "replaced by a rename",
+							    "written to in place",
+							    "removed",
+							    "renamed away",
+							    "linked",
+							    "given permissions",
+							    "executed",
+							    "connected to",
+							    "listened at",
+							    "accepted at",
+							    "loaded",
+							    "started",
+							    "given threads",
+							    "synced",
+							    "replaced before it is synced",
+							    "opened",
+							    "left open",
+							    "written",
+							    "read",
+							    "called",
+							    "made of so many files:",
+							    "made as a symbolic link",
+							    "starting children at once:"};
 
-	return deed >= 0 && deed < WTI_DEED_COUNT ? words[deed] : "";
+	return effect >= 0 && effect < WTI_EFFECT_COUNT ? words[effect] : "";
 }
 
 /* What does not happen any more. */
-static void say_gone(struct wti_buf *out, const char *name, const struct wti_off *off, int deed)
+static void say_gone(struct wti_buf *out, const char *name, const struct wti_off *off, int effect)
 {
 	wti_buf_printf(out,
-		       deed == WTI_DEED_REMOVED ? "'%s' is left behind: it is not %s any more"
-						: "'%s' is not %s any more",
-		       name, said(deed));
+		       effect == WTI_EFFECT_REMOVED ? "'%s' is left behind: it is not %s any more"
+						    : "'%s' is not %s any more",
+		       name, said(effect));
 	wti_buf_text(out, " (");
 	add_times(out, off->word, off->total);
 	wti_buf_text(out, " before)");
@@ -139,33 +139,33 @@ static void say_umask(struct wti_buf *out, const struct wti_deviation *d)
 
 static void say_off(struct wti_buf *out, const char *name, const struct wti_off *off)
 {
-	int deed = wti_deed_by_word(off->word);
+	int effect = wti_effect_by_word(off->word);
 	const char *failure = strchr(off->word, ' ');
 
 	if (wti_off_is_end(off)) {
 		say_end(out, name, off);
 		return;
 	}
-	if (deed == WTI_DEED_AT_ONCE && off->tally->total == 1) {
+	if (effect == WTI_EFFECT_AT_ONCE && off->tally->total == 1) {
 		wti_buf_printf(out,
 			       "process '%s' runs its children one after the other, not at once",
 			       name);
 		return;
 	}
-	if (deed == WTI_DEED_AT_ONCE) {
+	if (effect == WTI_EFFECT_AT_ONCE) {
 		wti_buf_printf(out,
 			       "process '%s' runs %llu children at once, not one after the other",
 			       name, (unsigned long long)off->tally->total);
 		return;
 	}
-	if (deed >= 0 && (!off->tally || !off->tally->total)) {
-		say_gone(out, name, off, deed);
+	if (effect >= 0 && (!off->tally || !off->tally->total)) {
+		say_gone(out, name, off, effect);
 		return;
 	}
-	if (deed == WTI_DEED_REMOVED && off->tally->total < off->total.low)
+	if (effect == WTI_EFFECT_REMOVED && off->tally->total < off->total.low)
 		wti_buf_printf(out, "'%s' is left behind: removed ", name);
-	else if (deed >= 0)
-		wti_buf_printf(out, "'%s' is %s ", name, said(deed));
+	else if (effect >= 0)
+		wti_buf_printf(out, "'%s' is %s ", name, said(effect));
 	else if (failure)
 		wti_buf_printf(out, "%.*s of '%s' fails with%s ", (int)(failure - off->word),
 			       off->word, name, failure);
@@ -177,7 +177,7 @@ static void say_off(struct wti_buf *out, const char *name, const struct wti_off 
 /* To be made or written, and neither was seen: whether it was there before is not known. */
 static bool is_only_opened_to_write(const struct wti_effects *fx, uint32_t index)
 {
-	const struct wti_tally *read = wti_effects_tally(fx, index, WTI_DEED_READ_BYTES);
+	const struct wti_tally *read = wti_effects_tally(fx, index, WTI_EFFECT_READ_BYTES);
 
 	return fx->things[index].is_opened_to_write && (!read || !read->total);
 }
@@ -185,28 +185,28 @@ static bool is_only_opened_to_write(const struct wti_effects *fx, uint32_t index
 const char *wti_say_verb(const struct wti_effects *fx, const struct wti_thing *thing)
 {
 	static const struct {
-		enum wti_deed deed;
+		enum wti_effect effect;
 		const char *words;
-	} verbs[] = {{WTI_DEED_EXECUTED, "executes"},
-		     {WTI_DEED_STARTED, "starts"},
-		     {WTI_DEED_CONNECTED, "connects to"},
-		     {WTI_DEED_LISTENED, "listens at"},
-		     {WTI_DEED_LOADED, "loads"},
-		     {WTI_DEED_REPLACED, "writes"},
-		     {WTI_DEED_MADE, "makes"},
-		     {WTI_DEED_CHANGED, "writes to"},
-		     {WTI_DEED_REMOVED, "removes"},
-		     {WTI_DEED_WRITTEN_BYTES, "writes to"},
-		     {WTI_DEED_OPENED, "reads"},
-		     {WTI_DEED_SYNCED, "syncs"}};
-	uint32_t index = (uint32_t)(thing - fx->things);
+	} verbs[] = {{WTI_EFFECT_EXECUTED, "executes"},
+		     {WTI_EFFECT_STARTED, "starts"},
+		     {WTI_EFFECT_CONNECTED, "connects to"},
+		     {WTI_EFFECT_LISTENED, "listens at"},
+		     {WTI_EFFECT_LOADED, "loads"},
+		     {WTI_EFFECT_REPLACED, "writes"},
+		     {WTI_EFFECT_MADE, "makes"},
+		     {WTI_EFFECT_CHANGED, "writes to"},
+		     {WTI_EFFECT_REMOVED, "removes"},
+		     {WTI_EFFECT_WRITTEN_BYTES, "writes to"},
+		     {WTI_EFFECT_OPENED, "reads"},
+		     {WTI_EFFECT_SYNCED, "syncs"}};
+	uint32_t index = wti_effects_index(fx, thing);
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
-		const struct wti_tally *tally = wti_effects_tally(fx, index, verbs[i].deed);
+		const struct wti_tally *tally = wti_effects_tally(fx, index, verbs[i].effect);
 
 		if (!tally || !tally->total)
 			continue;
-		return verbs[i].deed == WTI_DEED_OPENED && is_only_opened_to_write(fx, index)
+		return verbs[i].effect == WTI_EFFECT_OPENED && is_only_opened_to_write(fx, index)
 			       ? "opens for writing"
 			       : verbs[i].words;
 	}
@@ -256,7 +256,7 @@ void wti_say_title(const struct wti_checking *c, const struct wti_deviation *d,
 	else if (is_in_place(d))
 		wti_buf_printf(out, "'%s' is written in place, not replaced by a rename any more",
 			       d->thing->name);
-	else if (cause && (!d->is_mode || wti_deed_by_word(cause->word) < WTI_DEED_PERMISSIONS))
+	else if (cause && (!d->is_mode || wti_effect_by_word(cause->word) < WTI_EFFECT_PERMISSIONS))
 		say_off(out, d->thing->name, cause);
 	else if (d->is_mode && d->thing->type == WTI_THING_PROCESS)
 		say_umask(out, d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between golden_tell.c, which makes findings, and golden_words.c, which has the words. */
+/* Between golden_report.c, which makes findings, and golden_words.c, which has the words. */
 #ifndef WTI_EFFECTS_GOLDEN_WORDS_H
 #define WTI_EFFECTS_GOLDEN_WORDS_H
 

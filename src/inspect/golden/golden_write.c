@@ -99,16 +99,16 @@ static void add_list(struct wti_buf *out, const struct wti_golden *golden, enum 
 
 static void add_lists(struct wti_buf *out, const struct wti_golden *golden)
 {
-	enum wti_thing_type told = WTI_THING_TYPES;
+	enum wti_thing_type last = WTI_THING_TYPES;
 
 	for (size_t i = 0; i < golden->thing_count; i++) {
 		enum wti_thing_type type = golden->things[i].type;
 
-		if (wti_thing_exactness(type) != WTI_COMPARE_PRESENCE || type == told)
+		if (wti_thing_exactness(type) != WTI_COMPARE_PRESENCE || type == last)
 			continue;
 		wti_buf_printf(out, "\n[%s]\n", wti_thing_word(type));
 		add_list(out, golden, type);
-		told = type;
+		last = type;
 	}
 }
 

@@ -21,51 +21,19 @@ const char *wti_when_word(enum wti_when when)
 	return when < WTI_WHENS ? words[when] : "?";
 }
 
-const char *wti_act_word(const struct wti_effects *fx, uint32_t deed)
-{
-	static const char *const words[WTI_DEED_COUNT] = {
-		"make",
-		"replace",
-		"change",
-		"remove",
-		"move",
-		"link",
-		"set permissions of",
-		"execute",
-		"connect to",
-		"listen at",
-		"accept at",
-		"load",
-		"start",
-		"start threads of",
-		"sync",
-		"replace unsynced",
-		"open",
-		"leave open",
-		"write",
-		"read",
-		"call",
-		"",
-		"link",
-		"",
-	};
-
-	return deed < WTI_DEED_COUNT ? words[deed] : wti_deed_word(fx, deed);
-}
-
 bool wti_act_text(const struct wti_effects *fx, const struct wti_world_act *act,
 		  struct wti_buf *out)
 {
 	const struct wti_thing *thing = &fx->things[act->thing];
 
-	if (act->deed >= WTI_DEED_COUNT || act->deed == WTI_DEED_OPENED ||
-	    act->deed == WTI_DEED_READ_BYTES || act->deed == WTI_DEED_LOADED)
+	if (act->effect >= WTI_EFFECT_COUNT || act->effect == WTI_EFFECT_OPENED ||
+	    act->effect == WTI_EFFECT_READ_BYTES || act->effect == WTI_EFFECT_LOADED)
 		return false;
 	if (thing->type != WTI_THING_FILE && thing->type != WTI_THING_PEER &&
 	    thing->type != WTI_THING_PROGRAM &&
-	    (thing->type != WTI_THING_PROCESS || act->deed != WTI_DEED_STARTED))
+	    (thing->type != WTI_THING_PROCESS || act->effect != WTI_EFFECT_STARTED))
 		return false;
-	wti_buf_printf(out, "%s %s", wti_act_word(fx, act->deed), thing->name);
+	wti_buf_printf(out, "%s %s", wti_act_word(fx, act->effect), thing->name);
 	return true;
 }
 
@@ -221,7 +189,7 @@ static enum wti_when when_of(const struct wti_effects *fx, uint32_t step)
 	return step > fx->whole_count ? WTI_WHEN_END : WTI_WHEN_STEP;
 }
 
-/* Threads of a process that are not its first are one sort. */
+/* Threads of a process that are not its first are of one kind. */
 static void name_role(const struct wti_effects *fx, size_t actor, struct wti_buf *out)
 {
 	wti_effects_role(fx, actor, out);

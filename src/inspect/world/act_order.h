@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In which order a run did what it did: for each sort of thread and each part of the run (before
+ * In which order a run did what it did: for each kind of thread and each part of the run (before
  * the steps, a step, after the last began) the acts that matter to the world, as texts such as
  * "write $CWD/log.txt". What is repeated at once, act or block of acts, is there once: how often
  * is counted elsewhere.
@@ -19,7 +19,7 @@ struct wti_sequence {
 	size_t count, capacity;
 };
 
-/* One way in which threads of that sort went through that part. */
+/* One way in which threads of that kind went through that part. */
 struct wti_way {
 	const char *role;
 	enum wti_when when;
@@ -28,7 +28,7 @@ struct wti_way {
 	uint64_t count;      /* how often */
 };
 
-#define WTI_WAYS_MAX 32       /* of a sort of threads and a part; beyond the order varies */
+#define WTI_WAYS_MAX 32       /* of a kind of thread and a part; beyond the order varies */
 #define WTI_WAY_ACTS_MAX 1024 /* after folding; beyond the order varies */
 
 struct wti_order {
@@ -59,7 +59,7 @@ bool wti_sequence_equal(const struct wti_sequence *a, const struct wti_sequence 
 /* "write $CWD/log.txt"; false if that act does not matter to the world. */
 bool wti_act_text(const struct wti_effects *fx, const struct wti_world_act *act,
 		  struct wti_buf *out);
-/* "make", "write": the deed as an act. */
-const char *wti_act_word(const struct wti_effects *fx, uint32_t deed);
+/* "make", "write": the effect as an act. */
+const char *wti_act_word(const struct wti_effects *fx, uint32_t effect);
 
 #endif

@@ -102,7 +102,7 @@ static void started(struct wti_effects_state *s, uint32_t child, uint32_t by_tid
 	s->fx->actors[child - 1].umask = actor->umask;
 	s->actor = find(&s->tid_of, by_tid);
 	s->stack = 0;
-	wti_model_act(s, child - 1, WTI_DEED_STARTED); /* named in wti_actors_finish() */
+	wti_model_act(s, child - 1, WTI_EFFECT_STARTED); /* named in wti_actors_finish() */
 }
 
 void wti_actors_waited(struct wti_effects_state *s)
@@ -159,14 +159,24 @@ bool wti_actors_end(struct wti_effects_state *s, const struct wt_event *event)
 	return true;
 }
 
+/* The process of an actor and those above it, as indexes plus one; returns how many. */
+static uint32_t find_chain(const struct wti_effects *fx, size_t index,
+			   uint32_t chain[ROLE_DEPTH_MAX])
+{
+	const struct wti_actor *actor = &fx->actors[index];
+	uint32_t depth = 0, at = actor->process ? actor->process : (uint32_t)index + 1;
+
+	for (; at && depth < ROLE_DEPTH_MAX; at = fx->actors[at - 1].parent)
+		chain[depth++] = at;
+	return depth;
+}
+
 void wti_effects_place(const struct wti_effects *fx, size_t index, struct wti_buf *out)
 {
 	const struct wti_actor *actor = &fx->actors[index];
-	uint32_t chain[ROLE_DEPTH_MAX], depth = 0;
-	uint32_t process = actor->process ? actor->process : (uint32_t)index + 1;
+	uint32_t chain[ROLE_DEPTH_MAX];
+	uint32_t depth = find_chain(fx, index, chain);
 
-	for (uint32_t at = process; at && depth < ROLE_DEPTH_MAX; at = fx->actors[at - 1].parent)
-		chain[depth++] = at;
 	wti_buf_text(out, "0");
 	while (depth-- > 1)
 		wti_buf_printf(out, ".%u", fx->actors[chain[depth - 1] - 1].ordinal);
@@ -176,12 +186,9 @@ void wti_effects_place(const struct wti_effects *fx, size_t index, struct wti_bu
 
 void wti_effects_role(const struct wti_effects *fx, size_t index, struct wti_buf *out)
 {
-	const struct wti_actor *actor = &fx->actors[index];
-	uint32_t chain[ROLE_DEPTH_MAX], depth = 0;
-	uint32_t process = actor->process ? actor->process : (uint32_t)index + 1;
+	uint32_t chain[ROLE_DEPTH_MAX];
+	uint32_t depth = find_chain(fx, index, chain);
 
-	for (uint32_t at = process; at && depth < ROLE_DEPTH_MAX; at = fx->actors[at - 1].parent)
-		chain[depth++] = at;
 	while (depth--)
 		wti_buf_printf(out, "%s%s", fx->actors[chain[depth] - 1].command,
 			       depth ? " > " : "");
@@ -202,11 +209,11 @@ static void count_status(struct wti_effects_state *s, const struct wti_actor *ac
 static void count_at_once(struct wti_effects_state *s, const struct wti_actor *actor,
 			  uint32_t thing)
 {
-	const struct wti_tally *most = wti_effects_tally(s->fx, thing, WTI_DEED_AT_ONCE);
+	const struct wti_tally *most = wti_effects_tally(s->fx, thing, WTI_EFFECT_AT_ONCE);
 	uint64_t known = most ? most->total : 0;
 
 	if (actor->at_once > known)
-		wti_model_add(s, thing, WTI_DEED_AT_ONCE, actor->at_once - known);
+		wti_model_add(s, thing, WTI_EFFECT_AT_ONCE, actor->at_once - known);
 }
 
 static void count_process(struct wti_effects_state *s, size_t index)
@@ -221,8 +228,8 @@ static void count_process(struct wti_effects_state *s, size_t index)
 	s->fx->actors[index].thing = thing + 1;
 	s->process = actor->parent; /* who started it, and is to blame */
 	s->stack = 0;
-	wti_model_add(s, thing, WTI_DEED_STARTED, 1);
-	wti_model_add(s, thing, WTI_DEED_THREADS, threads);
+	wti_model_add(s, thing, WTI_EFFECT_STARTED, 1);
+	wti_model_add(s, thing, WTI_EFFECT_THREADS, threads);
 	if (thing == UINT32_MAX)
 		return;
 	count_status(s, actor, thing);
@@ -240,7 +247,7 @@ static void name_started(struct wti_effects *fx, struct wti_actor *actor)
 	for (size_t i = 0; i < actor->act_count; i++) {
 		struct wti_world_act act = actor->acts[i];
 
-		if (act.deed == WTI_DEED_STARTED) {
+		if (act.effect == WTI_EFFECT_STARTED) {
 			act.thing = fx->actors[act.thing].thing - 1;
 			if (process->is_parallel || act.thing == UINT32_MAX)
 				continue;

@@ -11,16 +11,16 @@
 #define CROWD_MIN 65
 #define CROWDS_MAX (1u << 16)
 
-/* Which deeds were done to it: files with the same are alike. */
-static uint64_t deeds_of(const struct wti_effects *fx, uint32_t thing)
+/* Which effects there were on it: files with the same are alike. */
+static uint64_t effects_of(const struct wti_effects *fx, uint32_t thing)
 {
-	uint64_t deeds = 0;
+	uint64_t effects = 0;
 
 	for (const struct wti_tally *t = wti_effects_first(fx, thing); t;
 	     t = wti_effects_next(fx, t))
-		if (t->total && t->deed < WTI_DEED_COUNT)
-			deeds |= (uint64_t)1 << t->deed;
-	return deeds;
+		if (t->total && t->effect < WTI_EFFECT_COUNT)
+			effects |= (uint64_t)1 << t->effect;
+	return effects;
 }
 
 /* The folder, a star, and the extension if there is one. */
@@ -39,13 +39,13 @@ static void name_crowd(struct wti_buf *out, const char *name)
 static uint64_t *crowd_of(struct wti_effects_state *s, struct wti_map *crowds, uint32_t thing)
 {
 	const struct wti_thing *it = &s->fx->things[thing];
-	uint64_t deeds = deeds_of(s->fx, thing);
+	uint64_t effects = effects_of(s->fx, thing);
 
-	if (it->type != WTI_THING_FILE || !deeds)
+	if (it->type != WTI_THING_FILE || !effects)
 		return NULL;
 	name_crowd(&s->text, it->name);
 	wti_buf_byte(&s->text, '\n');
-	wti_buf_append(&s->text, &deeds, sizeof(deeds));
+	wti_buf_append(&s->text, &effects, sizeof(effects));
 	if (wti_buf_status(&s->text))
 		return NULL;
 	return wti_map_text(crowds, (const char *)s->text.data, s->text.bytes);
@@ -55,7 +55,7 @@ static void add_files(struct wti_effects_state *s, uint32_t thing)
 {
 	s->process = 0;
 	s->stack = 0;
-	wti_model_add(s, thing, WTI_DEED_FILES, 1);
+	wti_model_add(s, thing, WTI_EFFECT_FILES, 1);
 }
 
 /* Members of crowds go to the thing that stands for all of them. */

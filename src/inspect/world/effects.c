@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "deeds.h"
+#include "effect_row.h"
 #include "inspect/core/inspectors.h"
 #include "inspect/core/steps.h"
 
@@ -16,27 +16,27 @@
 
 /* ---- Which call has a row -------------------------------------------------------------------- */
 
-static const struct wti_deed_row *row_of(const char *name)
+static const struct wti_effect_row *row_of(const char *name)
 {
-	for (size_t i = 0; i < wti_deed_file_count; i++)
-		if (!strcmp(wti_deed_files[i].call, name))
-			return &wti_deed_files[i];
-	for (size_t i = 0; i < wti_deed_other_count; i++)
-		if (!strcmp(wti_deed_others[i].call, name))
-			return &wti_deed_others[i];
+	for (size_t i = 0; i < wti_effect_file_row_count; i++)
+		if (!strcmp(wti_effect_file_rows[i].call, name))
+			return &wti_effect_file_rows[i];
+	for (size_t i = 0; i < wti_effect_other_row_count; i++)
+		if (!strcmp(wti_effect_other_rows[i].call, name))
+			return &wti_effect_other_rows[i];
 	return NULL;
 }
 
 struct state {
 	struct wti_effects_state s;
-	const struct wti_deed_row *rows[2][WTI_CALLS_MAX];
+	const struct wti_effect_row *rows[2][WTI_CALLS_MAX];
 	uint32_t successes[2][WTI_CALLS_MAX];
 	struct wti_effects fx;
 	bool is_ready;
 };
 
-const struct wti_deed_row *wti_deed_row(const struct wti_effects_state *s,
-					const struct wti_syscall *call)
+const struct wti_effect_row *wti_effect_row(const struct wti_effects_state *s,
+					    const struct wti_syscall *call)
 {
 	if ((call->arch != WTI_ARCH_X86_64 && call->arch != WTI_ARCH_AARCH64) ||
 	    call->nr >= WTI_CALLS_MAX)
@@ -156,7 +156,7 @@ static void take_steps(struct wti_effects_state *s, const struct wt_event *event
 	s->step_began_ns = event->time_ns;
 }
 
-/* The track that leads tells steps, and stages, for all: ranks go in step with it. */
+/* The steps and stages of the leading track are those of all: ranks go in step with it. */
 static int take_context(struct wti_effects_state *s, const struct wt_event *event,
 			struct wt_err *err)
 {
@@ -182,7 +182,7 @@ static const char *arch_word(uint32_t arch)
 	return arch == WTI_ARCH_X86_64 ? "x86_64" : arch == WTI_ARCH_AARCH64 ? "aarch64" : "other";
 }
 
-/* The line of the call that an agent told, as what is native below is the interpreter; else the
+/* The line of the call that an agent emitted, as what is native below is the interpreter; else the
  * stack, which stands for all that lead to the same line. */
 static uint32_t place_of(struct wti_effects_state *s, const struct wt_event *event, uint32_t stack)
 {
@@ -199,7 +199,7 @@ static uint32_t place_of(struct wti_effects_state *s, const struct wt_event *eve
 	return place ? place : stack;
 }
 
-/* Functions through which Python reaches the kernel: what they do is told by system calls. */
+/* Functions through which Python reaches the kernel: what they do is seen in system calls. */
 static bool is_way_to_system(struct wt_text module)
 {
 	static const char *const ways[] = {"_io",
@@ -247,12 +247,12 @@ static int take_call(struct wti_effects_state *s, const struct wt_event *event, 
 	} else {
 		s->fx->unread_count += (call.flags & WTI_SYSCALL_UNREAD) != 0;
 		wti_unseen_call(&s->fx->unseen, &call, &s->tid_of);
-		wti_deeds_call(s, &call);
+		wti_effect_of_call(s, &call);
 		s->fx->syscall_count++;
 	}
 	r = wti_handles_call(&s->handles, s->pid, s->tid, &call, err);
 	if (!r && !(call.flags & WTI_SYSCALL_OWN))
-		wti_deeds_after(s, &call);
+		wti_effect_after_call(s, &call);
 	return r;
 }
 
@@ -269,7 +269,7 @@ static void take_function(struct wti_effects_state *s, const struct wt_event *ev
 	wti_model_add(s,
 		      wti_model_thing(s->fx, WTI_THING_FUNCTION, wti_model_text(s->fx, &s->text),
 				      wti_model_text(s->fx, &s->text)),
-		      WTI_DEED_CALLED, 1);
+		      WTI_EFFECT_CALLED, 1);
 }
 
 static int take_counter(struct wti_effects_state *s, const struct wt_event *event,
@@ -309,7 +309,7 @@ static int take_end(struct wti_effects_state *s, const struct wt_event *event, s
 {
 	/* Who is killed had no time to close anything. */
 	if (wti_actors_end(s, event) && wt_event_i64(event, WT_TASK_END_FIELD_STATUS) >= 0)
-		wti_deeds_left_open(s, s->pid);
+		wti_effect_left_open(s, s->pid);
 	return wti_handles_event(&s->handles, event, err);
 }
 
@@ -361,7 +361,7 @@ static int take_descriptor(struct wti_effects_state *s, const struct wt_event *e
 	int r = wti_handles_event(&s->handles, event, err);
 
 	if (!r)
-		wti_deeds_open_before(s, event);
+		wti_effect_open_before(s, event);
 	return r;
 }
 
@@ -419,7 +419,7 @@ static void end_others(struct wti_effects_state *s)
 			continue;
 		s->process = (uint32_t)i + 1;
 		s->pid = actor->pid;
-		wti_deeds_left_open(s, actor->pid);
+		wti_effect_left_open(s, actor->pid);
 	}
 }
 

@@ -4,7 +4,7 @@
  *
  * A run touches THINGS (files, libraries, peers, programs, processes ...), each under the name that
  * it has in every run (names.h) and with one raw name kept beside. For each thing there are
- * TALLIES: deeds (made, replaced, removed, bytes written ...) and calls ("openat", "openat
+ * TALLIES: effects (made, replaced, removed, bytes written ...) and calls ("openat", "openat
  * ENOENT"), counted in all, before the first step and by step. And there is the order: for each
  * thread the ACTS in which it touched things, with the stacks that they came from.
  *
@@ -14,7 +14,7 @@
  * More than 64 files of a folder, with the same extension and the same done to them, are one thing,
  * with a star for their names.
  *
- * Everything has a ceiling; what was beyond is counted in left_out_count and said.
+ * Everything has a ceiling; what was beyond is counted in left_out_count and reported.
  */
 #ifndef WTI_EFFECTS_H
 #define WTI_EFFECTS_H
@@ -25,41 +25,41 @@
 #include "names.h"
 #include "unseen.h"
 
-enum wti_deed {
-	WTI_DEED_MADE,     /* created, or emptied to be written anew */
-	WTI_DEED_REPLACED, /* a file was renamed to this name */
-	WTI_DEED_CHANGED,  /* written to where it stood */
-	WTI_DEED_REMOVED,
-	WTI_DEED_MOVED,       /* renamed away */
-	WTI_DEED_LINKED,      /* got one more name */
-	WTI_DEED_PERMISSIONS, /* mode or owner set */
-	WTI_DEED_EXECUTED,
-	WTI_DEED_CONNECTED,
-	WTI_DEED_LISTENED,
-	WTI_DEED_ACCEPTED,
-	WTI_DEED_LOADED,  /* mapped as code */
-	WTI_DEED_STARTED, /* processes */
-	WTI_DEED_THREADS, /* threads started in such processes */
-	WTI_DEED_SYNCED,
-	WTI_DEED_UNSYNCED, /* replaced while what was written had not been synced */
-	WTI_DEED_OPENED,
-	WTI_DEED_LEFT_OPEN, /* descriptors that were never closed */
-	WTI_DEED_WRITTEN_BYTES,
-	WTI_DEED_READ_BYTES,
-	WTI_DEED_CALLED, /* functions of the program, by agents */
-	WTI_DEED_FILES,  /* so many files are this one thing */
-	WTI_DEED_SYMLINKED,
-	WTI_DEED_AT_ONCE, /* children of a process that no pipe connects, at most */
-	WTI_DEED_COUNT,
-	/* From here on system calls: WTI_DEED_CALL plus an index into effects->calls. */
-	WTI_DEED_CALL = 64,
+enum wti_effect {
+	WTI_EFFECT_MADE,     /* created, or emptied to be written anew */
+	WTI_EFFECT_REPLACED, /* a file was renamed to this name */
+	WTI_EFFECT_CHANGED,  /* written to where it stood */
+	WTI_EFFECT_REMOVED,
+	WTI_EFFECT_MOVED,       /* renamed away */
+	WTI_EFFECT_LINKED,      /* got one more name */
+	WTI_EFFECT_PERMISSIONS, /* mode or owner set */
+	WTI_EFFECT_EXECUTED,
+	WTI_EFFECT_CONNECTED,
+	WTI_EFFECT_LISTENED,
+	WTI_EFFECT_ACCEPTED,
+	WTI_EFFECT_LOADED,  /* mapped as code */
+	WTI_EFFECT_STARTED, /* processes */
+	WTI_EFFECT_THREADS, /* threads started in such processes */
+	WTI_EFFECT_SYNCED,
+	WTI_EFFECT_UNSYNCED, /* replaced while what was written had not been synced */
+	WTI_EFFECT_OPENED,
+	WTI_EFFECT_LEFT_OPEN, /* descriptors that were never closed */
+	WTI_EFFECT_WRITTEN_BYTES,
+	WTI_EFFECT_READ_BYTES,
+	WTI_EFFECT_CALLED, /* functions of the program, by agents */
+	WTI_EFFECT_FILES,  /* so many files are this one thing */
+	WTI_EFFECT_SYMLINKED,
+	WTI_EFFECT_AT_ONCE, /* children of a process that no pipe connects, at most */
+	WTI_EFFECT_COUNT,
+	/* From here on system calls: WTI_EFFECT_CALL plus an index into effects->calls. */
+	WTI_EFFECT_CALL = 64,
 };
 
 /* "made", "written_bytes", "openat ENOENT": as goldens and JSON have it. */
 struct wti_effects;
-const char *wti_deed_word(const struct wti_effects *effects, uint32_t deed);
-/* -1 if it is no deed but a call. */
-int wti_deed_by_word(const char *word);
+const char *wti_effect_word(const struct wti_effects *effects, uint32_t effect);
+/* -1: it is a call, and not an effect. */
+int wti_effect_by_word(const char *word);
 
 #define WTI_SITES_MAX 4
 #define WTI_STAGE_BYTES 128
@@ -85,7 +85,7 @@ struct wti_share {
 
 struct wti_tally {
 	uint32_t thing;
-	uint32_t deed; /* enum wti_deed, or a call */
+	uint32_t effect; /* enum wti_effect, or a call */
 	uint64_t total;
 	uint64_t before;   /* the first step, or all if there were none */
 	uint64_t after;    /* since the last step began: its own and the end of the program */
@@ -153,12 +153,12 @@ struct wti_actor {
 
 struct wti_world_act {
 	uint32_t thing;
-	uint32_t deed;  /* WTI_DEED_CALL and above, or a deed that matters more than its call */
-	uint32_t stack; /* as in struct wti_site; 0: not known */
-	uint32_t step;  /* how many steps had begun */
+	uint32_t effect; /* or a call, as in struct wti_tally; an effect stands for its call */
+	uint32_t stack;  /* as in struct wti_site; 0: not known */
+	uint32_t step;   /* how many steps had begun */
 };
 
-/* A counter, or a setting that is a number, as agents tell it. */
+/* A counter, or a setting that is a number, as agents emit it. */
 struct wti_value {
 	const char *name;
 	uint64_t count;
@@ -178,7 +178,7 @@ struct wti_effects {
 	struct wti_map thing_index; /* type and name: index plus one */
 	struct wti_tally *tallies;
 	size_t tally_count, tally_capacity;
-	struct wti_map tally_index; /* thing and deed: index plus one */
+	struct wti_map tally_index; /* thing and effect: index plus one */
 	struct wti_map calls;       /* names of calls, with their errors */
 	struct wti_map staged;      /* stage and call: how often, as far as each counts exactly */
 	struct wti_actor *actors;
@@ -195,7 +195,7 @@ struct wti_effects {
 	bool has_stacks;          /* of at least one call */
 	bool order_is_cut;
 	size_t stream;      /* of system calls */
-	size_t call_stream; /* the first whose agent told calls with their sites */
+	size_t call_stream; /* the first whose agent emitted calls with their sites */
 	const char *arch;   /* of the first system call; "": there was none */
 
 	struct wti_value *values;
@@ -236,11 +236,21 @@ bool wti_effects_rename(struct wti_effects *effects, uint32_t thing, const char 
 
 /* ---- Looking at it --------------------------------------------------------------------------- */
 
+/* Of one of its things. */
+static inline uint32_t wti_effects_index(const struct wti_effects *effects,
+					 const struct wti_thing *thing)
+{
+	return (uint32_t)(thing - effects->things);
+}
+
 /* NULL: never. */
 const struct wti_thing *wti_effects_thing(const struct wti_effects *effects,
 					  enum wti_thing_type type, const char *name);
 const struct wti_tally *wti_effects_tally(const struct wti_effects *effects, uint32_t thing,
-					  uint32_t deed);
+					  uint32_t effect);
+/* The same by its word, as the number of a call differs from run to run. `thing` may be NULL. */
+const struct wti_tally *wti_effects_tally_by_word(const struct wti_effects *effects,
+						  const struct wti_thing *thing, const char *word);
 /* Tallies of a thing, one after the other; NULL after the last. */
 const struct wti_tally *wti_effects_first(const struct wti_effects *effects, uint32_t thing);
 const struct wti_tally *wti_effects_next(const struct wti_effects *effects,

@@ -15,7 +15,7 @@ enum wti_exactness {
 	WTI_COMPARE_EXACT,    /* everything */
 };
 enum wti_exactness wti_thing_exactness(enum wti_thing_type type);
-/* Whether this deed of such a thing is compared. */
+/* Whether this effect on such a thing is compared. */
 bool wti_thing_keeps(enum wti_thing_type type, const char *word);
 
 #endif

@@ -21,30 +21,6 @@
 #define MOVES_MAX 8
 #define VALUES_MAX (1u << 14)
 
-static const char *const words[WTI_DEED_COUNT] = {
-	"made",          "replaced",   "changed",   "removed",  "moved",     "linked",
-	"permissions",   "executed",   "connected", "listened", "accepted",  "loaded",
-	"started",       "threads",    "synced",    "unsynced", "opened",    "left_open",
-	"written_bytes", "read_bytes", "called",    "files",    "symlinked", "at_once",
-};
-
-const char *wti_deed_word(const struct wti_effects *fx, uint32_t deed)
-{
-	if (deed < WTI_DEED_COUNT)
-		return words[deed];
-	return deed >= WTI_DEED_CALL && deed - WTI_DEED_CALL < fx->calls.count
-		       ? fx->calls.entries[deed - WTI_DEED_CALL].text
-		       : "?";
-}
-
-int wti_deed_by_word(const char *word)
-{
-	for (int i = 0; i < WTI_DEED_COUNT; i++)
-		if (!strcmp(words[i], word))
-			return i;
-	return -1;
-}
-
 const char *wti_model_text(struct wti_effects *fx, struct wti_buf *text)
 {
 	if (wti_buf_status(text) == WT_E_NOMEM)
@@ -175,19 +151,19 @@ uint32_t wti_model_call(struct wti_effects *fx, const char *name)
 	}
 	if (!*slot)
 		*slot = fx->calls.count;
-	return WTI_DEED_CALL + (uint32_t)*slot - 1;
+	return WTI_EFFECT_CALL + (uint32_t)*slot - 1;
 }
 
 /* ---- Tallies --------------------------------------------------------------------------------- */
 
-static uint64_t tally_key(uint32_t thing, uint32_t deed)
+static uint64_t tally_key(uint32_t thing, uint32_t effect)
 {
-	return (uint64_t)thing << 32 | deed;
+	return (uint64_t)thing << 32 | effect;
 }
 
-static uint32_t tally_of(struct wti_effects *fx, uint32_t thing, uint32_t deed)
+static uint32_t tally_of(struct wti_effects *fx, uint32_t thing, uint32_t effect)
 {
-	uint64_t *slot = wti_map_number(&fx->tally_index, tally_key(thing, deed));
+	uint64_t *slot = wti_map_number(&fx->tally_index, tally_key(thing, effect));
 
 	if (!slot) {
 		fx->left_out_count++;
@@ -200,7 +176,7 @@ static uint32_t tally_of(struct wti_effects *fx, uint32_t thing, uint32_t deed)
 		return UINT32_MAX;
 	}
 	fx->tallies[fx->tally_count] = (struct wti_tally){.thing = thing,
-							  .deed = deed,
+							  .effect = effect,
 							  .step_min = UINT64_MAX,
 							  .first_step = WTI_NO_STEP,
 							  .next = fx->things[thing].first_tally};
@@ -210,9 +186,9 @@ static uint32_t tally_of(struct wti_effects *fx, uint32_t thing, uint32_t deed)
 }
 
 const struct wti_tally *wti_effects_tally(const struct wti_effects *fx, uint32_t thing,
-					  uint32_t deed)
+					  uint32_t effect)
 {
-	const uint64_t *slot = wti_map_find_number(&fx->tally_index, tally_key(thing, deed));
+	const uint64_t *slot = wti_map_find_number(&fx->tally_index, tally_key(thing, effect));
 
 	return slot && *slot ? &fx->tallies[*slot - 1] : NULL;
 }
@@ -274,10 +250,11 @@ static void touch(struct wti_effects_state *s, uint32_t index)
 	s->touched[s->touched_count++] = index;
 }
 
-void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t deed, uint64_t amount)
+void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t effect, uint64_t amount)
 {
-	uint32_t index = thing == UINT32_MAX || deed == UINT32_MAX ? UINT32_MAX
-								   : tally_of(s->fx, thing, deed);
+	uint32_t index = thing == UINT32_MAX || effect == UINT32_MAX
+				 ? UINT32_MAX
+				 : tally_of(s->fx, thing, effect);
 	struct wti_tally *tally;
 	struct wti_thing *it;
 
@@ -300,14 +277,14 @@ void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t deed, u
 		add_site(tally, s->stack, amount);
 }
 
-void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t deed)
+void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t effect)
 {
 	char key[WTI_STAGE_BYTES + 64];
 	uint64_t *count;
 
 	if (!*s->stage || wti_thing_exactness(s->fx->things[thing].type) != WTI_COMPARE_EXACT)
 		return;
-	snprintf(key, sizeof(key), "%s\t%s", s->stage, wti_deed_word(s->fx, deed));
+	snprintf(key, sizeof(key), "%s\t%s", s->stage, wti_effect_word(s->fx, effect));
 	count = wti_map_text(&s->fx->staged, key, strlen(key));
 	if (count)
 		++*count;
@@ -356,7 +333,7 @@ static void merge_origins(struct wti_tally *into, const struct wti_tally *from)
 
 static void move_tally(struct wti_effects_state *s, uint32_t index, uint32_t to)
 {
-	uint32_t target = tally_of(s->fx, to, s->fx->tallies[index].deed);
+	uint32_t target = tally_of(s->fx, to, s->fx->tallies[index].effect);
 	struct wti_tally *from, *into;
 
 	if (target == UINT32_MAX)
@@ -386,7 +363,8 @@ void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to)
 		struct wti_tally *tally = &s->fx->tallies[index - 1];
 		uint32_t next = tally->next;
 
-		if (tally->deed != WTI_DEED_MADE && tally->deed != WTI_DEED_CHANGED && tally->total)
+		if (tally->effect != WTI_EFFECT_MADE && tally->effect != WTI_EFFECT_CHANGED &&
+		    tally->total)
 			move_tally(s, index - 1, to);
 		tally = &s->fx->tallies[index - 1];
 		tally->total = tally->before = tally->after = tally->current = 0;
@@ -402,7 +380,7 @@ void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to)
 
 static void merge_tally(struct wti_effects *fx, uint32_t from, uint32_t to)
 {
-	uint32_t target = tally_of(fx, to, fx->tallies[from].deed);
+	uint32_t target = tally_of(fx, to, fx->tallies[from].effect);
 	const struct wti_tally *mine = &fx->tallies[from];
 	struct wti_tally *into;
 
@@ -541,11 +519,11 @@ void wti_model_value(struct wti_effects *fx, const char *name, double value, boo
 
 /* ---- Acts ------------------------------------------------------------------------------------ */
 
-void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed)
+void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t effect)
 {
 	struct wti_actor *actor = s->actor ? &s->fx->actors[s->actor - 1] : NULL;
 
-	if (!actor || thing == UINT32_MAX || deed == UINT32_MAX)
+	if (!actor || thing == UINT32_MAX || effect == UINT32_MAX)
 		return;
 	if (s->fx->act_count >= ACTS_MAX) {
 		s->fx->order_is_cut = true;
@@ -556,7 +534,7 @@ void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed)
 		return;
 	}
 	actor->acts[actor->act_count++] =
-		(struct wti_world_act){thing, deed, s->stack, (uint32_t)s->fx->step_count};
+		(struct wti_world_act){thing, effect, s->stack, (uint32_t)s->fx->step_count};
 	s->fx->act_count++;
 }
 

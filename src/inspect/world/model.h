@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the model is filled while a run goes by: between effects.c, actors.c, deeds*.c and model.c.
+/* How the model is filled while a run goes by: between effects.c, actors.c, effect_*.c and model.c.
  */
 #ifndef WTI_EFFECTS_MODEL_H
 #define WTI_EFFECTS_MODEL_H
@@ -9,7 +9,7 @@
 #include "inspect/core/leader.h"
 #include "syscall/handles.h"
 
-struct wti_deed_row;
+struct wti_effect_row;
 
 /* A look-up of a name that was not there, and the one before it of the same search. */
 struct wti_lookup {
@@ -17,7 +17,7 @@ struct wti_lookup {
 	uint32_t before; /* index plus one */
 };
 
-/* Where we are: the process and call that something is told of. */
+/* Where we are: the process and the call that an event belongs to. */
 struct wti_effects_state {
 	struct wti_effects *fx;
 	struct wti_names names;
@@ -28,7 +28,7 @@ struct wti_effects_state {
 	struct wti_map tid_of;     /* tid: actor plus one */
 	uint64_t *touched;         /* tallies of this step */
 	size_t touched_count, touched_capacity;
-	struct wti_leader leader; /* who tells the steps */
+	struct wti_leader leader; /* whose steps count */
 	int64_t step;
 	char stage[WTI_STAGE_BYTES]; /* "": none yet */
 	int64_t step_began_ns;
@@ -44,8 +44,8 @@ struct wti_effects_state {
 	uint32_t free_lookup; /* index plus one */
 	struct wti_buf text;  /* for names */
 	struct wti_effects_options options;
-	const struct wti_deed_row *const *rows[2]; /* by architecture and number of the call */
-	uint32_t *successes[2];                    /* its deed, if it succeeds; 0: not yet */
+	const struct wti_effect_row *const *rows[2]; /* by architecture and number of the call */
+	uint32_t *successes[2];                      /* its effect, if it succeeds; 0: not yet */
 };
 
 /* ---- Storage (model.c) ----------------------------------------------------------------------- */
@@ -56,16 +56,16 @@ void wti_model_init(struct wti_effects *fx);
 /* Index of the thing of that name; made if absent. UINT32_MAX: beyond the ceiling. */
 uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const char *name,
 			 const char *raw);
-/* Index of a system call's name, as a deed. */
+/* Index of a system call's name, as an effect. */
 uint32_t wti_model_call(struct wti_effects *fx, const char *name);
-void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t deed, uint64_t amount);
+void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t effect, uint64_t amount);
 /* A call about that thing, for the stage that the program is in. */
-void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t deed);
+void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t effect);
 /* What was done to `from` was done to `to`, as that is what it is called now. */
 void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to);
 /* The step is over (or the run): its counts go into the tallies. */
 void wti_model_end_step(struct wti_effects_state *s, bool is_whole);
-void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t deed);
+void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t effect);
 void wti_model_value(struct wti_effects *fx, const char *name, double value, bool is_counter);
 /* Each thing becomes the one whose index stands in its place. False: out of memory. */
 bool wti_model_join(struct wti_effects *fx, uint32_t *into);
@@ -86,8 +86,7 @@ void wti_actors_waited(struct wti_effects_state *s);
 bool wti_actors_find(struct wti_effects_state *s, const struct wt_event *event);
 void wti_actors_finish(struct wti_effects_state *s);
 
-/* ---- What (deeds.c, deeds_files.c)
- * ----------------------------------------------------------------- */
+/* ---- What (effect_calls.c, effect_files.c) --------------------------------------------------- */
 
 uint32_t wti_thing_of_path(struct wti_effects_state *s, const char *path);
 uint32_t wti_thing_of_program(struct wti_effects_state *s, struct wt_text path, int32_t dirfd);
@@ -95,12 +94,12 @@ uint32_t wti_thing_of_program(struct wti_effects_state *s, struct wt_text path, 
 uint32_t wti_thing_of_fd(struct wti_effects_state *s, int32_t fd);
 /* Follows renames. */
 uint32_t wti_thing_now(const struct wti_effects *fx, uint32_t thing);
-void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call);
+void wti_effect_of_call(struct wti_effects_state *s, const struct wti_syscall *call);
 /* After the handles know it: what an open has opened. */
-void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call);
+void wti_effect_after_call(struct wti_effects_state *s, const struct wti_syscall *call);
 /* Of an event of kind descriptor, once the handles know it. */
-void wti_deeds_open_before(struct wti_effects_state *s, const struct wt_event *event);
-void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid);
+void wti_effect_open_before(struct wti_effects_state *s, const struct wt_event *event);
+void wti_effect_left_open(struct wti_effects_state *s, uint32_t pid);
 
 /* ---- Looking for programs (searches.c) ------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 
-/* What sort of thing it is; how exactly goldens hold a run to it depends on this. */
+/* What kind of thing it is; how exactly goldens hold a run to it depends on this. */
 enum wti_thing_type {
 	WTI_THING_FILE,    /* a file or folder that belongs to the program's work */
 	WTI_THING_LIBRARY, /* a shared object */
@@ -27,7 +27,7 @@ enum wti_thing_type {
 	WTI_THING_CONSOLE, /* what was open when the program began: standard input, output, error */
 	WTI_THING_CHANNEL, /* pipes, socket pairs, eventfds: between threads and processes */
 	WTI_THING_KERNEL,  /* calls about nothing that has a name: memory, time, waiting */
-	WTI_THING_FUNCTION, /* of the program, told by an agent */
+	WTI_THING_FUNCTION, /* of the program, emitted by an agent */
 	WTI_THING_TYPES,
 };
 

@@ -82,7 +82,7 @@ static uint64_t times_looked(const struct wti_effects *fx, uint32_t thing)
 
 	for (const struct wti_tally *t = wti_effects_first(fx, thing); t;
 	     t = wti_effects_next(fx, t)) {
-		if (t->total && !strstr(wti_deed_word(fx, t->deed), " ENOENT"))
+		if (t->total && !strstr(wti_effect_word(fx, t->effect), " ENOENT"))
 			return UINT64_MAX;
 		count += t->total;
 	}

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "deeds.h"
+#include "effect_row.h"
 
 /* Kept with a handle, beside the thing: it was opened for writing where it stood. */
 #define MAY_CHANGE ((uint64_t)1 << 40)
@@ -184,18 +184,18 @@ static void act_open(struct wti_doing *d)
 	d->s->fx->things[d->thing].is_made_alone |=
 		(flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	d->s->fx->things[d->thing].is_opened_to_write |= may_write;
-	wti_model_add(d->s, d->thing, WTI_DEED_OPENED, 1);
-	d->deed = WTI_DEED_OPENED;
+	wti_model_add(d->s, d->thing, WTI_EFFECT_OPENED, 1);
+	d->effect = WTI_EFFECT_OPENED;
 	if (is_new && may_write)
-		wti_did(d, WTI_DEED_MADE, 1);
+		wti_did(d, WTI_EFFECT_MADE, 1);
 	if (flags & O_CREAT)
 		d->s->fx->things[d->thing].permissions = mode & 07777;
 }
 
 /* The handle exists only now; what is written through it later changes the file where it stands. */
-void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call)
+void wti_effect_after_call(struct wti_effects_state *s, const struct wti_syscall *call)
 {
-	const struct wti_deed_row *row = wti_deed_row(s, call);
+	const struct wti_effect_row *row = wti_effect_row(s, call);
 	struct wti_doing doing = {.s = s, .call = call};
 	struct wti_handle *handle;
 	uint32_t flags, mode;
@@ -211,7 +211,7 @@ void wti_deeds_after(struct wti_effects_state *s, const struct wti_syscall *call
 }
 
 /* Whether it was opened anew, nobody knows: what is written to it changes what was there. */
-void wti_deeds_open_before(struct wti_effects_state *s, const struct wt_event *event)
+void wti_effect_open_before(struct wti_effects_state *s, const struct wt_event *event)
 {
 	uint32_t pid = (uint32_t)wt_event_u64(event, WT_DESCRIPTOR_FIELD_PID);
 	int32_t fd = (int32_t)wt_event_i64(event, WT_DESCRIPTOR_FIELD_FD);
@@ -229,7 +229,7 @@ static void prepare_close(struct wti_doing *d)
 	d->is_ignored = d->thing == UINT32_MAX;
 }
 
-void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid)
+void wti_effect_left_open(struct wti_effects_state *s, uint32_t pid)
 {
 	const struct wti_handles_of_process *process = wti_handles_process(&s->handles, pid);
 
@@ -245,7 +245,7 @@ void wti_deeds_left_open(struct wti_effects_state *s, uint32_t pid)
 			continue;
 		thing = wti_thing_of_fd(s, (int32_t)fd);
 		s->stack = 0;
-		wti_model_add(s, thing, WTI_DEED_LEFT_OPEN, 1);
+		wti_model_add(s, thing, WTI_EFFECT_LEFT_OPEN, 1);
 	}
 }
 
@@ -272,10 +272,10 @@ static void written(struct wti_doing *d, int32_t fd)
 	changed_unknown(d, handle);
 	if (handle && handle->attached & MAY_CHANGE) {
 		handle->attached &= ~MAY_CHANGE;
-		wti_model_add(d->s, d->thing, WTI_DEED_CHANGED, 1);
+		wti_model_add(d->s, d->thing, WTI_EFFECT_CHANGED, 1);
 	}
 	d->s->fx->things[d->thing].is_dirty = !(handle && handle->flags & O_SYNC);
-	wti_did(d, WTI_DEED_WRITTEN_BYTES, (uint64_t)d->call->result);
+	wti_did(d, WTI_EFFECT_WRITTEN_BYTES, (uint64_t)d->call->result);
 }
 
 static void act_write(struct wti_doing *d)
@@ -285,7 +285,7 @@ static void act_write(struct wti_doing *d)
 
 static void act_read(struct wti_doing *d)
 {
-	wti_did(d, WTI_DEED_READ_BYTES, (uint64_t)d->call->result);
+	wti_did(d, WTI_EFFECT_READ_BYTES, (uint64_t)d->call->result);
 }
 
 /* From one descriptor to another: both get their bytes. */
@@ -293,7 +293,7 @@ static void copied(struct wti_doing *d, unsigned from, unsigned to)
 {
 	uint32_t source = wti_thing_of_fd(d->s, arg(d, from));
 
-	wti_model_add(d->s, source, WTI_DEED_READ_BYTES, (uint64_t)d->call->result);
+	wti_model_add(d->s, source, WTI_EFFECT_READ_BYTES, (uint64_t)d->call->result);
 	d->thing = wti_thing_of_fd(d->s, arg(d, to));
 	if (d->thing != UINT32_MAX)
 		written(d, arg(d, to));
@@ -329,7 +329,7 @@ static void prepare_sync(struct wti_doing *d)
 static void act_sync(struct wti_doing *d)
 {
 	d->s->fx->things[d->thing].is_dirty = false;
-	wti_did(d, WTI_DEED_SYNCED, 1);
+	wti_did(d, WTI_EFFECT_SYNCED, 1);
 }
 
 static void act_truncate(struct wti_doing *d)
@@ -337,7 +337,7 @@ static void act_truncate(struct wti_doing *d)
 	if (strcmp(wti_call_name(d->call->arch, d->call->nr), "truncate") != 0)
 		changed_unknown(d, wti_handles_of(&d->s->handles, d->s->pid, arg(d, 0)));
 	d->s->fx->things[d->thing].is_dirty = true;
-	wti_did(d, WTI_DEED_CHANGED, 1);
+	wti_did(d, WTI_EFFECT_CHANGED, 1);
 }
 
 static void prepare_map(struct wti_doing *d)
@@ -356,10 +356,10 @@ static void act_map(struct wti_doing *d)
 	if (thing->type == WTI_THING_KERNEL)
 		return;
 	if (protection & PROT_EXEC)
-		wti_did(d, WTI_DEED_LOADED, 1);
+		wti_did(d, WTI_EFFECT_LOADED, 1);
 	else if (protection & PROT_WRITE && d->call->args[3] & MAP_SHARED &&
 		 thing->type == WTI_THING_FILE)
-		wti_did(d, WTI_DEED_CHANGED, 1);
+		wti_did(d, WTI_EFFECT_CHANGED, 1);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -372,9 +372,9 @@ static void renamed(struct wti_doing *d, uint32_t from, uint32_t to)
 		return;
 	fx->things[to].moved_to = 0;
 	d->thing = to;
-	wti_did(d, WTI_DEED_REPLACED, 1);
+	wti_did(d, WTI_EFFECT_REPLACED, 1);
 	if (fx->things[from].is_dirty)
-		wti_model_add(d->s, to, WTI_DEED_UNSYNCED, 1);
+		wti_model_add(d->s, to, WTI_EFFECT_UNSYNCED, 1);
 	fx->things[to].is_dirty = false;
 	fx->things[to].via = fx->things[from].name;
 	if (fx->things[from].place && !fx->things[to].place) { /* it was written there */
@@ -417,7 +417,7 @@ static void act_remove(struct wti_doing *d)
 {
 	d->s->fx->things[d->thing].is_dirty = false;
 	d->s->fx->things[d->thing].is_gone = true;
-	wti_did(d, WTI_DEED_REMOVED, 1);
+	wti_did(d, WTI_EFFECT_REMOVED, 1);
 }
 
 static bool is_mkdirat(const struct wti_doing *d)
@@ -442,7 +442,7 @@ static void act_mkdir(struct wti_doing *d)
 	begin_anew(d);
 	d->s->fx->things[d->thing].permissions = mkdir_mode(d);
 	d->s->fx->things[d->thing].is_made_as_temp |= mkdir_mode(d) == 0700;
-	wti_did(d, WTI_DEED_MADE, 1);
+	wti_did(d, WTI_EFFECT_MADE, 1);
 }
 
 static void prepare_second(struct wti_doing *d)
@@ -458,20 +458,20 @@ static void prepare_symlinkat(struct wti_doing *d)
 static void act_link(struct wti_doing *d)
 {
 	begin_anew(d);
-	wti_did(d, WTI_DEED_LINKED, 1);
+	wti_did(d, WTI_EFFECT_LINKED, 1);
 }
 
 static void act_symlink(struct wti_doing *d)
 {
 	begin_anew(d);
-	wti_model_add(d->s, d->thing, WTI_DEED_SYMLINKED, 1);
-	wti_did(d, WTI_DEED_MADE, 1);
+	wti_model_add(d->s, d->thing, WTI_EFFECT_SYMLINKED, 1);
+	wti_did(d, WTI_EFFECT_MADE, 1);
 }
 
 static void act_made(struct wti_doing *d)
 {
 	begin_anew(d);
-	wti_did(d, WTI_DEED_MADE, 1);
+	wti_did(d, WTI_EFFECT_MADE, 1);
 }
 
 static void act_chmod(struct wti_doing *d)
@@ -479,15 +479,15 @@ static void act_chmod(struct wti_doing *d)
 	bool is_at = !strncmp(wti_call_name(d->call->arch, d->call->nr), "fchmodat", 8);
 
 	d->s->fx->things[d->thing].permissions = (uint32_t)arg(d, is_at ? 2 : 1) & 07777;
-	wti_did(d, WTI_DEED_PERMISSIONS, 1);
+	wti_did(d, WTI_EFFECT_PERMISSIONS, 1);
 }
 
 static void act_chown(struct wti_doing *d)
 {
-	wti_did(d, WTI_DEED_PERMISSIONS, 1);
+	wti_did(d, WTI_EFFECT_PERMISSIONS, 1);
 }
 
-const struct wti_deed_row wti_deed_files[] = {
+const struct wti_effect_row wti_effect_file_rows[] = {
 	{"open", prepare_open, act_open},
 	{"openat", prepare_open, act_open},
 	{"openat2", prepare_open, act_open},
@@ -536,4 +536,5 @@ const struct wti_deed_row wti_deed_files[] = {
 	{"fchown", NULL, act_chown},
 	{"fchownat", NULL, act_chown},
 };
-const size_t wti_deed_file_count = sizeof(wti_deed_files) / sizeof(*wti_deed_files);
+const size_t wti_effect_file_row_count =
+	sizeof(wti_effect_file_rows) / sizeof(*wti_effect_file_rows);

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/number.h"
-#include "deeds.h"
+#include "effect_row.h"
 #include "syscall/described.h"
 
 /* Results that say no more than "later" or "again": they depend on the moment, not on the program.
@@ -108,7 +108,7 @@ static bool is_by_path(const struct wti_described *what)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-static uint32_t new_deed(struct wti_effects_state *s, const struct wti_syscall *call)
+static uint32_t new_effect(struct wti_effects_state *s, const struct wti_syscall *call)
 {
 	const char *name = wti_call_name(call->arch, call->nr);
 	uint32_t number = call->result < 0 ? (uint32_t)wti_magnitude(call->result) : 0;
@@ -126,7 +126,7 @@ static uint32_t new_deed(struct wti_effects_state *s, const struct wti_syscall *
 }
 
 /* Whoever is killed in such a call does not come again, and has reached out all the same. */
-static void try_to_reach(const struct wti_deed_row *row, struct wti_doing *doing)
+static void try_to_reach(const struct wti_effect_row *row, struct wti_doing *doing)
 {
 	if (!row || !row->reaches)
 		return;
@@ -136,25 +136,25 @@ static void try_to_reach(const struct wti_deed_row *row, struct wti_doing *doing
 }
 
 /* Most calls succeed, and are then known by their number. */
-static uint32_t call_deed(struct wti_effects_state *s, const struct wti_syscall *call)
+static uint32_t call_effect(struct wti_effects_state *s, const struct wti_syscall *call)
 {
 	bool is_known = (call->arch == WTI_ARCH_X86_64 || call->arch == WTI_ARCH_AARCH64) &&
 			call->nr < WTI_CALLS_MAX && call->result >= 0;
-	uint32_t *deed = is_known ? &s->successes[call->arch - 1][call->nr] : NULL;
+	uint32_t *effect = is_known ? &s->successes[call->arch - 1][call->nr] : NULL;
 
-	if (!deed)
-		return new_deed(s, call);
-	if (!*deed)
-		*deed = new_deed(s, call);
-	return *deed;
+	if (!effect)
+		return new_effect(s, call);
+	if (!*effect)
+		*effect = new_effect(s, call);
+	return *effect;
 }
 
-void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
+void wti_effect_of_call(struct wti_effects_state *s, const struct wti_syscall *call)
 {
 	const struct wti_described *what = wti_described(call->arch, call->nr);
-	const struct wti_deed_row *row = wti_deed_row(s, call);
-	struct wti_doing doing = {.s = s, .call = call, .thing = UINT32_MAX, .deed = UINT32_MAX};
-	uint32_t deed;
+	const struct wti_effect_row *row = wti_effect_row(s, call);
+	struct wti_doing doing = {.s = s, .call = call, .thing = UINT32_MAX, .effect = UINT32_MAX};
+	uint32_t effect;
 
 	s->fx->actors[s->process - 1].call_count++;
 	if (call->flags & WTI_SYSCALL_JOINED)
@@ -173,17 +173,17 @@ void wti_deeds_call(struct wti_effects_state *s, const struct wti_syscall *call)
 		doing.thing = thing_by_class(s, what);
 	if (doing.thing == UINT32_MAX)
 		return; /* beyond the ceiling: it is counted */
-	deed = call_deed(s, call);
-	wti_model_add(s, doing.thing, deed, 1);
-	wti_model_stage(s, doing.thing, deed);
+	effect = call_effect(s, call);
+	wti_model_add(s, doing.thing, effect, 1);
+	wti_model_stage(s, doing.thing, effect);
 	if (is_by_path(what) && (call->result >= 0 || call->result == -ENOENT))
 		wti_searches_look(s, doing.thing, call->result >= 0);
 	if (call->flags & WTI_SYSCALL_UNFINISHED || call->result < 0) {
-		wti_model_act(s, doing.thing, deed);
+		wti_model_act(s, doing.thing, effect);
 		return;
 	}
 	if (row && row->act)
 		row->act(&doing);
 	wti_model_act(s, wti_thing_now(s->fx, doing.thing),
-		      doing.deed == UINT32_MAX ? deed : doing.deed);
+		      doing.effect == UINT32_MAX ? effect : doing.effect);
 }

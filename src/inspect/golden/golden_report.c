@@ -15,14 +15,14 @@
 
 /* ---- Which count is the cause ---------------------------------------------------------------- */
 
-/* Deeds in the order in which they explain others: who opens more often closes more often. */
-static const enum wti_deed causes[] = {
-	WTI_DEED_SYMLINKED, WTI_DEED_MADE,     WTI_DEED_REPLACED,      WTI_DEED_REMOVED,
-	WTI_DEED_CHANGED,   WTI_DEED_MOVED,    WTI_DEED_LINKED,        WTI_DEED_EXECUTED,
-	WTI_DEED_CONNECTED, WTI_DEED_LISTENED, WTI_DEED_ACCEPTED,      WTI_DEED_STARTED,
-	WTI_DEED_THREADS,   WTI_DEED_SYNCED,   WTI_DEED_PERMISSIONS,   WTI_DEED_LEFT_OPEN,
-	WTI_DEED_OPENED,    WTI_DEED_LOADED,   WTI_DEED_WRITTEN_BYTES, WTI_DEED_READ_BYTES,
-	WTI_DEED_UNSYNCED,  WTI_DEED_AT_ONCE,
+/* Effects in the order in which they explain others: who opens more often closes more often. */
+static const enum wti_effect causes[] = {
+	WTI_EFFECT_SYMLINKED, WTI_EFFECT_MADE,     WTI_EFFECT_REPLACED,      WTI_EFFECT_REMOVED,
+	WTI_EFFECT_CHANGED,   WTI_EFFECT_MOVED,    WTI_EFFECT_LINKED,        WTI_EFFECT_EXECUTED,
+	WTI_EFFECT_CONNECTED, WTI_EFFECT_LISTENED, WTI_EFFECT_ACCEPTED,      WTI_EFFECT_STARTED,
+	WTI_EFFECT_THREADS,   WTI_EFFECT_SYNCED,   WTI_EFFECT_PERMISSIONS,   WTI_EFFECT_LEFT_OPEN,
+	WTI_EFFECT_OPENED,    WTI_EFFECT_LOADED,   WTI_EFFECT_WRITTEN_BYTES, WTI_EFFECT_READ_BYTES,
+	WTI_EFFECT_UNSYNCED,  WTI_EFFECT_AT_ONCE,
 };
 
 const struct wti_off *wti_deviation_off(const struct wti_deviation *d, const char *word)
@@ -37,7 +37,8 @@ const struct wti_off *wti_deviation_cause(const struct wti_checking *c,
 					  const struct wti_deviation *d)
 {
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
-		const struct wti_off *off = wti_deviation_off(d, wti_deed_word(c->run, causes[i]));
+		const struct wti_off *off =
+			wti_deviation_off(d, wti_effect_word(c->run, causes[i]));
 
 		if (off)
 			return off;
@@ -50,43 +51,43 @@ const struct wti_off *wti_deviation_cause(const struct wti_checking *c,
 
 /* ---- Where ----------------------------------------------------------------------------------- */
 
-/* Calls by which a deed is done: the beginnings of their names. */
-static const char *calls_for(int deed)
+/* Calls that have an effect: the beginnings of their names. */
+static const char *calls_for(int effect)
 {
-	switch (deed) {
-	case WTI_DEED_MADE:
+	switch (effect) {
+	case WTI_EFFECT_MADE:
 		return "open creat mkdir mknod symlink";
-	case WTI_DEED_SYMLINKED:
+	case WTI_EFFECT_SYMLINKED:
 		return "symlink";
-	case WTI_DEED_OPENED:
-	case WTI_DEED_LEFT_OPEN:
+	case WTI_EFFECT_OPENED:
+	case WTI_EFFECT_LEFT_OPEN:
 		return "open creat connect accept";
-	case WTI_DEED_REPLACED:
-	case WTI_DEED_MOVED:
-	case WTI_DEED_UNSYNCED:
+	case WTI_EFFECT_REPLACED:
+	case WTI_EFFECT_MOVED:
+	case WTI_EFFECT_UNSYNCED:
 		return "rename";
-	case WTI_DEED_REMOVED:
+	case WTI_EFFECT_REMOVED:
 		return "unlink rmdir";
-	case WTI_DEED_CHANGED:
-	case WTI_DEED_WRITTEN_BYTES:
+	case WTI_EFFECT_CHANGED:
+	case WTI_EFFECT_WRITTEN_BYTES:
 		return "write pwrite send sendfile copy_file_range ftruncate truncate";
-	case WTI_DEED_READ_BYTES:
+	case WTI_EFFECT_READ_BYTES:
 		return "read pread recv";
-	case WTI_DEED_SYNCED:
+	case WTI_EFFECT_SYNCED:
 		return "fsync fdatasync sync_file_range";
-	case WTI_DEED_PERMISSIONS:
+	case WTI_EFFECT_PERMISSIONS:
 		return "chmod fchmod chown fchown";
-	case WTI_DEED_EXECUTED:
+	case WTI_EFFECT_EXECUTED:
 		return "execve";
-	case WTI_DEED_CONNECTED:
+	case WTI_EFFECT_CONNECTED:
 		return "connect";
-	case WTI_DEED_LISTENED:
+	case WTI_EFFECT_LISTENED:
 		return "listen";
-	case WTI_DEED_ACCEPTED:
+	case WTI_EFFECT_ACCEPTED:
 		return "accept";
-	case WTI_DEED_LOADED:
+	case WTI_EFFECT_LOADED:
 		return "mmap";
-	case WTI_DEED_LINKED:
+	case WTI_EFFECT_LINKED:
 		return "link";
 	default:
 		return "";
@@ -97,7 +98,7 @@ static const char *calls_for(int deed)
  */
 static bool begins_with_one(const char *word, const char *list)
 {
-	while (*list && wti_deed_by_word(word) < 0 && !strchr(word, ' ')) {
+	while (*list && wti_effect_by_word(word) < 0 && !strchr(word, ' ')) {
 		size_t bytes = strcspn(list, " ");
 
 		if (!strncmp(word, list, bytes) && strncmp(word + bytes, "link", 4) != 0)
@@ -107,24 +108,24 @@ static bool begins_with_one(const char *word, const char *list)
 	return false;
 }
 
-/* The system call that the deed was done by, in the run or else in the golden. */
+/* The system call that had the effect, in the run or else in the golden. */
 static const char *op_of(const struct wti_checking *c, const struct wti_deviation *d,
 			 const char *word)
 {
-	int deed = wti_deed_by_word(word);
-	const char *list = calls_for(deed);
-	uint32_t index = d->thing ? (uint32_t)(d->thing - c->run->things) : 0;
+	int effect = wti_effect_by_word(word);
+	const char *list = calls_for(effect);
+	uint32_t index = d->thing ? wti_effects_index(c->run, d->thing) : 0;
 
-	if (deed < 0)
+	if (effect < 0)
 		return word;
 	for (size_t i = 0; i < d->off_count; i++)
 		if (begins_with_one(d->offs[i].word, list))
 			return d->offs[i].word;
 	for (const struct wti_tally *t = d->thing ? wti_effects_first(c->run, index) : NULL; t;
 	     t = wti_effects_next(c->run, t))
-		if (t->deed >= WTI_DEED_CALL && t->total &&
-		    begins_with_one(wti_deed_word(c->run, t->deed), list))
-			return wti_deed_word(c->run, t->deed);
+		if (t->effect >= WTI_EFFECT_CALL && t->total &&
+		    begins_with_one(wti_effect_word(c->run, t->effect), list))
+			return wti_effect_word(c->run, t->effect);
 	for (size_t i = 0; d->golden && i < d->golden->fact_count; i++)
 		if (begins_with_one(d->golden->facts[i].word, list))
 			return d->golden->facts[i].word;
@@ -154,10 +155,11 @@ static const struct wti_site *site_in(const struct wti_tally *tally, uint64_t ex
 static const struct wti_site *site_of(const struct wti_checking *c, const struct wti_thing *thing,
 				      const struct wti_off *off)
 {
-	static const enum wti_deed near[] = {
-		WTI_DEED_REPLACED, WTI_DEED_WRITTEN_BYTES, WTI_DEED_MADE,     WTI_DEED_OPENED,
-		WTI_DEED_REMOVED,  WTI_DEED_EXECUTED,      WTI_DEED_CONNECTED};
-	uint32_t index = thing ? (uint32_t)(thing - c->run->things) : 0;
+	static const enum wti_effect near[] = {WTI_EFFECT_REPLACED, WTI_EFFECT_WRITTEN_BYTES,
+					       WTI_EFFECT_MADE,     WTI_EFFECT_OPENED,
+					       WTI_EFFECT_REMOVED,  WTI_EFFECT_EXECUTED,
+					       WTI_EFFECT_CONNECTED};
+	uint32_t index = thing ? wti_effects_index(c->run, thing) : 0;
 
 	if (off && off->tally && site_in(off->tally, off->total.high))
 		return site_in(off->tally, off->total.high);
@@ -189,8 +191,8 @@ static bool locate(const struct wti_checking *c, uint32_t stack, struct place *p
 
 static const char *code_of(const struct wti_deviation *d, const struct wti_off *cause)
 {
-	enum wti_thing_type type = d->thing ? d->thing->type : d->golden->type;
-	int deed = cause ? wti_deed_by_word(cause->word) : -1;
+	enum wti_thing_type type = wti_deviation_type(d);
+	int effect = cause ? wti_effect_by_word(cause->word) : -1;
 
 	switch (type) {
 	case WTI_THING_PEER:
@@ -211,14 +213,15 @@ static const char *code_of(const struct wti_deviation *d, const struct wti_off *
 		return d->instead ? "WT-GOLD-001" : "WT-GOLD-002";
 	if (!d->golden)
 		return "WT-GOLD-001";
-	if (deed < 0)
+	if (effect < 0)
 		return d->is_mode || d->is_via ? "WT-GOLD-003" : "WT-GOLD-005";
-	if (deed == WTI_DEED_LEFT_OPEN)
+	if (effect == WTI_EFFECT_LEFT_OPEN)
 		return "WT-GOLD-006";
-	if (deed == WTI_DEED_OPENED)
+	if (effect == WTI_EFFECT_OPENED)
 		return "WT-GOLD-005";
-	return deed == WTI_DEED_WRITTEN_BYTES || deed == WTI_DEED_READ_BYTES ? "WT-GOLD-004"
-									     : "WT-GOLD-003";
+	return effect == WTI_EFFECT_WRITTEN_BYTES || effect == WTI_EFFECT_READ_BYTES
+		       ? "WT-GOLD-004"
+		       : "WT-GOLD-003";
 }
 
 /* What programmers write and edit, and interpreters, compilers and make read. */
@@ -282,7 +285,7 @@ enum wt_severity wti_deviation_severity(const struct wti_deviation *d)
 {
 	if (is_edited_source(d))
 		return WT_NOTE;
-	switch (d->thing ? d->thing->type : d->golden->type) {
+	switch (wti_deviation_type(d)) {
 	case WTI_THING_CONSOLE:
 	case WTI_THING_SYSTEM:
 		return WT_NOTE;
@@ -328,11 +331,11 @@ static void say_new(const struct wti_checking *c, const struct wti_thing *thing,
 	char count[32];
 
 	for (const struct wti_tally *t =
-		     wti_effects_first(c->run, (uint32_t)(thing - c->run->things));
+		     wti_effects_first(c->run, wti_effects_index(c->run, thing));
 	     t && shown < ALSO_SHOWN; t = wti_effects_next(c->run, t))
 		if (t->total)
 			wti_buf_printf(out, "%s%s %s", shown++ ? ", " : "",
-				       wti_deed_word(c->run, t->deed),
+				       wti_effect_word(c->run, t->effect),
 				       wti_format_count(count, t->total));
 }
 
@@ -350,7 +353,7 @@ static void say_followers(const struct wti_checking *c, const struct wti_deviati
 			       !other->thing   ? "no longer"
 			       : other->golden ? "also"
 					       : wti_say_verb(c->run, other->thing),
-			       other->thing ? other->thing->name : other->golden->name);
+			       wti_deviation_name(other));
 	}
 	if (count > ALSO_SHOWN)
 		wti_buf_printf(out, " and %zu more", count - ALSO_SHOWN);
@@ -362,9 +365,9 @@ static const struct wti_tally *first_tally(const struct wti_checking *c,
 	const struct wti_tally *first = NULL;
 
 	for (const struct wti_tally *t =
-		     wti_effects_first(c->run, (uint32_t)(thing - c->run->things));
+		     wti_effects_first(c->run, wti_effects_index(c->run, thing));
 	     t; t = wti_effects_next(c->run, t))
-		if (t->total && (!first || t->deed < first->deed))
+		if (t->total && (!first || t->effect < first->effect))
 			first = t;
 	return first;
 }
@@ -378,11 +381,11 @@ static const char *word_of(const struct wti_checking *c, const struct wti_deviat
 	if (d->is_mode)
 		return "made";
 	if (tally)
-		return wti_deed_word(c->run, tally->deed);
+		return wti_effect_word(c->run, tally->effect);
 	return d->golden && d->golden->fact_count ? d->golden->facts[0].word : "";
 }
 
-void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d)
+void wti_golden_report(const struct wti_checking *c, const struct wti_deviation *d)
 {
 	const struct wti_off *cause = d->cause;
 	const struct wti_thing *thing = d->thing ? d->thing : d->instead;
@@ -444,9 +447,9 @@ void wti_golden_tell(const struct wti_checking *c, const struct wti_deviation *d
 
 /* ---- Not about a thing ----------------------------------------------------------------------- */
 
-static void tell_plain(const struct wti_checking *c, const char *which, const char *title,
-		       const char *expected, const char *actual, int64_t step,
-		       const struct place *place, const char *follows)
+static void report_plain(const struct wti_checking *c, const char *which, const char *title,
+			 const char *expected, const char *actual, int64_t step,
+			 const struct place *place, const char *follows)
 {
 	const struct wti_code *code = wti_golden_code(which);
 
@@ -467,7 +470,7 @@ static void tell_plain(const struct wti_checking *c, const char *which, const ch
 							  .follows = follows});
 }
 
-void wti_golden_tell_steps(const struct wti_checking *c)
+void wti_golden_report_steps(const struct wti_checking *c)
 {
 	struct wti_buf expected;
 	char title[128], actual[32], low[32];
@@ -478,11 +481,11 @@ void wti_golden_tell_steps(const struct wti_checking *c)
 	snprintf(title, sizeof(title), "the run has %s step%s, the golden %s",
 		 wti_format_count(low, c->run->step_count), c->run->step_count == 1 ? "" : "s",
 		 wti_buf_cstr(&expected));
-	tell_plain(c, "WT-GOLD-012", title, wti_buf_cstr(&expected), actual, -1, NULL, NULL);
+	report_plain(c, "WT-GOLD-012", title, wti_buf_cstr(&expected), actual, -1, NULL, NULL);
 	wti_buf_release(&expected);
 }
 
-void wti_golden_tell_times(const struct wti_checking *c, int64_t quiet_ns)
+void wti_golden_report_times(const struct wti_checking *c, int64_t quiet_ns)
 {
 	double more = 100.0 * ((double)quiet_ns / (double)c->golden->step_ns.high - 1);
 	char title[128], expected[64], actual[16], low[16], high[16];
@@ -493,12 +496,12 @@ void wti_golden_tell_times(const struct wti_checking *c, int64_t quiet_ns)
 	snprintf(title, sizeof(title), "steps take %.0f %% longer: %s instead of %s at most", more,
 		 actual, high);
 	snprintf(expected, sizeof(expected), "%s to %s", low, high);
-	tell_plain(c, "WT-GOLD-011", title, expected, actual, -1, NULL, NULL);
+	report_plain(c, "WT-GOLD-011", title, expected, actual, -1, NULL, NULL);
 }
 
-void wti_golden_tell_order(const struct wti_checking *c, const struct wti_way *way,
-			   const char *expected, const char *actual, const char *follows,
-			   const struct wti_world_act *act)
+void wti_golden_report_order(const struct wti_checking *c, const struct wti_way *way,
+			     const char *expected, const char *actual, const char *follows,
+			     const struct wti_world_act *act)
 {
 	struct place place = {.line = 0};
 	bool has_place = act && locate(c, act->stack, &place);
@@ -507,8 +510,8 @@ void wti_golden_tell_order(const struct wti_checking *c, const struct wti_way *w
 	wti_buf_init(&title, TEXT_MAX);
 	wti_buf_printf(&title, "another order%s: '%s' comes where '%s' was",
 		       way->when == WTI_WHEN_STEP ? " in a step" : "", actual, expected);
-	tell_plain(c, "WT-GOLD-010", wti_buf_cstr(&title), expected, actual,
-		   way->when == WTI_WHEN_STEP ? (int64_t)way->first_step - 1 : -1,
-		   has_place ? &place : NULL, *follows ? follows : NULL);
+	report_plain(c, "WT-GOLD-010", wti_buf_cstr(&title), expected, actual,
+		     way->when == WTI_WHEN_STEP ? (int64_t)way->first_step - 1 : -1,
+		     has_place ? &place : NULL, *follows ? follows : NULL);
 	wti_buf_release(&title);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "deeds.h"
+#include "effect_row.h"
 
 /* ---- Programs -------------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static void prepare_execveat(struct wti_doing *d)
 
 static void act_exec(struct wti_doing *d)
 {
-	wti_did(d, WTI_DEED_EXECUTED, 1);
+	wti_did(d, WTI_EFFECT_EXECUTED, 1);
 }
 
 /* ---- Connections ----------------------------------------------------------------------------- */
@@ -97,27 +97,27 @@ static void prepare_sendmmsg(struct wti_doing *d)
 
 static void act_connect(struct wti_doing *d)
 {
-	wti_did(d, WTI_DEED_CONNECTED, 1);
+	wti_did(d, WTI_EFFECT_CONNECTED, 1);
 }
 
 static void act_listen(struct wti_doing *d)
 {
-	wti_did(d, WTI_DEED_LISTENED, 1);
+	wti_did(d, WTI_EFFECT_LISTENED, 1);
 }
 
 static void act_accept(struct wti_doing *d)
 {
-	wti_did(d, WTI_DEED_ACCEPTED, 1);
+	wti_did(d, WTI_EFFECT_ACCEPTED, 1);
 }
 
 static void act_send(struct wti_doing *d)
 {
-	wti_did(d, WTI_DEED_WRITTEN_BYTES, (uint64_t)d->call->result);
+	wti_did(d, WTI_EFFECT_WRITTEN_BYTES, (uint64_t)d->call->result);
 }
 
 static void act_receive(struct wti_doing *d)
 {
-	wti_did(d, WTI_DEED_READ_BYTES, (uint64_t)d->call->result);
+	wti_did(d, WTI_EFFECT_READ_BYTES, (uint64_t)d->call->result);
 }
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static void act_umask(struct wti_doing *d)
 		actor->umask |= WTI_UMASK_SET;
 }
 
-const struct wti_deed_row wti_deed_others[] = {
+const struct wti_effect_row wti_effect_other_rows[] = {
 	{"execve", prepare_execve, act_exec},
 	{"execveat", prepare_execveat, act_exec},
 	{"connect", prepare_address, act_connect, true},
@@ -203,4 +203,5 @@ const struct wti_deed_row wti_deed_others[] = {
 	{"umask", NULL, act_umask},
 	{"getrandom", prepare_random, NULL},
 };
-const size_t wti_deed_other_count = sizeof(wti_deed_others) / sizeof(*wti_deed_others);
+const size_t wti_effect_other_row_count =
+	sizeof(wti_effect_other_rows) / sizeof(*wti_effect_other_rows);
