@@ -33,7 +33,9 @@ CLEAN = {
     "src/inspect/core/spans.h": HEADER,
     "src/inspect/judge/rule.h": SPDX + '#include "inspect/core/spans.h"\nstruct wti_rule {\n\tint code;\n};\n',
     "src/inspect/rules/loss/shared.h": SPDX + '#include "inspect/judge/rule.h"\n',
-    "src/inspect/rules/loss/loss.c": SPDX + '#include "shared.h"\n',
+    "src/inspect/rules/loss/loss.c": SPDX + '#include "shared.h"\nenum { WHICH, ROOM_MAX = 16 };\n'
+                                            'int f(int a)\n{\n\treturn a << 32 | a >= 2;\n}\n'
+                                            'const struct wti_rule wti_rule_loss_001 = {\n\t.thresholds = {{"calls", 64, "why"}},\n};\n',
     "src/inspect/learn/relation.h": HEADER,
     "src/inspect/learn/relations/order.c": SPDX + '#include "inspect/learn/relation.h"\n',
     "src/inspect/rules.c": SPDX + '#include "inspect/judge/rule.h"\n',
@@ -84,6 +86,9 @@ VIOLATIONS = [
     ("src/inspect/attic/bad.c", HEADER, "src/inspect/attic/bad.c:1: room"),
     ("src/inspect/bad.h", HEADER, "src/inspect/bad.h:1: room"),
     ("src/inspect/core/bad.c", including("convert/format.h"), "src/inspect/core/bad.c:3: layer"),
+    ("src/inspect/rules/loss/bad.c", SPDX + "enum { STEPS_TO_WAIT = 3 };\n", "src/inspect/rules/loss/bad.c:3: number"),
+    ("src/inspect/rules/loss/bad.c", SPDX + "int f(int a)\n{\n\treturn a >= 64;\n}\n", "src/inspect/rules/loss/bad.c:5: number"),
+    ("src/inspect/rules/loss/bad.c", SPDX + "int f(double a)\n{\n\treturn a * 0.99 > 0;\n}\n", "src/inspect/rules/loss/bad.c:5: number"),
     ("src/show/bad.c", including("serve/http.h"), "src/show/bad.c:3: layer"),
     ("src/show/bad.c", including("collect/drain.h"), "src/show/bad.c:3: layer"),
     ("src/runs/bad.c", including("collect/drain.h"), "src/runs/bad.c:3: layer"),
