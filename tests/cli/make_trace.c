@@ -500,15 +500,15 @@ static void make_closure(void)
 		double at = 1000 * i;
 
 		context_int(1, at, 9, i);
-		call(at, 1, 2, 0);
+		act(at, 1, 2, WT_ACTION_BATCH);
 		forward(at + 20, at + 80, 0, 0);
 		call_over(at + 100, 1);
-		call(at + 100, 7, 8, 0);
+		act(at + 100, 7, 8, WT_ACTION_STEP);
 		for (int j = 0; j < 2; j++) {
 			double turn = at + 150 + 350 * j;
 
 			forward(turn, turn + 200, GRAD | OUTERMOST, 13);
-			call(turn + 200, 5, 6, 0);
+			act(turn + 200, 5, 6, WT_ACTION_BACKWARD);
 			forward(turn + 220, turn + 260, GRAD, 0);
 			call_over(turn + 300, 5);
 		}

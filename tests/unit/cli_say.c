@@ -53,7 +53,7 @@ static void test_short_children(void)
 	check_said(1, WT_NOT_FOLLOWED_NO_AGENT, WT_NOT_FOLLOWED_REFUSED,
 		   "; not followed: other (refused");
 	check_said(0, WT_NOT_FOLLOWED_UNKNOWN, WT_NOT_FOLLOWED_UNKNOWN,
-		   "; not followed: ldconfig (it ended too soon to tell why) and 1 more\n");
+		   "; not followed: ldconfig (it ended too soon to find out why) and 1 more\n");
 }
 
 static const struct test tests[] = {

@@ -677,9 +677,9 @@ static void test_rows(void)
 		CHECK(wti_rule_by_code(rule->code) == rule);
 		CHECK(rule->title && rule->means && rule->hint && rule->definition);
 		CHECK(rule->innocent && rule->needs);
-		CHECK(rule->see || rule->watch || rule->audit);
+		CHECK(rule->see || rule->audit);
 		CHECK(!rule->audit || rule->thresholds[0].name);
-		CHECK(!(rule->see || rule->watch) == !rule->moments);
+		CHECK(!rule->see == !rule->moments);
 		for (const char *const *code = rule->explains; code && *code; code++)
 			CHECK(wti_rule_by_code(*code));
 	}

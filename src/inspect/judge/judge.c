@@ -182,10 +182,8 @@ static void ask(struct wti_case *account, const struct wti_moment *moment)
 	const struct wti_rule *rule = account->rule;
 	enum wti_per per = rule->keeps[0].per;
 
-	if (rule->watch)
-		rule->watch(account, account->state, moment);
-	else if (rule->callees && moment->type == WTI_MOMENT_CALL &&
-		 !(rule->callees & WTI_CALLEE_SET(moment->call->what)))
+	if (rule->callees && moment->type == WTI_MOMENT_CALL &&
+	    !(rule->callees & WTI_CALLEE_SET(moment->call->what)))
 		return;
 	else if (rule->sweeps & moment->type)
 		sweep(account, moment);
@@ -672,8 +670,6 @@ static void finish_case(struct wti_judge *judge, struct wti_case *account)
 	const struct wti_rule *rule = account->rule;
 	struct wti_keep *keep = &account->keeps[0];
 
-	if (rule->conclude)
-		rule->conclude(account, account->state, judge->training);
 	for (size_t i = 0; rule->finish && i < keep->kept.count; i++) {
 		struct wti_kept_memory *kept = wti_keep_at(keep, i);
 		struct wti_moment end = wti_moment_of_end(judge->training, kept->stream);

@@ -91,10 +91,6 @@ struct wti_rule {
 	/* For memory that is not in what is kept; wti_state(). */
 	size_t state_bytes;
 	void (*release)(void *state);
-	/* As see() and finish() were, for rules that are not rewritten yet. */
-	void (*watch)(struct wti_case *account, void *state, const struct wti_moment *moment);
-	void (*conclude)(struct wti_case *account, void *state,
-			 const struct wti_training *training);
 	/* The run has ended, and had system calls (habits/ledger.h). May be NULL. */
 	void (*audit)(struct wti_case *account, const struct wti_ledger *ledger);
 	struct wti_threshold thresholds[WTI_THRESHOLDS_MAX + 1];

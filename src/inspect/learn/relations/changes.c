@@ -161,7 +161,11 @@ static void tell_change(struct wti_scene *scene, const struct wti_moment *moment
 	wti_occasion_parameter(scene, parameter);
 	wti_occasion_flag(scene, WTI_FEATURE_OPTIMIZED, is_held);
 	wti_occasion_flag(scene, WTI_FEATURE_USED, is_used_now(scene, parameter, since));
-	wti_say_term(scene, changed ? CHANGES : STAYS);
+	/* What is trained and stays, such as a model that has converged, does not have to. */
+	if (changed)
+		wti_say_term(scene, CHANGES);
+	else if (!is_held || parameter->grad != WTI_GRAD_NONZERO)
+		wti_say_term(scene, STAYS);
 	if (!parameter->has_statistics || !parameter->statistics.nan)
 		wti_say_term(scene, HAS_NO_NAN);
 	wti_tell(scene);

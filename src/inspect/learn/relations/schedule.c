@@ -239,6 +239,12 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 
 static const struct wti_consequence consequences[] = {{STAYS, DOES_NOT_RISE}};
 
+/* A schedule that goes by a metric lowers the rate when the data say so. */
+static bool is_of_chance(const struct wti_words *words)
+{
+	return words->a_term == STAYS;
+}
+
 const struct wti_relation wti_relation_schedule = {
 	.name = "schedule",
 	.code = "WT-LEARN-SCHEDULE",
@@ -273,4 +279,5 @@ const struct wti_relation wti_relation_schedule = {
 	.consequences = consequences,
 	.consequence_count = sizeof(consequences) / sizeof(consequences[0]),
 	.sort = wti_sort_by_fact,
+	.is_of_chance = is_of_chance,
 };
