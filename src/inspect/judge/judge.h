@@ -62,6 +62,9 @@ void wti_judge_set(struct wti_judge *judge, const struct wti_setting *settings, 
 /* The run has ended. The judge does not look into the ledger (wti_habits_audit() does). */
 void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger,
 		     const struct wti_coverage *coverage);
+/* Of the findings, and of the table of rules (findings.c). */
+void wti_judge_add_findings(const struct wti_judge *judge, struct wt_result *result);
+void wti_judge_add_rules(const struct wti_judge *judge, struct wt_result *result);
 /* Findings, the table of rules and the closing line. The run has ended. */
 void wti_judge_finish(struct wti_judge *judge, struct wt_result *result);
 /* Live: the findings that are new since the last time. How many. */
