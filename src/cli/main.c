@@ -45,7 +45,7 @@ static bool wants_json(char **words, size_t count)
 }
 
 /* Keys of a configuration that other programs know and that have no meaning here. */
-static void tell_ignored(struct wti_config *config)
+static void print_ignored(struct wti_config *config)
 {
 	if (config && config->ignored.bytes)
 		wti_warn("'%s' is a configuration of %s; ignored: %s (docs/config.md)",
@@ -61,7 +61,7 @@ static int run_verb(const struct wti_verb *verb, char **words, size_t count)
 	if (wti_parse(verb, words, count, &parsed, &err))
 		return wti_report_error(verb->name, wants_json(words, count), &err);
 	if (!wants_json(words, count))
-		tell_ignored(parsed.config);
+		print_ignored(parsed.config);
 	if (parsed.help)
 		code = wti_help_verb(verb);
 	else

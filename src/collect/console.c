@@ -173,7 +173,7 @@ static void add_to_line(struct wti_console *console, struct wti_buf *line, const
 	}
 }
 
-static void tell_missing(struct wti_console *console)
+static void emit_missing(struct wti_console *console)
 {
 	char text[96];
 	int n = snprintf(text, sizeof(text), "[wheeltap: %llu bytes of output are missing here]\n",
@@ -206,7 +206,7 @@ static void *writer(void *self)
 		if (console->queue_used)
 			take_part(console);
 		else if (console->missing)
-			tell_missing(console);
+			emit_missing(console);
 		else if (console->closing)
 			break;
 		else

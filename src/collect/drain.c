@@ -135,7 +135,7 @@ static size_t whole_records(struct wti_ring_view *view, const uint8_t *batch, si
 	return at;
 }
 
-static void tell_gap(struct wti_drain *drain, struct wti_process *process,
+static void emit_gap(struct wti_drain *drain, struct wti_process *process,
 		     struct wti_ring_view *view, uint64_t count, uint64_t to_ticks)
 {
 	uint64_t full = atomic_load_explicit(&view->ring->lost_full, memory_order_relaxed);
@@ -190,7 +190,7 @@ static void take_batch(struct wti_drain *drain, struct wti_process *process,
 				view->damaged = true;
 				return;
 			}
-			tell_gap(drain, process, view, ahead, record->ticks);
+			emit_gap(drain, process, view, ahead, record->ticks);
 			run.first_seq = view->next_seq;
 		}
 		if (!view->next_seq)
@@ -346,7 +346,7 @@ static uint64_t missing_at_end(const struct wti_ring_view *view)
 		       : 0;
 }
 
-static void tell_reentrant(struct wti_drain *drain, struct wti_process *process,
+static void emit_reentrant(struct wti_drain *drain, struct wti_process *process,
 			   struct wti_ring_view *view)
 {
 	uint64_t count = atomic_load_explicit(&view->ring->lost_reentrant, memory_order_relaxed);
@@ -359,7 +359,7 @@ static void tell_reentrant(struct wti_drain *drain, struct wti_process *process,
 		to_lost(drain, process, &loss);
 }
 
-static void tell_damaged(struct wti_drain *drain, struct wti_process *process,
+static void emit_damaged(struct wti_drain *drain, struct wti_process *process,
 			 struct wti_ring_view *view)
 {
 	uint64_t next = atomic_load_explicit(&view->ring->next_seq, memory_order_relaxed);
@@ -378,7 +378,7 @@ static void tell_damaged(struct wti_drain *drain, struct wti_process *process,
 }
 
 /* Losses that belong to the process and to none of its threads. */
-static void tell_of_process(struct wti_drain *drain, struct wti_process *process)
+static void emit_of_process(struct wti_drain *drain, struct wti_process *process)
 {
 	struct wti_loss overflow = {.reason = WT_LOST_DEFINITIONS_FULL};
 	struct wti_loss no_ring = {.reason = WT_LOST_NO_RING};
@@ -401,10 +401,10 @@ static void finish_ring(struct wti_drain *drain, struct wti_process *process,
 	uint64_t missing = missing_at_end(view);
 
 	if (missing)
-		tell_gap(drain, process, view, missing, view->last_ticks);
+		emit_gap(drain, process, view, missing, view->last_ticks);
 	if (view->damaged)
-		tell_damaged(drain, process, view);
-	tell_reentrant(drain, process, view);
+		emit_damaged(drain, process, view);
+	emit_reentrant(drain, process, view);
 }
 
 uint64_t wti_drain_reap(struct wti_drain *drain, struct wti_process *process, bool all)
@@ -424,7 +424,7 @@ uint64_t wti_drain_reap(struct wti_drain *drain, struct wti_process *process, bo
 	}
 	if (!all)
 		return bytes;
-	tell_of_process(drain, process);
+	emit_of_process(drain, process);
 	to_end(drain, process);
 	process->ended = true;
 	return bytes;

@@ -182,12 +182,12 @@ static uint32_t why_not(const struct wti_recorder *recorder, const struct wti_tr
 	return node->agent_seen ? WT_NOT_FOLLOWED_REFUSED : WT_NOT_FOLLOWED_NO_AGENT;
 }
 
-static void tell_stranger(struct wti_recorder *recorder, struct wti_tree_node *node)
+static void emit_stranger(struct wti_recorder *recorder, struct wti_tree_node *node)
 {
 	struct wti_record_outcome *outcome = recorder->outcome;
 	uint32_t reason = why_not(recorder, node);
 
-	node->told = true;
+	node->emitted = true;
 	/* It has emitted nothing, or has counted what was lost; or it had no time to show it. */
 	if (!node->refused && (node->copy || node->takes_part ||
 			       (node->has_agent && reason == WT_NOT_FOLLOWED_NO_AGENT))) {
@@ -207,7 +207,7 @@ static void tell_stranger(struct wti_recorder *recorder, struct wti_tree_node *n
 
 static bool is_untold(struct wti_recorder *recorder, struct wti_tree_node *node, bool all)
 {
-	if (node->joined || node->told)
+	if (node->joined || node->emitted)
 		return false;
 	return all || (node->gone && !wti_tree_is_undecided(&recorder->tree, node));
 }
@@ -223,7 +223,7 @@ static void hear_knocks(struct wti_recorder *recorder)
 }
 
 /* Those that have gone without joining; or `all` that have not joined. */
-static void tell_strangers(struct wti_recorder *recorder, bool all)
+static void emit_strangers(struct wti_recorder *recorder, bool all)
 {
 	bool any = false;
 
@@ -235,7 +235,7 @@ static void tell_strangers(struct wti_recorder *recorder, bool all)
 		struct wti_tree_node *node = &recorder->tree.nodes[i];
 
 		if (is_untold(recorder, node, all))
-			tell_stranger(recorder, node);
+			emit_stranger(recorder, node);
 	}
 }
 
@@ -256,7 +256,7 @@ static void do_what_is_due(struct wti_recorder *recorder, uint64_t now_ns)
 	if (!recorder->attach.pid && now_ns - recorder->tree_looked_ns >= TREE_NS) {
 		recorder->tree_looked_ns = now_ns;
 		hear_knocks(recorder);
-		tell_strangers(recorder, false);
+		emit_strangers(recorder, false);
 		wti_tree_look(&recorder->tree, now_ns);
 	}
 	if (now_ns - recorder->watermark_ns >=
@@ -281,7 +281,7 @@ static uint32_t count_alive(const struct wti_recorder *recorder)
 }
 
 /* Events of processes that have the agent but found no way to join. */
-static void tell_unjoined(struct wti_recorder *recorder)
+static void emit_unjoined(struct wti_recorder *recorder)
 {
 	struct wti_loss loss = {.track = WTI_STREAM_OWN_TRACK, .reason = WT_LOST_NO_RING};
 	struct wti_session_counts counts;
@@ -329,9 +329,9 @@ static void detach(struct wti_recorder *recorder)
 	wti_left_look(recorder);
 	for (size_t i = 0; i < recorder->join.process_count; i++)
 		end_process(recorder, recorder->join.processes[i]);
-	tell_strangers(recorder, true);
+	emit_strangers(recorder, true);
 	wti_python_look(recorder);
-	tell_unjoined(recorder);
+	emit_unjoined(recorder);
 	if (recorder->exec_errno == 0 && recorder->ended_ns)
 		wti_streams_exit(&recorder->streams, (uint32_t)recorder->launch.pid,
 				 WIFSIGNALED(recorder->wait_status)

@@ -13,8 +13,8 @@
 #include "relay.h"
 #include "syscalls/filter.h"
 
-static void tell(const struct wti_monitor *monitor, uint32_t type, int value,
-		 const struct rusage *usage)
+static void report(const struct wti_monitor *monitor, uint32_t type, int value,
+		   const struct rusage *usage)
 {
 	struct wti_monitor_news news = {.type = type,
 					.value = value,
@@ -107,20 +107,20 @@ static pid_t start(const struct wti_monitor *monitor)
 	pid_t pid;
 
 	if (pipe2(failed, O_CLOEXEC)) {
-		tell(monitor, WTI_MONITOR_FAILED, errno, NULL);
+		report(monitor, WTI_MONITOR_FAILED, errno, NULL);
 		return -1;
 	}
 	pid = fork();
 	if (pid == 0)
 		become_program(monitor, failed[1]);
 	if (pid < 0) {
-		tell(monitor, WTI_MONITOR_FAILED, errno, NULL);
+		report(monitor, WTI_MONITOR_FAILED, errno, NULL);
 		return -1;
 	}
-	tell(monitor, WTI_MONITOR_STARTED, pid, NULL);
+	report(monitor, WTI_MONITOR_STARTED, pid, NULL);
 	close(failed[1]);
 	if (read(failed[0], &code, sizeof(code)) == sizeof(code))
-		tell(monitor, WTI_MONITOR_FAILED, code, NULL);
+		report(monitor, WTI_MONITOR_FAILED, code, NULL);
 	close(failed[0]);
 	return pid;
 }
@@ -140,10 +140,10 @@ static void follow(const struct wti_monitor *monitor, pid_t pid)
 			/* The hangup at the end of a session must not reach what runs on. */
 			if (monitor->slave >= 0)
 				tcsetpgrp(monitor->slave, getpgrp());
-			tell(monitor, WTI_MONITOR_STATUS, status, &usage);
+			report(monitor, WTI_MONITOR_STATUS, status, &usage);
 			return;
 		}
-		tell(monitor, WTI_MONITOR_STATUS, status, NULL);
+		report(monitor, WTI_MONITOR_STATUS, status, NULL);
 	}
 }
 

@@ -288,29 +288,29 @@ static int launch(struct wti_recorder *recorder, struct wt_err *err)
 
 /* ---- A program that runs already ------------------------------------------------------------ */
 
-struct teller {
+struct emitter {
 	struct wti_streams *streams;
 	uint64_t ticks;
 };
 
-static void tell_descriptor(void *context, const struct wti_open_descriptor *open)
+static void emit_descriptor(void *context, const struct wti_open_descriptor *open)
 {
-	const struct teller *teller = context;
+	const struct emitter *emitter = context;
 
-	wti_streams_descriptor(teller->streams, teller->ticks, open);
+	wti_streams_descriptor(emitter->streams, emitter->ticks, open);
 }
 
-static void tell_inherited(void *context, const struct wti_open_descriptor *open)
+static void emit_inherited(void *context, const struct wti_open_descriptor *open)
 {
 	if (open->fd > STDERR_FILENO && !(open->flags & O_CLOEXEC))
-		tell_descriptor(context, open);
+		emit_descriptor(context, open);
 }
 
 void wti_record_inherited(struct wti_recorder *recorder)
 {
-	struct teller teller = {&recorder->streams, wti_clock_ticks(&recorder->clock)};
+	struct emitter emitter = {&recorder->streams, wti_clock_ticks(&recorder->clock)};
 
-	wti_descriptors_list(recorder->launch.pid, tell_inherited, &teller);
+	wti_descriptors_list(recorder->launch.pid, emit_inherited, &emitter);
 }
 
 /*
@@ -320,7 +320,7 @@ void wti_record_inherited(struct wti_recorder *recorder)
 static int attach(struct wti_recorder *recorder, struct wt_err *err)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = recorder->attach.pidfd};
-	struct teller teller = {&recorder->streams, wti_clock_ticks(&recorder->clock)};
+	struct emitter emitter = {&recorder->streams, wti_clock_ticks(&recorder->clock)};
 	struct wti_family *family;
 	int r;
 
@@ -332,7 +332,7 @@ static int attach(struct wti_recorder *recorder, struct wt_err *err)
 		return r ? r : wti_err(err, WT_E_NOMEM, "out of memory");
 	wti_family_look(family, recorder->attach.pid);
 	for (size_t i = 0; i < family->count; i++)
-		wti_descriptors_list(family->pids[i], tell_descriptor, &teller);
+		wti_descriptors_list(family->pids[i], emit_descriptor, &emitter);
 	free(family);
 	if (recorder->attach.pidfd >= 0)
 		epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, recorder->attach.pidfd, &event);

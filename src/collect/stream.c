@@ -317,7 +317,7 @@ static void replay_record(void *self, uint32_t track, uint64_t seq, const struct
 
 /* Tells in the open segment what went with a deleted one, the losses that were told there included.
  */
-static void tell_deleted(struct wti_stream *stream, const struct wti_stream_segment *segment)
+static void emit_deleted(struct wti_stream *stream, const struct wti_stream_segment *segment)
 {
 	struct wti_loss loss = {.track = WTI_STREAM_OWN_TRACK,
 				.reason = WT_LOST_FLIGHT,
@@ -340,7 +340,7 @@ static void delete_oldest(struct wti_stream *stream)
 	stream->events -= segment.events;
 	stream->old_count--;
 	memmove(&stream->old[0], &stream->old[1], stream->old_count * sizeof(stream->old[0]));
-	tell_deleted(stream, &segment);
+	emit_deleted(stream, &segment);
 }
 
 static void begin_segment(struct wti_stream *stream)

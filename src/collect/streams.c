@@ -235,7 +235,7 @@ static uint32_t reason_of(const struct wti_stream *stream)
 }
 
 /* Where a stream ended before its process did: how much is missing after it. */
-static void tell_unwritten(struct wti_streams *streams, const struct wti_stream *stream)
+static void emit_unwritten(struct wti_streams *streams, const struct wti_stream *stream)
 {
 	struct wti_loss loss = {.track = WTI_STREAM_OWN_TRACK,
 				.reason = reason_of(stream),
@@ -253,7 +253,7 @@ void wti_streams_finish(struct wti_streams *streams)
 	for (size_t i = 0; i < streams->count; i++) {
 		wti_stream_close(streams->all[i], WTI_STREAM_DONE);
 		say_first(streams, streams->all[i]);
-		tell_unwritten(streams, streams->all[i]);
+		emit_unwritten(streams, streams->all[i]);
 	}
 	wti_stream_close(streams->own, WTI_STREAM_DONE);
 	say_first(streams, streams->own);

@@ -313,9 +313,9 @@ static void forget_helpers(struct wti_tree *tree, const struct wti_tree_node *to
 	for (size_t i = 0; i < tree->count; i++) {
 		struct wti_tree_node *node = &tree->nodes[i];
 
-		if (!node->told && is_plain(node) && is_below(tree, node, top) &&
+		if (!node->emitted && is_plain(node) && is_below(tree, node, top) &&
 		    (node->gone || !wti_proc_is_alive(node->pid, node->start_time)))
-			node->told = node->gone = true;
+			node->emitted = node->gone = true;
 	}
 }
 

@@ -29,7 +29,7 @@ struct wti_tree_node {
 	bool is_root;     /* the program itself */
 	bool joined;
 	bool gone;
-	bool told;         /* that it was not followed; or nobody needs to know */
+	bool emitted;      /* that it was not followed; or nobody needs to know */
 	bool has_agent;    /* as far as is known */
 	bool agent_seen;   /* in its memory, not only in its file */
 	bool takes_part;   /* its agent has the control page: it joins when it emits, or counts */

@@ -217,7 +217,7 @@ static uint32_t attributes_of(struct wti_tc_row *row, const char *type,
 	return id;
 }
 
-static void tell_attributes(struct wti_tc_row *row, uint32_t owner, uint64_t call, uint32_t text)
+static void report_attributes(struct wti_tc_row *row, uint32_t owner, uint64_t call, uint32_t text)
 {
 	uint64_t values[WT_ATTRIBUTES_FIELD_TEXT + 1] = {owner, (uint32_t)call, text};
 
@@ -234,8 +234,8 @@ static uint64_t description_hash(const struct wti_tc_row *row)
 	return from && to > from ? XXH3_64bits(from, (size_t)(to - from)) : 0;
 }
 
-static void tell_tensor(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
-			const struct wti_doc *attributes)
+static void report_tensor(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+			  const struct wti_doc *attributes)
 {
 	uint64_t values[WT_TENSOR_FIELD_POSITION + 1] = {0};
 	uint64_t hash = position >= 0 ? description_hash(row) : 0;
@@ -253,11 +253,11 @@ static void tell_tensor(struct wti_tc_row *row, uint64_t call, int32_t position,
 	values[WT_TENSOR_FIELD_CALL] = (uint32_t)call;
 	values[WT_TENSOR_FIELD_POSITION] = (uint64_t)(int64_t)position;
 	wti_tc_append(row, WT_KIND_TENSOR, values, WT_TENSOR_FIELD_POSITION + 1, "");
-	tell_attributes(row, 0, call, attributes_of(row, "", attributes));
+	report_attributes(row, 0, call, attributes_of(row, "", attributes));
 }
 
-static void tell_scalar(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
-			const struct wti_doc *value)
+static void report_scalar(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+			  const struct wti_doc *value)
 {
 	uint64_t values[6] = {(uint32_t)call, (uint64_t)(int64_t)position,
 			      wti_tc_string(row, name)};
@@ -287,8 +287,8 @@ static void tell_scalar(struct wti_tc_row *row, uint64_t call, int32_t position,
 }
 
 /* As the text that it is. */
-static void tell_list(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
-		      const struct wti_doc *list)
+static void report_list(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+			const struct wti_doc *list)
 {
 	struct wti_doc value = {.type = WTI_DOC_STRING};
 	struct wti_buf text;
@@ -298,13 +298,13 @@ static void tell_list(struct wti_tc_row *row, uint64_t call, int32_t position, c
 	value.string.data = wti_buf_cstr(&text);
 	value.string.bytes = text.bytes;
 	if (!wti_buf_status(&text))
-		tell_scalar(row, call, position, name, &value);
+		report_scalar(row, call, position, name, &value);
 	wti_buf_release(&text);
 }
 
 /* By its type, as our own agent tells what is no value; and what is said of it. */
-static void tell_object(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
-			const struct wti_doc *object)
+static void report_object(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+			  const struct wti_doc *object)
 {
 	uint64_t values[6] = {(uint32_t)call, (uint64_t)(int64_t)position, wti_tc_string(row, name),
 			      WT_VALUE_TYPE_NONE};
@@ -312,25 +312,25 @@ static void tell_object(struct wti_tc_row *row, uint64_t call, int32_t position,
 
 	snprintf(type, sizeof(type), "<%s>", object->key);
 	wti_tc_append(row, WT_KIND_ARGUMENT, values, 6, type);
-	tell_attributes(row, 0, call, attributes_of(row, "", object));
+	report_attributes(row, 0, call, attributes_of(row, "", object));
 }
 
 /* {"torch.Tensor": {...}} or {"float": 0.1} */
-static void tell_value(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
-		       const struct wti_doc *typed)
+static void report_value(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
+			 const struct wti_doc *typed)
 {
 	const struct wti_doc *value = typed && typed->type == WTI_DOC_TABLE ? typed->first : NULL;
 
 	if (!value)
 		return;
 	if (value->type == WTI_DOC_TABLE && wti_doc_get(value, "shape"))
-		tell_tensor(row, call, position, name, value);
+		report_tensor(row, call, position, name, value);
 	else if (value->type == WTI_DOC_ARRAY)
-		tell_list(row, call, position, name, value);
+		report_list(row, call, position, name, value);
 	else if (value->type == WTI_DOC_TABLE)
-		tell_object(row, call, position, name, value);
+		report_object(row, call, position, name, value);
 	else
-		tell_scalar(row, call, position, name, value);
+		report_scalar(row, call, position, name, value);
 }
 
 static void take_begin(struct wti_tc_row *row)
@@ -349,10 +349,10 @@ static void take_begin(struct wti_tc_row *row)
 	if (slot)
 		*slot = call;
 	for (const struct wti_doc *value = args ? args->first : NULL; value; value = value->next)
-		tell_value(row, call, position++, "", value);
+		report_value(row, call, position++, "", value);
 	for (const struct wti_doc *value = kwargs ? kwargs->first : NULL; value;
 	     value = value->next)
-		tell_value(row, call, position++, value->key ? value->key : "", value);
+		report_value(row, call, position++, value->key ? value->key : "", value);
 }
 
 static void take_end(struct wti_tc_row *row, const char *exception)
@@ -365,17 +365,17 @@ static void take_end(struct wti_tc_row *row, const char *exception)
 		return; /* it began before the trace did */
 	if (returned && returned->type == WTI_DOC_ARRAY)
 		for (const struct wti_doc *value = returned->first; value; value = value->next)
-			tell_value(row, *call, -1, "", value);
+			report_value(row, *call, -1, "", value);
 	else
-		tell_value(row, *call, -1, "", returned);
+		report_value(row, *call, -1, "", returned);
 	end_call(row, *call, wti_tc_text_in(row->doc, "function"), exception);
 	wti_tc_manager(row, wti_tc_text_in(row->doc, "function"), false);
 }
 
 /* ---- Variables ------------------------------------------------------------------------------ */
 
-static void tell_thing(struct wti_tc_row *row, const char *name, const char *class_name,
-		       const char *of, uint32_t type)
+static void report_thing(struct wti_tc_row *row, const char *name, const char *class_name,
+			 const char *of, uint32_t type)
 {
 	uint64_t values[WT_OBJECT_FIELD_SITE + 1] = {0};
 
@@ -386,8 +386,8 @@ static void tell_thing(struct wti_tc_row *row, const char *name, const char *cla
 	wti_tc_append(row, WT_KIND_OBJECT, values, WT_OBJECT_FIELD_SITE + 1, "");
 }
 
-static void tell_member(struct wti_tc_row *row, const char *object, const char *name, uint32_t role,
-			const struct wti_doc *attributes)
+static void report_member(struct wti_tc_row *row, const char *object, const char *name,
+			  uint32_t role, const struct wti_doc *attributes)
 {
 	uint64_t values[WT_MEMBER_FIELD_FLAGS + 1] = {0};
 	char shape[256];
@@ -404,8 +404,8 @@ static void tell_member(struct wti_tc_row *row, const char *object, const char *
 	wti_tc_append(row, WT_KIND_MEMBER, values, WT_MEMBER_FIELD_FLAGS + 1, "");
 }
 
-static void tell_state(struct wti_tc_row *row, const char *name, const struct wti_doc *value,
-		       bool first)
+static void report_state(struct wti_tc_row *row, const char *name, const struct wti_doc *value,
+			 bool first)
 {
 	uint64_t values[7] = {wti_tc_string(row, MODEL), wti_tc_string(row, name)};
 
@@ -421,7 +421,7 @@ static void tell_state(struct wti_tc_row *row, const char *name, const struct wt
 }
 
 /* Most of what is said of a variable never changes. */
-static void tell_about(struct wti_tc_row *row, const char *name, const struct wti_doc *attributes)
+static void report_about(struct wti_tc_row *row, const char *name, const struct wti_doc *attributes)
 {
 	const char *type = wti_tc_text_in(row->doc, "var_type");
 	uint32_t id = attributes_of(row, *type ? type : "torch.nn.Parameter", attributes);
@@ -431,7 +431,7 @@ static void tell_about(struct wti_tc_row *row, const char *name, const struct wt
 		return;
 	if (last)
 		*last = id;
-	tell_attributes(row, wti_tc_string(row, name), 0, id);
+	report_attributes(row, wti_tc_string(row, name), 0, id);
 }
 
 /* Data-parallel ranks hold the same model, unless another sort of rank says that they share it. */
@@ -464,31 +464,31 @@ static void take_variable(struct wti_tc_row *row)
 	wti_map_text(&row->process->members, name, strlen(name));
 	is_new = row->process->members.count > before;
 	if (!row->process->has_objects) {
-		tell_thing(row, MODEL, MODEL, "", WT_OBJECT_TYPE_MODULE);
-		tell_thing(row, OPTIMIZER, OPTIMIZER, "", WT_OBJECT_TYPE_OPTIMIZER);
+		report_thing(row, MODEL, MODEL, "", WT_OBJECT_TYPE_MODULE);
+		report_thing(row, OPTIMIZER, OPTIMIZER, "", WT_OBJECT_TYPE_OPTIMIZER);
 		row->process->has_objects = true;
 	}
 	/* Scripts say their rank after they have made the model. */
 	if (!row->process->says_replica && is_replica(wti_doc_get(row->doc, "meta_vars"))) {
-		tell_thing(row, REPLICAS, REPLICAS, MODEL, WT_OBJECT_TYPE_WRAPPER);
+		report_thing(row, REPLICAS, REPLICAS, MODEL, WT_OBJECT_TYPE_WRAPPER);
 		row->process->says_replica = true;
 	}
 	if (is_new) {
-		tell_member(row, MODEL, name, WT_ROLE_PARAMETER, attributes);
+		report_member(row, MODEL, name, WT_ROLE_PARAMETER, attributes);
 		if (row->process->has_calls || is_true(attributes, "requires_grad"))
-			tell_member(row, OPTIMIZER, name, WT_ROLE_OPTIMIZED, attributes);
+			report_member(row, OPTIMIZER, name, WT_ROLE_OPTIMIZED, attributes);
 	}
-	tell_about(row, name, attributes);
+	report_about(row, name, attributes);
 	snprintf(of_grad, sizeof(of_grad), "%s.grad", name);
 	if (grad)
-		tell_state(row, of_grad, grad, is_new);
-	tell_state(row, name, data, is_new);
+		report_state(row, of_grad, grad, is_new);
+	report_state(row, name, data, is_new);
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
 /* Nothing else of the program was recorded: what did not happen cannot be told. */
-static void tell_lost(struct wti_tc_row *row)
+static void report_lost(struct wti_tc_row *row)
 {
 	uint64_t values[7] = {0};
 
@@ -510,7 +510,7 @@ void wti_tc_take(struct wti_tc_row *row)
 	if (!strcmp(type, "state_change") && !row->process->has_calls && step >= 0 &&
 	    step != row->process->step && row->process->has_objects) {
 		if (!row->process->says_lost)
-			tell_lost(row);
+			report_lost(row);
 		end_call(row, begin_call(row, STEP, OPTIMIZER), STEP, "");
 	}
 	if (step >= 0)

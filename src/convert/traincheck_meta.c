@@ -19,8 +19,8 @@
 #define KEY_BYTES 512
 #define TEXT_MAX 4000u
 
-static void tell_context(struct wti_tc_row *row, const char *key, uint32_t type, uint64_t value,
-			 const char *text)
+static void report_context(struct wti_tc_row *row, const char *key, uint32_t type, uint64_t value,
+			   const char *text)
 {
 	uint64_t values[] = {wti_tc_string(row, key), type, value, 0};
 
@@ -52,7 +52,7 @@ static int64_t rank_of(const struct wti_doc *meta)
 	return -1;
 }
 
-static void tell_rank(struct wti_tc_row *row, int64_t rank)
+static void report_rank(struct wti_tc_row *row, int64_t rank)
 {
 	uint64_t values[] = {(uint64_t)rank, (uint64_t)(rank > 0 ? rank + 1 : 2), (uint64_t)rank,
 			     0};
@@ -65,32 +65,32 @@ static void tell_rank(struct wti_tc_row *row, int64_t rank)
 
 /* ---- Others --------------------------------------------------------------------------------- */
 
-static void tell_value(struct wti_tc_row *row, const char *key, const struct wti_doc *value)
+static void report_value(struct wti_tc_row *row, const char *key, const struct wti_doc *value)
 {
 	uint64_t bits = 0;
 
 	switch (value->type) {
 	case WTI_DOC_BOOL:
-		tell_context(row, key, WT_VALUE_TYPE_BOOL, value->boolean, "");
+		report_context(row, key, WT_VALUE_TYPE_BOOL, value->boolean, "");
 		break;
 	case WTI_DOC_INT:
-		tell_context(row, key, WT_VALUE_TYPE_INT, (uint64_t)value->integer, "");
+		report_context(row, key, WT_VALUE_TYPE_INT, (uint64_t)value->integer, "");
 		break;
 	case WTI_DOC_FLOAT:
 		memcpy(&bits, &value->number, sizeof(bits));
-		tell_context(row, key, WT_VALUE_TYPE_FLOAT, bits, "");
+		report_context(row, key, WT_VALUE_TYPE_FLOAT, bits, "");
 		break;
 	case WTI_DOC_STRING:
 		if (value->string.bytes < TEXT_MAX)
-			tell_context(row, key, WT_VALUE_TYPE_TEXT, 0, value->string.data);
+			report_context(row, key, WT_VALUE_TYPE_TEXT, 0, value->string.data);
 		break;
 	default:
-		tell_context(row, key, WT_VALUE_TYPE_NONE, 0, "");
+		report_context(row, key, WT_VALUE_TYPE_NONE, 0, "");
 	}
 }
 
 /* Only what has changed is told: all of it is on every record. */
-static void tell_changed(struct wti_tc_row *row, const char *key, const struct wti_doc *value)
+static void report_changed(struct wti_tc_row *row, const char *key, const struct wti_doc *value)
 {
 	uint64_t *last = wti_map_text(&row->track->meta, key, strlen(key));
 	struct wti_buf text;
@@ -103,11 +103,11 @@ static void tell_changed(struct wti_tc_row *row, const char *key, const struct w
 	if (!last || *last == hash)
 		return;
 	*last = hash;
-	tell_value(row, key, value);
+	report_value(row, key, value);
 }
 
 /* Tables are flattened, as TrainCheck does when it reads them. */
-static void tell_meta(struct wti_tc_row *row, const struct wti_doc *meta)
+static void report_meta(struct wti_tc_row *row, const struct wti_doc *meta)
 {
 	for (const struct wti_doc *value = meta ? meta->first : NULL; value; value = value->next) {
 		char key[KEY_BYTES];
@@ -115,12 +115,12 @@ static void tell_meta(struct wti_tc_row *row, const struct wti_doc *meta)
 		if (!strcmp(value->key, "step") || !strcmp(value->key, "stage"))
 			continue;
 		if (value->type != WTI_DOC_TABLE) {
-			tell_changed(row, value->key, value);
+			report_changed(row, value->key, value);
 			continue;
 		}
 		for (const struct wti_doc *inner = value->first; inner; inner = inner->next) {
 			snprintf(key, sizeof(key), "%s.%s", value->key, inner->key);
-			tell_changed(row, key, inner);
+			report_changed(row, key, inner);
 		}
 	}
 }
@@ -134,16 +134,16 @@ void wti_tc_where(struct wti_tc_row *row)
 
 	if (meta && meta->type != WTI_DOC_TABLE)
 		return;
-	tell_rank(row, rank_of(meta));
+	report_rank(row, rank_of(meta));
 	if (*stage && strcmp(stage, track->stage)) {
 		snprintf(track->stage, sizeof(track->stage), "%s", stage);
-		tell_context(row, "stage", WT_VALUE_TYPE_TEXT, 0, stage);
+		report_context(row, "stage", WT_VALUE_TYPE_TEXT, 0, stage);
 	}
 	if (step != INT64_MIN && step != track->step) {
 		track->step = step;
-		tell_context(row, "step", WT_VALUE_TYPE_INT, (uint64_t)step, "");
+		report_context(row, "step", WT_VALUE_TYPE_INT, (uint64_t)step, "");
 	}
-	tell_meta(row, meta);
+	report_meta(row, meta);
 }
 
 /* ---- Context managers ----------------------------------------------------------------------- */
@@ -216,14 +216,14 @@ static uint64_t *slot_of(struct wti_tc_row *row, const char *what, const char *c
 	return wti_map_text(&row->process->managers, key, strlen(key));
 }
 
-static void tell_active(struct wti_tc_row *row, const char *class_name, uint64_t id)
+static void report_active(struct wti_tc_row *row, const char *class_name, uint64_t id)
 {
 	const struct wti_map *strings = &row->process->strings;
 	char key[KEY_BYTES + 32];
 
 	snprintf(key, sizeof(key), "context_managers.%s", class_name);
-	tell_context(row, key, id ? WT_VALUE_TYPE_TEXT : WT_VALUE_TYPE_NONE, 0,
-		     id && id <= strings->count ? strings->entries[id - 1].text : "");
+	report_context(row, key, id ? WT_VALUE_TYPE_TEXT : WT_VALUE_TYPE_NONE, 0,
+		       id && id <= strings->count ? strings->entries[id - 1].text : "");
 }
 
 /* Inner ones hide outer ones of the same class, which come back when the inner ones end. */
@@ -248,7 +248,7 @@ static void enter_or_exit(struct wti_tc_row *row, const char *class_name, int64_
 		*active = was;
 	}
 	active = slot_of(row, "active", class_name, 0);
-	tell_active(row, class_name, active ? *active : 0);
+	report_active(row, class_name, active ? *active : 0);
 }
 
 void wti_tc_manager(struct wti_tc_row *row, const char *function, bool is_begin)

@@ -191,7 +191,7 @@ static int table_array(const struct wti_column_slice *slices, size_t count, stru
 /* Behind ArrowArrayStream.private_data. */
 struct chunk {
 	bool is_table;
-	bool told; /* the chunk has been handed out */
+	bool emitted; /* the chunk has been handed out */
 	size_t count;
 	struct wti_column_slice slices[];
 };
@@ -211,11 +211,11 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *ret)
 	int r;
 
 	*ret = (struct ArrowArray){0};
-	if (chunk->told)
+	if (chunk->emitted)
 		return 0;
 	r = chunk->is_table ? table_array(chunk->slices, chunk->count, ret)
 			    : wti_arrow_array(&chunk->slices[0], ret);
-	chunk->told = !r;
+	chunk->emitted = !r;
 	return r ? ENOMEM : 0;
 }
 

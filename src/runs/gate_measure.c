@@ -207,7 +207,7 @@ struct wti_assertion wti_measured_assertion(const struct wti_measured *m,
 
 /* ---- Goldens --------------------------------------------------------------------------------- */
 
-static void tell(const struct wt_result *found, struct wti_outcome *outcome)
+static void report(const struct wt_result *found, struct wti_outcome *outcome)
 {
 	size_t errors = 0;
 	const char *first = NULL;
@@ -248,7 +248,7 @@ static int check(const struct wti_front *front, const char *path, const struct w
 		wti_seen_close(&seen);
 	}
 	if (!r)
-		tell(&found, outcome);
+		report(&found, outcome);
 	if (!r)
 		wti_doubt(&m->run, WTI_ABOUT_ALL, outcome->verdict == WTI_HELD, outcome);
 	wt_result_release(&found);

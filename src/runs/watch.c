@@ -144,7 +144,7 @@ static int see(void *cookie, const struct wt_event *event)
 	return watch->options.inspector->event(watch->state, event, &watch->err);
 }
 
-static void tell_news(struct wti_watch *watch)
+static void print_news(struct wti_watch *watch)
 {
 	struct wt_result result;
 
@@ -190,7 +190,7 @@ static void take(struct wti_watch *watch, const struct message *message, const u
 	case MESSAGE_WATERMARK:
 		if (!watch->failed)
 			watch->failed = wti_feed_until(watch->feed, message->number, see, watch);
-		tell_news(watch);
+		print_news(watch);
 		break;
 	}
 }

@@ -29,7 +29,7 @@ bool wti_verdict_any_fails(const struct wt_result *result, const char *fail_on)
 /* ---- Findings ------------------------------------------------------------------------------- */
 
 /* "WT-GRAD-001, shown above: steps 2-1200, to the end; 1,199 of 1,199 checks failed" */
-static void add_told(struct wti_buf *out, const struct wt_finding *finding)
+static void add_printed(struct wti_buf *out, const struct wt_finding *finding)
 {
 	wti_textf(out, "%s, shown above", finding->code);
 	if (finding->first_step >= 0) {
@@ -46,32 +46,32 @@ size_t wti_verdict_key(char out[WTI_TOLD_BYTES], const struct wt_finding *findin
 	return bytes < 0 ? 0 : bytes < WTI_TOLD_BYTES ? (size_t)bytes : WTI_TOLD_BYTES - 1;
 }
 
-static bool is_told(const struct wti_map *told, const struct wt_finding *finding)
+static bool is_emitted(const struct wti_map *emitted, const struct wt_finding *finding)
 {
 	char key[WTI_TOLD_BYTES];
 
-	return wti_map_find_text(told, key, wti_verdict_key(key, finding));
+	return wti_map_find_text(emitted, key, wti_verdict_key(key, finding));
 }
 
 static void add_findings(struct wti_buf *out, const struct wt_result *result,
-			 const struct wti_map *told, const struct wti_style *style)
+			 const struct wti_map *emitted, const struct wti_style *style)
 {
 	struct wt_result rest = *result;
-	size_t told_count = 0;
+	size_t printed_count = 0;
 
 	for (size_t i = 0; i < result->finding_count; i++) {
 		rest.findings = &result->findings[i];
 		rest.finding_count = 1;
-		if (!is_told(told, &result->findings[i]))
+		if (!is_emitted(emitted, &result->findings[i]))
 			wti_show_findings(out, &rest, style);
 	}
 	for (size_t i = 0; i < result->finding_count; i++) {
-		if (!is_told(told, &result->findings[i]))
+		if (!is_emitted(emitted, &result->findings[i]))
 			continue;
-		told_count++;
-		add_told(out, &result->findings[i]);
+		printed_count++;
+		add_printed(out, &result->findings[i]);
 	}
-	if (told_count)
+	if (printed_count)
 		wti_buf_byte(out, '\n');
 }
 
@@ -236,10 +236,10 @@ void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,
 	add_closing(out, result, style, false, false);
 }
 
-void wti_verdict_text_told(struct wti_buf *out, const struct wt_result *result,
-			   const struct wti_map *told, const struct wti_style *style)
+void wti_verdict_text_printed(struct wti_buf *out, const struct wt_result *result,
+			      const struct wti_map *emitted, const struct wti_style *style)
 {
-	add_findings(out, result, told, style);
+	add_findings(out, result, emitted, style);
 	add_closing(out, result, style, false, true);
 }
 

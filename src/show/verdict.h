@@ -19,8 +19,8 @@ enum { WTI_TOLD_BYTES = 512 };
 size_t wti_verdict_key(char out[WTI_TOLD_BYTES], const struct wt_finding *finding);
 /* The same when findings were shown before: those with a key in `told` get one line. What was not
  * measured is left to `doctor --all`. */
-void wti_verdict_text_told(struct wti_buf *out, const struct wt_result *result,
-			   const struct wti_map *told, const struct wti_style *style);
+void wti_verdict_text_printed(struct wti_buf *out, const struct wt_result *result,
+			      const struct wti_map *emitted, const struct wti_style *style);
 /* And a table of all rules. */
 void wti_verdict_text_all(struct wti_buf *out, const struct wt_result *result,
 			  const struct wti_style *style);

@@ -214,7 +214,7 @@ static int hand_out(struct wti_feed *feed, const struct queue *queue,
 	struct wti_columns *columns = columns_of(feed, record->kind);
 	uint32_t text_at[WT_FIELDS_MAX][2];
 	struct wt_batch batch;
-	struct wt_event told;
+	struct wt_event emitted;
 
 	if (!columns)
 		return 0;
@@ -223,7 +223,7 @@ static int hand_out(struct wti_feed *feed, const struct queue *queue,
 		return 0;
 	as_batch(columns, &batch, text_at);
 	batch.reader = &queue->stream->reader;
-	told = (struct wt_event){
+	emitted = (struct wt_event){
 		.reader = &queue->stream->reader,
 		.kind = columns->kind,
 		.batch = &batch,
@@ -234,7 +234,7 @@ static int hand_out(struct wti_feed *feed, const struct queue *queue,
 		.time_ns = wti_bounded(wti_i64_of(
 			(double)(int64_t)(record->ticks - feed->start_ticks) * feed->ns_per_tick)),
 	};
-	return event(cookie, &told);
+	return event(cookie, &emitted);
 }
 
 static int hand_out_first(struct wti_feed *feed, struct queue *queue, wti_feed_event event,

@@ -7,7 +7,7 @@
 #include "common/digest.h"
 
 enum {
-	RANK_MAX = 16, /* extents that are told */
+	RANK_MAX = 16, /* extents that are emitted */
 };
 
 void wt_digest_compute(const void *data, uint32_t dtype, uint64_t count, struct wt_digest *ret)

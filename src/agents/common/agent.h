@@ -71,7 +71,7 @@ struct wti_agent_process {
 	uint32_t chunk_used;
 	uint32_t chunk_count;
 	uint32_t id_last[WTI_DEF_SITE + 1]; /* by enum wti_definition_type */
-	uint64_t modules_added; /* what the loader's counters said when modules were last told */
+	uint64_t modules_added; /* what the loader's counters said when modules were last emitted */
 	uint64_t modules_removed;
 
 	/* Waiting for room, for all threads together. */
@@ -167,8 +167,8 @@ size_t wti_room_names(size_t wanted);
 
 /* ---- wait.c -------------------------------------------------------------------------------- */
 
-/* The ring has no room for a record: waits or not, as told. Entered again if true, left if false,
- * the event then being counted. */
+/* The ring has no room for a record: waits or not, as emitted. Entered again if true, left if
+ * false, the event then being counted. */
 struct wti_here;
 bool wti_room_wait(struct wti_here here, uint32_t bytes);
 

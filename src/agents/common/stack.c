@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Call stacks as addresses. Knows how to walk frames and how to list modules; symbols are for those
- * who read the trace, which is why modules are told with their build-ids.
+ * who read the trace, which is why modules are emitted with their build-ids.
  */
 #include "stack.h"
 
@@ -122,7 +122,7 @@ static void module_path(const struct dl_phdr_info *info, struct module *module)
 	module->head.path_bytes = (uint32_t)bytes;
 }
 
-static int tell_module(struct dl_phdr_info *info, size_t info_bytes, void *cookie)
+static int emit_module(struct dl_phdr_info *info, size_t info_bytes, void *cookie)
 {
 	struct module module;
 	size_t bytes;
@@ -153,14 +153,14 @@ static int read_counters(struct dl_phdr_info *info, size_t info_bytes, void *coo
 	return 1; /* the first module knows all that we ask */
 }
 
-static void tell_modules(struct wti_agent_process *process)
+static void emit_modules(struct wti_agent_process *process)
 {
 	struct loader_counters now = {0};
 
 	dl_iterate_phdr(read_counters, &now);
 	if (now.added == process->modules_added && now.removed == process->modules_removed)
 		return;
-	dl_iterate_phdr(tell_module, NULL);
+	dl_iterate_phdr(emit_module, NULL);
 	process->modules_added = now.added;
 	process->modules_removed = now.removed;
 }
@@ -172,7 +172,7 @@ uint32_t wti_stack_capture(unsigned skip)
 	_Unwind_Backtrace(walk_frame, &walk);
 	if (walk.count == 0)
 		return 0;
-	tell_modules(wti_agent.process);
+	emit_modules(wti_agent.process);
 	return wti_define(WTI_DEF_STACK, walk.frames, walk.count * sizeof(walk.frames[0]),
 			  walk.frames, walk.count * sizeof(walk.frames[0]));
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * The number of the calling thread's stack, without the innermost `skip` frames; 0: none. Tells the
+ * The number of the calling thread's stack, without the innermost `skip` frames; 0: none. Emits the
  * modules of the process first, where they have changed. Not from signal handlers: the unwinder and
  * the loader take locks.
  */

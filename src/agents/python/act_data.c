@@ -49,12 +49,12 @@ static void before_batch(struct wti_hooked_call *call, const struct wti_given *g
 	call->object = iterator ? iterator->owner : NULL;
 }
 
-static bool tell_batch(const struct wti_hooked_call *call, PyObject *result)
+static bool emit_batch(const struct wti_hooked_call *call, PyObject *result)
 {
 	const struct wti_data_place place = {
 		.call = call->seq, .position = -1, .owner = call->object};
 
-	wti_data_tell(&place, result);
+	wti_data_emit(&place, result);
 	return true;
 }
 
@@ -67,7 +67,7 @@ static void after_batch(struct wti_hooked_call *call, const struct wti_given *gi
 		wti_context_batch(iterator);
 }
 
-/* In the process that also takes the batch it is told there. */
+/* In the process that also takes the batch it is emitted there. */
 static void before_fetch(struct wti_hooked_call *call, const struct wti_given *given)
 {
 	call->is_hidden = wti_python_thread.depths[WTI_ACTION_BATCH] > 0;
@@ -75,15 +75,15 @@ static void before_fetch(struct wti_hooked_call *call, const struct wti_given *g
 		wti_random_read();
 }
 
-static bool tell_fetched(const struct wti_hooked_call *call, PyObject *result)
+static bool emit_fetched(const struct wti_hooked_call *call, PyObject *result)
 {
 	const struct wti_data_place place = {.call = call->seq, .position = -1};
 
-	wti_data_tell(&place, result);
+	wti_data_emit(&place, result);
 	return true;
 }
 
-static bool tell_worker(const struct wti_hooked_call *call, const struct wti_given *given)
+static bool emit_worker(const struct wti_hooked_call *call, const struct wti_given *given)
 {
 	PyObject *all = PyTuple_New(given->count);
 
@@ -99,7 +99,7 @@ static bool tell_worker(const struct wti_hooked_call *call, const struct wti_giv
 }
 
 const struct wti_act wti_act_epoch = {before_epoch, NULL, NULL, after_epoch, 1, WT_ACTION_ROUND};
-const struct wti_act wti_act_batch = {before_batch, NULL, tell_batch,
+const struct wti_act wti_act_batch = {before_batch, NULL, emit_batch,
 				      after_batch,  1,    WT_ACTION_BATCH};
-const struct wti_act wti_act_fetch = {before_fetch, NULL, tell_fetched, NULL, 1};
-const struct wti_act wti_act_worker = {NULL, tell_worker, NULL, NULL, 1};
+const struct wti_act wti_act_fetch = {before_fetch, NULL, emit_fetched, NULL, 1};
+const struct wti_act wti_act_worker = {NULL, emit_worker, NULL, NULL, 1};

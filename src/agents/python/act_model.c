@@ -107,7 +107,7 @@ static PyObject *parameter_of_forward(PyObject *module, Py_ssize_t position)
 	return PyTuple_GET_ITEM(wti_code_parameters(code), position);
 }
 
-static bool tell_inputs(const struct wti_hooked_call *call, const struct wti_given *given)
+static bool emit_inputs(const struct wti_hooked_call *call, const struct wti_given *given)
 {
 	Py_ssize_t name_count = given->names ? PyTuple_GET_SIZE(given->names) : 0;
 	struct wti_data_place place = {.call = call->seq, .owner = call->object};
@@ -121,18 +121,18 @@ static bool tell_inputs(const struct wti_hooked_call *call, const struct wti_giv
 
 		place.position = (int32_t)i;
 		place.name = name ? wti_name_of_word(name) : NULL;
-		wti_data_tell(&place, given->arguments[i]);
+		wti_data_emit(&place, given->arguments[i]);
 	}
 	return true;
 }
 
-static bool tell_outputs(const struct wti_hooked_call *call, PyObject *result)
+static bool emit_outputs(const struct wti_hooked_call *call, PyObject *result)
 {
 	const struct wti_data_place place = {.call = call->seq, .position = -1};
 
 	if (!call->is_outer)
 		return false;
-	wti_data_tell(&place, result);
+	wti_data_emit(&place, result);
 	return true;
 }
 
@@ -167,12 +167,12 @@ static bool is_module(PyObject *object)
 
 void wti_act_contents(const struct wti_hooked_call *call, int position, PyObject *object)
 {
-	PyObject *told = Py_BuildValue("(IiO)", call->seq, position, object);
+	PyObject *emitted = Py_BuildValue("(IiO)", call->seq, position, object);
 
-	if (told)
-		wti_callback("contents", told);
+	if (emitted)
+		wti_callback("contents", emitted);
 	PyErr_Clear();
-	Py_XDECREF(told);
+	Py_XDECREF(emitted);
 }
 
 /* An argument, by its position or by its name; borrowed. NULL: it was not given. */
@@ -228,7 +228,7 @@ static void before_save(struct wti_hooked_call *call, const struct wti_given *gi
 	wti_random_read();
 }
 
-static bool tell_saved(const struct wti_hooked_call *call, const struct wti_given *given)
+static bool emit_saved(const struct wti_hooked_call *call, const struct wti_given *given)
 {
 	PyObject *saved = argument_of(given, 0, "obj");
 
@@ -243,7 +243,7 @@ static void before_load(struct wti_hooked_call *call, const struct wti_given *gi
 	wti_stage_set("load");
 }
 
-static bool tell_found(const struct wti_hooked_call *call, PyObject *result)
+static bool emit_found(const struct wti_hooked_call *call, PyObject *result)
 {
 	wti_act_contents(call, -1, result);
 	return true;
@@ -259,7 +259,7 @@ static void after_stage(struct wti_hooked_call *call, const struct wti_given *gi
 /* ---- Rows --------------------------------------------------------------------------------------
  */
 
-const struct wti_act wti_act_module = {before_module, tell_inputs, tell_outputs,
+const struct wti_act wti_act_module = {before_module, emit_inputs, emit_outputs,
 				       NULL,          1,           WT_ACTION_FORWARD};
 const struct wti_act wti_act_module_made = {before_module_made, NULL, NULL, NULL, 1};
 const struct wti_act wti_act_module_restored = {before_module_restored, NULL, NULL, NULL, 1};
@@ -270,5 +270,5 @@ const struct wti_act wti_act_module_loaded = {before_module_method, wti_act_cont
 					      after_module_loaded, 1};
 const struct wti_act wti_act_average = {before_module_method, NULL, NULL, after_module_loaded, 1};
 const struct wti_act wti_act_copy = {NULL, NULL, NULL, after_copy, 1};
-const struct wti_act wti_act_save = {before_save, tell_saved, NULL, after_stage, 0, WT_ACTION_SAVE};
-const struct wti_act wti_act_load = {before_load, NULL, tell_found, after_stage, 0, WT_ACTION_LOAD};
+const struct wti_act wti_act_save = {before_save, emit_saved, NULL, after_stage, 0, WT_ACTION_SAVE};
+const struct wti_act wti_act_load = {before_load, NULL, emit_found, after_stage, 0, WT_ACTION_LOAD};

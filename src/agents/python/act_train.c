@@ -85,11 +85,11 @@ static void before_step(struct wti_hooked_call *call, const struct wti_given *gi
 }
 
 /* What the step changed is in the states before this; rules read them as one. */
-static void tell_step_end(const struct wti_hooked_call *call)
+static void emit_step_end(const struct wti_hooked_call *call)
 {
 	const struct wti_here here = wti_here();
 
-	if (!here.ring || !call->is_told || call->action != WT_ACTION_STEP)
+	if (!here.ring || !call->is_emitted || call->action != WT_ACTION_STEP)
 		return;
 	wti_emit_step_end(here, &(struct wti_record_step_end){
 					.object = wti_name(here, call->object), .call = call->seq});
@@ -109,7 +109,7 @@ static void after_step(struct wti_hooked_call *call, const struct wti_given *giv
 			wti_state_models();
 	}
 	if (result)
-		tell_step_end(call);
+		emit_step_end(call);
 	if (!live)
 		return;
 	is_new = wti_context_stepped(live);
@@ -190,7 +190,7 @@ static bool number_in(PyObject *object, double *ret)
 	return true;
 }
 
-static void tell_number(struct wt_name *owner, struct wt_name *attribute, PyObject *object)
+static void emit_number(struct wt_name *owner, struct wt_name *attribute, PyObject *object)
 {
 	double number;
 	uint64_t bits;
@@ -202,7 +202,7 @@ static void tell_number(struct wt_name *owner, struct wt_name *attribute, PyObje
 }
 
 /* found_inf of each optimizer that was unscaled since the last update. */
-static void tell_found_inf(struct wt_name *owner, PyObject *states)
+static void emit_found_inf(struct wt_name *owner, PyObject *states)
 {
 	PyObject *key, *state, *device, *value;
 	Py_ssize_t at = 0, inner = 0;
@@ -235,12 +235,12 @@ static void after_scale(struct wti_hooked_call *call, const struct wti_given *gi
 
 	if (!call->object || !result)
 		return;
-	tell_number(call->object, WT_NAME("scale"),
+	emit_number(call->object, WT_NAME("scale"),
 		    wti_own_attribute(scaler, wti_python.words.scale));
-	tell_number(call->object, WT_NAME("growth_tracker"),
+	emit_number(call->object, WT_NAME("growth_tracker"),
 		    wti_own_attribute(scaler, wti_python.words.growth_tracker));
 	if (states && PyDict_Check(states))
-		tell_found_inf(call->object, states);
+		emit_found_inf(call->object, states);
 }
 
 static bool is_leaf(PyObject *loss)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a hook does around a call: decide whether it is told, tell that it begins with its
+ * What a hook does around a call: decide whether it is emitted, emit that it begins with its
  * arguments, and that it ends with its returns or its exception. While we are at work on a thread,
- * what we call ourselves is not told (`inside`).
+ * what we call ourselves is not emitted (`inside`).
  */
 #include "pyagent.h"
 
@@ -66,7 +66,7 @@ static void name_call(struct wti_hooked_call *call, PyObject *const *arguments, 
 				 &call->callee);
 }
 
-static void tell_begin(struct wti_hooked_call *call)
+static void emit_begin(struct wti_hooked_call *call)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_call_begin begin;
@@ -83,7 +83,7 @@ static void tell_begin(struct wti_hooked_call *call)
 	};
 	if (!wti_emit_call_begin(here, &begin))
 		return;
-	call->is_told = true;
+	call->is_emitted = true;
 	call->nodes = wti_shim_sequence();
 	call->seq = begin.record.seq;
 }
@@ -98,7 +98,7 @@ static struct wt_name *parameter_name(const struct wti_hook *hook, Py_ssize_t po
 	return NULL;
 }
 
-/* What the lean level tells of an argument, if it tells arguments of this call at all. */
+/* What the lean level tells of an argument, if it emits arguments of this call at all. */
 static bool is_short(const struct wti_hook *hook, PyObject *value)
 {
 	return PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
@@ -111,7 +111,7 @@ static uint64_t bytes_max_of(const struct wti_hook *hook)
 										    : bytes_max();
 }
 
-static void tell_arguments(const struct wti_hooked_call *call, PyObject *const *arguments,
+static void emit_arguments(const struct wti_hooked_call *call, PyObject *const *arguments,
 			   Py_ssize_t count, PyObject *names)
 {
 	Py_ssize_t name_count = names ? PyTuple_GET_SIZE(names) : 0;
@@ -123,7 +123,7 @@ static void tell_arguments(const struct wti_hooked_call *call, PyObject *const *
 		place.position = (int32_t)i;
 		place.name = i < count ? parameter_name(call->hook, i)
 				       : wti_name_of_word(PyTuple_GET_ITEM(names, i - count));
-		wti_value_tell(&place, arguments[i], bytes_max_of(call->hook));
+		wti_value_emit(&place, arguments[i], bytes_max_of(call->hook));
 	}
 }
 
@@ -136,7 +136,7 @@ static bool is_among(PyObject *names, PyObject *name)
 }
 
 /* Flags and numbers that were not given but count: set_to_none=False. */
-static void tell_defaults(const struct wti_hooked_call *call, Py_ssize_t count, PyObject *names)
+static void emit_defaults(const struct wti_hooked_call *call, Py_ssize_t count, PyObject *names)
 {
 	const struct wti_hook *hook = call->hook;
 	/* Of Python functions alone the parameters are known. */
@@ -156,25 +156,25 @@ static void tell_defaults(const struct wti_hooked_call *call, Py_ssize_t count, 
 			continue;
 		place.position = (int32_t)i;
 		place.name = wti_name_of_word(name);
-		wti_value_tell(&place, value, 0);
+		wti_value_emit(&place, value, 0);
 	}
 	PyErr_Clear();
 }
 
-static void tell_given(const struct wti_hooked_call *call, PyObject *const *arguments,
+static void emit_given(const struct wti_hooked_call *call, PyObject *const *arguments,
 		       Py_ssize_t count, PyObject *names)
 {
-	bool is_short_told = call->hook->flags & (WTI_HOOK_ARGUMENTS | WTI_HOOK_SIZES) &&
-			     !wti_is_thinned(WT_THINNED_ARGUMENTS);
+	bool is_short_emitted = call->hook->flags & (WTI_HOOK_ARGUMENTS | WTI_HOOK_SIZES) &&
+				!wti_is_thinned(WT_THINNED_ARGUMENTS);
 
 	if (acts(call) && wti_action_arguments(call, arguments, count, names))
 		return;
-	if (wti_lacks(WT_THINNED_ARGUMENTS) && !is_short_told)
+	if (wti_lacks(WT_THINNED_ARGUMENTS) && !is_short_emitted)
 		return;
-	if (wti_python.detail != WTI_DETAIL_LEAN || is_short_told)
-		tell_arguments(call, arguments, count, names);
-	if (is_short_told)
-		tell_defaults(call, count, names);
+	if (wti_python.detail != WTI_DETAIL_LEAN || is_short_emitted)
+		emit_arguments(call, arguments, count, names);
+	if (is_short_emitted)
+		emit_defaults(call, count, names);
 }
 
 void wti_call_begin(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
@@ -188,9 +188,9 @@ void wti_call_begin(struct wti_hooked_call *call, PyObject *const *arguments, Py
 		wti_action_before(call, arguments, count);
 	if (!(call->hook->flags & WTI_HOOK_QUIET) && !call->is_hidden) {
 		name_call(call, arguments, count);
-		tell_begin(call);
-		if (call->is_told)
-			tell_given(call, arguments, count, names);
+		emit_begin(call);
+		if (call->is_emitted)
+			emit_given(call, arguments, count, names);
 	}
 	wti_python_thread.inside--;
 	wti_overrides_on(overrides);
@@ -219,7 +219,7 @@ static void tell_end(const struct wti_hooked_call *call, PyObject *exception)
 	wti_emit_call_end(here, &end);
 }
 
-static bool tells_result(const struct wti_hook *hook, PyObject *result)
+static bool emits_result(const struct wti_hook *hook, PyObject *result)
 {
 	return (wti_python.detail != WTI_DETAIL_LEAN && !wti_lacks(WT_THINNED_ARGUMENTS)) ||
 	       (hook->flags & WTI_HOOK_ARGUMENTS && wti_tensor_is(result) &&
@@ -228,7 +228,7 @@ static bool tells_result(const struct wti_hook *hook, PyObject *result)
 
 /*
  * The exception is put aside only when something is done that could raise another; its type alone
- * is told, as its text may be private.
+ * is emitted, as its text may be private.
  */
 void wti_call_end(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
 		  PyObject *result)
@@ -236,19 +236,19 @@ void wti_call_end(struct wti_hooked_call *call, PyObject *const *arguments, Py_s
 	struct wti_value_place place = {.call = call->seq, .position = -1};
 	PyObject *type = NULL, *value = NULL, *traceback = NULL, *overrides = NULL;
 
-	if (!call->is_told && !acts(call))
+	if (!call->is_emitted && !acts(call))
 		return;
 	wti_python_thread.inside++;
 	if (!result)
 		PyErr_Fetch(&type, &value, &traceback);
 	if (wti_python_thread.has_overrides)
 		overrides = wti_overrides_off();
-	if (call->is_told) {
+	if (call->is_emitted) {
 		nodes_made(call);
 		if (result && result != Py_None &&
 		    !(acts(call) && wti_action_result(call, result)) &&
-		    tells_result(call->hook, result))
-			wti_value_tell(&place, result, bytes_max());
+		    emits_result(call->hook, result))
+			wti_value_emit(&place, result, bytes_max());
 		tell_end(call, type);
 	}
 	if (acts(call))

@@ -28,7 +28,7 @@
 #undef Py_BUILD_CORE
 #endif
 
-/* Tracers, profilers and tools of sys.monitoring are told nothing of this thread in between. */
+/* Tracers, profilers and tools of sys.monitoring are emitted nothing of this thread in between. */
 #if PY_VERSION_HEX >= 0x030b0000
 static inline void wti_tracing_off(PyThreadState *thread)
 {

@@ -3,7 +3,7 @@
  * Step, epoch and stage, derived from what happens, unless the program says them itself.
  *
  * They belong to the process, not to the thread on which they were noticed: a thread that has
- * something to tell says them first if they have changed since it last did.
+ * something to emit says them first if they have changed since it last did.
  *
  * step: an optimizer that steps begins a new one if it has stepped in this one already. Several
  * that step in turn, as those of a GAN, so count as the one that steps most; those of phases that
@@ -47,7 +47,7 @@ static struct {
 /* ---- Records ----------------------------------------------------------------------------------
  */
 
-void wti_context_tell(struct wt_name *key, uint32_t type, uint64_t value,
+void wti_context_emit(struct wt_name *key, uint32_t type, uint64_t value,
 		      const struct wti_kept_text *kept)
 {
 	const struct wti_here here = wti_here();
@@ -63,7 +63,7 @@ void wti_context_tell(struct wt_name *key, uint32_t type, uint64_t value,
 
 void wti_context_int(struct wt_name *key, int64_t value)
 {
-	wti_context_tell(key, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
+	wti_context_emit(key, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
 }
 
 void wti_context_float(struct wt_name *key, double value)
@@ -71,7 +71,7 @@ void wti_context_float(struct wt_name *key, double value)
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	wti_context_tell(key, WT_VALUE_TYPE_FLOAT, bits, NULL);
+	wti_context_emit(key, WT_VALUE_TYPE_FLOAT, bits, NULL);
 }
 
 void wti_context_text(struct wt_name *key, const char *text)
@@ -81,7 +81,7 @@ void wti_context_text(struct wt_name *key, const char *text)
 	if (!wti_here().ring)
 		return;
 	wti_keep_text(&kept, text);
-	wti_context_tell(key, WT_VALUE_TYPE_TEXT, 0, &kept);
+	wti_context_emit(key, WT_VALUE_TYPE_TEXT, 0, &kept);
 }
 
 void wti_counter(struct wt_name *name, double value)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data on its way: batches of loaders, inputs and outputs of models. Every tensor in them is told
- * by digest, under its path in the containers around it. Of inputs and batches also the hashes of
- * some rows, so that a row can be recognised wherever it turns up again.
+ * Data on its way: batches of loaders, inputs and outputs of models. Every tensor in them is
+ * emitted by digest, under its path in the containers around it. Of inputs and batches also the
+ * hashes of some rows, so that a row can be recognised wherever it turns up again.
  */
 #include "pyagent.h"
 #include "emit.h"
@@ -18,7 +18,7 @@ enum {
 	ROW_KEPT = 4,        /* one of so many */
 	ROW_KEPT_LEAN = 16,  /* at lean: a part of the others */
 	ROW_BYTES_MIN = 8,
-	KEPT_MAX = 512, /* of a tensor that are told */
+	KEPT_MAX = 512, /* of a tensor that are emitted */
 	RECENT = 8,
 };
 
@@ -57,7 +57,7 @@ static const struct kept *find_recent(uint64_t content)
 	return NULL;
 }
 
-static void tell_row(const struct wti_data_place *place, struct wt_name *name, uint32_t index,
+static void emit_row(const struct wti_data_place *place, struct wt_name *name, uint32_t index,
 		     uint32_t count, uint64_t hash)
 {
 	const struct wti_here here = wti_here();
@@ -117,7 +117,7 @@ static void read_rows(const struct wti_tensor *tensor, struct kept *ret)
 	}
 }
 
-static void tell_rows(const struct wti_data_place *place, struct wt_name *name,
+static void emit_rows(const struct wti_data_place *place, struct wt_name *name,
 		      const struct wti_tensor *tensor, uint64_t content)
 {
 	const struct kept *known = find_recent(content);
@@ -133,7 +133,7 @@ static void tell_rows(const struct wti_data_place *place, struct wt_name *name,
 		known = kept;
 	}
 	for (uint32_t i = 0; i < known->kept_count; i++)
-		tell_row(place, name, known->indexes[i], known->count, known->hashes[i]);
+		emit_row(place, name, known->indexes[i], known->count, known->hashes[i]);
 }
 
 /* ---- Tensors ----------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ static bool hash_alone(struct wti_tensor *tensor, struct wt_digest *ret)
 	return wti_tensor_hash(tensor, &ret->hash);
 }
 
-static void tell_tensor(struct walk *walk, const struct waiting *at)
+static void emit_tensor(struct walk *walk, const struct waiting *at)
 {
 	const struct wti_data_place *place = walk->place;
 	const struct wti_tensor_names names = {NULL, at->name, place->call, place->position};
@@ -167,10 +167,10 @@ static void tell_tensor(struct walk *walk, const struct waiting *at)
 	else if (is_read)
 		is_read = hash_alone(&tensor, &digest);
 	if (is_read) {
-		wti_tensor_tell(&tensor, &names, &digest);
-		tell_rows(place, at->name, &tensor, digest.hash);
+		wti_tensor_emit(&tensor, &names, &digest);
+		emit_rows(place, at->name, &tensor, digest.hash);
 	} else {
-		wti_tensor_tell(&tensor, &names, NULL);
+		wti_tensor_emit(&tensor, &names, NULL);
 	}
 	wti_tensor_release(&tensor);
 }
@@ -221,7 +221,7 @@ static void wait_sequence(struct walk *walk, const struct waiting *at)
 		     wti_name_joined(at->name, Py_None, (int32_t)i), at->depth + 1);
 }
 
-/* Keys are the program's words: only those that look like names are told. */
+/* Keys are the program's words: only those that look like names are emitted. */
 static void wait_dict(struct walk *walk, const struct waiting *at, PyObject *dict)
 {
 	uint32_t first = walk->waiting_count;
@@ -260,27 +260,27 @@ static void take(struct walk *walk, const struct waiting *at)
 	PyObject *object = at->object;
 
 	if (wti_tensor_is(object))
-		tell_tensor(walk, at);
+		emit_tensor(walk, at);
 	else if (PyTuple_Check(object) || PyList_Check(object))
 		wait_sequence(walk, at);
 	else if (PyDict_Check(object))
 		wait_dict(walk, at, object);
 	else if (PyObject_CheckBuffer(object) && !PyBytes_Check(object))
-		tell_tensor(walk, at);
+		emit_tensor(walk, at);
 	else
 		wait_attributes(walk, at);
 }
 
-/* So that nobody takes what was told for all that there is. */
-static void tell_cut(const struct wti_data_place *place)
+/* So that nobody takes what was emitted for all that there is. */
+static void emit_cut(const struct wti_data_place *place)
 {
 	const struct wti_value_place cut = {
 		.call = place->call, .position = place->position, .name = WT_NAME("...")};
 
-	wti_value_tell(&cut, Py_None, 0);
+	wti_value_emit(&cut, Py_None, 0);
 }
 
-void wti_data_tell(const struct wti_data_place *place, PyObject *object)
+void wti_data_emit(const struct wti_data_place *place, PyObject *object)
 {
 	struct walk walk;
 
@@ -298,5 +298,5 @@ void wti_data_tell(const struct wti_data_place *place, PyObject *object)
 		Py_DECREF(at.object);
 	}
 	if (walk.is_cut)
-		tell_cut(place);
+		emit_cut(place);
 }

@@ -4,7 +4,7 @@
  * module defines its functions while it runs. So frames are watched, and decided upon by their
  * code, once for each (a code extra, freed with it).
  *
- * Up to 3.11 the interpreter lets its evaluation of frames be replaced; ours tells what is wanted
+ * Up to 3.11 the interpreter lets its evaluation of frames be replaced; ours emits what is wanted
  * and leaves the rest to the original. That costs every call of a Python function some 20 ns, as
  * the interpreter then makes none of them within itself. From 3.12 on sys.monitoring calls us when
  * functions begin and end, and for code that is not wanted only once.
@@ -139,7 +139,7 @@ static void meter_end(uint64_t from)
 /* So deep calls are left to the interpreter, which needs no stack for them. */
 enum { DEPTH_MAX = 2000 };
 
-static PyObject *told(PyThreadState *thread, wti_frame *frame, const struct note *note)
+static PyObject *emitted(PyThreadState *thread, wti_frame *frame, const struct note *note)
 {
 	struct wti_hooked_call call = {.hook = &note->hook, .place = wti_place_here()};
 	PyObject *const *locals = wti_frame_locals(frame);
@@ -169,7 +169,7 @@ static PyObject *evaluate(PyThreadState *thread, wti_frame *frame, int is_throw)
 		say_depth();
 		_PyInterpreterState_SetEvalFrameFunc(thread->interp, _PyEval_EvalFrameDefault);
 	}
-	result = note ? told(thread, frame, note)
+	result = note ? emitted(thread, frame, note)
 		      : _PyEval_EvalFrameDefault(thread, frame, is_throw);
 	if (wti_unlikely(wti_python_thread.frame_depth-- == DEPTH_MAX))
 		_PyInterpreterState_SetEvalFrameFunc(thread->interp, evaluate);
@@ -196,7 +196,7 @@ enum {
 	NOT_CALLED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR,
 };
 
-/* Functions under way on this thread that have been told. */
+/* Functions under way on this thread that have been emitted. */
 struct open {
 	PyCodeObject *code; /* borrowed: it runs */
 	struct wti_hooked_call call;
@@ -276,7 +276,7 @@ static void end(PyObject *code, PyObject *result)
 	uint64_t from = meter_begin();
 
 	if (!open_count || opens[open_count - 1].code != (PyCodeObject *)code)
-		return; /* its begin was not told */
+		return; /* its begin was not emitted */
 	wti_call_end(&opens[--open_count].call, NULL, 0, result);
 	meter_end(from);
 }

@@ -19,7 +19,7 @@ struct count {
 	bool is_decided; /* before a clearing: no need to look at more */
 };
 
-static void tell_count(const struct wti_live *optimizer, const struct count *count)
+static void emit_count(const struct wti_live *optimizer, const struct count *count)
 {
 	const struct wti_here here = wti_here();
 	const struct wti_live *example = count->example;
@@ -228,7 +228,7 @@ static void count_all(struct wti_live *optimizer, uint32_t moment)
 	Py_INCREF(object);
 	wti_state_parameters(optimizer, moment == WT_MOMENT_CLEAR ? look_for_unused : look_only,
 			     &count);
-	tell_count(optimizer, &count);
+	emit_count(optimizer, &count);
 	Py_DECREF(object);
 }
 
@@ -251,7 +251,7 @@ void wti_gradient_before_clear(struct wti_live *optimizer)
 /* ---- Before a step ----------------------------------------------------------------------------
  */
 
-static void tell_none(struct wti_live *live)
+static void emit_none(struct wti_live *live)
 {
 	const struct wti_live_change change = {
 		.type = WT_VALUE_TYPE_NONE,
@@ -259,11 +259,11 @@ static void tell_none(struct wti_live *live)
 		.old_value = live->last_grad};
 
 	if (live->grad != WTI_GRAD_NONE)
-		wti_state_tell(live->owner, live->grad_name, &change);
+		wti_state_emit(live->owner, live->grad_name, &change);
 	live->grad = WTI_GRAD_NONE;
 }
 
-static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
+static void emit_hash(struct wti_live *live, const struct wti_reading *reading)
 {
 	const struct wti_live_change change = {
 		.type = WT_VALUE_TYPE_HASH,
@@ -274,7 +274,7 @@ static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
 	};
 
 	if (live->grad != WTI_GRAD_HASH || live->last_grad != reading->hash)
-		wti_state_tell(live->owner, live->grad_name, &change);
+		wti_state_emit(live->owner, live->grad_name, &change);
 	live->grad = WTI_GRAD_HASH;
 	live->last_grad = reading->hash;
 }
@@ -288,7 +288,7 @@ static void read_gradient(PyObject *parameter, struct wti_live *live, void *with
 	enum sort sort = look(parameter, &gradient);
 
 	if (sort == NONE) {
-		tell_none(live);
+		emit_none(live);
 		if (is_trained)
 			count_none(count, live);
 	} else {
@@ -296,7 +296,7 @@ static void read_gradient(PyObject *parameter, struct wti_live *live, void *with
 			reading = wti_state_read_looked(&gradient.tensor, live->owner,
 							live->grad_name, wti_state_turn(live));
 		if (reading.is_done) {
-			tell_hash(live, &reading);
+			emit_hash(live, &reading);
 			count_one(count, live, reading.is_zero);
 		} else {
 			count->unknown++;
@@ -312,5 +312,5 @@ void wti_gradient_before_step(struct wti_live *optimizer)
 	if (wti_lacks(WT_THINNED_GRADIENTS))
 		return;
 	wti_state_parameters(optimizer, read_gradient, &count);
-	tell_count(optimizer, &count);
+	emit_count(optimizer, &count);
 }

@@ -95,8 +95,9 @@ static PyObject *call_metered(struct wti_hooked_call *call, PyObject *callable,
 	return result;
 }
 
-static PyObject *call_told(const struct wti_hook *hook, struct wti_place place, PyObject *callable,
-			   PyObject *const *arguments, size_t flagged_count, PyObject *names)
+static PyObject *call_emitted(const struct wti_hook *hook, struct wti_place place,
+			      PyObject *callable, PyObject *const *arguments, size_t flagged_count,
+			      PyObject *names)
 {
 	Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
 	struct wti_hooked_call call = {.hook = hook, .place = place};
@@ -121,7 +122,7 @@ static inline PyObject *enter(const struct wti_hook *hook, PyObject *callable,
 
 	if (wti_likely(!wti_call_wanted(hook, &place)))
 		return call_original(hook, callable, arguments, flagged_count, names);
-	return call_told(hook, place, callable, arguments, flagged_count, names);
+	return call_emitted(hook, place, callable, arguments, flagged_count, names);
 }
 
 static PyObject *enter_builtin(PyObject *callable, PyObject *const *arguments, size_t flagged_count,
@@ -439,7 +440,7 @@ bool wti_hook_is(PyObject *callable)
 	       (*field == enter_builtin || *field == enter_method || *field == enter_by_address);
 }
 
-/* Methods that are inherited, and told under the name of the object's own class. */
+/* Methods that are inherited, and emitted under the name of the object's own class. */
 static bool is_named_after_class(uint32_t action)
 {
 	switch (action) {

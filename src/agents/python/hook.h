@@ -40,14 +40,14 @@ enum wti_action {
 	WTI_ACTION_FETCH,     /* a worker makes one */
 	WTI_ACTION_WORKER,    /* a process becomes a worker of a loader */
 	WTI_ACTION_GROUP,     /* the process becomes a rank of a group */
-	WTI_ACTION_TRACE,     /* calls within only build a graph: nothing of them is told */
+	WTI_ACTION_TRACE,     /* calls within only build a graph: nothing of them is emitted */
 	WTI_ACTION_OVERRIDES, /* function modes of this thread come or go */
 	WTI_ACTION_END,
 };
 
 enum {
 	WTI_HOOK_ALWAYS = 1,    /* at every level, whoever calls */
-	WTI_HOOK_QUIET = 2,     /* its action is done, the call itself is not told */
+	WTI_HOOK_QUIET = 2,     /* its action is done, the call itself is not emitted */
 	WTI_HOOK_ARGUMENTS = 4, /* numbers, flags and texts among its arguments at every level */
 	WTI_HOOK_SIZES = 8,     /* and the sizes of its tensors */
 	WTI_HOOK_MAKES = 16,    /* missing one while stopped means to look for objects */
@@ -85,10 +85,10 @@ struct wti_hooked_call {
 	uint32_t action;        /* of its call_begin: enum wt_action */
 	uint32_t seq;           /* of its call_begin */
 	uint64_t nodes;         /* how many nodes this thread had made when it began */
-	bool is_told;           /* it has a call_begin */
+	bool is_emitted;        /* it has a call_begin */
 	bool is_outer;          /* no call of the same action is around it on this thread */
 	bool is_passed_on;      /* of a step: it is that of another optimizer in it */
-	bool is_hidden;         /* its action is done, the call itself is not told */
+	bool is_hidden;         /* its action is done, the call itself is not emitted */
 	const char *stage;      /* of saving and loading: what it was before */
 };
 
@@ -111,7 +111,7 @@ bool wti_hook_init(void);
 
 /* ---- call.c --------------------------------------------------------------------------------- */
 
-/* True if this call is to be told or acted upon. */
+/* True if this call is to be emitted or acted upon. */
 bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place);
 void wti_call_begin(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count,
 		    PyObject *names);
@@ -121,7 +121,7 @@ void wti_call_end(struct wti_hooked_call *call, PyObject *const *arguments, Py_s
 
 /* ---- action.c ------------------------------------------------------------------------------- */
 
-/* Of calls with an action. In this order: before the call is told, with its arguments, with its
+/* Of calls with an action. In this order: before the call is emitted, with its arguments, with its
  * result, when it is over. */
 void wti_action_before(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count);
 /* False: it has nothing to say about them. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * States that are numbers, flags or texts: the last value of each is kept, so that only changes are
- * told. Knows them by owner and attribute; hides the table. When it is full, a state is told each
- * time it is read: nothing is lost, only room.
+ * emitted. Knows them by owner and attribute; hides the table. When it is full, a state is told
+ * each time it is read: nothing is lost, only room.
  */
 #include "pyagent.h"
 
@@ -50,7 +50,7 @@ void wti_known_forget(void)
 	memset(knowns, 0, sizeof(knowns));
 }
 
-void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
+void wti_state_emit(struct wt_name *owner, struct wt_name *attribute,
 		    const struct wti_live_change *change)
 {
 	const struct wti_here here = wti_here();
@@ -89,7 +89,7 @@ static void set(struct wt_name *owner, struct wt_name *attribute, struct wti_liv
 		known->type = change.type;
 		known->value = value;
 	}
-	wti_state_tell(owner, attribute, &change);
+	wti_state_emit(owner, attribute, &change);
 }
 
 void wti_known_set(struct wt_name *owner, struct wt_name *attribute, uint32_t type, uint64_t value,

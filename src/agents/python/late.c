@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensors on an accelerator. Nobody waits for the device: a copy to the host is queued behind what
- * the program has queued, and told when it has arrived, as a tensor event of its own that names the
- * same call, position, owner and name. Until then, or if there is no room for a copy, there is only
- * the description that was told at once.
+ * the program has queued, and emitted when it has arrived, as a tensor event of its own that names
+ * the same call, position, owner and name. Until then, or if there is no room for a copy, there is
+ * only the description that was emitted at once.
  *
  * An event of a call refers to the calls of its track, so that each thread tells its own copies.
  */
@@ -39,7 +39,7 @@ static void drop(uint32_t index)
 }
 
 /* The copy is looked at as the bytes that it is. */
-static void tell(const struct pending *item, PyObject *bytes)
+static void report(const struct pending *item, PyObject *bytes)
 {
 	struct wti_tensor tensor;
 	struct wt_digest digest;
@@ -59,7 +59,7 @@ static void tell(const struct pending *item, PyObject *bytes)
 		tensor.strides[0] = 1;
 		tensor.is_guarded = false; /* this memory is ours */
 		if (wti_tensor_digest(&tensor, &digest))
-			wti_tensor_tell(&tensor, &item->names, &digest);
+			wti_tensor_emit(&tensor, &item->names, &digest);
 	}
 	wti_tensor_release(&tensor);
 }
@@ -85,7 +85,7 @@ static bool take(const struct pending *item)
 
 	Py_XDECREF(answer);
 	if (bytes) {
-		tell(item, bytes);
+		report(item, bytes);
 		Py_DECREF(bytes);
 		answer = ask(item->copy, "done");
 		Py_XDECREF(answer);

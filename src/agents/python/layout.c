@@ -341,7 +341,7 @@ bool wti_layout_known(void)
 static bool describe(PyObject *tensor, struct sort *sort)
 {
 	struct wti_guard guard;
-	PyObject *told = NULL;
+	PyObject *emitted = NULL;
 	const char *device = NULL;
 	const char *name = NULL;
 	int conjugate = 0, negative = 0;
@@ -349,9 +349,9 @@ static bool describe(PyObject *tensor, struct sort *sort)
 
 	wti_ask_begin(&guard);
 	if (wti_python.callbacks)
-		told = PyObject_CallMethod(wti_python.callbacks, "describe", "O", tensor);
-	if (told && PyArg_ParseTuple(told, "sIIspp", &name, &sort->dtype, &sort->item_bytes,
-				     &device, &conjugate, &negative)) {
+		emitted = PyObject_CallMethod(wti_python.callbacks, "describe", "O", tensor);
+	if (emitted && PyArg_ParseTuple(emitted, "sIIspp", &name, &sort->dtype, &sort->item_bytes,
+					&device, &conjugate, &negative)) {
 		sort->is_readable = !*name && sort->item_bytes &&
 				    wti_dtype_bytes(sort->dtype) == sort->item_bytes;
 		sort->is_conjugate = conjugate;
@@ -361,7 +361,7 @@ static bool describe(PyObject *tensor, struct sort *sort)
 		done = true;
 	}
 	wti_ask_end(&guard);
-	Py_XDECREF(told);
+	Py_XDECREF(emitted);
 	return done;
 }
 

@@ -34,7 +34,7 @@ struct wti_live {
 	uint32_t how;          /* enum wt_found */
 	uint64_t site;         /* where it was made: generation << 32 | number */
 	uint64_t order;        /* how many were followed before */
-	struct wt_name *owner; /* under which its states are told; NULL: not named yet */
+	struct wt_name *owner; /* under which its states are emitted; NULL: not named yet */
 	struct wt_name *name;  /* there: fc1.weight; of a module its path */
 	struct wt_name *full;  /* both together: Net.fc1 */
 	struct wt_name *grad_name;
@@ -69,11 +69,11 @@ struct wt_name *wti_live_name(PyObject *object);
 
 /* A module that has just been made, or restored from elsewhere. */
 void wti_object_module_new(PyObject *module, uint32_t how);
-/* A parameter no longer is as it was told: tells it again. */
+/* A parameter no longer is as it was emitted: tells it again. */
 void wti_object_changed(PyObject *parameter, struct wti_live *live,
 			const struct wti_tensor *tensor);
 /*
- * As it is now, told if that has changed: of two models that are trained in turns, one is often
+ * As it is now, emitted if that has changed: of two models that are trained in turns, one is often
  * frozen meanwhile.
  */
 bool wti_object_requires_grad(PyObject *parameter, struct wti_live *live);
@@ -100,12 +100,12 @@ static inline uint64_t wti_mix(uint64_t print, uint64_t word)
 	print = (print ^ word) * 0x9e3779b97f4a7c15u;
 	return print ^ print >> 29;
 }
-void wti_state_tell(struct wt_name *owner, struct wt_name *attribute,
+void wti_state_emit(struct wt_name *owner, struct wt_name *attribute,
 		    const struct wti_live_change *change);
-/* Told if it is another one than the last time. */
+/* Emitted if it is another one than the last time. */
 void wti_known_set(struct wt_name *owner, struct wt_name *attribute, uint32_t type, uint64_t value,
 		   uint32_t flags);
-/* Forgets all values: in a new process they have to be told again. */
+/* Forgets all values: in a new process they have to be emitted again. */
 void wti_known_forget(void);
 void wti_known_text(struct wt_name *owner, struct wt_name *attribute, const char *text);
 /* A number, a flag, a text or a word of torch's; others are left. */
@@ -117,7 +117,7 @@ void wti_known_object(struct wt_name *owner, struct wt_name *attribute, PyObject
 bool wti_tensor_is_tame(PyObject *tensor);
 /* False: it cannot be read. */
 bool wti_tensor_is_zero(const struct wti_tensor *tensor, bool *ret_is_zero);
-/* True if its statistics are to be told in this step. */
+/* True if its statistics are to be emitted in this step. */
 bool wti_state_turn(const struct wti_live *live);
 /* True if in this step what is no state is read in full. */
 bool wti_state_turn_of_all(void);
@@ -156,7 +156,7 @@ void wti_gradient_before_clear(struct wti_live *optimizer);
 
 /* ---- random.c ------------------------------------------------------------------------------- */
 
-/* Tells the states that have changed; all of them in a new process. */
+/* Emits the states that have changed; all of them in a new process. */
 void wti_random_read(void);
 extern PyMethodDef wti_random_methods[];
 
@@ -165,10 +165,10 @@ extern PyMethodDef wti_random_methods[];
 struct wti_data_place {
 	uint32_t call;
 	int32_t position;
-	struct wt_name *owner; /* of rows; NULL: rows are not told */
+	struct wt_name *owner; /* of rows; NULL: rows are not emitted */
 	struct wt_name *name;  /* of the whole, or NULL */
 };
 /* All tensors in it, however they are packed into containers. */
-void wti_data_tell(const struct wti_data_place *place, PyObject *object);
+void wti_data_emit(const struct wti_data_place *place, PyObject *object);
 
 #endif

@@ -274,7 +274,7 @@ static PyObject *settings_text(PyObject *self, PyObject *nothing)
 /* (readable, dtype, count, hash, nan, inf, zeros, min, max, mean, m2), or None: not a tensor. */
 static PyObject *digest(PyObject *self, PyObject *object)
 {
-	struct wt_digest told = {0};
+	struct wt_digest emitted = {0};
 	struct wti_tensor tensor;
 	Py_buffer room;
 	bool readable;
@@ -282,13 +282,13 @@ static PyObject *digest(PyObject *self, PyObject *object)
 	if (!wti_tensor_look(object, &tensor, &room))
 		Py_RETURN_NONE;
 	readable = (tensor.data || tensor.count == 0) && wti_dtype_bytes(tensor.dtype) &&
-		   wti_recent_digest(&tensor, &told);
+		   wti_recent_digest(&tensor, &emitted);
 	wti_tensor_release(&tensor);
 	return Py_BuildValue("(OIKKKKKdddd)", readable ? Py_True : Py_False, tensor.dtype,
-			     (unsigned long long)tensor.count, (unsigned long long)told.hash,
-			     (unsigned long long)told.nan, (unsigned long long)told.inf,
-			     (unsigned long long)told.zeros, told.min, told.max, told.mean,
-			     told.m2);
+			     (unsigned long long)tensor.count, (unsigned long long)emitted.hash,
+			     (unsigned long long)emitted.nan, (unsigned long long)emitted.inf,
+			     (unsigned long long)emitted.zeros, emitted.min, emitted.max,
+			     emitted.mean, emitted.m2);
 }
 
 static PyObject *layout_known(PyObject *self, PyObject *nothing)

@@ -89,7 +89,7 @@ struct object {
 	uint64_t site;
 };
 
-static void tell_object(const struct object *object)
+static void emit_object(const struct object *object)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_object found;
@@ -119,7 +119,7 @@ struct member {
 	uint32_t group;
 };
 
-static void tell_member(const struct member *member, const struct wti_live *live,
+static void emit_member(const struct member *member, const struct wti_live *live,
 			const struct wti_tensor *tensor)
 {
 	const struct wti_here here = wti_here();
@@ -149,7 +149,7 @@ void wti_object_changed(PyObject *parameter, struct wti_live *live, const struct
 
 	live->requires_grad = tensor->requires_grad;
 	live->dtype = tensor->dtype;
-	tell_member(&member, live, tensor);
+	emit_member(&member, live, tensor);
 }
 
 bool wti_object_requires_grad(PyObject *parameter, struct wti_live *live)
@@ -170,7 +170,7 @@ bool wti_object_requires_grad(PyObject *parameter, struct wti_live *live)
 /* ---- What the Python side says ----------------------------------------------------------------
  */
 
-/* object(thing, live type, object type, name, of, how, told) */
+/* object(thing, live type, object type, name, of, how, emitted) */
 static PyObject *say_object(PyObject *self, PyObject *arguments)
 {
 	PyObject *thing, *name, *of;
@@ -202,7 +202,7 @@ static PyObject *say_object(PyObject *self, PyObject *arguments)
 	};
 	if (object_type == WT_OBJECT_TYPE_WRAPPER || object_type == WT_OBJECT_TYPE_AVERAGE)
 		live->inner = object.of;
-	tell_object(&object);
+	emit_object(&object);
 	Py_RETURN_TRUE;
 }
 
@@ -263,7 +263,7 @@ static PyObject *say_member(PyObject *self, PyObject *arguments)
 		live->requires_grad = tensor.requires_grad;
 		live->dtype = tensor.dtype;
 	}
-	tell_member(&member, live, &tensor);
+	emit_member(&member, live, &tensor);
 	wti_tensor_release(&tensor);
 	Py_RETURN_TRUE;
 }
@@ -363,7 +363,7 @@ static PyObject *say_value(PyObject *self, PyObject *arguments)
 	if (!PyArg_ParseTuple(arguments, "IiUO", &place.call, &place.position, &name, &value))
 		return NULL;
 	place.name = wti_name_of_text(name);
-	wti_value_tell(&place, value, UINT64_MAX);
+	wti_value_emit(&place, value, UINT64_MAX);
 	Py_RETURN_NONE;
 }
 

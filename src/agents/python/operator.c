@@ -33,7 +33,7 @@ static struct wt_name *name_of(const char *text)
 	return wti_name_find(text, wti_text_cut(text, bytes, NAME_BYTES_MAX));
 }
 
-static void tell_edge(struct wti_here here, const struct wti_shim_operator *op, uint32_t seq)
+static void emit_edge(struct wti_here here, const struct wti_shim_operator *op, uint32_t seq)
 {
 	uint64_t from = wti_threads_origin(op->thread, (uint64_t)op->sequence);
 	struct wti_record_edge edge = {.type = WT_EDGE_FORWARD_BACKWARD, .from = from};
@@ -44,7 +44,7 @@ static void tell_edge(struct wti_here here, const struct wti_shim_operator *op, 
 	wti_emit_edge(here, &edge);
 }
 
-static void operator_begins(const struct wti_shim_operator *op, struct wti_shim_told *ret)
+static void operator_begins(const struct wti_shim_operator *op, struct wti_shim_emitted *ret)
 {
 	const bool is_node = op->scope == WT_OPERATOR_SCOPE_BACKWARD;
 	struct wti_record_operator_begin begin;
@@ -71,18 +71,18 @@ static void operator_begins(const struct wti_shim_operator *op, struct wti_shim_
 	ret->name = name;
 	ret->seq = begin.record.seq;
 	if (is_node && op->sequence >= 0)
-		tell_edge(here, op, ret->seq);
+		emit_edge(here, op, ret->seq);
 }
 
-/* Told even if recording was stopped in between: what has a begin gets an end. */
-static void operator_ends(const struct wti_shim_told *told, bool is_thrown)
+/* Emitted even if recording was stopped in between: what has a begin gets an end. */
+static void operator_ends(const struct wti_shim_emitted *emitted, bool is_thrown)
 {
 	const struct wti_here here = wti_here();
 
 	if (here.ring)
 		wti_emit_operator_end(here,
 				      &(struct wti_record_operator_end){
-					      .operator= wti_name(here, told->name),
+					      .operator= wti_name(here, emitted->name),
 					      .flags = is_thrown ? WT_OPERATOR_END_EXCEPTION : 0});
 }
 
@@ -104,9 +104,9 @@ static void async_known(const char *name, bool is_end, uint64_t handle)
 	wti_emit_operator_async(here, &async);
 }
 
-static void nodes_made(const struct wti_shim_told *told, uint64_t from, uint64_t to)
+static void nodes_made(const struct wti_shim_emitted *emitted, uint64_t from, uint64_t to)
 {
-	wti_threads_made(from, to, told->seq);
+	wti_threads_made(from, to, emitted->seq);
 }
 
 /* ---- Outputs -------------------------------------------------------------------------------- */
@@ -134,10 +134,10 @@ static struct wt_name *position_name(uint32_t position)
 /*
  * Of an operator within backward: where a gradient first has a NaN is seen here, and only here.
  */
-static void output_known(const struct wti_shim_told *told, const struct wti_shim_tensor *seen,
+static void output_known(const struct wti_shim_emitted *emitted, const struct wti_shim_tensor *seen,
 			 uint32_t position)
 {
-	struct wti_tensor_names names = {.call = told->seq, .position = -1};
+	struct wti_tensor_names names = {.call = emitted->seq, .position = -1};
 	struct wti_tensor tensor = {.device = WT_NAME("cpu")};
 	struct wt_digest digest;
 	bool is_read;
@@ -149,7 +149,7 @@ static void output_known(const struct wti_shim_told *told, const struct wti_shim
 	if (position)
 		names.name = position_name(position);
 	names.shape = shape_of(&tensor);
-	wti_tensor_tell(&tensor, &names, is_read ? &digest : NULL);
+	wti_tensor_emit(&tensor, &names, is_read ? &digest : NULL);
 }
 
 const struct wti_shim_host wti_operator_host = {

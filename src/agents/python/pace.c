@@ -7,7 +7,7 @@
  * A sample says beforehand which steps are full. A budget makes us find out: we know what we spend
  * in full steps, in thin ones, and how long a step takes without us; one full step in so many is
  * then what the budget allows. If even thin steps are too dear they become thinner, by rungs:
- * tensors are not read; no arguments are told; calls that the lean level does not tell are left
+ * tensors are not read; no arguments are emitted; calls that the lean level does not emit are left
  * out. What is left always stays: the order of calls is never thinned.
  */
 #include "pyagent.h"
@@ -36,17 +36,17 @@ static const double own_max = 0.99;
 
 static const uint32_t rungs[] = {
 	0,
-	WT_THINNED_DIGESTS | WTI_LACKS_STATES,
-	WT_THINNED_DIGESTS | WTI_LACKS_STATES | WT_THINNED_ARGUMENTS,
-	WT_THINNED_DIGESTS | WTI_LACKS_STATES | WT_THINNED_ARGUMENTS | WT_THINNED_CALLS,
+	WT_THINNED_DIGESTS | WTI_OMITTED_STATES,
+	WT_THINNED_DIGESTS | WTI_OMITTED_STATES | WT_THINNED_ARGUMENTS,
+	WT_THINNED_DIGESTS | WTI_OMITTED_STATES | WT_THINNED_ARGUMENTS | WT_THINNED_CALLS,
 };
 
 enum { RUNG_LAST = sizeof(rungs) / sizeof(rungs[0]) - 1 };
 
-/* ---- Telling ----------------------------------------------------------------------------------
+/* ---- Emitting ----------------------------------------------------------------------------------
  */
 
-static void tell(const struct wti_pace *pace)
+static void report(const struct wti_pace *pace)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_thinned thinned = {
@@ -70,7 +70,7 @@ static uint32_t thin_lacks(const struct wti_pace *pace)
 	if (pace->reason == WT_THINNING_BUDGET)
 		return rungs[pace->rung];
 	/* The lean level instead of another; in the lean level itself states are left out. */
-	return pace->detail == WTI_DETAIL_LEAN ? WTI_LACKS_STATES
+	return pace->detail == WTI_DETAIL_LEAN ? WTI_OMITTED_STATES
 					       : WT_THINNED_CALLS | WT_THINNED_ARGUMENTS;
 }
 
@@ -91,7 +91,7 @@ static void apply(struct wti_pace *pace, bool is_full)
 	if (pace->lacks == lacks)
 		return;
 	pace->lacks = lacks;
-	tell(pace);
+	report(pace);
 }
 
 /* ---- The budget -------------------------------------------------------------------------------
@@ -229,5 +229,5 @@ void wti_pace_set(const struct wti_pace *choice)
 void wti_pace_say(void)
 {
 	if (wti_python.pace.lacks)
-		tell(&wti_python.pace);
+		report(&wti_python.pace);
 }

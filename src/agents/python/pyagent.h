@@ -15,7 +15,7 @@
  *	read.c     the elements of a tensor in order, and their digest
  *	recent.c   statistics of contents that were digested a moment ago
  *	guarded.c  memory that may go away while it is read
- *	late.c     tensors on an accelerator, told when they have been copied
+ *	late.c     tensors on an accelerator, emitted when they have been copied
  *	names.c    names that are put together from parts
  *	slot.c     indexing and attributes of tensors, which have no callable to hook
  *	live.c     objects that are followed, by their address while they live
@@ -32,7 +32,7 @@
  *	pace.c     how much is measured: samples, budgets
  *	ask.c      calls of ours into Python, kept from the program's tracers and handlers
  *	overrides.c keeps what we do from the program's function modes
- *	say.c      what the program, and the agent itself, say in so many words
+ *	say.c      explicit annotations of the program, and lines of the agent itself
  *	module.c   what the Python side of the agent may call
  *
  * Calls are declared in hook.h, tensors in tensor.h, what lives on in live.h; the rest, and the
@@ -63,7 +63,7 @@ enum wti_detail {
 enum { WTI_SPREAD = 8 };
 
 enum wti_tensors {
-	WTI_TENSORS_OFF,    /* told, not read */
+	WTI_TENSORS_OFF,    /* emitted, not read */
 	WTI_TENSORS_DIGEST, /* hash and statistics, as far as the level goes */
 	WTI_TENSORS_STATS,  /* of all, each time */
 	WTI_TENSORS_FULL,   /* and their bytes are kept */
@@ -73,8 +73,8 @@ enum { WTI_MODES = 4 };
 
 /* All that is read from memory at a step; losses and modes cost next to nothing. */
 enum {
-	WTI_LACKS_STATES = WT_THINNED_PARAMETERS | WT_THINNED_GRADIENTS | WT_THINNED_BUFFERS |
-			   WT_THINNED_OPTIMIZER | WT_THINNED_RNG | WT_THINNED_DATA,
+	WTI_OMITTED_STATES = WT_THINNED_PARAMETERS | WT_THINNED_GRADIENTS | WT_THINNED_BUFFERS |
+			     WT_THINNED_OPTIMIZER | WT_THINNED_RNG | WT_THINNED_DATA,
 };
 
 /* See pace.c. The first five are what was chosen. */
@@ -104,12 +104,12 @@ struct wti_pace {
 
 struct wti_python {
 	bool is_on;
-	bool is_counted;            /* the recorder knows that there is a Python agent here */
-	uint32_t detail;            /* enum wti_detail */
-	uint32_t tensors;           /* enum wti_tensors */
-	uint64_t digest_bytes_max;  /* larger arguments and returns of calls are told, not read */
-	uint64_t code_age;          /* how many code objects with a note have gone */
-	Py_ssize_t code_extra;      /* index of our notes on code objects */
+	bool is_counted;           /* the recorder knows that there is a Python agent here */
+	uint32_t detail;           /* enum wti_detail */
+	uint32_t tensors;          /* enum wti_tensors */
+	uint64_t digest_bytes_max; /* larger arguments and returns of calls are emitted, not read */
+	uint64_t code_age;         /* how many code objects with a note have gone */
+	Py_ssize_t code_extra;     /* index of our notes on code objects */
 	PyObject *library_prefixes; /* tuple of str: code under them is not the user's */
 	PyObject *callbacks; /* object with the methods of wheeltap._torch.Callbacks, or NULL */
 	PyTypeObject *tensor_type;    /* torch._C._TensorBase, or NULL */
@@ -144,21 +144,21 @@ struct wti_python {
 	uint64_t epoch;
 	const char *stage;       /* a literal */
 	uint64_t context_change; /* counts changes of the three */
-	bool is_depth_said;      /* that calls are too deep to be told */
+	bool is_depth_said;      /* that calls are too deep to be emitted */
 	bool is_step_said;       /* the program says what the step is */
 	bool is_stage_said;
 	bool is_trace_said;      /* that there are graphs into which we do not see */
 	bool is_guard_forbidden; /* the kernel does not copy for us */
 	struct wti_pace pace;
-	PyObject *thrown_part;        /* wheeltap._thrown.part, or NULL */
-	PyObject *own_wanted;         /* says which of the program's functions are told; or NULL */
+	PyObject *thrown_part; /* wheeltap._thrown.part, or NULL */
+	PyObject *own_wanted;  /* says which of the program's functions are emitted; or NULL */
 	PyObject *monitoring_disable; /* sys.monitoring's answer for what is not wanted */
 	Py_ssize_t frame_extra;       /* index of our notes on their code */
 };
 
 struct wti_python_thread {
 	uint32_t frame_depth; /* of evaluations of frames through us */
-	uint32_t inside;      /* we are at work, or a graph is: what is called is not told */
+	uint32_t inside;      /* we are at work, or a graph is: what is called is not emitted */
 	const PyCodeObject *library_code; /* only compared, and only while no code object went */
 	uint64_t library_age;             /* wti_python.code_age of then */
 	bool has_overrides;               /* the program is told of what is done with tensors */
@@ -210,7 +210,7 @@ void wti_context_float(struct wt_name *key, double value);
 void wti_context_text(struct wt_name *key, const char *text);
 struct wti_kept_text;
 /* Needs no lock. `text` NULL: none. */
-void wti_context_tell(struct wt_name *key, uint32_t type, uint64_t value,
+void wti_context_emit(struct wt_name *key, uint32_t type, uint64_t value,
 		      const struct wti_kept_text *text);
 void wti_counter(struct wt_name *name, double value);
 
@@ -247,7 +247,7 @@ struct wti_value_place {
 	struct wt_name *name; /* or NULL */
 };
 
-void wti_value_tell(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max);
+void wti_value_emit(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max);
 struct wt_name *wti_name_of_text(PyObject *text);
 /* "torch.nn.modules.linear" and "Linear" of a type. */
 void wti_type_names(PyTypeObject *type, struct wt_name **ret_module, const char **ret_name);
@@ -290,7 +290,7 @@ static inline bool wti_lacks_all(uint32_t what)
 	return (wti_python.pace.lacks & what) == what;
 }
 
-/* For the budget, in this step: then not even what the lean level has is told. */
+/* For the budget, in this step: then not even what the lean level has is emitted. */
 static inline bool wti_is_thinned(uint32_t what)
 {
 	return wti_unlikely(wti_lacks(what)) && wti_python.pace.reason == WT_THINNING_BUDGET &&
@@ -318,7 +318,7 @@ extern PyMethodDef wti_say_methods[];
 
 /* ---- frame.c -------------------------------------------------------------------------------- */
 
-/* Tells calls of the program's own functions from now on. False: it cannot be done here. */
+/* Emits calls of the program's own functions from now on. False: it cannot be done here. */
 bool wti_frame_watch(PyObject *wanted);
 extern PyMethodDef wti_frame_methods[];
 

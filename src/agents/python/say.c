@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said in so many words: by the program (steps, stages, numbers, lines, ranges), by the
+ * Explicit annotations: by the program (steps, stages, numbers, lines, ranges), by the
  * Python side of the agent about itself, and by the agent when it cannot do something.
  */
 #include "pyagent.h"
@@ -74,7 +74,7 @@ static PyObject *say_context(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
-static void tell_setting(struct wt_name *key, uint32_t type, uint64_t value, const char *text)
+static void emit_setting(struct wt_name *key, uint32_t type, uint64_t value, const char *text)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_setting setting = {.type = type, .value = value};
@@ -97,16 +97,16 @@ static PyObject *say_settings(PyObject *self, PyObject *dict)
 		struct wt_name *name = wti_name_of_text(key);
 
 		if (PyLong_Check(value)) {
-			tell_setting(name, WT_VALUE_TYPE_INT, PyLong_AsUnsignedLongLong(value),
+			emit_setting(name, WT_VALUE_TYPE_INT, PyLong_AsUnsignedLongLong(value),
 				     NULL);
 		} else if (PyFloat_Check(value)) {
 			double number = PyFloat_AS_DOUBLE(value);
 			uint64_t bits;
 
 			memcpy(&bits, &number, sizeof(bits));
-			tell_setting(name, WT_VALUE_TYPE_FLOAT, bits, NULL);
+			emit_setting(name, WT_VALUE_TYPE_FLOAT, bits, NULL);
 		} else if (PyUnicode_Check(value)) {
-			tell_setting(name, WT_VALUE_TYPE_TEXT, 0, PyUnicode_AsUTF8(value));
+			emit_setting(name, WT_VALUE_TYPE_TEXT, 0, PyUnicode_AsUTF8(value));
 		}
 	}
 	PyErr_Clear();
@@ -150,7 +150,7 @@ static PyObject *say_counter(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
-static void tell_line(unsigned level, const struct wti_kept_text *kept)
+static void emit_line(unsigned level, const struct wti_kept_text *kept)
 {
 	const struct wti_here here = wti_here();
 
@@ -164,7 +164,7 @@ void wti_say(unsigned level, const char *text)
 		.data = text, .bytes = (uint32_t)wti_text_cut(text, strlen(text), WTI_TEXT_MAX)};
 
 	if (wti_python.is_on)
-		tell_line(level, &kept);
+		emit_line(level, &kept);
 }
 
 static PyObject *say_line(PyObject *self, PyObject *arguments)
@@ -178,7 +178,7 @@ static PyObject *say_line(PyObject *self, PyObject *arguments)
 	if (!wti_python.is_on || !wti_here().ring)
 		Py_RETURN_NONE;
 	wti_keep_text(&kept, text);
-	tell_line(level, &kept);
+	emit_line(level, &kept);
 	Py_RETURN_NONE;
 }
 

@@ -72,7 +72,7 @@ void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool
 					       .old_value = was && *was,
 					       .new_value = is};
 
-	wti_state_tell(owner, attribute, &change);
+	wti_state_emit(owner, attribute, &change);
 }
 
 /* ---- Tensors ----------------------------------------------------------------------------------
@@ -88,13 +88,13 @@ struct wti_reading wti_state_read_looked(const struct wti_tensor *tensor, struct
 	if (wti_python.tensors == WTI_TENSORS_OFF)
 		return reading;
 	if (its_turn && tensor->data && wti_recent_digest(tensor, &digest)) {
-		wti_tensor_tell(tensor, &names, &digest);
+		wti_tensor_emit(tensor, &names, &digest);
 		reading.is_done = true;
 		reading.hash = digest.hash;
 	} else if (tensor->data) {
 		reading.is_done = wti_tensor_hash(tensor, &reading.hash);
 	} else if (its_turn) {
-		wti_tensor_tell(tensor, &names, NULL); /* not measured, and said so */
+		wti_tensor_emit(tensor, &names, NULL); /* not measured, and said so */
 	}
 	if (reading.is_done && !wti_tensor_is_zero(tensor, &reading.is_zero))
 		reading.is_done = false;
@@ -115,7 +115,7 @@ struct wti_reading wti_state_read(PyObject *object, struct wt_name *owner, struc
 	return reading;
 }
 
-static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
+static void emit_hash(struct wti_live *live, const struct wti_reading *reading)
 {
 	const struct wti_live_change change = {.type = WT_VALUE_TYPE_HASH,
 					       .flags = (live->has_last ? 0 : WT_STATE_FIRST) |
@@ -124,7 +124,7 @@ static void tell_hash(struct wti_live *live, const struct wti_reading *reading)
 					       .new_value = reading->hash};
 
 	if (!live->has_last || live->last_hash != reading->hash)
-		wti_state_tell(live->owner, live->name, &change);
+		wti_state_emit(live->owner, live->name, &change);
 	live->last_hash = reading->hash;
 	live->has_last = true;
 }
@@ -144,7 +144,7 @@ static void read_parameter(PyObject *parameter, struct wti_live *live)
 	reading = wti_state_read_looked(&tensor, live->owner, live->name, wti_state_turn(live));
 	wti_tensor_release(&tensor);
 	if (reading.is_done)
-		tell_hash(live, &reading);
+		emit_hash(live, &reading);
 }
 
 /* ---- Walking an optimizer ---------------------------------------------------------------------
@@ -263,7 +263,7 @@ static uint64_t print_of(PyObject *dict, uint64_t print)
 
 /*
  * Interpreters up to 3.11 give a dictionary another number whenever it is changed, which no other
- * ever has; what is in it that we tell cannot change itself. 0: there are no such numbers.
+ * ever has; what is in it that we emit cannot change itself. 0: there are no such numbers.
  */
 static uint64_t version_of(PyObject *groups)
 {

@@ -59,16 +59,16 @@ static bool read_sizes(PyObject *tuple, struct wti_tensor *ret)
 static bool look_by_asking(PyObject *object, struct wti_tensor *ret)
 {
 	struct wti_guard guard;
-	PyObject *told = NULL, *sizes;
+	PyObject *emitted = NULL, *sizes;
 	const char *device;
 	int requires_grad;
 	bool done = false;
 
 	wti_ask_begin(&guard);
 	if (wti_python.callbacks)
-		told = PyObject_CallMethod(wti_python.callbacks, "describe_shape", "O", object);
-	if (told &&
-	    PyArg_ParseTuple(told, "IIsOp", &ret->dtype, &ret->item_bytes, &device, &sizes,
+		emitted = PyObject_CallMethod(wti_python.callbacks, "describe_shape", "O", object);
+	if (emitted &&
+	    PyArg_ParseTuple(emitted, "IIsOp", &ret->dtype, &ret->item_bytes, &device, &sizes,
 			     &requires_grad) &&
 	    read_sizes(sizes, ret)) {
 		ret->requires_grad = requires_grad;
@@ -76,7 +76,7 @@ static bool look_by_asking(PyObject *object, struct wti_tensor *ret)
 		done = true;
 	}
 	wti_ask_end(&guard);
-	Py_XDECREF(told);
+	Py_XDECREF(emitted);
 	return done;
 }
 
@@ -139,7 +139,7 @@ void wti_tensor_release(struct wti_tensor *tensor)
 	tensor->buffer = NULL;
 }
 
-/* ---- Telling ----------------------------------------------------------------------------------
+/* ---- Emitting ----------------------------------------------------------------------------------
  */
 
 static uint32_t flags_of(const struct wti_tensor *tensor, bool is_read)
@@ -171,8 +171,8 @@ static uint32_t keep(const struct wti_tensor *tensor, const struct wt_digest *di
 	return wti_blob_keep(&blob) ? WT_TENSOR_BLOB : WT_TENSOR_BLOB_LOST;
 }
 
-static void tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
-		 const struct wt_digest *digest)
+static void report(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
+		   const struct wt_digest *digest)
 {
 	const struct wti_here here = wti_here();
 	const struct wt_digest none = {.count = tensor->count};
@@ -213,10 +213,10 @@ static void tell(const struct wti_tensor *tensor, const struct wti_tensor_names 
 	wti_commit(here, sizeof(*record));
 }
 
-void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
+void wti_tensor_emit(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
 		     const struct wt_digest *digest)
 {
-	tell(tensor, names, digest);
+	report(tensor, names, digest);
 	if (wti_likely(digest || !tensor->sort || !tensor->object))
 		return;
 	if (strcmp(tensor->sort->text, "device") == 0) {
@@ -228,7 +228,7 @@ void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_na
 /* ---- Parts ------------------------------------------------------------------------------------
  */
 
-static void tell_part(PyObject *part, const struct wti_tensor_names *names, uint64_t bytes_max)
+static void emit_part(PyObject *part, const struct wti_tensor_names *names, uint64_t bytes_max)
 {
 	struct wti_tensor tensor;
 	struct wt_digest digest;
@@ -239,11 +239,11 @@ static void tell_part(PyObject *part, const struct wti_tensor_names *names, uint
 		return;
 	is_read = tensor.data && tensor.count <= bytes_max / tensor.item_bytes &&
 		  wti_recent_digest(&tensor, &digest);
-	wti_tensor_tell(&tensor, names, is_read ? &digest : NULL);
+	wti_tensor_emit(&tensor, names, is_read ? &digest : NULL);
 	wti_tensor_release(&tensor);
 }
 
-void wti_tensor_tell_parts(PyObject *object, const struct wti_tensor *whole,
+void wti_tensor_emit_parts(PyObject *object, const struct wti_tensor *whole,
 			   const struct wti_tensor_names *names, uint64_t bytes_max)
 {
 	struct wti_guard guard;
@@ -259,7 +259,7 @@ void wti_tensor_tell_parts(PyObject *object, const struct wti_tensor *whole,
 			struct wti_tensor_names inner = *names;
 
 			inner.name = wti_name_joined(names->name, PyTuple_GET_ITEM(parts, i), -1);
-			tell_part(PyTuple_GET_ITEM(parts, i + 1), &inner, bytes_max);
+			emit_part(PyTuple_GET_ITEM(parts, i + 1), &inner, bytes_max);
 		}
 	}
 	PyErr_Clear();

@@ -31,8 +31,8 @@ struct wti_tensor {
 	int64_t sizes[WTI_RANK_MAX];
 	int64_t strides[WTI_RANK_MAX]; /* in elements, or bytes for buffers: see stride_unit */
 	uint32_t stride_unit;          /* bytes that a stride of 1 means */
-	bool is_late;                  /* told after what it belongs to */
-	bool is_hash_alone;            /* told without statistics */
+	bool is_late;                  /* emitted after what it belongs to */
+	bool is_hash_alone;            /* emitted without statistics */
 	PyObject *object;              /* that was looked at, borrowed; NULL: not known */
 	const char *impl;              /* torch's, where it was read by layout; otherwise NULL */
 	const void *parameter;         /* whose gradient it is, if nobody holds it; its impl */
@@ -76,16 +76,16 @@ struct wti_tensor_names {
 	int32_t position;
 	struct wt_name *shape; /* or NULL: to be put together */
 };
-/* `digest` NULL: told without having been read. */
-void wti_tensor_tell(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
+/* `digest` NULL: emitted without having been read. */
+void wti_tensor_emit(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
 		     const struct wt_digest *digest);
 /* What a sparse tensor is made of: indices and values, as tensors under its name. */
-void wti_tensor_tell_parts(PyObject *object, const struct wti_tensor *whole,
+void wti_tensor_emit_parts(PyObject *object, const struct wti_tensor *whole,
 			   const struct wti_tensor_names *names, uint64_t bytes_max);
 
 /* Asks for a copy of a tensor that lies elsewhere. Only within the interpreter's lock. */
 void wti_late_begin(const struct wti_tensor *tensor, const struct wti_tensor_names *names);
-/* Tells what has been copied meanwhile for this thread. */
+/* Emits what has been copied meanwhile for this thread. */
 void wti_late_poll(void);
 
 bool wti_layout_known(void);

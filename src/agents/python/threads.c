@@ -52,7 +52,7 @@ static __thread struct {
 	struct thread *note;
 	uint64_t followed; /* whose context this thread has */
 	uint32_t followed_version;
-	bool is_following; /* the context that is being told is another's */
+	bool is_following; /* the context that is being emitted is another's */
 } own __attribute__((tls_model("initial-exec")));
 
 static struct thread *note_of(uint64_t number)
@@ -196,7 +196,7 @@ static void context_take(struct thread *from, uint64_t number)
 
 		text.data = variable->text;
 		text.bytes = variable->text_bytes;
-		wti_context_tell(variable->key, variable->type, variable->value,
+		wti_context_emit(variable->key, variable->type, variable->value,
 				 text.bytes ? &text : NULL);
 	}
 	own.is_following = false;

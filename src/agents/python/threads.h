@@ -18,7 +18,7 @@ struct wti_kept_text;
 void wti_threads_made(uint64_t from, uint64_t to, uint32_t seq);
 /* The begin of what made a node, as the end of an edge; 0: not known. */
 uint64_t wti_threads_origin(uint64_t thread, uint64_t sequence);
-/* A variable of context was told on this thread. */
+/* A variable of context was emitted on this thread. */
 void wti_threads_context(struct wt_name *key, uint32_t type, uint64_t value,
 			 const struct wti_kept_text *text);
 /* This thread works for `thread`: takes its context over if it has changed since. */

@@ -13,7 +13,7 @@
 #include "emit.h"
 
 enum {
-	ELEMENTS_MAX = 16, /* of a container that are told */
+	ELEMENTS_MAX = 16, /* of a container that are emitted */
 	SUMMARY_BYTES = 256,
 };
 
@@ -47,8 +47,8 @@ void wti_type_names(PyTypeObject *type, struct wt_name **ret_module, const char 
 /* ---- Records ----------------------------------------------------------------------------------
  */
 
-static void tell(const struct wti_value_place *place, uint32_t type, uint64_t value,
-		 const struct wti_kept_text *kept)
+static void report(const struct wti_value_place *place, uint32_t type, uint64_t value,
+		   const struct wti_kept_text *kept)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_argument argument;
@@ -66,59 +66,59 @@ static void tell(const struct wti_value_place *place, uint32_t type, uint64_t va
 }
 
 /* What we say ourselves: names of types, lengths. */
-static void tell_words(const struct wti_value_place *place, uint32_t type, const char *words)
+static void emit_words(const struct wti_value_place *place, uint32_t type, const char *words)
 {
 	struct wti_kept_text kept = {.data = words, .bytes = (uint32_t)strlen(words)};
 
 	kept.bytes = (uint32_t)wti_text_cut(words, kept.bytes, SUMMARY_BYTES);
-	tell(place, type, 0, &kept);
+	report(place, type, 0, &kept);
 }
 
-static void tell_text(const struct wti_value_place *place, PyObject *object)
+static void emit_text(const struct wti_value_place *place, PyObject *object)
 {
 	struct wti_kept_text kept;
 	const char *text = PyUnicode_AsUTF8(object);
 
 	if (!text) {
 		PyErr_Clear();
-		tell_words(place, WT_VALUE_TYPE_NONE, "<str>");
+		emit_words(place, WT_VALUE_TYPE_NONE, "<str>");
 		return;
 	}
 	wti_keep_text(&kept, text);
-	tell(place, WT_VALUE_TYPE_TEXT, 0, &kept);
+	report(place, WT_VALUE_TYPE_TEXT, 0, &kept);
 }
 
-static void tell_float(const struct wti_value_place *place, double value)
+static void emit_float(const struct wti_value_place *place, double value)
 {
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	tell(place, WT_VALUE_TYPE_FLOAT, bits, NULL);
+	report(place, WT_VALUE_TYPE_FLOAT, bits, NULL);
 }
 
-static void tell_int(const struct wti_value_place *place, PyObject *object)
+static void emit_int(const struct wti_value_place *place, PyObject *object)
 {
 	int overflow;
 	long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
 
 	if (overflow)
-		tell_words(place, WT_VALUE_TYPE_NONE, "<int>");
+		emit_words(place, WT_VALUE_TYPE_NONE, "<int>");
 	else
-		tell(place, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
+		report(place, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
 }
 
-static void tell_type_of(const struct wti_value_place *place, PyObject *object)
+static void emit_type_of(const struct wti_value_place *place, PyObject *object)
 {
 	char words[SUMMARY_BYTES];
 
 	snprintf(words, sizeof(words), "<%.200s>", Py_TYPE(object)->tp_name);
-	tell_words(place, WT_VALUE_TYPE_NONE, words);
+	emit_words(place, WT_VALUE_TYPE_NONE, words);
 }
 
 /* ---- Tensors and containers -------------------------------------------------------------------
  */
 
-static bool tell_tensor(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+static bool emit_tensor(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {
 	struct wti_tensor_names names = {NULL, place->name, place->call, place->position};
 	struct wti_tensor tensor;
@@ -130,15 +130,15 @@ static bool tell_tensor(const struct wti_value_place *place, PyObject *object, u
 		return false;
 	is_read = tensor.data && tensor.count <= bytes_max / tensor.item_bytes &&
 		  wti_recent_digest(&tensor, &digest);
-	wti_tensor_tell(&tensor, &names, is_read ? &digest : NULL);
+	wti_tensor_emit(&tensor, &names, is_read ? &digest : NULL);
 	if (tensor.sort)
-		wti_tensor_tell_parts(object, &tensor, &names, bytes_max);
+		wti_tensor_emit_parts(object, &tensor, &names, bytes_max);
 	wti_tensor_release(&tensor);
 	return true;
 }
 
 /* "(3, 4)" if all elements are small integers. */
-static bool tell_integers(const struct wti_value_place *place, PyObject *const *items,
+static bool emit_integers(const struct wti_value_place *place, PyObject *const *items,
 			  Py_ssize_t count)
 {
 	char words[SUMMARY_BYTES];
@@ -158,7 +158,7 @@ static bool tell_integers(const struct wti_value_place *place, PyObject *const *
 				 i ? ", " : "(", value);
 	}
 	snprintf(words + used, (size_t)(SUMMARY_BYTES - used), ")");
-	tell_words(place, WT_VALUE_TYPE_TEXT, words);
+	emit_words(place, WT_VALUE_TYPE_TEXT, words);
 	return true;
 }
 
@@ -168,30 +168,30 @@ static bool is_simple(PyObject *object)
 	       PyUnicode_CheckExact(object) || wti_tensor_is(object);
 }
 
-static void tell_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max);
+static void emit_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max);
 
 /* Its length, and what is simple among the first elements, each under "name[i]". */
-static void tell_sequence(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+static void emit_sequence(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {
 	Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
 	PyObject *const *items = PySequence_Fast_ITEMS(object);
 	char words[SUMMARY_BYTES];
 
-	if (tell_integers(place, items, count))
+	if (emit_integers(place, items, count))
 		return;
 	snprintf(words, sizeof(words), "<%.100s of %zd>", Py_TYPE(object)->tp_name, count);
-	tell_words(place, WT_VALUE_TYPE_NONE, words);
+	emit_words(place, WT_VALUE_TYPE_NONE, words);
 	for (Py_ssize_t i = 0; i < count && i < ELEMENTS_MAX; i++) {
 		struct wti_value_place inner = *place;
 
 		if (!is_simple(items[i]))
 			continue;
 		inner.name = wti_name_element(place->name, i);
-		tell_simple(&inner, items[i], bytes_max);
+		emit_simple(&inner, items[i], bytes_max);
 	}
 }
 
-static void tell_dict(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+static void emit_dict(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {
 	struct wti_value_place inner = *place;
 	PyObject *key, *value;
@@ -199,30 +199,30 @@ static void tell_dict(const struct wti_value_place *place, PyObject *object, uin
 	char words[SUMMARY_BYTES];
 
 	snprintf(words, sizeof(words), "<dict of %zd>", PyDict_GET_SIZE(object));
-	tell_words(place, WT_VALUE_TYPE_NONE, words);
+	emit_words(place, WT_VALUE_TYPE_NONE, words);
 	for (int i = 0; i < ELEMENTS_MAX && PyDict_Next(object, &at, &key, &value); i++) {
 		inner.name = is_simple(value) ? wti_name_item(place->name, key) : NULL;
 		if (inner.name)
-			tell_simple(&inner, value, bytes_max);
+			emit_simple(&inner, value, bytes_max);
 	}
 }
 
-static void tell_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+static void emit_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {
 	if (wti_tensor_is(object))
-		tell_tensor(place, object, bytes_max);
+		emit_tensor(place, object, bytes_max);
 	else if (PyBool_Check(object))
-		tell(place, WT_VALUE_TYPE_BOOL, object == Py_True, NULL);
+		report(place, WT_VALUE_TYPE_BOOL, object == Py_True, NULL);
 	else if (PyLong_CheckExact(object))
-		tell_int(place, object);
+		emit_int(place, object);
 	else if (PyFloat_CheckExact(object))
-		tell_float(place, PyFloat_AS_DOUBLE(object));
+		emit_float(place, PyFloat_AS_DOUBLE(object));
 	else
-		tell_text(place, object);
+		emit_text(place, object);
 }
 
 /* What is followed by the name that it has there; types by theirs. */
-static bool tell_named(const struct wti_value_place *place, PyObject *object)
+static bool emit_named(const struct wti_value_place *place, PyObject *object)
 {
 	const struct wt_name *known;
 	struct wt_name *module;
@@ -230,17 +230,17 @@ static bool tell_named(const struct wti_value_place *place, PyObject *object)
 
 	if (PyType_Check(object)) {
 		wti_type_names((PyTypeObject *)object, &module, &name);
-		tell_words(place, WT_VALUE_TYPE_TEXT, name);
+		emit_words(place, WT_VALUE_TYPE_TEXT, name);
 		return true;
 	}
 	known = wti_live_name(object);
 	if (known)
-		tell_words(place, WT_VALUE_TYPE_TEXT, known->text);
+		emit_words(place, WT_VALUE_TYPE_TEXT, known->text);
 	return known != NULL;
 }
 
 /* torch.float32, cpu, strided: types of torch whose str() is C and short. */
-static bool tell_torch_word(const struct wti_value_place *place, PyObject *object)
+static bool emit_torch_word(const struct wti_value_place *place, PyObject *object)
 {
 	const char *type = Py_TYPE(object)->tp_name;
 	PyObject *text;
@@ -250,23 +250,23 @@ static bool tell_torch_word(const struct wti_value_place *place, PyObject *objec
 		return false;
 	text = PyObject_Str(object);
 	if (text)
-		tell_text(place, text);
+		emit_text(place, text);
 	PyErr_Clear();
 	Py_XDECREF(text);
 	return true;
 }
 
-void wti_value_tell(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+void wti_value_emit(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {
 	if (object == Py_None)
-		tell(place, WT_VALUE_TYPE_NONE, 0, NULL);
+		report(place, WT_VALUE_TYPE_NONE, 0, NULL);
 	else if (is_simple(object))
-		tell_simple(place, object, bytes_max);
+		emit_simple(place, object, bytes_max);
 	else if (PyTuple_Check(object) || PyList_Check(object))
-		tell_sequence(place, object, bytes_max);
+		emit_sequence(place, object, bytes_max);
 	else if (PyDict_Check(object))
-		tell_dict(place, object, bytes_max);
-	else if (!tell_torch_word(place, object) && !tell_named(place, object) &&
-		 !tell_tensor(place, object, bytes_max))
-		tell_type_of(place, object);
+		emit_dict(place, object, bytes_max);
+	else if (!emit_torch_word(place, object) && !emit_named(place, object) &&
+		 !emit_tensor(place, object, bytes_max))
+		emit_type_of(place, object);
 }

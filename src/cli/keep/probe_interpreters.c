@@ -174,7 +174,7 @@ static void look_at(struct search *search, const char *path)
 	free(real);
 }
 
-static void tell_scripts(const struct search *search)
+static void print_scripts(const struct search *search)
 {
 	struct wti_probed probed = {0};
 
@@ -218,7 +218,7 @@ void wti_probe_interpreters(wti_interpreter_fn *found, void *cookie)
 		free(folder);
 		at += bytes + (at[bytes] == ':');
 	}
-	tell_scripts(&search);
+	print_scripts(&search);
 	for (size_t i = 0; i < search.count; i++)
 		free(search.paths[i]);
 }

@@ -28,8 +28,8 @@ extern char **environ;
 struct wti_record_check {
 	struct wti_live_check *live;
 	const char *on_finding;
-	struct wti_pack *pack; /* or NULL */
-	struct wti_map told;   /* codes of findings that were shown */
+	struct wti_pack *pack;  /* or NULL */
+	struct wti_map emitted; /* codes of findings that were shown */
 	bool json; /* what is found is part of the last words: nothing is shown before */
 	char directory[PATH_MAX];
 };
@@ -124,7 +124,7 @@ static void news(void *cookie, struct wt_result *result)
 	struct wti_buf out;
 
 	for (size_t i = 0; i < result->finding_count; i++)
-		wti_map_text(&check->told, key, wti_verdict_key(key, &result->findings[i]));
+		wti_map_text(&check->emitted, key, wti_verdict_key(key, &result->findings[i]));
 	wti_buf_init(&out, TEXT_MAX);
 	wti_buf_byte(&out, '\n');
 	wti_show_findings(&out, result, &plain);
@@ -155,7 +155,7 @@ static void run_command_last(const struct wti_record_check *check, struct wt_res
 	for (size_t i = result->finding_count; i-- > 0;) {
 		size_t bytes = wti_verdict_key(key, &result->findings[i]);
 
-		if (wti_map_find_text(&check->told, key, bytes))
+		if (wti_map_find_text(&check->emitted, key, bytes))
 			wt_result_finding_remove(result, i);
 	}
 	if (result->finding_count)
@@ -173,7 +173,7 @@ void wti_record_check_free(struct wti_record_check *check)
 		return;
 	wti_live_free(check->live);
 	wti_pack_free(check->pack);
-	wti_map_release(&check->told);
+	wti_map_release(&check->emitted);
 	free(check);
 }
 
@@ -195,7 +195,7 @@ int wti_record_check_start(const struct wti_record_check_options *wanted,
 		check->pack = wti_pack_builtin();
 	check->on_finding = wanted->on_finding;
 	check->json = wanted->json;
-	wti_map_init(&check->told, CODES_MAX);
+	wti_map_init(&check->emitted, CODES_MAX);
 	if (!getcwd(check->directory, sizeof(check->directory)))
 		check->directory[0] = 0;
 	options.pack = check->pack;
@@ -237,7 +237,7 @@ static void print_last(const struct wti_record_check *check, const struct wt_res
 	struct wti_buf out;
 
 	wti_buf_init(&out, TEXT_MAX);
-	wti_verdict_text_told(&out, result, &check->told, &plain);
+	wti_verdict_text_printed(&out, result, &check->emitted, &plain);
 	print(&out);
 	wti_buf_release(&out);
 	wti_report_notes(result);

@@ -110,7 +110,7 @@ static const struct key timing_keys[] = {
 	{"launch_ns", KEY_U32, AT(launch_ns), 1, NS_MAX},
 	{"launch_gap_ns", KEY_U32, AT(launch_gap_ns), 0, NS_MAX},
 	{"queue_gap_ns", KEY_U32, AT(queue_gap_ns), 0, NS_MAX},
-	{"tell_ns", KEY_U32, AT(tell_ns), 0, NS_MAX},
+	{"tell_ns", KEY_U32, AT(emit_ns), 0, NS_MAX},
 	{"step_ns", KEY_U32, AT(step_ns), 0, NS_MAX},
 	{"jitter", KEY_SHARE, AT(jitter_share), 0, WTI_SIM_SHARE_ONE / 4},
 	{"transfer_jitter", KEY_SHARE, AT(transfer_jitter_share), 0, WTI_SIM_SHARE_ONE / 4},

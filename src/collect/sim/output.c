@@ -169,8 +169,8 @@ static int write_row(struct wti_sim_output *output, struct wt_writer *writer,
 	};
 
 	return wt_writer_append(writer, WT_KIND_DEVICE_OP, track,
-				output->queue_seq[row->device][op->queue]++, row->told_ns, values,
-				WTI_COUNT(values), NULL);
+				output->queue_seq[row->device][op->queue]++, row->emitted_ns,
+				values, WTI_COUNT(values), NULL);
 }
 
 static int write_chain(struct wti_sim_output *output, struct wti_sim_stream *stream,
@@ -207,9 +207,9 @@ int wti_sim_output_op(struct wti_sim_output *output, const struct wti_sim_row *r
 
 	*kept = *row;
 	kept->next = WTI_SIM_NONE;
-	if (kept->told_ns < chain->told_ns)
-		kept->told_ns = chain->told_ns;
-	chain->told_ns = kept->told_ns;
+	if (kept->emitted_ns < chain->emitted_ns)
+		kept->emitted_ns = chain->emitted_ns;
+	chain->emitted_ns = kept->emitted_ns;
 	if (chain->last == WTI_SIM_NONE)
 		chain->first = index;
 	else

@@ -22,7 +22,7 @@ struct wti_sim_row {
 	uint32_t next; /* row of the same queue, or WTI_SIM_NONE */
 	uint32_t device;
 	uint64_t correlation;
-	uint64_t told_ns;
+	uint64_t emitted_ns;
 	uint64_t started_ns;
 	uint64_t ended_ns;
 	uint64_t queued_ns; /* 0: not known */
@@ -32,7 +32,7 @@ struct wti_sim_row {
 struct wti_sim_chain { /* the rows of a queue that are kept back */
 	uint32_t first;
 	uint32_t last;
-	uint64_t told_ns; /* of the last: what is told never goes back in time */
+	uint64_t emitted_ns; /* of the last: what is told never goes back in time */
 };
 
 struct wti_sim_stream {

@@ -56,22 +56,22 @@ struct sim {
 #define FIELDS 8
 #define VALUES(...) ((const uint64_t[FIELDS]){__VA_ARGS__})
 
-static int tell(struct sim *sim, uint32_t device, uint16_t kind, const uint64_t values[FIELDS])
+static int report(struct sim *sim, uint32_t device, uint16_t kind, const uint64_t values[FIELDS])
 {
 	sim->truth.kinds[kind]++;
 	return wti_sim_output_host(&sim->output, device, kind, sim->host_ns[device], values,
 				   FIELDS);
 }
 
-static int tell_name(struct sim *sim, uint32_t device, uint16_t kind, uint32_t name)
+static int emit_name(struct sim *sim, uint32_t device, uint16_t kind, uint32_t name)
 {
-	return tell(sim, device, kind, VALUES(name, 0));
+	return report(sim, device, kind, VALUES(name, 0));
 }
 
-static int tell_edge(struct sim *sim, uint32_t device, uint32_t type, uint64_t from, uint64_t to)
+static int emit_edge(struct sim *sim, uint32_t device, uint32_t type, uint64_t from, uint64_t to)
 {
 	sim->truth.edges[type]++;
-	return tell(sim, device, WT_KIND_EDGE, VALUES(type, 0, from, to));
+	return report(sim, device, WT_KIND_EDGE, VALUES(type, 0, from, to));
 }
 
 static void pass(struct sim *sim, uint32_t device, uint64_t mean_ns)
@@ -108,16 +108,16 @@ static int launch_edges(struct sim *sim, uint32_t device, uint32_t index)
 
 	if (!sim->config->edges)
 		return 0;
-	r = tell_edge(sim, device, WT_EDGE_LAUNCH, self, self);
+	r = emit_edge(sim, device, WT_EDGE_LAUNCH, self, self);
 	if (r == 0 && op->after != WTI_SIM_NONE)
-		r = tell_edge(sim, device, WT_EDGE_RECORD_WAIT, base + op->after, self);
+		r = emit_edge(sim, device, WT_EDGE_RECORD_WAIT, base + op->after, self);
 	if (r == 0 && op->forward != WTI_SIM_NONE)
-		r = tell_edge(sim, device, WT_EDGE_FORWARD_BACKWARD, base + op->forward, self);
+		r = emit_edge(sim, device, WT_EDGE_FORWARD_BACKWARD, base + op->forward, self);
 	if (r == 0 && op->op == WT_OP_COLLECTIVE && peer != device)
-		r = tell_edge(sim, device, WT_EDGE_SEND_RECEIVE, self,
+		r = emit_edge(sim, device, WT_EDGE_SEND_RECEIVE, self,
 			      sim->correlation[peer] + index);
 	if (r == 0 && op->op == WT_OP_SYNC)
-		r = tell_edge(sim, device, WT_EDGE_SYNC, self - 1, self);
+		r = emit_edge(sim, device, WT_EDGE_SYNC, self - 1, self);
 	return r;
 }
 
@@ -128,17 +128,17 @@ static int launch(struct sim *sim, uint32_t device, uint32_t index)
 	int r = 0;
 
 	if (host == WTI_SIM_HOST_SPANS)
-		r = tell_name(sim, device, WT_KIND_SPAN_BEGIN, op->call);
+		r = emit_name(sim, device, WT_KIND_SPAN_BEGIN, op->call);
 	else if (host == WTI_SIM_HOST_MARKS)
-		r = tell(sim, device, WT_KIND_MARK,
-			 VALUES(op->call, 0, sim->correlation[device] + index));
+		r = report(sim, device, WT_KIND_MARK,
+			   VALUES(op->call, 0, sim->correlation[device] + index));
 	if (r == 0)
 		r = launch_edges(sim, device, index);
 	pass(sim, device, sim->config->launch_ns);
 	sim->engine.devices[device].arrived_ns[index] = sim->host_ns[device];
 	/* The call that waits for the device ends when the device is done: see end_step(). */
 	if (r == 0 && host == WTI_SIM_HOST_SPANS && op->op != WT_OP_SYNC)
-		r = tell_name(sim, device, WT_KIND_SPAN_END, op->call);
+		r = emit_name(sim, device, WT_KIND_SPAN_END, op->call);
 	pass(sim, device, sim->config->launch_gap_ns);
 	return r;
 }
@@ -157,8 +157,9 @@ static int begin_step(struct sim *sim, uint32_t device, uint64_t step)
 
 	if (!frame_rows(sim))
 		return 0;
-	r = tell(sim, device, WT_KIND_CONTEXT, VALUES(sim->names.step, WT_VALUE_TYPE_INT, step, 0));
-	return r ? r : tell_name(sim, device, WT_KIND_SPAN_BEGIN, sim->names.step);
+	r = report(sim, device, WT_KIND_CONTEXT,
+		   VALUES(sim->names.step, WT_VALUE_TYPE_INT, step, 0));
+	return r ? r : emit_name(sim, device, WT_KIND_SPAN_BEGIN, sim->names.step);
 }
 
 /* A loss that falls like 1/step and wavers a little; the division by a power of two is exact. */
@@ -182,11 +183,11 @@ static int end_step(struct sim *sim, uint32_t device, uint64_t step, uint32_t op
 		sim->host_ns[device] = done_ns;
 	pass(sim, device, sim->config->launch_ns);
 	if (last && last->op == WT_OP_SYNC && sim->config->host == WTI_SIM_HOST_SPANS)
-		r = tell_name(sim, device, WT_KIND_SPAN_END, last->call);
+		r = emit_name(sim, device, WT_KIND_SPAN_END, last->call);
 	if (r < 0 || !frame_rows(sim))
 		return r;
-	r = tell(sim, device, WT_KIND_COUNTER, VALUES(sim->names.loss, 0, loss_bits(sim, step)));
-	return r ? r : tell_name(sim, device, WT_KIND_SPAN_END, sim->names.step);
+	r = report(sim, device, WT_KIND_COUNTER, VALUES(sim->names.loss, 0, loss_bits(sim, step)));
+	return r ? r : emit_name(sim, device, WT_KIND_SPAN_END, sim->names.step);
 }
 
 static void meet(struct sim *sim)
@@ -232,14 +233,14 @@ static int on_done(void *cookie, uint32_t device, uint32_t op, uint64_t started_
 		.op = &sim->program.ops[op],
 		.device = device,
 		.correlation = sim->correlation[device] + op,
-		.told_ns = ended_ns,
+		.emitted_ns = ended_ns,
 		.started_ns = started_ns,
 		.ended_ns = ended_ns,
 	};
 
-	if (sim->config->tell_ns)
-		row.told_ns += wti_sim_random_around(&sim->engine.random, sim->config->tell_ns,
-						     sim->config->jitter_share);
+	if (sim->config->emit_ns)
+		row.emitted_ns += wti_sim_random_around(&sim->engine.random, sim->config->emit_ns,
+							sim->config->jitter_share);
 	if (sim->config->stamps) {
 		uint64_t arrived_ns = sim->engine.devices[device].arrived_ns[op];
 
@@ -283,7 +284,7 @@ static int pad(struct sim *sim, uint64_t rows)
 
 	for (uint64_t i = 0; i < rows && r == 0; i++) {
 		pass(sim, 0, 1000);
-		r = tell(sim, 0, WT_KIND_MARK, VALUES(sim->names.padding, 0, i));
+		r = report(sim, 0, WT_KIND_MARK, VALUES(sim->names.padding, 0, i));
 	}
 	return r;
 }

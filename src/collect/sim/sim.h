@@ -60,7 +60,7 @@ struct wti_sim_config {
 	uint32_t launch_ns;             /* a launch call takes */
 	uint32_t launch_gap_ns;         /* from one to the next */
 	uint32_t queue_gap_ns;          /* between operations of a queue, at least */
-	uint32_t tell_ns;               /* from an end until it is told */
+	uint32_t emit_ns;               /* from an end until it is told */
 	uint32_t step_ns;               /* the host between two steps */
 	uint32_t jitter_share;          /* deviation of the times above */
 	uint32_t transfer_jitter_share; /* of copies, fills and collectives */

@@ -21,9 +21,9 @@ struct wti_mapped_code {
 	char build_id[WTI_BUILD_ID_TEXT_BYTES]; /* in hexadecimal; "": none */
 	struct wti_cfi cfi;
 	bool is_elf;
-	bool is_loaded; /* its frames were looked for */
-	bool is_told;   /* in the trace */
-	uint64_t size;  /* of the file when it was found */
+	bool is_loaded;  /* its frames were looked for */
+	bool is_emitted; /* in the trace */
+	uint64_t size;   /* of the file when it was found */
 };
 
 struct wti_codes {

@@ -60,7 +60,7 @@ static struct wti_feed_track *track_of(struct wti_syscall_feed *feed, uint32_t n
 }
 
 /* What lies between the number that should come and the one that does. */
-static void tell_gap(struct wti_syscall_feed *feed, struct wti_feed_track *track,
+static void emit_gap(struct wti_syscall_feed *feed, struct wti_feed_track *track,
 		     const struct wti_raw *raw)
 {
 	struct wti_loss loss = {.track = raw->track,
@@ -346,7 +346,7 @@ void wti_feed_take(struct wti_syscall_feed *feed, const struct wti_raw *raw, siz
 		return;
 	}
 	if (raw->seq > track->next_seq)
-		tell_gap(feed, track, raw);
+		emit_gap(feed, track, raw);
 	if (raw->type == WTI_RAW_CALL)
 		take_call(feed, track, (const void *)raw);
 	else if (raw->type == WTI_RAW_SIGNAL)

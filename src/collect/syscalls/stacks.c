@@ -28,7 +28,7 @@ static uint8_t digit(char c)
 	return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-static void tell_code(struct wti_stacks *stacks, struct wti_mapped_code *code)
+static void emit_code(struct wti_stacks *stacks, struct wti_mapped_code *code)
 {
 	struct {
 		struct wti_module_definition head;
@@ -50,7 +50,7 @@ static void tell_code(struct wti_stacks *stacks, struct wti_mapped_code *code)
 			.payload_bytes = (uint16_t)(sizeof(module.head) + id_bytes + path_bytes),
 			.id = ++stacks->last_code,
 			.payload = (const uint8_t *)&module});
-	code->is_told = true;
+	code->is_emitted = true;
 }
 
 static void tell_stack(struct wti_stacks *stacks, const struct wti_unwound *unwound)
@@ -60,8 +60,8 @@ static void tell_stack(struct wti_stacks *stacks, const struct wti_unwound *unwo
 			unwound->codes[i] ? wti_codes_at(&stacks->spaces.codes, unwound->codes[i])
 					  : NULL;
 
-		if (code && !code->is_told)
-			tell_code(stacks, code);
+		if (code && !code->is_emitted)
+			emit_code(stacks, code);
 	}
 	stacks->sink->define(
 		stacks->sink->self, stacks->stream,

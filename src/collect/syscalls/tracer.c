@@ -553,7 +553,7 @@ void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status, const str
 }
 
 /* What is told of calls that are not over when the recording ends. */
-static void tell_calls_in_flight(struct wti_tracer *tracer)
+static void emit_calls_in_flight(struct wti_tracer *tracer)
 {
 	for (size_t i = 0, left = tracer->count; i < tracer->by_tid_count && left; i++) {
 		struct wti_tracee *tracee = tracer->by_tid[i];
@@ -586,7 +586,7 @@ void wti_tracer_run(struct wti_tracer *tracer)
 		else if (errno != EINTR)
 			return;
 		if (atomic_load(&tracer->stop)) {
-			tell_calls_in_flight(tracer);
+			emit_calls_in_flight(tracer);
 			return;
 		}
 	}

@@ -40,7 +40,7 @@ static void put(void *context, const struct wti_raw *raw, size_t bytes)
 
 /* Nobody else changes what a stopped process has mapped, but its other threads, who stop as well.
  */
-static void tell_maps(struct wti_tracer *tracer, const struct wti_tracee *tracee)
+static void emit_maps(struct wti_tracer *tracer, const struct wti_tracee *tracee)
 {
 	uint64_t *fresh = wti_map_number(&tracer->mapped, (uint64_t)tracee->pid);
 
@@ -72,7 +72,7 @@ void wti_tracee_stack(struct wti_tracer *tracer, struct wti_tracee *tracee)
 	if (!tracer->stacks || tracee->arch != WTI_ARCH_HERE || (tracee->flags & WTI_SYSCALL_OWN) ||
 	    ptrace(PTRACE_GETREGSET, tracee->tid, (void *)NT_PRSTATUS, &regs))
 		return;
-	tell_maps(tracer, tracee);
+	emit_maps(tracer, tracee);
 	record.head = (struct wti_raw_stack){.raw = {.type = WTI_RAW_STACK,
 						     .track = tracee->track,
 						     .seq = tracee->seq,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inspectors that judge a run: `check` holds it against a pack, against the rules, or both, as
- * it is told; `doctor` is told nothing, and asks the rules alone.
+ * it is asked to; `doctor` checks the rules alone.
  */
 #include "base/err.h"
 #include "check.h"
@@ -30,7 +30,7 @@ struct state {
 	bool has_pack;
 };
 
-static void tell(void *self, const struct wti_moment *moment)
+static void report(void *self, const struct wti_moment *moment)
 {
 	struct state *s = self;
 
@@ -64,7 +64,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 {
 	static const struct wti_check_options rules_alone = {.with_rules = true};
 	struct state *s = opaque;
-	int r = wti_training_init(&s->training, tell, s, err);
+	int r = wti_training_init(&s->training, report, s, err);
 
 	s->last_trained = -1;
 	s->options =

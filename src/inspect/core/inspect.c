@@ -37,7 +37,7 @@ struct feed {
 	uint64_t block_count;
 };
 
-static void tell_progress(const struct feed *feed, const struct wt_cursor *cursor)
+static void report_progress(const struct feed *feed, const struct wt_cursor *cursor)
 {
 	uint64_t skipped, decoded;
 
@@ -61,7 +61,7 @@ static int feed_events(const struct feed *feed, const struct wt_query *query, st
 		if (r < 0)
 			break;
 		if (!--until_progress) {
-			tell_progress(feed, cursor);
+			report_progress(feed, cursor);
 			until_progress = PROGRESS_EVERY;
 		}
 	}
@@ -89,7 +89,7 @@ int wt_inspect(const struct wt_inspector *inspector, const struct wt_trace *trac
 	r = inspector->begin(feed.state, trace, options, err);
 	if (!r) {
 		r = feed_events(&feed, &asked, err);
-		/* What was learned before the damage counts: the error is told beside it. */
+		/* What was learned before the damage counts: the error is reported beside it. */
 		finished = inspector->finish(feed.state, result, r ? NULL : err);
 		r = r ? r : finished;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What agents say that they were asked for and could not record, with what to do about it: a
- * sentence in a `setting` of the key not_measured. Several processes say the same, which is told
- * once.
+ * sentence in a `setting` of the key not_measured. Several processes say the same, which is
+ * reported once.
  */
 #ifndef WTI_INSPECT_MISSING_H
 #define WTI_INSPECT_MISSING_H

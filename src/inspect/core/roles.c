@@ -32,7 +32,8 @@ static uint32_t pid_of(const struct wti_roles *roles, size_t stream)
 	return wt_reader_identity(wt_trace_stream(roles->trace, stream))->pid;
 }
 
-/* A group of its own may number its members otherwise: the first that is told is the world's. */
+/* A group of its own may number its members otherwise: the first that is recorded is the world's.
+ */
 static int take_process(struct wti_roles *roles, const struct wt_event *event)
 {
 	uint32_t pid = pid_of(roles, event->stream);

@@ -35,7 +35,7 @@ struct wti_sorts {
 	const struct wti_sort_row *rows[2][WTI_CALLS_MAX]; /* by architecture and number */
 };
 
-/* A line of the program that an agent told; site 0: not known. */
+/* A line of the program that an agent emitted; site 0: not known. */
 struct wti_line {
 	uint32_t stream;
 	uint32_t site;

@@ -172,7 +172,7 @@ static struct wti_deviation *new_deviation(struct wti_checking *c)
 	return &c->all[c->count];
 }
 
-/* A call that waits or asks for memory is none to speak of, unless it is many. */
+/* A few calls that wait or allocate memory are not reported; many are. */
 static void compare_new(const struct wti_checking *c, struct wti_deviation *deviation)
 {
 	uint32_t index = wti_effects_index(c->run, deviation->thing);

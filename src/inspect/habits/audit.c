@@ -28,8 +28,8 @@ static int most_first(const void *a, const void *b)
 	return (x > y) - (x < y); /* as they came */
 }
 
-static void tell(struct wti_case *account, const struct wti_ledger *ledger,
-		 const struct wti_posting *posting, const struct wti_audit *audit)
+static void report(struct wti_case *account, const struct wti_ledger *ledger,
+		   const struct wti_posting *posting, const struct wti_audit *audit)
 {
 	char who[WTI_WHO_BYTES], time[16], since[16], rate[32];
 	struct wti_spot spot = {
@@ -70,7 +70,7 @@ void wti_audit(struct wti_case *account, const struct wti_ledger *ledger,
 	if (count)
 		qsort(habits, count, sizeof(*habits), most_first);
 	for (size_t i = 0; i < count; i++)
-		tell(account, ledger, habits[i], audit);
+		report(account, ledger, habits[i], audit);
 	free(habits);
 }
 

@@ -32,8 +32,8 @@ static const struct wti_posting *worst_of(const struct wti_ledger *ledger, size_
 	return worst;
 }
 
-static void tell(struct wti_case *account, const struct wti_ledger *ledger, size_t process,
-		 const struct wti_posting *worst)
+static void report(struct wti_case *account, const struct wti_ledger *ledger, size_t process,
+		   const struct wti_posting *worst)
 {
 	const struct wti_ledger_process *who = &ledger->processes[process];
 	char name[WTI_WHO_BYTES], call[WTI_CALL_LABEL_BYTES], all[16], most[16], count[32];
@@ -66,7 +66,7 @@ static void audit_steps(struct wti_case *account, const struct wti_ledger *ledge
 			continue;
 		worst = who->step_blocked_count * 2 > who->step_count ? worst_of(ledger, i) : NULL;
 		if (worst)
-			tell(account, ledger, i, worst);
+			report(account, ledger, i, worst);
 		else
 			wti_held(account);
 	}

@@ -15,8 +15,8 @@ struct wti_judge;
 const char *wti_who(char out[WTI_WHO_BYTES], const struct wti_ledger *ledger, uint32_t process);
 
 /*
- * Every posting of these matters (bits) is a case. Those for which `is_habit` says so are told by
- * `tell`, the most frequent first.
+ * Every posting of these matters (bits) is a case. Those for which `is_habit` says so are reported
+ * by `report`, the most frequent first.
  */
 struct wti_audit {
 	uint32_t matters;

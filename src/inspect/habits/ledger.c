@@ -164,7 +164,7 @@ static struct wti_ledger_thread *thread_of(struct wti_ledger *ledger, const stru
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Which track of an agent tells what the thread does. */
+/* Which track of an agent shows what the thread does. */
 static void take_function(struct wti_ledger *ledger, const struct wt_event *event)
 {
 	const struct wt_track *track = wt_reader_track(event->reader, event->track);
@@ -322,7 +322,7 @@ static void take_context(struct wti_ledger *ledger, const struct wt_event *event
 		return;
 	process = &ledger->processes[place - 1];
 	if (process->step_tid && (process->step_tid != track->tid || process->step == step))
-		return; /* the first thread that tells steps tells them for its process */
+		return; /* the first thread that emits steps does so for its process */
 	end_step(ledger, process, event->time_ns);
 	process->step_tid = track->tid;
 	process->step = step;

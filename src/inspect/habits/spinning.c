@@ -36,8 +36,8 @@ static void say_result(struct wti_buf *out, const struct wti_stretch *stretch)
 		wti_buf_printf(out, " = %lld", (long long)stretch->result);
 }
 
-static void tell(struct wti_case *account, const struct wti_ledger *ledger,
-		 const struct wti_ledger_thread *thread)
+static void report(struct wti_case *account, const struct wti_ledger *ledger,
+		   const struct wti_ledger_thread *thread)
 {
 	const struct wti_stretch *stretch = &thread->loop.longest;
 	char who[WTI_WHO_BYTES], name[WTI_CALL_LABEL_BYTES], count[32], length[16], since[16];
@@ -89,7 +89,7 @@ static void audit_loops(struct wti_case *account, const struct wti_ledger *ledge
 	if (count)
 		qsort(found, count, sizeof(*found), longest_first);
 	for (size_t i = 0; i < count; i++)
-		tell(account, ledger, found[i]);
+		report(account, ledger, found[i]);
 	free(found);
 }
 

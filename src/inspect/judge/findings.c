@@ -196,7 +196,7 @@ static const char *why_not(const struct wti_judge *judge, const struct wti_case 
 					       "later was not seen: record with --wait"
 					     : "system calls were lost, or too many to be kept "
 					       "apart";
-	if (judge->lacked & account->needs)
+	if (judge->omitted & account->needs)
 		return OMITTED_TEXT;
 	return account->why_not ? account->why_not : account->rule->needs;
 }
@@ -296,9 +296,9 @@ size_t wti_judge_news(struct wti_judge *judge, struct wt_result *result)
 	for (size_t i = 0; i < judge->count; i++) {
 		struct wti_case *account = &judge->cases[i];
 
-		if (account->is_told || !account->violation_count || cause_of(judge, account))
+		if (account->is_reported || !account->violation_count || cause_of(judge, account))
 			continue;
-		account->is_told = true;
+		account->is_reported = true;
 		add_finding(judge, account, result);
 		count++;
 	}

@@ -14,18 +14,19 @@
 static const struct {
 	uint32_t moments, lacks;
 } made_of[] = {
-	{WTI_MOMENT_STEP | WTI_MOMENT_GRADIENTS, WTI_LACKS_GRADIENTS},
-	{WTI_MOMENT_STEPPED, WTI_LACKS_PARAMETERS | WTI_LACKS_GRADIENTS},
-	{WTI_MOMENT_SCHEDULER | WTI_MOMENT_SCALER, WTI_LACKS_OPTIMIZER},
-	{WTI_MOMENT_BATCH | WTI_MOMENT_ROW, WTI_LACKS_DATA},
-	{WTI_MOMENT_LOSS, WTI_LACKS_LOSSES},
+	{WTI_MOMENT_STEP | WTI_MOMENT_GRADIENTS, WTI_OMITTED_GRADIENTS},
+	{WTI_MOMENT_STEPPED, WTI_OMITTED_PARAMETERS | WTI_OMITTED_GRADIENTS},
+	{WTI_MOMENT_SCHEDULER | WTI_MOMENT_SCALER, WTI_OMITTED_OPTIMIZER},
+	{WTI_MOMENT_BATCH | WTI_MOMENT_ROW, WTI_OMITTED_DATA},
+	{WTI_MOMENT_LOSS, WTI_OMITTED_LOSSES},
 	{WTI_MOMENT_SAVE | WTI_MOMENT_LOAD,
-	 WTI_LACKS_PARAMETERS | WTI_LACKS_OPTIMIZER | WTI_LACKS_RNG},
-	{WTI_MOMENT_TENSOR, WTI_LACKS_STATISTICS | WTI_LACKS_PARAMETERS | WTI_LACKS_GRADIENTS},
+	 WTI_OMITTED_PARAMETERS | WTI_OMITTED_OPTIMIZER | WTI_OMITTED_RNG},
+	{WTI_MOMENT_TENSOR,
+	 WTI_OMITTED_STATISTICS | WTI_OMITTED_PARAMETERS | WTI_OMITTED_GRADIENTS},
 	{WTI_MOMENT_STATE,
-	 WTI_LACKS_OPTIMIZER | WTI_LACKS_BUFFERS | WTI_LACKS_MODES | WTI_LACKS_RNG},
+	 WTI_OMITTED_OPTIMIZER | WTI_OMITTED_BUFFERS | WTI_OMITTED_MODES | WTI_OMITTED_RNG},
 	{WTI_MOMENT_CALL,
-	 WTI_LACKS_CALLS | WTI_LACKS_ARGUMENTS | WTI_LACKS_DIGESTS | WTI_LACKS_UNNEEDED},
+	 WTI_OMITTED_CALLS | WTI_OMITTED_ARGUMENTS | WTI_OMITTED_DIGESTS | WTI_OMITTED_UNNEEDED},
 };
 
 static uint32_t needs_of(const struct wti_rule *rule)
@@ -34,7 +35,7 @@ static uint32_t needs_of(const struct wti_rule *rule)
 
 	/* What did not happen may have happened unseen. */
 	if (rule->flags & WTI_RULE_ABSENCE)
-		needs = ~(uint32_t)(WTI_LACKS_DIGESTS | WTI_LACKS_STATISTICS);
+		needs = ~(uint32_t)(WTI_OMITTED_DIGESTS | WTI_OMITTED_STATISTICS);
 	for (size_t i = 0; i < sizeof(made_of) / sizeof(made_of[0]); i++)
 		if (rule->moments & made_of[i].moments)
 			needs |= made_of[i].lacks;
@@ -196,11 +197,11 @@ void wti_judge_moment(struct wti_judge *judge, const struct wti_moment *moment)
 
 	if (moment->type == WTI_MOMENT_LOST)
 		judge->lost_count += moment->count;
-	judge->lacked |= moment->process->lacked;
+	judge->omitted |= moment->process->omitted;
 	for (uint32_t i = 0; i < judge->listener_counts[type]; i++) {
 		struct wti_case *account = &judge->cases[listeners[i]];
 
-		if (!(account->needs & moment->process->lacked))
+		if (!(account->needs & moment->process->omitted))
 			ask(account, moment);
 	}
 }
@@ -248,7 +249,7 @@ static void finish_case(struct wti_judge *judge, struct wti_case *account)
 void wti_judge_finish(struct wti_judge *judge, struct wt_result *result)
 {
 	for (size_t i = 0; i < judge->count; i++)
-		if (!(judge->lacked & judge->cases[i].needs))
+		if (!(judge->omitted & judge->cases[i].needs))
 			finish_case(judge, &judge->cases[i]);
 	wti_judge_add_findings(judge, result);
 	wti_judge_add_rules(judge, result);

@@ -34,7 +34,7 @@ struct wti_account {
 	struct wti_vector first; /* circumstances of the first violation */
 	bool is_suppressed;
 	bool is_of_chance; /* a few occasions against it are no violation */
-	bool is_told;
+	bool is_emitted;
 };
 
 /* Whose fact it is, and who else has the same. */

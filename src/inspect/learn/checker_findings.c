@@ -133,7 +133,7 @@ static void follows_text(struct wti_buf *out, const struct wti_checker *checker,
 /*
  * Whether the good runs are evidence enough for an error. What chance decides may be another in the
  * next run as a whole, so that it takes many of them. What the program decides takes two: of what
- * happens now and then, one run alone does not tell that it can. Who wrote down an invariant
+ * happens now and then, one run alone does not show that it can. Who wrote down an invariant
  * without runs is believed.
  */
 static bool is_grave(const struct wti_account *account)
@@ -238,8 +238,8 @@ static size_t add_causes(const struct wti_checker *checker, struct wti_account *
 			struct wti_account *account = sorted[causes[to].place];
 
 			group[to - from] = account;
-			is_news = is_news && !account->is_told;
-			account->is_told = true;
+			is_news = is_news && !account->is_emitted;
+			account->is_emitted = true;
 		}
 		if ((only_news && !is_news) || is_of_a_rule(checker, group[0]))
 			continue;

@@ -11,10 +11,12 @@
 #include "relation.h"
 
 #define STEPS_A_UNIT 5.0
-#define PROGRAMS_MIN 8  /* from which on one can learn from them what holds in others */
-#define TRIED_OFTEN 4.0 /* observations from which on a hypothesis tells about its sort */
-#define BUDGET 1.0      /* false alarms that a sort may raise in the next observation */
-#define RISK_MIN 0.02   /* of a single hypothesis */
+#define PROGRAMS_MIN 8 /* from which on one can learn from them what holds in others */
+#define TRIED_OFTEN                                                                                \
+	4.0           /* observations from which on a hypothesis says something about its kind     \
+		       */
+#define BUDGET 1.0    /* false alarms that a sort may raise in the next observation */
+#define RISK_MIN 0.02 /* of a single hypothesis */
 #define RISK_MAX 0.12
 #define SHARE_DEFAULT 0.3 /* of observations against one that is false, if nothing is known */
 #define SHARE_MIN 0.1

@@ -27,7 +27,7 @@ static void take(void *self, const struct wti_occasion *occasion)
 	wti_tables_take(&s->tables, occasion);
 }
 
-static void tell(void *self, const struct wti_moment *moment)
+static void report(void *self, const struct wti_moment *moment)
 {
 	struct state *s = self;
 
@@ -53,7 +53,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 {
 	const struct wti_infer_options *options = opaque_options;
 	struct state *s = opaque;
-	int r = wti_training_init(&s->training, tell, s, err);
+	int r = wti_training_init(&s->training, report, s, err);
 
 	if (!options)
 		return wti_err(err, WT_E_ARG, "infer needs a place for what it learns");

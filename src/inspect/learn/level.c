@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a level tells, and what another does not. */
+/* What a level records, and what another does not. */
 #include <string.h>
 
 #include "level.h"
@@ -55,8 +55,8 @@ static uint32_t highest(uint32_t levels)
 	return bit;
 }
 
-/* Some of what it was learned from tells more than some of the run. */
-static bool tells_less(uint32_t of_run, uint32_t of_pack)
+/* Some of what it was learned from records more than some of the run. */
+static bool reports_less(uint32_t of_run, uint32_t of_pack)
 {
 	return lowest(of_run) < highest(of_pack) ||
 	       (of_run & WTI_LEVEL_PICKED && !(of_pack & WTI_LEVEL_PICKED));
@@ -65,10 +65,10 @@ static bool tells_less(uint32_t of_run, uint32_t of_pack)
 bool wti_levels_differ(uint32_t of_pack, uint32_t of_run)
 {
 	return of_pack & DETAILS && of_run & DETAILS &&
-	       (tells_less(of_run, of_pack) || tells_less(of_pack, of_run));
+	       (reports_less(of_run, of_pack) || reports_less(of_pack, of_run));
 }
 
-/* The acts of a training loop are told at every level, whatever is picked. */
+/* The acts of a training loop are recorded at every level, whatever is picked. */
 static bool is_of_a_level(const struct wti_pack *pack, const struct wti_invariant *invariant,
 			  uint32_t symbol)
 {
@@ -100,9 +100,9 @@ bool wti_levels_explain(const struct wti_pack *pack, uint32_t of_run,
 
 	if (!wti_levels_differ(pack->levels, of_run))
 		return false;
-	if (tells_less(of_run, pack->levels) && is_of_presence(pack, invariant))
+	if (reports_less(of_run, pack->levels) && is_of_presence(pack, invariant))
 		return true;
-	/* Of calls that all levels tell, they tell arguments that others leave out. */
-	return (tells_less(pack->levels, of_run) || is_of_values) &&
+	/* Of calls that all levels record, they record arguments that others leave out. */
+	return (reports_less(pack->levels, of_run) || is_of_values) &&
 	       is_of_a_level(pack, invariant, invariant->subject[0]);
 }

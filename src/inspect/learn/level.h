@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How much a run, or what a pack was learned from, was recorded: the level (`--detail`) and whether
- * calls were picked (`--only`, `--skip`). A call that a level does not tell is not one that did not
- * happen, and one that only a higher level tells is none that was learned about.
+ * calls were picked (`--only`, `--skip`). A call that a level does not record is not one that did
+ * not happen, and one that only a higher level records is none that was learned about.
  */
 #ifndef WTI_LEARN_LEVEL_H
 #define WTI_LEARN_LEVEL_H
@@ -27,9 +27,9 @@ void wti_levels_take(uint32_t *levels, const struct wt_event *event);
 void wti_levels_words(struct wti_buf *out, uint32_t levels);
 
 /*
- * Whether a violation may come from the levels alone: a call is missing that the run does not tell,
- * or there are calls that were not told when it was learned. Levels that are not known do not
- * differ.
+ * Whether a violation may come from the levels alone: a call is missing that the run does not
+ * report, or there are calls that were not recorded when it was learned. Levels that are not known
+ * do not differ.
  */
 bool wti_levels_explain(const struct wti_pack *pack, uint32_t of_run,
 			const struct wti_invariant *invariant);

@@ -37,7 +37,7 @@ void wti_observer_release(struct wti_observer *observer)
 
 /*
  * A layer calls the function of the same name: BatchNorm2d and F.batch_norm are one thing, and one
- * occasion, whether a recording tells calls within libraries or not.
+ * occasion, whether a recording has calls within libraries or not.
  */
 static bool is_within_itself(struct wti_scene *scene, const struct wti_moment *moment)
 {
@@ -47,9 +47,9 @@ static bool is_within_itself(struct wti_scene *scene, const struct wti_moment *m
 
 /* By WTI_NEEDS_*, in the order of its bits. */
 static const uint32_t lacks_of_needs[] = {
-	WTI_LACKS_PARAMETERS, WTI_LACKS_GRADIENTS, WTI_LACKS_BUFFERS,
-	WTI_LACKS_OPTIMIZER,  WTI_LACKS_MODES,     WTI_LACKS_LOSSES,
-	WTI_LACKS_DATA,       WTI_LACKS_ARGUMENTS, WTI_LACKS_DIGESTS,
+	WTI_OMITTED_PARAMETERS, WTI_OMITTED_GRADIENTS, WTI_OMITTED_BUFFERS,
+	WTI_OMITTED_OPTIMIZER,  WTI_OMITTED_MODES,     WTI_OMITTED_LOSSES,
+	WTI_OMITTED_DATA,       WTI_OMITTED_ARGUMENTS, WTI_OMITTED_DIGESTS,
 };
 
 /*
@@ -57,28 +57,28 @@ static const uint32_t lacks_of_needs[] = {
  * more: what was not looked at is not what did not happen. What no invariant needs
  * (WTI_LACKS_UNNEEDED) is missed by none.
  */
-static bool is_blind(const struct wti_relation *relation, uint32_t lacked)
+static bool is_blind(const struct wti_relation *relation, uint32_t omitted)
 {
 	uint32_t needs =
-		relation->moments & WTI_MOMENT_CALL || relation->needs_all ? WTI_LACKS_CALLS : 0;
+		relation->moments & WTI_MOMENT_CALL || relation->needs_all ? WTI_OMITTED_CALLS : 0;
 
 	for (size_t i = 0; i < sizeof(lacks_of_needs) / sizeof(lacks_of_needs[0]); i++)
 		if (relation->measures >> i & 1)
 			needs |= lacks_of_needs[i];
-	return needs & lacked;
+	return needs & omitted;
 }
 
 void wti_observer_moment(struct wti_observer *observer, const struct wti_moment *moment)
 {
-	const uint32_t lacked = moment->process->lacked;
+	const uint32_t omitted = moment->process->omitted;
 
-	observer->lacked |= lacked;
+	observer->omitted |= omitted;
 	if (is_within_itself(&observer->scene, moment))
 		return;
 	wti_scene_moment(&observer->scene, moment);
 	for (size_t i = 0; wti_relations[i]; i++)
 		if (wti_relations[i]->moments & moment->type && observer->wanted >> i & 1 &&
-		    !(lacked && is_blind(wti_relations[i], lacked))) {
+		    !(omitted && is_blind(wti_relations[i], omitted))) {
 			observer->scene.keeps = observer->keeps[i];
 			wti_relations[i]->see(&observer->scene, observer->states[i], moment);
 		}
@@ -88,7 +88,7 @@ void wti_observer_finish(struct wti_observer *observer)
 {
 	for (size_t i = 0; wti_relations[i]; i++)
 		if (wti_relations[i]->finish && observer->wanted >> i & 1 &&
-		    !is_blind(wti_relations[i], observer->lacked)) {
+		    !is_blind(wti_relations[i], observer->omitted)) {
 			observer->scene.keeps = observer->keeps[i];
 			wti_relations[i]->finish(&observer->scene, observer->states[i]);
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One idea carries learning and checking: an occasion, and what was true of it. A relation looks at
- * a run and tells occasions (a call returned, a step ended, a parameter was stepped), each with its
- * circumstances and all that it found true. A hypothesis is (relation, subject, fact): whenever
+ * a run and reports occasions (a call returned, a step ended, a parameter was stepped), each with
+ * its circumstances and all that it found true. A hypothesis is (relation, subject, fact): whenever
  * there is such an occasion, the fact is true. What did not happen needs no event of its own: it is
  * missing among the facts.
  *

@@ -84,7 +84,7 @@ static int read_clause_value(struct reading *reading, const struct wti_doc *valu
 	case WTI_CLAUSE_NOT:
 		if (!is_text(value) || wti_features[clause->feature].is_number)
 			return fail(reading, value,
-				    "here a text should stand, of a feature that is none a number");
+				    "expected a string: this feature is not numeric");
 		clause->value = symbol_of(reading, "", value);
 		return 0;
 	case WTI_CLAUSE_RANGE:
@@ -163,7 +163,7 @@ static int read_chain(struct reading *reading, const struct wti_doc *next,
 
 	for (; next; next = next->next) {
 		if (!is_text(next))
-			return fail(reading, next, "here a text should stand");
+			return fail(reading, next, "expected a string");
 		if (invariant->then_count == WTI_CHAIN_MAX)
 			return fail(reading, next, "too many acts in one order");
 		invariant->then[invariant->then_count++] = symbol_of(reading, relation, next);
@@ -195,7 +195,7 @@ static int read_fact(struct reading *reading, const struct wti_doc *holds,
 		return 0;
 	}
 	if (b && !is_text(b))
-		return fail(reading, b, "here a text should stand");
+		return fail(reading, b, "expected a string");
 	invariant->fact.b = b ? symbol_of(reading, relation, b) : 0;
 	return b && number == WTI_FORM_BEFORE ? read_chain(reading, b->next, invariant) : 0;
 }

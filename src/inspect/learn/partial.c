@@ -237,7 +237,7 @@ static int read_feature(struct reading *reading, const struct wti_doc *value,
 		return 0;
 	}
 	if (!is_text(value))
-		return fail(reading, value, "here a text should stand");
+		return fail(reading, value, "expected a string");
 	vector->values[feature] = symbol_of(reading, "", value);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A relation: a file in learn/relations/ and a row in src/inspect/relations.c. It sees the moments
- * that it asks for and tells occasions; tables, preconditions, packs and findings are the engine's
- * business (docs/invariants.md defines each relation, and lists its words).
+ * that it asks for and reports occasions; tables, preconditions, packs and findings are the
+ * engine's business (docs/invariants.md defines each relation, and lists its words).
  */
 #ifndef WTI_LEARN_RELATION_H
 #define WTI_LEARN_RELATION_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What relations have in common: names of functions, circumstances, the occasion that is told. */
+/* What relations have in common: names of functions, circumstances, the occasion that is reported.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,7 +306,8 @@ const void *wti_recall_find_key(const struct wti_scene *scene, unsigned which, s
 	return memory_of(wti_keep_find_key(&scene->keeps[which], stream, key));
 }
 
-/* ---- Telling -------------------------------------------------------------------------------- */
+/* ---- Reporting --------------------------------------------------------------------------------
+ */
 
 void wti_occasion_word(struct wti_scene *scene, enum wti_feature feature, uint32_t symbol)
 {
@@ -498,7 +500,7 @@ void wti_measure(struct wti_scene *scene, uint32_t name, double value)
 		occasion->measures[occasion->measure_count++] = (struct wti_measure){name, value};
 }
 
-void wti_tell(struct wti_scene *scene)
+void wti_report(struct wti_scene *scene)
 {
 	uint32_t features = wti_relations[scene->occasion.relation]->features;
 

@@ -117,9 +117,10 @@ void *wti_recall_of_key(struct wti_scene *scene, unsigned which, size_t stream, 
 const void *wti_recall_find_key(const struct wti_scene *scene, unsigned which, size_t stream,
 				uint64_t key);
 
-/* ---- Telling -------------------------------------------------------------------------------- */
+/* ---- Reporting --------------------------------------------------------------------------------
+ */
 
-/* An occasion with the circumstances of the moment; filled in by the calls below, then told. */
+/* An occasion with the circumstances of the moment; filled in by the calls below, then reported. */
 struct wti_occasion *wti_occasion(struct wti_scene *scene, const struct wti_relation *relation,
 				  const struct wti_moment *moment, uint32_t subject,
 				  uint32_t second);
@@ -139,6 +140,6 @@ void wti_say_term(struct wti_scene *scene, int term);
 /* That it was called, and how often. */
 void wti_say_called(struct wti_scene *scene, uint32_t function, uint32_t times);
 void wti_measure(struct wti_scene *scene, uint32_t name, double value);
-void wti_tell(struct wti_scene *scene);
+void wti_report(struct wti_scene *scene);
 
 #endif

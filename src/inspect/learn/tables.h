@@ -41,7 +41,7 @@ struct wti_origins wti_sources_without(const struct wti_origins *sources,
 struct wti_cell {
 	uint32_t vector; /* place in vectors */
 	uint64_t count;
-	uint64_t step_count; /* different steps, as far as one after the other tells */
+	uint64_t step_count; /* different steps, as far as one after the other shows */
 	int64_t last_step;
 	double low, high; /* of measures */
 	struct wti_origins runs, programs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inspector `info`: what is in a trace. Counts come from the heads of the blocks; only the
- * track column is decoded, and that only where a block's head does not tell whose rows it has.
+ * track column is decoded, and that only where a block's head does not say whose rows it has.
  * Events are read for losses, context and what the recorder had to say.
  */
 #include <stdio.h>

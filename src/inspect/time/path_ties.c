@@ -15,7 +15,7 @@
 #define TASKS_MAX (1u << 20)
 #define CHANNELS_MAX (1u << 20)
 #define TIES_MAX (1u << 24) /* of each sort */
-/* So many calls after a poll a read still tells what it was that came. */
+/* So many calls after a poll a read still shows what came. */
 #define POLL_REACH 8
 
 enum token {

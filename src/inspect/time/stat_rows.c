@@ -85,7 +85,7 @@ static struct wt_text label_of(const struct wti_stat_rows *rows, char out[LABEL_
 
 _Static_assert(LABEL_BYTES >= WTI_LABEL_BYTES, "labels of tracks and steps have room");
 
-/* What tells subjects of one label from others, in 64 bits; false if that is too little. */
+/* What separates subjects of one label from others, in 64 bits; false if that is too little. */
 static bool cache_key(const struct wti_stat_rows *rows, const struct wt_event *event,
 		      const struct wti_subject *subject, uint64_t *ret_key)
 {

@@ -4,7 +4,7 @@
  * failed, for the whole run or for each process, thread or step.
  *
  * Counts what strace -c counts: calls that came back. Those that did not (exit, a call in which the
- * thread was killed) and those of the recorder's guests are told beside the table.
+ * thread was killed) and those of the recorder's guests are reported beside the table.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -37,10 +37,10 @@ struct row {
 
 struct state {
 	struct wti_syscalls_view view;
-	bool is_old; /* the trace does not tell what is asked for */
+	bool is_old; /* the trace does not have what is asked for */
 	const struct wt_trace *trace;
 	struct wti_tasks tasks;
-	struct wti_inside inside; /* by site: the calls that agents told */
+	struct wti_inside inside; /* by site: the calls that agents emitted */
 	struct wti_map steps;     /* process number: its step, shifted up by one bit, plus one */
 	struct wti_map groups;    /* label: number plus one, in order of appearance */
 	struct wti_map index;     /* group, architecture and number: row plus one */
@@ -147,7 +147,7 @@ static void label_of(const struct state *s, const struct wti_task *task, char ou
 		snprintf(out, WTI_LABEL_BYTES, "%lld", (long long)(*step >> 1));
 }
 
-/* "train.c:41": of the call that an agent told, else of the stack. */
+/* "train.c:41": of the call that an agent emitted, else of the stack. */
 static void site_of(const struct state *s, const struct wt_event *event, char out[WTI_LABEL_BYTES])
 {
 	const struct wt_track *track = wt_reader_track(event->reader, event->track);

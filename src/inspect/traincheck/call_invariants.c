@@ -41,9 +41,10 @@ static struct wti_tc_record record_of(const struct wti_call *call)
 		.stream = call->stream, .track = call->track, .scope = call->scope, .call = call};
 }
 
-static void tell(struct wti_tc_judge *judge, uint32_t item, const struct wti_call *call, bool holds)
+static void report(struct wti_tc_judge *judge, uint32_t item, const struct wti_call *call,
+		   bool holds)
 {
-	wti_tc_tell(judge, item, call->stream, &call->scope, call, 0, holds);
+	wti_tc_report(judge, item, call->stream, &call->scope, call, 0, holds);
 }
 
 static bool is_lost(const struct wti_tc_judge *judge, const struct wti_call *call)
@@ -226,7 +227,7 @@ static void miss(struct wti_tc_judge *judge, uint32_t number, const struct wti_c
 	struct wti_tc_item *item = &judge->items[number];
 
 	if (!wti_tc_is_native(judge)) {
-		tell(judge, number, call, false);
+		report(judge, number, call, false);
 		return;
 	}
 	if (!item->missed_count++) {
@@ -246,10 +247,10 @@ static void end_parent(struct wti_tc_judge *judge, uint32_t number, const struct
 		return;
 	if (of_variable) {
 		if (!wti_tc_is_native(judge))
-			tell(judge, number, call,
-			     flow->has_changed && flow->changed_ns >= call->begin_ns);
+			report(judge, number, call,
+			       flow->has_changed && flow->changed_ns >= call->begin_ns);
 	} else if (flow->match > call->ordinal + 1) {
-		tell(judge, number, call, true);
+		report(judge, number, call, true);
 	} else if (flow->maybe <= call->ordinal + 1) {
 		miss(judge, number, call);
 	}
@@ -275,7 +276,7 @@ static void end_output(struct wti_tc_judge *judge, uint32_t number, const struct
 		holds = holds && wti_tc_equal(&value, &other);
 	}
 	if (n || !wti_tc_is_native(judge))
-		tell(judge, number, call, n && holds);
+		report(judge, number, call, n && holds);
 }
 
 static bool field_of(struct wti_tc_judge *judge, const struct wti_tc_param *param,
@@ -306,9 +307,9 @@ static void end_fields(struct wti_tc_judge *judge, uint32_t number, const struct
 	    !field_of(judge, &entry->params[2], call, &last))
 		return; /* nothing to compare */
 	if (entry->relation == WTI_TC_INPUT_OUTPUT)
-		tell(judge, number, call, wti_tc_equal(&first, &last));
+		report(judge, number, call, wti_tc_equal(&first, &last));
 	else if (wti_tc_number_of(&first, &larger) && wti_tc_number_of(&last, &smaller))
-		tell(judge, number, call, larger >= smaller);
+		report(judge, number, call, larger >= smaller);
 }
 
 static void end_call(struct wti_tc_judge *judge, uint32_t number, const struct wti_call *call)
@@ -343,7 +344,7 @@ static void begin_waiting(struct wti_tc_judge *judge, const struct wti_tc_role *
 	    wti_tc_condition(judge, &judge->items[role->item], &record) != WTI_TC_YES)
 		return;
 	if ((is_cover || flow->count) && flow->is_ready)
-		tell(judge, role->item, call, true);
+		report(judge, role->item, call, true);
 	else if (is_cover || flow->count)
 		miss(judge, role->item, call);
 	flow->count++;
@@ -407,7 +408,7 @@ static void begin_distinct(struct wti_tc_judge *judge, uint32_t number, const st
 	slot = wti_map_text(&judge->seen, (const char *)key, sizeof(key));
 	if (!slot)
 		return; /* more than can be kept: not judged */
-	tell(judge, number, call, !*slot);
+	report(judge, number, call, !*slot);
 	*slot = 1;
 }
 
@@ -471,7 +472,7 @@ static bool is_called(const struct wti_tc_judge *judge, const char *function)
 }
 
 /* What was missed is missing if all that is named was recorded somewhere. */
-static void tell_missed(struct wti_tc_judge *judge, uint32_t number)
+static void report_missed(struct wti_tc_judge *judge, uint32_t number)
 {
 	const struct wti_tc_item *item = &judge->items[number];
 
@@ -479,7 +480,7 @@ static void tell_missed(struct wti_tc_judge *judge, uint32_t number)
 		if (item->entry.params[i].type == WTI_TC_API &&
 		    !is_called(judge, item->entry.params[i].function))
 			return;
-	wti_tc_tell(judge, number, item->first_stream, &item->first, NULL, 0, false);
+	wti_tc_report(judge, number, item->first_stream, &item->first, NULL, 0, false);
 }
 
 /* A single A that no B follows anywhere on its thread. */
@@ -491,14 +492,14 @@ static void finish_lead(struct wti_tc_judge *judge, uint32_t number, uint32_t pa
 	if (entry->relation != WTI_TC_LEAD || flow->count != 1 || flow->has_other)
 		return;
 	if (!wti_tc_is_native(judge) || is_called(judge, entry->params[pair + 1].function))
-		wti_tc_tell(judge, number, flow->stream, &flow->scope, NULL, 0, false);
+		wti_tc_report(judge, number, flow->stream, &flow->scope, NULL, 0, false);
 }
 
 void wti_tc_finish_calls(struct wti_tc_judge *judge)
 {
 	for (uint32_t i = 0; i < judge->item_count; i++)
 		if (judge->items[i].missed_count)
-			tell_missed(judge, i);
+			report_missed(judge, i);
 	for (size_t i = 0; i < judge->flow_index.count; i++) {
 		const struct wti_map_entry *entry = &judge->flow_index.entries[i];
 		uint64_t key;

@@ -159,10 +159,10 @@ struct wti_tc_record {
 };
 
 bool wti_tc_is_native(const struct wti_tc_judge *judge);
-/* Tells that an invariant applies here, and whether it holds. */
-void wti_tc_tell(struct wti_tc_judge *judge, uint32_t item, size_t stream,
-		 const struct wti_scope *scope, const struct wti_call *call, uint32_t about,
-		 bool holds);
+/* Reports that an invariant applies here, and whether it holds. */
+void wti_tc_report(struct wti_tc_judge *judge, uint32_t item, size_t stream,
+		   const struct wti_scope *scope, const struct wti_call *call, uint32_t about,
+		   bool holds);
 /* NULL: no room. */
 struct wti_tc_flow *wti_tc_flow(struct wti_tc_judge *judge, uint32_t item, uint32_t pair,
 				size_t stream, uint32_t track);

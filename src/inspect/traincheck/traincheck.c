@@ -21,9 +21,9 @@ bool wti_tc_is_native(const struct wti_tc_judge *judge)
 	return *judge->levels;
 }
 
-void wti_tc_tell(struct wti_tc_judge *judge, uint32_t item, size_t stream,
-		 const struct wti_scope *scope, const struct wti_call *call, uint32_t about,
-		 bool holds)
+void wti_tc_report(struct wti_tc_judge *judge, uint32_t item, size_t stream,
+		   const struct wti_scope *scope, const struct wti_call *call, uint32_t about,
+		   bool holds)
 {
 	struct wti_moment moment = {
 		.training = judge->training,
@@ -337,8 +337,8 @@ void wti_tc_judge_moment(struct wti_tc_judge *judge, const struct wti_moment *mo
 		if (!strcmp(item->entry.params[1].attribute, "data") &&
 		    !strcmp(item->entry.params[0].function, name) &&
 		    wti_tc_condition(judge, item, &record) == WTI_TC_YES)
-			wti_tc_tell(judge, judge->changes[i], record.stream, &moment->scope,
-				    moment->call, 0, moved);
+			wti_tc_report(judge, judge->changes[i], record.stream, &moment->scope,
+				      moment->call, 0, moved);
 	}
 }
 

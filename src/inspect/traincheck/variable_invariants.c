@@ -419,14 +419,14 @@ static bool is_pair(const struct wti_tc_item *item, const struct wti_tc_lasting 
 		(a->series == item->series[1] && b->series == item->series[0]));
 }
 
-static void tell_pair(struct wti_tc_judge *judge, uint32_t number, const struct wti_tc_lasting *a,
-		      const struct wti_tc_lasting *b)
+static void report_pair(struct wti_tc_judge *judge, uint32_t number, const struct wti_tc_lasting *a,
+			const struct wti_tc_lasting *b)
 {
 	const struct wti_tc_lasting *later = a->from_ns > b->from_ns ? a : b;
 	const struct wti_tc_variable *variable = &judge->variables[later->variable];
 
-	wti_tc_tell(judge, number, variable->stream, &later->scope, NULL, variable->name,
-		    a->value == b->value);
+	wti_tc_report(judge, number, variable->stream, &later->scope, NULL, variable->name,
+		      a->value == b->value);
 }
 
 /* The same for all that may be a pair: what has to be the same. */
@@ -472,11 +472,12 @@ struct pair {
 	bool is_known;
 };
 
-/* Buckets have no order in time: the first and the last violation are found before any is told. */
+/* Buckets have no order in time: the first and the last violation are found before any is reported.
+ */
 struct comparing {
 	const struct wti_tc_conjunction *all; /* NULL: the whole condition */
 	uint32_t item;
-	bool is_telling;
+	bool is_reporting;
 	struct pair first, last;
 	uint64_t count;
 };
@@ -492,9 +493,9 @@ static void take_pair(struct wti_tc_judge *judge, struct comparing *comparing, u
 	const struct wti_tc_lasting *x = &judge->lasting[a], *y = &judge->lasting[b];
 	struct pair pair = {a, b, x->from_ns > y->from_ns ? x->from_ns : y->from_ns, true};
 
-	if (comparing->is_telling) {
+	if (comparing->is_reporting) {
 		if (!is_of(&comparing->first, a, b) && !is_of(&comparing->last, a, b))
-			tell_pair(judge, comparing->item, x, y);
+			report_pair(judge, comparing->item, x, y);
 		return;
 	}
 	if (x->value == y->value)
@@ -543,12 +544,12 @@ static void compare_all(struct wti_tc_judge *judge, struct comparing *comparing,
 	}
 }
 
-static void tell_found(struct wti_tc_judge *judge, const struct comparing *comparing,
-		       const struct pair *pair)
+static void report_found(struct wti_tc_judge *judge, const struct comparing *comparing,
+			 const struct pair *pair)
 {
 	if (pair->is_known)
-		tell_pair(judge, comparing->item, &judge->lasting[pair->a],
-			  &judge->lasting[pair->b]);
+		report_pair(judge, comparing->item, &judge->lasting[pair->a],
+			    &judge->lasting[pair->b]);
 }
 
 /* With one conjunction, or with the whole condition where that is inverted. */
@@ -571,11 +572,11 @@ static void judge_pairs(struct wti_tc_judge *judge, uint32_t number,
 				(struct candidate){key_of(judge, all, &judge->lasting[i]), i};
 	qsort(candidates, count, sizeof(*candidates), by_key);
 	compare_all(judge, &comparing, candidates, count);
-	comparing.is_telling = true;
-	tell_found(judge, &comparing, &comparing.first);
+	comparing.is_reporting = true;
+	report_found(judge, &comparing, &comparing.first);
 	compare_all(judge, &comparing, candidates, count);
 	if (!is_of(&comparing.first, comparing.last.a, comparing.last.b))
-		tell_found(judge, &comparing, &comparing.last);
+		report_found(judge, &comparing, &comparing.last);
 	free(candidates);
 }
 

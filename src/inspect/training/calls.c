@@ -255,7 +255,7 @@ static bool is_of_a_call(const struct wt_event *event)
 	       (event->kind->number == WT_KIND_TENSOR && call_field_of(event));
 }
 
-/* Told among the arguments of the call that is being begun. */
+/* Reported among the arguments of the call that is being begun. */
 static bool is_row_of_a_call(const struct wti_call_track *track, const struct wt_event *event)
 {
 	const struct wti_call *call = innermost(track);

@@ -11,7 +11,8 @@
 #define OBJECTS_MAX 65536u
 #define PARAMETERS_MAX (1u << 20)
 
-/* ---- Telling -------------------------------------------------------------------------------- */
+/* ---- Reporting --------------------------------------------------------------------------------
+ */
 
 static struct wti_moment moment_of(struct wti_training *training, enum wti_moment_type type,
 				   size_t stream, uint32_t track)
@@ -24,15 +25,15 @@ static struct wti_moment moment_of(struct wti_training *training, enum wti_momen
 	};
 }
 
-static void tell(struct wti_training *training, const struct wti_moment *moment)
+static void report(struct wti_training *training, const struct wti_moment *moment)
 {
 	if (moment->process)
-		training->tell(training->self, moment);
+		training->report(training->self, moment);
 }
 
-static void tell_call(struct wti_training *training, enum wti_moment_type type,
-		      const struct wti_call *call, const struct wti_call *parent,
-		      const struct wti_object *object)
+static void report_call(struct wti_training *training, enum wti_moment_type type,
+			const struct wti_call *call, const struct wti_call *parent,
+			const struct wti_object *object)
 {
 	struct wti_moment moment = moment_of(training, type, call->stream, call->track);
 
@@ -40,7 +41,7 @@ static void tell_call(struct wti_training *training, enum wti_moment_type type,
 	moment.call = call;
 	moment.parent = parent;
 	moment.object = object;
-	tell(training, &moment);
+	report(training, &moment);
 }
 
 /* ---- What a call is ------------------------------------------------------------------------- */
@@ -115,7 +116,7 @@ static void stepped(struct wti_training *training, struct wti_trained_process *p
 		parameter->with_grad_count += parameter->grad == WTI_GRAD_NONZERO;
 		parameter->any_grad_count += parameter->grad != WTI_GRAD_NONE;
 	}
-	tell_call(training, WTI_MOMENT_STEPPED, &process->step_call, NULL, optimizer);
+	report_call(training, WTI_MOMENT_STEPPED, &process->step_call, NULL, optimizer);
 	optimizer->backward_count = 0;
 	for (uint32_t i = 0; i < optimizer->member_count; i++)
 		wti_parameter_at(training, optimizer->members[i])->grad_is_new = false;
@@ -198,7 +199,7 @@ static void begun(void *self, struct wti_call *call, const struct wti_call *pare
 		note_closure(training, parent);
 	}
 	if (type & (WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP))
-		tell_call(training, type, call, parent, object);
+		report_call(training, type, call, parent, object);
 }
 
 /* Its states come after its end, until wti_action_ends_step(). */
@@ -230,7 +231,7 @@ static void zero_grad_ended(struct wti_training *training, const struct wti_call
 			continue;
 		other->zero_grad_count++;
 		other->zero_grad_count_after_backward++;
-		tell_call(training, WTI_MOMENT_ZERO_GRAD, call, parent, other);
+		report_call(training, WTI_MOMENT_ZERO_GRAD, call, parent, other);
 	}
 }
 
@@ -240,13 +241,13 @@ static void ended(void *self, struct wti_call *call, const struct wti_call *pare
 	struct wti_object *object = object_of_call(training, call);
 	enum wti_moment_type type = (enum wti_moment_type)call->tag;
 
-	tell_call(training, WTI_MOMENT_CALL, call, parent, object);
+	report_call(training, WTI_MOMENT_CALL, call, parent, object);
 	switch (type) {
 	case WTI_MOMENT_MODULE:
-		tell_call(training, WTI_MOMENT_MODULE_END, call, parent, object);
+		report_call(training, WTI_MOMENT_MODULE_END, call, parent, object);
 		break;
 	case WTI_MOMENT_BACKWARD:
-		tell_call(training, WTI_MOMENT_BACKWARD_END, call, parent, object);
+		report_call(training, WTI_MOMENT_BACKWARD_END, call, parent, object);
 		break;
 	case WTI_MOMENT_STEP:
 		if (object)
@@ -258,7 +259,7 @@ static void ended(void *self, struct wti_call *call, const struct wti_call *pare
 	case WTI_MOMENT_CALL:
 		break;
 	default:
-		tell_call(training, type, call, parent, object);
+		report_call(training, type, call, parent, object);
 	}
 }
 
@@ -368,7 +369,7 @@ static void take_state(struct wti_training *training, const struct wt_event *eve
 		take_lr(training, wti_object_at(training, moment.object->place), &moment);
 	else if (!parameter)
 		take_rate(training, &moment);
-	tell(training, &moment);
+	report(training, &moment);
 }
 
 static void take_tensor(struct wti_training *training, const struct wt_event *event)
@@ -394,7 +395,7 @@ static void take_tensor(struct wti_training *training, const struct wt_event *ev
 		}
 	}
 	moment.parameter = parameter;
-	tell(training, &moment);
+	report(training, &moment);
 }
 
 /* ---- Other events --------------------------------------------------------------------------- */
@@ -411,7 +412,7 @@ static void take_counter(struct wti_training *training, const struct wt_event *e
 	moment.number = wt_event_f64(event, WT_COUNTER_FIELD_VALUE);
 	process->has_loss = true;
 	process->loss = moment.number;
-	tell(training, &moment);
+	report(training, &moment);
 }
 
 static void take_other(struct wti_training *training, const struct wt_event *event,
@@ -446,7 +447,7 @@ static void take_other(struct wti_training *training, const struct wt_event *eve
 	default:
 		return;
 	}
-	tell(training, &moment);
+	report(training, &moment);
 }
 
 static void other_event(void *self, const struct wt_event *event, const struct wti_call *inside)
@@ -464,7 +465,7 @@ static void other_event(void *self, const struct wt_event *event, const struct w
 		take_counter(training, event);
 		break;
 	case WT_KIND_THINNED:
-		wti_training_process(training, event->stream)->lacked |=
+		wti_training_process(training, event->stream)->omitted |=
 			(uint32_t)wt_event_u64(event, WT_THINNED_FIELD_LACKS);
 		break;
 	default:
@@ -483,7 +484,7 @@ int wti_training_init(struct wti_training *training,
 		      void (*listen)(void *self, const struct wti_moment *moment), void *self,
 		      struct wt_err *err)
 {
-	*training = (struct wti_training){.tell = listen, .self = self};
+	*training = (struct wti_training){.report = listen, .self = self};
 	training->symbols = calloc(1, sizeof(*training->symbols));
 	if (!training->symbols)
 		return wti_err(err, WT_E_NOMEM, "out of memory");

@@ -38,20 +38,20 @@ enum wti_use {
 };
 
 /* What a recording leaves out: bits of thinned.lacks (docs/events.md). */
-enum wti_lack {
-	WTI_LACKS_DIGESTS = WT_THINNED_DIGESTS,
-	WTI_LACKS_ARGUMENTS = WT_THINNED_ARGUMENTS,
-	WTI_LACKS_CALLS = WT_THINNED_CALLS,
-	WTI_LACKS_PARAMETERS = WT_THINNED_PARAMETERS,
-	WTI_LACKS_GRADIENTS = WT_THINNED_GRADIENTS,
-	WTI_LACKS_BUFFERS = WT_THINNED_BUFFERS,
-	WTI_LACKS_OPTIMIZER = WT_THINNED_OPTIMIZER,
-	WTI_LACKS_MODES = WT_THINNED_MODES,
-	WTI_LACKS_RNG = WT_THINNED_RNG,
-	WTI_LACKS_LOSSES = WT_THINNED_LOSSES,
-	WTI_LACKS_DATA = WT_THINNED_DATA,
-	WTI_LACKS_STATISTICS = WT_THINNED_STATISTICS,
-	WTI_LACKS_UNNEEDED = WT_THINNED_UNNEEDED_CALLS,
+enum wti_omitted {
+	WTI_OMITTED_DIGESTS = WT_THINNED_DIGESTS,
+	WTI_OMITTED_ARGUMENTS = WT_THINNED_ARGUMENTS,
+	WTI_OMITTED_CALLS = WT_THINNED_CALLS,
+	WTI_OMITTED_PARAMETERS = WT_THINNED_PARAMETERS,
+	WTI_OMITTED_GRADIENTS = WT_THINNED_GRADIENTS,
+	WTI_OMITTED_BUFFERS = WT_THINNED_BUFFERS,
+	WTI_OMITTED_OPTIMIZER = WT_THINNED_OPTIMIZER,
+	WTI_OMITTED_MODES = WT_THINNED_MODES,
+	WTI_OMITTED_RNG = WT_THINNED_RNG,
+	WTI_OMITTED_LOSSES = WT_THINNED_LOSSES,
+	WTI_OMITTED_DATA = WT_THINNED_DATA,
+	WTI_OMITTED_STATISTICS = WT_THINNED_STATISTICS,
+	WTI_OMITTED_UNNEEDED = WT_THINNED_UNNEEDED_CALLS,
 };
 
 enum { WTI_GROUPS_MAX = 32 }; /* groups of an optimizer beyond that have no known learning rate */
@@ -100,7 +100,7 @@ struct wti_parameter {
 	bool requires_grad;
 	bool has_hash;
 	bool moved;       /* in its optimizer's last step */
-	bool grad_is_new; /* told since its optimizer's last step */
+	bool grad_is_new; /* recorded since its optimizer's last step */
 	uint64_t hash;
 	enum wti_grad grad; /* before its optimizer's last step */
 	uint64_t grad_hash;
@@ -109,7 +109,7 @@ struct wti_parameter {
 	uint64_t any_grad_count;  /* steps with any gradient */
 	uint64_t with_grad_count; /* steps with a gradient that was not all zeros */
 	bool has_statistics, has_grad_statistics;
-	struct wti_digest_row statistics; /* the last that were told */
+	struct wti_digest_row statistics; /* the last that were recorded */
 	struct wti_digest_row grad_statistics;
 };
 
@@ -121,7 +121,7 @@ struct wti_trained_process {
 	uint64_t step_count;            /* of all optimizers */
 	uint64_t backward_count;
 	uint64_t call_count;
-	uint32_t lacked; /* enum wti_lack: was left out at some time, so that no memory is whole */
+	uint32_t omitted; /* enum wti_lack: was left out at some time, so that no memory is whole */
 	bool has_loss;
 	double loss;
 	uint32_t stepping;         /* the optimizer whose states are coming in, plus one */
@@ -197,7 +197,7 @@ struct wti_training {
 	struct wti_callees callees;
 	uint64_t births;
 	uint64_t overflow_count; /* objects and parameters that found no room */
-	void (*tell)(void *self, const struct wti_moment *moment);
+	void (*report)(void *self, const struct wti_moment *moment);
 	void *self;
 };
 
@@ -207,7 +207,7 @@ int wti_training_init(struct wti_training *training,
 void wti_training_release(struct wti_training *training);
 int wti_training_event(struct wti_training *training, const struct wt_event *event,
 		       struct wt_err *err);
-/* The trace ends here: what was pending is told. */
+/* The trace ends here: what was pending is reported. */
 void wti_training_finish(struct wti_training *training);
 
 /* ---- Asking --------------------------------------------------------------------------------- */

@@ -107,9 +107,9 @@ static int insert_renamed(struct wti_sqlite *s, const struct wti_sqlite_table *t
 	return wti_sqlite_insert(s, stmt, err);
 }
 
-static int tell_renamed(struct wti_sqlite *s, const struct wti_sqlite_table *table,
-			const struct wt_kind *kind, const struct wti_headings *headings,
-			struct wt_err *err)
+static int print_renamed(struct wti_sqlite *s, const struct wti_sqlite_table *table,
+			 const struct wt_kind *kind, const struct wti_headings *headings,
+			 struct wt_err *err)
 {
 	int status = 0;
 
@@ -137,7 +137,7 @@ static int create_table(struct wti_sqlite *s, struct wti_sqlite_table *table,
 	if (!status)
 		status = wti_sqlite_prepare(s, wti_buf_cstr(&sql), &table->insert, err);
 	wti_buf_release(&sql);
-	return status ? status : tell_renamed(s, table, kind, headings, err);
+	return status ? status : print_renamed(s, table, kind, headings, err);
 }
 
 static int add_table(struct wti_sqlite *s, struct wti_sqlite_table *table, uint16_t number,

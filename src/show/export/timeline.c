@@ -384,17 +384,17 @@ static int add_op(struct wti_timeline *timeline, const struct wt_event *event)
 	uint64_t correlation = wt_event_u64(event, WT_DEVICE_OP_FIELD_CORRELATION);
 	struct wti_slice slice = {.event = event, .reader = event->reader};
 	struct wti_timeline_track *track;
-	struct wti_device_op told;
+	struct wti_device_op emitted;
 	struct wti_flow_ends ends;
 
-	wti_device_op_read(&told, event);
-	track = wti_rows_track(timeline, event->stream, told.queue);
+	wti_device_op_read(&emitted, event);
+	track = wti_rows_track(timeline, event->stream, emitted.queue);
 	if (!track)
 		return WT_E_LIMIT;
 	slice.category = WTI_CATEGORY_OP + (op < OPS_KNOWN ? (unsigned)op : WT_OP_OTHER);
 	slice.name = instant_name(timeline, event);
-	slice.begin_ns = told.started_ns;
-	slice.end_ns = told.ended_ns;
+	slice.begin_ns = emitted.started_ns;
+	slice.end_ns = emitted.ended_ns;
 	if (correlation) { /* 0: it has none */
 		wti_flows_of(&timeline->flows, event->stream, correlation, slice.begin_ns, &ends);
 		slice.out = ends.out;
@@ -403,7 +403,8 @@ static int add_op(struct wti_timeline *timeline, const struct wt_event *event)
 		slice.in_count = ends.in_count;
 	}
 	if (slice.end_ns >= slice.begin_ns)
-		slice.row = wti_rows_op(timeline, track, told.device, slice.begin_ns, slice.end_ns);
+		slice.row =
+			wti_rows_op(timeline, track, emitted.device, slice.begin_ns, slice.end_ns);
 	if (!slice.row) {
 		add_op_instant(timeline, track, &slice);
 		return 0;

@@ -6,7 +6,7 @@
  * number of holders whether a gradient may be used in place.
  *
  * What stands between a begin and its end is kept in a stack of the thread, so that nothing is
- * allocated. Whatever is deeper than the stack is not told.
+ * allocated. Whatever is deeper than the stack is not emitted.
  */
 #include "internal.h"
 
@@ -22,7 +22,7 @@ namespace
 constexpr uint32_t DEPTH_MAX = 512;
 
 struct frame {
-	wti_shim_told told;
+	wti_shim_emitted emitted;
 	uint64_t sequence; /* of the next node, when it began */
 	int exceptions;    /* on their way when it began */
 	bool is_backward;
@@ -73,7 +73,7 @@ void push(stack &stack, const at::RecordFunction &fn)
 	const frame *outer = stack.depth ? &stack.frames[stack.depth - 1] : nullptr;
 	frame &frame = stack.frames[stack.depth];
 
-	state.host->begin(&op, &frame.told);
+	state.host->begin(&op, &frame.emitted);
 	frame.sequence = at::sequence_number::peek();
 	frame.exceptions = std::uncaught_exceptions();
 	frame.is_backward = op.scope == WT_OPERATOR_SCOPE_BACKWARD;
@@ -94,24 +94,24 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction &fn) noex
 	return nullptr;
 }
 
-void tell_output(const frame &frame, const at::Tensor &tensor, uint32_t position)
+void emit_output(const frame &frame, const at::Tensor &tensor, uint32_t position)
 {
 	wti_shim_tensor seen;
 
 	if (tensor.defined() && wti::look(tensor.unsafeGetTensorImpl(), &seen))
-		state.host->output(&frame.told, &seen, position);
+		state.host->output(&frame.emitted, &seen, position);
 }
 
-void tell_outputs(const frame &frame, const std::vector<c10::IValue> &outputs)
+void emit_outputs(const frame &frame, const std::vector<c10::IValue> &outputs)
 {
 	uint32_t position = 0;
 
 	for (const c10::IValue &output : outputs) {
 		if (output.isTensor()) {
-			tell_output(frame, output.toTensor(), position++);
+			emit_output(frame, output.toTensor(), position++);
 		} else if (output.isTensorList()) {
 			for (const at::Tensor &tensor : output.toTensorVector())
-				tell_output(frame, tensor, position++);
+				emit_output(frame, tensor, position++);
 		}
 	}
 }
@@ -120,13 +120,13 @@ void pop(const frame &frame, const at::RecordFunction &fn, bool has_outputs)
 {
 	const uint64_t sequence = at::sequence_number::peek();
 
-	if (!frame.told.name)
+	if (!frame.emitted.name)
 		return;
 	if (sequence > frame.sequence)
-		state.host->nodes(&frame.told, frame.sequence, sequence);
+		state.host->nodes(&frame.emitted, frame.sequence, sequence);
 	if (has_outputs && frame.is_outer)
-		tell_outputs(frame, fn.outputs());
-	state.host->end(&frame.told, std::uncaught_exceptions() > frame.exceptions);
+		emit_outputs(frame, fn.outputs());
+	state.host->end(&frame.emitted, std::uncaught_exceptions() > frame.exceptions);
 }
 
 void finish(const at::RecordFunction &fn, bool has_outputs)

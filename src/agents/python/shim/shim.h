@@ -61,21 +61,21 @@ struct wti_shim_tensor {
 	bool requires_grad;
 };
 
-/* What the agent wants back of an operator that it has told. */
-struct wti_shim_told {
-	void *name;   /* NULL: it was not told */
+/* What the agent wants back of an operator that it has emitted. */
+struct wti_shim_emitted {
+	void *name;   /* NULL: it was not emitted */
 	uint32_t seq; /* of its record */
 };
 
-/* The agent's side. What was not told has no nodes, outputs or end. */
+/* The agent's side. What was not emitted has no nodes, outputs or end. */
 struct wti_shim_host {
-	void (*begin)(const struct wti_shim_operator *op, struct wti_shim_told *ret);
+	void (*begin)(const struct wti_shim_operator *op, struct wti_shim_emitted *ret);
 	/* Nodes [from, to) were made on this thread since it began. */
-	void (*nodes)(const struct wti_shim_told *told, uint64_t from, uint64_t to);
+	void (*nodes)(const struct wti_shim_emitted *emitted, uint64_t from, uint64_t to);
 	/* What it returns; positions count from 0. */
-	void (*output)(const struct wti_shim_told *told, const struct wti_shim_tensor *tensor,
+	void (*output)(const struct wti_shim_emitted *emitted, const struct wti_shim_tensor *tensor,
 		       uint32_t position);
-	void (*end)(const struct wti_shim_told *told, bool is_thrown);
+	void (*end)(const struct wti_shim_emitted *emitted, bool is_thrown);
 	/* Work that ends on whatever thread; the handle joins begin and end. */
 	void (*async)(const char *name, bool is_end, uint64_t handle);
 };

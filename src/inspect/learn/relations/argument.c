@@ -72,7 +72,7 @@ static void see_softmax(struct wti_scene *scene, const struct wti_moment *moment
 	wti_occasion_inside(scene, moment);
 	if (dim != 0 && dim != (double)-ndim)
 		wti_say_term(scene, DOES_NOT_GO_OVER_FIRST_DIMENSION);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
@@ -105,7 +105,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 			tensors[tensor_count++] = value;
 	}
 	if (value_count)
-		wti_tell(scene);
+		wti_report(scene);
 }
 
 static void describe(struct wti_buf *out, const struct wti_words *words)

@@ -110,8 +110,8 @@ static bool is_of_frozen_module(const struct wti_training *training,
 }
 
 /* What is frozen and takes part in training stays. */
-static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment,
-			const struct wti_parameter *parameter, bool changed)
+static void report_frozen(struct wti_scene *scene, const struct wti_moment *moment,
+			  const struct wti_parameter *parameter, bool changed)
 {
 	bool takes_part = parameter->optimizer || wti_parameter_is_used(scene->training, parameter);
 
@@ -123,12 +123,12 @@ static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment
 	scene->occasion.about = parameter->name;
 	if (!changed)
 		wti_say_term(scene, STAYS_AS_IT_IS);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* A copy of a model that no optimizer holds follows it: an average, a target. */
-static void tell_copy(struct wti_scene *scene, const struct wti_moment *moment,
-		      const struct wti_parameter *parameter, uint32_t still_count)
+static void report_copy(struct wti_scene *scene, const struct wti_moment *moment,
+			const struct wti_parameter *parameter, uint32_t still_count)
 {
 	const struct wti_object *owner =
 		wti_training_object(scene->training, parameter->stream, parameter->owner);
@@ -139,11 +139,11 @@ static void tell_copy(struct wti_scene *scene, const struct wti_moment *moment,
 	scene->occasion.about = parameter->name;
 	if (still_count < COPY_PATIENCE)
 		wti_say_term(scene, FOLLOWS_MODEL);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
-static void tell_change(struct wti_scene *scene, const struct wti_moment *moment,
-			const struct wti_parameter *parameter, bool is_held, uint64_t since)
+static void report_change(struct wti_scene *scene, const struct wti_moment *moment,
+			  const struct wti_parameter *parameter, bool is_held, uint64_t since)
 {
 	struct seen *seen = wti_recall_of_parameter(scene, PARAMETERS, parameter);
 	bool is_known, changed;
@@ -155,7 +155,7 @@ static void tell_change(struct wti_scene *scene, const struct wti_moment *moment
 	*seen = (struct seen){parameter->hash, true, changed ? 0 : seen->still_count + 1};
 	if (!is_known)
 		return;
-	tell_copy(scene, moment, parameter, seen->still_count);
+	report_copy(scene, moment, parameter, seen->still_count);
 	wti_occasion_of_term(scene, &wti_relation_changes, moment,
 			     parameter->is_buffer ? BUFFER : PARAMETER, WTI_NO_TERM);
 	wti_occasion_parameter(scene, parameter);
@@ -168,13 +168,13 @@ static void tell_change(struct wti_scene *scene, const struct wti_moment *moment
 		wti_say_term(scene, STAYS);
 	if (!parameter->has_statistics || !parameter->statistics.nan)
 		wti_say_term(scene, HAS_NO_NAN);
-	wti_tell(scene);
-	tell_frozen(scene, moment, parameter, changed);
+	wti_report(scene);
+	report_frozen(scene, moment, parameter, changed);
 }
 
 /* A parameter that took part in the forward pass has a gradient when it is stepped. */
-static void tell_gradient(struct wti_scene *scene, const struct wti_moment *moment,
-			  const struct wti_parameter *parameter, uint64_t since)
+static void report_gradient(struct wti_scene *scene, const struct wti_moment *moment,
+			    const struct wti_parameter *parameter, uint64_t since)
 {
 	if (parameter->grad == WTI_GRAD_UNKNOWN || !parameter->requires_grad ||
 	    !is_used_now(scene, parameter, since))
@@ -190,7 +190,7 @@ static void tell_gradient(struct wti_scene *scene, const struct wti_moment *mome
 		wti_say_term(scene, HAS_NO_NAN);
 	if (parameter->with_grad_count || parameter->step_count < PATIENCE)
 		wti_say_term(scene, IS_NOT_ALWAYS_ZERO);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void plain_occasion(struct wti_scene *scene, const struct wti_moment *moment,
@@ -205,8 +205,8 @@ static void plain_occasion(struct wti_scene *scene, const struct wti_moment *mom
 }
 
 /* What is trained is held by an optimizer, what is held is used. */
-static void tell_membership(struct wti_scene *scene, const struct wti_moment *moment,
-			    const struct wti_parameter *parameter)
+static void report_membership(struct wti_scene *scene, const struct wti_moment *moment,
+			      const struct wti_parameter *parameter)
 {
 	bool is_used = wti_parameter_is_used(scene->training, parameter);
 
@@ -216,30 +216,31 @@ static void tell_membership(struct wti_scene *scene, const struct wti_moment *mo
 		plain_occasion(scene, moment, parameter, TRAINED_PARAMETER);
 		if (parameter->optimizer)
 			wti_say_term(scene, IS_HELD_BY_OPTIMIZER);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 	if (parameter->optimizer && parameter->is_member) {
 		plain_occasion(scene, moment, parameter, HELD_PARAMETER);
 		if (is_used)
 			wti_say_term(scene, IS_USED);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 }
 
-static void tell_clear(struct wti_scene *scene, const struct wti_moment *moment, struct held *held)
+static void report_clear(struct wti_scene *scene, const struct wti_moment *moment,
+			 struct held *held)
 {
 	if (held->was_looked_at) {
 		wti_occasion_of_term(scene, &wti_relation_changes, moment, OLD_GRADIENTS,
 				     WTI_NO_TERM);
 		if (held->was_clear)
 			wti_say_term(scene, ARE_CLEARED_BETWEEN_STEPS);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 	*held = (struct held){0};
 }
 
 /* A group that has a learning rate has parameters. */
-static void tell_groups(struct wti_scene *scene, const struct wti_moment *moment)
+static void report_groups(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	uint32_t filled = 0;
 
@@ -253,12 +254,12 @@ static void tell_groups(struct wti_scene *scene, const struct wti_moment *moment
 	wti_occasion_of_term(scene, &wti_relation_changes, moment, OPTIMIZER, GROUPS);
 	if (!(moment->object->lr_known & ~filled))
 		wti_say_term(scene, HAS_NO_EMPTY_GROUP);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* An optimizer that lives for one step only has no state; two in a row are no coincidence. */
-static void tell_optimizer(struct wti_scene *scene, const struct wti_moment *moment,
-			   struct flow *flow)
+static void report_optimizer(struct wti_scene *scene, const struct wti_moment *moment,
+			     struct flow *flow)
 {
 	bool is_new = moment->object->step_count < 2;
 
@@ -266,7 +267,7 @@ static void tell_optimizer(struct wti_scene *scene, const struct wti_moment *mom
 		wti_occasion_of_term(scene, &wti_relation_changes, moment, OPTIMIZER, WTI_NO_TERM);
 		if (!is_new || !flow->was_new)
 			wti_say_term(scene, IS_KEPT_BETWEEN_STEPS);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 	flow->was_new = is_new;
 }
@@ -283,21 +284,21 @@ static void see_stepped(struct wti_scene *scene, const struct wti_moment *moment
 
 	if (!flow || !last || !held)
 		return;
-	tell_optimizer(scene, moment, flow);
-	tell_groups(scene, moment);
+	report_optimizer(scene, moment, flow);
+	report_groups(scene, moment);
 	if (moment->object->step_count > 1)
-		tell_clear(scene, moment, held);
+		report_clear(scene, moment, held);
 	for (size_t i = 0; i < training->parameters.count; i += stride) {
 		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 		bool is_held = parameter->optimizer == moment->object->place + 1;
 
 		if (parameter->stream != moment->process->stream)
 			continue;
-		tell_change(scene, moment, parameter, is_held, since);
+		report_change(scene, moment, parameter, is_held, since);
 		if (is_held && had_backward)
-			tell_gradient(scene, moment, parameter, since);
+			report_gradient(scene, moment, parameter, since);
 		if (moment->object->step_count >= SETTLED)
-			tell_membership(scene, moment, parameter);
+			report_membership(scene, moment, parameter);
 	}
 	*last = ++flow->clock;
 }

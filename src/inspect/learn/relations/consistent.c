@@ -81,15 +81,15 @@ static int compare(struct wti_scene *scene, enum memory of, uint64_t key, uint64
 	return compared->at[place].value == value;
 }
 
-static void tell_ranks(struct wti_scene *scene, const struct wti_moment *moment,
-		       const struct wti_parameter *parameter, enum term subject, enum term of,
-		       bool agree)
+static void report_ranks(struct wti_scene *scene, const struct wti_moment *moment,
+			 const struct wti_parameter *parameter, enum term subject, enum term of,
+			 bool agree)
 {
 	wti_occasion_of_term(scene, &wti_relation_consistent, moment, subject, of);
 	wti_occasion_parameter(scene, parameter);
 	if (agree)
 		wti_say_term(scene, IS_EQUAL);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static uint64_t key_of(const struct wti_parameter *parameter)
@@ -107,12 +107,12 @@ static void compare_value(struct wti_scene *scene, enum memory of, const struct 
 
 	if (agree < 0)
 		return;
-	tell_ranks(scene, moment, parameter, subject, RANKS, agree);
+	report_ranks(scene, moment, parameter, subject, RANKS, agree);
 	if (was_equal)
-		tell_ranks(scene, moment, parameter, subject, RANKS_ONCE_EQUAL, agree);
+		report_ranks(scene, moment, parameter, subject, RANKS_ONCE_EQUAL, agree);
 }
 
-/* Before the first step: nothing is told, but it is known what began equal. */
+/* Before the first step: nothing is reported, but it is known what began equal. */
 static void compare_first(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_parameter *parameter = moment->parameter;
@@ -151,7 +151,7 @@ static void compare_rate(struct wti_scene *scene, const struct wti_moment *momen
 	wti_occasion_of_term(scene, &wti_relation_consistent, moment, LEARNING_RATE, RANKS);
 	if (agree)
 		wti_say_term(scene, IS_EQUAL);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* ---- Pairs ---------------------------------------------------------------------------------- */
@@ -182,15 +182,15 @@ static void see_first(struct wti_scene *scene, struct state *state, const struct
 	wti_occasion_parameter(scene, parameter);
 	if (!other || other->owner != parameter->owner)
 		wti_say_term(scene, IS_LIKE_NO_OTHER);
-	wti_tell(scene);
+	wti_report(scene);
 	if (other && state->pair_count < PAIRS_MAX)
 		state->pairs[state->pair_count++] = (struct pair){(uint32_t)*slot - 1, place};
 	else
 		*slot = place + 1;
 }
 
-static void tell_pairs(struct wti_scene *scene, struct state *state,
-		       const struct wti_moment *moment)
+static void report_pairs(struct wti_scene *scene, struct state *state,
+			 const struct wti_moment *moment)
 {
 	for (uint32_t i = 0; i < state->pair_count; i++) {
 		const struct wti_parameter *a =
@@ -207,7 +207,7 @@ static void tell_pairs(struct wti_scene *scene, struct state *state,
 									     : "another owner"));
 		if (a->hash == b->hash)
 			wti_say_term(scene, IS_EQUAL);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 }
 
@@ -229,7 +229,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	}
 	if (!moment->object)
 		return;
-	tell_pairs(scene, state, moment);
+	report_pairs(scene, state, moment);
 	if (moment->scope.world < 2)
 		return;
 	compare_rate(scene, moment);

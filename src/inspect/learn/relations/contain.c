@@ -63,13 +63,13 @@ static struct flow *flow_of(struct state *state, const struct wti_call *call)
 	return &state->flows[*slot - 1];
 }
 
-static void tell_call(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
-		      const struct wti_bag *inside)
+static void report_call(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
+			const struct wti_bag *inside)
 {
 	wti_occasion(scene, &wti_relation_contain, moment, function, 0);
 	for (uint32_t i = 0; i < inside->count; i++)
 		wti_say_called(scene, inside->items[i].symbol, inside->items[i].count);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* What is inside of it is inside of what is around it, too. */
@@ -94,7 +94,7 @@ static void see_call(struct wti_scene *scene, struct state *state, const struct 
 	if (is_parent && flow->inside[call->depth].count)
 		*is_parent = 1;
 	if (is_parent && *is_parent && !call->exception)
-		tell_call(scene, moment, function, &flow->inside[call->depth]);
+		report_call(scene, moment, function, &flow->inside[call->depth]);
 	if (call->depth)
 		pass_on(&flow->inside[call->depth - 1], &flow->inside[call->depth], function);
 	for (uint32_t i = call->depth; i < DEPTH_MAX && flow->inside[i].count; i++)
@@ -114,7 +114,7 @@ static void see_stepped(struct wti_scene *scene, const struct wti_moment *moment
 		wti_say_term(scene, SOME_PARAMETER_CHANGES);
 	if (moved && moved == moment->object->member_count)
 		wti_say_term(scene, EVERY_PARAMETER_CHANGES);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)

@@ -60,7 +60,7 @@ static void end_epoch(struct wti_scene *scene, struct flow *flow)
 				word(scene, EPOCH_BEFORE));
 	}
 	wti_occasion_flag(scene, WTI_FEATURE_FIRST, !flow->has_before);
-	wti_tell(scene);
+	wti_report(scene);
 	for (int i = 0; i < COUNTED; i++) {
 		flow->before[i] = flow->now[i];
 		flow->now[i] = 0;
@@ -142,7 +142,7 @@ static void finish(struct wti_scene *scene, void *opaque)
 				wti_measure(scene, word(scene, STEPS + j), (double)flow->all[j]);
 		if (flow->epochs)
 			wti_measure(scene, word(scene, EPOCHS), (double)flow->epochs + 1);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 }
 

@@ -123,8 +123,8 @@ static int differs_on_ranks(struct wti_scene *scene, const struct wti_moment *mo
 	return compared->at[place].hash != hash;
 }
 
-static void tell_ranks(struct wti_scene *scene, const struct wti_moment *moment, enum term subject,
-		       uint64_t ordinal, uint64_t hash)
+static void report_ranks(struct wti_scene *scene, const struct wti_moment *moment,
+			 enum term subject, uint64_t ordinal, uint64_t hash)
 {
 	int differs = differs_on_ranks(scene, moment, subject, ordinal, hash);
 
@@ -133,7 +133,7 @@ static void tell_ranks(struct wti_scene *scene, const struct wti_moment *moment,
 	wti_occasion_of_term(scene, &wti_relation_data, moment, subject, RANKS);
 	if (differs)
 		wti_say_term(scene, DIFFERS_ON_EACH_RANK);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* The class of the sampler that gives a loader its indices. */
@@ -155,9 +155,9 @@ static bool is_sequential(const struct wti_scene *scene, uint32_t sampler)
 	return !sampler || strstr(wti_symbol_text(scene->symbols, sampler), "Sequential");
 }
 
-static void tell_batch(struct wti_scene *scene, const struct wti_moment *moment,
-		       const struct source *source, const struct wti_value_row *value,
-		       enum term subject)
+static void report_batch(struct wti_scene *scene, const struct wti_moment *moment,
+			 const struct source *source, const struct wti_value_row *value,
+			 enum term subject)
 {
 	struct wti_value_row row = *value;
 	uint64_t hash = value->digest.hash;
@@ -170,7 +170,7 @@ static void tell_batch(struct wti_scene *scene, const struct wti_moment *moment,
 	wti_say_tensor(scene, &row, true);
 	if (!source->has_last || source->last != hash)
 		wti_say_term(scene, DIFFERS_FROM_LAST);
-	wti_tell(scene);
+	wti_report(scene);
 	if (!source->has_last || source->place >= source->before_count ||
 	    is_sequential(scene, sampler_of(scene, moment)))
 		return;
@@ -178,7 +178,7 @@ static void tell_batch(struct wti_scene *scene, const struct wti_moment *moment,
 	wti_occasion_word(scene, WTI_FEATURE_OTHER, sampler_of(scene, moment));
 	if (source->before[source->place] != hash)
 		wti_say_term(scene, DIFFERS_FROM_EPOCH_BEFORE);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static struct source *source_of(struct wti_scene *scene, const struct wti_moment *moment,
@@ -227,8 +227,8 @@ static void see_tensor(struct wti_scene *scene, const struct wti_moment *moment,
 	source = source_of(scene, moment, subject, name);
 	if (!source)
 		return;
-	tell_batch(scene, moment, source, value, subject);
-	tell_ranks(scene, moment, subject, source->ordinal, value->digest.hash);
+	report_batch(scene, moment, source, value, subject);
+	report_ranks(scene, moment, subject, source->ordinal, value->digest.hash);
 	if (source->place < EPOCH_KEPT)
 		source->now[source->place] = value->digest.hash;
 	source->place++;
@@ -240,8 +240,8 @@ static void see_tensor(struct wti_scene *scene, const struct wti_moment *moment,
 }
 
 /* What is evaluated lies within what was trained on, by half its width on either side. */
-static void tell_range(struct wti_scene *scene, const struct wti_moment *moment,
-		       const struct wti_value_row *value)
+static void report_range(struct wti_scene *scene, const struct wti_moment *moment,
+			 const struct wti_value_row *value)
 {
 	const struct source *source = source_of(scene, moment, TRAINED_INPUT, moment->call->object);
 	double width;
@@ -256,15 +256,15 @@ static void tell_range(struct wti_scene *scene, const struct wti_moment *moment,
 		wti_say_term(scene, IS_IN_TRAINED_RANGE);
 	if (value->digest.max - value->digest.min >= width / 8)
 		wti_say_term(scene, IS_NOT_MUCH_NARROWER_THAN_TRAINED);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /*
  * Where no input of training has come twice, none does later on either: a new order for each
- * epoch, or data that never ends. Once one has come again nothing more is told.
+ * epoch, or data that never ends. Once one has come again nothing more is reported.
  */
-static void tell_new(struct wti_scene *scene, struct state *state, const struct wti_moment *moment,
-		     const struct wti_value_row *value)
+static void report_new(struct wti_scene *scene, struct state *state,
+		       const struct wti_moment *moment, const struct wti_value_row *value)
 {
 	struct inputs *inputs = wti_recall(scene, INPUTS, moment);
 	uint64_t now = (uint64_t)moment->scope.step + 2;
@@ -283,13 +283,13 @@ static void tell_new(struct wti_scene *scene, struct state *state, const struct 
 				     THOSE_BEFORE);
 		if (!inputs->is_over)
 			wti_say_term(scene, IS_NEW_LIKE_ALL_BEFORE);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 	*when = now;
 }
 
 /* Rows are taken from something that stays as it is: reading does not write. */
-static void tell_dataset(struct wti_scene *scene, const struct wti_moment *moment)
+static void report_dataset(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_value_row *from = wti_call_tensor(moment->call, false, 0);
 	const struct wti_value_row *row = wti_call_tensor(moment->call, true, 0);
@@ -306,7 +306,7 @@ static void tell_dataset(struct wti_scene *scene, const struct wti_moment *momen
 		wti_occasion_of_term(scene, &wti_relation_data, moment, DATASET, WTI_NO_TERM);
 		if (held->hash == from->digest.hash)
 			wti_say_term(scene, STAYS_WHILE_ROWS_ARE_READ);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 	*held = (struct held){from->digest.hash, true};
 }
@@ -331,7 +331,7 @@ static void see_layer(struct wti_scene *scene, const struct wti_moment *moment)
 	wti_occasion_of_term(scene, &wti_relation_data, moment, FIRST_LAYER_INPUT, WTI_NO_TERM);
 	wti_occasion_word(scene, WTI_FEATURE_DTYPE, wti_scene_dtype(scene, value->digest.dtype));
 	wti_say_tensor(scene, &row, true);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void see_call(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
@@ -343,18 +343,18 @@ static void see_call(struct wti_scene *scene, struct state *state, const struct 
 		return;
 	if (call->what == WTI_CALLEE_INDEX &&
 	    wti_is_within(scene, moment, scene->words[WTI_WORD_LOADER_NEXT]))
-		tell_dataset(scene, moment);
+		report_dataset(scene, moment);
 	if (!(call->flags & WTI_CALL_OUTERMOST)) {
 		if (call->flags & WTI_CALL_SAYS_TRAINING)
 			see_layer(scene, moment);
 		return;
 	}
 	if (trains) {
-		tell_new(scene, state, moment, wti_call_tensor(call, false, 0));
+		report_new(scene, state, moment, wti_call_tensor(call, false, 0));
 		see_tensor(scene, moment, wti_call_tensor(call, false, 0), TRAINED_INPUT,
 			   call->object);
 	} else {
-		tell_range(scene, moment, wti_call_tensor(call, false, 0));
+		report_range(scene, moment, wti_call_tensor(call, false, 0));
 	}
 }
 
@@ -405,7 +405,7 @@ static void see_row(struct wti_scene *scene, struct state *state, const struct w
 		wti_say_term(scene, IS_NEW_IN_EPOCH);
 	if (!*seen || *seen >> 32 == now >> 32)
 		wti_say_term(scene, IS_OF_ONE_STAGE);
-	wti_tell(scene);
+	wti_report(scene);
 	*seen = now;
 }
 

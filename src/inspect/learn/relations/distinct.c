@@ -83,7 +83,7 @@ static void see_result(struct wti_scene *scene, const struct wti_moment *moment,
 		begin_occasion(scene, moment, function, RESULTS);
 		if (last->result != result->digest.hash)
 			wti_say_term(scene, RETURNS_ANOTHER_VALUE);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 	*last = (struct last){result->digest.hash, given, true};
 }
@@ -101,7 +101,7 @@ static void see_argument(struct wti_scene *scene, struct state *state,
 		wti_say_term(scene, IS_NOT_GIVEN_OWN_RESULT);
 	if (!given || *given != now)
 		wti_say_term(scene, IS_GIVEN_SOMETHING_ELSE);
-	wti_tell(scene);
+	wti_report(scene);
 	if (given)
 		*given = now;
 }
@@ -127,7 +127,7 @@ static void see_update(struct wti_scene *scene, const struct wti_moment *moment,
 	wti_occasion_of_term(scene, &wti_relation_distinct, moment, UPDATE_IN_PLACE, WTI_NO_TERM);
 	if (a->digest.hash != b->digest.hash)
 		wti_say_term(scene, IS_GIVEN_TWO_TENSORS);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)

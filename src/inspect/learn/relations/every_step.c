@@ -83,7 +83,7 @@ static void end_window(struct wti_scene *scene, struct flow *flow, struct window
 		if (wti_scene_is_act(scene, item->symbol))
 			wti_measure(scene, item->symbol, item->count);
 	}
-	wti_tell(scene);
+	wti_report(scene);
 	wti_bag_empty(&window->calls);
 }
 

@@ -80,9 +80,9 @@ static bool leads_to_steps(const struct wti_scene *scene, const struct wti_momen
 	return !any;
 }
 
-/* Of a loss that was told: a recording may leave it out. */
-static void tell_contents(struct wti_scene *scene, const struct wti_moment *moment,
-			  const struct wti_digest_row *loss)
+/* Of a loss that was recorded: a recording may leave it out. */
+static void report_contents(struct wti_scene *scene, const struct wti_moment *moment,
+			    const struct wti_digest_row *loss)
 {
 	bool unknown = loss->flags & WTI_TENSOR_NO_STATISTICS;
 
@@ -93,7 +93,7 @@ static void tell_contents(struct wti_scene *scene, const struct wti_moment *mome
 		wti_say_term(scene, IS_FINITE);
 	if (unknown || loss->zeros < loss->count)
 		wti_say_term(scene, IS_NOT_ZERO);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void see_backward(struct wti_scene *scene, const struct wti_moment *moment)
@@ -105,9 +105,9 @@ static void see_backward(struct wti_scene *scene, const struct wti_moment *momen
 		wti_say_term(scene, IS_MADE_FROM_PARAMETERS);
 	if (leads_to_steps(scene, moment))
 		wti_say_term(scene, LEADS_TO_STEP);
-	wti_tell(scene);
+	wti_report(scene);
 	if (loss)
-		tell_contents(scene, moment, &loss->digest);
+		report_contents(scene, moment, &loss->digest);
 }
 
 static bool is_a_loss(struct wti_scene *scene, const struct wti_call *call, uint32_t function)
@@ -156,7 +156,7 @@ static void see_function(struct wti_scene *scene, const struct wti_moment *momen
 	}
 	wti_say_tensors(scene, &rows[0], &rows[1]);
 	say_range(scene, moment, function, &rows[0]);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* The norm that clipping returns is that of the gradients that it was given. */
@@ -175,7 +175,7 @@ static void see_clip(struct wti_scene *scene, const struct wti_moment *moment)
 	if (!wti_call_as_number(moment->call, wti_scene_word(scene, "max_norm"), 1, &limit) ||
 	    !(norm->digest.mean > TIMES_THE_LIMIT * limit))
 		wti_say_term(scene, FINDS_GRADIENTS_NEAR_LIMIT);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* Two tensors that are both spread over each other: (N, 1) and (N) give (N, N). */
@@ -192,7 +192,7 @@ static void see_combination(struct wti_scene *scene, const struct wti_moment *mo
 			     WTI_NO_TERM);
 	if (result->digest.count <= a->digest.count || result->digest.count <= b->digest.count)
 		wti_say_term(scene, IS_AS_LARGE_AS_A_PART);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static bool combines(const char *name)
@@ -249,15 +249,15 @@ static void follow_graph(struct state *state, const struct wti_moment *moment)
 	}
 }
 
-static void tell_graph(struct wti_scene *scene, struct state *state,
-		       const struct wti_moment *moment)
+static void report_graph(struct wti_scene *scene, struct state *state,
+			 const struct wti_moment *moment)
 {
 	const uint64_t *carried = wti_map_find_number(&state->carried, moment->process->stream);
 
 	wti_occasion_of_term(scene, &wti_relation_loss, moment, STEP_GRAPH, WTI_NO_TERM);
 	if (!carried || *carried != (uint64_t)moment->scope.step + 1)
 		wti_say_term(scene, IS_NOT_CARRIED_ON);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
@@ -273,14 +273,15 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 
 	if (moment->type == WTI_MOMENT_BACKWARD) {
 		see_backward(scene, moment);
-		tell_graph(scene, state, moment);
+		report_graph(scene, state, moment);
 		return;
 	}
 	if (moment->call->exception || !moment->call->value_count)
 		return;
 	function = wti_scene_function(scene, moment->call);
 	/* What an optimizer does within its step makes no graph, though parameters come out of it
-	 * that require gradients; a level that tells those calls must not say more than others. */
+	 * that require gradients; a level that records those calls must not say more than others.
+	 */
 	if (!wti_stage_is(moment, "init") &&
 	    !wti_is_within(scene, moment, scene->words[WTI_WORD_OPTIMIZER_STEP]))
 		follow_graph(state, moment);

@@ -37,9 +37,9 @@ static bool has_modes(const char *name)
 	return strstr(name, "dropout") || strstr(name, "batch_norm");
 }
 
-/* A layer that has modes is in that of the module around it; a function is told. */
-static void tell_around(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
-			bool trains)
+/* A layer that has modes is in that of the module around it; a function is given it. */
+static void report_around(struct wti_scene *scene, const struct wti_moment *moment,
+			  uint32_t function, bool trains)
 {
 	const struct wti_call *around = moment->parent;
 
@@ -51,7 +51,7 @@ static void tell_around(struct wti_scene *scene, const struct wti_moment *moment
 		     wti_term(scene, &wti_relation_mode, MODULE_AROUND));
 	if (trains == !!(around->flags & WTI_CALL_TRAINING))
 		wti_say_term(scene, IS_IN_MODE_OF_MODULE_AROUND);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* Whether an optimizer holds a parameter of this model. */
@@ -70,7 +70,7 @@ static bool is_trained(const struct wti_scene *scene, const struct wti_call *mod
 /* A model that is trained elsewhere, called without gradients: its layers that have modes evaluate.
  * What decides is the outermost call: gradients are switched off further inside for other reasons.
  */
-static void tell_evaluation(struct wti_scene *scene, const struct wti_moment *moment, bool trains)
+static void report_evaluation(struct wti_scene *scene, const struct wti_moment *moment, bool trains)
 {
 	const struct wti_call *model = moment->parent;
 
@@ -82,13 +82,13 @@ static void tell_evaluation(struct wti_scene *scene, const struct wti_moment *mo
 			     WITHOUT_GRADIENTS);
 	if (!trains)
 		wti_say_term(scene, EVALUATES);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* A normalisation whose parameters stay, within a model that is being trained: its statistics stay
  * too, unless it is the average of one that is trained. */
-static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment, uint32_t function,
-			bool trains)
+static void report_frozen(struct wti_scene *scene, const struct wti_moment *moment,
+			  uint32_t function, bool trains)
 {
 	const struct wti_call *call = moment->call;
 
@@ -100,7 +100,7 @@ static void tell_frozen(struct wti_scene *scene, const struct wti_moment *moment
 	wti_occasion_of_term(scene, &wti_relation_mode, moment, LAYER_WITH_MODES, FROZEN);
 	if (!trains)
 		wti_say_term(scene, EVALUATES);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
@@ -119,12 +119,12 @@ static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 	wti_occasion_word(scene, WTI_FEATURE_GRAD_MODE,
 			  scene->words[call->flags & WTI_CALL_GRAD ? WTI_WORD_ON : WTI_WORD_OFF]);
 	wti_say_term(scene, trains ? TRAINS : EVALUATES);
-	wti_tell(scene);
+	wti_report(scene);
 	if (is_model)
 		return;
-	tell_around(scene, moment, function, trains);
-	tell_evaluation(scene, moment, trains);
-	tell_frozen(scene, moment, function, trains);
+	report_around(scene, moment, function, trains);
+	report_evaluation(scene, moment, trains);
+	report_frozen(scene, moment, function, trains);
 }
 
 static void see_function(struct wti_scene *scene, const struct wti_moment *moment)
@@ -139,12 +139,12 @@ static void see_function(struct wti_scene *scene, const struct wti_moment *momen
 	function = wti_scene_function(scene, call);
 	if (!has_modes(wti_symbol_text(scene->symbols, function)))
 		return;
-	/* Dropout that is not told the mode trains; batch norm does not. */
+	/* Dropout that is not given the mode trains; batch norm does not. */
 	trains = strstr(wti_symbol_text(scene->symbols, function), "dropout");
 	for (uint32_t i = 0; i < call->value_count; i++)
 		if (call->values[i].name == name && call->values[i].type == WT_VALUE_TYPE_BOOL)
 			trains = call->values[i].bits;
-	tell_around(scene, moment, function, trains);
+	report_around(scene, moment, function, trains);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)

@@ -83,7 +83,7 @@ static uint32_t backwards(const struct wti_scene *scene, const struct act *act)
 	return !item ? 0 : item->count < 2 ? item->count : 2;
 }
 
-static void tell_act(struct wti_scene *scene, const struct wti_moment *moment, struct act *act)
+static void report_act(struct wti_scene *scene, const struct wti_moment *moment, struct act *act)
 {
 	wti_occasion(scene, &wti_relation_order, moment, act->function,
 		     act->was_there ? 0 : wti_term(scene, &wti_relation_order, FIRST));
@@ -92,7 +92,7 @@ static void tell_act(struct wti_scene *scene, const struct wti_moment *moment, s
 	for (uint32_t i = 0; i < act->since.count; i++)
 		wti_say(scene, WTI_FORM_SINCE, act->since.items[i].symbol, 0);
 	say_order(scene, &act->since);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* What belongs to another object of the same kind is not an act for this one. */
@@ -134,7 +134,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (!act)
 		return;
 	if (is_judged(scene, function))
-		tell_act(scene, moment, act);
+		report_act(scene, moment, act);
 	act->was_there = true;
 	wti_bag_empty(&act->since);
 	flow->clock++;

@@ -94,7 +94,7 @@ static bool is_read(const struct wti_value_row *value)
 /*
  * The mean of a tensor moves by the mean of what is added to it, as exactly as the type allows.
  * What is lost is held against the size of what is added: a sum that rounds most of it away is
- * another one. What torch's optimizers do within a step is not told at every level.
+ * another one. What torch's optimizers do within a step is not recorded at every level.
  */
 static void see_addition(struct wti_scene *scene, const struct wti_moment *moment)
 {
@@ -115,7 +115,7 @@ static void see_addition(struct wti_scene *scene, const struct wti_moment *momen
 	wti_occasion_inside(scene, moment);
 	if (lost <= LOST_MAX * size)
 		wti_say_term(scene, ADDS_WHAT_IT_IS_GIVEN);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
@@ -133,7 +133,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		say_result(scene, moment, result);
 		result = wti_call_tensor(call, true, i + 1);
 	}
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static bool is_addition(const struct wti_words *words)

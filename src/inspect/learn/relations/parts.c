@@ -34,21 +34,21 @@ struct passes {                /* since the last step or clearing, and all */
 	uint64_t count;        /* since gradients were cleared */
 };
 
-static void tell_window(struct wti_scene *scene, const struct wti_moment *moment,
-			const struct wti_window *window)
+static void report_window(struct wti_scene *scene, const struct wti_moment *moment,
+			  const struct wti_window *window)
 {
 	if (window->known_count == window->count) {
 		wti_occasion_of_term(scene, &wti_relation_parts, moment, MICROBATCH_LOSS,
 				     WTI_NO_TERM);
 		if (window->mean_count < window->count)
 			wti_say_term(scene, IS_PART_OF_MEAN);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 	if (window->weighed_count == window->count) {
 		wti_occasion_of_term(scene, &wti_relation_parts, moment, MICROBATCH, WTI_NO_TERM);
 		if (window->largest <= 2 * window->smallest)
 			wti_say_term(scene, HAS_AS_MANY_TARGETS);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 }
 
@@ -72,7 +72,7 @@ static void see_passes(struct wti_scene *scene, struct passes *passes,
 					     WTI_NO_TERM);
 			if (!passes->unused_count)
 				wti_say_term(scene, IS_USED_BY_STEP);
-			wti_tell(scene);
+			wti_report(scene);
 		}
 		*passes = (struct passes){0};
 	}
@@ -90,7 +90,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (!window || !wti_window_see(window, moment))
 		return;
 	if (wti_window_is_accumulation(window))
-		tell_window(scene, moment, window);
+		report_window(scene, moment, window);
 	wti_window_begin(window);
 }
 

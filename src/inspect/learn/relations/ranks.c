@@ -70,7 +70,7 @@ static void see_call(struct wti_scene *scene, const struct wti_moment *moment)
 		wti_say_term(scene, IS_GIVEN_SAME_NUMBERS);
 	if (result && result->digest.shape == other.second)
 		wti_say_term(scene, RETURNS_SAME_SHAPE);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* Dropout and the statistics of a batch are a rank's own: the mode is a circumstance. */
@@ -90,7 +90,7 @@ static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 	scene->occasion.about = moment->call->object;
 	if (made == other.second)
 		wti_say_term(scene, MAKES_SAME_OF_SAME);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)

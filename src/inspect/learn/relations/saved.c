@@ -108,9 +108,9 @@ static bool is_collected(const struct wti_scene *scene, const struct wti_paramet
 }
 
 /* What state_dict() gave, of whichever step, is what a checkpoint is made of. Buffers move between
- * steps, and are told later. */
-static void tell_collected(struct wti_scene *scene, const struct wti_moment *moment,
-			   const struct wti_parameter *parameter)
+ * steps, and are reported later. */
+static void report_collected(struct wti_scene *scene, const struct wti_moment *moment,
+			     const struct wti_parameter *parameter)
 {
 	const struct wti_value_row *value = find(scene, moment->call, parameter);
 
@@ -120,11 +120,11 @@ static void tell_collected(struct wti_scene *scene, const struct wti_moment *mom
 	wti_occasion_parameter(scene, parameter);
 	if (is_collected(scene, parameter, value->digest.hash))
 		wti_say_term(scene, HOLDS_WHAT_STATE_DICT_GAVE);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
-static void tell_parameter(struct wti_scene *scene, const struct wti_moment *moment,
-			   const struct wti_parameter *parameter, bool any)
+static void report_parameter(struct wti_scene *scene, const struct wti_moment *moment,
+			     const struct wti_parameter *parameter, bool any)
 {
 	const struct wti_value_row *value = find(scene, moment->call, parameter);
 
@@ -137,7 +137,7 @@ static void tell_parameter(struct wti_scene *scene, const struct wti_moment *mom
 	if (!value || value->digest.hash == parameter->hash)
 		wti_say_term(scene, HOLDS_WHAT_IS_LIVE);
 	if (any)
-		wti_tell(scene);
+		wti_report(scene);
 }
 
 static bool is_candidate(const struct wti_moment *moment, const struct wti_parameter *parameter)
@@ -210,8 +210,8 @@ static void see_save(struct wti_scene *scene, const struct wti_moment *moment)
 		owner = parameter->owner;
 		if (!holds)
 			continue;
-		tell_parameter(scene, moment, parameter, true);
-		tell_collected(scene, moment, parameter);
+		report_parameter(scene, moment, parameter, true);
+		report_collected(scene, moment, parameter);
 	}
 }
 
@@ -232,19 +232,19 @@ static void see_step(struct wti_scene *scene, struct flow *flow, const struct wt
 		wti_occasion_of_term(scene, &wti_relation_saved, moment, RESUME, WTI_NO_TERM);
 		if (flow->restored_model)
 			wti_say_term(scene, RESTORES_MODEL);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 	if (flow->loaded_optimizer && flow->restored_model) {
 		wti_occasion_of_term(scene, &wti_relation_saved, moment, RESUME, OPTIMIZER_STATE);
 		if (flow->restored_optimizer)
 			wti_say_term(scene, RESTORES_OPTIMIZER);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 	*flow = (struct flow){0};
 }
 
 /* What a model is given back belongs to it by name, and is not what it has already. */
-static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
+static void report_load(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	bool matches = false, differs = false;
 
@@ -264,7 +264,7 @@ static void tell_load(struct wti_scene *scene, const struct wti_moment *moment)
 		wti_say_term(scene, MATCHES_MODEL_BY_NAME);
 	if (differs || !matches)
 		wti_say_term(scene, BRINGS_OTHER_CONTENTS);
-	wti_tell(scene);
+	wti_report(scene);
 }
 
 /* Remembers what the parameters of a model hold when its state is collected. */
@@ -293,7 +293,7 @@ static void see_call(struct wti_scene *scene, struct flow *flow, const struct wt
 	if (!ends_with(callee, "load_state_dict") || !moment->object)
 		return;
 	if (moment->object->type == WT_OBJECT_TYPE_MODULE && !moment->call->exception)
-		tell_load(scene, moment);
+		report_load(scene, moment);
 	flow->restored_optimizer |= moment->object->type == WT_OBJECT_TYPE_OPTIMIZER;
 	flow->restored_model |= moment->object->type == WT_OBJECT_TYPE_MODULE;
 }

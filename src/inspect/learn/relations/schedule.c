@@ -80,8 +80,8 @@ static void say_rate(struct wti_scene *scene, const struct last *last, double ra
 
 /* A schedule that begins anew after a load moves away from where the rate was: by half, within a
  * few steps. */
-static void tell_resumed(struct wti_scene *scene, const struct wti_moment *moment,
-			 struct flow *flow, double rate)
+static void report_resumed(struct wti_scene *scene, const struct wti_moment *moment,
+			   struct flow *flow, double rate)
 {
 	if (flow->loaded) {
 		flow->since_load = 1;
@@ -94,13 +94,13 @@ static void tell_resumed(struct wti_scene *scene, const struct wti_moment *momen
 			     WTI_NO_TERM);
 	if (rate < flow->rate_at_load * RATE_KEPT && flow->rate_at_load < rate * RATE_KEPT)
 		wti_say_term(scene, GOES_ON_FROM_WHERE_IT_WAS);
-	wti_tell(scene);
+	wti_report(scene);
 	flow->since_load = flow->since_load < STEPS_AFTER_LOAD ? flow->since_load + 1 : 0;
 }
 
 /* Within a factor of two of the step before, of whichever optimizer of the process. */
-static void tell_continuity(struct wti_scene *scene, const struct wti_moment *moment,
-			    struct flow *flow, double rate)
+static void report_continuity(struct wti_scene *scene, const struct wti_moment *moment,
+			      struct flow *flow, double rate)
 {
 	if (flow->is_set && flow->rate > 0 && rate > 0) {
 		double ratio = rate / flow->rate;
@@ -110,9 +110,9 @@ static void tell_continuity(struct wti_scene *scene, const struct wti_moment *mo
 		wti_occasion_flag(scene, WTI_FEATURE_OTHER, flow->loaded);
 		if (ratio >= 0.5 && ratio <= 2)
 			wti_say_term(scene, IS_STEADY);
-		wti_tell(scene);
+		wti_report(scene);
 	}
-	tell_resumed(scene, moment, flow, rate);
+	report_resumed(scene, moment, flow, rate);
 	flow->changes += flow->is_set && rate != flow->rate;
 	flow->rate = rate;
 	flow->is_set = true;
@@ -130,7 +130,7 @@ static bool follows_a_metric(const struct wti_scene *scene, const struct wti_obj
 	return wti_scheduler_of(scene->training, optimizer, "ReduceLROnPlateau");
 }
 
-static void tell_step(struct wti_scene *scene, struct last *last, const struct wti_moment *moment)
+static void report_step(struct wti_scene *scene, struct last *last, const struct wti_moment *moment)
 {
 	double rate = moment->object->lr[0];
 	char name[32];
@@ -144,12 +144,12 @@ static void tell_step(struct wti_scene *scene, struct last *last, const struct w
 			 (unsigned)last->step_count);
 		wti_measure(scene, wti_scene_word(scene, name), rate);
 	}
-	wti_tell(scene);
+	wti_report(scene);
 	*last = (struct last){rate, last->step_count + 1, true, false};
 }
 
 /* What a scheduler schedules steps, and steps first. */
-static void tell_scheduler(struct wti_scene *scene, const struct wti_moment *moment)
+static void report_scheduler(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer =
 		moment->object && moment->object->of
@@ -168,7 +168,7 @@ static void tell_scheduler(struct wti_scene *scene, const struct wti_moment *mom
 	wti_occasion_of_term(scene, &wti_relation_schedule, moment, SCHEDULER, WTI_NO_TERM);
 	if (steps > *last)
 		wti_say_term(scene, FOLLOWS_OPTIMIZER_STEP);
-	wti_tell(scene);
+	wti_report(scene);
 	*last = steps;
 }
 
@@ -185,7 +185,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		break;
 	case WTI_MOMENT_SCHEDULER:
 		flow->scheduler_steps++;
-		tell_scheduler(scene, moment);
+		report_scheduler(scene, moment);
 		for (size_t i = 0; i < scene->training->objects.count; i++) {
 			const struct wti_object *optimizer = wti_object_at(scene->training, i);
 
@@ -203,8 +203,8 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		last = wti_recall(scene, OPTIMIZERS, moment);
 		if (!last || !(moment->object->lr_known & 1))
 			return;
-		tell_continuity(scene, moment, flow, moment->object->lr[0]);
-		tell_step(scene, last, moment);
+		report_continuity(scene, moment, flow, moment->object->lr[0]);
+		report_step(scene, last, moment);
 	}
 }
 
@@ -223,7 +223,7 @@ static void finish(struct wti_scene *scene, void *opaque)
 			wti_say_term(scene, IS_USED);
 		if (flow->changes)
 			wti_say_term(scene, MOVES_RATE);
-		wti_tell(scene);
+		wti_report(scene);
 	}
 }
 
