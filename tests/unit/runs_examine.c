@@ -193,14 +193,14 @@ static void test_shortened(void)
 	struct wt_result result;
 
 	wt_result_init(&result, "doctor");
-	wt_result_finding(&result, &(struct wt_finding){.code = "A", .file = "/work/me/train.py"});
-	wt_result_finding(&result, &(struct wt_finding){.code = "B", .file = "/work/me2/train.py"});
+	wt_result_finding(&result, &(struct wt_finding){.code = "A", .file = "/home/me/train.py"});
+	wt_result_finding(&result, &(struct wt_finding){.code = "B", .file = "/home/me2/train.py"});
 	wt_result_finding(&result, &(struct wt_finding){.code = "C"});
 	wti_shorten_paths(&result, NULL);
-	CHECK_TEXT(result.findings[0].file, "/work/me/train.py");
-	wti_shorten_paths(&result, "/work/me");
+	CHECK_TEXT(result.findings[0].file, "/home/me/train.py");
+	wti_shorten_paths(&result, "/home/me");
 	CHECK_TEXT(result.findings[0].file, "train.py");
-	CHECK_TEXT(result.findings[1].file, "/work/me2/train.py");
+	CHECK_TEXT(result.findings[1].file, "/home/me2/train.py");
 	CHECK(!result.findings[2].file);
 	wt_result_release(&result);
 }
