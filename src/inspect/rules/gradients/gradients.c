@@ -149,6 +149,7 @@ const struct wti_rule wti_rule_grad_002 = {
 	.innocent = "A step whose gradients are zero without having been cleared (a dead network, "
 		    "an empty batch) is no violation of this rule.",
 	.needs = "no optimizer stepped after a backward()",
+	.explains = (const char *const[]){"WT-GRAD-005", NULL},
 	.moments = WTI_MOMENT_GRADIENTS,
 	.see = see_late,
 };
@@ -382,9 +383,9 @@ const struct wti_rule wti_rule_grad_006 = {
 		 "still treats it as frozen",
 	.hint = "take the part out of no_grad() when it is unfrozen",
 	.definition =
-		"A parameter that requires a gradient, in an optimizer that steps, does not lack a "
-		"gradient for two steps in a row while its module is called with gradients off "
-		"inside of a module with gradients on. A case is a parameter in a step.",
+		"A parameter that requires a gradient, in an optimizer that steps, is not without "
+		"one for two steps in a row while its module is called with gradients off inside "
+		"of a module with gradients on. A case is a parameter in a step.",
 	.innocent = "None is known: what is meant to stay need not require gradients.",
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_STEPPED,
