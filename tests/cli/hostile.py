@@ -136,7 +136,7 @@ def every_kind(schema: Path, hostile_names: bool, evil: bytes | None = None) -> 
     for name, kind in sorted(raw["kind"].items(), key=lambda item: int(item[1]["number"])):
         fields, columns = [], []
         for field in kind["fields"]:
-            base = field["type"].split(":")[0]
+            base = field["type"].split(":")[0].replace("flags", "u32")  # as which it is in a trace
             values = raw["enum"][field["type"][5:]]["values"] if base == "enum" else []
             called = field["name"].encode() + (evil if hostile_names else b"")
             fields.append(t.Field(called, TYPES[base], enum_names=[evil if hostile_names else v.encode() for v in values]))
