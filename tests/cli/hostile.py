@@ -18,7 +18,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 import trace_parts as t  # noqa: E402
 
-TYPES = {"u32": 1, "u64": 2, "i32": 3, "i64": 4, "f64": 5, "name": 6, "hash": 7, "ticks": 8, "str": 9, "enum": 10}
+TYPES = {"u32": 1, "u64": 2, "i32": 3, "i64": 4, "f64": 5, "name": 6, "hash": 7, "ticks": 8, "str": 9, "enum": 10,
+         "flags": 1}  # a u32 in a trace
 NAN = 0x7FF8000000000000
 TRACK = 3
 
@@ -136,7 +137,7 @@ def every_kind(schema: Path, hostile_names: bool, evil: bytes | None = None) -> 
     for name, kind in sorted(raw["kind"].items(), key=lambda item: int(item[1]["number"])):
         fields, columns = [], []
         for field in kind["fields"]:
-            base = field["type"].split(":")[0].replace("flags", "u32")  # as which it is in a trace
+            base = field["type"].split(":")[0]
             values = raw["enum"][field["type"][5:]]["values"] if base == "enum" else []
             called = field["name"].encode() + (evil if hostile_names else b"")
             fields.append(t.Field(called, TYPES[base], enum_names=[evil if hostile_names else v.encode() for v in values]))
