@@ -53,6 +53,7 @@ CLEAN = {
                                "int my_strcpy(void);\nint (*g)(void);\n",
     "examples/train.c": SPDX + '#include <wheeltap/public.h>\nint main(void)\n{\n\tprintf("x");\n}\n',
     "tools/good": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nif true; then echo x; fi\n",
+    "tests/fuzz/corpus/toml.inputs": "wtinputs\0\0\0\0",
     "tools/good.py": "# SPDX-License-Identifier: Apache-2.0\nprint(1)\n",
 }
 
@@ -125,6 +126,7 @@ VIOLATIONS = [
     ("tools/bad", "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nif true; then\n", "tools/bad:1: script: sh"),
     ("tools/bad.py", "# SPDX-License-Identifier: Apache-2.0\ndef f(:\n", "tools/bad.py:2: script: Python"),
     ("src/base/bad.h", SPDX.replace("sample", "s\udcffmple"), "src/base/bad.h:1: utf8"),
+    ("tests/fuzz/corpus/toml/0a1b", "x = 1\n", "tests/fuzz/corpus/toml/0a1b:0: input"),
     ("docs/events.md", "# Something else\n", "docs/events.md:1: generated"),
     ("python/wheeltap/flags.py", "# SPDX-License-Identifier: Apache-2.0\n", "python/wheeltap/flags.py:1: generated"),
 ]
