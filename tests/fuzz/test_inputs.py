@@ -6,24 +6,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
 import inputs  # noqa: E402
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Case  # noqa: E402
 
 REPLAY = sys.argv.pop(1)
 TOOL = Path(__file__).resolve().parent / "inputs.py"
 SAMPLE = [b"", b"a = 1\n", b"b = 2\n", b"\0\xff" * 300]
 
 
-class Inputs(unittest.TestCase):
+class Inputs(Case):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory(prefix="wheeltap-inputs-")
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         self.archive = self.folder / "toml.inputs"
 
     def call(self, *words: object) -> tuple[int, str]:

@@ -9,14 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch, Tap, environment, skip_all  # noqa: E402
 
 TIMEOUT = float(os.environ.get("WHEELTAP_TEST_TIMEOUT") or PATIENCE)
 
@@ -35,23 +34,21 @@ class Run:
         return [call for call in self.of("call_begin") if call["callee"] == callee]
 
 
-class Harness:
+class Harness(Tap):
     """usage: test_x.py WHEELTAP INTERPRETER"""
 
     def __init__(self) -> None:
+        super().__init__()
         self.wheeltap, self.python = os.path.abspath(sys.argv[1]), sys.argv[2]
-        self.folder = Path(tempfile.mkdtemp(prefix="wheeltap-python-"))
-        self.count = 0
-        self.failed = 0
+        self.scratch = Scratch()
+        self.folder = self.scratch.path
         self.runs = 0
-        self.env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "WHEELTAP_AGENT")}
-        self.env["OMP_NUM_THREADS"] = "1"
+        self.env = environment(OMP_NUM_THREADS="1")
 
     def require(self, *modules: str) -> None:
         for module in modules:
             if self.bare(f"import {module}").status:
-                print(f"1..0 # skip {self.python} has no {module}")
-                sys.exit(0)
+                skip_all(f"{self.python} has no {module}")
 
     def free_port(self) -> int:
         with socket.socket() as listener:
@@ -88,28 +85,12 @@ class Harness:
     def record(self, code: str, *options: str, env: dict[str, str] | None = None) -> Run:
         return self.record_command([self.python, self.script(code)], *options, env=env)
 
-    def check(self, what: str, holds: bool, *facts: object) -> None:
-        self.count += 1
-        print(f"{'ok' if holds else 'not ok'} {self.count} - {what}")
-        if not holds:
-            self.failed += 1
-            for fact in facts:
-                for line in str(fact)[:4000].splitlines():
-                    print(f"# {line}")
-
-    def equal(self, what: str, actual: object, expected: object, *facts: object) -> None:
-        self.check(what, actual == expected, f"actual {actual!r}, expected {expected!r}", *facts)
-
-    def finish(self) -> None:
-        subprocess.run(["rm", "-rf", str(self.folder)])
-        print(f"1..{self.count}")
-        sys.exit(1 if self.failed else 0)
-
 
 def main(*tests: Callable[[Harness], None], require: tuple[str, ...] = ()) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background would hand on that it is ignored
     harness = Harness()
     harness.require(*require)
-    for test in tests:
-        test(harness)
-    harness.finish()
+    with harness.scratch:
+        for test in tests:
+            test(harness)
+    sys.exit(harness.finish())
