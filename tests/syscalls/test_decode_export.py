@@ -161,7 +161,7 @@ class Exports(unittest.TestCase):
 
     def test_none(self) -> None:
         """A run without system calls is not one that made none."""
-        path = f"{self.folder.name}/nothing"
+        path = f"{self.run_path}-nothing"
         for form in ("strace", "renacer-json", "html"):
             done = subprocess.run([WHEELTAP, "export", "--to", form, "-o", path, "--kind", "mark", self.run_path],
                                   capture_output=True, text=True, timeout=PATIENCE)

@@ -160,12 +160,12 @@ const struct wti_rule wti_rule_data_006 = {
 		 "of it",
 	.hint = "give the model what the loop over the loader has just drawn",
 	.definition =
-		"In no five steps in a row are models called, with gradients on, with the same "
-		"first inputs, one of which is from a batch of a loader, while that loader gave "
-		"another batch before each of these steps. A case is a step on a batch of a "
-		"loader.",
+		"Models are not called, with gradients on, with the same first inputs in five "
+		"steps in a row, if one of these inputs is from a batch of a loader and that "
+		"loader returned another batch before each of these steps. A case is a step on a "
+		"batch of a loader.",
 	.innocent = "None is known: a test that overfits one batch draws no others.",
-	.needs = "no model was given a batch of a loader as it is before a step",
+	.needs = "no model was given an unchanged batch of a loader before a step",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct feeding)}},
 	.see = see_feeding,

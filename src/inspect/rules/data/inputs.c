@@ -131,8 +131,11 @@ const struct wti_rule wti_rule_input_001 = {
 			    "wider, narrower or farther away: batches differ by less, and "
 			    "numbers from 0 to 255 that were not normalised by more"},
 		 [NARROWER] = {"narrower", 4,
-			       "times, if it is aside as well: what is normalised twice is both"},
-		 [ASIDE] = {"aside", 2, "standard deviations, if it is narrower as well"},
+			       "times, if its mean is off as well: inputs that are normalised "
+			       "twice are both"},
+		 [ASIDE] = {"aside", 2,
+			    "standard deviations by which the mean is off, if the "
+			    "input is narrower as well"},
 		 [ASIDE_ELEMENTS] = {"aside_elements", 64,
 				     "for both of these: a few elements may lie there by chance"}},
 };

@@ -125,7 +125,7 @@ const struct wti_rule wti_rule_target_001 = {
 	.severity = WT_WARNING,
 	.title = "all targets are of one class",
 	.means = "the labels were lost on the way, by an integer division or a wrong column: the "
-		 "model learns to give one answer always",
+		 "model learns to always give the same answer",
 	.hint = "print a few labels as they come out of the loader",
 	.definition =
 		"The classes that one line gives to cross_entropy or nll_loss in training, in "
@@ -293,7 +293,7 @@ static enum wti_answer see_copied(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_target_003 = {
 	.code = "WT-TARGET-003",
 	.severity = WT_WARNING,
-	.title = "the targets are what the model is given",
+	.title = "the targets are the model's own inputs",
 	.means = "it learns to copy its input: in a language model the targets were not shifted "
 		 "by one, so that each token is to predict itself",
 	.hint = "shift: inputs = tokens[:, :-1], targets = tokens[:, 1:]",
@@ -304,7 +304,7 @@ const struct wti_rule wti_rule_target_003 = {
 		"inside of the "
 		"model was recorded, not its first argument. Three losses in a row are a "
 		"violation. A case is a call.",
-	.innocent = "A task that is to copy: an autoencoder of tokens with a narrow middle.",
+	.innocent = "A copying task, such as an autoencoder of tokens with a narrow middle.",
 	.needs = "no model with an input of integers was followed by a loss with classes",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD,
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct copied)}},
@@ -362,12 +362,12 @@ const struct wti_rule wti_rule_target_005 = {
 	.severity = WT_WARNING,
 	.title = "batches hold one class each",
 	.means = "the data are sorted by class and not shuffled: each step teaches one class and "
-		 "unteaches the others",
+		 "makes the model forget the others",
 	.hint = "shuffle: DataLoader(..., shuffle=True)",
 	.definition =
 		"Of the batches of eight targets or more that one line gives to cross_entropy or "
 		"nll_loss in training, from the eighth on, more than one in four has several "
-		"classes, or those of one class are all of the same. A case is a batch.",
+		"classes, or those with a single class all have the same one. A case is a batch.",
 	.innocent = "Classes that are learned one after the other on purpose.",
 	.needs = "fewer than eight batches with measured classes were trained on",
 	.moments = WTI_MOMENT_CALL,

@@ -171,7 +171,8 @@ const struct wti_rule wti_rule_clip_002 = {
 	.thresholds = {{WTI_IN_A_ROW, 2, "a single step may have been left out by a loss scaler"},
 		       {"above", 2, "times the limit: nearer to it, clipping changes little"},
 		       {"smaller", 8,
-			"times smaller than the limit: more than micro-batches make it"}},
+			"times smaller than the limit: dividing by the number of micro-batches "
+			"rarely does that much"}},
 };
 
 /* ---- WT-CLIP-003: nothing at all ------------------------------------------------------------ */

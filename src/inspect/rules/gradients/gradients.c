@@ -107,8 +107,8 @@ const struct wti_rule wti_rule_grad_001 = {
 		"parameters of a module that was called with gradients on.",
 	.innocent = "An optimizer whose parameters get gradients from the backward() of another "
 		    "loss (a GAN's discriminator) is judged at its own steps only. Accumulation "
-		    "over several backward() calls is a clearing less often, and is no violation, "
-		    "even if the last of them runs inside of step(closure).",
+		    "over several backward() calls only clears less often and is no violation, "
+		    "even if the last of them runs inside step(closure).",
 	.needs = "no optimizer stepped twice with a backward() between",
 	.flags = WTI_RULE_ABSENCE,
 	.moments =
@@ -218,12 +218,12 @@ static enum wti_answer finish_missing(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_grad_003 = {
 	.code = "WT-GRAD-003",
 	.severity = WT_ERROR,
-	.title = "parameters that are to be trained never get a gradient",
+	.title = "trainable parameters never get a gradient",
 	.means =
 		"what they compute does not reach the loss: it was detached, rebuilt from numbers, "
 		"or computed and thrown away",
 	.hint = "look for .detach(), .data, .item(), torch.tensor(...) or no_grad() between the "
-		"module and the loss; take the parameter out of the optimizer if that is meant",
+		"module and the loss; take the parameter out of the optimizer if that is intended",
 	.definition =
 		"A parameter that requires a gradient, is in an optimizer that has stepped at "
 		"least twice, and whose module was called with gradients on, has had a gradient by "
@@ -249,20 +249,20 @@ static enum wti_answer see_leaf(struct wti_case *account, void *kept,
 	if (!(moment->call->flags & WTI_CALL_LOSS_IS_LEAF))
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, 0,
-			    "backward() was called on a tensor that nothing stands behind");
+			    "backward() was called on a tensor with no graph behind it");
 }
 
 const struct wti_rule wti_rule_grad_004 = {
 	.code = "WT-GRAD-004",
 	.severity = WT_ERROR,
 	.title = "backward() is called on a loss that is detached from the model",
-	.means = "the loss was made anew from numbers (torch.tensor(loss), "
-		 ".detach().requires_grad_()): "
-		 "no gradient reaches the model",
+	.means = "the loss was rebuilt from numbers (torch.tensor(loss), "
+		 ".detach().requires_grad_()): no gradient reaches the model",
 	.hint = "call backward() on the tensor that the loss function returned",
 	.definition = "The tensor on which backward() is called is the result of an operation, not "
 		      "a leaf. A case is a call of backward().",
-	.innocent = "Gradients of an input alone (x.backward()) make no sense on a leaf either.",
+	.innocent = "None is known: backward() on an input alone (x.backward()) makes no sense "
+		    "either.",
 	.needs = "backward() was never called",
 	.explains = (const char *const[]){"WT-GRAD-003", "WT-OPT-001", NULL},
 	.moments = WTI_MOMENT_BACKWARD,
@@ -342,13 +342,13 @@ const struct wti_rule wti_rule_grad_005 = {
 		 "units, a product with zero",
 	.hint = "look at the initial values, and at what follows this layer",
 	.definition =
-		"A matrix that requires a gradient, and has one in each of two or more steps, "
-		"has had one other than zero, if another parameter of its optimizer has and an "
-		"earlier step has moved one, and after eight steps in any case. A case is such a "
-		"parameter after a step.",
+		"A matrix that requires a gradient and has one in two or more steps has had one "
+		"other than zero by then, if another parameter of its optimizer has and an "
+		"earlier step has changed a parameter; after eight steps, in any case. A case is "
+		"such a parameter after a step.",
 	.innocent = "Layers that begin with zeros (adapters, residual branches) have gradients of "
-		    "zero until the first step that moves them, which a warm-up from a learning "
-		    "rate of 0 puts off. A bias that cancels out is not judged.",
+		    "zero until the first step that changes them, which a warm-up from a learning "
+		    "rate of 0 delays. A bias that cancels out is not judged.",
 	.needs = "no parameter of a module was in an optimizer for two steps",
 	.moments = WTI_MOMENT_STEPPED,
 	.keeps = {[OF_PARAMETER] = {WTI_PER_PARAMETER, 0},
@@ -386,7 +386,7 @@ const struct wti_rule wti_rule_grad_006 = {
 		"A parameter that requires a gradient, in an optimizer that steps, is not without "
 		"one for two steps in a row while its module is called with gradients off inside "
 		"of a module with gradients on. A case is a parameter in a step.",
-	.innocent = "None is known: what is meant to stay need not require gradients.",
+	.innocent = "None is known: what is meant to stay fixed need not require gradients.",
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_PARAMETER, 0}},

@@ -67,9 +67,9 @@ static enum wti_answer see_carried(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_graph_001 = {
 	.code = "WT-GRAPH-001",
 	.severity = WT_ERROR,
-	.title = "the graph is carried from step to step",
+	.title = "the autograd graph is carried over from step to step",
 	.means = "every backward() goes back to the first step: time and memory grow, and "
-		 "gradients flow through parameters of long ago",
+		 "gradients flow through old values of the parameters",
 	.hint = "detach the state between steps: state = state.detach()",
 	.definition =
 		"A model that is called again after a backward() is not given a tensor that it "
@@ -135,7 +135,8 @@ static enum wti_answer judge_sum(struct wti_case *account, const struct chained 
 		return WTI_RULE_HELD;
 	return wti_violated(
 		account, moment, 0,
-		"the sum takes what it was before the last step, with the graph behind it");
+		"the sum includes its own value from before the last step, with the graph behind "
+		"it");
 }
 
 static enum wti_answer see_chained(struct wti_case *account, void *kept,
@@ -162,10 +163,11 @@ const struct wti_rule wti_rule_graph_002 = {
 	.means = "memory grows with every step, until there is none left",
 	.hint = "add numbers, not tensors: total += loss.item(), or loss.detach()",
 	.definition =
-		"A sum does not take, after a step, what the same line returned before it and what "
-		"still requires a gradient. A case is a sum that requires a gradient, of a line "
-		"that has made one before the last step (or backward(), where nothing steps); in "
-		"place (+=), of single numbers that both require one.",
+		"After a step, a sum does not include what the same line returned before that "
+		"step and what still requires a gradient. A case is a sum that requires a "
+		"gradient, on a line that also made one before the last step (or before the last "
+		"backward(), where nothing steps); for an in-place sum (+=), both operands are "
+		"single numbers that require a gradient.",
 	.innocent = "A sum over a few steps that is then thrown away.",
 	.needs = "no line added up tensors that require a gradient after a backward()",
 	.moments = WTI_MOMENT_CALL,
@@ -275,12 +277,12 @@ const struct wti_rule wti_rule_graph_003 = {
 	.code = "WT-GRAPH-003",
 	.severity = WT_ERROR,
 	.title = "backward() runs twice through the same loss",
-	.means = "its gradients count double: once by itself, once as part of the total",
+	.means = "its gradients count twice: once by themselves, once as part of the total",
 	.hint = "call backward() on the total only",
 	.definition =
 		"Between two clearings of gradients, backward() is not called on a loss that is a "
-		"sum or another function of one on which it has been called already. Losses are "
-		"known by their value; the second time in a row is a violation. A case is a "
+		"sum or other function of a loss on which it was called before. Losses are "
+		"identified by their values. The second time in a row is a violation. A case is a "
 		"backward() after another one.",
 	.innocent = "Losses that are equal to the bit, twice in a row.",
 	.needs = "no step followed several backward() calls with recorded losses",

@@ -67,8 +67,8 @@ static enum wti_answer judge_module(struct wti_case *account, struct trip *trip,
 	there.call = &call;
 	return wti_violated(
 		account, &there, moment->call->object,
-		"in the forward pass a tensor with a gradient to give was detached and taken "
-		"out of torch, and %s is given what was made of it",
+		"in the forward pass a tensor that requires a gradient was detached and taken out "
+		"of torch, and %s is given what was computed from it",
 		wti_moment_text(moment, moment->call->object));
 }
 

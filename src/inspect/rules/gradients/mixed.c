@@ -129,18 +129,18 @@ static enum wti_answer see_turns(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_grad_008 = {
 	.code = "WT-GRAD-008",
 	.severity = WT_WARNING,
-	.title = "an optimizer steps with gradients of a loss that was another one's",
-	.means = "the first loss reaches its parameters too and nothing clears them: the generator "
-		 "of a GAN is also trained to be recognised",
+	.title = "an optimizer steps with leftover gradients of another optimizer's loss",
+	.means = "the other loss reaches its parameters too, and nothing clears those gradients: "
+		 "the generator of a GAN is also trained to be recognised as fake",
 	.hint = "detach what the other network made, D(fake.detach()), or call zero_grad() just "
-		"before the backward() that is meant",
+		"before its own backward()",
 	.definition =
-		"No optimizer steps with gradients that were there before the last backward(), "
-		"came from one of another line, and after which another optimizer has stepped "
-		"alone, if modules of that one were called again for the last backward(). Two "
-		"steps in a row are a violation. A case is a step without.",
+		"No optimizer steps with gradients left over from an earlier backward() on "
+		"another line, after which only another optimizer stepped, if modules of that "
+		"other optimizer were called again for the last backward(). Two steps in a row "
+		"are a violation. A case is a step without such gradients.",
 	.innocent = "Two networks that are trained on both losses on purpose, by optimizers that "
-		    "step apart.",
+		    "step separately.",
 	.needs = "no optimizer stepped",
 	.moments =
 		WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEPPED,

@@ -163,11 +163,11 @@ const struct wti_rule wti_rule_grad_007 = {
 		 "micro-batch, is trained on",
 	.hint = "call zero_grad() once, before the first backward() of a step",
 	.definition =
-		"Before a step of an optimizer, its zero_grad() does not clear gradients of a "
-		"backward() that no step has used, and that no call was given in between, with "
-		"another backward() after it. Two steps in a row are a violation, four if it is a "
-		"backward() of the same line and there is no loss scaler. A case is a step.",
-	.innocent = "Gradients that are only looked at, if that was not recorded. Those of an "
+		"Before a step of an optimizer, its zero_grad() does not clear gradients that no "
+		"step has used and no call was given, if another backward() follows before that "
+		"step. Two steps in a row are a violation; four, if both backward() calls are on "
+		"the same line and there is no loss scaler. A case is a step.",
+	.innocent = "Gradients that are only inspected, if that was not recorded. Gradients of an "
 		    "input are not judged.",
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS |
@@ -176,6 +176,6 @@ const struct wti_rule wti_rule_grad_007 = {
 		  [OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct thrown)},
 		  [OF_SHAPE] = {WTI_PER_KEY, 0}}, /* that a parameter has */
 	.see = see_thrown,
-	.thresholds = {{"steps", 2, "in a row: once may be a step that was left out"},
+	.thresholds = {{"steps", 2, "in a row: a single one may be a skipped step"},
 		       {"steps_same_line", 4, "steps are skipped now and then, a few in a row"}},
 };

@@ -156,10 +156,10 @@ const struct wti_rule wti_rule_loss_002 = {
 		 "targets",
 	.hint = "give both the same shape: prediction.squeeze(1), or target.unsqueeze(1)",
 	.definition =
-		"A difference or a loss of what a model has just returned and of a tensor that "
-		"does not require a gradient is not of a column of N rows and a vector of N, N "
-		"above 1. A case is such a call.",
-	.innocent = "Differences of all pairs on purpose, where the axis is not added by name "
+		"A difference or loss between what a model has just returned and a tensor that "
+		"does not require a gradient is not computed from a column of N rows and a vector "
+		"of N elements, with N above 1. A case is such a call.",
+	.innocent = "Differences of all pairs on purpose, if the axis was not added explicitly "
 		    "(unsqueeze, None).",
 	.needs = "no difference of a prediction and a target was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE_END,
@@ -332,9 +332,9 @@ static enum wti_answer see_over_rows(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_loss_006 = {
 	.code = "WT-LOSS-006",
 	.severity = WT_ERROR,
-	.title = "a softmax goes over the batch instead of the classes",
-	.means = "rows compete with each other: what the model says of one depends on which others "
-		 "are in the batch",
+	.title = "a softmax normalises over the batch instead of the classes",
+	.means = "rows compete with each other: what the model predicts for one row depends on "
+		 "the others in the batch",
 	.hint = "normalise over the classes: log_softmax(output, dim=1)",
 	.definition =
 		"The input of nll_loss, of two axes, is not what one of the last eight calls of "

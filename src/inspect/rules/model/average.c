@@ -87,8 +87,8 @@ static enum wti_answer judge_idle(struct wti_case *account, const struct line *l
 	if (line->in_vain < wti_threshold(account, STEPS))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, 0,
-			    "parameters were written into a copy after each of %u steps, "
-			    "at line %lld, which has changed nothing in it",
+			    "parameters were written into a copy after each of %u steps, at line "
+			    "%lld, which changed nothing in the copy",
 			    line->in_vain, (long long)line->where.line);
 }
 
@@ -111,7 +111,7 @@ static enum wti_answer judge_line(struct wti_case *account, struct line *line,
 	}
 	return wti_violated(account, moment, 0,
 			    "parameters were written into a copy after each of %u steps, at line "
-			    "%lld, and are no longer",
+			    "%lld, and no longer are",
 			    line->with, (long long)line->where.line);
 }
 
@@ -180,10 +180,10 @@ const struct wti_rule wti_rule_ema_001 = {
 		"copy as it is), and at the type of the copy (half precision rounds small "
 		"updates away)",
 	.definition =
-		"If a line writes parameters that the optimizer has just moved into other tensors "
-		"(add_, lerp_, copy_) after `steps` steps in a row, it does so after the next one "
-		"that moves them too; and after at least one of as many it changes one of these "
-		"tensors. A case is a step with such an update.",
+		"If a line writes parameters that the optimizer has just updated into other "
+		"tensors (add_, lerp_, copy_) after `steps` steps in a row, it also does so after "
+		"the next step that updates them; and within `steps` of these writes, at least "
+		"one changes one of these tensors. A case is a step with such an update.",
 	.innocent = "Averaging that ends on purpose before the training does.",
 	.needs = "no line wrote parameters into a copy after a step",
 	.flags = WTI_RULE_ABSENCE,
@@ -359,7 +359,8 @@ const struct wti_rule wti_rule_ema_002 = {
 	.code = "WT-EMA-002",
 	.severity = WT_ERROR,
 	.title = "the averaged copy is the model itself",
-	.means = "the slow copy was assigned and not copied: teacher and student are one",
+	.means = "the slow copy was assigned instead of copied: teacher and student are the same "
+		 "object",
 	.hint = "make the copy with copy.deepcopy(model)",
 	.definition =
 		"A parameter that the optimizer has just moved is not written (add_, lerp_, copy_) "
@@ -376,7 +377,7 @@ const struct wti_rule wti_rule_ema_002 = {
 		  [OF_CONTENT] = {WTI_PER_KEY, sizeof(struct moved)},
 		  [OF_PRODUCT] = {WTI_PER_KEY, sizeof(struct weight)}},
 	.see = see_itself,
-	.thresholds = {{"tensors", 2, "one may hold the same by chance, as what is all zeros"},
+	.thresholds = {{"tensors", 2, "one may have the same content by chance, such as all zeros"},
 		       {"rounding", 1e-6, "of decay and 1 - decay, computed in single precision"}},
 };
 
@@ -478,8 +479,8 @@ static enum wti_answer see_stale(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ema_003 = {
 	.code = "WT-EMA-003",
 	.severity = WT_WARNING,
-	.title = "a copy of the model is called again and again, and never refreshed",
-	.means = "a target network or a teacher stays what the model was in the beginning",
+	.title = "a copy of the model is called repeatedly and never updated",
+	.means = "a target network or a teacher stays as the model was at the beginning",
 	.hint = "copy the parameters over now and then, or freeze the copy (requires_grad_(False)) "
 		"if it is meant to stay",
 	.definition =
@@ -496,6 +497,6 @@ const struct wti_rule wti_rule_ema_003 = {
 	.sweeps = WTI_MOMENT_STEPPED,
 	.see = see_stale,
 	.thresholds = {{"steps", 30,
-			"small programs refresh a target network every ten steps or so; more where "
-			"yours waits longer"}},
+			"small programs refresh a target network every ten steps or so; set it "
+			"higher if yours waits longer"}},
 };

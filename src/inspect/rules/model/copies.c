@@ -81,16 +81,16 @@ static enum wti_answer see_own_state(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ema_004 = {
 	.code = "WT-EMA-004",
 	.severity = WT_ERROR,
-	.title = "a model is given its own state, as if it were another",
-	.means =
-		"the target network or the copy was assigned and not copied: there is one network, "
-		"and it chases itself",
+	.title = "a model is loaded with its own state, as if it were a copy",
+	.means = "the target network or the copy was assigned instead of copied: there is only one "
+		 "network, and it follows itself",
 	.hint = "make the copy with copy.deepcopy(model)",
 	.definition =
-		"A line that takes a state with state_dict() and loads it at once does not load it "
-		"into the object that it came from, `loads` times with a step of an optimizer "
-		"between. A case is such a line that loads another object.",
-	.innocent = "None is known: it changes nothing.",
+		"A line that takes a state with state_dict() and loads it at once does not load "
+		"it into the object that it came from. `loads` such loads with an optimizer step "
+		"between them are a violation. A case is a line that loads a state into another "
+		"object.",
+	.innocent = "None is known: such a load changes nothing.",
 	.needs = "no line took a state and loaded it",
 	.moments = WTI_MOMENT_CALL,
 	.callees =
@@ -98,7 +98,7 @@ const struct wti_rule wti_rule_ema_004 = {
 	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct taken)},
 		  [OF_OWN] = {WTI_PER_MODULE, sizeof(struct own_loads)}},
 	.see = see_own_state,
-	.thresholds = {{"loads", 2, "one may be made before the copy is"}},
+	.thresholds = {{"loads", 2, "one may happen before the copy is made"}},
 };
 
 /* ---- WT-MODE-009: statistics of another model ----------------------------------------------- */
@@ -255,18 +255,17 @@ const struct wti_rule wti_rule_mode_009 = {
 	.code = "WT-MODE-009",
 	.severity = WT_WARNING,
 	.title = "an averaged copy normalises with statistics that are not its own",
-	.means =
-		"only the parameters of the copy are kept up: the running mean and variance of its "
-		"batch normalisation are those of the model that it was copied from, often of one "
-		"that had seen nothing",
-	.hint = "estimate them anew: torch.optim.swa_utils.update_bn(); a copy that follows the "
-		"model closely may take over its buffers instead",
+	.means = "only the parameters of the copy are updated: the running mean and variance of "
+		 "its batch normalisation are those of the original at the time of the copy, often "
+		 "before it had seen any data",
+	.hint = "re-estimate them: torch.optim.swa_utils.update_bn(); a copy that follows the "
+		"model closely may copy its buffers instead",
 	.definition =
-		"A normalisation with a running mean, in a copy of a model, that is called in "
-		"evaluation mode was called in training mode before, or its running mean has "
-		"changed since the copy was made, if parameters of the copy have changed and so "
-		"has the running mean of the model that it was copied from; with stochastic "
-		"weight averaging (SWALR), not to that of the model. A case is such a call.",
+		"If parameters of a copy of a model have changed since it was made, and so has "
+		"the running mean of the original, then a normalisation of the copy that is "
+		"called in evaluation mode was called in training mode before, or its own running "
+		"mean has changed; with stochastic weight averaging (SWALR), to something other "
+		"than the original's. A case is such a call.",
 	.innocent = "A copy that is trained with its normalisation frozen, beside a model whose "
 		    "normalisation is not.",
 	.needs = "no copy of a model with batch normalisation was evaluated after it had changed",
@@ -413,8 +412,8 @@ static enum wti_answer judge_teacher(struct wti_case *account, const struct twin
 		return WTI_RULE_NO_CASE;
 	}
 	if (end->process->last_epoch + 1 < (int64_t)wti_threshold(account, EPOCHS)) {
-		wti_not_measured(account, "too few epochs are known: a target network may be "
-					  "refreshed later than the run has ended");
+		wti_not_measured(account, "too few epochs are known: a target network may be due "
+					  "for an update only after the end of the run");
 		return WTI_RULE_NO_CASE;
 	}
 	return wti_violated(
@@ -446,15 +445,14 @@ const struct wti_rule wti_rule_ema_005 = {
 	.hint = "call the update after optimizer.step(): for each pair of parameters "
 		"slow.lerp_(fast, 1 - momentum)",
 	.definition =
-		"A weight outside of every optimizer, whose module is called without gradients in "
-		"nine of ten steps, and which holds what a trained one of the same shape held "
-		"before its first step, changes within `epochs` epochs and `steps` steps, if these "
-		"are values as torch initialises a layer with. A case is such a weight that "
-		"changes.",
+		"A weight that is in no optimizer, whose module is called without gradients in "
+		"nine of ten steps, and that holds what a trained weight of the same shape held "
+		"before its first step, changes within `epochs` epochs and `steps` steps, if its "
+		"values are distributed as torch initialises a layer. A case is such a weight "
+		"that changes.",
 	.innocent = "A random teacher on purpose; a target network that is refreshed more rarely "
 		    "than every two epochs.",
-	.needs =
-		"no copy of a trained weight, as it was in the beginning, was called in every step",
+	.needs = "no copy of a trained weight's initial values was used in every step",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
 	.keeps = {[OF_TEACHING] = {WTI_PER_PROCESS, 0},

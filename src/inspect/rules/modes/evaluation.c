@@ -153,8 +153,8 @@ const struct wti_rule wti_rule_mode_003 = {
 		"When a model that is trained is called without gradients, now and then and not "
 		"around every step, its dropout and batch normalisation are in evaluation mode. A "
 		"case is the first such call between two steps.",
-	.innocent = "Statistics that are computed anew on purpose (torch.optim.swa_utils."
-		    "update_bn); samples that a network in training mode makes now and then.",
+	.innocent = "Statistics that are recomputed on purpose (torch.optim.swa_utils.update_bn); "
+		    "samples that a network in training mode makes now and then.",
 	.needs = "no model with dropout or batch normalisation was called without gradients "
 		 "between steps",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_STEPPED,
@@ -254,12 +254,12 @@ const struct wti_rule wti_rule_mode_004 = {
 	.definition =
 		"A batch normalisation whose parameters do not require gradients is not called in "
 		"training mode in two steps in a row, with gradients on or by a model that has "
-		"them on. A case is a batch normalisation in training mode in a step; for eight "
-		"steps after what it returns has begun to require a gradient it is none, since it "
-		"may have been unfrozen, which is recorded that late.",
-	.innocent = "Statistics that are to adapt to new data while all else stays. A part that "
-		    "runs without gradients beside a trained one of the same structure, its "
-		    "average, is not judged.",
+		"them on. A case is a batch normalisation in training mode in a step. There is no "
+		"case in the eight steps after its output begins to require a gradient: it may "
+		"have been unfrozen, which is recorded with that delay.",
+	.innocent = "Statistics that are meant to adapt to new data while everything else stays "
+		    "fixed. A part that runs without gradients beside a trained one of the same "
+		    "structure (its average) is not judged.",
 	.needs = "no batch normalisation was in training mode in a step",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_MODULE, sizeof(struct norm)}},
@@ -267,7 +267,8 @@ const struct wti_rule wti_rule_mode_004 = {
 	.see = see_norm,
 	.thresholds = {{WTI_IN_A_ROW, 2, "in one step it may be frozen before its mode is set"},
 		       {"looks", 8,
-			"steps between two looks of the agent at what no optimizer holds"}},
+			"steps between two checks by the agent of parameters that are in no "
+			"optimizer"}},
 };
 
 /* ---- WT-MODE-005: before the first iteration ------------------------------------------------ */
@@ -457,9 +458,9 @@ const struct wti_rule wti_rule_mode_006 = {
 	.code = "WT-MODE-006",
 	.severity = WT_WARNING,
 	.title = "a model's own train(), which freezes parts of it, is never called",
-	.means = "train() of a class freezes parameters or parts of the model, besides setting the "
-		 "mode; modules are in training mode when they are made, so that nobody notices "
-		 "that it was left out",
+	.means = "train() of a class freezes parameters or parts of the model, besides setting "
+		 "the mode; modules are in training mode when they are made, so the missing call "
+		 "goes unnoticed",
 	.hint = "call model.train() before training",
 	.definition =
 		"A model with a module whose class (not torch's) has a train() of its own, in "

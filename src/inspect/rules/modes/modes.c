@@ -133,9 +133,9 @@ const struct wti_rule wti_rule_mode_001 = {
 	.hint = "call model.train() at the beginning of each training epoch",
 	.definition = "A module that depends on the mode (dropout, batch normalisation) and was "
 		      "called in training mode for one optimizer step is not called in evaluation "
-		      "mode, with gradients on, for two steps in a row of an optimizer that trains "
-		      "its model, while the model as a whole is. A case is such a module in a "
-		      "step.",
+		      "mode, with gradients on, for two steps in a row of an optimizer that "
+		      "trains its model, while the whole model is in evaluation mode. A case is "
+		      "such a module in a step.",
 	.innocent = "Normalisation that is frozen from the beginning is not judged. Freezing it in "
 		    "the middle of a run on purpose looks like this.",
 	.needs = "no dropout or batch normalisation was called for a step in training mode",
@@ -178,8 +178,8 @@ const struct wti_rule wti_rule_mode_008 = {
 	.code = "WT-MODE-008",
 	.severity = WT_WARNING,
 	.title = "the model is in evaluation mode from the beginning of its training",
-	.means = "models that are loaded come in evaluation mode with some libraries: dropout is "
-		 "off, and batch normalisation does not learn",
+	.means = "some libraries load models in evaluation mode: dropout is off, and batch "
+		 "normalisation does not learn",
 	.hint = "call model.train() before training",
 	.definition =
 		"Dropout of a model that an optimizer trains is called in training mode in one of "
@@ -286,12 +286,13 @@ const struct wti_rule wti_rule_mode_007 = {
 		 "normalisation uses and learns the statistics of what is evaluated",
 	.hint = "call model.eval() before the model is used",
 	.definition =
-		"In a process without a backward() and a step of an optimizer, dropout and batch "
+		"In a process without backward() and without optimizer steps, dropout and batch "
 		"normalisation of a model that is called without gradients are not in training "
 		"mode in all calls, if there are four; calls with the same input as the one "
 		"before do not count. A case is such a module in evaluation mode.",
-	.innocent = "Statistics that are estimated anew; uncertainty by dropout on inputs that "
-		    "differ; sampling as a generator was trained.",
+	.innocent = "Statistics that are re-estimated; uncertainty estimated by dropout on "
+		    "different inputs; sampling from a generator in the mode in which it was "
+		    "trained.",
 	.needs = "no model with dropout or batch normalisation was called without gradients",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE,

@@ -99,15 +99,15 @@ static enum wti_answer see_buffers(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_opt_013 = {
 	.code = "WT-OPT-013",
 	.severity = WT_WARNING,
-	.title = "an optimizer keeps one state for several parameters",
+	.title = "an optimizer shares one state between several parameters",
 	.means = "momentum of one layer moves another: the state is looked up by shape, by the "
 		 "name of the class, or is one variable for all",
 	.hint = "keep it in self.state[p], which torch makes for each parameter",
 	.definition =
-		"In a step of an optimizer that the program has written, the gradient of a "
-		"parameter is not added in place to a tensor to which that of another one was "
-		"added in the same step. Two steps in a row are a violation. A case is such an "
-		"addition.",
+		"In a step of an optimizer that the program defines itself, the gradient of a "
+		"parameter is not added in place to a tensor to which another parameter's "
+		"gradient was added in the same step. Two steps in a row are a violation. A case "
+		"is such an addition.",
 	.innocent = "An optimizer that adds up the gradients of several parameters on purpose.",
 	.needs = "no step was recorded that adds gradients in place",
 	.moments = WTI_MOMENT_STEP | WTI_MOMENT_CALL,

@@ -53,7 +53,7 @@ static enum wti_answer see_moves(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_opt_001 = {
 	.code = "WT-OPT-001",
 	.severity = WT_ERROR,
-	.title = "parameters do not move although they have gradients",
+	.title = "parameters do not change although they have gradients",
 	.means = "the optimizer updates something else: copies made before the model was moved, "
 		 "converted or wrapped, or an empty list",
 	.hint = "make the optimizer after the model has its final form, from model.parameters()",
@@ -61,16 +61,17 @@ const struct wti_rule wti_rule_opt_001 = {
 		"A parameter with a gradient other than zero changes in its optimizer's step when "
 		"learning rate times gradient is more than a millionth of the parameter. Two steps "
 		"in a row without change are a violation. A case is a parameter in a step.",
-	.innocent = "An optimizer that is given a closure and has converged (LBFGS) is not checked "
-		    "any more, once it has moved a parameter. A loss scaler that skips a step does "
-		    "not call it. Updates that half precision rounds away are for WT-NUM-002.",
+	.innocent = "An optimizer with a closure (LBFGS) is not checked any more once it has "
+		    "changed a parameter: it may have converged. A loss scaler that skips a step "
+		    "does not call the optimizer. Updates that half precision rounds away are "
+		    "reported by WT-NUM-002.",
 	.needs = "no parameter had a gradient, a learning rate and statistics at a step",
 	.moments = WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_PARAMETER, 0}},
 	.see = see_moves,
 	.thresholds =
 		{[STILL_IN_A_ROW] = {WTI_IN_A_ROW, 2,
-				     "an optimizer may leave out a single step by itself"},
+				     "an optimizer may skip a single step by itself"},
 		 [LEAST_UPDATE] = {"update", 0x1p-20,
 				   "of the parameter: eight times the distance between two "
 				   "neighbours in float32, so that rounding cannot swallow it"}},
@@ -150,8 +151,8 @@ const struct wti_rule wti_rule_opt_002 = {
 		"is such a parameter in step 2, 4, 8, 16 ... of the optimizer.",
 	.innocent =
 		"A head trained on features of a network that was not frozen: harmless, but "
-		"freezing it saves the work. A parameter that was in an optimizer before counts as "
-		"one that is.",
+		"freezing it saves the work. A parameter that was in an optimizer earlier counts "
+		"as being in one.",
 	.needs = "no optimizer stepped twice",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
@@ -338,15 +339,14 @@ const struct wti_rule wti_rule_opt_005 = {
 		 "replaced, wrapped, converted or copied after the optimizer had been made",
 	.hint = "make the optimizer last, from the parameters of the model that is called",
 	.definition =
-		"No parameter of an optimizer was replaced in its model after the optimizer had "
-		"taken it, and not all of them are without gradients in modules that are never "
-		"called. A parameter of an optimizer that has stepped twice has had a gradient, "
-		"or else no trainable parameter that is used in training and in no optimizer "
-		"was first seen after the optimizer. A case is a parameter of an optimizer in its "
-		"step 2, 4, 8, 16 ....",
-	.innocent =
-		"A head that is not used yet, and another part of the model that was added later "
-		"and left out of the optimizer on purpose, look like this together.",
+		"No parameter of an optimizer was replaced in its model after the optimizer was "
+		"made, and at least one of them has a gradient or is in a module that is called. "
+		"After two steps each parameter of an optimizer has had a gradient, unless no "
+		"trainable parameter that is used in training and is in no optimizer first "
+		"appeared after the optimizer was made. A case is a parameter of an optimizer in "
+		"its step 2, 4, 8, 16 ....",
+	.innocent = "A head that is not used yet, in a model to which another part was added later "
+		    "and left out of the optimizer on purpose.",
 	.needs = "no optimizer stepped twice",
 	.explains = (const char *const[]){"WT-OPT-001", "WT-OPT-002", "WT-GRAD-003", NULL},
 	.flags = WTI_RULE_ABSENCE,

@@ -156,15 +156,14 @@ const struct wti_rule wti_rule_opt_012 = {
 	.severity = WT_WARNING,
 	.title = "a model computes with a tensor of its own that is never trained",
 	.means = "it was made with requires_grad=True, but is not an nn.Parameter: parameters() "
-		 "does "
-		 "not know it, so that no optimizer and no checkpoint has it",
-	.hint = "self.scale = nn.Parameter(torch.ones(n)); register_buffer() if it is to stay as "
-		"it is",
+		 "does not return it, so no optimizer and no checkpoint includes it",
+	.hint = "make it a parameter, self.scale = nn.Parameter(torch.ones(n)), or use "
+		"register_buffer() if it should stay fixed",
 	.definition =
-		"In the forward of a module, in training, no call is given a tensor that requires "
-		"a gradient, was neither returned by a call in this step nor given to the model, "
-		"is not the content of a parameter, and has been the same for eight steps. A "
-		"case is such a tensor that differs from the step before.",
+		"In the forward() of a module, in training, no call is given a tensor that "
+		"requires a gradient, was neither returned by a call in this step nor given to "
+		"the model, is not the content of a parameter, and has been the same for eight "
+		"steps. A case is such a tensor that differs from the step before.",
 	.innocent =
 		"A constant that requires a gradient because derivatives with respect to it are "
 		"wanted.",

@@ -144,7 +144,7 @@ const struct wti_rule wti_rule_rank_006 = {
 	.title = "a layer that is replicated on all ranks no longer computes the same result",
 	.means = "its parameters have drifted apart: something was done to them, or to their "
 		 "gradients, on one rank only",
-	.hint = "look at code that asks for the rank, such as clipping or weight decay for some "
+	.hint = "look at code that depends on the rank, such as clipping or weight decay for some "
 		"parameters",
 	.definition =
 		"A module that returned the same bytes for the same input on two ranks does so "
@@ -251,7 +251,7 @@ static enum wti_answer see_parts(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_rank_008 = {
 	.code = "WT-RANK-008",
 	.severity = WT_WARNING,
-	.title = "ranks take parts of different length from what they exchange",
+	.title = "ranks take slices of different lengths from what they exchanged",
 	.means = "a size that all ranks must agree on was computed from local data, such as the "
 		 "capacity of an expert: rows are dropped on one side",
 	.hint = "agree on the size first: dist.all_reduce(size, op=ReduceOp.MAX)",
