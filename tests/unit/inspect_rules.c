@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules, each with a run in a few lines that violates it and one that does not. A list of short
- * cases, one after the other; rules that need a setting of their own have their own files.
+ * Rules, each with a run in a few lines that violates it and one that does not. One file, though a
+ * long one: a list of short cases, each read by itself; rules that need a setting of their own have
+ * their own files.
  */
 #include "rules_world.h"
 

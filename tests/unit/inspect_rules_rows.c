@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules about rows, about what was learned, and about parts of models: frozen, copied, normalised,
- * grouped. Each with a run in a few lines that violates it and one that does not.
+ * grouped. Each with a run in a few lines that violates it and one that does not. One file, though
+ * a long one: a list of short cases about the same model and its rows.
  */
 #include <math.h>
 #include <stdio.h>

@@ -95,7 +95,7 @@ static int print_rule(const struct wti_rule *rule)
 	add_paragraph(&out, "what holds", rule->definition);
 	add_paragraph(&out, "means", rule->means);
 	add_paragraph(&out, "try", rule->hint);
-	add_paragraph(&out, "innocent", rule->innocent);
+	add_paragraph(&out, "exceptions", rule->innocent);
 	add_paragraph(&out, "unmeasured", rule->needs);
 	if (say_thresholds(&thresholds, rule))
 		add_paragraph(&out, "thresholds", wti_buf_cstr(&thresholds));

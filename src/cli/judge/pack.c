@@ -245,7 +245,7 @@ static void explain_one(const struct wti_pack *pack, const struct wti_invariant 
 	wt_result_fact_text(result, "definition", "relation", relation->definition);
 	wt_result_fact_text(result, "means", "a violation means", relation->means);
 	wt_result_fact_text(result, "hint", "try", relation->hint);
-	wt_result_fact_text(result, "innocent", "innocent", relation->innocent);
+	wt_result_fact_text(result, "innocent", "exceptions", relation->innocent);
 	wti_buf_release(&words);
 }
 

@@ -94,7 +94,7 @@ const struct wti_rule wti_rule_sys_004 = {
 		      "less than `per_second` times a second between the first and the last. "
 		      "Files of /proc, /sys and /dev are not judged. A case is a file that a "
 		      "process opens.",
-	.innocent = "A file that others replace, and that has to be looked at anew. A shell that "
+	.innocent = "A file that others replace, and that has to be read again. A shell that "
 		    "appends to a log.",
 	.needs = WTI_NO_CALLS,
 	.flags = WTI_RULE_COUNTS,

@@ -358,7 +358,7 @@ int wti_ledger_event(struct wti_ledger *ledger, const struct wt_event *event, st
 	}
 }
 
-/* Where the first goes on, it was the recording that ended, as was asked for. */
+/* If the first process is still running, only the recording has ended, as was asked for. */
 static void count_alive(struct wti_ledger *ledger)
 {
 	bool is_over = ledger->process_count && ledger->processes[0].has_ended;

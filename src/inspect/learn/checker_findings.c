@@ -224,7 +224,7 @@ static bool is_of_a_rule(const struct wti_checker *checker, const struct wti_acc
 	return checker->is_builtin && checker->rules_since <= account->first_step + 1;
 }
 
-/* The first of each cause, with the others of the same behind it; how many findings. */
+/* One finding per cause: its first account, then the others of that cause. Returns how many. */
 static size_t add_causes(const struct wti_checker *checker, struct wti_account **sorted,
 			 const struct wti_cause *causes, size_t count,
 			 const struct wti_account **group, struct wt_result *result, bool only_news)

@@ -15,7 +15,7 @@
 #define TRIED_OFTEN                                                                                \
 	4.0           /* observations from which on a hypothesis says something about its kind     \
 		       */
-#define BUDGET 1.0    /* false alarms that a sort may raise in the next observation */
+#define BUDGET 1.0    /* false positives that a kind may raise in the next observation */
 #define RISK_MIN 0.02 /* of a single hypothesis */
 #define RISK_MAX 0.12
 #define SHARE_DEFAULT 0.3 /* of observations against one that is false, if nothing is known */

@@ -111,7 +111,7 @@ static int64_t first_of(struct wti_scene *scene, const struct wti_value_row *val
 	return wti_shape_first(wti_symbol_text(scene->symbols, value->digest.shape));
 }
 
-/* Of a vector it is not known whether it is a batch of numbers or a single row. */
+/* A vector may be a batch of numbers or a single row: nothing tells which. */
 static bool has_no_rows(struct wti_scene *scene, const struct wti_value_row *value)
 {
 	return wti_shape_ndim(wti_symbol_text(scene->symbols, value->digest.shape)) < 2;

@@ -83,7 +83,7 @@ void wti_invariant_words(struct wti_buf *out, const struct wti_pack *pack,
 	wti_precondition_words(out, &pack->symbols, &invariant->when);
 }
 
-/* Who wrote down an invariant without programs means it as it stands. */
+/* An invariant without programs was written by hand, and is never put down to chance. */
 bool wti_invariant_is_of_chance(const struct wti_pack *pack, const struct wti_invariant *invariant)
 {
 	const struct wti_relation *relation = wti_relations[invariant->relation];

@@ -349,7 +349,7 @@ static void note_outside(const struct state *s, struct wt_result *result)
 			     (uint64_t)(s->outside_bytes + 0.5));
 	if (s->outside_bytes >= 1 && s->options.by != WTI_STAT_BY_STEP)
 		wt_result_note(result,
-			       "%s of the trace belong to no row: what stands outside of calls",
+			       "%s of the trace belong to no row: what happened outside of calls",
 			       wti_format_bytes(text, (uint64_t)s->outside_bytes));
 }
 

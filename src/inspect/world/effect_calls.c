@@ -41,7 +41,8 @@ static uint32_t thing_by_class(struct wti_effects_state *s, const struct wti_des
 	return kernel_thing(s, "other");
 }
 
-/* The first is kept: where a link led elsewhere later, it is said that not all is known. */
+/* The first place is kept. If a link leads elsewhere later, the thing is counted as unplaced: not
+ * all of its places are known. */
 static void set_place(struct wti_effects_state *s, struct wti_thing *thing, struct wt_text path)
 {
 	const char *raw = wti_arena_text(&s->fx->arena, path.data, path.bytes), *name;

@@ -150,7 +150,7 @@ static const char *sort(const struct wti_words *words)
 const struct wti_relation wti_relation_every_step = {
 	.name = "every-step",
 	.code = "WT-LEARN-STEP",
-	.title = "a step lacks what every step has",
+	.title = "something is missing in a step that every step has",
 	.definition = "hypothesis: every step (of a stage) calls this function, or calls it so "
 		      "often. For: a step "
 		      "that does. Against: a step that ended and did not.",

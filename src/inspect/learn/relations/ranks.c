@@ -114,7 +114,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 const struct wti_relation wti_relation_ranks = {
 	.name = "ranks",
 	.code = "WT-LEARN-RANKS",
-	.title = "ranks do the same call in different ways",
+	.title = "ranks make the same call in different ways",
 	.definition = "hypothesis: the n-th call of X in a step is given the same numbers and "
 		      "words on all ranks, and returns a "
 		      "tensor of the same shape; a module that is given the same tensors on two "

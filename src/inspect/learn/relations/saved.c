@@ -331,7 +331,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 const struct wti_relation wti_relation_saved = {
 	.name = "saved",
 	.code = "WT-LEARN-SAVED",
-	.title = "a checkpoint is not what was live",
+	.title = "a checkpoint differs from the live state",
 	.definition = "hypothesis: a checkpoint that holds a model holds each of its parameters, "
 		      "with the contents that "
 		      "they have when it is saved, and that they had when state_dict() was called, "

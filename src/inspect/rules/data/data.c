@@ -9,10 +9,10 @@
 /* ---- What a loader gives -------------------------------------------------------------------- */
 
 struct loader {
-	uint64_t epoch;          /* how often it was begun */
+	uint64_t epoch;          /* how often it was started */
 	uint64_t batch;          /* in this epoch */
 	uint64_t batches_before; /* in the one before */
-	bool is_exhausted;       /* it has said that there is no more */
+	bool is_exhausted;       /* its last call returned no batch: the epoch is over */
 };
 
 /* Keeps account of one call of a loader: whether it gave a batch. */

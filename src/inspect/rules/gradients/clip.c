@@ -209,7 +209,7 @@ const struct wti_rule wti_rule_clip_003 = {
 	.title = "clipping is given no gradients",
 	.means = "the list of parameters is empty, such as a generator that has been used up, or "
 		 "holds other parameters than the optimizer",
-	.hint = "pass model.parameters() anew each time, or a list",
+	.hint = "pass model.parameters() again each time, or a list",
 	.definition = "If clip_grad_norm_ finds a norm of 0, no parameter has a gradient other "
 		      "than zero at the next step. Two steps in a row are a violation. A case is "
 		      "a step with gradients after clipping.",

@@ -159,8 +159,8 @@ const struct wti_rule wti_rule_grad_007 = {
 	.code = "WT-GRAD-007",
 	.severity = WT_WARNING,
 	.title = "gradients are computed and thrown away",
-	.means = "zero_grad() stands between two backward() calls: only the last loss, or the last "
-		 "micro-batch, is trained on",
+	.means = "zero_grad() is called between two backward() calls: only the last loss, or the "
+		 "last micro-batch, is trained on",
 	.hint = "call zero_grad() once, before the first backward() of a step",
 	.definition =
 		"Before a step of an optimizer, its zero_grad() does not clear gradients that no "
