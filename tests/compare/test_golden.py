@@ -88,6 +88,8 @@ def work(i):
 if __name__ == "__main__":
     with multiprocessing.Pool(3) as pool:
         pool.map(work, range(12), chunksize=1)
+        pool.close()
+        pool.join()
 """
 PYTHON_CHANGES = (
     Change("in-place", "WT-GOLD-003", "openat", "'$CWD/model.json' is written in place"),
@@ -101,6 +103,7 @@ PYTHON_CHANGES = (
 
 
 class Golden(Case):
+    maxDiff = None  # a finding is shown whole
     options = ("--syscalls",)
 
     def record(self, fault: str = "", program: tuple[str, ...] = ()) -> str:
