@@ -424,6 +424,10 @@ static int refuse_empty(const struct record_options *options, struct wt_err *err
 		     {"report", options->report},
 		     {"on-finding", options->on_finding},
 		     {"modules", options->python.modules},
+		     {"only", options->python.only},
+		     {"skip", options->python.skip},
+		     {"budget", options->python.budget},
+		     {"sample", options->python.sample},
 		     {"invariants", options->python.invariants}};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)

@@ -91,7 +91,7 @@ static bool explains(const struct wti_case *cause, const struct wti_case *other)
 {
 	if (!cause->violation_count || !other->violation_count || cause == other)
 		return false;
-	if (cause->first_step > other->first_step && other->first_step >= 0)
+	if (cause->first_step > other->known_step && other->known_step >= 0)
 		return false;
 	for (const char *const *code = cause->rule->explains; code && *code; code++)
 		if (!strcmp(*code, other->rule->code))

@@ -138,6 +138,7 @@ static void take_answer(struct wti_case *account, enum wti_answer answer)
 	if (answer == WTI_RULE_BREAK && account->asked)
 		account->asked->streak = 0;
 	account->asked = NULL;
+	account->has_since = false;
 }
 
 static void ask_with(struct wti_case *account, struct wti_kept_memory *kept,

@@ -25,6 +25,9 @@ struct wti_case {
 	struct wti_map subjects; /* symbol, and above it the owner of a parameter: how often */
 	struct wti_map ranks;
 	int64_t first_step, last_step;
+	int64_t known_step; /* in which the first was certain: its cause began before */
+	int64_t since;      /* of the coming violation, where the rule gave one */
+	bool has_since;
 	struct wti_where where; /* of the first violation */
 	char *evidence;
 	char *not_this;

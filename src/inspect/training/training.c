@@ -156,6 +156,16 @@ static void note_closure(struct wti_training *training, const struct wti_call *a
 		optimizer->has_closure = true;
 }
 
+/* The line of the program that made a call. */
+static uint32_t site_of(const struct wti_training *training, const struct wti_call *call)
+{
+	const struct wti_moment moment = {.training = training,
+					  .process = wti_process_at(training, call->stream),
+					  .call = call};
+
+	return wti_moment_call(&moment).site;
+}
+
 static void note_use(struct wti_training *training, struct wti_call *call,
 		     const struct wti_call *parent)
 {
@@ -169,6 +179,8 @@ static void note_use(struct wti_training *training, struct wti_call *call,
 	use = wti_map_number(&training->used, (uint64_t)call->stream << 32 | call->object);
 	if (!use)
 		return;
+	if (!(*use >> 32) || (call->is_shut_off && !(*use & WTI_USE_SHUT_OFF)))
+		*use = (*use & WTI_USE_MASK) | (uint64_t)site_of(training, call) << 32;
 	*use &= ~(uint64_t)WTI_USE_SHUT_OFF;
 	*use |= (call->flags & WTI_CALL_GRAD ? WTI_USE_GRAD : 0) |
 		(call->is_shut_off ? WTI_USE_SHUT_OFF : 0);

@@ -35,6 +35,7 @@ enum wti_grad {
 enum wti_use {
 	WTI_USE_GRAD = 1,     /* with gradients on, once at least */
 	WTI_USE_SHUT_OFF = 2, /* the last time: without, inside of a module that had them on */
+	WTI_USE_MASK = 3,     /* above these, from bit 32 on: the site of the first such call */
 };
 
 /* What a recording leaves out: bits of thinned.lacks (docs/events.md). */
@@ -247,6 +248,8 @@ const struct wti_object *wti_scheduler_of(const struct wti_training *training,
 					  const struct wti_object *optimizer,
 					  const char *class_name);
 struct wti_where wti_moment_where(const struct wti_moment *moment);
+/* Its call, to be kept: without values, and with the line of the program that made it. */
+struct wti_call wti_moment_call(const struct wti_moment *moment);
 /* Whether the module that has it was called with gradients on. */
 bool wti_parameter_is_used(const struct wti_training *training,
 			   const struct wti_parameter *parameter);
@@ -263,6 +266,9 @@ bool wti_is_model_call(const struct wti_call *call);
 /* Whether it was last called without, inside of a module that had them on. */
 bool wti_parameter_is_shut_off(const struct wti_training *training,
 			       const struct wti_parameter *parameter);
+/* The first call of the module that has it, of that kind; without a site if there was none. */
+struct wti_call wti_parameter_use(const struct wti_training *training,
+				  const struct wti_parameter *parameter);
 /* Whether one of an optimizer's parameters belongs to such a module. */
 bool wti_optimizer_is_used(const struct wti_training *training, const struct wti_object *optimizer);
 /* The learning rate of its group; false: not known. */

@@ -147,6 +147,7 @@ static bool is_load_of_model(const struct wti_moment *moment)
 struct taken {
 	bool is_set;
 	uint64_t step_count;
+	int64_t step; /* of the run */
 };
 
 /* Whether all that is loaded is what the model holds, and at least one of it moves. */
@@ -164,7 +165,7 @@ static bool changes_nothing(const struct wti_moment *moment)
 
 static void note_taken(struct taken *taken, const struct wti_moment *moment)
 {
-	*taken = (struct taken){true, moment->process->step_count};
+	*taken = (struct taken){true, moment->process->step_count, moment->scope.step};
 }
 
 static enum wti_answer see_alias(struct wti_case *account, void *kept,
@@ -183,6 +184,7 @@ static enum wti_answer see_alias(struct wti_case *account, void *kept,
 		return not_in_trace(account);
 	if (!changes_nothing(moment))
 		return WTI_RULE_HELD;
+	wti_since(account, taken->step);
 	return wti_violated(account, moment, moment->object->name,
 			    "its state was taken %llu steps ago, and what is loaded now is what it "
 			    "holds already",
@@ -196,6 +198,7 @@ const struct wti_rule wti_rule_ckpt_003 = {
 	.means = "state_dict() returns references, not copies: the state that was kept as the "
 		 "best one has changed with every later step",
 	.hint = "keep copy.deepcopy(model.state_dict())",
+	.explains = (const char *const[]){"WT-CKPT-005", NULL},
 	.definition =
 		"If the optimizer has stepped since the model's state_dict() was last called, "
 		"what load_state_dict() is given differs from what the model holds. A case is a "
@@ -274,6 +277,7 @@ static enum wti_answer judge_moved_on(struct wti_case *account, const struct wti
 	ago = moment->process->step_count - taken->step_count;
 	if (!ago || match.different)
 		return WTI_RULE_HELD;
+	wti_since(account, taken->step);
 	return wti_violated(account, moment, model->name,
 			    "its state was taken %llu steps before, and what is written is what it "
 			    "holds now",

@@ -254,7 +254,7 @@ const struct wti_rule wti_rule_data_007 = {
 enum { COPIES }; /* thresholds */
 
 struct copies {
-	uint64_t wrong;
+	struct wti_wait wrong;
 };
 
 static bool is_copy(const struct wti_moment *moment)
@@ -299,7 +299,7 @@ static enum wti_answer see_copy(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	if (source->digest.hash == copy->digest.hash)
 		return WTI_RULE_HELD;
-	if (++copies->wrong < wti_threshold(account, COPIES))
+	if (!wti_waited(account, &copies->wrong, moment, COPIES))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, call->callee,
 			    "its result differs from what was copied: %llu of %llu elements are "

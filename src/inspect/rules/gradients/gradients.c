@@ -119,12 +119,18 @@ const struct wti_rule wti_rule_grad_001 = {
 
 /* ---- WT-GRAD-002: cleared too late ---------------------------------------------------------- */
 
-static enum wti_answer see_late(struct wti_case *account, void *kept,
-				const struct wti_moment *moment)
+/* Of an optimizer: the first clearing after the last backward(). */
+struct late {
+	struct wti_call call; /* without its values */
+};
+
+static enum wti_answer judge_late(struct wti_case *account, const struct late *late,
+				  const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
 	uint64_t nonzero = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO);
 	uint64_t unknown = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_UNKNOWN);
+	struct wti_moment there = *moment;
 
 	if (wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) != WT_MOMENT_STEP)
 		return WTI_RULE_NO_CASE;
@@ -132,9 +138,22 @@ static enum wti_answer see_late(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	if (nonzero || !optimizer->zero_grad_count_after_backward)
 		return WTI_RULE_HELD;
-	return wti_violated(account, moment, optimizer->name,
+	there.call = &late->call;
+	return wti_violated(account, &there, optimizer->name,
 			    "zero_grad() was called after backward() and before step(): at the "
 			    "step no parameter had a gradient other than zero");
+}
+
+static enum wti_answer see_late(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
+{
+	struct late *late = kept;
+
+	if (moment->type == WTI_MOMENT_GRADIENTS)
+		return judge_late(account, late, moment);
+	if (moment->object->zero_grad_count_after_backward == 1)
+		late->call = wti_moment_call(moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_grad_002 = {
@@ -150,7 +169,8 @@ const struct wti_rule wti_rule_grad_002 = {
 		    "an empty batch) is no violation of this rule.",
 	.needs = "no optimizer stepped after a backward()",
 	.explains = (const char *const[]){"WT-GRAD-005", NULL},
-	.moments = WTI_MOMENT_GRADIENTS,
+	.moments = WTI_MOMENT_GRADIENTS | WTI_MOMENT_ZERO_GRAD,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct late)}},
 	.see = see_late,
 };
 
@@ -158,10 +178,9 @@ const struct wti_rule wti_rule_grad_002 = {
 
 enum { MISSING_FROM, MISSING_UNTIL };
 
-/* Where it was first missing, kept until it is certain. */
+/* When it was first missing, kept until it is certain. */
 struct missing {
 	struct wti_scope since;
-	struct wti_call call; /* without its values */
 	bool is_set;
 };
 
@@ -173,13 +192,15 @@ static bool is_missing(const struct wti_case *account, const struct wti_training
 	       !parameter->any_grad_count && wti_parameter_is_used(training, parameter);
 }
 
+/* What stands between the module and the loss is nearer to the module than to the step. */
 static enum wti_answer report_missing(struct wti_case *account, const struct missing *missing,
 				      struct wti_moment moment)
 {
-	if (missing->is_set) {
+	const struct wti_call use = wti_parameter_use(moment.training, moment.parameter);
+
+	if (missing->is_set)
 		moment.scope = missing->since;
-		moment.call = &missing->call;
-	}
+	moment.call = &use;
 	return wti_violated(
 		account, &moment, moment.parameter->name,
 		"in %llu steps .grad was always None, though the module that has it was "
@@ -199,8 +220,7 @@ static enum wti_answer see_missing(struct wti_case *account, void *kept,
 	if (!is_missing(account, moment->training, parameter))
 		return WTI_RULE_NO_CASE;
 	if (!missing->is_set)
-		*missing = (struct missing){moment->scope, wti_call_without_values(moment->call),
-					    true};
+		*missing = (struct missing){moment->scope, true};
 	if (parameter->step_count == wti_threshold(account, MISSING_UNTIL))
 		return report_missing(account, missing, *moment);
 	return WTI_RULE_NO_CASE;
@@ -364,13 +384,16 @@ static enum wti_answer see_shut_off(struct wti_case *account, void *kept,
 				    const struct wti_moment *moment)
 {
 	const struct wti_parameter *parameter = moment->parameter;
+	struct wti_moment there = *moment;
+	const struct wti_call use = wti_parameter_use(moment->training, parameter);
 
 	if (!parameter->requires_grad || parameter->placement)
 		return WTI_RULE_NO_CASE;
 	if (parameter->grad != WTI_GRAD_NONE ||
 	    !wti_parameter_is_shut_off(moment->training, parameter))
 		return WTI_RULE_HELD;
-	return wti_violated(account, moment, parameter->name,
+	there.call = &use;
+	return wti_violated(account, &there, parameter->name,
 			    "it is in the optimizer and requires a gradient, and its "
 			    "module is run under no_grad() inside of the model");
 }

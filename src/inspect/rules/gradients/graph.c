@@ -188,6 +188,7 @@ struct twice {
 	uint32_t count;
 	bool is_found;   /* since gradients were cleared */
 	uint32_t streak; /* clearings in a row */
+	int64_t since;   /* the step of the first of them */
 };
 
 static void end_window(struct twice *twice)
@@ -233,9 +234,12 @@ static enum wti_answer judge_loss(struct wti_case *account, struct twice *twice,
 		return WTI_RULE_NO_CASE;
 	if (!holds_another(twice, hash))
 		return WTI_RULE_HELD;
+	if (!twice->is_found && !twice->streak)
+		twice->since = moment->scope.step;
 	twice->is_found = true;
 	if (twice->streak + 1 < wti_threshold(account, CLEARINGS))
 		return WTI_RULE_NO_CASE;
+	wti_since(account, twice->since);
 	return wti_violated(account, moment, 0,
 			    "it holds a loss on which backward() has been called already, and "
 			    "gradients were not cleared between");

@@ -14,7 +14,7 @@ struct trip {
 	uint64_t forward;          /* the call that this is about, plus one */
 	bool has_left;
 	int64_t last_step;
-	uint32_t steps; /* in which it happened */
+	struct wti_wait steps; /* in which it happened */
 };
 
 static bool is_training(const struct wti_call *call)
@@ -60,7 +60,7 @@ static enum wti_answer judge_module(struct wti_case *account, struct trip *trip,
 	if (trip->last_step == moment->scope.step + 1)
 		return WTI_RULE_NO_CASE;
 	trip->last_step = moment->scope.step + 1;
-	if (++trip->steps < wti_threshold(account, STEPS))
+	if (!wti_waited(account, &trip->steps, moment, STEPS))
 		return WTI_RULE_NO_CASE;
 	call.site = rebuilt->site;
 	call.callee = rebuilt->callee;

@@ -13,10 +13,10 @@ enum { OF_PROCESS, OF_OPTIMIZER, OF_MODULE }; /* keeps */
  * steps. So both losses go through both networks, and each optimizer has one that is its own.
  */
 struct turn {
-	bool has_left_over; /* just before the coming backward() */
-	bool is_mixed;      /* and all the above */
-	uint32_t other;     /* the optimizer that had stepped between */
-	uint32_t streak;    /* of steps */
+	bool has_left_over;     /* just before the coming backward() */
+	bool is_mixed;          /* and all the above */
+	uint32_t other;         /* the optimizer that had stepped between */
+	struct wti_wait streak; /* of steps */
 	uint32_t name;
 };
 
@@ -82,11 +82,11 @@ static enum wti_answer judge_step(struct wti_case *account, struct turn *turn,
 	struct wti_moment there = *moment;
 
 	if (!turn->is_mixed) {
-		turn->streak = 0;
+		turn->streak.count = 0;
 		return WTI_RULE_HELD;
 	}
 	turn->is_mixed = false;
-	if (++turn->streak < wti_threshold(account, STEPS))
+	if (!wti_waited(account, &turn->streak, moment, STEPS))
 		return WTI_RULE_NO_CASE;
 	there.call = &last->before;
 	return wti_violated(account, &there, turn->name,

@@ -18,7 +18,7 @@ struct skipping {
 	uint32_t used;   /* a bit for each: was it used */
 	double scale;    /* of the last loss; 0: not known */
 	bool was_skipped;
-	uint32_t stuck; /* skipped in a row, and the scale has not come down */
+	struct wti_wait stuck; /* skipped in a row, and the scale has not come down */
 };
 
 /* Multiplied by a power of two, as scalers do: by torch's own, or by one of the program's. */
@@ -46,14 +46,14 @@ static enum wti_answer judge_scale(struct wti_case *account, struct skipping *sk
 	skipping->is_waiting = true;
 	skipping->scale = scale;
 	if (!skipping->was_skipped || scale <= 0 || scale < before) {
-		skipping->stuck = 0;
+		skipping->stuck.count = 0;
 		return WTI_RULE_NO_CASE;
 	}
-	if (++skipping->stuck < wti_threshold(account, TIMES_STUCK))
+	if (!wti_waited(account, &skipping->stuck, moment, TIMES_STUCK))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, 0,
 			    "%u steps in a row were skipped, and the scale of %g has not come down",
-			    skipping->stuck, scale);
+			    skipping->stuck.count, scale);
 }
 
 static enum wti_answer close_window(struct wti_case *account, struct skipping *skipping,

@@ -387,7 +387,7 @@ enum { STALE_STEPS };
 
 /* Of a model. */
 struct stale {
-	uint64_t steps; /* since it was first called */
+	struct wti_wait steps; /* since it was first called */
 	uint32_t object;
 	bool is_changed; /* ever, since it was first called */
 	bool is_used;    /* called without gradients in training */
@@ -431,7 +431,7 @@ static enum wti_answer judge_copy(struct wti_case *account, struct stale *stale,
 		return WTI_RULE_NO_CASE;
 	if (stale->is_changed)
 		return WTI_RULE_HELD;
-	if (++stale->steps < wti_threshold(account, STALE_STEPS)) {
+	if (!wti_waited(account, &stale->steps, moment, STALE_STEPS)) {
 		wti_not_measured(account, too_short);
 		return WTI_RULE_NO_CASE;
 	}
@@ -439,11 +439,10 @@ static enum wti_answer judge_copy(struct wti_case *account, struct stale *stale,
 		wti_not_measured(account, meant_to_stay);
 		return WTI_RULE_NO_CASE;
 	}
-	return wti_violated(
-		account, moment, stale->object,
-		"a copy that is called in training has not changed in %llu steps, while "
-		"the model trains",
-		(unsigned long long)stale->steps);
+	return wti_violated(account, moment, stale->object,
+			    "a copy that is called in training has not changed in %u steps, while "
+			    "the model trains",
+			    stale->steps.count);
 }
 
 /* Statistics of normalisation move whenever it is called. */

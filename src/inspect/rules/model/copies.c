@@ -26,7 +26,8 @@ struct taken {
 
 /* Of an object: loads of its own state, and after which step the last was. */
 struct own_loads {
-	uint64_t count, steps;
+	struct wti_wait loads;
+	uint64_t steps;
 };
 
 /* Calls of one line have sites of their own. */
@@ -44,14 +45,14 @@ static enum wti_answer judge_own(struct wti_case *account, const struct wti_mome
 		wti_kept_of_key(account, OF_OWN, moment->call->stream, moment->call->object);
 	uint64_t steps = moment->process->step_count;
 
-	if (!own || (own->count && own->steps == steps))
+	if (!own || (own->loads.count && own->steps == steps))
 		return WTI_RULE_NO_CASE;
 	own->steps = steps;
-	if (++own->count < wti_threshold(account, LOADS))
+	if (!wti_waited(account, &own->loads, moment, LOADS))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, moment->call->object,
-			    "it was given its own state %llu times, with training between",
-			    (unsigned long long)own->count);
+			    "it was given its own state %u times, with training between",
+			    own->loads.count);
 }
 
 /* target.load_state_dict(model.state_dict()), with target being the model. */

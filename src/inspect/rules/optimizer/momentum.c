@@ -11,6 +11,7 @@ struct buffers {
 	uint64_t step;      /* how many have begun */
 	uint64_t last_step; /* in which it was seen */
 	uint32_t streak;
+	int64_t since; /* step of the run in which that began */
 };
 
 /* Of a content: whose gradient it is, or was added to it. */
@@ -48,9 +49,12 @@ static enum wti_answer judge_write(struct wti_case *account, struct buffers *buf
 	if (buffers->last_step == buffers->step)
 		return WTI_RULE_NO_CASE;
 	buffers->streak = buffers->last_step + 1 == buffers->step ? buffers->streak + 1 : 1;
+	if (buffers->streak == 1)
+		buffers->since = moment->scope.step;
 	buffers->last_step = buffers->step;
 	if (buffers->streak < wti_threshold(account, STEPS))
 		return WTI_RULE_NO_CASE;
+	wti_since(account, buffers->since);
 	return wti_violated(
 		account, moment, moment->call->callee,
 		"in one step, gradients of two parameters are added to the same tensor");

@@ -81,7 +81,9 @@ const struct wti_rule wti_rule_opt_001 = {
 
 enum { STEPS };
 
-/* What needs a look at all parameters is looked at in steps 2, 4, 8, 16 ... of an optimizer. */
+enum { OF_PROCESS, OF_PARAMETER }; /* keeps */
+
+/* What costs a look at all parameters is counted in steps 2, 4, 8, 16 ... of an optimizer. */
 static bool is_time(const struct wti_case *account, const struct wti_object *optimizer)
 {
 	uint64_t count = optimizer->step_count;
@@ -106,31 +108,50 @@ static void collect_owners(struct wti_map *owners, const struct wti_training *tr
 		wti_map_number(owners, wti_object_member(training, optimizer, i)->owner);
 }
 
+static bool is_outside(const struct wti_parameter *parameter)
+{
+	return !parameter->optimizer && !parameter->step_count;
+}
+
+/* Reported in its second step, whichever that is, and later where it is counted. */
+static void judge_outside(struct wti_case *account, const struct wti_moment *moment)
+{
+	const uint64_t steps = wti_threshold(account, STEPS);
+	struct wti_wait *wait = wti_kept_of_parameter(account, OF_PARAMETER, moment->parameter);
+
+	if (!wait || !wti_waited(account, wait, moment, STEPS) ||
+	    moment->object->step_count < steps ||
+	    (wait->count > steps && !is_time(account, moment->object)))
+		return;
+	wti_violated(account, moment, moment->parameter->name,
+		     "requires a gradient and is used in training, but no optimizer "
+		     "has it, while others of the same model are in one");
+}
+
 static enum wti_answer see_outside(struct wti_case *account, void *kept,
 				   const struct wti_moment *moment)
 {
 	const struct wti_training *training = moment->training;
+	const bool is_counted = is_time(account, moment->object);
 	struct wti_moment of_parameter = *moment;
-	struct wti_map owners;
+	struct wti_map owners = {0};
 
-	if (!is_time(account, moment->object))
-		return WTI_RULE_NO_CASE;
-	collect_owners(&owners, training, moment->object);
 	for (size_t i = 0; i < training->parameters.count; i++) {
 		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->stream != moment->object->stream ||
-		    !is_to_be_trained(training, parameter) ||
-		    !wti_map_find_number(&owners, parameter->owner))
+		    !(is_counted || is_outside(parameter)) ||
+		    !is_to_be_trained(training, parameter))
 			continue;
+		if (!owners.entries)
+			collect_owners(&owners, training, moment->object);
 		of_parameter.parameter = parameter;
-		if (parameter->optimizer || parameter->step_count)
-			wti_held(account);
+		if (!wti_map_find_number(&owners, parameter->owner))
+			continue;
+		if (is_outside(parameter))
+			judge_outside(account, &of_parameter);
 		else
-			wti_violated(
-				account, &of_parameter, parameter->name,
-				"requires a gradient and is used in training, but no optimizer "
-				"has it, while others of the same model are in one");
+			wti_held(account);
 	}
 	wti_map_release(&owners);
 	return WTI_RULE_NO_CASE;
@@ -147,8 +168,9 @@ const struct wti_rule wti_rule_opt_002 = {
 		"(requires_grad_(False))",
 	.definition =
 		"Of a model of which an optimizer trains a part, every parameter that requires "
-		"a gradient and whose module is called in training is in an optimizer. A case "
-		"is such a parameter in step 2, 4, 8, 16 ... of the optimizer.",
+		"a gradient and whose module is called in training is in an optimizer. Two steps "
+		"without are a violation. A case is such a parameter in step 2, 4, 8, 16 ... of "
+		"the optimizer, or in the second step without.",
 	.innocent =
 		"A head trained on features of a network that was not frozen: harmless, but "
 		"freezing it saves the work. A parameter that was in an optimizer earlier counts "
@@ -156,6 +178,8 @@ const struct wti_rule wti_rule_opt_002 = {
 	.needs = "no optimizer stepped twice",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, 0},
+		  [OF_PARAMETER] = {WTI_PER_PARAMETER, sizeof(struct wti_wait)}},
 	.see = see_outside,
 	.thresholds = {[STEPS] = {"steps", 2,
 				  "the first step may be made before every part of the model was "

@@ -334,7 +334,7 @@ enum { OF_NOTHING, OF_STRANGER }; /* keeps */
 /* Of a module that is a root of its own, called inside of another. */
 struct stranger {
 	uint32_t name, host;
-	uint32_t steps;
+	struct wti_wait steps;
 	bool is_called; /* since the last step */
 };
 
@@ -387,7 +387,7 @@ static void judge_stranger(struct wti_case *account, struct stranger *stranger,
 	if (!parameter || !wti_model_is_trained(moment->training, stream, stranger->host) ||
 	    wti_model_is_part_of(moment->training, stream, stranger->name, stranger->host))
 		wti_held(account);
-	else if (++stranger->steps >= wti_threshold(account, STEPS_AS_STRANGER))
+	else if (wti_waited(account, &stranger->steps, moment, STEPS_AS_STRANGER))
 		wti_violated(account, moment, stranger->name,
 			     "it is run inside of %s with gradients on, is not one of its modules, "
 			     "and no optimizer has its %s",

@@ -12,7 +12,7 @@ enum { OF_RUN, OF_SUBJECT, OF_TIME, OF_MODULE, OF_PROCESS = OF_MODULE }; /* keep
 
 struct meeting {
 	uint32_t value_count;
-	uint32_t differ_count; /* parts that were of another length */
+	struct wti_wait differing; /* parts that were of another length */
 };
 
 /* By process and subject it is counted which time it is, by that the ranks meet. */
@@ -224,7 +224,7 @@ static enum wti_answer judge_part(struct wti_case *account, struct meeting *meet
 		return WTI_RULE_NO_CASE;
 	if (!differ(moment, part->digest.shape, other.first))
 		return WTI_RULE_HELD;
-	if (++meeting->differ_count < wti_threshold(account, TIMES))
+	if (!wti_waited(account, &meeting->differing, moment, TIMES))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(
 		account, moment, 0,

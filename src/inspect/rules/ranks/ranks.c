@@ -131,7 +131,7 @@ struct inputs {
 	struct wti_compared inputs;
 	struct wti_compared values; /* of all parameters together */
 	bool is_replicated;
-	uint32_t same_count; /* batches in a row that are the same on two ranks */
+	struct wti_wait same; /* batches in a row that are the same on two ranks */
 };
 
 static struct inputs *inputs_of(struct wti_case *account, uint32_t model)
@@ -175,15 +175,15 @@ static enum wti_answer judge_input(struct wti_case *account, const struct wti_mo
 	switch (wti_compare(&inputs->inputs, (int64_t)object->call_count, moment->scope.rank, hash,
 			    &other)) {
 	case WTI_DIFFERENT:
-		inputs->same_count = 0;
+		inputs->same.count = 0;
 		return WTI_RULE_HELD;
 	case WTI_EQUAL:
-		if (++inputs->same_count < wti_threshold(account, BATCHES) ||
+		if (!wti_waited(account, &inputs->same, moment, BATCHES) ||
 		    (!is_wrapper && !inputs->is_replicated))
 			break;
 		return wti_violated(account, moment, object->name,
 				    "the last %u batches were the same on ranks %d and %d",
-				    inputs->same_count, other, moment->scope.rank);
+				    inputs->same.count, other, moment->scope.rank);
 	case WTI_NOTHING_YET:
 		break;
 	}
