@@ -65,6 +65,7 @@ struct wti_verb {
 	unsigned arguments_min;
 	unsigned arguments_max;
 	bool rest_is_program; /* options end at the first word that is not one */
+	bool starts_programs; /* which must get the limits that they would have without us */
 	const char *group;    /* in `wheeltap help`: "record", "look", "keep" */
 	int (*run)(const void *options, char **arguments, size_t count);
 	const void *defaults; /* of the options struct; NULL: all zero */

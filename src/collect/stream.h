@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file, or in a flight recording the files, of one process: NNNN.wt, or NNNN.SSSSSS.wt.
+ * The file, or in a flight recording the files, of one process: NNNN.wt, or NNNN.SSSSSS.wt; from
+ * the 10,000th process on the number has five digits.
  *
  * The recorder's own words in the stream of a process (clock snapshots, losses that belong to no
  * thread) stand on track 0, which no thread has.

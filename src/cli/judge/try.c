@@ -257,6 +257,7 @@ const struct wti_verb wti_verb_try = {
 	.options = options,
 	.options_bytes = sizeof(struct try_options),
 	.arguments_max = 1,
+	.starts_programs = true,
 	.group = "judge",
 	.run = run,
 	.defaults = &defaults,

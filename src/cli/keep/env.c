@@ -105,6 +105,7 @@ const struct wti_verb wti_verb_env = {
 		       "nothing can be recorded at all.",
 	.options = options,
 	.options_bytes = sizeof(struct env_options),
+	.starts_programs = true,
 	.group = "keep",
 	.run = run,
 };

@@ -654,6 +654,7 @@ const struct wti_verb wti_verb_record = {
 	.arguments_max = 1u << 20,
 	.rest_is_program = true,
 	.dialects = dialects,
+	.starts_programs = true,
 	.group = "record",
 	.run = run,
 };

@@ -151,12 +151,6 @@ bool wti_parameter_is_matrix(const struct wti_training *training,
 	return strchr(wti_symbol_text(training->symbols, parameter->shape), 'x');
 }
 
-bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
-			  uint32_t whole)
-{
-	return wti_map_find_number(&training->parts, wti_part_key(stream, part, whole));
-}
-
 bool wti_is_model_call(const struct wti_call *call)
 {
 	return call->flags & WTI_CALL_OUTERMOST && call->what == WTI_CALLEE_OTHER;

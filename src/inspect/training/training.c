@@ -8,8 +8,10 @@
 #include "members.h"
 
 #define STREAMS_MAX 65536u
-#define OBJECTS_MAX 65536u
-#define PARAMETERS_MAX (1u << 20)
+/* Of all ranks together: 1024 of them with a thousand objects and 4096 parameters each. At about
+ * 450 and 420 bytes that is half a gigabyte and two; a run that small costs what it has. */
+#define OBJECTS_MAX (1u << 20)
+#define PARAMETERS_MAX (1u << 22)
 
 /* ---- Reporting --------------------------------------------------------------------------------
  */
@@ -496,9 +498,9 @@ int wti_training_init(struct wti_training *training,
 	wti_map_init(&training->object_index, OBJECTS_MAX);
 	wti_map_init(&training->used, PARAMETERS_MAX);
 	wti_map_init(&training->rates, PARAMETERS_MAX);
-	wti_map_init(&training->parts, PARAMETERS_MAX);
-	wti_map_init(&training->parameter_index, PARAMETERS_MAX);
-	wti_map_init(&training->place_index, PARAMETERS_MAX);
+	wti_pairs_init(&training->parts, PARAMETERS_MAX);
+	wti_pairs_init(&training->parameter_index, PARAMETERS_MAX);
+	wti_pairs_init(&training->place_index, PARAMETERS_MAX);
 	return 0;
 }
 
@@ -512,9 +514,10 @@ void wti_training_release(struct wti_training *training)
 	wti_map_release(&training->object_index);
 	wti_map_release(&training->used);
 	wti_map_release(&training->rates);
-	wti_map_release(&training->parts);
-	wti_map_release(&training->parameter_index);
-	wti_map_release(&training->place_index);
+	wti_pairs_release(&training->parts);
+	wti_pairs_release(&training->parameter_index);
+	wti_pairs_release(&training->place_index);
+	free(training->placed);
 	wti_callees_release(&training->callees);
 	wti_calls_release(&training->calls);
 	if (training->symbols)

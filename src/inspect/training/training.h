@@ -9,6 +9,7 @@
 #ifndef WTI_INSPECT_TRAINING_H
 #define WTI_INSPECT_TRAINING_H
 
+#include "base/pairs.h"
 #include "base/steady.h"
 #include "callees.h"
 #include "calls.h"
@@ -188,12 +189,14 @@ struct wti_training {
 	struct wti_steady processes; /* struct wti_trained_process, by stream */
 	struct wti_steady objects;
 	struct wti_steady parameters;
-	struct wti_map object_index;    /* stream and name: place plus one */
-	struct wti_map parameter_index; /* stream, owner and name: place plus one */
-	struct wti_map place_index;     /* stream, optimizer and place in it: likewise */
-	struct wti_map parts; /* model of which parameters are those of another, too: known */
-	struct wti_map used;  /* stream and name of modules that were called: enum wti_use */
-	struct wti_map rates; /* stream and name of dropouts: 1 if they drop nothing, or 2 */
+	struct wti_map object_index;      /* stream and name: place plus one */
+	struct wti_pairs parameter_index; /* stream and owner, name: place plus one */
+	struct wti_pairs place_index;     /* stream and optimizer, place in it */
+	uint32_t *placed;                 /* by place_index: the parameter there, plus one */
+	size_t placed_capacity;
+	struct wti_pairs parts; /* stream and model, another whose parameters it has too */
+	struct wti_map used;    /* stream and name of modules that were called: enum wti_use */
+	struct wti_map rates;   /* stream and name of dropouts: 1 if they drop nothing, or 2 */
 	struct wti_callees callees;
 	uint64_t births;
 	uint64_t overflow_count; /* objects and parameters that found no room */
