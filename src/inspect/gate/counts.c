@@ -7,7 +7,6 @@
 #include "base/number.h"
 #include "counts.h"
 #include "inspect/core/inspectors.h"
-#include "inspect/core/leader.h"
 #include "inspect/core/steps.h"
 #include "syscall/described.h"
 #include "syscall/record.h"
@@ -291,25 +290,22 @@ static int take_exec(struct state *s, const struct wt_event *event, struct wt_er
 static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *s = opaque;
-
 	int r = 0;
 
-	if (event->kind->number == WT_KIND_SYSCALL)
+	switch (event->kind->number) {
+	case WT_KIND_SYSCALL:
 		return take_call(s, event, err);
-	if (event->kind->number == WT_KIND_CONTEXT) {
+	case WT_KIND_CONTEXT:
 		take_context(s, event);
 		return 0;
-	}
-	if (event->kind->number == WT_KIND_CALL_BEGIN) {
+	case WT_KIND_CALL_BEGIN:
+	case WT_KIND_RANK:
 		begin_step(s, wti_leader_event(&s->leader, event));
 		return 0;
-	}
-	if (event->kind->number == WT_KIND_RANK) {
-		wti_leader_rank(&s->leader, event);
-		return 0;
-	}
-	if (event->kind->number == WT_KIND_TASK)
+	case WT_KIND_TASK:
 		r = take_exec(s, event, err);
+		break;
+	}
 	return r ? r : wti_tasks_event(&s->tasks, event, err);
 }
 

@@ -116,7 +116,7 @@ enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *
 		++*count;
 	if (moment->scope.rank >= 0)
 		wti_map_number(&account->ranks, (uint64_t)moment->scope.rank);
-	wti_scope_widen(&account->first_step, &account->last_step, moment->scope.step,
+	wti_steps_widen(&account->first_step, &account->last_step, moment->scope.step,
 			!account->violation_count);
 	if (account->violation_count++)
 		return WTI_RULE_VIOLATED;
@@ -157,7 +157,7 @@ void wti_found(struct wti_case *account, const struct wti_spot *spot, const char
 
 	if (count)
 		++*count;
-	wti_scope_widen(&account->first_step, &account->last_step, spot->step,
+	wti_steps_widen(&account->first_step, &account->last_step, spot->step,
 			!account->violation_count);
 	if (account->violation_count++)
 		return;

@@ -15,7 +15,7 @@
 void wti_calls_init(struct wti_calls *calls, struct wti_symbols *symbols)
 {
 	*calls = (struct wti_calls){.symbols = symbols};
-	wti_scopes_init(&calls->scopes);
+	wti_steps_init(&calls->steps, symbols);
 	wti_map_init(&calls->index, TRACKS_MAX);
 }
 
@@ -28,7 +28,7 @@ void wti_calls_release(struct wti_calls *calls)
 	}
 	free(calls->tracks);
 	wti_map_release(&calls->index);
-	wti_scopes_release(&calls->scopes);
+	wti_steps_release(&calls->steps);
 	*calls = (struct wti_calls){0};
 }
 
@@ -101,7 +101,7 @@ static bool begin(struct wti_calls *calls, struct wti_call_track *track,
 		.depth = track->open_count - 1,
 		.ordinal = track->ordinal++,
 		.begin_ns = event->time_ns,
-		.scope = wti_scope_of(&calls->scopes, event->stream, event->track),
+		.scope = wti_steps_scope(&calls->steps, event->stream, event->track),
 		.values = values,
 		.value_capacity = capacity,
 	};
@@ -288,7 +288,7 @@ int wti_calls_event(struct wti_calls *calls, const struct wt_event *event,
 			break;
 		case WT_KIND_CONTEXT:
 		case WT_KIND_RANK:
-			done = wti_scopes_event(&calls->scopes, calls->symbols, event);
+			done = !wti_steps_event(&calls->steps, event, err);
 			listener->event(listener->self, event, innermost(track));
 			break;
 		default:

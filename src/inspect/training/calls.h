@@ -8,7 +8,7 @@
 #define WTI_INSPECT_CALLS_H
 
 #include "inspect/core/action.h"
-#include "scope.h"
+#include "inspect/core/steps.h"
 
 enum { WTI_VALUE_TENSOR = 100 }; /* beside enum wt_value_type */
 
@@ -94,7 +94,7 @@ struct wti_listener {
 
 struct wti_calls {
 	struct wti_symbols *symbols;
-	struct wti_scopes scopes;
+	struct wti_steps steps;
 	struct wti_map index; /* stream and track: place in tracks, plus one */
 	struct wti_call_track *tracks;
 	size_t track_count, track_capacity;

@@ -23,7 +23,7 @@ static struct wti_moment moment_of(struct wti_training *training, enum wti_momen
 		.type = type,
 		.training = training,
 		.process = wti_training_process(training, stream),
-		.scope = wti_scope_of(&training->calls.scopes, stream, track),
+		.scope = wti_steps_scope(&training->calls.steps, stream, track),
 	};
 }
 
@@ -538,7 +538,7 @@ int wti_training_event(struct wti_training *training, const struct wt_event *eve
 	    wti_action_ends_step(event, process->step_call.is_recorded))
 		stepped(training, process);
 	process->reader = event->reader;
-	process->scope = wti_scope_of(&training->calls.scopes, event->stream, event->track);
+	process->scope = wti_steps_scope(&training->calls.steps, event->stream, event->track);
 	if (process->scope.epoch > process->last_epoch)
 		process->last_epoch = process->scope.epoch;
 	return wti_calls_event(&training->calls, event, &listener, err);

@@ -343,7 +343,7 @@ static int take_call_end(struct wti_effects_state *s, const struct wt_event *eve
 static int take_rank(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
 {
 	(void)err;
-	wti_leader_rank(&s->leader, event);
+	take_steps(s, event);
 	return 0;
 }
 
