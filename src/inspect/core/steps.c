@@ -20,14 +20,17 @@ static bool is(struct wt_text text, const char *word)
 	return text.bytes == strlen(word) && !memcmp(text.data, word, text.bytes);
 }
 
-enum wti_context_key wti_context_key(const struct wt_event *event)
+static enum wti_context_key key_by_text(struct wt_text key)
 {
-	struct wt_text key = wt_event_text(event, WT_CONTEXT_FIELD_KEY);
-
 	return is(key, "step")    ? WTI_CONTEXT_STEP
 	       : is(key, "epoch") ? WTI_CONTEXT_EPOCH
 	       : is(key, "stage") ? WTI_CONTEXT_STAGE
 				  : WTI_CONTEXT_OTHER;
+}
+
+enum wti_context_key wti_context_key(const struct wt_event *event)
+{
+	return key_by_text(wt_event_text(event, WT_CONTEXT_FIELD_KEY));
 }
 
 /* ---- Where a track is ----------------------------------------------------------------------- */
@@ -73,10 +76,22 @@ static const struct wti_step *find(const struct wti_steps *steps, size_t stream,
 	return slot && *slot ? &steps->entries[*slot - 1] : NULL;
 }
 
+/* By its symbol, where there are any: those of names that were seen before are kept. */
+static enum wti_context_key key_in(const struct wti_steps *steps, const struct wt_event *event)
+{
+	const char *text;
+
+	if (!steps->symbols)
+		return wti_context_key(event);
+	text = wti_symbol_text(steps->symbols,
+			       wti_symbol_of(steps->symbols, event, WT_CONTEXT_FIELD_KEY));
+	return key_by_text((struct wt_text){text, strlen(text)});
+}
+
 static void take_context(const struct wti_steps *steps, struct wti_step *entry,
 			 const struct wt_event *event)
 {
-	enum wti_context_key key = wti_context_key(event);
+	enum wti_context_key key = key_in(steps, event);
 	int64_t value = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
 
 	entry->has_context = true;
