@@ -40,7 +40,7 @@ struct wti_raw_call {
 	__s64 result;
 	__u64 duration_ns;
 	__u64 system_ns; /* of it the thread had a processor */
-	__u32 flags;     /* enum wti_syscall_flags */
+	__u32 flags;     /* enum wt_syscall_flags */
 	__u32 memory_bytes;
 	/* Then pieces as in the trace. */
 };

@@ -178,7 +178,7 @@ static void tell_call(struct wti_tracer *tracer, struct wti_tracee *tracee, int6
 		record.system_ns = record.duration_ns;
 	if (memory) {
 		record.memory_bytes = (uint32_t)memory->bytes;
-		record.flags |= memory->unread ? WTI_SYSCALL_UNREAD : 0;
+		record.flags |= memory->unread ? WT_SYSCALL_UNREAD : 0;
 	}
 	wti_queue_put(tracer->queue, &record, sizeof(record), memory ? memory->data : NULL,
 		      record.memory_bytes);
@@ -212,7 +212,7 @@ static void tell_end(struct wti_tracer *tracer, struct wti_tracee *tracee, int s
 	if (!tracee->known)
 		return;
 	if (tracee->in_call)
-		tell_call(tracer, tracee, 0, WTI_SYSCALL_UNFINISHED);
+		tell_call(tracer, tracee, 0, WT_SYSCALL_UNFINISHED);
 	record.raw = head(tracee, WTI_RAW_END);
 	wti_queue_put(tracer->queue, &record, sizeof(record), NULL, 0);
 }
@@ -268,7 +268,7 @@ static bool is_exec(const struct wti_tracee *tracee)
 /* A guest says where its own work begins and ends. */
 static void take_own(struct wti_tracee *tracee)
 {
-	tracee->flags = tracee->own ? WTI_SYSCALL_OWN : 0;
+	tracee->flags = tracee->own ? WT_SYSCALL_OWN : 0;
 	if (tracee->arch != WTI_ARCH_HERE || tracee->nr != SYS_prctl ||
 	    tracee->args[0] != WTI_OWN_PRCTL)
 		return;
@@ -276,7 +276,7 @@ static void take_own(struct wti_tracee *tracee)
 		tracee->own++;
 	else if (tracee->own)
 		tracee->own--;
-	tracee->flags = WTI_SYSCALL_OWN;
+	tracee->flags = WT_SYSCALL_OWN;
 }
 
 /* With many threads a thread's own time is looked up, and only for calls that are recorded. */
@@ -366,12 +366,12 @@ static void call_ends(struct wti_tracer *tracer, struct wti_tracee *tracee,
 		tracee->cpu_ns = own_cpu_ns(tracee->tid);
 	/* The end of a call whose begin was not seen is passed over. */
 	if (tracee->in_call && wti_tracee_is_trapped(tracee, result)) {
-		tell_call(tracer, tracee, 0, WTI_SYSCALL_UNFINISHED);
+		tell_call(tracer, tracee, 0, WT_SYSCALL_UNFINISHED);
 	} else if (tracee->in_call) {
 		if (tracee->memory && plan && plan->count && !tracee->execed)
 			wti_memory_read(tracee->memory, plan, true, tracee->tid, tracee->args,
 					result, tracer->contents);
-		tell_call(tracer, tracee, result, restarts ? WTI_SYSCALL_RESTARTS : 0);
+		tell_call(tracer, tracee, result, restarts ? WT_SYSCALL_RESTARTS : 0);
 	}
 	if (tracee->execed && tracee->known)
 		tell_task(tracer, tracee, 0, WT_TASK_EXEC);
@@ -560,7 +560,7 @@ static void emit_calls_in_flight(struct wti_tracer *tracer)
 
 		left -= tracee != NULL;
 		if (tracee && tracee->in_call)
-			tell_call(tracer, tracee, 0, WTI_SYSCALL_UNFINISHED | WTI_SYSCALL_GOES_ON);
+			tell_call(tracer, tracee, 0, WT_SYSCALL_UNFINISHED | WT_SYSCALL_GOES_ON);
 	}
 }
 

@@ -211,7 +211,7 @@ static bool is_unread(const struct wti_syscall *call, bool failed)
 {
 	const struct wti_described *what = wti_described((enum wti_arch)call->arch, call->nr);
 
-	if (!(call->flags & WTI_SYSCALL_UNREAD) || !what)
+	if (!(call->flags & WT_SYSCALL_UNREAD) || !what)
 		return false;
 	if (what->classes & WTI_CLASS_N)
 		return true;
@@ -236,7 +236,7 @@ static bool never_returns(const struct wti_syscall *call)
 {
 	const char *name = wti_call_name((enum wti_arch)call->arch, call->nr);
 
-	return call->flags & WTI_SYSCALL_UNFINISHED && name &&
+	return call->flags & WT_SYSCALL_UNFINISHED && name &&
 	       (!strcmp(name, "exit") || !strcmp(name, "exit_group"));
 }
 
@@ -248,11 +248,11 @@ static int take_call(struct state *s, const struct wt_event *event, struct wt_er
 	int r;
 
 	wti_syscall_read(event, &call);
-	if (call.flags & WTI_SYSCALL_OWN || never_returns(&call) ||
+	if (call.flags & WT_SYSCALL_OWN || never_returns(&call) ||
 	    (call.arch != WTI_ARCH_X86_64 && call.arch != WTI_ARCH_AARCH64))
 		return 0;
 	/* What a signal or a filter has ended was tried, and came to nothing. */
-	failed = call.flags & WTI_SYSCALL_UNFINISHED || (call.result < 0 && call.result >= -4095);
+	failed = call.flags & WT_SYSCALL_UNFINISHED || (call.result < 0 && call.result >= -4095);
 	s->counts->call_count++;
 	s->counts->error_count += failed;
 	s->counts->unread_count += is_unread(&call, failed);

@@ -251,7 +251,7 @@ static int take_call(struct wti_ledger *ledger, const struct wt_event *event, st
 	if (!thread)
 		return 0;
 	wti_syscall_read(event, &call);
-	if (!(call.flags & WTI_SYSCALL_OWN))
+	if (!(call.flags & WT_SYSCALL_OWN))
 		wti_ledger_call(ledger, thread, &call, event->time_ns);
 	return wti_handles_call(ledger->handles, ledger->processes[thread->process].pid,
 				thread->tid, &call, err);

@@ -220,7 +220,7 @@ void wti_ledger_call(struct wti_ledger *ledger, struct wti_ledger_thread *thread
 
 	ledger->call_count++;
 	thread->last_ns = end_ns;
-	if (call->flags & WTI_SYSCALL_JOINED)
+	if (call->flags & WT_SYSCALL_JOINED)
 		return;
 	if (row && row->path >= 0)
 		thing = thing_of_path(ledger, &at, row);
@@ -230,7 +230,7 @@ void wti_ledger_call(struct wti_ledger *ledger, struct wti_ledger_thread *thread
 		thing = thing_of_handle(ledger, handle);
 	if (waits(row, handle))
 		thread->waited_ns += (uint64_t)(end_ns - call->start_ns);
-	if (call->flags & WTI_SYSCALL_UNFINISHED)
+	if (call->flags & WT_SYSCALL_UNFINISHED)
 		return;
 	if (row) {
 		take_wait(ledger, &at, row, handle, thing);

@@ -18,7 +18,7 @@ static enum progress progress_of(const struct wti_loop_call *seen)
 	int64_t result = seen->call->result;
 
 	if (wti_result_is_momentary(result) ||
-	    seen->call->flags & (WTI_SYSCALL_UNFINISHED | WTI_SYSCALL_JOINED))
+	    seen->call->flags & (WT_SYSCALL_UNFINISHED | WT_SYSCALL_JOINED))
 		return IGNORE;
 	if (seen->row && (seen->row->sort == WTI_SORT_CLOCK || seen->row->sort == WTI_SORT_YIELD))
 		return IGNORE;

@@ -90,7 +90,7 @@ void wti_say_tensor(struct wti_scene *scene, const struct wti_value_row *value, 
 {
 	const struct wti_digest_row *digest = &value->digest;
 	const char *shape = wti_symbol_text(scene->symbols, digest->shape);
-	bool unknown = digest->flags & (WTI_TENSOR_NO_STATISTICS | WTI_TENSOR_NO_HASH);
+	bool unknown = digest->flags & (WT_TENSOR_NO_STATISTICS | WT_TENSOR_NO_HASH);
 
 	wti_say(scene, WTI_FORM_IS, wti_field(scene, value, WTI_PART_DTYPE),
 		wti_scene_dtype(scene, digest->dtype));
@@ -101,7 +101,7 @@ void wti_say_tensor(struct wti_scene *scene, const struct wti_value_row *value, 
 		return;
 	wti_say(scene, WTI_FORM_IS, wti_field(scene, value, WTI_PART_REQUIRES_GRAD),
 		wti_scene_number(scene, WT_VALUE_TYPE_BOOL,
-				 digest->flags & WTI_TENSOR_REQUIRES_GRAD));
+				 digest->flags & WT_TENSOR_REQUIRES_GRAD));
 	say_contents(scene, value, unknown);
 	say_if(scene, wti_shape_first(shape) > 1, value, WTI_PART_SEVERAL);
 }

@@ -338,14 +338,14 @@ static void modes(struct wti_scene *scene, const struct wti_moment *moment)
 	const struct wti_call *call = moment->call;
 	uint32_t flags = call ? call->flags : 0;
 
-	for (uint32_t k = 1; call && !(flags & WTI_CALL_SAYS_TRAINING); k++) {
+	for (uint32_t k = 1; call && !(flags & WT_CALL_MODE_KNOWN); k++) {
 		call = wti_call_around(moment, k);
 		flags = call ? call->flags : 0;
 	}
-	if (!(flags & WTI_CALL_SAYS_TRAINING))
+	if (!(flags & WT_CALL_MODE_KNOWN))
 		return;
-	wti_occasion_flag(scene, WTI_FEATURE_TRAINING, flags & WTI_CALL_TRAINING);
-	wti_occasion_flag(scene, WTI_FEATURE_AUTOCAST, flags & WTI_CALL_AUTOCAST);
+	wti_occasion_flag(scene, WTI_FEATURE_TRAINING, flags & WT_CALL_TRAIN);
+	wti_occasion_flag(scene, WTI_FEATURE_AUTOCAST, flags & WT_CALL_AUTOCAST);
 }
 
 static void presence(struct wti_scene *scene, size_t stream)

@@ -380,7 +380,7 @@ static int take_call(struct wti_ties *ties, const struct wt_event *event, struct
 
 	wti_syscall_read(event, &call);
 	name = wti_call_name((enum wti_arch)call.arch, call.nr);
-	if (!task || !name || call.flags & (WTI_SYSCALL_OWN | WTI_SYSCALL_UNFINISHED))
+	if (!task || !name || call.flags & (WT_SYSCALL_OWN | WT_SYSCALL_UNFINISHED))
 		return 0;
 	ties->call_count++;
 	task->last_ns = event->time_ns;

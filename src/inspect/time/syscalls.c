@@ -236,15 +236,15 @@ static int take_call(struct state *s, const struct wt_event *event, struct wt_er
 	uint64_t length_ns = 0;
 	struct row *row;
 
-	if (flags & WTI_SYSCALL_OWN) {
+	if (flags & WT_SYSCALL_OWN) {
 		s->own_count++;
 		return 0;
 	}
 	if (!is_shown(s, arch, nr))
 		return 0;
-	if (flags & WTI_SYSCALL_UNFINISHED)
+	if (flags & WT_SYSCALL_UNFINISHED)
 		return count_unfinished(s, arch, nr, err);
-	s->joined_count += (flags & WTI_SYSCALL_JOINED) != 0;
+	s->joined_count += (flags & WT_SYSCALL_JOINED) != 0;
 	row = row_of(s, event, arch, nr, err);
 	if (!row)
 		return err ? err->code : WT_E_NOMEM;

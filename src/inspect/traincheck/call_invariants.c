@@ -390,7 +390,7 @@ static uint64_t hash_of_arguments(const struct wti_call *call)
 		if (row->position < 0)
 			continue;
 		if (row->type == WTI_VALUE_TENSOR && !row->attributes &&
-		    row->digest.flags & WTI_TENSOR_NO_HASH)
+		    row->digest.flags & WT_TENSOR_NO_HASH)
 			return 0;
 		hash = XXH3_64bits(parts, sizeof(parts)) | 1;
 	}

@@ -378,8 +378,7 @@ bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t posi
 		return true;
 	case WTI_VALUE_TENSOR:
 		*ret = value->digest.mean;
-		return value->digest.count == 1 &&
-		       !(value->digest.flags & WTI_TENSOR_NO_STATISTICS);
+		return value->digest.count == 1 && !(value->digest.flags & WT_TENSOR_NO_STATISTICS);
 	default:
 		return false;
 	}
@@ -393,7 +392,7 @@ uint64_t wti_call_hash(const struct wti_call *call, bool is_return)
 	if (call->is_cut)
 		return 0;
 	while ((value = wti_call_next_tensor(call, is_return, value))) {
-		if (value->digest.flags & WTI_TENSOR_NO_HASH)
+		if (value->digest.flags & WT_TENSOR_NO_HASH)
 			return 0;
 		hash = (hash ^ value->digest.hash) * 0x9e3779b97f4a7c15u + 1;
 	}

@@ -165,14 +165,14 @@ static void note_use(struct wti_training *training, struct wti_call *call,
 
 	if (!call->object)
 		return;
-	call->is_shut_off = !(call->flags & WTI_CALL_GRAD) && parent &&
+	call->is_shut_off = !(call->flags & WT_CALL_GRAD) && parent &&
 			    parent->tag == WTI_MOMENT_MODULE &&
-			    (parent->flags & WTI_CALL_GRAD || parent->is_shut_off);
+			    (parent->flags & WT_CALL_GRAD || parent->is_shut_off);
 	use = wti_map_number(&training->used, (uint64_t)call->stream << 32 | call->object);
 	if (!use)
 		return;
 	*use &= ~(uint64_t)WTI_USE_SHUT_OFF;
-	*use |= (call->flags & WTI_CALL_GRAD ? WTI_USE_GRAD : 0) |
+	*use |= (call->flags & WT_CALL_GRAD ? WTI_USE_GRAD : 0) |
 		(call->is_shut_off ? WTI_USE_SHUT_OFF : 0);
 }
 

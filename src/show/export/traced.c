@@ -146,7 +146,7 @@ int wti_traced_take(struct wti_traced *calls, const struct wt_event *event, stru
 	if (event->kind->number != WT_KIND_SYSCALL)
 		return 0;
 	wti_syscall_read(event, &calls->call);
-	if (calls->call.flags & WTI_SYSCALL_OWN)
+	if (calls->call.flags & WT_SYSCALL_OWN)
 		return 0;
 	find_thread(calls, event);
 	if (!is_wanted(calls)) {

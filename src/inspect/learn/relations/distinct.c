@@ -58,7 +58,7 @@ static uint64_t key_of(const struct wti_moment *moment, uint32_t function, uint6
 
 static bool is_usable(const struct wti_value_row *value)
 {
-	return value && !(value->digest.flags & WTI_TENSOR_NO_HASH) && value->digest.count > 1;
+	return value && !(value->digest.flags & WT_TENSOR_NO_HASH) && value->digest.count > 1;
 }
 
 static void begin_occasion(struct wti_scene *scene, const struct wti_moment *moment,

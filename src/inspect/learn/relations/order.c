@@ -111,8 +111,8 @@ static bool is_judged(const struct wti_scene *scene, uint32_t function)
 /* A layer within a model is no act of the loop. */
 static bool is_inside(const struct wti_moment *moment)
 {
-	return moment->call->flags & WTI_CALL_SAYS_TRAINING &&
-	       !(moment->call->flags & WTI_CALL_OUTERMOST);
+	return moment->call->flags & WT_CALL_MODE_KNOWN &&
+	       !(moment->call->flags & WT_CALL_OUTERMOST);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)

@@ -87,7 +87,7 @@ static int added_sign(const struct wti_call *call, const struct wti_symbols *sym
 static bool is_read(const struct wti_value_row *value)
 {
 	return value && wti_dtype_is_float(value->digest.dtype) && value->digest.count > 1 &&
-	       !(value->digest.flags & WTI_TENSOR_NO_STATISTICS) && !value->digest.nan &&
+	       !(value->digest.flags & WT_TENSOR_NO_STATISTICS) && !value->digest.nan &&
 	       !value->digest.inf;
 }
 
