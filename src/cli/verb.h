@@ -104,10 +104,10 @@ extern const struct wti_verb wti_verb_version;
 extern const struct wti_verb wti_verb_view;
 
 /* The options that every verb has. `type` is the verb's options struct, with a bool json. */
-#define WTI_OPTION_JSON(type)                                                                      \
+#define WTI_OPTION_JSON(type, member)                                                              \
 	{                                                                                          \
 		"json", 0, WTI_OPT_FLAG, NULL, NULL, "print one JSON object instead of text",      \
-			offsetof(type, json)                                                       \
+			offsetof(type, member)                                                     \
 	}
 #define WTI_OPTIONS_END                                                                            \
 	{                                                                                          \

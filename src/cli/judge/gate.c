@@ -282,7 +282,7 @@ static const struct wti_option options[] = {
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "exit with 1 if an assertion of this severity or above is violated; error is the default",
 	 offsetof(struct gate_options, fail_on)},
-	WTI_OPTION_JSON(struct gate_options),
+	WTI_OPTION_JSON(struct gate_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -240,7 +240,7 @@ static const struct wti_option options[] = {
 	{"python", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "the interpreter that runs it; it needs torch. Default /usr/bin/python3",
 	 offsetof(struct try_options, python)},
-	WTI_OPTION_JSON(struct try_options),
+	WTI_OPTION_JSON(struct try_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -90,7 +90,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	WTI_OPTION_JSON(struct env_options),
+	WTI_OPTION_JSON(struct env_options, json),
 	WTI_OPTIONS_END,
 };
 
