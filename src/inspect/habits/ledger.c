@@ -58,21 +58,6 @@ void wti_ledger_release(struct wti_ledger *ledger)
 	*ledger = (struct wti_ledger){0};
 }
 
-static uint32_t find(const struct wti_map *map, uint64_t key)
-{
-	const uint64_t *slot = wti_map_find_number(map, key);
-
-	return slot ? (uint32_t)*slot : 0;
-}
-
-static void put(struct wti_map *map, uint64_t key, uint64_t value)
-{
-	uint64_t *slot = wti_map_number(map, key);
-
-	if (slot)
-		*slot = value;
-}
-
 /* ---- Things ---------------------------------------------------------------------------------- */
 
 uint32_t wti_ledger_name(struct wti_ledger *ledger, const char *text, size_t bytes)
@@ -107,7 +92,8 @@ static void name_command(struct wti_ledger_process *process, const struct wt_eve
 
 static uint32_t new_process(struct wti_ledger *ledger, const struct wt_event *event, uint32_t pid)
 {
-	uint32_t parent = find(&ledger->tid_of, wt_event_u64(event, WT_TASK_FIELD_PARENT));
+	uint32_t parent =
+		(uint32_t)wti_map_get(&ledger->tid_of, wt_event_u64(event, WT_TASK_FIELD_PARENT));
 	struct wti_ledger_process *process;
 
 	if (wti_grow_zeroed(&ledger->processes, ledger->process_count + 1,
@@ -119,7 +105,7 @@ static uint32_t new_process(struct wti_ledger *ledger, const struct wt_event *ev
 	process->born_ns = event->time_ns;
 	process->step = process->first_blocked_step = -1;
 	name_command(process, event);
-	put(&ledger->process_of, pid, (uint32_t)ledger->process_count);
+	wti_map_put(&ledger->process_of, pid, (uint32_t)ledger->process_count);
 	return (uint32_t)ledger->process_count;
 }
 
@@ -127,7 +113,7 @@ static void take_birth(struct wti_ledger *ledger, const struct wt_event *event)
 {
 	uint32_t pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
 	uint32_t how = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_HOW);
-	uint32_t process = find(&ledger->process_of, pid), place;
+	uint32_t process = (uint32_t)wti_map_get(&ledger->process_of, pid), place;
 
 	if (how == WT_TASK_EXEC) {
 		if (process) {
@@ -151,13 +137,14 @@ static void take_birth(struct wti_ledger *ledger, const struct wt_event *event)
 		.last_ns = event->time_ns,
 	};
 	ledger->stream = (uint32_t)event->stream;
-	put(&ledger->thread_of, (uint64_t)event->stream << 32 | event->track, place);
-	put(&ledger->tid_of, ledger->threads[place - 1].tid, place);
+	wti_map_put(&ledger->thread_of, (uint64_t)event->stream << 32 | event->track, place);
+	wti_map_put(&ledger->tid_of, ledger->threads[place - 1].tid, place);
 }
 
 static struct wti_ledger_thread *thread_of(struct wti_ledger *ledger, const struct wt_event *event)
 {
-	uint32_t place = find(&ledger->thread_of, (uint64_t)event->stream << 32 | event->track);
+	uint32_t place = (uint32_t)wti_map_get(&ledger->thread_of,
+					       (uint64_t)event->stream << 32 | event->track);
 
 	return place ? &ledger->threads[place - 1] : NULL;
 }
@@ -170,8 +157,8 @@ static void take_function(struct wti_ledger *ledger, const struct wt_event *even
 	const struct wt_track *track = wt_reader_track(event->reader, event->track);
 
 	if (track && track->tid && !wti_map_find_number(&ledger->track_of, track->tid))
-		put(&ledger->track_of, track->tid,
-		    ((uint64_t)event->stream << 32 | event->track) + 1);
+		wti_map_put(&ledger->track_of, track->tid,
+			    ((uint64_t)event->stream << 32 | event->track) + 1);
 }
 
 struct wti_line wti_ledger_line(const struct wti_ledger *ledger, uint32_t tid)
@@ -314,7 +301,8 @@ static void end_step(struct wti_ledger *ledger, struct wti_ledger_process *proce
 static void take_context(struct wti_ledger *ledger, const struct wt_event *event)
 {
 	int64_t step = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
-	uint32_t place = find(&ledger->process_of, wt_reader_identity(event->reader)->pid);
+	uint32_t place =
+		(uint32_t)wti_map_get(&ledger->process_of, wt_reader_identity(event->reader)->pid);
 	const struct wt_track *track = wt_reader_track(event->reader, event->track);
 	struct wti_ledger_process *process;
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/core/missing.h"
 #include "base/err.h"
 #include "base/grow.h"
 #include "syscall/record.h"
@@ -446,10 +447,8 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 		wt_result_note(result, "this run was recorded without system times; record it "
 				       "again, or ask for --time wall");
 	}
-	if (!calls) {
-		wt_result_set_status(result, "not_measured");
-		wt_result_note(result, "no system calls in this run: record it with --syscalls");
-	}
+	if (!calls)
+		wti_missing_calls(result);
 	return 0;
 }
 
