@@ -31,7 +31,7 @@ enum wti_stream_end {
 struct wti_stream_segment {
 	uint32_t number;
 	uint64_t events;
-	uint64_t carried; /* losses told in it: they must be told again when it is deleted */
+	uint64_t carried; /* losses recorded in it: recorded again when it is deleted */
 	uint64_t bytes;
 	uint64_t given; /* records of the program handed to the writer */
 	uint64_t from_ticks;

@@ -5,8 +5,8 @@
  * Knows the fields of the kinds `syscall`, `task` and `task_end` (docs/events.md) and how pieces of
  * memory are packed into one text. Says nothing of what a call means: that is table.h.
  *
- * All system calls of a run stand in one stream, a track a thread. An event is told when its call
- * is over, so events come in order of their ends; start_ns says when it began.
+ * All system calls of a run stand in one stream, a track a thread. An event is emitted when its
+ * call is over, so events come in order of their ends; start_ns says when it began.
  */
 #ifndef WTI_SYSCALL_RECORD_H
 #define WTI_SYSCALL_RECORD_H

@@ -127,7 +127,7 @@ static int judge(struct job *job, struct wt_err *err)
 	return r;
 }
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 /* A violation weighs more than what could not be evaluated beside it. */
 static int exit_code(const struct job *job, const size_t counts[4])

@@ -44,7 +44,7 @@ static int make_room(const struct wti_record_options *record, bool attach, struc
 	return wti_run_replace(record->folder, err);
 }
 
-/* What torch does below Python is told at the full level, or where it is asked for. */
+/* What torch does below Python is recorded at the full level, or where it is asked for. */
 static void prepare_agent(const struct wti_prepared_recording *recording,
 			  const struct wti_record_choice *options, char **arguments)
 {

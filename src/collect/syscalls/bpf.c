@@ -235,7 +235,7 @@ static int follow_running(struct bpf_capture *capture, pid_t pid, struct wt_err 
 		for (size_t i = 0; i < family->count && r >= 0; i++) {
 			int added;
 
-			if (capture->maps) /* before its first call is told */
+			if (capture->maps) /* before its first call is recorded */
 				wti_maps_begin(capture->maps, family->pids[i]);
 			added = add_root(capture, family->pids[i], WTI_ROOT_ATTACH, err);
 			r = added < 0 ? added : r + added;

@@ -89,7 +89,7 @@ struct wti_raw_stack {
 };
 
 enum wti_map_change {
-	WTI_MAP_BEGIN = 1, /* a process of the run: all that it has is told from here on */
+	WTI_MAP_BEGIN = 1, /* a process of the run: all that it has follows from here on */
 	WTI_MAP_ADD,       /* code of a file at an address */
 	WTI_MAP_CLEAR,     /* nothing is left: the process is another program */
 	WTI_MAP_COPY,      /* it has what its parent has */

@@ -392,7 +392,7 @@ static int next_request(const struct wti_tracer *tracer, const struct wti_tracee
 
 void wti_tracee_go(const struct wti_tracer *tracer, const struct wti_tracee *tracee, int number)
 {
-	/* It fails where the thread was killed meanwhile; its end will be told. */
+	/* It fails where the thread was killed meanwhile; its end will come. */
 	ptrace(next_request(tracer, tracee), tracee->tid, NULL, (void *)(intptr_t)number);
 }
 
@@ -552,7 +552,7 @@ void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status, const str
 	}
 }
 
-/* What is told of calls that are not over when the recording ends. */
+/* What is recorded of calls that are not over when the recording ends. */
 static void emit_calls_in_flight(struct wti_tracer *tracer)
 {
 	for (size_t i = 0, left = tracer->count; i < tracer->by_tid_count && left; i++) {
@@ -580,7 +580,7 @@ void wti_tracer_run(struct wti_tracer *tracer)
 		/* Not the children of other threads: these wait for them themselves. */
 		pid_t tid = wait4(-1, &status, __WALL | __WNOTHREAD, asked);
 
-		/* Whoever was waited for has to be told to go on: its signal is with us. */
+		/* Whoever was waited for must be resumed: its signal is with us. */
 		if (tid > 0)
 			wti_tracer_take(tracer, tid, status, asked);
 		else if (errno != EINTR)

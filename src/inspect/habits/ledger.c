@@ -31,9 +31,9 @@ int wti_ledger_init(struct wti_ledger *ledger, uint64_t blocked_percent,
 	wti_map_init(&ledger->track_of, TASKS_MAX);
 	wti_map_init(&ledger->mapped, MAPPED_MAX);
 	wti_buf_init(&ledger->text, TEXT_MAX);
-	ledger->sorts = wti_sorts_new();
+	ledger->requests = wti_requests_new();
 	ledger->handles = calloc(1, sizeof(*ledger->handles));
-	if (!ledger->sorts || !ledger->handles)
+	if (!ledger->requests || !ledger->handles)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return wti_handles_init(ledger->handles, NULL, err);
 }
@@ -43,7 +43,7 @@ void wti_ledger_release(struct wti_ledger *ledger)
 	if (ledger->handles)
 		wti_handles_release(ledger->handles);
 	free(ledger->handles);
-	free((void *)ledger->sorts);
+	free((void *)ledger->requests);
 	free(ledger->postings);
 	free(ledger->processes);
 	free(ledger->threads);

@@ -127,7 +127,7 @@ enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *
 	return WTI_RULE_VIOLATED;
 }
 
-/* The innermost line that an agent told of the thread. */
+/* The innermost line that an agent emitted for the thread. */
 static struct wti_where where_of_spot(const struct wti_case *account, const struct wti_spot *spot)
 {
 	struct wti_where where = {.line = -1, .op = spot->op};

@@ -12,7 +12,7 @@
 
 /* What moments are made of: where it is omitted they do not come, or say less than they seem to. */
 static const struct {
-	uint32_t moments, lacks;
+	uint32_t moments, omits;
 } made_of[] = {
 	{WTI_MOMENT_STEP | WTI_MOMENT_GRADIENTS, WT_THINNED_GRADIENTS},
 	{WTI_MOMENT_STEPPED, WT_THINNED_PARAMETERS | WT_THINNED_GRADIENTS},
@@ -37,7 +37,7 @@ static uint32_t needs_of(const struct wti_rule *rule)
 		needs = ~(uint32_t)(WT_THINNED_DIGESTS | WT_THINNED_STATISTICS);
 	for (size_t i = 0; i < sizeof(made_of) / sizeof(made_of[0]); i++)
 		if (rule->moments & made_of[i].moments)
-			needs |= made_of[i].lacks;
+			needs |= made_of[i].omits;
 	return needs;
 }
 

@@ -192,7 +192,7 @@ static bool says_nothing(const struct reducing *reducing, const struct wti_invar
 
 	if (invariant->fact.form != WTI_FORM_IS || !invariant->when.count ||
 	    invariant->when.is_inverted ||
-	    strcmp(wti_field_sort(text_of(reducing, invariant->fact.a)), ".dtype"))
+	    strcmp(wti_field_kind(text_of(reducing, invariant->fact.a)), ".dtype"))
 		return false;
 	for (uint32_t i = 0; i < invariant->when.count; i++) {
 		bool has = false;

@@ -114,7 +114,7 @@ static struct wti_tc_value scalar_of(const struct wti_value_row *row)
 		value.symbol = row->text;
 		break;
 	default:
-		if (row->text) { /* an object, told by its type */
+		if (row->text) { /* an object, recorded by its type */
 			value.type = WTI_TC_OTHER;
 			value.symbol = row->text;
 		}

@@ -34,7 +34,7 @@ static bool looks_like_mean(const struct wti_moment *moment)
 	       log((double)shape.extents[1]) * sqrt((double)target->digest.count);
 }
 
-/* "mean" is what losses do unless told otherwise. */
+/* "mean" is what losses do by default. */
 static bool takes_mean(const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;

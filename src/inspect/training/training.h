@@ -2,7 +2,7 @@
 /*
  * A training run as one would describe it: processes with models, optimizers and parameters, and
  * moments at which something happens to them. Made from events in their order; rules ask this and
- * need not know how a trace tells it.
+ * need not know how a trace records it.
  *
  * State is bounded: what is kept grows with the number of parameters and objects, not with steps.
  */

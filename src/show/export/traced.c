@@ -59,7 +59,7 @@ static bool name_of(const void *opaque, int32_t fd, struct wt_text *ret_name)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* One architecture may lack what the other has: a name that both lack is a mistake. */
+/* One architecture may not have what the other has: a name that neither has is a mistake. */
 static int choose(struct wti_traced *calls, const char *text, struct wt_err *err)
 {
 	int here, there;

@@ -154,7 +154,7 @@ static bool is_of_chance(const struct wti_words *words)
 const struct wti_relation wti_relation_contain = {
 	.name = "contain",
 	.code = "WT-LEARN-CONTAIN",
-	.title = "a call lacks what it contains elsewhere",
+	.title = "a call does not contain what it contains elsewhere",
 	.definition = "hypothesis: each call of X calls Y, directly or not, or changes state in a "
 		      "certain way. For: a "
 		      "call of X that does. Against: one that ended without. Calls that raise are "

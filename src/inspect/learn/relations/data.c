@@ -488,6 +488,6 @@ const struct wti_relation wti_relation_data = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.is_of_chance = is_of_chance,
 };

@@ -169,7 +169,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	wti_buf_printf(out, "%s %s", words->subject[0], words->a);
 }
 
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
 	return words->subject_term[0] == INITIALISATION ? words->subject[0] : words->a_word;
 }
@@ -196,6 +196,6 @@ const struct wti_relation wti_relation_distinct = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 	.is_of_chance = wti_chance_always,
 };

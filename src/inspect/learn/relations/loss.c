@@ -313,9 +313,9 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 		wti_describe_fact(out, words);
 }
 
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
-	return words->a_term == WTI_NO_TERM ? wti_sort_by_field(words) : words->a_word;
+	return words->a_term == WTI_NO_TERM ? wti_kind_by_field(words) : words->a_word;
 }
 
 static bool is_of_chance(const struct wti_words *words)
@@ -361,7 +361,7 @@ const struct wti_relation wti_relation_loss = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 	.is_of_chance = is_of_chance,
 	.is_of_values = true,
 };

@@ -168,7 +168,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 			       is_without_gradients ? words->subject[1] : "");
 }
 
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
 	return *words->subject[1] ? words->subject[1] : words->a_word;
 }
@@ -197,5 +197,5 @@ const struct wti_relation wti_relation_mode = {
 	.topic = WTI_TOPIC_MODES,
 	.see = see,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 };

@@ -352,5 +352,5 @@ const struct wti_relation wti_relation_saved = {
 	.topic = WTI_TOPIC_CHECKPOINTS,
 	.see = see,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 };
