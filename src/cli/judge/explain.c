@@ -219,7 +219,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	WTI_OPTION_JSON(struct explain_options),
+	WTI_OPTION_JSON(struct explain_options, json),
 	WTI_OPTIONS_END,
 };
 

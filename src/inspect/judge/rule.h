@@ -15,7 +15,7 @@
 
 #include <wheeltap/result.h>
 
-#include "inspect/core/sorts.h"
+#include "inspect/core/requests.h"
 #include "inspect/training/keep.h"
 
 enum wti_rule_flag {

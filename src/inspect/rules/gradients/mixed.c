@@ -31,7 +31,7 @@ static void note_module(struct wti_case *account, const struct wti_moment *momen
 {
 	uint64_t *when = wti_kept(account, OF_MODULE, moment);
 
-	if (when && moment->call->flags & WTI_CALL_GRAD)
+	if (when && moment->call->flags & WT_CALL_GRAD)
 		*when = moment->process->backward_count + 1;
 }
 

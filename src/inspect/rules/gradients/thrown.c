@@ -65,8 +65,8 @@ static void note_input(struct last_backward *last, const struct wti_moment *mome
 {
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 
-	if (moment->call->flags & WTI_CALL_OUTERMOST && moment->call->what == WTI_CALLEE_OTHER)
-		last->is_next_of_input = input && input->digest.flags & WTI_TENSOR_REQUIRES_GRAD;
+	if (moment->call->flags & WT_CALL_OUTERMOST && moment->call->what == WTI_CALLEE_OTHER)
+		last->is_next_of_input = input && input->digest.flags & WT_TENSOR_REQUIRES_GRAD;
 }
 
 static void note_shapes(struct wti_case *account, const struct wti_moment *moment)

@@ -159,7 +159,7 @@ static enum wti_answer see_drawn(struct wti_case *account, void *kept,
 	struct wti_wait *times = kept;
 
 	if (moment->process->step_count || !before || !after || before->digest.count < 2 ||
-	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH)
+	    (before->digest.flags | after->digest.flags) & WT_TENSOR_NO_HASH)
 		return WTI_RULE_NO_CASE;
 	had = drawn_by(account, call, before);
 	is_again = had && *had;

@@ -364,7 +364,7 @@ static void note_stranger(struct wti_case *account, const struct wti_moment *mom
 	struct stranger *stranger;
 
 	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_MODULE || !parent ||
-	    parent->tag != WTI_MOMENT_MODULE || !parent->object || !(call->flags & WTI_CALL_GRAD))
+	    parent->tag != WTI_MOMENT_MODULE || !parent->object || !(call->flags & WT_CALL_GRAD))
 		return;
 	stranger = wti_kept(account, OF_STRANGER, moment);
 	if (!stranger)

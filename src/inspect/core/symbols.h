@@ -17,6 +17,9 @@ enum {
 	WTI_SYMBOL_OTHER = 1, /* what found no room any more */
 };
 
+/* Of all streams together, as ranks share names: 120 bytes and the text each, 0.7 GB in all. */
+#define WTI_SYMBOLS_MAX (1u << 22)
+
 struct wti_symbol_cache { /* of one stream: id of a name -> symbol plus one */
 	uint32_t *symbols;
 	size_t count;

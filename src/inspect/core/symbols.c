@@ -6,7 +6,6 @@
 #include "base/grow.h"
 #include "symbols.h"
 
-#define SYMBOLS_MAX (1u << 20)
 /* A damaged file may name any id: those beyond, and those for which there is no room, are looked up
  * each time. */
 #define CACHED_ID_MAX (1u << 22)
@@ -15,7 +14,7 @@
 void wti_symbols_init(struct wti_symbols *symbols)
 {
 	*symbols = (struct wti_symbols){0};
-	wti_map_init(&symbols->texts, SYMBOLS_MAX);
+	wti_map_init(&symbols->texts, WTI_SYMBOLS_MAX);
 	wti_symbol(symbols, "", 0);
 	wti_symbol_word(symbols, "(other)");
 }
