@@ -43,6 +43,7 @@ struct wti_noise_work {
 
 struct wti_noise;
 struct wti_noise_key;
+struct wti_noise_draw wti_noise_draw_of(uint64_t seed, const struct wti_noise_key *key);
 const struct wti_noise_format *wti_noise_format(uint32_t dtype); /* NULL: cannot be perturbed */
 /* False: nothing to do, t is p. */
 bool wti_noise_work_of(const struct wti_noise *noise, const struct wti_noise_key *key,

@@ -77,7 +77,7 @@ bool wti_noise_parse(const char *text, struct wti_noise *ret)
 /* ---- Draws ------------------------------------------------------------------------------------
  */
 
-static struct wti_noise_draw draw_of(uint64_t seed, const struct wti_noise_key *key)
+struct wti_noise_draw wti_noise_draw_of(uint64_t seed, const struct wti_noise_key *key)
 {
 	const struct wti_philox counter = {{(uint32_t)key->site, (uint32_t)(key->site >> 32),
 					    (uint32_t)key->call, (uint32_t)(key->call >> 32)}};
@@ -92,7 +92,7 @@ static struct wti_noise_draw draw_of(uint64_t seed, const struct wti_noise_key *
 uint64_t wti_noise_seed(uint64_t seed, uint32_t run)
 {
 	const struct wti_noise_key key = {.site = run, .call = UINT64_C(0x7365742e6a736f6e)};
-	const struct wti_noise_draw draw = draw_of(seed, &key);
+	const struct wti_noise_draw draw = wti_noise_draw_of(seed, &key);
 
 	return (uint64_t)draw.key[1] << 32 | draw.key[0];
 }
@@ -163,7 +163,7 @@ bool wti_noise_work_of(const struct wti_noise *noise, const struct wti_noise_key
 
 	*ret = (struct wti_noise_work){
 		.format = format,
-		.draw = draw_of(noise->seed, key),
+		.draw = wti_noise_draw_of(noise->seed, key),
 		.bits = bits,
 		.shift = precision - bits,
 		.is_rounded = is_rounded,
@@ -225,5 +225,6 @@ void wti_noise_apply_on(bool is_vector, const struct wti_noise *noise,
 void wti_noise_apply(const struct wti_noise *noise, const struct wti_noise_key *key, uint32_t dtype,
 		     void *data, uint64_t first, uint64_t count, int64_t stride_bytes)
 {
-	wti_noise_apply_on(has_avx2(), noise, key, dtype, data, first, count, stride_bytes);
+	wti_noise_apply_on(count >= WTI_NOISE_GROUP && has_avx2(), noise, key, dtype, data, first,
+			   count, stride_bytes);
 }

@@ -86,6 +86,11 @@ void wti_noise_cancel(const struct wti_noise *noise, const struct wti_noise_key 
 /* The largest floor(log2|x|) + 1 of finite numbers that are not 0; NO_EXPONENT: there is none. */
 int32_t wti_noise_exponent(uint32_t dtype, const void *data, uint64_t count, int64_t stride_bytes);
 
+/* The same as wti_noise_apply() for one number, or the two parts of a complex one; nothing where
+ * the type is not that of the x87. */
+void wti_noise_long_double(const struct wti_noise *noise, const struct wti_noise_key *key,
+			   long double *data, uint32_t parts);
+
 /* The seed of the run with this number, of a set with this seed. */
 uint64_t wti_noise_seed(uint64_t seed, uint32_t run);
 
