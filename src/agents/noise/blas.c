@@ -259,7 +259,7 @@ static void perturb(const struct wti_noise_key *key, const struct block *block)
 		} else if (block->is_triangle) {
 			count = line + 1;
 		}
-		wti_noise_apply(&wti_preload.noise, key, block->dtype,
+		wti_noise_apply(&wti_preload.settings.noise, key, block->dtype,
 				block->data + (int64_t)line * block->line_bytes +
 					(int64_t)first * block->stride_bytes,
 				line * block->length + first, count, block->stride_bytes);
@@ -282,7 +282,8 @@ static void perturb_results(struct function *function, const uintptr_t *word, co
 
 static bool is_perturbed(struct function *function)
 {
-	return wti_taken_is_perturbed(&function->taken) && wti_noise_of_outputs(&wti_preload.noise);
+	return wti_taken_is_perturbed(&function->taken) &&
+	       wti_noise_of_outputs(&wti_preload.settings.noise);
 }
 
 static void perturb_number(struct function *function, void *number, const void *place)
@@ -290,7 +291,7 @@ static void perturb_number(struct function *function, void *number, const void *
 	const struct wti_noise_key key = {.site = wti_preload_site(place, &function->taken),
 					  .call = bits_mixed(0, number, bytes_of(function->dtype))};
 
-	wti_noise_apply(&wti_preload.noise, &key, function->dtype, number, 0, 1, 0);
+	wti_noise_apply(&wti_preload.settings.noise, &key, function->dtype, number, 0, 1, 0);
 }
 
 /* ---- Functions --------------------------------------------------------------------------------

@@ -64,22 +64,22 @@ static uint64_t mixed(uint64_t hash, uint32_t type, const void *data)
 static void perturb(struct call *call, uint32_t type, void *data)
 {
 	if (type < LONG_DOUBLE)
-		wti_noise_apply(&wti_preload.noise, &call->key, type, data, 0, 1, 0);
+		wti_noise_apply(&wti_preload.settings.noise, &call->key, type, data, 0, 1, 0);
 	else
-		wti_noise_long_double(&wti_preload.noise, &call->key, data,
+		wti_noise_long_double(&wti_preload.settings.noise, &call->key, data,
 				      type == LONG_DOUBLE ? 1 : 2);
 	call->key.value++;
 }
 
 static void input(struct call *call, uint32_t type, void *data)
 {
-	if (wti_noise_of_inputs(&wti_preload.noise))
+	if (wti_noise_of_inputs(&wti_preload.settings.noise))
 		perturb(call, type, data);
 }
 
 static void output(struct call *call, uint32_t type, void *data)
 {
-	if (wti_noise_of_outputs(&wti_preload.noise) && call->is_rounded)
+	if (wti_noise_of_outputs(&wti_preload.settings.noise) && call->is_rounded)
 		perturb(call, type, data);
 }
 

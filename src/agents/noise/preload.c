@@ -10,13 +10,12 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/meeting.h"
 #include "trace/protocol.h"
 
-enum { SETTINGS_BYTES_MAX = 1 << 20, PLACES = 16 }; /* the recorder's own ceiling */
+enum { PLACES = 16 };
 
 struct wti_preload wti_preload;
 __thread uint32_t wti_preload_depth;
@@ -24,60 +23,14 @@ __thread uint32_t wti_preload_depth;
 /* ---- Settings ---------------------------------------------------------------------------------
  */
 
-/* What follows "key=" on a line of its own; cut to the room there is. */
-static bool read_setting(const char *text, const char *key, char *out, size_t out_bytes)
-{
-	const size_t key_bytes = strlen(key);
-
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		size_t bytes;
-
-		line += *line == '\n';
-		if (strncmp(line, key, key_bytes) != 0 || line[key_bytes] != '=')
-			continue;
-		line += key_bytes + 1;
-		bytes = strcspn(line, "\n");
-		if (bytes >= out_bytes)
-			return false;
-		memcpy(out, line, bytes);
-		out[bytes] = 0;
-		return true;
-	}
-	return false;
-}
-
-static bool parse_settings(const char *text)
-{
-	char mode[32], seed[32], *end;
-
-	if (!read_setting(text, "noise", mode, sizeof(mode)) ||
-	    !wti_noise_parse(mode, &wti_preload.noise))
-		return false;
-	if (read_setting(text, "noise_seed", seed, sizeof(seed)))
-		wti_preload.noise.seed = strtoull(seed, &end, 10);
-	read_setting(text, "noise_only", wti_preload.only, sizeof(wti_preload.only));
-	read_setting(text, "noise_skip", wti_preload.skip, sizeof(wti_preload.skip));
-	return wti_noise_of_inputs(&wti_preload.noise) || wti_noise_of_outputs(&wti_preload.noise);
-}
-
 static bool read_settings(void)
 {
 	struct wti_meeting meeting;
-	bool is_on = false;
-	ssize_t bytes;
-	char *text;
+	const struct wti_noise *noise = &wti_preload.settings.noise;
 
-	if (!wti_meeting_find(&meeting, secure_getenv(WTI_ENV)) || meeting.is_other_protocol)
-		return false;
-	text = mmap(NULL, SETTINGS_BYTES_MAX + 1, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (text == MAP_FAILED)
-		return false;
-	bytes = wti_meeting_read(&meeting, WTI_SETTINGS_FILE, text, SETTINGS_BYTES_MAX);
-	if (bytes > 0)
-		is_on = parse_settings(text);
-	munmap(text, SETTINGS_BYTES_MAX + 1);
-	return is_on;
+	return wti_meeting_find(&meeting, secure_getenv(WTI_ENV)) && !meeting.is_other_protocol &&
+	       wti_noise_settings_read(&meeting, &wti_preload.settings) &&
+	       (wti_noise_of_inputs(noise) || wti_noise_of_outputs(noise));
 }
 
 bool wti_preload_begin(void)
@@ -101,42 +54,10 @@ static __attribute__((constructor)) void begin(void)
 	wti_preload_begin();
 }
 
-/* ---- Patterns ---------------------------------------------------------------------------------
- */
-
-/* "libm.sin" against "libm.sin", "libm.*", "*". */
-static bool fits(const char *pattern, size_t bytes, const struct wti_taken *taken)
-{
-	char name[64];
-	size_t name_bytes = strlen(taken->group);
-
-	if (name_bytes + strlen(taken->name) + 2 > sizeof(name))
-		return false;
-	memcpy(name, taken->group, name_bytes);
-	name[name_bytes++] = '.';
-	memcpy(name + name_bytes, taken->name, strlen(taken->name) + 1);
-	name_bytes += strlen(taken->name);
-	if (bytes && pattern[bytes - 1] == '*')
-		return bytes - 1 <= name_bytes && memcmp(pattern, name, bytes - 1) == 0;
-	return bytes == name_bytes && memcmp(pattern, name, bytes) == 0;
-}
-
-static bool fits_any(const char *patterns, const struct wti_taken *taken)
-{
-	for (const char *at = patterns; *at;) {
-		const size_t bytes = strcspn(at, ",");
-
-		if (fits(at, bytes, taken))
-			return true;
-		at += bytes + (at[bytes] == ',');
-	}
-	return false;
-}
-
 bool wti_taken_ask(struct wti_taken *taken)
 {
-	const bool is_perturbed = (!*wti_preload.only || fits_any(wti_preload.only, taken)) &&
-				  !fits_any(wti_preload.skip, taken);
+	const bool is_perturbed =
+		wti_noise_settings_want(&wti_preload.settings, taken->group, taken->name);
 
 	atomic_store_explicit(&taken->use, is_perturbed ? WTI_TAKEN_PERTURBED : WTI_TAKEN_LEFT,
 			      memory_order_relaxed);

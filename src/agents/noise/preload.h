@@ -19,18 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "noise.h"
-
-enum { WTI_PRELOAD_PATTERNS_BYTES = 8192 };
+#include "settings.h"
 
 #pragma GCC visibility push(hidden)
 
 /* The one state of the library. */
 struct wti_preload {
 	_Atomic uint32_t stage; /* enum wti_preload_stage */
-	struct wti_noise noise;
-	char only[WTI_PRELOAD_PATTERNS_BYTES]; /* separated by commas; empty: all */
-	char skip[WTI_PRELOAD_PATTERNS_BYTES];
+	struct wti_noise_settings settings;
 };
 
 enum wti_preload_stage {
