@@ -101,14 +101,14 @@ static int record(struct wti_prepared_recording *recording, const struct wti_rec
 
 	recording->options.argv = arguments;
 	recording->options.limits = limits;
-	if (!options->attach)
+	if (!options->attach && !options->is_prepared)
 		prepare_agent(recording, options, arguments);
 	if (options->force && recording->options.folder &&
 	    make_room(&recording->options, options->attach != 0, &err)) {
 		wti_report_error("record", false, &err);
 		return RECORD_FAILED;
 	}
-	if (recording->options.folder)
+	if (recording->options.folder && !options->is_prepared)
 		wti_run_remember(recording->options.base, recording->options.folder);
 	if (wti_record_run(&recording->options, outcome, &err)) {
 		if (outcome->may_run && !options->attach)
@@ -157,4 +157,23 @@ int wti_recording_conduct(const struct wti_record_choice *options, const struct 
 	wti_python_plan_release(&recording->plan);
 	free(recording);
 	return code;
+}
+
+int wti_recording_rehearse(const struct wti_record_choice *options, char **arguments,
+			   struct wt_err *err)
+{
+	struct wti_prepared_recording *recording = calloc(1, sizeof(*recording));
+	int r;
+
+	if (!recording)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	recording->came_from = -1;
+	r = wti_recording_prepare(recording, options, err);
+	if (!r)
+		prepare_agent(recording, options, arguments);
+	go_back(recording);
+	wti_record_check_free(recording->check);
+	wti_python_plan_release(&recording->plan);
+	free(recording);
+	return r;
 }
