@@ -123,6 +123,7 @@ void wti_join_first(void)
 		return;
 	wti_guard_begin(&guard);
 	join_first_guarded(&wti_agent.meeting);
+	wti_sampled_init();
 	wti_guard_end(&guard);
 }
 
