@@ -26,6 +26,7 @@
 
 #include "meeting.h"
 #include "private.h"
+#include "sample.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

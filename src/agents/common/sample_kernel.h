@@ -7,14 +7,16 @@
  * Doubles are added with what each addition loses (TwoSum): the difference of two runs may be as
  * small as that. Sums of narrower types are far more exact than these types as they are.
  */
-#include <math.h>
 #include <string.h>
 
 #include "digest_types.h"
 
 #include "digest_vector.h"
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function" /* the digest needs more of them */
 #include "digest_convert.h"
+#pragma GCC diagnostic pop
 #include "sample.h"
 
 enum { PIECE_REALS = 1024 }; /* of types that are widened first */

@@ -27,7 +27,7 @@ struct array {
 enum { ARRAY_WRITEABLE = 0x400 };
 
 /* numpy's type is the only one of this name that is no class of a program. */
-static bool is_array(PyObject *object)
+bool wti_noise_is_array(PyObject *object)
 {
 	PyTypeObject *type = Py_TYPE(object);
 
@@ -48,7 +48,7 @@ bool wti_noise_can(PyObject *object, struct wti_tensor *ret)
 		/* Its parts are read and written where they lie: what is put off stays so. */
 		if (ret->is_conjugate || ret->is_negative)
 			return false;
-	} else if (!is_array(object) || !(((struct array *)object)->flags & ARRAY_WRITEABLE) ||
+	} else if (!wti_noise_is_array(object) || !(((struct array *)object)->flags & ARRAY_WRITEABLE) ||
 		   !wti_tensor_look(object, ret, &room)) {
 		return false;
 	}

@@ -77,14 +77,18 @@ struct wti_operation {
 	PyObject *names; /* of those behind the first `count`, or NULL */
 	uint32_t rounding;
 	bool is_in_place; /* it writes into what it is given */
-	bool is_partial;  /* it may leave elements as they were */
+	bool is_ufunc;    /* an argument that it returns is what it wrote into */
+	bool has_place;   /* `key` and the next are known */
+	bool is_wanted;   /* the recording wants noise here */
 	struct wti_noise_key key;
+	uint64_t done_count; /* of the thread, when it began */
 };
 
 /* Leads calls through this hook by us; a new one, as it is made. */
 void wti_noise_hook(struct wti_hook *hook);
-/* Perturbs what an operation returned; the same object, which nobody else has seen yet. */
-void wti_noise_result(struct wti_operation *operation, PyObject *result);
+/* Around an operation that is no call of a hooked callable. False: it is not perturbed. */
+bool wti_noise_begin(struct wti_operation *operation);
+void wti_noise_end(struct wti_operation *operation, PyObject *result);
 extern PyMethodDef wti_noise_methods[];
 
 /* ---- exact.c -------------------------------------------------------------------------------- */
@@ -113,6 +117,8 @@ void wti_noise_changed(const struct wti_tensor *tensor, const struct wti_noise_k
 char *wti_noise_copy(const struct wti_tensor *tensor);
 /* A value that may be perturbed: floating, in memory that may be written. */
 bool wti_noise_can(PyObject *object, struct wti_tensor *ret);
+/* An array of numpy's, or derived from one. */
+bool wti_noise_is_array(PyObject *object);
 /* True if two values have memory in common. */
 bool wti_noise_meet(const struct wti_tensor *a, const struct wti_tensor *b);
 
@@ -126,6 +132,7 @@ enum { WTI_NOISE_INPUTS_MAX = 32 };
 
 struct wti_noise_inputs {
 	PyObject *arguments[WTI_NOISE_INPUTS_MAX + 1]; /* the first is free for the interpreter */
+	const struct wti_noise_inputs *outer; /* of the call around this one, or NULL */
 	PyObject *made[WTI_NOISE_INPUTS_MAX];
 	Py_ssize_t made_count;
 };
@@ -140,7 +147,7 @@ void wti_noise_inputs_release(struct wti_noise_inputs *inputs);
 uint32_t wti_noise_scalar(PyObject *object, void **ret_data);
 /* noise_scalars(types), noise_type(type) */
 PyObject *wti_noise_hook_scalars(PyObject *self, PyObject *types);
-PyObject *wti_noise_hook_type(PyObject *self, PyObject *arguments);
+PyObject *wti_noise_hook_type(PyObject *self, PyObject *type);
 
 /* ---- backward.c ----------------------------------------------------------------------------- */
 
