@@ -4,7 +4,8 @@
  * program are compared by. docs/events.md defines both (kinds `sample` and `sketch`). Hides which
  * instruction set does the work and how elements arrive.
  *
- * The sign of real i in the sketch is bit i % 64 of a mix of i / 64; a complex element is two reals.
+ * The sign of real i in the sketch is bit i % 64 of a mix of i / 64; a complex element is two
+ * reals.
  */
 #ifndef WTI_AGENTS_SAMPLE_H
 #define WTI_AGENTS_SAMPLE_H

@@ -104,8 +104,7 @@ static void add_few(struct wti_sketch *sketch, const char *data, bool is_double,
 				    signed_double(wide, signs, (uint64_t)1 << b));
 		} else {
 			memcpy(&narrow, data + 4 * i, sizeof(narrow));
-			sketch->sum[b] +=
-				(double)signed_float(narrow, (uint32_t)(signs >> b), 1u);
+			sketch->sum[b] += (double)signed_float(narrow, (uint32_t)(signs >> b), 1u);
 		}
 	}
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operators that torch runs within a node of backward, as the shim tells them: on whatever thread,
- * with or without the interpreter's lock. So nothing here touches an object of Python's. What a hook
+ * with or without the interpreter's lock. So nothing here touches an
+ * object of Python's but the patterns, which never change. What a hook
  * sees, because the node is written in Python, is the hook's.
  */
-#include "perturb.h"
+#include "own.h"
 
 #include <string.h>
 
-#include "shim/shim.h"
-
 static bool wants(const char *node, const char *op)
 {
-	return wti_noise_wants_name("torch.autograd", node) && wti_noise_wants_name("torch.ops", op);
+	return wti_noise_wants_name("torch.autograd", node) &&
+	       wti_noise_wants_name("torch.ops", op);
 }
 
-void wti_noise_below(const char *node, const char *op, uint32_t aliased,
-		     const struct wti_shim_tensor *seen, uint32_t position)
+void wti_noise_below(const char *node, const char *op, const struct wti_shim_tensor *seen,
+		     uint32_t position)
 {
 	struct wti_noise_thread *thread = &wti_noise_thread;
 	struct wti_noise_key key = {.value = position};
@@ -27,9 +27,8 @@ void wti_noise_below(const char *node, const char *op, uint32_t aliased,
 		return;
 	if (position == 0)
 		thread->below_count++;
-	if (aliased || !wti_rounds_below(op) || !wants(node, op) ||
-	    !wti_shim_tensor(seen, &tensor) || !tensor.data || !tensor.count ||
-	    !wti_noise_takes(tensor.dtype))
+	if (!wti_rounds_below(op) || !wants(node, op) || !wti_seen_tensor(seen, &tensor) ||
+	    !tensor.data || !tensor.count || !wti_noise_takes(tensor.dtype))
 		return;
 	key.site = wti_noise_hash(wti_noise_hash(0, node, strlen(node)), op, strlen(op));
 	key.call = thread->below_count;

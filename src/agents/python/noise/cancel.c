@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What went into a sum, for the mode `cancellation`: the two operands of an addition or subtraction,
- * element by element as they are broadcast, or all that was added up to a single number.
+ * What went into a sum, for the mode `cancellation`: the two operands of an addition or
+ * subtraction, element by element as they are broadcast, or all that was added up to a single
+ * number.
  */
-#include "perturb.h"
+#include "own.h"
 
 #include <string.h>
 
@@ -19,8 +20,8 @@ struct operand {
 
 static bool is_sum(const char *callee)
 {
-	static const char *const names[] = {"add",     "sub",     "subtract", "__add__",
-					    "__radd__", "__sub__", "__rsub__", "rsub",
+	static const char *const names[] = {"add",      "sub",      "subtract", "__add__",
+					    "__radd__", "__sub__",  "__rsub__", "rsub",
 					    "__iadd__", "__isub__", "add_",     "sub_"};
 	const char *dot = strrchr(callee, '.');
 

@@ -4,10 +4,10 @@
  * it. torch's version counters, its graph and everything that Python can see stay as they are.
  *
  * An operation within which another one was perturbed is left: the noise is in its result already.
- * Only what the operation has made counts as its result: an object that nobody else holds, in memory
- * that it shares with no argument; or what it writes into, if its name or an `out` says so.
+ * Only what the operation has made counts as its result: an object that nobody else holds, in
+ * memory that it shares with no argument; or what it writes into, if its name or an `out` says so.
  */
-#include "perturb.h"
+#include "own.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,9 +17,6 @@ enum {
 	OUTPUTS_MAX = 4096, /* of one call */
 	DEPTH_MAX = 4,      /* of tuples and lists in one another */
 };
-
-struct wti_noise_state wti_noise_state = {.code_extra = -1};
-__thread struct wti_noise_thread wti_noise_thread __attribute__((tls_model("initial-exec")));
 
 static bool is_quiet(void)
 {
@@ -221,7 +218,8 @@ static void perturb_result(struct wti_operation *operation, PyObject *result)
 	if (result == Py_None)
 		return;
 	perturb(operation, result,
-		operation->is_in_place || (operation->is_ufunc && is_argument(operation, result)), 0);
+		operation->is_in_place || (operation->is_ufunc && is_argument(operation, result)),
+		0);
 }
 
 /* ---- Elements that stay ---------------------------------------------------------------------- */
@@ -294,8 +292,7 @@ static uint32_t rounding_of(const struct wti_hook *hook, PyObject *const *argume
 	if (hook->rounding != WTI_ROUNDING_METHOD || count < 1)
 		return hook->rounding;
 	ufunc = wti_hook_find(arguments[0]);
-	return ufunc && ufunc->rounding == WTI_ROUNDING_NONE ? WTI_ROUNDING_NONE
-							     : WTI_ROUNDING_ALL;
+	return ufunc && ufunc->rounding == WTI_ROUNDING_NONE ? WTI_ROUNDING_NONE : WTI_ROUNDING_ALL;
 }
 
 static bool is_ufunc(const struct wti_hook *hook)
@@ -333,7 +330,7 @@ static PyObject *call_with_inputs(struct wti_operation *operation, PyObject *cal
 
 static void finish(struct wti_operation *operation, PyObject *result, const struct kept *kept)
 {
-	PyObject *overrides = wti_python_thread.has_overrides ? wti_overrides_off() : NULL;
+	PyObject *overrides = wti_torch_thread.has_overrides ? wti_overrides_off() : NULL;
 
 	wti_python_thread.inside++;
 	wti_noise_thread.done_count++;
@@ -416,8 +413,8 @@ static PyObject *enter(PyObject *callable, PyObject *const *arguments, size_t fl
 	PyObject *result;
 
 	if (is_quiet())
-		return wti_hook_call_unperturbed(operation.hook, callable, arguments,
-						 flagged_count, names);
+		return wti_hook_call_unperturbed(operation.hook, callable, arguments, flagged_count,
+						 names);
 	operation.rounding = rounding_of(operation.hook, arguments, operation.count);
 	if (operation.rounding == WTI_ROUNDING_NONE)
 		return call(&operation, callable, arguments, flagged_count);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operations that do not round, by name: they move, choose, compare, make or draw numbers. What is
- * not here, and is written in C, rounds. Names are those of torch's functions, methods and operators
- * and of numpy's, without the marks of variants: "Tensor.add_", "aten::add_" and "__iadd__" are all
- * "add". docs/digits-python.md has the reasons.
+ * not here, and is written in C, rounds. Names are those of torch's functions, methods and
+ * operators and of numpy's, without the marks of variants: "Tensor.add_", "aten::add_" and
+ * "__iadd__" are all "add". docs/digits-python.md has the reasons.
  */
-#include "perturb.h"
+#include "own.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,17 +4,14 @@
  * cloned where autograd sees it: gradients reach the original. What the operation writes into is
  * never replaced, nor are lists, subclasses and what we have made ourselves a moment ago.
  */
-#include "perturb.h"
+#include "own.h"
 
 #include <string.h>
 
-static __thread struct {
-	const struct wti_noise_inputs *last; /* of the calls under way */
-} made __attribute__((tls_model("initial-exec")));
-
 static bool is_ours(PyObject *object)
 {
-	for (const struct wti_noise_inputs *each = made.last; each; each = each->outer)
+	for (const struct wti_noise_inputs *each = wti_noise_thread.inputs; each;
+	     each = each->outer)
 		for (Py_ssize_t i = 0; i < each->made_count; i++)
 			if (each->made[i] == object)
 				return true;
@@ -54,7 +51,7 @@ static bool is_plain(PyObject *object)
 {
 	PyTypeObject *type = Py_TYPE(object);
 
-	return type == wti_python.plain_types[0] || type == wti_python.plain_types[1] ||
+	return (wti_tensor_is(object) && wti_tensor_is_tame(object)) ||
 	       (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) &&
 		strcmp(type->tp_name, "numpy.ndarray") == 0);
 }
@@ -105,7 +102,7 @@ bool wti_noise_inputs_make(const struct wti_operation *operation, struct wti_noi
 		return false;
 	memcpy(ret->arguments + 1, operation->arguments, (size_t)all * sizeof(PyObject *));
 	ret->made_count = 0;
-	overrides = wti_python_thread.has_overrides ? wti_overrides_off() : NULL;
+	overrides = wti_torch_thread.has_overrides ? wti_overrides_off() : NULL;
 	wti_python_thread.inside++;
 	safe = safe_count(operation);
 	for (Py_ssize_t i = first_input(operation); i < safe; i++)
@@ -115,14 +112,14 @@ bool wti_noise_inputs_make(const struct wti_operation *operation, struct wti_noi
 			replace(operation, i, ret);
 	wti_python_thread.inside--;
 	wti_overrides_on(overrides);
-	ret->outer = made.last;
-	made.last = ret;
+	ret->outer = wti_noise_thread.inputs;
+	wti_noise_thread.inputs = ret;
 	return true;
 }
 
 void wti_noise_inputs_release(struct wti_noise_inputs *inputs)
 {
-	made.last = inputs->outer;
+	wti_noise_thread.inputs = inputs->outer;
 	for (Py_ssize_t i = 0; i < inputs->made_count; i++)
 		Py_DECREF(inputs->made[i]);
 }

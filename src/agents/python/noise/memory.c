@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements of a value, perturbed where they lie. The index of an element, by which its random number
- * is drawn, counts places in memory if the value fills a stretch of it, whatever the order of its
- * extents; otherwise it counts in logical order.
+ * Elements of a value, perturbed where they lie. The index of an element, by which its random
+ * number is drawn, counts places in memory if the value fills a stretch of it, whatever the order
+ * of its extents; otherwise it counts in logical order.
  */
-#include "perturb.h"
+#include "own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,8 @@ bool wti_noise_can(PyObject *object, struct wti_tensor *ret)
 		/* Its parts are read and written where they lie: what is put off stays so. */
 		if (ret->is_conjugate || ret->is_negative)
 			return false;
-	} else if (!wti_noise_is_array(object) || !(((struct array *)object)->flags & ARRAY_WRITEABLE) ||
+	} else if (!wti_noise_is_array(object) ||
+		   !(((struct array *)object)->flags & ARRAY_WRITEABLE) ||
 		   !wti_tensor_look(object, ret, &room)) {
 		return false;
 	}

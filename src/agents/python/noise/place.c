@@ -7,7 +7,7 @@
  * Each code object that calls an operation gets a note (a code extra, freed with it) with a count
  * for each of its instructions.
  */
-#include "perturb.h"
+#include "own.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

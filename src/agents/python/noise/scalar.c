@@ -7,21 +7,15 @@
  * A scalar that an operation returns is fresh, and is perturbed before anybody sees it. Where numpy
  * keeps its value is checked with known ones.
  */
-#include "perturb.h"
+#include "own.h"
 
 #include <string.h>
-
-enum {
-	SCALARS = 5,
-	SLOTS = 6,
-	TYPES_MAX = 256,
-};
 
 static const struct {
 	const char *name;
 	uint32_t dtype;
-	const char *slots[SLOTS];
-} known[SCALARS] = {
+	const char *slots[WTI_NOISE_SLOTS];
+} known[WTI_NOISE_SCALARS] = {
 #define NAMES(type)                                                                                \
 	{                                                                                          \
 		type ".__add__", type ".__sub__", type ".__mul__", type ".__mod__",                \
@@ -35,20 +29,10 @@ static const struct {
 #undef NAMES
 };
 
-static struct {
-	PyTypeObject *scalars[SCALARS]; /* NULL: not hooked */
-	PyNumberMethods originals[SCALARS];
-	struct wti_hook hooks[SCALARS][SLOTS];
-	PyTypeObject *types[TYPES_MAX]; /* of Fortran's functions */
-	ternaryfunc calls[TYPES_MAX];
-	uint32_t type_count;
-	struct wti_hook fortran;
-} state;
-
 uint32_t wti_noise_scalar(PyObject *object, void **ret_data)
 {
-	for (int i = 0; i < SCALARS; i++) {
-		if (Py_TYPE(object) == state.scalars[i]) {
+	for (int i = 0; i < WTI_NOISE_SCALARS; i++) {
+		if (Py_TYPE(object) == wti_noise_state.scalars.types[i]) {
 			*ret_data = (char *)object + sizeof(PyObject);
 			return known[i].dtype;
 		}
@@ -89,7 +73,8 @@ static PyObject *power(const struct wti_hook *hook, ternaryfunc original, PyObje
 #define BINARY(i, slot, number)                                                                    \
 	static PyObject *slot##_##i(PyObject *a, PyObject *b)                                      \
 	{                                                                                          \
-		return binary(&state.hooks[i][number], state.originals[i].nb_##slot, a, b);        \
+		return binary(&wti_noise_state.scalars.hooks[i][number],                           \
+			      wti_noise_state.scalars.originals[i].nb_##slot, a, b);               \
 	}
 #define OPERATORS(i)                                                                               \
 	BINARY(i, add, 0)                                                                          \
@@ -99,7 +84,8 @@ static PyObject *power(const struct wti_hook *hook, ternaryfunc original, PyObje
 	BINARY(i, true_divide, 4)                                                                  \
 	static PyObject *power_##i(PyObject *a, PyObject *b, PyObject *modulus)                    \
 	{                                                                                          \
-		return power(&state.hooks[i][5], state.originals[i].nb_power, a, b, modulus);      \
+		return power(&wti_noise_state.scalars.hooks[i][5],                                 \
+			     wti_noise_state.scalars.originals[i].nb_power, a, b, modulus);        \
 	}
 OPERATORS(0)
 OPERATORS(1)
@@ -107,7 +93,7 @@ OPERATORS(2)
 OPERATORS(3)
 OPERATORS(4)
 
-static const PyNumberMethods replacements[SCALARS] = {
+static const PyNumberMethods replacements[WTI_NOISE_SCALARS] = {
 #define ROW(i)                                                                                     \
 	{                                                                                          \
 		.nb_add = add_##i, .nb_subtract = subtract_##i, .nb_multiply = multiply_##i,       \
@@ -126,15 +112,15 @@ static void hook_scalar(int i, PyTypeObject *type)
 {
 	PyNumberMethods *number = type->tp_as_number;
 
-	state.originals[i] = *number;
-	for (int slot = 0; slot < SLOTS; slot++) {
-		state.hooks[i][slot].object = (PyObject *)type;
-		state.hooks[i][slot].module = WT_NAME("numpy");
-		state.hooks[i][slot].callee =
+	wti_noise_state.scalars.originals[i] = *number;
+	for (int slot = 0; slot < WTI_NOISE_SLOTS; slot++) {
+		wti_noise_state.scalars.hooks[i][slot].object = (PyObject *)type;
+		wti_noise_state.scalars.hooks[i][slot].module = WT_NAME("numpy");
+		wti_noise_state.scalars.hooks[i][slot].callee =
 			wti_name_find(known[i].slots[slot], strlen(known[i].slots[slot]));
 	}
 	Py_INCREF(type);
-	state.scalars[i] = type;
+	wti_noise_state.scalars.types[i] = type;
 	REPLACE(nb_add);
 	REPLACE(nb_subtract);
 	REPLACE(nb_multiply);
@@ -177,8 +163,8 @@ PyObject *wti_noise_hook_scalars(PyObject *self, PyObject *types)
 	for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(types); k++) {
 		PyTypeObject *type = (PyTypeObject *)PyTuple_GET_ITEM(types, k);
 
-		for (int i = 0; PyType_Check(type) && i < SCALARS; i++)
-			if (!state.scalars[i] && type->tp_as_number &&
+		for (int i = 0; PyType_Check(type) && i < WTI_NOISE_SCALARS; i++)
+			if (!wti_noise_state.scalars.types[i] && type->tp_as_number &&
 			    !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) &&
 			    strcmp(type->tp_name, known[i].name) == 0 &&
 			    is_laid_out(type, known[i].dtype))
@@ -191,9 +177,9 @@ PyObject *wti_noise_hook_scalars(PyObject *self, PyObject *types)
 
 static ternaryfunc call_of(const PyTypeObject *type)
 {
-	for (uint32_t i = 0; i < state.type_count; i++)
-		if (state.types[i] == type)
-			return state.calls[i];
+	for (uint32_t i = 0; i < wti_noise_state.fortran.count; i++)
+		if (wti_noise_state.fortran.types[i] == type)
+			return wti_noise_state.fortran.calls[i];
 	return NULL;
 }
 
@@ -202,7 +188,7 @@ static PyObject *call_fortran(PyObject *callable, PyObject *arguments, PyObject 
 {
 	ternaryfunc original = call_of(Py_TYPE(callable));
 	struct wti_operation operation = {
-		.hook = &state.fortran,
+		.hook = &wti_noise_state.fortran.hook,
 		.arguments = &PyTuple_GET_ITEM(arguments, 0),
 		.count = PyTuple_GET_SIZE(arguments),
 		.rounding = WTI_ROUNDING_ALL,
@@ -222,14 +208,14 @@ PyObject *wti_noise_hook_type(PyObject *self, PyObject *object)
 	PyTypeObject *type = (PyTypeObject *)object;
 
 	if (!PyType_Check(object) || !type->tp_call || call_of(type) ||
-	    state.type_count == TYPES_MAX)
+	    wti_noise_state.fortran.count == WTI_NOISE_TYPES_MAX)
 		Py_RETURN_FALSE;
-	state.fortran.object = Py_None;
-	state.fortran.module = WT_NAME("scipy");
-	state.fortran.callee = WT_NAME("fortran");
+	wti_noise_state.fortran.hook.object = Py_None;
+	wti_noise_state.fortran.hook.module = WT_NAME("scipy");
+	wti_noise_state.fortran.hook.callee = WT_NAME("fortran");
 	Py_INCREF(type);
-	state.types[state.type_count] = type;
-	state.calls[state.type_count++] = type->tp_call;
+	wti_noise_state.fortran.types[wti_noise_state.fortran.count] = type;
+	wti_noise_state.fortran.calls[wti_noise_state.fortran.count++] = type->tp_call;
 	type->tp_call = call_fortran;
 	Py_RETURN_TRUE;
 }
