@@ -9,12 +9,6 @@
 
 #include <string.h>
 
-static bool wants(const char *node, const char *op)
-{
-	return wti_noise_wants_name("torch.autograd", node) &&
-	       wti_noise_wants_name("torch.ops", op);
-}
-
 void wti_noise_below(const char *node, const char *op, const struct wti_shim_tensor *seen,
 		     uint32_t position)
 {
@@ -27,8 +21,9 @@ void wti_noise_below(const char *node, const char *op, const struct wti_shim_ten
 		return;
 	if (position == 0)
 		thread->below_count++;
-	if (!wti_rounds_below(op) || !wants(node, op) || !wti_seen_tensor(seen, &tensor) ||
-	    !tensor.data || !tensor.count || !wti_noise_takes(tensor.dtype))
+	if (!wti_rounds_below(op) || !wti_noise_wants_below(node, op) ||
+	    !wti_seen_tensor(seen, &tensor) || !tensor.data || !tensor.count ||
+	    !wti_noise_takes(tensor.dtype))
 		return;
 	key.site = wti_noise_hash(wti_noise_hash(0, node, strlen(node)), op, strlen(op));
 	key.call = thread->below_count;

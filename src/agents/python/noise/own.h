@@ -105,7 +105,8 @@ bool wti_writes_in_place(const char *callee);
 
 /* Where this call comes from and how often it was here. False: nothing is perturbed there. */
 bool wti_noise_place(const struct wti_hook *hook, struct wti_noise_key *ret);
-bool wti_noise_wants_name(const char *module, const char *name);
+/* Of an operator within a node of backward. Needs no lock. */
+bool wti_noise_wants_below(const char *node, const char *op);
 uint64_t wti_noise_hash(uint64_t seed, const char *text, size_t bytes);
 
 /* ---- memory.c ------------------------------------------------------------------------------- */

@@ -172,13 +172,17 @@ static bool wants(const struct wti_hook *hook)
 	       !(matches_name(skip->names, module, name) || matches_stack(skip->lines));
 }
 
-bool wti_noise_wants_name(const char *module, const char *name)
+bool wti_noise_wants_below(const char *node, const char *op)
 {
 	const struct wti_noise_patterns *only = &wti_noise_state.only;
+	PyObject *skipped = wti_noise_state.skip.names;
 
-	if (!is_empty(only) && !matches_name(only->names, module, name))
+	if (!is_empty(only) && !matches_name(only->names, "torch.autograd", node) &&
+	    !matches_name(only->names, "torch.ops", op))
 		return false;
-	return !matches_name(wti_noise_state.skip.names, module, name);
+	return !skipped || PyTuple_GET_SIZE(skipped) == 0 ||
+	       !(matches_name(skipped, "torch.autograd", node) ||
+		 matches_name(skipped, "torch.ops", op));
 }
 
 /* ---- Places ---------------------------------------------------------------------------------- */
