@@ -67,7 +67,7 @@ def main() -> None:
     lines = f"noise={options.mode},noise_seed=1,elements={options.elements}"
     for python in options.python or [sys.executable]:
         program = [python, os.path.abspath(__file__), "--train", str(options.steps)]
-        wrapper = [python, "-S", "-E", os.path.abspath(__file__), "--settings", lines]
+        wrapper = [python, os.path.abspath(__file__), "--settings", lines]
         bare, noisy = [], []
         for round in range(options.rounds):
             bare.append(measure(program))

@@ -426,19 +426,23 @@ static PyObject *enter(PyObject *callable, PyObject *const *arguments, size_t fl
 	return result;
 }
 
-/* Functions in Python are not operations; what they call is. Neither are numpy's dispatchers. */
-void wti_noise_hook(struct wti_hook *hook)
+/* What is written in Python is no operation, what it calls is; numpy's dispatchers pass on to that.
+ */
+static bool is_in_python(PyObject *callable)
 {
 	/* On 3.11 a hooked function is of a type derived from that of functions. */
-	if (PyObject_TypeCheck(hook->object, &PyFunction_Type)) {
-		if (strcmp(hook->callee->text, "linspace") != 0)
-			return;
-		hook->rounding = WTI_ROUNDING_SILENCES;
-	} else if (strstr(Py_TYPE(hook->object)->tp_name, "FunctionDispatcher")) {
-		return;
-	} else {
+	return PyObject_TypeCheck(callable, &PyFunction_Type) ||
+	       strstr(Py_TYPE(callable)->tp_name, "FunctionDispatcher");
+}
+
+void wti_noise_hook(struct wti_hook *hook)
+{
+	if (!is_in_python(hook->object))
 		hook->rounding = wti_rounding_of(hook->module->text, hook->callee->text);
-	}
+	else if (strcmp(hook->callee->text, "linspace") == 0) /* makes numbers, with rounded ones */
+		hook->rounding = WTI_ROUNDING_SILENCES;
+	else
+		return;
 	hook->unperturbed = hook->original;
 	hook->original = enter;
 }
