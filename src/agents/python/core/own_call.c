@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of ours into Python, kept from the program: its debuggers, tracers and profilers are not
- * told of them, its handlers of signals wait, and a failure of ours is forgotten. A signal that
+ * Calls of ours into Python, kept from the program: its debuggers, tracers and profilers do not
+ * see them, its handlers of signals wait, and a failure of ours is forgotten. A signal that
  * another thread takes is handled here all the same, in the middle of our code; what the handler
  * raises is meant for the program, which gets it in the place where it would have come a moment
  * later.

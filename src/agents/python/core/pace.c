@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How much is measured, step by step. A step is either measured in full or thin; what a thin one
- * lacks is in the trace whenever it changes (the kind `thinned`), so that nobody takes what was not
+ * omits is in the trace whenever it changes (the kind `thinned`), so that nobody takes what was not
  * looked at for something that did not happen.
  *
- * A sample says beforehand which steps are full. A budget makes us find out: we know what we spend
- * in full steps, in thin ones, and how long a step takes without us; one full step in so many is
- * then what the budget allows. If even thin steps are too dear they become thinner, by rungs:
+ * A sample decides beforehand which steps are full. A budget makes us find out: we know what we
+ * spend in full steps, in thin ones, and how long a step takes without us; one full step in so many
+ * is then what the budget allows. If even thin steps are too dear they become thinner, by rungs:
  * tensors are not read; no arguments are emitted; calls that the lean level does not emit are left
  * out. What is left always stays: the order of calls is never thinned.
  */
@@ -46,7 +46,7 @@ enum { RUNG_LAST = sizeof(rungs) / sizeof(rungs[0]) - 1 };
 /* ---- Emitting ----------------------------------------------------------------------------------
  */
 
-static void report(const struct wti_pace *pace)
+static void emit_omitted(const struct wti_pace *pace)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_thinned thinned = {
@@ -65,7 +65,7 @@ static void report(const struct wti_pace *pace)
 /* ---- Full and thin ----------------------------------------------------------------------------
  */
 
-static uint32_t thin_lacks(const struct wti_pace *pace)
+static uint32_t thin_omits(const struct wti_pace *pace)
 {
 	if (pace->reason == WT_THINNING_BUDGET)
 		return rungs[pace->rung];
@@ -83,15 +83,15 @@ static bool next_is_full(const struct wti_pace *pace)
 
 static void apply(struct wti_pace *pace, bool is_full)
 {
-	uint32_t lacks = pace->always | (is_full ? 0 : thin_lacks(pace));
+	uint32_t omitted = pace->always | (is_full ? 0 : thin_omits(pace));
 
 	pace->is_full = is_full;
 	pace->since_full = is_full ? 0 : pace->since_full + 1;
-	wti_python.detail = lacks & WT_THINNED_CALLS ? WTI_DETAIL_LEAN : pace->detail;
-	if (pace->omitted == lacks)
+	wti_python.detail = omitted & WT_THINNED_CALLS ? WTI_DETAIL_LEAN : pace->detail;
+	if (pace->omitted == omitted)
 		return;
-	pace->omitted = lacks;
-	report(pace);
+	pace->omitted = omitted;
+	emit_omitted(pace);
 }
 
 /* ---- The budget -------------------------------------------------------------------------------
@@ -229,5 +229,5 @@ void wti_pace_set(const struct wti_pace *choice)
 void wti_pace_emit(void)
 {
 	if (wti_python.pace.omitted)
-		report(&wti_python.pace);
+		emit_omitted(&wti_python.pace);
 }

@@ -5,7 +5,7 @@
 #include "pyagent.h"
 
 struct wti_python wti_python;
-__thread struct wti_python_thread wti_python_thread __attribute__((tls_model("initial-exec")));
+__thread struct wti_python_thread wti_python_thread WTI_THREAD_STATE;
 
 void wti_python_init(void)
 {

@@ -31,6 +31,10 @@
 
 #include "common/agent.h"
 
+/* Of declarations as well as definitions: what has it is reached without a table. */
+#define WTI_HIDDEN __attribute__((visibility("hidden")))
+#define WTI_THREAD_STATE __attribute__((visibility("hidden"), tls_model("initial-exec")))
+
 enum wti_detail {
 	WTI_DETAIL_LEAN,   /* steps, modules, states */
 	WTI_DETAIL_NORMAL, /* and calls that cross from the user's code into a library */
@@ -78,7 +82,7 @@ struct wti_pace {
 /* See names.c: tables with one place for each key. */
 enum { WTI_NAME_PLACES = 1024 }; /* a power of two */
 
-struct wti_names {
+struct wti_name_tables {
 	struct wti_word_name {
 		PyObject *text; /* kept, so that its address stays its own */
 		struct wt_name *name;
@@ -123,7 +127,7 @@ struct wti_python {
 	PyObject *callbacks;   /* object with the methods of wheeltap._torch.Callbacks, or NULL */
 	PyObject *thrown_part; /* wheeltap._thrown.part, or NULL */
 	struct wti_pace pace;
-	struct wti_names names;
+	struct wti_name_tables names;
 };
 
 struct wti_python_thread {
@@ -134,9 +138,8 @@ struct wti_python_thread {
 	uint64_t library_age;             /* wti_python.code_age of then */
 };
 
-extern struct wti_python wti_python;
-extern __thread struct wti_python_thread wti_python_thread
-	__attribute__((tls_model("initial-exec")));
+extern struct wti_python wti_python WTI_HIDDEN;
+extern __thread struct wti_python_thread wti_python_thread WTI_THREAD_STATE;
 
 /* ---- pyagent.c ------------------------------------------------------------------------------ */
 
@@ -187,12 +190,12 @@ void wti_method_names(PyTypeObject *type, const char *suffix, struct wt_name **r
 /* ---- word.c --------------------------------------------------------------------------------- */
 
 /* A text of ours that names an attribute of the program's objects, interned. */
-struct wti_word {
+struct wti_own_word {
 	PyObject **word;
 	const char *text;
 };
 /* False with an exception. */
-bool wti_words_make(const struct wti_word *words, size_t count);
+bool wti_words_make(const struct wti_own_word *words, size_t count);
 /* An attribute from the dictionary of the instance, borrowed: no code runs. NULL: none there. */
 PyObject *wti_own_attribute(PyObject *object, PyObject *name);
 

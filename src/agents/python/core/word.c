@@ -5,7 +5,7 @@
  */
 #include "pyagent.h"
 
-bool wti_words_make(const struct wti_word *words, size_t count)
+bool wti_words_make(const struct wti_own_word *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		*words[i].word = PyUnicode_InternFromString(words[i].text);

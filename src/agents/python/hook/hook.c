@@ -25,7 +25,7 @@ enum {
 };
 
 struct wti_hook_state wti_hook_state;
-__thread struct wti_hook_thread wti_hook_thread __attribute__((tls_model("initial-exec")));
+__thread struct wti_hook_thread wti_hook_thread WTI_THREAD_STATE;
 
 /* ---- The way in ------------------------------------------------------------------------------ */
 
@@ -361,7 +361,7 @@ static bool is_function(PyObject *callable)
 
 bool wti_hook_init(void)
 {
-	const struct wti_word words[] = {{&wti_hook_state.words.name, "__name__"}};
+	const struct wti_own_word words[] = {{&wti_hook_state.words.name, "__name__"}};
 
 	wti_hook_state.is_missed = true; /* whatever was made before we came */
 	return wti_words_make(words, 1) && ready_function_type();

@@ -58,7 +58,7 @@ struct wti_hook_thread {
 	struct wti_open_function *opens; /* under way on this thread, and emitted */
 };
 
-extern struct wti_hook_state wti_hook_state;
-extern __thread struct wti_hook_thread wti_hook_thread __attribute__((tls_model("initial-exec")));
+extern struct wti_hook_state wti_hook_state WTI_HIDDEN;
+extern __thread struct wti_hook_thread wti_hook_thread WTI_THREAD_STATE;
 
 #endif

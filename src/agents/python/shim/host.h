@@ -18,7 +18,7 @@ struct wti_shim_state {
 	bool knows_modes;                 /* it has reported them right in each */
 };
 
-extern struct wti_shim_state wti_shim_state;
+extern struct wti_shim_state wti_shim_state WTI_HIDDEN;
 
 /*
  * `what` is watched for `host` while recording is on: WTI_SHIM_*. False with an exception: not

@@ -12,11 +12,11 @@
 enum { LIVE_MAX = 1 << 20 }; /* followed at a time */
 
 struct wti_live_state wti_live_state;
-__thread struct wti_live_thread wti_live_thread __attribute__((tls_model("initial-exec")));
+__thread struct wti_live_thread wti_live_thread WTI_THREAD_STATE;
 
 bool wti_live_init(void)
 {
-	const struct wti_word words[] = {
+	const struct wti_own_word words[] = {
 		{&wti_live_state.words.grad, "grad"},
 		{&wti_live_state.words.param_groups, "param_groups"},
 		{&wti_live_state.words.params, "params"},

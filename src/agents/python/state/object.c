@@ -2,7 +2,7 @@
 /*
  * Models, optimizers and other objects of a run, and the tensors that belong to them, as records.
  * That a module exists is noted here when it is made; which modules make up a model, and what it is
- * called, is for the Python side to say (wheeltap/_objects.py), when it is first needed.
+ * called, is for the Python side to decide (wheeltap/_objects.py), when it is first needed.
  */
 #include "own.h"
 
@@ -148,7 +148,7 @@ bool wti_object_requires_grad(PyObject *parameter, struct wti_live *live)
 	return is_now;
 }
 
-/* ---- What the Python side says ----------------------------------------------------------------
+/* ---- What the Python side adds ----------------------------------------------------------------
  */
 
 /* object(thing, live type, object type, name, of, how, emitted) */

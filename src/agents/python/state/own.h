@@ -52,6 +52,6 @@ struct wti_live_state {
 	struct wti_known knowns[WTI_KNOWNS];
 };
 
-extern struct wti_live_state wti_live_state;
+extern struct wti_live_state wti_live_state WTI_HIDDEN;
 
 #endif

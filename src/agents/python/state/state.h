@@ -62,7 +62,7 @@ struct wti_live_thread {
 	uint64_t site; /* where what is being made is made: generation << 32 | number */
 };
 
-extern __thread struct wti_live_thread wti_live_thread __attribute__((tls_model("initial-exec")));
+extern __thread struct wti_live_thread wti_live_thread WTI_THREAD_STATE;
 
 /* False with an exception. */
 bool wti_live_init(void);

@@ -52,12 +52,13 @@ struct array_interface {
 static bool is_as_numpy_says(const struct array *array, PyObject *object)
 {
 	PyObject *capsule = PyObject_GetAttrString(object, "__array_struct__");
-	const struct array_interface *said = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
-	size_t bytes = said ? (size_t)said->rank * sizeof(Py_ssize_t) : 0;
-	bool is_same = said && said->two == 2 && said->rank == array->rank &&
-		       said->data == array->data && said->kind == array->type->kind &&
-		       (!bytes || (memcmp(said->sizes, array->sizes, bytes) == 0 &&
-				   memcmp(said->strides, array->strides, bytes) == 0));
+	const struct array_interface *published =
+		capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+	size_t bytes = published ? (size_t)published->rank * sizeof(Py_ssize_t) : 0;
+	bool is_same = published && published->two == 2 && published->rank == array->rank &&
+		       published->data == array->data && published->kind == array->type->kind &&
+		       (!bytes || (memcmp(published->sizes, array->sizes, bytes) == 0 &&
+				   memcmp(published->strides, array->strides, bytes) == 0));
 
 	PyErr_Clear();
 	Py_XDECREF(capsule);

@@ -38,9 +38,9 @@ static uint16_t half_at(const char *base, int offset)
 
 /* ---- Looking for things ---------------------------------------------------------------------- */
 
-typedef bool fits(const struct wti_probe *probes, size_t count, int offset);
+typedef bool fits(const struct wti_layout_probe *probes, size_t count, int offset);
 
-static bool fits_impl(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_impl(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++)
 		if (word_at(probes[i].object, offset) != (uint64_t)(uintptr_t)probes[i].impl)
@@ -48,7 +48,7 @@ static bool fits_impl(const struct wti_probe *probes, size_t count, int offset)
 	return true;
 }
 
-static bool fits_storage(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_storage(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++)
 		if (word_at(probes[i].impl, offset) != (uint64_t)(uintptr_t)probes[i].storage)
@@ -56,7 +56,7 @@ static bool fits_storage(const struct wti_probe *probes, size_t count, int offse
 	return true;
 }
 
-static bool fits_rank(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_rank(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++)
 		if (word_at(probes[i].impl, offset) != probes[i].rank)
@@ -64,7 +64,7 @@ static bool fits_rank(const struct wti_probe *probes, size_t count, int offset)
 	return true;
 }
 
-static bool fits_offset(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_offset(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++)
 		if (word_at(probes[i].impl, offset) != probes[i].offset)
@@ -72,7 +72,7 @@ static bool fits_offset(const struct wti_probe *probes, size_t count, int offset
 	return true;
 }
 
-static bool fits_count(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_count(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++)
 		if (word_at(probes[i].impl, offset) != probes[i].count)
@@ -80,7 +80,7 @@ static bool fits_count(const struct wti_probe *probes, size_t count, int offset)
 	return true;
 }
 
-static bool fits_data(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_data(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++)
 		if (word_at(probes[i].storage, offset) != probes[i].data)
@@ -88,7 +88,7 @@ static bool fits_data(const struct wti_probe *probes, size_t count, int offset)
 	return true;
 }
 
-static bool fits_bytes(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_bytes(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++)
 		if (word_at(probes[i].storage, offset) != probes[i].bytes)
@@ -97,10 +97,10 @@ static bool fits_bytes(const struct wti_probe *probes, size_t count, int offset)
 }
 
 /* Short extents: sizes and strides stand in the implementation itself. */
-static bool fits_sizes(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_sizes(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct wti_probe *probe = &probes[i];
+		const struct wti_layout_probe *probe = &probes[i];
 		const char *at = probe->impl + offset;
 
 		if (probe->rank > INLINE_RANK)
@@ -113,10 +113,10 @@ static bool fits_sizes(const struct wti_probe *probes, size_t count, int offset)
 }
 
 /* Long ones: a pointer to sizes, then strides. Asked only where the short ones fit. */
-static bool fits_long_sizes(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_long_sizes(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct wti_probe *probe = &probes[i];
+		const struct wti_layout_probe *probe = &probes[i];
 		const char *at = (const char *)(uintptr_t)word_at(probe->impl, offset);
 
 		if (probe->rank <= INLINE_RANK)
@@ -128,7 +128,7 @@ static bool fits_long_sizes(const struct wti_probe *probes, size_t count, int of
 	return true;
 }
 
-static bool fits_code(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_code(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < i; j++)
@@ -138,7 +138,7 @@ static bool fits_code(const struct wti_probe *probes, size_t count, int offset)
 	return true;
 }
 
-static bool fits_keys(const struct wti_probe *probes, size_t count, int offset)
+static bool fits_keys(const struct wti_layout_probe *probes, size_t count, int offset)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < i; j++)
@@ -152,8 +152,8 @@ static bool fits_keys(const struct wti_probe *probes, size_t count, int offset)
  * The offset at which something fits; -1 if there is none, or more than one. A storage may say
  * where its data is a second time, for those who free it: there the first will do.
  */
-static int look_for(fits *fit, const struct wti_probe *probes, size_t count, int from, int to,
-		    int by)
+static int look_for(fits *fit, const struct wti_layout_probe *probes, size_t count, int from,
+		    int to, int by)
 {
 	int found = -1;
 
@@ -170,26 +170,27 @@ static int look_for(fits *fit, const struct wti_probe *probes, size_t count, int
 /* What is looked for, where, and how far apart it may lie. */
 static const struct {
 	const char *name;
-	size_t field; /* in struct wti_layout */
+	size_t field; /* in struct wti_tensor_layout */
 	fits *fit;
 	int from;
 	int to;
 	int by;
 } things[] = {
-	{"implementation", offsetof(struct wti_layout, impl), fits_impl, 16, OBJECT_BYTES, 8},
-	{"storage", offsetof(struct wti_layout, storage), fits_storage, 8, IMPL_BYTES, 8},
-	{"rank", offsetof(struct wti_layout, rank), fits_rank, 8, IMPL_BYTES, 8},
-	{"sizes", offsetof(struct wti_layout, sizes), fits_sizes, 8, IMPL_BYTES - 80, 8},
-	{"offset", offsetof(struct wti_layout, offset), fits_offset, 8, IMPL_BYTES, 8},
-	{"count", offsetof(struct wti_layout, count), fits_count, 8, IMPL_BYTES, 8},
-	{"type", offsetof(struct wti_layout, code), fits_code, 8, IMPL_BYTES, 2},
-	{"keys", offsetof(struct wti_layout, keys), fits_keys, 8, IMPL_BYTES, 8},
-	{"data", offsetof(struct wti_layout, data), fits_data, 8, STORAGE_BYTES, 8},
-	{"bytes", offsetof(struct wti_layout, bytes), fits_bytes, 8, STORAGE_BYTES, 8},
+	{"implementation", offsetof(struct wti_tensor_layout, impl), fits_impl, 16, OBJECT_BYTES,
+	 8},
+	{"storage", offsetof(struct wti_tensor_layout, storage), fits_storage, 8, IMPL_BYTES, 8},
+	{"rank", offsetof(struct wti_tensor_layout, rank), fits_rank, 8, IMPL_BYTES, 8},
+	{"sizes", offsetof(struct wti_tensor_layout, sizes), fits_sizes, 8, IMPL_BYTES - 80, 8},
+	{"offset", offsetof(struct wti_tensor_layout, offset), fits_offset, 8, IMPL_BYTES, 8},
+	{"count", offsetof(struct wti_tensor_layout, count), fits_count, 8, IMPL_BYTES, 8},
+	{"type", offsetof(struct wti_tensor_layout, code), fits_code, 8, IMPL_BYTES, 2},
+	{"keys", offsetof(struct wti_tensor_layout, keys), fits_keys, 8, IMPL_BYTES, 8},
+	{"data", offsetof(struct wti_tensor_layout, data), fits_data, 8, STORAGE_BYTES, 8},
+	{"bytes", offsetof(struct wti_tensor_layout, bytes), fits_bytes, 8, STORAGE_BYTES, 8},
 };
 
 /* How far into an implementation what is looked at reaches. */
-static size_t reach_of(const struct wti_layout *found)
+static size_t reach_of(const struct wti_tensor_layout *found)
 {
 	const int words[] = {found->storage, found->rank, found->offset,
 			     found->count,   found->code, found->keys};
@@ -202,9 +203,10 @@ static size_t reach_of(const struct wti_layout *found)
 }
 
 /* The first thing that was not found, or NULL: all were. */
-static const char *find_layout(const struct wti_probe *probes, size_t count, struct wti_layout *ret)
+static const char *find_layout(const struct wti_layout_probe *probes, size_t count,
+			       struct wti_tensor_layout *ret)
 {
-	struct wti_layout found = {.is_known = true};
+	struct wti_tensor_layout found = {.is_known = true};
 
 	for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
 		int offset = look_for(things[i].fit, probes, count, things[i].from, things[i].to,
@@ -232,7 +234,7 @@ static bool read_extents(PyObject *tuple, int64_t *ret, uint32_t rank)
 	return !PyErr_Occurred();
 }
 
-static bool read_probe(PyObject *tuple, struct wti_probe *probe)
+static bool read_probe(PyObject *tuple, struct wti_layout_probe *probe)
 {
 	unsigned long long impl, storage, data, bytes, offset;
 	PyObject *object, *sizes, *strides;
@@ -260,7 +262,7 @@ static bool read_probe(PyObject *tuple, struct wti_probe *probe)
 
 bool wti_layout_learn(PyObject *list)
 {
-	struct wti_probe *probes = wti_tensor_state.probes;
+	struct wti_layout_probe *probes = wti_tensor_state.probes;
 	Py_ssize_t count = PyList_Check(list) ? PyList_GET_SIZE(list) : 0;
 	const char *missing;
 

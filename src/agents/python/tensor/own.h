@@ -16,7 +16,7 @@ enum {
 };
 
 /* A tensor that the Python side has made, and what it is: see layout.c. */
-struct wti_probe {
+struct wti_layout_probe {
 	const char *object;
 	const char *impl;
 	const char *storage;
@@ -32,7 +32,7 @@ struct wti_probe {
 };
 
 /* Where torch keeps what; offsets in bytes. */
-struct wti_layout {
+struct wti_tensor_layout {
 	bool is_known;
 	int impl;    /* in the Python object */
 	int storage; /* in the implementation, as those that follow */
@@ -74,13 +74,13 @@ struct wti_pending {
 	bool requires_grad;
 };
 
-struct wti_recent {
+struct wti_kept_digest {
 	struct wt_digest digest;
 	uint32_t dtype;
 	bool is_set;
 };
 
-struct wti_shape {
+struct wti_named_shape {
 	struct wt_name *name;
 	uint32_t rank;
 	int64_t sizes[WTI_SHAPE_RANK];
@@ -97,10 +97,10 @@ struct wti_tensor_state {
 	} words;                 /* interned */
 	int seen_impl;           /* where a tensor object keeps its implementation; 0: not known */
 	bool is_guard_forbidden; /* the kernel does not copy for us */
-	struct wti_layout layout;
+	struct wti_tensor_layout layout;
 	size_t kind_count;
 	struct wti_tensor_kind kinds[WTI_TENSOR_KINDS_MAX];
-	struct wti_probe probes[WTI_PROBES_MAX]; /* while the layout is learned */
+	struct wti_layout_probe probes[WTI_PROBES_MAX]; /* while the layout is learned */
 	struct {
 		PyTypeObject *type; /* numpy.ndarray; NULL: not seen yet */
 		bool is_other;      /* arrays are not as they should be */
@@ -111,10 +111,10 @@ struct wti_tensor_state {
 		uint32_t count;
 		bool is_busy;
 	} late;
-	struct wti_recent recents[WTI_RECENTS];
-	_Alignas(64) struct wti_shape shapes[WTI_SHAPES]; /* each has a line of the cache */
+	struct wti_kept_digest recents[WTI_RECENTS];
+	_Alignas(64) struct wti_named_shape shapes[WTI_SHAPES]; /* each has a line of the cache */
 };
 
-extern struct wti_tensor_state wti_tensor_state;
+extern struct wti_tensor_state wti_tensor_state WTI_HIDDEN;
 
 #endif

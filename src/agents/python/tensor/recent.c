@@ -16,7 +16,7 @@ static bool is_for_us(const struct wti_tensor *tensor)
 
 bool wti_recent_digest(const struct wti_tensor *tensor, struct wt_digest *ret)
 {
-	struct wti_recent *recent;
+	struct wti_kept_digest *recent;
 	uint64_t hash;
 
 	if (!is_for_us(tensor))

@@ -24,7 +24,7 @@ static struct wt_name *shape_text(const struct wti_tensor *tensor)
 struct wt_name *wti_shape_name(const struct wti_tensor *tensor)
 {
 	uint64_t key = tensor->rank;
-	struct wti_shape *shape;
+	struct wti_named_shape *shape;
 
 	if (tensor->rank > WTI_SHAPE_RANK)
 		return shape_text(tensor);

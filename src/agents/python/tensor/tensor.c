@@ -14,7 +14,7 @@ struct wti_tensor_state wti_tensor_state;
 
 bool wti_tensor_init(void)
 {
-	const struct wti_word words[] = {
+	const struct wti_own_word words[] = {
 		{&wti_tensor_state.words.requires_grad, "requires_grad"},
 		{&wti_tensor_state.words.torch_function, "__torch_function__"},
 		{&wti_tensor_state.words.exchange, "__dlpack_c_exchange_api__"},

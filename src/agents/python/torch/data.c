@@ -37,7 +37,7 @@ struct walk {
 /* ---- Rows -------------------------------------------------------------------------------------
  */
 
-static const struct wti_rows *find_recent(uint64_t content)
+static const struct wti_data_rows *find_recent(uint64_t content)
 {
 	for (uint32_t i = 0; i < WTI_ROWS_RECENT; i++)
 		if (content && wti_torch_state.rows[i].content == content)
@@ -85,7 +85,7 @@ static struct wti_tensor row_of(const struct wti_tensor *tensor)
 	return row;
 }
 
-static void read_rows(const struct wti_tensor *tensor, struct wti_rows *ret)
+static void read_rows(const struct wti_tensor *tensor, struct wti_data_rows *ret)
 {
 	struct wti_tensor row = row_of(tensor);
 	int64_t count = tensor->sizes[0] < ROWS_MAX ? tensor->sizes[0] : ROWS_MAX;
@@ -108,13 +108,13 @@ static void read_rows(const struct wti_tensor *tensor, struct wti_rows *ret)
 static void emit_rows(const struct wti_data_place *place, struct wt_name *name,
 		      const struct wti_tensor *tensor, uint64_t content)
 {
-	const struct wti_rows *known = find_recent(content);
+	const struct wti_data_rows *known = find_recent(content);
 
 	if (!place->owner || tensor->rank < 2 || tensor->count == 0 ||
 	    tensor->count / (uint64_t)tensor->sizes[0] * tensor->item_bytes < ROW_BYTES_MIN)
 		return;
 	if (!known) {
-		struct wti_rows *kept =
+		struct wti_data_rows *kept =
 			&wti_torch_state.rows[wti_torch_state.rows_next++ % WTI_ROWS_RECENT];
 
 		read_rows(tensor, kept);

@@ -75,11 +75,11 @@ static void after_overrides(struct wti_hooked_call *call, const struct wti_given
  */
 
 struct wti_torch_state wti_torch_state;
-__thread struct wti_torch_thread wti_torch_thread __attribute__((tls_model("initial-exec")));
+__thread struct wti_torch_thread wti_torch_thread WTI_THREAD_STATE;
 
 bool wti_torch_init(void)
 {
-	const struct wti_word words[] = {
+	const struct wti_own_word words[] = {
 		{&wti_torch_state.words.grad, "grad"},
 		{&wti_torch_state.words.is_leaf, "is_leaf"},
 		{&wti_torch_state.words.training, "training"},

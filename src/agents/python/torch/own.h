@@ -26,7 +26,7 @@ struct wti_generator {
 };
 
 /* Rows of contents not long ago: a batch becomes the input of a model, and is not read again. */
-struct wti_rows {
+struct wti_data_rows {
 	uint64_t content; /* hash of the whole; 0: none */
 	uint32_t count;   /* rows of the whole */
 	uint32_t kept_count;
@@ -76,13 +76,13 @@ struct wti_torch_state {
 	uint32_t generator_count;
 	struct wti_generator generators[WTI_GENERATORS_MAX];
 	uint32_t rows_next;
-	struct wti_rows rows[WTI_ROWS_RECENT];
+	struct wti_data_rows rows[WTI_ROWS_RECENT];
 	struct {
 		struct wti_thread_note *_Atomic by_number[WTI_THREAD_NUMBERS];
 		_Atomic uint32_t count;
 	} threads; /* see threads.c */
 };
 
-extern struct wti_torch_state wti_torch_state;
+extern struct wti_torch_state wti_torch_state WTI_HIDDEN;
 
 #endif

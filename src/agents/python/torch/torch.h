@@ -28,7 +28,7 @@ struct wti_torch_thread {
 	} own;                     /* see threads.c */
 };
 
-extern __thread struct wti_torch_thread wti_torch_thread __attribute__((tls_model("initial-exec")));
+extern __thread struct wti_torch_thread wti_torch_thread WTI_THREAD_STATE;
 
 /* False with an exception. */
 bool wti_torch_init(void);
