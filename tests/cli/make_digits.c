@@ -17,7 +17,7 @@
 #define NAMES_MAX 64u
 
 static struct wt_writer *writer;
-static uint64_t seq, now, state, run;
+static uint64_t seq = 1, now, state, run;
 static const char *names[NAMES_MAX];
 static unsigned name_count;
 static unsigned site_count;

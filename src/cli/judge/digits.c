@@ -120,6 +120,16 @@ static bool is_measured(const struct digits_options *options, const struct wti_d
 			"(--elements)?");
 		return false;
 	}
+	if (!options->compare && !wt_result_fact(result, "varied")->value.count) {
+		wt_result_note(
+			result,
+			wt_result_fact(result, "unsampled")->value.count
+				? "NOT MEASURED: values differ, but no elements of them were "
+				  "recorded; record with --elements 256"
+				: "NOT MEASURED: the noise has changed nothing: no operation "
+				  "that it reaches ran (docs/digits.md)");
+		return false;
+	}
 	if (!options->compare && runs->noisy < runs->readable)
 		wt_result_note(result, "%u of %u runs were recorded without noise",
 			       runs->readable - runs->noisy, runs->readable);

@@ -57,6 +57,12 @@ static bool is_benign(const struct wti_tally_row *site)
 	return site->recovered * 2 >= site->low && site->recovered;
 }
 
+/* Numbers that are drawn anew in each run are another matter, with a finding of their own. */
+static bool is_random(const struct wti_book *tally, uint32_t site)
+{
+	return wti_is_random(wti_texts_at(tally->texts, tally->sites.all[site].callee));
+}
+
 static void add_loss(struct walk *walk, const struct wti_node *node, double bits)
 {
 	if (node->site >= walk->tally->sites.count)
@@ -128,7 +134,8 @@ static int judge(struct walk *walk, const struct wti_node *result, bool by_eleme
 		    (worst == UINT32_MAX || walk->lost[site] > walk->lost[worst]))
 			worst = site;
 	}
-	if (is_lasting && worst != UINT32_MAX && !is_benign(&walk->tally->sites.all[worst]))
+	if (is_lasting && worst != UINT32_MAX && !is_benign(&walk->tally->sites.all[worst]) &&
+	    !is_random(walk->tally, worst))
 		r = blame(walk, result, worst, by_element);
 	for (size_t i = 0; i < walk->seen_count; i++) {
 		walk->lost[walk->seen[i]] = 0;

@@ -139,8 +139,10 @@ void wti_measure_value(struct wti_book *tally, const struct wti_matched *group, 
 		ret_measure->digits = digits_of(tally, ret_measure);
 		return;
 	}
-	if (!alike.reals)
+	if (!alike.reals) {
+		tally->unsampled++;
 		return;
+	}
 	merge_alike(&alike, false, &spread);
 	if (!spread.reals)
 		return;

@@ -476,6 +476,8 @@ static void put_facts(struct report *report, const struct wti_divergence *d)
 	wt_result_fact_count(result, "runs", "runs", WT_CELL_COUNT, tally->runs);
 	wt_result_fact_count(result, "calls", "calls", WT_CELL_COUNT, tally->calls);
 	wt_result_fact_count(result, "measured", "values measured", WT_CELL_COUNT, tally->measured);
+	wt_result_fact_count(result, "varied", "", WT_CELL_COUNT, tally->varied);
+	wt_result_fact_count(result, "unsampled", "", WT_CELL_COUNT, tally->unsampled);
 	wt_result_fact_text(result, "unit", "", unit_of(report));
 	wt_result_fact_text(result, "method", "",
 			    report->options->how.method == WTI_DIGITS_CNH ? "cnh" : "general");
@@ -507,7 +509,7 @@ static void put_notes(const struct report *report)
 			       "%llu values were not followed: the run has too many",
 			       (unsigned long long)tally->nodes_left_out);
 	if (tally->partial)
-		wt_result_note(report->result, "%llu calls are not in every run",
+		wt_result_note(report->result, "calls that are not in every run: %llu",
 			       (unsigned long long)tally->partial);
 }
 

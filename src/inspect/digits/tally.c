@@ -238,7 +238,7 @@ static struct wti_first first_of(const struct wti_book *tally, const struct wti_
 }
 
 /* Finite in, not finite out. What only passes it on is counted. */
-static void look_for_nonfinite(struct wti_book *tally, const struct wti_item *item, unsigned run)
+static bool look_for_nonfinite(struct wti_book *tally, const struct wti_item *item, unsigned run)
 {
 	uint64_t in = 0, nan = 0, inf = 0;
 	double min = INFINITY, max = -INFINITY;
@@ -258,20 +258,21 @@ static void look_for_nonfinite(struct wti_book *tally, const struct wti_item *it
 		}
 	}
 	if (!nan && !inf)
-		return;
+		return false;
 	if (in) {
 		tally->nonfinite_passed++;
-		return;
+		return true;
 	}
 	/* The call around it had finite inputs, too. */
 	if (tally->nonfinite_origins++)
-		return;
+		return true;
 	tally->nonfinite = first_of(tally, item);
 	tally->nonfinite.nan = nan;
 	tally->nonfinite.inf = inf;
 	tally->nonfinite.run = run;
 	tally->nonfinite.in_min = min;
 	tally->nonfinite.in_max = max;
+	return true;
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -337,6 +338,7 @@ static void book_value(struct wti_book *tally, const struct wti_item *item,
 	if (!measure->is_known)
 		return;
 	tally->measured++;
+	tally->varied += !measure->is_exact;
 	book(&tally->values, row_of(tally, &tally->values, &key), &digits);
 	if (item->is_call || !value->name)
 		return;
@@ -407,7 +409,6 @@ int wti_tally_take(void *opaque, const struct wti_matched *group)
 	uint32_t site = NO_ROW;
 
 	tally->calls++;
-	tally->with_values += item->value_count != 0;
 	tally->partial += group->found < group->runs;
 	if (item->is_call)
 		site = row_of(tally, &tally->sites, /* a line is one place, whatever it calls */
@@ -415,8 +416,9 @@ int wti_tally_take(void *opaque, const struct wti_matched *group)
 						      .file = item->file,
 						      .line = item->line});
 	for (unsigned run = 0; run < group->runs; run++) {
-		if (group->items[run] && group->items[run]->is_call)
-			look_for_nonfinite(tally, group->items[run], run);
+		if (group->items[run] && group->items[run]->is_call &&
+		    look_for_nonfinite(tally, group->items[run], run))
+			break;
 	}
 	take_values(tally, group, site, &call);
 	if (item->is_call) {

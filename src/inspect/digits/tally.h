@@ -79,7 +79,9 @@ struct wti_book {
 	unsigned runs;
 	double *delta; /* by the number of runs */
 	double sure;   /* bits that a deviation may be too large by chance */
-	uint64_t calls, with_values, measured;
+	uint64_t calls, measured;
+	uint64_t varied;    /* of them: not the same in all runs */
+	uint64_t unsampled; /* values that differ, but have no elements to compare */
 	struct wti_tally_rows functions, sites, values, steps, named;
 	struct wti_node *nodes;
 	size_t node_count, node_capacity;

@@ -76,7 +76,7 @@ int wti_digits_within(const struct wti_digits_run runs[2], const struct wti_tole
 
 	*ret_within = (struct wti_within){0};
 	wti_texts_init(&texts);
-	within.table = wt_result_table(result, "outside", "values outside the tolerances");
+	within.table = wt_result_table(result, "outside", "");
 	wt_table_column(within.table, "value", "value", WT_CELL_TEXT);
 	wt_table_column(within.table, "step", "step", WT_CELL_NUMBER);
 	wt_table_column(within.table, "distance", "apart", WT_CELL_NUMBER);
