@@ -62,7 +62,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
              ("explain EVIL.json EVIL", S), ("merge EVIL.json -o -", S), ("filter EVIL.json --match EVIL -o -", S),
              ("suppress EVIL.json order-* --reason EVIL -o -", S), ("export EVIL.json --to traincheck -o -", False),
              ("EVIL EVIL", S), ("show EVIL", S), ("show imported.json", False)],
-    "digits": [("RUN OTHER", S), ("RUN OTHER --json", S), ("RUN OTHER --compare --by tensor", S), ("RUN EVIL", S)],
+    "digits": [("RUN OTHER", False), ("RUN OTHER --json", S), ("RUN OTHER --compare --by tensor", S), ("RUN EVIL", S)],
     "diff": [("RUN OTHER", S), ("RUN OTHER --json", S), ("RUN OTHER --all", S), ("RUN OTHER --raw", S), ("RUN EVIL", S)],
     "golden": [("add EVIL RUN", S), ("check EVIL RUN", S), ("check EVIL OTHER", S), ("check EVIL OTHER --json", S),
                ("show EVIL", S), ("show EVIL --json", S), ("accept EVIL OTHER", S), ("add /dev/stdout.toml RUN", False),
