@@ -15,6 +15,7 @@
 #include "base/grow.h"
 #include "run.h"
 #include "runjson.h"
+#include "set.h"
 
 #define DEPTH_MAX 8 /* of folders in a run */
 /* Below the home: a link to the run that was last recorded into a folder of its own (-o). */
@@ -65,6 +66,8 @@ static int load(const char *path, struct wti_run *ret_run, struct wt_err *err)
 	run.name = last_part(path);
 	if (run.is_folder)
 		r = wti_runjson_load(path, &run, err);
+	if (run.is_folder && !r && !run.has_json && !run.json_damage[0])
+		r = wti_set_load(path, &run, err);
 	if (!run.command)
 		run.command = strdup("");
 	if (r || !run.path || !run.name || !run.command) {
@@ -258,11 +261,11 @@ static void take_named(const struct wti_front *front, const char *word, struct w
 	*run = named;
 }
 
-int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
-		 struct wt_err *err)
+int wti_run_or_set_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+			struct wt_err *err)
 {
 	char *below;
-	int r;
+	int r, below_r;
 
 	if (!word || !strcmp(word, "latest"))
 		return find_latest(front, ret_run, err);
@@ -271,16 +274,40 @@ int wti_run_find(const struct wti_front *front, const char *word, struct wti_run
 		take_named(front, word, ret_run);
 	if (!r || (err && err->code != WT_E_MISSING))
 		return r;
-	if (strchr(word, '/')) /* a path; `record -n` takes such names, too */
-		return find_named(front, word, ret_run) ? 0 : r;
+	if (strchr(word, '/') && find_named(front, word, ret_run)) /* `record -n` takes them */
+		return 0;
+	if (*word == '/')
+		return r;
 	if (asprintf(&below, "%s/%s", front->home, word) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	r = load(below, ret_run, NULL);
+	below_r = load(below, ret_run, NULL);
 	free(below);
-	if (r && !find_named(front, word, ret_run))
+	if (below_r && strchr(word, '/')) /* a path, then */
+		return r;
+	if (below_r && !find_named(front, word, ret_run))
 		return wti_err(err, WT_E_MISSING,
 			       "no run '%s' here or below '%s'; 'wheeltap ls' lists the runs", word,
 			       front->home);
+	return 0;
+}
+
+int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+		 struct wt_err *err)
+{
+	struct wti_run run;
+	int r = wti_run_or_set_find(front, word, &run, err);
+
+	if (r)
+		return r;
+	if (run.is_set) {
+		r = wti_err(err, WT_E_ARG,
+			    "'%.200s' is a set of %zu runs: give one of them, such as "
+			    "'%.200s/01', or compare them with 'wheeltap digits'",
+			    run.path, run.run_count, run.path);
+		wti_run_release(&run);
+		return r;
+	}
+	*ret_run = run;
 	return 0;
 }
 

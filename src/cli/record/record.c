@@ -14,11 +14,14 @@
 #include "collect/rlimits.h"
 #include "collect/syscalls/syscalls.h"
 #include "cli/config.h"
+#include "cli/front.h"
 #include "python.h"
 #include "agent.h"
 #include "check.h"
+#include "noise.h"
 #include "plan.h"
 #include "report.h"
+#include "runs.h"
 #include "say.h"
 #include "cli/report.h"
 #include "runs/run.h"
@@ -49,6 +52,11 @@ struct record_options {
 	const char *backend;
 	uint64_t attach; /* to this process; 0: to none */
 	bool stacks;
+	uint64_t runs;
+	uint64_t jobs;
+	const char *until_bits;
+	struct wti_record_noise noise;
+	bool is_prepared; /* the agent is there: a run of a set */
 	struct wti_python_choice python;
 };
 
@@ -145,6 +153,7 @@ struct recording {
 	char base[PATH_MAX]; /* of runs, the folder of this one, the report, when we go elsewhere */
 	char folder[PATH_MAX];
 	char report_path[PATH_MAX];
+	char preload[PATH_MAX];
 };
 
 /* Into the folder that the program is to run in. */
@@ -182,6 +191,14 @@ static int refuse_idle(const struct record_options *options, struct wt_err *err)
 	if (strcmp(options->backend, "auto") != 0 && !with_calls)
 		return wti_err(err, WT_E_ARG,
 			       "'--backend' captures system calls: give --syscalls, too");
+	if (options->attach && (options->runs || options->noise.mode))
+		return wti_err(err, WT_E_ARG,
+			       "'--attach' records a program that runs already; leave '--%s' away",
+			       options->runs ? "runs" : "noise");
+	if (options->runs && options->report)
+		return wti_err(err, WT_E_ARG,
+			       "'--report' is of one run; leave it away, and use 'wheeltap digits' "
+			       "for several");
 	if (strcmp(options->on_finding, "warn") != 0 && !is_on(options->check))
 		return wti_err(err, WT_E_ARG,
 			       "'--on-finding' needs a judgement of the run: give --check, too");
@@ -218,6 +235,28 @@ static int choose_syscalls(struct recording *recording, const struct record_opti
 	return wti_expr_compile(WTI_ARCH_HERE, which, &syscalls->wanted, err);
 }
 
+/* What agents are told, and the library that comes before libm. */
+static int prepare_noise(struct recording *recording, const struct record_options *options,
+			 struct wt_err *err)
+{
+	const struct wti_record_noise *noise = &options->noise;
+	int r = wti_record_noise_check(noise, options->is_prepared || options->runs, err);
+
+	if (r || (!noise->mode && !options->is_prepared))
+		return r;
+	r = wti_record_noise_settings(noise, &recording->plan.settings, err);
+	if (r || !noise->mode)
+		return r;
+	recording->options.noise = noise->mode;
+	recording->options.noise_seed = wti_record_noise_seed(noise);
+	if (!strcmp(noise->libm, "off"))
+		return 0;
+	r = wti_record_noise_library(recording->preload, err);
+	if (!r)
+		recording->options.preload = recording->preload;
+	return r;
+}
+
 static bool names_output(const char *path)
 {
 	return path && (!strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") ||
@@ -237,6 +276,8 @@ static int prepare(struct recording *recording, const struct record_options *opt
 	python.with_system = options->stacks;
 	if (!r)
 		r = wti_python_plan(&recording->plan, &python, err);
+	if (!r)
+		r = prepare_noise(recording, options, err);
 	if (r)
 		return r;
 	record->additions = recording->plan.additions;
@@ -342,14 +383,14 @@ static int record(struct recording *recording, const struct record_options *opti
 
 	recording->options.argv = arguments;
 	recording->options.limits = limits;
-	if (!options->attach)
+	if (!options->attach && !options->is_prepared)
 		prepare_agent(recording, options, arguments);
 	if (options->force && recording->options.folder &&
 	    make_room(&recording->options, options->attach != 0, &err)) {
 		wti_report_error("record", false, &err);
 		return RECORD_FAILED;
 	}
-	if (recording->options.folder)
+	if (recording->options.folder && !options->is_prepared)
 		wti_run_remember(recording->options.base, recording->options.folder);
 	if (wti_record_run(&recording->options, outcome, &err)) {
 		if (outcome->may_run && !options->attach)
@@ -412,6 +453,76 @@ static int run_here(const struct record_options *options, const struct wti_limit
 	return code;
 }
 
+/* ---- Several runs -----------------------------------------------------------------------------
+ */
+
+struct several {
+	struct record_options options; /* of each run */
+	const struct wti_limits *limits;
+	char **arguments;
+};
+
+static int record_turn(void *self, uint32_t number, const char *folder)
+{
+	struct several *several = self;
+
+	several->options.folder = folder;
+	several->options.noise.run = number;
+	return run_here(&several->options, several->limits, several->arguments);
+}
+
+/* Once for all runs, before the first. */
+static int prepare_several(const struct record_options *options, char **arguments,
+			   struct wt_err *err)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	int r;
+
+	if (!recording)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	recording->came_from = -1;
+	r = prepare(recording, options, err);
+	if (!r)
+		prepare_agent(recording, options, arguments);
+	go_back(recording);
+	wti_record_check_free(recording->check);
+	wti_python_plan_release(&recording->plan);
+	free(recording);
+	return r;
+}
+
+static int run_several(const struct record_options *options, const struct wti_limits *limits,
+		       char **arguments)
+{
+	const char *home = getenv("WHEELTAP_HOME");
+	struct several several = {*options, limits, arguments};
+	const struct wti_record_runs runs = {
+		.count = options->runs,
+		.jobs = options->jobs,
+		.until_bits = options->until_bits,
+		.folder = options->folder,
+		.base = home && home[0] ? home : wti_home(),
+		.name = options->name,
+		.force = options->force,
+		.quiet = options->quiet,
+		.json = options->json,
+		.argv = arguments,
+		.noise = &options->noise,
+		.turn = record_turn,
+		.self = &several,
+	};
+	struct wt_err err = {.offset = -1};
+
+	if (wti_record_runs_check(&runs, &err) || prepare_several(options, arguments, &err))
+		return wti_report_error("record", false, &err);
+	several.options.quiet = several.options.is_prepared = true;
+	several.options.json = several.options.force = false;
+	several.options.runs = 0;
+	several.options.jobs = 0;
+	several.options.until_bits = NULL;
+	return wti_record_runs(&runs);
+}
+
 /* A variable of the shell that is not set, most likely: what would be done is not what was meant.
  */
 static int refuse_empty(const struct record_options *options, struct wt_err *err)
@@ -435,12 +546,15 @@ static int refuse_empty(const struct record_options *options, struct wt_err *err
 
 static int run(const void *opaque, char **arguments, size_t count)
 {
-	const struct record_options *options = opaque;
+	struct record_options chosen = *(const struct record_options *)opaque;
+	const struct record_options *options = &chosen;
 	struct wti_limits limits;
 	struct wt_err err = {0};
 
 	if (options->write_config)
-		return write_config(options, arguments, count);
+		return write_config(opaque, arguments, count);
+	if (!chosen.python.detail) /* digits are lost within libraries, too */
+		chosen.python.detail = options->noise.mode || options->runs ? "full" : "normal";
 	if (!refuse_empty(options, &err) && options->force && !options->folder)
 		wti_err(&err, WT_E_ARG,
 			"'--force' replaces the run in a folder: give the folder with -o");
@@ -453,6 +567,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (err.code)
 		return wti_report_error("record", options->json, &err);
 	wti_limits_take(&limits);
+	if ((options->runs || options->jobs || options->until_bits) && !options->dry_run &&
+	    !options->attach)
+		return run_several(options, &limits, arguments);
 	return run_here(options, &limits, arguments);
 }
 
@@ -463,7 +580,8 @@ static const struct record_options defaults = {
 	.strings = "private",
 	.on_finding = "warn",
 	.backend = "auto",
-	.python = {.detail = "normal", .tensors = "digest", .operators = "auto", .arguments = "on"},
+	.noise = {.libm = "on", .run = 1},
+	.python = {.tensors = "digest", .operators = "auto", .arguments = "on"},
 };
 
 #define AT(field) offsetof(struct record_options, field)
@@ -513,8 +631,9 @@ static const struct wti_option options[] = {
 	{"strings", 0, WTI_OPT_CHOICE, "HOW", "keep|private",
 	 "whether text that may be private is kept or replaced by length and hash", AT(strings)},
 	{"detail", 0, WTI_OPT_CHOICE, "LEVEL", "lean|normal|full",
-	 "for Python programs. lean: steps, modules and states; normal: also calls from your code "
-	 "into libraries; full: also calls within libraries",
+	 "for Python programs. lean: steps, modules and states; normal, the default: also calls "
+	 "from your code into libraries; full, the default with --noise: also calls within "
+	 "libraries",
 	 AT(python.detail)},
 	{"tensors", 0, WTI_OPT_CHOICE, "HOW", "digest|stats|full|off",
 	 "what is kept of tensors of Python programs. digest: digests as the level prescribes; "
@@ -583,6 +702,37 @@ static const struct wti_option options[] = {
 	 AT(python.sample)},
 	{"invariants", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "hook and read only what the invariants of this pack need", AT(python.invariants)},
+	{"noise", 0, WTI_OPT_TEXT, "MODE[:BITS]", NULL,
+	 "perturb results as if computed with BITS of precision (docs/digits.md). rr: outputs; pb: "
+	 "inputs; mca: both; cancellation: sums that lost digits; sr: outputs, by stochastic "
+	 "rounding; without BITS one bit less than the type has",
+	 AT(noise.mode)},
+	{"runs", 0, WTI_OPT_COUNT, "N", NULL,
+	 "run the program N times, into a set of runs; only the first prints to the terminal",
+	 AT(runs)},
+	{"jobs", 0, WTI_OPT_COUNT, "N", NULL,
+	 "with --runs: how many at once; default: as many as there are processors", AT(jobs)},
+	{"until-bits", 0, WTI_OPT_TEXT, "BITS", NULL,
+	 "with --runs: start no more runs once the 95 % interval of significant bits reaches no "
+	 "further than this to either side",
+	 AT(until_bits)},
+	{"seed", 0, WTI_OPT_COUNT, "S", NULL,
+	 "with --noise: the same seed gives the same noise; default 0", AT(noise.seed)},
+	{"elements", 0, WTI_OPT_TEXT, "N", NULL,
+	 "with --noise or --runs: how many elements of each value are kept, or all; default 256",
+	 AT(noise.elements)},
+	{"noise-run", 0, WTI_OPT_COUNT, "K", NULL,
+	 "with --noise: the noise that run K of a set with this seed has; default 1",
+	 AT(noise.run)},
+	{"noise-libm", 0, WTI_OPT_CHOICE, "WHICH", "on|off",
+	 "with --noise: whether libm, BLAS and LAPACK are perturbed, too, by a preloaded library",
+	 AT(noise.libm)},
+	{"noise-only", 0, WTI_OPT_TEXT, "PATTERNS", NULL,
+	 "with --noise: only these functions or places, such as torch.add, libm.sin, file.py:12; "
+	 "separated by commas",
+	 AT(noise.only)},
+	{"noise-skip", 0, WTI_OPT_TEXT, "PATTERNS", NULL,
+	 "with --noise: not these functions or places", AT(noise.skip)},
 	{"no-build", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "do not build a missing agent for the program's Python: print that it is missing, and run "
 	 "the program without it",
@@ -632,6 +782,13 @@ const struct wti_verb wti_verb_record = {
 		"With --attach the system calls of a running process are recorded, until it ends, "
 		"after --duration, or when record is interrupted; it is left as it was found, and "
 		"the status is then 0.\n\n"
+		"With --noise the results of operations are perturbed in their last digits, "
+		"reproducibly, so that runs differ as much as their arithmetic is uncertain; with "
+		"--runs the program is recorded several times, at once if there are processors for "
+		"it, into SET/01, SET/02, ... A run that fails is noted and the others go on; the "
+		"status is that of the first one that failed. Interrupting keeps the runs that "
+		"have "
+		"ended.\n\n"
 		"With --check findings are printed on standard error as soon as they are certain. "
 		"--on-finding 'cat >> findings.json' runs a command for each batch of new ones: "
 		"its standard input is one JSON object, as doctor --json prints it. The program "
@@ -647,6 +804,8 @@ const struct wti_verb wti_verb_record = {
 		"wheeltap record --syscalls --wait -- ./start-server\talso the processes it leaves "
 		"running\n"
 		"wheeltap record --attach 4242 -d 10s\ta running process, for ten seconds\n"
+		"wheeltap record --runs 10 --noise rr -- python train.py\thow many digits are "
+		"real\n"
 		"wheeltap record --on-full flight=60 -- ./serve\tkeep only the last minute",
 	.options = options,
 	.options_bytes = sizeof(struct record_options),
