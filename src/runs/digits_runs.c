@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "ending.h"
 #include "inspect/digits/merge.h"
+#include "set.h"
 
 struct paths {
 	char **all;
@@ -97,13 +98,27 @@ static int add_word(const struct wti_front *front, const char *word, struct path
 
 	if (is_set(front, word, path))
 		return add_set(paths, path, err);
-	r = wti_run_find(front, word, &run, err);
+	r = wti_run_or_set_find(front, word, &run, err);
 	if (r)
 		return r;
-	r = is_set(front, run.path, path) ? add_set(paths, path, err)
-					  : add_path(paths, run.path, err);
+	r = run.is_set || is_set(front, run.path, path) ? add_set(paths, run.path, err)
+							: add_path(paths, run.path, err);
 	wti_run_release(&run);
 	return r;
+}
+
+/* A set knows how it was recorded, even where no agent said so. */
+static void ask_set(const struct wti_front *front, const char *path, struct wti_digits_runs *runs)
+{
+	struct wti_set set;
+
+	if (runs->noisy || wti_set_find(front, path, &set, NULL))
+		return;
+	if (*set.noise && strcmp(set.noise, "off")) {
+		runs->noisy = runs->readable;
+		snprintf(runs->noise, sizeof(runs->noise), "%s", set.noise);
+	}
+	wti_set_release(&set);
 }
 
 static void describe(struct wti_digits_runs *runs, unsigned i)
@@ -125,11 +140,8 @@ static void describe(struct wti_digits_runs *runs, unsigned i)
 	}
 	if (!wti_digits_noise_of(opened->trace, noise, sizeof(noise)))
 		return;
-	if (!runs->noisy++) {
+	if (!runs->noisy++)
 		memcpy(runs->noise, noise, sizeof(noise));
-		if (strchr(noise, ':'))
-			runs->noise_bits = strtod(strchr(noise, ':') + 1, NULL);
-	}
 }
 
 static int open_all(const struct wti_front *front, const struct paths *paths,
@@ -178,6 +190,12 @@ int wti_digits_runs_open(const struct wti_front *front, char *const *words, size
 	for (size_t i = 0; i < word_count && !r; i++)
 		r = add_word(front, words[i], &paths, err);
 	r = r ? r : open_all(front, &paths, &runs, result, err);
+	for (size_t i = 0; i < word_count && !r; i++)
+		ask_set(front, words[i], &runs);
+	if (!r && !word_count)
+		ask_set(front, NULL, &runs);
+	if (!r && strchr(runs.noise, ':'))
+		runs.noise_bits = strtod(strchr(runs.noise, ':') + 1, NULL);
 	paths_release(&paths);
 	if (r)
 		wti_digits_runs_close(&runs);

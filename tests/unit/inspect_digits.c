@@ -6,7 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <wheeltap/kinds.h>
+
 #include "base/bytes.h"
+#include "inspect/digits/bisect.h"
+#include "inspect/digits/element.h"
+#include "inspect/digits/merge.h"
 #include "inspect/digits/quantile.h"
 #include "inspect/digits/statistics.h"
 
@@ -321,6 +326,112 @@ static void test_trials(void)
 	CHECK(wti_digits_cestac(vectors[4].x, 5, .95) == 0);
 }
 
+/* Which of them are needed, and how often was asked. */
+struct guess {
+	size_t count, tests;
+	bool needed[100];
+};
+
+static int enough(void *opaque, const bool *chosen, struct wt_err *err)
+{
+	struct guess *guess = opaque;
+
+	(void)err;
+	guess->tests++;
+	for (size_t i = 0; i < guess->count; i++) {
+		if (guess->needed[i] && !chosen[i])
+			return 0;
+	}
+	return 1;
+}
+
+static void test_bisect(void)
+{
+	static const size_t needed[][3] = {{0, 0, 0}, {99, 99, 99}, {3, 70, 71}, {0, 50, 99}};
+	bool chosen[100];
+	struct wt_err err;
+
+	for (size_t i = 0; i < WTI_COUNT(needed); i++) {
+		struct guess guess = {.count = 100};
+
+		for (size_t j = 0; j < 3; j++)
+			guess.needed[needed[i][j]] = true;
+		CHECK_INT(wti_bisect(100, enough, &guess, 1000, chosen, &err), 0);
+		CHECK_BYTES(chosen, guess.needed, sizeof(chosen));
+		CHECK(guess.tests < 300);
+		CHECK_INT(wti_bisect(100, enough, &guess, 3, chosen, &err), 1);
+		CHECK(chosen[needed[i][0]] && chosen[needed[i][2]]);
+	}
+}
+
+static double digits_of(const struct wti_spread *spread)
+{
+	struct wti_digits_how how = wti_digits_usual(false);
+
+	return -wti_spread_norm(spread) - wti_digits_delta(&how, spread->runs);
+}
+
+/* Of one element the merge is the estimator itself; of many, that of the norm. */
+static void test_merge(void)
+{
+	double x[5][1000], scatter = 0, norm = 0;
+	const double *runs[5];
+	struct wti_spread spread = {0};
+	uint64_t state = 11, bins = 0;
+
+	for (size_t i = 0; i < 9; i++) {
+		struct wti_spread one = {0};
+
+		for (unsigned r = 0; r < 5; r++)
+			runs[r] = &vectors[i].x[r];
+		wti_merge_doubles(&one, runs, 5, 1);
+		if (isnan(vectors[i].x[1]))
+			CHECK(one.bad == 1 && isnan(wti_spread_norm(&one)));
+		else if (vectors[i].id == 'C')
+			CHECK(one.exact == 1 && wti_spread_norm(&one) == WTI_SPREAD_EXACT);
+		else if (vectors[i].id != 'D' && vectors[i].id != 'E' && vectors[i].id != 'I')
+			CLOSE(digits_of(&one), vectors[i].relative_s, 1e-6);
+	}
+	for (unsigned r = 0; r < 5; r++) {
+		runs[r] = x[r];
+		for (size_t i = 0; i < 1000; i++)
+			x[r][i] = (double)i - 500 + 1e-6 * noise(&state);
+	}
+	x[3][7] = INFINITY;
+	wti_merge_doubles(&spread, runs, 5, 1000);
+	for (size_t i = 0; i < 1000; i++) {
+		struct wti_moments moments = {0};
+
+		for (unsigned r = 0; r < 5; r++)
+			wti_moments_add(&moments, x[r][i]);
+		if (i == 7)
+			continue;
+		norm += moments.mean * moments.mean;
+		scatter += moments.m2;
+	}
+	for (unsigned i = 0; i < WTI_SPREAD_BINS; i++)
+		bins += spread.bins[i];
+	CHECK(spread.reals == 999 && spread.bad == 1 && bins == 999);
+	CLOSE(wti_spread_norm(&spread), .5 * log2(scatter / 5 / norm), 1e-6);
+	CLOSE(wti_spread_quantile(&spread, .5), log2(1e-6 / sqrt(3) / 250), 1.5);
+}
+
+static void test_elements_of_types(void)
+{
+	static const uint16_t halves[] = {0x3c00, 0xc000, 0x7c00, 0x0001, 0x7bff};
+	static const uint16_t brains[] = {0x3f80, 0xc000, 0x7f80, 0x0001};
+	static const uint8_t eighths[] = {0x38, 0xc0, 0x7e, 0x01};
+	double out[8];
+
+	wti_element_read(WT_DTYPE_F16, halves, 5, out);
+	CHECK(out[0] == 1 && out[1] == -2 && isinf(out[2]) && out[3] == 0x1p-24 && out[4] == 65504);
+	wti_element_read(WT_DTYPE_BF16, brains, 4, out);
+	CHECK(out[0] == 1 && out[1] == -2 && isinf(out[2]) && out[3] == 0x1p-133);
+	wti_element_read(WT_DTYPE_F8E4M3, eighths, 4, out);
+	CHECK(out[0] == 1 && out[1] == -2 && out[2] == 448 && out[3] == 0x1p-9);
+	CHECK(wti_element_ulp(1.5, 7) == 0x1p-7 && wti_element_ulp(-4, 52) == 0x1p-50);
+}
+
 /* Many elements for tests/compare_significantdigits.py: numbers in, digits out. */
 static int answer(void)
 {
@@ -352,6 +463,9 @@ static const struct test tests[] = {
 	{"moments", test_moments},
 	{"normality", test_normality},
 	{"trials", test_trials},
+	{"bisect", test_bisect},
+	{"merge", test_merge},
+	{"elements_of_types", test_elements_of_types},
 	{NULL, NULL},
 };
 

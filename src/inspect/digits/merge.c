@@ -52,10 +52,11 @@ static inline vector absolute(vector a)
 static void moments_of(struct block *block, const double *const *runs, unsigned n, size_t vectors)
 {
 	const double share = 1.0 / n;
+	const vector zero = {0};
 
 	for (size_t i = 0; i < vectors; i++) {
 		vector sum = load(runs[0] + i * LANES), m2 = {0}, base = sum;
-		vector rest = {0};
+		vector rest = {0}, all = {0};
 
 		for (unsigned r = 1; r < n; r++)
 			rest += load(runs[r] + i * LANES) - base;
@@ -64,8 +65,10 @@ static void moments_of(struct block *block, const double *const *runs, unsigned 
 			vector away = load(runs[r] + i * LANES) - sum;
 
 			m2 += away * away;
+			all += away;
 			block->farthest = larger(absolute(away), block->farthest);
 		}
+		m2 = larger(m2 - all * all * share, zero); /* the mean is rounded itself */
 		block->mean[i] = sum;
 		block->m2[i] = m2;
 		block->norm2 += sum * sum;
