@@ -9,6 +9,7 @@
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
+#include "digits_bisect.h"
 #include "runs/digits_runs.h"
 #include "show/verdict.h"
 
@@ -22,6 +23,8 @@ struct digits_options {
 	bool compare;
 	bool tolerances;
 	bool contributing;
+	bool yes;
+	const char *bisect;
 	const char *by;
 	const char *method;
 	const char *base;
@@ -216,6 +219,24 @@ static int measure(const struct digits_options *options, struct wti_digits_optio
 	return 0;
 }
 
+/* Reruns the program of a set: nothing that happens unasked. */
+static int bisect(const struct digits_options *options, const struct wti_front *front,
+		  const char *word, const struct wti_digits_options *how, struct wt_result *result,
+		  int *ret_code, struct wt_err *err)
+{
+	const struct wti_bisection bisection = {
+		.front = front,
+		.word = word,
+		.how = how,
+		.value = strcmp(options->bisect, "yes") ? options->bisect : NULL,
+		.is_allowed = options->yes};
+	int r = wti_digits_bisect(&bisection, result, err);
+
+	*ret_code = r ? WTI_EXIT_USAGE : WTI_EXIT_CLEAN;
+	wt_result_set_status(result, r ? "not_measured" : "clean");
+	return r < 0 ? r : 0;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct digits_options *options = opaque;
@@ -229,8 +250,14 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 	wt_result_init(&result, "digits");
 	r = how_of(options, &how, &err);
+	if (!r && options->bisect) {
+		r = bisect(options, &front, count ? arguments[0] : NULL, &how, &result, &code,
+			   &err);
+		goto out;
+	}
 	r = r ? r : wti_digits_runs_open(&front, arguments, count, &runs, &result, &err);
 	r = r ? r : measure(options, &how, &runs, &result, &code, &err);
+out:
 	code = r ? wti_report_error("digits", options->json, &err) : print(options, &result, code);
 	wti_digits_runs_close(&runs);
 	wt_result_release(&result);
@@ -265,6 +292,11 @@ static const struct wti_option options[] = {
 	{"tolerances", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "write how far two correct runs may differ to the file of --output", OFFSET(tolerances)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL, "of --tolerances", OFFSET(output)},
+	{"bisect", 0, WTI_OPT_MAYBE, "[=VALUE]", NULL,
+	 "run the program of the set again with noise at some lines only, to see which lose the "
+	 "digits of the value, or of the worst result",
+	 OFFSET(bisect)},
+	{"yes", 0, WTI_OPT_FLAG, NULL, NULL, "with --bisect: do run it", OFFSET(yes)},
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL, "print all rows, not only the worst 20",
 	 OFFSET(all)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
