@@ -62,9 +62,9 @@ class Settings:
         elif not self.needs.set(key, value):
             self.wants.set(key, value)
 
-    def lacks(self) -> int:
+    def omitted(self) -> int:
         """What is never measured."""
-        return self.needs.lacks() | (0 if self.arguments == "on" else ARGUMENTS)
+        return self.needs.omitted() | (0 if self.arguments == "on" else ARGUMENTS)
 
     def sampled(self, how: str) -> int:
         """The number of every=N or warmup=K; 0: not so."""
@@ -118,7 +118,7 @@ def _hooker() -> Any:
     if not _State.said:
         _State.said = True
         core.settings(settings.told(core))
-        core.lacking()
+        core.omitted()
     return Selective(core, settings.needs, settings.detail) if settings.needs.count else core
 
 
@@ -158,7 +158,7 @@ def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]
     bytes_max = NO_MAX if settings.tensors in ("stats", "full") else DIGEST_BYTES_MAX[settings.detail]
     core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], bytes_max, library_prefixes())
     core.set_thrown(part)
-    core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.lacks())
+    core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.omitted())
     _State.core, _State.settings = core, settings
     return _actions(core, [name for name in settings.modules if name != OWN])
 

@@ -4,7 +4,7 @@
 usage: PYTHON -I _build.py HOME [--no-shim]
        PYTHON -I _build.py --shim INCLUDE:... SOURCES TARGET
 
-HOME/source has the sources, the headers and an archive of all that does not depend on the interpreter. The result
+HOME/source has the sources (in python/), the headers and an archive of all that does not depend on the interpreter. The result
 goes below the package, or, where that may not be written, into the user's own data folder (_places.py). Says where.
 
 Where torch and its headers are installed the shim for that torch is built as well (_shim.py). It is optional: why
@@ -71,10 +71,12 @@ def run(command: "list[str]") -> "subprocess.CompletedProcess[str]":
 def build(source: str, target: str) -> "subprocess.CompletedProcess[str]":
     """The first that fails of all compilations, or the link; as many at a time as there are processors."""
     include = sysconfig.get_paths()["include"]
-    names = sorted(name for name in os.listdir(source) if name.endswith(".c"))
-    objects = [os.path.join(os.path.dirname(target), name + ".o") for name in names]
+    agent = os.path.join(source, "python")
+    names = sorted(os.path.relpath(os.path.join(folder, name), agent)
+                   for folder, _, files in os.walk(agent) for name in files if name.endswith(".c"))
+    objects = [os.path.join(os.path.dirname(target), name.replace(os.sep, "-") + ".o") for name in names]
     compile = [*compiler(), *FLAGS, f"-I{source}", "-isystem", include, "-isystem", os.path.join(include, "internal"), "-c"]
-    commands = [[*compile, os.path.join(source, name), "-o", made] for name, made in zip(names, objects)]
+    commands = [[*compile, os.path.join(agent, name), "-o", made] for name, made in zip(names, objects)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for done in pool.map(run, commands):
             if done.returncode:
@@ -132,7 +134,7 @@ def add_shim(home: str) -> None:
         return
     if not torch["refusal"]:
         say(f"building the shim for torch {torch['version']}, which takes minutes on a slow machine")
-    why = build_shim(torch, [source], os.path.join(source, "shim"), target)
+    why = build_shim(torch, [source], os.path.join(source, "python", "shim"), target)
     if why:
         print(f"no shim for torch, so what torch does below Python is not measured: {why}")
     else:

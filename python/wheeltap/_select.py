@@ -46,7 +46,7 @@ class Needs:
             return False
         return True
 
-    def lacks(self) -> int:
+    def omitted(self) -> int:
         """What is never measured because no invariant needs it."""
         if not self.count:
             return 0

@@ -3,27 +3,18 @@
  * The extension module _wheeltap: what the Python side of the agent (the package wheeltap) may
  * call. That side decides what is hooked and knows torch's names; this side does the work.
  */
-#include "act.h"
+#include "python/core/pyagent.h"
 
 #include <string.h>
 
 #include "common/text.h"
-#include "shim/shim.h"
+#include "python/hook/hook.h"
+#include "python/shim/host.h"
+#include "python/state/state.h"
+#include "python/tensor/tensor.h"
+#include "python/torch/torch.h"
 
 enum { SETTINGS_BYTES_MAX = 1 << 20 }; /* the recorder's own ceiling */
-
-void wti_callback(const char *method, PyObject *argument)
-{
-	struct wti_guard guard;
-	PyObject *result;
-
-	if (!wti_python.callbacks)
-		return;
-	wti_ask_begin(&guard);
-	result = PyObject_CallMethod(wti_python.callbacks, method, "(O)", argument);
-	wti_ask_end(&guard);
-	Py_XDECREF(result);
-}
 
 /* ---- Setting up -------------------------------------------------------------------------------
  */
@@ -53,7 +44,7 @@ static PyObject *configure(PyObject *self, PyObject *arguments, PyObject *words)
 /* set_thrown(part): wheeltap._thrown.part */
 static PyObject *set_thrown(PyObject *self, PyObject *part)
 {
-	wti_ask_set_thrown(part);
+	wti_own_call_set_thrown(part);
 	Py_RETURN_NONE;
 }
 
@@ -61,11 +52,11 @@ static PyObject *set_thrown(PyObject *self, PyObject *part)
 static PyObject *failed(PyObject *self, PyObject *exception)
 {
 	PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
-	wti_ask_failed();
+	wti_own_call_failed();
 	Py_RETURN_NONE;
 }
 
-/* pace(budget, every, warmup, lacks) */
+/* pace(budget, every, warmup, omitted) */
 static PyObject *set_pace(PyObject *self, PyObject *arguments)
 {
 	struct wti_pace pace = {0};
@@ -90,14 +81,8 @@ static PyObject *set_torch(PyObject *self, PyObject *arguments)
 	if (!PyArg_ParseTuple(arguments, "O!O!O!O!", &PyType_Type, &base, &PyType_Type, &tensor,
 			      &PyType_Type, &parameter, &PyType_Type, &module))
 		return NULL;
-	Py_INCREF(base);
-	Py_INCREF(tensor);
-	Py_INCREF(parameter);
-	Py_INCREF(module);
-	Py_XSETREF(wti_python.tensor_type, (PyTypeObject *)base);
-	Py_XSETREF(wti_python.plain_types[0], (PyTypeObject *)tensor);
-	Py_XSETREF(wti_python.plain_types[1], (PyTypeObject *)parameter);
-	Py_XSETREF(wti_python.module_type, (PyTypeObject *)module);
+	wti_tensor_set_types(base, tensor, parameter);
+	wti_torch_set_module_type(module);
 	Py_RETURN_NONE;
 }
 
@@ -107,11 +92,7 @@ static PyObject *set_overrides(PyObject *self, PyObject *arguments)
 
 	if (!PyArg_ParseTuple(arguments, "OO", &count, &off))
 		return NULL;
-	Py_INCREF(count);
-	Py_INCREF(off);
-	Py_XSETREF(wti_python.override_count, count);
-	Py_XSETREF(wti_python.overrides_off, off);
-	wti_overrides_changed();
+	wti_overrides_set(count, off);
 	Py_RETURN_NONE;
 }
 
@@ -146,7 +127,7 @@ static PyObject *load_shim(PyObject *self, PyObject *arguments)
 
 	if (!PyArg_ParseTuple(arguments, "O&sI", PyUnicode_FSConverter, &path, &identity, &what))
 		return NULL;
-	done = wti_shim_load(PyBytes_AS_STRING(path), identity, what);
+	done = wti_shim_load(PyBytes_AS_STRING(path), identity, what, &wti_operator_host);
 	Py_DECREF(path);
 	if (!done)
 		return NULL;
@@ -155,7 +136,7 @@ static PyObject *load_shim(PyObject *self, PyObject *arguments)
 
 static PyObject *check_shim(PyObject *self, PyObject *probes)
 {
-	if (!wti_shim_check(probes))
+	if (!wti_seen_check(probes))
 		return NULL;
 	Py_RETURN_NONE;
 }
@@ -163,15 +144,15 @@ static PyObject *check_shim(PyObject *self, PyObject *probes)
 static PyObject *hook(PyObject *self, PyObject *arguments)
 {
 	PyObject *callable, *module, *name;
-	unsigned flags = 0, action = 0;
+	unsigned flags = 0, handling = 0;
 	const char *how;
 
-	if (!PyArg_ParseTuple(arguments, "OUU|II", &callable, &module, &name, &flags, &action))
+	if (!PyArg_ParseTuple(arguments, "OUU|II", &callable, &module, &name, &flags, &handling))
 		return NULL;
-	if (action >= WTI_ACTION_END)
-		return PyErr_Format(PyExc_ValueError, "no such action");
+	if (!wti_handle_is(handling))
+		return PyErr_Format(PyExc_ValueError, "no such handling");
 	how = wti_hook_add(callable, wti_name_of_text(module), wti_name_of_text(name), flags,
-			   action);
+			   handling);
 	return how ? PyUnicode_FromString(how) : NULL;
 }
 
@@ -207,7 +188,7 @@ static PyObject *unhook(PyObject *self, PyObject *callable)
 static PyObject *end(PyObject *self, PyObject *is_whole)
 {
 	if (is_whole == Py_True && wti_recording() && wti_context_ends_step(NULL, 0))
-		wti_act_step_over();
+		wti_handle_step_over();
 	PyErr_Clear();
 	wti_hook_let_go();
 	Py_RETURN_NONE;
@@ -216,6 +197,12 @@ static PyObject *end(PyObject *self, PyObject *is_whole)
 static PyObject *is_hooked(PyObject *self, PyObject *callable)
 {
 	return PyBool_FromLong(wti_hook_is(callable));
+}
+
+/* missed(): whether something may have been made while recording was stopped; asked once */
+static PyObject *missed(PyObject *self, PyObject *nothing)
+{
+	return PyBool_FromLong(wti_hook_missed());
 }
 
 static PyObject *start(PyObject *self, PyObject *nothing)
@@ -316,6 +303,7 @@ static PyMethodDef methods[] = {
 	{"unhook", unhook, METH_O, NULL},
 	{"end", end, METH_O, NULL},
 	{"is_hooked", is_hooked, METH_O, NULL},
+	{"missed", missed, METH_NOARGS, NULL},
 	{"start", start, METH_NOARGS, NULL},
 	{"stop", stop, METH_NOARGS, NULL},
 	{"recording", recording, METH_NOARGS, NULL},
@@ -353,35 +341,35 @@ static int add_constants(PyObject *module)
 		{"ARGUMENTS", WTI_HOOK_ARGUMENTS},
 		{"SIZES", WTI_HOOK_SIZES},
 		{"MAKES", WTI_HOOK_MAKES},
-		{"MODULE", WTI_ACTION_MODULE},
-		{"MODULE_MADE", WTI_ACTION_MODULE_MADE},
-		{"MODULE_RESTORED", WTI_ACTION_MODULE_RESTORED},
-		{"MODULE_METHOD", WTI_ACTION_MODULE_METHOD},
-		{"MODULE_CLEAR", WTI_ACTION_MODULE_CLEAR},
-		{"MODULE_LOADED", WTI_ACTION_MODULE_LOADED},
-		{"COPY", WTI_ACTION_COPY},
-		{"MADE", WTI_ACTION_MADE},
-		{"METHOD", WTI_ACTION_METHOD},
-		{"CLEAR", WTI_ACTION_CLEAR},
-		{"GROUP_ADDED", WTI_ACTION_GROUP_ADDED},
-		{"OPTIMIZER_LOADED", WTI_ACTION_OPTIMIZER_LOADED},
-		{"STEP", WTI_ACTION_STEP},
-		{"SCHEDULE", WTI_ACTION_SCHEDULE},
-		{"SCALE", WTI_ACTION_SCALE},
-		{"AVERAGE", WTI_ACTION_AVERAGE},
-		{"BACKWARD", WTI_ACTION_BACKWARD},
-		{"SETTER", WTI_ACTION_SETTER},
-		{"SET", WTI_ACTION_SET},
-		{"MODES", WTI_ACTION_MODES},
-		{"SAVE", WTI_ACTION_SAVE},
-		{"LOAD", WTI_ACTION_LOAD},
-		{"EPOCH", WTI_ACTION_EPOCH},
-		{"BATCH", WTI_ACTION_BATCH},
-		{"FETCH", WTI_ACTION_FETCH},
-		{"WORKER", WTI_ACTION_WORKER},
-		{"GROUP", WTI_ACTION_GROUP},
-		{"TRACE", WTI_ACTION_TRACE},
-		{"OVERRIDES", WTI_ACTION_OVERRIDES},
+		{"MODULE", WT_ACTION_FORWARD},
+		{"MODULE_MADE", WTI_HANDLING_MODULE_MADE},
+		{"MODULE_RESTORED", WTI_HANDLING_MODULE_RESTORED},
+		{"MODULE_METHOD", WTI_HANDLING_MODULE_METHOD},
+		{"MODULE_CLEAR", WTI_HANDLING_MODULE_CLEAR},
+		{"MODULE_LOADED", WTI_HANDLING_MODULE_LOADED},
+		{"COPY", WTI_HANDLING_COPY},
+		{"MADE", WTI_HANDLING_MADE},
+		{"METHOD", WTI_HANDLING_METHOD},
+		{"CLEAR", WT_ACTION_ZERO_GRAD},
+		{"GROUP_ADDED", WTI_HANDLING_GROUP_ADDED},
+		{"OPTIMIZER_LOADED", WTI_HANDLING_OPTIMIZER_LOADED},
+		{"STEP", WT_ACTION_STEP},
+		{"SCHEDULE", WT_ACTION_SCHEDULER_STEP},
+		{"SCALE", WT_ACTION_SCALER},
+		{"AVERAGE", WTI_HANDLING_AVERAGE},
+		{"BACKWARD", WT_ACTION_BACKWARD},
+		{"SETTER", WTI_HANDLING_SETTER},
+		{"SET", WTI_HANDLING_SET},
+		{"MODES", WTI_HANDLING_MODES},
+		{"SAVE", WT_ACTION_SAVE},
+		{"LOAD", WT_ACTION_LOAD},
+		{"EPOCH", WT_ACTION_ROUND},
+		{"BATCH", WT_ACTION_BATCH},
+		{"FETCH", WTI_HANDLING_FETCH},
+		{"WORKER", WTI_HANDLING_WORKER},
+		{"GROUP", WTI_HANDLING_GROUP},
+		{"TRACE", WTI_HANDLING_TRACE},
+		{"OVERRIDES", WTI_HANDLING_OVERRIDES},
 		{"LIVE_MODULE", WTI_LIVE_MODULE},
 		{"LIVE_TENSOR", WTI_LIVE_TENSOR},
 		{"LIVE_OPTIMIZER", WTI_LIVE_OPTIMIZER},
@@ -395,39 +383,13 @@ static int add_constants(PyObject *module)
 	return 0;
 }
 
-static bool make_words(void)
+/* Once in a process, whatever interpreters import us. */
+static bool make_rooms(void)
 {
-	const struct {
-		PyObject **word;
-		const char *text;
-	} words[] = {
-		{&wti_python.words.requires_grad, "requires_grad"},
-		{&wti_python.words.grad, "grad"},
-		{&wti_python.words.name, "__name__"},
-		{&wti_python.words.param_groups, "param_groups"},
-		{&wti_python.words.params, "params"},
-		{&wti_python.words.state, "state"},
-		{&wti_python.words.parameters, "_parameters"},
-		{&wti_python.words.buffers, "_buffers"},
-		{&wti_python.words.modules, "_modules"},
-		{&wti_python.words.training, "training"},
-		{&wti_python.words.is_leaf, "is_leaf"},
-		{&wti_python.words.forward, "forward"},
-		{&wti_python.words.torch_function, "__torch_function__"},
-		{&wti_python.words.last_epoch, "last_epoch"},
-		{&wti_python.words.last_lr, "_last_lr"},
-		{&wti_python.words.scale, "_scale"},
-		{&wti_python.words.growth_tracker, "_growth_tracker"},
-		{&wti_python.words.per_optimizer_states, "_per_optimizer_states"},
-		{&wti_python.words.found_inf_per_device, "found_inf_per_device"},
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		*words[i].word = PyUnicode_InternFromString(words[i].text);
-		if (!*words[i].word)
-			return false;
-	}
-	return true;
+	if (wti_python.is_ready)
+		return true;
+	wti_python_init();
+	return wti_tensor_init() && wti_live_init() && wti_torch_init() && wti_hook_init();
 }
 
 PyMODINIT_FUNC PyInit__wheeltap(void);
@@ -436,12 +398,13 @@ PyMODINIT_FUNC PyInit__wheeltap(void)
 {
 	PyObject *module;
 
-	if (!make_words() || !wti_hook_init())
+	if (!make_rooms())
 		return NULL;
 	module = PyModule_Create(&definition);
 	if (module &&
 	    (add_constants(module) < 0 || PyModule_AddFunctions(module, wti_object_methods) < 0 ||
-	     PyModule_AddFunctions(module, wti_say_methods) < 0 ||
+	     PyModule_AddFunctions(module, wti_annotate_methods) < 0 ||
+	     PyModule_AddFunctions(module, wti_modes_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_frame_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_random_methods) < 0))
 		Py_CLEAR(module);

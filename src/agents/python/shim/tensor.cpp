@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensors, as torch's own headers say where things are. Only what lies in plain memory of the CPU
- * is looked at; whether it does is told by its dispatch keys, so that no code of a subclass can
+ * is looked at; whether it does is known by its dispatch keys, so that no code of a subclass can
  * run.
  */
 #include "internal.h"

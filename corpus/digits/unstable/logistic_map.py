@@ -1,0 +1,10 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The logistic map where it is chaotic."""
+
+import numpy as np
+
+x = np.float64(0.3)
+for step in range(60):
+    x = 3.9 * x * (1.0 - x)  # loses
+print(x)
