@@ -28,6 +28,7 @@ struct wti_hook_state {
 	} words;                /* interned */
 	bool is_missed;         /* something may have been made while we were stopped */
 	bool is_depth_emitted;  /* that calls are too deep to be emitted */
+	void (*made)(struct wti_hook *hook); /* gets each new hook, or NULL */
 	uint32_t hook_count;
 	uint32_t setter_count;
 	uint32_t attribute_count;
