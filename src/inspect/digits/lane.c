@@ -157,6 +157,24 @@ static uint32_t path_of(struct wti_side *lane, uint32_t callee)
 	return wti_texts_id(lane->texts, path, (size_t)bytes);
 }
 
+static bool is_library(const char *file)
+{
+	return *file == '<' || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+	       strstr(file, "/lib/python");
+}
+
+/* What a library does inside is the doing of the line that called it. */
+static void move_out(const struct wti_side *lane, struct wti_item *item)
+{
+	const struct wti_item *outer = lane->depth ? &lane->open[lane->depth - 1].item : NULL;
+
+	if (!outer || !outer->file || !item->file ||
+	    !is_library(wti_texts_at(lane->texts, item->file)))
+		return;
+	item->file = outer->file;
+	item->line = outer->line;
+}
+
 static void call_begins(struct wti_side *lane, const struct wt_event *event)
 {
 	bool is_operator = event->kind->number == WT_KIND_OPERATOR_BEGIN;
@@ -184,6 +202,7 @@ static void call_begins(struct wti_side *lane, const struct wt_event *event)
 	call->item.path = path_of(lane, call->item.callee);
 	call->item.token = token_of(lane, &call->item,
 				    lane->depth ? lane->open[lane->depth - 1].item.token : 0);
+	move_out(lane, &call->item);
 	lane->depth++;
 }
 

@@ -135,25 +135,43 @@ struct inputs {
 	double min, max;
 };
 
+/* Whether something is computed from the value: it is not only moved, compared or printed. */
+static bool is_used_by(const struct wti_item *item, const struct wti_sampled *input)
+{
+	bool is_used = false;
+
+	for (size_t i = 0; i < item->value_count; i++) {
+		const struct wti_sampled *value = &item->values[i];
+
+		if (value->position >= 0)
+			continue;
+		if (value->hash == input->hash)
+			return false;
+		is_used |= wti_element_of(value->dtype).is_float;
+	}
+	return is_used;
+}
+
 /* Who made the value; 0: nobody that was seen. */
-static uint32_t maker_of(struct wti_book *tally, const struct wti_sampled *value)
+static uint32_t maker_of(struct wti_book *tally, const struct wti_item *item,
+			 const struct wti_sampled *value)
 {
 	const uint64_t *slot = wti_map_find_number(&tally->made, value->hash);
 
 	if (!slot || !*slot)
 		return 0;
-	tally->nodes[*slot - 1].is_used = true;
+	tally->nodes[*slot - 1].is_used |= is_used_by(item, value);
 	return (uint32_t)*slot;
 }
 
-static void add_input(struct wti_book *tally, struct inputs *inputs,
+static void add_input(struct wti_book *tally, const struct wti_item *item, struct inputs *inputs,
 		      const struct wti_sampled *value, const struct wti_scatter *measure)
 {
 	uint32_t from;
 
 	if (!measure->is_known)
 		return;
-	from = measure->is_exact ? 0 : maker_of(tally, value);
+	from = measure->is_exact ? 0 : maker_of(tally, item, value);
 	inputs->is_measured = true;
 	inputs->digits = fmin(inputs->digits, measure->digits);
 	if (!(measure->norm <= inputs->norm)) {
@@ -197,6 +215,16 @@ static void mark_recovered(struct wti_book *tally, const struct inputs *inputs, 
 	node->is_recovered = true;
 }
 
+/* Out comes what went in: the value is still that of who made it. */
+static bool is_moved(const struct wti_item *item, const struct wti_sampled *output)
+{
+	for (size_t i = 0; i < item->value_count; i++) {
+		if (item->values[i].position >= 0 && item->values[i].hash == output->hash)
+			return true;
+	}
+	return false;
+}
+
 static void add_output(struct wti_book *tally, const struct wti_item *item,
 		       const struct wti_sampled *value, const struct wti_scatter *measure,
 		       const struct inputs *inputs, uint32_t site)
@@ -218,7 +246,7 @@ static void add_output(struct wti_book *tally, const struct wti_item *item,
 	};
 
 	mark_recovered(tally, inputs, measure->norm, unit, measure->mantissa);
-	if (measure->is_exact)
+	if (measure->is_exact || is_moved(item, value))
 		return;
 	if (site != NO_ROW && node.out - unit >= (measure->mantissa + 1) / 4.)
 		tally->sites.all[site].low++;
@@ -361,7 +389,7 @@ static void take_values(struct wti_book *tally, const struct wti_matched *group,
 	for (size_t i = 0; i < item->value_count; i++) {
 		wti_measure_value(tally, group, i, &measures[i]);
 		if (item->values[i].position >= 0)
-			add_input(tally, &inputs, &item->values[i], &measures[i]);
+			add_input(tally, item, &inputs, &item->values[i], &measures[i]);
 		look_for_random(tally, group, &item->values[i], &measures[i], i);
 		book_value(tally, item, &item->values[i], &measures[i]);
 		if (tally->options->tolerances && measures[i].is_known &&
