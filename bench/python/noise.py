@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What noise costs: a small CNN trained on made-up images of the size of MNIST's, bare and under `record --noise`.
 
-usage: noise.py WHEELTAP [--python PATH]... [--mode MODE] [--elements N] [--steps N] [--rounds N]
+usage: noise.py WHEELTAP [--python PATH]... [--mode MODE] [--detail DETAIL] [--elements N] [--steps N] [--rounds N]
 
 Bare and recorded processes take turns. Each takes the CPU time of its own steps, one thread, after some to warm up, and prints the median; the ratio is
 that of the medians of the rounds.
@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("--python", action="append")
     parser.add_argument("--mode", default="rr")
     parser.add_argument("--elements", default="256")
+    parser.add_argument("--detail", default="normal")
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
@@ -72,9 +73,9 @@ def main() -> None:
         for round in range(options.rounds):
             bare.append(measure(program))
             with tempfile.TemporaryDirectory() as folder:
-                noisy.append(measure([options.wheeltap, "record", "-q", "-o", folder + "/run", "--", *wrapper, *program]))
+                noisy.append(measure([options.wheeltap, "record", "-q", "--detail", options.detail, "-o", folder + "/run", "--", *wrapper, *program]))
         base, with_noise = statistics.median(bare), statistics.median(noisy)
-        print(f"{python}: {base * 1e3:.2f} ms a step bare, {with_noise * 1e3:.2f} under {options.mode}: {with_noise / base:.2f}",
+        print(f"{python}: {base * 1e3:.2f} ms a step bare, {with_noise * 1e3:.2f} under {options.mode}, {options.detail}: {with_noise / base:.2f}",
               flush=True)
 
 

@@ -77,7 +77,7 @@ static void expect(const double *reals, size_t count, long double ret[64])
 								 : (long double)reals[i];
 }
 
-static bool is_near(const struct wti_sketch *sketch, const long double *expected, double within)
+static bool is_near(const struct wti_sketched *sketch, const long double *expected, double within)
 {
 	for (int b = 0; b < 64; b++)
 		if (fabsl((long double)sketch->sum[b] - expected[b]) >
@@ -143,7 +143,7 @@ static void check_sets(void)
 	bool are_same = true;
 
 	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++) {
-		struct wti_sketch plain = {0}, vector = {0};
+		struct wti_sketched plain = {0}, vector = {0};
 		size_t count = COUNT * sizeof(float) / 8;
 
 		wti_sketch_plain(&plain, narrow, dtypes[i], 5, count);

@@ -52,7 +52,7 @@ static wti_sketch_kernel *kernel(void)
 
 /* The program's rounding and its treatment of denormals are not ours, and it sees no flag of ours.
  */
-static void sketch_in_own_mode(struct wti_sketch *sketch, const void *data, uint32_t dtype,
+static void sketch_in_own_mode(struct wti_sketched *sketch, const void *data, uint32_t dtype,
 			       uint64_t first, size_t count)
 {
 #if defined(__x86_64__)

@@ -20,13 +20,13 @@ enum {
 };
 
 /* Sums, and what was lost in rounding them. */
-struct wti_sketch {
+struct wti_sketched {
 	_Alignas(64) double sum[WTI_SKETCH_BUCKETS];
 	_Alignas(64) double rest[WTI_SKETCH_BUCKETS];
 };
 
 /* Reals of one type that lie packed; `first` is the number of the first one in its value. */
-typedef void wti_sketch_kernel(struct wti_sketch *sketch, const void *data, uint32_t dtype,
+typedef void wti_sketch_kernel(struct wti_sketched *sketch, const void *data, uint32_t dtype,
 			       uint64_t first, size_t count);
 wti_sketch_kernel wti_sketch_plain;
 wti_sketch_kernel wti_sketch_avx2;
@@ -52,7 +52,7 @@ struct wti_sampler {
 	uint32_t room_used;
 	wti_sample_put *put;
 	void *self;
-	struct wti_sketch sketch;
+	struct wti_sketched sketch;
 	char room[WTI_SAMPLE_BYTES];
 };
 

@@ -60,7 +60,7 @@ INLINE void add_floats_32(double *sum, const char *data, uint32_t signs)
 		sum[b] += (double)signed_float(bits[b], signs, 1u << b);
 }
 
-INLINE void add_float_block(struct wti_sketch *sketch, const char *data, uint64_t block)
+INLINE void add_float_block(struct wti_sketched *sketch, const char *data, uint64_t block)
 {
 	const uint64_t signs = signs_of(block);
 
@@ -77,7 +77,7 @@ INLINE void add_exactly(double *sum, double *rest, double x)
 	*sum = total;
 }
 
-INLINE void add_double_block(struct wti_sketch *sketch, const char *data, uint64_t block)
+INLINE void add_double_block(struct wti_sketched *sketch, const char *data, uint64_t block)
 {
 	const uint64_t signs = signs_of(block);
 	uint64_t bits[WTI_SKETCH_BUCKETS];
@@ -89,7 +89,7 @@ INLINE void add_double_block(struct wti_sketch *sketch, const char *data, uint64
 }
 
 /* What does not fill a block. */
-static void add_few(struct wti_sketch *sketch, const char *data, bool is_double, uint64_t first,
+static void add_few(struct wti_sketched *sketch, const char *data, bool is_double, uint64_t first,
 		    size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -109,7 +109,7 @@ static void add_few(struct wti_sketch *sketch, const char *data, bool is_double,
 	}
 }
 
-static void add_reals(struct wti_sketch *sketch, const char *data, bool is_double, uint64_t first,
+static void add_reals(struct wti_sketched *sketch, const char *data, bool is_double, uint64_t first,
 		      size_t count)
 {
 	const size_t size = is_double ? sizeof(double) : sizeof(float);
@@ -128,7 +128,7 @@ static void add_reals(struct wti_sketch *sketch, const char *data, bool is_doubl
 	add_few(sketch, data + before * size, is_double, first + before, count - before);
 }
 
-void WTI_SKETCH(struct wti_sketch *sketch, const void *data, uint32_t dtype, uint64_t first,
+void WTI_SKETCH(struct wti_sketched *sketch, const void *data, uint32_t dtype, uint64_t first,
 		size_t count)
 {
 	const size_t size = wti_dtype_bytes(dtype);

@@ -63,7 +63,7 @@ static void emit_sample(void *self, uint32_t first, const void *values, uint32_t
 		wti_emit_sample(here, &sample, values);
 }
 
-static void emit_sketch(uint32_t tensor, const struct wti_sketch *sketch)
+static void emit_sketch(uint32_t tensor, const struct wti_sketched *sketch)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_sketch record = {.tensor = tensor, .values_bytes = sizeof(sketch->sum)};

@@ -130,6 +130,26 @@ for name, operation in operations.items():
     show(name, operation())
 show("untouched", at()[1::2]), show("x", x), show("y", y)
 """
+ROUNDING_SCIPY = """
+import hashlib, numpy as np, scipy.fft, scipy.linalg, scipy.sparse, scipy.special
+rng = np.random.default_rng(3)
+x, y = rng.uniform(0.1, 1.1, (16, 16)), rng.uniform(0.1, 1.1, 16)
+def show(name, value):
+    print(name, hashlib.md5(np.ascontiguousarray(value).tobytes()).hexdigest())
+operations = dict(lu=lambda: scipy.linalg.lu_factor(x)[0], blas=lambda: scipy.linalg.blas.dgemm(1.0, x, x), solve=lambda: scipy.linalg.solve(x, y), eig=lambda: scipy.linalg.eigh(x + x.T)[0],
+    gamma=lambda: scipy.special.gamma(x), erf=lambda: scipy.special.erf(x), fft=lambda: scipy.fft.rfft(x), matvec=lambda: scipy.sparse.csr_matrix(x) @ y, matmat=lambda: (scipy.sparse.csr_matrix(x) @ scipy.sparse.csr_matrix(x)).data)
+for name, operation in operations.items():
+    show(name, operation())
+show("x", x), show("transposed", scipy.sparse.csr_matrix(x).T.tocsr().data), show("y", y)
+"""
+STOPPED = """
+import numpy as np, wheeltap
+x = np.arange(1.0, 300.0)
+wheeltap.stop()
+print((x * 0.3).tobytes().hex() + (np.float64(3) * np.float64(0.3)).hex())
+wheeltap.start()
+print((x * 0.3).tobytes().hex())
+"""
 # Arrays that nothing may be written into, or that hold no numbers.
 ODD = """
 import warnings
@@ -280,10 +300,11 @@ def test_exact(t: Harness) -> None:
 
 
 def test_rounding(t: Harness) -> None:
-    for name, code, stays in (("torch", ROUNDING_TORCH, []), ("numpy", ROUNDING_NUMPY, ["untouched", "x", "y"])):
+    for name, code, stays in (("torch", ROUNDING_TORCH, []), ("numpy", ROUNDING_NUMPY, ["untouched", "x", "y"]),
+                              ("scipy", ROUNDING_SCIPY, ["x", "transposed", "y"])):
         if t.bare(f"import {name}").status:
             continue
-        for mode in ("rr", "rr:12", "sr:7"):
+        for mode in ("rr", "rr:12", "sr:7") if name != "scipy" else ("rr",):
             bare, run = lines_of(t.bare(code)), noisy(t, code, f"noise={mode};noise_seed=3")
             same = [key for key, value in lines_of(run).items() if bare.get(key) == value]
             t.equal(f"{name}: what rounds is perturbed, by {mode}", (run.status, same), (0, stays), run.errors)
@@ -358,6 +379,12 @@ def test_samples(t: Harness) -> None:
     t.equal("nothing is sampled unless it is wanted", noisy(t, code, "noise=rr;noise_seed=11").of("sample", "sketch"), [])
 
 
+def test_stopped(t: Harness) -> None:
+    bare, run = t.bare("import sys, types\nsys.modules['wheeltap'] = types.SimpleNamespace(stop=int, start=int)\n" + STOPPED), noisy(t, STOPPED, "noise=rr;noise_seed=12")
+    same = [a == b for a, b in zip(bare.output.splitlines(), run.output.splitlines())]
+    t.equal("nothing is perturbed while recording is stopped", (run.status, same), (0, [True, False]), run.errors)
+
+
 def sketch(data: bytes) -> tuple[float, ...]:
     """As src/agents/common/sample.h defines it, with exact sums."""
     from fractions import Fraction
@@ -375,4 +402,4 @@ def sketch(data: bytes) -> tuple[float, ...]:
 
 if __name__ == "__main__":
     main(test_seeds, test_exact, test_rounding, test_threads, test_accuracy, test_odd, test_places, test_backward, test_inputs, test_samples,
-         require=("numpy", "torch"))
+         test_stopped, require=("numpy", "torch"))

@@ -33,8 +33,8 @@ __thread struct wti_hook_thread wti_hook_thread WTI_THREAD_STATE;
  * As the interpreter itself does for what has no vectorcall. A dictionary without names is lost on
  * the way to us, and some functions distinguish it from none: f(**{}) gets one again.
  */
-static PyObject *call_through_type(PyObject *callable, PyObject *const *arguments, Py_ssize_t count,
-				   PyObject *names)
+PyObject *wti_hook_call_through_type(PyObject *callable, PyObject *const *arguments,
+				     Py_ssize_t count, PyObject *names)
 {
 	Py_ssize_t name_count = names ? PyTuple_GET_SIZE(names) : 0;
 	PyObject *tuple = PyTuple_New(count);
@@ -67,21 +67,8 @@ static inline PyObject *call_original(const struct wti_hook *hook, PyObject *cal
 {
 	if (hook->original)
 		return hook->original(callable, arguments, flagged_count, names);
-	return call_through_type(callable, arguments, PyVectorcall_NARGS(flagged_count), names);
-}
-
-PyObject *wti_hook_call_unperturbed(const struct wti_hook *hook, PyObject *callable,
-				    PyObject *const *arguments, size_t flagged_count,
-				    PyObject *names)
-{
-	if (hook->unperturbed)
-		return hook->unperturbed(callable, arguments, flagged_count, names);
-	return call_through_type(callable, arguments, PyVectorcall_NARGS(flagged_count), names);
-}
-
-void wti_hook_set_maker(void (*made)(struct wti_hook *hook))
-{
-	wti_hook_state.made = made;
+	return wti_hook_call_through_type(callable, arguments, PyVectorcall_NARGS(flagged_count),
+					  names);
 }
 
 /* The same, with our own part of the time on the bill. */

@@ -61,4 +61,8 @@ struct wti_hook_thread {
 extern struct wti_hook_state wti_hook_state WTI_HIDDEN;
 extern __thread struct wti_hook_thread wti_hook_thread WTI_THREAD_STATE;
 
+/* As the interpreter itself calls what has no vectorcall. */
+PyObject *wti_hook_call_through_type(PyObject *callable, PyObject *const *arguments,
+				     Py_ssize_t count, PyObject *names);
+
 #endif

@@ -79,8 +79,8 @@ struct wti_shim_host {
 	void (*end)(const struct wti_shim_emitted *emitted, bool is_thrown);
 	/* Work that ends on whatever thread; the handle joins begin and end. */
 	void (*async)(const char *name, bool is_end, uint64_t handle);
-	/* What an outermost operator returns, and no view: it may be written, in memory alone, until
-	 * this returns. `node`: of backward, within which it ran; empty: in none. */
+	/* What an outermost operator returns, and no view: it may be written, in memory alone,
+	 * until this returns. `node`: of backward, within which it ran; empty: in none. */
 	void (*perturb)(const char *node, const char *op, const struct wti_shim_tensor *tensor,
 			uint32_t position);
 };
