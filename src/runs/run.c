@@ -264,6 +264,7 @@ static void take_named(const struct wti_front *front, const char *word, struct w
 int wti_run_or_set_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
 			struct wt_err *err)
 {
+	struct wti_run run;
 	char *below;
 	int r, below_r;
 
@@ -280,11 +281,17 @@ int wti_run_or_set_find(const struct wti_front *front, const char *word, struct 
 		return r;
 	if (asprintf(&below, "%s/%s", front->home, word) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	below_r = load(below, ret_run, NULL);
+	below_r = load(below, &run, NULL);
 	free(below);
-	if (below_r && strchr(word, '/')) /* a path, then */
+	if (!below_r && strchr(word, '/') && !(run.is_folder && run.has_json)) {
+		wti_run_release(&run); /* a run of a set, and nothing else */
 		return r;
-	if (below_r && !find_named(front, word, ret_run))
+	}
+	if (!below_r)
+		*ret_run = run;
+	else if (strchr(word, '/'))
+		return r;
+	else if (!find_named(front, word, ret_run))
 		return wti_err(err, WT_E_MISSING,
 			       "no run '%s' here or below '%s'; 'wheeltap ls' lists the runs", word,
 			       front->home);

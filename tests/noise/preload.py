@@ -151,7 +151,7 @@ def main() -> int:
         name = test.__name__[5:]
         with tempfile.TemporaryDirectory() as folder:
             try:
-                test(World(sys.argv[1], sys.argv[2], folder))
+                test(World(str(Path(sys.argv[1]).absolute()), sys.argv[2], folder))
                 print(f"ok {number} - {name}")
             except Skip as why:
                 print(f"ok {number} - {name} # SKIP {why}")

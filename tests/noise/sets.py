@@ -180,7 +180,8 @@ def test_refused(w: World) -> None:
 
 def main() -> int:
     tests = [value for name, value in globals().items() if name.startswith("test_")]
-    wheeltap, calls, arrays, *wanted = sys.argv[1:]
+    wheeltap, calls, arrays = (str(Path(word).absolute()) for word in sys.argv[1:4])
+    wanted = sys.argv[4:]
     tests = [test for test in tests if not wanted or test.__name__[5:] in wanted]
     failed = 0
     for number, test in enumerate(tests, 1):

@@ -60,7 +60,7 @@ static void cancel_one(const struct wti_noise_work *work, struct wti_drawer *dra
 		return;
 	new = perturbed(work, old, exponent, wti_noise_random(drawer, bytes, real));
 	if (new != old)
-		memcpy(data, &new, bytes);
+		wti_number_store(data, bytes, new);
 }
 
 void wti_noise_cancel(const struct wti_noise *noise, const struct wti_noise_key *key,

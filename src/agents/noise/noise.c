@@ -146,7 +146,7 @@ void wti_noise_plain(const struct wti_noise_work *work, uint8_t *data, uint64_t 
 			perturbed(work, old, wti_noise_random(&drawer, bytes, first + i));
 
 		if (new != old)
-			memcpy(data, &new, bytes);
+			wti_number_store(data, bytes, new);
 	}
 }
 

@@ -17,12 +17,42 @@ struct wti_number {
 	uint64_t sign; /* its bit, where it is in the number */
 };
 
+/* Little-endian, as all that we run on. Of a known size each, so that nothing is called. */
 static inline uint64_t wti_number_load(const uint8_t *data, uint32_t bytes)
 {
 	uint64_t bits = 0;
 
-	memcpy(&bits, data, bytes); /* little-endian, as all that we run on */
+	switch (bytes) {
+	case 8:
+		memcpy(&bits, data, 8);
+		break;
+	case 4:
+		memcpy(&bits, data, 4);
+		break;
+	case 2:
+		memcpy(&bits, data, 2);
+		break;
+	default:
+		bits = *data;
+	}
 	return bits;
+}
+
+static inline void wti_number_store(uint8_t *data, uint32_t bytes, uint64_t bits)
+{
+	switch (bytes) {
+	case 8:
+		memcpy(data, &bits, 8);
+		break;
+	case 4:
+		memcpy(data, &bits, 4);
+		break;
+	case 2:
+		memcpy(data, &bits, 2);
+		break;
+	default:
+		*data = (uint8_t)bits;
+	}
 }
 
 static inline struct wti_number wti_number_of(const struct wti_noise_format *format, uint64_t bits)
