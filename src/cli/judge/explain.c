@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "inspect/digits/digits.h"
 #include "inspect/gate/gate.h"
 #include "inspect/golden/deviation.h"
 #include "inspect/judge/rule.h"
@@ -186,6 +187,10 @@ static bool find_code(const char *word, struct wti_rule *ret_rule)
 	if (!code) {
 		code = wti_gate_code(word);
 		needs = "an assertion (docs/gate.md), and a run with the data that it needs";
+	}
+	if (!code) {
+		code = wti_digits_code(word);
+		needs = "runs recorded under noise with --elements (docs/digits.md)";
 	}
 	if (!code)
 		return false;
