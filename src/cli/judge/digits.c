@@ -302,7 +302,7 @@ static const struct wti_option options[] = {
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "least severity of findings that gives exit status 1; default error", OFFSET(fail_on)},
 	{"csv", 0, WTI_OPT_FLAG, NULL, NULL, "print the table as CSV", OFFSET(csv)},
-	WTI_OPTION_JSON(struct digits_options),
+	WTI_OPTION_JSON(struct digits_options, json),
 	WTI_OPTIONS_END,
 };
 
