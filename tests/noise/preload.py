@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Skip  # noqa: E402
 
 KEY = "abcdefghijklmnopqrstuv"
 
@@ -139,9 +139,6 @@ def test_numpy(world: World) -> None:
     # Where there are vectors of 512 bits numpy has elementary functions of its own.
     assert same - {"ufunc"} == NUMPY_EXACT, same
 
-
-class Skip(Exception):
-    pass
 
 
 def main() -> int:
