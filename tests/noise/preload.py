@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Skip, Tap  # noqa: E402
 
 KEY = "abcdefghijklmnopqrstuv"
 
@@ -140,27 +140,13 @@ def test_numpy(world: World) -> None:
     assert same - {"ufunc"} == NUMPY_EXACT, same
 
 
-class Skip(Exception):
-    pass
-
-
 def main() -> int:
-    tests = [value for name, value in globals().items() if name.startswith("test_")]
-    failed = 0
-    for number, test in enumerate(tests, 1):
-        name = test.__name__[5:]
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                test(World(str(Path(sys.argv[1]).absolute()), sys.argv[2], folder))
-                print(f"ok {number} - {name}")
-            except Skip as why:
-                print(f"ok {number} - {name} # SKIP {why}")
-            except (AssertionError, subprocess.SubprocessError) as error:
-                failed += 1
-                print(f"# {error!r}"[:2000])
-                print(f"not ok {number} - {name}")
-    print(f"1..{len(tests)}")
-    return 1 if failed else 0
+    tap = Tap()
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            with tempfile.TemporaryDirectory() as folder:
+                tap.case(name[5:], test, World(str(Path(sys.argv[1]).absolute()), sys.argv[2], folder))
+    return tap.finish()
 
 
 if __name__ == "__main__":

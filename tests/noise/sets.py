@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --runs` and `record --noise`: sets of runs, what fails in them, what is refused, and noise that a seed repeats.
 
-usage: sets.py WHEELTAP CALLS ARRAYS
+usage: sets.py WHEELTAP CALLS ARRAYS [CASE]...
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Tap  # noqa: E402
 
 
 class World:
@@ -179,22 +179,13 @@ def test_refused(w: World) -> None:
 
 
 def main() -> int:
-    tests = [value for name, value in globals().items() if name.startswith("test_")]
     wheeltap, calls, arrays = (str(Path(word).absolute()) for word in sys.argv[1:4])
-    wanted = sys.argv[4:]
-    tests = [test for test in tests if not wanted or test.__name__[5:] in wanted]
-    failed = 0
-    for number, test in enumerate(tests, 1):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                test(World(wheeltap, calls, arrays, folder))
-                print(f"ok {number} - {test.__name__[5:]}", flush=True)
-            except (AssertionError, OSError, ValueError, LookupError, TypeError, subprocess.SubprocessError) as error:
-                failed += 1
-                print(f"# line {error.__traceback__.tb_next.tb_lineno if error.__traceback__ and error.__traceback__.tb_next else 0}: {error!r}"[:2000])
-                print(f"not ok {number} - {test.__name__[5:]}", flush=True)
-    print(f"1..{len(tests)}")
-    return 1 if failed else 0
+    tap = Tap()
+    for name, test in list(globals().items()):
+        if name.startswith("test_") and (len(sys.argv) == 4 or name[5:] in sys.argv[4:]):
+            with tempfile.TemporaryDirectory() as folder:
+                tap.case(name[5:], test, World(wheeltap, calls, arrays, folder))
+    return tap.finish()
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ static int make_room(const struct wti_record_options *record, bool attach, struc
 }
 
 /* What torch does below Python is recorded at the full level, or where it is asked for. */
-static void prepare_agent(const struct wti_prepared_recording *recording,
-			  const struct wti_record_choice *options, char **arguments)
+void wti_recording_prepare_agent(const struct wti_prepared_recording *recording,
+				 const struct wti_record_choice *options, char **arguments)
 {
 	const char *operators = options->python.operators;
 	bool is_auto = !strcmp(operators, "auto");
@@ -62,7 +62,7 @@ static void prepare_agent(const struct wti_prepared_recording *recording,
 }
 
 /* What is printed in the end is read where we were started. */
-static void go_back(struct wti_prepared_recording *recording)
+void wti_recording_go_back(struct wti_prepared_recording *recording)
 {
 	if (recording->came_from < 0)
 		return;
@@ -102,7 +102,7 @@ static int record(struct wti_prepared_recording *recording, const struct wti_rec
 	recording->options.argv = arguments;
 	recording->options.limits = limits;
 	if (!options->attach && !options->is_prepared)
-		prepare_agent(recording, options, arguments);
+		wti_recording_prepare_agent(recording, options, arguments);
 	if (options->force && recording->options.folder &&
 	    make_room(&recording->options, options->attach != 0, &err)) {
 		wti_report_error("record", false, &err);
@@ -116,7 +116,7 @@ static int record(struct wti_prepared_recording *recording, const struct wti_rec
 		wti_report_error("record", false, &err);
 		return outcome->exit_code;
 	}
-	go_back(recording);
+	wti_recording_go_back(recording);
 	if (recording->report && wti_record_report(outcome->folder, recording->report, &err))
 		wti_warn("no report was written: %s", err.message);
 	return conclude(recording, options);
@@ -157,23 +157,4 @@ int wti_recording_conduct(const struct wti_record_choice *options, const struct 
 	wti_python_plan_release(&recording->plan);
 	free(recording);
 	return code;
-}
-
-int wti_recording_rehearse(const struct wti_record_choice *options, char **arguments,
-			   struct wt_err *err)
-{
-	struct wti_prepared_recording *recording = calloc(1, sizeof(*recording));
-	int r;
-
-	if (!recording)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	recording->came_from = -1;
-	r = wti_recording_prepare(recording, options, err);
-	if (!r)
-		prepare_agent(recording, options, arguments);
-	go_back(recording);
-	wti_record_check_free(recording->check);
-	wti_python_plan_release(&recording->plan);
-	free(recording);
-	return r;
 }

@@ -170,7 +170,7 @@ static int choose_syscalls(struct wti_prepared_recording *recording,
 	return wti_expr_compile(WTI_ARCH_HERE, which, &syscalls->wanted, err);
 }
 
-/* Settings of the agents, and the library that comes before libm. */
+/* What agents are told, and the library that comes before libm. */
 static int prepare_noise(struct wti_prepared_recording *recording,
 			 const struct wti_record_choice *options, struct wt_err *err)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verb `record`: its options and its help. What it does is in prepare.c, conduct.c and
- * several.c. */
+/* The verb `record`: its options and its help. What it does is in prepare.c and conduct.c. */
 #include <string.h>
 
 #include "base/err.h"

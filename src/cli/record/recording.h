@@ -67,10 +67,12 @@ int wti_recording_prepare(struct wti_prepared_recording *recording,
 /* Prepares, runs the program to its end and prints what became of it; the exit code. */
 int wti_recording_conduct(const struct wti_record_choice *options, const struct wti_limits *limits,
 			  char **arguments);
-/* Refuses what makes no sense and has the agent built, once for all runs of a set. */
-int wti_recording_rehearse(const struct wti_record_choice *options, char **arguments,
-			   struct wt_err *err);
-/* The same for as many runs as the options ask for, into a set. */
+/* What of the agent for the program's Python is missing is built. */
+void wti_recording_prepare_agent(const struct wti_prepared_recording *recording,
+				 const struct wti_record_choice *options, char **arguments);
+/* Back to the folder that we were started in. */
+void wti_recording_go_back(struct wti_prepared_recording *recording);
+/* The same as wti_recording_conduct(), several times, into a set; the exit code. */
 int wti_recording_conduct_several(const struct wti_record_choice *options,
 				  const struct wti_limits *limits, char **arguments);
 
