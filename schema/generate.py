@@ -309,7 +309,7 @@ def events_md(schema: Schema) -> str:
     for enum in schema.enums.values():
         values = ", ".join(f"{i} {v}" for i, v in enumerate(enum.values))
         out += [f"## {enum.name}", "", f"{enum.doc[0].upper()}{enum.doc[1:]}: {values}.", ""]
-    out += ["# Flags", "", "Fields of these are u32 in a trace. Bits may be appended: a reader leaves those alone that it does not know.", ""]
+    out += ["# Flags", "", "Fields of these are u32 in a trace. Bits may be appended: a reader ignores those that it does not know.", ""]
     for flags in schema.flags.values():
         out += [f"## {flags.name} flags", "", f"{flags.doc[0].upper()}{flags.doc[1:]}.", "", "| bit | name | meaning |", "|---|---|---|"]
         out += [f"| {1 << i} | {b.name} | {b.doc} |" for i, b in enumerate(flags.bits)] + [""]

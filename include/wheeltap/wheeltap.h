@@ -104,7 +104,7 @@ bool wt_rank(uint32_t rank, uint32_t world, uint32_t local);
 
 /* ---- States: named values that live on ------------------------------------------------------- */
 
-/* Tell the new value; the library does not compare. `owner` "optimizer", `attribute` "lr". */
+/* Emits the new value; the library does not compare. `owner` "optimizer", `attribute` "lr". */
 bool wt_state_int(struct wt_name *owner, struct wt_name *attribute, int64_t old_value,
 		  int64_t new_value);
 bool wt_state_float(struct wt_name *owner, struct wt_name *attribute, double old_value,

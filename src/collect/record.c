@@ -314,8 +314,8 @@ void wti_record_inherited(struct wti_recorder *recorder)
 }
 
 /*
- * Descriptors are looked at when calls are recorded already, so that none falls between, and told
- * as of before: where a call says otherwise, it comes later and is believed.
+ * Descriptors are looked at when calls are recorded already, so that none falls between, and
+ * recorded as of before: where a call says otherwise, it comes later and is believed.
  */
 static int attach(struct wti_recorder *recorder, struct wt_err *err)
 {

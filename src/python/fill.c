@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One function a sort of column: rows of a block in, values at the end of the column out. */
+/* One function a kind of column: rows of a block in, values at the end of the column out. */
 #include <math.h>
 #include <inttypes.h>
 #include <stdio.h>

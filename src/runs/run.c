@@ -220,7 +220,7 @@ int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *
 	return load(path, ret_run, err);
 }
 
-/* The newest run that `record` was told to call so, or has called so after its program. */
+/* The newest run that `record` was asked to call so, or has called so after its program. */
 static bool find_named(const struct wti_front *front, const char *name, struct wti_run *ret_run)
 {
 	struct wti_run *runs;

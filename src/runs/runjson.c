@@ -92,7 +92,7 @@ static int take(const struct wti_doc *root, const char *folder, struct wti_run *
 	return 0;
 }
 
-/* `schema` tells ours from any other program's. */
+/* `schema` distinguishes ours from any other program's. */
 static bool is_ours(const struct wti_doc *root)
 {
 	const struct wti_doc *command = wti_doc_get(root, "command");

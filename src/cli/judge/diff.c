@@ -356,7 +356,7 @@ static const struct wti_option options[] = {
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
 	 "also show counts that depend on timing: memory, waiting, pipes",
 	 offsetof(struct diff_options, all)},
-	WTI_OPTION_JSON(struct diff_options),
+	WTI_OPTION_JSON(struct diff_options, json),
 	WTI_OPTIONS_END,
 };
 

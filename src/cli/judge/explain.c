@@ -95,7 +95,7 @@ static int print_rule(const struct wti_rule *rule)
 	add_paragraph(&out, "what holds", rule->definition);
 	add_paragraph(&out, "means", rule->means);
 	add_paragraph(&out, "try", rule->hint);
-	add_paragraph(&out, "innocent", rule->innocent);
+	add_paragraph(&out, "exceptions", rule->innocent);
 	add_paragraph(&out, "unmeasured", rule->needs);
 	if (say_thresholds(&thresholds, rule))
 		add_paragraph(&out, "thresholds", wti_buf_cstr(&thresholds));
@@ -219,7 +219,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	WTI_OPTION_JSON(struct explain_options),
+	WTI_OPTION_JSON(struct explain_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -212,7 +212,7 @@ static const struct wti_option options[] = {
 	 offsetof(struct clean_options, yes)},
 	{"dry-run", 0, WTI_OPT_FLAG, NULL, NULL, "only show what would be removed",
 	 offsetof(struct clean_options, dry_run)},
-	WTI_OPTION_JSON(struct clean_options),
+	WTI_OPTION_JSON(struct clean_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -39,7 +39,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	WTI_OPTION_JSON(struct info_options),
+	WTI_OPTION_JSON(struct info_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -139,7 +139,7 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 static const struct wti_option options[] = {
 	{"names", 0, WTI_OPT_FLAG, NULL, NULL, "print only the names, one per line",
 	 offsetof(struct ls_options, names)},
-	WTI_OPTION_JSON(struct ls_options),
+	WTI_OPTION_JSON(struct ls_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every kind of the schema in turn, with values drawn by the type of each field: ends of ranges,
- * small numbers and any bits; texts of every sort that breaks a careless renderer. What a field
- * means is not known here, but for clock pairs, which have to tell the truth or no reader could
- * tell the time.
+ * small numbers and any bits; texts of every kind that breaks a careless renderer. What a field
+ * means is not known here, but for clock pairs, which have to be true or no reader could
+ * convert times.
  */
 #include "kinds.h"
 

@@ -436,7 +436,7 @@ static void add_syscall(struct wti_timeline *timeline, struct wti_timeline_track
 	timeline->target->end(timeline->state, &slice);
 }
 
-/* A launch leaves from the span it is told in, or else from an instant of its own. */
+/* A launch leaves from the span it is emitted in, or else from an instant of its own. */
 static int add_launch(struct wti_timeline *timeline, struct wti_timeline_track *track,
 		      const struct wt_event *event)
 {
