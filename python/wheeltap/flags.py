@@ -37,7 +37,7 @@ class TensorFlags(IntFlag):
     NO_STATISTICS = 4  # nan, inf, zeros, min, max, mean and m2 were not measured
     NO_HASH = 8  # it was not read: the hash is not known
     BLOB = 16  # its bytes are kept as blobs/HASH
-    BLOB_LOST = 32  # its bytes were to be kept and were not
+    BLOB_LOST = 32  # its bytes should have been kept and were not
     LATE = 64  # emitted late, when a device had copied it
 
 
@@ -50,7 +50,7 @@ class CallFlags(IntFlag):
     AUTOCAST = 8  # autocast is on
     INFERENCE = 16  # inference mode is on
     OUTERMOST = 32  # no module is called around it
-    LEAF = 64  # of a backward: nothing stands behind the loss
+    LEAF = 64  # of a backward: the loss has no graph behind it
 
 
 class MemberFlags(IntFlag):
@@ -91,7 +91,7 @@ class SyscallFlags(IntFlag):
     OWN = 4  # made by the recorder's guests, no part of the program
     UNREAD = 8  # memory could not be read
     RESTARTS = 16  # it was interrupted and begins again
-    GOES_ON = 32  # with unfinished: not the thread ended, but the recording
+    GOES_ON = 32  # with unfinished: the recording ended, not the thread
 
 
 class TaskEndFlags(IntFlag):

@@ -280,7 +280,7 @@ static int parse_key(struct parser *parser, struct wti_doc *table, struct wti_do
 		return wti_scan_no_memory(scan);
 	if (*slot)
 		return wti_scan_fail(scan, WT_E_FORMAT, start,
-				     "key '%.64s' is given twice; it stands in line %u already",
+				     "key '%.64s' is given twice; the first is in line %u",
 				     child->key, ((const struct wti_doc *)(uintptr_t)*slot)->line);
 	*slot = (uintptr_t)child;
 	return take(scan, ':') ? 0 : expected(scan, "':'");

@@ -127,7 +127,7 @@ static struct node *get_child(struct parser *parser, struct node *parent, const 
 static int twice(struct parser *parser, const struct key *key, const struct node *first)
 {
 	return wti_scan_fail(&parser->scan, WT_E_FORMAT, key->at,
-			     "key '%.64s' is given twice; it stands in line %u already", key->text,
+			     "key '%.64s' is given twice; the first is in line %u", key->text,
 			     first->value.line);
 }
 

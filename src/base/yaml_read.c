@@ -122,7 +122,7 @@ static int read_key(struct reader *reader, struct wti_doc *table, const yaml_eve
 		return no_memory(reader);
 	if (*slot)
 		return fail(reader, WT_E_FORMAT, event->start_mark,
-			    "key '%.64s' is given twice; it stands in line %u already", text,
+			    "key '%.64s' is given twice; the first is in line %u", text,
 			    ((const struct wti_doc *)(uintptr_t)*slot)->line);
 	*slot = (uintptr_t)child;
 	child->line = (unsigned)event->start_mark.line + 1;

@@ -14,16 +14,18 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PATIENCE, Case  # noqa: E402
 
 WHEELTAP, MAKE = (str(Path(word).resolve()) for word in sys.argv[1:3])
 MB = 1 << 20
 
 
 def bounded(limit: int, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=280,
+    return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=PATIENCE,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
 
 
@@ -35,14 +37,10 @@ def peak(*words: str) -> int:
     return usage.ru_maxrss * 1024
 
 
-class Bombs(unittest.TestCase):
-    def setUp(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="wheeltap-bombs-"))
-        self.addCleanup(shutil.rmtree, self.folder, True)
-
+class Bombs(Case):
     def make(self, what: str, count: int, file_max: int, name: str = "run") -> str:
         run = self.folder / name
-        subprocess.run([MAKE, str(run), what, str(count)], check=True, timeout=120)
+        subprocess.run([MAKE, str(run), what, str(count)], check=True, timeout=PATIENCE)
         self.assertLess((run / "0000.wt").stat().st_size, file_max)
         return str(run)
 

@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cases share: running the program, making traces and runs, TAP."""
+"""What the cases share: running the program, making traces and runs."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
-import traceback
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
-
-
-class Skip(Exception):
-    """Raised with the reason why a case cannot be run here."""
+from harness import PATIENCE, Skip, environment  # noqa: E402,F401
 
 
 @dataclass
@@ -43,9 +37,8 @@ class Bench:
     def run(self, *words: str | Path, code: int | None = 0, env: dict[str, str] | None = None,
             stdin: bytes = b"") -> Said:
         """Runs the program in the folder of the case; fails if its exit status is not `code`."""
-        clean = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "WHEELTAP_HOME")}
         done = subprocess.run([str(self.program), *map(str, words)], input=stdin, capture_output=True, cwd=self.folder,
-                              env=clean | (env or {}), timeout=PATIENCE)
+                              env=environment(**(env or {})), timeout=PATIENCE)
         said = Said(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"),
                     done.stdout)
         if code is not None and said.code != code:
@@ -67,20 +60,6 @@ class Bench:
                 "start_ns": int(start.timestamp()) * 10**9, "duration_ns": 1_500_000_000, "events": 17, "lost": 0} | keys
         (run / "run.json").write_text(json.dumps(text))
         return run
-
-
-def run_case(number: int, name: str, case: Callable[[Bench], None], bench: Bench) -> bool:
-    try:
-        case(bench)
-    except Skip as reason:
-        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
-        return True
-    except Exception:
-        print("\n".join("# " + line for line in traceback.format_exc().splitlines()))
-        print(f"not ok {number} - {name}", flush=True)
-        return False
-    print(f"ok {number} - {name}", flush=True)
-    return True
 
 
 def csv_text(text: str) -> str:

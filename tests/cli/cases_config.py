@@ -166,9 +166,14 @@ def test_hostile_files(b: Bench) -> None:
 
 
 def test_options_without_an_effect_are_refused(b: Bench) -> None:
+    write(b, "empty.txt", "# nothing\n")
     for words, why in ((["--on-finding", "stop"], "give --check, too"), (["--backend", "ptrace"], "give --syscalls, too"),
                        (["--stacks"], "give --syscalls, too"), (["--backend", "bpf", "--syscalls=no"], "give --syscalls, too"),
-                       (["--name", ""], "'--name' is empty"), (["--modules", ""], "'--modules' is empty")):
+                       (["--name", ""], "'--name' is empty"), (["--modules", ""], "'--modules' is empty"),
+                       (["--only", ""], "'--only' is empty"), (["--skip", ""], "'--skip' is empty"),
+                       (["--sample", ""], "'--sample' is empty"), (["--budget", ""], "'--budget' is empty"),
+                       (["--only", " "], "bad value ' ' for --only"), (["--only", "torch.*,,numpy.*"], "is empty"),
+                       (["--skip", "a,"], "bad value 'a,' for --skip"), (["--only", "@empty.txt"], "no names in 'empty.txt'")):
         said = b.run("record", *words, "--", "/bin/true", code=2)
         assert why in said.err, (words, said.err)
     assert not (b.folder / "wheeltap-runs").exists()

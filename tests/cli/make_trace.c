@@ -2,7 +2,8 @@
 /*
  * Makes small traces whose figures are known: make_trace NAME FILE [LATER]. test_cli.py knows what
  * must come out of each; the times here are in microseconds after the start, and so is LATER, by
- * which all of them come later.
+ * which all of them come later. One file, though a long one: a list of traces, a few lines each,
+ * that share the functions at its beginning.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -15,19 +14,18 @@ import cases_figures
 import cases_help
 import cases_runs
 import cases_view
-from bench import Bench, Skip, run_case
+from bench import Bench
+from harness import Scratch, Tap
 
 
 def main() -> int:
     program, make_trace, source = (Path(word).resolve() for word in sys.argv[1:4])
-    failed = count = 0
+    tap = Tap()
     for module in (cases_help, cases_config, cases_figures, cases_view, cases_damage, cases_runs):
         for name in [n for n in vars(module) if n.startswith("test_")]:
-            count += 1
-            with tempfile.TemporaryDirectory(prefix="wheeltap-cli-") as folder:
-                failed += not run_case(count, name[5:], vars(module)[name], Bench(program, make_trace, source, Path(folder)))
-    print(f"1..{count}")
-    return 1 if failed else 0
+            with Scratch() as folder:
+                tap.case(name[5:], vars(module)[name], Bench(program, make_trace, source, folder))
+    return tap.finish()
 
 
 if __name__ == "__main__":

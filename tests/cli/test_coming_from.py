@@ -15,13 +15,11 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Bench, Scratch, skip  # noqa: E402
 
-SKIP = 77
 RENACER = '[[assertion]]\nname = "calls"\ntype = "span_count"\nmax_spans = 100000\n'
 
 
@@ -69,14 +67,12 @@ def main() -> int:
     seen = 0
     for page in sorted(docs.glob("coming-from-*.md")):
         assert not (wrong := options(page, wheeltap)), wrong
-        with tempfile.TemporaryDirectory(prefix="wheeltap-coming-") as name:
-            prepare(Path(name), traces)
+        with Scratch() as folder:
+            prepare(folder, traces)
             for command in commands(page):
-                words = [wheeltap, *shlex.split(command)[1:]]
-                done = subprocess.run(words, cwd=name, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+                done = Bench(wheeltap, folder).call(*shlex.split(command)[1:])
                 if done.returncode == 125:
-                    print(f"skipped: '{command}' cannot be done here: {done.stderr}")
-                    return SKIP
+                    skip(f"'{command}' cannot be done here: {done.stderr}")
                 assert done.returncode == 0, (page.name, command, done.returncode, done.stdout[-500:], done.stderr[-500:])
                 seen += 1
         print("ok", page.name, flush=True)

@@ -14,18 +14,17 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch, environment, wait_for  # noqa: E402
 
 EARLY = 40  # of the 52 events that are emitted before the run goes on
 
 
-def check_beginning(program: Path, folder: str) -> None:
+def check_beginning(program: Path, folder: Path) -> None:
     """Followed from the moment on in which the recorder has claimed the folder: an empty run.json, and no stream yet."""
     run = Path(folder, "begins")
     subprocess.run([program, "sim", "-n", "200", "-o", run], check=True, capture_output=True, timeout=PATIENCE)
@@ -61,15 +60,12 @@ def check_beginning(program: Path, folder: str) -> None:
 
 def main() -> int:
     program, slow_marks = (Path(word).resolve() for word in sys.argv[1:3])
-    with tempfile.TemporaryDirectory(prefix="wheeltap-follow-") as folder:
+    with Scratch() as folder:
         check_beginning(program, folder)
-        env = os.environ | {"WHEELTAP_HOME": folder}
+        env = environment(WHEELTAP_HOME=str(folder))
         recorder = subprocess.Popen([program, "record", "-o", f"{folder}/run", "--", slow_marks], env=env,
                                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        described = Path(folder, "run", "run.json")  # empty at first
-        deadline = time.monotonic() + PATIENCE
-        while not (described.exists() and described.stat().st_size) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_for(lambda: (folder / "run" / "run.json").stat().st_size)  # empty at first
         follower = subprocess.Popen([program, "view", "--follow", "--jsonl", "--kind", "mark", "run"], env=env,
                                     stdout=subprocess.PIPE, text=True)
         assert follower.stdout is not None and recorder.stdin is not None

@@ -12,19 +12,17 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import select
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from hostile import (EVIL, EVIL_TEXT, EVIL_UTF8, harm, pack, shows, their_invariant, their_state, toml, write_run)
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[1])]
+from harness import PATIENCE, Scratch, environment, on_terminal  # noqa: E402
+from hostile import (EVIL, EVIL_TEXT, EVIL_UTF8, harm, pack, shows, their_invariant, their_state, toml, write_run)  # noqa: E402
 
 Word = str | bytes
 NAME = EVIL.replace(b"/", b"").replace(b"\0", b"")  # of a file
@@ -62,6 +60,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
              ("explain EVIL.json EVIL", S), ("merge EVIL.json -o -", S), ("filter EVIL.json --match EVIL -o -", S),
              ("suppress EVIL.json order-* --reason EVIL -o -", S), ("export EVIL.json --to traincheck -o -", False),
              ("EVIL EVIL", S), ("show EVIL", S), ("show imported.json", False)],
+    "digits": [("RUN OTHER", False), ("RUN OTHER --json", S), ("RUN OTHER --compare --by tensor", S), ("RUN EVIL", S)],
     "diff": [("RUN OTHER", S), ("RUN OTHER --json", S), ("RUN OTHER --all", S), ("RUN OTHER --raw", S), ("RUN EVIL", S)],
     "golden": [("add EVIL RUN", S), ("check EVIL RUN", S), ("check EVIL OTHER", S), ("check EVIL OTHER --json", S),
                ("show EVIL", S), ("show EVIL --json", S), ("accept EVIL OTHER", S), ("add /dev/stdout.toml RUN", False),
@@ -79,7 +78,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
 }
 # Words that let a verb end soon, or run at all, while its options get hostile values.
 BASE = {"sim": ["-n", "10", "-o", "EVILbase"], "record": [], "infer": ["RUN"], "pack": ["show", "EVIL.json"],
-        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "import": ["traincheck", "EVIL.inv"], "python": ["path"]}
+        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "digits": ["RUN", "OTHER"], "import": ["traincheck", "EVIL.inv"], "python": ["path"]}
 LINES_OF_THEIR_OWN = ("--csv", "csv")  # of CSV: newlines stand within quotes
 
 
@@ -98,33 +97,16 @@ class Bench:
                 for word in line.split()]
 
     def environment(self) -> dict[str, str]:
-        clean = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "WHEELTAP_HOME")}
-        return clean | {"TERM": "xterm", "HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder)}
+        return environment(TERM="xterm", HOME=str(self.folder), XDG_DATA_HOME=str(self.folder))
 
     def run(self, verb: str, words: list[Word]) -> tuple[int, bytes, bytes]:
         done = subprocess.run([str(self.program), verb, *words], stdin=subprocess.DEVNULL, capture_output=True, cwd=self.folder,
-                              env=self.environment(), timeout=60)
+                              env=self.environment(), timeout=PATIENCE)
         return done.returncode, done.stdout, done.stderr
 
     def run_coloured(self, verb: str, words: list[Word]) -> bytes:
         """What a terminal gets, of both outputs."""
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen([str(self.program), verb, *words], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
-                                   cwd=self.folder, env=self.environment())
-        os.close(theirs)
-        data = b""
-        try:
-            while select.select([ours], [], [], 60)[0] and (part := os.read(ours, 65536)):
-                data += part
-        except OSError:  # the other end is closed
-            pass
-        os.close(ours)
-        try:
-            process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            self.fail((verb, words), "it does not end")
+        data = on_terminal([str(self.program), verb, *words], cwd=self.folder, env=self.environment())
         return data.replace(b"\r\r\n", b"\r\n")  # what CSV ends lines with is translated once more
 
     def look(self, verb: str, words: list[Word], must_show: bool = False) -> None:
@@ -231,8 +213,8 @@ def written(bench: Bench) -> int:
 def main() -> int:
     program, source = (Path(word).resolve() for word in sys.argv[1:3])
     only = sys.argv[3:]
-    with tempfile.TemporaryDirectory(prefix="wheeltap-hostile-") as folder:
-        bench = Bench(program, Path(folder))
+    with Scratch() as folder:
+        bench = Bench(program, folder)
         prepare(bench.folder, source / "schema" / "events.toml")
         bench.run("sim", ["-n", "3000", "--kinds", "all", "-o", "kinds"])
         verbs = [row["name"] for row in json.loads(bench.run("help", ["--json"])[1])["tables"]["verbs"]]

@@ -12,33 +12,31 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Case, environment  # noqa: E402
 
 WHEELTAP = str(Path(sys.argv.pop(1)).resolve())
 RECORD = '{"process_id": 7, "thread_id": 7, "time": 1, "type": "function_call (pre)", "function": "f", ' \
          '"func_call_id": "1", "meta_vars": {}}\n'
 
 
-class Special(unittest.TestCase):
+class Special(Case):
     def setUp(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="wheeltap-special-"))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        super().setUp()
         self.home = self.folder / "home"
         self.home.mkdir()
-        self.environment = {**os.environ, "WHEELTAP_HOME": str(self.home)}
+        self.environment = environment(WHEELTAP_HOME=str(self.home))
 
-    def wheeltap(self, *words: str, **more: object) -> subprocess.CompletedProcess[str]:
+    def tool(self, *words: str, **more: object) -> subprocess.CompletedProcess[str]:
         more.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.run([WHEELTAP, *words], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **more)  # type: ignore[call-overload]
 
     def sim(self, name: str) -> Path:
-        done = self.wheeltap("sim", "--events", "2000", "-o", str(self.home / name))
+        done = self.tool("sim", "--events", "2000", "-o", str(self.home / name))
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.home / name
 
@@ -63,23 +61,23 @@ class Refused(Special):
         bad = self.home / "bad"
         bad.mkdir()
         for _ in self.each_kind(bad / "run.json"):
-            done = self.wheeltap("ls", "--names")
+            done = self.tool("ls", "--names")
             self.assertEqual((done.returncode, done.stdout), (0, "good\n"))
-            self.assertIn("good", self.wheeltap("ls").stdout)
-            self.assertEqual(self.wheeltap("clean", "--keep", "0", "--dry-run").returncode, 0)
-            self.assertEqual(self.wheeltap("info", "latest").returncode, 0)
+            self.assertIn("good", self.tool("ls").stdout)
+            self.assertEqual(self.tool("clean", "--keep", "0", "--dry-run").returncode, 0)
+            self.assertEqual(self.tool("info", "latest").returncode, 0)
         self.put(bad / "run.json", "FIFO")
-        self.assertEqual(self.wheeltap("clean", "--keep", "0", "--yes").returncode, 0)
+        self.assertEqual(self.tool("clean", "--keep", "0", "--yes").returncode, 0)
         self.assertEqual(os.listdir(self.home), ["bad"])
 
     def test_stream(self) -> None:
         run = self.sim("good")
         for kind in self.each_kind(run / "zz.wt"):
             for verb in ("info", "view", "stat", "doctor"):
-                done = self.wheeltap(verb, str(run))
+                done = self.tool(verb, str(run))
                 self.assertIn(f"it is a {kind}", done.stderr, verb)
                 self.assertTrue(done.stdout, verb)  # the other streams are read
-            done = self.wheeltap("info", str(run / "zz.wt"))
+            done = self.tool("info", str(run / "zz.wt"))
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(f"it is a {kind}", done.stderr)
 
@@ -93,7 +91,7 @@ class Refused(Special):
                           ["record", "--invariants", "given.toml", "--", "true"],
                           ["record", "--include-file", "given.toml", "--", "true"],
                           ["record", "--modules", "@given.toml", "--", "true"]):
-                done = self.wheeltap(*words)
+                done = self.tool(*words)
                 self.assertNotEqual(done.returncode, 0, words)
                 self.assertIn(f"it is a {kind}", done.stderr + done.stdout, words)
         self.assertEqual(sorted(os.listdir(self.folder)), ["home"])
@@ -101,14 +99,14 @@ class Refused(Special):
     def test_files_that_are_looked_for(self) -> None:
         run = str(self.sim("good"))
         for _ in self.each_kind(self.folder / "wheeltap.toml"):
-            self.assertNotEqual(self.wheeltap("doctor", run).returncode, 0)
-            self.assertNotEqual(self.wheeltap("gate", run).returncode, 0)
+            self.assertNotEqual(self.tool("doctor", run).returncode, 0)
+            self.assertNotEqual(self.tool("gate", run).returncode, 0)
 
     def test_console_of_a_run_that_failed(self) -> None:
         """doctor looks there for the exception."""
-        self.assertEqual(self.wheeltap("record", "-q", "-o", "run", "--", "/bin/sh", "-c", "exit 1").returncode, 1)
+        self.assertEqual(self.tool("record", "-q", "-o", "run", "--", "/bin/sh", "-c", "exit 1").returncode, 1)
         for _ in self.each_kind(self.folder / "run" / "console.log"):
-            self.assertIn("run failed: exit status 1", self.wheeltap("doctor", "run").stdout)
+            self.assertIn("run failed: exit status 1", self.tool("doctor", "run").stdout)
 
     def test_exception_below_a_launcher(self) -> None:
         """Of a distributed run the exception of the rank that failed first counts, not the launcher's."""
@@ -135,41 +133,41 @@ Root Cause (first observed failure):
   rank      : 1 (local_rank: 1)
 """
         (self.folder / "shown").write_text(shown.format(self.folder))
-        self.assertEqual(self.wheeltap("record", "-q", "-o", "run", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
-        self.assertIn("exit status 1, ValueError of rank 1 at train.py:15;", self.wheeltap("doctor", "run").stdout)
+        self.assertEqual(self.tool("record", "-q", "-o", "run", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
+        self.assertIn("exit status 1, ValueError of rank 1 at train.py:15;", self.tool("doctor", "run").stdout)
         inside = shown.replace("/opt/bin", "{0}/v/bin").replace("/opt/lib", "{0}/v/lib/python3.12")  # an environment beside the program
         (self.folder / "shown").write_text(inside.format(self.folder))
-        self.assertEqual(self.wheeltap("record", "-q", "-o", "inside", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
-        self.assertIn("exit status 1, ValueError of rank 1 at train.py:15;", self.wheeltap("doctor", "inside").stdout)
+        self.assertEqual(self.tool("record", "-q", "-o", "inside", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
+        self.assertIn("exit status 1, ValueError of rank 1 at train.py:15;", self.tool("doctor", "inside").stdout)
         (self.folder / "shown").write_text("Traceback (most recent call last):\n" + shown.split("Traceback (most recent call last):\n")[-1])
-        self.assertEqual(self.wheeltap("record", "-q", "-o", "other", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
-        self.assertIn("errors.ChildFailedError at /opt/lib/", self.wheeltap("doctor", "other").stdout)
+        self.assertEqual(self.tool("record", "-q", "-o", "other", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
+        self.assertIn("errors.ChildFailedError at /opt/lib/", self.tool("doctor", "other").stdout)
 
     def test_module_of_a_stack(self) -> None:
         """A program that was recorded, and is something else when its names are looked up."""
         program = self.folder / "program"
         shutil.copy("/bin/cat", program)
-        done = self.wheeltap("record", "--syscalls", "--stacks", "--backend", "ptrace", "-o", "run", "--", "./program", "/dev/null")
+        done = self.tool("record", "--syscalls", "--stacks", "--backend", "ptrace", "-o", "run", "--", "./program", "/dev/null")
         if done.returncode == 125:
             self.skipTest(f"no system calls can be recorded here: {done.stderr}")
         self.assertEqual(done.returncode, 0, done.stderr)
         for _ in self.each_kind(program):
             for words in (["view", "run"], ["stat", "--syscalls", "--by", "process", "run"],
                           ["export", "--to", "jsonl", "-o", "-", "run"]):
-                self.assertIn("program", self.wheeltap(*words).stdout, words)
+                self.assertIn("program", self.tool(*words).stdout, words)
 
     def test_executable_and_interpreter(self) -> None:
         for kind in ("FIFO", "device"):
             self.put(self.folder / "program", kind)
             os.chmod(self.folder / "program", 0o755) if kind == "FIFO" else None
-            self.assertIn(self.wheeltap("record", "-o", "run", "--", "./program").returncode, (125, 126, 127))
+            self.assertIn(self.tool("record", "-o", "run", "--", "./program").returncode, (125, 126, 127))
 
 
 class Pipes(Special):
     def imported(self, words: list[str], **more: object) -> None:
-        done = self.wheeltap("import", "traincheck", *words, "-o", "new", **more)
+        done = self.tool("import", "traincheck", *words, "-o", "new", **more)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(self.wheeltap("info", "new").stdout, "call")
+        self.assertRegex(self.tool("info", "new").stdout, "call")
         shutil.rmtree(self.folder / "new")
 
     def test_import(self) -> None:
@@ -187,10 +185,10 @@ class Pipes(Special):
 
     def test_config(self) -> None:
         words = ["record", "-c", "/dev/stdin", "-o", "run", "--", "true"]
-        done = self.wheeltap(*words, input="[record]\nquiet = true\n", stdin=None)
+        done = self.tool(*words, input="[record]\nquiet = true\n", stdin=None)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         shutil.rmtree(self.folder / "run")
-        done = self.wheeltap("record", "-q", "-c", "/dev/null", "-o", "run", "--", "true")
+        done = self.tool("record", "-q", "-c", "/dev/null", "-o", "run", "--", "true")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 

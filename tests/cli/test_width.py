@@ -11,17 +11,10 @@ locale has no UTF-8 it is ASCII. And what somebody types into the next command i
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import select
-import struct
 import subprocess
 import sys
-import tempfile
-import termios
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import hostile  # noqa: E402
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch, environment, on_terminal  # noqa: E402
 
 WIDTHS = (60, 80, 120)
 LOCALES = {"C.UTF-8": {"LC_ALL": "C.UTF-8"}, "C": {"LC_ALL": "C"}, "POSIX in LANG": {"LANG": "POSIX"}, "none": {}}
@@ -52,6 +45,7 @@ CASES: dict[str, list[tuple[str, list[str]]]] = {
     "check": [("-i pack.json RUN", []), ("-i pack.json --all RUN", [PATH]), ("-i imported.json theirs", [PATH])],
     "pack": [("show pack.json", [PATH]), ("lint pack.json", []), ("explain pack.json order-*", ["pack.json"])],
     "diff": [("calls other-calls", [PATH]), ("calls other-calls --all", [PATH]), ("other-calls calls --raw", [PATH]), ("RUN OTHER", [RUN])],
+    "digits": [("RUN OTHER --compare", []), ("RUN", []), ("RUN OTHER --compare --by site", []), ("kinds", [])],
     "golden": [("check kept other-calls", [PATH]), ("check kept calls", []), ("check kept RUN", []), ("show kept", [])],
     "gate": [("-c gate.toml RUN", [PATH]), ("-c not-there.toml RUN", [])],
     "explain": [("", [RULE, "WT-OPT-001"]), (RULE, [RULE]), ("WT-DDP-001", []), ("WT-GRAD-0001", [RULE])],
@@ -76,8 +70,7 @@ class Bench:
     lines: int = 0
 
     def environment(self, locale: dict[str, str]) -> dict[str, str]:
-        left_out = ("COLUMNS", "NO_COLOR", "WHEELTAP_HOME", "LANG", "LANGUAGE", "WHEELTAP_PYTHON")
-        clean = {k: v for k, v in os.environ.items() if k not in left_out and not k.startswith("LC_")}
+        clean = {k: v for k, v in environment().items() if k not in ("LANG", "LANGUAGE", "WHEELTAP_PYTHON") and not k.startswith("LC_")}
         return clean | {"TERM": "xterm", "HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder)} | locale
 
     def words(self, verb: str, line: str) -> list[str]:
@@ -90,20 +83,7 @@ class Bench:
 
     def shown(self, verb: str, line: str, locale: dict[str, str], width: int) -> bytes:
         """What a terminal of that width gets, of both outputs."""
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
-        process = subprocess.Popen(self.words(verb, line), stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=self.folder,
-                                   env=self.environment(locale))
-        os.close(theirs)
-        data = b""
-        try:
-            while select.select([ours], [], [], PATIENCE)[0] and (part := os.read(ours, 65536)):
-                data += part
-        except OSError:  # the other end is closed
-            pass
-        os.close(ours)
-        process.wait(timeout=PATIENCE)
-        return data.replace(b"\r\n", b"\n")
+        return on_terminal(self.words(verb, line), width, cwd=self.folder, env=self.environment(locale)).replace(b"\r\n", b"\n")
 
     def fail(self, words: object, why: str) -> None:
         print(f"not ok: {words}: {why}", flush=True)
@@ -158,8 +138,8 @@ def prepare(bench: Bench, schema: Path) -> None:
 def main() -> int:
     program, source = (Path(word).resolve() for word in sys.argv[1:3])
     only = sys.argv[3:]
-    with tempfile.TemporaryDirectory(prefix="wheeltap-width-") as folder:
-        bench = Bench(program, Path(folder))
+    with Scratch() as folder:
+        bench = Bench(program, folder)
         prepare(bench, source / "schema" / "events.toml")
         verbs = {row["name"] for row in json.loads(bench.piped("help", "--json", {}))["tables"]["verbs"]}
         assert len(verbs) > 20, verbs

@@ -16,7 +16,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from harness import Case, need_system_calls
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import Case, need_system_calls  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 LEARN_RUNS = 2
@@ -71,6 +72,8 @@ all: one.o two.o three.o
 
 
 class Causes(Case):
+    options = ("--syscalls",)
+
     def setUp(self) -> None:
         super().setUp()
         self.here = self.bench.folder / "here"

@@ -12,9 +12,12 @@ import os
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 from typing import Any
 
-from harness import ENVIRONMENT, PATIENCE, Case, need_system_calls, work_folder
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PATIENCE, Case, need_system_calls  # noqa: E402
+from work import work_folder  # noqa: E402
 
 SEEDED = ""
 MAKE_RUN = ""
@@ -26,6 +29,8 @@ def rows(result: dict[str, Any], table: str, *columns: str) -> list[tuple[Any, .
 
 
 class Diff(Case):
+    options = ("--syscalls",)
+
     def record(self, fault: str = "") -> str:
         folder = work_folder(self.bench)
         return str(self.bench.record(SEEDED, str(folder), *([fault] if fault else []), cwd=folder))
@@ -105,10 +110,10 @@ class Diff(Case):
         """What a person changed, then where values differ, then the rest."""
         runs = []
         for seed in ("1", "2"):
-            os.environ["OMP_NUM_THREADS"] = ENVIRONMENT["OMP_NUM_THREADS"] = seed
+            os.environ["OMP_NUM_THREADS"] = seed
             runs.append(str(self.bench.record(TRAINING_LOOP, "--seed", seed, *(["--epochs=3"] if seed == "2" else []),
                                               cwd=self.bench.folder, options=())))
-        ENVIRONMENT.pop("OMP_NUM_THREADS")
+        os.environ.pop("OMP_NUM_THREADS")
         code, result = self.bench.json("diff", *runs)
         setup = rows(result, "setup", "change", "what", "name", "a", "b")
         self.assertEqual(code, 1)

@@ -14,16 +14,19 @@ import sys
 import unittest
 from pathlib import Path
 
-from harness import ENVIRONMENT, Case, need_system_calls
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import Case, need_system_calls  # noqa: E402
 
 GOLDENS = ""
 PROGRAMS: list[str] = []
 # Where libraries are looked for is meson's affair, not the program's.
 for variable in ("LD_LIBRARY_PATH", "MALLOC_PERTURB_", "LD_PRELOAD"):
-    ENVIRONMENT.pop(variable, None)
+    os.environ.pop(variable, None)
 
 
 class Examples(Case):
+    options = ("--syscalls",)
+
     def record(self, program: str, backend: str) -> str:
         return str(self.bench.record(program, cwd=self.bench.folder, options=("--syscalls", "--backend", backend)))
 

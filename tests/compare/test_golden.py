@@ -16,7 +16,9 @@ import unittest
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import ENVIRONMENT, PATIENCE, Case, need_system_calls, work_folder
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PATIENCE, Case, environment, need_system_calls  # noqa: E402
+from work import work_folder  # noqa: E402
 
 SEEDED = ""
 MAKE_RUN = ""
@@ -86,6 +88,8 @@ def work(i):
 if __name__ == "__main__":
     with multiprocessing.Pool(3) as pool:
         pool.map(work, range(12), chunksize=1)
+        pool.close()
+        pool.join()
 """
 PYTHON_CHANGES = (
     Change("in-place", "WT-GOLD-003", "openat", "'$CWD/model.json' is written in place"),
@@ -99,6 +103,9 @@ PYTHON_CHANGES = (
 
 
 class Golden(Case):
+    maxDiff = None  # a finding is shown whole
+    options = ("--syscalls",)
+
     def record(self, fault: str = "", program: tuple[str, ...] = ()) -> str:
         folder = work_folder(self.bench)
         words = (*(program or (SEEDED, str(folder))), *([fault] if fault else []))
@@ -332,7 +339,7 @@ class Golden(Case):
             assert it.stdin and it.stdout
             it.stdout.readline()
             with subprocess.Popen([self.bench.wheeltap, "record", "--syscalls", "--attach", str(it.pid), "-o", str(run)], cwd=folder,
-                                  stderr=subprocess.PIPE, env=ENVIRONMENT) as recorder:
+                                  stderr=subprocess.PIPE, env=environment()) as recorder:
                 until = time.monotonic() + PATIENCE
                 while "task" not in self.bench.call("view", str(run), "--kind", "task").stdout and time.monotonic() < until:
                     time.sleep(0.05)

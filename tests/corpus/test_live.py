@@ -7,15 +7,14 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import Any, Iterator
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from patience import PATIENCE  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PATIENCE, PYTHON, Scratch, Tap, need_modules, skip_all  # noqa: E402
 
-PYTHON = "/usr/bin/python3"
 FINDING = "ERROR WT-GRAD-001"
 STEP_LINE = 14  # of the program
 
@@ -60,7 +59,7 @@ class Lines(threading.Thread):
         return next((moment for moment, line in self.lines if line.startswith(start)), None)
 
 
-def run(wheeltap: str, folder: str, twin: str, *options: str) -> tuple[int, Lines, Lines]:
+def run(wheeltap: str, folder: Path, twin: str, *options: str) -> tuple[int, Lines, Lines]:
     script = os.path.join(folder, "program.py")
     with open(script, "w", encoding="utf-8") as file:
         file.write(PROGRAM)
@@ -83,18 +82,10 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def main() -> int:
-    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        print(f"1..0 # skip {PYTHON} has no torch")
-        return 0
-    wheeltap, count, failed = os.path.abspath(sys.argv[1]), 0, 0
-
-    def check(name: str, holds: object, detail: object = "") -> None:
-        nonlocal count, failed
-        count += 1
-        failed += not holds
-        print(f"{'ok' if holds else 'not ok'} {count} - {name}" + (f"\n# {detail}" if not holds else ""))
-
-    with tempfile.TemporaryDirectory() as folder:
+    need_modules("torch", end=skip_all)
+    wheeltap, tap = os.path.abspath(sys.argv[1]), Tap()
+    check = tap.check
+    with Scratch() as folder:
         status, out, err = run(wheeltap, folder, "wrong")
         told, done, after = err.when(FINDING), out.when("done 1"), out.when("done 2")
         text = [line for _, line in err.lines]
@@ -133,9 +124,9 @@ def main() -> int:
             text = file.read()
         codes = [finding["id"] for object in objects(text) for finding in object["findings"]]
         check("a command of --on-finding gets the finding on its standard input", codes.count("WT-GRAD-001") == 1, repr(text[:500]))
+        check("as a result with findings", all(object["status"] == "findings" for object in objects(text)), repr(text[:500]))
         check("and the program ran to its end", out.when("done 4"), out.lines)
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return tap.finish()
 
 
 if __name__ == "__main__":

@@ -8,32 +8,21 @@ usage: test_suppress.py WHEELTAP PROGRAM
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
+from pathlib import Path
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from patience import PATIENCE  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PYTHON, Scratch, Tap, need_modules  # noqa: E402
+from harness import Bench as Program  # noqa: E402
 
-PYTHON = "/usr/bin/python3"
 CODE = "WT-MODE-001"
 
 
-class Bench:
-    def __init__(self, wheeltap: str, program: str, folder: str) -> None:
-        self.wheeltap, self.program, self.folder = wheeltap, program, folder
-        self.failed = False
-
-    def run(self, toml: str, *words: str) -> tuple[int, str, str]:
-        with open(os.path.join(self.folder, "wheeltap.toml"), "w") as file:
-            file.write(toml)
-        done = subprocess.run([self.wheeltap, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=PATIENCE)
+class Bench(Program):
+    def configured(self, toml: str, *words: str) -> tuple[int, str, str]:
+        self.write("wheeltap.toml", toml)
+        done = self.call(*words)
         return done.returncode, done.stdout, done.stderr
-
-    def check(self, what: str, is_so: bool, *seen: object) -> None:
-        print("ok" if is_so else "NOT OK", what, *(() if is_so else seen), flush=True)
-        self.failed |= not is_so
 
 
 def table(**fields: str) -> str:
@@ -41,31 +30,30 @@ def table(**fields: str) -> str:
 
 
 def main() -> int:
-    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        print("skipped: no torch for", PYTHON)
-        return 77
-    with tempfile.TemporaryDirectory(prefix="wheeltap-suppress-") as folder:
-        bench = Bench(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), folder)
-        bench.run("", "record", "-q", "-o", "run", "--", PYTHON, bench.program, "wrong")
-        seen = bench.run("", "doctor", "run")
-        bench.check("it is found", seen[0] == 1 and CODE in seen[1], seen)
+    need_modules("torch")
+    tap, program = Tap(), os.path.abspath(sys.argv[2])
+    with Scratch() as folder:
+        bench = Bench(sys.argv[1], folder)
+        bench.configured("", "record", "-q", "-o", "run", "--", PYTHON, program, "wrong")
+        seen = bench.configured("", "doctor", "run")
+        tap.check("it is found", seen[0] == 1 and CODE in seen[1], seen)
         known = table(code="WT-MODE-*", path="*left_in_eval.py", reason="known since spring")
-        seen = bench.run(known, "doctor", "run")
-        bench.check("a suppressed finding is not told, and its reason is",
+        seen = bench.configured(known, "doctor", "run")
+        tap.check("a suppressed finding is not told, and its reason is",
                     seen[0] == 0 and CODE not in seen[1] and "known since spring" in seen[2], seen)
-        seen = bench.run(table(code=CODE, path="other.py", reason="elsewhere"), "doctor", "run")
-        bench.check("one in another file is, and the suppression matches nothing",
+        seen = bench.configured(table(code=CODE, path="other.py", reason="elsewhere"), "doctor", "run")
+        tap.check("one in another file is, and the suppression matches nothing",
                     seen[0] == 1 and CODE in seen[1] and "matches nothing" in seen[2], seen)
-        seen = bench.run(table(code=CODE, reason="for a while", until="2020-01-31"), "doctor", "run")
-        bench.check("after its day it is told again", seen[0] == 1 and "ended on 2020-01-31" in seen[2], seen)
-        seen = bench.run(known, "record", "--check", "-o", "live", "--", PYTHON, bench.program, "wrong")
-        bench.check("live, too", seen[0] == 0 and CODE not in seen[2] and "known since spring" in seen[2], seen)
+        seen = bench.configured(table(code=CODE, reason="for a while", until="2020-01-31"), "doctor", "run")
+        tap.check("after its day it is told again", seen[0] == 1 and "ended on 2020-01-31" in seen[2], seen)
+        seen = bench.configured(known, "record", "--check", "-o", "live", "--", PYTHON, program, "wrong")
+        tap.check("live, too", seen[0] == 0 and CODE not in seen[2] and "known since spring" in seen[2], seen)
         for wrong, word in ((table(code=CODE), "reason"), (table(code=CODE, reason="x", until="soon"), "until"),
                             (table(kode=CODE, reason="x"), "unknown key"), ("suppress = 1\n", "[[suppress]]")):
-            seen = bench.run(wrong, "doctor", "run")
-            bench.check(f"a mistake is said with its place: {word}",
+            seen = bench.configured(wrong, "doctor", "run")
+            tap.check(f"a mistake is said with its place: {word}",
                         seen[0] == 2 and "wheeltap.toml:" in seen[2] and word in seen[2], seen)
-    return 1 if bench.failed else 0
+    return tap.finish()
 
 
 if __name__ == "__main__":

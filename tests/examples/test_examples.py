@@ -7,11 +7,9 @@ usage: test_examples.py WHEELTAP TRAINING_LOOP MODEL_IO LORA_FINETUNE
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 import reference_decoder
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Case, environment  # noqa: E402
 
 WHEELTAP = ""
 PROGRAMS: dict[str, str] = {}
@@ -27,20 +25,14 @@ SEEDS = (1, 2, 3, 12345678901)
 
 
 def call(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "WHEELTAP_AGENT"}
-    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, env=environment, cwd=cwd)
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, env=environment(), cwd=cwd)
 
 
 def numbers(text: str, what: str) -> list[float]:
     return [float(number) for number in re.findall(rf"{what} +([\d.]+)", text)]
 
 
-class Examples(unittest.TestCase):
-    def setUp(self) -> None:
-        temporary = tempfile.TemporaryDirectory(prefix="wheeltap-examples-")
-        self.addCleanup(temporary.cleanup)
-        self.folder = Path(temporary.name)
-
+class Examples(Case):
     def run_twice(self, name: str, *words: str) -> str:
         one = call(PROGRAMS[name], *words, cwd=self.folder)
         two = call(PROGRAMS[name], *words, cwd=self.folder)

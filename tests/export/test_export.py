@@ -20,14 +20,13 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import unittest
 from typing import Any
 
 import perfetto
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch  # noqa: E402
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 import trace_parts as parts  # noqa: E402
@@ -648,6 +647,6 @@ def run_status(source: pathlib.Path) -> int:
 if __name__ == "__main__":
     WHEELTAP, MAKE_TRACE = (str(pathlib.Path(word).resolve()) for word in sys.argv[1:3])
     GOLDEN = pathlib.Path(sys.argv[3])
-    with tempfile.TemporaryDirectory(prefix="wheeltap-export-") as temporary:
-        make_runs(pathlib.Path(temporary))
+    with Scratch() as temporary:
+        make_runs(temporary)
         unittest.main(argv=sys.argv[:1])

@@ -9,15 +9,16 @@ usage: test_extremes.py WHEELTAP MAKE_EXTREMES
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PATIENCE, Bench, Scratch, Tap, environment  # noqa: E402
 
 WHEELTAP, MAKE = (str(Path(word).resolve()) for word in sys.argv[1:3])
 SEEDS = 4
-ENVIRONMENT = dict(os.environ, UBSAN_OPTIONS="halt_on_error=0:print_stacktrace=1")
+ENVIRONMENT = environment(UBSAN_OPTIONS="halt_on_error=0:print_stacktrace=1")
 GATE = "".join(f'[[gate]]\nname = "{i}"\n{body}\n' for i, body in enumerate([
     'type = "duration"\nmax = "1s"',
     'type = "duration"\nof = "step"\nmax = "1s"',
@@ -58,8 +59,8 @@ def verbs(a: str, b: str, folder: Path) -> list[list[str]]:
     ]
 
 
-def problem(words: list[str]) -> str:
-    done = subprocess.run([WHEELTAP, *words], capture_output=True, text=True, errors="replace", env=ENVIRONMENT, timeout=200)
+def problem(words: list[str], folder: Path) -> str:
+    done = Bench(WHEELTAP, folder).call(*words, env=ENVIRONMENT)
     found = [line for line in done.stderr.splitlines() if "runtime error" in line or "Sanitizer" in line]
     if found or done.returncode < 0 or done.returncode > 4:
         return "\n".join(found[:20] or [f"exit code {done.returncode}", done.stderr[-2000:]])
@@ -67,24 +68,18 @@ def problem(words: list[str]) -> str:
 
 
 def main() -> int:
-    count = failed = 0
+    tap = Tap()
     for seed in range(SEEDS):
-        with tempfile.TemporaryDirectory(prefix="wheeltap-extremes-") as name:
-            folder = Path(name)
+        with Scratch() as folder:
             runs = [str(folder / "a"), str(folder / "b")]
             for i, run in enumerate(runs):
-                subprocess.run([MAKE, run, str(seed * 2 + i)], check=True, timeout=60)
+                subprocess.run([MAKE, run, str(seed * 2 + i)], check=True, timeout=PATIENCE)
             (folder / "gate.toml").write_text(GATE)
             (folder / "theirs.json").write_text(RECORDS + "\n")
             for words in verbs(runs[0], runs[1], folder):
-                why = problem(words)
-                count += 1
-                failed += bool(why)
-                print(f"{'not ok' if why else 'ok'} {count} - {' '.join(words[:3])} (seed {seed})".replace(name, ""))
-                for line in why.splitlines():
-                    print("#", line)
-    print(f"1..{count}")
-    return 1 if failed else 0
+                why = problem(words, folder)
+                tap.check(f"{' '.join(words[:3])} (seed {seed})".replace(str(folder), ""), not why, why)
+    return tap.finish()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "compare"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from harness import Bench, need_system_calls  # noqa: E402
 
 WHEELTAP, SUBJECT = (str(Path(word).resolve()) for word in sys.argv[1:3])
@@ -26,14 +26,14 @@ class Recorder:
     """Runs of the subject, each recorded once for all tests."""
 
     def __init__(self, folder: Path) -> None:
-        self.bench = Bench(WHEELTAP, folder)
+        self.bench = Bench(WHEELTAP, folder, ("--syscalls",))
         self.work = folder / "work"
         self.work.mkdir()
         (self.work / "data.bin").write_bytes(bytes(4096))
         self.runs: dict[tuple[str, ...], str] = {}
         self.alike: list[str] = []
 
-    def fresh(self, *acts: str, options: tuple[str, ...] = ("--syscalls",)) -> str:
+    def fresh(self, *acts: str, options: tuple[str, ...] | None = None) -> str:
         return str(self.bench.record(SUBJECT, *acts, cwd=self.work, options=options))
 
     def same(self) -> list[str]:

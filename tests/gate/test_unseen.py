@@ -10,18 +10,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
-from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "compare"))
-from harness import ENVIRONMENT, PATIENCE, Bench, need_system_calls  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import Case, described, need_system_calls, permitted  # noqa: E402
 
 WHEELTAP, UNSEEN = (str(Path(word).resolve()) for word in sys.argv[1:3])
 LATE_MS = "4000"  # after which nobody waits any more who was not asked to
@@ -32,26 +28,13 @@ NO_NETWORK = '[[gate]]\nname = "it"\ntype = "forbidden"\neffect = ["network"]\n'
 NO_EXEC = '[[gate]]\nname = "it"\ntype = "forbidden"\neffect = ["exec"]\n'
 
 
-def backends() -> list[str]:
-    """Those that can be used here."""
-    found = []
-    with tempfile.TemporaryDirectory(prefix="wheeltap-unseen-") as folder:
-        for backend in ("bpf", "ptrace"):
-            done = Bench(WHEELTAP, Path(folder)).call("record", "--syscalls", "--backend", backend, "-o",
-                                                      f"{folder}/{backend}", "--", "/bin/true")
-            if done.returncode:
-                print(f"skipped: {backend}: {done.stderr.strip().splitlines()[-1]}")
-            else:
-                found.append(backend)
-    return found
+class Unseen(Case):
+    wheeltap = WHEELTAP
+    options = ("--syscalls",)
+    inside = Path.cwd()  # not below /tmp, where everything is called $TMP/...
 
-
-class Unseen(unittest.TestCase):
     def setUp(self) -> None:
-        # Not below /tmp, where everything is called $TMP/...
-        temporary = tempfile.TemporaryDirectory(prefix="wheeltap-unseen-", dir=Path.cwd())
-        self.addCleanup(temporary.cleanup)
-        self.bench = Bench(WHEELTAP, Path(temporary.name))
+        super().setUp()
         self.work = self.bench.folder / "work"
         self.work.mkdir()
         self.outside = self.bench.folder / "outside"
@@ -60,11 +43,10 @@ class Unseen(unittest.TestCase):
     def record(self, *words: str, options: tuple[str, ...] = (), backend: str = "auto", pass_fds: tuple[int, ...] = ()
                ) -> str:
         """The folder of a run of the program; the test is skipped where its kernel cannot do it."""
-        self.bench.count += 1
-        run = self.bench.folder / f"run{self.bench.count}"
-        done = subprocess.run([WHEELTAP, "record", "--syscalls", "--backend", backend, *options, "-o", str(run), "--",
-                               UNSEEN, *words], capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT,
-                              cwd=self.work, pass_fds=pass_fds)
+        self.bench.runs += 1
+        run = self.bench.folder / f"run{self.bench.runs}"
+        done = self.bench.call("record", "--syscalls", "--backend", backend, *options, "-o", run, "--", UNSEEN, *words, cwd=self.work,
+                               pass_fds=pass_fds)
         if done.returncode == 77:
             self.skipTest(f"this kernel has no {words[0]}")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -73,10 +55,6 @@ class Unseen(unittest.TestCase):
 
     def said(self, run: str) -> str:
         return (Path(run) / "said").read_text()
-
-    def described(self, run: str) -> dict[str, Any]:
-        described: dict[str, Any] = json.loads((Path(run) / "run.json").read_text())
-        return described
 
     def gate(self, run: str, text: str) -> tuple[int, str, str]:
         """Exit code, outcome and what is said of one assertion."""
@@ -100,9 +78,9 @@ class LeftRunning(Unseen):
     def test_who_is_left_is_named(self) -> None:
         for backend in BACKENDS:
             run = self.record("daemon", LATE_MS, "late.txt", backend=backend)
-            described = self.described(run)
-            self.assertEqual(described["still_running"], 1)
-            left = described["left_running"][0]
+            said = described(Path(run))
+            self.assertEqual(said["still_running"], 1)
+            left = said["left_running"][0]
             self.assertIn("daemon", left["command"])
             self.assertRegex(self.said(run), rf"left running: {left['pid']} \(.*daemon")
             info = self.bench.call("info", run)
@@ -137,14 +115,14 @@ class LeftRunning(Unseen):
     def test_waited_for(self) -> None:
         for backend in BACKENDS:
             run = self.record("daemon", LATE_MS, "late.txt", backend=backend, options=("--wait",))
-            self.assertEqual((self.described(run)["still_running"], self.described(run)["left_running"]), (0, []))
+            self.assertEqual((described(Path(run))["still_running"], described(Path(run))["left_running"]), (0, []))
             self.assertNotIn("left running", self.said(run))
             self.expect(run, NO_WRITE, "violated", "late.txt")
             self.expect(run, NO_NETWORK, "held")
 
     def test_waited_for_so_long(self) -> None:
         run = self.record("daemon", "60000", "late.txt", options=("--wait=0.1",))
-        left = self.described(run)["left_running"]
+        left = described(Path(run))["left_running"]
         self.assertEqual(len(left), 1)
         os.kill(left[0]["pid"], 9)
         for word in ("soon", "-1s"):
@@ -205,7 +183,7 @@ class OtherDoors(Unseen):
         """Numbers that no table has are calls like others: in the trace, its exports and its counts."""
         for backend in BACKENDS:
             run = self.record("unknown", "1023", "1024", "1500", "0x12345", backend=backend)
-            self.assertEqual(self.described(run)["lost"], 0)
+            self.assertEqual(described(Path(run))["lost"], 0)
             text = self.bench.call("export", "--to", "strace", "-o", "-", run).stdout
             for number in ("3ff", "400", "5dc", "12345"):
                 self.assertEqual(len(re.findall(rf"syscall_0x{number}\(0x1, 0x2, 0x3, 0x4, 0x5, 0x6\) += -1 ENOSYS", text)),
@@ -383,5 +361,5 @@ class Network(Unseen):
 
 if __name__ == "__main__":
     need_system_calls(WHEELTAP)
-    BACKENDS = backends()
+    BACKENDS = permitted(WHEELTAP)
     unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

@@ -11,15 +11,13 @@ compression, `doctor` may leave a rule unmeasured, and `gate` a limit unsaid; it
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch, Tap, environment  # noqa: E402
 
 STATUSES = {0, 2, 3, 4}
 LENIENT = {"info", "sim", "doctor", "gate"}
@@ -41,6 +39,7 @@ ALLOCATIONS = {
     "critical_path": ["stat", "--critical-path", CALLS],
     "doctor": ["doctor", "--no-builtin", CALLS],
     "diff": ["diff", CALLS, CALLS],
+    "digits": ["digits", "--compare", "--json", RUN, RUN],
     "golden_check": ["golden", "check", GOLDEN, CALLS],
     "gate": ["gate", "-c", CONFIG, CALLS],
     "export_strace": ["export", "--to", "strace", "-o", "-", CALLS],
@@ -98,7 +97,7 @@ class Failures:
         known = {RUN: self.run, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden}
         words = [str(known.get(word, word)) for word in arguments]
         done = subprocess.run([self.program, *words], capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "LC_ALL": "C.UTF-8", "INJECT_FIRED": str(fired), **env})
+                              env=environment(LC_ALL="C.UTF-8", INJECT_FIRED=str(fired), **env))
         return done, fired.exists()
 
     def complaint(self, done: subprocess.CompletedProcess[bytes], fired: bool, expected: bytes | None) -> str:
@@ -133,21 +132,18 @@ class Failures:
 
 def main() -> int:
     program, preload = (str(Path(word).resolve()) for word in sys.argv[1:3])
-    failed = count = 0
-    with tempfile.TemporaryDirectory(prefix="wheeltap-test-") as folder:
-        failures = Failures(program, preload, Path(folder))
+    tap = Tap()
+    with Scratch() as folder:
+        failures = Failures(program, preload, folder)
         work = [(name, words, "INJECT_ALLOC") for name, words in ALLOCATIONS.items()]
         work += [(name, words, "INJECT_WRITE") for name, words in WRITES.items()]
         for name, words, variable in work:
-            count += 1
             if CALLS in words and not failures.golden.exists():
-                print(f"ok {count} - {name} # SKIP system calls cannot be recorded here", flush=True)
+                tap.skip(name, "system calls cannot be recorded here")
                 continue
             wrong = failures.try_all(words, variable, "0") or failures.try_all(words, variable, "1")
-            failed += bool(wrong)
-            print(f"{'not ok' if wrong else 'ok'} {count} - {name}" + (f"\n# {wrong}" if wrong else ""), flush=True)
-    print(f"1..{count}")
-    return 1 if failed else 0
+            tap.check(name, not wrong, wrong)
+    return tap.finish()
 
 
 if __name__ == "__main__":

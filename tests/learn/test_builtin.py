@@ -7,33 +7,24 @@ usage: test_builtin.py WHEELTAP STYLES CORPUS
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from patience import PATIENCE  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PYTHON, Scratch, need_modules  # noqa: E402
+from harness import Bench as Program  # noqa: E402
 
-PYTHON = "/usr/bin/python3"
 
-
-class Bench:
-    def __init__(self, wheeltap: str, folder: str) -> None:
-        self.wheeltap, self.folder = wheeltap, folder
-
-    def record(self, name: str, *command: str) -> str:
-        run = os.path.join(self.folder, name)
-        subprocess.run([self.wheeltap, "record", "-q", "-o", run, "--", PYTHON, *command], check=True, timeout=PATIENCE)
-        return run
+class Bench(Program):
+    def trained(self, name: str, *command: str) -> str:
+        return str(self.record(PYTHON, *command, name=name, options=("-q",)))
 
     def ask(self, *words: str) -> dict[str, Any]:
-        done = subprocess.run([self.wheeltap, *words, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        return json.loads(done.stdout)
+        return self.json(*words)[1]
 
 
 def styles_are_left_in_peace(bench: Bench, styles: str) -> None:
@@ -41,7 +32,7 @@ def styles_are_left_in_peace(bench: Bench, styles: str) -> None:
         names = re.findall(r"@style\ndef (\w+)", file.read())
     assert len(names) >= 10, names
     with ThreadPoolExecutor(2) as pool:
-        runs = list(pool.map(lambda name: bench.record(name, styles, name), names))
+        runs = list(pool.map(lambda name: bench.trained(name, styles, name), names))
     for name, run in zip(names, runs):
         for words in (("doctor", run), ("check", "-i", "builtin", run)):
             result = bench.ask(*words)
@@ -53,7 +44,7 @@ def styles_are_left_in_peace(bench: Bench, styles: str) -> None:
 
 def nan_is_found(bench: Bench, corpus: str) -> None:
     """By the pack alone; beside the rules it is silent, for they have said it."""
-    run = bench.record("nan", os.path.join(corpus, "faults", "nan_in_one_parameter.py"), "wrong")
+    run = bench.trained("nan", os.path.join(corpus, "faults", "nan_in_one_parameter.py"), "wrong")
     alone = bench.ask("check", "-i", "builtin", run)["findings"]
     assert len(alone) == 1 and "NaN" in alone[0]["title"], alone
     both = bench.ask("doctor", run)
@@ -94,7 +85,7 @@ for i in range(8):
     optimizer.step()
     torch.nn.functional.cross_entropy(torch.full((2, 3), float("nan")), torch.tensor([0, 1]))
 """)
-    run = bench.record("masks", program)
+    run = bench.trained("masks", program)
     findings = bench.ask("check", "-i", "builtin", run)["findings"]
     assert {finding["severity"] for finding in findings} == {"warning"}, findings
 
@@ -108,11 +99,9 @@ def it_is_a_pack(bench: Bench) -> None:
 
 
 def main() -> int:
-    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        print("skipped: no torch for", PYTHON)
-        return 77
-    with tempfile.TemporaryDirectory(prefix="wheeltap-builtin-") as folder:
-        bench = Bench(os.path.abspath(sys.argv[1]), folder)
+    need_modules("torch")
+    with Scratch() as folder:
+        bench = Bench(sys.argv[1], folder)
         it_is_a_pack(bench)
         nan_is_found(bench, sys.argv[3])
         a_pack_of_0_1_finds_the_same(bench, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack-0.1.json"))

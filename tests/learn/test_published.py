@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tarfile
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
-
-SKIP = 77
+from harness import PYTHON, Scratch, Tap, need_modules, skip  # noqa: E402
+from harness import Bench as Program  # noqa: E402
 
 
 @dataclass
@@ -46,16 +43,7 @@ CASES = (
 )
 
 
-class Bench:
-    def __init__(self, wheeltap: str, folder: Path) -> None:
-        self.wheeltap = wheeltap
-        self.folder = folder
-
-    def run(self, *arguments: str | Path, codes: tuple[int, ...] = (0,)) -> str:
-        done = subprocess.run([self.wheeltap, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
-        assert done.returncode in codes, (arguments, done.returncode, done.stderr)
-        return done.stdout
-
+class Bench(Program):
     def findings(self, run: Path, *options: str | Path) -> list[dict[str, Any]]:
         return json.loads(self.run("check", "--json", *options, run, codes=(0, 1)))["findings"]
 
@@ -63,7 +51,7 @@ class Bench:
         runs = []
         for seed in ("0", "1"):
             run = self.folder / f"{case.archive}-teacher-{seed}"
-            self.run("record", "-q", "-o", run, "--", "/usr/bin/python3", corpus / case.teacher[0], *case.teacher[1:], "--seed", seed)
+            self.run("record", "-q", "-o", run, "--", PYTHON, corpus / case.teacher[0], *case.teacher[1:], "--seed", seed)
             runs.append(run)
         pack = self.folder / f"{case.archive}-ours.json"
         self.run("infer", *runs, "-o", pack)
@@ -97,22 +85,18 @@ def find(corpus: Path, data: str) -> Path:
 
 
 def main() -> int:
-    wheeltap, corpus = os.path.abspath(sys.argv[1]), Path(sys.argv[2])
+    wheeltap, corpus = sys.argv[1], Path(sys.argv[2]).resolve()
     named = os.environ.get("WHEELTAP_TRAINCHECK")
     data = Path(named) if named else find(corpus, sys.argv[3])
     missing = [case.archive for case in CASES if not (data / f"{case.archive}.tar.gz").exists()]
     if missing:
-        print(f"skipped: '{data}' does not hold {', '.join(missing)} (set $WHEELTAP_TRAINCHECK)")
-        return SKIP
-    if subprocess.run(["/usr/bin/python3", "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        print("skipped: no torch to learn from")
-        return SKIP
-    with tempfile.TemporaryDirectory(prefix="wheeltap-published-") as name:
-        bench = Bench(wheeltap, Path(name))
+        skip(f"'{data}' does not hold {', '.join(missing)} (set $WHEELTAP_TRAINCHECK)")
+    need_modules("torch")
+    tap = Tap()
+    with Scratch() as folder:
         for case in CASES:
-            check(bench, case, data, corpus)
-            print("ok", case.archive, flush=True)
-    return 0
+            tap.case(case.archive, check, Bench(wheeltap, folder), case, data, corpus)
+    return tap.finish()
 
 
 if __name__ == "__main__":

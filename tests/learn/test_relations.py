@@ -7,50 +7,37 @@ usage: test_relations.py WHEELTAP LOOP
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
-import tempfile
+from pathlib import Path
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from patience import PATIENCE  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PYTHON, Bench, Scratch, Tap, need_modules  # noqa: E402
 
-PYTHON = "/usr/bin/python3"
 FAULTS = ["argument", "changes", "contain", "count", "data", "distinct", "every-step", "loss", "mode", "order", "output", "parts",
           "saved", "schedule"]
 ONE_LINE = ["every-step", "mode", "order", "schedule"]  # of the program differs
 GOOD = 3
 
 
-class Bench:
-    def __init__(self, wheeltap: str, loop: str, folder: str) -> None:
-        self.wheeltap, self.loop, self.folder = wheeltap, loop, folder
+class Loop(Bench, Tap):
+    def __init__(self, wheeltap: str, loop: str, folder: Path) -> None:
+        Bench.__init__(self, wheeltap, folder)
+        Tap.__init__(self)
+        self.loop = os.path.abspath(loop)
 
-    def path(self, name: str) -> str:
-        return os.path.join(self.folder, name)
-
-    def record(self, name: str, *arguments: str, options: tuple[str, ...] = ()) -> str:
-        command = [self.wheeltap, "record", "-q", *options, "-o", self.path(name), "--", PYTHON, self.loop, *arguments]
-        subprocess.run(command, check=True, timeout=PATIENCE)
-        return self.path(name)
-
-    def run(self, *words: str, code: int = 0) -> str:
-        done = subprocess.run([self.wheeltap, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert done.returncode == code, (words, done.returncode, done.stderr[-500:])
-        return done.stdout
+    def good(self, name: str, *arguments: str, options: tuple[str, ...] = ()) -> str:
+        return str(self.record(PYTHON, self.loop, *arguments, name=name, options=("-q", *options)))
 
     def read(self, name: str) -> bytes:
-        with open(self.path(name), "rb") as file:
-            return file.read()
+        return (self.folder / name).read_bytes()
 
 
-def outcomes(bench: Bench, run: str, pack: str) -> dict[str, str]:
-    done = subprocess.run([bench.wheeltap, "check", "--json", "-i", pack, run], stdout=subprocess.PIPE)
-    return {row["id"]: row["outcome"] for row in json.loads(done.stdout)["tables"]["invariants"]}
+def outcomes(bench: Loop, run: str, pack: str) -> dict[str, str]:
+    return {row["id"]: row["outcome"] for row in bench.json("check", "-i", pack, run)[1]["tables"]["invariants"]}
 
 
-def same_in_any_order(bench: Bench, runs: list[str]) -> str:
+def same_in_any_order(bench: Loop, runs: list[str]) -> str:
     """In any order, and piece by piece, the pack is the same byte for byte."""
     pack = bench.path("pack.json")
     bench.run("infer", *runs, "-o", pack)
@@ -63,63 +50,49 @@ def same_in_any_order(bench: Bench, runs: list[str]) -> str:
     return pack
 
 
-def levels_are_no_faults(bench: Bench, pack: str, alarms: list[str]) -> list[str]:
+def levels_are_no_faults(bench: Loop, pack: str, alarms: list[str]) -> None:
     """Recorded at another level, or with calls picked, a good run violates nothing, and it is said that levels differ."""
-    failed = []
     for name, options in (("lean", ("--detail", "lean")), ("full", ("--detail", "full")), ("picked", ("--skip", "torch.*"))):
-        run = bench.record(name, str(GOOD), options=options)
-        done = subprocess.run([bench.wheeltap, "check", "--json", "-i", pack, run], stdout=subprocess.PIPE)
-        result = json.loads(done.stdout)
+        run = bench.good(name, str(GOOD), options=options)
+        _, result = bench.json("check", "-i", pack, run)
         rows = result["tables"]["invariants"]
         violated = [row["title"] for row in rows if row["outcome"] == "violated" and row["id"] not in alarms]
         said = any("recorded at" in note for note in result.get("notes", []))
         level = [row for row in rows if "another level" in row["why"]]
-        print(f"{'NOT OK' if violated or not said else 'ok'} level {name}: {len(level)} not measured {violated}", flush=True)
-        failed += [name] if violated or not said else []
-    return failed
+        bench.check(f"level {name}: {len(level)} not measured", said and not violated, violated)
 
 
-def findings(bench: Bench, run: str, pack: str) -> list[str]:
-    done = subprocess.run([bench.wheeltap, "check", "--json", "-i", pack, run], stdout=subprocess.PIPE)
-    return [finding["title"] for finding in json.loads(done.stdout)["findings"]]
+def findings(bench: Loop, run: str, pack: str) -> list[str]:
+    return [finding["title"] for finding in bench.json("check", "-i", pack, run)[1]["findings"]]
 
 
 def main() -> int:
-    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        print("skipped: no torch for", PYTHON)
-        return 77
-    failed = []
-    with tempfile.TemporaryDirectory(prefix="wheeltap-learn-") as folder:
-        bench = Bench(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), folder)
-        pack = same_in_any_order(bench, [bench.record(f"good{seed}", str(seed)) for seed in range(GOOD)])
-        good = outcomes(bench, bench.record("another", str(GOOD)), pack)
+    need_modules("torch")
+    with Scratch() as folder:
+        bench = Loop(sys.argv[1], sys.argv[2], folder)
+        pack = same_in_any_order(bench, [bench.good(f"good{seed}", str(seed)) for seed in range(GOOD)])
+        good = outcomes(bench, bench.good("another", str(GOOD)), pack)
         alarms = [i for i, outcome in good.items() if outcome == "violated"]
         assert len(alarms) <= 0.02 * len(good), alarms
         # What is recorded for these invariants alone is enough to judge them.
-        other = outcomes(bench, bench.record("selective", str(GOOD), options=("--invariants", pack)), pack)
+        other = outcomes(bench, bench.good("selective", str(GOOD), options=("--invariants", pack)), pack)
         different = {i: (good[i], outcome) for i, outcome in other.items() if outcome != good[i]}
-        print(f"{'NOT OK' if different else 'ok'} selective: as when all is recorded {different or ''}", flush=True)
-        if different:
-            failed.append("selective")
-        failed += levels_are_no_faults(bench, pack, alarms)
+        bench.check("selective: as when all is recorded", not different, different)
+        levels_are_no_faults(bench, pack, alarms)
         for fault in FAULTS:
-            found = outcomes(bench, bench.record(fault, "0", fault), pack)
+            found = outcomes(bench, bench.good(fault, "0", fault), pack)
             new = {i for i, outcome in found.items() if outcome == "violated" and i not in alarms}
             own = [i for i in new if i.rsplit("-", 1)[0] == fault]
-            print(f"{'ok' if own else 'NOT OK'} {fault}: {len(own)} of its own, {len(new)} in all", flush=True)
-            if not own:
-                failed.append(fault)
+            bench.check(f"{fault}: {len(own)} of its own, {len(new)} in all", own)
         for fault in ONE_LINE:
             titles = findings(bench, bench.path(fault), pack)
-            print(f"{'ok' if len(titles) == 1 else 'NOT OK'} one line, one finding: {fault} {titles}", flush=True)
-            failed += [fault] if len(titles) != 1 else []
+            bench.check(f"one line, one finding: {fault} {titles}", len(titles) == 1)
         # A finding gives 1, and suppressing what was found gives 0.
-        if not failed:
+        if not bench.failed:
             bench.run("check", "-i", pack, bench.path("order"), code=1)
         bench.run("pack", "suppress", pack, "*", "--reason", "all of them")
         assert all(o == "not measured" for o in outcomes(bench, bench.path("order"), pack).values())
-    print("failed:", failed)
-    return 1 if failed else 0
+    return bench.finish()
 
 
 if __name__ == "__main__":

@@ -11,16 +11,14 @@ nothing was looked at.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import Bench as Program  # noqa: E402
+from harness import Scratch, Tap  # noqa: E402
 
 Record = dict[str, Any]
 ALWAYS = [{"clauses": "Unconditional"}]
@@ -252,16 +250,7 @@ LEFT_OUT = (
 )
 
 
-class Bench:
-    def __init__(self, wheeltap: str, folder: Path) -> None:
-        self.wheeltap = wheeltap
-        self.folder = folder
-
-    def run(self, *arguments: str | Path, codes: tuple[int, ...] = (0,)) -> str:
-        done = subprocess.run([self.wheeltap, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
-        assert done.returncode in codes, (arguments, done.returncode, done.stdout, done.stderr)
-        return done.stdout
-
+class Bench(Program):
     def pack(self, name: str, *entries: Record) -> Path:
         theirs, pack = self.folder / f"{name}.theirs", self.folder / f"{name}.pack"
         theirs.write_text("".join(json.dumps(one) + "\n" for one in entries))
@@ -352,12 +341,12 @@ def short(bench: Bench) -> None:
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory(prefix="wheeltap-traincheck-") as folder:
-        bench = Bench(os.path.abspath(sys.argv[1]), Path(folder))
+    tap = Tap()
+    with Scratch() as folder:
+        bench = Bench(sys.argv[1], folder)
         for test in (judged, conditions, left_out, there_and_back, ranks, short):
-            test(bench)
-            print("ok", test.__name__, flush=True)
-    return 0
+            tap.case(test.__name__, test, bench)
+    return tap.finish()
 
 
 if __name__ == "__main__":

@@ -13,9 +13,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import Bench, Scratch, Tap  # noqa: E402
 
 WHEELTAP, MAKE = (str(Path(word).resolve()) for word in sys.argv[1:3])
 PROCESSES = 24
@@ -34,76 +36,65 @@ min = 1
 """
 
 
-class Bench:
+class Many(Bench, Tap):
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.failed = 0
-        self.count = 0
+        Bench.__init__(self, WHEELTAP, folder)
+        Tap.__init__(self)
 
-    def path(self, name: str) -> str:
-        return str(self.folder / name)
-
-    def call(self, *words: str, code: int = 0) -> str:
-        done = subprocess.run([WHEELTAP, *words], capture_output=True, text=True, timeout=240, cwd=self.folder, errors="replace")
-        self.report(words[0], done.returncode == code, f"exit code {done.returncode}, not {code}: {done.stderr[-3000:]}")
+    def ends(self, *words: str, code: int = 0) -> str:
+        """What it prints; that it ends with the code is a check."""
+        done = self.call(*words)
+        self.check(words[0], done.returncode == code, f"exit code {done.returncode}, not {code}: {done.stderr[-3000:]}")
         return done.stdout
 
-    def json(self, *words: str, code: int = 0) -> dict[str, Any]:
-        said = self.call(*words, "--json", code=code)
+    def read(self, *words: str, code: int = 0) -> dict[str, Any]:
+        said = self.ends(*words, "--json", code=code)
         return json.loads(said) if said.startswith("{") else {}
 
-    def report(self, name: str, good: bool, why: str) -> None:
-        self.count += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.count} - {name}")
-        for line in [] if good else why.splitlines():
-            print("#", line)
 
-
-def sees_all(bench: Bench, runs: list[str]) -> None:
-    info = bench.json("info", runs[0])
+def sees_all(bench: Many, runs: list[str]) -> None:
+    info = bench.read("info", runs[0])
     streams = info.get("tables", {}).get("streams", [])
-    bench.report("info knows all", len(streams) == PROCESSES + 1, f"{len(streams)} streams")
-    stat = bench.json("stat", runs[0])
+    bench.check("info knows all", len(streams) == PROCESSES + 1, f"{len(streams)} streams")
+    stat = bench.read("stat", runs[0])
     steps = [row for row in stat.get("tables", {}).get("profile", []) if row.get("name") == "Adam.step"]
-    bench.report("stat counts all", bool(steps) and steps[0]["count"] == PROCESSES * 9, f"{steps}")
-    bench.json("stat", "--syscalls", runs[0])
+    bench.check("stat counts all", bool(steps) and steps[0]["count"] == PROCESSES * 9, f"{steps}")
+    bench.read("stat", "--syscalls", runs[0])
 
 
-def learns_from_all(bench: Bench, runs: list[str]) -> None:
+def learns_from_all(bench: Many, runs: list[str]) -> None:
     pack = bench.path("pack.json")
-    bench.call("infer", *runs, "-o", pack)
+    bench.ends("infer", *runs, "-o", pack)
     learned = [row for row in json.loads(Path(pack).read_text())["invariants"] if row["relation"] == "count"]
     steps = [row["support"] for row in learned if row["holds"] == ["range", "steps", 3, 3]]
     counted = PROCESSES * 2 * len(runs)  # the last epoch of a process is left out
-    bench.report("infer counts all epochs", bool(steps) and steps[0]["for"] == counted, f"{learned}"[:2000])
-    result = bench.json("check", "-i", pack, runs[0])
+    bench.check("infer counts all epochs", bool(steps) and steps[0]["for"] == counted, f"{learned}"[:2000])
+    result = bench.read("check", "-i", pack, runs[0])
     bad = [row for row in result.get("tables", {}).get("invariants", []) if row["outcome"] == "violated"]
-    bench.report("check holds", not bad, f"{bad}"[:2000])
+    bench.check("check holds", not bad, f"{bad}"[:2000])
     for i, run in enumerate(runs):
-        bench.call("infer", "--partial", run, "-o", bench.path(f"{i}.part"))
-    bench.call("infer", "--merge", *(bench.path(f"{i}.part") for i in range(len(runs))), "-o", bench.path("merged.json"))
+        bench.ends("infer", "--partial", run, "-o", bench.path(f"{i}.part"))
+    bench.ends("infer", "--merge", *(bench.path(f"{i}.part") for i in range(len(runs))), "-o", bench.path("merged.json"))
     same = Path(pack).read_bytes() == Path(bench.path("merged.json")).read_bytes()
-    bench.report("merged packs are the same", same, "they differ")
+    bench.check("merged packs are the same", same, "they differ")
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory(prefix="wheeltap-many-") as folder:
-        bench = Bench(Path(folder))
+    with Scratch() as folder:
+        bench = Many(folder)
         runs = [bench.path(name) for name in ("a", "b", "c")]
         for i, run in enumerate(runs):
             subprocess.run([MAKE, run, str(PROCESSES), str(i)], check=True, timeout=60)
         Path(bench.path("gate.toml")).write_text(GATE)
         sees_all(bench, runs)
         learns_from_all(bench, runs)
-        bench.json("doctor", runs[0])
-        bench.json("diff", runs[0], runs[1])
-        bench.call("golden", "add", "it", *runs)
-        bench.call("golden", "check", "it", runs[1])
-        bench.json("gate", "-c", bench.path("gate.toml"), *runs)
-        bench.call("timeline", runs[0])
-        print(f"1..{bench.count}")
-        return 1 if bench.failed else 0
+        bench.read("doctor", runs[0])
+        bench.read("diff", runs[0], runs[1])
+        bench.ends("golden", "add", "it", *runs)
+        bench.ends("golden", "check", "it", runs[1])
+        bench.read("gate", "-c", bench.path("gate.toml"), *runs)
+        bench.ends("timeline", runs[0])
+    return bench.finish()
 
 
 if __name__ == "__main__":

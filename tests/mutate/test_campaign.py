@@ -13,17 +13,17 @@ import random
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "python")]
 import texts  # noqa: E402
 import watch  # noqa: E402
 from actions import ACTIONS, verbs_left_out  # noqa: E402
 from campaign import actions_of  # noqa: E402
 from cases import SHARES, kind_of  # noqa: E402
+from harness import Case, Scratch  # noqa: E402
 from xxh3 import xxh3_64  # noqa: E402
 
 WHEELTAP, MUTATOR = (str(Path(word).resolve()) for word in sys.argv[1:3])
@@ -31,13 +31,8 @@ STREAM = HERE / "seeds" / "calls" / "0001.wt"
 ENV = {"PATH": "/usr/bin:/bin"}
 
 
-class Watch(unittest.TestCase):
+class Watch(Case):
     """Each way to go wrong, done by a small program."""
-
-    def setUp(self) -> None:
-        temporary = tempfile.TemporaryDirectory(prefix="wheeltap-mutate-")
-        self.addCleanup(temporary.cleanup)
-        self.folder = Path(temporary.name)
 
     def wrong(self, script: str, how: str = "text", sanitized: bool = False, interpreter: str = "/bin/sh") -> str:
         program = watch.Program(interpreter, sanitized, 1, 30)
@@ -135,12 +130,7 @@ def checksums(data: bytes) -> int:
     return count
 
 
-class Streams(unittest.TestCase):
-    def setUp(self) -> None:
-        temporary = tempfile.TemporaryDirectory(prefix="wheeltap-mutate-")
-        self.addCleanup(temporary.cleanup)
-        self.folder = Path(temporary.name)
-
+class Streams(Case):
     def mutate(self, seed: int) -> tuple[bytes, str]:
         path = self.folder / "mutated.wt"
         done = subprocess.run([MUTATOR, str(seed), STREAM, path], capture_output=True, text=True, check=True)
@@ -181,8 +171,7 @@ exec {wheeltap} "$@"
 
 class Whole(unittest.TestCase):
     def test_a_failure_is_reported_and_kept(self) -> None:
-        with tempfile.TemporaryDirectory(prefix="wheeltap-mutate-") as name:
-            folder = Path(name)
+        with Scratch() as folder:
             wrapper = folder / "wheeltap"
             wrapper.write_text(WRAPPER.format(wheeltap=WHEELTAP))
             wrapper.chmod(0o755)

@@ -8,26 +8,21 @@ usage: test_found.py WHEELTAP MUTATOR sanitized|plain
 from __future__ import annotations
 
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 import amplify  # noqa: E402
 import watch  # noqa: E402
 from cases import SEEDS, environment  # noqa: E402
+from harness import Case  # noqa: E402
 
 WHEELTAP, MUTATOR = (str(Path(word).resolve()) for word in sys.argv[1:3])
 PROGRAM = watch.Program(WHEELTAP, sys.argv[3] == "sanitized", 60, 300)
 
 
-class Found(unittest.TestCase):
-    def setUp(self) -> None:
-        temporary = tempfile.TemporaryDirectory(prefix="wheeltap-mutate-")
-        self.addCleanup(temporary.cleanup)
-        self.folder = Path(temporary.name)
-
+class Found(Case):
     def ends_well(self, line: str, how: str = "text") -> watch.Ended:
         ended = watch.execute(PROGRAM, line.split(), self.folder, environment(self.folder))
         wrong = watch.wrong_end(PROGRAM, ended, watch.STATUSES) or watch.wrong_output(ended, how)

@@ -15,12 +15,11 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "syscalls"))
-from harness import BUILD, PATIENCE, WHEELTAP, Scratch, permitted, record, skip  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import BUILD, PATIENCE, PYTHON, WHEELTAP, Case, permitted, record, skip  # noqa: E402
 
 HABITS = str(BUILD / "tests" / "patterns" / "habits")
 BACKENDS = permitted()
-PYTHON = "/usr/bin/python3"
 
 # The habit; the rule that is about it; what the evidence has to name.
 CASES: list[tuple[str, str, tuple[str, ...]]] = [
@@ -56,12 +55,7 @@ def findings(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {found["id"]: found for found in answer["findings"] if found["id"].startswith("WT-SYS")}
 
 
-class Patterns(unittest.TestCase):
-    def setUp(self) -> None:
-        self.scratch = Scratch()
-        self.folder = self.scratch.__enter__()
-        self.addCleanup(self.scratch.__exit__)
-
+class Patterns(Case):
     def judge(self, *words: str, backend: str = BACKENDS[0] if BACKENDS else "", expression: str = "",
               options: tuple[str, ...] = ()) -> dict[str, Any]:
         work = self.folder / f"work-{len(os.listdir(self.folder))}"

@@ -7,18 +7,16 @@ usage: client.py BUILD_FOLDER CLIENT_LIBRARY [CASE]...
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch, Skip, Tap, environment  # noqa: E402
 
 BUILD = Path(sys.argv[1]).absolute()
 LIBRARY = sys.argv[2]
@@ -72,7 +70,7 @@ def parse(text: str) -> Seen:
 
 def record(program: list[str], **options: object) -> Seen:
     """Runs a program under the small recorder; nothing may be wrong in the rings."""
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch() as folder:
         settings = {"folder": folder} | {key.replace("_", "-"): value for key, value in options.items()}
         arguments = [str(word) for pair in settings.items() for word in pair]
         done = subprocess.run([str(RECORDER), *arguments, "--", *program], stdout=subprocess.PIPE,
@@ -233,8 +231,7 @@ def test_loaded() -> None:
 
 def test_header_in_cxx() -> None:
     if not (BUILD / "header").exists():
-        print("skipped: no C++ compiler")
-        return
+        raise Skip("no C++ compiler")
     expect(record([str(BUILD / "header")]).status == 0, "recorded")
 
 
@@ -245,16 +242,14 @@ def test_mismatch() -> None:
 
 
 def quiet(variable: str | None) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "WHEELTAP_AGENT"}
-    if variable is not None:
-        environment["WHEELTAP_AGENT"] = variable
-    done = subprocess.run(case("quiet"), stdout=subprocess.PIPE, env=environment, timeout=PATIENCE)
+    done = subprocess.run(case("quiet"), stdout=subprocess.PIPE, timeout=PATIENCE,
+                          env=environment() if variable is None else environment(WHEELTAP_AGENT=variable))
     expect(done.returncode == 0, f"WHEELTAP_AGENT={variable}: {done.stdout!r}")
 
 
 def test_not_recording() -> None:
     key = "A" * 22
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch() as folder:
         for variable in (None, "", "2", "2:", "x:/tmp", "2:relative", f"2:{folder}", f"2:/{'x' * 5000}", "2:/nowhere",
                          f"2:{folder}/{key}", f"2:{folder}/{key}.", f"2:{folder}/{key}.x", f"2:{folder}/{key}.99999999",
                          f"2:{folder}/{key}.{'9' * 40}", f"2:/{key}.none"):
@@ -269,17 +264,17 @@ def test_not_recording() -> None:
 
 
 def test_long_folder() -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch() as folder:
         deep = Path(folder, "x" * 120)
         expect(record(case("generations"), folder=deep).total("events") > 0, "a socket with a long path is reached")
 
 
 def lone_program(*options: str) -> str:
     """Runs a program whose recorder dies or stops; returns its output."""
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch() as folder:
         output = Path(folder, "output")
         end = time.monotonic() + PATIENCE
-        recorder = subprocess.Popen([str(RECORDER), "folder", folder, *options, "--", "/bin/sh", "-c",
+        recorder = subprocess.Popen([str(RECORDER), "folder", str(folder), *options, "--", "/bin/sh", "-c",
                                      f"{BUILD / 'cases'} second >{output} 2>&1; echo status $? >>{output}"],
                                     stdout=subprocess.DEVNULL)
         while not (output.exists() and "status" in output.read_text()) and time.monotonic() < end:
@@ -305,16 +300,10 @@ def main() -> int:
     tests: dict[str, Callable[[], None]] = {name[5:]: function for name, function in globals().items()
                                             if name.startswith("test_")}
     chosen = sys.argv[3:] or list(tests)
-    failed = 0
-    print(f"1..{len(chosen)}")
-    for number, name in enumerate(chosen, 1):
-        try:
-            tests[name]()
-            print(f"ok {number} {name}", flush=True)
-        except (AssertionError, subprocess.TimeoutExpired) as error:
-            failed += 1
-            print(f"not ok {number} {name}", *(f"# {line}" for line in str(error).splitlines()), sep="\n", flush=True)
-    return 1 if failed else 0
+    tap = Tap()
+    for name in chosen:
+        tap.case(name, tests[name])
+    return tap.finish()
 
 
 if __name__ == "__main__":

@@ -14,12 +14,13 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 os.environ["WHEELTAP_BUILD"] = sys.argv[1]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
+import programs  # noqa: E402
 
 LINES = 200
 EVENTS = LINES * 1001 + 3  # and its process, and the begin and the end of its thread
@@ -32,7 +33,7 @@ ERR = b"".join(b"error line %d\n" % i for i in range(0, LINES, 10))
 def kill_program(scratch: Path, chance: random.Random) -> str:
     """The program is killed with -9: the trace holds every event that its shared counters say was published."""
     counters, run, threads = scratch / "counters", scratch / "run", chance.choice([1, 1, 2, 3])
-    recorder = harness.start(run, harness.PUBLISHER, str(counters), str(threads))
+    recorder = harness.start(run, programs.PUBLISHER, str(counters), str(threads))
     pid = harness.wait_for(lambda: harness.program_of(recorder.pid, "record_publish"))
     size = threads * 64
     harness.wait_for(lambda: counters.stat().st_size == size and
@@ -42,7 +43,7 @@ def kill_program(scratch: Path, chance: random.Random) -> str:
     _, said = recorder.communicate(timeout=harness.PATIENCE)
     assert recorder.returncode == 128 + signal.SIGKILL, f"status {recorder.returncode}: {said!r}"
     published = sum(struct.unpack_from("<Q", counters.read_bytes(), 64 * i)[0] for i in range(threads))
-    found = [t for t in harness.tracks(run) if int(t["marks"])]
+    found = [t for t in programs.tracks(run) if int(t["marks"])]
     by_tid = sorted(struct.unpack_from("<Q", counters.read_bytes(), 64 * i)[0] for i in range(threads))
     # A mark may be out whose emit had not returned yet; so each thread's marks are its count or one more.
     marks = sorted(int(t["marks"]) for t in found)
@@ -75,7 +76,7 @@ def wait_for_talker(recorder: subprocess.Popen[bytes], scratch: Path) -> int:
 def kill_recorder(scratch: Path, chance: random.Random) -> str:
     """The recorder is killed: the program goes on to its end, its output and status as ever."""
     run = scratch / "run"
-    recorder = harness.start(run, harness.TALKER, str(LINES), str(STATUS), str(MILLISECONDS),
+    recorder = harness.start(run, programs.TALKER, str(LINES), str(STATUS), str(MILLISECONDS),
                              env=environment(scratch))
     wait_for_talker(recorder, scratch)
     time.sleep(chance.uniform(0, MILLISECONDS / 1000))
@@ -94,7 +95,7 @@ def kill_recorder(scratch: Path, chance: random.Random) -> str:
 def stop_recorder(scratch: Path, chance: random.Random) -> str:
     """The recorder is stopped, and only goes on when the program has long ended."""
     run = scratch / "run"
-    recorder = harness.start(run, harness.TALKER, str(LINES), str(STATUS), str(MILLISECONDS),
+    recorder = harness.start(run, programs.TALKER, str(LINES), str(STATUS), str(MILLISECONDS),
                              env=environment(scratch))
     pid = wait_for_talker(recorder, scratch)
     time.sleep(chance.uniform(0, MILLISECONDS / 1000))
@@ -106,7 +107,7 @@ def stop_recorder(scratch: Path, chance: random.Random) -> str:
     out, err = recorder.communicate(timeout=harness.PATIENCE)
     assert recorder.returncode == STATUS, f"status {recorder.returncode}"
     check_talk(scratch, out, err)
-    harness.tracks(run)
+    programs.tracks(run)
     return "the program finished, the recorder after it"
 
 
@@ -125,7 +126,7 @@ def fill_disk(scratch: Path, chance: random.Random) -> str:
 
 def fill_mounted(scratch: Path, disk: Path, chance: random.Random) -> str:
     run = disk / "run"
-    recorder = harness.start(run, harness.TALKER, str(LINES), str(STATUS), str(MILLISECONDS),
+    recorder = harness.start(run, programs.TALKER, str(LINES), str(STATUS), str(MILLISECONDS),
                              env=environment(scratch))
     wait_for_talker(recorder, scratch)
     time.sleep(chance.uniform(0, MILLISECONDS / 1000))
@@ -140,7 +141,7 @@ def fill_mounted(scratch: Path, disk: Path, chance: random.Random) -> str:
     check_talk(scratch, out, err)
     run_json = harness.described(run)
     assert run_json["status"] == "failed", run_json["status"]
-    there = sum(int(t["events"]) for t in harness.tracks(run, "cut") if t["file"] != "0000.wt" and t["track"] != "0")
+    there = sum(int(t["events"]) for t in programs.tracks(run, "cut") if t["file"] != "0000.wt" and t["track"] != "0")
     assert there + run_json["lost"] == EVENTS, f"{there} events and {run_json['lost']} lost are not {EVENTS}"
     return "ended early and said so" if run_json["trouble"] else "was done before the disk was full"
 

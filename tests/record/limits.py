@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Callable, NamedTuple
 
 os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 HERE = Path(__file__).resolve().parent

@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import Callable
 
 os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
+import programs  # noqa: E402
 
-FILTERED = str(harness.PROGRAMS / "record_filtered")
+FILTERED = str(programs.PROGRAMS / "record_filtered")
 PYTHON = "/usr/bin/python3"
 PROGRAM = str(Path(__file__).resolve().parent / "limits_program.py")
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -115,7 +117,7 @@ class Closed(Surroundings):
         def close() -> None:
             os.closerange(0, 3)
 
-        words = [harness.TALKER, "5", "3"]
+        words = [programs.TALKER, "5", "3"]
         bare = subprocess.run(words, preexec_fn=close, timeout=harness.PATIENCE)
         done = subprocess.run([harness.WHEELTAP, "record", "-o", str(self.run_folder), "--", *words],
                               preexec_fn=close, timeout=harness.PATIENCE)
@@ -127,7 +129,7 @@ class Limited(Surroundings):
     """Limits that a table of values does not show."""
 
     def test_output_to_a_file_that_may_not_grow(self) -> None:
-        words = [harness.TALKER, "4000", "0"]
+        words = [programs.TALKER, "4000", "0"]
 
         def confine() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
@@ -192,7 +194,7 @@ class Limited(Surroundings):
             resource.setrlimit(resource.RLIMIT_FSIZE, (12 << 10, 12 << 10))
 
         long = {**os.environ, **{f"WHEELTAP_TEST_{i}": "x" * 100 for i in range(200)}}
-        done = harness.record(self.run_folder, harness.TALKER, "5", "3", preexec_fn=confine, env=long)
+        done = harness.record(self.run_folder, programs.TALKER, "5", "3", preexec_fn=confine, env=long)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertEqual((self.described()["status"], self.described()["exit_status"]), ("failed", 3))
         self.assertIn("size of files (ulimit -f)", str(self.described()["limited"]))
@@ -210,12 +212,12 @@ class Places(Surroundings):
     def test_temporary_folder(self) -> None:
         for place in ("/proc", str(self.folder / "missing"), ""):
             run = self.folder / ("run" + str(len(place)))
-            done = harness.record(run, harness.TALKER, "5", "3", env={**os.environ, "TMPDIR": place})
+            done = harness.record(run, programs.TALKER, "5", "3", env={**os.environ, "TMPDIR": place})
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertEqual(harness.described(run)["lost"], 0)
 
     def test_no_environment(self) -> None:
-        done = harness.record(self.run_folder, harness.TALKER, "5", "3", env={})
+        done = harness.record(self.run_folder, programs.TALKER, "5", "3", env={})
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertGreater(self.events(), 5000)
 
@@ -235,14 +237,14 @@ class Places(Surroundings):
         return unshare
 
     def test_no_proc(self) -> None:
-        libraries = {**os.environ, "LD_LIBRARY_PATH": str(Path(harness.CLIENT).parent)}  # $ORIGIN comes from /proc
-        done = harness.record(self.run_folder, harness.TALKER, "5", "3", preexec_fn=self.hide("/proc"), env=libraries)
+        libraries = {**os.environ, "LD_LIBRARY_PATH": str(Path(programs.CLIENT).parent)}  # $ORIGIN comes from /proc
+        done = harness.record(self.run_folder, programs.TALKER, "5", "3", preexec_fn=self.hide("/proc"), env=libraries)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertEqual(done.stdout.count(b"\n"), 5)
         self.assertGreater(self.events(), 5000)
 
     def test_no_dev(self) -> None:
-        done = harness.record(self.run_folder, harness.TALKER, "5", "3", preexec_fn=self.hide("/dev"))
+        done = harness.record(self.run_folder, programs.TALKER, "5", "3", preexec_fn=self.hide("/dev"))
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertEqual(done.stdout.count(b"\n"), 5)
 

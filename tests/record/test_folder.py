@@ -18,14 +18,14 @@ import unittest
 from pathlib import Path
 
 os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
+import programs  # noqa: E402
 
 
 class Folders(harness.Case):
-    def wheeltap(self, *words: str, **more: object) -> subprocess.CompletedProcess[str]:
-        more.setdefault("cwd", self.folder)
-        return subprocess.run([harness.WHEELTAP, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE, **more)  # type: ignore
+    def tool(self, *words: str, **more: object) -> subprocess.CompletedProcess[str]:
+        return self.bench.call(*words, **more)  # type: ignore[arg-type]
 
     def contents(self, folder: Path) -> dict[str, bytes]:
         return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
@@ -40,7 +40,7 @@ class FailedStart(Folders):
             broken = scratch / "broken"
             broken.write_text("#!/no/such/interpreter\n")
             broken.chmod(0o755)
-            return self.wheeltap("record", *options, "--", str(broken))
+            return self.tool("record", *options, "--", str(broken))
 
     def test_files_of_others_stay(self) -> None:
         for name in ("console.log", "0000.wt", "syscalls.wt", "run.json", ".run.json.next", "notes", "blobs/a"):
@@ -52,10 +52,10 @@ class FailedStart(Folders):
                 self.assertEqual(self.contents(folder), {name: b"mine"})
 
     def test_imported_run_stays(self) -> None:
-        self.assertEqual(self.wheeltap("sim", "--events", "2000", "-o", "run").returncode, 0)
+        self.assertEqual(self.tool("sim", "--events", "2000", "-o", "run").returncode, 0)
         before = self.contents(self.run_folder)
         self.assertEqual(self.start("-o", "run").returncode, 125)
-        self.assertEqual(self.wheeltap("record", "-o", "run", "--", "true").returncode, 125)
+        self.assertEqual(self.tool("record", "-o", "run", "--", "true").returncode, 125)
         self.assertEqual(self.contents(self.run_folder), before)
 
     def test_what_was_made_is_gone(self) -> None:
@@ -77,7 +77,7 @@ class Refused(Folders):
         self.run_folder.mkdir()
         for name in ("notes", ".hidden"):
             (self.run_folder / name).write_text("mine")
-            done = self.wheeltap("record", "-o", "run", "--", "touch", "ran")
+            done = self.tool("record", "-o", "run", "--", "touch", "ran")
             self.assertEqual(done.returncode, 125)
             self.assertIn("'run' is not empty", done.stderr)
             self.assertIn(name, done.stderr)
@@ -86,18 +86,18 @@ class Refused(Folders):
         self.assertFalse((self.folder / "ran").exists())
 
     def test_the_way_out_works(self) -> None:
-        self.assertEqual(self.wheeltap("record", "-o", "run", "--", "true").returncode, 0)
-        done = self.wheeltap("record", "-o", "run", "--", "true")
+        self.assertEqual(self.tool("record", "-o", "run", "--", "true").returncode, 0)
+        done = self.tool("record", "-o", "run", "--", "true")
         self.assertEqual(done.returncode, 125)
         self.assertRegex(done.stderr, "already contains a run.*another folder.*wheeltap clean.*--force")
-        self.assertEqual(self.wheeltap("record", "-o", "run-2", "--", "true").returncode, 0)
-        self.assertEqual(self.wheeltap("record", "--force", "-o", "run", "--", "true").returncode, 0)
-        self.assertEqual(self.wheeltap("clean", "--yes", "run").returncode, 0)
-        self.assertEqual(self.wheeltap("record", "-o", "run", "--", "true").returncode, 0)
+        self.assertEqual(self.tool("record", "-o", "run-2", "--", "true").returncode, 0)
+        self.assertEqual(self.tool("record", "--force", "-o", "run", "--", "true").returncode, 0)
+        self.assertEqual(self.tool("clean", "--yes", "run").returncode, 0)
+        self.assertEqual(self.tool("record", "-o", "run", "--", "true").returncode, 0)
 
     def test_not_a_folder(self) -> None:
         self.run_folder.write_text("mine")
-        self.assertEqual(self.wheeltap("record", "-o", "run", "--", "true").returncode, 125)
+        self.assertEqual(self.tool("record", "-o", "run", "--", "true").returncode, 125)
         self.assertEqual(self.run_folder.read_text(), "mine")
 
     def test_import_and_sim(self) -> None:
@@ -107,17 +107,17 @@ class Refused(Folders):
         trace.write_text(json.dumps({"process_id": 7, "thread_id": 7, "time": 1, "type": "function_call (pre)",
                                      "function": "f", "func_call_id": "1", "meta_vars": {}}) + "\n")
         for words in (["import", "traincheck", "trace_1.json", "-o", "run"], ["sim", "--events", "2000", "-o", "run"]):
-            done = self.wheeltap(*words)
+            done = self.tool(*words)
             self.assertNotEqual(done.returncode, 0, words)
             self.assertIn("not empty", done.stderr)
             self.assertEqual(self.contents(self.run_folder), {"0000.wt": b"mine"})
-        done = self.wheeltap("import", "traincheck", "trace_1.json", "-o", "new")
+        done = self.tool("import", "traincheck", "trace_1.json", "-o", "new")
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_failed_import_leaves_nothing(self) -> None:
         trace = self.folder / "trace_1.json"
         trace.write_text('{"process_id": 7, "time": 1, "type": "x"}\nthis is not JSON\n')
-        done = self.wheeltap("import", "traincheck", "trace_1.json", "-o", "a/b")
+        done = self.tool("import", "traincheck", "trace_1.json", "-o", "a/b")
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(os.listdir(self.folder), ["trace_1.json"])
 
@@ -126,7 +126,7 @@ class Private(Folders):
     def test_empty_folder_becomes_private(self) -> None:
         self.run_folder.mkdir(mode=0o755)
         self.run_folder.chmod(0o755)
-        self.assertEqual(self.wheeltap("record", "-o", "run", "--", "true").returncode, 0)
+        self.assertEqual(self.tool("record", "-o", "run", "--", "true").returncode, 0)
         self.assertEqual(stat.S_IMODE(self.run_folder.stat().st_mode), 0o700)
         for path in self.run_folder.iterdir():
             self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600, path)
@@ -134,7 +134,7 @@ class Private(Folders):
     def test_link_to_a_folder(self) -> None:
         (self.folder / "real").mkdir()
         self.run_folder.symlink_to("real")
-        self.assertEqual(self.wheeltap("record", "-o", "run", "--", "true").returncode, 0)
+        self.assertEqual(self.tool("record", "-o", "run", "--", "true").returncode, 0)
         self.assertTrue((self.folder / "real" / "run.json").exists())
 
     def test_folder_of_another_user(self) -> None:
@@ -157,7 +157,7 @@ class Outputs(Folders):
     """An output that is named may be anything that can be written to; it is never replaced by a file."""
 
     def run_and_report(self, report: str) -> subprocess.CompletedProcess[str]:
-        return self.wheeltap("record", "-o", "run", "--report", report, "--", "true")
+        return self.tool("record", "-o", "run", "--report", report, "--", "true")
 
     def test_device(self) -> None:
         if os.geteuid():
@@ -180,7 +180,7 @@ class Outputs(Folders):
         """A link as /dev/stdout is one, but not that one itself: a test that fails should harm nobody."""
         link = self.folder / "stdout"
         link.symlink_to("/proc/self/fd/1")
-        done = self.wheeltap("import", "traincheck", self.invariants(), "-o", "stdout")
+        done = self.tool("import", "traincheck", self.invariants(), "-o", "stdout")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('"invariants"', done.stdout)
         self.assertTrue(link.is_symlink())
@@ -197,7 +197,7 @@ class Outputs(Folders):
 
     def test_report_to_the_programs_output(self) -> None:
         for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
-            done = self.wheeltap("record", "-o", "run", "--report", name, "--", "true")
+            done = self.tool("record", "-o", "run", "--report", name, "--", "true")
             self.assertEqual(done.returncode, 2)
             self.assertIn("standard output belongs to the program", done.stderr)
 
@@ -232,7 +232,7 @@ class LittleRoom(Folders):
     def one(self, size: str, words: list[str], status: int) -> None:
         disk = self.mount(size)
         run, ran = disk / "run", self.folder / "ran"
-        done = self.wheeltap("record", "-o", str(run), "--on-full", "drop", "--", "/bin/sh", "-c",
+        done = self.tool("record", "-o", str(run), "--on-full", "drop", "--", "/bin/sh", "-c",
                              'touch "$0"; exec "$@"', str(ran), *words)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertTrue(ran.exists(), "the program did not run")
@@ -242,15 +242,15 @@ class LittleRoom(Folders):
             self.assertEqual(list(disk.iterdir()), [])
         else:
             self.assertIn(harness.described(run)["status"], "finished failed")
-            listed = self.wheeltap("ls", "--json", env={**os.environ, "WHEELTAP_HOME": str(disk)})
+            listed = self.tool("ls", "--json", env={**os.environ, "WHEELTAP_HOME": str(disk)})
             self.assertEqual(re.findall(r'"(running|abandoned)"', listed.stdout), [], listed.stdout)
         ran.unlink(missing_ok=True)
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
     def test_sizes(self) -> None:
         for size in ("4k", "16k", "64k", "128k", "256k", "512k", "1m"):
-            for words, status in ((["true"], 0), ([harness.TALKER, "500", "3"], 3),
-                                  ([harness.PUBLISHER, str(self.folder / "counters"), "1", "300000"], 0)):
+            for words, status in ((["true"], 0), ([programs.TALKER, "500", "3"], 3),
+                                  ([programs.PUBLISHER, str(self.folder / "counters"), "1", "300000"], 0)):
                 with self.subTest(size=size, words=words[0]):
                     self.one(size, words, status)
                     self.assertEqual(self.began, size not in ("4k", "16k"))

@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 
 os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
@@ -25,14 +26,11 @@ ENVIRONMENT.update(GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL="/dev/null", GIT_A
 OLD = 1_500_000_000  # a time long before any index
 
 
-class Repository(unittest.TestCase):
+class Repository(harness.Case):
     def setUp(self) -> None:
-        self.scratch = harness.Scratch()
-        self.folder = self.scratch.__enter__()
+        super().setUp()
         self.tree = self.folder / "tree"
         self.tree.mkdir()
-
-        self.addCleanup(self.scratch.__exit__)
 
     def git(self, *words: str, where: Path | None = None) -> str:
         done = subprocess.run(["git", "-c", "protocol.file.allow=always", *words], cwd=where or self.tree, env=ENVIRONMENT,

@@ -16,25 +16,17 @@ import unittest
 from pathlib import Path
 
 os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 
 
-class Here(unittest.TestCase):
+class Here(harness.Case):
     """In a folder of its own, with runs below it."""
 
-    def setUp(self) -> None:
-        self.scratch = harness.Scratch()
-        self.folder = self.scratch.__enter__()
-
-    def tearDown(self) -> None:
-        self.scratch.__exit__()
-
-    def wheeltap(self, *words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
-        env = {k: v for k, v in os.environ.items() if k not in ("WHEELTAP_HOME", "PYTHONPATH")}
-        done = subprocess.run([harness.WHEELTAP, *words], cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              stdin=subprocess.DEVNULL, text=True, timeout=harness.PATIENCE)
+    def tool(self, *words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+        done = self.bench.call(*words)
         if status is not None:
             self.assertEqual(done.returncode, status, done.stderr)
         return done
@@ -42,16 +34,16 @@ class Here(unittest.TestCase):
     def recorded(self, *words: str) -> tuple[str, str]:
         """Name of the folder without date and time, and the name in run.json."""
         shutil.rmtree(self.folder / "wheeltap-runs", ignore_errors=True)
-        self.wheeltap("record", "-q", *words, status=None)
+        self.tool("record", "-q", *words, status=None)
         made, = (self.folder / "wheeltap-runs").iterdir()
         return made.name.rsplit("-", 2)[0], json.loads((made / "run.json").read_text())["name"]
 
 
 class Names(Here):
     def test_a_name_with_a_slash_finds_its_run(self) -> None:
-        self.wheeltap("record", "-q", "-n", "lr/0.1", "--", "/bin/true")
-        self.assertEqual(json.loads(self.wheeltap("info", "--json", "lr/0.1").stdout)["command"], "/bin/true")
-        self.assertIn("no/such", self.wheeltap("info", "no/such", status=3).stderr)
+        self.tool("record", "-q", "-n", "lr/0.1", "--", "/bin/true")
+        self.assertEqual(json.loads(self.tool("info", "--json", "lr/0.1").stdout)["command"], "/bin/true")
+        self.assertIn("no/such", self.tool("info", "no/such", status=3).stderr)
 
     def test_after_the_script(self) -> None:
         for path in ("train.py", "pkg/mod.py", "pkg/__init__.py", "torchrun", "tool.py"):
@@ -81,20 +73,20 @@ class Names(Here):
 class Found(Here):
     def test_by_name(self) -> None:
         for status in (1, 2, 3):
-            self.wheeltap("record", "-q", "-n", "mine", "--", "sh", "-c", f"exit {status}", status=status)
-        self.wheeltap("record", "-q", "-n", "other", "--", "true")
+            self.tool("record", "-q", "-n", "mine", "--", "sh", "-c", f"exit {status}", status=status)
+        self.tool("record", "-q", "-n", "other", "--", "true")
         (self.folder / "data").mkdir()
-        self.wheeltap("record", "-q", "-n", "data", "--", "true")
+        self.tool("record", "-q", "-n", "data", "--", "true")
         for name, last in (("mine", "exit 3"), ("other", "true"), ("data", "true")):
-            said = json.loads(self.wheeltap("info", "--json", name).stdout)
+            said = json.loads(self.tool("info", "--json", name).stdout)
             self.assertIn(last, json.dumps(said), name)
-        gone = self.wheeltap("info", "nobody", status=None)
+        gone = self.tool("info", "nobody", status=None)
         self.assertIn("no run 'nobody'", gone.stderr)
         self.assertNotEqual(gone.returncode, 0)
 
     def test_by_name_from_python(self) -> None:
         for status in (1, 2):
-            self.wheeltap("record", "-q", "-n", "mine", "--", "sh", "-c", f"exit {status}", status=status)
+            self.tool("record", "-q", "-n", "mine", "--", "sh", "-c", f"exit {status}", status=status)
         home = str(harness.BUILD / "python")
         done = subprocess.run([PYTHON, "-c", "import wheeltap; print(wheeltap.open('mine').info['exit_status'])"], cwd=self.folder,
                               env={**os.environ, "PYTHONPATH": home, "WHEELTAP_HOME": str(self.folder / "wheeltap-runs")},
@@ -107,54 +99,54 @@ class Replaced(Here):
         return (self.folder / "run" / "run.json").read_bytes()
 
     def test_force(self) -> None:
-        self.wheeltap("record", "-q", "-o", "run", "--", "sh", "-c", "echo first")
+        self.tool("record", "-q", "-o", "run", "--", "sh", "-c", "echo first")
         before = self.run_json()
-        refused = self.wheeltap("record", "-q", "-o", "run", "--", "true", status=125)
+        refused = self.tool("record", "-q", "-o", "run", "--", "true", status=125)
         self.assertIn("--force", refused.stderr)
-        self.wheeltap("record", "-q", "--force", "-o", "run", "--", "no-such-program-anywhere", status=127)
+        self.tool("record", "-q", "--force", "-o", "run", "--", "no-such-program-anywhere", status=127)
         self.assertEqual(self.run_json(), before)
-        self.wheeltap("record", "-q", "--force", "-o", "run", "--", "sh", "-c", "echo second")
+        self.tool("record", "-q", "--force", "-o", "run", "--", "sh", "-c", "echo second")
         self.assertEqual((self.folder / "run" / "console.log").read_text(), "second\n")
-        self.wheeltap("record", "-q", "--force", "-o", "new", "--", "true")
-        self.wheeltap("record", "-q", "--force", "--", "true", status=2)
+        self.tool("record", "-q", "--force", "-o", "new", "--", "true")
+        self.tool("record", "-q", "--force", "--", "true", status=2)
 
     def test_force_keeps_what_is_not_a_run(self) -> None:
-        self.wheeltap("record", "-q", "-o", "run", "--", "true")
+        self.tool("record", "-q", "-o", "run", "--", "true")
         before = self.run_json()
         (self.folder / "run" / "notes.txt").write_text("mine")
-        refused = self.wheeltap("record", "-q", "--force", "-o", "run", "--", "true", status=125)
+        refused = self.tool("record", "-q", "--force", "-o", "run", "--", "true", status=125)
         self.assertIn("notes.txt", refused.stderr)
-        self.assertIn("notes.txt", self.wheeltap("clean", "--yes", "run", status=None).stderr)
+        self.assertIn("notes.txt", self.tool("clean", "--yes", "run", status=None).stderr)
         self.assertEqual((self.run_json(), (self.folder / "run" / "notes.txt").read_text()), (before, "mine"))
         (self.folder / "work").mkdir()
         (self.folder / "work" / "thesis.txt").write_text("mine")
         (self.folder / "work" / "run.json").write_text('{"a": 1}')
-        self.wheeltap("record", "-q", "--force", "-o", "work", "--", "true", status=125)
+        self.tool("record", "-q", "--force", "-o", "work", "--", "true", status=125)
         (self.folder / "link").symlink_to("run")
-        self.wheeltap("record", "-q", "--force", "-o", "link", "--", "true", status=125)
+        self.tool("record", "-q", "--force", "-o", "link", "--", "true", status=125)
         self.assertTrue((self.folder / "work" / "thesis.txt").exists() and (self.folder / "link").is_symlink())
 
     def test_force_leaves_a_running_one(self) -> None:
         recorder = harness.start(self.folder / "run", "sleep", str(harness.PATIENCE))
         harness.wait_for(lambda: harness.described(self.folder / "run")["status"] == "running")
         program = harness.wait_for(lambda: harness.program_of(recorder.pid, "sleep"))
-        refused = self.wheeltap("record", "-q", "--force", "-o", "run", "--", "true", status=None)
+        refused = self.tool("record", "-q", "--force", "-o", "run", "--", "true", status=None)
         harness.kill(program)
         recorder.communicate(timeout=harness.PATIENCE)
         self.assertEqual(refused.returncode, 125)
         self.assertIn("running", refused.stderr)
 
     def test_clean_by_name(self) -> None:
-        self.wheeltap("record", "-q", "-o", "run", "--", "true")
+        self.tool("record", "-q", "-o", "run", "--", "true")
         for _ in range(2):
-            self.wheeltap("record", "-q", "-n", "mine", "--", "true")
-        self.wheeltap("clean", "run", status=2)
+            self.tool("record", "-q", "-n", "mine", "--", "true")
+        self.tool("clean", "run", status=2)
         self.assertTrue((self.folder / "run").exists(), "not without --yes where nobody can be asked")
-        self.wheeltap("clean", "--yes", "run", "mine")
+        self.tool("clean", "--yes", "run", "mine")
         self.assertFalse((self.folder / "run").exists())
         self.assertEqual(len(list((self.folder / "wheeltap-runs").iterdir())), 1)
-        self.wheeltap("clean", "--yes", "mine", "--keep", "1", status=2)
-        self.assertNotEqual(self.wheeltap("clean", "--yes", "nobody", status=None).returncode, 0)
+        self.tool("clean", "--yes", "mine", "--keep", "1", status=2)
+        self.assertNotEqual(self.tool("clean", "--yes", "nobody", status=None).returncode, 0)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,9 @@ import unittest
 from pathlib import Path
 
 os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
+import programs  # noqa: E402
 
 SH = "/bin/sh"
 # Python without an agent. Behind env, because `record` prints a line about -I where it sees it, also with -q.
@@ -125,7 +127,7 @@ class Signals(Recording):
             ended.unlink()
 
     def test_stopped_program_goes_on(self) -> None:
-        recorder = harness.start(self.run_folder, harness.TALKER, "50", "3", "3000")
+        recorder = harness.start(self.run_folder, programs.TALKER, "50", "3", "3000")
         pid = harness.wait_for(lambda: harness.program_of(recorder.pid, "record_talker"))
         os.kill(pid, signal.SIGSTOP)
         time.sleep(0.1)
@@ -201,7 +203,7 @@ class Streams(Recording):
         self.assertEqual(done.stdout, b"early\nlate\n")
 
     def test_summary_is_two_lines_on_standard_error(self) -> None:
-        done = self.record(harness.TALKER, "1", "0")
+        done = self.record(programs.TALKER, "1", "0")
         said = done.stderr.splitlines()[1:]
         self.assertEqual(len(said), 2)
         self.assertIn(b"events from 1 process", said[0])
@@ -305,7 +307,7 @@ class Terminal(Recording):
 
 class Folder(Recording):
     def test_private(self) -> None:
-        self.record(harness.TALKER, "1", "0")
+        self.record(programs.TALKER, "1", "0")
         self.assertEqual(stat.S_IMODE(self.run_folder.stat().st_mode), 0o700)
         for path in self.run_folder.iterdir():
             self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600, path)
@@ -358,7 +360,7 @@ class Folder(Recording):
     def test_path_after_directory(self) -> None:
         """The path to look at is one from where the recorder was started."""
         (self.folder / "here").mkdir()
-        done = subprocess.run([harness.WHEELTAP, "record", "--directory", str(self.folder), "--", harness.TALKER, "1", "0"],
+        done = subprocess.run([harness.WHEELTAP, "record", "--directory", str(self.folder), "--", programs.TALKER, "1", "0"],
                               cwd=self.folder / "here", timeout=harness.PATIENCE, text=True, stderr=subprocess.PIPE, check=True,
                               stdout=subprocess.DEVNULL, env={k: v for k, v in os.environ.items() if k != "WHEELTAP_HOME"})
         path = done.stderr.split("wheeltap info ")[1].strip()
@@ -393,7 +395,7 @@ class Folder(Recording):
         harness.wait_for(lambda: not harness.alive(relay))
 
     def test_deleted_on_the_way(self) -> None:
-        recorder = harness.start(self.run_folder, harness.TALKER, "200", "3", "2500")
+        recorder = harness.start(self.run_folder, programs.TALKER, "200", "3", "2500")
         harness.wait_for(lambda: (self.run_folder / "0001.wt").exists())
         shutil.rmtree(self.run_folder)
         out, err = recorder.communicate(timeout=harness.PATIENCE)
@@ -402,7 +404,7 @@ class Folder(Recording):
 
     def test_what_run_json_says(self) -> None:
         env = {**os.environ, "OMP_NUM_THREADS": "3", "PYTHONHASHSEED": "17", "NOT_ALLOWED": "kept out"}
-        self.record(harness.TALKER, "2", "0", "400", "--seed=5", "--data-seed", "6", env=env)
+        self.record(programs.TALKER, "2", "0", "400", "--seed=5", "--data-seed", "6", env=env)
         run = self.described()
         text = (self.run_folder / "run.json").read_text()
         self.assertEqual(run["environment"]["OMP_NUM_THREADS"], "3")  # type: ignore[index]
@@ -412,7 +414,7 @@ class Folder(Recording):
         self.assertEqual(run["directory"], os.getcwd())
         self.assertGreater(run["end_ns"], run["start_ns"])  # type: ignore[operator]
         self.assertAlmostEqual(run["start_ns"] / 1e9, time.time(), delta=60)  # type: ignore[operator]
-        notes = subprocess.run(["readelf", "-n", harness.TALKER], stdout=subprocess.PIPE, text=True).stdout
+        notes = subprocess.run(["readelf", "-n", programs.TALKER], stdout=subprocess.PIPE, text=True).stdout
         self.assertIn(run["executable"]["build_id"], notes)  # type: ignore[index]
         self.assertTrue(any("libc.so" in m["path"] and m["build_id"] for m in run["loaded"]))  # type: ignore[union-attr,index]
         self.assertEqual(len(run["streams"]), 2)  # type: ignore[arg-type]
@@ -447,25 +449,25 @@ class Folder(Recording):
 class Limits(Recording):
     def test_duration(self) -> None:
         begun = time.monotonic()
-        done = self.record(harness.TALKER, "100", "3", "4000", options=("--duration", "1"))
+        done = self.record(programs.TALKER, "100", "3", "4000", options=("--duration", "1"))
         self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 100))
         self.assertGreater(time.monotonic() - begun, 3.9)
         run = self.described()
         self.assertEqual(run["status"], "interrupted")
         self.assertLess(run["events"], 90000)  # type: ignore[arg-type]
         self.assertGreater(run["events"], 1000)  # type: ignore[arg-type]
-        harness.tracks(self.run_folder)
+        programs.tracks(self.run_folder)
 
     def test_ceiling(self) -> None:
         """A ring that all events fit into, and values that do not compress: nothing else is lost, however slow the recorder is."""
-        done = self.record(harness.TALKER, "200", "0", options=("--max-size", "600k", "--on-full", "drop", "--ring-size", "16M"))
+        done = self.record(programs.TALKER, "200", "0", options=("--max-size", "600k", "--on-full", "drop", "--ring-size", "16M"))
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"ceiling", done.stderr)
         size = sum(p.stat().st_size for p in self.run_folder.glob("*.wt"))
         self.assertLess(size, 700 << 10)
         run = self.described()
         self.assertEqual(list(run["losses"]), ["ceiling"])  # type: ignore[call-overload]
-        there = sum(int(t["events"]) for t in harness.tracks(self.run_folder, "cut")
+        there = sum(int(t["events"]) for t in programs.tracks(self.run_folder, "cut")
                     if t["file"] == "0001.wt" and t["track"] != "0")
         # Beside the steps and the marks: the process, the begin and the end of the thread.
         self.assertEqual(there + run["lost"], 200 * 1001 + 3)  # type: ignore[operator]
@@ -473,7 +475,7 @@ class Limits(Recording):
     def test_tiny_ceiling(self) -> None:
         """A stream that may not even hold its own clock ends before its first event."""
         for size in ("1k", "20k", "64k"):
-            done = self.record(harness.TALKER, "20", "3", options=("--max-size", size))
+            done = self.record(programs.TALKER, "20", "3", options=("--max-size", size))
             self.assertEqual((done.returncode, done.stdout.count(b"\n")), (3, 20), done.stderr)
             run = self.described()
             self.assertEqual(list(run["losses"]), ["ceiling"], size)  # type: ignore[call-overload]
@@ -481,10 +483,10 @@ class Limits(Recording):
             shutil.rmtree(self.run_folder)
 
     def test_drop_is_counted_exactly(self) -> None:
-        done = self.record(harness.PUBLISHER, str(self.folder / "counters"), "2", "2000000",
+        done = self.record(programs.PUBLISHER, str(self.folder / "counters"), "2", "2000000",
                            options=("--ring-size", "64k", "--on-full", "drop"))
         self.assertEqual(done.returncode, 0)
-        found = [t for t in harness.tracks(self.run_folder) if t["file"] == "0001.wt" and int(t["marks"])]
+        found = [t for t in programs.tracks(self.run_folder) if t["file"] == "0001.wt" and int(t["marks"])]
         lost = sum(int(t["lost"]) for t in found)
         # Beside the marks: the process, the begins and the ends of two threads.
         self.assertEqual(sum(int(t["events"]) for t in found) + lost, 4000000 + 5)
@@ -492,7 +494,7 @@ class Limits(Recording):
         self.assertGreater(lost, 0)
 
     def test_flight_keeps_the_last_seconds(self) -> None:
-        self.record(harness.TALKER, "400", "0", "4000", options=("--on-full", "flight=1"))
+        self.record(programs.TALKER, "400", "0", "4000", options=("--on-full", "flight=1"))
         run = self.described()
         streams = sorted(p.name for p in self.run_folder.glob("0001.*.wt"))
         self.assertGreater(int(streams[0].split(".")[1]), 5)
@@ -506,7 +508,7 @@ class Limits(Recording):
 
 class Followed(Recording):
     def test_family(self) -> None:
-        done = self.record(harness.FAMILY, "64", "20", "1000")
+        done = self.record(programs.FAMILY, "64", "20", "1000")
         self.assertEqual(done.returncode, 0, done.stderr)
         expected = {}
         for line in done.stdout.decode().splitlines():
@@ -514,7 +516,7 @@ class Followed(Recording):
             expected[pid] = int(events)
         self.assertEqual(len(expected), 21)
         found: dict[str, list[int]] = {}
-        for track in harness.tracks(self.run_folder):
+        for track in programs.tracks(self.run_folder):
             if track["file"] != "0000.wt" and track["track"] != "0":
                 self.assertEqual((track["broken"], track["lost"]), ("False", "0"))
                 found.setdefault(track["pid"], []).append(int(track["marks"]))
@@ -524,8 +526,8 @@ class Followed(Recording):
         self.assertNotIn(b"not followed", done.stderr)
 
     def test_exec_counts(self) -> None:
-        self.record(harness.FAMILY, "exec", "5")
-        found = harness.tracks(self.run_folder)
+        self.record(programs.FAMILY, "exec", "5")
+        found = programs.tracks(self.run_folder)
         first, second = ([t for t in found if t["file"] == name] for name in ("0001.wt", "0002.wt"))
         self.assertEqual({t["pid"] for t in first}, {t["pid"] for t in second})
         self.assertEqual(({t["exec"] for t in first}, {t["exec"] for t in second}), ({"0"}, {"1"}))
@@ -536,7 +538,7 @@ class Followed(Recording):
 
     def test_helpers_of_a_script_that_becomes_the_program(self) -> None:
         """As of the scripts that choose a version: what they start to find out is a part of starting the program."""
-        script = f"n=$(/bin/sleep 0.4; echo 3); : $(sh -c 'sleep 0.4; :'); exec {harness.FAMILY} exec $n"
+        script = f"n=$(/bin/sleep 0.4; echo 3); : $(sh -c 'sleep 0.4; :'); exec {programs.FAMILY} exec $n"
         around = f"sh -c '{script.replace(chr(39), chr(34))}'; exit 0"
         for line, count in ((script, 0), (around, 1)):
             self.record(SH, "-c", line)
@@ -544,22 +546,22 @@ class Followed(Recording):
             shutil.rmtree(self.run_folder)
 
     def test_others_beside_the_program_are_told(self) -> None:
-        script = f"sleep 0.5 & exec {harness.FAMILY} exec 3"
+        script = f"sleep 0.5 & exec {programs.FAMILY} exec 3"
         self.record(SH, "-c", script, options=("--wait",))
         self.assertIn("sleep 0.5", self.not_followed())
         shutil.rmtree(self.run_folder)
-        self.record(SH, "-c", f"sleep 0.5; {harness.FAMILY} exec 3; exit 0")
+        self.record(SH, "-c", f"sleep 0.5; {programs.FAMILY} exec 3; exit 0")
         self.assertIn("sleep 0.5", self.not_followed())
 
     def test_cleared_environment_is_told(self) -> None:
-        done = self.record(SH, "-c", f"env -i {harness.TALKER} 20 0 1000 >/dev/null; exit 0")
+        done = self.record(SH, "-c", f"env -i {programs.TALKER} 20 0 1000 >/dev/null; exit 0")
         self.assertIn(b"not followed", done.stderr)
         reasons = {n["reason"] for n in self.described()["not_followed"]}  # type: ignore[union-attr,index]
         self.assertIn("environment", reasons)
 
     def test_agent_that_comes_late_is_seen(self) -> None:
         """As with a loader that has not got to its libraries when the process is first looked at."""
-        late = f"import ctypes, time; time.sleep(0.2); ctypes.CDLL({harness.CLIENT!r}); time.sleep(1)"
+        late = f"import ctypes, time; time.sleep(0.2); ctypes.CDLL({programs.CLIENT!r}); time.sleep(1)"
         self.record(SH, "-c", f"env -i {sys.executable} -I -c '{late.replace(chr(39), chr(34))}'; exit 0")
         reasons = {n["reason"] for n in self.described()["not_followed"]}  # type: ignore[union-attr,index]
         self.assertIn("environment", reasons)
@@ -572,7 +574,7 @@ class Followed(Recording):
     def test_program_that_cannot_be_loaded(self) -> None:
         """It is linked with the agent, and its loader does not find that library from another folder."""
         copy = self.folder / "copy"
-        shutil.copy(harness.TALKER, copy)
+        shutil.copy(programs.TALKER, copy)
         if b"not found" not in subprocess.run(["ldd", str(copy)], stdout=subprocess.PIPE).stdout:
             self.skipTest("the program finds its libraries from anywhere")
         done = self.record(str(copy), "1", "0")
@@ -582,7 +584,7 @@ class Followed(Recording):
 
     def test_child_that_stays_is_told(self) -> None:
         output = self.folder / "output"
-        script = f"{harness.TALKER} 100 0 {harness.PATIENCE * 1000:.0f} >{output} 2>&1 & echo $!; " \
+        script = f"{programs.TALKER} 100 0 {harness.PATIENCE * 1000:.0f} >{output} 2>&1 & echo $!; " \
                  f"until [ -s {output} ]; do sleep 0.01; done"
         done = self.record(SH, "-c", script)
         child = int(done.stdout)
@@ -590,13 +592,13 @@ class Followed(Recording):
         harness.kill(child)
         self.assertTrue(is_alive, "the recorder does not wait for it")
         self.assertIn(b"still running", done.stderr)
-        harness.tracks(self.run_folder)
+        programs.tracks(self.run_folder)
 
     def test_recording_in_a_recording(self) -> None:
         inner = self.folder / "inner"
-        done = self.record(harness.WHEELTAP, "record", "-q", "-o", str(inner), "--", harness.TALKER, "3", "8")
+        done = self.record(harness.WHEELTAP, "record", "-q", "-o", str(inner), "--", programs.TALKER, "3", "8")
         self.assertEqual(done.returncode, 8)
-        self.assertTrue(any(int(t["events"]) > 1000 for t in harness.tracks(inner)))
+        self.assertTrue(any(int(t["events"]) > 1000 for t in programs.tracks(inner)))
 
 
 SECRETS = ["sk-proj-Zq8vN2rLxT5wBm7KcY3dHf9gJ4pRsAeU", "ghp_Zq8vN2rLxT5wBm7KcY3dHf9gJ4pRsAeUi1o0",
@@ -623,7 +625,7 @@ class Secrets(Recording):
     def planted(self, *options: str) -> str:
         """All that can be read out of a run with secrets in its arguments, environment, console and events."""
         script = 'echo "connecting with password=PLANTED12"; echo "Authorization: Bearer PLANTED13abcdefgh" >&2; ' \
-                 f'printf "half a line, token: PLANTED14"; exec {harness.CASES} secrets "$@"'
+                 f'printf "half a line, token: PLANTED14"; exec {programs.CASES} secrets "$@"'
         words = [SH, "-c", script, "sh", "--api-key", "PLANTED15", "--password=PLANTED16", "https://u:PLANTED17@example.org"]
         env = {**os.environ, "API_TOKEN": "PLANTED18", "NCCL_SECRET": "PLANTED19", "OMP_PLACES": "password=PLANTED20"}
         done = self.record(*words, env=env, options=options)

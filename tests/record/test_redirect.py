@@ -12,7 +12,7 @@ from pathlib import Path
 
 if len(sys.argv) > 1:
     os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 CRASH = """\

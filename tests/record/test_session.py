@@ -11,18 +11,18 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any, Iterator
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 if len(sys.argv) > 1:
     os.environ["WHEELTAP_BUILD"] = sys.argv.pop(1)
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
+import programs  # noqa: E402
 
-LEAVER = str(harness.PROGRAMS / "record_leaver")
+LEAVER = str(programs.PROGRAMS / "record_leaver")
 PYTHON_HOME = harness.BUILD / "python"
 INTERPRETER = "/usr/bin/python3"
 EVENTS = 100
@@ -31,16 +31,15 @@ PATIENCE = 60.0
 
 
 def environment(**more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in ("WHEELTAP_AGENT", "PYTHONPATH")}
     # Loaders find a library beside the program through /proc, which some of these do not have.
-    return {**kept, "LD_LIBRARY_PATH": os.path.dirname(harness.CLIENT), **more}
+    return harness.environment(LD_LIBRARY_PATH=os.path.dirname(programs.CLIENT), **more)
 
 
-class Place(unittest.TestCase):
+class Place(harness.Case):
     """A folder that all users may enter, and that is everybody's temporary one."""
 
     def setUp(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="wheeltap-session-"))
+        super().setUp()
         self.folder.chmod(0o755)
         self.temporary = self.folder / "tmp"
         self.temporary.mkdir()
@@ -48,9 +47,6 @@ class Place(unittest.TestCase):
         self.empty = self.folder / "empty"
         self.empty.mkdir(mode=0o755)
         self.runs = 0
-
-    def tearDown(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def record(self, *words: str, before: tuple[str, ...] = ()) -> tuple[subprocess.CompletedProcess[str], Path]:
         self.runs += 1
@@ -62,7 +58,7 @@ class Place(unittest.TestCase):
 
 
 def marks_in(run: Path) -> int:
-    return sum(int(track["marks"]) for track in harness.tracks(run, "cut"))
+    return sum(int(track["marks"]) for track in programs.tracks(run, "cut"))
 
 
 class NothingInSilence(Place):
@@ -155,14 +151,14 @@ class SameUser(Place):
         there = 'F=${WHEELTAP_AGENT#*:}; '
         for harm in (": >$F/control", "rm $F/control", "rm $F/control; mkfifo $F/control", "truncate -s 1 $F/control"):
             with self.subTest(harm):
-                script = f"{there}{harm}; {harness.PUBLISHER} {self.folder}/counters{self.runs} 1 3000; exit 5"
+                script = f"{there}{harm}; {programs.PUBLISHER} {self.folder}/counters{self.runs} 1 3000; exit 5"
                 done, run = self.record("sh", "-c", script)
                 self.assertEqual(done.returncode, 5, done.stderr)
                 self.assertEqual(marks_in(run), 3000, done.stderr)
 
     def test_cut_while_it_runs(self) -> None:
-        script = (f"{harness.TALKER} 40 5 1000 >/dev/null & sleep 0.3; : >${{WHEELTAP_AGENT#*:}}/control; "
-                  f"{harness.FAMILY} 8 4 100 >/dev/null; wait $!")
+        script = (f"{programs.TALKER} 40 5 1000 >/dev/null & sleep 0.3; : >${{WHEELTAP_AGENT#*:}}/control; "
+                  f"{programs.FAMILY} 8 4 100 >/dev/null; wait $!")
         done, run = self.record("sh", "-c", script)
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn("nothing lost", done.stderr)
@@ -170,7 +166,7 @@ class SameUser(Place):
 
     def test_nothing_is_left_behind(self) -> None:
         before = subprocess.run(["ipcs", "-m"], stdout=subprocess.PIPE, text=True).stdout.count("\n0x")
-        self.record(harness.TALKER, "2", "0")
+        self.record(programs.TALKER, "2", "0")
         self.assertEqual(os.listdir(self.temporary), [])
         after = subprocess.run(["ipcs", "-m"], stdout=subprocess.PIPE, text=True).stdout.count("\n0x")
         self.assertLessEqual(after, before + 2, "others may have made some")
@@ -195,7 +191,7 @@ class OtherUser(Place):
             self.skipTest("only root can be two other users")
         if not shutil.which("setpriv"):
             self.skipTest("setpriv is missing (util-linux)")
-        if subprocess.run([*self.user(VICTIM), harness.TALKER, "1", "0"], stdout=subprocess.DEVNULL,
+        if subprocess.run([*self.user(VICTIM), programs.TALKER, "1", "0"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, env=environment()).returncode:
             self.skipTest(f"other users cannot run programs below '{harness.BUILD}'")
         for name, uid in (("victim", VICTIM), ("attacker", ATTACKER)):
@@ -219,8 +215,8 @@ class OtherUser(Place):
 
     def victims(self) -> Iterator[tuple[str, list[str], dict[str, str]]]:
         """What is run, and what else is in its environment."""
-        yield "client", [harness.TALKER, "20", "5", "200"], {}
-        yield "threads", [harness.PUBLISHER, "counters", "8", "1000"], {}
+        yield "client", [programs.TALKER, "20", "5", "200"], {}
+        yield "threads", [programs.PUBLISHER, "counters", "8", "1000"], {}
         program = ["-c", "import sys, threading\nt = threading.Thread(target=print, args=(1,)); t.start(); t.join()\n"
                          "print(sorted(sys.modules)[:0], 2 + 2); sys.exit(5)"]
         if (PYTHON_HOME / "inject" / "sitecustomize.py").exists() and list(PYTHON_HOME.glob("wheeltap/_wheeltap.*.so")):
@@ -312,7 +308,7 @@ class Mismatch(Place):
         page[:8] = b"WCTL" + (1).to_bytes(4, "little")
         (folder / "control").write_bytes(page)
         (folder / "control").chmod(0o600)
-        done = subprocess.run([harness.TALKER, "1", "5"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        done = subprocess.run([programs.TALKER, "1", "5"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               timeout=PATIENCE, env=environment(WHEELTAP_AGENT=f"1:{folder}"))
         self.assertEqual(done.returncode, 5)
         after = (folder / "control").read_bytes()

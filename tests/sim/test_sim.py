@@ -15,7 +15,6 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from typing import Any
 import brute
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Case  # noqa: E402
 
 WHEELTAP = ""
 
@@ -63,14 +62,10 @@ jitter = 0
 """
 
 
-class Sim(unittest.TestCase):
+class Sim(Case):
     def setUp(self) -> None:
-        self.temporary = tempfile.TemporaryDirectory(prefix="wheeltap-sim-")
-        self.folder = Path(self.temporary.name)
+        super().setUp()
         self.count = 0
-
-    def tearDown(self) -> None:
-        self.temporary.cleanup()
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([WHEELTAP, "sim", *words], capture_output=True, text=True, timeout=PATIENCE)

@@ -8,17 +8,14 @@ usage: test_truth.py WHEELTAP
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import Case  # noqa: E402
 
-WHEELTAP = ""
 CONFIGS = (
     "",
     'devices = 3\nstream_per_device = true\nlayers = 3\nhost = "marks"\n[timing]\ntell_ns = 2500\n',
@@ -26,27 +23,22 @@ CONFIGS = (
 )
 
 
-def wheeltap(*words: str) -> Any:
-    done = subprocess.run([WHEELTAP, *words], capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-class Truth(unittest.TestCase):
+class Truth(Case):
     def setUp(self) -> None:
-        temporary = tempfile.TemporaryDirectory(prefix="wheeltap-truth-")
-        self.addCleanup(temporary.cleanup)
-        folder = Path(temporary.name)
+        super().setUp()
         self.runs: list[tuple[str, dict[str, Any]]] = []
         for i, toml in enumerate(CONFIGS):
-            config, run = folder / f"{i}.toml", folder / f"run{i}"
+            config, run = self.folder / f"{i}.toml", self.folder / f"run{i}"
             config.write_text(toml)
-            wheeltap("sim", "--json", "--events", "100000", "--config", str(config), "-o", str(run))
+            self.read("sim", "--json", "--events", "100000", "--config", str(config), "-o", str(run))
             self.runs.append((str(run), json.loads((run / "truth.json").read_text())))
+
+    def read(self, *words: str) -> Any:
+        return json.loads(self.bench.run(*words))
 
     def test_info(self) -> None:
         for run, truth in self.runs:
-            said = wheeltap("info", "--json", run)
+            said = self.read("info", "--json", run)
             self.assertEqual((said["events"], said["lost"], said["status"]), (truth["events"], 0, "finished"))
             self.assertEqual({row["kind"]: row["events"] for row in said["tables"]["kinds"]}, truth["kinds"])
             tracks = {row["track"]: row["events"] for row in said["tables"]["tracks"] if row["type"] == "queue"}
@@ -55,7 +47,7 @@ class Truth(unittest.TestCase):
 
     def test_timeline(self) -> None:
         for run, truth in self.runs:
-            said = wheeltap("timeline", "--json", run)
+            said = self.read("timeline", "--json", run)
             self.assertEqual(said["concurrency_max"], truth["concurrency_max"])
             window = truth["window"]["to_ns"] - truth["window"]["from_ns"]
             self.assertEqual(said["device_window_to_ns"] - said["device_window_from_ns"], window)
@@ -73,7 +65,7 @@ class Truth(unittest.TestCase):
 
     def test_stat(self) -> None:
         for run, truth in self.runs:
-            rows = wheeltap("stat", "--json", "--limit", "0", run)["tables"]["profile"]
+            rows = self.read("stat", "--json", "--limit", "0", run)["tables"]["profile"]
             ops = {row["name"]: row for row in rows if row["kind"] in truth["ops"]}
             for name, total in truth["names"].items():
                 for key in ("count", "total_ns", "min_ns", "max_ns"):
@@ -81,5 +73,5 @@ class Truth(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    WHEELTAP = sys.argv.pop(1)
+    Truth.wheeltap = sys.argv.pop(1)
     unittest.main()

@@ -18,7 +18,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "syscalls"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -115,11 +115,9 @@ def stacks(text: str, name: str) -> list[list[Frame]]:
     return found
 
 
-class Stacks(unittest.TestCase):
+class Stacks(harness.Case):
     def setUp(self) -> None:
-        scratch = harness.Scratch()
-        self.folder = scratch.__enter__()
-        self.addCleanup(scratch.__exit__)
+        super().setUp()
         self.count = 0
 
     def record(self, backend: str, *words: str, expression: str = "") -> Path:

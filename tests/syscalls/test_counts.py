@@ -17,8 +17,10 @@ import sys
 import unittest
 from pathlib import Path
 
-from harness import ACTS, PATIENCE, STRACE, Scratch, counts, described, permitted, record, skip
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import BUILD, PATIENCE, STRACE, Scratch, counts, described, permitted, record, skip  # noqa: E402
 
+ACTS = str(BUILD / "tests" / "syscalls" / "acts")
 BACKENDS = permitted()
 STRACE_RUNS = 2
 EXACT_MIN = 20  # calls that are compared exactly

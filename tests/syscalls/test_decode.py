@@ -14,11 +14,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch, skip  # noqa: E402
 
 # Shown with raw values, as docs/syscalls.md says, where strace has more to say.
 RAW = {"rt_sigreturn", "restart_syscall", "syslog", "ptrace", "reboot", "quotactl", "quotactl_fd", "kexec_load", "keyctl", "ioprio_set",
@@ -41,8 +40,7 @@ def start(*command: str, cwd: str) -> subprocess.CompletedProcess[str]:
 def run(*command: str, cwd: str) -> None:
     done = start(*command, cwd=cwd)
     if done.returncode == 77 or "Operation not permitted" in done.stdout:
-        print(f"skipped: {command[0]} may not trace here: {done.stdout.strip()}")
-        sys.exit(77)
+        skip(f"{command[0]} may not trace here: {done.stdout.strip()}")
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}")
 
@@ -217,10 +215,10 @@ def classes(denied: str, folder: str, table: str) -> None:
 
 def main() -> int:
     if not shutil.which("strace"):
-        print("skipped: there is no strace; run tools/setup")
-        return 77
+        skip("there is no strace; run tools/setup")
     feed, calls, denied, table, wheeltap = (str(Path(path).resolve()) for path in sys.argv[1:6])
-    with tempfile.TemporaryDirectory(prefix="wheeltap-decode-") as folder:
+    with Scratch() as place:
+        folder = str(place)
         real_calls(feed, calls, folder)
         denied_calls(feed, denied, folder)
         recorded(wheeltap, calls, folder)

@@ -13,12 +13,11 @@ import io
 import json
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch  # noqa: E402
 
 WHEELTAP, DECODE_TRACE = (str(Path(path).resolve()) for path in sys.argv[1:3])
 
@@ -72,18 +71,14 @@ class Page(html.parser.HTMLParser):
 
 
 class Exports(unittest.TestCase):
-    folder: tempfile.TemporaryDirectory[str]
     run_path: str
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.folder = tempfile.TemporaryDirectory(prefix="wheeltap-decode-")
-        cls.run_path = f"{cls.folder.name}/run"
+        scratch = Scratch()
+        cls.addClassCleanup(scratch.__exit__)
+        cls.run_path = str(scratch.path / "run")
         subprocess.run([DECODE_TRACE, cls.run_path], check=True)
-
-    @classmethod
-    def tearDownClass(cls) -> None:
-        cls.folder.cleanup()
 
     def export(self, form: str, *options: str) -> str:
         done = subprocess.run([WHEELTAP, "export", "--to", form, "-o", "-", *options, self.run_path], capture_output=True, timeout=PATIENCE)
@@ -166,7 +161,7 @@ class Exports(unittest.TestCase):
 
     def test_none(self) -> None:
         """A run without system calls is not one that made none."""
-        path = f"{self.folder.name}/nothing"
+        path = f"{self.run_path}-nothing"
         for form in ("strace", "renacer-json", "html"):
             done = subprocess.run([WHEELTAP, "export", "--to", form, "-o", path, "--kind", "mark", self.run_path],
                                   capture_output=True, text=True, timeout=PATIENCE)

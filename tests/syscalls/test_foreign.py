@@ -14,7 +14,8 @@ import sys
 import unittest
 from pathlib import Path
 
-from harness import BUILD, PATIENCE, STRACE, WHEELTAP, Scratch, events, permitted, skip
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import BUILD, PATIENCE, STRACE, WHEELTAP, Scratch, events, permitted, skip  # noqa: E402
 
 BACKENDS = permitted()
 GETPPID_OF_I386 = bytes.fromhex("b840000000cd80")  # mov $64, %eax; int $0x80

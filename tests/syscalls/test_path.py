@@ -8,9 +8,11 @@ import json
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 from typing import Any
 
-from harness import BUILD, PATIENCE, WHEELTAP, Scratch, described, permitted, record, skip
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import BUILD, PATIENCE, WHEELTAP, Scratch, described, permitted, record, skip  # noqa: E402
 
 WAITS = str(BUILD / "tests" / "syscalls" / "waits")
 WORK_NS = 300_000_000  # as in waits.c
@@ -18,7 +20,7 @@ LITTLE_NS = WORK_NS // 2  # beside it, as processes wait for a processor on a bu
 BACKENDS = permitted()
 
 
-class Path:
+class Found:
     def __init__(self, run: Any, worker: int) -> None:
         done = subprocess.run([WHEELTAP, "stat", "--critical-path", "--json", str(run)], stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
         result = json.loads(done.stdout)
@@ -30,11 +32,11 @@ class Path:
 
 
 class CriticalPath(unittest.TestCase):
-    def path(self, way: str) -> Path:
+    def path(self, way: str) -> Found:
         with Scratch() as scratch:
             done = record(scratch / "run", WAITS, way, backend=BACKENDS[0])
             self.assertEqual(done.returncode, 0, done.stderr)
-            return Path(scratch / "run", int(done.stdout or 0))
+            return Found(scratch / "run", int(done.stdout or 0))
 
     def test_inside(self) -> None:
         for way in ("pipe", "socketpair", "eventfd", "poll", "wait", "join", "condition", "spawn"):
@@ -61,7 +63,7 @@ class CriticalPath(unittest.TestCase):
     def test_gate(self) -> None:
         with Scratch() as scratch:
             record(scratch / "run", WAITS, "sleep", backend=BACKENDS[0])
-            length = Path(scratch / "run", 0).facts["path_ns"]
+            length = Found(scratch / "run", 0).facts["path_ns"]
             for limit, code in ((length, 0), (length - 1, 1)):
                 config = scratch / "gate.toml"
                 config.write_text(f'[[gate]]\ntype = "duration"\nof = "critical_path"\nmax = {limit / 1e9:.9f}\n')

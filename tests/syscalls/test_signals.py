@@ -10,8 +10,10 @@ import sys
 import unittest
 from pathlib import Path
 
-from harness import ACTS, PATIENCE, STRACE, WHEELTAP, Scratch, events, permitted, record, skip
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import BUILD, PATIENCE, STRACE, WHEELTAP, Scratch, events, permitted, record, skip  # noqa: E402
 
+ACTS = str(BUILD / "tests" / "syscalls" / "acts")
 BACKENDS = permitted()
 
 

@@ -8,9 +8,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import unittest
+from pathlib import Path
 
-from harness import PATIENCE, STRACE, WHEELTAP, Scratch, described, permitted, record, skip
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PATIENCE, STRACE, WHEELTAP, Scratch, described, permitted, record, skip  # noqa: E402
 
 BACKENDS = permitted()
 RARE = "fsync,rename,execve"

@@ -7,11 +7,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch, Tap  # noqa: E402
 
 SOURCE = Path(__file__).resolve().parents[2]
 TOOL = SOURCE / "tools" / "check"
@@ -58,6 +57,7 @@ CLEAN = {
                                "int my_strcpy(void);\nint (*g)(void);\n",
     "examples/train.c": SPDX + '#include <wheeltap/public.h>\nint main(void)\n{\n\tprintf("x");\n}\n',
     "tools/good": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nif true; then echo x; fi\n",
+    "tests/fuzz/corpus/toml.inputs": "wtinputs\0\0\0\0",
     "tools/good.py": "# SPDX-License-Identifier: Apache-2.0\nprint(1)\n",
 }
 
@@ -136,6 +136,7 @@ VIOLATIONS = [
     ("tools/bad", "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nif true; then\n", "tools/bad:1: script: sh"),
     ("tools/bad.py", "# SPDX-License-Identifier: Apache-2.0\ndef f(:\n", "tools/bad.py:2: script: Python"),
     ("src/base/bad.h", SPDX.replace("sample", "s\udcffmple"), "src/base/bad.h:1: utf8"),
+    ("tests/fuzz/corpus/toml/0a1b", "x = 1\n", "tests/fuzz/corpus/toml/0a1b:0: input"),
     ("docs/events.md", "# Something else\n", "docs/events.md:1: generated"),
     ("python/wheeltap/flags.py", "# SPDX-License-Identifier: Apache-2.0\n", "python/wheeltap/flags.py:1: generated"),
 ]
@@ -146,11 +147,10 @@ WARNINGS = [
 ]
 
 
-class Tree:
+class Tree(Tap):
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self.root = root
-        self.count = 0
-        self.failed = 0
         shutil.copy(SOURCE / ".clang-format", root)
         shutil.copytree(SOURCE / "schema", root / "schema")
         (root / "docs").mkdir()
@@ -166,20 +166,16 @@ class Tree:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode(errors="surrogateescape"))
 
-    def check(self) -> tuple[int, list[str]]:
+    def problems(self) -> tuple[int, list[str]]:
         done = subprocess.run([TOOL, "--root", self.root], stdout=subprocess.PIPE, text=True, timeout=PATIENCE)
         return done.returncode, done.stdout.splitlines()
 
     def expect(self, what: str, status: int, *shown: str, only: bool = True) -> None:
         """That status, those reports, and (with `only`) no other problem."""
-        actual, lines = self.check()
+        actual, lines = self.problems()
         good = actual == status and all(any(line.startswith(text) for line in lines) for text in shown)
         good = good and lines[-1].startswith("tools/check: ") and (not only or len(lines) == len(shown) + 1)
-        self.count += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} - {what}")
-        if not good:
-            print("\n".join(f"# {line}" for line in [f"status {actual}, should be {status} and show {shown}", *lines]))
+        self.check(what, good, f"status {actual}, should be {status} and show {shown}", *lines)
 
     def plant(self, name: str, text: str, report: str, status: int) -> None:
         before = (self.root / name).read_bytes() if (self.root / name).exists() else None
@@ -201,16 +197,15 @@ class Tree:
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory(prefix="wheeltap-check-") as folder:
-        tree = Tree(Path(folder).resolve())
+    with Scratch() as folder:
+        tree = Tree(folder)
         tree.expect("a clean tree", 0)
         for name, text, report in VIOLATIONS:
             tree.plant(name, text, report, 1)
         for name, text, report in WARNINGS:
             tree.plant(name, text, report, 0)
         tree.plant_symbol()
-        print(f"1..{tree.count}")
-        return 1 if tree.failed else 0
+        return tree.finish()
 
 
 if __name__ == "__main__":

@@ -7,11 +7,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch, Tap  # noqa: E402
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "test"
 
@@ -41,43 +40,37 @@ def project(folder: Path, names: list[str]) -> Path:
 
 
 def run(names: list[str]) -> tuple[int, list[str]]:
-    with tempfile.TemporaryDirectory(prefix="wheeltap-test-") as folder:
-        build = project(Path(folder), names)
+    with Scratch() as folder:
+        build = project(folder, names)
         done = subprocess.run([TOOL, "--no-asan", build], stdout=subprocess.PIPE, timeout=PATIENCE, text=True,
                               env={**os.environ, "WHEELTAP_TEST_PATIENCE": "0.4"})  # two seconds for what hangs on purpose
         return done.returncode, done.stdout.splitlines()
 
 
-def refused(patience: str) -> bool:
+def refused(tap: Tap, patience: str) -> None:
     done = subprocess.run([TOOL, "--no-asan", "nowhere"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, text=True,
                           env={**os.environ, "WHEELTAP_TEST_PATIENCE": patience})
     good = done.returncode == 1 and f"WHEELTAP_TEST_PATIENCE is '{patience}'" in done.stderr and not done.stdout
-    print(f"{'ok' if good else 'not ok'} - a patience of '{patience}' is refused")
-    return good
+    tap.check(f"a patience of '{patience}' is refused", good)
 
 
-def expect(names: list[str], status: int, last: str, *shown: str) -> bool:
+def expect(tap: Tap, names: list[str], status: int, last: str, *shown: str) -> None:
     actual_status, lines = run(names)
     missing = [text for text in shown if not any(text in line for line in lines)]
     good = actual_status == status and lines[-1] == last and not missing
-    print(f"{'ok' if good else 'not ok'} - {' '.join(names) or 'nothing'}")
-    if not good:
-        print(f"# status {actual_status}, last line '{lines[-1]}', should be {status}, '{last}'; not shown: {missing}")
-    return good
+    tap.check(" ".join(names) or "nothing", good, f"status {actual_status}, last line '{lines[-1]}', should be {status}, '{last}'; not shown: {missing}")
 
 
 def main() -> int:
-    results = [
-        expect(["good", "no_stdin"], 0, "2 passed, 0 failed, 0 skipped"),
-        expect(list(TESTS), 1, "6 passed, 6 failed, 3 skipped", "the reason of bad", "skipped plain skip: the reason of skip",
-               "tap_good/b: the reason of b", "tap_none: the reason of none", "FAILED plain slow (timeout"),
-        expect(["skip"], 1, "0 passed, 0 failed, 1 skipped", "no test ran"),
-        expect([], 1, "0 passed, 0 failed, 0 skipped", "no test ran"),
-        refused("long"),
-        refused("-1"),
-    ]
-    print(f"1..{len(results)}")
-    return 0 if all(results) else 1
+    tap = Tap()
+    expect(tap, ["good", "no_stdin"], 0, "2 passed, 0 failed, 0 skipped")
+    expect(tap, list(TESTS), 1, "6 passed, 6 failed, 3 skipped", "the reason of bad", "skipped plain skip: the reason of skip",
+           "tap_good/b: the reason of b", "tap_none: the reason of none", "FAILED plain slow (timeout")
+    expect(tap, ["skip"], 1, "0 passed, 0 failed, 1 skipped", "no test ran")
+    expect(tap, [], 1, "0 passed, 0 failed, 0 skipped", "no test ran")
+    refused(tap, "long")
+    refused(tap, "-1")
+    return tap.finish()
 
 
 if __name__ == "__main__":

@@ -12,12 +12,11 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, Scratch  # noqa: E402
 
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(sys.argv.pop(1)).resolve()
@@ -55,8 +54,8 @@ class Make(unittest.TestCase):
         self.assertTrue([name for name in inputs("all") if name.startswith("tests/")], "the names are other than they were")
 
     def test_uninstall_leaves_nothing(self) -> None:
-        with tempfile.TemporaryDirectory(prefix="wheeltap-test-") as folder:
-            os.environ["DESTDIR"] = folder
+        with Scratch() as folder:
+            os.environ["DESTDIR"] = str(folder)
             try:
                 output("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet")
                 there = [path for path in Path(folder).rglob("*") if not path.is_dir()]

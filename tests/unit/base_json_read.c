@@ -38,8 +38,7 @@ static void test_refused(void)
 	GIVES("\"\\u12g4\"", "t:1:2: escape needs 4 hexadecimal digits");
 	GIVES("{} {}", "t:1:4: the end of the file should be here");
 	GIVES("{\"\\u0000\": 1}", "t:1:2: key contains a NUL");
-	GIVES("{\"a\": 1,\n \"a\": 2}",
-	      "t:2:2: key 'a' is given twice; it stands in line 1 already");
+	GIVES("{\"a\": 1,\n \"a\": 2}", "t:2:2: key 'a' is given twice; the first is in line 1");
 	GIVES("\"\xff\"", "t:1:2: byte 0xff is not UTF-8");
 }
 

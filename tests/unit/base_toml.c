@@ -61,17 +61,17 @@ static void test_tables(void)
 
 static void test_twice(void)
 {
-	GIVES("a = 1\na = 2", "t:2:1: key 'a' is given twice; it stands in line 1 already");
-	GIVES("[a]\n[b]\n[a]", "t:3:2: key 'a' is given twice; it stands in line 1 already");
-	GIVES("a.b = 1\na.b.c = 2", "t:2:3: key 'b' is given twice; it stands in line 1 already");
-	GIVES("a = {b = 1}\n[a.c]", "t:2:2: key 'a' is given twice; it stands in line 1 already");
-	GIVES("a = {b = 1}\na.c = 2", "t:2:1: key 'a' is given twice; it stands in line 1 already");
-	GIVES("a = [{}]\n[[a]]", "t:2:3: key 'a' is given twice; it stands in line 1 already");
-	GIVES("[[a]]\n[a]", "t:2:2: key 'a' is given twice; it stands in line 1 already");
-	GIVES("[a]\nb.c = 1\n[a.b]", "t:3:4: key 'b' is given twice; it stands in line 2 already");
+	GIVES("a = 1\na = 2", "t:2:1: key 'a' is given twice; the first is in line 1");
+	GIVES("[a]\n[b]\n[a]", "t:3:2: key 'a' is given twice; the first is in line 1");
+	GIVES("a.b = 1\na.b.c = 2", "t:2:3: key 'b' is given twice; the first is in line 1");
+	GIVES("a = {b = 1}\n[a.c]", "t:2:2: key 'a' is given twice; the first is in line 1");
+	GIVES("a = {b = 1}\na.c = 2", "t:2:1: key 'a' is given twice; the first is in line 1");
+	GIVES("a = [{}]\n[[a]]", "t:2:3: key 'a' is given twice; the first is in line 1");
+	GIVES("[[a]]\n[a]", "t:2:2: key 'a' is given twice; the first is in line 1");
+	GIVES("[a]\nb.c = 1\n[a.b]", "t:3:4: key 'b' is given twice; the first is in line 2");
 	GIVES("[a.b]\nx = 1\n[a]\nb.y = 2",
-	      "t:4:1: key 'b' is given twice; it stands in line 1 already");
-	GIVES("a = {x = 1, x = 2}", "t:1:13: key 'x' is given twice; it stands in line 1 already");
+	      "t:4:1: key 'b' is given twice; the first is in line 1");
+	GIVES("a = {x = 1, x = 2}", "t:1:13: key 'x' is given twice; the first is in line 1");
 }
 
 static void test_refused(void)

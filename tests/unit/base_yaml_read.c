@@ -34,7 +34,7 @@ static void test_refused(void)
 	GIVES("a: !!python/object/apply:os.system [x]\n",
 	      "t:1:4: the tag 'tag:yaml.org,2002:python/object/apply:os.system' is not supported; "
 	      "write the value without it");
-	GIVES("a: 1\na: 2\n", "t:2:1: key 'a' is given twice; it stands in line 1 already");
+	GIVES("a: 1\na: 2\n", "t:2:1: key 'a' is given twice; the first is in line 1");
 	GIVES("? [a]\n: 1\n", "t:1:3: a key has to be a word");
 	GIVES("a: 1\n---\nb: 2\n", "t:2:1: a second document begins here; there may be one");
 	GIVES("a: [1\nb: 2\n",

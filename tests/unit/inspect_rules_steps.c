@@ -104,7 +104,7 @@ static void never_a_gradient(struct world *w, bool is_wrong)
 
 static void detached_loss(struct world *w, bool is_wrong)
 {
-	call(w, "Tensor.backward")->flags = is_wrong ? WTI_CALL_LOSS_IS_LEAF : 0;
+	call(w, "Tensor.backward")->flags = is_wrong ? WT_CALL_LEAF : 0;
 	backward(w);
 }
 
@@ -154,6 +154,13 @@ static void shut_off(struct world *w, bool is_wrong)
 		step(w, "Adam");
 }
 
+/* They are counted when zero_grad() begins. */
+static void clear_gradients(struct world *w)
+{
+	tell_gradients(w, find(w, "Adam"), WT_MOMENT_CLEAR, 0, 1);
+	zero_grad(w);
+}
+
 /* Two losses of different lines, and a clearing between them. */
 static void cleared_between_losses(struct world *w, bool is_wrong)
 {
@@ -161,7 +168,7 @@ static void cleared_between_losses(struct world *w, bool is_wrong)
 	for (int i = 0; i < 3; i++) {
 		go_backward(w, 7);
 		if (is_wrong)
-			tell_gradients(w, find(w, "Adam"), WT_MOMENT_CLEAR, 0, 1);
+			clear_gradients(w);
 		go_backward(w, 8);
 		step(w, "Adam");
 	}
@@ -286,13 +293,12 @@ static void unregistered(struct world *w, bool is_wrong)
 {
 	model(w);
 	for (uint64_t i = 1; i <= 12; i++) {
-		module(w, "Net.forward", "Net",
-		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "Net.forward", "Net", WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD);
 		tensor(w, 0, 100 + i, "8x4");
 		tell_module(w, WTI_MOMENT_MODULE);
 		call(w, "Tensor.__mul__");
-		tensor(w, 0, 100 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
-		tensor(w, 1, is_wrong ? 33 : 33 + i, "4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 0, 100 + i, "8x4")->flags = WT_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, is_wrong ? 33 : 33 + i, "4")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 		step(w, "Adam");
 	}
@@ -305,11 +311,10 @@ static void stranger(struct world *w, bool is_wrong)
 	if (is_wrong)
 		parameter(w, "Linear", "weight", NULL);
 	for (int i = 0; i < 4; i++) {
-		module(w, "Net.forward", "Net",
-		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "Net.forward", "Net", WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD);
 		tell_module(w, WTI_MOMENT_MODULE);
 		module(w, "Linear.forward", is_wrong ? "Linear" : "Net.fc",
-		       WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		       WT_CALL_TRAIN | WT_CALL_GRAD);
 		tell_module(w, WTI_MOMENT_MODULE);
 		step(w, "Adam");
 	}
@@ -424,6 +429,70 @@ static void test_part_of_schedule(void)
 	}
 }
 
+/* A part that is added in step 5: between the steps in which all parameters are counted. */
+static void test_late_part(void)
+{
+	struct world w;
+
+	begin(&w);
+	model(&w);
+	for (int i = 0; i < 7; i++) {
+		if (i == 5)
+			use(&w, parameter(&w, "Net", "late.weight", NULL), "Net.late",
+			    WTI_USE_GRAD);
+		step(&w, "Adam");
+	}
+	CHECK_INT(case_of(&w, "WT-OPT-002")->violation_count, 1);
+	CHECK_INT(case_of(&w, "WT-OPT-002")->first_step, 5);
+	end(&w);
+}
+
+/* Where a rule waits, it reports the first case, and counts it. */
+static void test_since(void)
+{
+	static const struct {
+		const char *code;
+		void (*act)(struct world *w, bool is_wrong);
+		int64_t step;
+	} cases[] = {
+		{"WT-OPT-001", does_not_move, 1}, /* it moves in step 0 */
+		{"WT-OPT-004", no_rate, 0},
+		{"WT-GRAD-007", cleared_between_losses, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct world w;
+
+		begin(&w);
+		cases[i].act(&w, true);
+		CHECK_INT(case_of(&w, cases[i].code)->first_step, cases[i].step);
+		end(&w);
+	}
+}
+
+/* The line is that of the call that did it, not of the step that suffers from it. */
+static void test_places(void)
+{
+	struct world w;
+
+	begin(&w);
+	cleared_late(&w, true);
+	CHECK_TEXT(case_of(&w, "WT-GRAD-002")->where.op, "Adam.zero_grad");
+	end(&w);
+	begin(&w);
+	cleared_between_losses(&w, true);
+	CHECK_TEXT(case_of(&w, "WT-GRAD-007")->where.op, "Adam.zero_grad");
+	end(&w);
+	begin(&w);
+	clipped_nothing(&w, true);
+	CHECK_TEXT(case_of(&w, "WT-CLIP-003")->where.op, "clip_grad_norm_");
+	end(&w);
+	begin(&w);
+	shut_off(&w, true);
+	CHECK_TEXT(case_of(&w, "WT-GRAD-006")->where.op, "Net.body");
+	end(&w);
+}
+
 static const struct {
 	const char *code;
 	void (*act)(struct world *w, bool is_wrong);
@@ -465,6 +534,9 @@ static const struct test tests[] = {
 	{"twins", test_twins},
 	{"part_of_schedule", test_part_of_schedule},
 	{"converged", test_converged},
+	{"late_part", test_late_part},
+	{"since", test_since},
+	{"places", test_places},
 	{"other_model", test_other_model},
 	{NULL, NULL},
 };

@@ -89,7 +89,7 @@ static wti_digest_kernel *kernel_for(enum wti_digest_set set)
 #if defined(__x86_64__)
 	if (set == WTI_DIGEST_AVX512 && __builtin_cpu_supports("avx512f") &&
 	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-	    __builtin_cpu_supports("avx512dq"))
+	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi"))
 		return wti_digest_avx512;
 	if (set >= WTI_DIGEST_AVX2 && __builtin_cpu_supports("avx2"))
 		return wti_digest_avx2;

@@ -7,8 +7,8 @@
  * Lanes never meet within a block, so that the width of the vectors cannot change a result, and
  * multiplication and addition are not fused (-ffp-contract=off). Floats and doubles are read where
  * they lie, types that fit a float are widened once, to a block of floats or, if they have 8 bits,
- * of tops of doubles, and larger integers a piece at a time. Blocks are taken for finite first;
- * those that are not are done again, with care.
+ * of tops of doubles, and larger integers a piece at a time. Blocks are taken for finite
+ * first; those that are not are done again, with care.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -24,6 +24,8 @@
 
 #include "digest_convert.h"
 #include "digest_lanes.h"
+
+#include "digest_float8.h"
 #include "digest_survey.h"
 
 /* ---- A block of any type --------------------------------------------------------------------- */
@@ -234,20 +236,16 @@ static bool extremes_of_signed(const struct block *block, uint8_t *ret_min, uint
 {
 	const bool is_zero_unsigned =
 		block->dtype == WT_DTYPE_F8E4M3FNUZ || block->dtype == WT_DTYPE_F8E5M2FNUZ;
-	const uint8_t most = block->dtype == WT_DTYPE_F8E5M2 ? 0x7b : 0x7e;
+	const int most = block->dtype == WT_DTYPE_F8E5M2 ? 0x7b : is_zero_unsigned ? 0x7f : 0x7e;
 	struct float8_survey survey;
-	bool has_negative, has_positive;
 
-	survey_float8(&survey, (const uint8_t *)block->data, block->count, is_zero_unsigned);
-	has_negative = survey.most >= 0x80;
-	has_positive = survey.flipped_most >= 0x80;
-	*ret_min = has_negative ? survey.most : survey.least;
-	*ret_max = has_positive ? survey.flipped_most ^ 0x80 : survey.least;
+	survey_float8(&survey, (const uint8_t *)block->data, block->count);
+	*ret_min = float8_of_key(survey.min);
+	*ret_max = float8_of_key(survey.max);
 	*ret_zeros = survey.zeros;
-	if (is_zero_unsigned)
-		return survey.flipped_least != 0;
-	return !(has_negative && survey.most > (0x80 | most)) &&
-	       !(has_positive && survey.flipped_most > (0x80 | most));
+	if (is_zero_unsigned && survey.zeros && memchr(block->data, 0x80, block->count))
+		return false;
+	return survey.max <= (0x80 | most) && survey.min >= (0x7f & ~most);
 }
 
 /* False: some element is not finite. */
@@ -264,24 +262,20 @@ static bool extremes_of_float8(const struct block *block, struct wti_part *part)
 	return true;
 }
 
-/*
- * With a sign they span at most 33 bits, and a block of them adds 12: their sums are exact. What
- * comes next is fetched by the hash, which is a page, here a block, ahead.
- */
+/* What comes next is fetched by the hash, which is a page, here a block, ahead. */
 static void float8_digest(struct block block, struct wti_part *part)
 {
 	const size_t full = block.count / LANES * LANES;
-	uint16_t tops[BLOCK] __attribute__((aligned(64)));
+	top tops[BLOCK] __attribute__((aligned(64)));
 	struct lanes lanes;
 	float last[LANES];
 
 	part->mean = __builtin_nan("");
 	if (!extremes_of_float8(&block, part))
 		return;
-	to_tops((const uint8_t *)block.data, block.dtype, full, tops);
-	to_floats(block.data + full, block.dtype, block.count - full, last);
 	lanes_clear(&lanes);
-	sum_tops(&lanes, tops, full, block.dtype != WT_DTYPE_F8E8M0);
+	sum_float8(&lanes, (const uint8_t *)block.data, block.dtype, full, tops);
+	to_floats(block.data + full, block.dtype, block.count - full, last);
 	take_last_floats(&lanes, (const char *)last, block.count - full, &block, false);
 	part->mean = block.mean = lanes_fold(&lanes) / (double)block.count;
 	lanes_clear(&lanes);
@@ -385,7 +379,7 @@ static __attribute__((noinline)) void narrow_digest(const struct block *block,
 }
 
 /*
- * Most blocks are finite. A mean that is not tells of an element that is not (or of an overflow),
+ * Most blocks are finite. A mean that is not means an element that is not (or an overflow),
  * and then the block is taken again, with care.
  */
 static void block_digest(const struct block *block, struct wti_part *part)

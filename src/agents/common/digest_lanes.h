@@ -218,55 +218,6 @@ INLINE void square_floats(struct lanes *lanes, const void *x, size_t count, doub
 	sums_copy(lanes->sum, sum);
 }
 
-/* ---- 8-bit floats as the tops of doubles, their extremes and zeros known ----------------------
- */
-
-/*
- * `in_any_order`: no sum of them is rounded. Where all lanes are two vectors, and additions wait
- * for one another, two elements are then added to each other before they are added to the lane.
- */
-INLINE void sum_tops(struct lanes *lanes, const uint16_t *x, size_t count, bool in_any_order)
-{
-	doubles sum[VECTORS]; /* in registers */
-	size_t i = 0;
-
-	sums_copy(sum, lanes->sum);
-	for (; in_any_order && VECTORS == 2 && i + 2 * LANES <= count; i += 2 * LANES) {
-		doubles value[VECTORS], after[VECTORS];
-
-		doubles_of_tops(x + i, value);
-		doubles_of_tops(x + i + LANES, after);
-		for (int k = 0; k < VECTORS; k++)
-			sum[k] += value[k] + after[k];
-	}
-	for (; i < count; i += LANES) {
-		doubles value[VECTORS];
-
-		doubles_of_tops(x + i, value);
-		for (int k = 0; k < VECTORS; k++)
-			sum[k] += value[k];
-	}
-	sums_copy(lanes->sum, sum);
-}
-
-INLINE void square_tops(struct lanes *lanes, const uint16_t *x, size_t count, double mean)
-{
-	doubles sum[VECTORS]; /* in registers */
-
-	sums_copy(sum, lanes->sum);
-	for (size_t i = 0; i < count; i += LANES) {
-		doubles value[VECTORS];
-
-		doubles_of_tops(x + i, value);
-		for (int k = 0; k < VECTORS; k++) {
-			doubles distance = value[k] - mean;
-
-			sum[k] += distance * distance;
-		}
-	}
-	sums_copy(lanes->sum, sum);
-}
-
 /* ---- Floats or doubles of which some are not finite -------------------------------------------
  */
 

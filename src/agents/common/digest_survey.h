@@ -10,6 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__SSE2__)
+#define LEAST_OF_16(a, b) ((sixteen)_mm_min_epu8((__m128i)(a), (__m128i)(b)))
+#define MOVED_OF_16(a, step) _mm_srli_si128((__m128i)(a), step)
+#else
+#define LEAST_OF_16(a, b) CHOOSE(sixteen, sixteen, (sixteen)((b) < (a)), b, a)
+#define MOVED_OF_16(a, step) ((sixteen)((unsigned __int128)(a) >> 8 * (step)))
+#endif
+
 /* Elements are compared by keys, integers in the order of the elements. */
 struct survey {
 	int64_t sum; /* of the keys */
@@ -28,20 +36,21 @@ INLINE uint8_t byte_key(uint8_t x, enum key key)
 	return (uint8_t)(key == OTHER_SIGN ? x ^ 0x80 : x);
 }
 
+/* Of all bytes, and of `min`. */
 INLINE int least(octets x, int min)
 {
 	typedef uint8_t sixteen __attribute__((vector_size(16)));
-	sixteen part[sizeof(octets) / 16];
-	uint8_t half[8];
+	sixteen part[sizeof(octets) / 16], few;
 
 	memcpy(part, &x, sizeof(part));
+	few = part[0];
 	for (size_t j = 1; j < sizeof(octets) / 16; j++)
-		part[0] = CHOOSE(sixteen, sixteen, (sixteen)(part[j] < part[0]), part[j], part[0]);
-	for (size_t j = 0; j < 8; j++)
-		half[j] = part[0][j] < part[0][j + 8] ? part[0][j] : part[0][j + 8];
-	for (size_t j = 0; j < 8; j++)
-		min = half[j] < min ? half[j] : min;
-	return min;
+		few = LEAST_OF_16(few, part[j]);
+	few = LEAST_OF_16(few, MOVED_OF_16(few, 8));
+	few = LEAST_OF_16(few, MOVED_OF_16(few, 4));
+	few = LEAST_OF_16(few, MOVED_OF_16(few, 2));
+	few = LEAST_OF_16(few, MOVED_OF_16(few, 1));
+	return few[0] < min ? few[0] : min;
 }
 
 /* At most 255 vectors: then a count may not fit its byte. */
@@ -89,70 +98,62 @@ INLINE void survey_bytes(struct survey *survey, const uint8_t *x, size_t count, 
 	}
 }
 
-/*
- * 8-bit floats with a sign, by their bytes. As bytes without sign, negative ones are the greater
- * the farther they are from 0, and greater than all others; with the sign bit inverted, it is the
- * other way round: four extremes say which elements are the least and the greatest, and need no
- * keys.
- */
+/* 8-bit floats with a sign, as if all were finite: 0x80 and 0x7f are the keys of the zeros. */
 struct float8_survey {
-	uint64_t zeros; /* of both signs, or with `is_zero_unsigned` of the byte 0 alone */
-	uint8_t least;  /* of the bytes */
-	uint8_t most;
-	uint8_t flipped_least; /* of the bytes with their sign bit inverted */
-	uint8_t flipped_most;
+	uint64_t zeros; /* of both signs */
+	int min;        /* keys */
+	int max;
 };
 
-/* At most 255 vectors: then a count may not fit its byte. */
-INLINE void survey_float8_vectors(struct float8_survey *survey, const uint8_t *x, size_t count,
-				  bool is_zero_unsigned)
+INLINE uint8_t float8_key(uint8_t x)
 {
-	octets zeros = {0}, max = {0}, flipped_max = {0};
-	octets min = ~(octets){0}, flipped_min = ~(octets){0};
-
-	for (size_t i = 0; i < count; i += sizeof(octets)) {
-		octets value, flipped;
-
-		memcpy(&value, x + i, sizeof(value));
-		flipped = value ^ 0x80;
-		min = MIN_BYTES(value, min);
-		max = MAX_BYTES(value, max);
-		flipped_max = MAX_BYTES(flipped, flipped_max);
-		if (is_zero_unsigned)
-			flipped_min = MIN_BYTES(flipped, flipped_min);
-		zeros -= (octets)((is_zero_unsigned ? value : value + value) == 0);
-	}
-	survey->zeros += sum_of(ADD_BYTES(zeros));
-	survey->least = (uint8_t)least(min, survey->least);
-	survey->most = (uint8_t)(255 - least(~max, 255 - survey->most));
-	survey->flipped_least = (uint8_t)least(flipped_min, survey->flipped_least);
-	survey->flipped_most = (uint8_t)(255 - least(~flipped_max, 255 - survey->flipped_most));
+	return x & 0x80 ? (uint8_t)~x : (uint8_t)(x | 0x80);
 }
 
-INLINE void survey_float8(struct float8_survey *survey, const uint8_t *x, size_t count,
-			  bool is_zero_unsigned)
+/* And back. */
+INLINE uint8_t float8_of_key(int key)
+{
+	return (uint8_t)(key & 0x80 ? key & 0x7f : ~key);
+}
+
+/* At most 255 vectors: then a count may not fit its byte. */
+INLINE void survey_float8_vectors(struct float8_survey *survey, const uint8_t *x, size_t count)
+{
+	octets zeros = {0}, max = {0}, min = ~(octets){0};
+
+	for (size_t i = 0; i < count; i += sizeof(octets)) {
+		octets value, keys;
+
+		memcpy(&value, x + i, sizeof(value));
+		keys = value ^ ((octets)((signed_octets)value < 0) | 0x80);
+		min = MIN_BYTES(keys, min);
+		max = MAX_BYTES(keys, max);
+		zeros -= (octets)(value + value == 0);
+	}
+	survey->zeros += sum_of(ADD_BYTES(zeros));
+	survey->min = least(min, survey->min);
+	survey->max = 255 - least(~max, 255 - survey->max);
+}
+
+INLINE void survey_float8(struct float8_survey *survey, const uint8_t *x, size_t count)
 {
 	const size_t most = 255 * sizeof(octets);
 	size_t at = 0;
 
-	*survey = (struct float8_survey){.least = 255, .flipped_least = 255};
+	*survey = (struct float8_survey){.min = 255};
 	while (count - at >= sizeof(octets)) {
 		size_t n = (count - at) / sizeof(octets) * sizeof(octets);
 
 		n = n < most ? n : most;
-		survey_float8_vectors(survey, x + at, n, is_zero_unsigned);
+		survey_float8_vectors(survey, x + at, n);
 		at += n;
 	}
 	for (; at < count; at++) {
-		uint8_t value = x[at], flipped = value ^ 0x80;
+		int key = float8_key(x[at]);
 
-		survey->zeros += value == 0 || (!is_zero_unsigned && value == 0x80);
-		survey->least = value < survey->least ? value : survey->least;
-		survey->most = value > survey->most ? value : survey->most;
-		survey->flipped_least =
-			flipped < survey->flipped_least ? flipped : survey->flipped_least;
-		survey->flipped_most =
-			flipped > survey->flipped_most ? flipped : survey->flipped_most;
+		survey->zeros += (x[at] & 0x7f) == 0;
+		survey->min = key < survey->min ? key : survey->min;
+		survey->max = key > survey->max ? key : survey->max;
 	}
 }
 

@@ -18,6 +18,7 @@ typedef float floats __attribute__((vector_size(8 * WTI_WIDTH)));
 typedef int32_t ints __attribute__((vector_size(8 * WTI_WIDTH)));
 typedef float half_floats __attribute__((vector_size(4 * WTI_WIDTH)));
 typedef int16_t shorts __attribute__((vector_size(8 * WTI_WIDTH)));
+typedef int8_t signed_octets __attribute__((vector_size(8 * WTI_WIDTH)));
 typedef uint8_t octets __attribute__((vector_size(8 * WTI_WIDTH)));
 
 /* yes where the mask is set, otherwise no. */
@@ -105,48 +106,3 @@ INLINE uint64_t sum_of(longs x)
 		sum += (uint64_t)x[j];
 	return sum;
 }
-
-/* 16 doubles of which only the upper 16 bits are not 0. */
-#if defined(__AVX512F__)
-INLINE void doubles_of_tops(const uint16_t *x, doubles ret[2])
-{
-	const __m512i tops = _mm512_castsi256_si512(_mm256_loadu_si256((const void *)x));
-	/* Which of them comes to the top of each double; nothing to its other places. */
-	const __m512i first = _mm512_set_epi64(7ll << 48, 6ll << 48, 5ll << 48, 4ll << 48,
-					       3ll << 48, 2ll << 48, 1ll << 48, 0);
-	const __m512i second = _mm512_set_epi64(15ll << 48, 14ll << 48, 13ll << 48, 12ll << 48,
-						11ll << 48, 10ll << 48, 9ll << 48, 8ll << 48);
-
-	ret[0] = (doubles)_mm512_maskz_permutexvar_epi16(0x88888888, first, tops);
-	ret[1] = (doubles)_mm512_maskz_permutexvar_epi16(0x88888888, second, tops);
-}
-#elif defined(__AVX2__)
-INLINE void doubles_of_tops(const uint16_t *x, doubles ret[4])
-{
-	const __m256i places = _mm256_set_epi64x(0x0706808080808080, 0x0504808080808080,
-						 0x0302808080808080, 0x0100808080808080);
-
-	for (int k = 0; k < 4; k++) {
-		long long tops;
-
-		memcpy(&tops, x + 4 * k, sizeof(tops));
-		ret[k] = (doubles)_mm256_shuffle_epi8(_mm256_set1_epi64x(tops), places);
-	}
-}
-#else
-INLINE void doubles_of_tops(const uint16_t *x, doubles ret[8])
-{
-	for (int k = 0; k < 8; k += 4) {
-		shorts tops;
-		ints low, high;
-
-		memcpy(&tops, x + 2 * k, sizeof(tops));
-		low = (ints)__builtin_shufflevector((shorts){0}, tops, 0, 8, 1, 9, 2, 10, 3, 11);
-		high = (ints)__builtin_shufflevector((shorts){0}, tops, 4, 12, 5, 13, 6, 14, 7, 15);
-		ret[k] = (doubles)__builtin_shufflevector((ints){0}, low, 0, 4, 1, 5);
-		ret[k + 1] = (doubles)__builtin_shufflevector((ints){0}, low, 2, 6, 3, 7);
-		ret[k + 2] = (doubles)__builtin_shufflevector((ints){0}, high, 0, 4, 1, 5);
-		ret[k + 3] = (doubles)__builtin_shufflevector((ints){0}, high, 2, 6, 3, 7);
-	}
-}
-#endif

@@ -245,7 +245,7 @@ static void explain_one(const struct wti_pack *pack, const struct wti_invariant 
 	wt_result_fact_text(result, "definition", "relation", relation->definition);
 	wt_result_fact_text(result, "means", "a violation means", relation->means);
 	wt_result_fact_text(result, "hint", "try", relation->hint);
-	wt_result_fact_text(result, "innocent", "innocent", relation->innocent);
+	wt_result_fact_text(result, "innocent", "exceptions", relation->innocent);
 	wti_buf_release(&words);
 }
 
@@ -392,7 +392,7 @@ static const struct wti_option options[] = {
 	 offsetof(struct pack_options, until)},
 	{"to", 0, WTI_OPT_TEXT, "FORMAT", NULL, "export: traincheck",
 	 offsetof(struct pack_options, to)},
-	WTI_OPTION_JSON(struct pack_options),
+	WTI_OPTION_JSON(struct pack_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -73,20 +73,41 @@ static int take_name(struct wti_buf *out, const struct place *place, const char 
 	return 0;
 }
 
+/* Of names between commas, whether one has nothing in it. */
+static bool has_empty_name(const char *names)
+{
+	for (;;) {
+		names += strspn(names, " \t");
+		if (*names == ',' || !*names)
+			return true;
+		names = strchr(names, ',');
+		if (!names++)
+			return false;
+	}
+}
+
 int wti_python_names(struct wti_buf *out, const char *key, const char *names, struct wt_err *err)
 {
 	int r = 0;
+	size_t bytes = out->bytes;
 
-	if (!names || !names[0])
+	if (!names)
 		return 0;
+	if (names[0] != '@' && has_empty_name(names))
+		return wti_err(err, WT_E_ARG,
+			       "bad value '%.200s' for --%s; a name between its commas is empty",
+			       names, key);
 	if (strchr(names, '\n'))
 		return wti_err(err, WT_E_ARG,
 			       "bad value for --%s; names cannot contain line breaks", key);
 	wti_buf_printf(out, "%s=", key);
+	bytes = out->bytes;
 	if (names[0] == '@')
 		r = each_line(names + 1, take_name, out, NULL, err);
 	else
 		wti_buf_text(out, names);
+	if (!r && names[0] == '@' && out->bytes == bytes)
+		return wti_err(err, WT_E_ARG, "no names in '%s'; --%s needs one", names + 1, key);
 	wti_buf_byte(out, '\n');
 	return r;
 }

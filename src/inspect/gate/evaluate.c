@@ -230,7 +230,7 @@ static void judge_duration(const struct wti_assertion *a, const struct wti_gate_
 	}
 	if (ns < 0) {
 		wti_not_evaluated(outcome, is_step(a) ? "the program emits no steps, or only one"
-						      : "the run does not say how long it took");
+						      : "the run's duration was not recorded");
 		return;
 	}
 	if (is_step(a))

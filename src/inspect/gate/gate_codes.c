@@ -39,7 +39,7 @@ const struct wti_code wti_gate_codes[WTI_GATE_TYPES] = {
 				"it: allow = [\"...\"]",
 				"No peer is reached, no program executed, no file written or "
 				"removed, but those that are allowed.",
-				"Sockets of the machine itself (unix:) are no network."},
+				"Unix sockets (unix:) do not count as network."},
 	[WTI_GATE_REQUIRED] = {"WT-GATE-006", "a file is not written as it must be",
 			       "after a crash there may be half a file, or none",
 			       "write to a temporary name, fsync, rename",
@@ -51,11 +51,11 @@ const struct wti_code wti_gate_codes[WTI_GATE_TYPES] = {
 			   "The rules that match were measured, and none is violated.", NULL},
 	[WTI_GATE_GOLDEN] = {"WT-GATE-008", "the run deviates from a golden",
 			     "the program does something else than it did",
-			     "`wheeltap golden check` shows all; `wheeltap golden accept` takes "
-			     "over what is meant",
+			     "`wheeltap golden check` shows all; `wheeltap golden accept` accepts "
+			     "what is intended",
 			     "`wheeltap golden check` finds no error.", NULL},
 	[WTI_GATE_EXPRESSION] = {"WT-GATE-009", "an expression does not hold",
-				 "what was measured stands beside it", "compare, " CONFIG,
+				 "the measured value is shown with it", "compare, " CONFIG,
 				 "The expression is true of the run, or of every row that matches.",
 				 NULL},
 	[WTI_GATE_SLOWER] = {"WT-GATE-010", "runs are slower than those before",
@@ -78,7 +78,7 @@ const struct wti_code wti_gate_codes[WTI_GATE_TYPES] = {
 			    "Spans, calls and system calls whose names match are max_spans at "
 			    "most.",
 			    NULL},
-	[WTI_GATE_PATTERN] = {"WT-GATE-012", "an anti-pattern of renacer.toml is there",
+	[WTI_GATE_PATTERN] = {"WT-GATE-012", "an anti-pattern of renacer.toml was found",
 			      "one process does nearly all, calls repeat without progress, or "
 			      "copies take longer than computing",
 			      "look at `wheeltap stat --syscalls --by process`, " CONFIG,

@@ -176,8 +176,8 @@ static bool ends_otherwise(const struct wti_deviation *d)
 	return wti_deviation_type(d) == WTI_THING_PROCESS && d->cause && wti_off_is_end(d->cause);
 }
 
-/* A process that is missing, or else the innermost that ends otherwise: who started it may only
- * pass that on. SIZE_MAX: there is none. */
+/* A process that is missing, or else the innermost one that ends in another way: the process that
+ * started it may only pass its status on. SIZE_MAX: there is none. */
 static size_t find_failing(const struct wti_checking *c)
 {
 	size_t found = SIZE_MAX;

@@ -4,15 +4,15 @@
 
 #include "deviation.h"
 
-#define ACCEPT "if it is meant, `wheeltap golden accept NAME RUN` takes it over"
+#define ACCEPT "if it is intended, `wheeltap golden accept NAME RUN` accepts it"
 
 const struct wti_code wti_golden_codes[] = {
-	{"WT-GOLD-001", "the program uses a file that it did not use",
+	{"WT-GOLD-001", "the program uses a file that it did not use before",
 	 "a new output, another input, or a name that was not recognised as temporary",
 	 "look at the call site; " ACCEPT,
-	 "Every file that the run opens, makes, renames, removes or looks at stands in the golden.",
+	 "Every file that the run opens, makes, renames, removes or looks at is in the golden.",
 	 "A name with a random part that is not recognised: see `Names` in docs/golden.md."},
-	{"WT-GOLD-002", "the program does not do any more what it did",
+	{"WT-GOLD-002", "the program no longer does something that it did before",
 	 "an output is not written, an input not read, a peer not reached",
 	 "look for the code that was taken out or is not reached; " ACCEPT,
 	 "Everything that all runs of the golden used is used by the run.",
@@ -43,11 +43,11 @@ const struct wti_code wti_golden_codes[] = {
 	 "close it, or use `with`; " ACCEPT,
 	 "As many descriptors of each file and peer are open when their process ends as in the "
 	 "golden.",
-	 "A program that leaves the closing of its files to its end."},
-	{"WT-GOLD-007", "the program talks to somebody else",
+	 "A program that leaves its files open until it ends."},
+	{"WT-GOLD-007", "the program communicates with another peer",
 	 "a new connection, a peer that fails, telemetry of a library",
 	 "look at the call site; " ACCEPT,
-	 "Peers to which the run connects, or at which it listens, stand in the golden.",
+	 "Peers that the run connects to, and addresses that it listens at, are in the golden.",
 	 "Name servers and time servers of another machine."},
 	{"WT-GOLD-008", "other programs or processes run",
 	 "a child more or less, one that fails, another program executed, another umask, children "
@@ -59,9 +59,9 @@ const struct wti_code wti_golden_codes[] = {
 	 "other where they did.",
 	 "Numbers of threads that follow the number of processors."},
 	{"WT-GOLD-009", "other code is loaded",
-	 "a library or package is loaded that was not, or not any more",
+	 "a library or package is loaded that was not loaded before, or is no longer loaded",
 	 "look for a new import or a new dependency; " ACCEPT,
-	 "Shared objects, packages of the interpreter and files of the system that are used stand "
+	 "Shared objects, packages of the interpreter and files of the system that are used are "
 	 "in the golden.",
 	 "Another version of a library that needs another."},
 	{"WT-GOLD-010", "the same is done in another order",
@@ -73,19 +73,18 @@ const struct wti_code wti_golden_codes[] = {
 	 "Threads that race: learn from more runs."},
 	{"WT-GOLD-011", "steps take longer", "something in the step has become slower",
 	 "compare with `wheeltap diff` and `wheeltap stat`; " ACCEPT,
-	 "The time that three in four steps take longer than is no more than 15 % (`slower` in the "
-	 "golden) above the "
-	 "slowest run of the golden. Only in goldens made with --times.",
+	 "The lower quartile of the step times is at most 15 % (`slower` in the golden) above "
+	 "that of the slowest run of the golden. Only in goldens made with --times.",
 	 "Another machine, or one that has other work to do."},
 	{"WT-GOLD-012", "the run has another number of steps",
 	 "another epoch count, or it ended early", "run it as the golden was run; " ACCEPT,
 	 "The run has as many steps as the golden. Counts are then compared by step alone.", NULL},
-	{"WT-GOLD-013", "far more calls that nothing is named by",
+	{"WT-GOLD-013", "far more calls that concern no file or peer",
 	 "memory is mapped over and over, random numbers or the time are asked for in a loop",
 	 "look at `wheeltap stat --syscalls`; " ACCEPT,
 	 "Calls about memory, time, signals and the like are no more than twice as many as in the "
 	 "golden, or 16 more.",
-	 "A larger input, for which more memory is asked."},
+	 "A larger input, which needs more memory."},
 	{NULL, NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -26,7 +26,7 @@ static int known_names(const struct wti_checking *c, struct wti_map *names)
 	return 0;
 }
 
-/* The name in "write $CWD/x" or "connect to 1.2.3.4:5": behind the words of some effect. */
+/* The name in "write $CWD/x" or "connect to 1.2.3.4:5": what follows the words of the effect. */
 static const char *name_in(const struct wti_effects *fx, const char *text)
 {
 	for (uint32_t effect = 0; effect < WTI_EFFECT_COUNT; effect++) {

@@ -81,13 +81,14 @@ const struct wti_rule wti_rule_sys_006 = {
 	.hint = "let workers load ahead (num_workers, prefetch_factor), copy the data to a local "
 		"disk, write checkpoints and logs from another thread, sync less often",
 	.definition =
-		"In at least half of its steps, the thread that tells them spends less than "
+		"In at least half of its steps, the thread that emits them spends less than "
 		"`percent` of a step blocked in system calls on files and peers: reading, "
 		"writing, opening, looking up, syncing. Calls of less than 100 microseconds are "
-		"not counted as blocked, nor is waiting for other processes of the run. A case "
-		"is a process with `steps` whole steps or more.",
+		"not counted as blocked, nor is waiting for other processes of the run. A case is "
+		"a process with `steps` whole steps or more.",
 	.innocent = "A program whose work it is to copy data.",
-	.needs = "no process told enough steps while its system calls were recorded (--syscalls)",
+	.needs = "no process emitted enough steps while its system calls were recorded "
+		 "(--syscalls)",
 	.flags = WTI_RULE_COUNTS,
 	.audit = audit_steps,
 	.thresholds = {{"percent", 30,

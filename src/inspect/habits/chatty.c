@@ -45,17 +45,16 @@ const struct wti_rule wti_rule_sys_003 = {
 	.code = "WT-SYS-003",
 	.severity = WT_WARNING,
 	.title = "a file is read or written in very small pieces",
-	.means = "each piece costs a system call, which takes longer than to copy it: there is no "
+	.means = "each piece costs a system call, which takes longer than copying it: there is no "
 		 "buffer, or it is flushed after each piece",
-	.hint = "read and write through a buffer (open() of Python without buffering=0, fread, "
+	.hint = "read and write through a buffer (Python's open() without buffering=0, fread, "
 		"fwrite), flush once a step or less, collect what is written",
 	.definition =
-		"Of what a process reads from a file, or writes to it, by calls that move less "
-		"than a page (4096 bytes), there are fewer than `calls`, or they move more than "
-		"`bytes` on average, or they are made less than `per_second` times a second "
-		"between the first and the last. Pipes, sockets, terminals and files of /proc, "
-		"/sys and /dev are not judged. A case is a file that a process reads or writes "
-		"so.",
+		"Of a process's reads from a file, or writes to it, that move less than a page "
+		"(4096 bytes), there are fewer than `calls`, or they move more than `bytes` on "
+		"average, or they are made less than `per_second` times a second between the "
+		"first and the last. Pipes, sockets, terminals and files of /proc, /sys and /dev "
+		"are not judged. A case is a file that a process reads or writes in this way.",
 	.innocent = "A log that has to be on disk line by line; it stays below `per_second` in "
 		    "most programs.",
 	.needs = WTI_NO_CALLS,
@@ -64,7 +63,7 @@ const struct wti_rule wti_rule_sys_003 = {
 	.thresholds = {{"calls", 10000, "fewer take some milliseconds in all"},
 		       {"bytes", 256, "so little is copied in a tenth of the time of a call"},
 		       {"per_second", 2000,
-			"below, calls of a microsecond take less than a part in 500 of the time"}},
+			"below, calls of a microsecond take less than 1/500 of the time"}},
 };
 
 /* ---- WT-SYS-004: opened again ---------------------------------------------------------------- */
@@ -95,7 +94,7 @@ const struct wti_rule wti_rule_sys_004 = {
 		      "less than `per_second` times a second between the first and the last. "
 		      "Files of /proc, /sys and /dev are not judged. A case is a file that a "
 		      "process opens.",
-	.innocent = "A file that others replace, and that has to be looked at anew. A shell that "
+	.innocent = "A file that others replace, and that has to be read again. A shell that "
 		    "appends to a log.",
 	.needs = WTI_NO_CALLS,
 	.flags = WTI_RULE_COUNTS,
@@ -141,6 +140,5 @@ const struct wti_rule wti_rule_sys_005 = {
 	.flags = WTI_RULE_COUNTS,
 	.audit = audit_looks,
 	.thresholds = {{"calls", 10000, "more than an import of the largest libraries makes"},
-		       {"per_second", 1000,
-			"below, they take less than a part in 500 of the time"}},
+		       {"per_second", 1000, "below, they take less than 1/500 of the time"}},
 };

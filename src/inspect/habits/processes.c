@@ -128,12 +128,13 @@ const struct wti_rule wti_rule_sys_002 = {
 	.hint = "divide it into more and smaller pieces (chunksize of a pool, more shards than "
 		"workers), and look at what the others wait for",
 	.definition =
-		"Of processes that one process started, that run the same program and live "
-		"`milliseconds` or longer beside the busiest of them, `others` or more besides "
-		"it, the busiest does less than `percent` of the work of all, or is busy for "
-		"less than half of its life. Busy is a thread when it does not wait in a system "
-		"call for others or for time to pass. A case is such a group. Who started them "
-		"does not count: to wait for the workers, or to let them wait, is its part.",
+		"Among processes that one process started, that run the same program and live "
+		"beside the busiest of them for `milliseconds` or longer (`others` or more, not "
+		"counting the busiest), the busiest does less than `percent` of all the work, or "
+		"is busy for less than half of its life. A thread is busy when it does not wait "
+		"in a system call for others or for time to pass. A case is such a group. The "
+		"process that started them does not count: its part is to wait for the workers, "
+		"or to let them wait.",
 	.innocent = "Spare processes that are there for peaks.",
 	.needs = "no processes that one process started lived beside one another, or no system "
 		 "calls: record with --syscalls",
@@ -141,7 +142,7 @@ const struct wti_rule wti_rule_sys_002 = {
 	.audit = audit_pools,
 	.thresholds = {{"percent", 90, "with three or more, an even share is a third at most"},
 		       {"others", 2, "of two processes one may well be a helper of the other"},
-		       {"milliseconds", 1000, "shorter, and they are hardly started"}},
+		       {"milliseconds", 1000, "in less time they have hardly started"}},
 };
 
 /* ---- WT-SYS-007: short-lived processes ------------------------------------------------------- */
@@ -176,21 +177,23 @@ const struct wti_rule wti_rule_sys_007 = {
 	.code = "WT-SYS-007",
 	.severity = WT_WARNING,
 	.title = "processes are started again and again for very little work",
-	.means = "to fork, to load a program and to end it takes longer than what it does; with a "
+	.means = "forking, loading a program and ending it takes longer than its work; with a "
 		 "large program the page tables alone take milliseconds",
 	.hint = "use a function instead of a program (shutil, os, a library), keep one process "
 		"and talk to it, or use a pool",
 	.definition = "A process starts others of the same name fewer than `calls` times, or less "
-		      "than `per_second` times a second between the first birth and the last end, "
+		      "than `per_second` times a second between the first start and the last end, "
 		      "or they live longer than `milliseconds` on average. A case is a process "
 		      "and the name of what it starts.",
-	.innocent = "Shell scripts and builds, whose nature it is.",
+	.innocent = "Shell scripts and builds, which work this way.",
 	.needs = "no process was started and ended, or no system calls: record with --syscalls",
 	.flags = WTI_RULE_COUNTS,
 	.audit = audit_starts,
 	.thresholds = {{"calls", 100, "fewer take a tenth of a second in all"},
 		       {"per_second", 10,
-			"to start and end a program takes one to five milliseconds: a hundredth of "
-			"the time"},
-		       {"milliseconds", 100, "who lives longer works for what its start took"}},
+			"starting and ending a program takes one to five milliseconds: a "
+			"hundredth of the time"},
+		       {"milliseconds", 100,
+			"a process that lives longer does enough work to "
+			"justify its start"}},
 };

@@ -97,8 +97,8 @@ const struct wti_rule wti_rule_sys_001 = {
 	.code = "WT-SYS-001",
 	.severity = WT_WARNING,
 	.title = "a thread makes the same call over and over, and gets nowhere",
-	.means = "it waits by asking again: a whole CPU is busy until something else happens, and "
-		 "taken from who would make it happen",
+	.means = "it waits by asking again and again: a whole CPU is busy until something else "
+		 "happens, and is not free for whatever would make it happen",
 	.hint = "wait in the kernel (poll or epoll with a timeout, a condition, inotify, waitpid "
 		"without WNOHANG), or sleep between two tries",
 	.definition =
@@ -106,19 +106,19 @@ const struct wti_rule wti_rule_sys_001 = {
 		"the same outcome, more than `calls` times in a row, at `per_second` calls a "
 		"second or more, for `milliseconds` or more. Only calls count that leave "
 		"everything as it is: those that fail, that ask for something, that wait and get "
-		"nothing, that read nothing or again the same place. Any other call ends the "
-		"row; reading the clock and sched_yield neither end it nor count. A case is a "
+		"nothing, that read nothing or read the same place again. Any other call ends the "
+		"series; reading the clock and sched_yield neither end it nor count. A case is a "
 		"thread.",
-	.innocent = "Threads that are meant to spin as each microsecond counts, with a CPU of "
-		    "their own.",
+	.innocent = "Threads that are meant to spin because each microsecond counts, with a CPU "
+		    "of their own.",
 	.needs = WTI_NO_CALLS,
 	.explains = (const char *const[]){"WT-SYS-005", NULL},
 	.flags = WTI_RULE_ABSENCE | WTI_RULE_ALL_CALLS,
 	.audit = audit_loops,
 	.thresholds = {{"calls", 1000, "nobody tries so often by chance"},
 		       {"per_second", 1000,
-			"who sleeps a millisecond between two tries waits well"},
+			"a program that sleeps a millisecond between two tries stays below it"},
 		       {"milliseconds", 100,
-			"to spin that long is never cheaper than to sleep, which takes 50 "
-			"microseconds to wake from"}},
+			"spinning that long is never cheaper than sleeping, from which it takes "
+			"50 microseconds to wake up"}},
 };

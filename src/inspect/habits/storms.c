@@ -43,8 +43,8 @@ const struct wti_rule wti_rule_sys_008 = {
 	.code = "WT-SYS-008",
 	.severity = WT_WARNING,
 	.title = "random numbers are drawn from the kernel one by one",
-	.means = "os.urandom(), secrets, uuid4() or random_device in a loop: a hundred times the "
-		 "price of a generator in the program, and nothing that a seed can repeat",
+	.means = "os.urandom(), secrets, uuid4() or random_device in a loop: this costs a hundred "
+		 "times as much as a generator in the program, and no seed can repeat it",
 	.hint = "seed a generator once and draw from it; if the kernel's are needed, draw a page "
 		"at a time",
 	.definition = "A process asks the kernel for random numbers (getrandom, /dev/urandom) "
@@ -56,7 +56,7 @@ const struct wti_rule wti_rule_sys_008 = {
 	.flags = WTI_RULE_COUNTS,
 	.audit = audit_random,
 	.thresholds = {{"calls", 10000, "fewer take some milliseconds in all"},
-		       {"per_second", 1000, "below, they take less than a part in 500 of the time"},
+		       {"per_second", 1000, "below, they take less than 1/500 of the time"},
 		       {"bytes", 256, "more at once is how it should be done"}},
 };
 
@@ -87,8 +87,7 @@ const struct wti_rule wti_rule_sys_009 = {
 	.flags = WTI_RULE_COUNTS,
 	.audit = audit_clock,
 	.thresholds = {{"calls", 10000, "fewer take some milliseconds in all"},
-		       {"per_second", 2000,
-			"below, they take less than a part in 500 of the time"}},
+		       {"per_second", 2000, "below, they take less than 1/500 of the time"}},
 };
 
 /* ---- WT-SYS-010: memory ---------------------------------------------------------------------- */
@@ -115,11 +114,11 @@ const struct wti_rule wti_rule_sys_010 = {
 	.code = "WT-SYS-010",
 	.severity = WT_WARNING,
 	.title = "memory is taken from the kernel and given back over and over",
-	.means = "buffers are made anew each time, so large that the allocator does not keep "
-		 "them: each page is zeroed and faulted in again",
-	.hint = "keep buffers and write into them (out=, pinned or preallocated tensors); or let "
-		"the allocator keep memory: MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ of "
-		"glibc, jemalloc, tcmalloc",
+	.means = "buffers are allocated again each time, so large that the allocator does not "
+		 "keep them: each page is zeroed and faulted in again",
+	.hint = "reuse buffers (out=, pinned or preallocated tensors); or let the allocator keep "
+		"memory: MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ of glibc, jemalloc, "
+		"tcmalloc",
 	.definition =
 		"A process gives memory of its own back that it has asked for (munmap of an "
 		"anonymous mapping that can be written, brk downwards) fewer than `calls` times, "
@@ -135,5 +134,5 @@ const struct wti_rule wti_rule_sys_010 = {
 			"mapping, a fault and unmapping take some microseconds: a hundredth of "
 			"the time"},
 		       {"bytes_per_second", (uint64_t)1 << 30,
-			"to zero and fault in a gigabyte takes a fifth of a second"}},
+			"zeroing and faulting in a gigabyte takes a fifth of a second"}},
 };

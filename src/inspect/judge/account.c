@@ -103,23 +103,73 @@ static uint64_t subject_key(const struct wti_moment *moment, uint32_t subject)
 						       : subject;
 }
 
+void wti_since(struct wti_case *account, int64_t step)
+{
+	account->since = step;
+	account->has_since = true;
+}
+
+static int32_t short_step(int64_t step)
+{
+	return step < INT32_MAX ? (int32_t)step : INT32_MAX;
+}
+
+bool wti_waited(struct wti_case *account, struct wti_patience *wait,
+		const struct wti_moment *moment, unsigned threshold)
+{
+	if (!wait->count++)
+		wait->since = short_step(moment->scope.step);
+	if (wait->count < wti_threshold(account, threshold))
+		return false;
+	if (wait->count == wti_threshold(account, threshold))
+		wti_since(account, wait->since);
+	return true;
+}
+
+/* One more in a row. False: it is too early to report it; otherwise how many it makes, and since
+ * when. */
+static bool add_to_streak(struct wti_case *account, int64_t step, uint64_t *ret_count,
+			  int64_t *ret_since)
+{
+	struct wti_kept_memory *asked = account->asked;
+
+	*ret_count = 1;
+	*ret_since = account->has_since ? account->since : step;
+	account->has_since = false;
+	if (!asked)
+		return true;
+	if (!asked->streak++)
+		asked->streak_step = short_step(*ret_since);
+	if (asked->streak < account->in_a_row)
+		return false;
+	if (asked->streak == account->in_a_row) {
+		*ret_count = asked->streak;
+		*ret_since = asked->streak_step;
+	}
+	return true;
+}
+
 enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *moment,
 			     uint32_t subject, const char *evidence, ...)
 {
-	uint64_t *count;
+	bool is_first = !account->violation_count;
+	uint64_t *count, violation_count;
+	int64_t since;
 	va_list args;
 
-	if (account->asked && ++account->asked->streak < account->in_a_row)
+	if (!add_to_streak(account, moment->scope.step, &violation_count, &since))
 		return WTI_RULE_VIOLATED;
 	count = subject ? wti_map_number(&account->subjects, subject_key(moment, subject)) : NULL;
 	if (count)
-		++*count;
+		*count += violation_count;
 	if (moment->scope.rank >= 0)
 		wti_map_number(&account->ranks, (uint64_t)moment->scope.rank);
-	wti_scope_widen(&account->first_step, &account->last_step, moment->scope.step,
-			!account->violation_count);
-	if (account->violation_count++)
+	wti_steps_widen(&account->first_step, &account->last_step, since, is_first);
+	wti_steps_widen(&account->first_step, &account->last_step, moment->scope.step, false);
+	account->violation_count += violation_count;
+	if (!is_first)
 		return WTI_RULE_VIOLATED;
+	account->known_step = moment->scope.step;
 	account->where = wti_moment_where(moment);
 	va_start(args, evidence);
 	account->evidence = format_text(evidence, args);
@@ -127,7 +177,7 @@ enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *
 	return WTI_RULE_VIOLATED;
 }
 
-/* The innermost line that an agent told of the thread. */
+/* The innermost line that an agent emitted for the thread. */
 static struct wti_where where_of_spot(const struct wti_case *account, const struct wti_spot *spot)
 {
 	struct wti_where where = {.line = -1, .op = spot->op};
@@ -157,10 +207,11 @@ void wti_found(struct wti_case *account, const struct wti_spot *spot, const char
 
 	if (count)
 		++*count;
-	wti_scope_widen(&account->first_step, &account->last_step, spot->step,
+	wti_steps_widen(&account->first_step, &account->last_step, spot->step,
 			!account->violation_count);
 	if (account->violation_count++)
 		return;
+	account->known_step = spot->step;
 	account->where = where_of_spot(account, spot);
 	va_start(args, evidence);
 	account->evidence = format_text(evidence, args);

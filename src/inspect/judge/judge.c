@@ -12,21 +12,20 @@
 
 /* What moments are made of: where it is omitted they do not come, or say less than they seem to. */
 static const struct {
-	uint32_t moments, lacks;
+	uint32_t moments, omits;
 } made_of[] = {
-	{WTI_MOMENT_STEP | WTI_MOMENT_GRADIENTS, WTI_OMITTED_GRADIENTS},
-	{WTI_MOMENT_STEPPED, WTI_OMITTED_PARAMETERS | WTI_OMITTED_GRADIENTS},
-	{WTI_MOMENT_SCHEDULER | WTI_MOMENT_SCALER, WTI_OMITTED_OPTIMIZER},
-	{WTI_MOMENT_BATCH | WTI_MOMENT_ROW, WTI_OMITTED_DATA},
-	{WTI_MOMENT_LOSS, WTI_OMITTED_LOSSES},
+	{WTI_MOMENT_STEP | WTI_MOMENT_GRADIENTS, WT_THINNED_GRADIENTS},
+	{WTI_MOMENT_STEPPED, WT_THINNED_PARAMETERS | WT_THINNED_GRADIENTS},
+	{WTI_MOMENT_SCHEDULER | WTI_MOMENT_SCALER, WT_THINNED_OPTIMIZER},
+	{WTI_MOMENT_BATCH | WTI_MOMENT_ROW, WT_THINNED_DATA},
+	{WTI_MOMENT_LOSS, WT_THINNED_LOSSES},
 	{WTI_MOMENT_SAVE | WTI_MOMENT_LOAD,
-	 WTI_OMITTED_PARAMETERS | WTI_OMITTED_OPTIMIZER | WTI_OMITTED_RNG},
-	{WTI_MOMENT_TENSOR,
-	 WTI_OMITTED_STATISTICS | WTI_OMITTED_PARAMETERS | WTI_OMITTED_GRADIENTS},
+	 WT_THINNED_PARAMETERS | WT_THINNED_OPTIMIZER | WT_THINNED_RNG},
+	{WTI_MOMENT_TENSOR, WT_THINNED_STATISTICS | WT_THINNED_PARAMETERS | WT_THINNED_GRADIENTS},
 	{WTI_MOMENT_STATE,
-	 WTI_OMITTED_OPTIMIZER | WTI_OMITTED_BUFFERS | WTI_OMITTED_MODES | WTI_OMITTED_RNG},
+	 WT_THINNED_OPTIMIZER | WT_THINNED_BUFFERS | WT_THINNED_MODES | WT_THINNED_RNG},
 	{WTI_MOMENT_CALL,
-	 WTI_OMITTED_CALLS | WTI_OMITTED_ARGUMENTS | WTI_OMITTED_DIGESTS | WTI_OMITTED_UNNEEDED},
+	 WT_THINNED_CALLS | WT_THINNED_ARGUMENTS | WT_THINNED_DIGESTS | WT_THINNED_UNNEEDED_CALLS},
 };
 
 static uint32_t needs_of(const struct wti_rule *rule)
@@ -35,10 +34,10 @@ static uint32_t needs_of(const struct wti_rule *rule)
 
 	/* What did not happen may have happened unseen. */
 	if (rule->flags & WTI_RULE_ABSENCE)
-		needs = ~(uint32_t)(WTI_OMITTED_DIGESTS | WTI_OMITTED_STATISTICS);
+		needs = ~(uint32_t)(WT_THINNED_DIGESTS | WT_THINNED_STATISTICS);
 	for (size_t i = 0; i < sizeof(made_of) / sizeof(made_of[0]); i++)
 		if (rule->moments & made_of[i].moments)
-			needs |= made_of[i].lacks;
+			needs |= made_of[i].omits;
 	return needs;
 }
 
@@ -138,6 +137,7 @@ static void take_answer(struct wti_case *account, enum wti_answer answer)
 	if (answer == WTI_RULE_BREAK && account->asked)
 		account->asked->streak = 0;
 	account->asked = NULL;
+	account->has_since = false;
 }
 
 static void ask_with(struct wti_case *account, struct wti_kept_memory *kept,

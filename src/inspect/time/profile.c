@@ -186,7 +186,7 @@ static void add_spread(struct wt_table *table, const struct wti_profile_row *row
 	static const double shares[] = {0.50, 0.90, 0.99};
 	const struct wti_sketch *sketch = &row->sketch;
 
-	if (!sketch->count) { /* of what has no end there is no length */
+	if (!sketch->count) { /* a call without an end has no duration */
 		for (int i = 0; i < 6; i++)
 			wt_table_empty(table);
 		return;

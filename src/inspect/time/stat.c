@@ -79,7 +79,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	s->weighs = wti_stat_weighs(s->options.by);
 	wti_spans_init(&s->spans);
 	wti_profile_init(&s->profile);
-	wti_steps_init(&s->steps);
+	wti_steps_init(&s->steps, NULL);
 	wti_stat_rows_init(&s->rows, &s->roles, s->options.by, &s->profile, &s->steps);
 	wti_values_init(&s->values);
 	wti_phases_init(&s->phases);
@@ -349,7 +349,7 @@ static void note_outside(const struct state *s, struct wt_result *result)
 			     (uint64_t)(s->outside_bytes + 0.5));
 	if (s->outside_bytes >= 1 && s->options.by != WTI_STAT_BY_STEP)
 		wt_result_note(result,
-			       "%s of the trace belong to no row: what stands outside of calls",
+			       "%s of the trace belong to no row: what happened outside of calls",
 			       wti_format_bytes(text, (uint64_t)s->outside_bytes));
 }
 

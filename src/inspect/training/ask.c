@@ -75,8 +75,7 @@ static bool is_of_library(const struct wt_reader *reader, const struct wt_site *
 }
 
 /* The innermost of the calls around this one, it included, that the program itself has made. */
-static const struct wt_site *site_of_program(const struct wti_moment *moment,
-					     const struct wt_reader *reader)
+static uint32_t site_of_program(const struct wti_moment *moment, const struct wt_reader *reader)
 {
 	const struct wti_call *call = moment->call;
 	const struct wti_calls *calls = &moment->training->calls;
@@ -87,14 +86,23 @@ static const struct wt_site *site_of_program(const struct wti_moment *moment,
 
 	if (!site || !is_of_library(reader, site) || !track || call->depth >= track->open_count ||
 	    track->open[call->depth].ordinal != call->ordinal)
-		return site;
+		return call->site;
 	for (uint32_t i = call->depth; i-- > 0;) {
 		const struct wt_site *outer = wt_reader_site(reader, track->open[i].site);
 
 		if (outer && !is_of_library(reader, outer))
-			return outer;
+			return track->open[i].site;
 	}
-	return site;
+	return call->site;
+}
+
+struct wti_call wti_moment_call(const struct wti_moment *moment)
+{
+	struct wti_call kept = wti_call_without_values(moment->call);
+
+	if (moment->process->reader)
+		kept.site = site_of_program(moment, moment->process->reader);
+	return kept;
 }
 
 struct wti_where wti_moment_where(const struct wti_moment *moment)
@@ -113,8 +121,8 @@ struct wti_where wti_moment_where(const struct wti_moment *moment)
 		where.op = wti_symbol_text(symbols, moment->call->callee);
 	if (!reader)
 		return where;
-	site = moment->call ? site_of_program(moment, reader)
-			    : wt_reader_site(reader, moment->object->site);
+	site = wt_reader_site(reader, moment->call ? site_of_program(moment, reader)
+						   : moment->object->site);
 	if (site) {
 		struct wt_text file = file_of(reader, site);
 
@@ -145,21 +153,23 @@ bool wti_parameter_is_shut_off(const struct wti_training *training,
 	return use_of(training, parameter) & WTI_USE_SHUT_OFF;
 }
 
+struct wti_call wti_parameter_use(const struct wti_training *training,
+				  const struct wti_parameter *parameter)
+{
+	return (struct wti_call){.stream = parameter->stream,
+				 .callee = parameter->module,
+				 .site = (uint32_t)(use_of(training, parameter) >> 32)};
+}
+
 bool wti_parameter_is_matrix(const struct wti_training *training,
 			     const struct wti_parameter *parameter)
 {
 	return strchr(wti_symbol_text(training->symbols, parameter->shape), 'x');
 }
 
-bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
-			  uint32_t whole)
-{
-	return wti_map_find_number(&training->parts, wti_part_key(stream, part, whole));
-}
-
 bool wti_is_model_call(const struct wti_call *call)
 {
-	return call->flags & WTI_CALL_OUTERMOST && call->what == WTI_CALLEE_OTHER;
+	return call->flags & WT_CALL_OUTERMOST && call->what == WTI_CALLEE_OTHER;
 }
 
 bool wti_dropout_is_idle(const struct wti_training *training, size_t stream, uint32_t module)
@@ -228,12 +238,12 @@ static bool is_inside(const struct wti_training *training, uint32_t module, cons
 
 bool wti_is_training_call(const struct wti_call *call)
 {
-	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
+	return call->flags & WT_CALL_TRAIN && call->flags & WT_CALL_GRAD;
 }
 
 bool wti_is_evaluation_call(const struct wti_call *call)
 {
-	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
+	return call->flags & WT_CALL_MODE_KNOWN && !(call->flags & WT_CALL_TRAIN);
 }
 
 bool wti_loader_is_begun(const struct wti_moment *moment)

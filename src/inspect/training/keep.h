@@ -37,6 +37,7 @@ struct wti_kept_memory {
 	const struct wti_object *object;       /* per object */
 	const struct wti_parameter *parameter; /* per parameter */
 	uint32_t streak;                       /* violations in a row */
+	int32_t streak_step;                   /* of the first of them */
 	max_align_t memory[];
 };
 

@@ -21,7 +21,7 @@ static void note_loss(struct wti_window *window, const struct wti_moment *moment
 	    moment->call->what != WTI_CALLEE_BINARY)
 		return;
 	window->has_loss = false;
-	if (!target || target->digest.flags & WTI_TENSOR_NO_STATISTICS)
+	if (!target || target->digest.flags & WT_TENSOR_NO_STATISTICS)
 		return;
 	window->elements = (double)target->digest.count;
 	if (is_classes && wti_ignored_class(moment) == 0)

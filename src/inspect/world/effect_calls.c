@@ -41,7 +41,8 @@ static uint32_t thing_by_class(struct wti_effects_state *s, const struct wti_des
 	return kernel_thing(s, "other");
 }
 
-/* The first is kept: where a link led elsewhere later, it is said that not all is known. */
+/* The first place is kept. If a link leads elsewhere later, the thing is counted as unplaced: not
+ * all of its places are known. */
 static void set_place(struct wti_effects_state *s, struct wti_thing *thing, struct wt_text path)
 {
 	const char *raw = wti_arena_text(&s->fx->arena, path.data, path.bytes), *name;
@@ -157,7 +158,7 @@ void wti_effect_of_call(struct wti_effects_state *s, const struct wti_syscall *c
 	uint32_t effect;
 
 	s->fx->actors[s->process - 1].call_count++;
-	if (call->flags & WTI_SYSCALL_JOINED)
+	if (call->flags & WT_SYSCALL_JOINED)
 		return;
 	if (is_momentary(call->result)) {
 		try_to_reach(row, &doing);
@@ -178,7 +179,7 @@ void wti_effect_of_call(struct wti_effects_state *s, const struct wti_syscall *c
 	wti_model_stage(s, doing.thing, effect);
 	if (is_by_path(what) && (call->result >= 0 || call->result == -ENOENT))
 		wti_searches_look(s, doing.thing, call->result >= 0);
-	if (call->flags & WTI_SYSCALL_UNFINISHED || call->result < 0) {
+	if (call->flags & WT_SYSCALL_UNFINISHED || call->result < 0) {
 		wti_model_act(s, doing.thing, effect);
 		return;
 	}

@@ -44,8 +44,8 @@ void wti_unseen_call(struct wti_unseen *unseen, const struct wti_syscall *call,
 	if (name && is_untraced(call, name, threads) && !unseen->untraced_count++)
 		unseen->untraced_tid = (uint32_t)call->result;
 
-	/* A number that the table of this architecture does not have is no secret: no kernel that
-	 * the table is of does anything for it but fail. */
+	/* A number that is missing from the table of this architecture hides nothing: kernels of
+	 * that table only return an error for it. */
 	if (call->arch == WTI_ARCH_I386)
 		unseen->foreign_count += !wti_compat_is_harmless(call->nr);
 	else if (call->arch != WTI_ARCH_X86_64 && call->arch != WTI_ARCH_AARCH64)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from harness import Harness, main
+from recorded import Harness, main
 
 BUILD = """
 import importlib.machinery, importlib.util, sys

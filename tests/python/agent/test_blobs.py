@@ -7,7 +7,7 @@ import struct
 import sys
 from pathlib import Path
 
-from harness import Harness, Run, main
+from recorded import Harness, Run, main
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from xxh3 import xxh3_64  # noqa: E402

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness import Harness, Run, main
+from recorded import Harness, Run, main
 
 START = """
 import torch, torch.nn as nn, torch.nn.functional as F

@@ -4,7 +4,7 @@ a stand-in for an event says when they have been copied."""
 
 from __future__ import annotations
 
-from harness import Harness, main
+from recorded import Harness, main
 
 PROGRAM = """
 import torch

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from harness import Harness, main
+from recorded import Harness, main
 
 LOOK = """
 import os, sys

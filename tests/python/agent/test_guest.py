@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from harness import Harness, main
+from recorded import Harness, main
 
 # Python alone: interrupts, forks and threads in the middle of hooked calls. Without the agent nothing is hooked.
 PLAIN = """

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import TIMEOUT, Harness, Run, main
+from recorded import TIMEOUT, Harness, Run, main
 
 # Calls often enough for the interpreter to specialise; each must still be seen, and nothing must look different.
 CALLS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import Harness, main
+from recorded import Harness, main
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 

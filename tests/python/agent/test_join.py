@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from harness import Harness, main
+from recorded import Harness, main
 
 # Who does not join is looked at every few milliseconds: it has to be there for some.
 PROGRAM = "import time; print('ran'); time.sleep(0.2)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from harness import Harness, main
+from recorded import Harness, main
 
 PROGRAM = """
 import warnings

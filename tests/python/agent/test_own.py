@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from harness import Harness, main
+from recorded import Harness, main
 from test_hooks import interpreters, version_of
 
 PROGRAM = """

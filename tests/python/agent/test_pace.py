@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness import Harness, Run, main
+from recorded import Harness, Run, main
 
 TRAIN = """
 import torch

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from harness import Harness, main
+from recorded import Harness, main
 
 HOOKED = """
 import atexit, faulthandler, gc, math, os, signal, sys, threading, time

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 
-from harness import Harness, main
+from recorded import Harness, main
 
 EPOCHS = """
 import torch, torch.nn as nn

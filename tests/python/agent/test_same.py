@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from harness import Harness, main
+from recorded import Harness, main
 
 TRAIN = """
 import hashlib, torch, torch.nn as nn, torch.nn.functional as F

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from harness import Harness, Run, main
+from recorded import Harness, Run, main
 
 NET = """
 import torch, torch.nn as nn, torch.nn.functional as F

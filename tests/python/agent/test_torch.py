@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from harness import Harness, Run, main
+from recorded import Harness, Run, main
 
 NET = """
 import torch, torch.nn as nn, torch.nn.functional as F

@@ -8,7 +8,7 @@ import stat
 import zipfile
 from pathlib import Path
 
-from harness import Harness, Run, main
+from recorded import Harness, Run, main
 
 SAY = "import wheeltap; wheeltap.log(way={}); print('ran', __name__)\n"
 

@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "agent"))
 
-from harness import Harness, main  # noqa: E402
+from recorded import Harness, main  # noqa: E402
 
 PROLOGUE = """
 import hashlib, sys, warnings

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "agent"))
 
-from harness import Harness, Run, main  # noqa: E402
+from recorded import Harness, Run, main  # noqa: E402
 
 CELLS = [
     "%load_ext wheeltap",

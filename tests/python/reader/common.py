@@ -10,58 +10,32 @@ import atexit
 import json
 import math
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE, PYTHON, Scratch, Tap, skip_all  # noqa: E402,F401
 
 WHEELTAP = os.path.abspath(sys.argv[1])
 SOURCE = Path(sys.argv[2]).resolve()
 QUICK = "quick" in sys.argv[3:]  # the part that every interpreter runs
 GOLDEN = SOURCE / "tests" / "golden"
 PACKAGE = os.path.join(os.path.dirname(WHEELTAP), "python")
-FOLDER = Path(tempfile.mkdtemp(prefix="wheeltap-reader-"))
-atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+SCRATCH = Scratch()
+FOLDER = SCRATCH.path
+atexit.register(SCRATCH.__exit__)
 sys.path.insert(0, PACKAGE)
 os.environ.pop("WHEELTAP_HOME", None)
 
 
-class Tap:
-    count = 0
-    failed = 0
-
-
-def check(what: str, holds: bool, *facts: object) -> None:
-    Tap.count += 1
-    Tap.failed += not holds
-    print(f"{'ok' if holds else 'not ok'} {Tap.count} - {what}", flush=True)
-    for fact in () if holds else facts:
-        for line in str(fact)[:3000].splitlines():
-            print(f"# {line}")
-
-
-def equal(what: str, actual: object, expected: object) -> None:
-    check(what, actual == expected, f"actual   {actual!r}", f"expected {expected!r}")
-
-
-def skip(what: str, why: str) -> None:
-    Tap.count += 1
-    print(f"ok {Tap.count} - {what} # SKIP {why}", flush=True)
-
-
-def skip_all(why: str) -> None:
-    print(f"1..0 # SKIP {why}")
-    sys.exit(0)
+TAP = Tap()
+check, equal, skip = TAP.check, TAP.equal, TAP.skip
 
 
 def finish() -> None:
-    print(f"1..{Tap.count}")
-    sys.exit(1 if Tap.failed else 0)
+    sys.exit(TAP.finish())
 
 
 def cli(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -88,7 +62,7 @@ def recorded(name: str, program: str, *options: str) -> str:
     path = str(FOLDER / name)
     script = FOLDER / (name + ".py")
     script.write_text(program)
-    done = cli("record", "-o", path, *options, "--", "/usr/bin/python3", str(script))
+    done = cli("record", "-o", path, *options, "--", PYTHON, str(script))
     assert done.returncode == 0, done.stderr
     return path
 

@@ -387,7 +387,7 @@ static bool is_of_chance(const struct wti_words *words)
 const struct wti_relation wti_relation_changes = {
 	.name = "changes",
 	.code = "WT-LEARN-CHANGE",
-	.title = "a state moves that should rest, or rests that should move",
+	.title = "a state changes that should stay fixed, or stays fixed that should change",
 	.definition = "hypothesis: a parameter (a buffer) changes, or stays as it is, from one "
 		      "optimizer step to the "
 		      "next; it has a gradient; gradients are cleared between two steps; what is "
@@ -415,7 +415,7 @@ const struct wti_relation wti_relation_changes = {
 	.describe = describe,
 	.consequences = consequences,
 	.consequence_count = sizeof(consequences) / sizeof(consequences[0]),
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.is_of_chance = is_of_chance,
 	.is_of_values = true,
 };

@@ -72,7 +72,7 @@ static void report_call(struct wti_scene *scene, const struct wti_moment *moment
 	wti_report(scene);
 }
 
-/* What is inside of it is inside of what is around it, too. */
+/* A call contains everything that the calls inside it contain. */
 static void pass_on(struct wti_bag *outer, const struct wti_bag *inner, uint32_t function)
 {
 	wti_bag_add(outer, function, 1, 0, INSIDE_MAX);
@@ -154,7 +154,7 @@ static bool is_of_chance(const struct wti_words *words)
 const struct wti_relation wti_relation_contain = {
 	.name = "contain",
 	.code = "WT-LEARN-CONTAIN",
-	.title = "a call lacks what it contains elsewhere",
+	.title = "something is missing in a call that it contains in good runs",
 	.definition = "hypothesis: each call of X calls Y, directly or not, or changes state in a "
 		      "certain way. For: a "
 		      "call of X that does. Against: one that ended without. Calls that raise are "

@@ -163,7 +163,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 const struct wti_relation wti_relation_count = {
 	.name = "count",
 	.code = "WT-LEARN-COUNT",
-	.title = "another number of them",
+	.title = "a different number of steps, batches or samples",
 	.definition = "hypothesis: an epoch has as many steps, batches or samples as the one "
 		      "before; an epoch or a run has "
 		      "so many of them as all runs that were learned from. For and against: each "
@@ -181,7 +181,7 @@ const struct wti_relation wti_relation_count = {
 	.see = see,
 	.finish = finish,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.needs_all = true,
 	.is_of_values = true,
 };

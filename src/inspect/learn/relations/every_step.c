@@ -141,7 +141,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 }
 
 /* Acts of the loop are few and belong to it; other functions are many. */
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
 	return wti_is_of_a_role(words->a) ? words->a : "";
 }
@@ -150,7 +150,7 @@ static const char *sort(const struct wti_words *words)
 const struct wti_relation wti_relation_every_step = {
 	.name = "every-step",
 	.code = "WT-LEARN-STEP",
-	.title = "a step lacks what every step has",
+	.title = "something is missing in a step that every step has",
 	.definition = "hypothesis: every step (of a stage) calls this function, or calls it so "
 		      "often. For: a step "
 		      "that does. Against: a step that ended and did not.",
@@ -166,6 +166,6 @@ const struct wti_relation wti_relation_every_step = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 	.needs_all = true,
 };

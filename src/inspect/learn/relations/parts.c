@@ -107,7 +107,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 const struct wti_relation wti_relation_parts = {
 	.name = "parts",
 	.code = "WT-LEARN-PARTS",
-	.title = "a step is not made of what went backward",
+	.title = "a step does not use what its backward passes computed",
 	.definition = "hypothesis: where a step follows several backward passes of one line, each "
 		      "loss is a part of a mean (divided, "
 		      "or a sum) rather than a mean of its own, and each mean goes over about as "
@@ -115,7 +115,7 @@ const struct wti_relation wti_relation_parts = {
 		      "within a factor of two; what a backward pass gives is used by a step before "
 		      "gradients are cleared. For "
 		      "and against: each such step; each clearing after a backward pass.",
-	.means = "micro-batches are weighed wrongly, or gradients are thrown away",
+	.means = "micro-batches are weighted wrongly, or gradients are thrown away",
 	.hint = "look at how the loss of a micro-batch is divided, and at where gradients are "
 		"cleared",
 	.innocent = "losses that are meant to be added up; steps that a loss scaler skips",
@@ -129,6 +129,6 @@ const struct wti_relation wti_relation_parts = {
 	.terms = terms,
 	.see = see,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.needs_all = true,
 };

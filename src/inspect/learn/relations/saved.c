@@ -83,7 +83,7 @@ static const struct wti_value_row *find(const struct wti_scene *scene, const str
 	for (uint32_t i = 0; i < call->value_count; i++) {
 		const struct wti_value_row *value = &call->values[i];
 
-		if (value->type != WTI_VALUE_TENSOR || value->digest.flags & WTI_TENSOR_NO_HASH ||
+		if (value->type != WTI_VALUE_TENSOR || value->digest.flags & WT_TENSOR_NO_HASH ||
 		    value->digest.shape != parameter->shape ||
 		    !ends_with(wti_symbol_text(scene->symbols, value->name), name))
 			continue;
@@ -331,7 +331,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 const struct wti_relation wti_relation_saved = {
 	.name = "saved",
 	.code = "WT-LEARN-SAVED",
-	.title = "a checkpoint is not what was live",
+	.title = "a checkpoint differs from the live state",
 	.definition = "hypothesis: a checkpoint that holds a model holds each of its parameters, "
 		      "with the contents that "
 		      "they have when it is saved, and that they had when state_dict() was called, "
@@ -352,5 +352,5 @@ const struct wti_relation wti_relation_saved = {
 	.topic = WTI_TOPIC_CHECKPOINTS,
 	.see = see,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 };

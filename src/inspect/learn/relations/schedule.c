@@ -248,7 +248,7 @@ static bool is_of_chance(const struct wti_words *words)
 const struct wti_relation wti_relation_schedule = {
 	.name = "schedule",
 	.code = "WT-LEARN-SCHEDULE",
-	.title = "the learning rate goes another way",
+	.title = "the learning rate follows another course",
 	.definition = "hypothesis: at an optimizer step the learning rate is positive, moved, "
 		      "stayed or did not rise since "
 		      "the step before, is within a factor of two of it, or is what it was at the "
@@ -278,6 +278,6 @@ const struct wti_relation wti_relation_schedule = {
 	.describe = describe,
 	.consequences = consequences,
 	.consequence_count = sizeof(consequences) / sizeof(consequences[0]),
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.is_of_chance = is_of_chance,
 };

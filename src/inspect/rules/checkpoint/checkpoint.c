@@ -67,18 +67,17 @@ static enum wti_answer see_mixed(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ckpt_001 = {
 	.code = "WT-CKPT-001",
 	.severity = WT_ERROR,
-	.title = "a checkpoint is not what the model held",
-	.means =
-		"some of its tensors are of another moment or were changed on the way to the file: "
-		"the model that is loaded from it never existed",
+	.title = "a checkpoint differs from what the model held",
+	.means = "some of its tensors are from another moment, or were changed on the way to the "
+		 "file: the model loaded from it mixes states that never coexisted",
 	.hint = "save model.state_dict() as it is, in one piece, when no step is under way",
 	.definition =
-		"Of the parameters of a model that are in what torch.save() writes, found by "
-		"name, type and shape, either all have the bytes that the model held or none. "
-		"What a checkpoint has of a copy of the model, such as an average, is compared "
-		"with the copy. A case is a model in a checkpoint.",
-	.innocent = "A checkpoint of an earlier moment (the best so far) has none of the present "
-		    "bytes, unless some parameters never change.",
+		"Of a model's parameters in what torch.save() writes, matched by name, type and "
+		"shape, either all have the bytes that the model holds, or none has. A copy of "
+		"the model in a checkpoint, such as an average, is compared with that copy. A "
+		"case is a model in a checkpoint.",
+	.innocent = "A checkpoint of an earlier moment (the best so far) of a model in which some "
+		    "parameters never change.",
 	.needs = "nothing was saved that has a trained model's parameters",
 	.moments = WTI_MOMENT_SAVE,
 	.see = see_mixed,
@@ -88,7 +87,7 @@ const struct wti_rule wti_rule_ckpt_001 = {
 
 enum { PARAMETERS }; /* of WT-CKPT-005 and WT-CKPT-006, too */
 
-#define PARAMETERS_WHY "a name, type and shape may be that of another model's tensor once"
+#define PARAMETERS_WHY "one tensor of another model may have the same name, type and shape"
 
 static enum wti_answer judge_incomplete(struct wti_case *account, const struct wti_saved *saved,
 					const struct wti_object *model)
@@ -117,15 +116,16 @@ static enum wti_answer see_incomplete(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ckpt_002 = {
 	.code = "WT-CKPT-002",
 	.severity = WT_WARNING,
-	.title = "parameters that are trained are missing in a checkpoint",
+	.title = "trained parameters are missing from a checkpoint",
 	.means = "the model that is loaded from it has untrained values there",
 	.hint = "save model.state_dict() whole; look for filters by requires_grad or by name",
 	.definition =
-		"If at least `parameters` parameters of a model are in what torch.save() writes, "
-		"all of its parameters that an optimizer trains are, under one of their names. A "
+		"If torch.save() writes at least `parameters` parameters of a model, it writes "
+		"all of its parameters that an optimizer trains, each under one of its names. A "
 		"case is a model in a checkpoint.",
-	.innocent = "Adapters that are saved without the frozen model: what is frozen may be "
-		    "missing. A part that is saved on purpose, such as the encoder alone.",
+	.innocent = "A part that is saved on purpose, such as the encoder alone. Frozen "
+		    "parameters may be missing, as when adapters are saved without their base "
+		    "model.",
 	.needs = "nothing was saved that has a trained model's parameters",
 	.moments = WTI_MOMENT_SAVE,
 	.see = see_incomplete,
@@ -147,6 +147,7 @@ static bool is_load_of_model(const struct wti_moment *moment)
 struct taken {
 	bool is_set;
 	uint64_t step_count;
+	int64_t step; /* of the run */
 };
 
 /* Whether all that is loaded is what the model holds, and at least one of it moves. */
@@ -164,7 +165,7 @@ static bool changes_nothing(const struct wti_moment *moment)
 
 static void note_taken(struct taken *taken, const struct wti_moment *moment)
 {
-	*taken = (struct taken){true, moment->process->step_count};
+	*taken = (struct taken){true, moment->process->step_count, moment->scope.step};
 }
 
 static enum wti_answer see_alias(struct wti_case *account, void *kept,
@@ -183,6 +184,7 @@ static enum wti_answer see_alias(struct wti_case *account, void *kept,
 		return not_in_trace(account);
 	if (!changes_nothing(moment))
 		return WTI_RULE_HELD;
+	wti_since(account, taken->step);
 	return wti_violated(account, moment, moment->object->name,
 			    "its state was taken %llu steps ago, and what is loaded now is what it "
 			    "holds already",
@@ -192,16 +194,17 @@ static enum wti_answer see_alias(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ckpt_003 = {
 	.code = "WT-CKPT-003",
 	.severity = WT_ERROR,
-	.title = "the state that is restored is what the model already holds",
-	.means = "state_dict() gives references, not copies: what was kept as the best state has "
-		 "trained on with the model",
+	.title = "the restored state is what the model already holds",
+	.means = "state_dict() returns references, not copies: the state that was kept as the "
+		 "best one has changed with every later step",
 	.hint = "keep copy.deepcopy(model.state_dict())",
+	.explains = (const char *const[]){"WT-CKPT-005", NULL},
 	.definition =
-		"If a model's state was last taken before its optimizer's last steps, what "
-		"load_state_dict() is given differs from what the model holds. A case is a load "
-		"after steps since the state was taken.",
+		"If the optimizer has stepped since the model's state_dict() was last called, "
+		"what load_state_dict() is given differs from what the model holds. A case is a "
+		"load with steps since the state was taken.",
 	.innocent = "None is known.",
-	.needs = "no state was taken, trained past and loaded again",
+	.needs = "no state was taken, followed by steps and loaded again",
 	.moments = WTI_MOMENT_CALL,
 	.callees =
 		WTI_CALLEE_SET(WTI_CALLEE_STATE_DICT) | WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
@@ -243,12 +246,12 @@ static enum wti_answer see_unmatched(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ckpt_004 = {
 	.code = "WT-CKPT-004",
 	.severity = WT_ERROR,
-	.title = "nothing of what is loaded fits the model",
-	.means = "no name matches, and strict=False says nothing: the model keeps its random "
-		 "weights",
-	.hint = "compare the names; take off or put on a prefix such as \"module.\"",
-	.definition = "At least one name of what load_state_dict() is given is that of a parameter "
-		      "or buffer of the model. A case is a load of a model.",
+	.title = "no name in the loaded state matches the model",
+	.means = "with strict=False nothing is reported: the model keeps its random weights",
+	.hint = "compare the names; remove or add a prefix such as \"module.\"",
+	.definition = "At least one name in what load_state_dict() is given is the name of a "
+		      "parameter or buffer of the model. A case is a call of load_state_dict() on "
+		      "a model.",
 	.innocent = "None is known.",
 	.needs = "no model was loaded",
 	.moments = WTI_MOMENT_CALL,
@@ -274,6 +277,7 @@ static enum wti_answer judge_moved_on(struct wti_case *account, const struct wti
 	ago = moment->process->step_count - taken->step_count;
 	if (!ago || match.different)
 		return WTI_RULE_HELD;
+	wti_since(account, taken->step);
 	return wti_violated(account, moment, model->name,
 			    "its state was taken %llu steps before, and what is written is what it "
 			    "holds now",
@@ -296,13 +300,13 @@ static enum wti_answer see_moved_on(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ckpt_005 = {
 	.code = "WT-CKPT-005",
 	.severity = WT_WARNING,
-	.title = "a checkpoint is written later than its state was taken, which has moved on",
-	.means = "state_dict() gives references: what is called step N holds the weights of a "
-		 "later one",
+	.title = "a state is taken before a step and written to a checkpoint after it",
+	.means = "state_dict() returns references: a checkpoint that is named after step N holds "
+		 "the weights of a later step",
 	.hint = "copy the state when it is taken: {k: v.clone() for k, v in "
 		"model.state_dict().items()}",
-	.definition = "If torch.save() writes the present bytes of a model, no step was made since "
-		      "state_dict() of it was last called. A case is a model in a checkpoint.",
+	.definition = "If torch.save() writes the bytes that a model holds now, no step was made "
+		      "since its state_dict() was last called. A case is a model in a checkpoint.",
 	.innocent = "A dictionary of references that is kept and written again and again on "
 		    "purpose.",
 	.needs = "nothing was saved that has the parameters of a model whose state was taken",
@@ -364,9 +368,9 @@ static enum wti_answer see_frozen(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ckpt_006 = {
 	.code = "WT-CKPT-006",
 	.severity = WT_WARNING,
-	.title = "frozen parameters that exist nowhere else are missing in a checkpoint",
-	.means = "whoever loads it has other values there: the frozen part was made in this run, "
-		 "and is lost with it",
+	.title = "frozen parameters that exist nowhere else are missing from a checkpoint",
+	.means = "whoever loads it gets other values there: the frozen part was created in this "
+		 "run and is saved nowhere",
 	.hint = "save model.state_dict() whole, or load the frozen part from a file too",
 	.definition =
 		"If at least `parameters` parameters of a model are in what torch.save() writes, "

@@ -240,7 +240,7 @@ static enum wti_answer judge_first_step(struct wti_case *account, const struct f
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, moment->object->name,
 			    "the checkpoint holds an optimizer's state; the model was loaded from "
-			    "it, and this optimizer steps without");
+			    "it, and this optimizer steps without it");
 }
 
 static enum wti_answer see_state(struct wti_case *account, void *kept,
@@ -350,14 +350,15 @@ static enum wti_answer see_schedule(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_resume_002 = {
 	.code = "WT-RESUME-002",
 	.severity = WT_WARNING,
-	.title = "the learning-rate schedule begins anew after a resume",
+	.title = "the learning-rate schedule starts over after a resume",
 	.means = "warm-up and decay start over: the learning rate jumps away from where the run "
 		 "stood",
 	.hint = "save and load scheduler.state_dict() too",
 	.definition =
-		"If an optimizer is loaded and has a scheduler that is not, its learning rate does "
-		"not become `times` as large or as small within `steps` steps after the first "
-		"since loading. A case is such a step of an optimizer with a scheduler.",
+		"If an optimizer is loaded and has a scheduler that is not, its learning rate "
+		"does not grow or shrink by a factor of `times` or more within `steps` steps "
+		"after the first one since loading. A case is such a step of an optimizer with a "
+		"scheduler.",
 	.innocent = "A new schedule for a second phase of training, with the old optimizer.",
 	.needs = "no optimizer with a scheduler was loaded and stepped",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
@@ -365,7 +366,7 @@ const struct wti_rule wti_rule_resume_002 = {
 	.keeps = {{WTI_PER_OBJECT, sizeof(struct restored)}},
 	.see = see_schedule,
 	.thresholds = {{"steps", 5,
-			"a scheduler that begins anew sets its own rate at its first step"},
+			"a scheduler that starts over sets its own rate at its first step"},
 		       {"times", 1.5,
 			"a schedule that goes on does not move that far in a few steps"}},
 };
@@ -389,8 +390,8 @@ static bool is_trained_on(const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 
-	return wti_is_model_call(call) && call->flags & WTI_CALL_TRAINING &&
-	       call->flags & WTI_CALL_GRAD && moment->object &&
+	return wti_is_model_call(call) && call->flags & WT_CALL_TRAIN &&
+	       call->flags & WT_CALL_GRAD && moment->object &&
 	       moment->object->type != WT_OBJECT_TYPE_OTHER;
 }
 
@@ -450,22 +451,22 @@ static enum wti_answer see_replay(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_resume_003 = {
 	.code = "WT-RESUME-003",
 	.severity = WT_WARNING,
-	.title = "after a resume, batches come again that were trained on before",
+	.title = "batches that were trained on before a resume are repeated after it",
 	.means = "the place in the data was not restored: some rows are trained on twice in an "
 		 "epoch, others not at all",
 	.hint = "save and restore the position in the epoch, or the sampler's state",
 	.definition =
-		"If none of `before` or more batches came twice before a checkpoint with an "
-		"optimizer's state was loaded, no `repeats` of them come again after it, one after "
-		"the other as before: rows that are drawn with replacement may make a batch again "
-		"by chance. A case is a batch after the resume that is new.",
+		"If `before` or more batches, all different, came before a checkpoint with an "
+		"optimizer's state was loaded, no `repeats` of them follow each other again in "
+		"the same order after it. One batch may be repeated by chance, where rows are "
+		"drawn with replacement. A case is a new batch after the resume.",
 	.innocent = "A run that is resumed at the end of an epoch and has a fixed order.",
-	.needs = "nothing was loaded in the middle of a training, or batches came twice before",
+	.needs = "nothing was loaded during training, or batches were repeated before",
 	.moments = WTI_MOMENT_LOAD | WTI_MOMENT_MODULE,
 	.keeps = {[OF_REPLAY] = {WTI_PER_PROCESS, sizeof(struct replay)},
 		  [OF_BATCH] = {WTI_PER_KEY, sizeof(uint64_t)}}, /* which one it was, from 1 */
 	.see = see_replay,
-	.thresholds = {{"before", 8, "of fewer, that none came twice says little"},
+	.thresholds = {{"before", 8, "with fewer, the absence of repeats says little"},
 		       {"repeats", 2,
 			"in their order: one batch of few rows may be drawn again by chance"}},
 };

@@ -12,7 +12,7 @@
 
 static bool is_read(const struct wti_value_row *value)
 {
-	return value && !(value->digest.flags & (WTI_TENSOR_NO_HASH | WTI_TENSOR_NO_STATISTICS));
+	return value && !(value->digest.flags & (WT_TENSOR_NO_HASH | WT_TENSOR_NO_STATISTICS));
 }
 
 /* ---- WT-DATA-007: zeros instead of a batch -------------------------------------------------- */
@@ -103,11 +103,11 @@ static enum wti_answer judge_taken(struct wti_case *account, struct taker *taker
 	if (is_lost && taker->times >= wti_threshold(account, KNOWN) &&
 	    taker->blanks < taker->times)
 		return report_lost(account, taker, moment, given,
-				   "and of the batch of the loader they are not");
+				   "and those of the loader's batch are not");
 	if (is_lost_in_part && taker->times >= wti_threshold(account, CERTAIN) &&
 	    taker->blanks * rare_in < taker->times)
 		return report_lost(account, taker, moment, given,
-				   "far more than in the batch of the loader and in other steps");
+				   "far more than in the loader's batch and in other steps");
 	if (is_lost)
 		return WTI_RULE_NO_CASE;
 	taker->times++;
@@ -156,7 +156,7 @@ static enum wti_answer judge_given(struct wti_case *account, const struct batch 
 static enum wti_answer judge_model(struct wti_case *account, const struct batch *batch,
 				   const struct wti_moment *moment)
 {
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || moment->call->what != WTI_CALLEE_OTHER)
+	if (!(moment->call->flags & WT_CALL_OUTERMOST) || moment->call->what != WTI_CALLEE_OTHER)
 		return WTI_RULE_NO_CASE;
 	return judge_given(account, batch, wti_kept(account, OF_MODEL, moment), moment,
 			   wti_call_tensor(moment->call, false, 0));
@@ -211,13 +211,13 @@ const struct wti_rule wti_rule_data_007 = {
 	.hint = "look at each step between the loader and the model; compare the batch before "
 		"and after .to(device); try without non_blocking=True",
 	.definition =
-		"If a loader gave a batch, then the first input of a model of the same shape, or "
-		"a target of that shape other than classes, is not all zeros unless the batch "
-		"is. Nor has it zeros in an eighth more of its elements than the batch, if eight "
-		"or more batches came before and fewer than one in four of those gained zeros on "
-		"the way. Where no loader is known, the only input of a model in a step of "
-		"training is not all zeros if those of most steps are not. The first four times "
-		"are not judged. A case is a batch of a loader that is used.",
+		"A model's first input with the shape of the loader's batch, or a target with "
+		"that shape that is not a class number, is not all zeros unless the batch is. "
+		"After eight batches, the share of zeros in it is not larger than in the batch by "
+		"an eighth or more, unless one in four of the batches before gained zeros on the "
+		"way too. Where no loader is known, the only input of a model in a training step "
+		"is not all zeros if the inputs of most steps are not. The first four times are "
+		"not judged. A case is a batch of a loader that is used.",
 	.innocent = "A condition that is left out at random for whole batches (classifier-free "
 		    "guidance), if it is the first input of the model.",
 	.needs = "no model was given a measured tensor of the shape that its loader gives",
@@ -236,8 +236,8 @@ const struct wti_rule wti_rule_data_007 = {
 			    "times with contents before a batch of zeros is reported: a model "
 			    "may be called with zeros at first to learn its shapes"},
 		 [CERTAIN] = {"certain", 8,
-			      "times before one that is zeros in part is: what the program "
-			      "does with a batch has to be known better"},
+			      "times before a batch that is only partly zeros is reported: that "
+			      "takes more evidence"},
 		 [PART_IN] = {"part_in", 8,
 			      "a part is one element in this many: fewer may be masked or "
 			      "cropped"},
@@ -254,7 +254,7 @@ const struct wti_rule wti_rule_data_007 = {
 enum { COPIES }; /* thresholds */
 
 struct copies {
-	uint64_t wrong;
+	struct wti_patience wrong;
 };
 
 static bool is_copy(const struct wti_moment *moment)
@@ -299,7 +299,7 @@ static enum wti_answer see_copy(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	if (source->digest.hash == copy->digest.hash)
 		return WTI_RULE_HELD;
-	if (++copies->wrong < wti_threshold(account, COPIES))
+	if (!wti_waited(account, &copies->wrong, moment, COPIES))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, call->callee,
 			    "its result differs from what was copied: %llu of %llu elements are "
@@ -312,18 +312,19 @@ static enum wti_answer see_copy(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_data_008 = {
 	.code = "WT-DATA-008",
 	.severity = WT_WARNING,
-	.title = "copies of tensors are not what was copied",
+	.title = "copies of tensors differ from their originals",
 	.means = "data is lost or changed between two memories: a fault of a device, a driver or "
 		 "the link between devices, or another thread writes into the tensor meanwhile",
 	.hint = "copy through the host (.cpu().to(device)); look at the driver, the IOMMU and "
 		"peer access between devices; do not write into a tensor that another thread "
 		"copies",
 	.definition = "A tensor that .to(), .cuda(), .cpu() or .pin_memory() returns has the same "
-		      "bytes as the one that it was called on, if both are of one type. Calls with "
-		      "non_blocking=True are not judged. Two copies that differ are a violation. A "
-		      "case is such a call of which both tensors were read.",
+		      "bytes as the tensor that it was called on, if both have the same type. "
+		      "Calls with non_blocking=True are not judged. Two copies that differ are a "
+		      "violation. A case is such a call for which the contents of both tensors "
+		      "are known.",
 	.innocent = "A tensor that other threads or processes write into all the time (Hogwild).",
-	.needs = "no tensor was copied by .to() of which both sides were read",
+	.needs = "no copy by .to() was recorded with the contents of both tensors",
 	.explains = (const char *const[]){"WT-DATA-007", "WT-ROWS-001", "WT-ROWS-002",
 					  "WT-ROWS-003", NULL},
 	.moments = WTI_MOMENT_CALL,

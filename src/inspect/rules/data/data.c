@@ -9,10 +9,10 @@
 /* ---- What a loader gives -------------------------------------------------------------------- */
 
 struct loader {
-	uint64_t epoch;          /* how often it was begun */
+	uint64_t epoch;          /* how often it was started */
 	uint64_t batch;          /* in this epoch */
 	uint64_t batches_before; /* in the one before */
-	bool is_exhausted;       /* it has said that there is no more */
+	bool is_exhausted;       /* its last call returned no batch: the epoch is over */
 };
 
 /* Keeps account of one call of a loader: whether it gave a batch. */
@@ -35,7 +35,7 @@ static bool is_varied(const struct wti_call *call, uint64_t elements)
 	const struct wti_value_row *value = NULL;
 
 	while ((value = wti_call_next_tensor(call, true, value)))
-		if (!(value->digest.flags & WTI_TENSOR_NO_STATISTICS) &&
+		if (!(value->digest.flags & WT_TENSOR_NO_STATISTICS) &&
 		    value->digest.count >= elements && value->digest.min < value->digest.max)
 			return true;
 	return false;
@@ -112,25 +112,24 @@ static enum wti_answer see_repeated(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_data_001 = {
 	.code = "WT-DATA-001",
 	.severity = WT_ERROR,
-	.title = "a loader gives the same batch again within an epoch",
+	.title = "a loader returns the same batch twice within an epoch",
 	.means = "its workers do the same work: they start from one seed, or each of them reads "
 		 "the whole stream",
 	.hint = "seed each worker differently (torch.initial_seed() in worker_init_fn), and let "
 		"an IterableDataset give each worker its share (get_worker_info())",
-	.definition = "No two batches that come one after the other from a loader, in one epoch, "
-		      "have the same bytes. Two such pairs or more are a violation, if they are "
-		      "at least one in eight. A case is a batch after another.",
+	.definition = "No two consecutive batches of a loader, in one epoch, have the same bytes. "
+		      "Two such pairs or more are a violation, if they are at least one pair in "
+		      "eight. A case is a batch that follows another.",
 	.innocent = "A data set of one row, repeated.",
 	.needs = "no loader gave two batches in an epoch",
 	.moments = WTI_MOMENT_BATCH,
 	.keeps = {{WTI_PER_OBJECT, sizeof(struct repeating)}},
 	.see = see_repeated,
-	.thresholds =
-		{[REPEATS] = {"pairs", 2, "a row of the data may be there twice"},
-		 [REPEATED_IN] = {"one_in", 8,
-				  "pairs: workers that do the same make every second pair equal, "
-				  "or most; data that repeat now and then do not"},
-		 [REPEATED_ELEMENTS] = {"elements", 4, WHY_ELEMENTS}},
+	.thresholds = {[REPEATS] = {"pairs", 2, "the data may contain a row twice"},
+		       [REPEATED_IN] = {"one_in", 8,
+					"pairs: workers that repeat each other make at least every "
+					"second pair equal; data with a few repetitions does not"},
+		       [REPEATED_ELEMENTS] = {"elements", 4, WHY_ELEMENTS}},
 };
 
 /* ---- WT-DATA-002: always the first batch ---------------------------------------------------- */
@@ -185,8 +184,8 @@ static enum wti_answer judge_first(struct wti_case *account, struct beginning *b
 	if (!is_same || loader->is_exhausted || !beginning->trains || is_all(beginning, moment))
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, moment->object->name,
-			    "it was begun %llu times, gave one batch each time, and always the "
-			    "same",
+			    "it was started %llu times and returned one batch each time, always "
+			    "the same",
 			    (unsigned long long)loader->epoch);
 }
 
@@ -214,15 +213,15 @@ const struct wti_rule wti_rule_data_002 = {
 	.code = "WT-DATA-002",
 	.severity = WT_ERROR,
 	.title = "only the first batch of a loader is ever used",
-	.means = "the loader is started anew for each step: next(iter(loader)) gives its first "
+	.means = "the loader is restarted for each step: next(iter(loader)) returns its first "
 		 "batch every time",
 	.hint = "make the iterator once, before the loop: batches = iter(loader); next(batches)",
 	.definition =
-		"A loader whose batches are trained on, which has never run to its end and has "
-		"more than one batch as far as is known, is not begun three times in a row to "
-		"give one batch with the same bytes. A case is a beginning after the first.",
+		"A loader whose batches are trained on, that has never run to its end and is not "
+		"known to have only one batch, is not started three times in a row only to return "
+		"one batch with the same bytes. A case is a start after the first.",
 	.innocent = "Overfitting one batch on purpose, as a test.",
-	.needs = "no loader was begun twice",
+	.needs = "no loader was started twice",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STATE,
 	.keeps = {[OF_LOADER] = {WTI_PER_OBJECT, sizeof(struct beginning)},
 		  [OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct giving)}},
@@ -230,8 +229,8 @@ const struct wti_rule wti_rule_data_002 = {
 	.see = see_first,
 	.thresholds =
 		{[BEGINNINGS] = {WTI_IN_A_ROW, 2,
-				 "beginnings after the first: a program may look at one batch "
-				 "before it trains"},
+				 "starts after the first: a program may look at one batch before "
+				 "it trains"},
 		 [FIRST_ELEMENTS] = {"elements", 4, WHY_ELEMENTS}},
 };
 
@@ -351,16 +350,16 @@ static enum wti_answer see_order(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_data_003 = {
 	.code = "WT-DATA-003",
 	.severity = WT_WARNING,
-	.title = "a sampler that shuffles gives the same order in every epoch",
-	.means = "the sampler does not know the epoch, or its seed is set anew each time: "
-		 "batches are always made of the same rows",
+	.title = "a shuffling sampler gives the same order in every epoch",
+	.means = "the sampler does not know the epoch, or is seeded again each time: batches are "
+		 "always made of the same rows",
 	.hint = "call sampler.set_epoch(epoch) at the beginning of each epoch; seed a generator "
-		"once, before the first",
+		"once, before the first epoch",
 	.definition =
-		"A loader with a RandomSampler or a DistributedSampler, whose batches are "
-		"trained on, does not begin two epochs in a row with the same two batches; nor "
-		"do loaders that one line makes, while the same optimizer steps. A case is the "
-		"second batch of an epoch after the first.",
+		"A loader with a RandomSampler or a DistributedSampler, whose batches are trained "
+		"on, does not begin two epochs in a row with the same two batches; neither do "
+		"loaders that one line creates one after the other while the same optimizer "
+		"steps. A case is the second batch of an epoch, from the second epoch on.",
 	.innocent = "A DistributedSampler with shuffle=False.",
 	.needs = "no loader with a sampler that shuffles gave two batches in two epochs",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEPPED,
@@ -413,9 +412,9 @@ const struct wti_rule wti_rule_data_004 = {
 	.means = "the collate function drops rows: most of the data is never trained on",
 	.hint = "look at collate_fn: does it return all samples that it is given?",
 	.definition =
-		"Of two batches of a loader in one epoch that come one after the other, one has "
-		"a tensor with at least half of batch_size rows. A case is a batch.",
-	.innocent = "Batches whose rows are packed, or stand along another axis than the first.",
+		"Of two consecutive batches of a loader in one epoch, at least one has a tensor "
+		"with half of batch_size rows or more. A case is a batch.",
+	.innocent = "Batches whose rows are packed, or lie along an axis other than the first.",
 	.needs = "no loader with a batch_size gave a batch of tensors",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_STATE,
 	.keeps = {{WTI_PER_OBJECT, sizeof(struct sized)}},
@@ -444,7 +443,7 @@ struct epoch {
 /* Zeros to be filled are the same in every epoch. */
 static bool is_of_one_value(const struct wti_digest_row *digest)
 {
-	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && digest->min == digest->max;
+	return !(digest->flags & WT_TENSOR_NO_STATISTICS) && digest->min == digest->max;
 }
 
 static enum wti_answer judge_rewritten(struct wti_case *account, struct rewritten *rewritten,
@@ -453,7 +452,7 @@ static enum wti_answer judge_rewritten(struct wti_case *account, struct rewritte
 	if (++rewritten->count < wti_threshold(account, ROWS))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, moment->call->callee,
-			    "it changes in place what had been written in an epoch before "
+			    "it changes in place what was already changed in an earlier epoch "
 			    "(%llu rows)",
 			    (unsigned long long)rewritten->count);
 }
@@ -470,7 +469,7 @@ static enum wti_answer judge_write(struct wti_case *account, struct rewritten *r
 	struct epoch *written;
 
 	if (!before || !after || before->digest.hash == after->digest.hash ||
-	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH ||
+	    (before->digest.flags | after->digest.flags) & WT_TENSOR_NO_HASH ||
 	    is_of_one_value(&before->digest))
 		return WTI_RULE_NO_CASE;
 	then = wti_kept_find_key(account, OF_CONTENT, stream, before->digest.hash);
@@ -508,17 +507,18 @@ static enum wti_answer see_written(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_data_005 = {
 	.code = "WT-DATA-005",
 	.severity = WT_ERROR,
-	.title = "the data set is changed by reading it",
+	.title = "reading the data set changes it",
 	.means = "an augmentation writes into the rows that the data set keeps: its effects add "
 		 "up from epoch to epoch",
 	.hint = "copy the row first: row = self.rows[index].clone()",
 	.definition =
-		"While a loader fetches a batch, no operation in place changes a tensor as one "
-		"had left it in an earlier epoch: it would be changed a second time. Tensors of "
-		"one value are left out. Three rows are a violation. A case is an operation in "
-		"place while a batch is fetched.",
-	.innocent = "Rows that are meant to age.",
-	.needs = "no operation in place was recorded while a loader fetched in its own process",
+		"While a loader fetches a batch, no in-place operation changes a tensor that "
+		"still holds what such an operation left in it in an earlier epoch: it would be "
+		"changed a second time. Tensors of one value are left out. Three rows are a "
+		"violation. A case is an in-place operation while a batch is fetched.",
+	.innocent = "Rows that are meant to change from epoch to epoch.",
+	.needs = "no in-place operation was recorded while a loader fetched a batch in the "
+		 "process that trains",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_CALL,
 	.keeps = {[OF_RUN] = {WTI_PER_RUN, sizeof(struct rewritten)},
 		  [OF_READ] = {WTI_PER_KEY, sizeof(struct epoch)},

@@ -42,7 +42,7 @@ static void take_batch(const struct wti_case *account, struct feeding *feeding,
 	feeding->batch_count++;
 	for (uint32_t n = 0; n < TENSORS_MAX && (value = wti_call_tensor(moment->call, true, n));
 	     n++)
-		if (!(value->digest.flags & WTI_TENSOR_NO_HASH) &&
+		if (!(value->digest.flags & WT_TENSOR_NO_HASH) &&
 		    value->digest.count >= wti_threshold(account, ELEMENTS))
 			feeding->given[feeding->given_count++ % GIVEN_MAX] = (struct given){
 				value->digest.hash, feeding->batch_count, moment->object->name};
@@ -61,11 +61,11 @@ static void take_input(struct feeding *feeding, const struct wti_moment *moment)
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 	uint32_t loader;
 
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || !(moment->call->flags & WTI_CALL_GRAD) ||
+	if (!(moment->call->flags & WT_CALL_OUTERMOST) || !(moment->call->flags & WT_CALL_GRAD) ||
 	    moment->call->what != WTI_CALLEE_OTHER)
 		return;
 	feeding->input_count++;
-	if (!input || input->digest.flags & WTI_TENSOR_NO_HASH) {
+	if (!input || input->digest.flags & WT_TENSOR_NO_HASH) {
 		feeding->is_unknown = true;
 		return;
 	}
@@ -160,12 +160,12 @@ const struct wti_rule wti_rule_data_006 = {
 		 "of it",
 	.hint = "give the model what the loop over the loader has just drawn",
 	.definition =
-		"In no five steps in a row are models called, with gradients on, with the same "
-		"first inputs, one of which is from a batch of a loader, while that loader gave "
-		"another batch before each of these steps. A case is a step on a batch of a "
-		"loader.",
+		"Models are not called, with gradients on, with the same first inputs in five "
+		"steps in a row, if one of these inputs is from a batch of a loader and that "
+		"loader returned another batch before each of these steps. A case is a step on a "
+		"batch of a loader.",
 	.innocent = "None is known: a test that overfits one batch draws no others.",
-	.needs = "no model was given a batch of a loader as it is before a step",
+	.needs = "no model was given an unchanged batch of a loader before a step",
 	.moments = WTI_MOMENT_BATCH | WTI_MOMENT_MODULE | WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct feeding)}},
 	.see = see_feeding,

@@ -141,8 +141,7 @@ static enum wti_answer judge_evaluation(struct wti_case *account, struct evaluat
 	if (is_overlap(account, least))
 		answer = wti_violated(
 			account, &at, evaluation->kept.name,
-			"of %llu rows of the evaluation that the trace has a sample of, %llu "
-			"had been trained on",
+			"of %llu sampled rows of the evaluation, %llu had been trained on",
 			(unsigned long long)least->all.rows, (unsigned long long)least->all.seen);
 	evaluation->kept.name = 0;
 	for (uint32_t i = 0; i < evaluation->model.input_count; i++)
@@ -166,7 +165,7 @@ static void see_source(struct wti_case *account, struct source *source,
 static void begin_call(struct wti_case *account, const struct source *source,
 		       const struct wti_moment *moment)
 {
-	const struct evaluation *evaluation = moment->call->flags & WTI_CALL_OUTERMOST
+	const struct evaluation *evaluation = moment->call->flags & WT_CALL_OUTERMOST
 						      ? wti_kept(account, WTI_OF_MODEL, moment)
 						      : NULL;
 
@@ -228,24 +227,23 @@ static enum wti_answer finish_overlap(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_rows_001 = {
 	.code = "WT-ROWS-001",
 	.severity = WT_WARNING,
-	.title = "rows of the evaluation are in the training data too",
+	.title = "rows of the evaluation data are in the training data too",
 	.means = "the result of the evaluation is too good: the model has seen part of the "
 		 "answers",
 	.hint = "split first; duplicate, augment and oversample the training part afterwards",
 	.definition =
-		"Of the rows that a model is given in evaluation mode between two trainings, "
-		"fewer than three of the sample were trained on before, or no more than "
-		"repetitions explain: the share of rows that repeat by themselves inside of an "
-		"epoch of training, and three standard deviations more. Rows that were copied "
-		"before the split repeat inside of the training, too, and do not count as "
-		"repetitions of that kind: they stand out where many contents come several "
-		"times, hardly any two or three times, and many once, or where there are pairs "
-		"without triples. A row is all its inputs together: the input of which least was "
-		"trained on decides, so that a mask that is the same in most rows proves "
-		"nothing. Numbers with fractions are not expected to repeat by themselves. A "
-		"round of a loader, or a call without a loader, of which nearly all rows (19 in "
-		"20) were trained on evaluates the training set, and is left out. A case is an "
-		"evaluation.",
+		"Of the sampled rows that a model is given in evaluation mode between two "
+		"trainings, fewer than three were trained on before, or no more than natural "
+		"repetition explains: the share of rows that repeat within an epoch of training, "
+		"plus three standard deviations. Rows that were copied before the split repeat "
+		"within the training data too, but do not count as natural repetition: they show "
+		"where many contents come several times, many once, and hardly any two or three "
+		"times, or where there are pairs without triples. A row is all its inputs "
+		"together: the input with the fewest rows trained on decides, so a mask that is "
+		"the same in most rows proves nothing. Numbers with fractions are not expected to "
+		"repeat naturally. A pass over a loader, or a call without a loader, of which "
+		"nearly all rows (19 in 20) were trained on evaluates the training set, and is "
+		"left out. A case is an evaluation.",
 	.innocent = "Evaluating all data at once, of which some is trained on (graphs). Rows of "
 		    "few numbers that are scaled and equal by chance.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
@@ -258,16 +256,16 @@ const struct wti_rule wti_rule_rows_001 = {
 		 [OVERLAP_ALL_BUT] = {"all_but", 20, WHY_ALL_BUT},
 		 [OVERLAP_DEVIATIONS] = {"deviations", 3, WHY_DEVIATIONS},
 		 [COPIED_TIMES] = {"copied_times", 4,
-				   "in an epoch, at least, that a content comes which stands out: "
-				   "pairs are compared with triples instead"},
+				   "in an epoch, at least: contents that come this often stand "
+				   "out; below it, pairs are compared with triples"},
 		 [COPIED] = {"copied", 8,
-			     "contents that come so often: a few may do so by themselves"},
+			     "contents that come that often: a few may do so naturally"},
 		 [COPIED_IN] = {"copied_in", 20,
 				"at least one content in this many comes that often: fewer "
 				"hardly change a result"},
 		 [COPIED_FEWER] = {"copied_fewer", 3,
-				   "times fewer come two or three times: of what repeats by "
-				   "itself, more do"}},
+				   "times fewer contents come two or three times: natural "
+				   "repetition gives more of these"}},
 };
 
 /* ---- WT-ROWS-002: held out first, trained on later ------------------------------------------ */
@@ -316,15 +314,15 @@ const struct wti_rule wti_rule_rows_002 = {
 	.severity = WT_WARNING,
 	.title = "rows that were held out are trained on later",
 	.means = "later evaluations judge a model that has learned other parts of the same test "
-		 "data: folds share a model, or the splits are drawn anew",
+		 "data: folds share a model, or the split is drawn again",
 	.hint = "make a new model for each fold; draw the split once",
 	.definition =
-		"Rows that a model was given in evaluation mode, and had not been trained on, "
-		"are not trained on later. Three of the sample are a violation, if they are more "
-		"than rows repeat by themselves inside of an epoch of training; the input that "
-		"has fewest of them decides. A case is a call in training after an evaluation.",
-	.innocent = "Learning from a stream, where each row is predicted before it is learned; "
-		    "a last training on all data; active learning.",
+		"Rows that a model was given in evaluation mode, and had not been trained on, are "
+		"not trained on later. Three sampled rows are a violation, if that is more than "
+		"natural repetition within an epoch of training explains; the input with the "
+		"fewest such rows decides. A case is a call in training after an evaluation.",
+	.innocent = "Learning from a stream, where each row is predicted before it is learned; a "
+		    "final training on all data; active learning.",
 	.needs = "no model was trained after an evaluation on rows of which the trace has a "
 		 "sample",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
@@ -360,7 +358,7 @@ static uint64_t whole_of(const struct wti_call *call)
 {
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
 
-	return input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
+	return input && !(input->digest.flags & WT_TENSOR_NO_HASH) ? input->digest.hash : 0;
 }
 
 static void note_training(struct judged *judged, const struct wti_moment *moment)
@@ -476,8 +474,7 @@ static enum wti_answer judge_model(struct wti_case *account, const struct judged
 	if (is_split(account, judged, end->training))
 		wti_raise(account, WT_WARNING);
 	return wti_violated(account, &at, judged->last.name,
-			    "of %llu rows of all evaluations that the trace has a sample of, %llu "
-			    "had been trained on",
+			    "of %llu sampled rows of all evaluations, %llu had been trained on",
 			    (unsigned long long)all.rows, (unsigned long long)all.seen);
 }
 
@@ -497,20 +494,19 @@ const struct wti_rule wti_rule_rows_003 = {
 	.code = "WT-ROWS-003",
 	.severity = WT_NOTE,
 	.title = "the model is only ever evaluated on rows that it was trained on",
-	.means = "the results say how well it remembers, not how well it does: nothing was held "
-		 "out, or the wrong split is loaded for the evaluation",
+	.means = "the results show how well the model remembers, not how well it generalises: "
+		 "nothing was held out, or the wrong split is loaded for the evaluation",
 	.hint = "evaluate on rows that are not trained on",
 	.definition =
 		"Of all rows that a model is given in evaluation mode after it was trained, more "
-		"than one in 20 was not trained on before, unless rows of training repeat that "
-		"often by themselves (WT-ROWS-001). Fewer than 16 rows of the sample are not "
-		"judged, nor is a model that is given its last training input as a whole again "
-		"(graphs), nor what a model is given after its own training while another one is "
-		"trained (a teacher). It is a warning where the loader of the evaluation is "
-		"another one "
-		"than that of the training, and gives at most half as many rows as were trained "
-		"on. A case is a model.",
-	.innocent = "A run that is to show how well the model fits.",
+		"than one in 20 was not trained on before, unless training rows repeat that often "
+		"naturally (WT-ROWS-001). Fewer than 16 rows of the sample are not judged, nor is "
+		"a model that is given its last training input as a whole again (graphs), nor "
+		"what a model is given after its own training while another one is trained (a "
+		"teacher). It is a warning where the loader of the evaluation is another one than "
+		"that of the training, and gives at most half as many rows as were trained on. A "
+		"case is a model.",
+	.innocent = "A run that is meant to show how well the model fits its training data.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH,
 	.keeps = {WTI_SAMPLED_KEEPS(sizeof(struct source), sizeof(struct judged))},

@@ -63,7 +63,7 @@ static enum wti_answer note_sequence(struct wti_case *account, struct given *giv
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 	struct wti_shape shape;
 
-	if (given->time || !input || !(moment->call->flags & WTI_CALL_GRAD) ||
+	if (given->time || !input || !(moment->call->flags & WT_CALL_GRAD) ||
 	    !has_fact(facts_of(account, moment->call), FACT_BATCH_FIRST, false))
 		return WTI_RULE_NO_CASE;
 	shape = wti_value_shape(moment, input);
@@ -113,18 +113,19 @@ static enum wti_answer see_axes(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_input_004 = {
 	.code = "WT-INPUT-004",
 	.severity = WT_WARNING,
-	.title = "a layer takes the batch for the time",
-	.means = "batch_first is left at False while the input has the batch first: the layer goes "
-		 "from row to row of the batch instead of from moment to moment, and rows see "
-		 "each other",
+	.title = "a layer treats the batch axis as the time axis",
+	.means = "batch_first is left at False while the input has the batch first: the layer "
+		 "runs over the rows of the batch instead of over time, and rows influence each "
+		 "other",
 	.hint = "make the layer with batch_first=True, or give it x.transpose(0, 1)",
 	.definition =
-		"If a layer with batch_first=False is given a tensor of three axes whose first two "
-		"differ in length, and the loss that follows has one or two axes, then the first "
-		"axis of the loss is not as long as the first of that tensor, which the layer "
-		"takes for the time. Two losses in a row are a violation. A batch of one row is "
-		"not judged. A case is a loss that is as long as the second axis, the batch.",
-	.innocent = "Rows that are to attend to each other.",
+		"If a layer with batch_first=False is given a tensor of three axes whose first "
+		"two differ in length, and the loss that follows has one or two axes, then the "
+		"first axis of the loss is not as long as the first axis of that tensor, which "
+		"the layer treats as time. Two losses in a row are a violation. A batch of one "
+		"row is not judged. A case is a loss that is as long as the second axis, the "
+		"batch.",
+	.innocent = "Rows that are meant to attend to each other.",
 	.needs = "no loss followed a layer with batch_first=False and an input of three axes",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.callees = WTI_TARGET_LOSSES,
@@ -164,7 +165,7 @@ static enum wti_answer note_embedding(struct wti_case *account, struct padded *p
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 
 	if (!input || !wti_dtype_is_integer(input->digest.dtype) ||
-	    input->digest.flags & WTI_TENSOR_NO_STATISTICS ||
+	    input->digest.flags & WT_TENSOR_NO_STATISTICS ||
 	    !has_fact(facts_of(account, moment->call), FACT_PADDING, 0))
 		return WTI_RULE_NO_CASE;
 	if (!padded->words)
@@ -193,7 +194,7 @@ static const struct wti_value_row *words_in(const struct padded *padded,
 	struct wti_shape shape;
 
 	if (!input || !target || !wti_dtype_is_integer(target->digest.dtype) ||
-	    target->digest.flags & WTI_TENSOR_NO_STATISTICS || !padded->has_padding)
+	    target->digest.flags & WT_TENSOR_NO_STATISTICS || !padded->has_padding)
 		return NULL;
 	shape = wti_value_shape(moment, input);
 	return shape.rank >= 2 && shape.extents[1] == padded->words ? target : NULL;
@@ -244,7 +245,7 @@ const struct wti_rule wti_rule_target_004 = {
 		"of the loss that follows are 0, unless the loss ignores 0 or is not reduced. The "
 		"loss must have as many classes as the embedding has words. Four losses in a row "
 		"are a violation. A case is such a loss.",
-	.innocent = "Padding that the model is to predict, as a sign of the end.",
+	.innocent = "Padding that the model should predict, as a sign of the end.",
 	.needs = "no loss over the words of an embedding with padding_idx=0 was recorded",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
 	.callees = WTI_CLASS_LOSSES,

@@ -41,7 +41,7 @@ static void note_constant(struct constants *constants, const struct wti_moment *
 {
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
 
-	if (result && !(result->digest.flags & WTI_TENSOR_NO_HASH))
+	if (result && !(result->digest.flags & WT_TENSOR_NO_HASH))
 		constants->hashes[constants->count++ % CONSTANTS_MAX] = result->digest.hash;
 }
 
@@ -125,7 +125,7 @@ const struct wti_rule wti_rule_target_001 = {
 	.severity = WT_WARNING,
 	.title = "all targets are of one class",
 	.means = "the labels were lost on the way, by an integer division or a wrong column: the "
-		 "model learns to give one answer always",
+		 "model learns to always give the same answer",
 	.hint = "print a few labels as they come out of the loader",
 	.definition =
 		"The classes that one line gives to cross_entropy or nll_loss in training, in "
@@ -246,16 +246,16 @@ static void note_tokens(struct copied *copied, const struct wti_moment *moment)
 	const struct wti_value_row *result;
 
 	if (moment->type == WTI_MOMENT_MODULE) {
-		if (!(call->flags & WTI_CALL_GRAD))
+		if (!(call->flags & WT_CALL_GRAD))
 			return;
-		if (call->flags & WTI_CALL_OUTERMOST)
+		if (call->flags & WT_CALL_OUTERMOST)
 			note_given(copied, call);
 		else
 			note_used(copied, call);
 		return;
 	}
 	result = wti_call_tensor(call, true, 0);
-	if (result && result->digest.flags & WTI_TENSOR_REQUIRES_GRAD)
+	if (result && result->digest.flags & WT_TENSOR_REQUIRES_GRAD)
 		note_used(copied, call);
 }
 
@@ -293,7 +293,7 @@ static enum wti_answer see_copied(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_target_003 = {
 	.code = "WT-TARGET-003",
 	.severity = WT_WARNING,
-	.title = "the targets are what the model is given",
+	.title = "the targets are the model's own inputs",
 	.means = "it learns to copy its input: in a language model the targets were not shifted "
 		 "by one, so that each token is to predict itself",
 	.hint = "shift: inputs = tokens[:, :-1], targets = tokens[:, 1:]",
@@ -304,7 +304,7 @@ const struct wti_rule wti_rule_target_003 = {
 		"inside of the "
 		"model was recorded, not its first argument. Three losses in a row are a "
 		"violation. A case is a call.",
-	.innocent = "A task that is to copy: an autoencoder of tokens with a narrow middle.",
+	.innocent = "A copying task, such as an autoencoder of tokens with a narrow middle.",
 	.needs = "no model with an input of integers was followed by a loss with classes",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD,
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct copied)}},
@@ -362,12 +362,12 @@ const struct wti_rule wti_rule_target_005 = {
 	.severity = WT_WARNING,
 	.title = "batches hold one class each",
 	.means = "the data are sorted by class and not shuffled: each step teaches one class and "
-		 "unteaches the others",
+		 "makes the model forget the others",
 	.hint = "shuffle: DataLoader(..., shuffle=True)",
 	.definition =
 		"Of the batches of eight targets or more that one line gives to cross_entropy or "
 		"nll_loss in training, from the eighth on, more than one in four has several "
-		"classes, or those of one class are all of the same. A case is a batch.",
+		"classes, or those with a single class all have the same one. A case is a batch.",
 	.innocent = "Classes that are learned one after the other on purpose.",
 	.needs = "fewer than eight batches with measured classes were trained on",
 	.moments = WTI_MOMENT_CALL,

@@ -95,7 +95,7 @@ static void draw(struct wti_case *account, const struct worker *worker,
 
 	if (!drawn || !result || drawn->count >= wanted(account) ||
 	    result->digest.count < wti_threshold(account, ELEMENTS) ||
-	    result->digest.flags & WTI_TENSOR_NO_HASH || has_drawn(drawn, result->digest.hash))
+	    result->digest.flags & WT_TENSOR_NO_HASH || has_drawn(drawn, result->digest.hash))
 		return;
 	drawn->worker = worker->id;
 	drawn->hashes[drawn->count++] = result->digest.hash;
@@ -124,10 +124,10 @@ const struct wti_rule wti_rule_rng_002 = {
 	.hint = "seed numpy and random from torch.initial_seed() in worker_init_fn, which differs "
 		"from worker to worker",
 	.definition =
-		"On one line, two workers do not make the same eight tensors in the same order, of "
-		"random numbers or of numbers from outside of torch. Equal tensors of one worker "
-		"count once. Workers with the same number, of two loaders or two epochs, are not "
-		"compared. A case is a pair of workers and a line.",
+		"On one line, two workers do not make the same eight tensors in the same order. "
+		"Only tensors of random numbers, or of numbers from outside torch, are compared. "
+		"Equal tensors of one worker count once. Workers with the same number, of two "
+		"loaders or two epochs, are not compared. A case is a pair of workers and a line.",
 	.innocent = "A table of eight rows or more that each worker reads in the same order.",
 	.needs = "no two workers made tensors of numbers on the same line",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STATE,

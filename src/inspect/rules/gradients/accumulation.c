@@ -33,9 +33,9 @@ static enum wti_answer see_undivided(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_acc_001 = {
 	.code = "WT-ACC-001",
 	.severity = WT_WARNING,
-	.title = "losses of micro-batches are added up without being divided",
-	.means = "the gradient is as many times larger as there are micro-batches: the effective "
-		 "learning rate is not the one that was set",
+	.title = "losses of micro-batches are summed without being divided",
+	.means = "the gradient is larger by a factor of the number of micro-batches: the "
+		 "effective learning rate is not the one that was set",
 	.hint = "divide the loss by the number of micro-batches before backward()",
 	.definition =
 		"If a step follows two or more backward() calls of the same line, the loss of at "
@@ -48,7 +48,7 @@ const struct wti_rule wti_rule_acc_001 = {
 	.moments = WTI_WINDOW_MOMENTS,
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct wti_window)}},
 	.see = see_undivided,
-	.thresholds = {{WTI_IN_A_ROW, 2, "one step in an epoch may be made of what was left over"}},
+	.thresholds = {{WTI_IN_A_ROW, 2, "the last step of an epoch may use what was left over"}},
 };
 
 /* ---- WT-ACC-002: of unequal weight ---------------------------------------------------------- */
@@ -83,9 +83,9 @@ static enum wti_answer see_unequal(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_acc_002 = {
 	.code = "WT-ACC-002",
 	.severity = WT_WARNING,
-	.title = "micro-batches of very different size weigh the same",
-	.means = "a target in a small micro-batch counts for many times one in a large one: the "
-		 "mean of means is not the mean",
+	.title = "micro-batches of very different sizes count equally",
+	.means = "a target in a small micro-batch has many times the weight of one in a large "
+		 "one: the mean of the means is not the mean of all targets",
 	.hint = "sum the losses (reduction=\"sum\") and divide by the number of targets in all "
 		"micro-batches",
 	.definition =

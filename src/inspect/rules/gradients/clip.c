@@ -55,6 +55,7 @@ const struct wti_rule wti_rule_clip_001 = {
 	.innocent = "Gradients that are computed with autograd.grad and set by hand, in a program "
 		    "that also calls backward().",
 	.needs = "nothing was clipped in a process with an optimizer",
+	.explains = (const char *const[]){"WT-CLIP-003", NULL},
 	.moments = WTI_MOMENT_CALL,
 	.callees = CLIPS,
 	.see = see_time,
@@ -65,6 +66,7 @@ const struct wti_rule wti_rule_clip_001 = {
 struct clipped {
 	bool is_pending;
 	double total, limit;
+	struct wti_call call; /* that clipped, without its values */
 };
 
 static bool read_clip(const struct wti_moment *moment, double *ret_total, double *ret_limit)
@@ -75,7 +77,7 @@ static bool read_clip(const struct wti_moment *moment, double *ret_total, double
 
 	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "norm_type"), 2, &norm);
 	if (call->what != WTI_CALLEE_CLIP_NORM || norm != 2 || !total || total->digest.count != 1 ||
-	    total->digest.flags & WTI_TENSOR_NO_STATISTICS)
+	    total->digest.flags & WT_TENSOR_NO_STATISTICS)
 		return false;
 	*ret_total = total->digest.mean;
 	return wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "max_norm"), 1,
@@ -85,6 +87,7 @@ static bool read_clip(const struct wti_moment *moment, double *ret_total, double
 static void note_clip(struct clipped *clipped, const struct wti_moment *moment)
 {
 	clipped->is_pending = read_clip(moment, &clipped->total, &clipped->limit);
+	clipped->call = wti_moment_call(moment);
 }
 
 /* ---- WT-CLIP-002: something else than what is used ------------------------------------------ */
@@ -124,13 +127,15 @@ static enum wti_answer judge_used(struct wti_case *account, const struct clipped
 				  const struct wti_moment *moment)
 {
 	double above = wti_threshold_real(account, USED_ABOVE), norm;
+	struct wti_moment there = *moment;
 
 	if (!clipped->is_pending || clipped->total <= clipped->limit * above ||
 	    !is_only_optimizer(moment) || !norm_of_gradients(moment, &norm))
 		return WTI_RULE_NO_CASE;
 	if (norm * wti_threshold_real(account, USED_SMALLER) >= clipped->limit)
 		return WTI_RULE_HELD;
-	return wti_violated(account, moment, moment->object->name,
+	there.call = &clipped->call;
+	return wti_violated(account, &there, moment->object->name,
 			    "a norm of %.4g was clipped to %.4g, and the step was made with one of "
 			    "%.3g",
 			    clipped->total, clipped->limit, norm);
@@ -171,7 +176,8 @@ const struct wti_rule wti_rule_clip_002 = {
 	.thresholds = {{WTI_IN_A_ROW, 2, "a single step may have been left out by a loss scaler"},
 		       {"above", 2, "times the limit: nearer to it, clipping changes little"},
 		       {"smaller", 8,
-			"times smaller than the limit: more than micro-batches make it"}},
+			"times smaller than the limit: dividing by the number of micro-batches "
+			"rarely does that much"}},
 };
 
 /* ---- WT-CLIP-003: nothing at all ------------------------------------------------------------ */
@@ -180,6 +186,7 @@ static enum wti_answer judge_nothing(struct wti_case *account, struct clipped *c
 				     const struct wti_moment *moment)
 {
 	uint64_t nonzero = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO);
+	struct wti_moment there = *moment;
 
 	if (!clipped->is_pending || !nonzero ||
 	    wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) != WT_MOMENT_STEP)
@@ -187,7 +194,8 @@ static enum wti_answer judge_nothing(struct wti_case *account, struct clipped *c
 	clipped->is_pending = false;
 	if (clipped->total != 0)
 		return WTI_RULE_HELD;
-	return wti_violated(account, moment, moment->object ? moment->object->name : 0,
+	there.call = &clipped->call;
+	return wti_violated(account, &there, moment->object ? moment->object->name : 0,
 			    "clip_grad_norm_ found a norm of 0, and %llu parameters had gradients "
 			    "other than zero at the step",
 			    (unsigned long long)nonzero);
@@ -208,7 +216,7 @@ const struct wti_rule wti_rule_clip_003 = {
 	.title = "clipping is given no gradients",
 	.means = "the list of parameters is empty, such as a generator that has been used up, or "
 		 "holds other parameters than the optimizer",
-	.hint = "pass model.parameters() anew each time, or a list",
+	.hint = "pass model.parameters() again each time, or a list",
 	.definition = "If clip_grad_norm_ finds a norm of 0, no parameter has a gradient other "
 		      "than zero at the next step. Two steps in a row are a violation. A case is "
 		      "a step with gradients after clipping.",

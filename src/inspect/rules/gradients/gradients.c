@@ -107,8 +107,8 @@ const struct wti_rule wti_rule_grad_001 = {
 		"parameters of a module that was called with gradients on.",
 	.innocent = "An optimizer whose parameters get gradients from the backward() of another "
 		    "loss (a GAN's discriminator) is judged at its own steps only. Accumulation "
-		    "over several backward() calls is a clearing less often, and is no violation, "
-		    "even if the last of them runs inside of step(closure).",
+		    "over several backward() calls only clears less often and is no violation, "
+		    "even if the last of them runs inside step(closure).",
 	.needs = "no optimizer stepped twice with a backward() between",
 	.flags = WTI_RULE_ABSENCE,
 	.moments =
@@ -119,12 +119,18 @@ const struct wti_rule wti_rule_grad_001 = {
 
 /* ---- WT-GRAD-002: cleared too late ---------------------------------------------------------- */
 
-static enum wti_answer see_late(struct wti_case *account, void *kept,
-				const struct wti_moment *moment)
+/* Of an optimizer: the first clearing after the last backward(). */
+struct late {
+	struct wti_call call; /* without its values */
+};
+
+static enum wti_answer judge_late(struct wti_case *account, const struct late *late,
+				  const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
 	uint64_t nonzero = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_NONZERO);
 	uint64_t unknown = wt_event_u64(moment->event, WT_GRADIENTS_FIELD_UNKNOWN);
+	struct wti_moment there = *moment;
 
 	if (wt_event_u64(moment->event, WT_GRADIENTS_FIELD_MOMENT) != WT_MOMENT_STEP)
 		return WTI_RULE_NO_CASE;
@@ -132,9 +138,22 @@ static enum wti_answer see_late(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	if (nonzero || !optimizer->zero_grad_count_after_backward)
 		return WTI_RULE_HELD;
-	return wti_violated(account, moment, optimizer->name,
+	there.call = &late->call;
+	return wti_violated(account, &there, optimizer->name,
 			    "zero_grad() was called after backward() and before step(): at the "
 			    "step no parameter had a gradient other than zero");
+}
+
+static enum wti_answer see_late(struct wti_case *account, void *kept,
+				const struct wti_moment *moment)
+{
+	struct late *late = kept;
+
+	if (moment->type == WTI_MOMENT_GRADIENTS)
+		return judge_late(account, late, moment);
+	if (moment->object->zero_grad_count_after_backward == 1)
+		late->call = wti_moment_call(moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_grad_002 = {
@@ -150,7 +169,8 @@ const struct wti_rule wti_rule_grad_002 = {
 		    "an empty batch) is no violation of this rule.",
 	.needs = "no optimizer stepped after a backward()",
 	.explains = (const char *const[]){"WT-GRAD-005", NULL},
-	.moments = WTI_MOMENT_GRADIENTS,
+	.moments = WTI_MOMENT_GRADIENTS | WTI_MOMENT_ZERO_GRAD,
+	.keeps = {{WTI_PER_OBJECT, sizeof(struct late)}},
 	.see = see_late,
 };
 
@@ -158,10 +178,9 @@ const struct wti_rule wti_rule_grad_002 = {
 
 enum { MISSING_FROM, MISSING_UNTIL };
 
-/* Where it was first missing, kept until it is certain. */
+/* When it was first missing, kept until it is certain. */
 struct missing {
 	struct wti_scope since;
-	struct wti_call call; /* without its values */
 	bool is_set;
 };
 
@@ -173,13 +192,15 @@ static bool is_missing(const struct wti_case *account, const struct wti_training
 	       !parameter->any_grad_count && wti_parameter_is_used(training, parameter);
 }
 
+/* What stands between the module and the loss is nearer to the module than to the step. */
 static enum wti_answer report_missing(struct wti_case *account, const struct missing *missing,
 				      struct wti_moment moment)
 {
-	if (missing->is_set) {
+	const struct wti_call use = wti_parameter_use(moment.training, moment.parameter);
+
+	if (missing->is_set)
 		moment.scope = missing->since;
-		moment.call = &missing->call;
-	}
+	moment.call = &use;
 	return wti_violated(
 		account, &moment, moment.parameter->name,
 		"in %llu steps .grad was always None, though the module that has it was "
@@ -199,8 +220,7 @@ static enum wti_answer see_missing(struct wti_case *account, void *kept,
 	if (!is_missing(account, moment->training, parameter))
 		return WTI_RULE_NO_CASE;
 	if (!missing->is_set)
-		*missing = (struct missing){moment->scope, wti_call_without_values(moment->call),
-					    true};
+		*missing = (struct missing){moment->scope, true};
 	if (parameter->step_count == wti_threshold(account, MISSING_UNTIL))
 		return report_missing(account, missing, *moment);
 	return WTI_RULE_NO_CASE;
@@ -218,12 +238,12 @@ static enum wti_answer finish_missing(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_grad_003 = {
 	.code = "WT-GRAD-003",
 	.severity = WT_ERROR,
-	.title = "parameters that are to be trained never get a gradient",
+	.title = "trainable parameters never get a gradient",
 	.means =
 		"what they compute does not reach the loss: it was detached, rebuilt from numbers, "
 		"or computed and thrown away",
 	.hint = "look for .detach(), .data, .item(), torch.tensor(...) or no_grad() between the "
-		"module and the loss; take the parameter out of the optimizer if that is meant",
+		"module and the loss; take the parameter out of the optimizer if that is intended",
 	.definition =
 		"A parameter that requires a gradient, is in an optimizer that has stepped at "
 		"least twice, and whose module was called with gradients on, has had a gradient by "
@@ -246,23 +266,23 @@ const struct wti_rule wti_rule_grad_003 = {
 static enum wti_answer see_leaf(struct wti_case *account, void *kept,
 				const struct wti_moment *moment)
 {
-	if (!(moment->call->flags & WTI_CALL_LOSS_IS_LEAF))
+	if (!(moment->call->flags & WT_CALL_LEAF))
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, 0,
-			    "backward() was called on a tensor that nothing stands behind");
+			    "backward() was called on a tensor with no graph behind it");
 }
 
 const struct wti_rule wti_rule_grad_004 = {
 	.code = "WT-GRAD-004",
 	.severity = WT_ERROR,
 	.title = "backward() is called on a loss that is detached from the model",
-	.means = "the loss was made anew from numbers (torch.tensor(loss), "
-		 ".detach().requires_grad_()): "
-		 "no gradient reaches the model",
+	.means = "the loss was rebuilt from numbers (torch.tensor(loss), "
+		 ".detach().requires_grad_()): no gradient reaches the model",
 	.hint = "call backward() on the tensor that the loss function returned",
 	.definition = "The tensor on which backward() is called is the result of an operation, not "
 		      "a leaf. A case is a call of backward().",
-	.innocent = "Gradients of an input alone (x.backward()) make no sense on a leaf either.",
+	.innocent = "None is known: backward() on an input alone (x.backward()) makes no sense "
+		    "either.",
 	.needs = "backward() was never called",
 	.explains = (const char *const[]){"WT-GRAD-003", "WT-OPT-001", NULL},
 	.moments = WTI_MOMENT_BACKWARD,
@@ -342,13 +362,13 @@ const struct wti_rule wti_rule_grad_005 = {
 		 "units, a product with zero",
 	.hint = "look at the initial values, and at what follows this layer",
 	.definition =
-		"A matrix that requires a gradient, and has one in each of two or more steps, "
-		"has had one other than zero, if another parameter of its optimizer has and an "
-		"earlier step has moved one, and after eight steps in any case. A case is such a "
-		"parameter after a step.",
+		"A matrix that requires a gradient and has one in two or more steps has had one "
+		"other than zero by then, if another parameter of its optimizer has and an "
+		"earlier step has changed a parameter; after eight steps, in any case. A case is "
+		"such a parameter after a step.",
 	.innocent = "Layers that begin with zeros (adapters, residual branches) have gradients of "
-		    "zero until the first step that moves them, which a warm-up from a learning "
-		    "rate of 0 puts off. A bias that cancels out is not judged.",
+		    "zero until the first step that changes them, which a warm-up from a learning "
+		    "rate of 0 delays. A bias that cancels out is not judged.",
 	.needs = "no parameter of a module was in an optimizer for two steps",
 	.moments = WTI_MOMENT_STEPPED,
 	.keeps = {[OF_PARAMETER] = {WTI_PER_PARAMETER, 0},
@@ -364,13 +384,16 @@ static enum wti_answer see_shut_off(struct wti_case *account, void *kept,
 				    const struct wti_moment *moment)
 {
 	const struct wti_parameter *parameter = moment->parameter;
+	struct wti_moment there = *moment;
+	const struct wti_call use = wti_parameter_use(moment->training, parameter);
 
 	if (!parameter->requires_grad || parameter->placement)
 		return WTI_RULE_NO_CASE;
 	if (parameter->grad != WTI_GRAD_NONE ||
 	    !wti_parameter_is_shut_off(moment->training, parameter))
 		return WTI_RULE_HELD;
-	return wti_violated(account, moment, parameter->name,
+	there.call = &use;
+	return wti_violated(account, &there, parameter->name,
 			    "it is in the optimizer and requires a gradient, and its "
 			    "module is run under no_grad() inside of the model");
 }
@@ -386,7 +409,7 @@ const struct wti_rule wti_rule_grad_006 = {
 		"A parameter that requires a gradient, in an optimizer that steps, is not without "
 		"one for two steps in a row while its module is called with gradients off inside "
 		"of a module with gradients on. A case is a parameter in a step.",
-	.innocent = "None is known: what is meant to stay need not require gradients.",
+	.innocent = "None is known: what is meant to stay fixed need not require gradients.",
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_PARAMETER, 0}},

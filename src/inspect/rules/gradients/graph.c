@@ -6,8 +6,8 @@
 /* A tensor with a graph behind it. */
 static bool has_graph(const struct wti_value_row *value)
 {
-	return value->type == WTI_VALUE_TENSOR && value->digest.flags & WTI_TENSOR_REQUIRES_GRAD &&
-	       !(value->digest.flags & WTI_TENSOR_NO_HASH);
+	return value->type == WTI_VALUE_TENSOR && value->digest.flags & WT_TENSOR_REQUIRES_GRAD &&
+	       !(value->digest.flags & WT_TENSOR_NO_HASH);
 }
 
 /* ---- WT-GRAPH-001: the graph of the last step is carried on --------------------------------- */
@@ -49,7 +49,7 @@ static enum wti_answer see_carried(struct wti_case *account, void *kept,
 {
 	struct carried *carried = kept;
 
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || !(moment->call->flags & WTI_CALL_GRAD))
+	if (!(moment->call->flags & WT_CALL_OUTERMOST) || !(moment->call->flags & WT_CALL_GRAD))
 		return WTI_RULE_NO_CASE;
 	if (moment->type == WTI_MOMENT_MODULE_END) {
 		note_returns(carried, moment);
@@ -67,9 +67,9 @@ static enum wti_answer see_carried(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_graph_001 = {
 	.code = "WT-GRAPH-001",
 	.severity = WT_ERROR,
-	.title = "the graph is carried from step to step",
+	.title = "the autograd graph is carried over from step to step",
 	.means = "every backward() goes back to the first step: time and memory grow, and "
-		 "gradients flow through parameters of long ago",
+		 "gradients flow through old values of the parameters",
 	.hint = "detach the state between steps: state = state.detach()",
 	.definition =
 		"A model that is called again after a backward() is not given a tensor that it "
@@ -135,7 +135,8 @@ static enum wti_answer judge_sum(struct wti_case *account, const struct chained 
 		return WTI_RULE_HELD;
 	return wti_violated(
 		account, moment, 0,
-		"the sum takes what it was before the last step, with the graph behind it");
+		"the sum includes its own value from before the last step, with the graph behind "
+		"it");
 }
 
 static enum wti_answer see_chained(struct wti_case *account, void *kept,
@@ -162,10 +163,11 @@ const struct wti_rule wti_rule_graph_002 = {
 	.means = "memory grows with every step, until there is none left",
 	.hint = "add numbers, not tensors: total += loss.item(), or loss.detach()",
 	.definition =
-		"A sum does not take, after a step, what the same line returned before it and what "
-		"still requires a gradient. A case is a sum that requires a gradient, of a line "
-		"that has made one before the last step (or backward(), where nothing steps); in "
-		"place (+=), of single numbers that both require one.",
+		"After a step, a sum does not include what the same line returned before that "
+		"step and what still requires a gradient. A case is a sum that requires a "
+		"gradient, on a line that also made one before the last step (or before the last "
+		"backward(), where nothing steps); for an in-place sum (+=), both operands are "
+		"single numbers that require a gradient.",
 	.innocent = "A sum over a few steps that is then thrown away.",
 	.needs = "no line added up tensors that require a gradient after a backward()",
 	.moments = WTI_MOMENT_CALL,
@@ -186,6 +188,7 @@ struct twice {
 	uint32_t count;
 	bool is_found;   /* since gradients were cleared */
 	uint32_t streak; /* clearings in a row */
+	int64_t since;   /* the step of the first of them */
 };
 
 static void end_window(struct twice *twice)
@@ -231,9 +234,12 @@ static enum wti_answer judge_loss(struct wti_case *account, struct twice *twice,
 		return WTI_RULE_NO_CASE;
 	if (!holds_another(twice, hash))
 		return WTI_RULE_HELD;
+	if (!twice->is_found && !twice->streak)
+		twice->since = moment->scope.step;
 	twice->is_found = true;
 	if (twice->streak + 1 < wti_threshold(account, CLEARINGS))
 		return WTI_RULE_NO_CASE;
+	wti_since(account, twice->since);
 	return wti_violated(account, moment, 0,
 			    "it holds a loss on which backward() has been called already, and "
 			    "gradients were not cleared between");
@@ -275,12 +281,12 @@ const struct wti_rule wti_rule_graph_003 = {
 	.code = "WT-GRAPH-003",
 	.severity = WT_ERROR,
 	.title = "backward() runs twice through the same loss",
-	.means = "its gradients count double: once by itself, once as part of the total",
+	.means = "its gradients count twice: once by themselves, once as part of the total",
 	.hint = "call backward() on the total only",
 	.definition =
 		"Between two clearings of gradients, backward() is not called on a loss that is a "
-		"sum or another function of one on which it has been called already. Losses are "
-		"known by their value; the second time in a row is a violation. A case is a "
+		"sum or other function of a loss on which it was called before. Losses are "
+		"identified by their values. The second time in a row is a violation. A case is a "
 		"backward() after another one.",
 	.innocent = "Losses that are equal to the bit, twice in a row.",
 	.needs = "no step followed several backward() calls with recorded losses",

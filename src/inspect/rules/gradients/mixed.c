@@ -13,10 +13,10 @@ enum { OF_PROCESS, OF_OPTIMIZER, OF_MODULE }; /* keeps */
  * steps. So both losses go through both networks, and each optimizer has one that is its own.
  */
 struct turn {
-	bool has_left_over; /* just before the coming backward() */
-	bool is_mixed;      /* and all the above */
-	uint32_t other;     /* the optimizer that had stepped between */
-	uint32_t streak;    /* of steps */
+	bool has_left_over;         /* just before the coming backward() */
+	bool is_mixed;              /* and all the above */
+	uint32_t other;             /* the optimizer that had stepped between */
+	struct wti_patience streak; /* of steps */
 	uint32_t name;
 };
 
@@ -31,7 +31,7 @@ static void note_module(struct wti_case *account, const struct wti_moment *momen
 {
 	uint64_t *when = wti_kept(account, OF_MODULE, moment);
 
-	if (when && moment->call->flags & WTI_CALL_GRAD)
+	if (when && moment->call->flags & WT_CALL_GRAD)
 		*when = moment->process->backward_count + 1;
 }
 
@@ -82,11 +82,11 @@ static enum wti_answer judge_step(struct wti_case *account, struct turn *turn,
 	struct wti_moment there = *moment;
 
 	if (!turn->is_mixed) {
-		turn->streak = 0;
+		turn->streak.count = 0;
 		return WTI_RULE_HELD;
 	}
 	turn->is_mixed = false;
-	if (++turn->streak < wti_threshold(account, STEPS))
+	if (!wti_waited(account, &turn->streak, moment, STEPS))
 		return WTI_RULE_NO_CASE;
 	there.call = &last->before;
 	return wti_violated(account, &there, turn->name,
@@ -129,18 +129,18 @@ static enum wti_answer see_turns(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_grad_008 = {
 	.code = "WT-GRAD-008",
 	.severity = WT_WARNING,
-	.title = "an optimizer steps with gradients of a loss that was another one's",
-	.means = "the first loss reaches its parameters too and nothing clears them: the generator "
-		 "of a GAN is also trained to be recognised",
+	.title = "an optimizer steps with leftover gradients of another optimizer's loss",
+	.means = "the other loss reaches its parameters too, and nothing clears those gradients: "
+		 "the generator of a GAN is also trained to be recognised as fake",
 	.hint = "detach what the other network made, D(fake.detach()), or call zero_grad() just "
-		"before the backward() that is meant",
+		"before its own backward()",
 	.definition =
-		"No optimizer steps with gradients that were there before the last backward(), "
-		"came from one of another line, and after which another optimizer has stepped "
-		"alone, if modules of that one were called again for the last backward(). Two "
-		"steps in a row are a violation. A case is a step without.",
+		"No optimizer steps with gradients left over from an earlier backward() on "
+		"another line, after which only another optimizer stepped, if modules of that "
+		"other optimizer were called again for the last backward(). Two steps in a row "
+		"are a violation. A case is a step without such gradients.",
 	.innocent = "Two networks that are trained on both losses on purpose, by optimizers that "
-		    "step apart.",
+		    "step separately.",
 	.needs = "no optimizer stepped",
 	.moments =
 		WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS | WTI_MOMENT_STEPPED,

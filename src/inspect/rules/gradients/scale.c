@@ -18,7 +18,7 @@ struct skipping {
 	uint32_t used;   /* a bit for each: was it used */
 	double scale;    /* of the last loss; 0: not known */
 	bool was_skipped;
-	uint32_t stuck; /* skipped in a row, and the scale has not come down */
+	struct wti_patience stuck; /* skipped in a row, and the scale has not come down */
 };
 
 /* Multiplied by a power of two, as scalers do: by torch's own, or by one of the program's. */
@@ -46,14 +46,14 @@ static enum wti_answer judge_scale(struct wti_case *account, struct skipping *sk
 	skipping->is_waiting = true;
 	skipping->scale = scale;
 	if (!skipping->was_skipped || scale <= 0 || scale < before) {
-		skipping->stuck = 0;
+		skipping->stuck.count = 0;
 		return WTI_RULE_NO_CASE;
 	}
-	if (++skipping->stuck < wti_threshold(account, TIMES_STUCK))
+	if (!wti_waited(account, &skipping->stuck, moment, TIMES_STUCK))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, 0,
 			    "%u steps in a row were skipped, and the scale of %g has not come down",
-			    skipping->stuck, scale);
+			    skipping->stuck.count, scale);
 }
 
 static enum wti_answer close_window(struct wti_case *account, struct skipping *skipping,
@@ -74,8 +74,8 @@ static enum wti_answer close_window(struct wti_case *account, struct skipping *s
 	if (used * 2 >= among)
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, 0,
-			    "of the last %u scaled losses that went backward, %u were not followed "
-			    "by a step",
+			    "of the last %u scaled losses on which backward() was called, %u were "
+			    "not followed by a step",
 			    among, among - used);
 }
 
@@ -115,12 +115,12 @@ const struct wti_rule wti_rule_scale_001 = {
 		"infinity in the activations",
 	.definition =
 		"Of the last sixteen losses that were multiplied by a scale (a loss scaler, or a "
-		"power of two from 64 on) and went backward, at least half were followed by an "
-		"optimizer's step before gradients were cleared; and after a skipped step the "
-		"scale, where it is known, is smaller, unless it was the first of two. A case is "
-		"such a loss from the sixteenth on.",
+		"power of two from 64 on) and on which backward() was called, at least half were "
+		"followed by an optimizer's step before gradients were cleared; and after a "
+		"skipped step the scale, where it is known, is smaller, unless that was the first "
+		"of two skipped steps. A case is such a loss from the sixteenth on.",
 	.innocent = "A few skipped steps in the beginning, while the scale is found.",
-	.needs = "fewer than sixteen scaled losses went backward",
+	.needs = "backward() was called on fewer than sixteen scaled losses",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_SCALER | WTI_MOMENT_BACKWARD | WTI_MOMENT_STEP |
 		   WTI_MOMENT_ZERO_GRAD,
@@ -130,5 +130,6 @@ const struct wti_rule wti_rule_scale_001 = {
 			"the scale may be halved a dozen times before it fits; at most 32"},
 		       {"scale", 64, "smaller powers of two are weights of losses, not scales"},
 		       {"stuck", 2,
-			"the scale is changed after the step, so the first has the old one"}},
+			"skipped steps: the scale is updated after the step, so the first one "
+			"still has the old scale"}},
 };

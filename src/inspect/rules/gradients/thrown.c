@@ -16,8 +16,10 @@ struct thrown {
 	bool is_looked_at;     /* those gradients were */
 	bool is_seen;          /* since the last step, and another line went backward after it */
 	bool is_seen_again;    /* likewise, and the same line did */
-	uint32_t streak;       /* steps in a row */
-	uint32_t streak_again;
+	struct wti_patience streak; /* steps in a row */
+	struct wti_patience streak_again;
+	bool is_clearing;         /* and that call has not ended yet */
+	struct wti_call clearing; /* that threw them away */
 };
 
 struct last_backward {
@@ -63,8 +65,8 @@ static void note_input(struct last_backward *last, const struct wti_moment *mome
 {
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 
-	if (moment->call->flags & WTI_CALL_OUTERMOST && moment->call->what == WTI_CALLEE_OTHER)
-		last->is_next_of_input = input && input->digest.flags & WTI_TENSOR_REQUIRES_GRAD;
+	if (moment->call->flags & WT_CALL_OUTERMOST && moment->call->what == WTI_CALLEE_OTHER)
+		last->is_next_of_input = input && input->digest.flags & WT_TENSOR_REQUIRES_GRAD;
 }
 
 static void note_shapes(struct wti_case *account, const struct wti_moment *moment)
@@ -96,20 +98,26 @@ static void note_call(const struct wti_case *account, struct last_backward *last
 static enum wti_answer judge_thrown(struct wti_case *account, struct thrown *thrown,
 				    const struct wti_moment *moment)
 {
-	thrown->streak = thrown->is_seen ? thrown->streak + 1 : 0;
-	thrown->streak_again = thrown->is_seen_again ? thrown->streak_again + 1 : 0;
+	const uint32_t streak = thrown->is_seen ? thrown->streak.count + 1 : 0;
+	const uint32_t again = thrown->is_seen_again ? thrown->streak_again.count + 1 : 0;
+	struct wti_moment there = *moment;
+	bool is_enough = streak && wti_waited(account, &thrown->streak, moment, STEPS);
+
+	is_enough |= again && wti_waited(account, &thrown->streak_again, moment, STEPS_SAME_LINE);
+	thrown->streak.count = streak;
+	thrown->streak_again.count = again;
 	thrown->is_seen = thrown->is_seen_again = false;
 	thrown->cleared_site = 0;
-	if (!thrown->streak && !thrown->streak_again)
+	if (!streak && !again)
 		return WTI_RULE_HELD;
-	if (thrown->streak < wti_threshold(account, STEPS) &&
-	    thrown->streak_again < wti_threshold(account, STEPS_SAME_LINE))
+	if (!is_enough)
 		return WTI_RULE_NO_CASE;
-	return wti_violated(account, moment, moment->object->name,
+	if (thrown->clearing.site)
+		there.call = &thrown->clearing;
+	return wti_violated(account, &there, moment->object->name,
 			    "before each of the last %u steps zero_grad() cleared gradients of a "
 			    "backward() that no step had used",
-			    thrown->streak > thrown->streak_again ? thrown->streak
-								  : thrown->streak_again);
+			    streak > again ? streak : again);
 }
 
 /* Of an optimizer: it has stepped, or its gradients were counted before they are cleared. */
@@ -124,9 +132,16 @@ static enum wti_answer see_optimizer(struct wti_case *account, const struct last
 		note_shapes(account, moment);
 		return judge_thrown(account, thrown, moment);
 	}
+	if (moment->type == WTI_MOMENT_ZERO_GRAD) {
+		if (thrown->is_clearing)
+			thrown->clearing = wti_moment_call(moment);
+		thrown->is_clearing = false;
+		return WTI_RULE_NO_CASE;
+	}
 	if (!last->is_of_input && is_thrown_away(moment)) {
 		thrown->cleared_site = last->site;
 		thrown->is_looked_at = last->is_looked_at;
+		thrown->is_clearing = true;
 	}
 	return WTI_RULE_NO_CASE;
 }
@@ -159,23 +174,24 @@ const struct wti_rule wti_rule_grad_007 = {
 	.code = "WT-GRAD-007",
 	.severity = WT_WARNING,
 	.title = "gradients are computed and thrown away",
-	.means = "zero_grad() stands between two backward() calls: only the last loss, or the last "
-		 "micro-batch, is trained on",
+	.means = "zero_grad() is called between two backward() calls: only the last loss, or the "
+		 "last micro-batch, is trained on",
 	.hint = "call zero_grad() once, before the first backward() of a step",
 	.definition =
-		"Before a step of an optimizer, its zero_grad() does not clear gradients of a "
-		"backward() that no step has used, and that no call was given in between, with "
-		"another backward() after it. Two steps in a row are a violation, four if it is a "
-		"backward() of the same line and there is no loss scaler. A case is a step.",
-	.innocent = "Gradients that are only looked at, if that was not recorded. Those of an "
+		"Before a step of an optimizer, its zero_grad() does not clear gradients that no "
+		"step has used and no call was given, if another backward() follows before that "
+		"step. Two steps in a row are a violation; four, if both backward() calls are on "
+		"the same line and there is no loss scaler. A case is a step.",
+	.innocent = "Gradients that are only inspected, if that was not recorded. Gradients of an "
 		    "input are not judged.",
 	.needs = "no optimizer stepped",
+	.explains = (const char *const[]){"WT-GRAD-003", "WT-GRAD-005", NULL},
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_BACKWARD | WTI_MOMENT_GRADIENTS |
-		   WTI_MOMENT_STEPPED | WTI_MOMENT_CALL | WTI_MOMENT_SCALER,
+		   WTI_MOMENT_STEPPED | WTI_MOMENT_CALL | WTI_MOMENT_SCALER | WTI_MOMENT_ZERO_GRAD,
 	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct last_backward)},
 		  [OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct thrown)},
 		  [OF_SHAPE] = {WTI_PER_KEY, 0}}, /* that a parameter has */
 	.see = see_thrown,
-	.thresholds = {{"steps", 2, "in a row: once may be a step that was left out"},
+	.thresholds = {{"steps", 2, "in a row: a single one may be a skipped step"},
 		       {"steps_same_line", 4, "steps are skipped now and then, a few in a row"}},
 };

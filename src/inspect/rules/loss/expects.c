@@ -26,9 +26,9 @@ const struct wti_rule wti_rule_loss_009 = {
 	.code = "WT-LOSS-009",
 	.severity = WT_ERROR,
 	.title = "targets of a binary loss are below 0 or above 1",
-	.means = "such a loss has no lowest value: it falls below zero and further, as outputs "
-		 "grow without end. Labels are -1 and 1, or 1 and 2, or were never scaled",
-	.hint = "bring the labels to 0 and 1: (labels + 1) / 2",
+	.means = "such a loss has no minimum: it falls below zero and keeps falling as outputs "
+		 "grow. The labels are -1 and 1, or 1 and 2, or were never scaled",
+	.hint = "map the labels to 0 and 1: (labels + 1) / 2",
 	.definition =
 		"The targets that binary_cross_entropy_with_logits is given lie between 0 and 1. "
 		"Two calls of one line in a row are a violation. A case is a call.",
@@ -95,7 +95,7 @@ const struct wti_rule wti_rule_loss_010 = {
 /* Both can give gradients: one that was detached is compared on purpose (straight through). */
 static bool are_in_graph(const struct wti_value_row *a, const struct wti_value_row *b)
 {
-	return a->digest.flags & b->digest.flags & WTI_TENSOR_REQUIRES_GRAD;
+	return a->digest.flags & b->digest.flags & WT_TENSOR_REQUIRES_GRAD;
 }
 
 static enum wti_answer see_itself(struct wti_case *account, void *kept,
@@ -108,7 +108,7 @@ static enum wti_answer see_itself(struct wti_case *account, void *kept,
 	if (!wti_value_is_measured(a) || !wti_value_is_measured(b) || !are_in_graph(a, b) ||
 	    a->digest.count < 2 || a->digest.shape != b->digest.shape ||
 	    a->digest.min == a->digest.max ||
-	    (a->digest.flags | b->digest.flags) & WTI_TENSOR_NO_HASH)
+	    (a->digest.flags | b->digest.flags) & WT_TENSOR_NO_HASH)
 		return WTI_RULE_NO_CASE;
 	if (a->digest.hash != b->digest.hash)
 		return WTI_RULE_HELD;
@@ -128,7 +128,8 @@ const struct wti_rule wti_rule_loss_011 = {
 		"The two tensors of a difference, a distance or a similarity, of one shape and "
 		"both requiring gradients, do not have the same bytes. Three calls of one line in "
 		"a row are a violation. A case is such a call.",
-	.innocent = "None is known: what is the same in value on purpose is detached on one side.",
+	.innocent = "None is known: where both sides are equal on purpose, one of them is "
+		    "detached.",
 	.needs = "no two tensors that require gradients were compared",
 	.moments = WTI_MOMENT_CALL,
 	.callees = WTI_CALLEE_SET(WTI_CALLEE_SUBTRACT) | WTI_CALLEE_SET(WTI_CALLEE_DISTANCE) |

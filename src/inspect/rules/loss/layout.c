@@ -89,19 +89,18 @@ static enum wti_answer see_torn(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_loss_007 = {
 	.code = "WT-LOSS-007",
 	.severity = WT_ERROR,
-	.title = "a loss is given what a model returned, with its axes mixed up",
-	.means = "view() or reshape() stands where permute() or transpose() belongs: a row of the "
-		 "loss holds numbers of several positions, not the classes of one",
+	.title = "the axes of a model's output are mixed up before the loss",
+	.means = "view() or reshape() is used where permute() or transpose() is needed: a row of "
+		 "the loss holds numbers of several positions, not the classes of one",
 	.hint = "move the classes first: logits.permute(0, 2, 3, 1).reshape(-1, classes), or "
 		"logits.transpose(1, 2)",
 	.definition =
 		"If cross_entropy or nll_loss is given the bytes that a model returned with three "
 		"axes or more, in another shape, its classes lie along an axis of the model's "
-		"result: of the same extent and with as many elements between neighbours. If the "
-		"result has an axis of that extent only elsewhere, it is a violation. A case is "
-		"a call.",
-	.innocent = "A model whose positions happen to be as many as the classes, and that returns "
-		    "the classes unfolded over other axes.",
+		"result: one of the same length and the same stride. If the result has an axis of "
+		"that length only elsewhere, it is a violation. A case is a call.",
+	.innocent = "A model with as many positions as classes that returns the classes spread "
+		    "over other axes.",
 	.needs = "no loss with classes was given a model's result of three axes or more",
 	.moments = WTI_MOMENT_MODULE_END | WTI_MOMENT_CALL,
 	.callees = TAKE_CLASSES,
@@ -173,13 +172,13 @@ const struct wti_rule wti_rule_loss_008 = {
 	.severity = WT_ERROR,
 	.title = "predictions and targets are flattened in different orders",
 	.means = "one of them has the batch first and the other the time: each prediction is "
-		 "compared with the target of another place",
+		 "compared with the target of another position",
 	.hint = "bring both to one order first: logits.transpose(0, 1), or batch_first=True",
 	.definition =
-		"If cross_entropy or nll_loss is given the bytes of a model's result of three axes "
-		"and a vector of targets that was made from a matrix with the same bytes, the "
-		"first two axes of the result are those of the matrix, and not the other way "
-		"round. A case is a call.",
+		"If cross_entropy or nll_loss is given the bytes of a model's result of three "
+		"axes and a vector of targets that was made from a matrix with the same bytes, "
+		"the first two axes of the result are those of the matrix, in the same order. A "
+		"case is a call.",
 	.innocent = "None is known.",
 	.needs = "no loss was given a model's result of three axes and flattened targets",
 	.moments = WTI_MOMENT_MODULE_END | WTI_MOMENT_CALL,
@@ -266,8 +265,8 @@ static enum wti_answer see_along(struct wti_case *account, void *kept,
 
 	if (moment->type == WTI_MOMENT_CALL)
 		wti_recent_add(kept, call, wti_call_tensor(call, true, 0), 0);
-	else if (wti_is_model_call(call) && call->flags & WTI_CALL_GRAD &&
-		 call->flags & WTI_CALL_TRAINING)
+	else if (wti_is_model_call(call) && call->flags & WT_CALL_GRAD &&
+		 call->flags & WT_CALL_TRAIN)
 		return judge_along(account, kept, moment);
 	return WTI_RULE_NO_CASE;
 }
@@ -275,9 +274,9 @@ static enum wti_answer see_along(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_out_002 = {
 	.code = "WT-OUT-002",
 	.severity = WT_WARNING,
-	.title = "what a model returns is normalised over the batch",
-	.means = "rows compete with each other: what the model says of one depends on which others "
-		 "are in the batch",
+	.title = "a model's output is normalised over the batch",
+	.means = "rows compete with each other: what the model predicts for one row depends on "
+		 "the others in the batch",
 	.hint = "normalise each row: softmax(x, dim=-1), normalize(x, dim=-1)",
 	.definition =
 		"A matrix that a model returns in training, with as many rows as its input, does "

@@ -128,7 +128,7 @@ const struct wti_rule wti_rule_learn_001 = {
 	.code = "WT-LEARN-001",
 	.severity = WT_NOTE,
 	.title = "the model does no better than guessing",
-	.means = "the cross entropy is still that of equal chances for all classes",
+	.means = "the cross entropy is still that of equal probabilities for all classes",
 	.hint = "look at the learning rate, at what is frozen, at whether labels belong to their "
 		"rows, and at a few predictions",
 	.definition = "After sixty or more losses of one line the mean of the last twenty is below "
@@ -142,7 +142,7 @@ const struct wti_rule wti_rule_learn_001 = {
 	.finish = finish_loss,
 	.thresholds = {{"calls", 60, "earlier, a slow beginning looks the same"},
 		       {"share", 0.98,
-			"a loss of equal chances varies by that much from batch to batch"},
+			"the loss of equal probabilities varies by that much from batch to batch"},
 		       {"sum", 4,
-			"of ln C, above which it is the sum of several losses or has grown"}},
+			"times ln C: above it, the loss is a sum of several losses, or has grown"}},
 };

@@ -18,7 +18,7 @@ static void add_result(struct hashes *hashes, const struct wti_call *call)
 {
 	const struct wti_value_row *result = wti_call_tensor(call, true, 0);
 
-	if (result && !(result->digest.flags & WTI_TENSOR_NO_HASH))
+	if (result && !(result->digest.flags & WT_TENSOR_NO_HASH))
 		hashes->last[hashes->count++ % HASHES_MAX] = result->digest.hash;
 }
 
@@ -115,12 +115,12 @@ static bool broadcasts(const struct wti_moment *moment, const struct wti_value_r
 
 static bool is_one_predicted(const struct wti_value_row *a, const struct wti_value_row *b)
 {
-	return (a->digest.flags ^ b->digest.flags) & WTI_TENSOR_REQUIRES_GRAD;
+	return (a->digest.flags ^ b->digest.flags) & WT_TENSOR_REQUIRES_GRAD;
 }
 
 static bool is_prediction(const struct hashes *predictions, const struct wti_value_row *value)
 {
-	return value->digest.flags & WTI_TENSOR_REQUIRES_GRAD && has_hash(predictions, value);
+	return value->digest.flags & WT_TENSOR_REQUIRES_GRAD && has_hash(predictions, value);
 }
 
 /* Of a process: what models returned. */
@@ -131,7 +131,7 @@ static enum wti_answer see_broadcast(struct wti_case *account, void *kept,
 	const struct wti_value_row *a, *b;
 
 	if (moment->type == WTI_MOMENT_MODULE_END) {
-		if (call->flags & WTI_CALL_OUTERMOST)
+		if (call->flags & WT_CALL_OUTERMOST)
 			add_result(kept, call);
 		return WTI_RULE_NO_CASE;
 	}
@@ -156,10 +156,10 @@ const struct wti_rule wti_rule_loss_002 = {
 		 "targets",
 	.hint = "give both the same shape: prediction.squeeze(1), or target.unsqueeze(1)",
 	.definition =
-		"A difference or a loss of what a model has just returned and of a tensor that "
-		"does not require a gradient is not of a column of N rows and a vector of N, N "
-		"above 1. A case is such a call.",
-	.innocent = "Differences of all pairs on purpose, where the axis is not added by name "
+		"A difference or loss between what a model has just returned and a tensor that "
+		"does not require a gradient is not computed from a column of N rows and a vector "
+		"of N elements, with N above 1. A case is such a call.",
+	.innocent = "Differences of all pairs on purpose, if the axis was not added explicitly "
 		    "(unsqueeze, None).",
 	.needs = "no difference of a prediction and a target was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_MODULE_END,
@@ -244,7 +244,7 @@ const struct wti_rule wti_rule_loss_004 = {
 
 static bool has_several(const struct wti_value_row *value)
 {
-	return value && !(value->digest.flags & WTI_TENSOR_NO_HASH) && value->digest.count > 1;
+	return value && !(value->digest.flags & WT_TENSOR_NO_HASH) && value->digest.count > 1;
 }
 
 /* Of a process: what sigmoids returned. */
@@ -317,7 +317,7 @@ static enum wti_answer see_over_rows(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	}
 	input = wti_call_tensor(call, false, 0);
-	if (!input || input->digest.flags & WTI_TENSOR_NO_HASH)
+	if (!input || input->digest.flags & WT_TENSOR_NO_HASH)
 		return WTI_RULE_NO_CASE;
 	shape = wti_value_shape(moment, input);
 	if (shape.rank != 2 || shape.extents[0] < 2)
@@ -332,9 +332,9 @@ static enum wti_answer see_over_rows(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_loss_006 = {
 	.code = "WT-LOSS-006",
 	.severity = WT_ERROR,
-	.title = "a softmax goes over the batch instead of the classes",
-	.means = "rows compete with each other: what the model says of one depends on which others "
-		 "are in the batch",
+	.title = "a softmax normalises over the batch instead of the classes",
+	.means = "rows compete with each other: what the model predicts for one row depends on "
+		 "the others in the batch",
 	.hint = "normalise over the classes: log_softmax(output, dim=1)",
 	.definition =
 		"The input of nll_loss, of two axes, is not what one of the last eight calls of "

@@ -98,7 +98,8 @@ static enum wti_answer judge_mask(struct wti_case *account, const struct wti_rec
 	there.call = &call;
 	return wti_violated(
 		account, &there, moment->call->object,
-		"%s is true where there is content, in %.0f %% of all places: these are hidden",
+		"%s is true where there is content, in %.0f %% of all positions: attention "
+		"ignores these",
 		wti_moment_text(moment, mask->name), 100 * mask->digest.mean);
 }
 
@@ -116,14 +117,15 @@ static enum wti_answer see_mask(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_mask_001 = {
 	.code = "WT-MASK-001",
 	.severity = WT_ERROR,
-	.title = "a padding mask is the wrong way round",
-	.means = "attention looks at the padding alone, and at nothing of the content",
-	.hint = "torch hides what is true in a key_padding_mask: tokens == padding, not !=",
+	.title = "a padding mask is inverted",
+	.means = "attention sees only the padding, and none of the content",
+	.hint = "torch ignores positions where a key_padding_mask is true: use tokens == padding, "
+		"not !=",
 	.definition =
-		"A key_padding_mask of one of torch's own modules is not true where tokens differ "
-		"from a number, or where positions are below a length, nor is it the negation of "
-		"the opposite. Two calls in a row are a violation. A case is a call with a mask "
-		"that was made by such a comparison.",
+		"A key_padding_mask that one of torch's own modules is given is not true where "
+		"tokens differ from a number or where positions are below a length, and is not "
+		"the negation of the opposite comparison. Two calls in a row are a violation. A "
+		"case is a call with a mask that was made by such a comparison.",
 	.innocent = "None is known.",
 	.needs = "no module was given a key_padding_mask that a recorded comparison had made",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
@@ -162,7 +164,7 @@ static void note_model(struct tokens *tokens, const struct wti_call *call)
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
 	const struct wti_recent_tensor *slice = wti_recent_find(&tokens->slices, input);
 
-	tokens->input = slice && call->flags & WTI_CALL_GRAD ? slice->hash : 0;
+	tokens->input = slice && call->flags & WT_CALL_GRAD ? slice->hash : 0;
 	tokens->whole = slice ? slice->note : 0;
 	tokens->count = slice ? input->digest.count : 0;
 	tokens->has_attention = tokens->has_mask = false;
@@ -207,7 +209,7 @@ static enum wti_answer see_sight(struct wti_case *account, void *kept,
 	if (moment->type == WTI_MOMENT_MODULE) {
 		if (is_of_torch(moment))
 			note_attention(kept, moment);
-		else if (moment->call->flags & WTI_CALL_OUTERMOST)
+		else if (moment->call->flags & WT_CALL_OUTERMOST)
 			note_model(kept, moment->call);
 	} else if (moment->call->what == WTI_CALLEE_INDEX) {
 		note_slice(kept, moment->call);
@@ -220,7 +222,7 @@ static enum wti_answer see_sight(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_mask_002 = {
 	.code = "WT-MASK-002",
 	.severity = WT_WARNING,
-	.title = "a model that is to predict the next token can see it",
+	.title = "a model that should predict the next token can see it",
 	.means = "attention looks at all positions, later ones included: the model learns to copy, "
 		 "and has nothing to copy from when it generates",
 	.hint = "give the layers a causal mask: "

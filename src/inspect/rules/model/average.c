@@ -18,7 +18,7 @@ static bool is_blend(const struct wti_moment *moment, const struct wti_value_row
 	to = wti_call_tensor(moment->call, false, 0);
 	from = wti_call_tensor(moment->call, false, 1);
 	if (!to || !from || to->digest.shape != from->digest.shape || to->digest.count < 2 ||
-	    (to->digest.flags | from->digest.flags) & WTI_TENSOR_NO_HASH)
+	    (to->digest.flags | from->digest.flags) & WT_TENSOR_NO_HASH)
 		return false;
 	*ret_to = to;
 	*ret_from = from;
@@ -87,8 +87,8 @@ static enum wti_answer judge_idle(struct wti_case *account, const struct line *l
 	if (line->in_vain < wti_threshold(account, STEPS))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, 0,
-			    "parameters were written into a copy after each of %u steps, "
-			    "at line %lld, which has changed nothing in it",
+			    "parameters were written into a copy after each of %u steps, at line "
+			    "%lld, which changed nothing in the copy",
 			    line->in_vain, (long long)line->where.line);
 }
 
@@ -111,7 +111,7 @@ static enum wti_answer judge_line(struct wti_case *account, struct line *line,
 	}
 	return wti_violated(account, moment, 0,
 			    "parameters were written into a copy after each of %u steps, at line "
-			    "%lld, and are no longer",
+			    "%lld, and no longer are",
 			    line->with, (long long)line->where.line);
 }
 
@@ -148,7 +148,7 @@ static void note_line(struct wti_case *account, const struct wti_moment *moment)
 	if (!line)
 		return;
 	line->parameter = moved->parameter;
-	if (after && !(after->digest.flags & WTI_TENSOR_NO_HASH) &&
+	if (after && !(after->digest.flags & WT_TENSOR_NO_HASH) &&
 	    after->digest.hash == to->digest.hash)
 		line->is_idle = true;
 	else
@@ -180,10 +180,10 @@ const struct wti_rule wti_rule_ema_001 = {
 		"copy as it is), and at the type of the copy (half precision rounds small "
 		"updates away)",
 	.definition =
-		"If a line writes parameters that the optimizer has just moved into other tensors "
-		"(add_, lerp_, copy_) after `steps` steps in a row, it does so after the next one "
-		"that moves them too; and after at least one of as many it changes one of these "
-		"tensors. A case is a step with such an update.",
+		"If a line writes parameters that the optimizer has just updated into other "
+		"tensors (add_, lerp_, copy_) after `steps` steps in a row, it also does so after "
+		"the next step that updates them; and within `steps` of these writes, at least "
+		"one changes one of these tensors. A case is a step with such an update.",
 	.innocent = "Averaging that ends on purpose before the training does.",
 	.needs = "no line wrote parameters into a copy after a step",
 	.flags = WTI_RULE_ABSENCE,
@@ -218,7 +218,7 @@ struct weight {
 static bool have_hash(const struct wti_value_row *a, const struct wti_value_row *b)
 {
 	return a && b && a->digest.count >= 2 &&
-	       !((a->digest.flags | b->digest.flags) & WTI_TENSOR_NO_HASH);
+	       !((a->digest.flags | b->digest.flags) & WT_TENSOR_NO_HASH);
 }
 
 /* slow.mul_(decay) comes before slow.add_(fast): if both are one, both have been scaled. */
@@ -267,7 +267,7 @@ static bool weight_of(const struct wti_case *account, const struct wti_moment *m
 	uint64_t step = moment->process->step_count;
 	const struct weight *weight;
 
-	if (!side || side->digest.flags & WTI_TENSOR_NO_HASH)
+	if (!side || side->digest.flags & WT_TENSOR_NO_HASH)
 		return false;
 	weight = wti_kept_find_key(account, OF_PRODUCT, moment->process->stream, side->digest.hash);
 	if (weight && weight->step == step) {
@@ -359,7 +359,8 @@ const struct wti_rule wti_rule_ema_002 = {
 	.code = "WT-EMA-002",
 	.severity = WT_ERROR,
 	.title = "the averaged copy is the model itself",
-	.means = "the slow copy was assigned and not copied: teacher and student are one",
+	.means = "the slow copy was assigned instead of copied: teacher and student are the same "
+		 "object",
 	.hint = "make the copy with copy.deepcopy(model)",
 	.definition =
 		"A parameter that the optimizer has just moved is not written (add_, lerp_, copy_) "
@@ -376,7 +377,7 @@ const struct wti_rule wti_rule_ema_002 = {
 		  [OF_CONTENT] = {WTI_PER_KEY, sizeof(struct moved)},
 		  [OF_PRODUCT] = {WTI_PER_KEY, sizeof(struct weight)}},
 	.see = see_itself,
-	.thresholds = {{"tensors", 2, "one may hold the same by chance, as what is all zeros"},
+	.thresholds = {{"tensors", 2, "one may have the same content by chance, such as all zeros"},
 		       {"rounding", 1e-6, "of decay and 1 - decay, computed in single precision"}},
 };
 
@@ -386,7 +387,7 @@ enum { STALE_STEPS };
 
 /* Of a model. */
 struct stale {
-	uint64_t steps; /* since it was first called */
+	struct wti_patience steps; /* since it was first called */
 	uint32_t object;
 	bool is_changed; /* ever, since it was first called */
 	bool is_used;    /* called without gradients in training */
@@ -430,7 +431,7 @@ static enum wti_answer judge_copy(struct wti_case *account, struct stale *stale,
 		return WTI_RULE_NO_CASE;
 	if (stale->is_changed)
 		return WTI_RULE_HELD;
-	if (++stale->steps < wti_threshold(account, STALE_STEPS)) {
+	if (!wti_waited(account, &stale->steps, moment, STALE_STEPS)) {
 		wti_not_measured(account, too_short);
 		return WTI_RULE_NO_CASE;
 	}
@@ -438,11 +439,10 @@ static enum wti_answer judge_copy(struct wti_case *account, struct stale *stale,
 		wti_not_measured(account, meant_to_stay);
 		return WTI_RULE_NO_CASE;
 	}
-	return wti_violated(
-		account, moment, stale->object,
-		"a copy that is called in training has not changed in %llu steps, while "
-		"the model trains",
-		(unsigned long long)stale->steps);
+	return wti_violated(account, moment, stale->object,
+			    "a copy that is called in training has not changed in %u steps, while "
+			    "the model trains",
+			    stale->steps.count);
 }
 
 /* Statistics of normalisation move whenever it is called. */
@@ -466,9 +466,9 @@ static enum wti_answer see_stale(struct wti_case *account, void *kept,
 	stale->object = moment->object->name;
 	if (is_change(moment))
 		stale->is_changed = true;
-	if (moment->type != WTI_MOMENT_MODULE || moment->call->flags & WTI_CALL_GRAD)
+	if (moment->type != WTI_MOMENT_MODULE || moment->call->flags & WT_CALL_GRAD)
 		return WTI_RULE_NO_CASE;
-	if (moment->call->flags & WTI_CALL_TRAINING)
+	if (moment->call->flags & WT_CALL_TRAIN)
 		stale->is_used = true;
 	else
 		wti_not_measured(account, meant_to_stay);
@@ -478,8 +478,8 @@ static enum wti_answer see_stale(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ema_003 = {
 	.code = "WT-EMA-003",
 	.severity = WT_WARNING,
-	.title = "a copy of the model is called again and again, and never refreshed",
-	.means = "a target network or a teacher stays what the model was in the beginning",
+	.title = "a copy of the model is called repeatedly and never updated",
+	.means = "a target network or a teacher stays as the model was at the beginning",
 	.hint = "copy the parameters over now and then, or freeze the copy (requires_grad_(False)) "
 		"if it is meant to stay",
 	.definition =
@@ -496,6 +496,6 @@ const struct wti_rule wti_rule_ema_003 = {
 	.sweeps = WTI_MOMENT_STEPPED,
 	.see = see_stale,
 	.thresholds = {{"steps", 30,
-			"small programs refresh a target network every ten steps or so; more where "
-			"yours waits longer"}},
+			"small programs refresh a target network every ten steps or so; set it "
+			"higher if yours waits longer"}},
 };

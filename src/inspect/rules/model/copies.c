@@ -26,7 +26,8 @@ struct taken {
 
 /* Of an object: loads of its own state, and after which step the last was. */
 struct own_loads {
-	uint64_t count, steps;
+	struct wti_patience loads;
+	uint64_t steps;
 };
 
 /* Calls of one line have sites of their own. */
@@ -44,14 +45,14 @@ static enum wti_answer judge_own(struct wti_case *account, const struct wti_mome
 		wti_kept_of_key(account, OF_OWN, moment->call->stream, moment->call->object);
 	uint64_t steps = moment->process->step_count;
 
-	if (!own || (own->count && own->steps == steps))
+	if (!own || (own->loads.count && own->steps == steps))
 		return WTI_RULE_NO_CASE;
 	own->steps = steps;
-	if (++own->count < wti_threshold(account, LOADS))
+	if (!wti_waited(account, &own->loads, moment, LOADS))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, moment->call->object,
-			    "it was given its own state %llu times, with training between",
-			    (unsigned long long)own->count);
+			    "it was given its own state %u times, with training between",
+			    own->loads.count);
 }
 
 /* target.load_state_dict(model.state_dict()), with target being the model. */
@@ -81,16 +82,16 @@ static enum wti_answer see_own_state(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ema_004 = {
 	.code = "WT-EMA-004",
 	.severity = WT_ERROR,
-	.title = "a model is given its own state, as if it were another",
-	.means =
-		"the target network or the copy was assigned and not copied: there is one network, "
-		"and it chases itself",
+	.title = "a model is loaded with its own state, as if it were a copy",
+	.means = "the target network or the copy was assigned instead of copied: there is only one "
+		 "network, and it follows itself",
 	.hint = "make the copy with copy.deepcopy(model)",
 	.definition =
-		"A line that takes a state with state_dict() and loads it at once does not load it "
-		"into the object that it came from, `loads` times with a step of an optimizer "
-		"between. A case is such a line that loads another object.",
-	.innocent = "None is known: it changes nothing.",
+		"A line that takes a state with state_dict() and loads it at once does not load "
+		"it into the object that it came from. `loads` such loads with an optimizer step "
+		"between them are a violation. A case is a line that loads a state into another "
+		"object.",
+	.innocent = "None is known: such a load changes nothing.",
 	.needs = "no line took a state and loaded it",
 	.moments = WTI_MOMENT_CALL,
 	.callees =
@@ -98,7 +99,7 @@ const struct wti_rule wti_rule_ema_004 = {
 	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct taken)},
 		  [OF_OWN] = {WTI_PER_MODULE, sizeof(struct own_loads)}},
 	.see = see_own_state,
-	.thresholds = {{"loads", 2, "one may be made before the copy is"}},
+	.thresholds = {{"loads", 2, "one may happen before the copy is made"}},
 };
 
 /* ---- WT-MODE-009: statistics of another model ----------------------------------------------- */
@@ -226,13 +227,13 @@ static enum wti_answer judge_statistics(struct wti_case *account,
 
 static enum wti_answer see_module(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct normalisation *normalisation = moment->call->flags & WTI_CALL_SAYS_TRAINING
+	struct normalisation *normalisation = moment->call->flags & WT_CALL_MODE_KNOWN
 						      ? wti_kept(account, OF_NORMALISATION, moment)
 						      : NULL;
 
 	if (!normalisation)
 		return WTI_RULE_NO_CASE;
-	if (moment->call->flags & WTI_CALL_TRAINING)
+	if (moment->call->flags & WT_CALL_TRAIN)
 		normalisation->has_estimated = true;
 	else if (normalisation->mean)
 		return judge_statistics(account, normalisation, moment);
@@ -255,18 +256,17 @@ const struct wti_rule wti_rule_mode_009 = {
 	.code = "WT-MODE-009",
 	.severity = WT_WARNING,
 	.title = "an averaged copy normalises with statistics that are not its own",
-	.means =
-		"only the parameters of the copy are kept up: the running mean and variance of its "
-		"batch normalisation are those of the model that it was copied from, often of one "
-		"that had seen nothing",
-	.hint = "estimate them anew: torch.optim.swa_utils.update_bn(); a copy that follows the "
-		"model closely may take over its buffers instead",
+	.means = "only the parameters of the copy are updated: the running mean and variance of "
+		 "its batch normalisation are those of the original at the time of the copy, often "
+		 "before it had seen any data",
+	.hint = "re-estimate them: torch.optim.swa_utils.update_bn(); a copy that follows the "
+		"model closely may copy its buffers instead",
 	.definition =
-		"A normalisation with a running mean, in a copy of a model, that is called in "
-		"evaluation mode was called in training mode before, or its running mean has "
-		"changed since the copy was made, if parameters of the copy have changed and so "
-		"has the running mean of the model that it was copied from; with stochastic "
-		"weight averaging (SWALR), not to that of the model. A case is such a call.",
+		"If parameters of a copy of a model have changed since it was made, and so has "
+		"the running mean of the original, then a normalisation of the copy that is "
+		"called in evaluation mode was called in training mode before, or its own running "
+		"mean has changed; with stochastic weight averaging (SWALR), to something other "
+		"than the original's. A case is such a call.",
 	.innocent = "A copy that is trained with its normalisation frozen, beside a model whose "
 		    "normalisation is not.",
 	.needs = "no copy of a model with batch normalisation was evaluated after it had changed",
@@ -336,7 +336,7 @@ static void note_called(struct wti_case *account, const struct wti_moment *momen
 
 	if (!called)
 		return;
-	if (moment->call->flags & WTI_CALL_GRAD)
+	if (moment->call->flags & WT_CALL_GRAD)
 		called->has_learned = true;
 	called->steps += called->last != moment->process->step_count + 1;
 	called->last = moment->process->step_count + 1;
@@ -413,8 +413,8 @@ static enum wti_answer judge_teacher(struct wti_case *account, const struct twin
 		return WTI_RULE_NO_CASE;
 	}
 	if (end->process->last_epoch + 1 < (int64_t)wti_threshold(account, EPOCHS)) {
-		wti_not_measured(account, "too few epochs are known: a target network may be "
-					  "refreshed later than the run has ended");
+		wti_not_measured(account, "too few epochs are known: a target network may be due "
+					  "for an update only after the end of the run");
 		return WTI_RULE_NO_CASE;
 	}
 	return wti_violated(
@@ -446,15 +446,14 @@ const struct wti_rule wti_rule_ema_005 = {
 	.hint = "call the update after optimizer.step(): for each pair of parameters "
 		"slow.lerp_(fast, 1 - momentum)",
 	.definition =
-		"A weight outside of every optimizer, whose module is called without gradients in "
-		"nine of ten steps, and which holds what a trained one of the same shape held "
-		"before its first step, changes within `epochs` epochs and `steps` steps, if these "
-		"are values as torch initialises a layer with. A case is such a weight that "
-		"changes.",
+		"A weight that is in no optimizer, whose module is called without gradients in "
+		"nine of ten steps, and that holds what a trained weight of the same shape held "
+		"before its first step, changes within `epochs` epochs and `steps` steps, if its "
+		"values are distributed as torch initialises a layer. A case is such a weight "
+		"that changes.",
 	.innocent = "A random teacher on purpose; a target network that is refreshed more rarely "
 		    "than every two epochs.",
-	.needs =
-		"no copy of a trained weight, as it was in the beginning, was called in every step",
+	.needs = "no copy of a trained weight's initial values was used in every step",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STATE,
 	.keeps = {[OF_TEACHING] = {WTI_PER_PROCESS, 0},

@@ -81,8 +81,8 @@ static void judge_pair(struct wti_case *account, const struct tied *tied,
 		wti_held(account);
 	else
 		wti_violated(account, moment, a->name,
-			     "it began with the bytes of %s, in a layer of another kind, "
-			     "and is trained apart from it",
+			     "it began with the bytes of %s, in a layer of another kind, and is "
+			     "trained separately",
 			     wti_moment_text(moment, b->name));
 }
 
@@ -124,9 +124,9 @@ const struct wti_rule wti_rule_init_001 = {
 		 "embedding, or was tied before the model was copied or loaded",
 	.hint = "assign the parameter itself: output.weight = embedding.weight",
 	.definition =
-		"Two parameters of a model in layers of different classes that have the same "
-		"bytes before the first step, not all of one value, still have after a step that "
-		"moves both. A case is a step.",
+		"Two parameters of a model, in layers of different classes, that have the same "
+		"bytes before the first step (not all one value) still have the same bytes after "
+		"a step that changes both. A case is a step.",
 	.innocent = "An output layer that begins as a copy of the embedding on purpose.",
 	.needs = "no optimizer stepped",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_STEP | WTI_MOMENT_STEPPED,
@@ -156,10 +156,10 @@ static enum wti_answer see_drawn(struct wti_case *account, void *kept,
 	const struct wti_value_row *before = wti_call_tensor(call, false, 0);
 	const struct wti_value_row *after = wti_call_tensor(call, true, 0);
 	bool *had, *has, is_again;
-	uint32_t *count = kept;
+	struct wti_patience *times = kept;
 
 	if (moment->process->step_count || !before || !after || before->digest.count < 2 ||
-	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH)
+	    (before->digest.flags | after->digest.flags) & WT_TENSOR_NO_HASH)
 		return WTI_RULE_NO_CASE;
 	had = drawn_by(account, call, before);
 	is_again = had && *had;
@@ -168,28 +168,29 @@ static enum wti_answer see_drawn(struct wti_case *account, void *kept,
 		*has = true;
 	if (!is_again)
 		return WTI_RULE_HELD;
-	if (++*count < wti_threshold(account, TIMES))
+	if (!wti_waited(account, times, moment, TIMES))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, call->callee,
-			    "this line draws anew what it has drawn before (%u times)", *count);
+			    "this line fills tensors again that it has filled before (%u times)",
+			    times->count);
 }
 
 const struct wti_rule wti_rule_init_002 = {
 	.code = "WT-INIT-002",
 	.severity = WT_WARNING,
-	.title = "parameters are initialised again and again by the same line",
-	.means = "model.apply() visits a module at every level above a parameter: slow in large "
-		 "models, and other random numbers than with one pass",
+	.title = "the same line initialises parameters several times",
+	.means = "model.apply() reaches a parameter once for every module above it: this is slow "
+		 "in large models, and gives other random numbers than a single pass",
 	.hint = "initialise the parameters of the module itself only: "
 		"named_parameters(recurse=False)",
-	.definition = "Before the first step no line fills a tensor with random numbers that it "
+	.definition = "Before the first step, no line fills with random numbers a tensor that it "
 		      "has filled before. `times` such fillings are a violation. A case is a "
 		      "tensor that is filled.",
 	.innocent = "A model that is initialised twice, by its parts and as a whole.",
 	.needs = "no tensor was filled with random numbers by a recorded call",
 	.moments = WTI_MOMENT_CALL,
 	.callees = WTI_CALLEE_SET(WTI_CALLEE_RANDOM_FILL),
-	.keeps = {[OF_DRAWING] = {WTI_PER_PROCESS, sizeof(uint32_t)},
+	.keeps = {[OF_DRAWING] = {WTI_PER_PROCESS, sizeof(struct wti_patience)},
 		  [OF_RESULT] = {WTI_PER_KEY, sizeof(bool)}},
 	.see = see_drawn,
 	.thresholds = {{"times", 2, "one tensor may be initialised twice on purpose"}},

@@ -46,10 +46,10 @@ const struct wti_rule wti_rule_out_001 = {
 	.title = "generate() returns more tokens than were asked for",
 	.means = "the limit is computed from another length than that of the prompt in use, such "
 		 "as one from before it was cut to the window",
-	.hint = "count the new tokens themselves",
+	.hint = "count only the new tokens",
 	.definition =
-		"What generate(prompt, max_new_tokens=n) of a model returns has at most n tokens, "
-		"or at least the prompt's and at most n more. A case is a call.",
+		"What generate(prompt, max_new_tokens=n) of a model returns has at most n tokens "
+		"or, if it includes the prompt, at most n more than the prompt. A case is a call.",
 	.innocent = "A start and an end token may come on top: `spare` more are no violation.",
 	.needs = "no generate() with max_new_tokens of a model was called",
 	.moments = WTI_MOMENT_CALL,

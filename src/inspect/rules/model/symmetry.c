@@ -43,21 +43,22 @@ static enum wti_answer see_units(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_init_003 = {
 	.code = "WT-INIT-003",
 	.severity = WT_WARNING,
-	.title = "all units of a layer do the same",
+	.title = "all units of a layer compute the same",
 	.means = "its weights began with one value: every unit gets the same gradient and stays "
-		 "equal to the others, so that the layer is as good as one unit wide",
+		 "equal to the others, so the layer is effectively one unit wide",
 	.hint = "initialise weights at random: nn.init.kaiming_uniform_(), or leave torch's own",
 	.definition =
 		"A vector of at least `units` elements, with a gradient other than zero, that its "
 		"optimizer moves does not consist of one value, with a gradient of one value, in "
 		"four steps in a row. A case is such a vector in a step.",
-	.innocent = "A vector of which the model uses the mean alone.",
+	.innocent = "A vector of which the model uses only the mean.",
 	.needs = "no vector with statistics of it and of its gradient was moved",
 	.moments = WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_PARAMETER, 0}},
 	.see = see_units,
 	.thresholds = {{WTI_IN_A_ROW, 4,
-			"units that differ in what follows them part within a few steps"},
+			"units with different outgoing weights become different within a few "
+			"steps"},
 		       {"units", 4, "two or three numbers may be equal by chance"},
 		       {"rounding", 1e-5,
 			"sums of the same numbers in another order differ by it"}},

@@ -33,7 +33,7 @@ struct result {
 
 static bool is_known(const struct wti_value_row *value)
 {
-	return value && value->digest.count > 1 && !(value->digest.flags & WTI_TENSOR_NO_HASH);
+	return value && value->digest.count > 1 && !(value->digest.flags & WT_TENSOR_NO_HASH);
 }
 
 /* decay * parameter */
@@ -189,17 +189,17 @@ static enum wti_answer finish_unkept(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_ema_006 = {
 	.code = "WT-EMA-006",
 	.severity = WT_WARNING,
-	.title = "the average of a copy and the model is computed, and not kept",
+	.title = "the average of a copy and the model is computed and then discarded",
 	.means = "the copy stays as it was: lerp() and the operators make a new tensor, and "
 		 "assigning to the variable of a loop does not change the parameter",
 	.hint = "write in place, under no_grad(): slow.lerp_(fast, 1 - decay), or "
 		"slow.mul_(decay).add_(fast, alpha=1 - decay)",
 	.definition =
-		"If a line averages what the last step left in a trained parameter with another "
-		"tensor (lerp(), or a sum of two products with numbers), after `steps` steps or "
-		"more, that tensor is not the same each time, or a call is given a result before "
-		"the next step. A case is a parameter that is averaged in that many steps.",
-	.innocent = "Results that only something sees that is not recorded.",
+		"If a line averages a trained parameter, as the last step left it, with another "
+		"tensor (lerp(), or a sum of two products with numbers) after `steps` steps or "
+		"more, that other tensor changes, or some call is given a result before the next "
+		"step. A case is a parameter that is averaged in that many steps.",
+	.innocent = "Averages that are used only by something that is not recorded.",
 	.needs = "no line averaged trained parameters with other tensors, step by step",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
@@ -210,5 +210,5 @@ const struct wti_rule wti_rule_ema_006 = {
 	.see = see_unkept,
 	.finish = finish_unkept,
 	.thresholds = {[STEPS] = {"steps", 8,
-				  "a copy may rest in the beginning, and be looked at meanwhile"}},
+				  "a copy may stay unchanged at first and only be inspected"}},
 };

@@ -52,16 +52,15 @@ static enum wti_answer see_dropped(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_mode_010 = {
 	.code = "WT-MODE-010",
 	.severity = WT_WARNING,
-	.title = "dropout leaves hardly anything",
+	.title = "dropout drops nearly everything",
 	.means = "p is the share that is dropped, not the one that is kept: with 0.9, a tenth is "
 		 "left for the next layer to learn from",
 	.hint = "Dropout(1 - keep)",
 	.definition =
-		"In training, of the elements of a dropout's input that are not zero, 64 or more, "
-		"fewer than 78 in a hundred are zero in its result. Four calls in a row are a "
-		"violation. A case is such a call.",
-	.innocent =
-		"Dropout of that strength on purpose, such as of inputs that repeat themselves.",
+		"In training, fewer than 78 % of the nonzero elements of a dropout's input (64 or "
+		"more) are zero in its result. Four calls in a row are a violation. A case is "
+		"such a call.",
+	.innocent = "Dropout of that strength on purpose, such as on redundant inputs.",
 	.needs = "no dropout with a measured input dropped anything",
 	.moments = WTI_MOMENT_CALL,
 	.keeps = {[OF_LINE] = {WTI_PER_LINE, sizeof(struct dropping)},

@@ -19,7 +19,7 @@ static void follow(struct running *running, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 
-	if (!(call->flags & WTI_CALL_OUTERMOST))
+	if (!(call->flags & WT_CALL_OUTERMOST))
 		return;
 	if (moment->type == WTI_MOMENT_MODULE)
 		*running = (struct running){.is_open = true,
@@ -43,7 +43,7 @@ static bool is_active(const struct wti_moment *moment, bool *ret_is_active)
 
 	if (!input || !result)
 		return false;
-	if (!((input->digest.flags | result->digest.flags) & WTI_TENSOR_NO_HASH)) {
+	if (!((input->digest.flags | result->digest.flags) & WT_TENSOR_NO_HASH)) {
 		*ret_is_active = input->digest.hash != result->digest.hash;
 		return true;
 	}
@@ -62,7 +62,7 @@ static enum wti_answer see_dropout(struct wti_case *account, void *kept,
 
 	follow(running, moment);
 	if (moment->type != WTI_MOMENT_CALL || !running->is_open ||
-	    !(running->flags & WTI_CALL_SAYS_TRAINING) || running->flags & WTI_CALL_TRAINING ||
+	    !(running->flags & WT_CALL_MODE_KNOWN) || running->flags & WT_CALL_TRAIN ||
 	    !is_active(moment, &is_on))
 		return WTI_RULE_NO_CASE;
 	if (!is_on)
@@ -107,7 +107,7 @@ static enum wti_answer judge_call(struct wti_case *account, const struct evaluat
 
 	if (evaluation->gaps < wti_threshold(account, EVALUATION_STEPS))
 		return WTI_RULE_NO_CASE;
-	if (!(moment->call->flags & WTI_CALL_TRAINING))
+	if (!(moment->call->flags & WT_CALL_TRAIN))
 		return WTI_RULE_HELD;
 	if (evaluation->gaps_with * wti_threshold(account, EVALUATION_ONE_IN) >= evaluation->gaps)
 		return WTI_RULE_NO_CASE;
@@ -135,7 +135,7 @@ static enum wti_answer see_evaluation(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	follow(running, moment);
 	if (moment->type != WTI_MOMENT_MODULE || !running->is_open ||
-	    running->flags & WTI_CALL_GRAD || evaluation->is_with || !wti_depends_on_mode(moment) ||
+	    running->flags & WT_CALL_GRAD || evaluation->is_with || !wti_depends_on_mode(moment) ||
 	    !wti_model_is_trained(moment->training, moment->process->stream, running->object))
 		return WTI_RULE_NO_CASE;
 	evaluation->is_with = true;
@@ -153,8 +153,8 @@ const struct wti_rule wti_rule_mode_003 = {
 		"When a model that is trained is called without gradients, now and then and not "
 		"around every step, its dropout and batch normalisation are in evaluation mode. A "
 		"case is the first such call between two steps.",
-	.innocent = "Statistics that are computed anew on purpose (torch.optim.swa_utils."
-		    "update_bn); samples that a network in training mode makes now and then.",
+	.innocent = "Statistics that are recomputed on purpose (torch.optim.swa_utils.update_bn); "
+		    "samples that a network in training mode makes now and then.",
 	.needs = "no model with dropout or batch normalisation was called without gradients "
 		 "between steps",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_STEPPED,
@@ -193,9 +193,9 @@ static void note_returned(struct wti_case *account, struct norm *norm, const str
 {
 	const struct wti_value_row *value = wti_call_tensor(call, true, 0);
 
-	if (!value || !(call->flags & WTI_CALL_GRAD))
+	if (!value || !(call->flags & WT_CALL_GRAD))
 		return;
-	if (!(value->digest.flags & WTI_TENSOR_REQUIRES_GRAD)) {
+	if (!(value->digest.flags & WT_TENSOR_REQUIRES_GRAD)) {
 		norm->is_silent = true;
 		norm->doubts = 0;
 	} else if (norm->is_silent) {
@@ -208,11 +208,11 @@ static void note_norm(struct wti_case *account, struct norm *norm, const struct 
 {
 	const struct wti_call *call = moment->call;
 
-	if ((!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) || !is_batch_norm(moment))
+	if ((!(call->flags & WT_CALL_GRAD) && !call->is_shut_off) || !is_batch_norm(moment))
 		return;
 	if (moment->type == WTI_MOMENT_MODULE_END) {
 		note_returned(account, norm, call);
-	} else if (call->flags & WTI_CALL_TRAINING) {
+	} else if (call->flags & WT_CALL_TRAIN) {
 		norm->object = call->object;
 		norm->called_train = true;
 		norm->is_shut_off = call->is_shut_off;
@@ -254,12 +254,12 @@ const struct wti_rule wti_rule_mode_004 = {
 	.definition =
 		"A batch normalisation whose parameters do not require gradients is not called in "
 		"training mode in two steps in a row, with gradients on or by a model that has "
-		"them on. A case is a batch normalisation in training mode in a step; for eight "
-		"steps after what it returns has begun to require a gradient it is none, since it "
-		"may have been unfrozen, which is recorded that late.",
-	.innocent = "Statistics that are to adapt to new data while all else stays. A part that "
-		    "runs without gradients beside a trained one of the same structure, its "
-		    "average, is not judged.",
+		"them on. A case is a batch normalisation in training mode in a step. There is no "
+		"case in the eight steps after its output begins to require a gradient: it may "
+		"have been unfrozen, which is recorded with that delay.",
+	.innocent = "Statistics that are meant to adapt to new data while everything else stays "
+		    "fixed. A part that runs without gradients beside a trained one of the same "
+		    "structure (its average) is not judged.",
 	.needs = "no batch normalisation was in training mode in a step",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_MODULE_END | WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_MODULE, sizeof(struct norm)}},
@@ -267,7 +267,8 @@ const struct wti_rule wti_rule_mode_004 = {
 	.see = see_norm,
 	.thresholds = {{WTI_IN_A_ROW, 2, "in one step it may be frozen before its mode is set"},
 		       {"looks", 8,
-			"steps between two looks of the agent at what no optimizer holds"}},
+			"steps between two checks by the agent of parameters that are in no "
+			"optimizer"}},
 };
 
 /* ---- WT-MODE-005: before the first iteration ------------------------------------------------ */
@@ -318,14 +319,14 @@ static enum wti_answer see_iterated(struct wti_case *account, void *kept,
 		iterated->is_loaded = true;
 		return WTI_RULE_NO_CASE;
 	}
-	if (iterated->is_judged || call->flags & WTI_CALL_OUTERMOST ||
-	    !(call->flags & WTI_CALL_SAYS_TRAINING))
+	if (iterated->is_judged || call->flags & WT_CALL_OUTERMOST ||
+	    !(call->flags & WT_CALL_MODE_KNOWN))
 		return WTI_RULE_NO_CASE;
 	iterated->is_judged = true;
 	if (!is_iterated(moment, call->object, &owner))
 		return WTI_RULE_NO_CASE;
 	model = wti_kept_find_key(account, 0, call->stream, owner);
-	if (call->flags & WTI_CALL_TRAINING || (model && model->is_loaded))
+	if (call->flags & WT_CALL_TRAIN || (model && model->is_loaded))
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, call->object,
 			    "its first call is in evaluation mode, which does not iterate: the "
@@ -457,9 +458,9 @@ const struct wti_rule wti_rule_mode_006 = {
 	.code = "WT-MODE-006",
 	.severity = WT_WARNING,
 	.title = "a model's own train(), which freezes parts of it, is never called",
-	.means = "train() of a class freezes parameters or parts of the model, besides setting the "
-		 "mode; modules are in training mode when they are made, so that nobody notices "
-		 "that it was left out",
+	.means = "train() of a class freezes parameters or parts of the model, besides setting "
+		 "the mode; modules are in training mode when they are made, so the missing call "
+		 "goes unnoticed",
 	.hint = "call model.train() before training",
 	.definition =
 		"A model with a module whose class (not torch's) has a train() of its own, in "

@@ -48,8 +48,8 @@ static bool whole_trains(struct wti_case *account, const struct wti_moment *mome
 
 	if (!whole)
 		return true;
-	if (moment->call->flags & WTI_CALL_OUTERMOST)
-		whole->is_training = moment->call->flags & WTI_CALL_TRAINING;
+	if (moment->call->flags & WT_CALL_OUTERMOST)
+		whole->is_training = moment->call->flags & WT_CALL_TRAIN;
 	return whole->is_training;
 }
 
@@ -58,12 +58,12 @@ static void note_mode(struct wti_case *account, struct mode *mode, const struct 
 	const struct wti_call *call = moment->call;
 	bool is_whole_training = whole_trains(account, moment);
 
-	if (!(call->flags & WTI_CALL_SAYS_TRAINING) || !(call->flags & WTI_CALL_GRAD) ||
+	if (!(call->flags & WT_CALL_MODE_KNOWN) || !(call->flags & WT_CALL_GRAD) ||
 	    !wti_depends_on_mode(moment))
 		return;
 	mode->name = call->object;
 	mode->is_dropout = strstr(wti_moment_text(moment, call->callee), "Dropout");
-	if (call->flags & WTI_CALL_TRAINING)
+	if (call->flags & WT_CALL_TRAIN)
 		mode->called_train = true;
 	else if (!is_whole_training)
 		mode->called_eval = true;
@@ -133,9 +133,9 @@ const struct wti_rule wti_rule_mode_001 = {
 	.hint = "call model.train() at the beginning of each training epoch",
 	.definition = "A module that depends on the mode (dropout, batch normalisation) and was "
 		      "called in training mode for one optimizer step is not called in evaluation "
-		      "mode, with gradients on, for two steps in a row of an optimizer that trains "
-		      "its model, while the model as a whole is. A case is such a module in a "
-		      "step.",
+		      "mode, with gradients on, for two steps in a row of an optimizer that "
+		      "trains its model, while the whole model is in evaluation mode. A case is "
+		      "such a module in a step.",
 	.innocent = "Normalisation that is frozen from the beginning is not judged. Freezing it in "
 		    "the middle of a run on purpose looks like this.",
 	.needs = "no dropout or batch normalisation was called for a step in training mode",
@@ -178,8 +178,8 @@ const struct wti_rule wti_rule_mode_008 = {
 	.code = "WT-MODE-008",
 	.severity = WT_WARNING,
 	.title = "the model is in evaluation mode from the beginning of its training",
-	.means = "models that are loaded come in evaluation mode with some libraries: dropout is "
-		 "off, and batch normalisation does not learn",
+	.means = "some libraries load models in evaluation mode: dropout is off, and batch "
+		 "normalisation does not learn",
 	.hint = "call model.train() before training",
 	.definition =
 		"Dropout of a model that an optimizer trains is called in training mode in one of "
@@ -223,7 +223,7 @@ static void note_whole(struct running *running, const struct wti_call *call)
 {
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
 	uint64_t hash =
-		input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
+		input && !(input->digest.flags & WT_TENSOR_NO_HASH) ? input->digest.hash : 0;
 
 	running->is_repeated = hash && hash == running->input && call->object == running->object;
 	running->object = call->object;
@@ -238,18 +238,18 @@ static enum wti_answer see_asked(struct wti_case *account, void *kept,
 	struct running *running = wti_kept(account, OF_RUNNING, moment);
 	struct asked *asked;
 
-	if (!running || call->flags & WTI_CALL_GRAD)
+	if (!running || call->flags & WT_CALL_GRAD)
 		return WTI_RULE_NO_CASE;
-	if (call->flags & WTI_CALL_OUTERMOST)
+	if (call->flags & WT_CALL_OUTERMOST)
 		note_whole(running, call);
-	if (!running->object || running->is_repeated || !(call->flags & WTI_CALL_SAYS_TRAINING) ||
+	if (!running->object || running->is_repeated || !(call->flags & WT_CALL_MODE_KNOWN) ||
 	    !wti_depends_on_mode(moment))
 		return WTI_RULE_NO_CASE;
 	asked = wti_kept_of_key(account, OF_MODEL, call->stream, running->object);
 	if (!asked)
 		return WTI_RULE_NO_CASE;
 	asked->object = running->object;
-	if (!(call->flags & WTI_CALL_TRAINING)) {
+	if (!(call->flags & WT_CALL_TRAIN)) {
 		asked->calls_evaluating++;
 		return WTI_RULE_HELD;
 	}
@@ -286,12 +286,13 @@ const struct wti_rule wti_rule_mode_007 = {
 		 "normalisation uses and learns the statistics of what is evaluated",
 	.hint = "call model.eval() before the model is used",
 	.definition =
-		"In a process without a backward() and a step of an optimizer, dropout and batch "
+		"In a process without backward() and without optimizer steps, dropout and batch "
 		"normalisation of a model that is called without gradients are not in training "
 		"mode in all calls, if there are four; calls with the same input as the one "
 		"before do not count. A case is such a module in evaluation mode.",
-	.innocent = "Statistics that are estimated anew; uncertainty by dropout on inputs that "
-		    "differ; sampling as a generator was trained.",
+	.innocent = "Statistics that are re-estimated; uncertainty estimated by dropout on "
+		    "different inputs; sampling from a generator in the mode in which it was "
+		    "trained.",
 	.needs = "no model with dropout or batch normalisation was called without gradients",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_MODULE,

@@ -22,13 +22,13 @@ struct origin {
 
 static bool is_bad(const struct wti_digest_row *digest)
 {
-	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && (digest->nan || digest->inf);
+	return !(digest->flags & WT_TENSOR_NO_STATISTICS) && (digest->nan || digest->inf);
 }
 
 /* Of masks minus infinity is a tool: NaN alone is never meant, infinity in a result is. */
 static bool is_nan(const struct wti_digest_row *digest)
 {
-	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && digest->nan;
+	return !(digest->flags & WT_TENSOR_NO_STATISTICS) && digest->nan;
 }
 
 static const struct wti_value_row *find_value(const struct wti_call *call, bool is_return,
@@ -129,13 +129,13 @@ const struct wti_rule wti_rule_num_001 = {
 	.hint = "look at the arguments of this call: a logarithm or a division of 0, a square root "
 		"of a negative number, an overflow in half precision",
 	.definition =
-		"No call returns NaN when none of its tensors had NaN or infinity; no loss, "
-		"gradient, parameter or buffer is NaN. The first place counts; one inside of "
-		"another call when the NaN is seen again in the same step, in what that call "
-		"returns, a loss, a gradient or a state. A case is a call that takes and returns "
-		"tensors, or a loss.",
-	.innocent = "NaN that marks missing data on purpose. What is made of unset memory "
-		    "(torch.empty_like), or filled with a number that was asked for, is not "
+		"No call returns NaN if none of its tensors had NaN or infinity; no loss, "
+		"gradient, parameter or buffer is NaN. The first place counts; a place inside "
+		"another call counts only if NaN is seen again in the same step: in what that "
+		"call returns, a loss, a gradient or a state. A case is a call that takes and "
+		"returns tensors, or a loss.",
+	.innocent = "NaN that marks missing data on purpose. Tensors of uninitialised memory "
+		    "(torch.empty_like), or filled with a number that was asked for, are not "
 		    "checked.",
 	.needs = "no call with tensors and no loss was recorded",
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOSS | WTI_MOMENT_TENSOR,
@@ -216,7 +216,7 @@ static enum wti_answer see_autocast(struct wti_case *account, void *kept,
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *input, *result;
 
-	if (!(call->flags & WTI_CALL_AUTOCAST))
+	if (!(call->flags & WT_CALL_AUTOCAST))
 		return WTI_RULE_NO_CASE;
 	input = wti_call_tensor(call, false, 0);
 	result = wti_call_tensor(call, true, 0);
@@ -303,7 +303,7 @@ static enum wti_answer see_addition(struct wti_case *account, void *kept,
 
 	if (!call->is_in_place || !to || !what || !wti_dtype_is_half(to->digest.dtype) ||
 	    to->digest.count < 2 || what->digest.count != to->digest.count ||
-	    (to->digest.flags | what->digest.flags) & WTI_TENSOR_NO_STATISTICS)
+	    (to->digest.flags | what->digest.flags) & WT_TENSOR_NO_STATISTICS)
 		return WTI_RULE_NO_CASE;
 	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "alpha"), -2, &alpha);
 	added = fabs(alpha) * root_mean_square(&what->digest);
@@ -315,14 +315,14 @@ static enum wti_answer see_addition(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_num_004 = {
 	.code = "WT-NUM-004",
 	.severity = WT_WARNING,
-	.title = "what is added in half precision is too small to be kept",
+	.title = "updates in half precision are too small to have an effect",
 	.means = "most of the updates are rounded away: weights stay where they are, or move only "
 		 "where a gradient is large",
 	.hint = "update copies of the weights in float32, and copy those over",
 	.definition =
-		"What is added in place to a float16 or bfloat16 tensor of its size has a root "
-		"mean square of at least one rounding unit of the tensor's: of what is half as "
-		"large, most is rounded away. Two smaller additions by the same line are a "
+		"What is added in place to a float16 or bfloat16 tensor of the same size has a "
+		"root mean square of at least one rounding unit of that tensor: most of an update "
+		"half as large is rounded away. Two smaller additions by the same line are a "
 		"violation, if they are at least a third (`share`) of its additions. A case is "
 		"such an addition.",
 	.innocent = "The last steps of a model that has converged.",

@@ -11,6 +11,7 @@ struct buffers {
 	uint64_t step;      /* how many have begun */
 	uint64_t last_step; /* in which it was seen */
 	uint32_t streak;
+	int64_t since; /* step of the run in which that began */
 };
 
 /* Of a content: whose gradient it is, or was added to it. */
@@ -48,9 +49,12 @@ static enum wti_answer judge_write(struct wti_case *account, struct buffers *buf
 	if (buffers->last_step == buffers->step)
 		return WTI_RULE_NO_CASE;
 	buffers->streak = buffers->last_step + 1 == buffers->step ? buffers->streak + 1 : 1;
+	if (buffers->streak == 1)
+		buffers->since = moment->scope.step;
 	buffers->last_step = buffers->step;
 	if (buffers->streak < wti_threshold(account, STEPS))
 		return WTI_RULE_NO_CASE;
+	wti_since(account, buffers->since);
 	return wti_violated(
 		account, moment, moment->call->callee,
 		"in one step, gradients of two parameters are added to the same tensor");
@@ -68,7 +72,7 @@ static enum wti_answer see_write(struct wti_case *account, struct buffers *buffe
 	struct whose *after;
 
 	if (!self || !result || result->digest.count < 2 ||
-	    (self->digest.flags | result->digest.flags) & WTI_TENSOR_NO_HASH ||
+	    (self->digest.flags | result->digest.flags) & WT_TENSOR_NO_HASH ||
 	    self->digest.hash == result->digest.hash)
 		return WTI_RULE_NO_CASE;
 	before = wti_kept_find_key(account, OF_WRITTEN, call->stream, self->digest.hash);
@@ -99,15 +103,15 @@ static enum wti_answer see_buffers(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_opt_013 = {
 	.code = "WT-OPT-013",
 	.severity = WT_WARNING,
-	.title = "an optimizer keeps one state for several parameters",
+	.title = "an optimizer shares one state between several parameters",
 	.means = "momentum of one layer moves another: the state is looked up by shape, by the "
 		 "name of the class, or is one variable for all",
 	.hint = "keep it in self.state[p], which torch makes for each parameter",
 	.definition =
-		"In a step of an optimizer that the program has written, the gradient of a "
-		"parameter is not added in place to a tensor to which that of another one was "
-		"added in the same step. Two steps in a row are a violation. A case is such an "
-		"addition.",
+		"In a step of an optimizer that the program defines itself, the gradient of a "
+		"parameter is not added in place to a tensor to which another parameter's "
+		"gradient was added in the same step. Two steps in a row are a violation. A case "
+		"is such an addition.",
 	.innocent = "An optimizer that adds up the gradients of several parameters on purpose.",
 	.needs = "no step was recorded that adds gradients in place",
 	.moments = WTI_MOMENT_STEP | WTI_MOMENT_CALL,

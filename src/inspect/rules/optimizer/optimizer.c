@@ -53,7 +53,7 @@ static enum wti_answer see_moves(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_opt_001 = {
 	.code = "WT-OPT-001",
 	.severity = WT_ERROR,
-	.title = "parameters do not move although they have gradients",
+	.title = "parameters do not change although they have gradients",
 	.means = "the optimizer updates something else: copies made before the model was moved, "
 		 "converted or wrapped, or an empty list",
 	.hint = "make the optimizer after the model has its final form, from model.parameters()",
@@ -61,16 +61,17 @@ const struct wti_rule wti_rule_opt_001 = {
 		"A parameter with a gradient other than zero changes in its optimizer's step when "
 		"learning rate times gradient is more than a millionth of the parameter. Two steps "
 		"in a row without change are a violation. A case is a parameter in a step.",
-	.innocent = "An optimizer that is given a closure and has converged (LBFGS) is not checked "
-		    "any more, once it has moved a parameter. A loss scaler that skips a step does "
-		    "not call it. Updates that half precision rounds away are for WT-NUM-002.",
+	.innocent = "An optimizer with a closure (LBFGS) is not checked any more once it has "
+		    "changed a parameter: it may have converged. A loss scaler that skips a step "
+		    "does not call the optimizer. Updates that half precision rounds away are "
+		    "reported by WT-NUM-002.",
 	.needs = "no parameter had a gradient, a learning rate and statistics at a step",
 	.moments = WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_PARAMETER, 0}},
 	.see = see_moves,
 	.thresholds =
 		{[STILL_IN_A_ROW] = {WTI_IN_A_ROW, 2,
-				     "an optimizer may leave out a single step by itself"},
+				     "an optimizer may skip a single step by itself"},
 		 [LEAST_UPDATE] = {"update", 0x1p-20,
 				   "of the parameter: eight times the distance between two "
 				   "neighbours in float32, so that rounding cannot swallow it"}},
@@ -80,7 +81,9 @@ const struct wti_rule wti_rule_opt_001 = {
 
 enum { STEPS };
 
-/* What needs a look at all parameters is looked at in steps 2, 4, 8, 16 ... of an optimizer. */
+enum { OF_PROCESS, OF_PARAMETER }; /* keeps */
+
+/* What costs a look at all parameters is counted in steps 2, 4, 8, 16 ... of an optimizer. */
 static bool is_time(const struct wti_case *account, const struct wti_object *optimizer)
 {
 	uint64_t count = optimizer->step_count;
@@ -105,31 +108,50 @@ static void collect_owners(struct wti_map *owners, const struct wti_training *tr
 		wti_map_number(owners, wti_object_member(training, optimizer, i)->owner);
 }
 
+static bool is_outside(const struct wti_parameter *parameter)
+{
+	return !parameter->optimizer && !parameter->step_count;
+}
+
+/* Reported in its second step, whichever that is, and later where it is counted. */
+static void judge_outside(struct wti_case *account, const struct wti_moment *moment)
+{
+	const uint64_t steps = wti_threshold(account, STEPS);
+	struct wti_patience *wait = wti_kept_of_parameter(account, OF_PARAMETER, moment->parameter);
+
+	if (!wait || !wti_waited(account, wait, moment, STEPS) ||
+	    moment->object->step_count < steps ||
+	    (wait->count > steps && !is_time(account, moment->object)))
+		return;
+	wti_violated(account, moment, moment->parameter->name,
+		     "requires a gradient and is used in training, but no optimizer "
+		     "has it, while others of the same model are in one");
+}
+
 static enum wti_answer see_outside(struct wti_case *account, void *kept,
 				   const struct wti_moment *moment)
 {
 	const struct wti_training *training = moment->training;
+	const bool is_counted = is_time(account, moment->object);
 	struct wti_moment of_parameter = *moment;
-	struct wti_map owners;
+	struct wti_map owners = {0};
 
-	if (!is_time(account, moment->object))
-		return WTI_RULE_NO_CASE;
-	collect_owners(&owners, training, moment->object);
 	for (size_t i = 0; i < training->parameters.count; i++) {
 		const struct wti_parameter *parameter = wti_parameter_at(training, i);
 
 		if (parameter->stream != moment->object->stream ||
-		    !is_to_be_trained(training, parameter) ||
-		    !wti_map_find_number(&owners, parameter->owner))
+		    !(is_counted || is_outside(parameter)) ||
+		    !is_to_be_trained(training, parameter))
 			continue;
+		if (!owners.entries)
+			collect_owners(&owners, training, moment->object);
 		of_parameter.parameter = parameter;
-		if (parameter->optimizer || parameter->step_count)
-			wti_held(account);
+		if (!wti_map_find_number(&owners, parameter->owner))
+			continue;
+		if (is_outside(parameter))
+			judge_outside(account, &of_parameter);
 		else
-			wti_violated(
-				account, &of_parameter, parameter->name,
-				"requires a gradient and is used in training, but no optimizer "
-				"has it, while others of the same model are in one");
+			wti_held(account);
 	}
 	wti_map_release(&owners);
 	return WTI_RULE_NO_CASE;
@@ -146,15 +168,18 @@ const struct wti_rule wti_rule_opt_002 = {
 		"(requires_grad_(False))",
 	.definition =
 		"Of a model of which an optimizer trains a part, every parameter that requires "
-		"a gradient and whose module is called in training is in an optimizer. A case "
-		"is such a parameter in step 2, 4, 8, 16 ... of the optimizer.",
+		"a gradient and whose module is called in training is in an optimizer. Two steps "
+		"without are a violation. A case is such a parameter in step 2, 4, 8, 16 ... of "
+		"the optimizer, or in the second step without.",
 	.innocent =
 		"A head trained on features of a network that was not frozen: harmless, but "
-		"freezing it saves the work. A parameter that was in an optimizer before counts as "
-		"one that is.",
+		"freezing it saves the work. A parameter that was in an optimizer earlier counts "
+		"as being in one.",
 	.needs = "no optimizer stepped twice",
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, 0},
+		  [OF_PARAMETER] = {WTI_PER_PARAMETER, sizeof(struct wti_patience)}},
 	.see = see_outside,
 	.thresholds = {[STEPS] = {"steps", 2,
 				  "the first step may be made before every part of the model was "
@@ -338,15 +363,14 @@ const struct wti_rule wti_rule_opt_005 = {
 		 "replaced, wrapped, converted or copied after the optimizer had been made",
 	.hint = "make the optimizer last, from the parameters of the model that is called",
 	.definition =
-		"No parameter of an optimizer was replaced in its model after the optimizer had "
-		"taken it, and not all of them are without gradients in modules that are never "
-		"called. A parameter of an optimizer that has stepped twice has had a gradient, "
-		"or else no trainable parameter that is used in training and in no optimizer "
-		"was first seen after the optimizer. A case is a parameter of an optimizer in its "
-		"step 2, 4, 8, 16 ....",
-	.innocent =
-		"A head that is not used yet, and another part of the model that was added later "
-		"and left out of the optimizer on purpose, look like this together.",
+		"No parameter of an optimizer was replaced in its model after the optimizer was "
+		"made, and at least one of them has a gradient or is in a module that is called. "
+		"After two steps each parameter of an optimizer has had a gradient, unless no "
+		"trainable parameter that is used in training and is in no optimizer first "
+		"appeared after the optimizer was made. A case is a parameter of an optimizer in "
+		"its step 2, 4, 8, 16 ....",
+	.innocent = "A head that is not used yet, in a model to which another part was added later "
+		    "and left out of the optimizer on purpose.",
 	.needs = "no optimizer stepped twice",
 	.explains = (const char *const[]){"WT-OPT-001", "WT-OPT-002", "WT-GRAD-003", NULL},
 	.flags = WTI_RULE_ABSENCE,

@@ -129,7 +129,7 @@ const struct wti_rule wti_rule_opt_014 = {
 		"model of the same class and with parameters of the same shapes, all of which "
 		"require gradients and are used with gradients on, is in an optimizer too, unless "
 		"it is a copy, a state was loaded into it, or its parameters change all the same. "
-		"A case is a pair of models that are both in one.",
+		"A case is a pair of models that are both in an optimizer.",
 	.innocent = "A fixed random network of the same architecture that is not frozen (random "
 		    "network "
 		    "distillation).",

@@ -85,10 +85,9 @@ const struct wti_rule wti_rule_opt_006 = {
 	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct momentum)},
 		  [OF_PARAMETER] = {WTI_PER_PARAMETER, sizeof(struct rebuilt)}},
 	.see = see_rebuilt,
-	.thresholds =
-		{[REBUILDS] = {"rebuilds", 2,
-			       "in a row: a program may make its optimizer anew once, after a "
-			       "single step that tries out the model"}},
+	.thresholds = {[REBUILDS] = {"rebuilds", 2,
+				     "in a row: a program may rebuild its optimizer once, after a "
+				     "single step that tries out the model"}},
 };
 
 /* ---- WT-OPT-007: twice with the same gradients ---------------------------------------------- */
@@ -127,8 +126,8 @@ const struct wti_rule wti_rule_opt_007 = {
 	.code = "WT-OPT-007",
 	.severity = WT_ERROR,
 	.title = "the optimizer steps twice with the same gradients",
-	.means = "each batch counts twice, momentum and moments more than that: the learning rate "
-		 "is not the one that was set",
+	.means = "each batch counts twice, and even more in momentum and second moments: the "
+		 "effective learning rate is not the one that was set",
 	.hint = "look for a second step(): in a wrapper, a callback, a helper",
 	.definition =
 		"Between two steps of an optimizer there is a backward(), or at least one of its "
@@ -159,7 +158,8 @@ const struct wti_rule wti_rule_opt_008 = {
 	.code = "WT-OPT-008",
 	.severity = WT_ERROR,
 	.title = "frozen parameters are still moved by the optimizer",
-	.means = "a gradient of zeros is still there: momentum and weight decay go on without it",
+	.means = "a gradient of zeros is left, so the optimizer still updates the parameter: "
+		 "momentum and weight decay move it",
 	.hint = "set p.grad = None when freezing, call zero_grad(set_to_none=True), or take the "
 		"parameters out of the optimizer",
 	.definition = "A parameter of a module that does not require a gradient, and has one of "
@@ -315,10 +315,10 @@ const struct wti_rule wti_rule_opt_009 = {
 		 "exempt from weight decay, or to learn at another rate, is in another group",
 	.hint = "print the names of both groups; compare with model.named_parameters()",
 	.definition =
-		"After its first step every parameter group of an optimizer that has settings has "
-		"a parameter, unless another group has the same settings, or differs in "
-		"weight_decay alone while the optimizer has only matrices, or only vectors. A case "
-		"is a group.",
+		"After an optimizer's first step, every parameter group that has settings "
+		"contains a parameter, unless another group has the same settings, or differs "
+		"only in weight_decay while the optimizer has only matrices, or only vectors. A "
+		"case is a group.",
 	.innocent = "A model that happens to have no parameter of this kind, such as no head yet.",
 	.needs = "no optimizer with known groups stepped",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
@@ -334,7 +334,7 @@ enum { OF_NOTHING, OF_STRANGER }; /* keeps */
 /* Of a module that is a root of its own, called inside of another. */
 struct stranger {
 	uint32_t name, host;
-	uint32_t steps;
+	struct wti_patience steps;
 	bool is_called; /* since the last step */
 };
 
@@ -364,7 +364,7 @@ static void note_stranger(struct wti_case *account, const struct wti_moment *mom
 	struct stranger *stranger;
 
 	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_MODULE || !parent ||
-	    parent->tag != WTI_MOMENT_MODULE || !parent->object || !(call->flags & WTI_CALL_GRAD))
+	    parent->tag != WTI_MOMENT_MODULE || !parent->object || !(call->flags & WT_CALL_GRAD))
 		return;
 	stranger = wti_kept(account, OF_STRANGER, moment);
 	if (!stranger)
@@ -387,7 +387,7 @@ static void judge_stranger(struct wti_case *account, struct stranger *stranger,
 	if (!parameter || !wti_model_is_trained(moment->training, stream, stranger->host) ||
 	    wti_model_is_part_of(moment->training, stream, stranger->name, stranger->host))
 		wti_held(account);
-	else if (++stranger->steps >= wti_threshold(account, STEPS_AS_STRANGER))
+	else if (wti_waited(account, &stranger->steps, moment, STEPS_AS_STRANGER))
 		wti_violated(account, moment, stranger->name,
 			     "it is run inside of %s with gradients on, is not one of its modules, "
 			     "and no optimizer has its %s",
@@ -416,13 +416,13 @@ static enum wti_answer see_strangers(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_opt_010 = {
 	.code = "WT-OPT-010",
 	.severity = WT_ERROR,
-	.title = "layers of the model are unknown to it and never trained",
-	.means = "they are in a plain list or dict: parameters() does not find them, so that no "
-		 "optimizer, no .to(device) and no checkpoint has them",
+	.title = "layers are not registered with the model and never trained",
+	.means = "they are in a plain list or dict: parameters() does not find them, so no "
+		 "optimizer, no .to(device) and no checkpoint includes them",
 	.hint = "use nn.ModuleList or nn.ModuleDict",
 	.definition =
 		"A module that is called with gradients on inside of a model that is trained, and "
-		"has parameters that require gradients, is one of the model's own or in an "
+		"has parameters that require gradients, is registered with the model or is in an "
 		"optimizer. Two steps are a violation. A case is such a module in a step, or a "
 		"step while no module of that kind was called.",
 	.innocent = "A network that only computes a loss, is hidden from the model on purpose and "
@@ -489,7 +489,7 @@ const struct wti_rule wti_rule_opt_011 = {
 	.code = "WT-OPT-011",
 	.severity = WT_WARNING,
 	.title = "one parameter group has a learning rate of zero",
-	.means = "its rate was rounded or divided down to nothing: these layers stay as they were "
+	.means = "its rate was rounded or divided down to zero: these layers stay as they were "
 		 "initialised",
 	.hint = "print the learning rates of all groups; look for round() and //",
 	.definition =

@@ -46,7 +46,7 @@ static void note_made(struct wti_case *account, struct making *making,
 	}
 	while ((value = wti_call_next_tensor(moment->call, is_return, value))) {
 		struct made *made =
-			value->digest.flags & WTI_TENSOR_NO_HASH
+			value->digest.flags & WT_TENSOR_NO_HASH
 				? NULL
 				: wti_kept_of_key(account, OF_CONTENT, moment->call->stream,
 						  value->digest.hash);
@@ -114,7 +114,7 @@ static bool is_inside(const struct wti_moment *moment)
 	const struct wti_call *around = moment->parent;
 
 	return around && around->tag == WTI_MOMENT_MODULE && around->object &&
-	       around->flags & WTI_CALL_GRAD && around->flags & WTI_CALL_TRAINING;
+	       around->flags & WT_CALL_GRAD && around->flags & WT_CALL_TRAIN;
 }
 
 static void watch_arguments(struct wti_case *account, const struct making *making,
@@ -127,8 +127,8 @@ static void watch_arguments(struct wti_case *account, const struct making *makin
 		value = wti_call_next_tensor(moment->call, false, value);
 		if (!value)
 			break;
-		if (!(value->digest.flags & WTI_TENSOR_REQUIRES_GRAD) ||
-		    value->digest.flags & WTI_TENSOR_NO_HASH ||
+		if (!(value->digest.flags & WT_TENSOR_REQUIRES_GRAD) ||
+		    value->digest.flags & WT_TENSOR_NO_HASH ||
 		    is_made(account, making, moment, value->digest.hash))
 			continue;
 		line = wti_kept(account, OF_LINE, moment);
@@ -141,7 +141,7 @@ static enum wti_answer see_unregistered(struct wti_case *account, void *kept,
 					const struct wti_moment *moment)
 {
 	if (moment->type == WTI_MOMENT_MODULE) {
-		if (moment->call->flags & WTI_CALL_OUTERMOST)
+		if (moment->call->flags & WT_CALL_OUTERMOST)
 			note_made(account, kept, moment, false);
 		return WTI_RULE_NO_CASE;
 	}
@@ -156,15 +156,14 @@ const struct wti_rule wti_rule_opt_012 = {
 	.severity = WT_WARNING,
 	.title = "a model computes with a tensor of its own that is never trained",
 	.means = "it was made with requires_grad=True, but is not an nn.Parameter: parameters() "
-		 "does "
-		 "not know it, so that no optimizer and no checkpoint has it",
-	.hint = "self.scale = nn.Parameter(torch.ones(n)); register_buffer() if it is to stay as "
-		"it is",
+		 "does not return it, so no optimizer and no checkpoint includes it",
+	.hint = "make it a parameter, self.scale = nn.Parameter(torch.ones(n)), or use "
+		"register_buffer() if it should stay fixed",
 	.definition =
-		"In the forward of a module, in training, no call is given a tensor that requires "
-		"a gradient, was neither returned by a call in this step nor given to the model, "
-		"is not the content of a parameter, and has been the same for eight steps. A "
-		"case is such a tensor that differs from the step before.",
+		"In the forward() of a module, in training, no call is given a tensor that "
+		"requires a gradient, was neither returned by a call in this step nor given to "
+		"the model, is not the content of a parameter, and has been the same for eight "
+		"steps. A case is such a tensor that differs from the step before.",
 	.innocent =
 		"A constant that requires a gradient because derivatives with respect to it are "
 		"wanted.",

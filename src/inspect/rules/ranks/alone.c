@@ -209,8 +209,9 @@ const struct wti_rule wti_rule_rank_010 = {
 	.see = see_alone,
 	.finish = finish_alone,
 	.thresholds = {[STEPS] = {"steps", 8,
-				  "who averages parameters now and then does so after a few steps"},
+				  "programs that average parameters now and then do so within "
+				  "that many steps"},
 		       [NUMBERS] = {"numbers", 64,
-				    "figures that are added up over the ranks to be printed are "
-				    "few, gradients are many"}},
+				    "metrics that are summed over the ranks have few elements, "
+				    "gradients have many"}},
 };

@@ -12,7 +12,7 @@ enum { OF_RUN, OF_SUBJECT, OF_TIME, OF_MODULE, OF_PROCESS = OF_MODULE }; /* keep
 
 struct meeting {
 	uint32_t value_count;
-	uint32_t differ_count; /* parts that were of another length */
+	struct wti_patience differing; /* parts that were of another length */
 };
 
 /* By process and subject it is counted which time it is, by that the ranks meet. */
@@ -77,8 +77,8 @@ static enum wti_answer see_evaluation(struct wti_case *account, void *kept,
 	int32_t other;
 	bool is_same;
 
-	if (!(call->flags & WTI_CALL_SAYS_TRAINING) || call->flags & WTI_CALL_TRAINING ||
-	    !moment->object || !wti_object_replicates(moment->training, moment->object) ||
+	if (!(call->flags & WT_CALL_MODE_KNOWN) || call->flags & WT_CALL_TRAIN || !moment->object ||
+	    !wti_object_replicates(moment->training, moment->object) ||
 	    !compare_call(account, kept, moment, &is_same, &other))
 		return WTI_RULE_NO_CASE;
 	if (is_same)
@@ -120,7 +120,7 @@ static enum wti_answer see_computed(struct wti_case *account, void *kept,
 	int32_t other;
 	bool is_same;
 
-	if (!(moment->call->flags & WTI_CALL_GRAD) ||
+	if (!(moment->call->flags & WT_CALL_GRAD) ||
 	    !compare_call(account, kept, moment, &is_same, &other))
 		return WTI_RULE_NO_CASE;
 	computed = wti_kept_of_key(account, OF_MODULE, WTI_ALL_RANKS, moment->call->object);
@@ -144,7 +144,7 @@ const struct wti_rule wti_rule_rank_006 = {
 	.title = "a layer that is replicated on all ranks no longer computes the same result",
 	.means = "its parameters have drifted apart: something was done to them, or to their "
 		 "gradients, on one rank only",
-	.hint = "look at code that asks for the rank, such as clipping or weight decay for some "
+	.hint = "look at code that depends on the rank, such as clipping or weight decay for some "
 		"parameters",
 	.definition =
 		"A module that returned the same bytes for the same input on two ranks does so "
@@ -224,7 +224,7 @@ static enum wti_answer judge_part(struct wti_case *account, struct meeting *meet
 		return WTI_RULE_NO_CASE;
 	if (!differ(moment, part->digest.shape, other.first))
 		return WTI_RULE_HELD;
-	if (++meeting->differ_count < wti_threshold(account, TIMES))
+	if (!wti_waited(account, &meeting->differing, moment, TIMES))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(
 		account, moment, 0,
@@ -251,7 +251,7 @@ static enum wti_answer see_parts(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_rank_008 = {
 	.code = "WT-RANK-008",
 	.severity = WT_WARNING,
-	.title = "ranks take parts of different length from what they exchange",
+	.title = "ranks take slices of different lengths from what they exchanged",
 	.means = "a size that all ranks must agree on was computed from local data, such as the "
 		 "capacity of an expert: rows are dropped on one side",
 	.hint = "agree on the size first: dist.all_reduce(size, op=ReduceOp.MAX)",

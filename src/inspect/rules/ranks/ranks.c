@@ -77,8 +77,8 @@ const struct wti_rule wti_rule_rank_001 = {
 		"parameters; do not change parameters on one rank only",
 	.definition =
 		"After each step of an optimizer a parameter has the same bytes on all ranks, if "
-		"its model is wrapped in DistributedDataParallel, or if it had after an earlier "
-		"step with a gradient. A case is a parameter after a step on two ranks.",
+		"its model is wrapped in DistributedDataParallel, or if it was the same after an "
+		"earlier step with a gradient. A case is a parameter after a step on two ranks.",
 	.innocent = "Local SGD, where ranks are averaged every few steps on purpose.",
 	.needs = "no parameter was kept equal on two ranks by a wrapper or by the program",
 	.moments = WTI_MOMENT_STEPPED,
@@ -111,8 +111,9 @@ const struct wti_rule wti_rule_rank_002 = {
 		"the gradients on all ranks; suspect the interconnect if the program is right",
 	.definition =
 		"Before each step of an optimizer the gradient of a parameter has the same bytes "
-		"on all ranks, if its model is wrapped in DistributedDataParallel, or if it had "
-		"before an earlier step. A case is a gradient before a step on two ranks.",
+		"on all ranks, if its model is wrapped in DistributedDataParallel, or if it was "
+		"the same before an earlier step. A case is a gradient before a step on two "
+		"ranks.",
 	.innocent = "Local SGD, where gradients are not averaged on purpose.",
 	.needs = "no gradient was kept equal on two ranks by a wrapper or by the program",
 	.explains = (const char *const[]){"WT-RANK-001", "WT-RANK-005", "WT-RANK-006", NULL},
@@ -130,7 +131,7 @@ struct inputs {
 	struct wti_compared inputs;
 	struct wti_compared values; /* of all parameters together */
 	bool is_replicated;
-	uint32_t same_count; /* batches in a row that are the same on two ranks */
+	struct wti_patience same; /* batches in a row that are the same on two ranks */
 };
 
 static struct inputs *inputs_of(struct wti_case *account, uint32_t model)
@@ -174,15 +175,15 @@ static enum wti_answer judge_input(struct wti_case *account, const struct wti_mo
 	switch (wti_compare(&inputs->inputs, (int64_t)object->call_count, moment->scope.rank, hash,
 			    &other)) {
 	case WTI_DIFFERENT:
-		inputs->same_count = 0;
+		inputs->same.count = 0;
 		return WTI_RULE_HELD;
 	case WTI_EQUAL:
-		if (++inputs->same_count < wti_threshold(account, BATCHES) ||
+		if (!wti_waited(account, &inputs->same, moment, BATCHES) ||
 		    (!is_wrapper && !inputs->is_replicated))
 			break;
 		return wti_violated(account, moment, object->name,
 				    "the last %u batches were the same on ranks %d and %d",
-				    inputs->same_count, other, moment->scope.rank);
+				    inputs->same.count, other, moment->scope.rank);
 	case WTI_NOTHING_YET:
 		break;
 	}
@@ -192,7 +193,7 @@ static enum wti_answer judge_input(struct wti_case *account, const struct wti_mo
 static enum wti_answer see_inputs(struct wti_case *account, void *kept,
 				  const struct wti_moment *moment)
 {
-	uint32_t trains = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD;
+	uint32_t trains = WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD;
 
 	if (moment->scope.world < 2 || !moment->object)
 		return WTI_RULE_NO_CASE;
@@ -290,7 +291,7 @@ const struct wti_rule wti_rule_rank_004 = {
 		"while the model is made",
 	.definition =
 		"A parameter whose gradient has the same bytes on two ranks before a step has the "
-		"same bytes itself after it, unless it had before or in the beginning. A case is a "
+		"same bytes itself after that step, unless it was the same earlier. A case is a "
 		"parameter that is the same on two ranks after a step.",
 	.innocent = "None is known.",
 	.needs = "no parameter was stepped with the same gradient on two ranks",
@@ -368,8 +369,8 @@ const struct wti_rule wti_rule_rank_009 = {
 	.means =
 		"the ranks have the same gradient, and one of them was clipped or divided: what is "
 		"replicated drifts apart from here on",
-	.hint = "clip and scale the same parameters on all ranks; look for code that asks for the "
-		"rank",
+	.hint = "clip and scale the same parameters on all ranks; look for code that depends on "
+		"the rank",
 	.definition =
 		"Before the same step, the gradients of a parameter on two ranks are equal, or not "
 		"multiples of each other (smallest, largest and mean by the same factor). A case "
@@ -443,7 +444,7 @@ const struct wti_rule wti_rule_rank_007 = {
 	.definition = "The learning rate of an optimizer's first group, once it was the same on "
 		      "two ranks, is the same on them in every step. A case is a step on two "
 		      "ranks.",
-	.innocent = "Ranks that look for the best learning rate.",
+	.innocent = "Ranks that search for the best learning rate.",
 	.needs = "no optimizer with a learning rate stepped on two ranks",
 	.explains = (const char *const[]){"WT-RANK-001", "WT-RANK-005", "WT-RANK-006", NULL},
 	.moments = WTI_MOMENT_STEPPED,

@@ -105,7 +105,7 @@ const struct wti_rule wti_rule_sched_006 = {
 		"The learning rate of an optimizer with a CosineAnnealingLR, once it has come down "
 		"to a quarter of its highest value, or its scheduler is past T_max, does not rise "
 		"twice in a row. A case is a step of such an optimizer after its rate has fallen.",
-	.innocent = "A swinging rate that is wanted, written with this class.",
+	.innocent = "A cyclic learning rate on purpose, written with this class.",
 	.needs = "no optimizer with a CosineAnnealingLR stepped with a rate that falls",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
 	.keeps = {[AGAIN_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct course)},
@@ -173,12 +173,12 @@ const struct wti_rule wti_rule_sched_007 = {
 		 "written for, such as a OneCycleLR once an epoch instead of once a batch",
 	.hint = "call scheduler.step() after every optimizer.step() if the schedule counts steps",
 	.definition =
-		"The learning rate of an optimizer with a scheduler, of twenty steps or more, that "
-		"has changed three times or more, has fallen once, has stayed as it is for longer "
-		"than ever between two changes, or has changed in more than every second step "
-		"(a run that is shorter than its warm-up), unless a later optimizer of the same "
-		"class steps in the same process. A case is such an optimizer, but for the last "
-		"kind.",
+		"If an optimizer with a scheduler makes twenty steps or more, and its learning "
+		"rate changes three times or more, then the rate has fallen once, or has stayed "
+		"the same for longer than between any two changes, or has changed in more than "
+		"every second step (a run that is shorter than its warm-up). It is not judged if "
+		"a later optimizer of the same class steps in the same process. A case is such an "
+		"optimizer, except one of the last kind.",
 	.innocent = "A search for the largest rate that works; a run that was cut short.",
 	.needs = "no optimizer with a scheduler had a learning rate that changed three times in "
 		 "twenty steps or more",
@@ -269,15 +269,15 @@ static enum wti_answer see_plateau(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_sched_008 = {
 	.code = "WT-SCHED-008",
 	.severity = WT_WARNING,
-	.title = "the learning rate is lowered because a metric gets better",
+	.title = "the learning rate is lowered because a metric improves",
 	.means = "ReduceLROnPlateau waits for a metric to rise that should fall: mode is \"max\" "
 		 "for a loss, and the rate goes down the better training goes",
 	.hint = "mode=\"min\" for a loss, mode=\"max\" for an accuracy",
 	.definition =
-		"A ReduceLROnPlateau does not lower the rate, twice, when the metric that it was "
-		"given last is lower than all before by one in a hundred, while the loss in "
-		"training is lower than when it was first asked. A case is a rate that it lowers "
-		"at another time.",
+		"A ReduceLROnPlateau does not lower the rate twice at moments when the metric "
+		"that it was last given is at least 1 % below all earlier ones, while the "
+		"training loss is lower than at its first step. A case is a rate that it lowers "
+		"at another moment.",
 	.innocent = "A metric that should rise and falls, while the loss falls too.",
 	.needs = "no ReduceLROnPlateau lowered the rate",
 	.moments = WTI_MOMENT_SCHEDULER | WTI_MOMENT_STEPPED,
@@ -388,8 +388,9 @@ static enum wti_answer judge_length(struct wti_case *account, const struct wti_s
 			"ended",
 			total, wti_moment_text(end, optimizer->name), (unsigned long long)steps,
 			(unsigned long long)turns, 100 * plan->done / total);
-	wti_not_measured(account, "the schedules that are stepped less often than their optimizers "
-				  "are as long as neither steps nor epochs of the run");
+	wti_not_measured(account, "the schedules that are stepped less often than their "
+				  "optimizers are planned for neither the steps nor the epochs of "
+				  "the run");
 	return WTI_RULE_NO_CASE;
 }
 
@@ -435,10 +436,15 @@ const struct wti_rule wti_rule_sched_009 = {
 		  [LENGTH_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct slope)}},
 	.see = see_lengths,
 	.finish = finish_lengths,
-	.thresholds = {{"steps", 20, "in fewer, steps and epochs may be as many by chance"},
+	.thresholds = {{"steps", 20,
+			"with fewer, the numbers of steps and of epochs may be equal "
+			"by chance"},
 		       {"steps_of_turn", 2,
-			"of the optimizer for one of the scheduler: with fewer, it goes along"},
+			"optimizer steps for each step of the scheduler: with fewer, it is "
+			"stepped along with the optimizer"},
 		       {"falls", 3, "in a row, as large as the one before: fewer may be a curve"},
-		       {"same", 0.05, "by which two counts of one length may differ"},
-		       {"even", 1e-6, "of the rate, by which equal falls may differ: rounding"}},
+		       {"same", 0.05, "by this share two counts of the same length may differ"},
+		       {"even", 1e-6,
+			"of the rate: by so much equal decreases may differ because "
+			"of rounding"}},
 };

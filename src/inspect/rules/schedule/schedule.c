@@ -182,7 +182,7 @@ const struct wti_rule wti_rule_sched_003 = {
 		"A scheduler that is stepped twice in a row, while its optimizer does not step, is "
 		"not that of an optimizer whose parameters a later one steps. A case is a step of "
 		"a scheduler.",
-	.innocent = "No such case is known.",
+	.innocent = "None is known.",
 	.needs = "no scheduler was stepped",
 	.moments = WTI_MOMENT_SCHEDULER,
 	.keeps = {{WTI_PER_OBJECT, sizeof(struct idle)}},
@@ -239,22 +239,21 @@ static enum wti_answer see_height(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_sched_004 = {
 	.code = "WT-SCHED-004",
 	.severity = WT_WARNING,
-	.title = "the learning rate is gone long before the end",
+	.title = "the learning rate falls to almost zero long before the end",
 	.means = "the schedule is stepped more often than it was written for, such as every batch "
 		 "instead of every epoch: most of the run trains nothing",
 	.hint = "call scheduler.step() once an epoch if the schedule counts epochs",
 	.definition =
 		"An optimizer does not spend twenty steps in a row, and a third of all its steps, "
 		"below a ten-thousandth of its highest learning rate. A case is a step above it.",
-	.innocent = "A run that is left going after its schedule has ended.",
+	.innocent = "A run that is left running after its schedule has ended.",
 	.needs = "no optimizer with a learning rate stepped",
 	.moments = WTI_MOMENT_STEPPED,
 	.keeps = {{WTI_PER_OBJECT, sizeof(struct height)}},
 	.see = see_height,
 	.thresholds = {{"steps", 20, "in a row: a schedule may end at zero a few steps early"},
 		       {"one_in", 3, "of all steps: schedules spend their last part near zero"},
-		       {"below", 1e-4,
-			"of the highest rate: few schedules that are meant end so low"}},
+		       {"below", 1e-4, "of the highest rate: few schedules end so low on purpose"}},
 };
 
 /* ---- WT-SCHED-005: ends in the middle ------------------------------------------------------- */
@@ -364,12 +363,13 @@ const struct wti_rule wti_rule_sched_005 = {
 		 "counted in two ways that do not agree, or the run stopped early",
 	.hint = "compute the number of steps once, and give the same to loop and schedule",
 	.definition =
-		"If the learning rate of an optimizer fell along a straight line in its last eight "
-		"steps, its schedulers had less than a tenth of their steps left (total_iters, "
-		"total_steps, T_max); where they do not say how many these are, it ended below a "
-		"tenth of its highest value. A case is such an optimizer.",
-	.innocent = "Early stopping; a run that was cut short; a line that ends above zero, of a "
-		    "scheduler that does not say when.",
+		"If the learning rate of an optimizer fell along a straight line in its last "
+		"eight steps, its schedulers had less than a tenth of their steps left "
+		"(total_iters, total_steps, T_max); where a scheduler does not say how many steps "
+		"it has, the rate ended below a tenth of its highest value. A case is such an "
+		"optimizer.",
+	.innocent = "Early stopping; a run that was cut short; a schedule that ends above zero "
+		    "and does not say how many steps it has.",
 	.needs = "no learning rate fell along a line until the end",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
 	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct descent)},
@@ -377,7 +377,8 @@ const struct wti_rule wti_rule_sched_005 = {
 	.see = see_descent,
 	.finish = finish_descent,
 	.thresholds = {{"steps", 8, "fewer lie on a line by chance; at most 64"},
-		       {"left", 0.1, "of the way: loops may round the last epoch off"},
+		       {"left", 0.1, "of its steps: loops may round the last epoch off"},
 		       {"even", 1e-6,
-			"of the highest rate, by which falls may differ: a curve bends more"}},
+			"of the highest rate: decreases may differ by so much; those of a curve "
+			"differ by more"}},
 };
