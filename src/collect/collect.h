@@ -30,6 +30,7 @@ enum wti_record_on_full {
 	WTI_RECORD_BLOCK,
 	WTI_RECORD_DROP,
 	WTI_RECORD_FLIGHT, /* drop, and keep only the last flight_ns on disk */
+	WTI_RECORD_WAIT,   /* as long as the recorder lives: nothing is lost */
 };
 
 struct wti_limits;           /* rlimits.h */

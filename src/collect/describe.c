@@ -141,7 +141,7 @@ static void describe_seeds(const struct wti_seeds *seeds, struct wti_json *json)
 
 static void describe_config(const struct wti_recorder *recorder, struct wti_json *json)
 {
-	static const char *const on_full[] = {"block", "drop", "flight"};
+	static const char *const on_full[] = {"block", "drop", "flight", "wait"};
 	const struct wti_record_options *options = recorder->options;
 
 	wti_json_key(json, "config");

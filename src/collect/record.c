@@ -208,7 +208,10 @@ static int open_session(struct wti_recorder *recorder, struct wt_err *err)
 		.temporary = options->temporary,
 		.ring_bytes = (uint32_t)recorder->ring_bytes,
 		.on_full =
-			options->on_full == WTI_RECORD_BLOCK ? WTI_ON_FULL_BLOCK : WTI_ON_FULL_DROP,
+			options->on_full == WTI_RECORD_BLOCK || options->on_full == WTI_RECORD_WAIT
+				? WTI_ON_FULL_BLOCK
+				: WTI_ON_FULL_DROP,
+		.waits_forever = options->on_full == WTI_RECORD_WAIT,
 		.rings_bytes_max = options->rings_bytes_max,
 		.definitions_bytes_max = DEFINITIONS_BYTES_MAX,
 		.strings_keep = options->strings_keep,

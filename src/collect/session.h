@@ -40,7 +40,8 @@ struct wti_session_counts {
 struct wti_session_options {
 	const char *temporary;
 	uint32_t ring_bytes;
-	uint32_t on_full; /* enum wti_on_full */
+	uint32_t on_full;   /* enum wti_on_full */
+	bool waits_forever; /* with WTI_ON_FULL_BLOCK: as long as the recorder lives */
 	uint64_t rings_bytes_max;
 	uint32_t definitions_bytes_max;
 	uint32_t strings_keep;

@@ -493,6 +493,15 @@ class Limits(Recording):
         self.assertEqual(self.described()["lost"], lost)
         self.assertGreater(lost, 0)
 
+    def test_wait_loses_nothing(self) -> None:
+        """With this ring most would be lost otherwise: see the test before."""
+        done = self.record(programs.PUBLISHER, str(self.folder / "counters"), "2", "1000000",
+                           options=("--ring-size", "64k", "--on-full", "wait"))
+        self.assertEqual(done.returncode, 0)
+        found = [t for t in programs.tracks(self.run_folder) if t["file"] == "0001.wt" and int(t["marks"])]
+        self.assertEqual(sum(int(t["events"]) for t in found), 2000000 + 5)
+        self.assertEqual(self.described()["lost"], 0)
+
     def test_flight_keeps_the_last_seconds(self) -> None:
         self.record(programs.TALKER, "400", "0", "4000", options=("--on-full", "flight=1"))
         run = self.described()

@@ -20,6 +20,8 @@ static int read_on_full(const char *text, struct wti_record_options *record, str
 		record->on_full = WTI_RECORD_BLOCK;
 	else if (!strcmp(text, "drop"))
 		record->on_full = WTI_RECORD_DROP;
+	else if (!strcmp(text, "wait"))
+		record->on_full = WTI_RECORD_WAIT;
 	else if (!strncmp(text, "flight", 6))
 		record->on_full = WTI_RECORD_FLIGHT;
 	if (!equals)
@@ -27,7 +29,7 @@ static int read_on_full(const char *text, struct wti_record_options *record, str
 	if (record->on_full != WTI_RECORD_FLIGHT ||
 	    !wti_parse_duration(equals + 1, &record->flight_ns) || record->flight_ns < 1000000000)
 		return wti_err(err, WT_E_ARG,
-			       "bad value '%.64s' for '--on-full'; give block, drop, or "
+			       "bad value '%.64s' for '--on-full'; give block, wait, drop, or "
 			       "flight=SECONDS with at least one second",
 			       text);
 	return 0;

@@ -53,6 +53,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 	if (options->write_config)
 		return write_config(opaque, arguments, count);
+	if (!chosen.on_full) /* runs are compared call by call: none may be missing */
+		chosen.on_full = options->noise.mode || options->runs ? "wait" : "block";
 	if (!chosen.python.detail) /* digits are lost within libraries, too */
 		chosen.python.detail = options->noise.mode || options->runs ? "full" : "normal";
 	if (!refuse_empty(options, &err) && options->force && !options->folder)
@@ -76,7 +78,6 @@ static int run(const void *opaque, char **arguments, size_t count)
 static const struct wti_record_choice defaults = {
 	.bytes_max = WTI_RECORD_BYTES_MAX,
 	.blobs_bytes_max = 1ull << 30,
-	.on_full = "block",
 	.strings = "private",
 	.on_finding = "warn",
 	.backend = "auto",
@@ -117,8 +118,9 @@ static const struct wti_option options[] = {
 	{"max-size", 0, WTI_OPT_BYTES, "BYTES", NULL,
 	 "end the trace at this size, the program goes on; default 2G, 0 for no limit",
 	 AT(bytes_max)},
-	{"on-full", 0, WTI_OPT_CHOICE, "HOW", "block|drop|flight",
-	 "when a ring is full: wait a little, drop and count, or keep only the last "
+	{"on-full", 0, WTI_OPT_CHOICE, "HOW", "block|wait|drop|flight",
+	 "when a ring is full: block: wait a little, then drop, the default; wait: as long as it "
+	 "takes, the default with --noise; drop: count what is lost; flight: keep only the last "
 	 "flight[=SECONDS] of the run",
 	 AT(on_full)},
 	{"duration", 'd', WTI_OPT_DURATION, "TIME", NULL,
