@@ -60,6 +60,34 @@ static bool follow(struct course *course, const struct wti_object *optimizer)
 enum { AGAIN_OF_OPTIMIZER, AGAIN_OF_SCHEDULER }; /* keeps */
 enum { AGAIN_RISES, AGAIN_FALLEN_TO };
 
+/* Of an optimizer. */
+struct swing {
+	struct course course;
+	double cosine_steps;  /* of its cosine, as calls and as its own count, at the last step */
+	uint64_t other_steps; /* of all its other schedulers */
+};
+
+/* Whether another scheduler was stepped since the last step of the optimizer, and the cosine was
+ * not: the rate is the other one's now. */
+static bool is_handed_over(struct wti_case *account, struct swing *swing,
+			   const struct wti_moment *moment, const struct wti_object *cosine)
+{
+	const struct wti_schedule_plan *plan =
+		wti_kept_of_object(account, AGAIN_OF_SCHEDULER, cosine);
+	double cosine_steps = (double)cosine->call_count + (plan ? plan->done : 0);
+	const struct wti_object *scheduler;
+	uint64_t other_steps = 0;
+	size_t place = 0;
+	bool is_other;
+
+	while ((scheduler = wti_scheduler_next(moment->training, moment->object, &place)))
+		other_steps += scheduler != cosine ? scheduler->call_count : 0;
+	is_other = other_steps != swing->other_steps && cosine_steps == swing->cosine_steps;
+	swing->cosine_steps = cosine_steps;
+	swing->other_steps = other_steps;
+	return is_other;
+}
+
 /* It has come down far; or its scheduler's own count says so, whose lowest rate (eta_min) need not
  * be far below the highest. */
 static bool is_past_its_end(struct wti_case *account, const struct course *course,
@@ -79,13 +107,16 @@ static enum wti_answer see_again(struct wti_case *account, void *kept,
 {
 	uint64_t rises = wti_threshold(account, AGAIN_RISES);
 	const struct wti_object *cosine;
-	struct course *course = kept;
+	struct swing *swing = kept;
+	struct course *course = &swing->course;
 
 	wti_plan_note(account, AGAIN_OF_SCHEDULER, moment);
-	if (moment->type != WTI_MOMENT_STEPPED || !follow(course, moment->object))
+	if (moment->type != WTI_MOMENT_STEPPED)
 		return WTI_RULE_NO_CASE;
 	cosine = wti_scheduler_of(moment->training, moment->object, "CosineAnnealingLR");
-	if (!cosine || course->changes < rises)
+	if (cosine && is_handed_over(account, swing, moment, cosine))
+		*course = (struct course){0};
+	if (!follow(course, moment->object) || !cosine || course->changes < rises)
 		return WTI_RULE_NO_CASE;
 	if (course->rises >= rises && course->has_risen && is_past_its_end(account, course, cosine))
 		return wti_violated(account, moment, moment->object->name,
@@ -104,11 +135,13 @@ const struct wti_rule wti_rule_sched_006 = {
 	.definition =
 		"The learning rate of an optimizer with a CosineAnnealingLR, once it has come down "
 		"to a quarter of its highest value, or its scheduler is past T_max, does not rise "
-		"twice in a row. A case is a step of such an optimizer after its rate has fallen.",
+		"twice in a row. It begins anew where another scheduler of the optimizer is "
+		"stepped and this one is not. A case is a step of such an optimizer after its "
+		"rate has fallen.",
 	.innocent = "A cyclic learning rate on purpose, written with this class.",
 	.needs = "no optimizer with a CosineAnnealingLR stepped with a rate that falls",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
-	.keeps = {[AGAIN_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct course)},
+	.keeps = {[AGAIN_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct swing)},
 		  [AGAIN_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)}},
 	.see = see_again,
 	.thresholds = {{"rises", 2, "in a row: one may be the beginning of another schedule"},

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Habits of correct programs that look like faults, each beside the fault: the rule reports the one
+ * and not the other. Where the right one is a case in which nothing can be known, it need not be
+ * measured.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "rules_world.h"
+
+enum {
+	TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD,
+	EVALUATION = WTI_CALL_OUTERMOST,
+	ROWS = 20,
+};
+
+/* ---- Rows ----------------------------------------------------------------------------------- */
+
+static void give_rows(struct world *w, uint32_t flags, uint64_t first, uint64_t count)
+{
+	module(w, "Net.forward", "Net", flags);
+	tensor(w, 0, first, "64x4");
+	enter(w);
+	for (uint64_t i = 0; i < count; i++) {
+		begin_event(w, w->stream, WT_KIND_ROW);
+		set_symbol(w, WT_ROW_FIELD_OWNER, word(w, "Net"));
+		set_symbol(w, WT_ROW_FIELD_NAME, word(w, "x"));
+		set(w, WT_ROW_FIELD_HASH, first + i);
+		set(w, WT_ROW_FIELD_CALL, w->call.seq);
+		emit(w);
+	}
+	leave(w);
+}
+
+/* The training set is looked at before the first step; or folds share a model. */
+static void looked_at_first(struct world *w, bool is_wrong)
+{
+	give_rows(w, EVALUATION, 100, 2 * ROWS);
+	give_rows(w, TRAINING, 100, ROWS);
+	give_rows(w, EVALUATION, is_wrong ? 200 : 100, ROWS);
+	give_rows(w, TRAINING, is_wrong ? 200 : 120, ROWS);
+	if (is_wrong)
+		give_rows(w, TRAINING, 300, ROWS);
+	give_rows(w, EVALUATION, is_wrong ? 300 : 100, ROWS);
+	give_rows(w, TRAINING, 100, ROWS);
+}
+
+/* Each window is predicted, then learned, and not evaluated again. */
+static void walk_forward(struct world *w, bool is_wrong)
+{
+	give_rows(w, TRAINING, 100, ROWS);
+	for (uint64_t i = 2; i < 6; i++) {
+		give_rows(w, EVALUATION, 100 * i, ROWS);
+		give_rows(w, TRAINING, 100 * i, ROWS);
+	}
+	if (is_wrong) /* a part of what was trained on before */
+		give_rows(w, EVALUATION, 110, ROWS);
+}
+
+/* The hardest half of all rows, chosen anew in every epoch; or a set that has half of them. */
+static void mined(struct world *w, bool is_wrong)
+{
+	for (uint64_t i = 0; i < 4; i++) {
+		w->scope.epoch = (int64_t)i;
+		if (!is_wrong || i)
+			give_rows(w, EVALUATION, 100, 2 * ROWS);
+		give_rows(w, TRAINING, is_wrong ? 120 : 100 + 5 * i, ROWS);
+		if (is_wrong)
+			give_rows(w, TRAINING, 300, ROWS);
+	}
+}
+
+/* Rows without labels are evaluated, and those that seem certain are trained on. */
+static void pseudo_labels(struct world *w, bool is_wrong)
+{
+	w->scope.epoch = 0;
+	give_rows(w, TRAINING, 100, ROWS);
+	if (is_wrong)
+		give_rows(w, TRAINING, 200, 8);
+	for (uint64_t i = 0; i < 3; i++) {
+		w->scope.epoch++;
+		give_rows(w, EVALUATION, 200, 2 * ROWS);
+		give_rows(w, TRAINING, 100, ROWS);
+		give_rows(w, TRAINING, 200, 8 + 4 * i);
+	}
+}
+
+/* ---- Schedules ------------------------------------------------------------------------------ */
+
+/* A line to zero of which steps are missing; or to a fifth, which is reached after the last. */
+static void line_to_a_floor(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1;
+	for (int i = 0; i < 54; i++) {
+		find(w, "Adam")->lr[0] = is_wrong ? 1 - i / 80.0 : 1 - 0.8 * i / 54;
+		step(w, "Adam");
+	}
+}
+
+/* Few steps: the last of the scheduler, after that of the optimizer, comes to zero. */
+static void last_is_the_schedulers(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1;
+	for (int i = 0; i < 8; i++) {
+		find(w, "Adam")->lr[0] = 1 - i / (is_wrong ? 10.0 : 8.0);
+		step(w, "Adam");
+	}
+}
+
+static void step_scheduler(struct world *w, const char *name)
+{
+	char callee[64];
+
+	snprintf(callee, sizeof(callee), "%s.step", name);
+	call(w, callee)->object = find(w, name)->name;
+	tell(w, WTI_MOMENT_SCHEDULER, find(w, name));
+}
+
+/* Another scheduler takes over when the cosine has come to its end, and raises the rate. */
+static void taken_over(struct world *w, bool is_wrong)
+{
+	static const double course[] = {0.1, 0.05, 0.01, 0, 0.02, 0.04, 0.05, 0.05};
+
+	optimizer(w, "SGD", "SGD")->lr_known = 1;
+	object(w, "CosineAnnealingLR", "CosineAnnealingLR", WT_OBJECT_TYPE_SCHEDULER)->of =
+		word(w, "SGD");
+	object(w, "SWALR", "SWALR", WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "SGD");
+	for (size_t i = 0; i < sizeof(course) / sizeof(course[0]); i++) {
+		find(w, "SGD")->lr[0] = course[i];
+		step(w, "SGD");
+		step_scheduler(w, i < 3 || is_wrong ? "CosineAnnealingLR" : "SWALR");
+	}
+}
+
+/* ---- Modes ---------------------------------------------------------------------------------- */
+
+/* Dropout is put into training mode by itself, in a model that is not. */
+static void monte_carlo(struct world *w, bool is_wrong)
+{
+	uint32_t mode = is_wrong ? WTI_CALL_TRAINING : 0;
+
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "head.weight", find(w, "Adam"));
+	for (int i = 0; i < 8; i++)
+		step(w, "Adam");
+	module(w, "Net.forward", "Net", EVALUATION);
+	tell_module(w, WTI_MOMENT_MODULE);
+	module(w, "Head.forward", "Net.head", mode);
+	tell_module(w, WTI_MOMENT_MODULE);
+	module(w, "Dropout.forward", "Net.head.drop", WTI_CALL_TRAINING);
+	tell_module(w, WTI_MOMENT_MODULE);
+}
+
+/* ---- Accumulation --------------------------------------------------------------------------- */
+
+/* Three losses, each by itself: of three batches, or of three tasks on one. */
+static void tasks(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	for (uint64_t i = 1; i <= 9; i++) {
+		module(w, "Net.forward", "Net", TRAINING);
+		tensor(w, 0, is_wrong ? i : 1 + (i - 1) / 3, "8x4");
+		tell_module(w, WTI_MOMENT_MODULE_END);
+		call(w, "mse_loss");
+		tensor(w, 0, 10 * i, "8x1");
+		tensor(w, 1, 10 * i + 1, "8x1");
+		tensor(w, -1, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tell_call(w);
+		call(w, "Tensor.backward");
+		tensor(w, 0, 10 * i + 2, "");
+		backward(w);
+		if (i % 3 == 0)
+			step(w, "Adam");
+	}
+}
+
+/* ---- All of them ---------------------------------------------------------------------------- */
+
+static const struct {
+	const char *code;
+	void (*act)(struct world *w, bool is_wrong);
+} habits[] = {
+	{"WT-ROWS-002", looked_at_first},
+	{"WT-ROWS-002", walk_forward},
+	{"WT-ROWS-001", mined},
+	{"WT-ROWS-001", pseudo_labels},
+	{"WT-SCHED-005", line_to_a_floor},
+	{"WT-SCHED-005", last_is_the_schedulers},
+	{"WT-SCHED-006", taken_over},
+	{"WT-MODE-003", monte_carlo},
+	{"WT-ACC-001", tasks},
+};
+
+static void judge_habit(const char *code, void (*act)(struct world *w, bool is_wrong),
+			bool is_wrong)
+{
+	struct wt_result result;
+	struct world w;
+
+	begin(&w);
+	act(&w, is_wrong);
+	wt_result_init(&result, "test");
+	finish(&w, &result);
+	if ((case_of(&w, code)->violation_count > 0) != is_wrong)
+		test_fail(__FILE__, __LINE__, "%s: the %s", code, is_wrong ? "fault" : "habit");
+	wt_result_release(&result);
+	end(&w);
+}
+
+static void test_habits(void)
+{
+	for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
+		judge_habit(habits[i].code, habits[i].act, false);
+		judge_habit(habits[i].code, habits[i].act, true);
+	}
+}
+
+/* What chooses rows is neither rule's. */
+static void test_choices(void)
+{
+	judge_habit("WT-ROWS-001", looked_at_first, false);
+	judge_habit("WT-ROWS-001", walk_forward, false);
+	judge_habit("WT-ROWS-002", mined, false);
+	judge_habit("WT-ROWS-002", pseudo_labels, false);
+}
+
+static const struct test tests[] = {
+	{"habits", test_habits},
+	{"choices", test_choices},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return test_main(tests, argc, argv);
+}
