@@ -175,6 +175,149 @@ static void tasks(struct world *w, bool is_wrong)
 	}
 }
 
+/* ---- What is done again --------------------------------------------------------------------- */
+
+/* A loader is made for each epoch; rows are augmented in place, or as copies. */
+static void written_by_new_loaders(struct world *w, bool is_wrong)
+{
+	static const char *const names[] = {"DataLoader", "DataLoader#1", "DataLoader#2"};
+
+	for (uint64_t epoch = 0; epoch < 3; epoch++) {
+		object(w, names[epoch], "DataLoader", WT_OBJECT_TYPE_LOADER);
+		call(w, "DataLoader.__iter__");
+		tell(w, WTI_MOMENT_BATCH, find(w, names[epoch]));
+		for (uint64_t row = 0; row < 4; row++) {
+			uint64_t before = 100 * row + (is_wrong ? epoch : 0);
+
+			call(w, "DataLoader.__next__")->object = find(w, names[epoch])->name;
+			enter(w);
+			call(w, "Tensor.add_");
+			tensor(w, 0, before + 1, "8");
+			tensor(w, -1, is_wrong ? before + 2 : 100 * row + 10 + epoch, "8");
+			tell_call(w);
+			leave(w);
+		}
+	}
+}
+
+static void seed(struct world *w, double number_of)
+{
+	call(w, "manual_seed");
+	number(w, "seed", 0, number_of);
+	tell_call(w);
+}
+
+/* The same number before each epoch of a training, or before each evaluation of it. */
+static void seeded_epochs(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "weight", find(w, "Adam"));
+	for (int epoch = 0; epoch < 4; epoch++) {
+		seed(w, 42);
+		module(w, "Net.forward", "Net", is_wrong ? TRAINING : EVALUATION);
+		tell_module(w, WTI_MOMENT_MODULE_END);
+		for (int i = 0; i < 3; i++) {
+			module(w, "Net.forward", "Net", TRAINING);
+			tell_module(w, WTI_MOMENT_MODULE_END);
+			step(w, "Adam");
+		}
+	}
+}
+
+/* Several trainings, each from the same number: each has a model of its own. */
+static void seeded_trainings(struct world *w, bool is_wrong)
+{
+	static const char *const names[] = {"Net", "Net#1", "Net#2", "Net#3"};
+
+	optimizer(w, "Adam", "Adam");
+	for (int run = 0; run < 4; run++) {
+		seed(w, 42);
+		for (int i = 0; i < 3; i++) {
+			module(w, "Net.forward", names[is_wrong ? 0 : run], TRAINING);
+			tell_module(w, WTI_MOMENT_MODULE_END);
+			step(w, "Adam");
+		}
+	}
+}
+
+static void one_backward(struct world *w, uint64_t i)
+{
+	struct made_parameter *head = find_parameter(w, "Net", "head");
+
+	call(w, "Tensor.backward");
+	backward(w);
+	head->grad = WTI_GRAD_NONZERO;
+	head->grad_hash = 100 + i;
+}
+
+static void step_head(struct world *w, const char *name, uint64_t i)
+{
+	struct made_parameter *head = find_parameter(w, "Net", "head");
+
+	hold(w, find(w, name), head);
+	head->moved = true;
+	head->hash = 1000 + i;
+	step(w, name);
+}
+
+/* One parameter in two optimizers: they step in turns, or both with each gradient. */
+static void two_optimizers(struct world *w, bool is_wrong)
+{
+	optimizer(w, "SGD", "SGD");
+	optimizer(w, "SGD#1", "SGD");
+	parameter(w, "Net", "head", find(w, "SGD"));
+	for (uint64_t i = 0; i < 4; i++) {
+		one_backward(w, i);
+		step_head(w, "SGD", 2 * i);
+		if (!is_wrong)
+			one_backward(w, 50 + i);
+		step_head(w, "SGD#1", 2 * i + 1);
+	}
+}
+
+/* ---- Metrics and resumes -------------------------------------------------------------------- */
+
+/* A metric rises while the loss falls: an accuracy, or the loss of held-out rows. */
+static void rising_metric(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1;
+	object(w, "ReduceLROnPlateau", "ReduceLROnPlateau", WT_OBJECT_TYPE_SCHEDULER)->of =
+		word(w, "Adam");
+	for (int i = 0; i < 6; i++) {
+		tell_loss(w, 10 - i);
+		find(w, "Adam")->lr[0] = 0.1 / (1 + i / 2);
+		step(w, "Adam");
+		if (!is_wrong) {
+			call(w, "cross_entropy");
+			tensor(w, 0, 1, "8x3");
+			tensor(w, 1, 2, "8")->dtype = WT_DTYPE_I64;
+			tensor(w, -1, 3, "");
+			tell_call(w);
+		}
+		call(w, "ReduceLROnPlateau.step");
+		number(w, "metrics", 1, 0.5 + 0.05 * i);
+		tell(w, WTI_MOMENT_SCHEDULER, find(w, "ReduceLROnPlateau"));
+	}
+}
+
+/* The file has a schedule; it is loaded, or the scheduler begins where the file says. */
+static void schedule_in_file(struct world *w, bool is_wrong)
+{
+	optimizer(w, "SGD", "SGD")->lr_known = 1;
+	find(w, "SGD")->lr[0] = 0.05;
+	object(w, "CosineAnnealingLR", "CosineAnnealingLR", WT_OBJECT_TYPE_SCHEDULER)->of =
+		word(w, "SGD");
+	tell_fact(w, find(w, "CosineAnnealingLR"), "last_epoch", is_wrong ? 0 : 4);
+	call(w, "load");
+	number(w, "s.last_epoch", -1, 4);
+	tell(w, WTI_MOMENT_LOAD, NULL);
+	call(w, "SGD.load_state_dict")->object = word(w, "SGD");
+	tell_call(w);
+	for (int i = 0; i < 8; i++)
+		step(w, "SGD");
+	step_scheduler(w, "CosineAnnealingLR");
+}
+
 /* ---- All of them ---------------------------------------------------------------------------- */
 
 static const struct {
@@ -190,6 +333,12 @@ static const struct {
 	{"WT-SCHED-006", taken_over},
 	{"WT-MODE-003", monte_carlo},
 	{"WT-ACC-001", tasks},
+	{"WT-DATA-005", written_by_new_loaders},
+	{"WT-RNG-001", seeded_epochs},
+	{"WT-RNG-001", seeded_trainings},
+	{"WT-OPT-007", two_optimizers},
+	{"WT-SCHED-008", rising_metric},
+	{"WT-RESUME-002", schedule_in_file},
 };
 
 static void judge_habit(const char *code, void (*act)(struct world *w, bool is_wrong),

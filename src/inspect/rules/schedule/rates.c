@@ -228,16 +228,19 @@ const struct wti_rule wti_rule_sched_007 = {
 
 /* ---- WT-SCHED-008: lowered while all goes well ---------------------------------------------- */
 
+enum { PLATEAU_OF_PROCESS, PLATEAU_OF_SCHEDULER }; /* keeps */
 enum { PLATEAU_CUTS, PLATEAU_BELOW };
 
 /* Of a ReduceLROnPlateau. */
 struct plateau {
 	uint64_t count; /* of metrics that it was given */
-	double metric, lowest;
-	bool is_lowest; /* the last one, clearly */
-	bool is_new;    /* and no step was made since */
+	double metric, first, lowest, highest;
+	bool is_lowest;  /* the last one, clearly */
+	bool is_highest; /* likewise, and none was ever below the first: it should rise */
+	bool is_new;     /* and no step was made since */
 	double first_loss;
-	double rate; /* of its optimizer, before */
+	double rate;     /* of its optimizer, before */
+	double own_rate; /* that it has set, by its own account; 0: not known */
 	uint32_t cuts;
 };
 
@@ -251,13 +254,30 @@ static void take_metric(const struct wti_case *account, struct plateau *plateau,
 		return;
 	plateau->is_lowest = plateau->count && metric > 0 &&
 			     metric < wti_threshold_real(account, PLATEAU_BELOW) * plateau->lowest;
+	plateau->is_highest =
+		plateau->count && plateau->lowest == plateau->first && metric > 0 &&
+		metric * wti_threshold_real(account, PLATEAU_BELOW) > plateau->highest;
 	if (!plateau->count++) {
-		plateau->lowest = metric;
+		plateau->first = plateau->lowest = plateau->highest = metric;
 		plateau->first_loss = moment->process->loss;
 	}
-	plateau->lowest = metric < plateau->lowest ? metric : plateau->lowest;
+	plateau->lowest = fmin(plateau->lowest, metric);
+	plateau->highest = fmax(plateau->highest, metric);
 	plateau->metric = metric;
 	plateau->is_new = true;
+}
+
+/*
+ * A loss of held-out rows may rise while that of the training falls: that is overfitting. Where no
+ * loss is computed in evaluation, a metric that has only ever risen while the loss fell is one that
+ * should rise.
+ */
+static bool is_better(struct wti_case *account, const struct plateau *plateau,
+		      const struct wti_moment *moment)
+{
+	const bool *has_loss = wti_kept(account, PLATEAU_OF_PROCESS, moment);
+
+	return plateau->is_lowest || (plateau->is_highest && has_loss && !*has_loss);
 }
 
 static enum wti_answer judge_cut(struct wti_case *account, struct plateau *plateau,
@@ -271,14 +291,39 @@ static enum wti_answer judge_cut(struct wti_case *account, struct plateau *plate
 	plateau->is_new = false;
 	if (!is_cut)
 		return WTI_RULE_NO_CASE;
-	if (!plateau->is_lowest || moment->process->loss >= plateau->first_loss)
+	if (!is_better(account, plateau, moment) || moment->process->loss >= plateau->first_loss)
 		return WTI_RULE_HELD;
-	if (++plateau->cuts < wti_threshold(account, PLATEAU_CUTS))
+	/* What the scheduler says that it has set is no change of the program's. */
+	if (++plateau->cuts < wti_threshold(account, PLATEAU_CUTS) &&
+	    (plateau->is_lowest || plateau->own_rate != rate))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, scheduler->name,
-			    "it has lowered the rate %u times when its metric had just reached its "
-			    "lowest, now to %.3g at %.4g; the loss has fallen too",
-			    plateau->cuts, rate, plateau->metric);
+			    "it lowers the rate when its metric has just reached its %s (%u so "
+			    "far), now to %.3g at %.4g; the loss has fallen",
+			    plateau->is_lowest ? "lowest" : "highest", plateau->cuts, rate,
+			    plateau->metric);
+}
+
+static void note_own_rate(struct wti_case *account, const struct wti_moment *moment)
+{
+	struct plateau *plateau =
+		moment->object && moment->object->type == WT_OBJECT_TYPE_SCHEDULER &&
+				!strcmp(wti_moment_text(moment, moment->attribute), "_last_lr[0]")
+			? wti_kept(account, PLATEAU_OF_SCHEDULER, moment)
+			: NULL;
+
+	if (plateau)
+		plateau->own_rate = moment->number;
+}
+
+/* A loss that nothing is learned from. */
+static void note_loss(struct wti_case *account, const struct wti_moment *moment)
+{
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+	bool *has_loss = wti_kept(account, PLATEAU_OF_PROCESS, moment);
+
+	if (has_loss && result && !(result->digest.flags & WTI_TENSOR_REQUIRES_GRAD))
+		*has_loss = true;
 }
 
 static enum wti_answer see_plateau(struct wti_case *account, void *kept,
@@ -287,14 +332,24 @@ static enum wti_answer see_plateau(struct wti_case *account, void *kept,
 	const struct wti_object *scheduler = moment->object;
 	struct plateau *plateau;
 
+	if (moment->type == WTI_MOMENT_CALL) {
+		note_loss(account, moment);
+		return WTI_RULE_NO_CASE;
+	}
+	if (moment->type == WTI_MOMENT_STATE) {
+		note_own_rate(account, moment);
+		return WTI_RULE_NO_CASE;
+	}
 	if (moment->type == WTI_MOMENT_SCHEDULER) {
-		if (!strcmp(wti_moment_text(moment, scheduler->class_name), "ReduceLROnPlateau"))
-			take_metric(account, kept, moment);
+		plateau = wti_kept(account, PLATEAU_OF_SCHEDULER, moment);
+		if (plateau &&
+		    !strcmp(wti_moment_text(moment, scheduler->class_name), "ReduceLROnPlateau"))
+			take_metric(account, plateau, moment);
 		return WTI_RULE_NO_CASE;
 	}
 	scheduler = wti_scheduler_of(moment->training, moment->object, "ReduceLROnPlateau");
 	plateau = scheduler && moment->object->lr_known & 1
-			  ? wti_kept_of_object(account, 0, scheduler)
+			  ? wti_kept_of_object(account, PLATEAU_OF_SCHEDULER, scheduler)
 			  : NULL;
 	return plateau ? judge_cut(account, plateau, moment, scheduler) : WTI_RULE_NO_CASE;
 }
@@ -303,18 +358,24 @@ const struct wti_rule wti_rule_sched_008 = {
 	.code = "WT-SCHED-008",
 	.severity = WT_WARNING,
 	.title = "the learning rate is lowered because a metric improves",
-	.means = "ReduceLROnPlateau waits for a metric to rise that should fall: mode is \"max\" "
-		 "for a loss, and the rate goes down the better training goes",
+	.means = "ReduceLROnPlateau waits for the opposite of what the metric should do: mode is "
+		 "\"max\" for a loss or \"min\", the default, for an accuracy, and the rate goes "
+		 "down the better training goes",
 	.hint = "mode=\"min\" for a loss, mode=\"max\" for an accuracy",
 	.definition =
 		"A ReduceLROnPlateau does not lower the rate twice at moments when the metric "
 		"that it was last given is at least 1 % below all earlier ones, while the "
-		"training loss is lower than at its first step. A case is a rate that it lowers "
-		"at another moment.",
+		"training loss is lower than at its first step; nor when the metric is 1 % above "
+		"all earlier ones and has never been below the first, if the program computes no "
+		"loss without gradients, which could be that metric (once is enough if the "
+		"scheduler's own rate fell). A case is a rate that it "
+		"lowers at another moment.",
 	.innocent = "A metric that should rise and falls, while the loss falls too.",
 	.needs = "no ReduceLROnPlateau lowered the rate",
-	.moments = WTI_MOMENT_SCHEDULER | WTI_MOMENT_STEPPED,
-	.keeps = {{WTI_PER_OBJECT, sizeof(struct plateau)}},
+	.moments = WTI_MOMENT_SCHEDULER | WTI_MOMENT_STEPPED | WTI_MOMENT_CALL | WTI_MOMENT_STATE,
+	.callees = WTI_TARGET_LOSSES,
+	.keeps = {[PLATEAU_OF_PROCESS] = {WTI_PER_PROCESS, sizeof(bool)},
+		  [PLATEAU_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct plateau)}},
 	.see = see_plateau,
 	.thresholds = {{"cuts", 2, "one may be the program's own change of the rate"},
 		       {"below", 0.99, "times the lowest before: metrics vary by as much"}},
