@@ -307,7 +307,7 @@ static void schedule_in_file(struct world *w, bool is_wrong)
 	find(w, "SGD")->lr[0] = 0.05;
 	object(w, "CosineAnnealingLR", "CosineAnnealingLR", WT_OBJECT_TYPE_SCHEDULER)->of =
 		word(w, "SGD");
-	tell_fact(w, find(w, "CosineAnnealingLR"), "last_epoch", is_wrong ? 0 : 4);
+	tell_fact(w, find(w, "CosineAnnealingLR"), "last_epoch", 0);
 	call(w, "load");
 	number(w, "s.last_epoch", -1, 4);
 	tell(w, WTI_MOMENT_LOAD, NULL);
@@ -316,6 +316,117 @@ static void schedule_in_file(struct world *w, bool is_wrong)
 	for (int i = 0; i < 8; i++)
 		step(w, "SGD");
 	step_scheduler(w, "CosineAnnealingLR");
+	tell_fact(w, find(w, "CosineAnnealingLR"), "last_epoch", is_wrong ? 1 : 5);
+}
+
+/* ---- Copies, files and what is asked -------------------------------------------------------- */
+
+static void two_parameters(struct world *w)
+{
+	optimizer(w, "Adam", "Adam");
+	parameter(w, "Net", "a.weight", find(w, "Adam"))->hash = 11;
+	parameter(w, "Net", "b.weight", find(w, "Adam"))->hash = 12;
+	flush(w);
+}
+
+static void move_parameters(struct world *w, uint64_t i)
+{
+	find_parameter(w, "Net", "a.weight")->hash = 1000 + 2 * i;
+	find_parameter(w, "Net", "b.weight")->hash = 1001 + 2 * i;
+	step(w, "Adam");
+}
+
+/* A soft update, or one that leaves nothing of the average. */
+static void replaced_average(struct world *w, bool is_wrong)
+{
+	two_parameters(w);
+	for (uint64_t i = 1; i <= 24; i++) {
+		move_parameters(w, i);
+		call(w, "Tensor.add_");
+		tensor(w, 0, i, "4x4");
+		tensor(w, 1, 1000 + 2 * i, "4x4");
+		number(w, "alpha", 2, is_wrong ? 0.999 : 0.001);
+		tensor(w, -1, i + 1, "4x4");
+		tell_call(w);
+	}
+}
+
+static void save_two(struct world *w, uint64_t a, uint64_t b)
+{
+	call(w, "save");
+	tensor(w, 0, a, "4x4");
+	w->values[0].name = word(w, "model.a.weight");
+	tensor(w, 0, b, "4x4");
+	w->values[1].name = word(w, "model.b.weight");
+	tell(w, WTI_MOMENT_SAVE, NULL);
+}
+
+/* What the model was before its training is all that is ever saved, or it is saved beside the
+ * result. */
+static void saved_before_training(struct world *w, bool is_wrong)
+{
+	two_parameters(w);
+	for (uint64_t i = 1; i <= 8; i++)
+		move_parameters(w, i);
+	save_two(w, 11, 12);
+	if (!is_wrong)
+		save_two(w, 1016, 1017);
+}
+
+/* One step of each epoch is made in evaluation mode; or there is one such step in all. */
+static void some_steps(struct world *w, bool is_wrong)
+{
+	two_parameters(w);
+	for (int i = 0; i < 16; i++) {
+		bool is_other = is_wrong ? i % 4 == 3 : i == 3;
+		uint32_t mode = WTI_CALL_GRAD | (is_other ? 0 : WTI_CALL_TRAINING);
+
+		module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST | mode);
+		tell_module(w, WTI_MOMENT_MODULE);
+		module(w, "BatchNorm1d.forward", "Net.norm", mode);
+		tell_module(w, WTI_MOMENT_MODULE);
+		step(w, "Adam");
+	}
+}
+
+/* A teacher is loaded and asked in training mode; or a slow copy of what is trained is. */
+static void asked_teacher(struct world *w, bool is_wrong)
+{
+	const char *name = is_wrong ? "fc.weight" : "a.weight";
+
+	two_parameters(w);
+	parameter(w, "Teacher", name, NULL);
+	call(w, "Teacher.load_state_dict")->object = word(w, "Teacher");
+	tensor(w, 0, 77, "4x4");
+	tell_call(w);
+	for (uint64_t i = 1; i <= 8; i++) {
+		module(w, "Teacher.forward", "Teacher", WTI_CALL_OUTERMOST | WTI_CALL_TRAINING);
+		tensor(w, 0, i, "4x4");
+		tell_module(w, WTI_MOMENT_MODULE);
+		module(w, "Dropout.forward", "Teacher.drop", WTI_CALL_TRAINING);
+		tell_module(w, WTI_MOMENT_MODULE);
+		move_parameters(w, i);
+	}
+}
+
+/* A line makes an optimizer for each epoch, or one for each of several phases with its own rate. */
+static void made_for_each_epoch(struct world *w, bool is_wrong)
+{
+	static const char *const names[] = {"Adam", "Adam#1", "Adam#2", "Adam#3", "Adam#4"};
+
+	for (int epoch = 0; epoch < 5; epoch++) {
+		struct made_object *made = optimizer(w, names[epoch], "Adam");
+
+		made->site = 9;
+		made->lr_known = 1;
+		made->lr[0] = is_wrong ? 0.1 : 0.1 / (1 + epoch);
+		if (epoch)
+			hold(w, made, find_parameter(w, "Net", "weight"));
+		else
+			parameter(w, "Net", "weight", made);
+		for (int i = 0; i < 4; i++)
+			step(w, names[epoch]);
+	}
 }
 
 /* ---- All of them ---------------------------------------------------------------------------- */
@@ -339,6 +450,11 @@ static const struct {
 	{"WT-OPT-007", two_optimizers},
 	{"WT-SCHED-008", rising_metric},
 	{"WT-RESUME-002", schedule_in_file},
+	{"WT-EMA-001", replaced_average},
+	{"WT-CKPT-001", saved_before_training},
+	{"WT-MODE-001", some_steps},
+	{"WT-MODE-007", asked_teacher},
+	{"WT-OPT-006", made_for_each_epoch},
 };
 
 static void judge_habit(const char *code, void (*act)(struct world *w, bool is_wrong),
@@ -374,7 +490,28 @@ static void test_choices(void)
 	judge_habit("WT-ROWS-002", pseudo_labels, false);
 }
 
+/* The call that makes NaN of infinity is named, and how the loss had gone before. */
+static void test_infinity(void)
+{
+	struct world w;
+
+	begin(&w);
+	tell_loss(&w, 2);
+	tell_loss(&w, 4000);
+	call(&w, "cross_entropy");
+	tensor(&w, 0, 1, "8x3")->inf = 2;
+	tensor(&w, -1, 2, "")->nan = 1;
+	tell_call(&w);
+	tell_loss(&w, NAN);
+	CHECK_TEXT(case_of(&w, "WT-NUM-001")->where.op, "cross_entropy");
+	CHECK_TEXT(case_of(&w, "WT-NUM-001")->evidence,
+		   "it returned 1 NaN among 1 elements, of arguments with infinity; the loss had "
+		   "grown from 2 to 4e+03 in 2 steps");
+	end(&w);
+}
+
 static const struct test tests[] = {
+	{"infinity", test_infinity},
 	{"habits", test_habits},
 	{"choices", test_choices},
 	{NULL, NULL},

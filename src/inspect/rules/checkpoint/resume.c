@@ -307,9 +307,9 @@ struct schedule_in_file {
 struct restored {
 	bool is_loaded;
 	bool is_judged;
-	double done;         /* of a scheduler, its own count; of one that counts */
-	double lr;           /* of an optimizer, in its first step after loading */
-	uint64_t step_count; /* at that step */
+	struct wti_call call; /* of a scheduler: its last step, without values */
+	double lr;            /* of an optimizer, in its first step after loading */
+	uint64_t step_count;  /* at that step */
 };
 
 /* "s.last_epoch" beside "s.base_lrs" or the like: the state of a scheduler. */
@@ -331,8 +331,8 @@ static struct schedule_in_file schedule_of(const struct wti_moment *moment)
 }
 
 /*
- * The file holds a schedule; the optimizer was loaded from it, and its scheduler has begun to count
- * at zero.
+ * The file holds a schedule; the optimizer was loaded from it, and after its first step the
+ * scheduler has counted one. Not all of their load_state_dict() are recorded.
  */
 static enum wti_answer judge_count(struct wti_case *account, struct restored *restored,
 				   const struct schedule_in_file *file,
@@ -342,12 +342,16 @@ static enum wti_answer judge_count(struct wti_case *account, struct restored *re
 	const struct restored *other =
 		optimizer ? wti_kept_of_object(account, OF_OBJECT, optimizer) : NULL;
 
-	if (restored->is_judged || !other || !other->is_loaded || !file->is_one || file->done < 1)
+	struct wti_moment at = *moment;
+
+	if (restored->is_judged || !other || !other->is_loaded || !file->is_one || file->done < 1 ||
+	    moment->number < 1)
 		return WTI_RULE_NO_CASE;
 	restored->is_judged = true;
-	if (restored->is_loaded || moment->object->call_count > 1 || restored->done > 1)
+	if (restored->is_loaded || moment->number > 1)
 		return WTI_RULE_HELD;
-	return wti_violated(account, moment, moment->object->name,
+	at.call = restored->call.callee ? &restored->call : NULL;
+	return wti_violated(account, &at, moment->object->name,
 			    "the checkpoint holds a schedule at %.0f, and %s was restored from it; "
 			    "the scheduler was not, and begins at 0",
 			    file->done, wti_moment_text(moment, optimizer->name));
@@ -412,9 +416,9 @@ static enum wti_answer see_schedule(struct wti_case *account, void *kept,
 	else if (moment->type == WTI_MOMENT_STEPPED)
 		return see_step(account, restored, moment);
 	else if (moment->type == WTI_MOMENT_SCHEDULER)
-		return judge_count(account, restored, file, moment);
+		restored->call = wti_moment_call(moment);
 	else if (!strcmp(wti_moment_text(moment, moment->attribute), "last_epoch"))
-		restored->done = moment->number + 1; /* with the step that follows */
+		return judge_count(account, restored, file, moment);
 	return WTI_RULE_NO_CASE;
 }
 

@@ -237,6 +237,7 @@ struct plateau {
 	double metric, first, lowest, highest;
 	bool is_lowest;  /* the last one, clearly */
 	bool is_highest; /* likewise, and none was ever below the first: it should rise */
+	bool is_loss;    /* it was once the loss of the training */
 	bool is_new;     /* and no step was made since */
 	double first_loss;
 	double rate;     /* of its optimizer, before */
@@ -261,6 +262,7 @@ static void take_metric(const struct wti_case *account, struct plateau *plateau,
 		plateau->first = plateau->lowest = plateau->highest = metric;
 		plateau->first_loss = moment->process->loss;
 	}
+	plateau->is_loss |= fabs(metric - moment->process->loss) <= 1e-6 * fabs(metric);
 	plateau->lowest = fmin(plateau->lowest, metric);
 	plateau->highest = fmax(plateau->highest, metric);
 	plateau->metric = metric;
@@ -277,7 +279,8 @@ static bool is_better(struct wti_case *account, const struct plateau *plateau,
 {
 	const bool *has_loss = wti_kept(account, PLATEAU_OF_PROCESS, moment);
 
-	return plateau->is_lowest || (plateau->is_highest && has_loss && !*has_loss);
+	return plateau->is_lowest ||
+	       (plateau->is_highest && !plateau->is_loss && has_loss && !*has_loss);
 }
 
 static enum wti_answer judge_cut(struct wti_case *account, struct plateau *plateau,
@@ -366,8 +369,9 @@ const struct wti_rule wti_rule_sched_008 = {
 		"A ReduceLROnPlateau does not lower the rate twice at moments when the metric "
 		"that it was last given is at least 1 % below all earlier ones, while the "
 		"training loss is lower than at its first step; nor when the metric is 1 % above "
-		"all earlier ones and has never been below the first, if the program computes no "
-		"loss without gradients, which could be that metric (once is enough if the "
+		"all earlier ones and has never been below the first, if it never was the loss of "
+		"the training, and the program computes no loss without gradients (once is enough "
+		"if the "
 		"scheduler's own rate fell). A case is a rate that it "
 		"lowers at another moment.",
 	.innocent = "A metric that should rise and falls, while the loss falls too.",
