@@ -23,7 +23,7 @@ struct origin {
 	uint64_t loss_count;
 };
 
-enum { GROWN = 10 }; /* times: by less a loss varies from batch to batch */
+enum { GROWN };
 
 static bool is_bad(const struct wti_digest_row *digest)
 {
@@ -59,7 +59,9 @@ static enum wti_answer report_origin(struct wti_case *account, struct origin *or
 			"it returned %llu NaN among %llu elements, of arguments with "
 			"infinity; the loss had %s from %.3g to %.3g in %llu steps",
 			(unsigned long long)origin->nan, (unsigned long long)origin->count,
-			origin->loss > GROWN * origin->first_loss ? "grown" : "gone",
+			origin->loss > wti_threshold_real(account, GROWN) * origin->first_loss
+				? "grown"
+				: "gone",
 			origin->first_loss, origin->loss, (unsigned long long)origin->loss_count);
 	return wti_violated(
 		account, &moment, origin->call.callee,
@@ -175,6 +177,7 @@ const struct wti_rule wti_rule_num_001 = {
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOSS | WTI_MOMENT_TENSOR,
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct origin)}},
 	.see = see_nan,
+	.thresholds = {[GROWN] = {"grown", 10, "times: by less a loss varies from batch to batch"}},
 };
 
 /* ---- WT-NUM-002: rounded away --------------------------------------------------------------- */

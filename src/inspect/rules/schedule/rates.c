@@ -229,7 +229,7 @@ const struct wti_rule wti_rule_sched_007 = {
 /* ---- WT-SCHED-008: lowered while all goes well ---------------------------------------------- */
 
 enum { PLATEAU_OF_PROCESS, PLATEAU_OF_SCHEDULER }; /* keeps */
-enum { PLATEAU_CUTS, PLATEAU_BELOW };
+enum { PLATEAU_CUTS, PLATEAU_BELOW, PLATEAU_SAME };
 
 /* Of a ReduceLROnPlateau. */
 struct plateau {
@@ -262,7 +262,8 @@ static void take_metric(const struct wti_case *account, struct plateau *plateau,
 		plateau->first = plateau->lowest = plateau->highest = metric;
 		plateau->first_loss = moment->process->loss;
 	}
-	plateau->is_loss |= fabs(metric - moment->process->loss) <= 1e-6 * fabs(metric);
+	plateau->is_loss |= fabs(metric - moment->process->loss) <=
+			    wti_threshold_real(account, PLATEAU_SAME) * fabs(metric);
 	plateau->lowest = fmin(plateau->lowest, metric);
 	plateau->highest = fmax(plateau->highest, metric);
 	plateau->metric = metric;
@@ -382,7 +383,9 @@ const struct wti_rule wti_rule_sched_008 = {
 		  [PLATEAU_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct plateau)}},
 	.see = see_plateau,
 	.thresholds = {{"cuts", 2, "one may be the program's own change of the rate"},
-		       {"below", 0.99, "times the lowest before: metrics vary by as much"}},
+		       {"below", 0.99, "times the lowest before: metrics vary by as much"},
+		       {"same", 1e-6,
+			"of a metric: by so much rounding moves a loss that is printed or sent"}},
 };
 
 /* ---- WT-SCHED-009: planned for steps, stepped by epochs -------------------------------------- */
