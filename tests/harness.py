@@ -198,7 +198,12 @@ def on_terminal(words: list[Any], width: int = 0, **more: Any) -> bytes:
     except OSError:  # the other end is closed
         pass
     os.close(ours)
-    process.wait(timeout=PATIENCE)
+    try:
+        process.wait(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise AssertionError(f"it does not end: {words}") from None
     return data
 
 

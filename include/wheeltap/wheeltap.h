@@ -104,7 +104,7 @@ bool wt_rank(uint32_t rank, uint32_t world, uint32_t local);
 
 /* ---- States: named values that live on ------------------------------------------------------- */
 
-/* Tell the new value; the library does not compare. `owner` "optimizer", `attribute` "lr". */
+/* Emits the new value; the library does not compare. `owner` "optimizer", `attribute` "lr". */
 bool wt_state_int(struct wt_name *owner, struct wt_name *attribute, int64_t old_value,
 		  int64_t new_value);
 bool wt_state_float(struct wt_name *owner, struct wt_name *attribute, double old_value,
@@ -137,6 +137,15 @@ bool wt_tensor(struct wt_name *name, const void *data, uint32_t dtype, uint32_t 
 	       const size_t *extents);
 bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data, uint32_t dtype,
 		  uint32_t rank, const size_t *extents);
+
+/*
+ * Perturbs the elements in place if the program is recorded with `record --noise`, as
+ * docs/digits.md describes; otherwise the array stays as it is. Call it on what a computation has
+ * just produced; `name` and the numbers choose the noise, so that it is the same in every run with
+ * the same seed. True if the array was perturbed.
+ */
+bool wt_noise(struct wt_name *name, void *data, uint32_t dtype, uint32_t rank,
+	      const size_t *extents);
 
 /* ---- Devices -----------------------------------------------------------------------------------
  */

@@ -101,7 +101,7 @@ class Objects:
         self.numbers[kind] = number + 1
         if number >= NAMED_MAX:
             if number == NAMED_MAX:
-                self.core.own_line(2, f"not_measured: there are too many objects of the sort {kind}; no more are told")
+                self.core.own_line(2, f"not_measured: there are too many objects of the kind {kind}; no more are recorded")
             return ""
         return f"{kind}#{number}" if number else kind
 

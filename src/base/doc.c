@@ -2,7 +2,10 @@
 /* The tree that the readers of TOML, YAML and JSON make. */
 #include "doc.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "err.h"
 
 void wti_doc_free(struct wti_doc *root)
 {
@@ -91,4 +94,30 @@ uint64_t *wti_doc_slot(struct wti_doc_index *index, const struct wti_doc *parent
 	if (wti_buf_status(name))
 		return NULL;
 	return wti_map_text(&index->map, (char *)name->data, name->bytes);
+}
+
+bool wti_doc_is_text(const struct wti_doc *doc, size_t bytes_max)
+{
+	return doc && doc->type == WTI_DOC_STRING && doc->string.bytes <= bytes_max &&
+	       strlen(doc->string.data) == doc->string.bytes;
+}
+
+int wti_doc_fail_of(const struct wti_doc *at, const char *path, struct wt_err *err, int code,
+		    const char *format, va_list args)
+{
+	char message[sizeof(err->message)];
+
+	vsnprintf(message, sizeof(message), format, args);
+	return wti_err(err, code, "%.200s:%u:%u: %s", path, at->line, at->column, message);
+}
+
+int wti_doc_fail(const struct wti_doc *at, const char *path, struct wt_err *err, int code,
+		 const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	wti_doc_fail_of(at, path, err, code, format, args);
+	va_end(args);
+	return code;
 }

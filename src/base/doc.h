@@ -6,6 +6,7 @@
 #ifndef WTI_BASE_DOC_H
 #define WTI_BASE_DOC_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,6 +60,15 @@ const struct wti_doc *wti_doc_get(const struct wti_doc *table, const char *key);
  * too. */
 const char *wti_doc_text(const struct wti_doc *table, const char *key);
 int64_t wti_doc_count(const struct wti_doc *table, const char *key);
+
+/* A text of at most `bytes_max` bytes, without a NUL in it. */
+bool wti_doc_is_text(const struct wti_doc *doc, size_t bytes_max);
+
+/* "PATH:LINE:COLUMN: ..." of what is wrong there; the code. */
+int wti_doc_fail(const struct wti_doc *at, const char *path, struct wt_err *err, int code,
+		 const char *format, ...) __attribute__((format(printf, 5, 6)));
+int wti_doc_fail_of(const struct wti_doc *at, const char *path, struct wt_err *err, int code,
+		    const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 
 /* For readers. The top of a document, of `bytes` as a reader may hold more than others see. */
 int wti_doc_new(size_t bytes, size_t ceiling, struct wti_doc **ret_root);

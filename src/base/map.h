@@ -41,4 +41,22 @@ int wti_map_failed(const struct wti_map *map, struct wt_err *err, const char *wh
 const uint64_t *wti_map_find_number(const struct wti_map *map, uint64_t key);
 const uint64_t *wti_map_find_text(const struct wti_map *map, const char *text, size_t bytes);
 
+/* For values that are never 0: 0 if absent. */
+static inline uint64_t wti_map_get(const struct wti_map *map, uint64_t key)
+{
+	const uint64_t *slot = wti_map_find_number(map, key);
+
+	return slot ? *slot : 0;
+}
+
+/* False: full, or out of memory. */
+static inline bool wti_map_put(struct wti_map *map, uint64_t key, uint64_t value)
+{
+	uint64_t *slot = wti_map_number(map, key);
+
+	if (slot)
+		*slot = value;
+	return slot;
+}
+
 #endif

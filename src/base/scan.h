@@ -13,7 +13,7 @@
 #include "arena.h"
 #include "buf.h"
 
-#define WTI_SCAN_NUMBER_MAX 128 /* characters; no double needs more to be told from another */
+#define WTI_SCAN_NUMBER_MAX 128 /* characters; no double needs more to differ from another */
 
 struct wti_scan {
 	const char *name; /* of the file, for errors */

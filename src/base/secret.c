@@ -125,7 +125,7 @@ static void parts_add(struct parts *parts, const char *text, size_t bytes)
 	else
 		parts->count++;
 	part = parts->text[parts->count - 1];
-	/* The end of a long part tells more than its beginning: databasepassword. */
+	/* The end of a long part says more than its beginning: databasepassword. */
 	if (bytes > PART_MAX - 1) {
 		text += bytes - (PART_MAX - 1);
 		bytes = PART_MAX - 1;

@@ -27,14 +27,12 @@
 int wti_config_fail(const struct wti_config *config, const struct wti_doc *value,
 		    const char *format, ...)
 {
-	char message[400];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
+	wti_doc_fail_of(value, config->path, config->err, WT_E_ARG, format, args);
 	va_end(args);
-	return wti_err(config->err, WT_E_ARG, "%.100s:%u:%u: %s", config->path, value->line,
-		       value->column, message);
+	return WT_E_ARG;
 }
 
 static int unknown_key(const struct wti_config *config, const struct wti_doc *value,

@@ -2,9 +2,9 @@
 /*
  * Options from a file, by the same rows as those of the command line: a row is all that an option
  * needs to be known to both. Our own format is TOML with a table for each verb; a verb may know
- * those of other programs, whose keys are told in its own options' words by a dialect.
+ * those of other programs, whose keys a dialect translates into its own options.
  *
- * How a file is written (TOML, YAML, JSON) and whose it is are both told by what is in it. docs/
+ * How a file is written (TOML, YAML, JSON) and whose it is are both seen from what is in it. docs/
  * config.md is the manual.
  */
 #ifndef WTI_CLI_CONFIG_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configurations of TrainCheck's collector and of Pytracer, told in the words of `record`. What
- * has no counterpart has none because there is nothing to choose: models are found by themselves,
- * the source is not rewritten, nothing is copied.
+ * The configurations of TrainCheck's collector and of Pytracer, translated into options of
+ * `record`. What has no counterpart has none because there is nothing to choose: models are found
+ * by themselves, the source is not rewritten, nothing is copied.
  */
 #include <stdio.h>
 #include <string.h>

@@ -52,6 +52,17 @@ static void print_ignored(struct wti_config *config)
 			 config->path, config->dialect->name, wti_buf_cstr(&config->ignored));
 }
 
+/* Each stream of a run is an open file: 1024 are not enough for the ranks of a large one. */
+static void allow_many_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files); /* what cannot be opened is reported */
+}
+
 static int run_verb(const struct wti_verb *verb, char **words, size_t count)
 {
 	struct wti_parsed parsed;
@@ -62,6 +73,8 @@ static int run_verb(const struct wti_verb *verb, char **words, size_t count)
 		return wti_report_error(verb->name, wants_json(words, count), &err);
 	if (!wants_json(words, count))
 		print_ignored(parsed.config);
+	if (!verb->starts_programs)
+		allow_many_files();
 	if (parsed.help)
 		code = wti_help_verb(verb);
 	else

@@ -65,6 +65,7 @@ struct wti_verb {
 	unsigned arguments_min;
 	unsigned arguments_max;
 	bool rest_is_program; /* options end at the first word that is not one */
+	bool starts_programs; /* which must get the limits that they would have without us */
 	const char *group;    /* in `wheeltap help`: "record", "look", "keep" */
 	int (*run)(const void *options, char **arguments, size_t count);
 	const void *defaults; /* of the options struct; NULL: all zero */
@@ -81,6 +82,7 @@ const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
 extern const struct wti_verb wti_verb_check;
 extern const struct wti_verb wti_verb_clean;
 extern const struct wti_verb wti_verb_diff;
+extern const struct wti_verb wti_verb_digits;
 extern const struct wti_verb wti_verb_doctor;
 extern const struct wti_verb wti_verb_env;
 extern const struct wti_verb wti_verb_explain;
@@ -103,10 +105,10 @@ extern const struct wti_verb wti_verb_version;
 extern const struct wti_verb wti_verb_view;
 
 /* The options that every verb has. `type` is the verb's options struct, with a bool json. */
-#define WTI_OPTION_JSON(type)                                                                      \
+#define WTI_OPTION_JSON(type, member)                                                              \
 	{                                                                                          \
 		"json", 0, WTI_OPT_FLAG, NULL, NULL, "print one JSON object instead of text",      \
-			offsetof(type, json)                                                       \
+			offsetof(type, member)                                                     \
 	}
 #define WTI_OPTIONS_END                                                                            \
 	{                                                                                          \

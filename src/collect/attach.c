@@ -29,7 +29,7 @@ static char **read_words(pid_t pid, const char *file)
 	wti_buf_init(&text, WORDS_BYTES_MAX + 1);
 	if (wti_file_read(path, WORDS_BYTES_MAX, &text, NULL))
 		wti_buf_clear(&text);
-	wti_buf_byte(&text, 0); /* the last may lack its own */
+	wti_buf_byte(&text, 0); /* the last may have none */
 	for (size_t i = 0; i < text.bytes; i++)
 		count += !text.data[i];
 	/* One allocation: the pointers, then the texts. */

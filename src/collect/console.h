@@ -28,7 +28,7 @@ struct wti_console {
 	size_t queue_at;
 	size_t queue_used;
 	uint64_t taken;   /* bytes ever taken out: how the writer is getting on */
-	uint64_t missing; /* bytes dropped and not yet told in the log */
+	uint64_t missing; /* bytes dropped and not yet counted in the log */
 	bool closing;
 	bool done;
 	/* The writer's own. */

@@ -37,7 +37,7 @@ enum wti_fill {
 /* Steps 2 and 3. */
 enum wti_fill wti_drain_take(struct wti_drain *drain, struct wti_process *process);
 /*
- * Lets go of rings whose thread has ended, or of all; tells the losses that are only known then.
+ * Lets go of rings whose thread has ended, or of all; records the losses that are only known then.
  * Returns the bytes of shared memory that were let go.
  */
 uint64_t wti_drain_reap(struct wti_drain *drain, struct wti_process *process, bool all);

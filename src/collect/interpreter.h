@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which Python interpreter a command line starts, as far as that can be told without running it. */
+/* Which Python interpreter a command line starts, as far as that is known without running it. */
 #ifndef WTI_COLLECT_INTERPRETER_H
 #define WTI_COLLECT_INTERPRETER_H
 
@@ -14,7 +14,7 @@ bool wti_is_python(const char *program);
  * is the interpreter. */
 const char *wti_python_shut(const char *const *argv, char out[3]);
 /* The file of the interpreter: the program itself, or what its first line names. WT_E_MISSING: no
- * such program; WT_E_ARG: it cannot be told. */
+ * such program; WT_E_ARG: it is not known. */
 int wti_python_of(char *const *argv, char *const *environment, char ret_path[PATH_MAX],
 		  struct wt_err *err);
 

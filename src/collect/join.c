@@ -24,7 +24,6 @@
 #endif
 
 #define LINKS_MAX 16384u
-#define PROCESSES_MAX 9999u
 #define DEFINITION_BYTES_MIN 16u
 
 static void read_boot_id(uint8_t out[16])
@@ -236,7 +235,7 @@ static struct wti_process *new_process(struct wti_join *join, struct wti_link *l
 	struct wt_identity *who;
 
 	if (wti_grow(&join->processes, join->process_count + 1, &join->process_capacity,
-		     PROCESSES_MAX))
+		     WTI_SOURCES_MAX))
 		return NULL;
 	process = calloc(1, sizeof(*process));
 	if (!process)

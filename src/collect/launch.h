@@ -37,7 +37,7 @@ struct wti_launch {
 	bool gated;                      /* the program is to wait for wti_launch_go() */
 	const struct sock_fprog *filter; /* and to install this, then; or NULL */
 	/* Out. */
-	pid_t pid; /* of the program; 0 until the monitor has told */
+	pid_t pid; /* of the program; 0 until the monitor has sent it */
 	pid_t monitor_pid;
 	pid_t relay_pid;    /* 0: there is none */
 	bool relay_is_idle; /* it passes nothing on, and ends with us */

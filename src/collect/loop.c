@@ -205,7 +205,7 @@ static void emit_stranger(struct wti_recorder *recorder, struct wti_tree_node *n
 	outcome->stranger_count++;
 }
 
-static bool is_untold(struct wti_recorder *recorder, struct wti_tree_node *node, bool all)
+static bool is_unrecorded(struct wti_recorder *recorder, struct wti_tree_node *node, bool all)
 {
 	if (node->joined || node->emitted)
 		return false;
@@ -228,13 +228,13 @@ static void emit_strangers(struct wti_recorder *recorder, bool all)
 	bool any = false;
 
 	for (size_t i = 0; i < recorder->tree.count; i++)
-		any |= is_untold(recorder, &recorder->tree.nodes[i], all);
+		any |= is_unrecorded(recorder, &recorder->tree.nodes[i], all);
 	if (any) /* what they said before they went may still be waiting */
 		receive(recorder);
 	for (size_t i = 0; i < recorder->tree.count; i++) {
 		struct wti_tree_node *node = &recorder->tree.nodes[i];
 
-		if (is_untold(recorder, node, all))
+		if (is_unrecorded(recorder, node, all))
 			emit_stranger(recorder, node);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program's parent: a process that does nothing but start it, wait for it and tell. It outlives
- * a recorder that is killed, so that the program keeps its parent and its terminal; and as the
- * leader of the program's session it makes stopping by Ctrl-Z possible there.
+ * The program's parent: a process that does nothing but start it, wait for it and report. It
+ * outlives a recorder that is killed, so that the program keeps its parent and its terminal; and as
+ * the leader of the program's session it makes stopping by Ctrl-Z possible there.
  */
 #ifndef WTI_COLLECT_MONITOR_H
 #define WTI_COLLECT_MONITOR_H
@@ -45,7 +45,7 @@ struct wti_monitor {
 	int err;
 	int slave;                       /* the pty; -1: none */
 	int terminal;                    /* to be given to the program's group; -1: none */
-	int news;                        /* where to tell */
+	int news;                        /* where to report */
 	int relay_lives;                 /* ends with the relay */
 	const struct sock_fprog *filter; /* installed if that something is a WTI_GATE_FILTER */
 	int gate[2];   /* the program begins when the first has something or ends; -1: at once */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Knows how interpreters and launchers are told what to run. Ten runs called python say nothing;
- * what was meant is the script.
+ * Knows how interpreters and launchers get what they are to run. Ten runs called python say
+ * nothing; what was meant is the script.
  */
 #include "name.h"
 

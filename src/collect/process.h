@@ -32,7 +32,7 @@ struct wti_ring_view {
 	uint64_t next_seq;
 	uint64_t last_ticks;
 	uint64_t gaps;      /* events missing in the sequence so far */
-	uint64_t reentrant; /* told so far */
+	uint64_t reentrant; /* recorded so far */
 	bool closed;        /* its thread has ended; drained up to `head` it is done */
 	bool damaged;
 };
@@ -50,7 +50,7 @@ struct wti_link;
 struct wti_process {
 	struct wti_recorded_source source;
 	struct wti_link *link; /* the connection, NULL when closed */
-	int pidfd;             /* -1: the process is gone, or the kernel cannot tell */
+	int pidfd;             /* -1: the process is gone, or the kernel has none */
 	bool pid_is_known;     /* and not only what it calls itself */
 	bool exited;
 	bool replaced;                /* by exec: a later one of the same process has joined */
@@ -64,7 +64,7 @@ struct wti_process {
 	struct wti_chunk_view *chunks; /* by index; map NULL: not here yet */
 	size_t chunk_count;
 	size_t chunk_capacity;
-	uint64_t overflow; /* definitions that found no room, told so far */
+	uint64_t overflow; /* definitions that found no room, recorded so far */
 	uint32_t definition_id_max;
 };
 

@@ -17,7 +17,7 @@
 #define EXIT_CODE_FIELD 52
 #define START_TIME_FIELD 22
 
-/* Since Linux 6.15 a pidfd tells how its process ended, even after that was waited for. */
+/* Since Linux 6.15 a pidfd gives how its process ended, even after that was waited for. */
 struct pidfd_info {
 	uint64_t mask;
 	uint64_t cgroup;

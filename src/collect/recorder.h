@@ -51,6 +51,7 @@ struct wti_recorder {
 	char name[WTI_NAME_BYTES];
 	char executable[PATH_MAX];
 	char **variables; /* of the program */
+	char *preload;    /* one of them */
 
 	int epoll;
 	int signals;
@@ -87,7 +88,7 @@ struct wti_recorder {
 int wti_signals_open(struct wti_recorder *recorder, struct wt_err *err);
 void wti_signals_close(struct wti_recorder *recorder);
 void wti_signals_take(struct wti_recorder *recorder);
-/* The monitor has told something about the program. */
+/* The monitor has reported something about the program. */
 void wti_signals_news(struct wti_recorder *recorder);
 void wti_signals_heard(struct wti_recorder *recorder, const struct wti_monitor_news *news);
 

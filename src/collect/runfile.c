@@ -31,7 +31,7 @@ static void lock(int folder_fd)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		if (!flock(folder_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
-			return; /* or the file system cannot: then nobody can tell */
+			return; /* or the file system cannot: then it stays unknown */
 		usleep(1000);
 	}
 }

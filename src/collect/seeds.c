@@ -274,7 +274,7 @@ static void records(void *self, void *stream, const struct wti_run_of_records *r
 
 /* ---- What is known --------------------------------------------------------------------------- */
 
-/* False if another process has told the same before. */
+/* False if another process has emitted the same before. */
 static bool name_seeding(const struct wti_seeds *seeds, const struct wti_seeding *seeding,
 			 struct wti_seed *ret_seed)
 {

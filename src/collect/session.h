@@ -61,7 +61,7 @@ bool wti_session_knocked(const struct wti_session *session, uint32_t *ret_pid,
 			 char ret_command[16]);
 /* What an agent that could not be loaded has left to say; empty if none has. */
 void wti_session_trouble(const struct wti_session *session, char *ret_text, size_t bytes);
-/* Tells agents to stop. What they have sent can still be received. */
+/* Asks agents to stop. What they have sent can still be received. */
 void wti_session_over(struct wti_session *session);
 /* Nobody can join any more. */
 void wti_session_refuse(struct wti_session *session);

@@ -111,7 +111,7 @@ void wti_signals_take(struct wti_recorder *recorder)
 		pass_on(recorder, &info);
 }
 
-/* The program runs, and may even have spoken, before we are told its pid. */
+/* The program runs, and may even have spoken, before we get its pid. */
 static void pass_on_waiting(struct wti_recorder *recorder)
 {
 	for (int number = 1; number < 64; number++) {
@@ -177,7 +177,7 @@ static void open_gate(struct wti_recorder *recorder)
 		return;
 	wti_record_inherited(recorder);
 	r = wti_syscalls_program(&recorder->syscalls, recorder->launch.pid, &err);
-	if (r && r != WT_E_MISSING) { /* it was killed meanwhile: that is told anyway */
+	if (r && r != WT_E_MISSING) { /* it was killed meanwhile: that is reported anyway */
 		refuse(recorder, &err);
 		return;
 	}

@@ -109,7 +109,7 @@ static void check(struct wti_stream *stream, int code)
 
 	if (code >= 0)
 		return;
-	/* A flush tells the reason in words where the append had only a code. */
+	/* A flush gives the reason in words where the append had only a code. */
 	if (!wt_writer_flush(stream->writer, &err))
 		err.message[0] = 0;
 	fail(stream, code, &err);
@@ -315,7 +315,7 @@ static void replay_record(void *self, uint32_t track, uint64_t seq, const struct
 	check(stream, wt_writer_record(stream->writer, track, seq, record));
 }
 
-/* Tells in the open segment what went with a deleted one, the losses that were told there included.
+/* Records in the open segment what went with a deleted one, losses recorded there included.
  */
 static void emit_deleted(struct wti_stream *stream, const struct wti_stream_segment *segment)
 {

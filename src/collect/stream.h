@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file, or in a flight recording the files, of one process: NNNN.wt, or NNNN.SSSSSS.wt.
+ * The file, or in a flight recording the files, of one process: NNNN.wt, or NNNN.SSSSSS.wt; from
+ * the 10,000th process on the number has five digits.
  *
  * The recorder's own words in the stream of a process (clock snapshots, losses that belong to no
  * thread) stand on track 0, which no thread has.
@@ -30,7 +31,7 @@ enum wti_stream_end {
 struct wti_stream_segment {
 	uint32_t number;
 	uint64_t events;
-	uint64_t carried; /* losses told in it: they must be told again when it is deleted */
+	uint64_t carried; /* losses recorded in it: recorded again when it is deleted */
 	uint64_t bytes;
 	uint64_t given; /* records of the program handed to the writer */
 	uint64_t from_ticks;

@@ -18,7 +18,7 @@
 #include "syscalls/descriptors.h"
 
 #define TICK_NS 1000000000ull
-#define STREAMS_MAX 9999
+#define STREAMS_MAX (WTI_SOURCES_MAX + 1) /* and the system calls */
 #define SEGMENTS_A_FLIGHT 4
 /* Kept free under the ceiling: what streams still have in memory, and their index. */
 #define RESERVE_BYTES (256u << 10)

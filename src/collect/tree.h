@@ -58,7 +58,7 @@ struct wti_tree {
 
 void wti_tree_init(struct wti_tree *tree, const struct wti_session *session, const char *entrance);
 void wti_tree_release(struct wti_tree *tree);
-/* The program itself. `has_agent`: as far as its file tells. */
+/* The program itself. `has_agent`: as far as its file shows. */
 void wti_tree_root(struct wti_tree *tree, uint32_t pid, char *const *argv, bool has_agent);
 /* A process said hello. */
 void wti_tree_joined(struct wti_tree *tree, uint32_t pid);
@@ -67,7 +67,7 @@ void wti_tree_refused(struct wti_tree *tree, uint32_t pid, const char *command);
 /*
  * True of a process that has gone while one above it may still join. A script that ends in exec
  * starts others to find out what to become; when it has become that and joins, they were a part of
- * starting it, and none of them is told as not followed.
+ * starting it, and none of them is recorded as not followed.
  */
 bool wti_tree_is_undecided(struct wti_tree *tree, struct wti_tree_node *node);
 /* Processes that are alive now, take part, and have not joined, as they have not emitted yet. */

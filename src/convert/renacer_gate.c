@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * [[assertion]] as renacer.toml has it. Renacer reads its five types and evaluates none of them on
- * a run; here each is told in words of ours, with the same keys.
+ * a run; here each becomes one of ours, with the same keys.
  */
 #include "renacer_gate.h"
 

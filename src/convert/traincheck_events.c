@@ -302,7 +302,7 @@ static void report_list(struct wti_tc_row *row, uint64_t call, int32_t position,
 	wti_buf_release(&text);
 }
 
-/* By its type, as our own agent tells what is no value; and what is said of it. */
+/* By its type, as our own agent emits what is no value; and what is said of it. */
 static void report_object(struct wti_tc_row *row, uint64_t call, int32_t position, const char *name,
 			  const struct wti_doc *object)
 {
@@ -434,7 +434,7 @@ static void report_about(struct wti_tc_row *row, const char *name, const struct 
 	report_attributes(row, wti_tc_string(row, name), 0, id);
 }
 
-/* Data-parallel ranks hold the same model, unless another sort of rank says that they share it. */
+/* Data-parallel ranks hold the same model, unless another kind of rank says that they share it. */
 static bool is_replica(const struct wti_doc *meta)
 {
 	bool replica = false;
@@ -487,7 +487,7 @@ static void take_variable(struct wti_tc_row *row)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Nothing else of the program was recorded: what did not happen cannot be told. */
+/* Nothing else of the program was recorded: what did not happen is not known. */
 static void report_lost(struct wti_tc_row *row)
 {
 	uint64_t values[7] = {0};

@@ -89,7 +89,7 @@ static void report_value(struct wti_tc_row *row, const char *key, const struct w
 	}
 }
 
-/* Only what has changed is told: all of it is on every record. */
+/* Only what has changed is emitted: all of it is on every record. */
 static void report_changed(struct wti_tc_row *row, const char *key, const struct wti_doc *value)
 {
 	uint64_t *last = wti_map_text(&row->track->meta, key, strlen(key));

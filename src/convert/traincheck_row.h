@@ -15,10 +15,10 @@ struct wti_tc_track {
 	uint32_t id;
 	uint64_t seq;
 	uint64_t last_ns; /* times of a track never go back */
-	int64_t step;     /* INT64_MIN: not told yet */
+	int64_t step;     /* INT64_MIN: not emitted yet */
 	char stage[64];
 	uint64_t stepped;    /* the call_begin of a step whose outcome is coming in; 0: none */
-	struct wti_map meta; /* other meta variables that were told: hash of the value */
+	struct wti_map meta; /* other meta variables that were emitted: hash of the value */
 };
 
 struct wti_tc_process {
@@ -31,7 +31,7 @@ struct wti_tc_process {
 	struct wti_map tids, variable_tids;
 	struct wti_map managers;   /* context managers: what they were made with, which is active */
 	struct wti_map attributes; /* variables: what was last said of them, an id of a text */
-	struct wti_map members;    /* variables that were told; the last value's hash */
+	struct wti_map members;    /* variables that were emitted; the last value's hash */
 	struct wti_map calls;      /* func_call_id: sequence number */
 	struct wti_tc_track *tracks;
 	size_t track_count, track_capacity;
@@ -76,7 +76,7 @@ void wti_tc_where(struct wti_tc_row *row);
 /* Context managers are meta variables while they are active. */
 void wti_tc_manager(struct wti_tc_row *row, const char *function, bool is_begin);
 
-/* Tells what the record says. */
+/* Emits what the record says. */
 void wti_tc_take(struct wti_tc_row *row);
 int64_t wti_tc_number(const struct wti_doc *table, const char *key, int64_t otherwise);
 

@@ -2,8 +2,8 @@
 /*
  * TrainCheck's traces to streams of ours: a stream a process, a track a thread. It keeps hashes of
  * a part of a tensor, or none; what it says of an argument stands for its contents, as it does
- * there. Of traces that have variables alone, dumped after each optimizer.step(), that step is told
- * too.
+ * there. Of traces that have variables alone, dumped after each optimizer.step(), that step is
+ * emitted too.
  */
 #include <stdio.h>
 #include <stdlib.h>

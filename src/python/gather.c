@@ -122,6 +122,7 @@ static struct wti_source of_field(const struct wt_kind *kind, const struct wt_fi
 		[WT_TYPE_TICKS] = {WTI_COLUMN_I64, wti_fill_shown},
 		[WT_TYPE_STR] = {WTI_COLUMN_TEXT, wti_fill_text},
 		[WT_TYPE_ENUM] = {WTI_COLUMN_TEXT, wti_fill_enum},
+		[WT_TYPE_BYTES] = {WTI_COLUMN_TEXT, wti_fill_hex},
 	};
 	struct wti_source source = {.unit = field->unit, .doc = field->doc, .field = field};
 

@@ -97,7 +97,7 @@ static int read_stream(struct wti_variable *variable, const struct wt_reader *re
 		r = wt_reader_decode(reader, i, WT_ALL_FIELDS, &batch, NULL);
 		if (!r)
 			r = take(variable, &variable->streams[index], &batch, key);
-		else if (r != WT_E_NOMEM) /* damaged: as good as none, and told by the cursor */
+		else if (r != WT_E_NOMEM) /* damaged: as good as none, and reported by the cursor */
 			r = 0;
 	}
 	wt_batch_release(&batch);

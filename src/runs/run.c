@@ -15,6 +15,7 @@
 #include "base/grow.h"
 #include "run.h"
 #include "runjson.h"
+#include "set.h"
 
 #define DEPTH_MAX 8 /* of folders in a run */
 /* Below the home: a link to the run that was last recorded into a folder of its own (-o). */
@@ -65,6 +66,8 @@ static int load(const char *path, struct wti_run *ret_run, struct wt_err *err)
 	run.name = last_part(path);
 	if (run.is_folder)
 		r = wti_runjson_load(path, &run, err);
+	if (run.is_folder && !r && !run.has_json && !run.json_damage[0])
+		r = wti_set_load(path, &run, err);
 	if (!run.command)
 		run.command = strdup("");
 	if (r || !run.path || !run.name || !run.command) {
@@ -220,7 +223,7 @@ int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *
 	return load(path, ret_run, err);
 }
 
-/* The newest run that `record` was told to call so, or has called so after its program. */
+/* The newest run that `record` was asked to call so, or has called so after its program. */
 static bool find_named(const struct wti_front *front, const char *name, struct wti_run *ret_run)
 {
 	struct wti_run *runs;
@@ -258,11 +261,12 @@ static void take_named(const struct wti_front *front, const char *word, struct w
 	*run = named;
 }
 
-int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
-		 struct wt_err *err)
+int wti_run_or_set_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+			struct wt_err *err)
 {
+	struct wti_run run;
 	char *below;
-	int r;
+	int r, below_r;
 
 	if (!word || !strcmp(word, "latest"))
 		return find_latest(front, ret_run, err);
@@ -271,16 +275,46 @@ int wti_run_find(const struct wti_front *front, const char *word, struct wti_run
 		take_named(front, word, ret_run);
 	if (!r || (err && err->code != WT_E_MISSING))
 		return r;
-	if (strchr(word, '/')) /* a path; `record -n` takes such names, too */
-		return find_named(front, word, ret_run) ? 0 : r;
+	if (strchr(word, '/') && find_named(front, word, ret_run)) /* `record -n` takes them */
+		return 0;
+	if (*word == '/')
+		return r;
 	if (asprintf(&below, "%s/%s", front->home, word) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	r = load(below, ret_run, NULL);
+	below_r = load(below, &run, NULL);
 	free(below);
-	if (r && !find_named(front, word, ret_run))
+	if (!below_r && strchr(word, '/') && !(run.is_folder && run.has_json)) {
+		wti_run_release(&run); /* a run of a set, and nothing else */
+		return r;
+	}
+	if (!below_r)
+		*ret_run = run;
+	else if (strchr(word, '/'))
+		return r;
+	else if (!find_named(front, word, ret_run))
 		return wti_err(err, WT_E_MISSING,
 			       "no run '%s' here or below '%s'; 'wheeltap ls' lists the runs", word,
 			       front->home);
+	return 0;
+}
+
+int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+		 struct wt_err *err)
+{
+	struct wti_run run;
+	int r = wti_run_or_set_find(front, word, &run, err);
+
+	if (r)
+		return r;
+	if (run.is_set) {
+		r = wti_err(err, WT_E_ARG,
+			    "'%.200s' is a set of %zu runs: give one of them, such as "
+			    "'%.200s/01', or compare them with 'wheeltap digits'",
+			    run.path, run.run_count, run.path);
+		wti_run_release(&run);
+		return r;
+	}
+	*ret_run = run;
 	return 0;
 }
 

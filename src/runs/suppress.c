@@ -31,7 +31,7 @@ struct wti_suppressions {
 
 static int fail(struct wt_err *err, const char *path, const struct wti_doc *at, const char *what)
 {
-	return wti_err(err, WT_E_ARG, "%.200s:%u:%u: %s", path, at->line, at->column, what);
+	return wti_doc_fail(at, path, err, WT_E_ARG, "%s", what);
 }
 
 static bool is_day(const char *text)

@@ -23,8 +23,7 @@ struct reading {
 static int fail(const struct reading *reading, const struct wti_doc *at, const char *what,
 		const char *which)
 {
-	return wti_err(reading->err, WT_E_ARG, "%.200s:%u:%u: %s '%.100s'", reading->path, at->line,
-		       at->column, what, which);
+	return wti_doc_fail(at, reading->path, reading->err, WT_E_ARG, "%s '%.100s'", what, which);
 }
 
 static int read_value(struct reading *reading, const struct wti_rule *rule,

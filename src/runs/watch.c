@@ -114,7 +114,7 @@ static void records(void *self, void *stream, const struct wti_run_of_records *r
 	hand_over(self, &message, run->data, run->bytes);
 }
 
-/* What is lost is told to the inspector at the end: rules that need it all are not measured. */
+/* What is lost reaches the inspector at the end: rules that need it all are not measured. */
 static void lost(void *self, void *stream, const struct wti_loss *loss)
 {
 	struct wti_watch *watch = self;

@@ -20,7 +20,7 @@ struct wti_headings {
 };
 
 enum wti_headings_for {
-	WTI_HEADINGS_KEYS,    /* any name, as it is; only twice the same are told apart */
+	WTI_HEADINGS_KEYS,    /* any name, as it is; only twice the same are made different */
 	WTI_HEADINGS_COLUMNS, /* printable, not empty, not too long, different in more than case */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Knows which of stack and agent is believed: the agent, as what is native below a call that it
- * told of is the interpreter and libraries.
+ * emitted is the interpreter and libraries.
  */
 #include "source.h"
 

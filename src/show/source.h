@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where system calls come from, for all that shows them: the frames of their stacks, and the one
- * line that a person wants to see, which is that of the Python call around it where an agent told
- * of one, else that of the program's own innermost frame.
+ * line that a person wants to see, which is that of the Python call around it where an agent
+ * emitted of one, else that of the program's own innermost frame.
  */
 #ifndef WTI_SHOW_SOURCE_H
 #define WTI_SHOW_SOURCE_H

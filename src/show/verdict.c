@@ -39,16 +39,18 @@ static void add_printed(struct wti_buf *out, const struct wt_finding *finding)
 	wti_buf_byte(out, '\n');
 }
 
-size_t wti_verdict_key(char out[WTI_TOLD_BYTES], const struct wt_finding *finding)
+size_t wti_verdict_key(char out[WTI_VERDICT_KEY_BYTES], const struct wt_finding *finding)
 {
-	int bytes = snprintf(out, WTI_TOLD_BYTES, "%s %s", finding->code, finding->title);
+	int bytes = snprintf(out, WTI_VERDICT_KEY_BYTES, "%s %s", finding->code, finding->title);
 
-	return bytes < 0 ? 0 : bytes < WTI_TOLD_BYTES ? (size_t)bytes : WTI_TOLD_BYTES - 1;
+	return bytes < 0                       ? 0
+	       : bytes < WTI_VERDICT_KEY_BYTES ? (size_t)bytes
+					       : WTI_VERDICT_KEY_BYTES - 1;
 }
 
 static bool is_emitted(const struct wti_map *emitted, const struct wt_finding *finding)
 {
-	char key[WTI_TOLD_BYTES];
+	char key[WTI_VERDICT_KEY_BYTES];
 
 	return wti_map_find_text(emitted, key, wti_verdict_key(key, finding));
 }

@@ -15,10 +15,10 @@ bool wti_verdict_any_fails(const struct wt_result *result, const char *fail_on);
 void wti_verdict_text(struct wti_buf *out, const struct wt_result *result,
 		      const struct wti_style *style);
 /* What a finding is known by: its code, and its title, as invariants share theirs. Its length. */
-enum { WTI_TOLD_BYTES = 512 };
-size_t wti_verdict_key(char out[WTI_TOLD_BYTES], const struct wt_finding *finding);
-/* The same when findings were shown before: those with a key in `told` get one line. What was not
- * measured is left to `doctor --all`. */
+enum { WTI_VERDICT_KEY_BYTES = 512 };
+size_t wti_verdict_key(char out[WTI_VERDICT_KEY_BYTES], const struct wt_finding *finding);
+/* The same when findings were shown before: those with a key in `emitted` get one line. What was
+ * not measured is left to `doctor --all`. */
 void wti_verdict_text_printed(struct wti_buf *out, const struct wt_result *result,
 			      const struct wti_map *emitted, const struct wti_style *style);
 /* And a table of all rules. */

@@ -173,8 +173,8 @@ static const char *take_scopes(struct look *look, Dwarf_Die *unit, Dwarf_Addr ad
 
 	if (dwarf_getsrcfiles(unit, &look->files, &file_count))
 		look->files = NULL;
-	/* What lies around an inlined function is asked for by itself: otherwise it is told where
-	 * it was written, not where it is. */
+	/* What lies around an inlined function is asked for by itself: otherwise the answer is
+	 * where it was written, not where it is. */
 	count = count > 0 ? dwarf_getscopes_die(&scopes[0], &around) : 0;
 	for (int i = 0; i < count && !function; i++) {
 		if (dwarf_tag(&around[i]) == DW_TAG_inlined_subroutine)

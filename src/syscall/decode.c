@@ -33,7 +33,7 @@ static void begin(struct wti_show *show, struct wti_buf *out, const struct wti_s
 		.call = call,
 		.what = wti_described(call->arch, call->nr),
 		.options = options ? options : &plain,
-		.returned = !(call->flags & WTI_SYSCALL_UNFINISHED),
+		.returned = !(call->flags & WT_SYSCALL_UNFINISHED),
 	};
 	show->string_max =
 		show->options->string_max ? show->options->string_max : WTI_STRING_MAX_DEFAULT;

@@ -368,7 +368,7 @@ static void take_descriptor(struct wti_handles *h, const struct wt_event *event)
 	}
 	entry = entry_of(h, process, fd);
 	handle = entry && entry->is_unknown && !entry->handle ? wti_handle_of_target(h, target) : 0;
-	if (!handle) /* calls have told it better */
+	if (!handle) /* calls have shown it better */
 		return;
 	h->all[handle - 1].flags = flags;
 	wti_descriptor_set(h, process, fd, handle, flags & O_CLOEXEC);

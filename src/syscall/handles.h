@@ -6,7 +6,7 @@
  *
  * Fed with a run's events in order. A call has to be looked at before it is given to
  * wti_handles_call(), as a close ends what it names. Descriptors that were there before the
- * recording are known by their number only, unless an event tells what they were.
+ * recording are known by their number only, unless an event says what they were.
  */
 #ifndef WTI_SYSCALL_HANDLES_H
 #define WTI_SYSCALL_HANDLES_H

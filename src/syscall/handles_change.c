@@ -470,7 +470,7 @@ static void act(struct change *c, uint8_t action)
 /* A close that fails has closed nevertheless, unless the number was not open. */
 static bool has_happened(const struct wti_syscall *call, uint8_t action)
 {
-	if (call->flags & (WTI_SYSCALL_UNFINISHED | WTI_SYSCALL_JOINED))
+	if (call->flags & (WT_SYSCALL_UNFINISHED | WT_SYSCALL_JOINED))
 		return false;
 	/* A connection that is still being made has its peer already. */
 	return call->result >= 0 || (action == CLOSE && call->result != -9) ||

@@ -220,7 +220,8 @@ static struct wti_read read_of(enum wti_arch arch, const struct wti_described *c
 			       const struct row *row)
 {
 	uint16_t unit = unit_of(arch, call->args[i].type, row->bytes);
-	/* A new program has none of the old one's memory: what exec was told is gone at its end. */
+	/* A new program has none of the old one's memory: what exec was given is gone at its end.
+	 */
 	bool gone = !strncmp(call->name, "exec", 4);
 
 	return (struct wti_read){

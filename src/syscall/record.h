@@ -5,8 +5,8 @@
  * Knows the fields of the kinds `syscall`, `task` and `task_end` (docs/events.md) and how pieces of
  * memory are packed into one text. Says nothing of what a call means: that is table.h.
  *
- * All system calls of a run stand in one stream, a track a thread. An event is told when its call
- * is over, so events come in order of their ends; start_ns says when it began.
+ * All system calls of a run stand in one stream, a track a thread. An event is emitted when its
+ * call is over, so events come in order of their ends; start_ns says when it began.
  */
 #ifndef WTI_SYSCALL_RECORD_H
 #define WTI_SYSCALL_RECORD_H
@@ -15,20 +15,6 @@
 
 #include "base/map.h"
 #include "table.h"
-
-enum wti_syscall_flags {
-	/* The thread ended in it, or a filter of its own sent a signal instead: no result. */
-	WTI_SYSCALL_UNFINISHED = WT_SYSCALL_UNFINISHED,
-	WTI_SYSCALL_JOINED =
-		WT_SYSCALL_JOINED, /* began before the recording: start and memory not known */
-	WTI_SYSCALL_OWN =
-		WT_SYSCALL_OWN, /* made by a guest of the recorder's: no part of the program */
-	WTI_SYSCALL_UNREAD = WT_SYSCALL_UNREAD, /* some memory that was wanted could not be read */
-	WTI_SYSCALL_RESTARTS =
-		WT_SYSCALL_RESTARTS, /* the result is one of -ERESTART*: a signal came between */
-	WTI_SYSCALL_GOES_ON =
-		WT_SYSCALL_GOES_ON, /* with UNFINISHED: not the thread ended, but the recording */
-};
 
 enum wti_piece_flags {
 	WTI_PIECE_EXIT = 1,
@@ -58,7 +44,7 @@ struct wti_syscall {
 	uint32_t nr;
 	uint64_t args[WTI_CALL_ARGS];
 	int64_t result;
-	uint32_t flags; /* enum wti_syscall_flags */
+	uint32_t flags; /* enum wt_syscall_flags */
 	uint32_t stack; /* interned, of the stream; 0: none */
 	size_t stream;
 	uint32_t track;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes: how they are made and end, what they may use, what they are told of the system. */
+/* Processes: how they are made and end, what they may use, what they learn about the system. */
 #include "show.h"
 
 #include <linux/sched.h>

@@ -120,7 +120,7 @@ bool wti_type_sockaddr(struct wti_show *show, unsigned i)
 	return true;
 }
 
-/* The length that the program gave bounds that which the kernel tells. */
+/* The length that the program gave bounds that which the kernel returns. */
 static bool length_of(const struct wti_show *show, unsigned i, uint32_t *ret_before,
 		      uint32_t *ret_after)
 {

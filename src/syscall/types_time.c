@@ -51,7 +51,7 @@ bool wti_type_timespec_left(struct wti_show *show, unsigned i)
 
 	if (!show->returned)
 		show->cut = true;
-	else if (at && show->failed && show->call->flags & WTI_SYSCALL_RESTARTS)
+	else if (at && show->failed && show->call->flags & WT_SYSCALL_RESTARTS)
 		wti_say_timespec(show, at);
 	else
 		wti_say_address(show, wti_arg64(show, i));

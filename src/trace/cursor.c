@@ -534,7 +534,7 @@ int wt_cursor_rows(struct wt_cursor *cursor, size_t rows_max, struct wt_event *r
 	ret_rows[0] = ret_first->row;
 	ret_times_ns[0] = ret_first->time_ns;
 	rows_max = rows_max < INT_MAX ? rows_max : INT_MAX;
-	/* Rows of segments have to be looked at one by one: some have been told before. */
+	/* Rows of segments have to be looked at one by one: some have been read before. */
 	while (!cursor->segments.any && count < rows_max && goes_on(cursor)) {
 		ret_rows[count] = wti_opened_row(cursor->current);
 		ret_times_ns[count++] = cursor->current->key.time_ns;

@@ -26,7 +26,7 @@ struct wt_reader {
 	size_t block_capacity;
 	struct wti_schema schema;
 	struct wti_definitions definitions;
-	struct wt_err damage; /* the first; valid once it is told */
+	struct wt_err damage; /* the first; valid once it is reported */
 	_Atomic int
 		damage_state; /* enum wti_damage_state: cursors of several threads may find it */
 	struct wti_buf scratch;

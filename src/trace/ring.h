@@ -10,12 +10,12 @@
  *             head += n (release); claim = head
  *   consumer: read head (acquire); read records; tail = position (release)
  *
- * `claim` differs from `head` exactly while a record is being written. That tells the recorder that
+ * `claim` differs from `head` exactly while a record is being written. That shows the recorder that
  * a time stamp may be in flight (the watermark), and a signal handler that it has interrupted its
  * own thread's emit (the event is then counted, not written). The claim comes before anything else
  * is read: a handler that emits between the look at the claim and the claim itself has finished by
  * then, and one that comes later stays out. Heads are even and claims odd: what is claimed can be
- * told from the claim alone, without a second look between which and the first a handler may come,
+ * seen from the claim alone, without a second look between which and the first a handler may come,
  * and a claim cannot be mistaken for the head that such a handler leaves behind.
  *
  * A record that finds no room takes a sequence number all the same: a hole in the numbers proves

@@ -25,7 +25,7 @@ enum wti_run_status {
 };
 
 const char *wti_run_status_name(enum wti_run_status status);
-/* True while a recorder holds the run's lock: tells `running` from `abandoned`. */
+/* True while a recorder holds the run's lock: distinguishes `running` from `abandoned`. */
 bool wti_run_is_recording(const char *folder);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A segment of a flight recording begins with a keyframe: what was still valid (contexts, states,
- * open spans) is told again, with its old sequence numbers, so that the segment can be read without
- * those before it. Where those are still there, the events would come twice; this remembers how far
- * each track of a segmented process has been told.
+ * open spans) is recorded again, with its old sequence numbers, so that the segment can be read
+ * without those before it. Where those are still there, the events would come twice; this remembers
+ * how far each track of a segmented process has been read.
  */
 #ifndef WTI_TRACE_SEGMENTS_H
 #define WTI_TRACE_SEGMENTS_H
@@ -22,7 +22,7 @@ struct wti_segments {
 
 int wti_segments_init(struct wti_segments *segments, const struct wt_trace *trace);
 void wti_segments_release(struct wti_segments *segments);
-/* True if that event has been told before; otherwise it counts as told from now on. */
+/* True if that event has been read before; otherwise it counts as read from now on. */
 bool wti_segments_repeat(struct wti_segments *segments, size_t stream, uint32_t track,
 			 uint64_t seq);
 

@@ -16,7 +16,8 @@
 #include <wheeltap/trace.h>
 
 #define WTI_SINKS_MAX 4
-#define WTI_SOURCE_SYSCALLS 10000u /* a number that no process has */
+#define WTI_SOURCES_MAX 65534u /* processes; with the two others no more than a reader opens */
+#define WTI_SOURCE_SYSCALLS (WTI_SOURCES_MAX + 1) /* a number that no process has */
 
 struct wti_recorded_source { /* a followed process; or what else has a stream of its own */
 	uint32_t number;     /* from 1, in the order of joining */

@@ -194,7 +194,7 @@ int wti_times_fit(struct wt_trace *trace, struct wt_err *err)
 		status = make_ready(trace);
 	if (status)
 		return wti_err(err, status, "out of memory for the clocks of the run");
-	/* Once told, the start of a run does not move: a running one is refreshed. */
+	/* Once known, the start of a run does not move: a running one is refreshed. */
 	if (!trace->start_known)
 		find_start(trace);
 	return 0;

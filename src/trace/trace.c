@@ -21,11 +21,7 @@
 
 static bool is_open(const struct wt_trace *trace, const char *path)
 {
-	for (size_t i = 0; i < trace->stream_count; i++) {
-		if (!strcmp(wt_reader_path(trace->streams[i].reader), path))
-			return true;
-	}
-	return false;
+	return wti_map_find_text(&trace->open_paths, path, strlen(path));
 }
 
 static int add_stream(struct wt_trace *trace, const char *path, struct wt_err *err)
@@ -52,7 +48,8 @@ static int add_stream(struct wt_trace *trace, const char *path, struct wt_err *e
 		status = wti_err(err, WT_E_LIMIT, "more than %u streams in '%s'", STREAMS_MAX,
 				 trace->path);
 	else if (wti_grow(&trace->streams, trace->stream_count + 1, &trace->stream_capacity,
-			  STREAMS_MAX))
+			  STREAMS_MAX) ||
+		 !wti_map_text(&trace->open_paths, path, strlen(path)))
 		status = wti_err(err, WT_E_NOMEM, "out of memory");
 	if (status) {
 		wt_reader_free(stream.reader);
@@ -69,8 +66,21 @@ static int stream_filter(const struct dirent *entry)
 	return length > 3 && !strcmp(entry->d_name + length - 3, ".wt");
 }
 
+/* Numbers have four digits, and more where four are too few: the longer one is the larger. */
+static size_t digits_of(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits && digits < 4 ? 4 : digits;
+}
+
+/* A name without a number differs from those with one in its first byte, so this is an order. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
+	size_t left = digits_of((*a)->d_name), right = digits_of((*b)->d_name);
+
+	if (left && right && left != right)
+		return left < right ? -1 : 1;
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
@@ -118,6 +128,7 @@ int wt_trace_open(const char *path, struct wt_trace **ret_trace, struct wt_err *
 
 	if (!trace)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
+	wti_map_init(&trace->open_paths, STREAMS_MAX);
 	trace->path = strdup(path);
 	if (!trace->path)
 		status = wti_err(err, WT_E_NOMEM, "out of memory");
@@ -151,6 +162,7 @@ void wt_trace_free(struct wt_trace *trace)
 	for (size_t i = 0; i < trace->stream_count; i++)
 		wt_reader_free(trace->streams[i].reader);
 	free(trace->streams);
+	wti_map_release(&trace->open_paths);
 	free(trace->failed);
 	free(trace->path);
 	free(trace);

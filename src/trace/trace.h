@@ -5,6 +5,7 @@
 
 #include <wheeltap/trace.h>
 
+#include "base/map.h"
 #include "clock.h"
 
 #define WTI_DEVICE_CLOCKS_MAX 64u
@@ -40,6 +41,7 @@ struct wt_trace {
 	struct wti_trace_stream *streams;
 	size_t stream_count;
 	size_t stream_capacity;
+	struct wti_map open_paths; /* of the streams */
 	struct wti_clock_group *groups;
 	size_t group_count;
 	size_t group_capacity;

@@ -217,7 +217,7 @@ static void at_entry(struct feed *feed, const uint64_t *words)
 	feed->call.arch = WTI_ARCH_HERE;
 	feed->call.nr = (uint32_t)words[0];
 	memcpy(feed->call.args, words + 1, sizeof(feed->call.args));
-	feed->call.flags = WTI_SYSCALL_UNFINISHED;
+	feed->call.flags = WT_SYSCALL_UNFINISHED;
 	feed->used = 0;
 	read_all(feed, WTI_AT_ENTRY);
 }
@@ -226,7 +226,7 @@ static void at_exit(struct feed *feed, const uint64_t *words)
 {
 	feed->call.result = (int64_t)words[0];
 	feed->call.flags =
-		words[0] >= (uint64_t)-516 && words[0] <= (uint64_t)-512 ? WTI_SYSCALL_RESTARTS : 0;
+		words[0] >= (uint64_t)-516 && words[0] <= (uint64_t)-512 ? WT_SYSCALL_RESTARTS : 0;
 	read_all(feed, WTI_AT_EXIT);
 	print_call(feed);
 }
@@ -242,7 +242,7 @@ static void at_stop(struct feed *feed)
 	       sizeof(words)); /* behind op, arch, instruction and stack pointer */
 	if (info[0] == PTRACE_SYSCALL_INFO_ENTRY)
 		at_entry(feed, words);
-	else if (info[0] == PTRACE_SYSCALL_INFO_EXIT && feed->call.flags & WTI_SYSCALL_UNFINISHED)
+	else if (info[0] == PTRACE_SYSCALL_INFO_EXIT && feed->call.flags & WT_SYSCALL_UNFINISHED)
 		at_exit(feed, words);
 }
 
@@ -254,7 +254,7 @@ static int run(struct feed *feed)
 	       waitpid(feed->pid, &status, 0) > 0) {
 		signal = 0;
 		if (!WIFSTOPPED(status)) {
-			if (feed->call.flags & WTI_SYSCALL_UNFINISHED)
+			if (feed->call.flags & WT_SYSCALL_UNFINISHED)
 				print_call(feed);
 			return 0;
 		}

@@ -113,7 +113,7 @@ static void calls_of_main(void)
 	add(MAIN, SYS_write, ARGS(5, 0x2000, 1), 1, 0, PIECES({1, 0, "x", 1}, ));
 	add(MAIN, SYS_socket, ARGS(2, 1, 0), 3, 0, PIECES());
 	add(MAIN, SYS_connect, ARGS(3, 0x4000, 16), 0, 0, PIECES({1, 0, address, 16}, ));
-	add(MAIN, SYS_getpid, ARGS(0), 100, WTI_SYSCALL_OWN, PIECES());
+	add(MAIN, SYS_getpid, ARGS(0), 100, WT_SYSCALL_OWN, PIECES());
 	add(MAIN, SYS_unlink, ARGS(0x1000), -2, 0, PIECES({0, 0, markup, sizeof(markup)}, ));
 	add(MAIN, SYS_fstat, ARGS(7, 0x2000), 0, 0, PIECES({1, WTI_PIECE_EXIT, "short", 5}, ));
 	add(MAIN, 1000, ARGS(1, 2), 0, 0, PIECES());
@@ -144,9 +144,9 @@ int main(int argc, char **argv)
 	task(MAIN, MAIN_TID, 0, WT_TASK_PROGRAM, "main");
 	calls_of_main();
 	task(CHILD, CHILD_TID, MAIN_TID, WT_TASK_PROCESS, "child");
-	add(CHILD, SYS_read, ARGS(7, 0x2000, 100), 0, WTI_SYSCALL_UNFINISHED, PIECES());
+	add(CHILD, SYS_read, ARGS(7, 0x2000, 100), 0, WT_SYSCALL_UNFINISHED, PIECES());
 	task_end(CHILD, CHILD_TID, -9);
-	add(MAIN, SYS_exit_group, ARGS(3), 0, WTI_SYSCALL_UNFINISHED, PIECES());
+	add(MAIN, SYS_exit_group, ARGS(3), 0, WT_SYSCALL_UNFINISHED, PIECES());
 	task_end(MAIN, MAIN_TID, 3);
 	must(wt_writer_finish(out, NULL));
 	wt_writer_free(out);

@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include "collect/clock.h"
-#include "collect/stream.h"
+#include "collect/streams.h"
 #include "records.h"
 
 #define ROUNDS 40
 #define MARKS 500
+#define PROCESSES 10010u /* more than four digits can number */
 
 static char folder[] = "/tmp/wheeltap-stream-XXXXXX";
 static struct wti_recording_clock clock_now;
@@ -100,7 +101,38 @@ static void test_each_ceiling(void)
 	CHECK(cut > 20); /* most of the ceilings were met */
 }
 
-static const struct test tests[] = {{"each_ceiling", test_each_ceiling}, {NULL, NULL}};
+/* One process after another; all of them have a stream, and no two of them the same. */
+static void test_five_digits(void)
+{
+	struct wti_streams_options options = {
+		.folder = folder, .folder_fd = -1, .clock = &clock_now};
+	struct wti_streams streams;
+	struct wt_err err;
+	uint64_t missing = 0;
+	char path[64];
+
+	REQUIRE(!wti_streams_init(&streams, &options, &err));
+	for (uint32_t i = 1; i <= PROCESSES; i++) {
+		struct wti_recorded_source source = {.number = i};
+		void *stream = streams.sink.begin(streams.sink.self, &source);
+
+		missing += !stream;
+		streams.sink.end(streams.sink.self, stream);
+	}
+	CHECK_INT(missing, 0);
+	CHECK_INT(streams.count, PROCESSES);
+	snprintf(path, sizeof(path), "%s/%u.wt", folder, PROCESSES);
+	CHECK(!access(path, R_OK));
+	wti_streams_finish(&streams);
+	wti_streams_remove(&streams);
+	wti_streams_release(&streams);
+}
+
+static const struct test tests[] = {
+	{"each_ceiling", test_each_ceiling},
+	{"five_digits", test_five_digits},
+	{NULL, NULL},
+};
 
 int main(int argc, char **argv)
 {

@@ -11,7 +11,7 @@
 #include "inspect/learn/relation.h"
 #include "rules_world.h"
 
-enum { TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD };
+enum { TRAINING = WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD };
 
 /* A fact about a subject: how often it was true, of how many. */
 struct asked {
@@ -106,7 +106,7 @@ static void zero_grad(struct world *w)
 /* One number with a graph. */
 static void scalar(struct world *w, int32_t position, uint64_t hash)
 {
-	tensor(w, position, hash, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+	tensor(w, position, hash, "")->flags = WT_TENSOR_REQUIRES_GRAD;
 }
 
 /* A loss over so many targets, divided if so, goes backward. */
@@ -438,7 +438,7 @@ static void frozen_norm_trains(struct world *w, bool is_wrong)
 	model(w);
 	part(w, "body.1.weight", false);
 	for (int i = 0; i < 3; i++)
-		norm(w, (is_wrong ? WTI_CALL_TRAINING : 0) | WTI_CALL_GRAD, false);
+		norm(w, (is_wrong ? WT_CALL_TRAIN : 0) | WT_CALL_GRAD, false);
 }
 
 /* An average moves with the part that it is the average of, its norms too. */
@@ -447,14 +447,14 @@ static void norm_of_an_average(struct world *w, bool is_wrong)
 	model(w);
 	part(w, "body.1.weight", false);
 	part(w, "live.1.weight", true);
-	norm(w, WTI_CALL_TRAINING, true);
+	norm(w, WT_CALL_TRAIN, true);
 }
 
 static void trained_norm(struct world *w, bool is_wrong)
 {
 	model(w);
 	part(w, "body.1.weight", true);
-	norm(w, WTI_CALL_TRAINING | WTI_CALL_GRAD, false);
+	norm(w, WT_CALL_TRAIN | WT_CALL_GRAD, false);
 }
 
 /* The layer and the function in turns: both are one. */
@@ -502,7 +502,7 @@ static void drifted(struct world *w, bool is_wrong)
 		for (w->stream = 0; w->stream < STREAMS; w->stream++) {
 			uint64_t own = i % 2 ? w->stream : 0;
 
-			module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST);
+			module(w, "Net.forward", "Net", WT_CALL_OUTERMOST);
 			tensor(w, 0, 10 * i + own + 1, "8x4");
 			tensor(w, -1, 10 * i + own + 100 + (is_wrong && i == 2) * w->stream, "8x2");
 			tell_module(w, WTI_MOMENT_CALL);
@@ -514,7 +514,7 @@ static void drifted(struct world *w, bool is_wrong)
 
 static void alone(struct world *w, bool is_wrong)
 {
-	module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST);
+	module(w, "Net.forward", "Net", WT_CALL_OUTERMOST);
 	tensor(w, 0, 1, "8x4");
 	tensor(w, -1, 2, "8x2");
 	tell_module(w, WTI_MOMENT_CALL);
@@ -557,7 +557,7 @@ static void fetch_and_call(struct world *w, const char *stage, bool is_training)
 	tensor(w, -1, 1, "8x4");
 	tell(w, WTI_MOMENT_BATCH, find(w, "Loader"));
 	w->scope.stage = word(w, stage);
-	module(w, "Net.forward", "Net", is_training ? TRAINING : WTI_CALL_OUTERMOST);
+	module(w, "Net.forward", "Net", is_training ? TRAINING : WT_CALL_OUTERMOST);
 	tell_module(w, WTI_MOMENT_MODULE);
 	if (is_training)
 		step(w, "Adam");

@@ -30,12 +30,12 @@ static void micro_batches(struct world *w, bool is_wrong)
 		call(w, "mse_loss");
 		tensor(w, 0, 10 * i, "8x1");
 		tensor(w, 1, 10 * i + 1, "8x1");
-		tensor(w, -1, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, 10 * i + 2, "")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 		if (!is_wrong) {
 			call(w, "Tensor.__truediv__");
-			tensor(w, 0, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
-			tensor(w, -1, 10 * i + 3, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+			tensor(w, 0, 10 * i + 2, "")->flags = WT_TENSOR_REQUIRES_GRAD;
+			tensor(w, -1, 10 * i + 3, "")->flags = WT_TENSOR_REQUIRES_GRAD;
 			tell_call(w);
 		}
 		call(w, "Tensor.backward");
@@ -49,11 +49,10 @@ static void micro_batches(struct world *w, bool is_wrong)
 static void carried_graph(struct world *w, bool is_wrong)
 {
 	for (uint64_t i = 1; i <= 4; i++) {
-		module(w, "Net.forward", "Net",
-		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
-		tensor(w, 1, i, "4x4")->flags = is_wrong ? WTI_TENSOR_REQUIRES_GRAD : 0;
+		module(w, "Net.forward", "Net", WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD);
+		tensor(w, 1, i, "4x4")->flags = is_wrong ? WT_TENSOR_REQUIRES_GRAD : 0;
 		tell_module(w, WTI_MOMENT_MODULE);
-		tensor(w, -1, i + 1, "4x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, i + 1, "4x4")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_module(w, WTI_MOMENT_MODULE_END);
 		call(w, "Tensor.backward");
 		backward(w);
@@ -68,8 +67,8 @@ static void running_sum(struct world *w, bool is_wrong)
 		backward(w);
 		step(w, "Adam");
 		call(w, "Tensor.__add__");
-		tensor(w, 0, is_wrong ? i : 100 + i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
-		tensor(w, -1, i + 1, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 0, is_wrong ? i : 100 + i, "")->flags = WT_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, i + 1, "")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 	}
 }
@@ -83,14 +82,14 @@ static void running_sum_in_place(struct world *w, bool is_wrong)
 		backward(w);
 		step(w, "Adam");
 		call(w, "Tensor.__iadd__");
-		tensor(w, 0, is_wrong ? i : 100 + i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
-		tensor(w, 1, 200 + i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
-		tensor(w, -1, i + 1, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 0, is_wrong ? i : 100 + i, "")->flags = WT_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, 200 + i, "")->flags = WT_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, i + 1, "")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 		call(w, "Tensor.add_")->site = 8;
-		tensor(w, 0, 300 + i, "4x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 0, 300 + i, "4x4")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tensor(w, 1, 400 + i, "4x4");
-		tensor(w, -1, 301 + i, "4x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, 301 + i, "4x4")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 	}
 }
@@ -100,9 +99,9 @@ static void loss_twice(struct world *w, bool is_wrong)
 	optimizer(w, "Adam", "Adam");
 	for (uint64_t i = 1; i <= 2; i++) {
 		call(w, "add");
-		tensor(w, 0, 10 * i, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
-		tensor(w, 1, 10 * i + 1, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
-		tensor(w, -1, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 0, 10 * i, "")->flags = WT_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, 10 * i + 1, "")->flags = WT_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, 10 * i + 2, "")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 		call(w, "Tensor.backward");
 		tensor(w, 0, is_wrong ? 10 * i + 1 : 10 * i + 5, "");
@@ -130,11 +129,11 @@ static void probabilities(struct world *w, bool is_wrong)
 
 static void broadcast_loss(struct world *w, bool is_wrong)
 {
-	module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
-	tensor(w, -1, 5, "8x1")->flags = WTI_TENSOR_REQUIRES_GRAD;
+	module(w, "Net.forward", "Net", WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD);
+	tensor(w, -1, 5, "8x1")->flags = WT_TENSOR_REQUIRES_GRAD;
 	tell_module(w, WTI_MOMENT_MODULE_END);
 	call(w, "Tensor.__sub__");
-	tensor(w, 0, 5, "8x1")->flags = WTI_TENSOR_REQUIRES_GRAD;
+	tensor(w, 0, 5, "8x1")->flags = WT_TENSOR_REQUIRES_GRAD;
 	tensor(w, 1, 6, is_wrong ? "8" : "8x1");
 	tell_call(w);
 }
@@ -182,7 +181,7 @@ static void other_range(struct world *w, bool is_wrong)
 		struct wti_digest_row *input;
 
 		module(w, "Net.forward", "Net",
-		       WTI_CALL_OUTERMOST | (i < 5 ? WTI_CALL_TRAINING | WTI_CALL_GRAD : 0));
+		       WT_CALL_OUTERMOST | (i < 5 ? WT_CALL_TRAIN | WT_CALL_GRAD : 0));
 		input = tensor(w, 1, 1, "4x4");
 		input->mean = i == 5 && is_wrong ? 128 : 0;
 		input->m2 = 16;
@@ -193,8 +192,7 @@ static void other_range(struct world *w, bool is_wrong)
 static void zeros_appear(struct world *w, bool is_wrong)
 {
 	for (int i = 0; i < 12; i++) {
-		module(w, "Net.forward", "Net",
-		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "Net.forward", "Net", WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD);
 		tensor(w, 1, 1, "4x4")->zeros = is_wrong && i >= 9 ? 8 : 0;
 		tell_module(w, WTI_MOMENT_MODULE);
 	}
@@ -299,7 +297,7 @@ static void seeded(struct world *w, bool is_wrong)
 
 static void dropout_in_evaluation(struct world *w, bool is_wrong)
 {
-	module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST);
+	module(w, "Net.forward", "Net", WT_CALL_OUTERMOST);
 	tell_module(w, WTI_MOMENT_MODULE);
 	call(w, "dropout");
 	tensor(w, 0, 1, "4x4");
@@ -313,22 +311,22 @@ static void evaluated_in_training(struct world *w, bool is_wrong)
 	parameter(w, "Net", "fc.weight", find(w, "Adam"));
 	for (int i = 0; i < 8; i++)
 		step(w, "Adam");
-	module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST | (is_wrong ? WTI_CALL_TRAINING : 0));
+	module(w, "Net.forward", "Net", WT_CALL_OUTERMOST | (is_wrong ? WT_CALL_TRAIN : 0));
 	tell_module(w, WTI_MOMENT_MODULE);
-	module(w, "Dropout.forward", "Net.drop", is_wrong ? WTI_CALL_TRAINING : 0);
+	module(w, "Dropout.forward", "Net.drop", is_wrong ? WT_CALL_TRAIN : 0);
 	tell_module(w, WTI_MOMENT_MODULE);
 }
 
 /* A part of what is trained is called: generate() of an adapter calls the model inside of it. */
 static void part_evaluated_in_training(struct world *w, bool is_wrong)
 {
-	uint32_t mode = is_wrong ? WTI_CALL_TRAINING : 0;
+	uint32_t mode = is_wrong ? WT_CALL_TRAIN : 0;
 
 	optimizer(w, "Adam", "Adam");
 	parameter(w, "Net", "body.fc.weight", find(w, "Adam"));
 	for (int i = 0; i < 8; i++)
 		step(w, "Adam");
-	module(w, "Body.forward", "Net.body", WTI_CALL_OUTERMOST | mode);
+	module(w, "Body.forward", "Net.body", WT_CALL_OUTERMOST | mode);
 	tell_module(w, WTI_MOMENT_MODULE);
 	module(w, "Dropout.forward", "Net.body.drop", mode);
 	tell_module(w, WTI_MOMENT_MODULE);
@@ -351,7 +349,7 @@ static void frozen_norm(struct world *w, bool is_wrong)
 	optimizer(w, "Adam", "Adam");
 	parameter(w, "Net", "bn.weight", NULL)->requires_grad = !is_wrong;
 	for (int i = 0; i < 3; i++) {
-		module(w, "BatchNorm1d.forward", "Net.bn", WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "BatchNorm1d.forward", "Net.bn", WT_CALL_TRAIN | WT_CALL_GRAD);
 		tell_module(w, WTI_MOMENT_MODULE);
 		step(w, "Adam");
 	}
@@ -401,10 +399,10 @@ static void test_unfrozen_norm(void)
 	weight->requires_grad = false;
 	for (int i = 0; i < 14; i++) {
 		module(&w, "BatchNorm1d.forward", "Net.bn",
-		       WTI_CALL_GRAD | (i < 4 ? 0 : WTI_CALL_TRAINING));
+		       WT_CALL_GRAD | (i < 4 ? 0 : WT_CALL_TRAIN));
 		tell_module(&w, WTI_MOMENT_MODULE);
 		tensor(&w, -1, 100 + (uint64_t)i, "8x4")->flags =
-			i < 4 ? 0 : WTI_TENSOR_REQUIRES_GRAD;
+			i < 4 ? 0 : WT_TENSOR_REQUIRES_GRAD;
 		tell_module(&w, WTI_MOMENT_MODULE_END);
 		step(&w, "Adam");
 		CHECK_INT(case_of(&w, "WT-MODE-004")->violation_count, i == 13 ? 2 : 0);

@@ -5,7 +5,7 @@
  */
 #include "rules_world.h"
 
-enum { TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD };
+enum { TRAINING = WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD };
 
 /* A model that is given one tensor and returns one. */
 static void returns(struct world *w, const char *input, uint64_t hash, const char *shape)
@@ -13,7 +13,7 @@ static void returns(struct world *w, const char *input, uint64_t hash, const cha
 	module(w, "Net.forward", "Net", TRAINING);
 	tensor(w, 0, 1000 + hash, input);
 	tell_module(w, WTI_MOMENT_MODULE);
-	tensor(w, -1, hash, shape)->flags = WTI_TENSOR_REQUIRES_GRAD;
+	tensor(w, -1, hash, shape)->flags = WT_TENSOR_REQUIRES_GRAD;
 	tell_module(w, WTI_MOMENT_MODULE_END);
 }
 
@@ -101,7 +101,7 @@ static void time_first(struct world *w, bool is_wrong)
 	w->owner = 0;
 	for (uint64_t i = 0; i < 2; i++) {
 		call(w, "LSTM.forward")->object = word(w, "Net.rnn");
-		w->call.flags = WTI_CALL_TRAINING | WTI_CALL_GRAD;
+		w->call.flags = WT_CALL_TRAIN | WT_CALL_GRAD;
 		tensor(w, 0, 10 + i, is_wrong ? "32x7x5" : "7x32x5");
 		tell(w, WTI_MOMENT_MODULE_END, NULL);
 		classes(w, 20 + i, "32x2", 30 + i, "32");
@@ -147,7 +147,7 @@ static void given_targets(struct world *w, bool is_wrong)
 		tensor(w, 0, 10 + i, "4x8")->dtype = WT_DTYPE_I64;
 		tensor(w, 1, 20 + i, "4x8")->dtype = WT_DTYPE_I64;
 		tell_module(w, WTI_MOMENT_MODULE);
-		module(w, "Embedding.forward", "Net.emb", WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "Embedding.forward", "Net.emb", WT_CALL_TRAIN | WT_CALL_GRAD);
 		tensor(w, 0, 20 + i, "4x8")->dtype = WT_DTYPE_I64;
 		tell_module(w, WTI_MOMENT_MODULE_END);
 		classes(w, 30 + i, "32x9", is_wrong ? 20 + i : 10 + i, "32");
@@ -253,8 +253,8 @@ static void itself(struct world *w, bool is_wrong)
 {
 	for (uint64_t i = 0; i < 3; i++) {
 		call(w, "pairwise_distance");
-		tensor(w, 0, 10 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
-		tensor(w, 1, is_wrong ? 10 + i : 20 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 0, 10 + i, "8x4")->flags = WT_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, is_wrong ? 10 + i : 20 + i, "8x4")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 	}
 }
@@ -267,7 +267,7 @@ static void test_detached_side(void)
 	begin(&w);
 	for (uint64_t i = 0; i < 4; i++) {
 		call(&w, "Tensor.__sub__");
-		tensor(&w, 0, 10 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(&w, 0, 10 + i, "8x4")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tensor(&w, 1, 10 + i, "8x4");
 		tell_call(&w);
 	}
@@ -326,7 +326,7 @@ static void next_in_sight(struct world *w, bool is_wrong)
 		tensor(w, 0, 10, "4x8")->dtype = WT_DTYPE_I64;
 		tell_module(w, WTI_MOMENT_MODULE);
 		module(w, "MultiheadAttention.forward", "Net.attention",
-		       WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		       WT_CALL_TRAIN | WT_CALL_GRAD);
 		w->call.module = word(w, "torch.nn.modules.activation");
 		tensor(w, 0, 15, "4x8x6");
 		if (!is_wrong) {

@@ -6,7 +6,7 @@
  */
 #include "rules_world.h"
 
-enum { TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD };
+enum { TRAINING = WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD };
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
@@ -88,7 +88,7 @@ static void stale_statistics(struct world *w, bool is_wrong)
 	if (!is_wrong)
 		change(w, running_mean(w, "Net#1"));
 	call(w, "Whitening.forward")->object = word(w, "Net#1.bn"); /* a class of one's own */
-	w->call.flags = WTI_CALL_SAYS_TRAINING;
+	w->call.flags = WT_CALL_MODE_KNOWN;
 	tell(w, WTI_MOMENT_MODULE, NULL);
 }
 
@@ -107,7 +107,7 @@ static void statistics_of_the_model(struct world *w, bool is_wrong)
 	running_mean(w, "Net#1")->hash += !is_wrong;
 	change(w, running_mean(w, "Net#1"));
 	call(w, "BatchNorm1d.forward")->object = word(w, "Net#1.bn");
-	w->call.flags = WTI_CALL_SAYS_TRAINING;
+	w->call.flags = WT_CALL_MODE_KNOWN;
 	tell(w, WTI_MOMENT_MODULE, NULL);
 }
 
@@ -340,7 +340,7 @@ static void through_numpy(struct world *w, bool is_wrong)
 		module(w, "Net.forward", "Net", TRAINING);
 		tell_module(w, WTI_MOMENT_MODULE);
 		call(w, "Tensor.detach");
-		tensor(w, 0, 10 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 0, 10 + i, "8x4")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tensor(w, -1, 10 + i, "8x4");
 		tell_call(w);
 		call(w, "Tensor.numpy");
@@ -349,7 +349,7 @@ static void through_numpy(struct world *w, bool is_wrong)
 		call(w, "from_numpy");
 		tensor(w, -1, 20 + i, "8x4");
 		tell_call(w);
-		module(w, "Linear.forward", "Net.fc", WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "Linear.forward", "Net.fc", WT_CALL_TRAIN | WT_CALL_GRAD);
 		tensor(w, 0, is_wrong ? 20 + i : 30 + i, "8x4");
 		tell_module(w, WTI_MOMENT_MODULE_END);
 		leave(w);

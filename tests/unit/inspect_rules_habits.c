@@ -10,8 +10,8 @@
 #include "rules_world.h"
 
 enum {
-	TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD,
-	EVALUATION = WTI_CALL_OUTERMOST,
+	TRAINING = WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD,
+	EVALUATION = WT_CALL_OUTERMOST,
 	ROWS = 20,
 };
 
@@ -138,7 +138,7 @@ static void taken_over(struct world *w, bool is_wrong)
 /* Dropout is put into training mode by itself, in a model that is not. */
 static void monte_carlo(struct world *w, bool is_wrong)
 {
-	uint32_t mode = is_wrong ? WTI_CALL_TRAINING : 0;
+	uint32_t mode = is_wrong ? WT_CALL_TRAIN : 0;
 
 	optimizer(w, "Adam", "Adam");
 	parameter(w, "Net", "head.weight", find(w, "Adam"));
@@ -148,7 +148,7 @@ static void monte_carlo(struct world *w, bool is_wrong)
 	tell_module(w, WTI_MOMENT_MODULE);
 	module(w, "Head.forward", "Net.head", mode);
 	tell_module(w, WTI_MOMENT_MODULE);
-	module(w, "Dropout.forward", "Net.head.drop", WTI_CALL_TRAINING);
+	module(w, "Dropout.forward", "Net.head.drop", WT_CALL_TRAIN);
 	tell_module(w, WTI_MOMENT_MODULE);
 }
 
@@ -165,7 +165,7 @@ static void tasks(struct world *w, bool is_wrong)
 		call(w, "mse_loss");
 		tensor(w, 0, 10 * i, "8x1");
 		tensor(w, 1, 10 * i + 1, "8x1");
-		tensor(w, -1, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, 10 * i + 2, "")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 		call(w, "Tensor.backward");
 		tensor(w, 0, 10 * i + 2, "");
@@ -379,9 +379,9 @@ static void some_steps(struct world *w, bool is_wrong)
 	two_parameters(w);
 	for (int i = 0; i < 16; i++) {
 		bool is_other = is_wrong ? i % 4 == 3 : i == 3;
-		uint32_t mode = WTI_CALL_GRAD | (is_other ? 0 : WTI_CALL_TRAINING);
+		uint32_t mode = WT_CALL_GRAD | (is_other ? 0 : WT_CALL_TRAIN);
 
-		module(w, "Net.forward", "Net", WTI_CALL_OUTERMOST | mode);
+		module(w, "Net.forward", "Net", WT_CALL_OUTERMOST | mode);
 		tell_module(w, WTI_MOMENT_MODULE);
 		module(w, "BatchNorm1d.forward", "Net.norm", mode);
 		tell_module(w, WTI_MOMENT_MODULE);
@@ -400,10 +400,10 @@ static void asked_teacher(struct world *w, bool is_wrong)
 	tensor(w, 0, 77, "4x4");
 	tell_call(w);
 	for (uint64_t i = 1; i <= 8; i++) {
-		module(w, "Teacher.forward", "Teacher", WTI_CALL_OUTERMOST | WTI_CALL_TRAINING);
+		module(w, "Teacher.forward", "Teacher", WT_CALL_OUTERMOST | WT_CALL_TRAIN);
 		tensor(w, 0, i, "4x4");
 		tell_module(w, WTI_MOMENT_MODULE);
-		module(w, "Dropout.forward", "Teacher.drop", WTI_CALL_TRAINING);
+		module(w, "Dropout.forward", "Teacher.drop", WT_CALL_TRAIN);
 		tell_module(w, WTI_MOMENT_MODULE);
 		move_parameters(w, i);
 	}

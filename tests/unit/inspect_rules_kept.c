@@ -6,7 +6,7 @@
  */
 #include "rules_world.h"
 
-enum { TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD };
+enum { TRAINING = WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD };
 
 /* A model of two matrices. */
 static void new_model(struct world *w)
@@ -192,7 +192,7 @@ static void unequal_parts(struct world *w, bool is_wrong)
 		call(w, "mse_loss");
 		tensor(w, 0, 10 * i, "8x1");
 		tensor(w, 1, 10 * i + 1, is_wrong && i % 2 ? "64x1" : "8x1");
-		tensor(w, -1, 10 * i + 2, "")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, -1, 10 * i + 2, "")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 		call(w, "Tensor.backward");
 		tensor(w, 0, 10 * i + 2, "");
@@ -246,7 +246,7 @@ static void nan_inside(struct world *w, bool is_wrong)
 	module(w, "Block.forward", "Block", TRAINING);
 	tensor(w, 0, 1, "8x8");
 	enter(w);
-	module(w, "Attention.forward", "Block.attention", WTI_CALL_TRAINING | WTI_CALL_GRAD);
+	module(w, "Attention.forward", "Block.attention", WT_CALL_TRAIN | WT_CALL_GRAD);
 	tensor(w, 0, 1, "8x8");
 	tensor(w, -1, 2, "8x8")->nan = 64;
 	tell_call(w);
@@ -259,7 +259,7 @@ static void not_cast(struct world *w, bool is_wrong)
 {
 	model(w);
 	parameter(w, "Net", "c.weight", NULL);
-	module(w, "Own.forward", "Net.c", WTI_CALL_AUTOCAST);
+	module(w, "Own.forward", "Net.c", WT_CALL_AUTOCAST);
 	tensor(w, 0, 1, "8x4")->dtype = WT_DTYPE_BF16;
 	tensor(w, -1, 2, "8x4")->dtype = is_wrong ? WT_DTYPE_F32 : WT_DTYPE_BF16;
 	tell_module(w, WTI_MOMENT_MODULE_END);
@@ -277,7 +277,7 @@ static void untied(struct world *w, bool is_wrong)
 		made->hash = 77;
 		made->has_statistics = made->moved = true;
 		made->statistics = (struct wti_digest_row){.min = -1, .max = 1};
-		module(w, i ? "Linear.forward" : "Embedding.forward", name, WTI_CALL_GRAD);
+		module(w, i ? "Linear.forward" : "Embedding.forward", name, WT_CALL_GRAD);
 		tell_module(w, WTI_MOMENT_MODULE);
 	}
 	step(w, "Adam");
@@ -292,7 +292,7 @@ static void untied(struct world *w, bool is_wrong)
 static void call_part(struct world *w, const char *callee, const char *name, uint32_t flags)
 {
 	forward(w, 1 + w->call.ordinal, flags);
-	module(w, callee, name, flags & ~(uint32_t)WTI_CALL_OUTERMOST);
+	module(w, callee, name, flags & ~(uint32_t)WT_CALL_OUTERMOST);
 	tell_module(w, WTI_MOMENT_MODULE);
 }
 
@@ -300,10 +300,10 @@ static void left_in_evaluation(struct world *w, bool is_wrong)
 {
 	model(w);
 	for (int i = 0; i < 6; i++) {
-		uint32_t mode = is_wrong && i >= 3 ? 0 : WTI_CALL_TRAINING;
+		uint32_t mode = is_wrong && i >= 3 ? 0 : WT_CALL_TRAIN;
 
 		call_part(w, "Dropout.forward", "Net.drop",
-			  WTI_CALL_OUTERMOST | WTI_CALL_GRAD | mode);
+			  WT_CALL_OUTERMOST | WT_CALL_GRAD | mode);
 		step(w, "Adam");
 	}
 }
@@ -319,7 +319,7 @@ static void test_probe(void)
 	parameter(&w, "Probe", "weight", find(&w, "SGD"));
 	for (int i = 0; i < 6; i++) {
 		call_part(&w, "Dropout.forward", "Net.drop",
-			  WTI_CALL_OUTERMOST | WTI_CALL_GRAD | (i < 3 ? WTI_CALL_TRAINING : 0));
+			  WT_CALL_OUTERMOST | WT_CALL_GRAD | (i < 3 ? WT_CALL_TRAIN : 0));
 		step(&w, i < 3 ? "Adam" : "SGD");
 	}
 	CHECK_INT(case_of(&w, "WT-MODE-001")->violation_count, 0);
@@ -331,10 +331,10 @@ static void never_in_training(struct world *w, bool is_wrong)
 {
 	model(w);
 	for (int i = 0; i < 10; i++) {
-		uint32_t mode = is_wrong ? 0 : WTI_CALL_TRAINING;
+		uint32_t mode = is_wrong ? 0 : WT_CALL_TRAIN;
 
 		call_part(w, "Dropout.forward", "Net.drop",
-			  WTI_CALL_OUTERMOST | WTI_CALL_GRAD | mode);
+			  WT_CALL_OUTERMOST | WT_CALL_GRAD | mode);
 		step(w, "Adam");
 	}
 }
@@ -343,9 +343,9 @@ static void never_in_training(struct world *w, bool is_wrong)
 static void asked_in_training(struct world *w, bool is_wrong)
 {
 	for (uint64_t i = 1; i <= 6; i++) {
-		uint32_t flags = is_wrong ? WTI_CALL_TRAINING : 0;
+		uint32_t flags = is_wrong ? WT_CALL_TRAIN : 0;
 
-		forward(w, i, WTI_CALL_OUTERMOST | flags);
+		forward(w, i, WT_CALL_OUTERMOST | flags);
 		module(w, "BatchNorm2d.forward", "Net.norm", flags);
 		tell_module(w, WTI_MOMENT_MODULE);
 	}

@@ -107,8 +107,8 @@ static void same_data(struct world *w, bool is_wrong)
 
 			of->of = word(w, "Net");
 			call(w, "DistributedDataParallel.forward")->object = of->name;
-			w->call.flags = WTI_CALL_SAYS_TRAINING | WTI_CALL_OUTERMOST |
-					WTI_CALL_TRAINING | WTI_CALL_GRAD;
+			w->call.flags = WT_CALL_MODE_KNOWN | WT_CALL_OUTERMOST | WT_CALL_TRAIN |
+					WT_CALL_GRAD;
 			tensor(w, 0, is_wrong ? i : 10 * i + w->stream, "8x4");
 			tell_module(w, WTI_MOMENT_MODULE);
 		}
@@ -125,7 +125,7 @@ static void compute(struct world *w, const char *name, uint32_t type, uint32_t f
 		struct made_object *of = object(w, name, "DistributedDataParallel", type);
 
 		call(w, "Net.forward")->object = of->name;
-		w->call.flags = WTI_CALL_SAYS_TRAINING | flags;
+		w->call.flags = WT_CALL_MODE_KNOWN | flags;
 		tensor(w, 0, input, "8x4");
 		tensor(w, -1, input + 1000 + w->stream * difference, "8x2");
 		tell_module(w, WTI_MOMENT_MODULE_END);
@@ -137,14 +137,14 @@ static void compute(struct world *w, const char *name, uint32_t type, uint32_t f
 static void buffers_diverge(struct world *w, bool is_wrong)
 {
 	for (uint64_t i = 1; i <= 3; i++)
-		compute(w, "DDP(Net)", WT_OBJECT_TYPE_WRAPPER, WTI_CALL_OUTERMOST, i, is_wrong);
+		compute(w, "DDP(Net)", WT_OBJECT_TYPE_WRAPPER, WT_CALL_OUTERMOST, i, is_wrong);
 }
 
 /* Replicated at first: both compute the same, until one does not. */
 static void layers_diverge(struct world *w, bool is_wrong)
 {
 	for (uint64_t i = 1; i <= 3; i++)
-		compute(w, "Net.norm", WT_OBJECT_TYPE_MODULE, WTI_CALL_TRAINING | WTI_CALL_GRAD, i,
+		compute(w, "Net.norm", WT_OBJECT_TYPE_MODULE, WT_CALL_TRAIN | WT_CALL_GRAD, i,
 			is_wrong && i > 1);
 }
 
@@ -155,8 +155,7 @@ static void test_sharded(void)
 
 	begin(&w);
 	for (uint64_t i = 1; i <= 3; i++)
-		compute(&w, "Net.shard", WT_OBJECT_TYPE_MODULE, WTI_CALL_TRAINING | WTI_CALL_GRAD,
-			i, 1);
+		compute(&w, "Net.shard", WT_OBJECT_TYPE_MODULE, WT_CALL_TRAIN | WT_CALL_GRAD, i, 1);
 	CHECK_INT(case_of(&w, "WT-RANK-006")->violation_count, 0);
 	end(&w);
 }
@@ -284,9 +283,9 @@ static void test_evaluated_on_each(void)
 			step(&w, "Adam");
 	}
 	for (w.stream = 0; w.stream < STREAMS; w.stream++) {
-		module(&w, "Net.forward", "Net", WTI_CALL_OUTERMOST | WTI_CALL_TRAINING);
+		module(&w, "Net.forward", "Net", WT_CALL_OUTERMOST | WT_CALL_TRAIN);
 		tell_module(&w, WTI_MOMENT_MODULE);
-		module(&w, "Dropout.forward", "Net.drop", WTI_CALL_TRAINING);
+		module(&w, "Dropout.forward", "Net.drop", WT_CALL_TRAIN);
 		tell_module(&w, WTI_MOMENT_MODULE);
 	}
 	w.stream = 0;

@@ -10,8 +10,8 @@
 #include "rules_world.h"
 
 enum {
-	TRAINING = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD,
-	EVALUATION = WTI_CALL_OUTERMOST,
+	TRAINING = WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD,
+	EVALUATION = WT_CALL_OUTERMOST,
 	ROWS = 20,
 };
 
@@ -48,7 +48,7 @@ static void overlap(struct world *w, bool is_wrong)
 /* A batch of two inputs: tokens, and a mask that has one of three contents. */
 static void give_tokens(struct world *w, uint32_t flags, uint64_t first, uint64_t count)
 {
-	module(w, "Net.forward", "Net", flags | WTI_CALL_OUTERMOST);
+	module(w, "Net.forward", "Net", flags | WT_CALL_OUTERMOST);
 	for (uint64_t i = 0; i < count; i++) {
 		tell_row(w, "tokens", first + i);
 		tell_row(w, "mask", 10 + i % 3);
@@ -80,7 +80,7 @@ static void no_tokens_held_out(struct world *w, bool is_wrong)
 /* Short names: half of those in training have an equal there, and half of those in evaluation. */
 static void give_names(struct world *w, uint32_t flags, uint64_t own)
 {
-	module(w, "Net.forward", "Net", flags | WTI_CALL_OUTERMOST);
+	module(w, "Net.forward", "Net", flags | WT_CALL_OUTERMOST);
 	for (uint64_t i = 0; i < ROWS; i++)
 		tell_row(w, "names", i % 2 ? own + i : 10 + i % 8);
 	tell_module(w, WTI_MOMENT_MODULE_END);
@@ -100,7 +100,7 @@ static void repeated_by_themselves(struct world *w, bool is_wrong)
 static void copied_then_split(struct world *w, bool is_wrong)
 {
 	w->scope.epoch = 0;
-	module(w, "Net.forward", "Net", TRAINING | WTI_CALL_OUTERMOST);
+	module(w, "Net.forward", "Net", TRAINING | WT_CALL_OUTERMOST);
 	for (uint64_t i = 0; i < 60; i++)
 		tell_row(w, "codes", 1000 + i);
 	for (uint64_t i = 0; i < 12 * 8; i++)
@@ -120,7 +120,7 @@ static void test_copies_of_numbers(void)
 
 	begin(&w);
 	give_names(&w, TRAINING, 100);
-	module(&w, "Net.forward", "Net", TRAINING | WTI_CALL_OUTERMOST);
+	module(&w, "Net.forward", "Net", TRAINING | WT_CALL_OUTERMOST);
 	tensor(&w, 0, 1, "20x8")->mean = 0.123;
 	w.values[0].name = word(&w, "names");
 	tell_module(&w, WTI_MOMENT_MODULE_END);
@@ -323,7 +323,7 @@ static void stale_copy(struct world *w, bool is_wrong)
 	parameter(w, "Target", "weight", NULL);
 	for (int i = 0; i < 32; i++) {
 		call(w, "Net.forward")->object = word(w, "Target");
-		w->call.flags = WTI_CALL_SAYS_TRAINING | WTI_CALL_OUTERMOST | WTI_CALL_TRAINING;
+		w->call.flags = WT_CALL_MODE_KNOWN | WT_CALL_OUTERMOST | WT_CALL_TRAIN;
 		tell(w, WTI_MOMENT_MODULE_END, find(w, "Target"));
 		if (!is_wrong && i == 10) {
 			call(w, "Net.load_state_dict")->object = word(w, "Target");
@@ -357,7 +357,7 @@ static void never_iterated(struct world *w, bool is_wrong)
 	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
 	direction = parameter(w, "Net", "fc.weight_u", NULL);
 	direction->is_buffer = true;
-	module(w, "Linear.forward", "Net.fc", is_wrong ? 0 : WTI_CALL_TRAINING);
+	module(w, "Linear.forward", "Net.fc", is_wrong ? 0 : WT_CALL_TRAIN);
 	tell_module(w, WTI_MOMENT_MODULE);
 }
 
@@ -369,7 +369,7 @@ static void iterated_beside(struct world *w, bool is_wrong)
 	object(w, "Net", "Net", WT_OBJECT_TYPE_MODULE);
 	direction = parameter(w, "Net", "fc10.weight_u", NULL);
 	direction->is_buffer = true;
-	module(w, "Linear.forward", "Net.fc10", is_wrong ? 0 : WTI_CALL_TRAINING);
+	module(w, "Linear.forward", "Net.fc10", is_wrong ? 0 : WT_CALL_TRAIN);
 	tell_module(w, WTI_MOMENT_MODULE);
 	module(w, "Linear.forward", "Net.fc1", 0);
 	tell_module(w, WTI_MOMENT_MODULE);

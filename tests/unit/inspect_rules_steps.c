@@ -104,7 +104,7 @@ static void never_a_gradient(struct world *w, bool is_wrong)
 
 static void detached_loss(struct world *w, bool is_wrong)
 {
-	call(w, "Tensor.backward")->flags = is_wrong ? WTI_CALL_LOSS_IS_LEAF : 0;
+	call(w, "Tensor.backward")->flags = is_wrong ? WT_CALL_LEAF : 0;
 	backward(w);
 }
 
@@ -293,13 +293,12 @@ static void unregistered(struct world *w, bool is_wrong)
 {
 	model(w);
 	for (uint64_t i = 1; i <= 12; i++) {
-		module(w, "Net.forward", "Net",
-		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "Net.forward", "Net", WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD);
 		tensor(w, 0, 100 + i, "8x4");
 		tell_module(w, WTI_MOMENT_MODULE);
 		call(w, "Tensor.__mul__");
-		tensor(w, 0, 100 + i, "8x4")->flags = WTI_TENSOR_REQUIRES_GRAD;
-		tensor(w, 1, is_wrong ? 33 : 33 + i, "4")->flags = WTI_TENSOR_REQUIRES_GRAD;
+		tensor(w, 0, 100 + i, "8x4")->flags = WT_TENSOR_REQUIRES_GRAD;
+		tensor(w, 1, is_wrong ? 33 : 33 + i, "4")->flags = WT_TENSOR_REQUIRES_GRAD;
 		tell_call(w);
 		step(w, "Adam");
 	}
@@ -312,11 +311,10 @@ static void stranger(struct world *w, bool is_wrong)
 	if (is_wrong)
 		parameter(w, "Linear", "weight", NULL);
 	for (int i = 0; i < 4; i++) {
-		module(w, "Net.forward", "Net",
-		       WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		module(w, "Net.forward", "Net", WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD);
 		tell_module(w, WTI_MOMENT_MODULE);
 		module(w, "Linear.forward", is_wrong ? "Linear" : "Net.fc",
-		       WTI_CALL_TRAINING | WTI_CALL_GRAD);
+		       WT_CALL_TRAIN | WT_CALL_GRAD);
 		tell_module(w, WTI_MOMENT_MODULE);
 		step(w, "Adam");
 	}

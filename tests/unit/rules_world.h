@@ -203,7 +203,7 @@ static inline void leave_others(struct world *w)
 {
 	const char *name = wti_symbol_text(w->training.symbols, w->call.object);
 
-	if (w->call.flags & WTI_CALL_OUTERMOST)
+	if (w->call.flags & WT_CALL_OUTERMOST)
 		leave_modules(w);
 	while (*name && w->open_count[w->stream]) {
 		uint32_t open = w->open[w->stream][w->open_count[w->stream] - 1].object;
@@ -294,7 +294,7 @@ static inline void module(struct world *w, const char *callee, const char *name,
 	if (!strchr(name, '.') && !find(w, name))
 		object(w, name, class_name, WT_OBJECT_TYPE_MODULE);
 	call(w, callee)->object = word(w, name);
-	w->call.flags = flags | WTI_CALL_SAYS_TRAINING;
+	w->call.flags = flags | WT_CALL_MODE_KNOWN;
 }
 
 static inline void tell_module(struct world *w, enum wti_moment_type type)
@@ -309,11 +309,11 @@ static inline void use(struct world *w, const struct made_parameter *of, const c
 {
 	const char *owner = wti_symbol_text(w->training.symbols, of->owner);
 
-	module(w, "Net.forward", owner, WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD);
+	module(w, "Net.forward", owner, WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD);
 	enter(w);
 	if (strcmp(name, owner)) {
 		module(w, "Linear.forward", name,
-		       WTI_CALL_TRAINING | (how & WTI_USE_GRAD ? WTI_CALL_GRAD : 0));
+		       WT_CALL_TRAIN | (how & WTI_USE_GRAD ? WT_CALL_GRAD : 0));
 		tell_call(w);
 	}
 	leave_all(w);

@@ -101,7 +101,7 @@ static void test_results(void)
 	CHECK_TEXT(line(), "read(0, NULL, 0)                        = -1 EINTR (Interrupted system "
 			   "call)");
 	begin(SYS_read, -512);
-	call.flags = WTI_SYSCALL_RESTARTS;
+	call.flags = WT_SYSCALL_RESTARTS;
 	CHECK_TEXT(line(),
 		   "read(0, NULL, 0)                        = ? ERESTARTSYS (To be restarted "
 		   "if SA_RESTART is set)");
@@ -115,17 +115,17 @@ static void test_unfinished(void)
 {
 	begin(SYS_read, 0);
 	call.args[1] = 0x1000;
-	call.flags = WTI_SYSCALL_UNFINISHED;
+	call.flags = WT_SYSCALL_UNFINISHED;
 	CHECK_TEXT(line(), "read(0,  <unfinished ...>)              = ?");
 	begin(SYS_kill, 0);
-	call.flags = WTI_SYSCALL_UNFINISHED;
+	call.flags = WT_SYSCALL_UNFINISHED;
 	CHECK_TEXT(line(), "kill(0, 0)                              = ?");
 	begin(SYS_exit_group, 0);
 	call.args[0] = 3;
-	call.flags = WTI_SYSCALL_UNFINISHED;
+	call.flags = WT_SYSCALL_UNFINISHED;
 	CHECK_TEXT(line(), "exit_group(3)                           = ?");
 	begin(SYS_read, 7);
-	call.flags = WTI_SYSCALL_JOINED;
+	call.flags = WT_SYSCALL_JOINED;
 	CHECK_TEXT(line(), "read(0, NULL, 0)                        = 7");
 }
 

@@ -74,6 +74,32 @@ static void close_run(struct wt_trace *trace)
 	CHECK(!system(command));
 }
 
+/* The recorder numbers streams with four digits as long as these are enough. */
+static void test_five_digits(void)
+{
+	static const char *const names[] = {"0000",  "0001.000002",  "9999",
+					    "10000", "12345.000001", "syscalls"};
+	struct wt_trace *trace = NULL;
+	char from[128], to[128];
+
+	snprintf(folder, sizeof(folder), "/tmp/wheeltap-unit-XXXXXX");
+	CHECK(mkdtemp(folder));
+	write_stream(0);
+	snprintf(from, sizeof(from), "%s/0000.wt", folder);
+	for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(to, sizeof(to), "%s/%s.wt", folder, names[i]);
+		CHECK(!link(from, to));
+	}
+	CHECK(!wt_trace_open(folder, &trace, NULL));
+	REQUIRE(wt_trace_stream_count(trace) == sizeof(names) / sizeof(names[0]));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(to, sizeof(to), "%s/%s.wt", folder, names[i]);
+		CHECK_TEXT(wt_reader_path(wt_trace_stream(trace, i)), to);
+	}
+	CHECK_INT(wt_trace_refresh(trace, NULL), 0); /* none of them once more */
+	close_run(trace);
+}
+
 /* Everything that can be asked about a row. */
 static uint64_t hash_event(const struct wt_event *event, uint64_t hash)
 {
@@ -230,6 +256,7 @@ static const struct test tests[] = {
 	{"some", test_some},
 	{"in_parts", test_in_parts},
 	{"left_early", test_left_early},
+	{"five_digits", test_five_digits},
 	{NULL, NULL},
 };
 

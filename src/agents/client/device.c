@@ -26,7 +26,7 @@ uint32_t wt_queue(uint32_t device, const char *name)
 	return wti_define(WTI_DEF_TRACK, &definition, head + kept, &definition, head + kept);
 }
 
-/* A struct from a program built with an older header is shorter: what it lacks is zero. */
+/* A struct from a program built with an older header is shorter: what it does not have is zero. */
 static void op_copy(struct wt_device_op *copy, const struct wt_device_op *op)
 {
 	size_t size = op->size < sizeof(*copy) ? op->size : sizeof(*copy);

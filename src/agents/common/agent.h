@@ -75,11 +75,11 @@ struct wti_agent_process {
 	uint64_t modules_removed;
 
 	/* Waiting for room, for all threads together. */
-	_Atomic uint64_t window_ns;    /* when the current minute began */
-	_Atomic uint64_t waited_ns;    /* within it */
-	_Atomic uint64_t woken_ns;     /* when we last told the recorder that somebody waits */
-	bool fenced;                   /* registered for membarriers: see src/collect/watermark.h */
-	_Atomic uint64_t looked_ns;    /* when we last looked whether the recorder lives */
+	_Atomic uint64_t window_ns; /* when the current minute began */
+	_Atomic uint64_t waited_ns; /* within it */
+	_Atomic uint64_t woken_ns;  /* when the recorder last heard from us that somebody waits */
+	bool fenced;                /* registered for membarriers: see src/collect/watermark.h */
+	_Atomic uint64_t looked_ns; /* when we last looked whether the recorder lives */
 	_Atomic uint64_t mapped_bytes; /* shared with the recorder: see room.c */
 
 	struct wti_slot *slot_pages[WTI_SLOT_PAGES_MAX];
@@ -96,8 +96,9 @@ struct wti_agent {
 	_Atomic uint32_t generation_last;
 	int socket;         /* after a fork the parent's, until the child joins; -1: none */
 	ino_t socket_inode; /* proves that the descriptor is still ours */
-	pthread_key_t key;  /* tells us of the end of a thread */
+	pthread_key_t key;  /* its destructor runs at the end of a thread */
 	bool has_key;
+	uint32_t elements; /* of a value that are sampled; 0: none */
 
 	/* Names by their text, append-only: readers need no lock, and a fork in the middle of an
 	 * insertion leaves nothing half visible. */
@@ -129,7 +130,7 @@ void wti_command(char command[16]);
 /* Hands a descriptor over. Never waits. */
 bool wti_send(struct wti_agent_process *process, uint32_t type, uint32_t tid, uint32_t track,
 	      int fd);
-/* Tells the recorder that a ring is full, if that was not done a moment ago. */
+/* Wakes the recorder because a ring is full, if that was not done a moment ago. */
 void wti_wake(struct wti_agent_process *process, uint64_t now_ns);
 /* Asks the system whether the recorder has gone; if so, recording is over in this process. */
 bool wti_recorder_gone(struct wti_agent_process *process);

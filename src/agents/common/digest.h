@@ -42,7 +42,8 @@ struct wti_digest_source {
 };
 bool wti_digest_from(const struct wti_digest_source *source, struct wt_digest *ret);
 
-/* The same on a given instruction set: 0 the plainest; what the machine lacks is answered by it. */
+/* The same on a given instruction set: 0 the plainest; where the machine has no such set, the
+ * plainest is used. */
 enum wti_digest_set {
 	WTI_DIGEST_PLAIN,
 	WTI_DIGEST_AVX2,

@@ -26,9 +26,9 @@ static inline uint32_t chosen(bool is, uint32_t yes, uint32_t no)
 
 /*
  * A small float whose exponent and mantissa have been shifted to where a float has them, and whose
- * exponents lack `bias`. A denormal is taken for a number with the smallest exponent and a leading
- * one, which is subtracted again: that is exact, and no denormal float, which processors are slow
- * with, comes up. `is_special`: NaN, or infinity if the mantissa is 0.
+ * exponents are too small by `bias`. A denormal is taken for a number with the smallest exponent
+ * and a leading one, which is subtracted again: that is exact, and no denormal float, which
+ * processors are slow with, comes up. `is_special`: NaN, or infinity if the mantissa is 0.
  */
 static inline float widened(uint32_t bits, uint32_t sign, uint32_t bias, bool is_special)
 {

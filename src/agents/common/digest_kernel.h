@@ -379,7 +379,7 @@ static __attribute__((noinline)) void narrow_digest(const struct block *block,
 }
 
 /*
- * Most blocks are finite. A mean that is not tells of an element that is not (or of an overflow),
+ * Most blocks are finite. A mean that is not means an element that is not (or an overflow),
  * and then the block is taken again, with care.
  */
 static void block_digest(const struct block *block, struct wti_part *part)

@@ -283,7 +283,7 @@ uint32_t wti_define(uint32_t type, const void *key, size_t key_bytes, const void
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* Longer texts than any that is kept need not be told apart. */
+/* Longer texts than any that is kept need not be distinguished. */
 static size_t name_bytes(const char *text)
 {
 	return strnlen(text, WTI_TEXT_MAX + MASK_AHEAD_BYTES);

@@ -2,24 +2,17 @@
 /* The verb `check`. */
 #include <string.h>
 
-#include "inspect/check/check.h"
 #include "cli/front.h"
-#include "cli/inspect.h"
 #include "cli/packs.h"
-#include "runs/suppress.h"
 #include "cli/report.h"
-#include "cli/verb.h"
-#include "show/verdict.h"
+#include "judging.h"
 
 struct check_options {
-	bool json;
-	bool all;
-	bool no_builtin;
-	const char *fail_on;
+	struct wti_judging judging;
 	struct wti_list packs;
 };
 
-static const struct check_options defaults = {.fail_on = "error"};
+static const struct check_options defaults = {.judging = WTI_JUDGING_DEFAULTS};
 
 static bool is_builtin(const struct wti_list *packs)
 {
@@ -32,31 +25,17 @@ static int run(const void *opaque, char **arguments, size_t count)
 	struct wt_err err = {.offset = -1};
 	struct wti_front front = wti_front_here(NULL);
 	struct wti_pack *pack = NULL;
-	char today[16];
-	struct wti_check_options how = {.today = wti_today(today)};
-	struct wti_inspection in = {
-		.inspector = "check",
-		.options = &how,
-		.judging = &how,
-		.json = options->json,
-		.fail_on = options->fail_on,
-		.text = options->all ? wti_verdict_text_all : wti_verdict_text,
-	};
-	int code;
+	struct wti_check_options how = {.pack_names = options->packs.items,
+					.pack_count = options->packs.count};
 
 	if (options->packs.count &&
 	    wti_packs_open(&front, options->packs.items, options->packs.count, &pack, &err))
-		return wti_report_error("check", options->json, &err);
-	how.pack_names = options->packs.items;
-	how.pack_count = options->packs.count;
+		return wti_report_error("check", options->judging.json, &err);
 	how.with_rules = !pack;
 	how.is_builtin = !pack || is_builtin(&options->packs);
-	if (!pack && !options->no_builtin)
+	if (!pack && !options->judging.no_builtin)
 		pack = wti_pack_builtin();
-	how.pack = pack;
-	code = wti_inspect_run(&in, count ? arguments[0] : NULL);
-	wti_pack_free(pack);
-	return code;
+	return wti_judge_run("check", &options->judging, &how, pack, count ? arguments[0] : NULL);
 }
 
 static const struct wti_option options[] = {
@@ -66,13 +45,11 @@ static const struct wti_option options[] = {
 	 offsetof(struct check_options, packs)},
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
 	 "show every invariant: how often it held, or why it was not measured",
-	 offsetof(struct check_options, all)},
+	 offsetof(struct check_options, judging.all)},
 	{"no-builtin", 0, WTI_OPT_FLAG, NULL, NULL, "without -i: check only the rules, no pack",
-	 offsetof(struct check_options, no_builtin)},
-	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
-	 "exit with 1 if there is a finding of this severity or above; error is the default",
-	 offsetof(struct check_options, fail_on)},
-	WTI_OPTION_JSON(struct check_options),
+	 offsetof(struct check_options, judging.no_builtin)},
+	WTI_OPTION_FAIL_ON(struct check_options, judging.fail_on),
+	WTI_OPTION_JSON(struct check_options, judging.json),
 	WTI_OPTIONS_END,
 };
 
@@ -88,10 +65,7 @@ const struct wti_verb wti_verb_check = {
 		"where in your program, and how often it held when it was learned. Other "
 		"invariants that the same cause violates are listed beneath it. Without a pack the "
 		"built-in rules and the built-in pack are checked, as in `wheeltap doctor`; -i "
-		"builtin checks only that pack.\n\n"
-		"Exit status: 0 no findings at or above --fail-on, which is error unless given, 1 "
-		"findings of that severity, 3 no such findings and: nothing could be measured, the "
-		"trace is damaged, or the run ended early.",
+		"builtin checks only that pack.\n\n" WTI_JUDGING_STATUS,
 	.examples = "wheeltap check -i pack.json\tthe latest run\n"
 		    "wheeltap check -i pack.json --all runs/a\tand every invariant",
 	.options = options,

@@ -1,53 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `doctor`. */
-#include "inspect/check/check.h"
-#include "cli/inspect.h"
 #include "cli/packs.h"
-#include "runs/suppress.h"
-#include "cli/verb.h"
-#include "show/verdict.h"
+#include "judging.h"
 
-struct doctor_options {
-	bool json;
-	bool all;
-	bool no_builtin;
-	const char *fail_on;
-};
-
-static const struct doctor_options defaults = {.fail_on = "error"};
+static const struct wti_judging defaults = WTI_JUDGING_DEFAULTS;
 
 static int run(const void *opaque, char **arguments, size_t count)
 {
-	const struct doctor_options *options = opaque;
-	char today[16];
-	struct wti_pack *pack = options->no_builtin ? NULL : wti_pack_builtin();
-	struct wti_check_options how = {
-		.pack = pack, .is_builtin = true, .with_rules = true, .today = wti_today(today)};
-	struct wti_inspection in = {
-		.inspector = "doctor",
-		.options = &how,
-		.judging = &how,
-		.json = options->json,
-		.fail_on = options->fail_on,
-		.text = options->all ? wti_verdict_text_all : wti_verdict_text,
-	};
-	int code;
+	const struct wti_judging *judging = opaque;
+	struct wti_check_options how = {.is_builtin = true, .with_rules = true};
 
-	code = wti_inspect_run(&in, count ? arguments[0] : NULL);
-	wti_pack_free(pack);
-	return code;
+	return wti_judge_run("doctor", judging, &how,
+			     judging->no_builtin ? NULL : wti_pack_builtin(),
+			     count ? arguments[0] : NULL);
 }
 
 static const struct wti_option options[] = {
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
 	 "show every rule: how often it held, or why it was not measured",
-	 offsetof(struct doctor_options, all)},
+	 offsetof(struct wti_judging, all)},
 	{"no-builtin", 0, WTI_OPT_FLAG, NULL, NULL, "check only the rules, not the built-in pack",
-	 offsetof(struct doctor_options, no_builtin)},
-	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
-	 "exit with 1 if there is a finding of this severity or above; error is the default",
-	 offsetof(struct doctor_options, fail_on)},
-	WTI_OPTION_JSON(struct doctor_options),
+	 offsetof(struct wti_judging, no_builtin)},
+	WTI_OPTION_FAIL_ON(struct wti_judging, fail_on),
+	WTI_OPTION_JSON(struct wti_judging, json),
 	WTI_OPTIONS_END,
 };
 
@@ -70,14 +45,12 @@ const struct wti_verb wti_verb_doctor = {
 		"programs that it was learned from (`wheeltap pack show builtin`). It gives "
 		"warnings at most, and only where no rule has found anything.\n\n"
 		"To suppress a finding that you have reviewed, add [[suppress]] with code, reason "
-		"and optionally path and until to wheeltap.toml in the working directory.\n\n"
-		"Exit status: 0 no findings at or above --fail-on, which is error unless given, 1 "
-		"findings of that severity, 3 no such findings and: nothing could be measured, the "
-		"trace is damaged, or the run ended early.",
+		"and optionally path and until to wheeltap.toml in the working "
+		"directory.\n\n" WTI_JUDGING_STATUS,
 	.examples = "wheeltap doctor\tthe latest run\n"
 		    "wheeltap doctor --all runs/a\tand every rule, with what it needs",
 	.options = options,
-	.options_bytes = sizeof(struct doctor_options),
+	.options_bytes = sizeof(struct wti_judging),
 	.arguments_max = 1,
 	.group = "judge",
 	.run = run,

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "inspect/digits/digits.h"
 #include "inspect/gate/gate.h"
 #include "inspect/golden/deviation.h"
 #include "inspect/judge/rule.h"
@@ -187,6 +188,10 @@ static bool find_code(const char *word, struct wti_rule *ret_rule)
 		code = wti_gate_code(word);
 		needs = "an assertion (docs/gate.md), and a run with the data that it needs";
 	}
+	if (!code) {
+		code = wti_digits_code(word);
+		needs = "runs recorded under noise with --elements (docs/digits.md)";
+	}
 	if (!code)
 		return false;
 	*ret_rule = (struct wti_rule){
@@ -219,7 +224,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	WTI_OPTION_JSON(struct explain_options),
+	WTI_OPTION_JSON(struct explain_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -127,7 +127,7 @@ static int judge(struct job *job, struct wt_err *err)
 	return r;
 }
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 /* A violation weighs more than what could not be evaluated beside it. */
 static int exit_code(const struct job *job, const size_t counts[4])
@@ -282,7 +282,7 @@ static const struct wti_option options[] = {
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "exit with 1 if an assertion of this severity or above is violated; error is the default",
 	 offsetof(struct gate_options, fail_on)},
-	WTI_OPTION_JSON(struct gate_options),
+	WTI_OPTION_JSON(struct gate_options, json),
 	WTI_OPTIONS_END,
 };
 

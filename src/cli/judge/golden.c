@@ -353,7 +353,7 @@ static const struct wti_option options[] = {
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "check: exit with 1 if there is a finding of this severity or above; error is the default",
 	 offsetof(struct golden_options, fail_on)},
-	WTI_OPTION_JSON(struct golden_options),
+	WTI_OPTION_JSON(struct golden_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -149,7 +149,7 @@ static const struct wti_option options[] = {
 	 "number of different steps that these must come from; default 5, or half of the steps of "
 	 "a run that has fewer than ten",
 	 offsetof(struct infer_options, steps)},
-	WTI_OPTION_JSON(struct infer_options),
+	WTI_OPTION_JSON(struct infer_options, json),
 	WTI_OPTIONS_END,
 };
 

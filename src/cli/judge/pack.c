@@ -392,7 +392,7 @@ static const struct wti_option options[] = {
 	 offsetof(struct pack_options, until)},
 	{"to", 0, WTI_OPT_TEXT, "FORMAT", NULL, "export: traincheck",
 	 offsetof(struct pack_options, to)},
-	WTI_OPTION_JSON(struct pack_options),
+	WTI_OPTION_JSON(struct pack_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -240,7 +240,7 @@ static const struct wti_option options[] = {
 	{"python", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "the interpreter that runs it; it needs torch. Default /usr/bin/python3",
 	 offsetof(struct try_options, python)},
-	WTI_OPTION_JSON(struct try_options),
+	WTI_OPTION_JSON(struct try_options, json),
 	WTI_OPTIONS_END,
 };
 
@@ -257,6 +257,7 @@ const struct wti_verb wti_verb_try = {
 	.options = options,
 	.options_bytes = sizeof(struct try_options),
 	.arguments_max = 1,
+	.starts_programs = true,
 	.group = "judge",
 	.run = run,
 	.defaults = &defaults,

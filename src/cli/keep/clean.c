@@ -150,7 +150,7 @@ static int clean_named(const struct clean_options *o, char **words, size_t count
 	int code;
 
 	while (!r && found < count) {
-		r = wti_run_find(&front, words[found], &runs[found], &err);
+		r = wti_run_or_set_find(&front, words[found], &runs[found], &err);
 		if (r)
 			break;
 		chosen[found] = &runs[found];
@@ -212,7 +212,7 @@ static const struct wti_option options[] = {
 	 offsetof(struct clean_options, yes)},
 	{"dry-run", 0, WTI_OPT_FLAG, NULL, NULL, "only show what would be removed",
 	 offsetof(struct clean_options, dry_run)},
-	WTI_OPTION_JSON(struct clean_options),
+	WTI_OPTION_JSON(struct clean_options, json),
 	WTI_OPTIONS_END,
 };
 

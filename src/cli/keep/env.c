@@ -90,7 +90,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	WTI_OPTION_JSON(struct env_options),
+	WTI_OPTION_JSON(struct env_options, json),
 	WTI_OPTIONS_END,
 };
 
@@ -105,6 +105,7 @@ const struct wti_verb wti_verb_env = {
 		       "nothing can be recorded at all.",
 	.options = options,
 	.options_bytes = sizeof(struct env_options),
+	.starts_programs = true,
 	.group = "keep",
 	.run = run,
 };

@@ -223,7 +223,7 @@ static const struct wti_option options[] = {
 	{"completion", 0, WTI_OPT_CHOICE, "SHELL", "bash|zsh|fish",
 	 "print the completion script for SHELL: bash, zsh or fish",
 	 offsetof(struct help_options, completion)},
-	WTI_OPTION_JSON(struct help_options),
+	WTI_OPTION_JSON(struct help_options, json),
 	WTI_OPTIONS_END,
 };
 

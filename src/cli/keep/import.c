@@ -242,7 +242,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 static const struct wti_option options[] = {
 	{"output", 'o', WTI_OPT_TEXT, "PATH", NULL, "the run folder, or the pack, to create",
 	 offsetof(struct import_options, output)},
-	WTI_OPTION_JSON(struct import_options),
+	WTI_OPTION_JSON(struct import_options, json),
 	WTI_OPTIONS_END,
 };
 

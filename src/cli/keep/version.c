@@ -25,7 +25,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	WTI_OPTION_JSON(struct version_options),
+	WTI_OPTION_JSON(struct version_options, json),
 	WTI_OPTIONS_END,
 };
 

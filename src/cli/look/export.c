@@ -19,14 +19,8 @@
 struct export_options {
 	const char *format;
 	const char *output;
-	struct wti_list kinds;
-	const char *name;
-	const char *track;
-	const char *step;
-	const char *stage;
-	const char *epoch;
-	int64_t from_ns;
-	int64_t until_ns;
+	struct wti_wanted_events events;
+	struct wti_time_window window;
 	const char *calls;
 	uint64_t string_max;
 	bool decode_fds;
@@ -35,21 +29,7 @@ struct export_options {
 	bool json;
 };
 
-static const struct export_options defaults = {.from_ns = INT64_MIN, .until_ns = INT64_MAX};
-
-static int ask(struct wti_select *select, const struct export_options *o,
-	       const struct wt_trace *trace, struct wt_err *err)
-{
-	int r;
-
-	wti_select_init(select);
-	select->query.from_ns = o->from_ns;
-	select->query.to_ns = o->until_ns;
-	select->query.name = o->name;
-	select->query.track = o->track;
-	r = wti_select_context(select, o->step, o->stage, o->epoch, err);
-	return r ? r : wti_select_kinds(select, &o->kinds, trace, err);
-}
+static const struct export_options defaults = {.window = WTI_WHOLE_RUN};
 
 /* RUN.pftrace in the current folder. NULL: out of memory. */
 static char *default_output(const struct wti_run *run, const struct wti_exporter *exporter)
@@ -191,7 +171,7 @@ static int write_all(const struct export_options *o, const struct wti_opened_run
 	};
 	struct wt_err err = {.offset = -1};
 	int code;
-	int r = ask(&select, o, opened->trace, &err);
+	int r = wti_select(&select, &o->window, &o->events, opened->trace, &err);
 
 	if (!r)
 		r = wti_export_begin(&job, wti_exporter_by_name(o->format), &what, &err);
@@ -247,19 +227,13 @@ static const struct wti_option options[] = {
 	 "write to this file; - is standard output; for csv, a folder gets one file per kind",
 	 AT(output)},
 	{"force", 0, WTI_OPT_FLAG, NULL, NULL, "replace an existing file", AT(force)},
-	{"kind", 'k', WTI_OPT_LIST, "KIND", NULL,
-	 "only events of this kind; separate several with commas, or repeat the option", AT(kinds)},
-	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only events whose name matches (* ? [a-z])",
-	 AT(name)},
-	{"track", 0, WTI_OPT_TEXT, "GLOB", NULL, "only tracks whose name matches, or STREAM:TRACK",
-	 AT(track)},
+	WTI_OPTIONS_EVENTS(struct export_options),
+	/* Not those of a window: here --to is the format. */
 	{"from", 0, WTI_OPT_DURATION, "TIME", NULL,
-	 "only from this time of the run on, such as 1.5s or 20ms", AT(from_ns)},
+	 "only from this time of the run on, such as 1.5s or 20ms", AT(window.from_ns)},
 	{"until", 0, WTI_OPT_DURATION, "TIME", NULL, "only before this time of the run",
-	 AT(until_ns)},
-	{"step", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this step", AT(step)},
-	{"stage", 0, WTI_OPT_TEXT, "STAGE", NULL, "only what happened in this stage", AT(stage)},
-	{"epoch", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this epoch", AT(epoch)},
+	 AT(window.to_ns)},
+	WTI_OPTIONS_CONTEXT(struct export_options),
 	{"syscalls", 'e', WTI_OPT_TEXT, "EXPR", NULL,
 	 "only these system calls, as for record --syscalls: openat,read or !futex or %file or "
 	 "/^pwrite/",
@@ -271,7 +245,7 @@ static const struct wti_option options[] = {
 	{"string-limit", 's', WTI_OPT_COUNT, "N", NULL,
 	 "for system calls: show this many bytes of strings (32), as far as they were recorded",
 	 AT(string_max)},
-	WTI_OPTION_JSON(struct export_options),
+	WTI_OPTION_JSON(struct export_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -8,12 +8,6 @@
 #include "base/text.h"
 #include "select.h"
 
-void wti_select_init(struct wti_select *select)
-{
-	*select = (struct wti_select){0};
-	wt_query_init(&select->query);
-}
-
 void wti_select_release(struct wti_select *select)
 {
 	free(select->kinds_memory);
@@ -66,8 +60,8 @@ static char *join_kinds(const struct wti_list *list)
 	return text;
 }
 
-int wti_select_kinds(struct wti_select *select, const struct wti_list *list,
-		     const struct wt_trace *trace, struct wt_err *err)
+static int select_kinds(struct wti_select *select, const struct wti_list *list,
+			const struct wt_trace *trace, struct wt_err *err)
 {
 	char *rest;
 
@@ -120,13 +114,22 @@ static int add_number(struct wti_select *select, const char *key, const char *va
 	return 0;
 }
 
-int wti_select_context(struct wti_select *select, const char *step, const char *stage,
-		       const char *epoch, struct wt_err *err)
+int wti_select(struct wti_select *select, const struct wti_time_window *window,
+	       const struct wti_wanted_events *events, const struct wt_trace *trace,
+	       struct wt_err *err)
 {
-	int r = add_number(select, "step", step, err);
+	int r;
 
-	add_context(select, "stage", stage);
-	return r ? r : add_number(select, "epoch", epoch, err);
+	*select = (struct wti_select){0};
+	wt_query_init(&select->query);
+	select->query.from_ns = window->from_ns;
+	select->query.to_ns = window->to_ns;
+	select->query.name = events->name;
+	select->query.track = events->track;
+	r = add_number(select, "step", events->step, err);
+	add_context(select, "stage", events->stage);
+	r = r ? r : add_number(select, "epoch", events->epoch, err);
+	return r ? r : select_kinds(select, &events->kinds, trace, err);
 }
 
 struct start {

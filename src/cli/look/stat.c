@@ -10,6 +10,7 @@
 #include "runs/finder.h"
 #include "cli/report.h"
 #include "cli/verb.h"
+#include "select.h"
 
 struct stat_options {
 	bool syscalls;
@@ -20,20 +21,15 @@ struct stat_options {
 	const char *sort;
 	const char *name;
 	const char *track;
-	int64_t from_ns;
-	int64_t to_ns;
+	struct wti_time_window window;
 	uint64_t limit;
 	bool csv;
 	bool markdown;
 	bool json;
 };
 
-static const struct stat_options defaults = {.by = "name",
-					     .sort = "total",
-					     .time = "wall",
-					     .from_ns = INT64_MIN,
-					     .to_ns = INT64_MAX,
-					     .limit = 40};
+static const struct stat_options defaults = {
+	.by = "name", .sort = "total", .time = "wall", .window = WTI_WHOLE_RUN, .limit = 40};
 
 /* The position of `word` in "a|b|c"; the parser has made sure that it is there. */
 static unsigned choice(const char *choices, const char *word)
@@ -122,8 +118,8 @@ static int syscalls(const struct stat_options *o, const char *run)
 	if (order < 0)
 		return misplaced(o, "sort", o->sort);
 	wt_query_init(&query);
-	query.from_ns = o->from_ns;
-	query.to_ns = o->to_ns;
+	query.from_ns = o->window.from_ns;
+	query.to_ns = o->window.to_ns;
 	query.track = o->track;
 	finder = by_what == WTI_SYSCALLS_BY_SITE ? wti_finder_new() : NULL;
 	view.opaque = finder;
@@ -184,8 +180,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (inspector.order > WTI_PROFILE_BY_TENSORS)
 		return misplaced(o, "sort", o->sort);
 	wt_query_init(&query);
-	query.from_ns = o->from_ns;
-	query.to_ns = o->to_ns;
+	query.from_ns = o->window.from_ns;
+	query.to_ns = o->window.to_ns;
 	query.name = weighs ? NULL : o->name;
 	inspector.rows = weighs ? o->name : NULL;
 	query.track = o->track;
@@ -218,12 +214,8 @@ static const struct wti_option options[] = {
 	 offsetof(struct stat_options, name)},
 	{"track", 0, WTI_OPT_TEXT, "GLOB", NULL, "only tracks whose name matches, or STREAM:TRACK",
 	 offsetof(struct stat_options, track)},
-	{"from", 0, WTI_OPT_DURATION, "TIME", NULL, "only from this time of the run on",
-	 offsetof(struct stat_options, from_ns)},
-	{"to", 0, WTI_OPT_DURATION, "TIME", NULL, "only before this time of the run",
-	 offsetof(struct stat_options, to_ns)},
-	{"until", 0, WTI_OPT_DURATION, "TIME", NULL, "the same as --to",
-	 offsetof(struct stat_options, to_ns)},
+	WTI_OPTIONS_WINDOW(struct stat_options, "only from this time of the run on",
+			   "only before this time of the run"),
 	{"limit", 'n', WTI_OPT_COUNT, "N", NULL,
 	 "show at most N rows of a table; 0 shows all, and is the default of --json and --csv",
 	 offsetof(struct stat_options, limit)},
@@ -233,7 +225,7 @@ static const struct wti_option options[] = {
 	 offsetof(struct stat_options, csv)},
 	{"markdown", 0, WTI_OPT_FLAG, NULL, NULL, "print the tables as Markdown",
 	 offsetof(struct stat_options, markdown)},
-	WTI_OPTION_JSON(struct stat_options),
+	WTI_OPTION_JSON(struct stat_options, json),
 	WTI_OPTIONS_END,
 };
 

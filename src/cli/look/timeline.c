@@ -5,32 +5,32 @@
 #include "cli/report.h"
 #include "show/timeline.h"
 #include "cli/verb.h"
+#include "select.h"
 
 #define WIDTH_MIN 40u
 #define WIDTH_MAX 2000u
 #define WIDTH_PIPE 100u
 
 struct timeline_options {
-	int64_t from_ns;
-	int64_t to_ns;
+	struct wti_time_window window;
 	uint64_t width;
 	bool json;
 };
 
-static const struct timeline_options defaults = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
+static const struct timeline_options defaults = {.window = WTI_WHOLE_RUN};
 
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct timeline_options *o = opaque;
 	struct wti_style style = wti_style_stdout();
 	uint64_t width = o->width ? o->width : style.width ? style.width : WIDTH_PIPE;
-	struct wti_timeline_options inspector = {o->from_ns, o->to_ns, 0};
+	struct wti_timeline_options inspector = {o->window.from_ns, o->window.to_ns, 0};
 	struct wti_inspection in = {.inspector = "timeline",
 				    .options = &inspector,
 				    .json = o->json,
 				    .text = wti_show_timeline};
 
-	if (o->from_ns >= o->to_ns) {
+	if (o->window.from_ns >= o->window.to_ns) {
 		struct wt_err err = {.code = WT_E_ARG,
 				     .offset = -1,
 				     .message = "the window is empty: --from must be before --to"};
@@ -43,16 +43,12 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	{"from", 0, WTI_OPT_DURATION, "TIME", NULL, "draw from this time of the run on",
-	 offsetof(struct timeline_options, from_ns)},
-	{"to", 0, WTI_OPT_DURATION, "TIME", NULL, "draw up to this time of the run",
-	 offsetof(struct timeline_options, to_ns)},
-	{"until", 0, WTI_OPT_DURATION, "TIME", NULL, "the same as --to",
-	 offsetof(struct timeline_options, to_ns)},
+	WTI_OPTIONS_WINDOW(struct timeline_options, "draw from this time of the run on",
+			   "draw up to this time of the run"),
 	{"width", 'w', WTI_OPT_COUNT, "COLUMNS", NULL,
 	 "width in columns; default: that of the terminal, or 100",
 	 offsetof(struct timeline_options, width)},
-	WTI_OPTION_JSON(struct timeline_options),
+	WTI_OPTION_JSON(struct timeline_options, json),
 	WTI_OPTIONS_END,
 };
 

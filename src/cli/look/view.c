@@ -21,14 +21,8 @@
 #define POLL_NS 250000000
 
 struct view_options {
-	struct wti_list kinds;
-	const char *name;
-	const char *track;
-	const char *step;
-	const char *stage;
-	const char *epoch;
-	int64_t from_ns;
-	int64_t to_ns;
+	struct wti_wanted_events events;
+	struct wti_time_window window;
 	uint64_t head;
 	uint64_t tail;
 	bool all;
@@ -38,7 +32,7 @@ struct view_options {
 	bool json;
 };
 
-static const struct view_options defaults = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
+static const struct view_options defaults = {.window = WTI_WHOLE_RUN};
 
 struct view {
 	const struct view_options *options;
@@ -61,7 +55,8 @@ struct view {
 /* A page of text is for a person, who looks for the program's events; machines get all of them. */
 static bool hides_own(const struct view_options *o)
 {
-	return !o->all && !o->kinds.count && !o->track && !o->csv && !o->json && !o->jsonl;
+	return !o->all && !o->events.kinds.count && !o->events.track && !o->csv && !o->json &&
+	       !o->jsonl;
 }
 
 /* What the recorder writes for the readers of the trace: it says nothing about the program. */
@@ -78,7 +73,6 @@ static bool is_wanted(const struct view *v, const struct wt_event *event)
 static int ask(struct view *v, struct wt_err *err)
 {
 	const struct view_options *o = v->options;
-	int r;
 
 	if (o->head && o->tail)
 		return wti_err(err, WT_E_ARG, "--head and --tail cannot be combined");
@@ -88,14 +82,8 @@ static int ask(struct view *v, struct wt_err *err)
 		return wti_err(err, WT_E_ARG, "--json, --jsonl and --csv cannot be combined");
 	if (o->tail > TAIL_MAX)
 		return wti_err(err, WT_E_ARG, "--tail takes at most %u", TAIL_MAX);
-	wti_select_init(&v->select);
-	v->select.query.from_ns = o->from_ns;
-	v->select.query.to_ns = o->to_ns;
-	v->select.query.name = o->name;
-	v->select.query.track = o->track;
 	v->hides_own = hides_own(o);
-	r = wti_select_context(&v->select, o->step, o->stage, o->epoch, err);
-	return r ? r : wti_select_kinds(&v->select, &o->kinds, v->opened.trace, err);
+	return wti_select(&v->select, &o->window, &o->events, v->opened.trace, err);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------
@@ -238,7 +226,7 @@ static int show_tail(struct view *v, struct wt_err *err)
 		wti_buf_init(&v->last[i], LINE_MAX_BYTES);
 	do {
 		/* A window that ends early is not found from the end of the trace. */
-		from_ns = v->options->to_ns == INT64_MAX
+		from_ns = v->options->window.to_ns == INT64_MAX
 				  ? wti_select_tail(&v->select, v->opened.trace, want)
 				  : INT64_MIN;
 		count = fill_ring(v, from_ns, err);
@@ -304,7 +292,7 @@ static bool goes_on(struct view *v)
 static int follow(struct view *v, struct wt_err *err)
 {
 	const struct timespec pause = {0, POLL_NS};
-	int64_t end_ns = v->options->to_ns;
+	int64_t end_ns = v->options->window.to_ns;
 	int64_t safe_ns = INT64_MIN;
 	bool more = true;
 	int r = 0;
@@ -428,19 +416,11 @@ static int run(const void *opaque, char **arguments, size_t count)
 #define AT(member) offsetof(struct view_options, member)
 
 static const struct wti_option options[] = {
-	{"kind", 'k', WTI_OPT_LIST, "KIND", NULL,
-	 "only events of this kind; separate several with commas, or repeat the option", AT(kinds)},
-	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only events whose name matches (* ? [a-z])",
-	 AT(name)},
-	{"track", 0, WTI_OPT_TEXT, "GLOB", NULL, "only tracks whose name matches, or STREAM:TRACK",
-	 AT(track)},
-	{"from", 0, WTI_OPT_DURATION, "TIME", NULL,
-	 "only from this time of the run on, such as 1.5s or 20ms", AT(from_ns)},
-	{"to", 0, WTI_OPT_DURATION, "TIME", NULL, "only before this time of the run", AT(to_ns)},
-	{"until", 0, WTI_OPT_DURATION, "TIME", NULL, "the same as --to", AT(to_ns)},
-	{"step", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this step", AT(step)},
-	{"stage", 0, WTI_OPT_TEXT, "STAGE", NULL, "only what happened in this stage", AT(stage)},
-	{"epoch", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this epoch", AT(epoch)},
+	WTI_OPTIONS_EVENTS(struct view_options),
+	WTI_OPTIONS_WINDOW(struct view_options,
+			   "only from this time of the run on, such as 1.5s or 20ms",
+			   "only before this time of the run"),
+	WTI_OPTIONS_CONTEXT(struct view_options),
 	{"limit", 'n', WTI_OPT_COUNT, "N", NULL, "stop after N events", AT(head)},
 	{"head", 0, WTI_OPT_COUNT, "N", NULL, "the same as --limit", AT(head)},
 	{"tail", 0, WTI_OPT_COUNT, "N", NULL, "only the last N events", AT(tail)},

@@ -120,7 +120,7 @@ static void news(void *cookie, struct wt_result *result)
 {
 	struct wti_record_check *check = cookie;
 	const struct wti_style plain = {0};
-	char key[WTI_TOLD_BYTES];
+	char key[WTI_VERDICT_KEY_BYTES];
 	struct wti_buf out;
 
 	for (size_t i = 0; i < result->finding_count; i++)
@@ -150,7 +150,7 @@ static bool names_command(const char *on_finding)
 /* Some findings can be made only at the end; the command gets those as well, and no other again. */
 static void run_command_last(const struct wti_record_check *check, struct wt_result *result)
 {
-	char key[WTI_TOLD_BYTES];
+	char key[WTI_VERDICT_KEY_BYTES];
 
 	for (size_t i = result->finding_count; i-- > 0;) {
 		size_t bytes = wti_verdict_key(key, &result->findings[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the Python agent gets into a program: where it lies, and what it is told. */
+/* How the Python agent gets into a program: where it lies, and its settings. */
 #ifndef WTI_CLI_RECORD_PYTHON_H
 #define WTI_CLI_RECORD_PYTHON_H
 
@@ -22,8 +22,8 @@ struct wti_python_plan {
 struct wti_python_choice {
 	const char *detail;
 	const char *tensors;
-	const char *arguments; /* whether those of calls, and returns, are told */
-	const char *operators; /* what of torch below Python is told */
+	const char *arguments; /* whether those of calls, and returns, are recorded */
+	const char *operators; /* what of torch below Python is recorded */
 	/* Separated by commas, or @FILE with one a line; or NULL. */
 	const char *modules; /* libraries that are hooked; NULL: torch */
 	bool with_system;    /* and what of the standard library makes system calls */

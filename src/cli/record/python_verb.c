@@ -187,6 +187,7 @@ const struct wti_verb wti_verb_python = {
 	.options_bytes = sizeof(struct python_options),
 	.arguments_min = 1,
 	.arguments_max = 64,
+	.starts_programs = true,
 	.group = "record",
 	.run = run,
 };

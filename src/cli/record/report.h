@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `record --report FILE`: calls and bytes of each function, as the inspector `stat` tells them. */
+/* `record --report FILE`: calls and bytes of each function, as the inspector `stat` reports them.
+ */
 #ifndef WTI_CLI_RECORD_REPORT_H
 #define WTI_CLI_RECORD_REPORT_H
 

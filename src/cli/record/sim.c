@@ -113,7 +113,7 @@ static const struct wti_option options[] = {
 	 "a workload, or random rows of all kinds of events", offsetof(struct sim_options, kinds)},
 	{"output", 'o', WTI_OPT_TEXT, "RUN", NULL, "folder of the run; must be empty or absent",
 	 offsetof(struct sim_options, output)},
-	WTI_OPTION_JSON(struct sim_options),
+	WTI_OPTION_JSON(struct sim_options, json),
 	WTI_OPTIONS_END,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a simulation can be told: its defaults, and reading them from TOML. The table below is the
+ * The settings of a simulation: their defaults, and reading them from TOML. The table below is the
  * whole of it: a key is a row. Bounds keep every later multiplication within 64 bits.
  */
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every kind of the schema in turn, with values drawn by the type of each field: ends of ranges,
- * small numbers and any bits; texts of every sort that breaks a careless renderer. What a field
- * means is not known here, but for clock pairs, which have to tell the truth or no reader could
- * tell the time.
+ * small numbers and any bits; texts of every kind that breaks a careless renderer. What a field
+ * means is not known here, but for clock pairs, which have to be true or no reader could
+ * convert times.
  */
 #include "kinds.h"
 
@@ -240,7 +240,7 @@ static int make_row(struct maker *maker, const struct wt_kind *kind)
 	size_t text_count = 0;
 
 	for (uint16_t i = 0; i < kind->field_count; i++) {
-		if (kind->fields[i].type == WT_TYPE_STR)
+		if (wt_type_is_inline(kind->fields[i].type))
 			texts[text_count++] = draw_text(maker);
 		else
 			values[i] = draw_value(maker, &kind->fields[i]);

@@ -32,7 +32,7 @@ struct wti_sim_row {
 struct wti_sim_chain { /* the rows of a queue that are kept back */
 	uint32_t first;
 	uint32_t last;
-	uint64_t emitted_ns; /* of the last: what is told never goes back in time */
+	uint64_t emitted_ns; /* of the last: what is emitted never goes back in time */
 };
 
 struct wti_sim_stream {
@@ -59,7 +59,7 @@ void wti_sim_output_release(struct wti_sim_output *output);
 /* An event of a host thread, at once. `values` as wt_writer_append() takes them; no texts. */
 int wti_sim_output_host(struct wti_sim_output *output, uint32_t device, uint16_t kind,
 			uint64_t time_ns, const uint64_t *values, size_t value_count);
-/* An operation that is over; `next` is filled in here, told_ns raised where needed. */
+/* An operation that is over; `next` is filled in here, emitted_ns raised where needed. */
 int wti_sim_output_op(struct wti_sim_output *output, const struct wti_sim_row *row);
 /* Writes what is kept back, ends the streams. */
 int wti_sim_output_finish(struct wti_sim_output *output, uint64_t *ret_bytes, struct wt_err *err);

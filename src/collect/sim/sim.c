@@ -31,7 +31,7 @@
 #define QUEUED_PART 2
 #define SUBMITTED_PART 4
 
-struct names { /* of what the hosts tell */
+struct names { /* of what the hosts emit */
 	uint32_t step;
 	uint32_t loss;
 	uint32_t padding;
@@ -50,9 +50,9 @@ struct sim {
 	uint64_t next_correlation;
 };
 
-/* ---- What the hosts tell --------------------------------------------------------------------- */
+/* ---- What the hosts emit --------------------------------------------------------------------- */
 
-/* Room for the fields of any kind that hosts tell; those that are not named are 0. */
+/* Room for the fields of any kind that hosts emit; those that are not named are 0. */
 #define FIELDS 8
 #define VALUES(...) ((const uint64_t[FIELDS]){__VA_ARGS__})
 
@@ -83,7 +83,7 @@ static void pass(struct sim *sim, uint32_t device, uint64_t mean_ns)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* How many rows the host tells about an operation: what launch() does, counted. */
+/* How many rows the host emits about an operation: what launch() does, counted. */
 static uint64_t host_rows(const struct sim *sim, const struct wti_sim_op *op)
 {
 	const struct wti_sim_config *config = sim->config;

@@ -22,7 +22,7 @@
 #define WTI_SIM_JITTER_DRAWN UINT32_MAX /* 2 to 5 %, by the seed and the kernel's name */
 #define WTI_SIM_SHARE_ONE (1u << 20)    /* shares are kept as fractions of this */
 
-/* What the host threads tell about their launches. */
+/* What the host threads emit about their launches. */
 enum wti_sim_host {
 	WTI_SIM_HOST_SPANS, /* a span around each call */
 	WTI_SIM_HOST_MARKS, /* a mark with the correlation */
@@ -60,7 +60,7 @@ struct wti_sim_config {
 	uint32_t launch_ns;             /* a launch call takes */
 	uint32_t launch_gap_ns;         /* from one to the next */
 	uint32_t queue_gap_ns;          /* between operations of a queue, at least */
-	uint32_t emit_ns;               /* from an end until it is told */
+	uint32_t emit_ns;               /* from an end until it is emitted */
 	uint32_t step_ns;               /* the host between two steps */
 	uint32_t jitter_share;          /* deviation of the times above */
 	uint32_t transfer_jitter_share; /* of copies, fills and collectives */

@@ -37,12 +37,12 @@ _Static_assert(WTI_TAP_TASK_ATTACHED == WT_TASK_ATTACHED, "as in the schema");
 _Static_assert(WTI_TAP_TASK_THREAD == WT_TASK_THREAD, "as in the schema");
 _Static_assert(WTI_TAP_TASK_PROCESS == WT_TASK_PROCESS, "as in the schema");
 _Static_assert(WTI_TAP_TASK_EXEC == WT_TASK_EXEC, "as in the schema");
-_Static_assert(WTI_TAP_UNFINISHED == WTI_SYSCALL_UNFINISHED, "as in the schema");
-_Static_assert(WTI_TAP_JOINED == WTI_SYSCALL_JOINED, "as in the schema");
-_Static_assert(WTI_TAP_OWN == WTI_SYSCALL_OWN, "as in the schema");
-_Static_assert(WTI_TAP_UNREAD == WTI_SYSCALL_UNREAD, "as in the schema");
-_Static_assert(WTI_TAP_RESTARTS == WTI_SYSCALL_RESTARTS, "as in the schema");
-_Static_assert(WTI_TAP_GOES_ON == WTI_SYSCALL_GOES_ON, "as in the schema");
+_Static_assert(WTI_TAP_UNFINISHED == WT_SYSCALL_UNFINISHED, "as in the schema");
+_Static_assert(WTI_TAP_JOINED == WT_SYSCALL_JOINED, "as in the schema");
+_Static_assert(WTI_TAP_OWN == WT_SYSCALL_OWN, "as in the schema");
+_Static_assert(WTI_TAP_UNREAD == WT_SYSCALL_UNREAD, "as in the schema");
+_Static_assert(WTI_TAP_RESTARTS == WT_SYSCALL_RESTARTS, "as in the schema");
+_Static_assert(WTI_TAP_GOES_ON == WT_SYSCALL_GOES_ON, "as in the schema");
 _Static_assert(WTI_TAP_ROOTS_MAX >= WTI_FAMILY_MAX, "a process that runs, and all below it");
 _Static_assert(WTI_TAP_CALLS_MAX == WTI_CALLS_MAX, "as in the table");
 _Static_assert(WTI_TAP_COMPAT_MAX == WTI_COMPAT_MAX, "as in the table");
@@ -235,7 +235,7 @@ static int follow_running(struct bpf_capture *capture, pid_t pid, struct wt_err 
 		for (size_t i = 0; i < family->count && r >= 0; i++) {
 			int added;
 
-			if (capture->maps) /* before its first call is told */
+			if (capture->maps) /* before its first call is recorded */
 				wti_maps_begin(capture->maps, family->pids[i]);
 			added = add_root(capture, family->pids[i], WTI_ROOT_ATTACH, err);
 			r = added < 0 ? added : r + added;

@@ -14,7 +14,7 @@ struct wti_open_descriptor {
 	char target[PATH_MAX]; /* a path, or "socket:[8901]" */
 };
 
-/* One after the other. Nothing is told where /proc may not be read. */
+/* One after the other. Nothing is reported where /proc may not be read. */
 void wti_descriptors_list(pid_t pid,
 			  void (*take)(void *context, const struct wti_open_descriptor *open),
 			  void *context);

@@ -174,7 +174,7 @@ static void widen(struct wti_record_syscall *call, const struct wti_raw_call *ra
 
 	call->text_bytes = wti_compat_widen(raw->nr, args, memory, call->text_bytes);
 	if (wti_compat_is_unread(raw->nr, args, memory, call->text_bytes))
-		call->flags |= WTI_SYSCALL_UNREAD;
+		call->flags |= WT_SYSCALL_UNREAD;
 }
 
 static void take_call(struct wti_syscall_feed *feed, struct wti_feed_track *track,
@@ -208,7 +208,7 @@ static void take_call(struct wti_syscall_feed *feed, struct wti_feed_track *trac
 			wti_program_pieces(raw, record.memory, call->text_bytes, &call->flags);
 	if (feed->own.folder_count &&
 	    wti_own_is(&feed->own, track->pid, raw, record.memory, call->text_bytes))
-		call->flags |= WTI_SYSCALL_OWN;
+		call->flags |= WT_SYSCALL_OWN;
 	if (feed->is_private && has_words(raw))
 		call->text_bytes = (uint32_t)wti_private_pieces(record.memory, call->text_bytes);
 	call->text_bytes =
@@ -216,7 +216,7 @@ static void take_call(struct wti_syscall_feed *feed, struct wti_feed_track *trac
 	feed->call_count++;
 	feed->foreign_count +=
 		raw->arch != WTI_ARCH_HERE && !wti_call_name((enum wti_arch)raw->arch, raw->nr);
-	feed->own_count += (call->flags & WTI_SYSCALL_OWN) != 0;
+	feed->own_count += (call->flags & WT_SYSCALL_OWN) != 0;
 	hand_over(feed, track, &raw->raw, &call->record, WT_KIND_SYSCALL,
 		  sizeof(*call) + call->text_bytes);
 }

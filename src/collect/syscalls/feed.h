@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From raw records to a stream: one for all threads of the run, a track a thread. Checks the
- * sequence numbers of each, and tells each hole as a loss.
+ * sequence numbers of each, and records each hole as a loss.
  */
 #ifndef WTI_SYSCALLS_FEED_H
 #define WTI_SYSCALLS_FEED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process has mapped, as /proc tells it. */
+/* What a process has mapped, as /proc shows it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -400,7 +400,7 @@ uint32_t wti_places_call(struct wti_places *places, uint32_t pid, const struct w
 	call.flags = raw->flags;
 	wti_syscall_split(&call, (struct wt_text){(const char *)memory, bytes});
 	wti_compat_translate(&call);
-	if (row && raw->result >= 0 && !(raw->flags & WTI_SYSCALL_UNFINISHED))
+	if (row && raw->result >= 0 && !(raw->flags & WT_SYSCALL_UNFINISHED))
 		look(&l, row);
 	if (changes && raw->result >= 0)
 		look_at_received(&l);

@@ -193,6 +193,6 @@ uint32_t wti_program_pieces(const struct wti_raw_call *raw, uint8_t *memory, uin
 	put_words(&p, &call, path + 1);
 	/* What the environment has is not shown: how much there is is read before. */
 	if (p.is_whole && (!call.args[path + 2] || has(&call, call.args[path + 2])))
-		*flags &= ~(uint32_t)WTI_SYSCALL_UNREAD;
+		*flags &= ~(uint32_t)WT_SYSCALL_UNREAD;
 	return p.bytes;
 }

@@ -40,7 +40,7 @@ struct wti_raw_call {
 	__s64 result;
 	__u64 duration_ns;
 	__u64 system_ns; /* of it the thread had a processor */
-	__u32 flags;     /* enum wti_syscall_flags */
+	__u32 flags;     /* enum wt_syscall_flags */
 	__u32 memory_bytes;
 	/* Then pieces as in the trace. */
 };
@@ -89,7 +89,7 @@ struct wti_raw_stack {
 };
 
 enum wti_map_change {
-	WTI_MAP_BEGIN = 1, /* a process of the run: all that it has is told from here on */
+	WTI_MAP_BEGIN = 1, /* a process of the run: all that it has follows from here on */
 	WTI_MAP_ADD,       /* code of a file at an address */
 	WTI_MAP_CLEAR,     /* nothing is left: the process is another program */
 	WTI_MAP_COPY,      /* it has what its parent has */

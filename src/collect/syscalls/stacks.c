@@ -78,7 +78,7 @@ uint32_t wti_stacks_take(struct wti_stacks *stacks, const struct wti_raw_stack *
 	uint64_t *slot;
 
 	wti_unwind(&stacks->spaces, raw, (const uint8_t *)(raw + 1), &unwound);
-	if (!unwound.count) /* of what was before the program; or of a process nobody told of */
+	if (!unwound.count) /* of what was before the program; or of an unknown process */
 		return 0;
 	stacks->taken++;
 	stacks->cut += unwound.is_cut;

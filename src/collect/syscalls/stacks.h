@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks of calls on their way into the trace: unwound, and each told once, with the files that it
- * goes through. What has no room is counted.
+ * Stacks of calls on their way into the trace: unwound, and each written once, with the files that
+ * it goes through. What has no room is counted.
  */
 #ifndef WTI_SYSCALLS_STACKS_H
 #define WTI_SYSCALLS_STACKS_H
@@ -16,7 +16,7 @@ struct wti_stacks {
 	void *stream;
 	struct wti_map known; /* hash of a stack: its number */
 	uint32_t last_id;     /* of stacks */
-	uint32_t last_code;   /* of files that were told */
+	uint32_t last_code;   /* of files that were written */
 	uint64_t taken;       /* stacks of calls */
 	uint64_t cut;         /* deeper than is kept */
 	uint64_t broken;      /* the outer frames could not be found */

@@ -70,7 +70,7 @@ const struct sock_fprog *wti_syscalls_filter(const struct wti_syscalls *syscalls
 uint64_t wti_syscalls_drain(struct wti_syscalls *syscalls, bool *ret_more);
 /* Threads that are known and have not ended. */
 uint32_t wti_syscalls_alive(const struct wti_syscalls *syscalls);
-/* Lets go of the program, takes the rest, tells what was lost. */
+/* Lets go of the program, takes the rest, records what was lost. */
 void wti_syscalls_stop(struct wti_syscalls *syscalls);
 void wti_syscalls_close(struct wti_syscalls *syscalls);
 

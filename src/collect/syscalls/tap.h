@@ -14,7 +14,7 @@
 #define WTI_TAP_COMPAT_MAX 512
 #define WTI_TAP_ROOTS_MAX 4096
 
-/* Numbers of the generated enum wt_task and of enum wti_syscall_flags; bpf.c proves it. */
+/* Numbers of the generated enum wt_task and of enum wt_syscall_flags; bpf.c proves it. */
 #define WTI_TAP_TASK_PROGRAM 0
 #define WTI_TAP_TASK_ATTACHED 1
 #define WTI_TAP_TASK_THREAD 2

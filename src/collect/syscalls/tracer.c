@@ -178,7 +178,7 @@ static void tell_call(struct wti_tracer *tracer, struct wti_tracee *tracee, int6
 		record.system_ns = record.duration_ns;
 	if (memory) {
 		record.memory_bytes = (uint32_t)memory->bytes;
-		record.flags |= memory->unread ? WTI_SYSCALL_UNREAD : 0;
+		record.flags |= memory->unread ? WT_SYSCALL_UNREAD : 0;
 	}
 	wti_queue_put(tracer->queue, &record, sizeof(record), memory ? memory->data : NULL,
 		      record.memory_bytes);
@@ -212,7 +212,7 @@ static void tell_end(struct wti_tracer *tracer, struct wti_tracee *tracee, int s
 	if (!tracee->known)
 		return;
 	if (tracee->in_call)
-		tell_call(tracer, tracee, 0, WTI_SYSCALL_UNFINISHED);
+		tell_call(tracer, tracee, 0, WT_SYSCALL_UNFINISHED);
 	record.raw = head(tracee, WTI_RAW_END);
 	wti_queue_put(tracer->queue, &record, sizeof(record), NULL, 0);
 }
@@ -268,7 +268,7 @@ static bool is_exec(const struct wti_tracee *tracee)
 /* A guest says where its own work begins and ends. */
 static void take_own(struct wti_tracee *tracee)
 {
-	tracee->flags = tracee->own ? WTI_SYSCALL_OWN : 0;
+	tracee->flags = tracee->own ? WT_SYSCALL_OWN : 0;
 	if (tracee->arch != WTI_ARCH_HERE || tracee->nr != SYS_prctl ||
 	    tracee->args[0] != WTI_OWN_PRCTL)
 		return;
@@ -276,7 +276,7 @@ static void take_own(struct wti_tracee *tracee)
 		tracee->own++;
 	else if (tracee->own)
 		tracee->own--;
-	tracee->flags = WTI_SYSCALL_OWN;
+	tracee->flags = WT_SYSCALL_OWN;
 }
 
 /* With many threads a thread's own time is looked up, and only for calls that are recorded. */
@@ -366,12 +366,12 @@ static void call_ends(struct wti_tracer *tracer, struct wti_tracee *tracee,
 		tracee->cpu_ns = own_cpu_ns(tracee->tid);
 	/* The end of a call whose begin was not seen is passed over. */
 	if (tracee->in_call && wti_tracee_is_trapped(tracee, result)) {
-		tell_call(tracer, tracee, 0, WTI_SYSCALL_UNFINISHED);
+		tell_call(tracer, tracee, 0, WT_SYSCALL_UNFINISHED);
 	} else if (tracee->in_call) {
 		if (tracee->memory && plan && plan->count && !tracee->execed)
 			wti_memory_read(tracee->memory, plan, true, tracee->tid, tracee->args,
 					result, tracer->contents);
-		tell_call(tracer, tracee, result, restarts ? WTI_SYSCALL_RESTARTS : 0);
+		tell_call(tracer, tracee, result, restarts ? WT_SYSCALL_RESTARTS : 0);
 	}
 	if (tracee->execed && tracee->known)
 		tell_task(tracer, tracee, 0, WT_TASK_EXEC);
@@ -392,7 +392,7 @@ static int next_request(const struct wti_tracer *tracer, const struct wti_tracee
 
 void wti_tracee_go(const struct wti_tracer *tracer, const struct wti_tracee *tracee, int number)
 {
-	/* It fails where the thread was killed meanwhile; its end will be told. */
+	/* It fails where the thread was killed meanwhile; its end will come. */
 	ptrace(next_request(tracer, tracee), tracee->tid, NULL, (void *)(intptr_t)number);
 }
 
@@ -552,7 +552,7 @@ void wti_tracer_take(struct wti_tracer *tracer, pid_t tid, int status, const str
 	}
 }
 
-/* What is told of calls that are not over when the recording ends. */
+/* What is recorded of calls that are not over when the recording ends. */
 static void emit_calls_in_flight(struct wti_tracer *tracer)
 {
 	for (size_t i = 0, left = tracer->count; i < tracer->by_tid_count && left; i++) {
@@ -560,7 +560,7 @@ static void emit_calls_in_flight(struct wti_tracer *tracer)
 
 		left -= tracee != NULL;
 		if (tracee && tracee->in_call)
-			tell_call(tracer, tracee, 0, WTI_SYSCALL_UNFINISHED | WTI_SYSCALL_GOES_ON);
+			tell_call(tracer, tracee, 0, WT_SYSCALL_UNFINISHED | WT_SYSCALL_GOES_ON);
 	}
 }
 
@@ -580,7 +580,7 @@ void wti_tracer_run(struct wti_tracer *tracer)
 		/* Not the children of other threads: these wait for them themselves. */
 		pid_t tid = wait4(-1, &status, __WALL | __WNOTHREAD, asked);
 
-		/* Whoever was waited for has to be told to go on: its signal is with us. */
+		/* Whoever was waited for must be resumed: its signal is with us. */
 		if (tid > 0)
 			wti_tracer_take(tracer, tid, status, asked);
 		else if (errno != EINTR)

@@ -35,7 +35,7 @@ struct wti_tracer {
 	uint32_t count; /* of tracees */
 	uint32_t last_track;
 	_Atomic uint64_t hidden; /* threads that may have made calls unseen */
-	struct wti_map mapped;   /* by process: whether what it has mapped was told */
+	struct wti_map mapped;   /* by process: whether what it has mapped was recorded */
 	_Atomic bool stop;       /* lets go of all and ends */
 };
 

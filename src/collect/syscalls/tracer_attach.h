@@ -13,7 +13,7 @@ struct wti_tracee {
 	uint32_t track;
 	uint64_t seq;
 	bool known;    /* belongs to the recording: has a track */
-	bool awaited;  /* its birth was not told yet: */
+	bool awaited;  /* its birth was not reported yet: */
 	bool waits;    /* and so it stays stopped */
 	bool entered;  /* the begin of a call was seen, its end was not */
 	bool in_call;  /* one that is wanted */

@@ -69,7 +69,7 @@ void wti_tracee_stack(struct wti_tracer *tracer, struct wti_tracee *tracee)
 	struct iovec regs = {&registers, sizeof(registers)}, here, there;
 	ssize_t got;
 
-	if (!tracer->stacks || tracee->arch != WTI_ARCH_HERE || (tracee->flags & WTI_SYSCALL_OWN) ||
+	if (!tracer->stacks || tracee->arch != WTI_ARCH_HERE || (tracee->flags & WT_SYSCALL_OWN) ||
 	    ptrace(PTRACE_GETREGSET, tracee->tid, (void *)NT_PRSTATUS, &regs))
 		return;
 	emit_maps(tracer, tracee);

@@ -240,7 +240,7 @@ static enum step step_by_pointer(struct walk *w)
 	return STEP_DONE;
 }
 
-/* The functions that begin threads tell nothing of themselves around the call, as it would be wrong
+/* The functions that begin threads have no unwind information around the call, as it would be wrong
  * in the child: they keep nothing on the stack but where they came from. */
 static enum step step_by_return(struct walk *w)
 {

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "check.h"
 #include "inspect/core/inspectors.h"
-#include "inspect/core/leader.h"
+#include "inspect/core/steps.h"
 #include "inspect/core/missing.h"
 #include "inspect/habits/habits.h"
 #include "inspect/habits/ledger.h"
@@ -93,23 +93,13 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 	return wti_ledger_init(&s->ledger, wti_blocked_percent(&s->judge), &s->training.calls, err);
 }
 
-static void take_steps(struct wti_leader *leader, const struct wt_event *event)
-{
-	uint32_t kind = event->kind->number;
-
-	if (kind == WT_KIND_RANK)
-		wti_leader_rank(leader, event);
-	else if (kind == WT_KIND_CONTEXT || kind == WT_KIND_CALL_BEGIN)
-		wti_leader_event(leader, event);
-}
-
 static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *s = opaque;
 	int r;
 
 	wti_missing_take(&s->missing, event);
-	take_steps(&s->leader, event);
+	wti_leader_event(&s->leader, event);
 	if (s->has_pack)
 		wti_levels_take(&s->checker.levels, event);
 	r = wti_training_event(&s->training, event, err);
@@ -179,7 +169,10 @@ static size_t news(void *opaque, struct wt_result *result)
 	size_t count = s->options.with_rules ? wti_judge_news(&s->judge, result) : 0;
 
 	s->checker.rules_since = rules_since(s);
-	return count + (s->has_pack ? wti_checker_news(&s->checker, result) : 0);
+	count += s->has_pack ? wti_checker_news(&s->checker, result) : 0;
+	if (count)
+		wt_result_set_status(result, "findings");
+	return count;
 }
 
 static void release(void *opaque)

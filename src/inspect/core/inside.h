@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In which call of a function each thread is, as agents tell them: so that a system call has a line
+ * In which call of a function each thread is, as agents emit them: so that a system call has a line
  * of the program, and not of a library, in a language that has no native frames of its own.
  */
 #ifndef WTI_INSPECT_INSIDE_H

@@ -41,3 +41,9 @@ void wti_missing_release(struct wti_missing *missing)
 		free(missing->sentences[i]);
 	*missing = (struct wti_missing){0};
 }
+
+void wti_missing_calls(struct wt_result *result)
+{
+	wt_result_set_status(result, "not_measured");
+	wt_result_note(result, "no system calls in this run: record it with --syscalls");
+}

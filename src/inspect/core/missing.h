@@ -22,4 +22,7 @@ void wti_missing_take(struct wti_missing *missing, const struct wt_event *event)
 void wti_missing_note(const struct wti_missing *missing, struct wt_result *result);
 void wti_missing_release(struct wti_missing *missing);
 
+/* Of a question to system calls, where there is none: not measured. */
+void wti_missing_calls(struct wt_result *result);
+
 #endif

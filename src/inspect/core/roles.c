@@ -11,22 +11,6 @@
 #define PROCESSES_MAX (1u << 20)
 #define PLACES_MAX 1024u
 
-static uint64_t *put(struct wti_map *map, uint64_t key, uint64_t value)
-{
-	uint64_t *slot = wti_map_number(map, key);
-
-	if (slot)
-		*slot = value;
-	return slot;
-}
-
-static uint64_t value_of(const struct wti_map *map, uint64_t key)
-{
-	const uint64_t *slot = wti_map_find_number(map, key);
-
-	return slot ? *slot : 0;
-}
-
 static uint32_t pid_of(const struct wti_roles *roles, size_t stream)
 {
 	return wt_reader_identity(wt_trace_stream(roles->trace, stream))->pid;
@@ -39,9 +23,9 @@ static int take_process(struct wti_roles *roles, const struct wt_event *event)
 	uint32_t pid = pid_of(roles, event->stream);
 
 	if (event->kind->number == WT_KIND_PROCESS)
-		put(&roles->parents, pid, wt_event_u64(event, WT_PROCESS_FIELD_PPID));
-	else if (!value_of(&roles->ranks, pid))
-		put(&roles->ranks, pid, wt_event_u64(event, WT_RANK_FIELD_RANK) + 1);
+		wti_map_put(&roles->parents, pid, wt_event_u64(event, WT_PROCESS_FIELD_PPID));
+	else if (!wti_map_get(&roles->ranks, pid))
+		wti_map_put(&roles->ranks, pid, wt_event_u64(event, WT_RANK_FIELD_RANK) + 1);
 	return roles->parents.failed || roles->ranks.failed ? WT_E_NOMEM : 0;
 }
 
@@ -55,15 +39,15 @@ static int take_worker(struct wti_roles *roles, const struct wt_event *event)
 	struct wti_role *role = &roles->streams[event->stream];
 
 	if (event->kind->number == WT_KIND_CALL_END && role->worker) {
-		put(&roles->places, place_key(*role), 0);
+		wti_map_put(&roles->places, place_key(*role), 0);
 	} else if (event->kind->number == WT_KIND_CALL_BEGIN && !role->worker) {
-		uint64_t parent = value_of(&roles->parents, pid_of(roles, event->stream));
+		uint64_t parent = wti_map_get(&roles->parents, pid_of(roles, event->stream));
 
-		role->rank = (uint32_t)value_of(&roles->ranks, parent);
+		role->rank = (uint32_t)wti_map_get(&roles->ranks, parent);
 		do
 			role->worker++;
-		while (value_of(&roles->places, place_key(*role)) && role->worker < PLACES_MAX);
-		put(&roles->places, place_key(*role), 1);
+		while (wti_map_get(&roles->places, place_key(*role)) && role->worker < PLACES_MAX);
+		wti_map_put(&roles->places, place_key(*role), 1);
 	}
 	return roles->places.failed ? WT_E_NOMEM : 0;
 }
@@ -103,7 +87,7 @@ int wti_roles_init(struct wti_roles *roles, const struct wt_trace *trace, struct
 	for (size_t i = 0; i < count && !r; i++)
 		if (!roles->streams[i].worker)
 			roles->streams[i].rank =
-				(uint32_t)value_of(&roles->ranks, pid_of(roles, i));
+				(uint32_t)wti_map_get(&roles->ranks, pid_of(roles, i));
 	return r;
 }
 

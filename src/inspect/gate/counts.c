@@ -7,7 +7,6 @@
 #include "base/number.h"
 #include "counts.h"
 #include "inspect/core/inspectors.h"
-#include "inspect/core/leader.h"
 #include "inspect/core/steps.h"
 #include "syscall/described.h"
 #include "syscall/record.h"
@@ -212,7 +211,7 @@ static bool is_unread(const struct wti_syscall *call, bool failed)
 {
 	const struct wti_described *what = wti_described((enum wti_arch)call->arch, call->nr);
 
-	if (!(call->flags & WTI_SYSCALL_UNREAD) || !what)
+	if (!(call->flags & WT_SYSCALL_UNREAD) || !what)
 		return false;
 	if (what->classes & WTI_CLASS_N)
 		return true;
@@ -237,7 +236,7 @@ static bool never_returns(const struct wti_syscall *call)
 {
 	const char *name = wti_call_name((enum wti_arch)call->arch, call->nr);
 
-	return call->flags & WTI_SYSCALL_UNFINISHED && name &&
+	return call->flags & WT_SYSCALL_UNFINISHED && name &&
 	       (!strcmp(name, "exit") || !strcmp(name, "exit_group"));
 }
 
@@ -249,11 +248,11 @@ static int take_call(struct state *s, const struct wt_event *event, struct wt_er
 	int r;
 
 	wti_syscall_read(event, &call);
-	if (call.flags & WTI_SYSCALL_OWN || never_returns(&call) ||
+	if (call.flags & WT_SYSCALL_OWN || never_returns(&call) ||
 	    (call.arch != WTI_ARCH_X86_64 && call.arch != WTI_ARCH_AARCH64))
 		return 0;
 	/* What a signal or a filter has ended was tried, and came to nothing. */
-	failed = call.flags & WTI_SYSCALL_UNFINISHED || (call.result < 0 && call.result >= -4095);
+	failed = call.flags & WT_SYSCALL_UNFINISHED || (call.result < 0 && call.result >= -4095);
 	s->counts->call_count++;
 	s->counts->error_count += failed;
 	s->counts->unread_count += is_unread(&call, failed);
@@ -291,25 +290,22 @@ static int take_exec(struct state *s, const struct wt_event *event, struct wt_er
 static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *s = opaque;
-
 	int r = 0;
 
-	if (event->kind->number == WT_KIND_SYSCALL)
+	switch (event->kind->number) {
+	case WT_KIND_SYSCALL:
 		return take_call(s, event, err);
-	if (event->kind->number == WT_KIND_CONTEXT) {
+	case WT_KIND_CONTEXT:
 		take_context(s, event);
 		return 0;
-	}
-	if (event->kind->number == WT_KIND_CALL_BEGIN) {
+	case WT_KIND_CALL_BEGIN:
+	case WT_KIND_RANK:
 		begin_step(s, wti_leader_event(&s->leader, event));
 		return 0;
-	}
-	if (event->kind->number == WT_KIND_RANK) {
-		wti_leader_rank(&s->leader, event);
-		return 0;
-	}
-	if (event->kind->number == WT_KIND_TASK)
+	case WT_KIND_TASK:
 		r = take_exec(s, event, err);
+		break;
+	}
 	return r ? r : wti_tasks_event(&s->tasks, event, err);
 }
 

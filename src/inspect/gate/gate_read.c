@@ -30,14 +30,12 @@ const char *wti_gate_word(enum wti_gate_type type)
 int wti_gate_fail(const struct wti_gate_reading *reading, const struct wti_doc *at,
 		  const char *format, ...)
 {
-	char message[700];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
+	wti_doc_fail_of(at, reading->path, reading->err, WT_E_ARG, format, args);
 	va_end(args);
-	return wti_err(reading->err, WT_E_ARG, "%.100s:%u:%u: %s", reading->path, at->line,
-		       at->column, message);
+	return WT_E_ARG;
 }
 
 int wti_gate_unknown(const struct wti_gate_reading *reading, const struct wti_doc *at,

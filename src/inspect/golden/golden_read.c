@@ -19,13 +19,12 @@ struct reading {
 
 static int bad(const struct reading *in, const struct wti_doc *at, const char *what)
 {
-	return wti_err(in->err, WT_E_FORMAT, "%s:%u:%u: %s", in->path, at->line, at->column, what);
+	return wti_doc_fail(at, in->path, in->err, WT_E_FORMAT, "%s", what);
 }
 
 static int unknown(const struct reading *in, const struct wti_doc *at)
 {
-	return wti_err(in->err, WT_E_FORMAT, "%s:%u:%u: unknown key '%s'", in->path, at->line,
-		       at->column, at->key);
+	return wti_doc_fail(at, in->path, in->err, WT_E_FORMAT, "unknown key '%s'", at->key);
 }
 
 static int take_text(const struct reading *in, const struct wti_doc *doc, const char **ret_text)

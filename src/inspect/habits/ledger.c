@@ -31,9 +31,9 @@ int wti_ledger_init(struct wti_ledger *ledger, uint64_t blocked_percent,
 	wti_map_init(&ledger->track_of, TASKS_MAX);
 	wti_map_init(&ledger->mapped, MAPPED_MAX);
 	wti_buf_init(&ledger->text, TEXT_MAX);
-	ledger->sorts = wti_sorts_new();
+	ledger->requests = wti_requests_new();
 	ledger->handles = calloc(1, sizeof(*ledger->handles));
-	if (!ledger->sorts || !ledger->handles)
+	if (!ledger->requests || !ledger->handles)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return wti_handles_init(ledger->handles, NULL, err);
 }
@@ -43,7 +43,7 @@ void wti_ledger_release(struct wti_ledger *ledger)
 	if (ledger->handles)
 		wti_handles_release(ledger->handles);
 	free(ledger->handles);
-	free((void *)ledger->sorts);
+	free((void *)ledger->requests);
 	free(ledger->postings);
 	free(ledger->processes);
 	free(ledger->threads);
@@ -56,21 +56,6 @@ void wti_ledger_release(struct wti_ledger *ledger)
 	wti_map_release(&ledger->mapped);
 	wti_buf_release(&ledger->text);
 	*ledger = (struct wti_ledger){0};
-}
-
-static uint32_t find(const struct wti_map *map, uint64_t key)
-{
-	const uint64_t *slot = wti_map_find_number(map, key);
-
-	return slot ? (uint32_t)*slot : 0;
-}
-
-static void put(struct wti_map *map, uint64_t key, uint64_t value)
-{
-	uint64_t *slot = wti_map_number(map, key);
-
-	if (slot)
-		*slot = value;
 }
 
 /* ---- Things ---------------------------------------------------------------------------------- */
@@ -107,7 +92,8 @@ static void name_command(struct wti_ledger_process *process, const struct wt_eve
 
 static uint32_t new_process(struct wti_ledger *ledger, const struct wt_event *event, uint32_t pid)
 {
-	uint32_t parent = find(&ledger->tid_of, wt_event_u64(event, WT_TASK_FIELD_PARENT));
+	uint32_t parent =
+		(uint32_t)wti_map_get(&ledger->tid_of, wt_event_u64(event, WT_TASK_FIELD_PARENT));
 	struct wti_ledger_process *process;
 
 	if (wti_grow_zeroed(&ledger->processes, ledger->process_count + 1,
@@ -119,7 +105,7 @@ static uint32_t new_process(struct wti_ledger *ledger, const struct wt_event *ev
 	process->born_ns = event->time_ns;
 	process->step = process->first_blocked_step = -1;
 	name_command(process, event);
-	put(&ledger->process_of, pid, (uint32_t)ledger->process_count);
+	wti_map_put(&ledger->process_of, pid, (uint32_t)ledger->process_count);
 	return (uint32_t)ledger->process_count;
 }
 
@@ -127,7 +113,7 @@ static void take_birth(struct wti_ledger *ledger, const struct wt_event *event)
 {
 	uint32_t pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
 	uint32_t how = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_HOW);
-	uint32_t process = find(&ledger->process_of, pid), place;
+	uint32_t process = (uint32_t)wti_map_get(&ledger->process_of, pid), place;
 
 	if (how == WT_TASK_EXEC) {
 		if (process) {
@@ -151,13 +137,14 @@ static void take_birth(struct wti_ledger *ledger, const struct wt_event *event)
 		.last_ns = event->time_ns,
 	};
 	ledger->stream = (uint32_t)event->stream;
-	put(&ledger->thread_of, (uint64_t)event->stream << 32 | event->track, place);
-	put(&ledger->tid_of, ledger->threads[place - 1].tid, place);
+	wti_map_put(&ledger->thread_of, (uint64_t)event->stream << 32 | event->track, place);
+	wti_map_put(&ledger->tid_of, ledger->threads[place - 1].tid, place);
 }
 
 static struct wti_ledger_thread *thread_of(struct wti_ledger *ledger, const struct wt_event *event)
 {
-	uint32_t place = find(&ledger->thread_of, (uint64_t)event->stream << 32 | event->track);
+	uint32_t place = (uint32_t)wti_map_get(&ledger->thread_of,
+					       (uint64_t)event->stream << 32 | event->track);
 
 	return place ? &ledger->threads[place - 1] : NULL;
 }
@@ -170,8 +157,8 @@ static void take_function(struct wti_ledger *ledger, const struct wt_event *even
 	const struct wt_track *track = wt_reader_track(event->reader, event->track);
 
 	if (track && track->tid && !wti_map_find_number(&ledger->track_of, track->tid))
-		put(&ledger->track_of, track->tid,
-		    ((uint64_t)event->stream << 32 | event->track) + 1);
+		wti_map_put(&ledger->track_of, track->tid,
+			    ((uint64_t)event->stream << 32 | event->track) + 1);
 }
 
 struct wti_line wti_ledger_line(const struct wti_ledger *ledger, uint32_t tid)
@@ -251,7 +238,7 @@ static int take_call(struct wti_ledger *ledger, const struct wt_event *event, st
 	if (!thread)
 		return 0;
 	wti_syscall_read(event, &call);
-	if (!(call.flags & WTI_SYSCALL_OWN))
+	if (!(call.flags & WT_SYSCALL_OWN))
 		wti_ledger_call(ledger, thread, &call, event->time_ns);
 	return wti_handles_call(ledger->handles, ledger->processes[thread->process].pid,
 				thread->tid, &call, err);
@@ -314,7 +301,8 @@ static void end_step(struct wti_ledger *ledger, struct wti_ledger_process *proce
 static void take_context(struct wti_ledger *ledger, const struct wt_event *event)
 {
 	int64_t step = wti_bounded(wt_event_i64(event, WT_CONTEXT_FIELD_VALUE));
-	uint32_t place = find(&ledger->process_of, wt_reader_identity(event->reader)->pid);
+	uint32_t place =
+		(uint32_t)wti_map_get(&ledger->process_of, wt_reader_identity(event->reader)->pid);
 	const struct wt_track *track = wt_reader_track(event->reader, event->track);
 	struct wti_ledger_process *process;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ledger: what the processes of a run asked of the kernel, added up while its system calls go
- * by. A POSTING is what one process did of one sort to one thing (read small pieces of a file,
+ * by. A POSTING is what one process did of one kind to one thing (read small pieces of a file,
  * looked a name up, started a program): how often, how long, since when. Of each THREAD it is
  * known how long it waited and which calls it repeated without progress.
  *
@@ -13,7 +13,7 @@
 #define WTI_PATTERNS_LEDGER_H
 
 #include "base/buf.h"
-#include "inspect/core/sorts.h"
+#include "inspect/core/requests.h"
 #include "loop.h"
 
 struct wti_calls;
@@ -54,11 +54,11 @@ struct wti_ledger_process {
 	uint64_t busy_ns;     /* of threads that have ended */
 	uint64_t break_bytes; /* the program break, as it last was */
 	char command[32];
-	/* Steps, of a process that tells them. */
+	/* Steps, of a process that emits them. */
 	uint32_t step_tid;
 	int64_t step; /* -1: none yet */
 	int64_t step_began_ns;
-	uint64_t step_waited_ns;                 /* in this step, by the thread that tells them */
+	uint64_t step_waited_ns;                 /* in this step, by the thread that emits them */
 	uint64_t step_count, step_blocked_count; /* whole steps; those with a large share */
 	uint64_t steps_ns, steps_waited_ns;
 	int64_t first_blocked_step;
@@ -75,9 +75,9 @@ struct wti_ledger_thread {
 
 struct wti_ledger {
 	uint64_t blocked_percent; /* of a step, from which on it counts as blocked */
-	const struct wti_sorts *sorts;
+	const struct wti_requests *requests;
 	struct wti_handles *handles;
-	const struct wti_calls *calls; /* of functions, as agents tell them */
+	const struct wti_calls *calls; /* of functions, as agents emit them */
 	struct wti_map names;          /* of things */
 	struct wti_map posting_of;     /* process, thing and matter: place plus one */
 	struct wti_map process_of;     /* pid: place plus one */

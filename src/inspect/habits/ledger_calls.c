@@ -43,7 +43,7 @@ static uint64_t moved_bytes(const struct wti_syscall *call)
 }
 
 static void enter_transfer(struct wti_ledger *ledger, const struct wti_ledger_place *at,
-			   const struct wti_sort_row *row, struct wti_handle *handle)
+			   const struct wti_request_row *row, struct wti_handle *handle)
 {
 	uint64_t bytes = moved_bytes(at->call);
 
@@ -54,14 +54,14 @@ static void enter_transfer(struct wti_ledger *ledger, const struct wti_ledger_pl
 				bytes);
 	else if (bytes < PAGE_BYTES && !is_of_kernel(handle->name))
 		wti_ledger_post(ledger, at,
-				row->sort == WTI_SORT_WRITE ? WTI_MATTER_SMALL_WRITE
-							    : WTI_MATTER_SMALL_READ,
+				row->request == WTI_REQUEST_WRITE ? WTI_MATTER_SMALL_WRITE
+								  : WTI_MATTER_SMALL_READ,
 				thing_of_handle(ledger, handle), bytes);
 }
 
 /* The name that a call is about; 0: it is about a descriptor, or was not captured. */
 static uint32_t thing_of_path(struct wti_ledger *ledger, const struct wti_ledger_place *at,
-			      const struct wti_sort_row *row)
+			      const struct wti_request_row *row)
 {
 	int32_t folder = row->fd < 0 ? AT_FDCWD : (int32_t)at->call->args[row->fd];
 	struct wt_text text;
@@ -75,13 +75,13 @@ static uint32_t thing_of_path(struct wti_ledger *ledger, const struct wti_ledger
 }
 
 static void enter_name(struct wti_ledger *ledger, const struct wti_ledger_place *at,
-		       const struct wti_sort_row *row, uint32_t thing)
+		       const struct wti_request_row *row, uint32_t thing)
 {
 	if (!thing || is_of_kernel(wti_ledger_thing(ledger, thing)))
 		return;
-	if (row->sort == WTI_SORT_OPEN && at->call->result >= 0)
+	if (row->request == WTI_REQUEST_OPEN && at->call->result >= 0)
 		wti_ledger_post(ledger, at, WTI_MATTER_OPENED, thing, 0);
-	else if (row->sort == WTI_SORT_LOOK || at->call->result == -ENOENT)
+	else if (row->request == WTI_REQUEST_LOOK || at->call->result == -ENOENT)
 		wti_ledger_post(ledger, at, WTI_MATTER_LOOKED, thing, 0);
 }
 
@@ -133,25 +133,25 @@ static bool is_for_others(const struct wti_handle *handle)
 	return handle && handle->type != WTI_HANDLE_FILE;
 }
 
-static bool waits(const struct wti_sort_row *row, const struct wti_handle *handle)
+static bool waits(const struct wti_request_row *row, const struct wti_handle *handle)
 {
-	return row && (row->sort == WTI_SORT_WAIT ||
-		       ((row->sort == WTI_SORT_READ || row->sort == WTI_SORT_WRITE) &&
+	return row && (row->request == WTI_REQUEST_WAIT ||
+		       ((row->request == WTI_REQUEST_READ || row->request == WTI_REQUEST_WRITE) &&
 			is_for_others(handle)));
 }
 
 /* For a disk or a peer; not for other processes of the run. */
-static bool is_io(const struct wti_sort_row *row, const struct wti_handle *handle)
+static bool is_io(const struct wti_request_row *row, const struct wti_handle *handle)
 {
-	switch (row ? row->sort : WTI_SORT_OTHER) {
-	case WTI_SORT_OPEN:
-	case WTI_SORT_LOOK:
-	case WTI_SORT_SYNC:
+	switch (row ? row->request : WTI_REQUEST_OTHER) {
+	case WTI_REQUEST_OPEN:
+	case WTI_REQUEST_LOOK:
+	case WTI_REQUEST_SYNC:
 		return true;
-	case WTI_SORT_READ:
-	case WTI_SORT_READ_AT:
-	case WTI_SORT_WRITE:
-	case WTI_SORT_WAIT:
+	case WTI_REQUEST_READ:
+	case WTI_REQUEST_READ_AT:
+	case WTI_REQUEST_WRITE:
+	case WTI_REQUEST_WAIT:
 		return handle && (handle->type == WTI_HANDLE_FILE ||
 				  (handle->peer && strncmp(handle->peer, "unix", 4)));
 	default:
@@ -160,7 +160,7 @@ static bool is_io(const struct wti_sort_row *row, const struct wti_handle *handl
 }
 
 static void take_wait(struct wti_ledger *ledger, const struct wti_ledger_place *at,
-		      const struct wti_sort_row *row, struct wti_handle *handle, uint32_t thing)
+		      const struct wti_request_row *row, struct wti_handle *handle, uint32_t thing)
 {
 	struct wti_ledger_process *process = &ledger->processes[at->process];
 	int64_t began_ns =
@@ -176,32 +176,32 @@ static void take_wait(struct wti_ledger *ledger, const struct wti_ledger_place *
 /* ---- Any call -------------------------------------------------------------------------------- */
 
 static void take_sort(struct wti_ledger *ledger, const struct wti_ledger_place *at,
-		      const struct wti_sort_row *row, struct wti_handle *handle, uint32_t thing)
+		      const struct wti_request_row *row, struct wti_handle *handle, uint32_t thing)
 {
-	switch (row->sort) {
-	case WTI_SORT_READ:
-	case WTI_SORT_READ_AT:
-	case WTI_SORT_WRITE:
+	switch (row->request) {
+	case WTI_REQUEST_READ:
+	case WTI_REQUEST_READ_AT:
+	case WTI_REQUEST_WRITE:
 		if (handle)
 			enter_transfer(ledger, at, row, handle);
 		break;
-	case WTI_SORT_OPEN:
-	case WTI_SORT_LOOK:
+	case WTI_REQUEST_OPEN:
+	case WTI_REQUEST_LOOK:
 		enter_name(ledger, at, row, thing);
 		break;
-	case WTI_SORT_RANDOM:
+	case WTI_REQUEST_RANDOM:
 		wti_ledger_post(ledger, at, WTI_MATTER_RANDOM, 0, moved_bytes(at->call));
 		break;
-	case WTI_SORT_CLOCK:
+	case WTI_REQUEST_CLOCK:
 		wti_ledger_post(ledger, at, WTI_MATTER_CLOCK, 0, 0);
 		break;
-	case WTI_SORT_MAP:
+	case WTI_REQUEST_MAP:
 		take_map(ledger, at);
 		break;
-	case WTI_SORT_UNMAP:
+	case WTI_REQUEST_UNMAP:
 		take_unmap(ledger, at);
 		break;
-	case WTI_SORT_BREAK:
+	case WTI_REQUEST_BREAK:
 		take_break(ledger, at);
 		break;
 	default:
@@ -212,7 +212,7 @@ static void take_sort(struct wti_ledger *ledger, const struct wti_ledger_place *
 void wti_ledger_call(struct wti_ledger *ledger, struct wti_ledger_thread *thread,
 		     const struct wti_syscall *call, int64_t end_ns)
 {
-	const struct wti_sort_row *row = wti_sort_of(ledger->sorts, call);
+	const struct wti_request_row *row = wti_request_of(ledger->requests, call);
 	uint32_t pid = ledger->processes[thread->process].pid;
 	struct wti_ledger_place at = {thread->process, thread->tid, call, call->start_ns, end_ns};
 	struct wti_handle *handle = NULL;
@@ -220,7 +220,7 @@ void wti_ledger_call(struct wti_ledger *ledger, struct wti_ledger_thread *thread
 
 	ledger->call_count++;
 	thread->last_ns = end_ns;
-	if (call->flags & WTI_SYSCALL_JOINED)
+	if (call->flags & WT_SYSCALL_JOINED)
 		return;
 	if (row && row->path >= 0)
 		thing = thing_of_path(ledger, &at, row);
@@ -230,7 +230,7 @@ void wti_ledger_call(struct wti_ledger *ledger, struct wti_ledger_thread *thread
 		thing = thing_of_handle(ledger, handle);
 	if (waits(row, handle))
 		thread->waited_ns += (uint64_t)(end_ns - call->start_ns);
-	if (call->flags & WTI_SYSCALL_UNFINISHED)
+	if (call->flags & WT_SYSCALL_UNFINISHED)
 		return;
 	if (row) {
 		take_wait(ledger, &at, row, handle, thing);

@@ -18,19 +18,20 @@ static enum progress progress_of(const struct wti_loop_call *seen)
 	int64_t result = seen->call->result;
 
 	if (wti_result_is_momentary(result) ||
-	    seen->call->flags & (WTI_SYSCALL_UNFINISHED | WTI_SYSCALL_JOINED))
+	    seen->call->flags & (WT_SYSCALL_UNFINISHED | WT_SYSCALL_JOINED))
 		return IGNORE;
-	if (seen->row && (seen->row->sort == WTI_SORT_CLOCK || seen->row->sort == WTI_SORT_YIELD))
+	if (seen->row &&
+	    (seen->row->request == WTI_REQUEST_CLOCK || seen->row->request == WTI_REQUEST_YIELD))
 		return IGNORE;
 	if (result < 0)
 		return NONE;
-	switch (seen->row ? seen->row->sort : WTI_SORT_OTHER) {
-	case WTI_SORT_ASK:
-	case WTI_SORT_LOOK:
-	case WTI_SORT_READ_AT:
+	switch (seen->row ? seen->row->request : WTI_REQUEST_OTHER) {
+	case WTI_REQUEST_ASK:
+	case WTI_REQUEST_LOOK:
+	case WTI_REQUEST_READ_AT:
 		return NONE;
-	case WTI_SORT_READ:
-	case WTI_SORT_WAIT: /* nothing came, or nothing was there to be waited for */
+	case WTI_REQUEST_READ:
+	case WTI_REQUEST_WAIT: /* nothing came, or nothing was there to be waited for */
 		return result ? SOME : NONE;
 	default:
 		return SOME;
@@ -65,7 +66,7 @@ static uint64_t print_of(const struct wti_loop_call *seen)
 	for (unsigned i = 0; i < WTI_CALL_ARGS; i++)
 		if (call->args[i] < ADDRESSES_FROM)
 			print = mix(print, call->args[i] + i);
-	if (seen->row && seen->row->sort == WTI_SORT_READ_AT)
+	if (seen->row && seen->row->request == WTI_REQUEST_READ_AT)
 		print = mix(print, call->args[3]); /* the place in the file may be large */
 	for (size_t i = 0; i < call->piece_count; i++)
 		print = mix_bytes(print, call->pieces[i].data, call->pieces[i].bytes);

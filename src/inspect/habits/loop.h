@@ -6,7 +6,7 @@
 #ifndef WTI_PATTERNS_LOOP_H
 #define WTI_PATTERNS_LOOP_H
 
-#include "inspect/core/sorts.h"
+#include "inspect/core/requests.h"
 
 #define WTI_LOOP_CYCLE_MAX 4
 
@@ -33,7 +33,7 @@ struct wti_loop {
 
 struct wti_loop_call {
 	const struct wti_syscall *call;
-	const struct wti_sort_row *row; /* NULL: of no known sort */
+	const struct wti_request_row *row; /* NULL: of no known kind */
 	uint32_t thing;
 	int64_t end_ns;
 	int64_t step;

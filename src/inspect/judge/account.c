@@ -114,8 +114,8 @@ static int32_t short_step(int64_t step)
 	return step < INT32_MAX ? (int32_t)step : INT32_MAX;
 }
 
-bool wti_waited(struct wti_case *account, struct wti_wait *wait, const struct wti_moment *moment,
-		unsigned threshold)
+bool wti_waited(struct wti_case *account, struct wti_patience *wait,
+		const struct wti_moment *moment, unsigned threshold)
 {
 	if (!wait->count++)
 		wait->since = short_step(moment->scope.step);
@@ -164,8 +164,8 @@ enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *
 		*count += violation_count;
 	if (moment->scope.rank >= 0)
 		wti_map_number(&account->ranks, (uint64_t)moment->scope.rank);
-	wti_scope_widen(&account->first_step, &account->last_step, since, is_first);
-	wti_scope_widen(&account->first_step, &account->last_step, moment->scope.step, false);
+	wti_steps_widen(&account->first_step, &account->last_step, since, is_first);
+	wti_steps_widen(&account->first_step, &account->last_step, moment->scope.step, false);
 	account->violation_count += violation_count;
 	if (!is_first)
 		return WTI_RULE_VIOLATED;
@@ -177,7 +177,7 @@ enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *
 	return WTI_RULE_VIOLATED;
 }
 
-/* The innermost line that an agent told of the thread. */
+/* The innermost line that an agent emitted for the thread. */
 static struct wti_where where_of_spot(const struct wti_case *account, const struct wti_spot *spot)
 {
 	struct wti_where where = {.line = -1, .op = spot->op};
@@ -207,7 +207,7 @@ void wti_found(struct wti_case *account, const struct wti_spot *spot, const char
 
 	if (count)
 		++*count;
-	wti_scope_widen(&account->first_step, &account->last_step, spot->step,
+	wti_steps_widen(&account->first_step, &account->last_step, spot->step,
 			!account->violation_count);
 	if (account->violation_count++)
 		return;

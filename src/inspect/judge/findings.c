@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/core/outcomes.h"
 #include "base/buf.h"
 #include "judge.h"
 
@@ -229,32 +230,21 @@ static void add_rule_row(const struct wti_judge *judge, const struct wti_case *a
 
 void wti_judge_add_rules(const struct wti_judge *judge, struct wt_result *result)
 {
-	struct wt_table *table = wt_result_table(result, "rules", "Rules");
-	uint64_t violated = 0, held = 0, unmeasured = 0;
+	static const struct wti_outcome_titles titles = {
+		"rules", "Rules", "code", "rule", "what would be found", "why not measured"};
+	struct wt_table *table = wti_outcome_table(result, &titles);
+	struct wti_outcomes count = {0};
 
-	wt_table_column(table, "code", "rule", WT_CELL_TEXT);
-	wt_table_column(table, "outcome", "outcome", WT_CELL_TEXT);
-	wt_table_column(table, "held", "held", WT_CELL_COUNT);
-	wt_table_hide(table, 2);
-	wt_table_column(table, "violated", "violated", WT_CELL_COUNT);
-	wt_table_hide(table, 1);
-	wt_table_column(table, "title", "what would be found", WT_CELL_TEXT);
-	wt_table_column(table, "why", "why not measured", WT_CELL_TEXT);
 	for (size_t i = 0; i < judge->count; i++) {
 		const struct wti_case *account = &judge->cases[i];
 
 		add_rule_row(judge, account, table);
-		if (!is_measured(judge, account))
-			unmeasured++;
-		else if (account->violation_count)
-			violated++;
-		else
-			held++;
+		wti_outcome_count(&count, is_measured(judge, account), account->violation_count);
 	}
-	wt_result_fact_count(result, "rules_violated", "", WT_CELL_COUNT, violated);
-	wt_result_fact_count(result, "rules_held", "", WT_CELL_COUNT, held);
-	wt_result_fact_count(result, "rules_not_measured", "", WT_CELL_COUNT, unmeasured);
-	wt_result_set_status(result, violated ? "findings" : held ? "clean" : "not_measured");
+	wti_outcome_facts(result, &count, titles.table);
+	wt_result_set_status(result, count.violated ? "findings"
+				     : count.held   ? "clean"
+						    : "not_measured");
 }
 
 /* Errors first; among them what began first, as causes do. */

@@ -17,8 +17,8 @@ struct wti_case {
 	struct wti_keep keeps[WTI_KEEPS_MAX];
 	struct wti_kept_memory *asked; /* what see() is called with */
 	uint64_t in_a_row;             /* violations of one that was kept, before the rule speaks */
-	uint32_t needs; /* enum wti_lack: from where that is omitted on, the rule is not checked any
-			   more */
+	uint32_t needs; /* enum wt_thinned_flags: from where that is omitted on, the rule is not
+			   checked any more */
 	enum wt_severity severity; /* the rule's, or graver */
 	uint64_t held_count;
 	uint64_t violation_count;
@@ -43,7 +43,7 @@ struct wti_judge {
 	uint32_t *listeners; /* by the type of a moment, those who want it: places in cases */
 	uint32_t listener_counts[WTI_MOMENT_TYPES];
 	uint64_t lost_count;
-	uint32_t omitted;         /* enum wti_lack, in any process */
+	uint32_t omitted;         /* enum wt_thinned_flags, in any process */
 	uint64_t lost_call_count; /* of system calls, lost, beyond what is kept, or unseen */
 	bool has_alive;           /* somebody outlived the recording */
 	bool has_some_calls;      /* only some of them were recorded */

@@ -4,9 +4,9 @@
 
 static bool is_known_again(const struct wti_digest_row *digest)
 {
-	if (digest->flags & WTI_TENSOR_NO_HASH || digest->count < 2)
+	if (digest->flags & WT_TENSOR_NO_HASH || digest->count < 2)
 		return false;
-	return digest->flags & WTI_TENSOR_NO_STATISTICS || digest->min != digest->max;
+	return digest->flags & WT_TENSOR_NO_STATISTICS || digest->min != digest->max;
 }
 
 void wti_recent_add(struct wti_recent *recent, const struct wti_call *call,

@@ -177,7 +177,7 @@ static void violated(struct wti_checker *checker, struct wti_account *account,
 	/* Of chance only many are news. */
 	if (account->is_of_chance)
 		checker->has_news = true;
-	wti_scope_widen(&account->first_step, &account->last_step, moment->scope.step,
+	wti_steps_widen(&account->first_step, &account->last_step, moment->scope.step,
 			!account->violation_count);
 	if (!account->violation_count++) {
 		checker->has_news = true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/core/outcomes.h"
 #include "base/buf.h"
 #include "causes.h"
 #include "level.h"
@@ -376,36 +377,24 @@ static void set_status(const struct wti_checker *checker, struct wt_result *resu
 
 static void add_table(const struct wti_checker *checker, struct wt_result *result)
 {
-	struct wt_table *table = wt_result_table(result, "invariants", "Invariants");
-	uint64_t violated = 0, held = 0, unmeasured = 0;
+	static const struct wti_outcome_titles titles = {"invariants", "Invariants", "id",
+							 "invariant",  "what holds", "why"};
+	struct wt_table *table = wti_outcome_table(result, &titles);
+	struct wti_outcomes count = {0};
 
-	wt_table_column(table, "id", "invariant", WT_CELL_TEXT);
-	wt_table_column(table, "outcome", "outcome", WT_CELL_TEXT);
-	wt_table_column(table, "held", "held", WT_CELL_COUNT);
-	wt_table_hide(table, 2);
-	wt_table_column(table, "violated", "violated", WT_CELL_COUNT);
-	wt_table_hide(table, 1);
-	wt_table_column(table, "title", "what holds", WT_CELL_TEXT);
-	wt_table_column(table, "why", "why", WT_CELL_TEXT);
 	for (size_t i = 0; i < checker->pack->count; i++) {
 		const struct wti_account *account = &checker->accounts[i];
 
 		add_row(checker, account, table);
-		if (!is_measured(checker, account))
-			unmeasured++;
-		else if (wti_account_is_violated(account))
-			violated++;
-		else
-			held++;
+		wti_outcome_count(&count, is_measured(checker, account),
+				  wti_account_is_violated(account));
 	}
-	wt_result_fact_count(result, "invariants_violated", "", WT_CELL_COUNT, violated);
-	wt_result_fact_count(result, "invariants_held", "", WT_CELL_COUNT, held);
-	wt_result_fact_count(result, "invariants_not_measured", "", WT_CELL_COUNT, unmeasured);
+	wti_outcome_facts(result, &count, titles.table);
 	note_levels(checker, result);
 	if (checker->suppressed_count)
 		wt_result_note(result, "%llu invariants are suppressed by the pack",
 			       (unsigned long long)checker->suppressed_count);
-	set_status(checker, result, violated, held);
+	set_status(checker, result, count.violated, count.held);
 }
 
 void wti_checker_finish(struct wti_checker *checker, struct wt_result *result)

@@ -21,7 +21,7 @@
 #define SHARE_DEFAULT 0.3 /* of observations against one that is false, if nothing is known */
 #define SHARE_MIN 0.1
 #define SHARE_MAX 0.9
-#define TOLERANT_FROM 10.0 /* observations from which on an exception can be told from a rule */
+#define TOLERANT_FROM 10.0 /* observations from which on an exception differs from a rule */
 #define SORTS_MAX 65536u
 
 double wti_wilson(uint64_t for_count, uint64_t against_count)
@@ -138,15 +138,15 @@ static const struct wti_prior *prior_of(const struct wti_priors *priors,
 				       wti_symbol_text(tables->symbols, entry->key.subject[1])};
 	char key[256] = {(char)entry->key.relation, (char)entry->key.form};
 	struct wti_words words;
-	const char *sort;
+	const char *kind;
 	size_t bytes;
 
 	wti_words_init(&words, relation, subject, (enum wti_form)entry->key.form,
 		       wti_symbol_text(tables->symbols, entry->key.a),
 		       wti_symbol_text(tables->symbols, entry->key.b));
-	sort = relation->sort ? relation->sort(&words) : "";
-	bytes = strnlen(sort, sizeof(key) - 2);
-	memcpy(key + 2, sort, bytes);
+	kind = relation->kind_of ? relation->kind_of(&words) : "";
+	bytes = strnlen(kind, sizeof(key) - 2);
+	memcpy(key + 2, kind, bytes);
 	*ret_slot = wti_map_text((struct wti_map *)&priors->index, key, bytes + 2);
 	return *ret_slot && **ret_slot ? &priors->priors[**ret_slot - 1] : NULL;
 }
@@ -175,7 +175,7 @@ static bool add_to_sort(struct wti_priors *priors, const struct wti_tables *tabl
 	return true;
 }
 
-/* A hypothesis that most observations are against was never a candidate of its sort. */
+/* A hypothesis that most observations are against was never a candidate of its kind. */
 int wti_priors_learn(struct wti_priors *priors, const struct wti_tables *tables, enum wti_unit unit,
 		     struct wt_err *err)
 {
@@ -210,7 +210,7 @@ void wti_priors_release(struct wti_priors *priors)
 
 /*
  * One that is false meets n observations that are all for it with (1 - q)^n, and is then met by one
- * against with q. Weighed with how many of its sort are false for one that is true, and with the
+ * against with q. Weighed with how many of its kind are false for one that is true, and with the
  * number of conditions that were tried, that has to stay below the risk that it may take.
  */
 double wti_risk(const struct wti_priors *priors, const struct wti_tables *tables,

@@ -6,8 +6,8 @@
  * then a fixed number of examples is enough. Who learns from many wants to know what holds in the
  * next:
  *
- * Hypotheses of one sort ("the result has so many dimensions") fall or stand together. Those that
- * were tried often enough say what share of the sort is true at all (its survival), and how many
+ * Hypotheses of one kind ("the result has so many dimensions") fall or stand together. Those that
+ * were tried often enough say what share of the kind is true at all (its survival), and how many
  * observations are against one that is not. From that follows how many observations without an
  * example against it takes until the next one will hardly be against it either.
  */
@@ -46,14 +46,14 @@ void wti_weighing_add(struct wti_weighing *weighing, uint32_t form, const struct
 		      const struct wti_cell *of_fact);
 struct wti_evidence wti_weighing_end(const struct wti_weighing *weighing, enum wti_unit unit);
 
-/* What is known of a sort of hypotheses. */
+/* What is known of a kind of hypotheses. */
 struct wti_prior {
 	double true_count, false_count; /* that were tried often enough */
 	double against_share;           /* summed over the false ones */
 };
 
 struct wti_priors {
-	struct wti_map index; /* relation, form and sort: place plus one */
+	struct wti_map index; /* relation, form and kind: place plus one */
 	struct wti_prior *priors;
 	size_t count, capacity;
 };
@@ -66,7 +66,7 @@ void wti_priors_release(struct wti_priors *priors);
 double wti_units_needed(const struct wti_priors *priors, const struct wti_tables *tables,
 			const struct wti_entry *entry, double against, double tried);
 
-/* That the next observation is against one that was accepted: of a sort that says many things each
+/* That the next observation is against one that was accepted: of a kind that says many things each
  * has to be surer. */
 double wti_risk(const struct wti_priors *priors, const struct wti_tables *tables,
 		const struct wti_entry *entry);

@@ -21,7 +21,7 @@ enum wti_feature {
 	WTI_FEATURE_GRADIENT, /* none, zero, nonzero */
 	WTI_FEATURE_DTYPE,
 	WTI_FEATURE_NDIM,
-	WTI_FEATURE_OWNER, /* sort of object */
+	WTI_FEATURE_OWNER, /* kind of object */
 	WTI_FEATURE_PLACEMENT,
 	WTI_FEATURE_SCHEDULER, /* there is one */
 	WTI_FEATURE_SCALER,

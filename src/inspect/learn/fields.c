@@ -90,7 +90,7 @@ void wti_say_tensor(struct wti_scene *scene, const struct wti_value_row *value, 
 {
 	const struct wti_digest_row *digest = &value->digest;
 	const char *shape = wti_symbol_text(scene->symbols, digest->shape);
-	bool unknown = digest->flags & (WTI_TENSOR_NO_STATISTICS | WTI_TENSOR_NO_HASH);
+	bool unknown = digest->flags & (WT_TENSOR_NO_STATISTICS | WT_TENSOR_NO_HASH);
 
 	wti_say(scene, WTI_FORM_IS, wti_field(scene, value, WTI_PART_DTYPE),
 		wti_scene_dtype(scene, digest->dtype));
@@ -101,7 +101,7 @@ void wti_say_tensor(struct wti_scene *scene, const struct wti_value_row *value, 
 		return;
 	wti_say(scene, WTI_FORM_IS, wti_field(scene, value, WTI_PART_REQUIRES_GRAD),
 		wti_scene_number(scene, WT_VALUE_TYPE_BOOL,
-				 digest->flags & WTI_TENSOR_REQUIRES_GRAD));
+				 digest->flags & WT_TENSOR_REQUIRES_GRAD));
 	say_contents(scene, value, unknown);
 	say_if(scene, wti_shape_first(shape) > 1, value, WTI_PART_SEVERAL);
 }
@@ -192,7 +192,7 @@ uint32_t wti_value_word(struct wti_scene *scene, const struct wti_value_row *val
 	case WT_VALUE_TYPE_FLOAT:
 		return wti_scene_number(scene, value->type, value->bits);
 	case WT_VALUE_TYPE_NONE:
-		/* What is no value is told by its type: <dict of 9>. */
+		/* What is no value is recorded by its type: <dict of 9>. */
 		return value->text ? 0 : scene->words[WTI_WORD_NONE];
 	case WT_VALUE_TYPE_TEXT:
 		return strlen(wti_symbol_text(scene->symbols, value->text)) <= WORD_BYTES_MAX
@@ -218,7 +218,7 @@ static enum wti_field_part part_of(const char *name)
 	return WTI_PART_ITSELF;
 }
 
-const char *wti_field_sort(const char *name)
+const char *wti_field_kind(const char *name)
 {
 	return parts[part_of(name)].word;
 }
@@ -273,9 +273,9 @@ static bool part_implies(enum wti_field_part part, const char *value, enum wti_f
 /* Whether both names are of the same tensor. */
 static bool is_same_tensor(const char *a, const char *b)
 {
-	size_t bytes = strlen(a) - strlen(wti_field_sort(a));
+	size_t bytes = strlen(a) - strlen(wti_field_kind(a));
 
-	return bytes == strlen(b) - strlen(wti_field_sort(b)) && !strncmp(a, b, bytes);
+	return bytes == strlen(b) - strlen(wti_field_kind(b)) && !strncmp(a, b, bytes);
 }
 
 bool wti_fact_implies(const struct wti_symbols *symbols, const struct wti_fact *fact,

@@ -54,7 +54,7 @@ const char *wti_field_text(const char *name, char *text, size_t bytes);
 /* What is said of it is about that; in packs other names are fields of nothing. */
 enum wti_topic wti_field_topic(const char *name);
 /* The part of such a name: ".dtype" of "input.dtype". */
-const char *wti_field_sort(const char *name);
+const char *wti_field_kind(const char *name);
 /* Whether such a name says what a tensor happens to contain. That it is finite is no chance. */
 bool wti_field_is_of_contents(const char *name);
 /* Whether what is said of a tensor follows from something else that is: what is finite has no NaN.

@@ -47,9 +47,9 @@ static bool is_within_itself(struct wti_scene *scene, const struct wti_moment *m
 
 /* By WTI_NEEDS_*, in the order of its bits. */
 static const uint32_t lacks_of_needs[] = {
-	WTI_OMITTED_PARAMETERS, WTI_OMITTED_GRADIENTS, WTI_OMITTED_BUFFERS,
-	WTI_OMITTED_OPTIMIZER,  WTI_OMITTED_MODES,     WTI_OMITTED_LOSSES,
-	WTI_OMITTED_DATA,       WTI_OMITTED_ARGUMENTS, WTI_OMITTED_DIGESTS,
+	WT_THINNED_PARAMETERS, WT_THINNED_GRADIENTS, WT_THINNED_BUFFERS,
+	WT_THINNED_OPTIMIZER,  WT_THINNED_MODES,     WT_THINNED_LOSSES,
+	WT_THINNED_DATA,       WT_THINNED_ARGUMENTS, WT_THINNED_DIGESTS,
 };
 
 /*
@@ -60,7 +60,7 @@ static const uint32_t lacks_of_needs[] = {
 static bool is_blind(const struct wti_relation *relation, uint32_t omitted)
 {
 	uint32_t needs =
-		relation->moments & WTI_MOMENT_CALL || relation->needs_all ? WTI_OMITTED_CALLS : 0;
+		relation->moments & WTI_MOMENT_CALL || relation->needs_all ? WT_THINNED_CALLS : 0;
 
 	for (size_t i = 0; i < sizeof(lacks_of_needs) / sizeof(lacks_of_needs[0]); i++)
 		if (relation->measures >> i & 1)

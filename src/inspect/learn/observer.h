@@ -10,7 +10,7 @@ struct wti_observer {
 	void *states[WTI_RELATIONS_MAX];
 	struct wti_keep keeps[WTI_RELATIONS_MAX][WTI_MEMORIES_MAX];
 	uint32_t wanted;  /* a bit for each relation; others are not shown anything */
-	uint32_t omitted; /* enum wti_lack, in any process */
+	uint32_t omitted; /* enum wt_thinned_flags, in any process */
 };
 
 int wti_observer_init(struct wti_observer *observer, const struct wti_training *training,

@@ -6,7 +6,7 @@
  * there is such an occasion, the fact is true. What did not happen needs no event of its own: it is
  * missing among the facts.
  *
- * Whoever takes occasions is either learning or checking; relations cannot tell.
+ * Whoever takes occasions is either learning or checking; relations do not know which.
  */
 #ifndef WTI_LEARN_OCCASION_H
 #define WTI_LEARN_OCCASION_H

@@ -129,7 +129,7 @@ static void name_invariant(const struct wti_pack *pack, struct wti_invariant *in
 	wti_buf_release(&text);
 }
 
-static struct wti_entry_key key_of(const struct wti_invariant *invariant)
+struct wti_entry_key wti_invariant_key(const struct wti_invariant *invariant)
 {
 	return (struct wti_entry_key){
 		.relation = invariant->relation,
@@ -143,7 +143,8 @@ static struct wti_entry_key key_of(const struct wti_invariant *invariant)
 static int by_name(const void *a, const void *b, void *symbols)
 {
 	const struct wti_invariant *left = a, *right = b;
-	struct wti_entry_key left_key = key_of(left), right_key = key_of(right);
+	struct wti_entry_key left_key = wti_invariant_key(left),
+			     right_key = wti_invariant_key(right);
 	int order = wti_entry_compare(symbols, &left_key, &right_key);
 
 	if (!order)

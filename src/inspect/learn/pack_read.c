@@ -21,14 +21,7 @@ struct reading {
 
 static int fail(struct reading *reading, const struct wti_doc *at, const char *what)
 {
-	return wti_err(reading->err, WT_E_FORMAT, "%.200s:%u:%u: %s", reading->name, at->line,
-		       at->column, what);
-}
-
-static bool is_text(const struct wti_doc *doc)
-{
-	return doc && doc->type == WTI_DOC_STRING && doc->string.bytes <= TEXT_MAX &&
-	       strlen(doc->string.data) == doc->string.bytes;
+	return wti_doc_fail(at, reading->name, reading->err, WT_E_FORMAT, "%s", what);
 }
 
 static bool is_count(const struct wti_doc *doc)
@@ -82,7 +75,7 @@ static int read_clause_value(struct reading *reading, const struct wti_doc *valu
 	switch (clause->type) {
 	case WTI_CLAUSE_CONSTANT:
 	case WTI_CLAUSE_NOT:
-		if (!is_text(value) || wti_features[clause->feature].is_number)
+		if (!wti_doc_is_text(value, TEXT_MAX) || wti_features[clause->feature].is_number)
 			return fail(reading, value,
 				    "expected a string: this feature is not numeric");
 		clause->value = symbol_of(reading, "", value);
@@ -93,7 +86,8 @@ static int read_clause_value(struct reading *reading, const struct wti_doc *valu
 		return read_range(reading, value, clause);
 	case WTI_CLAUSE_EQUAL:
 	case WTI_CLAUSE_UNEQUAL:
-		other = is_text(value) ? wti_feature_by_name(value->string.data) : -1;
+		other = wti_doc_is_text(value, TEXT_MAX) ? wti_feature_by_name(value->string.data)
+							 : -1;
 		if (other < 0)
 			return fail(reading, value, "here the name of a feature should stand");
 		clause->other = (uint32_t)other;
@@ -110,7 +104,7 @@ static int read_clause(struct reading *reading, const struct wti_doc *doc,
 	const struct wti_doc *value = NULL;
 	int number;
 
-	if (!is_text(feature))
+	if (!wti_doc_is_text(feature, TEXT_MAX))
 		return fail(reading, doc, "a clause needs a \"feature\"");
 	number = wti_feature_by_name(feature->string.data);
 	if (number < 0)
@@ -162,7 +156,7 @@ static int read_chain(struct reading *reading, const struct wti_doc *next,
 	const char *relation = wti_relations[invariant->relation]->name;
 
 	for (; next; next = next->next) {
-		if (!is_text(next))
+		if (!wti_doc_is_text(next, TEXT_MAX))
 			return fail(reading, next, "expected a string");
 		if (invariant->then_count == WTI_CHAIN_MAX)
 			return fail(reading, next, "too many acts in one order");
@@ -178,9 +172,9 @@ static int read_fact(struct reading *reading, const struct wti_doc *holds,
 	const struct wti_doc *a = form ? form->next : NULL;
 	const struct wti_doc *b = a ? a->next : NULL;
 	const char *relation = wti_relations[invariant->relation]->name;
-	int number = is_text(form) ? wti_form_by_name(form->string.data) : -1;
+	int number = wti_doc_is_text(form, TEXT_MAX) ? wti_form_by_name(form->string.data) : -1;
 
-	if (number < 0 || !is_text(a))
+	if (number < 0 || !wti_doc_is_text(a, TEXT_MAX))
 		return fail(reading, holds,
 			    "what holds is a list: true, calls, since, before, is, "
 			    "same or range, and what it says that of");
@@ -194,7 +188,7 @@ static int read_fact(struct reading *reading, const struct wti_doc *holds,
 		invariant->high = number_of(b->next);
 		return 0;
 	}
-	if (b && !is_text(b))
+	if (b && !wti_doc_is_text(b, TEXT_MAX))
 		return fail(reading, b, "expected a string");
 	invariant->fact.b = b ? symbol_of(reading, relation, b) : 0;
 	return b && number == WTI_FORM_BEFORE ? read_chain(reading, b->next, invariant) : 0;
@@ -208,7 +202,7 @@ static int read_subject(struct reading *reading, const struct wti_doc *doc,
 	if (doc->type != WTI_DOC_ARRAY)
 		return fail(reading, doc, "a subject is a list of at most two names");
 	for (const struct wti_doc *name = doc->first; name; name = name->next) {
-		if (count == 2 || !is_text(name))
+		if (count == 2 || !wti_doc_is_text(name, TEXT_MAX))
 			return fail(reading, name, "a subject is a list of at most two names");
 		invariant->subject[count++] =
 			symbol_of(reading, wti_relations[invariant->relation]->name, name);
@@ -268,7 +262,9 @@ static int read_invariant(struct reading *reading, const struct wti_doc *doc)
 	const struct wti_doc *unless = wti_doc_get(doc, "unless");
 	const struct wti_doc *confidence = wti_doc_get(doc, "confidence");
 	struct wti_invariant *place;
-	int number = is_text(relation) ? wti_relation_by_name(relation->string.data) : -1;
+	int number = wti_doc_is_text(relation, TEXT_MAX)
+			     ? wti_relation_by_name(relation->string.data)
+			     : -1;
 	int r;
 
 	if (doc->type != WTI_DOC_TABLE || !relation || !subject || !holds)
@@ -311,7 +307,8 @@ static int read_suppression(struct reading *reading, const struct wti_doc *doc)
 	const struct wti_doc *reason = wti_doc_get(doc, "reason");
 	const struct wti_doc *until = wti_doc_get(doc, "until");
 
-	if (!is_text(what) || !is_text(reason) || (until && !is_text(until)))
+	if (!wti_doc_is_text(what, TEXT_MAX) || !wti_doc_is_text(reason, TEXT_MAX) ||
+	    (until && !wti_doc_is_text(until, TEXT_MAX)))
 		return fail(reading, doc,
 			    "a suppression says \"what\" and the \"reason\", and may say "
 			    "\"until\"");
@@ -333,7 +330,7 @@ static int read_list(struct reading *reading, const struct wti_doc *list,
 
 static int read_level(struct reading *reading, const struct wti_doc *doc)
 {
-	for (uint32_t i = 0; is_text(doc) && i < WTI_LEVELS; i++)
+	for (uint32_t i = 0; wti_doc_is_text(doc, TEXT_MAX) && i < WTI_LEVELS; i++)
 		if (!strcmp(doc->string.data, wti_levels[i])) {
 			reading->pack->levels |= 1u << i;
 			return 0;
@@ -351,7 +348,7 @@ static int read_pack(struct reading *reading, const struct wti_doc *root)
 	const struct wti_doc *suppressed = wti_doc_get(root, "suppressed");
 	int r;
 
-	if (!is_text(kind) || strcmp(kind->string.data, "pack"))
+	if (!wti_doc_is_text(kind, TEXT_MAX) || strcmp(kind->string.data, "pack"))
 		return fail(reading, root,
 			    "this is not a pack: it does not begin with \"wheeltap\": "
 			    "\"pack\"; `wheeltap import traincheck` takes TrainCheck's");
@@ -364,7 +361,7 @@ static int read_pack(struct reading *reading, const struct wti_doc *root)
 		return fail(reading, root, "a pack needs \"invariants\"");
 	reading->has_phrases = version->integer == WTI_PACK_VERSION_OF_PHRASES;
 	reading->pack->run_count = count_in(root, "runs");
-	if (is_text(source))
+	if (wti_doc_is_text(source, TEXT_MAX))
 		reading->pack->source = strdup(source->string.data);
 	r = recorded ? read_list(reading, recorded, read_level) : 0;
 	r = r ? r : read_list(reading, invariants, read_invariant);

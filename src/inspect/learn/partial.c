@@ -198,14 +198,7 @@ struct reading {
 
 static int fail(struct reading *reading, const struct wti_doc *at, const char *what)
 {
-	return wti_err(reading->err, WT_E_FORMAT, "%.200s:%u:%u: %s", reading->name, at->line,
-		       at->column, what);
-}
-
-static bool is_text(const struct wti_doc *doc)
-{
-	return doc && doc->type == WTI_DOC_STRING && doc->string.bytes <= TEXT_MAX &&
-	       strlen(doc->string.data) == doc->string.bytes;
+	return wti_doc_fail(at, reading->name, reading->err, WT_E_FORMAT, "%s", what);
 }
 
 static bool is_count(const struct wti_doc *doc, uint64_t ceiling)
@@ -236,7 +229,7 @@ static int read_feature(struct reading *reading, const struct wti_doc *value,
 		vector->values[feature] = (uint32_t)value->integer + 1;
 		return 0;
 	}
-	if (!is_text(value))
+	if (!wti_doc_is_text(value, TEXT_MAX))
 		return fail(reading, value, "expected a string");
 	vector->values[feature] = symbol_of(reading, "", value);
 	return 0;
@@ -323,10 +316,11 @@ static int read_entry(struct reading *reading, const struct wti_doc *doc)
 	struct wti_entry *entry;
 	int r = 0;
 
-	if (!is_text(relation) || wti_relation_by_name(relation->string.data) < 0)
+	if (!wti_doc_is_text(relation, TEXT_MAX) || wti_relation_by_name(relation->string.data) < 0)
 		return fail(reading, relation ? relation : doc, "no such relation");
-	if (!is_text(form) || !is_text(a) || !is_text(b) || !second || !is_text(subject->first) ||
-	    !is_text(second))
+	if (!wti_doc_is_text(form, TEXT_MAX) || !wti_doc_is_text(a, TEXT_MAX) ||
+	    !wti_doc_is_text(b, TEXT_MAX) || !second ||
+	    !wti_doc_is_text(subject->first, TEXT_MAX) || !wti_doc_is_text(second, TEXT_MAX))
 		return fail(reading, doc,
 			    "a hypothesis needs \"subject\" (two names), \"form\", \"a\" "
 			    "and \"b\"");
@@ -357,7 +351,7 @@ static int read_head(struct reading *reading, const struct wti_doc *doc)
 	const struct wti_doc *runs = wti_doc_get(doc, "runs");
 	const struct wti_doc *levels = wti_doc_get(doc, "levels");
 
-	if (!is_text(kind) || strcmp(kind->string.data, "partial"))
+	if (!wti_doc_is_text(kind, TEXT_MAX) || strcmp(kind->string.data, "partial"))
 		return fail(reading, doc,
 			    "this is not a partial result: its first line does not say "
 			    "\"wheeltap\": \"partial\"");

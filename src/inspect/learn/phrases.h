@@ -7,7 +7,7 @@
 #ifndef WTI_LEARN_PHRASES_H
 #define WTI_LEARN_PHRASES_H
 
-#include "inspect/training/symbols.h"
+#include "inspect/core/symbols.h"
 
 enum { WTI_PACK_VERSION = 2, WTI_PACK_VERSION_OF_PHRASES = 1 };
 

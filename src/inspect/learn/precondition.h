@@ -62,7 +62,7 @@ struct wti_demand {
 	uint64_t examples; /* that an unconditional one needs; twice that a conditional one */
 	uint64_t steps;
 	uint32_t programs;
-	/* By what observations are counted, and what is known of their sorts (evidence.h). */
+	/* By what observations are counted, and what is known of their kinds (evidence.h). */
 	enum wti_unit unit;
 	const struct wti_priors *priors;
 };

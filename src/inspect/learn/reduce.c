@@ -17,17 +17,6 @@ struct reducing {
 	uint32_t last;       /* on which something was found to rest, plus one */
 };
 
-static struct wti_entry_key key_of(const struct wti_invariant *invariant)
-{
-	return (struct wti_entry_key){
-		.relation = invariant->relation,
-		.subject = {invariant->subject[0], invariant->subject[1]},
-		.form = invariant->fact.form,
-		.a = invariant->fact.a,
-		.b = invariant->fact.b,
-	};
-}
-
 static const char *text_of(const struct reducing *reducing, uint32_t symbol)
 {
 	return wti_symbol_text(&reducing->pack->symbols, symbol);
@@ -107,7 +96,7 @@ static const struct wti_invariant *premise(struct reducing *reducing,
 static bool has_premise(struct reducing *reducing, const struct wti_invariant *consequence,
 			uint32_t form, uint32_t a, uint32_t b)
 {
-	struct wti_entry_key key = key_of(consequence);
+	struct wti_entry_key key = wti_invariant_key(consequence);
 
 	key.form = form;
 	key.a = a;
@@ -146,7 +135,7 @@ static bool follows_by_relation(struct reducing *reducing, const struct wti_inva
 		return false;
 	for (size_t i = 0; i < relation->consequence_count; i++) {
 		const struct wti_consequence *known = &relation->consequences[i];
-		struct wti_entry_key key = key_of(invariant);
+		struct wti_entry_key key = wti_invariant_key(invariant);
 
 		key.a = symbol_of(reducing, relation->terms[known->fact].word);
 		if (known->follows == term && premise(reducing, &key, invariant))
@@ -164,7 +153,7 @@ static bool follows_by_field(struct reducing *reducing, size_t number)
 	span_of(reducing, number, &from, &to);
 	for (size_t i = from; i < to; i++) {
 		const struct wti_invariant *other = &reducing->pack->invariants[i];
-		struct wti_entry_key key = key_of(other);
+		struct wti_entry_key key = wti_invariant_key(other);
 
 		if (i != number && !reducing->is_gone[i] &&
 		    wti_fact_implies(&reducing->pack->symbols, &other->fact, &invariant->fact) &&
@@ -203,7 +192,7 @@ static bool says_nothing(const struct reducing *reducing, const struct wti_invar
 
 	if (invariant->fact.form != WTI_FORM_IS || !invariant->when.count ||
 	    invariant->when.is_inverted ||
-	    strcmp(wti_field_sort(text_of(reducing, invariant->fact.a)), ".dtype"))
+	    strcmp(wti_field_kind(text_of(reducing, invariant->fact.a)), ".dtype"))
 		return false;
 	for (uint32_t i = 0; i < invariant->when.count; i++) {
 		bool has = false;
@@ -237,7 +226,7 @@ static bool follows_by_call(struct reducing *reducing, size_t number)
 	for (size_t i = from; i < to; i++) {
 		const struct wti_invariant *outer = &reducing->pack->invariants[i];
 		const struct wti_invariant *found;
-		struct wti_entry_key key = key_of(outer);
+		struct wti_entry_key key = wti_invariant_key(outer);
 
 		if (outer->fact.form != WTI_FORM_CALLS || outer->fact.a == invariant->fact.a ||
 		    !premise(reducing, &key, invariant))
@@ -415,7 +404,7 @@ static bool begin(struct reducing *reducing, struct wti_pack *pack)
 	if (!reducing->next || !reducing->is_gone || !reducing->is_suppressed)
 		return false;
 	for (uint32_t i = 0; i < pack->count; i++) {
-		struct wti_entry_key key = key_of(&pack->invariants[i]);
+		struct wti_entry_key key = wti_invariant_key(&pack->invariants[i]);
 		uint64_t *slot = wti_map_text(&reducing->index, (const char *)&key, sizeof(key));
 
 		if (!slot)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What relations share: the sentences, and of which sort and how much of chance what they say is.
+/* What relations share: the sentences, and of which kind and how much of chance what they say is.
  */
 #include <stdio.h>
 #include <string.h>
@@ -81,14 +81,14 @@ enum wti_topic wti_topic_of(const struct wti_relation *relation, const struct wt
 
 /* ---- Sorts and chance ----------------------------------------------------------------------- */
 
-const char *wti_sort_by_fact(const struct wti_words *words)
+const char *wti_kind_by_fact(const struct wti_words *words)
 {
 	return words->a_word;
 }
 
-const char *wti_sort_by_field(const struct wti_words *words)
+const char *wti_kind_by_field(const struct wti_words *words)
 {
-	return wti_field_sort(words->a_word);
+	return wti_field_kind(words->a_word);
 }
 
 bool wti_chance_always(const struct wti_words *words)

@@ -133,8 +133,8 @@ struct wti_relation {
 	void (*release)(void *state); /* may be NULL */
 	/* The invariant as a sentence, without its precondition and without a full stop. */
 	void (*describe)(struct wti_buf *out, const struct wti_words *words);
-	/* Hypotheses of one sort are equally believable: by what they say. May be NULL: all are. */
-	const char *(*sort)(const struct wti_words *words);
+	/* Hypotheses of one kind are equally believable: by what they say. May be NULL: all are. */
+	const char *(*kind_of)(const struct wti_words *words);
 	/* Whether what is said depends on contents, which another seed draws anew: a good run may
 	 * have a few occasions against it (wti_is_beyond_chance()). May be NULL: nothing does. */
 	bool (*is_of_chance)(const struct wti_words *words);
@@ -174,10 +174,10 @@ struct wti_invariant;
 void wti_needs_write(struct wti_json *json, const struct wti_pack *pack,
 		     const struct wti_invariant *invariant);
 
-/* What is said is its own sort: for relations that say few things of many subjects. */
-const char *wti_sort_by_fact(const struct wti_words *words);
-/* What is said of the same field of whatever argument or result is of one sort. */
-const char *wti_sort_by_field(const struct wti_words *words);
+/* What is said is its own kind: for relations that say few things of many subjects. */
+const char *wti_kind_by_fact(const struct wti_words *words);
+/* What is said of the same field of whatever argument or result is of one kind. */
+const char *wti_kind_by_field(const struct wti_words *words);
 
 /* For relations of which all is of chance, and for those that speak of fields of tensors. */
 bool wti_chance_always(const struct wti_words *words);

@@ -155,9 +155,10 @@ uint32_t wti_scene_function(struct wti_scene *scene, const struct wti_call *call
 		call->object ? wti_training_object(scene->training, call->stream, call->object)
 			     : NULL;
 	uint32_t type = object ? object->type & 15 : 0;
-	uint64_t key = (uint64_t)type << 40 | (uint64_t)call->module << 20 | call->callee;
+	uint64_t key = (uint64_t)type << 60 | (uint64_t)call->module << 30 | call->callee;
 	uint64_t *slot;
 
+	_Static_assert(WTI_SYMBOLS_MAX <= 1u << 30, "two symbols and four bits fit one key");
 	if (call->action == WT_ACTION_BACKWARD) /* loss.backward(), torch.autograd.backward(loss) */
 		return scene->words[WTI_WORD_BACKWARD];
 	slot = wti_map_number(&scene->functions, key);
@@ -337,14 +338,14 @@ static void modes(struct wti_scene *scene, const struct wti_moment *moment)
 	const struct wti_call *call = moment->call;
 	uint32_t flags = call ? call->flags : 0;
 
-	for (uint32_t k = 1; call && !(flags & WTI_CALL_SAYS_TRAINING); k++) {
+	for (uint32_t k = 1; call && !(flags & WT_CALL_MODE_KNOWN); k++) {
 		call = wti_call_around(moment, k);
 		flags = call ? call->flags : 0;
 	}
-	if (!(flags & WTI_CALL_SAYS_TRAINING))
+	if (!(flags & WT_CALL_MODE_KNOWN))
 		return;
-	wti_occasion_flag(scene, WTI_FEATURE_TRAINING, flags & WTI_CALL_TRAINING);
-	wti_occasion_flag(scene, WTI_FEATURE_AUTOCAST, flags & WTI_CALL_AUTOCAST);
+	wti_occasion_flag(scene, WTI_FEATURE_TRAINING, flags & WT_CALL_TRAIN);
+	wti_occasion_flag(scene, WTI_FEATURE_AUTOCAST, flags & WT_CALL_AUTOCAST);
 }
 
 static void presence(struct wti_scene *scene, size_t stream)

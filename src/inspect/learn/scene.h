@@ -57,7 +57,7 @@ struct wti_scene {
 	struct wti_symbols *symbols;
 	struct wti_sink_of_occasions sink;
 	uint32_t words[WTI_WORD_COUNT];
-	struct wti_map functions;  /* callee, module, sort of object: function */
+	struct wti_map functions;  /* callee, module, kind of object: function */
 	struct wti_map acts;       /* function: 1 or 2, whether it is an act of training */
 	struct wti_map numbers;    /* a value: its symbol */
 	struct wti_map fields;     /* a part of an argument: its name (fields.h) */

@@ -112,6 +112,8 @@ void wti_cell_add(struct wti_cell *cell, const struct wti_cell *other);
 /* It was left out elsewhere, and with it all values of the same field. */
 void wti_tables_drop(struct wti_tables *tables, const struct wti_entry_key *key);
 /* By name, which is the same in every run: <0, 0, >0. */
+struct wti_invariant; /* pack.h */
+struct wti_entry_key wti_invariant_key(const struct wti_invariant *invariant);
 int wti_entry_compare(const struct wti_symbols *symbols, const struct wti_entry_key *a,
 		      const struct wti_entry_key *b);
 int wti_vector_compare(const struct wti_symbols *symbols, const struct wti_vector *a,

@@ -46,6 +46,7 @@ struct state {
 	uint64_t unknown_track_events; /* in blocks that cannot be decoded */
 	struct lost_count lost[LOST_REASONS];
 	struct wt_text lost_names[LOST_REASONS];
+	struct wti_symbols symbols; /* of stages */
 	struct wti_steps steps;
 	struct wti_roles roles;
 	struct wti_groups groups;
@@ -174,7 +175,8 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	wti_map_init(&s->kind_index, KINDS_MAX);
 	wti_map_init(&s->track_index, TRACKS_MAX);
 	wti_map_init(&s->not_followed, 1000);
-	wti_steps_init(&s->steps);
+	wti_symbols_init(&s->symbols);
+	wti_steps_init(&s->steps, &s->symbols);
 	for (size_t i = 0; i < wt_trace_stream_count(trace) && !r; i++)
 		r = count_stream(s, i, &batch);
 	wt_batch_release(&batch);
@@ -195,6 +197,7 @@ static void release(void *opaque)
 	wti_map_release(&s->track_index);
 	wti_map_release(&s->not_followed);
 	wti_steps_release(&s->steps);
+	wti_symbols_release(&s->symbols);
 	wti_roles_release(&s->roles);
 	wti_groups_release(&s->groups);
 	wti_missing_release(&s->missing);
@@ -389,25 +392,23 @@ static int open_table(const struct state *s, struct wt_result *result, struct wt
 	return r;
 }
 
-/* The context of the track that told its own last: in a training program the one that trains. */
+/* The context of the track that set its own last: in a training program the one that trains. */
 static void add_context(const struct state *s, struct wt_result *result)
 {
-	const struct wti_step *last = NULL;
+	const struct wti_step *last = wti_steps_last(&s->steps);
+	char stage[64] = ""; /* cut */
 
-	for (size_t i = 0; i < s->steps.count; i++) {
-		const struct wti_step *step = &s->steps.entries[i];
-
-		if (!last || step->time_ns > last->time_ns)
-			last = step;
-	}
 	if (last && last->has_step)
 		wt_result_fact_count(result, "last_step", "last step", WT_CELL_ID,
-				     (uint64_t)last->step);
+				     (uint64_t)last->scope.step);
 	if (last && last->has_epoch)
 		wt_result_fact_count(result, "last_epoch", "last epoch", WT_CELL_ID,
-				     (uint64_t)last->epoch);
-	if (last && *last->stage)
-		wt_result_fact_text(result, "last_stage", "last stage", last->stage);
+				     (uint64_t)last->scope.epoch);
+	if (last)
+		snprintf(stage, sizeof(stage), "%s",
+			 wti_symbol_text(&s->symbols, last->scope.stage));
+	if (*stage)
+		wt_result_fact_text(result, "last_stage", "last stage", stage);
 }
 
 static void add_facts(const struct state *s, struct wt_result *result)

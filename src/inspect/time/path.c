@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "inspect/core/missing.h"
 #include "base/err.h"
 #include "inspect/core/inspectors.h"
 #include "path.h"
@@ -111,10 +112,8 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	if (s->ties.lost_count)
 		wt_result_note(result, "%llu events were lost: the path may miss a turn",
 			       (unsigned long long)s->ties.lost_count);
-	if (!s->ties.call_count) {
-		wt_result_set_status(result, "not_measured");
-		wt_result_note(result, "no system calls in this run: record it with --syscalls");
-	}
+	if (!s->ties.call_count)
+		wti_missing_calls(result);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ enum wti_piece_of_path {
 	WTI_PATH_PIECES,
 };
 
-/* All pieces of one sort of one thread; of waits, in one call. */
+/* All pieces of one kind of one thread; of waits, in one call. */
 struct wti_path_row {
 	uint32_t task; /* place in the ties */
 	enum wti_piece_of_path piece;

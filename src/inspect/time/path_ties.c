@@ -14,7 +14,7 @@
 
 #define TASKS_MAX (1u << 20)
 #define CHANNELS_MAX (1u << 20)
-#define TIES_MAX (1u << 24) /* of each sort */
+#define TIES_MAX (1u << 24) /* of each kind */
 /* So many calls after a poll a read still shows what came. */
 #define POLL_REACH 8
 
@@ -35,11 +35,11 @@ static uint64_t token(enum token type, uint64_t what)
 
 int wti_ties_init(struct wti_ties *ties, struct wt_err *err)
 {
-	*ties = (struct wti_ties){.sorts = wti_sorts_new()};
+	*ties = (struct wti_ties){.requests = wti_requests_new()};
 	wti_map_init(&ties->place_of, TASKS_MAX);
 	wti_map_init(&ties->tid_of, TASKS_MAX);
 	wti_map_init(&ties->peer_of, CHANNELS_MAX);
-	if (!ties->sorts)
+	if (!ties->requests)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return wti_handles_init(&ties->handles, NULL, err);
 }
@@ -47,7 +47,7 @@ int wti_ties_init(struct wti_ties *ties, struct wt_err *err)
 void wti_ties_release(struct wti_ties *ties)
 {
 	wti_handles_release(&ties->handles);
-	free((void *)ties->sorts);
+	free((void *)ties->requests);
 	free(ties->tasks);
 	free(ties->waits);
 	free(ties->releases);
@@ -271,12 +271,13 @@ static void open_channel(struct wti_ties *ties, const char *name, uint32_t pid,
 
 /* What a read or write waits for, and whom it lets go on. Files and disks count as work. */
 static int take_transfer(struct wti_ties *ties, const struct wti_syscall *call,
-			 const struct wti_sort_row *row, struct wti_wait *wait, struct wt_err *err)
+			 const struct wti_request_row *row, struct wti_wait *wait,
+			 struct wt_err *err)
 {
 	struct wti_tied_task *task = &ties->tasks[wait->task];
 	const struct wti_handle *handle =
 		wti_handles_of(&ties->handles, task->pid, (int32_t)call->args[row->fd]);
-	bool writes = row->sort == WTI_SORT_WRITE;
+	bool writes = row->request == WTI_REQUEST_WRITE;
 	uint64_t channel = handle ? handle->attached : 0;
 	const uint64_t *peer = channel ? wti_map_find_number(&ties->peer_of, channel) : NULL;
 	int r = 0;
@@ -358,13 +359,14 @@ static int take_birth(struct wti_ties *ties, const struct wti_syscall *call, con
 static int judge_call(struct wti_ties *ties, const struct wti_syscall *call, const char *name,
 		      struct wti_wait *wait, struct wt_err *err)
 {
-	const struct wti_sort_row *row = wti_sort_of(ties->sorts, call);
+	const struct wti_request_row *row = wti_request_of(ties->requests, call);
 
 	if (!strcmp(name, "futex"))
 		return take_futex(ties, call, wait, err);
-	if (row && row->fd >= 0 && (row->sort == WTI_SORT_READ || row->sort == WTI_SORT_WRITE))
+	if (row && row->fd >= 0 &&
+	    (row->request == WTI_REQUEST_READ || row->request == WTI_REQUEST_WRITE))
 		return take_transfer(ties, call, row, wait, err);
-	if (row && row->sort == WTI_SORT_WAIT)
+	if (row && row->request == WTI_REQUEST_WAIT)
 		return take_wait(ties, call, name, wait, err);
 	return take_birth(ties, call, name, wait, err);
 }
@@ -380,7 +382,7 @@ static int take_call(struct wti_ties *ties, const struct wt_event *event, struct
 
 	wti_syscall_read(event, &call);
 	name = wti_call_name((enum wti_arch)call.arch, call.nr);
-	if (!task || !name || call.flags & (WTI_SYSCALL_OWN | WTI_SYSCALL_UNFINISHED))
+	if (!task || !name || call.flags & (WT_SYSCALL_OWN | WT_SYSCALL_UNFINISHED))
 		return 0;
 	ties->call_count++;
 	task->last_ns = event->time_ns;

@@ -12,7 +12,7 @@
 #define WTI_PATH_TIES_H
 
 #include "base/map.h"
-#include "inspect/core/sorts.h"
+#include "inspect/core/requests.h"
 #include "syscall/handles.h"
 
 struct wti_wait {
@@ -35,14 +35,14 @@ struct wti_tied_task {
 	bool has_ended;
 	int64_t born_ns;
 	int64_t last_ns; /* its end, or what was last seen of it */
-	/* A wait for several things at once: what is read soon after it tells which one came. */
+	/* A wait for several things at once: what is read soon after it shows which one came. */
 	size_t polled; /* place of the wait plus one */
 	unsigned calls_since;
 	char command[32];
 };
 
 struct wti_ties {
-	const struct wti_sorts *sorts;
+	const struct wti_requests *requests;
 	struct wti_handles handles;
 	struct wti_map place_of; /* stream and track: place plus one */
 	struct wti_map tid_of;   /* tid: place plus one, of the latest */

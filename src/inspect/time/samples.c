@@ -13,7 +13,7 @@ static void await(struct wti_samples *samples, const struct wt_event *event, boo
 /* Without gradients it is an evaluation: what was loaded was for it. */
 static void model_called(struct wti_samples *samples, const struct wt_event *event, uint64_t flags)
 {
-	bool trains = flags & WTI_CALL_GRAD;
+	bool trains = flags & WT_CALL_GRAD;
 
 	samples->now += trains ? samples->taken : 0;
 	samples->taken = 0;
@@ -32,7 +32,7 @@ static void call_begins(struct wti_samples *samples, const struct wt_event *even
 		await(samples, event, true);
 	else if (action == WT_ACTION_BACKWARD)
 		samples->has_input = false;
-	else if (flags & WTI_CALL_OUTERMOST)
+	else if (flags & WT_CALL_OUTERMOST)
 		model_called(samples, event, flags);
 }
 

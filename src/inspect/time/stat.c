@@ -79,7 +79,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	s->weighs = wti_stat_weighs(s->options.by);
 	wti_spans_init(&s->spans);
 	wti_profile_init(&s->profile);
-	wti_steps_init(&s->steps);
+	wti_steps_init(&s->steps, NULL);
 	wti_stat_rows_init(&s->rows, &s->roles, s->options.by, &s->profile, &s->steps);
 	wti_values_init(&s->values);
 	wti_phases_init(&s->phases);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/core/missing.h"
 #include "base/err.h"
 #include "base/grow.h"
 #include "syscall/record.h"
@@ -236,15 +237,15 @@ static int take_call(struct state *s, const struct wt_event *event, struct wt_er
 	uint64_t length_ns = 0;
 	struct row *row;
 
-	if (flags & WTI_SYSCALL_OWN) {
+	if (flags & WT_SYSCALL_OWN) {
 		s->own_count++;
 		return 0;
 	}
 	if (!is_shown(s, arch, nr))
 		return 0;
-	if (flags & WTI_SYSCALL_UNFINISHED)
+	if (flags & WT_SYSCALL_UNFINISHED)
 		return count_unfinished(s, arch, nr, err);
-	s->joined_count += (flags & WTI_SYSCALL_JOINED) != 0;
+	s->joined_count += (flags & WT_SYSCALL_JOINED) != 0;
 	row = row_of(s, event, arch, nr, err);
 	if (!row)
 		return err ? err->code : WT_E_NOMEM;
@@ -446,10 +447,8 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 		wt_result_note(result, "this run was recorded without system times; record it "
 				       "again, or ask for --time wall");
 	}
-	if (!calls) {
-		wt_result_set_status(result, "not_measured");
-		wt_result_note(result, "no system calls in this run: record it with --syscalls");
-	}
+	if (!calls)
+		wti_missing_calls(result);
 	return 0;
 }
 

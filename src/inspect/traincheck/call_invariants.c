@@ -114,7 +114,7 @@ static struct wti_tc_value scalar_of(const struct wti_value_row *row)
 		value.symbol = row->text;
 		break;
 	default:
-		if (row->text) { /* an object, told by its type */
+		if (row->text) { /* an object, recorded by its type */
 			value.type = WTI_TC_OTHER;
 			value.symbol = row->text;
 		}
@@ -390,7 +390,7 @@ static uint64_t hash_of_arguments(const struct wti_call *call)
 		if (row->position < 0)
 			continue;
 		if (row->type == WTI_VALUE_TENSOR && !row->attributes &&
-		    row->digest.flags & WTI_TENSOR_NO_HASH)
+		    row->digest.flags & WT_TENSOR_NO_HASH)
 			return 0;
 		hash = XXH3_64bits(parts, sizeof(parts)) | 1;
 	}

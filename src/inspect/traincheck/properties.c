@@ -256,7 +256,7 @@ struct wti_tc_value wti_tc_tensor(struct wti_tc_judge *judge, const struct wti_v
 	if (doc)
 		return value_at(judge, doc, path);
 	return derived(judge, path->string.data, row->digest.dtype, row->digest.shape,
-		       row->digest.flags & WTI_TENSOR_REQUIRES_GRAD, path->next);
+		       row->digest.flags & WT_TENSOR_REQUIRES_GRAD, path->next);
 }
 
 struct wti_tc_value wti_tc_attribute(struct wti_tc_judge *judge,

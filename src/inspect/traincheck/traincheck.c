@@ -315,7 +315,7 @@ int wti_tc_judge_event(struct wti_tc_judge *judge, const struct wt_event *event,
 	return r ? r : status(judge, err);
 }
 
-/* Our recordings tell which parameters a step has moved after the step. */
+/* Our recordings show which parameters a step has moved after the step. */
 void wti_tc_judge_moment(struct wti_tc_judge *judge, const struct wti_moment *moment)
 {
 	struct wti_tc_record record = {.scope = moment->scope, .call = moment->call};

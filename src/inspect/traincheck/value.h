@@ -7,7 +7,7 @@
 #define WTI_TRAINCHECK_VALUE_H
 
 #include "base/doc.h"
-#include "inspect/training/symbols.h"
+#include "inspect/core/symbols.h"
 
 enum wti_tc_type {
 	WTI_TC_ABSENT,  /* the record does not have it */

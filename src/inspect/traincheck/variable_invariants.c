@@ -295,7 +295,7 @@ static void complete(struct wti_tc_judge *judge, const struct wt_event *event,
 	struct wti_tc_record record = {
 		.stream = event->stream,
 		.track = event->track,
-		.scope = wti_scope_of(&judge->calls.scopes, event->stream, event->track),
+		.scope = wti_steps_scope(&judge->calls.steps, event->stream, event->track),
 		.variable = variable,
 	};
 	const char *type = wti_symbol_text(judge->symbols, variable->type);

@@ -167,15 +167,9 @@ bool wti_parameter_is_matrix(const struct wti_training *training,
 	return strchr(wti_symbol_text(training->symbols, parameter->shape), 'x');
 }
 
-bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
-			  uint32_t whole)
-{
-	return wti_map_find_number(&training->parts, wti_part_key(stream, part, whole));
-}
-
 bool wti_is_model_call(const struct wti_call *call)
 {
-	return call->flags & WTI_CALL_OUTERMOST && call->what == WTI_CALLEE_OTHER;
+	return call->flags & WT_CALL_OUTERMOST && call->what == WTI_CALLEE_OTHER;
 }
 
 bool wti_dropout_is_idle(const struct wti_training *training, size_t stream, uint32_t module)
@@ -244,12 +238,12 @@ static bool is_inside(const struct wti_training *training, uint32_t module, cons
 
 bool wti_is_training_call(const struct wti_call *call)
 {
-	return call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
+	return call->flags & WT_CALL_TRAIN && call->flags & WT_CALL_GRAD;
 }
 
 bool wti_is_evaluation_call(const struct wti_call *call)
 {
-	return call->flags & WTI_CALL_SAYS_TRAINING && !(call->flags & WTI_CALL_TRAINING);
+	return call->flags & WT_CALL_MODE_KNOWN && !(call->flags & WT_CALL_TRAIN);
 }
 
 bool wti_loader_is_begun(const struct wti_moment *moment)

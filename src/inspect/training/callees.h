@@ -6,7 +6,7 @@
 #ifndef WTI_INSPECT_CALLEES_H
 #define WTI_INSPECT_CALLEES_H
 
-#include "symbols.h"
+#include "inspect/core/symbols.h"
 
 enum wti_callee {
 	WTI_CALLEE_OTHER,

@@ -15,7 +15,7 @@
 void wti_calls_init(struct wti_calls *calls, struct wti_symbols *symbols)
 {
 	*calls = (struct wti_calls){.symbols = symbols};
-	wti_scopes_init(&calls->scopes);
+	wti_steps_init(&calls->steps, symbols);
 	wti_map_init(&calls->index, TRACKS_MAX);
 }
 
@@ -28,7 +28,7 @@ void wti_calls_release(struct wti_calls *calls)
 	}
 	free(calls->tracks);
 	wti_map_release(&calls->index);
-	wti_scopes_release(&calls->scopes);
+	wti_steps_release(&calls->steps);
 	*calls = (struct wti_calls){0};
 }
 
@@ -101,7 +101,7 @@ static bool begin(struct wti_calls *calls, struct wti_call_track *track,
 		.depth = track->open_count - 1,
 		.ordinal = track->ordinal++,
 		.begin_ns = event->time_ns,
-		.scope = wti_scope_of(&calls->scopes, event->stream, event->track),
+		.scope = wti_steps_scope(&calls->steps, event->stream, event->track),
 		.values = values,
 		.value_capacity = capacity,
 	};
@@ -288,7 +288,7 @@ int wti_calls_event(struct wti_calls *calls, const struct wt_event *event,
 			break;
 		case WT_KIND_CONTEXT:
 		case WT_KIND_RANK:
-			done = wti_scopes_event(&calls->scopes, calls->symbols, event);
+			done = !wti_steps_event(&calls->steps, event, err);
 			listener->event(listener->self, event, innermost(track));
 			break;
 		default:
@@ -375,8 +375,7 @@ bool wti_value_as_number(const struct wti_value_row *value, double *ret)
 		return true;
 	case WTI_VALUE_TENSOR:
 		*ret = value->digest.mean;
-		return value->digest.count == 1 &&
-		       !(value->digest.flags & WTI_TENSOR_NO_STATISTICS);
+		return value->digest.count == 1 && !(value->digest.flags & WT_TENSOR_NO_STATISTICS);
 	default:
 		return false;
 	}
@@ -397,7 +396,7 @@ uint64_t wti_call_hash(const struct wti_call *call, bool is_return)
 	if (call->is_cut)
 		return 0;
 	while ((value = wti_call_next_tensor(call, is_return, value))) {
-		if (value->digest.flags & WTI_TENSOR_NO_HASH)
+		if (value->digest.flags & WT_TENSOR_NO_HASH)
 			return 0;
 		hash = (hash ^ value->digest.hash) * 0x9e3779b97f4a7c15u + 1;
 	}

@@ -8,23 +8,15 @@
 #define WTI_INSPECT_CALLS_H
 
 #include "inspect/core/action.h"
-#include "scope.h"
+#include "inspect/core/steps.h"
 
 enum { WTI_VALUE_TENSOR = 100 }; /* beside enum wt_value_type */
-
-/* Bits of a tensor's flags (docs/events.md). */
-enum wti_tensor_flag {
-	WTI_TENSOR_REQUIRES_GRAD = WT_TENSOR_REQUIRES_GRAD,
-	WTI_TENSOR_NOT_CONTIGUOUS = WT_TENSOR_STRIDED,
-	WTI_TENSOR_NO_STATISTICS = WT_TENSOR_NO_STATISTICS,
-	WTI_TENSOR_NO_HASH = WT_TENSOR_NO_HASH,
-};
 
 /* What a tensor held: a row of kind tensor. */
 struct wti_digest_row {
 	uint32_t dtype; /* enum wt_dtype */
 	uint32_t shape; /* symbol */
-	uint32_t flags; /* enum wti_tensor_flag */
+	uint32_t flags; /* enum wt_tensor_flags */
 	uint64_t count;
 	uint64_t hash;
 	uint64_t nan;
@@ -94,7 +86,7 @@ struct wti_listener {
 
 struct wti_calls {
 	struct wti_symbols *symbols;
-	struct wti_scopes scopes;
+	struct wti_steps steps;
 	struct wti_map index; /* stream and track: place in tracks, plus one */
 	struct wti_call_track *tracks;
 	size_t track_count, track_capacity;
@@ -134,7 +126,7 @@ void wti_digest_read(struct wti_digest_row *ret, struct wti_symbols *symbols,
 /* A tensor of which the statistics were recorded, and that has elements. */
 static inline bool wti_value_is_measured(const struct wti_value_row *value)
 {
-	return value && value->digest.count && !(value->digest.flags & WTI_TENSOR_NO_STATISTICS);
+	return value && value->digest.count && !(value->digest.flags & WT_TENSOR_NO_STATISTICS);
 }
 
 #endif

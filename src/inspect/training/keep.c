@@ -2,7 +2,7 @@
 /* Memory of rules and relations: which one belongs to a moment. */
 #include "keep.h"
 
-#define KEPT_MAX ((1u << 21) - 1)
+#define KEPT_MAX ((1u << 22) - 1) /* as many as there may be parameters */
 
 static size_t aligned(size_t bytes)
 {

@@ -10,8 +10,8 @@
 static bool is_scalar(const struct wti_value_row *value)
 {
 	return value->type == WTI_VALUE_TENSOR && value->digest.count == 1 &&
-	       value->digest.flags & WTI_TENSOR_REQUIRES_GRAD &&
-	       !(value->digest.flags & WTI_TENSOR_NO_HASH) && value->digest.mean != 0;
+	       value->digest.flags & WT_TENSOR_REQUIRES_GRAD &&
+	       !(value->digest.flags & WT_TENSOR_NO_HASH) && value->digest.mean != 0;
 }
 
 /*
@@ -34,7 +34,7 @@ static bool looks_like_mean(const struct wti_moment *moment)
 	       log((double)shape.extents[1]) * sqrt((double)target->digest.count);
 }
 
-/* "mean" is what losses do unless told otherwise. */
+/* "mean" is what losses do by default. */
 static bool takes_mean(const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
@@ -102,7 +102,7 @@ const struct wti_digest_row *wti_backward_loss(const struct wti_call *call)
 {
 	const struct wti_value_row *loss = wti_call_tensor(call, false, 0);
 
-	if (!loss || loss->digest.flags & (WTI_TENSOR_NO_HASH | WTI_TENSOR_NO_STATISTICS))
+	if (!loss || loss->digest.flags & (WT_TENSOR_NO_HASH | WT_TENSOR_NO_STATISTICS))
 		return NULL;
 	return &loss->digest;
 }

@@ -6,7 +6,7 @@
 #include "base/grow.h"
 #include "members.h"
 
-#define MEMBERS_MAX (1u << 20) /* of one optimizer */
+#define MEMBERS_MAX (1u << 22) /* of one optimizer */
 #define NAME_BYTES 1024
 
 struct wti_trained_process *wti_training_process(struct wti_training *training, size_t stream)
@@ -52,10 +52,10 @@ const struct wti_object *wti_training_object(const struct wti_training *training
 	return slot && *slot ? wti_object_at(training, *slot - 1) : NULL;
 }
 
-/* Symbols are below 2^20 and streams below 2^16: the three fit one key. */
-static uint64_t parameter_key(size_t stream, uint32_t owner, uint32_t name)
+/* Two things by name: a parameter in its owner, a place in an optimizer, a model in another. */
+static struct wti_pair inside(size_t stream, uint32_t whole, uint32_t part)
 {
-	return (uint64_t)stream << 40 | (uint64_t)owner << 20 | name;
+	return (struct wti_pair){(uint64_t)stream << 32 | whole, part};
 }
 
 static uint32_t module_of(const struct wti_training *training,
@@ -78,18 +78,17 @@ static uint32_t module_of(const struct wti_training *training,
 struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t stream, uint32_t owner,
 				       uint32_t name)
 {
-	uint64_t *slot =
-		wti_map_number(&training->parameter_index, parameter_key(stream, owner, name));
-	struct wti_parameter *parameter;
+	size_t number = wti_pairs_add(&training->parameter_index, inside(stream, owner, name));
+	struct wti_parameter *parameter = NULL;
 
-	if (slot && *slot)
-		return wti_parameter_at(training, *slot - 1);
-	parameter = slot ? wti_steady_add(&training->parameters) : NULL;
+	if (number && number <= training->parameters.count)
+		return wti_parameter_at(training, number - 1);
+	if (number == training->parameters.count + 1) /* else one before it found no memory */
+		parameter = wti_steady_add(&training->parameters);
 	if (!parameter) {
 		training->overflow_count++;
 		return NULL;
 	}
-	*slot = training->parameters.count;
 	parameter->place = (uint32_t)training->parameters.count - 1;
 	parameter->stream = stream;
 	parameter->born = ++training->births;
@@ -102,10 +101,11 @@ struct wti_parameter *wti_parameter_of(struct wti_training *training, size_t str
 struct wti_parameter *wti_parameter_find(const struct wti_training *training, size_t stream,
 					 uint32_t owner, uint32_t name)
 {
-	const uint64_t *slot =
-		wti_map_find_number(&training->parameter_index, parameter_key(stream, owner, name));
+	size_t number = wti_pairs_find(&training->parameter_index, inside(stream, owner, name));
 
-	return slot && *slot ? wti_parameter_at(training, *slot - 1) : NULL;
+	return number && number <= training->parameters.count
+		       ? wti_parameter_at(training, number - 1)
+		       : NULL;
 }
 
 bool wti_object_add_member(struct wti_object *object, uint32_t parameter)
@@ -199,20 +199,23 @@ static void take_replacement(struct wti_training *training, struct wti_parameter
 static void take_place(struct wti_training *training, const struct wti_parameter *parameter,
 		       uint32_t object, uint32_t place_name)
 {
-	uint64_t *slot = wti_map_number(&training->place_index,
-					parameter_key(parameter->stream, object, place_name));
-	uint32_t number = parameter->place + 1;
+	size_t place = wti_pairs_add(&training->place_index,
+				     inside(parameter->stream, object, place_name));
+	uint32_t number = parameter->place + 1, before;
 
-	if (!slot)
+	if (!place ||
+	    wti_grow_zeroed(&training->placed, place, &training->placed_capacity, WTI_NO_CEILING))
 		return;
-	if (*slot && *slot != number && wti_parameter_at(training, *slot - 1)->optimizer)
-		take_replacement(training, wti_parameter_at(training, *slot - 1));
-	*slot = number;
+	before = training->placed[place - 1];
+	if (before && before != number && wti_parameter_at(training, before - 1)->optimizer)
+		take_replacement(training, wti_parameter_at(training, before - 1));
+	training->placed[place - 1] = number;
 }
 
-uint64_t wti_part_key(size_t stream, uint32_t part, uint32_t whole)
+bool wti_model_is_part_of(const struct wti_training *training, size_t stream, uint32_t part,
+			  uint32_t whole)
 {
-	return parameter_key(stream, whole, part);
+	return wti_pairs_find(&training->parts, inside(stream, whole, part));
 }
 
 struct wti_parameter *wti_take_member(struct wti_training *training, const struct wt_event *event)
@@ -247,8 +250,8 @@ struct wti_parameter *wti_take_member(struct wti_training *training, const struc
 	} else {
 		parameter->is_member = true;
 		if (object != parameter->owner)
-			wti_map_number(&training->parts,
-				       wti_part_key(event->stream, parameter->owner, object));
+			wti_pairs_add(&training->parts,
+				      inside(event->stream, object, parameter->owner));
 		parameter->is_buffer = role == WT_ROLE_BUFFER;
 	}
 	return parameter;

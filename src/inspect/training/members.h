@@ -15,8 +15,6 @@ struct wti_parameter *wti_parameter_find(const struct wti_training *training, si
 					 uint32_t owner, uint32_t name);
 bool wti_object_add_member(struct wti_object *object, uint32_t parameter);
 
-/* Of two models, one of which has parameters of the other: a key of `parts`. */
-uint64_t wti_part_key(size_t stream, uint32_t part, uint32_t whole);
 /* Take an event of kind object, member. NULL: no room. */
 struct wti_object *wti_take_object(struct wti_training *training, const struct wt_event *event);
 struct wti_parameter *wti_take_member(struct wti_training *training, const struct wt_event *event);

@@ -8,8 +8,10 @@
 #include "members.h"
 
 #define STREAMS_MAX 65536u
-#define OBJECTS_MAX 65536u
-#define PARAMETERS_MAX (1u << 20)
+/* Of all ranks together: 1024 of them with a thousand objects and 4096 parameters each. At about
+ * 450 and 420 bytes that is half a gigabyte and two; a run that small costs what it has. */
+#define OBJECTS_MAX (1u << 20)
+#define PARAMETERS_MAX (1u << 22)
 
 /* ---- Reporting --------------------------------------------------------------------------------
  */
@@ -21,7 +23,7 @@ static struct wti_moment moment_of(struct wti_training *training, enum wti_momen
 		.type = type,
 		.training = training,
 		.process = wti_training_process(training, stream),
-		.scope = wti_scope_of(&training->calls.scopes, stream, track),
+		.scope = wti_steps_scope(&training->calls.steps, stream, track),
 	};
 }
 
@@ -173,16 +175,16 @@ static void note_use(struct wti_training *training, struct wti_call *call,
 
 	if (!call->object)
 		return;
-	call->is_shut_off = !(call->flags & WTI_CALL_GRAD) && parent &&
+	call->is_shut_off = !(call->flags & WT_CALL_GRAD) && parent &&
 			    parent->tag == WTI_MOMENT_MODULE &&
-			    (parent->flags & WTI_CALL_GRAD || parent->is_shut_off);
+			    (parent->flags & WT_CALL_GRAD || parent->is_shut_off);
 	use = wti_map_number(&training->used, (uint64_t)call->stream << 32 | call->object);
 	if (!use)
 		return;
 	if (!(*use >> 32) || (call->is_shut_off && !(*use & WTI_USE_SHUT_OFF)))
 		*use = (*use & WTI_USE_MASK) | (uint64_t)site_of(training, call) << 32;
 	*use &= ~(uint64_t)WTI_USE_SHUT_OFF;
-	*use |= (call->flags & WTI_CALL_GRAD ? WTI_USE_GRAD : 0) |
+	*use |= (call->flags & WT_CALL_GRAD ? WTI_USE_GRAD : 0) |
 		(call->is_shut_off ? WTI_USE_SHUT_OFF : 0);
 }
 
@@ -510,9 +512,9 @@ int wti_training_init(struct wti_training *training,
 	wti_map_init(&training->object_index, OBJECTS_MAX);
 	wti_map_init(&training->used, PARAMETERS_MAX);
 	wti_map_init(&training->rates, PARAMETERS_MAX);
-	wti_map_init(&training->parts, PARAMETERS_MAX);
-	wti_map_init(&training->parameter_index, PARAMETERS_MAX);
-	wti_map_init(&training->place_index, PARAMETERS_MAX);
+	wti_pairs_init(&training->parts, PARAMETERS_MAX);
+	wti_pairs_init(&training->parameter_index, PARAMETERS_MAX);
+	wti_pairs_init(&training->place_index, PARAMETERS_MAX);
 	return 0;
 }
 
@@ -526,9 +528,10 @@ void wti_training_release(struct wti_training *training)
 	wti_map_release(&training->object_index);
 	wti_map_release(&training->used);
 	wti_map_release(&training->rates);
-	wti_map_release(&training->parts);
-	wti_map_release(&training->parameter_index);
-	wti_map_release(&training->place_index);
+	wti_pairs_release(&training->parts);
+	wti_pairs_release(&training->parameter_index);
+	wti_pairs_release(&training->place_index);
+	free(training->placed);
 	wti_callees_release(&training->callees);
 	wti_calls_release(&training->calls);
 	if (training->symbols)
@@ -549,7 +552,7 @@ int wti_training_event(struct wti_training *training, const struct wt_event *eve
 	    wti_action_ends_step(event, process->step_call.is_recorded))
 		stepped(training, process);
 	process->reader = event->reader;
-	process->scope = wti_scope_of(&training->calls.scopes, event->stream, event->track);
+	process->scope = wti_steps_scope(&training->calls.steps, event->stream, event->track);
 	if (process->scope.epoch > process->last_epoch)
 		process->last_epoch = process->scope.epoch;
 	return wti_calls_event(&training->calls, event, &listener, err);

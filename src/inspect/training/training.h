@@ -2,27 +2,17 @@
 /*
  * A training run as one would describe it: processes with models, optimizers and parameters, and
  * moments at which something happens to them. Made from events in their order; rules ask this and
- * need not know how a trace tells it.
+ * need not know how a trace records it.
  *
  * State is bounded: what is kept grows with the number of parameters and objects, not with steps.
  */
 #ifndef WTI_INSPECT_TRAINING_H
 #define WTI_INSPECT_TRAINING_H
 
+#include "base/pairs.h"
 #include "base/steady.h"
 #include "callees.h"
 #include "calls.h"
-
-/* Bits of call_begin.flags (docs/events.md). */
-enum wti_call_flag {
-	WTI_CALL_SAYS_TRAINING = WT_CALL_MODE_KNOWN,
-	WTI_CALL_TRAINING = WT_CALL_TRAIN,
-	WTI_CALL_GRAD = WT_CALL_GRAD,
-	WTI_CALL_AUTOCAST = WT_CALL_AUTOCAST,
-	WTI_CALL_INFERENCE = WT_CALL_INFERENCE,
-	WTI_CALL_OUTERMOST = WT_CALL_OUTERMOST,
-	WTI_CALL_LOSS_IS_LEAF = WT_CALL_LEAF,
-};
 
 enum wti_grad {
 	WTI_GRAD_UNKNOWN,
@@ -36,23 +26,6 @@ enum wti_use {
 	WTI_USE_GRAD = 1,     /* with gradients on, once at least */
 	WTI_USE_SHUT_OFF = 2, /* the last time: without, inside of a module that had them on */
 	WTI_USE_MASK = 3,     /* above these, from bit 32 on: the site of the first such call */
-};
-
-/* What a recording leaves out: bits of thinned.lacks (docs/events.md). */
-enum wti_omitted {
-	WTI_OMITTED_DIGESTS = WT_THINNED_DIGESTS,
-	WTI_OMITTED_ARGUMENTS = WT_THINNED_ARGUMENTS,
-	WTI_OMITTED_CALLS = WT_THINNED_CALLS,
-	WTI_OMITTED_PARAMETERS = WT_THINNED_PARAMETERS,
-	WTI_OMITTED_GRADIENTS = WT_THINNED_GRADIENTS,
-	WTI_OMITTED_BUFFERS = WT_THINNED_BUFFERS,
-	WTI_OMITTED_OPTIMIZER = WT_THINNED_OPTIMIZER,
-	WTI_OMITTED_MODES = WT_THINNED_MODES,
-	WTI_OMITTED_RNG = WT_THINNED_RNG,
-	WTI_OMITTED_LOSSES = WT_THINNED_LOSSES,
-	WTI_OMITTED_DATA = WT_THINNED_DATA,
-	WTI_OMITTED_STATISTICS = WT_THINNED_STATISTICS,
-	WTI_OMITTED_UNNEEDED = WT_THINNED_UNNEEDED_CALLS,
 };
 
 enum { WTI_GROUPS_MAX = 32 }; /* groups of an optimizer beyond that have no known learning rate */
@@ -123,7 +96,8 @@ struct wti_trained_process {
 	uint64_t step_count;            /* of all optimizers */
 	uint64_t backward_count;
 	uint64_t call_count;
-	uint32_t omitted; /* enum wti_lack: was left out at some time, so that no memory is whole */
+	uint32_t omitted; /* enum wt_thinned_flags: was left out at some time, so that no memory is
+			     whole */
 	bool has_loss;
 	double loss;
 	uint32_t stepping;         /* the optimizer whose states are coming in, plus one */
@@ -190,12 +164,14 @@ struct wti_training {
 	struct wti_steady processes; /* struct wti_trained_process, by stream */
 	struct wti_steady objects;
 	struct wti_steady parameters;
-	struct wti_map object_index;    /* stream and name: place plus one */
-	struct wti_map parameter_index; /* stream, owner and name: place plus one */
-	struct wti_map place_index;     /* stream, optimizer and place in it: likewise */
-	struct wti_map parts; /* model of which parameters are those of another, too: known */
-	struct wti_map used;  /* stream and name of modules that were called: enum wti_use */
-	struct wti_map rates; /* stream and name of dropouts: 1 if they drop nothing, or 2 */
+	struct wti_map object_index;      /* stream and name: place plus one */
+	struct wti_pairs parameter_index; /* stream and owner, name: place plus one */
+	struct wti_pairs place_index;     /* stream and optimizer, place in it */
+	uint32_t *placed;                 /* by place_index: the parameter there, plus one */
+	size_t placed_capacity;
+	struct wti_pairs parts; /* stream and model, another whose parameters it has too */
+	struct wti_map used;    /* stream and name of modules that were called: enum wti_use */
+	struct wti_map rates;   /* stream and name of dropouts: 1 if they drop nothing, or 2 */
 	struct wti_callees callees;
 	uint64_t births;
 	uint64_t overflow_count; /* objects and parameters that found no room */

@@ -23,7 +23,7 @@ static void note_loss(struct wti_window *window, const struct wti_moment *moment
 	    moment->call->what != WTI_CALLEE_BINARY)
 		return;
 	window->has_loss = false;
-	if (!target || target->digest.flags & WTI_TENSOR_NO_STATISTICS)
+	if (!target || target->digest.flags & WT_TENSOR_NO_STATISTICS)
 		return;
 	window->elements = (double)target->digest.count;
 	if (is_classes && wti_ignored_class(moment) == 0)
@@ -40,7 +40,7 @@ static void note_input(struct wti_window *window, const struct wti_call *call)
 
 	if (!wti_is_model_call(call) || !input)
 		return;
-	if (input->digest.flags & WTI_TENSOR_NO_HASH) {
+	if (input->digest.flags & WT_TENSOR_NO_HASH) {
 		window->has_new_input = true; /* it may be one */
 		return;
 	}

@@ -26,21 +26,6 @@ static uint32_t new_actor(struct wti_effects *fx, uint32_t pid, uint32_t tid)
 	return (uint32_t)fx->actor_count;
 }
 
-static uint32_t find(const struct wti_map *map, uint64_t key)
-{
-	const uint64_t *slot = wti_map_find_number(map, key);
-
-	return slot ? (uint32_t)*slot : 0;
-}
-
-static void put(struct wti_map *map, uint64_t key, uint64_t value)
-{
-	uint64_t *slot = wti_map_number(map, key);
-
-	if (slot)
-		*slot = value;
-}
-
 static void name_command(struct wti_actor *actor, const struct wt_event *event)
 {
 	struct wt_text command = wt_event_text(event, WT_TASK_FIELD_COMMAND);
@@ -55,7 +40,8 @@ static void name_command(struct wti_actor *actor, const struct wt_event *event)
 static uint32_t birth(struct wti_effects_state *s, const struct wt_event *event, uint32_t pid,
 		      uint32_t tid, uint32_t process)
 {
-	uint32_t parent = find(&s->tid_of, wt_event_u64(event, WT_TASK_FIELD_PARENT));
+	uint32_t parent =
+		(uint32_t)wti_map_get(&s->tid_of, wt_event_u64(event, WT_TASK_FIELD_PARENT));
 	uint32_t index = new_actor(s->fx, pid, tid);
 	struct wti_actor *actor;
 
@@ -71,9 +57,9 @@ static uint32_t birth(struct wti_effects_state *s, const struct wt_event *event,
 		actor->parent = parent;
 		actor->ordinal = parent ? ++s->fx->actors[parent - 1].child_count : 0;
 		name_command(actor, event);
-		put(&s->process_of, pid, index);
+		wti_map_put(&s->process_of, pid, index);
 	}
-	put(&s->tid_of, tid, index);
+	wti_map_put(&s->tid_of, tid, index);
 	return index;
 }
 
@@ -100,7 +86,7 @@ static void started(struct wti_effects_state *s, uint32_t child, uint32_t by_tid
 			actor->at_once = actor->unwaited;
 	}
 	s->fx->actors[child - 1].umask = actor->umask;
-	s->actor = find(&s->tid_of, by_tid);
+	s->actor = (uint32_t)wti_map_get(&s->tid_of, by_tid);
 	s->stack = 0;
 	wti_model_act(s, child - 1, WTI_EFFECT_STARTED); /* named in wti_actors_finish() */
 }
@@ -117,7 +103,7 @@ int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, s
 	uint32_t tid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_TID);
 	uint32_t pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
 	uint32_t how = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_HOW);
-	uint32_t process = find(&s->process_of, pid), actor;
+	uint32_t process = (uint32_t)wti_map_get(&s->process_of, pid), actor;
 
 	wti_names_pid(&s->names, pid);
 	wti_names_pid(&s->names, tid);
@@ -128,7 +114,7 @@ int wti_actors_task(struct wti_effects_state *s, const struct wt_event *event, s
 	}
 	actor = birth(s, event, pid, tid, how == WT_TASK_THREAD ? process : 0);
 	if (actor)
-		put(&s->actor_of, event->track, actor);
+		wti_map_put(&s->actor_of, event->track, actor);
 	if (actor && !s->fx->actors[actor - 1].process)
 		started(s, actor, (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PARENT));
 	return actor ? 0 : wti_err(err, WT_E_LIMIT, "too many threads to follow");
@@ -138,7 +124,7 @@ bool wti_actors_find(struct wti_effects_state *s, const struct wt_event *event)
 {
 	const struct wti_actor *actor;
 
-	s->actor = find(&s->actor_of, event->track);
+	s->actor = (uint32_t)wti_map_get(&s->actor_of, event->track);
 	if (!s->actor)
 		return false;
 	actor = &s->fx->actors[s->actor - 1];

@@ -158,7 +158,7 @@ void wti_effect_of_call(struct wti_effects_state *s, const struct wti_syscall *c
 	uint32_t effect;
 
 	s->fx->actors[s->process - 1].call_count++;
-	if (call->flags & WTI_SYSCALL_JOINED)
+	if (call->flags & WT_SYSCALL_JOINED)
 		return;
 	if (is_momentary(call->result)) {
 		try_to_reach(row, &doing);
@@ -179,7 +179,7 @@ void wti_effect_of_call(struct wti_effects_state *s, const struct wti_syscall *c
 	wti_model_stage(s, doing.thing, effect);
 	if (is_by_path(what) && (call->result >= 0 || call->result == -ENOENT))
 		wti_searches_look(s, doing.thing, call->result >= 0);
-	if (call->flags & WTI_SYSCALL_UNFINISHED || call->result < 0) {
+	if (call->flags & WT_SYSCALL_UNFINISHED || call->result < 0) {
 		wti_model_act(s, doing.thing, effect);
 		return;
 	}

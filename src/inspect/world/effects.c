@@ -242,16 +242,16 @@ static int take_call(struct wti_effects_state *s, const struct wt_event *event, 
 	s->fx->has_stacks |= call.stack != 0;
 	if (!*s->fx->arch)
 		s->fx->arch = arch_word(call.arch);
-	if (call.flags & WTI_SYSCALL_OWN) {
+	if (call.flags & WT_SYSCALL_OWN) {
 		s->fx->own_count++;
 	} else {
-		s->fx->unread_count += (call.flags & WTI_SYSCALL_UNREAD) != 0;
+		s->fx->unread_count += (call.flags & WT_SYSCALL_UNREAD) != 0;
 		wti_unseen_call(&s->fx->unseen, &call, &s->tid_of);
 		wti_effect_of_call(s, &call);
 		s->fx->syscall_count++;
 	}
 	r = wti_handles_call(&s->handles, s->pid, s->tid, &call, err);
-	if (!r && !(call.flags & WTI_SYSCALL_OWN))
+	if (!r && !(call.flags & WT_SYSCALL_OWN))
 		wti_effect_after_call(s, &call);
 	return r;
 }
@@ -343,7 +343,7 @@ static int take_call_end(struct wti_effects_state *s, const struct wt_event *eve
 static int take_rank(struct wti_effects_state *s, const struct wt_event *event, struct wt_err *err)
 {
 	(void)err;
-	wti_leader_rank(&s->leader, event);
+	take_steps(s, event);
 	return 0;
 }
 

@@ -202,7 +202,7 @@ struct wti_effects {
 	size_t value_count, value_capacity;
 	struct wti_map value_index; /* name: index plus one */
 
-	uint64_t step_count;   /* begun, if the program says where; else ended (leader.h) */
+	uint64_t step_count;   /* begun, if the program says where; else ended (steps.h) */
 	uint64_t whole_count;  /* ended */
 	bool has_start;        /* an agent was there before the first */
 	int64_t *step_numbers; /* what the program calls them, in the order they began in */

@@ -6,7 +6,7 @@
 
 #include "effects.h"
 #include "inspect/core/inside.h"
-#include "inspect/core/leader.h"
+#include "inspect/core/steps.h"
 #include "syscall/handles.h"
 
 struct wti_effect_row;

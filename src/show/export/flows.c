@@ -371,7 +371,7 @@ uint64_t wti_flows_launch(struct wti_flows *flows, size_t stream, uint64_t corre
 	}
 	launch = find_launch(flows, stream, correlation);
 	if (launch->id)
-		return 0; /* told twice: one arrow is enough */
+		return 0; /* emitted twice: one arrow is enough */
 	flows->launch_count++;
 	*launch = (struct wti_flow_launch){correlation, LAUNCH_IDS + flows->launch_next++, time_ns,
 					   (uint32_t)stream};

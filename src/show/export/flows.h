@@ -3,11 +3,11 @@
  * The arrows of a timeline: which operations an edge connects.
  *
  * An edge names operations by their correlation, or begins of calls and operators by their place
- * (wti_event_correlation), and may be told long after them. So all edges but
+ * (wti_event_correlation), and may be emitted long after them. So all edges but
  * launches are read before anything else, up to a ceiling, and then the times of the operations
  * that they name: an arrow is drawn if both ends exist and it does not point back in time.
- * Launches, of which there are as many as operations, are told before their operation is complete:
- * of them only those whose operation is still to come are kept.
+ * Launches, of which there are as many as operations, are emitted before their operation is
+ * complete: of them only those whose operation is still to come are kept.
  */
 #ifndef WTI_SHOW_EXPORT_FLOWS_H
 #define WTI_SHOW_EXPORT_FLOWS_H

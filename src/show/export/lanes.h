@@ -2,7 +2,7 @@
 /*
  * Which lane of a row a slice goes to, so that no two slices of a lane overlap.
  *
- * Work is told when it is complete, so slices come roughly in the order of their ends. A lane
+ * Work is emitted when it is complete, so slices come roughly in the order of their ends. A lane
  * remembers its last few slices and takes one that fits after or between them.
  */
 #ifndef WTI_SHOW_EXPORT_LANES_H

@@ -104,7 +104,7 @@ static size_t entry_of(struct strace *strace)
 	const size_t tail = sizeof(open_end) - 1;
 	size_t bytes, same = 0;
 
-	call.flags |= WTI_SYSCALL_UNFINISHED;
+	call.flags |= WT_SYSCALL_UNFINISHED;
 	wti_buf_clear(entry);
 	wti_decode_call(entry, &call, &strace->calls.options);
 	bytes = entry->bytes;
@@ -135,10 +135,10 @@ static void make_result(struct strace *strace, const struct wti_syscall *call)
 	uint64_t us = call->duration_ns / NS_PER_US;
 
 	wti_buf_clear(&strace->result);
-	if (call->flags & WTI_SYSCALL_GOES_ON)
+	if (call->flags & WT_SYSCALL_GOES_ON)
 		return;
 	wti_decode_result(&strace->result, call, &strace->calls.options);
-	if (!(call->flags & WTI_SYSCALL_UNFINISHED))
+	if (!(call->flags & WT_SYSCALL_UNFINISHED))
 		wti_buf_printf(&strace->result, " <%llu.%06llu>",
 			       (unsigned long long)(us / US_PER_S),
 			       (unsigned long long)(us % US_PER_S));
@@ -150,7 +150,7 @@ static int put_call(struct strace *strace, const struct wt_event *event, struct 
 	struct wti_line_call line = {.tid = strace->calls.tid,
 				     .start_ns = call->start_ns,
 				     .end_ns = event->time_ns,
-				     .goes_on = call->flags & WTI_SYSCALL_GOES_ON};
+				     .goes_on = call->flags & WT_SYSCALL_GOES_ON};
 	int r;
 
 	wti_decode_call(&strace->text, call, &strace->calls.options);

@@ -59,7 +59,7 @@ static bool name_of(const void *opaque, int32_t fd, struct wt_text *ret_name)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* One architecture may lack what the other has: a name that both lack is a mistake. */
+/* One architecture may not have what the other has: a name that neither has is a mistake. */
 static int choose(struct wti_traced *calls, const char *text, struct wt_err *err)
 {
 	int here, there;
@@ -146,7 +146,7 @@ int wti_traced_take(struct wti_traced *calls, const struct wt_event *event, stru
 	if (event->kind->number != WT_KIND_SYSCALL)
 		return 0;
 	wti_syscall_read(event, &calls->call);
-	if (calls->call.flags & WTI_SYSCALL_OWN)
+	if (calls->call.flags & WT_SYSCALL_OWN)
 		return 0;
 	find_thread(calls, event);
 	if (!is_wanted(calls)) {

@@ -52,7 +52,7 @@ static void put_frame(struct wti_buf *out, const struct wti_frame *frame)
 		wti_buf_printf(out, "@%s:%u", frame->file, frame->line);
 }
 
-/* Innermost first. Where there is none, the place that an agent told. */
+/* Innermost first. Where there is none, the place that an agent emitted. */
 static struct wt_text stack_text(const struct wt_event *event, struct wti_buf *scratch,
 				 struct wti_sources *sources)
 {
@@ -120,7 +120,7 @@ bool wti_event_duration(const struct wt_event *event, int64_t *ret_begin_ns, int
 		if (event->kind->field_count <= WT_SYSCALL_FIELD_DURATION)
 			return false;
 		wti_event_field(&duration, event, WT_SYSCALL_FIELD_DURATION);
-		/* It is told when it is over. */
+		/* It is emitted when it is over. */
 		if (__builtin_sub_overflow(event->time_ns, duration.i, ret_begin_ns))
 			*ret_begin_ns = INT64_MIN;
 		*ret_ns = duration.i;

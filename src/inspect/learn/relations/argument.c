@@ -120,9 +120,9 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	wti_describe_fact(out, words);
 }
 
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
-	return words->subject_term[0] == SOFTMAX ? words->subject[0] : wti_sort_by_field(words);
+	return words->subject_term[0] == SOFTMAX ? words->subject[0] : wti_kind_by_field(words);
 }
 
 const struct wti_relation wti_relation_argument = {
@@ -147,7 +147,7 @@ const struct wti_relation wti_relation_argument = {
 	.terms = terms,
 	.see = see,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 	.is_of_chance = wti_chance_by_field,
 	.is_by_signature = true,
 };

@@ -415,7 +415,7 @@ const struct wti_relation wti_relation_changes = {
 	.describe = describe,
 	.consequences = consequences,
 	.consequence_count = sizeof(consequences) / sizeof(consequences[0]),
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.is_of_chance = is_of_chance,
 	.is_of_values = true,
 };

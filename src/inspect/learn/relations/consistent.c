@@ -264,7 +264,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	}
 }
 
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
 	return words->subject[1];
 }
@@ -295,5 +295,5 @@ const struct wti_relation wti_relation_consistent = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 };

@@ -181,7 +181,7 @@ const struct wti_relation wti_relation_count = {
 	.see = see,
 	.finish = finish,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.needs_all = true,
 	.is_of_values = true,
 };

@@ -222,7 +222,7 @@ static void see_tensor(struct wti_scene *scene, const struct wti_moment *moment,
 {
 	struct source *source;
 
-	if (!value || value->digest.flags & WTI_TENSOR_NO_HASH || value->digest.count < 2)
+	if (!value || value->digest.flags & WT_TENSOR_NO_HASH || value->digest.count < 2)
 		return;
 	source = source_of(scene, moment, subject, name);
 	if (!source)
@@ -246,8 +246,7 @@ static void report_range(struct wti_scene *scene, const struct wti_moment *momen
 	const struct source *source = source_of(scene, moment, TRAINED_INPUT, moment->call->object);
 	double width;
 
-	if (!value || !source || !source->has_last ||
-	    value->digest.flags & WTI_TENSOR_NO_STATISTICS)
+	if (!value || !source || !source->has_last || value->digest.flags & WT_TENSOR_NO_STATISTICS)
 		return;
 	width = source->high - source->low;
 	wti_occasion_of_term(scene, &wti_relation_data, moment, EVALUATED_INPUT, WTI_NO_TERM);
@@ -270,8 +269,8 @@ static void report_new(struct wti_scene *scene, struct state *state,
 	uint64_t now = (uint64_t)moment->scope.step + 2;
 	uint64_t *when;
 
-	if (!inputs || inputs->is_over || !value || value->digest.flags & WTI_TENSOR_NO_HASH ||
-	    value->digest.count < 2 || !(moment->call->flags & WTI_CALL_GRAD))
+	if (!inputs || inputs->is_over || !value || value->digest.flags & WT_TENSOR_NO_HASH ||
+	    value->digest.count < 2 || !(moment->call->flags & WT_CALL_GRAD))
 		return;
 	when = wti_map_number(&state->trained,
 			      value->digest.hash ^ (uint64_t)moment->process->stream << 56);
@@ -295,7 +294,7 @@ static void report_dataset(struct wti_scene *scene, const struct wti_moment *mom
 	const struct wti_value_row *row = wti_call_tensor(moment->call, true, 0);
 	struct held *held;
 
-	if (!from || !row || from->digest.flags & WTI_TENSOR_NO_HASH ||
+	if (!from || !row || from->digest.flags & WT_TENSOR_NO_HASH ||
 	    from->digest.count < ROWS_LEAST * row->digest.count)
 		return;
 	held = wti_recall_of_key(scene, DATASETS, moment->process->stream,
@@ -318,8 +317,8 @@ static void see_layer(struct wti_scene *scene, const struct wti_moment *moment)
 	struct wti_value_row row;
 	uint64_t *last;
 
-	if (!value || !moment->parent || !(moment->parent->flags & WTI_CALL_OUTERMOST) ||
-	    !(moment->call->flags & WTI_CALL_TRAINING))
+	if (!value || !moment->parent || !(moment->parent->flags & WT_CALL_OUTERMOST) ||
+	    !(moment->call->flags & WT_CALL_TRAIN))
 		return;
 	last = wti_recall(scene, MODELS, moment);
 	if (!last || *last == moment->parent->ordinal + 1)
@@ -337,15 +336,15 @@ static void see_layer(struct wti_scene *scene, const struct wti_moment *moment)
 static void see_call(struct wti_scene *scene, struct state *state, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
-	bool trains = call->flags & WTI_CALL_TRAINING;
+	bool trains = call->flags & WT_CALL_TRAIN;
 
 	if (call->exception)
 		return;
 	if (call->what == WTI_CALLEE_INDEX &&
 	    wti_is_within(scene, moment, scene->words[WTI_WORD_LOADER_NEXT]))
 		report_dataset(scene, moment);
-	if (!(call->flags & WTI_CALL_OUTERMOST)) {
-		if (call->flags & WTI_CALL_SAYS_TRAINING)
+	if (!(call->flags & WT_CALL_OUTERMOST)) {
+		if (call->flags & WT_CALL_MODE_KNOWN)
 			see_layer(scene, moment);
 		return;
 	}
@@ -489,6 +488,6 @@ const struct wti_relation wti_relation_data = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.is_of_chance = is_of_chance,
 };

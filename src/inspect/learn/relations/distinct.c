@@ -58,7 +58,7 @@ static uint64_t key_of(const struct wti_moment *moment, uint32_t function, uint6
 
 static bool is_usable(const struct wti_value_row *value)
 {
-	return value && !(value->digest.flags & WTI_TENSOR_NO_HASH) && value->digest.count > 1;
+	return value && !(value->digest.flags & WT_TENSOR_NO_HASH) && value->digest.count > 1;
 }
 
 static void begin_occasion(struct wti_scene *scene, const struct wti_moment *moment,
@@ -169,7 +169,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 	wti_buf_printf(out, "%s %s", words->subject[0], words->a);
 }
 
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
 	return words->subject_term[0] == INITIALISATION ? words->subject[0] : words->a_word;
 }
@@ -196,6 +196,6 @@ const struct wti_relation wti_relation_distinct = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 	.is_of_chance = wti_chance_always,
 };

@@ -141,7 +141,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 }
 
 /* Acts of the loop are few and belong to it; other functions are many. */
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
 	return wti_is_of_a_role(words->a) ? words->a : "";
 }
@@ -166,6 +166,6 @@ const struct wti_relation wti_relation_every_step = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 	.needs_all = true,
 };

@@ -84,7 +84,7 @@ static bool leads_to_steps(const struct wti_scene *scene, const struct wti_momen
 static void report_contents(struct wti_scene *scene, const struct wti_moment *moment,
 			    const struct wti_digest_row *loss)
 {
-	bool unknown = loss->flags & WTI_TENSOR_NO_STATISTICS;
+	bool unknown = loss->flags & WT_TENSOR_NO_STATISTICS;
 
 	wti_occasion_of_term(scene, &wti_relation_loss, moment, LOSS, CONTENTS);
 	wti_say(scene, WTI_FORM_IS, wti_term(scene, &wti_relation_loss, DTYPE),
@@ -101,7 +101,7 @@ static void see_backward(struct wti_scene *scene, const struct wti_moment *momen
 	const struct wti_value_row *loss = wti_call_tensor(moment->call, false, 0);
 
 	wti_occasion_of_term(scene, &wti_relation_loss, moment, LOSS, WTI_NO_TERM);
-	if (!(moment->call->flags & WTI_CALL_LOSS_IS_LEAF))
+	if (!(moment->call->flags & WT_CALL_LEAF))
 		wti_say_term(scene, IS_MADE_FROM_PARAMETERS);
 	if (leads_to_steps(scene, moment))
 		wti_say_term(scene, LEADS_TO_STEP);
@@ -137,7 +137,7 @@ static void say_range(struct wti_scene *scene, const struct wti_moment *moment, 
 
 	if (!range)
 		return;
-	if (scores->digest.flags & WTI_TENSOR_NO_STATISTICS || scores->digest.min < 0 ||
+	if (scores->digest.flags & WT_TENSOR_NO_STATISTICS || scores->digest.min < 0 ||
 	    scores->digest.max > 1)
 		range->was_left = true;
 	if (range->was_left || ++range->count < RANGE_PATIENCE)
@@ -165,7 +165,7 @@ static void see_clip(struct wti_scene *scene, const struct wti_moment *moment)
 	const struct wti_value_row *norm = wti_call_tensor(moment->call, true, 0);
 	double limit;
 
-	if (!norm || norm->digest.flags & WTI_TENSOR_NO_STATISTICS)
+	if (!norm || norm->digest.flags & WT_TENSOR_NO_STATISTICS)
 		return;
 	wti_occasion_of_term(scene, &wti_relation_loss, moment, CLIPPING, WTI_NO_TERM);
 	if (norm->digest.zeros < norm->digest.count)
@@ -186,7 +186,7 @@ static void see_combination(struct wti_scene *scene, const struct wti_moment *mo
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
 
 	if (moment->parent || !a || !b || !result || result->digest.count < 2 ||
-	    !(result->digest.flags & WTI_TENSOR_REQUIRES_GRAD))
+	    !(result->digest.flags & WT_TENSOR_REQUIRES_GRAD))
 		return;
 	wti_occasion_of_term(scene, &wti_relation_loss, moment, COMBINATION_OUTSIDE_MODELS,
 			     WTI_NO_TERM);
@@ -213,8 +213,8 @@ static bool has_graph(const struct wti_value_row *value)
 {
 	const struct wti_digest_row *digest = &value->digest;
 
-	return value->type == WTI_VALUE_TENSOR && digest->flags & WTI_TENSOR_REQUIRES_GRAD &&
-	       !(digest->flags & (WTI_TENSOR_NO_HASH | WTI_TENSOR_NO_STATISTICS)) &&
+	return value->type == WTI_VALUE_TENSOR && digest->flags & WT_TENSOR_REQUIRES_GRAD &&
+	       !(digest->flags & (WT_TENSOR_NO_HASH | WT_TENSOR_NO_STATISTICS)) &&
 	       digest->zeros < digest->count;
 }
 
@@ -313,9 +313,9 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 		wti_describe_fact(out, words);
 }
 
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
-	return words->a_term == WTI_NO_TERM ? wti_sort_by_field(words) : words->a_word;
+	return words->a_term == WTI_NO_TERM ? wti_kind_by_field(words) : words->a_word;
 }
 
 static bool is_of_chance(const struct wti_words *words)
@@ -361,7 +361,7 @@ const struct wti_relation wti_relation_loss = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 	.is_of_chance = is_of_chance,
 	.is_of_values = true,
 };

@@ -43,13 +43,13 @@ static void report_around(struct wti_scene *scene, const struct wti_moment *mome
 {
 	const struct wti_call *around = moment->parent;
 
-	for (uint32_t k = 2; around && !(around->flags & WTI_CALL_SAYS_TRAINING); k++)
+	for (uint32_t k = 2; around && !(around->flags & WT_CALL_MODE_KNOWN); k++)
 		around = wti_call_around(moment, k);
 	if (!around)
 		return;
 	wti_occasion(scene, &wti_relation_mode, moment, function,
 		     wti_term(scene, &wti_relation_mode, MODULE_AROUND));
-	if (trains == !!(around->flags & WTI_CALL_TRAINING))
+	if (trains == !!(around->flags & WT_CALL_TRAIN))
 		wti_say_term(scene, IS_IN_MODE_OF_MODULE_AROUND);
 	wti_report(scene);
 }
@@ -74,9 +74,9 @@ static void report_evaluation(struct wti_scene *scene, const struct wti_moment *
 {
 	const struct wti_call *model = moment->parent;
 
-	for (uint32_t k = 2; model && !(model->flags & WTI_CALL_OUTERMOST); k++)
+	for (uint32_t k = 2; model && !(model->flags & WT_CALL_OUTERMOST); k++)
 		model = wti_call_around(moment, k);
-	if (!model || model->flags & WTI_CALL_GRAD || !is_trained(scene, model))
+	if (!model || model->flags & WT_CALL_GRAD || !is_trained(scene, model))
 		return;
 	wti_occasion_of_term(scene, &wti_relation_mode, moment, LAYER_WITH_MODES,
 			     WITHOUT_GRADIENTS);
@@ -92,7 +92,7 @@ static void report_frozen(struct wti_scene *scene, const struct wti_moment *mome
 {
 	const struct wti_call *call = moment->call;
 
-	if ((!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) ||
+	if ((!(call->flags & WT_CALL_GRAD) && !call->is_shut_off) ||
 	    !strstr(wti_symbol_text(scene->symbols, function), "batch_norm") ||
 	    !wti_module_is_frozen(scene->training, call->stream, call->object) ||
 	    (call->is_shut_off && wti_has_trained_twin(moment, call->object)))
@@ -106,18 +106,18 @@ static void report_frozen(struct wti_scene *scene, const struct wti_moment *mome
 static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
-	bool is_model = call->flags & WTI_CALL_OUTERMOST;
-	bool trains = call->flags & WTI_CALL_TRAINING;
+	bool is_model = call->flags & WT_CALL_OUTERMOST;
+	bool trains = call->flags & WT_CALL_TRAIN;
 	uint32_t function;
 
-	if (!(call->flags & WTI_CALL_SAYS_TRAINING))
+	if (!(call->flags & WT_CALL_MODE_KNOWN))
 		return;
 	function = is_model ? scene->words[WTI_WORD_FORWARD] : wti_scene_function(scene, call);
 	if (!is_model && !has_modes(wti_symbol_text(scene->symbols, function)))
 		return;
 	wti_occasion(scene, &wti_relation_mode, moment, function, 0);
 	wti_occasion_word(scene, WTI_FEATURE_GRAD_MODE,
-			  scene->words[call->flags & WTI_CALL_GRAD ? WTI_WORD_ON : WTI_WORD_OFF]);
+			  scene->words[call->flags & WT_CALL_GRAD ? WTI_WORD_ON : WTI_WORD_OFF]);
 	wti_say_term(scene, trains ? TRAINS : EVALUATES);
 	wti_report(scene);
 	if (is_model)
@@ -134,7 +134,7 @@ static void see_function(struct wti_scene *scene, const struct wti_moment *momen
 	uint32_t function;
 	bool trains;
 
-	if (call->flags & WTI_CALL_SAYS_TRAINING || call->exception)
+	if (call->flags & WT_CALL_MODE_KNOWN || call->exception)
 		return;
 	function = wti_scene_function(scene, call);
 	if (!has_modes(wti_symbol_text(scene->symbols, function)))
@@ -168,7 +168,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 			       is_without_gradients ? words->subject[1] : "");
 }
 
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
 	return *words->subject[1] ? words->subject[1] : words->a_word;
 }
@@ -197,5 +197,5 @@ const struct wti_relation wti_relation_mode = {
 	.topic = WTI_TOPIC_MODES,
 	.see = see,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 };

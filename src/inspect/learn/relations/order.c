@@ -4,7 +4,7 @@
  * since the X before (cover and lead are this, seen from either end), and for two of them which
  * came last: "the last zero_grad came before the last backward".
  *
- * Optimizers are told apart: the acts of one do not stand for those of another. The first X, which
+ * Optimizers are kept apart: the acts of one do not stand for those of another. The first X, which
  * has none before it, is an occasion of its own.
  */
 #include <stdlib.h>
@@ -111,8 +111,8 @@ static bool is_judged(const struct wti_scene *scene, uint32_t function)
 /* A layer within a model is no act of the loop. */
 static bool is_inside(const struct wti_moment *moment)
 {
-	return moment->call->flags & WTI_CALL_SAYS_TRAINING &&
-	       !(moment->call->flags & WTI_CALL_OUTERMOST);
+	return moment->call->flags & WT_CALL_MODE_KNOWN &&
+	       !(moment->call->flags & WT_CALL_OUTERMOST);
 }
 
 static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *moment)
@@ -176,7 +176,7 @@ static void describe(struct wti_buf *out, const struct wti_words *words)
 		describe_chain(out, words);
 }
 
-static const char *sort(const struct wti_words *words)
+static const char *kind_of(const struct wti_words *words)
 {
 	return words->subject[0];
 }
@@ -205,6 +205,6 @@ const struct wti_relation wti_relation_order = {
 	.see = see,
 	.release = release,
 	.describe = describe,
-	.sort = sort,
+	.kind_of = kind_of,
 	.needs_all = true,
 };

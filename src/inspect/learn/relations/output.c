@@ -87,7 +87,7 @@ static int added_sign(const struct wti_call *call, const struct wti_symbols *sym
 static bool is_read(const struct wti_value_row *value)
 {
 	return value && wti_dtype_is_float(value->digest.dtype) && value->digest.count > 1 &&
-	       !(value->digest.flags & WTI_TENSOR_NO_STATISTICS) && !value->digest.nan &&
+	       !(value->digest.flags & WT_TENSOR_NO_STATISTICS) && !value->digest.nan &&
 	       !value->digest.inf;
 }
 
@@ -178,7 +178,7 @@ const struct wti_relation wti_relation_output = {
 	.terms = terms,
 	.see = see,
 	.describe = describe,
-	.sort = wti_sort_by_field,
+	.kind_of = wti_kind_by_field,
 	.is_of_chance = is_of_chance,
 	.is_by_signature = true,
 	.is_of_values = true,

@@ -129,6 +129,6 @@ const struct wti_relation wti_relation_parts = {
 	.terms = terms,
 	.see = see,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.needs_all = true,
 };

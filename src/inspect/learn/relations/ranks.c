@@ -86,7 +86,7 @@ static void see_module(struct wti_scene *scene, const struct wti_moment *moment)
 	    other.first != given)
 		return;
 	wti_occasion_of_term(scene, &wti_relation_ranks, moment, MODULE, WTI_NO_TERM);
-	wti_occasion_flag(scene, WTI_FEATURE_TRAINING, moment->call->flags & WTI_CALL_TRAINING);
+	wti_occasion_flag(scene, WTI_FEATURE_TRAINING, moment->call->flags & WT_CALL_TRAIN);
 	scene->occasion.about = moment->call->object;
 	if (made == other.second)
 		wti_say_term(scene, MAKES_SAME_OF_SAME);
@@ -98,7 +98,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 	if (moment->scope.world < 2 || moment->call->exception)
 		return;
 	see_call(scene, moment);
-	if (moment->call->object && moment->call->flags & WTI_CALL_SAYS_TRAINING)
+	if (moment->call->object && moment->call->flags & WT_CALL_MODE_KNOWN)
 		see_module(scene, moment);
 }
 
@@ -135,6 +135,6 @@ const struct wti_relation wti_relation_ranks = {
 	.terms = terms,
 	.see = see,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 	.needs_all = true,
 };

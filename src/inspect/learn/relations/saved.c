@@ -83,7 +83,7 @@ static const struct wti_value_row *find(const struct wti_scene *scene, const str
 	for (uint32_t i = 0; i < call->value_count; i++) {
 		const struct wti_value_row *value = &call->values[i];
 
-		if (value->type != WTI_VALUE_TENSOR || value->digest.flags & WTI_TENSOR_NO_HASH ||
+		if (value->type != WTI_VALUE_TENSOR || value->digest.flags & WT_TENSOR_NO_HASH ||
 		    value->digest.shape != parameter->shape ||
 		    !ends_with(wti_symbol_text(scene->symbols, value->name), name))
 			continue;
@@ -352,5 +352,5 @@ const struct wti_relation wti_relation_saved = {
 	.topic = WTI_TOPIC_CHECKPOINTS,
 	.see = see,
 	.describe = describe,
-	.sort = wti_sort_by_fact,
+	.kind_of = wti_kind_by_fact,
 };

@@ -468,8 +468,8 @@ static bool is_trained_on(const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 
-	return wti_is_model_call(call) && call->flags & WTI_CALL_TRAINING &&
-	       call->flags & WTI_CALL_GRAD && moment->object &&
+	return wti_is_model_call(call) && call->flags & WT_CALL_TRAIN &&
+	       call->flags & WT_CALL_GRAD && moment->object &&
 	       moment->object->type != WT_OBJECT_TYPE_OTHER;
 }
 

@@ -117,7 +117,7 @@ static const struct wti_saved_entry *next_candidate(struct candidates *candidate
 		if (!ends_with(entry, candidates->name, candidates->bytes))
 			return NULL;
 		if ((!front || entry->path[front - 1] == '.') &&
-		    !(digest->flags & WTI_TENSOR_NO_HASH) && digest->dtype == parameter->dtype &&
+		    !(digest->flags & WT_TENSOR_NO_HASH) && digest->dtype == parameter->dtype &&
 		    digest->shape == parameter->shape)
 			return entry;
 	}

@@ -12,7 +12,7 @@
 
 static bool is_read(const struct wti_value_row *value)
 {
-	return value && !(value->digest.flags & (WTI_TENSOR_NO_HASH | WTI_TENSOR_NO_STATISTICS));
+	return value && !(value->digest.flags & (WT_TENSOR_NO_HASH | WT_TENSOR_NO_STATISTICS));
 }
 
 /* ---- WT-DATA-007: zeros instead of a batch -------------------------------------------------- */
@@ -156,7 +156,7 @@ static enum wti_answer judge_given(struct wti_case *account, const struct batch 
 static enum wti_answer judge_model(struct wti_case *account, const struct batch *batch,
 				   const struct wti_moment *moment)
 {
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || moment->call->what != WTI_CALLEE_OTHER)
+	if (!(moment->call->flags & WT_CALL_OUTERMOST) || moment->call->what != WTI_CALLEE_OTHER)
 		return WTI_RULE_NO_CASE;
 	return judge_given(account, batch, wti_kept(account, OF_MODEL, moment), moment,
 			   wti_call_tensor(moment->call, false, 0));
@@ -254,7 +254,7 @@ const struct wti_rule wti_rule_data_007 = {
 enum { COPIES }; /* thresholds */
 
 struct copies {
-	struct wti_wait wrong;
+	struct wti_patience wrong;
 };
 
 static bool is_copy(const struct wti_moment *moment)

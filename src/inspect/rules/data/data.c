@@ -35,7 +35,7 @@ static bool is_varied(const struct wti_call *call, uint64_t elements)
 	const struct wti_value_row *value = NULL;
 
 	while ((value = wti_call_next_tensor(call, true, value)))
-		if (!(value->digest.flags & WTI_TENSOR_NO_STATISTICS) &&
+		if (!(value->digest.flags & WT_TENSOR_NO_STATISTICS) &&
 		    value->digest.count >= elements && value->digest.min < value->digest.max)
 			return true;
 	return false;
@@ -444,7 +444,7 @@ struct epoch {
 /* Zeros to be filled are the same in every epoch. */
 static bool is_of_one_value(const struct wti_digest_row *digest)
 {
-	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && digest->min == digest->max;
+	return !(digest->flags & WT_TENSOR_NO_STATISTICS) && digest->min == digest->max;
 }
 
 static enum wti_answer judge_rewritten(struct wti_case *account, struct rewritten *rewritten,
@@ -470,7 +470,7 @@ static enum wti_answer judge_write(struct wti_case *account, struct rewritten *r
 	struct epoch *written;
 
 	if (!before || !after || before->digest.hash == after->digest.hash ||
-	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_HASH ||
+	    (before->digest.flags | after->digest.flags) & WT_TENSOR_NO_HASH ||
 	    is_of_one_value(&before->digest))
 		return WTI_RULE_NO_CASE;
 	then = wti_kept_find_key(account, OF_CONTENT, stream, before->digest.hash);

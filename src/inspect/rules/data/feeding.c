@@ -42,7 +42,7 @@ static void take_batch(const struct wti_case *account, struct feeding *feeding,
 	feeding->batch_count++;
 	for (uint32_t n = 0; n < TENSORS_MAX && (value = wti_call_tensor(moment->call, true, n));
 	     n++)
-		if (!(value->digest.flags & WTI_TENSOR_NO_HASH) &&
+		if (!(value->digest.flags & WT_TENSOR_NO_HASH) &&
 		    value->digest.count >= wti_threshold(account, ELEMENTS))
 			feeding->given[feeding->given_count++ % GIVEN_MAX] = (struct given){
 				value->digest.hash, feeding->batch_count, moment->object->name};
@@ -61,11 +61,11 @@ static void take_input(struct feeding *feeding, const struct wti_moment *moment)
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 	uint32_t loader;
 
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || !(moment->call->flags & WTI_CALL_GRAD) ||
+	if (!(moment->call->flags & WT_CALL_OUTERMOST) || !(moment->call->flags & WT_CALL_GRAD) ||
 	    moment->call->what != WTI_CALLEE_OTHER)
 		return;
 	feeding->input_count++;
-	if (!input || input->digest.flags & WTI_TENSOR_NO_HASH) {
+	if (!input || input->digest.flags & WT_TENSOR_NO_HASH) {
 		feeding->is_unknown = true;
 		return;
 	}

@@ -11,9 +11,8 @@ static const struct wti_digest_row *input_of(const struct wti_moment *moment, ui
 {
 	const struct wti_value_row *input;
 
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST) ||
-	    !(moment->call->flags & WTI_CALL_SAYS_TRAINING) ||
-	    moment->call->what != WTI_CALLEE_OTHER)
+	if (!(moment->call->flags & WT_CALL_OUTERMOST) ||
+	    !(moment->call->flags & WT_CALL_MODE_KNOWN) || moment->call->what != WTI_CALLEE_OTHER)
 		return NULL;
 	input = wti_call_tensor(moment->call, false, 0);
 	return wti_value_is_measured(input) && input->digest.count >= elements ? &input->digest
@@ -230,10 +229,10 @@ static enum wti_answer see_layer(struct wti_case *account, const struct wti_mome
 	struct entering *entering = wti_kept(account, OF_TRACK, moment);
 	const struct wti_digest_row *before;
 
-	if (!entering || !input || input->digest.flags & WTI_TENSOR_NO_STATISTICS)
+	if (!entering || !input || input->digest.flags & WT_TENSOR_NO_STATISTICS)
 		return WTI_RULE_NO_CASE;
 	before = &entering->input;
-	if (call->flags & WTI_CALL_OUTERMOST) {
+	if (call->flags & WT_CALL_OUTERMOST) {
 		*entering = (struct entering){true, input->digest};
 		return WTI_RULE_NO_CASE;
 	}
@@ -264,7 +263,7 @@ static enum wti_answer see_collapsed(struct wti_case *account, void *kept,
 	after = wti_call_tensor(call, true, 0);
 	if (!before || !after ||
 	    before->digest.count < wti_threshold(account, COLLAPSED_ELEMENTS) ||
-	    (before->digest.flags | after->digest.flags) & WTI_TENSOR_NO_STATISTICS)
+	    (before->digest.flags | after->digest.flags) & WT_TENSOR_NO_STATISTICS)
 		return WTI_RULE_NO_CASE;
 	if (!is_lost(account, &before->digest, &after->digest))
 		return WTI_RULE_HELD;

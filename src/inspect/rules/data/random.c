@@ -14,7 +14,7 @@ struct seeding {
 	uint64_t seed;
 	bool is_set;
 	uint32_t model; /* that was called next, in training; 0: it was something else */
-	struct wti_wait steps, epochs; /* in a row, each with its seed */
+	struct wti_patience steps, epochs; /* in a row, each with its seed */
 	struct wti_scope scope;
 	struct wti_call call; /* without its values */
 };
@@ -28,9 +28,9 @@ static enum wti_answer judge_seed(struct wti_case *account, struct seeding *seed
 				  const struct wti_moment *moment, bool is_same)
 {
 	if (!is_same || !seeding->gap)
-		seeding->epochs = seeding->steps = (struct wti_wait){0};
+		seeding->epochs = seeding->steps = (struct wti_patience){0};
 	if (seeding->gap != 1)
-		seeding->steps = (struct wti_wait){0};
+		seeding->steps = (struct wti_patience){0};
 	else if (is_same && wti_waited(account, &seeding->steps, moment, TIMES))
 		return wti_violated(account, moment, moment->call->callee,
 				    "it is called with the same seed in every step (%u in a row)",
@@ -73,7 +73,7 @@ static enum wti_answer see_model(struct wti_case *account, struct seeding *seedi
 
 	seeding->model = wti_is_training_call(moment->call) ? moment->call->object : 0;
 	if (!seeding->model || seeding->model != before || seeding->gap < 2) {
-		seeding->epochs = (struct wti_wait){0};
+		seeding->epochs = (struct wti_patience){0};
 		return WTI_RULE_NO_CASE;
 	}
 	at.scope = seeding->scope;

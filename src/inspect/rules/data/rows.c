@@ -177,7 +177,7 @@ static void see_source(struct wti_case *account, struct source *source,
 static void begin_call(struct wti_case *account, const struct source *source,
 		       const struct wti_moment *moment)
 {
-	const struct evaluation *evaluation = moment->call->flags & WTI_CALL_OUTERMOST
+	const struct evaluation *evaluation = moment->call->flags & WT_CALL_OUTERMOST
 						      ? wti_kept(account, WTI_OF_MODEL, moment)
 						      : NULL;
 
@@ -430,7 +430,7 @@ static uint64_t whole_of(const struct wti_call *call)
 {
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
 
-	return input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
+	return input && !(input->digest.flags & WT_TENSOR_NO_HASH) ? input->digest.hash : 0;
 }
 
 static void note_training(struct judged *judged, const struct wti_moment *moment)

@@ -270,7 +270,7 @@ static void take_numbers(struct wti_sampled_model *model, const struct wti_call 
 		for (uint32_t i = 0; i < model->input_count; i++)
 			model->inputs[i].is_continuous |=
 				model->inputs[i].name == value->name &&
-				!(value->digest.flags & WTI_TENSOR_NO_STATISTICS) &&
+				!(value->digest.flags & WT_TENSOR_NO_STATISTICS) &&
 				!is_of_integers(&value->digest);
 }
 
@@ -281,7 +281,7 @@ struct wti_sampled_model *wti_sampled_take(struct wti_case *account,
 
 	if (moment->type == WTI_MOMENT_ROW)
 		return take_row(account, moment);
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST))
+	if (!(moment->call->flags & WT_CALL_OUTERMOST))
 		return NULL;
 	model = wti_kept(account, WTI_OF_MODEL, moment);
 	if (model)

@@ -63,7 +63,7 @@ static enum wti_answer note_sequence(struct wti_case *account, struct given *giv
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 	struct wti_shape shape;
 
-	if (given->time || !input || !(moment->call->flags & WTI_CALL_GRAD) ||
+	if (given->time || !input || !(moment->call->flags & WT_CALL_GRAD) ||
 	    !has_fact(facts_of(account, moment->call), FACT_BATCH_FIRST, false))
 		return WTI_RULE_NO_CASE;
 	shape = wti_value_shape(moment, input);
@@ -165,7 +165,7 @@ static enum wti_answer note_embedding(struct wti_case *account, struct padded *p
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 
 	if (!input || !wti_dtype_is_integer(input->digest.dtype) ||
-	    input->digest.flags & WTI_TENSOR_NO_STATISTICS ||
+	    input->digest.flags & WT_TENSOR_NO_STATISTICS ||
 	    !has_fact(facts_of(account, moment->call), FACT_PADDING, 0))
 		return WTI_RULE_NO_CASE;
 	if (!padded->words)
@@ -194,7 +194,7 @@ static const struct wti_value_row *words_in(const struct padded *padded,
 	struct wti_shape shape;
 
 	if (!input || !target || !wti_dtype_is_integer(target->digest.dtype) ||
-	    target->digest.flags & WTI_TENSOR_NO_STATISTICS || !padded->has_padding)
+	    target->digest.flags & WT_TENSOR_NO_STATISTICS || !padded->has_padding)
 		return NULL;
 	shape = wti_value_shape(moment, input);
 	return shape.rank >= 2 && shape.extents[1] == padded->words ? target : NULL;

@@ -41,7 +41,7 @@ static void note_constant(struct constants *constants, const struct wti_moment *
 {
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
 
-	if (result && !(result->digest.flags & WTI_TENSOR_NO_HASH))
+	if (result && !(result->digest.flags & WT_TENSOR_NO_HASH))
 		constants->hashes[constants->count++ % CONSTANTS_MAX] = result->digest.hash;
 }
 
@@ -246,16 +246,16 @@ static void note_tokens(struct copied *copied, const struct wti_moment *moment)
 	const struct wti_value_row *result;
 
 	if (moment->type == WTI_MOMENT_MODULE) {
-		if (!(call->flags & WTI_CALL_GRAD))
+		if (!(call->flags & WT_CALL_GRAD))
 			return;
-		if (call->flags & WTI_CALL_OUTERMOST)
+		if (call->flags & WT_CALL_OUTERMOST)
 			note_given(copied, call);
 		else
 			note_used(copied, call);
 		return;
 	}
 	result = wti_call_tensor(call, true, 0);
-	if (result && result->digest.flags & WTI_TENSOR_REQUIRES_GRAD)
+	if (result && result->digest.flags & WT_TENSOR_REQUIRES_GRAD)
 		note_used(copied, call);
 }
 

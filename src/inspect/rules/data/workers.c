@@ -95,7 +95,7 @@ static void draw(struct wti_case *account, const struct worker *worker,
 
 	if (!drawn || !result || drawn->count >= wanted(account) ||
 	    result->digest.count < wti_threshold(account, ELEMENTS) ||
-	    result->digest.flags & WTI_TENSOR_NO_HASH || has_drawn(drawn, result->digest.hash))
+	    result->digest.flags & WT_TENSOR_NO_HASH || has_drawn(drawn, result->digest.hash))
 		return;
 	drawn->worker = worker->id;
 	drawn->hashes[drawn->count++] = result->digest.hash;

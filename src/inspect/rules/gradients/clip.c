@@ -77,7 +77,7 @@ static bool read_clip(const struct wti_moment *moment, double *ret_total, double
 
 	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "norm_type"), 2, &norm);
 	if (call->what != WTI_CALLEE_CLIP_NORM || norm != 2 || !total || total->digest.count != 1 ||
-	    total->digest.flags & WTI_TENSOR_NO_STATISTICS)
+	    total->digest.flags & WT_TENSOR_NO_STATISTICS)
 		return false;
 	*ret_total = total->digest.mean;
 	return wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "max_norm"), 1,

@@ -268,7 +268,7 @@ const struct wti_rule wti_rule_grad_003 = {
 static enum wti_answer see_leaf(struct wti_case *account, void *kept,
 				const struct wti_moment *moment)
 {
-	if (!(moment->call->flags & WTI_CALL_LOSS_IS_LEAF))
+	if (!(moment->call->flags & WT_CALL_LEAF))
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, 0,
 			    "backward() was called on a tensor with no graph behind it");

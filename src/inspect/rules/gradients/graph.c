@@ -6,8 +6,8 @@
 /* A tensor with a graph behind it. */
 static bool has_graph(const struct wti_value_row *value)
 {
-	return value->type == WTI_VALUE_TENSOR && value->digest.flags & WTI_TENSOR_REQUIRES_GRAD &&
-	       !(value->digest.flags & WTI_TENSOR_NO_HASH);
+	return value->type == WTI_VALUE_TENSOR && value->digest.flags & WT_TENSOR_REQUIRES_GRAD &&
+	       !(value->digest.flags & WT_TENSOR_NO_HASH);
 }
 
 /* ---- WT-GRAPH-001: the graph of the last step is carried on --------------------------------- */
@@ -49,7 +49,7 @@ static enum wti_answer see_carried(struct wti_case *account, void *kept,
 {
 	struct carried *carried = kept;
 
-	if (!(moment->call->flags & WTI_CALL_OUTERMOST) || !(moment->call->flags & WTI_CALL_GRAD))
+	if (!(moment->call->flags & WT_CALL_OUTERMOST) || !(moment->call->flags & WT_CALL_GRAD))
 		return WTI_RULE_NO_CASE;
 	if (moment->type == WTI_MOMENT_MODULE_END) {
 		note_returns(carried, moment);

@@ -14,12 +14,12 @@ struct trip {
 	uint64_t forward;          /* the call that this is about, plus one */
 	bool has_left;
 	int64_t last_step;
-	struct wti_wait steps; /* in which it happened */
+	struct wti_patience steps; /* in which it happened */
 };
 
 static bool is_training(const struct wti_call *call)
 {
-	return call && call->flags & WTI_CALL_TRAINING && call->flags & WTI_CALL_GRAD;
+	return call && call->flags & WT_CALL_TRAIN && call->flags & WT_CALL_GRAD;
 }
 
 static void note_call(struct trip *trip, const struct wti_moment *moment)
@@ -35,7 +35,7 @@ static void note_call(struct trip *trip, const struct wti_moment *moment)
 		trip->has_left = false;
 	}
 	if (call->what == WTI_CALLEE_DETACH && given &&
-	    given->digest.flags & WTI_TENSOR_REQUIRES_GRAD)
+	    given->digest.flags & WT_TENSOR_REQUIRES_GRAD)
 		wti_recent_add(&trip->cut, call, given, 0);
 	else if (call->what == WTI_CALLEE_TO_NUMPY)
 		trip->has_left |= wti_recent_find(&trip->cut, given) != NULL;

@@ -12,12 +12,12 @@ enum { STEPS, STEPS_SAME_LINE };
 enum { OF_PROCESS, OF_OPTIMIZER, OF_SHAPE }; /* keeps */
 
 struct thrown {
-	uint32_t cleared_site;  /* of the backward() whose gradients were cleared; 0: of none */
-	bool is_looked_at;      /* those gradients were */
-	bool is_seen;           /* since the last step, and another line went backward after it */
-	bool is_seen_again;     /* likewise, and the same line did */
-	struct wti_wait streak; /* steps in a row */
-	struct wti_wait streak_again;
+	uint32_t cleared_site; /* of the backward() whose gradients were cleared; 0: of none */
+	bool is_looked_at;     /* those gradients were */
+	bool is_seen;          /* since the last step, and another line went backward after it */
+	bool is_seen_again;    /* likewise, and the same line did */
+	struct wti_patience streak; /* steps in a row */
+	struct wti_patience streak_again;
 	bool is_clearing;         /* and that call has not ended yet */
 	struct wti_call clearing; /* that threw them away */
 };
@@ -65,8 +65,8 @@ static void note_input(struct last_backward *last, const struct wti_moment *mome
 {
 	const struct wti_value_row *input = wti_call_tensor(moment->call, false, 0);
 
-	if (moment->call->flags & WTI_CALL_OUTERMOST && moment->call->what == WTI_CALLEE_OTHER)
-		last->is_next_of_input = input && input->digest.flags & WTI_TENSOR_REQUIRES_GRAD;
+	if (moment->call->flags & WT_CALL_OUTERMOST && moment->call->what == WTI_CALLEE_OTHER)
+		last->is_next_of_input = input && input->digest.flags & WT_TENSOR_REQUIRES_GRAD;
 }
 
 static void note_shapes(struct wti_case *account, const struct wti_moment *moment)

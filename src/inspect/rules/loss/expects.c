@@ -95,7 +95,7 @@ const struct wti_rule wti_rule_loss_010 = {
 /* Both can give gradients: one that was detached is compared on purpose (straight through). */
 static bool are_in_graph(const struct wti_value_row *a, const struct wti_value_row *b)
 {
-	return a->digest.flags & b->digest.flags & WTI_TENSOR_REQUIRES_GRAD;
+	return a->digest.flags & b->digest.flags & WT_TENSOR_REQUIRES_GRAD;
 }
 
 static enum wti_answer see_itself(struct wti_case *account, void *kept,
@@ -108,7 +108,7 @@ static enum wti_answer see_itself(struct wti_case *account, void *kept,
 	if (!wti_value_is_measured(a) || !wti_value_is_measured(b) || !are_in_graph(a, b) ||
 	    a->digest.count < 2 || a->digest.shape != b->digest.shape ||
 	    a->digest.min == a->digest.max ||
-	    (a->digest.flags | b->digest.flags) & WTI_TENSOR_NO_HASH)
+	    (a->digest.flags | b->digest.flags) & WT_TENSOR_NO_HASH)
 		return WTI_RULE_NO_CASE;
 	if (a->digest.hash != b->digest.hash)
 		return WTI_RULE_HELD;

@@ -265,8 +265,8 @@ static enum wti_answer see_along(struct wti_case *account, void *kept,
 
 	if (moment->type == WTI_MOMENT_CALL)
 		wti_recent_add(kept, call, wti_call_tensor(call, true, 0), 0);
-	else if (wti_is_model_call(call) && call->flags & WTI_CALL_GRAD &&
-		 call->flags & WTI_CALL_TRAINING)
+	else if (wti_is_model_call(call) && call->flags & WT_CALL_GRAD &&
+		 call->flags & WT_CALL_TRAIN)
 		return judge_along(account, kept, moment);
 	return WTI_RULE_NO_CASE;
 }

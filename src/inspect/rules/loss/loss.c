@@ -18,7 +18,7 @@ static void add_result(struct hashes *hashes, const struct wti_call *call)
 {
 	const struct wti_value_row *result = wti_call_tensor(call, true, 0);
 
-	if (result && !(result->digest.flags & WTI_TENSOR_NO_HASH))
+	if (result && !(result->digest.flags & WT_TENSOR_NO_HASH))
 		hashes->last[hashes->count++ % HASHES_MAX] = result->digest.hash;
 }
 
@@ -115,12 +115,12 @@ static bool broadcasts(const struct wti_moment *moment, const struct wti_value_r
 
 static bool is_one_predicted(const struct wti_value_row *a, const struct wti_value_row *b)
 {
-	return (a->digest.flags ^ b->digest.flags) & WTI_TENSOR_REQUIRES_GRAD;
+	return (a->digest.flags ^ b->digest.flags) & WT_TENSOR_REQUIRES_GRAD;
 }
 
 static bool is_prediction(const struct hashes *predictions, const struct wti_value_row *value)
 {
-	return value->digest.flags & WTI_TENSOR_REQUIRES_GRAD && has_hash(predictions, value);
+	return value->digest.flags & WT_TENSOR_REQUIRES_GRAD && has_hash(predictions, value);
 }
 
 /* Of a process: what models returned. */
@@ -131,7 +131,7 @@ static enum wti_answer see_broadcast(struct wti_case *account, void *kept,
 	const struct wti_value_row *a, *b;
 
 	if (moment->type == WTI_MOMENT_MODULE_END) {
-		if (call->flags & WTI_CALL_OUTERMOST)
+		if (call->flags & WT_CALL_OUTERMOST)
 			add_result(kept, call);
 		return WTI_RULE_NO_CASE;
 	}
@@ -244,7 +244,7 @@ const struct wti_rule wti_rule_loss_004 = {
 
 static bool has_several(const struct wti_value_row *value)
 {
-	return value && !(value->digest.flags & WTI_TENSOR_NO_HASH) && value->digest.count > 1;
+	return value && !(value->digest.flags & WT_TENSOR_NO_HASH) && value->digest.count > 1;
 }
 
 /* Of a process: what sigmoids returned. */
@@ -317,7 +317,7 @@ static enum wti_answer see_over_rows(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	}
 	input = wti_call_tensor(call, false, 0);
-	if (!input || input->digest.flags & WTI_TENSOR_NO_HASH)
+	if (!input || input->digest.flags & WT_TENSOR_NO_HASH)
 		return WTI_RULE_NO_CASE;
 	shape = wti_value_shape(moment, input);
 	if (shape.rank != 2 || shape.extents[0] < 2)

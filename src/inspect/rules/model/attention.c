@@ -164,7 +164,7 @@ static void note_model(struct tokens *tokens, const struct wti_call *call)
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
 	const struct wti_recent_tensor *slice = wti_recent_find(&tokens->slices, input);
 
-	tokens->input = slice && call->flags & WTI_CALL_GRAD ? slice->hash : 0;
+	tokens->input = slice && call->flags & WT_CALL_GRAD ? slice->hash : 0;
 	tokens->whole = slice ? slice->note : 0;
 	tokens->count = slice ? input->digest.count : 0;
 	tokens->has_attention = tokens->has_mask = false;
@@ -209,7 +209,7 @@ static enum wti_answer see_sight(struct wti_case *account, void *kept,
 	if (moment->type == WTI_MOMENT_MODULE) {
 		if (is_of_torch(moment))
 			note_attention(kept, moment);
-		else if (moment->call->flags & WTI_CALL_OUTERMOST)
+		else if (moment->call->flags & WT_CALL_OUTERMOST)
 			note_model(kept, moment->call);
 	} else if (moment->call->what == WTI_CALLEE_INDEX) {
 		note_slice(kept, moment->call);

@@ -18,7 +18,7 @@ static bool is_blend(const struct wti_moment *moment, const struct wti_value_row
 	to = wti_call_tensor(moment->call, false, 0);
 	from = wti_call_tensor(moment->call, false, 1);
 	if (!to || !from || to->digest.shape != from->digest.shape || to->digest.count < 2 ||
-	    (to->digest.flags | from->digest.flags) & WTI_TENSOR_NO_HASH)
+	    (to->digest.flags | from->digest.flags) & WT_TENSOR_NO_HASH)
 		return false;
 	*ret_to = to;
 	*ret_from = from;
@@ -179,7 +179,7 @@ static void note_line(struct wti_case *account, const struct wti_moment *moment)
 		return;
 	line->parameter = moved->parameter;
 	line->share = share_of(moment);
-	if (after && !(after->digest.flags & WTI_TENSOR_NO_HASH) &&
+	if (after && !(after->digest.flags & WT_TENSOR_NO_HASH) &&
 	    after->digest.hash == to->digest.hash)
 		line->is_idle = true;
 	else
@@ -256,7 +256,7 @@ struct weight {
 static bool have_hash(const struct wti_value_row *a, const struct wti_value_row *b)
 {
 	return a && b && a->digest.count >= 2 &&
-	       !((a->digest.flags | b->digest.flags) & WTI_TENSOR_NO_HASH);
+	       !((a->digest.flags | b->digest.flags) & WT_TENSOR_NO_HASH);
 }
 
 /* slow.mul_(decay) comes before slow.add_(fast): if both are one, both have been scaled. */
@@ -305,7 +305,7 @@ static bool weight_of(const struct wti_case *account, const struct wti_moment *m
 	uint64_t step = moment->process->step_count;
 	const struct weight *weight;
 
-	if (!side || side->digest.flags & WTI_TENSOR_NO_HASH)
+	if (!side || side->digest.flags & WT_TENSOR_NO_HASH)
 		return false;
 	weight = wti_kept_find_key(account, OF_PRODUCT, moment->process->stream, side->digest.hash);
 	if (weight && weight->step == step) {
@@ -425,7 +425,7 @@ enum { STALE_STEPS };
 
 /* Of a model. */
 struct stale {
-	struct wti_wait steps; /* since it was first called */
+	struct wti_patience steps; /* since it was first called */
 	uint32_t object;
 	bool is_changed; /* ever, since it was first called */
 	bool is_used;    /* called without gradients in training */
@@ -504,9 +504,9 @@ static enum wti_answer see_stale(struct wti_case *account, void *kept,
 	stale->object = moment->object->name;
 	if (is_change(moment))
 		stale->is_changed = true;
-	if (moment->type != WTI_MOMENT_MODULE || moment->call->flags & WTI_CALL_GRAD)
+	if (moment->type != WTI_MOMENT_MODULE || moment->call->flags & WT_CALL_GRAD)
 		return WTI_RULE_NO_CASE;
-	if (moment->call->flags & WTI_CALL_TRAINING)
+	if (moment->call->flags & WT_CALL_TRAIN)
 		stale->is_used = true;
 	else
 		wti_not_measured(account, meant_to_stay);

@@ -26,7 +26,7 @@ struct taken {
 
 /* Of an object: loads of its own state, and after which step the last was. */
 struct own_loads {
-	struct wti_wait loads;
+	struct wti_patience loads;
 	uint64_t steps;
 };
 
@@ -227,13 +227,13 @@ static enum wti_answer judge_statistics(struct wti_case *account,
 
 static enum wti_answer see_module(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct normalisation *normalisation = moment->call->flags & WTI_CALL_SAYS_TRAINING
+	struct normalisation *normalisation = moment->call->flags & WT_CALL_MODE_KNOWN
 						      ? wti_kept(account, OF_NORMALISATION, moment)
 						      : NULL;
 
 	if (!normalisation)
 		return WTI_RULE_NO_CASE;
-	if (moment->call->flags & WTI_CALL_TRAINING)
+	if (moment->call->flags & WT_CALL_TRAIN)
 		normalisation->has_estimated = true;
 	else if (normalisation->mean)
 		return judge_statistics(account, normalisation, moment);
@@ -336,7 +336,7 @@ static void note_called(struct wti_case *account, const struct wti_moment *momen
 
 	if (!called)
 		return;
-	if (moment->call->flags & WTI_CALL_GRAD)
+	if (moment->call->flags & WT_CALL_GRAD)
 		called->has_learned = true;
 	called->steps += called->last != moment->process->step_count + 1;
 	called->last = moment->process->step_count + 1;

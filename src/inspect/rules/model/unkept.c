@@ -33,7 +33,7 @@ struct result {
 
 static bool is_known(const struct wti_value_row *value)
 {
-	return value && value->digest.count > 1 && !(value->digest.flags & WTI_TENSOR_NO_HASH);
+	return value && value->digest.count > 1 && !(value->digest.flags & WT_TENSOR_NO_HASH);
 }
 
 /* decay * parameter */

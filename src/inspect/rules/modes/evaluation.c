@@ -19,7 +19,7 @@ static void follow(struct running *running, const struct wti_moment *moment)
 {
 	const struct wti_call *call = moment->call;
 
-	if (!(call->flags & WTI_CALL_OUTERMOST))
+	if (!(call->flags & WT_CALL_OUTERMOST))
 		return;
 	if (moment->type == WTI_MOMENT_MODULE)
 		*running = (struct running){.is_open = true,
@@ -43,7 +43,7 @@ static bool is_active(const struct wti_moment *moment, bool *ret_is_active)
 
 	if (!input || !result)
 		return false;
-	if (!((input->digest.flags | result->digest.flags) & WTI_TENSOR_NO_HASH)) {
+	if (!((input->digest.flags | result->digest.flags) & WT_TENSOR_NO_HASH)) {
 		*ret_is_active = input->digest.hash != result->digest.hash;
 		return true;
 	}
@@ -62,7 +62,7 @@ static enum wti_answer see_dropout(struct wti_case *account, void *kept,
 
 	follow(running, moment);
 	if (moment->type != WTI_MOMENT_CALL || !running->is_open ||
-	    !(running->flags & WTI_CALL_SAYS_TRAINING) || running->flags & WTI_CALL_TRAINING ||
+	    !(running->flags & WT_CALL_MODE_KNOWN) || running->flags & WT_CALL_TRAIN ||
 	    !is_active(moment, &is_on))
 		return WTI_RULE_NO_CASE;
 	if (!is_on)
@@ -116,8 +116,8 @@ static bool is_set_alone(const struct wti_moment *moment)
 {
 	const struct wti_call *around = moment->parent;
 
-	return around && around->flags & WTI_CALL_SAYS_TRAINING &&
-	       !(around->flags & WTI_CALL_TRAINING) && around->object != moment->call->object &&
+	return around && around->flags & WT_CALL_MODE_KNOWN && !(around->flags & WT_CALL_TRAIN) &&
+	       around->object != moment->call->object &&
 	       is_within(moment, moment->call->object, around->object);
 }
 
@@ -128,7 +128,7 @@ static enum wti_answer judge_call(struct wti_case *account, const struct evaluat
 
 	if (evaluation->gaps < wti_threshold(account, EVALUATION_STEPS))
 		return WTI_RULE_NO_CASE;
-	if (!(moment->call->flags & WTI_CALL_TRAINING))
+	if (!(moment->call->flags & WT_CALL_TRAIN))
 		return WTI_RULE_HELD;
 	if (evaluation->gaps_with * wti_threshold(account, EVALUATION_ONE_IN) >= evaluation->gaps ||
 	    is_set_alone(moment))
@@ -157,7 +157,7 @@ static enum wti_answer see_evaluation(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	follow(running, moment);
 	if (moment->type != WTI_MOMENT_MODULE || !running->is_open ||
-	    running->flags & WTI_CALL_GRAD || evaluation->is_with || !wti_depends_on_mode(moment) ||
+	    running->flags & WT_CALL_GRAD || evaluation->is_with || !wti_depends_on_mode(moment) ||
 	    !wti_model_is_trained(moment->training, moment->process->stream, running->object))
 		return WTI_RULE_NO_CASE;
 	evaluation->is_with = true;
@@ -216,9 +216,9 @@ static void note_returned(struct wti_case *account, struct norm *norm, const str
 {
 	const struct wti_value_row *value = wti_call_tensor(call, true, 0);
 
-	if (!value || !(call->flags & WTI_CALL_GRAD))
+	if (!value || !(call->flags & WT_CALL_GRAD))
 		return;
-	if (!(value->digest.flags & WTI_TENSOR_REQUIRES_GRAD)) {
+	if (!(value->digest.flags & WT_TENSOR_REQUIRES_GRAD)) {
 		norm->is_silent = true;
 		norm->doubts = 0;
 	} else if (norm->is_silent) {
@@ -231,11 +231,11 @@ static void note_norm(struct wti_case *account, struct norm *norm, const struct 
 {
 	const struct wti_call *call = moment->call;
 
-	if ((!(call->flags & WTI_CALL_GRAD) && !call->is_shut_off) || !is_batch_norm(moment))
+	if ((!(call->flags & WT_CALL_GRAD) && !call->is_shut_off) || !is_batch_norm(moment))
 		return;
 	if (moment->type == WTI_MOMENT_MODULE_END) {
 		note_returned(account, norm, call);
-	} else if (call->flags & WTI_CALL_TRAINING) {
+	} else if (call->flags & WT_CALL_TRAIN) {
 		norm->object = call->object;
 		norm->called_train = true;
 		norm->is_shut_off = call->is_shut_off;
@@ -332,14 +332,14 @@ static enum wti_answer see_iterated(struct wti_case *account, void *kept,
 		iterated->is_loaded = true;
 		return WTI_RULE_NO_CASE;
 	}
-	if (iterated->is_judged || call->flags & WTI_CALL_OUTERMOST ||
-	    !(call->flags & WTI_CALL_SAYS_TRAINING))
+	if (iterated->is_judged || call->flags & WT_CALL_OUTERMOST ||
+	    !(call->flags & WT_CALL_MODE_KNOWN))
 		return WTI_RULE_NO_CASE;
 	iterated->is_judged = true;
 	if (!is_iterated(moment, call->object, &owner))
 		return WTI_RULE_NO_CASE;
 	model = wti_kept_find_key(account, 0, call->stream, owner);
-	if (call->flags & WTI_CALL_TRAINING || (model && model->is_loaded))
+	if (call->flags & WT_CALL_TRAIN || (model && model->is_loaded))
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, call->object,
 			    "its first call is in evaluation mode, which does not iterate: the "

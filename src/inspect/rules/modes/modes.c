@@ -38,8 +38,8 @@ struct mode {
 	bool called_eval;  /* with gradients on, since the last step */
 	uint32_t name;
 	bool is_dropout;
-	struct wti_wait row, all; /* steps in evaluation mode: in a row, and in all */
-	bool has_returned;        /* to training mode, after such a step */
+	struct wti_patience row, all; /* steps in evaluation mode: in a row, and in all */
+	bool has_returned;            /* to training mode, after such a step */
 };
 
 /*
@@ -52,8 +52,8 @@ static bool whole_trains(struct wti_case *account, const struct wti_moment *mome
 
 	if (!whole)
 		return true;
-	if (moment->call->flags & WTI_CALL_OUTERMOST)
-		whole->is_training = moment->call->flags & WTI_CALL_TRAINING;
+	if (moment->call->flags & WT_CALL_OUTERMOST)
+		whole->is_training = moment->call->flags & WT_CALL_TRAIN;
 	return whole->is_training;
 }
 
@@ -62,12 +62,12 @@ static void note_mode(struct wti_case *account, struct mode *mode, const struct 
 	const struct wti_call *call = moment->call;
 	bool is_whole_training = whole_trains(account, moment);
 
-	if (!(call->flags & WTI_CALL_SAYS_TRAINING) || !(call->flags & WTI_CALL_GRAD) ||
+	if (!(call->flags & WT_CALL_MODE_KNOWN) || !(call->flags & WT_CALL_GRAD) ||
 	    !wti_depends_on_mode(moment))
 		return;
 	mode->name = call->object;
 	mode->is_dropout = strstr(wti_moment_text(moment, call->callee), "Dropout");
-	if (call->flags & WTI_CALL_TRAINING)
+	if (call->flags & WT_CALL_TRAIN)
 		mode->called_train = true;
 	else if (!is_whole_training)
 		mode->called_eval = true;
@@ -97,7 +97,7 @@ static enum wti_answer judge_mode(struct wti_case *account, struct mode *mode,
 	if (mode->called_train) {
 		mode->has_trained = true;
 		mode->has_returned |= mode->all.count > 0;
-		mode->row = (struct wti_wait){0};
+		mode->row = (struct wti_patience){0};
 		return WTI_RULE_HELD;
 	}
 	if (!mode->called_eval || !mode->has_trained || !is_part_of_trained(moment, mode->name))
@@ -279,7 +279,7 @@ static void note_whole(struct running *running, const struct wti_call *call)
 {
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
 	uint64_t hash =
-		input && !(input->digest.flags & WTI_TENSOR_NO_HASH) ? input->digest.hash : 0;
+		input && !(input->digest.flags & WT_TENSOR_NO_HASH) ? input->digest.hash : 0;
 
 	running->is_repeated = hash && hash == running->input && call->object == running->object;
 	running->object = call->object;
@@ -298,18 +298,18 @@ static enum wti_answer see_asked(struct wti_case *account, void *kept,
 		note_load(account, moment);
 		return WTI_RULE_NO_CASE;
 	}
-	if (!running || call->flags & WTI_CALL_GRAD)
+	if (!running || call->flags & WT_CALL_GRAD)
 		return WTI_RULE_NO_CASE;
-	if (call->flags & WTI_CALL_OUTERMOST)
+	if (call->flags & WT_CALL_OUTERMOST)
 		note_whole(running, call);
-	if (!running->object || running->is_repeated || !(call->flags & WTI_CALL_SAYS_TRAINING) ||
+	if (!running->object || running->is_repeated || !(call->flags & WT_CALL_MODE_KNOWN) ||
 	    !wti_depends_on_mode(moment))
 		return WTI_RULE_NO_CASE;
 	asked = wti_kept_of_key(account, OF_MODEL, call->stream, running->object);
 	if (!asked)
 		return WTI_RULE_NO_CASE;
 	asked->object = running->object;
-	if (!(call->flags & WTI_CALL_TRAINING)) {
+	if (!(call->flags & WT_CALL_TRAIN)) {
 		asked->calls_evaluating++;
 		return WTI_RULE_HELD;
 	}

@@ -27,13 +27,13 @@ enum { GROWN };
 
 static bool is_bad(const struct wti_digest_row *digest)
 {
-	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && (digest->nan || digest->inf);
+	return !(digest->flags & WT_TENSOR_NO_STATISTICS) && (digest->nan || digest->inf);
 }
 
 /* Of masks minus infinity is a tool: NaN alone is never meant, infinity in a result is. */
 static bool is_nan(const struct wti_digest_row *digest)
 {
-	return !(digest->flags & WTI_TENSOR_NO_STATISTICS) && digest->nan;
+	return !(digest->flags & WT_TENSOR_NO_STATISTICS) && digest->nan;
 }
 
 static const struct wti_value_row *find_value(const struct wti_call *call, bool is_return,
@@ -253,7 +253,7 @@ static enum wti_answer see_autocast(struct wti_case *account, void *kept,
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *input, *result;
 
-	if (!(call->flags & WTI_CALL_AUTOCAST))
+	if (!(call->flags & WT_CALL_AUTOCAST))
 		return WTI_RULE_NO_CASE;
 	input = wti_call_tensor(call, false, 0);
 	result = wti_call_tensor(call, true, 0);
@@ -340,7 +340,7 @@ static enum wti_answer see_addition(struct wti_case *account, void *kept,
 
 	if (!call->is_in_place || !to || !what || !wti_dtype_is_half(to->digest.dtype) ||
 	    to->digest.count < 2 || what->digest.count != to->digest.count ||
-	    (to->digest.flags | what->digest.flags) & WTI_TENSOR_NO_STATISTICS)
+	    (to->digest.flags | what->digest.flags) & WT_TENSOR_NO_STATISTICS)
 		return WTI_RULE_NO_CASE;
 	wti_call_as_number(call, wti_symbol_word(moment->training->symbols, "alpha"), -2, &alpha);
 	added = fabs(alpha) * root_mean_square(&what->digest);

@@ -72,7 +72,7 @@ static enum wti_answer see_write(struct wti_case *account, struct buffers *buffe
 	struct whose *after;
 
 	if (!self || !result || result->digest.count < 2 ||
-	    (self->digest.flags | result->digest.flags) & WTI_TENSOR_NO_HASH ||
+	    (self->digest.flags | result->digest.flags) & WT_TENSOR_NO_HASH ||
 	    self->digest.hash == result->digest.hash)
 		return WTI_RULE_NO_CASE;
 	before = wti_kept_find_key(account, OF_WRITTEN, call->stream, self->digest.hash);

@@ -322,7 +322,7 @@ enum { OF_NOTHING, OF_STRANGER }; /* keeps */
 /* Of a module that is a root of its own, called inside of another. */
 struct stranger {
 	uint32_t name, host;
-	struct wti_wait steps;
+	struct wti_patience steps;
 	bool is_called; /* since the last step */
 };
 
@@ -352,7 +352,7 @@ static void note_stranger(struct wti_case *account, const struct wti_moment *mom
 	struct stranger *stranger;
 
 	if (!moment->object || moment->object->type != WT_OBJECT_TYPE_MODULE || !parent ||
-	    parent->tag != WTI_MOMENT_MODULE || !parent->object || !(call->flags & WTI_CALL_GRAD))
+	    parent->tag != WTI_MOMENT_MODULE || !parent->object || !(call->flags & WT_CALL_GRAD))
 		return;
 	stranger = wti_kept(account, OF_STRANGER, moment);
 	if (!stranger)

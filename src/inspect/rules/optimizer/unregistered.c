@@ -46,7 +46,7 @@ static void note_made(struct wti_case *account, struct making *making,
 	}
 	while ((value = wti_call_next_tensor(moment->call, is_return, value))) {
 		struct made *made =
-			value->digest.flags & WTI_TENSOR_NO_HASH
+			value->digest.flags & WT_TENSOR_NO_HASH
 				? NULL
 				: wti_kept_of_key(account, OF_CONTENT, moment->call->stream,
 						  value->digest.hash);
@@ -114,7 +114,7 @@ static bool is_inside(const struct wti_moment *moment)
 	const struct wti_call *around = moment->parent;
 
 	return around && around->tag == WTI_MOMENT_MODULE && around->object &&
-	       around->flags & WTI_CALL_GRAD && around->flags & WTI_CALL_TRAINING;
+	       around->flags & WT_CALL_GRAD && around->flags & WT_CALL_TRAIN;
 }
 
 static void watch_arguments(struct wti_case *account, const struct making *making,
@@ -127,8 +127,8 @@ static void watch_arguments(struct wti_case *account, const struct making *makin
 		value = wti_call_next_tensor(moment->call, false, value);
 		if (!value)
 			break;
-		if (!(value->digest.flags & WTI_TENSOR_REQUIRES_GRAD) ||
-		    value->digest.flags & WTI_TENSOR_NO_HASH ||
+		if (!(value->digest.flags & WT_TENSOR_REQUIRES_GRAD) ||
+		    value->digest.flags & WT_TENSOR_NO_HASH ||
 		    is_made(account, making, moment, value->digest.hash))
 			continue;
 		line = wti_kept(account, OF_LINE, moment);
@@ -141,7 +141,7 @@ static enum wti_answer see_unregistered(struct wti_case *account, void *kept,
 					const struct wti_moment *moment)
 {
 	if (moment->type == WTI_MOMENT_MODULE) {
-		if (moment->call->flags & WTI_CALL_OUTERMOST)
+		if (moment->call->flags & WT_CALL_OUTERMOST)
 			note_made(account, kept, moment, false);
 		return WTI_RULE_NO_CASE;
 	}

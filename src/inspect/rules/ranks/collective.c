@@ -12,7 +12,7 @@ enum { OF_RUN, OF_SUBJECT, OF_TIME, OF_MODULE, OF_PROCESS = OF_MODULE }; /* keep
 
 struct meeting {
 	uint32_t value_count;
-	struct wti_wait differing; /* parts that were of another length */
+	struct wti_patience differing; /* parts that were of another length */
 };
 
 /* By process and subject it is counted which time it is, by that the ranks meet. */
@@ -77,8 +77,8 @@ static enum wti_answer see_evaluation(struct wti_case *account, void *kept,
 	int32_t other;
 	bool is_same;
 
-	if (!(call->flags & WTI_CALL_SAYS_TRAINING) || call->flags & WTI_CALL_TRAINING ||
-	    !moment->object || !wti_object_replicates(moment->training, moment->object) ||
+	if (!(call->flags & WT_CALL_MODE_KNOWN) || call->flags & WT_CALL_TRAIN || !moment->object ||
+	    !wti_object_replicates(moment->training, moment->object) ||
 	    !compare_call(account, kept, moment, &is_same, &other))
 		return WTI_RULE_NO_CASE;
 	if (is_same)
@@ -120,7 +120,7 @@ static enum wti_answer see_computed(struct wti_case *account, void *kept,
 	int32_t other;
 	bool is_same;
 
-	if (!(moment->call->flags & WTI_CALL_GRAD) ||
+	if (!(moment->call->flags & WT_CALL_GRAD) ||
 	    !compare_call(account, kept, moment, &is_same, &other))
 		return WTI_RULE_NO_CASE;
 	computed = wti_kept_of_key(account, OF_MODULE, WTI_ALL_RANKS, moment->call->object);

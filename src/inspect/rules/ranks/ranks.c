@@ -131,7 +131,7 @@ struct inputs {
 	struct wti_compared inputs;
 	struct wti_compared values; /* of all parameters together */
 	bool is_replicated;
-	struct wti_wait same; /* batches in a row that are the same on two ranks */
+	struct wti_patience same; /* batches in a row that are the same on two ranks */
 };
 
 static struct inputs *inputs_of(struct wti_case *account, uint32_t model)
@@ -193,7 +193,7 @@ static enum wti_answer judge_input(struct wti_case *account, const struct wti_mo
 static enum wti_answer see_inputs(struct wti_case *account, void *kept,
 				  const struct wti_moment *moment)
 {
-	uint32_t trains = WTI_CALL_OUTERMOST | WTI_CALL_TRAINING | WTI_CALL_GRAD;
+	uint32_t trains = WT_CALL_OUTERMOST | WT_CALL_TRAIN | WT_CALL_GRAD;
 
 	if (moment->scope.world < 2 || !moment->object)
 		return WTI_RULE_NO_CASE;

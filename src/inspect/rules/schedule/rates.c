@@ -326,7 +326,7 @@ static void note_loss(struct wti_case *account, const struct wti_moment *moment)
 	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
 	bool *has_loss = wti_kept(account, PLATEAU_OF_PROCESS, moment);
 
-	if (has_loss && result && !(result->digest.flags & WTI_TENSOR_REQUIRES_GRAD))
+	if (has_loss && result && !(result->digest.flags & WT_TENSOR_REQUIRES_GRAD))
 		*has_loss = true;
 }
 
