@@ -429,6 +429,50 @@ static void made_for_each_epoch(struct world *w, bool is_wrong)
 	}
 }
 
+/* ---- Tokens --------------------------------------------------------------------------------- */
+
+static void stacked_tokens(struct world *w, uint64_t part, uint64_t batch)
+{
+	for (uint64_t i = 0; i < 4; i++) {
+		call(w, "Tensor.__getitem__");
+		tensor(w, 0, 1, "900")->dtype = WT_DTYPE_I64;
+		tensor(w, -1, part + i, "8")->dtype = WT_DTYPE_I64;
+		tell_call(w);
+	}
+	call(w, "stack");
+	for (uint64_t i = 0; i < 4; i++)
+		tensor(w, 0, part + i, "8")->dtype = WT_DTYPE_I64;
+	tensor(w, -1, batch, "4x8")->dtype = WT_DTYPE_I64;
+	tell_call(w);
+}
+
+/* Input and targets are stacked of slices; attention has a mask, or none. */
+static void stacked_in_sight(struct world *w, bool is_wrong)
+{
+	for (int i = 0; i < 3; i++) {
+		stacked_tokens(w, 10, 20);
+		stacked_tokens(w, 14, 21);
+		module(w, "Net.forward", "Net", TRAINING);
+		tensor(w, 0, 20, "4x8")->dtype = WT_DTYPE_I64;
+		tell_module(w, WTI_MOMENT_MODULE);
+		module(w, "MultiheadAttention.forward", "Net.attention",
+		       WT_CALL_TRAIN | WT_CALL_GRAD);
+		w->call.module = word(w, "torch.nn.modules.activation");
+		tensor(w, 0, 15, "4x8x6");
+		if (!is_wrong) {
+			tensor(w, 5, 16, "8x8");
+			w->values[w->call.value_count - 1].name = word(w, "attn_mask");
+		}
+		tell_module(w, WTI_MOMENT_MODULE_END);
+		leave(w);
+		call(w, "cross_entropy");
+		tensor(w, 0, 30, "32x9");
+		tensor(w, 1, 21, "32")->dtype = WT_DTYPE_I64;
+		tensor(w, -1, 31, "");
+		tell_call(w);
+	}
+}
+
 /* ---- All of them ---------------------------------------------------------------------------- */
 
 static const struct {
@@ -455,6 +499,7 @@ static const struct {
 	{"WT-MODE-001", some_steps},
 	{"WT-MODE-007", asked_teacher},
 	{"WT-OPT-006", made_for_each_epoch},
+	{"WT-MASK-002", stacked_in_sight},
 };
 
 static void judge_habit(const char *code, void (*act)(struct world *w, bool is_wrong),
