@@ -64,8 +64,10 @@ static void overlap_of_all_inputs(struct world *w, bool is_wrong)
 
 static void tokens_given_away(struct world *w, bool is_wrong)
 {
+	give_tokens(w, TRAINING, 100, ROWS);
 	give_tokens(w, EVALUATION, 200, ROWS);
 	give_tokens(w, TRAINING, is_wrong ? 210 : 100, ROWS);
+	give_tokens(w, EVALUATION, 105, ROWS);
 }
 
 static void no_tokens_held_out(struct world *w, bool is_wrong)
@@ -214,6 +216,7 @@ static void given_away(struct world *w, bool is_wrong)
 	give_rows(w, TRAINING, 100, ROWS);
 	give_rows(w, EVALUATION, 200, ROWS);
 	give_rows(w, TRAINING, is_wrong ? 210 : 120, ROWS);
+	give_rows(w, EVALUATION, 105, ROWS);
 }
 
 /* In two parts, as other batches than those of training. */

@@ -99,6 +99,7 @@ static const struct named functions[] = {
 	{"state_dict", WTI_CALLEE_STATE_DICT},
 	{"load_state_dict", WTI_CALLEE_LOAD_STATE_DICT},
 	{"__getitem__", WTI_CALLEE_INDEX},
+	{"stack", WTI_CALLEE_STACK},
 	{"all_gather", WTI_CALLEE_EXCHANGE},
 	{"all_gather_into_tensor", WTI_CALLEE_EXCHANGE},
 	{"all_to_all", WTI_CALLEE_EXCHANGE},

@@ -51,6 +51,7 @@ enum wti_callee {
 	WTI_CALLEE_FROM_NUMPY, /* or from numbers */
 	WTI_CALLEE_ACTIVATION, /* cuts off or bounds, other than by a sigmoid */
 	WTI_CALLEE_COMPARISON, /* how far or how alike two tensors of one shape are, row by row */
+	WTI_CALLEE_STACK,      /* several tensors of one shape become one */
 	WTI_CALLEE_COUNT,
 };
 

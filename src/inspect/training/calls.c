@@ -357,16 +357,13 @@ const struct wti_value_row *wti_call_next_tensor(const struct wti_call *call, bo
 	return NULL;
 }
 
-bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret)
+bool wti_value_as_number(const struct wti_value_row *value, double *ret)
 {
-	const struct wti_value_row *value = wti_call_argument(call, name, position);
 	union {
 		uint64_t bits;
 		double number;
 	} as;
 
-	if (!value)
-		return false;
 	as.bits = value->bits;
 	switch (value->type) {
 	case WT_VALUE_TYPE_FLOAT:
@@ -382,6 +379,13 @@ bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t posi
 	default:
 		return false;
 	}
+}
+
+bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret)
+{
+	const struct wti_value_row *value = wti_call_argument(call, name, position);
+
+	return value && wti_value_as_number(value, ret);
 }
 
 uint64_t wti_call_hash(const struct wti_call *call, bool is_return)

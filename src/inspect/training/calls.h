@@ -114,6 +114,8 @@ const struct wti_value_row *wti_call_tensor(const struct wti_call *call, bool is
 /* The next one after that one; NULL: the first. */
 const struct wti_value_row *wti_call_next_tensor(const struct wti_call *call, bool is_return,
 						 const struct wti_value_row *after);
+/* A number, or a tensor of one element; false: it is neither. */
+bool wti_value_as_number(const struct wti_value_row *value, double *ret);
 /* A number among the arguments, by name or position; false: there is none. */
 bool wti_call_as_number(const struct wti_call *call, uint32_t name, int32_t position, double *ret);
 /* All tensors of one side as one number; 0: there is none, or one was not read or is cut off. */

@@ -309,8 +309,10 @@ static void take_gradient(struct wti_parameter *parameter, const struct wt_event
 static void take_value(struct wti_parameter *parameter, const struct wt_event *event)
 {
 	parameter->moved |= parameter->has_hash;
-	parameter->has_hash = true;
 	parameter->hash = wt_event_u64(event, WT_STATE_FIELD_NEW);
+	if (!parameter->has_hash)
+		parameter->first_hash = parameter->hash;
+	parameter->has_hash = true;
 }
 
 static double number_of(const struct wt_event *event)

@@ -76,7 +76,8 @@ struct wti_parameter {
 	bool moved;       /* in its optimizer's last step */
 	bool grad_is_new; /* recorded since its optimizer's last step */
 	uint64_t hash;
-	enum wti_grad grad; /* before its optimizer's last step */
+	uint64_t first_hash; /* the first that was known: before its optimizer's first step */
+	enum wti_grad grad;  /* before its optimizer's last step */
 	uint64_t grad_hash;
 	uint64_t step_count; /* of its optimizer, while it was a member */
 	uint64_t moved_count;

@@ -13,6 +13,8 @@
 #define WTI_WINDOW_MOMENTS                                                                         \
 	(WTI_MOMENT_CALL | WTI_MOMENT_BACKWARD | WTI_MOMENT_ZERO_GRAD | WTI_MOMENT_STEPPED)
 
+enum { WTI_WINDOW_INPUTS_MAX = 64 };
+
 struct wti_window {
 	struct wti_lineage lineage;
 	uint32_t site; /* of the calls; 0: not all from one line */
@@ -20,7 +22,12 @@ struct wti_window {
 	uint32_t known_count; /* whose loss is known */
 	uint32_t mean_count;  /* of those, whose loss is a mean */
 	bool is_mixed;
-	bool is_rescaled; /* something was divided after the last of them */
+	/* Inputs of models in this window: micro-batches differ in them, tasks share them. */
+	uint64_t inputs[WTI_WINDOW_INPUTS_MAX]; /* hashes, a ring */
+	uint32_t input_count;
+	bool has_new_input; /* since the backward() before */
+	bool is_shared;     /* a backward() came without one */
+	bool is_rescaled;   /* something was divided after the last of them */
 	/* The last loss function since the backward() before. */
 	bool has_loss;
 	double elements;
@@ -32,7 +39,7 @@ struct wti_window {
 /* Whether it ends here, with a step. Whoever has judged it begins the next. */
 bool wti_window_see(struct wti_window *window, const struct wti_moment *moment);
 void wti_window_begin(struct wti_window *window);
-/* Several calls from one line: parts of one batch. */
+/* Several calls from one line, each on another input: parts of one batch. */
 bool wti_window_is_accumulation(const struct wti_window *window);
 
 #endif

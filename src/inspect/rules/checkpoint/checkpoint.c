@@ -43,12 +43,68 @@ static enum wti_answer not_in_trace(struct wti_case *account)
 
 /* ---- WT-CKPT-001: of two moments ------------------------------------------------------------ */
 
+enum { MIXED_OF_PROCESS, MIXED_OF_MODEL }; /* keeps */
+enum { INITIAL_PARAMETERS };
+
+/* Of a model: checkpoints with what it held before all steps, and others. */
+struct kept_files {
+	uint32_t initial, others;
+	uint32_t name; /* of the model */
+	uint32_t parameters;
+	uint64_t steps; /* of the process, when the last of them was written */
+	struct wti_scope scope;
+	struct wti_call call; /* likewise; without its values */
+};
+
+static void note_file(struct wti_case *account, const struct wti_saved *saved,
+		      const struct wti_object *model, const struct wti_saved_match *match)
+{
+	struct kept_files *files = wti_kept_of_object(account, MIXED_OF_MODEL, model);
+
+	if (!files || match->equal + match->different < wti_threshold(account, INITIAL_PARAMETERS))
+		return;
+	if (match->equal || match->initial < match->different) {
+		files->others++;
+		return;
+	}
+	files->initial++;
+	files->name = model->name;
+	files->parameters = match->initial;
+	files->steps = saved->moment->process->step_count;
+	files->scope = saved->moment->scope;
+	files->call = wti_moment_call(saved->moment);
+}
+
+/* All that was ever saved of a model is what it was before it was trained. */
+static enum wti_answer finish_files(struct wti_case *account, void *kept,
+				    const struct wti_moment *end)
+{
+	const struct kept_files *files;
+	struct wti_moment at = *end;
+	size_t place = 0;
+
+	while ((files = wti_kept_next(account, MIXED_OF_MODEL, end->process->stream, &place))) {
+		if (!files->initial || files->others)
+			continue;
+		at.scope = files->scope;
+		at.call = &files->call;
+		wti_violated(account, &at, files->name,
+			     "all %u parameters that are saved are what the model held before its "
+			     "first step; %llu steps had been made",
+			     files->parameters, (unsigned long long)files->steps);
+	}
+	return WTI_RULE_NO_CASE;
+}
+
 static enum wti_answer judge_mixed(struct wti_case *account, const struct wti_saved *saved,
 				   const struct wti_object *model)
 {
 	struct wti_saved_match match;
 
-	if (!wti_saved_match_own(saved, model, &match) || !match.equal)
+	if (!wti_saved_match_own(saved, model, &match))
+		return WTI_RULE_NO_CASE;
+	note_file(account, saved, model, &match);
+	if (!match.equal)
 		return WTI_RULE_NO_CASE;
 	if (!match.different)
 		return WTI_RULE_HELD;
@@ -68,19 +124,26 @@ const struct wti_rule wti_rule_ckpt_001 = {
 	.code = "WT-CKPT-001",
 	.severity = WT_ERROR,
 	.title = "a checkpoint differs from what the model held",
-	.means = "some of its tensors are from another moment, or were changed on the way to the "
-		 "file: the model loaded from it mixes states that never coexisted",
+	.means = "its tensors are from another moment, or were changed on the way to the file: the "
+		 "model loaded from it mixes states that never coexisted, or is untrained",
 	.hint = "save model.state_dict() as it is, in one piece, when no step is under way",
 	.definition =
 		"Of a model's parameters in what torch.save() writes, matched by name, type and "
-		"shape, either all have the bytes that the model holds, or none has. A copy of "
-		"the model in a checkpoint, such as an average, is compared with that copy. A "
-		"case is a model in a checkpoint.",
+		"shape, either all have the bytes that the model holds, or none has; and where "
+		"none has, in all checkpoints of a run, they are not those from before its first "
+		"step. A copy of the model in a checkpoint, such as an average, is compared with "
+		"that copy. A case is a model in a checkpoint.",
 	.innocent = "A checkpoint of an earlier moment (the best so far) of a model in which some "
 		    "parameters never change.",
 	.needs = "nothing was saved that has a trained model's parameters",
 	.moments = WTI_MOMENT_SAVE,
+	.keeps = {[MIXED_OF_PROCESS] = {WTI_PER_PROCESS, 0},
+		  [MIXED_OF_MODEL] = {WTI_PER_OBJECT, sizeof(struct kept_files)}},
 	.see = see_mixed,
+	.finish = finish_files,
+	.thresholds = {[INITIAL_PARAMETERS] = {"parameters", 2,
+					       "of the initial values: one tensor may have the "
+					       "values of another"}},
 };
 
 /* ---- WT-CKPT-002: incomplete ---------------------------------------------------------------- */

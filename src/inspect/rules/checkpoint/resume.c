@@ -2,6 +2,7 @@
 /* Rules about going on from a checkpoint: with all of it, and where it stood. */
 #include <string.h>
 
+#include "base/text.h"
 #include "inspect/judge/rule.h"
 
 /* ---- The state of an optimizer in a file ---------------------------------------------------- */
@@ -294,20 +295,75 @@ const struct wti_rule wti_rule_resume_001 = {
 
 enum { STEPS, TIMES };
 
+enum { OF_PROCESS, OF_OBJECT }; /* keeps */
+
+/* Of a process: how far the schedule had come in the last file; 0: it holds none. */
+struct schedule_in_file {
+	double done;
+	bool is_one; /* no more than one */
+};
+
 /* Of an optimizer or a scheduler. */
 struct restored {
 	bool is_loaded;
 	bool is_judged;
-	double lr;           /* of an optimizer, in its first step after loading */
-	uint64_t step_count; /* at that step */
+	struct wti_call call; /* of a scheduler: its last step, without values */
+	double lr;            /* of an optimizer, in its first step after loading */
+	uint64_t step_count;  /* at that step */
 };
+
+/* "s.last_epoch" beside "s.base_lrs" or the like: the state of a scheduler. */
+static struct schedule_in_file schedule_of(const struct wti_moment *moment)
+{
+	struct schedule_in_file found = {.is_one = true};
+	double done;
+
+	for (uint32_t i = 0; i < moment->call->value_count; i++) {
+		const struct wti_value_row *value = &moment->call->values[i];
+		const char *name = wti_moment_text(moment, value->name);
+
+		if (!wti_ends_with(name, ".last_epoch") || !wti_value_as_number(value, &done))
+			continue;
+		found.is_one = !found.done;
+		found.done = done;
+	}
+	return found;
+}
+
+/*
+ * The file holds a schedule; the optimizer was loaded from it, and after its first step the
+ * scheduler has counted one. Not all of their load_state_dict() are recorded.
+ */
+static enum wti_answer judge_count(struct wti_case *account, struct restored *restored,
+				   const struct schedule_in_file *file,
+				   const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = wti_optimizer_of(moment->training, moment->object);
+	const struct restored *other =
+		optimizer ? wti_kept_of_object(account, OF_OBJECT, optimizer) : NULL;
+
+	struct wti_moment at = *moment;
+
+	if (restored->is_judged || !other || !other->is_loaded || !file->is_one || file->done < 1 ||
+	    moment->number < 1)
+		return WTI_RULE_NO_CASE;
+	restored->is_judged = true;
+	if (restored->is_loaded || moment->number > 1)
+		return WTI_RULE_HELD;
+	at.call = restored->call.callee ? &restored->call : NULL;
+	return wti_violated(account, &at, moment->object->name,
+			    "the checkpoint holds a schedule at %.0f, and %s was restored from it; "
+			    "the scheduler was not, and begins at 0",
+			    file->done, wti_moment_text(moment, optimizer->name));
+}
 
 static enum wti_answer judge_jump(struct wti_case *account, struct restored *restored,
 				  const struct wti_moment *moment)
 {
 	const struct wti_object *scheduler =
 		wti_scheduler_of(moment->training, moment->object, NULL);
-	const struct restored *other = wti_kept_of_object(account, 0, scheduler);
+	const struct restored *other =
+		scheduler ? wti_kept_of_object(account, OF_OBJECT, scheduler) : NULL;
 	double before = restored->lr, lr = moment->object->lr[0];
 	double times = wti_threshold_real(account, TIMES);
 
@@ -324,16 +380,11 @@ static enum wti_answer judge_jump(struct wti_case *account, struct restored *res
 		lr);
 }
 
-static enum wti_answer see_schedule(struct wti_case *account, void *kept,
-				    const struct wti_moment *moment)
+static enum wti_answer see_step(struct wti_case *account, struct restored *restored,
+				const struct wti_moment *moment)
 {
 	const struct wti_object *optimizer = moment->object;
-	struct restored *restored = kept;
 
-	if (moment->type == WTI_MOMENT_CALL) {
-		restored->is_loaded |= !moment->call->exception;
-		return WTI_RULE_NO_CASE;
-	}
 	if (!restored->is_loaded || restored->is_judged || !(optimizer->lr_known & 1))
 		return WTI_RULE_NO_CASE;
 	if (!restored->step_count) {
@@ -347,6 +398,30 @@ static enum wti_answer see_schedule(struct wti_case *account, void *kept,
 	return WTI_RULE_NO_CASE;
 }
 
+static enum wti_answer see_schedule(struct wti_case *account, void *kept,
+				    const struct wti_moment *moment)
+{
+	struct schedule_in_file *file = kept;
+	struct restored *restored;
+
+	if (moment->type == WTI_MOMENT_LOAD) {
+		*file = schedule_of(moment);
+		return WTI_RULE_NO_CASE;
+	}
+	restored = moment->object ? wti_kept(account, OF_OBJECT, moment) : NULL;
+	if (!restored)
+		return WTI_RULE_NO_CASE;
+	if (moment->type == WTI_MOMENT_CALL)
+		restored->is_loaded |= !moment->call->exception;
+	else if (moment->type == WTI_MOMENT_STEPPED)
+		return see_step(account, restored, moment);
+	else if (moment->type == WTI_MOMENT_SCHEDULER)
+		restored->call = wti_moment_call(moment);
+	else if (!strcmp(wti_moment_text(moment, moment->attribute), "last_epoch"))
+		return judge_count(account, restored, file, moment);
+	return WTI_RULE_NO_CASE;
+}
+
 const struct wti_rule wti_rule_resume_002 = {
 	.code = "WT-RESUME-002",
 	.severity = WT_WARNING,
@@ -357,13 +432,16 @@ const struct wti_rule wti_rule_resume_002 = {
 	.definition =
 		"If an optimizer is loaded and has a scheduler that is not, its learning rate "
 		"does not grow or shrink by a factor of `times` or more within `steps` steps "
-		"after the first one since loading. A case is such a step of an optimizer with a "
-		"scheduler.",
+		"after the first one since loading; and if what torch.load() returned holds the "
+		"state of one scheduler, that of the optimizer does not begin at zero. A case is "
+		"such a step of an optimizer with a scheduler.",
 	.innocent = "A new schedule for a second phase of training, with the old optimizer.",
 	.needs = "no optimizer with a scheduler was loaded and stepped",
-	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED,
+	.moments = WTI_MOMENT_CALL | WTI_MOMENT_STEPPED | WTI_MOMENT_LOAD | WTI_MOMENT_SCHEDULER |
+		   WTI_MOMENT_STATE,
 	.callees = WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
-	.keeps = {{WTI_PER_OBJECT, sizeof(struct restored)}},
+	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, sizeof(struct schedule_in_file)},
+		  [OF_OBJECT] = {WTI_PER_OBJECT, sizeof(struct restored)}},
 	.see = see_schedule,
 	.thresholds = {{"steps", 5,
 			"a scheduler that starts over sets its own rate at its first step"},

@@ -225,7 +225,7 @@ static void match_parameter(struct wti_saved_match *match, const struct wti_save
 			    const struct wti_parameter *parameter, struct parts *parts)
 {
 	struct candidates candidates = candidates_of(saved, parameter);
-	bool is_there = false, is_equal = false;
+	bool is_there = false, is_equal = false, is_initial = false;
 	const struct wti_saved_entry *entry;
 
 	while ((entry = next_candidate(&candidates))) {
@@ -235,6 +235,7 @@ static void match_parameter(struct wti_saved_match *match, const struct wti_save
 			continue;
 		is_there = true;
 		is_equal |= entry->value->digest.hash == parameter->hash;
+		is_initial |= entry->value->digest.hash == parameter->first_hash;
 	}
 	if (!is_there) {
 		match->missing++;
@@ -244,6 +245,7 @@ static void match_parameter(struct wti_saved_match *match, const struct wti_save
 		match->equal++;
 	} else {
 		match->different++;
+		match->initial += is_initial;
 		if (!match->first_different)
 			match->first_different = parameter;
 	}

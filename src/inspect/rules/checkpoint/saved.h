@@ -29,6 +29,7 @@ struct wti_saved {
 /* How the trained parameters of a model compare with what is saved. */
 struct wti_saved_match {
 	uint32_t equal, different, missing;
+	uint32_t initial; /* of those that are different: what was there before all steps */
 	const struct wti_parameter *first_different;
 	const struct wti_parameter *first_missing; /* that requires a gradient */
 };

@@ -435,7 +435,8 @@ struct rewritten {
 	uint64_t count; /* rows, of all loaders */
 };
 
-/* Of a loader: how often it was begun. Of a content: in which epoch it was last written. */
+/* Of a loader: which begin of all loaders of its process was its last. Of a content: since which of
+ * them it is what it is. */
 struct epoch {
 	uint64_t number;
 };
@@ -486,6 +487,14 @@ static struct epoch *epoch_of(struct wti_case *account, const struct wti_call *c
 	return call->object ? wti_kept_of_key(account, OF_READ, call->stream, call->object) : NULL;
 }
 
+/* Each epoch may have a loader of its own. No object is 0. */
+static uint64_t next_begin(struct wti_case *account, size_t stream)
+{
+	struct epoch *begins = wti_kept_of_key(account, OF_READ, stream, 0);
+
+	return begins ? ++begins->number : 0;
+}
+
 static enum wti_answer see_written(struct wti_case *account, void *kept,
 				   const struct wti_moment *moment)
 {
@@ -494,7 +503,7 @@ static enum wti_answer see_written(struct wti_case *account, void *kept,
 	if (moment->type == WTI_MOMENT_BATCH) {
 		epoch = wti_loader_is_begun(moment) ? epoch_of(account, moment->call) : NULL;
 		if (epoch)
-			epoch->number++;
+			epoch->number = next_begin(account, moment->call->stream);
 		return WTI_RULE_NO_CASE;
 	}
 	if (!moment->call->is_in_place || !moment->parent ||

@@ -113,16 +113,27 @@ static void end_rounds(struct wti_case *account, size_t stream)
 			end_round(account, evaluation);
 }
 
+/* Everything that was trained on, and more: rows are chosen from all of them by what the model
+ * makes of them. */
+static bool is_choice(const struct wti_case *account, const struct wti_input *input)
+{
+	uint64_t all_but = wti_threshold(account, OVERLAP_ALL_BUT);
+
+	return wti_input_is_chosen(input, all_but) &&
+	       input->all.seen * all_but >= input->settled_learned * (all_but - 1);
+}
+
 static bool is_overlap(const struct wti_case *account, const struct wti_input *least)
 {
+	uint64_t leaked = least->all.seen - least->all.held_out;
 	double deviations = wti_threshold_real(account, OVERLAP_DEVIATIONS);
 	const struct wti_copying copying = {wti_threshold(account, COPIED_TIMES),
 					    wti_threshold(account, COPIED),
 					    wti_threshold(account, COPIED_IN),
 					    wti_threshold(account, COPIED_FEWER), deviations};
 
-	return least->all.seen >= wti_threshold(account, OVERLAP_ROWS) &&
-	       (wti_input_exceeds(least, least->all.seen, least->all.rows, deviations) ||
+	return leaked >= wti_threshold(account, OVERLAP_ROWS) && !is_choice(account, least) &&
+	       (wti_input_exceeds(least, leaked, least->all.rows, deviations) ||
 		wti_input_is_copied(least, &copying));
 }
 
@@ -142,7 +153,8 @@ static enum wti_answer judge_evaluation(struct wti_case *account, struct evaluat
 		answer = wti_violated(
 			account, &at, evaluation->kept.name,
 			"of %llu sampled rows of the evaluation, %llu had been trained on",
-			(unsigned long long)least->all.rows, (unsigned long long)least->all.seen);
+			(unsigned long long)least->all.rows,
+			(unsigned long long)(least->all.seen - least->all.held_out));
 	evaluation->kept.name = 0;
 	for (uint32_t i = 0; i < evaluation->model.input_count; i++)
 		evaluation->model.inputs[i].all = (struct wti_sampled_tally){0};
@@ -243,7 +255,10 @@ const struct wti_rule wti_rule_rows_001 = {
 		"the same in most rows proves nothing. Numbers with fractions are not expected to "
 		"repeat naturally. A pass over a loader, or a call without a loader, of which "
 		"nearly all rows (19 in 20) were trained on evaluates the training set, and is "
-		"left out. A case is an evaluation.",
+		"left out. Rows that were held out first and trained on later do not count "
+		"(WT-ROWS-002), nor do evaluations of all rows that were trained on and others, "
+		"where nearly all were evaluated before they were trained on: there evaluations "
+		"choose what is trained on. A case is an evaluation.",
 	.innocent = "Evaluating all data at once, of which some is trained on (graphs). Rows of "
 		    "few numbers that are scaled and equal by chance.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
@@ -270,7 +285,15 @@ const struct wti_rule wti_rule_rows_001 = {
 
 /* ---- WT-ROWS-002: held out first, trained on later ------------------------------------------ */
 
-enum { GIVEN_ROWS, GIVEN_DEVIATIONS };
+enum { GIVEN_ROWS, GIVEN_DEVIATIONS, GIVEN_ALL_BUT };
+
+/* Of a model. */
+struct given {
+	struct wti_sampled_model model;
+	int64_t since;                  /* the step in which enough were given away */
+	bool is_given;                  /* that many were */
+	uint64_t known[WTI_INPUTS_MAX]; /* rows evaluated since that had been trained on first */
+};
 
 /* As above, of contents that were held out. */
 static const struct wti_input *least_given_away(const struct wti_sampled_model *model)
@@ -289,24 +312,67 @@ static const struct wti_input *least_given_away(const struct wti_sampled_model *
 	return least;
 }
 
-static enum wti_answer see_given_away(struct wti_case *account, void *kept,
-				      const struct wti_moment *moment)
+/* A call in training has ended. */
+static enum wti_answer take_training(struct wti_case *account, struct given *given,
+				     const struct wti_moment *moment)
 {
-	const struct wti_sampled_model *model = wti_sampled_take(account, moment);
-	const struct wti_input *least;
+	const struct wti_input *least = least_given_away(&given->model);
 
-	if (!model || moment->type == WTI_MOMENT_ROW || !wti_is_training_call(moment->call))
-		return WTI_RULE_NO_CASE;
-	least = least_given_away(model);
 	if (!least)
 		return WTI_RULE_NO_CASE;
 	if (least->given_away < wti_threshold(account, GIVEN_ROWS) ||
 	    !wti_input_exceeds(least, least->given_away, least->held_out,
 			       wti_threshold_real(account, GIVEN_DEVIATIONS)))
 		return WTI_RULE_HELD;
-	return wti_violated(account, moment, moment->object->name,
-			    "%llu rows of the sample were evaluated before they were trained on",
-			    (unsigned long long)least->given_away);
+	if (!given->is_given)
+		given->since = moment->scope.step;
+	given->is_given = true;
+	return WTI_RULE_NO_CASE;
+}
+
+/*
+ * An evaluation call has ended. Rows that are predicted, then learned, and never evaluated again
+ * belong to a stream; rows that come again, and were held out first each time, were chosen by the
+ * evaluation. Where the split changes, others are evaluated that had been trained on first.
+ */
+static enum wti_answer take_evaluation(struct wti_case *account, struct given *given,
+				       const struct wti_moment *moment)
+{
+	const struct wti_input *least = least_given_away(&given->model);
+	uint64_t known;
+
+	for (uint32_t i = 0; i < given->model.input_count && given->is_given; i++) {
+		const struct wti_sampled_tally *call = &given->model.inputs[i].call;
+
+		given->known[i] += call->seen - call->held_out;
+	}
+	wti_sampled_keep_call(&given->model, false);
+	if (!given->is_given || !least ||
+	    wti_input_is_chosen(least, wti_threshold(account, GIVEN_ALL_BUT)))
+		return WTI_RULE_NO_CASE;
+	known = given->known[least - given->model.inputs];
+	if (known < wti_threshold(account, GIVEN_ROWS))
+		return WTI_RULE_NO_CASE;
+	wti_since(account, given->since);
+	return wti_violated(
+		account, moment, moment->object->name,
+		"%llu rows of the sample were held out in one evaluation and trained on "
+		"later; %llu rows of later evaluations had been trained on",
+		(unsigned long long)least->given_away, (unsigned long long)known);
+}
+
+static enum wti_answer see_given_away(struct wti_case *account, void *kept,
+				      const struct wti_moment *moment)
+{
+	struct given *given = (struct given *)wti_sampled_take(account, moment);
+
+	if (!given || moment->type == WTI_MOMENT_ROW)
+		return WTI_RULE_NO_CASE;
+	if (wti_is_training_call(moment->call))
+		return take_training(account, given, moment);
+	if (wti_is_evaluation_call(moment->call))
+		return take_evaluation(account, given, moment);
+	return WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_rows_002 = {
@@ -317,19 +383,25 @@ const struct wti_rule wti_rule_rows_002 = {
 		 "data: folds share a model, or the split is drawn again",
 	.hint = "make a new model for each fold; draw the split once",
 	.definition =
-		"Rows that a model was given in evaluation mode, and had not been trained on, are "
-		"not trained on later. Three sampled rows are a violation, if that is more than "
-		"natural repetition within an epoch of training explains; the input with the "
-		"fewest such rows decides. A case is a call in training after an evaluation.",
-	.innocent = "Learning from a stream, where each row is predicted before it is learned; a "
-		    "final training on all data; active learning.",
+		"Rows that a model was given in evaluation mode after training had begun, and that "
+		"it had not been trained on, are not trained on later, while later evaluations are "
+		"given rows that were trained on and never held out. Three sampled rows of each "
+		"are "
+		"a violation, if that is more than natural repetition within an epoch of training "
+		"explains; the input with the fewest such rows decides. Where nearly all rows (19 "
+		"in 20) are evaluated before they are trained on, evaluations choose what is "
+		"trained on. A case is a call in training after an evaluation.",
+	.innocent = "A final training on all data, and an evaluation of it.",
 	.needs = "no model was trained after an evaluation on rows of which the trace has a "
 		 "sample",
 	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END,
-	.keeps = {WTI_SAMPLED_KEEPS(0, sizeof(struct wti_sampled_model))},
+	.keeps = {WTI_SAMPLED_KEEPS(0, sizeof(struct given))},
 	.see = see_given_away,
 	.thresholds = {[GIVEN_ROWS] = {"rows", 3, WHY_ROWS},
-		       [GIVEN_DEVIATIONS] = {"deviations", 3, WHY_DEVIATIONS}},
+		       [GIVEN_DEVIATIONS] = {"deviations", 3, WHY_DEVIATIONS},
+		       [GIVEN_ALL_BUT] = {"all_but", 20,
+					  "one row in this many may be trained on unseen, where "
+					  "evaluations choose what is trained on"}},
 };
 
 /* ---- WT-ROWS-003: nothing was held out ------------------------------------------------------ */

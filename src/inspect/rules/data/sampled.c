@@ -60,22 +60,39 @@ static void train_row(struct wti_input *input, struct wti_sampled_count *count, 
 	input->contents[bin_of(count->count + 1)]++;
 	if (++count->count > 1)
 		input->repeated += count->count == 2 ? 2 : 1; /* the first as well */
+	if (!count->is_learned) {
+		input->learned++;
+		input->looked_at += count->is_looked_at;
+	}
+	count->is_learned = true;
 	if (count->is_held_out && !count->is_given_away)
 		input->given_away++;
 	count->is_given_away = count->is_held_out;
 }
 
-static void evaluate_row(struct wti_input *input, struct wti_sampled_count *count, bool is_trained)
+bool wti_input_is_chosen(const struct wti_input *input, uint64_t all_but)
+{
+	return input->learned && (input->learned - input->looked_at) * all_but <= input->learned;
+}
+
+/* What a model was given before all training was not held out from anything. */
+static void evaluate_row(struct wti_input *input, struct wti_sampled_count *count, bool is_trained,
+			 bool is_model_trained)
 {
 	if (!input->all.rows && !input->call.rows) {
 		memcpy(input->settled, input->contents, sizeof(input->settled));
 		input->settled_rows = input->trained;
+		input->settled_learned = input->learned;
 	}
 	input->call.rows++;
 	input->call.seen += is_trained;
+	input->call.held_out += is_trained && count->is_held_out;
 	if (is_trained && count->epoch == input->epoch)
 		input->call.seen_at[bin_of(count->count)]++;
-	if (is_trained || count->is_held_out)
+	if (is_trained)
+		return;
+	count->is_looked_at = true;
+	if (!is_model_trained || count->is_held_out)
 		return;
 	count->is_held_out = true;
 	input->held_out++;
@@ -194,7 +211,7 @@ static void take_content(struct wti_sampled_model *model, struct wti_input *inpu
 		train_row(input, count, (int32_t)moment->scope.epoch);
 		content->is_trained = true;
 	} else {
-		evaluate_row(input, count, content->is_trained);
+		evaluate_row(input, count, content->is_trained, model->is_trained);
 	}
 }
 
@@ -280,6 +297,7 @@ void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept)
 		if (is_kept) {
 			input->all.rows += input->call.rows;
 			input->all.seen += input->call.seen;
+			input->all.held_out += input->call.held_out;
 			for (uint32_t j = 0; j < WTI_TIMES_MAX; j++)
 				input->all.seen_at[j] += input->call.seen_at[j];
 		}

@@ -19,6 +19,7 @@ enum { WTI_TIMES_MAX = 64 }; /* how often a content comes in an epoch; the last 
 
 struct wti_sampled_tally {
 	uint64_t rows, seen;             /* seen: trained on before */
+	uint64_t held_out;               /* of those seen: they had been held out first */
 	uint32_t seen_at[WTI_TIMES_MAX]; /* those by how often they came in the last epoch */
 };
 
@@ -34,8 +35,12 @@ struct wti_input {
 	/* As training stood when this evaluation began. */
 	uint32_t settled[WTI_TIMES_MAX]; /* contents */
 	uint64_t settled_rows;
-	uint64_t held_out;   /* contents that were evaluated first */
-	uint64_t given_away; /* and trained on later */
+	uint64_t settled_learned;
+	/* Contents. */
+	uint64_t held_out;   /* that a model in training was evaluated on first */
+	uint64_t given_away; /* and that it was trained on later */
+	uint64_t learned;    /* that were trained on at all */
+	uint64_t looked_at;  /* of those: evaluated first, also before all training */
 };
 
 /* The first member of what a rule keeps of a model. */
@@ -49,9 +54,11 @@ struct wti_sampled_model {
 /* Of a content in an input of a model. */
 struct wti_sampled_count {
 	int32_t epoch;
-	uint32_t count : 30;
-	bool is_held_out : 1; /* evaluated, and not trained on before */
+	uint32_t count : 28;
+	bool is_looked_at : 1; /* evaluated, and not trained on before */
+	bool is_held_out : 1;  /* likewise, by a model that had been trained */
 	bool is_given_away : 1;
+	bool is_learned : 1; /* trained on */
 };
 
 /* Of a model and a content. */
@@ -93,6 +100,9 @@ struct wti_copying {
  * in the evaluation as often as a split of all copies would put them there.
  */
 bool wti_input_is_copied(const struct wti_input *input, const struct wti_copying *copying);
+/* Whether (nearly) all that was trained on had been evaluated first: evaluations choose what is
+ * trained on. All but one in that many. */
+bool wti_input_is_chosen(const struct wti_input *input, uint64_t all_but);
 /* Whether `found` of `among` are more than repetitions inside the training data explain, by that
  * many standard deviations. */
 bool wti_input_exceeds(const struct wti_input *input, uint64_t found, uint64_t among,

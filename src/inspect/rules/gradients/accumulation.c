@@ -40,10 +40,10 @@ const struct wti_rule wti_rule_acc_001 = {
 	.definition =
 		"If a step follows two or more backward() calls of the same line, the loss of at "
 		"least one of them is not the immediate result of a mean (a loss function or "
-		"mean()), or gradients are divided afterwards. Two steps in a row are a "
-		"violation. A case is such a step.",
-	.innocent = "A learning rate that was chosen for the sum; tasks whose losses are meant to "
-		    "be added up.",
+		"mean()), or gradients are divided afterwards, or a model was not called with "
+		"another input before each of them: then they are losses of one batch, whose sum "
+		"is meant. Two steps in a row are a violation. A case is such a step.",
+	.innocent = "A learning rate that was chosen for the sum.",
 	.needs = "no step followed several backward() calls of one line with a recorded loss",
 	.moments = WTI_WINDOW_MOMENTS,
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct wti_window)}},

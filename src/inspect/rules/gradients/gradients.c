@@ -62,9 +62,11 @@ static enum wti_answer judge_clearing(struct wti_case *account, const struct cle
 		wti_not_this(account, "gradient accumulation: backward() and step() are 1:1");
 	return wti_violated(
 		account, moment, optimizer->name,
-		"before backward(), .grad was non-zero in %u of %u parameters; zero_grad() "
-		"calls so far: %llu",
-		clearing->nonzero, clearing->among, (unsigned long long)optimizer->zero_grad_count);
+		"before backward(), .grad was non-zero in %u of %u parameters; in %llu steps, "
+		"zero_grad() was called %llu times",
+		clearing->nonzero, clearing->among,
+		(unsigned long long)(optimizer->step_count + (moment->type == WTI_MOMENT_STEP)),
+		(unsigned long long)optimizer->zero_grad_count);
 }
 
 static enum wti_answer see_clearing(struct wti_case *account, void *kept,
@@ -96,7 +98,7 @@ static enum wti_answer see_clearing(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_grad_001 = {
 	.code = "WT-GRAD-001",
 	.severity = WT_ERROR,
-	.title = "gradients are never cleared between optimizer steps",
+	.title = "gradients are not cleared between optimizer steps",
 	.means = "each update adds up the gradients of all earlier batches, not just of this one",
 	.hint = "call optimizer.zero_grad() once for each step, before backward()",
 	.definition =

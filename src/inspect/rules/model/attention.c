@@ -142,8 +142,9 @@ const struct wti_rule wti_rule_mask_001 = {
 
 /* Of a process: tokens that were cut from others, and what attention did with them. */
 struct tokens {
-	struct wti_recent slices; /* and of what, by its content */
-	uint64_t input;           /* of the model that is called; 0: it is no slice */
+	struct wti_recent slices;  /* and of what, by its content */
+	struct wti_recent batches; /* that were stacked of slices, likewise */
+	uint64_t input;            /* of the model that is called; 0: it is no slice */
 	uint32_t whole;
 	uint64_t count;
 	bool has_attention, has_mask;
@@ -159,10 +160,36 @@ static void note_slice(struct tokens *tokens, const struct wti_call *call)
 		wti_recent_add(&tokens->slices, call, part, (uint32_t)whole->digest.hash | 1);
 }
 
+/* Of slices of one tensor; of many, the last are known. */
+static void note_stack(struct tokens *tokens, const struct wti_call *call)
+{
+	const struct wti_recent_tensor *slice = NULL;
+	const struct wti_value_row *value = NULL;
+	uint32_t whole = 0;
+
+	while ((value = wti_call_next_tensor(call, false, value))) {
+		slice = wti_recent_find(&tokens->slices, value);
+		if (slice && whole && slice->note != whole)
+			return;
+		whole = slice ? slice->note : whole;
+	}
+	if (slice)
+		wti_recent_add(&tokens->batches, call, wti_call_tensor(call, true, 0), whole);
+}
+
+/* A slice, or a batch of them; NULL: it is neither. */
+static const struct wti_recent_tensor *find_tokens(const struct tokens *tokens,
+						   const struct wti_value_row *value)
+{
+	const struct wti_recent_tensor *slice = wti_recent_find(&tokens->slices, value);
+
+	return slice ? slice : wti_recent_find(&tokens->batches, value);
+}
+
 static void note_model(struct tokens *tokens, const struct wti_call *call)
 {
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
-	const struct wti_recent_tensor *slice = wti_recent_find(&tokens->slices, input);
+	const struct wti_recent_tensor *slice = find_tokens(tokens, input);
 
 	tokens->input = slice && call->flags & WT_CALL_GRAD ? slice->hash : 0;
 	tokens->whole = slice ? slice->note : 0;
@@ -190,7 +217,7 @@ static enum wti_answer judge_sight(struct wti_case *account, const struct tokens
 				   const struct wti_moment *moment)
 {
 	const struct wti_value_row *target = wti_call_tensor(moment->call, false, 1);
-	const struct wti_recent_tensor *slice = wti_recent_find(&tokens->slices, target);
+	const struct wti_recent_tensor *slice = find_tokens(tokens, target);
 
 	if (!slice || !tokens->input || !tokens->has_attention || slice->note != tokens->whole ||
 	    slice->hash == tokens->input || target->digest.count != tokens->count)
@@ -213,6 +240,8 @@ static enum wti_answer see_sight(struct wti_case *account, void *kept,
 			note_model(kept, moment->call);
 	} else if (moment->call->what == WTI_CALLEE_INDEX) {
 		note_slice(kept, moment->call);
+	} else if (moment->call->what == WTI_CALLEE_STACK) {
+		note_stack(kept, moment->call);
 	} else {
 		return judge_sight(account, kept, moment);
 	}
@@ -229,15 +258,16 @@ const struct wti_rule wti_rule_mask_002 = {
 		"nn.Transformer.generate_square_subsequent_mask(length)",
 	.definition =
 		"If the tokens that a model is given and the targets of the loss that follows are "
-		"two different parts, of the same length, of one tensor, torch's own attention "
+		"two different parts, of the same length, of one tensor, or stacks of such parts, "
+		"torch's own attention "
 		"modules in that model are given a mask other than one for padding. Three losses "
 		"in a row without one are a violation. A case is such a loss.",
 	.innocent = "Input and targets that are parts of one tensor without being shifted, such as "
 		    "questions and answers of one length.",
 	.needs = "no model with torch's own attention was trained on parts of one tensor",
 	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
-	.callees = WTI_CALLEE_SET(WTI_CALLEE_INDEX) | WTI_CALLEE_SET(WTI_CALLEE_CROSS_ENTROPY) |
-		   WTI_CALLEE_SET(WTI_CALLEE_NLL),
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_INDEX) | WTI_CALLEE_SET(WTI_CALLEE_STACK) |
+		   WTI_CALLEE_SET(WTI_CALLEE_CROSS_ENTROPY) | WTI_CALLEE_SET(WTI_CALLEE_NLL),
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct tokens)}},
 	.see = see_sight,
 	.thresholds = {{WTI_IN_A_ROW, 3,

@@ -68,7 +68,7 @@ static const struct moved *find_moved(const struct wti_case *account,
 
 /* ---- WT-EMA-001: stops following ------------------------------------------------------------ */
 
-enum { STEPS };
+enum { STEPS, SHARE };
 
 /* That writes a parameter, which has just moved, into another tensor. */
 struct line {
@@ -78,6 +78,8 @@ struct line {
 	bool is_idle;       /* likewise, but it left the copy as it was */
 	uint32_t with;      /* steps in a row */
 	uint32_t in_vain;   /* steps in a row in which it changed nothing */
+	double share;       /* of the parameter in the sum; 0: not known */
+	uint32_t replaced;  /* steps in a row with the same share, which left little of the copy */
 	struct wti_where where;
 };
 
@@ -92,6 +94,22 @@ static enum wti_answer judge_idle(struct wti_case *account, const struct line *l
 			    line->in_vain, (long long)line->where.line);
 }
 
+/* Nearly all of the sum is the parameter, but not all: a copy would have been written as one. */
+static enum wti_answer judge_share(struct wti_case *account, struct line *line,
+				   const struct wti_moment *moment)
+{
+	bool is_most = line->share >= wti_threshold_real(account, SHARE) && line->share < 1;
+
+	line->replaced = is_most ? line->replaced + 1 : 0;
+	if (line->replaced < wti_threshold(account, STEPS))
+		return WTI_RULE_HELD;
+	return wti_violated(
+		account, moment, 0,
+		"after each of %u steps, at line %lld, %g of the parameter was added to "
+		"the copy: the copy is the model, and averages nothing",
+		line->replaced, (long long)line->where.line, line->share);
+}
+
 static enum wti_answer judge_line(struct wti_case *account, struct line *line,
 				  const struct wti_moment *moment)
 {
@@ -103,7 +121,7 @@ static enum wti_answer judge_line(struct wti_case *account, struct line *line,
 		return judge_idle(account, line, moment);
 	if (is_seen) {
 		line->with++;
-		return WTI_RULE_HELD;
+		return judge_share(account, line, moment);
 	}
 	if (line->with < wti_threshold(account, STEPS)) {
 		line->with = 0;
@@ -134,6 +152,18 @@ static void judge_lines(struct wti_case *account, const struct wti_moment *momen
 			wti_held(account);
 }
 
+/* add_(parameter, alpha=share), lerp_(parameter, share); 0: it is another call. */
+static double share_of(const struct wti_moment *moment)
+{
+	struct wti_symbols *symbols = moment->training->symbols;
+	double share = 0;
+
+	if (!wti_call_as_number(moment->call, wti_symbol_word(symbols, "alpha"), -2, &share) &&
+	    moment->call->what == WTI_CALLEE_BLEND)
+		wti_call_as_number(moment->call, wti_symbol_word(symbols, "weight"), 2, &share);
+	return share;
+}
+
 static void note_line(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_value_row *to, *from, *after = wti_call_tensor(moment->call, true, 0);
@@ -148,6 +178,7 @@ static void note_line(struct wti_case *account, const struct wti_moment *moment)
 	if (!line)
 		return;
 	line->parameter = moved->parameter;
+	line->share = share_of(moment);
 	if (after && !(after->digest.flags & WT_TENSOR_NO_HASH) &&
 	    after->digest.hash == to->digest.hash)
 		line->is_idle = true;
@@ -175,15 +206,19 @@ const struct wti_rule wti_rule_ema_001 = {
 	.code = "WT-EMA-001",
 	.severity = WT_WARNING,
 	.title = "a copy that should follow the model does not, or no longer does",
-	.means = "an average or a target network is no longer updated, while the model trains on",
+	.means =
+		"an average or a target network is no longer updated while the model trains on, or "
+		"is nearly replaced by the model each time",
 	.hint = "look at the condition under which the update is called, at the decay (1 keeps the "
-		"copy as it is), and at the type of the copy (half precision rounds small "
+		"copy as it is, 0 replaces it), and at the type of the copy (half precision rounds "
+		"small "
 		"updates away)",
 	.definition =
 		"If a line writes parameters that the optimizer has just updated into other "
 		"tensors (add_, lerp_, copy_) after `steps` steps in a row, it also does so after "
 		"the next step that updates them; and within `steps` of these writes, at least "
-		"one changes one of these tensors. A case is a step with such an update.",
+		"one changes one of these tensors, and at least one leaves a tenth of what was "
+		"there or more, or nothing at all (a copy). A case is a step with such an update.",
 	.innocent = "Averaging that ends on purpose before the training does.",
 	.needs = "no line wrote parameters into a copy after a step",
 	.flags = WTI_RULE_ABSENCE,
@@ -193,7 +228,10 @@ const struct wti_rule wti_rule_ema_001 = {
 		  [OF_CONTENT] = {WTI_PER_KEY, sizeof(struct moved)},
 		  [OF_LINE] = {WTI_PER_KEY, sizeof(struct line)}},
 	.see = see_following,
-	.thresholds = {{"steps", 16, "fewer in a row may be an update that is made now and then"}},
+	.thresholds = {[STEPS] = {"steps", 16,
+				  "fewer in a row may be an update that is made now and then"},
+		       [SHARE] = {"share", 0.9,
+				  "of the parameter in the sum: averages keep more of the past"}},
 };
 
 /* ---- WT-EMA-002: it is the model itself ----------------------------------------------------- */

@@ -100,6 +100,27 @@ struct evaluation {
 	bool is_with; /* the present one */
 };
 
+/* "Net.fc1" and "Net.fc1.parametrizations" are within Net.fc1, and "Net.fc10" is not. */
+static bool is_within(const struct wti_moment *moment, uint32_t part, uint32_t module)
+{
+	const char *inner = wti_moment_text(moment, part);
+	const char *outer = wti_moment_text(moment, module);
+	size_t bytes = strlen(outer);
+
+	return !strncmp(inner, outer, bytes) && (!inner[bytes] || inner[bytes] == '.');
+}
+
+/* A part in training mode of a module that is not: eval() and train() reach all parts, so it was
+ * put there by itself (Monte Carlo dropout). */
+static bool is_set_alone(const struct wti_moment *moment)
+{
+	const struct wti_call *around = moment->parent;
+
+	return around && around->flags & WT_CALL_MODE_KNOWN && !(around->flags & WT_CALL_TRAIN) &&
+	       around->object != moment->call->object &&
+	       is_within(moment, moment->call->object, around->object);
+}
+
 static enum wti_answer judge_call(struct wti_case *account, const struct evaluation *evaluation,
 				  const struct running *running, const struct wti_moment *moment)
 {
@@ -109,7 +130,8 @@ static enum wti_answer judge_call(struct wti_case *account, const struct evaluat
 		return WTI_RULE_NO_CASE;
 	if (!(moment->call->flags & WT_CALL_TRAIN))
 		return WTI_RULE_HELD;
-	if (evaluation->gaps_with * wti_threshold(account, EVALUATION_ONE_IN) >= evaluation->gaps)
+	if (evaluation->gaps_with * wti_threshold(account, EVALUATION_ONE_IN) >= evaluation->gaps ||
+	    is_set_alone(moment))
 		return WTI_RULE_NO_CASE;
 	outermost.call = &running->call;
 	return wti_violated(account, &outermost, moment->call->object,
@@ -151,8 +173,9 @@ const struct wti_rule wti_rule_mode_003 = {
 	.hint = "call model.eval() before the evaluation and model.train() after it",
 	.definition =
 		"When a model that is trained is called without gradients, now and then and not "
-		"around every step, its dropout and batch normalisation are in evaluation mode. A "
-		"case is the first such call between two steps.",
+		"around every step, its dropout and batch normalisation are in evaluation mode, "
+		"except where the module around them is and they were put into training mode by "
+		"themselves. A case is the first such call between two steps.",
 	.innocent = "Statistics that are recomputed on purpose (torch.optim.swa_utils.update_bn); "
 		    "samples that a network in training mode makes now and then.",
 	.needs = "no model with dropout or batch normalisation was called without gradients "
@@ -278,16 +301,6 @@ struct iterated {
 	bool is_judged;
 	bool is_loaded;
 };
-
-/* "Net.fc1" and "Net.fc1.parametrizations" are within Net.fc1, and "Net.fc10" is not. */
-static bool is_within(const struct wti_moment *moment, uint32_t part, uint32_t module)
-{
-	const char *inner = wti_moment_text(moment, part);
-	const char *outer = wti_moment_text(moment, module);
-	size_t bytes = strlen(outer);
-
-	return !strncmp(inner, outer, bytes) && (!inner[bytes] || inner[bytes] == '.');
-}
 
 /* A vector of the power iteration that spectral normalisation does in training mode. */
 static bool is_iterated(const struct wti_moment *moment, uint32_t module, uint32_t *ret_owner)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "inspect/judge/rule.h"
+#include "inspect/training/members.h"
 #include "inspect/training/modal.h"
 
 /* Modules whose forward depends on the mode; the callee is "Dropout.forward". */
@@ -24,6 +25,7 @@ bool wti_depends_on_mode(const struct wti_moment *moment)
 /* ---- WT-MODE-001: trained in evaluation mode ------------------------------------------------ */
 
 enum { OF_MODULE, OF_TRACK }; /* keeps */
+enum { MODE_STEPS, MODE_TIMES };
 
 /* Of a track: the outermost module that was called last. */
 struct whole {
@@ -36,6 +38,8 @@ struct mode {
 	bool called_eval;  /* with gradients on, since the last step */
 	uint32_t name;
 	bool is_dropout;
+	struct wti_patience row, all; /* steps in evaluation mode: in a row, and in all */
+	bool has_returned;            /* to training mode, after such a step */
 };
 
 /*
@@ -88,16 +92,31 @@ static bool is_part_of_trained(const struct wti_moment *moment, uint32_t name)
 static enum wti_answer judge_mode(struct wti_case *account, struct mode *mode,
 				  const struct wti_moment *moment)
 {
+	bool is_row, is_often;
+
 	if (mode->called_train) {
 		mode->has_trained = true;
+		mode->has_returned |= mode->all.count > 0;
+		mode->row = (struct wti_patience){0};
 		return WTI_RULE_HELD;
 	}
 	if (!mode->called_eval || !mode->has_trained || !is_part_of_trained(moment, mode->name))
 		return WTI_RULE_NO_CASE;
+	is_often = wti_waited(account, &mode->all, moment, MODE_TIMES);
+	is_row = wti_waited(account, &mode->row, moment, MODE_STEPS);
+	if (!is_row && !is_often)
+		return WTI_RULE_NO_CASE;
+	if (mode->has_returned)
+		return wti_violated(
+			account, moment, mode->name,
+			"it is in evaluation mode in %u steps so far, and in training "
+			"mode before and after: steps are made on what is evaluated, or "
+			"on some batches in the wrong mode",
+			mode->all.count);
 	return wti_violated(account, moment, mode->name,
 			    "it was in training mode in earlier steps, and is in evaluation mode "
 			    "in the last %u",
-			    wti_streak(account));
+			    mode->row.count);
 }
 
 typedef enum wti_answer judge_fn(struct wti_case *account, struct mode *mode,
@@ -128,14 +147,16 @@ const struct wti_rule wti_rule_mode_001 = {
 	.code = "WT-MODE-001",
 	.severity = WT_ERROR,
 	.title = "training goes on in evaluation mode",
-	.means = "model.eval() was called for a validation and model.train() not called again: "
-		 "dropout is off and batch normalisation no longer learns",
-	.hint = "call model.train() at the beginning of each training epoch",
+	.means = "optimizer steps are made while the model is in evaluation mode: model.train() is "
+		 "not called after a validation, so that dropout is off and batch normalisation no "
+		 "longer learns, or the validation itself makes steps and trains on its rows",
+	.hint = "call model.train() at the beginning of each training epoch, and make no step in a "
+		"validation",
 	.definition = "A module that depends on the mode (dropout, batch normalisation) and was "
 		      "called in training mode for one optimizer step is not called in evaluation "
-		      "mode, with gradients on, for two steps in a row of an optimizer that "
-		      "trains its model, while the whole model is in evaluation mode. A case is "
-		      "such a module in a step.",
+		      "mode, with gradients on, for two steps in a row, or for three in all, of an "
+		      "optimizer that trains its model, while the whole model is in evaluation "
+		      "mode. A case is such a module in a step.",
 	.innocent = "Normalisation that is frozen from the beginning is not judged. Freezing it in "
 		    "the middle of a run on purpose looks like this.",
 	.needs = "no dropout or batch normalisation was called for a step in training mode",
@@ -146,7 +167,12 @@ const struct wti_rule wti_rule_mode_001 = {
 		  [OF_TRACK] = {WTI_PER_TRACK, sizeof(struct whole)}},
 	.sweeps = WTI_MOMENT_STEPPED,
 	.see = see_modes,
-	.thresholds = {{WTI_IN_A_ROW, 2, "a single step may belong to the evaluation before it"}},
+	.thresholds = {[MODE_STEPS] = {"steps", 2,
+				       "in a row: a single one may belong to the evaluation "
+				       "before it"},
+		       [MODE_TIMES] = {"times", 3,
+				       "in all: what happens again in each epoch is no "
+				       "accident"}},
 };
 
 /* ---- WT-MODE-008: in evaluation mode from the beginning -------------------------------------- */
@@ -217,7 +243,37 @@ struct asked {
 	uint64_t calls_training;
 	uint64_t calls_evaluating;
 	struct wti_call call; /* the first in training mode */
+	uint32_t loads;       /* of a state */
+	uint32_t other_loads; /* of those, of what another model held */
 };
+
+/* Whether what is loaded is what another model holds. */
+static bool is_of_other(const struct wti_moment *moment)
+{
+	const struct wti_value_row *value = wti_call_tensor(moment->call, false, 0);
+
+	for (size_t i = 0; value && i < moment->training->parameters.count; i++) {
+		const struct wti_parameter *other = wti_parameter_at(moment->training, i);
+
+		if (other->stream == moment->call->stream && other->has_hash &&
+		    other->owner != moment->object->name && other->hash == value->digest.hash)
+			return true;
+	}
+	return !value;
+}
+
+static void note_load(struct wti_case *account, const struct wti_moment *moment)
+{
+	struct asked *asked = moment->object && moment->object->type == WT_OBJECT_TYPE_MODULE
+				      ? wti_kept_of_key(account, OF_MODEL, moment->call->stream,
+							moment->object->name)
+				      : NULL;
+
+	if (asked && !moment->call->exception) {
+		asked->loads++;
+		asked->other_loads += is_of_other(moment);
+	}
+}
 
 static void note_whole(struct running *running, const struct wti_call *call)
 {
@@ -238,6 +294,10 @@ static enum wti_answer see_asked(struct wti_case *account, void *kept,
 	struct running *running = wti_kept(account, OF_RUNNING, moment);
 	struct asked *asked;
 
+	if (moment->type != WTI_MOMENT_MODULE) {
+		note_load(account, moment);
+		return WTI_RULE_NO_CASE;
+	}
 	if (!running || call->flags & WT_CALL_GRAD)
 		return WTI_RULE_NO_CASE;
 	if (call->flags & WT_CALL_OUTERMOST)
@@ -260,6 +320,48 @@ static enum wti_answer see_asked(struct wti_case *account, void *kept,
 	return WTI_RULE_NO_CASE;
 }
 
+static bool is_idle(const struct wti_trained_process *process)
+{
+	return !process->step_count && !process->backward_count;
+}
+
+/* Whether all parameters of a model are in another one too, by name and shape. */
+static bool is_like(const struct wti_training *training, size_t stream, uint32_t model,
+		    uint32_t other)
+{
+	for (size_t i = 0; i < training->parameters.count; i++) {
+		const struct wti_parameter *own = wti_parameter_at(training, i), *twin;
+
+		if (own->stream != stream || own->owner != model || own->is_buffer)
+			continue;
+		twin = wti_parameter_find(training, stream, other, own->name);
+		if (!twin || twin->shape != own->shape)
+			return false;
+	}
+	return true;
+}
+
+/* Loaded once, and only asked while others learn. An average of another model is no such model: it
+ * is loaded from that one, or has its structure. */
+static bool is_teacher(const struct asked *asked, const struct wti_moment *end)
+{
+	const struct wti_training *training = end->training;
+	size_t stream = end->process->stream;
+
+	if (asked->loads != 1 || asked->other_loads ||
+	    wti_model_is_trained(training, stream, asked->object))
+		return false;
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *other = wti_object_at(training, i);
+
+		if (other->stream == stream && other->type == WT_OBJECT_TYPE_MODULE &&
+		    other->name != asked->object &&
+		    is_like(training, stream, asked->object, other->name))
+			return false;
+	}
+	return true;
+}
+
 static enum wti_answer finish_asked(struct wti_case *account, void *kept,
 				    const struct wti_moment *end)
 {
@@ -267,21 +369,21 @@ static enum wti_answer finish_asked(struct wti_case *account, void *kept,
 	struct wti_moment at = *end;
 
 	if (asked->calls_training < wti_threshold(account, CALLS) || asked->calls_evaluating ||
-	    !end->process || end->process->step_count || end->process->backward_count)
+	    !end->process || !(is_idle(end->process) || is_teacher(asked, end)))
 		return WTI_RULE_NO_CASE;
 	at.call = &asked->call;
 	at.scope = asked->call.scope;
-	return wti_violated(account, &at, asked->object,
-			    "%s was in training mode in all of %llu calls, and nothing is trained "
-			    "here",
-			    wti_moment_text(&at, asked->part),
-			    (unsigned long long)asked->calls_training);
+	return wti_violated(
+		account, &at, asked->object, "%s was in training mode in all of %llu calls, and %s",
+		wti_moment_text(&at, asked->part), (unsigned long long)asked->calls_training,
+		is_idle(end->process) ? "nothing is trained here"
+				      : "the model is loaded and not trained here");
 }
 
 const struct wti_rule wti_rule_mode_007 = {
 	.code = "WT-MODE-007",
 	.severity = WT_WARNING,
-	.title = "a program that trains nothing runs a model in training mode",
+	.title = "a model that is not trained runs in training mode",
 	.means = "modules are in training mode when they are made: dropout is on, and batch "
 		 "normalisation uses and learns the statistics of what is evaluated",
 	.hint = "call model.eval() before the model is used",
@@ -289,13 +391,17 @@ const struct wti_rule wti_rule_mode_007 = {
 		"In a process without backward() and without optimizer steps, dropout and batch "
 		"normalisation of a model that is called without gradients are not in training "
 		"mode in all calls, if there are four; calls with the same input as the one "
-		"before do not count. A case is such a module in evaluation mode.",
+		"before do not count. The same holds beside a training for a model that was "
+		"loaded once, from no other model, is never stepped, and has no trained "
+		"counterpart of the "
+		"same structure (a teacher). A case is such a module in evaluation mode.",
 	.innocent = "Statistics that are re-estimated; uncertainty estimated by dropout on "
 		    "different inputs; sampling from a generator in the mode in which it was "
 		    "trained.",
 	.needs = "no model with dropout or batch normalisation was called without gradients",
 	.flags = WTI_RULE_ABSENCE,
-	.moments = WTI_MOMENT_MODULE,
+	.moments = WTI_MOMENT_MODULE | WTI_MOMENT_CALL,
+	.callees = WTI_CALLEE_SET(WTI_CALLEE_LOAD_STATE_DICT),
 	.keeps = {[OF_MODEL] = {WTI_PER_MODULE, sizeof(struct asked)},
 		  [OF_RUNNING] = {WTI_PER_TRACK, sizeof(struct running)}},
 	.see = see_asked,

@@ -18,7 +18,12 @@ struct origin {
 	struct wti_scope scope;
 	struct wti_call call; /* without its values */
 	uint64_t nan, count;
+	bool is_from_infinity;   /* its arguments had some, and no NaN */
+	double first_loss, loss; /* of those that are numbers */
+	uint64_t loss_count;
 };
+
+enum { GROWN };
 
 static bool is_bad(const struct wti_digest_row *digest)
 {
@@ -48,6 +53,16 @@ static enum wti_answer report_origin(struct wti_case *account, struct origin *or
 	origin->is_found = true;
 	moment.scope = origin->scope;
 	moment.call = &origin->call;
+	if (origin->is_from_infinity)
+		return wti_violated(
+			account, &moment, origin->call.callee,
+			"it returned %llu NaN among %llu elements, of arguments with "
+			"infinity; the loss had %s from %.3g to %.3g in %llu steps",
+			(unsigned long long)origin->nan, (unsigned long long)origin->count,
+			origin->loss > wti_threshold_real(account, GROWN) * origin->first_loss
+				? "grown"
+				: "gone",
+			origin->first_loss, origin->loss, (unsigned long long)origin->loss_count);
 	return wti_violated(
 		account, &moment, origin->call.callee,
 		"it returned %llu NaN among %llu elements, and none of its arguments had NaN or "
@@ -58,6 +73,17 @@ static enum wti_answer report_origin(struct wti_case *account, struct origin *or
 static bool is_waiting(const struct origin *origin, const struct wti_moment *moment)
 {
 	return origin->is_waiting && origin->scope.step == moment->scope.step;
+}
+
+static void wait_for_rest(struct origin *origin, const struct wti_moment *moment,
+			  const struct wti_value_row *result, bool is_from_infinity)
+{
+	origin->is_waiting = true;
+	origin->scope = moment->scope;
+	origin->call = wti_call_without_values(moment->call);
+	origin->nan = result->digest.nan;
+	origin->count = result->digest.count;
+	origin->is_from_infinity = is_from_infinity;
 }
 
 /* The call around the one that waits has returned NaN as well. */
@@ -81,20 +107,23 @@ static enum wti_answer see_call(struct wti_case *account, struct origin *origin,
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *result;
 
-	if (is_passed_on(origin, moment))
+	if (!origin->is_from_infinity && is_passed_on(origin, moment))
 		return report_origin(account, origin, *moment);
 	if (!is_computed(call))
 		return WTI_RULE_NO_CASE;
 	result = find_value(call, true, is_nan);
-	if (!result || find_value(call, false, is_bad))
+	if (!result)
 		return WTI_RULE_HELD;
-	if (call->what == WTI_CALLEE_CONSTANT || is_waiting(origin, moment))
+	if (find_value(call, false, is_bad)) {
+		if (!find_value(call, false, is_nan) && !is_waiting(origin, moment) &&
+		    origin->loss_count)
+			wait_for_rest(origin, moment, result, true);
+		return WTI_RULE_HELD;
+	}
+	if (call->what == WTI_CALLEE_CONSTANT ||
+	    (is_waiting(origin, moment) && !origin->is_from_infinity))
 		return WTI_RULE_NO_CASE; /* it was asked for, or follows */
-	*origin = (struct origin){.is_waiting = true,
-				  .scope = moment->scope,
-				  .call = wti_call_without_values(call),
-				  .nan = result->digest.nan,
-				  .count = result->digest.count};
+	wait_for_rest(origin, moment, result, false);
 	return moment->parent ? WTI_RULE_NO_CASE : report_origin(account, origin, *moment);
 }
 
@@ -107,8 +136,12 @@ static enum wti_answer see_nan(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE; /* what comes later follows from it */
 	if (moment->type == WTI_MOMENT_CALL)
 		return see_call(account, origin, moment);
-	if (moment->type == WTI_MOMENT_LOSS && !isnan(moment->number))
+	if (moment->type == WTI_MOMENT_LOSS && !isnan(moment->number)) {
+		origin->first_loss = origin->loss_count ? origin->first_loss : moment->number;
+		origin->loss = moment->number;
+		origin->loss_count++;
 		return WTI_RULE_HELD;
+	}
 	if (moment->type == WTI_MOMENT_TENSOR && !is_nan(&moment->digest))
 		return WTI_RULE_NO_CASE;
 	if (is_waiting(origin, moment))
@@ -127,12 +160,15 @@ const struct wti_rule wti_rule_num_001 = {
 	.title = "NaN appears",
 	.means = "from here on every number that depends on it is NaN",
 	.hint = "look at the arguments of this call: a logarithm or a division of 0, a square root "
-		"of a negative number, an overflow in half precision",
+		"of a negative number, an overflow in half precision; if the loss had grown "
+		"before, a "
+		"lower learning rate",
 	.definition =
 		"No call returns NaN if none of its tensors had NaN or infinity; no loss, "
 		"gradient, parameter or buffer is NaN. The first place counts; a place inside "
 		"another call counts only if NaN is seen again in the same step: in what that "
-		"call returns, a loss, a gradient or a state. A case is a call that takes and "
+		"call returns, a loss, a gradient or a state. A call that makes NaN of infinity is "
+		"named where nothing else is. A case is a call that takes and "
 		"returns tensors, or a loss.",
 	.innocent = "NaN that marks missing data on purpose. Tensors of uninitialised memory "
 		    "(torch.empty_like), or filled with a number that was asked for, are not "
@@ -141,6 +177,7 @@ const struct wti_rule wti_rule_num_001 = {
 	.moments = WTI_MOMENT_CALL | WTI_MOMENT_LOSS | WTI_MOMENT_TENSOR,
 	.keeps = {{WTI_PER_PROCESS, sizeof(struct origin)}},
 	.see = see_nan,
+	.thresholds = {[GROWN] = {"grown", 10, "times: by less a loss varies from batch to batch"}},
 };
 
 /* ---- WT-NUM-002: rounded away --------------------------------------------------------------- */

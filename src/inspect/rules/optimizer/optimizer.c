@@ -312,8 +312,9 @@ static void judge_optimizer(struct wti_case *account, const struct wti_moment *m
 
 	if (replaced && !replaced->optimizer)
 		wti_violated(account, made, replaced->name,
-			     "the model has another tensor under this name since the optimizer "
-			     "took it");
+			     "%s has another tensor under this name since %s took it",
+			     wti_moment_text(moment, replaced->owner),
+			     wti_moment_text(moment, optimizer->name));
 	if (is_all_stray(account, moment))
 		wti_violated(account, made, optimizer->name,
 			     "no gradient reached any of its %u parameters in %llu steps, and no "

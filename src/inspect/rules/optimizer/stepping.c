@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about the use of optimizers: one for all steps, once for each gradient, on what is run. */
+/* Rules about the use of optimizers: one for all steps, and on what is run. */
 #include <string.h>
 
 #include "inspect/judge/rule.h"
 
 /* ---- WT-OPT-006: made anew for every step --------------------------------------------------- */
 
-enum { REBUILDS };
+enum { REBUILDS, PHASES };
 enum { OF_OPTIMIZER, OF_PARAMETER }; /* keeps */
 
 struct momentum { /* of an optimizer */
@@ -17,6 +17,10 @@ struct rebuilt {
 	uint32_t optimizer; /* that stepped it last: name */
 	uint64_t steps;     /* of that optimizer */
 	uint32_t streak;    /* optimizers in a row that stepped it once */
+	uint32_t site;      /* the line that made the last one */
+	uint64_t earlier;   /* steps of the one before it */
+	double rate;        /* its learning rate in its first step */
+	uint32_t phases;    /* in a row of that line, with as many steps and this rate */
 };
 
 /* LBFGS keeps what it needs within a step; plain SGD keeps nothing. */
@@ -27,6 +31,22 @@ static bool has_state(const struct momentum *momentum, const struct wti_moment *
 	if (!strcmp(class_name, "LBFGS"))
 		return false;
 	return strcmp(class_name, "SGD") || momentum->is_on;
+}
+
+/* A new one steps it. Phases of a training differ in length or rate; epochs do not. */
+static void note_phase(struct rebuilt *rebuilt, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	double rate = optimizer->lr_known & 1 ? optimizer->lr[0] : 0;
+	bool is_same = optimizer->step_count == 1 && optimizer->site &&
+		       optimizer->site == rebuilt->site && rate == rebuilt->rate &&
+		       rebuilt->steps > 1 &&
+		       (!rebuilt->phases || rebuilt->steps == rebuilt->earlier);
+
+	rebuilt->phases = is_same ? rebuilt->phases + 1 : 0;
+	rebuilt->earlier = rebuilt->steps;
+	rebuilt->site = optimizer->site;
+	rebuilt->rate = rate;
 }
 
 /* It has stepped. One parameter stands for all: the first of the optimizer. */
@@ -43,13 +63,22 @@ static enum wti_answer judge_rebuilt(struct wti_case *account, const struct mome
 		rebuilt->streak = 0;
 		return WTI_RULE_HELD;
 	}
+	note_phase(rebuilt, moment);
 	/* A wrapper and what it wraps step in turns: those are not new. */
 	rebuilt->streak =
 		rebuilt->steps == 1 && moment->object->step_count == 1 ? rebuilt->streak + 1 : 0;
 	rebuilt->optimizer = moment->object->name;
 	rebuilt->steps = 1;
-	if (rebuilt->streak < wti_threshold(account, REBUILDS) || !has_state(momentum, moment))
+	if (!has_state(momentum, moment))
 		return WTI_RULE_NO_CASE;
+	if (rebuilt->phases >= wti_threshold(account, PHASES))
+		return wti_violated(account, moment, moment->object->class_name,
+				    "one line made %u optimizers in a row for the same parameters, "
+				    "and each before the last made %llu steps at the same rate",
+				    rebuilt->phases + 1, (unsigned long long)rebuilt->earlier);
+	if (rebuilt->streak < wti_threshold(account, REBUILDS))
+		return WTI_RULE_NO_CASE;
+	wti_raise(account, WT_ERROR);
 	return wti_violated(account, moment, moment->object->class_name,
 			    "%u optimizers in a row were made for the same parameters and stepped "
 			    "once",
@@ -71,15 +100,19 @@ static enum wti_answer see_rebuilt(struct wti_case *account, void *kept,
 
 const struct wti_rule wti_rule_opt_006 = {
 	.code = "WT-OPT-006",
-	.severity = WT_ERROR,
-	.title = "a new optimizer is made for every step",
-	.means = "momentum and second moments are lost after every step: Adam is reduced to "
-		 "the sign of the gradient",
+	.severity = WT_NOTE,
+	.title = "new optimizers are made for the same parameters again and again",
+	.means = "momentum and second moments are lost each time: if it is after every step, Adam "
+		 "is reduced to the sign of the gradient",
 	.hint = "make the optimizer once, before the loop",
 	.definition =
-		"A parameter is not stepped by three optimizers in a row that step once each. A "
+		"A parameter is not stepped by three optimizers in a row that step once each, "
+		"which is an error; nor by four that one line makes one after the other, if each "
+		"makes the same number of steps and begins with the same rate, which is a note. A "
 		"case is a second or later step of an optimizer.",
-	.innocent = "SGD without momentum and LBFGS have no state to lose, and are not checked.",
+	.innocent = "Rounds of federated or continual learning, and fits to data that grows, each "
+		    "with an optimizer of its own on purpose. SGD without momentum and LBFGS have "
+		    "no state to lose, and are not checked.",
 	.needs = "no optimizer stepped twice",
 	.moments = WTI_MOMENT_STATE | WTI_MOMENT_STEPPED,
 	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct momentum)},
@@ -87,55 +120,10 @@ const struct wti_rule wti_rule_opt_006 = {
 	.see = see_rebuilt,
 	.thresholds = {[REBUILDS] = {"rebuilds", 2,
 				     "in a row: a program may rebuild its optimizer once, after a "
-				     "single step that tries out the model"}},
-};
-
-/* ---- WT-OPT-007: twice with the same gradients ---------------------------------------------- */
-
-/* At least one gradient other than zero, and none that was recorded again since the last step. */
-static bool are_old(const struct wti_moment *moment)
-{
-	bool has_any = false;
-
-	for (uint32_t i = 0; i < moment->object->member_count; i++) {
-		const struct wti_parameter *parameter =
-			wti_object_member(moment->training, moment->object, i);
-
-		if (parameter->grad_is_new || parameter->grad == WTI_GRAD_UNKNOWN)
-			return false;
-		has_any |= parameter->grad == WTI_GRAD_NONZERO;
-	}
-	return has_any;
-}
-
-static enum wti_answer see_again(struct wti_case *account, void *kept,
-				 const struct wti_moment *moment)
-{
-	const struct wti_object *optimizer = moment->object;
-
-	if (optimizer->step_count < 2)
-		return WTI_RULE_NO_CASE;
-	if (optimizer->backward_count || !are_old(moment))
-		return WTI_RULE_HELD;
-	return wti_violated(account, moment, optimizer->name,
-			    "there was no backward() since its last step, and the gradients are "
-			    "the same");
-}
-
-const struct wti_rule wti_rule_opt_007 = {
-	.code = "WT-OPT-007",
-	.severity = WT_ERROR,
-	.title = "the optimizer steps twice with the same gradients",
-	.means = "each batch counts twice, and even more in momentum and second moments: the "
-		 "effective learning rate is not the one that was set",
-	.hint = "look for a second step(): in a wrapper, a callback, a helper",
-	.definition =
-		"Between two steps of an optimizer there is a backward(), or at least one of its "
-		"gradients has changed. A case is a step after the first.",
-	.innocent = "A closure that runs backward() inside of step() changes the gradients there.",
-	.needs = "no optimizer stepped twice",
-	.moments = WTI_MOMENT_STEPPED,
-	.see = see_again,
+				     "single step that tries out the model"},
+		       [PHASES] = {"phases", 3,
+				   "after the first: a training may have two or three of one "
+				   "length"}},
 };
 
 /* ---- WT-OPT-008: frozen, and moved ---------------------------------------------------------- */

@@ -60,6 +60,34 @@ static bool follow(struct course *course, const struct wti_object *optimizer)
 enum { AGAIN_OF_OPTIMIZER, AGAIN_OF_SCHEDULER }; /* keeps */
 enum { AGAIN_RISES, AGAIN_FALLEN_TO };
 
+/* Of an optimizer. */
+struct swing {
+	struct course course;
+	double cosine_steps;  /* of its cosine, as calls and as its own count, at the last step */
+	uint64_t other_steps; /* of all its other schedulers */
+};
+
+/* Whether another scheduler was stepped since the last step of the optimizer, and the cosine was
+ * not: the rate is the other one's now. */
+static bool is_handed_over(struct wti_case *account, struct swing *swing,
+			   const struct wti_moment *moment, const struct wti_object *cosine)
+{
+	const struct wti_schedule_plan *plan =
+		wti_kept_of_object(account, AGAIN_OF_SCHEDULER, cosine);
+	double cosine_steps = (double)cosine->call_count + (plan ? plan->done : 0);
+	const struct wti_object *scheduler;
+	uint64_t other_steps = 0;
+	size_t place = 0;
+	bool is_other;
+
+	while ((scheduler = wti_scheduler_next(moment->training, moment->object, &place)))
+		other_steps += scheduler != cosine ? scheduler->call_count : 0;
+	is_other = other_steps != swing->other_steps && cosine_steps == swing->cosine_steps;
+	swing->cosine_steps = cosine_steps;
+	swing->other_steps = other_steps;
+	return is_other;
+}
+
 /* It has come down far; or its scheduler's own count says so, whose lowest rate (eta_min) need not
  * be far below the highest. */
 static bool is_past_its_end(struct wti_case *account, const struct course *course,
@@ -79,13 +107,16 @@ static enum wti_answer see_again(struct wti_case *account, void *kept,
 {
 	uint64_t rises = wti_threshold(account, AGAIN_RISES);
 	const struct wti_object *cosine;
-	struct course *course = kept;
+	struct swing *swing = kept;
+	struct course *course = &swing->course;
 
 	wti_plan_note(account, AGAIN_OF_SCHEDULER, moment);
-	if (moment->type != WTI_MOMENT_STEPPED || !follow(course, moment->object))
+	if (moment->type != WTI_MOMENT_STEPPED)
 		return WTI_RULE_NO_CASE;
 	cosine = wti_scheduler_of(moment->training, moment->object, "CosineAnnealingLR");
-	if (!cosine || course->changes < rises)
+	if (cosine && is_handed_over(account, swing, moment, cosine))
+		*course = (struct course){0};
+	if (!follow(course, moment->object) || !cosine || course->changes < rises)
 		return WTI_RULE_NO_CASE;
 	if (course->rises >= rises && course->has_risen && is_past_its_end(account, course, cosine))
 		return wti_violated(account, moment, moment->object->name,
@@ -104,11 +135,13 @@ const struct wti_rule wti_rule_sched_006 = {
 	.definition =
 		"The learning rate of an optimizer with a CosineAnnealingLR, once it has come down "
 		"to a quarter of its highest value, or its scheduler is past T_max, does not rise "
-		"twice in a row. A case is a step of such an optimizer after its rate has fallen.",
+		"twice in a row. It begins anew where another scheduler of the optimizer is "
+		"stepped and this one is not. A case is a step of such an optimizer after its "
+		"rate has fallen.",
 	.innocent = "A cyclic learning rate on purpose, written with this class.",
 	.needs = "no optimizer with a CosineAnnealingLR stepped with a rate that falls",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
-	.keeps = {[AGAIN_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct course)},
+	.keeps = {[AGAIN_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct swing)},
 		  [AGAIN_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)}},
 	.see = see_again,
 	.thresholds = {{"rises", 2, "in a row: one may be the beginning of another schedule"},
@@ -195,16 +228,20 @@ const struct wti_rule wti_rule_sched_007 = {
 
 /* ---- WT-SCHED-008: lowered while all goes well ---------------------------------------------- */
 
-enum { PLATEAU_CUTS, PLATEAU_BELOW };
+enum { PLATEAU_OF_PROCESS, PLATEAU_OF_SCHEDULER }; /* keeps */
+enum { PLATEAU_CUTS, PLATEAU_BELOW, PLATEAU_SAME };
 
 /* Of a ReduceLROnPlateau. */
 struct plateau {
 	uint64_t count; /* of metrics that it was given */
-	double metric, lowest;
-	bool is_lowest; /* the last one, clearly */
-	bool is_new;    /* and no step was made since */
+	double metric, first, lowest, highest;
+	bool is_lowest;  /* the last one, clearly */
+	bool is_highest; /* likewise, and none was ever below the first: it should rise */
+	bool is_loss;    /* it was once the loss of the training */
+	bool is_new;     /* and no step was made since */
 	double first_loss;
-	double rate; /* of its optimizer, before */
+	double rate;     /* of its optimizer, before */
+	double own_rate; /* that it has set, by its own account; 0: not known */
 	uint32_t cuts;
 };
 
@@ -218,13 +255,33 @@ static void take_metric(const struct wti_case *account, struct plateau *plateau,
 		return;
 	plateau->is_lowest = plateau->count && metric > 0 &&
 			     metric < wti_threshold_real(account, PLATEAU_BELOW) * plateau->lowest;
+	plateau->is_highest =
+		plateau->count && plateau->lowest == plateau->first && metric > 0 &&
+		metric * wti_threshold_real(account, PLATEAU_BELOW) > plateau->highest;
 	if (!plateau->count++) {
-		plateau->lowest = metric;
+		plateau->first = plateau->lowest = plateau->highest = metric;
 		plateau->first_loss = moment->process->loss;
 	}
-	plateau->lowest = metric < plateau->lowest ? metric : plateau->lowest;
+	plateau->is_loss |= fabs(metric - moment->process->loss) <=
+			    wti_threshold_real(account, PLATEAU_SAME) * fabs(metric);
+	plateau->lowest = fmin(plateau->lowest, metric);
+	plateau->highest = fmax(plateau->highest, metric);
 	plateau->metric = metric;
 	plateau->is_new = true;
+}
+
+/*
+ * A loss of held-out rows may rise while that of the training falls: that is overfitting. Where no
+ * loss is computed in evaluation, a metric that has only ever risen while the loss fell is one that
+ * should rise.
+ */
+static bool is_better(struct wti_case *account, const struct plateau *plateau,
+		      const struct wti_moment *moment)
+{
+	const bool *has_loss = wti_kept(account, PLATEAU_OF_PROCESS, moment);
+
+	return plateau->is_lowest ||
+	       (plateau->is_highest && !plateau->is_loss && has_loss && !*has_loss);
 }
 
 static enum wti_answer judge_cut(struct wti_case *account, struct plateau *plateau,
@@ -238,14 +295,39 @@ static enum wti_answer judge_cut(struct wti_case *account, struct plateau *plate
 	plateau->is_new = false;
 	if (!is_cut)
 		return WTI_RULE_NO_CASE;
-	if (!plateau->is_lowest || moment->process->loss >= plateau->first_loss)
+	if (!is_better(account, plateau, moment) || moment->process->loss >= plateau->first_loss)
 		return WTI_RULE_HELD;
-	if (++plateau->cuts < wti_threshold(account, PLATEAU_CUTS))
+	/* What the scheduler says that it has set is no change of the program's. */
+	if (++plateau->cuts < wti_threshold(account, PLATEAU_CUTS) &&
+	    (plateau->is_lowest || plateau->own_rate != rate))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, scheduler->name,
-			    "it has lowered the rate %u times when its metric had just reached its "
-			    "lowest, now to %.3g at %.4g; the loss has fallen too",
-			    plateau->cuts, rate, plateau->metric);
+			    "it lowers the rate when its metric has just reached its %s (%u so "
+			    "far), now to %.3g at %.4g; the loss has fallen",
+			    plateau->is_lowest ? "lowest" : "highest", plateau->cuts, rate,
+			    plateau->metric);
+}
+
+static void note_own_rate(struct wti_case *account, const struct wti_moment *moment)
+{
+	struct plateau *plateau =
+		moment->object && moment->object->type == WT_OBJECT_TYPE_SCHEDULER &&
+				!strcmp(wti_moment_text(moment, moment->attribute), "_last_lr[0]")
+			? wti_kept(account, PLATEAU_OF_SCHEDULER, moment)
+			: NULL;
+
+	if (plateau)
+		plateau->own_rate = moment->number;
+}
+
+/* A loss that nothing is learned from. */
+static void note_loss(struct wti_case *account, const struct wti_moment *moment)
+{
+	const struct wti_value_row *result = wti_call_tensor(moment->call, true, 0);
+	bool *has_loss = wti_kept(account, PLATEAU_OF_PROCESS, moment);
+
+	if (has_loss && result && !(result->digest.flags & WT_TENSOR_REQUIRES_GRAD))
+		*has_loss = true;
 }
 
 static enum wti_answer see_plateau(struct wti_case *account, void *kept,
@@ -254,14 +336,24 @@ static enum wti_answer see_plateau(struct wti_case *account, void *kept,
 	const struct wti_object *scheduler = moment->object;
 	struct plateau *plateau;
 
+	if (moment->type == WTI_MOMENT_CALL) {
+		note_loss(account, moment);
+		return WTI_RULE_NO_CASE;
+	}
+	if (moment->type == WTI_MOMENT_STATE) {
+		note_own_rate(account, moment);
+		return WTI_RULE_NO_CASE;
+	}
 	if (moment->type == WTI_MOMENT_SCHEDULER) {
-		if (!strcmp(wti_moment_text(moment, scheduler->class_name), "ReduceLROnPlateau"))
-			take_metric(account, kept, moment);
+		plateau = wti_kept(account, PLATEAU_OF_SCHEDULER, moment);
+		if (plateau &&
+		    !strcmp(wti_moment_text(moment, scheduler->class_name), "ReduceLROnPlateau"))
+			take_metric(account, plateau, moment);
 		return WTI_RULE_NO_CASE;
 	}
 	scheduler = wti_scheduler_of(moment->training, moment->object, "ReduceLROnPlateau");
 	plateau = scheduler && moment->object->lr_known & 1
-			  ? wti_kept_of_object(account, 0, scheduler)
+			  ? wti_kept_of_object(account, PLATEAU_OF_SCHEDULER, scheduler)
 			  : NULL;
 	return plateau ? judge_cut(account, plateau, moment, scheduler) : WTI_RULE_NO_CASE;
 }
@@ -270,21 +362,30 @@ const struct wti_rule wti_rule_sched_008 = {
 	.code = "WT-SCHED-008",
 	.severity = WT_WARNING,
 	.title = "the learning rate is lowered because a metric improves",
-	.means = "ReduceLROnPlateau waits for a metric to rise that should fall: mode is \"max\" "
-		 "for a loss, and the rate goes down the better training goes",
+	.means = "ReduceLROnPlateau waits for the opposite of what the metric should do: mode is "
+		 "\"max\" for a loss or \"min\", the default, for an accuracy, and the rate goes "
+		 "down the better training goes",
 	.hint = "mode=\"min\" for a loss, mode=\"max\" for an accuracy",
 	.definition =
 		"A ReduceLROnPlateau does not lower the rate twice at moments when the metric "
 		"that it was last given is at least 1 % below all earlier ones, while the "
-		"training loss is lower than at its first step. A case is a rate that it lowers "
-		"at another moment.",
+		"training loss is lower than at its first step; nor when the metric is 1 % above "
+		"all earlier ones and has never been below the first, if it never was the loss of "
+		"the training, and the program computes no loss without gradients (once is enough "
+		"if the "
+		"scheduler's own rate fell). A case is a rate that it "
+		"lowers at another moment.",
 	.innocent = "A metric that should rise and falls, while the loss falls too.",
 	.needs = "no ReduceLROnPlateau lowered the rate",
-	.moments = WTI_MOMENT_SCHEDULER | WTI_MOMENT_STEPPED,
-	.keeps = {{WTI_PER_OBJECT, sizeof(struct plateau)}},
+	.moments = WTI_MOMENT_SCHEDULER | WTI_MOMENT_STEPPED | WTI_MOMENT_CALL | WTI_MOMENT_STATE,
+	.callees = WTI_TARGET_LOSSES,
+	.keeps = {[PLATEAU_OF_PROCESS] = {WTI_PER_PROCESS, sizeof(bool)},
+		  [PLATEAU_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct plateau)}},
 	.see = see_plateau,
 	.thresholds = {{"cuts", 2, "one may be the program's own change of the rate"},
-		       {"below", 0.99, "times the lowest before: metrics vary by as much"}},
+		       {"below", 0.99, "times the lowest before: metrics vary by as much"},
+		       {"same", 1e-6,
+			"of a metric: by so much rounding moves a loss that is printed or sent"}},
 };
 
 /* ---- WT-SCHED-009: planned for steps, stepped by epochs -------------------------------------- */

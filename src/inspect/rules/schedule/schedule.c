@@ -184,6 +184,7 @@ const struct wti_rule wti_rule_sched_003 = {
 		"a scheduler.",
 	.innocent = "None is known.",
 	.needs = "no scheduler was stepped",
+	.explains = (const char *const[]){"WT-SCHED-001", NULL},
 	.moments = WTI_MOMENT_SCHEDULER,
 	.keeps = {{WTI_PER_OBJECT, sizeof(struct idle)}},
 	.see = see_idle,
@@ -259,7 +260,7 @@ const struct wti_rule wti_rule_sched_004 = {
 /* ---- WT-SCHED-005: ends in the middle ------------------------------------------------------- */
 
 enum { OF_OPTIMIZER, OF_SCHEDULER }; /* keeps */
-enum { END_STEPS, END_LEFT, END_EVEN };
+enum { END_STEPS, END_LEFT, END_EVEN, END_WHOLE };
 enum { RATES_MAX = 64 };
 
 struct descent {
@@ -329,30 +330,52 @@ static double steps_left(const struct wti_case *account, const struct descent *d
 	return rates[count - 1] / fall;
 }
 
+/* By its rates alone: a line to zero meets it at a whole step. One that does not ends above it,
+ * where is not known. The last step may be the scheduler's alone. */
+static enum wti_answer judge_line(struct wti_case *account, const struct descent *descent,
+				  double left, const struct wti_moment *end)
+{
+	double last = descent->rates[RATES_MAX - 1], whole = wti_threshold_real(account, END_WHOLE);
+
+	if (last <= wti_threshold_real(account, END_LEFT) * descent->highest || left <= 1 + whole)
+		return WTI_RULE_HELD;
+	if (fabs(left - round(left)) > whole)
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, end, end->object->name,
+			    "its learning rate fell along a line and was at %.3g of %.3g when "
+			    "training ended, after %llu steps; if it was planned to fall to zero, "
+			    "%.0f steps are missing",
+			    last, descent->highest, (unsigned long long)end->object->step_count,
+			    left);
+}
+
+static enum wti_answer judge_plan(struct wti_case *account, const struct descent *descent,
+				  const struct wti_schedule_plan *plan,
+				  const struct wti_moment *end)
+{
+	double left = plan->total - plan->done;
+
+	if (left <= 1 || left <= wti_threshold_real(account, END_LEFT) * plan->total)
+		return WTI_RULE_HELD;
+	return wti_violated(account, end, end->object->name,
+			    "its learning rate fell along a line and was at %.3g of %.3g when "
+			    "training ended: %.0f steps of the schedule are missing after %llu",
+			    descent->rates[RATES_MAX - 1], descent->highest, left,
+			    (unsigned long long)end->object->step_count);
+}
+
 static enum wti_answer finish_descent(struct wti_case *account, void *kept,
 				      const struct wti_moment *end)
 {
 	const struct descent *descent = kept;
 	double left = steps_left(account, descent);
-	double allowed = wti_threshold_real(account, END_LEFT);
-	double last = descent->rates[RATES_MAX - 1];
 	struct wti_schedule_plan plan;
-	bool is_at_end;
 
 	if (left < 0)
 		return WTI_RULE_NO_CASE;
-	is_at_end = last <= allowed * descent->highest;
-	if (plan_of(account, end, &plan)) {
-		left = plan.total - plan.done;
-		is_at_end = left <= allowed * plan.total;
-	}
-	if (is_at_end)
-		return WTI_RULE_HELD;
-	return wti_violated(account, end, end->object->name,
-			    "its learning rate fell along a line and was at %.3g of %.3g when "
-			    "training ended: %.0f steps of the schedule are missing after %llu",
-			    last, descent->highest, left,
-			    (unsigned long long)end->object->step_count);
+	if (plan_of(account, end, &plan))
+		return judge_plan(account, descent, &plan, end);
+	return judge_line(account, descent, left, end);
 }
 
 const struct wti_rule wti_rule_sched_005 = {
@@ -365,11 +388,13 @@ const struct wti_rule wti_rule_sched_005 = {
 	.definition =
 		"If the learning rate of an optimizer fell along a straight line in its last "
 		"eight steps, its schedulers had less than a tenth of their steps left "
-		"(total_iters, total_steps, T_max); where a scheduler does not say how many steps "
-		"it has, the rate ended below a tenth of its highest value. A case is such an "
-		"optimizer.",
+		"(total_iters, total_steps, T_max). Where a scheduler does not say how many steps "
+		"it has, the rate ended below a tenth of its highest value or one step above "
+		"zero, or the line does not meet zero at a whole step: then it ends above zero, "
+		"and it is not known where. A case is such an optimizer, except one of the last "
+		"kind.",
 	.innocent = "Early stopping; a run that was cut short; a schedule that ends above zero "
-		    "and does not say how many steps it has.",
+		    "and does not say so, if its line happens to meet zero at a whole step.",
 	.needs = "no learning rate fell along a line until the end",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
 	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct descent)},
@@ -380,5 +405,8 @@ const struct wti_rule wti_rule_sched_005 = {
 		       {"left", 0.1, "of its steps: loops may round the last epoch off"},
 		       {"even", 1e-6,
 			"of the highest rate: decreases may differ by so much; those of a curve "
-			"differ by more"}},
+			"differ by more"},
+		       {"whole", 1e-3,
+			"of a step: by so much rounding moves the place where a line meets "
+			"zero"}},
 };
