@@ -15,7 +15,6 @@ static void add_run(const struct wti_run *run, struct wt_result *result)
 	struct wti_buf cause;
 
 	wti_buf_init(&cause, CAUSE_MAX);
-	wt_result_set_status(result, run->status);
 	wt_result_fact_text(result, "run", "run", run->name);
 	wt_result_fact_text(result, "command", "command", run->command);
 	if (wti_ending_cause(&cause, run))
@@ -39,6 +38,7 @@ int wti_run_page(const struct wti_front *front, const struct wti_opened_run *ope
 	wt_query_init(&query);
 	query.from_ns = from_ns;
 	query.to_ns = to_ns;
+	add_run(&opened->run, result);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && !r; i++) {
 		wti_front_progress(front, 0);
 		r = wt_inspect(wt_inspector_by_name(parts[i].inspector), opened->trace,
@@ -46,7 +46,7 @@ int wti_run_page(const struct wti_front *front, const struct wti_opened_run *ope
 			       front->progress, front->cookie, err);
 		wti_front_progress(front, WTI_PROGRESS_OVER);
 	}
-	add_run(&opened->run,
-		result); /* the status is the run's, whatever a part could not measure */
+	/* The status is the run's, whatever a part could not measure. */
+	wt_result_set_status(result, opened->run.status);
 	return r;
 }
