@@ -2,8 +2,8 @@
 /*
  * How fast tensors are digested, as shares of what memcpy does in the same run on data larger than
  * the caches: the hash alone, and hash with statistics, for every element type and instruction set;
- * then what one small tensor costs. Rounds are interleaved. Measured in CPU time of this thread,
- * which other work on the machine disturbs less.
+ * samples with their sketch; then what one small tensor costs. Rounds are interleaved. Measured in
+ * CPU time of this thread, which other work on the machine disturbs less.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include <wheeltap/kinds.h>
 
 #include "common/digest.h"
+#include "common/sample.h"
 
 enum { ROUNDS = 9, SETS = 3, DTYPES = WT_DTYPE_F8E8M0 + 1, BATCH = 20000, SIZES = 5 };
 
@@ -77,6 +78,43 @@ static double digest_rate(enum wti_digest_set set, const void *data, uint32_t dt
 
 	wti_digest_on(set, data, dtype, bytes / wti_dtype_bytes(dtype), &digest);
 	return rate(begin_ns, bytes);
+}
+
+static void put_nowhere(void *self, uint32_t first, const void *values, uint32_t bytes)
+{
+	__asm__ volatile("" ::"r"(values) : "memory");
+}
+
+/* 256 elements, and the sketch of all. */
+static double sample_rate(const void *data, uint32_t dtype, size_t bytes)
+{
+	static struct wti_sampler sampler;
+	uint64_t begin_ns = cpu_ns();
+
+	wti_sampler_begin(&sampler, dtype, bytes / wti_dtype_bytes(dtype), 256);
+	sampler.put = put_nowhere;
+	wti_sampler_take(&sampler, data, bytes);
+	wti_sampler_end(&sampler);
+	return rate(begin_ns, bytes);
+}
+
+static void measure_samples(const void *data, char *copy)
+{
+	static const uint32_t dtypes[] = {WT_DTYPE_F64, WT_DTYPE_F32, WT_DTYPE_BF16, WT_DTYPE_F16,
+					  WT_DTYPE_F8E4M3};
+	static double rates[sizeof(dtypes) / sizeof(dtypes[0])][ROUNDS], copied[ROUNDS];
+
+	for (int round = 0; round < ROUNDS; round++) {
+		copied[round] = copy_rate(copy, data);
+		for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+			rates[i][round] = sample_rate(data, dtypes[i], data_bytes / 4);
+	}
+	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++) {
+		double value = median(rates[i]);
+
+		printf("samples %-13s %7.2f GB/s  %.2f of memcpy\n", dtype_names[dtypes[i]], value,
+		       value / median(copied));
+	}
 }
 
 static double small_ns(const void *data, size_t count)
@@ -148,6 +186,7 @@ int main(int argc, char **argv)
 		data[i] = (uint8_t)(0x30 + i * 37 % 0x1f); /* finite in every type */
 	memset(copy, 1, data_bytes);
 	measure_large(data, copy, argc < 2);
+	measure_samples(data, copy);
 	measure_small(data);
 	free(data);
 	free(copy);

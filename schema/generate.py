@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WIDTH = {"u32": 4, "i32": 4, "name": 4, "enum": 4, "flags": 4, "str": 4, "u64": 8, "i64": 8, "f64": 8, "hash": 8, "ticks": 8}
-C_TYPE = {"u32": "uint32_t", "i32": "int32_t", "name": "uint32_t", "enum": "uint32_t", "flags": "uint32_t", "str": "uint32_t",
+WIDTH = {"u32": 4, "i32": 4, "name": 4, "enum": 4, "flags": 4, "str": 4, "bytes": 4, "u64": 8, "i64": 8, "f64": 8, "hash": 8, "ticks": 8}
+C_TYPE = {"u32": "uint32_t", "i32": "int32_t", "name": "uint32_t", "enum": "uint32_t", "flags": "uint32_t", "str": "uint32_t", "bytes": "uint32_t",
           "u64": "uint64_t", "i64": "int64_t", "f64": "double", "hash": "uint64_t", "ticks": "uint64_t"}
 TRANSFORM = {"plain": "WT_PLAIN", "delta": "WT_DELTA", "xor": "WT_XOR", "rel": "WT_REL", "rel+delta": "WT_REL_DELTA",
              "prev": "WT_REL_PREVIOUS"}
 NOTE = "Made from schema/events.toml by schema/generate.py; do not edit."
+INLINE = ("str", "bytes")
 FIELDS_MAX = 32
 BITS_MAX = 32
 
@@ -141,7 +142,7 @@ def kinds_h(schema: Schema) -> str:
 
 def member(field: Field) -> str:
     name = {"new": "new_"}.get(field.name, field.name)  # a word of C++
-    return f"{name}_bytes" if field.type == "str" else name
+    return f"{name}_bytes" if field.type in INLINE else name
 
 
 def records_h(schema: Schema) -> str:
@@ -162,34 +163,39 @@ def emit_h(schema: Schema) -> str:
            " * names up while making it; what it leaves out is 0. False: lost, and counted. Of a record that was",
            " * emitted v->record.seq is set.",
            " *",
+           " * Of a kind with bytes, v has how many: at most WTI_TEXT_MAX.",
+           " *",
            " * wti_fast_KIND() is for the kinds that are emitted most (agent.h, \"The shortest way\"). The first field,",
            " * a name, is looked up. False: nothing was done, emit it in the other way.",
            " */",
            "#ifndef WTI_EMIT_H", "#define WTI_EMIT_H", "", '#include "common/agent.h"', '#include "common/text.h"', '#include "records.h"']
     for kind in schema.kinds:
-        texts = [f for f in kind.fields if f.type == "str"]
+        texts = [f for f in kind.fields if f.type in INLINE]
         if len(texts) > 1:
             raise SystemExit(f"generate.py: kind '{kind.name}' has more than one text")
-        out += emit_function(kind, bool(texts))
+        out += emit_function(kind, texts[0].type if texts else "")
         if kind.fields[0].type == "name" and not texts:
             out += fast_function(kind)
     return "\n".join(out + ["", "#endif", ""])
 
 
-def emit_function(kind: Kind, has_text: bool) -> list[str]:
+def emit_function(kind: Kind, inline: str) -> list[str]:
     record = f"struct wti_record_{kind.name}"
-    text = ",\n\t\t\t\tconst struct wti_kept_text *text" if has_text else ""
+    text = {"": "", "str": ",\n\t\t\t\tconst struct wti_kept_text *text", "bytes": ",\n\t\t\t\tconst void *data"}[inline]
+    length = next((f"v->{member(f)}" for f in kind.fields if f.type == "bytes"), "text ? text->bytes : 0")
     out = ["", f"static inline bool wti_emit_{kind.name}(struct wti_here here, {record} *v{text})", "{"]
-    if has_text:
-        out += ["\tconst uint32_t text_bytes = text ? text->bytes : 0;",
+    if inline:
+        out += [f"\tconst uint32_t text_bytes = {length};",
                 "\tconst uint32_t bytes = (uint32_t)sizeof(*v) + wti_round8(text_bytes);"]
     else:
         out += ["\tconst uint32_t bytes = sizeof(*v);"]
     out += [f"\t{record} *record = wti_open(here, WT_KIND_{kind.name.upper()}, bytes);", "",
             "\tif (wti_unlikely(!record))", "\t\treturn false;", "\tv->record.seq = record->record.seq;"]
-    out += [f"\trecord->{member(f)} = {'text_bytes' if f.type == 'str' else f'v->{member(f)}'};" for f in kind.fields]
-    if has_text:
+    out += [f"\trecord->{member(f)} = {'text_bytes' if f.type in INLINE else f'v->{member(f)}'};" for f in kind.fields]
+    if inline == "str":
         out += ["\tif (text)", "\t\twti_put_text(record + 1, text);"]
+    if inline == "bytes":
+        out += ["\twti_put_inline(record + 1, data, text_bytes);"]
     return out + ["\treturn wti_commit(here, bytes);", "}"]
 
 
@@ -238,13 +244,13 @@ def unpack_c(schema: Schema) -> str:
     out = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {NOTE} */",
            "/* Spreads a ring record over the columns of its kind. */", '#include "columns.h"', '#include "records.h"', ""]
     for kind in schema.kinds:
-        texts = [f for f in kind.fields if f.type == "str"]
+        texts = [f for f in kind.fields if f.type in INLINE]
         out += [f"static int unpack_{kind.name}(struct wti_columns *columns, uint32_t row,",
                 "\t\t\t  const struct wti_record *record, uint32_t bytes)", "{",
                 f"\tconst struct wti_record_{kind.name} *r = (const void *)record;", ""]
         out += ["\tif (bytes < sizeof(*r))", "\t\treturn WT_E_FORMAT;"]
         for i, f in enumerate(kind.fields):
-            if f.type == "str":
+            if f.type in INLINE:
                 continue
             if f.type == "f64":
                 out.append(f"\tcolumns->values[{i}][row] = wti_bits(r->{member(f)});")

@@ -41,7 +41,14 @@ enum wt_type {
 	WT_TYPE_TICKS = 8,
 	WT_TYPE_STR = 9, /* inline text */
 	WT_TYPE_ENUM = 10,
+	WT_TYPE_BYTES = 11, /* inline bytes that are no text: numbers of a tensor */
 };
+
+/* Whether values of the type are bytes of their own length rather than 64 bits. */
+static inline bool wt_type_is_inline(uint8_t type)
+{
+	return type == WT_TYPE_STR || type == WT_TYPE_BYTES;
+}
 
 /* How a column is predicted before it is packed. */
 enum wt_transform {

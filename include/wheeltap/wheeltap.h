@@ -138,6 +138,15 @@ bool wt_tensor(struct wt_name *name, const void *data, uint32_t dtype, uint32_t 
 bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data, uint32_t dtype,
 		  uint32_t rank, const size_t *extents);
 
+/*
+ * Perturbs the elements in place if the program is recorded with `record --noise`, as
+ * docs/digits.md describes; otherwise the array stays as it is. Call it on what a computation has
+ * just produced; `name` and the numbers choose the noise, so that it is the same in every run with
+ * the same seed. True if the array was perturbed.
+ */
+bool wt_noise(struct wt_name *name, void *data, uint32_t dtype, uint32_t rank,
+	      const size_t *extents);
+
 /* ---- Devices -----------------------------------------------------------------------------------
  */
 

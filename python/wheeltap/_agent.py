@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, Callable
 
 from ._imports import Watcher
+from ._noise import MODULES, Noise
 from ._own import OWN, is_asked_for, watch
 from ._select import ARGUMENTS, Needs, Selective
 from ._thrown import part
@@ -35,12 +36,22 @@ class Settings:
         self.operators = "auto"
         self.wants = Wanted()  # (module, function): whether it is to be hooked
         self.modules = ["torch"]
+        self.noise = Noise()
         self.needs = Needs()
         self.budget = 0.0  # per cent; 0: none
         self.sample = ""  # every=N or warmup=K
         for line in text.split("\n"):
             key, _, value = line.partition("=")
             self._set(key, value)
+        if self.noise.is_on:
+            self._set_for_noise(text)
+
+    def _set_for_noise(self, text: str) -> None:
+        """Numbers are compared between runs: all that is recorded of them is read."""
+        if "\nmodules=" not in "\n" + text:
+            self.modules = MODULES + self.modules[1:]
+        if self.tensors == "digest":
+            self.tensors = "stats"
 
     def _set(self, key: str, value: str) -> None:
         if key == "detail" and value in DETAILS:
@@ -59,7 +70,7 @@ class Settings:
             self.budget = float(value)
         elif key == "sample":
             self.sample = value
-        elif not self.needs.set(key, value):
+        elif not self.needs.set(key, value) and not self.noise.set(key, value):
             self.wants.set(key, value)
 
     def omitted(self) -> int:
@@ -86,7 +97,7 @@ class Settings:
             told["invariants"] = self.needs.count
         if self.wants.only or self.wants.skip:
             told["picked"] = len(self.wants.only) + len(self.wants.skip)
-        return told
+        return {**told, **self.noise.told()}
 
 
 def library_prefixes() -> tuple[str, ...]:
@@ -158,6 +169,7 @@ def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]
     bytes_max = NO_MAX if settings.tensors in ("stats", "full") else DIGEST_BYTES_MAX[settings.detail]
     core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], bytes_max, library_prefixes())
     core.set_thrown(part)
+    settings.noise.set_up(core)
     core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.omitted())
     _State.core, _State.settings = core, settings
     return _actions(core, [name for name in settings.modules if name != OWN])

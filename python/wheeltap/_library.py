@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Iterator
 
 from ._kinds import is_function, is_method
+from ._noise import hook_types
 
 if TYPE_CHECKING:
     from ._agent import Settings
@@ -74,11 +75,16 @@ def _members(kind: type, path: str, seen: set[int]) -> Iterator[tuple[Any, str, 
 
 def instrument(name: str, core: ModuleType, settings: Settings, walked: set[str]) -> None:
     """Hooks what has been imported of a library, but for the modules that were walked before."""
-    if settings.detail == "lean":
+    noise = settings.noise.is_on
+    if settings.detail == "lean" and not noise:
         return
+    before = set(walked)
     for value, module, path in _callables(name, walked):
-        if settings.wants(module, path):
+        wanted = settings.wants(module, path)
+        if wanted or noise:  # what is not wanted is perturbed, and not emitted
             try:
-                core.hook(value, module, path)
+                core.hook(value, module, path, 0 if wanted else core.QUIET)
             except (TypeError, MemoryError):
                 pass
+    if noise:
+        hook_types(core, [sys.modules[path] for path in walked - before if path in sys.modules])

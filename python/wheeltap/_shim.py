@@ -64,7 +64,7 @@ def _find(torch: Any) -> str | None:
 
 def _watched(core: ModuleType, settings: Settings) -> int:
     """What --operators asks for; nothing for invariants, none of which is about operators."""
-    what = 0
+    what = core.WATCH_NOISE if settings.noise.is_on else 0
     asked = settings.operators
     if asked == "off" or asked == "auto" and settings.detail != "full" or settings.needs.count:
         return what
@@ -90,11 +90,14 @@ def attach(torch: Any, core: ModuleType, settings: Settings, probes: list[tuple[
         except Exception as problem:
             why = str(problem)
     told = "backward" if settings.operators == "auto" else settings.operators
-    core.settings({"operators": told if what and not why else "off"})
+    core.settings({"operators": told if what & ~core.WATCH_NOISE and not why else "off"})
+    missing = settings.noise.missing(not why) if settings.noise.is_on else ""
+    if missing:
+        core.settings({"not_measured": missing})
     if why:
         core.own_line(1, f"no shim for torch {torch.__version__}: {why}; what torch does below Python (backward) is "
                          f"not measured; build it with: wheeltap python add {sys.executable}")
-    if why and what:
+    if why and what & ~core.WATCH_NOISE:
         core.settings({"not_measured": f"what torch {torch.__version__} runs below Python (backward), as its shim "
                                        f"cannot be used: {why}; build it with: wheeltap python add {sys.executable}"})
 

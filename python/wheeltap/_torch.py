@@ -121,8 +121,9 @@ def _hook_c(torch: ModuleType, core: ModuleType, settings: Settings) -> None:
     kinds = (BuiltinFunctionType, MethodDescriptorType)
     for function, module, name in _c_functions(torch):
         short = name.rpartition(".")[2]
-        if isinstance(function, kinds) and short not in METADATA and settings.wants(module, name):
-            core.hook(function, module, name)
+        wanted = settings.wants(module, name)
+        if isinstance(function, kinds) and short not in METADATA and (wanted or settings.noise.is_on):
+            core.hook(function, module, name, 0 if wanted else core.QUIET)
 
 
 def _hook_functions(core: ModuleType, settings: Settings) -> None:
@@ -288,8 +289,9 @@ def instrument(core: ModuleType, settings: Settings) -> None:
     core.begin()
     Framework(torch, core).hook_all()
     _overrides.hook(torch, core)
-    if settings.detail != "lean":
+    if settings.detail != "lean" or settings.noise.is_on:
         _hook_c(torch, core, settings)
+    if settings.detail != "lean":
         _hook_functions(core, settings)
         _hook_slots(torch, core, settings)
 

@@ -54,6 +54,9 @@ class Table:
         except KeyError:
             raise KeyError(f"no column '{key}' in '{self.name}'; there are {', '.join(self.columns)}") from None
 
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self.rows()
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Row by row, as dictionaries; None where there is no value."""
         names = self.names

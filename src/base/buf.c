@@ -141,3 +141,18 @@ const char *wti_buf_cstr(struct wti_buf *buf)
 	buf->data[buf->bytes] = 0;
 	return (const char *)buf->data;
 }
+
+void wti_buf_hex(struct wti_buf *buf, const void *data, size_t bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *from = data;
+	uint8_t *to = bytes < SIZE_MAX / 2 ? wti_buf_reserve(buf, 2 * bytes) : NULL;
+
+	if (!to)
+		return;
+	for (size_t i = 0; i < bytes; i++) {
+		to[2 * i] = (uint8_t)digits[from[i] >> 4];
+		to[2 * i + 1] = (uint8_t)digits[from[i] & 15];
+	}
+	buf->bytes += 2 * bytes;
+}

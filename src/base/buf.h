@@ -37,4 +37,7 @@ int wti_buf_vprintf(struct wti_buf *buf, const char *format, va_list args)
 /* NUL-terminated view of the content; "" after a failure. */
 const char *wti_buf_cstr(struct wti_buf *buf);
 
+/* Appends each byte as two hexadecimal digits. */
+void wti_buf_hex(struct wti_buf *buf, const void *data, size_t bytes);
+
 #endif

@@ -70,7 +70,11 @@ static void put_value(struct wti_buf *out, const struct wti_option *option, cons
 		break;
 	default:
 		text = *(const char *const *)slot;
-		put_text(out, text ? text : option->argument);
+		if (!text && option->type == WTI_OPT_CHOICE) /* what it takes, not what it means */
+			wti_buf_printf(out, "\"%.*s\"", (int)strcspn(option->choices, "|"),
+				       option->choices);
+		else
+			put_text(out, text ? text : option->argument);
 	}
 }
 

@@ -18,6 +18,7 @@ const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_check,
 	&wti_verb_pack,
 	&wti_verb_diff,
+	&wti_verb_digits,
 	&wti_verb_golden,
 	&wti_verb_gate,
 	&wti_verb_try,

@@ -40,7 +40,10 @@ struct wti_record_options {
 	char *const *argv;        /* ends with NULL; not looked at where we attach to a process */
 	char *const *environment; /* of the program; ends with NULL */
 	char *const *additions; /* "NAME=value" in its place or besides; ends with NULL, or NULL */
-	const char *settings;   /* lines of key=value that agents may read; or NULL */
+	const char *preload;    /* a library for LD_PRELOAD, whatever else is there; or NULL */
+	const char *noise;      /* for run.json, "rr:24"; or NULL */
+	uint64_t noise_seed;
+	const char *settings; /* lines of key=value that agents may read; or NULL */
 	const char *entrance; /* folder in PYTHONPATH by which the Python agent comes in; or NULL */
 	const char *folder;   /* of the run; NULL: made under `base` */
 	const char *base;     /* where runs live */

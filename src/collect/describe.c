@@ -155,6 +155,13 @@ static void describe_config(const struct wti_recorder *recorder, struct wti_json
 	number(json, "record_ns", (uint64_t)options->duration_ns);
 	number_or_null(json, "wait_ns", options->wait_ns != INT64_MAX, options->wait_ns);
 	text(json, "strings", options->strings_keep ? "keep" : "private");
+	if (options->noise) {
+		char seed[24];
+
+		snprintf(seed, sizeof(seed), "%llu", (unsigned long long)options->noise_seed);
+		text(json, "noise", options->noise);
+		text(json, "noise_seed", seed); /* JSON has no whole numbers of 64 bits */
+	}
 	number(json, "blobs_bytes_max", options->blobs_bytes_max);
 	text(json, "clock", recorder->clock.domain == WT_CLOCK_TSC ? "tsc" : "monotonic");
 	wti_json_object_end(json);

@@ -51,6 +51,7 @@ struct wti_recorder {
 	char name[WTI_NAME_BYTES];
 	char executable[PATH_MAX];
 	char **variables; /* of the program */
+	char *preload;    /* one of them */
 
 	int epoll;
 	int signals;

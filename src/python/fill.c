@@ -14,6 +14,7 @@
 
 /* Beyond this, names are looked up by their text each time: ids are meant to be dense. */
 #define CODES_MAX (1u << 22)
+#define HEX_MAX ((size_t)1 << 25) /* twice what a block has of text */
 
 /* The numbers of the field in this block, or NULL: the stream's kind has no such field. */
 static const uint64_t *numbers_of(struct wti_source *source, const struct wti_rows *rows)
@@ -371,7 +372,8 @@ int wti_fill_enum(struct wti_source *source, const struct wti_rows *rows)
 	return r;
 }
 
-int wti_fill_text(struct wti_source *source, const struct wti_rows *rows)
+/* `hex`: bytes become two digits each in it; NULL: they are text. */
+static int fill_inline(struct wti_source *source, const struct wti_rows *rows, struct wti_buf *hex)
 {
 	const struct wt_batch *batch = rows->first.batch;
 	int32_t *out = wti_column_reserve(source->column, rows->count);
@@ -386,10 +388,33 @@ int wti_fill_text(struct wti_source *source, const struct wti_rows *rows)
 		struct wt_text text = {batch->text[source->found_index] + at[row],
 				       at[row + 1] - at[row]};
 
-		r = wti_column_code(source->column, text, &out[i]);
+		if (hex) {
+			wti_buf_clear(hex);
+			wti_buf_hex(hex, text.data, text.bytes);
+			text = (struct wt_text){(const char *)hex->data, hex->bytes};
+			r = wti_buf_status(hex);
+		}
+		if (!r)
+			r = wti_column_code(source->column, text, &out[i]);
 	}
 	if (!r)
 		wti_column_added(source->column, rows->count);
+	return r;
+}
+
+int wti_fill_text(struct wti_source *source, const struct wti_rows *rows)
+{
+	return fill_inline(source, rows, NULL);
+}
+
+int wti_fill_hex(struct wti_source *source, const struct wti_rows *rows)
+{
+	struct wti_buf hex;
+	int r;
+
+	wti_buf_init(&hex, HEX_MAX);
+	r = fill_inline(source, rows, &hex);
+	wti_buf_release(&hex);
 	return r;
 }
 

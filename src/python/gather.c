@@ -122,6 +122,7 @@ static struct wti_source of_field(const struct wt_kind *kind, const struct wt_fi
 		[WT_TYPE_TICKS] = {WTI_COLUMN_I64, wti_fill_shown},
 		[WT_TYPE_STR] = {WTI_COLUMN_TEXT, wti_fill_text},
 		[WT_TYPE_ENUM] = {WTI_COLUMN_TEXT, wti_fill_enum},
+		[WT_TYPE_BYTES] = {WTI_COLUMN_TEXT, wti_fill_hex},
 	};
 	struct wti_source source = {.unit = field->unit, .doc = field->doc, .field = field};
 
@@ -313,7 +314,7 @@ static bool is_the_same_everywhere(const struct wt_trace *trace, const struct wt
 	return true;
 }
 
-/* Those of the kind. A table has each name once, and begins with columns that all kinds have. */
+/* Adds the columns of the kind. Names are unique; columns that all kinds have come first. */
 static int add_columns(struct wti_gather *gather, const struct wt_kind *kind, char *const *names,
 		       size_t name_count, struct wt_err *err)
 {

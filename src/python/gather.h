@@ -99,6 +99,7 @@ int wti_fill_shown(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_name(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_enum(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_text(struct wti_source *source, const struct wti_rows *rows);
+int wti_fill_hex(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_call(struct wti_source *source, const struct wti_rows *rows);
 int wti_fill_variable(struct wti_source *source, const struct wti_rows *rows);
 

@@ -71,6 +71,18 @@ static struct wti_row_kind *keys_of(struct wti_row_keys *keys, const struct wt_k
 	return found;
 }
 
+static PyObject *hex_of(struct wt_text bytes)
+{
+	struct wti_buf text;
+	PyObject *value;
+
+	wti_buf_init(&text, 2 * bytes.bytes + 1);
+	wti_buf_hex(&text, bytes.data, bytes.bytes);
+	value = wti_unicode(wti_buf_cstr(&text), wti_buf_status(&text) ? 0 : text.bytes);
+	wti_buf_release(&text);
+	return value;
+}
+
 static PyObject *value_of(const struct wti_shown *shown)
 {
 	switch (shown->type) {
@@ -86,6 +98,8 @@ static PyObject *value_of(const struct wti_shown *shown)
 		return PyFloat_FromDouble(shown->f);
 	case WTI_SHOWN_TEXT:
 		return wti_unicode(shown->text.data, shown->text.bytes);
+	case WTI_SHOWN_BYTES:
+		return hex_of(shown->text);
 	default:
 		Py_INCREF(Py_None);
 		return Py_None;

@@ -137,8 +137,8 @@ static PyObject *tracks(PyObject *self, PyObject *unused)
 
 static const char *type_name(uint8_t type)
 {
-	static const char *const names[] = {"?",    "u32",  "u64",   "i32", "i64", "f64",
-					    "name", "hash", "ticks", "str", "enum"};
+	static const char *const names[] = {"?",    "u32",  "u64",   "i32", "i64",  "f64",
+					    "name", "hash", "ticks", "str", "enum", "bytes"};
 
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : names[0];
 }

@@ -5,12 +5,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "trace/run_folder.h"
+#include "set.h"
 
 #define DEPTH_MAX 32
 
@@ -83,7 +86,8 @@ static bool is_stream(const char *name)
 static bool is_ours(const char *name)
 {
 	static const char *const names[] = {
-		".", "..", WTI_RUN_JSON, WTI_RUN_JSON_NEXT, WTI_RUN_CONSOLE, WTI_RUN_BLOBS, NULL};
+		".",           "..",         WTI_RUN_JSON, WTI_RUN_JSON_NEXT, WTI_RUN_CONSOLE,
+		WTI_RUN_BLOBS, WTI_SET_JSON, NULL};
 
 	for (size_t i = 0; names[i]; i++)
 		if (!strcmp(name, names[i]))
@@ -91,22 +95,45 @@ static bool is_ours(const char *name)
 	return is_stream(name);
 }
 
-int wti_run_holds_only_ours(const char *folder, struct wt_err *err)
+/* A run of a set: "01". */
+static bool is_of_set(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+
+	return name[strspn(name, "0123456789")] == 0 &&
+	       snprintf(path, sizeof(path), "%s/" WTI_SET_JSON, folder) < (int)sizeof(path) &&
+	       access(path, F_OK) == 0;
+}
+
+static int holds_only_ours(const char *folder, bool is_in_set, struct wt_err *err)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
+	char path[PATH_MAX];
 	int r = 0;
 
 	if (!dir)
 		return wti_err_errno(err, "cannot open", folder);
-	while (!r && (entry = readdir(dir)))
-		if (!is_ours(entry->d_name))
+	while (!r && (entry = readdir(dir))) {
+		if (is_ours(entry->d_name))
+			continue;
+		if (!is_in_set && is_of_set(folder, entry->d_name) &&
+		    snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) <
+			    (int)sizeof(path))
+			r = holds_only_ours(path, true, err);
+		else
 			r = wti_err(err, WT_E_ARG,
 				    "cannot remove the run '%.200s': it contains '%.64s', which "
 				    "the recorder did not write; move that elsewhere first",
 				    folder, entry->d_name);
+	}
 	closedir(dir);
 	return r;
+}
+
+int wti_run_holds_only_ours(const char *folder, struct wt_err *err)
+{
+	return holds_only_ours(folder, false, err);
 }
 
 int wti_run_replace(const char *folder, struct wt_err *err)

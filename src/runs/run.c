@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "run.h"
 #include "runjson.h"
+#include "set.h"
 
 #define DEPTH_MAX 8   /* of folders in a run */
 #define DATE_DIGITS 8 /* YYYYMMDD */
@@ -67,6 +68,8 @@ static int load(const char *path, struct wti_run *ret_run, struct wt_err *err)
 	run.name = last_part(path);
 	if (run.is_folder)
 		r = wti_runjson_load(path, &run, err);
+	if (run.is_folder && !r && !run.has_json && !run.json_damage[0])
+		r = wti_set_load(path, &run, err);
 	if (!run.command)
 		run.command = strdup("");
 	if (r || !run.path || !run.name || !run.command) {
@@ -327,11 +330,12 @@ static int no_such_run(const struct wti_front *front, const char *word, struct w
 		       front->home);
 }
 
-int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
-		 struct wt_err *err)
+int wti_run_or_set_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+			struct wt_err *err)
 {
+	struct wti_run run;
 	char *below;
-	int r;
+	int r, below_r;
 
 	if (!word || !strcmp(word, "latest"))
 		return find_latest(front, ret_run, err);
@@ -340,14 +344,42 @@ int wti_run_find(const struct wti_front *front, const char *word, struct wti_run
 		take_named(front, word, ret_run);
 	if (!r || (err && err->code != WT_E_MISSING))
 		return r;
-	if (strchr(word, '/')) /* a path; `record -n` takes such names, too */
-		return find_named(front, word, ret_run) ? 0 : no_such_run(front, word, err);
+	if (strchr(word, '/') && find_named(front, word, ret_run)) /* `record -n` takes them */
+		return 0;
+	if (*word == '/')
+		return no_such_run(front, word, err);
 	if (asprintf(&below, "%s/%s", front->home, word) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	r = load(below, ret_run, NULL);
+	below_r = load(below, &run, NULL);
 	free(below);
-	if (r && !find_named(front, word, ret_run))
+	if (!below_r && strchr(word, '/') && !(run.is_folder && run.has_json)) {
+		wti_run_release(&run); /* a run of a set, and nothing else */
 		return no_such_run(front, word, err);
+	}
+	if (!below_r)
+		*ret_run = run;
+	else if (strchr(word, '/') || !find_named(front, word, ret_run))
+		return no_such_run(front, word, err);
+	return 0;
+}
+
+int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+		 struct wt_err *err)
+{
+	struct wti_run run;
+	int r = wti_run_or_set_find(front, word, &run, err);
+
+	if (r)
+		return r;
+	if (run.is_set) {
+		r = wti_err(err, WT_E_ARG,
+			    "'%.200s' is a set of %zu runs: give one of them, such as "
+			    "'%.200s/01', or compare them with 'wheeltap digits'",
+			    run.path, run.run_count, run.path);
+		wti_run_release(&run);
+		return r;
+	}
+	*ret_run = run;
 	return 0;
 }
 

@@ -31,24 +31,29 @@ struct wti_run {
 	int64_t duration_ns; /* -1: not known */
 	int64_t events;      /* as counted by the recorder; -1: not known */
 	int64_t lost;
-	char *command;   /* words as a shell would take them; "" when not known */
-	char *directory; /* in which it was started; NULL: not known */
-	bool some_calls; /* only some system calls were recorded: --syscalls=EXPR */
+	char *command;    /* words as a shell would take them; "" when not known */
+	char *directory;  /* in which it was started; NULL: not known */
+	bool is_set;      /* a folder of runs, of which this is said; see set.h */
+	size_t run_count; /* that have ended, of a set */
+	bool some_calls;  /* only some system calls were recorded: --syscalls=EXPR */
 };
 
 /*
  * `word`: a folder, a file, a folder below the home, the name of a run there, of which the newest
- * is taken, or "latest" (also NULL).
+ * is taken, or "latest" (also NULL). A set of runs is refused, with what to do instead.
  */
 int wti_run_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
 		 struct wt_err *err);
+/* The same, and a set is as good as a run. */
+int wti_run_or_set_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
+			struct wt_err *err);
 /* That a run is recorded into a folder of its own, for "latest". */
 void wti_run_remember(const char *home, const char *folder);
 /* The same as wti_run_find() of a path alone. */
 int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *err);
 void wti_run_release(struct wti_run *run);
 
-/* All runs below the home, newest first. No home is no error: there are no runs then. */
+/* All runs and sets below the home, newest first. No home is no error: there are no runs then. */
 int wti_runs_list(const struct wti_front *front, struct wti_run **ret_runs, size_t *ret_count,
 		  struct wt_err *err);
 void wti_runs_free(struct wti_run *runs, size_t count);

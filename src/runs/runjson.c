@@ -40,13 +40,13 @@ static void add_word(struct wti_buf *out, const char *word)
 	wti_buf_byte(out, '\'');
 }
 
-static char *command_of(const struct wti_doc *value)
+char *wti_runjson_command(const struct wti_doc *value)
 {
 	struct wti_buf words;
 	char *text;
 
 	wti_buf_init(&words, RUNJSON_MAX);
-	for (const struct wti_doc *word = value->first; word; word = word->next)
+	for (const struct wti_doc *word = value ? value->first : NULL; word; word = word->next)
 		if (word->type == WTI_DOC_STRING)
 			add_word(&words, word->string.data);
 	text = wti_buf_status(&words) ? NULL : strdup(wti_buf_cstr(&words));
@@ -74,7 +74,7 @@ static int take(const struct wti_doc *root, const char *folder, struct wti_run *
 	over = strcmp(run->status, "running") != 0;
 	run->has_json = true;
 	run->start_ns = start_ns > 0 ? start_ns : 0;
-	run->command = command_of(wti_doc_get(root, "command"));
+	run->command = wti_runjson_command(wti_doc_get(root, "command"));
 	run->directory = directory ? strdup(directory) : NULL;
 	run->label = label ? strdup(label) : NULL;
 	if (!run->command || (directory && !run->directory) || (label && !run->label))

@@ -12,4 +12,7 @@ int wti_runjson_read(const char *folder, struct wti_doc **ret_root, struct wt_er
  * still be read. */
 int wti_runjson_load(const char *folder, struct wti_run *run, struct wt_err *err);
 
+/* The words of a command as a shell would take them; NULL: out of memory. */
+char *wti_runjson_command(const struct wti_doc *words);
+
 #endif

@@ -50,6 +50,13 @@ static void add_cut(struct wti_buf *out, struct wt_text text)
 	wti_buf_release(&line);
 }
 
+static void add_hex(struct wti_buf *out, struct wt_text bytes)
+{
+	wti_buf_hex(out, bytes.data, bytes.bytes < TEXT_MAX / 2 ? bytes.bytes : TEXT_MAX / 2);
+	if (bytes.bytes > TEXT_MAX / 2)
+		wti_buf_text(out, "...");
+}
+
 static void add_value(struct wti_buf *out, const struct wti_shown *v)
 {
 	switch (v->type) {
@@ -76,6 +83,9 @@ static void add_value(struct wti_buf *out, const struct wti_shown *v)
 	case WTI_SHOWN_TEXT:
 		add_cut(out, v->text);
 		break;
+	case WTI_SHOWN_BYTES:
+		wti_buf_hex(out, v->text.data, v->text.bytes);
+		break;
 	}
 }
 
@@ -93,13 +103,18 @@ static void field_of(struct wti_shown *ret, const struct wt_event *event, int in
 	ret->text = (struct wt_text){wti_buf_cstr(call), wti_buf_status(call) ? 0 : call->bytes};
 }
 
+static bool is_inline(enum wti_shown_type type)
+{
+	return type == WTI_SHOWN_TEXT || type == WTI_SHOWN_BYTES;
+}
+
 /* What says nothing is left out of a line: no flags, no text, no time, no call it belongs to. */
 static bool is_silent(const struct wti_shown *v, const struct wt_event *event, int index)
 {
 	static const char *const silent[] = {"flags", "lacks", "clock", "call"};
 	const char *name = event->kind->fields[index].name;
 
-	if (v->type == WTI_SHOWN_ABSENT || (v->type == WTI_SHOWN_TEXT && !v->text.bytes))
+	if (v->type == WTI_SHOWN_ABSENT || (is_inline(v->type) && !v->text.bytes))
 		return true;
 	if (!strcmp(name, "position")) /* within a call */
 		return !wt_event_u64(event, wt_kind_field(event->kind, "call"));
@@ -125,6 +140,8 @@ static void add_fields(struct wti_buf *out, const struct wt_event *event, int na
 		wti_textf(out, " %s=", event->kind->fields[i].name);
 		if (value.type == WTI_SHOWN_FLOAT)
 			wti_words_float(out, value.f);
+		else if (value.type == WTI_SHOWN_BYTES)
+			add_hex(out, value.text);
 		else if (!wti_words(out, event->kind, i, &value))
 			add_value(out, &value);
 	}
@@ -217,6 +234,17 @@ static void json_whole(struct wti_json *j, bool negative, uint64_t size)
 	}
 }
 
+static void json_hex(struct wti_json *j, struct wt_text bytes)
+{
+	struct wti_buf text;
+
+	wti_buf_init(&text, 2 * bytes.bytes + 1);
+	wti_buf_hex(&text, bytes.data, bytes.bytes);
+	wti_json_text_n(j, (const char *)text.data, text.bytes);
+	wti_buf_inherit(j->out, &text);
+	wti_buf_release(&text);
+}
+
 static void json_value(struct wti_json *j, const struct wti_shown *v)
 {
 	struct wti_buf text;
@@ -240,6 +268,9 @@ static void json_value(struct wti_json *j, const struct wti_shown *v)
 			wti_json_f64(j, v->f);
 		else
 			wti_json_text(j, isnan(v->f) ? "nan" : v->f > 0 ? "inf" : "-inf");
+		break;
+	case WTI_SHOWN_BYTES:
+		json_hex(j, v->text);
 		break;
 	case WTI_SHOWN_HASH:
 		wti_buf_init(&text, 64);

@@ -17,6 +17,7 @@ enum wti_shown_type {
 	WTI_SHOWN_HASH,
 	WTI_SHOWN_TIME, /* ns since the start of the run */
 	WTI_SHOWN_TEXT,
+	WTI_SHOWN_BYTES, /* `text`, shown in hexadecimal */
 };
 
 /* A field as it is meant: enums by name, time stamps converted, values by the type beside them. */

@@ -169,6 +169,10 @@ void wti_event_field(struct wti_shown *ret, const struct wt_event *event, int in
 		ret->type = WTI_SHOWN_TEXT;
 		ret->text = wt_event_text(event, index);
 		break;
+	case WT_TYPE_BYTES:
+		ret->type = WTI_SHOWN_BYTES;
+		ret->text = wt_event_text(event, index);
+		break;
 	case WT_TYPE_ENUM:
 		enum_value(ret, field, bits);
 		break;

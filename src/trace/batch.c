@@ -315,7 +315,7 @@ static int fill_missing(struct job *job, int field)
 
 	memset(values, 0, sizeof(*values) * job->rows);
 	job->batch->values[field] = values;
-	if (job->batch->kind->fields[field].type == WT_TYPE_STR) {
+	if (wt_type_is_inline(job->batch->kind->fields[field].type)) {
 		uint32_t *text_at = text_offsets(job->memory, field, job->rows);
 
 		if (!text_at)
@@ -329,7 +329,7 @@ static int fill_missing(struct job *job, int field)
 
 static int unpack_field(struct job *job, int field)
 {
-	bool is_text = job->batch->kind->fields[field].type == WT_TYPE_STR;
+	bool is_text = wt_type_is_inline(job->batch->kind->fields[field].type);
 	unsigned index = 3u + (unsigned)field;
 	int status;
 

@@ -15,7 +15,7 @@ void wti_columns_init(struct wti_columns *columns, const struct wt_kind *kind)
 {
 	*columns = (struct wti_columns){.kind = kind};
 	for (int i = 0; i < kind->field_count; i++)
-		columns->has_text |= kind->fields[i].type == WT_TYPE_STR;
+		columns->has_text |= wt_type_is_inline(kind->fields[i].type);
 }
 
 void wti_columns_release(struct wti_columns *columns)
@@ -103,7 +103,7 @@ void wti_columns_rollback(struct wti_columns *columns)
 	for (int i = 0; i < columns->kind->field_count; i++) {
 		size_t bytes = 0;
 
-		if (columns->kind->fields[i].type != WT_TYPE_STR)
+		if (!wt_type_is_inline(columns->kind->fields[i].type))
 			continue;
 		for (uint32_t row = 0; row < columns->rows; row++)
 			bytes += columns->values[i][row];

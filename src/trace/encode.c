@@ -135,7 +135,7 @@ static struct column field_column(const struct wti_columns *columns, int index)
 		.values = columns->values[index],
 	};
 
-	if (field->type == WT_TYPE_STR) {
+	if (wt_type_is_inline(field->type)) {
 		column.encoding = WTI_ENCODING_TEXT;
 		column.text = &columns->texts[index];
 	}

@@ -37,7 +37,8 @@ struct wt_text wt_event_text(const struct wt_event *event, int field)
 		return (struct wt_text){"", 0};
 	description = &event->kind->fields[field];
 	switch (description->type) {
-	case WT_TYPE_STR: {
+	case WT_TYPE_STR:
+	case WT_TYPE_BYTES: {
 		const uint32_t *text_at = event->batch->text_at[field];
 
 		return (struct wt_text){event->batch->text[field] + text_at[event->row],

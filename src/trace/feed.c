@@ -199,7 +199,7 @@ static void as_batch(struct wti_columns *columns, struct wt_batch *batch,
 	*batch = (struct wt_batch){.kind = columns->kind, .rows = 1};
 	for (int i = 0; i < columns->kind->field_count; i++) {
 		batch->values[i] = columns->values[i];
-		if (columns->kind->fields[i].type != WT_TYPE_STR)
+		if (!wt_type_is_inline(columns->kind->fields[i].type))
 			continue;
 		text_at[i][0] = 0;
 		text_at[i][1] = (uint32_t)columns->texts[i].bytes;

@@ -137,7 +137,7 @@ static int read_field(struct wti_schema *schema, struct wti_bytes *in, struct wt
 	field->name = read_string(schema, in);
 	field->unit = read_string(schema, in);
 	field->doc = read_string(schema, in);
-	if (in->bad || field->type < WT_TYPE_U32 || field->type > WT_TYPE_ENUM)
+	if (in->bad || field->type < WT_TYPE_U32 || field->type > WT_TYPE_BYTES)
 		return WT_E_FORMAT;
 	names = wti_arena_alloc(&schema->arena, sizeof(*names) * field->enum_count);
 	if (!field->name || !field->unit || !field->doc || !names)

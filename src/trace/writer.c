@@ -370,7 +370,7 @@ __attribute__((noinline)) static int append_texts(struct wti_columns *columns, u
 	for (int i = 0; i < columns->kind->field_count; i++) {
 		const struct wt_text *text = &empty;
 
-		if (columns->kind->fields[i].type != WT_TYPE_STR)
+		if (!wt_type_is_inline(columns->kind->fields[i].type))
 			continue;
 		if (i < known)
 			text = texts++;

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 import trace_parts as t  # noqa: E402
 
 TYPES = {"u32": 1, "u64": 2, "i32": 3, "i64": 4, "f64": 5, "name": 6, "hash": 7, "ticks": 8, "str": 9, "enum": 10,
-         "flags": 1}  # a u32 in a trace
+         "bytes": 11, "flags": 1}  # flags are a u32 in a trace
 NAN = 0x7FF8000000000000
 TRACK = 3
 
@@ -141,7 +141,7 @@ def every_kind(schema: Path, hostile_names: bool, evil: bytes | None = None) -> 
             values = raw["enum"][field["type"][5:]]["values"] if base == "enum" else []
             called = field["name"].encode() + (evil if hostile_names else b"")
             fields.append(t.Field(called, TYPES[base], enum_names=[evil if hostile_names else v.encode() for v in values]))
-            if base == "str":
+            if base in ("str", "bytes"):
                 columns.append(text_column([EVIL, b"@" + EVIL, b""]))
             else:
                 columns.append(t.Column([value_of(field, row) for row in range(3)]))

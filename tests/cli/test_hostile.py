@@ -60,6 +60,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
              ("explain EVIL.json EVIL", S), ("merge EVIL.json -o -", S), ("filter EVIL.json --match EVIL -o -", S),
              ("suppress EVIL.json order-* --reason EVIL -o -", S), ("export EVIL.json --to traincheck -o -", False),
              ("EVIL EVIL", S), ("show EVIL", S), ("show imported.json", False)],
+    "digits": [("RUN OTHER", False), ("RUN OTHER --json", S), ("RUN OTHER --compare --by tensor", S), ("RUN EVIL", S)],
     "diff": [("RUN OTHER", S), ("RUN OTHER --json", S), ("RUN OTHER --all", S), ("RUN OTHER --raw", S), ("RUN EVIL", S)],
     "golden": [("add EVIL RUN", S), ("check EVIL RUN", S), ("check EVIL OTHER", S), ("check EVIL OTHER --json", S),
                ("show EVIL", S), ("show EVIL --json", S), ("accept EVIL OTHER", S), ("add /dev/stdout.toml RUN", False),
@@ -77,7 +78,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
 }
 # Words that let a verb end soon, or run at all, while its options get hostile values.
 BASE = {"sim": ["-n", "10", "-o", "EVILbase"], "record": [], "infer": ["RUN"], "pack": ["show", "EVIL.json"],
-        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "import": ["traincheck", "EVIL.inv"], "python": ["path"]}
+        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "digits": ["RUN", "OTHER"], "import": ["traincheck", "EVIL.inv"], "python": ["path"]}
 LINES_OF_THEIR_OWN = ("--csv", "csv")  # of CSV: newlines stand within quotes
 
 

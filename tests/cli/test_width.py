@@ -45,6 +45,7 @@ CASES: dict[str, list[tuple[str, list[str]]]] = {
     "check": [("-i pack.json RUN", []), ("-i pack.json --all RUN", [PATH]), ("-i imported.json theirs", [PATH])],
     "pack": [("show pack.json", [PATH]), ("lint pack.json", []), ("explain pack.json order-*", ["pack.json"])],
     "diff": [("calls other-calls", [PATH]), ("calls other-calls --all", [PATH]), ("other-calls calls --raw", [PATH]), ("RUN OTHER", [RUN])],
+    "digits": [("RUN OTHER --compare", []), ("RUN", []), ("RUN OTHER --compare --by site", []), ("kinds", [])],
     "golden": [("check kept other-calls", [PATH]), ("check kept calls", []), ("check kept RUN", []), ("show kept", [])],
     "gate": [("-c gate.toml RUN", [PATH]), ("-c not-there.toml RUN", [])],
     "explain": [("", [RULE, "WT-OPT-001"]), (RULE, [RULE]), ("WT-DDP-001", []), ("WT-GRAD-0001", [RULE])],

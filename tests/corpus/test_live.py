@@ -124,6 +124,7 @@ def main() -> int:
             text = file.read()
         codes = [finding["id"] for object in objects(text) for finding in object["findings"]]
         check("a command of --on-finding gets the finding on its standard input", codes.count("WT-GRAD-001") == 1, repr(text[:500]))
+        check("as a result with findings", all(object["status"] == "findings" for object in objects(text)), repr(text[:500]))
         check("and the program ran to its end", out.when("done 4"), out.lines)
     return tap.finish()
 

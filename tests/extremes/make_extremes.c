@@ -127,7 +127,7 @@ static void row(const struct wt_kind *kind, uint32_t track, uint64_t seq, uint64
 			    : field->type == WT_TYPE_ENUM ? any(field->enum_count + 1u)
 			    : any(3)                      ? numbers[any(NUMBERS)]
 							  : any(8);
-		if (field->type == WT_TYPE_STR)
+		if (wt_type_is_inline(field->type))
 			texts[text_count++] = (struct wt_text){text, any(3) ? strlen(text) : 0};
 	}
 	if (inside) {

@@ -167,7 +167,7 @@ static void print_row(const struct wt_batch *batch, uint32_t row)
 	printf("event %u %" PRIu64 " %" PRIu64 " %" PRIu64, batch->kind->number, batch->time[row],
 	       batch->track[row], batch->seq[row]);
 	for (unsigned i = 0; i < batch->kind->field_count; i++) {
-		if (batch->kind->fields[i].type == WT_TYPE_STR) {
+		if (wt_type_is_inline(batch->kind->fields[i].type)) {
 			const uint32_t *at = &batch->text_at[i][row];
 
 			print_text(batch->text[i] + at[0], at[1] - at[0]);

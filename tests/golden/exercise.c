@@ -122,7 +122,7 @@ static void touch_batch(const struct wt_batch *batch)
 	for (unsigned i = 0; i < batch->kind->field_count; i++) {
 		const uint32_t *at = batch->text_at[i];
 
-		if (batch->kind->fields[i].type != WT_TYPE_STR) {
+		if (!wt_type_is_inline(batch->kind->fields[i].type)) {
 			touch(batch->values[i], rows * sizeof(uint64_t));
 			continue;
 		}

@@ -204,7 +204,7 @@ static void append_random(struct golden *g, const struct wt_kind *kind)
 	unsigned text_count = 0;
 
 	for (unsigned i = 0; i < kind->field_count; i++) {
-		if (kind->fields[i].type == WT_TYPE_STR) {
+		if (wt_type_is_inline(kind->fields[i].type)) {
 			texts[text_count] = random_text(g, room[text_count]);
 			text_count++;
 		} else {

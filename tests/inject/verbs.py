@@ -39,6 +39,7 @@ ALLOCATIONS = {
     "critical_path": ["stat", "--critical-path", CALLS],
     "doctor": ["doctor", "--no-builtin", CALLS],
     "diff": ["diff", CALLS, CALLS],
+    "digits": ["digits", "--compare", "--json", RUN, RUN],
     "golden_check": ["golden", "check", GOLDEN, CALLS],
     "gate": ["gate", "-c", CONFIG, CALLS],
     "export_strace": ["export", "--to", "strace", "-o", "-", CALLS],

@@ -44,7 +44,7 @@ static bool rows_load(struct stream *stream, const struct block *block, struct r
 
 		rows->values[i] = calloc(rows->count, sizeof(uint64_t));
 		must(rows->values[i], "out of memory");
-		if (i >= 3 && rows->kind->fields[i - 3].type == WT_TYPE_STR) {
+		if (i >= 3 && wt_type_is_inline(rows->kind->fields[i - 3].type)) {
 			rows->texts[i] = calloc(rows->count, sizeof(struct wt_text));
 			must(rows->texts[i], "out of memory");
 			for (uint32_t row = 0; row < rows->count; row++) {

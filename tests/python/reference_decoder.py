@@ -42,7 +42,7 @@ PATCH = struct.Struct("<HQ")
 
 SCHEMA, DEFINITIONS, EVENTS, INDEX = 1, 2, 3, 4
 STRING, TRACK, STACK, MODULE, SITE = 1, 2, 3, 4, 5
-TYPE_NAME, TYPE_STR = 6, 9
+TYPE_NAME, TYPE_STR, TYPE_BYTES = 6, 9, 11
 PLAIN, DELTA, XOR, RELATIVE, RELATIVE_DELTA, RELATIVE_PREVIOUS = 0, 1, 2, 3, 4, 5
 RELATIVE_TO_TIME = 255
 
@@ -235,7 +235,7 @@ def said_already(damage: Damage, notes: list[Damage], blocks: list[BlockHeader],
 
 def parse_field(cursor: Cursor) -> Field:
     type_, transform, relative_to, enum_count = cursor.u8(), cursor.u8(), cursor.u8(), cursor.u8()
-    if not 1 <= type_ <= 10:
+    if not 1 <= type_ <= 11:
         raise cursor.damage(f"field type {type_}")
     name, unit, doc = cursor.string(), cursor.string(), cursor.string()
     return Field(name, unit, doc, type_, transform, relative_to, tuple(cursor.string() for _ in range(enum_count)))
@@ -416,7 +416,7 @@ def parse_events(cursor: Cursor, header: BlockHeader, kind: Kind) -> Block:
     count = cursor.u8()
     if not 3 <= count <= 3 + len(kind.fields):
         raise cursor.damage(f"{count} columns for a kind of {len(kind.fields)} fields")
-    is_text = [False] * 3 + [f.type == TYPE_STR for f in kind.fields]
+    is_text = [False] * 3 + [f.type in (TYPE_STR, TYPE_BYTES) for f in kind.fields]
     heads = [parse_column_head(cursor, i, is_text[i]) for i in range(count)]
     for i in range(count):
         check_reference(heads, i, cursor)

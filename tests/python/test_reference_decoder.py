@@ -280,7 +280,7 @@ class Broken(unittest.TestCase):
         for want, payload in [
             ("33 fields", t.kind(1, [t.Field(b"f")] * 33)),
             ("bytes wanted", t.kind(1, [t.Field(b"f")])[:-1]),
-            ("field type 11", t.kind(1, [t.Field(b"f", 11)])),
+            ("field type 12", t.kind(1, [t.Field(b"f", 12)])),
         ]:
             self.assertIn(want, self.reason(t.Trace([t.Block(t.SCHEMA, payload)])))
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/diff/align.h"
+#include "inspect/core/align.h"
 #include "inspect/golden/golden.h"
 #include "test.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "common/digest.h"
+#include "common/sample.h"
 
 enum {
 	RANK_MAX = 16, /* extents that are emitted */
@@ -44,7 +45,8 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 	struct wti_record_tensor *record;
 	struct wt_digest digest;
 	char shape[RANK_MAX * 21 + 1];
-	uint32_t ids[3];
+	uint32_t ids[3], seq;
+	bool done;
 
 	if (!here.ring)
 		return false;
@@ -74,7 +76,10 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 	record->call = 0;
 	record->position = 0;
 	record->sort = 0;
-	return wti_commit(here, sizeof(*record));
+	seq = record->record.seq;
+	done = wti_commit(here, sizeof(*record));
+	wti_sampled_emit_packed(seq, dtype, digest.count, data);
+	return done;
 }
 
 bool wt_tensor(struct wt_name *name, const void *data, uint32_t dtype, uint32_t rank,

@@ -98,6 +98,7 @@ struct wti_agent {
 	ino_t socket_inode; /* proves that the descriptor is still ours */
 	pthread_key_t key;  /* its destructor runs at the end of a thread */
 	bool has_key;
+	uint32_t elements; /* of a value that are sampled; 0: none */
 
 	/* Names by their text, append-only: readers need no lock, and a fork in the middle of an
 	 * insertion leaves nothing half visible. */

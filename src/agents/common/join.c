@@ -26,6 +26,7 @@
 
 #include "meeting.h"
 #include "private.h"
+#include "sample.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -123,6 +124,7 @@ void wti_join_first(void)
 		return;
 	wti_guard_begin(&guard);
 	join_first_guarded(&wti_agent.meeting);
+	wti_sampled_init();
 	wti_guard_end(&guard);
 }
 

@@ -26,15 +26,20 @@ static inline void wti_keep_text(struct wti_kept_text *kept, const char *text)
 	kept->bytes = (uint32_t)wti_text_cut(kept->data, bytes, WTI_TEXT_MAX);
 }
 
-/* Puts the text behind the fixed part of a record; the last bytes of its last unit are zero. */
-static inline void wti_put_text(void *after, const struct wti_kept_text *kept)
+/* Puts bytes behind the fixed part of a record; the last bytes of its last unit are zero. */
+static inline void wti_put_inline(void *after, const void *data, uint32_t bytes)
 {
-	uint32_t room = wti_round8(kept->bytes);
+	uint32_t room = wti_round8(bytes);
 
 	if (room == 0)
 		return;
 	memset((char *)after + room - 8, 0, 8);
-	memcpy(after, kept->data, kept->bytes);
+	memcpy(after, data, bytes);
+}
+
+static inline void wti_put_text(void *after, const struct wti_kept_text *kept)
+{
+	wti_put_inline(after, kept->data, kept->bytes);
 }
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "common/text.h"
 #include "python/hook/hook.h"
+#include "python/noise/noise.h"
 #include "python/shim/host.h"
 #include "python/state/state.h"
 #include "python/tensor/tensor.h"
@@ -127,7 +128,8 @@ static PyObject *load_shim(PyObject *self, PyObject *arguments)
 
 	if (!PyArg_ParseTuple(arguments, "O&sI", PyUnicode_FSConverter, &path, &identity, &what))
 		return NULL;
-	done = wti_shim_load(PyBytes_AS_STRING(path), identity, what, &wti_operator_host);
+	done = wti_shim_load(PyBytes_AS_STRING(path), identity, what,
+			     wti_noise_host(&wti_operator_host));
 	Py_DECREF(path);
 	if (!done)
 		return NULL;
@@ -335,6 +337,7 @@ static int add_constants(PyObject *module)
 		{"WATCH_REGIONS", WTI_SHIM_REGIONS},
 		{"WATCH_OPERATORS", WTI_SHIM_OPERATORS},
 		{"WATCH_OUTPUTS", WTI_SHIM_OUTPUTS},
+		{"WATCH_NOISE", WTI_SHIM_NOISE},
 		{"SPREAD", WTI_SPREAD},
 		{"ALWAYS", WTI_HOOK_ALWAYS},
 		{"QUIET", WTI_HOOK_QUIET},
@@ -406,6 +409,7 @@ PyMODINIT_FUNC PyInit__wheeltap(void)
 	     PyModule_AddFunctions(module, wti_annotate_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_modes_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_frame_methods) < 0 ||
+	     PyModule_AddFunctions(module, wti_noise_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_random_methods) < 0))
 		Py_CLEAR(module);
 	return module;

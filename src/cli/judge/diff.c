@@ -8,6 +8,7 @@
 #include "runs/diff_setup.h"
 #include "runs/seen.h"
 #include "inspect/diff/diff.h"
+#include "inspect/digits/digits.h"
 #include "inspect/diff/parting.h"
 #include "cli/front.h"
 #include "cli/report.h"
@@ -18,6 +19,7 @@ struct diff_options {
 	bool raw;
 	bool all;
 	uint64_t context;
+	const char *tolerances;
 };
 
 static const struct diff_options defaults = {.context = 2};
@@ -152,9 +154,15 @@ static void print_tables(struct wti_buf *out, const struct wt_result *result, bo
 	static const char *const counts[] = {"effects", "counts", "noise"};
 	const struct wt_table *order = table_of(result, "order");
 	const struct wt_table *values = table_of(result, "values");
+	const struct wt_table *outside = table_of(result, "outside");
 
 	print_setup(out, table_of(result, "setup"), style);
-	print_parting(out, table_of(result, "parting"), parting, style);
+	if (!outside)
+		print_parting(out, table_of(result, "parting"), parting, style);
+	if (outside && outside->row_count) {
+		print_title(out, style, "values outside the tolerances");
+		wti_show_table(out, outside, style);
+	}
 	for (size_t i = 0; i < (all ? 3 : 2); i++) {
 		const struct wt_table *table = table_of(result, counts[i]);
 
@@ -297,6 +305,30 @@ static int print(const struct diff_options *options, const struct wt_result *res
 	return ok ? code : WTI_EXIT_ENVIRONMENT;
 }
 
+/* Values by a file of tolerances instead of their bits. */
+static int judge_values(const char *path, const struct wti_seen_run *runs, struct wt_result *result,
+			struct wti_within *ret_within, struct wt_err *err)
+{
+	const struct wti_digits_run both[] = {
+		{.trace = runs[0].opened.trace, .name = runs[0].opened.run.name},
+		{.trace = runs[1].opened.trace, .name = runs[1].opened.run.name}};
+	struct wti_tolerances tolerances;
+	int r = wti_tolerances_read(path, &tolerances, err);
+
+	if (r)
+		return r;
+	r = wti_digits_within(both, &tolerances, result, ret_within, err);
+	wti_tolerances_release(&tolerances);
+	wt_result_fact_count(result, "values_compared", "", WT_CELL_COUNT, ret_within->compared);
+	wt_result_fact_count(result, "values_outside", "", WT_CELL_COUNT, ret_within->outside);
+	if (ret_within->unknown)
+		wt_result_note(result, "'%s' has no tolerance for %llu values that were recorded",
+			       path, (unsigned long long)ret_within->unknown);
+	if (!r && !ret_within->compared)
+		wt_result_note(result, "no value of the runs has a tolerance in '%s'", path);
+	return r;
+}
+
 static int compare(const struct diff_options *options, const struct wti_seen_run *runs,
 		   struct wt_result *result, int *ret_code, struct wt_err *err)
 {
@@ -305,6 +337,7 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 		.raw = options->raw, .context = options->context, .a = &a, .b = &b};
 	struct wti_difference d = {0};
 	struct wti_parting parting = {0};
+	struct wti_within within = {0};
 	bool is_whole = runs[0].is_whole && runs[1].is_whole, differs;
 	bool is_doubtful[2];
 	int r = comparable(runs, result, err);
@@ -312,6 +345,13 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	r = r ? r : wti_diff_setup(&runs[0].opened.run, &runs[1].opened.run, result, err);
 	r = r ? r : wti_part(runs[0].opened.trace, runs[1].opened.trace, result, &parting, err);
 	r = r ? r : wti_diff(&runs[0].effects, &runs[1].effects, &how, result, &d, err);
+	if (!r && options->tolerances) {
+		r = judge_values(options->tolerances, runs, result, &within, err);
+		parting.is_parted = within.outside > 0;
+		is_whole &= within.compared > 0;
+		/* Counters are among the values: what is inside is no difference. */
+		d.values = within.compared && !within.outside ? 0 : d.values;
+	}
 	if (r)
 		return r;
 	differs = d.effects || d.counts || d.order || d.values || parting.is_parted;
@@ -364,6 +404,9 @@ static const struct wti_option options[] = {
 	{"context", 'U', WTI_OPT_COUNT, "N", NULL,
 	 "acts shown before and after those that differ; default 2",
 	 offsetof(struct diff_options, context)},
+	{"tolerances", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "judge values by how far correct runs may differ (`wheeltap digits --tolerances`)",
+	 offsetof(struct diff_options, tolerances)},
 	{"raw", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "show the original names of each run instead of the common ones",
 	 offsetof(struct diff_options, raw)},

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "inspect/digits/digits.h"
 #include "inspect/gate/gate.h"
 #include "inspect/golden/deviation.h"
 #include "inspect/judge/rule.h"
@@ -90,6 +91,9 @@ static void gather(struct codes *codes, bool all)
 			add_code(codes, &wti_golden_codes[i],
 				 "a golden, and a run recorded with --syscalls without lost "
 				 "events");
+		for (size_t i = 0; wti_digits_code_at(i); i++)
+			add_code(codes, wti_digits_code_at(i),
+				 "runs recorded under noise with --elements (docs/digits.md)");
 		for (size_t i = 0; i < WTI_GATE_TYPES; i++)
 			add_code(codes, &wti_gate_codes[i],
 				 "an assertion (docs/gate.md), and a run with the data that it "

@@ -152,7 +152,7 @@ static int clean_named(const struct clean_options *o, char **words, size_t count
 	int code;
 
 	while (!r && found < count) {
-		r = wti_run_find(&front, words[found], &runs[found], &err);
+		r = wti_run_or_set_find(&front, words[found], &runs[found], &err);
 		if (r)
 			break;
 		chosen[found] = &runs[found];

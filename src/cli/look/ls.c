@@ -14,9 +14,12 @@ struct ls_options {
 	bool json;
 };
 
-static void add_columns(struct wt_table *table)
+/* `with_sets`: one of them has several runs in it. */
+static void add_columns(struct wt_table *table, bool with_sets)
 {
 	wt_table_column(table, "name", "run", WT_CELL_TEXT);
+	if (with_sets)
+		wt_table_column(table, "runs", "runs", WT_CELL_COUNT);
 	wt_table_column(table, "status", "status", WT_CELL_TEXT);
 	wt_table_column(table, "start", "started", WT_CELL_TEXT);
 	wt_table_hide(table, 5);
@@ -61,13 +64,15 @@ static int64_t count_events(const char *path)
 	return count;
 }
 
-static void add_run(struct wt_table *table, const struct wti_run *run)
+static void add_run(struct wt_table *table, const struct wti_run *run, bool with_sets)
 {
 	struct wti_run_size size = wti_run_size(run->path);
 	char moment[32];
 
 	wt_table_row(table);
 	wt_table_text(table, run->name, strlen(run->name));
+	if (with_sets)
+		add_count(table, run->is_set ? (int64_t)run->run_count : -1);
 	wt_table_text(table, run->status, strlen(run->status));
 	wti_format_moment(moment, run->start_ns);
 	wt_table_text(table, moment, strlen(moment));
@@ -134,6 +139,7 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 	struct wt_result result;
 	struct wt_table *table;
 	struct wti_run *runs;
+	bool with_sets = false;
 	size_t count, wanted;
 	int code;
 
@@ -150,9 +156,11 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 	wt_result_init(&result, "ls");
 	wt_result_fact_text(&result, "home", "", front.home);
 	table = wt_result_table(&result, "runs", "");
-	add_columns(table);
 	for (size_t i = 0; i < wanted; i++)
-		add_run(table, &runs[i]);
+		with_sets |= runs[i].is_set;
+	add_columns(table, with_sets);
+	for (size_t i = 0; i < wanted; i++)
+		add_run(table, &runs[i], with_sets);
 	if (count && !wanted)
 		wt_result_note(&result, "none of the %zu runs below '%s' matches", count,
 			       front.home);
@@ -180,8 +188,9 @@ const struct wti_verb wti_verb_ls = {
 	.summary = "list the runs, the newest first",
 	.description = "Lists the runs below $WHEELTAP_HOME, or ./wheeltap-runs: name, status, "
 		       "start, duration, events, size of the trace, size of all files of the run, "
-		       "lost events, command. With patterns such as 'lr*' (* ? [a-z]), only runs "
-		       "whose name or folder matches one of them.\n\n"
+		       "lost events, command. Where there are sets (record --runs) the "
+		       "number of their runs is shown, too. With patterns such as 'lr*' (* ? "
+		       "[a-z]), only runs whose name or folder matches one of them.\n\n"
 		       "A run is running while its recorder lives; abandoned if the recorder died; "
 		       "otherwise finished, failed (an exit status other than 0), killed (by a "
 		       "signal) or interrupted (through the recorder).",

@@ -43,8 +43,8 @@ static int make_room(const struct wti_record_options *record, bool attach, struc
 }
 
 /* What torch does below Python is recorded at the full level, or where it is asked for. */
-static void prepare_agent(const struct wti_prepared_recording *recording,
-			  const struct wti_record_choice *options, char **arguments)
+void wti_recording_prepare_agent(const struct wti_prepared_recording *recording,
+				 const struct wti_record_choice *options, char **arguments)
 {
 	const char *operators = options->python.operators;
 	bool is_auto = !strcmp(operators, "auto");
@@ -60,7 +60,7 @@ static void prepare_agent(const struct wti_prepared_recording *recording,
 }
 
 /* What is printed in the end is read where we were started. */
-static void go_back(struct wti_prepared_recording *recording)
+void wti_recording_go_back(struct wti_prepared_recording *recording)
 {
 	if (recording->came_from < 0)
 		return;
@@ -99,14 +99,14 @@ static int record(struct wti_prepared_recording *recording, const struct wti_rec
 
 	recording->options.argv = arguments;
 	recording->options.limits = limits;
-	if (!options->attach)
-		prepare_agent(recording, options, arguments);
+	if (!options->attach && !options->is_prepared)
+		wti_recording_prepare_agent(recording, options, arguments);
 	if (options->force && recording->options.folder &&
 	    make_room(&recording->options, options->attach != 0, &err)) {
 		wti_report_error("record", false, &err);
 		return WTI_EXIT_NOT_RUN;
 	}
-	if (recording->options.folder)
+	if (recording->options.folder && !options->is_prepared)
 		wti_run_remember(recording->options.base, recording->options.folder);
 	if (wti_record_run(&recording->options, outcome, &err)) {
 		if (outcome->may_run && !options->attach)
@@ -114,7 +114,7 @@ static int record(struct wti_prepared_recording *recording, const struct wti_rec
 		wti_report_error("record", false, &err);
 		return outcome->exit_code;
 	}
-	go_back(recording);
+	wti_recording_go_back(recording);
 	if (recording->report && wti_record_report(outcome->folder, recording->report, &err))
 		wti_warn("no report was written: %s", err.message);
 	return conclude(recording, options);

@@ -126,6 +126,14 @@ static int refuse_idle(const struct wti_record_choice *options, struct wt_err *e
 	if (strcmp(options->backend, "auto") != 0 && !with_calls)
 		return wti_err(err, WT_E_ARG,
 			       "'--backend' captures system calls: give --syscalls, too");
+	if (options->attach && (options->runs || options->noise.mode))
+		return wti_err(err, WT_E_ARG,
+			       "'--attach' records a program that runs already; leave '--%s' away",
+			       options->runs ? "runs" : "noise");
+	if (options->runs && options->report)
+		return wti_err(err, WT_E_ARG,
+			       "'--report' is of one run; leave it away, and use 'wheeltap digits' "
+			       "for several");
 	if (strcmp(options->on_finding, "warn") != 0 && !is_on(options->check))
 		return wti_err(err, WT_E_ARG,
 			       "'--on-finding' needs a judgement of the run: give --check, too");
@@ -162,6 +170,28 @@ static int choose_syscalls(struct wti_prepared_recording *recording,
 	return wti_expr_compile(WTI_ARCH_HERE, which, &syscalls->wanted, err);
 }
 
+/* What agents are told, and the library that comes before libm. */
+static int prepare_noise(struct wti_prepared_recording *recording,
+			 const struct wti_record_choice *options, struct wt_err *err)
+{
+	const struct wti_record_noise *noise = &options->noise;
+	int r = wti_record_noise_check(noise, options->is_prepared || options->runs, err);
+
+	if (r || (!noise->mode && !options->is_prepared))
+		return r;
+	r = wti_record_noise_settings(noise, &recording->plan.settings, err);
+	if (r || !noise->mode)
+		return r;
+	recording->options.noise = noise->mode;
+	recording->options.noise_seed = wti_record_noise_seed(noise);
+	if (!strcmp(noise->libm, "off"))
+		return 0;
+	r = wti_record_noise_library(recording->preload, err);
+	if (!r)
+		recording->options.preload = recording->preload;
+	return r;
+}
+
 static bool names_output(const char *path)
 {
 	return path && (!strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") ||
@@ -181,6 +211,8 @@ int wti_recording_prepare(struct wti_prepared_recording *recording,
 	python.with_system = options->stacks;
 	if (!r)
 		r = wti_python_plan(&recording->plan, &python, err);
+	if (!r)
+		r = prepare_noise(recording, options, err);
 	if (r)
 		return r;
 	record->additions = recording->plan.additions;

@@ -46,12 +46,15 @@ static int refuse_empty(const struct wti_record_choice *options, struct wt_err *
 
 static int run(const void *opaque, char **arguments, size_t count)
 {
-	const struct wti_record_choice *options = opaque;
+	struct wti_record_choice chosen = *(const struct wti_record_choice *)opaque;
+	const struct wti_record_choice *options = &chosen;
 	struct wti_limits limits;
 	struct wt_err err = {0};
 
 	if (options->write_config)
-		return write_config(options, arguments, count);
+		return write_config(opaque, arguments, count);
+	if (!chosen.python.detail) /* digits are lost within libraries, too */
+		chosen.python.detail = options->noise.mode || options->runs ? "full" : "normal";
 	if (!refuse_empty(options, &err) && options->force && !options->folder)
 		wti_err(&err, WT_E_ARG,
 			"'--force' replaces the run in a folder: give the folder with -o");
@@ -66,6 +69,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 		return WTI_EXIT_NOT_RUN;
 	}
 	wti_limits_take(&limits);
+	if ((options->runs || options->jobs || options->until_bits) && !options->dry_run &&
+	    !options->attach)
+		return wti_recording_conduct_several(options, &limits, arguments);
 	return wti_recording_conduct(options, &limits, arguments);
 }
 
@@ -76,7 +82,8 @@ static const struct wti_record_choice defaults = {
 	.strings = "private",
 	.on_finding = "warn",
 	.backend = "auto",
-	.python = {.detail = "normal", .tensors = "digest", .operators = "auto", .arguments = "on"},
+	.noise = {.libm = "on", .run = 1},
+	.python = {.tensors = "digest", .operators = "auto", .arguments = "on"},
 };
 
 #define AT(field) offsetof(struct wti_record_choice, field)
@@ -126,8 +133,9 @@ static const struct wti_option options[] = {
 	{"strings", 0, WTI_OPT_CHOICE, "HOW", "keep|private",
 	 "whether text that may be private is kept or replaced by length and hash", AT(strings)},
 	{"detail", 0, WTI_OPT_CHOICE, "LEVEL", "lean|normal|full",
-	 "for Python programs. lean: steps, modules and states; normal: also calls from your code "
-	 "into libraries; full: also calls within libraries",
+	 "for Python programs. lean: steps, modules and states; normal, the default: also calls "
+	 "from your code into libraries; full, the default with --noise: also calls within "
+	 "libraries",
 	 AT(python.detail)},
 	{"tensors", 0, WTI_OPT_CHOICE, "HOW", "digest|stats|full|off",
 	 "what is kept of tensors of Python programs. digest: digests as the level prescribes; "
@@ -196,6 +204,37 @@ static const struct wti_option options[] = {
 	 AT(python.sample)},
 	{"invariants", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "hook and read only what the invariants of this pack need", AT(python.invariants)},
+	{"noise", 0, WTI_OPT_TEXT, "MODE[:BITS]", NULL,
+	 "perturb results as if computed with BITS of precision (docs/digits.md). rr: outputs; pb: "
+	 "inputs; mca: both; cancellation: sums that lost digits; sr: outputs, by stochastic "
+	 "rounding; without BITS one bit less than the type has",
+	 AT(noise.mode)},
+	{"runs", 0, WTI_OPT_COUNT, "N", NULL,
+	 "run the program N times, into a set of runs; only the first prints to the terminal",
+	 AT(runs)},
+	{"jobs", 0, WTI_OPT_COUNT, "N", NULL,
+	 "with --runs: how many at once; default: as many as there are processors", AT(jobs)},
+	{"until-bits", 0, WTI_OPT_TEXT, "BITS", NULL,
+	 "with --runs: start no more runs once the 95 % interval of significant bits reaches no "
+	 "further than this to either side",
+	 AT(until_bits)},
+	{"seed", 0, WTI_OPT_COUNT, "S", NULL,
+	 "with --noise: the same seed gives the same noise; default 0", AT(noise.seed)},
+	{"elements", 0, WTI_OPT_TEXT, "N", NULL,
+	 "with --noise or --runs: how many elements of each value are kept, or all; default 256",
+	 AT(noise.elements)},
+	{"noise-run", 0, WTI_OPT_COUNT, "K", NULL,
+	 "with --noise: the noise that run K of a set with this seed has; default 1",
+	 AT(noise.run)},
+	{"noise-libm", 0, WTI_OPT_CHOICE, "WHICH", "on|off",
+	 "with --noise: whether libm, BLAS and LAPACK are perturbed, too, by a preloaded library",
+	 AT(noise.libm)},
+	{"noise-only", 0, WTI_OPT_TEXT, "PATTERNS", NULL,
+	 "with --noise: only these functions or places, such as torch.add, libm.sin, file.py:12; "
+	 "separated by commas",
+	 AT(noise.only)},
+	{"noise-skip", 0, WTI_OPT_TEXT, "PATTERNS", NULL,
+	 "with --noise: not these functions or places", AT(noise.skip)},
 	{"no-build", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "do not build a missing agent for the program's Python: print that it is missing, and run "
 	 "the program without it",
@@ -247,6 +286,13 @@ const struct wti_verb wti_verb_record = {
 		"With --attach the system calls of a running process are recorded, until it ends, "
 		"after --duration, or when record is interrupted; it is left as it was found, and "
 		"the status is then 0.\n\n"
+		"With --noise the results of operations are perturbed in their last digits, "
+		"reproducibly, so that runs differ as much as their arithmetic is uncertain; with "
+		"--runs the program is recorded several times, at once if there are processors for "
+		"it, into SET/01, SET/02, ... A run that fails is noted and the others go on; the "
+		"status is that of the first one that failed. Interrupting keeps the runs that "
+		"have "
+		"ended.\n\n"
 		"With --check findings are printed on standard error as soon as they are certain. "
 		"--on-finding 'cat >> findings.json' runs a command for each batch of new ones: "
 		"its standard input is one JSON object, as doctor --json prints it. The program "
@@ -262,6 +308,8 @@ const struct wti_verb wti_verb_record = {
 		"wheeltap record --syscalls --wait -- ./start-server\talso the processes it leaves "
 		"running\n"
 		"wheeltap record --attach 4242 -d 10s\ta running process, for ten seconds\n"
+		"wheeltap record --runs 10 --noise rr -- python train.py\thow many digits are "
+		"real\n"
 		"wheeltap record --on-full flight=60 -- ./serve\tkeep only the last minute",
 	.options = options,
 	.options_bytes = sizeof(struct wti_record_choice),

@@ -9,6 +9,7 @@
 #include "collect/rlimits.h"
 #include "collect/syscalls/syscalls.h"
 #include "check.h"
+#include "noise.h"
 #include "python.h"
 
 /* What the command line and configurations ask for. */
@@ -37,6 +38,11 @@ struct wti_record_choice {
 	const char *backend;
 	uint64_t attach; /* to this process; 0: to none */
 	bool stacks;
+	uint64_t runs;
+	uint64_t jobs;
+	const char *until_bits;
+	struct wti_record_noise noise;
+	bool is_prepared; /* the agent is there: a run of a set */
 	struct wti_python_choice python;
 };
 
@@ -52,6 +58,7 @@ struct wti_prepared_recording {
 	char base[PATH_MAX]; /* of runs, the folder of this one, the report, when we go elsewhere */
 	char folder[PATH_MAX];
 	char report_path[PATH_MAX];
+	char preload[PATH_MAX];
 };
 
 /* Refuses what makes no sense. The recording is zero but for came_from, -1; release it anyway. */
@@ -60,5 +67,13 @@ int wti_recording_prepare(struct wti_prepared_recording *recording,
 /* Prepares, runs the program to its end and prints what became of it; the exit code. */
 int wti_recording_conduct(const struct wti_record_choice *options, const struct wti_limits *limits,
 			  char **arguments);
+/* What of the agent for the program's Python is missing is built. */
+void wti_recording_prepare_agent(const struct wti_prepared_recording *recording,
+				 const struct wti_record_choice *options, char **arguments);
+/* Back to the folder that we were started in. */
+void wti_recording_go_back(struct wti_prepared_recording *recording);
+/* The same as wti_recording_conduct(), several times, into a set; the exit code. */
+int wti_recording_conduct_several(const struct wti_record_choice *options,
+				  const struct wti_limits *limits, char **arguments);
 
 #endif

@@ -240,7 +240,7 @@ static int make_row(struct maker *maker, const struct wt_kind *kind)
 	size_t text_count = 0;
 
 	for (uint16_t i = 0; i < kind->field_count; i++) {
-		if (kind->fields[i].type == WT_TYPE_STR)
+		if (wt_type_is_inline(kind->fields[i].type))
 			texts[text_count++] = draw_text(maker);
 		else
 			values[i] = draw_value(maker, &kind->fields[i]);

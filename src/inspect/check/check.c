@@ -169,7 +169,10 @@ static size_t news(void *opaque, struct wt_result *result)
 	size_t count = s->options.with_rules ? wti_judge_news(&s->judge, result) : 0;
 
 	s->checker.rules_since = rules_since(s);
-	return count + (s->has_pack ? wti_checker_news(&s->checker, result) : 0);
+	count += s->has_pack ? wti_checker_news(&s->checker, result) : 0;
+	if (count)
+		wt_result_set_status(result, "findings");
+	return count;
 }
 
 static void release(void *opaque)

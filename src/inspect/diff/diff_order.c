@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "align.h"
+#include "inspect/core/align.h"
 #include "base/err.h"
 #include "base/grow.h"
 #include "diff.h"

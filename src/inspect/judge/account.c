@@ -114,8 +114,8 @@ static int32_t short_step(int64_t step)
 	return step < INT32_MAX ? (int32_t)step : INT32_MAX;
 }
 
-bool wti_waited(struct wti_case *account, struct wti_wait *wait, const struct wti_moment *moment,
-		unsigned threshold)
+bool wti_waited(struct wti_case *account, struct wti_patience *wait,
+		const struct wti_moment *moment, unsigned threshold)
 {
 	if (!wait->count++)
 		wait->since = short_step(moment->scope.step);

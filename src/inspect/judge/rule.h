@@ -144,13 +144,13 @@ enum wti_answer wti_violated(struct wti_case *account, const struct wti_moment *
 /* What the next wti_violated() reports began in that step. */
 void wti_since(struct wti_case *account, int64_t step);
 /* For rules that wait by themselves, and not for one case after the other. */
-struct wti_wait {
+struct wti_patience {
 	uint32_t count;
 	int32_t since; /* step of the first */
 };
 /* One more. True: they are as many as that threshold says; a violation is dated at the first. */
-bool wti_waited(struct wti_case *account, struct wti_wait *wait, const struct wti_moment *moment,
-		unsigned threshold);
+bool wti_waited(struct wti_case *account, struct wti_patience *wait,
+		const struct wti_moment *moment, unsigned threshold);
 /* How many violations in a row it is with this one, of what see() was given. */
 uint32_t wti_streak(const struct wti_case *account);
 /* Where in a run something was found that is no moment of a training. */

@@ -306,6 +306,17 @@ static void put_note(struct wti_buf *out, unsigned note, struct wt_text text)
 	wti_pb_end(out, annotation);
 }
 
+static void put_hex(struct wti_buf *out, struct wt_text bytes)
+{
+	struct wti_buf text;
+
+	wti_buf_init(&text, 2 * bytes.bytes + 1);
+	wti_buf_hex(&text, bytes.data, bytes.bytes);
+	wti_pb_text(out, ANNOTATION_STRING, (const char *)text.data, text.bytes);
+	wti_buf_inherit(out, &text);
+	wti_buf_release(&text);
+}
+
 static void put_value(struct wti_buf *out, const struct wti_shown *value)
 {
 	switch (value->type) {
@@ -329,6 +340,9 @@ static void put_value(struct wti_buf *out, const struct wti_shown *value)
 		break;
 	case WTI_SHOWN_TEXT:
 		wti_pb_text(out, ANNOTATION_STRING, value->text.data, value->text.bytes);
+		break;
+	case WTI_SHOWN_BYTES:
+		put_hex(out, value->text);
 		break;
 	}
 }

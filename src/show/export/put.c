@@ -226,6 +226,11 @@ void wti_put_json(struct wti_buf *out, const struct wti_shown *value)
 	case WTI_SHOWN_TEXT:
 		wti_put_json_text(out, value->text);
 		break;
+	case WTI_SHOWN_BYTES:
+		WTI_PUT(out, "\"");
+		wti_buf_hex(out, value->text.data, value->text.bytes);
+		WTI_PUT(out, "\"");
+		break;
 	}
 }
 
@@ -280,6 +285,9 @@ void wti_put_plain(struct wti_buf *out, const struct wti_shown *value)
 		break;
 	case WTI_SHOWN_TEXT:
 		wti_put_utf8(out, value->text);
+		break;
+	case WTI_SHOWN_BYTES:
+		wti_buf_hex(out, value->text.data, value->text.bytes);
 		break;
 	}
 }

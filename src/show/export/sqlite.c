@@ -51,6 +51,7 @@ static const char *column_type(const struct wt_field *field)
 		return " REAL";
 	case WT_TYPE_NAME:
 	case WT_TYPE_STR:
+	case WT_TYPE_BYTES:
 	case WT_TYPE_ENUM:
 	case WT_TYPE_HASH:
 		return " TEXT";

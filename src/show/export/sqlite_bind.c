@@ -109,5 +109,11 @@ void wti_sqlite_bind_value(sqlite3_stmt *stmt, int column, const struct wti_show
 	case WTI_SHOWN_TEXT:
 		wti_sqlite_bind_text(stmt, column, value->text, buf);
 		break;
+	case WTI_SHOWN_BYTES:
+		wti_buf_clear(buf);
+		wti_buf_hex(buf, value->text.data, value->text.bytes);
+		sqlite3_bind_text(stmt, column, (const char *)buf->data, (int)buf->bytes,
+				  SQLITE_TRANSIENT);
+		break;
 	}
 }

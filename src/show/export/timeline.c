@@ -166,6 +166,7 @@ bool wti_field_shown(const struct wt_event *event, int field)
 	case WT_TYPE_NAME:
 		return bits && field != name_field(event);
 	case WT_TYPE_STR:
+	case WT_TYPE_BYTES:
 		return wt_event_text(event, field).bytes;
 	case WT_TYPE_TICKS: /* of operations the slice itself says when they ran */
 		return bits && (event->kind->number != WT_KIND_DEVICE_OP ||

@@ -39,7 +39,7 @@ def expected_cell(fields: "dict[str, Any]", name: str, value: Any, types: "dict[
 
 def compare_table(run: wheeltap.Run, kind: str) -> str:
     types = {field.name: field.type for field in run.kinds[kind].fields}
-    rows = list(run.table(kind).rows())
+    rows = list(run.table(kind))  # as rows() gives them
     events = list(run.events(kind))
     if len(rows) != len(events):
         return f"{kind}: {len(rows)} rows, {len(events)} events"

@@ -50,8 +50,10 @@ enum {
 struct wti_hook {
 	PyMethodDef definition;
 	PyMethodDef *original_definition;
-	vectorcallfunc original; /* NULL: called through its type */
-	PyObject *object;        /* kept alive */
+	vectorcallfunc original;    /* NULL: called through its type */
+	vectorcallfunc unperturbed; /* of operations under noise: the original one */
+	uint32_t rounding;          /* of these: enum wti_rounding; 0 of all others */
+	PyObject *object;           /* kept alive */
 	struct wt_name *callee;
 	struct wt_name *module;
 	uint32_t flags;

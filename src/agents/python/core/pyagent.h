@@ -14,6 +14,7 @@
  *	torch/   what is particular to torch: what some calls mean (handlers), context, gradients,
  *	         data, random number generators, modes, operators below Python
  *	hook/    puts hooks into callables, and emits the calls that go through them
+ *	noise/   perturbs what operations return, where the recording asks for it
  *
  * module.c names what is in all rooms: it is what the Python side of the agent may call.
  *

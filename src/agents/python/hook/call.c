@@ -250,3 +250,20 @@ void wti_call_end(struct wti_hooked_call *call, PyObject *const *arguments, Py_s
 		PyErr_Restore(type, value, traceback);
 	wti_python_thread.inside--;
 }
+
+/* ---- Noise ----------------------------------------------------------------------------------- */
+
+void wti_hook_set_maker(void (*made)(struct wti_hook *hook))
+{
+	wti_hook_state.made = made;
+}
+
+PyObject *wti_hook_call_unperturbed(const struct wti_hook *hook, PyObject *callable,
+				    PyObject *const *arguments, size_t flagged_count,
+				    PyObject *names)
+{
+	if (hook->unperturbed)
+		return hook->unperturbed(callable, arguments, flagged_count, names);
+	return wti_hook_call_through_type(callable, arguments, PyVectorcall_NARGS(flagged_count),
+					  names);
+}

@@ -33,8 +33,8 @@ __thread struct wti_hook_thread wti_hook_thread WTI_THREAD_STATE;
  * As the interpreter itself does for what has no vectorcall. A dictionary without names is lost on
  * the way to us, and some functions distinguish it from none: f(**{}) gets one again.
  */
-static PyObject *call_through_type(PyObject *callable, PyObject *const *arguments, Py_ssize_t count,
-				   PyObject *names)
+PyObject *wti_hook_call_through_type(PyObject *callable, PyObject *const *arguments,
+				     Py_ssize_t count, PyObject *names)
 {
 	Py_ssize_t name_count = names ? PyTuple_GET_SIZE(names) : 0;
 	PyObject *tuple = PyTuple_New(count);
@@ -67,7 +67,8 @@ static inline PyObject *call_original(const struct wti_hook *hook, PyObject *cal
 {
 	if (hook->original)
 		return hook->original(callable, arguments, flagged_count, names);
-	return call_through_type(callable, arguments, PyVectorcall_NARGS(flagged_count), names);
+	return wti_hook_call_through_type(callable, arguments, PyVectorcall_NARGS(flagged_count),
+					  names);
 }
 
 /* The same, with our own part of the time on the bill. */
@@ -189,7 +190,7 @@ static size_t bucket_of(PyObject *callable)
 	return (address >> 4 ^ address >> 16) % WTI_HOOK_BUCKETS;
 }
 
-static struct wti_hook *find(PyObject *callable)
+struct wti_hook *wti_hook_find(PyObject *callable)
 {
 	struct wti_hook *hook = wti_hook_state.buckets[bucket_of(callable)];
 
@@ -201,7 +202,7 @@ static struct wti_hook *find(PyObject *callable)
 static PyObject *enter_by_address(PyObject *callable, PyObject *const *arguments,
 				  size_t flagged_count, PyObject *names)
 {
-	const struct wti_hook *hook = find(callable);
+	const struct wti_hook *hook = wti_hook_find(callable);
 
 	return enter(hook, callable, arguments, flagged_count, names);
 }
@@ -505,7 +506,15 @@ const char *wti_hook_add(PyObject *callable, struct wt_name *module, struct wt_n
 		hook->setter = wti_hook_state.setter_count++ % 32;
 	if (is_named_after_class(handling))
 		hook->suffix = strrchr(callee->text, '.');
+	if (wti_hook_state.made)
+		wti_hook_state.made(hook);
 	return how;
+}
+
+/* What the callable had. */
+static vectorcallfunc original_of(const struct wti_hook *hook)
+{
+	return hook->rounding ? hook->unperturbed : hook->original;
 }
 
 /* ---- Taking them out ------------------------------------------------------------------------- */
@@ -532,19 +541,19 @@ void wti_hook_remove(PyObject *callable)
 
 		hook = (void *)function->m_ml;
 		function->m_ml = hook->original_definition;
-		function->vectorcall = hook->original;
+		function->vectorcall = original_of(hook);
 	} else if (Py_IS_TYPE(callable, &PyMethodDescr_Type)) {
 		PyMethodDescrObject *method = (PyMethodDescrObject *)callable;
 
 		hook = (void *)method->d_method;
 		method->d_method = hook->original_definition;
-		method->vectorcall = hook->original;
+		method->vectorcall = original_of(hook);
 	} else {
-		hook = find(callable);
+		hook = wti_hook_find(callable);
 		if (is_function(callable))
-			function_set((PyFunctionObject *)callable, hook->original);
+			function_set((PyFunctionObject *)callable, original_of(hook));
 		else
-			*carried(callable) = hook->original;
+			*carried(callable) = original_of(hook);
 		forget(callable);
 	}
 }
@@ -577,7 +586,7 @@ void wti_hook_let_go(void)
 		struct wti_hook *hook;
 
 		while ((hook = take_function(bucket))) {
-			function_set((PyFunctionObject *)hook->object, hook->original);
+			function_set((PyFunctionObject *)hook->object, original_of(hook));
 			if (alone)
 				Py_DECREF(hook->object);
 		}

@@ -16,6 +16,14 @@
  */
 const char *wti_hook_add(PyObject *callable, struct wt_name *module, struct wt_name *callee,
 			 uint32_t flags, uint32_t handling);
+/* From now on each hook that is made goes through this, too; NULL: none does. */
+void wti_hook_set_maker(void (*made)(struct wti_hook *hook));
+/* Of what has no method definition; NULL: it is not hooked. */
+struct wti_hook *wti_hook_find(PyObject *callable);
+/* Calls what is hooked as if it were not, without noise. */
+PyObject *wti_hook_call_unperturbed(const struct wti_hook *hook, PyObject *callable,
+				    PyObject *const *arguments, size_t flagged_count,
+				    PyObject *names);
 /* Puts the original back; what is not hooked is left. */
 void wti_hook_remove(PyObject *callable);
 bool wti_hook_is(PyObject *callable);

@@ -28,6 +28,7 @@ struct wti_hook_state {
 	} words;                /* interned */
 	bool is_missed;         /* something may have been made while we were stopped */
 	bool is_depth_emitted;  /* that calls are too deep to be emitted */
+	void (*made)(struct wti_hook *hook); /* gets each new hook, or NULL */
 	uint32_t hook_count;
 	uint32_t setter_count;
 	uint32_t attribute_count;
@@ -59,5 +60,9 @@ struct wti_hook_thread {
 
 extern struct wti_hook_state wti_hook_state WTI_HIDDEN;
 extern __thread struct wti_hook_thread wti_hook_thread WTI_THREAD_STATE;
+
+/* As the interpreter itself calls what has no vectorcall. */
+PyObject *wti_hook_call_through_type(PyObject *callable, PyObject *const *arguments,
+				     Py_ssize_t count, PyObject *names);
 
 #endif

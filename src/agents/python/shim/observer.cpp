@@ -11,6 +11,7 @@
 #include "internal.h"
 
 #include <ATen/SequenceNumber.h>
+#include <ATen/core/function_schema.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 
@@ -20,18 +21,28 @@ namespace
 {
 
 constexpr uint32_t DEPTH_MAX = 512;
+constexpr uint32_t KNOWN = 512; /* operators whose returns are known; a power of two */
 
 struct frame {
 	wti_shim_emitted emitted;
 	uint64_t sequence; /* of the next node, when it began */
 	int exceptions;    /* on their way when it began */
 	bool is_backward;
-	bool is_outer; /* the outermost operator within a node */
+	bool is_outer;     /* the outermost operator within a node */
+	bool is_outermost; /* the same, or within no operator at all */
+	bool is_region;
+	const char *name; /* torch's own, while it runs */
 };
 
 struct stack {
 	uint32_t depth; /* may exceed DEPTH_MAX */
 	frame frames[DEPTH_MAX];
+};
+
+/* Whether an operator returns views, by the address of its name, which lives as long as it does. */
+struct known_operator {
+	const char *name;
+	bool is_view;
 };
 
 struct observer {
@@ -43,6 +54,7 @@ struct observer {
 observer state;
 /* Zero to begin with and without a destructor: nothing runs when a thread begins or ends. */
 thread_local stack frames_of_thread;
+thread_local known_operator known_of_thread[KNOWN];
 
 uint32_t scope_of(at::RecordScope scope)
 {
@@ -67,17 +79,33 @@ wti_shim_operator describe(const at::RecordFunction &fn)
 	return op;
 }
 
+/* What of it is emitted; noise alone needs no records. */
+bool is_emitted(uint32_t scope)
+{
+	if (scope == WT_OPERATOR_SCOPE_BACKWARD)
+		return state.what & WTI_SHIM_BACKWARD;
+	if (scope == WT_OPERATOR_SCOPE_REGION)
+		return state.what & WTI_SHIM_REGIONS;
+	return state.what & WTI_SHIM_OPERATORS;
+}
+
 void push(stack &stack, const at::RecordFunction &fn)
 {
 	const wti_shim_operator op = describe(fn);
 	const frame *outer = stack.depth ? &stack.frames[stack.depth - 1] : nullptr;
 	frame &frame = stack.frames[stack.depth];
 
-	state.host->begin(&op, &frame.emitted);
+	frame.emitted.name = nullptr;
+	if (is_emitted(op.scope))
+		state.host->begin(&op, &frame.emitted);
 	frame.sequence = at::sequence_number::peek();
 	frame.exceptions = std::uncaught_exceptions();
 	frame.is_backward = op.scope == WT_OPERATOR_SCOPE_BACKWARD;
 	frame.is_outer = !frame.is_backward && outer && outer->is_backward;
+	frame.is_outermost = op.scope == WT_OPERATOR_SCOPE_FUNCTION &&
+			     (!outer || outer->is_backward || outer->is_region);
+	frame.is_region = op.scope == WT_OPERATOR_SCOPE_REGION;
+	frame.name = op.name;
 }
 
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction &fn) noexcept
@@ -116,15 +144,61 @@ void emit_outputs(const frame &frame, const std::vector<c10::IValue> &outputs)
 	}
 }
 
-void pop(const frame &frame, const at::RecordFunction &fn, bool has_outputs)
+/* Torch copies its description for us: once for each operator of a thread, most often. */
+bool returns_view(const at::RecordFunction &fn)
+{
+	const char *name = fn.name();
+	known_operator &known = known_of_thread[(reinterpret_cast<uintptr_t>(name) >> 4) % KNOWN];
+
+	if (known.name == name)
+		return known.is_view;
+	const auto schema = fn.operator_schema();
+
+	known.name = name;
+	known.is_view = false;
+	if (schema.has_value())
+		for (const c10::Argument &result : schema->returns())
+			known.is_view |= result.alias_info() && !result.alias_info()->isWrite();
+	return known.is_view;
+}
+
+void perturb_output(const char *node, const char *op, const at::Tensor &tensor, uint32_t position)
+{
+	wti_shim_tensor seen;
+
+	if (tensor.defined() && wti::look(tensor.unsafeGetTensorImpl(), &seen))
+		state.host->perturb(node, op, &seen, position);
+}
+
+void perturb_outputs(const frame *outer, const at::RecordFunction &fn)
+{
+	const char *node = outer ? outer->name : "";
+	uint32_t position = 0;
+
+	if (!state.host->perturb || returns_view(fn))
+		return;
+	for (const c10::IValue &output : fn.outputs()) {
+		if (output.isTensor()) {
+			perturb_output(node, fn.name(), output.toTensor(), position++);
+		} else if (output.isTensorList()) {
+			for (const at::Tensor &tensor : output.toTensorVector())
+				perturb_output(node, fn.name(), tensor, position++);
+		}
+	}
+}
+
+void pop(const frame &frame, const struct frame *outer, const at::RecordFunction &fn,
+	 bool has_outputs)
 {
 	const uint64_t sequence = at::sequence_number::peek();
 
+	if (has_outputs && frame.is_outermost && state.what & WTI_SHIM_NOISE)
+		perturb_outputs(outer, fn);
 	if (!frame.emitted.name)
 		return;
 	if (sequence > frame.sequence)
 		state.host->nodes(&frame.emitted, frame.sequence, sequence);
-	if (has_outputs && frame.is_outer)
+	if (has_outputs && frame.is_outer && state.what & WTI_SHIM_OUTPUTS)
 		emit_outputs(frame, fn.outputs());
 	state.host->end(&frame.emitted, std::uncaught_exceptions() > frame.exceptions);
 }
@@ -140,7 +214,8 @@ void finish(const at::RecordFunction &fn, bool has_outputs)
 	if (stack.depth == 0) /* begun on another thread: there is nothing to end here */
 		return;
 	if (--stack.depth < DEPTH_MAX)
-		pop(stack.frames[stack.depth], fn, has_outputs);
+		pop(stack.frames[stack.depth],
+		    stack.depth ? &stack.frames[stack.depth - 1] : nullptr, fn, has_outputs);
 }
 
 void on_end(const at::RecordFunction &fn, at::ObserverContext *) noexcept
@@ -176,7 +251,7 @@ void remove(at::CallbackHandle &handle)
 
 bool wti::watch(const wti_shim_host *host, uint32_t what) noexcept
 {
-	const bool with_outputs = what & WTI_SHIM_OUTPUTS;
+	const bool with_outputs = what & (WTI_SHIM_OUTPUTS | WTI_SHIM_NOISE);
 	scope_set plain;
 
 	if (what == state.what)
@@ -186,14 +261,14 @@ bool wti::watch(const wti_shim_host *host, uint32_t what) noexcept
 		remove(state.handles[1]);
 		state.host = host;
 		state.what = what;
-		if (what & WTI_SHIM_BACKWARD)
+		if (what & (WTI_SHIM_BACKWARD | WTI_SHIM_NOISE))
 			plain.insert(at::RecordScope::BACKWARD_FUNCTION);
 		if (what & WTI_SHIM_REGIONS)
 			plain.insert(at::RecordScope::USER_SCOPE);
 		if (what & WTI_SHIM_OPERATORS && !with_outputs)
 			plain.insert(at::RecordScope::FUNCTION);
 		add(state.handles[0], plain, false);
-		if (what & WTI_SHIM_OPERATORS && with_outputs)
+		if (with_outputs && what & (WTI_SHIM_OPERATORS | WTI_SHIM_NOISE))
 			add(state.handles[1], {at::RecordScope::FUNCTION}, true);
 	} catch (...) {
 		state.what = 0;

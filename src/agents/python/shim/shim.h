@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define WTI_SHIM_VERSION 2u
+#define WTI_SHIM_VERSION 3u
 #define WTI_SHIM_ENTRY "wt_torch_shim" /* a function: const struct wti_shim *(void) */
 
 /* What is watched: bits of one word. */
@@ -27,6 +27,7 @@ enum {
 	WTI_SHIM_REGIONS = 2,   /* record_function() and what libraries name with it */
 	WTI_SHIM_OPERATORS = 4, /* every operator that is dispatched */
 	WTI_SHIM_OUTPUTS = 8,   /* what operators within backward return */
+	WTI_SHIM_NOISE = 16,    /* what outermost operators return is given to be perturbed */
 };
 
 /* Modes of a thread: bits of one word. */
@@ -78,6 +79,10 @@ struct wti_shim_host {
 	void (*end)(const struct wti_shim_emitted *emitted, bool is_thrown);
 	/* Work that ends on whatever thread; the handle joins begin and end. */
 	void (*async)(const char *name, bool is_end, uint64_t handle);
+	/* What an outermost operator returns, and no view: it may be written, in memory alone,
+	 * until this returns. `node`: of backward, within which it ran; empty: in none. */
+	void (*perturb)(const char *node, const char *op, const struct wti_shim_tensor *tensor,
+			uint32_t position);
 };
 
 /* The shim's side. Tensors are given as torch's implementation of them (`tensor._cdata`). */

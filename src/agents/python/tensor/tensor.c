@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/blob.h"
+#include "common/sample.h"
 
 struct wti_tensor_state wti_tensor_state;
 
@@ -209,8 +210,9 @@ static uint32_t keep(const struct wti_tensor *tensor, const struct wt_digest *di
 	return wti_blob_keep(&blob) ? WT_TENSOR_BLOB : WT_TENSOR_BLOB_LOST;
 }
 
-static void emit(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
-		 const struct wt_digest *digest)
+/* Returns false if it is lost. */
+static bool emit(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
+		 const struct wt_digest *digest, uint32_t *ret_seq)
 {
 	const struct wti_here here = wti_here();
 	const struct wt_digest none = {.count = tensor->count};
@@ -218,7 +220,7 @@ static void emit(const struct wti_tensor *tensor, const struct wti_tensor_names 
 	uint32_t ids[5], kept;
 
 	if (!here.ring)
-		return;
+		return false;
 	kept = digest ? keep(tensor, digest) : 0;
 	ids[0] = names->name ? wti_name(here, names->name) : 0;
 	ids[1] = names->owner ? wti_name(here, names->owner) : 0;
@@ -227,7 +229,7 @@ static void emit(const struct wti_tensor *tensor, const struct wti_tensor_names 
 	ids[4] = tensor->kind ? wti_name(here, tensor->kind) : 0;
 	record = wti_open(here, WT_KIND_TENSOR, sizeof(*record));
 	if (!record)
-		return;
+		return false;
 	record->flags = flags_of(tensor, digest != NULL) | kept;
 	if (!digest)
 		digest = &none;
@@ -248,13 +250,27 @@ static void emit(const struct wti_tensor *tensor, const struct wti_tensor_names 
 	record->call = names->call;
 	record->position = names->position;
 	record->sort = ids[4];
-	wti_commit(here, sizeof(*record));
+	*ret_seq = record->record.seq;
+	return wti_commit(here, sizeof(*record));
+}
+
+/* Some of its elements, if the recording wants them. */
+static void emit_sample(const struct wti_tensor *tensor, uint32_t seq)
+{
+	if (wti_tensor_is_direct(tensor))
+		wti_sampled_emit_packed(seq, tensor->dtype, tensor->count, tensor->data);
+	else
+		wti_sampled_emit(seq, tensor->dtype, tensor->count, give,
+				 (void *)(uintptr_t)tensor);
 }
 
 void wti_tensor_emit(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
 		     const struct wt_digest *digest)
 {
-	emit(tensor, names, digest);
+	uint32_t seq;
+
+	if (emit(tensor, names, digest, &seq) && wti_unlikely(wti_agent.elements) && tensor->data)
+		emit_sample(tensor, seq);
 	if (wti_likely(digest || !tensor->kind || !tensor->object))
 		return;
 	if (strcmp(tensor->kind->text, "device") == 0) {

@@ -254,7 +254,7 @@ const struct wti_rule wti_rule_data_007 = {
 enum { COPIES }; /* thresholds */
 
 struct copies {
-	struct wti_wait wrong;
+	struct wti_patience wrong;
 };
 
 static bool is_copy(const struct wti_moment *moment)

@@ -14,7 +14,7 @@ struct trip {
 	uint64_t forward;          /* the call that this is about, plus one */
 	bool has_left;
 	int64_t last_step;
-	struct wti_wait steps; /* in which it happened */
+	struct wti_patience steps; /* in which it happened */
 };
 
 static bool is_training(const struct wti_call *call)

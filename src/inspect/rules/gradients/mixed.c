@@ -13,10 +13,10 @@ enum { OF_PROCESS, OF_OPTIMIZER, OF_MODULE }; /* keeps */
  * steps. So both losses go through both networks, and each optimizer has one that is its own.
  */
 struct turn {
-	bool has_left_over;     /* just before the coming backward() */
-	bool is_mixed;          /* and all the above */
-	uint32_t other;         /* the optimizer that had stepped between */
-	struct wti_wait streak; /* of steps */
+	bool has_left_over;         /* just before the coming backward() */
+	bool is_mixed;              /* and all the above */
+	uint32_t other;             /* the optimizer that had stepped between */
+	struct wti_patience streak; /* of steps */
 	uint32_t name;
 };
 

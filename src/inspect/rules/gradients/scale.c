@@ -18,7 +18,7 @@ struct skipping {
 	uint32_t used;   /* a bit for each: was it used */
 	double scale;    /* of the last loss; 0: not known */
 	bool was_skipped;
-	struct wti_wait stuck; /* skipped in a row, and the scale has not come down */
+	struct wti_patience stuck; /* skipped in a row, and the scale has not come down */
 };
 
 /* Multiplied by a power of two, as scalers do: by torch's own, or by one of the program's. */

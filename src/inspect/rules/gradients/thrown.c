@@ -12,12 +12,12 @@ enum { STEPS, STEPS_SAME_LINE };
 enum { OF_PROCESS, OF_OPTIMIZER, OF_SHAPE }; /* keeps */
 
 struct thrown {
-	uint32_t cleared_site;  /* of the backward() whose gradients were cleared; 0: of none */
-	bool is_looked_at;      /* those gradients were */
-	bool is_seen;           /* since the last step, and another line went backward after it */
-	bool is_seen_again;     /* likewise, and the same line did */
-	struct wti_wait streak; /* steps in a row */
-	struct wti_wait streak_again;
+	uint32_t cleared_site; /* of the backward() whose gradients were cleared; 0: of none */
+	bool is_looked_at;     /* those gradients were */
+	bool is_seen;          /* since the last step, and another line went backward after it */
+	bool is_seen_again;    /* likewise, and the same line did */
+	struct wti_patience streak; /* steps in a row */
+	struct wti_patience streak_again;
 	bool is_clearing;         /* and that call has not ended yet */
 	struct wti_call clearing; /* that threw them away */
 };

@@ -387,7 +387,7 @@ enum { STALE_STEPS };
 
 /* Of a model. */
 struct stale {
-	struct wti_wait steps; /* since it was first called */
+	struct wti_patience steps; /* since it was first called */
 	uint32_t object;
 	bool is_changed; /* ever, since it was first called */
 	bool is_used;    /* called without gradients in training */

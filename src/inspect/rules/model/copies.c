@@ -26,7 +26,7 @@ struct taken {
 
 /* Of an object: loads of its own state, and after which step the last was. */
 struct own_loads {
-	struct wti_wait loads;
+	struct wti_patience loads;
 	uint64_t steps;
 };
 

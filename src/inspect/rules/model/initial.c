@@ -156,7 +156,7 @@ static enum wti_answer see_drawn(struct wti_case *account, void *kept,
 	const struct wti_value_row *before = wti_call_tensor(call, false, 0);
 	const struct wti_value_row *after = wti_call_tensor(call, true, 0);
 	bool *had, *has, is_again;
-	struct wti_wait *times = kept;
+	struct wti_patience *times = kept;
 
 	if (moment->process->step_count || !before || !after || before->digest.count < 2 ||
 	    (before->digest.flags | after->digest.flags) & WT_TENSOR_NO_HASH)
@@ -190,7 +190,7 @@ const struct wti_rule wti_rule_init_002 = {
 	.needs = "no tensor was filled with random numbers by a recorded call",
 	.moments = WTI_MOMENT_CALL,
 	.callees = WTI_CALLEE_SET(WTI_CALLEE_RANDOM_FILL),
-	.keeps = {[OF_DRAWING] = {WTI_PER_PROCESS, sizeof(struct wti_wait)},
+	.keeps = {[OF_DRAWING] = {WTI_PER_PROCESS, sizeof(struct wti_patience)},
 		  [OF_RESULT] = {WTI_PER_KEY, sizeof(bool)}},
 	.see = see_drawn,
 	.thresholds = {{"times", 2, "one tensor may be initialised twice on purpose"}},

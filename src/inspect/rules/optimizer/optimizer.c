@@ -117,7 +117,7 @@ static bool is_outside(const struct wti_parameter *parameter)
 static void judge_outside(struct wti_case *account, const struct wti_moment *moment)
 {
 	const uint64_t steps = wti_threshold(account, STEPS);
-	struct wti_wait *wait = wti_kept_of_parameter(account, OF_PARAMETER, moment->parameter);
+	struct wti_patience *wait = wti_kept_of_parameter(account, OF_PARAMETER, moment->parameter);
 
 	if (!wait || !wti_waited(account, wait, moment, STEPS) ||
 	    moment->object->step_count < steps ||
@@ -179,7 +179,7 @@ const struct wti_rule wti_rule_opt_002 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
 	.keeps = {[OF_PROCESS] = {WTI_PER_PROCESS, 0},
-		  [OF_PARAMETER] = {WTI_PER_PARAMETER, sizeof(struct wti_wait)}},
+		  [OF_PARAMETER] = {WTI_PER_PARAMETER, sizeof(struct wti_patience)}},
 	.see = see_outside,
 	.thresholds = {[STEPS] = {"steps", 2,
 				  "the first step may be made before every part of the model was "

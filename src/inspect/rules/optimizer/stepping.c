@@ -334,7 +334,7 @@ enum { OF_NOTHING, OF_STRANGER }; /* keeps */
 /* Of a module that is a root of its own, called inside of another. */
 struct stranger {
 	uint32_t name, host;
-	struct wti_wait steps;
+	struct wti_patience steps;
 	bool is_called; /* since the last step */
 };
 

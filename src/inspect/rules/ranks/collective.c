@@ -12,7 +12,7 @@ enum { OF_RUN, OF_SUBJECT, OF_TIME, OF_MODULE, OF_PROCESS = OF_MODULE }; /* keep
 
 struct meeting {
 	uint32_t value_count;
-	struct wti_wait differing; /* parts that were of another length */
+	struct wti_patience differing; /* parts that were of another length */
 };
 
 /* By process and subject it is counted which time it is, by that the ranks meet. */

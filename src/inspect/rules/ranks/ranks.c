@@ -131,7 +131,7 @@ struct inputs {
 	struct wti_compared inputs;
 	struct wti_compared values; /* of all parameters together */
 	bool is_replicated;
-	struct wti_wait same; /* batches in a row that are the same on two ranks */
+	struct wti_patience same; /* batches in a row that are the same on two ranks */
 };
 
 static struct inputs *inputs_of(struct wti_case *account, uint32_t model)

@@ -6,8 +6,8 @@
  * a shortest edit script is looked for, up to a ceiling of differences: beyond it a part is simply
  * exchanged. Time and memory are linear in the lengths but for that ceiling.
  */
-#ifndef WTI_EFFECTS_ALIGN_H
-#define WTI_EFFECTS_ALIGN_H
+#ifndef WTI_INSPECT_ALIGN_H
+#define WTI_INSPECT_ALIGN_H
 
 #include <wheeltap/err.h>
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the settings of the noise among those of all agents. Makes no use of the heap. */
+#include "settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "common/meeting.h"
+#include "trace/protocol.h"
+
+enum { SETTINGS_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 256 }; /* the recorder's own ceiling */
+
+/* What follows "key=" on a line of its own; not if there is no room for it. */
+static bool read_setting(const char *text, const char *key, char *out, size_t out_bytes)
+{
+	const size_t key_bytes = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		size_t bytes;
+
+		line += *line == '\n';
+		if (strncmp(line, key, key_bytes) != 0 || line[key_bytes] != '=')
+			continue;
+		line += key_bytes + 1;
+		bytes = strcspn(line, "\n");
+		if (bytes >= out_bytes)
+			return false;
+		memcpy(out, line, bytes);
+		out[bytes] = 0;
+		return true;
+	}
+	return false;
+}
+
+static bool parse(const char *text, struct wti_noise_settings *ret)
+{
+	char mode[32], seed[32];
+
+	*ret = (struct wti_noise_settings){0};
+	if (!read_setting(text, "noise", mode, sizeof(mode)) ||
+	    !wti_noise_parse(mode, &ret->noise) || ret->noise.mode == WTI_NOISE_OFF)
+		return false;
+	if (read_setting(text, "noise_seed", seed, sizeof(seed)))
+		ret->noise.seed = strtoull(seed, NULL, 10);
+	read_setting(text, "noise_only", ret->only, sizeof(ret->only));
+	read_setting(text, "noise_skip", ret->skip, sizeof(ret->skip));
+	return true;
+}
+
+bool wti_noise_settings_read(const struct wti_meeting *meeting, struct wti_noise_settings *ret)
+{
+	char *text = mmap(NULL, SETTINGS_BYTES_MAX + 1, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool is_on;
+
+	if (text == MAP_FAILED)
+		return false;
+	is_on = wti_meeting_read(meeting, WTI_SETTINGS_FILE, text, SETTINGS_BYTES_MAX) > 0 &&
+		parse(text, ret);
+	munmap(text, SETTINGS_BYTES_MAX + 1);
+	return is_on;
+}
+
+static bool fits(const char *pattern, size_t bytes, const char *name)
+{
+	if (bytes && pattern[bytes - 1] == '*')
+		return strncmp(pattern, name, bytes - 1) == 0;
+	return bytes == strlen(name) && memcmp(pattern, name, bytes) == 0;
+}
+
+static bool fits_any(const char *patterns, const char *name)
+{
+	for (const char *at = patterns; *at;) {
+		const size_t bytes = strcspn(at, ",");
+
+		if (fits(at, bytes, name))
+			return true;
+		at += bytes + (at[bytes] == ',');
+	}
+	return false;
+}
+
+bool wti_noise_settings_want(const struct wti_noise_settings *settings, const char *group,
+			     const char *name)
+{
+	const size_t group_bytes = strlen(group), name_bytes = strlen(name);
+	char whole[NAME_BYTES_MAX];
+
+	if (group_bytes + name_bytes + 2 > sizeof(whole)) /* no pattern is meant for it */
+		return !*settings->only;
+	memcpy(whole, group, group_bytes);
+	whole[group_bytes] = '.';
+	memcpy(whole + group_bytes + 1, name, name_bytes + 1);
+	return (!*settings->only || fits_any(settings->only, whole)) &&
+	       !fits_any(settings->skip, whole);
+}

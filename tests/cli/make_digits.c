@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes runs under noise whose digits are known, without an agent: make_digits NAME FILE RUN.
+ *
+ * A small machine with a number of registers computes in doubles; every operation is emitted as a
+ * call with its operands and its result, and each result is changed by about one unit of its last
+ * digit, from a generator that RUN seeds. RUN 0 is without noise. Lines are those of an imaginary
+ * program.py, and the same in all runs.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <wheeltap/trace.h>
+
+#define NAMES_MAX 64u
+
+static struct wt_writer *writer;
+static uint64_t seq = 1, now, state, run;
+static const char *names[NAMES_MAX];
+static unsigned name_count;
+static unsigned site_count;
+static bool with_samples = true;
+
+static void must(int r)
+{
+	if (r < 0) {
+		fprintf(stderr, "make_digits: error %d\n", r);
+		exit(1);
+	}
+}
+
+static uint32_t name(const char *text)
+{
+	for (unsigned i = 0; i < name_count; i++) {
+		if (!strcmp(names[i], text))
+			return i + 1;
+	}
+	names[name_count++] = text;
+	must(wt_writer_string(writer, name_count, text, strlen(text)));
+	return name_count;
+}
+
+static void put(uint16_t kind, const uint64_t *values, struct wt_text text)
+{
+	must(wt_writer_append(writer, kind, 1, seq++, now += 1000, values, WT_FIELDS_MAX, &text));
+}
+
+static uint32_t site(unsigned line)
+{
+	struct wt_site one = {name("program.py"), name("main"), line};
+
+	must(wt_writer_site(writer, ++site_count, &one));
+	return site_count;
+}
+
+static uint64_t bits_of(double x)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+/* U(-1, 1) of the last digit, rounded: 1/4, 1/2, 1/4. Whole numbers stay. */
+static double perturbed(double x)
+{
+	uint64_t bits = mix(state += 0x9e3779b97f4a7c15u) >> 62;
+
+	if (!run || x == 0 || !isfinite(x) || x == floor(x))
+		return x;
+	return bits == 0 ? nextafter(x, INFINITY) : bits == 1 ? nextafter(x, -INFINITY) : x;
+}
+
+static void tensor(const char *called, uint64_t call, int position, const double *x, unsigned count)
+{
+	uint64_t values[WT_FIELDS_MAX] = {0}, own = seq, hash = count, sampled = count;
+	double min = INFINITY, max = -INFINITY;
+	char shape[16];
+
+	snprintf(shape, sizeof(shape), "%u", count);
+	values[WT_TENSOR_FIELD_NAME] = *called ? name(called) : 0;
+	values[WT_TENSOR_FIELD_DTYPE] = WT_DTYPE_F64;
+	values[WT_TENSOR_FIELD_SHAPE] = name(count == 1 ? "1" : strdup(shape));
+	values[WT_TENSOR_FIELD_COUNT] = count;
+	values[WT_TENSOR_FIELD_CALL] = call;
+	values[WT_TENSOR_FIELD_POSITION] = (uint64_t)(int64_t)position;
+	for (unsigned i = 0; i < count; i++) {
+		hash = mix(hash ^ bits_of(x[i]));
+		values[WT_TENSOR_FIELD_NAN] += isnan(x[i]) != 0;
+		values[WT_TENSOR_FIELD_INF] += isinf(x[i]) != 0;
+		values[WT_TENSOR_FIELD_ZEROS] += x[i] == 0;
+		min = isfinite(x[i]) ? fmin(min, x[i]) : min;
+		max = isfinite(x[i]) ? fmax(max, x[i]) : max;
+	}
+	values[WT_TENSOR_FIELD_MIN] = bits_of(min);
+	values[WT_TENSOR_FIELD_MAX] = bits_of(max);
+	values[WT_TENSOR_FIELD_HASH] = hash;
+	put(WT_KIND_TENSOR, values, (struct wt_text){"", 0});
+	if (with_samples)
+		put(WT_KIND_SAMPLE, (uint64_t[WT_FIELDS_MAX]){own, sampled, 0},
+		    (struct wt_text){(const char *)x, count * sizeof(double)});
+}
+
+static void begin(const char *callee, unsigned line, uint64_t *ret_call)
+{
+	*ret_call = seq;
+	put(WT_KIND_CALL_BEGIN, (uint64_t[WT_FIELDS_MAX]){name(callee), name("numpy"), site(line)},
+	    (struct wt_text){"", 0});
+}
+
+static void end(const char *callee)
+{
+	put(WT_KIND_CALL_END, (uint64_t[WT_FIELDS_MAX]){name(callee), 0}, (struct wt_text){"", 0});
+}
+
+/* An operation on numbers or on arrays; a scalar serves all elements. */
+static void apply(const char *callee, unsigned line, double (*f)(double, double), const double *a,
+		  unsigned a_count, const double *b, unsigned b_count, double *out)
+{
+	unsigned count = a_count > b_count ? a_count : b_count;
+	uint64_t call;
+
+	begin(callee, line, &call);
+	tensor("", call, 0, a, a_count);
+	if (b)
+		tensor("", call, 1, b, b_count);
+	for (unsigned i = 0; i < count; i++)
+		out[i] = perturbed(f(a[a_count > 1 ? i : 0], b ? b[b_count > 1 ? i : 0] : 0));
+	tensor("", call, -1, out, count);
+	end(callee);
+}
+
+static double add(double a, double b)
+{
+	return a + b;
+}
+static double subtract(double a, double b)
+{
+	return a - b;
+}
+static double multiply(double a, double b)
+{
+	return a * b;
+}
+static double divide(double a, double b)
+{
+	return a / b;
+}
+static double root(double a, double b)
+{
+	(void)b;
+	return sqrt(a);
+}
+static double exponential(double a, double b)
+{
+	(void)b;
+	return exp(a);
+}
+
+static double op(const char *callee, unsigned line, double (*f)(double, double), double a, double b)
+{
+	double out;
+
+	apply(callee, line, f, &a, 1, &b, 1, &out);
+	return out;
+}
+#define ADD(line, a, b) op("numpy.add", line, add, a, b)
+#define SUB(line, a, b) op("numpy.subtract", line, subtract, a, b)
+#define MUL(line, a, b) op("numpy.multiply", line, multiply, a, b)
+#define DIV(line, a, b) op("numpy.divide", line, divide, a, b)
+
+static void step(uint64_t number)
+{
+	put(WT_KIND_CONTEXT, (uint64_t[WT_FIELDS_MAX]){name("step"), WT_VALUE_TYPE_INT, number},
+	    (struct wt_text){"", 0});
+}
+
+/* ---- Programs -------------------------------------------------------------------------------- */
+
+/* The smaller root of x^2 - 1e6 x + 1, by the schoolbook: line 13 cancels. */
+static void make_quadratic(void)
+{
+	double b = 1234567.1, d, s;
+
+	d = SUB(11, MUL(10, b, b), 4);
+	apply("numpy.sqrt", 12, root, &d, 1, NULL, 0, &s);
+	DIV(14, SUB(13, b, s), 2);
+}
+
+/* The same by the stable formula. */
+static void make_stable_quadratic(void)
+{
+	double b = 1234567.1, d, s;
+
+	d = SUB(11, MUL(10, b, b), 4);
+	apply("numpy.sqrt", 12, root, &d, 1, NULL, 0, &s);
+	DIV(14, 2, ADD(13, b, s));
+}
+
+/* Each round doubles the error: line 22, a little in each. */
+static void make_logistic(void)
+{
+	double x = .3;
+
+	for (unsigned i = 0; i < 40; i++) {
+		step(i);
+		x = MUL(22, MUL(22, 3.9, x), SUB(22, 1, x));
+		tensor("x", 0, -1, &x, 1);
+	}
+}
+
+/* Compensated: what line 33 gives has no digits, and needs none. */
+static void make_kahan(void)
+{
+	double s = 0, c = 0;
+
+	for (unsigned i = 1; i <= 200; i++) {
+		double y = SUB(31, 1. / i, c), t = ADD(32, s, y);
+
+		c = SUB(33, SUB(33, t, s), y);
+		s = t;
+	}
+	tensor("sum", 0, -1, &s, 1);
+}
+
+/* Newton's iteration: the residual at line 41 cancels, and the result is right. */
+static void make_newton(void)
+{
+	double x = 1.5;
+
+	for (unsigned i = 0; i < 8; i++) {
+		double f = SUB(41, MUL(40, x, x), 2.1), d = DIV(42, f, MUL(42, 2, x));
+
+		x = SUB(43, x, d);
+	}
+}
+
+/* Vectors: the differences of large close numbers, hidden in the norm by a large one. */
+static void make_elements(void)
+{
+	double a[64], b[64], c[64], d[64];
+
+	for (unsigned i = 0; i < 64; i++) {
+		a[i] = 1 + .1 * i;
+		b[i] = 1 + .1 * i;
+	}
+	apply("numpy.sqrt", 50, root, a, 64, NULL, 0, c);
+	for (unsigned i = 1; i < 64; i++)
+		b[i] = sqrt(a[i]) * (1 + 1e-12);
+	b[0] = 1e9;
+	apply("numpy.subtract", 51, subtract, c, 64, b, 64, d);
+	apply("numpy.multiply", 52, multiply, d, 64, a, 64, c);
+}
+
+/* exp overflows at line 60; line 61 passes it on. */
+static void make_overflow(void)
+{
+	double x[] = {1, 800, 3}, y[3], z[3], w[3];
+
+	apply("numpy.exp", 60, exponential, x, 3, NULL, 0, y);
+	apply("numpy.subtract", 61, subtract, y, 3, y, 3, z);
+	apply("numpy.add", 62, add, z, 3, x, 3, w);
+}
+
+/* Weights that updates of line 71 do not change. */
+static void make_absorbed(void)
+{
+	double w[] = {1000.5, 2000.25}, g[] = {1e-14, -1e-14}, out[2];
+
+	for (unsigned i = 0; i < 30; i++) {
+		step(i);
+		apply("numpy.subtract", 71, subtract, w, 2, g, 2, out);
+		memcpy(w, out, sizeof(w));
+	}
+}
+
+/* Runs part at a comparison: odd runs do one more round, and go on as the others do. */
+static void make_divergent(void)
+{
+	double x = .7;
+
+	for (unsigned i = 0; i < 5 + run % 2; i++)
+		x = MUL(80, x, 1.1);
+	if (run == 2)
+		ADD(81, x, 1);
+	for (unsigned i = 0; i < 20; i++)
+		x = MUL(82, x, .99);
+}
+
+/* Generators without a seed. */
+static void make_random(void)
+{
+	double x[4], y[4];
+	uint64_t call;
+
+	begin("numpy.random.normal", 90, &call);
+	for (unsigned i = 0; i < 4; i++)
+		x[i] = (double)(int64_t)mix(run * 77 + i) * 0x1p-63;
+	tensor("", call, -1, x, 4);
+	end("numpy.random.normal");
+	apply("numpy.sqrt", 91, root, (double[]){2, 3, 4.5, 5}, 4, NULL, 0, y);
+	apply("numpy.multiply", 92, multiply, x, 4, y, 4, y);
+}
+
+/* The shape depends on the run. */
+static void make_shapes(void)
+{
+	double x[] = {1.5, 2.5, 3.5, 4.5}, y[4];
+
+	apply("numpy.sqrt", 95, root, x, run == 2 ? 3 : 4, NULL, 0, y);
+	apply("numpy.sqrt", 96, root, x, 4, NULL, 0, y);
+}
+
+/* The last run is cut inside a call. */
+static void make_cut(void)
+{
+	double x = .7;
+	uint64_t call;
+
+	for (unsigned i = 0; i < 20; i++) {
+		x = MUL(85, x, 1.1);
+		if (run == 3 && i == 9) {
+			begin("numpy.add", 86, &call);
+			return;
+		}
+	}
+}
+
+static void make_unsampled(void)
+{
+	with_samples = false;
+	make_quadratic();
+}
+
+static const struct {
+	const char *name;
+	void (*make)(void);
+} programs[] = {
+	{"quadratic", make_quadratic}, {"stable_quadratic", make_stable_quadratic},
+	{"logistic", make_logistic},   {"kahan", make_kahan},
+	{"newton", make_newton},       {"elements", make_elements},
+	{"overflow", make_overflow},   {"absorbed", make_absorbed},
+	{"divergent", make_divergent}, {"random", make_random},
+	{"shapes", make_shapes},       {"cut", make_cut},
+	{"unsampled", make_unsampled}, {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	struct wt_track track = {1, WT_TRACK_THREAD, 7, 0, "main", 4};
+	struct wt_writer_options options;
+	struct wt_err err;
+	unsigned i = 0;
+
+	if (argc != 4)
+		return 2;
+	run = strtoull(argv[3], NULL, 10);
+	state = mix(run + 1);
+	wt_writer_options_init(&options);
+	options.identity.clock = WT_CLOCK_MONOTONIC;
+	options.identity.pid = 42;
+	must(wt_writer_create(argv[2], &options, &writer, &err));
+	must(wt_writer_track(writer, &track));
+	if (run)
+		put(WT_KIND_SETTING, (uint64_t[WT_FIELDS_MAX]){name("noise"), WT_VALUE_TYPE_TEXT},
+		    (struct wt_text){"rr", 2});
+	while (programs[i].name && strcmp(programs[i].name, argv[1]))
+		i++;
+	if (!programs[i].name)
+		return 2;
+	programs[i].make();
+	must(wt_writer_finish(writer, &err));
+	wt_writer_free(writer);
+	return 0;
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The verb `digits` on runs whose digits are known (make_digits.c).
+
+usage: test_digits.py WHEELTAP MAKE_DIGITS
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from patience import PATIENCE  # noqa: E402
+
+WHEELTAP, MAKE = (os.path.abspath(word) for word in sys.argv[1:3])
+failed = 0
+
+
+def check(what: str, good: bool, more: object = "") -> None:
+    global failed
+    print(f"{'ok' if good else 'not ok'} - {what}" + ("" if good else f": {more}"))
+    failed += not good
+
+
+def make(program: str, runs: "range | list[int]" = range(1, 6), name: str = "") -> str:
+    """A set of runs; 0 is one without noise."""
+    folder = Path(name or program)
+    shutil.rmtree(folder, ignore_errors=True)
+    for run in runs:
+        (folder / f"{run:02}").mkdir(parents=True)
+        subprocess.run([MAKE, program, folder / f"{run:02}" / "0001.wt", str(run)], check=True)
+    (folder / "set.json").write_text("{}\n")
+    return str(folder)
+
+
+def say(*words: str) -> "tuple[int, str, str]":
+    done = subprocess.run([WHEELTAP, *words], capture_output=True, text=True, timeout=PATIENCE)
+    return done.returncode, done.stdout, done.stderr
+
+
+def digits(*words: str) -> "tuple[int, dict[str, Any]]":
+    code, out, err = say("digits", "--json", *words)
+    return code, json.loads(out)
+
+
+def found(said: "dict[str, Any]") -> "list[tuple[str, int | None]]":
+    return [(f["id"], f["where"]["line"]) for f in said["findings"]]
+
+
+def culprits() -> None:
+    for program, line in (("quadratic", 13), ("logistic", 22), ("elements", 51)):
+        code, said = digits(make(program))
+        check(f"{program}: the line that loses digits is named, and no other", code == 1 and found(said) == [("WT-DIG-001", line)],
+              found(said))
+    for program in ("stable_quadratic", "kahan", "newton"):
+        code, said = digits(make(program))
+        check(f"{program}: nothing is reported", (code, said["status"], found(said)) == (0, "clean", []), found(said))
+
+
+def figures() -> None:
+    code, said = digits(make("quadratic"))
+    rows = {row["line"]: row for row in said["tables"]["sites"]}
+    check("digits in and out of each line", rows[13]["digits_in"] > 48 and 5 < rows[13]["digits_out"] < 20 and
+          34 < rows[13]["lost"] < 46 and rows[14]["lost"] < 2 and rows[10]["digits_of"] == 53, rows)
+    code, decimal = digits("quadratic", "--base", "10")
+    lost = {row["line"]: row["lost"] for row in decimal["tables"]["sites"]}[13]
+    check("in another base", abs(lost - rows[13]["lost"] * 0.30103) < 0.02 and decimal["unit"] == "decimal digits", lost)
+    code, general = digits("quadratic", "--method", "general")
+    out = {row["line"]: row["digits_out"] for row in general["tables"]["sites"]}[13]
+    check("the general method counts whole bits", out == int(out) and abs(out - rows[13]["digits_out"]) < 5, out)
+    code, wide = digits("quadratic", "--contributing")
+    more = {row["line"]: row["digits_out"] for row in wide["tables"]["sites"]}[13]
+    check("contributing digits are 5.29 more", abs(more - rows[13]["digits_out"] - 5.28894) < 0.02, more)
+    code, said = digits(make("logistic"))
+    y = said["series"]["digits_x"]["y"]
+    check("digits of a named value over the steps", len(y) == 40 and y[0] > 48 and y[39] < 25 and y[20] > y[39], y)
+    code, out, err = say("digits", "--csv", "--by", "step", "logistic")
+    check("a table as CSV", out.startswith("step,calls,") and len(out.splitlines()) == 41, out[:80])
+
+
+def limits() -> None:
+    make("quadratic")
+    make("stable_quadratic")
+    code, said = digits("stable_quadratic", "--fail-below", "40")
+    check("--fail-below: enough digits", (code, found(said)) == (0, []), found(said))
+    code, said = digits("stable_quadratic", "--fail-below", "52")
+    check("--fail-below: too few", code == 1 and [f[0] for f in found(said)] == ["WT-DIG-002"], found(said))
+    for words in (("--fail-below", "x"), ("--base", "1"), ("--probability", "1"), ("--confidence", "2"), ("--tolerances",)):
+        code, out, err = say("digits", *words, "quadratic")
+        check(f"{' '.join(words)} is refused", code == 2 and len(err.splitlines()) == 1, (code, err))
+
+
+def single() -> None:
+    code, said = digits(make("overflow"))
+    check("infinity: where it arises, once", code == 1 and found(said)[0] == ("WT-DIG-003", 60) and
+          "0 more such calls" in said["findings"][0]["evidence"]["text"], said["findings"])
+    code, said = digits(make("overflow", [0], "one") + "/00")
+    check("the same of a single run without noise", code == 1 and found(said) == [("WT-DIG-003", 60)], found(said))
+    code, said = digits(make("quadratic", [0], "one"))
+    check("one run without noise: not measured, with the command", code == 3 and said["status"] == "not_measured" and
+          any("record --runs" in note for note in said["notes"]), said["notes"])
+    check("its cancellation is a note", found(said) == [("WT-DIG-004", 13)] and said["findings"][0]["severity"] == "note",
+          found(said))
+    code, said = digits(make("absorbed"))
+    check("updates that change nothing", ("WT-DIG-005", 71) in found(said), found(said))
+    code, said = digits(make("quadratic", [1], "one"))
+    check("one run with noise: several are needed", code == 3 and "one run shows no scatter" in said["notes"][-1], said["notes"])
+    code, said = digits(make("unsampled"))
+    check("no elements: not measured", code == 3 and any("--elements" in note for note in said["notes"]), said["notes"])
+
+
+def bad_runs() -> None:
+    code, said = digits(make("divergent"))
+    check("divergence is a finding, and the rest is compared", code == 0 and ("WT-DIG-007", 80) in found(said) and
+          said["calls_in_all_runs"] == 25, (found(said), said["calls_in_all_runs"]))
+    code, said = digits(make("random"))
+    check("generators without a seed are named", found(said)[0] == ("WT-DIG-008", 90) and len(found(said)) == 1, found(said))
+    code, said = digits(make("shapes"))
+    check("another shape in a run", found(said) == [("WT-DIG-010", 95)] and
+          [row["calls"] for row in said["tables"]["sites"]] == [1, 1], found(said))
+    code, said = digits(make("cut"))
+    check("a run that is cut inside a call", [f[0] for f in found(said)] == ["WT-DIG-009"] and
+          "'03'" in said["findings"][0]["title"] and said["calls"] == 20, said["findings"])
+    make("stable_quadratic")
+    stream = Path("stable_quadratic/02/0001.wt")
+    stream.write_bytes(stream.read_bytes()[:200])
+    code, said = digits("stable_quadratic")
+    check("a damaged run is noted, the others analysed", code == 3 and said["measured"] > 0 and
+          any("02" in note for note in said["notes"]), (code, said["notes"]))
+    stream.unlink()
+    Path("stable_quadratic/03/0001.wt").write_text("nothing")
+    code, said = digits("stable_quadratic")
+    check("so is one that is none", code == 3 and said["measured"] > 0, (code, said["notes"]))
+    code, out, err = say("digits", "nowhere")
+    check("no such run", code == 3 and len(err.splitlines()) == 1, err)
+
+
+def tolerances() -> None:
+    make("logistic")
+    code, out, err = say("digits", "--tolerances", "-o", "t.json", "logistic")
+    text = json.loads(Path("t.json").read_text())
+    check("tolerances are written", (text["format"], text["version"], text["runs"]) == ("wheeltap-tolerances", 1, 5) and
+          "=x" in text["values"] and text["values"]["=x"]["relative"] > 1e-12, text)
+    make("logistic", [6, 7], "more")
+    code, out, err = say("diff", "--tolerances", "t.json", "more/06", "more/07")
+    check("runs within them are the same", code == 0, (code, out))
+    for entry in text["values"].values():
+        entry.update(absolute=0, relative=1e-16)
+    Path("t.json").write_text(json.dumps(text))
+    code, out, err = say("diff", "--tolerances", "t.json", "--json", "more/06", "more/07")
+    check("and outside them differ", code == 1 and json.loads(out)["values_outside"] > 10, (code, out[:200]))
+    for bad in ("{}", "[", '{"format": "wheeltap-tolerances", "version": 9}',
+                '{"format": "wheeltap-tolerances", "version": 1, "values": {"a": {"absolute": "x"}}}'):
+        Path("bad.json").write_text(bad)
+        code, out, err = say("diff", "--tolerances", "bad.json", "more/06", "more/07")
+        check(f"a file that is none is refused: {bad[:30]}", code == 3 and "bad.json" in err, (code, err))
+
+
+def compared() -> None:
+    make("stable_quadratic", [0, 1], "two")
+    code, said = digits("--compare", "two/00", "two/01")
+    check("--compare: two runs agree", code == 0 and said["method"] == "general" and said["worst_digits"] >= 50, said)
+    make("quadratic", [0, 1], "two")
+    code, said = digits("--compare", "two/00", "two/01")
+    check("--compare: where they part", code == 1 and found(said) == [("WT-DIG-001", 13)], found(said))
+    code, out, err = say("digits", "--compare", "two/00")
+    check("--compare takes two", code == 2, (code, err))
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for part in (culprits, figures, limits, single, bad_runs, tolerances, compared):
+            part()
+        os.chdir("/")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
