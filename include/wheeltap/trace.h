@@ -291,7 +291,8 @@ uint64_t wt_trace_ticks(const struct wt_trace *trace, size_t stream, int64_t ns)
 int64_t wt_trace_start_realtime_ns(const struct wt_trace *trace); /* 0: not known */
 uint64_t wt_trace_clock_error_ns(const struct wt_trace *trace);
 
-/* A context variable and what it has to be, as text: "step" "3", "stage" "train". */
+/* A context variable and what it has to be, as text: "step" "3", or "3-5" for any of these,
+ * "stage" "train". */
 struct wt_condition {
 	const char *key;
 	const char *value;

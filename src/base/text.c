@@ -367,7 +367,8 @@ static unsigned distance(const char *a, const char *b)
 		for (size_t j = 1; j <= b_bytes; j++) {
 			row[j] = smaller(smaller(last[j], row[j - 1]) + 1,
 					 last[j - 1] + (lower(a[i - 1]) != lower(b[j - 1])));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+			    lower(a[i - 2]) == lower(b[j - 1]))
 				row[j] = smaller(row[j], before[j - 2] + 1);
 		}
 		before = last;
@@ -383,18 +384,22 @@ const char *wti_suggest(const char *word, const char *const *candidates, size_t 
 	/* A third of the letters may be wrong, one in any case where there are two. */
 	unsigned best = bytes < 2 ? 0 : bytes < 6 ? 1 : (unsigned)(bytes / 3);
 	const char *found = NULL;
+	bool is_beginning = false;
 
 	if (bytes > WORD_MAX)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
+		bool begins = !strncasecmp(word, candidates[i], bytes);
 		unsigned d;
 
 		if (strlen(candidates[i]) > WORD_MAX)
 			continue;
 		d = distance(word, candidates[i]);
-		if (d < best || (d == best && !found)) {
+		/* Of those that are equally near, rather one that was not typed to its end. */
+		if (d < best || (d == best && (!found || (begins && !is_beginning)))) {
 			best = d;
 			found = candidates[i];
+			is_beginning = begins;
 		}
 	}
 	/* Nothing near: what it is the beginning of, if it is more than a letter. */

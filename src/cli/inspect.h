@@ -28,10 +28,14 @@ struct wti_inspection {
 	void (*other)(struct wti_buf *out, const struct wt_result *result);
 };
 
+/* How many runs a verb takes that looks at one after the other. */
+#define WTI_INSPECT_RUNS_MAX 1000
+
 /*
- * Examines the run that `word` names (runs/run.h) and reports. The exit code: 3 if something was
- * damaged or nothing could be measured.
+ * Examines the runs that the words name (runs/run.h), the latest if there are none, and reports,
+ * under the name of the run if there are several. The exit code: 3 if something was damaged or
+ * nothing could be measured; of several runs the worst.
  */
-int wti_inspect_run(const struct wti_inspection *inspection, const char *word);
+int wti_inspect_runs(const struct wti_inspection *inspection, char **words, size_t count);
 
 #endif

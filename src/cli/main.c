@@ -7,32 +7,10 @@
 #include <ucontext.h>
 
 #include "base/err.h"
-#include "base/text.h"
 #include "cli/keep/help.h"
 #include "parse.h"
 #include "report.h"
 #include "verb.h"
-
-#define VERBS_MAX 64
-
-static int unknown_verb(const char *word)
-{
-	const char *names[VERBS_MAX];
-	size_t count = 0;
-	const char *near;
-	struct wt_err err = {0};
-
-	while (wti_verbs[count] && count < VERBS_MAX) {
-		names[count] = wti_verbs[count]->name;
-		count++;
-	}
-	near = wti_suggest(word, names, count);
-	if (near)
-		wti_err(&err, WT_E_ARG, "unknown verb '%.64s'; did you mean '%s'?", word, near);
-	else
-		wti_err(&err, WT_E_ARG, "unknown verb '%.64s'; 'wheeltap help' lists them", word);
-	return wti_report_error("wheeltap", false, &err);
-}
 
 /* An error before the options are known still answers in JSON if that was asked for. */
 static bool wants_json(char **words, size_t count)
@@ -69,8 +47,10 @@ static int run_verb(const struct wti_verb *verb, char **words, size_t count)
 	struct wt_err err = {0};
 	int code;
 
-	if (wti_parse(verb, words, count, &parsed, &err))
-		return wti_report_error(verb->name, wants_json(words, count), &err);
+	if (wti_parse(verb, words, count, &parsed, &err)) {
+		code = wti_report_error(verb->name, wants_json(words, count), &err);
+		return verb->rest_is_program ? WTI_EXIT_NOT_RUN : code;
+	}
 	if (!wants_json(words, count))
 		print_ignored(parsed.config);
 	if (!verb->starts_programs)
@@ -94,7 +74,7 @@ static int run_words(int argc, char **argv)
 		word = "version";
 	verb = wti_verb_by_name(word);
 	if (!verb)
-		return unknown_verb(word);
+		return wti_unknown_verb("wheeltap", word, false);
 	return run_verb(verb, argv + 2, (size_t)argc - 2);
 }
 

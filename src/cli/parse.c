@@ -10,6 +10,7 @@
 #include "parse.h"
 
 #define OPTIONS_MAX 64
+#define CHOICES_BYTES 200
 
 struct parser {
 	const struct wti_verb *verb;
@@ -102,15 +103,26 @@ static int store_flag(const struct wti_option *option, bool *slot, const char *v
 	return 0;
 }
 
+static int unknown_choice(const struct wti_option *option, const char *value, struct wt_err *err)
+{
+	char words[CHOICES_BYTES], expected[CHOICES_BYTES + 64], *at = words, *word;
+	const char *names[OPTIONS_MAX], *near;
+	size_t count = 0;
+
+	snprintf(words, sizeof(words), "%s", option->choices);
+	while ((word = strsep(&at, "|")) && count < OPTIONS_MAX)
+		names[count++] = word;
+	near = wti_suggest(value, names, count);
+	snprintf(expected, sizeof(expected), "one of %s%s%s%s", option->choices,
+		 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return bad_value(option, value, expected, err);
+}
+
 static int store_choice(const struct wti_option *option, const char **slot, const char *value,
 			struct wt_err *err)
 {
-	char expected[200];
-
-	if (!is_choice(option->choices, value)) {
-		snprintf(expected, sizeof(expected), "one of %s", option->choices);
-		return bad_value(option, value, expected, err);
-	}
+	if (!is_choice(option->choices, value))
+		return unknown_choice(option, value, err);
 	*slot = value;
 	return 0;
 }
@@ -138,7 +150,8 @@ int wti_option_store(const struct wti_option *option, void *options, const char 
 		return 0;
 	case WTI_OPT_DURATION:
 		if (!wti_parse_duration(value, slot))
-			return bad_value(option, value, "a time such as 1.5s, 20ms or 2m", err);
+			return bad_value(option, value, "a time such as 20ms, 1.5s, 2m, 36h or 7d",
+					 err);
 		return 0;
 	case WTI_OPT_CHOICE:
 		return store_choice(option, slot, value, err);
@@ -167,6 +180,20 @@ static int store(struct parser *p, const struct wti_option *option, const char *
 	return wti_option_store(option, p->out->options, value, p->err);
 }
 
+/*
+ * Whether a word that stands where a value is expected ends the options or is one of them: the
+ * value was forgotten. What is meant as a value in spite of that is written --name=VALUE.
+ */
+static bool is_option_word(const struct parser *p, const char *word)
+{
+	if (word[0] != '-' || !word[1])
+		return false;
+	if (word[1] != '-')
+		return !word[2] && (word[1] == 'h' || option_by_letter(p->verb, word[1]));
+	return !word[2] || !strcmp(word, "--help") ||
+	       wti_option_by_name(p->verb, word + 2, strcspn(word + 2, "="));
+}
+
 /* `value` is what came with the option itself, or NULL: then the next word. */
 static int take(struct parser *p, const struct wti_option *option, const char *value)
 {
@@ -176,6 +203,11 @@ static int take(struct parser *p, const struct wti_option *option, const char *v
 		if (p->at >= p->count)
 			return wti_err(p->err, WT_E_ARG, "option '--%s' needs a value: --%s %s",
 				       option->name, option->name, option->argument);
+		if (is_option_word(p, p->words[p->at]))
+			return wti_err(p->err, WT_E_ARG,
+				       "option '--%s' needs a value before '%.64s': --%s %s",
+				       option->name, p->words[p->at], option->name,
+				       option->argument);
 		value = p->words[p->at++];
 	}
 	return store(p, option, value);

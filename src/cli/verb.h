@@ -17,6 +17,9 @@ enum wti_exit {
 	WTI_EXIT_USAGE = 2,
 	WTI_EXIT_TRACE = 3, /* unreadable, or not measured */
 	WTI_EXIT_ENVIRONMENT = 4,
+	/* Of a verb whose status is that of a program: it failed itself, for whatever reason, as
+	 * with timeout, env and nohup. */
+	WTI_EXIT_NOT_RUN = 125,
 	WTI_EXIT_RECORD = 125, /* record itself failed; otherwise it gives the program's status */
 };
 

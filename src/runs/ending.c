@@ -235,29 +235,65 @@ bool wti_ended_early(const char *status)
 
 static const char rest[] = "; what would have come after that is not measured\n";
 
-static void add_failed(struct wti_buf *out, const struct wti_run *run, const struct wti_doc *root,
-		       int64_t step)
+/* "exit status 1, ValueError at train.py:12"; false: it is not known. */
+static bool add_status(struct wti_buf *out, const struct wti_run *run, const struct wti_doc *root)
 {
 	int64_t exit_status = wti_doc_count(root, "exit_status");
 
-	wti_buf_text(out, "run failed");
-	add_step(out, step);
-	if (exit_status >= 0)
-		wti_textf(out, ": exit status %lld", (long long)exit_status);
+	if (exit_status < 0)
+		return false;
+	wti_textf(out, "exit status %lld", (long long)exit_status);
 	if (exit_status == EXIT_OF_EXCEPTION)
 		add_thrown(out, run, root);
+	return true;
+}
+
+/* "signal 9 (Killed)"; false: there was none. */
+static bool add_signal(struct wti_buf *out, const struct wti_doc *root)
+{
+	int64_t number = wti_doc_count(root, "signal");
+	const char *name = number > 0 ? strsignal((int)number) : NULL;
+
+	if (name)
+		wti_textf(out, "signal %lld (%s)", (long long)number, name);
+	return name;
+}
+
+static void add_failed(struct wti_buf *out, const struct wti_run *run, const struct wti_doc *root,
+		       int64_t step)
+{
+	wti_buf_text(out, "run failed");
+	add_step(out, step);
+	if (wti_doc_count(root, "exit_status") >= 0)
+		wti_buf_text(out, ": ");
+	add_status(out, run, root);
 	wti_buf_text(out, rest);
 }
 
-static void add_killed(struct wti_buf *out, const char *how, int64_t number, int64_t step)
+static void add_killed(struct wti_buf *out, const char *how, const struct wti_doc *root,
+		       int64_t step)
 {
-	const char *name = number > 0 ? strsignal((int)number) : NULL;
-
 	wti_textf(out, "run was %s", how);
 	add_step(out, step);
-	if (name)
-		wti_textf(out, " by signal %lld (%s)", (long long)number, name);
+	if (wti_doc_count(root, "signal") > 0)
+		wti_buf_text(out, " by ");
+	add_signal(out, root);
 	wti_buf_text(out, rest);
+}
+
+bool wti_ending_cause(struct wti_buf *out, const struct wti_run *run)
+{
+	struct wti_doc *root = NULL;
+	bool is_known = false;
+
+	if (run->has_json && !wti_runjson_read(run->path, &root, NULL) && root) {
+		if (!strcmp(run->status, "failed"))
+			is_known = add_status(out, run, root);
+		else if (wti_ended_early(run->status))
+			is_known = add_signal(out, root);
+	}
+	wti_doc_free(root);
+	return is_known;
 }
 
 static void add_finished(struct wti_buf *out, uint64_t steps)
@@ -310,7 +346,7 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 	else if (!strcmp(run->status, "failed"))
 		add_failed(out, run, root, step);
 	else if (!strcmp(run->status, "killed") || !strcmp(run->status, "interrupted"))
-		add_killed(out, run->status, wti_doc_count(root, "signal"), step);
+		add_killed(out, run->status, root, step);
 	else if (!strcmp(run->status, "running"))
 		wti_textf(out, "run is still being recorded: judged up to step %lld\n",
 			  (long long)(step > 0 ? step : 0));

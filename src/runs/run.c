@@ -13,11 +13,13 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "run.h"
 #include "runjson.h"
 #include "set.h"
 
-#define DEPTH_MAX 8 /* of folders in a run */
+#define DEPTH_MAX 8   /* of folders in a run */
+#define DATE_DIGITS 8 /* YYYYMMDD */
 /* Below the home: a link to the run that was last recorded into a folder of its own (-o). */
 #define ELSEWHERE ".elsewhere"
 
@@ -223,6 +225,35 @@ int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *
 	return load(path, ret_run, err);
 }
 
+/* How many bytes of the folder's name come before -DATE-TIME, or -DATE-TIME-NUMBER; 0: it has none.
+ */
+static size_t stem_bytes(const char *name)
+{
+	static const char digits[] = "0123456789";
+	size_t bytes = strlen(name);
+	unsigned parts = 0;
+
+	for (const char *dash; (dash = memrchr(name, '-', bytes)) && parts < 3; parts++) {
+		size_t count = strspn(dash + 1, digits);
+
+		if (!count || dash + 1 + count != name + bytes)
+			break;
+		bytes = (size_t)(dash - name);
+		if (count == DATE_DIGITS && parts)
+			return bytes;
+	}
+	return 0;
+}
+
+/* By the name that it was given, or by what its folder is called after that, as `ls` shows it. */
+static bool is_called(const struct wti_run *run, const char *word)
+{
+	size_t bytes = stem_bytes(run->name);
+
+	return (run->label && !strcmp(run->label, word)) ||
+	       (bytes && strlen(word) == bytes && !memcmp(run->name, word, bytes));
+}
+
 /* The newest run that `record` was asked to call so, or has called so after its program. */
 static bool find_named(const struct wti_front *front, const char *name, struct wti_run *ret_run)
 {
@@ -232,7 +263,7 @@ static bool find_named(const struct wti_front *front, const char *name, struct w
 
 	if (wti_runs_list(front, &runs, &count, NULL))
 		return false;
-	while (i < count && (!runs[i].label || strcmp(runs[i].label, name)))
+	while (i < count && !is_called(&runs[i], name))
 		i++;
 	found = i < count;
 	if (found) {
@@ -261,6 +292,44 @@ static void take_named(const struct wti_front *front, const char *word, struct w
 	*run = named;
 }
 
+/* Into `near`: the run below the home that was most likely meant; false: none is like it. */
+static bool suggest(const struct wti_front *front, const char *word, char near[NAME_MAX + 1])
+{
+	char *last = last_part(word);
+	const char **names = NULL, *found = NULL;
+	struct wti_run *runs = NULL;
+	size_t count = 0, name_count = 0;
+
+	if (last && !wti_runs_list(front, &runs, &count, NULL))
+		names = calloc(2 * count + 1, sizeof(*names));
+	for (size_t i = 0; names && i < count; i++) {
+		if (runs[i].label)
+			names[name_count++] = runs[i].label;
+		names[name_count++] = runs[i].name;
+	}
+	if (names)
+		found = wti_suggest(last, names, name_count);
+	if (found)
+		snprintf(near, NAME_MAX + 1, "%s", found);
+	free(names);
+	free(last);
+	wti_runs_free(runs, count);
+	return found;
+}
+
+static int no_such_run(const struct wti_front *front, const char *word, struct wt_err *err)
+{
+	char near[NAME_MAX + 1];
+	const char *what = strchr(word, '/') ? "no such file or folder, and no run"
+					     : "no run of that name here or";
+
+	if (suggest(front, word, near))
+		return wti_err(err, WT_E_MISSING, "no run '%s'; did you mean '%s'?", word, near);
+	return wti_err(err, WT_E_MISSING,
+		       "no run '%s': %s below '%s'; 'wheeltap ls' lists the runs", word, what,
+		       front->home);
+}
+
 int wti_run_or_set_find(const struct wti_front *front, const char *word, struct wti_run *ret_run,
 			struct wt_err *err)
 {
@@ -278,23 +347,19 @@ int wti_run_or_set_find(const struct wti_front *front, const char *word, struct 
 	if (strchr(word, '/') && find_named(front, word, ret_run)) /* `record -n` takes them */
 		return 0;
 	if (*word == '/')
-		return r;
+		return no_such_run(front, word, err);
 	if (asprintf(&below, "%s/%s", front->home, word) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	below_r = load(below, &run, NULL);
 	free(below);
 	if (!below_r && strchr(word, '/') && !(run.is_folder && run.has_json)) {
 		wti_run_release(&run); /* a run of a set, and nothing else */
-		return r;
+		return no_such_run(front, word, err);
 	}
 	if (!below_r)
 		*ret_run = run;
-	else if (strchr(word, '/'))
-		return r;
-	else if (!find_named(front, word, ret_run))
-		return wti_err(err, WT_E_MISSING,
-			       "no run '%s' here or below '%s'; 'wheeltap ls' lists the runs", word,
-			       front->home);
+	else if (strchr(word, '/') || !find_named(front, word, ret_run))
+		return no_such_run(front, word, err);
 	return 0;
 }
 

@@ -2,8 +2,6 @@
 /* Context events of a stream become intervals; whoever asks finds them by bisection. */
 #include "context.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,20 +40,36 @@ static int add_change(struct changes *changes, const struct change *change)
 	return 0;
 }
 
+/* "3", or "3-5", which no number is. */
+static bool is_integer(int64_t have, const char *value)
+{
+	char *end;
+	long long first = strtoll(value, &end, 10), last = first;
+
+	if (end == value)
+		return false;
+	if (*end == '-') {
+		const char *second = end + 1;
+
+		last = strtoll(second, &end, 10);
+		if (end == second)
+			return false;
+	}
+	return !*end && have >= first && have <= last;
+}
+
 /* Whether row `row` sets the variable to `value`, whatever its type. */
 static bool is_value(const struct wt_batch *batch, uint32_t row, const char *value)
 {
 	uint64_t bits = batch->values[WT_CONTEXT_FIELD_VALUE][row];
 	const uint32_t *text_at = batch->text_at[WT_CONTEXT_FIELD_TEXT];
 	uint32_t bytes = text_at[row + 1] - text_at[row];
-	char number[40];
 	char *end;
 	double have;
 
 	switch (batch->values[WT_CONTEXT_FIELD_TYPE][row]) {
 	case WT_VALUE_TYPE_INT:
-		snprintf(number, sizeof(number), "%" PRId64, (int64_t)bits);
-		return !strcmp(number, value);
+		return is_integer((int64_t)bits, value);
 	case WT_VALUE_TYPE_BOOL:
 		return !strcmp(bits ? "true" : "false", value);
 	case WT_VALUE_TYPE_FLOAT:

@@ -51,9 +51,9 @@ class Bench:
         subprocess.run([self.make_trace, name, file, str(later_us)], check=True, timeout=PATIENCE)
         return file
 
-    def make_run(self, name: str, trace: str = "spans", **keys: Any) -> Path:
+    def make_run(self, folder: str, trace: str = "spans", **keys: Any) -> Path:
         """A run folder below the home, with a run.json as the recorder writes it."""
-        run = self.folder / "wheeltap-runs" / name
+        run = self.folder / "wheeltap-runs" / folder
         self.trace(trace, run / "0001.wt")
         start = datetime.fromisoformat(keys.pop("start", "2026-01-02T03:04:05+00:00"))
         text = {"schema": 1, "command": ["./train", "--lr", "0.1"], "status": "finished",

@@ -42,7 +42,7 @@ def settings(b: Bench, *words: str) -> dict[str, str]:
 
 
 def mistake(b: Bench, text: str, name: str = "c.toml") -> str:
-    return b.run("record", "-c", write(b, name, text), "--write-config", code=2).err
+    return b.run("record", "-c", write(b, name, text), "--write-config", code=125).err
 
 
 def test_every_option_has_a_key(b: Bench) -> None:
@@ -75,7 +75,7 @@ def test_program_of_the_file_is_run(b: Bench) -> None:
     write(b, "c.toml", '[record]\nquiet = true\noutput = "run"\nprogram = ["sh", "-c", "echo $0 $1; exit 3", "a b", "c"]\n')
     assert b.run("record", "-c", "c.toml", code=3).out == "a b c\n"
     assert b.run("record", "-c", "c.toml", "-o", "run2", "--", "echo", "mine").out == "mine\n"
-    assert "nothing to run" in b.run("record", "-q", code=2).err
+    assert "nothing to run" in b.run("record", "-q", code=125).err
 
 
 def test_traincheck(b: Bench) -> None:
@@ -142,7 +142,7 @@ def test_mistakes_say_where_and_what_was_meant(b: Bench) -> None:
         b, '{"modules_to_load": [], "io": {"cache":\n         {"rot": 1}}}', "c.json")
     assert "c.json:1:22: " in mistake(b, '{"modules_to_load": [}', "c.json")
     assert "not a configuration" in mistake(b, "- a\n- b\n", "c.yml")
-    assert "no-such" in b.run("record", "-c", "no-such", "--write-config", code=2).err
+    assert "no-such" in b.run("record", "-c", "no-such", "--write-config", code=125).err
 
 
 def test_lists_and_rules_from_files(b: Bench) -> None:
@@ -150,10 +150,10 @@ def test_lists_and_rules_from_files(b: Bench) -> None:
                        ("# c\n\nnumpy\n", "r.txt:3: 'numpy' is not a rule"),
                        ("numpy f(\n", "r.txt:1: 'numpy f(' is not a pattern")):
         write(b, "r.txt", text)
-        assert said in b.run("record", "--exclude-file", "r.txt", "--", "true", code=2).err
+        assert said in b.run("record", "--exclude-file", "r.txt", "--", "true", code=125).err
     write(b, "m.txt", "torch  # one\nnumpy scipy\n")
-    assert "m.txt:2: expected one name per line" in b.run("record", "--modules", "@m.txt", "--", "true", code=2).err
-    assert "nothing.txt" in b.run("record", "--only", "@nothing.txt", "--", "true", code=2).err
+    assert "m.txt:2: expected one name per line" in b.run("record", "--modules", "@m.txt", "--", "true", code=125).err
+    assert "nothing.txt" in b.run("record", "--only", "@nothing.txt", "--", "true", code=125).err
 
 
 def test_hostile_files(b: Bench) -> None:
@@ -162,7 +162,7 @@ def test_hostile_files(b: Bench) -> None:
                        ("c.json", '{"a": 1'), ("c.json", "{" + '"a":{' * 80)):
         assert "\n" not in mistake(b, text, name).rstrip("\n"), text[:20]
     write(b, "big.toml", "# " + "x" * (2 << 20))
-    assert "big.toml" in b.run("record", "-c", "big.toml", "--write-config", code=2).err
+    assert "big.toml" in b.run("record", "-c", "big.toml", "--write-config", code=125).err
 
 
 def test_options_without_an_effect_are_refused(b: Bench) -> None:
@@ -174,7 +174,7 @@ def test_options_without_an_effect_are_refused(b: Bench) -> None:
                        (["--sample", ""], "'--sample' is empty"), (["--budget", ""], "'--budget' is empty"),
                        (["--only", " "], "bad value ' ' for --only"), (["--only", "torch.*,,numpy.*"], "is empty"),
                        (["--skip", "a,"], "bad value 'a,' for --skip"), (["--only", "@empty.txt"], "no names in 'empty.txt'")):
-        said = b.run("record", *words, "--", "/bin/true", code=2)
+        said = b.run("record", *words, "--", "/bin/true", code=125)
         assert why in said.err, (words, said.err)
     assert not (b.folder / "wheeltap-runs").exists()
     written = b.run("record", "--write-config").out

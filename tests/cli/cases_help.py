@@ -109,7 +109,7 @@ def test_unknown_verb_and_option(b: Bench) -> None:
     assert "takes no value" in b.run("info", "--json=1", code=2).err
     assert "needs a value" in b.run("view", "--kind", code=2).err
     assert "one of name|kind" in b.run("stat", "--by", "colour", code=2).err
-    assert "unexpected argument" in b.run("info", "a", "b", code=2).err
+    assert "unexpected argument" in b.run("view", "a", "b", code=2).err
     for words in (["view", "--from", "x"], ["view", "-n", "-1"], ["stat", "--limit", "many"], ["info", "-q"],
                   ["help", "nothing"], ["view", "--tail", "99999999999999999999999"]):
         said = b.run(*words, code=2)

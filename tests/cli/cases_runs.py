@@ -164,7 +164,8 @@ def test_env_interpreters(b: Bench) -> None:
     tables = b.run("env", "--json", env={"PATH": str(folder)}, code=None).json()["tables"]
     rows = {row["name"]: (row["state"], row["detail"]) for row in tables["features"] if row["group"] == "interpreter"}
     scripts = rows.pop("scripts")
-    assert scripts == ("limited", "1 start no interpreter here: python3.7"), scripts
+    assert scripts[0] == "limited" and scripts[1].startswith("1 script starts no interpreter in this folder"), scripts
+    assert scripts[1].endswith(": python3.7"), scripts
     fakes.pop("python3.7")
     assert sorted(rows) == sorted(fakes), rows
     assert {name for name, row in rows.items() if row[0] == "ok"} == {"python3.9", "python3.13"}, rows
@@ -200,8 +201,8 @@ def test_env_wrappers(b: Bench) -> None:
     rows = [row for row in features if row["group"] == "interpreter"]
     assert [row["detail"].split(":")[0] for row in rows].count("/usr/bin/python3") == 1, rows
     assert not any(str(b.folder) in row["detail"] for row in rows), rows
-    assert [row["detail"] for row in rows if row["name"] == "scripts"] == \
-        ["2 start no interpreter here: python3.8, python3.9"], rows
+    said, = [row["detail"] for row in rows if row["name"] == "scripts"]
+    assert said.startswith("2 scripts start no interpreter") and said.endswith("nothing is wrong with these: python3.8, python3.9"), said
 
 
 def test_json_everywhere(b: Bench) -> None:

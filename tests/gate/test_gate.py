@@ -208,7 +208,6 @@ class Gate(unittest.TestCase):
         self.check('type = "rule"\ncode = "WT-NUM-*"', ("nan",), 1, "WT-NUM-001")
         self.check('type = "rule"\ncode = "WT-SYS-*"\n[thresholds]', (), 0, "0 violated")
         self.check('type = "rule"\ncode = "WT-GRAD-001"', (), 3, "nothing to judge")
-        self.check('type = "rule"\ncode = "WT-NONE-*"', (), 3, "no rule")
 
     def test_golden(self) -> None:
         body = f'type = "golden"\ngolden = "subject"\nfolder = "{FOLDER.name}/goldens"'
@@ -355,6 +354,8 @@ class Gate(unittest.TestCase):
             ('[[gate]]\ntype = "metric"\nmax = 1', ":1:", "it needs metric"),
             ('[[gate]]\ntype = "metric"\nmetric = "loss"', ":1:", "it needs max or min"),
             ('[[gate]]\ntype = "metric"\nmetric = "loss"\nof = "best"\nmax = 1', ":4:", "last, first, min"),
+            ('[[gate]]\ntype = "rule"\ncode = "WT-GRDA-001"', ":3:", "did you mean 'WT-GRAD-001'"),
+            ('[[gate]]\ntype = "rule"\ncode = "WT-NONE-*"', ":3:", "no rule 'WT-NONE-*'"),
             ("", "", "asserts nothing"),
         )
         for text, place, words in cases:

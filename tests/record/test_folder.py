@@ -198,7 +198,7 @@ class Outputs(Folders):
     def test_report_to_the_programs_output(self) -> None:
         for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
             done = self.tool("record", "-o", "run", "--report", name, "--", "true")
-            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.returncode, 125)
             self.assertIn("standard output belongs to the program", done.stderr)
 
     def test_link_stays_a_link(self) -> None:

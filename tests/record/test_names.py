@@ -108,7 +108,7 @@ class Replaced(Here):
         self.tool("record", "-q", "--force", "-o", "run", "--", "sh", "-c", "echo second")
         self.assertEqual((self.folder / "run" / "console.log").read_text(), "second\n")
         self.tool("record", "-q", "--force", "-o", "new", "--", "true")
-        self.tool("record", "-q", "--force", "--", "true", status=2)
+        self.tool("record", "-q", "--force", "--", "true", status=125)
 
     def test_force_keeps_what_is_not_a_run(self) -> None:
         self.tool("record", "-q", "-o", "run", "--", "true")

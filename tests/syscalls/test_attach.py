@@ -210,9 +210,9 @@ class Attach:
         self.assertIn(f"no process {gone.pid}", self.refused(gone.pid))
 
     def test_not_a_number(self) -> None:
-        self.refused("init", code=2)
-        self.refused(1, "--", "true", code=2)
-        self.refused(1, "--syscalls=no", code=2)
+        self.refused("init", code=125)
+        self.refused(1, "--", "true", code=125)
+        self.refused(1, "--syscalls=no", code=125)
 
     def test_zombie(self) -> None:
         zombie = subprocess.Popen(["true"])

@@ -186,7 +186,7 @@ class Behaviour:
     def test_bad_expression(self) -> None:
         with Scratch() as scratch:
             done = record(scratch / "run", "true", backend=self.backend, expression="nosuchcall")
-            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.returncode, 125, done.stderr)
             self.assertIn(b"nosuchcall", done.stderr)
             self.assertFalse((scratch / "run").exists())
 

@@ -25,11 +25,15 @@ static char *said(const struct wti_record_outcome *outcome)
 
 static struct wti_record_outcome outcome_of(uint32_t joined, uint32_t first, uint32_t second)
 {
-	struct wti_record_outcome outcome = {
-		.process_count = joined, .stranger_count = 2, .folder = "/runs/a"};
+	struct wti_record_outcome outcome = {.process_count = joined,
+					     .stranger_count = 2,
+					     .folder = "/runs/a",
+					     .duration_ns = 1000};
 
-	outcome.strangers[0] = (struct wti_stranger){11, first, "ldconfig"};
-	outcome.strangers[1] = (struct wti_stranger){12, second, "other"};
+	outcome.strangers[0] = (struct wti_stranger){
+		.pid = 11, .reason = first, .lived_ns = 1000, .command = "ldconfig"};
+	outcome.strangers[1] = (struct wti_stranger){
+		.pid = 12, .reason = second, .lived_ns = 1000, .command = "other"};
 	return outcome;
 }
 
@@ -56,8 +60,46 @@ static void test_short_children(void)
 		   "; not followed: ldconfig (it ended too soon to find out why) and 1 more\n");
 }
 
+/* A helper that took a small part of the run is no news, unless it should have been recorded. */
+static void check_helper(struct wti_stranger helper, uint32_t joined, const char *expected)
+{
+	struct wti_record_outcome outcome = {.process_count = joined,
+					     .stranger_count = 1,
+					     .folder = "/runs/a",
+					     .duration_ns = 10000,
+					     .strangers = {helper}};
+	char *text = said(&outcome);
+
+	if (expected)
+		CHECK(strstr(text, expected));
+	else
+		CHECK(!strstr(text, "not followed"));
+	free(text);
+}
+
+static void test_helpers(void)
+{
+	struct wti_stranger helper = {
+		.reason = WT_NOT_FOLLOWED_NO_AGENT, .lived_ns = 900, .command = "ldconfig -p"};
+
+	check_helper(helper, 1, NULL);
+	check_helper(helper, 0, "; not followed: ldconfig -p (no agent in it)\n");
+	helper.lived_ns = 1000;
+	check_helper(helper, 1, "; not followed: ldconfig -p");
+	helper.lived_ns = 1;
+	helper.is_python = true;
+	check_helper(helper, 1, "; not followed: ldconfig -p");
+	helper.is_python = false;
+	helper.is_program = true;
+	check_helper(helper, 1, "; not followed: ldconfig -p");
+	helper.is_program = false;
+	helper.reason = WT_NOT_FOLLOWED_ENVIRONMENT;
+	check_helper(helper, 1, "; not followed: ldconfig -p (its environment was cleared)\n");
+}
+
 static const struct test tests[] = {
 	{"short_children", test_short_children},
+	{"helpers", test_helpers},
 	{NULL, NULL},
 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/front.h"
+#include "cli/inspect.h"
 #include "cli/packs.h"
 #include "cli/report.h"
 #include "judging.h"
@@ -35,7 +36,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	how.is_builtin = !pack || is_builtin(&options->packs);
 	if (!pack && !options->judging.no_builtin)
 		pack = wti_pack_builtin();
-	return wti_judge_run("check", &options->judging, &how, pack, count ? arguments[0] : NULL);
+	return wti_judge_run("check", &options->judging, &how, pack, arguments, count);
 }
 
 static const struct wti_option options[] = {
@@ -55,7 +56,7 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_check = {
 	.name = "check",
-	.arguments = "[RUN]",
+	.arguments = "[RUN...]",
 	.summary = "check a run against what was learned from good runs",
 	.description =
 		"Checks a recorded run against a pack that `wheeltap infer` has learned from good "
@@ -70,7 +71,7 @@ const struct wti_verb wti_verb_check = {
 		    "wheeltap check -i pack.json --all runs/a\tand every invariant",
 	.options = options,
 	.options_bytes = sizeof(struct check_options),
-	.arguments_max = 1,
+	.arguments_max = WTI_INSPECT_RUNS_MAX,
 	.group = "judge",
 	.run = run,
 	.defaults = &defaults,

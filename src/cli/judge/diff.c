@@ -198,8 +198,21 @@ static void print_count(struct wti_buf *out, bool is_first, uint64_t count, cons
 		  count == 1 ? one : many);
 }
 
+/* ", 3 values from step 4 on" */
+static void print_parted(struct wti_buf *out, const struct wti_parting *parting)
+{
+	if (!parting->is_parted)
+		return;
+	print_count(out, false, parting->count, "value", "values");
+	if (parting->step == WTI_PART_BEFORE)
+		wti_buf_text(out, " before the first step");
+	else
+		wti_textf(out, " at step %lld, where values first differ",
+			  (long long)parting->step);
+}
+
 static void print_end(struct wti_buf *out, const struct wt_result *result, bool all,
-		      const struct wti_difference *d, bool is_parted,
+		      const struct wti_difference *d, const struct wti_parting *parting,
 		      const struct wti_seen_run *runs)
 {
 	const struct wt_table *noise = table_of(result, "noise");
@@ -218,8 +231,9 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 		print_count(out, false, d->counts, "count", "counts");
 		print_count(out, false, d->order, "place in the order", "places in the order");
 		print_count(out, false, d->values, "counter or setting", "counters or settings");
+		print_parted(out, parting);
 		wti_buf_byte(out, '\n');
-	} else if (is_parted)
+	} else if (parting->is_parted)
 		wti_textf(out, "'%s' and '%s' differ only in their values\n",
 			  runs[0].opened.run.name, runs[1].opened.run.name);
 	else
@@ -227,7 +241,7 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 			  runs[1].opened.run.name,
 			  strcmp(result->status, "not_measured") ? ""
 								 : ", as far as could be seen");
-	if (d->effects || d->counts || d->order || d->values || is_parted)
+	if (d->effects || d->counts || d->order || d->values || parting->is_parted)
 		wti_buf_text(out, "only some environment variables are recorded and compared "
 				  "(docs/private.md)\n");
 	if (noise && noise->row_count && !all)
@@ -284,7 +298,7 @@ static int print(const struct diff_options *options, const struct wt_result *res
 		return wti_report_result(result, options->json, code);
 	wti_buf_init(&out, 1u << 30);
 	print_tables(&out, result, options->all, parting, &style);
-	print_end(&out, result, options->all, difference, parting->is_parted, runs);
+	print_end(&out, result, options->all, difference, parting, runs);
 	ok = wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	wti_report_notes(result);

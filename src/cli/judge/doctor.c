@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `doctor`. */
+#include "cli/inspect.h"
 #include "cli/packs.h"
 #include "judging.h"
 
@@ -11,8 +12,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	struct wti_check_options how = {.is_builtin = true, .with_rules = true};
 
 	return wti_judge_run("doctor", judging, &how,
-			     judging->no_builtin ? NULL : wti_pack_builtin(),
-			     count ? arguments[0] : NULL);
+			     judging->no_builtin ? NULL : wti_pack_builtin(), arguments, count);
 }
 
 static const struct wti_option options[] = {
@@ -28,13 +28,15 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_doctor = {
 	.name = "doctor",
-	.arguments = "[RUN]",
+	.arguments = "[RUN...]",
 	.summary = "find silent errors in a training run, without any configuration",
 	.description =
 		"Checks a recorded training run against rules that every correct run satisfies: "
 		"gradients are cleared, parameters move, ranks agree, a checkpoint contains the "
 		"live values. Each rule has a code; `wheeltap explain CODE` prints what it means, "
 		"when it is wrong, and what to do.\n\n"
+		"Several runs are judged one after the other; the exit status is that of the "
+		"worst.\n\n"
 		"The first line shows how the run ended: if it failed or was killed, only what it "
 		"did until then is judged. The last line shows what was found, and how many rules "
 		"applied.\n\n"
@@ -48,10 +50,11 @@ const struct wti_verb wti_verb_doctor = {
 		"and optionally path and until to wheeltap.toml in the working "
 		"directory.\n\n" WTI_JUDGING_STATUS,
 	.examples = "wheeltap doctor\tthe latest run\n"
-		    "wheeltap doctor --all runs/a\tand every rule, with what it needs",
+		    "wheeltap doctor --all runs/a\tand every rule, with what it needs\n"
+		    "wheeltap doctor runs/*\tall of them, one after the other",
 	.options = options,
 	.options_bytes = sizeof(struct wti_judging),
-	.arguments_max = 1,
+	.arguments_max = WTI_INSPECT_RUNS_MAX,
 	.group = "judge",
 	.run = run,
 	.defaults = &defaults,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `explain`: what a rule means; everything it says stands in the rule's row. */
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +12,6 @@
 #include "inspect/golden/deviation.h"
 #include "inspect/judge/rule.h"
 #include "inspect/learn/relation.h"
-#include "inspect/judge/rule.h"
 #include "cli/report.h"
 #include "show/wrap.h"
 
@@ -24,20 +25,93 @@ struct explain_options {
 
 static const char *const severities[] = {"note", "warning", "error"};
 
-/* ---- All of them ---------------------------------------------------------------------------- */
+/* ---- Several of them ------------------------------------------------------------------------ */
+
+struct codes {
+	struct wti_rule rules[CODES_MAX]; /* of the others only what explains them */
+	size_t count;
+};
+
+static void add(struct codes *codes, const struct wti_rule *rule)
+{
+	if (codes->count < CODES_MAX)
+		codes->rules[codes->count++] = *rule;
+}
+
+/* Findings of packs have the code of a relation: it says of itself what a rule does. */
+static void add_relations(struct codes *codes)
+{
+	for (size_t i = 0; wti_relations[i]; i++) {
+		const struct wti_relation *relation = wti_relations[i];
+
+		add(codes, &(struct wti_rule){
+				   .code = relation->code,
+				   .severity = WT_ERROR,
+				   .title = relation->title,
+				   .means = relation->means,
+				   .hint = relation->hint,
+				   .definition = relation->definition,
+				   .innocent = relation->innocent,
+				   .needs = relation->needs,
+			   });
+	}
+}
+
+static void add_code(struct codes *codes, const struct wti_code *code, const char *needs)
+{
+	add(codes, &(struct wti_rule){
+			   .code = code->code,
+			   .severity = WT_ERROR,
+			   .title = code->title,
+			   .means = code->means,
+			   .hint = code->hint,
+			   .definition = code->definition,
+			   .innocent = code->innocent,
+			   .needs = needs,
+		   });
+}
 
 /* By family, and by number in it: the rules themselves stand in the order of causes. */
 static int by_code(const void *a, const void *b)
 {
-	const struct wti_rule *const *left = a, *const *right = b;
+	const struct wti_rule *left = a, *right = b;
 
-	return strcmp((*left)->code, (*right)->code);
+	return strcmp(left->code, right->code);
 }
 
-static int list(bool json)
+/* The rules; with `all`, also what findings of packs, goldens and assertions are called. */
+static void gather(struct codes *codes, bool all)
 {
-	const struct wti_rule *rules[CODES_MAX];
-	size_t count = 0;
+	codes->count = 0;
+	for (size_t i = 0; wti_rules[i]; i++)
+		add(codes, wti_rules[i]);
+	if (all) {
+		add_relations(codes);
+		for (size_t i = 0; wti_golden_codes[i].code; i++)
+			add_code(codes, &wti_golden_codes[i],
+				 "a golden, and a run recorded with --syscalls without lost "
+				 "events");
+		for (size_t i = 0; wti_digits_code_at(i); i++)
+			add_code(codes, wti_digits_code_at(i),
+				 "runs recorded under noise with --elements (docs/digits.md)");
+		for (size_t i = 0; i < WTI_GATE_TYPES; i++)
+			add_code(codes, &wti_gate_codes[i],
+				 "an assertion (docs/gate.md), and a run with the data that it "
+				 "needs");
+	}
+	qsort(codes->rules, codes->count, sizeof(*codes->rules), by_code);
+}
+
+static bool is_of_family(const char *code, const char *family)
+{
+	size_t bytes = strlen(family);
+
+	return !strncmp(code, family, bytes) && code[bytes] == '-';
+}
+
+/* `family`: such as WT-GRAD, and only its rules; NULL: all. */
+static int list(const struct codes *codes, const char *family, bool json)
+{
 	struct wt_result result;
 	struct wt_table *table;
 	int code;
@@ -47,18 +121,16 @@ static int list(bool json)
 	wt_table_column(table, "code", "rule", WT_CELL_TEXT);
 	wt_table_column(table, "severity", "severity", WT_CELL_TEXT);
 	wt_table_column(table, "title", "what is found", WT_CELL_TEXT);
-	while (count < CODES_MAX && wti_rules[count]) {
-		rules[count] = wti_rules[count];
-		count++;
-	}
-	qsort(rules, count, sizeof(*rules), by_code);
-	for (size_t i = 0; i < count; i++) {
-		const char *severity = severities[rules[i]->severity];
+	for (size_t i = 0; i < codes->count; i++) {
+		const struct wti_rule *rule = &codes->rules[i];
+		const char *severity = severities[rule->severity];
 
+		if (family && !is_of_family(rule->code, family))
+			continue;
 		wt_table_row(table);
-		wt_table_text(table, rules[i]->code, strlen(rules[i]->code));
+		wt_table_text(table, rule->code, strlen(rule->code));
 		wt_table_text(table, severity, strlen(severity));
-		wt_table_text(table, rules[i]->title, strlen(rules[i]->title));
+		wt_table_text(table, rule->title, strlen(rule->title));
 	}
 	code = wti_report_result(&result, json, WTI_EXIT_CLEAN);
 	wt_result_release(&result);
@@ -140,87 +212,90 @@ static int report_rule(const struct wti_rule *rule)
 	return code;
 }
 
-static int unknown(const char *word, bool json)
-{
-	const char *codes[CODES_MAX];
-	struct wt_err err = {.offset = -1};
-	const char *near;
-	size_t count = 0;
+/* ---- Which one is meant --------------------------------------------------------------------- */
 
-	for (; count < CODES_MAX && wti_rules[count]; count++)
-		codes[count] = wti_rules[count]->code;
-	near = wti_suggest(word, codes, count);
-	wti_err(&err, WT_E_ARG, "no rule '%s'%s%s%s; `wheeltap explain` lists them all", word,
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	return wti_report_error("explain", json, &err);
+#define CODE_BYTES 64
+
+/* `rows-002` and `wt-rows-002` are WT-ROWS-002. */
+static void spell(const char *word, char code[CODE_BYTES])
+{
+	bool has_prefix = !strncasecmp(word, "WT-", 3);
+
+	snprintf(code, CODE_BYTES, "WT-%s", has_prefix ? word + 3 : word);
+	for (char *c = code; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
 }
 
-/* Findings of packs have the code of a relation: it says of itself what a rule does. */
-static bool find_relation(const char *code, struct wti_rule *ret_rule)
+static const struct wti_rule *find(const struct codes *codes, const char *code)
 {
-	for (size_t i = 0; wti_relations[i]; i++) {
-		const struct wti_relation *relation = wti_relations[i];
+	for (size_t i = 0; i < codes->count; i++)
+		if (!strcmp(codes->rules[i].code, code))
+			return &codes->rules[i];
+	return NULL;
+}
 
-		if (strcmp(relation->code, code))
-			continue;
-		*ret_rule = (struct wti_rule){
-			.code = relation->code,
-			.severity = WT_ERROR,
-			.title = relation->title,
-			.means = relation->means,
-			.hint = relation->hint,
-			.definition = relation->definition,
-			.innocent = relation->innocent,
-			.needs = relation->needs,
-		};
-		return true;
-	}
+static bool is_family(const struct codes *codes, const char *word)
+{
+	for (size_t i = 0; i < codes->count; i++)
+		if (is_of_family(codes->rules[i].code, word))
+			return true;
 	return false;
 }
 
-/* Findings of goldens and of assertions have codes of their own. */
-static bool find_code(const char *word, struct wti_rule *ret_rule)
+/*
+ * The code, or the family, that was most likely meant. Only the family's name is compared: another
+ * number is another rule, and no typing error.
+ */
+static bool suggest(const struct codes *codes, const char *code, char meant[CODE_BYTES])
 {
-	const struct wti_code *code = wti_golden_code(word);
-	const char *needs = "a golden, and a run recorded with --syscalls without lost events";
+	char texts[CODES_MAX][CODE_BYTES], word[CODE_BYTES];
+	const char *names[CODES_MAX], *rest, *near;
 
-	if (!code) {
-		code = wti_gate_code(word);
-		needs = "an assertion (docs/gate.md), and a run with the data that it needs";
+	for (size_t i = 0; i < codes->count; i++) {
+		const char *name = codes->rules[i].code + 3;
+
+		snprintf(texts[i], CODE_BYTES, "%.*s", (int)strcspn(name, "-"), name);
+		names[i] = texts[i];
 	}
-	if (!code) {
-		code = wti_digits_code(word);
-		needs = "runs recorded under noise with --elements (docs/digits.md)";
-	}
-	if (!code)
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(code + 3, "-"), code + 3);
+	rest = code + 3 + strlen(word);
+	near = wti_suggest(word, names, codes->count);
+	if (!near)
 		return false;
-	*ret_rule = (struct wti_rule){
-		.code = code->code,
-		.severity = WT_ERROR,
-		.title = code->title,
-		.means = code->means,
-		.hint = code->hint,
-		.definition = code->definition,
-		.innocent = code->innocent,
-		.needs = needs,
-	};
+	snprintf(meant, CODE_BYTES, "WT-%.28s%.28s", near, rest);
+	if (!find(codes, meant))
+		snprintf(meant, CODE_BYTES, "WT-%.28s", near);
 	return true;
+}
+
+static int unknown(const struct codes *codes, const char *word, const char *code, bool json)
+{
+	struct wt_err err = {.offset = -1};
+	char meant[CODE_BYTES];
+	bool is_near = suggest(codes, code, meant);
+
+	wti_err(&err, WT_E_ARG, "no rule '%.64s'%s%s%s `wheeltap explain` lists them all", word,
+		is_near ? "; did you mean '" : "", is_near ? meant : "", is_near ? "'?" : ";");
+	return wti_report_error("explain", json, &err);
 }
 
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct explain_options *options = opaque;
 	const struct wti_rule *rule;
-	struct wti_rule learned;
+	char code[CODE_BYTES];
+	struct codes codes;
 
+	gather(&codes, count);
 	if (!count)
-		return list(options->json);
-	rule = wti_rule_by_code(arguments[0]);
-	if (!rule && (find_relation(arguments[0], &learned) || find_code(arguments[0], &learned)))
-		rule = &learned;
-	if (!rule)
-		return unknown(arguments[0], options->json);
-	return options->json ? report_rule(rule) : print_rule(rule);
+		return list(&codes, NULL, options->json);
+	spell(arguments[0], code);
+	rule = find(&codes, code);
+	if (rule)
+		return options->json ? report_rule(rule) : print_rule(rule);
+	if (is_family(&codes, code))
+		return list(&codes, code, options->json);
+	return unknown(&codes, arguments[0], code, options->json);
 }
 
 static const struct wti_option options[] = {
@@ -230,13 +305,15 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_explain = {
 	.name = "explain",
-	.arguments = "[CODE]",
+	.arguments = "[CODE|FAMILY]",
 	.summary = "explain a rule: what it means, when it is wrong, and what to do",
-	.description = "Without a code it lists all rules. With a code it prints what must hold "
+	.description = "Without a code it lists all rules, with a family such as WT-GRAD those of "
+		       "the family; `WT-` may be left out. With a code it prints what must hold "
 		       "and what counts as a case, what a violation probably means and what to "
 		       "try, in which known cases a correct program violates the rule, and what a "
 		       "recording must contain for the rule to be measured.",
-	.examples = "wheeltap explain WT-GRAD-001\tgradients that are never cleared",
+	.examples = "wheeltap explain WT-GRAD-001\tgradients that are never cleared\n"
+		    "wheeltap explain grad\tall rules about gradients",
 	.options = options,
 	.options_bytes = sizeof(struct explain_options),
 	.arguments_max = 1,

@@ -159,9 +159,9 @@ static int print_text(const struct job *job, const size_t counts[4], int code)
 				  judged->outcome.actual, *judged->outcome.expected ? "; " : "",
 				  judged->outcome.expected);
 	}
-	wti_textf(&out, "%zu assertions: %zu violated, %zu held, %zu not measured",
-		  job->judged_count, counts[WTI_VIOLATED], counts[WTI_HELD],
-		  counts[WTI_NOT_MEASURED]);
+	wti_textf(&out, "%zu assertion%s: %zu violated, %zu held, %zu not measured",
+		  job->judged_count, job->judged_count == 1 ? "" : "s", counts[WTI_VIOLATED],
+		  counts[WTI_HELD], counts[WTI_NOT_MEASURED]);
 	if (counts[WTI_DISABLED])
 		wti_textf(&out, ", %zu disabled", counts[WTI_DISABLED]);
 	wti_buf_byte(&out, '\n');
@@ -226,8 +226,8 @@ static int begin_file(const struct gate_options *options, char **arguments, size
 		r = wti_gate_init(&front, count ? arguments[0] : "latest", path, &kept, &result,
 				  &err);
 	if (!r)
-		wti_warn("%zu assertions in '%s'; `wheeltap gate -c %s` evaluates them", kept, path,
-			 path);
+		wti_warn("%zu assertion%s in '%s'; `wheeltap gate -c %s` evaluates %s", kept,
+			 kept == 1 ? "" : "s", path, path, kept == 1 ? "it" : "them");
 	wti_report_notes(&result);
 	wt_result_release(&result);
 	return r ? wti_report_error("gate", options->json, &err) : WTI_EXIT_CLEAN;

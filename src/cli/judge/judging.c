@@ -7,7 +7,7 @@
 #include "runs/suppress.h"
 
 int wti_judge_run(const char *inspector, const struct wti_judging *judging,
-		  struct wti_check_options *how, struct wti_pack *pack, const char *word)
+		  struct wti_check_options *how, struct wti_pack *pack, char **runs, size_t count)
 {
 	char today[16];
 	struct wti_inspection in = {
@@ -22,7 +22,7 @@ int wti_judge_run(const char *inspector, const struct wti_judging *judging,
 
 	how->pack = pack;
 	how->today = wti_today(today);
-	code = wti_inspect_run(&in, word);
+	code = wti_inspect_runs(&in, runs, count);
 	wti_pack_free(pack);
 	return code;
 }

@@ -31,8 +31,8 @@ struct wti_judging {
 	"findings of that severity, 3 no such findings and: nothing could be measured, the trace " \
 	"is damaged, or the run ended early."
 
-/* Judges the run with that inspector and prints the verdict; frees the pack. The exit code. */
+/* Judges the runs with that inspector and prints the verdicts; frees the pack. The exit code. */
 int wti_judge_run(const char *inspector, const struct wti_judging *judging,
-		  struct wti_check_options *how, struct wti_pack *pack, const char *word);
+		  struct wti_check_options *how, struct wti_pack *pack, char **runs, size_t count);
 
 #endif

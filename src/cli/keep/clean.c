@@ -66,11 +66,12 @@ static bool confirm(size_t count, uint64_t bytes)
 	char size[16], answer[16], question[80];
 
 	if (!isatty(STDIN_FILENO)) {
-		wti_warn("there is no terminal to ask on: use --yes to remove %zu runs", count);
+		wti_warn("there is no terminal to ask on: use --yes to remove %zu run%s", count,
+			 count == 1 ? "" : "s");
 		return false;
 	}
-	snprintf(question, sizeof(question), "remove %zu runs (%s)? [y/N] ", count,
-		 wti_format_bytes(size, bytes));
+	snprintf(question, sizeof(question), "remove %zu run%s (%s)? [y/N] ", count,
+		 count == 1 ? "" : "s", wti_format_bytes(size, bytes));
 	wti_print_err(question, strlen(question));
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
@@ -122,11 +123,12 @@ static int clean(const struct clean_options *o, struct wti_run **chosen, size_t 
 		add_row(table, chosen[i], size);
 		bytes += size;
 	}
-	wt_result_fact_count(&result, "chosen", o->dry_run ? "would remove" : "", WT_CELL_COUNT,
-			     count);
-	wt_result_fact_count(&result, "bytes", "size", WT_CELL_BYTES, bytes);
+	/* Nothing is for people to see if there is nothing to remove: the note says so. */
+	wt_result_fact_count(&result, "chosen", o->dry_run && count ? "would remove" : "",
+			     WT_CELL_COUNT, count);
+	wt_result_fact_count(&result, "bytes", count ? "size" : "", WT_CELL_BYTES, bytes);
 	if (!count) {
-		wt_result_note(&result, "nothing to remove below '%s'", wti_home());
+		wt_result_note(&result, "nothing to remove: no run below '%s' matches", wti_home());
 	} else if (!o->dry_run && (o->yes || confirm(count, bytes))) {
 		code = remove_all(chosen, count, &result);
 	} else if (!o->dry_run) {

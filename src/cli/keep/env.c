@@ -59,6 +59,11 @@ static void found(void *cookie, const char *name, const struct wti_probed *probe
 	rows->interpreter_count += probed->state == WTI_PROBE_OK;
 }
 
+static void found_agent(void *cookie, const char *name, const struct wti_probed *probed)
+{
+	add_row(cookie, "agent", name, states[probed->state], probed->detail, probed->cure);
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct env_options *options = opaque;
@@ -79,6 +84,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	look(&rows, wti_probes_permission);
 	look(&rows, wti_probes_library);
 	wti_probe_interpreters(found, &rows);
+	wti_probe_agents(found_agent, &rows);
 	if (!rows.interpreter_count)
 		add_row(&rows, "interpreter", "python", "missing",
 			"no supported interpreter in the PATH", "apt install python3");
@@ -98,11 +104,15 @@ const struct wti_verb wti_verb_env = {
 	.name = "env",
 	.arguments = "",
 	.summary = "show what works on this machine and how to fix the rest",
-	.description = "Looks at the kernel, at permissions and libraries, and runs each Python "
-		       "interpreter in the PATH to ask for its version. For a script that starts "
-		       "an interpreter, the interpreter is listed. For whatever is limited or "
-		       "missing, one line shows how to fix it. The exit status is 4 only if "
-		       "nothing can be recorded at all.",
+	.description =
+		"Looks at the kernel, at permissions and libraries, and runs each Python "
+		"interpreter in the PATH to ask for its version. For a script that starts "
+		"an interpreter, the interpreter is listed. Agents that were built for other "
+		"interpreters are listed with the folder of the interpreter, also where it "
+		"is not in the PATH, such as that of a virtual environment. For whatever is "
+		"limited or "
+		"missing, one line shows how to fix it. The exit status is 4 only if "
+		"nothing can be recorded at all.",
 	.options = options,
 	.options_bytes = sizeof(struct env_options),
 	.starts_programs = true,

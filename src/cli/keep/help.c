@@ -10,6 +10,7 @@
 
 #define HELP_MAX (1u << 20)
 #define HELP_COLUMNS 80
+#define VERBS_MAX 64
 
 const char *const wti_help_groups[] = {"record", "look", "judge", "keep", NULL};
 
@@ -161,6 +162,25 @@ int wti_help_all(void)
 	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
 }
 
+int wti_unknown_verb(const char *asked, const char *word, bool json)
+{
+	const char *names[VERBS_MAX];
+	size_t count = 0;
+	const char *near;
+	struct wt_err err = {0};
+
+	while (wti_verbs[count] && count < VERBS_MAX) {
+		names[count] = wti_verbs[count]->name;
+		count++;
+	}
+	near = wti_suggest(word, names, count);
+	if (near)
+		wti_err(&err, WT_E_ARG, "unknown verb '%.64s'; did you mean '%s'?", word, near);
+	else
+		wti_err(&err, WT_E_ARG, "unknown verb '%.64s'; 'wheeltap help' lists them", word);
+	return wti_report_error(asked, json, &err);
+}
+
 struct help_options {
 	bool man;
 	const char *completion;
@@ -195,13 +215,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	struct wti_buf out;
 	bool ok;
 
-	if (count && !verb) {
-		struct wt_err err = {0};
-
-		wti_err(&err, WT_E_ARG, "unknown verb '%.64s'; 'wheeltap help' lists them",
-			arguments[0]);
-		return wti_report_error("help", options->json, &err);
-	}
+	if (count && !verb)
+		return wti_unknown_verb("help", arguments[0], options->json);
 	if (!options->man && !options->completion && !options->json)
 		return verb ? wti_help_verb(verb) : wti_help_all();
 	wti_buf_init(&out, HELP_MAX);

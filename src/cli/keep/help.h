@@ -9,6 +9,8 @@
 /* On standard output; an exit code. */
 int wti_help_all(void);
 int wti_help_verb(const struct wti_verb *verb);
+/* There is no such verb: what may have been meant. `asked` is the verb that reports it. */
+int wti_unknown_verb(const char *asked, const char *word, bool json);
 
 /* scdoc source of wheeltap-VERB(1), or of wheeltap(1) when `verb` is NULL. */
 void wti_help_man(struct wti_buf *out, const struct wti_verb *verb);

@@ -80,7 +80,8 @@ static void add_exit(struct wti_buf *out)
 		"*4*\n"
 		"\tthe environment does not allow it\n\n"
 		"*125*\n"
-		"\t*record* itself failed; otherwise its exit status is that of the program\n\n");
+		"\t*record* itself failed, be it for a wrong option; otherwise its exit status is "
+		"that of the program\n\n");
 }
 
 static void verb_page(struct wti_buf *out, const struct wti_verb *verb)

@@ -30,6 +30,9 @@ extern const struct wti_probe wti_probes_library[];
 typedef void wti_interpreter_fn(void *cookie, const char *name, const struct wti_probed *probed);
 void wti_probe_interpreters(wti_interpreter_fn *found, void *cookie);
 
+/* Calls back for each interpreter that has an agent of its own: built by `record` or added. */
+void wti_probe_agents(wti_interpreter_fn *found, void *cookie);
+
 /* For probes: state and detail at once. */
 void wti_probed_say(struct wti_probed *ret, enum wti_probe_state state, const char *cure,
 		    const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -180,9 +180,15 @@ static void print_scripts(const struct search *search)
 
 	if (!search->script_count)
 		return;
-	wti_probed_say(&probed, WTI_PROBE_LIMITED, "run one of them to see why, if you need it",
-		       "%zu start no interpreter here: %.120s%s", search->script_count,
-		       search->names, strlen(search->names) > 120 ? " ..." : "");
+	wti_probed_say(&probed, WTI_PROBE_LIMITED,
+		       "select the version in the version manager (pyenv local VERSION), or "
+		       "give the path of the interpreter itself",
+		       "%zu script%s start%s no interpreter in this folder, as where a version "
+		       "manager has selected another version; nothing is wrong with these: "
+		       "%.100s%s",
+		       search->script_count, search->script_count == 1 ? "" : "s",
+		       search->script_count == 1 ? "s" : "", search->names,
+		       strlen(search->names) > 100 ? " ..." : "");
 	search->found(search->cookie, "scripts", &probed);
 }
 

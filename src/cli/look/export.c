@@ -8,6 +8,7 @@
 #include "runs/open.h"
 #include "cli/front.h"
 #include "cli/report.h"
+#include "export_page.h"
 #include "select.h"
 #include "show/export/export.h"
 #include "symbols/native.h"
@@ -117,7 +118,7 @@ static void note_changed(const struct wti_native *native, struct wt_result *resu
 {
 	const char *path;
 
-	for (size_t i = 0; (path = wti_native_changed(native, i)); i++)
+	for (size_t i = 0; native && (path = wti_native_changed(native, i)); i++)
 		wt_result_note(
 			result,
 			"'%s' has changed since the run: its addresses are shown without names",
@@ -136,9 +137,11 @@ static int report(const struct export_options *o, const struct wti_opened_run *o
 	wt_result_fact_text(&result, "run", "run", opened->run.name);
 	wt_result_fact_text(&result, "format", "format", o->format);
 	wt_result_fact_text(&result, "file", "written to", export->path);
-	wt_result_fact_count(&result, "events", "events", WT_CELL_COUNT, export->events);
 	wt_result_fact_count(&result, "bytes", "size", WT_CELL_BYTES, export->bytes);
-	wt_result_fact_count(&result, "lost", "lost", WT_CELL_COUNT, export->lost_count);
+	if (export->trace) { /* a page about the run has no events, and counts the lost itself */
+		wt_result_fact_count(&result, "events", "events", WT_CELL_COUNT, export->events);
+		wt_result_fact_count(&result, "lost", "lost", WT_CELL_COUNT, export->lost_count);
+	}
 	note_gaps(export, &result);
 	note_names(export, o->format, &result);
 	note_changed(job->native, &result);
@@ -151,6 +154,29 @@ static int report(const struct export_options *o, const struct wti_opened_run *o
 		wti_report_notes(&result);
 	wt_result_release(&result);
 	return code;
+}
+
+/* A page about the run is about all of it: what would have no effect is refused. */
+static int refuse_filters(const struct export_options *o, struct wt_err *err)
+{
+	if (o->events.kinds.count || o->events.name || o->events.track || o->events.step ||
+	    o->events.stage || o->events.epoch || o->calls)
+		return wti_err(err, WT_E_ARG,
+			       "this run has no system calls: --to html shows the run itself, and "
+			       "takes no filter but --from and --until");
+	return 0;
+}
+
+static int write_page(const struct export_options *o, const struct wti_opened_run *opened,
+		      const char *path)
+{
+	struct wti_export_job job = {.export = {.path = path}};
+	struct wt_err err = {.offset = -1};
+	int r = refuse_filters(o, &err);
+
+	if (!r)
+		r = wti_export_page(opened, &o->window, path, o->force, &job.export.bytes, &err);
+	return r ? wti_report_error("export", o->json, &err) : report(o, opened, &job);
 }
 
 static int write_all(const struct export_options *o, const struct wti_opened_run *opened,
@@ -205,7 +231,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 		return wti_report_error("export", o->json, &err);
 	path = o->output ? strdup(o->output)
 			 : default_output(&opened.run, wti_exporter_by_name(o->format));
-	if (path) {
+	if (path && !strcmp(o->format, "html") && !wti_has_syscalls(opened.trace)) {
+		code = write_page(o, &opened, path);
+	} else if (path) {
 		code = write_all(o, &opened, path);
 	} else {
 		wti_err(&err, WT_E_NOMEM, "out of memory");
@@ -221,7 +249,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 static const struct wti_option options[] = {
 	{"to", 0, WTI_OPT_CHOICE, "FORMAT", FORMATS,
 	 "the format: perfetto (ui.perfetto.dev), chrome (trace events as JSON), jsonl (one object "
-	 "per line), csv, sqlite; for system calls only: strace, renacer-json, html",
+	 "per line), csv, sqlite, html (a page for a browser); for system calls only: strace, "
+	 "renacer-json",
 	 AT(format)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
 	 "write to this file; - is standard output; for csv, a folder gets one file per kind",
@@ -260,9 +289,10 @@ const struct wti_verb wti_verb_export = {
 		"with --force.\n\n"
 		"perfetto and chrome are for viewers: spans, device operations and system calls "
 		"become slices, counters become curves, edges become arrows. jsonl, csv and sqlite "
-		"contain every event with all its fields. strace, renacer-json and html contain "
-		"only system calls: what strace -f -T would have written, a document with the "
-		"fields of renacer-json-v1, and a self-contained page.\n\n"
+		"contain every event with all its fields. strace and renacer-json contain only "
+		"system calls: what strace -f -T would have written, and a document with the "
+		"fields of renacer-json-v1. html is a self-contained page: of a run with system "
+		"calls these, of any other what info, stat and timeline show.\n\n"
 		"What is damaged or missing is printed on standard error. A damaged run is "
 		"exported as far as it can be read, and the exit status is 3.",
 	.examples = "wheeltap export --to perfetto\tthe latest run for ui.perfetto.dev\n"

@@ -7,11 +7,25 @@
 #include "cli/inspect.h"
 #include "cli/report.h"
 #include "cli/verb.h"
+#include "runs/ending.h"
 #include "runs/set.h"
+
+#define CAUSE_MAX 4096u
 
 struct info_options {
 	bool json;
 };
+
+/* The same that the first line of `doctor` shows. */
+static void add_cause(const struct wti_run *run, struct wt_result *result)
+{
+	struct wti_buf cause;
+
+	wti_buf_init(&cause, CAUSE_MAX);
+	if (wti_ending_cause(&cause, run))
+		wt_result_fact_text(result, "ended_by", "ended by", wti_buf_cstr(&cause));
+	wti_buf_release(&cause);
+}
 
 static void before(const struct wti_opened_run *opened, struct wt_result *result)
 {
@@ -24,6 +38,7 @@ static void before(const struct wti_opened_run *opened, struct wt_result *result
 	if (*run->command)
 		wt_result_fact_text(result, "command", "command", run->command);
 	wt_result_fact_text(result, "run_status", "status", run->status);
+	add_cause(run, result);
 	if (run->start_ns) {
 		wt_result_fact_text(result, "start", "started",
 				    wti_format_moment(moment, run->start_ns));
@@ -96,12 +111,12 @@ static int run(const void *opaque, char **arguments, size_t count)
 	struct wti_set set;
 	int code;
 
-	if (!wti_set_find(&front, count ? arguments[0] : NULL, &set, NULL)) {
+	if (count < 2 && !wti_set_find(&front, count ? arguments[0] : NULL, &set, NULL)) {
 		code = print_set(&set, options->json);
 		wti_set_release(&set);
 		return code;
 	}
-	return wti_inspect_run(&in, count ? arguments[0] : NULL);
+	return wti_inspect_runs(&in, arguments, count);
 }
 
 static const struct wti_option options[] = {
@@ -111,7 +126,7 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_info = {
 	.name = "info",
-	.arguments = "[RUN]",
+	.arguments = "[RUN...]",
 	.summary = "show what is in a trace: kinds, tracks, losses, size",
 	.description =
 		"Shows what a trace contains: events by kind and by track, its size (all streams) "
@@ -123,14 +138,15 @@ const struct wti_verb wti_verb_info = {
 		"in each epoch; each worker shares a row with the one that it replaced. --json "
 		"also has all of them separately.\n\n"
 		"The status is that of the run: running, abandoned (the recorder is gone), "
-		"finished, failed, killed, interrupted, or unknown for a single stream.\n\n"
+		"finished, failed, killed, interrupted, or unknown for a single stream. Of a run "
+		"that ended early, the exit status or signal is shown, and the exception.\n\n"
 		"Of a set of runs (record --runs) it shows how it was made, and its runs.\n\n"
 		"Most of this comes from the headers of blocks, so it is fast on large traces.",
 	.examples = "wheeltap info\tthe latest run\n"
 		    "wheeltap info --json runs/a | jq .lost\thow many events were lost",
 	.options = options,
 	.options_bytes = sizeof(struct info_options),
-	.arguments_max = 1,
+	.arguments_max = WTI_INSPECT_RUNS_MAX,
 	.group = "look",
 	.run = run,
 };

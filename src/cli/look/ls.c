@@ -91,6 +91,32 @@ static void add_run(struct wt_table *table, const struct wti_run *run, bool with
 	wt_table_text(table, run->command, strlen(run->command));
 }
 
+/* A glob over the name of the folder, or over what the run was called. */
+static bool is_wanted(const struct wti_run *run, char **patterns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (wti_glob(patterns[i], run->name, strlen(run->name)) ||
+		    (run->label && wti_glob(patterns[i], run->label, strlen(run->label))))
+			return true;
+	return !count;
+}
+
+/* Brings the wanted ones to the front; how many they are. */
+static size_t filter(struct wti_run *runs, size_t count, char **patterns, size_t pattern_count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct wti_run run = runs[i];
+
+		if (!is_wanted(&run, patterns, pattern_count))
+			continue;
+		runs[i] = runs[kept];
+		runs[kept++] = run;
+	}
+	return kept;
+}
+
 static int print_names(const struct wti_run *runs, size_t count)
 {
 	struct wti_buf out;
@@ -114,26 +140,30 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 	struct wt_table *table;
 	struct wti_run *runs;
 	bool with_sets = false;
-	size_t count;
+	size_t count, wanted;
 	int code;
 
 	if (wti_runs_list(&front, &runs, &count, &err)) {
 		wti_report_error("ls", options->json, &err);
 		return WTI_EXIT_ENVIRONMENT;
 	}
+	wanted = filter(runs, count, arguments, argument_count);
 	if (options->names) {
-		code = print_names(runs, count);
+		code = print_names(runs, wanted);
 		wti_runs_free(runs, count);
 		return code;
 	}
 	wt_result_init(&result, "ls");
 	wt_result_fact_text(&result, "home", "", front.home);
 	table = wt_result_table(&result, "runs", "");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < wanted; i++)
 		with_sets |= runs[i].is_set;
 	add_columns(table, with_sets);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < wanted; i++)
 		add_run(table, &runs[i], with_sets);
+	if (count && !wanted)
+		wt_result_note(&result, "none of the %zu runs below '%s' matches", count,
+			       front.home);
 	if (!count)
 		wt_result_note(&result,
 			       "no runs below '%s'; record one with 'wheeltap record -- PROGRAM'",
@@ -153,16 +183,19 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_ls = {
 	.name = "ls",
-	.arguments = "",
+	.arguments = "[PATTERN...]",
+	.arguments_max = 1000,
 	.summary = "list the runs, the newest first",
 	.description = "Lists the runs below $WHEELTAP_HOME, or ./wheeltap-runs: name, status, "
 		       "start, duration, events, size of the trace, size of all files of the run, "
 		       "lost events, command. Where there are sets (record --runs) the "
-		       "number of their runs is shown, too.\n\n"
+		       "number of their runs is shown, too. With patterns such as 'lr*' (* ? "
+		       "[a-z]), only runs whose name or folder matches one of them.\n\n"
 		       "A run is running while its recorder lives; abandoned if the recorder died; "
 		       "otherwise finished, failed (an exit status other than 0), killed (by a "
 		       "signal) or interrupted (through the recorder).",
 	.examples = "wheeltap ls\n"
+		    "wheeltap ls 'lr*'\tonly these\n"
 		    "WHEELTAP_HOME=/data/runs wheeltap ls --json\truns in another place",
 	.options = options,
 	.options_bytes = sizeof(struct ls_options),

@@ -100,15 +100,36 @@ static void add_context(struct wti_select *select, const char *key, const char *
 	query->conditions = select->conditions;
 }
 
+static bool is_number(const char *text, size_t bytes)
+{
+	char digits[32];
+	uint64_t number;
+
+	if (bytes >= sizeof(digits))
+		return false;
+	memcpy(digits, text, bytes);
+	digits[bytes] = 0;
+	return wti_parse_u64(digits, &number);
+}
+
+/* "12", "-1", "3-5" */
+static bool is_range(const char *text)
+{
+	size_t first = (*text == '-') + strcspn(text + (*text == '-'), "-");
+
+	if (!is_number(text + (*text == '-'), first - (*text == '-')))
+		return false;
+	return !text[first] || is_number(text + first + 1, strlen(text + first + 1));
+}
+
 /* Steps and epochs are whole numbers, so that nothing could match another word. */
 static int add_number(struct wti_select *select, const char *key, const char *value,
 		      struct wt_err *err)
 {
-	uint64_t number;
-
-	if (value && !wti_parse_u64(value + (*value == '-'), &number))
+	if (value && !is_range(value))
 		return wti_err(err, WT_E_ARG,
-			       "bad value '%.64s' for --%s; it takes a whole number such as 100",
+			       "bad value '%.64s' for --%s; it takes a whole number such as 100, "
+			       "or a range such as 3-5",
 			       value, key);
 	add_context(select, key, value);
 	return 0;
@@ -130,6 +151,36 @@ int wti_select(struct wti_select *select, const struct wti_time_window *window,
 	add_context(select, "stage", events->stage);
 	r = r ? r : add_number(select, "epoch", events->epoch, err);
 	return r ? r : select_kinds(select, &events->kinds, trace, err);
+}
+
+bool wti_select_bounds(const struct wt_trace *trace, const char *key, int64_t *ret_first,
+		       int64_t *ret_last)
+{
+	static const char *const kinds[] = {"context"};
+	size_t bytes = strlen(key);
+	struct wt_cursor *cursor;
+	struct wt_query query;
+	struct wt_event event;
+	bool any = false;
+
+	wt_query_init(&query);
+	query.kinds = kinds;
+	query.kind_count = 1;
+	if (wt_cursor_open(trace, &query, &cursor, NULL))
+		return false;
+	while (wt_cursor_next(cursor, &event, NULL) > 0) {
+		struct wt_text name = wt_event_text(&event, WT_CONTEXT_FIELD_KEY);
+		int64_t value = wt_event_i64(&event, WT_CONTEXT_FIELD_VALUE);
+
+		if (name.bytes != bytes || memcmp(name.data, key, bytes) ||
+		    wt_event_u64(&event, WT_CONTEXT_FIELD_TYPE) != WT_VALUE_TYPE_INT)
+			continue;
+		*ret_first = any && *ret_first < value ? *ret_first : value;
+		*ret_last = any && *ret_last > value ? *ret_last : value;
+		any = true;
+	}
+	wt_cursor_free(cursor);
+	return any;
 }
 
 struct start {

@@ -64,7 +64,7 @@ struct wti_wanted_events {
 	 WTI_OPT_TEXT,                                                                             \
 	 "N",                                                                                      \
 	 NULL,                                                                                     \
-	 "only what happened in this step",                                                        \
+	 "only what happened in this step, counted from 0; 3-5 is a range",                        \
 	 offsetof(type, events.step)},                                                             \
 		{"stage",                                                                          \
 		 0,                                                                                \
@@ -74,7 +74,8 @@ struct wti_wanted_events {
 		 "only what happened in this stage",                                               \
 		 offsetof(type, events.stage)},                                                    \
 	{                                                                                          \
-		"epoch", 0, WTI_OPT_TEXT, "N", NULL, "only what happened in this epoch",           \
+		"epoch", 0, WTI_OPT_TEXT, "N", NULL,                                               \
+			"only what happened in this epoch, counted from 0; 3-5 is a range",        \
 			offsetof(type, events.epoch)                                               \
 	}
 
@@ -90,6 +91,9 @@ struct wti_select {
 int wti_select(struct wti_select *select, const struct wti_time_window *window,
 	       const struct wti_wanted_events *events, const struct wt_trace *trace,
 	       struct wt_err *err);
+/* Between which numbers the run has set a context variable such as "step"; false: it has not. */
+bool wti_select_bounds(const struct wt_trace *trace, const char *key, int64_t *ret_first,
+		       int64_t *ret_last);
 void wti_select_release(struct wti_select *select);
 
 /* A moment from which on at least `count` rows of the asked kinds follow; INT64_MIN: all of them.

@@ -49,7 +49,8 @@ static void csv(struct wti_buf *out, const struct wt_result *result)
 }
 
 #define BY "name|kind|track|step|module|function|site|process|thread"
-#define SORT "total|self|count|mean|max|name|bytes|tensors|errors"
+/* `time` is what strace -S calls it; what comes after it has no place in wti_profile_order. */
+#define SORT "total|self|count|mean|max|name|bytes|tensors|errors|time"
 
 struct word {
 	const char *text;
@@ -80,7 +81,7 @@ static bool locate(void *opaque, const struct wt_reader *reader, uint32_t stack,
 	return wti_finder_locate(opaque, reader, stack, ret_file, file_bytes, ret_line);
 }
 
-static int syscalls(const struct stat_options *o, const char *run)
+static int syscalls(const struct stat_options *o, char **runs, size_t count)
 {
 	static const struct word by[] = {
 		{"name", WTI_SYSCALLS_BY_NAME},     {"process", WTI_SYSCALLS_BY_PROCESS},
@@ -89,7 +90,8 @@ static int syscalls(const struct stat_options *o, const char *run)
 	static const struct word sort[] = {
 		{"total", WTI_SYSCALLS_SORT_TIME},    {"count", WTI_SYSCALLS_SORT_CALLS},
 		{"errors", WTI_SYSCALLS_SORT_ERRORS}, {"mean", WTI_SYSCALLS_SORT_MEAN},
-		{"max", WTI_SYSCALLS_SORT_MAX},       {"name", WTI_SYSCALLS_SORT_NAME}};
+		{"max", WTI_SYSCALLS_SORT_MAX},       {"name", WTI_SYSCALLS_SORT_NAME},
+		{"time", WTI_SYSCALLS_SORT_TIME}};
 	int by_what = value_of(by, sizeof(by) / sizeof(by[0]), o->by);
 	int order = value_of(sort, sizeof(sort) / sizeof(sort[0]), o->sort);
 	struct wti_syscalls_view view = {.by = (enum wti_syscalls_by)by_what,
@@ -125,12 +127,12 @@ static int syscalls(const struct stat_options *o, const char *run)
 	view.opaque = finder;
 	if (!finder)
 		view.locate = NULL;
-	code = wti_inspect_run(&in, run);
+	code = wti_inspect_runs(&in, runs, count);
 	wti_finder_free(finder);
 	return code;
 }
 
-static int critical_path(const struct stat_options *o, const char *run)
+static int critical_path(const struct stat_options *o, char **runs, size_t count)
 {
 	struct wti_path_view view = {
 		.limit = (o->json || o->csv) && o->limit == defaults.limit ? 0 : o->limit};
@@ -142,7 +144,7 @@ static int critical_path(const struct stat_options *o, const char *run)
 					     : o->markdown ? wti_show_markdown
 							   : NULL};
 
-	return wti_inspect_run(&in, run);
+	return wti_inspect_runs(&in, runs, count);
 }
 
 static int run(const void *opaque, char **arguments, size_t count)
@@ -151,7 +153,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	bool whole = o->json || o->csv;
 	struct wti_stat_options inspector = {
 		.by = (enum wti_stat_by)choice(BY, o->by),
-		.order = (enum wti_profile_order)choice(SORT, o->sort),
+		.order = (enum wti_profile_order)choice(
+			SORT, strcmp(o->sort, "time") ? o->sort : defaults.sort),
 		.limit = whole && o->limit == defaults.limit ? 0 : o->limit,
 		/* CSV is one table, and that of names is what programs expect in it. */
 		.phases = !strcmp(o->by, defaults.by) && !o->name && !o->track && !o->csv,
@@ -167,12 +170,18 @@ static int run(const void *opaque, char **arguments, size_t count)
 					     : o->markdown ? wti_show_markdown
 							   : NULL};
 
+	if (o->csv && count > 1) {
+		struct wt_err err = {.offset = -1};
+
+		wti_err(&err, WT_E_ARG, "CSV is one table: give one run, or --json");
+		return wti_report_error("stat", o->json, &err);
+	}
 	if (o->critical_path && o->syscalls)
 		return misplaced(o, "critical-path", "");
 	if (o->critical_path)
-		return critical_path(o, count ? arguments[0] : NULL);
+		return critical_path(o, arguments, count);
 	if (o->syscalls)
-		return syscalls(o, count ? arguments[0] : NULL);
+		return syscalls(o, arguments, count);
 	if (strcmp(o->time, defaults.time))
 		return misplaced(o, "time", o->time);
 	if (inspector.by > WTI_STAT_BY_SITE)
@@ -185,7 +194,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	query.name = weighs ? NULL : o->name;
 	inspector.rows = weighs ? o->name : NULL;
 	query.track = o->track;
-	return wti_inspect_run(&in, count ? arguments[0] : NULL);
+	return wti_inspect_runs(&in, arguments, count);
 }
 
 static const struct wti_option options[] = {
@@ -208,7 +217,8 @@ static const struct wti_option options[] = {
 	 "one row for each name (the default), kind, track or step; for calls also each module, "
 	 "function or calling line; with --syscalls, for each name in each process, thread or step",
 	 offsetof(struct stat_options, by)},
-	{"sort", 0, WTI_OPT_CHOICE, "COLUMN", SORT, "the column to sort by; total if not given",
+	{"sort", 0, WTI_OPT_CHOICE, "COLUMN", SORT,
+	 "the column to sort by; total if not given, which is also called time",
 	 offsetof(struct stat_options, sort)},
 	{"name", 0, WTI_OPT_TEXT, "GLOB", NULL, "only what has a matching name",
 	 offsetof(struct stat_options, name)},
@@ -231,7 +241,7 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_stat = {
 	.name = "stat",
-	.arguments = "[RUN]",
+	.arguments = "[RUN...]",
 	.summary = "show where the time went, as a flat profile",
 	.description =
 		"Sums up spans, calls, device operations and system calls by name: how many, their "
@@ -254,6 +264,7 @@ const struct wti_verb wti_verb_stat = {
 		"trace (using the mean of each kind of event, because events are compressed "
 		"together) and the number of recorded tensors. Each call counts separately: the "
 		"bytes of a module do not include calls to other modules.\n\n"
+		"Several runs are shown one after the other.\n\n"
 		"On a narrow terminal some columns are left out; --json and --csv have them all.",
 	.examples = "wheeltap stat --by step --sort name\thow long each step took\n"
 		    "wheeltap stat --name 'conv*' --sort self\tthe convolutions\n"
@@ -263,7 +274,7 @@ const struct wti_verb wti_verb_stat = {
 		    "wheeltap stat --by site --sort self\tthe lines that cost most",
 	.options = options,
 	.options_bytes = sizeof(struct stat_options),
-	.arguments_max = 1,
+	.arguments_max = WTI_INSPECT_RUNS_MAX,
 	.group = "look",
 	.run = run,
 	.defaults = &defaults,

@@ -39,7 +39,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	}
 	width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 	inspector.columns = (uint32_t)width - WTI_TIMELINE_MARGIN;
-	return wti_inspect_run(&in, count ? arguments[0] : NULL);
+	return wti_inspect_runs(&in, arguments, count);
 }
 
 static const struct wti_option options[] = {
@@ -54,7 +54,7 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_timeline = {
 	.name = "timeline",
-	.arguments = "[RUN]",
+	.arguments = "[RUN...]",
 	.summary = "draw which threads, queues and devices were busy when",
 	.description =
 		"Draws a line for each thread that has spans and each queue that has operations; "
@@ -73,7 +73,7 @@ const struct wti_verb wti_verb_timeline = {
 		    "wheeltap timeline --json | jq .tables.devices\tthe figures",
 	.options = options,
 	.options_bytes = sizeof(struct timeline_options),
-	.arguments_max = 1,
+	.arguments_max = WTI_INSPECT_RUNS_MAX,
 	.group = "look",
 	.run = run,
 	.defaults = &defaults,

@@ -328,6 +328,22 @@ static void note_error(struct wt_result *notes, const struct wt_err *err)
 		wt_result_note(notes, "%s", err->message);
 }
 
+/* Where a step or an epoch was asked for that the run does not have, which ones it has. */
+static void warn_nothing(const struct view *v)
+{
+	const struct wti_wanted_events *events = &v->options->events;
+	const char *key = events->step ? "step" : events->epoch ? "epoch" : NULL;
+	int64_t first, last;
+
+	if (!key)
+		wti_warn("no event of this run matches; `wheeltap info` lists its contents");
+	else if (wti_select_bounds(v->opened.trace, key, &first, &last))
+		wti_warn("no event of this run matches; it has %ss %lld to %lld", key,
+			 (long long)first, (long long)last);
+	else
+		wti_warn("no event of this run matches; it has set no %s", key);
+}
+
 static int show(struct view *v)
 {
 	struct wt_result notes;
@@ -356,7 +372,7 @@ static int show(struct view *v)
 		wti_finder_note(v->finder, &notes);
 	write_foot(v, &notes, whole);
 	if (!v->count && whole && !v->options->json && !v->options->jsonl && !v->options->csv)
-		wti_warn("no event of this run matches; `wheeltap info` lists its contents");
+		warn_nothing(v);
 	flush(v);
 	wti_report_notes(&notes);
 	if (!whole && !notes.note_count && !v->failed)
@@ -452,9 +468,10 @@ const struct wti_verb wti_verb_view = {
 		       "stage, such as a device queue, has that of its process.\n\n"
 		       "--follow shows the events of a run that is being recorded as soon as no "
 		       "earlier event can arrive, and ends with the run.",
-	.examples = "wheeltap view --kind counter --name loss\tthe loss\n"
-		    "wheeltap view --step 12 --stage train\tall of one step\n"
-		    "wheeltap view --follow --kind log\tlog lines of the program, live",
+	.examples =
+		"wheeltap view --kind counter --name loss\tthe loss\n"
+		"wheeltap view --step 12 --stage train\tall of one step; --step 3-5 is a range\n"
+		"wheeltap view --follow --kind log\tlog lines of the program, live",
 	.options = options,
 	.options_bytes = sizeof(struct view_options),
 	.arguments_max = 1,

@@ -17,8 +17,6 @@
 #include "report.h"
 #include "say.h"
 
-#define RECORD_FAILED 125 /* and the program was not started */
-
 extern char **environ;
 
 /* The program comes first: where there is no room to record it, it runs all the same. */
@@ -106,7 +104,7 @@ static int record(struct wti_prepared_recording *recording, const struct wti_rec
 	if (options->force && recording->options.folder &&
 	    make_room(&recording->options, options->attach != 0, &err)) {
 		wti_report_error("record", false, &err);
-		return RECORD_FAILED;
+		return WTI_EXIT_NOT_RUN;
 	}
 	if (recording->options.folder && !options->is_prepared)
 		wti_run_remember(recording->options.base, recording->options.folder);
@@ -130,8 +128,10 @@ static int not_prepared(const struct wti_record_choice *options, const struct wt
 		.argv = arguments, .environment = environ, .limits = limits};
 
 	if ((err->code != WT_E_NOMEM && err->code != WT_E_LIMIT) || options->attach ||
-	    options->dry_run || (options->directory && chdir(options->directory)))
-		return wti_report_error("record", false, err);
+	    options->dry_run || (options->directory && chdir(options->directory))) {
+		wti_report_error("record", false, err);
+		return WTI_EXIT_NOT_RUN;
+	}
 	return run_unrecorded(&record, err);
 }
 

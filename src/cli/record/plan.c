@@ -286,7 +286,8 @@ int wti_record_plan(char *const *argv, const struct wti_python_plan *plan, bool 
 	if (r) {
 		if (r == WT_E_FORMAT || r == WT_E_MISSING)
 			err.code = WT_E_ARG;
-		return wti_report_error("record", json, &err);
+		wti_report_error("record", json, &err);
+		return WTI_EXIT_NOT_RUN;
 	}
 	if (wti_is_python(argv[0]))
 		shut = wti_python_shut((const char *const *)argv, letter);

@@ -66,8 +66,10 @@ static int run(const void *opaque, char **arguments, size_t count)
 		wti_err(&err, WT_E_ARG,
 			"'--attach' records a running program; remove '-- %.64s' or '--attach'",
 			arguments[0]);
-	if (err.code)
-		return wti_report_error("record", options->json, &err);
+	if (err.code) {
+		wti_report_error("record", options->json, &err);
+		return WTI_EXIT_NOT_RUN;
+	}
 	wti_limits_take(&limits);
 	if ((options->runs || options->jobs || options->until_bits) && !options->dry_run &&
 	    !options->attach)
@@ -259,8 +261,10 @@ const struct wti_verb wti_verb_record = {
 		"run folder. The program's terminal, input, output, signals and exit status are "
 		"passed through; the status of record is the program's, 128 plus the number of the "
 		"signal that killed it, 127 if there is no such program, 126 if it cannot be "
-		"executed, and 125 if record cannot do what the options ask for. --check adds one: "
-		"1 if an error was found and the program ended with 0.\n\n"
+		"executed, and 125 if record itself failed, be it for a wrong option: then the "
+		"program was not started. --check adds one: 1 if an error was found and the "
+		"program ended with 0. --dry-run and --write-config start nothing: 0, 3 if nothing "
+		"would be hooked, 125.\n\n"
 		"Trouble with the recorder does not disturb the program: a full disk, a deleted "
 		"folder or a killed recorder ends the trace, not the program. Lost events are "
 		"counted and reported. If limits (ulimit) leave no room to record it, the program "

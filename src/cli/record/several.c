@@ -64,8 +64,10 @@ int wti_recording_conduct_several(const struct wti_record_choice *options,
 	};
 	struct wt_err err = {.offset = -1};
 
-	if (wti_record_runs_check(&runs, &err) || prepare_several(options, arguments, &err))
-		return wti_report_error("record", false, &err);
+	if (wti_record_runs_check(&runs, &err) || prepare_several(options, arguments, &err)) {
+		wti_report_error("record", false, &err);
+		return WTI_EXIT_NOT_RUN;
+	}
 	several.options.quiet = several.options.is_prepared = true;
 	several.options.json = several.options.force = false;
 	several.options.runs = 0;

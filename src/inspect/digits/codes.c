@@ -80,3 +80,8 @@ const struct wti_code *wti_digits_code(const char *code)
 	}
 	return NULL;
 }
+
+const struct wti_code *wti_digits_code_at(size_t index)
+{
+	return index < WTI_COUNT(codes) ? &codes[index] : NULL;
+}

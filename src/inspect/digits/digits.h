@@ -45,6 +45,8 @@ bool wti_digits_noise_of(const struct wt_trace *trace, char *ret_text, size_t by
 
 /* NULL: no such code. */
 const struct wti_code *wti_digits_code(const char *code);
+/* All of them, one after the other; NULL: there are no more. */
+const struct wti_code *wti_digits_code_at(size_t index);
 
 /* How far two correct runs may differ, by value. */
 struct wti_tolerance {

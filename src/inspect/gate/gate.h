@@ -158,7 +158,6 @@ void wti_gate_slower(const struct wti_assertion *assertion, const struct wti_gat
 
 /* What `explain` says of findings: one code a type. */
 extern const struct wti_code wti_gate_codes[WTI_GATE_TYPES];
-const struct wti_code *wti_gate_code(const char *code); /* or NULL */
 
 /* Of which results an assertion needs what: bits. */
 enum wti_gate_need {

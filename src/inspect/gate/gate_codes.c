@@ -85,11 +85,3 @@ const struct wti_code wti_gate_codes[WTI_GATE_TYPES] = {
 			      "The share that the pattern is about is not above threshold.",
 			      "Waiting in turns looks like a loop: `rule` has finer definitions."},
 };
-
-const struct wti_code *wti_gate_code(const char *code)
-{
-	for (size_t i = 0; i < WTI_GATE_TYPES; i++)
-		if (!strcmp(wti_gate_codes[i].code, code))
-			return &wti_gate_codes[i];
-	return NULL;
-}

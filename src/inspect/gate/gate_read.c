@@ -10,9 +10,11 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "gate_read.h"
+#include "inspect/judge/rule.h"
 
 #define KNOWN_MAX 64
 #define LIST_BYTES 512
+#define RULES_MAX 512
 
 static const char *const types[WTI_GATE_TYPES] = {
 	"duration", "count",      "bytes",  "memory", "forbidden",  "required",     "rule",
@@ -346,6 +348,26 @@ static int check_call(const struct wti_gate_reading *reading, const struct wti_d
 	return wti_gate_fail(reading, wti_doc_get(table, "call"), "%s", err.message);
 }
 
+/* A code, or a glob that fits some. */
+static int check_code(const struct wti_gate_reading *reading, const struct wti_doc *table,
+		      const struct wti_assertion *a)
+{
+	const char *codes[RULES_MAX], *near;
+	size_t count = 0;
+
+	if (a->type != WTI_GATE_RULE)
+		return 0;
+	for (; wti_rules[count] && count < RULES_MAX; count++) {
+		codes[count] = wti_rules[count]->code;
+		if (wti_glob(a->code, codes[count], strlen(codes[count])))
+			return 0;
+	}
+	near = wti_suggest(a->code, codes, count);
+	return wti_gate_fail(reading, wti_doc_get(table, "code"),
+			     "no rule '%.64s'%s%s%s `wheeltap explain` lists them", a->code,
+			     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ";");
+}
+
 static int read_own(const struct wti_gate_reading *reading, const struct wti_doc *table,
 		    struct wti_assertion *a)
 {
@@ -370,6 +392,7 @@ static int read_own(const struct wti_gate_reading *reading, const struct wti_doc
 	if (wrong)
 		return wti_gate_fail(reading, table, "type \"%s\": %s", type, wrong);
 	r = check_call(reading, table, a);
+	r = r ? r : check_code(reading, table, a);
 	return r || !a->expression ? r : wti_gate_formula(reading, table, a);
 }
 

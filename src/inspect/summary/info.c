@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/buf.h"
 #include "base/grow.h"
 #include "info_tables.h"
 #include "inspect/core/inspectors.h"
@@ -23,6 +24,8 @@
 #define TRACKS_MAX (1u << 20)
 #define OPEN_SHOWN 100u
 #define NOTES_SHOWN 20u
+#define COMMANDS_SHOWN 3u
+#define NAMES_MAX 4096u
 #define LOST_REASONS 32u
 
 struct kind_count {
@@ -392,23 +395,47 @@ static int open_table(const struct state *s, struct wt_result *result, struct wt
 	return r;
 }
 
-/* The context of the track that set its own last: in a training program the one that trains. */
+/* "step 40, epoch 3, stage eval (counted from 0)" */
+static void add_place(struct wt_result *result, const struct wti_step *last, const char *stage)
+{
+	char text[200];
+	int bytes = 0;
+
+	if (last->has_step)
+		bytes = snprintf(text, sizeof(text), "step %lld", (long long)last->scope.step);
+	if (last->has_epoch)
+		bytes += snprintf(text + bytes, sizeof(text) - (size_t)bytes, "%sepoch %lld",
+				  bytes ? ", " : "", (long long)last->scope.epoch);
+	if (*stage)
+		bytes += snprintf(text + bytes, sizeof(text) - (size_t)bytes, "%sstage %s",
+				  bytes ? ", " : "", stage);
+	if (last->has_step || last->has_epoch)
+		snprintf(text + bytes, sizeof(text) - (size_t)bytes, " (counted from 0)");
+	if (bytes)
+		wt_result_fact_text(result, "place", "ended in", text);
+}
+
+/*
+ * The context of the track that set its own last: in a training program the one that trains. Both
+ * numbers are those of the trace, from 0 on, as `view --step` takes them.
+ */
 static void add_context(const struct state *s, struct wt_result *result)
 {
 	const struct wti_step *last = wti_steps_last(&s->steps);
 	char stage[64] = ""; /* cut */
 
-	if (last && last->has_step)
-		wt_result_fact_count(result, "last_step", "last step", WT_CELL_ID,
+	if (!last)
+		return;
+	snprintf(stage, sizeof(stage), "%s", wti_symbol_text(&s->symbols, last->scope.stage));
+	add_place(result, last, stage);
+	if (last->has_step)
+		wt_result_fact_count(result, "last_step", "", WT_CELL_ID,
 				     (uint64_t)last->scope.step);
-	if (last && last->has_epoch)
-		wt_result_fact_count(result, "last_epoch", "last epoch", WT_CELL_ID,
+	if (last->has_epoch)
+		wt_result_fact_count(result, "last_epoch", "", WT_CELL_ID,
 				     (uint64_t)last->scope.epoch);
-	if (last)
-		snprintf(stage, sizeof(stage), "%s",
-			 wti_symbol_text(&s->symbols, last->scope.stage));
 	if (*stage)
-		wt_result_fact_text(result, "last_stage", "last stage", stage);
+		wt_result_fact_text(result, "last_stage", "", stage);
 }
 
 static void add_facts(const struct state *s, struct wt_result *result)
@@ -438,15 +465,53 @@ static void add_facts(const struct state *s, struct wt_result *result)
 	add_context(s, result);
 }
 
-static void add_notes(const struct state *s, struct wt_result *result)
+/* "not followed (no_agent): 12 processes: '/sbin/ldconfig -p' 9 times, 'uname'" of one reason. */
+static void note_reason(const struct state *s, const char *reason, size_t bytes,
+			struct wt_result *result)
 {
+	unsigned long long count = 0;
+	struct wti_buf names;
+	size_t shown = 0;
+
+	wti_buf_init(&names, NAMES_MAX);
 	for (size_t i = 0; i < s->not_followed.count; i++) {
 		const struct wti_map_entry *e = &s->not_followed.entries[i];
 		const char *newline = memchr(e->text, '\n', e->bytes);
 
-		wt_result_note(result, "not followed: '%s' (%.*s), %llu times", newline + 1,
-			       (int)(newline - e->text), e->text, (unsigned long long)e->value);
+		if ((size_t)(newline - e->text) != bytes || memcmp(e->text, reason, bytes))
+			continue;
+		count += e->value;
+		if (++shown > COMMANDS_SHOWN)
+			continue;
+		wti_buf_printf(&names, "%s'%s'", shown > 1 ? ", " : "", newline + 1);
+		if (e->value > 1)
+			wti_buf_printf(&names, " %llu times", (unsigned long long)e->value);
 	}
+	if (shown > COMMANDS_SHOWN)
+		wti_buf_text(&names, ", and others (`wheeltap view --kind not_followed`)");
+	wt_result_note(result, "not followed (%.*s): %llu process%s: %s", (int)bytes, reason, count,
+		       count == 1 ? "" : "es", wti_buf_cstr(&names));
+	wti_buf_release(&names);
+}
+
+/* One note a reason: most are helpers that a program starts by the dozen. */
+static void note_not_followed(const struct state *s, struct wt_result *result)
+{
+	for (size_t i = 0; i < s->not_followed.count; i++) {
+		const char *reason = s->not_followed.entries[i].text;
+		size_t bytes = strcspn(reason, "\n"), before = 0;
+
+		while (before < i &&
+		       strncmp(s->not_followed.entries[before].text, reason, bytes + 1) != 0)
+			before++;
+		if (before == i)
+			note_reason(s, reason, bytes, result);
+	}
+}
+
+static void add_notes(const struct state *s, struct wt_result *result)
+{
+	note_not_followed(s, result);
 	wti_missing_note(&s->missing, result);
 	for (size_t i = 0; i < s->note_count; i++)
 		wt_result_note(result, "recorder: %s", s->notes[i]);

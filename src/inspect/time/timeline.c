@@ -56,8 +56,9 @@ struct state {
 	struct wti_roles roles;
 	struct wti_map inside; /* stream and track: 1 while it is in its call of a worker */
 	struct wti_concurrency all;
-	int64_t last_ns;                  /* of anything that was seen */
-	int64_t busy_from_ns, busy_to_ns; /* of all intervals, in the window or not */
+	int64_t last_ns; /* of anything that was seen */
+	int64_t before_ns,
+		after_ns; /* the nearest busy times around the window; at the extremes: none */
 	int64_t device_from_ns, device_to_ns;
 	uint64_t op_count;
 	uint64_t left_out_count; /* for want of a row */
@@ -92,8 +93,8 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	s->options = (struct wti_timeline_options){INT64_MIN, INT64_MAX, COLUMNS_DEFAULT};
 	if (options)
 		s->options = *(const struct wti_timeline_options *)options;
-	s->device_from_ns = s->busy_from_ns = INT64_MAX;
-	s->device_to_ns = s->busy_to_ns = INT64_MIN;
+	s->device_from_ns = s->after_ns = INT64_MAX;
+	s->device_to_ns = s->before_ns = INT64_MIN;
 	s->last_ns = INT64_MIN;
 	wti_spans_init(&s->spans);
 	wti_map_init(&s->index, 2 * ROWS_MAX);
@@ -165,10 +166,13 @@ static int add(struct state *s, struct row like, int64_t from_ns, int64_t to_ns,
 	struct row *row;
 	int r;
 
-	s->busy_from_ns = from_ns < s->busy_from_ns ? from_ns : s->busy_from_ns;
-	s->busy_to_ns = to_ns > s->busy_to_ns ? to_ns : s->busy_to_ns;
-	if (!in_window(s, from_ns, to_ns))
+	if (!in_window(s, from_ns, to_ns)) {
+		if (from_ns >= s->options.to_ns)
+			s->after_ns = from_ns < s->after_ns ? from_ns : s->after_ns;
+		else
+			s->before_ns = to_ns > s->before_ns ? to_ns : s->before_ns;
 		return 0;
+	}
 	row = row_of(s, like);
 	if (!row) {
 		s->left_out_count++;
@@ -478,16 +482,21 @@ static void add_notes(const struct state *s, struct wt_result *result)
 
 static void note_empty(const struct state *s, struct wt_result *result)
 {
+	bool before = s->before_ns != INT64_MIN, after = s->after_ns != INT64_MAX;
 	char from[16], to[16];
 
-	if (s->busy_from_ns > s->busy_to_ns)
+	if (!before && !after) {
 		wt_result_note(result, "nothing to draw: no spans, calls or device operations");
-	else
-		wt_result_note(result,
-			       "nothing to draw in this window: all spans, calls and device "
-			       "operations lie between %s and %s",
-			       wti_format_ns(from, s->busy_from_ns),
-			       wti_format_ns(to, s->busy_to_ns));
+		return;
+	}
+	wti_format_ns(from, s->before_ns);
+	wti_format_ns(to, s->after_ns);
+	wt_result_note(result,
+		       "nothing to draw in this window: no span, call or device operation; the "
+		       "nearest %s%s%s%s%s",
+		       before ? "before it ends at " : "", before ? from : "",
+		       before && after ? ", the nearest " : "", after ? "after it begins at " : "",
+		       after ? to : "");
 }
 
 static int finish(void *opaque, struct wt_result *result, struct wt_err *err)

@@ -193,6 +193,8 @@ static void add_facts(struct wti_buf *out, const struct wt_result *result)
 {
 	wti_buf_text(out, result->fact_count ? "<dl class=\"facts\">" : "");
 	for (size_t i = 0; i < result->fact_count; i++) {
+		if (!*result->facts[i].title) /* for programs */
+			continue;
 		wti_buf_text(out, "<dt>");
 		add_text(out, result->facts[i].title);
 		wti_buf_text(out, "</dt><dd>");
@@ -211,7 +213,8 @@ void wti_show_page(struct wti_buf *out, const struct wt_result *result)
 		add_finding(out, &result->findings[i]);
 	wti_buf_text(out, "<div id=\"pictures\"></div>\n");
 	for (size_t i = 0; i < result->table_count; i++)
-		if (result->tables[i]->title && *result->tables[i]->title)
+		if (result->tables[i]->title && *result->tables[i]->title &&
+		    result->tables[i]->row_count)
 			add_table(out, result->tables[i]);
 	for (size_t i = 0; i < result->note_count; i++) {
 		wti_buf_text(out, "<p>");

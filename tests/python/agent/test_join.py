@@ -128,7 +128,7 @@ def dry_run(h: Harness) -> None:
     shut = h.execute([h.wheeltap, "record", "--dry-run", "--", h.python, "-I", script])
     h.check("a plan: an interpreter that is shut", shut.status == 3 and "-I keeps the agent out" in shut.errors, shut.errors)
     unknown = h.execute([h.wheeltap, "record", "--dry-run", "--", "/bin/ls"])
-    h.check("a plan: no interpreter", unknown.status == 2 and "cannot find out which Python" in unknown.errors, unknown.errors)
+    h.check("a plan: no interpreter", unknown.status == 125 and "cannot find out which Python" in unknown.errors, unknown.errors)
     shebang = Path(h.script(PROGRAM))
     shebang.write_text(f"#!/usr/bin/env {h.python}\n")
     shebang.chmod(0o755)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people type who do not know the program yet: options without values, names that are nearly right, several runs."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from bench import Bench
+
+
+def test_value_is_no_option(b: Bench) -> None:
+    for words, option in ((["-o", "--", "true"], "output"), (["-n", "--", "true"], "name"),
+                          (["--modules", "--syscalls", "--", "true"], "modules"), (["--name", "-q", "--", "true"], "name"),
+                          (["--name", "--syscalls=%file", "--", "true"], "name"), (["--name", "--help"], "name")):
+        said = b.run("record", *words, code=125)
+        assert f"option '--{option}' needs a value" in said.err, (words, said.err)
+    assert "'--sort' needs a value" in b.run("stat", "--sort", "--json", code=2).err
+    assert not list(b.folder.iterdir())
+    b.run("record", "-q", "--name=--syscalls", "--", "/bin/true")
+    b.run("record", "-q", "-n", "-x1", "--", "/bin/true")
+    assert {json.loads(f.read_text())["name"] for f in b.folder.glob("wheeltap-runs/*/run.json")} == {"--syscalls", "-x1"}
+
+
+def test_record_fails_with_125(b: Bench) -> None:
+    """As timeout and env: any other status may be the program's."""
+    for words in (["--no-such-option"], ["--check=nope.json", "--", "true"], ["--on-full", "x", "--", "true"], [],
+                  ["--directory", "nowhere", "--", "true"], ["--dry-run", "--", "/bin/ls"], ["-c", "nope.toml", "--", "true"]):
+        b.run("record", *words, code=125)
+    assert b.run("record", "-q", "--", "/bin/sh", "-c", "exit 2", code=2).err == ""
+
+
+def test_suggestions(b: Bench) -> None:
+    for words, near in ((["help", "doctr"], "doctor"), (["export", "--to", "perfeto"], "perfetto"), (["stat", "--sort", "tim"], "time"),
+                        (["explain", "WT-GARD-001"], "WT-GRAD-001"), (["explain", "gard-001"], "WT-GRAD-001"),
+                        (["explain", "WT-GRAD-999"], "WT-GRAD")):
+        assert f"did you mean '{near}'?" in b.run(*words, code=2).err, words
+    for words in (["explain", "zzz"], ["explain", "WT-XYZZY-001"], ["help", "zzz"], ["export", "--to", "zzz"]):
+        assert "did you mean" not in b.run(*words, code=2).err, words
+
+
+def test_explain_spellings(b: Bench) -> None:
+    text = b.run("explain", "WT-ROWS-002").out
+    for word in ("wt-rows-002", "ROWS-002", "rows-002", "Wt-Rows-002"):
+        assert b.run("explain", word).out == text, word
+    for word in ("ROWS", "rows", "WT-ROWS", "wt-rows"):
+        codes = [row["code"] for row in b.run("explain", "--json", word).json()["tables"]["rules"]]
+        assert "WT-ROWS-002" in codes and all(code.startswith("WT-ROWS-") for code in codes), (word, codes)
+    for word in ("gold", "gate", "learn"):
+        assert b.run("explain", "--json", word).json()["tables"]["rules"], word
+
+
+def test_timeline_beside_what_was_busy(b: Bench) -> None:
+    trace = b.trace("spans")
+    begins = [e["time_ns"] for e in b.run("view", "--json", trace).json()["events"] if e["kind"] == "span_begin"]
+    said = b.run("timeline", "--from", "2s", "--to", "3s", trace, code=3).err
+    assert "the nearest before it ends at " in said and "after it" not in said, said
+    said = b.run("timeline", "--to", f"{min(begins) - 1}ns", "--from=-1s", trace, code=3).err
+    assert re.search(r"the nearest after it begins at \d", said) and "before it" not in said, said
+
+
+def test_how_a_run_ended(b: Bench) -> None:
+    run = b.make_run("crashed", status="failed", exit_status=1, directory="/w")
+    (run / "console.log").write_text('Traceback (most recent call last):\n  File "/w/train.py", line 7, in <module>\nValueError: no\n')
+    words = "exit status 1, ValueError at train.py:7"
+    assert words in b.run("doctor", "crashed", code=1).out
+    assert re.search(rf"^ended by +{words}$", b.run("info", "crashed").out, re.M)
+    assert b.run("info", "--json", "crashed").json()["ended_by"] == words
+    b.make_run("killed", status="killed", signal=9)
+    assert b.run("info", "--json", "killed").json()["ended_by"] == "signal 9 (Killed)"
+    b.make_run("good")
+    assert "ended_by" not in b.run("info", "--json", "good").json()
+
+
+def test_where_a_run_ended(b: Bench) -> None:
+    text = b.run("info", b.trace("spans")).out
+    assert re.search(r"^ended in +step 1, stage eval \(counted from 0\)$", text, re.M) and "last step" not in text, text
+
+
+def test_names_of_runs(b: Bench) -> None:
+    b.make_run("my_run_1-20260101-000000", name="my run/1")
+    b.make_run("my_run_1-20260102-000000-2", name="my run/1", start="2026-01-03T00:00:00Z")
+    b.make_run("ok01-20260101-000000", name="ok01", start="2026-01-01T00:00:00Z")
+    b.make_run("ok10-20260101-000000", name="ok10")
+    for word in ("my run/1", "my_run_1"):
+        assert b.run("info", "--json", word).json()["run"] == "my_run_1-20260102-000000-2", word
+    for word, near in (("OK01", "ok01"), ("ok0", "ok01"), ("runs/ok01", "ok01"), ("my_run", "my_run_1")):
+        said = b.run("info", word, code=3).err
+        assert f"no run '{word}'; did you mean '{near}" in said, said
+    for word in ("xyzzy", "runs/xyzzy"):
+        said = b.run("info", word, code=3).err
+        assert f"no run '{word}'" in said and "wheeltap ls" in said and "did you mean" not in said, said
+
+
+def test_steps_that_are_not_there(b: Bench) -> None:
+    trace = b.trace("spans")
+    assert "it has steps 0 to 1" in b.run("view", "--step", "9999", trace).err
+    assert "it has set no epoch" in b.run("view", "--epoch", "3", trace).err
+    one, two = (b.run("view", "--json", "--step", step, trace).json()["events"] for step in ("0", "1"))
+    both = b.run("view", "--json", "--step", "0-1", trace).json()["events"]
+    assert one and two and len(both) == len(one) + len(two)
+    assert b.run("view", "--json", "--step", "1-7", trace).json()["events"] == two
+    for value in ("3-", "1-x", "-", "1-2-3"):
+        assert "a range such as 3-5" in b.run("view", f"--step={value}", trace, code=2).err, value
+
+
+def test_several_runs(b: Bench) -> None:
+    b.make_run("one")
+    b.make_run("two", trace="quantiles")
+    for verb in ("stat", "info", "timeline"):
+        text = b.run(verb, "one", "two").out
+        assert text == f"== one\n{b.run(verb, 'one').out}\n== two\n{b.run(verb, 'two').out}", verb
+        said = b.run(verb, "--json", "two", "one").json()
+        assert [row["run"] for row in said["runs"]] == ["two", "one"] and said["verb"] == verb, said
+        assert said["runs"][1]["result"] == b.run(verb, "--json", "one").json(), verb
+    assert [b.run("doctor", name, code=None).code for name in ("one", "two", "nope")] == [1, 3, 3]
+    text = b.run("doctor", "two", "nope", "one", code=1).out  # a finding weighs more than what was not measured
+    assert re.findall("^== .*", text, re.M) == ["== two", "== nope", "== one"], text
+    b.run("doctor", "two", "nope", code=3)
+    said = b.run("stat", "--json", "one", "nope", code=3).json()
+    assert said["runs"][1] == {"run": "nope", "result": None} and said["status"] == "not_measured", said
+    assert "one table" in b.run("stat", "--csv", "one", "two", code=2).err
+
+
+def test_ls_patterns(b: Bench) -> None:
+    b.make_run("a-20260101-000000", name="lr/0.1", start="2026-01-01T00:00:00Z")
+    b.make_run("b-20260101-000000", name="b", start="2026-01-02T00:00:00Z")
+    b.make_run("c-20260101-000000", name="c", start="2026-01-03T00:00:00Z")
+    assert b.run("ls", "--names", "lr*").out == "a-20260101-000000\n"
+    assert b.run("ls", "--names", "b", "c-*").out == "c-20260101-000000\nb-20260101-000000\n"
+    said = b.run("ls", "nix")
+    assert said.out == "" and "none of the 3 runs" in said.err, said
+
+
+def test_clean_without_anything_to_do(b: Bench) -> None:
+    b.make_run("future", start="2199-01-01T00:00:00Z")
+    said = b.run("clean", "--older-than", "7d")
+    assert said.out == "" and "nothing to remove" in said.err, said
+    assert "7d" in b.run("clean", "--older-than", "xyz", code=2).err
+
+
+def test_page_of_any_run(b: Bench) -> None:
+    b.make_run("one")
+    said = b.run("export", "--to", "html", "one", "--json").json()
+    page = (b.folder / "one.html").read_text()
+    assert said["bytes"] == len(page.encode()) and "<dd>one</dd>" in page and "forward" in page, said
+    assert "<tbody></tbody>" not in page and "<dt></dt>" not in page
+    assert b.run("export", "--to", "html", "one", code=4).err
+    assert b.run("export", "--to", "html", "-o", "-", "one").out == page
+    assert "no filter but" in b.run("export", "--to", "html", "--force", "--kind", "mark", "one", code=2).err
+
+
+def test_env_lists_added_agents(b: Bench) -> None:
+    """Those for these sources, in the user's folder: a stand-in file is enough to be listed."""
+    sources = b.program.parent / "python" / "source" / "identity"
+    identity = sources.read_text().strip()
+    for name in (identity, "other"):
+        folder = b.folder / "data" / "wheeltap" / "python" / "added" / name / "cpython-312" / "opt" / "py"
+        folder.mkdir(parents=True)
+        (folder / "_wheeltap.cpython-312-x86_64-linux-gnu.so").write_bytes(b"")
+    said = b.run("env", "--json", env={"XDG_DATA_HOME": str(b.folder / "data")}, code=None).json()
+    rows = [row for row in said["tables"]["features"] if row["group"] == "agent" and "/opt/py " in row["detail"]]
+    assert [row["name"] for row in rows] == ["cpython-312"], rows
