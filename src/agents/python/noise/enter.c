@@ -164,12 +164,11 @@ static void perturb_tensor(struct wti_operation *operation, PyObject *object, bo
 static void perturb_scalar(struct wti_operation *operation, PyObject *object)
 {
 	struct wti_tensor result = {.count = 1, .is_packed = true};
-	void *data;
 
-	result.dtype = wti_noise_scalar(object, &data);
+	result.dtype = wti_scalar_dtype(object);
 	if (result.dtype == WT_DTYPE_OTHER || Py_REFCNT(object) != 1)
 		return;
-	result.data = data;
+	result.data = (char *)object + sizeof(PyObject);
 	result.item_bytes = (uint32_t)wti_dtype_bytes(result.dtype);
 	apply(operation, &result);
 }
