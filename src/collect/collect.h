@@ -54,6 +54,7 @@ struct wti_record_options {
 	uint64_t bytes_max; /* of the trace; 0: no ceiling */
 	enum wti_record_on_full on_full;
 	int64_t flight_ns;
+	uint64_t block_ns;   /* a process may wait this long for room in a minute; 0: the default */
 	int64_t duration_ns; /* detach after this long; 0: never */
 	int64_t wait_ns;     /* for processes that outlive the program; INT64_MAX: to their end */
 	bool strings_keep;

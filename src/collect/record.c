@@ -209,6 +209,7 @@ static int open_session(struct wti_recorder *recorder, struct wt_err *err)
 		.ring_bytes = (uint32_t)recorder->ring_bytes,
 		.on_full =
 			options->on_full == WTI_RECORD_BLOCK ? WTI_ON_FULL_BLOCK : WTI_ON_FULL_DROP,
+		.block_ns = options->block_ns,
 		.rings_bytes_max = options->rings_bytes_max,
 		.definitions_bytes_max = DEFINITIONS_BYTES_MAX,
 		.strings_keep = options->strings_keep,

@@ -153,7 +153,7 @@ static void fill_control(struct wti_control *control, const struct wti_session_o
 	control->ring_bytes = options->ring_bytes;
 	control->on_full = options->on_full;
 	control->rings_bytes_max = options->rings_bytes_max;
-	control->block_budget_ns = BLOCK_BUDGET_NS;
+	control->block_budget_ns = options->block_ns ? options->block_ns : BLOCK_BUDGET_NS;
 	control->definitions_bytes_max = options->definitions_bytes_max;
 	control->recorder_pid = getpid();
 	control->strings_keep = options->strings_keep;

@@ -40,7 +40,8 @@ struct wti_session_counts {
 struct wti_session_options {
 	const char *temporary;
 	uint32_t ring_bytes;
-	uint32_t on_full; /* enum wti_on_full */
+	uint32_t on_full;  /* enum wti_on_full */
+	uint64_t block_ns; /* a process may wait this long for room in a minute; 0: the default */
 	uint64_t rings_bytes_max;
 	uint32_t definitions_bytes_max;
 	uint32_t strings_keep;

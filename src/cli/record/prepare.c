@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "recording.h"
 
+#define MINUTE_NS 60000000000u
+
 extern char **environ;
 
 static int read_on_full(const char *text, struct wti_record_options *record, struct wt_err *err)
@@ -61,6 +63,10 @@ static int read_options(const struct wti_record_choice *options, struct wti_reco
 	record->ring_bytes = options->ring_bytes;
 	record->bytes_max = options->bytes_max;
 	record->duration_ns = options->duration_ns;
+	/* What one run has lost cannot be compared with the others: these wait as long as it takes.
+	 */
+	if (options->noise.mode || options->is_prepared || options->runs)
+		record->block_ns = MINUTE_NS;
 	record->strings_keep = !strcmp(options->strings, "keep");
 	if (!strcmp(options->python.tensors, "full"))
 		record->blobs_bytes_max = options->blobs_bytes_max;
