@@ -333,6 +333,7 @@ static void finish(struct wti_operation *operation, PyObject *result, const stru
 
 	wti_python_thread.inside++;
 	wti_noise_thread.done_count++;
+	wti_noise_thread.made = result;
 	if (!operation->has_place)
 		operation->is_wanted = wti_noise_place(operation->hook, &operation->key);
 	if (operation->is_wanted) {
@@ -384,6 +385,7 @@ bool wti_noise_begin(struct wti_operation *operation)
 	if (is_quiet())
 		return false;
 	operation->done_count = wti_noise_thread.done_count;
+	wti_noise_thread.made = NULL;
 	wti_noise_thread.depth++;
 	return true;
 }

@@ -68,6 +68,7 @@ struct wti_noise_state {
 
 struct wti_noise_thread {
 	uint64_t done_count;  /* operations that were, or could have been, perturbed */
+	const void *made;     /* where the result of the last of them is, or was */
 	uint32_t depth;       /* of operations in C under way that a hook has seen */
 	uint32_t silent;      /* of functions within which nothing is perturbed */
 	uint64_t below_count; /* operators within backward so far */

@@ -50,11 +50,13 @@ void wti_noise_emit(const struct wti_hook *hook, PyObject *const *arguments, Py_
 	errno = saved_errno;
 }
 
-/* Perturbs and emits what the slot has made; nothing if another operation has made it. */
+/*
+ * Perturbs and emits what the slot has made; nothing if another operation has made it. Others may
+ * have been called that have not: a warning runs code of its own.
+ */
 static PyObject *finish(struct wti_operation *operation, PyObject *result)
 {
-	bool is_ours = result && wti_scalar_is(result) &&
-		       operation->done_count == wti_noise_thread.done_count;
+	bool is_ours = result && wti_scalar_is(result) && result != wti_noise_thread.made;
 
 	wti_noise_end(operation, result);
 	if (is_ours)
