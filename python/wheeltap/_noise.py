@@ -78,10 +78,11 @@ class Noise:
 
 
 def hook_types(core: Any, modules: Iterable[ModuleType]) -> None:
-    """Operators of numpy's scalars, and functions that f2py made: they are called through their type."""
+    """Operators of numpy's scalars, indexing of arrays, and functions that f2py made: they are called through their type."""
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         core.noise_scalars(tuple(getattr(numpy, name) for name in SCALARS if hasattr(numpy, name)))
+        core.noise_index(numpy.ndarray)
     for module in modules:
         for value in list(vars(module).values()):
             if type(value).__name__ == "fortran":

@@ -7,7 +7,7 @@ import hashlib
 import os
 import struct
 
-from harness import Harness, Run, main
+from recorded import Harness, Run, main
 
 # Adds lines to the settings that the recorder has left, and becomes the program.
 WRAPPER = """

@@ -164,12 +164,11 @@ static void perturb_tensor(struct wti_operation *operation, PyObject *object, bo
 static void perturb_scalar(struct wti_operation *operation, PyObject *object)
 {
 	struct wti_tensor result = {.count = 1, .is_packed = true};
-	void *data;
 
-	result.dtype = wti_noise_scalar(object, &data);
+	result.dtype = wti_scalar_dtype(object);
 	if (result.dtype == WT_DTYPE_OTHER || Py_REFCNT(object) != 1)
 		return;
-	result.data = data;
+	result.data = (char *)object + sizeof(PyObject);
 	result.item_bytes = (uint32_t)wti_dtype_bytes(result.dtype);
 	apply(operation, &result);
 }
@@ -334,6 +333,7 @@ static void finish(struct wti_operation *operation, PyObject *result, const stru
 
 	wti_python_thread.inside++;
 	wti_noise_thread.done_count++;
+	wti_noise_thread.made = result;
 	if (!operation->has_place)
 		operation->is_wanted = wti_noise_place(operation->hook, &operation->key);
 	if (operation->is_wanted) {
@@ -385,6 +385,7 @@ bool wti_noise_begin(struct wti_operation *operation)
 	if (is_quiet())
 		return false;
 	operation->done_count = wti_noise_thread.done_count;
+	wti_noise_thread.made = NULL;
 	wti_noise_thread.depth++;
 	return true;
 }

@@ -12,6 +12,7 @@
  *	cancel.c   operands of sums, for the mode that looks at what was lost
  *	input.c    copies of inputs, for the modes that perturb those
  *	scalar.c   operators of numpy's scalars, and functions of Fortran
+ *	index.c    numbers that are taken out of arrays, and put into them
  *	backward.c operators within backward, as the shim reports them
  *
  * Nothing here is reached unless the recording asks for noise: hooks that are made without it do

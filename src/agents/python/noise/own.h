@@ -33,7 +33,7 @@ struct wti_noise_patterns {
 
 enum {
 	WTI_NOISE_SCALARS = 5,    /* types of numpy's */
-	WTI_NOISE_SLOTS = 6,      /* of their operators */
+	WTI_NOISE_SLOTS = 9,      /* of their operators */
 	WTI_NOISE_TYPES_MAX = 256 /* of Fortran's functions: each module has its own */
 };
 
@@ -51,6 +51,13 @@ struct wti_noise_state {
 		struct wti_hook hooks[WTI_NOISE_SCALARS][WTI_NOISE_SLOTS];
 	} scalars; /* see scalar.c */
 	struct {
+		binaryfunc get; /* NULL: not hooked */
+		ssizeargfunc item;
+		objobjargproc set;
+		struct wti_hook get_hook;
+		struct wti_hook set_hook;
+	} indexing; /* see index.c */
+	struct {
 		PyTypeObject *types[WTI_NOISE_TYPES_MAX];
 		ternaryfunc calls[WTI_NOISE_TYPES_MAX];
 		uint32_t count;
@@ -61,9 +68,12 @@ struct wti_noise_state {
 
 struct wti_noise_thread {
 	uint64_t done_count;  /* operations that were, or could have been, perturbed */
+	const void *made;     /* where the result of the last of them is, or was */
 	uint32_t depth;       /* of operations in C under way that a hook has seen */
 	uint32_t silent;      /* of functions within which nothing is perturbed */
 	uint64_t below_count; /* operators within backward so far */
+	uint64_t index_count; /* numbers taken out of arrays, or put into them, so far */
+	uint64_t index_cost;  /* elements of arrays that were read for that */
 	const struct wti_noise_inputs *inputs; /* of the last call under way that has some */
 };
 
@@ -146,11 +156,17 @@ void wti_noise_inputs_release(struct wti_noise_inputs *inputs);
 
 /* ---- scalar.c ------------------------------------------------------------------------------- */
 
-/* dtype of a scalar of numpy's that is known to be laid out as expected; otherwise OTHER. */
-uint32_t wti_noise_scalar(PyObject *object, void **ret_data);
+/* Emits an operation that was no call of a hooked callable, after it is done. */
+void wti_noise_emit(const struct wti_hook *hook, PyObject *const *arguments, Py_ssize_t count,
+		    PyObject *result);
 /* noise_scalars(types), noise_type(type) */
 PyObject *wti_noise_hook_scalars(PyObject *self, PyObject *types);
 PyObject *wti_noise_hook_type(PyObject *self, PyObject *type);
+
+/* ---- index.c -------------------------------------------------------------------------------- */
+
+/* noise_index(type) */
+PyObject *wti_noise_hook_index(PyObject *self, PyObject *type);
 
 /* ---- backward.c ----------------------------------------------------------------------------- */
 

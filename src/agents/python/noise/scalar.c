@@ -6,9 +6,14 @@
  *
  * A scalar that an operation returns is fresh, and is perturbed before anybody sees it. Where numpy
  * keeps its value is checked with known ones.
+ *
+ * The operation is emitted when it is done: only then it is known that this slot has done it, and
+ * not an array, a ufunc or the slot of the other operand. What does not round is emitted, too, if
+ * the result is another number than the operand: a value is followed by its digest.
  */
 #include "own.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const struct {
@@ -19,7 +24,8 @@ static const struct {
 #define NAMES(type)                                                                                \
 	{                                                                                          \
 		type ".__add__", type ".__sub__", type ".__mul__", type ".__mod__",                \
-			type ".__truediv__", type ".__pow__"                                       \
+			type ".__truediv__", type ".__pow__", type ".__neg__", type ".__abs__",    \
+			type ".__float__"                                                          \
 	}
 	{"numpy.float16", WT_DTYPE_F16, NAMES("float16")},
 	{"numpy.float32", WT_DTYPE_F32, NAMES("float32")},
@@ -29,44 +35,79 @@ static const struct {
 #undef NAMES
 };
 
-uint32_t wti_noise_scalar(PyObject *object, void **ret_data)
+/* ---- Operators of scalars -------------------------------------------------------------------- */
+
+void wti_noise_emit(const struct wti_hook *hook, PyObject *const *arguments, Py_ssize_t count,
+		    PyObject *result)
 {
-	for (int i = 0; i < WTI_NOISE_SCALARS; i++) {
-		if (Py_TYPE(object) == wti_noise_state.scalars.types[i]) {
-			*ret_data = (char *)object + sizeof(PyObject);
-			return known[i].dtype;
-		}
+	struct wti_hooked_call call = {.hook = hook};
+	int saved_errno = errno;
+
+	if (wti_call_wanted(hook, &call.place)) {
+		wti_call_begin(&call, arguments, count, NULL);
+		wti_call_end(&call, arguments, count, result);
 	}
-	return WT_DTYPE_OTHER;
+	errno = saved_errno;
 }
 
-/* ---- Operators of scalars -------------------------------------------------------------------- */
+/*
+ * Perturbs and emits what the slot has made; nothing if another operation has made it. Others may
+ * have been called that have not: a warning runs code of its own.
+ */
+static PyObject *finish(struct wti_operation *operation, PyObject *result)
+{
+	bool is_ours = result && wti_scalar_is(result) && result != wti_noise_thread.made;
+
+	wti_noise_end(operation, result);
+	if (is_ours)
+		wti_noise_emit(operation->hook, operation->arguments, operation->count, result);
+	return result;
+}
 
 static PyObject *binary(const struct wti_hook *hook, binaryfunc original, PyObject *a, PyObject *b)
 {
-	PyObject *arguments[] = {a, b}, *result;
+	PyObject *arguments[] = {a, b};
 	struct wti_operation operation = {
 		.hook = hook, .arguments = arguments, .count = 2, .rounding = WTI_ROUNDING_ALL};
 
 	if (!wti_noise_begin(&operation))
 		return original(a, b);
-	result = original(a, b);
-	wti_noise_end(&operation, result);
-	return result;
+	return finish(&operation, original(a, b));
 }
 
 static PyObject *power(const struct wti_hook *hook, ternaryfunc original, PyObject *a, PyObject *b,
 		       PyObject *modulus)
 {
-	PyObject *arguments[] = {a, b}, *result;
+	PyObject *arguments[] = {a, b};
 	struct wti_operation operation = {
 		.hook = hook, .arguments = arguments, .count = 2, .rounding = WTI_ROUNDING_ALL};
 
 	if (!wti_noise_begin(&operation))
 		return original(a, b, modulus);
-	result = original(a, b, modulus);
-	wti_noise_end(&operation, result);
+	return finish(&operation, original(a, b, modulus));
+}
+
+/* The sign and the type change nothing that is rounded. */
+static PyObject *exact(const struct wti_hook *hook, unaryfunc original, PyObject *a)
+{
+	PyObject *result = original(a);
+
+	if (result && (wti_scalar_is(result) || PyFloat_CheckExact(result)))
+		wti_noise_emit(hook, &a, 1, result);
 	return result;
+}
+
+static PyObject *absolute(const struct wti_hook *hook, unaryfunc original, PyObject *a)
+{
+	struct wti_operation operation = {
+		.hook = hook, .arguments = &a, .count = 1, .rounding = WTI_ROUNDING_ALL};
+	uint32_t dtype = wti_scalar_dtype(a);
+
+	if (wti_dtype_real(dtype) == dtype) /* of a complex one it is a root */
+		return exact(hook, original, a);
+	if (!wti_noise_begin(&operation))
+		return original(a);
+	return finish(&operation, original(a));
 }
 
 /* Each type has its own functions: the interpreter compares the slots of two operands. */
@@ -76,12 +117,21 @@ static PyObject *power(const struct wti_hook *hook, ternaryfunc original, PyObje
 		return binary(&wti_noise_state.scalars.hooks[i][number],                           \
 			      wti_noise_state.scalars.originals[i].nb_##slot, a, b);               \
 	}
+#define UNARY(i, slot, number, way)                                                                \
+	static PyObject *slot##_##i(PyObject *a)                                                   \
+	{                                                                                          \
+		return way(&wti_noise_state.scalars.hooks[i][number],                              \
+			   wti_noise_state.scalars.originals[i].nb_##slot, a);                     \
+	}
 #define OPERATORS(i)                                                                               \
 	BINARY(i, add, 0)                                                                          \
 	BINARY(i, subtract, 1)                                                                     \
 	BINARY(i, multiply, 2)                                                                     \
 	BINARY(i, remainder, 3)                                                                    \
 	BINARY(i, true_divide, 4)                                                                  \
+	UNARY(i, negative, 6, exact)                                                               \
+	UNARY(i, absolute, 7, absolute)                                                            \
+	UNARY(i, float, 8, exact)                                                                  \
 	static PyObject *power_##i(PyObject *a, PyObject *b, PyObject *modulus)                    \
 	{                                                                                          \
 		return power(&wti_noise_state.scalars.hooks[i][5],                                 \
@@ -98,7 +148,8 @@ static const PyNumberMethods replacements[WTI_NOISE_SCALARS] = {
 	{                                                                                          \
 		.nb_add = add_##i, .nb_subtract = subtract_##i, .nb_multiply = multiply_##i,       \
 		.nb_remainder = remainder_##i, .nb_true_divide = true_divide_##i,                  \
-		.nb_power = power_##i,                                                             \
+		.nb_power = power_##i, .nb_negative = negative_##i, .nb_absolute = absolute_##i,   \
+		.nb_float = float_##i,                                                             \
 	}
 	ROW(0), ROW(1), ROW(2), ROW(3), ROW(4),
 #undef ROW
@@ -127,6 +178,11 @@ static void hook_scalar(int i, PyTypeObject *type)
 	REPLACE(nb_remainder);
 	REPLACE(nb_true_divide);
 	REPLACE(nb_power);
+	REPLACE(nb_negative);
+	REPLACE(nb_absolute);
+	if (known[i].dtype == WT_DTYPE_F32 || known[i].dtype == WT_DTYPE_F16)
+		REPLACE(nb_float); /* the bits of others stay the same, or are cut off */
+	wti_scalar_learn(type, known[i].dtype);
 }
 
 #undef REPLACE

@@ -138,7 +138,7 @@ static bool emit_integers(const struct wti_value_place *place, PyObject *const *
 static bool is_simple(PyObject *object)
 {
 	return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) ||
-	       PyUnicode_CheckExact(object) || wti_tensor_is(object);
+	       PyUnicode_CheckExact(object) || wti_tensor_is(object) || wti_scalar_is(object);
 }
 
 static void emit_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max);
@@ -182,7 +182,7 @@ static void emit_dict(const struct wti_value_place *place, PyObject *object, uin
 
 static void emit_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {
-	if (wti_tensor_is(object))
+	if (wti_tensor_is(object) || wti_scalar_is(object))
 		emit_tensor(place, object, bytes_max);
 	else if (PyBool_Check(object))
 		emit(place, WT_VALUE_TYPE_BOOL, object == Py_True, NULL);

@@ -359,8 +359,51 @@ static bool look_at_buffer(PyObject *object, struct wti_tensor *ret, Py_buffer *
 	return true;
 }
 
+/* ---- Scalars of numpy's -----------------------------------------------------------------------
+ */
+
+void wti_scalar_learn(const PyTypeObject *type, uint32_t dtype)
+{
+	uint32_t i = wti_tensor_state.scalars.count;
+
+	if (i == WTI_SCALARS_MAX)
+		return;
+	wti_tensor_state.scalars.types[i] = type;
+	wti_tensor_state.scalars.dtypes[i] = dtype;
+	wti_tensor_state.scalars.count++;
+}
+
+uint32_t wti_scalar_dtype(PyObject *object)
+{
+	for (uint32_t i = 0; i < wti_tensor_state.scalars.count; i++)
+		if (Py_TYPE(object) == wti_tensor_state.scalars.types[i])
+			return wti_tensor_state.scalars.dtypes[i];
+	return WT_DTYPE_OTHER;
+}
+
+bool wti_scalar_is(PyObject *object)
+{
+	return wti_scalar_dtype(object) != WT_DTYPE_OTHER;
+}
+
+static bool look_at_scalar(PyObject *object, struct wti_tensor *ret)
+{
+	ret->dtype = wti_scalar_dtype(object);
+	if (ret->dtype == WT_DTYPE_OTHER)
+		return false;
+	ret->item_bytes = (uint32_t)wti_dtype_bytes(ret->dtype);
+	ret->stride_unit = 1;
+	ret->rank = 0;
+	ret->count = 1;
+	ret->device = WT_NAME("cpu");
+	ret->data = (const char *)object + sizeof(PyObject);
+	return true;
+}
+
 bool wti_array_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room)
 {
+	if (look_at_scalar(object, ret))
+		return true;
 	if (is_numpy(object))
 		return look_at_numpy(object, ret);
 	if (look_at_exchange(object, ret))

@@ -10,6 +10,7 @@
 enum {
 	WTI_TENSOR_KINDS_MAX = 128,
 	WTI_PROBES_MAX = 64,
+	WTI_SCALARS_MAX = 8,
 	WTI_RECENTS = 256,  /* a power of two; a newcomer replaces what was there */
 	WTI_SHAPES = 1024,  /* likewise */
 	WTI_SHAPE_RANK = 6, /* shapes of a higher rank are put together each time */
@@ -106,6 +107,11 @@ struct wti_tensor_state {
 		bool is_other;      /* arrays are not as they should be */
 		uint32_t checked_count;
 	} arrays;
+	struct {
+		const PyTypeObject *types[WTI_SCALARS_MAX];
+		uint32_t dtypes[WTI_SCALARS_MAX];
+		uint32_t count;
+	} scalars; /* of numpy's, behind whose head the value lies */
 	struct {
 		struct wti_pending items[WTI_PENDING_MAX];
 		uint32_t count;

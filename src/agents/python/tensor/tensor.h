@@ -71,6 +71,12 @@ bool wti_tensor_bytes(const struct wti_tensor *tensor, wti_take_bytes *take, voi
 /* Looks at an array: numpy's, or whatever has a buffer or DLPack's exchange interface. */
 bool wti_array_look(PyObject *object, struct wti_tensor *ret, Py_buffer *room);
 
+/* Scalars of this type have their value right behind the object's head: they are read there. */
+void wti_scalar_learn(const PyTypeObject *type, uint32_t dtype);
+/* Of a type that was learned: its dtype; otherwise OTHER. */
+uint32_t wti_scalar_dtype(PyObject *object);
+bool wti_scalar_is(PyObject *object);
+
 /* True if another thread may be running that could free what we read. */
 bool wti_must_guard(void);
 /* Copies memory that may not be there. False: it is not. */
