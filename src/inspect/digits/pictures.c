@@ -208,8 +208,8 @@ static void fill_tensor(struct tensor *tensor, const struct wti_seen_value *valu
 	put_site(value, site);
 	tensor->key = key;
 	tensor->share = value->digits / (value->mantissa + 1);
-	snprintf(tensor->label, sizeof(tensor->label), "%.400s  %.90s%s", site, value->name,
-		 value->position >= 0 ? " in" : " out");
+	snprintf(tensor->label, sizeof(tensor->label), "%.400s %.90s%s%s", site, value->name,
+		 *value->name ? " " : "", value->position >= 0 ? "in" : "out");
 	snprintf(tensor->shape, sizeof(tensor->shape), "%s", value->shape);
 	tensor->count = (uint32_t)fmin((double)sampled, WTI_PICTURE_ELEMENTS_MAX);
 	for (uint32_t i = 0; i < tensor->count; i++) {

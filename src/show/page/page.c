@@ -84,9 +84,12 @@ static void add_where(struct wti_buf *out, const struct wt_finding *f)
 		wti_textf(&where, "%s", f->file);
 	if (f->op)
 		wti_textf(&where, "%s%s", where.bytes ? "  " : "", f->op);
+	if (f->step >= 0)
+		wti_textf(&where, "%sstep %lld", where.bytes ? "  " : "", (long long)f->step);
 	add_row(out, "where", wti_buf_cstr(&where));
 	wti_buf_clear(&where);
-	wti_show_when(&where, f);
+	if (f->first_step >= 0)
+		wti_show_when(&where, f);
 	add_row(out, "when", wti_buf_cstr(&where));
 	wti_buf_inherit(out, &where);
 	wti_buf_release(&where);
