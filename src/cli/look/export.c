@@ -8,12 +8,13 @@
 #include "runs/open.h"
 #include "cli/front.h"
 #include "cli/report.h"
+#include "export_hdf5.h"
 #include "select.h"
 #include "show/export/export.h"
 #include "symbols/native.h"
 #include "cli/verb.h"
 
-#define FORMATS "perfetto|chrome|jsonl|csv|sqlite|strace|renacer-json|html"
+#define FORMATS "perfetto|chrome|jsonl|csv|sqlite|strace|renacer-json|html|hdf5"
 #define PROGRESS_EVERY 65536u
 
 struct export_options {
@@ -201,6 +202,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 		wti_err(&err, WT_E_ARG, "no format given: use --to with one of %s", FORMATS);
 		return wti_report_error("export", o->json, &err);
 	}
+	if (!strcmp(o->format, "hdf5"))
+		return wti_export_hdf5(arguments, count, o->output, o->force, o->json);
 	if (wti_open(&front, count ? arguments[0] : NULL, &opened, &err))
 		return wti_report_error("export", o->json, &err);
 	path = o->output ? strdup(o->output)
@@ -221,7 +224,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 static const struct wti_option options[] = {
 	{"to", 0, WTI_OPT_CHOICE, "FORMAT", FORMATS,
 	 "the format: perfetto (ui.perfetto.dev), chrome (trace events as JSON), jsonl (one object "
-	 "per line), csv, sqlite; for system calls only: strace, renacer-json, html",
+	 "per line), csv, sqlite; for system calls only: strace, renacer-json, html; "
+	 "of a set of runs: hdf5",
 	 AT(format)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
 	 "write to this file; - is standard output; for csv, a folder gets one file per kind",
@@ -262,13 +266,16 @@ const struct wti_verb wti_verb_export = {
 		"become slices, counters become curves, edges become arrows. jsonl, csv and sqlite "
 		"contain every event with all its fields. strace, renacer-json and html contain "
 		"only system calls: what strace -f -T would have written, a document with the "
-		"fields of renacer-json-v1, and a self-contained page.\n\n"
+		"fields of renacer-json-v1, and a self-contained page. hdf5 contains what "
+		"`wheeltap "
+		"digits` measures of the values of a set of runs, and no events.\n\n"
 		"What is damaged or missing is printed on standard error. A damaged run is "
 		"exported as far as it can be read, and the exit status is 3.",
 	.examples = "wheeltap export --to perfetto\tthe latest run for ui.perfetto.dev\n"
 		    "wheeltap export --to jsonl -o - --kind counter | jq .fields.value\tvalues, "
 		    "through a pipe\n"
 		    "wheeltap export --to strace -y -o - | grep openat\tfiles that were opened\n"
+		    "wheeltap export --to hdf5 -o digits.h5 noisy\tdigits of all values of a set\n"
 		    "wheeltap export --to csv -o events/ train\ta file for each kind of event",
 	.options = options,
 	.options_bytes = sizeof(struct export_options),
