@@ -5,7 +5,7 @@
  */
 #include "hdf5.h"
 
-#include <fcntl.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +29,61 @@
 #define NAME 256u
 #define VALUES_MAX 64u /* of a call */
 #define GRAPH "callgraph"
+#define ACC_EXCL 0x0004u /* H5F_ACC_EXCL, which as a macro would call the library */
+
+/* ---- The library ----------------------------------------------------------------------------- */
+
+/*
+ * It is loaded when it is needed: with it come 30 others, for files in the network among them,
+ * which would make every start of the program four times as long.
+ */
+#define LIBRARY "libhdf5_serial.so.103"
+#define FUNCTIONS(X)                                                                               \
+	X(dont_atexit)                                                                             \
+	X(open)                                                                                    \
+	X(Dclose) X(Dcreate2) X(Dget_space) X(Dopen2) X(Dset_extent) X(Dwrite) X(Eset_auto2)       \
+		X(Fclose) X(Fcreate) X(Pclose) X(Pcreate) X(Pset_chunk)                            \
+			X(Pset_create_intermediate_group) X(Pset_deflate) X(Pset_shuffle)          \
+				X(Sclose) X(Screate_simple) X(Sselect_hyperslab) X(Tclose)         \
+					X(Tcopy) X(Tcreate) X(Tinsert) X(Tset_size) X(Tset_strpad)
+#define VARIABLES(X)                                                                               \
+	X(T_C_S1)                                                                                  \
+	X(T_NATIVE_DOUBLE)                                                                         \
+	X(T_NATIVE_INT32) X(T_NATIVE_UINT64) X(P_CLS_DATASET_CREATE_ID) X(P_CLS_LINK_CREATE_ID)
+
+struct hdf5 {
+#define X(name) typeof(&H5##name) name;
+	FUNCTIONS(X)
+#undef X
+#define X(name) const hid_t *name;
+	VARIABLES(X)
+#undef X
+};
+
+/* It stays: the library does not like to be loaded twice. */
+static int load(struct hdf5 *h, struct wt_err *err)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	bool is_whole = library != NULL;
+
+	if (!library)
+		return wti_err(err, WT_E_MISSING,
+			       "hdf5 needs " LIBRARY ": install it (Debian: libhdf5-103-1)");
+#define X(name) is_whole &= (*(void **)&h->name = dlsym(library, "H5" #name)) != NULL;
+	FUNCTIONS(X)
+#undef X
+#define X(name) is_whole &= (*(const void **)&h->name = dlsym(library, "H5" #name "_g")) != NULL;
+	VARIABLES(X)
+#undef X
+	dlclose(library);
+	if (!is_whole)
+		return wti_err(err, WT_E_MISSING, LIBRARY " lacks functions that hdf5 needs");
+	h->dont_atexit();
+	if (h->open() < 0)
+		return wti_err(err, WT_E_NOMEM, LIBRARY " does not start");
+	h->Eset_auto2(H5E_DEFAULT, NULL, NULL);
+	return 0;
+}
 
 /* As Pytracer's rows are: texts end with zeros. */
 struct row {
@@ -59,6 +114,7 @@ struct graph_row {
 struct wti_hdf5 {
 	char *path, *temporary;
 	bool force, failed;
+	struct hdf5 library;
 	hid_t file, row_type, link;
 	struct wti_map index; /* callee: its function plus one */
 	struct function *functions;
@@ -74,58 +130,59 @@ struct wti_hdf5 {
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-static hid_t text_type(size_t bytes)
+static hid_t text_type(const struct hdf5 *h, size_t bytes)
 {
-	hid_t type = H5Tcopy(H5T_C_S1);
+	hid_t type = h->Tcopy(*h->T_C_S1);
 
-	H5Tset_size(type, bytes);
-	H5Tset_strpad(type, H5T_STR_NULLPAD);
+	h->Tset_size(type, bytes);
+	h->Tset_strpad(type, H5T_STR_NULLPAD);
 	return type;
 }
 
-static void add_text_member(hid_t type, const char *name, size_t offset, size_t bytes)
+static void add_text_member(const struct hdf5 *h, hid_t type, const char *name, size_t offset,
+			    size_t bytes)
 {
-	hid_t text = text_type(bytes);
+	hid_t text = text_type(h, bytes);
 
-	H5Tinsert(type, name, offset, text);
-	H5Tclose(text);
+	h->Tinsert(type, name, offset, text);
+	h->Tclose(text);
 }
 
 #define TEXT_MEMBER(type, record, member)                                                          \
-	add_text_member(type, #member, offsetof(record, member), sizeof(((record *)0)->member))
+	add_text_member(h, type, #member, offsetof(record, member), sizeof(((record *)0)->member))
 
-static hid_t make_row_type(void)
+static hid_t make_row_type(const struct hdf5 *h)
 {
 	typedef typeof(((struct row *)0)->backtrace) backtrace;
-	hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(struct row));
-	hid_t inner = H5Tcreate(H5T_COMPOUND, sizeof(backtrace));
+	hid_t type = h->Tcreate(H5T_COMPOUND, sizeof(struct row));
+	hid_t inner = h->Tcreate(H5T_COMPOUND, sizeof(backtrace));
 
 	TEXT_MEMBER(inner, backtrace, filename);
 	TEXT_MEMBER(inner, backtrace, line);
-	H5Tinsert(inner, "lineno", offsetof(backtrace, lineno), H5T_NATIVE_INT32);
+	h->Tinsert(inner, "lineno", offsetof(backtrace, lineno), *h->T_NATIVE_INT32);
 	TEXT_MEMBER(inner, backtrace, name);
-	H5Tinsert(type, "id", offsetof(struct row, id), H5T_NATIVE_UINT64);
+	h->Tinsert(type, "id", offsetof(struct row, id), *h->T_NATIVE_UINT64);
 	TEXT_MEMBER(type, struct row, label);
 	TEXT_MEMBER(type, struct row, name);
-	H5Tinsert(type, "time", offsetof(struct row, time), H5T_NATIVE_UINT64);
-	H5Tinsert(type, "mean", offsetof(struct row, mean), H5T_NATIVE_DOUBLE);
-	H5Tinsert(type, "std", offsetof(struct row, std), H5T_NATIVE_DOUBLE);
-	H5Tinsert(type, "sig", offsetof(struct row, sig), H5T_NATIVE_DOUBLE);
+	h->Tinsert(type, "time", offsetof(struct row, time), *h->T_NATIVE_UINT64);
+	h->Tinsert(type, "mean", offsetof(struct row, mean), *h->T_NATIVE_DOUBLE);
+	h->Tinsert(type, "std", offsetof(struct row, std), *h->T_NATIVE_DOUBLE);
+	h->Tinsert(type, "sig", offsetof(struct row, sig), *h->T_NATIVE_DOUBLE);
 	TEXT_MEMBER(type, struct row, info);
 	TEXT_MEMBER(type, struct row, dtype);
-	H5Tinsert(type, "BacktraceDescription", offsetof(struct row, backtrace), inner);
-	H5Tclose(inner);
+	h->Tinsert(type, "BacktraceDescription", offsetof(struct row, backtrace), inner);
+	h->Tclose(inner);
 	return type;
 }
 
-static hid_t make_graph_type(void)
+static hid_t make_graph_type(const struct hdf5 *h)
 {
-	hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(struct graph_row));
+	hid_t type = h->Tcreate(H5T_COMPOUND, sizeof(struct graph_row));
 
 	TEXT_MEMBER(type, struct graph_row, caller);
 	TEXT_MEMBER(type, struct graph_row, callee);
 	TEXT_MEMBER(type, struct graph_row, kind);
-	H5Tinsert(type, "calls", offsetof(struct graph_row, calls), H5T_NATIVE_UINT64);
+	h->Tinsert(type, "calls", offsetof(struct graph_row, calls), *h->T_NATIVE_UINT64);
 	return type;
 }
 
@@ -144,18 +201,22 @@ static void put(char *to, size_t bytes, const char *text)
 int wti_hdf5_open(const char *path, bool force, struct wti_hdf5 **ret_file, struct wt_err *err)
 {
 	struct wti_hdf5 *file = calloc(1, sizeof(*file));
+	const struct hdf5 *h = &file->library;
 	int r;
 
 	if (!file)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	H5dont_atexit();
-	H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+	r = load(&file->library, err);
+	if (r) {
+		free(file);
+		return r;
+	}
 	file->path = strdup(path);
 	file->temporary = wti_temporary_name(path);
 	file->force = force;
-	file->row_type = make_row_type();
-	file->link = H5Pcreate(H5P_LINK_CREATE);
-	H5Pset_create_intermediate_group(file->link, 1);
+	file->row_type = make_row_type(h);
+	file->link = h->Pcreate(*h->P_CLS_LINK_CREATE_ID);
+	h->Pset_create_intermediate_group(file->link, 1);
 	wti_map_init(&file->index, FUNCTIONS_MAX);
 	wti_map_init(&file->edges, EDGES_MAX);
 	wti_map_init(&file->last, EDGES_MAX);
@@ -164,7 +225,7 @@ int wti_hdf5_open(const char *path, bool force, struct wti_hdf5 **ret_file, stru
 	r = file->path && file->temporary ? wti_check_absent(path, force, err)
 					  : wti_err(err, WT_E_NOMEM, "out of memory");
 	if (!r) {
-		file->file = H5Fcreate(file->temporary, H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
+		file->file = h->Fcreate(file->temporary, ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
 		r = file->file < 0 ? wti_err(err, WT_E_IO, "cannot create '%s'", path) : 0;
 	}
 	if (r) {
@@ -177,7 +238,8 @@ int wti_hdf5_open(const char *path, bool force, struct wti_hdf5 **ret_file, stru
 
 static void close_file(struct wti_hdf5 *file)
 {
-	if (file->file >= 0 && H5Fclose(file->file) < 0)
+	const struct hdf5 *h = &file->library;
+	if (file->file >= 0 && h->Fclose(file->file) < 0)
 		file->failed = true;
 	file->file = -1;
 }
@@ -190,8 +252,8 @@ void wti_hdf5_free(struct wti_hdf5 *file)
 		close_file(file);
 		unlink(file->temporary);
 	}
-	H5Pclose(file->link);
-	H5Tclose(file->row_type);
+	file->library.Pclose(file->link);
+	file->library.Tclose(file->row_type);
 	for (size_t i = 0; i < file->function_count; i++) {
 		free(file->functions[i].group);
 		free(file->functions[i].rows);
@@ -212,24 +274,26 @@ void wti_hdf5_free(struct wti_hdf5 *file)
 static hid_t make_dataset(struct wti_hdf5 *file, const char *name, hid_t type, hsize_t count,
 			  bool extendable)
 {
+	const struct hdf5 *h = &file->library;
 	const hsize_t most = extendable ? H5S_UNLIMITED : count, chunk = extendable ? ROWS : count;
-	hid_t space = H5Screate_simple(1, &count, &most);
-	hid_t how = H5Pcreate(H5P_DATASET_CREATE), set;
+	hid_t space = h->Screate_simple(1, &count, &most);
+	hid_t how = h->Pcreate(*h->P_CLS_DATASET_CREATE_ID), set;
 
 	if (count || extendable) {
-		H5Pset_chunk(how, 1, &chunk);
-		H5Pset_shuffle(how);
-		H5Pset_deflate(how, 1);
+		h->Pset_chunk(how, 1, &chunk);
+		h->Pset_shuffle(how);
+		h->Pset_deflate(how, 1);
 	}
-	set = H5Dcreate2(file->file, name, type, space, file->link, how, H5P_DEFAULT);
-	H5Pclose(how);
-	H5Sclose(space);
+	set = h->Dcreate2(file->file, name, type, space, file->link, how, H5P_DEFAULT);
+	h->Pclose(how);
+	h->Sclose(space);
 	file->failed |= set < 0;
 	return set;
 }
 
 static void write_rows(struct wti_hdf5 *file, struct function *function)
 {
+	const struct hdf5 *h = &file->library;
 	const hsize_t from = function->written, count = function->count, all = from + count;
 	char name[2 * NAME + 16];
 	hid_t set, space, rows;
@@ -237,20 +301,20 @@ static void write_rows(struct wti_hdf5 *file, struct function *function)
 	if (!count || file->failed)
 		return;
 	snprintf(name, sizeof(name), "%s/values", function->group);
-	set = from ? H5Dopen2(file->file, name, H5P_DEFAULT)
+	set = from ? h->Dopen2(file->file, name, H5P_DEFAULT)
 		   : make_dataset(file, name, file->row_type, 0, true);
-	if (set < 0 || H5Dset_extent(set, &all) < 0) {
+	if (set < 0 || h->Dset_extent(set, &all) < 0) {
 		file->failed = true;
 		return;
 	}
-	space = H5Dget_space(set);
-	rows = H5Screate_simple(1, &count, NULL);
-	if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &from, NULL, &count, NULL) < 0 ||
-	    H5Dwrite(set, file->row_type, rows, space, H5P_DEFAULT, function->rows) < 0)
+	space = h->Dget_space(set);
+	rows = h->Screate_simple(1, &count, NULL);
+	if (h->Sselect_hyperslab(space, H5S_SELECT_SET, &from, NULL, &count, NULL) < 0 ||
+	    h->Dwrite(set, file->row_type, rows, space, H5P_DEFAULT, function->rows) < 0)
 		file->failed = true;
-	H5Sclose(rows);
-	H5Sclose(space);
-	file->failed |= H5Dclose(set) < 0;
+	h->Sclose(rows);
+	h->Sclose(space);
+	file->failed |= h->Dclose(set) < 0;
 	function->written = all;
 	function->count = 0;
 }
@@ -324,16 +388,17 @@ static void argument_name(const struct wti_seen_value *value, char ret_name[128]
 static void write_array(struct wti_hdf5 *file, const char *folder, const char *name,
 			const double *numbers, hsize_t count)
 {
+	const struct hdf5 *h = &file->library;
 	char path[2 * NAME + 256];
 	hid_t set;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	set = make_dataset(file, path, H5T_NATIVE_DOUBLE, count, false);
+	set = make_dataset(file, path, *h->T_NATIVE_DOUBLE, count, false);
 	if (set < 0)
 		return;
 	file->failed |=
-		H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) < 0;
-	file->failed |= H5Dclose(set) < 0;
+		h->Dwrite(set, *h->T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) < 0;
+	file->failed |= h->Dclose(set) < 0;
 }
 
 /* Which of the values of this call that have the same name it is. */
@@ -494,12 +559,13 @@ static void fill_edge(struct graph_row *row, const struct wti_map_entry *entry)
 
 static void write_graph(struct wti_hdf5 *file)
 {
+	const struct hdf5 *h = &file->library;
 	struct graph_row *rows = calloc(file->edges.count + 1, sizeof(*rows));
-	hid_t type = make_graph_type(), set;
+	hid_t type = make_graph_type(h), set;
 
 	if (!rows) {
 		file->failed = true;
-		H5Tclose(type);
+		h->Tclose(type);
 		return;
 	}
 	for (size_t i = 0; i < file->edges.count; i++)
@@ -507,10 +573,10 @@ static void write_graph(struct wti_hdf5 *file)
 	set = make_dataset(file, GRAPH, type, file->edges.count, false);
 	if (set >= 0) {
 		file->failed |= file->edges.count &&
-				H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0;
-		file->failed |= H5Dclose(set) < 0;
+				h->Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0;
+		file->failed |= h->Dclose(set) < 0;
 	}
-	H5Tclose(type);
+	h->Tclose(type);
 	free(rows);
 }
 
