@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE  # noqa: E402
 
 WHEELTAP, MAKE = (os.path.abspath(word) for word in sys.argv[1:3])
 failed = 0
@@ -224,7 +224,7 @@ def pictures() -> None:
     code, out, err = say("digits", "--html", "page.html", "quadratic")
     check("a source that is gone is no error", code == 1 and not json.loads(Nesting(Path("page.html").read_text()).data)["tables"]["source"])
     code, out, err = say("digits", "--html", "no/such/page.html", "quadratic")
-    check("--html: a folder that is not there", code == 4 and len(err.splitlines()) == 1, (code, err))
+    check("--html: a folder that is not there", code == 3 and len(err.splitlines()) == 1, (code, err))
 
 
 def exported() -> None:

@@ -2,6 +2,7 @@
 /* An HDF5 file of digits, read back by the library itself. */
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <hdf5.h>
@@ -138,11 +139,13 @@ static void check_graph(hid_t file)
 static void test_read_back(void)
 {
 	char folder[] = "/tmp/wheeltap_hdf5_XXXXXX", path[64];
+	struct stat about;
 	hid_t file;
 
 	REQUIRE(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/digits.h5", folder);
 	write_file(path);
+	CHECK(!stat(path, &about) && (about.st_mode & 0777) == 0600);
 	file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
 	CHECK(file >= 0);
 	if (file >= 0) {

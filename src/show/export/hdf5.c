@@ -6,6 +6,7 @@
 #include "hdf5.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@
 #define NAME 256u
 #define VALUES_MAX 64u /* of a call */
 #define GRAPH "callgraph"
-#define ACC_EXCL 0x0004u /* H5F_ACC_EXCL, which as a macro would call the library */
+#define ACC_TRUNC 0x0002u /* H5F_ACC_TRUNC, which as a macro would call the library */
 
 /* ---- The library ----------------------------------------------------------------------------- */
 
@@ -41,11 +42,12 @@
 #define FUNCTIONS(X)                                                                               \
 	X(dont_atexit)                                                                             \
 	X(open)                                                                                    \
-	X(Dclose) X(Dcreate2) X(Dget_space) X(Dopen2) X(Dset_extent) X(Dwrite) X(Eset_auto2)       \
-		X(Fclose) X(Fcreate) X(Pclose) X(Pcreate) X(Pset_chunk)                            \
-			X(Pset_create_intermediate_group) X(Pset_deflate) X(Pset_shuffle)          \
-				X(Sclose) X(Screate_simple) X(Sselect_hyperslab) X(Tclose)         \
-					X(Tcopy) X(Tcreate) X(Tinsert) X(Tset_size) X(Tset_strpad)
+	X(Dclose)                                                                                  \
+	X(Dcreate2) X(Dget_space) X(Dopen2) X(Dset_extent) X(Dwrite) X(Eset_auto2) X(Fclose)       \
+		X(Fcreate) X(Pclose) X(Pcreate) X(Pset_chunk) X(Pset_create_intermediate_group)    \
+			X(Pset_deflate) X(Pset_shuffle) X(Sclose) X(Screate_simple)                \
+				X(Sselect_hyperslab) X(Tclose) X(Tcopy) X(Tcreate) X(Tinsert)      \
+					X(Tset_size) X(Tset_strpad)
 #define VARIABLES(X)                                                                               \
 	X(T_C_S1)                                                                                  \
 	X(T_NATIVE_DOUBLE)                                                                         \
@@ -198,14 +200,31 @@ static void put(char *to, size_t bytes, const char *text)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
+/* Like all exports for the user alone; the library would leave that to the umask. */
+static int create(struct wti_hdf5 *file, struct wt_err *err)
+{
+	const struct hdf5 *h = &file->library;
+	int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return wti_err_errno(err, "cannot create", file->path);
+	close(fd);
+	file->file = h->Fcreate(file->temporary, ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+	if (file->file >= 0)
+		return 0;
+	unlink(file->temporary);
+	return wti_err(err, WT_E_IO, "cannot create '%s'", file->path);
+}
+
 int wti_hdf5_open(const char *path, bool force, struct wti_hdf5 **ret_file, struct wt_err *err)
 {
 	struct wti_hdf5 *file = calloc(1, sizeof(*file));
-	const struct hdf5 *h = &file->library;
+	const struct hdf5 *h;
 	int r;
 
 	if (!file)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
+	h = &file->library;
 	r = load(&file->library, err);
 	if (r) {
 		free(file);
@@ -224,10 +243,7 @@ int wti_hdf5_open(const char *path, bool force, struct wti_hdf5 **ret_file, stru
 	file->file = -1;
 	r = file->path && file->temporary ? wti_check_absent(path, force, err)
 					  : wti_err(err, WT_E_NOMEM, "out of memory");
-	if (!r) {
-		file->file = h->Fcreate(file->temporary, ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
-		r = file->file < 0 ? wti_err(err, WT_E_IO, "cannot create '%s'", path) : 0;
-	}
+	r = r ? r : create(file, err);
 	if (r) {
 		wti_hdf5_free(file);
 		return r;
