@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Knows libhdf5. Rows of a function are collected and written a chunk at a time; datasets are not
+ * Rows of a function are collected and written a chunk at a time; datasets are not
  * kept open. Errors of the library are not printed: the first one fails the file.
  */
 #include "hdf5.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <hdf5.h>
 #include <wheeltap/trace.h>
 #include <xxhash.h>
 
@@ -21,6 +19,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "hdf5_library.h"
 #include "sink.h"
 
 #define ROWS 32u /* of a chunk */
@@ -30,62 +29,6 @@
 #define NAME 256u
 #define VALUES_MAX 64u /* of a call */
 #define GRAPH "callgraph"
-#define ACC_TRUNC 0x0002u /* H5F_ACC_TRUNC, which as a macro would call the library */
-
-/* ---- The library ----------------------------------------------------------------------------- */
-
-/*
- * It is loaded when it is needed: with it come 30 others, for files in the network among them,
- * which would make every start of the program four times as long.
- */
-#define LIBRARY "libhdf5_serial.so.103"
-#define FUNCTIONS(X)                                                                               \
-	X(dont_atexit)                                                                             \
-	X(open)                                                                                    \
-	X(Dclose)                                                                                  \
-	X(Dcreate2) X(Dget_space) X(Dopen2) X(Dset_extent) X(Dwrite) X(Eset_auto2) X(Fclose)       \
-		X(Fcreate) X(Pclose) X(Pcreate) X(Pset_chunk) X(Pset_create_intermediate_group)    \
-			X(Pset_deflate) X(Pset_shuffle) X(Sclose) X(Screate_simple)                \
-				X(Sselect_hyperslab) X(Tclose) X(Tcopy) X(Tcreate) X(Tinsert)      \
-					X(Tset_size) X(Tset_strpad)
-#define VARIABLES(X)                                                                               \
-	X(T_C_S1)                                                                                  \
-	X(T_NATIVE_DOUBLE)                                                                         \
-	X(T_NATIVE_INT32) X(T_NATIVE_UINT64) X(P_CLS_DATASET_CREATE_ID) X(P_CLS_LINK_CREATE_ID)
-
-struct hdf5 {
-#define X(name) typeof(&H5##name) name;
-	FUNCTIONS(X)
-#undef X
-#define X(name) const hid_t *name;
-	VARIABLES(X)
-#undef X
-};
-
-/* It stays: the library does not like to be loaded twice. */
-static int load(struct hdf5 *h, struct wt_err *err)
-{
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	bool is_whole = library != NULL;
-
-	if (!library)
-		return wti_err(err, WT_E_MISSING,
-			       "hdf5 needs " LIBRARY ": install it (Debian: libhdf5-103-1)");
-#define X(name) is_whole &= (*(void **)&h->name = dlsym(library, "H5" #name)) != NULL;
-	FUNCTIONS(X)
-#undef X
-#define X(name) is_whole &= (*(const void **)&h->name = dlsym(library, "H5" #name "_g")) != NULL;
-	VARIABLES(X)
-#undef X
-	dlclose(library);
-	if (!is_whole)
-		return wti_err(err, WT_E_MISSING, LIBRARY " lacks functions that hdf5 needs");
-	h->dont_atexit();
-	if (h->open() < 0)
-		return wti_err(err, WT_E_NOMEM, LIBRARY " does not start");
-	h->Eset_auto2(H5E_DEFAULT, NULL, NULL);
-	return 0;
-}
 
 /* As Pytracer's rows are: texts end with zeros. */
 struct row {
@@ -116,7 +59,7 @@ struct graph_row {
 struct wti_hdf5 {
 	char *path, *temporary;
 	bool force, failed;
-	struct hdf5 library;
+	struct wti_hdf5_library library;
 	hid_t file, row_type, link;
 	struct wti_map index; /* callee: its function plus one */
 	struct function *functions;
@@ -132,7 +75,7 @@ struct wti_hdf5 {
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-static hid_t text_type(const struct hdf5 *h, size_t bytes)
+static hid_t text_type(const struct wti_hdf5_library *h, size_t bytes)
 {
 	hid_t type = h->Tcopy(*h->T_C_S1);
 
@@ -141,8 +84,8 @@ static hid_t text_type(const struct hdf5 *h, size_t bytes)
 	return type;
 }
 
-static void add_text_member(const struct hdf5 *h, hid_t type, const char *name, size_t offset,
-			    size_t bytes)
+static void add_text_member(const struct wti_hdf5_library *h, hid_t type, const char *name,
+			    size_t offset, size_t bytes)
 {
 	hid_t text = text_type(h, bytes);
 
@@ -153,7 +96,7 @@ static void add_text_member(const struct hdf5 *h, hid_t type, const char *name, 
 #define TEXT_MEMBER(type, record, member)                                                          \
 	add_text_member(h, type, #member, offsetof(record, member), sizeof(((record *)0)->member))
 
-static hid_t make_row_type(const struct hdf5 *h)
+static hid_t make_row_type(const struct wti_hdf5_library *h)
 {
 	typedef typeof(((struct row *)0)->backtrace) backtrace;
 	hid_t type = h->Tcreate(H5T_COMPOUND, sizeof(struct row));
@@ -177,7 +120,7 @@ static hid_t make_row_type(const struct hdf5 *h)
 	return type;
 }
 
-static hid_t make_graph_type(const struct hdf5 *h)
+static hid_t make_graph_type(const struct wti_hdf5_library *h)
 {
 	hid_t type = h->Tcreate(H5T_COMPOUND, sizeof(struct graph_row));
 
@@ -203,13 +146,13 @@ static void put(char *to, size_t bytes, const char *text)
 /* Like all exports for the user alone; the library would leave that to the umask. */
 static int create(struct wti_hdf5 *file, struct wt_err *err)
 {
-	const struct hdf5 *h = &file->library;
+	const struct wti_hdf5_library *h = &file->library;
 	int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return wti_err_errno(err, "cannot create", file->path);
 	close(fd);
-	file->file = h->Fcreate(file->temporary, ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+	file->file = h->Fcreate(file->temporary, WTI_HDF5_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
 	if (file->file >= 0)
 		return 0;
 	unlink(file->temporary);
@@ -219,13 +162,13 @@ static int create(struct wti_hdf5 *file, struct wt_err *err)
 int wti_hdf5_open(const char *path, bool force, struct wti_hdf5 **ret_file, struct wt_err *err)
 {
 	struct wti_hdf5 *file = calloc(1, sizeof(*file));
-	const struct hdf5 *h;
+	const struct wti_hdf5_library *h;
 	int r;
 
 	if (!file)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	h = &file->library;
-	r = load(&file->library, err);
+	r = wti_hdf5_load(&file->library, err);
 	if (r) {
 		free(file);
 		return r;
@@ -254,7 +197,7 @@ int wti_hdf5_open(const char *path, bool force, struct wti_hdf5 **ret_file, stru
 
 static void close_file(struct wti_hdf5 *file)
 {
-	const struct hdf5 *h = &file->library;
+	const struct wti_hdf5_library *h = &file->library;
 	if (file->file >= 0 && h->Fclose(file->file) < 0)
 		file->failed = true;
 	file->file = -1;
@@ -290,7 +233,7 @@ void wti_hdf5_free(struct wti_hdf5 *file)
 static hid_t make_dataset(struct wti_hdf5 *file, const char *name, hid_t type, hsize_t count,
 			  bool extendable)
 {
-	const struct hdf5 *h = &file->library;
+	const struct wti_hdf5_library *h = &file->library;
 	const hsize_t most = extendable ? H5S_UNLIMITED : count, chunk = extendable ? ROWS : count;
 	hid_t space = h->Screate_simple(1, &count, &most);
 	hid_t how = h->Pcreate(*h->P_CLS_DATASET_CREATE_ID), set;
@@ -309,7 +252,7 @@ static hid_t make_dataset(struct wti_hdf5 *file, const char *name, hid_t type, h
 
 static void write_rows(struct wti_hdf5 *file, struct function *function)
 {
-	const struct hdf5 *h = &file->library;
+	const struct wti_hdf5_library *h = &file->library;
 	const hsize_t from = function->written, count = function->count, all = from + count;
 	char name[2 * NAME + 16];
 	hid_t set, space, rows;
@@ -404,7 +347,7 @@ static void argument_name(const struct wti_seen_value *value, char ret_name[128]
 static void write_array(struct wti_hdf5 *file, const char *folder, const char *name,
 			const double *numbers, hsize_t count)
 {
-	const struct hdf5 *h = &file->library;
+	const struct wti_hdf5_library *h = &file->library;
 	char path[2 * NAME + 256];
 	hid_t set;
 
@@ -575,7 +518,7 @@ static void fill_edge(struct graph_row *row, const struct wti_map_entry *entry)
 
 static void write_graph(struct wti_hdf5 *file)
 {
-	const struct hdf5 *h = &file->library;
+	const struct wti_hdf5_library *h = &file->library;
 	struct graph_row *rows = calloc(file->edges.count + 1, sizeof(*rows));
 	hid_t type = make_graph_type(h), set;
 
