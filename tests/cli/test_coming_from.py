@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from harness import PATIENCE, Bench, Scratch, skip  # noqa: E402
 
 RENACER = '[[assertion]]\nname = "calls"\ntype = "span_count"\nmax_spans = 100000\n'
+COMPUTE = "import numpy as np\nx = np.linspace(1.1, 2.3, 50)\nprint(np.sum(np.sqrt(x) * 3.7))\n"
 
 
 def commands(page: Path) -> list[str]:
@@ -60,6 +61,7 @@ def prepare(folder: Path, traces: Path) -> None:
     (folder / "invariants.json").write_text(json.dumps(lead) + "\n")
     (folder / "renacer.toml").write_text(RENACER)
     (folder / "train.py").write_text("print(1)\n")
+    (folder / "compute.py").write_text(COMPUTE)
 
 
 def main() -> int:

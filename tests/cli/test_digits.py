@@ -13,11 +13,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE  # noqa: E402
 
 WHEELTAP, MAKE = (os.path.abspath(word) for word in sys.argv[1:3])
 failed = 0
@@ -174,10 +175,73 @@ def compared() -> None:
     check("--compare takes two", code == 2, (code, err))
 
 
+class Nesting(HTMLParser):
+    """Elements that do not end where they should, and whatever a page would load."""
+
+    EMPTY = {"meta", "link", "img", "br", "input", "hr"}
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: "list[str]" = []
+        self.wrong: "list[str]" = []
+        self.data = ""
+        self.feed(text)
+        self.close()
+        self.wrong += self.open
+
+    def handle_starttag(self, tag: str, attributes: "list[tuple[str, str | None]]") -> None:
+        self.wrong += [f"{tag} {name}" for name, _ in attributes if name in ("src", "href", "action") or name.startswith("on")]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}> at {self.getpos()}")
+
+    def handle_data(self, text: str) -> None:
+        if self.open[-1:] == ["script"] and not self.data:
+            self.data = text
+
+
+def pictures() -> None:
+    Path("program.py").write_text("".join(f"line {number} < & >\n" for number in range(1, 61)))
+    code, out, err = say("digits", "--html", "page.html", make("quadratic"))
+    check("--html: where it went, and the status of digits", (code, out) == (1, "written to page.html\n"), (code, out, err))
+    page = Nesting(Path("page.html").read_text())
+    check("the page is well-formed and loads nothing", not page.wrong, page.wrong)
+    tables = json.loads(page.data)["tables"]
+    points = [(row["site"], row["direction"]) for row in tables["points"]]
+    check("points of calls, in and out", any(site.startswith("program.py:13 ") and way == "out" for site, way in points) and
+          any(way == "in" for _, way in points), points[:5])
+    check("edges begin at the program", tables["edges"] and tables["edges"][0]["caller"] == "program", tables["edges"])
+    lines = {row["line"]: row for row in tables["source"]}
+    check("source lines beside what they lost", lines[13]["text"] == "line 13 < & >" and lines[13]["lost"] > 30 and 12 in lines, lines)
+    make("elements")
+    say("digits", "--html", "page.html", "elements")
+    rows = json.loads(Nesting(Path("page.html").read_text()).data)["tables"]["elements"]
+    check("elements of the worst tensors", len(rows) > 3 and all(0 <= row["digits"] <= 53 for row in rows), rows[:3])
+    Path("program.py").unlink()
+    code, out, err = say("digits", "--html", "page.html", "quadratic")
+    check("a source that is gone is no error", code == 1 and not json.loads(Nesting(Path("page.html").read_text()).data)["tables"]["source"])
+    code, out, err = say("digits", "--html", "no/such/page.html", "quadratic")
+    check("--html: a folder that is not there", code == 3 and len(err.splitlines()) == 1, (code, err))
+
+
+def exported() -> None:
+    code, out, err = say("export", "--to", "hdf5", "-o", "digits.h5", make("quadratic"))
+    check("export --to hdf5", code == 0 and Path("digits.h5").read_bytes()[:8] == b"\x89HDF\r\n\x1a\n", (code, out, err))
+    code, out, err = say("export", "--to", "hdf5", "-o", "digits.h5", "quadratic")
+    check("export --to hdf5: nothing is replaced unasked", code != 0 and "--force" in err, err)
+    code, out, err = say("export", "--to", "hdf5", "-o", "one.h5", "quadratic/01")
+    check("export --to hdf5: of one run", code == 2 and "--runs" in err and not Path("one.h5").exists(), (code, err))
+    code, out, err = say("export", "--to", "hdf5", "-o", "-", "quadratic")
+    check("export --to hdf5: not to a pipe", code == 2, (code, err))
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (culprits, figures, limits, single, bad_runs, tolerances, compared):
+        for part in (culprits, figures, limits, single, bad_runs, tolerances, compared, pictures, exported):
             part()
         os.chdir("/")
     return 1 if failed else 0

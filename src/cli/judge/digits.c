@@ -9,8 +9,11 @@
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
+#include "base/file.h"
 #include "digits_bisect.h"
+#include "inspect/digits/pictures.h"
 #include "runs/digits_runs.h"
+#include "show/page/lines.h"
 #include "show/verdict.h"
 
 #define ROWS_SHOWN 20u
@@ -33,6 +36,7 @@ struct digits_options {
 	const char *fail_below;
 	const char *fail_on;
 	const char *output;
+	const char *html;
 };
 
 static const struct digits_options defaults = {.by = "function", .fail_on = "error"};
@@ -80,8 +84,10 @@ static int how_of(const struct digits_options *options, struct wti_digits_option
 		.base = 2,
 		.fail_below = NAN,
 		.compare = options->compare,
-		.all_tables = options->json,
-		.rows_max = options->all || options->csv || options->json ? 0 : ROWS_SHOWN,
+		.all_tables = options->json || options->html,
+		.rows_max = options->all || options->csv || options->json || options->html
+				    ? 0
+				    : ROWS_SHOWN,
 	};
 	ret->how.method = strcmp(method, "cnh") ? WTI_DIGITS_GENERAL : WTI_DIGITS_CNH;
 	r = number_of("base", options->base, 1, 1e6, &ret->base, err);
@@ -92,6 +98,8 @@ static int how_of(const struct digits_options *options, struct wti_digits_option
 	r = r ? r : number_of("fail-below", options->fail_below, 0, 1e6, &ret->fail_below, err);
 	if (!r && options->tolerances != (options->output != NULL))
 		r = wti_err(err, WT_E_ARG, "--tolerances and --output FILE need each other");
+	if (!r && options->html && options->bisect)
+		r = wti_err(err, WT_E_ARG, "--html has no page of --bisect");
 	return r;
 }
 
@@ -171,6 +179,14 @@ static int print(const struct digits_options *options, const struct wt_result *r
 	struct wti_buf out;
 	bool ok;
 
+	if (options->html) {
+		wti_buf_init(&out, 1u << 16);
+		wti_textf(&out, "written to %s\n", options->html);
+		ok = wti_print_buf(&out);
+		wti_buf_release(&out);
+		wti_report_notes(result);
+		return ok ? code : WTI_EXIT_ENVIRONMENT;
+	}
 	if (!options->csv || !table)
 		return wti_report_result(result, options->json, code);
 	wti_buf_init(&out, 1u << 30);
@@ -192,6 +208,46 @@ static int write_tolerances(const struct digits_options *options,
 	return wti_tolerances_write(tolerances, options->output, err);
 }
 
+/* All of it in one file; what is said is where that is. */
+static int write_page(const struct digits_options *options, const struct wti_digits_runs *runs,
+		      struct wt_result *result, struct wt_err *err)
+{
+	struct wti_buf page;
+	int r;
+
+	wti_page_lines(result, runs->count ? runs->opened[0].run.directory : NULL);
+	wti_buf_init(&page, 1u << 30);
+	wti_show_page(&page, result);
+	r = page.status || wt_result_status(result)
+		    ? wti_err(err, WT_E_NOMEM, "out of memory")
+		    : wti_file_replace(options->html, page.data, page.bytes, err);
+	wti_buf_release(&page);
+	return r;
+}
+
+static int digits_with_pictures(const struct digits_options *options,
+				struct wti_digits_options *how, const struct wti_digits_runs *runs,
+				struct wt_result *result, struct wt_err *err)
+{
+	struct wti_pictures *pictures;
+	struct wti_digits_watcher watcher;
+	int r;
+
+	if (!options->html)
+		return wti_digits(runs->runs, runs->count, how, result, err);
+	pictures = wti_pictures_new();
+	if (!pictures)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	watcher = wti_pictures_watcher(pictures);
+	how->watcher = &watcher;
+	r = wti_digits(runs->runs, runs->count, how, result, err);
+	how->watcher = NULL;
+	if (!r)
+		wti_pictures_report(pictures, how->base, result);
+	wti_pictures_free(pictures);
+	return r;
+}
+
 static int measure(const struct digits_options *options, struct wti_digits_options *how,
 		   struct wti_digits_runs *runs, struct wt_result *result, int *ret_code,
 		   struct wt_err *err)
@@ -206,7 +262,7 @@ static int measure(const struct digits_options *options, struct wti_digits_optio
 	how->has_noise = runs->noisy > 0;
 	how->noise_bits = runs->noise_bits;
 	how->tolerances = options->tolerances ? &tolerances : NULL;
-	r = wti_digits(runs->runs, runs->count, how, result, err);
+	r = digits_with_pictures(options, how, runs, result, err);
 	measured = !r && is_measured(options, runs, result);
 	if (measured && options->tolerances)
 		r = write_tolerances(options, how, runs, &tolerances, err);
@@ -216,7 +272,7 @@ static int measure(const struct digits_options *options, struct wti_digits_optio
 	if (*runs->noise)
 		wt_result_fact_text(result, "noise", "noise", runs->noise);
 	*ret_code = code_of(options, runs, measured, result);
-	return 0;
+	return options->html ? write_page(options, runs, result, err) : 0;
 }
 
 /* Reruns the program of a set: nothing that happens unasked. */
@@ -301,6 +357,9 @@ static const struct wti_option options[] = {
 	 OFFSET(all)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "least severity of findings that gives exit status 1; default error", OFFSET(fail_on)},
+	{"html", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "write all of it as one page with pictures, for a browser; it loads nothing",
+	 OFFSET(html)},
 	{"csv", 0, WTI_OPT_FLAG, NULL, NULL, "print the table as CSV", OFFSET(csv)},
 	WTI_OPTION_JSON(struct digits_options, json),
 	WTI_OPTIONS_END,
@@ -333,6 +392,7 @@ const struct wti_verb wti_verb_digits = {
 	.examples =
 		"wheeltap digits\tof the latest set of runs\n"
 		"wheeltap digits --by site --base 10 runs/noisy\tdecimal digits of each line\n"
+		"wheeltap digits --html digits.html\tpictures, for a browser\n"
 		"wheeltap digits --fail-below 20 runs/noisy\tfor CI\n"
 		"wheeltap digits --compare runs/eager runs/compiled\thow many digits agree\n"
 		"wheeltap digits --tolerances -o tolerances.json runs/noisy\tfor `wheeltap diff`",

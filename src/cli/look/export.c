@@ -8,13 +8,14 @@
 #include "runs/open.h"
 #include "cli/front.h"
 #include "cli/report.h"
+#include "export_hdf5.h"
 #include "export_page.h"
 #include "select.h"
 #include "show/export/export.h"
 #include "symbols/native.h"
 #include "cli/verb.h"
 
-#define FORMATS "perfetto|chrome|jsonl|csv|sqlite|strace|renacer-json|html"
+#define FORMATS "perfetto|chrome|jsonl|csv|sqlite|strace|renacer-json|html|hdf5"
 #define PROGRESS_EVERY 65536u
 
 struct export_options {
@@ -227,6 +228,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 		wti_err(&err, WT_E_ARG, "no format given: use --to with one of %s", FORMATS);
 		return wti_report_error("export", o->json, &err);
 	}
+	if (!strcmp(o->format, "hdf5"))
+		return wti_export_hdf5(arguments, count, o->output, o->force, o->json);
 	if (wti_open(&front, count ? arguments[0] : NULL, &opened, &err))
 		return wti_report_error("export", o->json, &err);
 	path = o->output ? strdup(o->output)
@@ -250,7 +253,7 @@ static const struct wti_option options[] = {
 	{"to", 0, WTI_OPT_CHOICE, "FORMAT", FORMATS,
 	 "the format: perfetto (ui.perfetto.dev), chrome (trace events as JSON), jsonl (one object "
 	 "per line), csv, sqlite, html (a page for a browser); for system calls only: strace, "
-	 "renacer-json",
+	 "renacer-json; of a set of runs: hdf5",
 	 AT(format)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
 	 "write to this file; - is standard output; for csv, a folder gets one file per kind",
@@ -292,13 +295,16 @@ const struct wti_verb wti_verb_export = {
 		"contain every event with all its fields. strace and renacer-json contain only "
 		"system calls: what strace -f -T would have written, and a document with the "
 		"fields of renacer-json-v1. html is a self-contained page: of a run with system "
-		"calls these, of any other what info, stat and timeline show.\n\n"
+		"calls these, of any other what info, stat and timeline show. hdf5 "
+		"contains what `wheeltap digits` measures of the values of a set of runs, and no "
+		"events.\n\n"
 		"What is damaged or missing is printed on standard error. A damaged run is "
 		"exported as far as it can be read, and the exit status is 3.",
 	.examples = "wheeltap export --to perfetto\tthe latest run for ui.perfetto.dev\n"
 		    "wheeltap export --to jsonl -o - --kind counter | jq .fields.value\tvalues, "
 		    "through a pipe\n"
 		    "wheeltap export --to strace -y -o - | grep openat\tfiles that were opened\n"
+		    "wheeltap export --to hdf5 -o digits.h5 noisy\tdigits of all values of a set\n"
 		    "wheeltap export --to csv -o events/ train\ta file for each kind of event",
 	.options = options,
 	.options_bytes = sizeof(struct export_options),

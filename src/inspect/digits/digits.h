@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "inspect/core/code.h"
 #include "statistics.h"
+#include "watch.h"
 
 enum wti_digits_by { WTI_BY_FUNCTION, WTI_BY_SITE, WTI_BY_TENSOR, WTI_BY_STEP };
 
@@ -31,9 +32,10 @@ struct wti_digits_options {
 	bool compare;      /* two runs without noise, against each other */
 	double noise_bits; /* virtual precision of the noise; 0: that of each type */
 	bool has_noise;
-	bool all_tables;                   /* besides that of `by` */
-	size_t rows_max;                   /* of tables; 0: all */
-	struct wti_tolerances *tolerances; /* filled, if not NULL */
+	bool all_tables;                          /* besides that of `by` */
+	size_t rows_max;                          /* of tables; 0: all */
+	struct wti_tolerances *tolerances;        /* filled, if not NULL */
+	const struct wti_digits_watcher *watcher; /* is shown everything, if not NULL */
 };
 
 /* `runs`: at most WTI_MERGE_RUNS_MAX. */

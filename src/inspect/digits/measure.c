@@ -116,11 +116,72 @@ static unsigned mantissa_of(const struct alike *alike)
 	return least;
 }
 
+/* Those who look on see what was measured, and the elements that it was measured from. */
+static void show(struct wti_book *tally, const struct wti_matched *group, const struct alike *alike,
+		 const struct wti_sampled *value, const struct wti_scatter *measure)
+{
+	const struct wti_digits_watcher *watcher = tally->options->watcher;
+	const struct wti_item *item = group->lead;
+	const double *runs[WTI_MERGE_RUNS_MAX];
+	const struct wti_seen_value seen = {
+		.order = tally->calls,
+		.step = item->step,
+		.callee = wti_texts_at(tally->texts, item->callee),
+		.file = wti_texts_at(tally->texts, item->file),
+		.name = wti_texts_at(tally->texts, value->name),
+		.shape = wti_texts_at(tally->texts, value->shape),
+		.line = item->line,
+		.dtype = value->dtype,
+		.position = value->position,
+		.is_call = item->is_call,
+		.count = value->count,
+		.digits = measure->digits,
+		.mantissa = measure->mantissa,
+		.runs = runs,
+		.run_count = alike->count,
+		.reals = alike->reals,
+		.how = &tally->options->how,
+	};
+	int r;
+
+	for (unsigned i = 0; i < alike->count; i++)
+		runs[i] = alike->values[i]->reals;
+	r = watcher->value(watcher->cookie, &seen);
+	tally->status = r ? r : tally->status;
+}
+
+static void measure_alike(struct wti_book *tally, const struct alike *alike, uint64_t count,
+			  struct wti_scatter *ret_measure)
+{
+	struct wti_spread spread, whole;
+
+	if (!alike->reals) {
+		tally->unsampled++;
+		return;
+	}
+	merge_alike(alike, false, &spread);
+	if (!spread.reals)
+		return;
+	ret_measure->is_known = true;
+	ret_measure->norm = wti_spread_norm(&spread);
+	ret_measure->median = wti_spread_quantile(&spread, .5);
+	ret_measure->worst = wti_spread_quantile(&spread, .01);
+	ret_measure->farthest = wti_spread_farthest(&spread);
+	ret_measure->distance = spread.farthest;
+	if (alike->has_sketches) { /* of all elements, not only of those that are sampled */
+		merge_alike(alike, true, &whole);
+		if (whole.reals == WTI_SKETCH_BUCKETS)
+			ret_measure->norm = wti_spread_norm(&whole);
+	}
+	ret_measure->is_exact = ret_measure->norm == WTI_SPREAD_EXACT && alike->reals >= count;
+	ret_measure->digits = digits_of(tally, ret_measure);
+	test_normality(tally, alike);
+}
+
 void wti_measure_value(struct wti_book *tally, const struct wti_matched *group, size_t index,
 		       struct wti_scatter *ret_measure)
 {
 	const struct wti_sampled *lead = &group->lead->values[index];
-	struct wti_spread spread, whole;
 	struct alike alike;
 
 	*ret_measure = (struct wti_scatter){
@@ -137,27 +198,9 @@ void wti_measure_value(struct wti_book *tally, const struct wti_matched *group, 
 		ret_measure->norm = ret_measure->median = ret_measure->worst =
 			ret_measure->farthest = WTI_SPREAD_EXACT;
 		ret_measure->digits = digits_of(tally, ret_measure);
-		return;
+	} else {
+		measure_alike(tally, &alike, lead->count, ret_measure);
 	}
-	if (!alike.reals) {
-		tally->unsampled++;
-		return;
-	}
-	merge_alike(&alike, false, &spread);
-	if (!spread.reals)
-		return;
-	ret_measure->is_known = true;
-	ret_measure->norm = wti_spread_norm(&spread);
-	ret_measure->median = wti_spread_quantile(&spread, .5);
-	ret_measure->worst = wti_spread_quantile(&spread, .01);
-	ret_measure->farthest = wti_spread_farthest(&spread);
-	ret_measure->distance = spread.farthest;
-	if (alike.has_sketches) { /* of all elements, not only of those that are sampled */
-		merge_alike(&alike, true, &whole);
-		if (whole.reals == WTI_SKETCH_BUCKETS)
-			ret_measure->norm = wti_spread_norm(&whole);
-	}
-	ret_measure->is_exact = ret_measure->norm == WTI_SPREAD_EXACT && alike.reals >= lead->count;
-	ret_measure->digits = digits_of(tally, ret_measure);
-	test_normality(tally, &alike);
+	if (ret_measure->is_known && tally->options->watcher)
+		show(tally, group, &alike, lead, ret_measure);
 }

@@ -429,6 +429,18 @@ static void take_site(struct wti_book *tally, const struct wti_item *item,
 	wti_tally_single(tally, item, row);
 }
 
+static void show_call(struct wti_book *tally, const struct wti_item *item, double lost)
+{
+	const struct wti_digits_watcher *watcher = tally->options->watcher;
+	const struct wti_seen_call seen = {.order = tally->calls,
+					   .path = wti_texts_at(tally->texts, item->path),
+					   .callee = wti_texts_at(tally->texts, item->callee),
+					   .lost = lost};
+	int r = watcher->call(watcher->cookie, &seen);
+
+	tally->status = r ? r : tally->status;
+}
+
 int wti_tally_take(void *opaque, const struct wti_matched *group)
 {
 	struct wti_book *tally = opaque;
@@ -457,6 +469,8 @@ int wti_tally_take(void *opaque, const struct wti_matched *group)
 		     row_of(tally, &tally->functions,
 			    &(struct wti_tally_row){.callee = item->callee}),
 		     &call);
+		if (tally->options->watcher)
+			show_call(tally, item, call.lost);
 	}
 	if (call.outputs)
 		book(&tally->steps,

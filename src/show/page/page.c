@@ -84,9 +84,12 @@ static void add_where(struct wti_buf *out, const struct wt_finding *f)
 		wti_textf(&where, "%s", f->file);
 	if (f->op)
 		wti_textf(&where, "%s%s", where.bytes ? "  " : "", f->op);
+	if (f->step >= 0)
+		wti_textf(&where, "%sstep %lld", where.bytes ? "  " : "", (long long)f->step);
 	add_row(out, "where", wti_buf_cstr(&where));
 	wti_buf_clear(&where);
-	wti_show_when(&where, f);
+	if (f->first_step >= 0)
+		wti_show_when(&where, f);
 	add_row(out, "when", wti_buf_cstr(&where));
 	wti_buf_inherit(out, &where);
 	wti_buf_release(&where);
@@ -119,6 +122,25 @@ static bool is_text(const struct wt_column *column)
 	return column->type == WT_CELL_TEXT;
 }
 
+/* Those without a title are for machines. */
+static bool is_shown(const struct wt_column *column)
+{
+	return column->title && *column->title;
+}
+
+static void add_cells(struct wti_buf *out, const struct wt_table *table, size_t row)
+{
+	wti_buf_text(out, "<tr>");
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (!is_shown(&table->columns[i]))
+			continue;
+		wti_buf_text(out, is_text(&table->columns[i]) ? "<td>" : "<td class=\"number\">");
+		add_cell(out, &table->cells[row * table->column_count + i]);
+		wti_buf_text(out, "</td>");
+	}
+	wti_buf_text(out, "</tr>\n");
+}
+
 static void add_table(struct wti_buf *out, const struct wt_table *table)
 {
 	size_t rows = table->row_count < ROWS_MAX ? table->row_count : ROWS_MAX;
@@ -127,20 +149,15 @@ static void add_table(struct wti_buf *out, const struct wt_table *table)
 	add_text(out, table->title);
 	wti_buf_text(out, "</h2>\n<div class=\"wide\"><table><thead><tr>");
 	for (size_t i = 0; i < table->column_count; i++) {
+		if (!is_shown(&table->columns[i]))
+			continue;
 		wti_buf_text(out, is_text(&table->columns[i]) ? "<th>" : "<th class=\"number\">");
 		add_text(out, table->columns[i].title);
 		wti_buf_text(out, "</th>");
 	}
 	wti_buf_text(out, "</tr></thead>\n<tbody>");
-	for (size_t i = 0; i < rows * table->column_count; i++) {
-		size_t column = i % table->column_count;
-
-		wti_buf_text(out, column ? "" : "<tr>");
-		wti_buf_text(out,
-			     is_text(&table->columns[column]) ? "<td>" : "<td class=\"number\">");
-		add_cell(out, &table->cells[i]);
-		wti_buf_text(out, column + 1 < table->column_count ? "</td>" : "</td></tr>\n");
-	}
+	for (size_t i = 0; i < rows; i++)
+		add_cells(out, table, i);
 	wti_buf_text(out, "</tbody></table></div>");
 	if (rows < table->row_count)
 		wti_buf_printf(out, "<p>%zu more rows are in the data of this page.</p>",

@@ -49,7 +49,7 @@
 		const canvas = make("canvas", { role: "img", "aria-label": labels.title });
 		const tip = make("div", { class: "tip" }, "drag to zoom, double click for all");
 		const view = { from: bounds.from, to: bounds.to };
-		const edge = { left: 52, right: 10, top: 8, bottom: 34 };
+		const edge = { left: 52, right: 10, top: 24, bottom: 34 };
 		let drag = null;
 
 		function plane() {
@@ -83,7 +83,7 @@
 			for (const t of ticks(p.from, p.to, p.width / 110)) c.fillText(short(t), p.x(t), p.height - 18);
 			c.fillText(labels.x, edge.left + p.pixels / 2, p.height - 4);
 			c.textAlign = "left";
-			c.fillText(labels.y, edge.left + 6, edge.top + 12);
+			c.fillText(labels.y, 4, 12);
 		}
 		function paint() {
 			const p = plane();
@@ -253,7 +253,7 @@
 		}
 		if (!tensors.size) return;
 		const body = section("Digits within a tensor", "Each square is one element that was sampled, row by row; hover for its place.");
-		const choice = make("select", { "aria-label": "tensor", onchange: () => paint() }, ...[...tensors.keys()].map((name) => make("option", {}, name)));
+		const choice = make("select", { "aria-label": "tensor", onchange: () => paint() }, ...[...tensors.keys()].map((name) => make("option", { value: name }, name)));
 		const canvas = make("canvas", { role: "img", "aria-label": "digits within a tensor" });
 		const tip = make("div", { class: "tip" }, "\u00a0");
 		let cell = 12, columns = 1;
