@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from patience import PATIENCE  # noqa: E402
+from harness import PATIENCE  # noqa: E402
 
 UNSTABLE = """import numpy as np
 x = 1e6 + np.arange(1000.0) * 0.0137

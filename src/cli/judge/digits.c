@@ -23,6 +23,7 @@ struct digits_options {
 	bool compare;
 	bool tolerances;
 	bool contributing;
+	bool absolute;
 	bool yes;
 	const char *bisect;
 	const char *by;
@@ -83,6 +84,7 @@ static int how_of(const struct digits_options *options, struct wti_digits_option
 		.all_tables = options->json,
 		.rows_max = options->all || options->csv || options->json ? 0 : ROWS_SHOWN,
 	};
+	ret->how.absolute = options->absolute;
 	ret->how.method = strcmp(method, "cnh") ? WTI_DIGITS_GENERAL : WTI_DIGITS_CNH;
 	r = number_of("base", options->base, 1, 1e6, &ret->base, err);
 	r = r ? r
@@ -92,6 +94,10 @@ static int how_of(const struct digits_options *options, struct wti_digits_option
 	r = r ? r : number_of("fail-below", options->fail_below, 0, 1e6, &ret->fail_below, err);
 	if (!r && options->tolerances != (options->output != NULL))
 		r = wti_err(err, WT_E_ARG, "--tolerances and --output FILE need each other");
+	if (!r && options->contributing && ret->how.method == WTI_DIGITS_GENERAL)
+		r = wti_err(err, WT_E_ARG,
+			    "contributing digits of whole values need --method cnh: the general "
+			    "method defines them for single numbers only");
 	return r;
 }
 
@@ -280,6 +286,9 @@ static const struct wti_option options[] = {
 	{"contributing", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "digits that contribute to the result rather than those that are significant",
 	 OFFSET(contributing)},
+	{"absolute", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "count errors from the power of two below a value rather than from the value itself",
+	 OFFSET(absolute)},
 	{"probability", 0, WTI_OPT_TEXT, "P", NULL,
 	 "that a digit is significant (default 0.95) or contributes (default 0.51)",
 	 OFFSET(probability)},
