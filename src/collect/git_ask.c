@@ -102,7 +102,7 @@ static int spawn_git(const struct wti_git_asker *asker, const char *const *words
 	return r;
 }
 
-/* Reads until the end of the pipe. False when there was no time left, or too much to read. */
+/* Reads until the end of the pipe. False: the deadline passed, or there was too much to read. */
 static bool read_answer(const struct wti_git_asker *asker, int fd, struct wti_buf *out)
 {
 	for (;;) {

@@ -314,7 +314,7 @@ static bool is_the_same_everywhere(const struct wt_trace *trace, const struct wt
 	return true;
 }
 
-/* Those of the kind. A table has each name once, and begins with columns that all kinds have. */
+/* Adds the columns of the kind. Names are unique; columns that all kinds have come first. */
 static int add_columns(struct wti_gather *gather, const struct wt_kind *kind, char *const *names,
 		       size_t name_count, struct wt_err *err)
 {

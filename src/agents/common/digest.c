@@ -180,9 +180,9 @@ uint64_t wti_digest_hash_on(enum wti_digest_set set, const void *data, size_t by
 }
 
 /*
- * The 512-bit units sleep, and while they wake the whole core is slow, the program's own code
- * included: some 15 us, measured on a program that did not use them. Only what takes longer than
- * that may wake them.
+ * The 512-bit units of a processor are powered down when idle. Powering them up slows the whole
+ * core, the program's own code included, for about 15 us (measured on a program that did not use
+ * them). So they are used only for work that takes longer than that.
  */
 static enum wti_digest_set set_for(uint64_t bytes)
 {

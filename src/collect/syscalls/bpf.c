@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The other half of tap.bpf.c: puts it into the kernel and reads the ring that it fills.
+ * The half of tap.bpf.c in user space: loads it into the kernel and reads its ring buffer.
  *
- * Knows the layout of a BPF ring buffer, which is the kernel's contract: a page that we write (how
- * far we have read), a page that it writes (how far it has written), and the data, mapped twice in
- * a row so that no record is cut. It is read by looking, not by waiting: a wake-up for each record
+ * Knows the layout of a BPF ring buffer, which is part of the kernel's interface: a page that we
+ * write (how far we have read), a page that the kernel writes (how far it has written), and the
+ * data, mapped twice back to back so that no record is split. We poll: a wake-up for each record
  * would cost more than the record.
  */
 #include <errno.h>

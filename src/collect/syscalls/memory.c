@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Knows how each way of reading works on another process, through process_vm_readv(). */
+/* Reads the memory of another process, with process_vm_readv(): numbers, texts, lists of them. */
 #include <string.h>
 #include <sys/uio.h>
 

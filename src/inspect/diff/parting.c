@@ -136,7 +136,7 @@ static int take_counter(struct values *values, const struct wt_event *event)
 		   step);
 }
 
-/* Generators that nobody seeded and nobody uses differ in all runs, so they are left out. */
+/* Random generators that are neither seeded nor used differ in every run: they are left out. */
 static int take_state(struct values *values, const struct wt_event *event)
 {
 	struct wt_text owner = wt_event_text(event, WT_STATE_FIELD_OWNER);

@@ -172,7 +172,8 @@ static int take_file(const char *path, const struct wti_doc *root,
 			       "FILE` writes one",
 			       path);
 	if (wti_doc_count(root, "version") != VERSION)
-		return wti_err(err, WT_E_VERSION, "'%s' has version %lld; this program reads %d",
+		return wti_err(err, WT_E_VERSION,
+			       "'%s' has format version %lld; this wheeltap reads only version %d",
 			       path, (long long)wti_doc_count(root, "version"), VERSION);
 	if (!values || values->type != WTI_DOC_TABLE)
 		return wti_err(err, WT_E_FORMAT, "'%s' has no table 'values'", path);

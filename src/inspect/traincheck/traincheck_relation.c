@@ -41,15 +41,12 @@ const struct wti_relation wti_relation_traincheck = {
 	.name = "traincheck",
 	.code = "WT-LEARN-TRAINCHECK",
 	.title = "an invariant of TrainCheck's is violated",
-	.definition = "hypothesis: what TrainCheck published, in its own relations: a call "
-		      "contains another call or "
-		      "a change of a variable; two variables are equal; a result has an attribute, "
-		      "or one of an "
-		      "input; a number stays below an argument; a call comes before another; "
-		      "arguments are "
-		      "distinct in a step. For and against: each time that its condition is true, "
-		      "as TrainCheck "
-		      "would count it.",
+	.definition = "hypothesis: an invariant that TrainCheck published. Its relations: a call "
+		      "contains another call or a change of a variable; two variables are equal; a "
+		      "result has a given value of an attribute, or that of an input; a number "
+		      "stays below an argument; one call comes before another; arguments differ "
+		      "within a step. For and against: the cases in which its precondition was "
+		      "true, counted as TrainCheck counts them.",
 	.means = "the run does not do what the runs did that TrainCheck learned it from",
 	.hint = "compare with a run of which TrainCheck learned it; suppress it if that was the "
 		"accident",

@@ -137,5 +137,41 @@ def test_words(t: Harness) -> None:
     t.check("and numbers as they were meant", " min=0.1 " in shown and "0.1000000" not in shown, shown)
 
 
+ZEROS = """
+import torch
+sparse = torch.zeros(300)
+sparse[299] = 2
+short = torch.zeros(6)
+short[1] = 2
+loose = torch.zeros(4, 6)
+loose[3, 5] = 2
+grads = [torch.zeros(300), -torch.zeros(300), sparse, sparse.flip(0), short[:1], short[:3], torch.zeros(4, 6).t(), loose.t(),
+         -torch.zeros(9, dtype=torch.float64), sparse.double(), -torch.zeros(9, dtype=torch.bfloat16), sparse.bfloat16(),
+         torch.zeros(5, dtype=torch.complex64), sparse.to(torch.complex64), torch.full((9,), float("nan"))]
+parameters = [torch.nn.Parameter(torch.ones_like(grad)) for grad in grads]
+optimizer = torch.optim.SGD(parameters, lr=0.5)
+for step in range(20):
+    for parameter, grad in zip(parameters, grads):
+        parameter.grad = grad.clone() * (step + 1)
+    optimizer.step()
+"""
+ARE_ZEROS = [True, True, False, False, True, False, True, False, True, False, True, False, True, False, False]
+STATE_ZEROS = 2
+
+
+def test_zeros(t: Harness) -> None:
+    """What is all zeros is marked so, whether it was only hashed in that step or has statistics."""
+    for level in ("lean", "normal"):
+        run = t.record(ZEROS, "--detail", level)
+        found: dict[str, set[bool]] = {}
+        for state in run.of("state"):
+            if state["attribute"].endswith(".grad"):
+                found.setdefault(state["attribute"], set()).add(bool(state["flags"] & STATE_ZEROS))
+        t.equal(f"{level}: gradients that are all zeros", [found.get(f"group0.{i}.grad") for i in range(len(ARE_ZEROS))],
+                [{is_zero} for is_zero in ARE_ZEROS])
+        counts = [(event["zero"], event["nonzero"]) for event in run.of("gradients") if event["moment"] == "step"]
+        t.equal(f"{level}: and counted so, in every step", set(counts), {(7, 8)})
+
+
 if __name__ == "__main__":
-    main(test_training, test_levels, test_arguments, test_words, require=("torch",))
+    main(test_training, test_levels, test_arguments, test_words, test_zeros, require=("torch",))

@@ -81,15 +81,14 @@ struct wti_reading wti_state_read_looked(const struct wti_tensor *tensor, struct
 		return reading;
 	if (its_turn && tensor->data && wti_recent_digest(tensor, &digest)) {
 		wti_tensor_emit(tensor, &names, &digest);
-		reading.is_done = true;
 		reading.hash = digest.hash;
+		reading.is_done = wti_tensor_is_zero_by(tensor, &digest, &reading.is_zero);
 	} else if (tensor->data) {
-		reading.is_done = wti_tensor_hash(tensor, &reading.hash);
+		reading.is_done = wti_tensor_hash(tensor, &reading.hash) &&
+				  wti_tensor_is_zero(tensor, &reading.is_zero);
 	} else if (its_turn) {
 		wti_tensor_emit(tensor, &names, NULL); /* not measured, and that is emitted */
 	}
-	if (reading.is_done && !wti_tensor_is_zero(tensor, &reading.is_zero))
-		reading.is_done = false;
 	return reading;
 }
 

@@ -61,6 +61,9 @@ bool wti_tensor_is_direct(const struct wti_tensor *tensor);
 bool wti_tensor_hash(const struct wti_tensor *tensor, uint64_t *ret_hash);
 /* False: it cannot be read. */
 bool wti_tensor_is_zero(const struct wti_tensor *tensor, bool *ret_is_zero); /* zero.c */
+/* The same of one that has just been digested, which is not read again where that is enough. */
+bool wti_tensor_is_zero_by(const struct wti_tensor *tensor, const struct wt_digest *digest,
+			   bool *ret_is_zero);
 /* Elements from first to last, a piece at a time; false of `take` ends it. */
 typedef bool wti_take_bytes(void *self, const void *bytes, size_t count);
 bool wti_tensor_bytes(const struct wti_tensor *tensor, wti_take_bytes *take, void *self);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Consistent: states that are equal across ranks, and across names. Ranks are compared at the same
- * step of the same optimizer, by what the first rank to get there has left. Two parameters that
- * begin with the same contents (tied, or copied) are followed as a pair.
+ * step of the same optimizer, with the value that the first rank to reach that step had. Two
+ * parameters that begin with the same contents (tied, or copied) are followed as a pair.
  */
 #include <stdlib.h>
 

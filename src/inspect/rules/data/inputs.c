@@ -183,7 +183,8 @@ const struct wti_rule wti_rule_input_002 = {
 		"If a model was called in training eight times or more with a first input of "
 		"which at most one in a hundred elements was zero, it is not called twice in a "
 		"row with one of which one in four is. A case is a call with hardly any zeros.",
-	.innocent = "A curriculum that begins to mask or pad its inputs.",
+	.innocent = "Inputs that are masked or padded on purpose from this step on, as by a "
+		    "curriculum.",
 	.needs = "no model was called in training with measured inputs without zeros",
 	.moments = WTI_MOMENT_MODULE,
 	.keeps = {{WTI_PER_OBJECT, sizeof(struct zeros)}},

@@ -213,9 +213,10 @@ static enum wti_answer see_logarithms(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	if (input->digest.max <= wti_threshold_real(account, LOGARITHMS_BEYOND))
 		return WTI_RULE_HELD;
-	return wti_violated(account, moment, moment->call->callee,
-			    "its input goes up to %.3g; a logarithm of a probability is at most 0",
-			    input->digest.max);
+	return wti_violated(
+		account, moment, moment->call->callee,
+		"the loss expects log-probabilities, which are at most 0; its input reaches %.3g",
+		input->digest.max);
 }
 
 const struct wti_rule wti_rule_loss_004 = {

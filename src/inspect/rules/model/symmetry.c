@@ -43,7 +43,7 @@ static enum wti_answer see_units(struct wti_case *account, void *kept,
 const struct wti_rule wti_rule_init_003 = {
 	.code = "WT-INIT-003",
 	.severity = WT_WARNING,
-	.title = "all units of a layer compute the same",
+	.title = "all units of a layer compute the same thing",
 	.means = "its weights began with one value: every unit gets the same gradient and stays "
 		 "equal to the others, so the layer is effectively one unit wide",
 	.hint = "initialise weights at random: nn.init.kaiming_uniform_(), or leave torch's own",
