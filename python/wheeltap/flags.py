@@ -42,7 +42,7 @@ class TensorFlags(IntFlag):
 
 
 class CallFlags(IntFlag):
-    """In which modes a call runs; all but the last are of modules: `flags` of `call_begin`."""
+    """In which modes a call runs; all but the last two are of modules: `flags` of `call_begin`."""
 
     MODE_KNOWN = 1  # the module has a mode: the next bit is valid
     TRAIN = 2  # the module is in training mode
@@ -51,6 +51,7 @@ class CallFlags(IntFlag):
     INFERENCE = 16  # inference mode is on
     OUTERMOST = 32  # no module is called around it
     LEAF = 64  # of a backward: the loss has no graph behind it
+    INNER = 128  # under noise: the work of a library, in a function that the user's code did not call itself
 
 
 class MemberFlags(IntFlag):

@@ -21,7 +21,10 @@ static uint64_t seq = 1, now, state, run;
 static const char *names[NAMES_MAX];
 static unsigned name_count;
 static unsigned site_count;
+static uint32_t flags; /* of calls */
 static bool with_samples = true;
+static bool is_half;                      /* numbers are rounded to half precision */
+static const char *source = "program.py"; /* that lines are of */
 
 static void must(int r)
 {
@@ -49,7 +52,7 @@ static void put(uint16_t kind, const uint64_t *values, struct wt_text text)
 
 static uint32_t site(unsigned line)
 {
-	struct wt_site one = {name("program.py"), name("main"), line};
+	struct wt_site one = {name(source), name("main"), line};
 
 	must(wt_writer_site(writer, ++site_count, &one));
 	return site_count;
@@ -75,6 +78,12 @@ static double perturbed(double x)
 {
 	uint64_t bits = mix(state += 0x9e3779b97f4a7c15u) >> 62;
 
+	if (is_half) {
+		double ulp = ldexp(1, x == 0 ? 0 : ilogb(x) - 10);
+		bool is_noisy = run && x != floor(x);
+
+		return (double)(_Float16)x + (is_noisy && bits < 2 ? (bits ? ulp : -ulp) : 0);
+	}
 	if (!run || x == 0 || !isfinite(x) || x == floor(x))
 		return x;
 	return bits == 0 ? nextafter(x, INFINITY) : bits == 1 ? nextafter(x, -INFINITY) : x;
@@ -84,16 +93,18 @@ static void tensor(const char *called, uint64_t call, int position, const double
 {
 	uint64_t values[WT_FIELDS_MAX] = {0}, own = seq, hash = count, sampled = count;
 	double min = INFINITY, max = -INFINITY;
+	_Float16 halves[64];
 	char shape[16];
 
 	snprintf(shape, sizeof(shape), "%u", count);
 	values[WT_TENSOR_FIELD_NAME] = *called ? name(called) : 0;
-	values[WT_TENSOR_FIELD_DTYPE] = WT_DTYPE_F64;
+	values[WT_TENSOR_FIELD_DTYPE] = is_half ? WT_DTYPE_F16 : WT_DTYPE_F64;
 	values[WT_TENSOR_FIELD_SHAPE] = name(count == 1 ? "1" : strdup(shape));
 	values[WT_TENSOR_FIELD_COUNT] = count;
 	values[WT_TENSOR_FIELD_CALL] = call;
 	values[WT_TENSOR_FIELD_POSITION] = (uint64_t)(int64_t)position;
 	for (unsigned i = 0; i < count; i++) {
+		halves[i % 64] = (_Float16)x[i];
 		hash = mix(hash ^ bits_of(x[i]));
 		values[WT_TENSOR_FIELD_NAN] += isnan(x[i]) != 0;
 		values[WT_TENSOR_FIELD_INF] += isinf(x[i]) != 0;
@@ -107,13 +118,15 @@ static void tensor(const char *called, uint64_t call, int position, const double
 	put(WT_KIND_TENSOR, values, (struct wt_text){"", 0});
 	if (with_samples)
 		put(WT_KIND_SAMPLE, (uint64_t[WT_FIELDS_MAX]){own, sampled, 0},
-		    (struct wt_text){(const char *)x, count * sizeof(double)});
+		    (struct wt_text){is_half ? (const char *)halves : (const char *)x,
+				     count * (is_half ? sizeof(halves[0]) : sizeof(double))});
 }
 
 static void begin(const char *callee, unsigned line, uint64_t *ret_call)
 {
 	*ret_call = seq;
-	put(WT_KIND_CALL_BEGIN, (uint64_t[WT_FIELDS_MAX]){name(callee), name("numpy"), site(line)},
+	put(WT_KIND_CALL_BEGIN,
+	    (uint64_t[WT_FIELDS_MAX]){name(callee), name("numpy"), site(line), flags},
 	    (struct wt_text){"", 0});
 }
 
@@ -341,17 +354,167 @@ static void make_unsampled(void)
 	make_quadratic();
 }
 
+/* Half precision: 600 roundings of 64 numbers, and a wider type at the end. Nobody's fault. */
+static void make_honest(void)
+{
+	double x[64], c = 1.1;
+	uint64_t call;
+
+	is_half = true;
+	for (unsigned i = 0; i < 64; i++)
+		x[i] = (double)(_Float16)(1.1 + .01 * i);
+	for (unsigned i = 0; i < 600; i++)
+		apply("numpy.multiply", 100, i % 2 ? divide : multiply, x, 64, &c, 1, x);
+	begin("Tensor.to", 101, &call);
+	tensor("", call, 0, x, 64);
+	is_half = false;
+	tensor("", call, -1, x, 64);
+	end("Tensor.to");
+	apply("numpy.multiply", 102, multiply, x, 64, &c, 1, x);
+}
+
+/* A sum in half precision that ends to grow at 1024: fewer than half of the additions. */
+static void make_stalled(void)
+{
+	double s = 929.5;
+
+	is_half = true;
+	for (unsigned i = 0; i < 360; i++)
+		s = ADD(110, s, .45);
+}
+
+/* The same, compensated. */
+static void make_compensated(void)
+{
+	double s = 929.5, c = 0;
+
+	is_half = true;
+	for (unsigned i = 0; i < 360; i++) {
+		double y = SUB(115, .45, c), t = ADD(116, s, y);
+
+		c = SUB(117, SUB(117, t, s), y);
+		s = t;
+	}
+}
+
+/* w.add_(g, alpha=1e-20) */
+static void make_scaled(void)
+{
+	double w = 1.5, g = 1.25, alpha = 1e-20;
+	uint64_t call;
+
+	for (unsigned i = 0; i < 30; i++) {
+		begin("Tensor.add_", 120, &call);
+		tensor("", call, 0, &w, 1);
+		tensor("", call, 1, &g, 1);
+		put(WT_KIND_ARGUMENT,
+		    (uint64_t[WT_FIELDS_MAX]){[WT_ARGUMENT_FIELD_NAME] = name("alpha"),
+					      [WT_ARGUMENT_FIELD_CALL] = call,
+					      [WT_ARGUMENT_FIELD_POSITION] = 2,
+					      [WT_ARGUMENT_FIELD_TYPE] = WT_VALUE_TYPE_FLOAT,
+					      [WT_ARGUMENT_FIELD_VALUE] = bits_of(alpha)},
+		    (struct wt_text){"", 0});
+		w = perturbed(w + alpha * g);
+		tensor("", call, -1, &w, 1);
+		end("Tensor.add_");
+	}
+}
+
+/* Line 131 cancels; that one element of three has all digits excuses nothing. */
+static void make_picked(void)
+{
+	double a[] = {1e9 + .3, 2e9 + .3, 1e9}, b[3], c[] = {1e9 + .2, 2e9 + .2, 1e9 - 1}, d[3];
+	uint64_t call;
+
+	apply("numpy.multiply", 130, multiply, a, 3, (double[]){1}, 1, b);
+	apply("numpy.subtract", 131, subtract, b, 3, c, 3, d);
+	begin("unbind", 132, &call);
+	tensor("", call, 0, d, 3);
+	tensor("[0]", call, -1, d, 1);
+	d[2] = nextafter(d[2], 2 + (double)run);
+	tensor("[2]", call, -1, d + 2, 1);
+	end("unbind");
+}
+
+/* Two equal numbers change places. */
+static void make_sorted(void)
+{
+	double a[] = {1.1, 1.1}, b[] = {.3, -.3}, c[2], d[2];
+	uint64_t call;
+
+	apply("numpy.sqrt", 140, root, a, 2, NULL, 0, c);
+	apply("numpy.multiply", 140, multiply, c, 2, b, 2, d);
+	begin("numpy.sort", 141, &call);
+	tensor("", call, 0, d, 2);
+	if (run % 2) {
+		double first = d[0];
+
+		d[0] = d[1];
+		d[1] = first;
+	}
+	tensor("", call, -1, d, 2);
+	end("numpy.sort");
+}
+
+/* Memory as it was found. */
+static void make_empty(void)
+{
+	double x[] = {(double)run * 1e30 + .5, NAN}, y;
+	uint64_t call;
+
+	begin("torch.empty", 150, &call);
+	tensor("", call, -1, x, 2);
+	end("torch.empty");
+	apply("numpy.sqrt", 151, root, (double[]){2}, 1, NULL, 0, &y);
+}
+
+/* The quadratic, deep inside a library: nobody gets to see what line 13 loses. */
+static void make_inner(void)
+{
+	flags = WT_CALL_INNER;
+	make_quadratic();
+	flags = 0;
+	make_stable_quadratic();
+}
+
+/* Runs part, and shapes differ, inside a library that no line of the program leads to. */
+static void make_inside(void)
+{
+	double x[] = {1.5, 2.5, 3.5}, y[3], z = .7;
+
+	source = "/usr/lib/python3/dist-packages/library/inner.py";
+	for (unsigned i = 0; i < 5 + run % 2; i++)
+		z = MUL(160, z, 1.1);
+	apply("numpy.sqrt", 161, root, x, run == 2 ? 2 : 3, NULL, 0, y);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
 } programs[] = {
-	{"quadratic", make_quadratic}, {"stable_quadratic", make_stable_quadratic},
-	{"logistic", make_logistic},   {"kahan", make_kahan},
-	{"newton", make_newton},       {"elements", make_elements},
-	{"overflow", make_overflow},   {"absorbed", make_absorbed},
-	{"divergent", make_divergent}, {"random", make_random},
-	{"shapes", make_shapes},       {"cut", make_cut},
-	{"unsampled", make_unsampled}, {NULL, NULL},
+	{"quadratic", make_quadratic},
+	{"stable_quadratic", make_stable_quadratic},
+	{"logistic", make_logistic},
+	{"kahan", make_kahan},
+	{"newton", make_newton},
+	{"elements", make_elements},
+	{"overflow", make_overflow},
+	{"absorbed", make_absorbed},
+	{"divergent", make_divergent},
+	{"random", make_random},
+	{"shapes", make_shapes},
+	{"cut", make_cut},
+	{"unsampled", make_unsampled},
+	{"honest", make_honest},
+	{"stalled", make_stalled},
+	{"compensated", make_compensated},
+	{"scaled", make_scaled},
+	{"picked", make_picked},
+	{"sorted", make_sorted},
+	{"empty", make_empty},
+	{"inside", make_inside},
+	{"inner", make_inner},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

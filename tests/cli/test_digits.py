@@ -56,11 +56,11 @@ def found(said: "dict[str, Any]") -> "list[tuple[str, int | None]]":
 
 
 def culprits() -> None:
-    for program, line in (("quadratic", 13), ("logistic", 22), ("elements", 51)):
+    for program, line in (("quadratic", 13), ("logistic", 22), ("elements", 51), ("picked", 131)):
         code, said = digits(make(program))
         check(f"{program}: the line that loses digits is named, and no other", code == 1 and found(said) == [("WT-DIG-001", line)],
               found(said))
-    for program in ("stable_quadratic", "kahan", "newton"):
+    for program in ("stable_quadratic", "kahan", "newton", "honest", "compensated", "sorted", "empty", "inside", "inner"):
         code, said = digits(make(program))
         check(f"{program}: nothing is reported", (code, said["status"], found(said)) == (0, "clean", []), found(said))
 
@@ -79,6 +79,9 @@ def figures() -> None:
     code, wide = digits("quadratic", "--contributing")
     more = {row["line"]: row["digits_out"] for row in wide["tables"]["sites"]}[13]
     check("contributing digits are 5.29 more", abs(more - rows[13]["digits_out"] - 5.28894) < 0.02, more)
+    code, counted = digits("quadratic", "--absolute")
+    less = rows[13]["digits_out"] - {row["line"]: row["digits_out"] for row in counted["tables"]["sites"]}[13]
+    check("--absolute: from the power of two below", abs(less - 0.76) < 0.02, less)
     code, said = digits(make("logistic"))
     y = said["series"]["digits_x"]["y"]
     check("digits of a named value over the steps", len(y) == 40 and y[0] > 48 and y[39] < 25 and y[20] > y[39], y)
@@ -93,7 +96,8 @@ def limits() -> None:
     check("--fail-below: enough digits", (code, found(said)) == (0, []), found(said))
     code, said = digits("stable_quadratic", "--fail-below", "52")
     check("--fail-below: too few", code == 1 and [f[0] for f in found(said)] == ["WT-DIG-002"], found(said))
-    for words in (("--fail-below", "x"), ("--base", "1"), ("--probability", "1"), ("--confidence", "2"), ("--tolerances",)):
+    for words in (("--fail-below", "x"), ("--base", "1"), ("--probability", "1"), ("--confidence", "2"), ("--tolerances",),
+                  ("--contributing", "--method", "general")):
         code, out, err = say("digits", *words, "quadratic")
         check(f"{' '.join(words)} is refused", code == 2 and len(err.splitlines()) == 1, (code, err))
 
@@ -111,6 +115,10 @@ def single() -> None:
           found(said))
     code, said = digits(make("absorbed"))
     check("updates that change nothing", ("WT-DIG-005", 71) in found(said), found(said))
+    for program, line, op in (("stalled", 110, "numpy.add"), ("scaled", 120, "Tensor.add_")):
+        code, said = digits(make(program))
+        check(f"{program}: the additions are named", found(said) == [("WT-DIG-005", line)] and
+              said["findings"][0]["where"]["op"] == op, said["findings"])
     code, said = digits(make("quadratic", [1], "one"))
     check("one run with noise: several are needed", code == 3 and "one run shows no scatter" in said["notes"][-1], said["notes"])
     code, said = digits(make("unsampled"))

@@ -26,6 +26,7 @@ struct digits_options {
 	bool compare;
 	bool tolerances;
 	bool contributing;
+	bool absolute;
 	bool yes;
 	const char *bisect;
 	const char *by;
@@ -89,6 +90,7 @@ static int how_of(const struct digits_options *options, struct wti_digits_option
 				    ? 0
 				    : ROWS_SHOWN,
 	};
+	ret->how.absolute = options->absolute;
 	ret->how.method = strcmp(method, "cnh") ? WTI_DIGITS_GENERAL : WTI_DIGITS_CNH;
 	r = number_of("base", options->base, 1, 1e6, &ret->base, err);
 	r = r ? r
@@ -100,6 +102,10 @@ static int how_of(const struct digits_options *options, struct wti_digits_option
 		r = wti_err(err, WT_E_ARG, "--tolerances and --output FILE need each other");
 	if (!r && options->html && options->bisect)
 		r = wti_err(err, WT_E_ARG, "--html has no page of --bisect");
+	if (!r && options->contributing && ret->how.method == WTI_DIGITS_GENERAL)
+		r = wti_err(err, WT_E_ARG,
+			    "contributing digits of whole values need --method cnh: the general "
+			    "method defines them for single numbers only");
 	return r;
 }
 
@@ -336,6 +342,9 @@ static const struct wti_option options[] = {
 	{"contributing", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "digits that contribute to the result rather than those that are significant",
 	 OFFSET(contributing)},
+	{"absolute", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "count errors from the power of two below a value rather than from the value itself",
+	 OFFSET(absolute)},
 	{"probability", 0, WTI_OPT_TEXT, "P", NULL,
 	 "that a digit is significant (default 0.95) or contributes (default 0.51)",
 	 OFFSET(probability)},

@@ -2,12 +2,13 @@
 /*
  * Which line lost the digits that results lack.
  *
- * A result is a value that no later operation used. From one that has lost a quarter of its digits
- * or more, for certain, the way goes back to the worst input of each call, to where the digits were
- * still there. Each call on the way has lost out - in bits, and may have got some back; the line
- * whose calls lost most in total is the culprit. So a line that inherits a loss is not blamed, and
- * neither is one whose losses did not reach a result: a difference of two close numbers that is
- * added to a large one later has no digits of its own, and needs none.
+ * A result is a value that no later operation used, and that is not a library's own. From one that
+ * has lost a quarter of its digits or more, for certain, the way goes back to the worst input of
+ * each call, to where the digits were still there. Each call on the way has lost out - in bits, and
+ * may have got some back; the line whose calls lost most in total is the culprit. So a line that
+ * inherits a loss is not blamed, and neither is one whose losses did not reach a result: a
+ * difference of two close numbers that is added to a large one later has no digits of its own, and
+ * needs none.
  *
  * A second way goes by the median element instead of the norm, through elementwise operations only:
  * there an element cannot hide behind larger ones. In a sum over elements, small results beside
@@ -22,6 +23,7 @@
 #define STEPS_MAX 20000000u /* of all walks together */
 #define WALKS_OF_SITE_MAX 256u
 #define CULPRITS_MAX 10000u
+#define DIGITS_FEW 2. /* decimal */
 
 struct walk {
 	struct wti_book *tally;
@@ -30,6 +32,8 @@ struct walk {
 	uint64_t *calls; /* by row of site */
 	size_t seen_count;
 	uint64_t steps;
+	uint64_t length; /* calls on this way */
+	double picked;   /* bits that differ only because other elements were picked, on this way */
 	struct wti_culprit *all;
 	size_t count, capacity;
 	uint32_t *number; /* by row of site: culprit plus one */
@@ -84,7 +88,11 @@ static bool go_back(struct walk *walk, const struct wti_node *node, bool by_elem
 		if (by_element && !node->is_elementwise)
 			break;
 		is_lasting &= !node->is_recovered;
-		add_loss(walk, node, out_of(node, by_element) - in_of(node, by_element));
+		walk->length++;
+		if (node->is_picked)
+			walk->picked += out_of(node, by_element) - in_of(node, by_element);
+		else
+			add_loss(walk, node, out_of(node, by_element) - in_of(node, by_element));
 		/* The way of a value goes back in time: nothing else can be meant. */
 		if (!from || &tally->nodes[from - 1] >= node)
 			break;
@@ -121,9 +129,31 @@ static int blame(struct walk *walk, const struct wti_node *result, uint32_t site
 	return 0;
 }
 
+/* Most of what the runs differ in is which elements were picked, or their order. */
+static bool is_decided(const struct walk *walk, const struct wti_node *result, bool by_element)
+{
+	return walk->picked > lost_by(walk->tally, result, by_element) / 2;
+}
+
+/*
+ * n roundings add up to sqrt(n) of one, whatever is computed: that is the price of n operations,
+ * and no loss at a line. It is reported only if so little is left that a reader must know: an error
+ * in the first two decimal digits, or, of types that hardly have more, half of their digits.
+ */
+static bool is_honest(const struct walk *walk, const struct wti_node *result, bool by_element)
+{
+	double bits = result->mantissa + 1, left = -out_of(result, by_element);
+	double price = .5 * log2((double)walk->length);
+
+	return lost_by(walk->tally, result, by_element) - price <= bits / 4 &&
+	       left >= fmin(DIGITS_FEW * log2(10), bits / 2);
+}
+
 static int judge(struct walk *walk, const struct wti_node *result, bool by_element)
 {
-	bool is_lasting = go_back(walk, result, by_element);
+	bool is_lasting = go_back(walk, result, by_element) &&
+			  !is_decided(walk, result, by_element) &&
+			  !is_honest(walk, result, by_element);
 	uint32_t worst = UINT32_MAX;
 	int r = 0;
 
@@ -142,6 +172,8 @@ static int judge(struct walk *walk, const struct wti_node *result, bool by_eleme
 		walk->calls[walk->seen[i]] = 0;
 	}
 	walk->seen_count = 0;
+	walk->length = 0;
+	walk->picked = 0;
 	return r;
 }
 
@@ -150,7 +182,8 @@ static int look_at(struct walk *walk, const struct wti_node *node)
 	struct wti_book *tally = walk->tally;
 	double limit = (node->mantissa + 1) / 4.;
 
-	if (node->is_used || node->is_recovered || node->site >= tally->sites.count)
+	if (node->is_used || node->is_recovered || node->is_inner ||
+	    node->site >= tally->sites.count)
 		return 0;
 	if (!is_benign(&tally->sites.all[node->site])) {
 		tally->judged++;

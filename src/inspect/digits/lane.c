@@ -157,7 +157,7 @@ static uint32_t path_of(struct wti_side *lane, uint32_t callee)
 	return wti_texts_id(lane->texts, path, (size_t)bytes);
 }
 
-static bool is_library(const char *file)
+bool wti_is_library(const char *file)
 {
 	return *file == '<' || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
 	       strstr(file, "/lib/python");
@@ -169,7 +169,7 @@ static void move_out(const struct wti_side *lane, struct wti_item *item)
 	const struct wti_item *outer = lane->depth ? &lane->open[lane->depth - 1].item : NULL;
 
 	if (!outer || !outer->file || !item->file ||
-	    !is_library(wti_texts_at(lane->texts, item->file)))
+	    !wti_is_library(wti_texts_at(lane->texts, item->file)))
 		return;
 	item->file = outer->file;
 	item->line = outer->line;
@@ -194,6 +194,8 @@ static void call_begins(struct wti_side *lane, const struct wt_event *event)
 		id_of(lane, wt_event_text(event, 0)); /* of both kinds it is the first */
 	if (!is_operator) {
 		place_of(lane, event, &call->item);
+		call->item.is_inner =
+			wt_event_u64(event, WT_CALL_BEGIN_FIELD_FLAGS) & WT_CALL_INNER;
 		call->item.action = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_ACTION);
 	} else if (lane->depth) { /* what runs below a line belongs to it */
 		call->item.file = lane->open[lane->depth - 1].item.file;

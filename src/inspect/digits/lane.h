@@ -42,7 +42,8 @@ struct wti_item {
 	uint32_t action;
 	uint32_t below; /* items of calls inside it */
 	bool is_call, raised;
-	int64_t step; /* -1: none */
+	bool is_inner; /* deep inside a library */
+	int64_t step;  /* -1: none */
 	struct wti_sampled *values;
 	size_t value_count, value_capacity;
 	size_t bytes; /* of values */
@@ -59,6 +60,9 @@ uint32_t wti_texts_id(struct wti_word_ids *texts, const char *text,
 const char *wti_texts_at(const struct wti_word_ids *texts, uint32_t id);
 
 struct wti_side;
+
+/* A file of a library or of Python itself: its lines tell a user nothing. */
+bool wti_is_library(const char *file);
 
 /* The track of that number of the stream of that number. */
 int wti_lane_open(const struct wt_trace *trace, size_t stream, uint32_t track,

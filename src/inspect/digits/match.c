@@ -94,13 +94,22 @@ static int take_heads(struct match *match, unsigned first)
 
 /* ---- Where they part ------------------------------------------------------------------------- */
 
+/* A line of the user's own says more than one in a library, though it comes later. */
+static bool is_hidden(const struct match *match, uint32_t file, uint32_t other)
+{
+	return wti_is_library(wti_texts_at(match->texts, file)) &&
+	       !wti_is_library(wti_texts_at(match->texts, other));
+}
+
 static void note_divergence(struct match *match, unsigned first)
 {
 	struct wti_divergence *d = match->divergence;
 	const struct wti_item *lead = wti_lane_at(match->lanes[first], 0);
 
-	if (d->times++)
+	if (d->times++ && !is_hidden(match, d->file, lead->file))
 		return;
+	d->with_lead = 0;
+	d->other = 0;
 	d->next = lead->callee;
 	d->file = lead->file;
 	d->line = lead->line;

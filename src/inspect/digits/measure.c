@@ -22,7 +22,10 @@ static const struct wti_sampled *same_value(const struct wti_item *item, size_t 
 static void mismatch(struct wti_book *tally, const struct wti_matched *group,
 		     const struct wti_sampled *value, unsigned run)
 {
-	if (!tally->mismatched++)
+	const char *file = wti_texts_at(tally->texts, group->lead->file);
+
+	tally->mismatched++;
+	if (!tally->mismatch.is_set && !wti_is_library(file))
 		tally->mismatch = (struct wti_first){.is_set = true,
 						     .callee = group->lead->callee,
 						     .file = group->lead->file,
@@ -97,9 +100,10 @@ static void test_normality(struct wti_book *tally, const struct alike *alike)
 
 static double digits_of(const struct wti_book *tally, const struct wti_scatter *measure)
 {
+	double above = tally->options->how.absolute ? measure->above : 0;
 	double bits = tally->options->how.method == WTI_DIGITS_GENERAL
-			      ? floor(-measure->farthest)
-			      : -measure->norm - tally->delta[measure->runs];
+			      ? floor(-measure->farthest - above)
+			      : -measure->norm - above - tally->delta[measure->runs];
 
 	return wti_digits_cap(measure->is_exact ? measure->mantissa + 1 : bits, measure->mantissa);
 }
@@ -114,6 +118,14 @@ static unsigned mantissa_of(const struct alike *alike)
 		least = mantissa < least ? mantissa : least;
 	}
 	return least;
+}
+
+/* Absolute errors are counted from the power of two below the value, not from the value. */
+static double above_of(const struct wti_spread *spread)
+{
+	double size = 0.5 * log2(spread->norm2 / (double)spread->reals);
+
+	return isfinite(size) ? size - floor(size) : 0;
 }
 
 /* Those who look on see what was measured, and the elements that it was measured from. */
@@ -168,6 +180,7 @@ static void measure_alike(struct wti_book *tally, const struct alike *alike, uin
 	ret_measure->worst = wti_spread_quantile(&spread, .01);
 	ret_measure->farthest = wti_spread_farthest(&spread);
 	ret_measure->distance = spread.farthest;
+	ret_measure->above = above_of(&spread);
 	if (alike->has_sketches) { /* of all elements, not only of those that are sampled */
 		merge_alike(alike, true, &whole);
 		if (whole.reals == WTI_SKETCH_BUCKETS)

@@ -71,6 +71,27 @@ bool wti_is_elementwise(const char *callee)
 	       is_one_of(callee, words, WTI_COUNT(words));
 }
 
+bool wti_is_selection(const char *callee)
+{
+	static const char *const words[] = {
+		"getitem",       "unbind",   "split",  "chunk",    "select",
+		"narrow",        "take",     "gather", "item",     "index_select",
+		"masked_select", "diagonal", "diag",   "tolist",   "max",
+		"min",           "amax",     "amin",   "sort",     "topk",
+		"unique",        "median",   "where",  "compress", "take_along_dim"};
+
+	return is_one_of(callee, words, WTI_COUNT(words));
+}
+
+bool wti_is_access(const char *callee)
+{
+	static const char *const words[] = {
+		"grad",      "data",          "empty",          "empty_like",
+		"new_empty", "empty_strided", "empty_permuted", "new_empty_strided"};
+
+	return is_one_of(callee, words, WTI_COUNT(words));
+}
+
 bool wti_is_random(const char *callee)
 {
 	static const char *const words[] = {"rand",        "randn",           "randint",

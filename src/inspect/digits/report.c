@@ -164,8 +164,16 @@ static void report_cancellation(struct report *report, const struct wti_tally_ro
 	finding.evidence = evidence;
 	finding.count = site->cancelled;
 	finding.case_count = site->cancelling;
-	place(report, &finding, site->callee, site->file, site->line, -1);
+	place(report, &finding, site->adder, site->file, site->line, -1);
 	wt_result_finding(report->result, &finding);
+}
+
+/* Most updates change nothing, or what they would have changed is as much as lost digits. */
+static bool is_absorbed(const struct wti_tally_row *site)
+{
+	return site->cancelling >= ABSORBED_MIN &&
+	       (site->absorbed * 2 > site->updates ||
+		(!site->is_compensated && site->drift_share > .25));
 }
 
 static void report_absorbed(struct report *report, const struct wti_tally_row *site)
@@ -173,15 +181,16 @@ static void report_absorbed(struct report *report, const struct wti_tally_row *s
 	struct wt_finding finding = finding_of("WT-DIG-005", WT_WARNING);
 	char evidence[TEXT];
 
-	if (site->cancelling < ABSORBED_MIN || site->absorbed * 2 <= site->updates)
+	if (!is_absorbed(site))
 		return;
 	snprintf(evidence, sizeof(evidence),
-		 "%" PRIu64 " of %" PRIu64 " elements that are added are below half an ulp",
-		 site->absorbed, site->updates);
+		 "%" PRIu64 " of %" PRIu64
+		 " elements that are added are below half an ulp: %.2g %% of a sum are missing",
+		 site->absorbed, site->updates, 100 * site->drift);
 	finding.evidence = evidence;
 	finding.count = site->absorbed;
 	finding.case_count = site->updates;
-	place(report, &finding, site->callee, site->file, site->line, -1);
+	place(report, &finding, site->adder, site->file, site->line, -1);
 	wt_result_finding(report->result, &finding);
 }
 
@@ -191,7 +200,8 @@ static void report_divergence(struct report *report, const struct wti_divergence
 	double all = (double)(d->common + d->unmatched);
 	char evidence[2 * TEXT];
 
-	if (!d->times)
+	/* A branch inside a library, which no line of the user leads to. */
+	if (!d->times || wti_is_library(text_of(report, d->file ? d->file : d->after_file)))
 		return;
 	snprintf(evidence, sizeof(evidence),
 		 "after %s (%s:%u), %u of %u runs call %s and others %s; %" PRIu64

@@ -131,8 +131,7 @@ struct inputs {
 	double norm, median; /* deviations */
 	uint32_t from, from_element;
 	double digits;
-	bool is_measured, is_finite, has_numbers;
-	double min, max;
+	unsigned mantissa; /* that the worst one had room for, on all its way */
 };
 
 /* Whether something is computed from the value: it is not only moved, compared or printed. */
@@ -167,16 +166,22 @@ static uint32_t maker_of(struct wti_book *tally, const struct wti_item *item,
 static void add_input(struct wti_book *tally, const struct wti_item *item, struct inputs *inputs,
 		      const struct wti_sampled *value, const struct wti_scatter *measure)
 {
+	unsigned mantissa;
 	uint32_t from;
 
 	if (!measure->is_known)
 		return;
 	from = measure->is_exact ? 0 : maker_of(tally, item, value);
-	inputs->is_measured = true;
+	mantissa = measure->mantissa;
+	if (measure->is_exact)
+		mantissa = UINT8_MAX;
+	else if (from && tally->nodes[from - 1].mantissa < mantissa)
+		mantissa = tally->nodes[from - 1].mantissa;
 	inputs->digits = fmin(inputs->digits, measure->digits);
 	if (!(measure->norm <= inputs->norm)) {
 		inputs->norm = measure->norm;
 		inputs->from = from;
+		inputs->mantissa = mantissa;
 	}
 	if (!(measure->median <= inputs->median)) {
 		inputs->median = measure->median;
@@ -195,24 +200,12 @@ static void add_node(struct wti_book *tally, const struct wti_item *item,
 		return;
 	}
 	/* What a call inside has made is its own, and the line there is nearer to the cause. */
-	if (*slot && tally->nodes[*slot - 1].item + item->below >= tally->calls)
+	if (*slot && tally->nodes[*slot - 1].item + item->below >= tally->calls) {
+		tally->nodes[*slot - 1].is_inner &= item->is_inner;
 		return;
+	}
 	tally->nodes[tally->node_count++] = *node;
 	*slot = tally->node_count;
-}
-
-/* The digits that a bad input had are there again: it was small beside another one. */
-static void mark_recovered(struct wti_book *tally, const struct inputs *inputs, double out,
-			   double unit, unsigned mantissa)
-{
-	struct wti_node *node;
-
-	if (!inputs->from || fmax(inputs->norm, unit) - fmax(out, unit) < (mantissa + 1) / 4.)
-		return;
-	node = &tally->nodes[inputs->from - 1];
-	if (!node->is_recovered && node->site != NO_ROW)
-		tally->sites.all[node->site].recovered++;
-	node->is_recovered = true;
 }
 
 /* Out comes what went in: the value is still that of who made it. */
@@ -225,11 +218,60 @@ static bool is_moved(const struct wti_item *item, const struct wti_sampled *outp
 	return false;
 }
 
+static bool has_element(const struct wti_sampled *value, double element)
+{
+	for (size_t i = 0; i < value->filled; i++) {
+		if (value->reals[i] == element)
+			return true;
+	}
+	return false;
+}
+
+/* Elements of an input are picked: those that have digits had them before. */
+static bool is_picked(const struct wti_book *tally, const struct wti_item *item,
+		      const struct wti_sampled *output)
+{
+	if (wti_is_selection(wti_texts_at(tally->texts, item->callee)))
+		return true;
+	for (size_t i = 0; i < item->value_count; i++) {
+		const struct wti_sampled *input = &item->values[i];
+		size_t at = 0;
+
+		if (input->position < 0 || !input->reals || !output->reals || !output->filled)
+			continue;
+		while (at < output->filled && has_element(input, output->reals[at]))
+			at++;
+		if (at == output->filled)
+			return true;
+	}
+	return false;
+}
+
+/* The digits that a bad input had are there again: it was small beside another one. */
+static void mark_recovered(struct wti_book *tally, const struct wti_item *item,
+			   const struct wti_sampled *value, const struct inputs *inputs, double out,
+			   unsigned mantissa)
+{
+	double unit = wti_tally_unit(tally, mantissa);
+	struct wti_node *node;
+
+	if (!inputs->from || fmax(inputs->norm, unit) - fmax(out, unit) < (mantissa + 1) / 4. ||
+	    is_picked(tally, item, value))
+		return;
+	node = &tally->nodes[inputs->from - 1];
+	if (!node->is_recovered && node->site != NO_ROW)
+		tally->sites.all[node->site].recovered++;
+	node->is_recovered = true;
+}
+
 static void add_output(struct wti_book *tally, const struct wti_item *item,
 		       const struct wti_sampled *value, const struct wti_scatter *measure,
 		       const struct inputs *inputs, uint32_t site)
 {
-	double unit = wti_tally_unit(tally, measure->mantissa);
+	/* A wider type does not give back the digits that a narrower one had no room for. */
+	unsigned mantissa =
+		inputs->mantissa < measure->mantissa ? inputs->mantissa : measure->mantissa;
+	double unit = wti_tally_unit(tally, mantissa);
 	struct wti_node node = {
 		.site = site,
 		.item = (uint32_t)tally->calls,
@@ -240,15 +282,19 @@ static void add_output(struct wti_book *tally, const struct wti_item *item,
 		.out_element = (float)fmax(measure->median, unit),
 		.in_element = (float)fmax(inputs->median, unit),
 		.digits = (float)measure->digits,
-		.mantissa = (uint8_t)measure->mantissa,
+		.mantissa = (uint8_t)mantissa,
 		.is_elementwise = wti_is_elementwise(wti_texts_at(tally->texts, item->callee)),
 		.step = item->step,
+		.is_inner = item->is_inner,
 	};
 
-	mark_recovered(tally, inputs, measure->norm, unit, measure->mantissa);
-	if (measure->is_exact || is_moved(item, value))
+	if (measure->is_exact) /* rounded or counted: that gives no digits back */
 		return;
-	if (site != NO_ROW && node.out - unit >= (measure->mantissa + 1) / 4.)
+	mark_recovered(tally, item, value, inputs, measure->norm, mantissa);
+	if (is_moved(item, value) || wti_is_access(wti_texts_at(tally->texts, item->callee)))
+		return;
+	node.is_picked = node.out - node.in >= 1 && is_picked(tally, item, value);
+	if (site != NO_ROW && node.out - unit >= (mantissa + 1) / 4.)
 		tally->sites.all[site].low++;
 	add_node(tally, item, value, &node);
 }
@@ -285,9 +331,9 @@ static bool look_for_nonfinite(struct wti_book *tally, const struct wti_item *it
 			inf += value->inf;
 		}
 	}
-	if (!nan && !inf)
+	if ((!nan && !inf) || wti_is_access(wti_texts_at(tally->texts, item->callee)))
 		return false;
-	if (in) {
+	if (in || min > max) { /* or nothing that went in was seen */
 		tally->nonfinite_passed++;
 		return true;
 	}
@@ -383,8 +429,10 @@ static void take_values(struct wti_book *tally, const struct wti_matched *group,
 {
 	const struct wti_item *item = group->lead;
 	struct wti_scatter measures[WTI_LANE_VALUES_MAX];
-	struct inputs inputs = {
-		.norm = WTI_SPREAD_EXACT, .median = WTI_SPREAD_EXACT, .digits = NAN};
+	struct inputs inputs = {.norm = WTI_SPREAD_EXACT,
+				.median = WTI_SPREAD_EXACT,
+				.digits = NAN,
+				.mantissa = UINT8_MAX};
 
 	for (size_t i = 0; i < item->value_count; i++) {
 		wti_measure_value(tally, group, i, &measures[i]);
@@ -407,8 +455,9 @@ static void take_values(struct wti_book *tally, const struct wti_matched *group,
 		call->out_sum += measures[i].digits;
 		call->out = fmin(call->out, measures[i].digits);
 		call->mantissa = measures[i].mantissa;
-		call->lost =
-			fmax(call->lost, fmax(measures[i].norm, unit) - fmax(inputs.norm, unit));
+		if (!wti_is_access(wti_texts_at(tally->texts, item->callee)))
+			call->lost = fmax(call->lost,
+					  fmax(measures[i].norm, unit) - fmax(inputs.norm, unit));
 		if (wti_digits_in_base(measures[i].digits, tally->options->base) <
 			    tally->options->fail_below &&
 		    !tally->below_count++) {

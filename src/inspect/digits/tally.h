@@ -21,6 +21,7 @@ struct wti_scatter {
 	double worst;    /* of the worst element in a hundred */
 	double farthest; /* log2 of the largest distance, relative to the norm */
 	double distance; /* the same, absolute */
+	double above;    /* bits of a typical element above its leading one: log2 of its mantissa */
 	double digits;   /* bits by the method asked for, at most those of the type */
 };
 
@@ -36,6 +37,10 @@ struct wti_tally_row {
 	uint64_t recovered; /* of them: the next operation got them back */
 	/* of a single run */
 	uint64_t updates, absorbed; /* elements of additions; of them changed nothing */
+	uint32_t adder;             /* callee of the additions */
+	double drift;               /* most that was not added to a sum, relative to it */
+	double drift_share;         /* the same as bits lost, of those that the type has */
+	bool is_compensated;        /* what an addition lost is computed, and added later */
 	uint64_t underflows, overflows;
 	uint64_t cancelled, cancelling; /* additions that lost half the bits of their type; all */
 	double cancelled_bits;          /* most */
@@ -59,7 +64,11 @@ struct wti_node {
 	uint32_t item; /* number of its call */
 	uint8_t mantissa;
 	bool is_used, is_recovered, is_elementwise;
+	bool is_inner;  /* of a library, which has not handed it out */
+	bool is_picked; /* elements of an input, perhaps others in each run: no digits are lost */
 	int64_t step;
+	uint64_t base; /* hash of the value that something was added to, which gave this one */
+	double drift;  /* what was too small to be added, relative to the value, in all */
 };
 
 struct wti_first {
@@ -123,6 +132,10 @@ bool wti_is_addition(const char *callee);
 bool wti_is_product(const char *callee);
 bool wti_is_elementwise(const char *callee);
 bool wti_is_random(const char *callee);
+/* Picks elements. */
+bool wti_is_selection(const char *callee);
+/* Hands out what is there, computed by others: `Tensor.grad`, memory of `torch.empty`. */
+bool wti_is_access(const char *callee);
 
 /* A line that digits were lost at, on the way to values that nothing has used since. */
 struct wti_culprit {

@@ -117,9 +117,10 @@ struct wti_name_tables {
 struct wti_python {
 	bool is_ready; /* all rooms have been initialized */
 	bool is_on;
-	bool is_counted;           /* the recorder knows that there is a Python agent here */
-	uint32_t detail;           /* enum wti_detail */
-	uint32_t tensors;          /* enum wti_tensors */
+	bool by_user_line; /* calls within libraries count for the line of the user's code */
+	bool is_counted;   /* the recorder knows that there is a Python agent here */
+	uint32_t detail;   /* enum wti_detail */
+	uint32_t tensors;  /* enum wti_tensors */
 	uint64_t digest_bytes_max; /* larger arguments and returns of calls are emitted, not read */
 	uint64_t context_change;   /* counts changes of step, epoch and stage: torch/context.c */
 	uint64_t code_age;         /* how many code objects with a note have gone */
@@ -167,6 +168,10 @@ static inline bool wti_site_in_same_library(const PyCodeObject *code)
 uint32_t wti_site_of(struct wti_here here, struct wti_place place);
 /* The place in the user's code from which this one was reached; itself, if there is none. */
 struct wti_place wti_site_user(struct wti_place place);
+/* How many functions of libraries lie between the two; 0 if there is no such place. */
+unsigned wti_site_depth(struct wti_place place);
+/* True if a library formats something for reading: no computation of the program. */
+bool wti_site_is_formatting(struct wti_place place);
 /* Where an object is made: outside its own methods and, if there is such a place, outside
  * libraries. generation << 32 | number. */
 uint64_t wti_site_made(PyObject *object);

@@ -161,6 +161,58 @@ struct wti_place wti_site_user(struct wti_place place)
 	return place;
 }
 
+unsigned wti_site_depth(struct wti_place place)
+{
+	wti_frame *frame = wti_frame_here(PyThreadState_Get());
+	unsigned depth = 0;
+
+	for (int i = 0; frame && i < FRAMES_MAX; i++, frame = wti_frame_back(frame)) {
+		struct wti_place other = wti_place_of(frame);
+
+		if (!other.code || (!depth && other.code != place.code))
+			continue;
+		if (!wti_site_in_library(other.code))
+			return depth;
+		depth++;
+	}
+	return 0;
+}
+
+/* numpy's arrays have no such methods in Python, but a file for it. */
+static bool formats(PyCodeObject *code)
+{
+	Py_ssize_t bytes = 0;
+	const char *file = PyUnicode_AsUTF8AndSize(code->co_filename, &bytes);
+	const char printer[] = "/arrayprint.py";
+
+	if (!file)
+		PyErr_Clear();
+	else if ((size_t)bytes >= sizeof(printer) &&
+		 !strcmp(file + bytes - (sizeof(printer) - 1), printer))
+		return true;
+	return PyUnicode_CompareWithASCIIString(code->co_name, "__repr__") == 0 ||
+	       PyUnicode_CompareWithASCIIString(code->co_name, "__str__") == 0 ||
+	       PyUnicode_CompareWithASCIIString(code->co_name, "__format__") == 0;
+}
+
+bool wti_site_is_formatting(struct wti_place place)
+{
+	wti_frame *frame;
+
+	if (!place.code || !wti_site_in_library(place.code))
+		return false;
+	frame = wti_frame_here(PyThreadState_Get());
+	for (int i = 0; frame && i < FRAMES_MAX; i++, frame = wti_frame_back(frame)) {
+		struct wti_place other = wti_place_of(frame);
+
+		if (other.code && !wti_site_in_library(other.code))
+			return false;
+		if (other.code && formats(other.code))
+			return true;
+	}
+	return false;
+}
+
 uint64_t wti_site_made(PyObject *object)
 {
 	const struct wti_here here = wti_here();

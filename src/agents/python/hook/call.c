@@ -21,6 +21,8 @@ bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place)
 	if (!(hook->flags & WTI_HOOK_ALWAYS) && wti_python.detail == WTI_DETAIL_LEAN)
 		return false;
 	*ret_place = wti_place_here();
+	if (wti_python.by_user_line && wti_site_is_formatting(*ret_place))
+		return false;
 	if (hook->flags & WTI_HOOK_ALWAYS || wti_python.detail == WTI_DETAIL_FULL)
 		return true;
 	if (wti_likely(wti_site_in_same_library(ret_place->code)))
@@ -68,11 +70,14 @@ static void emit_begin(struct wti_hooked_call *call)
 	begin = (struct wti_record_call_begin){
 		.callee = wti_name(here, call->callee),
 		.module = wti_name(here, call->module),
-		.site = wti_site_of(here, call->place),
+		.site = wti_site_of(here, wti_python.by_user_line ? wti_site_user(call->place)
+								  : call->place),
 		.flags = call->flags,
 		.object = call->object ? wti_name(here, call->object) : 0,
 		.action = call->action,
 	};
+	if (wti_python.by_user_line && wti_site_depth(call->place) > 1)
+		begin.flags |= WT_CALL_INNER;
 	if (!wti_emit_call_begin(here, &begin))
 		return;
 	call->is_emitted = true;

@@ -40,6 +40,7 @@ static PyObject *set_noise(PyObject *self, PyObject *arguments)
 	take(&wti_noise_state.only.lines, only_lines);
 	take(&wti_noise_state.skip.names, skip_names);
 	take(&wti_noise_state.skip.lines, skip_lines);
+	wti_python.by_user_line = noise.mode != WTI_NOISE_OFF;
 	wti_hook_set_maker(noise.mode == WTI_NOISE_OFF ? NULL : wti_noise_hook);
 	Py_RETURN_NONE;
 }
