@@ -216,6 +216,7 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 		      const struct wti_seen_run *runs)
 {
 	const struct wt_table *noise = table_of(result, "noise");
+	const struct wt_fact *outside = wt_result_fact(result, "values_outside");
 
 	if (out->bytes)
 		wti_buf_byte(out, '\n');
@@ -231,7 +232,12 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 		print_count(out, false, d->counts, "count", "counts");
 		print_count(out, false, d->order, "place in the order", "places in the order");
 		print_count(out, false, d->values, "counter or setting", "counters or settings");
-		print_parted(out, parting);
+		if (outside)
+			print_count(out, false, outside->value.count,
+				    "value outside the tolerances",
+				    "values outside the tolerances");
+		else
+			print_parted(out, parting);
 		wti_buf_byte(out, '\n');
 	} else if (parting->is_parted)
 		wti_textf(out, "'%s' and '%s' differ only in their values\n",
@@ -324,6 +330,11 @@ static int judge_values(const char *path, const struct wti_seen_run *runs, struc
 	if (ret_within->unknown)
 		wt_result_note(result, "'%s' has no tolerance for %llu values that were recorded",
 			       path, (unsigned long long)ret_within->unknown);
+	if (ret_within->unsampled)
+		wt_result_note(result,
+			       "%llu values have other bits, and no elements of them were kept to "
+			       "compare: record both runs with --elements 256",
+			       (unsigned long long)ret_within->unsampled);
 	if (!r && !ret_within->compared)
 		wt_result_note(result, "no value of the runs has a tolerance in '%s'", path);
 	return r;
@@ -348,7 +359,7 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	if (!r && options->tolerances) {
 		r = judge_values(options->tolerances, runs, result, &within, err);
 		parting.is_parted = within.outside > 0;
-		is_whole &= within.compared > 0;
+		is_whole &= within.compared > 0 && !within.unsampled;
 		/* Counters are among the values: what is inside is no difference. */
 		d.values = within.compared && !within.outside ? 0 : d.values;
 	}

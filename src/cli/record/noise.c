@@ -62,10 +62,6 @@ int wti_record_noise_check(const struct wti_record_noise *noise, bool sampled, s
 		return wti_err(err, WT_E_ARG,
 			       "'--seed', '--noise-run', '--noise-only' and '--noise-skip' need a "
 			       "mode of noise: give --noise rr, too");
-	if (!noise->mode && !sampled && noise->elements)
-		return wti_err(err, WT_E_ARG,
-			       "'--elements' are kept of runs that are compared: give --noise or "
-			       "--runs, too");
 	if (noise->run == 0 || noise->run > UINT32_MAX)
 		return wti_err(err, WT_E_ARG, "'--noise-run' counts from 1");
 	if (noise->mode)

@@ -179,7 +179,7 @@ static int prepare_noise(struct wti_prepared_recording *recording,
 	const struct wti_record_noise *noise = &options->noise;
 	int r = wti_record_noise_check(noise, options->is_prepared || options->runs, err);
 
-	if (r || (!noise->mode && !options->is_prepared))
+	if (r || (!noise->mode && !options->is_prepared && !noise->elements))
 		return r;
 	r = wti_record_noise_settings(noise, &recording->plan.settings, err);
 	if (r || !noise->mode)

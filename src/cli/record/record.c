@@ -223,7 +223,8 @@ static const struct wti_option options[] = {
 	{"seed", 0, WTI_OPT_COUNT, "S", NULL,
 	 "with --noise: the same seed gives the same noise; default 0", AT(noise.seed)},
 	{"elements", 0, WTI_OPT_TEXT, "N", NULL,
-	 "with --noise or --runs: how many elements of each value are kept, or all; default 256",
+	 "how many elements of each value are kept, or all, for `digits` and `diff --tolerances`; "
+	 "default 256 with --noise or --runs, otherwise none",
 	 AT(noise.elements)},
 	{"noise-run", 0, WTI_OPT_COUNT, "K", NULL,
 	 "with --noise: the noise that run K of a set with this seed has; default 1",

@@ -84,7 +84,9 @@ const struct wti_tolerance *wti_tolerances_find(const struct wti_tolerances *tol
 /* Two runs by a file of tolerances: a table `outside` of the result, and how many values that are.
  */
 struct wti_within {
-	uint64_t compared, outside, unknown; /* unknown: the file does not have them */
+	uint64_t compared, outside;
+	uint64_t unknown;   /* the file does not have them */
+	uint64_t unsampled; /* of other bits, and there is nothing to compare them by */
 };
 int wti_digits_within(const struct wti_digits_run runs[2], const struct wti_tolerances *tolerances,
 		      struct wt_result *result, struct wti_within *ret_within, struct wt_err *err);

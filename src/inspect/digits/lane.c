@@ -101,9 +101,10 @@ static void push(struct wti_side *lane, const struct wti_item *item)
 
 static uint64_t token_of(const struct wti_side *lane, const struct wti_item *item, uint64_t parent)
 {
-	const uint32_t words[] = {item->callee, item->file, item->line, item->is_call};
+	const char *file = wti_file_name(wti_texts_at(lane->texts, item->file));
+	const uint32_t words[] = {item->callee, (uint32_t)XXH3_64bits(file, strlen(file)),
+				  item->line, item->is_call};
 
-	(void)lane;
 	return XXH3_64bits_withSeed(words, sizeof(words), parent);
 }
 
@@ -155,6 +156,13 @@ static uint32_t path_of(struct wti_side *lane, uint32_t callee)
 	if (bytes < 0 || (size_t)bytes >= sizeof(path))
 		return lane->depth ? lane->open[lane->depth - 1].item.path : callee;
 	return wti_texts_id(lane->texts, path, (size_t)bytes);
+}
+
+const char *wti_file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 bool wti_is_library(const char *file)

@@ -61,6 +61,8 @@ const char *wti_texts_at(const struct wti_word_ids *texts, uint32_t id);
 
 struct wti_side;
 
+/* What a file is known by in another checkout or another installation: its name alone. */
+const char *wti_file_name(const char *path);
 /* A file of a library or of Python itself: its lines tell a user nothing. */
 bool wti_is_library(const char *file);
 

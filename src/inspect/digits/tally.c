@@ -379,7 +379,7 @@ void wti_value_key(const struct wti_word_ids *texts, const struct wti_item *item
 		snprintf(ret_key, WTI_VALUE_KEY_BYTES, "=%s", wti_texts_at(texts, item->callee));
 	else
 		snprintf(ret_key, WTI_VALUE_KEY_BYTES, "%s:%u %s %d",
-			 wti_texts_at(texts, item->file), item->line,
+			 wti_file_name(wti_texts_at(texts, item->file)), item->line,
 			 wti_texts_at(texts, item->callee), value->position);
 }
 

@@ -85,6 +85,7 @@ int wti_digits_within(const struct wti_digits_run runs[2], const struct wti_tole
 	r = wti_tally_init(&within.tally, &options, &texts, 2);
 	r = r ? wti_err(err, r, "out of memory")
 	      : wti_match(traces, 2, &texts, take, &within, &divergence, about, err);
+	ret_within->unsampled = within.tally.unsampled;
 	wti_tally_release(&within.tally);
 	wti_texts_release(&texts);
 	return r;

@@ -180,7 +180,7 @@ def test_observed(t: Harness) -> None:
     t.equal("a pack is learned", learned.status, 0, learned.output, learned.errors)
     said = t.execute([t.wheeltap, "check", "-i", pack, folders[3]]).output
     t.check("the rate of this run, then that of the good ones",
-            "goes another way: observed 0.3; in the good runs the rate of step 0 is 0.1\n" in said, said)
+            "follows another course: observed 0.3; in the good runs the rate of step 0 is 0.1\n" in said, said)
     t.check("and nothing of a scheduler that there is not", "the learning rate that the program sets" in said and
             "is not followed" not in said, said)
     t.check("and how often those had it", re.search(r"evidence  .*the good runs had it \d+ times, in 3 runs \(", said), said)
