@@ -2,43 +2,13 @@
 /* Outcomes as JUnit's XML: what could not be evaluated is an error there, never a success. */
 #include <string.h>
 
-#include "base/text.h"
 #include "junit.h"
-
-#define TEXT_MAX ((size_t)16 << 20)
-
-static void put_text(struct wti_buf *out, const char *text)
-{
-	struct wti_buf clean;
-	const char *at;
-
-	wti_buf_init(&clean, TEXT_MAX);
-	wti_printable(&clean, text, strlen(text));
-	for (at = wti_buf_cstr(&clean); *at; at++)
-		switch (*at) {
-		case '&':
-			wti_buf_text(out, "&amp;");
-			break;
-		case '<':
-			wti_buf_text(out, "&lt;");
-			break;
-		case '>':
-			wti_buf_text(out, "&gt;");
-			break;
-		case '"':
-			wti_buf_text(out, "&quot;");
-			break;
-		default:
-			wti_buf_byte(out, (uint8_t)*at);
-		}
-	wti_buf_inherit(out, &clean);
-	wti_buf_release(&clean);
-}
+#include "markup.h"
 
 static void put_attribute(struct wti_buf *out, const char *name, const char *text)
 {
 	wti_buf_printf(out, " %s=\"", name);
-	put_text(out, text);
+	wti_markup_text(out, text);
 	wti_buf_byte(out, '"');
 }
 
@@ -48,9 +18,9 @@ static void put_outcome(struct wti_buf *out, const char *element, const char *me
 	wti_buf_printf(out, "    <%s", element);
 	put_attribute(out, "message", message);
 	wti_buf_text(out, ">expected: ");
-	put_text(out, outcome->expected);
+	wti_markup_text(out, outcome->expected);
 	wti_buf_text(out, "\nactual: ");
-	put_text(out, outcome->actual);
+	wti_markup_text(out, outcome->actual);
 	wti_buf_printf(out, "</%s>\n", element);
 }
 
@@ -70,7 +40,7 @@ static void put_case(struct wti_buf *out, const struct wti_judged *judged)
 		put_outcome(out, "failure", outcome->actual, outcome);
 	else if (outcome->verdict == WTI_VIOLATED) {
 		wti_buf_text(out, "    <system-out>warning: ");
-		put_text(out, outcome->actual);
+		wti_markup_text(out, outcome->actual);
 		wti_buf_text(out, "</system-out>\n");
 	}
 	wti_buf_text(out, "  </testcase>\n");

@@ -10,46 +10,12 @@
 #include "base/text.h"
 #include "page_files.h"
 #include "show/cell.h"
+#include "show/markup.h"
 #include "show/show.h"
 
 #define PART_MAX (1u << 30)
 /* More rows than this are in the JSON only: no reader scrolls further, and browsers slow down. */
 enum { ROWS_MAX = 1000 };
-
-/* ---- Text ------------------------------------------------------------------------------------ */
-
-static void add_escaped(struct wti_buf *out, const char *text, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++) {
-		switch (text[i]) {
-		case '<':
-			wti_buf_text(out, "&lt;");
-			break;
-		case '>':
-			wti_buf_text(out, "&gt;");
-			break;
-		case '&':
-			wti_buf_text(out, "&amp;");
-			break;
-		case '"':
-			wti_buf_text(out, "&quot;");
-			break;
-		default:
-			wti_buf_byte(out, (uint8_t)text[i]);
-		}
-	}
-}
-
-static void add_text(struct wti_buf *out, const char *text)
-{
-	struct wti_buf printable;
-
-	wti_buf_init(&printable, PART_MAX);
-	wti_printable(&printable, text, strlen(text));
-	add_escaped(out, (const char *)printable.data, printable.bytes);
-	wti_buf_inherit(out, &printable);
-	wti_buf_release(&printable);
-}
 
 static void add_cell(struct wti_buf *out, const struct wt_cell *cell)
 {
@@ -57,7 +23,7 @@ static void add_cell(struct wti_buf *out, const struct wt_cell *cell)
 
 	wti_buf_init(&text, PART_MAX);
 	wti_cell_people(&text, cell);
-	add_escaped(out, (const char *)text.data, text.bytes);
+	wti_markup_escape(out, (const char *)text.data, text.bytes);
 	wti_buf_inherit(out, &text);
 	wti_buf_release(&text);
 }
@@ -69,7 +35,7 @@ static void add_row(struct wti_buf *out, const char *label, const char *text)
 	if (!text || !*text)
 		return;
 	wti_buf_printf(out, "<dt>%s</dt><dd>", label);
-	add_text(out, text);
+	wti_markup_text(out, text);
 	wti_buf_text(out, "</dd>\n");
 }
 
@@ -100,9 +66,9 @@ static void add_finding(struct wti_buf *out, const struct wt_finding *f)
 	static const char *const severities[] = {"note", "warning", "error"};
 
 	wti_buf_printf(out, "<article class=\"%s\"><h3>", severities[f->severity]);
-	add_text(out, f->title);
+	wti_markup_text(out, f->title);
 	wti_buf_printf(out, "</h3>\n<code>%s ", severities[f->severity]);
-	add_text(out, f->code);
+	wti_markup_text(out, f->code);
 	wti_buf_text(out, "</code>\n<dl>");
 	add_where(out, f);
 	add_row(out, "evidence", f->evidence);
@@ -146,13 +112,13 @@ static void add_table(struct wti_buf *out, const struct wt_table *table)
 	size_t rows = table->row_count < ROWS_MAX ? table->row_count : ROWS_MAX;
 
 	wti_buf_text(out, "<section><h2>");
-	add_text(out, table->title);
+	wti_markup_text(out, table->title);
 	wti_buf_text(out, "</h2>\n<div class=\"wide\"><table><thead><tr>");
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (!is_shown(&table->columns[i]))
 			continue;
 		wti_buf_text(out, is_text(&table->columns[i]) ? "<th>" : "<th class=\"number\">");
-		add_text(out, table->columns[i].title);
+		wti_markup_text(out, table->columns[i].title);
 		wti_buf_text(out, "</th>");
 	}
 	wti_buf_text(out, "</tr></thead>\n<tbody>");
@@ -194,15 +160,16 @@ static void add_head(struct wti_buf *out, const struct wt_result *result)
 		     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		     "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>wheeltap ");
-	add_text(out, result->verb);
+	wti_markup_text(out, result->verb);
 	wti_buf_text(out, "</title>\n<style>");
 	wti_buf_append(out, wti_page_css, sizeof(wti_page_css));
 	wti_buf_text(out, "</style></head>\n<body><header><h1>wheeltap ");
-	add_text(out, result->verb);
+	wti_markup_text(out, result->verb);
 	wti_buf_text(out, " <span class=\"status ");
-	add_text(out, result->status);
+	wti_markup_text(out, result->status);
 	wti_buf_text(out, "\">");
-	add_text(out, strcmp(result->status, "not_measured") ? result->status : "not measured");
+	wti_markup_text(out,
+			strcmp(result->status, "not_measured") ? result->status : "not measured");
 	wti_buf_text(out, "</span></h1>\n");
 }
 
@@ -213,7 +180,7 @@ static void add_facts(struct wti_buf *out, const struct wt_result *result)
 		if (!*result->facts[i].title) /* for programs */
 			continue;
 		wti_buf_text(out, "<dt>");
-		add_text(out, result->facts[i].title);
+		wti_markup_text(out, result->facts[i].title);
 		wti_buf_text(out, "</dt><dd>");
 		add_cell(out, &result->facts[i].value);
 		wti_buf_text(out, "</dd>\n");
@@ -235,7 +202,7 @@ void wti_show_page(struct wti_buf *out, const struct wt_result *result)
 			add_table(out, result->tables[i]);
 	for (size_t i = 0; i < result->note_count; i++) {
 		wti_buf_text(out, "<p>");
-		add_text(out, result->notes[i]);
+		wti_markup_text(out, result->notes[i]);
 		wti_buf_text(out, "</p>\n");
 	}
 	wti_buf_text(out, "</main><footer>made by wheeltap</footer>\n");
