@@ -51,19 +51,6 @@ static bool is_alive(const struct wti_live *live)
 #endif
 }
 
-/*
- * The object of this address, which is there, is the one that is followed if its own list of weak
- * references begins with ours, as it does where there is one without a callback. The list lies in
- * the object, which is read anyway; the reference would be one more place in memory.
- */
-static bool is_followed(const struct wti_live *live, PyObject *object)
-{
-	Py_ssize_t at = Py_TYPE(object)->tp_weaklistoffset;
-
-	return live->object == object &&
-	       ((at && *(PyObject **)((char *)object + at) == live->weak) || is_alive(live));
-}
-
 static void drop(struct wti_live_entry *entry)
 {
 	if (entry->newer)
@@ -84,13 +71,13 @@ struct wti_live *wti_live_find(PyObject *object, uint32_t type)
 	while (*at) {
 		struct wti_live_entry *entry = *at;
 
-		if (entry->live.type == type && is_followed(&entry->live, object))
-			return &entry->live;
 		if (!is_alive(&entry->live)) {
 			*at = entry->next;
 			drop(entry);
 			continue;
 		}
+		if (entry->live.object == object && entry->live.type == type)
+			return &entry->live;
 		at = &entry->next;
 	}
 	return NULL;
