@@ -130,10 +130,10 @@ print([core.is_hooked(f) for f in (torch.relu, torch.add, F.cross_entropy, nn.Mo
     t.equal("modules too are left alone", run.output.splitlines()[-1], "[False, True, False, False, False]", run.errors)
     refused = t.record_command([t.python, "-c", "pass"], "--invariants", pack(t, {"calls": []}, None), view=False)
     t.check("an entry that does not say what it needs is refused by name",
-            refused.status == 2 and "invariant 2 'rule 1' has no \"needs\"" in refused.errors, refused.status,
+            refused.status == 125 and "invariant 2 'rule 1' has no \"needs\"" in refused.errors, refused.status,
             refused.errors)
     refused = t.record_command([t.python, "-c", "pass"], "--invariants", pack(t, {"states": ["weights"]}), view=False)
-    t.check("as is an unknown state", refused.status == 2 and "unknown state" in refused.errors, refused.errors)
+    t.check("as is an unknown state", refused.status == 125 and "unknown state" in refused.errors, refused.errors)
 
 
 if __name__ == "__main__":
