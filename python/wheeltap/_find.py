@@ -102,6 +102,11 @@ def _is_no_run(path: str) -> bool:
     return not os.path.lexists(os.path.join(path, "run.json")) if os.path.isdir(path) else not path.endswith(".wt")
 
 
+def _no_such_run(word: str) -> Exception:
+    what = "no such file or folder, and no run" if "/" in word else "no run of that name here or"
+    return failure("missing", f"no run '{word}': {what} below '{home()}'; 'wheeltap ls' lists the runs")
+
+
 def find(word: str) -> str:
     """The path of the run that a word means."""
     if word == "latest":
@@ -112,15 +117,15 @@ def find(word: str) -> str:
     try:
         os.stat(word)
         return (_newest(word) or word) if "/" not in word and _is_no_run(word) else word
-    except FileNotFoundError as problem:
-        if "/" in word:
-            raise failure("missing", f"cannot open '{word}': {problem.strerror}") from None
+    except FileNotFoundError:
+        if word.startswith("/"):
+            raise _no_such_run(word) from None
     except (OSError, ValueError) as problem:
         raise failure("io", f"cannot open '{word}': {getattr(problem, 'strerror', None) or problem}") from None
     below = os.path.join(home(), word)
-    if os.path.exists(below):
+    if info(below) if "/" in word else os.path.exists(below):
         return below
     named = _newest(word)
     if named is None:
-        raise failure("missing", f"no run '{word}' here or below '{home()}'; 'wheeltap ls' lists the runs")
+        raise _no_such_run(word)
     return named
