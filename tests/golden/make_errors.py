@@ -224,7 +224,7 @@ def schema_cases() -> None:
     broken("schema_fields_33", t.kind(TEXTS, [t.Field(b"f")] * 33))
     broken("schema_field_missing", t.kind(TEXTS, [t.Field(b"f")], count=2))
     broken("schema_type_0", t.kind(TEXTS, [t.Field(b"f", 0)]))
-    broken("schema_type_11", t.kind(TEXTS, [t.Field(b"f", 11)]))
+    broken("schema_type_12", t.kind(TEXTS, [t.Field(b"f", 12)]))
     broken_block("schema_rows", TEXT_SCHEMA, t.Block(t.SCHEMA, good, rows=2), events=ALL)
     left_over("schema_rest", TEXT_SCHEMA, t.Block(t.SCHEMA, good + b"!"))
 
