@@ -263,6 +263,8 @@ static bool suggest(const struct codes *codes, const char *code, char meant[CODE
 	if (!near)
 		return false;
 	snprintf(meant, CODE_BYTES, "WT-%.28s%.28s", near, rest);
+	if (!find(codes, meant) && *rest == '-') /* 1 and 0001 are 001 */
+		snprintf(meant, CODE_BYTES, "WT-%.28s-%03lu", near, strtoul(rest + 1, NULL, 10));
 	if (!find(codes, meant))
 		snprintf(meant, CODE_BYTES, "WT-%.28s", near);
 	return true;
