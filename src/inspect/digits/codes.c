@@ -8,7 +8,7 @@
 static const struct wti_code codes[] = {
 	{"WT-DIG-001", "digits are lost at this line",
 	 "its inputs are known to more digits than its outputs, and what was lost is missing in a "
-	 "result: the computation is ill-conditioned here, or the formula is",
+	 "result: the problem is ill-conditioned here, or the formula is unstable",
 	 "use another formula (expm1, log1p, hypot, a shifted variance, a pivoted solver), a wider "
 	 "type for this line alone, or another order of operations",
 	 "A result, a value that no later operation used, has lost a quarter of its digits or more "

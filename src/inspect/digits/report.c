@@ -80,8 +80,8 @@ static void report_culprit(struct report *report, const struct wti_culprit *culp
 	snprintf(title, sizeof(title), "%s loses %.1f of %.1f %s", text_of(report, site->callee),
 		 in_base(report, fmin(culprit->lost, all)), in_base(report, all), unit_of(report));
 	snprintf(evidence, sizeof(evidence),
-		 "%.1f %s are left of the result at %s:%u; %" PRIu64
-		 " results are affected, through %" PRIu64 " calls of this line",
+		 "%.1f %s are left of the result at %s:%u; results affected: %" PRIu64
+		 ", calls of this line on the way: %" PRIu64,
 		 in_base(report, culprit->left), unit_of(report),
 		 reached->file ? text_of(report, reached->file) : text_of(report, reached->callee),
 		 reached->line, culprit->values, culprit->calls);
