@@ -6,7 +6,8 @@
  * one.
  *
  * Values are made once and lie in memory, so that nothing but the merge is measured; each call
- * takes them at another offset. Prints seconds, gigabytes per second of both, the ratio and the
+ * takes them at another offset. Both take turns, call by call, so that a busy machine slows
+ * both. Prints seconds, gigabytes per second of both, the ratio and the
  * memory.
  */
 #include <stdio.h>
@@ -45,7 +46,8 @@ int main(int argc, char **argv)
 	size_t elements = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
 	unsigned runs = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 5;
 	double *values[64], *copy = malloc((elements + OFFSETS) * sizeof(double));
-	double bytes = (double)(calls * elements * sizeof(double)) * runs, copied, merged, begin;
+	double bytes = (double)(calls * elements * sizeof(double)) * runs, copied = 0, merged = 0;
+	double begin;
 	struct wti_spread spread = {0};
 	const void *at[64];
 	struct rusage usage;
@@ -60,23 +62,21 @@ int main(int argc, char **argv)
 		fill(values[r], elements + OFFSETS, r);
 	}
 	memset(copy, 1, (elements + OFFSETS) * sizeof(double));
-	begin = now();
 	for (size_t i = 0; i < calls; i++) {
+		begin = now();
 		for (unsigned r = 0; r < runs; r++) {
 			memcpy(copy, values[r] + i % OFFSETS, elements * sizeof(double));
 			left += copy[i % elements];
 		}
-	}
-	copied = now() - begin;
-	begin = now();
-	for (size_t i = 0; i < calls; i++) {
+		copied += now() - begin;
+		begin = now();
 		for (unsigned r = 0; r < runs; r++)
 			at[r] = values[r] + i % OFFSETS;
 		memset(&spread, 0, sizeof(spread));
 		wti_merge(&spread, WT_DTYPE_F64, at, runs, elements);
 		left += wti_spread_norm(&spread);
+		merged += now() - begin;
 	}
-	merged = now() - begin;
 	getrusage(RUSAGE_SELF, &usage);
 	printf("%zu calls x %zu elements x %u runs, %.1f GB\n", calls, elements, runs,
 	       bytes * 1e-9);
