@@ -18,7 +18,7 @@
 
 static struct wt_writer *writer;
 static uint64_t seq = 1, now, state, run;
-static const char *names[NAMES_MAX];
+static char names[NAMES_MAX][64];
 static unsigned name_count;
 static unsigned site_count;
 static uint32_t flags; /* of calls */
@@ -40,7 +40,7 @@ static uint32_t name(const char *text)
 		if (!strcmp(names[i], text))
 			return i + 1;
 	}
-	names[name_count++] = text;
+	snprintf(names[name_count++], sizeof(names[0]), "%s", text);
 	must(wt_writer_string(writer, name_count, text, strlen(text)));
 	return name_count;
 }
@@ -99,7 +99,7 @@ static void tensor(const char *called, uint64_t call, int position, const double
 	snprintf(shape, sizeof(shape), "%u", count);
 	values[WT_TENSOR_FIELD_NAME] = *called ? name(called) : 0;
 	values[WT_TENSOR_FIELD_DTYPE] = is_half ? WT_DTYPE_F16 : WT_DTYPE_F64;
-	values[WT_TENSOR_FIELD_SHAPE] = name(count == 1 ? "1" : strdup(shape));
+	values[WT_TENSOR_FIELD_SHAPE] = name(shape);
 	values[WT_TENSOR_FIELD_COUNT] = count;
 	values[WT_TENSOR_FIELD_CALL] = call;
 	values[WT_TENSOR_FIELD_POSITION] = (uint64_t)(int64_t)position;
