@@ -165,7 +165,7 @@ def test_refused(w: World) -> None:
         "--jobs 2": "give --runs, too",
         "--until-bits 1": "give --runs, too",
         "--runs 2 --until-bits zero": "such as 0.5",
-        "--elements 9": "give --noise or --runs, too",
+        "--elements none": "or all",
         "--noise rr --elements none": "or all",
         "--runs 2 --report x.csv": "'--report' is of one run",
         "--noise rr --noise-run 0": "counts from 1",
