@@ -39,7 +39,9 @@ def export(kind: str, how: str, *more: str) -> Action:
 
 # Of a run in which something is mutated, be it a stream or run.json.
 OF_A_RUN = [
-    text("ls"), json("ls"), text("ls --names"),
+    text("ls"), json("ls"), text("ls --names"), csv("ls duration>=0 --sort loss"), json("ls --sort events status=failed"),
+    text("trend"), json("trend events"), text(f"compare {RUN} {GOOD}"), json(f"compare --all {GOOD} {RUN}"),
+    text(f"tests {RUN}"), json("tests --history"), json(f"tag {RUN} mutated"),
     text(f"info {RUN}"), json(f"info {RUN}"),
     text(f"view {RUN}"), json(f"view {RUN}"), text(f"view --step 1 {RUN}"), text(f"view --tail 20 {RUN}"),
     text(f"view --stage train --from 1ms {RUN}"), text(f"view -k tensor,state,syscall -n 50 {RUN}"),

@@ -16,6 +16,7 @@ extern const struct wt_inspector wti_inspector_info;
 extern const struct wt_inspector wti_inspector_path;
 extern const struct wt_inspector wti_inspector_stat;
 extern const struct wt_inspector wti_inspector_syscalls;
+extern const struct wt_inspector wti_inspector_tests;
 extern const struct wt_inspector wti_inspector_timeline;
 
 #endif
