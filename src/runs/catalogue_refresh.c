@@ -34,7 +34,8 @@ struct stamp {
 struct known {
 	int64_t id;
 	struct stamp stamp;
-	bool is_running;
+	/* Whether its recorder lived: that may be otherwise without a change to any file. */
+	bool is_running, is_abandoned;
 	bool is_seen;
 };
 
@@ -82,7 +83,8 @@ static int load_known(struct refresh *f, struct wt_err *err)
 			.id = sqlite3_column_int64(stmt, 0),
 			.stamp = {sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3),
 				  sqlite3_column_int64(stmt, 4)},
-			.is_running = !strcmp(wti_db_text(stmt, 5), "running")};
+			.is_running = !strcmp(wti_db_text(stmt, 5), "running"),
+			.is_abandoned = !strcmp(wti_db_text(stmt, 5), "abandoned")};
 		*slot = ++f->known_count;
 		r = 0;
 	}
@@ -115,6 +117,15 @@ static bool stamp_of(int home, const char *folder, struct stamp *ret_stamp)
 	return true;
 }
 
+static bool has_turned(const struct refresh *f, const struct known *known, const char *folder)
+{
+	char path[PATH_MAX];
+
+	return (known->is_running || known->is_abandoned) &&
+	       snprintf(path, sizeof(path), "%s/%s", f->c->home, folder) < (int)sizeof(path) &&
+	       wti_run_is_recording(path) != known->is_running;
+}
+
 static int look_at(struct refresh *f, int home, const char *folder, struct wt_err *err)
 {
 	const uint64_t *slot = wti_map_find_text(&f->index, folder, strlen(folder));
@@ -125,7 +136,7 @@ static int look_at(struct refresh *f, int home, const char *folder, struct wt_er
 		return 0;
 	if (known)
 		known->is_seen = true;
-	if (known && !known->is_running && !memcmp(&known->stamp, &stamp, sizeof(stamp)))
+	if (known && !memcmp(&known->stamp, &stamp, sizeof(stamp)) && !has_turned(f, known, folder))
 		return 0;
 	if (wti_grow(&f->changed, f->changed_count + 1, &f->changed_capacity, WTI_RUNS_MAX))
 		return f->changed_count >= WTI_RUNS_MAX ? 0

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/grow.h"
@@ -37,6 +38,14 @@ static void numbers_of(struct wti_catalogue_run *run, int64_t *ret_numbers[RUN_N
 	memcpy(ret_numbers, numbers, sizeof(numbers));
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static int take_run(struct wti_catalogue *c, sqlite3_stmt *stmt, struct wt_err *err)
 {
 	struct wti_catalogue_run run = {.id = sqlite3_column_int64(stmt, 0)};
@@ -57,6 +66,8 @@ static int take_run(struct wti_catalogue *c, sqlite3_stmt *stmt, struct wt_err *
 	run.is_dirty = sqlite3_column_int(stmt, column++);
 	run.is_summarised = sqlite3_column_int(stmt, column++) == WTI_SUMMARY_VERSION;
 	run.is_damaged = sqlite3_column_int(stmt, column);
+	if (!strcmp(run.status, "running") && run.start_ns > 0)
+		run.duration_ns = now_ns() - run.start_ns;
 	if (c->arena.status ||
 	    wti_grow(&c->runs, c->run_count + 1, &c->run_capacity, 2 * (size_t)WTI_RUNS_MAX))
 		return wti_err(err, WT_E_NOMEM, "out of memory for the catalogue of runs");

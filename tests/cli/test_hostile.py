@@ -38,7 +38,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
     "python": [("add EVIL", False), ("link EVIL", False), ("path", False), ("EVIL", S), ("add EVIL --json", False)],
     "sim": [("-n 100 -o EVILsim", S), ("-n 100 -o EVILsim", S), ("-c EVIL.toml -o simulated", S),
             ("-n 3000 --kinds all -o kinds", False), ("-n 100 -o EVILsim2 --json", S)],
-    "ls": [("", S), ("--json", S), ("--names", S), ("--csv", S), ("name=EVIL", False), ("EVIL>1", S), ("status=EVIL", S), ("duration>EVIL", S),
+    "ls": [("", S), ("--json", S), ("--names", S), ("--csv", S), ("name=EVIL", False), ("EVILx>1", S), ("status=EVIL", False), ("duration>EVIL", S),
            ("since=EVIL", S), ("--sort EVIL", S)],
     "trend": [("duration", S), ("duration --json", S), ("duration --csv", S), ("EVIL", S), ("check:EVIL", S), ("", False),
               ("duration --by commit", S)],

@@ -156,18 +156,12 @@ static void add_count(struct wt_table *table, int64_t count)
 }
 
 /* Of a run whose recorder has not said it yet, from the heads of its blocks. */
-static int64_t count_events(const char *home, const char *folder)
+static int64_t count_events(const char *path)
 {
 	struct wt_trace *trace;
 	int64_t count = 0;
-	char *path;
-	int r;
 
-	if (asprintf(&path, "%s/%s", home, folder) < 0)
-		return -1;
-	r = wt_trace_open(path, &trace, NULL);
-	free(path);
-	if (r)
+	if (wt_trace_open(path, &trace, NULL))
 		return -1;
 	for (size_t i = 0; i < wt_trace_stream_count(trace); i++) {
 		const struct wt_reader *reader = wt_trace_stream(trace, i);
@@ -179,17 +173,38 @@ static int64_t count_events(const char *home, const char *folder)
 	return count;
 }
 
+/* Of one that goes on the catalogue knows how it began. */
+static void look_again(const char *home, struct wti_catalogue_run *run)
+{
+	bool grows = !strcmp(run->status, "running");
+	struct wti_run_size size;
+	char *path;
+
+	if (run->removed_ns >= 0 || (run->events >= 0 && !grows) ||
+	    asprintf(&path, "%s/%s", home, run->folder) < 0)
+		return;
+	if (run->events < 0)
+		run->events = count_events(path);
+	if (grows) {
+		size = wti_run_size(path);
+		run->stream_bytes = (int64_t)size.stream_bytes;
+		run->disk_bytes = (int64_t)size.disk_bytes;
+	}
+	free(path);
+}
+
 static void add_run(struct wt_table *table, const struct listing *l, const char *home, size_t place)
 {
-	const struct wti_catalogue_run *run = &l->runs[place];
+	struct wti_catalogue_run now = l->runs[place];
+	const struct wti_catalogue_run *run = &now;
 	char moment[32], status[64], commit[SHORT_COMMIT + 2];
-	bool is_there = run->removed_ns < 0;
 
+	look_again(home, &now);
 	wt_table_row(table);
 	add_text(table, run->folder);
 	if (l->with_sets)
 		add_count(table, run->run_count);
-	snprintf(status, sizeof(status), is_there ? "%s" : "%s, removed", run->status);
+	snprintf(status, sizeof(status), run->removed_ns < 0 ? "%s" : "%s, removed", run->status);
 	add_text(table, status);
 	each_number(l, put_number, table, place);
 	add_text(table, wti_format_moment(moment, run->start_ns));
@@ -201,8 +216,7 @@ static void add_run(struct wt_table *table, const struct listing *l, const char 
 		wt_table_empty(table);
 	else
 		wt_table_ns(table, run->duration_ns);
-	add_count(table,
-		  run->events >= 0 || !is_there ? run->events : count_events(home, run->folder));
+	add_count(table, run->events);
 	add_count(table, run->stream_bytes);
 	add_count(table, run->disk_bytes);
 	add_count(table, run->lost);
