@@ -17,13 +17,20 @@ const char *const wti_burn_fields[WTI_BURN_FIELDS] = {"float", "int", "format", 
 const char *const wti_burn_bool_stores[WTI_BURN_BOOL_STORES] = {"Native", "U8", "U32"};
 
 static const struct wti_burn_dtype dtypes[] = {
-	{"F64", WT_DTYPE_F64, 8, {0, 0, 0}},     {"F32", WT_DTYPE_F32, 4, {1, 1, 1}},
-	{"Flex32", WT_DTYPE_F32, 4, {-1, -1, 2}}, {"F16", WT_DTYPE_F16, 2, {2, 2, 3}},
-	{"BF16", WT_DTYPE_BF16, 2, {3, 3, 4}},   {"I64", WT_DTYPE_I64, 8, {4, 4, 5}},
-	{"I32", WT_DTYPE_I32, 4, {5, 5, 6}},     {"I16", WT_DTYPE_I16, 2, {6, 6, 7}},
-	{"I8", WT_DTYPE_I8, 1, {7, 7, 8}},       {"U64", WT_DTYPE_U64, 8, {8, 8, 9}},
-	{"U32", WT_DTYPE_U32, 4, {9, 9, 10}},    {"U16", WT_DTYPE_U16, 2, {-1, 10, 11}},
-	{"U8", WT_DTYPE_U8, 1, {10, 11, 12}},    {"Bool", WT_DTYPE_BOOL, 1, {11, 12, 13}},
+	{"F64", WT_DTYPE_F64, 8, {0, 0, 0}},
+	{"F32", WT_DTYPE_F32, 4, {1, 1, 1}},
+	{"Flex32", WT_DTYPE_F32, 4, {-1, -1, 2}},
+	{"F16", WT_DTYPE_F16, 2, {2, 2, 3}},
+	{"BF16", WT_DTYPE_BF16, 2, {3, 3, 4}},
+	{"I64", WT_DTYPE_I64, 8, {4, 4, 5}},
+	{"I32", WT_DTYPE_I32, 4, {5, 5, 6}},
+	{"I16", WT_DTYPE_I16, 2, {6, 6, 7}},
+	{"I8", WT_DTYPE_I8, 1, {7, 7, 8}},
+	{"U64", WT_DTYPE_U64, 8, {8, 8, 9}},
+	{"U32", WT_DTYPE_U32, 4, {9, 9, 10}},
+	{"U16", WT_DTYPE_U16, 2, {-1, 10, 11}},
+	{"U8", WT_DTYPE_U8, 1, {10, 11, 12}},
+	{"Bool", WT_DTYPE_BOOL, 1, {11, 12, 13}},
 	/* Quantised: what its bytes mean depends on the scheme. A .bin does not tell where it ends.
 	 */
 	{"QFloat", WT_DTYPE_OTHER, 0, {-1, -1, -1}},

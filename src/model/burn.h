@@ -5,9 +5,10 @@
  *
  *	tensors         the parameters, in the order of the file
  *	burn.float ...  the five texts: float, int, format, version, settings
- *	burn.record     the tree as JSON, for writing the same file again: "@" is the next parameter,
- *	                "#" a tensor without an id, "=TEXT" a text, "fBITS" and "dBITS" floats, null
- *	                a constant or an absent parameter
+ *	burn.record     the tree as JSON, for writing the same file again: "@" is the next
+ *parameter,
+ *	                "#" a tensor without an id, "=TEXT" a text, "fBITS" and "dBITS" floats,
+ *	                "uNUMBER" what JSON cannot hold, null a constant or an absent parameter
  *	burn.fields     instead of it for a .bin, which has neither names nor nesting: the list of
  *	                parameters ("@") and of the numbers between them
  *	burn.id.NAME    the id of a parameter

@@ -8,8 +8,8 @@
  *
  * where the id has its alphabet, numbers their shortest form, and the bytes are what extents and
  * type ask for. Between parameters only small numbers are allowed: 0 (a constant, or an absent
- * parameter), 1 (a present one), how many items a list has, which variant an enum is. At every place
- * a parameter is tried first, so that a file is always read the same way.
+ * parameter), 1 (a present one), how many items a list has, which variant an enum is. At every
+ *place a parameter is tried first, so that a file is always read the same way.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +57,7 @@ struct bin {
 	size_t between_capacity;
 	uint64_t items;      /* parameters and zeros */
 	unsigned run;        /* numbers other than 0 in a row */
+	uint64_t run_at;     /* the first of them */
 	bool is_present;     /* exactly one 1 since the last parameter */
 	bool after_weight;   /* the last parameter began a group */
 	uint64_t next_group; /* for names */
@@ -107,7 +108,8 @@ static bool get_meta(struct wti_bytes *in, struct wti_burn_meta *meta)
 		if (!get_text(in, meta->fields[i], WTI_BURN_TEXT_MAX))
 			return false;
 	}
-	return strstr(meta->fields[WTI_BURN_FORMAT], "Recorder") && !wti_burn_meta_check(meta, NULL);
+	return strstr(meta->fields[WTI_BURN_FORMAT], "Recorder") &&
+	       !wti_burn_meta_check(meta, NULL);
 }
 
 bool wti_burn_is_bin(const uint8_t *head, size_t bytes)
@@ -272,8 +274,10 @@ static int not_a_record(const struct bin *bin, uint64_t at, struct wt_err *err)
 /* It may be a count: that many items have to follow, which is only known at the end. */
 static int keep_between(struct bin *bin, uint64_t value, uint64_t at, struct wt_err *err)
 {
-	if (++bin->run > BETWEEN_MAX)
-		return not_a_record(bin, at, err);
+	if (!bin->run++)
+		bin->run_at = at;
+	if (bin->run > BETWEEN_MAX)
+		return not_a_record(bin, bin->run_at, err);
 	if (value < VARIANTS_MAX)
 		return 0;
 	if (wti_grow(&bin->between, bin->between_count + 1, &bin->between_capacity,
@@ -349,10 +353,11 @@ static int take_meta(struct bin *bin, struct wt_err *err)
 				  bin->in.model->path);
 	bin->in.at = (uint64_t)(in.at - data);
 	if (bin->meta.minor <= WTI_BURN_LAST_UNTYPED && !wti_burn_dtype_untyped(&bin->meta))
-		return wti_err(err, WT_E_FORMAT,
-			       "'%s' has elements of type '%s' from before Burn 0.14, which are not "
-			       "supported: save it with full precision",
-			       bin->in.model->path, bin->meta.fields[0]);
+		return wti_err(
+			err, WT_E_FORMAT,
+			"'%s' has elements of type '%s' from before Burn 0.14, which are not "
+			"supported: save it with full precision",
+			bin->in.model->path, bin->meta.fields[0]);
 	return wti_burn_meta_keep(bin->in.model, &bin->meta, err);
 }
 

@@ -3,7 +3,8 @@
  * Writing Burn's .bin. What was read from a .bin has the numbers between its parameters and becomes
  * the same bytes again. From a tree they are derived as Burn's own layers have them: a bias may be
  * absent, a list of modules begins with its length, everything else that is not a tensor is a
- * constant. Where a module has it otherwise, `convert --like` takes them from a .bin of that module.
+ * constant. Where a module has it otherwise, `convert --like` takes them from a .bin of that
+ * module.
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,9 +58,8 @@ static void fail(struct bin_out *bin, const char *name, const char *why)
 /* ---- Parameters ---------------------------------------------------------------------------- */
 
 /* A Boolean may be wider than it is in other files. */
-static const struct wti_burn_dtype *type_of(struct bin_out *bin,
-					    const struct wti_model_tensor *tensor,
-					    uint64_t *ret_store)
+static const struct wti_burn_dtype *
+type_of(struct bin_out *bin, const struct wti_model_tensor *tensor, uint64_t *ret_store)
 {
 	const char *json = wti_burn_entry(bin->out.model, "burn.dtype.", tensor->name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Burn's JSON, pretty or compact: the same record, with elements as lists of bytes. It is four to ten
- * times as large as its tensors, so it is read value by value and never as a document.
+ * Burn's JSON, pretty or compact: the same record, with elements as lists of bytes. It is four to
+ * ten times as large as its tensors, so it is read value by value and never as a document.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -27,14 +27,17 @@ static const struct {
 	enum kind kind;
 	uint8_t bytes;
 } kinds[32] = {
-	[0x00] = {NIL, 0},      [0x01] = {UNKNOWN, 0},  [0x02] = {BOOL, 0},     [0x03] = {BOOL, 0},
-	[0x04] = {BYTES, 1},    [0x05] = {BYTES, 2},    [0x06] = {BYTES, 4},    [0x07] = {UNKNOWN, 0},
-	[0x08] = {UNKNOWN, 0},  [0x09] = {UNKNOWN, 0},  [0x0a] = {F32, 4},      [0x0b] = {F64, 8},
-	[0x0c] = {COUNT, 1},    [0x0d] = {COUNT, 2},    [0x0e] = {COUNT, 4},    [0x0f] = {COUNT, 8},
-	[0x10] = {NEGATIVE, 1}, [0x11] = {NEGATIVE, 2}, [0x12] = {NEGATIVE, 4}, [0x13] = {NEGATIVE, 8},
-	[0x14] = {UNKNOWN, 0},  [0x15] = {UNKNOWN, 0},  [0x16] = {UNKNOWN, 0},  [0x17] = {UNKNOWN, 0},
-	[0x18] = {UNKNOWN, 0},  [0x19] = {TEXT, 1},     [0x1a] = {TEXT, 2},     [0x1b] = {TEXT, 4},
-	[0x1c] = {LIST, 2},     [0x1d] = {LIST, 4},     [0x1e] = {MAP, 2},      [0x1f] = {MAP, 4},
+	[0x00] = {NIL, 0},      [0x01] = {UNKNOWN, 0},  [0x02] = {BOOL, 0},
+	[0x03] = {BOOL, 0},     [0x04] = {BYTES, 1},    [0x05] = {BYTES, 2},
+	[0x06] = {BYTES, 4},    [0x07] = {UNKNOWN, 0},  [0x08] = {UNKNOWN, 0},
+	[0x09] = {UNKNOWN, 0},  [0x0a] = {F32, 4},      [0x0b] = {F64, 8},
+	[0x0c] = {COUNT, 1},    [0x0d] = {COUNT, 2},    [0x0e] = {COUNT, 4},
+	[0x0f] = {COUNT, 8},    [0x10] = {NEGATIVE, 1}, [0x11] = {NEGATIVE, 2},
+	[0x12] = {NEGATIVE, 4}, [0x13] = {NEGATIVE, 8}, [0x14] = {UNKNOWN, 0},
+	[0x15] = {UNKNOWN, 0},  [0x16] = {UNKNOWN, 0},  [0x17] = {UNKNOWN, 0},
+	[0x18] = {UNKNOWN, 0},  [0x19] = {TEXT, 1},     [0x1a] = {TEXT, 2},
+	[0x1b] = {TEXT, 4},     [0x1c] = {LIST, 2},     [0x1d] = {LIST, 4},
+	[0x1e] = {MAP, 2},      [0x1f] = {MAP, 4},
 };
 
 struct token {
@@ -130,7 +133,8 @@ static int take_token(struct wti_burn_in *in, struct token *token, struct wt_err
 	r = wti_burn_take(in, token->bytes, "a number", &data, err);
 	if (r)
 		return r;
-	return finish_number(token, data) ? 0 : refuse(in, at, "a value not in its shortest form", err);
+	return finish_number(token, data) ? 0
+					  : refuse(in, at, "a value not in its shortest form", err);
 }
 
 /* The token as an event; text is copied, as the window may move. */

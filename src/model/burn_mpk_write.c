@@ -67,7 +67,10 @@ static void put_text(struct wti_burn_out *out, const char *text)
 
 static void put_negative(struct wti_burn_out *out, int64_t number)
 {
-	unsigned bytes = number >= INT8_MIN ? 1 : number >= INT16_MIN ? 2 : number >= INT32_MIN ? 4 : 8;
+	unsigned bytes = number >= INT8_MIN    ? 1
+			 : number >= INT16_MIN ? 2
+			 : number >= INT32_MIN ? 4
+					       : 8;
 
 	if (number >= -32)
 		put_head(out, (uint8_t)number, 0, 0);
@@ -241,7 +244,7 @@ static void put_plain(struct wti_burn_out *out, const struct wti_doc *node)
 	}
 }
 
-/* "=text", "f3f800000", "d3ff0000000000000": see burn.h. */
+/* "=text", "f3f800000", "d3ff0000000000000", "u9223372036854775808": see burn.h. */
 static void put_marked(struct wti_burn_out *out, const struct wti_doc *node)
 {
 	const char *text = node->string.data;
@@ -250,6 +253,8 @@ static void put_marked(struct wti_burn_out *out, const struct wti_doc *node)
 		put_head(out, 0xca, strtoull(text + 1, NULL, 16), 4);
 	else if (text[0] == 'd')
 		put_head(out, 0xcb, strtoull(text + 1, NULL, 16), 8);
+	else if (text[0] == 'u')
+		put(out, &counts, strtoull(text + 1, NULL, 10));
 	else
 		put_text_n(out, text + 1, node->string.bytes - 1);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a record looks like is kept as JSON when it is read. A model from elsewhere has names only:
- * "linear1.weight" is the field of a module, and what is numbered from 0 on is a list. A weight comes
- * before what else its module has, as in all of Burn's layers.
+ * "linear1.weight" is the field of a module, and what is numbered from 0 on is a list. A weight
+ * comes before what else its module has, as in all of Burn's layers.
  */
 #include "model/burn_tree.h"
 
@@ -309,8 +309,10 @@ static int tree_of_names(struct wti_burn_tree *tree, const struct wti_model *mod
 	int r;
 
 	if (depth_of(model) > WTI_BURN_DEPTH_MAX)
-		return wti_err(err, WT_E_LIMIT, "a name has more than %u parts: a Burn record "
-			       "cannot nest so deeply", WTI_BURN_DEPTH_MAX);
+		return wti_err(err, WT_E_LIMIT,
+			       "a name has more than %u parts: a Burn record "
+			       "cannot nest so deeply",
+			       WTI_BURN_DEPTH_MAX);
 	tree->count = 0;
 	wti_map_init(&names.by_path, 4 * WTI_MODEL_TENSORS_MAX);
 	wti_buf_init(&text, WTI_DOC_TEXT_MAX);

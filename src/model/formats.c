@@ -6,6 +6,11 @@
 
 /* clang-format off */
 const struct wti_model_format *const wti_model_formats[] = {
+	&wti_model_burnpack,
+	&wti_model_burn_mpk,
+	&wti_model_burn_gz,
+	&wti_model_burn_json,
+	&wti_model_burn_bin,
 	NULL,
 };
 /* clang-format on */

@@ -72,6 +72,13 @@ fn zoo() -> Zoo<Cpu> {
 
 type Full = FullPrecisionSettings;
 
+/// Burn draws random parameters when they are first used, newer ones in each clone again: they are drawn here, once.
+fn settled<M: Module<Cpu>>(module: M, empty: M) -> M {
+    let recorder = BinBytesRecorder::<Full>::default();
+    let bytes = Recorder::<Cpu>::record(&recorder, module.into_record(), ()).expect("a record has bytes");
+    empty.load_record(Recorder::<Cpu>::load(&recorder, bytes, &Default::default()).expect("bytes are a record"))
+}
+
 fn write<M: Module<Cpu> + Clone>(module: &M, dir: &Path, name: &str) {
     let path = |form: &str| -> PathBuf { dir.join(format!("{name}-{form}")) };
     let done = "a file is written";
@@ -89,6 +96,8 @@ fn write<M: Module<Cpu> + Clone>(module: &M, dir: &Path, name: &str) {
 fn write_pack<M: burn::store::ModuleSnapshot<Cpu>>(module: &M, dir: &Path, name: &str) {
     let mut store = burn::store::BurnpackStore::from_file(dir.join(format!("{name}-full.bpk")));
     module.save_into(&mut store).expect("a burnpack is written");
+    let mut store = burn::store::SafetensorsStore::from_file(dir.join(format!("{name}-full.safetensors")));
+    module.save_into(&mut store).expect("a safetensors file is written");
 }
 
 fn load<M: Module<Cpu>>(empty: M, path: &str) -> Vec<u8> {
@@ -119,7 +128,7 @@ fn main() {
     match words[..] {
         ["write", dir] => {
             let dir = Path::new(dir);
-            let (tiny, zoo) = (tiny(), zoo());
+            let (tiny, zoo) = (settled(tiny(), tiny()), settled(zoo(), zoo()));
             write(&tiny, dir, "tiny");
             write(&zoo, dir, "zoo");
             #[cfg(feature = "burnpack")]
