@@ -18,8 +18,9 @@ def exact():
 
 def total():
     some = np.float32(0)
-    for number in numbers:  # before
-    for number in numbers[::-1]:  # after
+    ordered = numbers  # before
+    ordered = numbers[::-1]  # after
+    for number in ordered:
         some = some + number
     return some
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All formats, in the order in which a file is tried: those with a mark of their own first. */
+#include <string.h>
+
+#include "model/format.h"
+
+/* clang-format off */
+const struct wti_model_format *const wti_model_formats[] = {
+	NULL,
+};
+/* clang-format on */
+
+const struct wti_model_format *wti_model_format_by_name(const char *name)
+{
+	for (size_t i = 0; wti_model_formats[i]; i++) {
+		if (!strcmp(wti_model_formats[i]->name, name))
+			return wti_model_formats[i];
+	}
+	return NULL;
+}
