@@ -39,10 +39,21 @@ struct wti_model_format {
 };
 
 extern const struct wti_model_format *const wti_model_formats[]; /* ends with NULL */
+/* The rows, one a file. */
+extern const struct wti_model_format wti_model_burn_bin;
+extern const struct wti_model_format wti_model_burn_gz;
+extern const struct wti_model_format wti_model_burn_json;
+extern const struct wti_model_format wti_model_burn_mpk;
+extern const struct wti_model_format wti_model_burnpack;
 const struct wti_model_format *wti_model_format_by_name(const char *name);
 
-/* A file beside the first one, such as a shard: its number. `path` may not leave the model's
- * folder. */
+/* A model without sources and tensors: what read() of a folder begins with, and tests. */
+int wti_model_new(const char *path, bool is_folder, struct wti_model **ret, struct wt_err *err);
+
+/*
+ * A file beside the first one, such as a shard: its number. `path` is relative to the model's
+ * folder and may not leave it. A file that was added before is not opened again.
+ */
 int wti_model_add_file(struct wti_model *model, const char *path, uint32_t *ret_source,
 		       struct wt_err *err);
 /* Bytes that were unpacked. Takes over the content of `bytes`. */
@@ -56,14 +67,23 @@ int wti_model_read(struct wti_model *model, uint32_t source, uint64_t offset, vo
 /* Appends them to `out`, whose ceiling is the format's. */
 int wti_model_read_buf(struct wti_model *model, uint32_t source, uint64_t offset, uint64_t bytes,
 		       struct wti_buf *out, struct wt_err *err);
+/* WT_E_FORMAT: "'PATH': byte OFFSET: ...": what is wrong there. */
+int wti_model_bad(const struct wti_model *model, uint32_t source, uint64_t offset,
+		  struct wt_err *err, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
 
 /*
  * Copies name, type, shape and strides, computes `count` and `bytes` (of WT_DTYPE_OTHER `bytes` is
- * the caller's), and refuses a name that is there already, is empty, is not UTF-8 or has a NUL, a
- * product that overflows, elements outside of their source.
+ * the caller's), and refuses a name that is there already, is empty, is longer than
+ * WTI_MODEL_NAME_MAX or is not UTF-8, a product that overflows, elements outside of their source,
+ * and elements that lie there fewer times than they are asked for, beyond WTI_MODEL_UNPACKED_MAX
+ * bytes of all of them together: a stride of 0 would make exabytes of nothing. Tensors may share
+ * elements: a format that forbids it checks that itself. A name ends at its NUL: who reads names
+ * with a length looks for a NUL before.
  */
 int wti_model_add(struct wti_model *model, const struct wti_model_tensor *tensor,
 		  struct wt_err *err);
+/* A key may come more than once. Both have to be UTF-8. */
 int wti_model_add_entry(struct wti_model *model, const char *key, const char *value,
 			struct wt_err *err);
 
