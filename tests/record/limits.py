@@ -215,7 +215,7 @@ def can_switch() -> bool:
 
 
 def has_torch() -> bool:
-    return subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode == 0
+    return harness.has_module("torch", PYTHON)
 
 
 def try_limit(name: str, programs: list[str], everything: bool) -> tuple[int, list[str], list[str]]:
