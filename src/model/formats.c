@@ -6,6 +6,8 @@
 
 /* clang-format off */
 const struct wti_model_format *const wti_model_formats[] = {
+	&wti_model_safetensors,
+	&wti_model_safetensors_index,
 	NULL,
 };
 /* clang-format on */

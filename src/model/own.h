@@ -4,6 +4,7 @@
 #define WTI_MODEL_OWN_H
 
 #include "model/format.h"
+#include "model/manifest.h"
 
 /* A file, or bytes in memory. */
 struct wti_model_source {
@@ -28,5 +29,8 @@ void wti_model_gather_free(struct wti_model_gather *gather);
 /* The next `count` elements; there are so many. */
 int wti_model_gather_next(struct wti_model_gather *gather, uint8_t *out, uint64_t count,
 			  struct wt_err *err);
+
+/* An empty manifest with room for so many. */
+int wti_manifest_new(size_t files, size_t tensors, struct wti_manifest **ret, struct wt_err *err);
 
 #endif
