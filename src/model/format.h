@@ -57,8 +57,8 @@ int wti_model_add_file(struct wti_model *model, const char *path, uint32_t *ret_
 int wti_model_add_memory(struct wti_model *model, struct wti_buf *bytes, uint32_t *ret_source,
 			 struct wt_err *err);
 uint64_t wti_model_source_bytes(const struct wti_model *model, uint32_t source);
-/* It was unpacked: no file has these bytes. */
-bool wti_model_source_is_memory(const struct wti_model *model, uint32_t source);
+/* False: it was unpacked or put together, and no file has its bytes as they are. */
+bool wti_model_source_is_file(const struct wti_model *model, uint32_t source);
 const char *wti_model_source_path(const struct wti_model *model, uint32_t source);
 /* All of these bytes, or an error with the place in the file. */
 int wti_model_read(struct wti_model *model, uint32_t source, uint64_t offset, void *data,

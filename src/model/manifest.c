@@ -73,7 +73,7 @@ static int add_files(struct wti_manifest *manifest, struct wti_model *model,
 		const char *name = wti_manifest_name(model, i);
 		int r;
 
-		if (model->sources[i]->memory)
+		if (!wti_model_source_is_file(model, i))
 			continue;
 		file->path = wti_arena_text(&manifest->arena, name, strlen(name));
 		file->bytes = wti_model_source_bytes(model, i);

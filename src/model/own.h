@@ -4,14 +4,16 @@
 #define WTI_MODEL_OWN_H
 
 #include "model/format.h"
+#include "model/joined.h"
 #include "model/manifest.h"
 
-/* A file, or bytes in memory. */
+/* A file, bytes in memory, or a tensor in pieces. */
 struct wti_model_source {
 	char *path; /* of memory: of what it was unpacked from */
 	int fd;     /* -1: it lies in `memory` */
 	uint64_t bytes;
 	uint8_t *memory;
+	const struct wti_model_joined *joined; /* in the arena of the model */
 	bool is_beside; /* added by a name relative to the model's folder, which is `name` */
 	char *name;
 };

@@ -56,7 +56,7 @@ int wti_layer_files(struct wti_model_verifying *verifying, struct wt_err *err)
 		bool holds;
 		int r;
 
-		if (wti_model_source_is_memory(model, i))
+		if (!wti_model_source_is_file(model, i))
 			continue;
 		r = check_file(verifying, i, &holds, err);
 		if (r)
