@@ -42,6 +42,11 @@ extern const struct wti_model_format *const wti_model_formats[]; /* ends with NU
 /* The rows, one a file. */
 extern const struct wti_model_format wti_model_safetensors;
 extern const struct wti_model_format wti_model_safetensors_index;
+extern const struct wti_model_format wti_model_burn_bin;
+extern const struct wti_model_format wti_model_burn_gz;
+extern const struct wti_model_format wti_model_burn_json;
+extern const struct wti_model_format wti_model_burn_mpk;
+extern const struct wti_model_format wti_model_burnpack;
 const struct wti_model_format *wti_model_format_by_name(const char *name);
 
 /* A model without sources and tensors: what read() of a folder begins with, and tests. */
