@@ -54,6 +54,7 @@ class Noise:
         """Before anything is hooked."""
         if self.is_on:
             core.noise(self.mode, self.seed, *_split(self.only), *_split(self.skip))
+            core.noise_floats()
 
     def told(self) -> dict[str, int | float | str]:
         """What the trace says about it."""

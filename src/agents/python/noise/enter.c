@@ -161,15 +161,15 @@ static void perturb_tensor(struct wti_operation *operation, PyObject *object, bo
 		apply(operation, &result);
 }
 
+/* Floats of Python's only of what computes them: other functions hand out what they were given. */
 static void perturb_scalar(struct wti_operation *operation, PyObject *object)
 {
-	struct wti_tensor result = {.count = 1, .is_packed = true};
+	struct wti_tensor result;
 
-	result.dtype = wti_scalar_dtype(object);
-	if (result.dtype == WT_DTYPE_OTHER || Py_REFCNT(object) != 1)
+	if (Py_REFCNT(object) != 1 || !wti_noise_look_at_scalar(object, &result))
 		return;
-	result.data = (char *)object + sizeof(PyObject);
-	result.item_bytes = (uint32_t)wti_dtype_bytes(result.dtype);
+	if (PyFloat_CheckExact(object) && strcmp(operation->hook->module->text, "builtins") != 0)
+		return;
 	apply(operation, &result);
 }
 
