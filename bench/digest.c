@@ -12,8 +12,8 @@
 
 #include <wheeltap/kinds.h>
 
-#include "common/digest.h"
-#include "common/sample.h"
+#include "digest/digest.h"
+#include "digest/sample.h"
 
 enum { ROUNDS = 9, SETS = 3, DTYPES = WT_DTYPE_F8E8M0 + 1, BATCH = 20000, SIZES = 5 };
 

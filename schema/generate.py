@@ -163,7 +163,8 @@ def emit_h(schema: Schema) -> str:
            " * names up while making it; what it leaves out is 0. False: lost, and counted. Of a record that was",
            " * emitted v->record.seq is set.",
            " *",
-           " * Of a kind with bytes, v has how many: at most WTI_TEXT_MAX.",
+           " * Of a kind with bytes, v has how many: at most WTI_TEXT_MAX. Of a kind with several texts they are given in the",
+           " * order of the fields; NULL is an empty one.",
            " *",
            " * wti_fast_KIND() is for the kinds that are emitted most (agent.h, \"The shortest way\"). The first field,",
            " * a name, is looked up. False: nothing was done, emit it in the other way.",
@@ -171,9 +172,9 @@ def emit_h(schema: Schema) -> str:
            "#ifndef WTI_EMIT_H", "#define WTI_EMIT_H", "", '#include "common/agent.h"', '#include "common/text.h"', '#include "records.h"']
     for kind in schema.kinds:
         texts = [f for f in kind.fields if f.type in INLINE]
-        if len(texts) > 1:
-            raise SystemExit(f"generate.py: kind '{kind.name}' has more than one text")
-        out += emit_function(kind, texts[0].type if texts else "")
+        if len(texts) > 1 and any(f.type != "str" for f in texts):
+            raise SystemExit(f"generate.py: kind '{kind.name}' has bytes beside another text")
+        out += emit_function(kind, texts[0].type if texts else "") if len(texts) < 2 else emit_texts_function(kind)
         if kind.fields[0].type == "name" and not texts:
             out += fast_function(kind)
     return "\n".join(out + ["", "#endif", ""])
@@ -197,6 +198,21 @@ def emit_function(kind: Kind, inline: str) -> list[str]:
     if inline == "bytes":
         out += ["\twti_put_inline(record + 1, data, text_bytes);"]
     return out + ["\treturn wti_commit(here, bytes);", "}"]
+
+
+def emit_texts_function(kind: Kind) -> list[str]:
+    record = f"struct wti_record_{kind.name}"
+    names = [member(f) for f in kind.fields if f.type in INLINE]
+    lengths = " + ".join(f"(texts[{i}] ? texts[{i}]->bytes : 0)" for i in range(len(names)))
+    out = ["", f"static inline bool wti_emit_{kind.name}(struct wti_here here, {record} *v,",
+           f"\t\t\t\tconst struct wti_kept_text *const texts[{len(names)}])", "{",
+           f"\tconst uint32_t text_bytes = {lengths};",
+           "\tconst uint32_t bytes = (uint32_t)sizeof(*v) + wti_round8(text_bytes);",
+           f"\t{record} *record = wti_open(here, WT_KIND_{kind.name.upper()}, bytes);", "",
+           "\tif (wti_unlikely(!record))", "\t\treturn false;", "\tv->record.seq = record->record.seq;"]
+    out += [f"\trecord->{member(f)} = v->{member(f)};" for f in kind.fields if f.type not in INLINE]
+    out += [f"\trecord->{name} = texts[{i}] ? texts[{i}]->bytes : 0;" for i, name in enumerate(names)]
+    return out + [f"\twti_put_texts(record + 1, texts, {len(names)}, text_bytes);", "\treturn wti_commit(here, bytes);", "}"]
 
 
 def fast_function(kind: Kind) -> list[str]:

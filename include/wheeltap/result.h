@@ -94,7 +94,11 @@ struct wt_table {
 	struct wt_result *owner; /* NULL: swallows everything */
 };
 
-/* y over x, one x a bucket. */
+/*
+ * y over x, one x a bucket. A bucket of several values has the last of them as `y` and, if the
+ * series has extremes, the lowest and the highest of them: so that no spike is lost, however many
+ * values there were. A bucket without a finite value has NaN in all three.
+ */
 struct wt_series {
 	char *key;
 	char *title;
@@ -103,6 +107,10 @@ struct wt_series {
 	double x_step;
 	double *y;
 	size_t count;
+	/* Extremes, all three or none: NULL. */
+	double *low;
+	double *high;
+	uint64_t *nonfinite; /* values of the bucket that were NaN or infinite */
 };
 
 /* A single named value beside the tables: events, bytes, lost. */
@@ -166,6 +174,9 @@ void wt_table_empty(struct wt_table *table);
 /* NULL after a failure; `y` is zeroed and for the caller to fill. */
 struct wt_series *wt_result_series(struct wt_result *result, const char *key, const char *title,
 				   const char *unit, double x_first, double x_step, size_t count);
+/* Gives it extremes, zeroed and for the caller to fill. False: out of memory, as the result says.
+ */
+bool wt_series_extremes(struct wt_series *series, struct wt_result *result);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

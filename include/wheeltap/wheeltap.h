@@ -147,6 +147,73 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 bool wt_noise(struct wt_name *name, void *data, uint32_t dtype, uint32_t rank,
 	      const size_t *extents);
 
+/* ---- Checks -------------------------------------------------------------------------------------
+ */
+
+/*
+ * What a test expected, what came, and how the two were compared. These return the verdict, true if
+ * it passed, whether or not the program is recorded. A recorded one is a row of `wheeltap tests`.
+ *
+ *	if (!wt_check_close(WT_NAME("loss after 100 steps"), loss, 0.25, 1e-3))
+ *		failed++;
+ *
+ * A value without an expectation is observed, and counts as neither passed nor failed. Only
+ * wt_check_bits() compares bits: no other check is shown as bit-exact. Texts are kept as those of
+ * log lines are (docs/private.md).
+ */
+struct wt_place {
+	const char *file;
+	uint32_t line;
+};
+static inline struct wt_place wt_place_of(const char *file, uint32_t line)
+{
+	struct wt_place place = {file, line};
+
+	return place;
+}
+#define WT_HERE wt_place_of(__FILE__, (uint32_t)__LINE__)
+
+/* The program has compared by itself. */
+#define wt_check(name, passed) wt_check_at(name, passed, WT_HERE)
+#define wt_check_int(name, actual, expected) wt_check_int_at(name, actual, expected, WT_HERE)
+/* Passes if they differ by at most the tolerance; NaN is close to nothing. */
+#define wt_check_close(name, actual, expected, tolerance)                                          \
+	wt_check_close_at(name, actual, expected, tolerance, WT_HERE)
+#define wt_check_text(name, actual, expected) wt_check_text_at(name, actual, expected, WT_HERE)
+/* Every bit of so many bytes. */
+#define wt_check_bits(name, actual, expected, bytes)                                               \
+	wt_check_bits_at(name, actual, expected, bytes, WT_HERE)
+/* A value, and no expectation. True if it was published. */
+#define wt_observe(name, value) wt_observe_at(name, value, WT_HERE)
+
+bool wt_check_at(struct wt_name *name, bool passed, struct wt_place place);
+bool wt_check_int_at(struct wt_name *name, int64_t actual, int64_t expected, struct wt_place place);
+bool wt_check_close_at(struct wt_name *name, double actual, double expected, double tolerance,
+		       struct wt_place place);
+bool wt_check_text_at(struct wt_name *name, const char *actual, const char *expected,
+		      struct wt_place place);
+bool wt_check_bits_at(struct wt_name *name, const void *actual, const void *expected, size_t bytes,
+		      struct wt_place place);
+bool wt_observe_at(struct wt_name *name, double value, struct wt_place place);
+
+/* The same with all that can be recorded, for test frameworks. */
+struct wt_check {
+	size_t size; /* sizeof(struct wt_check) */
+	struct wt_name *name;
+	uint32_t status;      /* enum wt_check_status of kinds.h */
+	uint32_t comparator;  /* enum wt_comparator of kinds.h */
+	const char *expected; /* or NULL, like all that follow */
+	const char *actual;
+	const char *detail;
+	struct wt_name *unit;
+	const char *file;
+	uint32_t line;
+	double tolerance;
+	uint64_t n;          /* how many values were compared; 0: not counted */
+	int64_t duration_ns; /* -1: not measured */
+};
+bool wt_check_emit(const struct wt_check *check);
+
 /* ---- Devices -----------------------------------------------------------------------------------
  */
 

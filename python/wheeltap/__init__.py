@@ -11,6 +11,7 @@ itself what it does, and costs next to nothing when nobody records:
     wheeltap.log(loss=0.25, lr=1e-3)    # numbers over time
     with wheeltap.range("augment"):     # a span of time with a name
         ...
+    wheeltap.check("accuracy", 0.93, 0.9, comparator="at_least")    # a row of `wheeltap tests`; gives the verdict
 
 And it reads what was recorded, in any interpreter, with or without numpy:
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from .table import Table as Table
 
 # Not `open` and `range`: `from wheeltap import *` should leave the builtins alone.
-__all__ = ["context", "log", "message", "recording", "stage", "start", "step", "stop"]
+__all__ = ["check", "context", "log", "message", "recording", "stage", "start", "step", "stop"]
 
 __path__[:0] = own_folders(os.path.dirname(os.path.abspath(__file__)))
 
@@ -102,6 +103,40 @@ def log(**numbers: float) -> None:
     if _core is not None:
         for name, value in numbers.items():
             _core.counter(name, float(value))
+
+
+_NOTHING: Any = object()
+
+
+def check(name: str, actual: Any, expected: Any = _NOTHING, *, comparator: str = "", tolerance: float = 0.0,
+          relative: float = 0.0, n: int | None = None, unit: str = "", detail: str = "",
+          duration: float | None = None) -> bool | None:
+    """Compares, gives the verdict, and records both if somebody records.
+
+    comparator: equal, differs, bits, close, below, at_most, above, at_least, contains. Without one it is equal, or close
+    if a tolerance (relative: times the expected value) is given. Only bits compares every bit. A bool without an
+    expectation is a verdict that the program has reached itself. Any other value without an expectation is observed:
+    the result is None, which is no pass.
+    """
+    from . import _check
+
+    if comparator and comparator not in _check.COMPARATORS[1:-1]:
+        raise ValueError(f"no comparator '{comparator}'; there are {', '.join(_check.COMPARATORS[1:-1])}")
+    if expected is not _NOTHING:
+        comparator = comparator or ("close" if tolerance or relative else "equal")
+        verdict = _check.compare(actual, expected, comparator, tolerance, relative)
+    elif comparator or tolerance or relative:
+        raise ValueError(f"the check '{name}' has nothing to compare with: give what is expected")
+    elif isinstance(actual, bool) or type(actual).__name__ == "bool_":  # numpy's
+        status = _check.PASSED if actual else _check.FAILED
+        verdict = _check.Verdict(status, "assertion", "True", str(bool(actual)))
+    else:
+        verdict = _check.Verdict(_check.OBSERVED, "none", "", _check.text_of(actual), "", 0.0, _check.count_of(actual))
+    if _core is not None and _core.recording():
+        verdict = verdict._replace(detail=detail or verdict.detail, n=verdict.n if n is None else n)
+        duration_ns = -1 if duration is None else int(duration * 1e9)
+        _check.emit(_core, name, verdict, unit, _check.caller(1), duration_ns)
+    return None if verdict.status == _check.OBSERVED else verdict.status == _check.PASSED
 
 
 def message(text: str, level: str = "info") -> None:

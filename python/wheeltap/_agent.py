@@ -152,9 +152,16 @@ def _hook_library(name: str) -> None:
         _State.watcher.follow(name, hook)
 
 
+def _hook_tests(core: ModuleType) -> None:
+    from ._tests import hook
+
+    hook(core)
+
+
 def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]]:
     actions: dict[str, Callable[[], None]] = {
         name: _hook_torch if name == "torch" else partial(_hook_library, name) for name in names}
+    actions["_pytest.config"] = partial(_hook_tests, core)
     if "torch" in names:
         from ._graphs import actions as graph_actions
         from ._generators import actions as generator_actions

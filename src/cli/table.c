@@ -13,6 +13,7 @@ const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_info,
 	&wti_verb_view,
 	&wti_verb_stat,
+	&wti_verb_report,
 	&wti_verb_doctor,
 	&wti_verb_infer,
 	&wti_verb_check,

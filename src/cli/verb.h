@@ -100,6 +100,7 @@ extern const struct wti_verb wti_verb_ls;
 extern const struct wti_verb wti_verb_pack;
 extern const struct wti_verb wti_verb_python;
 extern const struct wti_verb wti_verb_record;
+extern const struct wti_verb wti_verb_report;
 extern const struct wti_verb wti_verb_sim;
 extern const struct wti_verb wti_verb_stat;
 extern const struct wti_verb wti_verb_timeline;

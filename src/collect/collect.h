@@ -68,8 +68,8 @@ struct wti_stranger { /* a process of the run that is not in the trace */
 	uint32_t pid;
 	uint32_t reason; /* enum wt_not_followed */
 	bool is_python;
-	bool is_program;   /* the one that was to be recorded */
-	uint64_t lived_ns; /* to within the clock of /proc, and as long as nobody saw it gone */
+	bool is_program; /* the one that was to be recorded */
+	uint64_t cpu_ns; /* to within the clock of /proc, when it was last looked at */
 	char command[64];
 };
 

@@ -182,27 +182,14 @@ static uint32_t why_not(const struct wti_recorder *recorder, const struct wti_tr
 	return node->agent_seen ? WT_NOT_FOLLOWED_REFUSED : WT_NOT_FOLLOWED_NO_AGENT;
 }
 
-/* /proc counts ticks since the machine was started. 0: not known. */
-static uint64_t lived_ns(const struct wti_tree_node *node)
-{
-	struct timespec now;
-	long ticks = sysconf(_SC_CLK_TCK);
-	uint64_t now_ns, start_ns;
-
-	if (!node->start_time || ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &now))
-		return 0;
-	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	start_ns = node->start_time / (uint64_t)ticks * 1000000000u +
-		   node->start_time % (uint64_t)ticks * (1000000000u / (uint64_t)ticks);
-	return now_ns > start_ns ? now_ns - start_ns : 0;
-}
-
 static void emit_stranger(struct wti_recorder *recorder, struct wti_tree_node *node)
 {
 	struct wti_record_outcome *outcome = recorder->outcome;
 	uint32_t reason = why_not(recorder, node);
 
 	node->emitted = true;
+	if (wti_tree_is_launcher(node))
+		return;
 	/* It has emitted nothing, or has counted what was lost; or it had no time to show it. */
 	if (!node->refused && (node->copy || node->takes_part ||
 			       (node->has_agent && reason == WT_NOT_FOLLOWED_NO_AGENT))) {
@@ -217,7 +204,7 @@ static void emit_stranger(struct wti_recorder *recorder, struct wti_tree_node *n
 		shown->reason = reason;
 		shown->is_python = node->is_python;
 		shown->is_program = node->is_root;
-		shown->lived_ns = lived_ns(node);
+		shown->cpu_ns = wti_proc_ticks_ns(node->cpu_ticks);
 		memcpy(shown->command, node->command, sizeof(shown->command));
 	}
 	outcome->stranger_count++;

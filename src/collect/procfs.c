@@ -16,6 +16,8 @@
 #define MENTION_BYTES_MAX (4u << 20)
 #define EXIT_CODE_FIELD 52
 #define START_TIME_FIELD 22
+#define USER_TIME_FIELD 14
+#define KERNEL_TIME_FIELD 15
 
 /* Since Linux 6.15 a pidfd gives how its process ended, even after that was waited for. */
 struct pidfd_info {
@@ -62,6 +64,14 @@ static uint64_t stat_field(const char *after_command, int number)
 	return after_command ? strtoull(after_command, NULL, 10) : 0;
 }
 
+uint64_t wti_proc_ticks_ns(uint64_t ticks)
+{
+	long per_second = sysconf(_SC_CLK_TCK);
+	uint64_t rate = per_second > 0 ? (uint64_t)per_second : 0;
+
+	return rate ? ticks / rate * 1000000000u + ticks % rate * (1000000000u / rate) : 0;
+}
+
 bool wti_proc_read(uint32_t pid, struct wti_proc *ret)
 {
 	char text[1024];
@@ -78,6 +88,8 @@ bool wti_proc_read(uint32_t pid, struct wti_proc *ret)
 	snprintf(ret->command, sizeof(ret->command), "%s", open_paren + 1);
 	ret->ppid = (uint32_t)stat_field(close_paren + 2, 4);
 	ret->start_time = stat_field(close_paren + 2, START_TIME_FIELD);
+	ret->cpu_ticks = stat_field(close_paren + 2, USER_TIME_FIELD) +
+			 stat_field(close_paren + 2, KERNEL_TIME_FIELD);
 	return true;
 }
 

@@ -12,10 +12,13 @@ struct wti_proc {
 	uint32_t pid;
 	uint32_t ppid;
 	uint64_t start_time;
-	char state; /* 'Z': has ended, not yet waited for */
+	uint64_t cpu_ticks; /* of all its threads; not of its children */
+	char state;         /* 'Z': has ended, not yet waited for */
 	char command[32];
 };
 
+/* The ticks of /proc in nanoseconds; 0 where it is not known how long they are. */
+uint64_t wti_proc_ticks_ns(uint64_t ticks);
 /* False if there is no such process (or thread). */
 bool wti_proc_read(uint32_t pid, struct wti_proc *ret);
 bool wti_proc_is_thread(uint32_t pid);      /* of another process, not a process itself */

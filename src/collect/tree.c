@@ -25,6 +25,8 @@
 #define PAUSE_NS_MIN 2000000ull
 #define PAUSE_NS_MAX 1000000000ull
 #define EXEC_NS 500000000ull               /* from exec to the agent's first word */
+#define LAUNCH_CPU_NS 100000000ull         /* what a shell may need to read its own files */
+#define LAUNCH_SHARE 10u                   /* of its life: who works for a tenth of it works */
 #define AGENT_MARK "libwheeltap-client"    /* in the name of the client's shared object */
 #define PYTHON_AGENT_MARK "/_wheeltap."    /* of the Python agent's */
 #define AGENT_MEMORY_MARK "memfd:wheeltap" /* and of the shared memory of both */
@@ -82,6 +84,7 @@ static struct wti_tree_node *add(struct wti_tree *tree, const struct wti_proc *p
 		return NULL;
 	tree->nodes[tree->count] = (struct wti_tree_node){
 		.pid = proc->pid, .ppid = proc->ppid, .start_time = proc->start_time};
+	tree->nodes[tree->count].cpu_ticks = proc->cpu_ticks;
 	*index = ++tree->count;
 	return &tree->nodes[tree->count - 1];
 }
@@ -229,6 +232,7 @@ static void refresh(struct wti_tree *tree, struct wti_tree_node *node)
 		node->gone = true;
 		return;
 	}
+	node->cpu_ticks = proc.cpu_ticks;
 	if (proc.state == 'Z' || proc.state == 'X') {
 		node->gone = true;
 		return;
@@ -319,12 +323,50 @@ static void forget_helpers(struct wti_tree *tree, const struct wti_tree_node *to
 	}
 }
 
+bool wti_tree_is_launcher(const struct wti_tree_node *node)
+{
+	uint64_t start_ns = wti_proc_ticks_ns(node->start_time),
+		 now_ns = wti_clock_ns(CLOCK_BOOTTIME);
+	uint64_t lived_ns = now_ns > start_ns ? now_ns - start_ns : 0;
+	uint64_t cpu_ns = wti_proc_ticks_ns(node->cpu_ticks);
+
+	return is_plain(node) && node->launched &&
+	       (cpu_ns < LAUNCH_CPU_NS || cpu_ns < lived_ns / LAUNCH_SHARE);
+}
+
+/* All who started it; they may be as new as it is. */
+static void consider_line(struct wti_tree *tree, uint32_t pid)
+{
+	uint32_t line[DEPTH_MAX];
+	struct wti_proc proc;
+	int depth = 0;
+
+	while (depth < DEPTH_MAX && pid > 1 && wti_proc_read(pid, &proc)) {
+		line[depth++] = pid;
+		pid = find(tree, proc.ppid) ? 0 : proc.ppid;
+	}
+	while (depth)
+		consider(tree, line[--depth]);
+}
+
+static void note_launch(struct wti_tree *tree, const struct wti_tree_node *joined)
+{
+	struct wti_tree_node *above = find(tree, joined->ppid);
+
+	for (int depth = 0; depth < DEPTH_MAX && above; depth++) {
+		above->launched = true;
+		above = find(tree, above->ppid);
+	}
+}
+
 bool wti_tree_is_undecided(struct wti_tree *tree, struct wti_tree_node *node)
 {
 	struct wti_tree_node *above = node->above ? &tree->nodes[node->above - 1] : node;
 
 	if (!is_plain(node))
 		return false;
+	if (node->is_root)
+		return true;
 	if (node->above && !above->joined && !above->gone)
 		return true;
 	for (int depth = 0; depth < DEPTH_MAX; depth++) {
@@ -343,11 +385,14 @@ void wti_tree_joined(struct wti_tree *tree, uint32_t pid)
 {
 	struct wti_tree_node *node;
 
-	consider(tree, pid);
+	consider_line(tree, pid);
+	if (tree->count) /* the program has started it, also where those between have gone */
+		tree->nodes[0].launched = true;
 	node = find(tree, pid);
 	if (!node || node->joined)
 		return;
 	node->joined = true;
+	note_launch(tree, node);
 	forget_helpers(tree, node);
 }
 

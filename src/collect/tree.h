@@ -22,12 +22,14 @@ struct wti_tree_node {
 	uint32_t pid;
 	uint32_t ppid;
 	uint64_t start_time;
-	uint64_t look_ns; /* when to look at it again */
+	uint64_t cpu_ticks; /* when it was last looked at */
+	uint64_t look_ns;   /* when to look at it again */
 	uint64_t pause_ns;
 	uint64_t left_ns; /* when it was seen to take part no more; 0: never */
 	size_t above;     /* index + 1 of an ancestor that may still join; 0: not looked for */
 	bool is_root;     /* the program itself */
 	bool joined;
+	bool launched; /* one below it has joined */
 	bool gone;
 	bool emitted;      /* that it was not followed; or nobody needs to know */
 	bool has_agent;    /* as far as is known */
@@ -65,9 +67,16 @@ void wti_tree_joined(struct wti_tree *tree, uint32_t pid);
 /* A process said that it may not join. */
 void wti_tree_refused(struct wti_tree *tree, uint32_t pid, const char *command);
 /*
+ * True of one that has no agent, has started what joined, and has done next to nothing itself: a
+ * shell, `time`, `nice`, `make`. It is a way to start the program and no part of what was to be
+ * recorded.
+ */
+bool wti_tree_is_launcher(const struct wti_tree_node *node);
+/*
  * True of a process that has gone while one above it may still join. A script that ends in exec
  * starts others to find out what to become; when it has become that and joins, they were a part of
- * starting it, and none of them is recorded as not followed.
+ * starting it, and none of them is recorded as not followed. What the program itself has started
+ * may join as long as the recording goes on.
  */
 bool wti_tree_is_undecided(struct wti_tree *tree, struct wti_tree_node *node);
 /* Processes that are alive now, take part, and have not joined, as they have not emitted yet. */

@@ -21,11 +21,8 @@ static bool is_plain(const char *word)
 					   "0123456789_@%+=:,./-")];
 }
 
-/* A word as a shell would take it. */
-static void add_word(struct wti_buf *out, const char *word)
+void wti_runjson_word(struct wti_buf *out, const char *word)
 {
-	if (out->bytes)
-		wti_buf_byte(out, ' ');
 	if (is_plain(word)) {
 		wti_buf_text(out, word);
 		return;
@@ -47,8 +44,11 @@ char *wti_runjson_command(const struct wti_doc *value)
 
 	wti_buf_init(&words, RUNJSON_MAX);
 	for (const struct wti_doc *word = value ? value->first : NULL; word; word = word->next)
-		if (word->type == WTI_DOC_STRING)
-			add_word(&words, word->string.data);
+		if (word->type == WTI_DOC_STRING) {
+			if (words.bytes)
+				wti_buf_byte(&words, ' ');
+			wti_runjson_word(&words, word->string.data);
+		}
 	text = wti_buf_status(&words) ? NULL : strdup(wti_buf_cstr(&words));
 	wti_buf_release(&words);
 	return text;

@@ -12,6 +12,8 @@ int wti_runjson_read(const char *folder, struct wti_doc **ret_root, struct wt_er
  * still be read. */
 int wti_runjson_load(const char *folder, struct wti_run *run, struct wt_err *err);
 
+/* A word as a shell would take it. */
+void wti_runjson_word(struct wti_buf *out, const char *word);
 /* The words of a command as a shell would take them; NULL: out of memory. */
 char *wti_runjson_command(const struct wti_doc *words);
 

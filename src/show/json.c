@@ -102,6 +102,26 @@ static void add_table(struct wti_json *j, const struct wt_table *table)
 	wti_json_array_end(j);
 }
 
+static void add_numbers(struct wti_json *j, const char *key, const double *numbers, size_t count)
+{
+	wti_json_key(j, key);
+	wti_json_array(j);
+	for (size_t i = 0; i < count; i++)
+		wti_json_f64(j, numbers[i]);
+	wti_json_array_end(j);
+}
+
+static void add_extremes(struct wti_json *j, const struct wt_series *series)
+{
+	add_numbers(j, "low", series->low, series->count);
+	add_numbers(j, "high", series->high, series->count);
+	wti_json_key(j, "nonfinite");
+	wti_json_array(j);
+	for (size_t i = 0; i < series->count; i++)
+		wti_json_u64(j, series->nonfinite[i]);
+	wti_json_array_end(j);
+}
+
 static void add_series(struct wti_json *j, const struct wt_series *series)
 {
 	wti_json_object(j);
@@ -111,11 +131,9 @@ static void add_series(struct wti_json *j, const struct wt_series *series)
 	wti_json_f64(j, series->x_first);
 	wti_json_key(j, "x_step");
 	wti_json_f64(j, series->x_step);
-	wti_json_key(j, "y");
-	wti_json_array(j);
-	for (size_t i = 0; i < series->count; i++)
-		wti_json_f64(j, series->y[i]);
-	wti_json_array_end(j);
+	add_numbers(j, "y", series->y, series->count);
+	if (series->low && series->high && series->nonfinite)
+		add_extremes(j, series);
 	wti_json_object_end(j);
 }
 

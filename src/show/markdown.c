@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cell.h"
+#include "markdown.h"
 #include "show.h"
 
 #define CELL_MAX (16u << 20)
@@ -12,13 +13,13 @@
 static void add_escaped(struct wti_buf *out, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++) {
-		if (strchr("|\\`*_<>[]#", text[i]) && text[i])
+		if (strchr("|\\`*_<>[]#&~$", text[i]) && text[i])
 			wti_buf_byte(out, '\\');
 		wti_buf_byte(out, (uint8_t)text[i]);
 	}
 }
 
-static void add_text(struct wti_buf *out, const char *text)
+void wti_markdown_text(struct wti_buf *out, const char *text)
 {
 	struct wti_buf printable;
 
@@ -35,11 +36,11 @@ static void add_item(struct wti_buf *out, const char *label, const char *text)
 	if (!text)
 		return;
 	wti_buf_printf(out, "- %s: ", label);
-	add_text(out, text);
+	wti_markdown_text(out, text);
 	wti_buf_byte(out, '\n');
 }
 
-static void add_cell(struct wti_buf *out, const struct wt_cell *cell)
+void wti_markdown_cell(struct wti_buf *out, const struct wt_cell *cell)
 {
 	struct wti_buf text;
 
@@ -53,11 +54,11 @@ static void add_cell(struct wti_buf *out, const struct wt_cell *cell)
 static void add_table(struct wti_buf *out, const struct wt_table *table)
 {
 	wti_buf_text(out, "\n## ");
-	add_text(out, table->title);
+	wti_markdown_text(out, table->title);
 	wti_buf_text(out, "\n\n|");
 	for (size_t i = 0; i < table->column_count; i++) {
 		wti_buf_byte(out, ' ');
-		add_text(out, table->columns[i].title);
+		wti_markdown_text(out, table->columns[i].title);
 		wti_buf_text(out, " |");
 	}
 	wti_buf_text(out, "\n|");
@@ -65,7 +66,7 @@ static void add_table(struct wti_buf *out, const struct wt_table *table)
 		wti_buf_text(out, table->columns[i].type == WT_CELL_TEXT ? "---|" : "---:|");
 	for (size_t i = 0; i < table->row_count * table->column_count; i++) {
 		wti_buf_text(out, i % table->column_count ? " " : "\n| ");
-		add_cell(out, &table->cells[i]);
+		wti_markdown_cell(out, &table->cells[i]);
 		wti_buf_text(out, " |");
 	}
 	wti_buf_byte(out, '\n');
@@ -76,7 +77,7 @@ static void add_finding(struct wti_buf *out, const struct wt_finding *f)
 	static const char *const severities[] = {"note", "warning", "error"};
 
 	wti_textf(out, "\n### %s %s: ", severities[f->severity], f->code);
-	add_text(out, f->title);
+	wti_markdown_text(out, f->title);
 	wti_buf_text(out, "\n\n");
 	add_item(out, "evidence", f->evidence);
 	add_item(out, "means", f->means);
@@ -88,7 +89,7 @@ void wti_show_markdown(struct wti_buf *out, const struct wt_result *result)
 	wti_textf(out, "# wheeltap %s: %s\n\n", result->verb, result->status);
 	for (size_t i = 0; i < result->fact_count; i++) {
 		wti_textf(out, "- %s: ", result->facts[i].title);
-		add_cell(out, &result->facts[i].value);
+		wti_markdown_cell(out, &result->facts[i].value);
 		wti_buf_byte(out, '\n');
 	}
 	for (size_t i = 0; i < result->finding_count; i++)
@@ -97,7 +98,7 @@ void wti_show_markdown(struct wti_buf *out, const struct wt_result *result)
 		add_table(out, result->tables[i]);
 	for (size_t i = 0; i < result->note_count; i++) {
 		wti_buf_text(out, "\n> ");
-		add_text(out, result->notes[i]);
+		wti_markdown_text(out, result->notes[i]);
 		wti_buf_byte(out, '\n');
 	}
 }

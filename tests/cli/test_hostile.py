@@ -40,6 +40,8 @@ CASES: dict[str, list[tuple[str, bool]]] = {
             ("-n 3000 --kinds all -o kinds", False), ("-n 100 -o EVILsim2 --json", S)],
     "ls": [("", S), ("--json", S), ("--names", S)],
     "info": [("RUN", S), ("RUN --json", S), ("EVIL", S), ("kinds", False), ("kinds --json", False)],
+    "report": [(f"RUN {how}", S) for how in ("", "--md", "--html", "--json")] + [("RUN OTHER --html", S), ("RUN OTHER", S),
+               ("EVIL", S), ("RUN -o EVIL.html", False), ("RUN -o EVIL.md", False), ("kinds", False), ("kinds --html", False)],
     "view": [("RUN", S), ("RUN --json", S), ("RUN --jsonl", S), ("RUN --csv", S), ("RUN --csv -k log", S),
              ("RUN --csv -k syscall", S), ("RUN -k EVIL", S), ("RUN --tail 5", S), ("kinds", False), ("kinds --csv", False)],
     "stat": [("RUN", S), ("RUN --json", S), ("RUN --csv", S), ("RUN --markdown", S), ("RUN --by module", S),

@@ -58,8 +58,8 @@ CASES: dict[str, list[tuple[str, list[str]]]] = {
 # Columns of another tool (strace -c); names that are anything at all.
 FIXED = ("--syscalls",)
 FOREIGN = ("kinds",)
-# They print no more than where something was written, or run a program.
-SILENT = {"record", "python", "sim", "export", "infer", "import"}
+# They print no more than where something was written, or run a program; a report is Markdown for other programs.
+SILENT = {"record", "python", "sim", "export", "infer", "import", "report"}
 
 
 @dataclass

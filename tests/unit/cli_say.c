@@ -31,9 +31,9 @@ static struct wti_record_outcome outcome_of(uint32_t joined, uint32_t first, uin
 					     .duration_ns = 1000};
 
 	outcome.strangers[0] = (struct wti_stranger){
-		.pid = 11, .reason = first, .lived_ns = 1000, .command = "ldconfig"};
+		.pid = 11, .reason = first, .cpu_ns = 1000, .command = "ldconfig"};
 	outcome.strangers[1] = (struct wti_stranger){
-		.pid = 12, .reason = second, .lived_ns = 1000, .command = "other"};
+		.pid = 12, .reason = second, .cpu_ns = 1000, .command = "other"};
 	return outcome;
 }
 
@@ -60,7 +60,7 @@ static void test_short_children(void)
 		   "; not followed: ldconfig (it ended too soon to find out why) and 1 more\n");
 }
 
-/* A helper that took a small part of the run is no news, unless it should have been recorded. */
+/* A helper that did little is no news, unless it should have been recorded. */
 static void check_helper(struct wti_stranger helper, uint32_t joined, const char *expected)
 {
 	struct wti_record_outcome outcome = {.process_count = joined,
@@ -80,13 +80,13 @@ static void check_helper(struct wti_stranger helper, uint32_t joined, const char
 static void test_helpers(void)
 {
 	struct wti_stranger helper = {
-		.reason = WT_NOT_FOLLOWED_NO_AGENT, .lived_ns = 900, .command = "ldconfig -p"};
+		.reason = WT_NOT_FOLLOWED_NO_AGENT, .cpu_ns = 900, .command = "ldconfig -p"};
 
 	check_helper(helper, 1, NULL);
 	check_helper(helper, 0, "; not followed: ldconfig -p (no agent in it)\n");
-	helper.lived_ns = 1000;
+	helper.cpu_ns = 1000;
 	check_helper(helper, 1, "; not followed: ldconfig -p");
-	helper.lived_ns = 1;
+	helper.cpu_ns = 1;
 	helper.is_python = true;
 	check_helper(helper, 1, "; not followed: ldconfig -p");
 	helper.is_python = false;

@@ -20,7 +20,7 @@
 #define _mm_getcsr() 0u /* there the whole environment is put back */
 #endif
 
-#include "common/digest.h"
+#include "digest/digest.h"
 
 static uint64_t bits_of(double value)
 {

@@ -10,8 +10,8 @@
 
 #include <wheeltap/kinds.h>
 
-#include "common/digest.h"
-#include "common/sample.h"
+#include "digest/digest.h"
+#include "digest/sample.h"
 
 static int count_of_checks, failures;
 

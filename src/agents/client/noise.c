@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "common/digest.h"
+#include "digest/digest.h"
 #include "noise/settings.h"
 
 enum { SAMPLES = 64 };

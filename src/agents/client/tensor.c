@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "common/digest.h"
-#include "common/sample.h"
+#include "digest/digest.h"
+#include "digest/sample.h"
 
 enum {
 	RANK_MAX = 16, /* extents that are emitted */

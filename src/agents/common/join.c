@@ -26,7 +26,7 @@
 
 #include "meeting.h"
 #include "private.h"
-#include "sample.h"
+#include "digest/sample.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -3,13 +3,13 @@
  * Samples and sketches as events, behind the tensor event that they belong to, if the settings of
  * the recording have `elements`.
  */
-#include "sample.h"
+#include "digest/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent.h"
-#include "digest.h"
+#include "digest/digest.h"
 #include "emit.h"
 
 enum { SETTINGS_BYTES_MAX = 1 << 20 }; /* the recorder's own ceiling */

@@ -37,6 +37,22 @@ static inline void wti_put_inline(void *after, const void *data, uint32_t bytes)
 	memcpy(after, data, bytes);
 }
 
+/* Several, one behind the other; `bytes` is the length of all. NULL is an empty one. */
+static inline void wti_put_texts(void *after, const struct wti_kept_text *const *texts,
+				 uint32_t count, uint32_t bytes)
+{
+	char *at = after;
+
+	if (bytes)
+		memset(at + wti_round8(bytes) - 8, 0, 8);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!texts[i] || !texts[i]->bytes)
+			continue;
+		memcpy(at, texts[i]->data, texts[i]->bytes);
+		at += texts[i]->bytes;
+	}
+}
+
 static inline void wti_put_text(void *after, const struct wti_kept_text *kept)
 {
 	wti_put_inline(after, kept->data, kept->bytes);

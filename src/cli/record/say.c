@@ -16,7 +16,7 @@
 #include "show/show.h"
 
 #define WORDS_MAX (16u << 20)
-#define LONG_SHARE 10u /* of the run: what lives for a tenth of it is a part of it */
+#define BUSY_SHARE 10u /* of the run: what works for a tenth of it is a part of it */
 
 static void say_losses(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
@@ -58,18 +58,18 @@ static const char *why_not(const struct wti_stranger *stranger)
 
 /*
  * Beside processes that joined: one that was too short to be known, or a helper that has no agent
- * and took a small part of the run. `info` counts them. A Python should have joined, and what runs
- * through much of the run does some of its work.
+ * and did little, such as `tee` behind a pipe. `info` counts them. A Python should have joined, and
+ * what is busy through much of the run does some of its work.
  */
 static bool is_noise(const struct wti_record_outcome *outcome, const struct wti_stranger *stranger)
 {
-	bool is_short = stranger->lived_ns < outcome->duration_ns / LONG_SHARE;
+	bool is_idle = stranger->cpu_ns < outcome->duration_ns / BUSY_SHARE;
 
 	if (!outcome->process_count || stranger->is_program)
 		return false;
 	if (stranger->reason == WT_NOT_FOLLOWED_UNKNOWN)
 		return true;
-	return stranger->reason == WT_NOT_FOLLOWED_NO_AGENT && !stranger->is_python && is_short;
+	return stranger->reason == WT_NOT_FOLLOWED_NO_AGENT && !stranger->is_python && is_idle;
 }
 
 /* The one to be named: rather one that should have been recorded than one that has no agent. */

@@ -8,11 +8,13 @@
 extern const struct wt_inspector *const wti_inspectors[]; /* ends with NULL */
 
 extern const struct wt_inspector wti_inspector_check;
+extern const struct wt_inspector wti_inspector_contents;
 extern const struct wt_inspector wti_inspector_doctor;
 extern const struct wt_inspector wti_inspector_counts;
 extern const struct wt_inspector wti_inspector_effects;
 extern const struct wt_inspector wti_inspector_infer;
 extern const struct wt_inspector wti_inspector_info;
+extern const struct wt_inspector wti_inspector_metrics;
 extern const struct wt_inspector wti_inspector_path;
 extern const struct wt_inspector wti_inspector_stat;
 extern const struct wt_inspector wti_inspector_syscalls;

@@ -349,6 +349,19 @@ struct wt_series *wt_result_series(struct wt_result *result, const char *key, co
 	return series;
 }
 
+bool wt_series_extremes(struct wt_series *series, struct wt_result *result)
+{
+	size_t count = series->count ? series->count : 1;
+
+	series->low = calloc(count, sizeof(*series->low));
+	series->high = calloc(count, sizeof(*series->high));
+	series->nonfinite = calloc(count, sizeof(*series->nonfinite));
+	if (series->low && series->high && series->nonfinite)
+		return true;
+	result->failed = WT_E_NOMEM;
+	return false;
+}
+
 static void release_table(struct wt_table *table)
 {
 	for (size_t i = 0; i < table->row_count * table->column_count; i++) {
@@ -372,6 +385,9 @@ static void release_series(struct wt_series *series)
 	free(series->title);
 	free(series->unit);
 	free(series->y);
+	free(series->low);
+	free(series->high);
+	free(series->nonfinite);
 	free(series);
 }
 

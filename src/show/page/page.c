@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "page.h"
 #include "page_files.h"
 #include "show/cell.h"
 #include "show/markup.h"
@@ -17,7 +18,7 @@
 /* More rows than this are in the JSON only: no reader scrolls further, and browsers slow down. */
 enum { ROWS_MAX = 1000 };
 
-static void add_cell(struct wti_buf *out, const struct wt_cell *cell)
+void wti_page_cell(struct wti_buf *out, const struct wt_cell *cell)
 {
 	struct wti_buf text;
 
@@ -61,7 +62,7 @@ static void add_where(struct wti_buf *out, const struct wt_finding *f)
 	wti_buf_release(&where);
 }
 
-static void add_finding(struct wti_buf *out, const struct wt_finding *f)
+void wti_page_finding(struct wti_buf *out, const struct wt_finding *f)
 {
 	static const char *const severities[] = {"note", "warning", "error"};
 
@@ -101,19 +102,17 @@ static void add_cells(struct wti_buf *out, const struct wt_table *table, size_t 
 		if (!is_shown(&table->columns[i]))
 			continue;
 		wti_buf_text(out, is_text(&table->columns[i]) ? "<td>" : "<td class=\"number\">");
-		add_cell(out, &table->cells[row * table->column_count + i]);
+		wti_page_cell(out, &table->cells[row * table->column_count + i]);
 		wti_buf_text(out, "</td>");
 	}
 	wti_buf_text(out, "</tr>\n");
 }
 
-static void add_table(struct wti_buf *out, const struct wt_table *table)
+void wti_page_table(struct wti_buf *out, const struct wt_table *table)
 {
 	size_t rows = table->row_count < ROWS_MAX ? table->row_count : ROWS_MAX;
 
-	wti_buf_text(out, "<section><h2>");
-	wti_markup_text(out, table->title);
-	wti_buf_text(out, "</h2>\n<div class=\"wide\"><table><thead><tr>");
+	wti_buf_text(out, "<div class=\"wide\"><table><thead><tr>");
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (!is_shown(&table->columns[i]))
 			continue;
@@ -128,28 +127,41 @@ static void add_table(struct wti_buf *out, const struct wt_table *table)
 	if (rows < table->row_count)
 		wti_buf_printf(out, "<p>%zu more rows are in the data of this page.</p>",
 			       table->row_count - rows);
+}
+
+static void add_table(struct wti_buf *out, const struct wt_table *table)
+{
+	wti_buf_text(out, "<section><h2>");
+	wti_markup_text(out, table->title);
+	wti_buf_text(out, "</h2>\n");
+	wti_page_table(out, table);
 	wti_buf_text(out, "</section>\n");
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
 
 /* JSON has < in texts only, where it may be written so: nothing in it can end the element. */
+void wti_page_data(struct wti_buf *out, const struct wti_buf *json)
+{
+	wti_buf_text(out, "<script type=\"application/json\" id=\"data\">");
+	for (size_t i = 0, from = 0; i <= json->bytes; i++) {
+		if (i < json->bytes && json->data[i] != '<')
+			continue;
+		wti_buf_append(out, json->data + from, i - from);
+		wti_buf_text(out, i < json->bytes ? "\\u003c" : "");
+		from = i + 1;
+	}
+	wti_buf_text(out, "</script>\n");
+	wti_buf_inherit(out, json);
+}
+
 static void add_data(struct wti_buf *out, const struct wt_result *result)
 {
 	struct wti_buf json;
 
 	wti_buf_init(&json, PART_MAX);
 	wti_show_json(&json, result);
-	wti_buf_text(out, "<script type=\"application/json\" id=\"data\">");
-	for (size_t i = 0, from = 0; i <= json.bytes; i++) {
-		if (i < json.bytes && json.data[i] != '<')
-			continue;
-		wti_buf_append(out, json.data + from, i - from);
-		wti_buf_text(out, i < json.bytes ? "\\u003c" : "");
-		from = i + 1;
-	}
-	wti_buf_text(out, "</script>\n");
-	wti_buf_inherit(out, &json);
+	wti_page_data(out, &json);
 	wti_buf_release(&json);
 }
 
@@ -182,7 +194,7 @@ static void add_facts(struct wti_buf *out, const struct wt_result *result)
 		wti_buf_text(out, "<dt>");
 		wti_markup_text(out, result->facts[i].title);
 		wti_buf_text(out, "</dt><dd>");
-		add_cell(out, &result->facts[i].value);
+		wti_page_cell(out, &result->facts[i].value);
 		wti_buf_text(out, "</dd>\n");
 	}
 	wti_buf_text(out, result->fact_count ? "</dl></header>\n" : "</header>\n");
@@ -194,7 +206,7 @@ void wti_show_page(struct wti_buf *out, const struct wt_result *result)
 	add_facts(out, result);
 	wti_buf_text(out, "<main>\n");
 	for (size_t i = 0; i < result->finding_count; i++)
-		add_finding(out, &result->findings[i]);
+		wti_page_finding(out, &result->findings[i]);
 	wti_buf_text(out, "<div id=\"pictures\"></div>\n");
 	for (size_t i = 0; i < result->table_count; i++)
 		if (result->tables[i]->title && *result->tables[i]->title &&

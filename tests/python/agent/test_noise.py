@@ -405,7 +405,7 @@ def test_stopped(t: Harness) -> None:
 
 
 def sketch(data: bytes) -> tuple[float, ...]:
-    """As src/agents/common/sample.h defines it, with exact sums."""
+    """As src/digest/sample.h defines it, with exact sums."""
     from fractions import Fraction
 
     sums = [Fraction(0)] * 64

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/blob.h"
-#include "common/sample.h"
+#include "digest/sample.h"
 
 struct wti_tensor_state wti_tensor_state;
 

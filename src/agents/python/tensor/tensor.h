@@ -8,7 +8,7 @@
 
 #include "python/core/pyagent.h"
 
-#include "common/digest.h"
+#include "digest/digest.h"
 
 /* ---- tensor.c, layout.c, array.c, read.c, guarded.c ------------------------------------------ */
 

@@ -177,6 +177,40 @@ static PyObject *emit_own_line(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
+/* (name, status, comparator, expected, actual, detail, unit, file, line, tolerance, n, ns) */
+static PyObject *emit_check(PyObject *self, PyObject *arguments)
+{
+	const struct wti_here here = wti_here();
+	struct wti_kept_text kept[3];
+	const struct wti_kept_text *const pointers[] = {&kept[0], &kept[1], &kept[2]};
+	const char *texts[3];
+	PyObject *name, *unit, *file;
+	unsigned status, comparator, line;
+	unsigned long long n;
+	long long duration;
+	double tolerance;
+	struct wti_record_check check;
+
+	if (!PyArg_ParseTuple(arguments, "UIIsssUUIdKL", &name, &status, &comparator, &texts[0],
+			      &texts[1], &texts[2], &unit, &file, &line, &tolerance, &n, &duration))
+		return NULL;
+	if (!wti_python.is_on || !here.ring)
+		Py_RETURN_NONE;
+	check = (struct wti_record_check){.name = wti_name(here, wti_name_of_text(name)),
+					  .status = status,
+					  .comparator = comparator,
+					  .unit = wti_name(here, wti_name_of_text(unit)),
+					  .file = wti_name(here, wti_name_of_text(file)),
+					  .line = line,
+					  .tolerance = tolerance,
+					  .n = n,
+					  .duration = duration};
+	for (size_t i = 0; i < 3; i++)
+		wti_keep_text(&kept[i], texts[i]);
+	wti_emit_check(here, &check, pointers);
+	Py_RETURN_NONE;
+}
+
 static PyObject *emit_span(PyObject *argument, uint16_t kind)
 {
 	struct wti_record_span_begin *record;
@@ -208,17 +242,11 @@ static PyObject *span_end(PyObject *self, PyObject *argument)
 }
 
 PyMethodDef wti_annotate_methods[] = {
-	{"settings", emit_settings, METH_O, NULL},
-	{"omitted", emit_omitted, METH_NOARGS, NULL},
-	{"step", give_step, METH_O, NULL},
-	{"stage", give_stage, METH_O, NULL},
-	{"begin", begin, METH_NOARGS, NULL},
-	{"context", emit_context, METH_VARARGS, NULL},
-	{"rank", emit_rank, METH_VARARGS, NULL},
-	{"counter", emit_counter, METH_VARARGS, NULL},
-	{"line", emit_line, METH_VARARGS, NULL},
-	{"own_line", emit_own_line, METH_VARARGS, NULL},
-	{"span_begin", span_begin, METH_O, NULL},
-	{"span_end", span_end, METH_O, NULL},
-	{NULL},
+	{"settings", emit_settings, METH_O, NULL}, {"omitted", emit_omitted, METH_NOARGS, NULL},
+	{"step", give_step, METH_O, NULL},         {"stage", give_stage, METH_O, NULL},
+	{"begin", begin, METH_NOARGS, NULL},       {"context", emit_context, METH_VARARGS, NULL},
+	{"rank", emit_rank, METH_VARARGS, NULL},   {"counter", emit_counter, METH_VARARGS, NULL},
+	{"line", emit_line, METH_VARARGS, NULL},   {"own_line", emit_own_line, METH_VARARGS, NULL},
+	{"check", emit_check, METH_VARARGS, NULL}, {"span_begin", span_begin, METH_O, NULL},
+	{"span_end", span_end, METH_O, NULL},      {NULL},
 };

@@ -3,8 +3,8 @@
  * The digest of elements in memory, as docs/digest.md defines it to the bit: the same on every
  * instruction set, whatever floating-point mode the program is in.
  */
-#ifndef WTI_AGENTS_DIGEST_H
-#define WTI_AGENTS_DIGEST_H
+#ifndef WTI_DIGEST_H
+#define WTI_DIGEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

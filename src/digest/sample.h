@@ -7,8 +7,8 @@
  * The sign of real i in the sketch is bit i % 64 of a mix of i / 64; a complex element is two
  * reals.
  */
-#ifndef WTI_AGENTS_SAMPLE_H
-#define WTI_AGENTS_SAMPLE_H
+#ifndef WTI_DIGEST_SAMPLE_H
+#define WTI_DIGEST_SAMPLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

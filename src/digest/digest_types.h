@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels of the digest share: their input, and the merge of one part into another. */
-#ifndef WTI_AGENTS_DIGEST_TYPES_H
-#define WTI_AGENTS_DIGEST_TYPES_H
+#ifndef WTI_DIGEST_TYPES_H
+#define WTI_DIGEST_TYPES_H
 
 #include <stdbool.h>
 #include <stddef.h>

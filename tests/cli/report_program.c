@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program to report on: COUNT values of a metric, the ones at SPIKE and BROKEN being a spike and
+ * no number; then it ends as asked for: good, fail (status 3), hang (until it is killed).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <wheeltap/wheeltap.h>
+
+enum { STEPS = 20 };
+
+int main(int argc, char **argv)
+{
+	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+	long spike = argc > 3 ? strtol(argv[3], NULL, 10) : -1;
+	long broken = argc > 4 ? strtol(argv[4], NULL, 10) : -1;
+
+	for (long i = 0; i < count; i++)
+		wt_counter(WT_NAME("many"), i == spike ? 1000 : i == broken ? NAN : 1);
+	for (int i = 0; i < STEPS; i++) {
+		wt_step((uint64_t)i);
+		wt_counter(WT_NAME("loss"), 1.0 / (i + 1));
+	}
+	printf("ready\n");
+	fflush(stdout);
+	while (!strcmp(argv[1], "hang"))
+		pause();
+	return strcmp(argv[1], "fail") ? 0 : 3;
+}

@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""wheeltap report: of runs that ended in every way, in every format.
+
+usage: test_report.py WHEELTAP REPORT_PROGRAM
+"""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+import signal
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import PATIENCE, Scratch, environment, wait_for  # noqa: E402
+
+WHEELTAP, PROGRAM = (str(Path(word).resolve()) for word in sys.argv[1:3])
+COUNT, SPIKE, BROKEN = 200_000, 123_456, 50_000
+VOID = {"meta", "br", "hr", "img", "link", "input", "path", "circle"}
+PARTS = ["run", "findings", "checks", "metrics", "time", "model", "hyperparameters", "data", "artifacts", "configuration", "code", "host",
+         "history", "reproduce"]  # fmt: skip
+
+
+class Strict(html.parser.HTMLParser):
+    """Every element is closed where it has to be, ids are there once, links lead to them, and nothing is loaded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+        self.ids: set[str] = set()
+        self.links: set[str] = set()
+        self.data = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for name, value in attributes:
+            if name == "id" and value in self.ids:
+                self.wrong.append(f"id {value} twice")
+            if name == "id" and value:
+                self.ids.add(value)
+            if name in ("src", "srcset", "background") or name.startswith("on"):
+                self.wrong.append(f"{tag} {name}={value}")
+            if name == "href":
+                self.links.add(value or "")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}> at {self.getpos()}")
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script" and data.startswith("{"):
+            self.data = data
+
+    def problems(self) -> list[str]:
+        lost = [link for link in self.links if not link.startswith("#") or link[1:] not in self.ids]
+        return self.wrong + [f"open: {tag}" for tag in self.open] + [f"leads nowhere: {link}" for link in lost]
+
+
+def strict(page: str) -> Strict:
+    parser = Strict()
+    parser.feed(page)
+    parser.close()
+    return parser
+
+
+class Report(unittest.TestCase):
+    folder: Path
+    scratch: Scratch
+    running: subprocess.Popen[str]
+
+    @classmethod
+    def start(cls, name: str, *words: object) -> subprocess.Popen[str]:
+        """A run in its own session, until the program is ready."""
+        command = [WHEELTAP, "record", "-q", "-o", str(cls.folder / "runs" / name), "-n", "program", "--", PROGRAM, *map(str, words)]
+        recorder = subprocess.Popen(command, cwd=cls.folder, env=environment(WHEELTAP_HOME=str(cls.folder / "runs")), text=True,
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert recorder.stdout is not None
+        assert recorder.stdout.readline() == "ready\n"
+        recorder.stdout.close()
+        return recorder
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.scratch = Scratch()
+        cls.folder = cls.scratch.__enter__()
+        (cls.folder / "runs").mkdir()
+        for name, words, status in (("good", ["good", COUNT, SPIKE, BROKEN], 0), ("failed", ["fail"], 3)):
+            recorder = cls.start(name, *words)
+            assert recorder.wait(timeout=PATIENCE) == status, name
+        killed = cls.start("killed", "hang")
+        pids = wait_for(lambda: [pid for pid in cls.below(killed.pid) if Path(f"/proc/{pid}/exe").resolve() == Path(PROGRAM)])
+        subprocess.run(["kill", "-9", str(pids[0])], check=True)
+        killed.wait(timeout=PATIENCE)
+        cls.running = cls.start("running", "hang")
+
+    @classmethod
+    def below(cls, pid: int) -> list[int]:
+        """All processes that a process has started."""
+        found: list[int] = []
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in map(int, task.read_text().split()):
+                found += [child, *cls.below(child)]
+        return found
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        for pid in cls.below(cls.running.pid):
+            if Path(f"/proc/{pid}/exe").resolve() == Path(PROGRAM):
+                subprocess.run(["kill", "-9", str(pid)], check=False)
+        cls.running.wait(timeout=PATIENCE)
+        cls.scratch.__exit__(None, None, None)
+
+    def report(self, *words: str, code: int = 0) -> str:
+        done = subprocess.run([WHEELTAP, "report", *words], cwd=self.folder, env=environment(WHEELTAP_HOME=str(self.folder / "runs")),
+                              capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    def one(self, run: str) -> dict[str, Any]:
+        runs: list[dict[str, Any]] = json.loads(self.report("--json", run))["runs"]
+        self.assertEqual(len(runs), 1)
+        return runs[0]
+
+    def test_how_it_ended(self) -> None:
+        for run, status, good, words in (("good", "finished", True, "finished, "), ("failed", "failed", False, "failed (exit status 3)"),
+                                         ("killed", "killed", False, "killed (signal 9 (Killed))"),
+                                         ("running", "running", True, "still running, ")):  # fmt: skip
+            one = self.one(run)
+            self.assertEqual((one["status"], one["good"]), (status, good), run)
+            self.assertIn(words, one["headline"])
+            self.assertEqual(list(one["parts"]), PARTS)
+            page, text = self.report("--html", run), self.report(run)
+            self.assertIn(words, page)
+            self.assertIn(words, text)
+            self.assertEqual(strict(page).problems(), [], run)
+
+    def test_what_is_not_known_says_so(self) -> None:
+        one = self.one("good")
+        missing = {row["what"] for part in one["parts"].values() for row in part["tables"].get("not_recorded", [])}
+        self.assertIn("model architecture and parameter counts", missing)
+        self.assertIn("settings of torch", missing)
+        self.assertIsNone(one["parts"]["host"]["torch_version"])
+        self.assertIn("not recorded: model architecture and parameter counts", self.report("good"))
+        self.assertIn("not recorded", self.report("--html", "good"))
+        self.assertEqual((one["counts"]["checks_passed"], one["counts"]["checks_failed"]), (0, 0))
+
+    def test_spike_and_gap(self) -> None:
+        metrics = self.one("good")["parts"]["metrics"]
+        many = next(row for row in metrics["tables"]["metrics"] if row["name"] == "many")
+        self.assertEqual((many["count"], many["max"], many["max_at"], many["nan"]), (COUNT, 1000, SPIKE, 1))
+        series = next(one for one in metrics["series"].values() if one["title"] == "many")
+        self.assertLessEqual(len(series["y"]), 2048)
+        place = int((SPIKE - series["x_first"]) // series["x_step"])
+        self.assertEqual((series["high"][place], series["low"][place]), (1000, 1))
+        self.assertEqual(sum(series["nonfinite"]), 1)
+        self.assertEqual(series["nonfinite"][int((BROKEN - series["x_first"]) // series["x_step"])], 1)
+        page = self.report("--html", "good")
+        self.assertLess(len(page), 400_000)
+        picture = re.search(r'aria-label="many".*?</svg>', page, re.S)
+        assert picture
+        ranges = re.search(r'class="range" d="([^"]*)"', picture[0])
+        assert ranges
+        self.assertEqual(min(float(y) for y in re.findall(r"V([\d.]+)", ranges[1])), 12)  # the upper edge: the spike is drawn
+        self.assertIn('class="nonfinite"', picture[0])
+
+    def test_steps_are_the_axis(self) -> None:
+        loss = next(row for row in self.one("good")["parts"]["metrics"]["tables"]["metrics"] if row["name"] == "loss")
+        self.assertEqual((loss["count"], loss["x"], loss["min_at"], loss["max_at"]), (20, "steps", 19, 0))
+
+    def test_several(self) -> None:
+        page = self.report("--html", "good", "failed", "running")
+        self.assertEqual(strict(page).problems(), [])
+        self.assertIn("<h1>3 runs</h1>", page)
+        text = self.report("good", "failed")
+        self.assertTrue(text.startswith("# 2 runs"), text[:100])
+        self.assertEqual([run["run"] for run in json.loads(self.report("--json", "good", "failed"))["runs"]], ["good", "failed"])
+
+    def test_page_has_its_data(self) -> None:
+        page = strict(self.report("--html", "failed"))
+        self.assertEqual(json.loads(page.data)["runs"][0]["run"], "failed")
+
+    def test_output(self) -> None:
+        for name, begins in (("a.html", "<!DOCTYPE html>"), ("a.md", "## "), ("a.json", "{")):
+            self.assertEqual(self.report("good", "-o", name), "")
+            self.assertTrue((self.folder / name).read_text().startswith(begins), name)
+        self.assertEqual(self.report("good", "--json", "-o", "b.html"), "")
+        self.assertTrue((self.folder / "b.html").read_text().startswith("{"))
+        self.assertIn("one format", self.report("good", "--json", "--html", code=2))
+        self.report("good", "-o", "not/there/a.html", code=4)
+        self.assertIn("no run", self.report("nowhere", code=3))
+
+    def test_history_and_the_way_to_repeat(self) -> None:
+        one = self.one("killed")
+        names = [row["name"] for row in one["parts"]["history"]["tables"]["runs"]]
+        self.assertEqual(names[0], "killed")
+        self.assertEqual(set(names), {"killed", "failed", "good"})
+        self.assertEqual(one["parts"]["history"]["earlier_finished"], 1)
+        self.assertTrue(one["parts"]["reproduce"]["reproduce"].endswith(f"wheeltap record -- {PROGRAM} hang"))
+
+    def test_damage(self) -> None:
+        run = self.folder / "damaged"
+        subprocess.run(["cp", "-r", str(self.folder / "runs" / "good"), str(run)], check=True)
+        stream = max(run.glob("*.wt"), key=lambda path: path.stat().st_size)
+        stream.write_bytes(stream.read_bytes()[: stream.stat().st_size // 2])
+        self.report(str(run), "-o", "damaged.html", code=3)
+        self.assertIn(stream.name, (self.folder / "damaged.html").read_text())
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
