@@ -8,8 +8,8 @@
 
 #include <sys/mman.h>
 
-#include "digest.h"
-#include "sample.h"
+#include "digest/digest.h"
+#include "digest/sample.h"
 
 struct known {
 	uint64_t hash;

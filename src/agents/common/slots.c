@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sample.h"
+#include "digest/sample.h"
 
 struct wti_slot wti_slot_none;
 struct wti_slot wti_slot_ended;

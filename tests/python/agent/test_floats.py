@@ -128,6 +128,18 @@ def test_seeds(t: Harness) -> None:
     t.check("pb perturbs copies of the operands", bare != run and run.split()[0] == "0.3", run)
 
 
+SUMS = """
+numbers = [float("0.1")] * 5 + [0.7]
+print(len({sum(numbers) for _ in range(40)}), sum([1, 2, 3]), sum([0.5, 0.25, 0.25]), sum([[1], [2]], []), numbers[0])
+"""
+
+
+def test_sums(t: Harness) -> None:
+    bare, run = t.bare(SUMS), t.record(SUMS, *NOISE)
+    t.equal("what sum() returns", (bare.output.split()[0], run.output.split()[0], bare.output.split()[1:]),
+            ("1", "3", run.output.split()[1:]), run.errors)
+
+
 def findings(t: Harness, code: str) -> tuple[int, list[Any]]:
     folder = str(t.folder / f"set{t.runs}")
     recorded = t.execute([t.wheeltap, "record", "-q", "--runs", "5", "--noise", "rr", "--seed", "1", "-o", folder, "--", t.python, t.script(code)])
@@ -143,4 +155,4 @@ def test_digits(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_calls, test_loops, test_left_alone, test_seeds, test_digits)
+    main(test_calls, test_loops, test_left_alone, test_seeds, test_sums, test_digits)

@@ -157,6 +157,12 @@ def test_digits(t: Harness) -> None:
         t.equal(f"the small root {name}", (recorded.status, [each["where"].get("line") for each in findings]), (0, lines), recorded.errors)
 
 
+def test_instances(t: Harness) -> None:
+    """Frames of the interpreter's own, between a class and its __init__, are passed over."""
+    run = t.record("import numpy as np\nfor i in range(300):\n    p = np.poly1d([0.1, 0.7])\nprint(p.order)\n", *NOISE)
+    t.equal("a class of a library that is called often", (run.status, run.output), (0, "1\n"), run.errors)
+
+
 def test_loop(t: Harness) -> None:
     run = t.record(LOOP, *NOISE, "--ring-size", "64k")
     t.equal("a loop waits for the recorder and loses nothing",
@@ -166,4 +172,4 @@ def test_loop(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_calls, test_way, test_inputs, test_digits, test_loop, require=("numpy",))
+    main(test_calls, test_way, test_inputs, test_digits, test_instances, test_loop, require=("numpy",))
