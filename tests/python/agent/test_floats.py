@@ -155,4 +155,4 @@ def test_digits(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_calls, test_loops, test_left_alone, test_seeds, test_sums, test_digits)
+    main(test_calls, test_loops, test_left_alone, test_seeds, test_digits)
