@@ -82,8 +82,8 @@ static void copy(char *out, size_t room, struct line line)
 {
 	size_t bytes = line.bytes < room - 1 ? line.bytes : room - 1;
 
-	if (bytes)
-		memcpy(out, line.text, bytes);
+	for (size_t i = 0; i < bytes; i++)
+		out[i] = line.text[i] ? line.text[i] : '?';
 	out[bytes] = 0;
 }
 

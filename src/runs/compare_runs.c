@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -225,6 +226,7 @@ static int take_kept(void *opaque, const struct wti_kept_run *kept)
 static int add_word(struct comparison *c, const char *word)
 {
 	const struct wti_catalogue_run *known = wti_catalogue_find(c->catalogue, word);
+	char path[PATH_MAX];
 	struct wti_run run;
 	int64_t offset = 0;
 	int r;
@@ -232,6 +234,11 @@ static int add_word(struct comparison *c, const char *word)
 	if (known && known->removed_ns >= 0)
 		return wti_kept_read(c->front->home, &offset, take_kept, &(struct wanted){c, known},
 				     c->err);
+	/* By its folder, as to find it by its name would read the run.json of all. */
+	if (known && !known->is_set && access(word, F_OK) &&
+	    snprintf(path, sizeof(path), "%s/%s", c->front->home, known->folder) <
+		    (int)sizeof(path))
+		word = path;
 	r = wti_run_find(c->front, word, &run, c->err);
 	if (r)
 		return r;

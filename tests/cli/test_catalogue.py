@@ -371,6 +371,22 @@ class Tests(Runs):
         self.assertEqual(len(found), 1)
         self.assertAlmostEqual(found[0]["check.rate"], 4 / 10)
 
+    def test_import(self) -> None:
+        (self.folder / "results.xml").write_text("<testsuites><testsuite><testcase classname='a' name='b' time='0.25'/><testcase name='c'>"
+                                                 "<failure message='1 &lt; 2'/></testcase></testsuite></testsuites>")
+        (self.folder / "log.tap").write_text("1..1\nok 1 - x\n")
+        made = self.json("import", "junit", "results.xml")
+        self.assertEqual((made["tests"], made["failed"]), (2, 1))
+        rows = {row["name"]: row for row in self.json("tests", Path(made["run"]).name, status=1)["tables"]["tests"]}
+        self.assertEqual((rows["a.b"]["status"], rows["a.b"]["duration_ns"], rows["c"]["detail"]), ("passed", 250_000_000, "1 < 2"))
+        self.call("import", "tap", "log.tap", "-o", "wheeltap-runs/mine")
+        self.assertEqual(self.names("check.passed=1", "status=finished"), ["mine"])
+        self.assertEqual(self.names("status=failed", "check.failed=1"), [Path(made["run"]).name])
+        for words, part in ((("tap", "results.xml"), "is no TAP"), (("junit", "log.tap"), "no JUnit XML"), (("junit", "none.xml"), "cannot open"),
+                            (("xunit", "log.tap"), "there are traincheck, tap and junit"), (("tap",), "no file given")):
+            self.assertIn(part, self.call("import", *words, status=None).stderr, words)
+        self.assertEqual(len(self.names()), 2)
+
     def test_none(self) -> None:
         self.make("a-1")
         self.assertIn("has no tests", self.call("tests", "a-1", status=3).stderr)
