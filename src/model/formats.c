@@ -7,6 +7,8 @@
 
 /* clang-format off */
 const struct wti_model_format *const wti_model_formats[] = {
+	&wti_model_safetensors,
+	&wti_model_safetensors_index,
 	&wti_model_burnpack,
 	&wti_model_burn_mpk,
 	&wti_model_burn_gz,
