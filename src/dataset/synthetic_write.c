@@ -75,9 +75,8 @@ static int write_csv(struct writing *writing)
 static void put_npy_header(struct wti_buf *out, const char *type, const char *shape)
 {
 	char header[NPY_HEADER_BYTES + 1];
-	int bytes =
-		snprintf(header, sizeof(header),
-			 "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
+	int bytes = snprintf(header, sizeof(header),
+			     "{'descr': '%s', 'fortran_order': False, 'shape': (%s)}", type, shape);
 
 	wti_buf_append(out, "\x93NUMPY\x01\x00\x76\x00", 10);
 	wti_buf_append(out, header, (size_t)bytes);

@@ -45,7 +45,7 @@ const double *wti_network_run(struct wti_network *network, const double *row);
  * them is the right one more often than chance: models that were trained are at 0.5 and more. */
 #define WTI_ANSWERS_SPREAD 0.1
 
-	struct wti_answers {
+struct wti_answers {
 	uint64_t rows;
 	size_t classes;
 	uint64_t right;
