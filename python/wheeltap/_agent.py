@@ -165,9 +165,11 @@ def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]
     if "torch" in names:
         from ._graphs import actions as graph_actions
         from ._generators import actions as generator_actions
+        from ._saved import actions as saved_actions
 
         actions.update(graph_actions(core))
         actions.update(generator_actions(core, _hooker))
+        actions.update(saved_actions(_hooker))
     return actions
 
 
