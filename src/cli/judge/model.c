@@ -20,6 +20,7 @@ struct model_options {
 	const char *html;
 	const char *to;
 	const char *manifest;
+	const char *against;
 	const char *fail_on;
 };
 
@@ -69,7 +70,8 @@ static int inspect(const struct request *request, struct wt_err *err)
 
 static int verify(const struct request *request, struct wt_err *err)
 {
-	const struct wti_model_verify_options options = {.manifest = request->options->manifest};
+	const struct wti_model_verify_options options = {.manifest = request->options->manifest,
+							 .against = request->options->against};
 
 	return wti_model_verify(request->front, request->arguments[0], &options, request->result,
 				err);
@@ -165,6 +167,8 @@ static const struct wti_option options[] = {
 	{"manifest", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "verify: compare with this manifest; default: FILE.manifest.json, if there is one",
 	 OFFSET(manifest)},
+	{"against", 0, WTI_OPT_TEXT, "RUN", NULL,
+	 "verify: compare with what this run saved and held, tensor by tensor", OFFSET(against)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
 	 "manifest: write to this file; default: beside the model", OFFSET(output)},
 	{"to", 0, WTI_OPT_TEXT, "FORMAT", NULL,
