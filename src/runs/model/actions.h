@@ -16,12 +16,21 @@ int wti_model_diff(const struct wti_front *front, const char *a, const char *b,
 		   struct wt_result *result, struct wt_err *err);
 /* `to`: name of a format; NULL: what the end of `output` says. */
 int wti_model_convert(const struct wti_front *front, const char *input, const char *output,
-		      const char *to, struct wt_result *result, struct wt_err *err);
+		      const char *to, const char *like, struct wt_result *result,
+		      struct wt_err *err);
 /* The manifest of an open model: all of it is read. To be freed. */
 int wti_manifest_of(const struct wti_front *front, struct wti_model *model,
 		    struct wti_manifest **ret, struct wt_err *err);
 /* `output` NULL: beside the model. */
 int wti_model_manifest(const struct wti_front *front, const char *path, const char *output,
 		       struct wt_result *result, struct wt_err *err);
+
+/* Signs the manifest. `output` NULL: beside the model. */
+int wti_model_sign(const struct wti_front *front, const char *path, const char *key,
+		   const char *output, struct wt_result *result, struct wt_err *err);
+/* Which run the model comes from, as SLSA provenance; signed, if there is a key. */
+int wti_model_attest(const struct wti_front *front, const char *path, const char *run_word,
+		     const char *key, const char *output, struct wt_result *result,
+		     struct wt_err *err);
 
 #endif

@@ -18,11 +18,13 @@
 
 const struct wti_model_layer wti_model_layers[] = {
 	{"structure", "structure of the file", wti_layer_structure},
+	{"signature", "signature", wti_layer_signature},
 	{"files", "SHA-256 of the files", wti_layer_files},
 	{"tensors", "digests of the tensors", wti_layer_tensors},
 	{"values", "NaN and infinity", wti_layer_values},
 	{"units", "dead and equal units", wti_layer_units},
 	{"initial", "untouched initialisation", wti_layer_initial},
+	{"answers", "answers for labelled data", wti_layer_answers},
 	{"run", "what the run saved", wti_layer_run},
 	{NULL},
 };

@@ -10,12 +10,18 @@
 
 #include "model/examine.h"
 #include "model/manifest.h"
+#include "model/network.h"
 #include "runs/front.h"
 #include "runs/model/codes.h"
 
 struct wti_model_verify_options {
-	const char *manifest; /* NULL: that beside the model, if there is one */
-	const char *against;  /* a run, as wti_run_find() takes it; NULL: none */
+	const char *data;   /* rows to run the model on; NULL: it is not run */
+	const char *labels; /* of those rows, where they are in another file; or NULL */
+	enum wti_activation activation;
+	const char *manifest;  /* NULL: that beside the model, if there is one */
+	const char *key;       /* the public key of a signature; NULL: none is looked for */
+	const char *signature; /* NULL: that beside the model */
+	const char *against;   /* a run, as wti_run_find() takes it; NULL: none */
 };
 
 enum wti_model_verdict { WTI_LAYER_NOT_MEASURED, WTI_LAYER_HELD, WTI_LAYER_VIOLATED };
@@ -46,11 +52,13 @@ struct wti_model_layer {
 extern const struct wti_model_layer wti_model_layers[]; /* ends with a name of NULL */
 /* The layers, one or two a file. */
 int wti_layer_structure(struct wti_model_verifying *verifying, struct wt_err *err);
+int wti_layer_signature(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_files(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_tensors(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_values(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_initial(struct wti_model_verifying *verifying, struct wt_err *err);
+int wti_layer_answers(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_run(struct wti_model_verifying *verifying, struct wt_err *err);
 
 /* All of it: facts, findings and the table of layers. The status is clean or findings. */
