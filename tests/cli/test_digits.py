@@ -56,13 +56,24 @@ def found(said: "dict[str, Any]") -> "list[tuple[str, int | None]]":
 
 
 def culprits() -> None:
-    for program, line in (("quadratic", 13), ("logistic", 22), ("elements", 51), ("picked", 131)):
+    for program, line in (("quadratic", 13), ("logistic", 22), ("elements", 51), ("picked", 131), ("rounds", 195), ("attribute", 201)):
         code, said = digits(make(program))
         check(f"{program}: the line that loses digits is named, and no other", code == 1 and found(said) == [("WT-DIG-001", line)],
               found(said))
-    for program in ("stable_quadratic", "kahan", "newton", "honest", "compensated", "sorted", "empty", "inside", "inner"):
+    for program in ("stable_quadratic", "kahan", "newton", "honest", "compensated", "sorted", "empty", "inside", "inner", "minimum",
+                    "variable"):
         code, said = digits(make(program))
         check(f"{program}: nothing is reported", (code, said["status"], found(said)) == (0, "clean", []), found(said))
+
+
+def named() -> None:
+    code, said = digits(make("attribute"))
+    check("a result by the name that the program has for it", "'model.loose_', the result at program.py:201" in
+          str(said["findings"]), said["findings"])
+    code, said = digits(make("minimum"), "--fail-below", "30")
+    check("a value at its minimum has the digits of earlier rounds", code == 0 and said["worst_digits"] > 30, said["worst_digits"])
+    code, said = digits(make("variable"), "--fail-below", "30")
+    check("a variable at the end may be a step on the way", code == 0, said["worst_digits"])
 
 
 def figures() -> None:
@@ -283,7 +294,7 @@ def exported() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (culprits, figures, limits, single, bad_runs, tolerances, versions, compared, pictures, exported):
+        for part in (culprits, named, figures, limits, single, bad_runs, tolerances, versions, compared, pictures, exported):
             part()
         os.chdir("/")
     return 1 if failed else 0
