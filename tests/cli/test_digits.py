@@ -266,6 +266,14 @@ def pictures() -> None:
     points = [(row["site"], row["direction"]) for row in tables["points"]]
     check("points of calls, in and out", any(site.startswith("program.py:13 ") and way == "out" for site, way in points) and
           any(way == "in" for _, way in points), points[:5])
+    check("points have sizes and deviations", all(0 < row["deviation"] < 1e-6 * row["size"] for row in tables["points"]
+          if row["site"] == "program.py:10 numpy.multiply" and row["direction"] == "out"), tables["points"][:3])
+    check("calls over time, in order", [row["first"] for row in tables["spans"]] == sorted(row["first"] for row in tables["spans"]) and
+          max(tables["spans"], key=lambda row: row["lost"])["function"] == "numpy.subtract", tables["spans"])
+    say("digits", "--html", "page.html", make("minimum"))
+    bars = json.loads(Nesting(Path("page.html").read_text()).data)["tables"]["spans"]
+    check("a call spans what it calls", [(row["first"], row["last"]) for row in bars if row["function"] == "minimize"] == [(1, 97)],
+          [row for row in bars if row["function"] == "minimize"])
     check("edges begin at the program", tables["edges"] and tables["edges"][0]["caller"] == "program", tables["edges"])
     lines = {row["line"]: row for row in tables["source"]}
     check("source lines beside what they lost", lines[13]["text"] == "line 13 < & >" and lines[13]["lost"] > 30 and 12 in lines, lines)

@@ -563,7 +563,8 @@ static void show_call(struct wti_book *tally, const struct wti_item *item, doubl
 	const struct wti_seen_call seen = {.order = tally->calls,
 					   .path = wti_texts_at(tally->texts, item->path),
 					   .callee = wti_texts_at(tally->texts, item->callee),
-					   .lost = lost};
+					   .lost = lost,
+					   .inside = item->below};
 	int r = watcher->call(watcher->cookie, &seen);
 
 	tally->status = r ? r : tally->status;
