@@ -7,10 +7,21 @@
 
 /* clang-format off */
 const struct wti_model_format *const wti_model_formats[] = {
+	&wti_model_gguf,
+	&wti_model_npy,
+	&wti_model_npz,
+	&wti_model_safetensors,
+	&wti_model_safetensors_index,
+	&wti_model_burnpack,
+	&wti_model_burn_mpk,
+	&wti_model_burn_gz,
+	&wti_model_burn_json,
+	&wti_model_burn_bin,
 	&wti_model_torch_zip,
 	&wti_model_torch_legacy,
 	&wti_model_dcp,
 	&wti_model_pickle,
+	&wti_model_onnx,
 	NULL,
 };
 /* clang-format on */

@@ -5,6 +5,7 @@
 
 #include "model/format.h"
 #include "model/joined.h"
+#include "model/manifest.h"
 
 /* A file, bytes in memory, or a tensor in pieces. */
 struct wti_model_source {
@@ -30,5 +31,8 @@ void wti_model_gather_free(struct wti_model_gather *gather);
 /* The next `count` elements; there are so many. */
 int wti_model_gather_next(struct wti_model_gather *gather, uint8_t *out, uint64_t count,
 			  struct wt_err *err);
+
+/* An empty manifest with room for so many. */
+int wti_manifest_new(size_t files, size_t tensors, struct wti_manifest **ret, struct wt_err *err);
 
 #endif

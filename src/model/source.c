@@ -216,6 +216,11 @@ uint64_t wti_model_source_bytes(const struct wti_model *model, uint32_t source)
 	return source < model->source_count ? model->sources[source]->bytes : 0;
 }
 
+bool wti_model_source_is_file(const struct wti_model *model, uint32_t source)
+{
+	return source < model->source_count && model->sources[source]->fd >= 0;
+}
+
 const char *wti_model_source_path(const struct wti_model *model, uint32_t source)
 {
 	return source < model->source_count ? model->sources[source]->path : model->path;
