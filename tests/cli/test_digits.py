@@ -293,6 +293,9 @@ def exported() -> None:
     check("export --to hdf5", code == 0 and Path("digits.h5").read_bytes()[:8] == b"\x89HDF\r\n\x1a\n", (code, out, err))
     code, out, err = say("export", "--to", "hdf5", "-o", "digits.h5", "quadratic")
     check("export --to hdf5: nothing is replaced unasked", code != 0 and "--force" in err, err)
+    say("export", "--to", "hdf5", "-o", "elements.h5", make("elements"))
+    size = Path("elements.h5").stat().st_size
+    check("export --to hdf5: a small array takes no chunk", 0 < size < 60000, size)  # with chunks 106,616
     code, out, err = say("export", "--to", "hdf5", "-o", "one.h5", "quadratic/01")
     check("export --to hdf5: of one run", code == 2 and "--runs" in err and not Path("one.h5").exists(), (code, err))
     code, out, err = say("export", "--to", "hdf5", "-o", "-", "quadratic")
