@@ -11,6 +11,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Callable
 
+from . import _results
 from ._imports import Watcher
 from ._noise import MODULES, Noise
 from ._own import OWN, is_asked_for, watch
@@ -184,6 +185,16 @@ def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]
     return _actions(core, [name for name in settings.modules if name != OWN])
 
 
+def end(core: ModuleType, settings: str) -> None:
+    """What the program holds, where elements of values are kept; then the end of the recording."""
+    if any(line.startswith("elements=") for line in settings.splitlines()):
+        try:
+            _results.emit(core)
+        except Exception as error:  # it is not the program's
+            core.failed(error)
+    core.end(not hasattr(sys, "last_type"))
+
+
 def attach() -> ModuleType | None:
     """The extension, if this process is being recorded and it exists for this interpreter."""
     if _State.core is not None:
@@ -199,7 +210,7 @@ def attach() -> ModuleType | None:
         return None
     actions = set_up(core, Settings(text))
     core.start()
-    atexit.register(lambda: core.end(not hasattr(sys, "last_type")))  # the first one registered is the last one called
+    atexit.register(end, core, text)  # the first one registered is the last one called
     _State.watcher = Watcher(actions, core.failed)
     _State.watcher.begin()
     if is_asked_for(_State.settings):
