@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from harness import PATIENCE, Scratch, environment, wait_for  # noqa: E402
+from harness import PATIENCE, Scratch, environment, kill, wait_for  # noqa: E402
 
 WHEELTAP, PROGRAM = (str(Path(word).resolve()) for word in sys.argv[1:3])
 COUNT, SPIKE, BROKEN = 200_000, 123_456, 50_000
@@ -99,7 +99,7 @@ class Report(unittest.TestCase):
             assert recorder.wait(timeout=PATIENCE) == status, name
         killed = cls.start("killed", "hang")
         pids = wait_for(lambda: [pid for pid in cls.below(killed.pid) if Path(f"/proc/{pid}/exe").resolve() == Path(PROGRAM)])
-        subprocess.run(["kill", "-9", str(pids[0])], check=True)
+        kill(pids[0])
         killed.wait(timeout=PATIENCE)
         cls.running = cls.start("running", "hang")
 
