@@ -7,6 +7,7 @@ usage: test_report.py WHEELTAP REPORT_PROGRAM
 
 from __future__ import annotations
 
+import hashlib
 import html.parser
 import json
 import re
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import sys
 import unittest
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
@@ -132,11 +134,11 @@ class Report(unittest.TestCase):
         return runs[0]
 
     def test_how_it_ended(self) -> None:
-        for run, status, good, words in (("good", "finished", True, "finished, "), ("failed", "failed", False, "failed (exit status 3)"),
-                                         ("killed", "killed", False, "killed (signal 9 (Killed))"),
-                                         ("running", "running", True, "still running, ")):  # fmt: skip
+        for run, status, verdict, words in (("good", "finished", "good", "finished, "), ("failed", "failed", "bad", "failed (exit status 3)"),
+                                            ("killed", "killed", "bad", "killed (signal 9 (Killed))"),
+                                            ("running", "running", "not judged", "still running, ")):  # fmt: skip
             one = self.one(run)
-            self.assertEqual((one["status"], one["good"]), (status, good), run)
+            self.assertEqual((one["status"], one["verdict"]), (status, verdict), run)
             self.assertIn(words, one["headline"])
             self.assertEqual(list(one["parts"]), PARTS)
             page, text = self.report("--html", run), self.report(run)
@@ -152,7 +154,44 @@ class Report(unittest.TestCase):
         self.assertIsNone(one["parts"]["host"]["torch_version"])
         self.assertIn("not recorded: model architecture and parameter counts", self.report("good"))
         self.assertIn("not recorded", self.report("--html", "good"))
-        self.assertEqual((one["counts"]["checks_passed"], one["counts"]["checks_failed"]), (0, 0))
+
+    def test_checks(self) -> None:
+        for run, passed, failed in (("good", 3, 0), ("failed", 2, 1)):
+            one = self.one(run)
+            counts = one["counts"]
+            self.assertEqual((counts["checks_passed"], counts["checks_failed"], counts["observations"]), (passed, failed, 1))
+            rows = {row["name"]: row for row in one["parts"]["checks"]["tables"]["checks"]}
+            self.assertEqual((rows["accuracy"]["verdict"], rows["accuracy"]["expected"]), ("observed", None))
+            self.assertEqual((rows["a | loss"]["comparator"], rows["a | loss"]["tolerance"]), ("close", 1e-3))
+            self.assertEqual([row["name"] for row in rows.values() if row["comparator"] == "bits"], ["bits"])
+            self.assertIn(f"{passed} of 3 checks passed; 1 observation without an expectation", one["headline"])
+            self.assertIn("| a \\| loss | passed |", self.report(run))
+            self.assertNotIn("bit-exact", self.report(run))
+
+    def test_junit(self) -> None:
+        for run, failures, errors, skipped in (("good", 0, 0, 1), ("failed", 1, 1, 1), ("killed", 0, 1, 1), ("running", 0, 0, 2)):
+            suite = ElementTree.fromstring(self.report("--junit", run))[0]
+            self.assertEqual([suite.get(key) for key in ("failures", "errors", "skipped")], [str(failures), str(errors), str(skipped)], run)
+            cases = suite.findall("testcase")
+            self.assertEqual(len(cases), int(suite.get("tests", "0")))
+            for key, found in (("failure", failures), ("error", errors), ("skipped", skipped)):
+                self.assertEqual(len(suite.findall(f"testcase/{key}")), found, (run, key))
+            observed = next(case for case in cases if case.get("name") == "accuracy")
+            self.assertIsNotNone(observed.find("skipped"))
+
+    def test_intoto(self) -> None:
+        for run, result in (("good", "PASSED"), ("failed", "FAILED"), ("running", "WARNED")):
+            tests, provenance = map(json.loads, self.report("--intoto", run).splitlines())
+            self.assertEqual((tests["_type"], tests["predicateType"]), ("https://in-toto.io/Statement/v1", "https://in-toto.io/attestation/test-result/v0.1"))
+            self.assertEqual(tests["predicate"]["result"], result)
+            self.assertNotIn("accuracy", tests["predicate"]["passedTests"])
+            self.assertEqual(provenance["predicateType"], "https://slsa.dev/provenance/v1")
+            self.assertIn(PROGRAM, provenance["predicate"]["buildDefinition"]["externalParameters"]["command"])
+            self.assertEqual(tests["subject"], provenance["subject"])
+            for subject in tests["subject"]:
+                data = (self.folder / "runs" / run / subject["name"]).read_bytes()
+                self.assertEqual(subject["digest"]["sha256"], hashlib.sha256(data).hexdigest())
+            self.assertEqual(bool(tests["subject"]), run != "running")
 
     def test_spike_and_gap(self) -> None:
         metrics = self.one("good")["parts"]["metrics"]
@@ -190,7 +229,7 @@ class Report(unittest.TestCase):
         self.assertEqual(json.loads(page.data)["runs"][0]["run"], "failed")
 
     def test_output(self) -> None:
-        for name, begins in (("a.html", "<!DOCTYPE html>"), ("a.md", "## "), ("a.json", "{")):
+        for name, begins in (("a.html", "<!DOCTYPE html>"), ("a.md", "## "), ("a.json", "{"), ("a.xml", "<?xml"), ("a.intoto.jsonl", "{")):
             self.assertEqual(self.report("good", "-o", name), "")
             self.assertTrue((self.folder / name).read_text().startswith(begins), name)
         self.assertEqual(self.report("good", "--json", "-o", "b.html"), "")

@@ -33,9 +33,13 @@ void wti_found_release(struct wti_found *found);
 /* Events of kind object and member. 0 or WT_E_NOMEM. */
 int wti_found_object(struct wti_found *found, const struct wt_event *event);
 int wti_found_member(struct wti_found *found, const struct wt_event *event);
-/* Whether a state of this owner is a setting of what trains: an optimizer, a scheduler, a scaler.
- */
-bool wti_found_is_trainer(const struct wti_found *found, uint32_t owner);
+/* What owns a setting. */
+enum wti_found_owner {
+	WTI_FOUND_TRAINER, /* an optimizer, a scheduler, a scaler, an average */
+	WTI_FOUND_LOADER,  /* or a sampler */
+	WTI_FOUND_OTHER,
+};
+enum wti_found_owner wti_found_owner(const struct wti_found *found, uint32_t owner);
 /* Tables `objects`, `models`, `tensors`. */
 void wti_found_tables(const struct wti_found *found, struct wt_result *result);
 
@@ -59,7 +63,8 @@ void wti_kept_settings_release(struct wti_kept_settings *settings);
 int wti_kept_settings_state(struct wti_kept_settings *settings, const struct wt_event *event,
 			    int64_t step);
 int wti_kept_settings_agent(struct wti_kept_settings *settings, const struct wt_event *event);
-/* Tables `settings` (of what trains), `library` (of torch), `module_settings` and `agent`. */
+/* Tables `settings` (of what trains), `loader_settings`, `library` (of torch), `module_settings`
+ * and `agent`. */
 void wti_kept_settings_tables(const struct wti_kept_settings *settings,
 			      const struct wti_found *found, struct wt_result *result);
 
